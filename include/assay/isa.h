@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What one machine instruction reads, writes and computes.
+ *
+ * A decoded range of code is an array of 32-byte records. What is the same for every instance of
+ * an encoding form (class, element type, lanes, flops, how operands are accessed, flags) stands
+ * once in the form table; the record holds what differs (address, register numbers, memory
+ * operand, immediate). Nothing of the decoder library shows through this header.
+ *
+ * Sources: Intel SDM volumes 1 and 2, AMD APM volume 3; the numbers of registers are ours.
+ */
+#ifndef ASSAY_ISA_H
+#define ASSAY_ISA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <assay/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Registers -------------------------------------------------------------------------- */
+
+/*
+ * One number per physical (architectural) register: al, ax, eax and rax are all ASSAY_REG_GPR + 0;
+ * xmm3, ymm3 and zmm3 are ASSAY_REG_VEC + 3. Widths belong to the access, not to the register.
+ */
+enum assay_reg {
+    ASSAY_REG_GPR = 0,    /* 16: rax rcx rdx rbx rsp rbp rsi rdi r8 ... r15 */
+    ASSAY_REG_VEC = 16,   /* 32: zmm0 ... zmm31 */
+    ASSAY_REG_MASK = 48,  /* 8: k0 ... k7 */
+    ASSAY_REG_X87 = 56,   /* 8: st(0) ... st(7), shared with mm0 ... mm7 */
+    ASSAY_REG_TILE = 64,  /* 8: tmm0 ... tmm7 */
+    ASSAY_REG_IP = 72,    /* rip */
+    ASSAY_REG_MXCSR = 73, /* SSE control and status */
+    ASSAY_REG_X87CW = 74, /* x87 control word */
+    ASSAY_REG_X87SW = 75, /* x87 status and tag words, top of stack included */
+    ASSAY_REG_TILECFG = 76,
+    ASSAY_REG_SEG = 77,    /* 6: es cs ss ds fs gs (the base and selector together) */
+    ASSAY_REG_SYSTEM = 83, /* control, debug, bound and model-specific registers, as one */
+    ASSAY_REG_COUNT = 84,
+    ASSAY_REG_NONE = 255
+};
+
+/* A set of registers, bit r = register r. */
+struct assay_regset {
+    uint64_t word[2];
+};
+
+static inline bool assay_regset_has(struct assay_regset s, unsigned reg)
+{
+    return reg < 128 && (s.word[reg >> 6] >> (reg & 63) & 1);
+}
+
+/* Status flags (bit set), as in assay_effects. */
+enum assay_flag {
+    ASSAY_FLAG_C = 1 << 0,
+    ASSAY_FLAG_P = 1 << 1,
+    ASSAY_FLAG_A = 1 << 2,
+    ASSAY_FLAG_Z = 1 << 3,
+    ASSAY_FLAG_S = 1 << 4,
+    ASSAY_FLAG_D = 1 << 5,
+    ASSAY_FLAG_O = 1 << 6,
+    ASSAY_FLAG_SYSTEM = 1 << 7 /* IF, TF, AC, IOPL, ... as one */
+};
+
+/* Name of a register seen at a width in bytes ("eax", "ymm3"); borrowed; "?" when unknown. */
+const char *assay_reg_name(unsigned reg, unsigned width_b);
+
+/* ---- Classification --------------------------------------------------------------------- */
+
+/* What an instruction does, one class each; the words of the table data/isa/. */
+#define ASSAY_CLASS_LIST(X)                                                                        \
+    X(SYSTEM, "system") /* privileged, virtualisation, key locker, ...: not modelled */            \
+    X(NOP, "nop")                                                                                  \
+    X(MOVE, "move")     /* register, memory or immediate to register or memory */                  \
+    X(EXTEND, "extend") /* sign and zero extension of integers */                                  \
+    X(LEA, "lea")                                                                                  \
+    X(PUSH, "push")                                                                                \
+    X(POP, "pop")                                                                                  \
+    X(EXCHANGE, "exchange") /* xchg, xadd, cmpxchg */                                              \
+    X(STRING, "string")     /* movs, stos, cmps, ... with or without rep */                        \
+    X(ADD, "add")           /* add, sub, inc, dec, neg, adc, sbb; packed too */                    \
+    X(MUL, "mul")                                                                                  \
+    X(FMA, "fma")                                                                                  \
+    X(DIV, "div")                                                                                  \
+    X(SQRT, "sqrt")                                                                                \
+    X(RCP, "rcp")     /* approximate reciprocal */                                                 \
+    X(RSQRT, "rsqrt") /* approximate reciprocal square root */                                     \
+    X(DOT, "dot")     /* dot products and multiply-accumulate of small elements */                 \
+    X(SAD, "sad")                                                                                  \
+    X(MINMAX, "minmax")                                                                            \
+    X(ABS, "abs")         /* absolute value, sign, average */                                      \
+    X(ROUND, "round")     /* rounding, mantissa, exponent, range, reduce */                        \
+    X(COMPARE, "compare") /* cmp, test, packed compares, class tests */                            \
+    X(LOGIC, "logic")                                                                              \
+    X(SHIFT, "shift")     /* shifts and rotates */                                                 \
+    X(BIT, "bit")         /* bit tests, scans, counts, fields, deposits */                         \
+    X(SELECT, "select")   /* cmov, setcc, blends */                                                \
+    X(CONVERT, "convert") /* between element types */                                              \
+    X(SHUFFLE, "shuffle") /* permutes, unpacks, packs, aligns */                                   \
+    X(BROADCAST, "broadcast")                                                                      \
+    X(INSERT, "insert")                                                                            \
+    X(EXTRACT, "extract")   /* mask extraction (movmsk) too */                                     \
+    X(COMPRESS, "compress") /* compress and expand */                                              \
+    X(GATHER, "gather")                                                                            \
+    X(SCATTER, "scatter")                                                                          \
+    X(MASK, "mask")                     /* on mask registers */                                    \
+    X(TRANSCENDENTAL, "transcendental") /* x87 sin, exp2, ...; exp2 of AVX-512ER */                \
+    X(CRYPTO, "crypto")                                                                            \
+    X(TILE, "tile") /* AMX */                                                                      \
+    X(CALL, "call")                                                                                \
+    X(JUMP, "jump")     /* unconditional */                                                        \
+    X(BRANCH, "branch") /* conditional */                                                          \
+    X(RETURN, "return")                                                                            \
+    X(SYSCALL, "syscall")                                                                          \
+    X(TRAP, "trap") /* ud2, int3, hlt: control does not go on */                                   \
+    X(PREFETCH, "prefetch")                                                                        \
+    X(FENCE, "fence")                                                                              \
+    X(CACHE, "cache") /* flushes and write-backs */                                                \
+    X(STATE, "state") /* vzeroupper, emms, ldmxcsr, xsave, flag moves */                           \
+    X(TIME, "time")   /* rdtsc, rdpmc, cpuid-like queries */                                       \
+    X(RANDOM, "random")                                                                            \
+    X(INVALID, "invalid") /* bytes that decode to nothing */
+
+enum assay_class {
+#define ASSAY_CLASS_ENUM(name, word) ASSAY_CLASS_##name,
+    ASSAY_CLASS_LIST(ASSAY_CLASS_ENUM)
+#undef ASSAY_CLASS_ENUM
+        ASSAY_CLASS_COUNT
+};
+
+/* Borrowed word of a class ("fma"). */
+const char *assay_class_name(unsigned insn_class);
+
+enum assay_element {
+    ASSAY_ELEMENT_NONE, /* no data element: jumps, fences */
+    ASSAY_ELEMENT_INT,
+    ASSAY_ELEMENT_F16,
+    ASSAY_ELEMENT_BF16,
+    ASSAY_ELEMENT_F32,
+    ASSAY_ELEMENT_F64,
+    ASSAY_ELEMENT_F80,
+    ASSAY_ELEMENT_BCD,
+    ASSAY_ELEMENT_COUNT
+};
+
+enum assay_isa_set {
+    ASSAY_ISA_BASE,
+    ASSAY_ISA_X87,
+    ASSAY_ISA_MMX,
+    ASSAY_ISA_SSE,
+    ASSAY_ISA_SSE2,
+    ASSAY_ISA_SSE3,
+    ASSAY_ISA_SSSE3,
+    ASSAY_ISA_SSE4,
+    ASSAY_ISA_AVX,
+    ASSAY_ISA_F16C,
+    ASSAY_ISA_FMA,
+    ASSAY_ISA_AVX2,
+    ASSAY_ISA_AVX512,
+    ASSAY_ISA_AVX_VNNI,
+    ASSAY_ISA_AVX512_BF16,
+    ASSAY_ISA_AVX512_FP16,
+    ASSAY_ISA_AMX,
+    ASSAY_ISA_BMI,
+    ASSAY_ISA_AES,
+    ASSAY_ISA_OTHER,
+    ASSAY_ISA_COUNT
+};
+
+/* Bits of assay_form.traits */
+enum assay_trait {
+    ASSAY_TRAIT_PACKED = 1u << 0,   /* works on all lanes of a vector */
+    ASSAY_TRAIT_SCALAR = 1u << 1,   /* works on one element in a vector register */
+    ASSAY_TRAIT_PACKABLE = 1u << 2, /* scalar or narrow, and a packed equivalent exists */
+    ASSAY_TRAIT_FP = 1u << 3,       /* floating-point arithmetic or data */
+    ASSAY_TRAIT_X87 = 1u << 4,
+    ASSAY_TRAIT_LOCK = 1u << 5,         /* atomic (explicit lock, or xchg with memory) */
+    ASSAY_TRAIT_REP = 1u << 6,          /* repeated string operation */
+    ASSAY_TRAIT_SERIALISING = 1u << 7,  /* waits for all earlier instructions (SDM 3A 8.3) */
+    ASSAY_TRAIT_ZEROING = 1u << 8,      /* zero idiom where source registers are equal */
+    ASSAY_TRAIT_ONES = 1u << 9,         /* all-ones idiom where source registers are equal */
+    ASSAY_TRAIT_REGMOVE = 1u << 10,     /* register-to-register copy a renamer may eliminate */
+    ASSAY_TRAIT_CONDITIONAL = 1u << 11, /* jump or move depends on flags, a count or a mask */
+    ASSAY_TRAIT_INDIRECT = 1u << 12,    /* call or jump through register or memory */
+    ASSAY_TRAIT_MASKED = 1u << 13,      /* a mask other than k0 guards the lanes */
+    ASSAY_TRAIT_MASK_ZEROES = 1u << 14, /* masked-off lanes become zero, else keep */
+    ASSAY_TRAIT_BROADCAST = 1u << 15,   /* embedded broadcast of a memory element */
+    ASSAY_TRAIT_NONTEMPORAL = 1u << 16,
+    ASSAY_TRAIT_ALIGNED = 1u << 17, /* faults on an unaligned memory operand */
+    ASSAY_TRAIT_VEX = 1u << 18,     /* VEX, EVEX or XOP encoded: clears the upper lanes */
+    ASSAY_TRAIT_EVEX = 1u << 19,
+    ASSAY_TRAIT_ENDS = 1u << 20, /* the next instruction is not reached from here */
+    ASSAY_TRAIT_PRIVILEGED = 1u << 21,
+    ASSAY_TRAIT_RIP_RELATIVE = 1u << 22, /* memory operand; displacement holds target - address */
+    ASSAY_TRAIT_STACK = 1u << 23         /* implicit stack access: push, pop, call, return */
+};
+
+/* How an operand or an implicit register is touched. */
+enum assay_access {
+    ASSAY_ACCESS_READ = 1 << 0,
+    ASSAY_ACCESS_WRITE = 1 << 1,
+    ASSAY_ACCESS_MAYBE = 1 << 2, /* the write happens under a condition: the old value may stay */
+    ASSAY_ACCESS_MERGE = 1 << 3  /* bits outside the written width (or masked off) stay */
+};
+
+#define ASSAY_OPERANDS_MAX 5
+
+enum assay_operand_kind {
+    ASSAY_OPERAND_NONE,
+    ASSAY_OPERAND_REG, /* record reg[slot] */
+    ASSAY_OPERAND_MEM, /* the record's memory operand */
+    ASSAY_OPERAND_IMM,
+    ASSAY_OPERAND_REL,    /* branch target */
+    ASSAY_OPERAND_ADDRESS /* memory operand of lea and the like: computed, not accessed */
+};
+
+/* One explicit operand of a form, in assembler (Intel) order, destination first. */
+struct assay_operand {
+    uint8_t kind;      /* assay_operand_kind */
+    uint8_t access;    /* assay_access bits */
+    uint8_t slot;      /* index into assay_insn.reg for registers */
+    uint8_t element_b; /* element size in bytes; 0 = not a data element */
+    uint16_t width_b;  /* bytes accessed; up to 8192 for tiles and state areas (0 = unknown) */
+};
+
+/* What every instance of an encoding form shares. */
+struct assay_form {
+    const char *mnemonic; /* lower case, borrowed for the life of the process */
+    uint32_t traits;
+    uint8_t insn_class;     /* assay_class */
+    uint8_t element;        /* assay_element: type computed on (destination's for conversions) */
+    uint8_t element_b;      /* its size in bytes */
+    uint8_t source_element; /* conversions: type converted from, else as element */
+    uint8_t source_element_b;
+    uint8_t lanes;         /* elements computed on per instruction: 1 for scalar, 0 where none */
+    uint16_t vector_b;     /* width in bytes of the widest vector register or operand, 0 if none */
+    uint16_t flops;        /* floating-point operations, all lanes on; FMA = 2 per lane */
+    uint16_t intops;       /* integer operations, all lanes on */
+    uint8_t isa;           /* assay_isa_set */
+    uint8_t flags_read;    /* assay_flag bits */
+    uint8_t flags_written; /* set, cleared, or left undefined */
+    uint8_t flags_undefined; /* subset of flags_written with no defined value */
+    uint8_t
+        flags_maybe;  /* subset of flags_written that may stay (shift by zero, rep with rcx = 0) */
+    uint8_t operands; /* explicit operands */
+    struct assay_operand operand[ASSAY_OPERANDS_MAX];
+    struct assay_regset implicit_read; /* registers beyond operands and address registers */
+    struct assay_regset implicit_write;
+};
+
+/* ---- Records ---------------------------------------------------------------------------- */
+
+enum assay_insn_bits {
+    ASSAY_INSN_MEM = 1 << 0,      /* has an explicit memory or address operand */
+    ASSAY_INSN_IMM64 = 1 << 1,    /* immediate or displacement stands in the side table */
+    ASSAY_INSN_IDIOM = 1 << 2,    /* form is ZEROING/ONES and its sources are the same register */
+    ASSAY_INSN_STACKMEM = 1 << 3, /* explicit memory operand is based on rsp, or rbp as frame */
+    ASSAY_INSN_INVALID = 1 << 4
+};
+
+/* One instruction; 32 bytes. */
+struct assay_insn {
+    uint64_t address;
+    uint16_t form;   /* index for assay_form_get */
+    uint8_t length;  /* bytes, 1..15; 1 for a byte that decodes to nothing */
+    uint8_t bits;    /* assay_insn_bits */
+    uint8_t reg[4];  /* explicit registers by operand slot, ASSAY_REG_NONE when unused */
+    uint8_t base;    /* memory operand: base and index register or ASSAY_REG_NONE */
+    uint8_t index;   /* a vector register for gathers and scatters */
+    uint8_t scale;   /* 1, 2, 4 or 8; 0 without index */
+    uint8_t segment; /* ASSAY_REG_SEG + 4/5 when fs/gs overridden, else ASSAY_REG_NONE */
+    uint8_t mask;    /* ASSAY_REG_MASK + 1..7 or ASSAY_REG_NONE */
+    uint8_t high;    /* bit i: reg[i] is ah, ch, dh or bh (bits 8 to 15 of the register) */
+    uint16_t spare;
+    int32_t disp; /* displacement; RIP-relative: target address - address of this record */
+    int32_t imm;  /* immediate; branch target - address for relative branches */
+};
+
+/* A decoded range. Read-only once decoded; free with assay_code_free. */
+struct assay_code {
+    struct assay_insn *insn; /* ascending addresses */
+    size_t n;
+    uint64_t start, end; /* addresses */
+    /* Immediates and displacements wider than 32 bits: sorted by instruction index. */
+    struct assay_wide {
+        uint32_t index;
+        int64_t value;
+    } * wide;
+    size_t wide_n;
+    size_t invalid_n; /* bytes that decode to nothing */
+};
+
+/*
+ * Decodes `size_b` bytes at `bytes` as if loaded at `address`, one record after the other; a byte
+ * that starts no instruction becomes a record of class INVALID and length 1, never an error.
+ * The caller owns `out` (overwritten). Thread-safe. Errors: NOMEM.
+ */
+int assay_decode(const uint8_t *bytes, size_t size_b, uint64_t address, struct assay_code *out,
+                 struct assay_error *err);
+void assay_code_free(struct assay_code *code);
+
+/* The form of a record; borrowed for the life of the process, immutable, thread-safe. */
+const struct assay_form *assay_form_get(uint16_t form);
+/* Number of forms known so far. */
+size_t assay_form_count(void);
+
+/* Full immediate or displacement of record `index` of `code`, side table included. */
+int64_t assay_code_imm(const struct assay_code *code, size_t index);
+int64_t assay_code_disp(const struct assay_code *code, size_t index);
+
+/* Index of the record at or covering `address`, or SIZE_MAX. O(log n). */
+size_t assay_code_find(const struct assay_code *code, uint64_t address);
+
+/* Target of a direct call, jump or branch; false for any other record. */
+bool assay_insn_target(const struct assay_insn *insn, uint64_t *target);
+/* Absolute address of a RIP-relative or base-less absolute memory operand; else false. */
+bool assay_insn_memory_address(const struct assay_insn *insn, uint64_t *address);
+
+/* All registers and flags of one instruction, explicit, implicit and address registers together. */
+struct assay_effects {
+    struct assay_regset read;    /* partial writes that merge read their register too */
+    struct assay_regset written; /* possibly written */
+    struct assay_regset merged;  /* subset of written: part of the old value survives or may */
+    struct assay_regset cleared; /* subset of written: bits above the operand width become zero */
+    uint8_t flags_read, flags_written, flags_undefined, flags_maybe; /* assay_flag bits */
+};
+void assay_insn_effects(const struct assay_insn *insn, struct assay_effects *out);
+
+/* Memory operands, explicit and implicit (stack, strings): at most 2. */
+struct assay_memory {
+    uint8_t base, index, scale, segment; /* as in the record */
+    uint8_t access;                      /* assay_access bits */
+    uint8_t stack;                       /* based on the stack pointer, or implicit stack */
+    uint8_t rip_relative;
+    uint8_t element_b;
+    uint32_t width_b; /* bytes per execution; gathers: all lanes; 0 = depends on state */
+    int64_t disp;     /* RIP-relative: absolute address */
+};
+/* Fills up to 2 entries, returns how many. `code` may be NULL when disp fits 32 bits. */
+int assay_insn_memory(const struct assay_code *code, const struct assay_insn *insn,
+                      struct assay_memory out[2]);
+
+enum assay_syntax { ASSAY_SYNTAX_INTEL, ASSAY_SYNTAX_ATT };
+
+/*
+ * Assembly text of the instruction at `bytes` into `buf` (always terminated, truncated if need
+ * be). Returns its length in bytes. Absolute targets are printed as 0x... addresses.
+ */
+int assay_insn_format(const uint8_t *bytes, size_t size_b, uint64_t address,
+                      enum assay_syntax syntax, char *buf, size_t buf_b);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An ELF64 x86-64 object (executable, PIE, shared object, relocatable file) as a set of facts:
+ * sections, symbols, unwind ranges, needed libraries, and from DWARF 2 to 5 the compilation
+ * units, line table and inlined subroutines.
+ *
+ * Addresses are link-time virtual addresses. In a relocatable file the allocated sections are laid
+ * out one after the other (each aligned) from ASSAY_OBJECT_REL_BASE so that addresses are unique.
+ *
+ * Sources: System V ABI, AMD64 supplement; DWARF 5; GNU debug link and dwz conventions.
+ */
+#ifndef ASSAY_OBJECT_H
+#define ASSAY_OBJECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <assay/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ASSAY_OBJECT_REL_BASE 0x10000u
+#define ASSAY_NONE            UINT32_MAX /* "no such index" in every table below */
+
+struct assay_object; /* opaque; immutable after opening but for lazily loaded DWARF */
+
+/* OLD=NEW prefixes applied in order, first match wins, to every source path handed out. */
+struct assay_source_map {
+    const char *from;
+    const char *to;
+};
+
+struct assay_object_options {
+    const struct assay_source_map *source_map; /* may be NULL */
+    size_t source_map_n;
+    const char *debug_dirs; /* ':'-separated roots for separate debug files; NULL: /usr/lib/debug */
+};
+
+/*
+ * Opens `path`. Errors: NOT_FOUND, PERMISSION, NOT_REGULAR, NOT_ELF (the sentence names what it
+ * is: a script, an archive, a text file), ARCH, CLASS, TRUNCATED, CORRUPT, NOMEM, IO.
+ * `options` may be NULL. On success `*out` is released by assay_object_close.
+ */
+int assay_object_open(const char *path, const struct assay_object_options *options,
+                      struct assay_object **out, struct assay_error *err);
+/* As above on bytes in memory, which must outlive the object; `name` is for messages. */
+int assay_object_open_memory(const void *bytes, size_t size_b, const char *name,
+                             const struct assay_object_options *options, struct assay_object **out,
+                             struct assay_error *err);
+void assay_object_close(struct assay_object **object); /* nulls the pointer; NULL is fine */
+
+/* ---- Identity --------------------------------------------------------------------------- */
+
+enum assay_object_type {
+    ASSAY_OBJECT_RELOCATABLE,
+    ASSAY_OBJECT_EXECUTABLE, /* fixed address */
+    ASSAY_OBJECT_PIE,
+    ASSAY_OBJECT_SHARED
+};
+
+/* Where debug information was found. */
+enum assay_debug_kind {
+    ASSAY_DEBUG_NONE,
+    ASSAY_DEBUG_EMBEDDED, /* DWARF sections in the file itself */
+    ASSAY_DEBUG_SEPARATE, /* another file, by build-id or .gnu_debuglink */
+    ASSAY_DEBUG_MISSING   /* the file names a separate debug file that was not found */
+};
+
+struct assay_object_info {
+    const char *path;
+    enum assay_object_type type;
+    bool is_static;   /* executable without interpreter and needed libraries */
+    bool has_symtab;  /* full symbol table, here or in the separate debug file */
+    bool is_stripped; /* this file has no .symtab */
+    uint8_t build_id[64];
+    size_t build_id_b;       /* 0 = none */
+    uint64_t entry;          /* 0 = none */
+    uint64_t size_b;         /* of the file */
+    const char *interpreter; /* or NULL */
+    const char *soname;      /* or NULL */
+    const char *runpath;     /* DT_RUNPATH, else DT_RPATH, or NULL */
+    enum assay_debug_kind debug;
+    const char *debug_path;       /* separate debug file found, or the name missed; else NULL */
+    bool debug_compressed;        /* any compressed DWARF section */
+    bool debug_split;             /* units stand in .dwo or .dwp files */
+    uint32_t debug_split_missing; /* skeleton units whose split unit was not found */
+    const char *dwp_path;         /* package read, or NULL */
+    const char *dwz_path;         /* supplementary (dwz) file, or NULL */
+    bool dwz_missing;
+    uint8_t dwarf_version_min, dwarf_version_max; /* 0 = no units */
+    uint64_t text_b;                              /* bytes in executable sections */
+};
+
+const struct assay_object_info *assay_object_info(const struct assay_object *object);
+
+/* Needed libraries in file order: borrowed names. */
+size_t assay_object_needed(const struct assay_object *object, const char *const **names);
+
+/* ---- Sections, segments, arrays ----------------------------------------------------------- */
+
+struct assay_section {
+    const char *name;
+    uint64_t address; /* 0 when not allocated */
+    uint64_t size_b;
+    uint64_t offset;
+    uint32_t type; /* SHT_* */
+    bool alloc, exec, write, compressed;
+    const uint8_t *data; /* bytes of the file, NULL for .bss-like or non-allocated sections */
+};
+size_t assay_object_sections(const struct assay_object *object, const struct assay_section **out);
+
+struct assay_segment {
+    uint64_t address, size_b, file_b, offset;
+    uint32_t type; /* PT_* */
+    bool exec, write, read;
+};
+size_t assay_object_segments(const struct assay_object *object, const struct assay_segment **out);
+
+/* Bytes of the loaded image at [address, address + *size_b); *size_b is cut at the end of the
+ * section or segment. NULL when nothing of the file stands there. */
+const uint8_t *assay_object_bytes(const struct assay_object *object, uint64_t address,
+                                  uint64_t *size_b);
+
+/* Function addresses of .preinit_array, .init_array, .fini_array, DT_INIT and DT_FINI. */
+size_t assay_object_init_functions(const struct assay_object *object, const uint64_t **out);
+
+/* ---- Symbols ---------------------------------------------------------------------------- */
+
+enum assay_symbol_kind {
+    ASSAY_SYMBOL_FUNCTION,
+    ASSAY_SYMBOL_IFUNC,
+    ASSAY_SYMBOL_PLT, /* synthesised: "name@plt" */
+    ASSAY_SYMBOL_OBJECT,
+    ASSAY_SYMBOL_TLS,
+    ASSAY_SYMBOL_NOTYPE,
+    ASSAY_SYMBOL_OTHER
+};
+enum assay_symbol_binding { ASSAY_BIND_LOCAL, ASSAY_BIND_GLOBAL, ASSAY_BIND_WEAK };
+
+struct assay_symbol {
+    const char *name; /* as linked (mangled); version suffix removed */
+    uint64_t address;
+    uint64_t size_b;
+    uint32_t section; /* index into sections, ASSAY_NONE when absolute */
+    uint8_t kind;     /* assay_symbol_kind */
+    uint8_t binding;  /* assay_symbol_binding */
+    bool dynamic;     /* from .dynsym only */
+    bool hidden;
+};
+
+/* Defined symbols sorted by address, then size descending, then binding, then name. */
+size_t assay_object_symbols(const struct assay_object *object, const struct assay_symbol **out);
+
+struct assay_symbol_counts {
+    size_t symtab, dynsym, functions, objects, plt, undefined;
+};
+void assay_object_symbol_counts(const struct assay_object *object,
+                                struct assay_symbol_counts *counts);
+
+/* Readable name into `buf` (C++ Itanium and Rust by the runtime's rules, Fortran module
+ * procedures as module::procedure); the name itself when nothing applies. Returns its length. */
+int assay_demangle(const char *name, char *buf, size_t buf_b);
+
+/* One range of unwind information (.eh_frame FDE), sorted by start. */
+struct assay_unwind_range {
+    uint64_t start, end;
+    uint64_t lsda; /* address of the language-specific data area (exceptions), 0 = none */
+    bool signal_frame;
+};
+size_t assay_object_unwind_ranges(const struct assay_object *object,
+                                  const struct assay_unwind_range **out);
+
+/* ---- Functions -------------------------------------------------------------------------- */
+
+enum assay_function_origin {
+    ASSAY_FUNCTION_SYMBOL,
+    ASSAY_FUNCTION_PLT,
+    ASSAY_FUNCTION_DWARF,  /* subprogram without symbol */
+    ASSAY_FUNCTION_UNWIND, /* unwind range without symbol; name "func_<hex address>" */
+    ASSAY_FUNCTION_ENTRY   /* entry point or init array without either */
+};
+
+/* One body of code with a name; aliases at the same address are counted, not repeated. */
+struct assay_function {
+    const char *name;    /* linkage name; preferred: global, then not hidden, then shortest */
+    uint64_t start, end; /* end from symbol size, else unwind range, else the next function */
+    uint32_t section;
+    uint32_t aliases;   /* further symbols at the same start */
+    uint32_t symbol;    /* index into symbols or ASSAY_NONE */
+    uint32_t unit;      /* index into units or ASSAY_NONE (set when DWARF is loaded) */
+    uint32_t decl_file; /* index into files, ASSAY_NONE */
+    uint32_t decl_line; /* 0 = unknown */
+    uint8_t origin;     /* assay_function_origin */
+    bool is_part;       /* ".cold", ".part", ".isra" split of another function */
+};
+
+/* Sorted by start. Loads DWARF when `with_source` asks for unit and declaration lines. */
+int assay_object_functions(struct assay_object *object, bool with_source,
+                           const struct assay_function **out, size_t *n, struct assay_error *err);
+
+/* ---- DWARF ------------------------------------------------------------------------------ */
+
+enum assay_compiler {
+    ASSAY_COMPILER_UNKNOWN,
+    ASSAY_COMPILER_GCC,
+    ASSAY_COMPILER_CLANG,
+    ASSAY_COMPILER_INTEL,
+    ASSAY_COMPILER_NVHPC,
+    ASSAY_COMPILER_RUSTC,
+    ASSAY_COMPILER_GO,
+    ASSAY_COMPILER_GAS,
+    ASSAY_COMPILER_AOCC,
+    ASSAY_COMPILER_FLANG,
+    ASSAY_COMPILER_OTHER
+};
+
+struct assay_unit {
+    const char *name;             /* source file as compiled, source map applied */
+    const char *comp_dir;         /* or NULL */
+    const char *producer;         /* DW_AT_producer, or NULL */
+    const char *compiler_version; /* "12.2.0", or NULL */
+    const char *flags;            /* command-line switches recorded in the producer, or NULL */
+    const char *language;         /* "C", "C++", "Fortran", "Rust", ... or NULL */
+    const char *standard;         /* "C11", "C++17", "Fortran 2008", or NULL */
+    uint16_t dw_language;         /* DW_LANG_* */
+    uint8_t compiler;             /* assay_compiler */
+    uint8_t dwarf_version;
+    bool is_split; /* its DIEs stand in a .dwo or .dwp */
+    bool split_missing;
+};
+
+/* A row holds from its address to that of the next row; end-of-sequence rows have file
+ * ASSAY_NONE and line 0. Sorted by address. */
+struct assay_line {
+    uint64_t address;
+    uint32_t file; /* index into files */
+    uint32_t line;
+    uint16_t column;
+    bool is_stmt;
+    uint8_t spare;
+};
+
+/* One inlined instance (or out-of-line subprogram, call_file = ASSAY_NONE). */
+struct assay_inline {
+    const char *name; /* of the inlined function: linkage name if any, else plain */
+    uint32_t parent;  /* enclosing instance or ASSAY_NONE at a subprogram */
+    uint32_t unit;
+    uint32_t decl_file, decl_line;
+    uint32_t call_file, call_line, call_column; /* where it was inlined; call_file may be NONE */
+    uint32_t first_range, ranges;               /* into the range table */
+};
+
+struct assay_range {
+    uint64_t start, end;
+    uint32_t owner; /* index of the inline entry */
+};
+
+/* All tables of the debug information, borrowed from the object. */
+struct assay_debug {
+    const struct assay_unit *unit;
+    size_t unit_n;
+    const char *const *file; /* absolute paths where known, source map applied */
+    size_t file_n;
+    const struct assay_line *line;
+    size_t line_n;
+    const struct assay_inline *inlines; /* subprograms and inlined instances, parents first */
+    size_t inline_n;
+    const struct assay_range *range; /* grouped by owner */
+    size_t range_n;
+};
+
+enum assay_debug_parts {
+    ASSAY_DEBUG_UNITS = 1 << 0,
+    ASSAY_DEBUG_LINES = 1 << 1,
+    ASSAY_DEBUG_INLINES = 1 << 2,
+    ASSAY_DEBUG_ALL = 7
+};
+
+/*
+ * Loads the asked parts (those not yet loaded) and hands out the tables; `jobs` threads may be
+ * used (0 = as many as processors). Without debug information all tables are empty: no error.
+ * Damaged DWARF is skipped unit by unit and counted in `*damaged_units` (may be NULL).
+ */
+int assay_object_debug(struct assay_object *object, unsigned parts, unsigned jobs,
+                       struct assay_debug *out, size_t *damaged_units, struct assay_error *err);
+
+/* Row of `debug` that covers `address`, or NULL. O(log n). */
+const struct assay_line *assay_debug_line_at(const struct assay_debug *debug, uint64_t address);
+/* Innermost subprogram or inlined instance at `address`; follow .parent outwards. ASSAY_NONE
+ * when none. O(log n + depth). */
+uint32_t assay_debug_inline_at(const struct assay_object *object, uint64_t address);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

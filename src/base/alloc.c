@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/alloc.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+/* Allocations still allowed before failing; negative = no failing. Written by tests only. */
+static int64_t allowed = -1;
+
+void as_alloc_fail_after(int64_t after)
+{
+    allowed = after;
+}
+
+static bool refused(void)
+{
+    if (__builtin_expect(allowed < 0, 1))
+        return false;
+    if (allowed == 0)
+        return true;
+    allowed--;
+    return false;
+}
+
+void *as_malloc(size_t size_b)
+{
+    return refused() ? NULL : malloc(size_b ? size_b : 1);
+}
+
+void *as_calloc(size_t count, size_t size_b)
+{
+    return refused() ? NULL : calloc(count ? count : 1, size_b ? size_b : 1);
+}
+
+void *as_realloc(void *p, size_t count, size_t size_b)
+{
+    size_t total_b;
+    if (__builtin_mul_overflow(count, size_b, &total_b) || refused())
+        return NULL;
+    return realloc(p, total_b ? total_b : 1);
+}
+
+void as_free(void *p)
+{
+    free(p);
+}

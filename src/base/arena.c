@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/arena.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+#define CHUNK_FIRST_B ((size_t)4096)
+#define CHUNK_MOST_B  ((size_t)1 << 20)
+
+struct as_arena_chunk {
+    struct as_arena_chunk *next;
+    size_t used_b;
+    size_t size_b;
+    _Alignas(16) unsigned char data[];
+};
+
+void as_arena_init(struct as_arena *arena)
+{
+    *arena = (struct as_arena){.chunk_b = CHUNK_FIRST_B};
+}
+
+void as_arena_fini(struct as_arena *arena)
+{
+    struct as_arena_chunk *next;
+    for (struct as_arena_chunk *chunk = arena->head; chunk; chunk = next) {
+        next = chunk->next;
+        as_free(chunk);
+    }
+    as_arena_init(arena);
+}
+
+static void *take(struct as_arena_chunk *chunk, size_t size_b, size_t align_b)
+{
+    uintptr_t from = (uintptr_t)chunk->data + chunk->used_b;
+    size_t pad_b = (size_t)(-from & (align_b - 1));
+    if (pad_b > chunk->size_b - chunk->used_b || size_b > chunk->size_b - chunk->used_b - pad_b)
+        return NULL;
+    void *p = chunk->data + chunk->used_b + pad_b;
+    chunk->used_b += pad_b + size_b;
+    return p;
+}
+
+static struct as_arena_chunk *chunk_new(struct as_arena *arena, size_t size_b)
+{
+    size_t total_b;
+    if (__builtin_add_overflow(size_b, sizeof(struct as_arena_chunk), &total_b))
+        return NULL;
+    struct as_arena_chunk *chunk = as_malloc(total_b);
+    if (!chunk)
+        return NULL;
+    chunk->used_b = 0;
+    chunk->size_b = size_b;
+    arena->total_b += total_b;
+    return chunk;
+}
+
+void *as_arena_alloc(struct as_arena *arena, size_t size_b, size_t align_b)
+{
+    void *p = arena->head ? take(arena->head, size_b, align_b) : NULL;
+    if (p)
+        return p;
+    size_t want_b;
+    if (__builtin_add_overflow(size_b, align_b, &want_b))
+        return NULL;
+    if (arena->head && want_b > arena->chunk_b / 2) {
+        /* A block of its own, behind the head, so that the head's free rest stays in use. */
+        struct as_arena_chunk *own = chunk_new(arena, want_b);
+        if (!own)
+            return NULL;
+        own->next = arena->head->next;
+        arena->head->next = own;
+        return take(own, size_b, align_b);
+    }
+    struct as_arena_chunk *chunk =
+        chunk_new(arena, want_b > arena->chunk_b ? want_b : arena->chunk_b);
+    if (!chunk)
+        return NULL;
+    chunk->next = arena->head;
+    arena->head = chunk;
+    if (arena->chunk_b < CHUNK_MOST_B)
+        arena->chunk_b *= 2;
+    return take(chunk, size_b, align_b);
+}
+
+void *as_arena_calloc(struct as_arena *arena, size_t count, size_t size_b, size_t align_b)
+{
+    size_t total_b;
+    if (__builtin_mul_overflow(count, size_b, &total_b))
+        return NULL;
+    void *p = as_arena_alloc(arena, total_b, align_b);
+    return p ? memset(p, 0, total_b) : NULL;
+}
+
+char *as_arena_strndup(struct as_arena *arena, const char *p, size_t n)
+{
+    char *copy = as_arena_alloc(arena, n + 1, 1);
+    if (!copy)
+        return NULL;
+    if (n)
+        memcpy(copy, p, n);
+    copy[n] = '\0';
+    return copy;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Arena: memory that lives as long as the thing analysed. Blocks are handed out by bumping a
+ * pointer and released all at once. Not thread-safe; one arena per thread or per analysed thing.
+ */
+#ifndef AS_BASE_ARENA_H
+#define AS_BASE_ARENA_H
+
+#include <stddef.h>
+
+struct as_arena_chunk;
+
+struct as_arena {
+    struct as_arena_chunk *head;
+    size_t chunk_b; /* size of the next chunk, doubling up to 1 MiB */
+    size_t total_b; /* bytes held from the heap */
+};
+
+void as_arena_init(struct as_arena *arena);
+void as_arena_fini(struct as_arena *arena);
+
+/* Uninitialised memory aligned to `align_b` (a power of two); NULL when out of memory. */
+void *as_arena_alloc(struct as_arena *arena, size_t size_b, size_t align_b);
+/* As above, zeroed, for `count` elements; NULL also when the product overflows. */
+void *as_arena_calloc(struct as_arena *arena, size_t count, size_t size_b, size_t align_b);
+/* Copy of `n` bytes with a terminating zero; NULL when out of memory. */
+char *as_arena_strndup(struct as_arena *arena, const char *p, size_t n);
+
+#define as_arena_new(arena, type)                                                                  \
+    ((type *)as_arena_calloc((arena), 1, sizeof(type), _Alignof(type)))
+#define as_arena_array(arena, type, count)                                                         \
+    ((type *)as_arena_calloc((arena), (count), sizeof(type), _Alignof(type)))
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Filling and forwarding the error object of <assay/error.h>.
+ */
+#ifndef AS_BASE_ERROR_H
+#define AS_BASE_ERROR_H
+
+#include <assay/error.h>
+
+/* Fills `err` (may be NULL) with `code` and the formatted sentence; returns `code`. */
+int as_error_set(struct assay_error *err, int code, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* As as_error_set, for out of memory: names what could not be held. Returns ASSAY_ERR_NOMEM. */
+int as_error_nomem(struct assay_error *err, const char *what);
+
+/* Forward a failure when there is nothing to release. */
+#define AS_TRY(expr)                                                                               \
+    do {                                                                                           \
+        int as_try_rc = (expr);                                                                    \
+        if (as_try_rc < 0)                                                                         \
+            return as_try_rc;                                                                      \
+    } while (0)
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * String views (borrowed bytes with a length) and a growing string builder.
+ */
+#ifndef AS_BASE_STR_H
+#define AS_BASE_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct as_view {
+    const char *p; /* not zero-terminated */
+    size_t n;
+};
+
+struct as_view as_view_of(const char *z); /* NULL gives the empty view */
+bool as_view_equal(struct as_view a, struct as_view b);
+bool as_view_starts(struct as_view s, const char *prefix);
+bool as_view_ends(struct as_view s, const char *suffix);
+struct as_view as_view_trim(struct as_view s);
+/* Takes the part before `separator` off the front of `*rest` into `*part`; false at the end. */
+bool as_view_split(struct as_view *rest, char separator, struct as_view *part);
+
+/* Zero-initialised is empty. After a failed allocation `failed` is set and appends do nothing. */
+struct as_str {
+    char *p; /* zero-terminated once anything was appended */
+    size_t n;
+    size_t cap;
+    bool failed;
+};
+
+void as_str_append(struct as_str *s, const char *p, size_t n);
+void as_str_appendz(struct as_str *s, const char *z);
+void as_str_appendf(struct as_str *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void as_str_clear(struct as_str *s);          /* empties, keeps the memory */
+const char *as_str_z(const struct as_str *s); /* borrowed, "" when empty */
+void as_str_fini(struct as_str *s);
+
+#endif

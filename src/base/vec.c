@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/vec.h"
+
+int as_vec_grow(void **at, size_t *cap, size_t want, size_t element_b)
+{
+    size_t next = *cap + *cap / 2;
+    if (next < want)
+        next = want;
+    if (next < 8)
+        next = 8;
+    void *grown = as_realloc(*at, next, element_b);
+    if (!grown)
+        return ASSAY_ERR_NOMEM;
+    *at = grown;
+    *cap = next;
+    return 0;
+}
