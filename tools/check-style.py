@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""House style that no other tool checks.
+
+usage: check-style.py ROOT
+
+Source files carry one SPDX line, stay under 100 columns and 1,500 lines and end in one newline;
+nothing in the tree names a path of somebody's machine. Exit status 1 when something was printed.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+SOURCES = {".c", ".h", ".py", ".sh", ".def", ".S", ".f90", ".cc"}
+COLUMNS, LINES = 100, 1500
+# Absolute places that exist on one machine only.
+PRIVATE = re.compile(r"/(work|home|root)/[A-Za-z0-9_.-]+/")
+
+
+def tracked(root):
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=root, check=True,
+                            capture_output=True, text=True).stdout
+    return [root / name for name in listed.splitlines() if (root / name).is_file()]
+
+
+def faults_of(path, text):
+    lines = text.split("\n")
+    if path.suffix in SOURCES:
+        if not any("SPDX-License-Identifier: Apache-2.0" in line for line in lines[:3]):
+            yield 1, "no SPDX line at the head"
+        if len(lines) > LINES:
+            yield len(lines), f"more than {LINES} lines: split it by concern"
+        for number, line in enumerate(lines, 1):
+            if len(line) > COLUMNS:
+                yield number, f"more than {COLUMNS} columns"
+            if line != line.rstrip():
+                yield number, "blanks at the end"
+    if text and not text.endswith("\n"):
+        yield len(lines), "no newline at the end"
+    for number, line in enumerate(lines, 1):
+        if PRIVATE.search(line):
+            yield number, "names a path of one machine"
+
+
+def main():
+    root = pathlib.Path(sys.argv[1]).resolve()
+    count, faults = 0, 0
+    for path in tracked(root):
+        name = path.relative_to(root)
+        if "corpus" in name.parts or "golden" in name.parts:
+            continue
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue
+        count += 1
+        for number, fault in faults_of(path, text):
+            faults += 1
+            print(f"{name}:{number}: {fault}")
+    if not faults:
+        print(f"style: {count} files checked")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

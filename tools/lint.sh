@@ -1,0 +1,94 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# `./dev lint`: every check of style that a machine can make. Runs all of them, then says which
+# failed; nothing is changed in the tree. JOBS=N limits parallel work.
+set -u
+cd "$(dirname "$0")/.."
+
+jobs=${JOBS:-2}
+failed=
+
+check() { # NAME COMMAND...
+    name=$1
+    shift
+    printf '==> lint: %s\n' "$name"
+    "$@" || {
+        printf 'lint: %s failed\n' "$name" >&2
+        failed="$failed $name"
+    }
+}
+
+sources() { # every C file that is tracked or about to be
+    git ls-files -co --exclude-standard -- '*.c' '*.h' | while read -r file; do
+        [ -f "$file" ] && printf '%s\n' "$file"
+    done
+}
+
+check_format() {
+    sources | xargs clang-format --dry-run -Werror
+}
+
+check_warnings() { # COMPILER C++-COMPILER
+    directory=build-lint-$1
+    [ -f "$directory/build.ninja" ] ||
+        CC=$1 CXX=$2 meson setup "$directory" --werror -Dtests=true >"$directory.log" 2>&1 || {
+        cat "$directory.log"
+        return 1
+    }
+    rm -f "$directory.log"
+    ninja -C "$directory" -j "$jobs" --quiet
+}
+
+check_tidy() { # needs build-lint-clang
+    sources | grep -E '^(src|cli)/.*\.c$' |
+        xargs -P "$jobs" -n 4 clang-tidy -p build-lint-clang --quiet --warnings-as-errors='*' \
+            2>build-lint-clang/tidy.log
+}
+
+check_headers() { # every header compiles alone; the public ones in C11 and in C++
+    status=0
+    for header in include/assay/*.h; do
+        echo "#include \"$header\"" | gcc -std=c11 -Wall -Wextra -Wpedantic -Werror -Iinclude -I. \
+            -fsyntax-only -x c - || status=1
+        echo "#include \"$header\"" | g++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -Iinclude -I. \
+            -fsyntax-only -x c++ - || status=1
+    done
+    for header in src/*/*.h cli/*.h; do
+        [ -f "$header" ] || continue
+        echo "#include \"$header\"" | gcc -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -Iinclude \
+            -Isrc -I. -fsyntax-only -x c - || status=1
+    done
+    return $status
+}
+
+check_shell() {
+    shellcheck -s sh dev .ci/run tools/*.sh
+}
+
+check_spelling() {
+    git ls-files -co --exclude-standard -- '*.md' '*.c' '*.h' '*.sh' '*.py' '*.def' '*.tsv' dev |
+        grep -v '^tests/\(golden\|fuzz/corpus\)' |
+        xargs codespell --ignore-words tools/codespell-words.txt
+}
+
+check_options() { # help, man page and completion name the same options
+    ninja -C build-lint-gcc -j "$jobs" --quiet &&
+        sh tools/check-options.sh build-lint-gcc
+}
+
+check format check_format
+check style python3 tools/check-style.py .
+check includes python3 tools/check-includes.py .
+check headers check_headers
+check shell check_shell
+check spelling check_spelling
+check warnings-gcc check_warnings gcc g++
+check warnings-clang check_warnings clang clang++
+check clang-tidy check_tidy
+check options check_options
+
+[ -z "$failed" ] || {
+    printf 'lint: failed:%s\n' "$failed" >&2
+    exit 1
+}
+echo 'lint: all checks passed'
