@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of this room share: one ELF file in memory (`as_file`), and the object built of
+ * the file analysed plus, perhaps, its separate debug file.
+ *
+ * The ELF side (open, file, sections, symbols, plt, dynamic, unwind, relocate, functions) reads
+ * headers and tables itself, each offset checked once; the DWARF side goes through libdw on `elf`.
+ */
+#ifndef AS_OBJECT_INTERNAL_H
+#define AS_OBJECT_INTERNAL_H
+
+#include <elf.h>
+#include <libelf.h>
+
+#include <assay/object.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+
+/*
+ * One ELF64 x86-64 file. Once opened: every header fits the file, every section with bytes in the
+ * file lies within it, every section name is terminated; the contents of sections are unchecked.
+ */
+struct as_file {
+    const char *path; /* in the arena */
+    uint8_t *bytes;   /* NULL: no file */
+    uint64_t size_b;
+    bool mapped; /* privately: relocations of a .o are applied in place */
+    bool owned;  /* on the heap (else borrowed) */
+    Elf *elf;    /* over `bytes`; NULL when libelf does not take the file */
+    Elf64_Ehdr ehdr;
+    const Elf64_Shdr
+        *shdr; /* aligned copies in the arena; index as in the file, 0 = null section */
+    const char *const *section_name;
+    uint32_t shdr_n;
+    const Elf64_Phdr *phdr;
+    uint32_t phdr_n;
+};
+
+/* What a file is opened for: a separate debug file has headers of sections that it does not hold.
+ */
+enum as_file_role { AS_FILE_MAIN, AS_FILE_DEBUG };
+
+int as_file_open(struct as_arena *arena, const char *path, enum as_file_role role,
+                 struct as_file *out, struct assay_error *err);
+int as_file_open_memory(struct as_arena *arena, const void *bytes, uint64_t size_b,
+                        const char *name, enum as_file_role role, struct as_file *out,
+                        struct assay_error *err);
+void as_file_close(struct as_file *file); /* leaves an empty one */
+/* First section of that name, 0 when none. */
+uint32_t as_file_section(const struct as_file *file, const char *name);
+/* Its bytes in the file (as stored: perhaps compressed); NULL and 0 when it has none. */
+const uint8_t *as_file_section_bytes(const struct as_file *file, uint32_t index, uint64_t *size_b);
+/* Build-id (note GNU, NT_GNU_BUILD_ID) of sections or segments; 0 bytes when none. */
+size_t as_file_build_id(const struct as_file *file, uint8_t *out, size_t out_b);
+
+struct as_dwarf; /* of the DWARF side */
+
+struct assay_object {
+    struct as_arena arena; /* every table below that is not said to be elsewhere */
+    struct as_file file;
+    struct as_file debug_file; /* separate debug file; .bytes NULL when none */
+    struct as_dwarf *dwarf;    /* DWARF side's own, made at the first need */
+
+    /* Options, copied into the arena; debug_dirs is never NULL. */
+    const struct assay_source_map *source_map;
+    size_t source_map_n;
+    const char *debug_dirs;
+
+    struct assay_object_info info;
+    const char **needed;
+    size_t needed_n;
+    struct assay_section *section; /* indices of the file's header table */
+    size_t section_n;
+    struct assay_segment *segment;
+    size_t segment_n;
+    uint64_t *init_function;
+    size_t init_function_n;
+    struct assay_symbol *symbol;
+    size_t symbol_n;
+    struct assay_symbol_counts counts;
+    struct assay_unwind_range *unwind;
+    size_t unwind_n;
+
+    /* Merged list; made at the first call, again when DWARF is asked for. */
+    struct assay_function *function;
+    size_t function_n;
+    bool function_made, function_with_source;
+};
+
+/* ---- Given by the ELF side -------------------------------------------------------------- */
+
+/* Section that holds `address` (of those loaded), ASSAY_NONE when none. O(log n). */
+uint32_t as_object_section_at(const struct assay_object *object, uint64_t address);
+/* Link-time address of section `index` of the file: synthetic in a relocatable one. */
+uint64_t as_object_section_address(const struct assay_object *object, uint32_t index);
+/*
+ * Applies the relocations of a .o that stand against section `index` to `bytes`, the section's
+ * (decompressed) contents. Sections that are not compressed are relocated in place on opening.
+ */
+void as_object_relocate(const struct assay_object *object, uint32_t index, uint8_t *bytes,
+                        uint64_t size_b);
+
+/* ---- Given by the DWARF side -------------------------------------------------------------- */
+
+/*
+ * Called by open, after sections and build-id, before symbols: looks for the separate debug file,
+ * opens it as object->debug_file, fills info.debug, .debug_path, .debug_compressed. Not finding
+ * one is no error.
+ */
+int as_debug_file_find(struct assay_object *object, struct assay_error *err);
+void as_dwarf_free(struct as_dwarf *dwarf); /* NULL is fine */
+
+/* ---- Steps of opening, one file each -------------------------------------------------------- */
+
+int as_object_load_sections(struct assay_object *object, struct assay_error *err);
+int as_object_load_dynamic(struct assay_object *object, struct assay_error *err);
+int as_object_load_symbols(struct assay_object *object, struct assay_error *err);
+int as_object_load_unwind(struct assay_object *object, struct assay_error *err);
+
+#endif
