@@ -3,7 +3,7 @@
 # `./dev lint`: every check of style that a machine can make. Runs all of them, then says which
 # failed; nothing is changed in the tree. JOBS=N limits parallel work.
 set -u
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 1
 
 jobs=${JOBS:-2}
 failed=
@@ -45,18 +45,24 @@ check_tidy() { # needs build-lint-clang
             2>build-lint-clang/tidy.log
 }
 
+alone() { # HEADER COMPILER OPTION...: the header is the first thing a source includes
+    printf '#include "%s"\n' "$1" >build-lint-gcc.header
+    shift
+    "$@" - <build-lint-gcc.header -Wall -Wextra -Werror -Iinclude -Isrc -I. -fsyntax-only
+    compiled=$?
+    rm -f build-lint-gcc.header
+    return $compiled
+}
+
 check_headers() { # every header compiles alone; the public ones in C11 and in C++
     status=0
     for header in include/assay/*.h; do
-        echo "#include \"$header\"" | gcc -std=c11 -Wall -Wextra -Wpedantic -Werror -Iinclude -I. \
-            -fsyntax-only -x c - || status=1
-        echo "#include \"$header\"" | g++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -Iinclude -I. \
-            -fsyntax-only -x c++ - || status=1
+        alone "$header" gcc -std=c11 -Wpedantic -x c || status=1
+        alone "$header" g++ -std=c++11 -Wpedantic -x c++ || status=1
     done
     for header in src/*/*.h cli/*.h; do
         [ -f "$header" ] || continue
-        echo "#include \"$header\"" | gcc -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -Iinclude \
-            -Isrc -I. -fsyntax-only -x c - || status=1
+        alone "$header" gcc -std=gnu11 -D_GNU_SOURCE -x c || status=1
     done
     return $status
 }
