@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Log for those who develop or diagnose assay: levels, and a domain for each room. Off unless
+ * ASSAY_LOG asks: "debug" (every domain) or "object:debug,isa:info". What a user must know goes
+ * into the error object or the result, never here. A call that is off costs one load and compare.
+ * Lines are whole also when several threads log.
+ */
+#ifndef AS_BASE_LOG_H
+#define AS_BASE_LOG_H
+
+#include <assay/error.h>
+
+/* X(NAME, word in ASSAY_LOG) */
+#define AS_LOG_DOMAIN_LIST(X)                                                                      \
+    X(BASE, "base")                                                                                \
+    X(ISA, "isa")                                                                                  \
+    X(OBJECT, "object")                                                                            \
+    X(CODE, "code")                                                                                \
+    X(CLI, "cli")
+
+/* X(NAME, word), from silent to most talkative; a level includes those before it. */
+#define AS_LOG_LEVEL_LIST(X)                                                                       \
+    X(OFF, "off")                                                                                  \
+    X(ERROR, "error")                                                                              \
+    X(WARN, "warn")                                                                                \
+    X(INFO, "info")                                                                                \
+    X(DEBUG, "debug")                                                                              \
+    X(TRACE, "trace")
+
+enum as_log_domain {
+#define AS_LOG_ENUM(name, word) AS_LOG_DOMAIN_##name,
+    AS_LOG_DOMAIN_LIST(AS_LOG_ENUM)
+#undef AS_LOG_ENUM
+        AS_LOG_DOMAIN_COUNT
+};
+
+enum as_log_level {
+#define AS_LOG_ENUM(name, word) AS_LOG_LEVEL_##name,
+    AS_LOG_LEVEL_LIST(AS_LOG_ENUM)
+#undef AS_LOG_ENUM
+        AS_LOG_LEVEL_COUNT
+};
+
+/* Level of each domain. Written by as_log_configure only, before threads start; then read-only. */
+extern unsigned char as_log_levels[AS_LOG_DOMAIN_COUNT];
+
+/*
+ * Sets the levels from `spec`: comma-separated LEVEL or DOMAIN:LEVEL, a later one overriding an
+ * earlier; NULL or "" switches everything off. ASSAY_ERR_USAGE names a word it does not know, and
+ * leaves the levels as they were. Not thread-safe: call it before threads start.
+ */
+int as_log_configure(const char *spec, struct assay_error *err);
+
+/* As above, from the environment variable ASSAY_LOG. */
+int as_log_configure_env(struct assay_error *err);
+
+/* Writes log lines to `fd` instead of standard error (2). Not thread-safe. */
+void as_log_to(int fd);
+
+/* One line "assay: LEVEL: DOMAIN: text", whatever the levels; use the macro. errno is kept. */
+void as_log_line(enum as_log_domain domain, enum as_log_level level, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4), cold));
+
+#define as_log_on(domain, level)                                                                   \
+    __builtin_expect(as_log_levels[AS_LOG_DOMAIN_##domain] >= AS_LOG_LEVEL_##level, 0)
+
+/* as_log(OBJECT, DEBUG, "%s: %zu symbols", path, n); arguments are evaluated only when on. */
+#define as_log(domain, level, ...)                                                                 \
+    do {                                                                                           \
+        if (as_log_on(domain, level))                                                              \
+            as_log_line(AS_LOG_DOMAIN_##domain, AS_LOG_LEVEL_##level, __VA_ARGS__);                \
+    } while (0)
+
+#endif

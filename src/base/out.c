@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The byte sink and its fast number writers. A short write is continued and an interrupted one
+ * repeated; every other failure of write(2) sticks. Decimals come out two digits at a time.
+ */
+#include "base/out.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+/* 64 KiB: the capacity of a Linux pipe; larger gained nothing in writing listings. */
+#define BUFFER_B ((size_t)1 << 16)
+
+void as_out_init_fd(struct as_out *out, int fd, const char *name)
+{
+    out->buffer = as_malloc(BUFFER_B);
+    out->cap = BUFFER_B;
+    if (!out->buffer) {
+        out->buffer = out->spare;
+        out->cap = sizeof out->spare;
+    }
+    out->n = 0;
+    out->fd = fd;
+    out->str = NULL;
+    out->name = name;
+    out->failed = 0;
+}
+
+void as_out_init_str(struct as_out *out, struct as_str *str)
+{
+    out->buffer = out->spare;
+    out->cap = sizeof out->spare;
+    out->n = 0;
+    out->fd = -1;
+    out->str = str;
+    out->name = "text";
+    out->failed = 0;
+}
+
+void as_out_fini(struct as_out *out)
+{
+    if (out->buffer != out->spare)
+        as_free(out->buffer);
+    out->buffer = out->spare;
+    out->cap = sizeof out->spare;
+    out->n = 0;
+}
+
+/* Past the buffer: straight to the descriptor or the string. */
+static void deliver(struct as_out *out, const char *p, size_t n)
+{
+    if (out->failed || !n)
+        return;
+    if (out->str) {
+        as_str_append(out->str, p, n);
+        if (out->str->failed)
+            out->failed = ENOMEM;
+        return;
+    }
+    while (n) {
+        ssize_t written = write(out->fd, p, n);
+        if (written < 0) {
+            if (errno == EINTR)
+                continue;
+            out->failed = errno;
+            return;
+        }
+        p += written;
+        n -= (size_t)written;
+    }
+}
+
+static void drain(struct as_out *out)
+{
+    deliver(out, out->buffer, out->n);
+    out->n = 0;
+}
+
+void as_out_write_slow(struct as_out *out, const char *p, size_t n)
+{
+    drain(out);
+    if (n >= out->cap) {
+        deliver(out, p, n);
+        return;
+    }
+    memcpy(out->buffer, p, n);
+    out->n = n;
+}
+
+int as_out_flush(struct as_out *out, struct assay_error *err)
+{
+    drain(out);
+    if (!out->failed)
+        return 0;
+    if (out->str)
+        return as_error_nomem(err, out->name);
+    const char *what_to_do = "check what reads or stores the output";
+    if (out->failed == ENOSPC || out->failed == EDQUOT)
+        what_to_do = "free some space or write elsewhere";
+    else if (out->failed == EPIPE)
+        what_to_do = "the reader closed it before the end";
+    else if (out->failed == EBADF)
+        what_to_do = "it is closed or not open for writing";
+    return as_error_set(err, ASSAY_ERR_IO, "%s: cannot write: %s; %s", out->name,
+                        strerror(out->failed), what_to_do);
+}
+
+bool as_out_reader_gone(const struct as_out *out)
+{
+    return out->failed == EPIPE;
+}
+
+void as_out_fill(struct as_out *out, char c, size_t n)
+{
+    char block[64];
+    memset(block, c, sizeof block);
+    for (; n > sizeof block; n -= sizeof block)
+        as_out_write(out, block, sizeof block);
+    as_out_write(out, block, n);
+}
+
+void as_out_f(struct as_out *out, const char *fmt, ...)
+{
+    char small[256];
+    va_list args, again;
+    va_start(args, fmt);
+    va_copy(again, args);
+    int n = vsnprintf(small, sizeof small, fmt, args);
+    va_end(args);
+    if (n < 0) {
+        out->failed = out->failed ? out->failed : errno;
+    } else if ((size_t)n < sizeof small) {
+        as_out_write(out, small, (size_t)n);
+    } else {
+        char *large = as_malloc((size_t)n + 1);
+        if (large) {
+            vsnprintf(large, (size_t)n + 1, fmt, again);
+            as_out_write(out, large, (size_t)n);
+        } else if (!out->failed) {
+            out->failed = ENOMEM;
+        }
+        as_free(large);
+    }
+    va_end(again);
+}
+
+/* Decimal digits of `v` into the end of `text`; returns where they begin. */
+static char *decimal(char text[static 20], uint64_t v)
+{
+    static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+                                "25262728293031323334353637383940414243444546474849"
+                                "50515253545556575859606162636465666768697071727374"
+                                "75767778798081828384858687888990919293949596979899";
+    char *p = text + 20;
+    while (v >= 100) {
+        p -= 2;
+        memcpy(p, pairs + v % 100 * 2, 2);
+        v /= 100;
+    }
+    if (v >= 10) {
+        p -= 2;
+        memcpy(p, pairs + v * 2, 2);
+    } else {
+        *--p = (char)('0' + v);
+    }
+    return p;
+}
+
+void as_out_u64(struct as_out *out, uint64_t v)
+{
+    char text[20];
+    char *p = decimal(text, v);
+    as_out_write(out, p, (size_t)(text + sizeof text - p));
+}
+
+void as_out_i64(struct as_out *out, int64_t v)
+{
+    if (v < 0) {
+        as_out_c(out, '-');
+        as_out_u64(out, (uint64_t)0 - (uint64_t)v);
+    } else {
+        as_out_u64(out, (uint64_t)v);
+    }
+}
+
+void as_out_hex(struct as_out *out, uint64_t v, unsigned digits)
+{
+    char text[16];
+    char *p = text + sizeof text;
+    if (digits > sizeof text)
+        digits = sizeof text;
+    do {
+        *--p = "0123456789abcdef"[v & 15];
+        v >>= 4;
+    } while (v || p > text + sizeof text - digits);
+    as_out_write(out, p, (size_t)(text + sizeof text - p));
+}
+
+/*
+ * Numbers with at most six decimals, the bulk of what a report holds: v equals k / 10^6 rounded to
+ * nearest, and k has at most 15 digits, so k / 10^6 without its trailing zeros is the shortest
+ * decimal that reads back (two decimals of up to 15 digits never share a double).
+ */
+static bool fixed_point(struct as_out *out, double v)
+{
+    double scaled = fabs(v) * 1e6;
+    if (!(scaled < 1e15) || (fabs(v) < 1e-4 && v != 0))
+        return false;
+    uint64_t k = (uint64_t)(scaled + 0.5);
+    if ((double)k / 1e6 != fabs(v))
+        return false;
+    if (signbit(v))
+        as_out_c(out, '-');
+    as_out_u64(out, k / 1000000);
+    uint64_t rest = k % 1000000;
+    if (!rest)
+        return true;
+    char text[7] = ".";
+    size_t n = 7;
+    for (size_t i = 6; i >= 1; i--, rest /= 10)
+        text[i] = (char)('0' + rest % 10);
+    while (text[n - 1] == '0')
+        n--;
+    as_out_write(out, text, n);
+    return true;
+}
+
+void as_out_double(struct as_out *out, double v)
+{
+    if (!isfinite(v)) {
+        as_out_z(out, isnan(v) ? "nan" : v < 0 ? "-inf" : "inf");
+        return;
+    }
+    if (fixed_point(out, v))
+        return;
+    char text[40];
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, v);
+        if (strtod(text, NULL) == v)
+            break;
+    }
+    /* Another locale may write a comma; strtod above read it back under the same locale. */
+    for (char *p = text; *p; p++)
+        if (*p == ',')
+            *p = '.';
+    as_out_z(out, text);
+}

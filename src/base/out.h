@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Buffered sink of bytes over a file descriptor or a growing string. Writers do not return errors:
+ * the first failure sticks, later writes do nothing, and as_out_flush tells it at the end. Knows
+ * nothing of formats; json.h, csv.h and table.h write through it. Not thread-safe.
+ */
+#ifndef AS_BASE_OUT_H
+#define AS_BASE_OUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <assay/error.h>
+
+#include "base/str.h"
+
+/* Bytes of the buffer inside the object: all there is for strings, and when memory is short. */
+#define AS_OUT_SPARE_B 512
+
+struct as_out {
+    char *buffer; /* `spare`, or a heap block for descriptors */
+    size_t n;     /* bytes waiting in the buffer */
+    size_t cap;
+    int fd;             /* -1 when the sink is a string */
+    struct as_str *str; /* NULL when the sink is a descriptor */
+    const char *name;   /* borrowed; what an error message calls the sink */
+    int failed;         /* 0, or the errno of the first failure (ENOMEM for strings) */
+    char spare[AS_OUT_SPARE_B];
+};
+
+/*
+ * Writes to `fd`, which stays the caller's; `name` ("standard output", a path) is borrowed and
+ * appears in the error. Cannot fail: without memory for a large buffer it uses the small one.
+ * The object must not be copied or moved afterwards.
+ */
+void as_out_init_fd(struct as_out *out, int fd, const char *name);
+
+/* Appends to `str`, which must outlive the sink; it is complete only after as_out_flush. */
+void as_out_init_str(struct as_out *out, struct as_str *str);
+
+/* Releases the buffer; bytes not flushed are lost. */
+void as_out_fini(struct as_out *out);
+
+/*
+ * Hands everything on and reports the first failure since init: 0, ASSAY_ERR_IO (a full disk, a
+ * closed pipe) or ASSAY_ERR_NOMEM (strings). Call it before as_out_fini.
+ */
+int as_out_flush(struct as_out *out, struct assay_error *err);
+
+/*
+ * True when the reader of a pipe went away (EPIPE, seen only where SIGPIPE is ignored): nobody is
+ * left to read a message, so a program may end quietly.
+ */
+bool as_out_reader_gone(const struct as_out *out);
+
+/* Slow path of as_out_write, for data that does not fit the buffer's rest. */
+void as_out_write_slow(struct as_out *out, const char *p, size_t n);
+
+static inline void as_out_write(struct as_out *out, const char *p, size_t n)
+{
+    if (n <= out->cap - out->n) {
+        if (n)
+            memcpy(out->buffer + out->n, p, n);
+        out->n += n;
+    } else {
+        as_out_write_slow(out, p, n);
+    }
+}
+
+static inline void as_out_c(struct as_out *out, char c)
+{
+    as_out_write(out, &c, 1);
+}
+
+static inline void as_out_z(struct as_out *out, const char *z)
+{
+    as_out_write(out, z, strlen(z));
+}
+
+static inline void as_out_view(struct as_out *out, struct as_view s)
+{
+    as_out_write(out, s.p, s.n);
+}
+
+/* `n` times the byte `c`. */
+void as_out_fill(struct as_out *out, char c, size_t n);
+
+/* Formatted as printf; for lines that are not written by the hundred thousand. */
+void as_out_f(struct as_out *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Decimal numbers. */
+void as_out_u64(struct as_out *out, uint64_t v);
+void as_out_i64(struct as_out *out, int64_t v);
+
+/* Hexadecimal without prefix, lower case, at least `digits` (1 to 16) digits. */
+void as_out_hex(struct as_out *out, uint64_t v, unsigned digits);
+
+/*
+ * The shortest decimal that reads back as the same number, with a point in every locale. Infinity
+ * and not-a-number come as "inf", "-inf", "nan": formats that cannot hold them ask isfinite first.
+ */
+void as_out_double(struct as_out *out, double v);
+
+#endif

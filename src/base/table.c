@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The table printer. Cells are cleaned and measured when added, column widths settled when
+ * printing: the widest column that may shrink gives way first, so narrow ones stay whole.
+ */
+#include "base/table.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/utf8.h"
+
+#define GAP         2 /* blanks between columns */
+#define LEAST       8 /* columns a shrinkable column keeps unless it says otherwise */
+#define ELLIPSIS    "\xe2\x80\xa6"
+#define STYLE_RESET "\033[0m"
+
+void as_table_init(struct as_table *table, const struct as_column *columns, size_t n)
+{
+    assert(n);
+    *table = (struct as_table){.columns = columns, .column_n = n};
+}
+
+void as_table_fini(struct as_table *table)
+{
+    as_str_fini(&table->text);
+    as_vec_fini(&table->cells);
+}
+
+/* Appends `s` without control characters and invalid bytes; returns its width in columns. */
+static size_t append_clean(struct as_str *text, struct as_view s)
+{
+    size_t width = 0, from = 0;
+    for (size_t i = 0; i < s.n;) {
+        uint32_t c;
+        int used = as_utf8_next(s.p + i, s.n - i, &c);
+        size_t step = (size_t)(used < 0 ? -used : used);
+        /* C0, DEL and C1 can drive a terminal; 202a.. and 2066.. turn text around. */
+        bool control = c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x202a && c <= 0x202e) ||
+                       (c >= 0x2066 && c <= 0x2069);
+        if (used < 0 || control) {
+            as_str_append(text, s.p + from, i - from);
+            as_str_appendz(text, c == '\t' || c == '\n' ? " " : AS_UTF8_REPLACEMENT_Z);
+            width++;
+            from = i + step;
+        } else {
+            width += as_utf8_columns(c);
+        }
+        i += step;
+    }
+    as_str_append(text, s.p + from, s.n - from);
+    return width;
+}
+
+void as_table_view(struct as_table *table, struct as_view s)
+{
+    struct as_table_cell cell = {.at = table->text.n};
+    size_t width = s.n ? append_clean(&table->text, s) : 0;
+    cell.n = table->text.n - cell.at;
+    cell.width = width > UINT32_MAX ? UINT32_MAX : (uint32_t)width;
+    if (table->text.failed || as_vec_push(&table->cells, cell) < 0)
+        table->failed = true;
+}
+
+void as_table_string(struct as_table *table, const char *z)
+{
+    as_table_view(table, as_view_of(z));
+}
+
+void as_table_u64(struct as_table *table, uint64_t v)
+{
+    as_table_f(table, "%ju", (uintmax_t)v);
+}
+
+void as_table_hex(struct as_table *table, uint64_t v)
+{
+    as_table_f(table, "0x%jx", (uintmax_t)v);
+}
+
+void as_table_f(struct as_table *table, const char *fmt, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, fmt);
+    int n = vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    if (n < 0)
+        n = 0;
+    else if ((size_t)n >= sizeof text)
+        n = (int)sizeof text - 1;
+    as_table_view(table, (struct as_view){.p = text, .n = (size_t)n});
+}
+
+static size_t least_width(const struct as_column *column)
+{
+    return column->least ? column->least : LEAST;
+}
+
+/* Takes columns of terminal off the widest shrinkable table columns until all fit `width`. */
+static void fit(const struct as_table *table, size_t *widths, size_t width)
+{
+    size_t total = GAP * (table->column_n - 1);
+    for (size_t c = 0; c < table->column_n; c++)
+        total += widths[c];
+    while (total > width) {
+        size_t widest = table->column_n, second = 0;
+        for (size_t c = 0; c < table->column_n; c++) {
+            size_t least = least_width(&table->columns[c]);
+            if (table->columns[c].shrink == AS_SHRINK_NOT || widths[c] <= least)
+                continue;
+            if (widest == table->column_n || widths[c] > widths[widest]) {
+                second = widest == table->column_n ? 0 : widths[widest];
+                widest = c;
+            } else if (widths[c] > second) {
+                second = widths[c];
+            }
+        }
+        if (widest == table->column_n)
+            return;
+        size_t floor = least_width(&table->columns[widest]);
+        if (floor < second)
+            floor = second;
+        size_t cut = widths[widest] - floor;
+        if (cut > total - width)
+            cut = total - width;
+        if (!cut)
+            cut = 1; /* two equally wide columns: alternate */
+        widths[widest] -= cut;
+        total -= cut;
+    }
+}
+
+/* Bytes of `s` that fill at most `columns`, from its front or (`back`) its end; sets the width. */
+static size_t prefix_bytes(struct as_view s, size_t columns, size_t *width)
+{
+    size_t i = 0;
+    *width = 0;
+    while (i < s.n) {
+        uint32_t c;
+        int used = as_utf8_next(s.p + i, s.n - i, &c);
+        size_t w = as_utf8_columns(c);
+        if (*width + w > columns)
+            break;
+        *width += w;
+        i += (size_t)(used < 0 ? -used : used);
+    }
+    return i;
+}
+
+static struct as_view cut_front(struct as_view s, size_t width, size_t columns, size_t *left)
+{
+    size_t i = 0;
+    *left = width;
+    while (i<s.n && * left> columns) {
+        uint32_t c;
+        int used = as_utf8_next(s.p + i, s.n - i, &c);
+        *left -= as_utf8_columns(c);
+        i += (size_t)(used < 0 ? -used : used);
+    }
+    return (struct as_view){.p = s.p + i, .n = s.n - i};
+}
+
+static const char *style_code(enum as_style style)
+{
+    static const char *const codes[] = {"", "\033[1m", "\033[2m", "\033[36m", "\033[33m"};
+    return codes[style];
+}
+
+struct place {
+    const struct as_column *column;
+    size_t width; /* of the column */
+    bool last;    /* of the line: nothing to pad after it */
+    enum as_style style;
+};
+
+static void print_cell(struct as_out *out, const struct place *at, struct as_view s, size_t width)
+{
+    bool cut_end = false, cut_start = false;
+    if (width > at->width && at->column->shrink != AS_SHRINK_NOT) {
+        size_t rest = at->width ? at->width - 1 : 0;
+        cut_end = at->column->shrink == AS_SHRINK_END;
+        cut_start = !cut_end;
+        if (cut_end)
+            s.n = prefix_bytes(s, rest, &width);
+        else
+            s = cut_front(s, width, rest, &width);
+        width++;
+    }
+    size_t pad = at->width > width ? at->width - width : 0;
+    if (at->column->align == AS_ALIGN_RIGHT)
+        as_out_fill(out, ' ', pad);
+    bool styled = at->style != AS_STYLE_PLAIN && s.n;
+    if (styled)
+        as_out_z(out, style_code(at->style));
+    if (cut_start)
+        as_out_z(out, ELLIPSIS);
+    as_out_view(out, s);
+    if (cut_end)
+        as_out_z(out, ELLIPSIS);
+    if (styled)
+        as_out_z(out, STYLE_RESET);
+    if (at->column->align == AS_ALIGN_LEFT && !at->last)
+        as_out_fill(out, ' ', pad);
+}
+
+/* The last cell of a line that shows something; later ones leave no trailing blanks. */
+static void print_line(const struct as_table *table, struct as_out *out, const size_t *widths,
+                       const struct as_table_cell *cells, bool color)
+{
+    size_t used = table->column_n;
+    while (used && (cells ? !cells[used - 1].n : !table->columns[used - 1].title))
+        used--;
+    for (size_t c = 0; c < used; c++) {
+        const struct as_column *column = &table->columns[c];
+        enum as_style style = cells ? column->style : AS_STYLE_BOLD;
+        struct place at = {column, widths[c], c + 1 == used, color ? style : AS_STYLE_PLAIN};
+        struct as_view s = as_view_of(column->title);
+        size_t width = cells ? cells[c].width : as_utf8_width(s);
+        if (cells)
+            s = (struct as_view){.p = as_str_z(&table->text) + cells[c].at, .n = cells[c].n};
+        if (c)
+            as_out_fill(out, ' ', GAP);
+        print_cell(out, &at, s, width);
+    }
+    as_out_c(out, '\n');
+}
+
+int as_table_print(const struct as_table *table, struct as_out *out, size_t width, bool color,
+                   struct assay_error *err)
+{
+    size_t *widths = as_calloc(table->column_n, sizeof *widths);
+    if (table->failed || !widths) {
+        as_free(widths);
+        return as_error_nomem(err, "table");
+    }
+    assert(table->cells.n % table->column_n == 0 && "the last row is not complete");
+    bool header = false;
+    for (size_t c = 0; c < table->column_n; c++) {
+        widths[c] = as_utf8_width(as_view_of(table->columns[c].title));
+        header |= table->columns[c].title != NULL;
+    }
+    for (size_t i = 0; i < table->cells.n; i++) {
+        size_t *at = &widths[i % table->column_n];
+        if (table->cells.at[i].width > *at)
+            *at = table->cells.at[i].width;
+    }
+    if (width)
+        fit(table, widths, width);
+    if (header)
+        print_line(table, out, widths, NULL, color);
+    for (size_t i = 0; i < table->cells.n; i += table->column_n)
+        print_line(table, out, widths, table->cells.at + i, color);
+    as_free(widths);
+    return 0;
+}
