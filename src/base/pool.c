@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The thread pool. Pieces are handed out in rising order from one atomic counter, so when a piece
+ * fails every lower one has been taken already and will finish: the lowest failure is the same for
+ * any number of threads.
+ */
+#include "base/pool.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/log.h"
+
+/* Pieces a thread gets when the grain is ours to choose: enough to level unequal work. */
+#define PIECES_PER_JOB 8
+
+/* One parallel for. */
+struct task {
+    as_pool_fn *fn;
+    void *ctx;
+    size_t n, grain, piece_n;
+    atomic_size_t next;   /* piece to hand out */
+    atomic_size_t failed; /* lowest failing piece, piece_n = none; written under `lock` */
+    int code;             /* of piece `failed`, guarded by the pool's lock */
+    struct assay_error *err;
+};
+
+struct worker {
+    struct as_pool *pool;
+    pthread_t thread;
+    unsigned number;
+};
+
+struct as_pool {
+    pthread_mutex_t turn; /* held through one as_pool_for */
+    pthread_mutex_t lock; /* guards what follows, and the failure of a task */
+    pthread_cond_t work, idle;
+    struct task *task;   /* NULL between tasks */
+    uint64_t task_count; /* tells a worker that a task is new to it */
+    unsigned busy;       /* workers that have not finished the present task */
+    bool ending;
+    unsigned jobs; /* constant while threads work */
+    struct worker workers[];
+};
+
+/* The pool whose piece this thread works on, and as whom. */
+static _Thread_local const struct as_pool *inside;
+static _Thread_local unsigned inside_as;
+
+unsigned as_pool_processors(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
+        return (unsigned)CPU_COUNT(&set);
+    /* More processors than the set holds: 1,024. */
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 ? (unsigned)online : 1;
+}
+
+static void work_on(struct as_pool *pool, struct task *task, unsigned number)
+{
+    struct assay_error err = {.code = ASSAY_OK};
+    inside = pool;
+    inside_as = number;
+    for (;;) {
+        size_t piece = atomic_fetch_add_explicit(&task->next, 1, memory_order_relaxed);
+        if (piece >= task->piece_n ||
+            piece > atomic_load_explicit(&task->failed, memory_order_relaxed))
+            break;
+        size_t from = piece * task->grain;
+        size_t to = task->n - from > task->grain ? from + task->grain : task->n;
+        int rc = task->fn(task->ctx, from, to, number, &err);
+        if (rc >= 0)
+            continue;
+        pthread_mutex_lock(&pool->lock);
+        if (piece < atomic_load_explicit(&task->failed, memory_order_relaxed)) {
+            atomic_store_explicit(&task->failed, piece, memory_order_relaxed);
+            task->code = rc;
+            if (task->err)
+                *task->err = err;
+        }
+        pthread_mutex_unlock(&pool->lock);
+    }
+    inside = NULL;
+}
+
+static void *worker_main(void *arg)
+{
+    struct worker *self = arg;
+    struct as_pool *pool = self->pool;
+    uint64_t seen = 0;
+    pthread_mutex_lock(&pool->lock);
+    for (;;) {
+        while (!pool->ending && pool->task_count == seen)
+            pthread_cond_wait(&pool->work, &pool->lock);
+        if (pool->ending)
+            break;
+        seen = pool->task_count;
+        struct task *task = pool->task;
+        pthread_mutex_unlock(&pool->lock);
+        work_on(pool, task, self->number);
+        pthread_mutex_lock(&pool->lock);
+        if (--pool->busy == 0)
+            pthread_cond_signal(&pool->idle);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return NULL;
+}
+
+/* Starts up to `jobs` - 1 threads that take no signals: those are the main thread's business. */
+static void start(struct as_pool *pool, unsigned jobs)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    for (unsigned i = 1; i < jobs; i++) {
+        struct worker *worker = &pool->workers[i];
+        *worker = (struct worker){.pool = pool, .number = i};
+        if (pthread_create(&worker->thread, NULL, worker_main, worker) != 0) {
+            as_log(BASE, WARN, "pool: %u of %u threads", i, jobs);
+            break;
+        }
+        pool->jobs = i + 1;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+int as_pool_new(struct as_pool **pool, unsigned jobs, struct assay_error *err)
+{
+    *pool = NULL;
+    if (!jobs)
+        jobs = as_pool_processors();
+    if (jobs > AS_POOL_MOST)
+        jobs = AS_POOL_MOST;
+    struct as_pool *made = as_calloc(1, sizeof *made + jobs * sizeof made->workers[0]);
+    if (!made)
+        return as_error_nomem(err, "thread pool");
+    pthread_mutex_init(&made->turn, NULL);
+    pthread_mutex_init(&made->lock, NULL);
+    pthread_cond_init(&made->work, NULL);
+    pthread_cond_init(&made->idle, NULL);
+    made->jobs = 1;
+    start(made, jobs);
+    *pool = made;
+    return 0;
+}
+
+void as_pool_free(struct as_pool **pool)
+{
+    struct as_pool *old = *pool;
+    *pool = NULL;
+    if (!old)
+        return;
+    pthread_mutex_lock(&old->lock);
+    assert(!old->task && "freed while it works");
+    old->ending = true;
+    pthread_cond_broadcast(&old->work);
+    pthread_mutex_unlock(&old->lock);
+    for (unsigned i = 1; i < old->jobs; i++)
+        pthread_join(old->workers[i].thread, NULL);
+    pthread_cond_destroy(&old->idle);
+    pthread_cond_destroy(&old->work);
+    pthread_mutex_destroy(&old->lock);
+    pthread_mutex_destroy(&old->turn);
+    as_free(old);
+}
+
+unsigned as_pool_jobs(const struct as_pool *pool)
+{
+    return pool ? pool->jobs : 1;
+}
+
+static int run_inline(size_t n, size_t grain, as_pool_fn *fn, void *ctx, unsigned number,
+                      struct assay_error *err)
+{
+    struct assay_error own = {.code = ASSAY_OK};
+    for (size_t from = 0; from < n;) {
+        size_t to = n - from > grain ? from + grain : n;
+        int rc = fn(ctx, from, to, number, err ? err : &own);
+        if (rc < 0)
+            return rc;
+        from = to;
+    }
+    return 0;
+}
+
+int as_pool_for(struct as_pool *pool, size_t n, size_t grain, as_pool_fn *fn, void *ctx,
+                struct assay_error *err)
+{
+    unsigned jobs = as_pool_jobs(pool);
+    if (!grain)
+        grain = n / ((size_t)jobs * PIECES_PER_JOB) + 1;
+    if (pool && inside == pool)
+        return run_inline(n, grain, fn, ctx, inside_as, err);
+    if (jobs == 1 || n <= grain)
+        return run_inline(n, grain, fn, ctx, 0, err);
+
+    size_t piece_n = (n - 1) / grain + 1;
+    struct task task = {.fn = fn, .ctx = ctx, .n = n, .grain = grain, .piece_n = piece_n};
+    task.err = err;
+    atomic_init(&task.next, 0);
+    atomic_init(&task.failed, piece_n);
+    pthread_mutex_lock(&pool->turn);
+    pthread_mutex_lock(&pool->lock);
+    pool->task = &task;
+    pool->task_count++;
+    pool->busy = jobs - 1;
+    pthread_cond_broadcast(&pool->work);
+    pthread_mutex_unlock(&pool->lock);
+
+    const struct as_pool *outer = inside;
+    unsigned outer_as = inside_as;
+    work_on(pool, &task, 0);
+    inside = outer;
+    inside_as = outer_as;
+
+    pthread_mutex_lock(&pool->lock);
+    while (pool->busy)
+        pthread_cond_wait(&pool->idle, &pool->lock);
+    pool->task = NULL;
+    pthread_mutex_unlock(&pool->lock);
+    pthread_mutex_unlock(&pool->turn);
+    return task.code;
+}

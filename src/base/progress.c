@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The progress line. Threads only add to a counter and look at the clock; whoever finds a drawing
+ * due takes the lock without waiting for it, so work never waits for the terminal.
+ */
+#include "base/progress.h"
+
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/term.h"
+
+/* Before it nothing is drawn: short commands stay silent. */
+#define FIRST_NS    ((uint64_t)300 * 1000 * 1000)
+#define INTERVAL_NS ((uint64_t)100 * 1000 * 1000)
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+void as_progress_begin(struct as_progress *progress, int fd, const char *label, uint64_t total)
+{
+    *progress = (struct as_progress){.fd = as_term_is(fd) ? fd : -1, .label = label};
+    progress->total = total;
+    progress->interval_ns = INTERVAL_NS;
+    pthread_mutex_init(&progress->lock, NULL);
+    atomic_init(&progress->done, 0);
+    atomic_init(&progress->due_ns, now_ns() + FIRST_NS);
+}
+
+/* A failed write to the terminal is nobody's loss. */
+static void put(int fd, const char *p, size_t n)
+{
+    ssize_t ignored = write(fd, p, n);
+    (void)ignored;
+}
+
+static void draw(struct as_progress *progress)
+{
+    char line[160];
+    uint64_t done = atomic_load_explicit(&progress->done, memory_order_relaxed);
+    size_t columns = as_term_width(progress->fd);
+    int label = columns > 24 ? (int)(columns - 24) : 0;
+    if (label > 100)
+        label = 100;
+    int n;
+    if (progress->total) {
+        if (done > progress->total)
+            done = progress->total;
+        double part = (double)done * 100 / (double)progress->total;
+        n = snprintf(line, sizeof line, "\r\033[K%.*s %3d %%", label, progress->label, (int)part);
+    } else {
+        n = snprintf(line, sizeof line, "\r\033[K%.*s %ju", label, progress->label,
+                     (uintmax_t)done);
+    }
+    if (n > 0)
+        put(progress->fd, line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1);
+    progress->shown = true;
+}
+
+void as_progress_add(struct as_progress *progress, uint64_t steps)
+{
+    if (progress->fd < 0)
+        return;
+    atomic_fetch_add_explicit(&progress->done, steps, memory_order_relaxed);
+    uint64_t now = now_ns();
+    if (now < atomic_load_explicit(&progress->due_ns, memory_order_relaxed) ||
+        pthread_mutex_trylock(&progress->lock) != 0)
+        return;
+    atomic_store_explicit(&progress->due_ns, now + progress->interval_ns, memory_order_relaxed);
+    draw(progress);
+    pthread_mutex_unlock(&progress->lock);
+}
+
+void as_progress_end(struct as_progress *progress)
+{
+    if (progress->fd >= 0 && progress->shown)
+        put(progress->fd, "\r\033[K", 4);
+    progress->shown = false;
+    progress->fd = -1;
+    pthread_mutex_destroy(&progress->lock);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Progress line for waits: "label  37 %". Only on a terminal, only after a moment, redrawn at
+ * most ten times a second and erased at the end, so that nothing of it stays in any output.
+ */
+#ifndef AS_BASE_PROGRESS_H
+#define AS_BASE_PROGRESS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct as_progress {
+    int fd;            /* -1 = shows nothing */
+    const char *label; /* borrowed */
+    uint64_t total;    /* 0 = unknown: shows the count */
+    uint64_t interval_ns;
+    _Atomic uint64_t done;
+    _Atomic uint64_t due_ns; /* clock time of the next drawing */
+    pthread_mutex_t lock;    /* held while drawing; guards `shown` */
+    bool shown;
+};
+
+/*
+ * Begins a line for `total` steps of work on `fd`, usually 2. Costs nothing later when `fd` is no
+ * terminal. Not to be copied until as_progress_end.
+ */
+void as_progress_begin(struct as_progress *progress, int fd, const char *label, uint64_t total);
+
+/* Adds finished steps, from any thread. */
+void as_progress_add(struct as_progress *progress, uint64_t steps);
+
+/* Erases the line. Call it before writing anything else to the terminal. */
+void as_progress_end(struct as_progress *progress);
+
+#endif
