@@ -3,14 +3,13 @@
  * What the files of this room share: one ELF file in memory (`as_file`), and the object built of
  * the file analysed plus, perhaps, its separate debug file.
  *
- * The ELF side (open, file, sections, symbols, plt, dynamic, unwind, relocate, functions) reads
- * headers and tables itself, each offset checked once; the DWARF side goes through libdw on `elf`.
+ * The ELF side checks every header once on opening and then follows offsets freely; the DWARF side
+ * is told bytes and addresses only (dwarf.h), debug.c joins the two.
  */
 #ifndef AS_OBJECT_INTERNAL_H
 #define AS_OBJECT_INTERNAL_H
 
 #include <elf.h>
-#include <libelf.h>
 
 #include <assay/object.h>
 
@@ -27,7 +26,6 @@ struct as_file {
     uint64_t size_b;
     bool mapped; /* privately: relocations of a .o are applied in place */
     bool owned;  /* on the heap (else borrowed) */
-    Elf *elf;    /* over `bytes`; NULL when libelf does not take the file */
     Elf64_Ehdr ehdr;
     const Elf64_Shdr
         *shdr; /* aligned copies in the arena; index as in the file, 0 = null section */
@@ -54,26 +52,62 @@ const uint8_t *as_file_section_bytes(const struct as_file *file, uint32_t index,
 /* Build-id (note GNU, NT_GNU_BUILD_ID) of sections or segments; 0 bytes when none. */
 size_t as_file_build_id(const struct as_file *file, uint8_t *out, size_t out_b);
 
-struct as_dwarf; /* of the DWARF side */
+/* One table of symbols with its strings, wherever it stands; empty when `n` is 0. */
+struct as_symtab {
+    const uint8_t *at; /* Elf64_Sym, perhaps unaligned */
+    uint64_t n;        /* with the null symbol */
+    const char *text;
+    uint64_t text_b;     /* 0, or the last byte is zero */
+    const uint8_t *more; /* SHT_SYMTAB_SHNDX words, or NULL */
+    uint64_t more_n;
+};
+
+/* Symbol `index` and its name ("" when its offset is beyond the strings); false when beyond. */
+bool as_symtab_get(const struct as_symtab *table, uint64_t index, Elf64_Sym *out,
+                   const char **name);
+
+/* Relocations with addend, perhaps unaligned. */
+struct as_relocations {
+    const uint8_t *at; /* Elf64_Rela */
+    uint64_t n;
+};
+#define AS_RELOCATIONS_MOST 4
+
+bool as_relocation_get(const struct as_relocations *table, uint64_t index, Elf64_Rela *out);
+
+/* What the dynamic section says, as addresses and sizes; 0 = not said. */
+struct as_dynamic {
+    bool present;
+    uint64_t strtab, strsz, symtab, hash, gnu_hash, pltgot;
+    uint64_t rela, relasz, jmprel, pltrelsz;
+    uint64_t init, fini, array[3], array_b[3]; /* preinit, init, fini */
+    uint64_t flags_1;
+};
+
+struct as_dwarf; /* see dwarf.h */
 
 struct assay_object {
     struct as_arena arena; /* every table below that is not said to be elsewhere */
     struct as_file file;
     struct as_file debug_file; /* separate debug file; .bytes NULL when none */
-    struct as_dwarf *dwarf;    /* DWARF side's own, made at the first need */
+    struct as_dwarf *dwarf;
 
-    /* Options, copied into the arena; debug_dirs is never NULL. */
-    const struct assay_source_map *source_map;
-    size_t source_map_n;
-    const char *debug_dirs;
+    struct assay_object_options options; /* a copy in the arena */
+    uint64_t *section_address;           /* of a .o, else NULL */
 
     struct assay_object_info info;
     const char **needed;
     size_t needed_n;
     struct assay_section *section; /* indices of the file's header table */
     size_t section_n;
+    uint32_t *by_address; /* loaded sections with a size, by address */
+    size_t by_address_n;
     struct assay_segment *segment;
     size_t segment_n;
+    struct as_dynamic dynamic;
+    struct as_symtab dynsym;
+    struct as_relocations relocations[AS_RELOCATIONS_MOST]; /* those applied on loading */
+    size_t relocations_n;
     uint64_t *init_function;
     size_t init_function_n;
     struct assay_symbol *symbol;
@@ -82,7 +116,7 @@ struct assay_object {
     struct assay_unwind_range *unwind;
     size_t unwind_n;
 
-    /* Merged list; made at the first call, again when DWARF is asked for. */
+    /* Merged list, on the heap; made at the first call, again when DWARF is asked for. */
     struct assay_function *function;
     size_t function_n;
     bool function_made, function_with_source;
@@ -98,23 +132,19 @@ uint64_t as_object_section_address(const struct assay_object *object, uint32_t i
  * Applies the relocations of a .o that stand against section `index` to `bytes`, the section's
  * (decompressed) contents. Sections that are not compressed are relocated in place on opening.
  */
+/* A table of symbols of `file` by its section index; empty when the section is none. */
+struct as_symtab as_file_symtab(const struct as_file *file, uint32_t index);
+/* 8 bytes of the image at `address`, 0 when the file has none there. */
+uint64_t as_object_word_at(const struct assay_object *object, uint64_t address);
 void as_object_relocate(const struct assay_object *object, uint32_t index, uint8_t *bytes,
                         uint64_t size_b);
-
-/* ---- Given by the DWARF side -------------------------------------------------------------- */
-
-/*
- * Called by open, after sections and build-id, before symbols: looks for the separate debug file,
- * opens it as object->debug_file, fills info.debug, .debug_path, .debug_compressed. Not finding
- * one is no error.
- */
-int as_debug_file_find(struct assay_object *object, struct assay_error *err);
-void as_dwarf_free(struct as_dwarf *dwarf); /* NULL is fine */
 
 /* ---- Steps of opening, one file each -------------------------------------------------------- */
 
 int as_object_load_sections(struct assay_object *object, struct assay_error *err);
+void as_object_relocate_all(struct assay_object *object); /* a .o, in place */
 int as_object_load_dynamic(struct assay_object *object, struct assay_error *err);
+int as_object_load_debug(struct assay_object *object, struct assay_error *err); /* no DWARF yet */
 int as_object_load_symbols(struct assay_object *object, struct assay_error *err);
 int as_object_load_unwind(struct assay_object *object, struct assay_error *err);
 

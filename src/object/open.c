@@ -1,5 +1,108 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Opening and closing an object: the order of the steps, and the plain accessors.
+ * Opening and closing an object: the order of the steps. Each step fills its tables in the arena;
+ * a failure at any of them releases everything.
  */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "object/dwarf.h"
 #include "object/internal.h"
+
+/* The caller's options need not outlive the call. */
+static int copy_options(struct assay_object *object, const struct assay_object_options *options)
+{
+    static const struct assay_object_options none;
+    if (!options)
+        options = &none;
+    const char *dirs = options->debug_dirs ? options->debug_dirs : "/usr/lib/debug";
+    object->options.debug_dirs = as_arena_strndup(&object->arena, dirs, strlen(dirs));
+    struct assay_source_map *map =
+        as_arena_array(&object->arena, struct assay_source_map, options->source_map_n + 1);
+    if (!object->options.debug_dirs || !map)
+        return ASSAY_ERR_NOMEM;
+    for (size_t i = 0; i < options->source_map_n; i++) {
+        const struct assay_source_map *from = &options->source_map[i];
+        map[i].from = as_arena_strndup(&object->arena, from->from, strlen(from->from));
+        map[i].to = as_arena_strndup(&object->arena, from->to, strlen(from->to));
+        if (!map[i].from || !map[i].to)
+            return ASSAY_ERR_NOMEM;
+    }
+    object->options.source_map = map;
+    object->options.source_map_n = options->source_map_n;
+    return 0;
+}
+
+static int load(struct assay_object *object, struct assay_error *err)
+{
+    struct assay_object_info *info = &object->info;
+    info->path = object->file.path;
+    info->size_b = object->file.size_b;
+    info->entry = object->file.ehdr.e_entry;
+    info->build_id_b = as_file_build_id(&object->file, info->build_id, sizeof info->build_id);
+    AS_TRY(as_object_load_sections(object, err));
+    if (object->file.ehdr.e_type == ET_REL)
+        as_object_relocate_all(object);
+    AS_TRY(as_object_load_dynamic(object, err));
+    AS_TRY(as_object_load_debug(object, err));
+    AS_TRY(as_object_load_symbols(object, err));
+    return as_object_load_unwind(object, err);
+}
+
+/* `bytes` NULL: `path` is opened; else it only names them. */
+static int open_object(const char *path, const void *bytes, size_t size_b,
+                       const struct assay_object_options *options, struct assay_object **out,
+                       struct assay_error *err)
+{
+    *out = NULL;
+    struct assay_object *object = as_calloc(1, sizeof *object);
+    if (!object)
+        return as_error_nomem(err, path);
+    as_arena_init(&object->arena);
+    int rc = copy_options(object, options);
+    if (rc < 0)
+        as_error_nomem(err, path);
+    else if (bytes)
+        rc = as_file_open_memory(&object->arena, bytes, size_b, path, AS_FILE_MAIN, &object->file,
+                                 err);
+    else
+        rc = as_file_open(&object->arena, path, AS_FILE_MAIN, &object->file, err);
+    if (rc == 0)
+        rc = load(object, err);
+    if (rc < 0)
+        assay_object_close(&object);
+    *out = object;
+    return rc;
+}
+
+int assay_object_open(const char *path, const struct assay_object_options *options,
+                      struct assay_object **out, struct assay_error *err)
+{
+    return open_object(path, NULL, 0, options, out, err);
+}
+
+int assay_object_open_memory(const void *bytes, size_t size_b, const char *name,
+                             const struct assay_object_options *options, struct assay_object **out,
+                             struct assay_error *err)
+{
+    return open_object(name, bytes ? bytes : "", bytes ? size_b : 0, options, out, err);
+}
+
+void assay_object_close(struct assay_object **object)
+{
+    struct assay_object *o = *object;
+    if (!o)
+        return;
+    as_dwarf_close(&o->dwarf);
+    as_file_close(&o->debug_file);
+    as_file_close(&o->file);
+    as_free(o->function);
+    as_arena_fini(&o->arena);
+    as_free(o);
+    *object = NULL;
+}
+
+const struct assay_object_info *assay_object_info(const struct assay_object *object)
+{
+    return &object->info;
+}

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The list of functions, merged of all that tells where code begins: symbols, PLT stubs, DWARF
+ * subprograms, unwind ranges, the entry point and the initialisation arrays, in that order of
+ * trust. A weaker source adds a function only where no stronger one covers the address.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/vec.h"
+#include "object/internal.h"
+#include "object/order.h"
+
+typedef AS_VEC(struct assay_function) function_vec;
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* ".cold", ".cold.1", ".part.3": code split off another function by GCC or LLVM; ".isra.0" and
+ * ".constprop.0" are whole functions (changed copies). */
+static bool is_part_name(const char *name)
+{
+    for (const char *dot = strchr(name, '.'); dot; dot = strchr(dot + 1, '.')) {
+        if (strncmp(dot, ".cold", 5) == 0 && (dot[5] == '\0' || dot[5] == '.'))
+            return true;
+        if (strncmp(dot, ".part.", 6) == 0 && is_digit(dot[6]))
+            return true;
+        if (strncmp(dot, ".__part.", 8) == 0 && is_digit(dot[8]))
+            return true;
+    }
+    return false;
+}
+
+static bool in_code(const struct assay_object *object, uint64_t address, uint32_t section)
+{
+    if (section != ASSAY_NONE)
+        return object->section[section].exec && object->section[section].alloc &&
+               address - object->section[section].address < object->section[section].size_b;
+    for (size_t i = 0; object->section_n == 0 && i < object->segment_n; i++)
+        if (object->segment[i].type == PT_LOAD && object->segment[i].exec &&
+            address - object->segment[i].address < object->segment[i].file_b)
+            return true;
+    return false;
+}
+
+/* First byte behind the section or segment that holds `address`. */
+static uint64_t code_end(const struct assay_object *object, uint64_t address)
+{
+    uint64_t have_b;
+    uint32_t section = as_object_section_at(object, address);
+    if (section != ASSAY_NONE)
+        return object->section[section].address + object->section[section].size_b;
+    return assay_object_bytes(object, address, &have_b) ? address + have_b : address;
+}
+
+/* Index of the last unwind range that starts at or before `address`; ASSAY_NONE when none. */
+static uint32_t unwind_at(const struct assay_object *object, uint64_t address)
+{
+    size_t low = 0, high = object->unwind_n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (object->unwind[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? (uint32_t)(low - 1) : ASSAY_NONE;
+}
+
+/* Labels without a type are functions when public or when unwinding starts there: hand-written
+ * assembly. Names that linkers give to places are not. */
+static bool is_function_label(const struct assay_object *object, const struct assay_symbol *symbol)
+{
+    static const char *const places[] = {"_etext", "etext", "__etext", "__executable_start",
+                                         "__ehdr_start"};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (strcmp(symbol->name, places[i]) == 0)
+            return false;
+    if (symbol->binding != ASSAY_BIND_LOCAL)
+        return true;
+    uint32_t i = unwind_at(object, symbol->address);
+    return i != ASSAY_NONE && object->unwind[i].start == symbol->address;
+}
+
+static bool is_function_symbol(const struct assay_object *object, const struct assay_symbol *symbol)
+{
+    switch (symbol->kind) {
+    case ASSAY_SYMBOL_FUNCTION:
+    case ASSAY_SYMBOL_IFUNC:
+    case ASSAY_SYMBOL_PLT:
+        return in_code(object, symbol->address, symbol->section);
+    case ASSAY_SYMBOL_NOTYPE:
+        return in_code(object, symbol->address, symbol->section) &&
+               is_function_label(object, symbol);
+    default:
+        return false;
+    }
+}
+
+/* 0 is best: what linkers and people know the code by. */
+static int kind_rank(const struct assay_symbol *symbol)
+{
+    return symbol->kind == ASSAY_SYMBOL_NOTYPE ? 2 : symbol->kind == ASSAY_SYMBOL_PLT;
+}
+
+static int binding_rank(const struct assay_symbol *symbol)
+{
+    return symbol->binding == ASSAY_BIND_GLOBAL ? 0 : symbol->binding == ASSAY_BIND_WEAK ? 1 : 2;
+}
+
+static bool preferred(const struct assay_symbol *a, const struct assay_symbol *b)
+{
+    if (kind_rank(a) != kind_rank(b))
+        return kind_rank(a) < kind_rank(b);
+    if (binding_rank(a) != binding_rank(b))
+        return binding_rank(a) < binding_rank(b);
+    if (a->hidden != b->hidden)
+        return b->hidden;
+    size_t a_n = strlen(a->name), b_n = strlen(b->name);
+    return a_n != b_n ? a_n < b_n : strcmp(a->name, b->name) < 0;
+}
+
+/* One function for each address with function symbols; end 0 = not said. */
+static int add_symbols(const struct assay_object *object, function_vec *out)
+{
+    const struct assay_symbol *symbol = object->symbol;
+    size_t end;
+    for (size_t i = 0; i < object->symbol_n; i = end) {
+        size_t best = object->symbol_n;
+        uint32_t count = 0;
+        uint64_t size_b = 0;
+        for (end = i; end < object->symbol_n && symbol[end].address == symbol[i].address; end++) {
+            if (!is_function_symbol(object, &symbol[end]))
+                continue;
+            count++;
+            size_b = symbol[end].size_b > size_b ? symbol[end].size_b : size_b;
+            if (best == object->symbol_n || preferred(&symbol[end], &symbol[best]))
+                best = end;
+        }
+        if (count == 0)
+            continue;
+        uint64_t start = symbol[best].address, limit = code_end(object, start);
+        AS_TRY(as_vec_push(out, (struct assay_function){
+                                    .name = symbol[best].name,
+                                    .start = start,
+                                    .end = size_b == 0              ? 0
+                                           : size_b > limit - start ? limit
+                                                                    : start + size_b,
+                                    .section = symbol[best].section,
+                                    .aliases = count - 1,
+                                    .symbol = (uint32_t)best,
+                                    .unit = ASSAY_NONE,
+                                    .decl_file = ASSAY_NONE,
+                                    .origin = symbol[best].kind == ASSAY_SYMBOL_PLT
+                                                  ? ASSAY_FUNCTION_PLT
+                                                  : ASSAY_FUNCTION_SYMBOL,
+                                    .is_part = is_part_name(symbol[best].name),
+                                }));
+    }
+    return 0;
+}
+
+/* Sorts by start (stable: of equal starts the earlier stays first). */
+static int sort_functions(function_vec *functions)
+{
+    size_t n = functions->n;
+    struct as_keyed *keyed = as_malloc(2 * (n + 1) * sizeof *keyed);
+    struct assay_function *sorted = as_malloc((n + 1) * sizeof *sorted);
+    if (!keyed || !sorted) {
+        as_free(keyed);
+        as_free(sorted);
+        return ASSAY_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < n; i++)
+        keyed[i] = (struct as_keyed){functions->at[i].start, (uint32_t)i};
+    as_order_by_key(keyed, keyed + n + 1, n);
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = functions->at[keyed[i].index];
+    as_free(keyed);
+    as_free(functions->at);
+    functions->at = sorted;
+    functions->cap = n + 1;
+    return 0;
+}
+
+/*
+ * Gives the functions whose symbol says no size an end: that of the unwind range around the start,
+ * never beyond the next function; without one, the next function or the end of the section.
+ */
+static void close_ends(const struct assay_object *object, function_vec *functions)
+{
+    for (size_t i = 0; i < functions->n; i++) {
+        struct assay_function *f = &functions->at[i];
+        if (f->end)
+            continue;
+        uint32_t u = unwind_at(object, f->start);
+        f->end = code_end(object, f->start);
+        if (i + 1 < functions->n && functions->at[i + 1].start < f->end)
+            f->end = functions->at[i + 1].start;
+        if (u != ASSAY_NONE && object->unwind[u].end > f->start && object->unwind[u].end < f->end)
+            f->end = object->unwind[u].end;
+    }
+}
+
+/* A place where code begins by a weaker source. */
+struct candidate {
+    uint64_t start, end; /* end 0: not known */
+    const char *name;    /* NULL: made of the address */
+    uint8_t origin;
+};
+
+static int add_candidate(struct assay_object *object, function_vec *out,
+                         const struct candidate *candidate)
+{
+    const char *name = candidate->name;
+    if (!name) {
+        char buf[32];
+        snprintf(buf, sizeof buf, "func_%" PRIx64, candidate->start);
+        name = as_arena_strndup(&object->arena, buf, strlen(buf));
+        if (!name)
+            return ASSAY_ERR_NOMEM;
+    }
+    uint64_t limit = code_end(object, candidate->start);
+    return as_vec_push(out, (struct assay_function){
+                                .name = name,
+                                .start = candidate->start,
+                                .end = candidate->end < limit ? candidate->end : limit,
+                                .section = as_object_section_at(object, candidate->start),
+                                .symbol = ASSAY_NONE,
+                                .unit = ASSAY_NONE,
+                                .decl_file = ASSAY_NONE,
+                                .origin = candidate->origin,
+                                .is_part = candidate->name && is_part_name(candidate->name),
+                            });
+}
+
+/*
+ * Adds those of `candidates` (sorted by start) that begin in code outside all functions so far.
+ * The functions are sorted, but may overlap: hence the running maximum of their ends.
+ */
+static int add_uncovered(struct assay_object *object, function_vec *functions,
+                         const struct candidate *candidates, size_t n)
+{
+    size_t known = functions->n, f = 0;
+    uint64_t covered = 0, last = UINT64_MAX;
+    for (size_t i = 0; i < n; i++) {
+        const struct candidate *c = &candidates[i];
+        for (; f < known && functions->at[f].start <= c->start; f++) {
+            /* A function still without end covers its first byte only. */
+            uint64_t end = functions->at[f].end;
+            end = end ? end : functions->at[f].start + 1;
+            covered = end > covered ? end : covered;
+        }
+        if (c->start < covered || c->start == last ||
+            !in_code(object, c->start, as_object_section_at(object, c->start)))
+            continue;
+        AS_TRY(add_candidate(object, functions, c));
+        last = c->start;
+        covered = c->end > covered ? c->end : covered;
+    }
+    return functions->n > known ? sort_functions(functions) : 0;
+}
+
+/* The procedure linkage table has one unwind range for all its stubs. */
+static bool is_plt_range(const struct assay_object *object, const struct assay_unwind_range *range)
+{
+    uint32_t section = as_object_section_at(object, range->start);
+    if (section != ASSAY_NONE && strncmp(object->section[section].name, ".plt", 4) == 0)
+        return true;
+    /* push GOT+8(%rip); [bnd] jmp *GOT+16(%rip) */
+    uint64_t have_b;
+    const uint8_t *p = assay_object_bytes(object, range->start, &have_b);
+    return p && have_b >= 9 && p[0] == 0xff && p[1] == 0x35 &&
+           ((p[6] == 0xff && p[7] == 0x25) || (p[6] == 0xf2 && p[7] == 0xff && p[8] == 0x25));
+}
+
+static int add_unwind(struct assay_object *object, function_vec *functions)
+{
+    AS_VEC(struct candidate) candidates = {0};
+    int rc = as_vec_reserve(&candidates, object->unwind_n);
+    for (size_t i = 0; rc == 0 && i < object->unwind_n; i++) {
+        const struct assay_unwind_range *range = &object->unwind[i];
+        if (!is_plt_range(object, range))
+            candidates.at[candidates.n++] = (struct candidate){
+                .start = range->start, .end = range->end, .origin = ASSAY_FUNCTION_UNWIND};
+    }
+    if (rc == 0)
+        rc = add_uncovered(object, functions, candidates.at, candidates.n);
+    as_vec_fini(&candidates);
+    return rc;
+}
+
+static int compare_candidates(const void *left, const void *right)
+{
+    const struct candidate *a = left, *b = right;
+    return (a->start > b->start) - (a->start < b->start);
+}
+
+static int add_entries(struct assay_object *object, function_vec *functions)
+{
+    size_t n = 0;
+    struct candidate *at = as_calloc(object->init_function_n + 1, sizeof *at);
+    if (!at)
+        return ASSAY_ERR_NOMEM;
+    if (object->info.entry)
+        at[n++] = (struct candidate){.start = object->info.entry, .origin = ASSAY_FUNCTION_ENTRY};
+    for (size_t i = 0; i < object->init_function_n; i++)
+        at[n++] =
+            (struct candidate){.start = object->init_function[i], .origin = ASSAY_FUNCTION_ENTRY};
+    qsort(at, n, sizeof *at, compare_candidates);
+    int rc = add_uncovered(object, functions, at, n);
+    as_free(at);
+    return rc;
+}
+
+/* ---- DWARF ------------------------------------------------------------------------------ */
+
+/* Ranges of out-of-line subprograms, by start; index = that of the subprogram. */
+typedef AS_VEC(struct as_keyed) keyed_vec;
+
+static int subprogram_ranges(const struct assay_debug *debug, keyed_vec *out)
+{
+    for (size_t r = 0; r < debug->range_n; r++)
+        if (debug->inlines[debug->range[r].owner].parent == ASSAY_NONE &&
+            debug->range[r].end > debug->range[r].start)
+            AS_TRY(as_vec_push(out, (struct as_keyed){debug->range[r].start, (uint32_t)r}));
+    AS_TRY(as_vec_reserve(out, 2 * out->n));
+    as_order_by_key(out->at, out->at + out->n, out->n);
+    return 0;
+}
+
+static int add_subprograms(struct assay_object *object, function_vec *functions,
+                           const struct assay_debug *debug, const keyed_vec *ranges)
+{
+    AS_VEC(struct candidate) candidates = {0};
+    int rc = as_vec_reserve(&candidates, ranges->n);
+    for (size_t i = 0; rc == 0 && i < ranges->n; i++) {
+        const struct assay_range *range = &debug->range[ranges->at[i].index];
+        const char *name = debug->inlines[range->owner].name;
+        candidates.at[candidates.n++] = (struct candidate){.start = range->start,
+                                                           .end = range->end,
+                                                           .name = name && name[0] ? name : NULL,
+                                                           .origin = ASSAY_FUNCTION_DWARF};
+    }
+    if (rc == 0)
+        rc = add_uncovered(object, functions, candidates.at, candidates.n);
+    as_vec_fini(&candidates);
+    return rc;
+}
+
+/* Where each function was declared; of code without subprogram (assembly), where it begins. */
+static void add_source(function_vec *functions, const struct assay_debug *debug,
+                       const keyed_vec *ranges)
+{
+    size_t next = 0;
+    for (size_t i = 0; i < functions->n; i++) {
+        struct assay_function *f = &functions->at[i];
+        while (next < ranges->n && ranges->at[next].key <= f->start)
+            next++;
+        const struct assay_range *range = next ? &debug->range[ranges->at[next - 1].index] : NULL;
+        if (range && f->start < range->end) {
+            const struct assay_inline *subprogram = &debug->inlines[range->owner];
+            f->unit = subprogram->unit;
+            f->decl_file = subprogram->decl_file;
+            f->decl_line = subprogram->decl_line;
+        }
+        if (f->decl_line == 0 && f->origin != ASSAY_FUNCTION_PLT) {
+            const struct assay_line *line = assay_debug_line_at(debug, f->start);
+            if (line && line->file != ASSAY_NONE) {
+                f->decl_file = line->file;
+                f->decl_line = line->line;
+            }
+        }
+    }
+}
+
+static int merge(struct assay_object *object, const struct assay_debug *debug,
+                 function_vec *functions)
+{
+    keyed_vec ranges = {0};
+    int rc = as_vec_reserve(functions, object->symbol_n / 2 + object->unwind_n / 8);
+    if (rc == 0)
+        rc = add_symbols(object, functions);
+    if (rc == 0)
+        rc = subprogram_ranges(debug, &ranges);
+    if (rc == 0)
+        rc = add_subprograms(object, functions, debug, &ranges);
+    if (rc == 0)
+        rc = add_unwind(object, functions);
+    if (rc == 0)
+        rc = add_entries(object, functions);
+    if (rc == 0) {
+        close_ends(object, functions);
+        add_source(functions, debug, &ranges);
+    }
+    as_vec_fini(&ranges);
+    return rc;
+}
+
+int assay_object_functions(struct assay_object *object, bool with_source,
+                           const struct assay_function **out, size_t *n, struct assay_error *err)
+{
+    *out = NULL;
+    *n = 0;
+    if (!object->function_made || (with_source && !object->function_with_source)) {
+        struct assay_debug debug = {0};
+        function_vec functions = {0};
+        if (with_source)
+            AS_TRY(assay_object_debug(object, ASSAY_DEBUG_ALL, 0, &debug, NULL, err));
+        if (merge(object, &debug, &functions) < 0) {
+            as_vec_fini(&functions);
+            return as_error_nomem(err, object->info.path);
+        }
+        as_free(object->function);
+        object->function = functions.at;
+        object->function_n = functions.n;
+        object->function_made = true;
+        object->function_with_source = with_source;
+    }
+    *out = object->function;
+    *n = object->function_n;
+    return 0;
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The symbol table: .symtab (of the file or its separate debug file) and .dynsym merged, version
+ * suffixes taken off, PLT names added, sorted by address. Names point into the mapped files but
+ * for those that had a suffix. Source: System V gABI, "Symbol Table".
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/vec.h"
+#include "object/internal.h"
+#include "object/order.h"
+#include "object/plt.h"
+
+struct as_symtab as_file_symtab(const struct as_file *file, uint32_t index)
+{
+    struct as_symtab table = {0};
+    if (index == 0 || index >= file->shdr_n ||
+        (file->shdr[index].sh_type != SHT_SYMTAB && file->shdr[index].sh_type != SHT_DYNSYM))
+        return table;
+    uint64_t size_b;
+    table.at = as_file_section_bytes(file, index, &size_b);
+    table.n = size_b / sizeof(Elf64_Sym);
+    uint32_t text = file->shdr[index].sh_link;
+    if (text < file->shdr_n && file->shdr[text].sh_type == SHT_STRTAB)
+        table.text = (const char *)as_file_section_bytes(file, text, &table.text_b);
+    for (uint32_t i = 1; i < file->shdr_n; i++) {
+        if (file->shdr[i].sh_type == SHT_SYMTAB_SHNDX && file->shdr[i].sh_link == index) {
+            table.more = as_file_section_bytes(file, i, &size_b);
+            table.more_n = size_b / sizeof(uint32_t);
+        }
+    }
+    return table;
+}
+
+bool as_symtab_get(const struct as_symtab *table, uint64_t index, Elf64_Sym *out, const char **name)
+{
+    if (index >= table->n)
+        return false;
+    memcpy(out, table->at + index * sizeof *out, sizeof *out);
+    *name = out->st_name < table->text_b ? table->text + out->st_name : "";
+    return true;
+}
+
+/* Symbols gathered before they are sorted. */
+struct gathering {
+    struct assay_object *object;
+    AS_VEC(struct assay_symbol) symbols;
+    bool out_of_memory;
+};
+
+static uint8_t kind_of(const Elf64_Sym *symbol)
+{
+    switch (ELF64_ST_TYPE(symbol->st_info)) {
+    case STT_FUNC:
+        return ASSAY_SYMBOL_FUNCTION;
+    case STT_GNU_IFUNC:
+        return ASSAY_SYMBOL_IFUNC;
+    case STT_OBJECT:
+        return ASSAY_SYMBOL_OBJECT;
+    case STT_TLS:
+        return ASSAY_SYMBOL_TLS;
+    case STT_NOTYPE:
+        return ASSAY_SYMBOL_NOTYPE;
+    default:
+        return ASSAY_SYMBOL_OTHER;
+    }
+}
+
+static uint8_t binding_of(const Elf64_Sym *symbol)
+{
+    switch (ELF64_ST_BIND(symbol->st_info)) {
+    case STB_LOCAL:
+        return ASSAY_BIND_LOCAL;
+    case STB_WEAK:
+        return ASSAY_BIND_WEAK;
+    default: /* also STB_GNU_UNIQUE */
+        return ASSAY_BIND_GLOBAL;
+    }
+}
+
+/* "memcpy@@GLIBC_2.14" to "memcpy". */
+static const char *without_version(struct gathering *g, const char *name)
+{
+    const char *at = strchr(name, '@');
+    if (!at || at == name)
+        return name;
+    const char *copy = as_arena_strndup(&g->object->arena, name, (size_t)(at - name));
+    g->out_of_memory |= !copy;
+    return copy;
+}
+
+/* Section of a symbol that is defined; false for one that stands nowhere. */
+static bool section_of(const struct gathering *g, const struct as_symtab *table, uint64_t index,
+                       const Elf64_Sym *symbol, bool foreign, uint32_t *section)
+{
+    uint32_t i = symbol->st_shndx;
+    *section = ASSAY_NONE;
+    if (i == SHN_XINDEX && index < table->more_n)
+        memcpy(&i, table->more + index * sizeof i, sizeof i);
+    else if (i == SHN_ABS)
+        return true;
+    else if (i == SHN_UNDEF || i >= SHN_LORESERVE)
+        return false; /* SHN_COMMON too: it has no address yet */
+    if (foreign || g->object->section_n == 0)
+        *section = as_object_section_at(g->object, symbol->st_value);
+    else if (i < g->object->section_n)
+        *section = i;
+    return true;
+}
+
+/* `foreign`: the table is of another file, whose section numbers say nothing here. */
+static int gather(struct gathering *g, const struct as_symtab *table, bool dynamic, bool foreign)
+{
+    struct assay_object *object = g->object;
+    bool relocatable = object->file.ehdr.e_type == ET_REL;
+    size_t undefined = 0;
+    Elf64_Sym symbol;
+    const char *name;
+    AS_TRY(as_vec_reserve(&g->symbols, g->symbols.n + table->n));
+    for (uint64_t i = 1; as_symtab_get(table, i, &symbol, &name); i++) {
+        unsigned type = ELF64_ST_TYPE(symbol.st_info);
+        uint32_t section;
+        if (!name[0] || type == STT_FILE || type == STT_SECTION)
+            continue;
+        undefined += symbol.st_shndx == SHN_UNDEF;
+        if (!section_of(g, table, i, &symbol, foreign, &section))
+            continue;
+        if (relocatable && section != ASSAY_NONE && type != STT_TLS)
+            symbol.st_value += object->section[section].address;
+        unsigned visibility = ELF64_ST_VISIBILITY(symbol.st_other);
+        g->symbols.at[g->symbols.n++] = (struct assay_symbol){
+            .name = dynamic ? name : without_version(g, name),
+            .address = symbol.st_value,
+            .size_b = symbol.st_size,
+            .section = section,
+            .kind = kind_of(&symbol),
+            .binding = binding_of(&symbol),
+            .dynamic = dynamic,
+            .hidden = visibility == STV_HIDDEN || visibility == STV_INTERNAL,
+        };
+    }
+    if (!dynamic || object->counts.symtab == 0)
+        object->counts.undefined = undefined;
+    return g->out_of_memory ? ASSAY_ERR_NOMEM : 0;
+}
+
+static int gather_symtab(struct gathering *g)
+{
+    struct assay_object *object = g->object;
+    const struct as_file *files[] = {&object->file, &object->debug_file};
+    for (size_t f = 0; f < 2; f++) {
+        for (uint32_t i = 1; i < files[f]->shdr_n; i++) {
+            if (files[f]->shdr[i].sh_type != SHT_SYMTAB)
+                continue;
+            struct as_symtab table = as_file_symtab(files[f], i);
+            object->info.has_symtab = true;
+            object->counts.symtab = table.n ? table.n - 1 : 0;
+            return gather(g, &table, false, f == 1);
+        }
+    }
+    return 0;
+}
+
+/* Global before weak before local. */
+static int binding_rank(const struct assay_symbol *symbol)
+{
+    return symbol->binding == ASSAY_BIND_GLOBAL ? 0 : symbol->binding == ASSAY_BIND_WEAK ? 1 : 2;
+}
+
+/* Order of symbols at one address. */
+static int compare(const void *left, const void *right)
+{
+    const struct assay_symbol *a = left, *b = right;
+    if (a->size_b != b->size_b)
+        return a->size_b > b->size_b ? -1 : 1;
+    if (binding_rank(a) != binding_rank(b))
+        return binding_rank(a) - binding_rank(b);
+    int order = strcmp(a->name, b->name);
+    return order ? order : a->dynamic - b->dynamic;
+}
+
+/* The same thing said twice: by both tables, or under two versions. */
+static bool same(const struct assay_symbol *a, const struct assay_symbol *b)
+{
+    return a->address == b->address && a->size_b == b->size_b && a->kind == b->kind &&
+           binding_rank(a) == binding_rank(b) && strcmp(a->name, b->name) == 0;
+}
+
+static int keep_sorted(struct gathering *g)
+{
+    struct assay_object *object = g->object;
+    size_t n = g->symbols.n;
+    struct as_keyed *keyed = as_malloc(2 * (n + 1) * sizeof *keyed);
+    struct assay_symbol *out =
+        as_arena_alloc(&object->arena, (n + 1) * sizeof *out, _Alignof(struct assay_symbol));
+    if (!keyed || !out) {
+        as_free(keyed);
+        return ASSAY_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < n; i++)
+        keyed[i] = (struct as_keyed){g->symbols.at[i].address, (uint32_t)i};
+    as_order_by_key(keyed, keyed + n, n);
+    for (size_t i = 0; i < n; i++)
+        out[i] = g->symbols.at[keyed[i].index];
+    as_free(keyed);
+    for (size_t i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && out[end].address == out[i].address;)
+            end++;
+        if (end - i > 1)
+            qsort(out + i, end - i, sizeof *out, compare);
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (kept == 0 || !same(&out[kept - 1], &out[i]))
+            out[kept++] = out[i];
+    object->symbol = out;
+    object->symbol_n = kept;
+    return 0;
+}
+
+static void count(struct assay_object *object)
+{
+    for (size_t i = 0; i < object->symbol_n; i++) {
+        switch (object->symbol[i].kind) {
+        case ASSAY_SYMBOL_FUNCTION:
+        case ASSAY_SYMBOL_IFUNC:
+            object->counts.functions++;
+            break;
+        case ASSAY_SYMBOL_OBJECT:
+            object->counts.objects++;
+            break;
+        case ASSAY_SYMBOL_PLT:
+            object->counts.plt++;
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+static int gather_plt(struct gathering *g)
+{
+    struct as_plt_entry *entry;
+    size_t n;
+    /* Names of resolvers in static programs come from the symbols gathered so far. */
+    AS_TRY(as_plt_find(g->object, g->symbols.at, g->symbols.n, &entry, &n));
+    int rc = as_vec_reserve(&g->symbols, g->symbols.n + n);
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        g->symbols.at[g->symbols.n++] = (struct assay_symbol){
+            .name = entry[i].name,
+            .address = entry[i].address,
+            .size_b = entry[i].size_b,
+            .section = as_object_section_at(g->object, entry[i].address),
+            .kind = ASSAY_SYMBOL_PLT,
+            .binding = ASSAY_BIND_LOCAL,
+        };
+    as_free(entry);
+    return rc;
+}
+
+int as_object_load_symbols(struct assay_object *object, struct assay_error *err)
+{
+    struct gathering g = {.object = object};
+    int rc = gather_symtab(&g);
+    object->counts.dynsym = object->dynsym.n ? object->dynsym.n - 1 : 0;
+    if (rc == 0)
+        rc = gather(&g, &object->dynsym, true, false);
+    if (rc == 0)
+        rc = gather_plt(&g);
+    if (rc == 0)
+        rc = keep_sorted(&g);
+    as_vec_fini(&g.symbols);
+    if (rc < 0)
+        return as_error_nomem(err, object->file.path);
+    count(object);
+    return 0;
+}
+
+size_t assay_object_symbols(const struct assay_object *object, const struct assay_symbol **out)
+{
+    *out = object->symbol;
+    return object->symbol_n;
+}
+
+void assay_object_symbol_counts(const struct assay_object *object,
+                                struct assay_symbol_counts *counts)
+{
+    *counts = object->counts;
+}
