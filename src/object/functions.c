@@ -270,8 +270,8 @@ static int add_uncovered(struct assay_object *object, function_vec *functions,
 static bool is_plt_range(const struct assay_object *object, const struct assay_unwind_range *range)
 {
     uint32_t section = as_object_section_at(object, range->start);
-    if (section != ASSAY_NONE && strncmp(object->section[section].name, ".plt", 4) == 0)
-        return true;
+    if (section != ASSAY_NONE)
+        return strncmp(object->section[section].name, ".plt", 4) == 0;
     /* push GOT+8(%rip); [bnd] jmp *GOT+16(%rip) */
     uint64_t have_b;
     const uint8_t *p = assay_object_bytes(object, range->start, &have_b);
