@@ -228,6 +228,14 @@ struct assay_operand {
     uint16_t width_b;  /* bytes accessed; up to 8192 for tiles and state areas (0 = unknown) */
 };
 
+/* Memory touched without an explicit operand: stack, string operations, xlat, maskmov. */
+struct assay_form_memory {
+    uint8_t base, index, segment; /* registers or ASSAY_REG_NONE */
+    uint8_t access;               /* assay_access bits */
+    int16_t disp;                 /* push and call: minus the width */
+    uint16_t width_b;             /* per repetition; 0 = depends on state */
+};
+
 /* What every instance of an encoding form shares. */
 struct assay_form {
     const char *mnemonic; /* lower case, borrowed for the life of the process */
@@ -237,7 +245,7 @@ struct assay_form {
     uint8_t element_b;      /* its size in bytes */
     uint8_t source_element; /* conversions: type converted from, else as element */
     uint8_t source_element_b;
-    uint8_t lanes;         /* elements computed on per instruction: 1 for scalar, 0 where none */
+    uint16_t lanes;        /* elements computed on per instruction: 1 for scalar, 0 where none */
     uint16_t vector_b;     /* width in bytes of the widest vector register or operand, 0 if none */
     uint16_t flops;        /* floating-point operations, all lanes on; FMA = 2 per lane */
     uint16_t intops;       /* integer operations, all lanes on */
@@ -251,6 +259,10 @@ struct assay_form {
     struct assay_operand operand[ASSAY_OPERANDS_MAX];
     struct assay_regset implicit_read; /* registers beyond operands and address registers */
     struct assay_regset implicit_write;
+    struct assay_regset implicit_merge; /* subset of implicit_write: part of the old value stays */
+    struct assay_regset implicit_clear; /* subset of implicit_write: bits above 31 become zero */
+    uint8_t memories;                   /* implicit memory operands */
+    struct assay_form_memory memory[2];
 };
 
 /* ---- Records ---------------------------------------------------------------------------- */
@@ -259,9 +271,13 @@ enum assay_insn_bits {
     ASSAY_INSN_MEM = 1 << 0,      /* has an explicit memory or address operand */
     ASSAY_INSN_IMM64 = 1 << 1,    /* immediate or displacement stands in the side table */
     ASSAY_INSN_IDIOM = 1 << 2,    /* form is ZEROING/ONES and its sources are the same register */
-    ASSAY_INSN_STACKMEM = 1 << 3, /* explicit memory operand is based on rsp, or rbp as frame */
+    ASSAY_INSN_STACKMEM = 1 << 3, /* explicit memory operand is based on rsp, or on rbp (whether
+                                     rbp is a frame pointer only the function can tell) */
     ASSAY_INSN_INVALID = 1 << 4
 };
+
+/* Sums that leave 32 bits: RIP-relative or branch distances within 15 bytes of 2 GiB. */
+enum assay_insn_wrap { ASSAY_WRAP_DISP = 1 << 0, ASSAY_WRAP_IMM = 1 << 1 };
 
 /* One instruction; 32 bytes. */
 struct assay_insn {
@@ -270,15 +286,16 @@ struct assay_insn {
     uint8_t length;  /* bytes, 1..15; 1 for a byte that decodes to nothing */
     uint8_t bits;    /* assay_insn_bits */
     uint8_t reg[4];  /* explicit registers by operand slot, ASSAY_REG_NONE when unused */
-    uint8_t base;    /* memory operand: base and index register or ASSAY_REG_NONE */
-    uint8_t index;   /* a vector register for gathers and scatters */
+    uint8_t base;    /* memory operand: base register, ASSAY_REG_IP or ASSAY_REG_NONE */
+    uint8_t index;   /* index register or ASSAY_REG_NONE; a vector register for gathers, scatters */
     uint8_t scale;   /* 1, 2, 4 or 8; 0 without index */
     uint8_t segment; /* ASSAY_REG_SEG + 4/5 when fs/gs overridden, else ASSAY_REG_NONE */
     uint8_t mask;    /* ASSAY_REG_MASK + 1..7 or ASSAY_REG_NONE */
     uint8_t high;    /* bit i: reg[i] is ah, ch, dh or bh (bits 8 to 15 of the register) */
-    uint16_t spare;
-    int32_t disp; /* displacement; RIP-relative: target address - address of this record */
-    int32_t imm;  /* immediate; branch target - address for relative branches */
+    uint16_t wrap;   /* assay_insn_wrap: disp or imm stands for its value plus 2^32 */
+    int32_t disp;    /* displacement; RIP-relative: target address - address of this record */
+    int32_t imm;     /* immediate (enter, extrq, insertq: second << 16 | first);
+                        branch target - address for relative branches */
 };
 
 /* A decoded range. Read-only once decoded; free with assay_code_free. */
@@ -323,7 +340,12 @@ bool assay_insn_memory_address(const struct assay_insn *insn, uint64_t *address)
 
 /* All registers and flags of one instruction, explicit, implicit and address registers together. */
 struct assay_effects {
-    struct assay_regset read;    /* partial writes that merge read their register too */
+    /*
+     * Partial writes that merge read their register too. Two things are left out because no
+     * processor waits for them: bits above 127 that a legacy SSE write keeps (`merged` has them),
+     * and the sticky exception flags of MXCSR.
+     */
+    struct assay_regset read;
     struct assay_regset written; /* possibly written */
     struct assay_regset merged;  /* subset of written: part of the old value survives or may */
     struct assay_regset cleared; /* subset of written: bits above the operand width become zero */

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Registers and flags of one instruction, as sets: explicit, implicit and address registers,
+ * with the rules of partial writes (SDM 1, 3.4.1.1; 14.1.3 upper bits of vector registers).
+ */
+#include "isa/internal.h"
+
+#include <string.h>
+
+static bool is_gpr(unsigned reg)
+{
+    return reg < ASSAY_REG_VEC;
+}
+
+static bool is_vector(unsigned reg)
+{
+    return reg >= ASSAY_REG_VEC && reg < ASSAY_REG_MASK;
+}
+
+/* Most operands name one register; a few stand for an aligned block of 2 or 4. */
+static unsigned block_of(const struct assay_operand *o, unsigned reg)
+{
+    if (is_vector(reg) && o->width_b > 64)
+        return o->width_b / 64u;
+    if (reg >= ASSAY_REG_MASK && reg < ASSAY_REG_X87 && o->width_b > 8)
+        return o->width_b / 8u;
+    return 1;
+}
+
+static void write_register(const struct assay_form *form, const struct assay_operand *o,
+                           unsigned reg, struct assay_effects *out)
+{
+    bool vex = form->traits & ASSAY_TRAIT_VEX;
+    as_regset_add(&out->written, reg);
+    if (o->access & (ASSAY_ACCESS_MAYBE | ASSAY_ACCESS_MERGE)) {
+        as_regset_add(&out->merged, reg);
+        as_regset_add(&out->read, reg);
+    }
+    if (is_vector(reg)) {
+        if (!vex)
+            as_regset_add(&out->merged, reg);
+        else if (o->width_b < 64)
+            as_regset_add(&out->cleared, reg);
+    } else if (is_gpr(reg) && o->width_b == 4) {
+        as_regset_add(&out->cleared, reg);
+    }
+}
+
+static void operand_effects(const struct assay_insn *insn, const struct assay_form *form,
+                            const struct assay_operand *o, struct assay_effects *out)
+{
+    unsigned reg = insn->reg[o->slot];
+    unsigned n = block_of(o, reg);
+    if (n > 1)
+        reg &= ~(n - 1);
+    bool idiom = insn->bits & ASSAY_INSN_IDIOM;
+    for (unsigned i = 0; i < n; i++, reg++) {
+        if (o->access & ASSAY_ACCESS_READ && !idiom)
+            as_regset_add(&out->read, reg);
+        if (o->access & ASSAY_ACCESS_WRITE)
+            write_register(form, o, reg, out);
+    }
+}
+
+static void address_effects(const struct assay_insn *insn, struct assay_effects *out)
+{
+    if (!(insn->bits & ASSAY_INSN_MEM))
+        return;
+    as_regset_add(&out->read, insn->base);
+    as_regset_add(&out->read, insn->index);
+    as_regset_add(&out->read, insn->segment);
+}
+
+static void mask_effects(const struct assay_insn *insn, const struct assay_form *form,
+                         struct assay_effects *out)
+{
+    if (insn->mask == ASSAY_REG_NONE)
+        return;
+    as_regset_add(&out->read, insn->mask);
+    if (form->insn_class == ASSAY_CLASS_GATHER || form->insn_class == ASSAY_CLASS_SCATTER ||
+        (form->insn_class == ASSAY_CLASS_PREFETCH && form->traits & ASSAY_TRAIT_EVEX)) {
+        as_regset_add(&out->written, insn->mask);
+    }
+}
+
+/* A shift by an immediate count of zero writes nothing to the flags. */
+static void shift_by_zero(const struct assay_insn *insn, const struct assay_form *form,
+                          struct assay_effects *out)
+{
+    unsigned last = form->operands;
+    if (form->insn_class != ASSAY_CLASS_SHIFT || !form->flags_written || !last ||
+        form->operand[last - 1].kind != ASSAY_OPERAND_IMM)
+        return;
+    unsigned mask = form->operand[0].width_b == 8 ? 63 : 31;
+    if (!((unsigned)insn->imm & mask))
+        out->flags_maybe = out->flags_written = out->flags_undefined = 0;
+}
+
+void assay_insn_effects(const struct assay_insn *insn, struct assay_effects *out)
+{
+    const struct assay_form *form = assay_form_get(insn->form);
+    memset(out, 0, sizeof *out);
+    out->read = form->implicit_read;
+    out->written = form->implicit_write;
+    out->merged = form->implicit_merge;
+    out->cleared = form->implicit_clear;
+    as_regset_join(&out->read, form->implicit_merge);
+    out->flags_read = form->flags_read;
+    out->flags_written = form->flags_written;
+    out->flags_undefined = form->flags_undefined;
+    out->flags_maybe = form->flags_maybe;
+    for (unsigned i = 0; i < form->operands; i++)
+        if (form->operand[i].kind == ASSAY_OPERAND_REG)
+            operand_effects(insn, form, &form->operand[i], out);
+    address_effects(insn, out);
+    mask_effects(insn, form, out);
+    shift_by_zero(insn, form, out);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reading a record: whole immediates and displacements, targets, addresses, memory operands.
+ */
+#include "isa/internal.h"
+
+#include <string.h>
+
+static const struct assay_wide *wide_of(const struct assay_code *code, size_t index)
+{
+    size_t low = 0, high = code->wide_n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (code->wide[mid].index < index)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < code->wide_n && code->wide[low].index == index ? &code->wide[low] : NULL;
+}
+
+static int64_t unwrapped(int32_t value, const struct assay_insn *insn, uint16_t bit)
+{
+    return value + (insn->wrap & bit ? (int64_t)1 << 32 : 0);
+}
+
+int64_t assay_code_imm(const struct assay_code *code, size_t index)
+{
+    const struct assay_insn *insn = &code->insn[index];
+    const struct assay_wide *w;
+    if (insn->bits & ASSAY_INSN_IMM64 && !(insn->bits & ASSAY_INSN_MEM) &&
+        (w = wide_of(code, index)))
+        return w->value;
+    return unwrapped(insn->imm, insn, ASSAY_WRAP_IMM);
+}
+
+int64_t assay_code_disp(const struct assay_code *code, size_t index)
+{
+    const struct assay_insn *insn = &code->insn[index];
+    const struct assay_wide *w;
+    if (insn->bits & ASSAY_INSN_IMM64 && insn->bits & ASSAY_INSN_MEM && (w = wide_of(code, index)))
+        return w->value;
+    return unwrapped(insn->disp, insn, ASSAY_WRAP_DISP);
+}
+
+size_t assay_code_find(const struct assay_code *code, uint64_t address)
+{
+    size_t low = 0, high = code->n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (code->insn[mid].address <= address)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    if (!low)
+        return SIZE_MAX;
+    const struct assay_insn *insn = &code->insn[low - 1];
+    return address - insn->address < insn->length ? low - 1 : SIZE_MAX;
+}
+
+bool assay_insn_target(const struct assay_insn *insn, uint64_t *target)
+{
+    const struct assay_form *form = assay_form_get(insn->form);
+    if (!form->operands || form->operand[0].kind != ASSAY_OPERAND_REL)
+        return false;
+    *target = insn->address + (uint64_t)unwrapped(insn->imm, insn, ASSAY_WRAP_IMM);
+    return true;
+}
+
+bool assay_insn_memory_address(const struct assay_insn *insn, uint64_t *address)
+{
+    if (!(insn->bits & ASSAY_INSN_MEM) || insn->index != ASSAY_REG_NONE ||
+        insn->segment != ASSAY_REG_NONE)
+        return false;
+    int64_t disp = unwrapped(insn->disp, insn, ASSAY_WRAP_DISP);
+    if (insn->base == ASSAY_REG_IP) {
+        *address = insn->address + (uint64_t)disp;
+        return true;
+    }
+    if (insn->base != ASSAY_REG_NONE || insn->bits & ASSAY_INSN_IMM64)
+        return false;
+    *address = (uint64_t)disp;
+    return true;
+}
+
+static void explicit_memory(const struct assay_code *code, const struct assay_insn *insn,
+                            const struct assay_form *form, const struct assay_operand *o,
+                            struct assay_memory *out)
+{
+    memset(out, 0, sizeof *out);
+    out->base = insn->base;
+    out->index = insn->index;
+    out->scale = insn->scale;
+    out->segment = insn->segment;
+    out->access = o->access;
+    out->stack = insn->base == 4;
+    out->rip_relative = insn->base == ASSAY_REG_IP;
+    out->element_b = o->element_b;
+    out->width_b = o->width_b;
+    out->disp = unwrapped(insn->disp, insn, ASSAY_WRAP_DISP);
+    if (insn->bits & ASSAY_INSN_IMM64 && code && insn >= code->insn && insn < code->insn + code->n)
+        out->disp = assay_code_disp(code, (size_t)(insn - code->insn));
+    if (out->rip_relative)
+        out->disp += (int64_t)insn->address;
+    (void)form;
+}
+
+static void implicit_memory(const struct assay_form *form, const struct assay_form_memory *m,
+                            struct assay_memory *out)
+{
+    memset(out, 0, sizeof *out);
+    out->base = m->base;
+    out->index = m->index;
+    out->scale = m->index != ASSAY_REG_NONE;
+    out->segment = m->segment;
+    out->access = m->access;
+    out->stack = m->base == 4 || (form->traits & ASSAY_TRAIT_STACK) != 0;
+    out->element_b = form->element_b;
+    out->width_b = m->width_b;
+    out->disp = m->disp;
+}
+
+int assay_insn_memory(const struct assay_code *code, const struct assay_insn *insn,
+                      struct assay_memory out[2])
+{
+    const struct assay_form *form = assay_form_get(insn->form);
+    int n = 0;
+    for (unsigned i = 0; i < form->operands && n < 2; i++)
+        if (form->operand[i].kind == ASSAY_OPERAND_MEM)
+            explicit_memory(code, insn, form, &form->operand[i], &out[n++]);
+    for (unsigned i = 0; i < form->memories && n < 2; i++)
+        implicit_memory(form, &form->memory[i], &out[n++]);
+    return n;
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What must be said beyond the decoder library's operand actions: partial writes that merge,
+ * masked writes, string operations, the x87 stack, the control registers of floating point,
+ * alignment, idioms and moves. Sources: Intel SDM volume 2, each instruction's operation section.
+ */
+#include "isa/patches.h"
+
+#include "isa/table.h"
+
+static bool is_vector(unsigned reg)
+{
+    return reg >= ASSAY_REG_VEC && reg < ASSAY_REG_MASK;
+}
+
+/* Nth shown operand of ours back to the library's. */
+static const ZydisDecodedOperand *shown(const ZydisDecodedInstruction *insn,
+                                        const ZydisDecodedOperand *ops, unsigned n)
+{
+    for (unsigned i = 0; i < insn->operand_count; i++)
+        if (as_operand_shown(&ops[i]) && !n--)
+            return &ops[i];
+    return NULL;
+}
+
+/* Bits outside the written part that stay: merging masks and legacy writes below 16 bytes. */
+static void merging_writes(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *ops,
+                           struct assay_form *f)
+{
+    bool merge_mask = insn->avx.mask.mode == ZYDIS_MASK_MODE_MERGING;
+    for (unsigned i = 0; i < f->operands; i++) {
+        struct assay_operand *o = &f->operand[i];
+        const ZydisDecodedOperand *z = shown(insn, ops, i);
+        if (!(o->access & ASSAY_ACCESS_WRITE) || !z)
+            continue;
+        if (o->kind == ASSAY_OPERAND_MEM) {
+            if (merge_mask)
+                o->access = (uint8_t)((o->access & ~ASSAY_ACCESS_READ) | ASSAY_ACCESS_MAYBE |
+                                      ASSAY_ACCESS_MERGE);
+            continue;
+        }
+        if (o->kind != ASSAY_OPERAND_REG)
+            continue;
+        unsigned reg = as_register_of(z->reg.value).reg;
+        if (merge_mask && is_vector(reg))
+            o->access |= ASSAY_ACCESS_READ | ASSAY_ACCESS_MAYBE | ASSAY_ACCESS_MERGE;
+        else if (is_vector(reg) && !(f->traits & ASSAY_TRAIT_VEX) && o->width_b < 16)
+            o->access |= ASSAY_ACCESS_MERGE;
+        else if (reg < ASSAY_REG_VEC && o->width_b < 4)
+            o->access |= ASSAY_ACCESS_MERGE;
+        if (o->access & ASSAY_ACCESS_MAYBE)
+            o->access |= ASSAY_ACCESS_READ;
+    }
+}
+
+/* rsi and rdi advance always; under rep everything hangs on rcx. */
+static void strings(const ZydisDecodedInstruction *insn, struct assay_form *f)
+{
+    if (insn->meta.category != ZYDIS_CATEGORY_STRINGOP &&
+        insn->meta.category != ZYDIS_CATEGORY_IOSTRINGOP)
+        return;
+    f->insn_class =
+        insn->meta.category == ZYDIS_CATEGORY_STRINGOP ? ASSAY_CLASS_STRING : f->insn_class;
+    f->traits &= ~(ASSAY_TRAIT_SCALAR | ASSAY_TRAIT_PACKABLE | ASSAY_TRAIT_FP);
+    f->element = f->source_element = ASSAY_ELEMENT_INT;
+    if (f->memories)
+        f->element_b = f->source_element_b = (uint8_t)f->memory[0].width_b;
+    as_regset_join(&f->implicit_read, f->implicit_write);
+    if (insn->mnemonic >= ZYDIS_MNEMONIC_LODSB && insn->mnemonic <= ZYDIS_MNEMONIC_LODSW &&
+        !(f->traits & ASSAY_TRAIT_REP) && insn->operand_width >= 32)
+        f->implicit_read.word[0] &= ~(uint64_t)1;
+    if (!(f->traits & ASSAY_TRAIT_REP)) {
+        uint64_t pointers = 1u << 6 | 1u << 7;
+        f->implicit_merge.word[0] &= ~pointers;
+        return;
+    }
+    f->implicit_merge = f->implicit_write;
+    f->flags_maybe = f->flags_written;
+    for (unsigned i = 0; i < f->memories; i++)
+        f->memory[i].access |= ASSAY_ACCESS_MAYBE;
+}
+
+/* Names st(i) are relative to the top: whatever pushes or pops renames all eight. */
+static bool moves_top(const ZydisDecodedInstruction *insn)
+{
+    switch (insn->mnemonic) {
+    case ZYDIS_MNEMONIC_FLD:
+    case ZYDIS_MNEMONIC_FILD:
+    case ZYDIS_MNEMONIC_FBLD:
+    case ZYDIS_MNEMONIC_FLD1:
+    case ZYDIS_MNEMONIC_FLDL2E:
+    case ZYDIS_MNEMONIC_FLDL2T:
+    case ZYDIS_MNEMONIC_FLDLG2:
+    case ZYDIS_MNEMONIC_FLDLN2:
+    case ZYDIS_MNEMONIC_FLDPI:
+    case ZYDIS_MNEMONIC_FLDZ:
+    case ZYDIS_MNEMONIC_FSTP:
+    case ZYDIS_MNEMONIC_FSTPNCE:
+    case ZYDIS_MNEMONIC_FISTP:
+    case ZYDIS_MNEMONIC_FISTTP:
+    case ZYDIS_MNEMONIC_FBSTP:
+    case ZYDIS_MNEMONIC_FADDP:
+    case ZYDIS_MNEMONIC_FSUBP:
+    case ZYDIS_MNEMONIC_FSUBRP:
+    case ZYDIS_MNEMONIC_FMULP:
+    case ZYDIS_MNEMONIC_FDIVP:
+    case ZYDIS_MNEMONIC_FDIVRP:
+    case ZYDIS_MNEMONIC_FCOMP:
+    case ZYDIS_MNEMONIC_FCOMPP:
+    case ZYDIS_MNEMONIC_FCOMIP:
+    case ZYDIS_MNEMONIC_FICOMP:
+    case ZYDIS_MNEMONIC_FUCOMP:
+    case ZYDIS_MNEMONIC_FUCOMPP:
+    case ZYDIS_MNEMONIC_FUCOMIP:
+    case ZYDIS_MNEMONIC_FFREEP:
+    case ZYDIS_MNEMONIC_FDECSTP:
+    case ZYDIS_MNEMONIC_FINCSTP:
+    case ZYDIS_MNEMONIC_FPATAN:
+    case ZYDIS_MNEMONIC_FPTAN:
+    case ZYDIS_MNEMONIC_FSINCOS:
+    case ZYDIS_MNEMONIC_FXTRACT:
+    case ZYDIS_MNEMONIC_FYL2X:
+    case ZYDIS_MNEMONIC_FYL2XP1:
+    case ZYDIS_MNEMONIC_FNSAVE:
+    case ZYDIS_MNEMONIC_FRSTOR:
+    case ZYDIS_MNEMONIC_FNINIT:
+    case ZYDIS_MNEMONIC_FXRSTOR:
+    case ZYDIS_MNEMONIC_FXRSTOR64:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void x87(const ZydisDecodedInstruction *insn, struct assay_form *f)
+{
+    static const uint64_t all = (uint64_t)0xff << ASSAY_REG_X87;
+    if (moves_top(insn)) {
+        f->implicit_read.word[0] |= all;
+        f->implicit_write.word[0] |= all;
+    }
+    if (!(f->traits & ASSAY_TRAIT_X87))
+        return;
+    as_regset_add(&f->implicit_read, ASSAY_REG_X87CW);
+    as_regset_add(&f->implicit_read, ASSAY_REG_X87SW);
+    as_regset_add(&f->implicit_write, ASSAY_REG_X87SW);
+    as_regset_add(&f->implicit_merge, ASSAY_REG_X87SW);
+    if (insn->mnemonic == ZYDIS_MNEMONIC_FLDCW || insn->mnemonic == ZYDIS_MNEMONIC_FLDENV ||
+        insn->mnemonic == ZYDIS_MNEMONIC_FNINIT || insn->mnemonic == ZYDIS_MNEMONIC_FRSTOR ||
+        insn->mnemonic == ZYDIS_MNEMONIC_FNSAVE || insn->mnemonic == ZYDIS_MNEMONIC_FNSTENV)
+        as_regset_add(&f->implicit_write, ASSAY_REG_X87CW);
+}
+
+/* MMX arithmetic shares the x87 registers and resets their tags. */
+static void mmx(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *ops,
+                struct assay_form *f)
+{
+    bool used = insn->mnemonic == ZYDIS_MNEMONIC_EMMS || insn->mnemonic == ZYDIS_MNEMONIC_FEMMS;
+    for (unsigned i = 0; i < insn->operand_count; i++)
+        used |= ops[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+                ZydisRegisterGetClass(ops[i].reg.value) == ZYDIS_REGCLASS_MMX;
+    if (!used)
+        return;
+    as_regset_add(&f->implicit_write, ASSAY_REG_X87SW);
+    if (f->vector_b == 8 && f->traits & ASSAY_TRAIT_PACKED)
+        f->traits |= ASSAY_TRAIT_PACKABLE;
+}
+
+/* Rounding mode and exception masks: what computes in floating point reads MXCSR. */
+static void control_word(const ZydisDecodedInstruction *insn, struct assay_form *f)
+{
+    if (insn->mnemonic == ZYDIS_MNEMONIC_LDMXCSR || insn->mnemonic == ZYDIS_MNEMONIC_VLDMXCSR)
+        as_regset_add(&f->implicit_write, ASSAY_REG_MXCSR);
+    if (insn->mnemonic == ZYDIS_MNEMONIC_STMXCSR || insn->mnemonic == ZYDIS_MNEMONIC_VSTMXCSR)
+        as_regset_add(&f->implicit_read, ASSAY_REG_MXCSR);
+    if (!(f->traits & ASSAY_TRAIT_FP) || f->traits & ASSAY_TRAIT_X87)
+        return;
+    switch (f->insn_class) {
+    case ASSAY_CLASS_ADD:
+    case ASSAY_CLASS_MUL:
+    case ASSAY_CLASS_FMA:
+    case ASSAY_CLASS_DIV:
+    case ASSAY_CLASS_SQRT:
+    case ASSAY_CLASS_DOT:
+    case ASSAY_CLASS_MINMAX:
+    case ASSAY_CLASS_ROUND:
+    case ASSAY_CLASS_COMPARE:
+    case ASSAY_CLASS_CONVERT:
+        as_regset_add(&f->implicit_read, ASSAY_REG_MXCSR);
+        break;
+    default:
+        break;
+    }
+}
+
+static void alignment(const ZydisDecodedInstruction *insn, struct assay_form *f)
+{
+    bool mem16 = false, mem = false;
+    for (unsigned i = 0; i < f->operands; i++)
+        if (f->operand[i].kind == ASSAY_OPERAND_MEM) {
+            mem = true;
+            mem16 = f->operand[i].width_b == 16;
+        }
+    if (!mem)
+        f->traits &= ~ASSAY_TRAIT_ALIGNED;
+    bool legacy_vector = f->vector_b == 16 && !(f->traits & ASSAY_TRAIT_VEX);
+    if (mem16 && legacy_vector && !(f->traits & AS_TRAIT_UNALIGNED))
+        f->traits |= ASSAY_TRAIT_ALIGNED;
+    (void)insn;
+}
+
+/* The table says what a mnemonic can be; only some of its forms are. */
+static void idioms_and_moves(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *ops,
+                             struct assay_form *f)
+{
+    const uint32_t idioms = ASSAY_TRAIT_ZEROING | ASSAY_TRAIT_ONES;
+    bool registers = f->operands >= 2, full = true;
+    ZydisRegisterClass first = ZYDIS_REGCLASS_INVALID;
+    for (unsigned i = 0; i < f->operands; i++) {
+        const ZydisDecodedOperand *z = shown(insn, ops, i);
+        if (f->operand[i].kind == ASSAY_OPERAND_IMM && i >= 2)
+            continue;
+        if (f->operand[i].kind != ASSAY_OPERAND_REG || !z) {
+            registers = false;
+            break;
+        }
+        ZydisRegisterClass rc = ZydisRegisterGetClass(z->reg.value);
+        full &= rc != ZYDIS_REGCLASS_GPR8 && rc != ZYDIS_REGCLASS_GPR16;
+        if (!i)
+            first = rc;
+        else if (rc != first && !(first == ZYDIS_REGCLASS_MASK && f->traits & idioms))
+            registers = false;
+    }
+    if (!registers || !full || f->traits & ASSAY_TRAIT_MASKED)
+        f->traits &= ~(idioms | ASSAY_TRAIT_REGMOVE);
+}
+
+static void widths(const ZydisDecodedInstruction *insn, struct assay_form *f)
+{
+    for (unsigned i = 0; i < f->operands; i++) {
+        struct assay_operand *o = &f->operand[i];
+        bool mem = o->kind == ASSAY_OPERAND_MEM;
+        if (f->insn_class == ASSAY_CLASS_NOP) {
+            o->access = 0;
+            o->kind = mem ? ASSAY_OPERAND_ADDRESS : o->kind;
+        } else if (mem &&
+                   (f->insn_class == ASSAY_CLASS_PREFETCH || f->insn_class == ASSAY_CLASS_CACHE) &&
+                   insn->mnemonic != ZYDIS_MNEMONIC_CLZERO) {
+            o->access = 0;
+            o->width_b = 64;
+        } else if (mem &&
+                   (f->insn_class == ASSAY_CLASS_GATHER || f->insn_class == ASSAY_CLASS_SCATTER)) {
+            o->access |= f->insn_class == ASSAY_CLASS_SCATTER ? ASSAY_ACCESS_WRITE : 0;
+            o->width_b = (uint16_t)(f->element_b * f->lanes);
+        }
+    }
+}
+
+void as_form_patch(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *ops,
+                   struct assay_form *f)
+{
+    merging_writes(insn, ops, f);
+    strings(insn, f);
+    x87(insn, f);
+    mmx(insn, ops, f);
+    control_word(insn, f);
+    alignment(insn, f);
+    idioms_and_moves(insn, ops, f);
+    widths(insn, f);
+    bool memory = false, relative = false;
+    for (unsigned i = 0; i < f->operands; i++) {
+        memory |= f->operand[i].kind == ASSAY_OPERAND_MEM;
+        relative |= f->operand[i].kind == ASSAY_OPERAND_REL;
+        if (shown(insn, ops, i) && f->operand[i].kind == ASSAY_OPERAND_REG &&
+            as_register_of(shown(insn, ops, i)->reg.value).reg == ASSAY_REG_SYSTEM)
+            f->insn_class = ASSAY_CLASS_SYSTEM;
+    }
+    if (insn->mnemonic == ZYDIS_MNEMONIC_XCHG && memory)
+        f->traits |= ASSAY_TRAIT_LOCK;
+    if ((f->insn_class == ASSAY_CLASS_CALL || f->insn_class == ASSAY_CLASS_JUMP) && !relative)
+        f->traits |= ASSAY_TRAIT_INDIRECT;
+}
