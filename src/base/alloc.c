@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* malloc and friends with overflow checks, and the countdown by which tests make them fail. */
 #include "base/alloc.h"
 
 #include <stdbool.h>

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The arena: a list of chunks, the head being the one bumped. A large block gets a chunk of its own
+ * behind the head, so it neither ends the head's use nor is copied.
+ */
 #include "base/arena.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -58,6 +63,7 @@ static struct as_arena_chunk *chunk_new(struct as_arena *arena, size_t size_b)
 
 void *as_arena_alloc(struct as_arena *arena, size_t size_b, size_t align_b)
 {
+    assert(align_b && (align_b & (align_b - 1)) == 0 && "alignment is a power of two");
     void *p = arena->head ? take(arena->head, size_b, align_b) : NULL;
     if (p)
         return p;
@@ -95,7 +101,7 @@ void *as_arena_calloc(struct as_arena *arena, size_t count, size_t size_b, size_
 
 char *as_arena_strndup(struct as_arena *arena, const char *p, size_t n)
 {
-    char *copy = as_arena_alloc(arena, n + 1, 1);
+    char *copy = n < SIZE_MAX ? as_arena_alloc(arena, n + 1, 1) : NULL;
     if (!copy)
         return NULL;
     if (n)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The error object: summaries and exit statuses from the one list, and the sentence. */
 #include "base/error.h"
 
 #include <stdarg.h>
@@ -35,19 +36,43 @@ int assay_error_exit_status(int code)
     }
 }
 
+/*
+ * Foreign names come into sentences: nothing in them may break the line or drive a terminal. Bytes
+ * above 0x7f stay, they may be UTF-8.
+ */
+static void clean(char *text)
+{
+    for (char *p = text; *p; p++)
+        if ((unsigned char)*p < 0x20 || *p == 0x7f)
+            *p = '?';
+}
+
+/* Ends a text that did not fit in "...", without leaving half a UTF-8 character before it. */
+static void shorten(char text[static ASSAY_ERROR_TEXT_B])
+{
+    size_t n = ASSAY_ERROR_TEXT_B - 4;
+    while (n && ((unsigned char)text[n] & 0xc0) == 0x80)
+        n--;
+    memcpy(text + n, "...", 4);
+}
+
 int as_error_set(struct assay_error *err, int code, const char *fmt, ...)
 {
     if (!err)
         return code;
-    err->code = code;
+    /* Formatted aside: an argument may be the text of `err` itself, to be wrapped. */
+    char text[ASSAY_ERROR_TEXT_B];
     va_list args;
     va_start(args, fmt);
-    int n = vsnprintf(err->text, sizeof err->text, fmt, args);
+    int n = vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
     if (n < 0)
-        snprintf(err->text, sizeof err->text, "%s", assay_error_summary(code));
-    else if ((size_t)n >= sizeof err->text)
-        memcpy(err->text + sizeof err->text - 4, "...", 4);
+        snprintf(text, sizeof text, "%s", assay_error_summary(code));
+    else if ((size_t)n >= sizeof text)
+        shorten(text);
+    clean(text);
+    err->code = code;
+    memcpy(err->text, text, strlen(text) + 1);
     return code;
 }
 

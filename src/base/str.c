@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Views and the string builder; its capacity doubles, so appending is amortised constant. */
 #include "base/str.h"
 
 #include <stdarg.h>
@@ -107,7 +108,9 @@ void as_str_appendf(struct as_str *s, const char *fmt, ...)
     va_copy(again, args);
     int n = vsnprintf(NULL, 0, fmt, args);
     va_end(args);
-    if (n >= 0 && reserve(s, (size_t)n)) {
+    if (n < 0) {
+        s->failed = true;
+    } else if (reserve(s, (size_t)n)) {
         vsnprintf(s->p + s->n, (size_t)n + 1, fmt, again);
         s->n += (size_t)n;
     }

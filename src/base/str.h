@@ -18,10 +18,16 @@ bool as_view_equal(struct as_view a, struct as_view b);
 bool as_view_starts(struct as_view s, const char *prefix);
 bool as_view_ends(struct as_view s, const char *suffix);
 struct as_view as_view_trim(struct as_view s);
-/* Takes the part before `separator` off the front of `*rest` into `*part`; false at the end. */
+/*
+ * Takes the part before `separator` off the front of `*rest` into `*part`; false at the end.
+ * "a,,b" has three parts, "" has one (empty), the NULL view none; `*rest` ends as the NULL view.
+ */
 bool as_view_split(struct as_view *rest, char separator, struct as_view *part);
 
-/* Zero-initialised is empty. After a failed allocation `failed` is set and appends do nothing. */
+/*
+ * Zero-initialised is empty. After a failed allocation `failed` is set and appends do nothing.
+ * What is appended must not lie in the builder itself, which may move.
+ */
 struct as_str {
     char *p; /* zero-terminated once anything was appended */
     size_t n;

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Growth by half: amortised constant, and freed blocks can be used again by later growth. */
 #include "base/vec.h"
 
-int as_vec_grow(void **at, size_t *cap, size_t want, size_t element_b)
+void *as_vec_grow(void *at, size_t *cap, size_t want, size_t element_b)
 {
     size_t next = *cap + *cap / 2;
     if (next < want)
         next = want;
     if (next < 8)
         next = 8;
-    void *grown = as_realloc(*at, next, element_b);
-    if (!grown)
-        return ASSAY_ERR_NOMEM;
-    *at = grown;
-    *cap = next;
-    return 0;
+    void *grown = as_realloc(at, next, element_b);
+    if (grown)
+        *cap = next;
+    return grown;
 }

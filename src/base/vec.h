@@ -19,13 +19,25 @@
         size_t cap;                                                                                \
     }
 
+/*
+ * Moves the elements to a block with room for `want` or more and sets `*cap`; returns the block,
+ * or NULL with everything as it was. For the macros below.
+ */
+void *as_vec_grow(void *at, size_t *cap, size_t want, size_t element_b);
+
 /* Room for `want` elements in all; 0 or ASSAY_ERR_NOMEM (contents untouched). */
-int as_vec_grow(void **at, size_t *cap, size_t want, size_t element_b);
-
 #define as_vec_reserve(v, want)                                                                    \
-    ((want) <= (v)->cap ? 0 : as_vec_grow((void **)&(v)->at, &(v)->cap, (want), sizeof *(v)->at))
+    ({                                                                                             \
+        size_t as_vec_want = (want);                                                               \
+        void *as_vec_block = (v)->at;                                                              \
+        if (as_vec_want > (v)->cap)                                                                \
+            as_vec_block = as_vec_grow((v)->at, &(v)->cap, as_vec_want, sizeof *(v)->at);          \
+        if (as_vec_block)                                                                          \
+            (v)->at = as_vec_block;                                                                \
+        as_vec_block || as_vec_want == 0 ? 0 : ASSAY_ERR_NOMEM;                                    \
+    })
 
-/* Appends one element; 0 or ASSAY_ERR_NOMEM. */
+/* Appends one element; 0 or ASSAY_ERR_NOMEM. The value is evaluated only when there is room. */
 #define as_vec_push(v, ...)                                                                        \
     (as_vec_reserve((v), (v)->n + 1) < 0 ? ASSAY_ERR_NOMEM : ((v)->at[(v)->n++] = (__VA_ARGS__), 0))
 
