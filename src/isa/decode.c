@@ -443,7 +443,7 @@ static inline int64_t fill(const uint8_t *p, struct split *s, const struct as_re
     insn->form = recipe->form;
     insn->segment = ASSAY_REG_NONE;
     insn->wrap = 0;
-    insn->imm = 0;
+    insn->imm = recipe->flags >> 7; /* AS_RECIPE_ONE */
     if (recipe->flags & AS_RECIPE_MEM) {
         at = fill_memory(p, s, recipe, insn);
         insn->segment = recipe->segment;

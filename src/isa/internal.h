@@ -29,7 +29,8 @@ enum as_recipe_flag {
     AS_RECIPE_IDIOM = 1 << 3,  /* compare idiom_a with idiom_b */
     AS_RECIPE_REL = 1 << 4,    /* immediate is a distance from the end */
     AS_RECIPE_SIGNED = 1 << 5, /* immediate is sign-extended */
-    AS_RECIPE_IMM = 1 << 6     /* immediate goes into the record (else only skipped) */
+    AS_RECIPE_IMM = 1 << 6,    /* immediate goes into the record (else only skipped) */
+    AS_RECIPE_ONE = 1 << 7     /* the immediate is 1 and has no byte (shift by one) */
 };
 
 /*

@@ -152,7 +152,10 @@ static void take_immediate(const ZydisDecodedOperand *o, unsigned nth, struct as
     }
     if (o->imm.is_signed)
         out->recipe.flags |= AS_RECIPE_SIGNED;
-    if (o->encoding == ZYDIS_OPERAND_ENCODING_NONE || o->encoding == ZYDIS_OPERAND_ENCODING_IS4)
+    if (o->encoding == ZYDIS_OPERAND_ENCODING_NONE && value == 1)
+        out->recipe.flags |= AS_RECIPE_ONE;
+    else if (o->encoding == ZYDIS_OPERAND_ENCODING_NONE ||
+             o->encoding == ZYDIS_OPERAND_ENCODING_IS4)
         out->recipe.flags |= AS_RECIPE_SLOW;
     else
         out->recipe.flags |= AS_RECIPE_IMM;
@@ -221,7 +224,7 @@ static void finish_recipe(const ZydisDecoder *decoder, const ZydisDecodedInstruc
     recipe->segment = insn->segment;
     recipe->imm_b = (uint8_t)(zi->raw.imm[0].size / 8);
     if (zi->raw.imm[1].size || (zi->raw.disp.size && !(zi->attributes & ZYDIS_ATTRIB_HAS_MODRM)) ||
-        zi->encoding == ZYDIS_INSTRUCTION_ENCODING_3DNOW || form->isa == ASSAY_ISA_OTHER ||
+        zi->encoding == ZYDIS_INSTRUCTION_ENCODING_3DNOW ||
         form->insn_class == ASSAY_CLASS_SYSTEM || form->insn_class == ASSAY_CLASS_GATHER ||
         form->insn_class == ASSAY_CLASS_SCATTER ||
         (form->isa == ASSAY_ISA_AMX && insn->bits & ASSAY_INSN_MEM))
