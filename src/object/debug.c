@@ -3,7 +3,7 @@
  * Joins the two sides of the room: tells the DWARF reader what the ELF side knows, takes the
  * separate debug file's symbols back, and answers the public calls about debug information.
  */
-#include "object/dwarf.h"
+#include "object/dwarf_side.h"
 #include "object/internal.h"
 
 /* Addresses of a .o's sections, which its DWARF is relocated against; NULL for others. */

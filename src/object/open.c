@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "object/dwarf.h"
+#include "object/dwarf_side.h"
 #include "object/internal.h"
 
 /* The caller's options need not outlive the call. */

@@ -4,8 +4,8 @@
  * itself, a separate file, .dwo, .dwp, dwz) and reads units, lines and inlined subroutines.
  * Knows of the ELF only its bytes and the addresses of its sections.
  */
-#ifndef AS_OBJECT_DWARF_H
-#define AS_OBJECT_DWARF_H
+#ifndef AS_OBJECT_DWARF_SIDE_H
+#define AS_OBJECT_DWARF_SIDE_H
 
 #include <assay/object.h>
 

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Readable names: C++ (Itanium ABI) and Rust (legacy and v0) by libiberty, Fortran module
+ * procedures of gfortran, and the suffixes that compilers give to clones.
+ *
+ * libiberty rather than the C++ runtime: it knows Rust too, writes through a callback (so that
+ * output which grows without bound can be cut), and needs no heap. Its own recursion limit
+ * refuses names beyond 1 KiB, which templates reach; those run without that limit but cut at a
+ * length whose recursion fits any thread's stack.
+ */
+#include <libiberty/demangle.h>
+#include <setjmp.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include <assay/object.h>
+
+#define NAME_MOST_B    ((size_t)4096)
+#define OUTPUT_MOST_B  ((size_t)1 << 20)
+#define LIMITED_MOST_B ((size_t)1024) /* up to here libiberty's own limit lets names pass */
+
+/* ---- Output that cannot overflow ------------------------------------------------------------ */
+
+struct sink {
+    char *buf;
+    size_t n, buf_b;
+    size_t seen; /* bytes written by the demangler, kept or not */
+    jmp_buf stop;
+};
+
+static void put(struct sink *out, const char *s, size_t n)
+{
+    size_t room = out->buf_b - 1 - out->n;
+    if (n > room)
+        n = room;
+    memcpy(out->buf + out->n, s, n);
+    out->n += n;
+    out->buf[out->n] = 0;
+}
+
+static void putz(struct sink *out, const char *z)
+{
+    put(out, z, strlen(z));
+}
+
+static void take(const char *s, size_t n, void *opaque)
+{
+    struct sink *out = opaque;
+    put(out, s, n);
+    out->seen += n;
+    /* Substitutions can make a short name endless: then there is no other way out. All that the
+     * C++ demangler holds is on its stack; Rust's may lose one small buffer. */
+    if (out->seen > OUTPUT_MOST_B)
+        longjmp(out->stop, 1);
+}
+
+typedef int (*demangler)(const char *, int, demangle_callbackref, void *);
+
+static bool run(demangler fn, const char *name, int options, struct sink *out)
+{
+    if (setjmp(out->stop) != 0)
+        return true; /* what fits is kept */
+    return fn(name, options, take, out) != 0;
+}
+
+/* ---- Fortran -------------------------------------------------------------------------------- */
+
+static bool is_word(const char *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        bool good = (s[i] >= 'a' && s[i] <= 'z') || (s[i] >= '0' && s[i] <= '9') || s[i] == '_';
+        if (!good)
+            return false;
+    }
+    return n > 0;
+}
+
+/* gfortran: __MODULE_MOD_NAME, and __SUBMODULE_PARENT_SMOD_NAME; names are lower case there. */
+static bool fortran(const char *name, size_t n, struct sink *out)
+{
+    if (n < 8 || strncmp(name, "__", 2) != 0)
+        return false;
+    const char *mark = NULL;
+    size_t mark_n = 0;
+    for (size_t i = 3; i + 5 < n && !mark; i++) {
+        if (strncmp(name + i, "_MOD_", 5) == 0)
+            mark_n = 5;
+        else if (i + 6 < n && strncmp(name + i, "_SMOD_", 6) == 0)
+            mark_n = 6;
+        if (mark_n)
+            mark = name + i;
+    }
+    if (!mark || !is_word(name + 2, (size_t)(mark - name) - 2))
+        return false;
+    const char *procedure = mark + mark_n;
+    size_t left = n - (size_t)(procedure - name);
+    if (left == 0)
+        return false;
+    put(out, name + 2, (size_t)(mark - name) - 2);
+    putz(out, "::");
+    put(out, procedure, left);
+    return true;
+}
+
+/* ---- Clones --------------------------------------------------------------------------------- */
+
+/* Where the clone suffixes of `name` begin (".cold", ".isra.0", "._omp_fn.1"), or its end. */
+static size_t clone_at(const char *name, size_t n)
+{
+    for (size_t i = 1; i + 1 < n; i++) {
+        if (name[i] != '.')
+            continue;
+        bool word = (name[i + 1] >= 'a' && name[i + 1] <= 'z') || name[i + 1] == '_';
+        bool digit = name[i + 1] >= '0' && name[i + 1] <= '9';
+        if (word || digit)
+            return i;
+    }
+    return n;
+}
+
+/* " [clone .isra.0] [clone .cold]": one bracket a suffix, its number with it. */
+static void put_clones(struct sink *out, const char *s, size_t n)
+{
+    size_t at = 0;
+    while (at < n) {
+        size_t end = at + 1;
+        while (end < n &&
+               !(s[end] == '.' && end + 1 < n && !(s[end + 1] >= '0' && s[end + 1] <= '9')))
+            end++;
+        putz(out, " [clone ");
+        put(out, s + at, end - at);
+        putz(out, "]");
+        at = end;
+    }
+}
+
+/* ---- Door ----------------------------------------------------------------------------------- */
+
+static bool demangle_base(const char *base, size_t n, struct sink *out)
+{
+    int options = DMGL_PARAMS | DMGL_ANSI | (n > LIMITED_MOST_B ? DMGL_NO_RECURSE_LIMIT : 0);
+    if (n < 3 || base[0] != '_' || (base[1] != 'Z' && base[1] != 'R'))
+        return fortran(base, n, out);
+    /* Rust first: its older names are C++ names with a hash at the end. */
+    if (run(rust_demangle_callback, base, options, out))
+        return true;
+    out->n = 0;
+    return base[1] == 'Z' && run(cplus_demangle_v3_callback, base, options, out);
+}
+
+int assay_demangle(const char *name, char *buf, size_t buf_b)
+{
+    if (buf_b == 0)
+        return 0;
+    struct sink out = {.buf = buf, .buf_b = buf_b};
+    size_t n = strlen(name);
+    buf[0] = 0;
+    if (n > NAME_MOST_B) {
+        put(&out, name, n);
+        return (int)out.n;
+    }
+    char base[NAME_MOST_B + 1];
+    const char *at = memchr(name, '@', n);
+    size_t base_n = at ? (size_t)(at - name) : n;
+    size_t plain = clone_at(name, base_n);
+    memcpy(base, name, plain);
+    base[plain] = 0;
+    if (!demangle_base(base, plain, &out)) {
+        out.n = 0;
+        put(&out, base, plain);
+    }
+    put_clones(&out, name + plain, base_n - plain);
+    put(&out, name + base_n, n - base_n);
+    return (int)out.n;
+}

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Abbreviation tables and attribute forms of DWARF 2 to 5 with the GNU extensions for split
+ * units and dwz. Knows how wide a value is and where it leads; not what an attribute means.
+ * Source: DWARF 5, sections 7.5.3 to 7.5.6.
+ */
+#include <dwarf.h>
+#include <stdlib.h>
+
+#include "object/dwarf_internal.h"
+
+const char *as_dw_string_at(struct as_dw_bytes s, uint64_t offset)
+{
+    if (offset >= s.n || !memchr(s.p + offset, 0, s.n - offset))
+        return NULL;
+    return (const char *)s.p + offset;
+}
+
+uint64_t as_dw_initial_length(struct as_dw_cursor *c, uint8_t *offset_b)
+{
+    uint64_t length = as_dw_u32(c);
+    *offset_b = 4;
+    if (length == 0xffffffffu) {
+        *offset_b = 8;
+        length = as_dw_u64(c);
+    } else if (length >= 0xfffffff0u) {
+        as_dw_fail(c);
+    }
+    return c->bad ? 0 : length;
+}
+
+/* ---- Sizes -------------------------------------------------------------------------------- */
+
+enum { VARIABLE = -1, ADDRESS = -2, OFFSET = -3 };
+
+int as_dw_form_size(unsigned form)
+{
+    switch (form) {
+    case DW_FORM_flag_present:
+    case DW_FORM_implicit_const:
+        return 0;
+    case DW_FORM_data1:
+    case DW_FORM_ref1:
+    case DW_FORM_flag:
+    case DW_FORM_strx1:
+    case DW_FORM_addrx1:
+        return 1;
+    case DW_FORM_data2:
+    case DW_FORM_ref2:
+    case DW_FORM_strx2:
+    case DW_FORM_addrx2:
+        return 2;
+    case DW_FORM_strx3:
+    case DW_FORM_addrx3:
+        return 3;
+    case DW_FORM_data4:
+    case DW_FORM_ref4:
+    case DW_FORM_strx4:
+    case DW_FORM_addrx4:
+    case DW_FORM_ref_sup4:
+        return 4;
+    case DW_FORM_data8:
+    case DW_FORM_ref8:
+    case DW_FORM_ref_sig8:
+    case DW_FORM_ref_sup8:
+        return 8;
+    case DW_FORM_data16:
+        return 16;
+    case DW_FORM_addr:
+        return ADDRESS;
+    case DW_FORM_strp:
+    case DW_FORM_line_strp:
+    case DW_FORM_strp_sup:
+    case DW_FORM_sec_offset:
+    case DW_FORM_GNU_strp_alt:
+    case DW_FORM_GNU_ref_alt:
+        return OFFSET;
+    default:
+        return VARIABLE;
+    }
+}
+
+void as_dw_form_skip(const struct as_dw_unit *unit, struct as_dw_cursor *c, unsigned form)
+{
+    int size = as_dw_form_size(form);
+    if (size >= 0) {
+        as_dw_skip(c, (uint64_t)size);
+        return;
+    }
+    struct as_dw_value ignored;
+    as_dw_form_read(unit, c, &(struct as_dw_attr){.form = (uint16_t)form}, &ignored);
+}
+
+/* ---- Index forms -------------------------------------------------------------------------- */
+
+static const char *strx(const struct as_dw_unit *unit, uint64_t index)
+{
+    struct as_dw_bytes table = unit->sec.at[AS_DW_STR_OFFSETS];
+    uint64_t base = unit->str_offsets_base;
+    if (base > table.n || index >= (table.n - base) / unit->offset_b)
+        return NULL;
+    uint64_t offset = 0;
+    memcpy(&offset, table.p + base + index * unit->offset_b, unit->offset_b);
+    return as_dw_string_at(unit->sec.at[AS_DW_STR], offset);
+}
+
+bool as_dw_addrx(const struct as_dw_unit *unit, uint64_t index, uint64_t *out)
+{
+    struct as_dw_bytes table = unit->sec.at[AS_DW_ADDR];
+    uint64_t base = unit->addr_base;
+    if (base > table.n || index >= (table.n - base) / unit->address_b)
+        return false;
+    *out = 0;
+    memcpy(out, table.p + base + index * unit->address_b, unit->address_b);
+    return true;
+}
+
+static void set_string(struct as_dw_value *out, const char *s)
+{
+    out->kind = s ? AS_DW_STRING : AS_DW_NONE;
+    out->s = s;
+}
+
+static void set_strx(const struct as_dw_unit *unit, struct as_dw_value *out, uint64_t index)
+{
+    set_string(out, strx(unit, index));
+}
+
+static void set_addrx(const struct as_dw_unit *unit, struct as_dw_value *out, uint64_t index)
+{
+    out->kind = as_dw_addrx(unit, index, &out->u) ? AS_DW_ADDRESS : AS_DW_NONE;
+}
+
+/* Reference relative to the unit; one that leaves the unit is no reference. */
+static void set_ref(const struct as_dw_unit *unit, struct as_dw_value *out, uint64_t rel)
+{
+    out->kind = rel < unit->end - unit->offset ? AS_DW_REF : AS_DW_NONE;
+    out->u = unit->offset + rel;
+}
+
+static void set_number(struct as_dw_value *out, enum as_dw_class kind, uint64_t u)
+{
+    out->kind = kind;
+    out->u = u;
+}
+
+static const struct as_dw_sections *alt_sections(const struct as_dw_unit *unit)
+{
+    const struct as_dw_module *module = unit->module;
+    return module && module->alt && module->alt->file ? &module->alt->file->plain : NULL;
+}
+
+static void set_alt_string(const struct as_dw_unit *unit, struct as_dw_value *out, uint64_t u)
+{
+    const struct as_dw_sections *alt = alt_sections(unit);
+    set_string(out, alt ? as_dw_string_at(alt->at[AS_DW_STR], u) : NULL);
+}
+
+/* ---- One value ---------------------------------------------------------------------------- */
+
+/* The forms without fixed size; false: unknown. */
+static bool read_variable(const struct as_dw_unit *unit, struct as_dw_cursor *c, unsigned form,
+                          struct as_dw_value *out)
+{
+    switch (form) {
+    case DW_FORM_udata:
+        set_number(out, AS_DW_UINT, as_dw_uleb(c));
+        return true;
+    case DW_FORM_sdata:
+        set_number(out, AS_DW_SINT, (uint64_t)as_dw_sleb(c));
+        return true;
+    case DW_FORM_string:
+        set_string(out, as_dw_string(c));
+        return true;
+    case DW_FORM_strx:
+    case DW_FORM_GNU_str_index:
+        set_strx(unit, out, as_dw_uleb(c));
+        return true;
+    case DW_FORM_addrx:
+    case DW_FORM_GNU_addr_index:
+        set_addrx(unit, out, as_dw_uleb(c));
+        return true;
+    case DW_FORM_rnglistx:
+        set_number(out, AS_DW_LISTX, as_dw_uleb(c));
+        return true;
+    case DW_FORM_loclistx:
+        set_number(out, AS_DW_OTHER, as_dw_uleb(c));
+        return true;
+    case DW_FORM_ref_udata:
+        set_ref(unit, out, as_dw_uleb(c));
+        return true;
+    case DW_FORM_block1:
+        as_dw_skip(c, as_dw_u8(c));
+        break;
+    case DW_FORM_block2:
+        as_dw_skip(c, as_dw_u16(c));
+        break;
+    case DW_FORM_block4:
+        as_dw_skip(c, as_dw_u32(c));
+        break;
+    case DW_FORM_block:
+    case DW_FORM_exprloc:
+        as_dw_skip(c, as_dw_uleb(c));
+        break;
+    default:
+        return false;
+    }
+    out->kind = AS_DW_BLOCK;
+    return true;
+}
+
+/* The forms that are an offset wide (4 or 8 bytes as the unit says). */
+static void read_offset(const struct as_dw_unit *unit, unsigned form, uint64_t u,
+                        struct as_dw_value *out)
+{
+    switch (form) {
+    case DW_FORM_strp:
+        set_string(out, as_dw_string_at(unit->sec.at[AS_DW_STR], u));
+        break;
+    case DW_FORM_line_strp:
+        set_string(out, as_dw_string_at(unit->sec.at[AS_DW_LINE_STR], u));
+        break;
+    case DW_FORM_strp_sup:
+    case DW_FORM_GNU_strp_alt:
+        set_alt_string(unit, out, u);
+        break;
+    case DW_FORM_GNU_ref_alt:
+        set_number(out, AS_DW_REF_ALT, u);
+        break;
+    default:
+        set_number(out, AS_DW_OFFSET, u);
+        break;
+    }
+}
+
+static void read_fixed(const struct as_dw_unit *unit, unsigned form, uint64_t u,
+                       struct as_dw_value *out)
+{
+    switch (form) {
+    case DW_FORM_strx1:
+    case DW_FORM_strx2:
+    case DW_FORM_strx3:
+    case DW_FORM_strx4:
+        set_strx(unit, out, u);
+        break;
+    case DW_FORM_addrx1:
+    case DW_FORM_addrx2:
+    case DW_FORM_addrx3:
+    case DW_FORM_addrx4:
+        set_addrx(unit, out, u);
+        break;
+    case DW_FORM_ref1:
+    case DW_FORM_ref2:
+    case DW_FORM_ref4:
+    case DW_FORM_ref8:
+        set_ref(unit, out, u);
+        break;
+    case DW_FORM_ref_sup4:
+    case DW_FORM_ref_sup8:
+        set_number(out, AS_DW_REF_ALT, u);
+        break;
+    case DW_FORM_ref_sig8:
+        set_number(out, AS_DW_OTHER, u);
+        break;
+    default:
+        set_number(out, AS_DW_UINT, u);
+        break;
+    }
+}
+
+void as_dw_form_read(const struct as_dw_unit *unit, struct as_dw_cursor *c,
+                     const struct as_dw_attr *attr, struct as_dw_value *out)
+{
+    unsigned form = attr->form;
+    *out = (struct as_dw_value){0};
+    if (form == DW_FORM_indirect) {
+        form = (unsigned)(as_dw_uleb(c) & 0xffff);
+        /* Nothing sensible nests, and implicit_const has its value elsewhere. */
+        if (form == DW_FORM_indirect || form == DW_FORM_implicit_const)
+            as_dw_fail(c);
+    }
+    int size = as_dw_form_size(form);
+    if (form == DW_FORM_implicit_const)
+        set_number(out, AS_DW_SINT, (uint64_t)attr->implicit);
+    else if (form == DW_FORM_flag_present)
+        set_number(out, AS_DW_UINT, 1);
+    else if (form == DW_FORM_data16)
+        as_dw_skip(c, 16);
+    else if (form == DW_FORM_ref_addr) /* DWARF 2 made it as wide as an address */
+        set_number(out, AS_DW_REF,
+                   as_dw_fixed(c, unit->version <= 2 ? unit->address_b : unit->offset_b));
+    else if (size == ADDRESS)
+        set_number(out, AS_DW_ADDRESS, as_dw_fixed(c, unit->address_b));
+    else if (size == OFFSET)
+        read_offset(unit, form, as_dw_fixed(c, unit->offset_b), out);
+    else if (size >= 0)
+        read_fixed(unit, form, as_dw_fixed(c, (unsigned)size), out);
+    else if (!read_variable(unit, c, form, out))
+        as_dw_fail(c);
+    if (c->bad)
+        out->kind = AS_DW_NONE;
+}
+
+/* ---- Abbreviations ------------------------------------------------------------------------ */
+
+static int read_attrs(struct as_dw_cursor *c, struct as_dw_abbrevs *table,
+                      struct as_dw_abbrev *abbrev)
+{
+    for (;;) {
+        uint64_t name = as_dw_uleb(c), form = as_dw_uleb(c);
+        int64_t implicit = form == DW_FORM_implicit_const ? as_dw_sleb(c) : 0;
+        if (c->bad || name > 0xffff || form > 0xffff)
+            return ASSAY_ERR_CORRUPT;
+        if (name == 0 && form == 0)
+            return 0;
+        struct as_dw_attr attr = {(uint16_t)name, (uint16_t)form, implicit};
+        if (as_vec_push(&table->attr, attr) < 0)
+            return ASSAY_ERR_NOMEM;
+        abbrev->attrs++;
+        int size = as_dw_form_size((unsigned)form);
+        if (size == VARIABLE)
+            abbrev->fixed_b = AS_DW_VARIABLE;
+        else if (abbrev->fixed_b == AS_DW_VARIABLE)
+            continue;
+        else if (size == ADDRESS)
+            abbrev->addresses++;
+        else if (size == OFFSET)
+            abbrev->offsets++;
+        else
+            abbrev->fixed_b += (uint32_t)size;
+    }
+}
+
+static int by_code(const void *a, const void *b)
+{
+    uint64_t x = ((const struct as_dw_abbrev *)a)->code, y = ((const struct as_dw_abbrev *)b)->code;
+    return (x > y) - (x < y);
+}
+
+int as_dw_abbrevs_read(struct as_dw_bytes section, uint64_t offset, struct as_dw_abbrevs *out)
+{
+    struct as_dw_cursor c = as_dw_cursor_at(section, offset, section.n);
+    out->offset = offset;
+    out->section = section.p;
+    out->dense = true;
+    while (!c.bad) {
+        uint64_t code = as_dw_uleb(&c);
+        if (code == 0 || c.bad)
+            break;
+        uint64_t tag = as_dw_uleb(&c);
+        struct as_dw_abbrev abbrev = {.code = code,
+                                      .tag = (uint16_t)(tag > 0xffff ? 0 : tag),
+                                      .children = as_dw_u8(&c) != 0,
+                                      .first = (uint32_t)out->attr.n};
+        AS_TRY(read_attrs(&c, out, &abbrev));
+        if (as_vec_push(&out->at, abbrev) < 0)
+            return ASSAY_ERR_NOMEM;
+        if (code != out->at.n)
+            out->dense = false;
+    }
+    if (!out->dense)
+        qsort(out->at.at, out->at.n, sizeof *out->at.at, by_code);
+    return c.bad ? ASSAY_ERR_CORRUPT : 0;
+}
+
+void as_dw_abbrevs_release(struct as_dw_abbrevs *table)
+{
+    as_vec_fini(&table->at);
+    as_vec_fini(&table->attr);
+}
+
+const struct as_dw_abbrev *as_dw_abbrev_find(const struct as_dw_abbrevs *table, uint64_t code)
+{
+    if (table->dense)
+        return code - 1 < table->at.n ? &table->at.at[code - 1] : NULL;
+    const struct as_dw_abbrev key = {.code = code};
+    return table->at.n ? bsearch(&key, table->at.at, table->at.n, sizeof key, by_code) : NULL;
+}

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Inside the DWARF reader: sections of one debug file, units, abbreviations, forms, and the
+ * tables being built. Own reader, not libdw: libdw 0.188 may not be used from several threads,
+ * knows no .dwp, and is not meant for hostile bytes. Little endian only (x86-64).
+ *
+ * Strings handed out point into the sections, which live as long as the struct as_dwarf.
+ */
+#ifndef AS_OBJECT_DWARF_INTERNAL_H
+#define AS_OBJECT_DWARF_INTERNAL_H
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/vec.h"
+#include "object/dwarf_side.h"
+
+/* ---- Sections of one file ---------------------------------------------------------------- */
+
+enum as_dw_section {
+    AS_DW_INFO,
+    AS_DW_ABBREV,
+    AS_DW_LINE,
+    AS_DW_STR,
+    AS_DW_LINE_STR,
+    AS_DW_STR_OFFSETS,
+    AS_DW_ADDR,
+    AS_DW_RANGES,
+    AS_DW_RNGLISTS,
+    AS_DW_CU_INDEX,
+    AS_DW_SECTIONS
+};
+
+struct as_dw_bytes {
+    const uint8_t *p;
+    size_t n;
+};
+
+struct as_dw_sections {
+    struct as_dw_bytes at[AS_DW_SECTIONS];
+};
+
+/* A file mapped or borrowed. */
+struct as_dw_image {
+    const uint8_t *p;
+    size_t n;
+    bool mapped; /* munmap at the end */
+};
+
+struct as_dw_owned {
+    uint8_t *p;
+};
+
+struct as_dw_span {
+    uint64_t start, end;
+};
+
+/* One file with debug sections: plain ones and those with the suffix ".dwo". */
+struct as_dw_file {
+    char *path; /* owned; NULL for bytes in memory */
+    struct as_dw_image image;
+    struct as_dw_sections plain, dwo;
+    struct as_dw_bytes alt_link; /* .gnu_debugaltlink, .debug_sup */
+    struct as_dw_bytes sup;
+    struct as_dw_bytes debug_link;
+    const uint8_t *build_id; /* of its NT_GNU_BUILD_ID note */
+    size_t build_id_b;
+    bool compressed;
+    AS_VEC(struct as_dw_owned) owned; /* decompressed or relocated copies */
+    AS_VEC(struct as_dw_span) exec;   /* address ranges of executable sections */
+};
+
+/* Maps a regular file; ASSAY_ERR_NOT_FOUND when it cannot be had, quietly. */
+int as_dw_image_map(const char *path, struct as_dw_image *out);
+void as_dw_image_release(struct as_dw_image *image);
+
+/*
+ * Fills `file->plain`, `file->dwo` and the links from `file->image`; damaged sections are left
+ * empty. `address` (may be NULL) are the section addresses of a relocatable file.
+ * Errors: NOMEM; NOT_ELF, quietly, when the image is not an ELF64 x86-64 file.
+ */
+int as_dw_file_read(struct as_dw_file *file, const uint64_t *address, size_t address_n);
+void as_dw_file_release(struct as_dw_file *file);
+
+/* Expands `in` (zlib, or zstd when `zstd`) to exactly `size_b` bytes at `out`. */
+bool as_dw_expand(struct as_dw_bytes in, bool zstd, uint8_t *out, size_t size_b);
+
+/* ---- Cursor ------------------------------------------------------------------------------ */
+
+/* Reads never pass `end`; the first that would sets `bad`, and all further ones yield 0. */
+struct as_dw_cursor {
+    const uint8_t *p, *end;
+    bool bad;
+};
+
+static inline struct as_dw_cursor as_dw_cursor_at(struct as_dw_bytes s, uint64_t from, uint64_t to)
+{
+    if (to > s.n)
+        to = s.n;
+    if (from > to || !s.p)
+        return (struct as_dw_cursor){.bad = true};
+    return (struct as_dw_cursor){.p = s.p + from, .end = s.p + to};
+}
+
+static inline size_t as_dw_left(const struct as_dw_cursor *c)
+{
+    return (size_t)(c->end - c->p);
+}
+
+static inline void as_dw_fail(struct as_dw_cursor *c)
+{
+    c->bad = true;
+    c->p = c->end;
+}
+
+static inline void as_dw_skip(struct as_dw_cursor *c, uint64_t n)
+{
+    if (n > as_dw_left(c))
+        as_dw_fail(c);
+    else
+        c->p += n;
+}
+
+/* Little-endian number of `n` <= 8 bytes. */
+static inline uint64_t as_dw_fixed(struct as_dw_cursor *c, unsigned n)
+{
+    uint64_t v = 0;
+    if (n > as_dw_left(c)) {
+        as_dw_fail(c);
+        return 0;
+    }
+    memcpy(&v, c->p, n);
+    c->p += n;
+    return v;
+}
+
+static inline uint8_t as_dw_u8(struct as_dw_cursor *c)
+{
+    return (uint8_t)as_dw_fixed(c, 1);
+}
+static inline uint16_t as_dw_u16(struct as_dw_cursor *c)
+{
+    return (uint16_t)as_dw_fixed(c, 2);
+}
+static inline uint32_t as_dw_u32(struct as_dw_cursor *c)
+{
+    return (uint32_t)as_dw_fixed(c, 4);
+}
+static inline uint64_t as_dw_u64(struct as_dw_cursor *c)
+{
+    return as_dw_fixed(c, 8);
+}
+
+/* LEB128; bits beyond 64 are dropped. */
+static inline uint64_t as_dw_uleb(struct as_dw_cursor *c)
+{
+    uint64_t v = 0;
+    unsigned shift = 0;
+    while (c->p < c->end) {
+        uint8_t byte = *c->p++;
+        if (shift < 64)
+            v |= (uint64_t)(byte & 0x7f) << shift;
+        if (!(byte & 0x80))
+            return v;
+        shift += 7;
+    }
+    as_dw_fail(c);
+    return 0;
+}
+
+static inline int64_t as_dw_sleb(struct as_dw_cursor *c)
+{
+    uint64_t v = 0;
+    unsigned shift = 0;
+    while (c->p < c->end) {
+        uint8_t byte = *c->p++;
+        if (shift < 64)
+            v |= (uint64_t)(byte & 0x7f) << shift;
+        shift += 7;
+        if (!(byte & 0x80)) {
+            if (shift < 64 && (byte & 0x40))
+                v |= ~(uint64_t)0 << shift;
+            return (int64_t)v;
+        }
+    }
+    as_dw_fail(c);
+    return 0;
+}
+
+/* Zero-terminated string inside the cursor, or NULL (and bad). */
+static inline const char *as_dw_string(struct as_dw_cursor *c)
+{
+    const uint8_t *from = c->p;
+    const uint8_t *zero = as_dw_left(c) ? memchr(from, 0, as_dw_left(c)) : NULL;
+    if (!zero) {
+        as_dw_fail(c);
+        return NULL;
+    }
+    c->p = zero + 1;
+    return (const char *)from;
+}
+
+/* Zero-terminated string at an offset of a string section, or NULL. */
+const char *as_dw_string_at(struct as_dw_bytes s, uint64_t offset);
+
+/* Initial length: sets *offset_b to 4 or 8 and returns the length (bad for reserved values). */
+uint64_t as_dw_initial_length(struct as_dw_cursor *c, uint8_t *offset_b);
+
+/* ---- Abbreviations ------------------------------------------------------------------------ */
+
+struct as_dw_attr {
+    uint16_t name, form;
+    int64_t implicit;
+};
+
+struct as_dw_abbrev {
+    uint64_t code;
+    uint16_t tag;
+    bool children;
+    uint32_t first, attrs; /* into the table's attributes */
+    /* Bytes of a DIE when all forms have a fixed size, else AS_DW_VARIABLE. The sizes that depend
+     * on the unit are counted apart. */
+    uint32_t fixed_b, addresses, offsets;
+};
+#define AS_DW_VARIABLE UINT32_MAX
+
+struct as_dw_abbrevs {
+    uint64_t offset; /* in its section */
+    const uint8_t *section;
+    bool dense; /* code i stands at i - 1 */
+    AS_VEC(struct as_dw_abbrev) at;
+    AS_VEC(struct as_dw_attr) attr;
+};
+
+/* Errors: NOMEM, CORRUPT (quiet). */
+int as_dw_abbrevs_read(struct as_dw_bytes section, uint64_t offset, struct as_dw_abbrevs *out);
+void as_dw_abbrevs_release(struct as_dw_abbrevs *table);
+const struct as_dw_abbrev *as_dw_abbrev_find(const struct as_dw_abbrevs *table, uint64_t code);
+
+/* ---- Units -------------------------------------------------------------------------------- */
+
+struct as_dw_module;
+
+struct as_dw_unit {
+    const struct as_dw_module *module;
+    struct as_dw_sections sec; /* what its forms refer to; slices in a package */
+    uint64_t offset, end, die; /* in sec.at[AS_DW_INFO] */
+    const struct as_dw_abbrevs *abbrevs;
+    uint64_t str_offsets_base, addr_base, rnglists_base, ranges_base;
+    uint64_t low_pc;
+    uint64_t dwo_id;
+    uint64_t line_offset; /* DW_AT_stmt_list, UINT64_MAX = none */
+    const char *name, *comp_dir, *producer, *dwo_name;
+    struct as_dw_unit *split; /* the full unit of a skeleton */
+    uint32_t line_table;      /* index of its line table or ASSAY_NONE */
+    uint32_t user;            /* index into assay_unit or ASSAY_NONE */
+    uint16_t version, tag, language;
+    uint8_t address_b, offset_b, type; /* type: DW_UT_*, 0 before DWARF 5 */
+    bool has_dwo_id, split_missing, damaged, low_pc_indexed;
+};
+
+/* The units of one file (in a .dwp: of one package entry), sorted by offset. */
+struct as_dw_module {
+    struct as_dw_file *file;
+    const struct as_dw_module *alt;    /* dwz supplementary file */
+    const struct as_dw_unit *skeleton; /* of a split module: gives bases and addresses */
+    AS_VEC(struct as_dw_unit) unit;
+    AS_VEC(struct as_dw_abbrevs *) abbrevs; /* owned, one per offset */
+    size_t damaged;
+};
+
+/*
+ * Reads unit headers, abbreviations and root DIEs of `module` from `sec`, filling module->unit.
+ * Damaged units are kept with `damaged` set where their extent is known. Errors: NOMEM.
+ */
+int as_dw_units_read(struct as_dw_module *module, const struct as_dw_sections *sec);
+void as_dw_module_release(struct as_dw_module *module);
+/* Unit that covers `offset` of .debug_info, or NULL. */
+const struct as_dw_unit *as_dw_unit_at(const struct as_dw_module *module, uint64_t offset);
+
+/* ---- Forms -------------------------------------------------------------------------------- */
+
+enum as_dw_class {
+    AS_DW_NONE,
+    AS_DW_UINT,
+    AS_DW_SINT,
+    AS_DW_ADDRESS,
+    AS_DW_STRING,
+    AS_DW_REF,     /* u: offset in the unit's own section */
+    AS_DW_REF_ALT, /* u: offset in the dwz file */
+    AS_DW_OFFSET,  /* sec_offset */
+    AS_DW_LISTX,   /* index of a range list */
+    AS_DW_BLOCK,
+    AS_DW_OTHER
+};
+
+struct as_dw_value {
+    enum as_dw_class kind;
+    uint64_t u;
+    const char *s;
+};
+
+/* Reads one value; the cursor goes bad on an unknown form. Index forms are resolved through the
+ * bases of `unit`; an unresolvable one has kind AS_DW_NONE. */
+void as_dw_form_read(const struct as_dw_unit *unit, struct as_dw_cursor *c,
+                     const struct as_dw_attr *attr, struct as_dw_value *out);
+void as_dw_form_skip(const struct as_dw_unit *unit, struct as_dw_cursor *c, unsigned form);
+/* Fixed size of a form: bytes, or -1 variable, -2 address size, -3 offset size. */
+int as_dw_form_size(unsigned form);
+bool as_dw_addrx(const struct as_dw_unit *unit, uint64_t index, uint64_t *out);
+
+/* ---- Ranges ------------------------------------------------------------------------------- */
+
+typedef AS_VEC(struct assay_range) as_dw_ranges;
+
+/* Appends the ranges of a DW_AT_ranges value. False: damaged. *nomem is set when out of memory. */
+bool as_dw_ranges_read(const struct as_dw_unit *unit, const struct as_dw_value *value,
+                       as_dw_ranges *out, bool *nomem);
+
+/* ---- Line tables --------------------------------------------------------------------------- */
+
+struct as_dw_sequence {
+    uint64_t start, end;
+    size_t first, n; /* rows, the end row included */
+    uint32_t table;
+};
+
+struct as_dw_line_table {
+    const uint8_t *section; /* identity: section start and offset */
+    uint64_t offset;
+    const struct as_dw_unit *unit;
+    struct as_dw_bytes bytes; /* of the line section */
+    uint64_t program, end;
+    uint16_t version;
+    uint8_t address_b, offset_b, min_inst_b, opcode_base, line_range;
+    int8_t line_base;
+    bool default_stmt, damaged, is_rows; /* is_rows: has a program, not files only */
+    const uint8_t *opcode_lengths;
+    uint32_t *file; /* unified index of each file number; arena */
+    uint32_t file_n;
+    AS_VEC(struct assay_line) row;
+    AS_VEC(struct as_dw_sequence) seq;
+};
+
+/* Unified file table: absolute path to index. Guarded by: used from one thread only. */
+struct as_dw_files {
+    AS_VEC(const char *) path;
+    uint32_t *slot; /* open addressing, index + 1 */
+    size_t slots;
+    struct as_arena *arena;
+    const struct assay_object_options *options;
+    char *buf; /* scratch */
+    size_t buf_b;
+};
+
+/* Index of DIR1/DIR2/NAME made absolute, normalised and source-mapped. ASSAY_NONE: no memory. */
+uint32_t as_dw_file_intern(struct as_dw_files *files, const char *comp_dir, const char *dir,
+                           const char *name);
+void as_dw_files_release(struct as_dw_files *files);
+
+/* Header and file table; sets `damaged`. Errors: NOMEM. */
+int as_dw_line_header(struct as_dw_line_table *table, struct as_dw_files *files);
+/* Program into rows and sequences; sequences that start where `live` says no are dropped.
+ * Errors: NOMEM. Thread-safe over different tables. */
+int as_dw_line_program(struct as_dw_line_table *table, const struct as_dw_file *main);
+/* All rows of all tables in address order, duplicate sequences removed. Errors: NOMEM. */
+int as_dw_lines_merge(struct as_dw_line_table *const *table, size_t n, struct assay_line **out,
+                      size_t *out_n);
+
+/* Whether code can stand at `address` (inside an executable section of the main file). */
+bool as_dw_is_code(const struct as_dw_file *main, uint64_t address);
+
+/* ---- Inlines ------------------------------------------------------------------------------- */
+
+struct as_dw_inlines {
+    AS_VEC(struct assay_inline) at;
+    as_dw_ranges range;
+    bool damaged, nomem;
+};
+
+/* Walks one unit; `tables` resolves file numbers. Thread-safe over different units. */
+void as_dw_inlines_read(const struct as_dw_unit *unit, struct as_dw_line_table *const *tables,
+                        const struct as_dw_file *main, struct as_dw_inlines *out);
+
+/* Segment of the flattened intervals: `owner` from `start` to the next segment. */
+struct as_dw_segment {
+    uint64_t start;
+    uint32_t owner;
+};
+int as_dw_inlines_flatten(const struct assay_range *range, size_t range_n,
+                          struct as_dw_segment **out, size_t *n);
+
+/* ---- Separate files, split units ----------------------------------------------------------- */
+
+struct as_dwarf {
+    struct as_dwarf_input in;
+    struct as_arena arena;
+    struct as_dw_file main;     /* the object itself */
+    struct as_dw_file separate; /* by build-id or debug link */
+    struct as_dw_file *debug;   /* the one of both with DWARF, or NULL */
+    struct as_dw_file dwz;
+    struct as_dw_file dwp;
+    struct as_dw_module module, alt;
+    AS_VEC(struct as_dw_module *) split; /* owned */
+    AS_VEC(struct as_dw_file *) split_file;
+    struct as_dw_files files;
+    AS_VEC(struct as_dw_line_table *) table;
+    AS_VEC(struct assay_unit) unit;
+    AS_VEC(struct as_dw_unit *) unit_dw; /* the unit behind each assay_unit */
+    struct assay_line *line;
+    size_t line_n;
+    struct assay_inline *inlines;
+    size_t inline_n;
+    struct assay_range *range;
+    size_t range_n;
+    struct as_dw_segment *segment;
+    size_t segment_n;
+    unsigned loaded; /* ASSAY_DEBUG_* */
+    bool prepared;   /* units read */
+    bool failed;     /* out of memory in the middle */
+    size_t damaged;
+    uint32_t split_missing;
+    bool has_split, dwz_missing;
+    enum assay_debug_kind kind;
+    const char *debug_path, *dwz_path, *dwp_path;
+};
+
+/* Fills the separate, dwz and dwp files. Errors: NOMEM. */
+int as_debugfile_find(struct as_dwarf *dw);
+/* Finds and reads the full unit of a skeleton, or marks it missing. Errors: NOMEM. */
+int as_dw_split_read(struct as_dwarf *dw, struct as_dw_unit *skeleton);
+
+/* ---- Facts from strings -------------------------------------------------------------------- */
+
+/* Fills compiler, compiler_version, flags, language and standard of `unit` from its producer and
+ * DW_LANG. Errors: NOMEM. */
+int as_producer_parse(struct as_arena *arena, struct assay_unit *unit);
+
+/* `path` with the first matching OLD=NEW prefix replaced, into `buf`, or `path` itself; NULL when
+ * `buf` is too small. A prefix matches whole path components only. */
+const char *as_source_map_apply(const struct assay_object_options *options, const char *path,
+                                char *buf, size_t buf_b);
+
+#endif
