@@ -260,7 +260,7 @@ static int check_no_overlap(const struct as_file *file, struct assay_error *err)
     for (uint32_t i = 1; i < file->shdr_n; i++)
         if (has_bytes(&file->shdr[i]) && file->shdr[i].sh_size)
             at[n++] = (struct as_keyed){file->shdr[i].sh_offset, i};
-    as_order_by_key(at, at + most, n);
+    as_order_by_key(at, n);
     int rc = 0;
     for (size_t i = 1; i < n && rc == 0; i++) {
         uint32_t a = at[i - 1].index, b = at[i].index;

@@ -178,7 +178,7 @@ static int sort_functions(function_vec *functions)
     }
     for (size_t i = 0; i < n; i++)
         keyed[i] = (struct as_keyed){functions->at[i].start, (uint32_t)i};
-    as_order_by_key(keyed, keyed + n + 1, n);
+    as_order_by_key(keyed, n);
     for (size_t i = 0; i < n; i++)
         sorted[i] = functions->at[keyed[i].index];
     as_free(keyed);
@@ -330,7 +330,7 @@ static int subprogram_ranges(const struct assay_debug *debug, keyed_vec *out)
             debug->range[r].end > debug->range[r].start)
             AS_TRY(as_vec_push(out, (struct as_keyed){debug->range[r].start, (uint32_t)r}));
     AS_TRY(as_vec_reserve(out, 2 * out->n));
-    as_order_by_key(out->at, out->at + out->n, out->n);
+    as_order_by_key(out->at, out->n);
     return 0;
 }
 

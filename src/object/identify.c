@@ -199,9 +199,9 @@ static int check_machine(const char *path, const uint8_t *bytes, struct assay_er
                             path, name, number == EM_X86_64 ? ", x32" : "");
     if (big || number != EM_X86_64)
         return as_error_set(err, ASSAY_ERR_ARCH,
-                            "%s: is a %sELF file for %s: only x86-64 files are analysed; build it "
+                            "%s: is %s ELF file for %s: only x86-64 files are analysed; build it "
                             "for x86-64",
-                            path, big ? "big-endian " : "", name);
+                            path, big ? "a big-endian" : "an", name);
     return 0;
 }
 

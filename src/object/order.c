@@ -43,7 +43,7 @@ static void pass(const struct as_keyed *from, struct as_keyed *to, size_t n, uns
         to[start[digit(from[i].key, d)]++] = from[i];
 }
 
-void as_order_by_key(struct as_keyed *at, struct as_keyed *scratch, size_t n)
+void as_order_by_key(struct as_keyed *at, size_t n)
 {
     if (n < 64) {
         insertion(at, n);
@@ -52,7 +52,7 @@ void as_order_by_key(struct as_keyed *at, struct as_keyed *scratch, size_t n)
     uint64_t differ = 0;
     for (size_t i = 1; i < n; i++)
         differ |= at[i].key ^ at[0].key;
-    struct as_keyed *from = at, *to = scratch;
+    struct as_keyed *from = at, *to = at + n;
     for (unsigned d = 0; d < DIGITS; d++) {
         if (!digit(differ, d))
             continue;

@@ -14,7 +14,8 @@ struct as_keyed {
     uint32_t index;
 };
 
-/* Sorts `at` by key, equal keys staying in order; `scratch` has room for `n` too. */
-void as_order_by_key(struct as_keyed *at, struct as_keyed *scratch, size_t n);
+/* Sorts the first `n` of `at` by key, equal keys staying in order. `at` has room for 2 * n: the
+ * second half is scratch. */
+void as_order_by_key(struct as_keyed *at, size_t n);
 
 #endif

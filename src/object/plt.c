@@ -55,7 +55,7 @@ static int gather_slots(struct search *s)
     }
     size_t n = s->by_address.n;
     AS_TRY(as_vec_reserve(&s->by_address, 2 * n));
-    as_order_by_key(s->by_address.at, s->by_address.at + n, n);
+    as_order_by_key(s->by_address.at, n);
     return 0;
 }
 
@@ -186,7 +186,7 @@ static int name_resolvers(struct search *s, const struct assay_symbol *symbols, 
     if (rc == 0)
         rc = best ? as_vec_reserve(&wanted, 2 * n) : ASSAY_ERR_NOMEM;
     if (rc == 0)
-        as_order_by_key(wanted.at, wanted.at + n, n);
+        as_order_by_key(wanted.at, n);
     for (size_t i = 0; rc == 0 && n && i < symbol_n; i++) {
         size_t low = 0, high = n;
         while (low < high) {

@@ -56,7 +56,7 @@ static int index_by_address(struct assay_object *object, struct assay_error *err
         if (object->section[i].alloc && object->section[i].size_b && !tbss)
             keyed[n++] = (struct as_keyed){object->section[i].address, i};
     }
-    as_order_by_key(keyed, keyed + object->section_n + 1, n);
+    as_order_by_key(keyed, n);
     for (size_t i = 0; i < n; i++)
         object->by_address[i] = keyed[i].index;
     object->by_address_n = n;

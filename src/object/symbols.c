@@ -201,7 +201,7 @@ static int keep_sorted(struct gathering *g)
     }
     for (size_t i = 0; i < n; i++)
         keyed[i] = (struct as_keyed){g->symbols.at[i].address, (uint32_t)i};
-    as_order_by_key(keyed, keyed + n, n);
+    as_order_by_key(keyed, n);
     for (size_t i = 0; i < n; i++)
         out[i] = g->symbols.at[keyed[i].index];
     as_free(keyed);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/read.h"
 #include "base/vec.h"
 #include "object/internal.h"
 #include "object/order.h"
@@ -34,13 +35,6 @@ enum {
     ENC_OMIT = 0xff
 };
 
-/* Bytes being read; after the first read beyond `end_b` all reads give 0 and `bad` stays set. */
-struct cursor {
-    const uint8_t *at;
-    uint64_t pos, end_b;
-    bool bad;
-};
-
 struct cie {
     uint64_t offset; /* of the record; the key of the cache */
     bool known, good, signal_frame, sized;
@@ -59,77 +53,42 @@ struct frame_table {
     AS_VEC(struct assay_unwind_range) ranges;
 };
 
-static uint64_t take(struct cursor *c, unsigned n)
-{
-    uint64_t value = 0;
-    if (c->bad || n > c->end_b - c->pos) {
-        c->bad = true;
-        return 0;
-    }
-    memcpy(&value, c->at + c->pos, n);
-    c->pos += n;
-    return value;
-}
-
-static uint64_t take_leb(struct cursor *c, bool is_signed)
-{
-    uint64_t value = 0, byte;
-    unsigned shift = 0;
-    do {
-        byte = take(c, 1);
-        if (shift < 64)
-            value |= (byte & 0x7f) << shift;
-        shift += 7;
-    } while ((byte & 0x80) && !c->bad);
-    if (is_signed && (byte & 0x40) && shift < 64)
-        value |= ~(uint64_t)0 << shift;
-    return value;
-}
-
-static void skip(struct cursor *c, uint64_t n)
-{
-    if (c->bad || n > c->end_b - c->pos)
-        c->bad = true;
-    else
-        c->pos += n;
-}
-
-static uint64_t take_form(struct cursor *c, uint8_t encoding)
+static uint64_t take_form(struct as_read *r, uint8_t encoding)
 {
     switch (encoding & ENC_FORM) {
     case ENC_ABSOLUTE:
     case ENC_UDATA8:
     case ENC_SDATA8:
-        return take(c, 8);
+        return as_read_u64(r);
     case ENC_ULEB:
-        return take_leb(c, false);
+        return as_read_uleb(r);
     case ENC_SLEB:
-        return take_leb(c, true);
+        return (uint64_t)as_read_sleb(r);
     case ENC_UDATA2:
-        return take(c, 2);
+        return as_read_u16(r);
     case ENC_SDATA2:
-        return (uint64_t)(int16_t)take(c, 2);
+        return (uint64_t)as_read_i16(r);
     case ENC_UDATA4:
-        return take(c, 4);
+        return as_read_u32(r);
     case ENC_SDATA4:
-        return (uint64_t)(int32_t)take(c, 4);
+        return (uint64_t)as_read_i32(r);
     default:
-        c->bad = true;
+        as_read_fail(r);
         return 0;
     }
 }
 
 /* A pointer as encoded; a stored 0 means "none" whatever its base. */
-static uint64_t take_pointer(const struct frame_table *table, struct cursor *c, uint8_t encoding,
+static uint64_t take_pointer(const struct frame_table *table, struct as_read *r, uint8_t encoding,
                              uint64_t function)
 {
     if (encoding == ENC_OMIT)
         return 0;
     if ((encoding & ENC_BASE) == ENC_ALIGNED)
-        skip(c, -(table->address + c->pos) & 7);
-    uint64_t here = table->address + c->pos;
-    uint64_t value = take_form(c, (encoding & ENC_BASE) == ENC_ALIGNED ? ENC_ABSOLUTE : encoding);
-    if (value == 0 || c->bad)
+        as_read_skip(r, -(table->address + as_read_offset(r)) & 7);
+    uint64_t here = table->address + as_read_offset(r);
+    uint64_t value = take_form(r, (encoding & ENC_BASE) == ENC_ALIGNED ? ENC_ABSOLUTE : encoding);
+    if (value == 0 || r->bad)
         return 0;
     switch (encoding & ENC_BASE) {
     case ENC_PCREL:
@@ -150,43 +109,46 @@ static uint64_t take_pointer(const struct frame_table *table, struct cursor *c, 
     return encoding & ENC_INDIRECT ? as_object_word_at(table->object, value) : value;
 }
 
-/* Length of the record at `c`, whose end is then c->end_b; 0 for a terminator. */
-static uint64_t open_record(struct cursor *c)
+/* The contents of the record at `r`, which passes it; empty for a terminator. */
+static struct as_read take_record(struct as_read *r)
 {
-    uint64_t length_b = take(c, 4);
+    uint64_t length_b = as_read_u32(r);
     if (length_b == 0xffffffff)
-        length_b = take(c, 8);
-    if (c->bad || length_b > c->end_b - c->pos) {
-        c->bad = true;
-        return 0;
-    }
-    c->end_b = c->pos + length_b;
-    return length_b;
+        length_b = as_read_u64(r);
+    return as_read_sub(r, length_b);
 }
 
-static void read_augmentation(const struct frame_table *table, struct cursor *c, const char *text,
-                              struct cie *cie)
+/* Offsets and addresses are of the table, not of the record in it. */
+static struct as_read within(const struct frame_table *table, struct as_read record)
 {
-    for (; *text && !c->bad; text++) {
-        switch (*text) {
+    record.begin = table->at;
+    return record;
+}
+
+static void read_augmentation(const struct frame_table *table, struct as_read *r,
+                              struct as_view text, struct cie *cie)
+{
+    for (size_t i = 0; i < text.n && !r->bad; i++) {
+        switch (text.p[i]) {
         case 'z':
             cie->sized = true;
-            take_leb(c, false);
+            as_read_uleb(r);
             break;
         case 'L':
-            cie->lsda_encoding = (uint8_t)take(c, 1);
+            cie->lsda_encoding = as_read_u8(r);
             break;
         case 'R':
-            cie->fde_encoding = (uint8_t)take(c, 1);
+            cie->fde_encoding = as_read_u8(r);
             break;
         case 'P':
-            take_pointer(table, c, (uint8_t)take(c, 1), 0);
+            take_pointer(table, r, as_read_u8(r), 0);
             break;
         case 'S':
             cie->signal_frame = true;
             break;
         default: /* without the size, what follows could not be told */
-            c->bad = !cie->sized;
+            if (!cie->sized)
+                as_read_fail(r);
             return;
         }
     }
@@ -195,29 +157,30 @@ static void read_augmentation(const struct frame_table *table, struct cursor *c,
 static struct cie read_cie(const struct frame_table *table, uint64_t offset)
 {
     struct cie cie = {.offset = offset, .known = true, .lsda_encoding = ENC_OMIT};
-    struct cursor c = {.at = table->at, .pos = offset, .end_b = table->size_b};
-    if (open_record(&c) == 0 || take(&c, 4) != 0)
+    struct as_read whole = as_read_of(table->at, table->size_b);
+    as_read_seek(&whole, offset);
+    struct as_read r = within(table, take_record(&whole));
+    if (as_read_u32(&r) != 0)
         return cie;
-    uint64_t version = take(&c, 1);
-    const char *text = (const char *)c.at + c.pos;
-    const void *end = memchr(text, 0, c.end_b - c.pos);
-    if (!end || (version != 1 && version != 3 && version != 4))
+    unsigned version = as_read_u8(&r);
+    struct as_view text = as_read_string(&r);
+    if (version != 1 && version != 3 && version != 4)
         return cie;
-    skip(&c, (uint64_t)((const char *)end - text) + 1);
     if (version == 4)
-        skip(&c, 2); /* sizes of address and segment selector */
-    if (text[0] == 'e' && text[1] == 'h') {
-        skip(&c, 8); /* a pointer of GCC 2 */
-        text += 2;
+        as_read_skip(&r, 2); /* sizes of address and segment selector */
+    if (as_view_starts(text, "eh")) {
+        as_read_skip(&r, 8); /* a pointer of GCC 2 */
+        text.p += 2;
+        text.n -= 2;
     }
-    take_leb(&c, false); /* code alignment */
-    take_leb(&c, true);  /* data alignment */
+    as_read_uleb(&r); /* code alignment */
+    as_read_sleb(&r); /* data alignment */
     if (version == 1)
-        skip(&c, 1); /* return address column */
+        as_read_skip(&r, 1); /* return address column */
     else
-        take_leb(&c, false);
-    read_augmentation(table, &c, text, &cie);
-    cie.good = !c.bad;
+        as_read_uleb(&r);
+    read_augmentation(table, &r, text, &cie);
+    cie.good = !r.bad;
     return cie;
 }
 
@@ -229,21 +192,21 @@ static const struct cie *find_cie(struct frame_table *table, uint64_t offset)
     return cie;
 }
 
-/* The FDE whose contents stand at `c`, behind its CIE pointer. */
-static int read_fde(struct frame_table *table, struct cursor *c, uint64_t cie_offset)
+/* The FDE whose contents stand at `r`, behind its CIE pointer. */
+static int read_fde(struct frame_table *table, struct as_read *r, uint64_t cie_offset)
 {
     const struct cie *cie = find_cie(table, cie_offset);
     if (!cie->good)
         return 0;
     struct assay_unwind_range range = {.signal_frame = cie->signal_frame};
-    range.start = take_pointer(table, c, cie->fde_encoding, 0);
-    uint64_t size_b = take_form(c, cie->fde_encoding & ENC_FORM);
+    range.start = take_pointer(table, r, cie->fde_encoding, 0);
+    uint64_t size_b = take_form(r, cie->fde_encoding & ENC_FORM);
     if (cie->sized) {
-        take_leb(c, false);
-        range.lsda = take_pointer(table, c, cie->lsda_encoding, range.start);
+        as_read_uleb(r);
+        range.lsda = take_pointer(table, r, cie->lsda_encoding, range.start);
     }
     /* Start 0 is what linkers leave of a function that they dropped. */
-    if (c->bad || size_b == 0 || range.start == 0 ||
+    if (r->bad || size_b == 0 || range.start == 0 ||
         __builtin_add_overflow(range.start, size_b, &range.end))
         return 0;
     return as_vec_push(&table->ranges, range);
@@ -252,24 +215,19 @@ static int read_fde(struct frame_table *table, struct cursor *c, uint64_t cie_of
 /* `until_zero`: the end of the table is known only by its terminator. */
 static int read_table(struct frame_table *table, bool until_zero)
 {
-    uint64_t at = 0;
+    struct as_read r = as_read_of(table->at, table->size_b);
     memset(table->cache, 0, sizeof table->cache);
-    while (at < table->size_b) {
-        struct cursor c = {.at = table->at, .pos = at, .end_b = table->size_b};
-        uint64_t length_b = open_record(&c);
-        if (c.bad)
+    while (as_read_left(&r)) {
+        struct as_read record = within(table, take_record(&r));
+        uint64_t id_at = as_read_offset(&record);
+        if (r.bad || (as_read_left(&record) == 0 && until_zero))
             return 0;
-        uint64_t id_at = c.pos;
-        at = c.end_b = c.pos + length_b;
-        if (length_b == 0 && until_zero)
-            return 0;
-        if (length_b == 0)
-            continue; /* start files may put terminators between tables */
-        uint64_t back_b = take(&c, 4);
-        if (c.bad)
+        /* Start files may put terminators between tables. */
+        uint64_t back_b = as_read_left(&record) ? as_read_u32(&record) : 0;
+        if (record.bad)
             return 0;
         if (back_b != 0 && back_b <= id_at)
-            AS_TRY(read_fde(table, &c, id_at - back_b));
+            AS_TRY(read_fde(table, &record, id_at - back_b));
     }
     return 0;
 }
@@ -297,14 +255,14 @@ static int read_segment(struct frame_table *table)
         const struct assay_segment *segment = &object->segment[i];
         if (segment->type != PT_GNU_EH_FRAME || segment->file_b < 4)
             continue;
-        struct cursor c = {.at = object->file.bytes + segment->offset, .end_b = segment->file_b};
+        struct as_read r = as_read_of(object->file.bytes + segment->offset, segment->file_b);
         table->address = segment->address;
         table->data_base = segment->address;
-        uint64_t version = take(&c, 1);
-        uint8_t encoding = (uint8_t)take(&c, 1);
-        skip(&c, 2); /* encodings of the search table, not needed */
-        uint64_t frames = take_pointer(table, &c, encoding, 0);
-        if (c.bad || version != 1 || frames == 0)
+        unsigned version = as_read_u8(&r);
+        uint8_t encoding = as_read_u8(&r);
+        as_read_skip(&r, 2); /* encodings of the search table, not needed */
+        uint64_t frames = take_pointer(table, &r, encoding, 0);
+        if (r.bad || version != 1 || frames == 0)
             continue;
         table->address = frames;
         table->data_base = object->dynamic.pltgot;
@@ -322,7 +280,7 @@ static int keep_sorted(struct assay_object *object, const struct frame_table *ta
     if (keyed && object->unwind) {
         for (size_t i = 0; i < n; i++)
             keyed[i] = (struct as_keyed){table->ranges.at[i].start, (uint32_t)i};
-        as_order_by_key(keyed, keyed + n, n);
+        as_order_by_key(keyed, n);
         for (size_t i = 0; i < n; i++)
             object->unwind[i] = table->ranges.at[keyed[i].index];
         object->unwind_n = n;
