@@ -1,5 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-int main(void)
+/*
+ * Reads the command line and hands over to the verb; nothing else.
+ */
+
+#include <assay/version.h>
+
+#include "cli.h"
+#include "help.h"
+
+static int (*const run_verb[AS_VERB_COUNT])(struct as_cli *, struct assay_error *) = {
+#define VERB(id, name, ...) as_verb_##name,
+#include "options.def"
+};
+
+/* --help and --version. */
+static void answer(struct as_cli *cli)
 {
-    return 0;
+    struct as_str text = {0};
+
+    if (as_given(&cli->args, AS_OPTION_HELP))
+        as_help(&text, cli->args.verb, as_cli_width(cli));
+    else
+        as_str_appendz(&text, "assay " ASSAY_VERSION "\n");
+    as_out_z(&cli->out, as_str_z(&text));
+    as_str_fini(&text);
+}
+
+int main(int argc, char **argv)
+{
+    struct as_cli cli = {0};
+    struct assay_error err = {0};
+    int rc = as_arguments_parse(argc, argv, &cli.args, &err);
+
+    if (rc == 0)
+        rc = as_cli_init(&cli, &err);
+    if (rc == 0 && (as_given(&cli.args, AS_OPTION_HELP) || as_given(&cli.args, AS_OPTION_VERSION)))
+        answer(&cli);
+    else if (rc == 0)
+        rc = run_verb[cli.args.verb](&cli, &err);
+    if (rc < 0)
+        as_cli_complain(&cli, &err);
+    return as_cli_fini(&cli);
 }

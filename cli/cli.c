@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Everything around the verbs: the result's destination, messages on stderr, opening binaries.
+ */
+#include "cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/term.h"
+
+/* ---- Results ----------------------------------------------------------------------------- */
+
+/* COLUMNS as a number the user set, or 0. */
+static unsigned columns_wanted(void)
+{
+    const char *text = getenv("COLUMNS");
+    const unsigned long n = text ? strtoul(text, NULL, 10) : 0;
+
+    return n >= 20 && n <= 10000 ? (unsigned)n : 0;
+}
+
+unsigned as_cli_width(const struct as_cli *cli)
+{
+    const unsigned wanted = columns_wanted();
+
+    return wanted ? wanted : (unsigned)as_term_width(cli->fd);
+}
+
+unsigned as_cli_table_width(const struct as_cli *cli)
+{
+    const unsigned wanted = columns_wanted();
+
+    return wanted ? wanted : (unsigned)as_term_layout_width(cli->fd);
+}
+
+const char *as_style(const struct as_cli *cli, enum as_style style)
+{
+    static const char *const code[] = {
+        [AS_STYLE_PLAIN] = "\033[0m", [AS_STYLE_BOLD] = "\033[1m",    [AS_STYLE_DIM] = "\033[2m",
+        [AS_STYLE_CYAN] = "\033[36m", [AS_STYLE_YELLOW] = "\033[33m",
+    };
+
+    return cli->color ? code[style] : "";
+}
+
+void as_cli_print(struct as_cli *cli, const char *fmt, ...)
+{
+    va_list args;
+    char *p = NULL;
+    int n;
+
+    va_start(args, fmt);
+    n = vasprintf(&p, fmt, args);
+    va_end(args);
+    if (n > 0)
+        as_out_write(&cli->out, p, (size_t)n);
+    free(p);
+}
+
+int as_cli_init(struct as_cli *cli, struct assay_error *err)
+{
+    const char *path = cli->args.value[AS_OPTION_OUTPUT];
+
+    cli->fd = STDOUT_FILENO;
+    signal(SIGPIPE, SIG_IGN); /* a reader that goes away ends us quietly, in as_cli_fini */
+    if (path) {
+        cli->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        if (cli->fd < 0)
+            return as_error_set(err, ASSAY_ERR_IO,
+                                "%s: cannot be written: %s; give --output another file", path,
+                                strerror(errno));
+    }
+    as_out_init_fd(&cli->out, cli->fd, path ? path : "standard output");
+    cli->is_open = true;
+    cli->format = (enum as_format)cli->args.number[AS_OPTION_FORMAT];
+    cli->jobs = (unsigned)cli->args.number[AS_OPTION_JOBS];
+    cli->color = cli->format == AS_FORMAT_TEXT &&
+                 as_color_use((enum as_color)cli->args.number[AS_OPTION_COLOR], cli->fd);
+    return as_log_configure_env(err);
+}
+
+int as_cli_fini(struct as_cli *cli)
+{
+    struct assay_error err = {0};
+
+    if (cli->is_open) {
+        int rc = as_out_flush(&cli->out, &err);
+
+        if (as_out_reader_gone(&cli->out)) {
+            cli->status = cli->status ? cli->status : 1;
+        } else if (rc < 0) {
+            as_cli_complain(cli, &err);
+        } else if (cli->fd != STDOUT_FILENO && close(cli->fd) != 0) {
+            as_error_set(&err, ASSAY_ERR_IO, "%s: cannot be written: %s; free some space",
+                         cli->args.value[AS_OPTION_OUTPUT], strerror(errno));
+            as_cli_complain(cli, &err);
+        }
+        as_out_fini(&cli->out);
+    }
+    as_vec_foreach (&cli->refused, it)
+        as_free(it->text);
+    as_vec_fini(&cli->refused);
+    as_arguments_fini(&cli->args);
+    return cli->status;
+}
+
+/* ---- Messages ---------------------------------------------------------------------------- */
+
+void as_cli_complain(struct as_cli *cli, const struct assay_error *err)
+{
+    const int status = assay_error_exit_status(err->code);
+
+    fprintf(stderr, "assay: %s\n", err->text[0] ? err->text : assay_error_summary(err->code));
+    if (status > cli->status)
+        cli->status = status;
+}
+
+void as_cli_refuse(struct as_cli *cli, const char *path, const struct assay_error *err)
+{
+    const size_t n = strlen(err->text) + 1;
+    char *text = as_malloc(n);
+
+    as_cli_complain(cli, err);
+    if (!text)
+        return; /* said on stderr at least */
+    memcpy(text, err->text, n);
+    if (as_vec_push(&cli->refused, (struct as_refusal){path, text}) < 0)
+        as_free(text);
+}
+
+void as_cli_note(const struct as_cli *cli, const char *fmt, ...)
+{
+    va_list args;
+
+    if (as_given(&cli->args, AS_OPTION_QUIET))
+        return;
+    fputs("assay: ", stderr);
+    va_start(args, fmt);
+    vfprintf(stderr, fmt, args);
+    va_end(args);
+    fputc('\n', stderr);
+}
+
+/* ---- Binaries ---------------------------------------------------------------------------- */
+
+/* Splits "OLD=NEW" of the command line in place. */
+static int source_map(struct as_cli *cli, struct assay_source_map *map, struct assay_error *err)
+{
+    as_vec_foreach (&cli->args.list[AS_OPTION_SOURCE_MAP], it) {
+        const char *equals = strchr(*it, '=');
+        char *from = equals && equals != *it ? as_malloc((size_t)(equals - *it) + 1) : NULL;
+
+        if (!equals || equals == *it)
+            return as_error_set(err, ASSAY_ERR_USAGE,
+                                "--source-map: '%s' maps nothing; write OLD=NEW", *it);
+        if (!from)
+            return as_error_nomem(err, "the source map");
+        memcpy(from, *it, (size_t)(equals - *it));
+        from[equals - *it] = '\0';
+        *map++ = (struct assay_source_map){from, equals + 1};
+    }
+    return 0;
+}
+
+static int open_object(struct as_cli *cli, const char *path, struct assay_object **out,
+                       struct assay_error *err)
+{
+    const size_t n = cli->args.list[AS_OPTION_SOURCE_MAP].n;
+    struct assay_source_map *map = as_calloc(n + 1, sizeof *map);
+    const struct assay_object_options options = {map, n, cli->args.value[AS_OPTION_DEBUG_DIR]};
+    int rc = map ? source_map(cli, map, err) : as_error_nomem(err, "the source map");
+
+    if (rc == 0)
+        rc = assay_object_open(path, &options, out, err);
+    for (size_t i = 0; map && i < n; i++)
+        as_free((void *)map[i].from);
+    as_free(map);
+    return rc;
+}
+
+struct assay_object *as_cli_open(struct as_cli *cli, const char *path)
+{
+    struct assay_object *object = NULL;
+    struct assay_error err = {0};
+
+    if (open_object(cli, path, &object, &err) < 0) {
+        as_cli_refuse(cli, path, &err);
+        return NULL;
+    }
+    return object;
+}

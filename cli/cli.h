@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What every verb needs around its own work: where results go, how errors and notes are said,
+ * and opening a binary with the user's options. Verbs are declared here from the table.
+ */
+#ifndef AS_CLI_CLI_H
+#define AS_CLI_CLI_H
+
+#include <stdbool.h>
+
+#include <assay/object.h>
+
+#include "base/out.h"
+#include "base/table.h"
+#include "options.h"
+
+enum as_format { AS_FORMAT_TEXT, AS_FORMAT_JSON, AS_FORMAT_CSV }; /* order of --format */
+
+/* An input that could not be used: said on stderr at once, listed in JSON at the end. */
+struct as_refusal {
+    const char *path; /* borrowed from argv */
+    char *text;
+};
+
+struct as_cli {
+    struct as_arguments args;
+    struct as_out out; /* results */
+    int fd;            /* under `out` */
+    bool is_open;      /* `out` is initialised */
+    bool color;
+    enum as_format format;
+    unsigned jobs;
+    int status; /* worst exit status so far */
+    AS_VEC(struct as_refusal) refused;
+};
+
+/* Results: where they go and how they look. Errors: IO (the file cannot be created). */
+int as_cli_init(struct as_cli *cli, struct assay_error *err);
+/* Flushes, says when the result could not be written, frees; returns the exit status. */
+int as_cli_fini(struct as_cli *cli);
+
+/* Columns to wrap sentences at: COLUMNS, the terminal's, or 80. */
+unsigned as_cli_width(const struct as_cli *cli);
+/* Columns a table may take: the same, but no limit (0) in a file or pipe without COLUMNS. */
+unsigned as_cli_table_width(const struct as_cli *cli);
+/* Escape sequence that begins a style (PLAIN ends it); "" where there is no colour. */
+const char *as_style(const struct as_cli *cli, enum as_style style);
+void as_cli_print(struct as_cli *cli, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* "assay: sentence" on stderr; remembers the exit status of the code. */
+void as_cli_complain(struct as_cli *cli, const struct assay_error *err);
+/* As as_cli_complain for the input `path`, which JSON output lists under "errors". */
+void as_cli_refuse(struct as_cli *cli, const char *path, const struct assay_error *err);
+/* "assay: sentence" on stderr unless --quiet. */
+void as_cli_note(const struct as_cli *cli, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Opens `path` with --source-map and --debug-dir. NULL after having refused it. */
+struct assay_object *as_cli_open(struct as_cli *cli, const char *path);
+
+/* One function a verb, each in its own file: gathers, renders, returns 0 or an error code whose
+ * sentence is in `err`. */
+#define VERB(id, name, ...) int as_verb_##name(struct as_cli *cli, struct assay_error *err);
+#include "options.def"
+
+#endif

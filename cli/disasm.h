@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What `assay disasm` knows of the code it shows, gathered by verb_disasm.c and shown by
+ * disasm_text.c (for people) and disasm_rows.c (JSON and CSV).
+ */
+#ifndef AS_CLI_DISASM_H
+#define AS_CLI_DISASM_H
+
+#include <assay/isa.h>
+#include <assay/object.h>
+
+#include "base/arena.h"
+#include "sheet.h"
+#include "source_text.h"
+
+struct as_disasm {
+    struct as_cli *cli;
+    const struct assay_object *object;
+    const struct assay_function *function; /* all of the object */
+    size_t function_n;
+    const struct assay_symbol *symbol;
+    size_t symbol_n;
+    struct assay_debug debug;
+    struct as_sources sources;
+    enum assay_syntax syntax;
+    bool with_source, with_bytes, with_facts, plain_names;
+};
+
+/* One decoded range. */
+struct as_range {
+    const struct assay_function *function; /* it belongs to; NULL = none */
+    const char *name;                      /* readable; "" without function */
+    uint64_t start, end;
+    const uint8_t *bytes;
+    struct assay_code code;
+    size_t shown; /* instructions, after --limit */
+    bool *target; /* per instruction: a branch of this range goes there */
+};
+
+/* Appends "name+0x10" for an address in a function or object; false when in none. */
+bool as_disasm_label(const struct as_disasm *d, uint64_t address, struct as_str *out);
+/* Readable name of a linkage name into `out`. */
+void as_disasm_name(const struct as_disasm *d, const char *linkage, struct as_str *out);
+const char *as_disasm_file(const struct as_disasm *d, uint32_t file); /* NULL = unknown */
+/* Assembly text; returns its length. */
+int as_disasm_assembly(const struct as_disasm *d, const struct as_range *range, size_t i, char *buf,
+                       size_t buf_b);
+
+void as_disasm_text(struct as_disasm *d, const struct as_range *range);
+
+/* JSON: one object a range, inside an open array. CSV: rows. */
+void as_disasm_json(struct as_disasm *d, struct as_facts *facts, const struct as_range *range);
+void as_disasm_csv_header(struct as_disasm *d);
+void as_disasm_csv(struct as_disasm *d, const struct as_range *range);
+
+#endif

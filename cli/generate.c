@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Build-time program: writes the man page and the shell completions from the option table, so
+ * that they cannot disagree with the parser. `assay-generate man|bash|zsh` writes to standard
+ * output. Formats: man(7), bash's programmable completion, zsh's _arguments (zshcompsys(1)).
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include <assay/version.h>
+
+#include "help.h"
+#include "options.h"
+
+/* ---- man(7) ------------------------------------------------------------------------------ */
+
+/* One word of roff text: backslashes, hyphens and quotes escaped, and a control character at the
+ * beginning of a line. */
+static void roff_word(const char *p, size_t n, bool starts_line)
+{
+    if (starts_line && (*p == '.' || *p == '\''))
+        fputs("\\&", stdout);
+    for (; n--; p++) {
+        if (*p == '\\')
+            fputs("\\e", stdout);
+        else if (*p == '-')
+            fputs("\\-", stdout);
+        else if (*p == '\'')
+            fputs("\\(aq", stdout);
+        else
+            putchar(*p);
+    }
+}
+
+/* Roff text, each sentence on lines of its own and none longer than 80. */
+static void roff(const char *text)
+{
+    size_t at = 0;
+
+    while (*text) {
+        const size_t n = strcspn(text, " ");
+
+        roff_word(text, n, at == 0);
+        at += n + 1;
+        text += n;
+        if (!*text)
+            break;
+        text++;
+        if (text[-2] == '.' || at + strcspn(text, " ") > 70) {
+            putchar('\n');
+            at = 0;
+        } else {
+            putchar(' ');
+        }
+    }
+}
+
+static void roff_line(const char *before, const char *text, const char *after)
+{
+    fputs(before, stdout);
+    roff(text);
+    puts(after);
+}
+
+static void man_option(const struct as_option *option)
+{
+    puts(".TP");
+    if (option->letter)
+        printf("\\fB\\-%c\\fR, ", option->letter);
+    roff_line("\\fB\\-\\-", option->name, option->argument ? "\\fR \\c" : "\\fR");
+    if (option->argument)
+        roff_line("\\fI", option->argument, "\\fR");
+    roff_line("", option->help, "");
+}
+
+static void man_verb(int verb)
+{
+    const struct as_verb *v = &as_verbs[verb];
+
+    roff_line(".SS assay ", v->name, "");
+    roff_line("\\fBassay ", v->name, "\\fR [\\fIoptions\\fR] \\c");
+    roff_line("\\fI", v->arguments, "\\fR");
+    puts(".PP");
+    roff_line("", v->description, "");
+    for (int i = 0; i < AS_OPTION_COUNT; i++)
+        if (as_option_of_verb(&as_options[i], verb))
+            man_option(&as_options[i]);
+}
+
+static void man_notes(const char *title, const struct as_note *note)
+{
+    printf(".SH %s\n", title);
+    for (; note->name; note++) {
+        puts(".TP");
+        roff_line("\\fB", note->name, "\\fR");
+        roff_line("", note->text, "");
+    }
+}
+
+static void man(void)
+{
+    printf(".\\\" Written from the option table at build time; do not edit.\n"
+           ".TH ASSAY 1 2026-11-20 \"assay %s\" \"User Commands\"\n.SH NAME\nassay \\- ",
+           ASSAY_VERSION);
+    puts(as_program_summary);
+    puts(".SH SYNOPSIS\n\\fBassay\\fR \\fIVERB\\fR [\\fIoptions\\fR] \\fIARGUMENTS\\fR\n.br");
+    puts("\\fBassay\\fR [\\fIVERB\\fR] \\fB\\-\\-help\\fR\n.SH DESCRIPTION");
+    roff_line("",
+              "assay tells what the time of a compute-heavy program is made of, and what would "
+              "make it faster. Its verbs:",
+              "");
+    for (int i = 0; i < AS_VERB_COUNT; i++) {
+        puts(".TP");
+        roff_line("\\fB", as_verbs[i].name, "\\fR \\c");
+        roff_line("\\fI", as_verbs[i].arguments, "\\fR");
+        roff_line("", as_verbs[i].summary, "");
+    }
+    puts(".SH VERBS");
+    for (int i = 0; i < AS_VERB_COUNT; i++)
+        man_verb(i);
+    puts(".SH COMMON OPTIONS");
+    for (int i = 0; i < AS_OPTION_COUNT; i++)
+        if (as_option_is_common(&as_options[i]))
+            man_option(&as_options[i]);
+    man_notes("EXIT STATUS", as_exit_notes);
+    man_notes("ENVIRONMENT", as_environment_notes);
+    puts(".SH EXAMPLES");
+    for (size_t i = 0; i < as_example_n; i++) {
+        puts(".TP");
+        roff_line("\\fB", as_examples[i].command, "\\fR");
+        roff_line("", as_examples[i].text, "");
+    }
+}
+
+/* ---- bash -------------------------------------------------------------------------------- */
+
+/* "a|b|c" with blanks between. */
+static void words(const char *choices)
+{
+    for (; *choices; choices++)
+        putchar(*choices == '|' ? ' ' : *choices);
+}
+
+static void bash_value_case(const struct as_option *option)
+{
+    if (option->letter)
+        printf("    -%c|--%s)", option->letter, option->name);
+    else
+        printf("    --%s)", option->name);
+    switch (option->kind) {
+    case AS_KIND_CHOICE:
+        fputs(" COMPREPLY=($(compgen -W '", stdout);
+        words(option->choices);
+        fputs("' -- \"$cur\"));", stdout);
+        break;
+    case AS_KIND_FILE:
+        fputs(" COMPREPLY=($(compgen -f -- \"$cur\"));", stdout);
+        break;
+    case AS_KIND_DIRECTORY:
+        fputs(" COMPREPLY=($(compgen -d -- \"$cur\"));", stdout);
+        break;
+    case AS_KIND_FLAG:
+    case AS_KIND_NUMBER:
+    case AS_KIND_TEXT:
+    case AS_KIND_LIST:
+        break;
+    }
+    puts(" return ;;");
+}
+
+static void bash_option_words(int verb)
+{
+    for (int i = 0; i < AS_OPTION_COUNT; i++) {
+        const struct as_option *option = &as_options[i];
+
+        if (verb < 0 ? !as_option_is_common(option) : !as_option_of_verb(option, verb))
+            continue;
+        if (option->letter)
+            printf(" -%c", option->letter);
+        printf(" --%s", option->name);
+    }
+}
+
+static void bash(void)
+{
+    puts(
+        "# bash completion for assay; written from the option table at build time\n"
+        "_assay()\n{\n"
+        "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} verb= i\n"
+        "    COMPREPLY=()\n"
+        "    if [[ $cur == '=' ]]; then cur=; fi\n"
+        "    if [[ $prev == '=' ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
+        "    if [[ ${COMP_WORDS[COMP_CWORD]} == '=' ]]; then prev=${COMP_WORDS[COMP_CWORD-1]}; fi\n"
+        "    case $prev in");
+    for (int i = 0; i < AS_OPTION_COUNT; i++)
+        if (as_options[i].argument)
+            bash_value_case(&as_options[i]);
+    puts("    esac\n"
+         "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
+         "        case ${COMP_WORDS[i]} in");
+    for (int i = 0; i < AS_VERB_COUNT; i++)
+        printf("%s%s", i ? "|" : "            ", as_verbs[i].name);
+    puts(") verb=${COMP_WORDS[i]}; break ;;\n        esac\n    done\n    local words=");
+    fputs("    words+='", stdout);
+    bash_option_words(-1);
+    puts("'\n    case $verb in");
+    for (int i = 0; i < AS_VERB_COUNT; i++) {
+        printf("    %s) words+='", as_verbs[i].name);
+        bash_option_words(i);
+        puts("' ;;");
+    }
+    fputs("    '') words+='", stdout);
+    for (int i = 0; i < AS_VERB_COUNT; i++)
+        printf(" %s", as_verbs[i].name);
+    puts("' ;;\n    esac\n"
+         "    if [[ $cur == -* || -z $verb ]]; then\n"
+         "        COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+         "    else\n"
+         "        COMPREPLY=($(compgen -f -- \"$cur\"))\n"
+         "    fi\n}\ncomplete -o filenames -o bashdefault -F _assay assay");
+}
+
+/* ---- zsh --------------------------------------------------------------------------------- */
+
+/* Text inside '...[here]...' of _arguments: quotes, brackets and colons escaped. */
+static void zsh_text(const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '\'')
+            fputs("'\\''", stdout);
+        else if (strchr("[]:\\", *text))
+            printf("\\%c", *text);
+        else
+            putchar(*text);
+    }
+}
+
+static void zsh_value(const struct as_option *option)
+{
+    if (!option->argument)
+        return;
+    putchar(':');
+    zsh_text(option->argument);
+    putchar(':');
+    if (option->kind == AS_KIND_CHOICE) {
+        putchar('(');
+        words(option->choices);
+        putchar(')');
+    } else if (option->kind == AS_KIND_FILE) {
+        fputs("_files", stdout);
+    } else if (option->kind == AS_KIND_DIRECTORY) {
+        fputs("_files -/", stdout);
+    } else {
+        putchar(' ');
+    }
+}
+
+static void zsh_spec(const struct as_option *option, bool short_form)
+{
+    fputs("        '", stdout);
+    if (option->kind == AS_KIND_LIST)
+        putchar('*');
+    if (short_form)
+        printf("-%c[", option->letter);
+    else
+        printf("--%s%s[", option->name, option->argument ? "=" : "");
+    zsh_text(option->help);
+    putchar(']');
+    zsh_value(option);
+    puts("'");
+}
+
+static void zsh_specs(int verb)
+{
+    for (int i = 0; i < AS_OPTION_COUNT; i++) {
+        const struct as_option *option = &as_options[i];
+
+        if (verb < 0 ? !as_option_is_common(option) : !as_option_of_verb(option, verb))
+            continue;
+        if (option->letter)
+            zsh_spec(option, true);
+        zsh_spec(option, false);
+    }
+}
+
+static void zsh(void)
+{
+    puts("#compdef assay\n# zsh completion for assay; written from the option table at build time\n"
+         "_assay()\n{\n"
+         "    local curcontext=$curcontext state line ret=1\n"
+         "    local -a common verbs own\n"
+         "    common=(");
+    zsh_specs(-1);
+    puts("    )\n    verbs=(");
+    for (int i = 0; i < AS_VERB_COUNT; i++) {
+        printf("        '%s:", as_verbs[i].name);
+        zsh_text(as_verbs[i].summary);
+        puts("'");
+    }
+    puts("    )\n"
+         "    _arguments -C -s $common '1:verb:->verb' '*::argument:->argument' && ret=0\n"
+         "    case $state in\n"
+         "    verb) _describe verb verbs && ret=0 ;;\n"
+         "    argument)\n"
+         "        case $words[1] in");
+    for (int i = 0; i < AS_VERB_COUNT; i++) {
+        printf("        %s) own=(\n", as_verbs[i].name);
+        zsh_specs(i);
+        puts("        ) ;;");
+    }
+    puts("        esac\n"
+         "        _arguments -s $common $own '*:file:_files' && ret=0 ;;\n"
+         "    esac\n    return ret\n}\n_assay \"$@\"");
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc == 2 ? argv[1] : "";
+
+    if (strcmp(what, "man") == 0)
+        man();
+    else if (strcmp(what, "bash") == 0)
+        bash();
+    else if (strcmp(what, "zsh") == 0)
+        zsh();
+    else
+        return 2;
+    return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What `assay info` knows of one binary, gathered by verb_info.c and shown by info_text.c (for
+ * people) and info_facts.c (for programs).
+ */
+#ifndef AS_CLI_INFO_H
+#define AS_CLI_INFO_H
+
+#include "cli.h"
+#include "sheet.h"
+
+/* Units that were built alike: one language, compiler, version, flags, DWARF version. */
+struct as_unit_group {
+    uint32_t unit; /* the first of them */
+    size_t n;
+};
+
+struct as_info {
+    const struct assay_object *object;
+    const struct assay_object_info *identity;
+    struct assay_symbol_counts symbols;
+    struct assay_debug debug;
+    size_t damaged_units;
+    AS_VEC(struct as_unit_group) groups; /* most units first */
+};
+
+void as_info_text(struct as_cli *cli, const struct as_info *info, bool first);
+void as_info_facts(struct as_facts *facts, const struct as_info *info);
+
+/* Words shared by both: "gcc", "pie", "embedded". */
+const char *as_compiler_word(const struct assay_unit *unit);
+const char *as_type_word(enum assay_object_type type);
+const char *as_debug_word(enum assay_debug_kind kind);
+/* Hexadecimal build-id into `buf` (129 bytes); NULL when there is none. */
+const char *as_build_id(const struct assay_object_info *identity, char *buf);
+
+#endif

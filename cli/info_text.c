@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `assay info` for people: one line a fact, what is missing and how to get it said in place,
+ * units that were built alike together.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "info.h"
+#include "text.h"
+
+#define FACT_COLUMN 14 /* where values begin */
+
+struct page {
+    struct as_cli *cli;
+    struct as_str line;
+    unsigned width;
+};
+
+/* "  title       value", wrapped. */
+static void fact(struct page *page, const char *title, const char *value)
+{
+    struct as_str *out = &page->line;
+
+    as_str_clear(out);
+    as_wrap(out, value, FACT_COLUMN, FACT_COLUMN, page->width);
+    as_cli_print(page->cli, "  %s%s%s%*s%s", as_style(page->cli, AS_STYLE_DIM), title,
+                 as_style(page->cli, AS_STYLE_PLAIN), (int)(FACT_COLUMN - 2 - strlen(title)), "",
+                 as_str_z(out));
+}
+
+static void fact_str(struct page *page, const char *title, struct as_str *value)
+{
+    fact(page, title, as_str_z(value));
+    as_str_fini(value);
+}
+
+static void say_format(struct page *page, const struct assay_object_info *it)
+{
+    struct as_str s = {0};
+
+    as_str_appendz(&s, "ELF64 x86-64 ");
+    switch (it->type) {
+    case ASSAY_OBJECT_RELOCATABLE:
+        as_str_appendz(&s, "relocatable object, not linked yet");
+        break;
+    case ASSAY_OBJECT_EXECUTABLE:
+        as_str_appendz(&s, "executable at a fixed address");
+        break;
+    case ASSAY_OBJECT_PIE:
+        as_str_appendz(&s, "position-independent executable");
+        break;
+    case ASSAY_OBJECT_SHARED:
+        as_str_appendz(&s, "shared library");
+        break;
+    }
+    if (it->is_static)
+        as_str_appendz(&s, ", statically linked");
+    fact_str(page, "format", &s);
+}
+
+static void say_identity(struct page *page, const struct as_info *info)
+{
+    const struct assay_object_info *it = info->identity;
+    char build_id[2 * sizeof it->build_id + 1];
+    struct as_str s = {0};
+
+    say_format(page, it);
+    as_append_size(&s, it->size_b);
+    as_str_appendz(&s, ", of it code ");
+    as_append_size(&s, it->text_b);
+    fact_str(page, "size", &s);
+    fact(page, "build-id", as_build_id(it, build_id) ? build_id : "none");
+    if (it->soname)
+        fact(page, "soname", it->soname);
+    if (it->interpreter)
+        fact(page, "loader", it->interpreter);
+    if (it->runpath)
+        fact(page, "runpath", it->runpath);
+}
+
+static void say_needed(struct page *page, const struct as_info *info)
+{
+    const char *const *name;
+    const size_t n = assay_object_needed(info->object, &name);
+    struct as_str s = {0};
+
+    for (size_t i = 0; i < n; i++)
+        as_str_appendf(&s, "%s%s", i ? ", " : "", name[i]);
+    if (n)
+        fact_str(page, "needs", &s);
+    else if (info->identity->type != ASSAY_OBJECT_RELOCATABLE)
+        fact(page, "needs", "no libraries");
+}
+
+static void say_symbols(struct page *page, const struct as_info *info)
+{
+    const struct assay_symbol_counts *n = &info->symbols;
+    struct as_str s = {0};
+
+    if (info->identity->is_stripped)
+        as_str_appendz(&s, info->identity->has_symtab
+                               ? "stripped, but its separate debug file has them: "
+                               : "stripped: ");
+    if (n->symtab) {
+        as_append_count(&s, n->symtab);
+        as_str_appendz(&s, " in .symtab, ");
+    }
+    as_append_count(&s, n->dynsym);
+    as_str_appendz(&s, " in .dynsym; ");
+    as_append_counted(&s, n->functions, "function");
+    as_str_appendz(&s, ", ");
+    as_append_counted(&s, n->objects, "object");
+    if (n->plt) {
+        as_str_appendz(&s, ", ");
+        as_append_count(&s, n->plt);
+        as_str_appendz(&s, " through the PLT");
+    }
+    as_str_appendz(&s, ", ");
+    as_append_count(&s, n->undefined);
+    as_str_appendz(&s, " undefined");
+    fact_str(page, "symbols", &s);
+}
+
+static void say_debug_kind(struct as_str *s, const struct assay_object_info *it)
+{
+    switch (it->debug) {
+    case ASSAY_DEBUG_NONE:
+        as_str_appendz(s, "none; compile with -g to see source lines and flags");
+        break;
+    case ASSAY_DEBUG_EMBEDDED:
+        as_str_appendz(s, "in the file");
+        break;
+    case ASSAY_DEBUG_SEPARATE:
+        as_str_appendf(s, "in %s", it->debug_path);
+        break;
+    case ASSAY_DEBUG_MISSING:
+        as_str_appendf(s,
+                       "not here: the file names %s, which was not found; install the package "
+                       "with the debug symbols or give --debug-dir",
+                       it->debug_path ? it->debug_path : "a separate file");
+        break;
+    }
+}
+
+static void say_debug(struct page *page, const struct as_info *info)
+{
+    const struct assay_object_info *it = info->identity;
+    struct as_str s = {0};
+
+    say_debug_kind(&s, it);
+    if (it->dwarf_version_min && it->dwarf_version_min == it->dwarf_version_max)
+        as_str_appendf(&s, ", DWARF %u", it->dwarf_version_min);
+    else if (it->dwarf_version_min)
+        as_str_appendf(&s, ", DWARF %u to %u", it->dwarf_version_min, it->dwarf_version_max);
+    if (it->debug_compressed)
+        as_str_appendz(&s, ", compressed");
+    if (it->debug_split)
+        as_str_appendf(&s, ", split into %s", it->dwp_path ? it->dwp_path : ".dwo files");
+    if (it->dwz_path)
+        as_str_appendf(&s, ", shared parts in %s%s", it->dwz_path,
+                       it->dwz_missing ? " (not found)" : "");
+    fact_str(page, "debug info", &s);
+    if (it->debug_split_missing) {
+        as_append_counted(&s, it->debug_split_missing, "unit");
+        as_str_appendz(&s, " without its .dwo file; keep the .dwo files beside the program or "
+                           "pack them with dwp");
+        fact_str(page, "  missing", &s);
+    }
+    if (info->damaged_units) {
+        as_append_counted(&s, info->damaged_units, "unit");
+        as_str_appendz(&s, " could not be read and are left out");
+        fact_str(page, "  damaged", &s);
+    }
+}
+
+/* ---- Sections by what they hold --------------------------------------------------------- */
+
+enum content { CODE, CONSTANTS, DATA, ZEROES, UNWIND, DEBUG, LINKING, CONTENTS };
+
+static enum content content_of(const struct assay_section *section)
+{
+    static const uint32_t nobits = 8; /* SHT_NOBITS */
+
+    if (strncmp(section->name, ".debug", 6) == 0 || strncmp(section->name, ".zdebug", 7) == 0)
+        return DEBUG;
+    if (!section->alloc)
+        return LINKING;
+    if (section->exec)
+        return CODE;
+    if (section->type == nobits)
+        return ZEROES;
+    if (section->write)
+        return DATA;
+    if (strncmp(section->name, ".eh_frame", 9) == 0 ||
+        strncmp(section->name, ".gcc_except_table", 17) == 0)
+        return UNWIND;
+    if (strncmp(section->name, ".rodata", 7) == 0 || strncmp(section->name, ".lrodata", 8) == 0)
+        return CONSTANTS;
+    return LINKING;
+}
+
+static void say_sections(struct page *page, const struct as_info *info)
+{
+    static const char *const word[CONTENTS] = {"code",      "constants",  "data",   "zeroes",
+                                               "unwinding", "debug info", "linking"};
+    const struct assay_section *section;
+    const size_t n = assay_object_sections(info->object, &section);
+    uint64_t size_b[CONTENTS] = {0};
+    struct as_str s = {0};
+
+    for (size_t i = 0; i < n; i++)
+        size_b[content_of(&section[i])] += section[i].size_b;
+    as_str_appendf(&s, "%zu:", n);
+    for (int i = 0; i < CONTENTS; i++) {
+        if (!size_b[i])
+            continue;
+        as_str_appendf(&s, "%s %s ", s.p[s.n - 1] == ':' ? "" : ",", word[i]);
+        as_append_size(&s, size_b[i]);
+    }
+    if (n)
+        fact_str(page, "sections", &s);
+    else
+        fact(page, "sections", "none");
+    as_str_fini(&s);
+}
+
+/* ---- Units ------------------------------------------------------------------------------ */
+
+static void compiler_words(struct as_str *s, const struct assay_unit *unit)
+{
+    const char *word = as_compiler_word(unit);
+
+    if (unit->compiler == ASSAY_COMPILER_UNKNOWN || unit->compiler == ASSAY_COMPILER_OTHER)
+        as_str_appendz(s, unit->producer ? unit->producer : "a compiler that left no name");
+    else
+        as_str_appendf(s, "%s%s%s", word, unit->compiler_version ? " " : "",
+                       unit->compiler_version ? unit->compiler_version : "");
+}
+
+static void say_group(struct page *page, const struct as_info *info,
+                      const struct as_unit_group *group, unsigned digits)
+{
+    const struct assay_unit *unit = &info->debug.unit[group->unit];
+    const unsigned indent = digits + 5;
+    struct as_str s = {0};
+
+    as_str_appendf(&s, "  %*zu x ", (int)digits, group->n);
+    as_str_appendf(&s, "%s, ",
+                   unit->standard   ? unit->standard
+                   : unit->language ? unit->language
+                                    : "unknown language");
+    compiler_words(&s, unit);
+    as_str_appendf(&s, ", DWARF %u\n", unit->dwarf_version);
+    as_cli_print(page->cli, "%s", as_str_z(&s));
+    as_str_clear(&s);
+    as_str_appendf(&s, "%*s", (int)indent, "");
+    as_wrap(&s, unit->flags && *unit->flags ? unit->flags : "(flags not recorded)", indent, indent,
+            page->width);
+    as_cli_print(page->cli, "%s%s%s", as_style(page->cli, AS_STYLE_DIM), as_str_z(&s),
+                 as_style(page->cli, AS_STYLE_PLAIN));
+    as_str_fini(&s);
+}
+
+static void say_units(struct page *page, const struct as_info *info)
+{
+    struct as_str s = {0};
+    unsigned digits;
+
+    if (!info->debug.unit_n)
+        return;
+    digits = (unsigned)snprintf(NULL, 0, "%zu", info->groups.at[0].n);
+    as_append_counted(&s, info->debug.unit_n, "unit");
+    as_str_appendf(&s, " built in %zu way%s:", info->groups.n, info->groups.n == 1 ? "" : "s");
+    as_cli_print(page->cli, "  %s%s%s\n", as_style(page->cli, AS_STYLE_BOLD), as_str_z(&s),
+                 as_style(page->cli, AS_STYLE_PLAIN));
+    as_str_fini(&s);
+    for (size_t i = 0; i < info->groups.n; i++)
+        say_group(page, info, &info->groups.at[i], digits);
+}
+
+void as_info_text(struct as_cli *cli, const struct as_info *info, bool first)
+{
+    struct page page = {.cli = cli, .width = as_cli_width(cli)};
+
+    as_cli_print(cli, "%s%s%s%s\n", first ? "" : "\n", as_style(cli, AS_STYLE_BOLD),
+                 info->identity->path, as_style(cli, AS_STYLE_PLAIN));
+    say_identity(&page, info);
+    say_needed(&page, info);
+    say_symbols(&page, info);
+    say_debug(&page, info);
+    say_sections(&page, info);
+    say_units(&page, info);
+    as_str_fini(&page.line);
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The tables of options.def, and parsing by getopt_long built from them: first the common options
+ * up to the verb, then the verb's own and the common ones in any order. Values are checked here
+ * (choices, numbers), so that verbs only see valid ones.
+ */
+#include "options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "suggest.h"
+
+#define MANY   UINT_MAX
+#define COMMON AS_SCOPE_COMMON
+#define ON(id) (UINT64_C(1) << AS_VERB_##id)
+
+const struct as_verb as_verbs[AS_VERB_COUNT] = {
+#define VERB(id, name, arguments, fewest, most, summary, description)                              \
+    {#name, arguments, fewest, most, summary, description},
+#include "options.def"
+};
+
+const struct as_option as_options[AS_OPTION_COUNT] = {
+#define OPTION(id, scope, letter, name, argument, kind, choices, help)                             \
+    {scope, letter, name, argument, AS_KIND_##kind, choices, help},
+#include "options.def"
+};
+
+const struct as_example as_examples[] = {
+#define EXAMPLE(verb, command, text) {AS_VERB_##verb, command, text},
+#include "options.def"
+};
+const size_t as_example_n = sizeof as_examples / sizeof as_examples[0];
+
+/* getopt values of long options: above any letter. */
+#define LONG_BASE 1000
+
+struct getopt_tables {
+    char letters[2 * AS_OPTION_COUNT + 3];
+    struct option longs[AS_OPTION_COUNT + 1];
+};
+
+bool as_option_of_verb(const struct as_option *option, int verb)
+{
+    return !as_option_is_common(option) && verb >= 0 && (option->scope >> verb & 1);
+}
+
+static bool allowed(const struct as_option *option, int verb)
+{
+    return as_option_is_common(option) || as_option_of_verb(option, verb);
+}
+
+bool as_choice_next(const char **rest, const char **word, size_t *word_n)
+{
+    if (!*rest || !**rest)
+        return false;
+    *word = *rest;
+    *word_n = strcspn(*rest, "|");
+    *rest += *word_n + ((*rest)[*word_n] == '|');
+    return true;
+}
+
+/* `first` is "+" to stop at the verb, "" to take options anywhere; then ':' tells a missing
+ * argument from an unknown option. */
+static void tables_make(struct getopt_tables *tables, int verb, const char *first)
+{
+    char *letter = tables->letters;
+    struct option *to = tables->longs;
+
+    if (*first)
+        *letter++ = *first;
+    *letter++ = ':';
+    for (int i = 0; i < AS_OPTION_COUNT; i++) {
+        const struct as_option *option = &as_options[i];
+        int has_arg = option->argument ? required_argument : no_argument;
+
+        if (!allowed(option, verb))
+            continue;
+        if (option->letter) {
+            *letter++ = option->letter;
+            if (has_arg)
+                *letter++ = ':';
+        }
+        *to++ = (struct option){option->name, has_arg, NULL, LONG_BASE + i};
+    }
+    *letter = '\0';
+    *to = (struct option){0};
+}
+
+static int option_of(int value)
+{
+    if (value >= LONG_BASE)
+        return value - LONG_BASE;
+    for (int i = 0; i < AS_OPTION_COUNT; i++)
+        if (as_options[i].letter == value && value)
+            return i;
+    return -1;
+}
+
+static const char *help_command(int verb, struct as_str *s)
+{
+    as_str_appendf(s, "assay %s%s--help", verb >= 0 ? as_verbs[verb].name : "",
+                   verb >= 0 ? " " : "");
+    return as_str_z(s);
+}
+
+/* The sentence for an option nobody knows here, with the nearest one that is known. */
+static int unknown_option(const char *text, int verb, struct assay_error *err)
+{
+    struct as_str help = {0}, near = {0};
+    struct as_nearest nearest;
+    size_t n = strcspn(text, "=");
+    int rc;
+
+    as_nearest_init(&nearest, text + 2, n > 2 ? n - 2 : 0);
+    for (int i = 0; i < AS_OPTION_COUNT; i++)
+        if (allowed(&as_options[i], verb))
+            as_nearest_offer(&nearest, as_options[i].name);
+    if (nearest.best)
+        as_str_appendf(&near, "did you mean --%s?", nearest.best);
+    else
+        as_str_appendf(&near, "'%s' lists the options", help_command(verb, &help));
+    rc = as_error_set(err, ASSAY_ERR_USAGE, "%.*s: unknown option%s%s; %s", (int)n, text,
+                      verb >= 0 ? " of assay " : "", verb >= 0 ? as_verbs[verb].name : "",
+                      as_str_z(&near));
+    as_str_fini(&help);
+    as_str_fini(&near);
+    return rc;
+}
+
+/* What getopt could not take: `c` is its answer, `text` the word of argv it stumbled over. */
+static int refused_option(int c, const char *text, int verb, struct assay_error *err)
+{
+    struct as_str help = {0};
+    const int id = option_of(optopt);
+    int rc;
+
+    if (c == ':' && id >= 0)
+        return as_error_set(err, ASSAY_ERR_USAGE, "--%s: no %s given; write --%s %s",
+                            as_options[id].name, as_options[id].argument, as_options[id].name,
+                            as_options[id].argument);
+    if (optopt >= LONG_BASE)
+        return as_error_set(err, ASSAY_ERR_USAGE, "--%s: takes no value; write --%s alone",
+                            as_options[id].name, as_options[id].name);
+    if (optopt == 0)
+        return unknown_option(text, verb, err);
+    rc = as_error_set(err, ASSAY_ERR_USAGE, "-%c: unknown option; '%s' lists the options", optopt,
+                      help_command(verb, &help));
+    as_str_fini(&help);
+    return rc;
+}
+
+static int take_choice(int id, const char *value, uint64_t *index, struct assay_error *err)
+{
+    const struct as_option *option = &as_options[id];
+    const char *rest = option->choices, *word;
+    struct as_str text = {0};
+    size_t n;
+    int rc;
+
+    for (*index = 0; as_choice_next(&rest, &word, &n); ++*index)
+        if (strlen(value) == n && memcmp(word, value, n) == 0)
+            return 0;
+    for (rest = option->choices; as_choice_next(&rest, &word, &n);)
+        as_str_appendf(&text, "%s%.*s", !text.n ? "" : *rest ? ", " : " or ", (int)n, word);
+    rc = as_error_set(err, ASSAY_ERR_USAGE, "--%s: '%s' is none of its choices; write %s",
+                      option->name, value, as_str_z(&text));
+    as_str_fini(&text);
+    return rc;
+}
+
+static int take_number(int id, const char *value, uint64_t *number, struct assay_error *err)
+{
+    char *end;
+
+    errno = 0;
+    *number = strtoull(value, &end, 10);
+    if (errno || *end || value[0] < '0' || value[0] > '9' || *number > INT_MAX)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--%s: '%s' is not a number; write a whole number from 0 to %d",
+                            as_options[id].name, value, INT_MAX);
+    return 0;
+}
+
+static int take_option(struct as_arguments *out, int id, const char *value, struct assay_error *err)
+{
+    out->value[id] = value ? value : "";
+    switch (as_options[id].kind) {
+    case AS_KIND_CHOICE:
+        return take_choice(id, value, &out->number[id], err);
+    case AS_KIND_NUMBER:
+        return take_number(id, value, &out->number[id], err);
+    case AS_KIND_LIST:
+        return as_vec_push(&out->list[id], value) < 0 ? as_error_nomem(err, "the command line") : 0;
+    case AS_KIND_FLAG:
+    case AS_KIND_TEXT:
+    case AS_KIND_FILE:
+    case AS_KIND_DIRECTORY:
+        break;
+    }
+    return 0;
+}
+
+/* One run of getopt over argv; on return optind is the first word that is no option. */
+static int take_options(int argc, char **argv, int verb, const char *first,
+                        struct as_arguments *out, struct assay_error *err)
+{
+    struct getopt_tables tables;
+    int c;
+
+    tables_make(&tables, verb, first);
+    opterr = 0;
+    optind = 0; /* GNU: begin anew */
+    while ((c = getopt_long(argc, argv, tables.letters, tables.longs, NULL)) != -1) {
+        if (c == '?' || c == ':')
+            return refused_option(c, argv[optind - 1], verb, err);
+        AS_TRY(take_option(out, option_of(c), optarg, err));
+    }
+    return 0;
+}
+
+static int find_verb(const char *word, int *verb, struct assay_error *err)
+{
+    struct as_nearest nearest;
+
+    as_nearest_init(&nearest, word, strlen(word));
+    for (int i = 0; i < AS_VERB_COUNT; i++) {
+        if (strcmp(as_verbs[i].name, word) == 0) {
+            *verb = i;
+            return 0;
+        }
+        as_nearest_offer(&nearest, as_verbs[i].name);
+    }
+    if (nearest.best)
+        return as_error_set(err, ASSAY_ERR_USAGE, "%s: unknown verb; did you mean '%s'?", word,
+                            nearest.best);
+    return as_error_set(err, ASSAY_ERR_USAGE, "%s: unknown verb; 'assay --help' lists the verbs",
+                        word);
+}
+
+static int check_positional(const struct as_arguments *args, struct assay_error *err)
+{
+    const struct as_verb *verb = &as_verbs[args->verb];
+
+    if (args->positional_n < verb->fewest)
+        return as_error_set(
+            err, ASSAY_ERR_USAGE, "%s: no %.*s given; write 'assay %s [options] %s'", verb->name,
+            (int)strcspn(verb->arguments, " ."), verb->arguments, verb->name, verb->arguments);
+    if (args->positional_n > verb->most)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "%s: one argument too many: %s; write 'assay %s [options] %s'",
+                            verb->name, args->positional[verb->most], verb->name, verb->arguments);
+    return 0;
+}
+
+static bool only_asks(const struct as_arguments *args)
+{
+    return as_given(args, AS_OPTION_HELP) || as_given(args, AS_OPTION_VERSION);
+}
+
+int as_arguments_parse(int argc, char **argv, struct as_arguments *out, struct assay_error *err)
+{
+    *out = (struct as_arguments){.verb = -1};
+    AS_TRY(take_options(argc, argv, -1, "+", out, err));
+    if (optind >= argc) {
+        if (only_asks(out))
+            return 0;
+        return as_error_set(err, ASSAY_ERR_USAGE, "no verb given; 'assay --help' lists the verbs");
+    }
+    if (strcmp(argv[optind], "help") == 0) { /* assay help [VERB] */
+        out->value[AS_OPTION_HELP] = "";
+        return optind + 1 < argc ? find_verb(argv[optind + 1], &out->verb, err) : 0;
+    }
+    AS_TRY(find_verb(argv[optind], &out->verb, err));
+    argc -= optind;
+    argv += optind;
+    AS_TRY(take_options(argc, argv, out->verb, "", out, err));
+    out->positional = argv + optind;
+    out->positional_n = (size_t)(argc - optind);
+    return only_asks(out) ? 0 : check_positional(out, err);
+}
+
+void as_arguments_fini(struct as_arguments *arguments)
+{
+    for (int i = 0; i < AS_OPTION_COUNT; i++)
+        as_vec_fini(&arguments->list[i]);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Each file is read once, whole, and indexed by line.
+ */
+#include "source_text.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SOURCE_MAX_B (64u << 20)
+
+struct as_source_file {
+    char *text; /* NULL = cannot be read */
+    size_t text_b;
+    AS_VEC(size_t) line; /* offset of each line */
+};
+
+static void read_text(struct as_source_file *file, int fd)
+{
+    struct stat st;
+    ssize_t got;
+
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > SOURCE_MAX_B)
+        return;
+    file->text = as_malloc((size_t)st.st_size + 1);
+    if (!file->text)
+        return;
+    while (file->text_b < (size_t)st.st_size &&
+           (got = read(fd, file->text + file->text_b, (size_t)st.st_size - file->text_b)) > 0)
+        file->text_b += (size_t)got;
+}
+
+static void index_lines(struct as_source_file *file)
+{
+    const char *p = file->text, *end = p + file->text_b;
+
+    while (p && p < end) {
+        if (as_vec_push(&file->line, (size_t)(p - file->text)) < 0)
+            return;
+        p = memchr(p, '\n', (size_t)(end - p));
+        p = p ? p + 1 : NULL;
+    }
+}
+
+static struct as_source_file *source_open(const char *path)
+{
+    struct as_source_file *file = as_calloc(1, sizeof *file);
+    const int fd = file ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+
+    if (fd >= 0) {
+        read_text(file, fd);
+        index_lines(file);
+        close(fd);
+    }
+    return file;
+}
+
+static struct as_source_file *source_get(struct as_sources *sources, uint32_t number,
+                                         const char *path)
+{
+    while (sources->file.n <= number)
+        if (as_vec_push(&sources->file, NULL) < 0)
+            return NULL;
+    if (!sources->file.at[number])
+        sources->file.at[number] = source_open(path);
+    return sources->file.at[number];
+}
+
+struct as_view as_source_line(struct as_sources *sources, uint32_t number, const char *path,
+                              uint32_t line)
+{
+    const struct as_source_file *file = source_get(sources, number, path);
+    size_t begin, n;
+
+    if (!file || line == 0 || line > file->line.n)
+        return (struct as_view){NULL, 0};
+    begin = file->line.at[line - 1];
+    n = (line < file->line.n ? file->line.at[line] : file->text_b) - begin;
+    while (n && (file->text[begin + n - 1] == '\n' || file->text[begin + n - 1] == '\r'))
+        n--;
+    return (struct as_view){file->text + begin, n};
+}
+
+void as_sources_fini(struct as_sources *sources)
+{
+    as_vec_foreach (&sources->file, it) {
+        if (!*it)
+            continue;
+        as_free((*it)->text);
+        as_vec_fini(&(*it)->line);
+        as_free(*it);
+    }
+    as_vec_fini(&sources->file);
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `assay disasm BIN`: finds the ranges of code that are asked for, decodes them one after the
+ * other and hands each to the chosen rendering.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "disasm.h"
+#include "names.h"
+
+/* ---- Names and places, used by both renderings ------------------------------------------- */
+
+void as_disasm_name(const struct as_disasm *d, const char *linkage, struct as_str *out)
+{
+    char name[4096];
+
+    if (d->plain_names) {
+        as_str_appendz(out, linkage);
+        return;
+    }
+    assay_demangle(linkage, name, sizeof name);
+    as_str_appendz(out, name);
+}
+
+const char *as_disasm_file(const struct as_disasm *d, uint32_t file)
+{
+    return file < d->debug.file_n ? d->debug.file[file] : NULL;
+}
+
+/* The data symbol that covers `address`, or NULL. */
+static const struct assay_symbol *object_at(const struct as_disasm *d, uint64_t address)
+{
+    size_t low = 0, high = d->symbol_n;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (d->symbol[middle].address <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (size_t i = low, tried = 0; i > 0 && tried < 8; i--, tried++) {
+        const struct assay_symbol *symbol = &d->symbol[i - 1];
+
+        if (symbol->kind == ASSAY_SYMBOL_OBJECT && address - symbol->address < symbol->size_b)
+            return symbol;
+    }
+    return NULL;
+}
+
+bool as_disasm_label(const struct as_disasm *d, uint64_t address, struct as_str *out)
+{
+    const struct assay_function *f = as_function_at(d->function, d->function_n, address);
+    const struct assay_symbol *symbol = f ? NULL : object_at(d, address);
+    uint64_t start;
+
+    if (!f && !symbol)
+        return false;
+    start = f ? f->start : symbol->address;
+    as_disasm_name(d, f ? f->name : symbol->name, out);
+    if (address != start)
+        as_str_appendf(out, "+0x%" PRIx64, address - start);
+    return true;
+}
+
+int as_disasm_assembly(const struct as_disasm *d, const struct as_range *range, size_t i, char *buf,
+                       size_t buf_b)
+{
+    const struct assay_insn *insn = &range->code.insn[i];
+
+    return assay_insn_format(range->bytes + (insn->address - range->start), insn->length,
+                             insn->address, d->syntax, buf, buf_b);
+}
+
+/* ---- Ranges ------------------------------------------------------------------------------ */
+
+static int mark_targets(struct as_range *range, struct assay_error *err)
+{
+    uint64_t target;
+    size_t at;
+
+    range->target = as_calloc(range->code.n + 1, sizeof *range->target);
+    if (!range->target)
+        return as_error_nomem(err, "the branch targets");
+    for (size_t i = 0; i < range->code.n; i++) {
+        const struct assay_insn *insn = &range->code.insn[i];
+        const unsigned class = assay_form_get(insn->form)->insn_class;
+
+        if ((class != ASSAY_CLASS_JUMP && class != ASSAY_CLASS_BRANCH) ||
+            !assay_insn_target(insn, &target))
+            continue;
+        at = assay_code_find(&range->code, target);
+        if (at != SIZE_MAX && range->code.insn[at].address == target)
+            range->target[at] = true;
+    }
+    return 0;
+}
+
+static int decode(const struct as_disasm *d, uint64_t start, uint64_t end, struct as_range *range,
+                  struct assay_error *err)
+{
+    uint64_t size_b = end - start;
+    const uint64_t limit = d->cli->args.number[AS_OPTION_LIMIT];
+
+    range->start = start;
+    range->bytes = assay_object_bytes(d->object, start, &size_b);
+    if (!range->bytes)
+        return as_error_set(err, ASSAY_ERR_NO_CODE,
+                            "%s: no bytes of the file stand at 0x%" PRIx64
+                            "; 'assay functions' lists where its code is",
+                            assay_object_info(d->object)->path, start);
+    if (size_b > end - start)
+        size_b = end - start;
+    else if (size_b < end - start)
+        as_cli_note(d->cli, "%s: only 0x%" PRIx64 "-0x%" PRIx64 " of the range is in the file",
+                    assay_object_info(d->object)->path, start, start + size_b);
+    range->end = start + size_b;
+    AS_TRY(assay_decode(range->bytes, size_b, start, &range->code, err));
+    range->shown = limit && limit < range->code.n ? limit : range->code.n;
+    return mark_targets(range, err);
+}
+
+static int show_range(struct as_disasm *d, struct as_facts *facts,
+                      const struct assay_function *function, uint64_t start, uint64_t end,
+                      struct assay_error *err)
+{
+    struct as_range range = {.function = function};
+    struct as_str name = {0};
+    int rc = decode(d, start, end, &range, err);
+
+    if (rc == 0) {
+        if (function)
+            as_disasm_name(d, function->name, &name);
+        range.name = as_str_z(&name);
+        if (d->cli->format == AS_FORMAT_TEXT)
+            as_disasm_text(d, &range);
+        else if (d->cli->format == AS_FORMAT_JSON)
+            as_disasm_json(d, facts, &range);
+        else
+            as_disasm_csv(d, &range);
+    }
+    as_str_fini(&name);
+    as_free(range.target);
+    assay_code_free(&range.code);
+    return rc;
+}
+
+/* "A-B", hexadecimal. */
+static int parse_range(const char *text, uint64_t *start, uint64_t *end, struct assay_error *err)
+{
+    char *after;
+
+    *start = strtoull(text, &after, 16);
+    if (after != text && *after == '-') {
+        const char *second = after + 1;
+
+        *end = strtoull(second, &after, 16);
+        if (after != second && !*after && *start < *end)
+            return 0;
+    }
+    return as_error_set(err, ASSAY_ERR_USAGE,
+                        "--range: '%s' is no address range; write A-B with A below B, both "
+                        "hexadecimal",
+                        text);
+}
+
+static int show_functions(struct as_disasm *d, struct as_facts *facts,
+                          const struct as_selection *chosen, struct assay_error *err)
+{
+    for (size_t i = 0; i < chosen->function.n; i++) {
+        const struct assay_function *f = &d->function[chosen->function.at[i]];
+
+        if (f->end == f->start)
+            as_cli_note(d->cli, "%s: nothing tells where '%s' ends; left out",
+                        assay_object_info(d->object)->path, f->name);
+        else
+            AS_TRY(show_range(d, facts, f, f->start, f->end, err));
+    }
+    return 0;
+}
+
+static int show(struct as_disasm *d, const struct as_selection *chosen, struct assay_error *err)
+{
+    const char *text = d->cli->args.value[AS_OPTION_RANGE];
+    uint64_t start = 0, end = 0;
+    struct as_facts facts;
+    int rc;
+
+    if (text)
+        AS_TRY(parse_range(text, &start, &end, err));
+    if (d->cli->format == AS_FORMAT_JSON) {
+        as_facts_begin(&facts, d->cli);
+        as_facts_binary(&facts, d->object);
+        as_facts_array(&facts, "ranges");
+    } else if (d->cli->format == AS_FORMAT_CSV) {
+        as_disasm_csv_header(d);
+    }
+    rc = show_functions(d, &facts, chosen, err);
+    if (rc == 0 && text)
+        rc = show_range(d, &facts, as_function_at(d->function, d->function_n, start), start, end,
+                        err);
+    if (d->cli->format == AS_FORMAT_JSON) {
+        as_facts_close(&facts);
+        as_facts_end(&facts);
+    }
+    return rc;
+}
+
+/* ---- The verb ---------------------------------------------------------------------------- */
+
+static void read_options(struct as_disasm *d)
+{
+    const struct as_arguments *args = &d->cli->args;
+
+    d->syntax = args->number[AS_OPTION_SYNTAX] ? ASSAY_SYNTAX_ATT : ASSAY_SYNTAX_INTEL;
+    d->with_source = !as_given(args, AS_OPTION_NO_SOURCE);
+    d->with_bytes = as_given(args, AS_OPTION_BYTES);
+    d->with_facts = as_given(args, AS_OPTION_FACTS);
+    d->plain_names = as_given(args, AS_OPTION_NO_DEMANGLE);
+}
+
+static int load(struct as_disasm *d, struct assay_object *object, struct assay_error *err)
+{
+    const unsigned parts = d->with_source ? ASSAY_DEBUG_ALL : 0;
+
+    d->object = object;
+    AS_TRY(assay_object_functions(object, d->with_source, &d->function, &d->function_n, err));
+    if (parts)
+        AS_TRY(assay_object_debug(object, parts, d->cli->jobs, &d->debug, NULL, err));
+    d->symbol_n = assay_object_symbols(object, &d->symbol);
+    return 0;
+}
+
+static int choose(const struct as_disasm *d, struct as_selection *chosen, struct assay_error *err)
+{
+    const struct as_arguments *args = &d->cli->args;
+
+    for (size_t i = 0; i < args->list[AS_OPTION_FUNCTION].n; i++)
+        AS_TRY(as_select_function(d->object, d->function, d->function_n,
+                                  args->list[AS_OPTION_FUNCTION].at[i], chosen, err));
+    return 0;
+}
+
+int as_verb_disasm(struct as_cli *cli, struct assay_error *err)
+{
+    struct as_disasm d = {.cli = cli};
+    struct as_selection chosen = {0};
+    struct assay_object *object;
+    int rc;
+
+    if (!as_given(&cli->args, AS_OPTION_FUNCTION) && !as_given(&cli->args, AS_OPTION_RANGE))
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "disasm: nothing chosen to show; write --function NAME or --range A-B");
+    read_options(&d);
+    object = as_cli_open(cli, cli->args.positional[0]);
+    if (!object)
+        return 0;
+    rc = load(&d, object, err);
+    if (rc == 0)
+        rc = choose(&d, &chosen, err);
+    if (rc == 0)
+        rc = show(&d, &chosen, err);
+    as_vec_fini(&chosen.function);
+    as_sources_fini(&d.sources);
+    assay_object_close(&object);
+    return rc;
+}

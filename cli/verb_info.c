@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `assay info BIN...`: gathers what a binary is; a binary that cannot be used is said and left
+ * out, the others are still shown.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "info.h"
+
+const char *as_compiler_word(const struct assay_unit *unit)
+{
+    switch ((enum assay_compiler)unit->compiler) {
+    case ASSAY_COMPILER_GCC:
+        return "gcc";
+    case ASSAY_COMPILER_CLANG:
+        return "clang";
+    case ASSAY_COMPILER_INTEL:
+        return "intel";
+    case ASSAY_COMPILER_NVHPC:
+        return "nvhpc";
+    case ASSAY_COMPILER_RUSTC:
+        return "rustc";
+    case ASSAY_COMPILER_GO:
+        return "go";
+    case ASSAY_COMPILER_GAS:
+        return "gas";
+    case ASSAY_COMPILER_AOCC:
+        return "aocc";
+    case ASSAY_COMPILER_FLANG:
+        return "flang";
+    case ASSAY_COMPILER_OTHER:
+        return "other";
+    case ASSAY_COMPILER_UNKNOWN:
+        break;
+    }
+    return NULL;
+}
+
+const char *as_type_word(enum assay_object_type type)
+{
+    switch (type) {
+    case ASSAY_OBJECT_RELOCATABLE:
+        return "relocatable";
+    case ASSAY_OBJECT_EXECUTABLE:
+        return "executable";
+    case ASSAY_OBJECT_PIE:
+        return "pie";
+    case ASSAY_OBJECT_SHARED:
+        return "shared";
+    }
+    return NULL;
+}
+
+const char *as_debug_word(enum assay_debug_kind kind)
+{
+    switch (kind) {
+    case ASSAY_DEBUG_NONE:
+        return "none";
+    case ASSAY_DEBUG_EMBEDDED:
+        return "embedded";
+    case ASSAY_DEBUG_SEPARATE:
+        return "separate";
+    case ASSAY_DEBUG_MISSING:
+        return "missing";
+    }
+    return NULL;
+}
+
+const char *as_build_id(const struct assay_object_info *identity, char *buf)
+{
+    for (size_t i = 0; i < identity->build_id_b; i++)
+        snprintf(buf + 2 * i, 3, "%02x", identity->build_id[i]);
+    return identity->build_id_b ? buf : NULL;
+}
+
+/* ---- Grouping of units ----------------------------------------------------------------- */
+
+static int compare_text(const char *a, const char *b)
+{
+    return strcmp(a ? a : "", b ? b : "");
+}
+
+static int compare_build(const struct assay_unit *a, const struct assay_unit *b)
+{
+    int order = (int)a->compiler - (int)b->compiler;
+
+    if (!order)
+        order = compare_text(a->language, b->language);
+    if (!order)
+        order = compare_text(a->standard, b->standard);
+    if (!order)
+        order = compare_text(a->compiler_version, b->compiler_version);
+    if (!order)
+        order = compare_text(a->flags, b->flags);
+    if (!order)
+        order = (int)a->dwarf_version - (int)b->dwarf_version;
+    if (!order && a->compiler == ASSAY_COMPILER_OTHER)
+        order = compare_text(a->producer, b->producer);
+    return order;
+}
+
+static int order_by_build(const void *a, const void *b, void *units)
+{
+    const struct assay_unit *unit = units;
+    const uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+    const int order = compare_build(&unit[i], &unit[k]);
+
+    return order ? order : (i > k) - (i < k);
+}
+
+static int most_units_first(const void *a, const void *b)
+{
+    const struct as_unit_group *g = a, *h = b;
+
+    return g->n != h->n ? (g->n < h->n) - (g->n > h->n) : (g->unit > h->unit) - (g->unit < h->unit);
+}
+
+static int group_units(struct as_info *info, struct assay_error *err)
+{
+    const struct assay_unit *unit = info->debug.unit;
+    const size_t n = info->debug.unit_n;
+    uint32_t *order = as_malloc(n * sizeof *order + 1);
+
+    if (!order || as_vec_reserve(&info->groups, n) < 0) {
+        as_free(order);
+        return as_error_nomem(err, "the compilation units");
+    }
+    for (size_t i = 0; i < n; i++)
+        order[i] = (uint32_t)i;
+    qsort_r(order, n, sizeof *order, order_by_build, (void *)unit);
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0 || compare_build(&unit[order[i - 1]], &unit[order[i]]) != 0)
+            info->groups.at[info->groups.n++] = (struct as_unit_group){.unit = order[i]};
+        info->groups.at[info->groups.n - 1].n++;
+    }
+    if (info->groups.n)
+        qsort(info->groups.at, info->groups.n, sizeof *info->groups.at, most_units_first);
+    as_free(order);
+    return 0;
+}
+
+/* ---- The verb -------------------------------------------------------------------------- */
+
+static int gather(struct as_cli *cli, struct assay_object *object, struct as_info *info,
+                  struct assay_error *err)
+{
+    *info = (struct as_info){.object = object, .identity = assay_object_info(object)};
+    AS_TRY(assay_object_debug(object, ASSAY_DEBUG_UNITS, cli->jobs, &info->debug,
+                              &info->damaged_units, err));
+    /* Again: loading the units may have found split or supplementary files. */
+    info->identity = assay_object_info(object);
+    assay_object_symbol_counts(object, &info->symbols);
+    return group_units(info, err);
+}
+
+static int show(struct as_cli *cli, struct as_facts *facts, const char *path, bool first,
+                struct assay_error *err)
+{
+    struct assay_object *object = as_cli_open(cli, path);
+    struct as_info info = {0};
+    int rc;
+
+    if (!object)
+        return 0;
+    rc = gather(cli, object, &info, err);
+    if (rc == 0 && facts)
+        as_info_facts(facts, &info);
+    else if (rc == 0)
+        as_info_text(cli, &info, first);
+    as_vec_fini(&info.groups);
+    assay_object_close(&object);
+    return rc;
+}
+
+int as_verb_info(struct as_cli *cli, struct assay_error *err)
+{
+    struct as_facts facts;
+    const bool text = cli->format == AS_FORMAT_TEXT;
+    int rc = 0;
+
+    if (!text) {
+        as_facts_begin(&facts, cli);
+        as_facts_array(&facts, "binaries");
+    }
+    for (size_t i = 0; i < cli->args.positional_n && rc == 0; i++)
+        rc = show(cli, text ? NULL : &facts, cli->args.positional[i], i == 0, err);
+    if (!text) {
+        as_facts_close(&facts);
+        as_facts_end(&facts);
+    }
+    return rc;
+}
