@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+# Help, man page and completions name every verb and option, and are well formed.
+
+setup() { load common.bash; }
+
+verbs() { "$ASSAY" --help | sed -n '/^Verbs:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p'; }
+
+# Long options in a help text.
+options_in_help() { sed -n 's/^ *\(-., \)\{0,1\}--\([a-z-]*\).*/\2/p' | sort -u; }
+
+@test "--help, help and help VERB agree" {
+    equal "$("$ASSAY" --help)" "$("$ASSAY" help)"
+    equal "$("$ASSAY" info --help)" "$("$ASSAY" help info)"
+    equal "$("$ASSAY" info --help)" "$("$ASSAY" --help info)"
+}
+@test "--version" {
+    like "assay [0-9]*.[0-9]*.[0-9]*" "$("$ASSAY" --version)"
+    equal "$("$ASSAY" --version)" "$("$ASSAY" info -V)"
+}
+@test "help lists the verbs and fits 80 columns" {
+    equal "info functions disasm" "$(verbs | tr '\n' ' ' | sed 's/ $//')"
+    for verb in '' $(verbs); do
+        "$ASSAY" $verb --help >text
+        [ "$(wc -L <text)" -le 80 ] || fails "help of '$verb' is wider than 80 columns"
+    done
+}
+@test "help widens with COLUMNS" {
+    [ "$(COLUMNS=120 "$ASSAY" info --help | wc -l)" -lt "$("$ASSAY" info --help | wc -l)" ]
+}
+@test "every option of help is in the man page and the completions" {
+    tr -d '\\' <"$ASSAY_MAN" >man
+    for verb in $(verbs); do
+        "$ASSAY" "$verb" --help | options_in_help >options
+        [ -s options ]
+        while read -r option; do
+            grep -q -e "fB--$option\\(fR\\|$\\)" man || fails "man page lacks --$option"
+            grep -q -e " --$option[ ']" "$ASSAY_BASH" || fails "bash completion lacks --$option"
+            grep -q -e "'\\**--$option=*\\[" "$ASSAY_ZSH" || fails "zsh completion lacks --$option"
+        done <options
+        grep -q "^.SS assay $verb" man
+        grep -q "    $verb) words" "$ASSAY_BASH"
+        grep -q "'$verb:" "$ASSAY_ZSH"
+    done
+}
+@test "the man page names no option that the parser refuses" {
+    tr -d '\\' <"$ASSAY_MAN" | sed -n 's/.*fB--\([a-z-]*\)fR.*/\1/p' | sort -u >in_man
+    for verb in $(verbs); do "$ASSAY" "$verb" --help; done | options_in_help >in_help
+    equal "$(cat in_help)" "$(cat in_man)"
+}
+@test "the man page is clean roff" {
+    command -v mandoc >/dev/null || skip "no mandoc here"
+    run mandoc -Tlint -Wwarning "$ASSAY_MAN"
+    equal "" "$output"
+}
+@test "the bash completion parses and completes" {
+    bash -n "$ASSAY_BASH"
+    complete_bash() { # WORD...: the last is being completed
+        bash -c '. "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _assay 2>/dev/null
+                 printf "%s\n" "${COMPREPLY[@]}"' "$ASSAY_BASH" "$@" | tr '\n' ' '
+    }
+    equal "info " "$(complete_bash assay in)"
+    equal "--filter " "$(complete_bash assay functions --fi)"
+    equal "json " "$(complete_bash assay info --format j)"
+    equal "json " "$(complete_bash assay info --format = j)"
+    equal "text json csv " "$(complete_bash assay info --format =)"
+    equal "address size name " "$(complete_bash assay functions --sort '')"
+}
+@test "the zsh completion parses" {
+    command -v zsh >/dev/null || skip "no zsh here"
+    zsh -n "$ASSAY_ZSH"
+}

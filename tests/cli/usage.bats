@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+# What is wrong with a command line is said in one sentence on stderr, with exit status 2.
+
+setup() { load common.bash; }
+
+# refused STATUS SENTENCE ARGUMENT...
+refused() {
+    local status=0 want_status=$1 want=$2
+    shift 2
+    "$ASSAY" "$@" >out 2>err || status=$?
+    equal "$want" "$(cat err)"
+    equal "$want_status" "$status"
+    [ ! -s out ] || fails "there is output: $(cat out)"
+}
+
+@test "no verb" {
+    refused 2 "assay: no verb given; 'assay --help' lists the verbs"
+}
+@test "unknown verb, with the nearest" {
+    refused 2 "assay: inof: unknown verb; did you mean 'info'?" inof x
+}
+@test "unknown verb, with nothing near" {
+    refused 2 "assay: zzzzzz: unknown verb; 'assay --help' lists the verbs" zzzzzz
+}
+@test "unknown option, with the nearest" {
+    refused 2 "assay: --fitler: unknown option of assay functions; did you mean --filter?" \
+        functions --fitler=x a
+}
+@test "unknown option, with nothing near" {
+    refused 2 "assay: --zzzzzzzz: unknown option of assay info; 'assay info --help' lists the options" \
+        info --zzzzzzzz a
+}
+@test "unknown option before the verb" {
+    refused 2 "assay: --colour: unknown option; did you mean --color?" --colour info a
+}
+@test "unknown letter" {
+    refused 2 "assay: -x: unknown option; 'assay info --help' lists the options" info -x a
+}
+@test "an option of another verb" {
+    refused 2 "assay: --filter: unknown option of assay info; 'assay info --help' lists the options" \
+        info --filter x a
+}
+@test "choice that is none" {
+    refused 2 "assay: --format: 'xml' is none of its choices; write text, json or csv" \
+        info --format xml a
+}
+@test "number that is none" {
+    refused 2 "assay: --jobs: 'two' is not a number; write a whole number from 0 to 2147483647" \
+        info -j two a
+}
+@test "negative number" {
+    refused 2 "assay: --limit: '-1' is not a number; write a whole number from 0 to 2147483647" \
+        functions --limit -1 a
+}
+@test "missing value" {
+    refused 2 "assay: --format: no FORMAT given; write --format FORMAT" info --format
+}
+@test "value of a flag" {
+    refused 2 "assay: --quiet: takes no value; write --quiet alone" info --quiet=1 a
+}
+@test "missing argument" {
+    refused 2 "assay: info: no BIN given; write 'assay info [options] BIN...'" info
+}
+@test "argument too many" {
+    refused 2 "assay: functions: one argument too many: b; write 'assay functions [options] BIN'" \
+        functions a b
+}
+@test "source map without =" {
+    refused 2 "assay: --source-map: 'abc' maps nothing; write OLD=NEW" info --source-map abc "$ASSAY"
+}
+@test "pattern that is none" {
+    "$ASSAY" functions --filter '(' "$ASSAY" 2>err && return 1
+    like "assay: --filter: '(' is no POSIX extended regular expression: *; escape *" "$(cat err)"
+}
+@test "disasm of nothing" {
+    refused 2 "assay: disasm: nothing chosen to show; write --function NAME or --range A-B" disasm a
+}
+@test "range that is none" {
+    refused 2 "assay: --range: '10' is no address range; write A-B with A below B, both hexadecimal" \
+        disasm --range 10 "$ASSAY"
+}
+@test "file that is not there" {
+    "$ASSAY" info ./nowhere 2>err && return 1
+    like "assay: ./nowhere: *" "$(cat err)"
+    equal 1 "$(wc -l <err)"
+}
