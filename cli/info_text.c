@@ -128,7 +128,10 @@ static void say_debug_kind(struct as_str *s, const struct assay_object_info *it)
 {
     switch (it->debug) {
     case ASSAY_DEBUG_NONE:
-        as_str_appendz(s, "none; compile with -g to see source lines and flags");
+        as_str_appendz(s, it->is_stripped
+                              ? "none; install its debug symbols or compile with -g to see "
+                                "source lines and flags"
+                              : "none; compile with -g to see source lines and flags");
         break;
     case ASSAY_DEBUG_EMBEDDED:
         as_str_appendz(s, "in the file");
@@ -244,10 +247,10 @@ static void say_group(struct page *page, const struct as_info *info,
                       const struct as_unit_group *group, unsigned digits)
 {
     const struct assay_unit *unit = &info->debug.unit[group->unit];
-    const unsigned indent = digits + 5;
+    const unsigned indent = digits + 7;
     struct as_str s = {0};
 
-    as_str_appendf(&s, "  %*zu x ", (int)digits, group->n);
+    as_str_appendf(&s, "    %*zu x ", (int)digits, group->n);
     as_str_appendf(&s, "%s, ",
                    unit->standard   ? unit->standard
                    : unit->language ? unit->language
@@ -272,11 +275,12 @@ static void say_units(struct page *page, const struct as_info *info)
     if (!info->debug.unit_n)
         return;
     digits = (unsigned)snprintf(NULL, 0, "%zu", info->groups.at[0].n);
-    as_append_counted(&s, info->debug.unit_n, "unit");
-    as_str_appendf(&s, " built in %zu way%s:", info->groups.n, info->groups.n == 1 ? "" : "s");
-    as_cli_print(page->cli, "  %s%s%s\n", as_style(page->cli, AS_STYLE_BOLD), as_str_z(&s),
-                 as_style(page->cli, AS_STYLE_PLAIN));
-    as_str_fini(&s);
+    as_append_count(&s, info->debug.unit_n);
+    if (info->groups.n > 1)
+        as_str_appendf(&s, ", built in %zu ways:", info->groups.n);
+    else
+        as_str_appendz(&s, info->debug.unit_n > 1 ? ", all built alike:" : ":");
+    fact_str(page, "units", &s);
     for (size_t i = 0; i < info->groups.n; i++)
         say_group(page, info, &info->groups.at[i], digits);
 }
