@@ -167,8 +167,9 @@ static int fail_not_elf(const char *path, const uint8_t *bytes, uint64_t size_b,
                             "or .o file",
                             path);
     char hex[4 * 3 + 1] = "";
+    size_t n = 0;
     for (size_t i = 0; i < 4 && i < size_b; i++)
-        snprintf(hex + 3 * i, sizeof hex - 3 * i, i ? " %02x" : "%02x", bytes[i]);
+        n += (size_t)snprintf(hex + n, sizeof hex - n, i ? " %02x" : "%02x", bytes[i]);
     return as_error_set(err, ASSAY_ERR_NOT_ELF,
                         "%s: is not an ELF file: it starts with the bytes %s instead of 7f 45 4c "
                         "46; name a compiled program, library or .o file",

@@ -17,6 +17,8 @@
 #include "object/internal.h"
 #include "object/order.h"
 
+#define STUB_STEP_B 8u /* stubs stand at multiples of it from the start of their section */
+
 /* Where the loader will put a function's address. */
 struct slot {
     const char *name; /* NULL: that of the resolver */
@@ -111,14 +113,21 @@ static int add_found(struct search *s, const struct slot *slot, uint64_t address
     return as_vec_push(&s->found, entry);
 }
 
-/* Stubs stand at multiples of `step_b`; one ends where the next may start. */
-static int scan(struct search *s, const uint8_t *p, uint64_t n, uint64_t address, uint64_t step_b)
+/* "jmp *disp(%rip); xchg %ax,%ax" is a stub of 8 bytes; all others have 16. */
+static uint64_t stub_size(const uint8_t *p, uint64_t n)
 {
-    for (uint64_t at = 0; at < n; at += step_b) {
+    bool is_short = n >= 8 && p[0] == 0xff && p[1] == 0x25 && p[6] == 0x66 && p[7] == 0x90;
+    uint64_t size_b = is_short ? STUB_STEP_B : 2 * STUB_STEP_B;
+    return size_b < n ? size_b : n;
+}
+
+static int scan(struct search *s, const uint8_t *p, uint64_t n, uint64_t address)
+{
+    for (uint64_t at = 0; at < n; at += STUB_STEP_B) {
         uint64_t target = stub_slot(p + at, n - at, address + at);
         const struct slot *slot = target ? slot_at(s, target) : NULL;
         if (slot)
-            AS_TRY(add_found(s, slot, address + at, n - at < step_b ? n - at : step_b));
+            AS_TRY(add_found(s, slot, address + at, stub_size(p + at, n - at)));
     }
     return 0;
 }
@@ -128,20 +137,16 @@ static int scan_object(struct search *s)
     const struct assay_object *object = s->object;
     for (uint32_t i = 1; i < object->section_n; i++) {
         const struct assay_section *section = &object->section[i];
-        if (!section->exec || !section->data ||
-            (strncmp(section->name, ".plt", 4) != 0 && strncmp(section->name, ".iplt", 5) != 0))
-            continue;
-        /* .plt.got has stubs of 8 bytes; all others have 16. */
-        uint64_t step_b = object->file.shdr[i].sh_entsize == 8 ? 8 : 16;
-        AS_TRY(scan(s, section->data, section->size_b, section->address, step_b));
+        if (section->exec && section->data &&
+            (strncmp(section->name, ".plt", 4) == 0 || strncmp(section->name, ".iplt", 5) == 0))
+            AS_TRY(scan(s, section->data, section->size_b, section->address));
     }
     for (size_t i = 0; object->section_n == 0 && i < object->segment_n; i++) {
         const struct assay_segment *segment = &object->segment[i];
-        uint64_t pad_b = -segment->address & 15;
-        if (segment->type != PT_LOAD || !segment->exec || segment->file_b <= pad_b)
-            continue;
-        AS_TRY(scan(s, object->file.bytes + segment->offset + pad_b, segment->file_b - pad_b,
-                    segment->address + pad_b, 16));
+        uint64_t pad_b = -segment->address & (STUB_STEP_B - 1);
+        if (segment->type == PT_LOAD && segment->exec && segment->file_b > pad_b)
+            AS_TRY(scan(s, object->file.bytes + segment->offset + pad_b, segment->file_b - pad_b,
+                        segment->address + pad_b));
     }
     return 0;
 }
