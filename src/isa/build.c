@@ -335,6 +335,17 @@ static uint16_t index_lanes(const ZydisDecodedInstruction *insn, const ZydisDeco
     return 64;
 }
 
+/* Width of an integer source: of the last operand where an instruction changes widths. */
+static uint8_t source_width(const struct assay_form *f)
+{
+    unsigned last_b = f->element_b;
+    if (f->insn_class == ASSAY_CLASS_CONVERT || f->insn_class == ASSAY_CLASS_EXTEND)
+        for (unsigned i = 0; i < f->operands; i++)
+            if (f->operand[i].kind != ASSAY_OPERAND_IMM && f->operand[i].width_b)
+                last_b = f->operand[i].width_b;
+    return (uint8_t)last_b;
+}
+
 static void build_elements(const struct as_isa_row *row, const ZydisDecodedInstruction *insn,
                            struct assay_form *f)
 {
@@ -349,13 +360,10 @@ static void build_elements(const struct as_isa_row *row, const ZydisDecodedInstr
         width_b = insn->operand_width / 8u;
     if (f->element == ASSAY_ELEMENT_INT && !f->element_b)
         f->element_b = (uint8_t)width_b;
-    if (f->source_element == ASSAY_ELEMENT_INT && !f->source_element_b) {
-        unsigned last_b = width_b;
-        for (unsigned i = 0; i < f->operands; i++)
-            if (f->operand[i].kind != ASSAY_OPERAND_IMM && f->operand[i].width_b)
-                last_b = f->operand[i].width_b;
-        f->source_element_b = (uint8_t)last_b;
-    }
+    if ((f->insn_class == ASSAY_CLASS_PUSH || f->insn_class == ASSAY_CLASS_POP) && f->memories)
+        f->element_b = (uint8_t)f->memory[0].width_b;
+    if (f->source_element == ASSAY_ELEMENT_INT && !f->source_element_b)
+        f->source_element_b = source_width(f);
     if (f->element >= ASSAY_ELEMENT_F16 && f->element <= ASSAY_ELEMENT_F80 &&
         f->insn_class != ASSAY_CLASS_SYSTEM)
         f->traits |= ASSAY_TRAIT_FP;
@@ -399,7 +407,7 @@ void as_form_build(const ZydisDecodedInstruction *insn, const ZydisDecodedOperan
     f->mnemonic = row->mnemonic;
     f->insn_class = row->insn_class;
     f->traits = row->traits;
-    f->isa = isa_of(insn);
+    f->isa = row->traits & ASSAY_TRAIT_X87 ? ASSAY_ISA_X87 : isa_of(insn);
     build_flags(insn, f);
     build_encoding_traits(insn, f);
     build_operands(insn, ops, f);
@@ -411,7 +419,9 @@ void as_form_build(const ZydisDecodedInstruction *insn, const ZydisDecodedOperan
         if (f->operand[i].kind == ASSAY_OPERAND_REG || f->operand[i].kind == ASSAY_OPERAND_MEM)
             f->operand[i].element_b = f->element_b;
     as_form_patch(insn, ops, f);
-    f->flops = (uint16_t)(row->flops * f->lanes);
-    f->intops = (uint16_t)(row->intops * f->lanes);
+    bool string = f->insn_class == ASSAY_CLASS_STRING; /* cmpsd, movsd: two instructions, one row */
+    unsigned intops = string ? f->flags_written != 0 : row->intops;
+    f->flops = (uint16_t)(string ? 0 : row->flops * f->lanes);
+    f->intops = (uint16_t)(intops * f->lanes);
     f->traits &= ~AS_TRAIT_UNALIGNED;
 }

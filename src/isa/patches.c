@@ -6,6 +6,8 @@
  */
 #include "isa/patches.h"
 
+#include <string.h>
+
 #include "isa/table.h"
 
 static bool is_vector(unsigned reg)
@@ -65,6 +67,11 @@ static void strings(const ZydisDecodedInstruction *insn, struct assay_form *f)
     f->element = f->source_element = ASSAY_ELEMENT_INT;
     if (f->memories)
         f->element_b = f->source_element_b = (uint8_t)f->memory[0].width_b;
+    for (unsigned i = 0; i < f->memories; i++) /* the library forgets scas and cmps */
+        if (f->memory[i].base == 6 || f->memory[i].base == 7)
+            as_regset_add(&f->implicit_write, f->memory[i].base);
+    if (f->traits & ASSAY_TRAIT_REP)
+        as_regset_add(&f->implicit_write, 1);
     as_regset_join(&f->implicit_read, f->implicit_write);
     if (insn->mnemonic >= ZYDIS_MNEMONIC_LODSB && insn->mnemonic <= ZYDIS_MNEMONIC_LODSW &&
         !(f->traits & ASSAY_TRAIT_REP) && insn->operand_width >= 32)
@@ -175,6 +182,9 @@ static void control_word(const ZydisDecodedInstruction *insn, struct assay_form 
         as_regset_add(&f->implicit_read, ASSAY_REG_MXCSR);
     if (!(f->traits & ASSAY_TRAIT_FP) || f->traits & ASSAY_TRAIT_X87)
         return;
+    if (f->element == ASSAY_ELEMENT_BF16 || f->source_element == ASSAY_ELEMENT_BF16 ||
+        insn->mnemonic == ZYDIS_MNEMONIC_VTESTPS || insn->mnemonic == ZYDIS_MNEMONIC_VTESTPD)
+        return; /* bfloat16 rounds to nearest and ignores MXCSR; vtest looks at sign bits only */
     switch (f->insn_class) {
     case ASSAY_CLASS_ADD:
     case ASSAY_CLASS_MUL:
@@ -191,6 +201,59 @@ static void control_word(const ZydisDecodedInstruction *insn, struct assay_form 
     default:
         break;
     }
+}
+
+/* State that is saved, restored or cleared as a whole. */
+static void whole_state(const ZydisDecodedInstruction *insn, struct assay_form *f)
+{
+    static const struct assay_regset fx = {
+        {(uint64_t)0xffff << ASSAY_REG_VEC | (uint64_t)0xff << ASSAY_REG_X87,
+         (uint64_t)7 << (ASSAY_REG_MXCSR - 64)}};
+    static const struct assay_regset all = {
+        {~(uint64_t)0xffff, (uint64_t)0xff | (uint64_t)15 << (ASSAY_REG_MXCSR - 64)}};
+    static const struct assay_regset low16 = {{(uint64_t)0xffff << ASSAY_REG_VEC, 0}};
+    const char *name = f->mnemonic;
+    if (insn->mnemonic == ZYDIS_MNEMONIC_VZEROALL || insn->mnemonic == ZYDIS_MNEMONIC_VZEROUPPER) {
+        as_regset_join(&f->implicit_write, low16);
+        as_regset_join(&f->implicit_clear, low16);
+        if (insn->mnemonic == ZYDIS_MNEMONIC_VZEROUPPER)
+            as_regset_join(&f->implicit_merge, low16);
+    } else if (!strncmp(name, "fxsave", 6)) {
+        as_regset_join(&f->implicit_read, fx);
+    } else if (!strncmp(name, "fxrstor", 7)) {
+        as_regset_join(&f->implicit_write, fx);
+        as_regset_join(&f->implicit_merge, low16);
+    } else if (!strncmp(name, "xsave", 5)) {
+        as_regset_join(&f->implicit_read, all);
+    } else if (!strncmp(name, "xrstor", 6)) {
+        as_regset_join(&f->implicit_write, all);
+        as_regset_join(&f->implicit_merge, all);
+    } else if (insn->mnemonic == ZYDIS_MNEMONIC_EMMS || insn->mnemonic == ZYDIS_MNEMONIC_FEMMS) {
+        as_regset_add(&f->implicit_write, ASSAY_REG_X87SW);
+    }
+}
+
+static void tiles(const ZydisDecodedInstruction *insn, struct assay_form *f)
+{
+    if (f->isa != ASSAY_ISA_AMX)
+        return;
+    bool writes =
+        insn->mnemonic == ZYDIS_MNEMONIC_LDTILECFG || insn->mnemonic == ZYDIS_MNEMONIC_TILERELEASE;
+    if (writes)
+        f->implicit_write.word[1] |= 0xff;
+    as_regset_add(writes ? &f->implicit_write : &f->implicit_read, ASSAY_REG_TILECFG);
+}
+
+/* Writes that hang on a value: the old one stays. */
+static void conditional_writes(const ZydisDecodedInstruction *insn, struct assay_form *f)
+{
+    struct assay_operand *o = &f->operand[0];
+    if (insn->mnemonic == ZYDIS_MNEMONIC_BSF || insn->mnemonic == ZYDIS_MNEMONIC_BSR)
+        o->access |=
+            ASSAY_ACCESS_READ | ASSAY_ACCESS_MAYBE; /* source zero: AMD says so, Intel does */
+    if ((insn->mnemonic == ZYDIS_MNEMONIC_SHLD || insn->mnemonic == ZYDIS_MNEMONIC_SHRD) &&
+        f->operand[2].kind == ASSAY_OPERAND_IMM)
+        o->access &= (uint8_t)~ASSAY_ACCESS_MAYBE;
 }
 
 static void alignment(const ZydisDecodedInstruction *insn, struct assay_form *f)
@@ -263,6 +326,9 @@ void as_form_patch(const ZydisDecodedInstruction *insn, const ZydisDecodedOperan
     strings(insn, f);
     x87(insn, f);
     mmx(insn, ops, f);
+    whole_state(insn, f);
+    tiles(insn, f);
+    conditional_writes(insn, f);
     control_word(insn, f);
     alignment(insn, f);
     idioms_and_moves(insn, ops, f);
