@@ -46,7 +46,7 @@ static void roff(const char *text)
         if (!*text)
             break;
         text++;
-        if (text[-2] == '.' || at + strcspn(text, " ") > 70) {
+        if ((n && text[-2] == '.') || at + strcspn(text, " ") > 70) {
             putchar('\n');
             at = 0;
         } else {

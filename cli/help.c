@@ -21,7 +21,8 @@ const struct as_note as_exit_notes[] = {
 };
 
 const struct as_note as_environment_notes[] = {
-    {"COLUMNS", "Width of text output where standard output is no terminal; 80 when not set."},
+    {"COLUMNS", "Width of text output; when not set, that of the terminal, else 80, and in a "
+                "file or pipe tables are as wide as they need to be."},
     {"NO_COLOR", "When set and not empty, --color auto never colours."},
     {"ASSAY_LOG", "Diagnostic messages on standard error, as domain:level, for example "
                   "object:debug; levels are error, warn, info, debug and trace."},

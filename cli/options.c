@@ -28,7 +28,7 @@ const struct as_verb as_verbs[AS_VERB_COUNT] = {
 
 const struct as_option as_options[AS_OPTION_COUNT] = {
 #define OPTION(id, scope, letter, name, argument, kind, choices, help)                             \
-    {scope, letter, name, argument, AS_KIND_##kind, choices, help},
+    {scope, name, argument, choices, help, AS_KIND_##kind, letter},
 #include "options.def"
 };
 
@@ -190,7 +190,9 @@ static int take_number(int id, const char *value, uint64_t *number, struct assay
 
 static int take_option(struct as_arguments *out, int id, const char *value, struct assay_error *err)
 {
-    out->value[id] = value ? value : "";
+    if (!value)
+        value = ""; /* a flag */
+    out->value[id] = value;
     switch (as_options[id].kind) {
     case AS_KIND_CHOICE:
         return take_choice(id, value, &out->number[id], err);

@@ -48,12 +48,12 @@ struct as_verb {
 
 struct as_option {
     uint64_t scope; /* bit per verb, or AS_SCOPE_COMMON */
-    char letter;    /* 0 = none */
     const char *name;
     const char *argument; /* NULL for flags */
-    enum as_option_kind kind;
-    const char *choices; /* "a|b|c" or NULL */
+    const char *choices;  /* "a|b|c" or NULL */
     const char *help;
+    enum as_option_kind kind;
+    char letter; /* 0 = none */
 };
 
 struct as_example {

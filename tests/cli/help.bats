@@ -5,9 +5,6 @@ setup() { load common.bash; }
 
 verbs() { "$ASSAY" --help | sed -n '/^Verbs:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p'; }
 
-# Long options in a help text.
-options_in_help() { sed -n 's/^ *\(-., \)\{0,1\}--\([a-z-]*\).*/\2/p' | sort -u; }
-
 @test "--help, help and help VERB agree" {
     equal "$("$ASSAY" --help)" "$("$ASSAY" help)"
     equal "$("$ASSAY" info --help)" "$("$ASSAY" help info)"
@@ -27,25 +24,9 @@ options_in_help() { sed -n 's/^ *\(-., \)\{0,1\}--\([a-z-]*\).*/\2/p' | sort -u;
 @test "help widens with COLUMNS" {
     [ "$(COLUMNS=120 "$ASSAY" info --help | wc -l)" -lt "$("$ASSAY" info --help | wc -l)" ]
 }
-@test "every option of help is in the man page and the completions" {
-    tr -d '\\' <"$ASSAY_MAN" >man
-    for verb in $(verbs); do
-        "$ASSAY" "$verb" --help | options_in_help >options
-        [ -s options ]
-        while read -r option; do
-            grep -q -e "fB--$option\\(fR\\|$\\)" man || fails "man page lacks --$option"
-            grep -q -e " --$option[ ']" "$ASSAY_BASH" || fails "bash completion lacks --$option"
-            grep -q -e "'\\**--$option=*\\[" "$ASSAY_ZSH" || fails "zsh completion lacks --$option"
-        done <options
-        grep -q "^.SS assay $verb" man
-        grep -q "    $verb) words" "$ASSAY_BASH"
-        grep -q "'$verb:" "$ASSAY_ZSH"
-    done
-}
-@test "the man page names no option that the parser refuses" {
-    tr -d '\\' <"$ASSAY_MAN" | sed -n 's/.*fB--\([a-z-]*\)fR.*/\1/p' | sort -u >in_man
-    for verb in $(verbs); do "$ASSAY" "$verb" --help; done | options_in_help >in_help
-    equal "$(cat in_help)" "$(cat in_man)"
+@test "help, man page and completions name the same verbs and options" {
+    run sh "$CHECK_OPTIONS" "$(dirname "$ASSAY")"
+    like "options: [0-9]* checked in help, man page and completions" "$output"
 }
 @test "the man page is clean roff" {
     command -v mandoc >/dev/null || skip "no mandoc here"
