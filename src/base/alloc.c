@@ -30,7 +30,11 @@ void *as_malloc(size_t size_b)
 
 void *as_calloc(size_t count, size_t size_b)
 {
-    return refused() ? NULL : calloc(count ? count : 1, size_b ? size_b : 1);
+    /* Checked here as well as in calloc: the address sanitizer's ends the program instead. */
+    size_t total_b;
+    if (__builtin_mul_overflow(count, size_b, &total_b) || refused())
+        return NULL;
+    return calloc(1, total_b ? total_b : 1);
 }
 
 void *as_realloc(void *p, size_t count, size_t size_b)

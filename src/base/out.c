@@ -6,6 +6,7 @@
 #include "base/out.h"
 
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -241,7 +242,8 @@ void as_out_double(struct as_out *out, double v)
     if (fixed_point(out, v))
         return;
     char text[40];
-    for (int digits = 15; digits <= 17; digits++) {
+    /* Below the normal numbers fewer digits than 15 may do. */
+    for (int digits = fabs(v) < DBL_MIN ? 1 : 15; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, v);
         if (strtod(text, NULL) == v)
             break;
