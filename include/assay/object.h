@@ -142,7 +142,7 @@ enum assay_symbol_binding { ASSAY_BIND_LOCAL, ASSAY_BIND_GLOBAL, ASSAY_BIND_WEAK
 
 struct assay_symbol {
     const char *name; /* as linked (mangled); version suffix removed */
-    uint64_t address;
+    uint64_t address; /* of a thread-local symbol: offset in the thread's block, as nm shows it */
     uint64_t size_b;
     uint32_t section; /* index into sections, ASSAY_NONE when absolute */
     uint8_t kind;     /* assay_symbol_kind */
@@ -151,9 +151,11 @@ struct assay_symbol {
     bool hidden;
 };
 
-/* Defined symbols sorted by address, then size descending, then binding, then name. */
+/* Defined symbols sorted by address, then size descending, then binding (global, weak, local),
+ * then name. */
 size_t assay_object_symbols(const struct assay_object *object, const struct assay_symbol **out);
 
+/* `symtab`, `dynsym`: entries of the tables; `undefined`: of .symtab, without one of .dynsym. */
 struct assay_symbol_counts {
     size_t symtab, dynsym, functions, objects, plt, undefined;
 };
@@ -194,10 +196,11 @@ struct assay_function {
     uint32_t decl_file; /* index into files, ASSAY_NONE */
     uint32_t decl_line; /* 0 = unknown */
     uint8_t origin;     /* assay_function_origin */
-    bool is_part;       /* ".cold", ".part", ".isra" split of another function */
+    bool is_part;       /* ".cold" or ".part" split of another function */
 };
 
-/* Sorted by start. Loads DWARF when `with_source` asks for unit and declaration lines. */
+/* Sorted by start. Loads DWARF when `with_source` asks for unit and declaration lines; the first
+ * call that does replaces the list, and what was handed out before is gone. */
 int assay_object_functions(struct assay_object *object, bool with_source,
                            const struct assay_function **out, size_t *n, struct assay_error *err);
 
