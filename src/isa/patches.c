@@ -186,6 +186,12 @@ static void control_word(const ZydisDecodedInstruction *insn, struct assay_form 
         insn->mnemonic == ZYDIS_MNEMONIC_VTESTPS || insn->mnemonic == ZYDIS_MNEMONIC_VTESTPD)
         return; /* bfloat16 rounds to nearest and ignores MXCSR; vtest looks at sign bits only */
     switch (f->insn_class) {
+    case ASSAY_CLASS_RCP:
+    case ASSAY_CLASS_RSQRT:
+        if (!(f->traits & ASSAY_TRAIT_EVEX))
+            break; /* rcpps takes denormals for zero whatever MXCSR says; vrcp14ps asks it */
+        as_regset_add(&f->implicit_read, ASSAY_REG_MXCSR);
+        break;
     case ASSAY_CLASS_ADD:
     case ASSAY_CLASS_MUL:
     case ASSAY_CLASS_FMA:
@@ -300,6 +306,14 @@ static void idioms_and_moves(const ZydisDecodedInstruction *insn, const ZydisDec
 
 static void widths(const ZydisDecodedInstruction *insn, struct assay_form *f)
 {
+    if (insn->mnemonic == ZYDIS_MNEMONIC_XLAT && f->memories) {
+        f->memory[0].access = ASSAY_ACCESS_READ;
+        f->memory[0].index = 0; /* al */
+    }
+    /* bt and its kin take the bit number for a signed distance from the operand's address */
+    if (insn->mnemonic >= ZYDIS_MNEMONIC_BT && insn->mnemonic <= ZYDIS_MNEMONIC_BTS &&
+        f->operand[0].kind == ASSAY_OPERAND_MEM && f->operand[1].kind == ASSAY_OPERAND_REG)
+        f->operand[0].width_b = 0;
     for (unsigned i = 0; i < f->operands; i++) {
         struct assay_operand *o = &f->operand[i];
         bool mem = o->kind == ASSAY_OPERAND_MEM;
