@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Damaged DWARF and empty memory: whatever bytes the debug sections hold, and whichever
+ * allocation fails, reading ends with tables that hold together or with one error.
+ */
+#include "dwarf_fixture.h"
+
+#include "base/alloc.h"
+
+struct bytes {
+    uint8_t *p;
+    size_t n;
+};
+
+static struct bytes slurp(const char *path)
+{
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    fseek(f, 0, SEEK_END);
+    struct bytes b = {.n = (size_t)ftell(f)};
+    rewind(f);
+    b.p = malloc(b.n);
+    assert_non_null(b.p);
+    assert_int_equal(fread(b.p, 1, b.n, f), b.n);
+    fclose(f);
+    return b;
+}
+
+/* Every index leads somewhere, every string ends, parents come first, rows ascend. */
+static void check_tables(const struct assay_object *object, const struct assay_debug *d)
+{
+    size_t strings = 0;
+    for (size_t i = 0; i < d->unit_n; i++) {
+        strings += strlen(d->unit[i].name);
+        strings += d->unit[i].producer ? strlen(d->unit[i].producer) : 0;
+    }
+    for (size_t i = 0; i < d->file_n; i++)
+        strings += strlen(d->file[i]);
+    for (size_t i = 0; i < d->line_n; i++) {
+        assert_true(i == 0 || d->line[i - 1].address <= d->line[i].address);
+        assert_true(d->line[i].file == ASSAY_NONE || d->line[i].file < d->file_n);
+    }
+    for (size_t i = 0; i < d->inline_n; i++) {
+        const struct assay_inline *in = &d->inlines[i];
+        strings += strlen(in->name);
+        assert_true(in->parent == ASSAY_NONE || in->parent < i);
+        assert_true(in->unit == ASSAY_NONE || in->unit < d->unit_n);
+        assert_true(in->decl_file == ASSAY_NONE || in->decl_file < d->file_n);
+        assert_true(in->call_file == ASSAY_NONE || in->call_file < d->file_n);
+        assert_true((size_t)in->first_range + in->ranges <= d->range_n);
+        const struct assay_range *range = &d->range[in->first_range];
+        uint32_t at = assay_debug_inline_at(object, range->start);
+        assert_true(at == ASSAY_NONE || at < d->inline_n);
+    }
+    assert_true(strings < SIZE_MAX);
+}
+
+/* Opens the bytes and loads all; whether they were taken for an object at all. */
+static bool load(const struct bytes *b, size_t *damaged)
+{
+    static const struct assay_object_options options = {.debug_dirs = ""};
+    struct assay_object *object = NULL;
+    struct assay_debug debug;
+    if (assay_object_open_memory(b->p, b->n, "hostile", &options, &object, NULL) < 0)
+        return false;
+    assert_int_equal(assay_object_debug(object, ASSAY_DEBUG_ALL, 1, &debug, damaged, NULL), 0);
+    check_tables(object, &debug);
+    assay_object_close(&object);
+    return true;
+}
+
+static uint64_t rng = 88172645463325252u;
+
+static uint64_t next(void)
+{
+    rng ^= rng << 13;
+    rng ^= rng >> 7;
+    rng ^= rng << 17;
+    return rng;
+}
+
+static void flip(const char *path, size_t rounds)
+{
+    struct bytes whole = slurp(path), work = {malloc(whole.n), whole.n};
+    assert_non_null(work.p);
+    struct assay_object *object = NULL;
+    assert_int_equal(assay_object_open_memory(whole.p, whole.n, path, NULL, &object, NULL), 0);
+    const struct assay_section *section;
+    size_t n = assay_object_sections(object, &section), tried = 0, hurt = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (strncmp(section[i].name, ".debug_", 7) != 0 || section[i].size_b == 0 ||
+            section[i].offset + section[i].size_b > whole.n)
+            continue;
+        for (size_t k = 0; k < rounds; k++) {
+            memcpy(work.p, whole.p, whole.n);
+            /* One bit, a few bytes, or a cut: by turns. */
+            for (size_t m = 0; m <= k % 4; m++) {
+                size_t at = section[i].offset + next() % section[i].size_b;
+                work.p[at] = k % 4 == 0 ? (uint8_t)(work.p[at] ^ 1u << next() % 8)
+                                        : (uint8_t)(k % 3 ? next() : 0xff);
+            }
+            size_t damaged = 0;
+            assert_true(load(&work, &damaged));
+            hurt += damaged != 0;
+            tried++;
+        }
+    }
+    assert_true(tried >= 4 * rounds);
+    assert_true(hurt > 0);
+    assay_object_close(&object);
+    free(whole.p);
+    free(work.p);
+}
+
+static void test_flips(void **state)
+{
+    (void)state;
+    fixture_run("gcc -O2 -gdwarf-5 two.c -o five && gcc -O2 -gdwarf-4 -gz two.c -o four && "
+                "clang -O2 -gdwarf-5 -c two.c -o rel.o && gcc -O2 -gdwarf-2 two.c -o two");
+    flip("five", 400);
+    flip("four", 200);
+    flip("rel.o", 200);
+    flip("two", 200);
+}
+
+/* A unit that is damaged takes no other with it. */
+static void test_one_unit(void **state)
+{
+    (void)state;
+    fixture_run("sed s/main/other/ two.c | sed s/outer/outer2/ > three.c && "
+                "gcc -O0 -gdwarf-4 two.c three.c -o prog");
+    struct bytes b = slurp("prog");
+    struct assay_object *object = NULL;
+    struct assay_debug debug;
+    size_t damaged = 0;
+    assert_int_equal(assay_object_open_memory(b.p, b.n, "prog", NULL, &object, NULL), 0);
+    const struct assay_section *section;
+    size_t n = assay_object_sections(object, &section);
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(section[i].name, ".debug_info") == 0)
+            b.p[section[i].offset + 11] = 0x7f; /* an abbreviation that is not there */
+    }
+    assay_object_close(&object);
+    assert_int_equal(assay_object_open_memory(b.p, b.n, "prog", NULL, &object, NULL), 0);
+    assert_int_equal(assay_object_debug(object, ASSAY_DEBUG_ALL, 1, &debug, &damaged, NULL), 0);
+    assert_int_equal(damaged, 1);
+    assert_int_equal(debug.unit_n, 1);
+    assert_int_equal(fixture_count(&debug, "outer2"), 1);
+    assert_int_equal(fixture_count(&debug, "outer"), 0);
+    assay_object_close(&object);
+    free(b.p);
+}
+
+static void test_no_memory(void **state)
+{
+    (void)state;
+    fixture_run("rm -f *.dwo; gcc -O2 -gz -gdwarf-5 two.c -o prog");
+    for (int64_t after = 0; after < 5000; after++) {
+        struct assay_object *object = NULL;
+        struct assay_debug debug;
+        struct assay_error err = {0};
+        as_alloc_fail_after(after);
+        int rc = assay_object_open("prog", NULL, &object, &err);
+        if (rc == 0)
+            rc = assay_object_debug(object, ASSAY_DEBUG_ALL, 1, &debug, NULL, &err);
+        as_alloc_fail_after(-1);
+        if (rc == 0) {
+            assert_int_equal(debug.unit_n, 1);
+            assert_true(debug.inline_n > 1 && debug.line_n > 5);
+            assay_object_close(&object);
+            assert_true(after > 20);
+            return;
+        }
+        assert_int_equal(rc, ASSAY_ERR_NOMEM);
+        assert_true(err.text[0] != 0);
+        assay_object_close(&object);
+    }
+    fail_msg("never enough memory");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_flips),
+        cmocka_unit_test(test_one_unit),
+        cmocka_unit_test(test_no_memory),
+    };
+    return cmocka_run_group_tests_name("object/dwarf_hostile", tests, fixture_setup,
+                                       fixture_teardown);
+}
