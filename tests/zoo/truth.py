@@ -6,6 +6,7 @@ check is one comparison. Sizes and addresses are numbers.
 """
 import collections
 import re
+import shutil
 import subprocess
 
 
@@ -117,24 +118,35 @@ def unwind(path):
 
 
 def instructions(path):
-    """Section name to the sorted addresses of its instructions, and those objdump calls (bad)."""
-    found, bad, section = collections.defaultdict(list), set(), None
+    """Section name to the sorted addresses of its instructions (in a .o file: offsets)."""
+    found, section = collections.defaultdict(list), None
     for line in out("objdump", "-dw", "--no-show-raw-insn", path).splitlines():
         if line.startswith("Disassembly of section "):
             section = line[len("Disassembly of section "):-1]
-        m = re.match(r"\s*([0-9a-f]+):\s+(\S+)", line)
+        m = re.match(r"\s*([0-9a-f]+):\s+\S", line)
         if m:
             found[section].append(int(m[1], 16))
-            if m[2] == "(bad)":
-                bad.add(int(m[1], 16))
-    return found, bad
+    return found
 
 
-def lines(path, addresses):
-    """Address to (base name of the file, line) by addr2line; (None, 0) where it knows nothing."""
+def lines(path, addresses, section=None):
+    """Address to (base name of the file, line); (None, 0) where nothing is known.
+
+    By addr2line of binutils; where that knows nothing at all (it misreads split DWARF 5, and
+    64-bit DWARF with 32-bit line tables) by that of LLVM. In a .o file, addresses are offsets in
+    `section`.
+    """
+    options = ["-j", section] if section else []
+    found = lines_by("addr2line", path, addresses, options)
+    if not section and shutil.which("llvm-addr2line") and not any(n for _, n in found.values()):
+        found = lines_by("llvm-addr2line", path, addresses, options)
+    return found
+
+
+def lines_by(tool, path, addresses, options):
     text = "".join(f"{a:#x}\n" for a in addresses)
     found = {}
-    for address, line in zip(addresses, out("addr2line", "-e", path, text=text).splitlines()):
+    for address, line in zip(addresses, out(tool, *options, "-e", path, text=text).splitlines()):
         m = re.match(r"(.*):(\d+|\?)", line)
         number = 0 if m[2] == "?" else int(m[2])
         known = m[1] not in ("??", "?") and number
