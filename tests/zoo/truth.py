@@ -117,29 +117,35 @@ def unwind(path):
     return found
 
 
+# objdump writes these as one instruction with the fwait before it; the processor has two.
+WAITING = {"fstcw", "fstsw", "fstenv", "fsave", "finit", "fclex"}
+
+
 def instructions(path):
     """Section name to the sorted addresses of its instructions (in a .o file: offsets)."""
     found, section = collections.defaultdict(list), None
     for line in out("objdump", "-dw", "--no-show-raw-insn", path).splitlines():
         if line.startswith("Disassembly of section "):
             section = line[len("Disassembly of section "):-1]
-        m = re.match(r"\s*([0-9a-f]+):\s+\S", line)
+        m = re.match(r"\s*([0-9a-f]+):\s+(\S+)", line)
         if m:
             found[section].append(int(m[1], 16))
+            if m[2] in WAITING:
+                found[section].append(int(m[1], 16) + 1)
     return found
 
 
 def lines(path, addresses, section=None):
-    """Address to (base name of the file, line); (None, 0) where nothing is known.
+    """Address to the set of (base name of the file, line) that tools say; (None, 0) is nothing.
 
-    By addr2line of binutils; where that knows nothing at all (it misreads split DWARF 5, and
-    64-bit DWARF with 32-bit line tables) by that of LLVM. In a .o file, addresses are offsets in
-    `section`.
+    Binutils 2.40 misreads split DWARF 5, 64-bit DWARF with 32-bit line tables, and file 0 of
+    DWARF 5, so where LLVM's tool is installed it is asked too. In a .o file, addresses are offsets
+    in `section`, which only binutils takes.
     """
-    options = ["-j", section] if section else []
-    found = lines_by("addr2line", path, addresses, options)
-    if not section and shutil.which("llvm-addr2line") and not any(n for _, n in found.values()):
-        found = lines_by("llvm-addr2line", path, addresses, options)
+    found = lines_by("addr2line", path, addresses, ["-j", section] if section else [])
+    if not section and shutil.which("llvm-addr2line"):
+        for address, said in lines_by("llvm-addr2line", path, addresses, []).items():
+            found[address] |= said
     return found
 
 
@@ -150,7 +156,7 @@ def lines_by(tool, path, addresses, options):
         m = re.match(r"(.*):(\d+|\?)", line)
         number = 0 if m[2] == "?" else int(m[2])
         known = m[1] not in ("??", "?") and number
-        found[address] = (m[1].rsplit("/", 1)[-1], number) if known else (None, 0)
+        found[address] = {(m[1].rsplit("/", 1)[-1], number) if known else (None, 0)}
     return found
 
 
