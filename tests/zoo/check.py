@@ -51,12 +51,12 @@ def versions():
     return found
 
 
-def marks(sources):
-    """Name to the set of (source, line) that `line:NAME` marks in the sources."""
+def marks(sources, kind="line"):
+    """Name to the set of (source, line) that `line:NAME` (or another kind) marks in the sources."""
     found = collections.defaultdict(set)
     for source in sources:
         for n, line in enumerate((build.SRC / source).read_text().splitlines(), 1):
-            m = re.search(r"\bline:(\S+)", line)
+            m = re.search(rf"\b{kind}:(\S+)", line)
             if m:
                 found[m[1]].add((source, n))
     return found
@@ -326,8 +326,21 @@ class Check:
             own = [a for a in ours if within(spans, a)]
             self.same_set(own, inside, f"{len(inside)} instructions of {s.name} start where "
                           "objdump says")
+            if "inlined" in self.row and s.name == ".text":
+                self.inlined(ours.values())
             if with_lines and s.name.startswith(".text"):
                 self.compare_lines(s.name, ours, inside)
+
+    def inlined(self, rows):
+        """Each function of `inlined` was inlined from the line that its call is marked at."""
+        calls = marks(self.row["source"], "call")
+        said = {one for r in rows for one in r["inlined"].split(";")}
+        for name in self.row["inlined"]:
+            want = {f"{source}:{line}" for source, line in calls[name]}
+            places = {one.rsplit("/", 1)[-1] for one in said
+                      if re.search(rf"\b{name}\b", one.split(" at ")[0])}
+            self.point(want and want <= places, f"{name} is inlined from its marked call",
+                       f"got {sorted(places)}, marked {sorted(want)}")
 
     def compare_lines(self, section, ours, addresses):
         some = addresses[::max(1, len(addresses) // 4000)]
