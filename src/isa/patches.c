@@ -64,6 +64,8 @@ static void strings(const ZydisDecodedInstruction *insn, struct assay_form *f)
     f->insn_class =
         insn->meta.category == ZYDIS_CATEGORY_STRINGOP ? ASSAY_CLASS_STRING : f->insn_class;
     f->traits &= ~(ASSAY_TRAIT_SCALAR | ASSAY_TRAIT_PACKABLE | ASSAY_TRAIT_FP);
+    f->flags_read &=
+        ASSAY_FLAG_D | ASSAY_FLAG_SYSTEM; /* repe and repne test the flag they have just set */
     f->element = f->source_element = ASSAY_ELEMENT_INT;
     if (f->memories)
         f->element_b = f->source_element_b = (uint8_t)f->memory[0].width_b;
@@ -171,6 +173,28 @@ static void mmx(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *
     as_regset_add(&f->implicit_write, ASSAY_REG_X87SW);
     if (f->vector_b == 8 && f->traits & ASSAY_TRAIT_PACKED)
         f->traits |= ASSAY_TRAIT_PACKABLE;
+}
+
+/* Writes that the decoder library leaves out; found by executing the instructions. */
+static void left_out(const ZydisDecodedInstruction *insn, struct assay_form *f)
+{
+    switch (insn->mnemonic) {
+    case ZYDIS_MNEMONIC_RDSSPD: /* the destination stays when shadow stacks are off */
+    case ZYDIS_MNEMONIC_RDSSPQ:
+        f->operand[0].access |= ASSAY_ACCESS_READ | ASSAY_ACCESS_MAYBE;
+        break;
+    case ZYDIS_MNEMONIC_VPTEST:
+    case ZYDIS_MNEMONIC_VTESTPS:
+    case ZYDIS_MNEMONIC_VTESTPD: /* cleared */
+        f->flags_written |= ASSAY_FLAG_A | ASSAY_FLAG_O | ASSAY_FLAG_P | ASSAY_FLAG_S;
+        break;
+    case ZYDIS_MNEMONIC_VPCMPESTRM:
+    case ZYDIS_MNEMONIC_VPCMPISTRM: /* xmm0 is written as by any VEX instruction */
+        as_regset_add(&f->implicit_clear, ASSAY_REG_VEC);
+        break;
+    default:
+        break;
+    }
 }
 
 /* Rounding mode and exception masks: what computes in floating point reads MXCSR. */
@@ -338,6 +362,7 @@ void as_form_patch(const ZydisDecodedInstruction *insn, const ZydisDecodedOperan
 {
     merging_writes(insn, ops, f);
     strings(insn, f);
+    left_out(insn, f);
     x87(insn, f);
     mmx(insn, ops, f);
     whole_state(insn, f);
