@@ -2,8 +2,7 @@
 /*
  * The plain program of the zoo: numeric kernels with one loop, a loop nest, a reduction, a
  * switch, a recursion, and a split cold path. No tricks of the linker: those stand in symbols.c.
- * A comment `line:NAME` marks the line where function NAME is declared, `call:NAME` one that calls
- * it; check.py reads them.
+ * A comment `line:NAME` marks the line where function NAME is declared; check.py reads it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,7 +115,7 @@ int main(int argc, char **argv) /* line:main */
     if (!a || !b || !c)
         fail("out of memory");
     for (size_t i = 0; i < n * n; i++) {
-        a[i] = scale((double)i); /* call:scale */
+        a[i] = scale((double)i);
         b[i] = (double)dispatch((int)(i % 8), (int)i);
     }
     daxpy(n * n, 0.5, a, b);
