@@ -46,7 +46,7 @@ check_tidy() { # needs build-lint-clang
 }
 
 alone() { # HEADER COMPILER OPTION...: the header is the first thing a source includes
-    printf '#include "%s"\n' "$1" >build-lint-gcc.header
+    printf '#include "%s"\ntypedef int alone;\n' "$1" >build-lint-gcc.header
     shift
     "$@" - <build-lint-gcc.header -Wall -Wextra -Werror -Iinclude -Isrc -I. -fsyntax-only
     compiled=$?

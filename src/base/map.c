@@ -47,6 +47,7 @@ void as_map_u64_fini(struct as_map_u64 *map)
     as_arena_fini(&map->arena);
 }
 
+/* NOLINTNEXTLINE(readability-function-size): the macro of uthash counts as ours */
 int as_map_u64_put(struct as_map_u64 *map, uint64_t key, uint32_t value)
 {
     struct as_map_u64_entry *entry = u64_find(map, key);
@@ -100,6 +101,7 @@ void as_map_view_fini(struct as_map_view *map)
     as_arena_fini(&map->arena);
 }
 
+/* NOLINTNEXTLINE(readability-function-size): the macro of uthash counts as ours */
 int as_map_view_put(struct as_map_view *map, struct as_view key, uint32_t value)
 {
     if (too_long(key))

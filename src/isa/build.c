@@ -15,7 +15,7 @@ struct as_named as_register_of(ZydisRegister reg)
 {
     struct as_named out = {ASSAY_REG_NONE, 0, 0};
     ZydisRegisterClass rc = ZydisRegisterGetClass(reg);
-    int id = ZydisRegisterGetId(reg);
+    unsigned id = (uint8_t)ZydisRegisterGetId(reg); /* no register is -1, and has no class */
     unsigned first;
     out.width_b = (uint16_t)(ZydisRegisterGetWidth(ZYDIS_MACHINE_MODE_LONG_64, reg) / 8);
     switch (rc) {
@@ -73,7 +73,7 @@ struct as_named as_register_of(ZydisRegister reg)
             out.reg = ASSAY_REG_SYSTEM;
         return out;
     }
-    out.reg = (uint8_t)(first + (unsigned)id);
+    out.reg = (uint8_t)(first + id);
     return out;
 }
 

@@ -491,7 +491,7 @@ static void learn(const uint8_t *p, struct split *s, uint64_t key, struct as_dec
         memset(&again, 0, sizeof again);
         again.address = ref->insn.address;
         fill(p, s, &ref->recipe, &again);
-        if (memcmp(&again, &ref->insn, sizeof again))
+        if (memcmp(&again, &ref->insn, sizeof again) != 0)
             ref->recipe.flags |= AS_RECIPE_SLOW;
     }
     if (ref->recipe.flags & AS_RECIPE_FINE && !(key >> KEY_FINE & 1)) {

@@ -126,7 +126,7 @@ static inline void as_dw_skip(struct as_dw_cursor *c, uint64_t n)
 static inline uint64_t as_dw_fixed(struct as_dw_cursor *c, unsigned n)
 {
     uint64_t v = 0;
-    if (n > as_dw_left(c)) {
+    if (n > as_dw_left(c) || !c->p) {
         as_dw_fail(c);
         return 0;
     }

@@ -322,7 +322,7 @@ int as_dw_line_program(struct as_dw_line_table *table, const struct as_dw_file *
     struct as_dw_cursor c = as_dw_cursor_at(table->bytes, table->program, table->end);
     struct machine m = {.table = table, .main = main};
     reset(&m);
-    while (c.p < c.end) {
+    while (c.p && c.p < c.end) {
         uint8_t opcode = *c.p++;
         if (opcode >= table->opcode_base) {
             unsigned adjusted = opcode - (unsigned)table->opcode_base;
@@ -391,8 +391,12 @@ int as_dw_lines_merge(struct as_dw_line_table *const *table, size_t table_n,
             rows += it->n;
         }
     }
-    struct assay_line *line = rows ? as_realloc(NULL, rows, sizeof *line) : NULL;
-    if (rows && !line) {
+    if (rows == 0) {
+        as_vec_fini(&all);
+        return 0;
+    }
+    struct assay_line *line = as_realloc(NULL, rows, sizeof *line);
+    if (!line) {
         as_vec_fini(&all);
         return ASSAY_ERR_NOMEM;
     }

@@ -441,7 +441,7 @@ const uint8_t *as_file_section_bytes(const struct as_file *file, uint32_t index,
 static size_t notes_build_id(const uint8_t *p, uint64_t n, uint64_t align_b, uint8_t *out,
                              size_t out_b)
 {
-    while (n >= sizeof(Elf64_Nhdr)) {
+    while (p && n >= sizeof(Elf64_Nhdr)) {
         Elf64_Nhdr note;
         memcpy(&note, p, sizeof note);
         uint64_t pad = align_b == 8 ? 7 : 3;

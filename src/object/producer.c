@@ -149,10 +149,8 @@ static int switch_standard(struct as_arena *arena, struct assay_unit *unit)
         last++;
         n--;
     }
-    bool cxx = n > 2 && strncmp(last, "++", 2) == 0;
-    const char *head = unit->language && strcmp(unit->language, "Fortran") == 0 ? "Fortran "
-                       : cxx                                                    ? "C"
-                                                                                : "C";
+    bool fortran = unit->language && strcmp(unit->language, "Fortran") == 0;
+    const char *head = fortran ? "Fortran " : "C"; /* "++17" follows the head for C++ */
     if (n == 0 || n > 16)
         return 0;
     char text[64];

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define ALL_VECTORS 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,\
+        29,30,31
 /*
  * Loads every register from hx_in, jumps to hx_code, and comes back through hx_exit (or through
  * hx_exit_taken when a branch was taken), which store every register to hx_out. All accesses are
@@ -31,7 +33,7 @@ hx_enter:
         .endr
         jmp     3f
 1:
-        .irp    r, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
+        .irp    r, ALL_VECTORS
         vmovdqu64 hx_in+VEC+64*\r(%rip), %zmm\r
         .endr
         .irp    r, 0,1,2,3,4,5,6,7
@@ -101,7 +103,7 @@ hx_exit:
         vzeroupper
         jmp     3f
 1:
-        .irp    r, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
+        .irp    r, ALL_VECTORS
         vmovdqu64 %zmm\r, hx_out+VEC+64*\r(%rip)
         .endr
         .irp    r, 0,1,2,3,4,5,6,7
