@@ -51,7 +51,7 @@ static void address_words(struct as_str *out, const struct assay_memory *m)
     as_str_append(out, "[", 1);
     if (m->segment != ASSAY_REG_NONE)
         as_str_appendf(out, "%s:", assay_reg_name(m->segment, 2));
-    if (m->base != ASSAY_REG_NONE) {
+    if (m->base != ASSAY_REG_NONE && !m->rip_relative) {
         as_str_appendz(out, whole_name(m->base));
         plus = "+";
     }
