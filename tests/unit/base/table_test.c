@@ -60,7 +60,7 @@ static void add_long_row(struct as_table *t)
 {
     as_table_string(t, "a_function_with_a_rather_long_name_that_no_terminal_shows_whole");
     as_table_u64(t, 1234567890);
-    as_table_string(t, "/opt/someone/src/project/solver/kernels/stencil/jacobi.c");
+    as_table_string(t, "/data/someone/src/project/solver/kernels/stencil/jacobi.c");
 }
 
 /* Widest line in terminal columns. */
