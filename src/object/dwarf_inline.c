@@ -165,12 +165,11 @@ static void identify(const struct as_dw_unit *unit, struct as_dw_line_table *con
         }
         if (out->decl_file == ASSAY_NONE && die.has_decl_file)
             out->decl_file = file_of(unit, tables, die.decl_file);
-        if (die.linkage && (out->decl_file != ASSAY_NONE || !die.specification.kind)) {
-            out->name = die.linkage;
-            break;
-        }
         if (die.linkage && !out->name)
             out->name = die.linkage;
+        /* A clone may name itself (_ZN...C1Ev) and leave the declaration to its origin. */
+        if (out->name && out->decl_line && out->decl_file != ASSAY_NONE)
+            break;
         const struct as_dw_value *ref = die.origin.kind          ? &die.origin
                                         : die.specification.kind ? &die.specification
                                                                  : NULL;

@@ -132,18 +132,21 @@ static int add_symbols(const struct assay_object *object, function_vec *out)
     size_t end;
     for (size_t i = 0; i < object->symbol_n; i = end) {
         size_t best = object->symbol_n;
-        uint32_t count = 0;
+        uint32_t aliases = 0;
         uint64_t size_b = 0;
         for (end = i; end < object->symbol_n && symbol[end].address == symbol[i].address; end++) {
             if (!is_function_symbol(object, &symbol[end]))
                 continue;
-            count++;
             size_b = symbol[end].size_b > size_b ? symbol[end].size_b : size_b;
             if (best == object->symbol_n || preferred(&symbol[end], &symbol[best]))
                 best = end;
         }
-        if (count == 0)
+        if (best == object->symbol_n)
             continue;
+        /* A name may stand there twice: local in .symtab and global in .dynsym. */
+        for (size_t k = i; k < end; k++)
+            aliases += is_function_symbol(object, &symbol[k]) &&
+                       strcmp(symbol[k].name, symbol[best].name) != 0;
         uint64_t start = symbol[best].address, limit = code_end(object, start);
         AS_TRY(as_vec_push(out, (struct assay_function){
                                     .name = symbol[best].name,
@@ -152,7 +155,7 @@ static int add_symbols(const struct assay_object *object, function_vec *out)
                                            : size_b > limit - start ? limit
                                                                     : start + size_b,
                                     .section = symbol[best].section,
-                                    .aliases = count - 1,
+                                    .aliases = aliases,
                                     .symbol = (uint32_t)best,
                                     .unit = ASSAY_NONE,
                                     .decl_file = ASSAY_NONE,

@@ -6,6 +6,7 @@ check is one comparison. Sizes and addresses are numbers.
 """
 import collections
 import re
+import shutil
 import subprocess
 
 
@@ -116,29 +117,46 @@ def unwind(path):
     return found
 
 
+# objdump writes these as one instruction with the fwait before it; the processor has two.
+WAITING = {"fstcw", "fstsw", "fstenv", "fsave", "finit", "fclex"}
+
+
 def instructions(path):
-    """Section name to the sorted addresses of its instructions, and those objdump calls (bad)."""
-    found, bad, section = collections.defaultdict(list), set(), None
+    """Section name to the sorted addresses of its instructions (in a .o file: offsets)."""
+    found, section = collections.defaultdict(list), None
     for line in out("objdump", "-dw", "--no-show-raw-insn", path).splitlines():
         if line.startswith("Disassembly of section "):
             section = line[len("Disassembly of section "):-1]
         m = re.match(r"\s*([0-9a-f]+):\s+(\S+)", line)
         if m:
             found[section].append(int(m[1], 16))
-            if m[2] == "(bad)":
-                bad.add(int(m[1], 16))
-    return found, bad
+            if m[2] in WAITING:
+                found[section].append(int(m[1], 16) + 1)
+    return found
 
 
-def lines(path, addresses):
-    """Address to (base name of the file, line) by addr2line; (None, 0) where it knows nothing."""
+def lines(path, addresses, section=None):
+    """Address to the set of (base name of the file, line) that tools say; (None, 0) is nothing.
+
+    Binutils 2.40 misreads split DWARF 5, 64-bit DWARF with 32-bit line tables, and file 0 of
+    DWARF 5, so where LLVM's tool is installed it is asked too. In a .o file, addresses are offsets
+    in `section`, which only binutils takes.
+    """
+    found = lines_by("addr2line", path, addresses, ["-j", section] if section else [])
+    if not section and shutil.which("llvm-addr2line"):
+        for address, said in lines_by("llvm-addr2line", path, addresses, []).items():
+            found[address] |= said
+    return found
+
+
+def lines_by(tool, path, addresses, options):
     text = "".join(f"{a:#x}\n" for a in addresses)
     found = {}
-    for address, line in zip(addresses, out("addr2line", "-e", path, text=text).splitlines()):
+    for address, line in zip(addresses, out(tool, *options, "-e", path, text=text).splitlines()):
         m = re.match(r"(.*):(\d+|\?)", line)
         number = 0 if m[2] == "?" else int(m[2])
         known = m[1] not in ("??", "?") and number
-        found[address] = (m[1].rsplit("/", 1)[-1], number) if known else (None, 0)
+        found[address] = {(m[1].rsplit("/", 1)[-1], number) if known else (None, 0)}
     return found
 
 

@@ -96,8 +96,9 @@ static void flip(const char *path, size_t rounds)
             /* One bit, a few bytes, or a cut: by turns. */
             for (size_t m = 0; m <= k % 4; m++) {
                 size_t at = section[i].offset + next() % section[i].size_b;
-                work.p[at] = k % 4 == 0 ? (uint8_t)(work.p[at] ^ 1u << next() % 8)
-                                        : (uint8_t)(k % 3 ? next() : 0xff);
+                uint8_t bit = (uint8_t)(work.p[at] ^ (uint8_t)(1u << next() % 8));
+                uint8_t byte = k % 3 ? (uint8_t)next() : 0xff;
+                work.p[at] = k % 4 == 0 ? bit : byte;
             }
             size_t damaged = 0;
             assert_true(load(&work, &damaged));

@@ -2,7 +2,8 @@
 /*
  * The plain program of the zoo: numeric kernels with one loop, a loop nest, a reduction, a
  * switch, a recursion, and a split cold path. No tricks of the linker: those stand in symbols.c.
- * A comment `line:NAME` marks the line where function NAME is declared; check.py reads it.
+ * A comment `line:NAME` marks the line where function NAME is declared, `call:NAME` one that calls
+ * it; check.py reads them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,7 +116,7 @@ int main(int argc, char **argv) /* line:main */
     if (!a || !b || !c)
         fail("out of memory");
     for (size_t i = 0; i < n * n; i++) {
-        a[i] = scale((double)i);
+        a[i] = scale((double)i); /* call:scale */
         b[i] = (double)dispatch((int)(i % 8), (int)i);
     }
     daxpy(n * n, 0.5, a, b);

@@ -24,12 +24,12 @@ template <typename T> struct Vec {
 // Three levels of inlining: norm <- square <- Vec::dot.
 template <typename T> inline T square(const Vec<T> &v)
 {
-    return v.dot(v);
+    return v.dot(v); // call:dot
 }
 
 template <typename T> __attribute__((noinline)) T norm(const Vec<T> &v) // line:norm
 {
-    return std::sqrt(square(v));
+    return std::sqrt(square(v)); // call:square
 }
 
 class Shape
