@@ -124,18 +124,22 @@ static void fill_text(void *context, size_t row, struct as_cell *cell)
 
     cell[0] = as_cell_hex(f->start);
     cell[1] = as_cell_count(f->end - f->start);
-    cell[2] = as_cell_text(list->rows.at[row].name);
-    cell[3] = as_cell_text(short_source(list, f));
-    cell[4] = as_cell_text(as_origin_word(f->origin));
-    cell[5] = f->aliases ? as_cell_count(f->aliases) : as_cell_text("");
-    cell[6] = as_cell_text(short_compiler(list, f));
+    cell[2] = f->aliases ? as_cell_count(f->aliases) : as_cell_text("");
+    cell[3] = as_cell_text(as_origin_word(f->origin));
+    cell[4] = as_cell_text(short_compiler(list, f));
+    cell[5] = as_cell_text(short_source(list, f));
+    cell[6] = as_cell_text(list->rows.at[row].name);
 }
 
+/* The name stands last: in a pipe nothing is cut, and one long name would push all else away. */
 static const struct as_field text_columns[] = {
-    {"", "address", AS_FIELD_RIGHT},      {"", "bytes", AS_FIELD_RIGHT},
-    {"", "name", AS_FIELD_ELASTIC},       {"", "source", AS_FIELD_IF_VARIED},
-    {"", "origin", AS_FIELD_IF_VARIED},   {"", "aliases", AS_FIELD_RIGHT | AS_FIELD_IF_VARIED},
+    {"", "address", AS_FIELD_RIGHT},
+    {"", "bytes", AS_FIELD_RIGHT},
+    {"", "aliases", AS_FIELD_RIGHT | AS_FIELD_IF_VARIED},
+    {"", "origin", AS_FIELD_IF_VARIED},
     {"", "compiler", AS_FIELD_IF_VARIED},
+    {"", "source", AS_FIELD_IF_VARIED},
+    {"", "name", AS_FIELD_ELASTIC},
 };
 
 static int show_text(struct list *list, struct assay_error *err)
