@@ -103,7 +103,8 @@ static void explicit_memory(const struct assay_code *code, const struct assay_in
         out->disp = assay_code_disp(code, (size_t)(insn - code->insn));
     if (out->rip_relative)
         out->disp += (int64_t)insn->address;
-    (void)form;
+    if (form->insn_class == ASSAY_CLASS_POP && insn->base == 4)
+        out->disp += o->width_b; /* SDM 2, POP: the address is formed after rsp has moved */
 }
 
 static void implicit_memory(const struct assay_form *form, const struct assay_form_memory *m,

@@ -124,6 +124,8 @@ static struct draw draw_registers(struct build *b, const struct point *p, enum h
         d.base = (unsigned)(r >> 10) & 15;
         d.index = (unsigned)(r >> 15) & mask;
         d.v = (unsigned)(r >> 20) & mask;
+        if (p->map == 0 && p->opcode == 0x8f) /* pop [rsp]: the address is formed after the pop */
+            d.base = 4;
         if (p->map == 0 && (d.index & 15) == 4)
             d.index ^= 8;
     }
