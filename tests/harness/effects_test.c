@@ -87,6 +87,13 @@ static bool is_pointer_operand(const struct assay_form *form)
     return !strcmp(form->mnemonic, "movdir64b") || !strncmp(form->mnemonic, "enqcmd", 6);
 }
 
+/* AVX-512F without BW: masks and upper registers cannot be set in one way on all such CPUs. */
+static bool is_out_of_view(const struct assay_form *form)
+{
+    return hx_vector_level() < HX_LEVEL_AVX512 &&
+           (form->traits & ASSAY_TRAIT_EVEX || form->insn_class == ASSAY_CLASS_MASK);
+}
+
 static struct rule rules[] = {
     {"system or privileged", is_system, 0},
     {"enters the kernel or traps", enters_kernel, 0},
@@ -96,6 +103,7 @@ static struct rule rules[] = {
     {"loads a segment", loads_segment, 0},
     {"transaction", is_transaction, 0},
     {"waits", waits, 0},
+    {"EVEX or masks without AVX-512BW", is_out_of_view, 0},
     {"writes through a register operand", is_pointer_operand, 0},
 };
 

@@ -6,6 +6,7 @@
  */
 #include "run.h"
 
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <string.h>
@@ -50,8 +51,21 @@ static void catch_signals(void)
         sigaction(numbers[i], &action, NULL);
 }
 
+/* rdpid, cpuid and lsl tell processors apart: stay on one, so that runs can be compared. */
+static void stay_on_this_processor(void)
+{
+    cpu_set_t set;
+    const int cpu = sched_getcpu();
+    CPU_ZERO(&set);
+    if (cpu >= 0 && cpu < CPU_SETSIZE) {
+        CPU_SET((size_t)cpu, &set);
+        sched_setaffinity(0, sizeof set, &set); /* not allowed: then it moves seldom */
+    }
+}
+
 bool hx_init(const char **reason)
 {
+    stay_on_this_processor();
     __builtin_cpu_init();
     hx_level = HX_LEVEL_SSE;
     if (__builtin_cpu_supports("avx"))

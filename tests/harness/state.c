@@ -19,7 +19,7 @@ static uint64_t draw_word(enum hx_fill fill, uint64_t *random)
     const uint64_t r = hx_random(random);
     switch (fill) {
     case HX_FILL_SMALL:
-        return r & 63;
+        return r >> 63 ? r & 63 : r & 3; /* counts, and values that meet */
     case HX_FILL_F32:
         return element_f32(r) | element_f32(hx_random(random)) << 32;
     case HX_FILL_F64:
@@ -35,9 +35,9 @@ static uint64_t draw_word(enum hx_fill fill, uint64_t *random)
     case HX_FILL_SMALL8:
         return r & 0x0707070707070707u;
     case HX_FILL_SMALL16:
-        return r & 0x000f000f000f000fu;
+        return r >> 63 ? r & 0x000f000f000f000fu : r & 0x0001000100010001u;
     case HX_FILL_SMALL32:
-        return r & 0x0000001f0000001fu;
+        return r >> 63 ? r & 0x0000001f0000001fu : r & 0x0000000300000003u;
     default:
         return r;
     }
@@ -54,7 +54,8 @@ static void fill_bytes(enum hx_fill fill, uint64_t equal, uint64_t *random, void
     }
 }
 
-static void draw_x87(const struct hx_case *c, unsigned shifted, uint64_t *random, uint8_t *fx)
+static void draw_x87(const struct hx_case *c, enum hx_fill fill, uint64_t equal, unsigned shifted,
+                     uint64_t *random, uint8_t *fx)
 {
     const struct assay_form *form = assay_form_get(c->insn.form);
     const uint64_t r = hx_random(random);
@@ -70,7 +71,11 @@ static void draw_x87(const struct hx_case *c, unsigned shifted, uint64_t *random
     fx[HX_FX_MXCSR + 1] = (uint8_t)(0x1f | (shifted ? (r >> 8 & 7) << 5 : 0));
     for (unsigned i = 0; i < 8; i++) {
         uint8_t *st = fx + HX_FX_ST + 16 * i;
-        const uint64_t mantissa = hx_random(random) | UINT64_C(1) << 63;
+        const uint64_t mantissa =
+            form->traits & ASSAY_TRAIT_X87 ? hx_random(random) | UINT64_C(1) << 63
+            : fill == HX_FILL_EQUAL
+                ? equal
+                : draw_word(hx_random(random) & 1 ? fill : HX_FILL_SMALL, random);
         const uint64_t e = hx_random(random);
         memcpy(st, &mantissa, 8);
         st[8] = (uint8_t)(0xfd + (e & 7));
@@ -184,7 +189,7 @@ void hx_state_draw(const struct hx_case *c, enum hx_fill fill, unsigned shifted,
     fill_bytes(hx_random(random) & 1 ? HX_FILL_RANDOM : fill, equal, random, s->mask,
                sizeof s->mask);
     s->flags = (hx_random(random) & HX_FLAGS) | 0x202;
-    draw_x87(c, shifted, random, s->fx);
+    draw_x87(c, fill, equal, shifted, random, s->fx);
     limit_operands(c, form, s, random);
     limit_memory(form, random, memory);
     if (c->insn.index >= ASSAY_REG_VEC && c->insn.index < ASSAY_REG_VEC + 32)
