@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The code of one binary: function bodies, basic blocks, edges, loops, and per loop its source,
+ * paths, data dependences and memory streams. Found statically, in optimised and stripped code.
+ *
+ * All tables are flat and refer to each other by index (ASSAY_NONE = none); they are ordered by
+ * address and do not depend on the number of threads. What cannot be known is marked (unresolved
+ * jump, irreducible loop, path limit), never guessed and never left out.
+ *
+ * Terms: Aho, Lam, Sethi, Ullman, "Compilers" (2nd ed.), ch. 8 and 9; loop nesting forest after
+ * Havlak, "Nesting of reducible and irreducible loops", TOPLAS 19(4), 1997; dominators after
+ * Cooper, Harvey, Kennedy, "A simple, fast dominance algorithm", 2001.
+ */
+#ifndef ASSAY_CODE_H
+#define ASSAY_CODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <assay/error.h>
+#include <assay/isa.h>
+#include <assay/object.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Bodies ------------------------------------------------------------------------------ */
+
+enum assay_body_bits {
+    ASSAY_BODY_NORETURN = 1 << 0,   /* no return is reached: exit, abort, throw helpers */
+    ASSAY_BODY_UNRESOLVED = 1 << 1, /* holds an indirect jump whose targets are unknown */
+    ASSAY_BODY_OUTLINED = 1 << 2,   /* body of a parallel construct; parent = the function */
+    ASSAY_BODY_STUB = 1 << 3,       /* PLT entry */
+    ASSAY_BODY_LANDING = 1 << 4,    /* has exception landing pads */
+    ASSAY_BODY_GUESSED = 1 << 5     /* start known only as a call target or from the entry point */
+};
+
+/* One body of code: a function with its cold parts; aliases and folded copies are its names. */
+struct assay_body {
+    const char *name; /* preferred linkage name, or "func_<hex>" */
+    uint64_t entry;
+    uint64_t size_b;      /* bytes of all its blocks */
+    uint32_t function;    /* index into assay_object_functions or ASSAY_NONE */
+    uint32_t first_block; /* its blocks stand together, by address; entry block may not be first */
+    uint32_t blocks;
+    uint32_t entry_block;
+    uint32_t first_loop; /* its loops stand together: by header address, outer before inner */
+    uint32_t loops;
+    uint32_t parent; /* outlined bodies: the body they belong to, else ASSAY_NONE */
+    uint32_t names;  /* symbols for this body: 1 + aliases; 0 when it has none */
+    uint8_t bits;    /* assay_body_bits */
+    uint8_t origin;  /* assay_function_origin */
+};
+
+/* ---- Blocks and edges -------------------------------------------------------------------- */
+
+enum assay_block_bits {
+    ASSAY_BLOCK_ENTRY = 1 << 0,      /* entry of its body */
+    ASSAY_BLOCK_LANDING = 1 << 1,    /* exception landing pad */
+    ASSAY_BLOCK_UNRESOLVED = 1 << 2, /* ends in an indirect jump with unknown targets */
+    ASSAY_BLOCK_UNREACHED = 1 << 3,  /* no path from the entry was found (padding is no block) */
+    ASSAY_BLOCK_CALL = 1 << 4,       /* ends in (or holds) a call */
+    ASSAY_BLOCK_NORETURN = 1 << 5,   /* ends in a call that does not return */
+    ASSAY_BLOCK_RETURN = 1 << 6,
+    ASSAY_BLOCK_TAILCALL = 1 << 7 /* ends in a jump to another body */
+};
+
+struct assay_block {
+    uint64_t start;
+    uint32_t first_insn; /* into program.code.insn */
+    uint32_t insns;
+    uint32_t size_b;
+    uint32_t body;
+    uint32_t first_succ, first_pred; /* into program.succ / program.pred */
+    uint16_t succs, preds;           /* saturated at 65535 only when marked UNRESOLVED */
+    uint32_t idom;  /* immediate dominator block; ASSAY_NONE for the entry and unreached blocks */
+    uint32_t ipdom; /* immediate post-dominator; ASSAY_NONE when none (virtual exit) */
+    uint32_t loop;  /* innermost loop around it or ASSAY_NONE */
+    uint8_t bits;   /* assay_block_bits */
+};
+
+enum assay_edge_kind {
+    ASSAY_EDGE_FALL,   /* falls through (after a call too) */
+    ASSAY_EDGE_TAKEN,  /* conditional branch taken */
+    ASSAY_EDGE_JUMP,   /* unconditional */
+    ASSAY_EDGE_TABLE,  /* jump table entry, computed goto */
+    ASSAY_EDGE_LANDING /* call to landing pad */
+};
+
+struct assay_edge {
+    uint32_t block; /* the other end */
+    uint8_t kind;
+    bool back; /* successor list: target is the header of a loop that holds the source */
+};
+
+/* ---- Loops ------------------------------------------------------------------------------- */
+
+enum assay_loop_level {
+    ASSAY_LEVEL_SINGLE,    /* neither outer nor inner loop */
+    ASSAY_LEVEL_OUTERMOST, /* holds loops, in none */
+    ASSAY_LEVEL_BETWEEN,   /* holds loops and stands in one */
+    ASSAY_LEVEL_INNERMOST  /* stands in a loop, holds none */
+};
+
+enum assay_loop_role {
+    ASSAY_ROLE_MAIN, /* the only binary loop of its source loop, or the one with most work */
+    ASSAY_ROLE_PEEL,
+    ASSAY_ROLE_TAIL,
+    ASSAY_ROLE_VECTOR_PEEL,
+    ASSAY_ROLE_VECTOR_TAIL,
+    ASSAY_ROLE_VERSION /* another copy of the main loop, chosen at run time */
+};
+
+enum assay_loop_bits {
+    ASSAY_LOOP_IRREDUCIBLE = 1 << 0, /* more than one entry block */
+    ASSAY_LOOP_UNRESOLVED = 1 << 1,  /* holds an unresolved indirect jump */
+    ASSAY_LOOP_CALLS = 1 << 2,
+    ASSAY_LOOP_PATH_LIMIT = 1 << 3, /* more paths than asked for: only the merged view */
+    ASSAY_LOOP_MERGED = 1 << 4,     /* pseudo inner loops made by `continue` were merged in */
+    ASSAY_LOOP_FOLDED = 1 << 5      /* an old gather/scatter retry loop was folded in */
+};
+
+struct assay_loop {
+    uint32_t body;
+    uint32_t header;              /* block */
+    uint32_t parent;              /* enclosing loop of the same body or ASSAY_NONE */
+    uint32_t depth;               /* 1 = not nested */
+    uint32_t first_block, blocks; /* into program.loop_block, inner loops' blocks included */
+    uint32_t insns;               /* of all its blocks */
+    uint32_t entries;             /* edges into the loop from outside */
+    uint32_t exits;               /* edges out of it */
+    uint32_t back_edges;
+    uint32_t source; /* first of `sources` ranges in program.loop_source */
+    uint32_t sources;
+    uint32_t inlined; /* assay_debug inline entry whose body the header belongs to, or NONE */
+    uint32_t group;   /* loops of one source loop share it: index of the group's main loop */
+    uint32_t paths;   /* header to back edge, saturated */
+    uint16_t unroll;  /* copies of the source iteration per binary iteration, 0 = unknown */
+    uint8_t unroll_confidence; /* percent */
+    uint8_t level, role, bits;
+};
+
+/* Lines [first, last] of one file that a loop comes from; the first entry is the loop's own. */
+struct assay_source_range {
+    uint32_t file; /* into assay_debug.file */
+    uint32_t first_line, last_line;
+};
+
+struct assay_program {
+    struct assay_object *object;
+    const struct assay_function *function; /* borrowed from the object */
+    size_t function_n;
+    struct assay_debug debug; /* borrowed from the object; empty when not asked for */
+    struct assay_code code;   /* all executable sections, ascending */
+    struct assay_body *body;
+    size_t body_n;
+    struct assay_block *block;
+    size_t block_n;
+    struct assay_edge *succ, *pred;
+    size_t edge_n;
+    struct assay_loop *loop;
+    size_t loop_n;
+    uint32_t *loop_block;
+    size_t loop_block_n;
+    struct assay_source_range *loop_source;
+    size_t loop_source_n;
+    struct assay_program_counts {
+        size_t jumps;      /* indirect jumps reached */
+        size_t tables;     /* of them: all targets known from a jump table */
+        size_t calls;      /* of them: proven to leave the body (tail calls through pointers) */
+        size_t unresolved; /* of them: neither */
+    } indirect;
+};
+
+struct assay_program_options {
+    unsigned jobs;       /* threads, 0 = as many as processors */
+    unsigned path_limit; /* paths kept per loop, 0 = any; default 8 through ASSAY_PATH_LIMIT */
+    bool with_source;    /* load lines and inlines, group loops by source */
+};
+#define ASSAY_PATH_LIMIT 8
+
+/* Analyses the whole binary. `*out` borrows `object` and is released by assay_program_free. */
+int assay_program_new(struct assay_object *object, const struct assay_program_options *options,
+                      struct assay_program **out, struct assay_error *err);
+void assay_program_free(struct assay_program **program);
+
+/* ---- Paths ------------------------------------------------------------------------------- */
+
+/*
+ * The ways through one iteration: simple paths from the header of a loop to the source of one of
+ * its back edges. Blocks of inner loops count once: their back edges are left out.
+ */
+struct assay_path {
+    uint32_t first, blocks; /* into assay_paths.block */
+};
+struct assay_paths {
+    uint32_t *block; /* blocks of the program, header first; all paths one after the other */
+    size_t block_n;
+    struct assay_path *path;
+    size_t path_n;
+    uint64_t count; /* paths there are, saturated at UINT64_MAX */
+    /* There are more than the limit: the only entry of `path` is the merged view, every block that
+     * stands on some path, in reverse postorder. */
+    bool merged;
+};
+/*
+ * Paths of `loop`, in order of their edges; `limit` 0 = any. Caller owns `out` and releases it
+ * with assay_paths_free. Errors: NOMEM.
+ */
+int assay_loop_paths(const struct assay_program *program, uint32_t loop, unsigned limit,
+                     struct assay_paths *out, struct assay_error *err);
+void assay_paths_free(struct assay_paths *paths);
+
+/* ---- Dependences ------------------------------------------------------------------------- */
+
+enum assay_dependence_kind {
+    ASSAY_DEPENDENCE_REGISTER, /* what = register number */
+    ASSAY_DEPENDENCE_FLAGS,    /* what = assay_flag bits */
+    ASSAY_DEPENDENCE_MEMORY    /* store to load of provably the same bytes */
+};
+
+enum assay_dependence_bits {
+    ASSAY_DEPENDENCE_ADDRESS = 1 << 0, /* the value forms an address in `to` (no other use) */
+    ASSAY_DEPENDENCE_MERGE = 1 << 1,   /* only the part that a partial write keeps is read */
+    ASSAY_DEPENDENCE_MAYBE = 1 << 2,   /* the write happens under a condition */
+    ASSAY_DEPENDENCE_PARTIAL = 1 << 3  /* memory: the load reads more than the store wrote */
+};
+
+/* True (flow) dependence: `to` reads what `from` wrote, `distance` iterations earlier. */
+struct assay_dependence {
+    uint32_t from, to; /* into assay_dependences.insn */
+    uint16_t distance; /* iterations: 0 = the same */
+    uint8_t kind;      /* assay_dependence_kind */
+    uint8_t what;
+    uint8_t bits; /* assay_dependence_bits */
+};
+struct assay_dependences {
+    uint32_t *insn; /* into program.code.insn, in order of execution */
+    size_t insn_n;
+    struct assay_dependence *at; /* ordered by to, from, kind, what, distance */
+    size_t n;
+};
+/*
+ * Dependences of `loop` on path number `path` of `paths`, repeated for ever; on the merged view
+ * those of all paths together (reaching definitions over the blocks of the loop). Caller owns
+ * `out` and releases it with assay_dependences_free. Errors: NOMEM.
+ */
+int assay_loop_dependences(const struct assay_program *program, uint32_t loop,
+                           const struct assay_paths *paths, size_t path,
+                           struct assay_dependences *out, struct assay_error *err);
+void assay_dependences_free(struct assay_dependences *dependences);
+
+/* ---- Streams ----------------------------------------------------------------------------- */
+
+enum assay_stride {
+    ASSAY_STRIDE_ZERO,     /* the same address in every iteration */
+    ASSAY_STRIDE_UNIT,     /* the array's accesses of one iteration cover the step without holes */
+    ASSAY_STRIDE_CONSTANT, /* constant step with holes */
+    ASSAY_STRIDE_INDIRECT, /* the address comes from memory loaded in the loop; gather, scatter */
+    ASSAY_STRIDE_UNKNOWN
+};
+
+/* One memory operand of one instruction of a loop. */
+struct assay_stream {
+    uint32_t insn;    /* into program.code.insn */
+    uint32_t array;   /* operands with the same symbolic base and step share it: 0, 1, ... */
+    int64_t stride_b; /* bytes per iteration; 0 unless ZERO, UNIT, CONSTANT */
+    int64_t offset_b; /* from the first byte of its array in the same iteration */
+    uint32_t width_b; /* bytes of one access; 0 = depends on state */
+    uint8_t element_b;
+    uint8_t operand; /* number among assay_insn_memory of the instruction */
+    uint8_t access;  /* assay_access bits */
+    uint8_t stride;  /* assay_stride */
+    bool stack;      /* the function's own frame: spills and locals */
+};
+
+/* A register that changes by the same amount in every iteration. */
+struct assay_induction {
+    uint8_t reg;
+    bool controls; /* the exit test of the loop compares it */
+    int64_t step;
+};
+
+struct assay_streams {
+    struct assay_stream *at; /* in the order of the instructions */
+    size_t n;
+    uint32_t arrays;                   /* distinct arrays among those not on the stack */
+    struct assay_induction *induction; /* by register */
+    size_t induction_n;
+};
+/*
+ * Memory operands of all instructions of `loop` outside its inner loops, by symbolic induction on
+ * the registers. Caller owns `out` and releases it with assay_streams_free. Errors: NOMEM.
+ */
+int assay_loop_streams(const struct assay_program *program, uint32_t loop,
+                       struct assay_streams *out, struct assay_error *err);
+void assay_streams_free(struct assay_streams *streams);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

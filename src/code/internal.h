@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of this room share while a program is analysed: regions (contiguous code with one
+ * start), their instructions, and the flow of one body before it goes into the tables.
+ *
+ * Order of work: regions -> sweep (decode) -> split (call targets in gaps) -> scan (who jumps and
+ * refers where) -> join (parts to bodies, outlined bodies to parents) -> flow (blocks and edges, in
+ * rounds until no further body turns out not to return) -> nest (dominators, loops) -> tables.
+ */
+#ifndef AS_CODE_INTERNAL_H
+#define AS_CODE_INTERNAL_H
+
+#include <assay/code.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/pool.h"
+#include "base/vec.h"
+
+/* Contiguous code that starts in one place: a function, a cold part, a PLT entry, or a gap. */
+struct as_region {
+    uint64_t start, end;
+    size_t first_insn; /* into the sweep; insns that start in [start, end) */
+    uint32_t insns;
+    uint32_t function; /* index into the object's functions or ASSAY_NONE */
+    uint32_t body;     /* body it belongs to, ASSAY_NONE for gaps */
+    uint32_t owner;    /* region that heads the body: itself, or that of a part */
+    uint64_t lsda;     /* of its unwind range, 0 = none */
+    uint8_t origin;    /* assay_function_origin */
+    bool is_gap;       /* bytes between functions: padding or data, unless something calls it */
+    bool is_part;      /* named as a part (.cold) */
+    bool is_called;    /* target of a direct call, an init function, or the entry point */
+};
+
+/* Direct transfer of control from one region into another, or inside a part's candidates. */
+struct as_crossing {
+    uint32_t from, to; /* regions */
+    uint64_t target;
+    bool conditional;
+};
+
+/* A constant address in code that is the start of a region: a function whose address is taken. */
+struct as_reference {
+    uint32_t from, to; /* regions */
+    size_t insn;       /* the instruction that holds it */
+};
+
+struct as_flow_edge {
+    uint32_t to;  /* block of the same flow */
+    uint8_t kind; /* assay_edge_kind */
+};
+
+struct as_flow_block {
+    uint64_t start;
+    size_t first_insn;
+    uint32_t insns;
+    uint32_t size_b;
+    uint32_t first_succ, succs;
+    uint8_t bits; /* assay_block_bits */
+};
+
+/* Blocks of one body, in address order of its regions. */
+struct as_flow {
+    struct as_flow_block *block;
+    struct as_flow_edge *edge;
+    uint32_t blocks, edges;
+    uint32_t entry; /* block */
+    uint32_t unresolved;
+    bool returns; /* a return, a tail call that may return, or an unknown jump is reached */
+    bool landing;
+    uint32_t *callee; /* bodies called directly or by tail call, for the rounds */
+    uint32_t callees;
+};
+
+struct as_body_parts {
+    uint32_t head;           /* region */
+    uint32_t first, regions; /* into part: its regions by address, head included */
+    uint32_t parent;         /* body it was outlined from or ASSAY_NONE */
+    bool outlined;
+    bool noreturn;
+};
+
+struct as_builder {
+    struct assay_program *program;
+    struct assay_object *object;
+    struct as_pool *pool;
+    unsigned path_limit;
+    AS_VEC(struct as_region) region; /* ascending, not overlapping */
+    AS_VEC(struct as_crossing) crossing;
+    AS_VEC(struct as_reference) reference;
+    AS_VEC(uint64_t) data_address; /* constant addresses of non-code that code computes; sorted */
+    AS_VEC(struct as_body_parts) body;
+    AS_VEC(uint32_t) part;  /* regions of the bodies */
+    struct as_flow *flow;   /* per body */
+    struct as_arena *arena; /* per worker */
+    unsigned workers;
+};
+
+/* Region that holds `address`, or ASSAY_NONE. O(log n). */
+uint32_t as_region_at(const struct as_builder *b, uint64_t address);
+/* Instruction of the region that starts at `address` or, failing that, covers it; SIZE_MAX when
+ * the region does not hold the address. */
+size_t as_region_insn(const struct as_builder *b, uint32_t region, uint64_t address);
+
+int as_regions_make(struct as_builder *b, struct assay_error *err);
+int as_regions_sweep(struct as_builder *b, struct assay_error *err);
+int as_regions_split(struct as_builder *b, struct assay_error *err);
+int as_regions_scan(struct as_builder *b, struct assay_error *err);
+int as_bodies_join(struct as_builder *b, struct assay_error *err);
+int as_flows_make(struct as_builder *b, struct assay_error *err);
+int as_program_fill(struct as_builder *b, struct assay_error *err);
+/* Source ranges, inlining, groups, roles and unroll factors of the loops of filled tables. */
+int as_loops_source(struct as_builder *b, struct assay_error *err);
+
+/* True for functions that never return, by their linkage name (data/code/noreturn.txt). */
+bool as_noreturn_name(const char *name);
+
+/* Targets of the indirect jump at `insn` (local code addresses, in table order, with repeats). */
+struct as_jump_targets {
+    AS_VEC(uint64_t) at;
+    bool resolved;
+};
+int as_jump_resolve(const struct as_builder *b, const struct as_body_parts *body, size_t insn,
+                    struct as_jump_targets *out);
+
+/* One try range of the exception table: calls in [start, end) may land at `pad`. */
+struct as_landing {
+    uint64_t start, end, pad;
+};
+typedef AS_VEC(struct as_landing) as_landings;
+/* Call-site table of a region; damaged tables give what was read before the damage. */
+int as_landings_read(const struct as_builder *b, const struct as_region *region, as_landings *out);
+
+#endif
