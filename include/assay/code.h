@@ -8,8 +8,8 @@
  * jump, irreducible loop, path limit), never guessed and never left out.
  *
  * Terms: Aho, Lam, Sethi, Ullman, "Compilers" (2nd ed.), ch. 8 and 9; loop nesting forest after
- * Havlak, "Nesting of reducible and irreducible loops", TOPLAS 19(4), 1997; dominators after
- * Cooper, Harvey, Kennedy, "A simple, fast dominance algorithm", 2001.
+ * Havlak, "Nesting of reducible and irreducible loops", TOPLAS 19(4), 1997; dominators by
+ * Semi-NCA (Georgiadis, "Linear-time algorithms for dominators and related problems", 2005).
  */
 #ifndef ASSAY_CODE_H
 #define ASSAY_CODE_H
@@ -60,7 +60,7 @@ enum assay_block_bits {
     ASSAY_BLOCK_ENTRY = 1 << 0,      /* entry of its body */
     ASSAY_BLOCK_LANDING = 1 << 1,    /* exception landing pad */
     ASSAY_BLOCK_UNRESOLVED = 1 << 2, /* ends in an indirect jump with unknown targets */
-    ASSAY_BLOCK_UNREACHED = 1 << 3,  /* no path from the entry was found (padding is no block) */
+    ASSAY_BLOCK_UNREACHED = 1 << 3,  /* no way from an entry was found (padding is no block) */
     ASSAY_BLOCK_CALL = 1 << 4,       /* ends in (or holds) a call */
     ASSAY_BLOCK_NORETURN = 1 << 5,   /* ends in a call that does not return */
     ASSAY_BLOCK_RETURN = 1 << 6,
@@ -74,7 +74,7 @@ struct assay_block {
     uint32_t size_b;
     uint32_t body;
     uint32_t first_succ, first_pred; /* into program.succ / program.pred */
-    uint16_t succs, preds;           /* saturated at 65535 only when marked UNRESOLVED */
+    uint32_t succs, preds;
     uint32_t idom;  /* immediate dominator block; ASSAY_NONE for the entry and unreached blocks */
     uint32_t ipdom; /* immediate post-dominator; ASSAY_NONE when none (virtual exit) */
     uint32_t loop;  /* innermost loop around it or ASSAY_NONE */
@@ -119,7 +119,8 @@ enum assay_loop_bits {
     ASSAY_LOOP_CALLS = 1 << 2,
     ASSAY_LOOP_PATH_LIMIT = 1 << 3, /* more paths than asked for: only the merged view */
     ASSAY_LOOP_MERGED = 1 << 4,     /* pseudo inner loops made by `continue` were merged in */
-    ASSAY_LOOP_FOLDED = 1 << 5      /* an old gather/scatter retry loop was folded in */
+    ASSAY_LOOP_FOLDED = 1 << 5,     /* an old gather/scatter retry loop was folded in */
+    ASSAY_LOOP_UNREACHED = 1 << 6   /* no way from an entry of the body to it was found */
 };
 
 struct assay_loop {

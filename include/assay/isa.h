@@ -319,6 +319,17 @@ struct assay_code {
  */
 int assay_decode(const uint8_t *bytes, size_t size_b, uint64_t address, struct assay_code *out,
                  struct assay_error *err);
+/*
+ * Several ranges, ascending, into one `out`; decoding starts afresh in each. `first[i]` (may be
+ * NULL) becomes the index of the first record of range i. Errors as above.
+ */
+struct assay_bytes {
+    const uint8_t *bytes;
+    size_t size_b;
+    uint64_t address;
+};
+int assay_decode_ranges(const struct assay_bytes *range, size_t n, struct assay_code *out,
+                        size_t *first, struct assay_error *err);
 void assay_code_free(struct assay_code *code);
 
 /* The form of a record; borrowed for the life of the process, immutable, thread-safe. */

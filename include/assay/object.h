@@ -127,6 +127,23 @@ const uint8_t *assay_object_bytes(const struct assay_object *object, uint64_t ad
 /* Function addresses of .preinit_array, .init_array, .fini_array, DT_INIT and DT_FINI. */
 size_t assay_object_init_functions(const struct assay_object *object, const uint64_t **out);
 
+/* Addresses of code that stand in data: jump tables, labels taken as values, function tables. */
+struct assay_pointer {
+    uint64_t at;     /* where it stands */
+    uint64_t target; /* in an executable section */
+};
+struct assay_pointers {
+    struct assay_pointer *pointer; /* by place, one a place */
+    size_t n;
+};
+/*
+ * From the relocations of position-independent files; in others every aligned word of loaded data
+ * that has the value of a code address. Caller owns `out` (assay_pointers_free). Errors: NOMEM.
+ */
+int assay_object_pointers(const struct assay_object *object, struct assay_pointers *out,
+                          struct assay_error *err);
+void assay_pointers_free(struct assay_pointers *list);
+
 /* ---- Symbols ---------------------------------------------------------------------------- */
 
 enum assay_symbol_kind {

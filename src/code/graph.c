@@ -38,13 +38,14 @@ int as_graph_order(const struct as_graph *graph, uint32_t entry, struct as_arena
         .pre = as_arena_array(arena, uint32_t, n),
         .last = as_arena_array(arena, uint32_t, n),
         .post = as_arena_array(arena, uint32_t, n),
+        .parent = as_arena_array(arena, uint32_t, n),
         .by_pre = as_arena_array(arena, uint32_t, n),
         .by_post = as_arena_array(arena, uint32_t, n),
     };
     uint32_t *stack = as_arena_array(arena, uint32_t, n);
     uint32_t *next = as_arena_array(arena, uint32_t, n);
-    if (!order.pre || !order.last || !order.post || !order.by_pre || !order.by_post || !stack ||
-        !next)
+    if (!order.pre || !order.last || !order.post || !order.parent || !order.by_pre ||
+        !order.by_post || !stack || !next)
         return ASSAY_ERR_NOMEM;
     memset(order.pre, 0xff, sizeof *order.pre * n);
     memset(order.post, 0xff, sizeof *order.post * n);
@@ -62,6 +63,7 @@ int as_graph_order(const struct as_graph *graph, uint32_t entry, struct as_arena
                 continue;
             next[w] = graph->first[w];
             order.pre[w] = order.reached;
+            order.parent[order.reached] = order.pre[v];
             order.by_pre[order.reached++] = w;
             stack[depth++] = w;
             continue;
@@ -75,15 +77,34 @@ int as_graph_order(const struct as_graph *graph, uint32_t entry, struct as_arena
     return 0;
 }
 
-static uint32_t intersect(const uint32_t *idom, const uint32_t *post, uint32_t a, uint32_t b)
+/* ---- Dominators, on preorder numbers ----------------------------------------------------- */
+
+struct semi_nca {
+    uint32_t *ancestor; /* tree parent, shortened by compression */
+    uint32_t *label;    /* vertex of least semidominator on the compressed path */
+    uint32_t *semi;
+    uint32_t *path;
+};
+
+/* Vertex of least semidominator on the path from `v` up to the last linked vertex `from`. */
+static uint32_t evaluate(struct semi_nca *s, uint32_t v, uint32_t from)
 {
-    while (a != b) {
-        while (post[a] < post[b])
-            a = idom[a];
-        while (post[b] < post[a])
-            b = idom[b];
+    uint32_t depth = 0;
+    if (s->ancestor[v] < from)
+        return s->label[v];
+    for (; s->ancestor[v] >= from; v = s->ancestor[v])
+        s->path[depth++] = v;
+    uint32_t best = s->label[v];
+    uint32_t top = s->ancestor[v];
+    while (depth) {
+        v = s->path[--depth];
+        s->ancestor[v] = top;
+        if (s->semi[best] < s->semi[s->label[v]])
+            s->label[v] = best;
+        else
+            best = s->label[v];
     }
-    return a;
+    return best;
 }
 
 int as_graph_dominators(const struct as_graph *graph, uint32_t entry, struct as_arena *arena,
@@ -93,26 +114,42 @@ int as_graph_dominators(const struct as_graph *graph, uint32_t entry, struct as_
     struct as_graph back;
     AS_TRY(as_graph_order(graph, entry, arena, &order));
     AS_TRY(as_graph_reverse(graph, arena, &back));
-    memset(idom, 0xff, sizeof *idom * graph->nodes);
-    idom[entry] = entry;
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (uint32_t i = order.reached - 1; i-- > 0;) { /* reverse post-order, entry left out */
-            uint32_t v = order.by_post[i];
-            uint32_t best = AS_GRAPH_NONE;
-            for (uint32_t e = back.first[v]; e < back.first[v + 1]; e++) {
-                uint32_t p = back.to[e];
-                if (idom[p] == AS_GRAPH_NONE)
-                    continue;
-                best = best == AS_GRAPH_NONE ? p : intersect(idom, order.post, best, p);
-            }
-            if (best != idom[v]) {
-                idom[v] = best;
-                changed = true;
-            }
-        }
+    uint32_t n = order.reached;
+    struct semi_nca s = {
+        .ancestor = as_arena_array(arena, uint32_t, n),
+        .label = as_arena_array(arena, uint32_t, n),
+        .semi = as_arena_array(arena, uint32_t, n),
+        .path = as_arena_array(arena, uint32_t, n),
+    };
+    if (!s.ancestor || !s.label || !s.semi || !s.path)
+        return ASSAY_ERR_NOMEM;
+    for (uint32_t v = 0; v < n; v++) {
+        s.ancestor[v] = order.parent[v];
+        s.label[v] = s.semi[v] = v;
     }
-    idom[entry] = AS_GRAPH_NONE;
+    for (uint32_t w = n; w-- > 1;) {
+        uint32_t node = order.by_pre[w];
+        uint32_t least = order.parent[w];
+        for (uint32_t e = back.first[node]; e < back.first[node + 1]; e++) {
+            uint32_t from = order.pre[back.to[e]];
+            if (from == AS_GRAPH_NONE)
+                continue;
+            uint32_t semi = s.semi[evaluate(&s, from, w + 1)];
+            least = semi < least ? semi : least;
+        }
+        s.semi[w] = least;
+    }
+    /* The dominator is the nearest common ancestor of tree parent and semidominator. */
+    uint32_t *dominator = s.path;
+    memset(idom, 0xff, sizeof *idom * graph->nodes);
+    dominator[0] = 0;
+    for (uint32_t w = 1; w < n; w++) {
+        uint32_t v = order.parent[w];
+        while (v > s.semi[w])
+            v = dominator[v];
+        dominator[w] = v;
+        idom[order.by_pre[w]] = order.by_pre[v];
+    }
     return 0;
 }
 

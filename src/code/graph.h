@@ -4,8 +4,8 @@
  * Knows nothing of instructions; nodes are 0 .. n-1. All results are determined by the graph and
  * the order of its edges. Memory comes from the caller's arena.
  *
- * Sources: Cooper, Harvey, Kennedy, "A simple, fast dominance algorithm", 2001 (dominators);
- * Havlak, "Nesting of reducible and irreducible loops", ACM TOPLAS 19(4), 1997 (forest).
+ * Sources: Georgiadis, "Linear-time algorithms for dominators and related problems", 2005,
+ * Semi-NCA; Havlak, "Nesting of reducible and irreducible loops", ACM TOPLAS 19(4), 1997 (forest).
  */
 #ifndef AS_CODE_GRAPH_H
 #define AS_CODE_GRAPH_H

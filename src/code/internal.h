@@ -29,7 +29,7 @@ struct as_region {
     uint8_t origin;    /* assay_function_origin */
     bool is_gap;       /* bytes between functions: padding or data, unless something calls it */
     bool is_part;      /* named as a part (.cold) */
-    bool is_called;    /* target of a direct call, an init function, or the entry point */
+    bool is_called;    /* by a direct call or the loader, or its address is taken */
 };
 
 /* Direct transfer of control from one region into another, or inside a part's candidates. */
@@ -52,24 +52,27 @@ struct as_flow_edge {
 
 struct as_flow_block {
     uint64_t start;
-    size_t first_insn;
+    uint32_t first_insn; /* into the sweep */
     uint32_t insns;
     uint32_t size_b;
-    uint32_t first_succ, succs;
+    uint32_t first_edge, edges;
     uint8_t bits; /* assay_block_bits */
+    bool is_root; /* entry, second entry, or first of code that nothing was seen to reach */
 };
 
 /* Blocks of one body, in address order of its regions. */
 struct as_flow {
     struct as_flow_block *block;
     struct as_flow_edge *edge;
+    uint32_t *callee; /* bodies called or jumped to; the first `tails` are by tail call */
     uint32_t blocks, edges;
-    uint32_t entry; /* block */
-    uint32_t unresolved;
-    bool returns; /* a return, a tail call that may return, or an unknown jump is reached */
-    bool landing;
-    uint32_t *callee; /* bodies called directly or by tail call, for the rounds */
-    uint32_t callees;
+    uint32_t callees, tails;
+    uint32_t entry;  /* block */
+    uint32_t jumps;  /* indirect */
+    uint32_t tables; /* of them resolved */
+    uint32_t calls;  /* of them tail calls */
+    bool may_return; /* a return, a call through a pointer or an unknown jump is reached */
+    bool has_landing;
 };
 
 struct as_body_parts {
@@ -89,6 +92,9 @@ struct as_builder {
     AS_VEC(struct as_crossing) crossing;
     AS_VEC(struct as_reference) reference;
     AS_VEC(uint64_t) data_address; /* constant addresses of non-code that code computes; sorted */
+    AS_VEC(uint64_t) label; /* addresses inside regions taken as values, in code or data; sorted */
+    AS_VEC(uint64_t) second_entry; /* inside regions: symbols, targets of jumps of others; sorted */
+    struct assay_pointers pointers;
     AS_VEC(struct as_body_parts) body;
     AS_VEC(uint32_t) part;  /* regions of the bodies */
     struct as_flow *flow;   /* per body */
@@ -115,11 +121,24 @@ int as_loops_source(struct as_builder *b, struct assay_error *err);
 /* True for functions that never return, by their linkage name (data/code/noreturn.txt). */
 bool as_noreturn_name(const char *name);
 
+/* First element of `sorted` at or above `address`. O(log n). */
+size_t as_lower_bound(const uint64_t *sorted, size_t n, uint64_t address);
+/* Sorts addresses and drops repeats; returns how many are left. */
+size_t as_sort_unique(uint64_t *address, size_t n);
+/* The code address that stands in data at `at`; false when none does. O(log n). */
+bool as_pointer_at(const struct as_builder *b, uint64_t at, uint64_t *target);
+
 /* Targets of the indirect jump at `insn` (local code addresses, in table order, with repeats). */
 struct as_jump_targets {
     AS_VEC(uint64_t) at;
     bool resolved;
+    bool is_call; /* the table holds functions: a tail call */
+    /* Constant that the body gives each register, where it is the only one; made on first use. */
+    bool constants_made;
+    uint8_t constants[16]; /* how many different ones: 0, 1, 2 = more */
+    uint64_t constant[16];
 };
+/* `out` is reused within one body; zero it before another. 0 or ASSAY_ERR_NOMEM. */
 int as_jump_resolve(const struct as_builder *b, const struct as_body_parts *body, size_t insn,
                     struct as_jump_targets *out);
 

@@ -12,6 +12,7 @@ struct as_graph_order {
     uint32_t *pre;     /* per node: preorder number or AS_GRAPH_NONE */
     uint32_t *last;    /* per node: largest preorder number in its subtree */
     uint32_t *post;    /* per node: postorder number or AS_GRAPH_NONE */
+    uint32_t *parent;  /* preorder number -> that of the tree parent; 0 for the entry */
     uint32_t *by_pre;  /* nodes by preorder number */
     uint32_t *by_post; /* nodes by postorder number */
 };

@@ -600,11 +600,26 @@ static void shrink(struct builder *b)
 int assay_decode(const uint8_t *bytes, size_t size_b, uint64_t address, struct assay_code *out,
                  struct assay_error *err)
 {
+    struct assay_bytes range = {.bytes = bytes, .size_b = size_b, .address = address};
+    return assay_decode_ranges(&range, 1, out, NULL, err);
+}
+
+int assay_decode_ranges(const struct assay_bytes *range, size_t n, struct assay_code *out,
+                        size_t *first, struct assay_error *err)
+{
     struct builder b = {0};
+    size_t size_b = 0;
+    uint64_t at = 0;
     memset(out, 0, sizeof *out);
+    for (size_t i = 0; i < n; i++)
+        size_b += range[i].size_b;
     int rc = as_vec_reserve(&b.insn, size_b / 4 + 1);
-    if (rc == 0)
-        rc = decode_range(bytes, size_b, address, &b);
+    for (size_t i = 0; i < n && rc == 0; i++) {
+        if (first)
+            first[i] = b.insn.n;
+        at = range[i].address;
+        rc = decode_range(range[i].bytes, range[i].size_b, at, &b);
+    }
     if (rc < 0) {
         as_vec_fini(&b.insn);
         as_vec_fini(&b.wide);
@@ -612,14 +627,14 @@ int assay_decode(const uint8_t *bytes, size_t size_b, uint64_t address, struct a
             return as_error_set(err, rc,
                                 "decoding at %#llx: more than 65536 different encoding forms; "
                                 "decode less in one process",
-                                (unsigned long long)address);
+                                (unsigned long long)at);
         return as_error_nomem(err, "records of decoded instructions");
     }
     shrink(&b);
     out->insn = b.insn.at;
     out->n = b.insn.n;
-    out->start = address;
-    out->end = address + size_b;
+    out->start = n ? range[0].address : 0;
+    out->end = n ? range[n - 1].address + range[n - 1].size_b : 0;
     out->wide = b.wide.at;
     out->wide_n = b.wide.n;
     out->invalid_n = b.invalid_n;

@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Recursive traversal of one body from its entries: it follows branches, jump tables, landing pads
+ * and the way on after calls that return, so that data and padding in code are no instructions.
+ * What nothing reaches but is no padding is walked last and marked.
+ */
+#include "code/flow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+size_t as_walk_insn(const struct as_walk *walk, uint32_t position)
+{
+    size_t s = walk->span.n - 1;
+    while (walk->span.at[s].first > position)
+        s--;
+    return walk->b->region.at[walk->span.at[s].region].first_insn +
+           (position - walk->span.at[s].first);
+}
+
+static const struct assay_insn *insn_at(const struct as_walk *walk, uint32_t position)
+{
+    return &walk->b->program->code.insn[as_walk_insn(walk, position)];
+}
+
+/*
+ * Position of the instruction at `address`. A jump over a lock prefix lands one byte inside an
+ * instruction: that counts as a jump to it.
+ */
+static uint32_t position_of(const struct as_walk *walk, uint64_t address)
+{
+    for (size_t s = 0; s < walk->span.n; s++) {
+        const struct as_region *r = &walk->b->region.at[walk->span.at[s].region];
+        if (address < r->start || address >= r->end)
+            continue;
+        size_t insn = as_region_insn(walk->b, walk->span.at[s].region, address);
+        if (insn == SIZE_MAX)
+            return AS_NO_POSITION;
+        const struct assay_insn *at = &walk->b->program->code.insn[insn];
+        bool after_lock =
+            at->address + 1 == address && (assay_form_get(at->form)->traits & ASSAY_TRAIT_LOCK);
+        if (at->address != address && !after_lock)
+            return AS_NO_POSITION;
+        return walk->span.at[s].first + (uint32_t)(insn - r->first_insn);
+    }
+    return AS_NO_POSITION;
+}
+
+/* Position after `position` in the same run of code, or none at the end of its region. */
+static uint32_t next_position(const struct as_walk *walk, uint32_t position)
+{
+    if (position + 1 >= walk->positions)
+        return AS_NO_POSITION;
+    const struct assay_insn *insn = insn_at(walk, position);
+    return insn_at(walk, position + 1)->address == insn->address + insn->length ? position + 1
+                                                                                : AS_NO_POSITION;
+}
+
+static bool is_padding(const struct assay_form *form)
+{
+    return form->insn_class == ASSAY_CLASS_NOP || form->insn_class == ASSAY_CLASS_TRAP ||
+           form->insn_class == ASSAY_CLASS_INVALID;
+}
+
+/* Nothing but padding follows in the region: no compiler lets control run into the next function.
+ */
+static bool runs_out(const struct as_walk *walk, uint32_t position)
+{
+    while ((position = next_position(walk, position)) != AS_NO_POSITION) {
+        const struct assay_form *form = assay_form_get(insn_at(walk, position)->form);
+        if (form->insn_class != ASSAY_CLASS_NOP)
+            return false;
+    }
+    return true;
+}
+
+/* ---- Leaders and edges ------------------------------------------------------------------- */
+
+static int make_leader(struct as_walk *walk, uint32_t position, const struct as_stack *stack,
+                       unsigned extra)
+{
+    uint16_t *mark = &walk->mark.at[position];
+    bool is_new = !(*mark & AS_MARK_LEADER);
+    *mark |= (uint16_t)(AS_MARK_LEADER | extra);
+    if (is_new)
+        walk->stack.at[position] = *stack;
+    if (*mark & AS_MARK_REACHED)
+        return 0;
+    return is_new ? as_vec_push(&walk->todo, position) : 0;
+}
+
+static int add_edge(struct as_walk *walk, uint32_t from, uint32_t to, uint8_t kind,
+                    const struct as_stack *stack)
+{
+    AS_TRY(as_vec_push(&walk->edge, (struct as_walk_edge){.from = from, .to = to, .kind = kind}));
+    return make_leader(walk, to, stack, kind == ASSAY_EDGE_LANDING ? AS_MARK_PAD : 0);
+}
+
+/* Control leaves the body for `target`. */
+static int leave_to(struct as_walk *walk, uint64_t target)
+{
+    uint32_t region = as_region_at(walk->b, target);
+    uint32_t body = region == ASSAY_NONE ? ASSAY_NONE : walk->b->region.at[region].body;
+    if (body == ASSAY_NONE) {
+        walk->may_return |= !walk->dead;
+        return 0;
+    }
+    return walk->dead ? 0 : as_vec_push(&walk->tail, body);
+}
+
+static int fall_to_next(struct as_walk *walk, uint32_t position, const struct as_stack *stack)
+{
+    uint32_t next = next_position(walk, position);
+    if (next != AS_NO_POSITION)
+        return add_edge(walk, position, next, ASSAY_EDGE_FALL, stack);
+    const struct assay_insn *insn = insn_at(walk, position);
+    uint32_t other = position_of(walk, insn->address + insn->length); /* another region of it */
+    if (other != AS_NO_POSITION)
+        return add_edge(walk, position, other, ASSAY_EDGE_FALL, stack);
+    walk->mark.at[position] |= AS_MARK_TAILCALL;
+    return leave_to(walk, insn->address + insn->length);
+}
+
+static int jump_to(struct as_walk *walk, uint32_t position, uint64_t target, uint8_t kind,
+                   const struct as_stack *stack)
+{
+    uint32_t to = position_of(walk, target);
+    if (to != AS_NO_POSITION)
+        return add_edge(walk, position, to, kind, stack);
+    uint32_t region = as_region_at(walk->b, target);
+    bool inside = region != ASSAY_NONE &&
+                  walk->b->region.at[region].body == (uint32_t)(walk->body - walk->b->body.at);
+    if (inside) { /* into the middle of an instruction */
+        walk->mark.at[position] |= AS_MARK_UNRESOLVED;
+        walk->may_return = true;
+        return 0;
+    }
+    walk->mark.at[position] |= AS_MARK_TAILCALL;
+    return leave_to(walk, target);
+}
+
+/* ---- Calls ------------------------------------------------------------------------------- */
+
+static const struct as_landing *landing_at(const struct as_walk *walk, uint64_t address)
+{
+    size_t low = 0, high = walk->landing.n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (walk->landing.at[middle].end <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < walk->landing.n && walk->landing.at[low].start <= address ? &walk->landing.at[low]
+                                                                           : NULL;
+}
+
+/* True when the walk goes on after the call at `position`. */
+static int walk_call(struct as_walk *walk, uint32_t position, const struct as_stack *stack,
+                     bool *goes_on)
+{
+    const struct assay_insn *insn = insn_at(walk, position);
+    uint64_t target;
+    bool noreturn = false;
+    walk->mark.at[position] |= AS_MARK_CALL;
+    if (assay_insn_target(insn, &target)) {
+        uint32_t region = as_region_at(walk->b, target);
+        uint32_t body = region == ASSAY_NONE ? ASSAY_NONE : walk->b->region.at[region].body;
+        if (body != ASSAY_NONE) {
+            noreturn = walk->b->body.at[body].noreturn;
+            if (!walk->dead)
+                AS_TRY(as_vec_push(&walk->callee, body));
+        }
+    }
+    noreturn = noreturn || runs_out(walk, position);
+    const struct as_landing *landing = landing_at(walk, insn->address);
+    uint32_t pad = landing ? position_of(walk, landing->pad) : AS_NO_POSITION;
+    if (pad != AS_NO_POSITION)
+        AS_TRY(add_edge(walk, position, pad, ASSAY_EDGE_LANDING, stack));
+    if (noreturn)
+        walk->mark.at[position] |= AS_MARK_NORETURN;
+    *goes_on = !noreturn;
+    if (noreturn || pad != AS_NO_POSITION) {
+        walk->mark.at[position] |= AS_MARK_END;
+        if (!noreturn)
+            AS_TRY(fall_to_next(walk, position, stack));
+        *goes_on = false;
+    }
+    return 0;
+}
+
+/* ---- Indirect jumps ---------------------------------------------------------------------- */
+
+/* All labels of the body that are taken as values: where a computed goto may go (GNU C). */
+static int jump_to_labels(struct as_walk *walk, uint32_t position, const struct as_stack *stack,
+                          bool *any)
+{
+    for (size_t s = 0; s < walk->span.n; s++) {
+        const struct as_region *r = &walk->b->region.at[walk->span.at[s].region];
+        size_t i = as_lower_bound(walk->b->label.at, walk->b->label.n, r->start);
+        for (; i < walk->b->label.n && walk->b->label.at[i] < r->end; i++) {
+            uint32_t to = position_of(walk, walk->b->label.at[i]);
+            if (to == AS_NO_POSITION)
+                continue;
+            AS_TRY(add_edge(walk, position, to, ASSAY_EDGE_TABLE, stack));
+            *any = true;
+        }
+    }
+    return 0;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* A pointer taken from memory or a register without an index: no table. */
+static bool has_index(const struct assay_insn *insn)
+{
+    return (insn->bits & ASSAY_INSN_MEM) && insn->index != ASSAY_REG_NONE;
+}
+
+static int walk_indirect(struct as_walk *walk, uint32_t position, const struct as_stack *stack)
+{
+    size_t insn = as_walk_insn(walk, position);
+    walk->jumps++;
+    AS_TRY(as_jump_resolve(walk->b, walk->body, insn, &walk->targets));
+    if (walk->targets.resolved) {
+        walk->tables++;
+        qsort(walk->targets.at.at, walk->targets.at.n, sizeof *walk->targets.at.at, by_value);
+        for (size_t i = 0; i < walk->targets.at.n; i++) {
+            uint64_t target = walk->targets.at.at[i];
+            if (i == 0 || walk->targets.at.at[i - 1] != target)
+                AS_TRY(jump_to(walk, position, target, ASSAY_EDGE_TABLE, stack));
+        }
+        return 0;
+    }
+    bool frame_gone = stack->depth == 0;
+    bool frame_there = stack->depth != AS_STACK_UNKNOWN && stack->depth != 0;
+    bool any = false;
+    if (!walk->targets.is_call && !(frame_gone && !has_index(insn_at(walk, position))))
+        AS_TRY(jump_to_labels(walk, position, stack, &any));
+    if (any) {
+        walk->tables++;
+        return 0;
+    }
+    walk->may_return = true;
+    if ((walk->targets.is_call || (frame_gone && !has_index(insn_at(walk, position)))) &&
+        !frame_there) {
+        walk->calls++;
+        walk->mark.at[position] |= AS_MARK_TAILCALL;
+        return 0;
+    }
+    walk->mark.at[position] |= AS_MARK_UNRESOLVED;
+    return 0;
+}
+
+/* ---- The walk ---------------------------------------------------------------------------- */
+
+/* One instruction that may end the run; true when the walk goes on behind it. */
+static int walk_insn(struct as_walk *walk, uint32_t position, struct as_stack *stack, bool *goes_on)
+{
+    const struct assay_insn *insn = insn_at(walk, position);
+    const struct assay_form *form = assay_form_get(insn->form);
+    uint64_t target;
+    *goes_on = false;
+    switch (form->insn_class) {
+    case ASSAY_CLASS_BRANCH:
+        walk->mark.at[position] |= AS_MARK_END;
+        if (assay_insn_target(insn, &target))
+            AS_TRY(jump_to(walk, position, target, ASSAY_EDGE_TAKEN, stack));
+        return fall_to_next(walk, position, stack);
+    case ASSAY_CLASS_JUMP:
+        walk->mark.at[position] |= AS_MARK_END;
+        if (assay_insn_target(insn, &target))
+            return jump_to(walk, position, target, ASSAY_EDGE_JUMP, stack);
+        return walk_indirect(walk, position, stack);
+    case ASSAY_CLASS_CALL:
+        return walk_call(walk, position, stack, goes_on);
+    case ASSAY_CLASS_RETURN:
+        walk->mark.at[position] |= AS_MARK_END | AS_MARK_RETURN;
+        walk->may_return |= !walk->dead;
+        return 0;
+    case ASSAY_CLASS_TRAP:
+    case ASSAY_CLASS_INVALID:
+        walk->mark.at[position] |= AS_MARK_END;
+        return 0;
+    default:
+        as_stack_step(stack, insn, form);
+        *goes_on = true;
+        return 0;
+    }
+}
+
+static int walk_from(struct as_walk *walk, uint32_t position)
+{
+    struct as_stack stack = walk->stack.at[position];
+    for (;;) {
+        uint16_t *mark = &walk->mark.at[position];
+        if (*mark & AS_MARK_REACHED) {
+            *mark |= AS_MARK_LEADER;
+            return 0;
+        }
+        *mark |= AS_MARK_REACHED | (walk->dead ? AS_MARK_DEAD : 0);
+        bool goes_on;
+        AS_TRY(walk_insn(walk, position, &stack, &goes_on));
+        if (!goes_on)
+            return 0;
+        uint32_t next = next_position(walk, position);
+        if (next == AS_NO_POSITION) {
+            walk->mark.at[position] |= AS_MARK_END;
+            return fall_to_next(walk, position, &stack);
+        }
+        position = next;
+    }
+}
+
+static int walk_all(struct as_walk *walk)
+{
+    while (walk->todo.n)
+        AS_TRY(walk_from(walk, walk->todo.at[--walk->todo.n]));
+    return 0;
+}
+
+static int walk_second_entries(struct as_walk *walk)
+{
+    const struct as_stack at_entry = {0, AS_STACK_UNKNOWN};
+    for (size_t s = 0; s < walk->span.n; s++) {
+        const struct as_region *r = &walk->b->region.at[walk->span.at[s].region];
+        size_t i = as_lower_bound(walk->b->second_entry.at, walk->b->second_entry.n, r->start);
+        for (; i < walk->b->second_entry.n && walk->b->second_entry.at[i] < r->end; i++) {
+            uint32_t position = position_of(walk, walk->b->second_entry.at[i]);
+            if (position != AS_NO_POSITION)
+                AS_TRY(make_leader(walk, position, &at_entry, AS_MARK_ROOT));
+        }
+    }
+    return walk_all(walk);
+}
+
+/* Code that nothing was seen to reach: behind unresolved jumps, or dead. */
+static int walk_rest(struct as_walk *walk)
+{
+    const struct as_stack unknown = {AS_STACK_UNKNOWN, AS_STACK_UNKNOWN};
+    /* A PLT entry comes back to its second half through the table, until it is bound. */
+    walk->dead = walk->b->region.at[walk->body->head].origin != ASSAY_FUNCTION_PLT;
+    for (uint32_t i = 0; i < walk->positions; i++) {
+        if ((walk->mark.at[i] & AS_MARK_REACHED) ||
+            is_padding(assay_form_get(insn_at(walk, i)->form)))
+            continue;
+        AS_TRY(make_leader(walk, i, &unknown, AS_MARK_ROOT));
+        AS_TRY(walk_all(walk));
+    }
+    return 0;
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct as_landing *x = a, *y = b;
+    return (x->start > y->start) - (x->start < y->start);
+}
+
+static int walk_begin(struct as_walk *walk, const struct as_builder *b,
+                      const struct as_body_parts *body)
+{
+    walk->b = b;
+    walk->body = body;
+    walk->span.n = walk->edge.n = walk->todo.n = walk->callee.n = walk->tail.n = 0;
+    walk->landing.n = 0;
+    walk->positions = walk->jumps = walk->tables = walk->calls = 0;
+    walk->may_return = walk->dead = false;
+    walk->targets.constants_made = false;
+    memset(walk->targets.constants, 0, sizeof walk->targets.constants);
+    for (uint32_t p = 0; p < body->regions; p++) {
+        uint32_t region = b->part.at[body->first + p];
+        AS_TRY(as_vec_push(&walk->span, (struct as_walk_span){region, walk->positions}));
+        walk->positions += b->region.at[region].insns;
+        if (b->region.at[region].lsda)
+            AS_TRY(as_landings_read(b, &b->region.at[region], &walk->landing));
+    }
+    if (walk->landing.n)
+        qsort(walk->landing.at, walk->landing.n, sizeof *walk->landing.at, by_start);
+    AS_TRY(as_vec_reserve(&walk->mark, walk->positions));
+    AS_TRY(as_vec_reserve(&walk->stack, walk->positions));
+    AS_TRY(as_vec_reserve(&walk->block, walk->positions));
+    if (walk->positions)
+        memset(walk->mark.at, 0, sizeof *walk->mark.at * walk->positions);
+    return 0;
+}
+
+int as_walk_body(struct as_walk *walk, const struct as_builder *b, const struct as_body_parts *body)
+{
+    const struct as_stack at_entry = {0, AS_STACK_UNKNOWN};
+    AS_TRY(walk_begin(walk, b, body));
+    uint32_t entry = position_of(walk, b->region.at[body->head].start);
+    if (entry != AS_NO_POSITION)
+        AS_TRY(make_leader(walk, entry, &at_entry, AS_MARK_ROOT));
+    AS_TRY(walk_all(walk));
+    AS_TRY(walk_second_entries(walk));
+    return walk_rest(walk);
+}
+
+void as_walk_fini(struct as_walk *walk)
+{
+    as_vec_fini(&walk->span);
+    as_vec_fini(&walk->mark);
+    as_vec_fini(&walk->stack);
+    as_vec_fini(&walk->block);
+    as_vec_fini(&walk->todo);
+    as_vec_fini(&walk->edge);
+    as_vec_fini(&walk->callee);
+    as_vec_fini(&walk->tail);
+    as_vec_fini(&walk->landing);
+    as_vec_fini(&walk->targets.at);
+}

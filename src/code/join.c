@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Regions to bodies: cold and split parts join the function they were split from, outlined bodies
+ * of parallel constructs learn their parent.
+ *
+ * A part is a region that nothing calls, whose address nothing takes, and whose start one other
+ * region jumps to: either its symbol says so (".cold"), or, without symbols, the jumps do: a
+ * conditional one, one to its middle, or one back from it into the middle of the other. A lone
+ * jump to its start alone is a tail call.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "code/internal.h"
+
+static const char *name_of(const struct as_builder *b, const struct as_region *r)
+{
+    return r->function == ASSAY_NONE ? "" : b->program->function[r->function].name;
+}
+
+/* What is known of the jumps between a candidate and the regions around it. */
+struct evidence {
+    uint32_t owner; /* the one region that jumps in, ASSAY_NONE when none or several */
+    bool several;
+    bool strong; /* no tail call jumps like this */
+    bool start;  /* a jump goes to its first instruction: without one it would be dead */
+};
+
+static void weigh(const struct as_builder *b, const struct as_crossing *c, struct evidence *e)
+{
+    /* Into the candidate. */
+    struct evidence *in = &e[c->to];
+    if (in->owner != ASSAY_NONE && in->owner != c->from)
+        in->several = true;
+    if (in->owner == ASSAY_NONE)
+        in->owner = c->from;
+    if (c->target == b->region.at[c->to].start)
+        in->start = true;
+    if (c->conditional || c->target != b->region.at[c->to].start)
+        in->strong = true;
+}
+
+/* Jumps from a candidate back into the middle of its owner. */
+static void weigh_back(const struct as_builder *b, const struct as_crossing *c, struct evidence *e)
+{
+    if (e[c->from].owner == c->to && c->target != b->region.at[c->to].start)
+        e[c->from].strong = true;
+}
+
+/* ".cold" of `part` belongs to `name`: "name.cold", "name.cold.3", "name.part.0.cold". */
+static bool is_cold_of(const char *part, const char *name)
+{
+    size_t n = strlen(name);
+    return n && strncmp(part, name, n) == 0 && strncmp(part + n, ".cold", 5) == 0;
+}
+
+static bool may_be_part(const struct as_region *r)
+{
+    if (r->is_gap || r->is_called || r->origin == ASSAY_FUNCTION_PLT)
+        return false;
+    return r->is_part || r->origin == ASSAY_FUNCTION_UNWIND;
+}
+
+/* Among several regions that jump into a named part, the one whose name it carries. */
+static uint32_t owner_by_name(const struct as_builder *b, uint32_t part)
+{
+    const char *name = name_of(b, &b->region.at[part]);
+    for (size_t i = 0; i < b->crossing.n; i++) {
+        const struct as_crossing *c = &b->crossing.at[i];
+        if (c->to == part && is_cold_of(name, name_of(b, &b->region.at[c->from])))
+            return c->from;
+    }
+    return ASSAY_NONE;
+}
+
+static void choose_owners(struct as_builder *b, const struct evidence *e)
+{
+    for (uint32_t i = 0; i < b->region.n; i++) {
+        struct as_region *r = &b->region.at[i];
+        r->owner = i;
+        if (!may_be_part(r) || e[i].owner == ASSAY_NONE || !(e[i].start || r->is_part))
+            continue;
+        bool named = strstr(name_of(b, r), ".cold") != NULL;
+        if (e[i].several)
+            r->owner = named ? owner_by_name(b, i) : i;
+        else if (named || e[i].strong)
+            r->owner = e[i].owner;
+        if (r->owner == ASSAY_NONE)
+            r->owner = i;
+    }
+    /* A part of a part belongs to the first; a ring of parts (none is called) dissolves. */
+    for (uint32_t i = 0; i < b->region.n; i++) {
+        uint32_t owner = b->region.at[i].owner;
+        for (int hops = 0; hops < 16 && b->region.at[owner].owner != owner; hops++)
+            owner = b->region.at[owner].owner;
+        b->region.at[i].owner = b->region.at[owner].owner == owner ? owner : i;
+    }
+}
+
+/* ---- Bodies ------------------------------------------------------------------------------ */
+
+static int add_bodies(struct as_builder *b)
+{
+    uint32_t n = (uint32_t)b->region.n;
+    for (uint32_t i = 0; i < n; i++) {
+        struct as_region *r = &b->region.at[i];
+        if (r->is_gap || r->owner != i)
+            continue;
+        r->body = (uint32_t)b->body.n;
+        AS_TRY(as_vec_push(&b->body, (struct as_body_parts){.head = i, .parent = ASSAY_NONE}));
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        struct as_region *r = &b->region.at[i];
+        if (r->is_gap)
+            continue;
+        r->body = b->region.at[r->owner].body;
+        b->body.at[r->body].regions++;
+    }
+    uint32_t first = 0;
+    as_vec_foreach (&b->body, body) {
+        body->first = first;
+        first += body->regions;
+        body->regions = 0;
+    }
+    AS_TRY(as_vec_reserve(&b->part, first));
+    b->part.n = first;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct as_region *r = &b->region.at[i];
+        if (r->is_gap)
+            continue;
+        struct as_body_parts *body = &b->body.at[r->body];
+        b->part.at[body->first + body->regions++] = i;
+    }
+    return 0;
+}
+
+/* ---- Outlined bodies --------------------------------------------------------------------- */
+
+static bool is_outlined_name(const char *name)
+{
+    return strstr(name, "._omp_fn.") || strstr(name, "omp_outlined") ||
+           strstr(name, "_omp_task_entry") || strstr(name, "omp_task_entry");
+}
+
+static bool starts_threads(const char *name)
+{
+    return strncmp(name, "GOMP_parallel", 13) == 0 || strncmp(name, "GOMP_task", 9) == 0 ||
+           strncmp(name, "GOMP_teams", 10) == 0 || strncmp(name, "GOMP_target", 11) == 0 ||
+           strncmp(name, "__kmpc_fork_", 12) == 0 || strncmp(name, "__kmpc_omp_task", 15) == 0;
+}
+
+/* Whether the address taken at `insn` goes to a runtime call that starts threads: the next call. */
+static bool given_to_runtime(const struct as_builder *b, const struct as_reference *reference)
+{
+    const struct as_region *r = &b->region.at[reference->from];
+    size_t end = r->first_insn + r->insns;
+    for (size_t i = reference->insn + 1; i < end && i < reference->insn + 24; i++) {
+        const struct assay_insn *insn = &b->program->code.insn[i];
+        uint64_t target;
+        if (assay_form_get(insn->form)->insn_class != ASSAY_CLASS_CALL)
+            continue;
+        uint32_t to = assay_insn_target(insn, &target) ? as_region_at(b, target) : ASSAY_NONE;
+        return to != ASSAY_NONE && starts_threads(name_of(b, &b->region.at[to]));
+    }
+    return false;
+}
+
+static void link_outlined(struct as_builder *b)
+{
+    as_vec_foreach (&b->reference, reference) {
+        uint32_t child = b->region.at[reference->to].body;
+        uint32_t parent = b->region.at[reference->from].body;
+        if (child == ASSAY_NONE || parent == ASSAY_NONE || child == parent)
+            continue;
+        struct as_body_parts *body = &b->body.at[child];
+        bool named = is_outlined_name(name_of(b, &b->region.at[reference->to]));
+        if (body->parent == ASSAY_NONE && (named || given_to_runtime(b, reference))) {
+            body->parent = parent;
+            body->outlined = true;
+        }
+    }
+}
+
+int as_bodies_join(struct as_builder *b, struct assay_error *err)
+{
+    struct evidence *e = as_calloc(b->region.n, sizeof *e);
+    if (!e)
+        return as_error_nomem(err, "bodies of functions");
+    for (size_t i = 0; i < b->region.n; i++)
+        e[i].owner = ASSAY_NONE;
+    as_vec_foreach (&b->crossing, in)
+        weigh(b, in, e);
+    as_vec_foreach (&b->crossing, back)
+        weigh_back(b, back, e);
+    choose_owners(b, e);
+    as_free(e);
+    if (add_bodies(b) < 0)
+        return as_error_nomem(err, "bodies of functions");
+    link_outlined(b);
+    return 0;
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One body's graph through dominators and the loop forest. Bodies with several entries, or with
+ * code that nothing reaches, get a virtual root before all of them.
+ */
+#include "code/nest.h"
+
+#include <string.h>
+
+#include "code/graph.h"
+
+static int make_graph(const struct as_flow *flow, struct as_arena *arena, struct as_graph *graph,
+                      uint32_t *root)
+{
+    uint32_t n = flow->blocks, roots = 0;
+    for (uint32_t v = 0; v < n; v++)
+        roots += flow->block[v].is_root;
+    uint32_t *first = as_arena_array(arena, uint32_t, (size_t)n + 2);
+    uint32_t *to = as_arena_array(arena, uint32_t, (size_t)flow->edges + roots + 1);
+    if (!first || !to)
+        return ASSAY_ERR_NOMEM;
+    for (uint32_t v = 0; v < n; v++)
+        first[v] = flow->block[v].first_edge;
+    for (uint32_t e = 0; e < flow->edges; e++)
+        to[e] = flow->edge[e].to;
+    first[n] = flow->edges;
+    *root = flow->entry;
+    if (roots > 1 || flow->entry == ASSAY_NONE) {
+        *root = n++;
+        for (uint32_t v = 0, e = flow->edges; v < flow->blocks; v++) {
+            if (flow->block[v].is_root)
+                to[e++] = v;
+        }
+        first[n] = flow->edges + roots;
+    }
+    *graph = (struct as_graph){.nodes = n, .first = first, .to = to};
+    return 0;
+}
+
+bool as_nest_holds(const struct as_nest *nest, uint32_t loop, uint32_t block)
+{
+    uint32_t at = nest->loop_of[block];
+    while (at != ASSAY_NONE && at != loop)
+        at = nest->loop[at].parent;
+    return at != ASSAY_NONE;
+}
+
+/* Drops loops that were merged away and numbers the rest: parents first, siblings by header. */
+static int renumber(const struct as_flow *flow, struct as_arena *arena, struct as_nest *nest)
+{
+    uint32_t n = nest->loops, kept = 0, depth = 0;
+    uint32_t *child = as_arena_array(arena, uint32_t, (size_t)n + 1); /* [n]: of the root */
+    uint32_t *sibling = as_arena_array(arena, uint32_t, n);
+    uint32_t *number = as_arena_array(arena, uint32_t, n);
+    uint32_t *stack = as_arena_array(arena, uint32_t, (size_t)n + 1);
+    uint32_t *by_header = as_arena_array(arena, uint32_t, (size_t)flow->blocks + 1);
+    struct as_nest_loop *loop = as_arena_array(arena, struct as_nest_loop, (size_t)n + 1);
+    if (!child || !sibling || !number || !stack || !by_header || !loop)
+        return ASSAY_ERR_NOMEM;
+    memset(child, 0xff, sizeof *child * (n + 1));
+    memset(by_header, 0xff, sizeof *by_header * flow->blocks);
+    for (uint32_t l = 0; l < n; l++) {
+        if (nest->loop[l].header != ASSAY_NONE)
+            by_header[nest->loop[l].header] = l;
+    }
+    for (uint32_t v = flow->blocks; v-- > 0;) { /* last first: each list ends up ascending */
+        uint32_t l = by_header[v];
+        if (l == ASSAY_NONE)
+            continue;
+        uint32_t parent = nest->loop[l].parent == ASSAY_NONE ? n : nest->loop[l].parent;
+        sibling[l] = child[parent];
+        child[parent] = l;
+    }
+    uint32_t at = child[n];
+    while (at != ASSAY_NONE || depth) {
+        if (at == ASSAY_NONE) {
+            at = sibling[stack[--depth]];
+            continue;
+        }
+        number[at] = kept;
+        loop[kept] = nest->loop[at];
+        loop[kept].depth = depth + 1;
+        if (depth)
+            loop[kept].parent = number[stack[depth - 1]];
+        kept++;
+        stack[depth++] = at;
+        at = child[at];
+    }
+    for (uint32_t v = 0; v < flow->blocks; v++) {
+        if (nest->loop_of[v] != ASSAY_NONE)
+            nest->loop_of[v] = number[nest->loop_of[v]];
+        if (nest->heads[v] != ASSAY_NONE)
+            nest->heads[v] = number[nest->heads[v]];
+    }
+    nest->loop = loop;
+    nest->loops = kept;
+    return 0;
+}
+
+static void mark_loops(const struct as_flow *flow, struct as_nest *nest)
+{
+    for (uint32_t v = 0; v < flow->blocks; v++) {
+        unsigned bits = 0;
+        bits |= flow->block[v].bits & ASSAY_BLOCK_UNRESOLVED ? ASSAY_LOOP_UNRESOLVED : 0;
+        bits |= flow->block[v].bits & ASSAY_BLOCK_CALL ? ASSAY_LOOP_CALLS : 0;
+        for (uint32_t l = nest->loop_of[v]; l != ASSAY_NONE; l = nest->loop[l].parent) {
+            nest->loop[l].blocks++;
+            nest->loop[l].bits |= (uint8_t)bits;
+        }
+    }
+    for (uint32_t l = 0; l < nest->loops; l++) {
+        if (flow->block[nest->loop[l].header].bits & ASSAY_BLOCK_UNREACHED)
+            nest->loop[l].bits |= ASSAY_LOOP_UNREACHED;
+    }
+}
+
+static int take_loops(const struct as_graph *graph, uint32_t root, uint32_t blocks,
+                      struct as_arena *arena, struct as_nest *out)
+{
+    struct as_graph_loops found;
+    AS_TRY(as_graph_find_loops(graph, root, arena, &found));
+    out->loop_of = found.loop_of;
+    out->loops = found.loops;
+    out->loop = as_arena_array(arena, struct as_nest_loop, (size_t)found.loops + 1);
+    out->heads = as_arena_array(arena, uint32_t, (size_t)blocks + 1);
+    if (!out->loop || !out->heads)
+        return ASSAY_ERR_NOMEM;
+    memset(out->heads, 0xff, sizeof *out->heads * blocks);
+    for (uint32_t l = 0; l < found.loops; l++) {
+        uint32_t parent = found.parent[l];
+        out->loop[l] = (struct as_nest_loop){
+            .header = found.header[l],
+            .parent = parent,
+            .depth = parent == ASSAY_NONE ? 1 : out->loop[parent].depth + 1,
+            .bits = found.irreducible[l] ? ASSAY_LOOP_IRREDUCIBLE : 0,
+        };
+        out->heads[found.header[l]] = l;
+    }
+    return 0;
+}
+
+static int find_nest(const struct as_builder *b, const struct as_flow *flow, struct as_arena *arena,
+                     struct as_nest *out)
+{
+    struct as_graph graph;
+    uint32_t root;
+    AS_TRY(make_graph(flow, arena, &graph, &root));
+    out->idom = as_arena_array(arena, uint32_t, graph.nodes);
+    out->ipdom = as_arena_array(arena, uint32_t, graph.nodes);
+    if (!out->idom || !out->ipdom)
+        return ASSAY_ERR_NOMEM;
+    AS_TRY(as_graph_dominators(&graph, root, arena, out->idom));
+    AS_TRY(as_graph_post_dominators(&graph, arena, out->ipdom));
+    for (uint32_t v = 0; v < flow->blocks; v++) {
+        if (out->idom[v] >= flow->blocks)
+            out->idom[v] = ASSAY_NONE;
+        if (out->ipdom[v] >= flow->blocks)
+            out->ipdom[v] = ASSAY_NONE;
+    }
+    AS_TRY(take_loops(&graph, root, flow->blocks, arena, out));
+    if (out->loops == 0)
+        return 0;
+    as_nest_simplify(b, flow, out);
+    AS_TRY(renumber(flow, arena, out));
+    mark_loops(flow, out);
+    return 0;
+}
+
+static int keep_words(struct as_arena *keep, uint32_t n, uint32_t **words)
+{
+    uint32_t *copy = as_arena_alloc(keep, sizeof *copy * n, sizeof *copy);
+    if (!copy)
+        return ASSAY_ERR_NOMEM;
+    memcpy(copy, *words, sizeof *copy * n);
+    *words = copy;
+    return 0;
+}
+
+int as_nest_make(const struct as_builder *b, const struct as_flow *flow, struct as_arena *scratch,
+                 struct as_arena *keep, struct as_nest *out)
+{
+    *out = (struct as_nest){0};
+    if (flow->blocks == 0)
+        return 0;
+    AS_TRY(find_nest(b, flow, scratch, out));
+    AS_TRY(keep_words(keep, flow->blocks, &out->idom));
+    AS_TRY(keep_words(keep, flow->blocks, &out->ipdom));
+    if (out->loops == 0)
+        return 0;
+    AS_TRY(keep_words(keep, flow->blocks, &out->loop_of));
+    AS_TRY(keep_words(keep, flow->blocks, &out->heads));
+    struct as_nest_loop *loop = as_arena_alloc(keep, sizeof *loop * out->loops, 8);
+    if (!loop)
+        return ASSAY_ERR_NOMEM;
+    memcpy(loop, out->loop, sizeof *loop * out->loops);
+    out->loop = loop;
+    return 0;
+}

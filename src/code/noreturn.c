@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Bodies that never return, in rounds: first those known by name, then every body whose walk meets
+ * no return, no jump that may lead to one, and only tail calls of bodies that do not return. The
+ * callers of what a round found are walked again, until a round finds nothing.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "code/flow.h"
+#include "code/noreturn_names.h"
+
+#define WALK_GRAIN 32
+
+bool as_noreturn_name(const char *name)
+{
+    char plain[256];
+    size_t n = strcspn(name, "@");
+    if (n >= sizeof plain)
+        return false;
+    memcpy(plain, name, n);
+    plain[n] = '\0';
+    size_t low = 0, high = as_noreturn_name_n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = strcmp(as_noreturn_names[middle], plain);
+        if (order == 0)
+            return true;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (size_t i = 0; i < as_noreturn_pattern_n; i++) {
+        const char *pattern = as_noreturn_patterns[i];
+        const char *star = strchr(pattern, '*');
+        size_t head = (size_t)(star - pattern), tail = strlen(star + 1);
+        if (n >= head + tail && strncmp(plain, pattern, head) == 0 &&
+            strcmp(plain + n - tail, star + 1) == 0)
+            return true;
+    }
+    return false;
+}
+
+struct rounds {
+    struct as_builder *b;
+    struct as_walk *walk; /* per worker */
+    uint32_t *again;      /* bodies to walk in this round; NULL: all */
+};
+
+static int walk_some(void *ctx, size_t from, size_t to, unsigned worker, struct assay_error *err)
+{
+    const struct rounds *r = ctx;
+    struct as_builder *b = r->b;
+    for (size_t i = from; i < to; i++) {
+        size_t body = r->again ? r->again[i] : i;
+        if (as_walk_body(&r->walk[worker], b, &b->body.at[body]) < 0 ||
+            as_walk_blocks(&r->walk[worker], &b->arena[worker], &b->flow[body]) < 0)
+            return as_error_nomem(err, "blocks of code");
+    }
+    return 0;
+}
+
+static void mark_by_name(struct as_builder *b)
+{
+    as_vec_foreach (&b->body, body) {
+        uint32_t function = b->region.at[body->head].function;
+        if (function != ASSAY_NONE)
+            body->noreturn = as_noreturn_name(b->program->function[function].name);
+    }
+}
+
+static bool never_returns(const struct as_builder *b, size_t body)
+{
+    const struct as_flow *flow = &b->flow[body];
+    if (flow->may_return || flow->entry == ASSAY_NONE)
+        return false;
+    for (uint32_t i = 0; i < flow->tails; i++) {
+        if (!b->body.at[flow->callee[i]].noreturn)
+            return false;
+    }
+    return true;
+}
+
+/* Marks what was found; the callers of it, each once, go to `again`. Returns how many, or -1. */
+static int64_t next_round(struct as_builder *b, bool *is_new, uint32_t *again)
+{
+    bool any = false;
+    for (bool more = true; more;) { /* tail calls pass the property on */
+        more = false;
+        for (size_t i = 0; i < b->body.n; i++) {
+            if (b->body.at[i].noreturn || !never_returns(b, i))
+                continue;
+            b->body.at[i].noreturn = is_new[i] = more = any = true;
+        }
+    }
+    int64_t n = 0;
+    for (size_t i = 0; i < b->body.n && any; i++) {
+        const struct as_flow *flow = &b->flow[i];
+        for (uint32_t c = flow->tails; c < flow->callees; c++) {
+            if (is_new[flow->callee[c]]) {
+                again[n++] = (uint32_t)i;
+                break;
+            }
+        }
+    }
+    memset(is_new, 0, b->body.n);
+    return n;
+}
+
+/* Second entries: symbols inside regions, and jumps of other bodies into the middle of one. */
+static int find_second_entries(struct as_builder *b)
+{
+    for (size_t i = 0; i < b->program->function_n; i++) {
+        const struct assay_function *f = &b->program->function[i];
+        uint32_t region = as_region_at(b, f->start);
+        if (region != ASSAY_NONE && b->region.at[region].start != f->start)
+            AS_TRY(as_vec_push(&b->second_entry, f->start));
+    }
+    as_vec_foreach (&b->crossing, c) {
+        if (b->region.at[c->from].body != b->region.at[c->to].body &&
+            b->region.at[c->to].start != c->target)
+            AS_TRY(as_vec_push(&b->second_entry, c->target));
+    }
+    b->second_entry.n = as_sort_unique(b->second_entry.at, b->second_entry.n);
+    return 0;
+}
+
+static int walk_rounds(struct rounds *r, struct assay_error *err)
+{
+    struct as_builder *b = r->b;
+    uint32_t *again = as_malloc(sizeof *again * (b->body.n + 1));
+    bool *is_new = as_calloc(b->body.n + 1, sizeof *is_new);
+    int rc = again && is_new ? as_pool_for(b->pool, b->body.n, WALK_GRAIN, walk_some, r, err)
+                             : as_error_nomem(err, "blocks of code");
+    r->again = again;
+    while (rc == 0) {
+        int64_t n = next_round(b, is_new, again);
+        if (n == 0)
+            break;
+        rc = as_pool_for(b->pool, (size_t)n, WALK_GRAIN, walk_some, r, err);
+    }
+    as_free(again);
+    as_free(is_new);
+    return rc;
+}
+
+int as_flows_make(struct as_builder *b, struct assay_error *err)
+{
+    struct rounds r = {.b = b, .walk = as_calloc(b->workers, sizeof *r.walk)};
+    b->flow = as_calloc(b->body.n + 1, sizeof *b->flow);
+    if (!r.walk || !b->flow || find_second_entries(b) < 0) {
+        as_free(r.walk);
+        return as_error_nomem(err, "blocks of code");
+    }
+    mark_by_name(b);
+    int rc = walk_rounds(&r, err);
+    for (unsigned i = 0; i < b->workers; i++)
+        as_walk_fini(&r.walk[i]);
+    as_free(r.walk);
+    return rc;
+}

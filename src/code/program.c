@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The whole analysis of a binary, in the order internal.h tells, and the tables it ends in. Bodies
+ * are filled in parallel: their places in the tables follow from the counts alone.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "code/nest.h"
+
+#define FILL_GRAIN 32
+
+/* The program with what its tables borrow. */
+struct whole {
+    struct assay_program program;
+    struct as_arena names; /* of bodies without one */
+};
+
+/* ---- Tables ------------------------------------------------------------------------------ */
+
+struct fill {
+    struct as_builder *b;
+    struct as_nest *nest;     /* per body */
+    struct as_arena *keep;    /* per worker: nests */
+    size_t *first_loop_block; /* per body */
+};
+
+/* "func_<hex>" for a body without a function. */
+static const char *make_name(struct assay_program *program, uint64_t entry)
+{
+    char name[32];
+    int n = snprintf(name, sizeof name, "func_%llx", (unsigned long long)entry);
+    return as_arena_strndup(&((struct whole *)program)->names, name, (size_t)n);
+}
+
+static void fill_body(const struct as_builder *b, size_t body, uint32_t block, uint32_t loop,
+                      uint32_t loops)
+{
+    const struct as_body_parts *parts = &b->body.at[body];
+    const struct as_region *head = &b->region.at[parts->head];
+    const struct as_flow *flow = &b->flow[body];
+    unsigned bits = 0;
+    uint64_t size_b = 0;
+    for (uint32_t v = 0; v < flow->blocks; v++) {
+        size_b += flow->block[v].size_b;
+        bits |= flow->block[v].bits & ASSAY_BLOCK_UNRESOLVED ? ASSAY_BODY_UNRESOLVED : 0;
+    }
+    bits |= parts->noreturn ? ASSAY_BODY_NORETURN : 0;
+    bits |= parts->outlined ? ASSAY_BODY_OUTLINED : 0;
+    bits |= flow->has_landing ? ASSAY_BODY_LANDING : 0;
+    bits |= head->origin == ASSAY_FUNCTION_PLT ? ASSAY_BODY_STUB : 0;
+    bits |= head->origin == ASSAY_FUNCTION_ENTRY ? ASSAY_BODY_GUESSED : 0;
+    const struct assay_function *function =
+        head->function == ASSAY_NONE ? NULL : &b->program->function[head->function];
+    b->program->body[body] = (struct assay_body){
+        .name = function ? function->name : make_name(b->program, head->start),
+        .entry = head->start,
+        .size_b = size_b,
+        .function = head->function,
+        .first_block = block,
+        .blocks = flow->blocks,
+        .entry_block = flow->entry == ASSAY_NONE ? ASSAY_NONE : block + flow->entry,
+        .first_loop = loop,
+        .loops = loops,
+        .parent = parts->parent,
+        .names = function && function->symbol != ASSAY_NONE ? 1 + function->aliases : 0,
+        .bits = (uint8_t)bits,
+        .origin = head->origin,
+    };
+}
+
+static uint32_t shifted(uint32_t local, uint32_t first)
+{
+    return local == ASSAY_NONE ? ASSAY_NONE : local + first;
+}
+
+/* Blocks and successors of a body; counts how many edges come into each block. */
+static void fill_blocks(struct assay_program *program, const struct as_flow *flow,
+                        const struct as_nest *nest, const struct assay_body *body, uint32_t edge)
+{
+    struct assay_block *block = program->block + body->first_block;
+    uint32_t self = (uint32_t)(body - program->body);
+    for (uint32_t v = 0; v < flow->blocks; v++) {
+        const struct as_flow_block *from = &flow->block[v];
+        block[v] = (struct assay_block){
+            .start = from->start,
+            .first_insn = from->first_insn,
+            .insns = from->insns,
+            .size_b = from->size_b,
+            .body = self,
+            .first_succ = edge + from->first_edge,
+            .succs = from->edges,
+            .idom = shifted(nest->idom[v], body->first_block),
+            .ipdom = shifted(nest->ipdom[v], body->first_block),
+            .loop = nest->loops ? shifted(nest->loop_of[v], body->first_loop) : ASSAY_NONE,
+            .bits = from->bits,
+        };
+    }
+    for (uint32_t v = 0; v < flow->blocks; v++) {
+        for (uint32_t e = flow->block[v].first_edge;
+             e < flow->block[v].first_edge + flow->block[v].edges; e++) {
+            uint32_t to = flow->edge[e].to;
+            bool back = nest->loops && nest->heads[to] != ASSAY_NONE &&
+                        as_nest_holds(nest, nest->heads[to], v);
+            program->succ[edge + e] = (struct assay_edge){
+                .block = body->first_block + to, .kind = flow->edge[e].kind, .back = back};
+            block[to].preds++;
+        }
+    }
+}
+
+static void fill_preds(struct assay_program *program, const struct assay_body *body, uint32_t edge)
+{
+    struct assay_block *block = program->block + body->first_block;
+    for (uint32_t v = 0; v < body->blocks; v++) {
+        block[v].first_pred = edge;
+        edge += block[v].preds;
+        block[v].preds = 0;
+    }
+    for (uint32_t v = 0; v < body->blocks; v++) {
+        for (uint32_t e = block[v].first_succ; e < block[v].first_succ + block[v].succs; e++) {
+            struct assay_block *to = &program->block[program->succ[e].block];
+            program->pred[to->first_pred + to->preds++] =
+                (struct assay_edge){.block = body->first_block + v,
+                                    .kind = program->succ[e].kind,
+                                    .back = program->succ[e].back};
+        }
+    }
+}
+
+/* Edges into, out of and back in each loop. */
+static void count_loop_edges(struct assay_program *program, const struct assay_body *body)
+{
+    struct assay_loop *loop = program->loop;
+    const struct assay_block *block = program->block;
+    for (uint32_t v = body->first_block; v < body->first_block + body->blocks; v++) {
+        for (uint32_t e = block[v].first_succ; e < block[v].first_succ + block[v].succs; e++) {
+            uint32_t from = block[v].loop, to = block[program->succ[e].block].loop;
+            while (from != to) { /* climb to the innermost loop that holds both */
+                uint32_t from_depth = from == ASSAY_NONE ? 0 : loop[from].depth;
+                uint32_t to_depth = to == ASSAY_NONE ? 0 : loop[to].depth;
+                if (from_depth >= to_depth) {
+                    loop[from].exits++;
+                    from = loop[from].parent;
+                }
+                if (to_depth >= from_depth) {
+                    loop[to].entries++;
+                    to = loop[to].parent;
+                }
+            }
+            if (program->succ[e].back) { /* its header may stand in an inner loop no more */
+                uint32_t l = block[program->succ[e].block].loop;
+                loop[l].back_edges++;
+            }
+        }
+    }
+}
+
+static void fill_loops(struct assay_program *program, const struct as_nest *nest,
+                       const struct assay_body *body, size_t first)
+{
+    struct assay_loop *loop = program->loop + body->first_loop;
+    for (uint32_t l = 0; l < nest->loops; l++) {
+        bool is_inner = nest->loop[l].parent != ASSAY_NONE;
+        bool has_inner = l + 1 < nest->loops && nest->loop[l + 1].parent == l;
+        uint32_t self = body->first_loop + l;
+        loop[l] = (struct assay_loop){
+            .body = (uint32_t)(body - program->body),
+            .header = body->first_block + nest->loop[l].header,
+            .parent = shifted(nest->loop[l].parent, body->first_loop),
+            .depth = nest->loop[l].depth,
+            .first_block = (uint32_t)first,
+            .inlined = ASSAY_NONE,
+            .group = self,
+            .level = is_inner ? (has_inner ? ASSAY_LEVEL_BETWEEN : ASSAY_LEVEL_INNERMOST)
+                              : (has_inner ? ASSAY_LEVEL_OUTERMOST : ASSAY_LEVEL_SINGLE),
+            .role = ASSAY_ROLE_MAIN,
+            .bits = nest->loop[l].bits,
+        };
+        first += nest->loop[l].blocks;
+    }
+    for (uint32_t v = body->first_block; v < body->first_block + body->blocks; v++) {
+        for (uint32_t l = program->block[v].loop; l != ASSAY_NONE; l = program->loop[l].parent) {
+            struct assay_loop *around = &program->loop[l];
+            program->loop_block[around->first_block + around->blocks++] = v;
+            around->insns += program->block[v].insns;
+        }
+    }
+    count_loop_edges(program, body);
+}
+
+static int nest_some(void *ctx, size_t from, size_t to, unsigned worker, struct assay_error *err)
+{
+    struct fill *f = ctx;
+    int rc = 0;
+    for (size_t i = from; i < to && rc == 0; i++) {
+        struct as_arena scratch;
+        as_arena_init(&scratch);
+        rc = as_nest_make(f->b, &f->b->flow[i], &scratch, &f->keep[worker], &f->nest[i]);
+        as_arena_fini(&scratch);
+    }
+    return rc < 0 ? as_error_nomem(err, "loops of code") : 0;
+}
+
+static int fill_some(void *ctx, size_t from, size_t to, unsigned worker, struct assay_error *err)
+{
+    (void)worker;
+    (void)err;
+    const struct fill *f = ctx;
+    struct assay_program *program = f->b->program;
+    for (size_t i = from; i < to; i++) {
+        const struct assay_body *body = &program->body[i];
+        uint32_t edge = body->function; /* parked there by place_bodies */
+        program->body[i].function = f->b->region.at[f->b->body.at[i].head].function;
+        fill_blocks(program, &f->b->flow[i], &f->nest[i], body, edge);
+        fill_preds(program, body, edge);
+        if (body->loops)
+            fill_loops(program, &f->nest[i], body, f->first_loop_block[i]);
+    }
+    return 0;
+}
+
+/* Where each body's blocks, edges and loops stand; allocates the tables. */
+static int place_bodies(struct fill *f, struct assay_error *err)
+{
+    struct as_builder *b = f->b;
+    struct assay_program *program = b->program;
+    size_t blocks = 0, edges = 0, loops = 0, loop_blocks = 0;
+    program->body = as_calloc(b->body.n + 1, sizeof *program->body);
+    f->first_loop_block = as_calloc(b->body.n + 1, sizeof *f->first_loop_block);
+    if (!program->body || !f->first_loop_block)
+        return as_error_nomem(err, "tables of code");
+    program->body_n = b->body.n;
+    for (size_t i = 0; i < b->body.n; i++) {
+        fill_body(b, i, (uint32_t)blocks, (uint32_t)loops, f->nest[i].loops);
+        if (!program->body[i].name)
+            return as_error_nomem(err, "names of code");
+        program->body[i].function = (uint32_t)edges;
+        f->first_loop_block[i] = loop_blocks;
+        blocks += b->flow[i].blocks;
+        edges += b->flow[i].edges;
+        loops += f->nest[i].loops;
+        for (uint32_t l = 0; l < f->nest[i].loops; l++)
+            loop_blocks += f->nest[i].loop[l].blocks;
+        program->indirect.jumps += b->flow[i].jumps;
+        program->indirect.tables += b->flow[i].tables;
+        program->indirect.calls += b->flow[i].calls;
+    }
+    program->indirect.unresolved =
+        program->indirect.jumps - program->indirect.tables - program->indirect.calls;
+    if (edges >= ASSAY_NONE || loop_blocks >= ASSAY_NONE)
+        return as_error_set(err, ASSAY_ERR_LIMIT,
+                            "more than 4,294,967,294 edges between blocks: analyse a part");
+    program->block = as_malloc(sizeof *program->block * (blocks + 1));
+    program->succ = as_malloc(sizeof *program->succ * (edges + 1));
+    program->pred = as_malloc(sizeof *program->pred * (edges + 1));
+    program->loop = as_malloc(sizeof *program->loop * (loops + 1));
+    program->loop_block = as_malloc(sizeof *program->loop_block * (loop_blocks + 1));
+    if (!program->block || !program->succ || !program->pred || !program->loop ||
+        !program->loop_block)
+        return as_error_nomem(err, "tables of code");
+    program->block_n = blocks;
+    program->edge_n = edges;
+    program->loop_n = loops;
+    program->loop_block_n = loop_blocks;
+    return 0;
+}
+
+int as_program_fill(struct as_builder *b, struct assay_error *err)
+{
+    struct fill f = {.b = b,
+                     .nest = as_calloc(b->body.n + 1, sizeof *f.nest),
+                     .keep = as_calloc(b->workers, sizeof *f.keep)};
+    int rc = f.nest && f.keep ? 0 : as_error_nomem(err, "loops of code");
+    for (unsigned i = 0; f.keep && i < b->workers; i++)
+        as_arena_init(&f.keep[i]);
+    if (rc == 0)
+        rc = as_pool_for(b->pool, b->body.n, FILL_GRAIN, nest_some, &f, err);
+    if (rc == 0)
+        rc = place_bodies(&f, err);
+    if (rc == 0)
+        rc = as_pool_for(b->pool, b->body.n, FILL_GRAIN, fill_some, &f, err);
+    for (unsigned i = 0; f.keep && i < b->workers; i++)
+        as_arena_fini(&f.keep[i]);
+    as_free(f.nest);
+    as_free(f.keep);
+    as_free(f.first_loop_block);
+    return rc;
+}
+
+/* ---- The analysis ------------------------------------------------------------------------ */
+
+static void builder_fini(struct as_builder *b)
+{
+    for (unsigned i = 0; b->arena && i < b->workers; i++)
+        as_arena_fini(&b->arena[i]);
+    as_free(b->arena);
+    as_free(b->flow);
+    as_vec_fini(&b->region);
+    as_vec_fini(&b->crossing);
+    as_vec_fini(&b->reference);
+    as_vec_fini(&b->data_address);
+    as_vec_fini(&b->label);
+    as_vec_fini(&b->second_entry);
+    as_vec_fini(&b->body);
+    as_vec_fini(&b->part);
+    assay_pointers_free(&b->pointers);
+    as_pool_free(&b->pool);
+}
+
+static int builder_init(struct as_builder *b, const struct assay_program_options *options,
+                        struct assay_error *err)
+{
+    AS_TRY(as_pool_new(&b->pool, options->jobs, err));
+    b->workers = as_pool_jobs(b->pool);
+    b->path_limit = options->path_limit;
+    b->arena = as_calloc(b->workers, sizeof *b->arena);
+    if (!b->arena)
+        return as_error_nomem(err, "code of a binary");
+    for (unsigned i = 0; i < b->workers; i++)
+        as_arena_init(&b->arena[i]);
+    AS_TRY(assay_object_pointers(b->object, &b->pointers, err));
+    struct assay_program *program = b->program;
+    AS_TRY(assay_object_functions(b->object, false, &program->function, &program->function_n, err));
+    if (options->with_source)
+        AS_TRY(assay_object_debug(b->object, ASSAY_DEBUG_ALL, options->jobs, &program->debug, NULL,
+                                  err));
+    return 0;
+}
+
+static int analyse(struct as_builder *b, const struct assay_program_options *options,
+                   struct assay_error *err)
+{
+    AS_TRY(builder_init(b, options, err));
+    AS_TRY(as_regions_make(b, err));
+    AS_TRY(as_regions_sweep(b, err));
+    AS_TRY(as_regions_split(b, err));
+    AS_TRY(as_regions_scan(b, err));
+    AS_TRY(as_bodies_join(b, err));
+    AS_TRY(as_flows_make(b, err));
+    return as_program_fill(b, err);
+}
+
+int assay_program_new(struct assay_object *object, const struct assay_program_options *options,
+                      struct assay_program **out, struct assay_error *err)
+{
+    *out = NULL;
+    struct whole *whole = as_calloc(1, sizeof *whole);
+    if (!whole)
+        return as_error_nomem(err, "code of a binary");
+    struct assay_program *program = &whole->program;
+    as_arena_init(&whole->names);
+    program->object = object;
+    struct as_builder b = {.program = program, .object = object};
+    int rc = analyse(&b, options, err);
+    builder_fini(&b);
+    if (rc < 0) {
+        assay_program_free(&program);
+        return rc;
+    }
+    *out = program;
+    return 0;
+}
+
+void assay_program_free(struct assay_program **program)
+{
+    struct assay_program *p = *program;
+    if (!p)
+        return;
+    assay_code_free(&p->code);
+    as_free(p->body);
+    as_free(p->block);
+    as_free(p->succ);
+    as_free(p->pred);
+    as_free(p->loop);
+    as_free(p->loop_block);
+    as_free(p->loop_source);
+    as_arena_fini(&((struct whole *)p)->names);
+    as_free(p);
+    *program = NULL;
+}

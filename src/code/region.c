@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Regions: every executable byte of the binary in ascending pieces that each start in one place.
+ * Starts come from the object's functions; what lies between them is a gap until a call into it
+ * shows that code begins there. Decoding starts afresh in every region, so data between functions
+ * cannot put the records out of step.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "code/internal.h"
+
+/* Bytes of code decoded into one piece: enough to share, small enough that the pieces and the
+ * whole together take little more than the whole. */
+#define PIECE_B ((uint64_t)256 * 1024)
+
+uint32_t as_region_at(const struct as_builder *b, uint64_t address)
+{
+    size_t low = 0, high = b->region.n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (b->region.at[middle].end <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < b->region.n && b->region.at[low].start <= address ? (uint32_t)low : ASSAY_NONE;
+}
+
+size_t as_region_insn(const struct as_builder *b, uint32_t region, uint64_t address)
+{
+    const struct as_region *r = &b->region.at[region];
+    const struct assay_insn *insn = b->program->code.insn + r->first_insn;
+    if (address < r->start || address >= r->end || r->insns == 0)
+        return SIZE_MAX;
+    size_t low = 0, high = r->insns;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (insn[middle].address <= address)
+            low = middle;
+        else
+            high = middle;
+    }
+    return r->first_insn + low;
+}
+
+size_t as_lower_bound(const uint64_t *sorted, size_t n, uint64_t address)
+{
+    size_t low = 0;
+    while (low < n) {
+        size_t middle = low + (n - low) / 2;
+        if (sorted[middle] < address)
+            low = middle + 1;
+        else
+            n = middle;
+    }
+    return low;
+}
+
+static int by_address(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+size_t as_sort_unique(uint64_t *address, size_t n)
+{
+    size_t kept = 0;
+    if (n)
+        qsort(address, n, sizeof *address, by_address);
+    for (size_t i = 0; i < n; i++) {
+        if (kept == 0 || address[kept - 1] != address[i])
+            address[kept++] = address[i];
+    }
+    return kept;
+}
+
+bool as_pointer_at(const struct as_builder *b, uint64_t at, uint64_t *target)
+{
+    size_t low = 0, high = b->pointers.n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (b->pointers.pointer[middle].at < at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == b->pointers.n || b->pointers.pointer[low].at != at)
+        return false;
+    *target = b->pointers.pointer[low].target;
+    return true;
+}
+
+static int push_gap(struct as_builder *b, uint64_t start, uint64_t end)
+{
+    if (start >= end)
+        return 0;
+    return as_vec_push(&b->region, (struct as_region){.start = start,
+                                                      .end = end,
+                                                      .function = ASSAY_NONE,
+                                                      .body = ASSAY_NONE,
+                                                      .origin = ASSAY_FUNCTION_ENTRY,
+                                                      .is_gap = true});
+}
+
+/* Regions of the functions in [start, end), the code of one section or segment. */
+static int regions_of_range(struct as_builder *b, uint64_t start, uint64_t end, size_t *next)
+{
+    const struct assay_function *function = b->program->function;
+    size_t n = b->program->function_n;
+    while (*next < n && function[*next].start < start)
+        (*next)++;
+    uint64_t at = start;
+    for (; *next < n && function[*next].start < end; (*next)++) {
+        const struct assay_function *f = &function[*next];
+        if (f->start < at) /* inside the one before: a second entry of the same code */
+            continue;
+        AS_TRY(push_gap(b, at, f->start));
+        uint64_t stop = f->end < end ? f->end : end;
+        if (*next + 1 < n && function[*next + 1].start > f->start &&
+            function[*next + 1].start < stop)
+            stop = function[*next + 1].start;
+        if (stop <= f->start)
+            stop = f->start + 1;
+        AS_TRY(as_vec_push(&b->region, (struct as_region){.start = f->start,
+                                                          .end = stop,
+                                                          .function = (uint32_t)*next,
+                                                          .body = ASSAY_NONE,
+                                                          .origin = f->origin,
+                                                          .is_part = f->is_part}));
+        at = stop;
+    }
+    return push_gap(b, at, end);
+}
+
+static void add_unwind(struct as_builder *b)
+{
+    const struct assay_unwind_range *range;
+    size_t n = assay_object_unwind_ranges(b->object, &range);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t region = range[i].lsda ? as_region_at(b, range[i].start) : ASSAY_NONE;
+        if (region != ASSAY_NONE && b->region.at[region].start == range[i].start)
+            b->region.at[region].lsda = range[i].lsda;
+    }
+}
+
+int as_regions_make(struct as_builder *b, struct assay_error *err)
+{
+    const struct assay_section *section;
+    const struct assay_segment *segment;
+    size_t sections = assay_object_sections(b->object, &section);
+    size_t segments = assay_object_segments(b->object, &segment);
+    size_t next = 0;
+    int rc = 0;
+    bool any = false;
+    for (size_t i = 0; i < sections && rc == 0; i++) {
+        if (!section[i].exec || !section[i].alloc || !section[i].data)
+            continue;
+        any = true;
+        if (i > 0 && next > 0 && section[i].address < b->program->function[next - 1].start)
+            next = 0;
+        rc = regions_of_range(b, section[i].address, section[i].address + section[i].size_b, &next);
+    }
+    for (size_t i = 0; i < segments && rc == 0 && !any; i++) {
+        if (segment[i].exec && segment[i].file_b)
+            rc = regions_of_range(b, segment[i].address, segment[i].address + segment[i].file_b,
+                                  &next);
+    }
+    if (rc < 0)
+        return as_error_nomem(err, "regions of code");
+    add_unwind(b);
+    return 0;
+}
+
+/* ---- Decoding ---------------------------------------------------------------------------- */
+
+struct piece {
+    size_t from, to; /* regions */
+    struct assay_code code;
+};
+
+struct sweep {
+    struct as_builder *b;
+    AS_VEC(struct piece) piece;
+};
+
+static int make_pieces(struct sweep *s)
+{
+    uint64_t size_b = PIECE_B;
+    for (size_t i = 0; i < s->b->region.n; i++) {
+        const struct as_region *r = &s->b->region.at[i];
+        if (size_b >= PIECE_B) {
+            AS_TRY(as_vec_push(&s->piece, (struct piece){.from = i, .to = i}));
+            size_b = 0;
+        }
+        s->piece.at[s->piece.n - 1].to = i + 1;
+        size_b += r->end - r->start;
+    }
+    return 0;
+}
+
+static int sweep_piece(const struct as_builder *b, struct piece *piece, struct assay_bytes *range,
+                       size_t *first, struct assay_error *err)
+{
+    size_t n = piece->to - piece->from;
+    for (size_t i = 0; i < n; i++) {
+        const struct as_region *r = &b->region.at[piece->from + i];
+        uint64_t size_b = r->end - r->start;
+        const uint8_t *bytes = assay_object_bytes(b->object, r->start, &size_b);
+        if (!bytes)
+            size_b = 0;
+        if (size_b > r->end - r->start)
+            size_b = r->end - r->start;
+        range[i] = (struct assay_bytes){bytes, (size_t)size_b, r->start};
+    }
+    AS_TRY(assay_decode_ranges(range, n, &piece->code, first, err));
+    for (size_t i = 0; i < n; i++) {
+        struct as_region *r = &b->region.at[piece->from + i];
+        size_t end = i + 1 < n ? first[i + 1] : piece->code.n;
+        r->first_insn = first[i]; /* within the piece, for now */
+        r->insns = (uint32_t)(end - first[i]);
+    }
+    return 0;
+}
+
+static int sweep_some(void *ctx, size_t from, size_t to, unsigned worker, struct assay_error *err)
+{
+    (void)worker;
+    struct sweep *s = ctx;
+    for (size_t i = from; i < to; i++) {
+        struct piece *piece = &s->piece.at[i];
+        size_t n = piece->to - piece->from;
+        struct assay_bytes *range = as_calloc(n, sizeof *range);
+        size_t *first = as_calloc(n, sizeof *first);
+        int rc = range && first ? sweep_piece(s->b, piece, range, first, err)
+                                : as_error_nomem(err, "decoded code");
+        as_free(range);
+        as_free(first);
+        AS_TRY(rc);
+    }
+    return 0;
+}
+
+/* Pieces into one array, each freed as soon as it is copied: the peak is one piece above. */
+static int gather(struct sweep *s, struct assay_code *all)
+{
+    size_t total = 0, wide = 0;
+    as_vec_foreach (&s->piece, counted) {
+        total += counted->code.n;
+        wide += counted->code.wide_n;
+    }
+    if (total >= ASSAY_NONE)
+        return ASSAY_ERR_LIMIT;
+    *all = (struct assay_code){.insn = as_malloc(sizeof *all->insn * (total + 1)),
+                               .wide = as_malloc(sizeof *all->wide * (wide + 1))};
+    if (!all->insn || !all->wide)
+        return ASSAY_ERR_NOMEM;
+    as_vec_foreach (&s->piece, piece) {
+        const struct assay_code *code = &piece->code;
+        for (size_t i = piece->from; i < piece->to; i++)
+            s->b->region.at[i].first_insn += all->n;
+        for (size_t i = 0; i < code->wide_n; i++) {
+            all->wide[all->wide_n] = code->wide[i];
+            all->wide[all->wide_n++].index += (uint32_t)all->n;
+        }
+        if (code->n)
+            memcpy(all->insn + all->n, code->insn, sizeof *all->insn * code->n);
+        all->n += code->n;
+        all->invalid_n += code->invalid_n;
+        assay_code_free(&piece->code);
+    }
+    if (s->b->region.n) {
+        all->start = s->b->region.at[0].start;
+        all->end = s->b->region.at[s->b->region.n - 1].end;
+    }
+    return 0;
+}
+
+int as_regions_sweep(struct as_builder *b, struct assay_error *err)
+{
+    struct sweep s = {.b = b};
+    int rc = make_pieces(&s) < 0 ? as_error_nomem(err, "decoded code")
+                                 : as_pool_for(b->pool, s.piece.n, 1, sweep_some, &s, err);
+    if (rc == 0) {
+        rc = gather(&s, &b->program->code);
+        if (rc == ASSAY_ERR_NOMEM)
+            as_error_nomem(err, "decoded code");
+        else if (rc < 0)
+            as_error_set(err, rc, "more than 4,294,967,294 instructions: analyse a part");
+    }
+    as_vec_foreach (&s.piece, piece)
+        assay_code_free(&piece->code);
+    as_vec_fini(&s.piece);
+    return rc;
+}
+
+/* ---- Splitting gaps ---------------------------------------------------------------------- */
+
+typedef AS_VEC(uint64_t) addresses;
+typedef AS_VEC(struct as_region) regions;
+
+/* Starts of code inside gaps: targets of direct calls from anywhere that hit an instruction. */
+static int starts_in_gaps(const struct as_builder *b, addresses *starts)
+{
+    const struct assay_code *code = &b->program->code;
+    for (size_t i = 0; i < code->n; i++) {
+        uint64_t target;
+        if (assay_form_get(code->insn[i].form)->insn_class != ASSAY_CLASS_CALL ||
+            !assay_insn_target(&code->insn[i], &target))
+            continue;
+        uint32_t to = as_region_at(b, target);
+        if (to == ASSAY_NONE || !b->region.at[to].is_gap)
+            continue;
+        size_t insn = as_region_insn(b, to, target);
+        if (insn != SIZE_MAX && code->insn[insn].address == target)
+            AS_TRY(as_vec_push(starts, target));
+    }
+    return 0;
+}
+
+/* Cuts `whole` (a gap) before each of its starts; the pieces go to `out`. */
+static int cut(const struct as_builder *b, const struct as_region *whole, const addresses *starts,
+               size_t *next, regions *out)
+{
+    struct as_region piece = *whole;
+    for (;;) {
+        while (*next < starts->n && starts->at[*next] < piece.start)
+            (*next)++;
+        bool at_start = *next < starts->n && starts->at[*next] == piece.start;
+        if (at_start) {
+            piece.is_gap = false;
+            (*next)++;
+            continue;
+        }
+        bool more = *next < starts->n && starts->at[*next] < whole->end;
+        piece.end = more ? starts->at[*next] : whole->end;
+        size_t end_insn = more ? as_region_insn(b, (uint32_t)(whole - b->region.at), piece.end)
+                               : whole->first_insn + whole->insns;
+        piece.insns = (uint32_t)(end_insn - piece.first_insn);
+        AS_TRY(as_vec_push(out, piece));
+        if (!more)
+            return 0;
+        piece.start = piece.end;
+        piece.first_insn = end_insn;
+        piece.is_gap = true;
+    }
+}
+
+int as_regions_split(struct as_builder *b, struct assay_error *err)
+{
+    addresses starts = {0};
+    regions out = {0};
+    size_t next = 0;
+    int rc = starts_in_gaps(b, &starts);
+    if (rc == 0 && starts.n) {
+        starts.n = as_sort_unique(starts.at, starts.n);
+        for (size_t i = 0; i < b->region.n && rc == 0; i++) {
+            const struct as_region *r = &b->region.at[i];
+            rc = r->is_gap ? cut(b, r, &starts, &next, &out) : as_vec_push(&out, *r);
+        }
+        if (rc == 0) {
+            as_vec_fini(&b->region);
+            b->region.at = out.at;
+            b->region.n = out.n;
+            b->region.cap = out.cap;
+            out.at = NULL;
+        }
+    }
+    as_free(out.at);
+    as_vec_fini(&starts);
+    return rc < 0 ? as_error_nomem(err, "regions of code") : 0;
+}

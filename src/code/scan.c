@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One look at every instruction for what ties regions together: calls, jumps that leave a region,
+ * and constant addresses (of functions, and of data that may be jump tables). Workers collect by
+ * range of instructions; the pieces are put together in address order.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "code/internal.h"
+
+#define SCAN_GRAIN ((size_t)64)
+
+struct findings {
+    AS_VEC(struct as_crossing) crossing;
+    AS_VEC(struct as_reference) reference;
+    AS_VEC(uint64_t) data_address;
+    AS_VEC(uint64_t) label;
+    AS_VEC(uint32_t) called;
+};
+
+struct scan {
+    struct as_builder *b;
+    struct findings *chunk; /* per SCAN_GRAIN regions */
+};
+
+static int scan_transfer(const struct as_builder *b, struct findings *f, uint32_t from,
+                         const struct assay_insn *insn, unsigned insn_class)
+{
+    uint64_t target;
+    if (!assay_insn_target(insn, &target))
+        return 0;
+    const struct as_region *own = &b->region.at[from];
+    if (insn_class != ASSAY_CLASS_CALL && target >= own->start && target < own->end)
+        return 0;
+    uint32_t to = as_region_at(b, target);
+    if (to == ASSAY_NONE)
+        return 0;
+    if (insn_class == ASSAY_CLASS_CALL)
+        return b->region.at[to].start == target ? as_vec_push(&f->called, to) : 0;
+    return as_vec_push(&f->crossing,
+                       (struct as_crossing){.from = from,
+                                            .to = to,
+                                            .target = target,
+                                            .conditional = insn_class == ASSAY_CLASS_BRANCH});
+}
+
+static int note_address(const struct as_builder *b, struct findings *f, uint32_t from, size_t i,
+                        uint64_t address)
+{
+    uint32_t to = as_region_at(b, address);
+    if (to == ASSAY_NONE)
+        return as_vec_push(&f->data_address, address);
+    if (b->region.at[to].start != address)
+        return as_vec_push(&f->label, address);
+    return as_vec_push(&f->reference, (struct as_reference){.from = from, .to = to, .insn = i});
+}
+
+/* `mov $address,%edi` and `push $address` of position-dependent code. */
+static bool is_address_immediate(const struct assay_form *form)
+{
+    return (form->insn_class == ASSAY_CLASS_MOVE || form->insn_class == ASSAY_CLASS_PUSH) &&
+           form->operands && form->operand[form->operands - 1].kind == ASSAY_OPERAND_IMM;
+}
+
+static int scan_insn(const struct as_builder *b, struct findings *f, uint32_t from, size_t i)
+{
+    const struct assay_insn *insn = &b->program->code.insn[i];
+    const struct assay_form *form = assay_form_get(insn->form);
+    uint64_t address;
+    switch (form->insn_class) {
+    case ASSAY_CLASS_CALL:
+    case ASSAY_CLASS_JUMP:
+    case ASSAY_CLASS_BRANCH:
+        AS_TRY(scan_transfer(b, f, from, insn, form->insn_class));
+        break;
+    default:
+        break;
+    }
+    if (insn->bits & ASSAY_INSN_MEM) {
+        if (assay_insn_memory_address(insn, &address))
+            return note_address(b, f, from, i, address);
+        /* disp32(,%index,8): a table of position-dependent code. */
+        if (insn->base == ASSAY_REG_NONE && insn->index != ASSAY_REG_NONE && insn->disp > 0)
+            return note_address(b, f, from, i, (uint64_t)insn->disp);
+        return 0;
+    }
+    if (is_address_immediate(form) && insn->imm > 0)
+        return note_address(b, f, from, i, (uint64_t)insn->imm);
+    return 0;
+}
+
+/* Landing pads in another region: a cold part that only exceptions reach. */
+static int scan_landings(const struct as_builder *b, struct findings *f, uint32_t from,
+                         as_landings *landing)
+{
+    landing->n = 0;
+    AS_TRY(as_landings_read(b, &b->region.at[from], landing));
+    for (size_t i = 0; i < landing->n; i++) {
+        uint32_t to = as_region_at(b, landing->at[i].pad);
+        if (to == ASSAY_NONE || to == from)
+            continue;
+        AS_TRY(as_vec_push(&f->crossing, (struct as_crossing){.from = from,
+                                                              .to = to,
+                                                              .target = landing->at[i].pad,
+                                                              .conditional = true}));
+    }
+    return 0;
+}
+
+static int scan_region(const struct as_builder *b, struct findings *f, uint32_t from)
+{
+    const struct as_region *region = &b->region.at[from];
+    for (size_t i = 0; i < region->insns; i++)
+        AS_TRY(scan_insn(b, f, from, region->first_insn + i));
+    if (!region->lsda)
+        return 0;
+    as_landings landing = {0};
+    int rc = scan_landings(b, f, from, &landing);
+    as_vec_fini(&landing);
+    return rc;
+}
+
+static int scan_some(void *ctx, size_t from, size_t to, unsigned worker, struct assay_error *err)
+{
+    (void)worker;
+    const struct scan *s = ctx;
+    const struct as_builder *b = s->b;
+    for (size_t chunk = from; chunk < to; chunk++) {
+        size_t last =
+            (chunk + 1) * SCAN_GRAIN < b->region.n ? (chunk + 1) * SCAN_GRAIN : b->region.n;
+        for (size_t r = chunk * SCAN_GRAIN; r < last; r++) {
+            if (!b->region.at[r].is_gap && scan_region(b, &s->chunk[chunk], (uint32_t)r) < 0)
+                return as_error_nomem(err, "references between functions");
+        }
+    }
+    return 0;
+}
+
+static int take(struct as_builder *b, const struct findings *f)
+{
+    for (size_t i = 0; i < f->crossing.n; i++)
+        AS_TRY(as_vec_push(&b->crossing, f->crossing.at[i]));
+    for (size_t i = 0; i < f->reference.n; i++)
+        AS_TRY(as_vec_push(&b->reference, f->reference.at[i]));
+    for (size_t i = 0; i < f->data_address.n; i++)
+        AS_TRY(as_vec_push(&b->data_address, f->data_address.at[i]));
+    for (size_t i = 0; i < f->label.n; i++)
+        AS_TRY(as_vec_push(&b->label, f->label.at[i]));
+    for (size_t i = 0; i < f->called.n; i++)
+        b->region.at[f->called.at[i]].is_called = true;
+    return 0;
+}
+
+/* Entry point and initialisation functions are called by the loader. */
+static void mark_called_by_loader(struct as_builder *b)
+{
+    const uint64_t *init;
+    size_t n = assay_object_init_functions(b->object, &init);
+    for (size_t i = 0; i <= n; i++) {
+        uint64_t address = i < n ? init[i] : assay_object_info(b->object)->entry;
+        uint32_t region = address ? as_region_at(b, address) : ASSAY_NONE;
+        if (region != ASSAY_NONE && b->region.at[region].start == address)
+            b->region.at[region].is_called = true;
+    }
+}
+
+/* A function whose address is taken may be called. */
+static void mark_taken(struct as_builder *b)
+{
+    as_vec_foreach (&b->reference, reference)
+        b->region.at[reference->to].is_called = true;
+    for (size_t i = 0; i < b->pointers.n; i++) {
+        uint32_t region = as_region_at(b, b->pointers.pointer[i].target);
+        if (region != ASSAY_NONE && b->region.at[region].start == b->pointers.pointer[i].target)
+            b->region.at[region].is_called = true;
+    }
+}
+
+/* Addresses inside regions that stand in data: labels of computed gotos and of jump tables. */
+static int add_labels_of_data(struct as_builder *b)
+{
+    for (size_t i = 0; i < b->pointers.n; i++) {
+        uint64_t target = b->pointers.pointer[i].target;
+        uint32_t region = as_region_at(b, target);
+        if (region != ASSAY_NONE && b->region.at[region].start != target)
+            AS_TRY(as_vec_push(&b->label, target));
+    }
+    return 0;
+}
+
+int as_regions_scan(struct as_builder *b, struct assay_error *err)
+{
+    size_t chunks = (b->region.n + SCAN_GRAIN - 1) / SCAN_GRAIN;
+    struct scan s = {.b = b, .chunk = as_calloc(chunks, sizeof *s.chunk)};
+    if (!s.chunk)
+        return as_error_nomem(err, "references between functions");
+    int rc = as_pool_for(b->pool, chunks, 1, scan_some, &s, err);
+    for (size_t i = 0; i < chunks; i++) {
+        if (rc == 0 && take(b, &s.chunk[i]) < 0)
+            rc = as_error_nomem(err, "references between functions");
+        as_vec_fini(&s.chunk[i].crossing);
+        as_vec_fini(&s.chunk[i].reference);
+        as_vec_fini(&s.chunk[i].data_address);
+        as_vec_fini(&s.chunk[i].label);
+        as_vec_fini(&s.chunk[i].called);
+    }
+    as_free(s.chunk);
+    mark_called_by_loader(b);
+    mark_taken(b);
+    if (rc == 0 && add_labels_of_data(b) < 0)
+        rc = as_error_nomem(err, "labels in data");
+    b->data_address.n = as_sort_unique(b->data_address.at, b->data_address.n);
+    b->label.n = as_sort_unique(b->label.at, b->label.n);
+    return rc;
+}

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Jump tables: the targets of an indirect jump, read off the binary.
+ *
+ * Two shapes cover gcc and clang. Relative: `lea table(%rip),%b; movslq (%b,%i,4),%t; add %b,%t;
+ * jmp *%t`. Absolute: `jmp *table(,%i,8)`, `mov table(,%i,8),%t; jmp *%t`, or the same with the
+ * table's address in a register. The number of entries comes from the compare that guards the
+ * index, or from a mask on it; without either, entries are read while they lead to an instruction
+ * of the same body, up to the next address that code uses. A table that does not fit is no table:
+ * the jump stays unresolved.
+ */
+#include <string.h>
+
+#include "code/internal.h"
+
+#define LOOK_BACK    64         /* instructions searched for a definition */
+#define ENTRIES_MOST (1u << 20) /* of one table */
+
+struct table {
+    uint64_t address; /* of the first entry */
+    uint64_t base;    /* added to relative entries */
+    unsigned entry_b; /* 4: relative, 8: absolute */
+    uint8_t index;    /* register */
+    size_t at;        /* instruction that uses the index */
+};
+
+struct search {
+    const struct as_builder *b;
+    const struct as_body_parts *body;
+    struct as_jump_targets *out;
+    const struct assay_insn *insn; /* all */
+    size_t first, end;             /* of the region the jump stands in */
+};
+
+static const struct assay_form *form_of(const struct search *s, size_t i)
+{
+    return assay_form_get(s->insn[i].form);
+}
+
+static bool writes(const struct search *s, size_t i, uint8_t reg)
+{
+    struct assay_effects effects;
+    assay_insn_effects(&s->insn[i], &effects);
+    return assay_regset_has(effects.written, reg);
+}
+
+/* Last instruction before `i` in address order that writes `reg`; SIZE_MAX when a call (which may
+ * change it), the start of the region or the limit comes first. */
+static size_t definition(const struct search *s, size_t i, uint8_t reg)
+{
+    for (size_t steps = 0; i-- > s->first && steps < LOOK_BACK; steps++) {
+        unsigned insn_class = form_of(s, i)->insn_class;
+        if (writes(s, i, reg))
+            return insn_class == ASSAY_CLASS_CALL ? SIZE_MAX : i;
+        if (insn_class == ASSAY_CLASS_RETURN)
+            return SIZE_MAX;
+    }
+    return SIZE_MAX;
+}
+
+static bool is_lea_constant(const struct search *s, size_t i, uint64_t *address)
+{
+    return form_of(s, i)->insn_class == ASSAY_CLASS_LEA &&
+           assay_insn_memory_address(&s->insn[i], address);
+}
+
+/* Constant addresses that the body gives its registers anywhere (hoisted out of loops). */
+static void make_constants(const struct search *s)
+{
+    struct as_jump_targets *out = s->out;
+    out->constants_made = true;
+    for (uint32_t p = 0; p < s->body->regions; p++) {
+        const struct as_region *r = &s->b->region.at[s->b->part.at[s->body->first + p]];
+        for (size_t i = r->first_insn; i < r->first_insn + r->insns; i++) {
+            uint8_t reg = s->insn[i].reg[0];
+            uint64_t value;
+            if (reg >= 16 || !is_lea_constant(s, i, &value))
+                continue;
+            if (out->constants[reg] == 0 || out->constant[reg] != value)
+                out->constants[reg] = out->constants[reg] == 0 ? 1 : 2;
+            out->constant[reg] = value;
+        }
+    }
+}
+
+static bool only_constant(const struct search *s, uint8_t reg, uint64_t *address)
+{
+    if (!s->out->constants_made)
+        make_constants(s);
+    if (reg >= 16 || s->out->constants[reg] != 1)
+        return false;
+    *address = s->out->constant[reg];
+    return true;
+}
+
+static bool is_immediate_move(const struct search *s, size_t i)
+{
+    const struct assay_form *form = form_of(s, i);
+    return form->insn_class == ASSAY_CLASS_MOVE && form->operands == 2 &&
+           form->operand[0].kind == ASSAY_OPERAND_REG && form->operand[1].kind == ASSAY_OPERAND_IMM;
+}
+
+/* Constant that `reg` holds before `i`. */
+static bool constant(const struct search *s, size_t i, uint8_t reg, uint64_t *address)
+{
+    size_t at = definition(s, i, reg);
+    for (int copies = 0; at != SIZE_MAX && copies < 4; copies++) {
+        if (is_lea_constant(s, at, address))
+            return true;
+        if (is_immediate_move(s, at)) {
+            *address = (uint64_t)(uint32_t)s->insn[at].imm;
+            return true;
+        }
+        const struct assay_form *form = form_of(s, at);
+        if (!(form->traits & ASSAY_TRAIT_REGMOVE) || form->operands < 2)
+            break;
+        at = definition(s, at, s->insn[at].reg[form->operand[1].slot]);
+    }
+    return only_constant(s, reg, address);
+}
+
+/* The memory operand of `i` as an absolute table: disp(,index,8) or (base,index,8). */
+static bool absolute_table(const struct search *s, size_t i, struct table *t)
+{
+    const struct assay_insn *insn = &s->insn[i];
+    if (!(insn->bits & ASSAY_INSN_MEM) || insn->index == ASSAY_REG_NONE || insn->scale != 8 ||
+        insn->segment != ASSAY_REG_NONE)
+        return false;
+    uint64_t base = 0;
+    if (insn->base != ASSAY_REG_NONE && !constant(s, i, insn->base, &base))
+        return false;
+    *t = (struct table){.address = base + (uint64_t)(int64_t)insn->disp,
+                        .entry_b = 8,
+                        .index = insn->index,
+                        .at = i};
+    return true;
+}
+
+/* `i` loads a 4-byte entry: movslq (base,index,4). */
+static bool relative_table(const struct search *s, size_t i, struct table *t)
+{
+    const struct assay_insn *insn = &s->insn[i];
+    const struct assay_form *form = form_of(s, i);
+    uint64_t base;
+    if (form->insn_class != ASSAY_CLASS_EXTEND || !(insn->bits & ASSAY_INSN_MEM) ||
+        insn->index == ASSAY_REG_NONE || insn->scale != 4 || insn->base == ASSAY_REG_NONE)
+        return false;
+    if (!constant(s, i, insn->base, &base))
+        return false;
+    *t = (struct table){.address = base + (uint64_t)(int64_t)insn->disp,
+                        .entry_b = 4,
+                        .index = insn->index,
+                        .at = i};
+    return true;
+}
+
+/* `add %b,%t` at `i` (either way round): one side a table entry, the other its base. */
+static bool sum_table(const struct search *s, size_t i, struct table *t)
+{
+    const struct assay_form *form = form_of(s, i);
+    if (strcmp(form->mnemonic, "add") != 0 || form->operands != 2 ||
+        form->operand[1].kind != ASSAY_OPERAND_REG || form->operand[0].kind != ASSAY_OPERAND_REG)
+        return false;
+    for (int side = 0; side < 2; side++) {
+        uint8_t entry = s->insn[i].reg[form->operand[side].slot];
+        uint8_t base = s->insn[i].reg[form->operand[1 - side].slot];
+        size_t load = definition(s, i, entry);
+        if (load == SIZE_MAX || !relative_table(s, load, t))
+            continue;
+        if (constant(s, i, base, &t->base))
+            return true;
+    }
+    return false;
+}
+
+static bool find_table(const struct search *s, size_t jump, struct table *t)
+{
+    const struct assay_form *form = form_of(s, jump);
+    if (s->insn[jump].bits & ASSAY_INSN_MEM)
+        return absolute_table(s, jump, t);
+    uint8_t reg = s->insn[jump].reg[form->operand[0].slot];
+    size_t at = definition(s, jump, reg);
+    if (at == SIZE_MAX)
+        return false;
+    if (form_of(s, at)->insn_class == ASSAY_CLASS_MOVE && absolute_table(s, at, t))
+        return true;
+    return sum_table(s, at, t);
+}
+
+/* ---- How many entries -------------------------------------------------------------------- */
+
+/* Entries allowed by the branch at `i`, which guards with the compare before it: 0 = not so. */
+static uint64_t guarded(const struct search *s, size_t i, const uint8_t *alias, unsigned aliases)
+{
+    const char *mnemonic = form_of(s, i)->mnemonic;
+    bool above = strcmp(mnemonic, "jnbe") == 0 || strcmp(mnemonic, "ja") == 0;
+    bool above_equal = strcmp(mnemonic, "jnb") == 0 || strcmp(mnemonic, "jae") == 0;
+    if ((!above && !above_equal) || i == s->first)
+        return 0;
+    for (size_t c = i; c-- > s->first && i - c < 6;) {
+        const struct assay_form *form = form_of(s, c);
+        if (!form->flags_written)
+            continue;
+        if (strcmp(form->mnemonic, "cmp") != 0 || form->operand[0].kind != ASSAY_OPERAND_REG ||
+            form->operand[1].kind != ASSAY_OPERAND_IMM || s->insn[c].imm < 0)
+            return 0;
+        for (unsigned a = 0; a < aliases; a++) {
+            if (s->insn[c].reg[form->operand[0].slot] == alias[a])
+                return (uint64_t)s->insn[c].imm + (above ? 1 : 0);
+        }
+        return 0;
+    }
+    return 0;
+}
+
+/* Registers that hold the index at earlier points: through copies and zero extensions. */
+static bool is_copy(const struct search *s, size_t i, uint8_t reg, uint8_t *from)
+{
+    const struct assay_form *form = form_of(s, i);
+    if ((form->insn_class != ASSAY_CLASS_MOVE && form->insn_class != ASSAY_CLASS_EXTEND) ||
+        form->operands != 2 || form->operand[0].kind != ASSAY_OPERAND_REG ||
+        form->operand[1].kind != ASSAY_OPERAND_REG || s->insn[i].reg[form->operand[0].slot] != reg)
+        return false;
+    *from = s->insn[i].reg[form->operand[1].slot];
+    return true;
+}
+
+/*
+ * Upper bound on the number of entries from code before the table's use; 0 when none is seen. A
+ * compare is exact; after a mask the compiler may know that fewer values occur.
+ */
+static uint64_t bound(const struct search *s, const struct table *t, bool *exact)
+{
+    *exact = false;
+    uint8_t alias[8] = {t->index};
+    unsigned aliases = 1;
+    size_t i = t->at;
+    for (size_t steps = 0; i-- > s->first && steps < LOOK_BACK; steps++) {
+        const struct assay_form *form = form_of(s, i);
+        if (form->insn_class == ASSAY_CLASS_BRANCH) {
+            uint64_t n = guarded(s, i, alias, aliases);
+            if (n) {
+                *exact = true;
+                return n;
+            }
+            continue;
+        }
+        for (unsigned a = 0; a < aliases; a++) {
+            uint8_t from;
+            if (is_copy(s, i, alias[a], &from)) {
+                if (aliases < sizeof alias && from != alias[a])
+                    alias[aliases++] = from;
+                continue;
+            }
+            if (!writes(s, i, alias[a]))
+                continue;
+            if (strcmp(form->mnemonic, "and") == 0 && form->operand[1].kind == ASSAY_OPERAND_IMM &&
+                s->insn[i].imm >= 0)
+                return (uint64_t)s->insn[i].imm + 1;
+            alias[a] = alias[--aliases]; /* another value before here */
+            if (aliases == 0)
+                return 0;
+            a--;
+        }
+        if (form->insn_class == ASSAY_CLASS_CALL || form->insn_class == ASSAY_CLASS_RETURN)
+            return 0;
+    }
+    return 0;
+}
+
+/* The next address above the table that code uses: another table or datum begins there. */
+static uint64_t next_used(const struct as_builder *b, uint64_t address)
+{
+    size_t i = as_lower_bound(b->data_address.at, b->data_address.n, address + 1);
+    return i < b->data_address.n ? b->data_address.at[i] : UINT64_MAX;
+}
+
+static bool entry_at(const struct as_builder *b, const struct table *t, uint64_t i,
+                     uint64_t *target)
+{
+    uint64_t at = t->address + i * t->entry_b;
+    if (t->entry_b == 8)
+        return as_pointer_at(b, at, target);
+    uint64_t have_b = 0;
+    const uint8_t *bytes = assay_object_bytes(b->object, at, &have_b);
+    int32_t distance;
+    if (!bytes || have_b < sizeof distance)
+        return false;
+    memcpy(&distance, bytes, sizeof distance);
+    *target = t->base + (uint64_t)(int64_t)distance;
+    return true;
+}
+
+/* An instruction of a body begins at `target`; which body that is. */
+static uint32_t body_at(const struct search *s, uint64_t target)
+{
+    uint32_t region = as_region_at(s->b, target);
+    if (region == ASSAY_NONE)
+        return ASSAY_NONE;
+    size_t insn = as_region_insn(s->b, region, target);
+    return insn != SIZE_MAX && s->insn[insn].address == target ? s->b->region.at[region].body
+                                                               : ASSAY_NONE;
+}
+
+/* The first entry is the start of a body: a table of functions. */
+static bool holds_functions(const struct as_builder *b, const struct table *t)
+{
+    uint64_t target;
+    uint32_t region = entry_at(b, t, 0, &target) ? as_region_at(b, target) : ASSAY_NONE;
+    return t->entry_b == 8 && region != ASSAY_NONE && b->region.at[region].start == target &&
+           b->region.at[region].owner == region;
+}
+
+int as_jump_resolve(const struct as_builder *b, const struct as_body_parts *body, size_t insn,
+                    struct as_jump_targets *out)
+{
+    out->at.n = 0;
+    out->resolved = out->is_call = false;
+    uint32_t region = as_region_at(b, b->program->code.insn[insn].address);
+    const struct as_region *r = &b->region.at[region];
+    struct search s = {.b = b,
+                       .body = body,
+                       .out = out,
+                       .insn = b->program->code.insn,
+                       .first = r->first_insn,
+                       .end = r->first_insn + r->insns};
+    struct table t;
+    if (!find_table(&s, insn, &t))
+        return 0;
+    bool exact;
+    uint64_t n = bound(&s, &t, &exact);
+    bool bounded = exact && n <= ENTRIES_MOST;
+    if (!bounded) {
+        uint64_t room = (next_used(b, t.address) - t.address) / t.entry_b;
+        if (n == 0 || n > room)
+            n = room;
+        if (n > ENTRIES_MOST)
+            n = ENTRIES_MOST;
+    }
+    uint32_t own = (uint32_t)(body - b->body.at);
+    size_t inside = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t target;
+        uint32_t to = entry_at(b, &t, i, &target) ? body_at(&s, target) : ASSAY_NONE;
+        if (to == ASSAY_NONE && bounded)
+            return 0; /* a bounded table with a wrong entry was not understood */
+        if (to == ASSAY_NONE || (to != own && !bounded))
+            break;
+        inside += to == own; /* else a cold part of its own, or a function called at the end */
+        AS_TRY(as_vec_push(&out->at, target));
+    }
+    /* One entry without a bound is no evidence of a table. */
+    out->resolved = inside > (bounded ? 0 : 1);
+    out->is_call = !out->resolved && holds_functions(b, &t);
+    return 0;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Addresses of code that stand in data: entries of absolute jump tables, labels taken as values,
+ * tables of functions. In files that the loader relocates they are the relocations; where nothing
+ * is relocated, every aligned word that is the address of code counts.
+ * Source: AMD64 supplement, table 4.9; generic ABI, "Relative relocation table" (SHT_RELR).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "object/internal.h"
+
+#ifndef SHT_RELR
+#define SHT_RELR 19
+#endif
+
+typedef AS_VEC(struct assay_pointer) pointers;
+
+static int add(const struct assay_object *object, pointers *out, uint64_t at, uint64_t target)
+{
+    uint32_t section = as_object_section_at(object, target);
+    if (section != ASSAY_NONE ? !object->section[section].exec : target == 0)
+        return 0;
+    if (section == ASSAY_NONE) { /* no sections: ask the segments */
+        size_t i = 0;
+        while (i < object->segment_n &&
+               !(object->segment[i].exec &&
+                 target - object->segment[i].address < object->segment[i].file_b))
+            i++;
+        if (i == object->segment_n)
+            return 0;
+    }
+    return as_vec_push(out, (struct assay_pointer){.at = at, .target = target});
+}
+
+static int add_relocations(const struct assay_object *object, pointers *out)
+{
+    Elf64_Rela rela;
+    for (size_t t = 0; t < object->relocations_n; t++) {
+        for (uint64_t i = 0; as_relocation_get(&object->relocations[t], i, &rela); i++) {
+            uint64_t target = (uint64_t)rela.r_addend;
+            Elf64_Sym symbol;
+            const char *name;
+            switch (ELF64_R_TYPE(rela.r_info)) {
+            case R_X86_64_RELATIVE:
+                break;
+            case R_X86_64_64:
+            case R_X86_64_GLOB_DAT:
+            case R_X86_64_JUMP_SLOT:
+                if (!as_symtab_get(&object->dynsym, ELF64_R_SYM(rela.r_info), &symbol, &name) ||
+                    symbol.st_shndx == SHN_UNDEF)
+                    continue;
+                target += symbol.st_value;
+                break;
+            default:
+                continue;
+            }
+            AS_TRY(add(object, out, rela.r_offset, target));
+        }
+    }
+    return 0;
+}
+
+/* Packed relative relocations: an even word is an address, an odd one a bitmap of the next 63. */
+static int add_relr(const struct assay_object *object, pointers *out)
+{
+    for (uint32_t s = 1; s < object->file.shdr_n; s++) {
+        uint64_t size_b;
+        const uint8_t *p = object->file.shdr[s].sh_type == SHT_RELR
+                               ? as_file_section_bytes(&object->file, s, &size_b)
+                               : NULL;
+        uint64_t next = 0;
+        for (uint64_t i = 0; p && i + 8 <= size_b; i += 8) {
+            uint64_t word;
+            memcpy(&word, p + i, sizeof word);
+            if (!(word & 1)) {
+                AS_TRY(add(object, out, word, as_object_word_at(object, word)));
+                next = word + 8;
+                continue;
+            }
+            for (unsigned bit = 1; bit < 64; bit++) {
+                uint64_t at = next + 8 * (bit - 1);
+                if (word >> bit & 1)
+                    AS_TRY(add(object, out, at, as_object_word_at(object, at)));
+            }
+            next += (uint64_t)63 * 8;
+        }
+    }
+    return 0;
+}
+
+static int add_words(const struct assay_object *object, pointers *out)
+{
+    for (size_t s = 0; s < object->section_n; s++) {
+        const struct assay_section *section = &object->section[s];
+        if (!section->alloc || section->exec || !section->data || section->type != SHT_PROGBITS)
+            continue;
+        uint64_t start = (8 - section->address % 8) % 8;
+        for (uint64_t i = start; section->size_b >= 8 && i <= section->size_b - 8; i += 8) {
+            uint64_t word;
+            memcpy(&word, section->data + i, sizeof word);
+            if (word)
+                AS_TRY(add(object, out, section->address + i, word));
+        }
+    }
+    return 0;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct assay_pointer *x = a, *y = b;
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+int assay_object_pointers(const struct assay_object *object, struct assay_pointers *out,
+                          struct assay_error *err)
+{
+    pointers all = {0};
+    *out = (struct assay_pointers){0};
+    int rc = add_relocations(object, &all);
+    if (rc == 0)
+        rc = add_relr(object, &all);
+    if (rc == 0 && (object->info.type == ASSAY_OBJECT_EXECUTABLE ||
+                    object->info.type == ASSAY_OBJECT_RELOCATABLE))
+        rc = add_words(object, &all);
+    if (rc < 0) {
+        as_vec_fini(&all);
+        return as_error_nomem(err, "addresses of code in data");
+    }
+    if (all.n)
+        qsort(all.at, all.n, sizeof *all.at, by_place);
+    for (size_t i = 0; i < all.n; i++) {
+        if (out->n == 0 || all.at[out->n - 1].at != all.at[i].at)
+            all.at[out->n++] = all.at[i];
+    }
+    out->pointer = all.at;
+    return 0;
+}
+
+void assay_pointers_free(struct assay_pointers *list)
+{
+    as_free(list->pointer);
+    *list = (struct assay_pointers){0};
+}
