@@ -40,7 +40,6 @@ static uint32_t make_block(const struct as_walk *walk, uint32_t leader, struct a
                            uint32_t *last)
 {
     size_t first_insn = as_walk_insn(walk, leader);
-    const struct assay_insn *insn = &walk->b->program->code.insn[first_insn];
     uint32_t at = leader;
     uint32_t n = 0;
     bool has_call = false;
@@ -53,13 +52,10 @@ static uint32_t make_block(const struct as_walk *walk, uint32_t leader, struct a
             (walk->mark.at[at] & (AS_MARK_LEADER | AS_MARK_REACHED)) != AS_MARK_REACHED)
             break;
     }
-    const struct assay_insn *end = &insn[n - 1];
     *last = at - 1;
     *out = (struct as_flow_block){
-        .start = insn->address,
         .first_insn = (uint32_t)first_insn,
         .insns = n,
-        .size_b = (uint32_t)(end->address + end->length - insn->address),
         .bits = block_bits(walk, walk->mark.at[leader], walk->mark.at[at - 1], has_call, leader),
         .is_root = (walk->mark.at[leader] & AS_MARK_ROOT) != 0,
     };

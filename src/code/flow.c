@@ -369,8 +369,6 @@ static int walk_begin(struct as_walk *walk, const struct as_builder *b,
     walk->landing.n = 0;
     walk->positions = walk->jumps = walk->tables = walk->calls = 0;
     walk->may_return = walk->dead = false;
-    walk->targets.constants_made = false;
-    memset(walk->targets.constants, 0, sizeof walk->targets.constants);
     for (uint32_t p = 0; p < body->regions; p++) {
         uint32_t region = b->part.at[body->first + p];
         AS_TRY(as_vec_push(&walk->span, (struct as_walk_span){region, walk->positions}));

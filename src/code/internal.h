@@ -51,10 +51,8 @@ struct as_flow_edge {
 };
 
 struct as_flow_block {
-    uint64_t start;
     uint32_t first_insn; /* into the sweep */
     uint32_t insns;
-    uint32_t size_b;
     uint32_t first_edge, edges;
     uint8_t bits; /* assay_block_bits */
     bool is_root; /* entry, second entry, or first of code that nothing was seen to reach */
@@ -132,13 +130,10 @@ bool as_pointer_at(const struct as_builder *b, uint64_t at, uint64_t *target);
 struct as_jump_targets {
     AS_VEC(uint64_t) at;
     bool resolved;
-    bool is_call; /* the table holds functions: a tail call */
-    /* Constant that the body gives each register, where it is the only one; made on first use. */
-    bool constants_made;
-    uint8_t constants[16]; /* how many different ones: 0, 1, 2 = more */
-    uint64_t constant[16];
+    bool is_call;                         /* the table holds functions: a tail call */
+    const struct as_constants *constants; /* of the last walk's blocks, or NULL in the first */
 };
-/* `out` is reused within one body; zero it before another. 0 or ASSAY_ERR_NOMEM. */
+/* `out` is reused. 0 or ASSAY_ERR_NOMEM. */
 int as_jump_resolve(const struct as_builder *b, const struct as_body_parts *body, size_t insn,
                     struct as_jump_targets *out);
 

@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "code/constants.h"
 #include "code/flow.h"
 #include "code/noreturn_names.h"
 
 #define WALK_GRAIN 32
+#define WALKS_MOST 8 /* of one body for the sake of its indirect jumps */
 
 bool as_noreturn_name(const char *name)
 {
@@ -48,14 +50,50 @@ struct rounds {
     uint32_t *again;      /* bodies to walk in this round; NULL: all */
 };
 
+static int walk_once(struct as_walk *walk, struct as_builder *b, size_t body,
+                     struct as_arena *arena)
+{
+    AS_TRY(as_walk_body(walk, b, &b->body.at[body]));
+    return as_walk_blocks(walk, arena, &b->flow[body]);
+}
+
+/*
+ * A jump that is not understood at first may be once the constants of the blocks are known; what
+ * it opens may lead to further ones. The last walk's constants are those of the blocks before it.
+ */
+static int walk_again(struct as_walk *walk, struct as_builder *b, size_t body,
+                      struct as_arena *arena)
+{
+    struct as_flow *flow = &b->flow[body];
+    int rc = 0;
+    for (int round = 0; round < WALKS_MOST && rc == 0; round++) {
+        uint32_t before = flow->tables;
+        struct as_arena scratch;
+        struct as_constants constants;
+        struct as_flow last = *flow;
+        if (flow->jumps == flow->tables + flow->calls)
+            break;
+        as_arena_init(&scratch);
+        rc = as_constants_find(b, &last, &scratch, &constants);
+        walk->targets.constants = &constants;
+        if (rc == 0)
+            rc = walk_once(walk, b, body, arena);
+        walk->targets.constants = NULL;
+        as_arena_fini(&scratch);
+        if (flow->tables == before)
+            break;
+    }
+    return rc;
+}
+
 static int walk_some(void *ctx, size_t from, size_t to, unsigned worker, struct assay_error *err)
 {
     const struct rounds *r = ctx;
     struct as_builder *b = r->b;
     for (size_t i = from; i < to; i++) {
         size_t body = r->again ? r->again[i] : i;
-        if (as_walk_body(&r->walk[worker], b, &b->body.at[body]) < 0 ||
-            as_walk_blocks(&r->walk[worker], &b->arena[worker], &b->flow[body]) < 0)
+        if (walk_once(&r->walk[worker], b, body, &b->arena[worker]) < 0 ||
+            walk_again(&r->walk[worker], b, body, &b->arena[worker]) < 0)
             return as_error_nomem(err, "blocks of code");
     }
     return 0;

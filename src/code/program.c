@@ -33,6 +33,13 @@ static const char *make_name(struct assay_program *program, uint64_t entry)
     return as_arena_strndup(&((struct whole *)program)->names, name, (size_t)n);
 }
 
+static uint32_t size_of_block(const struct assay_program *program, const struct as_flow_block *v)
+{
+    const struct assay_insn *first = &program->code.insn[v->first_insn];
+    const struct assay_insn *last = &first[v->insns - 1];
+    return (uint32_t)(last->address + last->length - first->address);
+}
+
 static void fill_body(const struct as_builder *b, size_t body, uint32_t block, uint32_t loop,
                       uint32_t loops)
 {
@@ -42,7 +49,7 @@ static void fill_body(const struct as_builder *b, size_t body, uint32_t block, u
     unsigned bits = 0;
     uint64_t size_b = 0;
     for (uint32_t v = 0; v < flow->blocks; v++) {
-        size_b += flow->block[v].size_b;
+        size_b += size_of_block(b->program, &flow->block[v]);
         bits |= flow->block[v].bits & ASSAY_BLOCK_UNRESOLVED ? ASSAY_BODY_UNRESOLVED : 0;
     }
     bits |= parts->noreturn ? ASSAY_BODY_NORETURN : 0;
@@ -83,10 +90,10 @@ static void fill_blocks(struct assay_program *program, const struct as_flow *flo
     for (uint32_t v = 0; v < flow->blocks; v++) {
         const struct as_flow_block *from = &flow->block[v];
         block[v] = (struct assay_block){
-            .start = from->start,
+            .start = program->code.insn[from->first_insn].address,
             .first_insn = from->first_insn,
             .insns = from->insns,
-            .size_b = from->size_b,
+            .size_b = size_of_block(program, from),
             .body = self,
             .first_succ = edge + from->first_edge,
             .succs = from->edges,

@@ -11,7 +11,7 @@
  */
 #include <string.h>
 
-#include "code/internal.h"
+#include "code/constants.h"
 
 #define LOOK_BACK    64         /* instructions searched for a definition */
 #define ENTRIES_MOST (1u << 20) /* of one table */
@@ -45,14 +45,14 @@ static bool writes(const struct search *s, size_t i, uint8_t reg)
 }
 
 /* Last instruction before `i` in address order that writes `reg`; SIZE_MAX when a call (which may
- * change it), the start of the region or the limit comes first. */
+ * change it), the end of another run of code, the start of the region or the limit comes first. */
 static size_t definition(const struct search *s, size_t i, uint8_t reg)
 {
     for (size_t steps = 0; i-- > s->first && steps < LOOK_BACK; steps++) {
         unsigned insn_class = form_of(s, i)->insn_class;
         if (writes(s, i, reg))
             return insn_class == ASSAY_CLASS_CALL ? SIZE_MAX : i;
-        if (insn_class == ASSAY_CLASS_RETURN)
+        if (insn_class == ASSAY_CLASS_RETURN || insn_class == ASSAY_CLASS_JUMP)
             return SIZE_MAX;
     }
     return SIZE_MAX;
@@ -62,35 +62,6 @@ static bool is_lea_constant(const struct search *s, size_t i, uint64_t *address)
 {
     return form_of(s, i)->insn_class == ASSAY_CLASS_LEA &&
            assay_insn_memory_address(&s->insn[i], address);
-}
-
-/* Constant addresses that the body gives its registers anywhere (hoisted out of loops). */
-static void make_constants(const struct search *s)
-{
-    struct as_jump_targets *out = s->out;
-    out->constants_made = true;
-    for (uint32_t p = 0; p < s->body->regions; p++) {
-        const struct as_region *r = &s->b->region.at[s->b->part.at[s->body->first + p]];
-        for (size_t i = r->first_insn; i < r->first_insn + r->insns; i++) {
-            uint8_t reg = s->insn[i].reg[0];
-            uint64_t value;
-            if (reg >= 16 || !is_lea_constant(s, i, &value))
-                continue;
-            if (out->constants[reg] == 0 || out->constant[reg] != value)
-                out->constants[reg] = out->constants[reg] == 0 ? 1 : 2;
-            out->constant[reg] = value;
-        }
-    }
-}
-
-static bool only_constant(const struct search *s, uint8_t reg, uint64_t *address)
-{
-    if (!s->out->constants_made)
-        make_constants(s);
-    if (reg >= 16 || s->out->constants[reg] != 1)
-        return false;
-    *address = s->out->constant[reg];
-    return true;
 }
 
 static bool is_immediate_move(const struct search *s, size_t i)
@@ -103,6 +74,8 @@ static bool is_immediate_move(const struct search *s, size_t i)
 /* Constant that `reg` holds before `i`. */
 static bool constant(const struct search *s, size_t i, uint8_t reg, uint64_t *address)
 {
+    if (s->out->constants && as_constant_at(s->out->constants, i, reg, address))
+        return true;
     size_t at = definition(s, i, reg);
     for (int copies = 0; at != SIZE_MAX && copies < 4; copies++) {
         if (is_lea_constant(s, at, address))
@@ -116,7 +89,7 @@ static bool constant(const struct search *s, size_t i, uint8_t reg, uint64_t *ad
             break;
         at = definition(s, at, s->insn[at].reg[form->operand[1].slot]);
     }
-    return only_constant(s, reg, address);
+    return false;
 }
 
 /* The memory operand of `i` as an absolute table: disp(,index,8) or (base,index,8). */
@@ -262,7 +235,8 @@ static uint64_t bound(const struct search *s, const struct table *t, bool *exact
                 return 0;
             a--;
         }
-        if (form->insn_class == ASSAY_CLASS_CALL || form->insn_class == ASSAY_CLASS_RETURN)
+        if (form->insn_class == ASSAY_CLASS_CALL || form->insn_class == ASSAY_CLASS_RETURN ||
+            form->insn_class == ASSAY_CLASS_JUMP)
             return 0;
     }
     return 0;
@@ -300,6 +274,16 @@ static uint32_t body_at(const struct search *s, uint64_t target)
     size_t insn = as_region_insn(s->b, region, target);
     return insn != SIZE_MAX && s->insn[insn].address == target ? s->b->region.at[region].body
                                                                : ASSAY_NONE;
+}
+
+/* Where clang sends values that cannot occur: behind the last instruction of a region. */
+static bool is_nowhere(const struct search *s, uint64_t target)
+{
+    for (uint32_t p = 0; p < s->body->regions; p++) {
+        if (s->b->region.at[s->b->part.at[s->body->first + p]].end == target)
+            return true;
+    }
+    return false;
 }
 
 /* The first entry is the start of a body: a table of functions. */
@@ -341,7 +325,10 @@ int as_jump_resolve(const struct as_builder *b, const struct as_body_parts *body
     size_t inside = 0;
     for (uint64_t i = 0; i < n; i++) {
         uint64_t target;
-        uint32_t to = entry_at(b, &t, i, &target) ? body_at(&s, target) : ASSAY_NONE;
+        bool readable = entry_at(b, &t, i, &target);
+        uint32_t to = readable ? body_at(&s, target) : ASSAY_NONE;
+        if (readable && to != own && is_nowhere(&s, target))
+            continue;
         if (to == ASSAY_NONE && bounded)
             return 0; /* a bounded table with a wrong entry was not understood */
         if (to == ASSAY_NONE || (to != own && !bounded))

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Forward constant propagation over the general registers: lea of an address, mov of an immediate,
+ * copies; every other write and every call makes the registers vary. Code that only a jump not yet
+ * understood can reach says nothing: once the jump is resolved, the next round checks the answer.
+ * Source: Kildall, "A unified approach to global program optimization", POPL 1973.
+ */
+#include "code/constants.h"
+
+#include <string.h>
+
+#define CALLER_SAVED 0x0fc7 /* rax rcx rdx rsi rdi r8-r11 (AMD64 supplement, 3.2.1) */
+
+static void set(struct as_constants_block *state, unsigned reg, uint64_t value)
+{
+    state->known |= (uint16_t)(1u << reg);
+    state->varying &= (uint16_t) ~(1u << reg);
+    state->value[reg] = value;
+}
+
+static void vary(struct as_constants_block *state, unsigned regs)
+{
+    state->varying |= (uint16_t)regs;
+    state->known &= (uint16_t)~regs;
+}
+
+static void step(struct as_constants_block *state, const struct assay_insn *insn)
+{
+    const struct assay_form *form = assay_form_get(insn->form);
+    struct assay_effects effects;
+    if (form->insn_class == ASSAY_CLASS_CALL) {
+        vary(state, CALLER_SAVED);
+        return;
+    }
+    uint8_t to = form->operands >= 2 && form->operand[0].kind == ASSAY_OPERAND_REG &&
+                         form->operand[0].width_b >= 4
+                     ? insn->reg[form->operand[0].slot]
+                     : ASSAY_REG_NONE;
+    uint64_t address;
+    if (to < 16 && form->insn_class == ASSAY_CLASS_LEA && form->operand[0].width_b == 8 &&
+        assay_insn_memory_address(insn, &address)) {
+        set(state, to, address);
+        return;
+    }
+    if (to < 16 && form->insn_class == ASSAY_CLASS_MOVE && form->operands == 2) {
+        uint8_t from = insn->reg[form->operand[1].slot];
+        if (form->operand[1].kind == ASSAY_OPERAND_IMM && form->operand[0].width_b == 4) {
+            set(state, to, (uint32_t)insn->imm);
+            return;
+        }
+        if (form->operand[1].kind == ASSAY_OPERAND_REG && form->operand[1].width_b == 8 &&
+            from < 16 && (state->known >> from & 1)) {
+            set(state, to, state->value[from]);
+            return;
+        }
+    }
+    assay_insn_effects(insn, &effects);
+    vary(state, (unsigned)(effects.written.word[0] & 0xffff));
+}
+
+/* Meets `from` into `into`; true when that changes it. */
+static bool meet(struct as_constants_block *into, const struct as_constants_block *from)
+{
+    unsigned varying = into->varying | from->varying;
+    unsigned known = into->known;
+    for (unsigned reg = 0; reg < 16; reg++) {
+        if (!(from->known >> reg & 1) || (varying >> reg & 1))
+            continue;
+        if (!(known >> reg & 1))
+            into->value[reg] = from->value[reg];
+        else if (into->value[reg] != from->value[reg])
+            varying |= 1u << reg;
+        known |= 1u << reg;
+    }
+    known &= ~varying;
+    bool changed = known != into->known || varying != into->varying;
+    into->known = (uint16_t)known;
+    into->varying = (uint16_t)varying;
+    return changed;
+}
+
+int as_constants_find(const struct as_builder *b, const struct as_flow *flow,
+                      struct as_arena *arena, struct as_constants *out)
+{
+    uint32_t n = flow->blocks, depth = 0;
+    uint32_t *stack = as_arena_array(arena, uint32_t, (size_t)n + 1);
+    bool *waits = as_arena_array(arena, bool, (size_t)n + 1);
+    *out = (struct as_constants){.flow = flow, .b = b};
+    out->block = as_arena_array(arena, struct as_constants_block, (size_t)n + 1);
+    if (!stack || !waits || !out->block)
+        return ASSAY_ERR_NOMEM;
+    for (uint32_t v = n; v-- > 0;) {
+        bool is_entry = flow->block[v].is_root && !(flow->block[v].bits & ASSAY_BLOCK_UNREACHED);
+        if (is_entry || (flow->block[v].bits & ASSAY_BLOCK_LANDING))
+            vary(&out->block[v], 0xffff);
+        stack[depth++] = v;
+        waits[v] = true;
+    }
+    while (depth) { /* each block waits at most once */
+        uint32_t v = stack[--depth];
+        const struct as_flow_block *block = &flow->block[v];
+        struct as_constants_block state = out->block[v];
+        waits[v] = false;
+        for (uint32_t i = 0; i < block->insns; i++)
+            step(&state, &b->program->code.insn[block->first_insn + i]);
+        for (uint32_t e = block->first_edge; e < block->first_edge + block->edges; e++) {
+            uint32_t to = flow->edge[e].to;
+            if (meet(&out->block[to], &state) && !waits[to]) {
+                waits[to] = true;
+                stack[depth++] = to;
+            }
+        }
+    }
+    return 0;
+}
+
+bool as_constant_at(const struct as_constants *constants, size_t insn, uint8_t reg, uint64_t *value)
+{
+    const struct as_flow *flow = constants->flow;
+    uint32_t low = 0, high = flow->blocks;
+    while (high - low > 1) { /* blocks ascend by instruction */
+        uint32_t middle = low + (high - low) / 2;
+        if (flow->block[middle].first_insn <= insn)
+            low = middle;
+        else
+            high = middle;
+    }
+    if (reg >= 16 || flow->blocks == 0 || insn < flow->block[low].first_insn ||
+        insn >= (size_t)flow->block[low].first_insn + flow->block[low].insns)
+        return false;
+    struct as_constants_block state = constants->block[low];
+    for (size_t i = flow->block[low].first_insn; i < insn; i++)
+        step(&state, &constants->b->program->code.insn[i]);
+    *value = state.value[reg];
+    return state.known >> reg & 1;
+}
