@@ -4,6 +4,9 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+
+#define LARGE_PAGE_B ((size_t)2 * 1024 * 1024)
 
 /* Allocations still allowed before failing; negative = no failing. Written by tests only. */
 static int64_t allowed = -1;
@@ -43,6 +46,20 @@ void *as_realloc(void *p, size_t count, size_t size_b)
     if (__builtin_mul_overflow(count, size_b, &total_b) || refused())
         return NULL;
     return realloc(p, total_b ? total_b : 1);
+}
+
+void *as_malloc_large(size_t count, size_t size_b)
+{
+    size_t total_b;
+    if (__builtin_mul_overflow(count, size_b, &total_b))
+        return NULL;
+    char *p = as_malloc(total_b);
+    if (!p || total_b < 2 * LARGE_PAGE_B)
+        return p;
+    size_t before_b = (LARGE_PAGE_B - (uintptr_t)p % LARGE_PAGE_B) % LARGE_PAGE_B;
+    size_t inside_b = (total_b - before_b) / LARGE_PAGE_B * LARGE_PAGE_B;
+    (void)madvise(p + before_b, inside_b, MADV_HUGEPAGE); /* advice: refusing it changes nothing */
+    return p;
 }
 
 void as_free(void *p)

@@ -15,6 +15,10 @@ void *as_calloc(size_t count, size_t size_b);
 void *as_realloc(void *p, size_t count, size_t size_b);
 void as_free(void *p);
 
+/* As as_malloc for a table that is about to be filled whole: asks the kernel for large pages, which
+ * spares most of the page faults. */
+void *as_malloc_large(size_t count, size_t size_b);
+
 /*
  * Test seam: the `after`-th allocation from now (0 = the next) and all later ones fail;
  * a negative number switches failing off. Not thread-safe.

@@ -258,9 +258,9 @@ static int place_bodies(struct fill *f, struct assay_error *err)
     if (edges >= ASSAY_NONE || loop_blocks >= ASSAY_NONE)
         return as_error_set(err, ASSAY_ERR_LIMIT,
                             "more than 4,294,967,294 edges between blocks: analyse a part");
-    program->block = as_malloc(sizeof *program->block * (blocks + 1));
-    program->succ = as_malloc(sizeof *program->succ * (edges + 1));
-    program->pred = as_malloc(sizeof *program->pred * (edges + 1));
+    program->block = as_malloc_large(blocks + 1, sizeof *program->block);
+    program->succ = as_malloc_large(edges + 1, sizeof *program->succ);
+    program->pred = as_malloc_large(edges + 1, sizeof *program->pred);
     program->loop = as_malloc(sizeof *program->loop * (loops + 1));
     program->loop_block = as_malloc(sizeof *program->loop_block * (loop_blocks + 1));
     if (!program->block || !program->succ || !program->pred || !program->loop ||

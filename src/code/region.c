@@ -177,10 +177,12 @@ int as_regions_make(struct as_builder *b, struct assay_error *err)
 struct piece {
     size_t from, to; /* regions */
     struct assay_code code;
+    size_t first_insn, first_wide; /* its place in the whole */
 };
 
 struct sweep {
     struct as_builder *b;
+    struct assay_code *all;
     AS_VEC(struct piece) piece;
 };
 
@@ -242,52 +244,58 @@ static int sweep_some(void *ctx, size_t from, size_t to, unsigned worker, struct
 }
 
 /* Pieces into one array, each freed as soon as it is copied: the peak is one piece above. */
-static int gather(struct sweep *s, struct assay_code *all)
+static int gather_some(void *ctx, size_t from, size_t to, unsigned worker, struct assay_error *err)
 {
-    size_t total = 0, wide = 0;
-    as_vec_foreach (&s->piece, counted) {
-        total += counted->code.n;
-        wide += counted->code.wide_n;
-    }
-    if (total >= ASSAY_NONE)
-        return ASSAY_ERR_LIMIT;
-    *all = (struct assay_code){.insn = as_malloc(sizeof *all->insn * (total + 1)),
-                               .wide = as_malloc(sizeof *all->wide * (wide + 1))};
-    if (!all->insn || !all->wide)
-        return ASSAY_ERR_NOMEM;
-    as_vec_foreach (&s->piece, piece) {
+    (void)worker;
+    (void)err;
+    struct sweep *s = ctx;
+    for (size_t p = from; p < to; p++) {
+        struct piece *piece = &s->piece.at[p];
         const struct assay_code *code = &piece->code;
         for (size_t i = piece->from; i < piece->to; i++)
-            s->b->region.at[i].first_insn += all->n;
+            s->b->region.at[i].first_insn += piece->first_insn;
         for (size_t i = 0; i < code->wide_n; i++) {
-            all->wide[all->wide_n] = code->wide[i];
-            all->wide[all->wide_n++].index += (uint32_t)all->n;
+            s->all->wide[piece->first_wide + i] = code->wide[i];
+            s->all->wide[piece->first_wide + i].index += (uint32_t)piece->first_insn;
         }
         if (code->n)
-            memcpy(all->insn + all->n, code->insn, sizeof *all->insn * code->n);
-        all->n += code->n;
-        all->invalid_n += code->invalid_n;
+            memcpy(s->all->insn + piece->first_insn, code->insn, sizeof *code->insn * code->n);
         assay_code_free(&piece->code);
-    }
-    if (s->b->region.n) {
-        all->start = s->b->region.at[0].start;
-        all->end = s->b->region.at[s->b->region.n - 1].end;
     }
     return 0;
 }
 
+static int gather(struct sweep *s, struct assay_error *err)
+{
+    struct assay_code *all = s->all;
+    as_vec_foreach (&s->piece, piece) {
+        piece->first_insn = all->n;
+        piece->first_wide = all->wide_n;
+        all->n += piece->code.n;
+        all->wide_n += piece->code.wide_n;
+        all->invalid_n += piece->code.invalid_n;
+    }
+    if (all->n >= ASSAY_NONE)
+        return as_error_set(err, ASSAY_ERR_LIMIT,
+                            "more than 4,294,967,294 instructions: analyse a part");
+    all->insn = as_malloc_large(all->n + 1, sizeof *all->insn);
+    all->wide = as_malloc(sizeof *all->wide * (all->wide_n + 1));
+    if (!all->insn || !all->wide)
+        return as_error_nomem(err, "decoded code");
+    if (s->b->region.n) {
+        all->start = s->b->region.at[0].start;
+        all->end = s->b->region.at[s->b->region.n - 1].end;
+    }
+    return as_pool_for(s->b->pool, s->piece.n, 1, gather_some, s, err);
+}
+
 int as_regions_sweep(struct as_builder *b, struct assay_error *err)
 {
-    struct sweep s = {.b = b};
+    struct sweep s = {.b = b, .all = &b->program->code};
     int rc = make_pieces(&s) < 0 ? as_error_nomem(err, "decoded code")
                                  : as_pool_for(b->pool, s.piece.n, 1, sweep_some, &s, err);
-    if (rc == 0) {
-        rc = gather(&s, &b->program->code);
-        if (rc == ASSAY_ERR_NOMEM)
-            as_error_nomem(err, "decoded code");
-        else if (rc < 0)
-            as_error_set(err, rc, "more than 4,294,967,294 instructions: analyse a part");
-    }
+    if (rc == 0)
+        rc = gather(&s, err);
     as_vec_foreach (&s.piece, piece)
         assay_code_free(&piece->code);
     as_vec_fini(&s.piece);
