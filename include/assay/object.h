@@ -127,14 +127,22 @@ const uint8_t *assay_object_bytes(const struct assay_object *object, uint64_t ad
 /* Function addresses of .preinit_array, .init_array, .fini_array, DT_INIT and DT_FINI. */
 size_t assay_object_init_functions(const struct assay_object *object, const uint64_t **out);
 
-/* Addresses of code that stand in data: jump tables, labels taken as values, function tables. */
+/* Addresses of code that stand in data: jump tables, labels taken as values, function tables;
+ * and the slots for those of other objects. */
 struct assay_pointer {
     uint64_t at;     /* where it stands */
     uint64_t target; /* in an executable section */
 };
+/* A slot that the loader fills with the address of a function of another object. */
+struct assay_import {
+    uint64_t at;
+    const char *name; /* borrowed from the object */
+};
 struct assay_pointers {
     struct assay_pointer *pointer; /* by place, one a place */
     size_t n;
+    struct assay_import *import; /* by place */
+    size_t import_n;
 };
 /*
  * From the relocations of position-independent files; in others every aligned word of loaded data

@@ -155,23 +155,37 @@ static const struct as_landing *landing_at(const struct as_walk *walk, uint64_t 
                                                                            : NULL;
 }
 
-/* True when the walk goes on after the call at `position`. */
+/* Whether the call at `position` is known not to return; notes the body it calls. */
+static int call_noreturn(struct as_walk *walk, const struct assay_insn *insn, bool *noreturn)
+{
+    uint64_t target;
+    uint64_t slot;
+    *noreturn = false;
+    if (!assay_insn_target(insn, &target)) {
+        if (!assay_insn_memory_address(insn, &slot)) /* else through the global offset table */
+            return 0;
+        const char *name = as_import_at(walk->b, slot);
+        if (name)
+            *noreturn = as_noreturn_name(name);
+        if (name || !as_pointer_at(walk->b, slot, &target))
+            return 0;
+    }
+    uint32_t region = as_region_at(walk->b, target);
+    uint32_t body = region == ASSAY_NONE ? ASSAY_NONE : walk->b->region.at[region].body;
+    if (body == ASSAY_NONE)
+        return 0;
+    *noreturn = walk->b->body.at[body].noreturn;
+    return walk->dead ? 0 : as_vec_push(&walk->callee, body);
+}
+
+/* `*goes_on`: the walk goes on after the call at `position`. */
 static int walk_call(struct as_walk *walk, uint32_t position, const struct as_stack *stack,
                      bool *goes_on)
 {
     const struct assay_insn *insn = insn_at(walk, position);
-    uint64_t target;
-    bool noreturn = false;
+    bool noreturn;
     walk->mark.at[position] |= AS_MARK_CALL;
-    if (assay_insn_target(insn, &target)) {
-        uint32_t region = as_region_at(walk->b, target);
-        uint32_t body = region == ASSAY_NONE ? ASSAY_NONE : walk->b->region.at[region].body;
-        if (body != ASSAY_NONE) {
-            noreturn = walk->b->body.at[body].noreturn;
-            if (!walk->dead)
-                AS_TRY(as_vec_push(&walk->callee, body));
-        }
-    }
+    AS_TRY(call_noreturn(walk, insn, &noreturn));
     noreturn = noreturn || runs_out(walk, position);
     const struct as_landing *landing = landing_at(walk, insn->address);
     uint32_t pad = landing ? position_of(walk, landing->pad) : AS_NO_POSITION;

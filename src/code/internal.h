@@ -125,6 +125,8 @@ size_t as_lower_bound(const uint64_t *sorted, size_t n, uint64_t address);
 size_t as_sort_unique(uint64_t *address, size_t n);
 /* The code address that stands in data at `at`; false when none does. O(log n). */
 bool as_pointer_at(const struct as_builder *b, uint64_t at, uint64_t *target);
+/* The imported function whose address the loader puts at `at`, or NULL. O(log n). */
+const char *as_import_at(const struct as_builder *b, uint64_t at);
 
 /* Targets of the indirect jump at `insn` (local code addresses, in table order, with repeats). */
 struct as_jump_targets {

@@ -91,6 +91,21 @@ bool as_pointer_at(const struct as_builder *b, uint64_t at, uint64_t *target)
     return true;
 }
 
+const char *as_import_at(const struct as_builder *b, uint64_t at)
+{
+    size_t low = 0, high = b->pointers.import_n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (b->pointers.import[middle].at < at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < b->pointers.import_n && b->pointers.import[low].at == at
+               ? b->pointers.import[low].name
+               : NULL;
+}
+
 static int push_gap(struct as_builder *b, uint64_t start, uint64_t end)
 {
     if (start >= end)

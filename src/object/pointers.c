@@ -16,6 +16,7 @@
 #endif
 
 typedef AS_VEC(struct assay_pointer) pointers;
+typedef AS_VEC(struct assay_import) imports;
 
 static int add(const struct assay_object *object, pointers *out, uint64_t at, uint64_t target)
 {
@@ -34,7 +35,7 @@ static int add(const struct assay_object *object, pointers *out, uint64_t at, ui
     return as_vec_push(out, (struct assay_pointer){.at = at, .target = target});
 }
 
-static int add_relocations(const struct assay_object *object, pointers *out)
+static int add_relocations(const struct assay_object *object, pointers *out, imports *foreign)
 {
     Elf64_Rela rela;
     for (size_t t = 0; t < object->relocations_n; t++) {
@@ -48,9 +49,13 @@ static int add_relocations(const struct assay_object *object, pointers *out)
             case R_X86_64_64:
             case R_X86_64_GLOB_DAT:
             case R_X86_64_JUMP_SLOT:
-                if (!as_symtab_get(&object->dynsym, ELF64_R_SYM(rela.r_info), &symbol, &name) ||
-                    symbol.st_shndx == SHN_UNDEF)
+                if (!as_symtab_get(&object->dynsym, ELF64_R_SYM(rela.r_info), &symbol, &name))
                     continue;
+                if (symbol.st_shndx == SHN_UNDEF) {
+                    if (name[0])
+                        AS_TRY(as_vec_push(foreign, (struct assay_import){rela.r_offset, name}));
+                    continue;
+                }
                 target += symbol.st_value;
                 break;
             default:
@@ -113,12 +118,19 @@ static int by_place(const void *a, const void *b)
     return (x->at > y->at) - (x->at < y->at);
 }
 
+static int by_slot(const void *a, const void *b)
+{
+    const struct assay_import *x = a, *y = b;
+    return (x->at > y->at) - (x->at < y->at);
+}
+
 int assay_object_pointers(const struct assay_object *object, struct assay_pointers *out,
                           struct assay_error *err)
 {
     pointers all = {0};
+    imports foreign = {0};
     *out = (struct assay_pointers){0};
-    int rc = add_relocations(object, &all);
+    int rc = add_relocations(object, &all, &foreign);
     if (rc == 0)
         rc = add_relr(object, &all);
     if (rc == 0 && (object->info.type == ASSAY_OBJECT_EXECUTABLE ||
@@ -126,6 +138,7 @@ int assay_object_pointers(const struct assay_object *object, struct assay_pointe
         rc = add_words(object, &all);
     if (rc < 0) {
         as_vec_fini(&all);
+        as_vec_fini(&foreign);
         return as_error_nomem(err, "addresses of code in data");
     }
     if (all.n)
@@ -135,11 +148,16 @@ int assay_object_pointers(const struct assay_object *object, struct assay_pointe
             all.at[out->n++] = all.at[i];
     }
     out->pointer = all.at;
+    if (foreign.n)
+        qsort(foreign.at, foreign.n, sizeof *foreign.at, by_slot);
+    out->import = foreign.at;
+    out->import_n = foreign.n;
     return 0;
 }
 
 void assay_pointers_free(struct assay_pointers *list)
 {
     as_free(list->pointer);
+    as_free(list->import);
     *list = (struct assay_pointers){0};
 }
