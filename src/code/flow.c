@@ -165,10 +165,8 @@ static int call_noreturn(struct as_walk *walk, const struct assay_insn *insn, bo
         if (!assay_insn_memory_address(insn, &slot)) /* else through the global offset table */
             return 0;
         const char *name = as_import_at(walk->b, slot);
-        if (name)
-            *noreturn = as_noreturn_name(name);
-        if (name || !as_pointer_at(walk->b, slot, &target))
-            return 0;
+        *noreturn = name && as_noreturn_name(name);
+        return 0;
     }
     uint32_t region = as_region_at(walk->b, target);
     uint32_t body = region == ASSAY_NONE ? ASSAY_NONE : walk->b->region.at[region].body;
@@ -229,10 +227,32 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* A pointer taken from memory or a register without an index: no table. */
-static bool has_index(const struct assay_insn *insn)
+/* The stack pointer is given back just before: the end of a body whose depth is not known. */
+static bool restores_stack(const struct as_walk *walk, uint32_t position)
 {
-    return (insn->bits & ASSAY_INSN_MEM) && insn->index != ASSAY_REG_NONE;
+    size_t insn = as_walk_insn(walk, position);
+    for (uint32_t back = 1; back <= 3 && back <= position; back++) {
+        const struct assay_insn *at = &walk->b->program->code.insn[insn - back];
+        struct assay_effects effects;
+        assay_insn_effects(at, &effects);
+        if (assay_regset_has(effects.written, ASSAY_REG_GPR + 4))
+            return assay_form_get(at->form)->insn_class != ASSAY_CLASS_CALL;
+    }
+    return false;
+}
+
+/*
+ * The frame is gone and no index chooses the target: a tail call through a pointer. An index into
+ * what is no constant address counts as one only once the constants of the body are known.
+ */
+static bool is_tail_call(const struct as_walk *walk, uint32_t position,
+                         const struct as_stack *stack)
+{
+    const struct as_jump_targets *targets = &walk->targets;
+    bool frame_gone =
+        stack->depth == 0 || (stack->depth == AS_STACK_UNKNOWN && restores_stack(walk, position));
+    bool pointer = targets->is_call || !targets->indexed;
+    return frame_gone && (pointer || (targets->constants && !targets->is_sum));
 }
 
 static int walk_indirect(struct as_walk *walk, uint32_t position, const struct as_stack *stack)
@@ -250,20 +270,16 @@ static int walk_indirect(struct as_walk *walk, uint32_t position, const struct a
         }
         return 0;
     }
-    bool frame_gone = stack->depth == 0;
-    bool frame_there = stack->depth != AS_STACK_UNKNOWN && stack->depth != 0;
-    bool any = false;
-    if (!walk->targets.is_call && !(frame_gone && !has_index(insn_at(walk, position))))
-        AS_TRY(jump_to_labels(walk, position, stack, &any));
-    if (any) {
-        walk->tables++;
-        return 0;
-    }
-    walk->may_return = true;
-    if ((walk->targets.is_call || (frame_gone && !has_index(insn_at(walk, position)))) &&
-        !frame_there) {
+    walk->may_return |= !walk->dead;
+    if (is_tail_call(walk, position, stack)) {
         walk->calls++;
         walk->mark.at[position] |= AS_MARK_TAILCALL;
+        return 0;
+    }
+    bool any = false;
+    AS_TRY(jump_to_labels(walk, position, stack, &any));
+    if (any) {
+        walk->tables++;
         return 0;
     }
     walk->mark.at[position] |= AS_MARK_UNRESOLVED;
@@ -352,16 +368,26 @@ static int walk_second_entries(struct as_walk *walk)
     return walk_all(walk);
 }
 
+/*
+ * Whether code that its body does not reach is reached all the same: the second half of a PLT
+ * entry, through the table until it is bound; a label taken as a value, by another body's table.
+ */
+static bool is_reached_otherwise(const struct as_walk *walk, uint64_t address)
+{
+    size_t i = as_lower_bound(walk->b->label.at, walk->b->label.n, address);
+    return walk->b->region.at[walk->body->head].origin == ASSAY_FUNCTION_PLT ||
+           (i < walk->b->label.n && walk->b->label.at[i] == address);
+}
+
 /* Code that nothing was seen to reach: behind unresolved jumps, or dead. */
 static int walk_rest(struct as_walk *walk)
 {
     const struct as_stack unknown = {AS_STACK_UNKNOWN, AS_STACK_UNKNOWN};
-    /* A PLT entry comes back to its second half through the table, until it is bound. */
-    walk->dead = walk->b->region.at[walk->body->head].origin != ASSAY_FUNCTION_PLT;
     for (uint32_t i = 0; i < walk->positions; i++) {
-        if ((walk->mark.at[i] & AS_MARK_REACHED) ||
-            is_padding(assay_form_get(insn_at(walk, i)->form)))
+        const struct assay_insn *insn = insn_at(walk, i);
+        if ((walk->mark.at[i] & AS_MARK_REACHED) || is_padding(assay_form_get(insn->form)))
             continue;
+        walk->dead = !is_reached_otherwise(walk, insn->address);
         AS_TRY(make_leader(walk, i, &unknown, AS_MARK_ROOT));
         AS_TRY(walk_all(walk));
     }

@@ -29,7 +29,8 @@ struct as_region {
     uint8_t origin;    /* assay_function_origin */
     bool is_gap;       /* bytes between functions: padding or data, unless something calls it */
     bool is_part;      /* named as a part (.cold) */
-    bool is_called;    /* by a direct call or the loader, or its address is taken */
+    bool is_called;    /* by a direct call or the loader, or code takes its address */
+    bool is_pointed;   /* its address stands in data: a function, or an entry of a jump table */
 };
 
 /* Direct transfer of control from one region into another, or inside a part's candidates. */
@@ -132,7 +133,9 @@ const char *as_import_at(const struct as_builder *b, uint64_t at);
 struct as_jump_targets {
     AS_VEC(uint64_t) at;
     bool resolved;
-    bool is_call;                         /* the table holds functions: a tail call */
+    bool is_call; /* the table holds functions: a tail call */
+    bool indexed; /* an index chooses the target: a table, understood or not */
+    bool is_sum;  /* it is a sum, as for tables of distances; no function pointer is one */
     const struct as_constants *constants; /* of the last walk's blocks, or NULL in the first */
 };
 /* `out` is reused. 0 or ASSAY_ERR_NOMEM. */

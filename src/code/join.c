@@ -56,7 +56,7 @@ static bool is_cold_of(const char *part, const char *name)
 
 static bool may_be_part(const struct as_region *r)
 {
-    if (r->is_gap || r->is_called || r->origin == ASSAY_FUNCTION_PLT)
+    if (r->is_gap || r->is_called || r->is_pointed || r->origin == ASSAY_FUNCTION_PLT)
         return false;
     return r->is_part || r->origin == ASSAY_FUNCTION_UNWIND;
 }

@@ -173,7 +173,7 @@ static void mark_taken(struct as_builder *b)
     for (size_t i = 0; i < b->pointers.n; i++) {
         uint32_t region = as_region_at(b, b->pointers.pointer[i].target);
         if (region != ASSAY_NONE && b->region.at[region].start == b->pointers.pointer[i].target)
-            b->region.at[region].is_called = true;
+            b->region.at[region].is_pointed = true;
     }
 }
 

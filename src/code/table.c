@@ -127,35 +127,62 @@ static bool relative_table(const struct search *s, size_t i, struct table *t)
     return true;
 }
 
-/* `add %b,%t` at `i` (either way round): one side a table entry, the other its base. */
-static bool sum_table(const struct search *s, size_t i, struct table *t)
+/* The two registers that `i` adds: `add %b,%t`, or `lea (%b,%t),%x` as assemblers' macros have it.
+ */
+static bool sum_of(const struct search *s, size_t i, uint8_t part[2])
 {
     const struct assay_form *form = form_of(s, i);
+    const struct assay_insn *insn = &s->insn[i];
+    if (form->insn_class == ASSAY_CLASS_LEA) {
+        part[0] = insn->base;
+        part[1] = insn->index;
+        return insn->base != ASSAY_REG_NONE && insn->index != ASSAY_REG_NONE && insn->scale == 1 &&
+               insn->disp == 0;
+    }
     if (strcmp(form->mnemonic, "add") != 0 || form->operands != 2 ||
         form->operand[1].kind != ASSAY_OPERAND_REG || form->operand[0].kind != ASSAY_OPERAND_REG)
         return false;
+    part[0] = insn->reg[form->operand[0].slot];
+    part[1] = insn->reg[form->operand[1].slot];
+    return true;
+}
+
+/* One part of the sum at `i` is a table entry, the other its base. */
+static bool sum_table(const struct search *s, size_t i, struct table *t)
+{
+    uint8_t part[2];
+    if (!sum_of(s, i, part))
+        return false;
     for (int side = 0; side < 2; side++) {
-        uint8_t entry = s->insn[i].reg[form->operand[side].slot];
-        uint8_t base = s->insn[i].reg[form->operand[1 - side].slot];
-        size_t load = definition(s, i, entry);
+        size_t load = definition(s, i, part[side]);
         if (load == SIZE_MAX || !relative_table(s, load, t))
             continue;
-        if (constant(s, i, base, &t->base))
+        if (constant(s, i, part[1 - side], &t->base))
             return true;
     }
     return false;
 }
 
+static bool has_index(const struct search *s, size_t i)
+{
+    return (s->insn[i].bits & ASSAY_INSN_MEM) && s->insn[i].index != ASSAY_REG_NONE;
+}
+
 static bool find_table(const struct search *s, size_t jump, struct table *t)
 {
     const struct assay_form *form = form_of(s, jump);
+    s->out->indexed = has_index(s, jump);
     if (s->insn[jump].bits & ASSAY_INSN_MEM)
         return absolute_table(s, jump, t);
     uint8_t reg = s->insn[jump].reg[form->operand[0].slot];
     size_t at = definition(s, jump, reg);
     if (at == SIZE_MAX)
         return false;
-    if (form_of(s, at)->insn_class == ASSAY_CLASS_MOVE && absolute_table(s, at, t))
+    unsigned insn_class = form_of(s, at)->insn_class;
+    uint8_t part[2];
+    s->out->is_sum = sum_of(s, at, part);
+    s->out->indexed = has_index(s, at) || s->out->is_sum;
+    if (insn_class == ASSAY_CLASS_MOVE && absolute_table(s, at, t))
         return true;
     return sum_table(s, at, t);
 }
@@ -276,6 +303,13 @@ static uint32_t body_at(const struct search *s, uint64_t target)
                                                                : ASSAY_NONE;
 }
 
+/* A region that only pointers reach may be a cold part that only this table leads to. */
+static bool may_be_cold(const struct search *s, uint64_t target)
+{
+    const struct as_region *r = &s->b->region.at[as_region_at(s->b, target)];
+    return (r->is_part || r->origin == ASSAY_FUNCTION_UNWIND) && !r->is_called;
+}
+
 /* Where clang sends values that cannot occur: behind the last instruction of a region. */
 static bool is_nowhere(const struct search *s, uint64_t target)
 {
@@ -299,7 +333,7 @@ int as_jump_resolve(const struct as_builder *b, const struct as_body_parts *body
                     struct as_jump_targets *out)
 {
     out->at.n = 0;
-    out->resolved = out->is_call = false;
+    out->resolved = out->is_call = out->indexed = out->is_sum = false;
     uint32_t region = as_region_at(b, b->program->code.insn[insn].address);
     const struct as_region *r = &b->region.at[region];
     struct search s = {.b = b,
@@ -331,7 +365,7 @@ int as_jump_resolve(const struct as_builder *b, const struct as_body_parts *body
             continue;
         if (to == ASSAY_NONE && bounded)
             return 0; /* a bounded table with a wrong entry was not understood */
-        if (to == ASSAY_NONE || (to != own && !bounded))
+        if (to == ASSAY_NONE || (to != own && !bounded && !may_be_cold(&s, target)))
             break;
         inside += to == own; /* else a cold part of its own, or a function called at the end */
         AS_TRY(as_vec_push(&out->at, target));
