@@ -345,7 +345,8 @@ static int analyse(struct as_builder *b, const struct assay_program_options *opt
     AS_TRY(as_regions_scan(b, err));
     AS_TRY(as_bodies_join(b, err));
     AS_TRY(as_flows_make(b, err));
-    return as_program_fill(b, err);
+    AS_TRY(as_program_fill(b, err));
+    return as_loops_source(b, err);
 }
 
 int assay_program_new(struct assay_object *object, const struct assay_program_options *options,
