@@ -223,18 +223,29 @@ enum assay_dependence_kind {
 };
 
 enum assay_dependence_bits {
-    ASSAY_DEPENDENCE_ADDRESS = 1 << 0, /* the value forms an address in `to` (no other use) */
+    ASSAY_DEPENDENCE_ADDRESS = 1 << 0, /* the value forms the address of a memory access in `to` and
+                                          has no other use there (lea computes: not set) */
     ASSAY_DEPENDENCE_MERGE = 1 << 1,   /* only the part that a partial write keeps is read */
-    ASSAY_DEPENDENCE_MAYBE = 1 << 2,   /* the write happens under a condition */
+    ASSAY_DEPENDENCE_MAYBE = 1 << 2,   /* the write happens under a condition, or (merged view) `to`
+                                          may read what another instruction wrote */
     ASSAY_DEPENDENCE_PARTIAL = 1 << 3  /* memory: the load reads more than the store wrote */
 };
 
-/* True (flow) dependence: `to` reads what `from` wrote, `distance` iterations earlier. */
+/* Farthest distance that is looked for through memory, and most writers of one value. */
+#define ASSAY_DEPENDENCE_DISTANCE 64
+#define ASSAY_DEPENDENCE_WRITERS  32
+
+/*
+ * True (flow) dependence: `to` reads what `from` wrote, `distance` iterations earlier. Through
+ * registers and flags the distance is 0 or 1; a register that no instruction of the iteration
+ * writes has none. The instruction pointer is left out; the stack pointer is not. A call writes all
+ * registers that the System V ABI lets it destroy.
+ */
 struct assay_dependence {
     uint32_t from, to; /* into assay_dependences.insn */
     uint16_t distance; /* iterations: 0 = the same */
     uint8_t kind;      /* assay_dependence_kind */
-    uint8_t what;
+    uint8_t what; /* memory: 0 */
     uint8_t bits; /* assay_dependence_bits */
 };
 struct assay_dependences {
@@ -242,10 +253,16 @@ struct assay_dependences {
     size_t insn_n;
     struct assay_dependence *at; /* ordered by to, from, kind, what, distance */
     size_t n;
+    /* Merged view: some value has more than ASSAY_DEPENDENCE_WRITERS possible writers, of which only
+     * the last ones stand here. */
+    bool limited;
 };
 /*
  * Dependences of `loop` on path number `path` of `paths`, repeated for ever; on the merged view
- * those of all paths together (reaching definitions over the blocks of the loop). Caller owns
+ * those of all paths together (reaching definitions over the blocks of the loop, its inner loops'
+ * back edges left out; the smallest distance of each pair). Memory: store and load have the same
+ * symbolic address; the latest store wins and hides those before it; stores to addresses that
+ * cannot be compared are taken not to interfere, a call interferes outside the frame. Caller owns
  * `out` and releases it with assay_dependences_free. Errors: NOMEM.
  */
 int assay_loop_dependences(const struct assay_program *program, uint32_t loop,

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What one instruction computes, symbolically: copies, sums, differences, products with constants,
+ * addresses. Everything else makes a new atom, whose inputs are kept when it is computed from
+ * general registers alone.
+ */
+#include "code/evaluate.h"
+
+#include <string.h>
+
+/* The instruction at hand. */
+struct work {
+    struct as_evaluation *e;
+    const struct assay_insn *insn;
+    const struct assay_form *form;
+    const struct assay_effects *effects;
+    size_t index; /* into the program's code */
+    uint32_t step;
+    uint8_t slot; /* location of its explicit memory operand or UINT8_MAX */
+    struct as_value address;
+};
+
+static bool is_gpr(unsigned reg)
+{
+    return reg < AS_GPRS;
+}
+
+static bool named(const struct work *w, const char *mnemonic)
+{
+    return strcmp(w->form->mnemonic, mnemonic) == 0;
+}
+
+/* Sum of base, index and displacement; a vector index or a segment base is an atom of its own. */
+static struct as_value form_address(struct as_evaluation *e, uint8_t base, uint8_t index,
+                                    uint8_t scale, uint8_t segment, int64_t disp)
+{
+    struct as_symbols *s = &e->symbols;
+    struct as_value v = as_symbol_constant(disp);
+    if (is_gpr(base))
+        v = as_symbol_add(s, v, e->now[base], 1);
+    if (is_gpr(index))
+        v = as_symbol_add(s, v, e->now[index], scale);
+    else if (index != ASSAY_REG_NONE)
+        v = as_symbol_add(s, v, as_symbol_atom(s, AS_ATOM_VARYING), 1);
+    if (segment == ASSAY_REG_SEG + 4 || segment == ASSAY_REG_SEG + 5)
+        v = as_symbol_add(s, v, e->segment[segment - ASSAY_REG_SEG - 4], 1);
+    return v;
+}
+
+static void form_accesses(struct work *w)
+{
+    struct as_evaluation *e = w->e;
+    struct assay_memory m[2];
+    if (!(w->insn->bits & ASSAY_INSN_MEM) && !w->form->memories)
+        return;
+    int n = assay_insn_memory(&e->steps->view->iteration->program->code, w->insn, m);
+    for (int i = 0; i < n; i++) {
+        if (!m[i].access)
+            continue;
+        struct as_access a = {.memory = m[i], .at = w->step, .operand = (uint8_t)i};
+        uint8_t base = m[i].rip_relative ? ASSAY_REG_NONE : m[i].base;
+        a.address = form_address(e, base, m[i].index, m[i].scale, m[i].segment, m[i].disp);
+        a.gathered = m[i].index != ASSAY_REG_NONE && !is_gpr(m[i].index);
+        a.location = as_frame_location(e, &m[i]);
+        if (i == 0 && w->insn->bits & ASSAY_INSN_MEM) {
+            w->slot = a.location;
+            w->address = a.address;
+        }
+        if (m[i].access & ASSAY_ACCESS_WRITE && a.location == UINT8_MAX)
+            e->stores = true;
+        if (as_vec_push(&e->access, a) < 0)
+            e->symbols.failed = true;
+    }
+}
+
+/* Value of operand `i`, 32 or 64 bits wide; false when it is nothing of the kind. */
+static bool operand_value(struct work *w, unsigned i, struct as_value *out)
+{
+    const struct assay_operand *o = &w->form->operand[i];
+    struct as_evaluation *e = w->e;
+    if (o->kind == ASSAY_OPERAND_IMM) {
+        int64_t imm = assay_code_imm(&e->steps->view->iteration->program->code, w->index);
+        *out = as_symbol_constant(imm);
+        return true;
+    }
+    if (o->width_b != 4 && o->width_b != 8)
+        return false;
+    if (o->kind == ASSAY_OPERAND_REG && is_gpr(w->insn->reg[o->slot])) {
+        *out = e->now[w->insn->reg[o->slot]];
+        return true;
+    }
+    if (o->kind != ASSAY_OPERAND_MEM)
+        return false;
+    if (w->slot != UINT8_MAX) {
+        *out = e->now[w->slot];
+        return true;
+    }
+    *out = as_symbol_atom(&e->symbols, AS_ATOM_LOAD);
+    as_symbol_input(&e->symbols, w->address);
+    return true;
+}
+
+static bool scaled(struct work *w, struct as_value a, struct as_value b, struct as_value *out)
+{
+    if (a.term && b.term)
+        return false;
+    struct as_value zero = as_symbol_constant(0);
+    *out = a.term ? as_symbol_add(&w->e->symbols, zero, a, b.constant)
+                  : as_symbol_add(&w->e->symbols, zero, b, a.constant);
+    return true;
+}
+
+static bool add_value(struct work *w, struct as_value *out)
+{
+    struct as_symbols *s = &w->e->symbols;
+    struct as_value a, b = as_symbol_constant(1);
+    bool two = w->form->operands == 2;
+    if (!operand_value(w, 0, &a) || (two && !operand_value(w, 1, &b)))
+        return false;
+    if ((two && named(w, "add")) || named(w, "inc"))
+        *out = as_symbol_add(s, a, b, 1);
+    else if ((two && named(w, "sub")) || named(w, "dec"))
+        *out = as_symbol_add(s, a, b, -1);
+    else if (named(w, "neg"))
+        *out = as_symbol_add(s, as_symbol_constant(0), a, -1);
+    else
+        return false;
+    return true;
+}
+
+static bool multiply_value(struct work *w, struct as_value *out)
+{
+    struct as_value a, b;
+    unsigned n = w->form->operands;
+    return n >= 2 && named(w, "imul") && operand_value(w, n - 2, &a) &&
+           operand_value(w, n - 1, &b) && scaled(w, a, b, out);
+}
+
+static bool logic_value(struct work *w, struct as_value *out)
+{
+    struct as_value a, b;
+    if (w->insn->bits & ASSAY_INSN_IDIOM) {
+        *out = as_symbol_constant(0);
+        return true;
+    }
+    if (named(w, "not") && operand_value(w, 0, &a)) {
+        *out = as_symbol_add(&w->e->symbols, as_symbol_constant(-1), a, -1);
+        return true;
+    }
+    if (w->form->operands != 2 || !operand_value(w, 0, &a) || !operand_value(w, 1, &b))
+        return false;
+    *out = a;
+    return as_symbol_equal(a, b) && (named(w, "and") || named(w, "or"));
+}
+
+/* Value of the first operand after the instruction; false when it is not a sum we know. */
+static bool result_value(struct work *w, struct as_value *out)
+{
+    struct as_value count;
+    if (w->form->operands && w->form->operand[0].width_b != 4 && w->form->operand[0].width_b != 8)
+        return false;
+    switch (w->form->insn_class) {
+    case ASSAY_CLASS_MOVE:
+        return w->form->operands == 2 && operand_value(w, 1, out);
+    case ASSAY_CLASS_EXTEND:
+        if (w->form->operands == 2)
+            return operand_value(w, 1, out);
+        *out = w->e->now[0];
+        return named(w, "cdqe");
+    case ASSAY_CLASS_LEA:
+        *out =
+            form_address(w->e, w->insn->base, w->insn->index, w->insn->scale, ASSAY_REG_NONE,
+                         assay_code_disp(&w->e->steps->view->iteration->program->code, w->index));
+        if (w->insn->base == ASSAY_REG_IP)
+            out->constant += (int64_t)w->insn->address;
+        return true;
+    case ASSAY_CLASS_ADD:
+        if (w->insn->bits & ASSAY_INSN_IDIOM)
+            return logic_value(w, out);
+        return w->form->operands && add_value(w, out);
+    case ASSAY_CLASS_MUL:
+        return multiply_value(w, out);
+    case ASSAY_CLASS_LOGIC:
+        return w->form->operands && logic_value(w, out);
+    case ASSAY_CLASS_SHIFT:
+        if (w->form->operands != 2 || w->form->operand[1].kind != ASSAY_OPERAND_IMM ||
+            !(named(w, "shl") || named(w, "sal")) || !operand_value(w, 0, out))
+            return false;
+        count = as_symbol_constant((int64_t)((uint64_t)1 << (w->insn->imm & 63)));
+        return scaled(w, *out, count, out);
+    default:
+        return false;
+    }
+}
+
+/* A new atom for a register or slot the instruction writes. */
+static struct as_value unknown_value(struct work *w)
+{
+    struct as_symbols *s = &w->e->symbols;
+    const struct assay_regset *read = &w->effects->read;
+    bool memory = w->insn->bits & ASSAY_INSN_MEM || w->form->memories;
+    /* All but the instruction pointer. */
+    uint64_t others =
+        read->word[0] >> AS_GPRS | (read->word[1] & ~((uint64_t)1 << (ASSAY_REG_IP - 64)));
+    unsigned c = w->form->insn_class;
+    if (memory || others || w->effects->flags_read || w->effects->flags_maybe ||
+        c == ASSAY_CLASS_SYSTEM || c == ASSAY_CLASS_TIME || c == ASSAY_CLASS_RANDOM ||
+        c == ASSAY_CLASS_CALL || c == ASSAY_CLASS_SYSCALL || c == ASSAY_CLASS_INVALID)
+        return as_symbol_atom(s, AS_ATOM_VARYING);
+    struct as_value v = as_symbol_atom(s, AS_ATOM_PURE);
+    for (uint64_t left = read->word[0]; left; left &= left - 1)
+        as_symbol_input(s, w->e->now[__builtin_ctzll(left)]);
+    return v;
+}
+
+/* push, pop, call and return move rsp by what they access. */
+static bool moves_stack(const struct work *w, int64_t *by)
+{
+    *by = 0;
+    switch (w->form->insn_class) {
+    case ASSAY_CLASS_CALL:
+        return true;
+    case ASSAY_CLASS_PUSH:
+        *by = w->form->memories ? -(int64_t)w->form->memory[0].width_b : 0;
+        return named(w, "push") || named(w, "pushfq");
+    case ASSAY_CLASS_POP:
+        *by = w->form->memories ? w->form->memory[0].width_b : 0;
+        return named(w, "pop") || named(w, "popfq");
+    default:
+        return false;
+    }
+}
+
+/* A store to a slot that is not of the slot's width leaves something else there. */
+static bool fills_slot(const struct work *w, uint8_t location)
+{
+    return w->form->operands && w->form->operand[0].kind == ASSAY_OPERAND_MEM &&
+           w->form->operand[0].access & ASSAY_ACCESS_WRITE &&
+           w->form->operand[0].width_b == w->e->slot[location - AS_GPRS].width_b;
+}
+
+static void write_results(struct work *w)
+{
+    struct as_evaluation *e = w->e;
+    uint64_t written = as_frame_writes(e, w->insn, w->effects);
+    if (!written)
+        return;
+    struct as_value value, swapped, results[AS_LOCATIONS_MOST];
+    int64_t by;
+    bool known = result_value(w, &value);
+    bool stack = moves_stack(w, &by);
+    bool swaps = named(w, "xchg") && operand_value(w, 0, &value) && operand_value(w, 1, &swapped);
+    unsigned first = w->form->operands ? w->insn->reg[w->form->operand[0].slot] : 0;
+    if (w->form->operands && w->form->operand[0].kind != ASSAY_OPERAND_REG)
+        first = w->slot != UINT8_MAX && fills_slot(w, w->slot) ? w->slot : ASSAY_REG_NONE;
+    for (uint64_t left = written; left; left &= left - 1) {
+        unsigned location = (unsigned)__builtin_ctzll(left);
+        if (location == AS_REG_SP && stack)
+            results[location] =
+                as_symbol_add(&e->symbols, e->now[location], as_symbol_constant(by), 1);
+        else if (known && location == first)
+            results[location] = value;
+        else if (swaps && location == first)
+            results[location] = swapped;
+        else if (swaps && location == w->insn->reg[w->form->operand[1].slot])
+            results[location] = value;
+        else
+            results[location] = unknown_value(w);
+    }
+    for (uint64_t left = written; left; left &= left - 1)
+        e->now[__builtin_ctzll(left)] = results[__builtin_ctzll(left)];
+}
+
+void as_compute(struct as_evaluation *e, uint32_t step)
+{
+    struct work w = {.e = e, .step = step, .index = e->steps->insn[step], .slot = UINT8_MAX};
+    w.insn = as_step_insn(e->steps, step);
+    w.form = assay_form_get(w.insn->form);
+    w.effects = &e->steps->effects[step];
+    form_accesses(&w);
+    write_results(&w);
+    e->stores |= w.form->insn_class == ASSAY_CLASS_CALL;
+}

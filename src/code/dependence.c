@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Data dependences of one way through a loop: reaching definitions for registers and flags,
+ * symbolic addresses for memory, put together in one order.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "code/forward.h"
+#include "code/iteration.h"
+#include "code/reach.h"
+
+static int compare_dependences(const void *a, const void *b)
+{
+    const struct assay_dependence *x = a, *y = b;
+    if (x->from != y->from)
+        return x->from < y->from ? -1 : 1;
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    if (x->what != y->what)
+        return x->what < y->what ? -1 : 1;
+    return x->distance < y->distance ? -1 : x->distance > y->distance;
+}
+
+/* Orders the dependences of one instruction, from `first` on; an operand that two memory accesses
+ * of it share is kept once. */
+static void order(as_dependence_vec *v, size_t first)
+{
+    if (v->n - first < 2)
+        return;
+    qsort(v->at + first, v->n - first, sizeof *v->at, compare_dependences);
+    size_t n = first + 1;
+    for (size_t i = n; i < v->n; i++) {
+        if (compare_dependences(&v->at[n - 1], &v->at[i]) == 0)
+            v->at[n - 1].bits |= v->at[i].bits;
+        else
+            v->at[n++] = v->at[i];
+    }
+    v->n = n;
+}
+
+static int collect(const struct as_steps *steps, struct as_reach *reach, struct as_forward *forward,
+                   as_dependence_vec *out)
+{
+    const struct as_view *view = steps->view;
+    for (uint32_t i = 0; i < view->n; i++) {
+        AS_TRY(as_reach_enter(reach, i));
+        for (uint32_t step = view->start[i]; step < view->start[i + 1]; step++) {
+            size_t first = out->n;
+            AS_TRY(as_reach_step(reach, step, out));
+            AS_TRY(as_forward_step(forward, step, out));
+            order(out, first);
+        }
+    }
+    return 0;
+}
+
+static int find(const struct as_steps *steps, struct as_arena *arena, as_dependence_vec *found,
+                bool *limited)
+{
+    struct as_reach reach;
+    struct as_evaluation evaluation = {.locations = 0};
+    struct as_forward forward;
+    int rc = as_reach_init(&reach, steps, arena);
+    if (rc == 0)
+        rc = as_evaluate(&evaluation, steps, arena);
+    if (rc == 0)
+        rc = as_forward_init(&forward, &evaluation, arena);
+    if (rc == 0)
+        rc = collect(steps, &reach, &forward, found);
+    *limited = reach.limited;
+    as_evaluate_fini(&evaluation);
+    as_reach_fini(&reach);
+    return rc;
+}
+
+static int make(const struct assay_program *program, uint32_t loop, const struct assay_paths *paths,
+                size_t path, struct as_arena *arena, struct assay_dependences *out)
+{
+    struct as_iteration iteration;
+    struct as_view view;
+    struct as_steps steps;
+    const struct assay_path *p = &paths->path[path];
+    enum as_view_kind kind = paths->merged ? AS_VIEW_MERGED : AS_VIEW_PATH;
+    AS_TRY(as_iteration_make(program, loop, arena, &iteration));
+    AS_TRY(as_view_make(&iteration, kind, paths->block + p->first, p->blocks, arena, &view));
+    AS_TRY(as_steps_make(&view, arena, &steps));
+    out->insn = as_malloc((steps.n + 1) * sizeof *out->insn);
+    if (!out->insn)
+        return ASSAY_ERR_NOMEM;
+    memcpy(out->insn, steps.insn, steps.n * sizeof *out->insn);
+    out->insn_n = steps.n;
+    as_dependence_vec found = {0};
+    int rc = find(&steps, arena, &found, &out->limited);
+    out->at = found.at;
+    out->n = found.n;
+    return rc;
+}
+
+int assay_loop_dependences(const struct assay_program *program, uint32_t loop,
+                           const struct assay_paths *paths, size_t path,
+                           struct assay_dependences *out, struct assay_error *err)
+{
+    struct as_arena arena;
+    *out = (struct assay_dependences){0};
+    as_arena_init(&arena);
+    int rc = make(program, loop, paths, path, &arena, out);
+    as_arena_fini(&arena);
+    if (rc == 0)
+        return 0;
+    assay_dependences_free(out);
+    return as_error_nomem(err, "the dependences of a loop");
+}
+
+void assay_dependences_free(struct assay_dependences *dependences)
+{
+    as_free(dependences->insn);
+    as_free(dependences->at);
+    *dependences = (struct assay_dependences){0};
+}

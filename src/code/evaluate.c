@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Symbolic execution of one iteration, block by block in the order of the view. Where ways meet and
+ * disagree, and where an inner loop begins that writes a location, the location gets a new atom.
+ * Steps are found afterwards, from what each location holds at the end compared with the start.
+ */
+#include "code/evaluate.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+/* ---- Inner loops ------------------------------------------------------------------------- */
+
+/* Tree over the nodes: entry n + u is what node u writes, entry i what entries 2i and 2i + 1 do. */
+static int make_writes(struct as_evaluation *e)
+{
+    const struct as_iteration *it = e->steps->view->iteration;
+    if (!it->has_inner)
+        return 0;
+    e->writes = as_arena_array(e->arena, uint64_t, 2 * (size_t)it->nodes);
+    if (!e->writes)
+        return ASSAY_ERR_NOMEM;
+    for (uint32_t u = 0; u < it->nodes; u++) {
+        const struct assay_block *b = &it->program->block[it->block[u]];
+        for (uint32_t i = b->first_insn; i < b->first_insn + b->insns; i++)
+            e->writes[it->nodes + u] |= as_frame_writes(e, &it->program->code.insn[i], NULL);
+    }
+    for (uint32_t i = it->nodes - 1; i > 0; i--)
+        e->writes[i] = e->writes[2 * i] | e->writes[2 * i + 1];
+    return 0;
+}
+
+static uint64_t writes_between(const struct as_evaluation *e, uint32_t first, uint32_t last)
+{
+    uint32_t n = e->steps->view->iteration->nodes;
+    uint64_t writes = 0;
+    for (uint32_t low = first + n, high = last + n + 1; low < high; low /= 2, high /= 2) {
+        if (low & 1)
+            writes |= e->writes[low++];
+        if (high & 1)
+            writes |= e->writes[--high];
+    }
+    return writes;
+}
+
+/* Locations that may have changed when control comes to the node from inside its own cycle. */
+static uint64_t changed_inside(const struct as_evaluation *e, uint32_t node)
+{
+    const struct as_iteration *it = e->steps->view->iteration;
+    uint32_t loop = it->program->block[it->block[node]].loop;
+    if (!e->writes)
+        return 0;
+    if (loop != ASSAY_NONE && loop != it->loop &&
+        it->program->loop[loop].bits & ASSAY_LOOP_IRREDUCIBLE)
+        return ~(uint64_t)0 >> (64 - e->locations); /* it may begin anywhere */
+    return it->retreat[node] == ASSAY_NONE ? 0 : writes_between(e, node, it->retreat[node]);
+}
+
+/* ---- Walk -------------------------------------------------------------------------------- */
+
+/* Locations that differ get a new atom, once each: `met` has those that have theirs. */
+static void meet(struct as_evaluation *e, struct as_value *into, const struct as_value *from,
+                 uint64_t *met)
+{
+    for (uint32_t i = 0; i < e->locations; i++) {
+        if (*met >> i & 1 || as_symbol_equal(into[i], from[i]))
+            continue;
+        into[i] = as_symbol_atom(&e->symbols, AS_ATOM_VARYING);
+        *met |= (uint64_t)1 << i;
+    }
+}
+
+static void enter(struct as_evaluation *e, uint32_t block)
+{
+    const struct as_view *view = e->steps->view;
+    uint32_t preds = as_view_preds(view, block);
+    const struct as_value *first = e->live;
+    uint64_t met = 0;
+    if (preds)
+        first = e->out + (size_t)as_view_pred(view, block, 0) * e->locations;
+    memcpy(e->now, first, e->locations * sizeof *e->now);
+    for (uint32_t k = 1; k < preds; k++)
+        meet(e, e->now, e->out + (size_t)as_view_pred(view, block, k) * e->locations, &met);
+    for (uint64_t left = changed_inside(e, view->node[block]); left; left &= left - 1) {
+        unsigned location = (unsigned)__builtin_ctzll(left);
+        if (location < e->locations)
+            e->now[location] = as_symbol_atom(&e->symbols, AS_ATOM_VARYING);
+    }
+}
+
+static void walk(struct as_evaluation *e)
+{
+    const struct as_view *view = e->steps->view;
+    bool ended = false;
+    uint64_t met = 0;
+    for (uint32_t i = 0; i < view->n && !e->symbols.failed; i++) {
+        enter(e, i);
+        for (uint32_t step = view->start[i]; step < view->start[i + 1]; step++)
+            as_compute(e, step);
+        memcpy(e->out + (size_t)i * e->locations, e->now, e->locations * sizeof *e->now);
+        if (!as_view_ends(view, i))
+            continue;
+        if (ended)
+            meet(e, e->end, e->now, &met);
+        else
+            memcpy(e->end, e->now, e->locations * sizeof *e->now);
+        ended = true;
+    }
+}
+
+/* ---- Steps ------------------------------------------------------------------------------- */
+
+static struct as_atom *live_atom(const struct as_evaluation *e, unsigned location)
+{
+    return &e->symbols.atom.at[e->symbols.term.at[e->live[location].term].atom[0]];
+}
+
+/* One location whose step is not known yet: true when it is now. */
+static bool find_step(struct as_evaluation *e, unsigned location)
+{
+    struct as_symbols *s = &e->symbols;
+    int64_t step;
+    if (live_atom(e, location)->known)
+        return false;
+    if (e->end[location].term == e->live[location].term) {
+        struct as_atom *atom = live_atom(e, location);
+        atom->step = e->end[location].constant;
+        atom->known = true;
+        return true;
+    }
+    if (!as_symbol_step(s, e->end[location].term, &step))
+        return false;
+    /* It ends as something that changes by `step`: so it began as that, one step ago. */
+    struct as_value alias = as_symbol_canonical(s, e->end[location]);
+    alias.constant = (int64_t)((uint64_t)alias.constant - (uint64_t)step);
+    struct as_atom *atom = live_atom(e, location);
+    atom->alias = alias;
+    atom->aliased = !s->failed;
+    atom->step = step;
+    atom->known = true;
+    return true;
+}
+
+static void find_steps(struct as_evaluation *e)
+{
+    for (bool more = true; more && !e->symbols.failed;) {
+        more = false;
+        as_symbol_settle(&e->symbols, !e->stores);
+        for (unsigned i = 0; i < e->locations && !e->symbols.failed; i++)
+            more |= find_step(e, i);
+    }
+}
+
+/* True when the address has a part that points into the frame. */
+static bool in_frame(const struct as_evaluation *e, const struct as_access *a, uint32_t sp_atom)
+{
+    const struct as_symbols *s = &e->symbols;
+    const struct as_term *t = &s->term.at[a->address.term];
+    uint32_t bp_atom = s->term.at[e->live[AS_REG_BP].term].atom[0];
+    for (uint32_t k = 0; k < t->parts; k++) {
+        if (t->factor[k] == 1 &&
+            (t->atom[k] == sp_atom || (e->bp_is_frame && t->atom[k] == bp_atom)))
+            return true;
+    }
+    return a->memory.stack || a->location != UINT8_MAX;
+}
+
+static void finish_accesses(struct as_evaluation *e)
+{
+    struct as_symbols *s = &e->symbols;
+    struct as_value sp = as_symbol_canonical(s, e->live[AS_REG_SP]);
+    uint32_t sp_atom = s->failed || !sp.term ? UINT32_MAX : s->term.at[sp.term].atom[0];
+    as_vec_foreach (&e->access, a) {
+        a->address = as_symbol_canonical(s, a->address);
+        if (s->failed)
+            return;
+        a->known = !a->gathered && as_symbol_step(s, a->address.term, &a->step);
+        a->frame = in_frame(e, a, sp_atom);
+    }
+}
+
+bool as_evaluate_step(const struct as_evaluation *e, unsigned location, int64_t *step)
+{
+    const struct as_atom *atom = live_atom(e, location);
+    *step = atom->step;
+    return atom->known;
+}
+
+static void start(struct as_evaluation *e)
+{
+    for (uint32_t i = 0; i < e->locations; i++) {
+        e->live[i] = as_symbol_atom(&e->symbols, AS_ATOM_LIVE);
+        if (!e->symbols.failed)
+            live_atom(e, i)->location = (uint8_t)i;
+    }
+    e->segment[0] = as_symbol_atom(&e->symbols, AS_ATOM_FIXED);
+    e->segment[1] = as_symbol_atom(&e->symbols, AS_ATOM_FIXED);
+    memcpy(e->end, e->live, sizeof e->end);
+}
+
+int as_evaluate(struct as_evaluation *e, const struct as_steps *steps, struct as_arena *arena)
+{
+    *e = (struct as_evaluation){.steps = steps, .arena = arena};
+    as_symbols_init(&e->symbols);
+    AS_TRY(as_frame_find(e));
+    AS_TRY(make_writes(e));
+    e->out = as_arena_array(arena, struct as_value, (size_t)e->locations * steps->view->n + 1);
+    e->now = as_arena_array(arena, struct as_value, e->locations);
+    if (!e->out || !e->now)
+        return ASSAY_ERR_NOMEM;
+    start(e);
+    walk(e);
+    find_steps(e);
+    finish_accesses(e);
+    return e->symbols.failed ? ASSAY_ERR_NOMEM : 0;
+}
+
+void as_evaluate_fini(struct as_evaluation *e)
+{
+    as_vec_fini(&e->access);
+    as_symbols_fini(&e->symbols);
+}
+
+/* ---- Origin ------------------------------------------------------------------------------ */
+
+/* Registers and slots that hold something computed from what the loop loaded. */
+struct loaded {
+    struct assay_regset reg;
+    uint64_t location; /* slots */
+};
+
+/* Moves `l` past one step; `*at` is the next access. */
+static void pass_step(struct as_evaluation *e, uint32_t step, size_t *at, struct loaded *l)
+{
+    const struct assay_effects *f = &e->steps->effects[step];
+    const struct assay_insn *insn = as_step_insn(e->steps, step);
+    bool call = assay_form_get(insn->form)->insn_class == ASSAY_CLASS_CALL;
+    const uint64_t sp = (uint64_t)1 << AS_REG_SP;
+    bool any = ((f->read.word[0] & l->reg.word[0] & ~sp) | (f->read.word[1] & l->reg.word[1])) &&
+               !(insn->bits & ASSAY_INSN_IDIOM);
+    uint64_t stored = 0;
+    for (; *at < e->access.n && e->access.at[*at].at == step; ++*at) {
+        struct as_access *a = &e->access.at[*at];
+        unsigned base = a->memory.base, index = a->memory.index;
+        a->indirect = a->gathered || (base != AS_REG_SP && assay_regset_has(l->reg, base)) ||
+                      assay_regset_has(l->reg, index);
+        if (a->memory.access & ASSAY_ACCESS_READ)
+            any |= a->location == UINT8_MAX || l->location >> a->location & 1;
+        if (a->memory.access & ASSAY_ACCESS_WRITE && a->location != UINT8_MAX)
+            stored |= (uint64_t)1 << a->location;
+    }
+    any &= !call;
+    for (unsigned w = 0; w < 2; w++)
+        l->reg.word[w] =
+            any ? l->reg.word[w] | f->written.word[w] : l->reg.word[w] & ~f->written.word[w];
+    l->location = any ? l->location | stored : l->location & ~stored;
+}
+
+int as_evaluate_origin(struct as_evaluation *e)
+{
+    const struct as_view *view = e->steps->view;
+    struct loaded *out = as_arena_array(e->arena, struct loaded, view->n);
+    struct loaded start = {{{0, 0}}, 0};
+    if (!out)
+        return ASSAY_ERR_NOMEM;
+    /* Sets only grow from round to round; what is carried is mostly known after the second. */
+    for (bool more = true; more;) {
+        size_t at = 0;
+        struct loaded end = start;
+        for (uint32_t i = 0; i < view->n; i++) {
+            struct loaded l = as_view_preds(view, i) ? (struct loaded){{{0, 0}}, 0} : start;
+            for (uint32_t k = 0; k < as_view_preds(view, i); k++) {
+                const struct loaded *from = &out[as_view_pred(view, i, k)];
+                l.reg.word[0] |= from->reg.word[0];
+                l.reg.word[1] |= from->reg.word[1];
+                l.location |= from->location;
+            }
+            for (uint32_t step = view->start[i]; step < view->start[i + 1]; step++)
+                pass_step(e, step, &at, &l);
+            out[i] = l;
+            if (as_view_ends(view, i)) {
+                end.reg.word[0] |= l.reg.word[0];
+                end.reg.word[1] |= l.reg.word[1];
+                end.location |= l.location;
+            }
+        }
+        more = memcmp(&end, &start, sizeof end) != 0;
+        start = end;
+    }
+    return 0;
+}

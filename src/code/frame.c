@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Slots: words of the function's frame that a loop addresses directly (base register plus
+ * constant), as spilled registers and the variables of unoptimised code are. Words that overlap
+ * others in another way than at the same start are left out, so a slot is written only under its
+ * own address.
+ */
+#include "code/evaluate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+enum { PROLOGUE_INSNS = 16 };
+
+/* True when the function sets rbp from rsp where it begins. */
+static bool sets_frame_pointer(const struct assay_program *program, uint32_t loop)
+{
+    const struct assay_body *body = &program->body[program->loop[loop].body];
+    const struct assay_block *entry = &program->block[body->entry_block];
+    for (uint32_t i = 0; i < entry->insns && i < PROLOGUE_INSNS; i++) {
+        const struct assay_insn *insn = &program->code.insn[entry->first_insn + i];
+        unsigned insn_class = assay_form_get(insn->form)->insn_class;
+        if (insn->reg[0] != AS_REG_BP)
+            continue;
+        if ((insn_class == ASSAY_CLASS_MOVE && insn->reg[1] == AS_REG_SP) ||
+            (insn_class == ASSAY_CLASS_LEA && insn->base == AS_REG_SP))
+            return true;
+    }
+    return false;
+}
+
+static bool is_call(const struct assay_insn *insn)
+{
+    return assay_form_get(insn->form)->insn_class == ASSAY_CLASS_CALL;
+}
+
+/* Blocks whose effects matter: those of the view, and all when there are inner loops. */
+static bool counts(const struct as_view *view, uint32_t node)
+{
+    return view->iteration->has_inner || view->index[node] != ASSAY_NONE;
+}
+
+typedef AS_VEC(struct as_slot) slot_vec;
+
+/* Words based on `frame` in one block; 0 or NOMEM. */
+static int list_words(const struct assay_program *program, uint32_t block, unsigned frame,
+                      slot_vec *out)
+{
+    const struct assay_block *b = &program->block[block];
+    for (uint32_t i = b->first_insn; i < b->first_insn + b->insns; i++) {
+        const struct assay_insn *insn = &program->code.insn[i];
+        struct assay_memory m[2];
+        if (!(insn->bits & ASSAY_INSN_STACKMEM) || insn->base != frame ||
+            insn->index != ASSAY_REG_NONE || insn->segment != ASSAY_REG_NONE)
+            continue;
+        if (assay_insn_memory(&program->code, insn, m) < 1 || !m[0].access)
+            continue;
+        AS_TRY(as_vec_push(out, (struct as_slot){insn->disp, m[0].width_b}));
+    }
+    return 0;
+}
+
+static int compare_slots(const void *a, const void *b)
+{
+    const struct as_slot *x = a, *y = b;
+    return x->disp < y->disp ? -1 : x->disp > y->disp;
+}
+
+/* One slot per start, as wide as its widest access; those that reach into others fall away. */
+static void choose(struct as_evaluation *e, slot_vec *words)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < words->n; i++) {
+        if (n && words->at[n - 1].disp == words->at[i].disp) {
+            if (words->at[n - 1].width_b < words->at[i].width_b)
+                words->at[n - 1].width_b = words->at[i].width_b;
+        } else {
+            words->at[n++] = words->at[i];
+        }
+    }
+    int64_t covered = INT64_MIN; /* end of all words before */
+    uint32_t slot_n = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct as_slot *w = &words->at[i];
+        int64_t end = (int64_t)w->disp + w->width_b;
+        bool alone = w->disp >= covered && (i + 1 == n || end <= words->at[i + 1].disp);
+        if (alone && (w->width_b == 4 || w->width_b == 8) && slot_n < AS_SLOTS_MOST)
+            e->slot[slot_n++] = *w;
+        if (end > covered)
+            covered = end;
+    }
+    e->locations = AS_GPRS + slot_n;
+}
+
+static uint32_t written_registers(const struct as_evaluation *e)
+{
+    const struct as_view *view = e->steps->view;
+    const struct as_iteration *it = view->iteration;
+    uint64_t written = 0;
+    for (uint32_t i = 0; i < e->steps->n; i++) {
+        uint64_t w = e->steps->effects[i].written.word[0];
+        if (w & 1u << AS_REG_SP && is_call(as_step_insn(e->steps, i)))
+            w &= ~(uint64_t)(1u << AS_REG_SP);
+        written |= w;
+    }
+    for (uint32_t u = 0; it->has_inner && u < it->nodes; u++) {
+        const struct assay_block *b = &it->program->block[it->block[u]];
+        if (view->index[u] != ASSAY_NONE)
+            continue;
+        for (uint32_t i = 0; i < b->insns; i++)
+            written |= as_frame_writes(e, &it->program->code.insn[b->first_insn + i], NULL);
+    }
+    return (uint32_t)written & 0xffff;
+}
+
+int as_frame_find(struct as_evaluation *e)
+{
+    const struct as_view *view = e->steps->view;
+    const struct as_iteration *it = view->iteration;
+    e->frame = ASSAY_REG_NONE;
+    e->locations = AS_GPRS;
+    e->bp_is_frame = sets_frame_pointer(it->program, it->loop);
+    uint32_t written = written_registers(e);
+    uint8_t frame = ASSAY_REG_NONE;
+    if (e->bp_is_frame && !(written & 1u << AS_REG_BP))
+        frame = AS_REG_BP;
+    else if (!(written & 1u << AS_REG_SP))
+        frame = AS_REG_SP;
+    if (frame == ASSAY_REG_NONE)
+        return 0;
+    slot_vec words = {0};
+    int rc = 0;
+    for (uint32_t u = 0; rc == 0 && u < it->nodes; u++) {
+        if (counts(view, u))
+            rc = list_words(it->program, it->block[u], frame, &words);
+    }
+    if (rc == 0 && words.n) {
+        qsort(words.at, words.n, sizeof *words.at, compare_slots);
+        e->frame = frame;
+        choose(e, &words);
+    }
+    as_vec_fini(&words);
+    return rc;
+}
+
+uint8_t as_frame_location(const struct as_evaluation *e, const struct assay_memory *memory)
+{
+    if (memory->base != e->frame || e->frame == ASSAY_REG_NONE || memory->index != ASSAY_REG_NONE ||
+        memory->segment != ASSAY_REG_NONE)
+        return UINT8_MAX;
+    uint32_t low = 0, high = e->locations - AS_GPRS;
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        if (e->slot[mid].disp < memory->disp)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    bool is = low < e->locations - AS_GPRS && e->slot[low].disp == memory->disp;
+    return is ? (uint8_t)(AS_GPRS + low) : UINT8_MAX;
+}
+
+uint64_t as_frame_writes(const struct as_evaluation *e, const struct assay_insn *insn,
+                         const struct assay_effects *effects)
+{
+    struct assay_effects own;
+    if (!effects) {
+        as_step_effects(insn, &own);
+        effects = &own;
+    }
+    uint64_t written = effects->written.word[0] & 0xffff;
+    if (is_call(insn)) {
+        uint64_t slots = ~(uint64_t)0 << AS_GPRS;
+        if (e->locations < AS_LOCATIONS_MOST)
+            slots &= ((uint64_t)1 << e->locations) - 1;
+        return (written & ~(uint64_t)(1u << AS_REG_SP)) | slots;
+    }
+    struct assay_memory m[2];
+    if (insn->bits & ASSAY_INSN_STACKMEM &&
+        assay_insn_memory(&e->steps->view->iteration->program->code, insn, m) > 0 &&
+        m[0].access & ASSAY_ACCESS_WRITE) {
+        uint8_t location = as_frame_location(e, &m[0]);
+        if (location != UINT8_MAX)
+            written |= (uint64_t)1 << location;
+    }
+    return written;
+}

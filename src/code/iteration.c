@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One iteration of a loop as a graph without cycles, and the views of it that analyses walk.
+ * Depth-first search from the header inside the loop; an edge to a block on the search's stack is
+ * an edge back of an inner loop (in irreducible parts: of what the order of edges makes one).
+ */
+#include "code/iteration.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+/* Blocks of the loop by number while searching ("slots"), before nodes have theirs. */
+struct search {
+    const struct assay_program *program;
+    uint32_t header; /* block */
+    uint32_t n;
+    const uint32_t *block; /* per slot, ascending */
+    uint32_t *edge;        /* per slot: successors left to visit */
+    uint8_t *state;        /* 0 new, 1 on the stack, 2 done */
+    uint32_t *number;      /* per slot: postorder number, then node */
+    uint32_t *stack;
+    uint32_t reached, edges;
+};
+
+static int compare_u32(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static const uint32_t *sorted_blocks(const struct assay_program *program,
+                                     const struct assay_loop *loop, struct as_arena *arena)
+{
+    const uint32_t *at = program->loop_block + loop->first_block;
+    uint32_t i = 1;
+    while (i < loop->blocks && at[i - 1] < at[i])
+        i++;
+    if (i >= loop->blocks)
+        return at;
+    uint32_t *copy = as_arena_array(arena, uint32_t, loop->blocks);
+    if (!copy)
+        return NULL;
+    memcpy(copy, at, loop->blocks * sizeof *copy);
+    qsort(copy, loop->blocks, sizeof *copy, compare_u32);
+    return copy;
+}
+
+/* Slot of a block or ASSAY_NONE when it stands outside the loop. */
+static uint32_t slot_of(const struct search *s, uint32_t block)
+{
+    uint32_t first = s->block[0];
+    if (block < first || block > s->block[s->n - 1])
+        return ASSAY_NONE;
+    if (s->block[s->n - 1] - first + 1 == s->n)
+        return block - first;
+    const uint32_t *at = bsearch(&block, s->block, s->n, sizeof block, compare_u32);
+    return at ? (uint32_t)(at - s->block) : ASSAY_NONE;
+}
+
+static void enter(struct search *s, uint32_t slot, uint32_t *depth)
+{
+    s->state[slot] = 1;
+    s->edge[slot] = s->program->block[s->block[slot]].succs;
+    s->stack[(*depth)++] = slot;
+}
+
+/* Visits the last successor first: then the reverse postorder follows the order of the edges. */
+static void run_search(struct search *s)
+{
+    uint32_t depth = 0;
+    enter(s, slot_of(s, s->header), &depth);
+    while (depth) {
+        uint32_t slot = s->stack[depth - 1];
+        const struct assay_block *b = &s->program->block[s->block[slot]];
+        if (!s->edge[slot]) {
+            s->state[slot] = 2;
+            s->number[slot] = s->reached++;
+            s->edges += b->succs;
+            depth--;
+            continue;
+        }
+        uint32_t to = slot_of(s, s->program->succ[b->first_succ + --s->edge[slot]].block);
+        if (to != ASSAY_NONE && !s->state[to])
+            enter(s, to, &depth);
+    }
+}
+
+static int search_make(struct search *s, const struct assay_program *program, uint32_t loop,
+                       struct as_arena *arena)
+{
+    const struct assay_loop *l = &program->loop[loop];
+    uint32_t n = l->blocks;
+    *s = (struct search){.program = program, .header = l->header, .n = n};
+    s->block = sorted_blocks(program, l, arena);
+    s->edge = as_arena_array(arena, uint32_t, n);
+    s->state = as_arena_array(arena, uint8_t, n);
+    s->number = as_arena_array(arena, uint32_t, n);
+    s->stack = as_arena_array(arena, uint32_t, n);
+    if (!s->block || !s->edge || !s->state || !s->number || !s->stack)
+        return ASSAY_ERR_NOMEM;
+    return 0;
+}
+
+/*
+ * Successors of node `u` into `to`, once each. Numbers not above its own are edges back, of which
+ * only those to the header stay in the list. `mark` per node holds the last node that named it.
+ */
+static uint32_t list_succs(const struct search *s, const struct assay_block *b, uint32_t u,
+                           uint32_t *mark, uint32_t *retreat, uint32_t *to)
+{
+    uint32_t n = 0;
+    for (uint32_t e = 0; e < b->succs; e++) {
+        uint32_t slot = slot_of(s, s->program->succ[b->first_succ + e].block);
+        if (slot == ASSAY_NONE)
+            continue;
+        uint32_t v = s->number[slot];
+        if (mark[v] == u)
+            continue;
+        mark[v] = u;
+        if (v == 0 || v > u)
+            to[n++] = v;
+        else if (retreat[v] == ASSAY_NONE || retreat[v] < u)
+            retreat[v] = u;
+    }
+    return n;
+}
+
+static uint64_t add_saturated(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static void count_ways(const struct as_iteration *it, uint64_t *ways)
+{
+    for (uint32_t u = it->nodes; u-- > 0;) {
+        for (uint32_t e = it->first_succ[u]; e < it->first_succ[u + 1]; e++)
+            ways[u] = add_saturated(ways[u], it->succ[e] ? ways[it->succ[e]] : 1);
+    }
+}
+
+static int list_preds(struct as_iteration *it, struct as_arena *arena)
+{
+    uint32_t n = it->nodes;
+    uint32_t *first = as_arena_array(arena, uint32_t, (size_t)n + 2);
+    uint32_t *pred = as_arena_array(arena, uint32_t, (size_t)it->first_succ[n] + 1);
+    if (!first || !pred)
+        return ASSAY_ERR_NOMEM;
+    for (uint32_t e = 0; e < it->first_succ[n]; e++)
+        first[it->succ[e] + 2] += it->succ[e] != 0;
+    for (uint32_t v = 2; v < n + 2; v++)
+        first[v] += first[v - 1];
+    for (uint32_t u = 0; u < n; u++) {
+        for (uint32_t e = it->first_succ[u]; e < it->first_succ[u + 1]; e++) {
+            if (it->succ[e])
+                pred[first[it->succ[e] + 1]++] = u;
+        }
+    }
+    it->first_pred = first;
+    it->pred = pred;
+    return 0;
+}
+
+static int number_nodes(const struct search *s, struct as_iteration *it, struct as_arena *arena)
+{
+    uint32_t n = s->reached;
+    uint32_t *block = as_arena_array(arena, uint32_t, n);
+    uint32_t *first = as_arena_array(arena, uint32_t, (size_t)n + 1);
+    uint32_t *succ = as_arena_array(arena, uint32_t, (size_t)s->edges + 1);
+    uint32_t *mark = as_arena_array(arena, uint32_t, n);
+    uint32_t *retreat = as_arena_array(arena, uint32_t, n);
+    bool *ends = as_arena_array(arena, bool, n);
+    uint64_t *ways = as_arena_array(arena, uint64_t, n);
+    if (!block || !first || !succ || !mark || !retreat || !ends || !ways)
+        return ASSAY_ERR_NOMEM;
+    for (uint32_t slot = 0; slot < s->n; slot++) {
+        if (s->state[slot] != 2)
+            continue;
+        s->number[slot] = n - 1 - s->number[slot];
+        block[s->number[slot]] = s->block[slot];
+    }
+    memset(mark, 0xff, n * sizeof *mark);
+    memset(retreat, 0xff, n * sizeof *retreat);
+    for (uint32_t u = 0; u < n; u++) {
+        const struct assay_block *b = &s->program->block[block[u]];
+        first[u + 1] = first[u] + list_succs(s, b, u, mark, retreat, succ + first[u]);
+        for (uint32_t e = first[u]; e < first[u + 1]; e++)
+            ends[u] |= succ[e] == 0;
+    }
+    for (uint32_t u = 0; u < n; u++)
+        it->has_inner |= retreat[u] != ASSAY_NONE;
+    it->nodes = n;
+    it->block = block;
+    it->first_succ = first;
+    it->succ = succ;
+    it->retreat = retreat;
+    it->ends = ends;
+    it->ways = ways;
+    count_ways(it, ways);
+    return 0;
+}
+
+int as_iteration_make(const struct assay_program *program, uint32_t loop, struct as_arena *arena,
+                      struct as_iteration *out)
+{
+    struct search s;
+    *out = (struct as_iteration){.program = program, .loop = loop};
+    AS_TRY(search_make(&s, program, loop, arena));
+    run_search(&s);
+    AS_TRY(number_nodes(&s, out, arena));
+    return list_preds(out, arena);
+}
+
+static void number_insns(struct as_view *view)
+{
+    for (uint32_t i = 0; i < view->n; i++) {
+        view->index[view->node[i]] = i;
+        view->start[i + 1] = view->start[i] + as_view_block(view, i)->insns;
+    }
+}
+
+static void take_nodes(struct as_view *view, enum as_view_kind kind)
+{
+    const struct as_iteration *it = view->iteration;
+    for (uint32_t u = 0; u < it->nodes; u++) {
+        if (kind == AS_VIEW_ALL || it->ways[u])
+            view->node[view->n++] = u;
+    }
+}
+
+/* Each block of a path is a successor of the one before it. */
+static void take_path(struct as_view *view, const uint32_t *block, uint32_t blocks)
+{
+    const struct as_iteration *it = view->iteration;
+    if (blocks)
+        view->node[view->n++] = 0;
+    for (uint32_t i = 1; i < blocks; i++) {
+        uint32_t u = view->node[view->n - 1];
+        for (uint32_t e = it->first_succ[u]; e < it->first_succ[u + 1]; e++) {
+            if (it->block[it->succ[e]] == block[i])
+                view->node[view->n++] = it->succ[e];
+        }
+    }
+}
+
+int as_view_make(const struct as_iteration *iteration, enum as_view_kind kind,
+                 const uint32_t *block, uint32_t blocks, struct as_arena *arena,
+                 struct as_view *out)
+{
+    uint32_t n = kind == AS_VIEW_PATH ? blocks : iteration->nodes;
+    *out = (struct as_view){.iteration = iteration, .chain = kind == AS_VIEW_PATH};
+    out->node = as_arena_array(arena, uint32_t, n);
+    out->start = as_arena_array(arena, uint32_t, (size_t)n + 1);
+    out->index = as_arena_array(arena, uint32_t, iteration->nodes);
+    if (!out->node || !out->start || !out->index)
+        return ASSAY_ERR_NOMEM;
+    memset(out->index, 0xff, iteration->nodes * sizeof *out->index);
+    if (kind == AS_VIEW_PATH)
+        take_path(out, block, blocks);
+    else
+        take_nodes(out, kind);
+    number_insns(out);
+    return 0;
+}

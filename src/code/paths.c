@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Ways through one iteration of a loop. They are counted from the back on the graph without cycles,
+ * so a loop with 2^64 paths costs no more than its edges; only when there are few they are listed.
+ */
+#include "code/paths.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+/* What a list of all paths may hold; beyond it even "any number" gives the merged view. */
+#define BLOCKS_MOST ((size_t)1 << 26)
+
+/* Depth-first walk along nodes from which the iteration can end; one entry of `edge` per depth. */
+struct walk {
+    const struct as_iteration *it;
+    uint32_t *node, *edge;
+    uint32_t depth;
+};
+
+static void push(struct walk *w, uint32_t node)
+{
+    w->node[w->depth] = node;
+    w->edge[w->depth++] = w->it->first_succ[node];
+}
+
+/* Moves on to the next back edge: the nodes on the stack are a path. False when none is left. */
+static bool next_path(struct walk *w)
+{
+    const struct as_iteration *it = w->it;
+    while (w->depth) {
+        uint32_t node = w->node[w->depth - 1];
+        if (w->edge[w->depth - 1] == it->first_succ[node + 1]) {
+            w->depth--;
+            continue;
+        }
+        uint32_t to = it->succ[w->edge[w->depth - 1]++];
+        if (to == 0)
+            return true;
+        if (it->ways[to])
+            push(w, to);
+    }
+    return false;
+}
+
+static int walk_make(struct walk *w, const struct as_iteration *it, struct as_arena *arena)
+{
+    *w = (struct walk){.it = it};
+    w->node = as_arena_array(arena, uint32_t, it->nodes);
+    w->edge = as_arena_array(arena, uint32_t, it->nodes);
+    if (!w->node || !w->edge)
+        return ASSAY_ERR_NOMEM;
+    push(w, 0);
+    return 0;
+}
+
+/* Blocks of all paths together, or SIZE_MAX beyond what is listed. */
+static size_t total_blocks(const struct as_iteration *it, struct as_arena *arena, int *rc)
+{
+    struct walk w;
+    size_t n = 0;
+    *rc = walk_make(&w, it, arena);
+    while (*rc == 0 && n <= BLOCKS_MOST && next_path(&w))
+        n += w.depth;
+    return n <= BLOCKS_MOST ? n : SIZE_MAX;
+}
+
+static int list_paths(const struct as_iteration *it, size_t block_n, struct as_arena *arena,
+                      struct assay_paths *out)
+{
+    struct walk w;
+    AS_TRY(walk_make(&w, it, arena));
+    out->block = as_malloc((block_n ? block_n : 1) * sizeof *out->block);
+    out->path = as_calloc(it->ways[0] ? it->ways[0] : 1, sizeof *out->path);
+    if (!out->block || !out->path)
+        return ASSAY_ERR_NOMEM;
+    while (next_path(&w)) {
+        out->path[out->path_n++] =
+            (struct assay_path){.first = (uint32_t)out->block_n, .blocks = w.depth};
+        for (uint32_t i = 0; i < w.depth; i++)
+            out->block[out->block_n++] = it->block[w.node[i]];
+    }
+    return 0;
+}
+
+static int merge_paths(const struct as_iteration *it, struct assay_paths *out)
+{
+    out->block = as_calloc(it->nodes, sizeof *out->block);
+    out->path = as_calloc(1, sizeof *out->path);
+    if (!out->block || !out->path)
+        return ASSAY_ERR_NOMEM;
+    for (uint32_t u = 0; u < it->nodes; u++) {
+        if (it->ways[u])
+            out->block[out->block_n++] = it->block[u];
+    }
+    out->path[0].blocks = (uint32_t)out->block_n;
+    out->path_n = 1;
+    out->merged = true;
+    return 0;
+}
+
+int as_paths_of(const struct as_iteration *iteration, unsigned limit, struct as_arena *arena,
+                struct assay_paths *out)
+{
+    size_t block_n = SIZE_MAX;
+    int rc = 0;
+    *out = (struct assay_paths){.count = iteration->ways[0]};
+    if (!limit || out->count <= limit)
+        block_n = total_blocks(iteration, arena, &rc);
+    if (rc == 0)
+        rc = block_n == SIZE_MAX ? merge_paths(iteration, out)
+                                 : list_paths(iteration, block_n, arena, out);
+    if (rc < 0)
+        assay_paths_free(out);
+    return rc;
+}
+
+int assay_loop_paths(const struct assay_program *program, uint32_t loop, unsigned limit,
+                     struct assay_paths *out, struct assay_error *err)
+{
+    struct as_arena arena;
+    struct as_iteration iteration;
+    *out = (struct assay_paths){0};
+    as_arena_init(&arena);
+    int rc = as_iteration_make(program, loop, &arena, &iteration);
+    if (rc == 0)
+        rc = as_paths_of(&iteration, limit, &arena, out);
+    as_arena_fini(&arena);
+    return rc < 0 ? as_error_nomem(err, "the paths of a loop") : 0;
+}
+
+void assay_paths_free(struct assay_paths *paths)
+{
+    as_free(paths->block);
+    as_free(paths->path);
+    *paths = (struct assay_paths){0};
+}
+
+int as_loop_path_count(const struct assay_program *program, uint32_t loop, struct as_arena *arena,
+                       uint64_t *count)
+{
+    struct as_iteration iteration;
+    AS_TRY(as_iteration_make(program, loop, arena, &iteration));
+    *count = iteration.ways[0];
+    return 0;
+}

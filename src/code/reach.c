@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reaching definitions. A set of writers is a number: that of the one instruction in it, or of a
+ * list in the pool; sets stay single on straight code, and a join makes a new list only when it
+ * equals neither side. The iteration has no cycle, so one walk finds all sets; a second one, with
+ * those of the end of the iteration known, names the writers of each read.
+ */
+#include "code/reach.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+/* ---- Sets -------------------------------------------------------------------------------- */
+
+/* Elements of a set; a single one stands in `*one`. */
+static const uint32_t *elements(const struct as_reach *r, const uint32_t *set, uint32_t *n)
+{
+    if (*set <= r->exposed) {
+        *n = 1;
+        return set;
+    }
+    const uint32_t *list = r->pool.at + (*set - r->exposed - 1);
+    *n = list[0];
+    return list + 1;
+}
+
+static bool same(const uint32_t *a, uint32_t an, const uint32_t *b, uint32_t bn)
+{
+    return an == bn && memcmp(a, b, an * sizeof *a) == 0;
+}
+
+/* Union of both ascending lists into `to`, which has room for both. */
+static uint32_t unite(const uint32_t *a, uint32_t an, const uint32_t *b, uint32_t bn, uint32_t *to)
+{
+    uint32_t n = 0, i = 0, k = 0;
+    while (i < an || k < bn) {
+        uint32_t x = i < an ? a[i] : UINT32_MAX;
+        uint32_t y = k < bn ? b[k] : UINT32_MAX;
+        to[n++] = x < y ? x : y;
+        i += x <= y;
+        k += y <= x;
+    }
+    return n;
+}
+
+static int join(struct as_reach *r, uint32_t *into, uint32_t set)
+{
+    uint32_t merged[2 * (AS_WRITERS_MOST + 1)];
+    uint32_t an, bn;
+    if (*into == set)
+        return 0;
+    const uint32_t *a = elements(r, into, &an);
+    const uint32_t *b = elements(r, &set, &bn);
+    uint32_t n = unite(a, an, b, bn, merged);
+    const uint32_t *from = merged;
+    /* The last writers stay, and that there may be none. */
+    uint32_t most = AS_WRITERS_MOST + (merged[n - 1] == r->exposed);
+    if (n > most) {
+        r->limited = true;
+        from += n - most;
+        n = most;
+    }
+    if (same(from, n, a, an))
+        return 0;
+    if (same(from, n, b, bn)) {
+        *into = set;
+        return 0;
+    }
+    if (r->pool.n + n >= UINT32_MAX - r->exposed)
+        return ASSAY_ERR_NOMEM;
+    uint32_t made = r->exposed + 1 + (uint32_t)r->pool.n;
+    AS_TRY(as_vec_reserve(&r->pool, r->pool.n + n + 1));
+    r->pool.at[r->pool.n++] = n;
+    memcpy(r->pool.at + r->pool.n, from, n * sizeof *from);
+    r->pool.n += n;
+    *into = made;
+    return 0;
+}
+
+/* ---- Walk -------------------------------------------------------------------------------- */
+
+static void write_all(struct as_reach *r, const struct assay_effects *e, uint32_t step)
+{
+    for (unsigned w = 0; w < 2; w++) {
+        for (uint64_t left = e->written.word[w]; left; left &= left - 1) {
+            unsigned reg = w * 64 + (unsigned)__builtin_ctzll(left);
+            if (reg != ASSAY_REG_IP)
+                r->now[r->dense[reg]] = step;
+        }
+    }
+    for (unsigned left = e->flags_written; left; left &= left - 1)
+        r->now[r->dense[ASSAY_REG_COUNT + __builtin_ctz(left)]] = step;
+}
+
+static void number_things(struct as_reach *r)
+{
+    struct assay_regset written = {{0, 0}};
+    unsigned flags = 0;
+    for (uint32_t i = 0; i < r->steps->n; i++) {
+        written.word[0] |= r->steps->effects[i].written.word[0];
+        written.word[1] |= r->steps->effects[i].written.word[1];
+        flags |= r->steps->effects[i].flags_written;
+    }
+    for (unsigned thing = 0; thing < AS_THINGS; thing++) {
+        bool is = thing < ASSAY_REG_COUNT
+                      ? assay_regset_has(written, thing) && thing != ASSAY_REG_IP
+                      : flags >> (thing - ASSAY_REG_COUNT) & 1;
+        r->dense[thing] = is ? (uint8_t)r->things++ : UINT8_MAX;
+    }
+}
+
+int as_reach_enter(struct as_reach *r, uint32_t block)
+{
+    const struct as_view *view = r->steps->view;
+    uint32_t preds = as_view_preds(view, block);
+    if (!preds) {
+        for (uint32_t i = 0; i < r->things; i++)
+            r->now[i] = r->exposed;
+        return 0;
+    }
+    memcpy(r->now, r->out + (size_t)as_view_pred(view, block, 0) * r->things,
+           r->things * sizeof *r->now);
+    for (uint32_t k = 1; k < preds; k++) {
+        const uint32_t *from = r->out + (size_t)as_view_pred(view, block, k) * r->things;
+        for (uint32_t i = 0; i < r->things; i++)
+            AS_TRY(join(r, &r->now[i], from[i]));
+    }
+    return 0;
+}
+
+static int walk_once(struct as_reach *r)
+{
+    const struct as_view *view = r->steps->view;
+    bool ended = false;
+    for (uint32_t i = 0; i < view->n; i++) {
+        AS_TRY(as_reach_enter(r, i));
+        for (uint32_t step = view->start[i]; step < view->start[i + 1]; step++)
+            write_all(r, &r->steps->effects[step], step);
+        memcpy(r->out + (size_t)i * r->things, r->now, r->things * sizeof *r->now);
+        if (!as_view_ends(view, i))
+            continue;
+        for (uint32_t k = 0; k < r->things && ended; k++)
+            AS_TRY(join(r, &r->carried[k], r->now[k]));
+        if (!ended)
+            memcpy(r->carried, r->now, r->things * sizeof *r->now);
+        ended = true;
+    }
+    return 0;
+}
+
+int as_reach_init(struct as_reach *r, const struct as_steps *steps, struct as_arena *arena)
+{
+    *r = (struct as_reach){.steps = steps, .arena = arena, .exposed = steps->n};
+    number_things(r);
+    r->out = as_arena_array(arena, uint32_t, (size_t)r->things * steps->view->n + 1);
+    r->now = as_arena_array(arena, uint32_t, r->things + 1u);
+    r->carried = as_arena_array(arena, uint32_t, r->things + 1u);
+    if (!r->out || !r->now || !r->carried)
+        return ASSAY_ERR_NOMEM;
+    for (uint32_t i = 0; i < r->things; i++)
+        r->carried[i] = r->exposed;
+    return walk_once(r);
+}
+
+void as_reach_fini(struct as_reach *r)
+{
+    as_vec_fini(&r->pool);
+}
+
+/* ---- Reads ------------------------------------------------------------------------------- */
+
+struct reading {
+    struct as_reach *r;
+    as_dependence_vec *out;
+    size_t first; /* of this instruction in `out` */
+    uint32_t to;
+    uint8_t kind, what, bits;
+};
+
+/* Flags of one writer make one dependence. */
+static int add(struct reading *g, uint32_t from, uint16_t distance, uint8_t bits)
+{
+    for (size_t i = g->first; g->kind == ASSAY_DEPENDENCE_FLAGS && i < g->out->n; i++) {
+        struct assay_dependence *d = &g->out->at[i];
+        if (d->kind == g->kind && d->from == from && d->distance == distance) {
+            /* MERGE says "only": it stays when it holds for all flags. */
+            d->bits = (uint8_t)((d->bits | bits) & ~ASSAY_DEPENDENCE_MERGE) |
+                      (d->bits & bits & ASSAY_DEPENDENCE_MERGE);
+            d->what |= g->what;
+            return 0;
+        }
+    }
+    return as_vec_push(g->out, (struct assay_dependence){.from = from,
+                                                         .to = g->to,
+                                                         .distance = distance,
+                                                         .kind = g->kind,
+                                                         .what = g->what,
+                                                         .bits = bits});
+}
+
+/* True when the instruction may leave the old value: a condition guards its write. */
+static bool writes_maybe(const struct as_reach *r, uint32_t step, const struct reading *g)
+{
+    const struct assay_insn *insn = as_step_insn(r->steps, step);
+    const struct assay_form *form = assay_form_get(insn->form);
+    if (g->kind == ASSAY_DEPENDENCE_FLAGS)
+        return form->flags_maybe & g->what;
+    for (unsigned i = 0; i < form->operands; i++) {
+        const struct assay_operand *o = &form->operand[i];
+        if (o->kind == ASSAY_OPERAND_REG && o->access & ASSAY_ACCESS_MAYBE &&
+            insn->reg[o->slot] == g->what)
+            return true;
+    }
+    return false;
+}
+
+static int name_writers(struct reading *g, unsigned thing)
+{
+    struct as_reach *r = g->r;
+    uint32_t n, carried_n = 0;
+    if (r->dense[thing] == UINT8_MAX)
+        return 0; /* only live into the loop */
+    const uint32_t *set = &r->now[r->dense[thing]];
+    const uint32_t *carried = &r->carried[r->dense[thing]];
+    set = elements(r, set, &n);
+    if (set[n - 1] == r->exposed)
+        carried = elements(r, carried, &carried_n);
+    bool skipped = carried_n && carried[carried_n - 1] == r->exposed;
+    n -= carried_n > 0;
+    carried_n -= skipped;
+    bool maybe = skipped || n + carried_n > 1;
+    for (uint32_t i = 0; i < n + carried_n; i++) {
+        uint32_t from = i < n ? set[i] : carried[i - n];
+        bool again = false;
+        for (uint32_t k = 0; i >= n && k < n; k++)
+            again |= set[k] == from;
+        uint8_t bits = g->bits;
+        if (maybe || writes_maybe(r, from, g))
+            bits |= ASSAY_DEPENDENCE_MAYBE;
+        if (!again)
+            AS_TRY(add(g, from, i >= n, bits));
+    }
+    return 0;
+}
+
+/*
+ * How one instruction reads a register that it writes in part: true when it only keeps the rest.
+ * Legacy conversions and square roots are described as reading their destination, but compute
+ * nothing from it.
+ */
+static bool only_merges(const struct assay_insn *insn, const struct assay_form *form, unsigned reg)
+{
+    if (insn->bits & ASSAY_INSN_MEM && (insn->base == reg || insn->index == reg))
+        return false;
+    if (assay_regset_has(form->implicit_read, reg) || insn->mask == reg)
+        return false;
+    bool converts = form->insn_class == ASSAY_CLASS_CONVERT || form->insn_class == ASSAY_CLASS_SQRT;
+    for (unsigned i = 0; i < form->operands; i++) {
+        const struct assay_operand *o = &form->operand[i];
+        if (o->kind != ASSAY_OPERAND_REG || insn->reg[o->slot] != reg)
+            continue;
+        bool keeps = o->access & ASSAY_ACCESS_MERGE && !(o->access & ASSAY_ACCESS_MAYBE) &&
+                     (!(o->access & ASSAY_ACCESS_READ) || (converts && i == 0));
+        if (!keeps)
+            return false;
+    }
+    return true;
+}
+
+/* True when the register is read only to form the address of a memory access. */
+static bool only_addresses(const struct assay_insn *insn, const struct assay_form *form,
+                           unsigned reg)
+{
+    bool address = false;
+    if (assay_regset_has(form->implicit_read, reg) || insn->mask == reg)
+        return false;
+    for (unsigned i = 0; i < form->operands; i++) {
+        const struct assay_operand *o = &form->operand[i];
+        if (o->kind == ASSAY_OPERAND_MEM)
+            address |= insn->base == reg || insn->index == reg || insn->segment == reg;
+        else if (o->kind == ASSAY_OPERAND_REG && insn->reg[o->slot] == reg &&
+                 o->access != ASSAY_ACCESS_WRITE)
+            return false;
+    }
+    return address;
+}
+
+static uint8_t read_bits(const struct assay_insn *insn, const struct assay_effects *e, unsigned reg)
+{
+    const struct assay_form *form = assay_form_get(insn->form);
+    uint8_t bits = 0;
+    if (assay_regset_has(e->merged, reg) && only_merges(insn, form, reg))
+        bits |= ASSAY_DEPENDENCE_MERGE;
+    if (insn->bits & ASSAY_INSN_MEM && only_addresses(insn, form, reg))
+        bits |= ASSAY_DEPENDENCE_ADDRESS;
+    return bits;
+}
+
+int as_reach_step(struct as_reach *r, uint32_t step, as_dependence_vec *out)
+{
+    const struct assay_effects *e = &r->steps->effects[step];
+    const struct assay_insn *insn = as_step_insn(r->steps, step);
+    struct reading g = {.r = r, .out = out, .first = out->n, .to = step};
+    g.kind = ASSAY_DEPENDENCE_REGISTER;
+    for (unsigned w = 0; w < 2; w++) {
+        for (uint64_t left = e->read.word[w]; left; left &= left - 1) {
+            unsigned reg = w * 64 + (unsigned)__builtin_ctzll(left);
+            if (reg == ASSAY_REG_IP || r->dense[reg] == UINT8_MAX)
+                continue;
+            g.what = (uint8_t)reg;
+            g.bits = read_bits(insn, e, reg);
+            AS_TRY(name_writers(&g, reg));
+        }
+    }
+    g.kind = ASSAY_DEPENDENCE_FLAGS;
+    /* Flags that may stay are read as a partial write reads its register. */
+    for (unsigned left = e->flags_read | e->flags_maybe; left; left &= left - 1) {
+        g.what = (uint8_t)(left & -left);
+        g.bits = e->flags_read & g.what ? 0 : ASSAY_DEPENDENCE_MERGE;
+        AS_TRY(name_writers(&g, ASSAY_REG_COUNT + (unsigned)__builtin_ctz(left)));
+    }
+    write_all(r, e, step);
+    return 0;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Instructions of a view. Registers that a call destroys: System V ABI, AMD64 supplement 1.0,
+ * section 3.2.1 (rbx, rbp, rsp, r12 to r15 and the direction flag belong to the caller).
+ */
+#include "code/steps.h"
+
+#include "base/error.h"
+
+/* rax rcx rdx rsi rdi r8 ... r11, all vector, mask and x87 registers. */
+#define CLOBBERED_GPRS ((uint64_t)0x0fc7)
+#define CLOBBERED      (CLOBBERED_GPRS | ~(uint64_t)0 << ASSAY_REG_VEC)
+
+void as_step_effects(const struct assay_insn *insn, struct assay_effects *out)
+{
+    assay_insn_effects(insn, out);
+    if (assay_form_get(insn->form)->insn_class != ASSAY_CLASS_CALL)
+        return;
+    out->written.word[0] |= CLOBBERED;
+    out->flags_written |= AS_FLAGS_ARITHMETIC;
+    out->flags_undefined |= AS_FLAGS_ARITHMETIC;
+}
+
+int as_steps_make(const struct as_view *view, struct as_arena *arena, struct as_steps *out)
+{
+    const struct assay_program *program = view->iteration->program;
+    uint32_t n = as_view_insns(view);
+    *out = (struct as_steps){.view = view};
+    out->insn = as_arena_alloc(arena, (size_t)n * sizeof *out->insn, _Alignof(uint32_t));
+    out->effects =
+        as_arena_alloc(arena, (size_t)n * sizeof *out->effects, _Alignof(struct assay_effects));
+    if (!out->insn || !out->effects)
+        return ASSAY_ERR_NOMEM;
+    for (uint32_t i = 0; i < view->n; i++) {
+        const struct assay_block *b = as_view_block(view, i);
+        for (uint32_t k = 0; k < b->insns; k++) {
+            out->insn[out->n] = b->first_insn + k;
+            as_step_effects(&program->code.insn[b->first_insn + k], &out->effects[out->n]);
+            out->n++;
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Memory streams of a loop: the step of each memory operand's address per iteration, operands put
+ * together to arrays by what their addresses have in common, and the registers that count.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "code/evaluate.h"
+
+enum { GAP_B = 64, BACK_BLOCKS = 8 };
+
+/* One operand before it becomes a stream. */
+struct operand {
+    const struct as_access *access;
+    uint32_t insn;
+    uint32_t term;   /* what it shares with the others of its array */
+    uint32_t symbol; /* absolute addresses: symbol that holds it or ASSAY_NONE */
+    uint32_t group;
+    uint32_t index; /* in the order of the instructions */
+    bool absolute;
+};
+
+struct work {
+    const struct assay_program *program;
+    uint32_t loop;
+    struct as_iteration iteration;
+    struct as_view view;
+    struct as_steps steps;
+    struct as_evaluation e;
+    struct as_arena arena;
+    struct operand *operand;
+    uint32_t operands;
+    struct group *group;
+    uint32_t groups;
+};
+
+/* Operands of one array. */
+struct group {
+    int64_t first; /* lowest constant */
+    uint32_t number;
+    bool numbered, frame, covered;
+};
+
+/* ---- Arrays ------------------------------------------------------------------------------ */
+
+static uint32_t symbol_at(const struct assay_object *object, uint64_t address)
+{
+    const struct assay_symbol *symbol;
+    size_t low = 0, high = assay_object_symbols(object, &symbol);
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (symbol[mid].address <= address)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    for (unsigned tries = 0; low-- > 0 && tries < 4; tries++) {
+        if (symbol[low].kind == ASSAY_SYMBOL_OBJECT &&
+            address - symbol[low].address < symbol[low].size_b)
+            return (uint32_t)low;
+    }
+    return ASSAY_NONE;
+}
+
+static bool in_image(const struct assay_object *object, uint64_t address)
+{
+    const struct assay_section *section;
+    size_t n = object ? assay_object_sections(object, &section) : 0;
+    for (size_t i = 0; i < n; i++) {
+        if (section[i].alloc && section[i].address &&
+            address - section[i].address < section[i].size_b)
+            return true;
+    }
+    return false;
+}
+
+/* The part of an address that is the same in all iterations; the whole term when there is none. */
+static uint32_t fixed_part(struct as_symbols *s, uint32_t term)
+{
+    struct as_term t = s->term.at[term];
+    struct as_value sum = as_symbol_constant(0);
+    for (uint32_t i = 0; i < t.parts; i++) {
+        const struct as_atom *atom = &s->atom.at[t.atom[i]];
+        if (!atom->known || atom->step != 0)
+            continue;
+        struct as_value one = {.term = as_symbol_term(s, t.atom[i])};
+        sum = as_symbol_add(s, sum, one, t.factor[i]);
+    }
+    return sum.term ? sum.term : term;
+}
+
+static void describe(struct work *w, const struct as_access *a, struct operand *o)
+{
+    struct assay_object *object = w->program->object;
+    uint64_t constant = (uint64_t)a->address.constant;
+    o->access = a;
+    o->insn = w->steps.insn[a->at];
+    o->term = a->known ? a->address.term : fixed_part(&w->e.symbols, a->address.term);
+    o->symbol = ASSAY_NONE;
+    o->absolute = a->memory.rip_relative || !a->address.term || in_image(object, constant);
+    if (o->absolute && object)
+        o->symbol = symbol_at(object, constant);
+}
+
+static int compare_operands(const void *a, const void *b)
+{
+    const struct operand *x = a, *y = b;
+    if (x->insn != y->insn)
+        return x->insn < y->insn ? -1 : 1;
+    return x->access->operand < y->access->operand ? -1 : x->access->operand > y->access->operand;
+}
+
+static int compare_arrays(const void *a, const void *b)
+{
+    const struct operand *x = a, *y = b;
+    if (x->term != y->term)
+        return x->term < y->term ? -1 : 1;
+    if (x->access->known != y->access->known)
+        return x->access->known ? -1 : 1;
+    if (x->absolute != y->absolute)
+        return x->absolute ? 1 : -1;
+    if (x->access->address.constant != y->access->address.constant)
+        return x->access->address.constant < y->access->address.constant ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* Absolute addresses share an array only when one object holds them, or when they are close. */
+static bool same_array(const struct operand *a, const struct operand *b)
+{
+    if (a->term != b->term || a->access->known != b->access->known || a->absolute != b->absolute)
+        return false;
+    if (!a->absolute)
+        return true;
+    if (a->symbol != ASSAY_NONE || b->symbol != ASSAY_NONE)
+        return a->symbol == b->symbol;
+    uint64_t gap = (uint64_t)b->access->address.constant - (uint64_t)a->access->address.constant;
+    uint64_t step = a->access->known ? (uint64_t)llabs(a->access->step) : 0;
+    return gap <= a->access->memory.width_b + GAP_B + step;
+}
+
+static int list_operands(struct work *w)
+{
+    const struct as_view *view = &w->view;
+    w->operand = as_arena_array(&w->arena, struct operand, w->e.access.n + 1);
+    if (!w->operand)
+        return ASSAY_ERR_NOMEM;
+    uint32_t block = 0;
+    for (size_t i = 0; i < w->e.access.n; i++) {
+        const struct as_access *a = &w->e.access.at[i];
+        while (a->at >= view->start[block + 1])
+            block++;
+        if (as_view_block(view, block)->loop == w->loop)
+            describe(w, a, &w->operand[w->operands++]);
+    }
+    qsort(w->operand, w->operands, sizeof *w->operand, compare_operands);
+    for (uint32_t i = 0; i < w->operands; i++)
+        w->operand[i].index = i;
+    return w->e.symbols.failed ? ASSAY_ERR_NOMEM : 0;
+}
+
+/* ---- Holes ------------------------------------------------------------------------------- */
+
+struct piece {
+    uint64_t from, to;
+};
+
+static int compare_pieces(const void *a, const void *b)
+{
+    const struct piece *x = a, *y = b;
+    return x->from < y->from ? -1 : x->from > y->from;
+}
+
+/* True when operands [first, end) of one array touch every byte of the step, modulo the step. */
+static bool covers(const struct operand *first, const struct operand *end, struct piece *piece)
+{
+    if (!first->access->known || !first->access->step || first->access->step == INT64_MIN)
+        return false;
+    uint64_t step = (uint64_t)llabs(first->access->step);
+    size_t n = 0;
+    for (const struct operand *o = first; o < end; o++) {
+        uint64_t width = o->access->memory.width_b;
+        int64_t off = o->access->address.constant % (int64_t)step;
+        uint64_t from = (uint64_t)(off < 0 ? off + (int64_t)step : off);
+        if (width >= step)
+            return true;
+        piece[n++] = (struct piece){from, from + width};
+        if (from + width > step)
+            piece[n++] = (struct piece){0, from + width - step};
+    }
+    qsort(piece, n, sizeof *piece, compare_pieces);
+    uint64_t covered = 0;
+    for (size_t i = 0; i < n && piece[i].from <= covered; i++)
+        covered = piece[i].to > covered ? piece[i].to : covered;
+    return covered >= step;
+}
+
+static int make_groups(struct work *w)
+{
+    struct piece *piece = as_arena_array(&w->arena, struct piece, 2 * (size_t)w->operands + 1);
+    w->group = as_arena_array(&w->arena, struct group, w->operands + 1u);
+    if (!piece || !w->group)
+        return ASSAY_ERR_NOMEM;
+    qsort(w->operand, w->operands, sizeof *w->operand, compare_arrays);
+    for (uint32_t i = 0, end; i < w->operands; i = end) {
+        struct group *g = &w->group[w->groups];
+        g->first = w->operand[i].access->address.constant;
+        for (end = i; end < w->operands; end++) {
+            if (end > i && !same_array(&w->operand[end - 1], &w->operand[end]))
+                break;
+            w->operand[end].group = w->groups;
+            g->frame |= w->operand[end].access->frame;
+        }
+        g->covered = covers(&w->operand[i], &w->operand[end], piece);
+        w->groups++;
+    }
+    qsort(w->operand, w->operands, sizeof *w->operand, compare_operands);
+    return 0;
+}
+
+/* Arrays get their numbers in the order of the instructions, those of the frame last. */
+static uint32_t number_groups(struct work *w)
+{
+    uint32_t number = 0, arrays = 0;
+    for (unsigned frame = 0; frame < 2; frame++) {
+        for (uint32_t i = 0; i < w->operands; i++) {
+            struct group *g = &w->group[w->operand[i].group];
+            if (g->numbered || g->frame != (frame == 1))
+                continue;
+            g->numbered = true;
+            g->number = number++;
+        }
+        arrays = frame ? arrays : number;
+    }
+    return arrays;
+}
+
+/* ---- Result ------------------------------------------------------------------------------ */
+
+static void fill_stream(const struct work *w, const struct operand *o, struct assay_stream *out)
+{
+    const struct as_access *a = o->access;
+    const struct group *g = &w->group[o->group];
+    *out = (struct assay_stream){.insn = o->insn,
+                                 .array = g->number,
+                                 .offset_b =
+                                     (int64_t)((uint64_t)a->address.constant - (uint64_t)g->first),
+                                 .width_b = a->memory.width_b,
+                                 .element_b = a->memory.element_b,
+                                 .operand = a->operand,
+                                 .access = a->memory.access,
+                                 .stack = g->frame};
+    if (a->known) {
+        out->stride_b = a->step;
+        out->stride = a->step == 0 ? ASSAY_STRIDE_ZERO
+                      : g->covered ? ASSAY_STRIDE_UNIT
+                                   : ASSAY_STRIDE_CONSTANT;
+    } else {
+        out->stride = a->indirect ? ASSAY_STRIDE_INDIRECT : ASSAY_STRIDE_UNKNOWN;
+    }
+}
+
+static int fill_streams(struct work *w, struct assay_streams *out)
+{
+    out->at = as_calloc(w->operands + 1u, sizeof *out->at);
+    if (!out->at)
+        return ASSAY_ERR_NOMEM;
+    out->arrays = number_groups(w);
+    for (uint32_t i = 0; i < w->operands; i++)
+        fill_stream(w, &w->operand[i], &out->at[out->n++]);
+    return 0;
+}
+
+/* ---- Registers that count ---------------------------------------------------------------- */
+
+static bool in_loop(const struct assay_program *program, uint32_t block, uint32_t loop)
+{
+    uint32_t at = program->block[block].loop;
+    while (at != ASSAY_NONE && at != loop)
+        at = program->loop[at].parent;
+    return at == loop;
+}
+
+static bool leaves(const struct work *w, const struct assay_block *b)
+{
+    for (uint32_t k = 0; k < b->succs; k++) {
+        if (!in_loop(w->program, w->program->succ[b->first_succ + k].block, w->loop))
+            return true;
+    }
+    return false;
+}
+
+/* General registers whose values an instruction reads, not as parts of an address. */
+static uint32_t read_values(const struct assay_insn *insn)
+{
+    const struct assay_form *form = assay_form_get(insn->form);
+    uint32_t read = (uint32_t)form->implicit_read.word[0] & 0xffff;
+    for (unsigned i = 0; i < form->operands; i++) {
+        const struct assay_operand *o = &form->operand[i];
+        if (o->kind == ASSAY_OPERAND_REG && o->access & ASSAY_ACCESS_READ &&
+            insn->reg[o->slot] < AS_GPRS)
+            read |= 1u << insn->reg[o->slot];
+    }
+    return read;
+}
+
+/* Registers that the test before an exit compares: of the instruction that set the flags. */
+static uint32_t tested(const struct work *w, uint32_t block)
+{
+    const struct as_view *view = &w->view;
+    uint32_t step = view->start[block + 1];
+    if (step == view->start[block])
+        return 0;
+    const struct assay_insn *last = as_step_insn(&w->steps, step - 1);
+    const struct assay_form *form = assay_form_get(last->form);
+    uint8_t flags = form->flags_read;
+    if (form->insn_class != ASSAY_CLASS_BRANCH)
+        return 0;
+    if (!flags)
+        return read_values(last); /* jrcxz, loop */
+    step--;
+    for (unsigned back = 0; back < BACK_BLOCKS; back++) {
+        while (step-- > view->start[block]) {
+            if (w->steps.effects[step].flags_written & flags)
+                return read_values(as_step_insn(&w->steps, step));
+        }
+        if (as_view_preds(view, block) != 1)
+            return 0;
+        block = as_view_pred(view, block, 0);
+        step = view->start[block + 1];
+    }
+    return 0;
+}
+
+static int fill_inductions(const struct work *w, struct assay_streams *out)
+{
+    uint32_t compared = 0;
+    for (uint32_t i = 0; i < w->view.n; i++) {
+        if (leaves(w, as_view_block(&w->view, i)))
+            compared |= tested(w, i);
+    }
+    out->induction = as_calloc(AS_GPRS, sizeof *out->induction);
+    if (!out->induction)
+        return ASSAY_ERR_NOMEM;
+    for (unsigned reg = 0; reg < AS_GPRS; reg++) {
+        int64_t step;
+        if (as_evaluate_step(&w->e, reg, &step) && step)
+            out->induction[out->induction_n++] = (struct assay_induction){
+                .reg = (uint8_t)reg, .controls = compared >> reg & 1, .step = step};
+    }
+    return 0;
+}
+
+static int find(struct work *w, struct assay_streams *out)
+{
+    AS_TRY(as_iteration_make(w->program, w->loop, &w->arena, &w->iteration));
+    AS_TRY(as_view_make(&w->iteration, AS_VIEW_ALL, NULL, 0, &w->arena, &w->view));
+    AS_TRY(as_steps_make(&w->view, &w->arena, &w->steps));
+    AS_TRY(as_evaluate(&w->e, &w->steps, &w->arena));
+    bool known = true;
+    for (size_t i = 0; i < w->e.access.n; i++)
+        known &= w->e.access.at[i].known;
+    if (!known)
+        AS_TRY(as_evaluate_origin(&w->e));
+    AS_TRY(list_operands(w));
+    AS_TRY(make_groups(w));
+    AS_TRY(fill_streams(w, out));
+    return fill_inductions(w, out);
+}
+
+int assay_loop_streams(const struct assay_program *program, uint32_t loop,
+                       struct assay_streams *out, struct assay_error *err)
+{
+    struct work w = {.program = program, .loop = loop};
+    *out = (struct assay_streams){0};
+    as_arena_init(&w.arena);
+    int rc = find(&w, out);
+    as_evaluate_fini(&w.e);
+    as_arena_fini(&w.arena);
+    if (rc == 0)
+        return 0;
+    assay_streams_free(out);
+    return as_error_nomem(err, "the memory streams of a loop");
+}
+
+void assay_streams_free(struct assay_streams *streams)
+{
+    as_free(streams->at);
+    as_free(streams->induction);
+    *streams = (struct assay_streams){0};
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sums of atoms, each kept once. Arithmetic on constants and factors wraps as the processor's.
+ */
+#include "code/symbol.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+void as_symbols_init(struct as_symbols *s)
+{
+    *s = (struct as_symbols){0};
+    s->failed = as_vec_push(&s->term, (struct as_term){.parts = 0}) < 0;
+}
+
+void as_symbols_fini(struct as_symbols *s)
+{
+    as_vec_fini(&s->atom);
+    as_vec_fini(&s->term);
+    as_free(s->bucket);
+    s->bucket = NULL;
+}
+
+static int64_t times(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a * (uint64_t)b);
+}
+
+static int64_t plus(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+static uint32_t hash_of(const struct as_term *t)
+{
+    uint64_t h = t->parts;
+    for (uint32_t i = 0; i < t->parts; i++)
+        h = (h ^ t->atom[i] ^ (uint64_t)t->factor[i] << 32) * 0x9e3779b97f4a7c15u + (h >> 29);
+    return (uint32_t)(h >> 32);
+}
+
+static bool same_term(const struct as_term *a, const struct as_term *b)
+{
+    if (a->parts != b->parts)
+        return false;
+    for (uint32_t i = 0; i < a->parts; i++) {
+        if (a->atom[i] != b->atom[i] || a->factor[i] != b->factor[i])
+            return false;
+    }
+    return true;
+}
+
+static int grow(struct as_symbols *s)
+{
+    uint32_t n = s->buckets ? s->buckets * 2 : 64;
+    uint32_t *bucket = as_calloc(n, sizeof *bucket);
+    if (!bucket)
+        return ASSAY_ERR_NOMEM;
+    for (uint32_t id = 1; id < s->term.n; id++) {
+        uint32_t at = hash_of(&s->term.at[id]) & (n - 1);
+        while (bucket[at])
+            at = (at + 1) & (n - 1);
+        bucket[at] = id;
+    }
+    as_free(s->bucket);
+    s->bucket = bucket;
+    s->buckets = n;
+    return 0;
+}
+
+/* Number of the sum `t`, added when new; 0 (and failed) when out of memory. */
+static uint32_t intern(struct as_symbols *s, const struct as_term *t)
+{
+    if (!t->parts || s->failed)
+        return 0;
+    if (s->term.n * 2 >= s->buckets && grow(s) < 0) {
+        s->failed = true;
+        return 0;
+    }
+    uint32_t at = hash_of(t) & (s->buckets - 1);
+    for (; s->bucket[at]; at = (at + 1) & (s->buckets - 1)) {
+        if (same_term(&s->term.at[s->bucket[at]], t))
+            return s->bucket[at];
+    }
+    if (as_vec_push(&s->term, *t) < 0) {
+        s->failed = true;
+        return 0;
+    }
+    s->bucket[at] = (uint32_t)s->term.n - 1;
+    return s->bucket[at];
+}
+
+uint32_t as_symbol_term(struct as_symbols *s, uint32_t atom)
+{
+    struct as_term t = {.factor = {1}, .atom = {atom}, .parts = 1};
+    return intern(s, &t);
+}
+
+struct as_value as_symbol_atom(struct as_symbols *s, enum as_atom_kind kind)
+{
+    struct as_atom atom = {.kind = (uint8_t)kind, .known = kind == AS_ATOM_FIXED};
+    if (s->failed || as_vec_push(&s->atom, atom) < 0) {
+        s->failed = true;
+        return as_symbol_constant(0);
+    }
+    return (struct as_value){.term = as_symbol_term(s, (uint32_t)s->atom.n - 1)};
+}
+
+void as_symbol_input(struct as_symbols *s, struct as_value value)
+{
+    if (s->failed || !value.term)
+        return;
+    struct as_atom *atom = &s->atom.at[s->atom.n - 1];
+    if (atom->inputs == AS_ATOM_INPUTS)
+        atom->kind = AS_ATOM_VARYING;
+    else
+        atom->input[atom->inputs++] = value.term;
+}
+
+/* Merges both sums; parts beyond AS_TERM_PARTS are counted but not stored. */
+static uint32_t merge(const struct as_term *a, const struct as_term *b, int64_t factor,
+                      struct as_term *out)
+{
+    uint32_t n = 0, i = 0, k = 0;
+    while (i < a->parts || k < b->parts) {
+        uint32_t x = i < a->parts ? a->atom[i] : UINT32_MAX;
+        uint32_t y = k < b->parts ? b->atom[k] : UINT32_MAX;
+        int64_t f = 0;
+        if (x <= y)
+            f = a->factor[i++];
+        if (y <= x)
+            f = plus(f, times(b->factor[k++], factor));
+        if (f && n < AS_TERM_PARTS) {
+            out->atom[n] = x < y ? x : y;
+            out->factor[n] = f;
+        }
+        n += f != 0;
+    }
+    return n;
+}
+
+struct as_value as_symbol_add(struct as_symbols *s, struct as_value a, struct as_value b,
+                              int64_t factor)
+{
+    struct as_value sum = {.constant = plus(a.constant, times(b.constant, factor)), .term = a.term};
+    if (!b.term || !factor || s->failed)
+        return sum;
+    if (!a.term && factor == 1) {
+        sum.term = b.term;
+        return sum;
+    }
+    struct as_term t = {.parts = 0};
+    t.parts = merge(&s->term.at[a.term], &s->term.at[b.term], factor, &t);
+    if (t.parts <= AS_TERM_PARTS) {
+        sum.term = intern(s, &t);
+        return sum;
+    }
+    sum = as_symbol_atom(s, AS_ATOM_PURE);
+    as_symbol_input(s, a);
+    as_symbol_input(s, b);
+    return sum;
+}
+
+bool as_symbol_step(const struct as_symbols *s, uint32_t term, int64_t *step)
+{
+    const struct as_term *t = &s->term.at[term];
+    *step = 0;
+    for (uint32_t i = 0; i < t->parts; i++) {
+        const struct as_atom *atom = &s->atom.at[t->atom[i]];
+        if (!atom->known)
+            return false;
+        *step = plus(*step, times(atom->step, t->factor[i]));
+    }
+    return true;
+}
+
+void as_symbol_settle(struct as_symbols *s, bool loads)
+{
+    as_vec_foreach (&s->atom, atom) {
+        if (atom->known || (atom->kind != AS_ATOM_PURE && (atom->kind != AS_ATOM_LOAD || !loads)))
+            continue;
+        atom->known = true;
+        for (uint32_t i = 0; i < atom->inputs; i++) {
+            int64_t step;
+            atom->known &= as_symbol_step(s, atom->input[i], &step) && step == 0;
+        }
+    }
+}
+
+struct as_value as_symbol_canonical(struct as_symbols *s, struct as_value value)
+{
+    if (s->failed)
+        return value;
+    struct as_term t = s->term.at[value.term];
+    bool any = false;
+    for (uint32_t i = 0; i < t.parts; i++)
+        any |= s->atom.at[t.atom[i]].aliased;
+    if (!any)
+        return value;
+    struct as_value sum = as_symbol_constant(value.constant);
+    for (uint32_t i = 0; i < t.parts && !s->failed; i++) {
+        struct as_value part = {.term = as_symbol_term(s, t.atom[i])};
+        if (s->atom.at[t.atom[i]].aliased)
+            part = s->atom.at[t.atom[i]].alias;
+        sum = as_symbol_add(s, sum, part, t.factor[i]);
+    }
+    return sum;
+}
