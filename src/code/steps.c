@@ -14,7 +14,10 @@
 void as_step_effects(const struct assay_insn *insn, struct assay_effects *out)
 {
     assay_insn_effects(insn, out);
-    if (assay_form_get(insn->form)->insn_class != ASSAY_CLASS_CALL)
+    unsigned insn_class = assay_form_get(insn->form)->insn_class;
+    if (insn_class == ASSAY_CLASS_NOP)
+        out->read = (struct assay_regset){{0, 0}}; /* its address is padding */
+    if (insn_class != ASSAY_CLASS_CALL)
         return;
     out->written.word[0] |= CLOBBERED;
     out->flags_written |= AS_FLAGS_ARITHMETIC;
