@@ -6,6 +6,7 @@
 #ifndef AS_CLI_DISASM_H
 #define AS_CLI_DISASM_H
 
+#include <assay/code.h>
 #include <assay/isa.h>
 #include <assay/object.h>
 
@@ -22,6 +23,8 @@ struct as_disasm {
     size_t symbol_n;
     struct assay_debug debug;
     struct as_sources sources;
+    const struct assay_program *program; /* with --loop, else NULL */
+    uint32_t loop;                       /* with --loop, else ASSAY_NONE */
     enum assay_syntax syntax;
     bool with_source, with_bytes, with_facts, plain_names;
 };
@@ -33,8 +36,9 @@ struct as_range {
     uint64_t start, end;
     const uint8_t *bytes;
     struct assay_code code;
-    size_t shown; /* instructions, after --limit */
-    bool *target; /* per instruction: a branch of this range goes there */
+    size_t shown;   /* instructions, after --limit */
+    uint32_t block; /* of the program, with --loop, else ASSAY_NONE */
+    bool *target;   /* per instruction: a branch of this range goes there */
 };
 
 /* Appends "name+0x10" for an address in a function or object; false when in none. */
@@ -45,6 +49,12 @@ const char *as_disasm_file(const struct as_disasm *d, uint32_t file); /* NULL = 
 /* Assembly text; returns its length. */
 int as_disasm_assembly(const struct as_disasm *d, const struct as_range *range, size_t i, char *buf,
                        size_t buf_b);
+
+/* "header, back to 12, leaves for 0x...": the part of the range's block in the loop. */
+void as_disasm_block_words(const struct as_disasm *d, const struct as_range *range,
+                           struct as_str *out, char separator);
+/* Loops by id, then what they are: role, source. */
+void as_disasm_loop_words(const struct as_disasm *d, struct as_str *out);
 
 void as_disasm_text(struct as_disasm *d, const struct as_range *range);
 

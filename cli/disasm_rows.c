@@ -219,6 +219,14 @@ void as_disasm_json(struct as_disasm *d, struct as_facts *facts, const struct as
     as_facts_cell(facts, "end", as_cell_hex(range->end));
     as_facts_cell(facts, "instruction_n", as_cell_count(range->code.n));
     as_facts_cell(facts, "invalid_b", as_cell_count(range->code.invalid_n));
+    if (range->block != ASSAY_NONE) {
+        struct as_str words = {0};
+
+        as_disasm_block_words(d, range, &words, '\n');
+        as_facts_cell(facts, "loop", as_cell_count(d->loop));
+        as_facts_cell(facts, "block", as_cell_list(as_str_z(&words)));
+        as_str_fini(&words);
+    }
     as_facts_sheet(facts, "instructions", &sheet);
     as_facts_close(facts);
     rows_fini(&rows);

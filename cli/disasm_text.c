@@ -188,6 +188,15 @@ static void heading(struct listing *l)
                    range->start, range->end, range->end - range->start, range->code.n);
     if (range->shown < range->code.n)
         as_str_appendf(&l->s, ", the first %zu", range->shown);
+    if (range->block != ASSAY_NONE) {
+        struct as_str words = {0};
+
+        as_disasm_block_words(l->d, range, &words, '\n');
+        as_str_appendz(&l->s, ": ");
+        for (const char *p = as_str_z(&words); *p; p++)
+            as_str_append(&l->s, *p == '\n' ? ", " : p, *p == '\n' ? 2 : 1);
+        as_str_fini(&words);
+    }
     as_str_appendz(&l->s, "\n");
 }
 

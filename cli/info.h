@@ -6,6 +6,8 @@
 #ifndef AS_CLI_INFO_H
 #define AS_CLI_INFO_H
 
+#include <assay/code.h>
+
 #include "cli.h"
 #include "sheet.h"
 
@@ -15,7 +17,16 @@ struct as_unit_group {
     size_t n;
 };
 
+/* What the analysis of the code found, as counts. */
+struct as_code_counts {
+    uint64_t instructions, functions, parts, outlined, noreturn, guessed, blocks, unreached, edges;
+    uint64_t loops, level[4], irreducible, merged, folded, over_limit;
+    uint64_t jumps, tables, calls, unresolved; /* indirect jumps */
+};
+
 struct as_info {
+    bool with_code;
+    struct as_code_counts code;
     const struct assay_object *object;
     const struct assay_object_info *identity;
     struct assay_symbol_counts symbols;
@@ -24,6 +35,8 @@ struct as_info {
     AS_VEC(struct as_unit_group) groups; /* most units first */
 };
 
+/* Share of the indirect jumps whose targets are known or that are calls, in percent. */
+double as_understood_percent(const struct as_code_counts *code);
 void as_info_text(struct as_cli *cli, const struct as_info *info, bool first);
 void as_info_facts(struct as_facts *facts, const struct as_info *info);
 

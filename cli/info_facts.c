@@ -119,6 +119,41 @@ static void debug_facts(struct as_facts *facts, const struct as_info *info)
     as_facts_close(facts);
 }
 
+static void code_facts(struct as_facts *facts, const struct as_code_counts *c)
+{
+    const struct {
+        const char *key;
+        uint64_t count;
+    } fact[] = {
+        {"functions", c->functions},
+        {"functions_outlined", c->outlined},
+        {"functions_noreturn", c->noreturn},
+        {"functions_guessed", c->guessed},
+        {"instructions", c->instructions},
+        {"blocks", c->blocks},
+        {"blocks_unreached", c->unreached},
+        {"edges", c->edges},
+        {"loops", c->loops},
+        {"loops_single", c->level[ASSAY_LEVEL_SINGLE]},
+        {"loops_outermost", c->level[ASSAY_LEVEL_OUTERMOST]},
+        {"loops_between", c->level[ASSAY_LEVEL_BETWEEN]},
+        {"loops_innermost", c->level[ASSAY_LEVEL_INNERMOST]},
+        {"loops_irreducible", c->irreducible},
+        {"loops_merged", c->merged},
+        {"loops_folded", c->folded},
+        {"loops_over_path_limit", c->over_limit},
+        {"indirect_jumps", c->jumps},
+        {"indirect_jumps_tables", c->tables},
+        {"indirect_jumps_calls", c->calls},
+        {"indirect_jumps_unresolved", c->unresolved},
+    };
+
+    as_facts_object(facts, "code");
+    for (size_t i = 0; i < sizeof fact / sizeof *fact; i++)
+        as_facts_cell(facts, fact[i].key, as_cell_count(fact[i].count));
+    as_facts_close(facts);
+}
+
 void as_info_facts(struct as_facts *facts, const struct as_info *info)
 {
     const struct assay_section *section;
@@ -133,6 +168,8 @@ void as_info_facts(struct as_facts *facts, const struct as_info *info)
     needed_facts(facts, info->object);
     symbol_facts(facts, info);
     debug_facts(facts, info);
+    if (info->with_code)
+        code_facts(facts, &info->code);
     as_facts_sheet(facts, "units", &units);
     as_facts_sheet(facts, "sections", &sections);
     as_facts_close(facts);

@@ -285,6 +285,52 @@ static void say_units(struct page *page, const struct as_info *info)
         say_group(page, info, &info->groups.at[i], digits);
 }
 
+/* ---- Code ------------------------------------------------------------------------------- */
+
+static void say_code(struct page *page, const struct as_code_counts *c)
+{
+    struct as_str s = {0};
+
+    as_append_counted(&s, c->functions, "function");
+    as_str_appendz(&s, ", ");
+    as_append_counted(&s, c->instructions, "instruction");
+    as_str_appendz(&s, " in ");
+    as_append_counted(&s, c->blocks, "block");
+    if (c->outlined) {
+        as_str_appendz(&s, ", ");
+        as_append_count(&s, c->outlined);
+        as_str_appendz(&s, " bodies of parallel constructs");
+    }
+    if (c->unreached) {
+        as_str_appendz(&s, "; ");
+        as_append_counted(&s, c->unreached, "block");
+        as_str_appendz(&s, " that nothing was seen to reach");
+    }
+    fact_str(page, "code", &s);
+    as_append_count(&s, c->loops);
+    if (c->loops) {
+        as_str_appendz(&s, ": ");
+        as_append_count(&s, c->level[ASSAY_LEVEL_INNERMOST] + c->level[ASSAY_LEVEL_SINGLE]);
+        as_str_appendz(&s, " without a loop inside, ");
+        as_append_count(&s, c->level[ASSAY_LEVEL_OUTERMOST] + c->level[ASSAY_LEVEL_BETWEEN]);
+        as_str_appendz(&s, " around others, ");
+        as_append_count(&s, c->irreducible);
+        as_str_appendz(&s, " irreducible");
+    }
+    fact_str(page, "loops", &s);
+    as_append_counted(&s, c->jumps, "indirect jump");
+    if (c->jumps) {
+        as_str_appendz(&s, ": ");
+        as_append_count(&s, c->tables);
+        as_str_appendz(&s, " through known tables, ");
+        as_append_counted(&s, c->calls, "tail call");
+        as_str_appendz(&s, ", ");
+        as_append_count(&s, c->unresolved);
+        as_str_appendf(&s, " unresolved (%.2f %% understood)", as_understood_percent(c));
+    }
+    fact_str(page, "jumps", &s);
+}
+
 void as_info_text(struct as_cli *cli, const struct as_info *info, bool first)
 {
     struct page page = {.cli = cli, .width = as_cli_width(cli)};
@@ -296,6 +342,8 @@ void as_info_text(struct as_cli *cli, const struct as_info *info, bool first)
     say_symbols(&page, info);
     say_debug(&page, info);
     say_sections(&page, info);
+    if (info->with_code)
+        say_code(&page, &info->code);
     say_units(&page, info);
     as_str_fini(&page.line);
 }

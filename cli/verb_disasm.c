@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "disasm.h"
 #include "names.h"
+#include "program.h"
 
 /* ---- Names and places, used by both renderings ------------------------------------------- */
 
@@ -126,9 +127,9 @@ static int decode(const struct as_disasm *d, uint64_t start, uint64_t end, struc
 
 static int show_range(struct as_disasm *d, struct as_facts *facts,
                       const struct assay_function *function, uint64_t start, uint64_t end,
-                      struct assay_error *err)
+                      uint32_t block, struct assay_error *err)
 {
-    struct as_range range = {.function = function};
+    struct as_range range = {.function = function, .block = block};
     struct as_str name = {0};
     int rc = decode(d, start, end, &range, err);
 
@@ -178,7 +179,29 @@ static int show_functions(struct as_disasm *d, struct as_facts *facts,
             as_cli_note(d->cli, "%s: nothing tells where '%s' ends; left out",
                         assay_object_info(d->object)->path, f->name);
         else
-            AS_TRY(show_range(d, facts, f, f->start, f->end, err));
+            AS_TRY(show_range(d, facts, f, f->start, f->end, ASSAY_NONE, err));
+    }
+    return 0;
+}
+
+/* Blocks of the loop in the order of their addresses. */
+static int show_loop(struct as_disasm *d, struct as_facts *facts, struct assay_error *err)
+{
+    const struct assay_loop *loop = &d->program->loop[d->loop];
+    struct as_str words = {0};
+
+    if (d->cli->format == AS_FORMAT_TEXT) {
+        as_disasm_loop_words(d, &words);
+        as_cli_print(d->cli, "%s%s%s\n\n", as_style(d->cli, AS_STYLE_BOLD), as_str_z(&words),
+                     as_style(d->cli, AS_STYLE_PLAIN));
+    }
+    as_str_fini(&words);
+    for (uint32_t k = 0; k < loop->blocks; k++) {
+        const uint32_t index = d->program->loop_block[loop->first_block + k];
+        const struct assay_block *block = &d->program->block[index];
+
+        AS_TRY(show_range(d, facts, as_function_at(d->function, d->function_n, block->start),
+                          block->start, block->start + block->size_b, index, err));
     }
     return 0;
 }
@@ -202,7 +225,9 @@ static int show(struct as_disasm *d, const struct as_selection *chosen, struct a
     rc = show_functions(d, &facts, chosen, err);
     if (rc == 0 && text)
         rc = show_range(d, &facts, as_function_at(d->function, d->function_n, start), start, end,
-                        err);
+                        ASSAY_NONE, err);
+    if (rc == 0 && d->program)
+        rc = show_loop(d, &facts, err);
     if (d->cli->format == AS_FORMAT_JSON) {
         as_facts_close(&facts);
         as_facts_end(&facts);
@@ -235,6 +260,19 @@ static int load(struct as_disasm *d, struct assay_object *object, struct assay_e
     return 0;
 }
 
+static int analyse(struct as_disasm *d, struct assay_object *object, struct assay_program **program,
+                   struct assay_error *err)
+{
+    const struct assay_program_options options = {
+        .jobs = d->cli->jobs, .path_limit = ASSAY_PATH_LIMIT, .with_source = d->with_source};
+
+    if (!as_given(&d->cli->args, AS_OPTION_LOOP))
+        return 0;
+    AS_TRY(assay_program_new(object, &options, program, err));
+    d->program = *program;
+    return as_loop_of_option(d->cli, *program, &d->loop, err);
+}
+
 static int choose(const struct as_disasm *d, struct as_selection *chosen, struct assay_error *err)
 {
     const struct as_arguments *args = &d->cli->args;
@@ -247,25 +285,31 @@ static int choose(const struct as_disasm *d, struct as_selection *chosen, struct
 
 int as_verb_disasm(struct as_cli *cli, struct assay_error *err)
 {
-    struct as_disasm d = {.cli = cli};
+    struct as_disasm d = {.cli = cli, .loop = ASSAY_NONE};
+    struct assay_program *program = NULL;
     struct as_selection chosen = {0};
     struct assay_object *object;
     int rc;
 
-    if (!as_given(&cli->args, AS_OPTION_FUNCTION) && !as_given(&cli->args, AS_OPTION_RANGE))
+    if (!as_given(&cli->args, AS_OPTION_FUNCTION) && !as_given(&cli->args, AS_OPTION_RANGE) &&
+        !as_given(&cli->args, AS_OPTION_LOOP))
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "disasm: nothing chosen to show; write --function NAME or --range A-B");
+                            "disasm: nothing chosen to show; write --function NAME, --range A-B or "
+                            "--loop ID");
     read_options(&d);
     object = as_cli_open(cli, cli->args.positional[0]);
     if (!object)
         return 0;
-    rc = load(&d, object, err);
+    rc = analyse(&d, object, &program, err);
+    if (rc == 0)
+        rc = load(&d, object, err);
     if (rc == 0)
         rc = choose(&d, &chosen, err);
     if (rc == 0)
         rc = show(&d, &chosen, err);
     as_vec_fini(&chosen.function);
     as_sources_fini(&d.sources);
+    assay_program_free(&program);
     assay_object_close(&object);
     return rc;
 }

@@ -142,6 +142,55 @@ static int group_units(struct as_info *info, struct assay_error *err)
     return 0;
 }
 
+/* ---- Code -------------------------------------------------------------------------------- */
+
+double as_understood_percent(const struct as_code_counts *code)
+{
+    return code->jumps ? 100.0 * (double)(code->tables + code->calls) / (double)code->jumps : 100.0;
+}
+
+static void count_code(const struct assay_program *program, struct as_code_counts *c)
+{
+    *c = (struct as_code_counts){.functions = program->body_n,
+                                 .blocks = program->block_n,
+                                 .edges = program->edge_n,
+                                 .loops = program->loop_n,
+                                 .jumps = program->indirect.jumps,
+                                 .tables = program->indirect.tables,
+                                 .calls = program->indirect.calls,
+                                 .unresolved = program->indirect.unresolved};
+    for (size_t i = 0; i < program->body_n; i++) {
+        c->outlined += (program->body[i].bits & ASSAY_BODY_OUTLINED) != 0;
+        c->noreturn += (program->body[i].bits & ASSAY_BODY_NORETURN) != 0;
+        c->guessed += (program->body[i].bits & ASSAY_BODY_GUESSED) != 0;
+    }
+    for (size_t i = 0; i < program->block_n; i++) {
+        c->instructions += program->block[i].insns;
+        c->unreached += (program->block[i].bits & ASSAY_BLOCK_UNREACHED) != 0;
+    }
+    for (size_t i = 0; i < program->loop_n; i++) {
+        c->level[program->loop[i].level]++;
+        c->irreducible += (program->loop[i].bits & ASSAY_LOOP_IRREDUCIBLE) != 0;
+        c->merged += (program->loop[i].bits & ASSAY_LOOP_MERGED) != 0;
+        c->folded += (program->loop[i].bits & ASSAY_LOOP_FOLDED) != 0;
+        c->over_limit += (program->loop[i].bits & ASSAY_LOOP_PATH_LIMIT) != 0;
+    }
+}
+
+static int analyse_code(struct as_cli *cli, struct assay_object *object, struct as_info *info,
+                        struct assay_error *err)
+{
+    const struct assay_program_options options = {.jobs = cli->jobs,
+                                                  .path_limit = ASSAY_PATH_LIMIT};
+    struct assay_program *program;
+
+    AS_TRY(assay_program_new(object, &options, &program, err));
+    info->with_code = true;
+    count_code(program, &info->code);
+    assay_program_free(&program);
+    return 0;
+}
+
 /* ---- The verb -------------------------------------------------------------------------- */
 
 static int gather(struct as_cli *cli, struct assay_object *object, struct as_info *info,
@@ -153,7 +202,8 @@ static int gather(struct as_cli *cli, struct assay_object *object, struct as_inf
     /* Again: loading the units may have found split or supplementary files. */
     info->identity = assay_object_info(object);
     assay_object_symbol_counts(object, &info->symbols);
-    return group_units(info, err);
+    AS_TRY(group_units(info, err));
+    return as_given(&cli->args, AS_OPTION_CODE) ? analyse_code(cli, object, info, err) : 0;
 }
 
 static int show(struct as_cli *cli, struct as_facts *facts, const char *path, bool first,

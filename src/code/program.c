@@ -328,7 +328,8 @@ static int builder_init(struct as_builder *b, const struct assay_program_options
         as_arena_init(&b->arena[i]);
     AS_TRY(assay_object_pointers(b->object, &b->pointers, err));
     struct assay_program *program = b->program;
-    AS_TRY(assay_object_functions(b->object, false, &program->function, &program->function_n, err));
+    AS_TRY(assay_object_functions(b->object, options->with_source, &program->function,
+                                  &program->function_n, err));
     if (options->with_source)
         AS_TRY(assay_object_debug(b->object, ASSAY_DEBUG_ALL, options->jobs, &program->debug, NULL,
                                   err));

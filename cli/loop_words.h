@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Words for what the analysis of code knows, the same in every verb and format.
+ */
+#ifndef AS_CLI_LOOP_WORDS_H
+#define AS_CLI_LOOP_WORDS_H
+
+#include <assay/code.h>
+
+#include "base/str.h"
+
+const char *as_level_word(unsigned level); /* "innermost" */
+const char *as_role_word(unsigned role);   /* "vector tail" */
+const char *as_edge_word(unsigned kind);   /* "taken" */
+
+/* What is special about a loop, each followed by `separator` but the last: "irreducible",
+ * "unresolved jump", "path limit", "merged continue", "folded gather", "unreached". */
+void as_words_loop_marks(struct as_str *out, const struct assay_loop *loop, char separator);
+/* "solver.c:12-17": with the file's last part only when `is_short`; nothing when unknown. */
+void as_words_source(struct as_str *out, const struct assay_debug *debug,
+                     const struct assay_source_range *range, bool is_short);
+/* Calls that the loop was inlined by, innermost first: "dot at /src/solver.c:18". */
+void as_words_inlined(struct as_str *out, const struct assay_debug *debug, uint32_t inlined,
+                      bool plain, char separator);
+
+#endif

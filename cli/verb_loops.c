@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `assay loops BIN`: the loops of a binary, filtered; one sheet for programs, a shorter one for
+ * people.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "loop_words.h"
+#include "names.h"
+#include "program.h"
+#include "sheet.h"
+#include "text.h"
+
+enum {
+    COLUMN_ID,
+    COLUMN_FUNCTION,
+    COLUMN_LINKAGE,
+    COLUMN_MODULE,
+    COLUMN_ADDRESS,
+    COLUMN_LEVEL,
+    COLUMN_DEPTH,
+    COLUMN_PARENT,
+    COLUMN_FILE,
+    COLUMN_FIRST_LINE,
+    COLUMN_LAST_LINE,
+    COLUMN_SOURCE,
+    COLUMN_INLINED,
+    COLUMN_ROLE,
+    COLUMN_GROUP,
+    COLUMN_UNROLL,
+    COLUMN_UNROLL_CONFIDENCE,
+    COLUMN_PATHS,
+    COLUMN_BLOCKS,
+    COLUMN_INSTRUCTIONS,
+    COLUMN_ENTRIES,
+    COLUMN_EXITS,
+    COLUMN_BACK_EDGES,
+    COLUMN_STREAMS,
+    COLUMN_ARRAYS,
+    COLUMN_STRIDE_ZERO,
+    COLUMN_STRIDE_UNIT,
+    COLUMN_STRIDE_CONSTANT,
+    COLUMN_STRIDE_INDIRECT,
+    COLUMN_STRIDE_UNKNOWN,
+    COLUMN_CALLS,
+    COLUMN_IRREDUCIBLE,
+    COLUMN_UNRESOLVED,
+    COLUMN_MARKS,
+    COLUMNS
+};
+
+static const struct as_field columns[COLUMNS] = {
+    [COLUMN_ID] = {"id", NULL, 0},
+    [COLUMN_FUNCTION] = {"function", NULL, 0},
+    [COLUMN_LINKAGE] = {"linkage_name", NULL, 0},
+    [COLUMN_MODULE] = {"module", NULL, 0},
+    [COLUMN_ADDRESS] = {"address", NULL, 0},
+    [COLUMN_LEVEL] = {"level", NULL, 0},
+    [COLUMN_DEPTH] = {"depth", NULL, 0},
+    [COLUMN_PARENT] = {"parent", NULL, 0},
+    [COLUMN_FILE] = {"file", NULL, 0},
+    [COLUMN_FIRST_LINE] = {"first_line", NULL, 0},
+    [COLUMN_LAST_LINE] = {"last_line", NULL, 0},
+    [COLUMN_SOURCE] = {"source", NULL, 0},
+    [COLUMN_INLINED] = {"inlined_from", NULL, 0},
+    [COLUMN_ROLE] = {"role", NULL, 0},
+    [COLUMN_GROUP] = {"group", NULL, 0},
+    [COLUMN_UNROLL] = {"unroll", NULL, 0},
+    [COLUMN_UNROLL_CONFIDENCE] = {"unroll_confidence_percent", NULL, 0},
+    [COLUMN_PATHS] = {"paths", NULL, 0},
+    [COLUMN_BLOCKS] = {"blocks", NULL, 0},
+    [COLUMN_INSTRUCTIONS] = {"instructions", NULL, 0},
+    [COLUMN_ENTRIES] = {"entries", NULL, 0},
+    [COLUMN_EXITS] = {"exits", NULL, 0},
+    [COLUMN_BACK_EDGES] = {"back_edges", NULL, 0},
+    [COLUMN_STREAMS] = {"streams", NULL, 0},
+    [COLUMN_ARRAYS] = {"arrays", NULL, 0},
+    [COLUMN_STRIDE_ZERO] = {"streams_stride_zero", NULL, 0},
+    [COLUMN_STRIDE_UNIT] = {"streams_stride_unit", NULL, 0},
+    [COLUMN_STRIDE_CONSTANT] = {"streams_stride_constant", NULL, 0},
+    [COLUMN_STRIDE_INDIRECT] = {"streams_indirect", NULL, 0},
+    [COLUMN_STRIDE_UNKNOWN] = {"streams_unknown", NULL, 0},
+    [COLUMN_CALLS] = {"calls", NULL, 0},
+    [COLUMN_IRREDUCIBLE] = {"irreducible", NULL, 0},
+    [COLUMN_UNRESOLVED] = {"unresolved", NULL, 0},
+    [COLUMN_MARKS] = {"marks", NULL, 0},
+};
+
+struct list {
+    struct as_cli *cli;
+    struct as_chosen chosen;
+    AS_VEC(uint32_t) loops;
+    struct as_arena arena;                      /* texts of the table for people */
+    struct as_str name, source, inlined, marks; /* of one row */
+    uint32_t named;                             /* body that `name` is of */
+};
+
+static const struct assay_loop *loop_of(const struct list *list, size_t row)
+{
+    return &list->chosen.program->loop[list->loops.at[row]];
+}
+
+/* The loop's own range, or NULL. */
+static const struct assay_source_range *own_range(const struct list *list,
+                                                  const struct assay_loop *loop)
+{
+    return loop->sources ? &list->chosen.program->loop_source[loop->source] : NULL;
+}
+
+static void source_cells(struct list *list, const struct assay_loop *loop, struct as_cell *cell)
+{
+    const struct assay_program *program = list->chosen.program;
+    const struct assay_source_range *own = own_range(list, loop);
+
+    as_str_clear(&list->source);
+    as_str_clear(&list->inlined);
+    for (uint32_t i = 0; i < loop->sources; i++) {
+        if (i)
+            as_str_append(&list->source, "\n", 1);
+        as_words_source(&list->source, &program->debug, &own[i], false);
+    }
+    as_words_inlined(&list->inlined, &program->debug, loop->inlined, list->chosen.plain_names,
+                     '\n');
+    if (own) {
+        cell[COLUMN_FILE] = as_cell_text(program->debug.file[own->file]);
+        cell[COLUMN_FIRST_LINE] = as_cell_count(own->first_line);
+        cell[COLUMN_LAST_LINE] = as_cell_count(own->last_line);
+    }
+    cell[COLUMN_SOURCE] = as_cell_list(as_str_z(&list->source));
+    cell[COLUMN_INLINED] = as_cell_list(as_str_z(&list->inlined));
+}
+
+static void shape_cells(const struct assay_program *program, const struct assay_loop *loop,
+                        struct as_cell *cell)
+{
+    cell[COLUMN_ADDRESS] = as_cell_hex(program->block[loop->header].start);
+    cell[COLUMN_LEVEL] = as_cell_text(as_level_word(loop->level));
+    cell[COLUMN_DEPTH] = as_cell_count(loop->depth);
+    if (loop->parent != ASSAY_NONE)
+        cell[COLUMN_PARENT] = as_cell_count(loop->parent);
+    cell[COLUMN_ROLE] = as_cell_text(as_role_word(loop->role));
+    cell[COLUMN_GROUP] = as_cell_count(loop->group);
+    if (loop->unroll) {
+        cell[COLUMN_UNROLL] = as_cell_count(loop->unroll);
+        cell[COLUMN_UNROLL_CONFIDENCE] = as_cell_count(loop->unroll_confidence);
+    }
+    cell[COLUMN_PATHS] = as_cell_count(loop->paths);
+    cell[COLUMN_BLOCKS] = as_cell_count(loop->blocks);
+    cell[COLUMN_INSTRUCTIONS] = as_cell_count(loop->insns);
+    cell[COLUMN_ENTRIES] = as_cell_count(loop->entries);
+    cell[COLUMN_EXITS] = as_cell_count(loop->exits);
+    cell[COLUMN_BACK_EDGES] = as_cell_count(loop->back_edges);
+    cell[COLUMN_CALLS] = as_cell_bool(loop->bits & ASSAY_LOOP_CALLS);
+    cell[COLUMN_IRREDUCIBLE] = as_cell_bool(loop->bits & ASSAY_LOOP_IRREDUCIBLE);
+    cell[COLUMN_UNRESOLVED] = as_cell_bool(loop->bits & ASSAY_LOOP_UNRESOLVED);
+}
+
+static void name_body(struct list *list, uint32_t body)
+{
+    if (list->named == body && list->name.n)
+        return;
+    as_str_clear(&list->name);
+    as_chosen_name(&list->chosen, body, &list->name);
+    list->named = body;
+}
+
+static void fill(void *context, size_t row, struct as_cell *cell)
+{
+    struct list *list = context;
+    const struct assay_loop *loop = loop_of(list, row);
+    const struct assay_program *program = list->chosen.program;
+
+    name_body(list, loop->body);
+    cell[COLUMN_ID] = as_cell_count(list->loops.at[row]);
+    cell[COLUMN_FUNCTION] = as_cell_text(as_str_z(&list->name));
+    cell[COLUMN_LINKAGE] = as_cell_text(program->body[loop->body].name);
+    cell[COLUMN_MODULE] = as_cell_text(assay_object_info(list->chosen.object)->path);
+    shape_cells(program, loop, cell);
+    source_cells(list, loop, cell);
+    as_str_clear(&list->marks);
+    as_words_loop_marks(&list->marks, loop, '\n');
+    cell[COLUMN_MARKS] = as_cell_list(as_str_z(&list->marks));
+}
+
+/* ---- For people -------------------------------------------------------------------------- */
+
+static const char *keep(struct list *list, const struct as_str *s)
+{
+    const char *text = as_arena_strndup(&list->arena, as_str_z((struct as_str *)s), s->n);
+
+    return text ? text : "";
+}
+
+/* The level with its depth as indentation. */
+static const char *level_text(struct list *list, const struct assay_loop *loop)
+{
+    struct as_str s = {0};
+
+    for (uint32_t i = 1; i < loop->depth && i < 6; i++)
+        as_str_appendz(&s, " ");
+    as_str_appendz(&s, as_level_word(loop->level));
+    const char *text = keep(list, &s);
+    as_str_fini(&s);
+    return text;
+}
+
+static const char *role_text(struct list *list, const struct assay_loop *loop)
+{
+    struct as_str s = {0};
+
+    as_str_appendz(&s, as_role_word(loop->role));
+    if (loop->role != ASSAY_ROLE_MAIN)
+        as_str_appendf(&s, " of %" PRIu32, loop->group);
+    const char *text = keep(list, &s);
+    as_str_fini(&s);
+    return text;
+}
+
+static void fill_text(void *context, size_t row, struct as_cell *cell)
+{
+    struct list *list = context;
+    const struct assay_loop *loop = loop_of(list, row);
+    const struct assay_source_range *own = own_range(list, loop);
+
+    name_body(list, loop->body);
+    as_str_clear(&list->source);
+    as_str_clear(&list->marks);
+    if (own)
+        as_words_source(&list->source, &list->chosen.program->debug, own, true);
+    as_words_loop_marks(&list->marks, loop, ',');
+    cell[0] = as_cell_count(list->loops.at[row]);
+    cell[1] = as_cell_text(level_text(list, loop));
+    cell[2] = as_cell_text(keep(list, &list->source));
+    cell[3] = as_cell_text(role_text(list, loop));
+    cell[4] = loop->unroll ? as_cell_count(loop->unroll) : as_cell_text("");
+    cell[5] = as_cell_count(loop->insns);
+    cell[6] = as_cell_count(loop->paths);
+    cell[7] = as_cell_text(keep(list, &list->marks));
+    cell[8] = as_cell_text(keep(list, &list->name));
+}
+
+static const struct as_field text_columns[] = {
+    {"", "id", AS_FIELD_RIGHT},
+    {"", "level", 0},
+    {"", "source", AS_FIELD_IF_VARIED},
+    {"", "role", AS_FIELD_IF_VARIED},
+    {"", "unroll", AS_FIELD_RIGHT | AS_FIELD_IF_VARIED},
+    {"", "insns", AS_FIELD_RIGHT},
+    {"", "paths", AS_FIELD_RIGHT | AS_FIELD_IF_VARIED},
+    {"", "marks", AS_FIELD_IF_VARIED},
+    {"", "function", AS_FIELD_ELASTIC},
+};
+
+static int show_text(struct list *list, struct assay_error *err)
+{
+    const struct as_sheet sheet = {text_columns, sizeof text_columns / sizeof *text_columns,
+                                   list->loops.n, list, fill_text};
+    struct as_str s = {0}, same = {0};
+    size_t innermost = 0;
+    int rc = list->loops.n ? as_sheet_text(list->cli, &sheet, &same, err) : 0;
+
+    as_vec_foreach (&list->loops, id) {
+        const unsigned level = list->chosen.program->loop[*id].level;
+        innermost += level == ASSAY_LEVEL_INNERMOST || level == ASSAY_LEVEL_SINGLE;
+    }
+    as_append_counted(&s, list->loops.n, "loop");
+    as_str_appendz(&s, ", ");
+    as_append_count(&s, innermost);
+    as_str_appendz(&s, " without a loop inside");
+    as_str_appendz(&s, as_str_z(&same));
+    as_cli_print(list->cli, "%s%s%s\n", as_style(list->cli, AS_STYLE_DIM), as_str_z(&s),
+                 as_style(list->cli, AS_STYLE_PLAIN));
+    as_str_fini(&s);
+    as_str_fini(&same);
+    return rc;
+}
+
+/* ---- The verb ---------------------------------------------------------------------------- */
+
+static int choose(struct list *list, struct assay_error *err)
+{
+    static const int level_of_choice[] = {-1, ASSAY_LEVEL_INNERMOST, ASSAY_LEVEL_OUTERMOST,
+                                          ASSAY_LEVEL_BETWEEN, ASSAY_LEVEL_SINGLE};
+    const struct as_arguments *args = &list->cli->args;
+    const struct assay_program *program = list->chosen.program;
+    const int level = level_of_choice[args->number[AS_OPTION_LEVEL]];
+    const uint64_t limit = args->number[AS_OPTION_LIMIT];
+
+    for (uint32_t i = 0; i < program->loop_n && !(limit && list->loops.n == limit); i++) {
+        const struct assay_loop *loop = &program->loop[i];
+
+        if (!list->chosen.body[loop->body] || (level >= 0 && loop->level != level) ||
+            loop->insns < args->number[AS_OPTION_MIN_INSTRUCTIONS])
+            continue;
+        if (as_vec_push(&list->loops, i) < 0)
+            return as_error_nomem(err, "the list of loops");
+    }
+    return 0;
+}
+
+static int show(struct list *list, struct assay_error *err)
+{
+    const struct as_sheet sheet = {columns, COLUMNS, list->loops.n, list, fill};
+    struct as_facts facts;
+
+    if (list->cli->format == AS_FORMAT_TEXT)
+        return show_text(list, err);
+    if (list->cli->format == AS_FORMAT_CSV) {
+        as_sheet_csv_header(list->cli, &sheet);
+        as_sheet_csv_rows(list->cli, &sheet);
+        return 0;
+    }
+    as_facts_begin(&facts, list->cli);
+    as_facts_binary(&facts, list->chosen.object);
+    as_facts_sheet(&facts, "loops", &sheet);
+    as_facts_end(&facts);
+    return 0;
+}
+
+int as_verb_loops(struct as_cli *cli, struct assay_error *err)
+{
+    struct list list = {.cli = cli, .named = ASSAY_NONE};
+    int rc = as_chosen_load(cli, 0, &list.chosen, err);
+
+    as_arena_init(&list.arena);
+    if (rc == 0 && list.chosen.object)
+        rc = choose(&list, err);
+    if (rc == 0 && list.chosen.object)
+        rc = show(&list, err);
+    as_vec_fini(&list.loops);
+    as_str_fini(&list.name);
+    as_str_fini(&list.source);
+    as_str_fini(&list.inlined);
+    as_str_fini(&list.marks);
+    as_arena_fini(&list.arena);
+    as_chosen_free(&list.chosen);
+    return rc;
+}
