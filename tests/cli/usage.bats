@@ -73,7 +73,7 @@ refused() {
     like "assay: --filter: '(' is no POSIX extended regular expression: *; escape *" "$(cat err)"
 }
 @test "disasm of nothing" {
-    refused 2 "assay: disasm: nothing chosen to show; write --function NAME or --range A-B" disasm a
+    refused 2 "assay: disasm: nothing chosen to show; write --function NAME, --range A-B or --loop ID" disasm a
 }
 @test "range that is none" {
     refused 2 "assay: --range: '10' is no address range; write A-B with A below B, both hexadecimal" \
