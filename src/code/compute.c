@@ -150,7 +150,21 @@ static bool logic_value(struct work *w, struct as_value *out)
     if (w->form->operands != 2 || !operand_value(w, 0, &a) || !operand_value(w, 1, &b))
         return false;
     *out = a;
-    return as_symbol_equal(a, b) && (named(w, "and") || named(w, "or"));
+    if (as_symbol_equal(a, b))
+        return named(w, "and") || named(w, "or");
+    if (w->form->operand[1].kind != ASSAY_OPERAND_IMM)
+        return false;
+    int64_t imm = b.constant;
+    if (imm > 0 && imm <= INT32_MAX && (named(w, "or") || named(w, "xor"))) {
+        unsigned low_bits = 64 - (unsigned)__builtin_clzll((uint64_t)imm);
+        *out = as_symbol_bits(&w->e->symbols, a, imm, low_bits);
+        return true;
+    }
+    if (imm < 0 && !(-(uint64_t)imm & (-(uint64_t)imm - 1)) && named(w, "and")) {
+        *out = as_symbol_bits(&w->e->symbols, a, 0, (unsigned)__builtin_ctzll((uint64_t)imm));
+        return true;
+    }
+    return false;
 }
 
 /* Value of the first operand after the instruction; false when it is not a sum we know. */

@@ -175,15 +175,51 @@ bool as_symbol_step(const struct as_symbols *s, uint32_t term, int64_t *step)
     return true;
 }
 
+struct as_value as_symbol_bits(struct as_symbols *s, struct as_value value, int64_t set,
+                               unsigned low_bits)
+{
+    struct as_value v = as_symbol_atom(s, AS_ATOM_BITS);
+    if (s->failed)
+        return v;
+    struct as_atom *atom = &s->atom.at[s->atom.n - 1];
+    atom->alias = (struct as_value){.constant = plus(value.constant, set), .term = value.term};
+    atom->input[atom->inputs++] = value.term;
+    atom->low_bits = (uint8_t)low_bits;
+    atom->sets = set != 0;
+    return v;
+}
+
+static void settle_bits(struct as_symbols *s, size_t i)
+{
+    int64_t step;
+    if (!as_symbol_step(s, s->atom.at[i].input[0], &step) ||
+        (uint64_t)step & (((uint64_t)1 << s->atom.at[i].low_bits) - 1))
+        return;
+    struct as_value alias = as_symbol_canonical(s, s->atom.at[i].alias);
+    struct as_atom *atom = &s->atom.at[i];
+    atom->known = true;
+    atom->step = step;
+    /* Of what never changes nothing says that its low bits are zero. */
+    atom->aliased = step && atom->sets && !s->failed;
+    atom->alias = alias;
+}
+
 void as_symbol_settle(struct as_symbols *s, bool loads)
 {
-    as_vec_foreach (&s->atom, atom) {
-        if (atom->known || (atom->kind != AS_ATOM_PURE && (atom->kind != AS_ATOM_LOAD || !loads)))
+    for (size_t i = 0; i < s->atom.n && !s->failed; i++) {
+        struct as_atom *atom = &s->atom.at[i];
+        if (atom->known)
+            continue;
+        if (atom->kind == AS_ATOM_BITS) {
+            settle_bits(s, i);
+            continue;
+        }
+        if (atom->kind != AS_ATOM_PURE && (atom->kind != AS_ATOM_LOAD || !loads))
             continue;
         atom->known = true;
-        for (uint32_t i = 0; i < atom->inputs; i++) {
+        for (uint32_t k = 0; k < atom->inputs; k++) {
             int64_t step;
-            atom->known &= as_symbol_step(s, atom->input[i], &step) && step == 0;
+            atom->known &= as_symbol_step(s, atom->input[k], &step) && step == 0;
         }
     }
 }

@@ -14,11 +14,12 @@
 #include "base/vec.h"
 
 enum as_atom_kind {
-    AS_ATOM_LIVE,    /* what a location holds at the start of an iteration */
-    AS_ATOM_FIXED,   /* the same in all iterations: segment base */
-    AS_ATOM_PURE,    /* computed from its inputs alone: fixed when they are */
-    AS_ATOM_LOAD,    /* read from the address that is its input */
-    AS_ATOM_VARYING, /* anything */
+    AS_ATOM_LIVE,   /* what a location holds at the start of an iteration */
+    AS_ATOM_FIXED,  /* the same in all iterations: segment base */
+    AS_ATOM_PURE,   /* computed from its inputs alone: fixed when they are */
+    AS_ATOM_LOAD,   /* read from the address that is its input */
+    AS_ATOM_BITS,   /* its input with low bits set or cleared */
+    AS_ATOM_VARYING /* anything */
 };
 
 enum { AS_ATOM_INPUTS = 3, AS_TERM_PARTS = 4 };
@@ -30,14 +31,18 @@ struct as_value {
 };
 
 struct as_atom {
-    int64_t step;          /* per iteration, when known */
-    struct as_value alias; /* LIVE: the same value in other atoms, from the second iteration on */
+    int64_t step; /* per iteration, when known */
+    /* LIVE: the same value in other atoms, from the second iteration on. BITS: the input plus what
+     * is set. Holds when `aliased`. */
+    struct as_value alias;
     uint32_t input[AS_ATOM_INPUTS]; /* terms */
     uint8_t inputs;
     uint8_t kind;     /* as_atom_kind */
     uint8_t location; /* LIVE */
+    uint8_t low_bits; /* BITS: how many may change */
     bool known;       /* step */
     bool aliased;
+    bool sets; /* BITS: sets them, else clears */
 };
 
 struct as_term {
@@ -61,6 +66,14 @@ void as_symbols_fini(struct as_symbols *s);
 struct as_value as_symbol_atom(struct as_symbols *s, enum as_atom_kind kind);
 /* Makes `value` an input of the newest atom; beyond AS_ATOM_INPUTS it becomes VARYING. */
 void as_symbol_input(struct as_symbols *s, struct as_value value);
+
+/*
+ * `value` with bits set by an `or` of a small number: compilers write sums so when the low bits are
+ * zero. With a step that leaves the low bits alone it is the sum; else anything. `set` 0: the low
+ * bits are cleared.
+ */
+struct as_value as_symbol_bits(struct as_symbols *s, struct as_value value, int64_t set,
+                               unsigned low_bits);
 
 /* The term that is the atom alone. */
 uint32_t as_symbol_term(struct as_symbols *s, uint32_t atom);
