@@ -142,6 +142,9 @@ int as_loop_path_count(const struct assay_program *program, uint32_t loop, struc
                        uint64_t *count)
 {
     struct as_iteration iteration;
+    *count = 1;
+    if (program->loop[loop].blocks == 1)
+        return 0;
     AS_TRY(as_iteration_make(program, loop, arena, &iteration));
     *count = iteration.ways[0];
     return 0;

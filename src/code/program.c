@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "code/nest.h"
+#include "code/paths.h"
 
 #define FILL_GRAIN 32
 
@@ -196,6 +197,25 @@ static void fill_loops(struct assay_program *program, const struct as_nest *nest
     count_loop_edges(program, body);
 }
 
+/* Paths of the loops of one body: of all of them only the number. */
+static int count_paths(struct assay_program *program, const struct assay_body *body, unsigned limit)
+{
+    struct as_arena scratch;
+    int rc = 0;
+    as_arena_init(&scratch);
+    for (uint32_t l = body->first_loop; l < body->first_loop + body->loops && rc == 0; l++) {
+        uint64_t count = 0;
+        if (l % 64 == 63) /* what the loops before needed is not needed any more */
+            as_arena_fini(&scratch);
+        rc = as_loop_path_count(program, l, &scratch, &count);
+        program->loop[l].paths = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
+        if (limit && count > limit)
+            program->loop[l].bits |= ASSAY_LOOP_PATH_LIMIT;
+    }
+    as_arena_fini(&scratch);
+    return rc;
+}
+
 static int nest_some(void *ctx, size_t from, size_t to, unsigned worker, struct assay_error *err)
 {
     struct fill *f = ctx;
@@ -212,7 +232,6 @@ static int nest_some(void *ctx, size_t from, size_t to, unsigned worker, struct 
 static int fill_some(void *ctx, size_t from, size_t to, unsigned worker, struct assay_error *err)
 {
     (void)worker;
-    (void)err;
     const struct fill *f = ctx;
     struct assay_program *program = f->b->program;
     for (size_t i = from; i < to; i++) {
@@ -221,8 +240,11 @@ static int fill_some(void *ctx, size_t from, size_t to, unsigned worker, struct 
         program->body[i].function = f->b->region.at[f->b->body.at[i].head].function;
         fill_blocks(program, &f->b->flow[i], &f->nest[i], body, edge);
         fill_preds(program, body, edge);
-        if (body->loops)
-            fill_loops(program, &f->nest[i], body, f->first_loop_block[i]);
+        if (!body->loops)
+            continue;
+        fill_loops(program, &f->nest[i], body, f->first_loop_block[i]);
+        if (count_paths(program, body, f->b->path_limit) < 0)
+            return as_error_nomem(err, "paths of loops");
     }
     return 0;
 }

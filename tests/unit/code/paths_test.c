@@ -36,6 +36,8 @@ static void test_few(void **state)
     assert_int_equal(assay_loop_paths(b.program, loop, 8, &paths, NULL), 0);
     assert_int_equal(paths.count, 8);
     assert_int_equal(paths.path_n, 8);
+    assert_int_equal(b.program->loop[loop].paths, 8);
+    assert_false(b.program->loop[loop].bits & ASSAY_LOOP_PATH_LIMIT);
     assert_false(paths.merged);
     for (size_t i = 0; i < paths.path_n; i++) {
         const uint32_t *at = paths.block + paths.path[i].first;
@@ -70,6 +72,8 @@ static void test_many(void **state)
     struct assay_paths paths;
     assert_int_equal(assay_loop_paths(b.program, built_loop(&b, "f", 0), 8, &paths, NULL), 0);
     assert_int_equal(paths.count, (uint64_t)1 << 40);
+    assert_true(b.program->loop[0].paths == UINT32_MAX);
+    assert_true(b.program->loop[0].bits & ASSAY_LOOP_PATH_LIMIT);
     assert_true(paths.merged);
     assert_int_equal(paths.block_n, 81);
     assay_paths_free(&paths);
