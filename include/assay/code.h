@@ -292,6 +292,8 @@ struct assay_stream {
     uint8_t access;  /* assay_access bits */
     uint8_t stride;  /* assay_stride */
     bool stack;      /* the function's own frame: spills and locals */
+    bool steady;     /* UNKNOWN: the same step in every iteration, but no constant of the code (a
+                        leading dimension in a register) */
 };
 
 /* A register that changes by the same amount in every iteration. */

@@ -132,8 +132,11 @@ static bool multiply_value(struct work *w, struct as_value *out)
 {
     struct as_value a, b;
     unsigned n = w->form->operands;
-    return n >= 2 && named(w, "imul") && operand_value(w, n - 2, &a) &&
-           operand_value(w, n - 1, &b) && scaled(w, a, b, out);
+    if (n < 2 || !named(w, "imul") || !operand_value(w, n - 2, &a) || !operand_value(w, n - 1, &b))
+        return false;
+    if (!scaled(w, a, b, out))
+        *out = as_symbol_product(&w->e->symbols, a, b);
+    return true;
 }
 
 static bool logic_value(struct work *w, struct as_value *out)

@@ -11,6 +11,8 @@
 #include "code/iteration.h"
 #include "code/reach.h"
 
+enum { INSERTION_MOST = 16 };
+
 static int compare_dependences(const void *a, const void *b)
 {
     const struct assay_dependence *x = a, *y = b;
@@ -23,13 +25,28 @@ static int compare_dependences(const void *a, const void *b)
     return x->distance < y->distance ? -1 : x->distance > y->distance;
 }
 
+/* Most instructions have two or three. */
+static void insert_all(struct assay_dependence *at, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        struct assay_dependence d = at[i];
+        size_t k = i;
+        for (; k > 0 && compare_dependences(&d, &at[k - 1]) < 0; k--)
+            at[k] = at[k - 1];
+        at[k] = d;
+    }
+}
+
 /* Orders the dependences of one instruction, from `first` on; an operand that two memory accesses
  * of it share is kept once. */
 static void order(as_dependence_vec *v, size_t first)
 {
     if (v->n - first < 2)
         return;
-    qsort(v->at + first, v->n - first, sizeof *v->at, compare_dependences);
+    if (v->n - first > INSERTION_MOST)
+        qsort(v->at + first, v->n - first, sizeof *v->at, compare_dependences);
+    else
+        insert_all(v->at + first, v->n - first);
     size_t n = first + 1;
     for (size_t i = n; i < v->n; i++) {
         if (compare_dependences(&v->at[n - 1], &v->at[i]) == 0)

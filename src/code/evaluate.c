@@ -152,6 +152,19 @@ static void find_steps(struct as_evaluation *e)
     }
 }
 
+/* Locations that change by something that never changes. */
+static void find_steady(struct as_evaluation *e)
+{
+    struct as_symbols *s = &e->symbols;
+    for (unsigned i = 0; i < e->locations && !s->failed; i++) {
+        int64_t step;
+        struct as_value by = as_symbol_add(s, e->end[i], e->live[i], -1);
+        struct as_atom *atom = live_atom(e, i);
+        atom->steady = !atom->known && as_symbol_step(s, by.term, &step) && step == 0;
+    }
+    as_symbol_settle(s, !e->stores);
+}
+
 /* True when the address has a part that points into the frame. */
 static bool in_frame(const struct as_evaluation *e, const struct as_access *a, uint32_t sp_atom)
 {
@@ -176,6 +189,7 @@ static void finish_accesses(struct as_evaluation *e)
         if (s->failed)
             return;
         a->known = !a->gathered && as_symbol_step(s, a->address.term, &a->step);
+        a->steady = !a->known && !a->gathered && as_symbol_steady(s, a->address.term);
         a->frame = in_frame(e, a, sp_atom);
     }
 }
@@ -212,6 +226,7 @@ int as_evaluate(struct as_evaluation *e, const struct as_steps *steps, struct as
     start(e);
     walk(e);
     find_steps(e);
+    find_steady(e);
     finish_accesses(e);
     return e->symbols.failed ? ASSAY_ERR_NOMEM : 0;
 }

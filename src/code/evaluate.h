@@ -30,6 +30,7 @@ struct as_access {
     uint8_t operand;         /* number among assay_insn_memory */
     uint8_t location;        /* of the slot, or UINT8_MAX */
     bool known;
+    bool steady;   /* not known, but the same in every iteration */
     bool gathered; /* the index is a vector */
     bool frame;    /* in the function's frame */
     bool indirect; /* an address register holds what comes from memory (as_evaluate_origin) */

@@ -140,6 +140,16 @@ static bool same_array(const struct operand *a, const struct operand *b)
     return gap <= a->access->memory.width_b + GAP_B + step;
 }
 
+/* Sorts unless it is sorted: blocks mostly follow each other as their instructions do. */
+static void sort_operands(struct work *w, int (*compare)(const void *, const void *))
+{
+    uint32_t i = 1;
+    while (i < w->operands && compare(&w->operand[i - 1], &w->operand[i]) <= 0)
+        i++;
+    if (i < w->operands)
+        qsort(w->operand, w->operands, sizeof *w->operand, compare);
+}
+
 static int list_operands(struct work *w)
 {
     const struct as_view *view = &w->view;
@@ -154,7 +164,7 @@ static int list_operands(struct work *w)
         if (as_view_block(view, block)->loop == w->loop)
             describe(w, a, &w->operand[w->operands++]);
     }
-    qsort(w->operand, w->operands, sizeof *w->operand, compare_operands);
+    sort_operands(w, compare_operands);
     for (uint32_t i = 0; i < w->operands; i++)
         w->operand[i].index = i;
     return w->e.symbols.failed ? ASSAY_ERR_NOMEM : 0;
@@ -202,7 +212,7 @@ static int make_groups(struct work *w)
     w->group = as_arena_array(&w->arena, struct group, w->operands + 1u);
     if (!piece || !w->group)
         return ASSAY_ERR_NOMEM;
-    qsort(w->operand, w->operands, sizeof *w->operand, compare_arrays);
+    sort_operands(w, compare_arrays);
     for (uint32_t i = 0, end; i < w->operands; i = end) {
         struct group *g = &w->group[w->groups];
         g->first = w->operand[i].access->address.constant;
@@ -215,7 +225,7 @@ static int make_groups(struct work *w)
         g->covered = covers(&w->operand[i], &w->operand[end], piece);
         w->groups++;
     }
-    qsort(w->operand, w->operands, sizeof *w->operand, compare_operands);
+    sort_operands(w, compare_operands);
     return 0;
 }
 
@@ -257,7 +267,8 @@ static void fill_stream(const struct work *w, const struct operand *o, struct as
                       : g->covered ? ASSAY_STRIDE_UNIT
                                    : ASSAY_STRIDE_CONSTANT;
     } else {
-        out->stride = a->indirect ? ASSAY_STRIDE_INDIRECT : ASSAY_STRIDE_UNKNOWN;
+        out->stride = a->indirect && !a->steady ? ASSAY_STRIDE_INDIRECT : ASSAY_STRIDE_UNKNOWN;
+        out->steady = a->steady;
     }
 }
 

@@ -162,6 +162,16 @@ struct as_value as_symbol_add(struct as_symbols *s, struct as_value a, struct as
     return sum;
 }
 
+struct as_value as_symbol_product(struct as_symbols *s, struct as_value a, struct as_value b)
+{
+    struct as_value v = as_symbol_atom(s, AS_ATOM_PURE);
+    as_symbol_input(s, a);
+    as_symbol_input(s, b);
+    if (!s->failed)
+        s->atom.at[s->atom.n - 1].product = true;
+    return v;
+}
+
 bool as_symbol_step(const struct as_symbols *s, uint32_t term, int64_t *step)
 {
     const struct as_term *t = &s->term.at[term];
@@ -171,6 +181,17 @@ bool as_symbol_step(const struct as_symbols *s, uint32_t term, int64_t *step)
         if (!atom->known)
             return false;
         *step = plus(*step, times(atom->step, t->factor[i]));
+    }
+    return true;
+}
+
+bool as_symbol_steady(const struct as_symbols *s, uint32_t term)
+{
+    const struct as_term *t = &s->term.at[term];
+    for (uint32_t i = 0; i < t->parts; i++) {
+        const struct as_atom *atom = &s->atom.at[t->atom[i]];
+        if (!atom->known && !atom->steady)
+            return false;
     }
     return true;
 }
@@ -216,11 +237,14 @@ void as_symbol_settle(struct as_symbols *s, bool loads)
         }
         if (atom->kind != AS_ATOM_PURE && (atom->kind != AS_ATOM_LOAD || !loads))
             continue;
-        atom->known = true;
+        unsigned fixed = 0, steady = 0;
         for (uint32_t k = 0; k < atom->inputs; k++) {
             int64_t step;
-            atom->known &= as_symbol_step(s, atom->input[k], &step) && step == 0;
+            fixed += as_symbol_step(s, atom->input[k], &step) && step == 0;
+            steady += as_symbol_steady(s, atom->input[k]);
         }
+        atom->known = fixed == atom->inputs;
+        atom->steady = atom->product && !atom->known && fixed == 1 && steady == 2;
     }
 }
 

@@ -41,6 +41,8 @@ struct as_atom {
     uint8_t location; /* LIVE */
     uint8_t low_bits; /* BITS: how many may change */
     bool known;       /* step */
+    bool steady;      /* the step is not known, but never changes */
+    bool product;     /* PURE: of its two inputs */
     bool aliased;
     bool sets; /* BITS: sets them, else clears */
 };
@@ -66,6 +68,9 @@ void as_symbols_fini(struct as_symbols *s);
 struct as_value as_symbol_atom(struct as_symbols *s, enum as_atom_kind kind);
 /* Makes `value` an input of the newest atom; beyond AS_ATOM_INPUTS it becomes VARYING. */
 void as_symbol_input(struct as_symbols *s, struct as_value value);
+
+/* a * b, neither a constant. */
+struct as_value as_symbol_product(struct as_symbols *s, struct as_value a, struct as_value b);
 
 /*
  * `value` with bits set by an `or` of a small number: compilers write sums so when the low bits are
@@ -94,6 +99,8 @@ static inline bool as_symbol_equal(struct as_value a, struct as_value b)
 
 /* Change of the sum per iteration; false when not known (yet). */
 bool as_symbol_step(const struct as_symbols *s, uint32_t term, int64_t *step);
+/* True when all steps of the sum are known or never change. */
+bool as_symbol_steady(const struct as_symbols *s, uint32_t term);
 /* Finds steps of atoms that hang on those of others; `loads`: nothing in the loop writes memory. */
 void as_symbol_settle(struct as_symbols *s, bool loads);
 /* The same value with aliases replaced. */

@@ -164,6 +164,9 @@ static const char text[] = ".intel_syntax noprefix\n"
     FUNCTION("spilled", "push rbp\nmov rbp, rsp\n1: mov eax, [rbp-4]\ncdqe\n"
                         "lea rdx, [rax*8]\nmov rax, [rbp-16]\nadd rax, rdx\nmov [rax], rcx\n"
                         "add dword ptr [rbp-4], 1\ncmp dword ptr [rbp-4], 99\njle 1b\npop rbp\n")
+    /* steps in registers: one that stays, a product, one that grows */
+    FUNCTION("leading", "1: mov [rdi], rax\nmov rbx, rdx\nimul rbx, r8\nmov [rsi+rbx*8], rax\n"
+                        "mov [r9], rax\nadd r9, rdx\nadd rdi, r8\ninc rdx\ndec rcx\njnz 1b\n")
         FUNCTION("vector", "1: vgatherqpd ymm0, [rdi+ymm1*8], ymm2\nvmovupd [rsi], ymm0\n"
                            "add rsi, 32\ndec rcx\njnz 1b\n")
             FUNCTION("again", "1: push rax\npush rbx\npop rbx\npop rax\nmov [rsp+8], rax\n"
@@ -261,6 +264,18 @@ static void test_origin(void **state)
     assay_streams_free(&s);
 }
 
+static void test_steady(void **state)
+{
+    const struct built *b = *state;
+    struct assay_streams s = of(b, "leading", 0);
+    assert_int_equal(s.n, 3);
+    for (size_t i = 0; i < s.n; i++) {
+        assert_int_equal(s.at[i].stride, ASSAY_STRIDE_UNKNOWN);
+        assert_int_equal(s.at[i].steady, i < 2);
+    }
+    assay_streams_free(&s);
+}
+
 static void test_frame(void **state)
 {
     const struct built *b = *state;
@@ -314,10 +329,10 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_arrays),   cmocka_unit_test(test_inductions),
-        cmocka_unit_test(test_nest),     cmocka_unit_test(test_origin),
-        cmocka_unit_test(test_frame),    cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_compiled),
+        cmocka_unit_test(test_arrays),    cmocka_unit_test(test_inductions),
+        cmocka_unit_test(test_nest),      cmocka_unit_test(test_origin),
+        cmocka_unit_test(test_steady),    cmocka_unit_test(test_frame),
+        cmocka_unit_test(test_no_memory), cmocka_unit_test(test_compiled),
     };
     return cmocka_run_group_tests_name("code/streams", tests, setup, teardown);
 }
