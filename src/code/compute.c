@@ -38,6 +38,8 @@ static struct as_value form_address(struct as_evaluation *e, uint8_t base, uint8
     struct as_value v = as_symbol_constant(disp);
     if (is_gpr(base))
         v = as_symbol_add(s, v, e->now[base], 1);
+    else if (base == ASSAY_REG_IP)
+        v = as_symbol_add(s, v, e->image, 1);
     if (is_gpr(index))
         v = as_symbol_add(s, v, e->now[index], scale);
     else if (index != ASSAY_REG_NONE)
@@ -58,8 +60,7 @@ static void form_accesses(struct work *w)
         if (!m[i].access)
             continue;
         struct as_access a = {.memory = m[i], .at = w->step, .operand = (uint8_t)i};
-        uint8_t base = m[i].rip_relative ? ASSAY_REG_NONE : m[i].base;
-        a.address = form_address(e, base, m[i].index, m[i].scale, m[i].segment, m[i].disp);
+        a.address = form_address(e, m[i].base, m[i].index, m[i].scale, m[i].segment, m[i].disp);
         a.gathered = m[i].index != ASSAY_REG_NONE && !is_gpr(m[i].index);
         a.location = as_frame_location(e, &m[i]);
         if (i == 0 && w->insn->bits & ASSAY_INSN_MEM) {

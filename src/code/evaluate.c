@@ -165,17 +165,24 @@ static void find_steady(struct as_evaluation *e)
     as_symbol_settle(s, !e->stores);
 }
 
+/* True when the address has the atom as a part. */
+static bool has_atom(const struct as_symbols *s, struct as_value address, uint32_t atom)
+{
+    const struct as_term *t = &s->term.at[address.term];
+    for (uint32_t k = 0; k < t->parts; k++) {
+        if (t->factor[k] == 1 && t->atom[k] == atom)
+            return true;
+    }
+    return false;
+}
+
 /* True when the address has a part that points into the frame. */
 static bool in_frame(const struct as_evaluation *e, const struct as_access *a, uint32_t sp_atom)
 {
     const struct as_symbols *s = &e->symbols;
-    const struct as_term *t = &s->term.at[a->address.term];
     uint32_t bp_atom = s->term.at[e->live[AS_REG_BP].term].atom[0];
-    for (uint32_t k = 0; k < t->parts; k++) {
-        if (t->factor[k] == 1 &&
-            (t->atom[k] == sp_atom || (e->bp_is_frame && t->atom[k] == bp_atom)))
-            return true;
-    }
+    if (has_atom(s, a->address, sp_atom) || (e->bp_is_frame && has_atom(s, a->address, bp_atom)))
+        return true;
     return a->memory.stack || a->location != UINT8_MAX;
 }
 
@@ -183,6 +190,7 @@ static void finish_accesses(struct as_evaluation *e)
 {
     struct as_symbols *s = &e->symbols;
     struct as_value sp = as_symbol_canonical(s, e->live[AS_REG_SP]);
+    uint32_t image_atom = s->failed ? UINT32_MAX : s->term.at[e->image.term].atom[0];
     uint32_t sp_atom = s->failed || !sp.term ? UINT32_MAX : s->term.at[sp.term].atom[0];
     as_vec_foreach (&e->access, a) {
         a->address = as_symbol_canonical(s, a->address);
@@ -190,6 +198,7 @@ static void finish_accesses(struct as_evaluation *e)
             return;
         a->known = !a->gathered && as_symbol_step(s, a->address.term, &a->step);
         a->steady = !a->known && !a->gathered && as_symbol_steady(s, a->address.term);
+        a->image = has_atom(s, a->address, image_atom);
         a->frame = in_frame(e, a, sp_atom);
     }
 }
@@ -208,6 +217,7 @@ static void start(struct as_evaluation *e)
         if (!e->symbols.failed)
             live_atom(e, i)->location = (uint8_t)i;
     }
+    e->image = as_symbol_atom(&e->symbols, AS_ATOM_FIXED);
     e->segment[0] = as_symbol_atom(&e->symbols, AS_ATOM_FIXED);
     e->segment[1] = as_symbol_atom(&e->symbols, AS_ATOM_FIXED);
     memcpy(e->end, e->live, sizeof e->end);

@@ -32,6 +32,7 @@ struct as_access {
     bool known;
     bool steady;   /* not known, but the same in every iteration */
     bool gathered; /* the index is a vector */
+    bool image;    /* the constant is an address of the file */
     bool frame;    /* in the function's frame */
     bool indirect; /* an address register holds what comes from memory (as_evaluate_origin) */
 };
@@ -54,6 +55,7 @@ struct as_evaluation {
     bool stores;        /* something writes memory that is no slot, or calls */
     struct as_value live[AS_LOCATIONS_MOST]; /* at the start of an iteration: an atom each */
     struct as_value end[AS_LOCATIONS_MOST];  /* at its end */
+    struct as_value image;                   /* where the file is loaded */
     struct as_value segment[2];              /* bases of fs and gs */
     struct as_value *out;                    /* per block of the view and location */
     struct as_value *now;

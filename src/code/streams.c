@@ -64,10 +64,13 @@ static uint32_t symbol_at(const struct assay_object *object, uint64_t address)
     return ASSAY_NONE;
 }
 
+/* True for addresses that code of a file with a fixed address may hold as displacements. */
 static bool in_image(const struct assay_object *object, uint64_t address)
 {
     const struct assay_section *section;
-    size_t n = object ? assay_object_sections(object, &section) : 0;
+    if (!object || assay_object_info(object)->type != ASSAY_OBJECT_EXECUTABLE)
+        return false;
+    size_t n = assay_object_sections(object, &section);
     for (size_t i = 0; i < n; i++) {
         if (section[i].alloc && section[i].address &&
             address - section[i].address < section[i].size_b)
@@ -99,7 +102,7 @@ static void describe(struct work *w, const struct as_access *a, struct operand *
     o->insn = w->steps.insn[a->at];
     o->term = a->known ? a->address.term : fixed_part(&w->e.symbols, a->address.term);
     o->symbol = ASSAY_NONE;
-    o->absolute = a->memory.rip_relative || !a->address.term || in_image(object, constant);
+    o->absolute = a->image || !a->address.term || in_image(object, constant);
     if (o->absolute && object)
         o->symbol = symbol_at(object, constant);
 }
