@@ -70,6 +70,12 @@ int as_cli_init(struct as_cli *cli, struct assay_error *err)
 {
     const char *path = cli->args.value[AS_OPTION_OUTPUT];
 
+    cli->format = (enum as_format)cli->args.number[AS_OPTION_FORMAT];
+    if (cli->format >= AS_FORMAT_DOT && cli->args.verb != AS_VERB_CFG)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--format: %s is for graphs, which only 'assay cfg' shows; write text, "
+                            "json or csv",
+                            cli->args.value[AS_OPTION_FORMAT]);
     cli->fd = STDOUT_FILENO;
     signal(SIGPIPE, SIG_IGN); /* a reader that goes away ends us quietly, in as_cli_fini */
     if (path) {
@@ -81,7 +87,6 @@ int as_cli_init(struct as_cli *cli, struct assay_error *err)
     }
     as_out_init_fd(&cli->out, cli->fd, path ? path : "standard output");
     cli->is_open = true;
-    cli->format = (enum as_format)cli->args.number[AS_OPTION_FORMAT];
     cli->jobs = (unsigned)cli->args.number[AS_OPTION_JOBS];
     cli->color = cli->format == AS_FORMAT_TEXT &&
                  as_color_use((enum as_color)cli->args.number[AS_OPTION_COLOR], cli->fd);

@@ -14,7 +14,13 @@
 #include "base/table.h"
 #include "options.h"
 
-enum as_format { AS_FORMAT_TEXT, AS_FORMAT_JSON, AS_FORMAT_CSV }; /* order of --format */
+enum as_format {
+    AS_FORMAT_TEXT,
+    AS_FORMAT_JSON,
+    AS_FORMAT_CSV,
+    AS_FORMAT_DOT,
+    AS_FORMAT_SVG
+}; /* order of --format */
 
 /* An input that could not be used: said on stderr at once, listed in JSON at the end. */
 struct as_refusal {
