@@ -260,6 +260,9 @@ static bool fills_slot(const struct work *w, uint8_t location)
 static void write_results(struct work *w)
 {
     struct as_evaluation *e = w->e;
+    /* Most instructions of vector code write neither a general register nor the frame. */
+    if (!(w->effects->written.word[0] & 0xffff) && !(w->insn->bits & ASSAY_INSN_STACKMEM))
+        return;
     uint64_t written = as_frame_writes(e, w->insn, w->effects);
     if (!written)
         return;

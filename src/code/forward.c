@@ -156,6 +156,8 @@ int as_forward_init(struct as_forward *f, const struct as_evaluation *e, struct 
     if (!f->store)
         return ASSAY_ERR_NOMEM;
     list_stores(f);
+    if (!f->n)
+        return 0;
     AS_TRY(count_calls(f));
     return find_always(f);
 }
@@ -385,12 +387,14 @@ static int name_stores(struct as_forward *f, struct load *l, as_dependence_vec *
 int as_forward_step(struct as_forward *f, uint32_t step, as_dependence_vec *out)
 {
     const struct as_view *view = f->e->steps->view;
+    if (!f->n)
+        return 0;
     for (; f->next < f->e->access.n && f->e->access.at[f->next].at <= step; f->next++) {
         const struct as_access *a = &f->e->access.at[f->next];
         while (a->at >= view->start[f->block + 1])
             f->block++;
         /* Far from the limits of the numbers, where no address is. */
-        if (!f->n || !(a->memory.access & ASSAY_ACCESS_READ) || !usable(f, a) ||
+        if (!(a->memory.access & ASSAY_ACCESS_READ) || !usable(f, a) ||
             llabs(a->address.constant / 2) > INT64_MAX / 4 ||
             (a->known && llabs(a->step / 2) > INT64_MAX / 4))
             continue;

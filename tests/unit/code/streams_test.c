@@ -69,6 +69,8 @@ static const char source[] =
     "long chase(struct list *p) { long s = 0; for (; p; p = p->next) s += p->v; return s; }\n"
     "void narrow(int *restrict a, const int *restrict b, int n)\n"
     "{ for (int i = 0; i < n; i++) a[i] = b[i] + 1; }\n"
+    "__attribute__((visibility(\"hidden\"))) double G[512], H[512];\n"
+    "void globals(long n) { for (long i = 0; i < n; i++) G[i] = H[i] + H[i]; }\n"
     "double same(const volatile double *p, long n)\n"
     "{ double s = 0; for (long i = 0; i < n; i++) s += *p; return s; }\n";
 
@@ -122,6 +124,10 @@ static void check_source(const struct built *b, const char *flags)
     assert_true(s.kind[ASSAY_STRIDE_UNIT] >= 2);
     assert_int_equal(s.arrays_read, 1);
     assert_int_equal(s.arrays_written, 1);
+    s = summarise(b, built_hot(b, "globals"));
+    assert_int_equal(s.arrays_read, 1);
+    assert_int_equal(s.arrays_written, 1);
+    assert_int_equal(s.kind[ASSAY_STRIDE_CONSTANT] + s.kind[ASSAY_STRIDE_UNKNOWN], 0);
     s = summarise(b, built_hot(b, "same"));
     assert_true(s.kind[ASSAY_STRIDE_ZERO] >= 1);
     assert_int_equal(s.arrays_read, 1);
