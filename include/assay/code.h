@@ -191,7 +191,9 @@ void assay_program_free(struct assay_program **program);
 
 /*
  * The ways through one iteration: simple paths from the header of a loop to the source of one of
- * its back edges. Blocks of inner loops count once: their back edges are left out.
+ * its back edges. Blocks of inner loops count once: their back edges are left out, and what leads
+ * nowhere else (the body of an inner loop that tests at its head) stands on no path. In irreducible
+ * parts the order of the edges decides which of them go back. Several edges to one block are one.
  */
 struct assay_path {
     uint32_t first, blocks; /* into assay_paths.block */
@@ -207,8 +209,8 @@ struct assay_paths {
     bool merged;
 };
 /*
- * Paths of `loop`, in order of their edges; `limit` 0 = any. Caller owns `out` and releases it
- * with assay_paths_free. Errors: NOMEM.
+ * Paths of `loop`, in order of their edges; `limit` 0 = any, as long as the list stays below 2^26
+ * blocks. Caller owns `out` and releases it with assay_paths_free. Errors: NOMEM.
  */
 int assay_loop_paths(const struct assay_program *program, uint32_t loop, unsigned limit,
                      struct assay_paths *out, struct assay_error *err);
@@ -227,7 +229,8 @@ enum assay_dependence_bits {
                                           has no other use there (lea computes: not set) */
     ASSAY_DEPENDENCE_MERGE = 1 << 1,   /* only the part that a partial write keeps is read */
     ASSAY_DEPENDENCE_MAYBE = 1 << 2,   /* the write happens under a condition, or (merged view) `to`
-                                          may read what another instruction wrote */
+                                          may read what another instruction wrote, or (frame) a call
+                                          in between may have written it */
     ASSAY_DEPENDENCE_PARTIAL = 1 << 3  /* memory: the load reads more than the store wrote */
 };
 
@@ -245,16 +248,16 @@ struct assay_dependence {
     uint32_t from, to; /* into assay_dependences.insn */
     uint16_t distance; /* iterations: 0 = the same */
     uint8_t kind;      /* assay_dependence_kind */
-    uint8_t what; /* memory: 0 */
-    uint8_t bits; /* assay_dependence_bits */
+    uint8_t what;      /* memory: 0 */
+    uint8_t bits;      /* assay_dependence_bits */
 };
 struct assay_dependences {
     uint32_t *insn; /* into program.code.insn, in order of execution */
     size_t insn_n;
     struct assay_dependence *at; /* ordered by to, from, kind, what, distance */
     size_t n;
-    /* Merged view: some value has more than ASSAY_DEPENDENCE_WRITERS possible writers, of which only
-     * the last ones stand here. */
+    /* Merged view: some value has more than ASSAY_DEPENDENCE_WRITERS possible writers, of which
+     * only the last ones stand here. */
     bool limited;
 };
 /*
@@ -262,7 +265,7 @@ struct assay_dependences {
  * those of all paths together (reaching definitions over the blocks of the loop, its inner loops'
  * back edges left out; the smallest distance of each pair). Memory: store and load have the same
  * symbolic address; the latest store wins and hides those before it; stores to addresses that
- * cannot be compared are taken not to interfere, a call interferes outside the frame. Caller owns
+ * cannot be compared are taken not to interfere, calls are, but for the frame (MAYBE). Caller owns
  * `out` and releases it with assay_dependences_free. Errors: NOMEM.
  */
 int assay_loop_dependences(const struct assay_program *program, uint32_t loop,
@@ -282,8 +285,11 @@ enum assay_stride {
 
 /* One memory operand of one instruction of a loop. */
 struct assay_stream {
-    uint32_t insn;    /* into program.code.insn */
-    uint32_t array;   /* operands with the same symbolic base and step share it: 0, 1, ... */
+    uint32_t insn; /* into program.code.insn */
+    /* Operands with the same symbolic base and step share it: 0, 1, ... in the order of the
+     * instructions, arrays on the stack after all others. With an unknown step: the part of the
+     * base that does not change. In the file itself: one symbol, or close together. */
+    uint32_t array;
     int64_t stride_b; /* bytes per iteration; 0 unless ZERO, UNIT, CONSTANT */
     int64_t offset_b; /* from the first byte of its array in the same iteration */
     uint32_t width_b; /* bytes of one access; 0 = depends on state */
@@ -296,10 +302,13 @@ struct assay_stream {
                         leading dimension in a register) */
 };
 
-/* A register that changes by the same amount in every iteration. */
+/*
+ * A general register that differs at the start of each iteration by the same amount from the one
+ * before (of a register set from another one: from the second iteration on).
+ */
 struct assay_induction {
     uint8_t reg;
-    bool controls; /* the exit test of the loop compares it */
+    bool controls; /* the instruction that sets the flags of an exit's branch reads it */
     int64_t step;
 };
 

@@ -30,6 +30,7 @@ struct candidate {
     const struct as_store *store;
     int64_t from_b;
     uint32_t distance;
+    bool called; /* a call lies between */
 };
 
 struct load {
@@ -204,12 +205,12 @@ static bool dominates(const struct as_forward *f, uint32_t a, uint32_t b)
     return false;
 }
 
-/* A call between store and load may have written anything but the frame. */
+/* A call between store and load may have written what the load reads. */
 static bool call_between(const struct as_forward *f, const struct load *l,
                          const struct candidate *c)
 {
     uint32_t n = f->e->steps->n, at = l->access->at;
-    if (!f->calls || l->access->frame)
+    if (!f->calls)
         return false;
     uint32_t after = c->store->at + 1;
     if (c->distance == 0)
@@ -226,7 +227,11 @@ static void add_candidate(struct as_forward *f, struct load *l, const struct as_
 {
     const struct as_view *view = f->e->steps->view;
     struct candidate c = {.store = s, .from_b = from_b, .distance = distance};
-    if (l->n == CANDIDATES_MOST || from_b + s->width_b <= 0 || call_between(f, l, &c))
+    if (l->n == CANDIDATES_MOST || from_b + s->width_b <= 0)
+        return;
+    /* Few callees write the caller's frame: there it is likely, elsewhere nothing is known. */
+    c.called = call_between(f, l, &c);
+    if (c.called && !l->access->frame)
         return;
     if (!distance && !view->chain && s->block != l->block && !dominates(f, s->block, l->block) &&
         !reaches(f, s->block, l->block))
@@ -371,9 +376,9 @@ static int name_stores(struct as_forward *f, struct load *l, as_dependence_vec *
             continue;
         bool sure = certain(f, l, c);
         uint8_t flags = mask == all ? 0 : ASSAY_DEPENDENCE_PARTIAL;
-        if (!sure)
+        if (!sure || c->called)
             flags |= ASSAY_DEPENDENCE_MAYBE;
-        else
+        if (sure)
             left &= ~mask;
         AS_TRY(as_vec_push(out, (struct assay_dependence){.from = c->store->at,
                                                           .to = l->access->at,
