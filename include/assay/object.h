@@ -119,8 +119,8 @@ struct assay_segment {
 };
 size_t assay_object_segments(const struct assay_object *object, const struct assay_segment **out);
 
-/* Bytes of the loaded image at [address, address + *size_b); *size_b is cut at the end of the
- * section or segment. NULL when nothing of the file stands there. */
+/* Bytes of the loaded image from `address` on; *size_b becomes how many there are up to the end of
+ * the section or segment. NULL and 0 when nothing of the file stands there. */
 const uint8_t *assay_object_bytes(const struct assay_object *object, uint64_t address,
                                   uint64_t *size_b);
 

@@ -252,7 +252,9 @@ int as_reference_decode(const uint8_t *bytes, size_t size_b, uint64_t address,
     ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
     if (size_b > AS_INSN_MAX_B)
         size_b = AS_INSN_MAX_B;
-    if (!size_b || !ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes, size_b, &zi, ops))) {
+    /* MVEX is Knights Corner's alone: to every other processor these bytes are nothing. */
+    if (!size_b || !ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes, size_b, &zi, ops)) ||
+        zi.encoding == ZYDIS_INSTRUCTION_ENCODING_MVEX) {
         invalid(address, out);
         return 0;
     }

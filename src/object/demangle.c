@@ -33,6 +33,8 @@ static void put(struct sink *out, const char *s, size_t n)
     size_t room = out->buf_b - 1 - out->n;
     if (n > room)
         n = room;
+    if (n == 0) /* libiberty hands NULL for an empty piece */
+        return;
     memcpy(out->buf + out->n, s, n);
     out->n += n;
     out->buf[out->n] = 0;

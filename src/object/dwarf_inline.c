@@ -89,7 +89,7 @@ static void take_attr(struct die *die, uint16_t name, const struct as_dw_value *
 static void read_die(const struct as_dw_unit *unit, struct as_dw_cursor *c,
                      const struct as_dw_abbrev *abbrev, struct die *die)
 {
-    const struct as_dw_attr *attr = unit->abbrevs->attr.at + abbrev->first;
+    const struct as_dw_attr *attr = as_dw_abbrev_attrs(unit->abbrevs, abbrev);
     *die = (struct die){0};
     for (uint32_t i = 0; i < abbrev->attrs && !c->bad; i++) {
         struct as_dw_value v;
@@ -107,7 +107,7 @@ static uint64_t skip_die(const struct as_dw_unit *unit, struct as_dw_cursor *c,
                           (uint64_t)abbrev->offsets * unit->offset_b);
         return 0;
     }
-    const struct as_dw_attr *attr = unit->abbrevs->attr.at + abbrev->first;
+    const struct as_dw_attr *attr = as_dw_abbrev_attrs(unit->abbrevs, abbrev);
     uint64_t sibling = 0;
     for (uint32_t i = 0; i < abbrev->attrs && !c->bad; i++) {
         if (attr[i].name == DW_AT_sibling) {

@@ -237,6 +237,12 @@ struct as_dw_abbrevs {
 int as_dw_abbrevs_read(struct as_dw_bytes section, uint64_t offset, struct as_dw_abbrevs *out);
 void as_dw_abbrevs_release(struct as_dw_abbrevs *table);
 const struct as_dw_abbrev *as_dw_abbrev_find(const struct as_dw_abbrevs *table, uint64_t code);
+/* Attributes of one abbreviation; NULL when it has none (a table may have none at all). */
+static inline const struct as_dw_attr *as_dw_abbrev_attrs(const struct as_dw_abbrevs *table,
+                                                          const struct as_dw_abbrev *abbrev)
+{
+    return abbrev->attrs ? table->attr.at + abbrev->first : NULL;
+}
 
 /* ---- Units -------------------------------------------------------------------------------- */
 

@@ -90,7 +90,7 @@ static int read_headers(struct as_dw_module *module, const struct as_dw_sections
 static void root_bases(struct as_dw_unit *unit, struct as_dw_cursor c,
                        const struct as_dw_abbrev *abbrev)
 {
-    const struct as_dw_attr *attr = unit->abbrevs->attr.at + abbrev->first;
+    const struct as_dw_attr *attr = as_dw_abbrev_attrs(unit->abbrevs, abbrev);
     for (uint32_t i = 0; i < abbrev->attrs && !c.bad; i++) {
         struct as_dw_value v;
         switch (attr[i].name) {
@@ -163,7 +163,7 @@ static bool read_root(struct as_dw_unit *unit)
         return false;
     unit->tag = abbrev->tag;
     root_bases(unit, c, abbrev);
-    const struct as_dw_attr *attr = unit->abbrevs->attr.at + abbrev->first;
+    const struct as_dw_attr *attr = as_dw_abbrev_attrs(unit->abbrevs, abbrev);
     for (uint32_t i = 0; i < abbrev->attrs; i++) {
         struct as_dw_value v;
         as_dw_form_read(unit, &c, &attr[i], &v);

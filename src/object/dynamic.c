@@ -337,8 +337,10 @@ static const char *interpreter(const struct as_file *file)
 {
     for (uint32_t i = 0; i < file->phdr_n; i++) {
         const Elf64_Phdr *phdr = &file->phdr[i];
+        if (phdr->p_type != PT_INTERP || !phdr->p_filesz)
+            continue; /* only what has bytes in the file was checked to lie within it */
         const char *name = (const char *)file->bytes + phdr->p_offset;
-        if (phdr->p_type == PT_INTERP && phdr->p_filesz && memchr(name, 0, phdr->p_filesz))
+        if (memchr(name, 0, phdr->p_filesz))
             return name;
     }
     return NULL;

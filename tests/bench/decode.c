@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Benchmark driver: decodes every executable section of a file, keeps all records, and says how
+ * many instructions there are and how much memory they take beyond the mapped file. One thread.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <assay/isa.h>
+#include <assay/object.h>
+
+/* A field of /proc/self/status in KiB. */
+static long status_kib(const char *field)
+{
+    char line[256];
+    long kib = 0;
+    FILE *file = fopen("/proc/self/status", "r");
+    while (file && fgets(line, sizeof line, file))
+        if (!strncmp(line, field, strlen(field)) && line[strlen(field)] == ':')
+            kib = atol(line + strlen(field) + 1);
+    if (file)
+        fclose(file);
+    return kib;
+}
+
+int main(int argc, char **argv)
+{
+    struct assay_object *object = NULL;
+    struct assay_error err = {0};
+    const struct assay_section *section = NULL;
+    if (argc != 2) {
+        fprintf(stderr, "usage: %s FILE\n", argv[0]);
+        return 2;
+    }
+    /* The peak less what the file itself has resident, less what the process had before. */
+    long before_kib = status_kib("RssAnon");
+    if (assay_object_open(argv[1], NULL, &object, &err)) {
+        fprintf(stderr, "%s\n", err.text);
+        return 1;
+    }
+    size_t n = assay_object_sections(object, &section), insns = 0, bytes = 0, invalid = 0;
+    struct assay_code *code = calloc(n ? n : 1, sizeof *code);
+    for (size_t i = 0; code && i < n; i++) {
+        if (!section[i].exec || !section[i].data)
+            continue;
+        if (assay_decode(section[i].data, section[i].size_b, section[i].address, &code[i], &err)) {
+            fprintf(stderr, "%s\n", err.text);
+            return 1;
+        }
+        insns += code[i].n;
+        bytes += section[i].size_b;
+        invalid += code[i].invalid_n;
+    }
+    long used_kib = status_kib("VmHWM") - status_kib("RssFile") - before_kib;
+    printf("instructions %zu\nbytes %zu\ninvalid %zu\nkib %ld\nbytes_per_instruction %.2f\n", insns,
+           bytes, invalid, used_kib, insns ? (double)used_kib * 1024 / (double)insns : 0);
+    for (size_t i = 0; code && i < n; i++)
+        assay_code_free(&code[i]);
+    free(code);
+    assay_object_close(&object);
+    return 0;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Benchmark driver: loads the symbols, functions and line table of a file (with "all" as second
+ * argument also inlined instances and declarations) and counts them. One thread.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include <assay/object.h>
+
+int main(int argc, char **argv)
+{
+    struct assay_object *object = NULL;
+    struct assay_error err = {0};
+    struct assay_debug debug = {0};
+    const struct assay_function *function = NULL;
+    const struct assay_symbol *symbol = NULL;
+    size_t functions = 0, damaged = 0;
+    if (argc < 2 || argc > 3) {
+        fprintf(stderr, "usage: %s FILE [all]\n", argv[0]);
+        return 2;
+    }
+    bool all = argc == 3 && !strcmp(argv[2], "all");
+    unsigned parts = all ? ASSAY_DEBUG_ALL : ASSAY_DEBUG_UNITS | ASSAY_DEBUG_LINES;
+    if (assay_object_open(argv[1], NULL, &object, &err) ||
+        assay_object_functions(object, all, &function, &functions, &err) ||
+        assay_object_debug(object, parts, 1, &debug, &damaged, &err)) {
+        fprintf(stderr, "%s\n", err.text);
+        return 1;
+    }
+    printf("symbols %zu\nfunctions %zu\nunits %zu\nlines %zu\ninlines %zu\n",
+           assay_object_symbols(object, &symbol), functions, debug.unit_n, debug.line_n,
+           debug.inline_n);
+    assay_object_close(&object);
+    return 0;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the fuzz entries share: the entry point that libFuzzer (or replay.c) calls, a check that
+ * ends the run, and walks that look at every fact of an object and hold it to its header.
+ */
+#ifndef TESTS_FUZZ_H
+#define TESTS_FUZZ_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <assay/object.h>
+
+/* The entry; libFuzzer's name for it. Always 0: nothing is kept out of the corpus. */
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_b);
+/* Called once before the first input; only where an entry defines it (weak in replay.c). */
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+
+/* A broken promise of a header: says which, then aborts, which every fuzzer takes for a crash. */
+#define FUZZ_CHECK(condition)                                                                      \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            fuzz_fail(__FILE__, __LINE__, #condition);                                             \
+    } while (0)
+extern char fuzz_context[256]; /* what was being looked at, for that message */
+_Noreturn void fuzz_fail(const char *file, int line, const char *condition);
+
+/* Reads a byte range or a string to its end, so that the address sanitizer sees a bad one. */
+void fuzz_touch(const void *bytes, size_t size_b);
+void fuzz_touch_string(const char *text); /* NULL is fine */
+
+/* An error object as every failing call must leave it: a code of the list, and a sentence. */
+void fuzz_check_error(int code, const struct assay_error *err);
+
+/* Everything an opened object says: the ELF side, and the DWARF side. */
+void fuzz_walk_elf(struct assay_object *object);
+void fuzz_walk_debug(struct assay_object *object);
+
+#endif

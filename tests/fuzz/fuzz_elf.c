@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fuzz entry: the bytes are an ELF file. Opens it from memory and looks at all that the ELF side
+ * says; debug information is loaded too, because damaged headers hand it odd sections. What is
+ * inside debug sections is the business of fuzz_dwarf.c.
+ */
+#include "fuzz.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Separate debug files are looked for where none can be. */
+static const struct assay_object_options OPTIONS = {.debug_dirs = "/nonexistent"};
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_b)
+{
+    struct assay_object *object = NULL;
+    struct assay_error err = {0};
+    int code = assay_object_open_memory(bytes, size_b, "input", &OPTIONS, &object, &err);
+    if (code) {
+        FUZZ_CHECK(!object);
+        fuzz_check_error(code, &err);
+        return 0;
+    }
+    FUZZ_CHECK(object);
+    fuzz_walk_elf(object);
+    fuzz_walk_debug(object);
+    assay_object_close(&object);
+    FUZZ_CHECK(!object);
+    return 0;
+}

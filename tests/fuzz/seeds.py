@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Seeds for the fuzz entries, made with the compilers of this host from programs below.
+
+usage: seeds.py OUT      (writes OUT/elf, OUT/dwarf, OUT/decode, OUT/demangle)
+
+The kept corpus started as these seeds, minimised by `fuzz-NAME -merge=1`; a compiler that is
+missing leaves its seeds out. The container of OUT/dwarf is described in pack.h.
+"""
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+
+PROGRAM = """
+static inline __attribute__((always_inline)) int twice(int x) { return 2 * x; }
+struct pair { int a, b; };
+static double table[4] = {1, 2, 3, 4};
+double sum(const double *x, int n) { double s = 0; for (int i = 0; i < n; i++) s += x[i]; return s; }
+int both(struct pair *p) { { int t = twice(p->a); p->b = t; } return twice(p->b) + (int)sum(table, 4); }
+void _start(void) { struct pair p = {1, 2}; both(&p); __builtin_trap(); }
+"""
+CXX = """
+namespace deep { template <class T> struct box { T t; T get() const { return t; } };
+struct base { virtual int f() { return 1; } }; }
+extern "C" void _start() { deep::box<int> b{3}; (void)b.get(); __builtin_trap(); }
+int deep_user(deep::box<long> *b, deep::box<int> *c) { return (int)b->get() + c->get(); }
+"""
+BARE = ["-nostdlib", "-static", "-Wl,--build-id=none", "-fno-stack-protector", "-ffunction-sections"]
+NAMES = [".debug_info", ".debug_abbrev", ".debug_line", ".debug_str", ".debug_line_str",
+         ".debug_rnglists", ".debug_ranges", ".debug_str_offsets", ".debug_addr", ".debug_aranges",
+         ".debug_types", ".debug_names", ".debug_info.dwo", ".debug_abbrev.dwo", ".debug_line.dwo",
+         ".debug_str.dwo", ".debug_rnglists.dwo", ".debug_str_offsets.dwo", ".debug_cu_index",
+         ".debug_tu_index", ".gnu_debugaltlink", ".note.gnu.build-id", ".eh_frame",
+         ".debug_types.dwo"]
+MAIN, DWO, ALT, DWP = range(4)
+DEMANGLE = ["_ZN4deep3boxIiE3getEv", "_Z3fooILi3EEvT_", "_ZNSt6vectorIdSaIdEE9push_backERKd",
+            "_ZN4core3ptr13drop_in_place17h0123456789abcdefE", "__heat_MOD_sweep",
+            "_RNvCs1234_7mycrate3foo", "_RINvNtC3std3mem8align_ofNtNtC3std3mem12DiscriminantE",
+            "_ZZ4mainENKUlvE_clEv", "heat_mp_sweep_", "_QMheatPsweep", "_ZTV4base", "plain",
+            "_ZN1aC1ERKS_", "_ZGVZ1fvE1x", "_ZN3foo17h05af221e174051e9E.llvm.123", "main.cold"]
+BYTES = ["00", "90c3", "c5fd58c1c5fdefc9", "62f17c4858c8", "62f27d4818c0", "f3480f1efa", "480fafc3",
+         "48b8efcdab8967452301c3", "a0efcdab8967452301", "e8fbffffff0f84f0ffffffebfe",
+         "f3a4f348abf2ae", "d9eedec1d9fadfe0", "c4e27149c0c4e2785e00", "62f24d29900405000000 00",
+         "f0480fb10ff0ff00", "67488b040564488b042500000000", "0f0b0f050f34f4cc", "666666662e0f1f8400",
+         "c4e2f1b8c2c4e371 4ac230", "62f57c4858c162f5 7e0851c1", "c801000148 8b05000000 80",
+         "ff25000000 00ff15ffffff7f", "6a0048 6800000080", "c78405 00000080ffffffff"]
+
+
+def run(*argv):
+    try:
+        subprocess.run([str(a) for a in argv], check=True, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL)
+        return True
+    except (OSError, subprocess.CalledProcessError):
+        return False
+
+
+def sections(path):
+    """Name -> bytes of the sections of an ELF64 file."""
+    data = path.read_bytes()
+    shoff, = struct.unpack_from("<Q", data, 40)
+    size, count, names = struct.unpack_from("<HHH", data, 58)
+    rows = [struct.unpack_from("<IIQQQQ", data, shoff + i * size) for i in range(count)]
+    start = rows[names][4]
+    for name, kind, _, _, offset, size_b in rows:
+        label = data[start + name:data.index(b"\0", start + name)].decode()
+        yield label, (b"" if kind == 8 else data[offset:offset + size_b])
+
+
+def pack(*files):
+    """Container of (file number, path) pairs."""
+    out = b""
+    for number, path in files:
+        for name, data in sections(path):
+            if name in NAMES and data:
+                out += bytes([number << 6 | NAMES.index(name)])
+                out += len(data).to_bytes(3, "little") + data
+    return out
+
+
+def build(work, name, compiler, source, *flags, link=True):
+    """One bare program of the source; None when it cannot be had here."""
+    text = work / ("s.cc" if source is CXX else "s.c")
+    text.write_text(source)
+    out = work / name
+    # Paths are relative: split units are looked for in the directory of the process.
+    flags = [*flags, *(BARE if link else ["-c"]), f"-fdebug-prefix-map={work}=.", "-o", out, text]
+    return out if run(compiler, *flags) else None
+
+
+def dwarf_seeds(work, put):
+    for source, compilers in ((PROGRAM, ("gcc", "clang")), (CXX, ("g++", "clang++"))):
+        for compiler in compilers:
+            for version in (2, 3, 4, 5):
+                for extra in ([], ["-fdebug-types-section"], ["-g3"] if version == 5 else []):
+                    made = build(work, "p", compiler, source, "-g", f"-gdwarf-{version}", "-O2",
+                                 "-fno-asynchronous-unwind-tables", *extra)
+                    if made:
+                        put("dwarf", pack((MAIN, made)))
+    made = build(work, "p", "clang", PROGRAM, "-g", "-gdwarf-5", "-gpubnames", "-O1")
+    if made:
+        put("dwarf", pack((MAIN, made)))
+    for compiler in ("gcc", "clang"):
+        for version in (4, 5):
+            split_seed(work, put, compiler, version)
+    alt_seed(work, put)
+
+
+def split_seed(work, put, compiler, version):
+    source = work / "s.c"
+    source.write_text(PROGRAM)
+    # gcc names the .dwo after the object, which must therefore be made in its directory.
+    command = (f"cd {work} && rm -f s.o s.dwo && {compiler} -g -gdwarf-{version} -O2 -gsplit-dwarf "
+               f"-fdebug-prefix-map={work}=. -fno-asynchronous-unwind-tables -ffunction-sections "
+               f"-c s.c -o s.o && ld -e _start s.o -o s")
+    if not run("sh", "-c", command):
+        return
+    put("dwarf", pack((MAIN, work / "s"), (DWO, work / "s.dwo")))
+    for tool in ("dwp", "llvm-dwp", "llvm-dwp-14"):
+        if run("sh", "-c", f"cd {work} && {tool} s.dwo -o s.dwp"):
+            put("dwarf", pack((MAIN, work / "s"), (DWP, work / "s.dwp")))
+            break
+
+
+def alt_seed(work, put):
+    """Two programs whose common parts dwz puts into s.alt."""
+    made = [build(work, name, "g++", CXX + CXX.replace("deep", name).replace("_start", "x" + name),
+                  "-g", "-gdwarf-4", "-O1") for name in ("p1", "p2")]
+    if all(made) and run("sh", "-c", f"cd {work} && dwz -m s.alt -M s.alt p1 p2"):
+        put("dwarf", pack((MAIN, work / "p1"), (ALT, work / "s.alt")))
+
+
+def elf_seeds(work, put):
+    rows = [("gcc", ["-g"]), ("gcc", ["-g", "-gz"]), ("gcc", ["-O2", "-s"]), ("clang", ["-g"]),
+            ("gcc", ["-shared", "-fPIC", "-g"]), ("gcc", ["-pie", "-fPIE"]),
+            ("gcc", ["-Wl,--build-id=sha1"]), ("gcc", ["-Wl,--gc-sections", "-Wl,-z,nosepcode"])]
+    for compiler, flags in rows:
+        flags = [*flags, "-Wl,-z,max-page-size=256", "-Wl,-z,noseparate-code"]
+        made = build(work, "p", compiler, PROGRAM, *flags)
+        if made:
+            put("elf", made.read_bytes())
+    for flags in (["-g"], ["-O2", "-ffunction-sections"]):
+        made = build(work, "p.o", "gcc", PROGRAM, *flags, link=False)
+        if made:
+            put("elf", made.read_bytes())
+    caller = work / "c.c"
+    caller.write_text("int puts(const char *); double sin(double);\n"
+                      "__attribute__((constructor)) static void up(void) { puts(\"up\"); }\n"
+                      "int main(int n, char **v) { (void)v; return (int)sin(n); }\n")
+    tight = ["-Wl,-z,max-page-size=256", "-Wl,-z,noseparate-code", "-nostartfiles", "-Wl,-e,main"]
+    for flags in (["-fcf-protection=full", "-Wl,-z,ibtplt"], ["-fno-plt"], ["-Wl,-z,lazy"],
+                  ["-no-pie", "-Wl,-z,lazy"], ["-shared", "-fPIC", "-Wl,-soname,x.so"]):
+        if run("gcc", "-O1", caller, "-o", work / "c", *tight, *flags, "-lm"):
+            put("elf", (work / "c").read_bytes())
+    link = work / "p"
+    if build(work, "p", "gcc", PROGRAM, "-g") and run(
+            "sh", "-c", f"cd {work} && objcopy --only-keep-debug p p.debug && strip p && "
+                        "objcopy --add-gnu-debuglink=p.debug p"):
+        put("elf", link.read_bytes())
+        put("elf", (work / "p.debug").read_bytes())
+
+
+def main():
+    out = pathlib.Path(sys.argv[1]).resolve()
+    for entry in ("elf", "dwarf", "decode", "demangle"):
+        (out / entry).mkdir(parents=True, exist_ok=True)
+    count = {}
+
+    def put(entry, data):
+        count[entry] = count.get(entry, 0) + 1
+        (out / entry / f"seed-{count[entry]:03}").write_bytes(data)
+
+    with tempfile.TemporaryDirectory() as name:
+        work = pathlib.Path(name)
+        dwarf_seeds(work, put)
+        elf_seeds(work, put)
+        for flags in (["-O3", "-march=skylake-avx512"], ["-O3", "-mavx2"], ["-O0"],
+                      ["-O2", "-mfpmath=387"]):
+            made = build(work, "p", "gcc", PROGRAM, *flags)
+            for label, data in sections(made) if made else ():
+                if label.startswith(".text"):
+                    put("decode", b"\0" + data[:512])
+    for text in BYTES:
+        put("decode", b"\0" + bytes.fromhex(text.replace(" ", "")))
+    for text in DEMANGLE:
+        put("demangle", text.encode())
+    print(" ".join(f"{entry}: {n}" for entry, n in sorted(count.items())))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,135 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# `./dev bench [--json FILE]`: speed and memory against peers, side by side in one run, as ratios
+# of CPU time (doc/benchmarks.md says how to read them). A target that is missed is printed, not
+# an error; exit status 1 means that something could not be run.
+# BENCH_PAIRS=N interleaved pairs of each (5); BENCH_LONG_PAIRS=N of those with a slow peer (1).
+set -u
+cd "$(dirname "$0")/.." || exit 1
+
+json=
+case "${1:-}" in
+--json) json=${2:?bench: --json FILE} ;;
+'') ;;
+*)
+    echo 'usage: bench.sh [--json FILE]' >&2
+    exit 2
+    ;;
+esac
+build=$PWD/build-bench
+pairs=${BENCH_PAIRS:-5}
+long_pairs=${BENCH_LONG_PAIRS:-1}
+JOBS=${JOBS:-$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)}
+export JOBS
+lib=/usr/lib/x86_64-linux-gnu
+status=0
+
+if [ ! -f "$build/build.ninja" ]; then
+    mkdir -p "$build"
+    meson setup "$build" --buildtype=release -Dbench=true -Dtests=false >"$build/setup.log" 2>&1 || {
+        cat "$build/setup.log" >&2
+        exit 1
+    }
+fi
+echo "==> building build-bench (release)"
+ninja -C "$build" -j "$JOBS" --quiet || exit 1
+drivers=$build/tests/bench
+results=$build/results.json
+lines=$build/results.lines
+: >"$lines"
+
+field() { # NAME: number of that name in the JSON object on standard input
+    sed -n "s/.*\"$1\":\([0-9.]*\).*/\1/p"
+}
+
+verdict() { # VALUE TARGET
+    [ "$2" = - ] && {
+        echo '(informative)'
+        return
+    }
+    awk -v v="$1" -v t="$2" 'BEGIN { print (v <= t ? "met" : "MISSED") }'
+}
+
+row() { # WHAT VALUE SPREAD TARGET VERDICT
+    printf '%-44s %9s  %-17s %7s  %s\n' "$@"
+}
+
+keep() { # WHAT UNIT VALUE TARGET VERDICT JSON-OF-PAIR
+    target=$4
+    [ "$target" = - ] && target=null
+    printf '{"what":"%s","unit":"%s","value":%s,"target":%s,"verdict":"%s","measured":%s}\n' \
+        "$1" "$2" "$3" "$target" "$5" "${6:-null}" >>"$lines"
+}
+
+pair() { # WHAT TARGET PAIRS COMMAND... --vs PEER...
+    what=$1 target=$2 n=$3
+    shift 3
+    measured=$("$drivers/bench-pair" "$n" "$build/said" "$@") || {
+        echo "bench: $what: could not be run" >&2
+        status=1
+        return 1
+    }
+    ratio=$(echo "$measured" | field ratio)
+    spread="[$(echo "$measured" | field ratio_min) - $(echo "$measured" | field ratio_max)]"
+    said=$(verdict "$ratio" "$target")
+    row "$what" "$ratio x" "$spread" "$target" "$said"
+    printf '    %s s CPU, %s MiB peak; peer %s s CPU, %s MiB peak; %s pairs; peer: %s\n' \
+        "$(echo "$measured" | field cpu_s)" "$(($(echo "$measured" | field peak_kib) / 1024))" \
+        "$(echo "$measured" | field peer_cpu_s)" \
+        "$(($(echo "$measured" | field peer_peak_kib) / 1024))" "$n" \
+        "$(echo "$measured" | sed 's/.*"peer":"\([^"]*\)".*/\1/')"
+    keep "$what" "x of CPU time" "$ratio" "$target" "$said" "$measured"
+}
+
+memory() { # WHAT TARGET: of the driver that ran last
+    value=$(sed -n 's/^bytes_per_instruction //p' "$build/said")
+    said=$(verdict "$value" "$2")
+    row "$1" "$value B" "" "$2" "$said"
+    printf '    %s instructions, %s bytes of code, %s KiB beyond the mapped file\n' \
+        "$(sed -n 's/^instructions //p' "$build/said")" "$(sed -n 's/^bytes //p' "$build/said")" \
+        "$(sed -n 's/^kib //p' "$build/said")"
+    keep "$1" "bytes per instruction" "$value" "$2" "$said"
+}
+
+decode() { # NAME PAIRS FILE...: the first that is there
+    name=$1 n=$2
+    shift 2
+    for file in "$@"; do
+        [ -r "$file" ] || continue
+        pair "decode all of $name" 0.2 "$n" "$drivers/bench-decode" "$file" --vs \
+            objdump -d "$file" && memory "memory of $name's records" 48
+        return
+    done
+    echo "bench: $name is not installed: left out" >&2
+    status=1
+}
+
+echo "==> making the program of 100,000 functions (once)"
+sh tests/bench/many.sh "$build/many" >"$build/many.log" 2>&1 || {
+    tail -n 5 "$build/many.log" >&2
+    status=1
+}
+many=$build/many/many
+
+echo
+row what median '[least - most]' target ''
+decode libopenblas "$pairs" "$lib"/openblas-*/libopenblas.so.0 "$lib/libopenblas.so.0"
+decode libLLVM-14 "$long_pairs" "$lib/libLLVM-14.so.1"
+if [ -x "$many" ]; then
+    pair "symbols and lines, 100,000 functions" 0.5 "$pairs" "$drivers/bench-symbols" "$many" --vs \
+        readelf --debug-dump=decodedline "$many"
+    pair "the same, inlining and declarations too" - "$pairs" "$drivers/bench-symbols" "$many" \
+        all --vs readelf --debug-dump=decodedline "$many"
+fi
+pair "assay info /usr/bin/env" - "$pairs" "$build/assay" info /usr/bin/env --vs \
+    readelf -h -n -d /usr/bin/env
+echo
+echo "A ratio is assay's CPU time over the peer's: below 1 assay is faster (doc/benchmarks.md)."
+{
+    printf '{"schema":1,"results":[\n'
+    sed '$!s/$/,/' "$lines"
+    printf ']}\n'
+} >"$results"
+echo "results: $results"
+[ -z "$json" ] || cp "$results" "$json" || status=1
+exit "$status"
