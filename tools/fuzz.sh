@@ -17,7 +17,7 @@ case "${1:-}:${2:-0}" in
 esac
 seconds=$1
 runs=${2:--1}
-entries=${ENTRIES:-elf dwarf decode demangle}
+entries=${ENTRIES:-elf dwarf decode demangle code}
 build=$root/build-fuzz
 jobs=${JOBS:-$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)}
 
@@ -42,7 +42,7 @@ mkdir -p "$build/findings"
 
 longest() { # ENTRY: bytes of an input; short ones run oftener
     case $1 in
-    elf) echo 16384 ;;
+    elf | code) echo 16384 ;;
     dwarf) echo 8192 ;;
     decode) echo 64 ;;
     *) echo 256 ;;

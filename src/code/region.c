@@ -132,9 +132,11 @@ static int regions_of_range(struct as_builder *b, uint64_t start, uint64_t end, 
             continue;
         AS_TRY(push_gap(b, at, f->start));
         uint64_t stop = f->end < end ? f->end : end;
-        if (*next + 1 < n && function[*next + 1].start > f->start &&
-            function[*next + 1].start < stop)
-            stop = function[*next + 1].start;
+        /* A function that reaches beyond this one ends it; one inside it is a second entry. */
+        for (size_t k = *next + 1; k < n && function[k].start < stop; k++) {
+            if (function[k].start > f->start && function[k].end > stop)
+                stop = function[k].start;
+        }
         if (stop <= f->start)
             stop = f->start + 1;
         AS_TRY(as_vec_push(&b->region, (struct as_region){.start = f->start,
@@ -159,28 +161,58 @@ static void add_unwind(struct as_builder *b)
     }
 }
 
-int as_regions_make(struct as_builder *b, struct assay_error *err)
+struct code_range {
+    uint64_t start, end;
+};
+typedef AS_VEC(struct code_range) code_ranges;
+
+static int add_range(code_ranges *ranges, uint64_t start, uint64_t size_b)
+{
+    if (size_b == 0 || start + size_b < start) /* beyond the end of the address space */
+        return 0;
+    return as_vec_push(ranges, (struct code_range){start, start + size_b});
+}
+
+/* Executable sections, or segments where there are no sections. */
+static int code_of_file(const struct as_builder *b, code_ranges *ranges)
 {
     const struct assay_section *section;
     const struct assay_segment *segment;
     size_t sections = assay_object_sections(b->object, &section);
     size_t segments = assay_object_segments(b->object, &segment);
+    for (size_t i = 0; i < sections; i++) {
+        if (section[i].exec && section[i].alloc && section[i].data)
+            AS_TRY(add_range(ranges, section[i].address, section[i].size_b));
+    }
+    for (size_t i = 0; i < segments && ranges->n == 0; i++) {
+        if (segment[i].exec)
+            AS_TRY(add_range(ranges, segment[i].address, segment[i].file_b));
+    }
+    return 0;
+}
+
+static int by_range_start(const void *a, const void *b)
+{
+    const struct code_range *x = a, *y = b;
+    return (x->start > y->start) - (x->start < y->start);
+}
+
+int as_regions_make(struct as_builder *b, struct assay_error *err)
+{
+    code_ranges ranges = {0};
+    uint64_t done = 0; /* in damaged files ranges may overlap: the first one has the bytes */
     size_t next = 0;
-    int rc = 0;
-    bool any = false;
-    for (size_t i = 0; i < sections && rc == 0; i++) {
-        if (!section[i].exec || !section[i].alloc || !section[i].data)
+    int rc = code_of_file(b, &ranges);
+    if (rc == 0 && ranges.n)
+        qsort(ranges.at, ranges.n, sizeof *ranges.at, by_range_start);
+    for (size_t i = 0; i < ranges.n && rc == 0; i++) {
+        uint64_t start = ranges.at[i].start > done ? ranges.at[i].start : done;
+        if (start >= ranges.at[i].end)
             continue;
-        any = true;
-        if (i > 0 && next > 0 && section[i].address < b->program->function[next - 1].start)
-            next = 0;
-        rc = regions_of_range(b, section[i].address, section[i].address + section[i].size_b, &next);
+        rc = regions_of_range(b, start, ranges.at[i].end, &next);
+        done = ranges.at[i].end;
     }
-    for (size_t i = 0; i < segments && rc == 0 && !any; i++) {
-        if (segment[i].exec && segment[i].file_b)
-            rc = regions_of_range(b, segment[i].address, segment[i].address + segment[i].file_b,
-                                  &next);
-    }
+    as_vec_fini(&ranges);
     if (rc < 0)
         return as_error_nomem(err, "regions of code");
     add_unwind(b);
