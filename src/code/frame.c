@@ -167,7 +167,7 @@ uint64_t as_frame_writes(const struct as_evaluation *e, const struct assay_insn 
 {
     struct assay_effects own;
     if (!effects) {
-        as_step_effects(insn, &own);
+        as_step_effects(e->steps->view->iteration->program, insn, &own);
         effects = &own;
     }
     uint64_t written = effects->written.word[0] & 0xffff;

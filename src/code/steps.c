@@ -11,17 +11,66 @@
 #define CLOBBERED_GPRS ((uint64_t)0x0fc7)
 #define CLOBBERED      (CLOBBERED_GPRS | ~(uint64_t)0 << ASSAY_REG_VEC)
 
-void as_step_effects(const struct assay_insn *insn, struct assay_effects *out)
+enum { LEAF_INSNS = 64 };
+
+/* The body that begins at `address` when it is so small and simple that all it writes is known. */
+static const struct assay_body *leaf_at(const struct assay_program *program, uint64_t address)
+{
+    size_t low = 0, high = program->body_n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (program->body[mid].entry < address)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    if (low == program->body_n || program->body[low].entry != address)
+        return NULL;
+    const struct assay_body *body = &program->body[low];
+    const uint8_t beyond = ASSAY_BLOCK_CALL | ASSAY_BLOCK_TAILCALL | ASSAY_BLOCK_UNRESOLVED;
+    uint32_t insns = 0;
+    for (uint32_t i = 0; i < body->blocks && insns <= LEAF_INSNS; i++) {
+        const struct assay_block *block = &program->block[body->first_block + i];
+        if (block->bits & beyond)
+            return NULL;
+        insns += block->insns;
+    }
+    return insns && insns <= LEAF_INSNS ? body : NULL;
+}
+
+static void call_effects(const struct assay_program *program, const struct assay_insn *insn,
+                         struct assay_effects *out)
+{
+    uint64_t target, destroyed = CLOBBERED;
+    uint8_t flags = AS_FLAGS_ARITHMETIC;
+    const struct assay_body *leaf =
+        assay_insn_target(insn, &target) ? leaf_at(program, target) : NULL;
+    if (leaf) {
+        destroyed = flags = 0;
+        for (uint32_t i = 0; i < leaf->blocks; i++) {
+            const struct assay_block *block = &program->block[leaf->first_block + i];
+            for (uint32_t k = 0; k < block->insns; k++) {
+                struct assay_effects e;
+                assay_insn_effects(&program->code.insn[block->first_insn + k], &e);
+                destroyed |= e.written.word[0];
+                flags |= e.flags_written;
+            }
+        }
+    }
+    out->written.word[0] |= destroyed & CLOBBERED;
+    out->flags_written |= flags & AS_FLAGS_ARITHMETIC;
+    out->flags_undefined |= flags & AS_FLAGS_ARITHMETIC;
+}
+
+void as_step_effects(const struct assay_program *program, const struct assay_insn *insn,
+                     struct assay_effects *out)
 {
     assay_insn_effects(insn, out);
     unsigned insn_class = assay_form_get(insn->form)->insn_class;
     if (insn_class == ASSAY_CLASS_NOP)
         out->read = (struct assay_regset){{0, 0}}; /* its address is padding */
-    if (insn_class != ASSAY_CLASS_CALL)
-        return;
-    out->written.word[0] |= CLOBBERED;
-    out->flags_written |= AS_FLAGS_ARITHMETIC;
-    out->flags_undefined |= AS_FLAGS_ARITHMETIC;
+    if (insn_class == ASSAY_CLASS_CALL)
+        call_effects(program, insn, out);
 }
 
 int as_steps_make(const struct as_view *view, struct as_arena *arena, struct as_steps *out)
@@ -38,7 +87,7 @@ int as_steps_make(const struct as_view *view, struct as_arena *arena, struct as_
         const struct assay_block *b = as_view_block(view, i);
         for (uint32_t k = 0; k < b->insns; k++) {
             out->insn[out->n] = b->first_insn + k;
-            as_step_effects(&program->code.insn[b->first_insn + k], &out->effects[out->n]);
+            as_step_effects(program, &program->code.insn[b->first_insn + k], &out->effects[out->n]);
             out->n++;
         }
     }

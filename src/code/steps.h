@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The instructions of a view with what they read and write, in the order of the view. A call
- * writes what the System V ABI lets the callee destroy, so that nobody seems to read from before.
+ * writes what the callee destroys, as far as known, so that nobody seems to read from before.
  */
 #ifndef AS_CODE_STEPS_H
 #define AS_CODE_STEPS_H
@@ -23,8 +23,12 @@ static inline const struct assay_insn *as_step_insn(const struct as_steps *steps
     return &steps->view->iteration->program->code.insn[steps->insn[step]];
 }
 
-/* assay_insn_effects, and the registers and flags that a call destroys. */
-void as_step_effects(const struct assay_insn *insn, struct assay_effects *out);
+/*
+ * assay_insn_effects, and the registers and flags that a call destroys: what the ABI lets it, or
+ * less when it goes to a small function of the same file that calls nothing.
+ */
+void as_step_effects(const struct assay_program *program, const struct assay_insn *insn,
+                     struct assay_effects *out);
 
 enum {
     AS_FLAGS_ARITHMETIC =

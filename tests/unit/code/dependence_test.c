@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "built.h"
+#include "code/steps.h"
 
 /* ---- Known loops ------------------------------------------------------------------------- */
 
@@ -40,8 +41,17 @@ static const char loops[] = ".intel_syntax noprefix\n"
     LOOP("flags", "add al, 1\nxor ecx, ecx\nsetc cl\nadd rdx, rbx\nadc rdx, 0\ninc r8\n"
                   "cmovc r9, r10\ncvtsi2sd xmm0, r8\nshl r11, cl\n")
     /* a call destroys what it may; the frame and rbx stay */
-    LOOP("calls", "mov rcx, 5\nmov rbx, 7\nmov [rsp+8], rcx\nmov [rbp], rcx\ncall 7f\n"
-                  "mov rdx, [rsp+8]\nmov r12, [rbp]\nadd rcx, rbx\n") "7: ret\n"
+    LOOP("calls",
+         "mov rcx, 5\nmov rbx, 7\nmov [rsp+8], rcx\nmov [rbp], rcx\ncall large\n"
+         "mov rdx, [rsp+8]\nmov r12, [rbp]\nadd rcx, rbx\n") ".type large,@function\nlarge: call "
+                                                             "rax\nret\n.size large,.-large\n"
+    /* a small callee that is known: it keeps rcx */
+    LOOP("leaf",
+         "mov rcx, 5\nmov rdx, 6\ncall small\nadd rcx, rdx\nadd r8, rax\n") ".type "
+                                                                            "small,@"
+                                                                            "function\nsmall: mov "
+                                                                            "rdx, rax\nret\n.size "
+                                                                            "small,.-small\n"
     /* address through a copy and an offset made by lea */
     LOOP("copy", "lea rdx, [rdi+16]\nmov [rdi+24], rax\nmov r8, rdx\nadd r8, 8\nmov rcx, [r8]\n"
                  "add rdi, 64\n")
@@ -151,6 +161,13 @@ static void test_registers(void **state)
     expect("calls", 7, "1 rbx 0, 4 rcx 0");
 }
 
+static void test_leaf(void **state)
+{
+    (void)state;
+    expect("leaf", 3, "0 rcx 0, 2 rdx 0");
+    expect("leaf", 4, "4 r8 1");
+}
+
 static void test_order(void **state)
 {
     (void)state;
@@ -231,7 +248,8 @@ static void settle(struct facts *f)
     f->n = n;
 }
 
-static void plain_effects(const struct assay_insn *insn, bool read[THINGS], bool written[THINGS])
+static void plain_effects(const struct assay_program *program, const struct assay_insn *insn,
+                          bool read[THINGS], bool written[THINGS])
 {
     struct assay_effects e;
     unsigned c = assay_form_get(insn->form)->insn_class;
@@ -244,12 +262,12 @@ static void plain_effects(const struct assay_insn *insn, bool read[THINGS], bool
         read[ASSAY_REG_COUNT + i] = (e.flags_read | e.flags_maybe) >> i & 1;
         written[ASSAY_REG_COUNT + i] = e.flags_written >> i & 1;
     }
-    if (c == ASSAY_CLASS_CALL) {
-        static const uint8_t kept[] = {3, 4, 5, 12, 13, 14, 15};
+    if (c == ASSAY_CLASS_CALL) { /* the one thing taken from the implementation, tested above */
+        as_step_effects(program, insn, &e);
         for (unsigned r = 0; r < ASSAY_REG_TILE; r++)
-            written[r] |= !memchr(kept, (int)r, sizeof kept);
+            written[r] = assay_regset_has(e.written, r);
         for (unsigned i = 0; i < 8; i++)
-            written[ASSAY_REG_COUNT + i] |= ~(ASSAY_FLAG_D | ASSAY_FLAG_SYSTEM) >> i & 1;
+            written[ASSAY_REG_COUNT + i] = e.flags_written >> i & 1;
     }
     read[ASSAY_REG_IP] = written[ASSAY_REG_IP] = false;
 }
@@ -268,7 +286,7 @@ static void play(struct player *p, const struct assay_paths *paths, size_t path,
         const struct assay_block *block = &p->program->block[paths->block[b]];
         for (uint32_t i = block->first_insn; i < block->first_insn + block->insns; i++) {
             bool read[THINGS], written[THINGS];
-            plain_effects(&p->program->code.insn[i], read, written);
+            plain_effects(p->program, &p->program->code.insn[i], read, written);
             for (unsigned t = 0; t < THINGS; t++) {
                 if (read[t] && p->writer[t] != NOBODY && out)
                     add_fact(out, (struct fact){(uint32_t)p->writer[t], i,
@@ -504,10 +522,10 @@ static void test_binaries(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_memory),   cmocka_unit_test(test_frame),
-        cmocka_unit_test(test_partial),  cmocka_unit_test(test_registers),
-        cmocka_unit_test(test_order),    cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_binaries),
+        cmocka_unit_test(test_memory),    cmocka_unit_test(test_frame),
+        cmocka_unit_test(test_partial),   cmocka_unit_test(test_registers),
+        cmocka_unit_test(test_leaf),      cmocka_unit_test(test_order),
+        cmocka_unit_test(test_no_memory), cmocka_unit_test(test_binaries),
     };
     return cmocka_run_group_tests_name("code/dependence", tests, setup, teardown);
 }
