@@ -123,20 +123,20 @@ static bool find_step(struct as_evaluation *e, unsigned location)
     int64_t step;
     if (live_atom(e, location)->known)
         return false;
-    if (e->end[location].term == e->live[location].term) {
+    struct as_value end = as_symbol_canonical(s, e->end[location]);
+    if (end.term == e->live[location].term) {
         struct as_atom *atom = live_atom(e, location);
-        atom->step = e->end[location].constant;
+        atom->step = end.constant;
         atom->known = true;
         return true;
     }
-    if (!as_symbol_step(s, e->end[location].term, &step))
+    if (s->failed || !as_symbol_step(s, end.term, &step))
         return false;
     /* It ends as something that changes by `step`: so it began as that, one step ago. */
-    struct as_value alias = as_symbol_canonical(s, e->end[location]);
-    alias.constant = (int64_t)((uint64_t)alias.constant - (uint64_t)step);
+    end.constant = (int64_t)((uint64_t)end.constant - (uint64_t)step);
     struct as_atom *atom = live_atom(e, location);
-    atom->alias = alias;
-    atom->aliased = !s->failed;
+    atom->alias = end;
+    atom->aliased = true;
     atom->step = step;
     atom->known = true;
     return true;

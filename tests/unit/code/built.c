@@ -28,6 +28,12 @@ bool built_open(const char *path, struct built *out)
 struct built built_new(const char *compiler, const char *flags, const char *suffix,
                        const char *text)
 {
+    return built_new_kept(compiler, flags, suffix, text, NULL);
+}
+
+struct built built_new_kept(const char *compiler, const char *flags, const char *suffix,
+                            const char *text, const char *keep)
+{
     char directory[] = "code-test-XXXXXX", path[64], command[512];
     struct built built = {0};
     assert_non_null(mkdtemp(directory));
@@ -41,6 +47,8 @@ struct built built_new(const char *compiler, const char *flags, const char *suff
     int rc = system(command);
     snprintf(path, sizeof path, "%s/p.so", directory);
     bool opened = rc == 0 && built_open(path, &built);
+    if (opened && keep)
+        opened = rename(path, keep) == 0;
     snprintf(command, sizeof command, "rm -rf '%s'", directory);
     if (system(command) != 0 || !opened)
         fail_msg("%s %s: no object", compiler, flags);

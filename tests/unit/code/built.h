@@ -16,6 +16,9 @@ struct built {
 /* `compiler` may hold several words; `suffix` "c" or "S". Fails the test when nothing comes. */
 struct built built_new(const char *compiler, const char *flags, const char *suffix,
                        const char *text);
+/* As above, and the file itself stays as `keep` in the current directory. */
+struct built built_new_kept(const char *compiler, const char *flags, const char *suffix,
+                            const char *text, const char *keep);
 /* Analyses an existing file; false when it is not there. */
 bool built_open(const char *path, struct built *out);
 void built_free(struct built *built);
