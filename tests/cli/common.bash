@@ -54,4 +54,5 @@ fails() { printf '%s\n' "$@" >&2; return 1; }
 # equal WANT GOT
 equal() { [ "$1" = "$2" ] || fails "want: $1" "got:  $2"; }
 # like PATTERN GOT
+# shellcheck disable=SC2254
 like() { case $2 in $1) ;; *) fails "want like: $1" "got: $2" ;; esac; }
