@@ -238,6 +238,8 @@ static int compare_facts(const void *a, const void *b)
 static void settle(struct facts *f)
 {
     size_t n = 0;
+    if (!f->n)
+        return;
     qsort(f->at, f->n, sizeof *f->at, compare_facts);
     for (size_t i = 0; i < f->n; i++) {
         if (n && f->at[n - 1].to == f->at[i].to && f->at[n - 1].from == f->at[i].from &&

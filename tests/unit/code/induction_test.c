@@ -101,6 +101,12 @@ static char *text_of_loop(char *p, unsigned n)
     return p;
 }
 
+/* Differences wrap as registers do. */
+static int64_t difference(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
 /* Which registers changed by one constant from the second iteration on, in all runs. */
 static unsigned run(void (*loop)(const int64_t *, int64_t (*)[REGS]), int64_t step[REGS])
 {
@@ -112,9 +118,9 @@ static unsigned run(void (*loop)(const int64_t *, int64_t (*)[REGS]), int64_t st
         loop(start, seen);
         for (unsigned i = 0; i < REGS; i++) {
             /* A chain of copies needs as many iterations as it is long to settle. */
-            int64_t by = seen[ITERATIONS - 1][i] - seen[ITERATIONS - 2][i];
+            int64_t by = difference(seen[ITERATIONS - 1][i], seen[ITERATIONS - 2][i]);
             for (unsigned k = 4; k < ITERATIONS - 1; k++) {
-                if (seen[k][i] - seen[k - 1][i] != by)
+                if (difference(seen[k][i], seen[k - 1][i]) != by)
                     constant &= ~(1u << i);
             }
             if (r && step[i] != by)
