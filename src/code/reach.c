@@ -7,6 +7,7 @@
  */
 #include "code/reach.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -53,6 +54,7 @@ static int join(struct as_reach *r, uint32_t *into, uint32_t set)
     const uint32_t *a = elements(r, into, &an);
     const uint32_t *b = elements(r, &set, &bn);
     uint32_t n = unite(a, an, b, bn, merged);
+    assert(n && "no set is empty");
     const uint32_t *from = merged;
     /* The last writers stay, and that there may be none. */
     uint32_t most = AS_WRITERS_MOST + (merged[n - 1] == r->exposed);
