@@ -27,6 +27,7 @@ struct as_disasm {
     uint32_t loop;                       /* with --loop, else ASSAY_NONE */
     enum assay_syntax syntax;
     bool with_source, with_bytes, with_facts, plain_names;
+    bool with_dependences, with_streams;
 };
 
 /* One decoded range. */
@@ -55,6 +56,10 @@ void as_disasm_block_words(const struct as_disasm *d, const struct as_range *ran
                            struct as_str *out, char separator);
 /* Loops by id, then what they are: role, source. */
 void as_disasm_loop_words(const struct as_disasm *d, struct as_str *out);
+
+/* Tables of the loop's dependences and streams, those asked for; `facts` is open for JSON, NULL
+ * for text. Errors: NOMEM. */
+int as_disasm_loop_tables(struct as_disasm *d, struct as_facts *facts, struct assay_error *err);
 
 void as_disasm_text(struct as_disasm *d, const struct as_range *range);
 

@@ -30,6 +30,11 @@ struct as_cell as_cell_count(uint64_t number)
     return (struct as_cell){AS_CELL_COUNT, NULL, number};
 }
 
+struct as_cell as_cell_signed(int64_t number)
+{
+    return (struct as_cell){AS_CELL_SIGNED, NULL, (uint64_t)number};
+}
+
 struct as_cell as_cell_hex(uint64_t address)
 {
     return (struct as_cell){AS_CELL_HEX, NULL, address};
@@ -72,6 +77,9 @@ static void csv_cell(struct as_csv *csv, const struct as_cell *cell)
         break;
     case AS_CELL_COUNT:
         as_csv_u64(csv, cell->number);
+        break;
+    case AS_CELL_SIGNED:
+        as_csv_i64(csv, (int64_t)cell->number);
         break;
     case AS_CELL_HEX:
         as_csv_hex(csv, cell->number);
@@ -130,6 +138,9 @@ static void print_cell(const struct as_cell *cell, struct as_str *out)
         break;
     case AS_CELL_COUNT:
         as_str_appendf(out, "%" PRIu64, cell->number);
+        break;
+    case AS_CELL_SIGNED:
+        as_str_appendf(out, "%" PRId64, (int64_t)cell->number);
         break;
     case AS_CELL_HEX:
         as_str_appendf(out, "%" PRIx64, cell->number);
@@ -297,6 +308,9 @@ static void json_cell(struct as_json *json, const struct as_cell *cell)
         break;
     case AS_CELL_COUNT:
         as_json_u64(json, cell->number);
+        break;
+    case AS_CELL_SIGNED:
+        as_json_i64(json, (int64_t)cell->number);
         break;
     case AS_CELL_HEX:
         as_json_hex(json, cell->number);

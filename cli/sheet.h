@@ -15,7 +15,8 @@ enum as_cell_kind {
     AS_CELL_NONE, /* not known: null in JSON, empty elsewhere */
     AS_CELL_TEXT,
     AS_CELL_COUNT,
-    AS_CELL_HEX, /* an address: "0x..." in JSON too, since doubles cannot hold all of them */
+    AS_CELL_SIGNED, /* the number is an int64_t */
+    AS_CELL_HEX,    /* an address: "0x..." in JSON too, since doubles cannot hold all of them */
     AS_CELL_BOOL,
     AS_CELL_LIST /* words separated by newlines: an array in JSON, "a;b" elsewhere */
 };
@@ -29,6 +30,7 @@ struct as_cell {
 struct as_cell as_cell_text(const char *text); /* NULL gives AS_CELL_NONE */
 struct as_cell as_cell_list(const char *words);
 struct as_cell as_cell_count(uint64_t number);
+struct as_cell as_cell_signed(int64_t number);
 struct as_cell as_cell_hex(uint64_t address);
 struct as_cell as_cell_bool(bool value);
 

@@ -228,10 +228,12 @@ static int show(struct as_disasm *d, const struct as_selection *chosen, struct a
                         ASSAY_NONE, err);
     if (rc == 0 && d->program)
         rc = show_loop(d, &facts, err);
-    if (d->cli->format == AS_FORMAT_JSON) {
+    if (d->cli->format == AS_FORMAT_JSON)
         as_facts_close(&facts);
+    if (rc == 0 && d->program && d->cli->format != AS_FORMAT_CSV)
+        rc = as_disasm_loop_tables(d, d->cli->format == AS_FORMAT_JSON ? &facts : NULL, err);
+    if (d->cli->format == AS_FORMAT_JSON)
         as_facts_end(&facts);
-    }
     return rc;
 }
 
@@ -246,6 +248,8 @@ static void read_options(struct as_disasm *d)
     d->with_bytes = as_given(args, AS_OPTION_BYTES);
     d->with_facts = as_given(args, AS_OPTION_FACTS);
     d->plain_names = as_given(args, AS_OPTION_NO_DEMANGLE);
+    d->with_dependences = as_given(args, AS_OPTION_DEPENDENCES);
+    d->with_streams = as_given(args, AS_OPTION_STREAMS);
 }
 
 static int load(struct as_disasm *d, struct assay_object *object, struct assay_error *err)
@@ -297,6 +301,10 @@ int as_verb_disasm(struct as_cli *cli, struct assay_error *err)
                             "disasm: nothing chosen to show; write --function NAME, --range A-B or "
                             "--loop ID");
     read_options(&d);
+    if ((d.with_dependences || d.with_streams) && !as_given(&cli->args, AS_OPTION_LOOP))
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "disasm: --%s is about a loop; add --loop ID, 'assay loops' lists them",
+                            d.with_dependences ? "dependences" : "streams");
     object = as_cli_open(cli, cli->args.positional[0]);
     if (!object)
         return 0;

@@ -132,6 +132,24 @@ static void source_cells(struct list *list, const struct assay_loop *loop, struc
     cell[COLUMN_INLINED] = as_cell_list(as_str_z(&list->inlined));
 }
 
+static void stream_cells(struct list *list, uint32_t id, struct as_cell *cell)
+{
+    uint32_t count[ASSAY_STRIDE_UNKNOWN + 1] = {0};
+    struct assay_streams streams;
+    struct assay_error ignored;
+
+    /* Out of memory here leaves the cells unknown: the rest of the row is still true. */
+    if (assay_loop_streams(list->chosen.program, id, &streams, &ignored) < 0)
+        return;
+    for (size_t i = 0; i < streams.n; i++)
+        count[streams.at[i].stride]++;
+    cell[COLUMN_STREAMS] = as_cell_count(streams.n);
+    cell[COLUMN_ARRAYS] = as_cell_count(streams.arrays);
+    for (unsigned s = 0; s <= ASSAY_STRIDE_UNKNOWN; s++)
+        cell[COLUMN_STRIDE_ZERO + s] = as_cell_count(count[s]);
+    assay_streams_free(&streams);
+}
+
 static void shape_cells(const struct assay_program *program, const struct assay_loop *loop,
                         struct as_cell *cell)
 {
@@ -179,6 +197,7 @@ static void fill(void *context, size_t row, struct as_cell *cell)
     cell[COLUMN_MODULE] = as_cell_text(assay_object_info(list->chosen.object)->path);
     shape_cells(program, loop, cell);
     source_cells(list, loop, cell);
+    stream_cells(list, list->loops.at[row], cell);
     as_str_clear(&list->marks);
     as_words_loop_marks(&list->marks, loop, '\n');
     cell[COLUMN_MARKS] = as_cell_list(as_str_z(&list->marks));

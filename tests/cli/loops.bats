@@ -122,6 +122,31 @@ for r in csv.DictReader(sys.stdin):
     grep -q 'leaves for 0x' out
     equal 3 "$("$ASSAY" disasm --loop 1 --format json loops.so | json '["ranges"].__len__()')"
 }
+@test "dependences and streams of daxpy" {
+    "$ASSAY" disasm --loop 0 --dependences --streams --format json loops.so >out
+    python3 - <<'END'
+import json
+said = json.load(open("out"))
+streams = [(s["access"], s["stride"], s["stride_b"], s["width_b"]) for s in said["streams"]]
+assert sorted(streams) == [("load", "unit", 8, 8), ("load", "unit", 8, 8), ("store", "unit", 8, 8)]
+assert len({s["array"] for s in said["streams"]}) == 2
+deps = said["dependences"]
+# The product waits for the load, the sum for the product, the store for the sum.
+chain = [d for d in deps if d["distance"] == 0 and d["through"] == "register" and
+         "address" not in d["marks"] and d["what"][0].startswith("xmm")]
+assert len(chain) == 3, chain
+# Only the counter is carried to the next iteration, and nothing through memory.
+assert {d["what"][0] for d in deps if d["distance"]} == {"rax"}, deps
+assert all(d["through"] != "memory" for d in deps)
+END
+    run -2 "$ASSAY" disasm --function daxpy --streams loops.so
+    equal "assay: disasm: --streams is about a loop; add --loop ID, 'assay loops' lists them" "$output"
+}
+@test "streams and paths of loops are counted" {
+    "$ASSAY" loops --format json loops.so >out
+    equal '3 2 3' "$(for k in streams arrays streams_stride_unit; do of out daxpy $k; done | xargs)"
+    equal '1 1' "$(of out matvec paths)"
+}
 @test "a loop that is none" {
     run -2 "$ASSAY" disasm --loop 99 loops.so
     equal "assay: --loop: 99 is no loop of loops.so, they are 0 to 2; 'assay loops' lists them" "$output"
