@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Benchmark driver: the whole analysis of a binary's code, then the dependences of all innermost
+ * loops: bench-program [--jobs N] [--source] FILE. Says how much there is and the memory it takes
+ * beyond the mapped file.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <assay/code.h>
+
+/* A field of /proc/self/status in KiB. */
+static long status_kib(const char *field)
+{
+    char line[256];
+    long kib = 0;
+    FILE *file = fopen("/proc/self/status", "r");
+    while (file && fgets(line, sizeof line, file))
+        if (!strncmp(line, field, strlen(field)) && line[strlen(field)] == ':')
+            kib = atol(line + strlen(field) + 1);
+    if (file)
+        fclose(file);
+    return kib;
+}
+
+/* Dependences of every innermost loop; returns how many there are, or -1. */
+static long long all_dependences(const struct assay_program *program, struct assay_error *err)
+{
+    long long total = 0;
+    for (uint32_t l = 0; l < program->loop_n; l++) {
+        struct assay_paths paths = {0};
+        struct assay_dependences dependences = {0};
+        unsigned level = program->loop[l].level;
+        if (level != ASSAY_LEVEL_INNERMOST && level != ASSAY_LEVEL_SINGLE)
+            continue;
+        if (assay_loop_paths(program, l, 1, &paths, err) < 0 ||
+            assay_loop_dependences(program, l, &paths, 0, &dependences, err) < 0)
+            return -1;
+        total += (long long)dependences.n;
+        assay_dependences_free(&dependences);
+        assay_paths_free(&paths);
+    }
+    return total;
+}
+
+int main(int argc, char **argv)
+{
+    struct assay_program_options options = {.jobs = 1, .path_limit = ASSAY_PATH_LIMIT};
+    struct assay_program *program = NULL;
+    struct assay_object *object = NULL;
+    struct assay_error err = {0};
+    bool dependences = true;
+    int i = 1;
+    for (; i + 1 < argc; i++) {
+        if (!strcmp(argv[i], "--jobs"))
+            options.jobs = (unsigned)atoi(argv[++i]);
+        else if (!strcmp(argv[i], "--source"))
+            options.with_source = true;
+        else if (!strcmp(argv[i], "--no-dependences"))
+            dependences = false;
+    }
+    if (i >= argc) {
+        fprintf(stderr, "usage: %s [--jobs N] [--source] [--no-dependences] FILE\n", argv[0]);
+        return 2;
+    }
+    long before_kib = status_kib("RssAnon");
+    if (assay_object_open(argv[i], NULL, &object, &err) ||
+        assay_program_new(object, &options, &program, &err)) {
+        fprintf(stderr, "%s\n", err.text);
+        return 1;
+    }
+    long long n = dependences ? all_dependences(program, &err) : 0;
+    if (n < 0) {
+        fprintf(stderr, "%s\n", err.text);
+        return 1;
+    }
+    long used_kib = status_kib("VmHWM") - status_kib("RssFile") - before_kib;
+    printf("instructions %zu\nbytes %llu\nloops %zu\ndependences %lld\nkib %ld\n"
+           "bytes_per_instruction %.2f\n",
+           program->code.n, (unsigned long long)assay_object_info(object)->text_b, program->loop_n,
+           n, used_kib, program->code.n ? (double)used_kib * 1024 / (double)program->code.n : 0);
+    assay_program_free(&program);
+    assay_object_close(&object);
+    return 0;
+}
