@@ -61,24 +61,27 @@ keep() { # WHAT UNIT VALUE TARGET VERDICT JSON-OF-PAIR
         "$1" "$2" "$3" "$target" "$5" "${6:-null}" >>"$lines"
 }
 
-pair() { # WHAT TARGET PAIRS COMMAND... --vs PEER...
+pair() { # WHAT TARGET PAIRS COMMAND... --vs PEER...; wall time when CLOCK is --wall
     what=$1 target=$2 n=$3
     shift 3
-    measured=$("$drivers/bench-pair" "$n" "$build/said" "$@") || {
+    # shellcheck disable=SC2086
+    measured=$("$drivers/bench-pair" ${CLOCK:-} "$n" "$build/said" "$@") || {
         echo "bench: $what: could not be run" >&2
         status=1
         return 1
     }
     ratio=$(echo "$measured" | field ratio)
     spread="[$(echo "$measured" | field ratio_min) - $(echo "$measured" | field ratio_max)]"
+    clock=CPU
+    [ -z "${CLOCK:-}" ] || clock=wall
     said=$(verdict "$ratio" "$target")
     row "$what" "$ratio x" "$spread" "$target" "$said"
-    printf '    %s s CPU, %s MiB peak; peer %s s CPU, %s MiB peak; %s pairs; peer: %s\n' \
-        "$(echo "$measured" | field cpu_s)" "$(($(echo "$measured" | field peak_kib) / 1024))" \
-        "$(echo "$measured" | field peer_cpu_s)" \
+    printf '    %s s, %s MiB peak; peer %s s, %s MiB peak; %s pairs; peer: %s\n' \
+        "$(echo "$measured" | field time_s)" "$(($(echo "$measured" | field peak_kib) / 1024))" \
+        "$(echo "$measured" | field peer_time_s)" \
         "$(($(echo "$measured" | field peer_peak_kib) / 1024))" "$n" \
         "$(echo "$measured" | sed 's/.*"peer":"\([^"]*\)".*/\1/')"
-    keep "$what" "x of CPU time" "$ratio" "$target" "$said" "$measured"
+    keep "$what" "x of $clock time" "$ratio" "$target" "$said" "$measured"
 }
 
 memory() { # WHAT TARGET: of the driver that ran last
@@ -104,12 +107,37 @@ decode() { # NAME PAIRS FILE...: the first that is there
     status=1
 }
 
+analyse() { # NAME PAIRS FILE OPTIONS...: whole analysis, and dependences of the innermost loops
+    name=$1 n=$2 file=$3
+    shift 3
+    pair "loops and dependences of $name" 0.4 "$n" "$drivers/bench-program" "$@" "$file" --vs \
+        objdump -d "$file" && memory "memory of $name's analysis" 80
+    CLOCK=--wall pair "$name, two threads over one" 0.59 "$pairs" "$drivers/bench-program" \
+        --jobs 2 --no-dependences "$@" "$file" --vs \
+        "$drivers/bench-program" --jobs 1 --no-dependences "$@" "$file"
+}
+
+first_of() { # FILE...: the first that is there
+    for file in "$@"; do
+        [ ! -r "$file" ] || {
+            echo "$file"
+            return
+        }
+    done
+}
+
 echo "==> making the program of 100,000 functions (once)"
 sh tests/bench/many.sh "$build/many" >"$build/many.log" 2>&1 || {
     tail -n 5 "$build/many.log" >&2
     status=1
 }
 many=$build/many/many
+echo "==> making the C++ library with debug information (once)"
+sh tests/bench/templates.sh "$build/templates" >"$build/templates.log" 2>&1 || {
+    tail -n 5 "$build/templates.log" >&2
+    status=1
+}
+templates=$build/templates/libtemplates.so
 
 echo
 row what median '[least - most]' target ''
@@ -121,6 +149,23 @@ if [ -x "$many" ]; then
     pair "the same, inlining and declarations too" - "$pairs" "$drivers/bench-symbols" "$many" \
         all --vs readelf --debug-dump=decodedline "$many"
 fi
+[ ! -r "$templates" ] ||
+    pair "symbols and lines, C++ library" 0.5 "$pairs" "$drivers/bench-symbols" "$templates" --vs \
+        readelf --debug-dump=decodedline "$templates"
+blas=$(first_of "$lib"/openblas-*/libopenblas.so.0 "$lib/libopenblas.so.0")
+[ -z "$blas" ] || analyse libopenblas "$long_pairs" "$blas"
+[ ! -r "$templates" ] || analyse "the C++ library" "$long_pairs" "$templates" --source
+cc1=$(gcc -print-prog-name=cc1)
+[ ! -r "$cc1" ] ||
+    pair "20,000 loops as JSON over the analysis" 2 "$pairs" "$build/assay" loops --limit 20000 \
+        --jobs 1 --format json "$cc1" --vs "$drivers/bench-program" --no-dependences --source "$cc1"
+for size in 1 4; do
+    python3 tests/bench/monster.py "$size" "$build/monster$size" || status=1
+done
+pair "code of a function of 1.2 M instructions" 6 "$pairs" "$drivers/bench-program" \
+    "$build/monster4.code.so" --vs "$drivers/bench-program" "$build/monster1.code.so"
+pair "a jump table of 100,000 entries" 6 "$pairs" "$drivers/bench-program" \
+    "$build/monster4.table.so" --vs "$drivers/bench-program" "$build/monster1.table.so"
 pair "assay info /usr/bin/env" - "$pairs" "$build/assay" info /usr/bin/env --vs \
     readelf -h -n -d /usr/bin/env
 echo

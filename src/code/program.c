@@ -9,8 +9,7 @@
 #include "code/nest.h"
 #include "code/paths.h"
 
-#define FILL_GRAIN  32
-#define PATHS_GRAIN 64
+#define FILL_GRAIN 32
 
 /* The program with what its tables borrow. */
 struct whole {
@@ -318,27 +317,6 @@ int as_program_fill(struct as_builder *b, struct assay_error *err)
     return rc;
 }
 
-/* ---- Paths ------------------------------------------------------------------------------- */
-
-static int paths_some(void *ctx, size_t from, size_t to, unsigned worker, struct assay_error *err)
-{
-    (void)worker;
-    const struct as_builder *b = ctx;
-    int rc = 0;
-    for (size_t l = from; l < to && rc == 0; l++) {
-        struct assay_loop *loop = &b->program->loop[l];
-        struct as_arena arena;
-        uint64_t paths = 0;
-        as_arena_init(&arena);
-        rc = as_loop_path_count(b->program, (uint32_t)l, &arena, &paths);
-        as_arena_fini(&arena);
-        loop->paths = paths < UINT32_MAX ? (uint32_t)paths : UINT32_MAX;
-        if (b->path_limit && paths > b->path_limit)
-            loop->bits |= ASSAY_LOOP_PATH_LIMIT;
-    }
-    return rc < 0 ? as_error_nomem(err, "paths of loops") : 0;
-}
-
 /* ---- The analysis ------------------------------------------------------------------------ */
 
 static void builder_fini(struct as_builder *b)
@@ -391,7 +369,6 @@ static int analyse(struct as_builder *b, const struct assay_program_options *opt
     AS_TRY(as_bodies_join(b, err));
     AS_TRY(as_flows_make(b, err));
     AS_TRY(as_program_fill(b, err));
-    AS_TRY(as_pool_for(b->pool, b->program->loop_n, PATHS_GRAIN, paths_some, b, err));
     return as_loops_source(b, err);
 }
 
