@@ -138,12 +138,19 @@ struct assay_loop {
     uint32_t inlined; /* assay_debug inline entry whose body the header belongs to, or NONE */
     uint32_t group;   /* loops of one source loop share it: index of the group's main loop */
     uint32_t paths;   /* header to back edge, saturated */
-    uint16_t unroll;  /* copies of the source iteration per binary iteration, 0 = unknown */
-    uint8_t unroll_confidence; /* percent */
+    /* Iterations of the source loop that one iteration of this one does, 0 = unknown: copies times
+     * lanes, so 8 for a loop over doubles with 256-bit vectors unrolled twice. Loops without inner
+     * ones only. */
+    uint16_t unroll;
+    uint8_t unroll_confidence; /* percent: weight of the votes that agree (doc/loop-source.md) */
     uint8_t level, role, bits;
 };
 
-/* Lines [first, last] of one file that a loop comes from; the first entry is the loop's own. */
+/*
+ * Lines [first, last] of one file that a loop comes from, inner loops included. The first entry is
+ * the loop's own: lines at the level of inlining where it stands, calls inlined into it by the line
+ * of the call. Further entries (16 at most) are other files and code inlined into the loop.
+ */
 struct assay_source_range {
     uint32_t file; /* into assay_debug.file */
     uint32_t first_line, last_line;

@@ -1,66 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Binary loops of one source loop: they end within two lines of each other in the same file at the
- * same place of inlining, and none stands in another. The one that does most per iteration is the
- * main loop; where control may come from it to another, that one is a tail; the other way round, a
- * peel; neither way, a version chosen at run time.
+ * same place of inlining, work at the same places of the source, and none stands in another. The
+ * one that does most per iteration is the main loop; where control may come from it to another,
+ * that one is a tail; the other way round, a peel; neither way, a version chosen at run time.
  * Source: Djoudi et al., "MAQAO: modular assembler quality analyzer and optimizer for Itanium 2",
  * 2005, and the CQA paper (rule of the last line and the distance of two).
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "code/order.h"
 #include "code/source.h"
 
 #define LAST_LINES_APART 2
-#define VISITED_MOST     20000 /* blocks of one search; beyond it, the order of addresses counts */
-
-/* ---- Work -------------------------------------------------------------------------------- */
-
-static void add_insn(const struct assay_program *program, size_t index, struct as_loop_work *work,
-                     uint16_t *moved_b)
-{
-    const struct assay_insn *insn = &program->code.insn[index];
-    const struct assay_form *form = assay_form_get(insn->form);
-    struct assay_memory memory[2];
-    int n = assay_insn_memory(&program->code, insn, memory);
-    for (int m = 0; m < n; m++) {
-        if (memory[m].stack)
-            continue;
-        work->accesses++;
-        if (memory[m].access & ASSAY_ACCESS_READ)
-            work->loads_b += memory[m].width_b;
-        if (memory[m].access & ASSAY_ACCESS_WRITE)
-            work->stores_b += memory[m].width_b;
-    }
-    bool packed = form->traits & ASSAY_TRAIT_PACKED;
-    if (insn->bits & ASSAY_INSN_IDIOM)
-        return;
-    work->flops += form->flops;
-    if (packed)
-        work->intops += form->intops;
-    if (packed && (form->flops || form->intops) && form->vector_b > work->vector_b) {
-        work->vector_b = form->vector_b;
-        work->lanes = form->lanes;
-    }
-    if (packed && n > 0 && form->vector_b > *moved_b)
-        *moved_b = form->vector_b;
-}
-
-struct as_loop_work as_source_work(const struct assay_program *program, uint32_t loop)
-{
-    struct as_loop_work work = {0};
-    const struct assay_loop *l = &program->loop[loop];
-    uint16_t moved_b = 0;
-    for (uint32_t k = 0; k < l->blocks; k++) {
-        const struct assay_block *block = &program->block[program->loop_block[l->first_block + k]];
-        for (uint32_t i = 0; i < block->insns && block->loop == loop; i++)
-            add_insn(program, block->first_insn + i, &work, &moved_b);
-    }
-    if (work.vector_b == 0)
-        work.vector_b = moved_b;
-    return work;
-}
+#define WINDOW           64   /* loops that end there looked at for one group */
+#define VISITED_MOST     4096 /* blocks of one search; beyond it, the order of the code counts */
 
 /* ---- Who belongs together ---------------------------------------------------------------- */
 
@@ -76,15 +31,16 @@ static bool has_inner(const struct assay_loop *loop)
     return loop->level == ASSAY_LEVEL_OUTERMOST || loop->level == ASSAY_LEVEL_BETWEEN;
 }
 
-/* The same function inlined by the same line; copies of one call count as one place. */
-static bool same_place(const struct assay_debug *debug, uint32_t a, uint32_t b)
+/* The same function inlined by the same call; copies of one call count as one place. */
+static bool same_call(const struct assay_debug *debug, uint32_t a, uint32_t b)
 {
     while (a != b) {
         if (a == ASSAY_NONE || b == ASSAY_NONE)
             return false;
         const struct assay_inline *x = &debug->inlines[a], *y = &debug->inlines[b];
         if (x->decl_file != y->decl_file || x->decl_line != y->decl_line ||
-            x->call_file != y->call_file || x->call_line != y->call_line)
+            x->call_file != y->call_file || x->call_line != y->call_line ||
+            x->call_column != y->call_column)
             return false;
         if (x->call_line == 0)
             return true;
@@ -99,53 +55,109 @@ static uint32_t apart(uint32_t a, uint32_t b)
     return a > b ? a - b : b - a;
 }
 
-static bool together(const struct assay_program *program, uint32_t a, uint32_t b)
+/* Whether the smaller of the two works mostly where the other does. */
+static bool share_places(const struct as_source *s, const struct as_loop_work *a,
+                         const struct as_loop_work *b)
 {
+    const uint64_t *x = s->place.at + a->first_place, *y = s->place.at + b->first_place;
+    uint32_t i = 0, j = 0, shared = 0, least = a->places < b->places ? a->places : b->places;
+    if ((a->ops == 0) != (b->ops == 0))
+        return false;
+    while (i < a->places && j < b->places) {
+        shared += x[i] == y[j];
+        uint64_t at_x = x[i], at_y = y[j];
+        i += at_x <= at_y;
+        j += at_y <= at_x;
+    }
+    return shared > 0 && shared * 2 >= least;
+}
+
+static const struct assay_source_range *lines_of(const struct as_source *s, uint32_t loop)
+{
+    return &s->ranges->at[s->program->loop[loop].source];
+}
+
+static bool together(const struct as_source *s, uint32_t a, uint32_t b)
+{
+    const struct assay_program *program = s->program;
     const struct assay_loop *x = &program->loop[a], *y = &program->loop[b];
-    const struct assay_source_range *from_x = &program->loop_source[x->source];
-    const struct assay_source_range *from_y = &program->loop_source[y->source];
+    const struct assay_source_range *from_x = lines_of(s, a), *from_y = lines_of(s, b);
     return from_x->file == from_y->file &&
            apart(from_x->last_line, from_y->last_line) <= LAST_LINES_APART &&
            from_x->first_line <= from_y->last_line && from_y->first_line <= from_x->last_line &&
-           has_inner(x) == has_inner(y) &&
-           (x->depth == y->depth ||
-            apart(from_x->first_line, from_y->first_line) <= LAST_LINES_APART) &&
-           same_place(&program->debug, x->inlined, y->inlined) && !is_inside(program, a, b) &&
-           !is_inside(program, b, a);
+           has_inner(x) == has_inner(y) && same_call(&program->debug, x->inlined, y->inlined) &&
+           !is_inside(program, a, b) && !is_inside(program, b, a) &&
+           share_places(s, as_source_work(s, a), as_source_work(s, b));
 }
 
 /* ---- Order ------------------------------------------------------------------------------- */
 
 struct search {
-    uint32_t *seen, *stack; /* per block of the body */
+    struct as_graph_order order; /* of the blocks of the body */
+    uint32_t *seen, *stack;      /* per block of the body */
     uint32_t stamp;
 };
 
-/* Whether control may come from loop `a` to the header of `b` without going back in a loop around
- * both. */
-static bool reaches(const struct assay_program *program, uint32_t a, uint32_t b,
-                    struct search *search)
+static int make_order(const struct as_source *s, struct search *search)
 {
-    uint32_t *seen = search->seen, *stack = search->stack, stamp = ++search->stamp;
-    const struct assay_loop *from = &program->loop[a];
-    const struct assay_body *body = &program->body[from->body];
-    uint32_t target = program->loop[b].header, depth = 0, visited = 0;
-    stack[depth++] = from->header;
-    seen[from->header - body->first_block] = stamp;
+    const struct assay_program *program = s->program;
+    uint32_t first = s->body->first_block, blocks = s->body->blocks, edges = 0;
+    const struct assay_block *block = program->block + first;
+    uint32_t *at = as_arena_array(s->arena, uint32_t, (size_t)blocks + 1);
+    for (uint32_t v = 0; v < blocks; v++)
+        edges += block[v].succs;
+    uint32_t *to = as_arena_array(s->arena, uint32_t, (size_t)edges + 1);
+    search->seen = as_arena_array(s->arena, uint32_t, blocks);
+    search->stack = as_arena_array(s->arena, uint32_t, blocks);
+    if (!at || !to || !search->seen || !search->stack)
+        return ASSAY_ERR_NOMEM;
+    for (uint32_t v = 0, n = 0; v < blocks; v++) {
+        at[v] = n;
+        for (uint32_t e = 0; e < block[v].succs; e++)
+            to[n++] = program->succ[block[v].first_succ + e].block - first;
+        at[v + 1] = n;
+    }
+    struct as_graph graph = {.nodes = blocks, .first = at, .to = to};
+    uint32_t entry = s->body->entry_block;
+    return as_graph_order(&graph, entry == ASSAY_NONE ? 0 : entry - first, s->arena,
+                          &search->order);
+}
+
+/* Place of a block in a topological order of the graph without its retreating edges. */
+static uint32_t rank_of(const struct search *search, uint32_t block)
+{
+    uint32_t post = search->order.post[block];
+    return post == AS_GRAPH_NONE ? UINT32_MAX : search->order.reached - 1 - post;
+}
+
+/*
+ * Whether control may come from the header of loop `a` to that of `b` without going back in any
+ * loop. Only blocks that stand between the two in topological order are looked at.
+ */
+static bool reaches(const struct as_source *s, uint32_t a, uint32_t b, struct search *search)
+{
+    const struct assay_program *program = s->program;
+    uint32_t first = s->body->first_block, depth = 0, visited = 0, stamp = ++search->stamp;
+    uint32_t from = program->loop[a].header - first, target = program->loop[b].header - first;
+    uint32_t last = rank_of(search, target);
+    if (rank_of(search, from) >= last || last == UINT32_MAX)
+        return false;
+    search->stack[depth++] = from;
+    search->seen[from] = stamp;
     while (depth) {
-        const struct assay_block *block = &program->block[stack[--depth]];
+        uint32_t v = search->stack[--depth];
+        const struct assay_block *block = &program->block[first + v];
         if (++visited > VISITED_MOST)
-            return program->block[from->header].start < program->block[target].start;
+            return true;
         for (uint32_t e = block->first_succ; e < block->first_succ + block->succs; e++) {
-            uint32_t to = program->succ[e].block;
+            uint32_t to = program->succ[e].block - first;
             if (to == target)
                 return true;
-            /* Ways back of loops around `a` would lead round to everything in them. */
-            bool round = program->succ[e].back && is_inside(program, a, program->block[to].loop);
-            if (round || seen[to - body->first_block] == stamp)
+            if (search->seen[to] == stamp || rank_of(search, to) <= rank_of(search, v) ||
+                rank_of(search, to) > last)
                 continue;
-            seen[to - body->first_block] = stamp;
-            stack[depth++] = to;
+            search->seen[to] = stamp;
+            search->stack[depth++] = to;
         }
     }
     return false;
@@ -153,15 +165,19 @@ static bool reaches(const struct assay_program *program, uint32_t a, uint32_t b,
 
 /* ---- Roles ------------------------------------------------------------------------------- */
 
-/* More work per iteration: wider vectors, then more operations, then more bytes. */
+/* More work per iteration: operations, then bytes, then the width of the vectors. */
 static bool does_more(const struct as_loop_work *a, const struct as_loop_work *b)
 {
-    uint64_t a_ops = (uint64_t)a->flops + a->intops, b_ops = (uint64_t)b->flops + b->intops;
+    uint64_t a_b = (uint64_t)a->loads_b + a->stores_b, b_b = (uint64_t)b->loads_b + b->stores_b;
+    if (a->flops != b->flops)
+        return a->flops > b->flops;
+    if (a_b != b_b)
+        return a_b > b_b;
     if (a->vector_b != b->vector_b)
         return a->vector_b > b->vector_b;
-    if (a_ops != b_ops)
-        return a_ops > b_ops;
-    return (uint64_t)a->loads_b + a->stores_b > (uint64_t)b->loads_b + b->stores_b;
+    if (a->intops != b->intops)
+        return a->intops > b->intops;
+    return a->masked < b->masked;
 }
 
 struct members {
@@ -169,33 +185,45 @@ struct members {
     uint32_t n;
 };
 
-static int give_roles(struct assay_program *program, const struct members *m, struct search *search,
-                      struct as_arena *arena)
+static uint32_t take_best(const struct as_source *s, const struct members *m)
 {
-    struct as_loop_work *work = as_arena_array(arena, struct as_loop_work, m->n);
     uint32_t best = 0;
-    if (!work)
-        return ASSAY_ERR_NOMEM;
-    for (uint32_t i = 0; i < m->n; i++) {
-        work[i] = as_source_work(program, m->loop[i]);
-        if (i > 0 && does_more(&work[i], &work[best]))
+    for (uint32_t i = 1; i < m->n; i++) {
+        if (does_more(as_source_work(s, m->loop[i]), as_source_work(s, m->loop[best])))
             best = i;
     }
-    uint32_t main = m->loop[best];
-    for (uint32_t i = 0; i < m->n; i++) {
-        struct assay_loop *loop = &program->loop[m->loop[i]];
-        loop->group = main;
-        if (i == best)
-            continue;
-        bool packed = work[i].vector_b > 0;
-        if (reaches(program, main, m->loop[i], search))
-            loop->role = packed ? ASSAY_ROLE_VECTOR_TAIL : ASSAY_ROLE_TAIL;
-        else if (reaches(program, m->loop[i], main, search))
-            loop->role = packed ? ASSAY_ROLE_VECTOR_PEEL : ASSAY_ROLE_PEEL;
-        else
-            loop->role = ASSAY_ROLE_VERSION;
+    return best;
+}
+
+/*
+ * Roles of the members before and after the best of them; those that stand on no way with it are
+ * versions, with peels and tails of their own.
+ */
+static void give_roles(const struct as_source *s, struct members *m, struct search *search)
+{
+    uint32_t main = m->loop[take_best(s, m)], lead = main;
+    s->program->loop[main].role = ASSAY_ROLE_MAIN;
+    while (m->n) {
+        uint32_t left = 0;
+        for (uint32_t i = 0; i < m->n; i++) {
+            struct assay_loop *loop = &s->program->loop[m->loop[i]];
+            bool packed = as_source_work(s, m->loop[i])->vector_b > 0;
+            loop->group = main;
+            if (m->loop[i] == lead)
+                continue;
+            if (reaches(s, lead, m->loop[i], search))
+                loop->role = packed ? ASSAY_ROLE_VECTOR_TAIL : ASSAY_ROLE_TAIL;
+            else if (reaches(s, m->loop[i], lead, search))
+                loop->role = packed ? ASSAY_ROLE_VECTOR_PEEL : ASSAY_ROLE_PEEL;
+            else
+                m->loop[left++] = m->loop[i];
+        }
+        m->n = left;
+        if (left == 0)
+            break;
+        lead = m->loop[take_best(s, m)];
+        s->program->loop[lead].role = ASSAY_ROLE_VERSION;
     }
-    return 0;
 }
 
 /* ---- Groups of a body -------------------------------------------------------------------- */
@@ -214,22 +242,19 @@ static int by_last_line(const void *a, const void *b)
     return (x->loop > y->loop) - (x->loop < y->loop);
 }
 
-int as_source_groups(struct assay_program *program, uint32_t body, struct as_arena *arena)
+int as_source_groups(struct as_source *s)
 {
-    const struct assay_body *b = &program->body[body];
-    struct keyed *key = as_arena_array(arena, struct keyed, b->loops);
-    bool *taken = as_arena_array(arena, bool, b->loops);
-    struct members m = {.loop = as_arena_array(arena, uint32_t, b->loops)};
-    struct search search = {.seen = as_arena_array(arena, uint32_t, b->blocks),
-                            .stack = as_arena_array(arena, uint32_t, b->blocks)};
+    const struct assay_body *b = s->body;
+    struct keyed *key = as_arena_array(s->arena, struct keyed, b->loops);
+    bool *taken = as_arena_array(s->arena, bool, b->loops);
+    struct members m = {.loop = as_arena_array(s->arena, uint32_t, b->loops)};
+    struct search search = {.seen = NULL};
     uint32_t n = 0;
-    if (!key || !taken || !m.loop || !search.seen || !search.stack)
+    if (!key || !taken || !m.loop)
         return ASSAY_ERR_NOMEM;
     for (uint32_t i = b->first_loop; i < b->first_loop + b->loops; i++) {
-        const struct assay_loop *loop = &program->loop[i];
-        if (loop->sources)
-            key[n++] = (struct keyed){program->loop_source[loop->source].file,
-                                      program->loop_source[loop->source].last_line, i};
+        if (s->program->loop[i].sources)
+            key[n++] = (struct keyed){lines_of(s, i)->file, lines_of(s, i)->last_line, i};
     }
     if (n)
         qsort(key, n, sizeof *key, by_last_line);
@@ -238,19 +263,22 @@ int as_source_groups(struct assay_program *program, uint32_t body, struct as_are
             continue;
         m.n = 0;
         m.loop[m.n++] = key[i].loop;
-        for (uint32_t j = i + 1; j < n && key[j].file == key[i].file &&
+        for (uint32_t j = i + 1; j < n && j <= i + WINDOW && key[j].file == key[i].file &&
                                  key[j].last_line - key[i].last_line <= LAST_LINES_APART;
              j++) {
             bool fits = !taken[j];
             for (uint32_t k = 0; k < m.n && fits; k++)
-                fits = together(program, m.loop[k], key[j].loop);
+                fits = together(s, m.loop[k], key[j].loop);
             if (fits) {
                 taken[j] = true;
                 m.loop[m.n++] = key[j].loop;
             }
         }
-        if (m.n > 1)
-            AS_TRY(give_roles(program, &m, &search, arena));
+        if (m.n < 2)
+            continue;
+        if (!search.seen)
+            AS_TRY(make_order(s, &search));
+        give_roles(s, &m, &search);
     }
     return 0;
 }

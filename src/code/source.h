@@ -1,33 +1,72 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The steps that tie loops to their source: lines and inlining, then groups and roles of the
- * binary loops of one source loop, then how many source iterations one binary iteration does.
+ * The steps that tie the loops of one body to their source: rows of the line table, lines and
+ * inlining, the operations of each loop with their places in the source, groups and roles of the
+ * binary loops of one source loop, and how many source iterations one binary iteration does.
  */
 #ifndef AS_CODE_SOURCE_H
 #define AS_CODE_SOURCE_H
 
 #include "code/internal.h"
 
-/* Source ranges and inlining level of the loops of `body`; ranges are appended to `ranges` and
- * counted in the loops, whose `source` is relative to it. 0 or ASSAY_ERR_NOMEM. */
 typedef AS_VEC(struct assay_source_range) as_source_ranges;
-int as_source_lines(struct assay_program *program, uint32_t body, as_source_ranges *ranges);
 
-/* Groups and roles of the loops of `body`. 0 or ASSAY_ERR_NOMEM. */
-int as_source_groups(struct assay_program *program, uint32_t body, struct as_arena *arena);
+/* Code of one block that comes from one place of the source. */
+struct as_source_row {
+    uint64_t address; /* where it begins in the block */
+    uint32_t file, line;
+    uint32_t at; /* innermost inlined instance or subprogram, ASSAY_NONE */
+    uint16_t column;
+    bool opening; /* line where its function is declared or opened: compilers put copies of
+                     parameters there, wherever they stand */
+};
+
+enum as_source_kind { AS_SOURCE_LOAD = 254, AS_SOURCE_STORE = 255 };
+
+/* Arithmetic or a memory access of a loop that is the source's own work, not the compiler's. */
+struct as_source_op {
+    uint64_t place;  /* file, line and column, mixed; 0 = unknown */
+    uint32_t at;     /* inlined instance */
+    uint32_t amount; /* arithmetic: lanes; load and store: bytes */
+    uint8_t kind;    /* assay_class of arithmetic, or as_source_kind */
+    uint8_t element_b;
+    bool fp, packed;
+    bool column; /* the place has a column */
+    bool always; /* done in every iteration */
+};
 
 /* What one iteration of a loop does outside its inner loops. */
 struct as_loop_work {
-    uint32_t loads_b, stores_b; /* bytes of the accesses that are not to the stack */
-    uint32_t accesses;
-    uint32_t flops;    /* floating-point operations, all lanes */
-    uint32_t intops;   /* integer operations of vector instructions, all lanes */
-    uint16_t vector_b; /* widest packed arithmetic, else widest packed access; 0 = scalar */
-    uint16_t lanes;    /* of it */
+    uint32_t first_op, ops;       /* into as_source.op */
+    uint32_t loads_b, stores_b;   /* bytes of the accesses that are not to the stack */
+    uint32_t flops, intops;       /* all lanes; integer: of vector instructions */
+    uint32_t masked;              /* instructions under a mask */
+    uint32_t element_b;           /* of the widest arithmetic, 0 = unknown */
+    uint32_t vector_b;            /* widest packed arithmetic, else packed access; 0 = scalar */
+    uint32_t first_place, places; /* into as_source.place: distinct, ascending */
 };
-struct as_loop_work as_source_work(const struct assay_program *program, uint32_t loop);
 
-/* Unroll factors of the loops of `body`, after grouping. 0 or ASSAY_ERR_NOMEM. */
-int as_source_unroll(struct assay_program *program, uint32_t body, struct as_arena *arena);
+struct as_source {
+    struct assay_program *program;
+    const struct assay_body *body;
+    struct as_arena *arena;
+    as_source_ranges *ranges;  /* shared with other bodies; `source` of a loop counts in it */
+    struct as_source_row *row; /* of all blocks of the body */
+    uint32_t *first_row;       /* per block of the body, and one more */
+    AS_VEC(struct as_source_op) op;
+    AS_VEC(uint64_t) place;
+    struct as_loop_work *work; /* per loop of the body */
+};
+
+static inline const struct as_loop_work *as_source_work(const struct as_source *s, uint32_t loop)
+{
+    return &s->work[loop - s->body->first_loop];
+}
+
+/* The step to the next: each 0 or ASSAY_ERR_NOMEM. */
+int as_source_lines(struct as_source *s);
+int as_source_works(struct as_source *s);
+int as_source_groups(struct as_source *s);
+int as_source_unroll(struct as_source *s);
 
 #endif

@@ -1,55 +1,231 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Source iterations per iteration of a binary loop, by votes: how much more arithmetic and memory
- * the loop does than the smallest scalar loop of its group, which does one; and how many times the
- * same access repeats at equal distances. Votes that agree make the answer sure.
+ * Source iterations per iteration of a binary loop, by votes:
+ *   places     an operator of the source stands once in it; how many lanes compute it is the answer
+ *   footprint  how much more the loop does than the smallest scalar loop of its group
+ *   repeats    the same access again and again at equal distances (where no place is known)
+ *   step       a register that advances by the answer, in elements or bytes, confirms it
+ * Votes that agree make the answer sure; without any it stays unknown. Only loops that hold no
+ * other. Footprints: CQA paper, section on unrolling.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "code/source.h"
 
 #define UNROLL_MOST 1024 /* a larger quotient is no unrolling */
+#define STEPS_MOST  16   /* registers that advance, looked at in one loop */
+#define SURE        98   /* percent, at most */
+#define ENOUGH      8    /* weight of votes that makes an answer sure; weights are in halves */
 
 struct votes {
-    uint32_t value[5];
+    struct vote {
+        uint32_t value, weight;
+    } at[16];
     uint32_t n;
 };
 
-static void vote(struct votes *votes, uint64_t whole, uint64_t part, uint64_t copies)
+static void vote(struct votes *votes, uint64_t value, uint32_t weight)
 {
-    if (part == 0 || whole == 0 || whole * copies % part != 0 ||
-        whole * copies / part > UNROLL_MOST)
+    if (value == 0 || value > UNROLL_MOST || weight == 0)
         return;
-    votes->value[votes->n++] = (uint32_t)(whole * copies / part);
+    if (votes->n < sizeof votes->at / sizeof *votes->at)
+        votes->at[votes->n++] = (struct vote){(uint32_t)value, weight};
 }
 
-/* The loop of the group that does one source iteration at a time: scalar, with the least work. */
-static uint32_t smallest(const struct assay_program *program, const struct assay_body *body,
-                         uint32_t group, struct as_loop_work *work)
+/* ---- Places ------------------------------------------------------------------------------ */
+
+/* What is done for one operator or access of the source, in lanes. */
+struct operator
 {
-    uint32_t best = ASSAY_NONE;
-    for (uint32_t l = body->first_loop; l < body->first_loop + body->loops; l++) {
-        if (program->loop[l].group != group)
-            continue;
-        struct as_loop_work mine = as_source_work(program, l);
-        if (mine.vector_b != 0)
-            continue;
-        if (best == ASSAY_NONE || mine.flops < work->flops ||
-            (mine.flops == work->flops &&
-             mine.loads_b + mine.stores_b < work->loads_b + work->stores_b)) {
-            best = l;
-            *work = mine;
+    uint64_t place;
+    uint32_t at, kind, element_b, lanes;
+};
+
+static int by_place(const void *a, const void *b)
+{
+    const struct operator* x = a, *y = b;
+    if (x->place != y->place)
+        return (x->place > y->place) - (x->place < y->place);
+    if (x->at != y->at)
+        return (x->at > y->at) - (x->at < y->at);
+    if (x->kind != y->kind)
+        return (x->kind > y->kind) - (x->kind < y->kind);
+    return (x->element_b > y->element_b) - (x->element_b < y->element_b);
+}
+
+enum part { PART_FP, PART_CALL, PART_INT, PART_MEMORY };
+
+static enum part part_of(const struct as_source_op *op)
+{
+    if (op->kind >= AS_SOURCE_LOAD)
+        return PART_MEMORY;
+    if (op->kind == ASSAY_CLASS_CALL)
+        return PART_CALL;
+    return op->fp ? PART_FP : PART_INT;
+}
+
+/* Elements that an operation handles. The element of integer moves is that of the arithmetic. */
+static uint32_t lanes_of(const struct as_source_op *op, const struct as_loop_work *work)
+{
+    uint32_t element_b = op->element_b;
+    if (op->kind < AS_SOURCE_LOAD)
+        return op->amount;
+    if (op->packed && !op->fp)
+        element_b = work->element_b;
+    return element_b && op->amount % element_b == 0 ? op->amount / element_b : 0;
+}
+
+static uint32_t gcd(uint32_t a, uint32_t b)
+{
+    while (b) {
+        uint32_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Sorts and adds up; returns how many different operators there are. */
+static uint32_t merge(struct operator* one, uint32_t n)
+{
+    uint32_t m = 0;
+    if (n > 1)
+        qsort(one, n, sizeof *one, by_place);
+    for (uint32_t i = 0; i < n; i++) {
+        if (m && by_place(&one[m - 1], &one[i]) == 0)
+            one[m - 1].lanes += one[i].lanes;
+        else
+            one[m++] = one[i];
+    }
+    return m;
+}
+
+/* Most frequent number of lanes; of equally frequent ones the smallest. */
+static uint32_t mode(const struct operator* one, uint32_t n, uint32_t *times)
+{
+    uint32_t best = 0;
+    *times = 0;
+    n = n > 256 ? 256 : n; /* a sample will do */
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t same = 0;
+        for (uint32_t j = 0; j < n; j++)
+            same += one[j].lanes == one[i].lanes;
+        if (same > *times || (same == *times && one[i].lanes < best)) {
+            *times = same;
+            best = one[i].lanes;
         }
     }
     return best;
 }
 
-/* ---- Repetition -------------------------------------------------------------------------- */
+/* Operators of one part of the work; `*column` counts those whose place has a column. */
+static uint32_t operators_of(const struct as_source *s, const struct as_loop_work *work,
+                             enum part part, bool only_always, struct operator* one,
+                             uint32_t *column)
+{
+    const struct as_source_op *op = s->op.at + work->first_op;
+    uint32_t n = 0;
+    *column = 0;
+    for (uint32_t i = 0; i < work->ops; i++) {
+        uint32_t lanes = lanes_of(&op[i], work);
+        if (part_of(&op[i]) != part || !op[i].place || !lanes || (only_always && !op[i].always))
+            continue;
+        *column += op[i].column;
+        one[n++] = (struct operator){.place = op[i].place,
+                                     .at = op[i].at,
+                                     .kind = op[i].kind,
+                                     .element_b = op[i].element_b,
+                                     .lanes = lanes};
+    }
+    return n;
+}
+
+static bool is_uniform(const struct operator* one, uint32_t n)
+{
+    for (uint32_t i = 1; i < n; i++) {
+        if (one[i].lanes != one[0].lanes)
+            return false;
+    }
+    return true;
+}
+
+/*
+ * Vote of the operators of one part, of weight `full` when all of them are done equally often.
+ * Several operators of the source at one place are done a multiple of that; the additions of a
+ * reduction may be spread over the places of one line.
+ */
+static int vote_places(const struct as_source *s, const struct as_loop_work *work, enum part part,
+                       bool only_always, uint32_t full, struct votes *votes)
+{
+    struct operator* one = as_arena_array(s->arena, struct operator,(size_t) work->ops + 1);
+    uint32_t all = 0, times, column;
+    if (!one)
+        return ASSAY_ERR_NOMEM;
+    uint32_t n = operators_of(s, work, part, only_always, one, &column);
+    if (n == 0)
+        return 0;
+    if (column < n) /* one place for a whole line */
+        full /= 2;
+    n = merge(one, n);
+    uint32_t often = mode(one, n, &times), least = one[0].lanes;
+    for (uint32_t i = 0; i < n; i++) {
+        all = gcd(all, one[i].lanes);
+        least = one[i].lanes < least ? one[i].lanes : least;
+    }
+    if (is_uniform(one, n)) {
+        vote(votes, least, full);
+        return 0;
+    }
+    if (all == least && times * 2 >= n)
+        vote(votes, least, often == least ? full / 2 : full / 4);
+    else
+        vote(votes, often, full / 4);
+    for (uint32_t i = 0; i < n; i++)
+        one[i].place >>= 16;
+    n = merge(one, n);
+    if (is_uniform(one, n))
+        vote(votes, one[0].lanes, full / 2);
+    return 0;
+}
+
+static bool has_always(const struct as_source *s, const struct as_loop_work *work, enum part part)
+{
+    for (uint32_t i = 0; i < work->ops; i++) {
+        const struct as_source_op *op = &s->op.at[work->first_op + i];
+        if (op->always && part_of(op) == part)
+            return true;
+    }
+    return false;
+}
+
+static int vote_all_places(const struct as_source *s, const struct as_loop_work *work,
+                           struct votes *votes)
+{
+    static const uint32_t weight[] = {
+        [PART_FP] = 8, [PART_CALL] = 6, [PART_INT] = 4, [PART_MEMORY] = 4};
+    for (enum part part = PART_FP; part <= PART_MEMORY; part++) {
+        uint32_t full = part == PART_INT && work->flops ? 0 : weight[part];
+        AS_TRY(vote_places(s, work, part, has_always(s, work, part), full, votes));
+    }
+    return 0;
+}
+
+/* ---- Footprint --------------------------------------------------------------------------- */
+
+static void vote_ratio(struct votes *votes, uint64_t whole, uint64_t part, uint32_t each,
+                       uint32_t weight)
+{
+    if (part && whole && whole * each % part == 0)
+        vote(votes, whole * each / part, weight);
+}
+
+/* ---- Repeats ----------------------------------------------------------------------------- */
 
 struct access {
     uint64_t shape; /* registers, scale, width, direction */
     int64_t disp;
-    uint32_t width_b;
+    uint32_t width_b, element_b;
 };
 
 static int by_shape(const void *a, const void *b)
@@ -60,43 +236,61 @@ static int by_shape(const void *a, const void *b)
     return (x->disp > y->disp) - (x->disp < y->disp);
 }
 
-static int accesses_of(const struct assay_program *program, uint32_t loop, struct as_arena *arena,
-                       struct access **out, uint32_t *n)
+/* Own blocks of the loop, instruction by instruction. */
+#define FOR_INSNS(program, loop, it)                                                               \
+    for (uint32_t k_ = 0; k_ < (program)->loop[loop].blocks; k_++)                                 \
+        for (const struct assay_insn *it = first_insn(program, loop, k_),                          \
+                                     *e_ = last_insn(program, loop, k_);                           \
+             it < e_; it++)
+
+static const struct assay_insn *first_insn(const struct assay_program *program, uint32_t loop,
+                                           uint32_t k)
 {
-    const struct assay_loop *l = &program->loop[loop];
-    struct access *access = as_arena_array(arena, struct access, (size_t)l->insns + 1);
+    uint32_t block = program->loop_block[program->loop[loop].first_block + k];
+    return program->code.insn + program->block[block].first_insn;
+}
+
+static const struct assay_insn *last_insn(const struct assay_program *program, uint32_t loop,
+                                          uint32_t k)
+{
+    uint32_t block = program->loop_block[program->loop[loop].first_block + k];
+    uint32_t insns = program->block[block].loop == loop ? program->block[block].insns : 0;
+    return program->code.insn + program->block[block].first_insn + insns;
+}
+
+static int accesses_of(const struct as_source *s, uint32_t loop, struct access **out, uint32_t *n)
+{
+    const struct assay_program *program = s->program;
+    struct access *access =
+        as_arena_array(s->arena, struct access, (size_t)program->loop[loop].insns + 1);
     *n = 0;
     *out = access;
     if (!access)
         return ASSAY_ERR_NOMEM;
-    for (uint32_t k = 0; k < l->blocks; k++) {
-        const struct assay_block *block = &program->block[program->loop_block[l->first_block + k]];
-        for (uint32_t i = 0; i < block->insns && block->loop == loop; i++) {
-            const struct assay_insn *insn = &program->code.insn[block->first_insn + i];
-            struct assay_memory memory[2];
-            int found = assay_insn_memory(&program->code, insn, memory);
-            if (found != 1 || memory[0].stack || memory[0].rip_relative ||
-                !(insn->bits & ASSAY_INSN_MEM))
-                continue;
-            uint64_t shape = (uint64_t)memory[0].base << 40 | (uint64_t)memory[0].index << 32 |
-                             (uint64_t)memory[0].scale << 24 |
-                             (uint64_t)(memory[0].access & 3) << 16 | (memory[0].width_b & 0xffff);
-            access[(*n)++] = (struct access){shape, memory[0].disp, memory[0].width_b};
-        }
+    FOR_INSNS(program, loop, insn)
+    {
+        struct assay_memory memory[2];
+        const struct assay_form *form = assay_form_get(insn->form);
+        int found = assay_insn_memory(&program->code, insn, memory);
+        if (found != 1 || memory[0].stack || memory[0].rip_relative ||
+            !(insn->bits & ASSAY_INSN_MEM) || form->insn_class == ASSAY_CLASS_PREFETCH)
+            continue;
+        uint64_t shape = (uint64_t)memory[0].base << 40 | (uint64_t)memory[0].index << 32 |
+                         (uint64_t)memory[0].scale << 24 | (uint64_t)(memory[0].access & 3) << 16 |
+                         (memory[0].width_b & 0xffff);
+        access[(*n)++] =
+            (struct access){shape, memory[0].disp, memory[0].width_b,
+                            memory[0].element_b ? memory[0].element_b : form->element_b};
     }
     if (*n)
         qsort(access, *n, sizeof *access, by_shape);
     return 0;
 }
 
-/*
- * Copies seen in the accesses: every shape occurs equally often, one access right after the other.
- * 0 when they do not repeat alike; `*shapes` counts those looked at.
- */
-static uint32_t repetition(const struct access *access, uint32_t n, uint32_t *shapes)
+/* Accesses of each shape, one right after the other; 0 when they do not repeat alike. */
+static uint32_t repeats(const struct access *access, uint32_t n)
 {
     uint32_t copies = 0;
-    *shapes = 0;
     for (uint32_t i = 0; i < n;) {
         uint32_t j = i + 1;
         while (j < n && access[j].shape == access[i].shape &&
@@ -105,80 +299,167 @@ static uint32_t repetition(const struct access *access, uint32_t n, uint32_t *sh
         if (copies && j - i != copies)
             return 0;
         copies = j - i;
-        ++*shapes;
         i = j;
     }
     return copies;
 }
 
+static int vote_repeats(const struct as_source *s, uint32_t loop, const struct as_loop_work *work,
+                        struct votes *votes)
+{
+    struct access *access;
+    uint32_t n;
+    AS_TRY(accesses_of(s, loop, &access, &n));
+    uint32_t copies = repeats(access, n);
+    if (!copies)
+        return 0;
+    uint32_t element_b = work->element_b ? work->element_b : access[0].element_b;
+    if (element_b && access[0].width_b % element_b == 0)
+        vote(votes, (uint64_t)copies * access[0].width_b / element_b, 2);
+    return 0;
+}
+
+/* ---- Steps ------------------------------------------------------------------------------- */
+
+/* What a register of the loop advances by; 0 for anything else. */
+static uint64_t step_of(const struct assay_insn *insn)
+{
+    const struct assay_form *form = assay_form_get(insn->form);
+    int64_t step = 0;
+    if (insn->reg[0] >= ASSAY_REG_VEC)
+        return 0;
+    if (form->insn_class == ASSAY_CLASS_LEA) {
+        step = insn->base == insn->reg[0] && insn->index == ASSAY_REG_NONE ? insn->disp : 0;
+    } else if (form->insn_class == ASSAY_CLASS_ADD && form->operand[0].kind == ASSAY_OPERAND_REG) {
+        if (!strcmp(form->mnemonic, "inc") || !strcmp(form->mnemonic, "dec"))
+            step = 1;
+        else if (form->operands > 1 && form->operand[1].kind == ASSAY_OPERAND_IMM)
+            step = insn->imm;
+    }
+    return (uint64_t)(step < 0 ? -step : step);
+}
+
+static bool confirms(uint64_t step, uint32_t value, const struct as_loop_work *work)
+{
+    if (step == value)
+        return true;
+    for (uint32_t element_b = 1; element_b <= 8; element_b *= 2) {
+        bool is_element = work->element_b == 0 || work->element_b == element_b;
+        if (is_element && step == (uint64_t)value * element_b)
+            return true;
+    }
+    return false;
+}
+
+/* A step that fits some vote adds to it; one that fits none says nothing. */
+static void vote_steps(const struct as_source *s, uint32_t loop, const struct as_loop_work *work,
+                       struct votes *votes)
+{
+    uint64_t step[STEPS_MOST];
+    uint32_t n = 0, votes_n = votes->n;
+    FOR_INSNS(s->program, loop, insn)
+    {
+        uint64_t one = n < STEPS_MOST ? step_of(insn) : 0;
+        if (one)
+            step[n++] = one;
+    }
+    for (uint32_t v = 0; v < votes_n; v++) {
+        bool seen = false;
+        for (uint32_t earlier = 0; earlier < v; earlier++)
+            seen |= votes->at[earlier].value == votes->at[v].value;
+        for (uint32_t i = 0; i < n && !seen; i++) {
+            if (confirms(step[i], votes->at[v].value, work)) {
+                vote(votes, votes->at[v].value, 2);
+                break;
+            }
+        }
+    }
+}
+
 /* ---- All loops of a body ----------------------------------------------------------------- */
 
-static void settle(struct assay_loop *loop, const struct votes *votes, bool reference)
+static void settle(struct assay_loop *loop, const struct votes *votes)
 {
-    uint32_t agree = 0, best = 0;
+    uint32_t agree = 0, total = 0, best = 0;
     for (uint32_t i = 0; i < votes->n; i++) {
         uint32_t same = 0;
+        total += votes->at[i].weight;
         for (uint32_t j = 0; j < votes->n; j++)
-            same += votes->value[j] == votes->value[i];
+            same += votes->at[j].value == votes->at[i].value ? votes->at[j].weight : 0;
         if (same > agree) {
             agree = same;
-            best = votes->value[i];
+            best = votes->at[i].value;
         }
     }
     if (agree == 0)
         return;
+    uint32_t strength = agree < ENOUGH ? agree : ENOUGH;
     loop->unroll = (uint16_t)best;
-    if (reference)
-        loop->unroll_confidence = agree >= 3 ? 95 : agree == 2 ? 85 : votes->n == 1 ? 60 : 40;
-    else
-        loop->unroll_confidence = agree >= 2 ? 60 : 40;
+    loop->unroll_confidence = (uint8_t)(SURE * agree * strength / (total * ENOUGH));
 }
 
-/* Copies of the source iteration in a scalar loop, by repetition alone; 1 when none is seen. */
-static int copies_of(const struct assay_program *program, uint32_t loop, struct as_arena *arena,
-                     uint32_t *copies, uint32_t *shapes)
+static int unroll_loop(const struct as_source *s, uint32_t l, uint32_t reference)
 {
-    struct access *access;
-    uint32_t n;
-    AS_TRY(accesses_of(program, loop, arena, &access, &n));
-    *copies = repetition(access, n, shapes);
-    return 0;
-}
-
-static int unroll_loop(struct assay_program *program, const struct assay_body *body, uint32_t l,
-                       struct as_arena *arena)
-{
-    struct assay_loop *loop = &program->loop[l];
-    struct as_loop_work work = as_source_work(program, l), one = {0};
+    struct assay_loop *loop = &s->program->loop[l];
+    const struct as_loop_work *work = as_source_work(s, l);
     struct votes votes = {0};
-    uint32_t copies, shapes;
-    uint32_t lanes = work.vector_b && work.lanes ? work.lanes : 1;
-    uint32_t reference = smallest(program, body, loop->group, &one);
-    bool compared = reference != ASSAY_NONE && reference != l;
-    if (compared) {
-        AS_TRY(copies_of(program, reference, arena, &copies, &shapes));
-        uint32_t each = copies ? copies : 1; /* the smallest may itself be unrolled */
-        vote(&votes, (uint64_t)work.flops + work.intops, (uint64_t)one.flops + one.intops, each);
-        vote(&votes, work.loads_b, one.loads_b, each);
-        vote(&votes, work.stores_b, one.stores_b, each);
+    AS_TRY(vote_all_places(s, work, &votes));
+    if (reference != ASSAY_NONE && reference != l) {
+        const struct as_loop_work *one = as_source_work(s, reference);
+        uint32_t each = s->program->loop[reference].unroll;
+        each = each ? each : 1;
+        vote_ratio(&votes, work->flops, one->flops, each, 4);
+        vote_ratio(&votes, work->stores_b, one->stores_b, each, 4);
+        vote_ratio(&votes, work->loads_b, one->loads_b, each, 2);
     }
-    AS_TRY(copies_of(program, l, arena, &copies, &shapes));
-    if (copies)
-        vote(&votes, (uint64_t)copies * lanes, 1, 1);
-    if (!compared && copies && shapes >= 2) /* several arrays say the same */
-        vote(&votes, (uint64_t)copies * lanes, 1, 1);
-    settle(loop, &votes, compared);
+    if (votes.n == 0)
+        AS_TRY(vote_repeats(s, l, work, &votes));
+    vote_steps(s, l, work, &votes);
+    settle(loop, &votes);
     return 0;
 }
 
-int as_source_unroll(struct assay_program *program, uint32_t body, struct as_arena *arena)
+static bool is_innermost(const struct assay_loop *loop)
 {
-    const struct assay_body *b = &program->body[body];
+    return loop->level == ASSAY_LEVEL_INNERMOST || loop->level == ASSAY_LEVEL_SINGLE;
+}
+
+/* Per group, the loop that does least and nothing packed: it shows what one iteration is. */
+static uint32_t *find_references(const struct as_source *s)
+{
+    const struct assay_body *b = s->body;
+    uint32_t *reference = as_arena_array(s->arena, uint32_t, b->loops);
+    for (uint32_t l = 0; reference && l < b->loops; l++)
+        reference[l] = ASSAY_NONE;
+    for (uint32_t l = b->first_loop; reference && l < b->first_loop + b->loops; l++) {
+        const struct assay_loop *loop = &s->program->loop[l];
+        const struct as_loop_work *mine = as_source_work(s, l);
+        uint32_t *best = &reference[loop->group - b->first_loop];
+        if (mine->vector_b || !is_innermost(loop))
+            continue;
+        const struct as_loop_work *least = *best == ASSAY_NONE ? NULL : as_source_work(s, *best);
+        if (!least || mine->flops < least->flops ||
+            (mine->flops == least->flops &&
+             mine->loads_b + mine->stores_b < least->loads_b + least->stores_b))
+            *best = l;
+    }
+    return reference;
+}
+
+int as_source_unroll(struct as_source *s)
+{
+    const struct assay_body *b = s->body;
+    uint32_t *reference = find_references(s);
+    if (!reference)
+        return ASSAY_ERR_NOMEM;
+    for (uint32_t l = 0; l < b->loops; l++) {
+        if (reference[l] != ASSAY_NONE)
+            AS_TRY(unroll_loop(s, reference[l], ASSAY_NONE));
+    }
     for (uint32_t l = b->first_loop; l < b->first_loop + b->loops; l++) {
-        bool inner = program->loop[l].level == ASSAY_LEVEL_INNERMOST ||
-                     program->loop[l].level == ASSAY_LEVEL_SINGLE;
-        if (inner)
-            AS_TRY(unroll_loop(program, b, l, arena));
+        uint32_t of_group = reference[s->program->loop[l].group - b->first_loop];
+        if (l != of_group && is_innermost(&s->program->loop[l]))
+            AS_TRY(unroll_loop(s, l, of_group));
     }
     return 0;
 }

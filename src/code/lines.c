@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Lines of a loop. A loop stands at one level of inlining: the innermost instance that holds its
+ * ways back and most of its code. Rows of that level give its own range; code inlined into the loop
+ * counts with the line of its call, and its own lines become further ranges. Rows that hold no
+ * instruction and lines 0 say nothing (DWARF 5, 6.2.2).
+ */
+#include "code/source.h"
+
+#include <string.h>
+
+#define RANGES_MOST   16 /* of one loop */
+#define LEVEL_PERCENT 75 /* of the rows of a loop that its level of inlining holds */
+
+/* ---- Rows of a body ---------------------------------------------------------------------- */
+
+/* Row of the line table that holds the first byte of `block`, or the first one inside it. */
+static const struct assay_line *row_of(const struct assay_debug *debug, uint64_t address)
+{
+    const struct assay_line *row = assay_debug_line_at(debug, address);
+    const struct assay_line *end = debug->line + debug->line_n;
+    size_t low = 0, high = debug->line_n;
+    if (row)
+        return row;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (debug->line[middle].address < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return debug->line + low < end ? debug->line + low : NULL;
+}
+
+static uint64_t end_of(const struct assay_block *block)
+{
+    return block->start + block->size_b;
+}
+
+/* Number of rows that may cover something in the block. */
+static uint32_t count_rows(const struct assay_debug *debug, const struct assay_block *block)
+{
+    const struct assay_line *row = row_of(debug, block->start);
+    const struct assay_line *end = debug->line + debug->line_n;
+    uint32_t n = 0;
+    for (; row && row < end && row->address < end_of(block); row++)
+        n++;
+    return n;
+}
+
+/* The line that the code of the body begins with: where gcc opens the function. */
+static uint32_t opening_line(const struct as_source *s, uint32_t *file)
+{
+    const struct assay_line *row = assay_debug_line_at(&s->program->debug, s->body->entry);
+    const struct assay_line *first = s->program->debug.line;
+    while (row && row > first && row[-1].address == s->body->entry)
+        row--;
+    *file = row ? row->file : ASSAY_NONE;
+    return row ? row->line : 0;
+}
+
+static uint32_t fill_rows(const struct as_source *s, const struct assay_block *block, uint32_t file,
+                          uint32_t line, struct as_source_row *out)
+{
+    const struct assay_debug *debug = &s->program->debug;
+    const struct assay_line *row = row_of(debug, block->start);
+    const struct assay_line *end = debug->line + debug->line_n;
+    uint32_t n = 0;
+    for (; row && row < end && row->address < end_of(block); row++) {
+        if (row + 1 < end && row[1].address <= block->start)
+            continue;
+        if (row + 1 < end && row[1].address == row->address)
+            continue; /* holds nothing: often a statement before the loop */
+        if (row->line == 0 || row->file == ASSAY_NONE)
+            continue;
+        uint64_t address = row->address > block->start ? row->address : block->start;
+        uint32_t at = assay_debug_inline_at(s->program->object, address);
+        const struct assay_inline *in = at == ASSAY_NONE ? NULL : &debug->inlines[at];
+        bool declared = in && row->file == in->decl_file && row->line == in->decl_line;
+        bool opened = row->file == file && row->line == line && (!in || in->call_line == 0);
+        out[n++] = (struct as_source_row){.address = address,
+                                          .file = row->file,
+                                          .line = row->line,
+                                          .at = at,
+                                          .column = row->column,
+                                          .opening = declared || opened};
+    }
+    return n;
+}
+
+/* Rows of the blocks that stand in loops; those of others stay empty. */
+static int make_rows(struct as_source *s)
+{
+    const struct assay_debug *debug = &s->program->debug;
+    const struct assay_block *block = &s->program->block[s->body->first_block];
+    uint32_t n = 0, file, line = opening_line(s, &file);
+    for (uint32_t v = 0; v < s->body->blocks; v++)
+        n += block[v].loop == ASSAY_NONE ? 0 : count_rows(debug, &block[v]);
+    s->row = as_arena_array(s->arena, struct as_source_row, (size_t)n + 1);
+    if (!s->row)
+        return ASSAY_ERR_NOMEM;
+    n = 0;
+    for (uint32_t v = 0; v < s->body->blocks; v++) {
+        s->first_row[v] = n;
+        if (block[v].loop != ASSAY_NONE)
+            n += fill_rows(s, &block[v], file, line, s->row + n);
+    }
+    s->first_row[s->body->blocks] = n;
+    return 0;
+}
+
+/* ---- Level of inlining ------------------------------------------------------------------- */
+
+/* Instance of `at` or around it whose parent is `level`; `level` itself when `at` is it. */
+static uint32_t climb_to(const struct assay_debug *debug, uint32_t at, uint32_t level)
+{
+    while (at != ASSAY_NONE && at != level && debug->inlines[at].parent != level)
+        at = debug->inlines[at].parent;
+    return at;
+}
+
+static uint32_t depth_of(const struct assay_debug *debug, uint32_t at)
+{
+    uint32_t depth = 0;
+    for (; at != ASSAY_NONE; at = debug->inlines[at].parent)
+        depth++;
+    return depth;
+}
+
+/* Innermost instance that holds both. */
+static uint32_t common(const struct assay_debug *debug, uint32_t a, uint32_t b)
+{
+    uint32_t a_depth = depth_of(debug, a), b_depth = depth_of(debug, b);
+    for (; a_depth > b_depth; a_depth--)
+        a = debug->inlines[a].parent;
+    for (; b_depth > a_depth; b_depth--)
+        b = debug->inlines[b].parent;
+    while (a != b) {
+        a = debug->inlines[a].parent;
+        b = debug->inlines[b].parent;
+    }
+    return a;
+}
+
+/* Whether `at` is `level` or inlined into it. */
+static bool is_in(const struct assay_debug *debug, uint32_t at, uint32_t level)
+{
+    while (at != ASSAY_NONE && at != level)
+        at = debug->inlines[at].parent;
+    return at == level;
+}
+
+/* Calls `it` each row of loop `loop`, inner loops included. */
+#define FOR_ROWS(s, loop, it)                                                                      \
+    for (uint32_t k_ = 0; k_ < (loop)->blocks; k_++)                                               \
+        for (const struct as_source_row *it = first_of(s, loop, k_), *e_ = last_of(s, loop, k_);   \
+             it < e_; it++)
+
+static const struct as_source_row *first_of(const struct as_source *s,
+                                            const struct assay_loop *loop, uint32_t k)
+{
+    uint32_t block = s->program->loop_block[loop->first_block + k];
+    return s->row + s->first_row[block - s->body->first_block];
+}
+
+static const struct as_source_row *last_of(const struct as_source *s, const struct assay_loop *loop,
+                                           uint32_t k)
+{
+    uint32_t block = s->program->loop_block[loop->first_block + k];
+    return s->row + s->first_row[block - s->body->first_block + 1];
+}
+
+static bool holds_most(const struct as_source *s, const struct assay_loop *loop, uint32_t level)
+{
+    uint64_t all = 0, inside = 0;
+    FOR_ROWS(s, loop, row)
+    {
+        if (row->opening)
+            continue;
+        all++;
+        inside += is_in(&s->program->debug, row->at, level);
+    }
+    return inside * 100 >= all * LEVEL_PERCENT;
+}
+
+/* Row that holds the last instruction of a block, or NULL. */
+static const struct as_source_row *last_row(const struct as_source *s, uint32_t block)
+{
+    const struct assay_block *b = &s->program->block[block];
+    uint64_t address = s->program->code.insn[b->first_insn + b->insns - 1].address;
+    const uint32_t *first = &s->first_row[block - s->body->first_block];
+    for (uint32_t i = first[1]; i > first[0]; i--) {
+        if (s->row[i - 1].address <= address)
+            return &s->row[i - 1];
+    }
+    return NULL;
+}
+
+/*
+ * The innermost instance around all ways back that holds most of the loop: single instructions of
+ * a loop may count to the function around it, and a test that was inlined is not the loop's level.
+ */
+static uint32_t level_of(const struct as_source *s, const struct assay_loop *loop)
+{
+    const struct assay_program *program = s->program;
+    const struct assay_block *header = &program->block[loop->header];
+    uint32_t level = ASSAY_NONE;
+    bool any = false;
+    for (uint32_t e = header->first_pred; e < header->first_pred + header->preds; e++) {
+        if (!program->pred[e].back)
+            continue;
+        const struct assay_block *from = &program->block[program->pred[e].block];
+        uint32_t at = assay_debug_inline_at(
+            program->object, program->code.insn[from->first_insn + from->insns - 1].address);
+        level = any ? common(&program->debug, level, at) : at;
+        any = true;
+    }
+    while (level != ASSAY_NONE && program->debug.inlines[level].parent != ASSAY_NONE &&
+           !holds_most(s, loop, level))
+        level = program->debug.inlines[level].parent;
+    return level;
+}
+
+/* ---- Ranges ------------------------------------------------------------------------------ */
+
+struct lines {
+    struct range {
+        struct assay_source_range sure, weak; /* weak: only lines where functions open */
+        uint32_t file;
+        uint32_t rows;
+        bool own; /* of rows at the loop's level or of calls made there */
+    } range[RANGES_MOST];
+    uint32_t n;
+};
+
+static void widen(struct assay_source_range *r, uint32_t line)
+{
+    if (r->first_line == 0 || line < r->first_line)
+        r->first_line = line;
+    if (line > r->last_line)
+        r->last_line = line;
+}
+
+static void add_line(struct lines *l, uint32_t file, uint32_t line, bool own, bool opening)
+{
+    uint32_t i = 0;
+    if (file == ASSAY_NONE || line == 0)
+        return;
+    while (i < l->n && !(l->range[i].file == file && l->range[i].own == own))
+        i++;
+    if (i == RANGES_MOST)
+        return;
+    if (i == l->n)
+        l->range[l->n++] = (struct range){.file = file, .own = own};
+    if (opening) {
+        widen(&l->range[i].weak, line);
+    } else {
+        l->range[i].rows++;
+        widen(&l->range[i].sure, line);
+    }
+}
+
+static void add_row(const struct as_source *s, struct lines *l, const struct as_source_row *row,
+                    uint32_t level)
+{
+    const struct assay_debug *debug = &s->program->debug;
+    uint32_t below = climb_to(debug, row->at, level);
+    if (row->at == level || below == ASSAY_NONE) {
+        /* Rows from above the function's own line are of calls whose instance has no range here. */
+        bool above = row->at != ASSAY_NONE && row->file == debug->inlines[row->at].decl_file &&
+                     row->line < debug->inlines[row->at].decl_line;
+        add_line(l, row->file, row->line, row->at == level && !above, row->opening);
+        return;
+    }
+    const struct assay_inline *call = &debug->inlines[below];
+    add_line(l, call->call_file, call->call_line, true, false);
+    add_line(l, row->file, row->line, false, row->opening);
+}
+
+/* Number of the loop's own range: of the file of its ways back, else with most rows at its level.
+ */
+static uint32_t own_range(const struct as_source *s, const struct assay_loop *loop, uint32_t level,
+                          const struct lines *l)
+{
+    const struct assay_block *header = &s->program->block[loop->header];
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < l->n; i++) {
+        const struct range *a = &l->range[i], *b = &l->range[best];
+        if (a->own > b->own || (a->own == b->own && a->rows > b->rows))
+            best = i;
+    }
+    for (uint32_t e = header->first_pred; e < header->first_pred + header->preds; e++) {
+        if (!s->program->pred[e].back)
+            continue;
+        const struct as_source_row *row = last_row(s, s->program->pred[e].block);
+        for (uint32_t i = 0; row && row->at == level && i < l->n; i++) {
+            if (l->range[i].own && l->range[i].file == row->file)
+                return i;
+        }
+    }
+    return best;
+}
+
+static int put_range(struct as_source *s, struct assay_loop *loop, const struct range *r)
+{
+    struct assay_source_range lines = r->sure.first_line ? r->sure : r->weak;
+    lines.file = r->file;
+    loop->sources++;
+    return as_vec_push(s->ranges, lines);
+}
+
+static int tie_loop(struct as_source *s, struct assay_loop *loop)
+{
+    const struct assay_debug *debug = &s->program->debug;
+    uint32_t level = level_of(s, loop);
+    struct lines l = {.n = 0};
+    FOR_ROWS(s, loop, row)
+    add_row(s, &l, row, level);
+    loop->source = (uint32_t)s->ranges->n;
+    loop->sources = 0;
+    if (level != ASSAY_NONE && debug->inlines[level].call_line != 0)
+        loop->inlined = level;
+    if (l.n == 0)
+        return 0;
+    uint32_t own = own_range(s, loop, level, &l);
+    AS_TRY(put_range(s, loop, &l.range[own]));
+    for (uint32_t i = 0; i < l.n; i++) {
+        if (i != own)
+            AS_TRY(put_range(s, loop, &l.range[i]));
+    }
+    return 0;
+}
+
+int as_source_lines(struct as_source *s)
+{
+    s->first_row = as_arena_array(s->arena, uint32_t, (size_t)s->body->blocks + 1);
+    if (!s->first_row)
+        return ASSAY_ERR_NOMEM;
+    if (s->program->debug.line_n == 0)
+        return 0;
+    AS_TRY(make_rows(s));
+    for (uint32_t l = 0; l < s->body->loops; l++)
+        AS_TRY(tie_loop(s, &s->program->loop[s->body->first_loop + l]));
+    return 0;
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What one iteration of a loop does that its source asks for: floating-point and packed integer
+ * arithmetic, calls, loads and stores, each with its place in the source. Left out: the stack,
+ * constants of the file, address arithmetic, and scalar integer arithmetic, which counts iterations
+ * as often as it computes.
+ */
+#include <stdlib.h>
+
+#include "code/source.h"
+
+#define LATCHES_MOST 16 /* beyond it only the header counts as done in every iteration */
+
+/* ---- Blocks of every iteration ----------------------------------------------------------- */
+
+struct always {
+    uint32_t *mark, *count; /* per block of the body: loop it was counted for, and how often */
+    uint32_t latches;
+};
+
+/* Counts, per block, how many ways back of the loop it dominates. */
+static void find_always(const struct as_source *s, uint32_t loop, struct always *a)
+{
+    const struct assay_program *program = s->program;
+    const struct assay_loop *l = &program->loop[loop];
+    const struct assay_block *header = &program->block[l->header];
+    uint32_t first = s->body->first_block;
+    a->latches = 0;
+    a->mark[l->header - first] = loop + 1;
+    for (uint32_t e = header->first_pred; e < header->first_pred + header->preds; e++) {
+        if (!program->pred[e].back || ++a->latches > LATCHES_MOST)
+            continue;
+        uint32_t v = program->pred[e].block, steps = 0;
+        for (; v != ASSAY_NONE && v != l->header && steps++ < l->blocks;
+             v = program->block[v].idom) {
+            if (a->mark[v - first] != loop + 1)
+                a->count[v - first] = 0;
+            a->mark[v - first] = loop + 1;
+            a->count[v - first]++;
+        }
+    }
+    a->count[l->header - first] = a->latches;
+}
+
+static bool is_always(const struct as_source *s, uint32_t loop, uint32_t block,
+                      const struct always *a)
+{
+    uint32_t v = block - s->body->first_block;
+    return a->mark[v] == loop + 1 && a->count[v] == a->latches;
+}
+
+/* ---- Operations -------------------------------------------------------------------------- */
+
+static bool moves_data(const struct assay_form *form)
+{
+    switch (form->insn_class) {
+    case ASSAY_CLASS_CALL:
+    case ASSAY_CLASS_JUMP:
+    case ASSAY_CLASS_BRANCH:
+    case ASSAY_CLASS_RETURN:
+    case ASSAY_CLASS_PREFETCH:
+    case ASSAY_CLASS_NOP:
+        return false;
+    default:
+        return true;
+    }
+}
+
+/* Packed integer work that stands for an operator; the others are often parts of a longer way. */
+static bool is_int_operator(const struct assay_form *form)
+{
+    switch (form->insn_class) {
+    case ASSAY_CLASS_ADD:
+    case ASSAY_CLASS_MUL:
+    case ASSAY_CLASS_MINMAX:
+    case ASSAY_CLASS_ABS:
+        return form->intops > 0 && form->traits & ASSAY_TRAIT_PACKED;
+    default:
+        return false;
+    }
+}
+
+static int add_memory(struct as_source *s, struct as_loop_work *work, struct as_source_op op,
+                      const struct assay_memory *memory)
+{
+    if (memory->stack || memory->rip_relative)
+        return 0;
+    op.amount = memory->width_b;
+    if (memory->element_b)
+        op.element_b = memory->element_b;
+    if (memory->access & ASSAY_ACCESS_READ) {
+        work->loads_b += memory->width_b;
+        op.kind = AS_SOURCE_LOAD;
+        AS_TRY(as_vec_push(&s->op, op));
+    }
+    if (memory->access & ASSAY_ACCESS_WRITE) {
+        work->stores_b += memory->width_b;
+        op.kind = AS_SOURCE_STORE;
+        AS_TRY(as_vec_push(&s->op, op));
+    }
+    return 0;
+}
+
+static int add_insn(struct as_source *s, struct as_loop_work *work, uint32_t index,
+                    struct as_source_op op, uint32_t *moved_b)
+{
+    const struct assay_insn *insn = &s->program->code.insn[index];
+    const struct assay_form *form = assay_form_get(insn->form);
+    bool packed = form->traits & ASSAY_TRAIT_PACKED;
+    struct assay_memory memory[2];
+    int n = moves_data(form) ? assay_insn_memory(&s->program->code, insn, memory) : 0;
+    op.element_b = form->element_b;
+    op.packed = packed;
+    op.fp = form->traits & ASSAY_TRAIT_FP;
+    for (int m = 0; m < n; m++)
+        AS_TRY(add_memory(s, work, op, &memory[m]));
+    if (form->insn_class == ASSAY_CLASS_CALL) {
+        op.kind = ASSAY_CLASS_CALL;
+        op.amount = 1;
+        return as_vec_push(&s->op, op);
+    }
+    work->masked += insn->mask != ASSAY_REG_NONE || form->traits & ASSAY_TRAIT_MASKED;
+    if (insn->bits & ASSAY_INSN_IDIOM)
+        return 0;
+    work->flops += form->flops;
+    work->intops += packed ? form->intops : 0;
+    if (packed && (form->flops || form->intops) && form->vector_b > work->vector_b)
+        work->vector_b = form->vector_b;
+    if (packed && n > 0 && form->vector_b > *moved_b)
+        *moved_b = form->vector_b;
+    if (!form->flops && !is_int_operator(form))
+        return 0;
+    op.kind = form->insn_class;
+    op.amount = form->lanes;
+    op.fp = form->flops > 0;
+    return as_vec_push(&s->op, op);
+}
+
+/* Operations of one block that stands in the loop and in no inner one. */
+static int add_block(struct as_source *s, struct as_loop_work *work, uint32_t block, bool always,
+                     uint32_t *moved_b)
+{
+    const struct assay_block *b = &s->program->block[block];
+    const uint32_t *first = &s->first_row[block - s->body->first_block];
+    uint32_t r = first[0];
+    for (uint32_t i = b->first_insn; i < b->first_insn + b->insns; i++) {
+        uint64_t address = s->program->code.insn[i].address;
+        struct as_source_op op = {.at = ASSAY_NONE, .always = always};
+        while (r + 1 < first[1] && s->row[r + 1].address <= address)
+            r++;
+        if (r < first[1] && s->row[r].address <= address) {
+            const struct as_source_row *row = &s->row[r];
+            op.place = (uint64_t)row->file << 40 | (uint64_t)row->line << 16 | row->column;
+            op.at = row->at;
+            op.column = row->column != 0;
+        }
+        AS_TRY(add_insn(s, work, i, op, moved_b));
+    }
+    return 0;
+}
+
+/* ---- Places ------------------------------------------------------------------------------ */
+
+static int by_value(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int add_place(struct as_source *s, uint64_t place)
+{
+    return place ? as_vec_push(&s->place, place) : 0;
+}
+
+/* Places of the loop's work; of all its own code when it does none. */
+static int find_places(struct as_source *s, uint32_t loop, struct as_loop_work *work)
+{
+    const struct assay_loop *l = &s->program->loop[loop];
+    work->first_place = (uint32_t)s->place.n;
+    for (uint32_t i = 0; i < work->ops; i++)
+        AS_TRY(add_place(s, s->op.at[work->first_op + i].place));
+    for (uint32_t k = 0; k < l->blocks && work->ops == 0; k++) {
+        uint32_t block = s->program->loop_block[l->first_block + k];
+        const uint32_t *first = &s->first_row[block - s->body->first_block];
+        for (uint32_t r = first[0]; r < first[1]; r++) {
+            if (s->program->block[block].loop == loop && !s->row[r].opening)
+                AS_TRY(add_place(s, (uint64_t)s->row[r].file << 40 |
+                                        (uint64_t)s->row[r].line << 16 | s->row[r].column));
+        }
+    }
+    uint32_t n = (uint32_t)s->place.n - work->first_place;
+    uint64_t *place = s->place.at + work->first_place;
+    if (n > 1)
+        qsort(place, n, sizeof *place, by_value);
+    for (uint32_t i = 0; i < n; i++) {
+        if (i == 0 || place[i] != place[i - 1])
+            place[work->places++] = place[i];
+    }
+    s->place.n = work->first_place + work->places;
+    return 0;
+}
+
+static uint32_t widest_element(const struct as_source *s, const struct as_loop_work *work)
+{
+    const struct as_source_op *op = s->op.at + work->first_op;
+    uint32_t amount = 0, element_b = 0;
+    for (uint32_t i = 0; i < work->ops; i++) {
+        if (op[i].kind < AS_SOURCE_LOAD && op[i].element_b && op[i].amount > amount) {
+            amount = op[i].amount;
+            element_b = op[i].element_b;
+        }
+    }
+    return element_b;
+}
+
+int as_source_works(struct as_source *s)
+{
+    size_t blocks = s->body->blocks;
+    struct always a = {.mark = as_arena_array(s->arena, uint32_t, blocks),
+                       .count = as_arena_array(s->arena, uint32_t, blocks)};
+    s->work = as_arena_array(s->arena, struct as_loop_work, s->body->loops);
+    if (!s->work || !a.mark || !a.count)
+        return ASSAY_ERR_NOMEM;
+    for (uint32_t n = 0; n < s->body->loops; n++) {
+        uint32_t loop = s->body->first_loop + n, moved_b = 0;
+        const struct assay_loop *l = &s->program->loop[loop];
+        struct as_loop_work *work = &s->work[n];
+        find_always(s, loop, &a);
+        work->first_op = (uint32_t)s->op.n;
+        for (uint32_t k = 0; k < l->blocks; k++) {
+            uint32_t block = s->program->loop_block[l->first_block + k];
+            if (s->program->block[block].loop == loop)
+                AS_TRY(add_block(s, work, block, is_always(s, loop, block, &a), &moved_b));
+        }
+        work->ops = (uint32_t)s->op.n - work->first_op;
+        if (work->vector_b == 0)
+            work->vector_b = moved_b;
+        work->element_b = widest_element(s, work);
+        AS_TRY(find_places(s, loop, work));
+    }
+    return 0;
+}
