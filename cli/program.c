@@ -19,8 +19,10 @@ static int choose_bodies(const struct as_cli *cli, struct as_chosen *chosen,
 
     chosen->body = as_calloc(program->body_n + 1, sizeof *chosen->body);
     bool *wanted = as_calloc(program->function_n + 1, sizeof *wanted);
-    if (!chosen->body || !wanted)
-        rc = as_error_nomem(err, "the chosen functions");
+    if (!chosen->body || !wanted) {
+        as_free(wanted);
+        return as_error_nomem(err, "the chosen functions");
+    }
     for (size_t i = 0; any && rc == 0 && i < cli->args.list[AS_OPTION_FUNCTION].n; i++)
         rc = as_select_function(chosen->object, program->function, program->function_n,
                                 cli->args.list[AS_OPTION_FUNCTION].at[i], &selection, err);

@@ -26,7 +26,8 @@ status=0
 
 if [ ! -f "$build/build.ninja" ]; then
     mkdir -p "$build"
-    meson setup "$build" --buildtype=release -Dbench=true -Dtests=false >"$build/setup.log" 2>&1 || {
+    meson setup "$build" --buildtype=release -Dbench=true -Dtests=false \
+        >"$build/setup.log" 2>&1 || {
         cat "$build/setup.log" >&2
         exit 1
     }
@@ -154,7 +155,11 @@ fi
         readelf --debug-dump=decodedline "$templates"
 blas=$(first_of "$lib"/openblas-*/libopenblas.so.0 "$lib/libopenblas.so.0")
 [ -z "$blas" ] || analyse libopenblas "$long_pairs" "$blas"
-[ ! -r "$templates" ] || analyse "the C++ library" "$long_pairs" "$templates" --source
+[ ! -r "$templates" ] || {
+    analyse "the C++ library" "$long_pairs" "$templates"
+    pair "the same with source lines" - "$long_pairs" "$drivers/bench-program" --source \
+        "$templates" --vs objdump -d "$templates"
+}
 cc1=$(gcc -print-prog-name=cc1)
 [ ! -r "$cc1" ] ||
     pair "20,000 loops as JSON over the analysis" 2 "$pairs" "$build/assay" loops --limit 20000 \

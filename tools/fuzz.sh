@@ -85,6 +85,7 @@ done
 echo
 cat "$summary"
 if [ "$status" -ne 0 ]; then
-    echo "fuzz: findings are in $build/findings; each runs again with: $build/tests/fuzz/fuzz-ENTRY FILE"
+    echo "fuzz: findings are in $build/findings; each runs again with:" \
+        "$build/tests/fuzz/fuzz-ENTRY FILE"
 fi
 exit "$status"

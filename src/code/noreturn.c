@@ -164,20 +164,25 @@ static int find_second_entries(struct as_builder *b)
     return 0;
 }
 
-static int walk_rounds(struct rounds *r, struct assay_error *err)
+static int repeat_rounds(struct rounds *r, bool *is_new, uint32_t *again, struct assay_error *err)
 {
     struct as_builder *b = r->b;
-    uint32_t *again = as_malloc(sizeof *again * (b->body.n + 1));
-    bool *is_new = as_calloc(b->body.n + 1, sizeof *is_new);
-    int rc = again && is_new ? as_pool_for(b->pool, b->body.n, WALK_GRAIN, walk_some, r, err)
-                             : as_error_nomem(err, "blocks of code");
+    AS_TRY(as_pool_for(b->pool, b->body.n, WALK_GRAIN, walk_some, r, err));
     r->again = again;
-    while (rc == 0) {
+    for (;;) {
         int64_t n = next_round(b, is_new, again);
         if (n == 0)
-            break;
-        rc = as_pool_for(b->pool, (size_t)n, WALK_GRAIN, walk_some, r, err);
+            return 0;
+        AS_TRY(as_pool_for(b->pool, (size_t)n, WALK_GRAIN, walk_some, r, err));
     }
+}
+
+static int walk_rounds(struct rounds *r, struct assay_error *err)
+{
+    uint32_t *again = as_malloc(sizeof *again * (r->b->body.n + 1));
+    bool *is_new = as_calloc(r->b->body.n + 1, sizeof *is_new);
+    int rc = again && is_new ? repeat_rounds(r, is_new, again, err)
+                             : as_error_nomem(err, "blocks of code");
     as_free(again);
     as_free(is_new);
     return rc;

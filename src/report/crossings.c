@@ -74,16 +74,16 @@ static uint64_t all_crossings(struct sweep *s)
     return crossings;
 }
 
+/* Weighted median of Gansner et al.: between two middle places, nearer to the denser side. */
 static double median(const uint32_t *near, uint32_t n)
 {
+    const uint32_t middle = n / 2;
     if (n % 2)
-        return near[n / 2];
-    if (n == 2)
-        return (near[0] + near[1]) / 2.0;
-    double left = near[n / 2 - 1] - near[0], right = near[n - 1] - near[n / 2];
-    if (left + right == 0)
-        return (near[n / 2 - 1] + near[n / 2]) / 2.0;
-    return (near[n / 2 - 1] * right + near[n / 2] * left) / (left + right);
+        return near[middle];
+    const double low = near[middle - 1], high = near[middle];
+    const double left = low - near[0], right = near[n - 1] - high;
+    return n == 2 || left + right == 0 ? (low + high) / 2
+                                       : (low * right + high * left) / (left + right);
 }
 
 static int by_key(const void *a, const void *b)

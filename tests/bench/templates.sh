@@ -7,28 +7,48 @@ set -eu
 mkdir -p "$1"
 cd "$1"
 [ ! -r libtemplates.so ] || exit 0
+cat >use.h <<'END'
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <string>
+#include <unordered_map>
+#include <vector>
+#define USE(ID, N)                                                                                 \
+    struct T##ID {                                                                                 \
+        double key[N];                                                                             \
+        int tag;                                                                                   \
+        std::string name;                                                                          \
+        bool operator<(const T##ID &o) const { return key[0] < o.key[0]; }                         \
+    };                                                                                             \
+    double use_##ID(std::vector<T##ID> &v, std::map<int, T##ID> &m,                                \
+                    std::unordered_map<std::string, T##ID> &u)                                     \
+    {                                                                                              \
+        double s = 0;                                                                              \
+        std::sort(v.begin(), v.end());                                                             \
+        std::stable_sort(v.begin(), v.end(),                                                       \
+                         [](const T##ID &a, const T##ID &b) { return a.tag > b.tag; });            \
+        for (auto &x : v) {                                                                        \
+            m[x.tag] = x;                                                                          \
+            u[x.name] = x;                                                                         \
+            s += x.key[0];                                                                         \
+        }                                                                                          \
+        for (auto &p : m)                                                                          \
+            s += std::accumulate(std::begin(p.second.key), std::end(p.second.key), 0.0);           \
+        std::partial_sort(v.begin(), v.begin() + v.size() / 2, v.end());                           \
+        return s;                                                                                  \
+    }
+END
 awk 'BEGIN {
     for (f = 0; f < 24; f++) {
         name = "t" f ".cc"
-        print "#include <algorithm>\n#include <map>\n#include <string>\n#include <vector>" >name
-        print "#include <unordered_map>\n#include <numeric>" >name
-        for (k = 0; k < 12; k++) {
-            id = f * 12 + k
-            printf "struct T%d { double key[%d]; int tag; std::string name;\n", id, 1 + id % 5 >name
-            printf "  bool operator<(const T%d &o) const { return key[0] < o.key[0]; } };\n", id >name
-            printf "double use_%d(std::vector<T%d> &v, std::map<int, T%d> &m,\n", id, id, id >name
-            printf "    std::unordered_map<std::string, T%d> &u)\n{\n", id >name
-            printf "  std::sort(v.begin(), v.end());\n  std::stable_sort(v.begin(), v.end(),\n" >name
-            printf "    [](const T%d &a, const T%d &b) { return a.tag > b.tag; });\n", id, id >name
-            printf "  double s = 0;\n  for (auto &x : v) { m[x.tag] = x; u[x.name] = x; s += x.key[0]; }\n" >name
-            printf "  for (auto &p : m) s += std::accumulate(std::begin(p.second.key), std::end(p.second.key), 0.0);\n" >name
-            printf "  v.erase(std::unique(v.begin(), v.end(), [](const T%d &a, const T%d &b) { return a.tag == b.tag; }), v.end());\n", id, id >name
-            printf "  std::partial_sort(v.begin(), v.begin() + v.size() / 2, v.end());\n  return s;\n}\n" >name
-        }
+        print "#include \"use.h\"" >name
+        for (k = 0; k < 12; k++)
+            printf "USE(%d, %d)\n", f * 12 + k, 1 + (f * 12 + k) % 5 >name
         close(name)
     }
 }'
 printf '%s\n' t*.cc | xargs -P "${JOBS:-2}" -n 1 g++ -O1 -g -fPIC -c
 g++ -shared t*.o -o libtemplates.new
-rm -f t*.cc t*.o
+rm -f use.h t*.cc t*.o
 mv libtemplates.new libtemplates.so

@@ -17,8 +17,10 @@ PROGRAM = """
 static inline __attribute__((always_inline)) int twice(int x) { return 2 * x; }
 struct pair { int a, b; };
 static double table[4] = {1, 2, 3, 4};
-double sum(const double *x, int n) { double s = 0; for (int i = 0; i < n; i++) s += x[i]; return s; }
-int both(struct pair *p) { { int t = twice(p->a); p->b = t; } return twice(p->b) + (int)sum(table, 4); }
+double sum(const double *x, int n)
+{ double s = 0; for (int i = 0; i < n; i++) s += x[i]; return s; }
+int both(struct pair *p)
+{ { int t = twice(p->a); p->b = t; } return twice(p->b) + (int)sum(table, 4); }
 void _start(void) { struct pair p = {1, 2}; both(&p); __builtin_trap(); }
 """
 CXX = """
@@ -27,7 +29,8 @@ struct base { virtual int f() { return 1; } }; }
 extern "C" void _start() { deep::box<int> b{3}; (void)b.get(); __builtin_trap(); }
 int deep_user(deep::box<long> *b, deep::box<int> *c) { return (int)b->get() + c->get(); }
 """
-BARE = ["-nostdlib", "-static", "-Wl,--build-id=none", "-fno-stack-protector", "-ffunction-sections"]
+BARE = ["-nostdlib", "-static", "-Wl,--build-id=none", "-fno-stack-protector",
+        "-ffunction-sections"]
 NAMES = [".debug_info", ".debug_abbrev", ".debug_line", ".debug_str", ".debug_line_str",
          ".debug_rnglists", ".debug_ranges", ".debug_str_offsets", ".debug_addr", ".debug_aranges",
          ".debug_types", ".debug_names", ".debug_info.dwo", ".debug_abbrev.dwo", ".debug_line.dwo",
@@ -43,7 +46,8 @@ DEMANGLE = ["_ZN4deep3boxIiE3getEv", "_Z3fooILi3EEvT_", "_ZNSt6vectorIdSaIdEE9pu
 BYTES = ["00", "90c3", "c5fd58c1c5fdefc9", "62f17c4858c8", "62f27d4818c0", "f3480f1efa", "480fafc3",
          "48b8efcdab8967452301c3", "a0efcdab8967452301", "e8fbffffff0f84f0ffffffebfe",
          "f3a4f348abf2ae", "d9eedec1d9fadfe0", "c4e27149c0c4e2785e00", "62f24d29900405000000 00",
-         "f0480fb10ff0ff00", "67488b040564488b042500000000", "0f0b0f050f34f4cc", "666666662e0f1f8400",
+         "f0480fb10ff0ff00", "67488b040564488b042500000000", "0f0b0f050f34f4cc",
+         "666666662e0f1f8400",
          "c4e2f1b8c2c4e371 4ac230", "62f57c4858c162f5 7e0851c1", "c801000148 8b05000000 80",
          "ff25000000 00ff15ffffff7f", "6a0048 6800000080", "c78405 00000080ffffffff"]
 
