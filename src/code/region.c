@@ -14,6 +14,9 @@
  * whole together take little more than the whole. */
 #define PIECE_B ((uint64_t)256 * 1024)
 
+/* Instructions searched for calls by one worker before it takes more. */
+#define CALLS_GRAIN ((size_t)65536)
+
 uint32_t as_region_at(const struct as_builder *b, uint64_t address)
 {
     size_t low = 0, high = b->region.n;
@@ -354,23 +357,54 @@ int as_regions_sweep(struct as_builder *b, struct assay_error *err)
 typedef AS_VEC(uint64_t) addresses;
 typedef AS_VEC(struct as_region) regions;
 
+struct calls {
+    const struct as_builder *b;
+    addresses *starts; /* per CALLS_GRAIN instructions */
+};
+
 /* Starts of code inside gaps: targets of direct calls from anywhere that hit an instruction. */
-static int starts_in_gaps(const struct as_builder *b, addresses *starts)
+static int starts_of_chunk(const struct as_builder *b, size_t from, size_t to, addresses *starts)
 {
     const struct assay_code *code = &b->program->code;
-    for (size_t i = 0; i < code->n; i++) {
+    for (size_t i = from; i < to; i++) {
         uint64_t target;
         if (assay_form_get(code->insn[i].form)->insn_class != ASSAY_CLASS_CALL ||
             !assay_insn_target(&code->insn[i], &target))
             continue;
-        uint32_t to = as_region_at(b, target);
-        if (to == ASSAY_NONE || !b->region.at[to].is_gap)
+        uint32_t region = as_region_at(b, target);
+        if (region == ASSAY_NONE || !b->region.at[region].is_gap)
             continue;
-        size_t insn = as_region_insn(b, to, target);
+        size_t insn = as_region_insn(b, region, target);
         if (insn != SIZE_MAX && code->insn[insn].address == target)
             AS_TRY(as_vec_push(starts, target));
     }
     return 0;
+}
+
+static int starts_some(void *ctx, size_t from, size_t to, unsigned worker, struct assay_error *err)
+{
+    (void)worker;
+    const struct calls *c = ctx;
+    return starts_of_chunk(c->b, from, to, &c->starts[from / CALLS_GRAIN]) < 0
+               ? as_error_nomem(err, "calls into gaps")
+               : 0;
+}
+
+static int starts_in_gaps(const struct as_builder *b, addresses *starts, struct assay_error *err)
+{
+    size_t chunks = b->program->code.n / CALLS_GRAIN + 1;
+    struct calls c = {.b = b, .starts = as_calloc(chunks, sizeof *c.starts)};
+    if (!c.starts)
+        return as_error_nomem(err, "calls into gaps");
+    int rc = as_pool_for(b->pool, b->program->code.n, CALLS_GRAIN, starts_some, &c, err);
+    for (size_t k = 0; k < chunks; k++) {
+        for (size_t i = 0; i < c.starts[k].n && rc == 0; i++)
+            rc = as_vec_push(starts, c.starts[k].at[i]) < 0 ? as_error_nomem(err, "calls into gaps")
+                                                            : 0;
+        as_vec_fini(&c.starts[k]);
+    }
+    as_free(c.starts);
+    return rc;
 }
 
 /* Cuts `whole` (a gap) before each of its starts; the pieces go to `out`. */
@@ -401,18 +435,24 @@ static int cut(const struct as_builder *b, const struct as_region *whole, const 
     }
 }
 
+static int split_all(struct as_builder *b, const addresses *starts, regions *out)
+{
+    size_t next = 0;
+    for (size_t i = 0; i < b->region.n; i++) {
+        const struct as_region *r = &b->region.at[i];
+        AS_TRY(r->is_gap ? cut(b, r, starts, &next, out) : as_vec_push(out, *r));
+    }
+    return 0;
+}
+
 int as_regions_split(struct as_builder *b, struct assay_error *err)
 {
     addresses starts = {0};
     regions out = {0};
-    size_t next = 0;
-    int rc = starts_in_gaps(b, &starts);
+    int rc = starts_in_gaps(b, &starts, err);
     if (rc == 0 && starts.n) {
         starts.n = as_sort_unique(starts.at, starts.n);
-        for (size_t i = 0; i < b->region.n && rc == 0; i++) {
-            const struct as_region *r = &b->region.at[i];
-            rc = r->is_gap ? cut(b, r, &starts, &next, &out) : as_vec_push(&out, *r);
-        }
+        rc = split_all(b, &starts, &out) < 0 ? as_error_nomem(err, "regions of code") : 0;
         if (rc == 0) {
             as_vec_fini(&b->region);
             b->region.at = out.at;
@@ -423,5 +463,5 @@ int as_regions_split(struct as_builder *b, struct assay_error *err)
     }
     as_free(out.at);
     as_vec_fini(&starts);
-    return rc < 0 ? as_error_nomem(err, "regions of code") : 0;
+    return rc;
 }
