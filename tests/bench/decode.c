@@ -10,19 +10,7 @@
 #include <assay/isa.h>
 #include <assay/object.h>
 
-/* A field of /proc/self/status in KiB. */
-static long status_kib(const char *field)
-{
-    char line[256];
-    long kib = 0;
-    FILE *file = fopen("/proc/self/status", "r");
-    while (file && fgets(line, sizeof line, file))
-        if (!strncmp(line, field, strlen(field)) && line[strlen(field)] == ':')
-            kib = atol(line + strlen(field) + 1);
-    if (file)
-        fclose(file);
-    return kib;
-}
+#include "status.h"
 
 int main(int argc, char **argv)
 {
@@ -34,7 +22,7 @@ int main(int argc, char **argv)
         return 2;
     }
     /* The peak less what the file itself has resident, less what the process had before. */
-    long before_kib = status_kib("RssAnon");
+    long before_kib = bench_status_kib("RssAnon");
     if (assay_object_open(argv[1], NULL, &object, &err)) {
         fprintf(stderr, "%s\n", err.text);
         return 1;
@@ -52,7 +40,7 @@ int main(int argc, char **argv)
         bytes += section[i].size_b;
         invalid += code[i].invalid_n;
     }
-    long used_kib = status_kib("VmHWM") - status_kib("RssFile") - before_kib;
+    long used_kib = bench_status_kib("VmHWM") - bench_status_kib("RssFile") - before_kib;
     printf("instructions %zu\nbytes %zu\ninvalid %zu\nkib %ld\nbytes_per_instruction %.2f\n", insns,
            bytes, invalid, used_kib, insns ? (double)used_kib * 1024 / (double)insns : 0);
     for (size_t i = 0; code && i < n; i++)

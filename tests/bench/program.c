@@ -10,19 +10,7 @@
 
 #include <assay/code.h>
 
-/* A field of /proc/self/status in KiB. */
-static long status_kib(const char *field)
-{
-    char line[256];
-    long kib = 0;
-    FILE *file = fopen("/proc/self/status", "r");
-    while (file && fgets(line, sizeof line, file))
-        if (!strncmp(line, field, strlen(field)) && line[strlen(field)] == ':')
-            kib = atol(line + strlen(field) + 1);
-    if (file)
-        fclose(file);
-    return kib;
-}
+#include "status.h"
 
 /* Dependences of every innermost loop; returns how many there are, or -1. */
 static long long all_dependences(const struct assay_program *program, struct assay_error *err)
@@ -64,7 +52,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: %s [--jobs N] [--source] [--no-dependences] FILE\n", argv[0]);
         return 2;
     }
-    long before_kib = status_kib("RssAnon");
+    long before_kib = bench_status_kib("RssAnon");
     if (assay_object_open(argv[i], NULL, &object, &err) ||
         assay_program_new(object, &options, &program, &err)) {
         fprintf(stderr, "%s\n", err.text);
@@ -75,7 +63,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", err.text);
         return 1;
     }
-    long used_kib = status_kib("VmHWM") - status_kib("RssFile") - before_kib;
+    long used_kib = bench_status_kib("VmHWM") - bench_status_kib("RssFile") - before_kib;
     printf("instructions %zu\nbytes %llu\nloops %zu\ndependences %lld\nkib %ld\n"
            "bytes_per_instruction %.2f\n",
            program->code.n, (unsigned long long)assay_object_info(object)->text_b, program->loop_n,
