@@ -7,6 +7,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "names.h"
+
 const char *as_level_word(unsigned level)
 {
     static const char *const word[] = {"single", "outermost", "between", "innermost"};
@@ -65,17 +67,16 @@ void as_words_source(struct as_str *out, const struct assay_debug *debug,
 void as_words_inlined(struct as_str *out, const struct assay_debug *debug, uint32_t inlined,
                       bool plain, char separator)
 {
-    char name[1024];
-
     while (inlined < debug->inline_n && debug->inlines[inlined].call_line) {
         const struct assay_inline *it = &debug->inlines[inlined];
         const char *file = it->call_file < debug->file_n ? debug->file[it->call_file] : NULL;
 
         if (out->n)
             as_str_append(out, &separator, 1);
-        if (!plain && it->name)
-            assay_demangle(it->name, name, sizeof name);
-        as_str_appendz(out, plain && it->name ? it->name : it->name ? name : "?");
+        if (it->name)
+            as_name_append(out, it->name, plain);
+        else
+            as_str_appendz(out, "?");
         if (file)
             as_str_appendf(out, " at %s:%" PRIu32, file, it->call_line);
         inlined = it->parent;

@@ -27,6 +27,15 @@ const char *as_name_readable(struct as_arena *arena, const char *linkage, bool p
     return strcmp(name, linkage) == 0 ? linkage : as_arena_strndup(arena, name, strlen(name));
 }
 
+void as_name_append(struct as_str *out, const char *linkage, bool plain)
+{
+    char name[4096];
+
+    if (!plain)
+        assay_demangle(linkage, name, sizeof name);
+    as_str_appendz(out, plain ? linkage : name);
+}
+
 const char *as_origin_word(unsigned origin)
 {
     switch ((enum assay_function_origin)origin) {

@@ -10,11 +10,15 @@
 #include <assay/object.h>
 
 #include "base/arena.h"
+#include "base/str.h"
 #include "base/vec.h"
 
 /* Readable name of a linkage name, kept in `arena`; the linkage name itself when `plain` or when
  * nothing applies; NULL when out of memory. */
 const char *as_name_readable(struct as_arena *arena, const char *linkage, bool plain);
+
+/* As above, appended to `out`. */
+void as_name_append(struct as_str *out, const char *linkage, bool plain);
 
 /* "symbol", "plt", "dwarf", "unwind", "entry". */
 const char *as_origin_word(unsigned origin);

@@ -89,13 +89,5 @@ int as_loop_of_option(const struct as_cli *cli, const struct assay_program *prog
 
 void as_chosen_name(const struct as_chosen *chosen, uint32_t body, struct as_str *out)
 {
-    const char *linkage = chosen->program->body[body].name;
-    char name[4096];
-
-    if (chosen->plain_names) {
-        as_str_appendz(out, linkage);
-        return;
-    }
-    assay_demangle(linkage, name, sizeof name);
-    as_str_appendz(out, name);
+    as_name_append(out, chosen->program->body[body].name, chosen->plain_names);
 }

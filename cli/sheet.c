@@ -400,3 +400,19 @@ void as_facts_binary(struct as_facts *facts, const struct assay_object *object)
     as_facts_cell(facts, "build_id", as_cell_text(as_build_id(it, build_id)));
     as_facts_close(facts);
 }
+
+void as_sheet_answer(struct as_cli *cli, const struct assay_object *object, const char *key,
+                     const struct as_sheet *sheet)
+{
+    struct as_facts facts;
+
+    if (cli->format == AS_FORMAT_CSV) {
+        as_sheet_csv_header(cli, sheet);
+        as_sheet_csv_rows(cli, sheet);
+        return;
+    }
+    as_facts_begin(&facts, cli);
+    as_facts_binary(&facts, object);
+    as_facts_sheet(&facts, key, sheet);
+    as_facts_end(&facts);
+}

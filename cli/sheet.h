@@ -65,6 +65,10 @@ int as_sheet_text(struct as_cli *cli, const struct as_sheet *sheet, struct as_st
 void as_sheet_csv_header(struct as_cli *cli, const struct as_sheet *sheet);
 void as_sheet_csv_rows(struct as_cli *cli, const struct as_sheet *sheet);
 
+/* The whole answer of a verb with one sheet, as JSON (under `key`, after the binary) or CSV. */
+void as_sheet_answer(struct as_cli *cli, const struct assay_object *object, const char *key,
+                     const struct as_sheet *sheet);
+
 /* ---- Facts: JSON, or CSV "property,value" ------------------------------------------------- */
 
 struct as_facts {

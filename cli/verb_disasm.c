@@ -16,14 +16,7 @@
 
 void as_disasm_name(const struct as_disasm *d, const char *linkage, struct as_str *out)
 {
-    char name[4096];
-
-    if (d->plain_names) {
-        as_str_appendz(out, linkage);
-        return;
-    }
-    assay_demangle(linkage, name, sizeof name);
-    as_str_appendz(out, name);
+    as_name_append(out, linkage, d->plain_names);
 }
 
 const char *as_disasm_file(const struct as_disasm *d, uint32_t file)

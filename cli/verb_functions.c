@@ -244,19 +244,10 @@ static int gather(struct list *list, struct assay_object *object, struct assay_e
 static int show(struct list *list, const struct assay_object *object, struct assay_error *err)
 {
     const struct as_sheet sheet = {columns, COLUMNS, list->rows.n, list, fill};
-    struct as_facts facts;
 
     if (list->cli->format == AS_FORMAT_TEXT)
         return show_text(list, err);
-    if (list->cli->format == AS_FORMAT_CSV) {
-        as_sheet_csv_header(list->cli, &sheet);
-        as_sheet_csv_rows(list->cli, &sheet);
-        return 0;
-    }
-    as_facts_begin(&facts, list->cli);
-    as_facts_binary(&facts, object);
-    as_facts_sheet(&facts, "functions", &sheet);
-    as_facts_end(&facts);
+    as_sheet_answer(list->cli, object, "functions", &sheet);
     return 0;
 }
 

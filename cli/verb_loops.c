@@ -322,19 +322,10 @@ static int choose(struct list *list, struct assay_error *err)
 static int show(struct list *list, struct assay_error *err)
 {
     const struct as_sheet sheet = {columns, COLUMNS, list->loops.n, list, fill};
-    struct as_facts facts;
 
     if (list->cli->format == AS_FORMAT_TEXT)
         return show_text(list, err);
-    if (list->cli->format == AS_FORMAT_CSV) {
-        as_sheet_csv_header(list->cli, &sheet);
-        as_sheet_csv_rows(list->cli, &sheet);
-        return 0;
-    }
-    as_facts_begin(&facts, list->cli);
-    as_facts_binary(&facts, list->chosen.object);
-    as_facts_sheet(&facts, "loops", &sheet);
-    as_facts_end(&facts);
+    as_sheet_answer(list->cli, list->chosen.object, "loops", &sheet);
     return 0;
 }
 

@@ -78,35 +78,30 @@ size_t as_sort_unique(uint64_t *address, size_t n)
     return kept;
 }
 
+/* Both tables of pointers are sorted by their first member, the place. */
+static int by_place(const void *key, const void *entry)
+{
+    uint64_t at = *(const uint64_t *)key, place = *(const uint64_t *)entry;
+    return (at > place) - (at < place);
+}
+
 bool as_pointer_at(const struct as_builder *b, uint64_t at, uint64_t *target)
 {
-    size_t low = 0, high = b->pointers.n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (b->pointers.pointer[middle].at < at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == b->pointers.n || b->pointers.pointer[low].at != at)
-        return false;
-    *target = b->pointers.pointer[low].target;
-    return true;
+    const struct assay_pointer *found =
+        b->pointers.n ? bsearch(&at, b->pointers.pointer, b->pointers.n, sizeof *found, by_place)
+                      : NULL;
+    if (found)
+        *target = found->target;
+    return found != NULL;
 }
 
 const char *as_import_at(const struct as_builder *b, uint64_t at)
 {
-    size_t low = 0, high = b->pointers.import_n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (b->pointers.import[middle].at < at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < b->pointers.import_n && b->pointers.import[low].at == at
-               ? b->pointers.import[low].name
-               : NULL;
+    const struct assay_import *found =
+        b->pointers.import_n
+            ? bsearch(&at, b->pointers.import, b->pointers.import_n, sizeof *found, by_place)
+            : NULL;
+    return found ? found->name : NULL;
 }
 
 static int push_gap(struct as_builder *b, uint64_t start, uint64_t end)
