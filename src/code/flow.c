@@ -241,16 +241,22 @@ static bool restores_stack(const struct as_walk *walk, uint32_t position)
     return false;
 }
 
+static bool is_stub(const struct as_walk *walk)
+{
+    return walk->b->region.at[walk->body->head].origin == ASSAY_FUNCTION_PLT;
+}
+
 /*
  * The frame is gone and no index chooses the target: a tail call through a pointer. An index into
- * what is no constant address counts as one only once the constants of the body are known.
+ * what is no constant address counts as one only once the constants of the body are known. What
+ * the head of a linkage table leaves on the stack is for the loader.
  */
 static bool is_tail_call(const struct as_walk *walk, uint32_t position,
                          const struct as_stack *stack)
 {
     const struct as_jump_targets *targets = &walk->targets;
-    bool frame_gone =
-        stack->depth == 0 || (stack->depth == AS_STACK_UNKNOWN && restores_stack(walk, position));
+    bool frame_gone = is_stub(walk) || stack->depth == 0 ||
+                      (stack->depth == AS_STACK_UNKNOWN && restores_stack(walk, position));
     bool pointer = targets->is_call || !targets->indexed;
     return frame_gone && (pointer || (targets->constants && !targets->is_sum));
 }
@@ -375,8 +381,7 @@ static int walk_second_entries(struct as_walk *walk)
 static bool is_reached_otherwise(const struct as_walk *walk, uint64_t address)
 {
     size_t i = as_lower_bound(walk->b->label.at, walk->b->label.n, address);
-    return walk->b->region.at[walk->body->head].origin == ASSAY_FUNCTION_PLT ||
-           (i < walk->b->label.n && walk->b->label.at[i] == address);
+    return is_stub(walk) || (i < walk->b->label.n && walk->b->label.at[i] == address);
 }
 
 /* Code that nothing was seen to reach: behind unresolved jumps, or dead. */

@@ -357,14 +357,23 @@ struct calls {
     addresses *starts; /* per CALLS_GRAIN instructions */
 };
 
-/* Starts of code inside gaps: targets of direct calls from anywhere that hit an instruction. */
+/*
+ * Starts of code inside gaps that hit an instruction: targets of direct calls from anywhere, and of
+ * jumps out of functions (tail calls; the entries of a linkage table jump to its head).
+ */
 static int starts_of_chunk(const struct as_builder *b, size_t from, size_t to, addresses *starts)
 {
     const struct assay_code *code = &b->program->code;
-    for (size_t i = from; i < to; i++) {
+    uint32_t own = from < to ? as_region_at(b, code->insn[from].address) : ASSAY_NONE;
+    for (size_t i = from; i < to && own != ASSAY_NONE; i++) {
         uint64_t target;
-        if (assay_form_get(code->insn[i].form)->insn_class != ASSAY_CLASS_CALL ||
-            !assay_insn_target(&code->insn[i], &target))
+        while (code->insn[i].address >= b->region.at[own].end && own + 1 < b->region.n)
+            own++;
+        const struct as_region *r = &b->region.at[own];
+        if (!assay_insn_target(&code->insn[i], &target))
+            continue;
+        bool is_call = assay_form_get(code->insn[i].form)->insn_class == ASSAY_CLASS_CALL;
+        if (!is_call && (r->is_gap || (target >= r->start && target < r->end)))
             continue;
         uint32_t region = as_region_at(b, target);
         if (region == ASSAY_NONE || !b->region.at[region].is_gap)
@@ -402,6 +411,14 @@ static int starts_in_gaps(const struct as_builder *b, addresses *starts, struct 
     return rc;
 }
 
+/* The first entry of a linkage table, which calls the loader for the others, has no symbol. */
+static bool is_linkage_head(const struct as_builder *b, const struct as_region *gap)
+{
+    size_t next = (size_t)(gap - b->region.at) + 1;
+    return next < b->region.n && b->region.at[next].start == gap->end &&
+           b->region.at[next].origin == ASSAY_FUNCTION_PLT;
+}
+
 /* Cuts `whole` (a gap) before each of its starts; the pieces go to `out`. */
 static int cut(const struct as_builder *b, const struct as_region *whole, const addresses *starts,
                size_t *next, regions *out)
@@ -413,6 +430,8 @@ static int cut(const struct as_builder *b, const struct as_region *whole, const 
         bool at_start = *next < starts->n && starts->at[*next] == piece.start;
         if (at_start) {
             piece.is_gap = false;
+            if (is_linkage_head(b, whole))
+                piece.origin = ASSAY_FUNCTION_PLT;
             (*next)++;
             continue;
         }
