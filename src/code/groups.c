@@ -55,7 +55,10 @@ static uint32_t apart(uint32_t a, uint32_t b)
     return a > b ? a - b : b - a;
 }
 
-/* Whether the smaller of the two works mostly where the other does. */
+/*
+ * Whether a good part of the smaller one's work has places of the other. Copies of one loop may
+ * count some of their code to other columns; different loops have no place in common.
+ */
 static bool share_places(const struct as_source *s, const struct as_loop_work *a,
                          const struct as_loop_work *b)
 {
@@ -69,7 +72,7 @@ static bool share_places(const struct as_source *s, const struct as_loop_work *a
         i += at_x <= at_y;
         j += at_y <= at_x;
     }
-    return shared > 0 && shared * 2 >= least;
+    return shared > 0 && shared * 3 >= least;
 }
 
 static const struct assay_source_range *lines_of(const struct as_source *s, uint32_t loop)
@@ -168,11 +171,10 @@ static bool reaches(const struct as_source *s, uint32_t a, uint32_t b, struct se
 /* More work per iteration: operations, then bytes, then the width of the vectors. */
 static bool does_more(const struct as_loop_work *a, const struct as_loop_work *b)
 {
-    uint64_t a_b = (uint64_t)a->loads_b + a->stores_b, b_b = (uint64_t)b->loads_b + b->stores_b;
-    if (a->flops != b->flops)
-        return a->flops > b->flops;
-    if (a_b != b_b)
-        return a_b > b_b;
+    if (a->all_flops != b->all_flops)
+        return a->all_flops > b->all_flops;
+    if (a->all_b != b->all_b)
+        return a->all_b > b->all_b;
     if (a->vector_b != b->vector_b)
         return a->vector_b > b->vector_b;
     if (a->intops != b->intops)
@@ -207,7 +209,7 @@ static void give_roles(const struct as_source *s, struct members *m, struct sear
         uint32_t left = 0;
         for (uint32_t i = 0; i < m->n; i++) {
             struct assay_loop *loop = &s->program->loop[m->loop[i]];
-            bool packed = as_source_work(s, m->loop[i])->vector_b > 0;
+            bool packed = !has_inner(loop) && as_source_work(s, m->loop[i])->vectorised;
             loop->group = main;
             if (m->loop[i] == lead)
                 continue;

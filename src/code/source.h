@@ -37,12 +37,15 @@ struct as_source_op {
 
 /* What one iteration of a loop does outside its inner loops. */
 struct as_loop_work {
-    uint32_t first_op, ops;       /* into as_source.op */
-    uint32_t loads_b, stores_b;   /* bytes of the accesses that are not to the stack */
-    uint32_t flops, intops;       /* all lanes; integer: of vector instructions */
+    uint32_t first_op, ops;     /* into as_source.op */
+    uint32_t loads_b, stores_b; /* bytes of the accesses that are not to the stack */
+    uint32_t flops, intops;     /* all lanes; integer: of vector instructions */
+    uint32_t packed_flops, packed_loads_b, packed_stores_b;
     uint32_t masked;              /* instructions under a mask */
     uint32_t element_b;           /* of the widest arithmetic, 0 = unknown */
     uint32_t vector_b;            /* widest packed arithmetic, else packed access; 0 = scalar */
+    bool vectorised;              /* packed instructions do most of it */
+    uint64_t all_flops, all_b;    /* with inner loops */
     uint32_t first_place, places; /* into as_source.place: distinct, ascending */
 };
 

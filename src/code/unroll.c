@@ -4,7 +4,7 @@
  *   places     an operator of the source stands once in it; how many lanes compute it is the answer
  *   footprint  how much more the loop does than the smallest scalar loop of its group
  *   repeats    the same access again and again at equal distances (where no place is known)
- *   step       a register that advances by the answer, in elements or bytes, confirms it
+ *   advance    addresses move on by a multiple of the answer in elements, often by just that
  * Votes that agree make the answer sure; without any it stays unknown. Only loops that hold no
  * other. Footprints: CQA paper, section on unrolling.
  */
@@ -14,7 +14,6 @@
 #include "code/source.h"
 
 #define UNROLL_MOST 1024 /* a larger quotient is no unrolling */
-#define STEPS_MOST  16   /* registers that advance, looked at in one loop */
 #define SURE        98   /* percent, at most */
 #define ENOUGH      8    /* weight of votes that makes an answer sure; weights are in halves */
 
@@ -71,6 +70,8 @@ static uint32_t lanes_of(const struct as_source_op *op, const struct as_loop_wor
     uint32_t element_b = op->element_b;
     if (op->kind < AS_SOURCE_LOAD)
         return op->amount;
+    if (!op->packed && !op->fp)
+        return 1;
     if (op->packed && !op->fp)
         element_b = work->element_b;
     return element_b && op->amount % element_b == 0 ? op->amount / element_b : 0;
@@ -278,9 +279,11 @@ static int accesses_of(const struct as_source *s, uint32_t loop, struct access *
         uint64_t shape = (uint64_t)memory[0].base << 40 | (uint64_t)memory[0].index << 32 |
                          (uint64_t)memory[0].scale << 24 | (uint64_t)(memory[0].access & 3) << 16 |
                          (memory[0].width_b & 0xffff);
-        access[(*n)++] =
-            (struct access){shape, memory[0].disp, memory[0].width_b,
-                            memory[0].element_b ? memory[0].element_b : form->element_b};
+        bool vector = form->traits & ASSAY_TRAIT_PACKED;
+        uint32_t element_b = memory[0].element_b ? memory[0].element_b : form->element_b;
+        if (!(form->traits & ASSAY_TRAIT_FP))
+            element_b = vector ? as_source_work(s, loop)->element_b : memory[0].width_b;
+        access[(*n)++] = (struct access){shape, memory[0].disp, memory[0].width_b, element_b};
     }
     if (*n)
         qsort(access, *n, sizeof *access, by_shape);
@@ -304,76 +307,121 @@ static uint32_t repeats(const struct access *access, uint32_t n)
     return copies;
 }
 
-static int vote_repeats(const struct as_source *s, uint32_t loop, const struct as_loop_work *work,
-                        struct votes *votes)
+static void vote_repeats(const struct access *access, uint32_t n, const struct as_loop_work *work,
+                         struct votes *votes)
 {
-    struct access *access;
-    uint32_t n;
-    AS_TRY(accesses_of(s, loop, &access, &n));
     uint32_t copies = repeats(access, n);
-    if (!copies)
-        return 0;
-    uint32_t element_b = work->element_b ? work->element_b : access[0].element_b;
-    if (element_b && access[0].width_b % element_b == 0)
+    uint32_t element_b = work->element_b ? work->element_b : n ? access[0].element_b : 0;
+    if (copies && element_b && access[0].width_b % element_b == 0)
         vote(votes, (uint64_t)copies * access[0].width_b / element_b, 2);
-    return 0;
 }
 
-/* ---- Steps ------------------------------------------------------------------------------- */
+/* ---- Advance ----------------------------------------------------------------------------- */
 
-/* What a register of the loop advances by; 0 for anything else. */
-static uint64_t step_of(const struct assay_insn *insn)
+/* General registers of a loop that advance by a constant. */
+struct steps {
+    int64_t by[16]; /* per iteration, all of the loop's additions together */
+    bool other[16]; /* written in some other way */
+};
+
+/* What the instruction adds to its register; 0 for anything else. */
+static int64_t step_of(const struct assay_insn *insn)
 {
     const struct assay_form *form = assay_form_get(insn->form);
-    int64_t step = 0;
-    if (insn->reg[0] >= ASSAY_REG_VEC)
+    if (insn->reg[0] >= ASSAY_REG_VEC || form->operand[0].kind != ASSAY_OPERAND_REG)
         return 0;
-    if (form->insn_class == ASSAY_CLASS_LEA) {
-        step = insn->base == insn->reg[0] && insn->index == ASSAY_REG_NONE ? insn->disp : 0;
-    } else if (form->insn_class == ASSAY_CLASS_ADD && form->operand[0].kind == ASSAY_OPERAND_REG) {
-        if (!strcmp(form->mnemonic, "inc") || !strcmp(form->mnemonic, "dec"))
-            step = 1;
-        else if (form->operands > 1 && form->operand[1].kind == ASSAY_OPERAND_IMM)
-            step = insn->imm;
-    }
-    return (uint64_t)(step < 0 ? -step : step);
+    if (form->insn_class == ASSAY_CLASS_LEA)
+        return insn->base == insn->reg[0] && insn->index == ASSAY_REG_NONE ? insn->disp : 0;
+    if (form->insn_class != ASSAY_CLASS_ADD)
+        return 0;
+    if (!strcmp(form->mnemonic, "inc"))
+        return 1;
+    if (!strcmp(form->mnemonic, "dec"))
+        return -1;
+    if (form->operands < 2 || form->operand[1].kind != ASSAY_OPERAND_IMM)
+        return 0;
+    if (!strcmp(form->mnemonic, "add"))
+        return insn->imm;
+    return !strcmp(form->mnemonic, "sub") ? -(int64_t)insn->imm : 0;
 }
 
-static bool confirms(uint64_t step, uint32_t value, const struct as_loop_work *work)
+static void find_steps(const struct assay_program *program, uint32_t loop, struct steps *steps)
 {
-    if (step == value)
-        return true;
-    for (uint32_t element_b = 1; element_b <= 8; element_b *= 2) {
-        bool is_element = work->element_b == 0 || work->element_b == element_b;
-        if (is_element && step == (uint64_t)value * element_b)
-            return true;
-    }
-    return false;
-}
-
-/* A step that fits some vote adds to it; one that fits none says nothing. */
-static void vote_steps(const struct as_source *s, uint32_t loop, const struct as_loop_work *work,
-                       struct votes *votes)
-{
-    uint64_t step[STEPS_MOST];
-    uint32_t n = 0, votes_n = votes->n;
-    FOR_INSNS(s->program, loop, insn)
+    *steps = (struct steps){.by = {0}};
+    FOR_INSNS(program, loop, insn)
     {
-        uint64_t one = n < STEPS_MOST ? step_of(insn) : 0;
-        if (one)
-            step[n++] = one;
-    }
-    for (uint32_t v = 0; v < votes_n; v++) {
-        bool seen = false;
-        for (uint32_t earlier = 0; earlier < v; earlier++)
-            seen |= votes->at[earlier].value == votes->at[v].value;
-        for (uint32_t i = 0; i < n && !seen; i++) {
-            if (confirms(step[i], votes->at[v].value, work)) {
-                vote(votes, votes->at[v].value, 2);
-                break;
-            }
+        struct assay_effects effects;
+        int64_t step = step_of(insn);
+        if (step) {
+            steps->by[insn->reg[0]] += step;
+            continue;
         }
+        assay_insn_effects(insn, &effects);
+        for (unsigned r = 0; r < 16; r++)
+            steps->other[r] |= assay_regset_has(effects.written, r);
     }
+}
+
+/* Bytes that the address of an access moves on in each iteration; 0 when not known. */
+static int64_t advance_of(const struct steps *steps, const struct access *access)
+{
+    uint8_t base = (uint8_t)(access->shape >> 40), index = (uint8_t)(access->shape >> 32);
+    uint8_t scale = (uint8_t)(access->shape >> 24);
+    int64_t by = 0;
+    if ((base < 16 && steps->other[base]) || (index < 16 && steps->other[index]))
+        return 0;
+    if ((base >= 16 && base != ASSAY_REG_NONE) || (index >= 16 && index != ASSAY_REG_NONE))
+        return 0;
+    by += base < 16 ? steps->by[base] : 0;
+    by += index < 16 ? steps->by[index] * scale : 0;
+    return by < 0 ? -by : by;
+}
+
+struct advance {
+    uint32_t moving, fits, exact;
+};
+
+/* How many accesses move on by a multiple of `value` elements, and by just as many. */
+static struct advance compare(const struct steps *steps, const struct access *access, uint32_t n,
+                              uint32_t value)
+{
+    struct advance a = {0};
+    for (uint32_t i = 0; i < n; i++) {
+        int64_t by = advance_of(steps, &access[i]);
+        int64_t whole = (int64_t)value * access[i].element_b;
+        if (by == 0 || access[i].element_b == 0)
+            continue;
+        a.moving++;
+        a.fits += by % whole == 0;
+        a.exact += by == whole;
+    }
+    return a;
+}
+
+/*
+ * Each source iteration moves an address by whole elements. Values that the addresses do not fit
+ * lose; values that they just are gain; a counter is as good as an address where there is none.
+ */
+static void vote_advance(const struct steps *steps, const struct access *access, uint32_t n,
+                         struct votes *votes)
+{
+    uint32_t votes_n = votes->n;
+    struct advance one = compare(steps, access, n, 1);
+    for (uint32_t v = 0; v < votes_n; v++) {
+        uint32_t value = votes->at[v].value;
+        struct advance a = compare(steps, access, n, value);
+        bool exact = a.exact > 0, seen = false;
+        if (a.moving && a.fits * 2 < a.moving)
+            votes->at[v].weight = (votes->at[v].weight + 3) / 4;
+        for (unsigned r = 0; r < 16 && a.moving == 0; r++)
+            exact |= !steps->other[r] && (steps->by[r] == value || steps->by[r] == -(int64_t)value);
+        for (uint32_t earlier = 0; earlier < v; earlier++)
+            seen |= votes->at[earlier].value == value;
+        if (exact && !seen)
+            vote(votes, value, 2);
+    }
+    if (one.moving && one.exact * 2 > one.moving)
+        vote(votes, 1, 4); /* by one element: not more than one iteration */
 }
 
 /* ---- All loops of a body ----------------------------------------------------------------- */
@@ -412,9 +460,14 @@ static int unroll_loop(const struct as_source *s, uint32_t l, uint32_t reference
         vote_ratio(&votes, work->stores_b, one->stores_b, each, 4);
         vote_ratio(&votes, work->loads_b, one->loads_b, each, 2);
     }
+    struct access *access;
+    struct steps steps;
+    uint32_t n;
+    AS_TRY(accesses_of(s, l, &access, &n));
+    find_steps(s->program, l, &steps);
     if (votes.n == 0)
-        AS_TRY(vote_repeats(s, l, work, &votes));
-    vote_steps(s, l, work, &votes);
+        vote_repeats(access, n, work, &votes);
+    vote_advance(&steps, access, n, &votes);
     settle(loop, &votes);
     return 0;
 }
@@ -435,7 +488,7 @@ static uint32_t *find_references(const struct as_source *s)
         const struct assay_loop *loop = &s->program->loop[l];
         const struct as_loop_work *mine = as_source_work(s, l);
         uint32_t *best = &reference[loop->group - b->first_loop];
-        if (mine->vector_b || !is_innermost(loop))
+        if (mine->vectorised || !is_innermost(loop))
             continue;
         const struct as_loop_work *least = *best == ASSAY_NONE ? NULL : as_source_work(s, *best);
         if (!least || mine->flops < least->flops ||

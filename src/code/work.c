@@ -90,11 +90,13 @@ static int add_memory(struct as_source *s, struct as_loop_work *work, struct as_
         op.element_b = memory->element_b;
     if (memory->access & ASSAY_ACCESS_READ) {
         work->loads_b += memory->width_b;
+        work->packed_loads_b += op.packed ? memory->width_b : 0;
         op.kind = AS_SOURCE_LOAD;
         AS_TRY(as_vec_push(&s->op, op));
     }
     if (memory->access & ASSAY_ACCESS_WRITE) {
         work->stores_b += memory->width_b;
+        work->packed_stores_b += op.packed ? memory->width_b : 0;
         op.kind = AS_SOURCE_STORE;
         AS_TRY(as_vec_push(&s->op, op));
     }
@@ -123,6 +125,7 @@ static int add_insn(struct as_source *s, struct as_loop_work *work, uint32_t ind
     if (insn->bits & ASSAY_INSN_IDIOM)
         return 0;
     work->flops += form->flops;
+    work->packed_flops += packed ? form->flops : 0;
     work->intops += packed ? form->intops : 0;
     if (packed && (form->flops || form->intops) && form->vector_b > work->vector_b)
         work->vector_b = form->vector_b;
@@ -213,6 +216,16 @@ static uint32_t widest_element(const struct as_source *s, const struct as_loop_w
     return element_b;
 }
 
+/* Single packed instructions stand in scalar loops too: conversions, pairs of scalars. */
+static bool is_vectorised(const struct as_loop_work *work)
+{
+    if (work->packed_stores_b && work->packed_stores_b * 2 > work->stores_b)
+        return true;
+    if (work->flops)
+        return work->packed_flops * 2 > work->flops;
+    return work->packed_loads_b && work->packed_loads_b * 2 > work->loads_b && !work->stores_b;
+}
+
 int as_source_works(struct as_source *s)
 {
     size_t blocks = s->body->blocks;
@@ -236,7 +249,17 @@ int as_source_works(struct as_source *s)
         if (work->vector_b == 0)
             work->vector_b = moved_b;
         work->element_b = widest_element(s, work);
+        work->vectorised = is_vectorised(work);
+        work->all_flops = work->flops;
+        work->all_b = (uint64_t)work->loads_b + work->stores_b;
         AS_TRY(find_places(s, loop, work));
+    }
+    for (uint32_t n = s->body->loops; n-- > 0;) { /* inner loops stand after outer ones */
+        uint32_t parent = s->program->loop[s->body->first_loop + n].parent;
+        if (parent == ASSAY_NONE)
+            continue;
+        s->work[parent - s->body->first_loop].all_flops += s->work[n].all_flops;
+        s->work[parent - s->body->first_loop].all_b += s->work[n].all_b;
     }
     return 0;
 }

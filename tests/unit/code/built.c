@@ -16,7 +16,8 @@
 bool built_open(const char *path, struct built *out)
 {
     struct assay_error err = {0};
-    struct assay_program_options options = {.jobs = 2, .path_limit = ASSAY_PATH_LIMIT};
+    struct assay_program_options options = {
+        .jobs = 2, .path_limit = ASSAY_PATH_LIMIT, .with_source = true};
     *out = (struct built){0};
     if (assay_object_open(path, NULL, &out->object, &err) < 0)
         return false;
