@@ -336,8 +336,6 @@ int as_source_lines(struct as_source *s)
     s->first_row = as_arena_array(s->arena, uint32_t, (size_t)s->body->blocks + 1);
     if (!s->first_row)
         return ASSAY_ERR_NOMEM;
-    if (s->program->debug.line_n == 0)
-        return 0;
     AS_TRY(make_rows(s));
     for (uint32_t l = 0; l < s->body->loops; l++)
         AS_TRY(tie_loop(s, &s->program->loop[s->body->first_loop + l]));

@@ -20,11 +20,14 @@ static int tie_body(struct assay_program *program, const struct assay_body *body
     struct as_arena arena;
     as_arena_init(&arena);
     struct as_source s = {.program = program, .body = body, .arena = &arena, .ranges = ranges};
-    int rc = as_source_lines(&s);
-    if (rc == 0)
-        rc = as_source_works(&s);
-    if (rc == 0)
-        rc = as_source_groups(&s);
+    int rc = 0;
+    if (program->debug.line_n) {
+        rc = as_source_lines(&s);
+        if (rc == 0)
+            rc = as_source_works(&s);
+        if (rc == 0)
+            rc = as_source_groups(&s);
+    }
     if (rc == 0)
         rc = as_source_unroll(&s);
     as_vec_fini(&s.op);

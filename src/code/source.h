@@ -66,6 +66,23 @@ static inline const struct as_loop_work *as_source_work(const struct as_source *
     return &s->work[loop - s->body->first_loop];
 }
 
+/* One access to memory of a loop, not to the stack or a constant of the file. */
+struct as_source_access {
+    int64_t disp, by; /* by: bytes it moves on in each iteration, 0 = none or unknown */
+    uint32_t width_b, element_b;
+    uint8_t base, index, scale, access;
+};
+struct as_source_motion {
+    struct as_source_access *access;
+    uint32_t n;
+    int64_t step[16]; /* what each general register advances by, 0 = something else */
+};
+/* Motion of `loop` in the arena of the body. 0 or ASSAY_ERR_NOMEM. */
+int as_source_motion(const struct as_source *s, uint32_t loop, struct as_source_motion *motion);
+/* Elements in the accesses of each shape that stand one right after the other; 0 when they do not
+ * repeat alike. Sorts the accesses. */
+uint32_t as_source_repeats(struct as_source_motion *motion);
+
 /* The step to the next: each 0 or ASSAY_ERR_NOMEM. */
 int as_source_lines(struct as_source *s);
 int as_source_works(struct as_source *s);

@@ -9,7 +9,6 @@
  * other. Footprints: CQA paper, section on unrolling.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "code/source.h"
 
@@ -221,175 +220,20 @@ static void vote_ratio(struct votes *votes, uint64_t whole, uint64_t part, uint3
         vote(votes, whole * each / part, weight);
 }
 
-/* ---- Repeats ----------------------------------------------------------------------------- */
-
-struct access {
-    uint64_t shape; /* registers, scale, width, direction */
-    int64_t disp;
-    uint32_t width_b, element_b;
-};
-
-static int by_shape(const void *a, const void *b)
-{
-    const struct access *x = a, *y = b;
-    if (x->shape != y->shape)
-        return (x->shape > y->shape) - (x->shape < y->shape);
-    return (x->disp > y->disp) - (x->disp < y->disp);
-}
-
-/* Own blocks of the loop, instruction by instruction. */
-#define FOR_INSNS(program, loop, it)                                                               \
-    for (uint32_t k_ = 0; k_ < (program)->loop[loop].blocks; k_++)                                 \
-        for (const struct assay_insn *it = first_insn(program, loop, k_),                          \
-                                     *e_ = last_insn(program, loop, k_);                           \
-             it < e_; it++)
-
-static const struct assay_insn *first_insn(const struct assay_program *program, uint32_t loop,
-                                           uint32_t k)
-{
-    uint32_t block = program->loop_block[program->loop[loop].first_block + k];
-    return program->code.insn + program->block[block].first_insn;
-}
-
-static const struct assay_insn *last_insn(const struct assay_program *program, uint32_t loop,
-                                          uint32_t k)
-{
-    uint32_t block = program->loop_block[program->loop[loop].first_block + k];
-    uint32_t insns = program->block[block].loop == loop ? program->block[block].insns : 0;
-    return program->code.insn + program->block[block].first_insn + insns;
-}
-
-static int accesses_of(const struct as_source *s, uint32_t loop, struct access **out, uint32_t *n)
-{
-    const struct assay_program *program = s->program;
-    struct access *access =
-        as_arena_array(s->arena, struct access, (size_t)program->loop[loop].insns + 1);
-    *n = 0;
-    *out = access;
-    if (!access)
-        return ASSAY_ERR_NOMEM;
-    FOR_INSNS(program, loop, insn)
-    {
-        struct assay_memory memory[2];
-        const struct assay_form *form = assay_form_get(insn->form);
-        int found = assay_insn_memory(&program->code, insn, memory);
-        if (found != 1 || memory[0].stack || memory[0].rip_relative ||
-            !(insn->bits & ASSAY_INSN_MEM) || form->insn_class == ASSAY_CLASS_PREFETCH)
-            continue;
-        uint64_t shape = (uint64_t)memory[0].base << 40 | (uint64_t)memory[0].index << 32 |
-                         (uint64_t)memory[0].scale << 24 | (uint64_t)(memory[0].access & 3) << 16 |
-                         (memory[0].width_b & 0xffff);
-        bool vector = form->traits & ASSAY_TRAIT_PACKED;
-        uint32_t element_b = memory[0].element_b ? memory[0].element_b : form->element_b;
-        if (!(form->traits & ASSAY_TRAIT_FP))
-            element_b = vector ? as_source_work(s, loop)->element_b : memory[0].width_b;
-        access[(*n)++] = (struct access){shape, memory[0].disp, memory[0].width_b, element_b};
-    }
-    if (*n)
-        qsort(access, *n, sizeof *access, by_shape);
-    return 0;
-}
-
-/* Accesses of each shape, one right after the other; 0 when they do not repeat alike. */
-static uint32_t repeats(const struct access *access, uint32_t n)
-{
-    uint32_t copies = 0;
-    for (uint32_t i = 0; i < n;) {
-        uint32_t j = i + 1;
-        while (j < n && access[j].shape == access[i].shape &&
-               access[j].disp == access[j - 1].disp + (int64_t)access[i].width_b)
-            j++;
-        if (copies && j - i != copies)
-            return 0;
-        copies = j - i;
-        i = j;
-    }
-    return copies;
-}
-
-static void vote_repeats(const struct access *access, uint32_t n, const struct as_loop_work *work,
-                         struct votes *votes)
-{
-    uint32_t copies = repeats(access, n);
-    uint32_t element_b = work->element_b ? work->element_b : n ? access[0].element_b : 0;
-    if (copies && element_b && access[0].width_b % element_b == 0)
-        vote(votes, (uint64_t)copies * access[0].width_b / element_b, 2);
-}
-
-/* ---- Advance ----------------------------------------------------------------------------- */
-
-/* General registers of a loop that advance by a constant. */
-struct steps {
-    int64_t by[16]; /* per iteration, all of the loop's additions together */
-    bool other[16]; /* written in some other way */
-};
-
-/* What the instruction adds to its register; 0 for anything else. */
-static int64_t step_of(const struct assay_insn *insn)
-{
-    const struct assay_form *form = assay_form_get(insn->form);
-    if (insn->reg[0] >= ASSAY_REG_VEC || form->operand[0].kind != ASSAY_OPERAND_REG)
-        return 0;
-    if (form->insn_class == ASSAY_CLASS_LEA)
-        return insn->base == insn->reg[0] && insn->index == ASSAY_REG_NONE ? insn->disp : 0;
-    if (form->insn_class != ASSAY_CLASS_ADD)
-        return 0;
-    if (!strcmp(form->mnemonic, "inc"))
-        return 1;
-    if (!strcmp(form->mnemonic, "dec"))
-        return -1;
-    if (form->operands < 2 || form->operand[1].kind != ASSAY_OPERAND_IMM)
-        return 0;
-    if (!strcmp(form->mnemonic, "add"))
-        return insn->imm;
-    return !strcmp(form->mnemonic, "sub") ? -(int64_t)insn->imm : 0;
-}
-
-static void find_steps(const struct assay_program *program, uint32_t loop, struct steps *steps)
-{
-    *steps = (struct steps){.by = {0}};
-    FOR_INSNS(program, loop, insn)
-    {
-        struct assay_effects effects;
-        int64_t step = step_of(insn);
-        if (step) {
-            steps->by[insn->reg[0]] += step;
-            continue;
-        }
-        assay_insn_effects(insn, &effects);
-        for (unsigned r = 0; r < 16; r++)
-            steps->other[r] |= assay_regset_has(effects.written, r);
-    }
-}
-
-/* Bytes that the address of an access moves on in each iteration; 0 when not known. */
-static int64_t advance_of(const struct steps *steps, const struct access *access)
-{
-    uint8_t base = (uint8_t)(access->shape >> 40), index = (uint8_t)(access->shape >> 32);
-    uint8_t scale = (uint8_t)(access->shape >> 24);
-    int64_t by = 0;
-    if ((base < 16 && steps->other[base]) || (index < 16 && steps->other[index]))
-        return 0;
-    if ((base >= 16 && base != ASSAY_REG_NONE) || (index >= 16 && index != ASSAY_REG_NONE))
-        return 0;
-    by += base < 16 ? steps->by[base] : 0;
-    by += index < 16 ? steps->by[index] * scale : 0;
-    return by < 0 ? -by : by;
-}
+/* ---- Addresses --------------------------------------------------------------------------- */
 
 struct advance {
     uint32_t moving, fits, exact;
 };
 
 /* How many accesses move on by a multiple of `value` elements, and by just as many. */
-static struct advance compare(const struct steps *steps, const struct access *access, uint32_t n,
-                              uint32_t value)
+static struct advance compare(const struct as_source_motion *motion, uint32_t value)
 {
     struct advance a = {0};
-    for (uint32_t i = 0; i < n; i++) {
-        int64_t by = advance_of(steps, &access[i]);
-        int64_t whole = (int64_t)value * access[i].element_b;
-        if (by == 0 || access[i].element_b == 0)
+    for (uint32_t i = 0; i < motion->n; i++) {
+        int64_t by = motion->access[i].by;
+        int64_t whole = (int64_t)value * motion->access[i].element_b;
+        if (by == 0 || whole == 0)
             continue;
         a.moving++;
         a.fits += by % whole == 0;
@@ -402,19 +246,18 @@ static struct advance compare(const struct steps *steps, const struct access *ac
  * Each source iteration moves an address by whole elements. Values that the addresses do not fit
  * lose; values that they just are gain; a counter is as good as an address where there is none.
  */
-static void vote_advance(const struct steps *steps, const struct access *access, uint32_t n,
-                         struct votes *votes)
+static void vote_advance(const struct as_source_motion *motion, struct votes *votes)
 {
     uint32_t votes_n = votes->n;
-    struct advance one = compare(steps, access, n, 1);
+    struct advance one = compare(motion, 1);
     for (uint32_t v = 0; v < votes_n; v++) {
         uint32_t value = votes->at[v].value;
-        struct advance a = compare(steps, access, n, value);
+        struct advance a = compare(motion, value);
         bool exact = a.exact > 0, seen = false;
         if (a.moving && a.fits * 2 < a.moving)
             votes->at[v].weight = (votes->at[v].weight + 3) / 4;
         for (unsigned r = 0; r < 16 && a.moving == 0; r++)
-            exact |= !steps->other[r] && (steps->by[r] == value || steps->by[r] == -(int64_t)value);
+            exact |= motion->step[r] == value || motion->step[r] == -(int64_t)value;
         for (uint32_t earlier = 0; earlier < v; earlier++)
             seen |= votes->at[earlier].value == value;
         if (exact && !seen)
@@ -449,25 +292,26 @@ static void settle(struct assay_loop *loop, const struct votes *votes)
 static int unroll_loop(const struct as_source *s, uint32_t l, uint32_t reference)
 {
     struct assay_loop *loop = &s->program->loop[l];
-    const struct as_loop_work *work = as_source_work(s, l);
+    struct as_source_motion motion;
     struct votes votes = {0};
-    AS_TRY(vote_all_places(s, work, &votes));
+    if (s->work)
+        AS_TRY(vote_all_places(s, as_source_work(s, l), &votes));
     if (reference != ASSAY_NONE && reference != l) {
-        const struct as_loop_work *one = as_source_work(s, reference);
+        const struct as_loop_work *work = as_source_work(s, l), *one = as_source_work(s, reference);
         uint32_t each = s->program->loop[reference].unroll;
         each = each ? each : 1;
         vote_ratio(&votes, work->flops, one->flops, each, 4);
         vote_ratio(&votes, work->stores_b, one->stores_b, each, 4);
         vote_ratio(&votes, work->loads_b, one->loads_b, each, 2);
     }
-    struct access *access;
-    struct steps steps;
-    uint32_t n;
-    AS_TRY(accesses_of(s, l, &access, &n));
-    find_steps(s->program, l, &steps);
-    if (votes.n == 0)
-        vote_repeats(access, n, work, &votes);
-    vote_advance(&steps, access, n, &votes);
+    AS_TRY(as_source_motion(s, l, &motion));
+    if (votes.n == 0) {
+        /* Fields of a structure stand side by side too, but the address does not move past them. */
+        uint32_t repeats = as_source_repeats(&motion);
+        if (repeats == 1 || compare(&motion, repeats).exact)
+            vote(&votes, repeats, 2);
+    }
+    vote_advance(&motion, &votes);
     settle(loop, &votes);
     return 0;
 }
@@ -484,7 +328,7 @@ static uint32_t *find_references(const struct as_source *s)
     uint32_t *reference = as_arena_array(s->arena, uint32_t, b->loops);
     for (uint32_t l = 0; reference && l < b->loops; l++)
         reference[l] = ASSAY_NONE;
-    for (uint32_t l = b->first_loop; reference && l < b->first_loop + b->loops; l++) {
+    for (uint32_t l = b->first_loop; reference && s->work && l < b->first_loop + b->loops; l++) {
         const struct assay_loop *loop = &s->program->loop[l];
         const struct as_loop_work *mine = as_source_work(s, l);
         uint32_t *best = &reference[loop->group - b->first_loop];

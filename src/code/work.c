@@ -80,6 +80,17 @@ static bool is_int_operator(const struct assay_form *form)
     }
 }
 
+/* Among the instructions seen: bytes of a packed access, lanes of arithmetic. */
+struct widest {
+    uint32_t moved_b, lanes;
+};
+
+/* Operations without a place tell nothing that the sums do not. */
+static int add_op(struct as_source *s, struct as_source_op op)
+{
+    return op.place ? as_vec_push(&s->op, op) : 0;
+}
+
 static int add_memory(struct as_source *s, struct as_loop_work *work, struct as_source_op op,
                       const struct assay_memory *memory)
 {
@@ -92,19 +103,19 @@ static int add_memory(struct as_source *s, struct as_loop_work *work, struct as_
         work->loads_b += memory->width_b;
         work->packed_loads_b += op.packed ? memory->width_b : 0;
         op.kind = AS_SOURCE_LOAD;
-        AS_TRY(as_vec_push(&s->op, op));
+        AS_TRY(add_op(s, op));
     }
     if (memory->access & ASSAY_ACCESS_WRITE) {
         work->stores_b += memory->width_b;
         work->packed_stores_b += op.packed ? memory->width_b : 0;
         op.kind = AS_SOURCE_STORE;
-        AS_TRY(as_vec_push(&s->op, op));
+        AS_TRY(add_op(s, op));
     }
     return 0;
 }
 
 static int add_insn(struct as_source *s, struct as_loop_work *work, uint32_t index,
-                    struct as_source_op op, uint32_t *moved_b)
+                    struct as_source_op op, struct widest *widest)
 {
     const struct assay_insn *insn = &s->program->code.insn[index];
     const struct assay_form *form = assay_form_get(insn->form);
@@ -119,7 +130,7 @@ static int add_insn(struct as_source *s, struct as_loop_work *work, uint32_t ind
     if (form->insn_class == ASSAY_CLASS_CALL) {
         op.kind = ASSAY_CLASS_CALL;
         op.amount = 1;
-        return as_vec_push(&s->op, op);
+        return add_op(s, op);
     }
     work->masked += insn->mask != ASSAY_REG_NONE || form->traits & ASSAY_TRAIT_MASKED;
     if (insn->bits & ASSAY_INSN_IDIOM)
@@ -129,19 +140,23 @@ static int add_insn(struct as_source *s, struct as_loop_work *work, uint32_t ind
     work->intops += packed ? form->intops : 0;
     if (packed && (form->flops || form->intops) && form->vector_b > work->vector_b)
         work->vector_b = form->vector_b;
-    if (packed && n > 0 && form->vector_b > *moved_b)
-        *moved_b = form->vector_b;
+    if (packed && n > 0 && form->vector_b > widest->moved_b)
+        widest->moved_b = form->vector_b;
     if (!form->flops && !is_int_operator(form))
         return 0;
+    if (form->lanes > widest->lanes) {
+        widest->lanes = form->lanes;
+        work->element_b = form->element_b;
+    }
     op.kind = form->insn_class;
     op.amount = form->lanes;
     op.fp = form->flops > 0;
-    return as_vec_push(&s->op, op);
+    return add_op(s, op);
 }
 
 /* Operations of one block that stands in the loop and in no inner one. */
 static int add_block(struct as_source *s, struct as_loop_work *work, uint32_t block, bool always,
-                     uint32_t *moved_b)
+                     struct widest *widest)
 {
     const struct assay_block *b = &s->program->block[block];
     const uint32_t *first = &s->first_row[block - s->body->first_block];
@@ -157,7 +172,7 @@ static int add_block(struct as_source *s, struct as_loop_work *work, uint32_t bl
             op.at = row->at;
             op.column = row->column != 0;
         }
-        AS_TRY(add_insn(s, work, i, op, moved_b));
+        AS_TRY(add_insn(s, work, i, op, widest));
     }
     return 0;
 }
@@ -203,19 +218,6 @@ static int find_places(struct as_source *s, uint32_t loop, struct as_loop_work *
     return 0;
 }
 
-static uint32_t widest_element(const struct as_source *s, const struct as_loop_work *work)
-{
-    const struct as_source_op *op = s->op.at + work->first_op;
-    uint32_t amount = 0, element_b = 0;
-    for (uint32_t i = 0; i < work->ops; i++) {
-        if (op[i].kind < AS_SOURCE_LOAD && op[i].element_b && op[i].amount > amount) {
-            amount = op[i].amount;
-            element_b = op[i].element_b;
-        }
-    }
-    return element_b;
-}
-
 /* Single packed instructions stand in scalar loops too: conversions, pairs of scalars. */
 static bool is_vectorised(const struct as_loop_work *work)
 {
@@ -235,7 +237,8 @@ int as_source_works(struct as_source *s)
     if (!s->work || !a.mark || !a.count)
         return ASSAY_ERR_NOMEM;
     for (uint32_t n = 0; n < s->body->loops; n++) {
-        uint32_t loop = s->body->first_loop + n, moved_b = 0;
+        uint32_t loop = s->body->first_loop + n;
+        struct widest widest = {0};
         const struct assay_loop *l = &s->program->loop[loop];
         struct as_loop_work *work = &s->work[n];
         find_always(s, loop, &a);
@@ -243,12 +246,11 @@ int as_source_works(struct as_source *s)
         for (uint32_t k = 0; k < l->blocks; k++) {
             uint32_t block = s->program->loop_block[l->first_block + k];
             if (s->program->block[block].loop == loop)
-                AS_TRY(add_block(s, work, block, is_always(s, loop, block, &a), &moved_b));
+                AS_TRY(add_block(s, work, block, is_always(s, loop, block, &a), &widest));
         }
         work->ops = (uint32_t)s->op.n - work->first_op;
         if (work->vector_b == 0)
-            work->vector_b = moved_b;
-        work->element_b = widest_element(s, work);
+            work->vector_b = widest.moved_b;
         work->vectorised = is_vectorised(work);
         work->all_flops = work->flops;
         work->all_b = (uint64_t)work->loads_b + work->stores_b;

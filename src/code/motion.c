@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How the addresses of a loop move from one iteration to the next, as far as additions of constants
+ * to registers tell: a cheap look at every loop of a binary. The whole truth about one loop is
+ * assay_loop_streams.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "code/source.h"
+
+/* What the instruction adds to its first register; 0 for anything else. */
+static int64_t step_of(const struct assay_insn *insn, const struct assay_form *form)
+{
+    if (insn->reg[0] >= ASSAY_REG_VEC || form->operand[0].kind != ASSAY_OPERAND_REG)
+        return 0;
+    if (form->insn_class == ASSAY_CLASS_LEA)
+        return insn->base == insn->reg[0] && insn->index == ASSAY_REG_NONE ? insn->disp : 0;
+    if (form->insn_class != ASSAY_CLASS_ADD)
+        return 0;
+    if (!strcmp(form->mnemonic, "inc"))
+        return 1;
+    if (!strcmp(form->mnemonic, "dec"))
+        return -1;
+    if (form->operands < 2 || form->operand[1].kind != ASSAY_OPERAND_IMM)
+        return 0;
+    if (!strcmp(form->mnemonic, "add"))
+        return insn->imm;
+    return !strcmp(form->mnemonic, "sub") ? -(int64_t)insn->imm : 0;
+}
+
+/* Registers that the instruction writes, bit by bit. */
+static uint32_t written(const struct assay_insn *insn, const struct assay_form *form)
+{
+    uint32_t set = (uint32_t)(form->implicit_write.word[0] & 0xffff);
+    for (unsigned o = 0; o < form->operands; o++) {
+        const struct assay_operand *operand = &form->operand[o];
+        if (operand->kind == ASSAY_OPERAND_REG && operand->access & ASSAY_ACCESS_WRITE &&
+            insn->reg[operand->slot] < ASSAY_REG_VEC)
+            set |= 1u << insn->reg[operand->slot];
+    }
+    return set;
+}
+
+static void add_access(const struct assay_code *code, const struct assay_insn *insn,
+                       const struct assay_form *form, struct as_source_motion *motion)
+{
+    struct assay_memory memory[2];
+    if (!(insn->bits & ASSAY_INSN_MEM) || form->insn_class == ASSAY_CLASS_PREFETCH ||
+        form->insn_class == ASSAY_CLASS_LEA)
+        return;
+    if (assay_insn_memory(code, insn, memory) != 1 || memory[0].stack || memory[0].rip_relative)
+        return;
+    uint32_t element_b = memory[0].element_b ? memory[0].element_b : form->element_b;
+    if (!(form->traits & ASSAY_TRAIT_FP)) /* packed: known when all arithmetic has been seen */
+        element_b = form->traits & ASSAY_TRAIT_PACKED ? 0 : memory[0].width_b;
+    motion->access[motion->n++] = (struct as_source_access){
+        .disp = memory[0].disp,
+        .width_b = memory[0].width_b,
+        .element_b = element_b,
+        .base = memory[0].base,
+        .index = memory[0].index,
+        .scale = memory[0].scale,
+        .access = memory[0].access & (ASSAY_ACCESS_READ | ASSAY_ACCESS_WRITE),
+    };
+}
+
+/* Bytes that an address moves on; 0 when it stays or is not known. */
+static int64_t advance_of(const struct as_source_motion *motion, uint32_t other,
+                          const struct as_source_access *a)
+{
+    bool has_base = a->base != ASSAY_REG_NONE, has_index = a->index != ASSAY_REG_NONE;
+    if ((has_base && (a->base > 15 || other >> a->base & 1)) ||
+        (has_index && (a->index > 15 || other >> a->index & 1)))
+        return 0;
+    int64_t by = has_base ? motion->step[a->base] : 0;
+    by += has_index ? motion->step[a->index] * a->scale : 0;
+    return by < 0 ? -by : by;
+}
+
+int as_source_motion(const struct as_source *s, uint32_t loop, struct as_source_motion *motion)
+{
+    const struct assay_program *program = s->program;
+    const struct assay_loop *l = &program->loop[loop];
+    uint32_t other = 0, lanes = 0, element_b = 0;
+    *motion = (struct as_source_motion){
+        .access = as_arena_alloc(s->arena, sizeof *motion->access * ((size_t)l->insns + 1),
+                                 _Alignof(struct as_source_access))};
+    if (!motion->access)
+        return ASSAY_ERR_NOMEM;
+    for (uint32_t k = 0; k < l->blocks; k++) {
+        const struct assay_block *block = &program->block[program->loop_block[l->first_block + k]];
+        for (uint32_t i = 0; i < block->insns && block->loop == loop; i++) {
+            const struct assay_insn *insn = &program->code.insn[block->first_insn + i];
+            const struct assay_form *form = assay_form_get(insn->form);
+            int64_t step = step_of(insn, form);
+            if (step)
+                motion->step[insn->reg[0]] += step;
+            else
+                other |= written(insn, form);
+            if ((form->flops || form->intops) && form->lanes > lanes) {
+                lanes = form->lanes;
+                element_b = form->element_b;
+            }
+            add_access(&program->code, insn, form, motion);
+        }
+    }
+    for (unsigned r = 0; r < 16; r++)
+        motion->step[r] = other >> r & 1 ? 0 : motion->step[r];
+    for (uint32_t i = 0; i < motion->n; i++) {
+        struct as_source_access *a = &motion->access[i];
+        a->element_b = a->element_b ? a->element_b : element_b;
+        a->by = advance_of(motion, other, a);
+    }
+    return 0;
+}
+
+static uint64_t shape_of(const struct as_source_access *a)
+{
+    return (uint64_t)a->base << 40 | (uint64_t)a->index << 32 | (uint64_t)a->scale << 24 |
+           (uint64_t)a->access << 16 | (a->width_b & 0xffff);
+}
+
+static int by_shape(const void *a, const void *b)
+{
+    const struct as_source_access *x = a, *y = b;
+    if (shape_of(x) != shape_of(y))
+        return (shape_of(x) > shape_of(y)) - (shape_of(x) < shape_of(y));
+    return (x->disp > y->disp) - (x->disp < y->disp);
+}
+
+uint32_t as_source_repeats(struct as_source_motion *motion)
+{
+    const struct as_source_access *a = motion->access;
+    uint32_t copies = 0, n = motion->n;
+    if (n > 1)
+        qsort(motion->access, n, sizeof *a, by_shape);
+    for (uint32_t i = 0; i < n;) {
+        uint32_t j = i + 1;
+        while (j < n && shape_of(&a[j]) == shape_of(&a[i]) &&
+               a[j].disp == a[j - 1].disp + (int64_t)a[i].width_b)
+            j++;
+        if (copies && j - i != copies)
+            return 0;
+        copies = j - i;
+        i = j;
+    }
+    if (n == 0 || a[0].element_b == 0 || a[0].width_b % a[0].element_b)
+        return 0;
+    return copies * (a[0].width_b / a[0].element_b);
+}
