@@ -176,6 +176,17 @@ static int call_noreturn(struct as_walk *walk, const struct assay_insn *insn, bo
     return walk->dead ? 0 : as_vec_push(&walk->callee, body);
 }
 
+/* A call into the middle of the same body (a retpoline does that) enters it there. */
+static int enter_own(struct as_walk *walk, const struct assay_insn *insn)
+{
+    const struct as_stack at_entry = {0, AS_STACK_UNKNOWN};
+    uint64_t target;
+    uint32_t to = assay_insn_target(insn, &target) ? position_of(walk, target) : AS_NO_POSITION;
+    if (to == AS_NO_POSITION || target == walk->b->region.at[walk->body->head].start)
+        return 0;
+    return make_leader(walk, to, &at_entry, AS_MARK_ROOT);
+}
+
 /* `*goes_on`: the walk goes on after the call at `position`. */
 static int walk_call(struct as_walk *walk, uint32_t position, const struct as_stack *stack,
                      bool *goes_on)
@@ -184,6 +195,7 @@ static int walk_call(struct as_walk *walk, uint32_t position, const struct as_st
     bool noreturn;
     walk->mark.at[position] |= AS_MARK_CALL;
     AS_TRY(call_noreturn(walk, insn, &noreturn));
+    AS_TRY(enter_own(walk, insn));
     noreturn = noreturn || runs_out(walk, position);
     const struct as_landing *landing = landing_at(walk, insn->address);
     uint32_t pad = landing ? position_of(walk, landing->pad) : AS_NO_POSITION;

@@ -3,11 +3,11 @@
  * Jump tables: the targets of an indirect jump, read off the binary.
  *
  * Two shapes cover gcc and clang. Relative: `lea table(%rip),%b; movslq (%b,%i,4),%t; add %b,%t;
- * jmp *%t`. Absolute: `jmp *table(,%i,8)`, `mov table(,%i,8),%t; jmp *%t`, or the same with the
- * table's address in a register. The number of entries comes from the compare that guards the
- * index, or from a mask on it; without either, entries are read while they lead to an instruction
- * of the same body, up to the next address that code uses. A table that does not fit is no table:
- * the jump stays unresolved.
+ * jmp *%t`, without optimisation a scaled index and `cltq`. Absolute: `jmp *table(,%i,8)`, `mov
+ * table(,%i,8),%t; jmp *%t`, or the same with the table's address in a register. The number of
+ * entries comes from the compare that guards the index, or from a mask on it; without either,
+ * entries are read while they lead to an instruction of the same body, up to the next address that
+ * code uses. A table that does not fit is no table: the jump stays unresolved.
  */
 #include <string.h>
 
@@ -109,22 +109,55 @@ static bool absolute_table(const struct search *s, size_t i, struct table *t)
     return true;
 }
 
-/* `i` loads a 4-byte entry: movslq (base,index,4). */
-static bool relative_table(const struct search *s, size_t i, struct table *t)
+/* `reg` holds four times another register before `i`: lea 0(,%index,4),%reg. */
+static bool is_scaled(const struct search *s, size_t i, uint8_t reg, struct table *t)
+{
+    size_t at = definition(s, i, reg);
+    if (at == SIZE_MAX || form_of(s, at)->insn_class != ASSAY_CLASS_LEA)
+        return false;
+    const struct assay_insn *insn = &s->insn[at];
+    t->index = insn->index;
+    t->at = at;
+    return insn->base == ASSAY_REG_NONE && insn->index != ASSAY_REG_NONE && insn->scale == 4 &&
+           insn->disp == 0;
+}
+
+/* The operand's address is (base,index,4), or, not optimised, (scaled index,base). */
+static bool relative_operand(const struct search *s, size_t i, struct table *t)
 {
     const struct assay_insn *insn = &s->insn[i];
-    const struct assay_form *form = form_of(s, i);
-    uint64_t base;
-    if (form->insn_class != ASSAY_CLASS_EXTEND || !(insn->bits & ASSAY_INSN_MEM) ||
-        insn->index == ASSAY_REG_NONE || insn->scale != 4 || insn->base == ASSAY_REG_NONE)
+    uint8_t base = insn->base;
+    *t = (struct table){.entry_b = 4, .index = insn->index, .at = i};
+    if (insn->index == ASSAY_REG_NONE || base == ASSAY_REG_NONE)
         return false;
-    if (!constant(s, i, insn->base, &base))
+    if (insn->scale == 1) {
+        bool first = is_scaled(s, i, insn->base, t);
+        base = first ? insn->index : insn->base;
+        if (!first && !is_scaled(s, i, insn->index, t))
+            return false;
+    } else if (insn->scale != 4) {
         return false;
-    *t = (struct table){.address = base + (uint64_t)(int64_t)insn->disp,
-                        .entry_b = 4,
-                        .index = insn->index,
-                        .at = i};
+    }
+    if (!constant(s, i, base, &t->address))
+        return false;
+    t->address += (uint64_t)(int64_t)insn->disp;
     return true;
+}
+
+/* `i` loads a 4-byte entry: movslq (base,index,4), or a plain load and cltq after it. */
+static bool relative_table(const struct search *s, size_t i, struct table *t)
+{
+    const struct assay_form *form = form_of(s, i);
+    if (form->insn_class != ASSAY_CLASS_EXTEND)
+        return false;
+    if (s->insn[i].bits & ASSAY_INSN_MEM)
+        return relative_operand(s, i, t);
+    if (strcmp(form->mnemonic, "cdqe") != 0)
+        return false;
+    size_t load = definition(s, i, ASSAY_REG_GPR + 0);
+    return load != SIZE_MAX && form_of(s, load)->insn_class == ASSAY_CLASS_MOVE &&
+           form_of(s, load)->operand[1].width_b == 4 && (s->insn[load].bits & ASSAY_INSN_MEM) &&
+           relative_operand(s, load, t);
 }
 
 /* The two registers that `i` adds: `add %b,%t`, or `lea (%b,%t),%x` as assemblers' macros have it.
