@@ -28,8 +28,8 @@ APART int single(const int *x, int n)
 
 APART void pair(int *x, int n, int m)
 {
-    for (int i = 0; i < n; i++)       /* LOOP pair outermost 1 entered=1 times=7 */
-        for (int j = 0; j < m; j++)   /* LOOP pair innermost 2 entered=7 times=35 */
+    for (int i = 0; i < n; i++)     /* LOOP pair outermost 1 entered=1 times=7 */
+        for (int j = 0; j < m; j++) /* LOOP pair innermost 2 entered=7 times=35 */
             x[i + j] ^= x[j] * i + 1;
 }
 
@@ -70,7 +70,7 @@ APART int after(int *x, int n)
     for (int i = 0; i < n; i++) /* LOOP after single 1 entered=1 times=11 */
         x[i] = x[i] * 3 ^ 1;
     sink = s;
-    for (int i = n; i-- > 0;)   /* LOOP after single 1 entered=1 times=11 */
+    for (int i = n; i-- > 0;) /* LOOP after single 1 entered=1 times=11 */
         s = s * 5 ^ x[i];
     return s;
 }
@@ -164,16 +164,36 @@ APART int chosen(const int *x, int n)
     int s = 0;
     for (int i = 0; i < n; i++) { /* LOOP chosen single 1 entered=1 times=40 */
         switch (x[i] & 15) {
-        case 0: s += 11; break;
-        case 1: s ^= 5; break;
-        case 2: s *= 3; break;
-        case 3: s -= x[i]; break;
-        case 4: sink = s; break;
-        case 5: s = ~s; break;
-        case 6: s += i; continue;
-        case 7: s >>= 1; break;
-        case 9: s <<= 2; break;
-        default: s--; break;
+        case 0:
+            s += 11;
+            break;
+        case 1:
+            s ^= 5;
+            break;
+        case 2:
+            s *= 3;
+            break;
+        case 3:
+            s -= x[i];
+            break;
+        case 4:
+            sink = s;
+            break;
+        case 5:
+            s = ~s;
+            break;
+        case 6:
+            s += i;
+            continue;
+        case 7:
+            s >>= 1;
+            break;
+        case 9:
+            s <<= 2;
+            break;
+        default:
+            s--;
+            break;
         }
         sink = s;
     }

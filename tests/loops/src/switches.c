@@ -12,7 +12,10 @@
 
 volatile long sink;
 
-#define CASE(n) case n: sink = sink * 3 + 17 * n; break;
+#define CASE(n)                                                                                    \
+    case n:                                                                                        \
+        sink = sink * 3 + 17 * n;                                                                  \
+        break;
 
 APART long dense(int x)
 {
@@ -25,9 +28,8 @@ APART long dense(int x)
 APART long holes(unsigned x)
 {
     switch (x) {
-        CASE(10) CASE(11) CASE(13) CASE(14) CASE(17) CASE(18) CASE(19) CASE(22) CASE(23)
-    default:
-        sink = 99;
+        CASE(10)
+        CASE(11) CASE(13) CASE(14) CASE(17) CASE(18) CASE(19) CASE(22) CASE(23) default : sink = 99;
     }
     return sink;
 }
@@ -35,9 +37,8 @@ APART long holes(unsigned x)
 APART long negative(long x)
 {
     switch (x) {
-        CASE(-4) CASE(-3) CASE(-2) CASE(-1) CASE(0) CASE(1) CASE(2) CASE(3) CASE(4)
-    default:
-        return -1;
+        CASE(-4)
+        CASE(-3) CASE(-2) CASE(-1) CASE(0) CASE(1) CASE(2) CASE(3) CASE(4) default : return -1;
     }
     return sink;
 }
@@ -53,9 +54,8 @@ APART long masked(unsigned long x)
 APART long letter(unsigned char x)
 {
     switch (x) {
-        CASE('a') CASE('b') CASE('c') CASE('d') CASE('f') CASE('g') CASE('h') CASE('j')
-    default:
-        sink -= 5;
+        CASE('a')
+        CASE('b') CASE('c') CASE('d') CASE('f') CASE('g') CASE('h') CASE('j') default : sink -= 5;
     }
     return sink;
 }
@@ -67,9 +67,7 @@ APART long two(int x, int y)
     }
     sink ^= 3;
     switch (y) {
-        CASE(100) CASE(101) CASE(102) CASE(103) CASE(104) CASE(105) CASE(106)
-    default:
-        sink = 1;
+        CASE(100) CASE(101) CASE(102) CASE(103) CASE(104) CASE(105) CASE(106) default : sink = 1;
     }
     return sink;
 }
@@ -78,10 +76,7 @@ APART long words(const unsigned char *text, int n)
 {
     for (int i = 0; i < n; i++) {
         switch (text[i]) { /* LOOP words single 1 entered=1 times=40 */
-            CASE(0) CASE(1) CASE(2) CASE(3) CASE(4) CASE(5)
-        case 6:
-            if (sink & 1)
-                continue;
+            CASE(0) CASE(1) CASE(2) CASE(3) CASE(4) CASE(5) case 6 : if (sink & 1) continue;
             sink++;
             break;
         case 7:
@@ -102,9 +97,7 @@ APART long grid(const unsigned char *text, int n)
     for (int i = 0; i < n; i++) {     /* LOOP grid outermost 1 entered=1 times=6 */
         for (int j = 0; j < n; j++) { /* LOOP grid innermost 2 entered=6 */
             switch (text[i + j]) {
-                CASE(0) CASE(1) CASE(2) CASE(3) CASE(4)
-            case 8:
-                sink = i;
+                CASE(0) CASE(1) CASE(2) CASE(3) CASE(4) case 8 : sink = i;
                 goto next;
             case 9:
                 sink += 2;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parallel loops of OpenMP: their bodies are outlined; OUTLINED names the function they stand in. */
+/* Parallel loops of OpenMP: their bodies are outlined; OUTLINED names the function they stand in.
+ */
 volatile double sink;
 
 __attribute__((noinline)) void scale(double *x, int n) /* OUTLINED scale 1 */
