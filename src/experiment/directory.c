@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The directory of an experiment: making, replacing, checking it, and the lock of its writer. Never
+ * opens experiment.db itself: closing a descriptor of it would drop SQLite's locks (fcntl(2)).
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/str.h"
+#include "experiment/internal.h"
+
+static bool exists_beside(const struct assay_experiment *experiment, const char *suffix)
+{
+    struct as_str path = {0};
+    struct stat st;
+    bool found;
+
+    as_str_appendf(&path, "%s%s", experiment->db_path, suffix);
+    found = stat(as_str_z(&path), &st) == 0 && st.st_size > 0;
+    as_str_fini(&path);
+    return found;
+}
+
+bool as_directory_has_journal(const struct assay_experiment *experiment)
+{
+    return exists_beside(experiment, "-wal") || exists_beside(experiment, "-journal");
+}
+
+bool as_directory_writable(const struct assay_experiment *experiment)
+{
+    return access(experiment->db_path, W_OK) == 0 && access(experiment->path, W_OK | X_OK) == 0;
+}
+
+bool as_directory_shares_memory(const struct assay_experiment *experiment)
+{
+    /* Network and parallel file systems, by the numbers of their super blocks (statfs(2)):
+     * NFS, CIFS, SMB2, Lustre, GPFS, BeeGFS, CephFS, OrangeFS, AFS, FUSE (sshfs and others). */
+    static const unsigned apart[] = {
+        0x6969,     0xff534d42, 0xfe534d42, 0x0bd00bd3, 0x47504653,
+        0x19830326, 0x00c36400, 0x20030528, 0x5346414f, 0x65735546,
+    };
+    struct statfs st;
+
+    if (statfs(experiment->path, &st) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof apart / sizeof *apart; i++)
+        if ((unsigned)st.f_type == apart[i])
+            return false;
+    return true;
+}
+
+int as_directory_check(const struct assay_experiment *experiment, struct assay_error *err)
+{
+    struct stat st;
+
+    if (stat(experiment->path, &st) != 0) {
+        const int code = errno == EACCES ? ASSAY_ERR_PERMISSION : ASSAY_ERR_NOT_FOUND;
+
+        return as_error_set(err, code,
+                            "%s: no such experiment: %s; name a directory that assay made",
+                            experiment->path, strerror(errno));
+    }
+    if (!S_ISDIR(st.st_mode))
+        return as_error_set(err, ASSAY_ERR_CORRUPT,
+                            "%s: not an experiment: it is no directory; name the directory that "
+                            "assay made",
+                            experiment->path);
+    if (stat(experiment->db_path, &st) != 0)
+        return as_error_set(err, errno == EACCES ? ASSAY_ERR_PERMISSION : ASSAY_ERR_CORRUPT,
+                            "%s: not an experiment: experiment.db in it: %s; name a directory that "
+                            "assay made",
+                            experiment->path, strerror(errno));
+    return 0;
+}
+
+/* ---- Replacing --------------------------------------------------------------------------- */
+
+static bool is_ours(const char *name)
+{
+    static const char *const file[] = {"experiment.db", "experiment.db-wal", "experiment.db-shm",
+                                       "experiment.db-journal"};
+
+    for (size_t i = 0; i < sizeof file / sizeof *file; i++)
+        if (strcmp(name, file[i]) == 0)
+            return true;
+    return strncmp(name, "run-", 4) == 0 && name[4] &&
+           strspn(name + 4, "0123456789") == strlen(name + 4);
+}
+
+/* Removes `name` in the directory `at` and all below it; links are removed, not followed. */
+static int remove_tree(int at, const char *name)
+{
+    int fd, rc = 0;
+    DIR *dir;
+
+    if (unlinkat(at, name, 0) == 0 || errno == ENOENT)
+        return 0;
+    if (errno != EISDIR && errno != EPERM)
+        return -1;
+    fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    dir = fd < 0 ? NULL : fdopendir(fd);
+    if (!dir) {
+        if (fd >= 0)
+            close(fd);
+        return -1;
+    }
+    for (struct dirent *it; rc == 0 && (it = readdir(dir));)
+        if (strcmp(it->d_name, ".") != 0 && strcmp(it->d_name, "..") != 0)
+            rc = remove_tree(fd, it->d_name);
+    closedir(dir);
+    return rc ? rc : unlinkat(at, name, AT_REMOVEDIR);
+}
+
+/* Calls remove_tree for all that is ours, the database last: until then it is an experiment. */
+static int remove_ours(const char *path)
+{
+    DIR *dir = opendir(path);
+    int rc = 0;
+
+    if (!dir)
+        return -1;
+    for (struct dirent *it; rc == 0 && (it = readdir(dir));)
+        if (is_ours(it->d_name) && strcmp(it->d_name, "experiment.db") != 0)
+            rc = remove_tree(dirfd(dir), it->d_name);
+    if (rc == 0)
+        rc = remove_tree(dirfd(dir), "experiment.db");
+    closedir(dir);
+    return rc;
+}
+
+static bool is_empty(const char *path)
+{
+    DIR *dir = opendir(path);
+    size_t n = 0;
+
+    if (!dir)
+        return false;
+    for (struct dirent *it; (it = readdir(dir));)
+        n += strcmp(it->d_name, ".") != 0 && strcmp(it->d_name, "..") != 0;
+    closedir(dir);
+    return n == 0;
+}
+
+static int replace(const struct assay_experiment *experiment, bool force, struct assay_error *err)
+{
+    struct stat st;
+    const bool is_directory = stat(experiment->path, &st) == 0 && S_ISDIR(st.st_mode);
+    const bool is_experiment = is_directory && stat(experiment->db_path, &st) == 0;
+    struct assay_experiment writer = {.path = experiment->path, .lock = -1};
+    int rc;
+
+    if (is_directory && is_empty(experiment->path))
+        return 0;
+    if (!is_experiment)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "%s: exists and is no experiment; choose another name",
+                            experiment->path);
+    if (!force)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "%s: exists; choose another name, or replace it with --force",
+                            experiment->path);
+    AS_TRY(as_lock_take(&writer, err)); /* not under a living writer */
+    rc = remove_ours(experiment->path);
+    if (rc != 0)
+        as_error_set(err, errno == EACCES || errno == EPERM ? ASSAY_ERR_PERMISSION : ASSAY_ERR_IO,
+                     "%s: cannot be replaced: %s; choose another name", experiment->path,
+                     strerror(errno));
+    as_lock_release(&writer);
+    return rc == 0 ? 0 : err ? err->code : ASSAY_ERR_IO;
+}
+
+int as_directory_make(const struct assay_experiment *experiment, bool force,
+                      struct assay_error *err)
+{
+    if (mkdir(experiment->path, 0777) == 0)
+        return 0;
+    if (errno == EEXIST)
+        return replace(experiment, force, err);
+    if (errno == ENOENT)
+        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+                            "%s: cannot be made: the directory it shall stand in is not there; "
+                            "make it first",
+                            experiment->path);
+    return as_error_set(err,
+                        errno == EACCES || errno == EROFS ? ASSAY_ERR_PERMISSION : ASSAY_ERR_IO,
+                        "%s: cannot be made: %s; choose a place where you may write",
+                        experiment->path, strerror(errno));
+}
+
+void as_directory_unmake(const struct assay_experiment *experiment)
+{
+    remove_ours(experiment->path);
+    rmdir(experiment->path); /* stays when the user has something in it */
+}
+
+/* ---- Lock -------------------------------------------------------------------------------- */
+
+/*
+ * The lock is on the directory itself (flock(2)), so that there is no file to leave behind. Where
+ * the file system knows no such locks two writers are not kept apart by us, only by SQLite.
+ */
+int as_lock_take(struct assay_experiment *experiment, struct assay_error *err)
+{
+    const int fd = open(experiment->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd < 0)
+        return as_error_set(err, errno == EACCES ? ASSAY_ERR_PERMISSION : ASSAY_ERR_IO,
+                            "%s: cannot be opened: %s; check its permissions", experiment->path,
+                            strerror(errno));
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        close(fd);
+        return as_error_set(err, ASSAY_ERR_LIMIT,
+                            "%s: another assay is writing it; wait until that has ended",
+                            experiment->path);
+    }
+    experiment->lock = fd;
+    return 0;
+}
+
+void as_lock_release(struct assay_experiment *experiment)
+{
+    if (experiment->lock >= 0)
+        close(experiment->lock);
+    experiment->lock = -1;
+}
+
+/* ---- Runs -------------------------------------------------------------------------------- */
+
+int assay_experiment_run_directory(struct assay_experiment *experiment, int64_t run_id, char *path,
+                                   size_t size_b, struct assay_error *err)
+{
+    const int n = snprintf(path, size_b, "%s/run-%03lld", experiment->path, (long long)run_id);
+
+    if (n < 0 || (size_t)n >= size_b)
+        return as_error_set(err, ASSAY_ERR_LIMIT, "%s: its path is too long; choose a shorter one",
+                            experiment->path);
+    if (experiment->lock >= 0 && mkdir(path, 0777) != 0 && errno != EEXIST)
+        return as_error_set(err, errno == EACCES ? ASSAY_ERR_PERMISSION : ASSAY_ERR_IO,
+                            "%s: cannot be made: %s; free some space or choose another place", path,
+                            strerror(errno));
+    return 0;
+}

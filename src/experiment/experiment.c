@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Making, opening and closing an experiment, and its batches. A writer uses write-ahead logging
+ * where the file system shares memory, so that readers and it do not wait for each other; when it
+ * closes, the database goes back to a rollback journal: one plain file that can be copied and read
+ * from read-only places. What a killed writer left is put in order by the next who may write.
+ */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/str.h"
+#include "experiment/internal.h"
+#include "experiment/schema.h"
+
+/* How long to wait for another connection's lock. */
+#define BUSY_MS 10000
+
+/* ---- Connections ------------------------------------------------------------------------- */
+
+static void release(struct assay_experiment **experiment)
+{
+    struct assay_experiment *it = *experiment;
+
+    *experiment = NULL;
+    if (!it)
+        return;
+    as_lock_release(it);
+    as_free(it->path);
+    as_free(it->db_path);
+    as_free(it);
+}
+
+static int make(const char *path, struct assay_experiment **out, struct assay_error *err)
+{
+    struct assay_experiment *it = as_calloc(1, sizeof *it);
+    struct as_str own = {0}, db = {0};
+    size_t n = strlen(path);
+
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    as_str_append(&own, path, n);
+    as_str_appendf(&db, "%.*s/experiment.db", (int)n, path);
+    if (!it || own.failed || db.failed || !n) {
+        as_free(it);
+        as_str_fini(&own);
+        as_str_fini(&db);
+        if (!n)
+            return as_error_set(err, ASSAY_ERR_USAGE,
+                                "experiment: its name is empty; name a directory");
+        return as_error_nomem(err, path);
+    }
+    it->path = own.p;
+    it->db_path = db.p;
+    it->lock = -1;
+    *out = it;
+    return 0;
+}
+
+/* "file:" URI of the database: reserved characters as %XX (RFC 3986). */
+static void append_uri(struct as_str *uri, const char *path, const char *parameters)
+{
+    as_str_appendz(uri, "file:");
+    for (const char *p = path; *p; p++) {
+        if (strchr("%?#", *p) || (unsigned char)*p < 0x21)
+            as_str_appendf(uri, "%%%02x", (unsigned)(unsigned char)*p);
+        else
+            as_str_append(uri, p, 1);
+    }
+    as_str_appendz(uri, parameters);
+}
+
+static int connect_db(struct assay_experiment *it, int flags, const char *parameters,
+                      struct assay_error *err)
+{
+    struct as_str uri = {0};
+    int code, rc = 0;
+
+    append_uri(&uri, it->db_path, parameters);
+    if (uri.failed)
+        return as_error_nomem(err, it->db_path);
+    code = sqlite3_open_v2(as_str_z(&uri), &it->db, flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX,
+                           NULL);
+    if (code != SQLITE_OK) {
+        rc = as_sql_failure(it->db_path, it->db, code, "opening it", err);
+        sqlite3_close(it->db);
+        it->db = NULL;
+    } else {
+        sqlite3_busy_timeout(it->db, BUSY_MS);
+        sqlite3_extended_result_codes(it->db, 1);
+        sqlite3_db_config(it->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+        sqlite3_db_config(it->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    }
+    as_str_fini(&uri);
+    return rc;
+}
+
+static void disconnect(struct assay_experiment *it)
+{
+    sqlite3_close(it->db);
+    it->db = NULL;
+}
+
+/* Journal and checks of a writer. A refused write-ahead log is no error: it is only slower. */
+static int set_up_writer(struct assay_experiment *it, struct assay_error *err)
+{
+    const char *const journal = as_directory_shares_memory(it)
+                                    ? "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL"
+                                    : "PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = FULL";
+
+    AS_TRY(as_sql_run(it, journal, "opening it to write", err));
+    return as_sql_run(it, "PRAGMA foreign_keys = ON; PRAGMA cache_size = -32768",
+                      "opening it to write", err);
+}
+
+/* Back to one plain file; refused while a reader is there, which then keeps the log. */
+static void tidy(struct assay_experiment *it)
+{
+    sqlite3_busy_timeout(it->db, 0);
+    sqlite3_exec(it->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
+}
+
+/* ---- Opening ----------------------------------------------------------------------------- */
+
+int as_experiment_create_schema(const char *path, unsigned flags, int version,
+                                struct assay_experiment **out, struct assay_error *err)
+{
+    struct assay_experiment *it = NULL;
+    int rc;
+
+    *out = NULL;
+    AS_TRY(make(path, &it, err));
+    rc = as_directory_make(it, flags & ASSAY_EXPERIMENT_FORCE, err);
+    if (rc == 0) {
+        rc = as_lock_take(it, err);
+        if (rc == 0)
+            rc = connect_db(it, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "", err);
+        if (rc == 0)
+            rc = set_up_writer(it, err);
+        if (rc == 0)
+            rc = as_schema_migrate(it, 0, version, err);
+        if (rc < 0) {
+            disconnect(it);
+            as_directory_unmake(it);
+        }
+    }
+    if (rc < 0)
+        release(&it);
+    *out = it;
+    return rc;
+}
+
+int assay_experiment_create(const char *path, unsigned flags, struct assay_experiment **out,
+                            struct assay_error *err)
+{
+    return as_experiment_create_schema(path, flags, as_schema_version, out, err);
+}
+
+/* Runs still marked as recording have lost their writer: the lock is ours. */
+static int end_lost_runs(struct assay_experiment *it, struct assay_error *err)
+{
+    return as_sql_run(it, "UPDATE run SET state = 'interrupted' WHERE state = 'recording'",
+                      "marking interrupted runs", err);
+}
+
+int assay_experiment_open(const char *path, struct assay_experiment **out, struct assay_error *err)
+{
+    struct assay_experiment *it = NULL;
+    int version = 0, rc;
+
+    *out = NULL;
+    AS_TRY(make(path, &it, err));
+    rc = as_directory_check(it, err);
+    if (rc == 0)
+        rc = as_lock_take(it, err);
+    if (rc == 0)
+        rc = connect_db(it, SQLITE_OPEN_READWRITE, "", err);
+    if (rc == 0)
+        rc = as_schema_read(it, &version, err);
+    if (rc == 0)
+        rc = set_up_writer(it, err);
+    if (rc == 0)
+        rc = as_schema_migrate(it, version, as_schema_version, err);
+    if (rc == 0)
+        rc = end_lost_runs(it, err);
+    if (rc < 0) {
+        disconnect(it);
+        release(&it);
+    }
+    *out = it;
+    return rc;
+}
+
+/*
+ * Puts in order what needs a writer: the journal of a killed one, an older schema, runs that were
+ * being recorded. Does nothing where a writer lives or nothing can be written.
+ */
+static void put_in_order(const struct assay_experiment *reader)
+{
+    struct assay_experiment *it = NULL;
+
+    if (as_directory_writable(reader) && assay_experiment_open(reader->path, &it, NULL) == 0)
+        assay_experiment_close(&it, NULL);
+}
+
+/* Connects to read and learns the schema. */
+static int connect_reader(struct assay_experiment *it, int *version, struct assay_error *err)
+{
+    /* A plain file in a read-only place may bear the mark of a write-ahead log, which cannot be
+     * made there; without one there is nothing to share and the file is all. */
+    const bool sealed = !as_directory_writable(it) && !as_directory_has_journal(it);
+
+    AS_TRY(connect_db(it, SQLITE_OPEN_READONLY, sealed ? "?immutable=1" : "", err));
+    return as_schema_read(it, version, err);
+}
+
+int assay_experiment_read(const char *path, struct assay_experiment **out, struct assay_error *err)
+{
+    struct assay_experiment *it = NULL;
+    int version = 0, rc;
+    int64_t open_runs = 0;
+
+    *out = NULL;
+    AS_TRY(make(path, &it, err));
+    rc = as_directory_check(it, err);
+    if (rc == 0 && as_directory_has_journal(it))
+        put_in_order(it);
+    if (rc == 0)
+        rc = connect_reader(it, &version, err);
+    if (rc == 0)
+        rc = as_sql_integer(it, "SELECT count(*) FROM run WHERE state = 'recording'", &open_runs,
+                            err);
+    if (rc == 0 && (version < as_schema_version || open_runs)) {
+        disconnect(it);
+        put_in_order(it);
+        rc = connect_reader(it, &version, err);
+    }
+    if (rc == 0 && version < as_schema_version)
+        rc = as_error_set(err, ASSAY_ERR_PERMISSION,
+                          "%s: its schema %d is older than %d and cannot be brought up to date "
+                          "here; copy the directory to a place where you may write",
+                          it->path, version, as_schema_version);
+    if (rc < 0) {
+        disconnect(it);
+        release(&it);
+    }
+    *out = it;
+    return rc;
+}
+
+static void finalize_all(struct assay_experiment *it)
+{
+    for (int i = 0; i < AS_TABLE_COUNT; i++) {
+        sqlite3_finalize(it->add[i]);
+        sqlite3_finalize(it->set[i]);
+    }
+    sqlite3_finalize(it->metric);
+    sqlite3_finalize(it->value);
+    sqlite3_finalize(it->finding);
+    sqlite3_finalize(it->flag);
+}
+
+int assay_experiment_close(struct assay_experiment **experiment, struct assay_error *err)
+{
+    struct assay_experiment *it = *experiment;
+    int code, rc = 0;
+
+    if (!it)
+        return 0;
+    if (it->in_batch)
+        assay_experiment_rollback(it);
+    finalize_all(it);
+    if (it->lock >= 0)
+        tidy(it);
+    code = sqlite3_close(it->db);
+    if (code != SQLITE_OK) /* rows still open: a defect of the caller */
+        rc = as_sql_failure(it->db_path, it->db, code, "closing it", err);
+    release(experiment);
+    return rc;
+}
+
+const char *assay_experiment_path(const struct assay_experiment *experiment)
+{
+    return experiment->path;
+}
+
+/* ---- Batches ----------------------------------------------------------------------------- */
+
+int assay_experiment_begin(struct assay_experiment *experiment, struct assay_error *err)
+{
+    if (experiment->in_batch || experiment->lock < 0)
+        return as_error_set(err, ASSAY_ERR_INTERNAL, "%s: %s", experiment->path,
+                            experiment->in_batch ? "a batch is open already"
+                                                 : "is open for reading only");
+    AS_TRY(as_sql_run(experiment, "BEGIN IMMEDIATE", "beginning to write", err));
+    experiment->in_batch = true;
+    experiment->failed.code = 0;
+    return 0;
+}
+
+void assay_experiment_rollback(struct assay_experiment *experiment)
+{
+    if (!sqlite3_get_autocommit(experiment->db))
+        sqlite3_exec(experiment->db, "ROLLBACK", NULL, NULL, NULL);
+    experiment->in_batch = false;
+    experiment->failed.code = 0;
+}
+
+int assay_experiment_commit(struct assay_experiment *experiment, struct assay_error *err)
+{
+    int rc = as_batch_check(experiment, err);
+
+    if (!experiment->in_batch)
+        return as_error_set(err, ASSAY_ERR_INTERNAL, "%s: no batch is open", experiment->path);
+    if (rc == 0)
+        rc = as_sql_run(experiment, "COMMIT", "writing", err);
+    if (rc < 0) {
+        assay_experiment_rollback(experiment);
+        return rc;
+    }
+    experiment->in_batch = false;
+    return 0;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What SQLite answers, as sentences a user can act on, and the few ways the room runs statements.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "experiment/internal.h"
+
+static int disk_failure(const char *db_path, int system_errno, struct assay_error *err)
+{
+    return as_error_set(err, ASSAY_ERR_IO,
+                        "%s: cannot be written: %s; what was committed before is kept, free some "
+                        "space and repeat the rest",
+                        db_path, strerror(system_errno));
+}
+
+int as_sql_failure(const char *db_path, sqlite3 *db, int code, const char *what,
+                   struct assay_error *err)
+{
+    const int system_errno = db ? sqlite3_system_errno(db) : 0;
+    const char *why = db ? sqlite3_errmsg(db) : sqlite3_errstr(code);
+
+    switch (code & 0xff) {
+    case SQLITE_FULL:
+        /* SQLite also says full where it stopped itself; the errno is an old one then. */
+        return disk_failure(db_path, ENOSPC, err);
+    case SQLITE_IOERR:
+        if (system_errno == EFBIG || system_errno == EDQUOT || system_errno == ENOSPC)
+            return disk_failure(db_path, system_errno, err);
+        return as_error_set(err, ASSAY_ERR_IO, "%s: %s: %s; check the file system", db_path, what,
+                            system_errno ? strerror(system_errno) : why);
+    case SQLITE_NOMEM:
+        return as_error_nomem(err, db_path);
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return as_error_set(err, ASSAY_ERR_LIMIT,
+                            "%s: %s: another program holds it; wait until it has ended", db_path,
+                            what);
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_CANTOPEN:
+        return as_error_set(err, ASSAY_ERR_PERMISSION,
+                            "%s: %s: not permitted here (%s); copy the directory to a place where "
+                            "you may write",
+                            db_path, what, why);
+    case SQLITE_NOTADB:
+        return as_error_set(err, ASSAY_ERR_CORRUPT,
+                            "%s: not an experiment: no SQLite database; name a directory that "
+                            "assay made",
+                            db_path);
+    case SQLITE_CORRUPT:
+        return as_error_set(err, ASSAY_ERR_CORRUPT,
+                            "%s: damaged: %s; restore a copy, or save what can be read with "
+                            "'sqlite3 FILE .recover'",
+                            db_path, why);
+    default:
+        return as_error_set(err, ASSAY_ERR_INTERNAL, "%s: %s: %s; please report this defect",
+                            db_path, what, why);
+    }
+}
+
+int as_sql_run(struct assay_experiment *experiment, const char *sql, const char *what,
+               struct assay_error *err)
+{
+    const int code = sqlite3_exec(experiment->db, sql, NULL, NULL, NULL);
+
+    return code == SQLITE_OK ? 0
+                             : as_sql_failure(experiment->db_path, experiment->db, code, what, err);
+}
+
+int as_sql_integer(struct assay_experiment *experiment, const char *sql, int64_t *value,
+                   struct assay_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(experiment->db, sql, -1, &statement, NULL);
+
+    *value = 0;
+    if (code == SQLITE_OK)
+        code = sqlite3_step(statement);
+    if (code == SQLITE_ROW)
+        *value = sqlite3_column_int64(statement, 0);
+    if (code != SQLITE_ROW && code != SQLITE_DONE) {
+        const int rc = as_sql_failure(experiment->db_path, experiment->db, code, "reading it", err);
+
+        sqlite3_finalize(statement);
+        return rc;
+    }
+    sqlite3_finalize(statement);
+    return 0;
+}
+
+int as_batch_check(const struct assay_experiment *experiment, struct assay_error *err)
+{
+    if (experiment->failed.code && err)
+        *err = experiment->failed;
+    return experiment->failed.code;
+}
+
+int as_sql_prepare(struct assay_experiment *experiment, const char *sql, sqlite3_stmt **statement,
+                   struct assay_error *err)
+{
+    int code;
+
+    if (*statement)
+        return 0;
+    if (experiment->lock < 0)
+        return as_error_set(err, ASSAY_ERR_INTERNAL, "%s: is open for reading only",
+                            experiment->path);
+    code = sqlite3_prepare_v3(experiment->db, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
+    return code == SQLITE_OK ? 0
+                             : as_sql_failure(experiment->db_path, experiment->db, code,
+                                              "preparing to write", err);
+}
+
+int as_sql_insert(struct assay_experiment *experiment, sqlite3_stmt *statement, const char *what,
+                  int64_t *id, struct assay_error *err)
+{
+    struct assay_error here = {0};
+    int code = sqlite3_step(statement);
+
+    if (code == SQLITE_ROW) {
+        if (id)
+            *id = sqlite3_column_int64(statement, 0);
+        code = sqlite3_step(statement);
+    }
+    if (code == SQLITE_DONE) {
+        sqlite3_reset(statement);
+        return 0;
+    }
+    as_sql_failure(experiment->db_path, experiment->db, code, what, &here);
+    sqlite3_reset(statement);
+    if (experiment->in_batch)
+        experiment->failed = here;
+    if (err)
+        *err = here;
+    return here.code;
+}

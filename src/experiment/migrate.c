@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The schema's version: reading it, refusing what is newer or foreign, and migrating what is older,
+ * one numbered text of data/experiment/ at a time.
+ */
+#include <assert.h>
+
+#include "base/str.h"
+#include "experiment/internal.h"
+#include "experiment/schema.h"
+
+int assay_experiment_schema(void)
+{
+    return as_schema_version;
+}
+
+int as_schema_read(struct assay_experiment *experiment, int *version, struct assay_error *err)
+{
+    int64_t application, schema;
+
+    AS_TRY(as_sql_integer(experiment, "PRAGMA application_id", &application, err));
+    AS_TRY(as_sql_integer(experiment, "PRAGMA user_version", &schema, err));
+    if (application != AS_SCHEMA_APPLICATION)
+        return as_error_set(err, ASSAY_ERR_CORRUPT,
+                            "%s: not an experiment: a database that assay did not finish making; "
+                            "name a directory that assay made",
+                            experiment->db_path);
+    if (schema > as_schema_version)
+        return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+                            "%s: was written by a newer assay: its schema is %lld and this one "
+                            "knows up to %d; use a newer assay",
+                            experiment->path, (long long)schema, as_schema_version);
+    *version = (int)schema;
+    return 0;
+}
+
+static int step(struct assay_experiment *experiment, int to, struct assay_error *err)
+{
+    static const char what[] = "bringing its schema up to date";
+    struct as_str end = {0};
+    int rc;
+
+    as_str_appendf(&end, "PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
+                   AS_SCHEMA_APPLICATION, to);
+    if (end.failed)
+        return as_error_nomem(err, experiment->db_path);
+    rc = as_sql_run(experiment, "BEGIN IMMEDIATE", what, err);
+    if (rc == 0)
+        rc = as_sql_run(experiment, as_schema_migrations[to - 1], what, err);
+    if (rc == 0)
+        rc = as_sql_run(experiment, as_str_z(&end), what, err);
+    if (rc < 0)
+        sqlite3_exec(experiment->db, "ROLLBACK", NULL, NULL, NULL);
+    as_str_fini(&end);
+    return rc;
+}
+
+int as_schema_migrate(struct assay_experiment *experiment, int version, int to,
+                      struct assay_error *err)
+{
+    assert(to <= as_schema_version);
+    while (version < to)
+        AS_TRY(step(experiment, ++version, err));
+    return 0;
+}

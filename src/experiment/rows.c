@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reading by SQL: one statement that only reads, rows one at a time. The statement may come from a
+ * user: what changes anything, reaches other files or loads code is refused before it runs.
+ */
+#include <string.h>
+#include <strings.h>
+
+#include "base/alloc.h"
+#include "experiment/internal.h"
+
+struct assay_rows {
+    struct assay_experiment *experiment;
+    sqlite3_stmt *statement;
+};
+
+/* ---- What is allowed --------------------------------------------------------------------- */
+
+/* Pragmas that tell and change nothing. */
+static bool is_telling_pragma(const char *name)
+{
+    static const char *const known[] = {
+        "table_info",      "table_xinfo",  "table_list",   "index_list",        "index_info",
+        "index_xinfo",     "user_version", "journal_mode", "application_id",    "foreign_key_list",
+        "integrity_check", "quick_check",  "page_count",   "foreign_key_check", "compile_options",
+    };
+
+    for (size_t i = 0; name && i < sizeof known / sizeof *known; i++)
+        if (strcasecmp(name, known[i]) == 0)
+            return true;
+    return false;
+}
+
+static int authorize(void *context, int action, const char *first, const char *second,
+                     const char *database, const char *trigger)
+{
+    (void)context;
+    (void)database;
+    (void)trigger;
+    switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_READ:
+    case SQLITE_RECURSIVE:
+        return SQLITE_OK;
+    case SQLITE_FUNCTION:
+        return second && strcasecmp(second, "load_extension") == 0 ? SQLITE_DENY : SQLITE_OK;
+    case SQLITE_PRAGMA:
+        if (first && strcasecmp(first, "journal_mode") == 0 && second)
+            return SQLITE_DENY;
+        return is_telling_pragma(first) ? SQLITE_OK : SQLITE_DENY;
+    default:
+        return SQLITE_DENY;
+    }
+}
+
+/* ---- Wrong SQL --------------------------------------------------------------------------- */
+
+/* "line 2, character 8" of a byte offset; characters, not bytes (UTF-8). */
+static void place_of(const char *sql, int offset, int *line, int *character)
+{
+    *line = *character = 1;
+    for (int i = 0; i < offset && sql[i]; i++) {
+        if (sql[i] == '\n') {
+            ++*line;
+            *character = 1;
+        } else if (((unsigned char)sql[i + 1] & 0xc0) != 0x80) {
+            ++*character;
+        }
+    }
+}
+
+static int wrong_sql(struct assay_experiment *experiment, const char *sql, int code,
+                     struct assay_error *err)
+{
+    const char *why = sqlite3_errmsg(experiment->db);
+    const int offset = sqlite3_error_offset(experiment->db);
+    int line, character;
+
+    if (code == SQLITE_AUTH)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "SQL: changes the experiment or reaches beyond it; write a SELECT");
+    if ((code & 0xff) != SQLITE_ERROR)
+        return as_sql_failure(experiment->db_path, experiment->db, code, "reading it", err);
+    if (offset < 0)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "SQL: %s; 'SELECT name FROM sqlite_schema' lists tables and views",
+                            why);
+    place_of(sql, offset, &line, &character);
+    return as_error_set(err, ASSAY_ERR_USAGE,
+                        "SQL: %s, at line %d, character %d: '%.40s'; 'SELECT name FROM "
+                        "sqlite_schema' lists tables and views",
+                        why, line, character, sql + offset);
+}
+
+/* Whether `tail` holds another statement: more than blanks, semicolons and comments. */
+static bool has_more(struct assay_experiment *experiment, const char *tail)
+{
+    while (*tail) {
+        sqlite3_stmt *statement = NULL;
+        const char *rest = NULL;
+        const int code = sqlite3_prepare_v2(experiment->db, tail, -1, &statement, &rest);
+
+        sqlite3_finalize(statement);
+        if (code != SQLITE_OK || statement)
+            return true;
+        if (!rest || rest == tail)
+            return false;
+        tail = rest;
+    }
+    return false;
+}
+
+int assay_rows_open(struct assay_experiment *experiment, const char *sql, struct assay_rows **out,
+                    struct assay_error *err)
+{
+    struct assay_rows *rows = as_calloc(1, sizeof *rows);
+    const char *tail = "";
+    int code, rc = 0;
+
+    *out = NULL;
+    if (!rows)
+        return as_error_nomem(err, experiment->db_path);
+    rows->experiment = experiment;
+    sqlite3_set_authorizer(experiment->db, authorize, NULL);
+    code = sqlite3_prepare_v2(experiment->db, sql, -1, &rows->statement, &tail);
+    if (code != SQLITE_OK)
+        rc = wrong_sql(experiment, sql, code, err);
+    else if (!rows->statement)
+        rc = as_error_set(err, ASSAY_ERR_USAGE, "SQL: is empty; write a SELECT");
+    else if (has_more(experiment, tail))
+        rc = as_error_set(err, ASSAY_ERR_USAGE,
+                          "SQL: is more than one statement; write one at a time");
+    sqlite3_set_authorizer(experiment->db, NULL, NULL);
+    if (rc < 0)
+        assay_rows_close(&rows);
+    *out = rows;
+    return rc;
+}
+
+void assay_rows_close(struct assay_rows **rows)
+{
+    if (!*rows)
+        return;
+    sqlite3_finalize((*rows)->statement);
+    as_free(*rows);
+    *rows = NULL;
+}
+
+void assay_rows_bind_integer(struct assay_rows *rows, int parameter, int64_t value)
+{
+    sqlite3_bind_int64(rows->statement, parameter, value);
+}
+
+void assay_rows_bind_text(struct assay_rows *rows, int parameter, const char *text)
+{
+    sqlite3_bind_text(rows->statement, parameter, text, -1, SQLITE_TRANSIENT);
+}
+
+int assay_rows_next(struct assay_rows *rows, struct assay_error *err)
+{
+    struct assay_experiment *experiment = rows->experiment;
+    const int code = sqlite3_step(rows->statement);
+
+    if (code == SQLITE_ROW)
+        return 1;
+    if (code == SQLITE_DONE)
+        return 0;
+    if ((code & 0xff) == SQLITE_ERROR)
+        return as_error_set(err, ASSAY_ERR_USAGE, "SQL: %s; mend the statement",
+                            sqlite3_errmsg(experiment->db));
+    return as_sql_failure(experiment->db_path, experiment->db, code, "reading it", err);
+}
+
+/* ---- Columns and cells ------------------------------------------------------------------- */
+
+int assay_rows_column_n(const struct assay_rows *rows)
+{
+    return sqlite3_column_count(rows->statement);
+}
+
+const char *assay_rows_column(const struct assay_rows *rows, int column)
+{
+    return sqlite3_column_name(rows->statement, column);
+}
+
+enum assay_cell_kind assay_rows_kind(struct assay_rows *rows, int column)
+{
+    switch (sqlite3_column_type(rows->statement, column)) {
+    case SQLITE_INTEGER:
+        return ASSAY_CELL_INTEGER;
+    case SQLITE_FLOAT:
+        return ASSAY_CELL_REAL;
+    case SQLITE_TEXT:
+        return ASSAY_CELL_TEXT;
+    case SQLITE_BLOB:
+        return ASSAY_CELL_BLOB;
+    default:
+        return ASSAY_CELL_NULL;
+    }
+}
+
+int64_t assay_rows_integer(struct assay_rows *rows, int column)
+{
+    return sqlite3_column_int64(rows->statement, column);
+}
+
+double assay_rows_real(struct assay_rows *rows, int column)
+{
+    return sqlite3_column_double(rows->statement, column);
+}
+
+const char *assay_rows_text(struct assay_rows *rows, int column)
+{
+    return (const char *)sqlite3_column_text(rows->statement, column);
+}
+
+const void *assay_rows_blob(struct assay_rows *rows, int column, size_t *size_b)
+{
+    const void *p = sqlite3_column_blob(rows->statement, column);
+
+    *size_b = (size_t)sqlite3_column_bytes(rows->statement, column);
+    return p;
+}

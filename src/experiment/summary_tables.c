@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Loads the program's tables for adding samples up, and numbers the call paths in preorder, so
+ * that "is an ancestor of" is a comparison of numbers.
+ */
+#include <string.h>
+
+#include "experiment/summary.h"
+
+static const char reading[] = "reading what its samples belong to";
+
+static int end_of(struct assay_experiment *experiment, const char *table, size_t *end,
+                  struct assay_error *err)
+{
+    char sql[128];
+    int64_t most = 0;
+
+    sqlite3_snprintf(sizeof sql, sql, "SELECT max(%s_id) FROM %s", table, table);
+    AS_TRY(as_sql_integer(experiment, sql, &most, err));
+    if (most < 0 || most >= UINT32_MAX)
+        return as_error_set(err, ASSAY_ERR_LIMIT, "%s: table %s has more rows than can be added up",
+                            experiment->db_path, table);
+    *end = (size_t)most + 1;
+    return 0;
+}
+
+/* Rows of up to six ids, handed to `take`. */
+static int each(struct assay_experiment *experiment, const char *sql, struct as_tables *tables,
+                void (*take)(struct as_tables *, const uint32_t *id), struct assay_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    uint32_t id[6];
+    int rc = 0, code = sqlite3_prepare_v2(experiment->db, sql, -1, &s, NULL);
+    const int n = sqlite3_column_count(s);
+
+    while (code == SQLITE_OK || code == SQLITE_ROW) {
+        code = sqlite3_step(s);
+        if (code != SQLITE_ROW)
+            break;
+        for (int i = 0; i < n; i++)
+            id[i] = (uint32_t)sqlite3_column_int64(s, i);
+        take(tables, id);
+    }
+    if (code != SQLITE_DONE)
+        rc = as_sql_failure(experiment->db_path, experiment->db, code, reading, err);
+    sqlite3_finalize(s);
+    return rc;
+}
+
+static void take_function(struct as_tables *tables, const uint32_t *id)
+{
+    tables->function_module[id[0]] = id[1];
+}
+
+static void take_loop(struct as_tables *tables, const uint32_t *id)
+{
+    tables->loop_parent[id[0]] = id[1];
+}
+
+static void take_location(struct as_tables *tables, const uint32_t *id)
+{
+    tables->location[id[0]] = (struct as_place){.loop = id[1], .block = id[2], .line = id[3]};
+}
+
+static void take_path(struct as_tables *tables, const uint32_t *id)
+{
+    tables->path[id[0]] = (struct as_path_node){
+        .parent = id[1], .function = id[2], .call_location = id[3], .category = id[4]};
+}
+
+/*
+ * Numbers the paths in preorder without recursion. A path may have any parent that exists, so the
+ * sizes of subtrees are found by counting children down to zero from the leaves.
+ */
+static int number_paths(struct assay_experiment *experiment, struct as_tables *t,
+                        struct assay_error *err)
+{
+    const size_t end = t->id_end[ASSAY_OBJECT_CALLPATH];
+    uint32_t *child_n = as_arena_array(&t->arena, uint32_t, end);
+    uint32_t *size = as_arena_array(&t->arena, uint32_t, end);
+    uint32_t *order = as_arena_array(&t->arena, uint32_t, end);
+    size_t n = 0, all = 0;
+
+    t->at = as_arena_array(&t->arena, uint32_t, end + 1);
+    if (!child_n || !size || !order || !t->at)
+        return as_error_nomem(err, experiment->db_path);
+    for (uint32_t i = 1; i < end; i++) {
+        all += t->path[i].function != 0;
+        child_n[t->path[i].parent] += t->path[i].function != 0;
+    }
+    for (uint32_t i = 1; i < end; i++)
+        if (t->path[i].function && !child_n[i])
+            order[n++] = i; /* leaves first, parents after their last child */
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t parent = t->path[order[i]].parent;
+
+        size[order[i]]++;
+        size[parent] += size[order[i]];
+        if (--child_n[parent] == 0 && parent)
+            order[n++] = parent;
+    }
+    if (n != all)
+        return as_error_set(err, ASSAY_ERR_CORRUPT,
+                            "%s: damaged: its call paths form a circle; restore a copy",
+                            experiment->db_path);
+    /* Parents before children; `last` of a parent is how far its children have numbered. */
+    uint32_t top = 0;
+    while (n-- > 0) {
+        struct as_path_node *node = &t->path[order[n]];
+        uint32_t *before = node->parent ? &t->path[node->parent].last : &top;
+
+        node->first = *before + 1;
+        *before += size[order[n]];
+        node->last = node->first;
+        t->at[node->first] = order[n];
+    }
+    return 0;
+}
+
+int as_tables_load(struct assay_experiment *experiment, struct as_tables *t,
+                   struct assay_error *err)
+{
+    static const struct {
+        enum assay_object_kind kind;
+        const char *table;
+    } by[] = {
+        {ASSAY_OBJECT_MODULE, "module"},     {ASSAY_OBJECT_FUNCTION, "function"},
+        {ASSAY_OBJECT_LOOP, "loop"},         {ASSAY_OBJECT_BLOCK, "block"},
+        {ASSAY_OBJECT_LINE, "line"},         {ASSAY_OBJECT_CALLPATH, "callpath"},
+        {ASSAY_OBJECT_CATEGORY, "category"},
+    };
+
+    as_arena_init(&t->arena);
+    for (size_t i = 0; i < sizeof by / sizeof *by; i++)
+        AS_TRY(end_of(experiment, by[i].table, &t->id_end[by[i].kind], err));
+    AS_TRY(end_of(experiment, "location", &t->location_end, err));
+    t->path = as_arena_array(&t->arena, struct as_path_node, t->id_end[ASSAY_OBJECT_CALLPATH]);
+    t->location = as_arena_array(&t->arena, struct as_place, t->location_end);
+    t->function_module = as_arena_array(&t->arena, uint32_t, t->id_end[ASSAY_OBJECT_FUNCTION]);
+    t->loop_parent = as_arena_array(&t->arena, uint32_t, t->id_end[ASSAY_OBJECT_LOOP]);
+    if (!t->path || !t->location || !t->function_module || !t->loop_parent)
+        return as_error_nomem(err, experiment->db_path);
+    AS_TRY(each(experiment, "SELECT function_id, module_id FROM function", t, take_function, err));
+    AS_TRY(each(experiment, "SELECT loop_id, parent_id FROM loop", t, take_loop, err));
+    AS_TRY(each(experiment, "SELECT location_id, loop_id, block_id, line_id FROM location", t,
+                take_location, err));
+    AS_TRY(each(experiment,
+                "SELECT callpath_id, parent_id, function_id, call_location_id, category_id"
+                " FROM callpath",
+                t, take_path, err));
+    return number_paths(experiment, t, err);
+}
+
+void as_tables_fini(struct as_tables *tables)
+{
+    as_arena_fini(&tables->arena);
+}
