@@ -46,7 +46,7 @@ CREATE TABLE run (
     kind TEXT NOT NULL,
     label TEXT,
     command TEXT NOT NULL,
-    argv TEXT CHECK (argv IS NULL OR json_valid(argv)),
+    argv TEXT,
     environment_digest TEXT,
     cwd TEXT,
     launcher TEXT,

@@ -239,6 +239,8 @@ int as_table_print(const struct as_table *table, struct as_out *out, size_t widt
     bool header = false;
     for (size_t c = 0; c < table->column_n; c++) {
         widths[c] = as_utf8_width(as_view_of(table->columns[c].title));
+        if (table->columns[c].wide > widths[c])
+            widths[c] = table->columns[c].wide;
         header |= table->columns[c].title != NULL;
     }
     for (size_t i = 0; i < table->cells.n; i++) {

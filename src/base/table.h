@@ -35,6 +35,7 @@ struct as_column {
     enum as_shrink shrink;
     unsigned least;      /* columns it keeps when shortened; 0 = 8 */
     enum as_style style; /* used only when colour is on */
+    size_t wide;         /* columns it has at least, before shortening: to go on below a table */
 };
 
 struct as_table_cell {

@@ -7,12 +7,12 @@
 
 #include "experiment/internal.h"
 
-static int disk_failure(const char *db_path, int system_errno, struct assay_error *err)
+static int disk_failure(const char *db_path, const char *why, struct assay_error *err)
 {
     return as_error_set(err, ASSAY_ERR_IO,
                         "%s: cannot be written: %s; what was committed before is kept, free some "
                         "space and repeat the rest",
-                        db_path, strerror(system_errno));
+                        db_path, why);
 }
 
 int as_sql_failure(const char *db_path, sqlite3 *db, int code, const char *what,
@@ -24,10 +24,13 @@ int as_sql_failure(const char *db_path, sqlite3 *db, int code, const char *what,
     switch (code & 0xff) {
     case SQLITE_FULL:
         /* SQLite also says full where it stopped itself; the errno is an old one then. */
-        return disk_failure(db_path, ENOSPC, err);
+        return disk_failure(db_path, strerror(ENOSPC), err);
     case SQLITE_IOERR:
+        /* SQLite forgets the errno of a write in some places (a commit); the kind stays. */
         if (system_errno == EFBIG || system_errno == EDQUOT || system_errno == ENOSPC)
-            return disk_failure(db_path, system_errno, err);
+            return disk_failure(db_path, strerror(system_errno), err);
+        if (code == SQLITE_IOERR_WRITE || code == SQLITE_IOERR_FSYNC)
+            return disk_failure(db_path, "disk full, file too large or failing disk", err);
         return as_error_set(err, ASSAY_ERR_IO, "%s: %s: %s; check the file system", db_path, what,
                             system_errno ? strerror(system_errno) : why);
     case SQLITE_NOMEM:

@@ -38,10 +38,11 @@ static int authorize(void *context, int action, const char *first, const char *s
     (void)database;
     (void)trigger;
     switch (action) {
-    case SQLITE_SELECT:
-    case SQLITE_READ:
-    case SQLITE_RECURSIVE:
-        return SQLITE_OK;
+    case SQLITE_ATTACH:
+    case SQLITE_DETACH:
+    case SQLITE_TRANSACTION:
+    case SQLITE_SAVEPOINT:
+        return SQLITE_DENY;
     case SQLITE_FUNCTION:
         return second && strcasecmp(second, "load_extension") == 0 ? SQLITE_DENY : SQLITE_OK;
     case SQLITE_PRAGMA:
@@ -49,7 +50,7 @@ static int authorize(void *context, int action, const char *first, const char *s
             return SQLITE_DENY;
         return is_telling_pragma(first) ? SQLITE_OK : SQLITE_DENY;
     default:
-        return SQLITE_DENY;
+        return SQLITE_OK; /* what writes is refused as a whole (sqlite3_stmt_readonly) */
     }
 }
 
@@ -69,6 +70,12 @@ static void place_of(const char *sql, int offset, int *line, int *character)
     }
 }
 
+static int no_reading(struct assay_error *err)
+{
+    return as_error_set(err, ASSAY_ERR_USAGE,
+                        "SQL: changes the experiment or reaches beyond it; write a SELECT");
+}
+
 static int wrong_sql(struct assay_experiment *experiment, const char *sql, int code,
                      struct assay_error *err)
 {
@@ -76,9 +83,8 @@ static int wrong_sql(struct assay_experiment *experiment, const char *sql, int c
     const int offset = sqlite3_error_offset(experiment->db);
     int line, character;
 
-    if (code == SQLITE_AUTH)
-        return as_error_set(err, ASSAY_ERR_USAGE,
-                            "SQL: changes the experiment or reaches beyond it; write a SELECT");
+    if (code == SQLITE_AUTH || code == SQLITE_READONLY)
+        return no_reading(err);
     if ((code & 0xff) != SQLITE_ERROR)
         return as_sql_failure(experiment->db_path, experiment->db, code, "reading it", err);
     if (offset < 0)
@@ -127,6 +133,8 @@ int assay_rows_open(struct assay_experiment *experiment, const char *sql, struct
         rc = wrong_sql(experiment, sql, code, err);
     else if (!rows->statement)
         rc = as_error_set(err, ASSAY_ERR_USAGE, "SQL: is empty; write a SELECT");
+    else if (!sqlite3_stmt_readonly(rows->statement))
+        rc = no_reading(err);
     else if (has_more(experiment, tail))
         rc = as_error_set(err, ASSAY_ERR_USAGE,
                           "SQL: is more than one statement; write one at a time");

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rows as text, JSON and CSV. Text goes out in tables of some hundred rows that continue each other
+ * under one header; a column never gets narrower on the way.
+ */
+#include "rows.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/csv.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/utf8.h"
+
+/* Rows of text that are laid out together. */
+#define TEXT_ROWS 500
+
+struct show {
+    struct as_cli *cli;
+    struct assay_rows *rows;
+    const struct as_rows_style *style;
+    int column_n;
+    const char **name; /* unique */
+    bool *is_truth;
+    struct as_arena arena;
+    struct as_str text; /* of the cell at hand */
+};
+
+/* ---- Columns ----------------------------------------------------------------------------- */
+
+static bool is_used(const struct show *show, int n, const char *name)
+{
+    for (int i = 0; i < n; i++)
+        if (strcmp(show->name[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* Objects cannot have two members of one name: the second "id" becomes "id_2". */
+static const char *unique_name(struct show *show, int column)
+{
+    const char *name = assay_rows_column(show->rows, column);
+
+    if (!name)
+        return NULL;
+    as_str_clear(&show->text);
+    as_str_appendz(&show->text, name);
+    for (int i = 2; is_used(show, column, as_str_z(&show->text)); i++) {
+        as_str_clear(&show->text);
+        as_str_appendf(&show->text, "%s_%d", name, i);
+    }
+    return as_arena_strndup(&show->arena, as_str_z(&show->text), show->text.n);
+}
+
+static bool names_truth(const char *name)
+{
+    return strncmp(name, "is_", 3) == 0 || strncmp(name, "has_", 4) == 0 ||
+           strcmp(name, "few_samples") == 0;
+}
+
+static int set_up(struct show *show, struct assay_error *err)
+{
+    show->column_n = assay_rows_column_n(show->rows);
+    show->name = as_arena_array(&show->arena, const char *, (size_t)show->column_n + 1);
+    show->is_truth = as_arena_array(&show->arena, bool, (size_t)show->column_n + 1);
+    if (!show->name || !show->is_truth)
+        return as_error_nomem(err, "the columns");
+    for (int i = 0; i < show->column_n; i++) {
+        show->name[i] = unique_name(show, i);
+        if (!show->name[i])
+            return as_error_nomem(err, "the columns");
+        show->is_truth[i] = show->style->truths && names_truth(show->name[i]);
+    }
+    return 0;
+}
+
+/* ---- Cells ------------------------------------------------------------------------------- */
+
+/* The cell as text in show->text; hexadecimal for bytes. */
+static const char *cell_text(struct show *show, int column)
+{
+    struct as_out out;
+    const unsigned char *blob;
+    size_t n;
+
+    as_str_clear(&show->text);
+    switch (assay_rows_kind(show->rows, column)) {
+    case ASSAY_CELL_NULL:
+        break;
+    case ASSAY_CELL_INTEGER:
+        if (show->is_truth[column])
+            return assay_rows_integer(show->rows, column) ? "true" : "false";
+        as_str_appendf(&show->text, "%lld", (long long)assay_rows_integer(show->rows, column));
+        break;
+    case ASSAY_CELL_REAL:
+        as_out_init_str(&out, &show->text);
+        as_out_double(&out, assay_rows_real(show->rows, column));
+        as_out_flush(&out, NULL);
+        as_out_fini(&out);
+        break;
+    case ASSAY_CELL_TEXT:
+        return assay_rows_text(show->rows, column);
+    case ASSAY_CELL_BLOB:
+        blob = assay_rows_blob(show->rows, column, &n);
+        for (size_t i = 0; i < n; i++)
+            as_str_appendf(&show->text, "%02x", blob[i]);
+        break;
+    }
+    return as_str_z(&show->text);
+}
+
+/* ---- JSON and CSV ------------------------------------------------------------------------ */
+
+static void json_cell(struct show *show, struct as_json *json, int column)
+{
+    switch (assay_rows_kind(show->rows, column)) {
+    case ASSAY_CELL_NULL:
+        as_json_null(json);
+        break;
+    case ASSAY_CELL_INTEGER:
+        if (show->is_truth[column])
+            as_json_bool(json, assay_rows_integer(show->rows, column) != 0);
+        else
+            as_json_i64(json, assay_rows_integer(show->rows, column));
+        break;
+    case ASSAY_CELL_REAL:
+        as_json_double(json, assay_rows_real(show->rows, column));
+        break;
+    case ASSAY_CELL_TEXT:
+    case ASSAY_CELL_BLOB:
+        as_json_string(json, cell_text(show, column));
+        break;
+    }
+}
+
+static int show_json(struct show *show, struct assay_error *err)
+{
+    struct as_json json;
+    int more;
+
+    as_json_init(&json, &show->cli->out, 1);
+    as_json_array_begin(&json);
+    while ((more = assay_rows_next(show->rows, err)) > 0 && !show->cli->out.failed) {
+        as_json_object_begin(&json);
+        for (int i = 0; i < show->column_n; i++) {
+            as_json_key(&json, show->name[i]);
+            json_cell(show, &json, i);
+        }
+        as_json_object_end(&json);
+    }
+    as_json_array_end(&json);
+    as_json_finish(&json);
+    return more < 0 ? more : 0;
+}
+
+static int show_csv(struct show *show, struct assay_error *err)
+{
+    struct as_csv csv;
+    int more;
+
+    as_csv_init(&csv, &show->cli->out);
+    as_csv_header(&csv, show->name, (size_t)show->column_n);
+    while ((more = assay_rows_next(show->rows, err)) > 0 && !show->cli->out.failed) {
+        for (int i = 0; i < show->column_n; i++)
+            as_csv_string(&csv, cell_text(show, i));
+        as_csv_row_end(&csv);
+    }
+    return more < 0 ? more : 0;
+}
+
+/* ---- Text -------------------------------------------------------------------------------- */
+
+struct layout {
+    struct as_column *column;
+    size_t *width; /* widest cell so far */
+    bool *is_number;
+};
+
+static void columns_make(const struct show *show, struct layout *layout, bool is_first)
+{
+    for (int i = 0; i < show->column_n; i++) {
+        const struct as_rows_look *look = show->style->look ? &show->style->look[i] : NULL;
+        const bool right = look ? look->right : layout->is_number[i];
+
+        layout->column[i] = (struct as_column){
+            .title = is_first ? show->name[i] : NULL,
+            .align = right ? AS_ALIGN_RIGHT : AS_ALIGN_LEFT,
+            .shrink = (look ? look->elastic : !right) ? AS_SHRINK_END : AS_SHRINK_NOT,
+            .least = 10,
+            .wide = layout->width[i],
+        };
+    }
+}
+
+/* Takes the current row into `table`. */
+static void take_row(struct show *show, struct as_table *table, struct layout *layout)
+{
+    for (int i = 0; i < show->column_n; i++) {
+        const enum assay_cell_kind kind = assay_rows_kind(show->rows, i);
+        const char *text = cell_text(show, i);
+        const size_t width = as_utf8_width(as_view_of(text));
+
+        layout->is_number[i] &= kind != ASSAY_CELL_TEXT && kind != ASSAY_CELL_BLOB;
+        if (width > layout->width[i])
+            layout->width[i] = width;
+        as_table_string(table, text);
+    }
+}
+
+/* The next rows as one table; `*more` as assay_rows_next says. */
+static int show_some(struct show *show, struct layout *layout, bool is_first, int *more,
+                     struct assay_error *err)
+{
+    struct as_table table;
+    int rc;
+
+    as_table_init(&table, layout->column, (size_t)show->column_n);
+    for (int i = 0; i < TEXT_ROWS && (*more = assay_rows_next(show->rows, err)) > 0; i++)
+        take_row(show, &table, layout);
+    columns_make(show, layout, is_first);
+    rc = *more < 0 ? *more
+                   : as_table_print(&table, &show->cli->out, as_cli_table_width(show->cli),
+                                    show->cli->color, err);
+    as_table_fini(&table);
+    return rc;
+}
+
+static int show_text(struct show *show, struct assay_error *err)
+{
+    const size_t n = (size_t)show->column_n;
+    struct layout layout = {
+        .column = as_arena_array(&show->arena, struct as_column, n),
+        .width = as_arena_array(&show->arena, size_t, n),
+        .is_number = as_arena_array(&show->arena, bool, n),
+    };
+    bool is_first = true;
+    int more = 1;
+
+    if (!layout.column || !layout.width || !layout.is_number)
+        return as_error_nomem(err, "the columns");
+    for (size_t i = 0; i < n; i++) {
+        layout.is_number[i] = true;
+        layout.width[i] = as_utf8_width(as_view_of(show->name[i]));
+    }
+    while (more > 0 && !show->cli->out.failed) {
+        AS_TRY(show_some(show, &layout, is_first, &more, err));
+        is_first = false;
+    }
+    return 0;
+}
+
+int as_rows_show(struct as_cli *cli, struct assay_rows *rows, const struct as_rows_style *style,
+                 struct assay_error *err)
+{
+    struct show show = {.cli = cli, .rows = rows, .style = style};
+    int rc;
+
+    as_arena_init(&show.arena);
+    rc = set_up(&show, err);
+    if (rc == 0 && show.column_n == 0)
+        rc = 0; /* a statement without a result, as some pragmas are */
+    else if (rc == 0)
+        rc = cli->format == AS_FORMAT_JSON  ? show_json(&show, err)
+             : cli->format == AS_FORMAT_CSV ? show_csv(&show, err)
+                                            : show_text(&show, err);
+    as_str_fini(&show.text);
+    as_arena_fini(&show.arena);
+    return rc;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rows that an experiment gives, as a text table, a JSON array of objects or CSV. They stream: no
+ * format holds more than a screenful of them.
+ */
+#ifndef AS_CLI_ROWS_H
+#define AS_CLI_ROWS_H
+
+#include <assay/experiment.h>
+
+#include "cli.h"
+
+/* How a column looks as text; those of a query look as their cells are. */
+struct as_rows_look {
+    bool right;   /* aligned right */
+    bool elastic; /* shortened when the line is too long */
+};
+
+struct as_rows_style {
+    const struct as_rows_look *look; /* one a column, or NULL */
+    bool truths; /* columns named is_*, has_* and few_samples hold truth values */
+};
+
+/* Shows all rows that are left in the format asked for. Errors: those of reading; NOMEM. */
+int as_rows_show(struct as_cli *cli, struct assay_rows *rows, const struct as_rows_style *style,
+                 struct assay_error *err);
+
+#endif

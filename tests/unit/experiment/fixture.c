@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * 200 running samples of 10 ms, 100 in each rank's first thread:
+ *
+ *   path                      place                  rank 0   rank 1
+ *   main;solve                inner loop, line 23        40       60
+ *   main;solve                outer loop, line 21         5
+ *   main;solve;fib            line 41                    10           called from the outer loop
+ *   main;solve;fib;fib        line 41                     8           called from line 40
+ *   main;solve;fib;fib;fib    line 41                     6           called from line 40
+ *   main;solve;fib;fib;fib    line 40                     1
+ *   main;solve;fib            line 41                     4           called from the inner loop
+ *   main;MPI_Wait                                        20       40  and 0.5 s blocked in rank 0
+ *   main;MPI_Wait;memcpy                                  6
+ */
+#include "fixture.h"
+
+#include "base/error.h"
+
+#define SAMPLE_NS 10000000
+
+static int fill_program(struct assay_experiment *e, struct fixture *f, struct assay_error *err)
+{
+    const struct assay_row_category category[] = {
+        {.name = "application", .title = "Application", .meaning = "The program's own code."},
+        {.name = "mpi", .title = "MPI", .meaning = "Inside calls of MPI."},
+    };
+    const struct assay_row_module module[] = {
+        {.path = "/opt/solver",
+         .name = "solver",
+         .build_id = "0123456789abcdef",
+         .kind = "executable",
+         .size_b = assay_known(70000),
+         .has_debug = assay_known(1)},
+        {.path = "/usr/lib/libmpi.so.40",
+         .name = "libmpi.so.40",
+         .kind = "shared",
+         .has_debug = assay_known(0)},
+        {.path = "/usr/lib/libc.so.6", .name = "libc.so.6", .kind = "shared"},
+    };
+
+    for (int i = 0; i < 2; i++)
+        AS_TRY(assay_experiment_add_category(e, &category[i], &f->category[i], err));
+    for (int i = 0; i < 3; i++)
+        AS_TRY(assay_experiment_add_module(e, &module[i], &f->module[i], err));
+    return 0;
+}
+
+static int line(struct assay_experiment *e, int64_t file, int64_t number, int64_t *id,
+                struct assay_error *err)
+{
+    const struct assay_row_line row = {.source_file_id = file, .number = number};
+
+    return assay_experiment_add_line(e, &row, id, err);
+}
+
+static int function(struct assay_experiment *e, int64_t module, const char *name, int64_t address,
+                    int64_t line_id, int64_t *id, struct assay_error *err)
+{
+    const struct assay_row_function row = {.module_id = module,
+                                           .name = name,
+                                           .linkage_name = name,
+                                           .address = assay_known(address),
+                                           .size_b = assay_known(128),
+                                           .line_id = line_id,
+                                           .known_from = "symbol"};
+
+    return assay_experiment_add_function(e, &row, id, err);
+}
+
+struct places {
+    int64_t line[8]; /* 10, 12, 14, 21, 22, 23, 40, 41 */
+    int64_t call_solve, call_wait, in_inner, in_outer, fib_calls, in_fib, in_wait, wait_calls, copy;
+};
+
+static int place(struct assay_experiment *e, struct assay_row_location row, int64_t *id,
+                 struct assay_error *err)
+{
+    return assay_experiment_add_location(e, &row, id, err);
+}
+
+static int fill_code(struct assay_experiment *e, struct fixture *f, struct places *p,
+                     struct assay_error *err)
+{
+    static const int64_t number[] = {10, 12, 14, 21, 22, 23, 40, 41};
+    const struct assay_row_source_file source = {.path = "/src/solver.c", .language = "C17"};
+    const struct assay_row_line text = {.source_file_id = 1, .number = 23, .text = "sum += a[i];"};
+    int64_t file;
+
+    AS_TRY(assay_experiment_add_source_file(e, &source, &file, err));
+    for (int i = 0; i < 8; i++)
+        AS_TRY(line(e, file, number[i], &p->line[i], err));
+    AS_TRY(assay_experiment_add_line(e, &text, NULL, err));
+    AS_TRY(function(e, f->module[0], "main", 0x1000, p->line[0], &f->main, err));
+    AS_TRY(function(e, f->module[0], "solve", 0x1100, p->line[3], &f->solve, err));
+    AS_TRY(function(e, f->module[0], "fib", 0x1200, p->line[6], &f->fib, err));
+    AS_TRY(function(e, f->module[1], "MPI_Wait", 0x5000, 0, &f->wait, err));
+    AS_TRY(function(e, f->module[2], "memcpy", 0x9000, 0, &f->copy, err));
+
+    struct assay_row_loop loop = {.function_id = f->solve,
+                                  .address = 0x1110,
+                                  .depth = 1,
+                                  .first_line_id = p->line[3],
+                                  .last_line_id = p->line[5]};
+    AS_TRY(assay_experiment_add_loop(e, &loop, &f->outer, err));
+    loop = (struct assay_row_loop){.function_id = f->solve,
+                                   .parent_id = f->outer,
+                                   .address = 0x1140,
+                                   .depth = 2,
+                                   .is_innermost = true,
+                                   .role = "main",
+                                   .first_line_id = p->line[4],
+                                   .last_line_id = p->line[5],
+                                   .block_n = assay_known(1),
+                                   .instruction_n = assay_known(7)};
+    AS_TRY(assay_experiment_add_loop(e, &loop, &f->inner, err));
+    const struct assay_row_block block = {.function_id = f->solve,
+                                          .loop_id = f->inner,
+                                          .address = 0x1140,
+                                          .size_b = 32,
+                                          .instruction_n = assay_known(7)};
+    return assay_experiment_add_block(e, &block, &f->block, err);
+}
+
+static int fill_places(struct assay_experiment *e, const struct fixture *f, struct places *p,
+                       struct assay_error *err)
+{
+    const int64_t solver = f->module[0];
+    const struct {
+        struct assay_row_location row;
+        int64_t *id;
+    } at[] = {
+        {{solver, 0x1010, f->main, 0, 0, p->line[1], 0}, &p->call_solve},
+        {{solver, 0x1020, f->main, 0, 0, p->line[2], 0}, &p->call_wait},
+        {{solver, 0x1150, f->solve, f->inner, f->block, p->line[5], 0}, &p->in_inner},
+        {{solver, 0x1114, f->solve, f->outer, 0, p->line[3], 0}, &p->in_outer},
+        {{solver, 0x1210, f->fib, 0, 0, p->line[6], 0}, &p->fib_calls},
+        {{solver, 0x1220, f->fib, 0, 0, p->line[7], 0}, &p->in_fib},
+        {{f->module[1], 0x5008, f->wait, 0, 0, 0, 0}, &p->in_wait},
+        {{f->module[1], 0x5010, f->wait, 0, 0, 0, 0}, &p->wait_calls},
+        {{f->module[2], 0x9004, f->copy, 0, 0, 0, 0}, &p->copy},
+    };
+
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++)
+        AS_TRY(place(e, at[i].row, at[i].id, err));
+    return 0;
+}
+
+static int fill_paths(struct assay_experiment *e, struct fixture *f, const struct places *p,
+                      struct assay_error *err)
+{
+    const int64_t own = f->category[0], mpi = f->category[1];
+    const struct {
+        int parent; /* index + 1 */
+        int64_t function, call, category, depth;
+    } at[8] = {
+        {0, f->main, 0, own, 1},
+        {1, f->solve, p->call_solve, own, 2},
+        {2, f->fib, p->in_outer, own, 3},
+        {3, f->fib, p->fib_calls, own, 4},
+        {4, f->fib, p->fib_calls, own, 5},
+        {1, f->wait, p->call_wait, mpi, 2},
+        {6, f->copy, p->wait_calls, mpi, 3},
+        {2, f->fib, p->in_inner, own, 3},
+    };
+
+    for (int i = 0; i < 8; i++) {
+        const struct assay_row_callpath row = {.parent_id =
+                                                   at[i].parent ? f->path[at[i].parent - 1] : 0,
+                                               .function_id = at[i].function,
+                                               .call_location_id = at[i].call,
+                                               .category_id = at[i].category,
+                                               .depth = at[i].depth};
+
+        AS_TRY(assay_experiment_add_callpath(e, &row, &f->path[i], err));
+    }
+    return 0;
+}
+
+static int fill_run(struct assay_experiment *e, struct fixture *f, struct assay_error *err)
+{
+    const struct assay_row_host host = {.name = "node1",
+                                        .kernel = "6.1.0",
+                                        .os = "Debian 12",
+                                        .cpu_vendor = "GenuineIntel",
+                                        .cpu_model = "Xeon",
+                                        .cpu_n = assay_known(4),
+                                        .core_n = assay_known(2)};
+    AS_TRY(assay_experiment_add_host(e, &host, &f->host, err));
+    const struct assay_row_run run = {.kind = "profile",
+                                      .command = "mpirun -n 2 ./solver 100",
+                                      .argv = "[\"mpirun\",\"-n\",\"2\",\"./solver\",\"100\"]",
+                                      .environment_digest = "d41d8cd9",
+                                      .cwd = "/data/case",
+                                      .launcher = "openmpi",
+                                      .host_id = f->host,
+                                      .start_ns = INT64_C(1700000000000000000),
+                                      .wall_ns = assay_known(1250000000),
+                                      .exit_code = assay_known(0),
+                                      .state = "complete",
+                                      .event = "cpu-clock",
+                                      .event_reason = "no PMU here",
+                                      .rate_hz = assay_known(100),
+                                      .call_stacks = "fp",
+                                      .scope = "user",
+                                      .overhead_ns = assay_known(12500000)};
+    AS_TRY(assay_experiment_add_run(e, &run, &f->run, err));
+    for (int i = 0; i < 2; i++) {
+        const struct assay_row_process row = {.run_id = f->run,
+                                              .pid = 4242 + i,
+                                              .parent_pid = assay_known(4200),
+                                              .host_id = f->host,
+                                              .rank = assay_known(i),
+                                              .exe = "/opt/solver",
+                                              .end_ns = assay_known(1250000000),
+                                              .exit_code = assay_known(0)};
+
+        AS_TRY(assay_experiment_add_process(e, &row, &f->process[i], err));
+    }
+    for (int i = 0; i < 3; i++) {
+        const struct assay_row_thread row = {.process_id = f->process[i == 1],
+                                             .tid = 4242 + i,
+                                             .name = "solver",
+                                             .omp_thread = assay_known(i == 2),
+                                             .end_ns = assay_known(1250000000),
+                                             .cpu_migration_n = assay_known(i),
+                                             .lost_n = i == 1 ? 3 : 0};
+
+        AS_TRY(assay_experiment_add_thread(e, &row, &f->thread[i], err));
+    }
+    for (int i = 0; i < 3; i++) {
+        const struct assay_row_thread_cpu row = {.thread_id = f->thread[0],
+                                                 .cpu = 3 - i,
+                                                 .numa_node = assay_known(i == 2),
+                                                 .sample_n = i == 1 ? 70 : 15};
+
+        AS_TRY(assay_experiment_add_thread_cpu(e, &row, err));
+    }
+    return 0;
+}
+
+static int fill_samples(struct assay_experiment *e, const struct fixture *f, const struct places *p,
+                        struct assay_error *err)
+{
+    const struct {
+        int path;
+        int64_t location, first, second;
+    } at[] = {
+        {1, p->in_inner, 40, 60}, {1, p->in_outer, 5, 0},  {2, p->in_fib, 10, 0},
+        {3, p->in_fib, 8, 0},     {4, p->in_fib, 6, 0},    {4, p->fib_calls, 1, 0},
+        {7, p->in_fib, 4, 0},     {5, p->in_wait, 20, 40}, {6, p->copy, 6, 0},
+    };
+
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+        for (int thread = 0; thread < 2; thread++) {
+            const int64_t n = thread ? at[i].second : at[i].first;
+            const struct assay_row_sample row = {.thread_id = f->thread[thread],
+                                                 .callpath_id = f->path[at[i].path],
+                                                 .location_id = at[i].location,
+                                                 .n = n,
+                                                 .time_ns = n * SAMPLE_NS};
+            if (n)
+                AS_TRY(assay_experiment_add_sample(e, &row, err));
+        }
+    }
+    for (int i = 0; i < 2; i++) { /* twice: they add up */
+        const struct assay_row_sample row = {.thread_id = f->thread[0],
+                                             .callpath_id = f->path[5],
+                                             .location_id = p->in_wait,
+                                             .state = ASSAY_SAMPLE_BLOCKED,
+                                             .n = 1 + i,
+                                             .time_ns = 250000000};
+
+        AS_TRY(assay_experiment_add_sample(e, &row, err));
+    }
+    return 0;
+}
+
+static int fill_facts(struct assay_experiment *e, const struct fixture *f, struct assay_error *err)
+{
+    const struct assay_metric metric = {.name = "cycles_per_iteration",
+                                        .unit = "cycles",
+                                        .meaning = "Cycles an iteration takes.",
+                                        .formula = "modelled",
+                                        .better = ASSAY_BETTER_LOWER};
+    const struct assay_quantity gain = assay_modelled(1.8, 1.2, 2.5);
+    const struct assay_finding finding = {.run_id = f->run,
+                                          .kind = ASSAY_OBJECT_LOOP,
+                                          .object_id = f->inner,
+                                          .level = ASSAY_LEVEL_GAIN,
+                                          .topic = "vectorisation",
+                                          .text = "Not vectorised.",
+                                          .workaround = "Use -O3.",
+                                          .gain = &gain};
+    const struct assay_flag flag = {.run_id = f->run,
+                                    .kind = ASSAY_OBJECT_THREAD,
+                                    .object_id = f->thread[1],
+                                    .name = "lost_samples",
+                                    .n = 3,
+                                    .text = "3 samples were lost: the buffer was full."};
+    int64_t id;
+
+    AS_TRY(assay_experiment_metric(e, &metric, &id, err));
+    AS_TRY(assay_experiment_value(e, id, ASSAY_OBJECT_LOOP, f->inner, 0, assay_modelled(4.25, 4, 5),
+                                  err));
+    AS_TRY(assay_experiment_finding(e, &finding, err));
+    return assay_experiment_flag(e, &flag, err);
+}
+
+int fixture_fill(struct assay_experiment *experiment, struct fixture *f, struct assay_error *err)
+{
+    struct places places = {0};
+
+    AS_TRY(assay_experiment_begin(experiment, err));
+    AS_TRY(fill_run(experiment, f, err));
+    AS_TRY(fill_program(experiment, f, err));
+    AS_TRY(fill_code(experiment, f, &places, err));
+    AS_TRY(fill_places(experiment, f, &places, err));
+    AS_TRY(fill_paths(experiment, f, &places, err));
+    AS_TRY(fill_samples(experiment, f, &places, err));
+    AS_TRY(fill_facts(experiment, f, err));
+    AS_TRY(assay_experiment_commit(experiment, err));
+    return assay_experiment_summarise(experiment, f->run, err);
+}

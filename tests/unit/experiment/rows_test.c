@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading by SQL: what comes back, and what a user may not do or got wrong. */
+#include "place.h"
+
+static struct assay_experiment *filled(const struct place *place)
+{
+    struct assay_experiment *e;
+    struct fixture f;
+    fine(assay_experiment_create(place->exp, 0, &e, err));
+    fine(fixture_fill(e, &f, err));
+    fine(assay_experiment_close(&e, err));
+    fine(assay_experiment_read(place->exp, &e, err));
+    return e;
+}
+
+static void test_cells(void **state)
+{
+    struct assay_experiment *e = filled(*state);
+    struct assay_rows *rows;
+    size_t n;
+    fine(assay_rows_open(e, "SELECT 1 AS a, 2.5, 'text', x'00ff', NULL, ?1, ?2 -- comment", &rows,
+                         err));
+    assay_rows_bind_integer(rows, 1, INT64_MIN);
+    assay_rows_bind_text(rows, 2, "bound");
+    assert_int_equal(assay_rows_column_n(rows), 7);
+    assert_string_equal(assay_rows_column(rows, 0), "a");
+    assert_int_equal(assay_rows_next(rows, NULL), 1);
+    assert_int_equal(assay_rows_kind(rows, 0), ASSAY_CELL_INTEGER);
+    assert_int_equal(assay_rows_kind(rows, 1), ASSAY_CELL_REAL);
+    assert_int_equal(assay_rows_kind(rows, 2), ASSAY_CELL_TEXT);
+    assert_int_equal(assay_rows_kind(rows, 3), ASSAY_CELL_BLOB);
+    assert_int_equal(assay_rows_kind(rows, 4), ASSAY_CELL_NULL);
+    assert_true(assay_rows_real(rows, 1) == 2.5);
+    assert_memory_equal(assay_rows_blob(rows, 3, &n), "\x00\xff", 2);
+    assert_int_equal(n, 2);
+    assert_null(assay_rows_text(rows, 4));
+    assert_true(assay_rows_integer(rows, 5) == INT64_MIN);
+    assert_string_equal(assay_rows_text(rows, 6), "bound");
+    assert_int_equal(assay_rows_next(rows, NULL), 0);
+    assay_rows_close(&rows);
+    assert_null(rows);
+    fine(assay_experiment_close(&e, err));
+}
+
+static void test_wrong_sql(void **state)
+{
+    static const struct {
+        const char *sql, *why;
+    } wrong[] = {
+        {"SELECT nam FROM v_functions", "no such column: nam, at line 1, character 8: 'nam"},
+        {"SELECT name\nFROM v_functions\nWHERE \xc3\xa9 = 1", "line 3, character 7"},
+        {"SELEC 1", "near \"SELEC\": syntax error, at line 1, character 1"},
+        {"SELECT * FROM v_nothing", "no such table: v_nothing"},
+        {"SELECT (1", "incomplete input"},
+        {"", "is empty"},
+        {" ; -- nothing", "is empty"},
+        {"SELECT 1; SELECT 2", "more than one statement"},
+    };
+    struct assay_experiment *e = filled(*state);
+    struct assay_rows *rows;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        refused(assay_rows_open(e, wrong[i].sql, &rows, err), USAGE, wrong[i].why);
+        assert_null(rows);
+    }
+    fine(assay_rows_open(e, "SELECT 1; -- and ;; no more\n ;", &rows, err));
+    assay_rows_close(&rows);
+    fine(assay_experiment_close(&e, err));
+}
+
+static void test_only_reading(void **state)
+{
+    static const char *const sql[] = {
+        "DELETE FROM run",
+        "UPDATE run SET state = 'complete'",
+        "INSERT INTO metric VALUES (9, 'a', 'b', 'c', 'higher', 'd')",
+        "DROP VIEW v_runs",
+        "CREATE TABLE t (a)",
+        "CREATE TEMP TABLE t AS SELECT 1",
+        "ATTACH '/tmp/other.db' AS other",
+        "VACUUM",
+        "VACUUM INTO '/tmp/other.db'",
+        "BEGIN",
+        "PRAGMA journal_mode = WAL",
+        "PRAGMA query_only = OFF",
+        "PRAGMA writable_schema = ON",
+        "SELECT load_extension('x')",
+        "REINDEX",
+    };
+    struct assay_experiment *e = filled(*state);
+    struct assay_rows *rows;
+    for (size_t i = 0; i < sizeof sql / sizeof *sql; i++) {
+        struct assay_error err = {0};
+        if (assay_rows_open(e, sql[i], &rows, &err) != ASSAY_ERR_USAGE)
+            fail_msg("%s: %s", sql[i], err.text);
+    }
+    refused(assay_rows_open(e, "DELETE FROM run", &rows, err), USAGE,
+            "changes the experiment or reaches beyond it; write a SELECT");
+    assert_int_equal(integer_of(e, "SELECT count(*) FROM run"), 1);
+    assert_int_equal(integer_of(e, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
+                                   " WHERE i < 10) SELECT sum(i) FROM n"),
+                     55);
+    fine(assay_rows_open(e, "EXPLAIN QUERY PLAN SELECT * FROM v_functions", &rows, err));
+    assay_rows_close(&rows);
+    fine(assay_experiment_close(&e, err));
+}
+
+static void test_failure_while_running(void **state)
+{
+    struct assay_experiment *e = filled(*state);
+    struct assay_rows *rows;
+    fine(assay_rows_open(e, "SELECT abs(-9223372036854775808)", &rows, err));
+    refused(assay_rows_next(rows, err), USAGE, "integer overflow");
+    assay_rows_close(&rows);
+    fine(assay_experiment_close(&e, err));
+}
+
+/* Every view can be read whole, and no column of it comes twice. */
+static void test_all_views(void **state)
+{
+    struct assay_experiment *e = filled(*state);
+    struct assay_rows *names, *rows;
+    char sql[200];
+    int n = 0;
+    fine(assay_rows_open(e, "SELECT name FROM sqlite_schema WHERE type = 'view'", &names, err));
+    for (; assay_rows_next(names, NULL) == 1; n++) {
+        snprintf(sql, sizeof sql, "SELECT * FROM %s", assay_rows_text(names, 0));
+        fine(assay_rows_open(e, sql, &rows, err));
+        assert_int_equal(assay_rows_next(rows, NULL), 1);
+        for (int i = 0; i < assay_rows_column_n(rows); i++)
+            for (int j = 0; j < i; j++)
+                assert_string_not_equal(assay_rows_column(rows, i), assay_rows_column(rows, j));
+        assay_rows_close(&rows);
+    }
+    assay_rows_close(&names);
+    assert_int_equal(n, 15);
+    fine(assay_experiment_close(&e, err));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        place_test(test_cells),        place_test(test_wrong_sql),
+        place_test(test_only_reading), place_test(test_failure_while_running),
+        place_test(test_all_views),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

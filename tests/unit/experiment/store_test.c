@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Making, opening, replacing and migrating experiments, and every way that goes wrong. */
+#include "place.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+
+#include "experiment/internal.h"
+
+static void write_file(const char *dir, const char *name, const char *text)
+{
+    char path[200];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static bool is_there(const char *dir, const char *name)
+{
+    char path[200];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    return access(path, F_OK) == 0;
+}
+
+static void make_filled(const struct place *place)
+{
+    struct assay_experiment *e;
+    struct fixture f;
+    fine(assay_experiment_create(place->exp, 0, &e, err));
+    fine(fixture_fill(e, &f, err));
+    fine(assay_experiment_close(&e, err));
+    assert_null(e);
+}
+
+/* Statements on the database behind the room's back. */
+static void behind(const struct place *place, const char *sql)
+{
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(place->db, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+static void test_create_and_read(void **state)
+{
+    const struct place *place = *state;
+    struct assay_experiment *e;
+    make_filled(place);
+    fine(assay_experiment_read(place->exp, &e, err));
+    assert_string_equal(assay_experiment_path(e), place->exp);
+    assert_int_equal(integer_of(e, "PRAGMA user_version"), assay_experiment_schema());
+    assert_int_equal(integer_of(e, "SELECT count(*) FROM function"), 5);
+    fine(assay_experiment_close(&e, err));
+    /* One plain file is left. */
+    assert_true(is_there(place->exp, "experiment.db"));
+    assert_false(is_there(place->exp, "experiment.db-wal"));
+    assert_false(is_there(place->exp, "experiment.db-shm"));
+}
+
+static void test_trailing_slash_and_odd_names(void **state)
+{
+    struct place *place = *state;
+    struct assay_experiment *e;
+    char path[160];
+    snprintf(path, sizeof path, "%s/100%% of #1? \xc3\xa9.assay//", place->dir);
+    fine(assay_experiment_create(path, 0, &e, err));
+    fine(assay_experiment_close(&e, err));
+    fine(assay_experiment_read(path, &e, err));
+    fine(assay_experiment_close(&e, err));
+}
+
+static void test_exists(void **state)
+{
+    const struct place *place = *state;
+    struct assay_experiment *e;
+    char run[200];
+    make_filled(place);
+    refused(assay_experiment_create(place->exp, 0, &e, err), USAGE, "exists; choose another name");
+    assert_null(e);
+    fine(assay_experiment_open(place->exp, &e, err));
+    fine(assay_experiment_run_directory(e, 1, run, sizeof run, err));
+    assert_true(has(run, "a.assay/run-001"));
+    write_file(run, "samples", "x");
+    write_file(place->exp, "mine.txt", "x");
+    refused(assay_experiment_create(place->exp, ASSAY_EXPERIMENT_FORCE, &e, err), LIMIT,
+            "another assay is writing it");
+}
+
+static void test_force_replaces_ours_only(void **state)
+{
+    const struct place *place = *state;
+    struct assay_experiment *e;
+    char run[200];
+    make_filled(place);
+    fine(assay_experiment_open(place->exp, &e, err));
+    fine(assay_experiment_run_directory(e, 1, run, sizeof run, err));
+    fine(assay_experiment_close(&e, err));
+    write_file(run, "samples", "x");
+    write_file(place->exp, "mine.txt", "x");
+    fine(assay_experiment_create(place->exp, ASSAY_EXPERIMENT_FORCE, &e, err));
+    assert_int_equal(integer_of(e, "SELECT count(*) FROM function"), 0);
+    fine(assay_experiment_close(&e, err));
+    assert_false(is_there(place->exp, "run-001"));
+    assert_true(is_there(place->exp, "mine.txt"));
+}
+
+static void test_force_never_touches_another_directory(void **state)
+{
+    const struct place *place = *state;
+    struct assay_experiment *e;
+    char run[200];
+    assert_int_equal(mkdir(place->exp, 0777), 0);
+    fine(assay_experiment_create(place->exp, 0, &e, err)); /* empty: nothing to lose */
+    fine(assay_experiment_close(&e, err));
+    snprintf(run, sizeof run, "%s/other", place->dir);
+    assert_int_equal(mkdir(run, 0777), 0);
+    write_file(run, "run-1", "x");
+    refused(assay_experiment_create(run, ASSAY_EXPERIMENT_FORCE, &e, err), USAGE,
+            "exists and is no experiment; choose another name");
+    assert_true(is_there(run, "run-1"));
+}
+
+static void test_not_there(void **state)
+{
+    const struct place *place = *state;
+    struct assay_experiment *e;
+    char path[200];
+    refused(assay_experiment_read(place->exp, &e, err), NOT_FOUND, "no such experiment");
+    refused(assay_experiment_open(place->exp, &e, err), NOT_FOUND, "no such experiment");
+    refused(assay_experiment_read("", &e, err), USAGE, "its name is empty");
+    snprintf(path, sizeof path, "%s/none/a.assay", place->dir);
+    refused(assay_experiment_create(path, 0, &e, err), NOT_FOUND, "make it first");
+    refused(assay_experiment_read(place->dir, &e, err), CORRUPT, "not an experiment");
+    write_file(place->dir, "file", "x");
+    snprintf(path, sizeof path, "%s/file", place->dir);
+    refused(assay_experiment_read(path, &e, err), CORRUPT, "it is no directory");
+}
+
+static void test_foreign_databases(void **state)
+{
+    const struct place *place = *state;
+    struct assay_experiment *e;
+    assert_int_equal(mkdir(place->exp, 0777), 0);
+    write_file(place->exp, "experiment.db",
+               "this is no database, however long it may be ........"
+               "....................................................");
+    refused(assay_experiment_read(place->exp, &e, err), CORRUPT, "no SQLite database");
+    unlink(place->db);
+    behind(place, "CREATE TABLE t (a)");
+    refused(assay_experiment_read(place->exp, &e, err), CORRUPT, "did not finish making");
+    refused(assay_experiment_open(place->exp, &e, err), CORRUPT, "did not finish making");
+}
+
+static void test_damaged(void **state)
+{
+    const struct place *place = *state;
+    struct assay_experiment *e;
+    struct assay_rows *rows;
+    make_filled(place);
+    int fd = open(place->db, O_WRONLY);
+    char junk[4096];
+    memset(junk, 0xa5, sizeof junk);
+    for (int page = 1; page < 60; page++)
+        assert_int_equal(pwrite(fd, junk, sizeof junk, page * 4096), sizeof junk);
+    close(fd);
+    struct assay_error err = {0};
+    int rc = assay_experiment_read(place->exp, &e, &err);
+    if (rc == 0) {
+        rc = assay_rows_open(e, "SELECT count(*) FROM v_functions", &rows, &err);
+        if (rc == 0)
+            rc = assay_rows_next(rows, &err);
+        if (rows)
+            assay_rows_close(&rows);
+        assay_experiment_close(&e, NULL);
+    }
+    assert_int_equal(rc, ASSAY_ERR_CORRUPT);
+    assert_true(has(err.text, "damaged"));
+}
+
+static void test_newer_schema(void **state)
+{
+    const struct place *place = *state;
+    struct assay_experiment *e;
+    make_filled(place);
+    behind(place, "PRAGMA user_version = 999");
+    refused(assay_experiment_read(place->exp, &e, err), UNSUPPORTED,
+            "was written by a newer assay: its schema is 999");
+    refused(assay_experiment_open(place->exp, &e, err), UNSUPPORTED, "use a newer assay");
+}
+
+/* Each older schema is brought up to date with what is in it, by readers and by writers. */
+static void test_older_schemas(void **state)
+{
+    struct place *place = *state;
+    struct assay_experiment *e;
+    for (int version = 1; version < assay_experiment_schema(); version++) {
+        for (int writes = 0; writes < 2; writes++) {
+            const struct assay_row_module module = {.path = "/a", .name = "a", .kind = "shared"};
+            fine(as_experiment_create_schema(place->exp, ASSAY_EXPERIMENT_FORCE, version, &e, err));
+            fine(assay_experiment_add_module(e, &module, NULL, err));
+            assert_int_equal(integer_of(e, "PRAGMA user_version"), version);
+            fine(assay_experiment_close(&e, err));
+            if (writes)
+                fine(assay_experiment_open(place->exp, &e, err));
+            else
+                fine(assay_experiment_read(place->exp, &e, err));
+            assert_int_equal(integer_of(e, "PRAGMA user_version"), assay_experiment_schema());
+            expect_row(e, "SELECT path, kind FROM module", "/a shared");
+            assert_int_equal(integer_of(e, "SELECT count(*) FROM v_modules"), 0);
+            fine(assay_experiment_close(&e, err));
+        }
+    }
+}
+
+/* As another user who may only read: runs `body` in a child; skips where that cannot be. */
+static void as_reader(void (*body)(const struct place *), const struct place *place)
+{
+    fflush(NULL);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0))
+            _exit(77);
+        body(place);
+        _exit(0);
+    }
+    int status;
+    waitpid(pid, &status, 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+        skip();
+    assert_int_equal(status, 0);
+}
+
+#define child_check(condition)                                                                     \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "line %d: %s: %s\n", __LINE__, #condition, err.text);                  \
+            _exit(1);                                                                              \
+        }                                                                                          \
+    } while (0)
+
+static void lock_down(const struct place *place)
+{
+    chmod(place->dir, 0755);
+    chmod(place->db, 0444);
+    chmod(place->exp, 0555);
+}
+
+static void body_reads(const struct place *place)
+{
+    struct assay_error err = {0};
+    struct assay_experiment *e;
+    child_check(assay_experiment_read(place->exp, &e, &err) == 0);
+    child_check(integer_of(e, "SELECT count(*) FROM v_functions") == 5);
+    child_check(assay_experiment_close(&e, &err) == 0);
+    child_check(assay_experiment_open(place->exp, &e, &err) == ASSAY_ERR_PERMISSION);
+    child_check(has(err.text, "copy the directory to a place where you may write"));
+}
+
+static void test_read_only_place(void **state)
+{
+    const struct place *place = *state;
+    make_filled(place);
+    lock_down(place);
+    as_reader(body_reads, place);
+    /* Also when a reader kept the write-ahead log's mark from being taken off. */
+    chmod(place->exp, 0755);
+    chmod(place->db, 0644);
+    behind(place, "PRAGMA journal_mode = WAL; UPDATE module SET kind = 'shared'");
+    lock_down(place);
+    as_reader(body_reads, place);
+    chmod(place->exp, 0755);
+}
+
+static void body_cannot_migrate(const struct place *place)
+{
+    struct assay_error err = {0};
+    struct assay_experiment *e;
+    child_check(assay_experiment_read(place->exp, &e, &err) == ASSAY_ERR_PERMISSION);
+    child_check(has(err.text, "its schema 1 is older than"));
+    child_check(e == NULL);
+}
+
+static void test_older_schema_in_a_read_only_place(void **state)
+{
+    const struct place *place = *state;
+    struct assay_experiment *e;
+    fine(as_experiment_create_schema(place->exp, 0, 1, &e, err));
+    fine(assay_experiment_close(&e, err));
+    lock_down(place);
+    as_reader(body_cannot_migrate, place);
+    chmod(place->exp, 0755);
+}
+
+static void body_cannot_create(const struct place *place)
+{
+    struct assay_error err = {0};
+    struct assay_experiment *e;
+    child_check(assay_experiment_create(place->exp, 0, &e, &err) == ASSAY_ERR_PERMISSION);
+    child_check(has(err.text, "cannot be made: Permission denied"));
+}
+
+static void test_create_where_nothing_can_be_written(void **state)
+{
+    const struct place *place = *state;
+    chmod(place->dir, 0555);
+    as_reader(body_cannot_create, place);
+    chmod(place->dir, 0755);
+}
+
+static void test_one_writer(void **state)
+{
+    const struct place *place = *state;
+    struct assay_experiment *first, *second;
+    make_filled(place);
+    fine(assay_experiment_open(place->exp, &first, err));
+    refused(assay_experiment_open(place->exp, &second, err), LIMIT, "another assay is writing it");
+    fine(assay_experiment_read(place->exp, &second, err));
+    fine(assay_experiment_close(&second, err));
+    fine(assay_experiment_close(&first, err));
+    fine(assay_experiment_open(place->exp, &first, err));
+    fine(assay_experiment_close(&first, err));
+}
+
+static void test_readers_cannot_write(void **state)
+{
+    const struct place *place = *state;
+    const struct assay_row_module module = {.path = "/a", .name = "a", .kind = "shared"};
+    struct assay_experiment *e;
+    make_filled(place);
+    fine(assay_experiment_read(place->exp, &e, err));
+    refused(assay_experiment_begin(e, err), INTERNAL, "for reading only");
+    refused(assay_experiment_add_module(e, &module, NULL, err), INTERNAL, "for reading only");
+    refused(assay_experiment_summarise(e, 1, err), INTERNAL, "for reading only");
+    fine(assay_experiment_close(&e, err));
+}
+
+static void copy_file(const char *from, const char *to)
+{
+    char buffer[65536];
+    int in = open(from, O_RDONLY), out = open(to, O_WRONLY | O_CREAT, 0666);
+    ssize_t n;
+    assert_true(in >= 0 && out >= 0);
+    while ((n = read(in, buffer, sizeof buffer)) > 0)
+        assert_int_equal(write(out, buffer, (size_t)n), n);
+    close(in);
+    close(out);
+}
+
+static void test_a_copy_is_whole(void **state)
+{
+    const struct place *place = *state;
+    struct assay_experiment *e;
+    char copy[160], db[200];
+    make_filled(place);
+    snprintf(copy, sizeof copy, "%s/copy.assay", place->dir);
+    snprintf(db, sizeof db, "%s/experiment.db", copy);
+    assert_int_equal(mkdir(copy, 0777), 0);
+    copy_file(place->db, db);
+    fine(assay_experiment_read(copy, &e, err));
+    expect_row(e, "SELECT text FROM line WHERE number = 23", "sum += a[i];");
+    expect_row(e, "PRAGMA integrity_check", "ok");
+    assert_int_equal(integer_of(e, "SELECT count(*) FROM pragma_foreign_key_check"), 0);
+    fine(assay_experiment_close(&e, err));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        place_test(test_create_and_read),
+        place_test(test_trailing_slash_and_odd_names),
+        place_test(test_exists),
+        place_test(test_force_replaces_ours_only),
+        place_test(test_force_never_touches_another_directory),
+        place_test(test_not_there),
+        place_test(test_foreign_databases),
+        place_test(test_damaged),
+        place_test(test_newer_schema),
+        place_test(test_older_schemas),
+        place_test(test_read_only_place),
+        place_test(test_older_schema_in_a_read_only_place),
+        place_test(test_create_where_nothing_can_be_written),
+        place_test(test_one_writer),
+        place_test(test_readers_cannot_write),
+        place_test(test_a_copy_is_whole),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
