@@ -34,7 +34,9 @@ struct field {
 /* A share; few samples make it a guess, which is said. */
 #define SHARE(column)    "printf('%.1f%s', " column "_pct, iif(few_samples, '?', ''))"
 #define INTERVAL(column) "printf('%.1f-%.1f', " column "_low_pct, " column "_high_pct)"
-#define SECONDS(column)  "printf('%.2f', " column "_s)"
+/* Unknown stays empty: printf would make it zero. */
+#define REAL(format, x) "iif(" x " IS NULL, NULL, printf('" format "', " x "))"
+#define SECONDS(column) REAL("%.2f", column "_s")
 #define SOURCE(file, line)                                                                         \
     "replace(" file ", rtrim(" file ", replace(" file ", '/', '')), '') || ':' || " line
 
@@ -59,7 +61,7 @@ static const struct field hosts[] = {
     {"cpu_n", "cpus", RIGHT},
     {"core_n", "cores", RIGHT},
     {"numa_n", "numa", RIGHT},
-    {"printf('%.1f', memory_b / 1073741824.0)", "memory GiB", RIGHT},
+    {REAL("%.1f", "memory_b / 1073741824.0"), "memory GiB", RIGHT},
     {"os", "os", ELASTIC},
     {"kernel", "kernel", ELASTIC},
     {"cpu_model", "processor", ELASTIC},
@@ -70,9 +72,9 @@ static const struct field processes[] = {
     {"rank", "rank", RIGHT},
     {"host", "host", LEFT},
     {"thread_n", "threads", RIGHT},
-    {"printf('%.1f', time_pct)", "time %", RIGHT},
+    {REAL("%.1f", "time_pct"), "time %", RIGHT},
     {SECONDS("time"), "time s", RIGHT},
-    {SECONDS("blocked_time"), "blocked s", RIGHT},
+    {SECONDS("blocked_time"), "wait s", RIGHT},
     {"ifnull('signal ' || exit_signal, exit_code)", "exit", RIGHT},
     {"exe", "program", ELASTIC},
 };
@@ -81,20 +83,19 @@ static const struct field threads[] = {
     {"rank", "rank", RIGHT},
     {"tid", "tid", RIGHT},
     {"omp_thread", "omp", RIGHT},
-    {"printf('%.1f', time_pct)", "time %", RIGHT},
+    {REAL("%.1f", "time_pct"), "time %", RIGHT},
     {SECONDS("time"), "time s", RIGHT},
-    {SECONDS("blocked_time"), "blocked s", RIGHT},
+    {SECONDS("blocked_time"), "wait s", RIGHT},
     {"sample_n", "samples", RIGHT},
     {"lost_sample_n", "lost", RIGHT},
-    {"cpu_migration_n", "moves", RIGHT},
     {"cpus", "cpus", ELASTIC},
     {"name", "name", LEFT},
 };
 #define TIMES                                                                                      \
     {SHARE("exclusive"), "self %", RIGHT}, {INTERVAL("exclusive"), "95 % interval", RIGHT},        \
-        {SECONDS("exclusive_time"), "self s", RIGHT}, {SHARE("inclusive"), "total %", RIGHT},      \
+        {SECONDS("exclusive_time"), "self s", RIGHT},                                              \
     {                                                                                              \
-        SECONDS("inclusive_time"), "total s", RIGHT                                                \
+        SHARE("inclusive"), "total %", RIGHT                                                       \
     }
 static const struct field modules[] = {
     TIMES,
@@ -103,17 +104,17 @@ static const struct field modules[] = {
     {"name", "module", ELASTIC},
 };
 static const struct field functions[] = {
-    TIMES,
-    {"thread_n", "threads", RIGHT},
+    {SHARE("exclusive"), "self %", RIGHT},
+    {INTERVAL("exclusive"), "95 % interval", RIGHT},
+    {SECONDS("exclusive_time"), "self s", RIGHT},
+    {SHARE("inclusive"), "total %", RIGHT},
     {"category", "category", LEFT},
-    {"module", "module", ELASTIC},
-    {SOURCE("source_file", "line"), "source", ELASTIC},
+    {"ifnull(" SOURCE("source_file", "line") ", module)", "where", ELASTIC},
     {"name", "function", ELASTIC},
 };
 static const struct field loops[] = {
     {"loop_id", "loop", RIGHT},
     TIMES,
-    {"depth", "depth", RIGHT},
     {"role", "role", LEFT},
     {SOURCE("source_file", "first_line || ifnull('-' || last_line, '')"), "source", ELASTIC},
     {"function", "function", ELASTIC},
@@ -134,7 +135,7 @@ static const struct field categories[] = {
     {SHARE("time"), "time %", RIGHT},
     {INTERVAL("time"), "95 % interval", RIGHT},
     {SECONDS("time"), "time s", RIGHT},
-    {SECONDS("blocked_time"), "blocked s", RIGHT},
+    {SECONDS("blocked_time"), "wait s", RIGHT},
     {"sample_n", "samples", RIGHT},
     {"thread_n", "threads", RIGHT},
     {"ifnull(title, name)", "category", LEFT},
@@ -165,7 +166,7 @@ static const struct field findings[] = {
     {"level", "level", LEFT},
     {"topic", "topic", LEFT},
     {"object_kind || ' ' || object_id", "object", LEFT},
-    {"printf('%.2f', gain)", "gain", RIGHT},
+    {REAL("%.2f", "gain"), "gain", RIGHT},
     {"gain_origin", "origin", LEFT},
     {"text", "finding", ELASTIC},
     {"workaround", "what to do", ELASTIC},
@@ -269,8 +270,8 @@ static void append_columns(struct as_str *sql, const struct as_cli *cli, const s
 }
 
 static int make_statement(struct as_cli *cli, const struct view *view,
-                          struct assay_experiment *experiment, bool of_several,
-                          struct as_str *sql, struct assay_error *err)
+                          struct assay_experiment *experiment, bool of_several, struct as_str *sql,
+                          struct assay_error *err)
 {
     const char *sort = cli->args.value[AS_OPTION_SORT_VIEW];
     const uint64_t limit = cli->args.number[AS_OPTION_LIMIT];

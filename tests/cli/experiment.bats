@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+# show and query, on the experiment of tests/unit/experiment/fixture.c.
+
+setup_file() {
+    load common.bash
+    "$MAKE_EXPERIMENT" x.assay
+}
+setup() { load common.bash; }
+
+query() { "$ASSAY" query --format csv x.assay "$1" | tail -n +2; }
+
+# refused STATUS SENTENCE ARGUMENT...
+refused() {
+    local status=0 want_status=$1 want=$2
+    shift 2
+    "$ASSAY" "$@" >out 2>err || status=$?
+    like "$want" "$(cat err)"
+    equal 1 "$(wc -l <err)"
+    equal "$want_status" "$status"
+    [ ! -s out ] || fails "there is output: $(cat out)"
+}
+
+@test "show: hottest functions as text, with interval and mark of few samples" {
+    "$ASSAY" show x.assay >out
+    like "self %  95 % interval  self s  total %  category     where         function" "$(sed -n 1p out)"
+    like " *52.5      45.6-59.3    1.05     67.0  application  solver.c:21   solve" "$(sed -n 2p out)"
+    like " *14.5?* fib" "$(sed -n 4p out)"
+    equal 6 "$(wc -l <out)"
+}
+@test "show: JSON is an array of objects with the columns of the view" {
+    for view in functions loops modules threads categories callpaths runs processes hosts blocks \
+        lines metrics values findings flags; do
+        "$ASSAY" show x.assay --view $view --format json >out.json
+        "$ASSAY" show x.assay --view $view --format csv >out.csv
+        "$ASSAY" query x.assay "SELECT * FROM v_$view" --format csv | head -1 >columns
+        equal "$(cat columns)" "$(head -1 out.csv)"
+        python3 - <<'END'
+import csv, json
+rows = json.load(open("out.json"))
+table = list(csv.reader(open("out.csv")))
+assert isinstance(rows, list) and rows
+assert all(list(row) == table[0] for row in rows), rows[0]
+assert len(rows) == len(table) - 1
+END
+    done
+}
+@test "show: values keep their type in JSON" {
+    "$ASSAY" show x.assay --view loops --format json >out
+    equal 50 "$(json '[0]["exclusive_pct"]' <out)"
+    equal true "$(json '[0]["is_innermost"]' <out)"
+    equal 0x1140 "$(json '[0]["address"]' <out)"
+    equal null "$(json '[1]["role"]' <out)"
+}
+@test "show: --sort, --limit and --run" {
+    equal "MPI_Wait" "$("$ASSAY" show x.assay --sort name --limit 1 --format json | json '[0]["name"]')"
+    equal "main" "$("$ASSAY" show x.assay --sort inclusive_pct --limit 1 --run 1 --format json |
+        json '[0]["name"]')"
+    refused 2 "assay: --sort: 'inclusive_pc' is no column of the view functions; did you mean inclusive_pct?" \
+        show x.assay --sort inclusive_pc
+    refused 2 "assay: --run: x.assay has no run 7; its last is 1" show x.assay --run 7
+    refused 2 "assay: --view: 'function' is none of its choices; *" show x.assay --view function
+}
+@test "show: text fits 80 columns" {
+    for view in functions loops modules threads categories callpaths processes lines findings; do
+        COLUMNS=80 "$ASSAY" show x.assay --view $view >out
+        [ "$(wc -L <out)" -le 80 ] || fails "$view is wider than 80 columns: $(cat out)"
+    done
+}
+@test "query: text, JSON and CSV" {
+    sql="SELECT 1 AS a, 2.5 AS b, 'x,y' AS c, NULL AS d, x'00ff' AS a"
+    equal "$(printf 'a    b  c    d  a_2\n1  2.5  x,y     00ff')" "$("$ASSAY" query x.assay "$sql")"
+    equal "$(printf 'a,b,c,d,a_2\n1,2.5,"x,y",,00ff')" "$("$ASSAY" query x.assay "$sql" --format csv)"
+    equal '[{"a": 1, "b": 2.5, "c": "x,y", "d": null, "a_2": "00ff"}]' \
+        "$("$ASSAY" query x.assay "$sql" --format json | json '')"
+    equal "[]" "$("$ASSAY" query x.assay "SELECT 1 WHERE 0" --format json)"
+    equal "a" "$("$ASSAY" query x.assay "SELECT 1 AS a WHERE 0" --format csv)"
+}
+@test "query: wrong SQL is one sentence with its place" {
+    refused 2 "assay: SQL: no such column: nam, at line 1, character 8: 'nam FROM*" \
+        query x.assay "SELECT nam FROM v_functions"
+    refused 2 "assay: SQL: near \"SELEC\": syntax error, at line 1, character 1*" query x.assay "SELEC"
+    refused 2 "assay: SQL: is more than one statement*" query x.assay "SELECT 1; SELECT 2"
+}
+@test "query: nothing can be changed" {
+    cp -r x.assay before.assay
+    for sql in "DELETE FROM run" "DROP VIEW v_runs" "ATTACH 'y.db' AS y" "VACUUM INTO 'y.db'" \
+        "PRAGMA journal_mode = WAL"; do
+        refused 2 "assay: SQL: changes the experiment or reaches beyond it; write a SELECT" \
+            query x.assay "$sql"
+    done
+    cmp x.assay/experiment.db before.assay/experiment.db
+    [ ! -e y.db ]
+}
+@test "query: many rows line up and stream" {
+    "$MAKE_EXPERIMENT" long.assay 5000
+    "$ASSAY" query long.assay "SELECT number, text FROM line WHERE number >= 1000" >out
+    equal 5001 "$(wc -l <out)"
+    equal "number  text" "$(head -1 out)"
+    equal "  5999  x" "$(tail -1 out)"
+    equal "8" "$(sed -n '2,$s/x$//p' out | awk '{print length}' | sort -u)"
+    "$ASSAY" query long.assay "SELECT * FROM line" --format csv 2>err | head -1 >out
+    equal "" "$(cat err)"
+}
+@test "any client of SQLite sees the views" {
+    command -v sqlite3 >/dev/null || skip "no sqlite3 here"
+    equal "solve|52.5" "$(sqlite3 x.assay/experiment.db \
+        'SELECT name, exclusive_pct FROM v_functions ORDER BY 2 DESC LIMIT 1')"
+}
+@test "an experiment that is none" {
+    refused 2 "assay: nowhere.assay: no such experiment: *" show nowhere.assay
+    mkdir -p empty.assay
+    refused 2 "assay: empty.assay: not an experiment: *" query empty.assay "SELECT 1"
+    echo text >file
+    refused 2 "assay: file: not an experiment: it is no directory; *" show file
+}
+@test "an experiment of a newer assay" {
+    command -v sqlite3 >/dev/null || skip "no sqlite3 here"
+    cp -r x.assay newer.assay
+    sqlite3 newer.assay/experiment.db "PRAGMA user_version = 77"
+    refused 2 "assay: newer.assay: was written by a newer assay: its schema is 77 *; use a newer assay" \
+        show newer.assay
+}
+@test "a full disk under the result" {
+    [ -w /dev/full ] || skip "no /dev/full here"
+    run "$ASSAY" query -o /dev/full x.assay "SELECT 1"
+    equal 1 "$status"
+    like "assay: /dev/full: *No space left on device*" "$output"
+}
+@test "doc/experiment.md names every table, view and column" {
+    query "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'" >names
+    query "SELECT DISTINCT c.name FROM sqlite_schema s JOIN pragma_table_info(s.name) c
+           WHERE s.type IN ('table', 'view')" >>names
+    [ "$(wc -l <names)" -gt 150 ]
+    while read -r name; do
+        grep -q -F "\`$name\`" "$EXPERIMENT_DOC" || fails "doc/experiment.md does not name $name"
+    done <names
+}
