@@ -32,10 +32,10 @@ struct field {
     }
 
 /* A share; few samples make it a guess, which is said. */
-#define SHARE(column)    "printf('%.1f%s', " column "_pct, iif(few_samples, '?', ''))"
+#define SHARE(column)    "printf('%.1f%s', " column "_pct, CASE WHEN few_samples THEN '?' ELSE '' END)"
 #define INTERVAL(column) "printf('%.1f-%.1f', " column "_low_pct, " column "_high_pct)"
 /* Unknown stays empty: printf would make it zero. */
-#define REAL(format, x) "iif(" x " IS NULL, NULL, printf('" format "', " x "))"
+#define REAL(format, x) "CASE WHEN " x " IS NOT NULL THEN printf('" format "', " x ") END"
 #define SECONDS(column) REAL("%.2f", column "_s")
 #define SOURCE(file, line)                                                                         \
     "replace(" file ", rtrim(" file ", replace(" file ", '/', '')), '') || ':' || " line

@@ -128,7 +128,9 @@ int as_experiment_create_schema(const char *path, unsigned flags, int version,
     int rc;
 
     *out = NULL;
-    AS_TRY(make(path, &it, err));
+    rc = make(path, &it, err);
+    if (!it)
+        return rc;
     rc = as_directory_make(it, flags & ASSAY_EXPERIMENT_FORCE, err);
     if (rc == 0) {
         rc = as_lock_take(it, err);
@@ -168,7 +170,9 @@ int assay_experiment_open(const char *path, struct assay_experiment **out, struc
     int version = 0, rc;
 
     *out = NULL;
-    AS_TRY(make(path, &it, err));
+    rc = make(path, &it, err);
+    if (!it)
+        return rc;
     rc = as_directory_check(it, err);
     if (rc == 0)
         rc = as_lock_take(it, err);
@@ -220,7 +224,9 @@ int assay_experiment_read(const char *path, struct assay_experiment **out, struc
     int64_t open_runs = 0;
 
     *out = NULL;
-    AS_TRY(make(path, &it, err));
+    rc = make(path, &it, err);
+    if (!it)
+        return rc;
     rc = as_directory_check(it, err);
     if (rc == 0 && as_directory_has_journal(it))
         put_in_order(it);

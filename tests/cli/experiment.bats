@@ -76,8 +76,8 @@ END
     equal "a" "$("$ASSAY" query x.assay "SELECT 1 AS a WHERE 0" --format csv)"
 }
 @test "query: wrong SQL is one sentence with its place" {
-    refused 2 "assay: SQL: no such column: nam, at line 1, character 8: 'nam FROM*" \
-        query x.assay "SELECT nam FROM v_functions"
+    refused 2 "assay: SQL: no such column: absent, at line 1, character 8: 'absent FROM*" \
+        query x.assay "SELECT absent FROM v_functions"
     refused 2 "assay: SQL: near \"SELEC\": syntax error, at line 1, character 1*" query x.assay "SELEC"
     refused 2 "assay: SQL: is more than one statement*" query x.assay "SELECT 1; SELECT 2"
 }
