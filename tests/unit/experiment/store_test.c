@@ -9,7 +9,7 @@
 
 static void write_file(const char *dir, const char *name, const char *text)
 {
-    char path[200];
+    char path[400];
     snprintf(path, sizeof path, "%s/%s", dir, name);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
@@ -19,7 +19,7 @@ static void write_file(const char *dir, const char *name, const char *text)
 
 static bool is_there(const char *dir, const char *name)
 {
-    char path[200];
+    char path[400];
     snprintf(path, sizeof path, "%s/%s", dir, name);
     return access(path, F_OK) == 0;
 }
@@ -74,7 +74,7 @@ static void test_trailing_slash_and_odd_names(void **state)
 static void test_exists(void **state)
 {
     const struct place *place = *state;
-    struct assay_experiment *e;
+    struct assay_experiment *e, *other;
     char run[200];
     make_filled(place);
     refused(assay_experiment_create(place->exp, 0, &e, err), USAGE, "exists; choose another name");
@@ -82,10 +82,9 @@ static void test_exists(void **state)
     fine(assay_experiment_open(place->exp, &e, err));
     fine(assay_experiment_run_directory(e, 1, run, sizeof run, err));
     assert_true(has(run, "a.assay/run-001"));
-    write_file(run, "samples", "x");
-    write_file(place->exp, "mine.txt", "x");
-    refused(assay_experiment_create(place->exp, ASSAY_EXPERIMENT_FORCE, &e, err), LIMIT,
+    refused(assay_experiment_create(place->exp, ASSAY_EXPERIMENT_FORCE, &other, err), LIMIT,
             "another assay is writing it");
+    fine(assay_experiment_close(&e, err));
 }
 
 static void test_force_replaces_ours_only(void **state)
