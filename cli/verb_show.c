@@ -32,7 +32,7 @@ struct field {
     }
 
 /* A share; few samples make it a guess, which is said. */
-#define SHARE(column)    "printf('%.1f%s', " column "_pct, CASE WHEN few_samples THEN '?' ELSE '' END)"
+#define SHARE(column)    "printf('%.1f%s', " column "_pct, substr('?', 1, few_samples))"
 #define INTERVAL(column) "printf('%.1f-%.1f', " column "_low_pct, " column "_high_pct)"
 /* Unknown stays empty: printf would make it zero. */
 #define REAL(format, x) "CASE WHEN " x " IS NOT NULL THEN printf('" format "', " x ") END"
