@@ -200,6 +200,97 @@ struct assay_unwind_range {
 size_t assay_object_unwind_ranges(const struct assay_object *object,
                                   const struct assay_unwind_range **out);
 
+/* ---- Unwinding ---------------------------------------------------------------------------- */
+
+/* DWARF numbers of the registers that a caller's frame is found with (AMD64 supplement, 3.36). */
+enum assay_unwind_register {
+    ASSAY_UNWIND_RAX = 0,
+    ASSAY_UNWIND_RBX = 3,
+    ASSAY_UNWIND_RBP = 6,
+    ASSAY_UNWIND_RSP = 7,
+    ASSAY_UNWIND_R12 = 12,
+    ASSAY_UNWIND_R15 = 15,
+    ASSAY_UNWIND_RA = 16, /* of the caller: the return address; of a frame: its pc */
+    ASSAY_UNWIND_REGISTERS = 17
+};
+
+/* How the canonical frame address (CFA) is computed. */
+enum assay_unwind_cfa {
+    ASSAY_CFA_NONE,     /* damaged information: nothing is known here */
+    ASSAY_CFA_REGISTER, /* register + value */
+    ASSAY_CFA_EXPRESSION
+};
+
+/* How the caller's value of a register is had. A register without rule: rsp is the CFA, those
+ * that calls preserve (rbx, rbp, r12 to r15) have the same value, others are lost. */
+enum assay_unwind_kind {
+    ASSAY_RULE_UNDEFINED, /* lost; of the return address: the outermost frame */
+    ASSAY_RULE_SAME,
+    ASSAY_RULE_OFFSET,         /* in memory at CFA + value */
+    ASSAY_RULE_VAL_OFFSET,     /* CFA + value */
+    ASSAY_RULE_REGISTER,       /* in register number `value` */
+    ASSAY_RULE_EXPRESSION,     /* in memory at what the expression yields */
+    ASSAY_RULE_VAL_EXPRESSION, /* what the expression yields */
+};
+
+struct assay_unwind_rule {
+    uint8_t reg;  /* DWARF number, below ASSAY_UNWIND_REGISTERS */
+    uint8_t kind; /* assay_unwind_kind */
+    uint16_t spare;
+    int32_t value; /* an expression: where it stands, for assay_object_unwind_expression */
+};
+
+/* What holds for the pc in [start, start + size_b). */
+struct assay_unwind_row {
+    uint64_t start;
+    const struct assay_unwind_rule *rule; /* by register number */
+    uint32_t size_b;
+    int32_t cfa_value;
+    uint8_t cfa_kind; /* assay_unwind_cfa */
+    uint8_t cfa_register;
+    uint8_t rule_n;
+    uint8_t
+        signal_frame : 1; /* the pc of the caller is where it was interrupted, not behind a call */
+    uint8_t table : 7;    /* for assay_object_unwind_expression */
+};
+
+/*
+ * The row of .eh_frame, else of .debug_frame, that covers `address` (look up return addresses
+ * less 1, unless the callee's frame is a signal frame); NULL in `*row` when none does. Decoded at
+ * the first question about a function and kept with the object. O(log n). Any number of threads
+ * may ask. Errors: NOMEM.
+ */
+int assay_object_unwind_row(struct assay_object *object, uint64_t address,
+                            const struct assay_unwind_row **row, struct assay_error *err);
+/* Instructions (DW_OP_*) of an expression: `value` is the row's cfa_value or a rule's value. */
+const uint8_t *assay_object_unwind_expression(const struct assay_object *object,
+                                              const struct assay_unwind_row *row, int32_t value,
+                                              size_t *n);
+
+/* Registers of one frame by DWARF number, the pc as ASSAY_UNWIND_RA; bit i of `known` for each. */
+struct assay_unwind_frame {
+    uint64_t reg[ASSAY_UNWIND_REGISTERS];
+    uint32_t known;
+    bool signal_frame; /* of the row that led here */
+};
+
+/* Reads 8 bytes of the process at `address`; false when they are not to be had. */
+typedef bool assay_unwind_read(void *context, uint64_t address, uint64_t *word);
+
+enum assay_unwind_result {
+    ASSAY_UNWIND_CALLER,    /* the frame is now the caller's */
+    ASSAY_UNWIND_OUTERMOST, /* there is no caller: said by the information, or pc 0 */
+    ASSAY_UNWIND_NO_MEMORY, /* a word of the stack could not be read */
+    ASSAY_UNWIND_DAMAGED    /* the row or an expression cannot be followed */
+};
+
+/* Goes from a frame to its caller by `row`. `bias`: where the object is loaded, less its link-time
+ * address. The frame is unchanged unless the caller was reached. Never fails otherwise. */
+enum assay_unwind_result assay_object_unwind_step(const struct assay_object *object,
+                                                  const struct assay_unwind_row *row, uint64_t bias,
+                                                  struct assay_unwind_frame *frame,
+                                                  assay_unwind_read *read, void *context);
+
 /* ---- Functions -------------------------------------------------------------------------- */
 
 enum assay_function_origin {

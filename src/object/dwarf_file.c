@@ -27,6 +27,7 @@ static const char *const section_names[AS_DW_SECTIONS] = {
     [AS_DW_LINE_STR] = "line_str", [AS_DW_STR_OFFSETS] = "str_offsets",
     [AS_DW_ADDR] = "addr",         [AS_DW_RANGES] = "ranges",
     [AS_DW_RNGLISTS] = "rnglists", [AS_DW_CU_INDEX] = "cu_index",
+    [AS_DW_FRAME] = "frame",
 };
 
 int as_dw_image_map(const char *path, struct as_dw_image *out)

@@ -29,6 +29,7 @@ enum as_dw_section {
     AS_DW_RANGES,
     AS_DW_RNGLISTS,
     AS_DW_CU_INDEX,
+    AS_DW_FRAME,
     AS_DW_SECTIONS
 };
 

@@ -126,6 +126,14 @@ const uint8_t *as_dwarf_separate_image(const struct as_dwarf *dw, size_t *size_b
     return dw->separate.image.p;
 }
 
+const uint8_t *as_dwarf_frames(const struct as_dwarf *dw, size_t *size_b)
+{
+    struct as_dw_bytes own = dw->main.plain.at[AS_DW_FRAME];
+    struct as_dw_bytes frames = own.n ? own : dw->separate.plain.at[AS_DW_FRAME];
+    *size_b = frames.n;
+    return frames.p;
+}
+
 /* ---- Units -------------------------------------------------------------------------------- */
 
 /* Index of the line table of `unit`, read or not, for units that name the same place. */

@@ -37,6 +37,9 @@ void as_dwarf_fill_info(const struct as_dwarf *dwarf, struct assay_object_info *
 /* Bytes of the separate debug file, for its .symtab; NULL when there is none. */
 const uint8_t *as_dwarf_separate_image(const struct as_dwarf *dwarf, size_t *size_b);
 
+/* .debug_frame of the file, else of its separate debug file; NULL and 0 when there is none. */
+const uint8_t *as_dwarf_frames(const struct as_dwarf *dwarf, size_t *size_b);
+
 /* As assay_object_debug and assay_debug_inline_at. */
 int as_dwarf_load(struct as_dwarf *dwarf, unsigned parts, unsigned jobs, struct assay_debug *out,
                   size_t *damaged_units, struct assay_error *err);

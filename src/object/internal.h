@@ -86,6 +86,13 @@ struct as_dynamic {
 
 struct as_dwarf; /* see dwarf.h */
 
+/* Records of unwind information, see frame.h. Of more tables, the rest is left unread: a linker makes
+ * one, only a .o may have some. One place more is kept for .debug_frame. */
+struct as_frame_place;
+struct as_frame_table;
+struct as_rows;
+#define AS_FRAME_TABLES 127
+
 struct assay_object {
     struct as_arena arena; /* every table below that is not said to be elsewhere */
     struct as_file file;
@@ -115,6 +122,10 @@ struct assay_object {
     struct assay_symbol_counts counts;
     struct assay_unwind_range *unwind;
     size_t unwind_n;
+    struct as_frame_place *frame_place; /* of each unwind range */
+    struct as_frame_table *frame_table; /* AS_FRAME_TABLES; what a place refers to */
+    uint32_t frame_table_n;
+    struct as_rows *rows; /* decoded unwind rows (rows.c); made at the first question */
 
     /* Merged list, on the heap; made at the first call, again when DWARF is asked for. */
     struct assay_function *function;
@@ -147,5 +158,7 @@ int as_object_load_dynamic(struct assay_object *object, struct assay_error *err)
 int as_object_load_debug(struct assay_object *object, struct assay_error *err); /* no DWARF yet */
 int as_object_load_symbols(struct assay_object *object, struct assay_error *err);
 int as_object_load_unwind(struct assay_object *object, struct assay_error *err);
+
+void as_rows_free(struct as_rows **rows); /* NULL inside is fine */
 
 #endif

@@ -96,6 +96,7 @@ void assay_object_close(struct assay_object **object)
     as_dwarf_close(&o->dwarf);
     as_file_close(&o->debug_file);
     as_file_close(&o->file);
+    as_rows_free(&o->rows);
     as_free(o->function);
     as_arena_fini(&o->arena);
     as_free(o);

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The interpreter of call frame instructions (DW_CFA_*): from the programs of a CIE and an FDE to
+ * rows "from here to there, the CFA is this and the registers are saved there". Only the sixteen
+ * general registers and the return address are followed; rules of others are read and dropped.
+ * Sources: DWARF 5 section 6.4.2; LSB 5.0 core (GNU extensions); AMD64 supplement table 3.36.
+ */
+#include "object/cfi.h"
+
+#include <dwarf.h>
+#include <string.h>
+
+/* Deeper remember_state than any compiler's; libgcc has no limit, gas programs use one or two. */
+#define REMEMBER_MOST 32
+/* "No rule": not a kind that is handed out. */
+#define UNSPECIFIED 0xff
+
+struct state {
+    int32_t cfa_value;
+    uint8_t cfa_kind, cfa_register;
+    uint8_t kind[ASSAY_UNWIND_REGISTERS];
+    int32_t value[ASSAY_UNWIND_REGISTERS];
+};
+
+struct machine {
+    const struct as_frame_table *table;
+    const struct as_frame_cie *cie;
+    const struct as_frame_fde *fde;
+    struct as_cfi_rows *out; /* NULL while the CIE's program runs */
+    uint64_t at;             /* where the row under construction starts */
+    bool nomem;
+    struct state now, initial;
+    struct state remembered[REMEMBER_MOST];
+    unsigned remembered_n;
+};
+
+static bool same_rules(const struct as_cfi_rows *out, const struct as_cfi_row *row,
+                       const struct assay_unwind_rule *rule, unsigned n)
+{
+    return row->rule_n == n &&
+           (n == 0 || memcmp(&out->rule.at[row->first_rule], rule, n * sizeof *rule) == 0);
+}
+
+static unsigned rules_of(const struct state *state, struct assay_unwind_rule *rule)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < ASSAY_UNWIND_REGISTERS && state->cfa_kind != ASSAY_CFA_NONE; i++)
+        if (state->kind[i] != UNSPECIFIED)
+            rule[n++] = (struct assay_unwind_rule){
+                .reg = (uint8_t)i, .kind = state->kind[i], .value = state->value[i]};
+    return n;
+}
+
+/* Ends the row under construction at `end`: joined to the one before it when that says the same. */
+static int emit(struct machine *m, uint64_t end)
+{
+    struct as_cfi_rows *out = m->out;
+    struct assay_unwind_rule rule[ASSAY_UNWIND_REGISTERS];
+    struct as_cfi_row row = {.start = m->at,
+                             .end = end,
+                             .cfa_kind = m->now.cfa_kind,
+                             .cfa_register = m->now.cfa_register,
+                             .cfa_value = m->now.cfa_value};
+    if (end <= m->at)
+        return 0;
+    m->at = end;
+    unsigned n = rules_of(&m->now, rule);
+    row.rule_n = (uint8_t)n;
+    row.first_rule = (uint32_t)out->rule.n;
+    struct as_cfi_row *last = out->row.n ? &out->row.at[out->row.n - 1] : NULL;
+    if (last && same_rules(out, last, rule, n)) {
+        if (last->cfa_kind == row.cfa_kind && last->cfa_register == row.cfa_register &&
+            last->cfa_value == row.cfa_value) {
+            last->end = end;
+            return 0;
+        }
+        row.first_rule = last->first_rule;
+        return as_vec_push(&out->row, row);
+    }
+    for (unsigned i = 0; i < n; i++)
+        AS_TRY(as_vec_push(&out->rule, rule[i]));
+    return as_vec_push(&out->row, row);
+}
+
+static void advance(struct machine *m, struct as_read *r, uint64_t units)
+{
+    uint64_t by_b, to;
+    if (__builtin_mul_overflow(units, m->cie->code_align, &by_b) ||
+        __builtin_add_overflow(m->at, by_b, &to) || !m->out) {
+        as_read_fail(r); /* a CIE's program has no place to advance to */
+        return;
+    }
+    if (emit(m, to < m->fde->end ? to : m->fde->end) < 0)
+        m->nomem = true;
+}
+
+static void set_location(struct machine *m, struct as_read *r)
+{
+    uint64_t to = as_frame_pointer(m->table, r, m->cie->fde_encoding, m->fde->start);
+    if (r->bad || to < m->at || !m->out)
+        as_read_fail(r);
+    else if (emit(m, to < m->fde->end ? to : m->fde->end) < 0)
+        m->nomem = true;
+}
+
+static int32_t narrow(struct as_read *r, int64_t value)
+{
+    if (value != (int32_t)value)
+        as_read_fail(r);
+    return (int32_t)value;
+}
+
+/* A factored offset: times the data alignment. */
+static int32_t scaled(struct machine *m, struct as_read *r, int64_t units)
+{
+    int64_t value;
+    if (__builtin_mul_overflow(units, m->cie->data_align, &value))
+        as_read_fail(r);
+    return r->bad ? 0 : narrow(r, value);
+}
+
+/* LEB128 values beyond 63 bits cannot be offsets. */
+static int64_t take_unsigned(struct as_read *r)
+{
+    uint64_t value = as_read_uleb(r);
+    if (value > INT64_MAX)
+        as_read_fail(r);
+    return (int64_t)value;
+}
+
+static void rule(struct machine *m, uint64_t reg, uint8_t kind, int32_t value)
+{
+    if (reg >= ASSAY_UNWIND_REGISTERS)
+        return;
+    m->now.kind[reg] = kind;
+    m->now.value[reg] = value;
+}
+
+/* Where an expression's length stands; the block is passed. */
+static int32_t take_expression(struct machine *m, struct as_read *r)
+{
+    int32_t at = narrow(r, (int64_t)as_read_offset(r));
+    (void)m;
+    as_read_skip(r, as_read_uleb(r));
+    return at;
+}
+
+static void define_cfa(struct machine *m, struct as_read *r, uint64_t reg, int32_t value)
+{
+    if (reg >= ASSAY_UNWIND_REGISTERS) {
+        as_read_fail(r);
+        return;
+    }
+    m->now.cfa_kind = ASSAY_CFA_REGISTER;
+    m->now.cfa_register = (uint8_t)reg;
+    m->now.cfa_value = value;
+}
+
+/* Register of a CFA that must be a register and an offset already. */
+static uint64_t cfa_register(struct machine *m, struct as_read *r)
+{
+    if (m->now.cfa_kind != ASSAY_CFA_REGISTER)
+        as_read_fail(r);
+    return m->now.cfa_register;
+}
+
+static void restore(struct machine *m, uint64_t reg)
+{
+    if (reg < ASSAY_UNWIND_REGISTERS)
+        rule(m, reg, m->initial.kind[reg], m->initial.value[reg]);
+}
+
+static void remember_state(struct machine *m, struct as_read *r)
+{
+    if (m->remembered_n == REMEMBER_MOST)
+        as_read_fail(r);
+    else
+        m->remembered[m->remembered_n++] = m->now;
+}
+
+static void restore_state(struct machine *m, struct as_read *r)
+{
+    if (m->remembered_n == 0)
+        as_read_fail(r);
+    else
+        m->now = m->remembered[--m->remembered_n];
+}
+
+/* Instructions on the CFA; false for others. */
+static bool run_cfa(struct machine *m, struct as_read *r, uint8_t op)
+{
+    uint64_t reg;
+    switch (op) {
+    case DW_CFA_def_cfa:
+        reg = as_read_uleb(r);
+        define_cfa(m, r, reg, narrow(r, take_unsigned(r)));
+        return true;
+    case DW_CFA_def_cfa_sf:
+        reg = as_read_uleb(r);
+        define_cfa(m, r, reg, scaled(m, r, as_read_sleb(r)));
+        return true;
+    case DW_CFA_def_cfa_register:
+        cfa_register(m, r);
+        define_cfa(m, r, as_read_uleb(r), m->now.cfa_value);
+        return true;
+    case DW_CFA_def_cfa_offset:
+        define_cfa(m, r, cfa_register(m, r), narrow(r, take_unsigned(r)));
+        return true;
+    case DW_CFA_def_cfa_offset_sf:
+        define_cfa(m, r, cfa_register(m, r), scaled(m, r, as_read_sleb(r)));
+        return true;
+    case DW_CFA_def_cfa_expression:
+        m->now.cfa_kind = ASSAY_CFA_EXPRESSION;
+        m->now.cfa_register = 0;
+        m->now.cfa_value = take_expression(m, r);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Rules of one register; false for other instructions. */
+static bool run_rule(struct machine *m, struct as_read *r, uint8_t op)
+{
+    uint64_t reg = as_read_uleb(r), from;
+    switch (op) {
+    case DW_CFA_offset_extended:
+        rule(m, reg, ASSAY_RULE_OFFSET, scaled(m, r, take_unsigned(r)));
+        return true;
+    case DW_CFA_GNU_negative_offset_extended:
+        rule(m, reg, ASSAY_RULE_OFFSET, scaled(m, r, -take_unsigned(r)));
+        return true;
+    case DW_CFA_offset_extended_sf:
+        rule(m, reg, ASSAY_RULE_OFFSET, scaled(m, r, as_read_sleb(r)));
+        return true;
+    case DW_CFA_val_offset:
+        rule(m, reg, ASSAY_RULE_VAL_OFFSET, scaled(m, r, take_unsigned(r)));
+        return true;
+    case DW_CFA_val_offset_sf:
+        rule(m, reg, ASSAY_RULE_VAL_OFFSET, scaled(m, r, as_read_sleb(r)));
+        return true;
+    case DW_CFA_restore_extended:
+        restore(m, reg);
+        return true;
+    case DW_CFA_undefined:
+        rule(m, reg, ASSAY_RULE_UNDEFINED, 0);
+        return true;
+    case DW_CFA_same_value:
+        rule(m, reg, ASSAY_RULE_SAME, 0);
+        return true;
+    case DW_CFA_register:
+        from = as_read_uleb(r);
+        if (from < ASSAY_UNWIND_REGISTERS)
+            rule(m, reg, ASSAY_RULE_REGISTER, (int32_t)from);
+        else /* parked in a vector register, which no sample holds */
+            rule(m, reg, ASSAY_RULE_UNDEFINED, 0);
+        return true;
+    case DW_CFA_expression:
+        rule(m, reg, ASSAY_RULE_EXPRESSION, take_expression(m, r));
+        return true;
+    case DW_CFA_val_expression:
+        rule(m, reg, ASSAY_RULE_VAL_EXPRESSION, take_expression(m, r));
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void run_one(struct machine *m, struct as_read *r)
+{
+    uint8_t op = as_read_u8(r), low = op & 0x3f;
+    switch (op & 0xc0) {
+    case DW_CFA_advance_loc:
+        advance(m, r, low);
+        return;
+    case DW_CFA_offset:
+        rule(m, low, ASSAY_RULE_OFFSET, scaled(m, r, take_unsigned(r)));
+        return;
+    case DW_CFA_restore:
+        restore(m, low);
+        return;
+    default:
+        break;
+    }
+    switch (op) {
+    case DW_CFA_nop:
+        return;
+    case DW_CFA_set_loc:
+        set_location(m, r);
+        return;
+    case DW_CFA_advance_loc1:
+        advance(m, r, as_read_u8(r));
+        return;
+    case DW_CFA_advance_loc2:
+        advance(m, r, as_read_u16(r));
+        return;
+    case DW_CFA_advance_loc4:
+        advance(m, r, as_read_u32(r));
+        return;
+    case DW_CFA_MIPS_advance_loc8:
+        advance(m, r, as_read_u64(r));
+        return;
+    case DW_CFA_remember_state:
+        remember_state(m, r);
+        return;
+    case DW_CFA_restore_state:
+        restore_state(m, r);
+        return;
+    case DW_CFA_GNU_args_size: /* the CFA does not depend on it */
+        as_read_uleb(r);
+        return;
+    default:
+        if (!run_cfa(m, r, op) && !run_rule(m, r, op))
+            as_read_fail(r);
+    }
+}
+
+static bool run(struct machine *m, struct as_read program)
+{
+    while (as_read_left(&program) && !m->nomem) {
+        struct state before = m->now;
+        run_one(m, &program);
+        if (program.bad) {
+            m->now = before;
+            return false;
+        }
+        if (m->out && m->at >= m->fde->end)
+            return true;
+    }
+    return true;
+}
+
+int as_cfi_rows_of(const struct as_frame_table *table, const struct as_frame_cie *cie,
+                   const struct as_frame_fde *fde, struct as_cfi_rows *out)
+{
+    struct machine m; /* not zeroed whole: states remembered are written before they are read */
+    m.table = table;
+    m.cie = cie;
+    m.fde = fde;
+    m.at = fde->start;
+    m.out = NULL;
+    m.nomem = false;
+    m.remembered_n = 0;
+    m.now = (struct state){.cfa_kind = ASSAY_CFA_NONE};
+    memset(m.now.kind, UNSPECIFIED, sizeof m.now.kind);
+    m.initial = m.now;
+    out->row.n = out->rule.n = 0;
+    bool good = run(&m, cie->program) && cie->return_column == ASSAY_UNWIND_RA;
+    m.initial = m.now;
+    m.out = out;
+    good = good && run(&m, fde->program);
+    if (!good) { /* what the failing instruction was to change is unknown */
+        m.now.cfa_kind = ASSAY_CFA_NONE;
+        m.now.cfa_register = 0;
+        m.now.cfa_value = 0;
+    }
+    if (m.nomem)
+        return ASSAY_ERR_NOMEM;
+    return emit(&m, fde->end);
+}
