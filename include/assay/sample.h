@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sampling a running program from outside: perf events of the kernel, its records in order of
+ * time, call stacks, and the compact stream in which they are kept (doc/sample.md).
+ *
+ * The layers, each usable alone: a sampler gives records; a recorder takes records, knows the
+ * address spaces, unwinds stacks and writes a stream; a stream reader hands it out again.
+ * One thread at a time may use each object.
+ */
+#ifndef ASSAY_SAMPLE_H
+#define ASSAY_SAMPLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <assay/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- What to sample ----------------------------------------------------------------------- */
+
+enum assay_sample_event {
+    ASSAY_EVENT_AUTO, /* the first of the others that this machine has */
+    ASSAY_EVENT_CYCLES,
+    ASSAY_EVENT_REF_CYCLES,
+    ASSAY_EVENT_CPU_CLOCK, /* a timer of the CPU time of the thread: wherever perf events are */
+    ASSAY_EVENTS
+};
+
+enum assay_sample_stacks {
+    ASSAY_STACKS_OFF,
+    ASSAY_STACKS_FRAME, /* by frame pointers, in the kernel */
+    ASSAY_STACKS_DWARF  /* by a copy of the stack and unwind information */
+};
+
+#define ASSAY_RATE_LOW    97u
+#define ASSAY_RATE_MEDIUM 499u /* default */
+#define ASSAY_RATE_HIGH   1999u
+
+/* All zero is a good choice but for `on_exec`. */
+struct assay_sample_options {
+    uint8_t event;    /* assay_sample_event */
+    uint8_t stacks;   /* assay_sample_stacks */
+    bool kernel;      /* the kernel's share too, where permitted */
+    bool switches;    /* records of threads leaving and entering a processor */
+    bool no_children; /* neither processes nor threads that the process starts */
+    bool on_exec;     /* `pid` is a stopped child: begin when it executes a program; else at once */
+    uint32_t rate_hz; /* per thread that runs; 0 = ASSAY_RATE_MEDIUM */
+    uint32_t stack_b; /* copied a sample (ASSAY_STACKS_DWARF); 0 = 16 KiB, at most 65,528 */
+    uint32_t ring_b;  /* kernel buffer of each processor; 0 = chosen */
+};
+
+/* What was possible, and why not more. */
+struct assay_sample_choice {
+    uint8_t event; /* assay_sample_event, not AUTO */
+    bool kernel, switches, build_ids;
+    uint32_t rate_hz;
+    uint32_t ring_b;
+    char reason[512]; /* one sentence: what was refused, why, what would mend it; "" = all there */
+};
+
+const char *assay_sample_event_name(unsigned event); /* "cycles", "ref-cycles", "cpu-clock" */
+
+/* ---- Records ------------------------------------------------------------------------------ */
+
+enum assay_sample_kind {
+    ASSAY_SAMPLE_SAMPLE,
+    ASSAY_SAMPLE_MAP,  /* code was mapped */
+    ASSAY_SAMPLE_COMM, /* a thread has a new name, perhaps by executing a program */
+    ASSAY_SAMPLE_FORK, /* a thread or process began */
+    ASSAY_SAMPLE_EXIT,
+    ASSAY_SAMPLE_LOST,    /* the kernel had no room for records */
+    ASSAY_SAMPLE_SWITCH,  /* a thread entered or left a processor */
+    ASSAY_SAMPLE_THROTTLE /* the kernel stopped (on) or resumed sampling: it took too much time */
+};
+
+/* Pointers are good until the callback returns. */
+struct assay_sample_record {
+    uint8_t kind;   /* assay_sample_kind */
+    bool out;       /* SWITCH: leaves; THROTTLE: stopped; COMM: by executing a program */
+    bool preempted; /* SWITCH: leaves though it could go on */
+    bool in_kernel; /* SAMPLE */
+    uint32_t pid, tid, cpu;
+    uint32_t parent_pid, parent_tid; /* FORK, EXIT */
+    uint64_t time_ns;                /* CLOCK_MONOTONIC */
+    /* SAMPLE */
+    uint64_t ip, period;   /* period: events (cycles, or ns of CPU time) that this sample is for */
+    const uint64_t *chain; /* as the kernel gives it, with PERF_CONTEXT_* marks; n may be 0 */
+    size_t chain_n;
+    const uint64_t *regs; /* user registers by DWARF number, the pc as number 16; or NULL */
+    uint64_t stack_at;    /* address of stack[0] */
+    const uint8_t *stack;
+    size_t stack_b;
+    /* MAP */
+    uint64_t address, size_b, offset; /* offset in the file */
+    uint64_t inode;
+    uint32_t device_major, device_minor;
+    uint8_t build_id[20];
+    uint8_t build_id_b; /* 0 = the kernel did not say */
+    const char *text;   /* MAP: path; COMM: name */
+    /* LOST */
+    uint64_t lost;
+};
+
+/* 0, or a negative code with `err` filled: ends the pumping. */
+typedef int assay_sample_sink(void *context, const struct assay_sample_record *record,
+                              struct assay_error *err);
+
+/* ---- Sampler ------------------------------------------------------------------------------ */
+
+struct assay_sampler;
+
+struct assay_sample_counts {
+    uint64_t records, samples;
+    uint64_t lost;      /* records that the kernel dropped */
+    uint64_t throttled; /* times that the kernel stopped sampling */
+    uint64_t damaged;   /* records that could not be read: a kernel newer than this program */
+    uint64_t late;      /* records that came after later ones had been handed out */
+};
+
+/*
+ * Opens events for `pid`, its threads of now and (unless no_children) all that they start; see
+ * `on_exec`. Errors: PERMISSION (the sentence names the setting or capability and the command
+ * that mends it), UNSUPPORTED (this kernel has no such events), NOT_FOUND (no such process),
+ * LIMIT (descriptors, locked memory), NOMEM, IO. `options` may be NULL.
+ */
+int assay_sampler_open(pid_t pid, const struct assay_sample_options *options,
+                       struct assay_sampler **out, struct assay_error *err);
+void assay_sampler_close(struct assay_sampler **sampler); /* NULL inside is fine */
+const struct assay_sample_choice *assay_sampler_choice(const struct assay_sampler *sampler);
+const struct assay_sample_counts *assay_sampler_counts(const struct assay_sampler *sampler);
+
+/* Stops and resumes sampling; not before an on_exec process has executed. Errors: IO. */
+int assay_sampler_enable(struct assay_sampler *sampler, bool on, struct assay_error *err);
+
+/* Waits until a kernel buffer is half full, at most `timeout_ms`. True: some are; false: time. */
+bool assay_sampler_wait(struct assay_sampler *sampler, int timeout_ms);
+
+/*
+ * Empties the kernel's buffers and hands out, in order of time, what can no longer be overtaken;
+ * `last`: everything. Call it a few times a second. The first call on a process that runs already
+ * gives its maps and threads first. Memory is bounded by twice the kernel's buffers.
+ */
+int assay_sampler_pump(struct assay_sampler *sampler, bool last, assay_sample_sink *sink,
+                       void *context, struct assay_error *err);
+
+/* ---- Recorder ----------------------------------------------------------------------------- */
+
+struct assay_recorder;
+
+/*
+ * Makes the stream `path` (which must not exist) and writes it as records come; `max_b` 0 = no
+ * limit, else samples beyond it are counted, not kept. Errors: IO, NOMEM.
+ */
+int assay_recorder_new(const char *path, const struct assay_sample_choice *choice, uint64_t max_b,
+                       struct assay_recorder **out, struct assay_error *err);
+/* An assay_sample_sink; its context is the recorder. */
+int assay_recorder_take(void *recorder, const struct assay_sample_record *record,
+                        struct assay_error *err);
+/* What was taken is safe against a kill of this process. Call it about once a second. */
+int assay_recorder_flush(struct assay_recorder *recorder, struct assay_error *err);
+/* Writes the end and closes; `counts` may be NULL. The recorder is gone in any case. */
+int assay_recorder_finish(struct assay_recorder **recorder,
+                          const struct assay_sample_counts *counts, struct assay_error *err);
+
+/* ---- Stream ------------------------------------------------------------------------------- */
+
+enum assay_module_kind {
+    ASSAY_MODULE_FILE,   /* addresses are offsets in the file */
+    ASSAY_MODULE_VDSO,   /* offsets in the image that the kernel maps */
+    ASSAY_MODULE_KERNEL, /* addresses as they are */
+    ASSAY_MODULE_ANON,   /* generated code: addresses as they are, in the sample's process */
+    ASSAY_MODULE_UNKNOWN /* nothing known is mapped there */
+};
+
+struct assay_stream_module {
+    const char *path;
+    uint64_t device, inode;
+    uint8_t build_id[20];
+    uint8_t build_id_b;
+    uint8_t kind; /* assay_module_kind */
+};
+
+struct assay_stream_thread {
+    uint32_t pid, tid;
+};
+
+/* One frame; its callers are `parent` and so on to 0, which is no frame. An address lies in the
+ * instruction executed or, of a caller, in the call. */
+struct assay_stream_node {
+    uint32_t parent; /* below the node's own index */
+    uint32_t module;
+    uint64_t address;
+};
+
+/* How a stack ends. */
+enum assay_stack_end {
+    ASSAY_STACK_COMPLETE, /* at the outermost frame */
+    ASSAY_STACK_CUT,      /* the copy of the stack or the depth did not suffice */
+    ASSAY_STACK_BROKEN    /* no unwind information, or it led nowhere */
+};
+
+enum assay_stream_kind {
+    ASSAY_STREAM_SAMPLE,
+    ASSAY_STREAM_MAP,
+    ASSAY_STREAM_COMM,
+    ASSAY_STREAM_FORK,
+    ASSAY_STREAM_EXIT,
+    ASSAY_STREAM_LOST,
+    ASSAY_STREAM_SWITCH,
+    ASSAY_STREAM_THROTTLE,
+    ASSAY_STREAM_INFO /* a fact on the recording: text = name, value */
+};
+
+struct assay_stream_record {
+    uint8_t kind;        /* assay_stream_kind */
+    uint8_t end;         /* SAMPLE: assay_stack_end */
+    bool out, preempted; /* as in assay_sample_record */
+    uint32_t thread;     /* index into threads */
+    uint32_t parent;     /* FORK: index into threads */
+    uint32_t cpu;
+    uint32_t node; /* SAMPLE: innermost frame */
+    uint32_t module;
+    uint64_t time_ns;
+    uint64_t period;
+    uint64_t address, size_b, offset; /* MAP */
+    uint64_t lost;
+    const char *text, *value; /* COMM, INFO; good until the next record */
+};
+
+struct assay_stream;
+
+/* Errors: NOT_FOUND, PERMISSION, IO, CORRUPT (not a stream), UNSUPPORTED (a newer version), NOMEM.
+ */
+int assay_stream_open(const char *path, struct assay_stream **out, struct assay_error *err);
+void assay_stream_close(struct assay_stream **stream);
+/* 1: `*out` is the next record; 0: there is none; negative: NOMEM. */
+int assay_stream_next(struct assay_stream *stream, struct assay_stream_record *out,
+                      struct assay_error *err);
+/* After the last record: whether the end is missing (the writer was killed) or damaged. */
+bool assay_stream_truncated(const struct assay_stream *stream);
+/* Tables as far as they were read; they grow, and move, with every record. A RESET of nodes by
+ * the writer is seen as more nodes: indices stay good. */
+const struct assay_stream_module *assay_stream_modules(const struct assay_stream *stream,
+                                                       size_t *n);
+const struct assay_stream_thread *assay_stream_threads(const struct assay_stream *stream,
+                                                       size_t *n);
+const struct assay_stream_node *assay_stream_nodes(const struct assay_stream *stream, size_t *n);
+/* Counts of the sampler, and samples not kept for the limit of size; zero while truncated. */
+const struct assay_sample_counts *assay_stream_counts(const struct assay_stream *stream,
+                                                      uint64_t *dropped);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The choice of the event: what perf_event_open grants, tried from the best down, and the exact
+ * reason of every step down. Source: perf_event_open(2), kernel sysctl documentation.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sample/sampler.h"
+
+static const struct {
+    const char *name;
+    uint32_t type;
+    uint64_t config;
+} events[ASSAY_EVENTS] = {
+    [ASSAY_EVENT_AUTO] = {"auto", 0, 0},
+    [ASSAY_EVENT_CYCLES] = {"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
+    [ASSAY_EVENT_REF_CYCLES] = {"ref-cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_REF_CPU_CYCLES},
+    [ASSAY_EVENT_CPU_CLOCK] = {"cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK},
+};
+
+const char *assay_sample_event_name(unsigned event)
+{
+    return event < ASSAY_EVENTS ? events[event].name : "unknown";
+}
+
+int as_sample_perf_event_open(const struct perf_event_attr *attr, pid_t pid, int cpu)
+{
+    return (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* A number of /proc/sys/kernel, or `none`. */
+static long setting(const char *name, long none)
+{
+    char path[128];
+    snprintf(path, sizeof path, "/proc/sys/kernel/%s", name);
+    FILE *f = fopen(path, "re");
+    long value;
+    if (!f)
+        return none;
+    if (fscanf(f, "%ld", &value) != 1)
+        value = none;
+    fclose(f);
+    return value;
+}
+
+static void add_reason(struct assay_sample_choice *choice, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void add_reason(struct assay_sample_choice *choice, const char *format, ...)
+{
+    size_t n = strlen(choice->reason), room = sizeof choice->reason;
+    va_list ap;
+    if (n && n + 3 < room) {
+        memcpy(choice->reason + n, "; ", 3);
+        n += 2;
+    }
+    va_start(ap, format);
+    vsnprintf(choice->reason + n, room - n, format, ap);
+    va_end(ap);
+}
+
+/* Why an event is not to be had, short, for the reason. */
+static const char *why_not(int error, char *text, size_t n)
+{
+    switch (error) {
+    case ENOENT:
+    case ENODEV:
+        snprintf(text, n, "this machine shows no hardware counter for it (%s)",
+                 strerrorname_np(error));
+        break;
+    case EOPNOTSUPP:
+        snprintf(text, n, "its counter cannot interrupt here (EOPNOTSUPP), as in virtual machines");
+        break;
+    case EBUSY:
+        snprintf(text, n, "another program has the counters for itself (EBUSY)");
+        break;
+    default:
+        snprintf(text, n, "%s", strerror(error));
+        break;
+    }
+    return text;
+}
+
+static int refused_permission(struct assay_error *err, pid_t pid)
+{
+    long paranoid = setting("perf_event_paranoid", -99);
+    if (paranoid > 2)
+        return as_error_set(err, ASSAY_ERR_PERMISSION,
+                            "process %d: cannot be sampled: kernel.perf_event_paranoid is %ld; run "
+                            "'sysctl kernel.perf_event_paranoid=2' as root, or give this program "
+                            "the capability CAP_PERFMON",
+                            (int)pid, paranoid);
+    return as_error_set(err, ASSAY_ERR_PERMISSION,
+                        "process %d: cannot be sampled though kernel.perf_event_paranoid is %ld: "
+                        "it belongs to another user or has more privileges, or a container's "
+                        "filter forbids perf_event_open; run as its user or root, or start the "
+                        "container with --cap-add PERFMON --security-opt seccomp=unconfined",
+                        (int)pid, paranoid);
+}
+
+int as_sample_refused(struct assay_error *err, pid_t pid, int error)
+{
+    switch (error) {
+    case EACCES:
+    case EPERM:
+        return refused_permission(err, pid);
+    case ESRCH:
+        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+                            "process %d: there is no such process: it has ended or never was; "
+                            "name one that runs",
+                            (int)pid);
+    case EMFILE:
+    case ENFILE:
+        return as_error_set(err, ASSAY_ERR_LIMIT,
+                            "process %d: too many files are open for one event a thread and "
+                            "processor; raise the limit with 'ulimit -n'",
+                            (int)pid);
+    case ENOSYS:
+        return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+                            "perf_event_open: this kernel was built without it, or hides it; "
+                            "sample on a kernel with CONFIG_PERF_EVENTS");
+    case ENOMEM:
+        return as_error_nomem(err, "perf events");
+    default:
+        return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+                            "perf_event_open: refused for process %d: %s; report this kernel's "
+                            "version",
+                            (int)pid, strerror(error));
+    }
+}
+
+static void common(struct perf_event_attr *attr, const struct assay_sample_options *options)
+{
+    memset(attr, 0, sizeof *attr);
+    attr->size = sizeof *attr;
+    attr->sample_type =
+        PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
+    attr->sample_id_all = 1;
+    attr->disabled = 1;
+    attr->inherit = !options->no_children;
+    attr->enable_on_exec = options->on_exec;
+    attr->mmap = attr->mmap2 = attr->comm = attr->comm_exec = attr->task = 1;
+    attr->build_id = 1;
+    attr->context_switch = options->switches;
+    attr->use_clockid = 1;
+    attr->clockid = CLOCK_MONOTONIC;
+    attr->exclude_hv = 1;
+    attr->exclude_kernel = !options->kernel;
+    attr->exclude_guest = 1;
+    attr->watermark = 1;
+    if (options->stacks == ASSAY_STACKS_FRAME ||
+        (options->stacks == ASSAY_STACKS_DWARF && options->kernel))
+        attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
+    attr->exclude_callchain_kernel = !options->kernel;
+    if (options->stacks == ASSAY_STACKS_DWARF) {
+        attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+        attr->exclude_callchain_user = 1;
+        attr->sample_regs_user = as_sample_regs_mask;
+        attr->sample_stack_user = options->stack_b;
+    }
+}
+
+static void set_event(struct perf_event_attr *attr, unsigned event, uint32_t rate_hz)
+{
+    attr->type = events[event].type;
+    attr->config = events[event].config;
+    attr->freq = event != ASSAY_EVENT_CPU_CLOCK;
+    /* A clock needs no adjusting: the period is time. */
+    if (attr->freq)
+        attr->sample_freq = rate_hz;
+    else
+        attr->sample_period = 1000000000u / rate_hz;
+}
+
+/*
+ * Opens one event, giving up what this kernel is too old for (build-ids: 5.12) or what this user
+ * may not see. The descriptor or a negative errno.
+ */
+static int try_event(struct assay_sampler *sampler, unsigned event, pid_t pid, int cpu)
+{
+    struct perf_event_attr *attr = &sampler->attr;
+    set_event(attr, event, sampler->choice.rate_hz);
+    for (;;) {
+        int fd = as_sample_perf_event_open(attr, pid, cpu);
+        if (fd >= 0)
+            return fd;
+        int error = errno;
+        if (error == EINVAL && attr->build_id)
+            attr->build_id = 0;
+        else if ((error == EACCES || error == EPERM) && !attr->exclude_kernel)
+            attr->exclude_kernel = attr->exclude_callchain_kernel = 1;
+        else
+            return -error;
+    }
+}
+
+static void clamp_rate(struct assay_sample_choice *choice)
+{
+    long most = setting("perf_event_max_sample_rate", 100000);
+    if (most > 0 && choice->rate_hz > (uint64_t)most) {
+        add_reason(choice,
+                   "the rate is %ld, not %" PRIu32
+                   " a second: kernel.perf_event_max_sample_rate says so",
+                   most, choice->rate_hz);
+        choice->rate_hz = (uint32_t)most;
+    }
+}
+
+int as_sample_choose(struct assay_sampler *sampler, pid_t pid, int cpu, struct assay_error *err)
+{
+    const struct assay_sample_options *options = &sampler->options;
+    struct assay_sample_choice *choice = &sampler->choice;
+    unsigned wanted = options->event, event, last_error = 0;
+    char why[128];
+    int fd = -1;
+    choice->rate_hz = options->rate_hz;
+    clamp_rate(choice);
+    for (event = wanted ? wanted : ASSAY_EVENT_CYCLES; event < ASSAY_EVENTS; event++) {
+        common(&sampler->attr, options);
+        fd = try_event(sampler, event, pid, cpu);
+        if (fd >= 0)
+            break;
+        last_error = (unsigned)-fd;
+        /* Only a missing counter is a reason for another event; the rest would hit it as well. */
+        if (fd != -ENOENT && fd != -ENODEV && fd != -EOPNOTSUPP && fd != -EBUSY && fd != -EINVAL)
+            break;
+        add_reason(choice, "no %s: %s", events[event].name, why_not(-fd, why, sizeof why));
+    }
+    if (fd < 0)
+        return as_sample_refused(err, pid, (int)last_error);
+    close(fd);
+    choice->event = (uint8_t)event;
+    choice->kernel = !sampler->attr.exclude_kernel;
+    choice->switches = sampler->attr.context_switch;
+    choice->build_ids = sampler->attr.build_id;
+    if (options->kernel && !choice->kernel)
+        add_reason(choice,
+                   "the kernel's share is not seen: kernel.perf_event_paranoid is %ld; run 'sysctl "
+                   "kernel.perf_event_paranoid=1' as root, or give this program CAP_PERFMON",
+                   setting("perf_event_paranoid", -99));
+    return 0;
+}

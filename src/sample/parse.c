@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Records of the kernel (PERF_RECORD_*) to those of <assay/sample.h>. Bytes come from the kernel,
+ * but also from files; every read is checked. Source: perf_event_open(2), linux/perf_event.h.
+ */
+#include <string.h>
+
+#include "base/read.h"
+#include "sample/sampler.h"
+
+/* Bits of asm/perf_regs.h: ax bx cx dx si di bp sp ip, then r8 to r15 from bit 16. */
+const uint64_t as_sample_regs_mask = 0x1ff | 0xffull << 16;
+
+/* DWARF number of the i-th register of the mask. */
+static const uint8_t dwarf_number[AS_SAMPLE_REGS_N] = {0, 3, 2,  1,  4,  5,  6,  7, 16,
+                                                       8, 9, 10, 11, 12, 13, 14, 15};
+
+/* Bytes that sample_id_all puts at the end of every record but samples. */
+static size_t id_size(const struct perf_event_attr *attr)
+{
+    uint64_t type = attr->sample_type;
+    if (!attr->sample_id_all)
+        return 0;
+    return 8u * (size_t)(!!(type & PERF_SAMPLE_TID) + !!(type & PERF_SAMPLE_TIME) +
+                         !!(type & PERF_SAMPLE_CPU));
+}
+
+uint64_t as_record_time(const struct perf_event_attr *attr, const uint8_t *record)
+{
+    struct perf_event_header header;
+    uint64_t time_ns = 0;
+    memcpy(&header, record, sizeof header);
+    /* Samples: ip, tid, time. Others: tid, time, cpu at the end. */
+    size_t at =
+        header.type == PERF_RECORD_SAMPLE ? sizeof header + 16 : header.size - id_size(attr) + 8;
+    if (id_size(attr) == 24 && header.size >= sizeof header + 24)
+        memcpy(&time_ns, record + at, sizeof time_ns);
+    return time_ns;
+}
+
+static void parse_id(const struct perf_event_attr *attr, const uint8_t *bytes, size_t n,
+                     struct assay_sample_record *out)
+{
+    size_t id_b = id_size(attr);
+    if (id_b != 24 || n < id_b)
+        return;
+    struct as_read r = as_read_of(bytes + n - id_b, id_b);
+    out->pid = as_read_u32(&r);
+    out->tid = as_read_u32(&r);
+    out->time_ns = as_read_u64(&r);
+    out->cpu = as_read_u32(&r);
+}
+
+static void parse_registers(struct as_read *r, struct assay_sample_record *out, uint64_t *regs)
+{
+    uint64_t abi = as_read_u64(r);
+    if (abi == PERF_SAMPLE_REGS_ABI_NONE)
+        return;
+    for (unsigned i = 0; i < AS_SAMPLE_REGS_N; i++)
+        regs[dwarf_number[i]] = as_read_u64(r);
+    /* 32-bit programs have other registers and unwind information: not followed. */
+    if (!r->bad && abi == PERF_SAMPLE_REGS_ABI_64)
+        out->regs = regs;
+}
+
+static void parse_stack(struct as_read *r, struct assay_sample_record *out)
+{
+    uint64_t size_b = as_read_u64(r);
+    if (size_b == 0)
+        return;
+    const uint8_t *stack = as_read_bytes(r, size_b);
+    uint64_t used_b = as_read_u64(r);
+    if (r->bad || !out->regs)
+        return;
+    out->stack = stack;
+    out->stack_b = (size_t)(used_b < size_b ? used_b : size_b);
+    out->stack_at = out->regs[7];
+}
+
+static void parse_sample(const struct perf_event_attr *attr, struct as_read *r,
+                         struct assay_sample_record *out, uint64_t *regs)
+{
+    out->ip = as_read_u64(r);
+    out->pid = as_read_u32(r);
+    out->tid = as_read_u32(r);
+    out->time_ns = as_read_u64(r);
+    out->cpu = as_read_u32(r);
+    as_read_skip(r, 4);
+    out->period = as_read_u64(r);
+    if (attr->sample_type & PERF_SAMPLE_CALLCHAIN) {
+        uint64_t n = as_read_u64(r);
+        if (n > as_read_left(r) / 8)
+            as_read_fail(r);
+        const uint8_t *chain = as_read_bytes(r, n * 8);
+        out->chain = (const uint64_t *)(const void *)chain; /* records are aligned to 8 */
+        out->chain_n = chain ? (size_t)n : 0;
+    }
+    if (attr->sample_type & PERF_SAMPLE_REGS_USER)
+        parse_registers(r, out, regs);
+    if (attr->sample_type & PERF_SAMPLE_STACK_USER)
+        parse_stack(r, out);
+}
+
+static void parse_map(struct as_read *r, uint16_t misc, struct assay_sample_record *out)
+{
+    out->pid = as_read_u32(r);
+    out->tid = as_read_u32(r);
+    out->address = as_read_u64(r);
+    out->size_b = as_read_u64(r);
+    out->offset = as_read_u64(r);
+    if (misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
+        uint8_t n = as_read_u8(r);
+        as_read_skip(r, 3);
+        const uint8_t *id = as_read_bytes(r, 20);
+        if (id && n <= 20) {
+            memcpy(out->build_id, id, 20);
+            out->build_id_b = n;
+        }
+    } else {
+        out->device_major = as_read_u32(r);
+        out->device_minor = as_read_u32(r);
+        out->inode = as_read_u64(r);
+        as_read_skip(r, 8); /* generation */
+    }
+    as_read_skip(r, 8); /* protection and flags: the kernel tells executable ones only */
+    out->text = as_read_string(r).p;
+}
+
+static void parse_comm(struct as_read *r, uint16_t misc, struct assay_sample_record *out)
+{
+    out->out = misc & PERF_RECORD_MISC_COMM_EXEC;
+    out->pid = as_read_u32(r);
+    out->tid = as_read_u32(r);
+    out->text = as_read_string(r).p;
+}
+
+static void parse_task(struct as_read *r, struct assay_sample_record *out)
+{
+    out->pid = as_read_u32(r);
+    out->parent_pid = as_read_u32(r);
+    out->tid = as_read_u32(r);
+    out->parent_tid = as_read_u32(r);
+    out->time_ns = as_read_u64(r);
+}
+
+/* Kinds by the kernel's numbers; -1: of no interest. */
+static int kind_of(uint32_t type)
+{
+    switch (type) {
+    case PERF_RECORD_SAMPLE:
+        return ASSAY_SAMPLE_SAMPLE;
+    case PERF_RECORD_MMAP2:
+        return ASSAY_SAMPLE_MAP;
+    case PERF_RECORD_COMM:
+        return ASSAY_SAMPLE_COMM;
+    case PERF_RECORD_FORK:
+        return ASSAY_SAMPLE_FORK;
+    case PERF_RECORD_EXIT:
+        return ASSAY_SAMPLE_EXIT;
+    case PERF_RECORD_LOST:
+    case PERF_RECORD_LOST_SAMPLES:
+        return ASSAY_SAMPLE_LOST;
+    case PERF_RECORD_SWITCH:
+        return ASSAY_SAMPLE_SWITCH;
+    case PERF_RECORD_THROTTLE:
+    case PERF_RECORD_UNTHROTTLE:
+        return ASSAY_SAMPLE_THROTTLE;
+    default:
+        return -1;
+    }
+}
+
+bool as_record_parse(const struct perf_event_attr *attr, const uint8_t *bytes,
+                     struct assay_sample_record *out, uint64_t *regs, bool *damaged)
+{
+    struct perf_event_header header;
+    memcpy(&header, bytes, sizeof header);
+    int kind = kind_of(header.type);
+    *damaged = false;
+    if (kind < 0)
+        return false;
+    struct as_read r = as_read_of(bytes + sizeof header, header.size - sizeof header);
+    *out = (struct assay_sample_record){.kind = (uint8_t)kind};
+    unsigned mode = header.misc & PERF_RECORD_MISC_CPUMODE_MASK;
+    if (kind != ASSAY_SAMPLE_SAMPLE)
+        parse_id(attr, r.at, as_read_left(&r), out);
+    switch (kind) {
+    case ASSAY_SAMPLE_SAMPLE:
+        out->in_kernel = mode == PERF_RECORD_MISC_KERNEL;
+        parse_sample(attr, &r, out, regs);
+        break;
+    case ASSAY_SAMPLE_MAP:
+        parse_map(&r, header.misc, out);
+        break;
+    case ASSAY_SAMPLE_COMM:
+        parse_comm(&r, header.misc, out);
+        break;
+    case ASSAY_SAMPLE_FORK:
+    case ASSAY_SAMPLE_EXIT:
+        parse_task(&r, out);
+        break;
+    case ASSAY_SAMPLE_LOST:
+        if (header.type == PERF_RECORD_LOST)
+            as_read_skip(&r, 8); /* the event's number */
+        out->lost = as_read_u64(&r);
+        break;
+    case ASSAY_SAMPLE_SWITCH:
+        out->out = header.misc & PERF_RECORD_MISC_SWITCH_OUT;
+        out->preempted = header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
+        break;
+    default:
+        out->out = header.type == PERF_RECORD_THROTTLE;
+        break;
+    }
+    *damaged = r.bad;
+    return !r.bad;
+}

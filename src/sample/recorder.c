@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The recorder: takes records in order of time, keeps the address spaces, turns each sample into
+ * a path of frames (module and offset, so that it means the same in every process and run) and
+ * writes the stream. Stacks are unwound here and now: 16 KiB of stack become a few bytes.
+ */
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "sample/recorder.h"
+
+struct assay_recorder {
+    struct as_writer *writer;
+    struct as_modules modules;
+    size_t modules_written;
+    struct as_spaces spaces;
+    struct as_unwinder *unwinder;
+    uint64_t max_b, dropped;
+    struct as_frames frames; /* of the sample at hand */
+};
+
+static void release(struct assay_recorder **recorder)
+{
+    struct assay_recorder *r = *recorder;
+    as_writer_free(&r->writer);
+    as_unwinder_free(&r->unwinder);
+    as_spaces_fini(&r->spaces);
+    as_modules_fini(&r->modules);
+    as_free(r);
+    *recorder = NULL;
+}
+
+/* Modules new since the last time. */
+static int write_modules(struct assay_recorder *r)
+{
+    for (; r->modules_written < r->modules.module.n; r->modules_written++)
+        AS_TRY(as_writer_module(r->writer, &r->modules.module.at[r->modules_written].fact));
+    return 0;
+}
+
+static int write_choice(struct assay_recorder *r, const struct assay_sample_choice *choice)
+{
+    char number[32];
+    AS_TRY(as_writer_info(r->writer, "event", assay_sample_event_name(choice->event)));
+    snprintf(number, sizeof number, "%u", choice->rate_hz);
+    AS_TRY(as_writer_info(r->writer, "rate_hz", number));
+    AS_TRY(as_writer_info(r->writer, "kernel", choice->kernel ? "yes" : "no"));
+    return as_writer_info(r->writer, "reason", choice->reason);
+}
+
+int assay_recorder_new(const char *path, const struct assay_sample_choice *choice, uint64_t max_b,
+                       struct assay_recorder **out, struct assay_error *err)
+{
+    struct assay_recorder *r = as_calloc(1, sizeof *r);
+    *out = NULL;
+    if (!r)
+        return as_error_nomem(err, path);
+    r->max_b = max_b;
+    int rc = as_modules_init(&r->modules);
+    if (as_spaces_init(&r->spaces) < 0 || as_unwinder_new(&r->unwinder) < 0 || rc < 0)
+        rc = as_error_nomem(err, path);
+    if (rc == 0)
+        rc = as_writer_new(path, &r->writer, err);
+    if (rc == 0 && (write_modules(r) < 0 || write_choice(r, choice) < 0))
+        rc = as_writer_flush(r->writer, err);
+    if (rc < 0)
+        release(&r);
+    *out = r;
+    return rc;
+}
+
+/* ---- Samples ------------------------------------------------------------------------------ */
+
+/* The kernel's chain: marks tell whose addresses follow; the first of each is where it is, the
+ * others are return addresses. `user` false: only the kernel's part is wanted. */
+static void take_chain(const struct assay_sample_record *sample, const struct as_space *space,
+                       bool user, struct as_frames *out)
+{
+    bool in_kernel = sample->in_kernel, exact = true;
+    for (size_t i = 0; i < sample->chain_n; i++) {
+        uint64_t ip = sample->chain[i];
+        if (ip >= (uint64_t)PERF_CONTEXT_MAX) {
+            in_kernel = ip == (uint64_t)PERF_CONTEXT_KERNEL;
+            exact = true;
+            continue;
+        }
+        ip -= !exact;
+        exact = false;
+        if (in_kernel)
+            as_frames_push(out, (struct as_frame){AS_MODULE_KERNEL, ip});
+        else if (user && ip)
+            as_frames_push(out, as_frame_of(space, ip));
+    }
+}
+
+static int write_path(struct assay_recorder *r, const struct assay_sample_record *sample)
+{
+    uint32_t node = 0;
+    AS_TRY(as_writer_trim(r->writer));
+    for (unsigned i = r->frames.n; i-- > 0;)
+        AS_TRY(as_writer_node(r->writer, node, r->frames.frame[i], &node));
+    return as_writer_sample(r->writer, sample, node, r->frames.end);
+}
+
+static int take_sample(struct assay_recorder *r, const struct assay_sample_record *sample)
+{
+    uint32_t index;
+    if (r->max_b && as_writer_bytes(r->writer) > r->max_b) {
+        r->dropped++;
+        return 0;
+    }
+    AS_TRY(as_space_of(&r->spaces, sample->pid, &index));
+    const struct as_space *space = &r->spaces.space.at[index];
+    r->frames.n = 0;
+    r->frames.end = ASSAY_STACK_COMPLETE;
+    take_chain(sample, space, !sample->regs, &r->frames);
+    if (sample->regs && sample->stack_b)
+        as_unwind(r->unwinder, &r->modules, &r->spaces, index, sample, &r->frames);
+    else if (r->frames.n == 0)
+        as_frames_push(&r->frames, sample->in_kernel
+                                       ? (struct as_frame){AS_MODULE_KERNEL, sample->ip}
+                                       : as_frame_of(space, sample->ip));
+    return write_path(r, sample);
+}
+
+/* ---- Other records ------------------------------------------------------------------------ */
+
+static int take_map(struct assay_recorder *r, const struct assay_sample_record *map)
+{
+    struct as_mapping mapping = {
+        .start = map->address, .end = map->address + map->size_b, .offset = map->offset};
+    if (map->pid == UINT32_MAX) /* the kernel's own code */
+        return 0;
+    AS_TRY(as_modules_of(&r->modules, map, &mapping.module));
+    if (r->modules.module.at[mapping.module].fact.kind == ASSAY_MODULE_VDSO)
+        mapping.offset = 0;
+    AS_TRY(write_modules(r));
+    AS_TRY(as_space_map(&r->spaces, map->pid, mapping));
+    return as_writer_map(r->writer, map, mapping.module);
+}
+
+static int take_other(struct assay_recorder *r, const struct assay_sample_record *record)
+{
+    switch (record->kind) {
+    case ASSAY_SAMPLE_COMM:
+        if (record->out)
+            as_space_exec(&r->spaces, record->pid);
+        break;
+    case ASSAY_SAMPLE_FORK:
+        AS_TRY(as_space_fork(&r->spaces, record));
+        break;
+    case ASSAY_SAMPLE_EXIT:
+        as_space_exit(&r->spaces, record);
+        break;
+    default:
+        break;
+    }
+    return as_writer_event(r->writer, record);
+}
+
+int assay_recorder_take(void *recorder, const struct assay_sample_record *record,
+                        struct assay_error *err)
+{
+    struct assay_recorder *r = recorder;
+    int rc;
+    if (record->kind == ASSAY_SAMPLE_SAMPLE)
+        rc = take_sample(r, record);
+    else if (record->kind == ASSAY_SAMPLE_MAP)
+        rc = take_map(r, record);
+    else
+        rc = take_other(r, record);
+    if (rc == ASSAY_ERR_IO)
+        return as_writer_flush(r->writer, err);
+    return rc < 0 ? as_error_nomem(err, "the record of a run") : 0;
+}
+
+int assay_recorder_flush(struct assay_recorder *recorder, struct assay_error *err)
+{
+    return as_writer_flush(recorder->writer, err);
+}
+
+int assay_recorder_finish(struct assay_recorder **recorder,
+                          const struct assay_sample_counts *counts, struct assay_error *err)
+{
+    struct assay_recorder *r = *recorder;
+    int rc = as_writer_end(r->writer, counts, r->dropped);
+    rc = rc < 0 ? as_writer_flush(r->writer, err) : as_writer_finish(&r->writer, err);
+    release(recorder);
+    return rc;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Inside the recorder: modules (files with code), address spaces (what is mapped where in each
+ * process), the unwinder over both, and the writer of the stream.
+ */
+#ifndef AS_SAMPLE_RECORDER_H
+#define AS_SAMPLE_RECORDER_H
+
+#include <assay/object.h>
+#include <assay/sample.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/map.h"
+#include "base/vec.h"
+
+/* ---- Modules ---- */
+
+struct as_module {
+    struct assay_stream_module fact;
+    struct assay_object *object; /* opened at the first stack through it; NULL: cannot be had */
+    bool tried;
+    int fd;       /* of a file that has no name any more; -1: none */
+    uint32_t pid; /* a process that maps it */
+};
+
+struct as_modules {
+    AS_VEC(struct as_module) module; /* 0: nothing known, 1: the kernel, 2: generated code */
+    struct as_map_view by_key;
+    struct as_arena arena;
+};
+#define AS_MODULE_UNKNOWN 0u
+#define AS_MODULE_KERNEL  1u
+#define AS_MODULE_ANON    2u
+
+int as_modules_init(struct as_modules *modules);
+void as_modules_fini(struct as_modules *modules);
+/* The module of a MAP record, new or known. 0 or NOMEM. */
+int as_modules_of(struct as_modules *modules, const struct assay_sample_record *map, uint32_t *out);
+/* Its file, opened now if it was not; NULL when it cannot be. */
+struct assay_object *as_module_object(struct as_modules *modules, uint32_t index);
+/* Link-time address of an offset in the file. */
+bool as_module_address(const struct assay_object *object, uint64_t offset, uint64_t *address);
+
+/* ---- Address spaces ---- */
+
+struct as_mapping {
+    uint64_t start, end;
+    uint64_t offset; /* in the module, of start */
+    uint32_t module;
+};
+
+struct as_space {
+    uint32_t pid;
+    uint32_t generation;           /* changes with every map: what was cached is void */
+    uint32_t threads;              /* 0: the slot is free */
+    AS_VEC(struct as_mapping) map; /* by start, apart from each other */
+};
+
+struct as_spaces {
+    AS_VEC(struct as_space) space;
+    AS_VEC(uint32_t) unused;
+    struct as_map_u64 by_pid;
+    uint32_t generations;
+};
+
+int as_spaces_init(struct as_spaces *spaces);
+void as_spaces_fini(struct as_spaces *spaces);
+/* Index of the space of `pid`, made when there is none. 0 or NOMEM. */
+int as_space_of(struct as_spaces *spaces, uint32_t pid, uint32_t *out);
+int as_space_map(struct as_spaces *spaces, uint32_t pid, struct as_mapping mapping);
+int as_space_fork(struct as_spaces *spaces, const struct assay_sample_record *fork);
+void as_space_exit(struct as_spaces *spaces, const struct assay_sample_record *exit);
+void as_space_exec(struct as_spaces *spaces, uint32_t pid);
+const struct as_mapping *as_space_at(const struct as_space *space, uint64_t address);
+
+/* ---- Unwinding ---- */
+
+#define AS_DEPTH_MOST 512
+
+struct as_frame {
+    uint32_t module;
+    uint64_t address;
+};
+
+struct as_frames {
+    struct as_frame frame[AS_DEPTH_MOST]; /* innermost first */
+    unsigned n;
+    uint8_t end; /* assay_stack_end */
+};
+
+struct as_unwinder;
+
+int as_unwinder_new(struct as_unwinder **out);
+void as_unwinder_free(struct as_unwinder **unwinder);
+/* Appends the user frames of a sample with registers (and stack) to `out`. */
+void as_unwind(struct as_unwinder *unwinder, struct as_modules *modules,
+               const struct as_spaces *spaces, uint32_t space,
+               const struct assay_sample_record *sample, struct as_frames *out);
+/* The frame of a user address. */
+struct as_frame as_frame_of(const struct as_space *space, uint64_t address);
+void as_frames_push(struct as_frames *frames, struct as_frame frame);
+
+/* ---- Stream ---- */
+
+struct as_writer;
+
+int as_writer_new(const char *path, struct as_writer **out, struct assay_error *err);
+int as_writer_finish(struct as_writer **writer, struct assay_error *err);
+void as_writer_free(struct as_writer **writer); /* what was not flushed is lost */
+int as_writer_flush(struct as_writer *writer, struct assay_error *err);
+uint64_t as_writer_bytes(const struct as_writer *writer);
+int as_writer_info(struct as_writer *writer, const char *name, const char *value);
+int as_writer_module(struct as_writer *writer, const struct assay_stream_module *module);
+/* Index of the node, written when it is new. 0 or NOMEM. */
+int as_writer_node(struct as_writer *writer, uint32_t parent, struct as_frame frame, uint32_t *out);
+int as_writer_sample(struct as_writer *writer, const struct assay_sample_record *sample,
+                     uint32_t node, uint8_t end);
+int as_writer_map(struct as_writer *writer, const struct assay_sample_record *map, uint32_t module);
+/* COMM, FORK, EXIT, LOST, SWITCH, THROTTLE. */
+int as_writer_event(struct as_writer *writer, const struct assay_sample_record *record);
+int as_writer_end(struct as_writer *writer, const struct assay_sample_counts *counts,
+                  uint64_t dropped);
+/* Call between samples: starts the nodes anew when there are too many. */
+int as_writer_trim(struct as_writer *writer);
+
+/* Tags of records; a sample has its own bit and flags. */
+enum as_tag {
+    AS_TAG_INFO = 1,
+    AS_TAG_MODULE,
+    AS_TAG_THREAD,
+    AS_TAG_NODE,
+    AS_TAG_RESET,
+    AS_TAG_MAP,
+    AS_TAG_COMM,
+    AS_TAG_EXEC,
+    AS_TAG_FORK,
+    AS_TAG_EXIT,
+    AS_TAG_LOST,
+    AS_TAG_SWITCH_IN,
+    AS_TAG_SWITCH_OUT,
+    AS_TAG_PREEMPT,
+    AS_TAG_THROTTLE,
+    AS_TAG_UNTHROTTLE,
+    AS_TAG_END,
+    AS_TAG_SAMPLE = 0x80, /* + flags */
+};
+enum { AS_SAME_THREAD = 1, AS_SAME_CPU = 2, AS_SAME_PERIOD = 4, AS_STACK_END_SHIFT = 3 };
+
+#define AS_STREAM_MAGIC   "ASSAYSMP"
+#define AS_STREAM_VERSION 1u
+/* Payload of a block, at most: a record never crosses its end. */
+#define AS_BLOCK_B (64u << 10)
+
+#endif

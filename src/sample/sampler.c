@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A sampling session: one event for each thread and processor, one ring buffer for each processor,
+ * and the records of all rings merged by time. Inherited events can only be mapped a processor at
+ * a time, which is why every thread has as many events as there are processors.
+ */
+#include "sample/sampler.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+
+#define RING_B       (512u << 10)
+#define RING_STACK_B (2048u << 10)
+#define RING_LEAST_B (32u << 10)
+/* A copy of this much holds the stacks of nearly all numeric programs (doc/sample.md). */
+#define STACK_B 16384u
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* ---- Opening ------------------------------------------------------------------------------ */
+
+static int take_options(struct assay_sampler *s, const struct assay_sample_options *options,
+                        struct assay_error *err)
+{
+    static const struct assay_sample_options none;
+    struct assay_sample_options *o = &s->options;
+    *o = options ? *options : none;
+    if (o->rate_hz == 0)
+        o->rate_hz = ASSAY_RATE_MEDIUM;
+    if (o->stack_b == 0)
+        o->stack_b = STACK_B;
+    o->stack_b = o->stack_b > 65528 ? 65528 : (o->stack_b + 7) & ~7u;
+    if (o->ring_b == 0)
+        o->ring_b = o->stacks == ASSAY_STACKS_DWARF ? RING_STACK_B : RING_B;
+    if (o->event >= ASSAY_EVENTS || o->stacks > ASSAY_STACKS_DWARF || o->rate_hz > 1000000)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "sampling: event %u, stacks %u and a rate of %u a second cannot be; "
+                            "the rate is at most 1000000",
+                            o->event, o->stacks, o->rate_hz);
+    uint32_t ring_b = RING_LEAST_B; /* a power of two */
+    while (ring_b < o->ring_b && ring_b < 1u << 30)
+        ring_b *= 2;
+    s->choice.ring_b = ring_b;
+    return 0;
+}
+
+/* Processors that are on: "0-3,8" of the kernel. */
+static int add_rings(struct assay_sampler *s)
+{
+    char text[1024] = "0";
+    FILE *f = fopen("/sys/devices/system/cpu/online", "re");
+    if (f) {
+        if (!fgets(text, sizeof text, f))
+            strcpy(text, "0");
+        fclose(f);
+    }
+    for (char *at = text; *at >= '0' && *at <= '9';) {
+        unsigned long from = strtoul(at, &at, 10), to = from;
+        if (*at == '-')
+            to = strtoul(at + 1, &at, 10);
+        for (unsigned long cpu = from; cpu <= to && cpu < 65536; cpu++) {
+            struct as_ring ring = {.fd = -1, .cpu = (uint32_t)cpu};
+            AS_TRY(as_vec_push(&s->ring, ring));
+        }
+        at += *at == ',';
+    }
+    s->heap = as_malloc((s->ring.n + 1) * sizeof *s->heap);
+    return s->heap ? 0 : ASSAY_ERR_NOMEM;
+}
+
+static void raise_file_limit(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+static int map_ring(struct assay_sampler *s, struct as_ring *ring, struct assay_error *err)
+{
+    size_t page_b = (size_t)sysconf(_SC_PAGESIZE);
+    for (;;) {
+        size_t map_b = page_b + s->choice.ring_b;
+        void *at = mmap(NULL, map_b, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
+        if (at != MAP_FAILED) {
+            ring->page = at;
+            ring->map_b = map_b;
+            ring->data_b = s->choice.ring_b;
+            return 0;
+        }
+        /* Over the limit of locked memory: smaller rings, which lose more. */
+        if ((errno != EPERM && errno != ENOMEM) || s->choice.ring_b <= RING_LEAST_B)
+            break;
+        s->choice.ring_b /= 2;
+    }
+    return as_error_set(err, ASSAY_ERR_LIMIT,
+                        "perf events: no %u KiB of buffer for processor %u: %s; raise "
+                        "kernel.perf_event_mlock_kb as root, or 'ulimit -l'",
+                        s->choice.ring_b >> 10, ring->cpu, strerror(errno));
+}
+
+/* The event of one thread on the processor of `ring`. 1: the thread has ended. */
+static int open_event(struct assay_sampler *s, struct as_ring *ring, pid_t tid,
+                      struct assay_error *err)
+{
+    int fd = as_sample_perf_event_open(&s->attr, tid, (int)ring->cpu);
+    if (fd < 0 && errno == ENODEV) /* the processor was switched off */
+        return 0;
+    if (fd < 0)
+        return errno == ESRCH && tid != s->pid ? 1 : as_sample_refused(err, tid, errno);
+    if (as_vec_push(&s->fd, fd) < 0) {
+        close(fd);
+        return as_error_nomem(err, "perf events");
+    }
+    if (ring->fd < 0) {
+        ring->fd = fd;
+        return map_ring(s, ring, err);
+    }
+    if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) < 0)
+        return as_error_set(err, ASSAY_ERR_IO,
+                            "perf events: thread %d cannot share a buffer: %s; sample with "
+                            "fewer threads",
+                            (int)tid, strerror(errno));
+    return 0;
+}
+
+static int open_thread(struct assay_sampler *s, pid_t tid, struct assay_error *err)
+{
+    as_vec_foreach (&s->ring, ring) {
+        int rc = open_event(s, ring, tid, err);
+        if (rc)
+            return rc < 0 ? rc : 0;
+    }
+    return 0;
+}
+
+struct tids {
+    AS_VEC(pid_t) tid;
+};
+
+static bool has_tid(const struct tids *tids, pid_t tid)
+{
+    for (size_t i = 0; i < tids->tid.n; i++)
+        if (tids->tid.at[i] == tid)
+            return true;
+    return false;
+}
+
+/* Threads not yet opened; the number of them, or negative. */
+static int open_new_threads(struct assay_sampler *s, struct tids *tids, struct assay_error *err)
+{
+    char path[64];
+    int found = 0, rc = 0;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)s->pid);
+    DIR *dir = opendir(path);
+    if (!dir)
+        return as_sample_refused(err, s->pid, ESRCH);
+    for (struct dirent *entry; rc == 0 && (entry = readdir(dir));) {
+        pid_t tid = atoi(entry->d_name);
+        if (tid <= 0 || has_tid(tids, tid))
+            continue;
+        rc = as_vec_push(&tids->tid, tid) < 0 ? as_error_nomem(err, "threads") : 0;
+        if (rc == 0)
+            rc = open_thread(s, tid, err);
+        found++;
+    }
+    closedir(dir);
+    return rc < 0 ? rc : found;
+}
+
+/* What threads start after their event is inherited; a second look finds those started before. */
+static int open_all(struct assay_sampler *s, struct assay_error *err)
+{
+    struct tids tids = {0};
+    int found;
+    if (s->options.on_exec)
+        return open_thread(s, s->pid, err);
+    do
+        found = open_new_threads(s, &tids, err);
+    while (found > 0);
+    as_vec_fini(&tids.tid);
+    return found;
+}
+
+int assay_sampler_open(pid_t pid, const struct assay_sample_options *options,
+                       struct assay_sampler **out, struct assay_error *err)
+{
+    struct assay_sampler *s = as_calloc(1, sizeof *s);
+    *out = NULL;
+    if (!s)
+        return as_error_nomem(err, "a sampling session");
+    s->pid = pid;
+    s->opened_ns = now_ns();
+    s->told_existing = s->options.on_exec;
+    int rc = take_options(s, options, err);
+    s->told_existing = s->options.on_exec;
+    raise_file_limit();
+    if (rc == 0 && add_rings(s) < 0)
+        rc = as_error_nomem(err, "a sampling session");
+    if (rc == 0)
+        rc = as_sample_choose(s, pid, (int)s->ring.at[0].cpu, err);
+    s->attr.wakeup_watermark = s->choice.ring_b / 2;
+    if (rc == 0)
+        rc = open_all(s, err);
+    if (rc == 0 && !s->options.on_exec)
+        rc = assay_sampler_enable(s, true, err);
+    if (rc < 0)
+        assay_sampler_close(&s);
+    *out = s;
+    return rc;
+}
+
+void assay_sampler_close(struct assay_sampler **sampler)
+{
+    struct assay_sampler *s = *sampler;
+    if (!s)
+        return;
+    as_vec_foreach (&s->ring, ring) {
+        if (ring->page)
+            munmap(ring->page, ring->map_b);
+        as_vec_fini(&ring->wait);
+    }
+    as_vec_foreach (&s->fd, fd)
+        close(*fd);
+    as_vec_fini(&s->ring);
+    as_vec_fini(&s->fd);
+    as_free(s->heap);
+    as_free(s);
+    *sampler = NULL;
+}
+
+const struct assay_sample_choice *assay_sampler_choice(const struct assay_sampler *sampler)
+{
+    return &sampler->choice;
+}
+
+const struct assay_sample_counts *assay_sampler_counts(const struct assay_sampler *sampler)
+{
+    return &sampler->counts;
+}
+
+int assay_sampler_enable(struct assay_sampler *sampler, bool on, struct assay_error *err)
+{
+    unsigned long request = on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE;
+    as_vec_foreach (&sampler->fd, fd) {
+        if (ioctl(*fd, request, 0) < 0)
+            return as_error_set(err, ASSAY_ERR_IO, "process %d: sampling cannot be %s: %s; retry",
+                                (int)sampler->pid, on ? "resumed" : "stopped", strerror(errno));
+    }
+    return 0;
+}
+
+bool assay_sampler_wait(struct assay_sampler *sampler, int timeout_ms)
+{
+    size_t n = sampler->ring.n;
+    struct pollfd *polls = as_calloc(n + 1, sizeof *polls);
+    for (size_t i = 0; polls && i < n; i++)
+        polls[i] = (struct pollfd){.fd = sampler->ring.at[i].fd, .events = POLLIN};
+    int ready = poll(polls, polls ? (nfds_t)n : 0, timeout_ms);
+    bool any = false;
+    for (size_t i = 0; polls && ready > 0 && i < n; i++)
+        any = any || (polls[i].revents & POLLIN);
+    /* When all threads have ended, every descriptor hangs up at once: that is no reason to spin. */
+    if (ready > 0 && !any)
+        poll(NULL, 0, timeout_ms < 10 ? timeout_ms : 10);
+    as_free(polls);
+    return any;
+}
+
+/* ---- Merging ------------------------------------------------------------------------------ */
+
+static bool earlier(const struct assay_sampler *s, uint32_t a, uint32_t b)
+{
+    return s->ring.at[a].next_ns < s->ring.at[b].next_ns;
+}
+
+static void sift_down(struct assay_sampler *s, uint32_t i)
+{
+    for (;;) {
+        uint32_t least = i, left = 2 * i + 1;
+        for (uint32_t child = left; child < left + 2 && child < s->heap_n; child++)
+            if (earlier(s, s->heap[child], s->heap[least]))
+                least = child;
+        if (least == i)
+            return;
+        uint32_t swap = s->heap[i];
+        s->heap[i] = s->heap[least];
+        s->heap[least] = swap;
+        i = least;
+    }
+}
+
+static void look_at_next(struct assay_sampler *s, struct as_ring *ring)
+{
+    if (ring->from < ring->wait.n)
+        ring->next_ns = as_record_time(&s->attr, ring->wait.at + ring->from);
+}
+
+static void make_heap(struct assay_sampler *s)
+{
+    s->heap_n = 0;
+    for (uint32_t i = 0; i < s->ring.n; i++) {
+        look_at_next(s, &s->ring.at[i]);
+        if (s->ring.at[i].from < s->ring.at[i].wait.n)
+            s->heap[s->heap_n++] = i;
+    }
+    for (uint32_t i = s->heap_n; i-- > 0;)
+        sift_down(s, i);
+}
+
+static int hand_out(struct assay_sampler *s, const uint8_t *bytes, assay_sample_sink *sink,
+                    void *context, struct assay_error *err)
+{
+    struct assay_sample_record record;
+    uint64_t regs[AS_SAMPLE_REGS_N];
+    bool damaged;
+    s->counts.records++;
+    if (!as_record_parse(&s->attr, bytes, &record, regs, &damaged)) {
+        s->counts.damaged += damaged;
+        return 0;
+    }
+    s->counts.samples += record.kind == ASSAY_SAMPLE_SAMPLE;
+    s->counts.lost += record.lost;
+    s->counts.throttled += record.kind == ASSAY_SAMPLE_THROTTLE && record.out;
+    s->counts.late += record.time_ns < s->handed_ns;
+    if (record.time_ns > s->handed_ns)
+        s->handed_ns = record.time_ns;
+    return sink(context, &record, err);
+}
+
+int assay_sampler_pump(struct assay_sampler *sampler, bool last, assay_sample_sink *sink,
+                       void *context, struct assay_error *err)
+{
+    uint64_t begun_ns = now_ns();
+    if (!sampler->told_existing) {
+        sampler->told_existing = true;
+        AS_TRY(as_sample_existing(sampler->pid, sampler->opened_ns, sink, context, err));
+    }
+    as_vec_foreach (&sampler->ring, ring) {
+        if (as_ring_drain(sampler, ring) < 0)
+            return as_error_nomem(err, "records waiting for their turn");
+    }
+    /* A record from before the last pump began has been in its ring since this one began. */
+    uint64_t limit_ns = last ? UINT64_MAX : sampler->barrier_ns;
+    make_heap(sampler);
+    while (sampler->heap_n && sampler->ring.at[sampler->heap[0]].next_ns < limit_ns) {
+        struct as_ring *ring = &sampler->ring.at[sampler->heap[0]];
+        struct perf_event_header header;
+        const uint8_t *bytes = ring->wait.at + ring->from;
+        memcpy(&header, bytes, sizeof header);
+        ring->from += header.size;
+        AS_TRY(hand_out(sampler, bytes, sink, context, err));
+        if (ring->from == ring->wait.n)
+            sampler->heap[0] = sampler->heap[--sampler->heap_n];
+        else
+            look_at_next(sampler, ring);
+        sift_down(sampler, 0);
+    }
+    sampler->barrier_ns = begun_ns;
+    return 0;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Inside the sampler: the events of a session, one ring a processor, records copied out of it and
+ * waiting for their turn.
+ */
+#ifndef AS_SAMPLE_SAMPLER_H
+#define AS_SAMPLE_SAMPLER_H
+
+#include <linux/perf_event.h>
+
+#include <assay/sample.h>
+
+#include "base/error.h"
+#include "base/vec.h"
+
+/* The registers asked for: all general ones and the pc. In the order of their bits. */
+#define AS_SAMPLE_REGS_N 17
+extern const uint64_t as_sample_regs_mask;
+
+struct as_ring {
+    int fd; /* leader: the event whose buffer it is */
+    uint32_t cpu;
+    struct perf_event_mmap_page *page; /* NULL: not mapped */
+    size_t map_b, data_b;
+    /* Whole records not yet handed out, in order of time but for stragglers; [from, n) is left. */
+    AS_VEC(uint8_t) wait;
+    size_t from;
+    uint64_t next_ns; /* time of the record at `from` */
+};
+
+struct assay_sampler {
+    pid_t pid;
+    struct assay_sample_options options;
+    struct assay_sample_choice choice;
+    struct assay_sample_counts counts;
+    struct perf_event_attr attr; /* of every event */
+    AS_VEC(struct as_ring) ring;
+    AS_VEC(int) fd; /* of all events, leaders too */
+    uint32_t *heap; /* rings that have something waiting, earliest first */
+    uint32_t heap_n;
+    uint64_t barrier_ns; /* what is earlier can no longer be overtaken */
+    uint64_t handed_ns;
+    uint64_t opened_ns;
+    bool told_existing;
+};
+
+int as_sample_perf_event_open(const struct perf_event_attr *attr, pid_t pid, int cpu);
+
+/*
+ * Fills attr and choice: the best event that can be opened for `pid` on `cpu`. Errors as
+ * assay_sampler_open.
+ */
+int as_sample_choose(struct assay_sampler *sampler, pid_t pid, int cpu, struct assay_error *err);
+/* The sentence for `error` of perf_event_open. */
+int as_sample_refused(struct assay_error *err, pid_t pid, int error);
+
+/* ---- Rings ---- */
+
+/* Copies what the kernel has written to `ring->wait` and frees the kernel's room. */
+int as_ring_drain(struct assay_sampler *sampler, struct as_ring *ring);
+
+/* ---- Records ---- */
+
+/* Time of a whole record; 0 when it has none. */
+uint64_t as_record_time(const struct perf_event_attr *attr, const uint8_t *record);
+/* False for kinds without interest and damage (then *damaged). `regs`: room for 17. */
+bool as_record_parse(const struct perf_event_attr *attr, const uint8_t *bytes,
+                     struct assay_sample_record *out, uint64_t *regs, bool *damaged);
+
+/* Gives maps, names and threads of a process that runs already, as of `time_ns`. */
+int as_sample_existing(pid_t pid, uint64_t time_ns, assay_sample_sink *sink, void *context,
+                       struct assay_error *err);
+
+#endif

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reader of the sample stream. A stream may be cut anywhere (its writer was killed, the disk was
+ * full) or damaged: reading ends before the first block that is not whole, and says so.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/alloc.h"
+#include "base/read.h"
+#include "sample/recorder.h"
+
+struct assay_stream {
+    int fd;
+    uint8_t *block;
+    struct as_read r; /* what is left of the block */
+    bool over, ended, damaged;
+    struct as_arena text; /* paths of modules */
+    AS_VEC(struct assay_stream_module) module;
+    AS_VEC(struct assay_stream_thread) thread;
+    AS_VEC(struct assay_stream_node) node;
+    uint32_t node_base; /* the writer's node 0 of now is ours + this */
+    char name[4097], value[4097];
+    uint64_t last_ns, last_period, last_address;
+    uint32_t last_thread, last_cpu, last_node;
+    struct assay_sample_counts counts;
+    uint64_t dropped;
+};
+
+static size_t read_full(int fd, void *to, size_t n)
+{
+    size_t have = 0;
+    while (have < n) {
+        ssize_t got = read(fd, (char *)to + have, n - have);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        have += (size_t)got;
+    }
+    return have;
+}
+
+static int check_head(struct assay_stream *s, const char *path, struct assay_error *err)
+{
+    uint8_t head[16];
+    uint32_t version;
+    size_t n = read_full(s->fd, head, sizeof head);
+    if (n != sizeof head || memcmp(head, AS_STREAM_MAGIC, 8) != 0)
+        return as_error_set(err, ASSAY_ERR_CORRUPT,
+                            "%s: is not a stream of samples: it does not begin with %s; name the "
+                            "file of a run",
+                            path, AS_STREAM_MAGIC);
+    memcpy(&version, head + 8, sizeof version);
+    if (version != AS_STREAM_VERSION)
+        return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+                            "%s: is a stream of version %u; this program reads version %u, use "
+                            "the one that wrote it",
+                            path, version, AS_STREAM_VERSION);
+    return 0;
+}
+
+int assay_stream_open(const char *path, struct assay_stream **out, struct assay_error *err)
+{
+    struct assay_stream_node none = {0};
+    struct assay_stream *s = as_calloc(1, sizeof *s);
+    int rc = 0;
+    *out = NULL;
+    if (!s)
+        return as_error_nomem(err, path);
+    as_arena_init(&s->text);
+    s->block = as_malloc(AS_BLOCK_B);
+    s->fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (s->fd < 0) {
+        int code = errno == ENOENT   ? ASSAY_ERR_NOT_FOUND
+                   : errno == EACCES ? ASSAY_ERR_PERMISSION
+                                     : ASSAY_ERR_IO;
+        rc = as_error_set(err, code, "%s: cannot be opened: %s; name the stream of a run", path,
+                          strerror(errno));
+    } else if (!s->block || as_vec_push(&s->node, none) < 0) {
+        rc = as_error_nomem(err, path);
+    } else {
+        rc = check_head(s, path, err);
+    }
+    if (rc < 0)
+        assay_stream_close(&s);
+    *out = s;
+    return rc;
+}
+
+void assay_stream_close(struct assay_stream **stream)
+{
+    struct assay_stream *s = *stream;
+    if (!s)
+        return;
+    if (s->fd >= 0)
+        close(s->fd);
+    as_arena_fini(&s->text);
+    as_vec_fini(&s->module);
+    as_vec_fini(&s->thread);
+    as_vec_fini(&s->node);
+    as_free(s->block);
+    as_free(s);
+    *stream = NULL;
+}
+
+/* ---- Values ------------------------------------------------------------------------------- */
+
+static int64_t take_s(struct as_read *r)
+{
+    uint64_t v = as_read_uleb(r);
+    return (int64_t)(v >> 1 ^ -(v & 1));
+}
+
+static void take_text(struct as_read *r, char *to)
+{
+    uint64_t n = as_read_uleb(r);
+    const uint8_t *p = as_read_bytes(r, n);
+    to[0] = 0;
+    if (!p || n > 4096) {
+        as_read_fail(r);
+        return;
+    }
+    memcpy(to, p, (size_t)n);
+    to[n] = 0;
+}
+
+/* An index into a table of `n`. */
+static uint32_t take_index(struct as_read *r, size_t n)
+{
+    uint64_t v = as_read_uleb(r);
+    if (v >= n)
+        as_read_fail(r);
+    return r->bad ? 0 : (uint32_t)v;
+}
+
+static void take_time(struct assay_stream *s)
+{
+    s->last_ns += (uint64_t)take_s(&s->r);
+}
+
+/* ---- Definitions -------------------------------------------------------------------------- */
+
+static int take_module(struct assay_stream *s)
+{
+    struct assay_stream_module module = {0};
+    module.kind = as_read_u8(&s->r);
+    take_text(&s->r, s->name);
+    module.device = as_read_uleb(&s->r);
+    module.inode = as_read_uleb(&s->r);
+    module.build_id_b = as_read_u8(&s->r);
+    const uint8_t *id = as_read_bytes(&s->r, module.build_id_b);
+    if (module.build_id_b > sizeof module.build_id || module.kind > ASSAY_MODULE_UNKNOWN)
+        as_read_fail(&s->r);
+    if (s->r.bad)
+        return 0;
+    memcpy(module.build_id, id, module.build_id_b);
+    module.path = as_arena_strndup(&s->text, s->name, strlen(s->name));
+    return module.path ? as_vec_push(&s->module, module) : ASSAY_ERR_NOMEM;
+}
+
+static int take_thread(struct assay_stream *s)
+{
+    struct assay_stream_thread thread;
+    thread.pid = (uint32_t)as_read_uleb(&s->r);
+    thread.tid = (uint32_t)as_read_uleb(&s->r);
+    return s->r.bad ? 0 : as_vec_push(&s->thread, thread);
+}
+
+static int take_node(struct assay_stream *s)
+{
+    struct assay_stream_node node;
+    size_t index = s->node.n - s->node_base;
+    uint64_t up = as_read_uleb(&s->r);
+    node.module = take_index(&s->r, s->module.n);
+    s->last_address += (uint64_t)take_s(&s->r);
+    node.address = s->last_address;
+    if (up == 0 || up > index)
+        as_read_fail(&s->r);
+    if (s->r.bad)
+        return 0;
+    node.parent = up == index ? 0 : (uint32_t)(s->node.n - up);
+    return as_vec_push(&s->node, node);
+}
+
+/* Definitions and other records that are not handed out; false for those that are. */
+static bool take_definition(struct assay_stream *s, uint8_t tag, int *rc)
+{
+    switch (tag) {
+    case AS_TAG_MODULE:
+        *rc = take_module(s);
+        return true;
+    case AS_TAG_THREAD:
+        *rc = take_thread(s);
+        return true;
+    case AS_TAG_NODE:
+        *rc = take_node(s);
+        return true;
+    case AS_TAG_RESET:
+        s->node_base = (uint32_t)s->node.n - 1;
+        s->last_node = 0;
+        return true;
+    case AS_TAG_END:
+        s->counts.records = as_read_uleb(&s->r);
+        s->counts.samples = as_read_uleb(&s->r);
+        s->counts.lost = as_read_uleb(&s->r);
+        s->counts.throttled = as_read_uleb(&s->r);
+        s->counts.damaged = as_read_uleb(&s->r);
+        s->counts.late = as_read_uleb(&s->r);
+        s->dropped = as_read_uleb(&s->r);
+        s->ended = !s->r.bad;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* ---- Records ------------------------------------------------------------------------------ */
+
+static void take_sample(struct assay_stream *s, uint8_t tag, struct assay_stream_record *out)
+{
+    take_time(s);
+    if (!(tag & AS_SAME_THREAD))
+        s->last_thread = take_index(&s->r, s->thread.n);
+    if (!(tag & AS_SAME_CPU))
+        s->last_cpu = (uint32_t)as_read_uleb(&s->r);
+    if (!(tag & AS_SAME_PERIOD))
+        s->last_period = as_read_uleb(&s->r);
+    int64_t node = (int64_t)s->last_node + take_s(&s->r);
+    out->kind = ASSAY_STREAM_SAMPLE;
+    out->end = tag >> AS_STACK_END_SHIFT & 3;
+    if (node < 0 || (uint64_t)node >= s->node.n - s->node_base || s->last_thread >= s->thread.n)
+        as_read_fail(&s->r);
+    if (s->r.bad)
+        return;
+    s->last_node = (uint32_t)node;
+    out->thread = s->last_thread;
+    out->cpu = s->last_cpu;
+    out->period = s->last_period;
+    out->node = node ? s->node_base + (uint32_t)node : 0;
+}
+
+static void take_map(struct assay_stream *s, struct assay_stream_record *out)
+{
+    take_time(s);
+    out->kind = ASSAY_STREAM_MAP;
+    out->thread = take_index(&s->r, s->thread.n);
+    out->address = as_read_uleb(&s->r);
+    out->size_b = as_read_uleb(&s->r);
+    out->offset = as_read_uleb(&s->r);
+    out->module = take_index(&s->r, s->module.n);
+}
+
+static void take_event(struct assay_stream *s, uint8_t tag, struct assay_stream_record *out)
+{
+    static const uint8_t kind[] = {
+        [AS_TAG_COMM] = ASSAY_STREAM_COMM,         [AS_TAG_EXEC] = ASSAY_STREAM_COMM,
+        [AS_TAG_FORK] = ASSAY_STREAM_FORK,         [AS_TAG_EXIT] = ASSAY_STREAM_EXIT,
+        [AS_TAG_LOST] = ASSAY_STREAM_LOST,         [AS_TAG_SWITCH_IN] = ASSAY_STREAM_SWITCH,
+        [AS_TAG_SWITCH_OUT] = ASSAY_STREAM_SWITCH, [AS_TAG_PREEMPT] = ASSAY_STREAM_SWITCH,
+        [AS_TAG_THROTTLE] = ASSAY_STREAM_THROTTLE, [AS_TAG_UNTHROTTLE] = ASSAY_STREAM_THROTTLE,
+    };
+    out->kind = kind[tag];
+    out->out = tag == AS_TAG_EXEC || tag == AS_TAG_SWITCH_OUT || tag == AS_TAG_PREEMPT ||
+               tag == AS_TAG_THROTTLE;
+    out->preempted = tag == AS_TAG_PREEMPT;
+    take_time(s);
+    out->thread = take_index(&s->r, s->thread.n);
+    out->cpu = (uint32_t)as_read_uleb(&s->r);
+    if (tag == AS_TAG_FORK)
+        out->parent = take_index(&s->r, s->thread.n);
+    else if (tag == AS_TAG_LOST)
+        out->lost = as_read_uleb(&s->r);
+    else if (tag == AS_TAG_COMM || tag == AS_TAG_EXEC) {
+        take_text(&s->r, s->name);
+        out->text = s->name;
+    }
+}
+
+/* True: `*out` is filled. */
+static bool take_record(struct assay_stream *s, struct assay_stream_record *out, int *rc)
+{
+    uint8_t tag = as_read_u8(&s->r);
+    *out = (struct assay_stream_record){0};
+    if (take_definition(s, tag, rc))
+        return false;
+    if (tag & AS_TAG_SAMPLE) {
+        take_sample(s, tag, out);
+    } else if (tag == AS_TAG_INFO) {
+        out->kind = ASSAY_STREAM_INFO;
+        take_text(&s->r, s->name);
+        take_text(&s->r, s->value);
+        out->text = s->name;
+        out->value = s->value;
+    } else if (tag == AS_TAG_MAP) {
+        take_map(s, out);
+    } else if (tag >= AS_TAG_COMM && tag <= AS_TAG_UNTHROTTLE) {
+        take_event(s, tag, out);
+    } else {
+        as_read_fail(&s->r);
+    }
+    out->time_ns = s->last_ns;
+    return !s->r.bad;
+}
+
+static bool next_block(struct assay_stream *s)
+{
+    uint32_t head[2];
+    size_t n = read_full(s->fd, head, sizeof head);
+    s->over = true;
+    if (n != sizeof head || head[0] > AS_BLOCK_B)
+        return false;
+    if (read_full(s->fd, s->block, head[0]) != head[0] ||
+        crc32(crc32(0, NULL, 0), s->block, head[0]) != head[1])
+        return false;
+    s->r = as_read_of(s->block, head[0]);
+    s->over = false;
+    return true;
+}
+
+int assay_stream_next(struct assay_stream *stream, struct assay_stream_record *out,
+                      struct assay_error *err)
+{
+    int rc = 0;
+    for (;;) {
+        if (stream->over || (as_read_left(&stream->r) == 0 && !next_block(stream)))
+            return 0;
+        bool is_record = take_record(stream, out, &rc);
+        if (rc < 0)
+            return as_error_nomem(err, "a stream of samples");
+        if (stream->r.bad) { /* the checksum was right: not of this version's making */
+            stream->over = stream->damaged = true;
+            return 0;
+        }
+        if (is_record)
+            return 1;
+    }
+}
+
+bool assay_stream_truncated(const struct assay_stream *stream)
+{
+    return !stream->ended || stream->damaged;
+}
+
+const struct assay_stream_module *assay_stream_modules(const struct assay_stream *stream, size_t *n)
+{
+    *n = stream->module.n;
+    return stream->module.at;
+}
+
+const struct assay_stream_thread *assay_stream_threads(const struct assay_stream *stream, size_t *n)
+{
+    *n = stream->thread.n;
+    return stream->thread.at;
+}
+
+const struct assay_stream_node *assay_stream_nodes(const struct assay_stream *stream, size_t *n)
+{
+    *n = stream->node.n;
+    return stream->node.at;
+}
+
+const struct assay_sample_counts *assay_stream_counts(const struct assay_stream *stream,
+                                                      uint64_t *dropped)
+{
+    *dropped = stream->dropped;
+    return &stream->counts;
+}

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writer of the sample stream: varints in blocks with a checksum, call paths as a tree of frames
+ * written once each. The format stands in doc/sample.md; what is flushed can be read whatever
+ * happens to the writer.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/alloc.h"
+#include "sample/recorder.h"
+
+/* Nodes before the tree is started anew: 32 MiB of them, and 16 MiB of table. */
+#define NODES_MOST (2u << 20)
+
+struct as_writer {
+    int fd;
+    char *path;
+    uint64_t written_b;
+    uint8_t *block; /* AS_BLOCK_B with its head before it */
+    size_t n;
+    int failed; /* errno of the first failure */
+    struct as_map_u64 thread;
+    uint32_t thread_n;
+    AS_VEC(struct assay_stream_node) node; /* 0: no frame */
+    uint32_t *slot;                        /* hash table of nodes; 0: free */
+    size_t slot_n;                         /* a power of two */
+    uint64_t last_ns, last_period, last_address;
+    uint32_t last_thread, last_cpu, last_node;
+};
+
+#define HEAD_B 8
+
+/* ---- Bytes -------------------------------------------------------------------------------- */
+
+static int write_all(struct as_writer *w, const uint8_t *p, size_t n)
+{
+    while (n && !w->failed) {
+        ssize_t done = write(w->fd, p, n);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0) {
+            w->failed = done < 0 ? errno : ENOSPC;
+            break;
+        }
+        p += done;
+        n -= (size_t)done;
+        w->written_b += (uint64_t)done;
+    }
+    return w->failed ? ASSAY_ERR_IO : 0;
+}
+
+static int end_block(struct as_writer *w)
+{
+    if (w->n == HEAD_B || w->failed)
+        return w->failed ? ASSAY_ERR_IO : 0;
+    uint32_t head[2] = {(uint32_t)(w->n - HEAD_B), 0};
+    head[1] = (uint32_t)crc32(crc32(0, NULL, 0), w->block + HEAD_B, head[0]);
+    memcpy(w->block, head, HEAD_B);
+    int rc = write_all(w, w->block, w->n);
+    w->n = HEAD_B;
+    return rc;
+}
+
+/* Room for a record of `n` bytes in this block. */
+static void room(struct as_writer *w, size_t n)
+{
+    if (w->n + n > HEAD_B + AS_BLOCK_B)
+        end_block(w); /* a failure sticks */
+}
+
+static void put_u8(struct as_writer *w, unsigned v)
+{
+    w->block[w->n++] = (uint8_t)v;
+}
+
+static void put_u(struct as_writer *w, uint64_t v)
+{
+    while (v >= 0x80) {
+        put_u8(w, (unsigned)(v & 0x7f) | 0x80);
+        v >>= 7;
+    }
+    put_u8(w, (unsigned)v);
+}
+
+/* Small numbers of either sign are short. */
+static void put_s(struct as_writer *w, int64_t v)
+{
+    put_u(w, (uint64_t)v << 1 ^ (uint64_t)(v >> 63));
+}
+
+static void put_text(struct as_writer *w, const char *text)
+{
+    size_t n = strnlen(text, 4096);
+    put_u(w, n);
+    memcpy(w->block + w->n, text, n);
+    w->n += n;
+}
+
+static void put_time(struct as_writer *w, uint64_t time_ns)
+{
+    put_s(w, (int64_t)(time_ns - w->last_ns));
+    w->last_ns = time_ns;
+}
+
+static int result(const struct as_writer *w)
+{
+    return w->failed ? ASSAY_ERR_IO : 0;
+}
+
+/* ---- Opening and closing ------------------------------------------------------------------ */
+
+static int io_error(const struct as_writer *w, struct assay_error *err)
+{
+    return as_error_set(err, ASSAY_ERR_IO,
+                        "%s: cannot be written: %s; free space or choose another place", w->path,
+                        strerror(w->failed));
+}
+
+static int allocate(struct as_writer *w, const char *path)
+{
+    struct assay_stream_node none = {0};
+    w->path = as_malloc(strlen(path) + 1);
+    w->block = as_malloc(HEAD_B + AS_BLOCK_B);
+    w->slot_n = 1u << 12;
+    w->slot = as_calloc(w->slot_n, sizeof *w->slot);
+    if (!w->path || !w->block || !w->slot)
+        return ASSAY_ERR_NOMEM;
+    strcpy(w->path, path);
+    return as_vec_push(&w->node, none);
+}
+
+int as_writer_new(const char *path, struct as_writer **out, struct assay_error *err)
+{
+    struct as_writer *w = as_calloc(1, sizeof *w);
+    *out = NULL;
+    if (!w)
+        return as_error_nomem(err, path);
+    w->fd = -1;
+    w->n = HEAD_B;
+    as_map_u64_init(&w->thread);
+    int rc = allocate(w, path) < 0 ? as_error_nomem(err, path) : 0;
+    if (rc == 0) {
+        uint8_t head[16] = AS_STREAM_MAGIC;
+        uint32_t version = AS_STREAM_VERSION;
+        memcpy(head + 8, &version, sizeof version);
+        w->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        w->failed = w->fd < 0 ? errno : 0;
+        if (w->failed || write_all(w, head, sizeof head) < 0)
+            rc = io_error(w, err);
+    }
+    if (rc < 0)
+        as_writer_free(&w);
+    *out = w;
+    return rc;
+}
+
+void as_writer_free(struct as_writer **writer)
+{
+    struct as_writer *w = *writer;
+    if (!w)
+        return;
+    if (w->fd >= 0)
+        close(w->fd);
+    as_map_u64_fini(&w->thread);
+    as_vec_fini(&w->node);
+    as_free(w->slot);
+    as_free(w->block);
+    as_free(w->path);
+    as_free(w);
+    *writer = NULL;
+}
+
+int as_writer_flush(struct as_writer *writer, struct assay_error *err)
+{
+    return end_block(writer) < 0 ? io_error(writer, err) : 0;
+}
+
+int as_writer_finish(struct as_writer **writer, struct assay_error *err)
+{
+    struct as_writer *w = *writer;
+    int rc = as_writer_flush(w, err);
+    if (rc == 0 && close(w->fd) < 0) {
+        w->failed = errno;
+        rc = io_error(w, err);
+    }
+    if (rc == 0)
+        w->fd = -1;
+    as_writer_free(writer);
+    return rc;
+}
+
+uint64_t as_writer_bytes(const struct as_writer *writer)
+{
+    return writer->written_b + writer->n - HEAD_B;
+}
+
+/* ---- Definitions -------------------------------------------------------------------------- */
+
+int as_writer_info(struct as_writer *writer, const char *name, const char *value)
+{
+    room(writer, 16 + 2 * 4096);
+    put_u8(writer, AS_TAG_INFO);
+    put_text(writer, name);
+    put_text(writer, value);
+    return result(writer);
+}
+
+int as_writer_module(struct as_writer *writer, const struct assay_stream_module *module)
+{
+    room(writer, 64 + 4096);
+    put_u8(writer, AS_TAG_MODULE);
+    put_u8(writer, module->kind);
+    put_text(writer, module->path);
+    put_u(writer, module->device);
+    put_u(writer, module->inode);
+    put_u8(writer, module->build_id_b);
+    memcpy(writer->block + writer->n, module->build_id, module->build_id_b);
+    writer->n += module->build_id_b;
+    return result(writer);
+}
+
+/* Index of a thread, defined at its first mention. Numbers used again are the same thread here:
+ * FORK and EXIT tell them apart. */
+static int thread_of(struct as_writer *w, uint32_t pid, uint32_t tid, uint32_t *out)
+{
+    uint64_t key = (uint64_t)pid << 32 | tid;
+    *out = as_map_u64_get(&w->thread, key);
+    if (*out != AS_MAP_NONE)
+        return 0;
+    *out = w->thread_n++;
+    room(w, 16);
+    put_u8(w, AS_TAG_THREAD);
+    put_u(w, pid);
+    put_u(w, tid);
+    return as_map_u64_put(&w->thread, key, *out);
+}
+
+static size_t hash_of(const struct assay_stream_node *node)
+{
+    uint64_t h =
+        (node->address + ((uint64_t)node->parent << 32 | node->module) * 0xff51afd7ed558ccdu) *
+        0x9e3779b97f4a7c15u;
+    return (size_t)(h ^ h >> 29);
+}
+
+static uint32_t *slot_for(struct as_writer *w, const struct assay_stream_node *node)
+{
+    size_t i = hash_of(node) & (w->slot_n - 1);
+    while (w->slot[i]) {
+        const struct assay_stream_node *there = &w->node.at[w->slot[i]];
+        if (there->address == node->address && there->parent == node->parent &&
+            there->module == node->module)
+            break;
+        i = (i + 1) & (w->slot_n - 1);
+    }
+    return &w->slot[i];
+}
+
+/* At most half full. */
+static int grow(struct as_writer *w)
+{
+    if (w->node.n * 2 < w->slot_n)
+        return 0;
+    uint32_t *slot = as_calloc(w->slot_n * 2, sizeof *slot);
+    if (!slot)
+        return ASSAY_ERR_NOMEM;
+    as_free(w->slot);
+    w->slot = slot;
+    w->slot_n *= 2;
+    for (uint32_t i = 1; i < w->node.n; i++)
+        *slot_for(w, &w->node.at[i]) = i;
+    return 0;
+}
+
+int as_writer_node(struct as_writer *writer, uint32_t parent, struct as_frame frame, uint32_t *out)
+{
+    struct assay_stream_node node = {
+        .parent = parent, .module = frame.module, .address = frame.address};
+    AS_TRY(grow(writer));
+    uint32_t *slot = slot_for(writer, &node);
+    *out = *slot;
+    if (*slot)
+        return 0;
+    *out = *slot = (uint32_t)writer->node.n;
+    AS_TRY(as_vec_push(&writer->node, node));
+    room(writer, 32);
+    put_u8(writer, AS_TAG_NODE);
+    put_u(writer, *out - parent);
+    put_u(writer, frame.module);
+    put_s(writer, (int64_t)(frame.address - writer->last_address));
+    writer->last_address = frame.address;
+    return result(writer);
+}
+
+int as_writer_trim(struct as_writer *writer)
+{
+    if (writer->node.n < NODES_MOST)
+        return 0;
+    writer->node.n = 1;
+    memset(writer->slot, 0, writer->slot_n * sizeof *writer->slot);
+    writer->last_node = 0;
+    room(writer, 1);
+    put_u8(writer, AS_TAG_RESET);
+    return result(writer);
+}
+
+/* ---- Records ------------------------------------------------------------------------------ */
+
+int as_writer_sample(struct as_writer *writer, const struct assay_sample_record *sample,
+                     uint32_t node, uint8_t end)
+{
+    struct as_writer *w = writer;
+    uint32_t thread;
+    AS_TRY(thread_of(w, sample->pid, sample->tid, &thread));
+    room(w, 64);
+    unsigned flags = (unsigned)end << AS_STACK_END_SHIFT;
+    flags |= thread == w->last_thread ? AS_SAME_THREAD : 0;
+    flags |= sample->cpu == w->last_cpu ? AS_SAME_CPU : 0;
+    flags |= sample->period == w->last_period ? AS_SAME_PERIOD : 0;
+    put_u8(w, AS_TAG_SAMPLE | flags);
+    put_time(w, sample->time_ns);
+    if (!(flags & AS_SAME_THREAD))
+        put_u(w, thread);
+    if (!(flags & AS_SAME_CPU))
+        put_u(w, sample->cpu);
+    if (!(flags & AS_SAME_PERIOD))
+        put_u(w, sample->period);
+    put_s(w, (int64_t)node - (int64_t)w->last_node);
+    w->last_thread = thread;
+    w->last_cpu = sample->cpu;
+    w->last_period = sample->period;
+    w->last_node = node;
+    return result(w);
+}
+
+int as_writer_map(struct as_writer *writer, const struct assay_sample_record *map, uint32_t module)
+{
+    uint32_t thread;
+    AS_TRY(thread_of(writer, map->pid, map->tid, &thread));
+    room(writer, 64);
+    put_u8(writer, AS_TAG_MAP);
+    put_time(writer, map->time_ns);
+    put_u(writer, thread);
+    put_u(writer, map->address);
+    put_u(writer, map->size_b);
+    put_u(writer, map->offset);
+    put_u(writer, module);
+    return result(writer);
+}
+
+static unsigned tag_of(const struct assay_sample_record *record)
+{
+    switch (record->kind) {
+    case ASSAY_SAMPLE_COMM:
+        return record->out ? AS_TAG_EXEC : AS_TAG_COMM;
+    case ASSAY_SAMPLE_FORK:
+        return AS_TAG_FORK;
+    case ASSAY_SAMPLE_EXIT:
+        return AS_TAG_EXIT;
+    case ASSAY_SAMPLE_LOST:
+        return AS_TAG_LOST;
+    case ASSAY_SAMPLE_SWITCH:
+        return !record->out        ? AS_TAG_SWITCH_IN
+               : record->preempted ? AS_TAG_PREEMPT
+                                   : AS_TAG_SWITCH_OUT;
+    default:
+        return record->out ? AS_TAG_THROTTLE : AS_TAG_UNTHROTTLE;
+    }
+}
+
+int as_writer_event(struct as_writer *writer, const struct assay_sample_record *record)
+{
+    uint32_t thread, parent = 0;
+    unsigned tag = tag_of(record);
+    AS_TRY(thread_of(writer, record->pid, record->tid, &thread));
+    if (tag == AS_TAG_FORK)
+        AS_TRY(thread_of(writer, record->parent_pid, record->parent_tid, &parent));
+    room(writer, 64 + 4096);
+    put_u8(writer, tag);
+    put_time(writer, record->time_ns);
+    put_u(writer, thread);
+    put_u(writer, record->cpu);
+    if (tag == AS_TAG_COMM || tag == AS_TAG_EXEC)
+        put_text(writer, record->text);
+    else if (tag == AS_TAG_FORK)
+        put_u(writer, parent);
+    else if (tag == AS_TAG_LOST)
+        put_u(writer, record->lost);
+    return result(writer);
+}
+
+int as_writer_end(struct as_writer *writer, const struct assay_sample_counts *counts,
+                  uint64_t dropped)
+{
+    static const struct assay_sample_counts none;
+    if (!counts)
+        counts = &none;
+    room(writer, 80);
+    put_u8(writer, AS_TAG_END);
+    put_u(writer, counts->records);
+    put_u(writer, counts->samples);
+    put_u(writer, counts->lost);
+    put_u(writer, counts->throttled);
+    put_u(writer, counts->damaged);
+    put_u(writer, counts->late);
+    put_u(writer, dropped);
+    return result(writer);
+}

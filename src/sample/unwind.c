@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Stacks from a sample's registers and copy of the stack: by the unwind rows of each module, where
+ * there are none (generated code) by the frame pointer. Rows found are cached by address, since
+ * the same places come again and again. Never guesses silently: how a stack ends is told.
+ */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "sample/recorder.h"
+
+/* Of two: entries of the cache. A program has some thousand places on its stacks. */
+#define CACHE_N 8192u
+
+struct cached {
+    uint64_t pc;
+    uint32_t generation; /* of the space; 0: empty */
+    bool mapped;
+    struct as_frame frame;
+    const struct assay_unwind_row *row; /* or NULL */
+    const struct assay_object *object;
+    uint64_t bias;
+};
+
+struct as_unwinder {
+    struct cached cache[CACHE_N];
+};
+
+/* The copy of the stack. */
+struct memory {
+    uint64_t at;
+    const uint8_t *bytes;
+    uint64_t size_b;
+    bool beyond; /* a word above the copy was wanted */
+};
+
+int as_unwinder_new(struct as_unwinder **out)
+{
+    *out = as_calloc(1, sizeof **out);
+    return *out ? 0 : ASSAY_ERR_NOMEM;
+}
+
+void as_unwinder_free(struct as_unwinder **unwinder)
+{
+    as_free(*unwinder);
+    *unwinder = NULL;
+}
+
+void as_frames_push(struct as_frames *frames, struct as_frame frame)
+{
+    if (frames->n < AS_DEPTH_MOST)
+        frames->frame[frames->n++] = frame;
+    else
+        frames->end = ASSAY_STACK_CUT;
+}
+
+static struct as_frame frame_in(const struct as_mapping *map, uint64_t address)
+{
+    if (!map)
+        return (struct as_frame){AS_MODULE_UNKNOWN, address};
+    if (map->module == AS_MODULE_ANON)
+        return (struct as_frame){AS_MODULE_ANON, address};
+    return (struct as_frame){map->module, address - map->start + map->offset};
+}
+
+struct as_frame as_frame_of(const struct as_space *space, uint64_t address)
+{
+    return frame_in(as_space_at(space, address), address);
+}
+
+static bool read_word(void *context, uint64_t address, uint64_t *word)
+{
+    struct memory *memory = context;
+    uint64_t offset = address - memory->at;
+    if (address < memory->at)
+        return false;
+    if (offset > memory->size_b || memory->size_b - offset < sizeof *word) {
+        /* Far away is no stack of this thread: a value of nonsense, or another stack. */
+        memory->beyond = offset < memory->size_b + (64u << 20);
+        return false;
+    }
+    memcpy(word, memory->bytes + offset, sizeof *word);
+    return true;
+}
+
+static const struct cached *look_up(struct as_unwinder *unwinder, struct as_modules *modules,
+                                    const struct as_space *space, uint64_t pc)
+{
+    uint64_t hash = (pc ^ (uint64_t)space->pid << 40) * 0x9e3779b97f4a7c15u;
+    struct cached *entry = &unwinder->cache[hash >> 51 & (CACHE_N - 1)];
+    if (entry->pc == pc && entry->generation == space->generation)
+        return entry;
+    const struct as_mapping *map = as_space_at(space, pc);
+    *entry = (struct cached){.pc = pc, .generation = space->generation, .mapped = map != NULL};
+    entry->frame = frame_in(map, pc);
+    struct assay_object *object = map ? as_module_object(modules, map->module) : NULL;
+    uint64_t address;
+    if (object && as_module_address(object, entry->frame.address, &address) &&
+        assay_object_unwind_row(object, address, &entry->row, NULL) == 0) {
+        entry->object = object;
+        entry->bias = pc - address;
+    }
+    return entry;
+}
+
+/* Without rows: the caller's frame by rbp. */
+static enum assay_unwind_result by_frame_pointer(struct assay_unwind_frame *frame,
+                                                 struct memory *memory)
+{
+    uint64_t rbp = frame->reg[ASSAY_UNWIND_RBP], caller_rbp, pc;
+    if (!(frame->known >> ASSAY_UNWIND_RBP & 1))
+        return ASSAY_UNWIND_DAMAGED;
+    if (rbp == 0)
+        return ASSAY_UNWIND_OUTERMOST;
+    if (rbp < frame->reg[ASSAY_UNWIND_RSP] || rbp % 8)
+        return ASSAY_UNWIND_DAMAGED;
+    if (!read_word(memory, rbp, &caller_rbp) || !read_word(memory, rbp + 8, &pc))
+        return ASSAY_UNWIND_NO_MEMORY;
+    if (pc == 0)
+        return ASSAY_UNWIND_OUTERMOST;
+    frame->reg[ASSAY_UNWIND_RBP] = caller_rbp;
+    frame->reg[ASSAY_UNWIND_RSP] = rbp + 16;
+    frame->reg[ASSAY_UNWIND_RA] = pc;
+    frame->known = 1u << ASSAY_UNWIND_RBP | 1u << ASSAY_UNWIND_RSP | 1u << ASSAY_UNWIND_RA;
+    frame->signal_frame = false;
+    return ASSAY_UNWIND_CALLER;
+}
+
+/* A jump to nowhere by a call: the return address is on top of the stack. */
+static enum assay_unwind_result by_top(struct assay_unwind_frame *frame, struct memory *memory)
+{
+    uint64_t pc, rsp = frame->reg[ASSAY_UNWIND_RSP];
+    if (!read_word(memory, rsp, &pc))
+        return ASSAY_UNWIND_NO_MEMORY;
+    frame->reg[ASSAY_UNWIND_RSP] = rsp + 8;
+    frame->reg[ASSAY_UNWIND_RA] = pc;
+    return pc ? ASSAY_UNWIND_CALLER : ASSAY_UNWIND_OUTERMOST;
+}
+
+static enum assay_unwind_result step(const struct cached *at, struct assay_unwind_frame *frame,
+                                     struct memory *memory, bool innermost)
+{
+    uint64_t rsp = frame->reg[ASSAY_UNWIND_RSP];
+    enum assay_unwind_result result;
+    if (at->row)
+        result = assay_object_unwind_step(at->object, at->row, at->bias, frame, read_word, memory);
+    else if (!at->mapped && innermost)
+        result = by_top(frame, memory);
+    else
+        result = by_frame_pointer(frame, memory);
+    /* Stacks shrink towards the caller; a signal handler may have had one of its own. */
+    if (result == ASSAY_UNWIND_CALLER && frame->reg[ASSAY_UNWIND_RSP] <= rsp &&
+        !frame->signal_frame)
+        return ASSAY_UNWIND_DAMAGED;
+    return result;
+}
+
+void as_unwind(struct as_unwinder *unwinder, struct as_modules *modules,
+               const struct as_spaces *spaces, uint32_t space,
+               const struct assay_sample_record *sample, struct as_frames *out)
+{
+    const struct as_space *in = &spaces->space.at[space];
+    struct memory memory = {
+        .at = sample->stack_at, .bytes = sample->stack, .size_b = sample->stack_b};
+    struct assay_unwind_frame frame = {.known = (1u << ASSAY_UNWIND_REGISTERS) - 1};
+    memcpy(frame.reg, sample->regs, sizeof frame.reg);
+    enum assay_unwind_result result = ASSAY_UNWIND_CALLER;
+    out->end = ASSAY_STACK_COMPLETE;
+    for (unsigned depth = 0; result == ASSAY_UNWIND_CALLER; depth++) {
+        /* A caller stands behind its call; what a signal interrupted stands where it is. */
+        bool exact = depth == 0 || frame.signal_frame;
+        uint64_t pc = frame.reg[ASSAY_UNWIND_RA] - !exact;
+        const struct cached *at = look_up(unwinder, modules, in, pc);
+        if (depth && !at->mapped)
+            break; /* not code: the step before was wrong */
+        as_frames_push(out, at->frame);
+        if (out->end == ASSAY_STACK_CUT)
+            return;
+        result = step(at, &frame, &memory, depth == 0);
+    }
+    if (result == ASSAY_UNWIND_NO_MEMORY && memory.beyond)
+        out->end = ASSAY_STACK_CUT;
+    else if (result != ASSAY_UNWIND_OUTERMOST)
+        out->end = ASSAY_STACK_BROKEN;
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sampling of programs whose answer is known: shares of functions, stacks of difficult code, forks,
+ * threads, a library that is gone. Skipped with the reason where perf events are not permitted.
+ */
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "session.h"
+
+static bool begins(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/* Of all samples in spin_*: the share of spin_k against k/10, within 4.5 standard deviations. */
+static void expect_shares(struct session *s)
+{
+    size_t n = 0, in[5] = {0};
+    as_vec_foreach (&s->sample, one) {
+        if (begins(one->path, "spin_") && one->path[5] >= '1' && one->path[5] <= '4') {
+            in[one->path[5] - '0']++;
+            n++;
+        }
+    }
+    assert_true(n > 300);
+    assert_true((double)n >= 0.9 * (double)s->sample.n); /* the rest is start-up */
+    for (int k = 1; k <= 4; k++) {
+        double p = k / 10.0, got = (double)in[k] / (double)n;
+        double bound = 4.5 * sqrt(p * (1 - p) / (double)n) + 0.005;
+        print_message("# spin_%d: %.2f %% of %zu, due %.0f +- %.2f\n", k, 100 * got, n, 100 * p,
+                      100 * bound);
+        assert_true(fabs(got - p) < bound);
+    }
+}
+
+static void test_shares(void **state)
+{
+    (void)state;
+    session_needs_events();
+    struct session s;
+    const struct assay_sample_options options = {.rate_hz = 997};
+    session_run(&s, &options, 0, (const char *const[]){TARGETS "/sample-spin", "1", "4000", NULL});
+    expect_shares(&s);
+    print_message("# event %s; %s\n", assay_sample_event_name(s.choice.event), s.choice.reason);
+    print_message("# %.1f bytes a sample\n", (double)s.bytes / (double)s.sample.n);
+    assert_true(s.bytes <= 64 * s.sample.n + 16384);
+    assert_int_equal(s.counts.late, 0);
+    session_fini(&s);
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    session_needs_events();
+    struct session s;
+    const struct assay_sample_options options = {.rate_hz = 997, .switches = true};
+    session_run(&s, &options, 0, (const char *const[]){TARGETS "/sample-spin", "8", "600", NULL});
+    expect_shares(&s);
+    assert_int_equal(s.forks, 7);
+    assert_int_equal(s.exits, 8);
+    assert_true(s.switches > 16);
+    uint32_t tid[16];
+    size_t tids = 0;
+    uint64_t last_ns = 0;
+    as_vec_foreach (&s.sample, one) {
+        size_t i = 0;
+        while (i < tids && tid[i] != one->tid)
+            i++;
+        if (i == tids && tids < 16)
+            tid[tids++] = one->tid;
+        assert_true(one->time_ns >= last_ns);
+        last_ns = one->time_ns;
+    }
+    assert_int_equal(tids, 8);
+    session_fini(&s);
+}
+
+static void test_many_threads(void **state)
+{
+    (void)state;
+    session_needs_events();
+    struct session s;
+    session_run(&s, NULL, 0, (const char *const[]){TARGETS "/sample-spin", "500", "2", NULL});
+    assert_int_equal(s.forks, 499);
+    assert_int_equal(s.exits, 500);
+    session_fini(&s);
+}
+
+/* Most samples whose leaf is burn_NAME must have exactly this path above it, up to main. */
+static void expect_path(const char *name, uint8_t stacks, const char *library, const char *leaf,
+                        const char *path)
+{
+    struct session s;
+    const struct assay_sample_options options = {.rate_hz = 997, .stacks = stacks};
+    session_run(&s, &options, 0,
+                (const char *const[]){stacks == ASSAY_STACKS_FRAME ? TARGETS "/sample-stacks-fp"
+                                                                   : TARGETS "/sample-stacks",
+                                      name, library, NULL});
+    size_t n = 0, good = 0, complete = 0;
+    const char *bad = "none";
+    as_vec_foreach (&s.sample, one) {
+        if (!begins(one->path, leaf))
+            continue;
+        n++;
+        complete += one->end == ASSAY_STACK_COMPLETE;
+        if (begins(one->path, path))
+            good++;
+        else
+            bad = one->path;
+    }
+    print_message("# %s: %zu of %zu samples have the path, %zu are complete; %.1f bytes each\n",
+                  name, good, n, complete, (double)s.bytes / (double)s.sample.n);
+    if (n < 50 || good * 100 < n * 98)
+        fail_msg("%s: %zu of %zu; due %s, one of %zu is %s", name, good, n, path, s.sample.n,
+                 n            ? bad
+                 : s.sample.n ? s.sample.at[s.sample.n / 2].path
+                              : "");
+    if (stacks == ASSAY_STACKS_DWARF)
+        assert_true(complete * 100 >= n * 98);
+    assert_true(s.bytes <= 64 * s.sample.n + 16384);
+    session_fini(&s);
+}
+
+static char deep_path[2048];
+
+static const struct {
+    const char *name, *path;
+} paths[] = {
+    {"leaf", "burn_leaf<case_leaf<main<"},
+    {"alloca", "burn_alloca<case_alloca<main<"},
+    {"deep", deep_path},
+    {"tail", "burn_tail<case_tail<main<"},
+    {"throw", "burn_throw<thrower<case_throw<main<"},
+    {"aligned", "burn_aligned<case_aligned<main<"},
+    {"child", "burn_child<case_child<main<"},
+};
+
+static void make_deep_path(void)
+{
+    strcpy(deep_path, "burn_deep<");
+    for (int i = 0; i <= 60; i++)
+        strcat(deep_path, "case_deep<");
+    strcat(deep_path, "main<");
+}
+
+static void test_stacks(void **state)
+{
+    (void)state;
+    session_needs_events();
+    make_deep_path();
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        char leaf[64];
+        snprintf(leaf, sizeof leaf, "burn_%s", paths[i].name);
+        expect_path(paths[i].name, ASSAY_STACKS_DWARF, NULL, leaf, paths[i].path);
+    }
+}
+
+/* By frame pointers the caller of a leaf without frame is missing: that is their nature. */
+static void test_frame_pointers(void **state)
+{
+    (void)state;
+    session_needs_events();
+    expect_path("leaf", ASSAY_STACKS_FRAME, NULL, "burn_leaf", "burn_leaf<case_leaf<main<");
+    expect_path("alloca", ASSAY_STACKS_FRAME, NULL, "burn_alloca", "burn_alloca<case_alloca<main<");
+}
+
+/* Through libc: names of its functions are not in a stripped library, so only the ends are held. */
+static void expect_ends(const char *name, const char *library, const char *inner, const char *outer)
+{
+    struct session s;
+    const struct assay_sample_options options = {.rate_hz = 997, .stacks = ASSAY_STACKS_DWARF};
+    session_run(&s, &options, 0,
+                (const char *const[]){TARGETS "/sample-stacks", name, library, NULL});
+    size_t n = 0, good = 0;
+    const char *bad = "none";
+    as_vec_foreach (&s.sample, one) {
+        if (!begins(one->path, inner))
+            continue;
+        n++;
+        if (strstr(one->path, outer) && one->end == ASSAY_STACK_COMPLETE)
+            good++;
+        else
+            bad = one->path;
+    }
+    print_message("# %s: %zu of %zu samples reach main\n", name, good, n);
+    if (n < 50 || good * 100 < n * 98)
+        fail_msg("%s: %zu of %zu; due %s...%s, one of %zu is %s", name, good, n, inner, outer,
+                 s.sample.n,
+                 n            ? bad
+                 : s.sample.n ? s.sample.at[s.sample.n / 2].path
+                              : "");
+    session_fini(&s);
+}
+
+static void test_through_libc(void **state)
+{
+    (void)state;
+    session_needs_events();
+    expect_ends("signal", NULL, "burn_signal<on_signal<", "<case_signal<main<");
+    expect_ends("sort", NULL, "burn_sort<compare<", "<case_sort<main<");
+}
+
+/* The library is deleted right after it was loaded, and unwound through all the same. */
+static void test_deleted_library(void **state)
+{
+    (void)state;
+    session_needs_events();
+    char command[512], copy[64];
+    snprintf(copy, sizeof copy, "./sample-copy-%d.so", (int)getpid());
+    snprintf(command, sizeof command, "cp '%s' %s", LIBRARY, copy);
+    assert_int_equal(system(command), 0);
+    expect_ends("library", copy, "?<?<", "<case_library<main<");
+}
+
+static void test_attach(void **state)
+{
+    (void)state;
+    session_needs_events();
+    struct session s;
+    const struct assay_sample_options options = {.rate_hz = 997, .stacks = ASSAY_STACKS_DWARF};
+    session_attach(&s, &options,
+                   (const char *const[]){TARGETS "/sample-spin", "4", "1000000", NULL}, 1500);
+    expect_shares(&s);
+    assert_true(s.maps >= 3);
+    assert_int_equal(s.forks, 3);
+    size_t good = 0;
+    as_vec_foreach (&s.sample, one)
+        good += strstr(one->path, "<work") != NULL;
+    assert_true(good * 100 >= s.sample.n * 98);
+    session_fini(&s);
+}
+
+static void test_max_size(void **state)
+{
+    (void)state;
+    session_needs_events();
+    struct session s;
+    const struct assay_sample_options options = {.rate_hz = 1999};
+    session_run(&s, &options, 4096,
+                (const char *const[]){TARGETS "/sample-spin", "1", "2000", NULL});
+    assert_true(s.dropped > 0);
+    assert_true(s.bytes < 8192);
+    session_fini(&s);
+}
+
+static void test_no_process(void **state)
+{
+    (void)state;
+    session_needs_events();
+    struct assay_sampler *sampler;
+    struct assay_error err = {0};
+    assert_int_equal(assay_sampler_open(0x3ffffff, NULL, &sampler, &err), ASSAY_ERR_NOT_FOUND);
+    assert_null(sampler);
+    const struct assay_sample_options bad = {.stacks = 9};
+    assert_int_equal(assay_sampler_open(getpid(), &bad, &sampler, &err), ASSAY_ERR_USAGE);
+}
+
+/* Without hardware counters the reason says so; with them cycles are used. */
+static void test_choice(void **state)
+{
+    (void)state;
+    session_needs_events();
+    struct assay_sampler *sampler;
+    struct assay_error err = {0};
+    assert_int_equal(assay_sampler_open(getpid(), NULL, &sampler, &err), 0);
+    const struct assay_sample_choice *choice = assay_sampler_choice(sampler);
+    assert_int_equal(choice->rate_hz, ASSAY_RATE_MEDIUM);
+    assert_int_equal(choice->event == ASSAY_EVENT_CPU_CLOCK,
+                     strstr(choice->reason, "no cycles: ") != NULL);
+    assay_sampler_close(&sampler);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_choice),       cmocka_unit_test(test_shares),
+        cmocka_unit_test(test_threads),      cmocka_unit_test(test_many_threads),
+        cmocka_unit_test(test_stacks),       cmocka_unit_test(test_frame_pointers),
+        cmocka_unit_test(test_through_libc), cmocka_unit_test(test_deleted_library),
+        cmocka_unit_test(test_attach),       cmocka_unit_test(test_max_size),
+        cmocka_unit_test(test_no_process),
+    };
+    return cmocka_run_group_tests_name("sample/live", tests, NULL, NULL);
+}

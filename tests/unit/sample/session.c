@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Targets under the sampler, for the tests of the room. */
+#include "session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+void session_needs_events(void)
+{
+    struct assay_sampler *sampler;
+    struct assay_error err = {0};
+    if (assay_sampler_open(getpid(), NULL, &sampler, &err) < 0) {
+        print_message("# skipped: %s\n", err.text);
+        skip();
+    }
+    assay_sampler_close(&sampler);
+}
+
+static char stream_path[64];
+
+static void remove_stream(void)
+{
+    unlink(stream_path);
+}
+
+const char *session_stream(void)
+{
+    if (!stream_path[0]) {
+        snprintf(stream_path, sizeof stream_path, "sample-test-%d.samples", (int)getpid());
+        atexit(remove_stream);
+    }
+    unlink(stream_path);
+    return stream_path;
+}
+
+/* ---- Names -------------------------------------------------------------------------------- */
+
+struct known {
+    char path[256];
+    struct assay_object *object;
+};
+static struct known known[64];
+static size_t known_n;
+
+static struct assay_object *object_of(const char *path)
+{
+    for (size_t i = 0; i < known_n; i++)
+        if (strcmp(known[i].path, path) == 0)
+            return known[i].object;
+    if (known_n == sizeof known / sizeof *known)
+        return NULL;
+    struct known *k = &known[known_n++];
+    snprintf(k->path, sizeof k->path, "%s", path);
+    assay_object_open(path, NULL, &k->object, NULL);
+    return k->object;
+}
+
+static const char *name_of(const struct assay_stream_module *module, uint64_t offset)
+{
+    const struct assay_segment *segment;
+    const struct assay_function *f;
+    struct assay_error err;
+    size_t n, segments;
+    if (module->kind != ASSAY_MODULE_FILE)
+        return module->path;
+    struct assay_object *object = object_of(module->path);
+    if (!object)
+        return "?";
+    segments = assay_object_segments(object, &segment);
+    for (size_t i = 0; i < segments; i++) {
+        uint64_t address = segment[i].address + (offset - segment[i].offset);
+        if (segment[i].type != 1 || offset < segment[i].offset ||
+            offset - segment[i].offset >= segment[i].file_b ||
+            assay_object_functions(object, false, &f, &n, &err) < 0)
+            continue;
+        for (size_t k = 0; k < n; k++)
+            if (address >= f[k].start && address < f[k].end)
+                return f[k].name;
+    }
+    return "?";
+}
+
+/* ---- Reading ------------------------------------------------------------------------------ */
+
+static void take_sample(struct session *out, struct assay_stream *stream,
+                        const struct assay_stream_record *record)
+{
+    size_t modules_n, nodes_n, threads_n, n = 0;
+    const struct assay_stream_module *module = assay_stream_modules(stream, &modules_n);
+    const struct assay_stream_node *node = assay_stream_nodes(stream, &nodes_n);
+    const struct assay_stream_thread *thread = assay_stream_threads(stream, &threads_n);
+    struct one one = {.pid = thread[record->thread].pid,
+                      .tid = thread[record->thread].tid,
+                      .cpu = record->cpu,
+                      .period = record->period,
+                      .time_ns = record->time_ns,
+                      .end = record->end};
+    for (uint32_t i = record->node; i && n < sizeof one.path; i = node[i].parent)
+        n += (size_t)snprintf(one.path + n, sizeof one.path - n, "%s%s", n ? "<" : "",
+                              name_of(&module[node[i].module], node[i].address));
+    assert_int_equal(as_vec_push(&out->sample, one), 0);
+}
+
+void session_read(struct session *out, const char *path)
+{
+    struct assay_stream *stream;
+    struct assay_stream_record record;
+    struct assay_error err = {0};
+    int rc;
+    if (assay_stream_open(path, &stream, &err) < 0)
+        fail_msg("%s", err.text);
+    while ((rc = assay_stream_next(stream, &record, &err)) > 0) {
+        if (record.kind == ASSAY_STREAM_SAMPLE)
+            take_sample(out, stream, &record);
+        out->maps += record.kind == ASSAY_STREAM_MAP;
+        out->comms += record.kind == ASSAY_STREAM_COMM;
+        out->forks += record.kind == ASSAY_STREAM_FORK;
+        out->exits += record.kind == ASSAY_STREAM_EXIT;
+        out->switches += record.kind == ASSAY_STREAM_SWITCH;
+        out->throttles += record.kind == ASSAY_STREAM_THROTTLE;
+    }
+    assert_int_equal(rc, 0);
+    out->truncated = assay_stream_truncated(stream);
+    out->counts = *assay_stream_counts(stream, &out->dropped);
+    assay_stream_close(&stream);
+}
+
+void session_fini(struct session *session)
+{
+    as_vec_fini(&session->sample);
+}
+
+/* ---- Recording ---------------------------------------------------------------------------- */
+
+/* A child that waits for a byte before it executes the target. */
+static pid_t start(const char *const *argv, int *go)
+{
+    int ends[2];
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        char byte;
+        if (read(ends[0], &byte, 1) == 1)
+            execv(argv[0], (char *const *)(uintptr_t)argv);
+        _exit(127);
+    }
+    assert_true(pid > 0);
+    close(ends[0]);
+    *go = ends[1];
+    return pid;
+}
+
+static void release_child(int go)
+{
+    assert_int_equal(write(go, "", 1), 1);
+    close(go);
+}
+
+static void must(int rc, const struct assay_error *err)
+{
+    if (rc < 0)
+        fail_msg("%s", err->text);
+}
+
+/* Pumps until the target ends, or for `ms` when that is positive. */
+static void record(struct session *out, struct assay_sampler *sampler, pid_t pid, uint64_t max_b,
+                   int ms)
+{
+    struct assay_recorder *recorder;
+    struct assay_error err = {0};
+    const char *path = session_stream();
+    int status = 0;
+    out->choice = *assay_sampler_choice(sampler);
+    must(assay_recorder_new(path, &out->choice, max_b, &recorder, &err), &err);
+    for (int waited = 0; waitpid(pid, &status, WNOHANG) == 0; waited += 50) {
+        if (ms && waited >= ms) {
+            kill(pid, SIGKILL);
+            waitpid(pid, &status, 0);
+            break;
+        }
+        if (!assay_sampler_wait(sampler, 50) && waited > 120000)
+            fail_msg("the target does not end");
+        must(assay_sampler_pump(sampler, false, assay_recorder_take, recorder, &err), &err);
+    }
+    must(assay_sampler_pump(sampler, true, assay_recorder_take, recorder, &err), &err);
+    must(assay_recorder_finish(&recorder, assay_sampler_counts(sampler), &err), &err);
+    assay_sampler_close(&sampler);
+    if (!ms)
+        assert_int_equal(status, 0);
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    out->bytes = (size_t)st.st_size;
+    session_read(out, path);
+    assert_false(out->truncated);
+    assert_int_equal(out->sample.n + out->dropped, out->counts.samples);
+    assert_int_equal(out->counts.damaged, 0);
+}
+
+void session_run(struct session *out, const struct assay_sample_options *options, uint64_t max_b,
+                 const char *const *argv)
+{
+    struct assay_sample_options on_exec = {0};
+    struct assay_sampler *sampler;
+    struct assay_error err = {0};
+    int go;
+    if (options)
+        on_exec = *options;
+    on_exec.on_exec = true;
+    *out = (struct session){0};
+    pid_t pid = start(argv, &go);
+    int rc = assay_sampler_open(pid, &on_exec, &sampler, &err);
+    release_child(go);
+    must(rc, &err);
+    record(out, sampler, pid, max_b, 0);
+}
+
+void session_attach(struct session *out, const struct assay_sample_options *options,
+                    const char *const *argv, int ms)
+{
+    struct assay_sampler *sampler;
+    struct assay_error err = {0};
+    int go;
+    *out = (struct session){0};
+    pid_t pid = start(argv, &go);
+    release_child(go);
+    usleep(100000);
+    must(assay_sampler_open(pid, options, &sampler, &err), &err);
+    record(out, sampler, pid, 0, ms);
+}

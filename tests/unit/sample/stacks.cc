@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A target of difficult stacks. Each case ends in its own leaf, burn_NAME, below a chain of calls
+// that the test knows. Built without frame pointers. Usage: stacks CASE [LIBRARY]
+//
+#include <alloca.h>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LONG 150000000L
+
+extern "C" {
+volatile uint64_t sink;
+
+/* A leaf: no frame, no call. */
+#define BURN(name)                                                                                 \
+    __attribute__((noinline, noclone)) void burn_##name(long n)                                    \
+    {                                                                                              \
+        uint64_t x = sink;                                                                         \
+        for (long i = 0; i < n; i++)                                                               \
+            x = x * 6364136223846793005u + 1442695040888963407u;                                   \
+        sink = x;                                                                                  \
+    }
+void burn_leaf(long), burn_alloca(long), burn_deep(long), burn_signal(long), burn_tail(long);
+void burn_throw(long), burn_aligned(long), burn_sort(long), burn_child(long);
+BURN(leaf)
+BURN(alloca)
+BURN(deep)
+BURN(signal)
+BURN(tail)
+BURN(throw)
+BURN(aligned)
+BURN(sort)
+BURN(child)
+
+void case_leaf(void), case_alloca(int), case_deep(int), case_signal(void), tail_2(long), tail_1(long),
+    case_tail(void), case_throw(int), case_aligned(int), case_sort(void), on_signal(int),
+    case_child(void), case_library(const char *), thrower(int);
+int compare(const void *, const void *);
+
+__attribute__((noinline, noclone)) void case_leaf(void)
+{
+    burn_leaf(LONG);
+    sink++;
+}
+
+__attribute__((noinline, noclone)) void case_alloca(int n)
+{
+    volatile char *p = (volatile char *)alloca((size_t)n * 16);
+    p[n] = 1;
+    burn_alloca(LONG);
+    p[0] = 2;
+}
+
+__attribute__((noinline, noclone)) void case_deep(int n)
+{
+    volatile int pad[4] = {n, n, n, n};
+    if (n == 0)
+        burn_deep(LONG);
+    else
+        case_deep(n - 1);
+    sink += (uint64_t)pad[1];
+}
+
+__attribute__((noinline, noclone)) void on_signal(int)
+{
+    burn_signal(LONG);
+    sink++;
+}
+
+__attribute__((noinline, noclone)) void case_signal(void)
+{
+    signal(SIGUSR1, on_signal);
+    raise(SIGUSR1);
+    sink++;
+}
+
+__attribute__((noinline, noclone)) void tail_2(long n)
+{
+    burn_tail(n); /* a jump */
+}
+
+__attribute__((noinline, noclone)) void tail_1(long n)
+{
+    tail_2(n); /* a jump */
+}
+
+__attribute__((noinline, noclone)) void case_tail(void)
+{
+    tail_1(LONG);
+    sink++;
+}
+
+__attribute__((noinline, noclone)) void thrower(int n)
+{
+    if (n == 0)
+        throw 1;
+    burn_throw(n * 10);
+    sink++;
+}
+
+struct guard {
+    ~guard()
+    {
+        sink++;
+    }
+};
+
+__attribute__((noinline, noclone)) void case_throw(int n)
+{
+    guard g;
+    try {
+        thrower(0);
+    } catch (int) {
+        thrower(n / 10);
+    }
+}
+
+__attribute__((noinline, noclone)) void case_aligned(int n)
+{
+    alignas(64) volatile double v[8];
+    volatile char *p = (volatile char *)alloca((size_t)n);
+    p[n - 1] = 1;
+    v[0] = 1;
+    burn_aligned(LONG);
+    sink += (uint64_t)v[0] + (uint64_t)p[0];
+}
+
+__attribute__((noinline, noclone)) int compare(const void *, const void *)
+{
+    burn_sort(LONG);
+    return (int)sink & 0;
+}
+
+__attribute__((noinline, noclone)) void case_sort(void)
+{
+    int two[2] = {1, 2};
+    qsort(two, 2, sizeof two[0], compare);
+    sink++;
+}
+
+__attribute__((noinline, noclone)) void case_child(void)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        burn_child(LONG);
+        sink++;
+        _exit(0);
+    }
+    waitpid(pid, NULL, 0);
+}
+
+__attribute__((noinline, noclone)) void case_library(const char *path)
+{
+    void *library = dlopen(path, RTLD_NOW);
+    if (!library)
+        exit(3);
+    unlink(path);
+    void (*f)(long);
+    *(void **)&f = dlsym(library, "library_entry");
+    f(LONG);
+    dlclose(library);
+}
+}
+
+int main(int argc, char **argv)
+{
+    const char *name = argc > 1 ? argv[1] : "";
+    if (!strcmp(name, "leaf"))
+        case_leaf();
+    else if (!strcmp(name, "alloca"))
+        case_alloca(argc * 100);
+    else if (!strcmp(name, "deep"))
+        case_deep(60);
+    else if (!strcmp(name, "signal"))
+        case_signal();
+    else if (!strcmp(name, "tail"))
+        case_tail();
+    else if (!strcmp(name, "throw"))
+        case_throw((int)LONG);
+    else if (!strcmp(name, "aligned"))
+        case_aligned(argc * 100);
+    else if (!strcmp(name, "sort"))
+        case_sort();
+    else if (!strcmp(name, "child"))
+        case_child();
+    else if (!strcmp(name, "library"))
+        case_library(argv[2]);
+    else
+        return 2;
+    sink++;
+    return 0;
+}
