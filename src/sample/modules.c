@@ -48,12 +48,6 @@ void as_modules_fini(struct as_modules *modules)
     as_arena_fini(&modules->arena);
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t n = strlen(text), m = strlen(end);
-    return n >= m && strcmp(text + n - m, end) == 0;
-}
-
 /* Memory without a file: heaps and stacks made executable, generated code. */
 static bool is_anonymous(const char *path)
 {
@@ -62,11 +56,12 @@ static bool is_anonymous(const char *path)
            strncmp(path, "/SYSV", 5) == 0;
 }
 
-/* A file that lost its name can be had only now, while the process maps it. */
+/* A file that has lost its name can be had only now, while the process maps it. */
 static int hold_nameless(const struct assay_sample_record *map)
 {
-    char path[96];
-    if (!ends_with(map->text, " (deleted)") && strncmp(map->text, "/memfd:", 7) != 0)
+    char path[4096 + 64];
+    snprintf(path, sizeof path, "/proc/%" PRIu32 "/root%.4096s", map->pid, map->text);
+    if (access(path, F_OK) == 0 || access(map->text, F_OK) == 0)
         return -1;
     snprintf(path, sizeof path, "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, map->pid,
              map->address, map->address + map->size_b);
