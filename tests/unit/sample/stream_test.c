@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The recorder and the stream without a kernel: records made by hand go in, the same facts come
+ * out; cut at every byte the reader gives what stands before; damage never leads astray.
+ */
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "sample/recorder.h"
+#include "sample/sampler.h"
+#include "session.h"
+
+static const struct assay_sample_choice choice = {
+    .event = ASSAY_EVENT_CPU_CLOCK, .rate_hz = 499, .reason = "because"};
+
+static void give(struct assay_recorder *recorder, struct assay_sample_record record)
+{
+    struct assay_error err;
+    assert_int_equal(assay_recorder_take(recorder, &record, &err), 0);
+}
+
+static void give_map(struct assay_recorder *recorder, uint32_t pid, uint64_t address,
+                     uint64_t size_b, uint64_t offset, const char *path)
+{
+    give(recorder, (struct assay_sample_record){.kind = ASSAY_SAMPLE_MAP,
+                                                .pid = pid,
+                                                .tid = pid,
+                                                .time_ns = 1000,
+                                                .address = address,
+                                                .size_b = size_b,
+                                                .offset = offset,
+                                                .inode = 7,
+                                                .text = path});
+}
+
+static void give_chain(struct assay_recorder *recorder, uint32_t pid, uint32_t tid,
+                       uint64_t time_ns, const uint64_t *chain, size_t n)
+{
+    give(recorder, (struct assay_sample_record){.kind = ASSAY_SAMPLE_SAMPLE,
+                                                .pid = pid,
+                                                .tid = tid,
+                                                .cpu = tid % 3,
+                                                .time_ns = time_ns,
+                                                .period = 2004008,
+                                                .ip = n ? chain[n - 1] : 0x1234,
+                                                .chain = chain,
+                                                .chain_n = n});
+}
+
+/* Two processes, one a fork of the other that then executes; maps that replace each other. */
+static void write_stream(const char *path, unsigned samples)
+{
+    struct assay_recorder *recorder;
+    struct assay_error err = {0};
+    struct assay_sample_counts counts = {.samples = samples, .lost = 5, .late = 2};
+    if (assay_recorder_new(path, &choice, 0, &recorder, &err) < 0)
+        fail_msg("%s", err.text);
+    give_map(recorder, 10, 0x400000, 0x10000, 0x1000, "/bin/one");
+    give_map(recorder, 10, 0x404000, 0x2000, 0, "/lib/two"); /* in the middle of one */
+    give_map(recorder, 10, 0x500000, 0x1000, 0, "//anon");
+    give(recorder, (struct assay_sample_record){.kind = ASSAY_SAMPLE_COMM,
+                                                .pid = 10,
+                                                .tid = 10,
+                                                .text = "one",
+                                                .out = false,
+                                                .time_ns = 1500});
+    give(recorder, (struct assay_sample_record){.kind = ASSAY_SAMPLE_FORK,
+                                                .pid = 20,
+                                                .tid = 20,
+                                                .parent_pid = 10,
+                                                .parent_tid = 10,
+                                                .time_ns = 1600});
+    for (unsigned i = 0; i < samples; i++) {
+        const uint64_t chain[] = {(uint64_t)PERF_CONTEXT_KERNEL,
+                                  0xffffffff81000010u,
+                                  0xffffffff81000021u,
+                                  (uint64_t)PERF_CONTEXT_USER,
+                                  0x404010 + i % 50,
+                                  0x400101,
+                                  0x408001,
+                                  0x500005};
+        give_chain(recorder, i % 2 ? 10 : 20, i % 2 ? 10 : 20, 2000 + i * 1000, chain, 8);
+    }
+    give(recorder,
+         (struct assay_sample_record){
+             .kind = ASSAY_SAMPLE_COMM, .pid = 20, .tid = 20, .text = "new", .out = true});
+    give_chain(recorder, 20, 20, 9000000, (const uint64_t[]){0x400100}, 0);
+    give(recorder,
+         (struct assay_sample_record){.kind = ASSAY_SAMPLE_LOST, .pid = 10, .tid = 11, .lost = 5});
+    if (assay_recorder_finish(&recorder, &counts, &err) < 0)
+        fail_msg("%s", err.text);
+    assert_null(recorder);
+}
+
+static void test_facts(void **state)
+{
+    (void)state;
+    const char *path = session_stream();
+    struct assay_stream *stream;
+    struct assay_stream_record r;
+    struct assay_error err;
+    size_t samples = 0, infos = 0, maps = 0, modules, nodes, threads;
+    uint64_t lost = 0, dropped;
+    write_stream(path, 1000);
+    assert_int_equal(assay_stream_open(path, &stream, &err), 0);
+    while (assay_stream_next(stream, &r, &err) > 0) {
+        const struct assay_stream_module *m = assay_stream_modules(stream, &modules);
+        const struct assay_stream_node *node = assay_stream_nodes(stream, &nodes);
+        const struct assay_stream_thread *thread = assay_stream_threads(stream, &threads);
+        lost += r.lost;
+        maps += r.kind == ASSAY_STREAM_MAP;
+        if (r.kind == ASSAY_STREAM_INFO && infos++ == 0) {
+            assert_string_equal(r.text, "event");
+            assert_string_equal(r.value, "cpu-clock");
+        }
+        if (r.kind == ASSAY_STREAM_COMM && r.out)
+            assert_string_equal(r.text, "new");
+        if (r.kind == ASSAY_STREAM_FORK) {
+            assert_int_equal(thread[r.thread].pid, 20);
+            assert_int_equal(thread[r.parent].pid, 10);
+        }
+        if (r.kind != ASSAY_STREAM_SAMPLE)
+            continue;
+        if (samples == 1000) { /* after exec nothing is mapped */
+            assert_int_equal(m[node[r.node].module].kind, ASSAY_MODULE_UNKNOWN);
+            assert_int_equal(node[r.node].parent, 0);
+            break;
+        }
+        unsigned i = (unsigned)samples++;
+        assert_int_equal(r.time_ns, 2000 + i * 1000);
+        assert_int_equal(thread[r.thread].pid, i % 2 ? 10 : 20);
+        assert_int_equal(r.cpu, i % 2 ? 10 % 3 : 20 % 3);
+        assert_int_equal(r.period, 2004008);
+        /* Innermost first: the exact address, then the calls before the return addresses. */
+        const uint64_t address[] = {
+            0xffffffff81000010u, 0xffffffff81000020u, 0x10 + i % 50, 0x1100, 0x9000, 0x500004};
+        const char *name[] = {"[kernel]", "[kernel]", "/lib/two", "/bin/one", "/bin/one", "//anon"};
+        uint32_t at = r.node;
+        for (unsigned k = 0; k < 6; k++, at = node[at].parent) {
+            assert_int_not_equal(at, 0);
+            assert_int_equal(node[at].address, address[k]);
+            assert_string_equal(m[node[at].module].path, name[k]);
+        }
+        assert_int_equal(at, 0);
+    }
+    while (assay_stream_next(stream, &r, &err) > 0)
+        lost += r.lost;
+    assert_int_equal(samples, 1000);
+    assert_int_equal(maps, 3);
+    assert_int_equal(lost, 5);
+    assert_false(assay_stream_truncated(stream));
+    assert_int_equal(assay_stream_counts(stream, &dropped)->late, 2);
+    assert_int_equal(dropped, 0);
+    assay_stream_nodes(stream, &nodes);
+    assert_int_equal(nodes, 1 + 3 + 50 * 3 + 1); /* each path once */
+    assay_stream_close(&stream);
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    assert_true(st.st_size < 1000 * 10 + 4096);
+}
+
+/* Reads all; the number of samples. Every value handed out is within its table. */
+static size_t walk(const char *path, bool *truncated)
+{
+    struct assay_stream *stream;
+    struct assay_stream_record r;
+    struct assay_error err;
+    size_t samples = 0, n;
+    *truncated = true;
+    if (assay_stream_open(path, &stream, &err) < 0)
+        return 0;
+    while (assay_stream_next(stream, &r, &err) > 0) {
+        const struct assay_stream_node *node = assay_stream_nodes(stream, &n);
+        assert_true(r.node < n);
+        for (uint32_t at = r.node; at; at = node[at].parent)
+            assert_true(node[at].parent < at);
+        assay_stream_threads(stream, &n);
+        assert_true(r.thread < n || r.kind == ASSAY_STREAM_INFO);
+        assay_stream_modules(stream, &n);
+        assert_true(r.module < n);
+        samples += r.kind == ASSAY_STREAM_SAMPLE;
+    }
+    *truncated = assay_stream_truncated(stream);
+    assay_stream_close(&stream);
+    return samples;
+}
+
+static uint8_t *load(const char *path, size_t *n)
+{
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    *n = (size_t)st.st_size;
+    uint8_t *bytes = malloc(*n);
+    FILE *f = fopen(path, "rb");
+    assert_true(bytes && f && fread(bytes, 1, *n, f) == *n);
+    fclose(f);
+    return bytes;
+}
+
+static void store(const char *path, const uint8_t *bytes, size_t n)
+{
+    FILE *f = fopen(path, "wb");
+    assert_true(f && fwrite(bytes, 1, n, f) == n);
+    fclose(f);
+}
+
+static void test_every_length(void **state)
+{
+    (void)state;
+    const char *path = session_stream();
+    size_t n, most = 0;
+    bool truncated;
+    write_stream(path, 20000); /* several blocks */
+    uint8_t *bytes = load(path, &n);
+    assert_int_equal(walk(path, &truncated), 20001);
+    assert_false(truncated);
+    for (size_t cut = 0; cut < n; cut += 997) {
+        store(path, bytes, cut);
+        size_t samples = walk(path, &truncated);
+        assert_true(truncated && samples >= most && samples < 20001);
+        most = samples;
+    }
+    assert_true(most > 5000); /* whole blocks are kept */
+    free(bytes);
+}
+
+/* With the checksum mended, so that the damage reaches the reader of records. */
+static void test_damage(void **state)
+{
+    (void)state;
+    const char *path = session_stream();
+    size_t n;
+    bool truncated;
+    write_stream(path, 60);
+    uint8_t *bytes = load(path, &n);
+    bytes[20] ^= 1;
+    store(path, bytes, n);
+    assert_int_equal(walk(path, &truncated), 0); /* the checksum tells */
+    assert_true(truncated);
+    bytes[20] ^= 1;
+
+    for (size_t i = 24; i < n; i++)
+        for (unsigned c = 1; c < 256; c = c * 3 + 1) {
+            bytes[i] ^= (uint8_t)c;
+            uint32_t sum = (uint32_t)crc32(0, bytes + 24, (unsigned)(n - 24));
+            memcpy(bytes + 20, &sum, sizeof sum);
+            store(path, bytes, n);
+            walk(path, &truncated);
+            bytes[i] ^= (uint8_t)c;
+        }
+    free(bytes);
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    const char *path = session_stream();
+    struct assay_recorder *recorder;
+    struct assay_stream *stream;
+    struct assay_error err;
+    assert_int_equal(assay_stream_open(path, &stream, &err), ASSAY_ERR_NOT_FOUND);
+    store(path, (const uint8_t *)"hello", 5);
+    assert_int_equal(assay_stream_open(path, &stream, &err), ASSAY_ERR_CORRUPT);
+    assert_int_equal(assay_recorder_new(path, &choice, 0, &recorder, &err), ASSAY_ERR_IO);
+    assert_non_null(strstr(err.text, "File exists"));
+    store(path, (const uint8_t *)"ASSAYSMP\x09\0\0\0\0\0\0\0", 16);
+    assert_int_equal(assay_stream_open(path, &stream, &err), ASSAY_ERR_UNSUPPORTED);
+    assert_int_equal(assay_recorder_new("/dev/null/x", &choice, 0, &recorder, &err), ASSAY_ERR_IO);
+    assert_null(recorder);
+}
+
+/* A disk that is full is said once, at the flush. */
+static void test_disk_full(void **state)
+{
+    (void)state;
+    const char *path = session_stream();
+    struct assay_recorder *recorder;
+    struct assay_error err = {0};
+    int rc = 0, full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+    if (full < 0)
+        skip();
+    assert_int_equal(assay_recorder_new(path, &choice, 0, &recorder, &err), 0);
+    /* The stream's descriptor is the next lower one than a new one would be. */
+    for (int fd = 3; fd < 64; fd++) {
+        char link[64], target[256] = "";
+        snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+        if (readlink(link, target, sizeof target - 1) > 0 && strstr(target, path))
+            assert_true(dup2(full, fd) == fd);
+    }
+    close(full);
+    rc = assay_recorder_flush(recorder, &err);
+    assert_int_equal(rc, ASSAY_ERR_IO);
+    assert_non_null(strstr(err.text, "No space left"));
+    assert_int_equal(assay_recorder_finish(&recorder, NULL, &err), ASSAY_ERR_IO);
+}
+
+/* ---- Address spaces ----------------------------------------------------------------------- */
+
+static uint32_t module_at(const struct as_spaces *spaces, uint32_t space, uint64_t address,
+                          uint64_t *offset)
+{
+    const struct as_mapping *map = as_space_at(&spaces->space.at[space], address);
+    *offset = map ? address - map->start + map->offset : 0;
+    return map ? map->module : 0;
+}
+
+/* Against a table of one entry a page. */
+static void test_maps(void **state)
+{
+    (void)state;
+    struct as_spaces spaces;
+    uint32_t model[256] = {0}, space;
+    uint64_t at[256] = {0}, seed = 12345;
+    assert_int_equal(as_spaces_init(&spaces), 0);
+    assert_int_equal(as_space_of(&spaces, 1, &space), 0);
+    for (unsigned round = 1; round < 3000; round++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        uint64_t start = seed >> 33 & 255, size = 1 + (seed >> 45 & 31);
+        size = start + size > 256 ? 256 - start : size;
+        struct as_mapping map = {start << 12, (start + size) << 12, (uint64_t)round << 20, round};
+        assert_int_equal(as_space_map(&spaces, 1, map), 0);
+        for (uint64_t i = 0; i < size; i++) {
+            model[start + i] = round;
+            at[start + i] = ((uint64_t)round << 20) + (i << 12);
+        }
+        for (unsigned i = 0; i < 256; i++) {
+            uint64_t offset;
+            assert_int_equal(module_at(&spaces, space, (uint64_t)i << 12, &offset), model[i]);
+            assert_int_equal(offset, at[i]);
+        }
+    }
+    as_spaces_fini(&spaces);
+}
+
+/* Ten thousand processes that come and go take no more room than those alive at a time. */
+static void test_short_lives(void **state)
+{
+    (void)state;
+    struct as_spaces spaces;
+    uint64_t offset;
+    uint32_t space;
+    assert_int_equal(as_spaces_init(&spaces), 0);
+    assert_int_equal(as_space_map(&spaces, 1, (struct as_mapping){0x1000, 0x2000, 0, 5}), 0);
+    for (uint32_t i = 0; i < 10000; i++) {
+        struct assay_sample_record task = {
+            .pid = 2 + i % 500, .tid = 2 + i % 500, .parent_pid = 1, .parent_tid = 1};
+        assert_int_equal(as_space_fork(&spaces, &task), 0);
+        assert_int_equal(as_space_of(&spaces, task.pid, &space), 0);
+        assert_int_equal(module_at(&spaces, space, 0x1800, &offset), 5);
+        task.parent_pid = task.pid; /* a thread of it */
+        task.tid = 100000;
+        assert_int_equal(as_space_fork(&spaces, &task), 0);
+        as_space_exit(&spaces, &task);
+        assert_int_equal(module_at(&spaces, space, 0x1800, &offset), 5);
+        as_space_exit(&spaces, &task);
+    }
+    assert_true(spaces.space.n <= 3);
+    as_spaces_fini(&spaces);
+}
+
+/* ---- Kernel records ------------------------------------------------------------------------- */
+
+/* Whatever a record says, reading it stays within it. */
+static void test_hostile_records(void **state)
+{
+    (void)state;
+    struct perf_event_attr attr = {.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+                                                  PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
+                                                  PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN |
+                                                  PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+                                   .sample_id_all = 1};
+    uint64_t seed = 99, sum = 0;
+    for (unsigned round = 0; round < 200000; round++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        size_t n = 8 + (seed >> 40) % 64 * 8;
+        uint64_t *bytes = malloc(n);
+        for (size_t i = 1; i < n / 8; i++) {
+            seed = seed * 6364136223846793005u + 1442695040888963407u;
+            bytes[i] = seed >> 60 ? seed >> 58 : seed;
+        }
+        struct perf_event_header header = {(uint32_t)(seed >> 50) % 22, (uint16_t)(seed >> 30),
+                                           (uint16_t)n};
+        memcpy(bytes, &header, sizeof header);
+        struct assay_sample_record record;
+        uint64_t regs[AS_SAMPLE_REGS_N];
+        bool damaged;
+        sum += as_record_time(&attr, (const uint8_t *)bytes);
+        if (as_record_parse(&attr, (const uint8_t *)bytes, &record, regs, &damaged)) {
+            for (size_t i = 0; i < record.chain_n; i++)
+                sum += record.chain[i];
+            for (size_t i = 0; i < record.stack_b; i++)
+                sum += record.stack[i];
+            sum += record.text ? strlen(record.text) : 0;
+        }
+        free(bytes);
+    }
+    assert_true(sum != 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_facts),       cmocka_unit_test(test_every_length),
+        cmocka_unit_test(test_damage),      cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_disk_full),   cmocka_unit_test(test_maps),
+        cmocka_unit_test(test_short_lives), cmocka_unit_test(test_hostile_records),
+    };
+    return cmocka_run_group_tests_name("sample/stream", tests, NULL, NULL);
+}
