@@ -30,6 +30,33 @@ static void close_up(struct as_ring *ring)
     ring->from = 0;
 }
 
+/* Copies the record at `at` of `n` bytes, a sample without the unused end of its stack. */
+static void take_record(struct assay_sampler *sampler, struct as_ring *ring, uint64_t at, size_t n)
+{
+    uint32_t stack_b = sampler->attr.sample_stack_user;
+    uint8_t *to = ring->wait.at + ring->wait.n;
+    struct perf_event_header header;
+    uint64_t size_b = 0, used_b;
+    copy_out(ring, at, (uint8_t *)&header, sizeof header);
+    /* A sample ends in: size of the copy, copy, bytes used of it. */
+    if (header.type == PERF_RECORD_SAMPLE && stack_b && n > stack_b + 24u) {
+        copy_out(ring, at + n - stack_b - 16, (uint8_t *)&size_b, sizeof size_b);
+        copy_out(ring, at + n - 8, (uint8_t *)&used_b, sizeof used_b);
+    }
+    if (size_b != stack_b || size_b == 0 || used_b == 0 || used_b > size_b || used_b % 8) {
+        copy_out(ring, at, to, n);
+        ring->wait.n += n;
+        return;
+    }
+    size_t head_b = n - stack_b - 8, kept_b = head_b + (size_t)used_b + 8;
+    copy_out(ring, at, to, head_b + (size_t)used_b);
+    memcpy(to + kept_b - 8, &used_b, sizeof used_b);
+    memcpy(to + head_b - 8, &used_b, sizeof used_b);
+    header.size = (uint16_t)kept_b;
+    memcpy(to, &header, sizeof header);
+    ring->wait.n += kept_b;
+}
+
 int as_ring_drain(struct assay_sampler *sampler, struct as_ring *ring)
 {
     if (!ring->page)
@@ -39,26 +66,22 @@ int as_ring_drain(struct assay_sampler *sampler, struct as_ring *ring)
     if (head == tail)
         return 0;
     close_up(ring);
-    size_t n = (size_t)(head - tail), begin = ring->wait.n;
-    if (n > ring->data_b) { /* cannot be: the kernel does not overwrite */
+    if (head - tail > ring->data_b) { /* cannot be: the kernel does not overwrite */
         sampler->counts.damaged++;
-        __atomic_store_n(&ring->page->data_tail, head, __ATOMIC_RELEASE);
-        return 0;
+        tail = head;
     }
-    AS_TRY(as_vec_reserve(&ring->wait, begin + n));
-    copy_out(ring, tail, ring->wait.at + begin, n);
-    __atomic_store_n(&ring->page->data_tail, head, __ATOMIC_RELEASE);
-    ring->wait.n += n;
+    AS_TRY(as_vec_reserve(&ring->wait, ring->wait.n + (size_t)(head - tail)));
     /* Only whole records are between tail and head; a size of nonsense ends this batch. */
-    for (size_t at = begin; at < ring->wait.n;) {
+    while (tail != head) {
         struct perf_event_header header;
-        memcpy(&header, ring->wait.at + at, sizeof header);
-        if (header.size < sizeof header || header.size % 8 || header.size > ring->wait.n - at) {
+        copy_out(ring, tail, (uint8_t *)&header, sizeof header);
+        if (header.size < sizeof header || header.size % 8 || header.size > head - tail) {
             sampler->counts.damaged++;
-            ring->wait.n = at;
             break;
         }
-        at += header.size;
+        take_record(sampler, ring, tail, header.size);
+        tail += header.size;
     }
+    __atomic_store_n(&ring->page->data_tail, head, __ATOMIC_RELEASE);
     return 0;
 }

@@ -20,9 +20,10 @@
 
 #include "base/alloc.h"
 
-#define RING_B       (512u << 10)
-#define RING_STACK_B (2048u << 10)
-#define RING_LEAST_B (32u << 10)
+#define RING_B            (512u << 10)
+#define RING_STACK_B      (2048u << 10)
+#define RING_STACK_MOST_B (16384u << 10)
+#define RING_LEAST_B      (32u << 10)
 /* A copy of this much holds the stacks of nearly all numeric programs (doc/sample.md). */
 #define STACK_B 16384u
 
@@ -34,6 +35,15 @@ static uint64_t now_ns(void)
 }
 
 /* ---- Opening ------------------------------------------------------------------------------ */
+
+/* A quarter of a second of stacks. */
+static uint32_t stack_ring_b(const struct assay_sample_options *options)
+{
+    uint64_t want_b = (uint64_t)options->rate_hz * options->stack_b / 4;
+    return want_b < RING_STACK_B        ? RING_STACK_B
+           : want_b > RING_STACK_MOST_B ? RING_STACK_MOST_B
+                                        : (uint32_t)want_b;
+}
 
 static int take_options(struct assay_sampler *s, const struct assay_sample_options *options,
                         struct assay_error *err)
@@ -47,7 +57,7 @@ static int take_options(struct assay_sampler *s, const struct assay_sample_optio
         o->stack_b = STACK_B;
     o->stack_b = o->stack_b > 65528 ? 65528 : (o->stack_b + 7) & ~7u;
     if (o->ring_b == 0)
-        o->ring_b = o->stacks == ASSAY_STACKS_DWARF ? RING_STACK_B : RING_B;
+        o->ring_b = o->stacks == ASSAY_STACKS_DWARF ? stack_ring_b(o) : RING_B;
     if (o->event >= ASSAY_EVENTS || o->stacks > ASSAY_STACKS_DWARF || o->rate_hz > 1000000)
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "sampling: event %u, stacks %u and a rate of %u a second cannot be; "
@@ -208,7 +218,6 @@ int assay_sampler_open(pid_t pid, const struct assay_sample_options *options,
         return as_error_nomem(err, "a sampling session");
     s->pid = pid;
     s->opened_ns = now_ns();
-    s->told_existing = s->options.on_exec;
     int rc = take_options(s, options, err);
     s->told_existing = s->options.on_exec;
     raise_file_limit();
