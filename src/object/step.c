@@ -318,6 +318,16 @@ static bool find_cfa(struct eval *e, const struct assay_object *object,
 }
 
 /*
+ * Below the stack pointer, where a copy of the stack has nothing: GCC's epilogues pop registers
+ * without saying so in the unwind information, and the register has its caller's value again.
+ */
+static bool is_popped(const struct assay_unwind_frame *frame, unsigned reg, uint64_t address)
+{
+    return (PRESERVED >> reg & 1) && (frame->known >> reg & 1) &&
+           address < frame->reg[ASSAY_UNWIND_RSP];
+}
+
+/*
  * The caller's value by one rule. `*known` is false for a value that is lost, which only the return
  * address cannot bear; a word that cannot be read is no obstacle to the registers beside it.
  */
@@ -337,7 +347,12 @@ static enum assay_unwind_result apply(struct eval *e, const struct assay_object 
         return ASSAY_UNWIND_CALLER;
     }
     case ASSAY_RULE_OFFSET:
-        *known = e->read(e->context, cfa + (uint64_t)rule->value, value);
+        address = cfa + (uint64_t)rule->value;
+        *known = e->read(e->context, address, value);
+        if (!*known && is_popped(e->frame, rule->reg, address)) {
+            *value = e->frame->reg[rule->reg];
+            *known = true;
+        }
         return *known ? ASSAY_UNWIND_CALLER : ASSAY_UNWIND_NO_MEMORY;
     case ASSAY_RULE_VAL_OFFSET:
         *value = cfa + (uint64_t)rule->value;

@@ -570,6 +570,32 @@ static void test_bad_instruction(void **state)
     assay_object_close(&object);
 }
 
+/* After a pop that the rules do not tell, the register itself is the caller's. */
+static void test_popped(void **state)
+{
+    (void)state;
+    static const char text[] = ".globl f\nf: .cfi_startproc\nnop\n.cfi_def_cfa_offset 16\n"
+                               ".cfi_offset rbp, -16\nnop\n.cfi_def_cfa_offset 8\nnop\n"
+                               ".cfi_endproc\n.size f, .-f\n.type f, @function\n";
+    write_assembly("pop.s", "", text);
+    program_run("cc -shared -nostdlib -o pop.so pop.s");
+    struct assay_object *object = open_path(program_path("pop.so"));
+    uint64_t f = address_of(object, "f");
+    struct assay_unwind_frame start = {.known = 0x1ffff}, frame;
+    start.reg[ASSAY_UNWIND_RSP] = 0x1000; /* nothing can be read below */
+    start.reg[ASSAY_UNWIND_RBP] = 0x7777;
+    stack[0] = 0x100;
+    stack[1] = 0x101;
+    frame = start;
+    assert_int_equal(step(object, f + 1, &frame), ASSAY_UNWIND_CALLER);
+    assert_int_equal(frame.reg[ASSAY_UNWIND_RBP], 0x100);
+    frame = start;
+    assert_int_equal(step(object, f + 2, &frame), ASSAY_UNWIND_CALLER);
+    assert_int_equal(frame.reg[ASSAY_UNWIND_RBP], 0x7777);
+    assert_int_equal(frame.reg[ASSAY_UNWIND_RA], 0x100);
+    assay_object_close(&object);
+}
+
 static void test_out_of_memory(void **state)
 {
     (void)state;
@@ -590,11 +616,11 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_directives),    cmocka_unit_test(test_system_libraries),
-        cmocka_unit_test(test_debug_frame),   cmocka_unit_test(test_steps),
-        cmocka_unit_test(test_plt),           cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_damage),        cmocka_unit_test(test_bad_instruction),
-        cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_directives),  cmocka_unit_test(test_system_libraries),
+        cmocka_unit_test(test_debug_frame), cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_plt),         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_damage),      cmocka_unit_test(test_bad_instruction),
+        cmocka_unit_test(test_popped),      cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests_name("object/rows", tests, program_setup, program_teardown);
 }

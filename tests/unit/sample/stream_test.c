@@ -3,6 +3,7 @@
  * The recorder and the stream without a kernel: records made by hand go in, the same facts come
  * out; cut at every byte the reader gives what stands before; damage never leads astray.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -300,6 +301,20 @@ static void test_disk_full(void **state)
     assert_int_equal(assay_recorder_finish(&recorder, NULL, &err), ASSAY_ERR_IO);
 }
 
+/* What refuses is named, with the command that mends it. */
+static void test_sentences(void **state)
+{
+    (void)state;
+    struct assay_error err;
+    assert_int_equal(as_sample_refused(&err, 5, EACCES), ASSAY_ERR_PERMISSION);
+    assert_non_null(strstr(err.text, "kernel.perf_event_paranoid is "));
+    assert_non_null(strstr(err.text, "PERFMON"));
+    assert_int_equal(as_sample_refused(&err, 5, EMFILE), ASSAY_ERR_LIMIT);
+    assert_non_null(strstr(err.text, "ulimit -n"));
+    assert_int_equal(as_sample_refused(&err, 5, ENOSYS), ASSAY_ERR_UNSUPPORTED);
+    assert_int_equal(as_sample_refused(&err, 5, ESRCH), ASSAY_ERR_NOT_FOUND);
+}
+
 /* ---- Address spaces ----------------------------------------------------------------------- */
 
 static uint32_t module_at(const struct as_spaces *spaces, uint32_t space, uint64_t address,
@@ -406,10 +421,15 @@ static void test_hostile_records(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_facts),       cmocka_unit_test(test_every_length),
-        cmocka_unit_test(test_damage),      cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_disk_full),   cmocka_unit_test(test_maps),
-        cmocka_unit_test(test_short_lives), cmocka_unit_test(test_hostile_records),
+        cmocka_unit_test(test_facts),
+        cmocka_unit_test(test_every_length),
+        cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_disk_full),
+        cmocka_unit_test(test_sentences),
+        cmocka_unit_test(test_maps),
+        cmocka_unit_test(test_short_lives),
+        cmocka_unit_test(test_hostile_records),
     };
     return cmocka_run_group_tests_name("sample/stream", tests, NULL, NULL);
 }
