@@ -86,8 +86,8 @@ struct as_dynamic {
 
 struct as_dwarf; /* see dwarf.h */
 
-/* Records of unwind information, see frame.h. Of more tables, the rest is left unread: a linker makes
- * one, only a .o may have some. One place more is kept for .debug_frame. */
+/* Records of unwind information, see frame.h. Of more tables, the rest is left unread: a linker
+ * makes one, only a .o may have some. One place more is kept for .debug_frame. */
 struct as_frame_place;
 struct as_frame_table;
 struct as_rows;
