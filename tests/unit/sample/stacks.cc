@@ -39,9 +39,9 @@ BURN(aligned)
 BURN(sort)
 BURN(child)
 
-void case_leaf(void), case_alloca(int), case_deep(int), case_signal(void), tail_2(long),
-    tail_1(long), case_tail(void), case_throw(int), case_aligned(int), case_sort(void), on_signal(int),
-    case_child(void), case_library(const char *), thrower(int);
+void case_leaf(void), case_alloca(int), case_deep(int), case_signal(void), tail_2(long);
+void tail_1(long), case_tail(void), case_throw(int), case_aligned(int), case_sort(void);
+void on_signal(int), case_child(void), case_library(const char *), thrower(int);
 int compare(const void *, const void *);
 
 __attribute__((noinline, noclone)) void case_leaf(void)
