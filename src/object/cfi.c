@@ -75,10 +75,11 @@ static int emit(struct machine *m, uint64_t end)
             return 0;
         }
         row.first_rule = last->first_rule;
-        return as_vec_push(&out->row, row);
+    } else {
+        for (unsigned i = 0; i < n; i++)
+            AS_TRY(as_vec_push(&out->rule, rule[i]));
     }
-    for (unsigned i = 0; i < n; i++)
-        AS_TRY(as_vec_push(&out->rule, rule[i]));
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): room there is, or the push failed */
     return as_vec_push(&out->row, row);
 }
 

@@ -4,7 +4,6 @@
  * from /proc. What ends while it is read is left out.
  */
 #include <dirent.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +29,7 @@ static int tell_threads(pid_t pid, uint64_t time_ns, assay_sample_sink *sink, vo
     snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
     DIR *dir = opendir(path);
     for (struct dirent *entry; dir && rc == 0 && (entry = readdir(dir));) {
-        int tid = atoi(entry->d_name);
+        int tid = (int)strtol(entry->d_name, NULL, 10);
         if (tid <= 0)
             continue;
         snprintf(path, sizeof path, "/proc/%d/task/%d/comm", (int)pid, tid);
@@ -53,23 +52,34 @@ static int tell_threads(pid_t pid, uint64_t time_ns, assay_sample_sink *sink, vo
     return rc;
 }
 
-/* One line of maps; false when it is not of code. */
+/* The number in `base` at `*at`, which is moved behind it and one character more. */
+static uint64_t number(char **at, int base)
+{
+    uint64_t value = strtoull(*at, at, base);
+    if (**at)
+        ++*at;
+    return value;
+}
+
+/* One line of maps, "START-END RIGHTS OFFSET MAJOR:MINOR INODE PATH"; false when it is not of code.
+ */
 static bool parse_line(char *line, struct assay_sample_record *out)
 {
-    uint64_t end;
-    char rights[8];
-    int used = 0;
-    if (sscanf(line,
-               "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %" SCNx32 ":%" SCNx32 " %" SCNu64 "%n",
-               &out->address, &end, rights, &out->offset, &out->device_major, &out->device_minor,
-               &out->inode, &used) != 7)
-        return false;
-    out->size_b = end - out->address;
     line[strcspn(line, "\n")] = 0;
-    out->text = line + used + strspn(line + used, " ");
+    char *at = line;
+    out->address = number(&at, 16);
+    out->size_b = number(&at, 16) - out->address;
+    if (strlen(at) < 5 || at[2] != 'x')
+        return false;
+    at += 5;
+    out->offset = number(&at, 16);
+    out->device_major = (uint32_t)number(&at, 16);
+    out->device_minor = (uint32_t)number(&at, 16);
+    out->inode = number(&at, 10);
+    out->text = at + strspn(at, " ");
     if (out->text[0] == 0)
         out->text = "//anon"; /* as the kernel's records have it */
-    return rights[2] == 'x';
+    return true;
 }
 
 int as_sample_existing(pid_t pid, uint64_t time_ns, assay_sample_sink *sink, void *context,

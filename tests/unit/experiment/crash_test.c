@@ -144,8 +144,10 @@ static void wait_for(pid_t pid)
 {
     int status;
     waitpid(pid, &status, 0);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
-        skip();
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
+        print_message("# skipped: this system does not permit it\n");
+        return;
+    }
     assert_int_equal(status, 0);
 }
 

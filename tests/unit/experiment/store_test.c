@@ -227,8 +227,10 @@ static void as_reader(void (*body)(const struct place *), const struct place *pl
     }
     int status;
     waitpid(pid, &status, 0);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
-        skip();
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
+        print_message("# skipped: this system does not permit it\n");
+        return;
+    }
     assert_int_equal(status, 0);
 }
 

@@ -10,7 +10,7 @@
 static long rounds;
 
 #define SPIN(name, times)                                                                          \
-    __attribute__((noinline, noclone)) uint64_t name(uint64_t x)                                   \
+    __attribute__((noinline)) uint64_t name(uint64_t x)                                            \
     {                                                                                              \
         for (long i = 0; i < 20000L * (times); i++)                                                \
             x = x * 6364136223846793005u + 1442695040888963407u;                                   \
