@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The profile: runs (or attaches to) a program while sampling it, and says which processes,
+ * threads, functions, loops, blocks, lines and call paths its time belongs to. Everything found is
+ * a fact in the experiment (doc/experiment.md); nothing is shown here.
+ */
+#ifndef ASSAY_PROFILE_H
+#define ASSAY_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <assay/error.h>
+#include <assay/experiment.h>
+#include <assay/object.h>
+#include <assay/sample.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Attribution -------------------------------------------------------------------------- */
+
+/* All zero is a good choice. Borrowed during the call. */
+struct assay_attribute_options {
+    unsigned jobs;          /* threads, 0 = as many as processors */
+    const char *categories; /* file of the user's own rules (doc/categories.md), or NULL */
+    const struct assay_object_options *open; /* how binaries are opened, or NULL */
+    /* Told now and then how far it is, from one thread; or NULL. */
+    void (*progress)(void *context, const char *stage, uint64_t done, uint64_t total);
+    void *context;
+};
+
+/*
+ * Reads the streams run-NNN/NAME.samples of a run, and adds to the experiment its processes,
+ * threads, modules, functions, loops, blocks, locations, call paths, samples and flags, then their
+ * sums (assay_experiment_summarise). Damaged streams give what can be read, and a flag. Errors:
+ * NOT_FOUND (no stream), NOMEM, those of the experiment.
+ */
+int assay_profile_attribute(struct assay_experiment *experiment, int64_t run_id,
+                            const struct assay_attribute_options *options, struct assay_error *err);
+
+/* ---- Recording ---------------------------------------------------------------------------- */
+
+struct assay_profile_request {
+    const char *const *command; /* ends with NULL; NULL: attach to `pid` */
+    pid_t pid;
+    const char *label; /* the user's word for the run, or NULL */
+    struct assay_sample_options sampling;
+    bool timers;        /* by timers in the program, though perf events may be possible */
+    bool wrap;          /* each rank records itself, though its launcher is local */
+    double duration_s;  /* ends the recording (not the program) after so long; 0 = no limit */
+    uint64_t max_b;     /* of samples kept; 0 = no limit */
+    const char *events; /* further events to count, separated by commas, or NULL */
+    struct assay_attribute_options attribute;
+};
+
+struct assay_profile_result {
+    int64_t run_id;
+    int exit_code;   /* of the command; -1: unknown (attached) or killed */
+    int exit_signal; /* that killed it, or 0 */
+    bool stopped;    /* the user or the limit of time ended the recording before the program */
+};
+
+/*
+ * Records one run into a new row of `experiment`, then attributes it. What the command prints and
+ * reads is not touched. Errors: those of starting (NOT_FOUND, PERMISSION, ...: nothing ran, no run
+ * is added), and of writing. A command that fails is no error.
+ */
+int assay_profile_run(struct assay_experiment *experiment,
+                      const struct assay_profile_request *request,
+                      struct assay_profile_result *result, struct assay_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
