@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Running the program that is to be observed, or attaching to one that runs: what a command will
+ * start, a start in two steps, signals, the end, and the rank of a process (doc/launch.md).
+ *
+ * The program is to notice nothing: directory, descriptors, signals, limits, process group and
+ * environment are those the user gave to us. What they were is noted before main() (see
+ * assay_launch_start). One launch or attachment at a time in a process: signals are of a process.
+ */
+#ifndef ASSAY_LAUNCH_H
+#define ASSAY_LAUNCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <assay/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- What a command will start ------------------------------------------------------------ */
+
+enum assay_launch_kind {
+    ASSAY_LAUNCH_PROGRAM, /* an ELF file */
+    ASSAY_LAUNCH_SCRIPT,  /* text for an interpreter: what it starts is observed */
+    ASSAY_LAUNCH_OPENMPI, /* mpirun, mpiexec, orterun of Open MPI */
+    ASSAY_LAUNCH_MPICH,   /* mpirun, mpiexec of MPICH and what is made of it: Hydra */
+    ASSAY_LAUNCH_SRUN,    /* of Slurm */
+    ASSAY_LAUNCH_ATTACHED /* nothing is started */
+};
+
+/* "plain" (PROGRAM and SCRIPT), "openmpi", "mpich", "srun", "attach". */
+const char *assay_launch_kind_name(unsigned kind);
+
+/* What was found out; nothing ran yet. */
+struct assay_launch_plan {
+    uint8_t kind;            /* assay_launch_kind */
+    bool gains_privilege;    /* set-user-ID or capabilities: the kernel hides what it does */
+    bool away;               /* a launcher whose ranks are not our descendants, or not all */
+    char away_reason[256];   /* "srun's tasks are started by Slurm's daemon", ... */
+    const char *path;        /* the file to execute, as PATH gives it */
+    const char *real_path;   /* without links */
+    const char *interpreter; /* of a script; NULL */
+    const char *cwd;         /* where it will run; NULL when that has no name any more */
+    const char *const *argv; /* a copy */
+    const char *command;     /* argv as a shell would read it */
+    const char *argv_json;   /* argv as a JSON array of strings */
+};
+
+/*
+ * Examines `argv` (argv[0] is looked for in PATH as execvp(3) does) without running anything.
+ * Errors: NOT_FOUND (no such command, interpreter or dynamic loader), PERMISSION (not executable),
+ * NOT_REGULAR (a directory), NOT_ELF (neither ELF nor a script; an empty file), ARCH, CLASS
+ * (32-bit), TRUNCATED, UNSUPPORTED (a library or object file), USAGE (no argv[0]), NOMEM.
+ */
+int assay_launch_plan(const char *const *argv, struct assay_launch_plan **out,
+                      struct assay_error *err);
+void assay_launch_plan_free(struct assay_launch_plan **plan); /* NULL inside is fine */
+
+/*
+ * The plan of the same launcher's command in which every rank is started through `words`
+ * (NULL-terminated): "srun -n 4 words... PROGRAM args". All parts of "A : B". Errors: USAGE for an
+ * option that is not in data/launch/ (the sentence says what to do) or when there is no program,
+ * UNSUPPORTED (programs named in a file), NOMEM. For kinds without ranks: USAGE.
+ */
+int assay_launch_wrap(const struct assay_launch_plan *plan, const char *const *words,
+                      struct assay_launch_plan **out, struct assay_error *err);
+
+/* ---- Starting and following --------------------------------------------------------------- */
+
+struct assay_launch;
+
+/* All zero is the usual. */
+struct assay_launch_options {
+    const char *const *environment; /* "NAME=VALUE" to add or replace, NULL-terminated; or NULL */
+    const char *preload;            /* a library after those in the user's LD_PRELOAD; or NULL */
+    bool wait_all; /* the end is that of the last descendant, not of the main process */
+};
+
+/*
+ * Starts a child that waits before it executes: time to open a sampler on assay_launch_pid().
+ * From here on signals to us are watched (doc/launch.md says which do what), until _close.
+ * Errors: LIMIT (no more processes, descriptors), NOMEM, IO.
+ */
+int assay_launch_start(const struct assay_launch_plan *plan,
+                       const struct assay_launch_options *options, struct assay_launch **out,
+                       struct assay_error *err);
+/* Lets it execute, and waits until it has. Errors: those of the plan, LIMIT (arguments too long),
+ * IO; there is no process then. */
+int assay_launch_go(struct assay_launch *launch, struct assay_error *err);
+
+/*
+ * Looks at process `pid` from now on. It is never changed, stopped or ended by us. Errors:
+ * NOT_FOUND (no such process, or it has ended), USAGE (ourselves, a thread's number), PERMISSION
+ * (another user's: whose, and what to do), ARCH/CLASS/UNSUPPORTED (a program of another kind, a
+ * kernel thread), LIMIT, IO.
+ */
+int assay_launch_attach(pid_t pid, struct assay_launch **out, struct assay_error *err);
+
+pid_t assay_launch_pid(const struct assay_launch *launch);
+
+/* Readable (poll(2)) when there is something for assay_launch_step. The launch keeps it. */
+int assay_launch_fd(const struct assay_launch *launch);
+
+/* Handles what happened, without waiting: 1 while it goes on, 0 when it is over (see the outcome),
+ * or IO. Call it when the descriptor is readable, or a few times a second. */
+int assay_launch_step(struct assay_launch *launch, struct assay_error *err);
+
+/* Sends a signal to the child. Not to an attached process: USAGE. An ended one: 0. */
+int assay_launch_signal(struct assay_launch *launch, int signal, struct assay_error *err);
+
+struct assay_launch_outcome {
+    bool over;
+    bool left;      /* attached: the user ended the looking (Ctrl-C, SIGTERM); the process lives */
+    bool exited;    /* `exit_code` is known */
+    bool signalled; /* ended by `exit_signal` */
+    bool core_dumped;
+    bool interrupted; /* Ctrl-C was pressed at least once, or a signal to end it came to us */
+    int exit_code;    /* 0 to 255 */
+    int exit_signal;
+    unsigned interrupts;       /* Ctrl-C in a row, each within two seconds of the one before */
+    unsigned descendants;      /* that ended after the main process (wait_all) */
+    uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC: when it was let go or attached; the end */
+    /* Of the child and of all it waited for; zero of an attached process. */
+    uint64_t user_ns, system_ns, resident_max_b, fault_major_n, fault_minor_n;
+    uint64_t switch_voluntary_n, switch_involuntary_n;
+};
+
+const struct assay_launch_outcome *assay_launch_outcome(const struct assay_launch *launch);
+
+/* As a shell would say it: the exit code, or 128 + signal; 0 of an attached process. */
+int assay_launch_exit_status(const struct assay_launch_outcome *outcome);
+
+/* Ends the watching of signals. A child that was not let go yet is ended; one that runs is not
+ * waited for any more. NULL inside is fine. */
+void assay_launch_close(struct assay_launch **launch);
+
+/* ---- Ranks -------------------------------------------------------------------------------- */
+
+/* A process of an MPI job or a job step; -1 = not known. */
+struct assay_launch_rank {
+    int64_t rank; /* in MPI_COMM_WORLD of its step */
+    int64_t size;
+    int64_t local_rank, local_size; /* among those of the same machine */
+    const char *launcher;           /* "openmpi", "mpich", "srun", "flux", ...; constant */
+};
+
+/* Whether the environment (`n` bytes "NAME=VALUE\0...", as /proc/PID/environ has it) is that of a
+ * rank. What a rank starts inherits its environment and has its number. No allocation. */
+bool assay_launch_rank_of(const char *environment, size_t n, struct assay_launch_rank *out);
+/* As above of a process that lives; false also when its environment cannot be read. */
+bool assay_launch_rank_of_process(pid_t pid, struct assay_launch_rank *out);
+
+/* ---- The environment ---------------------------------------------------------------------- */
+
+struct assay_launch_variable {
+    const char *name, *value;
+};
+
+struct assay_launch_environment {
+    const struct assay_launch_variable *variable; /* those that matter to speed, by name */
+    size_t n;
+    char digest[33]; /* of all but those that differ from one shell to the next, in hexadecimal */
+};
+
+/* What data/launch/environment.txt chooses of `environment` (NULL-terminated; NULL = ours). */
+int assay_launch_environment_read(const char *const *environment,
+                                  struct assay_launch_environment **out, struct assay_error *err);
+void assay_launch_environment_free(struct assay_launch_environment **environment);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
