@@ -84,6 +84,7 @@ struct assay_sample_record {
     bool out;       /* SWITCH: leaves; THROTTLE: stopped; COMM: by executing a program */
     bool preempted; /* SWITCH: leaves though it could go on */
     bool in_kernel; /* SAMPLE */
+    bool waits;     /* SAMPLE: not of time, but of where the thread leaves the processor */
     uint32_t pid, tid, cpu;
     uint32_t parent_pid, parent_tid; /* FORK, EXIT */
     uint64_t time_ns;                /* CLOCK_MONOTONIC */
@@ -161,6 +162,18 @@ int assay_recorder_new(const char *path, const struct assay_sample_choice *choic
 /* An assay_sample_sink; its context is the recorder. */
 int assay_recorder_take(void *recorder, const struct assay_sample_record *record,
                         struct assay_error *err);
+/* Files that have lost their names are copied to `directory`, which must exist, when they are first
+ * seen: attribution will need them. The text is copied. Errors: NOMEM. */
+int assay_recorder_keep(struct assay_recorder *recorder, const char *directory,
+                        struct assay_error *err);
+/* A fact on the recording (ASSAY_STREAM_INFO), or on a process from `time_ns` on
+ * (ASSAY_STREAM_PROCESS): names and meanings in doc/sample.md. Texts up to 4096 bytes. */
+int assay_recorder_info(struct assay_recorder *recorder, const char *name, const char *value,
+                        struct assay_error *err);
+int assay_recorder_process(struct assay_recorder *recorder, uint32_t pid, uint64_t time_ns,
+                           const char *name, const char *value, struct assay_error *err);
+/* Bytes of the stream by now. */
+uint64_t assay_recorder_bytes(const struct assay_recorder *recorder);
 /* What was taken is safe against a kill of this process. Call it about once a second. */
 int assay_recorder_flush(struct assay_recorder *recorder, struct assay_error *err);
 /* Writes the end and closes; `counts` may be NULL. The recorder is gone in any case. */
@@ -179,6 +192,7 @@ enum assay_module_kind {
 
 struct assay_stream_module {
     const char *path;
+    const char *kept; /* name of its copy (assay_recorder_keep); NULL: there is none */
     uint64_t device, inode;
     uint8_t build_id[20];
     uint8_t build_id_b;
@@ -213,15 +227,16 @@ enum assay_stream_kind {
     ASSAY_STREAM_LOST,
     ASSAY_STREAM_SWITCH,
     ASSAY_STREAM_THROTTLE,
-    ASSAY_STREAM_INFO /* a fact on the recording: text = name, value */
+    ASSAY_STREAM_INFO,   /* a fact on the recording: text = name, value */
+    ASSAY_STREAM_PROCESS /* a fact on the process of `thread`: text = name, value */
 };
 
 struct assay_stream_record {
-    uint8_t kind;        /* assay_stream_kind */
-    uint8_t end;         /* SAMPLE: assay_stack_end */
-    bool out, preempted; /* as in assay_sample_record */
-    uint32_t thread;     /* index into threads */
-    uint32_t parent;     /* FORK: index into threads */
+    uint8_t kind;               /* assay_stream_kind */
+    uint8_t end;                /* SAMPLE: assay_stack_end */
+    bool out, preempted, waits; /* as in assay_sample_record */
+    uint32_t thread;            /* index into threads */
+    uint32_t parent;            /* FORK: index into threads */
     uint32_t cpu;
     uint32_t node; /* SAMPLE: innermost frame */
     uint32_t module;
@@ -229,7 +244,7 @@ struct assay_stream_record {
     uint64_t period;
     uint64_t address, size_b, offset; /* MAP */
     uint64_t lost;
-    const char *text, *value; /* COMM, INFO; good until the next record */
+    const char *text, *value; /* COMM, INFO, PROCESS; good until the next record */
 };
 
 struct assay_stream;

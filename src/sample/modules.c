@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/sendfile.h>
 #include <unistd.h>
 
 #include "sample/recorder.h"
@@ -68,6 +69,40 @@ static int hold_nameless(const struct assay_sample_record *map)
     return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
 
+/* Copies what `fd` holds to a file `name` in the directory for it. */
+static bool copy_to(const char *directory, const char *name, int fd)
+{
+    char path[4096 + 64];
+    off_t at = 0;
+    ssize_t n = 1;
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    int to = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (to < 0)
+        return false;
+    while (n > 0)
+        n = sendfile(to, fd, &at, 16u << 20);
+    if (close(to) < 0 || n < 0) {
+        unlink(path);
+        return false;
+    }
+    return true;
+}
+
+/* A file without a name is gone with its process: `fact.kept` names our copy. */
+static int hold(struct as_modules *modules, struct as_module *module,
+                const struct assay_sample_record *map)
+{
+    char name[64];
+    module->fd = hold_nameless(map);
+    if (module->fd < 0 || !modules->keep)
+        return 0;
+    snprintf(name, sizeof name, "module-%zu", modules->module.n - 1);
+    if (!copy_to(modules->keep, name, module->fd))
+        return 0;
+    module->fact.kept = as_arena_strndup(&modules->arena, name, strlen(name));
+    return module->fact.kept ? 0 : ASSAY_ERR_NOMEM;
+}
+
 int as_modules_of(struct as_modules *modules, const struct assay_sample_record *map, uint32_t *out)
 {
     char key[4096 + 128];
@@ -99,7 +134,7 @@ int as_modules_of(struct as_modules *modules, const struct assay_sample_record *
         return ASSAY_ERR_NOMEM;
     AS_TRY(add(modules, &fact, map->pid));
     if (fact.kind == ASSAY_MODULE_FILE)
-        modules->module.at[*out].fd = hold_nameless(map);
+        AS_TRY(hold(modules, &modules->module.at[*out], map));
     return as_map_view_put(&modules->by_key, view, *out);
 }
 

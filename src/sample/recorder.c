@@ -160,6 +160,14 @@ static int take_other(struct assay_recorder *r, const struct assay_sample_record
     return as_writer_event(r->writer, record);
 }
 
+/* An error of the writer, told from one of memory. */
+static int written(struct assay_recorder *r, int rc, struct assay_error *err)
+{
+    if (rc == ASSAY_ERR_IO)
+        return as_writer_flush(r->writer, err);
+    return rc < 0 ? as_error_nomem(err, "the record of a run") : 0;
+}
+
 int assay_recorder_take(void *recorder, const struct assay_sample_record *record,
                         struct assay_error *err)
 {
@@ -171,9 +179,32 @@ int assay_recorder_take(void *recorder, const struct assay_sample_record *record
         rc = take_map(r, record);
     else
         rc = take_other(r, record);
-    if (rc == ASSAY_ERR_IO)
-        return as_writer_flush(r->writer, err);
-    return rc < 0 ? as_error_nomem(err, "the record of a run") : 0;
+    return written(r, rc, err);
+}
+
+int assay_recorder_keep(struct assay_recorder *recorder, const char *directory,
+                        struct assay_error *err)
+{
+    recorder->modules.keep =
+        as_arena_strndup(&recorder->modules.arena, directory, strlen(directory));
+    return recorder->modules.keep ? 0 : as_error_nomem(err, directory);
+}
+
+int assay_recorder_info(struct assay_recorder *recorder, const char *name, const char *value,
+                        struct assay_error *err)
+{
+    return written(recorder, as_writer_info(recorder->writer, name, value), err);
+}
+
+int assay_recorder_process(struct assay_recorder *recorder, uint32_t pid, uint64_t time_ns,
+                           const char *name, const char *value, struct assay_error *err)
+{
+    return written(recorder, as_writer_process(recorder->writer, pid, time_ns, name, value), err);
+}
+
+uint64_t assay_recorder_bytes(const struct assay_recorder *recorder)
+{
+    return as_writer_bytes(recorder->writer);
 }
 
 int assay_recorder_flush(struct assay_recorder *recorder, struct assay_error *err)

@@ -28,6 +28,7 @@ struct as_modules {
     AS_VEC(struct as_module) module; /* 0: nothing known, 1: the kernel, 2: generated code */
     struct as_map_view by_key;
     struct as_arena arena;
+    const char *keep; /* directory for copies of nameless files, or NULL */
 };
 #define AS_MODULE_UNKNOWN 0u
 #define AS_MODULE_KERNEL  1u
@@ -111,6 +112,8 @@ void as_writer_free(struct as_writer **writer); /* what was not flushed is lost 
 int as_writer_flush(struct as_writer *writer, struct assay_error *err);
 uint64_t as_writer_bytes(const struct as_writer *writer);
 int as_writer_info(struct as_writer *writer, const char *name, const char *value);
+int as_writer_process(struct as_writer *writer, uint32_t pid, uint64_t time_ns, const char *name,
+                      const char *value);
 int as_writer_module(struct as_writer *writer, const struct assay_stream_module *module);
 /* Index of the node, written when it is new. 0 or NOMEM. */
 int as_writer_node(struct as_writer *writer, uint32_t parent, struct as_frame frame, uint32_t *out);
@@ -143,9 +146,16 @@ enum as_tag {
     AS_TAG_THROTTLE,
     AS_TAG_UNTHROTTLE,
     AS_TAG_END,
+    AS_TAG_PROCESS,
     AS_TAG_SAMPLE = 0x80, /* + flags */
 };
-enum { AS_SAME_THREAD = 1, AS_SAME_CPU = 2, AS_SAME_PERIOD = 4, AS_STACK_END_SHIFT = 3 };
+enum {
+    AS_SAME_THREAD = 1,
+    AS_SAME_CPU = 2,
+    AS_SAME_PERIOD = 4,
+    AS_STACK_END_SHIFT = 3,
+    AS_WAITS = 0x20
+};
 
 #define AS_STREAM_MAGIC   "ASSAYSMP"
 #define AS_STREAM_VERSION 1u

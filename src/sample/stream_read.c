@@ -153,13 +153,18 @@ static int take_module(struct assay_stream *s)
     module.inode = as_read_uleb(&s->r);
     module.build_id_b = as_read_u8(&s->r);
     const uint8_t *id = as_read_bytes(&s->r, module.build_id_b);
+    take_text(&s->r, s->value);
     if (module.build_id_b > sizeof module.build_id || module.kind > ASSAY_MODULE_UNKNOWN)
         as_read_fail(&s->r);
     if (s->r.bad)
         return 0;
     memcpy(module.build_id, id, module.build_id_b);
     module.path = as_arena_strndup(&s->text, s->name, strlen(s->name));
-    return module.path ? as_vec_push(&s->module, module) : ASSAY_ERR_NOMEM;
+    if (s->value[0])
+        module.kept = as_arena_strndup(&s->text, s->value, strlen(s->value));
+    if (!module.path || (s->value[0] && !module.kept))
+        return ASSAY_ERR_NOMEM;
+    return as_vec_push(&s->module, module);
 }
 
 static int take_thread(struct assay_stream *s)
@@ -232,6 +237,7 @@ static void take_sample(struct assay_stream *s, uint8_t tag, struct assay_stream
     int64_t node = (int64_t)s->last_node + take_s(&s->r);
     out->kind = ASSAY_STREAM_SAMPLE;
     out->end = tag >> AS_STACK_END_SHIFT & 3;
+    out->waits = tag & AS_WAITS;
     if (node < 0 || (uint64_t)node >= s->node.n - s->node_base || s->last_thread >= s->thread.n)
         as_read_fail(&s->r);
     if (s->r.bad)
@@ -291,6 +297,14 @@ static bool take_record(struct assay_stream *s, struct assay_stream_record *out,
         take_sample(s, tag, out);
     } else if (tag == AS_TAG_INFO) {
         out->kind = ASSAY_STREAM_INFO;
+        take_text(&s->r, s->name);
+        take_text(&s->r, s->value);
+        out->text = s->name;
+        out->value = s->value;
+    } else if (tag == AS_TAG_PROCESS) {
+        out->kind = ASSAY_STREAM_PROCESS;
+        take_time(s);
+        out->thread = take_index(&s->r, s->thread.n);
         take_text(&s->r, s->name);
         take_text(&s->r, s->value);
         out->text = s->name;

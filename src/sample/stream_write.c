@@ -211,7 +211,7 @@ int as_writer_info(struct as_writer *writer, const char *name, const char *value
 
 int as_writer_module(struct as_writer *writer, const struct assay_stream_module *module)
 {
-    room(writer, 64 + 4096);
+    room(writer, 64 + 2 * 4096);
     put_u8(writer, AS_TAG_MODULE);
     put_u8(writer, module->kind);
     put_text(writer, module->path);
@@ -220,6 +220,7 @@ int as_writer_module(struct as_writer *writer, const struct assay_stream_module 
     put_u8(writer, module->build_id_b);
     memcpy(writer->block + writer->n, module->build_id, module->build_id_b);
     writer->n += module->build_id_b;
+    put_text(writer, module->kept ? module->kept : "");
     return result(writer);
 }
 
@@ -310,6 +311,20 @@ int as_writer_trim(struct as_writer *writer)
 
 /* ---- Records ------------------------------------------------------------------------------ */
 
+int as_writer_process(struct as_writer *writer, uint32_t pid, uint64_t time_ns, const char *name,
+                      const char *value)
+{
+    uint32_t thread;
+    AS_TRY(thread_of(writer, pid, pid, &thread));
+    room(writer, 32 + 2 * 4096);
+    put_u8(writer, AS_TAG_PROCESS);
+    put_time(writer, time_ns);
+    put_u(writer, thread);
+    put_text(writer, name);
+    put_text(writer, value);
+    return result(writer);
+}
+
 int as_writer_sample(struct as_writer *writer, const struct assay_sample_record *sample,
                      uint32_t node, uint8_t end)
 {
@@ -321,6 +336,7 @@ int as_writer_sample(struct as_writer *writer, const struct assay_sample_record 
     flags |= thread == w->last_thread ? AS_SAME_THREAD : 0;
     flags |= sample->cpu == w->last_cpu ? AS_SAME_CPU : 0;
     flags |= sample->period == w->last_period ? AS_SAME_PERIOD : 0;
+    flags |= sample->waits ? AS_WAITS : 0;
     put_u8(w, AS_TAG_SAMPLE | flags);
     put_time(w, sample->time_ns);
     if (!(flags & AS_SAME_THREAD))

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A hash index over a table of the caller's: it holds row numbers by hash, the caller compares
+ * rows. For tables of millions of small rows that are looked up by more than one number.
+ *
+ *     for (struct as_probe probe = as_index_probe(&index, hash);
+ *          (row = as_index_next(&index, &probe)) != AS_INDEX_NONE;)
+ *         if (same(&table[row], key))
+ *             return row;
+ *     as_index_add(&index, hash, new_row);
+ *
+ * Linear probing; 8 bytes a slot, at most two thirds full. Not thread-safe while somebody adds.
+ */
+#ifndef AS_BASE_INDEX_H
+#define AS_BASE_INDEX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define AS_INDEX_NONE UINT32_MAX /* no such row; not a row to add */
+
+struct as_index_slot {
+    uint32_t hash, row; /* row AS_INDEX_NONE: free */
+};
+
+/* All zero is an empty index. */
+struct as_index {
+    struct as_index_slot *slot;
+    size_t slot_n; /* a power of two, or 0 */
+    size_t n;
+};
+
+struct as_probe {
+    size_t at;
+    uint32_t hash;
+};
+
+void as_index_fini(struct as_index *index);
+/* Puts a row that was not found. 0 or ASSAY_ERR_NOMEM (index unchanged). */
+int as_index_add(struct as_index *index, uint64_t hash, uint32_t row);
+
+/* Mixes a word into a hash (multiply and fold, after wyhash). Begin with any constant. */
+static inline uint64_t as_hash_mix(uint64_t hash, uint64_t word)
+{
+    __uint128_t product = (__uint128_t)(hash ^ 0x9e3779b97f4a7c15u) * (word ^ 0xe7037ed1a0b428dbu);
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+static inline struct as_probe as_index_probe(const struct as_index *index, uint64_t hash)
+{
+    uint32_t folded = (uint32_t)(hash ^ hash >> 32);
+    return (struct as_probe){.at = index->slot_n ? folded & (index->slot_n - 1) : 0,
+                             .hash = folded};
+}
+
+/* The next row whose hash agrees, or AS_INDEX_NONE. */
+static inline uint32_t as_index_next(const struct as_index *index, struct as_probe *probe)
+{
+    while (index->slot_n) {
+        const struct as_index_slot *slot = &index->slot[probe->at];
+        if (slot->row == AS_INDEX_NONE)
+            break;
+        probe->at = (probe->at + 1) & (index->slot_n - 1);
+        if (slot->hash == probe->hash)
+            return slot->row;
+    }
+    return AS_INDEX_NONE;
+}
+
+#endif
