@@ -58,6 +58,7 @@ struct assay_sample_options {
 struct assay_sample_choice {
     uint8_t event; /* assay_sample_event, not AUTO */
     bool kernel, switches, build_ids;
+    bool imported; /* recorded before, perhaps elsewhere: processes of now are not those meant */
     uint32_t rate_hz;
     uint32_t ring_b;
     char reason[512]; /* one sentence: what was refused, why, what would mend it; "" = all there */
@@ -268,6 +269,59 @@ const struct assay_stream_node *assay_stream_nodes(const struct assay_stream *st
 /* Counts of the sampler, and samples not kept for the limit of size; zero while truncated. */
 const struct assay_sample_counts *assay_stream_counts(const struct assay_stream *stream,
                                                       uint64_t *dropped);
+
+/* ---- Files of Linux perf ------------------------------------------------------------------ */
+
+struct assay_perf_data;
+
+/* An event of the file. */
+struct assay_perf_event {
+    const char *name; /* as perf wrote it ("cycles:u"), or made from its numbers */
+    bool is_time;     /* its samples are handed out; those of the others are counted only */
+    uint64_t samples; /* read by now */
+};
+
+/* What the file says of itself. Texts are NULL, numbers 0 where it does not. */
+struct assay_perf_facts {
+    const char *host, *os_release, *perf_version, *arch, *cpu_model, *cpu_id;
+    uint32_t cpus_online, cpus;
+    uint64_t memory_b;
+    const char *const *perf_argv; /* the command line of perf itself; ends with NULL */
+    const char *const *argv;      /* its part that is the program's; ends with NULL; or NULL */
+    uint8_t stacks;               /* assay_sample_stacks that the samples carry */
+    uint64_t first_ns, last_ns;   /* of the samples; `last_ns` after reading, if not before */
+    int64_t clock_offset_ns;      /* to be added to a record's time for that since 1970 */
+    bool clock_offset_exact;      /* else from the time at which the file was last written */
+    bool compressed, pipe;
+    const struct assay_perf_event *event;
+    size_t event_n;
+};
+
+/*
+ * Opens a file that `perf record` wrote: also an unfinished one, or one written to a pipe and
+ * saved (doc/import.md). Errors: NOT_FOUND, PERMISSION, NOT_REGULAR, IO, CORRUPT (not such a file,
+ * or its events cannot be known), ARCH (of a big-endian or 32-bit machine), UNSUPPORTED (no event
+ * counts time; the first version of the format), NOMEM.
+ */
+int assay_perf_data_open(const char *path, struct assay_perf_data **out, struct assay_error *err);
+void assay_perf_data_close(struct assay_perf_data **data); /* NULL inside is fine */
+const struct assay_perf_facts *assay_perf_data_facts(const struct assay_perf_data *data);
+/* For a recorder. The reason says which event was taken and what is not as it should be. */
+const struct assay_sample_choice *assay_perf_data_choice(const struct assay_perf_data *data);
+const struct assay_sample_counts *assay_perf_data_counts(const struct assay_perf_data *data);
+
+/*
+ * Hands out the records in order of time, once. Times are of the clock of the file; one that perf
+ * made up without a time has that of the record before. What is damaged is passed over or ends the
+ * reading, and is no error: see below. Memory is bounded (doc/import.md). Errors: NOMEM, those of
+ * the sink.
+ */
+int assay_perf_data_read(struct assay_perf_data *data, assay_sample_sink *sink, void *context,
+                         struct assay_error *err);
+/* One sentence on the first damage seen; "" when there is none. */
+const char *assay_perf_data_damage(const struct assay_perf_data *data);
+/* How far the reading is, in bytes of the file. For a progress bar in the sink. */
+void assay_perf_data_progress(const struct assay_perf_data *data, uint64_t *done, uint64_t *total);
 
 #ifdef __cplusplus
 }
