@@ -28,6 +28,7 @@ enum assay_sample_event {
     ASSAY_EVENT_CYCLES,
     ASSAY_EVENT_REF_CYCLES,
     ASSAY_EVENT_CPU_CLOCK, /* a timer of the CPU time of the thread: wherever perf events are */
+    ASSAY_EVENT_TIMER,     /* timers inside the program: assay_timer_sampler_*, never AUTO */
     ASSAY_EVENTS
 };
 
@@ -64,7 +65,7 @@ struct assay_sample_choice {
     char reason[512]; /* one sentence: what was refused, why, what would mend it; "" = all there */
 };
 
-const char *assay_sample_event_name(unsigned event); /* "cycles", "ref-cycles", "cpu-clock" */
+const char *assay_sample_event_name(unsigned event); /* "cycles", ..., "timer" */
 
 /* ---- Records ------------------------------------------------------------------------------ */
 
@@ -149,6 +150,66 @@ bool assay_sampler_wait(struct assay_sampler *sampler, int timeout_ms);
  */
 int assay_sampler_pump(struct assay_sampler *sampler, bool last, assay_sample_sink *sink,
                        void *context, struct assay_error *err);
+
+/* ---- Sampler by timers inside the program ------------------------------------------------- */
+
+/*
+ * For where perf events are forbidden: a library in the program (LD_PRELOAD) gives each thread a
+ * timer of its CPU time and writes samples to files in a directory, from which this reads. Its
+ * records have the same shape and go to the same sink (doc/agent.md). Not for processes that run
+ * already. Options that are not for it: event, kernel, switches, on_exec, no_children, ring_b (0 =
+ * chosen; of each process).
+ */
+struct assay_timer_sampler;
+
+/*
+ * Makes `directory` (which may exist; readable and writable by the user of the program, on a local
+ * disk or in memory; it is left empty) ready for programs to come. `why`: the sentence that says
+ * why not perf events, for the reason of the choice; NULL = they were not wanted. `options` may be
+ * NULL. Errors: NOT_FOUND (the library is not beside this program), USAGE, PERMISSION, IO (disk
+ * full, ...), NOMEM.
+ */
+int assay_timer_sampler_open(const char *directory, const struct assay_sample_options *options,
+                             const char *why, struct assay_timer_sampler **out,
+                             struct assay_error *err);
+/* What was not pumped is lost. Programs that still run go on, without samples. NULL is fine. */
+void assay_timer_sampler_close(struct assay_timer_sampler **sampler);
+
+/* "NAME=VALUE" words that the program must be given, NULL-terminated, and the library to preload
+ * (the fields `environment` and `preload` of assay_launch_options). Owned by the sampler. */
+const char *const *assay_timer_sampler_environment(const struct assay_timer_sampler *sampler);
+const char *assay_timer_sampler_preload(const struct assay_timer_sampler *sampler);
+
+/*
+ * Whether the program `path` can be observed so: UNSUPPORTED (statically linked, no ELF file of
+ * this machine, another C library), PERMISSION (set-user-ID: the loader ignores LD_PRELOAD); those
+ * of opening. A script is looked at as its interpreter. What it starts may differ from it.
+ */
+int assay_timer_sampler_check(const char *path, struct assay_error *err);
+
+const struct assay_sample_choice *
+assay_timer_sampler_choice(const struct assay_timer_sampler *sampler);
+/* `lost`: samples for which a process had no room in its file. */
+const struct assay_sample_counts *
+assay_timer_sampler_counts(const struct assay_timer_sampler *sampler);
+
+/* What was not seen whole. Counted as it is pumped. */
+struct assay_timer_facts {
+    uint64_t processes;      /* seen; every execution of a program counts */
+    uint64_t threads_missed; /* without a timer: a limit (RLIMIT_SIGPENDING) or too many at once */
+    uint64_t processes_missed; /* that found no room in the directory; no samples of them */
+    int missed_errno;          /* why the last of either was missed; 0: none was */
+    uint64_t incomplete;       /* processes that ended in the midst of writing a record */
+};
+const struct assay_timer_facts *
+assay_timer_sampler_facts(const struct assay_timer_sampler *sampler);
+
+/* As those of assay_sampler_*. After the program's end call the pump with `last`. */
+int assay_timer_sampler_enable(struct assay_timer_sampler *sampler, bool on,
+                               struct assay_error *err);
+bool assay_timer_sampler_wait(struct assay_timer_sampler *sampler, int timeout_ms);
+int assay_timer_sampler_pump(struct assay_timer_sampler *sampler, bool last,
+                             assay_sample_sink *sink, void *context, struct assay_error *err);
 
 /* ---- Recorder ----------------------------------------------------------------------------- */
 

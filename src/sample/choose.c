@@ -23,6 +23,7 @@ static const struct {
     [ASSAY_EVENT_CYCLES] = {"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
     [ASSAY_EVENT_REF_CYCLES] = {"ref-cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_REF_CPU_CYCLES},
     [ASSAY_EVENT_CPU_CLOCK] = {"cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK},
+    [ASSAY_EVENT_TIMER] = {"timer", 0, 0},
 };
 
 const char *assay_sample_event_name(unsigned event)
@@ -222,7 +223,7 @@ int as_sample_choose(struct assay_sampler *sampler, pid_t pid, int cpu, struct a
     int fd = -1;
     choice->rate_hz = options->rate_hz;
     clamp_rate(choice);
-    for (event = wanted ? wanted : ASSAY_EVENT_CYCLES; event < ASSAY_EVENTS; event++) {
+    for (event = wanted ? wanted : ASSAY_EVENT_CYCLES; event <= ASSAY_EVENT_CPU_CLOCK; event++) {
         common(&sampler->attr, options);
         fd = try_event(sampler, event, pid, cpu);
         if (fd >= 0)
