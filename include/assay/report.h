@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Showing an experiment: the summary of a profile for a terminal or as JSON, and files for the
+ * viewers of others. Reads the experiment only, changes nothing in it, and computes nothing that
+ * is not in it but sums, shares and the advice that follows from them.
+ */
+#ifndef ASSAY_REPORT_H
+#define ASSAY_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <assay/error.h>
+#include <assay/experiment.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * The sink of bytes that base/out.h defines. What is written to it fails later, when it is flushed
+ * by its owner; the functions below report what reading the experiment meets.
+ */
+struct as_out;
+
+/* ---- Summary of a profile ----------------------------------------------------------------- */
+
+struct assay_report_text_options {
+    unsigned width; /* columns of the terminal; 0 = 80; less than 40 counts as 40 */
+    bool colour;    /* escape sequences */
+    bool utf8;      /* bars and dots beyond ASCII (assay_report_locale_is_utf8) */
+    size_t rows;    /* functions, loops, ... in each list; 0 = 10 */
+};
+
+/* Whether the environment (LC_ALL, LC_CTYPE, LANG) asks for UTF-8. */
+bool assay_report_locale_is_utf8(void);
+
+/*
+ * What a user wants to see first: how the run was measured, where the time went, running and
+ * waiting, balance of load, hottest functions and loops, what lessens trust, what to look at next.
+ * `run_id` 0 is the last run. No line is wider than the width. Errors: NOT_FOUND (no such run, or
+ * none at all), those of reading.
+ */
+int assay_report_profile(struct assay_experiment *experiment, int64_t run_id,
+                         const struct assay_report_text_options *options, struct as_out *out,
+                         struct assay_error *err);
+
+/* The same as one JSON object, described in doc/json.md. `rows` as above. Errors as above. */
+int assay_report_profile_json(struct assay_experiment *experiment, int64_t run_id, size_t rows,
+                              struct as_out *out, struct assay_error *err);
+
+/* ---- Exports ------------------------------------------------------------------------------ */
+
+/* X(NAME, word): files that other programs read (doc/export.md). */
+#define ASSAY_EXPORT_LIST(X)                                                                       \
+    X(FOLDED, "folded")         /* frames separated by ';', a blank, a count: flame graphs */      \
+    X(SPEEDSCOPE, "speedscope") /* JSON of www.speedscope.app */                                   \
+    X(PPROF, "pprof")           /* profile.proto, compressed with gzip */
+
+enum assay_export_format {
+#define ASSAY_EXPORT_ENUM(name, word) ASSAY_EXPORT_##name,
+    ASSAY_EXPORT_LIST(ASSAY_EXPORT_ENUM)
+#undef ASSAY_EXPORT_ENUM
+};
+
+/* What stacks are kept apart by. pprof always has processes and threads, as labels. */
+enum assay_export_by {
+    ASSAY_EXPORT_BY_DEFAULT, /* folded: the run; speedscope: threads */
+    ASSAY_EXPORT_BY_RUN,
+    ASSAY_EXPORT_BY_PROCESS,
+    ASSAY_EXPORT_BY_THREAD
+};
+
+struct assay_export_options {
+    enum assay_export_format format;
+    enum assay_export_by by;
+    bool blocked; /* time spent waiting in place of time spent running */
+};
+
+/*
+ * Writes the call stacks of a run (0 = the last), inlined functions as frames of their own, and
+ * sets `*stack_n` (may be NULL) to how many different ones there were: none is no error. Errors:
+ * NOT_FOUND, CORRUPT (call paths in a circle), NOMEM, those of reading.
+ */
+int assay_report_export(struct assay_experiment *experiment, int64_t run_id,
+                        const struct assay_export_options *options, struct as_out *out,
+                        uint64_t *stack_n, struct assay_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
