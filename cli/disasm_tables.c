@@ -111,7 +111,7 @@ static void stream_row(void *context, size_t row, struct as_cell *cell)
 {
     static const char *const stride[] = {"zero", "unit", "constant", "indirect", "unknown"};
     struct tables *t = context;
-    const struct assay_stream *it = &t->streams.at[row];
+    const struct assay_memory_stream *it = &t->streams.at[row];
     const unsigned access = it->access & (ASSAY_ACCESS_READ | ASSAY_ACCESS_WRITE);
     const bool known = it->stride <= ASSAY_STRIDE_CONSTANT;
 

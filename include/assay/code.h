@@ -291,7 +291,7 @@ enum assay_stride {
 };
 
 /* One memory operand of one instruction of a loop. */
-struct assay_stream {
+struct assay_memory_stream {
     uint32_t insn; /* into program.code.insn */
     /* Operands with the same symbolic base and step share it: 0, 1, ... in the order of the
      * instructions, arrays on the stack after all others. With an unknown step: the part of the
@@ -320,7 +320,7 @@ struct assay_induction {
 };
 
 struct assay_streams {
-    struct assay_stream *at; /* in the order of the instructions */
+    struct assay_memory_stream *at; /* in the order of the instructions */
     size_t n;
     uint32_t arrays;                   /* distinct arrays among those not on the stack */
     struct assay_induction *induction; /* by register */

@@ -251,19 +251,20 @@ static uint32_t number_groups(struct work *w)
 
 /* ---- Result ------------------------------------------------------------------------------ */
 
-static void fill_stream(const struct work *w, const struct operand *o, struct assay_stream *out)
+static void fill_stream(const struct work *w, const struct operand *o,
+                        struct assay_memory_stream *out)
 {
     const struct as_access *a = o->access;
     const struct group *g = &w->group[o->group];
-    *out = (struct assay_stream){.insn = o->insn,
-                                 .array = g->number,
-                                 .offset_b =
-                                     (int64_t)((uint64_t)a->address.constant - (uint64_t)g->first),
-                                 .width_b = a->memory.width_b,
-                                 .element_b = a->memory.element_b,
-                                 .operand = a->operand,
-                                 .access = a->memory.access,
-                                 .stack = g->frame};
+    *out = (struct assay_memory_stream){
+        .insn = o->insn,
+        .array = g->number,
+        .offset_b = (int64_t)((uint64_t)a->address.constant - (uint64_t)g->first),
+        .width_b = a->memory.width_b,
+        .element_b = a->memory.element_b,
+        .operand = a->operand,
+        .access = a->memory.access,
+        .stack = g->frame};
     if (a->known) {
         out->stride_b = a->step;
         out->stride = a->step == 0 ? ASSAY_STRIDE_ZERO

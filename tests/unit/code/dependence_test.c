@@ -392,7 +392,8 @@ static void check_merged(const struct assay_program *program, uint32_t loop,
 /* ---- Memory, by brute force -------------------------------------------------------------- */
 
 /* Bytes of the load at `to` that the store at `from` wrote `d` iterations before. */
-static uint64_t overlap(const struct assay_stream *from, const struct assay_stream *to, int64_t d)
+static uint64_t overlap(const struct assay_memory_stream *from,
+                        const struct assay_memory_stream *to, int64_t d)
 {
     uint64_t bytes = 0;
     int64_t first = from->offset_b - d * from->stride_b - to->offset_b;
@@ -426,7 +427,7 @@ static size_t check_memory(const struct assay_program *program, uint32_t loop,
     assert_int_equal(assay_loop_dependences(program, loop, paths, 0, &d, NULL), 0);
     assert_int_equal(assay_loop_streams(program, loop, &s, NULL), 0);
     for (size_t l = 0; l < s.n; l++) {
-        const struct assay_stream *to = &s.at[l];
+        const struct assay_memory_stream *to = &s.at[l];
         bool is = to->stride <= ASSAY_STRIDE_CONSTANT;
         if (!(to->access & ASSAY_ACCESS_READ) || !is || !to->width_b || to->width_b > 64)
             continue;
@@ -435,7 +436,7 @@ static size_t check_memory(const struct assay_program *program, uint32_t loop,
         int64_t far = to->stride_b ? ASSAY_DEPENDENCE_DISTANCE : 1;
         for (int64_t k = 0; k <= far && left; k++) {
             for (size_t i = s.n; i-- > 0 && left;) {
-                const struct assay_stream *from = &s.at[i];
+                const struct assay_memory_stream *from = &s.at[i];
                 if (from->array != to->array || !(from->access & ASSAY_ACCESS_WRITE) ||
                     (k == 0 && from->insn >= to->insn) || from->width_b > 64)
                     continue;

@@ -28,7 +28,7 @@ static struct summary summarise(const struct built *b, uint32_t loop)
     uint64_t read = 0, written = 0;
     assert_int_equal(assay_loop_streams(b->program, loop, &s, NULL), 0);
     for (size_t i = 0; i < s.n; i++) {
-        const struct assay_stream *at = &s.at[i];
+        const struct assay_memory_stream *at = &s.at[i];
         if (i)
             assert_true(at[-1].insn < at->insn ||
                         (at[-1].insn == at->insn && at[-1].operand < at->operand));
@@ -185,7 +185,7 @@ static struct assay_streams of(const struct built *b, const char *function, unsi
     return s;
 }
 
-static void expect(const struct assay_stream *s, enum assay_stride kind, int64_t stride,
+static void expect(const struct assay_memory_stream *s, enum assay_stride kind, int64_t stride,
                    int64_t offset, uint32_t array)
 {
     assert_int_equal(s->stride, kind);
