@@ -118,6 +118,8 @@ struct assay_segment {
     bool exec, write, read;
 };
 size_t assay_object_segments(const struct assay_object *object, const struct assay_segment **out);
+/* Link-time address of the byte at `offset` of the file; false when it is not loaded. */
+bool assay_object_address_of(const struct assay_object *object, uint64_t offset, uint64_t *address);
 
 /* Bytes of the loaded image from `address` on; *size_b becomes how many there are up to the end of
  * the section or segment. NULL and 0 when nothing of the file stands there. */

@@ -16,6 +16,7 @@
 #include <sys/types.h>
 
 #include <assay/error.h>
+#include <assay/object.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -260,6 +261,16 @@ struct assay_stream_module {
     uint8_t build_id_b;
     uint8_t kind; /* assay_module_kind */
 };
+
+/*
+ * Opens the file of a module: the copy in `directory`, else below `root` (of the process, in a
+ * container), else where its path says; the vdso is this process's own, all have the same. Either
+ * text may be NULL. Errors: NOT_FOUND (gone, or another build-id stands there now; no file is
+ * behind a module of this kind), those of assay_object_open.
+ */
+int assay_sample_module_open(const struct assay_stream_module *module, const char *root,
+                             const char *directory, const struct assay_object_options *options,
+                             struct assay_object **out, struct assay_error *err);
 
 struct assay_stream_thread {
     uint32_t pid, tid;

@@ -208,3 +208,17 @@ size_t assay_object_segments(const struct assay_object *object, const struct ass
     *out = object->segment;
     return object->segment_n;
 }
+
+bool assay_object_address_of(const struct assay_object *object, uint64_t offset, uint64_t *address)
+{
+    const struct assay_segment *segment;
+    size_t n = assay_object_segments(object, &segment);
+    for (size_t i = 0; i < n; i++) {
+        if (segment[i].type != 1 /* PT_LOAD */ || offset < segment[i].offset ||
+            offset - segment[i].offset >= segment[i].file_b)
+            continue;
+        *address = segment[i].address + (offset - segment[i].offset);
+        return true;
+    }
+    return false;
+}

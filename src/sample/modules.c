@@ -2,14 +2,13 @@
 /*
  * Modules: files that are mapped for execution, told apart by path and identity (build-id, else
  * device and inode). A file is looked for where its process sees it (/proc/PID/root), then here; a
- * deleted one through /proc/PID/map_files. The vdso is read from this process: all have the same.
+ * deleted one through /proc/PID/map_files.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/sendfile.h>
 #include <unistd.h>
 
@@ -138,77 +137,19 @@ int as_modules_of(struct as_modules *modules, const struct assay_sample_record *
     return as_map_view_put(&modules->by_key, view, *out);
 }
 
-static struct assay_object *open_vdso(void)
-{
-    const uint8_t *at = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
-    char line[256];
-    uint64_t start, end = 0;
-    struct assay_object *object = NULL;
-    FILE *f = at ? fopen("/proc/self/maps", "re") : NULL;
-    while (f && fgets(line, sizeof line, f)) {
-        if (sscanf(line, "%" SCNx64 "-%" SCNx64, &start, &end) == 2 &&
-            start == (uint64_t)(uintptr_t)at) {
-            assay_object_open_memory(at, (size_t)(end - start), "[vdso]", NULL, &object, NULL);
-            break;
-        }
-    }
-    if (f)
-        fclose(f);
-    return object;
-}
-
-/* Opens `path`; a file of another build-id than the one that ran is none. */
-static struct assay_object *try_path(const struct as_module *module, const char *path)
-{
-    struct assay_object *object;
-    if (assay_object_open(path, NULL, &object, NULL) < 0)
-        return NULL;
-    const struct assay_object_info *info = assay_object_info(object);
-    if (module->fact.build_id_b && info->build_id_b &&
-        (info->build_id_b < module->fact.build_id_b ||
-         memcmp(info->build_id, module->fact.build_id, module->fact.build_id_b) != 0))
-        assay_object_close(&object);
-    return object;
-}
-
-static struct assay_object *open_file(const struct as_module *module)
-{
-    char path[4096 + 64];
-    struct assay_object *object = NULL;
-    if (module->fd >= 0) {
-        snprintf(path, sizeof path, "/proc/self/fd/%d", module->fd);
-        object = try_path(module, path);
-    }
-    if (!object) {
-        snprintf(path, sizeof path, "/proc/%" PRIu32 "/root%s", module->pid, module->fact.path);
-        object = try_path(module, path);
-    }
-    return object ? object : try_path(module, module->fact.path);
-}
-
 struct assay_object *as_module_object(struct as_modules *modules, uint32_t index)
 {
     struct as_module *module = &modules->module.at[index];
+    char root[64];
     if (!module->tried) {
         module->tried = true;
-        if (module->fact.kind == ASSAY_MODULE_VDSO)
-            module->object = open_vdso();
-        else if (module->fact.kind == ASSAY_MODULE_FILE)
-            module->object = open_file(module);
+        if (module->fd >= 0) {
+            snprintf(root, sizeof root, "/proc/self/fd/%d", module->fd);
+            module->object = as_open_same(&module->fact, root, NULL, NULL);
+        }
+        snprintf(root, sizeof root, "/proc/%" PRIu32 "/root", module->pid);
+        if (!module->object)
+            assay_sample_module_open(&module->fact, root, NULL, NULL, &module->object, NULL);
     }
     return module->object;
-}
-
-bool as_module_address(const struct assay_object *object, uint64_t offset, uint64_t *address)
-{
-    const struct assay_segment *segment;
-    size_t n = assay_object_segments(object, &segment);
-    for (size_t i = 0; i < n; i++) {
-        if (segment[i].type != 1 /* PT_LOAD */ || offset < segment[i].offset ||
-            offset - segment[i].offset >= segment[i].file_b)
-            continue;
-        *address = segment[i].address + (offset - segment[i].offset);
-        return true;
-    }
-    return false;
 }

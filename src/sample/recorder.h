@@ -40,8 +40,11 @@ void as_modules_fini(struct as_modules *modules);
 int as_modules_of(struct as_modules *modules, const struct assay_sample_record *map, uint32_t *out);
 /* Its file, opened now if it was not; NULL when it cannot be. */
 struct assay_object *as_module_object(struct as_modules *modules, uint32_t index);
-/* Link-time address of an offset in the file. */
-bool as_module_address(const struct assay_object *object, uint64_t offset, uint64_t *address);
+/* Opens `path`; NULL, and `err` says why, when it cannot be or is not the file that `fact` means.
+ */
+struct assay_object *as_open_same(const struct assay_stream_module *fact, const char *path,
+                                  const struct assay_object_options *options,
+                                  struct assay_error *err);
 
 /* ---- Address spaces ---- */
 

@@ -95,7 +95,7 @@ static const struct cached *look_up(struct as_unwinder *unwinder, struct as_modu
     entry->frame = frame_in(map, pc);
     struct assay_object *object = map ? as_module_object(modules, map->module) : NULL;
     uint64_t address;
-    if (object && as_module_address(object, entry->frame.address, &address) &&
+    if (object && assay_object_address_of(object, entry->frame.address, &address) &&
         assay_object_unwind_row(object, address, &entry->row, NULL) == 0) {
         entry->object = object;
         entry->bias = pc - address;

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finding the file of a module again: a copy that was kept, the place where its process saw it, the
+ * path as it stands. A file of another build-id than the one that ran is not that module.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "sample/recorder.h"
+
+/* All processes have the same vdso, so ours will do. */
+static struct assay_object *open_vdso(struct assay_error *err)
+{
+    const uint8_t *at = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
+    char line[256];
+    uint64_t start, end = 0;
+    struct assay_object *object = NULL;
+    FILE *f = at ? fopen("/proc/self/maps", "re") : NULL;
+    while (f && fgets(line, sizeof line, f)) {
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64, &start, &end) == 2 &&
+            start == (uint64_t)(uintptr_t)at) {
+            assay_object_open_memory(at, (size_t)(end - start), "[vdso]", NULL, &object, err);
+            break;
+        }
+    }
+    if (f)
+        fclose(f);
+    return object;
+}
+
+struct assay_object *as_open_same(const struct assay_stream_module *fact, const char *path,
+                                  const struct assay_object_options *options,
+                                  struct assay_error *err)
+{
+    struct assay_object *object;
+    if (assay_object_open(path, options, &object, err) < 0)
+        return NULL;
+    const struct assay_object_info *info = assay_object_info(object);
+    if (fact->build_id_b && info->build_id_b &&
+        (info->build_id_b < fact->build_id_b ||
+         memcmp(info->build_id, fact->build_id, fact->build_id_b) != 0)) {
+        as_error_set(err, ASSAY_ERR_NOT_FOUND,
+                     "%s: is another file than the one that ran: its build-id differs; profile "
+                     "again, or put the old file back",
+                     path);
+        assay_object_close(&object);
+    }
+    return object;
+}
+
+int assay_sample_module_open(const struct assay_stream_module *module, const char *root,
+                             const char *directory, const struct assay_object_options *options,
+                             struct assay_object **out, struct assay_error *err)
+{
+    char path[2 * 4096 + 64];
+    struct assay_error why = {0};
+    *out = NULL;
+    if (module->kind == ASSAY_MODULE_VDSO) {
+        *out = open_vdso(&why);
+    } else if (module->kind == ASSAY_MODULE_FILE) {
+        if (module->kept && directory) {
+            snprintf(path, sizeof path, "%.4096s/%.4096s", directory, module->kept);
+            *out = as_open_same(module, path, options, &why);
+        }
+        if (!*out && root) {
+            snprintf(path, sizeof path, "%.4096s%.4096s", root, module->path);
+            *out = as_open_same(module, path, options, &why);
+        }
+        if (!*out)
+            *out = as_open_same(module, module->path, options, &why);
+    }
+    if (*out)
+        return 0;
+    if (why.code) {
+        if (err)
+            *err = why;
+        return why.code;
+    }
+    return as_error_set(err, ASSAY_ERR_NOT_FOUND, "%s: is not a file; it cannot be opened",
+                        module->path);
+}
