@@ -12,7 +12,7 @@
 
 #include "base/arena.h"
 #include "sheet.h"
-#include "source_text.h"
+#include "code/source_text.h"
 
 struct as_disasm {
     struct as_cli *cli;

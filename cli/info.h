@@ -40,8 +40,7 @@ double as_understood_percent(const struct as_code_counts *code);
 void as_info_text(struct as_cli *cli, const struct as_info *info, bool first);
 void as_info_facts(struct as_facts *facts, const struct as_info *info);
 
-/* Words shared by both: "gcc", "pie", "embedded". */
-const char *as_compiler_word(const struct assay_unit *unit);
+/* Words shared by both: "pie", "embedded". */
 const char *as_type_word(enum assay_object_type type);
 const char *as_debug_word(enum assay_debug_kind kind);
 /* Hexadecimal build-id into `buf` (129 bytes); NULL when there is none. */

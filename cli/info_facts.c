@@ -13,7 +13,7 @@ static void unit_row(void *context, size_t row, struct as_cell *cell)
     *cell++ = as_cell_text(unit->comp_dir);
     *cell++ = as_cell_text(unit->language);
     *cell++ = as_cell_text(unit->standard);
-    *cell++ = as_cell_text(as_compiler_word(unit));
+    *cell++ = as_cell_text(assay_compiler_word(unit));
     *cell++ = as_cell_text(unit->compiler_version);
     *cell++ = as_cell_text(unit->flags);
     *cell++ = as_cell_text(unit->producer);

@@ -234,7 +234,7 @@ static void say_sections(struct page *page, const struct as_info *info)
 
 static void compiler_words(struct as_str *s, const struct assay_unit *unit)
 {
-    const char *word = as_compiler_word(unit);
+    const char *word = assay_compiler_word(unit);
 
     if (unit->compiler == ASSAY_COMPILER_UNKNOWN || unit->compiler == ASSAY_COMPILER_OTHER)
         as_str_appendz(s, unit->producer ? unit->producer : "a compiler that left no name");

@@ -80,7 +80,7 @@ static void fill(void *context, size_t row, struct as_cell *cell)
     if (f->decl_line)
         cell[COLUMN_LINE] = as_cell_count(f->decl_line);
     if (unit) {
-        cell[COLUMN_COMPILER] = as_cell_text(as_compiler_word(unit));
+        cell[COLUMN_COMPILER] = as_cell_text(assay_compiler_word(unit));
         cell[COLUMN_VERSION] = as_cell_text(unit->compiler_version);
         cell[COLUMN_LANGUAGE] = as_cell_text(unit->language);
         cell[COLUMN_UNIT] = as_cell_text(unit->name);
@@ -99,9 +99,9 @@ static const char *short_compiler(struct list *list, const struct assay_function
     const struct assay_unit *unit = unit_of(list, f);
     char text[64];
 
-    if (!unit || !as_compiler_word(unit))
+    if (!unit || !assay_compiler_word(unit))
         return "";
-    snprintf(text, sizeof text, "%s%s%s", as_compiler_word(unit), unit->compiler_version ? " " : "",
+    snprintf(text, sizeof text, "%s%s%s", assay_compiler_word(unit), unit->compiler_version ? " " : "",
              unit->compiler_version ? unit->compiler_version : "");
     return as_arena_strndup(&list->arena, text, strlen(text));
 }

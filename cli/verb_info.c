@@ -10,35 +10,6 @@
 #include "base/error.h"
 #include "info.h"
 
-const char *as_compiler_word(const struct assay_unit *unit)
-{
-    switch ((enum assay_compiler)unit->compiler) {
-    case ASSAY_COMPILER_GCC:
-        return "gcc";
-    case ASSAY_COMPILER_CLANG:
-        return "clang";
-    case ASSAY_COMPILER_INTEL:
-        return "intel";
-    case ASSAY_COMPILER_NVHPC:
-        return "nvhpc";
-    case ASSAY_COMPILER_RUSTC:
-        return "rustc";
-    case ASSAY_COMPILER_GO:
-        return "go";
-    case ASSAY_COMPILER_GAS:
-        return "gas";
-    case ASSAY_COMPILER_AOCC:
-        return "aocc";
-    case ASSAY_COMPILER_FLANG:
-        return "flang";
-    case ASSAY_COMPILER_OTHER:
-        return "other";
-    case ASSAY_COMPILER_UNKNOWN:
-        break;
-    }
-    return NULL;
-}
-
 const char *as_type_word(enum assay_object_type type)
 {
     switch (type) {

@@ -227,7 +227,7 @@ void assay_paths_free(struct assay_paths *paths);
 
 enum assay_dependence_kind {
     ASSAY_DEPENDENCE_REGISTER, /* what = register number */
-    ASSAY_DEPENDENCE_FLAGS,    /* what = assay_flag bits */
+    ASSAY_DEPENDENCE_FLAGS,    /* what = assay_status_flag bits */
     ASSAY_DEPENDENCE_MEMORY    /* store to load of provably the same bytes */
 };
 

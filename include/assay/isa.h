@@ -56,7 +56,7 @@ static inline bool assay_regset_has(struct assay_regset s, unsigned reg)
 }
 
 /* Status flags (bit set), as in assay_effects. */
-enum assay_flag {
+enum assay_status_flag {
     ASSAY_FLAG_C = 1 << 0,
     ASSAY_FLAG_P = 1 << 1,
     ASSAY_FLAG_A = 1 << 2,
@@ -250,7 +250,7 @@ struct assay_form {
     uint16_t flops;        /* floating-point operations, all lanes on; FMA = 2 per lane */
     uint16_t intops;       /* integer operations, all lanes on */
     uint8_t isa;           /* assay_isa_set */
-    uint8_t flags_read;    /* assay_flag bits */
+    uint8_t flags_read;    /* assay_status_flag bits */
     uint8_t flags_written; /* set, cleared, or left undefined */
     uint8_t flags_undefined; /* subset of flags_written with no defined value */
     uint8_t
@@ -360,7 +360,7 @@ struct assay_effects {
     struct assay_regset written; /* possibly written */
     struct assay_regset merged;  /* subset of written: part of the old value survives or may */
     struct assay_regset cleared; /* subset of written: bits above the operand width become zero */
-    uint8_t flags_read, flags_written, flags_undefined, flags_maybe; /* assay_flag bits */
+    uint8_t flags_read, flags_written, flags_undefined, flags_maybe; /* assay_status_flag bits */
 };
 void assay_insn_effects(const struct assay_insn *insn, struct assay_effects *out);
 

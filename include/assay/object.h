@@ -353,6 +353,9 @@ struct assay_unit {
     bool split_missing;
 };
 
+/* "gcc", "clang", ...; NULL when the compiler is unknown. */
+const char *assay_compiler_word(const struct assay_unit *unit);
+
 /* A row holds from its address to that of the next row; end-of-sequence rows have file
  * ASSAY_NONE and line 0. Sorted by address. */
 struct assay_line {

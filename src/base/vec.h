@@ -44,6 +44,6 @@ void *as_vec_grow(void *at, size_t *cap, size_t want, size_t element_b);
 #define as_vec_fini(v) (as_free((v)->at), (v)->at = NULL, (v)->n = (v)->cap = 0)
 
 #define as_vec_foreach(v, it)                                                                      \
-    for (__typeof__((v)->at) it = (v)->at; it && it < (v)->at + (v)->n; it++)
+    for (__typeof__((v)->at + 0) it = (v)->at; it && it < (v)->at + (v)->n; it++)
 
 #endif

@@ -185,3 +185,32 @@ int as_producer_parse(struct as_arena *arena, struct assay_unit *unit)
         return gnu_standard(arena, unit, mark);
     return switch_standard(arena, unit);
 }
+
+const char *assay_compiler_word(const struct assay_unit *unit)
+{
+    switch ((enum assay_compiler)unit->compiler) {
+    case ASSAY_COMPILER_GCC:
+        return "gcc";
+    case ASSAY_COMPILER_CLANG:
+        return "clang";
+    case ASSAY_COMPILER_INTEL:
+        return "intel";
+    case ASSAY_COMPILER_NVHPC:
+        return "nvhpc";
+    case ASSAY_COMPILER_RUSTC:
+        return "rustc";
+    case ASSAY_COMPILER_GO:
+        return "go";
+    case ASSAY_COMPILER_GAS:
+        return "gas";
+    case ASSAY_COMPILER_AOCC:
+        return "aocc";
+    case ASSAY_COMPILER_FLANG:
+        return "flang";
+    case ASSAY_COMPILER_OTHER:
+        return "other";
+    case ASSAY_COMPILER_UNKNOWN:
+        break;
+    }
+    return NULL;
+}

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/sendfile.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "sample/recorder.h"
@@ -56,12 +57,19 @@ static bool is_anonymous(const char *path)
            strncmp(path, "/SYSV", 5) == 0;
 }
 
-/* A file that has lost its name can be had only now, while the process maps it. */
-static int hold_nameless(const struct assay_sample_record *map)
+/* A file that its path does not lead to here (deleted, replaced, in a container) can be had only
+ * now, while the process maps it. -1: the path will do, or nothing can be had. */
+static int hold_hidden(const struct assay_sample_record *map)
 {
     char path[4096 + 64];
+    struct stat seen, here;
     snprintf(path, sizeof path, "/proc/%" PRIu32 "/root%.4096s", map->pid, map->text);
-    if (access(path, F_OK) == 0 || access(map->text, F_OK) == 0)
+    if (stat(path, &seen) == 0) {
+        if (stat(map->text, &here) == 0 && here.st_dev == seen.st_dev && here.st_ino == seen.st_ino)
+            return -1;
+        return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    }
+    if (access(map->text, F_OK) == 0)
         return -1;
     snprintf(path, sizeof path, "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, map->pid,
              map->address, map->address + map->size_b);
@@ -87,12 +95,12 @@ static bool copy_to(const char *directory, const char *name, int fd)
     return true;
 }
 
-/* A file without a name is gone with its process: `fact.kept` names our copy. */
+/* Such a file is gone with its process: `fact.kept` names our copy. */
 static int hold(struct as_modules *modules, struct as_module *module,
                 const struct assay_sample_record *map)
 {
     char name[64];
-    module->fd = hold_nameless(map);
+    module->fd = hold_hidden(map);
     if (module->fd < 0 || !modules->keep)
         return 0;
     snprintf(name, sizeof name, "module-%zu", modules->module.n - 1);

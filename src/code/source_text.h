@@ -3,8 +3,8 @@
  * Lines of source files, read from disk when asked for. A file that cannot be read, or is too
  * large to be source, has no lines: that is no error.
  */
-#ifndef AS_CLI_SOURCE_TEXT_H
-#define AS_CLI_SOURCE_TEXT_H
+#ifndef AS_CODE_SOURCE_TEXT_H
+#define AS_CODE_SOURCE_TEXT_H
 
 #include <stdint.h>
 

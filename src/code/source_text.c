@@ -2,7 +2,7 @@
 /*
  * Each file is read once, whole, and indexed by line.
  */
-#include "source_text.h"
+#include "code/source_text.h"
 
 #include <fcntl.h>
 #include <string.h>

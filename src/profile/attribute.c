@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The attribution of a run, step by step: streams to sums, modules to functions and locations,
+ * then threads, call paths, samples, flags and their summary. One batch: all of it or nothing.
+ */
+#include "profile/attribute.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/str.h"
+
+static void say(const struct as_attribution *all, const char *stage, uint64_t done, uint64_t total)
+{
+    if (all->options->progress)
+        all->options->progress(all->options->context, stage, done, total);
+}
+
+/* ---- Streams ------------------------------------------------------------------------------- */
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static bool is_stream(const char *name)
+{
+    return as_view_ends(as_view_of(name), ".samples");
+}
+
+static int list_streams(const char *directory, struct as_arena *arena, char ***out, size_t *n)
+{
+    AS_VEC(char *) name = {0};
+    DIR *d = opendir(directory);
+    int rc = 0;
+    for (struct dirent *entry; d && rc == 0 && (entry = readdir(d));) {
+        if (!is_stream(entry->d_name))
+            continue;
+        char *copy = as_arena_strndup(arena, entry->d_name, strlen(entry->d_name));
+        rc = copy ? as_vec_push(&name, copy) : ASSAY_ERR_NOMEM;
+    }
+    if (d)
+        closedir(d);
+    if (name.n)
+        qsort(name.at, name.n, sizeof *name.at, compare_names);
+    *out = name.at;
+    *n = name.n;
+    return rc;
+}
+
+static int read_streams(struct as_attribution *all, int64_t run_start_ns, struct assay_error *err)
+{
+    char **name, path[2 * 4096];
+    size_t n;
+    int rc = list_streams(all->directory, &all->tally.arena, &name, &n);
+    if (rc < 0)
+        rc = as_error_nomem(err, all->directory);
+    else if (n == 0)
+        rc = as_error_set(err, ASSAY_ERR_NOT_FOUND,
+                          "%s: holds no recorded samples (*.samples); profile the program again",
+                          all->directory);
+    for (size_t i = 0; i < n && rc == 0; i++) {
+        say(all, "reading samples", i, n);
+        snprintf(path, sizeof path, "%s/%s", all->directory, name[i]);
+        rc = as_tally_add(&all->tally, path, name[i], run_start_ns, err);
+    }
+    as_free(name);
+    return rc < 0 ? rc : as_tally_end(&all->tally, err);
+}
+
+static int run_start(const struct as_attribution *all, int64_t *start_ns, struct assay_error *err)
+{
+    struct assay_rows *rows;
+    AS_TRY(
+        assay_rows_open(all->experiment, "SELECT start_ns FROM run WHERE run_id = ?1", &rows, err));
+    assay_rows_bind_integer(rows, 1, all->run_id);
+    int rc = assay_rows_next(rows, err);
+    if (rc == 1)
+        *start_ns = assay_rows_integer(rows, 0);
+    else if (rc == 0)
+        rc = as_error_set(err, ASSAY_ERR_NOT_FOUND, "%s: has no run %lld",
+                          assay_experiment_path(all->experiment), (long long)all->run_id);
+    assay_rows_close(&rows);
+    return rc < 0 ? rc : 0;
+}
+
+/* ---- Categories ---------------------------------------------------------------------------- */
+
+static int add_categories(struct as_attribution *all, struct assay_error *err)
+{
+    const size_t n = as_categories_n(all->categories);
+    if (as_vec_reserve(&all->category_id, n) < 0)
+        return as_error_nomem(err, "the categories");
+    for (size_t i = 0; i < n; i++) {
+        const struct as_category *from = as_category_at(all->categories, i);
+        const struct assay_row_category row = {
+            .name = from->name,
+            .title = from->title,
+            .meaning = from->meaning,
+            .parent_id = from->parent < 0 ? 0 : all->category_id.at[from->parent]};
+        AS_TRY(assay_experiment_add_category(all->experiment, &row, &all->category_id.at[i], err));
+        all->category_id.n++;
+    }
+    return 0;
+}
+
+/* ---- Modules ------------------------------------------------------------------------------- */
+
+/* Nodes by module: `first[m]` to `first[m + 1]` of `node`. */
+struct sorted {
+    uint32_t *node;
+    size_t *first;
+};
+
+static int sort_nodes(const struct as_tally *tally, struct sorted *out)
+{
+    const size_t module_n = tally->module.n;
+    out->node = as_malloc((tally->node.n + 1) * sizeof *out->node);
+    out->first = as_calloc(module_n + 2, sizeof *out->first);
+    if (!out->node || !out->first)
+        return ASSAY_ERR_NOMEM;
+    for (size_t i = 1; i < tally->node.n; i++)
+        out->first[tally->node.at[i].module + 2]++;
+    for (size_t m = 2; m <= module_n; m++)
+        out->first[m] += out->first[m - 1];
+    for (uint32_t i = 1; i < tally->node.n; i++)
+        out->node[out->first[tally->node.at[i].module + 1]++] = i;
+    return 0;
+}
+
+static int attribute_modules(struct as_attribution *all, struct assay_error *err)
+{
+    struct sorted by = {0};
+    const size_t n = all->tally.module.n;
+    all->node = as_calloc(all->tally.node.n + 1, sizeof *all->node);
+    all->module = as_calloc(n + 1, sizeof *all->module);
+    int rc = 0;
+    if (!all->node || !all->module || sort_nodes(&all->tally, &by) < 0)
+        rc = as_error_nomem(err, "the frames of a run");
+    if (rc == 0)
+        as_vec_foreach (&all->tally.sum, sum)
+            if (!sum->blocked)
+                all->node[sum->node].own_n += sum->n;
+    for (uint32_t m = 0; m < n && rc == 0; m++) {
+        const size_t node_n = by.first[m + 1] - by.first[m];
+        say(all, "reading code", m, n);
+        if (node_n)
+            rc = as_attribute_module(all, m, by.node + by.first[m], node_n, err);
+    }
+    as_free(by.node);
+    as_free(by.first);
+    return rc;
+}
+
+/* ---- All ----------------------------------------------------------------------------------- */
+
+static int attribute(struct as_attribution *all, struct assay_error *err)
+{
+    AS_TRY(add_categories(all, err));
+    AS_TRY(attribute_modules(all, err));
+    AS_TRY(as_attribute_subjects(all, err));
+    say(all, "adding samples", 0, 1);
+    AS_TRY(as_attribute_paths(all, err));
+    return as_attribute_trust(all, err);
+}
+
+static int prepare(struct as_attribution *all, struct assay_error *err)
+{
+    int64_t start_ns = 0;
+    AS_TRY(assay_experiment_run_directory(all->experiment, all->run_id, all->directory,
+                                          sizeof all->directory, err));
+    AS_TRY(run_start(all, &start_ns, err));
+    AS_TRY(as_categories_read(all->options->categories, &all->categories, err));
+    return read_streams(all, start_ns, err);
+}
+
+static void release(struct as_attribution *all)
+{
+    as_tally_fini(&all->tally);
+    as_categories_free(&all->categories);
+    as_vec_fini(&all->category_id);
+    as_vec_fini(&all->function);
+    as_free(all->node);
+    as_free(all->module);
+    as_free(all->process_id);
+    as_free(all->thread_id);
+    as_sources_fini(&all->sources);
+    as_free(all);
+}
+
+int assay_profile_attribute(struct assay_experiment *experiment, int64_t run_id,
+                            const struct assay_attribute_options *options, struct assay_error *err)
+{
+    struct as_attribution *all = as_calloc(1, sizeof *all);
+    if (!all)
+        return as_error_nomem(err, "a profile");
+    all->experiment = experiment;
+    all->run_id = run_id;
+    all->options = options ? options : &all->defaults;
+    int rc = as_tally_init(&all->tally) < 0 ? as_error_nomem(err, "a profile") : 0;
+    if (rc == 0)
+        rc = prepare(all, err);
+    if (rc == 0)
+        rc = assay_experiment_begin(experiment, err);
+    if (rc == 0) {
+        rc = attribute(all, err);
+        if (rc == 0)
+            rc = assay_experiment_commit(experiment, err);
+        else
+            assay_experiment_rollback(experiment);
+    }
+    say(all, "summing up", 0, 1);
+    release(all);
+    return rc < 0 ? rc : assay_experiment_summarise(experiment, run_id, err);
+}

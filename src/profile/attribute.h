@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Inside the attribution: what its steps hand to each other. In order: tally (streams to sums),
+ * modules (addresses to functions and locations), subjects (processes, threads), paths (nodes to
+ * call paths, sums to samples), excerpts (source and assembly of what is hot), trust (flags).
+ */
+#ifndef AS_PROFILE_ATTRIBUTE_H
+#define AS_PROFILE_ATTRIBUTE_H
+
+#include <assay/profile.h>
+
+#include "profile/category.h"
+#include "profile/place.h"
+#include "profile/tally.h"
+
+#include "code/source_text.h"
+
+/* A function of the run's code. */
+struct as_function_fact {
+    int64_t id;
+    uint32_t category;
+    bool starts_openmp; /* where a worker of an OpenMP runtime begins */
+};
+
+/* What is known of a node of the tally. */
+struct as_node_fact {
+    int64_t location_id;
+    uint32_t function; /* into as_attribution.function */
+    uint64_t own_n;    /* running samples exactly here */
+};
+
+/* Where a module stands among the others, for the flags. */
+struct as_module_fact {
+    int64_t id;
+    const char *name;
+    bool has_debug, is_system, no_file, not_analysed;
+    char trouble[ASSAY_ERROR_TEXT_B]; /* why it has no file, or is not analysed */
+};
+
+struct as_attribution {
+    struct assay_experiment *experiment;
+    int64_t run_id;
+    const struct assay_attribute_options *options;
+    struct assay_attribute_options defaults;
+    struct as_tally tally;
+    struct as_categories *categories;
+    AS_VEC(int64_t) category_id;
+    char directory[4096]; /* of the run */
+    AS_VEC(struct as_function_fact) function;
+    struct as_node_fact *node;     /* by node of the tally */
+    struct as_module_fact *module; /* by module of the tally */
+    int64_t *process_id, *thread_id;
+    struct as_sources sources;
+    uint32_t source_n; /* numbers given out for `sources` */
+};
+
+/* Each is one step, in a batch of the caller. Errors: NOMEM, those of the experiment. */
+int as_attribute_module(struct as_attribution *all, uint32_t module, const uint32_t *node,
+                        size_t node_n, struct assay_error *err);
+int as_attribute_subjects(struct as_attribution *all, struct assay_error *err);
+int as_attribute_paths(struct as_attribution *all, struct assay_error *err);
+int as_attribute_trust(struct as_attribution *all, struct assay_error *err);
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Call paths: the tree of frames becomes a tree of functions and the places they were called from,
+ * each with the category of its own time; sums become samples.
+ */
+#include "base/alloc.h"
+#include "profile/attribute.h"
+
+struct path {
+    int64_t id;
+    uint32_t category;
+    uint32_t depth;
+};
+
+/* One path per (path of the caller, function, place of the call). */
+struct edge {
+    uint32_t parent, function;
+    int64_t call_location;
+};
+
+struct paths {
+    struct as_attribution *all;
+    AS_VEC(struct path) path; /* 0: no caller */
+    AS_VEC(struct edge) edge; /* by path */
+    struct as_index index;
+    uint32_t *of_node;
+};
+
+static int add_path(struct paths *p, const struct edge *edge, struct assay_error *err)
+{
+    struct as_attribution *all = p->all;
+    const struct path *caller = &p->path.at[edge->parent];
+    const struct as_function_fact *function = &all->function.at[edge->function];
+    struct path path = {.category = function->category, .depth = caller->depth + 1};
+    if (edge->parent)
+        path.category = as_category_in(all->categories, function->category, caller->category);
+    const struct assay_row_callpath row = {.parent_id = caller->id,
+                                           .function_id = function->id,
+                                           .call_location_id = edge->call_location,
+                                           .category_id = all->category_id.at[path.category],
+                                           .depth = path.depth};
+    AS_TRY(assay_experiment_add_callpath(all->experiment, &row, &path.id, err));
+    if (as_vec_push(&p->path, path) < 0 || as_vec_push(&p->edge, *edge) < 0)
+        return as_error_nomem(err, "the call paths of a run");
+    return 0;
+}
+
+static int path_of(struct paths *p, const struct edge *edge, uint32_t *out, struct assay_error *err)
+{
+    const uint64_t hash =
+        as_hash_mix(as_hash_mix(edge->parent, edge->function), (uint64_t)edge->call_location);
+    for (struct as_probe probe = as_index_probe(&p->index, hash);
+         (*out = as_index_next(&p->index, &probe)) != AS_INDEX_NONE;) {
+        const struct edge *has = &p->edge.at[*out];
+        if (has->parent == edge->parent && has->function == edge->function &&
+            has->call_location == edge->call_location)
+            return 0;
+    }
+    *out = (uint32_t)p->path.n;
+    AS_TRY(add_path(p, edge, err));
+    return as_index_add(&p->index, hash, *out) < 0 ? as_error_nomem(err, "the call paths of a run")
+                                                   : 0;
+}
+
+static int walk_nodes(struct paths *p, struct assay_error *err)
+{
+    const struct as_attribution *all = p->all;
+    for (size_t i = 1; i < all->tally.node.n; i++) {
+        const uint32_t parent = all->tally.node.at[i].parent;
+        struct edge edge = {.parent = p->of_node[parent], .function = all->node[i].function};
+        if (parent)
+            edge.call_location = all->node[parent].location_id;
+        AS_TRY(path_of(p, &edge, &p->of_node[i], err));
+    }
+    return 0;
+}
+
+static int add_samples(struct paths *p, struct assay_error *err)
+{
+    const struct as_attribution *all = p->all;
+    as_vec_foreach (&all->tally.sum, sum) {
+        if (!sum->node)
+            continue;
+        const struct assay_row_sample row = {.thread_id = all->thread_id[sum->thread],
+                                             .callpath_id = p->path.at[p->of_node[sum->node]].id,
+                                             .location_id = all->node[sum->node].location_id,
+                                             .state = sum->blocked ? ASSAY_SAMPLE_BLOCKED
+                                                                   : ASSAY_SAMPLE_RUNNING,
+                                             .n = (int64_t)sum->n,
+                                             .time_ns = (int64_t)sum->time_ns};
+        AS_TRY(assay_experiment_add_sample(all->experiment, &row, err));
+    }
+    return 0;
+}
+
+int as_attribute_paths(struct as_attribution *all, struct assay_error *err)
+{
+    struct paths p = {.all = all};
+    const struct path none = {0};
+    const struct edge nothing = {0};
+    p.of_node = as_calloc(all->tally.node.n + 1, sizeof *p.of_node);
+    int rc = 0;
+    if (!p.of_node || as_vec_push(&p.path, none) < 0 || as_vec_push(&p.edge, nothing) < 0)
+        rc = as_error_nomem(err, "the call paths of a run");
+    if (rc == 0)
+        rc = walk_nodes(&p, err);
+    if (rc == 0)
+        rc = add_samples(&p, err);
+    as_index_fini(&p.index);
+    as_vec_fini(&p.path);
+    as_vec_fini(&p.edge);
+    as_free(p.of_node);
+    return rc;
+}

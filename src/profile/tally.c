@@ -1,0 +1,578 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reading a stream into the tally: numbers of the stream become numbers of the tally, samples
+ * become sums. A process or thread is an incarnation: the kernel gives numbers out again.
+ */
+#include "profile/tally.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/str.h"
+
+#define NONE UINT32_MAX
+
+struct private_node {
+    uint32_t node, process, result;
+};
+
+/* One stream while it is read. Its numbers -> those of the tally, NONE = not yet. */
+struct reading {
+    struct as_tally *tally;
+    struct assay_stream *stream;
+    uint32_t number;
+    int64_t offset_ns;  /* from times of the stream to those of the run */
+    uint64_t sample_ns; /* what a sample stands for; 0: its period says it */
+    int64_t last_ns;
+    AS_VEC(uint32_t) thread, module, node;
+    AS_VEC(bool) is_private;         /* by node: on a path through generated code */
+    AS_VEC(struct private_node) own; /* private nodes by process */
+    struct as_index own_index;
+    struct as_map_u64 process; /* pid -> latest incarnation */
+};
+
+/* ---- Processes and threads ---------------------------------------------------------------- */
+
+static const char *keep(struct as_tally *t, const char *text)
+{
+    return as_arena_strndup(&t->arena, text, strlen(text));
+}
+
+static int64_t run_time(const struct reading *r, uint64_t time_ns)
+{
+    int64_t at = (int64_t)time_ns + r->offset_ns;
+    return at > 0 ? at : 0;
+}
+
+static int new_process(struct reading *r, uint32_t pid, uint32_t parent, uint32_t parent_pid,
+                       int64_t at, uint32_t *out)
+{
+    const struct as_tally_process process = {.stream = r->number,
+                                             .parent = parent,
+                                             .pid = pid,
+                                             .parent_pid = parent_pid,
+                                             .rank = -1,
+                                             .exit_code = -1,
+                                             .start_ns = at,
+                                             .end_ns = -1};
+    *out = (uint32_t)r->tally->process.n;
+    AS_TRY(as_vec_push(&r->tally->process, process));
+    return as_map_u64_put(&r->process, pid, *out);
+}
+
+static int process_of(struct reading *r, uint32_t pid, int64_t at, uint32_t *out)
+{
+    *out = as_map_u64_get(&r->process, pid);
+    return *out == AS_MAP_NONE ? new_process(r, pid, NONE, 0, at, out) : 0;
+}
+
+static int new_thread(struct reading *r, uint32_t index, uint32_t process, int64_t at)
+{
+    size_t n;
+    const struct assay_stream_thread *known = assay_stream_threads(r->stream, &n);
+    const struct as_tally_thread thread = {.process = process,
+                                           .tid = known[index].tid,
+                                           .start_ns = at,
+                                           .end_ns = -1,
+                                           .cpu_ns = -1,
+                                           .last_cpu = NONE,
+                                           .on_ns = -1,
+                                           .off_ns = -1};
+    while (r->thread.n < n)
+        AS_TRY(as_vec_push(&r->thread, NONE));
+    r->thread.at[index] = (uint32_t)r->tally->thread.n;
+    return as_vec_push(&r->tally->thread, thread);
+}
+
+/* The running incarnation of a thread of the stream, made when it was not seen before. */
+static int thread_of(struct reading *r, uint32_t index, int64_t at, uint32_t *out)
+{
+    if (index >= r->thread.n || r->thread.at[index] == NONE) {
+        size_t n;
+        uint32_t process;
+        const struct assay_stream_thread *known = assay_stream_threads(r->stream, &n);
+        AS_TRY(process_of(r, known[index].pid, at, &process));
+        AS_TRY(new_thread(r, index, process, at));
+    }
+    *out = r->thread.at[index];
+    return 0;
+}
+
+static int take_fork(struct reading *r, const struct assay_stream_record *record, int64_t at)
+{
+    size_t n;
+    const struct assay_stream_thread child = assay_stream_threads(r->stream, &n)[record->thread];
+    uint32_t parent, process;
+    AS_TRY(thread_of(r, record->parent, at, &parent));
+    const struct as_tally_thread from = r->tally->thread.at[parent];
+    const uint32_t parent_pid = r->tally->process.at[from.process].pid;
+    if (child.pid == parent_pid)
+        process = from.process;
+    else
+        AS_TRY(new_process(r, child.pid, from.process, parent_pid, at, &process));
+    AS_TRY(new_thread(r, record->thread, process, at));
+    struct as_tally_thread *thread = &r->tally->thread.at[r->thread.at[record->thread]];
+    thread->name = from.name;
+    if (process != from.process) {
+        struct as_tally_process *made = &r->tally->process.at[process];
+        const struct as_tally_process *of = &r->tally->process.at[from.process];
+        made->exe = of->exe;
+        made->command = of->command;
+        made->root = of->root;
+        made->rank = of->rank; /* the program that a rank starts is of the rank */
+        made->launcher = of->launcher;
+    }
+    return 0;
+}
+
+/* ---- Sums ---------------------------------------------------------------------------------- */
+
+static int add_sum(struct as_tally *t, uint32_t thread, uint32_t node, bool blocked, uint64_t n,
+                   uint64_t time_ns)
+{
+    uint64_t hash = as_hash_mix((uint64_t)thread << 1 | blocked, node);
+    uint32_t row;
+    for (struct as_probe probe = as_index_probe(&t->sum_index, hash);
+         (row = as_index_next(&t->sum_index, &probe)) != AS_INDEX_NONE;) {
+        struct as_tally_sum *sum = &t->sum.at[row];
+        if (sum->thread == thread && sum->node == node && sum->blocked == blocked) {
+            sum->n += n;
+            sum->time_ns += time_ns;
+            return 0;
+        }
+    }
+    AS_TRY(as_index_add(&t->sum_index, hash, (uint32_t)t->sum.n));
+    return as_vec_push(&t->sum, (struct as_tally_sum){thread, node, blocked, n, time_ns});
+}
+
+static void end_thread(struct as_tally *t, uint32_t index, int64_t at)
+{
+    struct as_tally_thread *thread = &t->thread.at[index];
+    if (thread->on_ns >= 0)
+        thread->cpu_ns += at - thread->on_ns;
+    thread->on_ns = thread->off_ns = -1;
+    thread->end_ns = at;
+}
+
+static int stop_waiting(struct as_tally *t, uint32_t index, int64_t at)
+{
+    struct as_tally_thread *thread = &t->thread.at[index];
+    int64_t waited = thread->off_ns >= 0 ? at - thread->off_ns : 0;
+    thread->off_ns = -1;
+    if (waited <= 0)
+        return 0;
+    thread->blocked_ns += waited;
+    return thread->waits_at ? add_sum(t, index, thread->waits_at, true, 1, (uint64_t)waited) : 0;
+}
+
+static void seen_on(struct as_tally *t, struct as_tally_thread *thread, uint32_t cpu)
+{
+    if (thread->last_cpu != NONE && thread->last_cpu != cpu) {
+        thread->migration_n++;
+        thread->numa_migration_n += t->numa_of && t->numa_of(cpu) != t->numa_of(thread->last_cpu);
+    }
+    thread->last_cpu = cpu;
+}
+
+static int take_switch(struct reading *r, const struct assay_stream_record *record, int64_t at)
+{
+    uint32_t index;
+    AS_TRY(thread_of(r, record->thread, at, &index));
+    struct as_tally_thread *thread = &r->tally->thread.at[index];
+    if (thread->cpu_ns < 0)
+        thread->cpu_ns = 0;
+    seen_on(r->tally, thread, record->cpu);
+    if (!record->out) {
+        AS_TRY(stop_waiting(r->tally, index, at));
+        thread->on_ns = at;
+        thread->waits_at = 0;
+        return 0;
+    }
+    if (thread->on_ns >= 0)
+        thread->cpu_ns += at - thread->on_ns;
+    thread->on_ns = -1;
+    if (record->preempted) {
+        thread->involuntary_n++;
+    } else {
+        thread->voluntary_n++;
+        thread->off_ns = at;
+    }
+    return 0;
+}
+
+static int count_cpu(struct as_tally_thread *thread, uint32_t cpu)
+{
+    as_vec_foreach (&thread->cpu, one) {
+        if (one->cpu == cpu) {
+            one->n++;
+            return 0;
+        }
+    }
+    return as_vec_push(&thread->cpu, (struct as_tally_cpu){cpu, 1});
+}
+
+/* ---- Modules and frames -------------------------------------------------------------------- */
+
+static int add_module(struct as_tally *t, const struct as_tally_module *module, uint32_t *out)
+{
+    uint64_t hash = as_hash_mix(module->kind, module->process);
+    for (const char *c = module->path; *c; c++)
+        hash = as_hash_mix(hash, (uint8_t)*c);
+    for (unsigned i = 0; i < module->build_id_b; i++)
+        hash = as_hash_mix(hash, module->build_id[i]);
+    for (struct as_probe probe = as_index_probe(&t->module_index, hash);
+         (*out = as_index_next(&t->module_index, &probe)) != AS_INDEX_NONE;) {
+        const struct as_tally_module *has = &t->module.at[*out];
+        if (has->kind == module->kind && has->process == module->process &&
+            has->build_id_b == module->build_id_b &&
+            memcmp(has->build_id, module->build_id, module->build_id_b) == 0 &&
+            strcmp(has->path, module->path) == 0)
+            return 0;
+    }
+    *out = (uint32_t)t->module.n;
+    AS_TRY(as_vec_push(&t->module, *module));
+    struct as_tally_module *made = &t->module.at[*out];
+    made->path = keep(t, module->path);
+    made->kept = module->kept ? keep(t, module->kept) : NULL;
+    if (!made->path || (module->kept && !made->kept))
+        return ASSAY_ERR_NOMEM;
+    return as_index_add(&t->module_index, hash, *out);
+}
+
+static int module_of(struct reading *r, uint32_t index, uint32_t process, uint32_t *out)
+{
+    size_t n;
+    const struct assay_stream_module *known = &assay_stream_modules(r->stream, &n)[index];
+    struct as_tally_module module = {.path = known->path,
+                                     .kept = known->kept,
+                                     .build_id_b = known->build_id_b,
+                                     .kind = known->kind,
+                                     .process = NONE};
+    if (known->kind == ASSAY_MODULE_ANON)
+        module.process = process;
+    else if (index < r->module.n && r->module.at[index] != NONE) {
+        *out = r->module.at[index];
+        return 0;
+    }
+    memcpy(module.build_id, known->build_id, sizeof module.build_id);
+    AS_TRY(add_module(r->tally, &module, out));
+    while (r->module.n <= index)
+        AS_TRY(as_vec_push(&r->module, NONE));
+    r->module.at[index] = *out;
+    return 0;
+}
+
+static int add_node(struct as_tally *t, const struct as_tally_node *node, uint32_t *out)
+{
+    uint64_t hash =
+        as_hash_mix(as_hash_mix((uint64_t)node->parent << 32 | node->module, 1), node->address);
+    for (struct as_probe probe = as_index_probe(&t->node_index, hash);
+         (*out = as_index_next(&t->node_index, &probe)) != AS_INDEX_NONE;) {
+        const struct as_tally_node *has = &t->node.at[*out];
+        if (has->parent == node->parent && has->module == node->module &&
+            has->address == node->address)
+            return 0;
+    }
+    *out = (uint32_t)t->node.n;
+    AS_TRY(as_vec_push(&t->node, *node));
+    return as_index_add(&t->node_index, hash, *out);
+}
+
+/* The tally's node for a private one, made with those above it. */
+static int private_node(struct reading *r, uint32_t index, uint32_t process, uint32_t *out)
+{
+    size_t n;
+    const struct assay_stream_node from = assay_stream_nodes(r->stream, &n)[index];
+    const uint64_t hash = as_hash_mix(index, process);
+    struct as_tally_node node = {.address = from.address};
+    uint32_t row;
+    for (struct as_probe probe = as_index_probe(&r->own_index, hash);
+         (row = as_index_next(&r->own_index, &probe)) != AS_INDEX_NONE;) {
+        if (r->own.at[row].node == index && r->own.at[row].process == process) {
+            *out = r->own.at[row].result;
+            return 0;
+        }
+    }
+    if (r->is_private.at[from.parent])
+        AS_TRY(private_node(r, from.parent, process, &node.parent)); /* 512 deep at most */
+    else
+        node.parent = r->node.at[from.parent];
+    AS_TRY(module_of(r, from.module, process, &node.module));
+    AS_TRY(add_node(r->tally, &node, out));
+    AS_TRY(as_index_add(&r->own_index, hash, (uint32_t)r->own.n));
+    return as_vec_push(&r->own, (struct private_node){index, process, *out});
+}
+
+/* Nodes that the stream has named since: the tally's number of each that is not private. */
+static int take_nodes(struct reading *r)
+{
+    size_t n, module_n;
+    const struct assay_stream_node *known = assay_stream_nodes(r->stream, &n);
+    const struct assay_stream_module *module = assay_stream_modules(r->stream, &module_n);
+    for (size_t i = r->node.n; i < n; i++) {
+        const bool is_private = i && (r->is_private.at[known[i].parent] ||
+                                      module[known[i].module].kind == ASSAY_MODULE_ANON);
+        uint32_t result = 0;
+        if (i && !is_private) {
+            struct as_tally_node node = {.parent = r->node.at[known[i].parent],
+                                         .address = known[i].address};
+            AS_TRY(module_of(r, known[i].module, NONE, &node.module));
+            AS_TRY(add_node(r->tally, &node, &result));
+        }
+        AS_TRY(as_vec_push(&r->node, result));
+        AS_TRY(as_vec_push(&r->is_private, is_private));
+    }
+    return 0;
+}
+
+static int take_sample(struct reading *r, const struct assay_stream_record *record, int64_t at)
+{
+    struct as_tally *t = r->tally;
+    uint32_t index, node;
+    AS_TRY(thread_of(r, record->thread, at, &index));
+    AS_TRY(take_nodes(r));
+    node = r->node.at[record->node];
+    if (r->is_private.at[record->node])
+        AS_TRY(private_node(r, record->node, t->thread.at[index].process, &node));
+    struct as_tally_thread *thread = &t->thread.at[index];
+    if (record->waits) {
+        thread->waits_at = node; /* its record of leaving the processor follows */
+        return 0;
+    }
+    t->sample_n++;
+    t->cut_n += record->end == ASSAY_STACK_CUT;
+    t->broken_n += record->end == ASSAY_STACK_BROKEN;
+    thread->n++;
+    t->process.at[thread->process].n++;
+    seen_on(t, thread, record->cpu);
+    AS_TRY(count_cpu(thread, record->cpu));
+    return add_sum(t, index, node, false, 1, r->sample_ns ? r->sample_ns : record->period);
+}
+
+/* ---- Facts --------------------------------------------------------------------------------- */
+
+static int take_process_fact(struct reading *r, const struct assay_stream_record *record,
+                             int64_t at)
+{
+    uint32_t index;
+    size_t n;
+    AS_TRY(process_of(r, assay_stream_threads(r->stream, &n)[record->thread].pid, at, &index));
+    struct as_tally_process *process = &r->tally->process.at[index];
+    const char *value = keep(r->tally, record->value);
+    if (!value)
+        return ASSAY_ERR_NOMEM;
+    if (strcmp(record->text, "exe") == 0)
+        process->exe = value;
+    else if (strcmp(record->text, "command") == 0)
+        process->command = value;
+    else if (strcmp(record->text, "root") == 0)
+        process->root = value;
+    else if (strcmp(record->text, "launcher") == 0)
+        process->launcher = value;
+    else if (strcmp(record->text, "rank") == 0)
+        process->rank = strtoll(value, NULL, 10);
+    else if (strcmp(record->text, "ns_pid") == 0)
+        process->ns_pid = (uint32_t)strtoul(value, NULL, 10);
+    else if (strcmp(record->text, "exit_code") == 0)
+        process->exit_code = (int)strtol(value, NULL, 10);
+    else if (strcmp(record->text, "exit_signal") == 0)
+        process->exit_signal = (int)strtol(value, NULL, 10);
+    return 0;
+}
+
+/* The first file that a program maps is its own. */
+static int take_map(struct reading *r, const struct assay_stream_record *record, int64_t at)
+{
+    uint32_t index;
+    size_t n;
+    const struct assay_stream_module *module = &assay_stream_modules(r->stream, &n)[record->module];
+    AS_TRY(thread_of(r, record->thread, at, &index));
+    struct as_tally_process *process = &r->tally->process.at[r->tally->thread.at[index].process];
+    if (process->exe || module->kind != ASSAY_MODULE_FILE)
+        return 0;
+    process->exe = keep(r->tally, module->path);
+    return process->exe ? 0 : ASSAY_ERR_NOMEM;
+}
+
+static int take_info(struct reading *r, const struct assay_stream_record *record,
+                     int64_t run_start_ns)
+{
+    struct as_tally_stream *stream = &r->tally->stream.at[r->number];
+    const char *name = keep(r->tally, record->text), *value = keep(r->tally, record->value);
+    if (!name || !value)
+        return ASSAY_ERR_NOMEM;
+    if (strcmp(name, "event") == 0)
+        stream->event = value;
+    else if (strcmp(name, "reason") == 0)
+        stream->reason = value;
+    else if (strcmp(name, "stacks") == 0)
+        stream->stacks = value;
+    else if (strcmp(name, "host") == 0)
+        stream->host = value;
+    else if (strcmp(name, "kernel") == 0)
+        stream->kernel = strcmp(value, "yes") == 0;
+    else if (strcmp(name, "rate_hz") == 0)
+        stream->rate_hz = (uint32_t)strtoul(value, NULL, 10);
+    else if (strcmp(name, "clock_offset_ns") == 0)
+        r->offset_ns = strtoll(value, NULL, 10) - run_start_ns;
+    /* Counters tell events, not time: each sample is for one interval of the rate. */
+    if (stream->event && stream->rate_hz && strcmp(stream->event, "cpu-clock") != 0 &&
+        strcmp(stream->event, "timer") != 0)
+        r->sample_ns = 1000000000u / stream->rate_hz;
+    const struct as_tally_fact fact = {.stream = r->number, .name = name, .value = value};
+    return as_vec_push(&r->tally->fact, fact);
+}
+
+static int take(struct reading *r, const struct assay_stream_record *record, int64_t run_start_ns)
+{
+    int64_t at;
+    uint32_t index;
+    if (record->kind == ASSAY_STREAM_INFO)
+        return take_info(r, record, run_start_ns);
+    at = run_time(r, record->time_ns);
+    r->last_ns = at > r->last_ns ? at : r->last_ns;
+    switch (record->kind) {
+    case ASSAY_STREAM_SAMPLE:
+        return take_sample(r, record, at);
+    case ASSAY_STREAM_FORK:
+        return take_fork(r, record, at);
+    case ASSAY_STREAM_SWITCH:
+        return take_switch(r, record, at);
+    case ASSAY_STREAM_PROCESS:
+        return take_process_fact(r, record, at);
+    case ASSAY_STREAM_MAP:
+        return take_map(r, record, at);
+    case ASSAY_STREAM_COMM:
+        AS_TRY(thread_of(r, record->thread, at, &index));
+        if (record->out) /* another program from here on */
+            r->tally->process.at[r->tally->thread.at[index].process].exe = NULL;
+        r->tally->thread.at[index].name = keep(r->tally, record->text);
+        return r->tally->thread.at[index].name ? 0 : ASSAY_ERR_NOMEM;
+    case ASSAY_STREAM_LOST:
+        AS_TRY(thread_of(r, record->thread, at, &index));
+        r->tally->thread.at[index].lost_n += record->lost;
+        return 0;
+    case ASSAY_STREAM_EXIT:
+        AS_TRY(thread_of(r, record->thread, at, &index));
+        AS_TRY(stop_waiting(r->tally, index, at));
+        end_thread(r->tally, index, at);
+        r->thread.at[record->thread] = NONE;
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+/* ---- A stream, and all ---------------------------------------------------------------------- */
+
+int as_tally_init(struct as_tally *tally)
+{
+    *tally = (struct as_tally){0};
+    as_arena_init(&tally->arena);
+    AS_TRY(as_vec_push(&tally->node, (struct as_tally_node){0}));
+    uint32_t none;
+    const struct as_tally_module unknown = {
+        .path = "", .kind = ASSAY_MODULE_UNKNOWN, .process = NONE};
+    return add_module(tally, &unknown, &none);
+}
+
+void as_tally_fini(struct as_tally *tally)
+{
+    as_vec_foreach (&tally->thread, thread)
+        as_vec_fini(&thread->cpu);
+    as_vec_fini(&tally->stream);
+    as_vec_fini(&tally->module);
+    as_vec_fini(&tally->process);
+    as_vec_fini(&tally->thread);
+    as_vec_fini(&tally->node);
+    as_vec_fini(&tally->sum);
+    as_vec_fini(&tally->fact);
+    as_index_fini(&tally->node_index);
+    as_index_fini(&tally->sum_index);
+    as_index_fini(&tally->module_index);
+    as_arena_fini(&tally->arena);
+}
+
+static int read_all(struct reading *r, int64_t run_start_ns, struct assay_error *err)
+{
+    struct assay_stream_record record;
+    int rc;
+    while ((rc = assay_stream_next(r->stream, &record, err)) > 0)
+        if (take(r, &record, run_start_ns) < 0)
+            return as_error_nomem(err, "the samples of a run");
+    return rc;
+}
+
+/* What was running when the stream ended has been waiting or running until then. */
+static int end_all(struct reading *r)
+{
+    as_vec_foreach (&r->thread, index) {
+        if (*index == NONE)
+            continue;
+        AS_TRY(stop_waiting(r->tally, *index, r->last_ns));
+        const struct as_tally_thread *thread = &r->tally->thread.at[*index];
+        if (thread->on_ns >= 0) {
+            end_thread(r->tally, *index, r->last_ns);
+            r->tally->thread.at[*index].end_ns = -1;
+        }
+    }
+    return 0;
+}
+
+int as_tally_add(struct as_tally *tally, const char *path, const char *name, int64_t run_start_ns,
+                 struct assay_error *err)
+{
+    struct reading r = {.tally = tally, .number = (uint32_t)tally->stream.n};
+    const struct as_tally_stream stream = {.name = keep(tally, name)};
+    int rc = 0;
+    as_map_u64_init(&r.process);
+    if (!stream.name || as_vec_push(&tally->stream, stream) < 0)
+        rc = as_error_nomem(err, path);
+    if (rc == 0)
+        rc = assay_stream_open(path, &r.stream, err);
+    if (rc == 0)
+        rc = read_all(&r, run_start_ns, err);
+    if (rc == 0 && end_all(&r) < 0)
+        rc = as_error_nomem(err, path);
+    if (r.stream) {
+        struct as_tally_stream *made = &tally->stream.at[r.number];
+        made->truncated = assay_stream_truncated(r.stream);
+        made->counts = *assay_stream_counts(r.stream, &made->dropped);
+    }
+    assay_stream_close(&r.stream);
+    as_map_u64_fini(&r.process);
+    as_vec_fini(&r.thread);
+    as_vec_fini(&r.module);
+    as_vec_fini(&r.node);
+    as_vec_fini(&r.is_private);
+    as_vec_fini(&r.own);
+    as_index_fini(&r.own_index);
+    return rc;
+}
+
+int as_tally_end(struct as_tally *tally, struct assay_error *err)
+{
+    uint64_t *below = as_calloc(tally->node.n, sizeof *below);
+    if (!below)
+        return as_error_nomem(err, "the frames of a run");
+    as_vec_foreach (&tally->sum, sum) {
+        if (!sum->blocked)
+            below[sum->node] += sum->n;
+    }
+    /* Children come after their parents. A module counts where a path enters it. */
+    for (size_t i = tally->node.n; i-- > 1;) {
+        const struct as_tally_node *node = &tally->node.at[i];
+        if (!node->parent || tally->node.at[node->parent].module != node->module)
+            tally->module.at[node->module].n += below[i];
+        below[node->parent] += below[i];
+    }
+    as_free(below);
+    as_vec_foreach (&tally->thread, thread) {
+        struct as_tally_process *process = &tally->process.at[thread->process];
+        if (thread->end_ns > process->end_ns)
+            process->end_ns = thread->end_ns;
+    }
+    return 0;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the streams of one run add up to, before anything has a name: processes, threads, modules,
+ * a tree of frames, and how often each thread was at each node of it, running or waiting. One
+ * tally takes any number of streams (one a rank); frames of the same file are the same in all.
+ */
+#ifndef AS_PROFILE_TALLY_H
+#define AS_PROFILE_TALLY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <assay/sample.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/index.h"
+#include "base/map.h"
+#include "base/vec.h"
+
+struct as_tally_module {
+    const char *path;
+    const char *kept; /* copy in the directory of the run, or NULL */
+    uint8_t build_id[20];
+    uint8_t build_id_b;
+    uint8_t kind;     /* assay_module_kind */
+    uint32_t process; /* ANON: whose addresses these are */
+    uint64_t n;       /* running samples in it or below it */
+};
+
+struct as_tally_process {
+    const char *exe, *command, *root;
+    uint32_t stream;
+    uint32_t parent; /* ASSAY_NONE: not of this run */
+    uint32_t pid, parent_pid, ns_pid;
+    int64_t rank; /* -1: none */
+    const char *launcher;
+    int64_t start_ns, end_ns;   /* since the start of the run; end -1: it was not seen */
+    int exit_code, exit_signal; /* -1, 0: not known */
+    uint64_t n;
+};
+
+struct as_tally_cpu {
+    uint32_t cpu, n;
+};
+
+struct as_tally_thread {
+    const char *name;
+    uint32_t process, tid;
+    int64_t start_ns, end_ns; /* end -1: not seen */
+    int64_t cpu_ns;           /* from records of switches; -1: there were none */
+    int64_t blocked_ns;
+    uint64_t voluntary_n, involuntary_n;
+    uint64_t migration_n, numa_migration_n; /* seen from one sample or switch to the next */
+    uint64_t lost_n;
+    uint64_t n; /* running samples */
+    AS_VEC(struct as_tally_cpu) cpu;
+    /* While reading. */
+    uint32_t last_cpu;
+    uint32_t waits_at; /* node where it left the processor; 0: not known */
+    int64_t on_ns;     /* since when it runs, or -1 */
+    int64_t off_ns;    /* since when it waits, or -1 */
+};
+
+struct as_tally_node {
+    uint32_t parent; /* below its own number; 0: outermost */
+    uint32_t module;
+    uint64_t address; /* as in assay_stream_node */
+};
+
+struct as_tally_sum {
+    uint32_t thread, node;
+    bool blocked;
+    uint64_t n, time_ns;
+};
+
+struct as_tally_stream {
+    const char *name, *host;
+    const char *event, *reason, *stacks;
+    bool kernel, truncated;
+    uint32_t rate_hz;
+    struct assay_sample_counts counts;
+    uint64_t dropped;
+};
+
+/* A fact of the recording that no member stands for. */
+struct as_tally_fact {
+    uint32_t stream;
+    const char *name, *value;
+};
+
+struct as_tally {
+    AS_VEC(struct as_tally_stream) stream;
+    AS_VEC(struct as_tally_module) module; /* 0: nothing known is mapped there */
+    AS_VEC(struct as_tally_process) process;
+    AS_VEC(struct as_tally_thread) thread;
+    AS_VEC(struct as_tally_node) node; /* 0: no frame */
+    AS_VEC(struct as_tally_sum) sum;
+    AS_VEC(struct as_tally_fact) fact;
+    uint64_t sample_n, running_n, cut_n, broken_n;
+    struct as_arena arena; /* all texts */
+    struct as_index node_index, sum_index, module_index;
+    uint32_t (*numa_of)(uint32_t cpu); /* NULL: nodes are not known */
+};
+
+int as_tally_init(struct as_tally *tally);
+void as_tally_fini(struct as_tally *tally);
+
+/* Adds the stream at `path`. `run_start_ns`: of the run, since 1970. Errors: as assay_stream_open,
+ * NOMEM. */
+int as_tally_add(struct as_tally *tally, const char *path, const char *name, int64_t run_start_ns,
+                 struct assay_error *err);
+
+/* After the last stream: what still runs ends, and modules learn how many samples they have. */
+int as_tally_end(struct as_tally *tally, struct assay_error *err);
+
+#endif

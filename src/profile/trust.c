@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What lessens trust in a profile, as flags: samples that are missing, stacks that end too early,
+ * code without names or lines. A flag is set only for what can change a conclusion.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "profile/attribute.h"
+
+/* Share of a module's samples from which it is worth a word. */
+#define WORTH 0.01
+
+static int flag(struct as_attribution *all, enum assay_object_kind kind, int64_t id,
+                const char *name, uint64_t n, struct assay_error *err, const char *format, ...)
+    __attribute__((format(printf, 7, 8)));
+
+static int flag(struct as_attribution *all, enum assay_object_kind kind, int64_t id,
+                const char *name, uint64_t n, struct assay_error *err, const char *format, ...)
+{
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    const struct assay_flag it = {.run_id = all->run_id,
+                                  .kind = kind,
+                                  .object_id = id,
+                                  .name = name,
+                                  .text = text,
+                                  .n = n ? (int64_t)n : 1};
+    return assay_experiment_flag(all->experiment, &it, err);
+}
+
+#define FLAG_RUN(name, n, ...)                                                                     \
+    AS_TRY(flag(all, ASSAY_OBJECT_RUN, all->run_id, name, n, err, __VA_ARGS__))
+
+static double percent(uint64_t part, uint64_t whole)
+{
+    return whole ? 100 * (double)part / (double)whole : 0;
+}
+
+static int flag_stream(struct as_attribution *all, const struct as_tally_stream *stream,
+                       struct assay_error *err)
+{
+    const struct assay_sample_counts *counts = &stream->counts;
+    if (stream->reason && stream->reason[0])
+        FLAG_RUN("event_fallback", 1, "%s", stream->reason);
+    if (stream->truncated)
+        FLAG_RUN("truncated", 1,
+                 "%s: the end of the recording is missing: it was killed or the disk was full; "
+                 "what was recorded before is here",
+                 stream->name);
+    if (counts->lost)
+        FLAG_RUN("lost_samples", counts->lost,
+                 "the kernel dropped %" PRIu64 " records; a lower --rate, or stacks by frame "
+                 "pointer, lose fewer",
+                 counts->lost);
+    if (stream->dropped)
+        FLAG_RUN("size_limit", stream->dropped,
+                 "%" PRIu64 " samples were not kept: the limit of --max-size was reached",
+                 stream->dropped);
+    if (counts->throttled)
+        FLAG_RUN("throttled", counts->throttled,
+                 "the kernel stopped the sampling %" PRIu64 " times because it took too long; a "
+                 "lower --rate avoids it",
+                 counts->throttled);
+    if (counts->damaged)
+        FLAG_RUN("damaged_records", counts->damaged,
+                 "%" PRIu64 " records of the kernel could not be read: it is newer than this "
+                 "program",
+                 counts->damaged);
+    return 0;
+}
+
+static int flag_stacks(struct as_attribution *all, struct assay_error *err)
+{
+    const struct as_tally *tally = &all->tally;
+    if (tally->running_n && (double)tally->broken_n > WORTH * (double)tally->running_n)
+        FLAG_RUN("broken_stacks", tally->broken_n,
+                 "%.1f %% of the call stacks end early for want of unwind information: their "
+                 "callers are missing",
+                 percent(tally->broken_n, tally->running_n));
+    if (tally->running_n && (double)tally->cut_n > WORTH * (double)tally->running_n)
+        FLAG_RUN("cut_stacks", tally->cut_n,
+                 "%.1f %% of the call stacks were longer than what was copied: their outer callers "
+                 "are missing",
+                 percent(tally->cut_n, tally->running_n));
+    return 0;
+}
+
+static int flag_module(struct as_attribution *all, uint32_t index, struct assay_error *err)
+{
+    const struct as_tally_module *module = &all->tally.module.at[index];
+    const struct as_module_fact *fact = &all->module[index];
+    const double share = percent(module->n, all->tally.running_n);
+    if (!fact->id || share < 100 * WORTH)
+        return 0;
+    if (fact->no_file)
+        return flag(all, ASSAY_OBJECT_MODULE, fact->id, "no_file", module->n, err, "%s",
+                    fact->trouble);
+    if (module->kind != ASSAY_MODULE_FILE)
+        return 0;
+    if (fact->trouble[0])
+        return flag(all, ASSAY_OBJECT_MODULE, fact->id, "not_analysed", module->n, err, "%s",
+                    fact->trouble);
+    if (!fact->has_debug && !fact->is_system)
+        return flag(all, ASSAY_OBJECT_MODULE, fact->id, "no_debug", module->n, err,
+                    "%s has no debug information: its loops have no source lines; compile it with "
+                    "-g",
+                    fact->name);
+    return 0;
+}
+
+int as_attribute_trust(struct as_attribution *all, struct assay_error *err)
+{
+    as_vec_foreach (&all->tally.stream, stream)
+        AS_TRY(flag_stream(all, stream, err));
+    AS_TRY(flag_stacks(all, err));
+    for (uint32_t i = 0; i < all->tally.module.n; i++)
+        AS_TRY(flag_module(all, i, err));
+    return 0;
+}
