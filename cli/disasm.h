@@ -11,8 +11,8 @@
 #include <assay/object.h>
 
 #include "base/arena.h"
-#include "sheet.h"
 #include "code/source_text.h"
+#include "sheet.h"
 
 struct as_disasm {
     struct as_cli *cli;

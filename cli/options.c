@@ -282,7 +282,9 @@ int as_arguments_parse(int argc, char **argv, struct as_arguments *out, struct a
     AS_TRY(find_verb(argv[optind], &out->verb, err));
     argc -= optind;
     argv += optind;
-    AS_TRY(take_options(argc, argv, out->verb, "", out, err));
+    /* The options behind a command are its own. */
+    const bool runs_command = strstr(as_verbs[out->verb].arguments, "CMD");
+    AS_TRY(take_options(argc, argv, out->verb, runs_command ? "+" : "", out, err));
     out->positional = argv + optind;
     out->positional_n = (size_t)(argc - optind);
     return only_asks(out) ? 0 : check_positional(out, err);

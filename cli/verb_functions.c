@@ -101,7 +101,8 @@ static const char *short_compiler(struct list *list, const struct assay_function
 
     if (!unit || !assay_compiler_word(unit))
         return "";
-    snprintf(text, sizeof text, "%s%s%s", assay_compiler_word(unit), unit->compiler_version ? " " : "",
+    snprintf(text, sizeof text, "%s%s%s", assay_compiler_word(unit),
+             unit->compiler_version ? " " : "",
              unit->compiler_version ? unit->compiler_version : "");
     return as_arena_strndup(&list->arena, text, strlen(text));
 }

@@ -57,6 +57,9 @@ int assay_experiment_read(const char *path, struct assay_experiment **out, struc
  */
 int assay_experiment_close(struct assay_experiment **experiment, struct assay_error *err);
 
+/* Closes an experiment that came to nothing, and removes what was made of it. */
+void assay_experiment_discard(struct assay_experiment **experiment);
+
 /* Schema this library writes; borrowed path of the directory as it was given. */
 int assay_experiment_schema(void);
 const char *assay_experiment_path(const struct assay_experiment *experiment);

@@ -38,7 +38,7 @@ const char *assay_launch_kind_name(unsigned kind);
 /* What was found out; nothing ran yet. */
 struct assay_launch_plan {
     uint8_t kind;            /* assay_launch_kind */
-    bool gains_privilege;    /* set-user-ID or capabilities: the kernel hides what it does */
+    bool gains_privilege;    /* set-user-ID: the kernel hides what it does */
     bool away;               /* a launcher whose ranks are not our descendants, or not all */
     char away_reason[256];   /* "srun's tasks are started by Slurm's daemon", ... */
     const char *path;        /* the file to execute, as PATH gives it */
@@ -60,15 +60,6 @@ int assay_launch_plan(const char *const *argv, struct assay_launch_plan **out,
                       struct assay_error *err);
 void assay_launch_plan_free(struct assay_launch_plan **plan); /* NULL inside is fine */
 
-/*
- * The plan of the same launcher's command in which every rank is started through `words`
- * (NULL-terminated): "srun -n 4 words... PROGRAM args". All parts of "A : B". Errors: USAGE for an
- * option that is not in data/launch/ (the sentence says what to do) or when there is no program,
- * UNSUPPORTED (programs named in a file), NOMEM. For kinds without ranks: USAGE.
- */
-int assay_launch_wrap(const struct assay_launch_plan *plan, const char *const *words,
-                      struct assay_launch_plan **out, struct assay_error *err);
-
 /* ---- Starting and following --------------------------------------------------------------- */
 
 struct assay_launch;
@@ -76,8 +67,6 @@ struct assay_launch;
 /* All zero is the usual. */
 struct assay_launch_options {
     const char *const *environment; /* "NAME=VALUE" to add or replace, NULL-terminated; or NULL */
-    const char *preload;            /* a library after those in the user's LD_PRELOAD; or NULL */
-    bool wait_all; /* the end is that of the last descendant, not of the main process */
 };
 
 /*
@@ -122,7 +111,6 @@ struct assay_launch_outcome {
     int exit_code;    /* 0 to 255 */
     int exit_signal;
     unsigned interrupts;       /* Ctrl-C in a row, each within two seconds of the one before */
-    unsigned descendants;      /* that ended after the main process (wait_all) */
     uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC: when it was let go or attached; the end */
     /* Of the child and of all it waited for; zero of an attached process. */
     uint64_t user_ns, system_ns, resident_max_b, fault_major_n, fault_minor_n;
@@ -156,20 +144,11 @@ bool assay_launch_rank_of_process(pid_t pid, struct assay_launch_rank *out);
 
 /* ---- The environment ---------------------------------------------------------------------- */
 
-struct assay_launch_variable {
-    const char *name, *value;
-};
-
-struct assay_launch_environment {
-    const struct assay_launch_variable *variable; /* those that matter to speed, by name */
-    size_t n;
-    char digest[33]; /* of all but those that differ from one shell to the next, in hexadecimal */
-};
-
-/* What data/launch/environment.txt chooses of `environment` (NULL-terminated; NULL = ours). */
-int assay_launch_environment_read(const char *const *environment,
-                                  struct assay_launch_environment **out, struct assay_error *err);
-void assay_launch_environment_free(struct assay_launch_environment **environment);
+/* Whether a variable of this name has to do with speed (OMP_*, OMPI_*, LD_*, ...). */
+bool assay_launch_variable_matters(const char *name);
+/* Digest of all variables (NULL-terminated; NULL = ours) but those that differ from one shell to
+ * the next, 16 hexadecimal digits and a zero. */
+void assay_launch_environment_digest(const char *const *environment, char out[17]);
 
 #ifdef __cplusplus
 }

@@ -141,8 +141,9 @@ const struct assay_sample_counts *assay_sampler_counts(const struct assay_sample
 /* Stops and resumes sampling; not before an on_exec process has executed. Errors: IO. */
 int assay_sampler_enable(struct assay_sampler *sampler, bool on, struct assay_error *err);
 
-/* Waits until a kernel buffer is half full, at most `timeout_ms`. True: some are; false: time. */
-bool assay_sampler_wait(struct assay_sampler *sampler, int timeout_ms);
+/* Waits until a kernel buffer is half full or `other_fd` (-1: none) is readable, at most
+ * `timeout_ms`. True: one is; false: time. */
+bool assay_sampler_wait(struct assay_sampler *sampler, int other_fd, int timeout_ms);
 
 /*
  * Empties the kernel's buffers and hands out, in order of time, what can no longer be overtaken;

@@ -136,6 +136,12 @@ static int remove_ours(const char *path)
     return rc;
 }
 
+void as_directory_remove(const char *path)
+{
+    if (remove_ours(path) == 0)
+        rmdir(path); /* other files stay, and the directory with them */
+}
+
 static bool is_empty(const char *path)
 {
     DIR *dir = opendir(path);

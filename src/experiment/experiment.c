@@ -284,6 +284,19 @@ int assay_experiment_close(struct assay_experiment **experiment, struct assay_er
     return rc;
 }
 
+void assay_experiment_discard(struct assay_experiment **experiment)
+{
+    const size_t n = *experiment ? strlen((*experiment)->path) + 1 : 0;
+    char *path = n ? as_malloc(n) : NULL;
+
+    if (path)
+        memcpy(path, (*experiment)->path, n);
+    assay_experiment_close(experiment, NULL);
+    if (path)
+        as_directory_remove(path);
+    as_free(path);
+}
+
 const char *assay_experiment_path(const struct assay_experiment *experiment)
 {
     return experiment->path;

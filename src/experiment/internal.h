@@ -72,6 +72,8 @@ int as_directory_make(const struct assay_experiment *experiment, bool force,
 /* Undoes as_directory_make after a failure: removes experiment.db* and the directory if empty. */
 void as_directory_unmake(const struct assay_experiment *experiment);
 /* Whether experiment.db is writable and files can be made beside it. */
+/* Removes all that is ours at `path`, and the directory if nothing is left. */
+void as_directory_remove(const char *path);
 bool as_directory_writable(const struct assay_experiment *experiment);
 /* Whether a journal of a killed or living writer is there. */
 bool as_directory_has_journal(const struct assay_experiment *experiment);

@@ -276,12 +276,14 @@ int assay_sampler_enable(struct assay_sampler *sampler, bool on, struct assay_er
     return 0;
 }
 
-bool assay_sampler_wait(struct assay_sampler *sampler, int timeout_ms)
+bool assay_sampler_wait(struct assay_sampler *sampler, int other_fd, int timeout_ms)
 {
-    size_t n = sampler->ring.n;
-    struct pollfd *polls = as_calloc(n + 1, sizeof *polls);
-    for (size_t i = 0; polls && i < n; i++)
-        polls[i] = (struct pollfd){.fd = sampler->ring.at[i].fd, .events = POLLIN};
+    size_t n = sampler->ring.n + 1;
+    struct pollfd *polls = as_calloc(n, sizeof *polls);
+    if (polls)
+        polls[0] = (struct pollfd){.fd = other_fd, .events = POLLIN};
+    for (size_t i = 1; polls && i < n; i++)
+        polls[i] = (struct pollfd){.fd = sampler->ring.at[i - 1].fd, .events = POLLIN};
     int ready = poll(polls, polls ? (nfds_t)n : 0, timeout_ms);
     bool any = false;
     for (size_t i = 0; polls && ready > 0 && i < n; i++)

@@ -188,7 +188,7 @@ static void record(struct session *out, struct assay_sampler *sampler, pid_t pid
             waitpid(pid, &status, 0);
             break;
         }
-        if (!assay_sampler_wait(sampler, 50) && waited > 120000)
+        if (!assay_sampler_wait(sampler, -1, 50) && waited > 120000)
             fail_msg("the target does not end");
         must(assay_sampler_pump(sampler, false, assay_recorder_take, recorder, &err), &err);
     }

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What this host is: /proc and /sys read once, cpuid for the hypervisor and the TSC. A file that is
+ * not there leaves its fact unknown.
+ */
+#include <cpuid.h>
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <x86intrin.h>
+
+#include <assay/machine.h>
+
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/vec.h"
+
+#define CPUS_MOST 8192
+
+/* The host and the memory of its texts. */
+struct whole {
+    struct assay_host host; /* first: what users hold */
+    struct as_arena arena;
+    AS_VEC(struct assay_host_fact) fact;
+    int16_t numa[CPUS_MOST]; /* by cpu, -1 unknown */
+    const char *root;
+};
+
+static const char *keep(struct whole *w, const char *text)
+{
+    return as_arena_strndup(&w->arena, text, strlen(text));
+}
+
+/* The beginning of a file without the newline at its end; false when it cannot be read. */
+static bool read_text(const struct whole *w, const char *path, char *out, size_t out_b)
+{
+    char full[4096];
+    snprintf(full, sizeof full, "%s%s", w->root ? w->root : "", path);
+    FILE *f = fopen(full, "re");
+    size_t n = f ? fread(out, 1, out_b - 1, f) : 0;
+    if (f)
+        fclose(f);
+    while (n && isspace((unsigned char)out[n - 1]))
+        n--;
+    out[n] = 0;
+    return n > 0;
+}
+
+static FILE *open_lines(const struct whole *w, const char *path)
+{
+    char full[4096];
+    snprintf(full, sizeof full, "%s%s", w->root ? w->root : "", path);
+    return fopen(full, "re");
+}
+
+/* ---- Processors ---------------------------------------------------------------------------- */
+
+/* "0-3,8" into a count and, when wanted, a call for each. */
+static int64_t walk_list(const char *list, void (*each)(struct whole *, unsigned, int),
+                         struct whole *w, int value)
+{
+    int64_t n = 0;
+    while (isdigit((unsigned char)*list)) {
+        char *end;
+        const unsigned long first = strtoul(list, &end, 10);
+        unsigned long last = first;
+        if (*end == '-')
+            last = strtoul(end + 1, &end, 10);
+        for (unsigned long i = first; i <= last && i < CPUS_MOST; i++, n++)
+            if (each)
+                each(w, (unsigned)i, value);
+        list = *end == ',' ? end + 1 : end;
+        if (*end != ',')
+            break;
+    }
+    return n;
+}
+
+static void set_numa(struct whole *w, unsigned cpu, int node)
+{
+    w->numa[cpu] = (int16_t)node;
+}
+
+static int compare_pairs(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static int64_t count_distinct(uint64_t *value, size_t n)
+{
+    int64_t distinct = 0;
+    if (n)
+        qsort(value, n, sizeof *value, compare_pairs);
+    for (size_t i = 0; i < n; i++)
+        distinct += i == 0 || value[i] != value[i - 1];
+    return distinct;
+}
+
+struct counting {
+    AS_VEC(uint64_t) core, socket;
+};
+
+static void read_cpu_line(struct whole *w, const char *name, const char *value, uint64_t *package,
+                          struct counting *counting)
+{
+    struct assay_host *host = &w->host;
+    if (strcmp(name, "vendor_id") == 0 && !host->cpu_vendor)
+        host->cpu_vendor = keep(w, value);
+    else if (strcmp(name, "model name") == 0 && !host->cpu_model)
+        host->cpu_model = keep(w, value);
+    else if (strcmp(name, "cpu family") == 0 && host->cpu_family < 0)
+        host->cpu_family = strtoll(value, NULL, 10);
+    else if (strcmp(name, "model") == 0 && host->cpu_model_number < 0)
+        host->cpu_model_number = strtoll(value, NULL, 10);
+    else if (strcmp(name, "stepping") == 0 && host->cpu_stepping < 0)
+        host->cpu_stepping = strtoll(value, NULL, 10);
+    else if (strcmp(name, "physical id") == 0)
+        *package = strtoull(value, NULL, 10);
+    else if (strcmp(name, "core id") == 0) {
+        const uint64_t core = *package << 32 | strtoull(value, NULL, 10);
+        if (as_vec_push(&counting->core, core) < 0 || as_vec_push(&counting->socket, *package) < 0)
+            return; /* then fewer are counted */
+    }
+}
+
+static void read_processors(struct whole *w)
+{
+    char line[4096], list[4096];
+    uint64_t package = 0;
+    struct counting counting = {0};
+    FILE *f = open_lines(w, "/proc/cpuinfo");
+    while (f && fgets(line, sizeof line, f)) {
+        char *colon = strchr(line, ':');
+        if (!colon)
+            continue;
+        char *end = colon;
+        while (end > line && isspace((unsigned char)end[-1]))
+            end--;
+        *end = 0;
+        colon++;
+        colon += *colon == ' ';
+        colon[strcspn(colon, "\n")] = 0;
+        read_cpu_line(w, line, colon, &package, &counting);
+    }
+    if (f)
+        fclose(f);
+    if (counting.core.n) {
+        w->host.core_n = count_distinct(counting.core.at, counting.core.n);
+        w->host.socket_n = count_distinct(counting.socket.at, counting.socket.n);
+    }
+    as_vec_fini(&counting.core);
+    as_vec_fini(&counting.socket);
+    if (read_text(w, "/sys/devices/system/cpu/online", list, sizeof list))
+        w->host.cpu_n = walk_list(list, NULL, w, 0);
+    if (read_text(w, "/sys/devices/system/cpu/cpu0/cpufreq/base_frequency", list, sizeof list))
+        w->host.base_hz = strtoll(list, NULL, 10) * 1000;
+    if (read_text(w, "/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", list, sizeof list))
+        w->host.max_hz = strtoll(list, NULL, 10) * 1000;
+}
+
+static void read_numa(struct whole *w)
+{
+    char path[128], list[4096];
+    if (!read_text(w, "/sys/devices/system/node/online", list, sizeof list))
+        return;
+    w->host.numa_n = walk_list(list, NULL, w, 0);
+    for (int node = 0; node < 1024 && node < 4 * w->host.numa_n + 4; node++) {
+        snprintf(path, sizeof path, "/sys/devices/system/node/node%d/cpulist", node);
+        if (read_text(w, path, list, sizeof list))
+            walk_list(list, set_numa, w, node);
+    }
+}
+
+/* ---- cpuid --------------------------------------------------------------------------------- */
+
+static void read_hypervisor(struct whole *w)
+{
+    static const struct {
+        const char *signature, *name;
+    } known[] = {
+        {"KVMKVMKVM", "KVM"},        {"Microsoft Hv", "Hyper-V"},    {"VMwareVMware", "VMware"},
+        {"XenVMMXenVMM", "Xen"},     {"TCGTCGTCGTCG", "QEMU"},       {"bhyve bhyve ", "bhyve"},
+        {"prl hyperv", "Parallels"}, {"VBoxVBoxVBox", "VirtualBox"},
+    };
+    unsigned a, b, c, d;
+    char signature[13] = "";
+    if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & 1u << 31))
+        return;
+    __cpuid(0x40000000, a, b, c, d);
+    memcpy(signature, &b, 4);
+    memcpy(signature + 4, &c, 4);
+    memcpy(signature + 8, &d, 4);
+    w->host.hypervisor = "unknown";
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strncmp(signature, known[i].signature, strlen(known[i].signature)) == 0)
+            w->host.hypervisor = known[i].name;
+}
+
+static uint64_t clock_ns(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC_RAW, &ts);
+    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* Leaf 0x15 (SDM vol. 2A, CPUID): crystal clock and ratio; a hypervisor's leaf 0x40000010 in kHz;
+ * else it is compared with the clock for some milliseconds. */
+static void read_tsc(struct whole *w)
+{
+    unsigned a, b, c, d;
+    if (__get_cpuid(0x15, &a, &b, &c, &d) && a && b && c) {
+        w->host.tsc_hz = (int64_t)((uint64_t)c * b / a);
+        w->host.tsc_origin = "cpuid";
+        return;
+    }
+    if (w->host.hypervisor) {
+        __cpuid(0x40000000, a, b, c, d);
+        if (a >= 0x40000010) {
+            __cpuid(0x40000010, a, b, c, d);
+            if (a) {
+                w->host.tsc_hz = (int64_t)a * 1000;
+                w->host.tsc_origin = "hypervisor";
+                return;
+            }
+        }
+    }
+    const uint64_t from_ns = clock_ns(), from = __rdtsc();
+    while (clock_ns() - from_ns < 5000000)
+        _mm_pause();
+    const uint64_t ticks = __rdtsc() - from, ns = clock_ns() - from_ns;
+    w->host.tsc_hz = (int64_t)((double)ticks * 1e9 / (double)ns);
+    w->host.tsc_origin = "measured";
+}
+
+/* ---- System -------------------------------------------------------------------------------- */
+
+static void read_system(struct whole *w)
+{
+    char line[1024];
+    struct utsname name;
+    if (!w->root && uname(&name) == 0) {
+        w->host.name = keep(w, name.nodename);
+        w->host.kernel = keep(w, name.release);
+    } else {
+        if (read_text(w, "/proc/sys/kernel/hostname", line, sizeof line))
+            w->host.name = keep(w, line);
+        if (read_text(w, "/proc/sys/kernel/osrelease", line, sizeof line))
+            w->host.kernel = keep(w, line);
+    }
+    FILE *f = open_lines(w, "/etc/os-release");
+    while (f && fgets(line, sizeof line, f)) {
+        if (strncmp(line, "PRETTY_NAME=", 12) != 0)
+            continue;
+        char *text = line + 12 + (line[12] == '"');
+        text[strcspn(text, "\"\n")] = 0;
+        w->host.os = keep(w, text);
+    }
+    if (f)
+        fclose(f);
+    f = open_lines(w, "/proc/meminfo");
+    long long kb;
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "MemTotal: %lld kB", &kb) == 1)
+            w->host.memory_b = kb * 1024;
+    if (f)
+        fclose(f);
+}
+
+/* "always [madvise] never": the word in brackets. */
+static void choose_bracketed(char *text)
+{
+    char *open = strchr(text, '['), *close = open ? strchr(open, ']') : NULL;
+    if (!close)
+        return;
+    *close = 0;
+    memmove(text, open + 1, strlen(open + 1) + 1);
+}
+
+static int read_facts(struct whole *w)
+{
+    static const struct {
+        const char *name, *path;
+    } known[] = {
+        {"governor", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"},
+        {"frequency_driver", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_driver"},
+        {"no_turbo", "/sys/devices/system/cpu/intel_pstate/no_turbo"},
+        {"boost", "/sys/devices/system/cpu/cpufreq/boost"},
+        {"smt", "/sys/devices/system/cpu/smt/control"},
+        {"transparent_huge_pages", "/sys/kernel/mm/transparent_hugepage/enabled"},
+        {"huge_pages_n", "/proc/sys/vm/nr_hugepages"},
+        {"numa_balancing", "/proc/sys/kernel/numa_balancing"},
+        {"perf_event_paranoid", "/proc/sys/kernel/perf_event_paranoid"},
+        {"perf_event_mlock_kb", "/proc/sys/kernel/perf_event_mlock_kb"},
+        {"randomize_va_space", "/proc/sys/kernel/randomize_va_space"},
+        {"clocksource", "/sys/devices/system/clocksource/clocksource0/current_clocksource"},
+        {"microcode", "/sys/devices/system/cpu/cpu0/microcode/version"},
+        {"cgroup_cpu_max", "/sys/fs/cgroup/cpu.max"},
+        {"cgroup_memory_max", "/sys/fs/cgroup/memory.max"},
+        {"load_average", "/proc/loadavg"},
+    };
+    char text[1024];
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (!read_text(w, known[i].path, text, sizeof text))
+            continue;
+        choose_bracketed(text);
+        const struct assay_host_fact fact = {known[i].name, keep(w, text)};
+        if (!fact.value || as_vec_push(&w->fact, fact) < 0)
+            return ASSAY_ERR_NOMEM;
+    }
+    w->host.fact = w->fact.at;
+    w->host.fact_n = w->fact.n;
+    return 0;
+}
+
+int assay_host_read(const char *root, struct assay_host **out, struct assay_error *err)
+{
+    struct whole *w = as_calloc(1, sizeof *w);
+    *out = NULL;
+    if (!w)
+        return as_error_nomem(err, "the facts of this machine");
+    as_arena_init(&w->arena);
+    w->root = root;
+    w->host = (struct assay_host){.cpu_family = -1,
+                                  .cpu_model_number = -1,
+                                  .cpu_stepping = -1,
+                                  .socket_n = -1,
+                                  .core_n = -1,
+                                  .cpu_n = -1,
+                                  .numa_n = -1,
+                                  .memory_b = -1,
+                                  .tsc_hz = -1,
+                                  .base_hz = -1,
+                                  .max_hz = -1};
+    memset(w->numa, 0xff, sizeof w->numa);
+    read_system(w);
+    read_processors(w);
+    read_numa(w);
+    if (!root) {
+        read_hypervisor(w);
+        read_tsc(w);
+    }
+    *out = &w->host;
+    if (read_facts(w) == 0)
+        return 0;
+    assay_host_free(out);
+    return as_error_nomem(err, "the facts of this machine");
+}
+
+void assay_host_free(struct assay_host **host)
+{
+    struct whole *w = (struct whole *)*host;
+    if (!w)
+        return;
+    as_vec_fini(&w->fact);
+    as_arena_fini(&w->arena);
+    as_free(w);
+    *host = NULL;
+}
+
+int assay_host_numa_of(const struct assay_host *host, unsigned cpu)
+{
+    return cpu < CPUS_MOST ? ((const struct whole *)host)->numa[cpu] : -1;
+}

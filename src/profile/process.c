@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What can be known of a process only while it lives (program, command, rank), or soon after (its
+ * map of generated code).
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "profile/record.h"
+
+/* A file of /proc/PID, with zeros between words made blanks. */
+static bool read_words(uint32_t pid, const char *name, char *out, size_t out_b)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%" PRIu32 "/%s", pid, name);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    ssize_t n = read(fd, out, out_b - 1);
+    close(fd);
+    while (n > 0 && out[n - 1] == 0)
+        n--;
+    for (ssize_t i = 0; i < n; i++)
+        out[i] = out[i] ? out[i] : ' ';
+    out[n > 0 ? n : 0] = 0;
+    return n > 0;
+}
+
+static bool read_exe(uint32_t pid, char *out, size_t out_b)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%" PRIu32 "/exe", pid);
+    const ssize_t n = readlink(path, out, out_b - 1);
+    out[n > 0 ? n : 0] = 0;
+    return n > 0;
+}
+
+int as_record_process(struct assay_recorder *recorder, uint32_t pid, uint64_t time_ns,
+                      struct assay_error *err)
+{
+    char text[4096];
+    struct assay_launch_rank rank;
+    if (read_exe(pid, text, sizeof text))
+        AS_TRY(assay_recorder_process(recorder, pid, time_ns, "exe", text, err));
+    if (read_words(pid, "cmdline", text, sizeof text))
+        AS_TRY(assay_recorder_process(recorder, pid, time_ns, "command", text, err));
+    if (!assay_launch_rank_of_process((pid_t)pid, &rank))
+        return 0;
+    snprintf(text, sizeof text, "%" PRId64, rank.rank);
+    AS_TRY(assay_recorder_process(recorder, pid, time_ns, "rank", text, err));
+    return assay_recorder_process(recorder, pid, time_ns, "launcher", rank.launcher, err);
+}
+
+void as_record_generated(const char *directory, uint32_t pid)
+{
+    char from[64], to[4096 + 64];
+    struct stat st;
+    snprintf(from, sizeof from, "/tmp/perf-%" PRIu32 ".map", pid);
+    const int in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (in < 0)
+        return;
+    snprintf(to, sizeof to, "%.4096s/perf-%" PRIu32 ".map", directory, pid);
+    const int out = fstat(in, &st) == 0 && S_ISREG(st.st_mode)
+                        ? open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
+                        : -1;
+    while (out >= 0 && sendfile(out, in, NULL, 16u << 20) > 0)
+        continue;
+    if (out >= 0)
+        close(out);
+    close(in);
+}

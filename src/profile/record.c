@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Recording one run: start or attach, sample until it ends (or the user or a limit ends the
+ * recording), write the stream, complete the row of the run, attribute. What is written a second
+ * ago is safe whatever happens to this process.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "profile/record.h"
+
+/* Between two looks at the kernel's buffers, and two flushes of the stream. */
+#define LOOK_MS  100
+#define FLUSH_NS 1000000000
+
+struct recording {
+    struct assay_experiment *experiment;
+    const struct assay_profile_request *request;
+    struct assay_profile_result *result;
+    struct assay_launch_plan *plan;
+    struct assay_launch *launch;
+    struct assay_sampler *sampler;
+    struct assay_recorder *recorder;
+    struct assay_row_run row;
+    int64_t run_id;
+    int64_t begin_ns; /* CLOCK_MONOTONIC */
+    char directory[4096], digest[17], label[64];
+    struct rusage before;
+    bool ended; /* by the user or the limit of time, not by the program */
+};
+
+static int64_t monotonic_ns(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+/* ---- The row ------------------------------------------------------------------------------- */
+
+static const char *stacks_word(unsigned stacks)
+{
+    return stacks == ASSAY_STACKS_DWARF ? "dwarf" : stacks == ASSAY_STACKS_FRAME ? "fp" : "off";
+}
+
+static int add_run(struct recording *r, struct assay_error *err)
+{
+    int64_t host_id;
+    AS_TRY(as_run_host(r->experiment, &host_id, err));
+    assay_launch_environment_digest(NULL, r->digest);
+    r->begin_ns = monotonic_ns();
+    r->row = (struct assay_row_run){.kind = "profile",
+                                    .label = r->request->label,
+                                    .environment_digest = r->digest,
+                                    .launcher = assay_launch_kind_name(
+                                        r->plan ? r->plan->kind : (unsigned)ASSAY_LAUNCH_ATTACHED),
+                                    .host_id = host_id,
+                                    .start_ns = r->begin_ns + as_clock_offset_ns(),
+                                    .state = "recording",
+                                    .call_stacks = stacks_word(r->request->sampling.stacks)};
+    if (r->plan) {
+        r->row.command = r->plan->command;
+        r->row.argv = r->plan->argv_json;
+        r->row.cwd = r->plan->cwd;
+    } else {
+        snprintf(r->label, sizeof r->label, "process %d", (int)r->request->pid);
+        r->row.command = r->label;
+    }
+    AS_TRY(assay_experiment_add_run(r->experiment, &r->row, &r->run_id, err));
+    r->result->run_id = r->run_id;
+    AS_TRY(as_run_environment(r->experiment, r->run_id, err));
+    return assay_experiment_run_directory(r->experiment, r->run_id, r->directory,
+                                          sizeof r->directory, err);
+}
+
+static int set_choice(struct recording *r, struct assay_error *err)
+{
+    const struct assay_sample_choice *choice = assay_sampler_choice(r->sampler);
+    r->row.event = assay_sample_event_name(choice->event);
+    r->row.event_reason = choice->reason[0] ? choice->reason : NULL;
+    r->row.rate_hz = assay_known(choice->rate_hz);
+    r->row.scope = choice->kernel ? "user+kernel" : "user";
+    return assay_experiment_set_run(r->experiment, r->run_id, &r->row, err);
+}
+
+static uint64_t cpu_ns(const struct rusage *usage)
+{
+    return (uint64_t)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000000000u +
+           (uint64_t)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) * 1000u;
+}
+
+static int complete_run(struct recording *r, struct assay_error *err)
+{
+    const struct assay_launch_outcome *outcome = assay_launch_outcome(r->launch);
+    struct rusage now;
+    getrusage(RUSAGE_SELF, &now);
+    const int64_t cost = (int64_t)(cpu_ns(&now) - cpu_ns(&r->before));
+    const int64_t end = outcome->end_ns ? (int64_t)outcome->end_ns : monotonic_ns();
+    r->row.wall_ns = assay_known(end - r->begin_ns);
+    r->row.overhead_ns = assay_known(cost);
+    r->row.state = r->ended || outcome->interrupted ? "interrupted" : "complete";
+    if (outcome->exited)
+        r->row.exit_code = assay_known(outcome->exit_code);
+    if (outcome->signalled)
+        r->row.exit_signal = assay_known(outcome->exit_signal);
+    const struct assay_row_overhead overhead = {
+        .run_id = r->run_id, .part = "sampling", .cpu_ns = assay_known(cost), .origin = "measured"};
+    AS_TRY(assay_experiment_add_overhead(r->experiment, &overhead, NULL, err));
+    return assay_experiment_set_run(r->experiment, r->run_id, &r->row, err);
+}
+
+/* ---- Records ------------------------------------------------------------------------------- */
+
+/* Everything goes to the recorder; a program that begins is looked at while it is there. */
+static int take(void *context, const struct assay_sample_record *record, struct assay_error *err)
+{
+    struct recording *r = context;
+    AS_TRY(assay_recorder_take(r->recorder, record, err));
+    if (record->kind == ASSAY_SAMPLE_COMM && record->out)
+        return as_record_process(r->recorder, record->pid, record->time_ns, err);
+    if (record->kind == ASSAY_SAMPLE_EXIT && record->pid == record->tid)
+        as_record_generated(r->directory, record->pid);
+    return 0;
+}
+
+static int open_stream(struct recording *r, struct assay_error *err)
+{
+    char path[4096 + 32], text[256];
+    snprintf(path, sizeof path, "%s/main.samples", r->directory);
+    AS_TRY(assay_recorder_new(path, assay_sampler_choice(r->sampler), r->request->max_b,
+                              &r->recorder, err));
+    AS_TRY(assay_recorder_keep(r->recorder, r->directory, err));
+    if (gethostname(text, sizeof text) < 0)
+        snprintf(text, sizeof text, "?");
+    AS_TRY(assay_recorder_info(r->recorder, "host", text, err));
+    AS_TRY(assay_recorder_info(r->recorder, "stacks", r->row.call_stacks, err));
+    snprintf(text, sizeof text, "%" PRId64, as_clock_offset_ns());
+    return assay_recorder_info(r->recorder, "clock_offset_ns", text, err);
+}
+
+static bool time_is_over(const struct recording *r)
+{
+    return r->request->duration_s > 0 &&
+           (double)(monotonic_ns() - r->begin_ns) >= r->request->duration_s * 1e9;
+}
+
+static int record_until_end(struct recording *r, struct assay_error *err)
+{
+    int64_t flushed = monotonic_ns();
+    for (;;) {
+        assay_sampler_wait(r->sampler, assay_launch_fd(r->launch), LOOK_MS);
+        const int going = assay_launch_step(r->launch, err);
+        AS_TRY(going);
+        AS_TRY(assay_sampler_pump(r->sampler, false, take, r, err));
+        if (going == 0) {
+            r->ended = assay_launch_outcome(r->launch)->left;
+            return 0;
+        }
+        if (time_is_over(r)) {
+            r->ended = true;
+            return 0;
+        }
+        if (monotonic_ns() - flushed >= FLUSH_NS) {
+            AS_TRY(assay_recorder_flush(r->recorder, err));
+            flushed = monotonic_ns();
+        }
+    }
+}
+
+static int finish_stream(struct recording *r, struct assay_error *err)
+{
+    char text[32];
+    const struct assay_launch_outcome *outcome = assay_launch_outcome(r->launch);
+    const uint32_t pid = (uint32_t)assay_launch_pid(r->launch);
+    if (!outcome->over)
+        AS_TRY(assay_sampler_enable(r->sampler, false, err));
+    AS_TRY(assay_sampler_pump(r->sampler, true, take, r, err));
+    if (!outcome->over || r->plan == NULL)
+        as_record_generated(r->directory, pid);
+    const uint64_t end = outcome->end_ns ? outcome->end_ns : (uint64_t)monotonic_ns();
+    snprintf(text, sizeof text, "%d", outcome->exited ? outcome->exit_code : outcome->exit_signal);
+    if (outcome->exited || outcome->signalled)
+        AS_TRY(assay_recorder_process(r->recorder, pid, end,
+                                      outcome->exited ? "exit_code" : "exit_signal", text, err));
+    return 0;
+}
+
+/* ---- Steps --------------------------------------------------------------------------------- */
+
+static int find_target(struct recording *r, struct assay_error *err)
+{
+    if (!r->request->command)
+        return assay_launch_attach(r->request->pid, &r->launch, err);
+    AS_TRY(assay_launch_plan(r->request->command, &r->plan, err));
+    return assay_launch_start(r->plan, NULL, &r->launch, err);
+}
+
+static int open_sampler(struct recording *r, struct assay_error *err)
+{
+    struct assay_sample_options options = r->request->sampling;
+    options.on_exec = r->plan != NULL;
+    options.switches = true;
+    return assay_sampler_open(assay_launch_pid(r->launch), &options, &r->sampler, err);
+}
+
+static int record(struct recording *r, struct assay_error *err)
+{
+    struct assay_error late = {0};
+    AS_TRY(open_stream(r, err));
+    getrusage(RUSAGE_SELF, &r->before);
+    if (r->plan)
+        AS_TRY(assay_launch_go(r->launch, err));
+    else
+        AS_TRY(as_record_process(r->recorder, (uint32_t)r->request->pid, (uint64_t)monotonic_ns(),
+                                 err));
+    int rc = record_until_end(r, err);
+    /* Whatever happened, what was taken is written. */
+    if (rc == 0)
+        rc = finish_stream(r, err);
+    const int end = assay_recorder_finish(&r->recorder, assay_sampler_counts(r->sampler), &late);
+    if (rc == 0 && end < 0) {
+        *err = late;
+        rc = end;
+    }
+    return rc;
+}
+
+/* A program that was let go is waited for even when its recording has failed. */
+static void wait_for_end(struct recording *r)
+{
+    struct assay_error ignored;
+    while (r->launch && r->plan && assay_launch_pid(r->launch) > 0 &&
+           assay_launch_outcome(r->launch)->start_ns && !assay_launch_outcome(r->launch)->over) {
+        if (assay_launch_step(r->launch, &ignored) != 0)
+            usleep(1000 * LOOK_MS / 10);
+    }
+}
+
+static void tell_result(struct recording *r)
+{
+    const struct assay_launch_outcome *outcome = assay_launch_outcome(r->launch);
+    r->result->exit_code = outcome->exited ? outcome->exit_code : -1;
+    r->result->exit_signal = outcome->exit_signal;
+    r->result->stopped = r->ended;
+}
+
+int assay_profile_run(struct assay_experiment *experiment,
+                      const struct assay_profile_request *request,
+                      struct assay_profile_result *result, struct assay_error *err)
+{
+    struct recording r = {.experiment = experiment, .request = request, .result = result};
+    *result = (struct assay_profile_result){.exit_code = -1};
+    int rc = find_target(&r, err);
+    if (rc == 0)
+        rc = open_sampler(&r, err);
+    if (rc == 0)
+        rc = add_run(&r, err);
+    if (rc == 0)
+        rc = set_choice(&r, err);
+    if (rc == 0) {
+        rc = record(&r, err);
+        assay_sampler_close(&r.sampler);
+        wait_for_end(&r);
+        tell_result(&r);
+        if (rc == 0)
+            rc = complete_run(&r, err);
+    }
+    assay_sampler_close(&r.sampler);
+    assay_launch_close(&r.launch);
+    assay_launch_plan_free(&r.plan);
+    if (rc == 0)
+        rc = assay_profile_attribute(experiment, r.run_id, &request->attribute, err);
+    return rc;
+}

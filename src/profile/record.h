@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Inside the recording: the row of a run and what surrounds it, apart from the loop that records.
+ */
+#ifndef AS_PROFILE_RECORD_H
+#define AS_PROFILE_RECORD_H
+
+#include <assay/launch.h>
+#include <assay/profile.h>
+
+/* Times of one moment: realtime (since 1970) less monotonic. */
+int64_t as_clock_offset_ns(void);
+
+/* Adds this host, with its facts. Errors: NOMEM, those of the experiment. */
+int as_run_host(struct assay_experiment *experiment, int64_t *host_id, struct assay_error *err);
+/* Adds the variables of the environment that matter to speed. */
+int as_run_environment(struct assay_experiment *experiment, int64_t run_id,
+                       struct assay_error *err);
+
+/* Notes what a process runs: program, command, rank. Nothing when it is gone already. */
+int as_record_process(struct assay_recorder *recorder, uint32_t pid, uint64_t time_ns,
+                      struct assay_error *err);
+/* Copies the map of generated code that a process has left in /tmp, if any. */
+void as_record_generated(const char *directory, uint32_t pid);
+
+#endif

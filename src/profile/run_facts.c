@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a run had around it: the machine and the environment.
+ */
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <assay/machine.h>
+
+#include "base/error.h"
+#include "profile/record.h"
+
+int64_t as_clock_offset_ns(void)
+{
+    struct timespec real, mono;
+    clock_gettime(CLOCK_REALTIME, &real);
+    clock_gettime(CLOCK_MONOTONIC, &mono);
+    return (int64_t)(real.tv_sec - mono.tv_sec) * 1000000000 + (real.tv_nsec - mono.tv_nsec);
+}
+
+static struct assay_number known_if(int64_t value)
+{
+    return (struct assay_number){.value = value, .known = value >= 0};
+}
+
+static int add_host(struct assay_experiment *experiment, const struct assay_host *host,
+                    int64_t *host_id, struct assay_error *err)
+{
+    const struct assay_row_host row = {.name = host->name,
+                                       .kernel = host->kernel,
+                                       .os = host->os,
+                                       .cpu_vendor = host->cpu_vendor,
+                                       .cpu_model = host->cpu_model,
+                                       .cpu_family = known_if(host->cpu_family),
+                                       .cpu_model_number = known_if(host->cpu_model_number),
+                                       .cpu_stepping = known_if(host->cpu_stepping),
+                                       .hypervisor = host->hypervisor,
+                                       .socket_n = known_if(host->socket_n),
+                                       .core_n = known_if(host->core_n),
+                                       .cpu_n = known_if(host->cpu_n),
+                                       .numa_n = known_if(host->numa_n),
+                                       .memory_b = known_if(host->memory_b),
+                                       .tsc_hz = known_if(host->tsc_hz),
+                                       .base_hz = known_if(host->base_hz),
+                                       .max_hz = known_if(host->max_hz)};
+    AS_TRY(assay_experiment_add_host(experiment, &row, host_id, err));
+    for (size_t i = 0; i < host->fact_n; i++) {
+        const struct assay_row_host_fact fact = {
+            .host_id = *host_id, .name = host->fact[i].name, .value = host->fact[i].value};
+        AS_TRY(assay_experiment_add_host_fact(experiment, &fact, err));
+    }
+    return 0;
+}
+
+int as_run_host(struct assay_experiment *experiment, int64_t *host_id, struct assay_error *err)
+{
+    struct assay_host *host;
+    AS_TRY(assay_host_read(NULL, &host, err));
+    const int rc = add_host(experiment, host, host_id, err);
+    assay_host_free(&host);
+    return rc;
+}
+
+int as_run_environment(struct assay_experiment *experiment, int64_t run_id, struct assay_error *err)
+{
+    char name[256];
+    for (char **word = environ; *word; word++) {
+        const char *equals = strchr(*word, '=');
+        const size_t n = equals ? (size_t)(equals - *word) : 0;
+        if (n == 0 || n >= sizeof name || !assay_launch_variable_matters(*word))
+            continue;
+        memcpy(name, *word, n);
+        name[n] = 0;
+        const struct assay_row_run_environment row = {
+            .run_id = run_id, .name = name, .value = equals + 1};
+        AS_TRY(assay_experiment_add_run_environment(experiment, &row, err));
+    }
+    return 0;
+}
