@@ -72,16 +72,17 @@ static int read_streams(struct as_attribution *all, int64_t run_start_ns, struct
     return rc < 0 ? rc : as_tally_end(&all->tally, err);
 }
 
-static int run_start(const struct as_attribution *all, int64_t *start_ns, struct assay_error *err)
+static int read_run(struct as_attribution *all, int64_t *start_ns, struct assay_error *err)
 {
     struct assay_rows *rows;
-    AS_TRY(
-        assay_rows_open(all->experiment, "SELECT start_ns FROM run WHERE run_id = ?1", &rows, err));
+    AS_TRY(assay_rows_open(all->experiment, "SELECT start_ns, host_id FROM run WHERE run_id = ?1",
+                           &rows, err));
     assay_rows_bind_integer(rows, 1, all->run_id);
     int rc = assay_rows_next(rows, err);
-    if (rc == 1)
+    if (rc == 1) {
         *start_ns = assay_rows_integer(rows, 0);
-    else if (rc == 0)
+        all->host_id = assay_rows_integer(rows, 1);
+    } else if (rc == 0)
         rc = as_error_set(err, ASSAY_ERR_NOT_FOUND, "%s: has no run %lld",
                           assay_experiment_path(all->experiment), (long long)all->run_id);
     assay_rows_close(&rows);
@@ -173,7 +174,7 @@ static int prepare(struct as_attribution *all, struct assay_error *err)
     int64_t start_ns = 0;
     AS_TRY(assay_experiment_run_directory(all->experiment, all->run_id, all->directory,
                                           sizeof all->directory, err));
-    AS_TRY(run_start(all, &start_ns, err));
+    AS_TRY(read_run(all, &start_ns, err));
     AS_TRY(as_categories_read(all->options->categories, &all->categories, err));
     return read_streams(all, start_ns, err);
 }

@@ -19,7 +19,6 @@
 struct as_function_fact {
     int64_t id;
     uint32_t category;
-    bool starts_openmp; /* where a worker of an OpenMP runtime begins */
 };
 
 /* What is known of a node of the tally. */
@@ -39,7 +38,7 @@ struct as_module_fact {
 
 struct as_attribution {
     struct assay_experiment *experiment;
-    int64_t run_id;
+    int64_t run_id, host_id;
     const struct assay_attribute_options *options;
     struct assay_attribute_options defaults;
     struct as_tally tally;

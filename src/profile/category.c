@@ -271,6 +271,12 @@ const struct as_category *as_category_at(const struct as_categories *categories,
     return &categories->category.at[index];
 }
 
+unsigned as_category_named(const struct as_categories *categories, const char *name)
+{
+    const int found = find(categories, as_view_of(name));
+    return found < 0 ? categories->application : (unsigned)found;
+}
+
 static bool matches(const char *glob, const char *text)
 {
     return fnmatch(glob, text, 0) == 0;

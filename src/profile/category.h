@@ -30,6 +30,9 @@ void as_categories_free(struct as_categories **categories); /* NULL inside is fi
 size_t as_categories_n(const struct as_categories *categories);
 const struct as_category *as_category_at(const struct as_categories *categories, size_t index);
 
+/* Index of the category `name`, which must be a built-in one. */
+unsigned as_category_named(const struct as_categories *categories, const char *name);
+
 /*
  * The category of a function by itself. `kind`: assay_module_kind; `path`: of the module;
  * `symbol`: its linkage name, "" when unknown.

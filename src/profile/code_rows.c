@@ -89,13 +89,6 @@ static int add_unit(struct as_code_rows *rows, uint32_t unit, int64_t *id, struc
 
 /* ---- Functions ----------------------------------------------------------------------------- */
 
-static bool starts_openmp(const char *name)
-{
-    return strcmp(name, "gomp_thread_start") == 0 ||
-           strncmp(name, "__kmp_launch_worker", 19) == 0 ||
-           strcmp(name, "__kmp_launch_thread") == 0;
-}
-
 static int new_function(struct as_code_rows *rows, const struct as_place_function *from,
                         struct assay_error *err)
 {
@@ -111,7 +104,6 @@ static int new_function(struct as_code_rows *rows, const struct as_place_functio
         row.address = assay_known((int64_t)from->start);
         row.size_b = assay_known((int64_t)from->size_b);
         row.known_from = from->known_from;
-        fact.starts_openmp = starts_openmp(from->linkage_name);
         AS_TRY(as_code_rows_line(rows, from->file, from->line, &row.line_id, err));
         AS_TRY(add_unit(rows, from->unit, &row.unit_id, err));
     }

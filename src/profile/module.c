@@ -185,10 +185,8 @@ int as_attribute_module(struct as_attribution *all, uint32_t module, const uint3
         .directory = all->directory, .open = all->options->open, .jobs = all->options->jobs};
     if (all->tally.running_n)
         how.share = (double)from->n / (double)all->tally.running_n;
-    if (from->kind == ASSAY_MODULE_ANON) {
-        const struct as_tally_process *process = &all->tally.process.at[from->process];
-        how.pid = process->ns_pid ? process->ns_pid : process->pid;
-    }
+    if (from->kind == ASSAY_MODULE_ANON)
+        how.pid = all->tally.process.at[from->process].pid;
     int rc = as_place_open(&w.code, from, &how, err);
     if (rc == 0 && order_spots(&w, node, node_n) < 0)
         rc = as_error_nomem(err, from->path);

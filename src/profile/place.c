@@ -83,7 +83,9 @@ int as_place_open(struct as_place_code *code, const struct as_tally_module *modu
 {
     *code = (struct as_place_code){.module = module};
     as_arena_init(&code->arena);
-    if (module->kind != ASSAY_MODULE_FILE && module->kind != ASSAY_MODULE_VDSO)
+    if (module->kind == ASSAY_MODULE_KERNEL || module->kind == ASSAY_MODULE_ANON)
+        return as_place_names(code, options, err);
+    if (module->kind == ASSAY_MODULE_UNKNOWN)
         return 0;
     struct assay_stream_module fact = {.path = module->path,
                                        .kept = module->kept,

@@ -58,13 +58,17 @@ struct as_place_options {
     const struct assay_object_options *open;
     unsigned jobs;
     double share; /* of the run's samples that are in it or below */
-    uint32_t pid; /* ANON: as the process counts itself */
+    uint32_t pid; /* ANON: of the process */
 };
 
 /* Opens and analyses. What cannot be had is left out, see `trouble`. Errors: NOMEM. */
 int as_place_open(struct as_place_code *code, const struct as_tally_module *module,
                   const struct as_place_options *options, struct assay_error *err);
 void as_place_close(struct as_place_code *code);
+
+/* Fills `name` of a module without file. */
+int as_place_names(struct as_place_code *code, const struct as_place_options *options,
+                   struct assay_error *err);
 
 /* Link-time address of an address of the stream; false when the file has no such place. */
 bool as_place_address(const struct as_place_code *code, uint64_t recorded, uint64_t *address);

@@ -15,6 +15,7 @@ static int add_process(struct as_attribution *all, uint32_t index, struct assay_
                                     .pid = from->pid,
                                     .exe = from->exe,
                                     .command = from->command,
+                                    .host_id = all->host_id,
                                     .start_ns = from->start_ns};
     if (from->parent != ASSAY_NONE)
         row.parent_id = all->process_id[from->parent];
@@ -79,16 +80,23 @@ static int compare_members(const void *a, const void *b)
     return x->tid < y->tid ? -1 : x->tid > y->tid;
 }
 
-/* Marks the threads of which a stack begins in a worker's start function. */
+/* Marks the threads whose stacks show that an OpenMP runtime made them: the thread library calls
+ * the runtime (whose names may be stripped), or the stack begins in it. */
 static int find_workers(const struct as_attribution *all, struct member *member)
 {
     const struct as_tally *tally = &all->tally;
+    const uint32_t openmp = as_category_named(all->categories, "openmp");
+    const uint32_t threads = as_category_named(all->categories, "pthread");
     bool *below = as_calloc(tally->node.n, sizeof *below);
     if (!below)
         return ASSAY_ERR_NOMEM;
-    for (size_t i = 1; i < tally->node.n; i++)
-        below[i] = below[tally->node.at[i].parent] ||
-                   all->function.at[all->node[i].function].starts_openmp;
+    for (size_t i = 1; i < tally->node.n; i++) {
+        const uint32_t parent = tally->node.at[i].parent;
+        const uint32_t own = all->function.at[all->node[i].function].category;
+        const bool starts =
+            parent == 0 || all->function.at[all->node[parent].function].category == threads;
+        below[i] = below[parent] || (starts && own == openmp);
+    }
     as_vec_foreach (&tally->sum, sum)
         member[sum->thread].worker |= below[sum->node];
     as_free(below);

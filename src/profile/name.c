@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Names of code without a file. The kernel's stand in /proc/kallsyms (all addresses zero where
+ * they are hidden: kernel.kptr_restrict); those of generated code in a text that a just-in-time
+ * compiler leaves as /tmp/perf-PID.map, of lines "START SIZE name" in hexadecimal (the kernel's
+ * tools/perf/Documentation/jit-interface.txt). A later line stands for later code: it wins.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "profile/place.h"
+
+/* Names come with their place in the file: what is later wins. */
+struct named {
+    struct as_name name;
+    size_t line;
+};
+struct as_name_list {
+    AS_VEC(struct named) at;
+};
+
+static int compare_names(const void *a, const void *b)
+{
+    const struct named *x = a, *y = b;
+    if (x->name.start != y->name.start)
+        return x->name.start < y->name.start ? -1 : 1;
+    return x->line < y->line ? -1 : x->line > y->line;
+}
+
+/* Orders by start; of ranges that overlap the earlier one is cut where the later begins. */
+static int settle(struct as_place_code *code, struct as_name_list *list)
+{
+    if (list->at.n)
+        qsort(list->at.at, list->at.n, sizeof *list->at.at, compare_names);
+    for (size_t i = 0; i < list->at.n; i++) {
+        struct as_name name = list->at.at[i].name;
+        if (i + 1 < list->at.n && list->at.at[i + 1].name.start < name.end)
+            name.end = list->at.at[i + 1].name.start;
+        if (name.start < name.end)
+            AS_TRY(as_vec_push(&code->name, name));
+    }
+    return 0;
+}
+
+static int add_name(struct as_place_code *code, struct as_name_list *list, uint64_t start,
+                    uint64_t end, const char *text)
+{
+    const struct named named = {
+        .name = {start, end, as_arena_strndup(&code->arena, text, strlen(text))},
+        .line = list->at.n};
+    return named.name.name ? as_vec_push(&list->at, named) : ASSAY_ERR_NOMEM;
+}
+
+static int read_generated(struct as_place_code *code, FILE *f, struct as_name_list *list)
+{
+    char *line = NULL;
+    size_t cap = 0;
+    int rc = 0;
+    for (ssize_t n; rc == 0 && (n = getline(&line, &cap, f)) > 0;) {
+        uint64_t start, size_b;
+        int at = 0;
+        line[strcspn(line, "\n")] = 0;
+        if (sscanf(line, "%" SCNx64 " %" SCNx64 " %n", &start, &size_b, &at) < 2 || !at ||
+            !line[at] || size_b == 0 || start + size_b < start)
+            continue;
+        rc = add_name(code, list, start, start + size_b, line + at);
+    }
+    free(line); /* of getline */
+    return rc;
+}
+
+static int read_kernel(struct as_place_code *code, FILE *f, struct as_name_list *list)
+{
+    char line[1024], name[512], type;
+    uint64_t start;
+    int rc = 0;
+    while (rc == 0 && fgets(line, sizeof line, f)) {
+        if (sscanf(line, "%" SCNx64 " %c %511s", &start, &type, name) != 3 || start == 0)
+            continue;
+        if (strchr("tTwW", type))
+            rc = add_name(code, list, start, UINT64_MAX, name); /* ends where the next begins */
+    }
+    return rc;
+}
+
+int as_place_names(struct as_place_code *code, const struct as_place_options *options,
+                   struct assay_error *err)
+{
+    char path[4096 + 64] = "/proc/kallsyms";
+    const bool generated = code->module->kind == ASSAY_MODULE_ANON;
+    struct as_name_list list = {0};
+    if (generated)
+        snprintf(path, sizeof path, "%.4096s/perf-%" PRIu32 ".map", options->directory,
+                 options->pid);
+    FILE *f = fopen(path, "re");
+    if (!f)
+        return 0;
+    int rc = generated ? read_generated(code, f, &list) : read_kernel(code, f, &list);
+    fclose(f);
+    if (rc == 0)
+        rc = settle(code, &list);
+    as_vec_fini(&list.at);
+    return rc < 0 ? as_error_nomem(err, path) : 0;
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Attribution without a kernel: a stream whose frames stand at functions of this very program goes
+ * in, rows of the experiment come out. Every number is known by construction.
+ */
+#include <dlfcn.h>
+#include <link.h>
+#include <linux/perf_event.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <assay/profile.h>
+
+static const struct assay_sample_choice choice = {
+    .event = ASSAY_EVENT_CPU_CLOCK, .rate_hz = 500, .reason = "because"};
+
+int callee(int n);
+int caller(int n);
+
+__attribute__((noinline)) int callee(int n)
+{
+    int sum = 0;
+    for (int i = 0; i < n; i++) {
+        __asm__ volatile("" : "+r"(sum));
+        sum += i;
+    }
+    return sum;
+}
+
+__attribute__((noinline)) int caller(int n)
+{
+    return callee(n) + 1;
+}
+
+/* ---- A stream ------------------------------------------------------------------------------ */
+
+struct setting {
+    char directory[64], experiment[96], program[4096];
+    uint64_t callee_at, caller_at; /* as mapped at BASE */
+    struct assay_experiment *store;
+    int64_t run_id;
+};
+
+#define BASE 0x555500000000u
+#define LONG 0x40000000u
+
+static struct setting setting;
+static struct assay_recorder *recorder;
+
+static void give(struct assay_sample_record record)
+{
+    struct assay_error err;
+    assert_int_equal(assay_recorder_take(recorder, &record, &err), 0);
+}
+
+static void give_sample(uint32_t pid, uint32_t tid, uint64_t time_ns, const uint64_t *chain,
+                        size_t n)
+{
+    give((struct assay_sample_record){.kind = ASSAY_SAMPLE_SAMPLE,
+                                      .pid = pid,
+                                      .tid = tid,
+                                      .cpu = 1,
+                                      .time_ns = time_ns,
+                                      .period = 2000000,
+                                      .chain = chain,
+                                      .chain_n = n});
+}
+
+static void give_map(uint32_t pid, uint64_t address, uint64_t size_b, const char *path)
+{
+    give((struct assay_sample_record){.kind = ASSAY_SAMPLE_MAP,
+                                      .pid = pid,
+                                      .tid = pid,
+                                      .time_ns = 1000,
+                                      .address = address,
+                                      .size_b = size_b,
+                                      .inode = 7,
+                                      .text = path});
+}
+
+static void give_switch(uint32_t tid, uint64_t time_ns, bool out, bool preempted)
+{
+    give((struct assay_sample_record){.kind = ASSAY_SAMPLE_SWITCH,
+                                      .pid = 100,
+                                      .tid = tid,
+                                      .cpu = tid == 101 && !out ? 2 : 1,
+                                      .time_ns = time_ns,
+                                      .out = out,
+                                      .preempted = preempted});
+}
+
+/* 30 samples in callee <- caller of thread 100; 10 in caller of thread 101; 5 of recursion; 2 where
+ * nothing is mapped; 3 in a process that is a rank and has generated code. */
+static void give_all(void)
+{
+    const uint64_t user = (uint64_t)PERF_CONTEXT_USER;
+    const uint64_t in_callee[] = {user, setting.callee_at + 1, setting.caller_at + 6};
+    const uint64_t in_caller[] = {user, setting.caller_at + 1};
+    const uint64_t again[] = {user, setting.callee_at + 1, setting.caller_at + 6,
+                              setting.caller_at + 6};
+    const uint64_t nowhere[] = {user, 0x1234};
+    const uint64_t generated[] = {user, 0x7000, setting.caller_at + 6};
+    struct assay_error err;
+    give_map(100, BASE, LONG, setting.program);
+    give_switch(101, 1500, false, false);
+    for (unsigned i = 0; i < 30; i++)
+        give_sample(100, 100, 2000 + i, in_callee, 3);
+    for (unsigned i = 0; i < 10; i++)
+        give_sample(100, 101, 3000 + i, in_caller, 2);
+    for (unsigned i = 0; i < 5; i++)
+        give_sample(100, 100, 4000 + i, again, 4);
+    give_sample(100, 100, 5000, nowhere, 2);
+    give_sample(100, 100, 5001, nowhere, 2);
+    give_switch(101, 3500, true, false);
+    give_switch(101, 9500, false, false);
+    give_switch(101, 9600, true, true);
+    give_map(200, BASE, LONG, setting.program);
+    give_map(200, 0x7000, 0x1000, "//anon");
+    assert_int_equal(assay_recorder_process(recorder, 200, 5500, "rank", "3", &err), 0);
+    assert_int_equal(assay_recorder_process(recorder, 200, 5500, "exit_code", "7", &err), 0);
+    for (unsigned i = 0; i < 3; i++)
+        give_sample(200, 200, 6000 + i, generated, 3);
+}
+
+static void write_jit(const char *directory)
+{
+    char path[4200];
+    snprintf(path, sizeof path, "%.4096s/perf-200.map", directory);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fprintf(f, "6000 2000 old code\n7000 10 hot code of 3 words\nnonsense\n7010 20 other\n");
+    fclose(f);
+}
+
+static int make(void **state)
+{
+    char path[4200];
+    struct assay_error err;
+    const struct assay_row_run run = {.kind = "profile",
+                                      .command = "x",
+                                      .start_ns = 5000000000,
+                                      .state = "complete",
+                                      .launcher = "plain"};
+    const struct assay_sample_counts counts = {.lost = 4};
+    Dl_info info;
+    (void)state;
+    strcpy(setting.directory, "/tmp/assay-attribute-XXXXXX");
+    assert_non_null(mkdtemp(setting.directory));
+    snprintf(setting.experiment, sizeof setting.experiment, "%s/x.assay", setting.directory);
+    const ssize_t n = readlink("/proc/self/exe", setting.program, sizeof setting.program - 1);
+    assert_true(n > 0);
+    /* The recorder's offsets are those of the file: the test maps it from offset 0. */
+    assert_true(dladdr((void *)(uintptr_t)callee, &info));
+    struct assay_object *object;
+    const struct assay_segment *segment;
+    assert_int_equal(assay_object_open(setting.program, NULL, &object, &err), 0);
+    const size_t segments = assay_object_segments(object, &segment);
+    for (size_t i = 0; i < segments; i++) {
+        if (segment[i].type != PT_LOAD || !segment[i].exec)
+            continue;
+        const uint64_t bias = BASE + segment[i].offset - segment[i].address;
+        setting.callee_at = (uintptr_t)callee - (uintptr_t)info.dli_fbase + bias;
+        setting.caller_at = (uintptr_t)caller - (uintptr_t)info.dli_fbase + bias;
+    }
+    assay_object_close(&object);
+    assert_int_equal(assay_experiment_create(setting.experiment, 0, &setting.store, &err), 0);
+    assert_int_equal(assay_experiment_add_run(setting.store, &run, &setting.run_id, &err), 0);
+    assert_int_equal(
+        assay_experiment_run_directory(setting.store, setting.run_id, path, 4096, &err), 0);
+    write_jit(path);
+    strcat(path, "/main.samples");
+    assert_int_equal(assay_recorder_new(path, &choice, 0, &recorder, &err), 0);
+    assert_int_equal(assay_recorder_info(recorder, "clock_offset_ns", "5000000000", &err), 0);
+    give_all();
+    assert_int_equal(assay_recorder_finish(&recorder, &counts, &err), 0);
+    if (assay_profile_attribute(setting.store, setting.run_id, NULL, &err) < 0)
+        fail_msg("%s", err.text);
+    return 0;
+}
+
+static int remove_all(void **state)
+{
+    char command[128];
+    (void)state;
+    assay_experiment_close(&setting.store, NULL);
+    snprintf(command, sizeof command, "rm -r %s", setting.directory);
+    return system(command);
+}
+
+/* ---- Asking -------------------------------------------------------------------------------- */
+
+static void expect(const char *sql, const char *answer)
+{
+    struct assay_rows *rows;
+    struct assay_error err;
+    char text[4096] = "";
+    size_t at = 0;
+    if (assay_rows_open(setting.store, sql, &rows, &err) < 0)
+        fail_msg("%s: %s", sql, err.text);
+    while (assay_rows_next(rows, &err) == 1) {
+        for (int i = 0; i < assay_rows_column_n(rows); i++) {
+            const char *cell = assay_rows_text(rows, i);
+            at += (size_t)snprintf(text + at, sizeof text - at, "%s%s",
+                                   i    ? "|"
+                                   : at ? ";"
+                                        : "",
+                                   cell ? cell : "-");
+        }
+    }
+    assay_rows_close(&rows);
+    if (strcmp(text, answer) != 0)
+        fail_msg("%s\n  gives    %s\n  expected %s", sql, text, answer);
+}
+
+static void test_functions(void **state)
+{
+    (void)state;
+    expect("SELECT name, exclusive_sample_n, inclusive_sample_n, category FROM v_functions ORDER "
+           "BY exclusive_sample_n DESC, name",
+           "callee|35|35|application;caller|10|48|application;hot code of 3 words|3|3|application;"
+           "[unknown]|2|2|other");
+    expect("SELECT printf('%.6f', exclusive_time_s) FROM v_functions WHERE name = 'callee'",
+           "0.070000");
+    expect("SELECT known_from FROM function WHERE name LIKE 'hot%'", "jit");
+    expect("SELECT name, kind FROM v_modules WHERE name LIKE '%generated%' OR kind = 'anonymous' "
+           "ORDER BY name",
+           "[generated code of process 200]|jit;[unknown]|anonymous");
+}
+
+static void test_loops_and_lines(void **state)
+{
+    (void)state;
+    /* The sample stands in the loop's block or before it, as the compiler has it. */
+    expect(
+        "SELECT count(*) >= 1 FROM loop AS l JOIN function AS f USING (function_id) WHERE f.name "
+        "= 'callee'",
+        "1");
+    expect("SELECT count(*) FROM location WHERE line_id IS NULL AND function_id IN (SELECT "
+           "function_id FROM function WHERE name = 'callee')",
+           "0");
+}
+
+static void test_callpaths(void **state)
+{
+    (void)state;
+    expect("SELECT path, exclusive_sample_n, inclusive_sample_n FROM v_callpaths WHERE path NOT "
+           "LIKE '%unknown%' ORDER BY path",
+           "caller|10|48;caller;callee|30|30;caller;caller|0|5;caller;caller;callee|5|5;caller;hot "
+           "code of 3 words|3|3");
+}
+
+static void test_processes(void **state)
+{
+    (void)state;
+    expect("SELECT pid, rank, exit_code, sample_n, thread_n FROM v_processes ORDER BY pid",
+           "100|-|-|47|2;200|3|7|3|1");
+    expect("SELECT exe FROM v_processes WHERE pid = 200", setting.program);
+    expect("SELECT tid, sample_n FROM v_threads ORDER BY tid", "100|37;101|10;200|3");
+    /* In at 1500, out to wait at 3500, in at 9500, pushed out at 9600. */
+    expect("SELECT cpu_ns, blocked_ns, switch_voluntary_n, switch_involuntary_n FROM thread WHERE "
+           "tid = 101",
+           "2100|6000|1|1");
+}
+
+static void test_trust(void **state)
+{
+    (void)state;
+    expect("SELECT name, n FROM v_flags ORDER BY name", "event_fallback|1;lost_samples|4");
+    expect("SELECT sample_n FROM v_runs", "50");
+    expect("SELECT sum(exclusive_sample_n) FROM v_functions", "50");
+    expect("SELECT sum(sample_n) FROM v_categories", "50");
+}
+
+static void test_excerpts(void **state)
+{
+    (void)state;
+    expect("SELECT count(*) > 3 FROM disassembly JOIN function USING (function_id) WHERE name = "
+           "'callee'",
+           "1");
+    expect("SELECT count(*) >= 1 FROM line WHERE text LIKE '%sum += i;%'", "1");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_functions), cmocka_unit_test(test_loops_and_lines),
+        cmocka_unit_test(test_callpaths), cmocka_unit_test(test_processes),
+        cmocka_unit_test(test_trust),     cmocka_unit_test(test_excerpts),
+    };
+    return cmocka_run_group_tests(tests, make, remove_all);
+}
