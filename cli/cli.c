@@ -78,6 +78,7 @@ int as_cli_init(struct as_cli *cli, struct assay_error *err)
                             cli->args.value[AS_OPTION_FORMAT]);
     cli->fd = STDOUT_FILENO;
     signal(SIGPIPE, SIG_IGN); /* a reader that goes away ends us quietly, in as_cli_fini */
+    signal(SIGXFSZ, SIG_IGN); /* a file at its limit is an error like a full disk */
     if (path) {
         cli->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
         if (cli->fd < 0)

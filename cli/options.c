@@ -93,12 +93,12 @@ static void tables_make(struct getopt_tables *tables, int verb, const char *firs
     *to = (struct option){0};
 }
 
-static int option_of(int value)
+static int option_of(int value, int verb)
 {
     if (value >= LONG_BASE)
         return value - LONG_BASE;
     for (int i = 0; i < AS_OPTION_COUNT; i++)
-        if (as_options[i].letter == value && value)
+        if (as_options[i].letter == value && value && allowed(&as_options[i], verb))
             return i;
     return -1;
 }
@@ -138,7 +138,7 @@ static int unknown_option(const char *text, int verb, struct assay_error *err)
 static int refused_option(int c, const char *text, int verb, struct assay_error *err)
 {
     struct as_str help = {0};
-    const int id = option_of(optopt);
+    const int id = option_of(optopt, verb);
     int rc;
 
     if (c == ':' && id >= 0)
@@ -222,7 +222,7 @@ static int take_options(int argc, char **argv, int verb, const char *first,
     while ((c = getopt_long(argc, argv, tables.letters, tables.longs, NULL)) != -1) {
         if (c == '?' || c == ':')
             return refused_option(c, argv[optind - 1], verb, err);
-        AS_TRY(take_option(out, option_of(c), optarg, err));
+        AS_TRY(take_option(out, option_of(c, verb), optarg, err));
     }
     return 0;
 }

@@ -50,11 +50,12 @@ static uint64_t now_ns(void)
 /* ---- What we were given -------------------------------------------------------------------- */
 
 /* Dispositions that this program changes for itself; the child gets them as they were. */
-static struct sigaction given_pipe;
+static struct sigaction given_pipe, given_size;
 
 __attribute__((constructor)) static void note_given(void)
 {
     sigaction(SIGPIPE, NULL, &given_pipe);
+    sigaction(SIGXFSZ, NULL, &given_size);
 }
 
 /* ---- Watching ------------------------------------------------------------------------------ */
@@ -151,6 +152,7 @@ __attribute__((noreturn)) static void be_child(const struct assay_launch *l, int
     ssize_t got;
     set_environment(options);
     sigaction(SIGPIPE, &given_pipe, NULL);
+    sigaction(SIGXFSZ, &given_size, NULL);
     pthread_sigmask(SIG_SETMASK, &l->old_mask, NULL);
     do
         got = read(go, &byte, 1);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "profile/category.h"
 #include "profile/record.h"
 
 /* Between two looks at the kernel's buffers, and two flushes of the stream. */
@@ -192,6 +193,15 @@ static int finish_stream(struct recording *r, struct assay_error *err)
 
 /* ---- Steps --------------------------------------------------------------------------------- */
 
+/* A mistake in the user's rules is to be known before hours are spent. */
+static int check_rules(const struct assay_profile_request *request, struct assay_error *err)
+{
+    struct as_categories *categories;
+    AS_TRY(as_categories_read(request->attribute.categories, &categories, err));
+    as_categories_free(&categories);
+    return 0;
+}
+
 static int find_target(struct recording *r, struct assay_error *err)
 {
     if (!r->request->command)
@@ -255,7 +265,9 @@ int assay_profile_run(struct assay_experiment *experiment,
 {
     struct recording r = {.experiment = experiment, .request = request, .result = result};
     *result = (struct assay_profile_result){.exit_code = -1};
-    int rc = find_target(&r, err);
+    int rc = check_rules(request, err);
+    if (rc == 0)
+        rc = find_target(&r, err);
     if (rc == 0)
         rc = open_sampler(&r, err);
     if (rc == 0)

@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: Apache-2.0
+# assay profile as a user meets it: programs that end well, badly or never, and what stands in the
+# way. Where perf events are refused here the tests that record are skipped.
+
+setup_file() {
+    load common.bash
+    command -v gcc >/dev/null || skip "no gcc here"
+    cat >burn.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+volatile double sink;
+static double cpu(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+__attribute__((noinline)) void burn(double seconds)
+{
+    const double end = cpu() + seconds;
+    double sum = 0;
+    while (cpu() < end)
+        for (int i = 0; i < 100000; i++)
+            sum += i * 0.5;
+    sink = sum;
+}
+int main(int argc, char **argv)
+{
+    burn(argc > 1 ? atof(argv[1]) : 0.2);
+    if (argc > 2)
+        return atoi(argv[2]);
+    return 0;
+}
+END
+    gcc -O2 -g -o burn burn.c
+    cat >badly.c <<'END'
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+volatile unsigned long sink;
+extern char **environ;
+static volatile int ticks;
+static void on_tick(int signal) { ticks += signal != 0; }
+__attribute__((noinline)) void burn(unsigned long n)
+{
+    for (unsigned long i = 0; i < n; i++)
+        sink += i;
+}
+int main(int argc, char **argv)
+{
+    const char *how = argc > 1 ? argv[1] : "";
+    if (strcmp(how, "close") == 0)
+        for (int i = 0; i < 1024; i++)
+            close(i);
+    if (strcmp(how, "clear") == 0)
+        environ = NULL;
+    if (strcmp(how, "directory") == 0 && chdir("/") != 0)
+        return 9;
+    if (strcmp(how, "profiled") == 0) {
+        const struct itimerval every = {{0, 1000}, {0, 1000}};
+        signal(SIGPROF, on_tick);
+        setitimer(ITIMER_PROF, &every, NULL);
+    }
+    burn(200000000);
+    if (strcmp(how, "crash") == 0)
+        raise(SIGSEGV);
+    if (strcmp(how, "kill") == 0)
+        raise(SIGKILL);
+    if (strcmp(how, "profiled") == 0)
+        return ticks > 10 ? 0 : 8;
+    while (strcmp(how, "never") == 0)
+        burn(1000000);
+    return 0;
+}
+END
+    gcc -O1 -g -o badly badly.c
+    if ! "$ASSAY" profile -q -o probe.assay -- ./burn 0.05 2>probe.err; then
+        cat probe.err >&2
+        grep -q "perf_event_paranoid\|not permitted\|no such events" probe.err && touch refused
+    fi
+}
+setup() {
+    load common.bash
+    rm -rf ./*.assay
+}
+
+records() { [ ! -e refused ] || skip "perf events are refused here: $(cat probe.err)"; }
+query() { "$ASSAY" query --format csv "$1" "$2" | tail -n +2; }
+
+# profile STATUS ARGUMENT...: into x.assay; what assay says is in err
+profile() {
+    local status=0 want=$1
+    shift
+    "$ASSAY" profile -o x.assay "$@" >out 2>err || status=$?
+    equal "$want" "$status"
+}
+
+# refused STATUS SENTENCE ARGUMENT...: one sentence, and nothing is left behind
+refused() {
+    local status=0 want_status=$1 want=$2
+    shift 2
+    "$ASSAY" profile "$@" >out 2>err || status=$?
+    like "$want" "$(cat err)"
+    equal 1 "$(wc -l <err)"
+    equal "$want_status" "$status"
+    [ ! -s out ] || fails "there is output: $(cat out)"
+}
+
+hot() { query x.assay "SELECT exclusive_pct > 90 FROM v_functions WHERE name = '$1'"; }
+
+@test "profile: the summary, and the facts behind it" {
+    records
+    profile 0 --rate high -- ./burn 0.5
+    [ ! -s out ] || fails "output was made: $(cat out)"
+    like "*Where the time went*Application*Hot functions*burn.c:*Hot loops*burn.c:*" "$(cat err)"
+    equal 1 "$(hot burn)"
+    equal "1,1,0,complete,plain" \
+        "$(query x.assay "SELECT run_id, process_n, exit_code, state, launcher FROM v_runs")"
+    equal "$PWD" "$(query x.assay "SELECT cwd FROM run")"
+    equal "./burn 0.5" "$(query x.assay "SELECT command FROM run")"
+    # The clock of the kernel and the samples agree.
+    equal 1 "$(query x.assay "SELECT abs(sampled_time_s - 0.5) < 0.1 FROM v_runs")"
+    equal 1 "$(query x.assay "SELECT count(*) FROM v_loops WHERE exclusive_pct > 80")"
+}
+@test "profile: lines fit 80 columns, and there are no colours in a file" {
+    records
+    profile 0 -- ./burn
+    while read -r line; do
+        [ "${#line}" -le 80 ] || fails "too long: $line"
+    done <err
+    ! grep -q "$(printf '\033')" err
+}
+@test "profile: the name is that of the program, and the next one free" {
+    records
+    "$ASSAY" profile -q -- ./burn 0.05
+    "$ASSAY" profile -q -- ./burn 0.05
+    [ -d burn.assay ] && [ -d burn-2.assay ]
+}
+@test "profile: input, output and exit status are the program's" {
+    records
+    echo 'read line; echo "got $line"; echo wrong >&2; exit 7' >script
+    status=0
+    echo word | "$ASSAY" profile -q -o x.assay -- sh script >out 2>err || status=$?
+    equal 7 "$status"
+    equal "got word" "$(cat out)"
+    equal wrong "$(cat err)"
+    equal 7 "$(query x.assay "SELECT exit_code FROM v_runs")"
+}
+@test "profile: options behind the command are its own" {
+    records
+    "$ASSAY" profile -q -o x.assay ./burn 0.05 --help
+    equal "./burn 0.05 --help" "$(query x.assay "SELECT command FROM run")"
+}
+@test "profile: a script, and the programs that it starts" {
+    records
+    printf '#!/bin/sh\n./burn 0.2\n./burn 0.2\n' >twice.sh
+    chmod +x twice.sh
+    profile 0 -- ./twice.sh
+    equal 1 "$(hot burn)"
+    equal 2 "$(query x.assay "SELECT count(*) FROM v_processes WHERE exe = '$PWD/burn'")"
+    equal 1 "$(query x.assay "SELECT count(DISTINCT parent_id) FROM v_processes WHERE exe = '$PWD/burn'")"
+}
+@test "profile: --no-children looks at the process alone" {
+    records
+    printf '#!/bin/sh\n./burn 0.2\n' >once.sh
+    chmod +x once.sh
+    profile 0 --no-children -- ./once.sh
+    equal 0 "$(query x.assay "SELECT count(*) FROM v_functions WHERE name = 'burn'")"
+}
+@test "profile: a program that crashes" {
+    records
+    profile 139 -- ./badly crash
+    like "*ended by signal 11*" "$(cat err)"
+    equal 11 "$(query x.assay "SELECT exit_signal FROM v_runs")"
+    equal 1 "$(hot burn)"
+}
+@test "profile: a program that is killed" {
+    records
+    profile 137 -- ./badly kill
+    equal 9 "$(query x.assay "SELECT exit_signal FROM v_runs")"
+    equal 1 "$(hot burn)"
+}
+@test "profile: Ctrl-C ends a program that never ends, and what there is is shown" {
+    records
+    # setsid: a group of its own, as a terminal has; kill reaches all of it.
+    # A shell starts what is behind & deaf to it.
+    setsid env --default-signal=INT "$ASSAY" profile -o x.assay -- ./badly never >out 2>err &
+    pid=$!
+    for _ in $(seq 100); do
+        [ -s x.assay/run-001/main.samples ] && pgrep -g "$pid" badly >/dev/null && break
+        sleep 0.1
+    done
+    sleep 1
+    kill -INT -- "-$pid"
+    status=0
+    wait "$pid" || status=$?
+    equal 130 "$status"
+    like "*ended by signal 2*interrupted*burn*" "$(cat err)"
+    equal interrupted "$(query x.assay "SELECT state FROM v_runs")"
+    [ -s x.assay/run-001/main.samples ]
+    pkill -KILL badly || true
+}
+@test "profile: --duration ends the looking, not the program" {
+    records
+    profile 0 --duration 0.3 -- ./burn 1.5
+    equal 1 "$(query x.assay "SELECT sampled_time_s BETWEEN 0.1 AND 0.9 FROM v_runs")"
+    equal 0 "$(query x.assay "SELECT exit_code FROM v_runs")"
+}
+@test "profile: programs that close, clear, change and sample themselves" {
+    records
+    for how in close clear directory profiled; do
+        rm -rf x.assay
+        profile 0 -- ./badly $how
+        equal 1 "$(hot burn)"
+    done
+}
+@test "profile: attaching" {
+    records
+    ./burn 4 &
+    pid=$!
+    profile 0 --duration 1 --pid $pid
+    kill $pid
+    wait $pid || true
+    equal "attach" "$(query x.assay "SELECT launcher FROM v_runs")"
+    equal 1 "$(hot burn)"
+    equal "$pid,$PWD/burn" "$(query x.assay "SELECT pid, exe FROM v_processes WHERE sample_n > 0")"
+}
+@test "profile: a size is kept to, and what is left out is counted" {
+    records
+    profile 0 --rate 5000 --max-size 2K -- ./burn 1
+    [ "$(stat -c %s x.assay/run-001/main.samples)" -lt 200000 ]
+    like "*limit of --max-size*" "$(cat err)"
+}
+@test "profile: categories of one's own" {
+    records
+    printf '[kernel_of_mine]\ntitle = My kernel\nsymbol = burn\n' >mine.txt
+    profile 0 --categories mine.txt -- ./burn
+    like "*My kernel*" "$(cat err)"
+    equal 1 "$(query x.assay "SELECT time_pct > 80 FROM v_categories WHERE name = 'kernel_of_mine'")"
+    echo 'symbol = burn' >bad.txt
+    refused 2 "assay: bad.txt:1: 'symbol': a \[category\] must stand before; see doc/categories.md" \
+        -o y.assay --categories bad.txt -- ./burn 0.01
+    [ ! -e y.assay ] || fails "left behind"
+}
+@test "profile: commands that cannot be run" {
+    mkdir -p directory
+    printf 'just text\n' >text && chmod +x text
+    : >empty && chmod +x empty
+    printf '#!/no/such/interpreter\n' >lost && chmod +x lost
+    cp burn not-executable && chmod -x not-executable
+    # An ELF header that says AArch64, and one of 32 bits.
+    head -c 18 burn >arm && printf '\267\000' >>arm && tail -c +21 burn >>arm && chmod +x arm
+    head -c 4 burn >small && printf '\001' >>small && tail -c +6 burn >>small && chmod +x small
+    head -c 20 burn >cut && chmod +x cut
+    refused 2 "assay: no-such-command: no such command in PATH; *" -- no-such-command
+    refused 2 "assay: ./nothing: cannot be executed: No such file*" -- ./nothing
+    refused 2 "assay: ./directory: is a directory*" -- ./directory
+    refused 2 "assay: ./text: is neither a program nor a script*" -- ./text
+    refused 2 "assay: ./empty: is empty*" -- ./empty
+    refused 2 "assay: ./lost: its first line asks for the interpreter /no/such/interpreter*" -- ./lost
+    refused 2 "assay: ./not-executable: may not be executed*" -- ./not-executable
+    refused 2 "assay: ./arm: is for another processor*" -- ./arm
+    refused 2 "assay: ./small: is a 32-bit program*" -- ./small
+    refused 2 "assay: ./cut: ends within its ELF header*" -- ./cut
+    [ -z "$(ls -d ./*.assay 2>/dev/null)" ] || fails "left behind: $(ls -d ./*.assay)"
+}
+@test "profile: wrong arguments" {
+    refused 2 "assay: profile: no command given*"
+    refused 2 "assay: --pid: a command is given too*" --pid 1 -- ./burn
+    refused 2 "assay: --rate: 'fast' is no rate*" --rate fast -- ./burn
+    refused 2 "assay: --duration: 'long' is no time*" --duration long -- ./burn
+    refused 2 "assay: --max-size: '3X' is no size*" --max-size 3X -- ./burn
+    refused 2 "assay: process 999999999: there is none*" --pid 999999999
+    refused 2 "assay: /nowhere: *" --categories /nowhere -- ./burn
+}
+@test "profile: an experiment that is there is replaced only by --force" {
+    records
+    profile 0 -q -- ./burn 0.05
+    refused 2 "assay: x.assay: *--force*" -o x.assay -- ./burn 0.05
+    profile 0 -q --force -- ./burn 0.05
+    mkdir kept.assay && echo mine >kept.assay/file
+    refused 2 "assay: kept.assay: *" --force -o kept.assay -- ./burn 0.05
+    equal mine "$(cat kept.assay/file)"
+}
+@test "profile: a directory that cannot be written" {
+    [ "$(id -u)" -ne 0 ] || skip "root may write everywhere"
+    refused 2 "assay: /x.assay: *" -o /x.assay -- ./burn 0.05
+}
+@test "profile: no room for the samples" {
+    records
+    # A limit of file size stands for a full disk: writing fails, the program goes on to its end.
+    status=0
+    (ulimit -f 300 && exec "$ASSAY" profile -o x.assay --rate high -- ./burn 1 3) >out 2>err || status=$?
+    [ "$status" -ne 0 ] || fails "it says all is well: $(cat err)"
+    like "assay: *" "$(grep ^assay: err)"
+}
