@@ -226,9 +226,9 @@ static int profile_into(struct as_cli *cli, const char *name, struct assay_profi
     struct stage stage = {.quiet = as_given(&cli->args, AS_OPTION_QUIET)};
     const unsigned flags = as_given(&cli->args, AS_OPTION_FORCE) ? ASSAY_EXPERIMENT_FORCE : 0;
     AS_TRY(assay_experiment_create(name, flags, &experiment, err));
-    request->attribute.progress = show_stage;
-    request->attribute.context = &stage;
-    int rc = assay_profile_run(experiment, request, result, err);
+    request.attribute.progress = show_stage;
+    request.attribute.context = &stage;
+    int rc = assay_profile_run(experiment, &request, result, err);
     if (stage.is_on)
         as_progress_end(&stage.progress);
     if (rc == 0)

@@ -65,9 +65,13 @@ static const char *kind_of(const struct work *w)
     return type == ASSAY_OBJECT_EXECUTABLE || type == ASSAY_OBJECT_PIE ? "executable" : "shared";
 }
 
+/* Files of the distribution: the user does not compile them. */
 static bool is_system(const char *path)
 {
-    return strncmp(path, "/usr/lib", 8) == 0 || strncmp(path, "/lib", 4) == 0 || path[0] != '/';
+    if (strncmp(path, "/usr/local/", 11) == 0)
+        return false;
+    return strncmp(path, "/usr/", 5) == 0 || strncmp(path, "/lib", 4) == 0 ||
+           strncmp(path, "/bin/", 5) == 0 || strncmp(path, "/sbin/", 6) == 0 || path[0] != '/';
 }
 
 static int add_module(struct work *w, struct as_module_fact *fact, struct assay_error *err)

@@ -341,7 +341,7 @@ static int take_sample(struct reading *r, const struct assay_stream_record *reco
         thread->waits_at = node; /* its record of leaving the processor follows */
         return 0;
     }
-    t->sample_n++;
+    t->running_n++;
     t->cut_n += record->end == ASSAY_STACK_CUT;
     t->broken_n += record->end == ASSAY_STACK_BROKEN;
     thread->n++;

@@ -97,7 +97,7 @@ struct as_tally {
     AS_VEC(struct as_tally_node) node; /* 0: no frame */
     AS_VEC(struct as_tally_sum) sum;
     AS_VEC(struct as_tally_fact) fact;
-    uint64_t sample_n, running_n, cut_n, broken_n;
+    uint64_t running_n, cut_n, broken_n;
     struct as_arena arena; /* all texts */
     struct as_index node_index, sum_index, module_index;
     uint32_t (*numa_of)(uint32_t cpu); /* NULL: nodes are not known */

@@ -367,9 +367,10 @@ static int next_steps(struct summary *s)
     heading(s, "What to look at next");
     if (s->sample_n < 1000) {
         snprintf(text, sizeof text,
-                 "%lld samples tell shares apart to about ±%.0f %%: let it run longer, or sample "
+                 "%lld sample%s tell shares apart to about ±%.0f %%: let it run longer, or sample "
                  "with --rate high",
-                 (long long)s->sample_n, s->sample_n ? 98 / sqrt((double)s->sample_n) : 100.0);
+                 (long long)s->sample_n, plural(s->sample_n),
+                 s->sample_n ? 98 / sqrt((double)s->sample_n) : 100.0);
         wrap(s, "  - ", text);
     }
     if (parallel >= 15) {

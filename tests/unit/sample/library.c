@@ -6,7 +6,7 @@ static volatile uint64_t sink;
 void library_entry(long n);
 void burn_library(long n);
 
-__attribute__((noinline, noclone)) void burn_library(long n)
+__attribute__((noinline)) void burn_library(long n)
 {
     uint64_t x = sink;
     for (long i = 0; i < n; i++)
