@@ -219,9 +219,11 @@ static int show_summary(struct as_cli *cli, struct assay_experiment *experiment,
     return rc < 0 ? rc : flushed;
 }
 
-static int profile_into(struct as_cli *cli, const char *name, struct assay_profile_request *request,
+static int profile_into(struct as_cli *cli, const char *name,
+                        const struct assay_profile_request *asked,
                         struct assay_profile_result *result, struct assay_error *err)
 {
+    struct assay_profile_request request = *asked;
     struct assay_experiment *experiment;
     struct stage stage = {.quiet = as_given(&cli->args, AS_OPTION_QUIET)};
     const unsigned flags = as_given(&cli->args, AS_OPTION_FORCE) ? ASSAY_EXPERIMENT_FORCE : 0;
