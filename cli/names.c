@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/nearest.h"
 #include "base/str.h"
-#include "suggest.h"
 
 #define NAME_MAX_B 4096
 #define LISTED     6 /* functions named in a message */

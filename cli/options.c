@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/nearest.h"
 #include "base/str.h"
-#include "suggest.h"
 
 #define MANY   UINT_MAX
 #define COMMON AS_SCOPE_COMMON

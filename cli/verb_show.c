@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/nearest.h"
 #include "base/str.h"
 #include "rows.h"
-#include "suggest.h"
 
 /* ---- The views --------------------------------------------------------------------------- */
 

@@ -2,8 +2,8 @@
 /*
  * "Did you mean": the candidate nearest to a mistyped word.
  */
-#ifndef AS_CLI_SUGGEST_H
-#define AS_CLI_SUGGEST_H
+#ifndef AS_BASE_NEAREST_H
+#define AS_BASE_NEAREST_H
 
 #include <stddef.h>
 

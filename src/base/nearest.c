@@ -3,7 +3,7 @@
  * Optimal string alignment distance (Damerau-Levenshtein without repeated edits of one place),
  * on at most 63 bytes of each word: names typed by hand are shorter.
  */
-#include "suggest.h"
+#include "base/nearest.h"
 
 #include <ctype.h>
 #include <string.h>
