@@ -36,7 +36,8 @@ enum assay_sample_event {
 enum assay_sample_stacks {
     ASSAY_STACKS_OFF,
     ASSAY_STACKS_FRAME, /* by frame pointers, in the kernel */
-    ASSAY_STACKS_DWARF  /* by a copy of the stack and unwind information */
+    ASSAY_STACKS_DWARF, /* by a copy of the stack and unwind information */
+    ASSAY_STACKS_LBR /* by the processor's record of calls; only where it has one, else refused */
 };
 
 #define ASSAY_RATE_LOW    97u
@@ -130,7 +131,8 @@ struct assay_sample_counts {
  * Opens events for `pid`, its threads of now and (unless no_children) all that they start; see
  * `on_exec`. Errors: PERMISSION (the sentence names the setting or capability and the command
  * that mends it), UNSUPPORTED (this kernel has no such events), NOT_FOUND (no such process),
- * LIMIT (descriptors, locked memory), NOMEM, IO. `options` may be NULL.
+ * LIMIT (descriptors, locked memory), NOMEM, IO. `options` may be NULL. ASSAY_STACKS_LBR is
+ * UNSUPPORTED, with the reason, where there is no such record: nothing else is taken instead.
  */
 int assay_sampler_open(pid_t pid, const struct assay_sample_options *options,
                        struct assay_sampler **out, struct assay_error *err);
@@ -212,6 +214,42 @@ int assay_timer_sampler_enable(struct assay_timer_sampler *sampler, bool on,
 bool assay_timer_sampler_wait(struct assay_timer_sampler *sampler, int timeout_ms);
 int assay_timer_sampler_pump(struct assay_timer_sampler *sampler, bool last,
                              assay_sample_sink *sink, void *context, struct assay_error *err);
+
+/* ---- Counting ----------------------------------------------------------------------------- */
+
+/*
+ * Events that are counted, not sampled: for a process, its threads and all that they start. Names
+ * are separated by commas: software events of the kernel ("page-faults", "context-switches", ...;
+ * doc/sample.md), or names of libpfm4 ("INST_RETIRED:ANY_P") where there are hardware counters.
+ */
+struct assay_counting;
+
+struct assay_count {
+    const char *name; /* as given */
+    const char *unit; /* "ns" or "events" */
+    uint64_t value;   /* scaled by enabled over running where the counters were shared */
+    uint64_t raw;     /* as counted */
+    uint64_t enabled_ns, running_ns; /* summed over threads; running < enabled: shared counters */
+    bool user_only;                  /* what the kernel did is not in it: not permitted */
+};
+
+/*
+ * `on_exec`: `pid` is a stopped child, counting begins when it executes a program; else at once,
+ * for all its threads of now. Errors: USAGE (no such name: the nearest ones are said), UNSUPPORTED
+ * (this machine has no such counter), PERMISSION, NOT_FOUND, LIMIT, NOMEM, IO. libpfm4 is one for
+ * the program: open from one thread at a time.
+ */
+int assay_counting_open(pid_t pid, const char *names, bool on_exec, struct assay_counting **out,
+                        struct assay_error *err);
+/*
+ * The totals by now, in the order of names; good until the next call. After the end of the process
+ * they are those of all that it ran. Errors: IO.
+ */
+int assay_counting_read(struct assay_counting *counting, const struct assay_count **out, size_t *n,
+                        struct assay_error *err);
+void assay_counting_close(struct assay_counting **counting); /* NULL inside is fine */
+/* Software events by index: the name, or NULL at the end of the list. For help and completion. */
+const char *assay_counting_software(size_t i);
 
 /* ---- Recorder ----------------------------------------------------------------------------- */
 
