@@ -76,8 +76,8 @@ int as_error_set(struct assay_error *err, int code, const char *fmt, ...)
     return code;
 }
 
-int as_error_nomem(struct assay_error *err, const char *what)
+void as_error_say_nomem(struct assay_error *err, const char *what)
 {
-    return as_error_set(err, ASSAY_ERR_NOMEM,
-                        "%s: out of memory; free some or analyse a smaller part", what);
+    as_error_set(err, ASSAY_ERR_NOMEM, "%s: out of memory; free some or analyse a smaller part",
+                 what);
 }

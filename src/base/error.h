@@ -11,8 +11,13 @@
 int as_error_set(struct assay_error *err, int code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
+void as_error_say_nomem(struct assay_error *err, const char *what);
 /* As as_error_set, for out of memory: names what could not be held. Returns ASSAY_ERR_NOMEM. */
-int as_error_nomem(struct assay_error *err, const char *what);
+static inline int as_error_nomem(struct assay_error *err, const char *what)
+{
+    as_error_say_nomem(err, what);
+    return ASSAY_ERR_NOMEM;
+}
 
 /* Forward a failure when there is nothing to release. */
 #define AS_TRY(expr)                                                                               \

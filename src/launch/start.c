@@ -262,12 +262,12 @@ int assay_launch_go(struct assay_launch *launch, struct assay_error *err)
 static pid_t group_of(pid_t pid)
 {
     char path[64], line[256];
-    int group = 0;
+    pid_t group = 0;
     snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
     FILE *f = fopen(path, "re");
     while (f && fgets(line, sizeof line, f))
-        if (sscanf(line, "Tgid: %d", &group) == 1)
-            break;
+        if (strncmp(line, "Tgid:", 5) == 0)
+            group = (pid_t)strtol(line + 5, NULL, 10);
     if (f)
         fclose(f);
     return group;

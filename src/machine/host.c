@@ -265,10 +265,9 @@ static void read_system(struct whole *w)
     if (f)
         fclose(f);
     f = open_lines(w, "/proc/meminfo");
-    long long kb;
     while (f && fgets(line, sizeof line, f))
-        if (sscanf(line, "MemTotal: %lld kB", &kb) == 1)
-            w->host.memory_b = kb * 1024;
+        if (strncmp(line, "MemTotal:", 9) == 0)
+            w->host.memory_b = strtoll(line + 9, NULL, 10) * 1024;
     if (f)
         fclose(f);
 }

@@ -59,14 +59,14 @@ static int read_generated(struct as_place_code *code, FILE *f, struct as_name_li
     char *line = NULL;
     size_t cap = 0;
     int rc = 0;
-    for (ssize_t n; rc == 0 && (n = getline(&line, &cap, f)) > 0;) {
-        uint64_t start, size_b;
-        int at = 0;
+    while (rc == 0 && getline(&line, &cap, f) > 0) {
+        char *end, *name;
         line[strcspn(line, "\n")] = 0;
-        if (sscanf(line, "%" SCNx64 " %" SCNx64 " %n", &start, &size_b, &at) < 2 || !at ||
-            !line[at] || size_b == 0 || start + size_b < start)
+        const uint64_t start = strtoull(line, &end, 16);
+        const uint64_t size_b = *end == ' ' ? strtoull(end, &name, 16) : 0;
+        if (size_b == 0 || *name != ' ' || !name[1] || start + size_b < start)
             continue;
-        rc = add_name(code, list, start, start + size_b, line + at);
+        rc = add_name(code, list, start, start + size_b, name + 1);
     }
     free(line); /* of getline */
     return rc;
@@ -74,14 +74,14 @@ static int read_generated(struct as_place_code *code, FILE *f, struct as_name_li
 
 static int read_kernel(struct as_place_code *code, FILE *f, struct as_name_list *list)
 {
-    char line[1024], name[512], type;
-    uint64_t start;
+    char line[1024], *end;
     int rc = 0;
     while (rc == 0 && fgets(line, sizeof line, f)) {
-        if (sscanf(line, "%" SCNx64 " %c %511s", &start, &type, name) != 3 || start == 0)
+        const uint64_t start = strtoull(line, &end, 16);
+        if (start == 0 || end[0] != ' ' || !end[1] || !strchr("tTwW", end[1]) || end[2] != ' ')
             continue;
-        if (strchr("tTwW", type))
-            rc = add_name(code, list, start, UINT64_MAX, name); /* ends where the next begins */
+        end[3 + strcspn(end + 3, " \t\n")] = 0;
+        rc = add_name(code, list, start, UINT64_MAX, end + 3); /* ends where the next begins */
     }
     return rc;
 }

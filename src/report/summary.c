@@ -164,12 +164,11 @@ static int head(struct summary *s)
 
 static void bar(char *out, double share)
 {
-    static const char *const part[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    static const char part[][4] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
     int eighths = (int)lround(share * BAR_COLUMNS * 8);
-    out[0] = 0;
-    for (; eighths >= 8; eighths -= 8)
-        strcat(out, "█");
-    strcat(out, part[eighths > 0 ? eighths : 0]);
+    for (; eighths >= 8; eighths -= 8, out += 3)
+        memcpy(out, "█", 3);
+    memcpy(out, part[eighths > 0 ? eighths : 0], 4);
 }
 
 static int categories(struct summary *s)

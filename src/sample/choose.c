@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -42,13 +43,14 @@ static long setting(const char *name, long none)
     char path[128];
     snprintf(path, sizeof path, "/proc/sys/kernel/%s", name);
     FILE *f = fopen(path, "re");
-    long value;
+    char line[64] = "", *end;
     if (!f)
         return none;
-    if (fscanf(f, "%ld", &value) != 1)
-        value = none;
+    if (!fgets(line, sizeof line, f))
+        line[0] = 0;
     fclose(f);
-    return value;
+    const long value = strtol(line, &end, 10);
+    return end == line ? none : value;
 }
 
 static void add_reason(struct assay_sample_choice *choice, const char *format, ...)

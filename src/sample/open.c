@@ -3,8 +3,8 @@
  * Finding the file of a module again: a copy that was kept, the place where its process saw it, the
  * path as it stands. A file of another build-id than the one that ran is not that module.
  */
-#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 
@@ -15,12 +15,14 @@ static struct assay_object *open_vdso(struct assay_error *err)
 {
     const uint8_t *at = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
     char line[256];
-    uint64_t start, end = 0;
+    uint64_t start, end;
     struct assay_object *object = NULL;
     FILE *f = at ? fopen("/proc/self/maps", "re") : NULL;
     while (f && fgets(line, sizeof line, f)) {
-        if (sscanf(line, "%" SCNx64 "-%" SCNx64, &start, &end) == 2 &&
-            start == (uint64_t)(uintptr_t)at) {
+        char *dash;
+        start = strtoull(line, &dash, 16);
+        if (*dash == '-' && start == (uint64_t)(uintptr_t)at) {
+            end = strtoull(dash + 1, NULL, 16);
             assay_object_open_memory(at, (size_t)(end - start), "[vdso]", NULL, &object, err);
             break;
         }

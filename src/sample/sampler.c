@@ -183,7 +183,7 @@ static int open_new_threads(struct assay_sampler *s, struct tids *tids, struct a
     if (!dir)
         return as_sample_refused(err, s->pid, ESRCH);
     for (struct dirent *entry; rc == 0 && (entry = readdir(dir));) {
-        pid_t tid = atoi(entry->d_name);
+        pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
         if (tid <= 0 || has_tid(tids, tid))
             continue;
         rc = as_vec_push(&tids->tid, tid) < 0 ? as_error_nomem(err, "threads") : 0;

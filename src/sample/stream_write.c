@@ -129,7 +129,7 @@ static int allocate(struct as_writer *w, const char *path)
     w->slot = as_calloc(w->slot_n, sizeof *w->slot);
     if (!w->path || !w->block || !w->slot)
         return ASSAY_ERR_NOMEM;
-    strcpy(w->path, path);
+    memcpy(w->path, path, strlen(path) + 1);
     return as_vec_push(&w->node, none);
 }
 
