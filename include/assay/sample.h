@@ -404,6 +404,7 @@ struct assay_perf_facts {
     int64_t clock_offset_ns;      /* to be added to a record's time for that since 1970 */
     bool clock_offset_exact;      /* else from the time at which the file was last written */
     bool compressed, pipe;
+    uint64_t idle; /* samples of processors with nothing to do, by now: not handed out */
     const struct assay_perf_event *event;
     size_t event_n;
 };

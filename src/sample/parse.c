@@ -11,29 +11,43 @@
 /* Bits of asm/perf_regs.h: ax bx cx dx si di bp sp ip, then r8 to r15 from bit 16. */
 const uint64_t as_sample_regs_mask = 0x1ff | 0xffull << 16;
 
-/* DWARF number of the i-th register of the mask. */
-static const uint8_t dwarf_number[AS_SAMPLE_REGS_N] = {0, 3, 2,  1,  4,  5,  6,  7, 16,
-                                                       8, 9, 10, 11, 12, 13, 14, 15};
+/* DWARF number of the register of each bit; none: flags and segments. */
+#define NO_REG 255
+static const uint8_t dwarf_number[24] = {0,  3,      2,      1,      4,      5,      6,      7,
+                                         16, NO_REG, NO_REG, NO_REG, NO_REG, NO_REG, NO_REG, NO_REG,
+                                         8,  9,      10,     11,     12,     13,     14,     15};
 
-/* Bytes that sample_id_all puts at the end of every record but samples. */
+/* Bytes of the fields of `type` when all are words. */
+static size_t words_b(uint64_t type)
+{
+    return 8u * (size_t)__builtin_popcountll(type);
+}
+
+/* What sample_id_all puts at the end of every record but samples, in this order. */
+#define ID_FIELDS                                                                                  \
+    (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |                 \
+     PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
+
 static size_t id_size(const struct perf_event_attr *attr)
 {
-    uint64_t type = attr->sample_type;
-    if (!attr->sample_id_all)
-        return 0;
-    return 8u * (size_t)(!!(type & PERF_SAMPLE_TID) + !!(type & PERF_SAMPLE_TIME) +
-                         !!(type & PERF_SAMPLE_CPU));
+    return attr->sample_id_all ? words_b(attr->sample_type & ID_FIELDS) : 0;
 }
 
 uint64_t as_record_time(const struct perf_event_attr *attr, const uint8_t *record)
 {
     struct perf_event_header header;
-    uint64_t time_ns = 0;
+    uint64_t time_ns = 0, type = attr->sample_type;
     memcpy(&header, record, sizeof header);
-    /* Samples: ip, tid, time. Others: tid, time, cpu at the end. */
-    size_t at =
-        header.type == PERF_RECORD_SAMPLE ? sizeof header + 16 : header.size - id_size(attr) + 8;
-    if (id_size(attr) == 24 && header.size >= sizeof header + 24)
+    size_t at, id_b = id_size(attr);
+    if (header.type == PERF_RECORD_SAMPLE) {
+        at = sizeof header +
+             words_b(type & (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID));
+    } else {
+        if (id_b == 0 || header.size < sizeof header + id_b)
+            return 0;
+        at = header.size - id_b + words_b(type & PERF_SAMPLE_TID);
+    }
+    if ((type & PERF_SAMPLE_TIME) && at + sizeof time_ns <= header.size)
         memcpy(&time_ns, record + at, sizeof time_ns);
     return time_ns;
 }
@@ -42,24 +56,37 @@ static void parse_id(const struct perf_event_attr *attr, const uint8_t *bytes, s
                      struct assay_sample_record *out)
 {
     size_t id_b = id_size(attr);
-    if (id_b != 24 || n < id_b)
+    uint64_t type = attr->sample_type;
+    if (id_b == 0 || n < id_b)
         return;
     struct as_read r = as_read_of(bytes + n - id_b, id_b);
-    out->pid = as_read_u32(&r);
-    out->tid = as_read_u32(&r);
-    out->time_ns = as_read_u64(&r);
-    out->cpu = as_read_u32(&r);
+    if (type & PERF_SAMPLE_TID) {
+        out->pid = as_read_u32(&r);
+        out->tid = as_read_u32(&r);
+    }
+    if (type & PERF_SAMPLE_TIME)
+        out->time_ns = as_read_u64(&r);
+    as_read_skip(&r, words_b(type & (PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID)));
+    if (type & PERF_SAMPLE_CPU)
+        out->cpu = as_read_u32(&r);
 }
 
-static void parse_registers(struct as_read *r, struct assay_sample_record *out, uint64_t *regs)
+/* All registers that the unwinder follows must be there: those that perf asks for, or we. */
+static void parse_registers(const struct perf_event_attr *attr, struct as_read *r,
+                            struct assay_sample_record *out, uint64_t *regs)
 {
-    uint64_t abi = as_read_u64(r);
+    uint64_t abi = as_read_u64(r), mask = attr->sample_regs_user;
     if (abi == PERF_SAMPLE_REGS_ABI_NONE)
         return;
-    for (unsigned i = 0; i < AS_SAMPLE_REGS_N; i++)
-        regs[dwarf_number[i]] = as_read_u64(r);
+    for (unsigned bit = 0; bit < 64; bit++) {
+        if (!(mask >> bit & 1))
+            continue;
+        uint64_t value = as_read_u64(r);
+        if (bit < sizeof dwarf_number && dwarf_number[bit] != NO_REG)
+            regs[dwarf_number[bit]] = value;
+    }
     /* 32-bit programs have other registers and unwind information: not followed. */
-    if (!r->bad && abi == PERF_SAMPLE_REGS_ABI_64)
+    if (!r->bad && abi == PERF_SAMPLE_REGS_ABI_64 && !(as_sample_regs_mask & ~mask))
         out->regs = regs;
 }
 
@@ -77,28 +104,98 @@ static void parse_stack(struct as_read *r, struct assay_sample_record *out)
     out->stack_at = out->regs[7];
 }
 
+/* The values of the counters that come with a sample (read_format): passed over. */
+static void skip_read(uint64_t format, struct as_read *r)
+{
+    uint64_t times =
+        words_b(format & (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING));
+    uint64_t each = 8 + words_b(format & (PERF_FORMAT_ID | PERF_FORMAT_LOST));
+    if (!(format & PERF_FORMAT_GROUP)) {
+        as_read_skip(r, times + each);
+        return;
+    }
+    uint64_t n = as_read_u64(r);
+    as_read_skip(r, times);
+    if (n > as_read_left(r) / each)
+        as_read_fail(r);
+    as_read_skip(r, n * each);
+}
+
+/* PERF_SAMPLE_BRANCH_COUNTERS of newer kernels: a further word for each branch. */
+#define BRANCH_COUNTERS (1u << 19)
+
+static void skip_branches(const struct perf_event_attr *attr, struct as_read *r)
+{
+    uint64_t n = as_read_u64(r);
+    if (attr->branch_sample_type & PERF_SAMPLE_BRANCH_HW_INDEX)
+        as_read_skip(r, 8);
+    uint64_t each = attr->branch_sample_type & BRANCH_COUNTERS ? 32 : 24;
+    if (n > as_read_left(r) / each)
+        as_read_fail(r);
+    as_read_skip(r, n * each);
+}
+
+static void parse_chain(struct as_read *r, struct assay_sample_record *out)
+{
+    uint64_t n = as_read_u64(r);
+    if (n > as_read_left(r) / 8)
+        as_read_fail(r);
+    const uint8_t *chain = as_read_bytes(r, n * 8);
+    out->chain = (const uint64_t *)(const void *)chain; /* records are aligned to 8 */
+    out->chain_n = chain ? (size_t)n : 0;
+}
+
+/* What comes before the chain. */
+static void parse_words(const struct perf_event_attr *attr, struct as_read *r,
+                        struct assay_sample_record *out)
+{
+    uint64_t type = attr->sample_type;
+    as_read_skip(r, words_b(type & PERF_SAMPLE_IDENTIFIER));
+    if (type & PERF_SAMPLE_IP)
+        out->ip = as_read_u64(r);
+    if (type & PERF_SAMPLE_TID) {
+        out->pid = as_read_u32(r);
+        out->tid = as_read_u32(r);
+    }
+    if (type & PERF_SAMPLE_TIME)
+        out->time_ns = as_read_u64(r);
+    as_read_skip(r, words_b(type & (PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID)));
+    if (type & PERF_SAMPLE_CPU) {
+        out->cpu = as_read_u32(r);
+        as_read_skip(r, 4);
+    }
+    if (type & PERF_SAMPLE_PERIOD)
+        out->period = as_read_u64(r);
+    else if (!attr->freq)
+        out->period = attr->sample_period;
+    if (type & PERF_SAMPLE_READ)
+        skip_read(attr->read_format, r);
+}
+
 static void parse_sample(const struct perf_event_attr *attr, struct as_read *r,
                          struct assay_sample_record *out, uint64_t *regs)
 {
-    out->ip = as_read_u64(r);
-    out->pid = as_read_u32(r);
-    out->tid = as_read_u32(r);
-    out->time_ns = as_read_u64(r);
-    out->cpu = as_read_u32(r);
-    as_read_skip(r, 4);
-    out->period = as_read_u64(r);
-    if (attr->sample_type & PERF_SAMPLE_CALLCHAIN) {
-        uint64_t n = as_read_u64(r);
-        if (n > as_read_left(r) / 8)
-            as_read_fail(r);
-        const uint8_t *chain = as_read_bytes(r, n * 8);
-        out->chain = (const uint64_t *)(const void *)chain; /* records are aligned to 8 */
-        out->chain_n = chain ? (size_t)n : 0;
-    }
+    parse_words(attr, r, out);
+    if (attr->sample_type & PERF_SAMPLE_CALLCHAIN)
+        parse_chain(r, out);
+    if (attr->sample_type & PERF_SAMPLE_RAW)
+        as_read_skip(r, as_read_u32(r));
+    if (attr->sample_type & PERF_SAMPLE_BRANCH_STACK)
+        skip_branches(attr, r);
     if (attr->sample_type & PERF_SAMPLE_REGS_USER)
-        parse_registers(r, out, regs);
+        parse_registers(attr, r, out, regs);
     if (attr->sample_type & PERF_SAMPLE_STACK_USER)
         parse_stack(r, out);
+}
+
+static void parse_map_1(struct as_read *r, struct assay_sample_record *out)
+{
+    out->pid = as_read_u32(r);
+    out->tid = as_read_u32(r);
+    out->address = as_read_u64(r);
+    out->size_b = as_read_u64(r);
+    out->offset = as_read_u64(r);
+    out->text = as_read_string(r).p;
 }
 
 static void parse_map(struct as_read *r, uint16_t misc, struct assay_sample_record *out)
@@ -149,6 +246,7 @@ static int kind_of(uint32_t type)
     switch (type) {
     case PERF_RECORD_SAMPLE:
         return ASSAY_SAMPLE_SAMPLE;
+    case PERF_RECORD_MMAP:
     case PERF_RECORD_MMAP2:
         return ASSAY_SAMPLE_MAP;
     case PERF_RECORD_COMM:
@@ -161,6 +259,7 @@ static int kind_of(uint32_t type)
     case PERF_RECORD_LOST_SAMPLES:
         return ASSAY_SAMPLE_LOST;
     case PERF_RECORD_SWITCH:
+    case PERF_RECORD_SWITCH_CPU_WIDE:
         return ASSAY_SAMPLE_SWITCH;
     case PERF_RECORD_THROTTLE:
     case PERF_RECORD_UNTHROTTLE:
@@ -177,7 +276,7 @@ bool as_record_parse(const struct perf_event_attr *attr, const uint8_t *bytes,
     memcpy(&header, bytes, sizeof header);
     int kind = kind_of(header.type);
     *damaged = false;
-    if (kind < 0)
+    if (kind < 0 || (kind == ASSAY_SAMPLE_MAP && (header.misc & PERF_RECORD_MISC_MMAP_DATA)))
         return false;
     struct as_read r = as_read_of(bytes + sizeof header, header.size - sizeof header);
     *out = (struct assay_sample_record){.kind = (uint8_t)kind};
@@ -190,7 +289,10 @@ bool as_record_parse(const struct perf_event_attr *attr, const uint8_t *bytes,
         parse_sample(attr, &r, out, regs);
         break;
     case ASSAY_SAMPLE_MAP:
-        parse_map(&r, header.misc, out);
+        if (header.type == PERF_RECORD_MMAP)
+            parse_map_1(&r, out);
+        else
+            parse_map(&r, header.misc, out);
         break;
     case ASSAY_SAMPLE_COMM:
         parse_comm(&r, header.misc, out);

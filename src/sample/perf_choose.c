@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which event of perf's files is time, and how often it was sampled. Of several the first kind of
+ * cycles, ref-cycles, cpu-clock and task-clock; the others are counted only, since samples of two
+ * events that count the same time would count it twice.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "sample/perf_data.h"
+
+/* Kinds of time, the best first. */
+enum { CYCLES, REF_CYCLES, CPU_CLOCK, TASK_CLOCK, NO_TIME };
+
+static bool word_is(const char *at, size_t n, const char *word)
+{
+    return strlen(word) == n && memcmp(at, word, n) == 0;
+}
+
+/* By name: "cycles:u", "cpu_core/cycles/P", "cpu/cpu-cycles,period=9/". */
+static int kind_of_name(const char *name)
+{
+    const char *slash = strchr(name, '/');
+    const char *at = slash && strncmp(name, "cpu", 3) == 0 ? slash + 1 : name;
+    size_t n = strcspn(at, ":/,");
+    if (word_is(at, n, "cycles") || word_is(at, n, "cpu-cycles"))
+        return CYCLES;
+    if (word_is(at, n, "ref-cycles"))
+        return REF_CYCLES;
+    if (word_is(at, n, "cpu-clock"))
+        return CPU_CLOCK;
+    return word_is(at, n, "task-clock") ? TASK_CLOCK : NO_TIME;
+}
+
+static int kind_of(const struct perf_event_attr *attr, const char *name)
+{
+    uint64_t config = attr->config & 0xffffffff; /* above: which kind of core */
+    if (attr->sample_period == 0)                /* or frequency: it is only counted */
+        return NO_TIME;
+    if (attr->type == PERF_TYPE_HARDWARE && config == PERF_COUNT_HW_CPU_CYCLES)
+        return CYCLES;
+    if (attr->type == PERF_TYPE_HARDWARE && config == PERF_COUNT_HW_REF_CPU_CYCLES)
+        return REF_CYCLES;
+    if (attr->type == PERF_TYPE_SOFTWARE && config == PERF_COUNT_SW_CPU_CLOCK)
+        return CPU_CLOCK;
+    if (attr->type == PERF_TYPE_SOFTWARE && config == PERF_COUNT_SW_TASK_CLOCK)
+        return TASK_CLOCK;
+    return attr->type != PERF_TYPE_SOFTWARE && name ? kind_of_name(name) : NO_TIME;
+}
+
+/* Both count when the same code runs: the same event, and a common privilege. */
+static bool overlap(const struct perf_event_attr *a, const struct perf_event_attr *b)
+{
+    return a->type == b->type && a->config == b->config &&
+           ((!a->exclude_user && !b->exclude_user) || (!a->exclude_kernel && !b->exclude_kernel));
+}
+
+static int name_events(struct assay_perf_data *data)
+{
+    static const char *const clocks[] = {"cpu-clock", "task-clock"};
+    for (size_t i = 0; i < data->event.n; i++) {
+        const struct perf_event_attr *attr = &data->attr.at[i];
+        char text[64];
+        if (data->event.at[i].name)
+            continue;
+        if (attr->type == PERF_TYPE_SOFTWARE && attr->config < 2)
+            snprintf(text, sizeof text, "%s", clocks[attr->config]);
+        else if (attr->type == PERF_TYPE_HARDWARE && attr->config == 0)
+            snprintf(text, sizeof text, "cycles");
+        else
+            snprintf(text, sizeof text, "event %u:%" PRIx64, attr->type, (uint64_t)attr->config);
+        data->event.at[i].name = as_arena_strndup(&data->arena, text, strlen(text));
+        if (!data->event.at[i].name)
+            return ASSAY_ERR_NOMEM;
+    }
+    return 0;
+}
+
+/* The kind that is there, and its events marked. */
+static int mark_time(struct assay_perf_data *data)
+{
+    int best = NO_TIME;
+    for (size_t i = 0; i < data->event.n; i++) {
+        int kind = kind_of(&data->attr.at[i], data->event.at[i].name);
+        best = kind < best ? kind : best;
+    }
+    for (size_t i = 0; best != NO_TIME && i < data->event.n; i++) {
+        bool is_time = kind_of(&data->attr.at[i], data->event.at[i].name) == best;
+        for (size_t k = 0; k < i; k++)
+            is_time = is_time &&
+                      !(data->event.at[k].is_time && overlap(&data->attr.at[k], &data->attr.at[i]));
+        data->event.at[i].is_time = is_time;
+    }
+    return best;
+}
+
+static int no_time(const struct assay_perf_data *data, struct assay_error *err)
+{
+    char names[256] = "";
+    size_t n = 0;
+    for (size_t i = 0; i < data->event.n && n < sizeof names; i++)
+        n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", i ? ", " : "",
+                              data->event.at[i].name);
+    return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+                        "%s: no event in it is time: it has %s; record with '-e cycles' or "
+                        "'-e cpu-clock'",
+                        data->path, names);
+}
+
+/* Records of several events are told apart by a number at a place that all share. */
+static int check_numbers(const struct assay_perf_data *data, struct assay_error *err)
+{
+    const uint64_t before =
+        PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID;
+    const uint64_t first = data->attr.at[0].sample_type;
+    bool by_identifier = true, by_id = first & PERF_SAMPLE_ID;
+    for (size_t i = 0; i < data->attr.n; i++) {
+        const struct perf_event_attr *attr = &data->attr.at[i];
+        by_identifier = by_identifier && (attr->sample_type & PERF_SAMPLE_IDENTIFIER);
+        by_id = by_id && ((attr->sample_type ^ first) & before) == 0;
+    }
+    if (data->attr.n == 1 || by_identifier || by_id)
+        return 0;
+    return as_error_set(err, ASSAY_ERR_CORRUPT,
+                        "%s: records of its %zu events cannot be told apart; record again with "
+                        "one event",
+                        data->path, data->attr.n);
+}
+
+/* ---- Survey -------------------------------------------------------------------------------- */
+
+#define DELTAS  65536
+#define THREADS 256
+
+/* Times between two samples of a thread: most often it was running all that time. */
+struct deltas {
+    uint64_t at[DELTAS];
+    size_t n;
+    uint32_t tid[THREADS];
+    uint64_t last_ns[THREADS];
+};
+
+static int take_delta(void *context, const struct assay_sample_record *record,
+                      struct assay_error *err)
+{
+    struct deltas *deltas = context;
+    uint32_t slot = record->tid % THREADS;
+    (void)err;
+    if (record->kind != ASSAY_SAMPLE_SAMPLE || deltas->n == DELTAS)
+        return 0;
+    if (deltas->tid[slot] == record->tid && deltas->last_ns[slot] &&
+        record->time_ns > deltas->last_ns[slot])
+        deltas->at[deltas->n++] = record->time_ns - deltas->last_ns[slot];
+    deltas->tid[slot] = record->tid;
+    deltas->last_ns[slot] = record->time_ns;
+    return 0;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/*
+ * Reads all once, for what the header does not say: the times of the first and last sample, and
+ * how often a counter of a fixed period was sampled (the median of the times between samples).
+ */
+static int survey(struct assay_perf_data *data, uint32_t *rate_hz, struct assay_error *err)
+{
+    struct deltas *deltas = as_calloc(1, sizeof *deltas);
+    *rate_hz = 0;
+    if (!deltas)
+        return as_error_nomem(err, data->path);
+    int rc = assay_perf_data_read(data, take_delta, deltas, err);
+    as_perf_reset(data);
+    if (rc == 0 && deltas->n) {
+        qsort(deltas->at, deltas->n, sizeof *deltas->at, by_size);
+        uint64_t rate = 1000000000u / deltas->at[deltas->n / 2];
+        *rate_hz = rate < UINT32_MAX ? (uint32_t)rate : 0;
+    }
+    as_free(deltas);
+    return rc;
+}
+
+/* ---- Choice -------------------------------------------------------------------------------- */
+
+static void say(struct assay_sample_choice *choice, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void say(struct assay_sample_choice *choice, const char *format, ...)
+{
+    size_t n = strlen(choice->reason), room = sizeof choice->reason;
+    va_list ap;
+    if (n && n + 3 < room) {
+        memcpy(choice->reason + n, "; ", 3);
+        n += 2;
+    }
+    va_start(ap, format);
+    vsnprintf(choice->reason + n, room - n, format, ap);
+    va_end(ap);
+}
+
+static int choose_rate(struct assay_perf_data *data, const struct perf_event_attr *attr, int kind,
+                       struct assay_error *err)
+{
+    struct assay_sample_choice *choice = &data->choice;
+    const bool by_count = !attr->freq && kind < CPU_CLOCK;
+    uint64_t rate = attr->freq ? attr->sample_freq : 1000000000u / attr->sample_period;
+    uint32_t seen = 0;
+    if (by_count || data->facts.last_ns == 0)
+        AS_TRY(survey(data, &seen, err));
+    if (by_count) {
+        rate = seen;
+        say(choice, "a sample every %" PRIu64 " cycles: taken as %" PRIu64 " a second, the median",
+            (uint64_t)attr->sample_period, rate);
+    }
+    choice->rate_hz = rate == 0 ? 1 : rate < UINT32_MAX ? (uint32_t)rate : UINT32_MAX;
+    return 0;
+}
+
+static void say_others(struct assay_perf_data *data)
+{
+    char names[256] = "";
+    size_t n = 0;
+    as_vec_foreach (&data->event, event) {
+        if (!event->is_time && strncmp(event->name, "dummy", 5) != 0 && n < sizeof names)
+            n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", n ? ", " : "", event->name);
+    }
+    if (n)
+        say(&data->choice, "samples of %s were counted only", names);
+}
+
+static uint8_t stacks_of(struct assay_perf_data *data, const struct perf_event_attr *attr)
+{
+    const uint64_t copy = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+    if ((attr->sample_type & copy) == copy)
+        return ASSAY_STACKS_DWARF;
+    if ((attr->sample_type & PERF_SAMPLE_CALLCHAIN) && !attr->exclude_callchain_user)
+        return ASSAY_STACKS_FRAME;
+    if ((attr->sample_type & PERF_SAMPLE_BRANCH_STACK) &&
+        (attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK))
+        say(&data->choice, "call stacks by branch records (lbr) are not read");
+    return ASSAY_STACKS_OFF;
+}
+
+int as_perf_choose(struct assay_perf_data *data, struct assay_error *err)
+{
+    static const uint8_t event_of[] = {ASSAY_EVENT_CYCLES, ASSAY_EVENT_REF_CYCLES,
+                                       ASSAY_EVENT_CPU_CLOCK, ASSAY_EVENT_CPU_CLOCK};
+    if (name_events(data) < 0)
+        return as_error_nomem(err, data->path);
+    data->facts.event = data->event.at;
+    data->facts.event_n = data->event.n;
+    AS_TRY(check_numbers(data, err));
+    int kind = mark_time(data);
+    if (kind == NO_TIME)
+        return no_time(data, err);
+    size_t first = 0;
+    while (!data->event.at[first].is_time)
+        first++;
+    const struct perf_event_attr *attr = &data->attr.at[first];
+    data->choice = (struct assay_sample_choice){
+        .event = event_of[kind], .kernel = !attr->exclude_kernel, .imported = true};
+    as_vec_foreach (&data->attr, any) {
+        data->choice.switches = data->choice.switches || any->context_switch;
+        data->choice.build_ids = data->choice.build_ids || any->build_id;
+    }
+    say(&data->choice, "imported: recorded by perf with %s", data->event.at[first].name);
+    data->facts.stacks = stacks_of(data, attr);
+    say_others(data);
+    return choose_rate(data, attr, kind, err);
+}
