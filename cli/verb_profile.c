@@ -18,8 +18,8 @@
 #include "base/str.h"
 #include "base/term.h"
 #include "cli.h"
+#include "profiling.h"
 #include "program.h"
-#include "report/summary.h"
 
 /* ---- Options ------------------------------------------------------------------------------- */
 
@@ -109,12 +109,6 @@ static int take_request(struct as_cli *cli, struct assay_profile_request *reques
 
 /* ---- The experiment ------------------------------------------------------------------------ */
 
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
-
 /* The program that a command is about: behind a launcher the first word that can be executed. */
 static const char *program_of(const struct assay_launch_plan *plan)
 {
@@ -126,23 +120,9 @@ static const char *program_of(const struct assay_launch_plan *plan)
         if (word[0][0] == '-' || assay_launch_plan(word, &inner, NULL) < 0)
             continue;
         assay_launch_plan_free(&inner);
-        return last_part(plan->argv[i]);
+        return as_last_part(plan->argv[i]);
     }
-    return last_part(plan->argv[0]);
-}
-
-/* NAME.assay, or NAME-2.assay and so on when that is taken. */
-static void free_name(const char *program, struct as_str *out)
-{
-    for (unsigned i = 1; i < 100000; i++) {
-        as_str_clear(out);
-        as_str_appendz(out, program);
-        if (i > 1)
-            as_str_appendf(out, "-%u", i);
-        as_str_appendz(out, ".assay");
-        if (access(as_str_z(out), F_OK) != 0)
-            return;
-    }
+    return as_last_part(plan->argv[0]);
 }
 
 /* Looks at the command before anything is made, and finds the experiment's name. */
@@ -163,61 +143,13 @@ static int choose_name(struct as_cli *cli, const struct assay_profile_request *r
         as_str_appendz(name, given);
     } else {
         snprintf(text, sizeof text, "process-%d", (int)request->pid);
-        free_name(plan ? program_of(plan) : text, name);
+        as_free_name(plan ? program_of(plan) : text, name);
     }
     assay_launch_plan_free(&plan);
     return name->failed ? as_error_nomem(err, "the experiment's name") : 0;
 }
 
-/* ---- Progress ------------------------------------------------------------------------------ */
-
-struct stage {
-    struct as_progress progress;
-    const char *name;
-    uint64_t done;
-    bool is_on, quiet;
-};
-
-static void show_stage(void *context, const char *name, uint64_t done, uint64_t total)
-{
-    struct stage *stage = context;
-    if (stage->quiet)
-        return;
-    if (stage->name != name) {
-        if (stage->is_on)
-            as_progress_end(&stage->progress);
-        as_progress_begin(&stage->progress, STDERR_FILENO, name, total);
-        stage->is_on = true;
-        stage->name = name;
-        stage->done = 0;
-    }
-    if (done > stage->done)
-        as_progress_add(&stage->progress, done - stage->done);
-    stage->done = done;
-}
-
 /* ---- The verb ------------------------------------------------------------------------------ */
-
-/* Text goes beside what the program wrote, JSON and CSV where results go. */
-static int show_summary(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id,
-                        struct assay_error *err)
-{
-    struct as_out out;
-    const size_t width = as_term_width(STDERR_FILENO);
-    const struct as_summary_style style = {
-        .width = width && width < 120 ? width
-                 : width              ? 120
-                                      : 80,
-        .colour = as_color_use((enum as_color)cli->args.number[AS_OPTION_COLOR], STDERR_FILENO)};
-    if (as_given(&cli->args, AS_OPTION_QUIET))
-        return 0;
-    as_out_init_fd(&out, STDERR_FILENO, "standard error");
-    as_out_c(&out, '\n');
-    int rc = as_report_summary(experiment, run_id, &style, &out, err);
-    const int flushed = as_out_flush(&out, rc < 0 ? NULL : err);
-    as_out_fini(&out);
-    return rc < 0 ? rc : flushed;
-}
 
 static int profile_into(struct as_cli *cli, const char *name,
                         const struct assay_profile_request *asked,
@@ -225,16 +157,15 @@ static int profile_into(struct as_cli *cli, const char *name,
 {
     struct assay_profile_request request = *asked;
     struct assay_experiment *experiment;
-    struct stage stage = {.quiet = as_given(&cli->args, AS_OPTION_QUIET)};
+    struct as_stage stage = {.quiet = as_given(&cli->args, AS_OPTION_QUIET)};
     const unsigned flags = as_given(&cli->args, AS_OPTION_FORCE) ? ASSAY_EXPERIMENT_FORCE : 0;
     AS_TRY(assay_experiment_create(name, flags, &experiment, err));
-    request.attribute.progress = show_stage;
+    request.attribute.progress = as_stage_show;
     request.attribute.context = &stage;
     int rc = assay_profile_run(experiment, &request, result, err);
-    if (stage.is_on)
-        as_progress_end(&stage.progress);
+    as_stage_end(&stage);
     if (rc == 0)
-        rc = show_summary(cli, experiment, result->run_id, err);
+        rc = as_summary_show(cli, experiment, result->run_id, err);
     if (rc < 0 && result->run_id == 0)
         assay_experiment_discard(&experiment);
     const int closed = assay_experiment_close(&experiment, rc < 0 ? NULL : err);

@@ -73,6 +73,30 @@ int assay_profile_run(struct assay_experiment *experiment,
                       const struct assay_profile_request *request,
                       struct assay_profile_result *result, struct assay_error *err);
 
+/* ---- Import ------------------------------------------------------------------------------- */
+
+struct assay_import_request {
+    const char *path;  /* what `perf record` wrote */
+    const char *label; /* the user's word for the run, or NULL */
+    uint64_t max_b;    /* of samples kept; 0 = no limit */
+    struct assay_attribute_options attribute;
+};
+
+struct assay_import_result {
+    int64_t run_id; /* 0: none was added */
+    uint64_t samples;
+    char damage[512]; /* one sentence on what of the file could not be read; "" = all could */
+};
+
+/*
+ * Makes a run of the file (doc/import.md), then attributes it. Errors: those of
+ * assay_perf_data_open (no run is added), and of writing. A damaged file gives what can be read,
+ * and a flag.
+ */
+int assay_profile_import(struct assay_experiment *experiment,
+                         const struct assay_import_request *request,
+                         struct assay_import_result *result, struct assay_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -140,7 +140,7 @@ int as_modules_of(struct as_modules *modules, const struct assay_sample_record *
     if (!view.p)
         return ASSAY_ERR_NOMEM;
     AS_TRY(add(modules, &fact, map->pid));
-    if (fact.kind == ASSAY_MODULE_FILE)
+    if (fact.kind == ASSAY_MODULE_FILE && !modules->imported)
         AS_TRY(hold(modules, &modules->module.at[*out], map));
     return as_map_view_put(&modules->by_key, view, *out);
 }
@@ -157,7 +157,8 @@ struct assay_object *as_module_object(struct as_modules *modules, uint32_t index
         }
         snprintf(root, sizeof root, "/proc/%" PRIu32 "/root", module->pid);
         if (!module->object)
-            assay_sample_module_open(&module->fact, root, NULL, NULL, &module->object, NULL);
+            assay_sample_module_open(&module->fact, modules->imported ? NULL : root, NULL, NULL,
+                                     &module->object, NULL);
     }
     return module->object;
 }

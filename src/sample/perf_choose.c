@@ -270,7 +270,8 @@ int as_perf_choose(struct assay_perf_data *data, struct assay_error *err)
         data->choice.switches = data->choice.switches || any->context_switch;
         data->choice.build_ids = data->choice.build_ids || any->build_id;
     }
-    say(&data->choice, "imported: recorded by perf with %s", data->event.at[first].name);
+    if (kind == TASK_CLOCK)
+        say(&data->choice, "the event was task-clock, which counts as cpu-clock does");
     data->facts.stacks = stacks_of(data, attr);
     say_others(data);
     return choose_rate(data, attr, kind, err);

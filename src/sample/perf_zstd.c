@@ -4,6 +4,7 @@
  * into records anywhere. Each gives a block of whole records; what is left over at its end goes
  * before the next.
  */
+#include <assert.h>
 #include <string.h>
 #include <zstd.h>
 
@@ -63,7 +64,7 @@ static int unpack(struct as_perf_zstd *zstd, const uint8_t *bytes, size_t n,
     ZSTD_inBuffer in = {bytes, n, 0};
     size_t step_b = ZSTD_DStreamOutSize();
     int rc = as_vec_reserve(&to, zstd->left.n + step_b);
-    if (rc == 0 && zstd->left.n)
+    if (to.at && zstd->left.n)
         memcpy(to.at, zstd->left.at, zstd->left.n);
     to.n = zstd->left.n;
     zstd->left.n = 0;
@@ -105,6 +106,7 @@ int as_perf_left_over(struct assay_perf_data *data, uint32_t block, size_t from)
     if (n == 0)
         return 0;
     AS_TRY(as_vec_reserve(&data->zstd->left, n));
+    assert(data->zstd->left.at);
     memcpy(data->zstd->left.at, b->bytes + from, n);
     data->zstd->left.n = n;
     return 0;

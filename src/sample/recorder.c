@@ -59,6 +59,7 @@ int assay_recorder_new(const char *path, const struct assay_sample_choice *choic
         return as_error_nomem(err, path);
     r->max_b = max_b;
     int rc = as_modules_init(&r->modules);
+    r->modules.imported = choice->imported;
     if (as_spaces_init(&r->spaces) < 0 || as_unwinder_new(&r->unwinder) < 0 || rc < 0)
         rc = as_error_nomem(err, path);
     if (rc == 0)

@@ -29,6 +29,7 @@ struct as_modules {
     struct as_map_view by_key;
     struct as_arena arena;
     const char *keep; /* directory for copies of nameless files, or NULL */
+    bool imported;    /* processes are not those of now: /proc says nothing on them */
 };
 #define AS_MODULE_UNKNOWN 0u
 #define AS_MODULE_KERNEL  1u

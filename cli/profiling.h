@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the verbs that make a profile share: the name of the experiment, the progress, and the
+ * summary at the end.
+ */
+#ifndef AS_CLI_PROFILING_H
+#define AS_CLI_PROFILING_H
+
+#include <assay/experiment.h>
+
+#include "base/progress.h"
+#include "base/str.h"
+#include "cli.h"
+
+/* What stands behind the last slash. */
+const char *as_last_part(const char *path);
+/* NAME.assay, or NAME-2.assay and so on when that is taken. */
+void as_free_name(const char *name, struct as_str *out);
+
+/* Progress of attribution: as_stage_show is its callback, a stage its context. */
+struct as_stage {
+    struct as_progress progress;
+    const char *name;
+    uint64_t done;
+    bool is_on, quiet;
+};
+void as_stage_show(void *context, const char *name, uint64_t done, uint64_t total);
+void as_stage_end(struct as_stage *stage);
+
+/* Writes the text summary of a run to standard error, unless --quiet. */
+int as_summary_show(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id,
+                    struct assay_error *err);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `assay import FILE`: what `perf record` wrote becomes an experiment, and its summary is said.
+ */
+#include <string.h>
+
+#include <assay/profile.h>
+
+#include "base/error.h"
+#include "profiling.h"
+
+/* "perf.data" gives perf.assay, beside us and not beside the file. */
+static void choose_name(const struct as_cli *cli, struct as_str *name)
+{
+    const char *given = cli->args.value[AS_OPTION_EXPERIMENT];
+    struct as_str stem = {0};
+    if (given) {
+        as_str_appendz(name, given);
+        return;
+    }
+    const char *file = as_last_part(cli->args.positional[0]);
+    const char *dot = strrchr(file, '.');
+    as_str_append(&stem, file, dot && dot != file ? (size_t)(dot - file) : strlen(file));
+    as_free_name(as_str_z(&stem), name);
+    name->failed = name->failed || stem.failed;
+    as_str_fini(&stem);
+}
+
+static int import_into(struct as_cli *cli, const char *name, struct assay_error *err)
+{
+    struct as_stage stage = {.quiet = as_given(&cli->args, AS_OPTION_QUIET)};
+    const struct assay_import_request request = {
+        .path = cli->args.positional[0],
+        .label = cli->args.value[AS_OPTION_LABEL],
+        .attribute = {.jobs = cli->jobs,
+                      .categories = cli->args.value[AS_OPTION_CATEGORIES],
+                      .progress = as_stage_show,
+                      .context = &stage}};
+    struct assay_import_result result;
+    struct assay_experiment *experiment;
+    struct assay_perf_data *data;
+    const unsigned flags = as_given(&cli->args, AS_OPTION_FORCE) ? ASSAY_EXPERIMENT_FORCE : 0;
+    /* A file that cannot be read must not cost the experiment that --force replaces. */
+    AS_TRY(assay_perf_data_open(request.path, &data, err));
+    assay_perf_data_close(&data);
+    AS_TRY(assay_experiment_create(name, flags, &experiment, err));
+    int rc = assay_profile_import(experiment, &request, &result, err);
+    as_stage_end(&stage);
+    if (rc == 0)
+        rc = as_summary_show(cli, experiment, result.run_id, err);
+    if (rc == 0 && result.damage[0])
+        as_cli_note(cli, "%s", result.damage);
+    if (rc < 0 && result.run_id == 0)
+        assay_experiment_discard(&experiment);
+    const int closed = assay_experiment_close(&experiment, rc < 0 ? NULL : err);
+    return rc < 0 ? rc : closed;
+}
+
+int as_verb_import(struct as_cli *cli, struct assay_error *err)
+{
+    struct as_str name = {0};
+    choose_name(cli, &name);
+    int rc = name.failed ? as_error_nomem(err, "the experiment's name")
+                         : import_into(cli, as_str_z(&name), err);
+    if (rc == 0)
+        as_cli_note(cli, "the experiment is %s", as_str_z(&name));
+    as_str_fini(&name);
+    return rc;
+}

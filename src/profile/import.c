@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Importing what `perf record` wrote: the file becomes a run with a stream like one of our own, and
+ * from there on is attributed like it. The machine and the command are those that the file names.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/map.h"
+#include "base/out.h"
+#include "base/str.h"
+#include "profile/category.h"
+#include "profile/record.h"
+
+struct import {
+    struct assay_experiment *experiment;
+    const struct assay_import_request *request;
+    struct assay_import_result *result;
+    struct assay_perf_data *data;
+    const struct assay_perf_facts *facts;
+    struct assay_recorder *recorder;
+    struct assay_row_run row;
+    struct as_str command, argv;
+    int64_t run_id;
+    char directory[4096];
+    struct as_map_u64 generated; /* processes whose map of generated code was looked for */
+    uint64_t taken;
+    bool same_host;
+};
+
+/* ---- The row ------------------------------------------------------------------------------- */
+
+/* A word as a shell would read it. */
+static void append_word(struct as_str *out, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-./=:,@%+";
+    if (word[0] && word[strspn(word, plain)] == 0) {
+        as_str_appendz(out, word);
+        return;
+    }
+    as_str_append(out, "'", 1);
+    for (const char *c = word; *c; c++) {
+        if (*c == '\'')
+            as_str_appendz(out, "'\\''");
+        else
+            as_str_append(out, c, 1);
+    }
+    as_str_append(out, "'", 1);
+}
+
+static int make_command(struct import *im, struct assay_error *err)
+{
+    const char *const *argv = im->facts->argv ? im->facts->argv : im->facts->perf_argv;
+    struct as_out out;
+    struct as_json json;
+    if (!argv) {
+        im->row.command = "unknown"; /* of an unfinished file */
+        return 0;
+    }
+    as_out_init_str(&out, &im->argv);
+    as_json_init(&json, &out, 0);
+    as_json_array_begin(&json);
+    for (size_t i = 0; argv[i]; i++) {
+        as_str_appendz(&im->command, i ? " " : "");
+        append_word(&im->command, argv[i]);
+        as_json_string(&json, argv[i]);
+    }
+    as_json_array_end(&json);
+    const int rc = as_out_flush(&out, err);
+    as_out_fini(&out);
+    if (im->command.failed || im->argv.failed)
+        return as_error_nomem(err, im->request->path);
+    im->row.command = as_str_z(&im->command);
+    im->row.argv = as_str_z(&im->argv);
+    return rc;
+}
+
+/* The number between two commas; -1: none. */
+static int64_t next_number(const char **at)
+{
+    char *end;
+    if (**at != ',')
+        return -1;
+    const int64_t value = strtol(*at + 1, &end, 10);
+    const bool is_one = end != *at + 1 && value >= 0;
+    *at = end;
+    return is_one ? value : -1;
+}
+
+/* The host as the file knows it: "GenuineIntel,6,167,1" is vendor, family, model, stepping. */
+static int add_host(struct import *im, struct assay_error *err)
+{
+    const struct assay_perf_facts *facts = im->facts;
+    const char *at = facts->cpu_id ? facts->cpu_id : "";
+    const size_t vendor_n = strcspn(at, ",");
+    char vendor[64];
+    struct assay_row_host row = {.name = facts->host ? facts->host : "unknown",
+                                 .kernel = facts->os_release,
+                                 .cpu_model = facts->cpu_model};
+    if (vendor_n && vendor_n < sizeof vendor) {
+        memcpy(vendor, at, vendor_n);
+        vendor[vendor_n] = 0;
+        row.cpu_vendor = vendor;
+    }
+    at += vendor_n;
+    const int64_t family = next_number(&at), model = next_number(&at), stepping = next_number(&at);
+    if (stepping >= 0) {
+        row.cpu_family = assay_known(family);
+        row.cpu_model_number = assay_known(model);
+        row.cpu_stepping = assay_known(stepping);
+    }
+    if (facts->cpus_online)
+        row.cpu_n = assay_known(facts->cpus_online);
+    if (facts->memory_b)
+        row.memory_b = assay_known((int64_t)facts->memory_b);
+    return assay_experiment_add_host(im->experiment, &row, &im->row.host_id, err);
+}
+
+static int add_run(struct import *im, struct assay_error *err)
+{
+    static const char *const words[] = {"off", "fp", "dwarf"};
+    const struct assay_sample_choice *choice = assay_perf_data_choice(im->data);
+    im->row = (struct assay_row_run){.kind = "import",
+                                     .label = im->request->label,
+                                     .start_ns =
+                                         (int64_t)im->facts->first_ns + im->facts->clock_offset_ns,
+                                     .state = "recording",
+                                     .event = assay_sample_event_name(choice->event),
+                                     .event_reason = choice->reason[0] ? choice->reason : NULL,
+                                     .rate_hz = assay_known(choice->rate_hz),
+                                     .call_stacks = words[im->facts->stacks],
+                                     .scope = choice->kernel ? "user+kernel" : "user"};
+    AS_TRY(make_command(im, err));
+    AS_TRY(add_host(im, err));
+    AS_TRY(assay_experiment_add_run(im->experiment, &im->row, &im->run_id, err));
+    im->result->run_id = im->run_id;
+    return assay_experiment_run_directory(im->experiment, im->run_id, im->directory,
+                                          sizeof im->directory, err);
+}
+
+/* ---- Generated code ------------------------------------------------------------------------ */
+
+/* On the machine of the recording the map of generated code may be there still: that of the same
+ * process, not of a later one of its number. */
+static int look_for_generated(struct import *im, const struct assay_sample_record *map)
+{
+    struct stat data, st;
+    char path[64];
+    if (!im->same_host || map->text[0] == '[' || (map->text[0] == '/' && map->text[1] != '/') ||
+        as_map_u64_get(&im->generated, map->pid) != AS_MAP_NONE)
+        return 0;
+    snprintf(path, sizeof path, "/tmp/perf-%" PRIu32 ".map", map->pid);
+    if (stat(path, &st) == 0 && stat(im->request->path, &data) == 0 &&
+        st.st_mtime <= data.st_mtime + 1)
+        as_record_generated(im->directory, map->pid);
+    return as_map_u64_put(&im->generated, map->pid, 1);
+}
+
+/* ---- The stream ---------------------------------------------------------------------------- */
+
+static int take(void *context, const struct assay_sample_record *record, struct assay_error *err)
+{
+    struct import *im = context;
+    uint64_t done, total;
+    if (im->taken++ % 4096 == 0 && im->request->attribute.progress) {
+        assay_perf_data_progress(im->data, &done, &total);
+        im->request->attribute.progress(im->request->attribute.context, "reading", done, total);
+    }
+    if (record->kind == ASSAY_SAMPLE_MAP && look_for_generated(im, record) < 0)
+        return as_error_nomem(err, im->request->path);
+    return assay_recorder_take(im->recorder, record, err);
+}
+
+static int tell(struct import *im, const char *name, const char *value, struct assay_error *err)
+{
+    return value ? assay_recorder_info(im->recorder, name, value, err) : 0;
+}
+
+static int tell_facts(struct import *im, struct assay_error *err)
+{
+    char text[64];
+    AS_TRY(tell(im, "host", im->facts->host ? im->facts->host : "unknown", err));
+    AS_TRY(tell(im, "stacks", im->row.call_stacks, err));
+    snprintf(text, sizeof text, "%" PRId64, im->facts->clock_offset_ns);
+    AS_TRY(tell(im, "clock_offset_ns", text, err));
+    AS_TRY(tell(im, "imported_from", im->request->path, err));
+    return tell(im, "perf_version", im->facts->perf_version, err);
+}
+
+/* What is known only after reading. */
+static int tell_counts(struct import *im, struct assay_error *err)
+{
+    char text[32], name[160];
+    for (size_t i = 0; i < im->facts->event_n; i++) {
+        const struct assay_perf_event *event = &im->facts->event[i];
+        if (event->is_time || event->samples == 0)
+            continue;
+        snprintf(name, sizeof name, "samples_of_%.128s", event->name);
+        snprintf(text, sizeof text, "%" PRIu64, event->samples);
+        AS_TRY(tell(im, name, text, err));
+    }
+    if (im->facts->idle == 0)
+        return 0;
+    snprintf(text, sizeof text, "%" PRIu64, im->facts->idle);
+    return tell(im, "idle_samples", text, err);
+}
+
+static int make_stream(struct import *im, struct assay_error *err)
+{
+    char path[4096 + 32];
+    struct assay_error late = {0};
+    snprintf(path, sizeof path, "%.4096s/main.samples", im->directory);
+    AS_TRY(assay_recorder_new(path, assay_perf_data_choice(im->data), im->request->max_b,
+                              &im->recorder, err));
+    int rc = tell_facts(im, err);
+    if (rc == 0)
+        rc = assay_perf_data_read(im->data, take, im, err);
+    if (rc == 0)
+        rc = tell_counts(im, err);
+    const int end = assay_recorder_finish(&im->recorder, assay_perf_data_counts(im->data), &late);
+    if (rc == 0 && end < 0) {
+        *err = late;
+        rc = end;
+    }
+    return rc;
+}
+
+static int flag(struct import *im, const char *name, const char *text, uint64_t n,
+                struct assay_error *err)
+{
+    const struct assay_flag it = {.run_id = im->run_id,
+                                  .kind = ASSAY_OBJECT_RUN,
+                                  .object_id = im->run_id,
+                                  .name = name,
+                                  .text = text,
+                                  .n = (int64_t)n};
+    return n ? assay_experiment_flag(im->experiment, &it, err) : 0;
+}
+
+static int complete_run(struct import *im, struct assay_error *err)
+{
+    const char *damage = assay_perf_data_damage(im->data);
+    const struct assay_sample_counts *counts = assay_perf_data_counts(im->data);
+    im->result->samples = counts->samples;
+    snprintf(im->result->damage, sizeof im->result->damage, "%s", damage);
+    im->row.wall_ns = assay_known((int64_t)(im->facts->last_ns - im->facts->first_ns));
+    im->row.state = damage[0] ? "interrupted" : "complete";
+    AS_TRY(flag(im, "damaged_input", damage, damage[0] ? 1 : 0, err));
+    AS_TRY(flag(im, "idle_samples",
+                "samples of processors with nothing to do were left out: perf had recorded the "
+                "whole machine",
+                im->facts->idle, err));
+    return assay_experiment_set_run(im->experiment, im->run_id, &im->row, err);
+}
+
+/* ---- All ----------------------------------------------------------------------------------- */
+
+static int import(struct import *im, struct assay_error *err)
+{
+    char host[256] = "";
+    struct as_categories *categories;
+    /* What the user wrote is checked before anything is made. */
+    AS_TRY(as_categories_read(im->request->attribute.categories, &categories, err));
+    as_categories_free(&categories);
+    AS_TRY(assay_perf_data_open(im->request->path, &im->data, err));
+    im->facts = assay_perf_data_facts(im->data);
+    gethostname(host, sizeof host - 1);
+    im->same_host = im->facts->host && strcmp(host, im->facts->host) == 0;
+    AS_TRY(add_run(im, err));
+    AS_TRY(make_stream(im, err));
+    AS_TRY(complete_run(im, err));
+    return assay_profile_attribute(im->experiment, im->run_id, &im->request->attribute, err);
+}
+
+int assay_profile_import(struct assay_experiment *experiment,
+                         const struct assay_import_request *request,
+                         struct assay_import_result *result, struct assay_error *err)
+{
+    struct import im = {.experiment = experiment, .request = request, .result = result};
+    *result = (struct assay_import_result){0};
+    as_map_u64_init(&im.generated);
+    const int rc = import(&im, err);
+    as_map_u64_fini(&im.generated);
+    assay_perf_data_close(&im.data);
+    as_str_fini(&im.command);
+    as_str_fini(&im.argv);
+    return rc;
+}
