@@ -446,8 +446,11 @@ static int take(struct reading *r, const struct assay_stream_record *record, int
         return take_map(r, record, at);
     case ASSAY_STREAM_COMM:
         AS_TRY(thread_of(r, record->thread, at, &index));
-        if (record->out) /* another program from here on */
-            r->tally->process.at[r->tally->thread.at[index].process].exe = NULL;
+        if (record->out) { /* another program from here on */
+            struct as_tally_process *process =
+                &r->tally->process.at[r->tally->thread.at[index].process];
+            process->exe = process->command = NULL;
+        }
         r->tally->thread.at[index].name = keep(r->tally, record->text);
         return r->tally->thread.at[index].name ? 0 : ASSAY_ERR_NOMEM;
     case ASSAY_STREAM_LOST:

@@ -90,6 +90,28 @@ static int flag_stacks(struct as_attribution *all, struct assay_error *err)
     return 0;
 }
 
+/* An event begins with a full period in each new thread: threads that end before it are never
+ * sampled. The kernel's account of who ran, from switches, tells how much that is. */
+static int flag_unseen(struct as_attribution *all, struct assay_error *err)
+{
+    double cpu_ns = 0, seen_ns = 0;
+    uint64_t n = 0;
+    as_vec_foreach (&all->tally.thread, thread) {
+        cpu_ns += thread->cpu_ns > 0 ? (double)thread->cpu_ns : 0;
+        n += thread->cpu_ns > 0 && thread->n == 0;
+    }
+    as_vec_foreach (&all->tally.sum, sum)
+        seen_ns += sum->blocked ? 0 : (double)sum->time_ns;
+    if (n < 2 || cpu_ns < 1e8 || seen_ns > 0.9 * cpu_ns)
+        return 0;
+    FLAG_RUN("short_threads", n,
+             "%.1f s of %.1f s of processor time were not sampled: %" PRIu64
+             " threads ended before "
+             "their first sample; a higher --rate sees more of them",
+             (cpu_ns - seen_ns) / 1e9, cpu_ns / 1e9, n);
+    return 0;
+}
+
 static int flag_module(struct as_attribution *all, uint32_t index, struct assay_error *err)
 {
     const struct as_tally_module *module = &all->tally.module.at[index];
@@ -118,6 +140,7 @@ int as_attribute_trust(struct as_attribution *all, struct assay_error *err)
     as_vec_foreach (&all->tally.stream, stream)
         AS_TRY(flag_stream(all, stream, err));
     AS_TRY(flag_stacks(all, err));
+    AS_TRY(flag_unseen(all, err));
     for (uint32_t i = 0; i < all->tally.module.n; i++)
         AS_TRY(flag_module(all, i, err));
     return 0;
