@@ -26,23 +26,36 @@ struct one {
     uint8_t end;
 };
 
+/* A thread enters or leaves a processor. */
+struct turn {
+    uint32_t tid;
+    bool main, out;
+};
+
 struct session {
     AS_VEC(struct one) sample;
-    size_t maps, comms, forks, exits, switches, throttles, bytes;
+    AS_VEC(struct turn) turn;
+    size_t maps, comms, forks, exits, throttles, bytes;
+    uint64_t cpu_ns; /* that the target used while it was sampled, by the kernel's account */
     uint64_t dropped;
     struct assay_sample_counts counts;
     struct assay_sample_choice choice;
     bool truncated;
 };
 
-/* Skips the test, with the reason, where sampling is not permitted. */
-void session_needs_events(void);
+/* False, with the reason told, where sampling is not permitted. */
+bool session_has_events(void);
 /* Runs argv[0] under the sampler and reads the stream back. `max_b`, `options`: may be 0, NULL. */
 void session_run(struct session *out, const struct assay_sample_options *options, uint64_t max_b,
                  const char *const *argv);
-/* As above, on a process that runs already; it is killed at the end. */
+/* As above, on a process that runs `threads` threads already; it is killed when it has used
+ * `cpu_ms` of CPU time from then on. */
 void session_attach(struct session *out, const struct assay_sample_options *options,
-                    const char *const *argv, int ms);
+                    const char *const *argv, int threads, unsigned cpu_ms);
+/* A child that waits before it executes the target, its output at the descriptor `output` (-1: as
+ * ours); session_release lets it go and closes `go`. */
+pid_t session_start(const char *const *argv, int output, int *go);
+void session_release(int go);
 void session_read(struct session *out, const char *path);
 void session_fini(struct session *session);
 /* A path for a stream, removed at the end of the program. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A target of difficult stacks. Each case ends in its own leaf, burn_NAME, below a chain of calls
-// that the test knows. Built without frame pointers. Usage: stacks CASE [LIBRARY]
+// that the test knows, and takes about 200 ms of CPU time. Built without frame pointers. Usage:
+// stacks CASE [LIBRARY]
 //
 #include <alloca.h>
 #include <csignal>
@@ -9,11 +10,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define LONG 150000000L
 
 /* A body of its own, called as written: clang makes no copies for constant arguments. */
 #ifdef __clang__
@@ -24,6 +24,7 @@
 
 extern "C" {
 volatile uint64_t sink;
+long work; /* turns of a burn */
 
 /* A leaf: no frame, no call. */
 #define BURN(name)                                                                                 \
@@ -53,7 +54,7 @@ int compare(const void *, const void *);
 
 ALONE void case_leaf(void)
 {
-    burn_leaf(LONG);
+    burn_leaf(work);
     sink++;
 }
 
@@ -61,7 +62,7 @@ ALONE void case_alloca(int n)
 {
     volatile char *p = (volatile char *)alloca((size_t)n * 16);
     p[n] = 1;
-    burn_alloca(LONG);
+    burn_alloca(work);
     p[0] = 2;
 }
 
@@ -69,7 +70,7 @@ ALONE void case_deep(int n)
 {
     volatile int pad[4] = {n, n, n, n};
     if (n == 0)
-        burn_deep(LONG);
+        burn_deep(work);
     else
         case_deep(n - 1);
     sink += (uint64_t)pad[1];
@@ -77,7 +78,7 @@ ALONE void case_deep(int n)
 
 ALONE void on_signal(int)
 {
-    burn_signal(LONG);
+    burn_signal(work);
     sink++;
 }
 
@@ -100,7 +101,7 @@ ALONE void tail_1(long n)
 
 ALONE void case_tail(void)
 {
-    tail_1(LONG);
+    tail_1(work);
     sink++;
 }
 
@@ -135,13 +136,13 @@ ALONE void case_aligned(int n)
     volatile char *p = (volatile char *)alloca((size_t)n);
     p[n - 1] = 1;
     v[0] = 1;
-    burn_aligned(LONG);
+    burn_aligned(work);
     sink += (uint64_t)v[0] + (uint64_t)p[0];
 }
 
 ALONE int compare(const void *, const void *)
 {
-    burn_sort(LONG);
+    burn_sort(work);
     return (int)sink & 0;
 }
 
@@ -156,7 +157,7 @@ ALONE void case_child(void)
 {
     pid_t pid = fork();
     if (pid == 0) {
-        burn_child(LONG);
+        burn_child(work);
         sink++;
         _exit(0);
     }
@@ -171,13 +172,36 @@ ALONE void case_library(const char *path)
     unlink(path);
     void (*f)(long);
     *(void **)&f = dlsym(library, "library_entry");
-    f(LONG);
+    f(work);
     dlclose(library);
 }
 }
 
+static double used_s()
+{
+    timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* Turns of about 200 ms of CPU time on this processor. */
+static long calibrate()
+{
+    for (long n = 1000000;; n *= 2) {
+        double begin_s = used_s();
+        uint64_t x = sink;
+        for (long i = 0; i < n; i++)
+            x = x * 6364136223846793005u + 1442695040888963407u;
+        sink = x;
+        double took_s = used_s() - begin_s;
+        if (took_s > 0.02 || n > 1000000000)
+            return (long)(0.2 / took_s * (double)n);
+    }
+}
+
 int main(int argc, char **argv)
 {
+    work = calibrate();
     const char *name = argc > 1 ? argv[1] : "";
     if (!strcmp(name, "leaf"))
         case_leaf();
@@ -190,7 +214,7 @@ int main(int argc, char **argv)
     else if (!strcmp(name, "tail"))
         case_tail();
     else if (!strcmp(name, "throw"))
-        case_throw((int)LONG);
+        case_throw((int)work);
     else if (!strcmp(name, "aligned"))
         case_aligned(argc * 100);
     else if (!strcmp(name, "sort"))

@@ -284,8 +284,10 @@ static void test_disk_full(void **state)
     struct assay_recorder *recorder;
     struct assay_error err = {0};
     int rc = 0, full = open("/dev/full", O_WRONLY | O_CLOEXEC);
-    if (full < 0)
-        skip();
+    if (full < 0) {
+        print_message("# skipped: no /dev/full\n");
+        return;
+    }
     assert_int_equal(assay_recorder_new(path, &choice, 0, &recorder, &err), 0);
     /* The stream's descriptor is the next lower one than a new one would be. */
     for (int fd = 3; fd < 64; fd++) {
