@@ -69,8 +69,7 @@ static void add_reason(struct assay_sample_choice *choice, const char *format, .
     va_end(ap);
 }
 
-/* Why an event is not to be had, short, for the reason. */
-static const char *why_not(int error, char *text, size_t n)
+const char *as_sample_why_not(int error, char *text, size_t n)
 {
     switch (error) {
     case ENOENT:
@@ -234,7 +233,8 @@ int as_sample_choose(struct assay_sampler *sampler, pid_t pid, int cpu, struct a
         /* Only a missing counter is a reason for another event; the rest would hit it as well. */
         if (fd != -ENOENT && fd != -ENODEV && fd != -EOPNOTSUPP && fd != -EBUSY && fd != -EINVAL)
             break;
-        add_reason(choice, "no %s: %s", events[event].name, why_not(-fd, why, sizeof why));
+        add_reason(choice, "no %s: %s", events[event].name,
+                   as_sample_why_not(-fd, why, sizeof why));
     }
     if (fd < 0)
         return as_sample_refused(err, pid, (int)last_error);

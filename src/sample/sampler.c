@@ -6,7 +6,6 @@
  */
 #include "sample/sampler.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -14,7 +13,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -94,15 +92,6 @@ static int add_rings(struct assay_sampler *s)
     return s->heap ? 0 : ASSAY_ERR_NOMEM;
 }
 
-static void raise_file_limit(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-        limit.rlim_cur = limit.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &limit);
-    }
-}
-
 static int map_ring(struct assay_sampler *s, struct as_ring *ring, struct assay_error *err)
 {
     size_t page_b = (size_t)sysconf(_SC_PAGESIZE);
@@ -151,8 +140,9 @@ static int open_event(struct assay_sampler *s, struct as_ring *ring, pid_t tid,
     return 0;
 }
 
-static int open_thread(struct assay_sampler *s, pid_t tid, struct assay_error *err)
+static int open_thread(void *sampler, pid_t tid, struct assay_error *err)
 {
+    struct assay_sampler *s = sampler;
     as_vec_foreach (&s->ring, ring) {
         int rc = open_event(s, ring, tid, err);
         if (rc)
@@ -161,52 +151,10 @@ static int open_thread(struct assay_sampler *s, pid_t tid, struct assay_error *e
     return 0;
 }
 
-struct tids {
-    AS_VEC(pid_t) tid;
-};
-
-static bool has_tid(const struct tids *tids, pid_t tid)
-{
-    for (size_t i = 0; i < tids->tid.n; i++)
-        if (tids->tid.at[i] == tid)
-            return true;
-    return false;
-}
-
-/* Threads not yet opened; the number of them, or negative. */
-static int open_new_threads(struct assay_sampler *s, struct tids *tids, struct assay_error *err)
-{
-    char path[64];
-    int found = 0, rc = 0;
-    snprintf(path, sizeof path, "/proc/%d/task", (int)s->pid);
-    DIR *dir = opendir(path);
-    if (!dir)
-        return as_sample_refused(err, s->pid, ESRCH);
-    for (struct dirent *entry; rc == 0 && (entry = readdir(dir));) {
-        pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
-        if (tid <= 0 || has_tid(tids, tid))
-            continue;
-        rc = as_vec_push(&tids->tid, tid) < 0 ? as_error_nomem(err, "threads") : 0;
-        if (rc == 0)
-            rc = open_thread(s, tid, err);
-        found++;
-    }
-    closedir(dir);
-    return rc < 0 ? rc : found;
-}
-
-/* What threads start after their event is inherited; a second look finds those started before. */
 static int open_all(struct assay_sampler *s, struct assay_error *err)
 {
-    struct tids tids = {0};
-    int found;
-    if (s->options.on_exec)
-        return open_thread(s, s->pid, err);
-    do
-        found = open_new_threads(s, &tids, err);
-    while (found > 0);
-    as_vec_fini(&tids.tid);
-    return found;
+    return s->options.on_exec ? open_thread(s, s->pid, err)
+                              : as_sample_each_thread(s->pid, open_thread, s, err);
 }
 
 int assay_sampler_open(pid_t pid, const struct assay_sample_options *options,
@@ -220,7 +168,7 @@ int assay_sampler_open(pid_t pid, const struct assay_sample_options *options,
     s->opened_ns = now_ns();
     int rc = take_options(s, options, err);
     s->told_existing = s->options.on_exec;
-    raise_file_limit();
+    as_sample_raise_file_limit();
     if (rc == 0 && add_rings(s) < 0)
         rc = as_error_nomem(err, "a sampling session");
     if (rc == 0)

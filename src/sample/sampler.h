@@ -53,6 +53,17 @@ int as_sample_perf_event_open(const struct perf_event_attr *attr, pid_t pid, int
 int as_sample_choose(struct assay_sampler *sampler, pid_t pid, int cpu, struct assay_error *err);
 /* The sentence for `error` of perf_event_open. */
 int as_sample_refused(struct assay_error *err, pid_t pid, int error);
+/* Why an event is not to be had, as a part of a sentence. Returns `text`. */
+const char *as_sample_why_not(int error, char *text, size_t n);
+
+/* ---- Threads ---- */
+
+typedef int as_sample_open(void *context, pid_t tid, struct assay_error *err);
+/* Calls `open_one` once for each thread of a process that runs, until there is no new one. */
+int as_sample_each_thread(pid_t pid, as_sample_open *open_one, void *context,
+                          struct assay_error *err);
+/* As many descriptors as this user may have: events need one a thread and processor. */
+void as_sample_raise_file_limit(void);
 
 /* ---- Rings ---- */
 

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Counting events beside the samples: one inherited counter for each event and thread of now; what
+ * threads and processes started later count is added by the kernel to the counter of their parent.
+ * Where counters are shared, values are scaled by the time. Source: perf_event_open(2).
+ */
+#include "sample/counting.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/nearest.h"
+#include "base/str.h"
+#include "sample/sampler.h"
+
+/* Software events. `kernel`: happens in the kernel alone, so that nothing of it is left for a user
+ * who may not see the kernel's part. */
+static const struct software {
+    const char *name, *alias;
+    uint64_t config;
+    bool kernel, is_time;
+} software[] = {
+    {"alignment-faults", NULL, PERF_COUNT_SW_ALIGNMENT_FAULTS, false, false},
+    {"context-switches", "cs", PERF_COUNT_SW_CONTEXT_SWITCHES, true, false},
+    {"cpu-migrations", "migrations", PERF_COUNT_SW_CPU_MIGRATIONS, true, false},
+    {"emulation-faults", NULL, PERF_COUNT_SW_EMULATION_FAULTS, false, false},
+    {"major-faults", NULL, PERF_COUNT_SW_PAGE_FAULTS_MAJ, false, false},
+    {"minor-faults", NULL, PERF_COUNT_SW_PAGE_FAULTS_MIN, false, false},
+    {"page-faults", "faults", PERF_COUNT_SW_PAGE_FAULTS, false, false},
+    {"task-clock", NULL, PERF_COUNT_SW_TASK_CLOCK, false, true},
+};
+#define SOFTWARE_N (sizeof software / sizeof *software)
+
+struct event {
+    struct as_event_code code;
+    const char *name;
+    bool kernel, is_time, user_only;
+};
+
+struct counter {
+    int fd;
+    uint32_t event;
+};
+
+struct assay_counting {
+    pid_t pid;
+    bool on_exec;
+    AS_VEC(struct event) event;
+    AS_VEC(struct counter) counter;
+    AS_VEC(struct assay_count) count;
+    struct as_arena arena; /* names */
+};
+
+const char *assay_counting_software(size_t i)
+{
+    return i < SOFTWARE_N ? software[i].name : NULL;
+}
+
+/* ---- Names -------------------------------------------------------------------------------- */
+
+#define SUGGESTED 3
+
+struct suggestions {
+    const char *word;
+    size_t word_n;
+    unsigned most;
+    struct {
+        char name[64];
+        unsigned distance;
+    } best[SUGGESTED]; /* nearest first */
+    unsigned n;
+};
+
+static void suggest(void *context, const char *name)
+{
+    struct suggestions *s = context;
+    const size_t name_n = strlen(name);
+    unsigned distance = as_edit_distance(s->word, s->word_n, name, name_n, s->most), i;
+    if (distance > s->most || name_n >= sizeof s->best[0].name)
+        return;
+    for (i = 0; i < s->n; i++)
+        if (strcasecmp(s->best[i].name, name) == 0)
+            return;
+    if (s->n < SUGGESTED)
+        s->n++;
+    else if (distance >= s->best[SUGGESTED - 1].distance)
+        return;
+    for (i = s->n - 1; i > 0 && s->best[i - 1].distance > distance; i--)
+        s->best[i] = s->best[i - 1];
+    memcpy(s->best[i].name, name, name_n + 1);
+    s->best[i].distance = distance;
+}
+
+/* The sentence for a name that nobody knows. */
+static int unknown(const char *name, struct assay_error *err)
+{
+    const char *event = strstr(name, "::");
+    event = event ? event + 2 : name;
+    struct suggestions s = {.word = event, .word_n = strcspn(event, ":")};
+    s.most = s.word_n < 4 ? 1 : (unsigned)s.word_n / 3;
+    for (size_t i = 0; i < SOFTWARE_N; i++)
+        suggest(&s, software[i].name);
+    as_pmu_names(suggest, &s);
+    char text[512];
+    int n = 0;
+    if (s.n == 0) {
+        for (size_t i = 0; i < SOFTWARE_N; i++)
+            n += snprintf(text + n, sizeof text - (size_t)n, "%s%s", i ? ", " : "",
+                          software[i].name);
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "event '%s': no such event is known for this machine; there are %s, "
+                            "and the names of libpfm4",
+                            name, text);
+    }
+    for (unsigned i = 0; i < s.n; i++)
+        n += snprintf(text + n, sizeof text - (size_t)n, "%s'%s'",
+                      i == 0         ? ""
+                      : i + 1 == s.n ? " or "
+                                     : ", ",
+                      s.best[i].name);
+    return as_error_set(err, ASSAY_ERR_USAGE,
+                        "event '%s': no such event is known for this machine; did you mean %s?",
+                        name, text);
+}
+
+static int find(const char *name, struct event *out, struct assay_error *err)
+{
+    struct assay_error why;
+    for (size_t i = 0; i < SOFTWARE_N; i++) {
+        const struct software *s = &software[i];
+        if (strcmp(name, s->name) != 0 && !(s->alias && strcmp(name, s->alias) == 0))
+            continue;
+        *out = (struct event){.code = {.type = PERF_TYPE_SOFTWARE, .config = s->config},
+                              .name = name,
+                              .kernel = s->kernel,
+                              .is_time = s->is_time};
+        return 0;
+    }
+    *out = (struct event){.name = name};
+    return as_pmu_encode(name, &out->code, &why) < 0 ? unknown(name, err) : 0;
+}
+
+static int add_names(struct assay_counting *c, const char *names, struct assay_error *err)
+{
+    struct as_view rest = as_view_of(names), part;
+    while (as_view_split(&rest, ',', &part)) {
+        struct event event;
+        part = as_view_trim(part);
+        if (part.n == 0)
+            return as_error_set(err, ASSAY_ERR_USAGE,
+                                "events '%s': a name is missing; give names separated by commas",
+                                names);
+        const char *name = as_arena_strndup(&c->arena, part.p, part.n);
+        if (!name)
+            return as_error_nomem(err, "names of events");
+        AS_TRY(find(name, &event, err));
+        if (as_vec_push(&c->event, event) < 0)
+            return as_error_nomem(err, "names of events");
+    }
+    return 0;
+}
+
+/* ---- Opening ------------------------------------------------------------------------------ */
+
+static int refused(const struct assay_counting *c, const struct event *event, pid_t tid, int error,
+                   struct assay_error *err)
+{
+    char why[128];
+    if (error == EACCES || error == EPERM || error == ESRCH || error == EMFILE || error == ENFILE ||
+        error == ENOMEM || error == ENOSYS)
+        return as_sample_refused(err, tid, error);
+    return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+                        "event '%s': cannot be counted for process %d: %s; leave it out",
+                        event->name, (int)c->pid, as_sample_why_not(error, why, sizeof why));
+}
+
+static int open_counter(struct assay_counting *c, uint32_t index, pid_t tid,
+                        struct assay_error *err)
+{
+    struct event *event = &c->event.at[index];
+    struct perf_event_attr attr = {.size = sizeof attr,
+                                   .type = event->code.type,
+                                   .config = event->code.config,
+                                   .config1 = event->code.config1,
+                                   .config2 = event->code.config2,
+                                   .exclude_user = event->code.exclude_user,
+                                   .exclude_kernel = event->code.exclude_kernel,
+                                   .exclude_hv = event->code.exclude_hv,
+                                   .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
+                                                  PERF_FORMAT_TOTAL_TIME_RUNNING,
+                                   .inherit = 1,
+                                   .disabled = c->on_exec,
+                                   .enable_on_exec = c->on_exec};
+    attr.exclude_kernel |= event->user_only;
+    int fd = as_sample_perf_event_open(&attr, tid, -1);
+    if (fd < 0 && (errno == EACCES || errno == EPERM) && !attr.exclude_kernel && !event->kernel) {
+        attr.exclude_kernel = 1;
+        fd = as_sample_perf_event_open(&attr, tid, -1);
+        event->user_only = fd >= 0;
+    }
+    if (fd < 0)
+        return errno == ESRCH && tid != c->pid ? 1 : refused(c, event, tid, errno, err);
+    if (as_vec_push(&c->counter, (struct counter){fd, index}) < 0) {
+        close(fd);
+        return as_error_nomem(err, "counters");
+    }
+    return 0;
+}
+
+static int open_thread(void *counting, pid_t tid, struct assay_error *err)
+{
+    struct assay_counting *c = counting;
+    for (uint32_t i = 0; i < c->event.n; i++) {
+        int rc = open_counter(c, i, tid, err);
+        if (rc)
+            return rc < 0 ? rc : 0; /* ended meanwhile */
+    }
+    return 0;
+}
+
+int assay_counting_open(pid_t pid, const char *names, bool on_exec, struct assay_counting **out,
+                        struct assay_error *err)
+{
+    struct assay_counting *c = as_calloc(1, sizeof *c);
+    *out = NULL;
+    if (!c)
+        return as_error_nomem(err, "counters");
+    c->pid = pid;
+    c->on_exec = on_exec;
+    as_arena_init(&c->arena);
+    int rc = add_names(c, names, err);
+    as_sample_raise_file_limit();
+    if (rc == 0)
+        rc = on_exec ? open_thread(c, pid, err) : as_sample_each_thread(pid, open_thread, c, err);
+    if (rc < 0)
+        assay_counting_close(&c);
+    *out = c;
+    return rc;
+}
+
+void assay_counting_close(struct assay_counting **counting)
+{
+    struct assay_counting *c = *counting;
+    if (!c)
+        return;
+    as_vec_foreach (&c->counter, counter)
+        close(counter->fd);
+    as_vec_fini(&c->event);
+    as_vec_fini(&c->counter);
+    as_vec_fini(&c->count);
+    as_arena_fini(&c->arena);
+    as_free(c);
+    *counting = NULL;
+}
+
+/* ---- Reading ------------------------------------------------------------------------------ */
+
+static int add_counter(struct assay_counting *c, const struct counter *counter,
+                       struct assay_error *err)
+{
+    struct {
+        uint64_t value, enabled_ns, running_ns;
+    } now;
+    struct assay_count *count = &c->count.at[counter->event];
+    ssize_t n = read(counter->fd, &now, sizeof now);
+    if (n != (ssize_t)sizeof now)
+        return as_error_set(err, ASSAY_ERR_IO,
+                            "event '%s': its counter cannot be read: %s; leave it out", count->name,
+                            n < 0 ? strerror(errno) : "the kernel could not keep it on a counter");
+    count->raw += now.value;
+    count->enabled_ns += now.enabled_ns;
+    count->running_ns += now.running_ns;
+    count->value += now.running_ns && now.running_ns < now.enabled_ns
+                        ? (uint64_t)((unsigned __int128)now.value * now.enabled_ns / now.running_ns)
+                        : now.value;
+    return 0;
+}
+
+int assay_counting_read(struct assay_counting *counting, const struct assay_count **out, size_t *n,
+                        struct assay_error *err)
+{
+    struct assay_counting *c = counting;
+    c->count.n = 0;
+    as_vec_foreach (&c->event, event) {
+        struct assay_count count = {.name = event->name,
+                                    .unit = event->is_time ? "ns" : "events",
+                                    .user_only = event->user_only};
+        if (as_vec_push(&c->count, count) < 0)
+            return as_error_nomem(err, "counters");
+    }
+    as_vec_foreach (&c->counter, counter)
+        AS_TRY(add_counter(c, counter, err));
+    *out = c->count.at;
+    *n = c->count.n;
+    return 0;
+}
