@@ -89,6 +89,22 @@ static int read_run(struct as_attribution *all, int64_t *start_ns, struct assay_
     return rc < 0 ? rc : 0;
 }
 
+/* A second attribution would add everything up twice. */
+static int check_new(struct as_attribution *all, struct assay_error *err)
+{
+    struct assay_rows *rows;
+    AS_TRY(assay_rows_open(all->experiment, "SELECT 1 FROM process WHERE run_id = ?1 LIMIT 1",
+                           &rows, err));
+    assay_rows_bind_integer(rows, 1, all->run_id);
+    int rc = assay_rows_next(rows, err);
+    if (rc > 0)
+        rc = as_error_set(err, ASSAY_ERR_USAGE,
+                          "%s: run %lld is attributed already; profile again for other categories",
+                          assay_experiment_path(all->experiment), (long long)all->run_id);
+    assay_rows_close(&rows);
+    return rc;
+}
+
 /* ---- Categories ---------------------------------------------------------------------------- */
 
 static int add_categories(struct as_attribution *all, struct assay_error *err)
@@ -172,6 +188,7 @@ static int attribute(struct as_attribution *all, struct assay_error *err)
 static int prepare(struct as_attribution *all, struct assay_error *err)
 {
     int64_t start_ns = 0;
+    AS_TRY(check_new(all, err));
     AS_TRY(assay_experiment_run_directory(all->experiment, all->run_id, all->directory,
                                           sizeof all->directory, err));
     AS_TRY(read_run(all, &start_ns, err));

@@ -203,7 +203,12 @@ hot() { query x.assay "SELECT exclusive_pct > 90 FROM v_functions WHERE name = '
     equal 130 "$status"
     like "*ended by signal 2*interrupted*burn*" "$(cat err)"
     equal interrupted "$(query x.assay "SELECT state FROM v_runs")"
-    [ -s x.assay/run-001/main.samples ]
+    "$ASSAY" attribute x.assay 2>err
+    like "*run 1 is attributed*" "$(cat err)"
+    equal 1 "$(hot burn)"
+    "$ASSAY" attribute x.assay 2>err
+    like "*every run is attributed*" "$(cat err)"
+    equal 1 "$(query x.assay "SELECT count(*) FROM v_flags WHERE name = 'truncated'")"
     pkill -KILL badly || true
 }
 @test "profile: --duration ends the looking, not the program" {

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `assay attribute EXP`: the second half of a profile whose first half was cut off: what a killed
+ * recording left behind becomes facts.
+ */
+#include <stdio.h>
+
+#include <assay/profile.h>
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "cli.h"
+#include "profiling.h"
+
+typedef AS_VEC(int64_t) run_list;
+
+/* Runs that were recorded and of which nothing is known yet. */
+static int list_runs(struct assay_experiment *experiment, run_list *out, struct assay_error *err)
+{
+    struct assay_rows *rows;
+    int rc;
+    AS_TRY(assay_rows_open(experiment,
+                           "SELECT run_id FROM run AS r WHERE NOT EXISTS (SELECT 1 FROM process AS "
+                           "p WHERE p.run_id = r.run_id) ORDER BY run_id",
+                           &rows, err));
+    while ((rc = assay_rows_next(rows, err)) > 0)
+        if (as_vec_push(out, assay_rows_integer(rows, 0)) < 0) {
+            rc = as_error_nomem(err, "the runs");
+            break;
+        }
+    assay_rows_close(&rows);
+    return rc < 0 ? rc : 0;
+}
+
+static int attribute_runs(struct as_cli *cli, struct assay_experiment *experiment,
+                          const run_list *list, struct assay_error *err)
+{
+    struct as_stage stage = {.quiet = as_given(&cli->args, AS_OPTION_QUIET)};
+    const struct assay_attribute_options options = {.jobs = cli->jobs,
+                                                    .categories =
+                                                        cli->args.value[AS_OPTION_CATEGORIES],
+                                                    .progress = as_stage_show,
+                                                    .context = &stage};
+    int rc = 0;
+    for (size_t i = 0; i < list->n && rc == 0; i++) {
+        rc = assay_profile_attribute(experiment, list->at[i], &options, err);
+        as_stage_end(&stage);
+        if (rc == 0)
+            as_cli_note(cli, "run %lld is attributed", (long long)list->at[i]);
+    }
+    if (list->n == 0)
+        as_cli_note(cli, "%s: every run is attributed", cli->args.positional[0]);
+    return rc;
+}
+
+int as_verb_attribute(struct as_cli *cli, struct assay_error *err)
+{
+    struct assay_experiment *experiment;
+    run_list list = {0};
+    AS_TRY(assay_experiment_open(cli->args.positional[0], &experiment, err));
+    int rc = list_runs(experiment, &list, err);
+    if (rc == 0)
+        rc = attribute_runs(cli, experiment, &list, err);
+    as_vec_fini(&list);
+    const int closed = assay_experiment_close(&experiment, rc < 0 ? NULL : err);
+    return rc < 0 ? rc : closed;
+}
