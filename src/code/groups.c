@@ -31,28 +31,22 @@ static bool has_inner(const struct assay_loop *loop)
     return loop->level == ASSAY_LEVEL_OUTERMOST || loop->level == ASSAY_LEVEL_BETWEEN;
 }
 
-/* The same function inlined by the same call; copies of one call count as one place. */
-static bool same_call(const struct assay_debug *debug, uint32_t a, uint32_t b)
-{
-    while (a != b) {
-        if (a == ASSAY_NONE || b == ASSAY_NONE)
-            return false;
-        const struct assay_inline *x = &debug->inlines[a], *y = &debug->inlines[b];
-        if (x->decl_file != y->decl_file || x->decl_line != y->decl_line ||
-            x->call_file != y->call_file || x->call_line != y->call_line ||
-            x->call_column != y->call_column)
-            return false;
-        if (x->call_line == 0)
-            return true;
-        a = x->parent;
-        b = y->parent;
-    }
-    return true;
-}
-
 static uint32_t apart(uint32_t a, uint32_t b)
 {
     return a > b ? a - b : b - a;
+}
+
+/*
+ * A macro has one place for all its loops: copies of one of them are told by one doing the other's
+ * work several times over.
+ */
+static bool is_copy(const struct as_loop_work *a, const struct as_loop_work *b)
+{
+    uint64_t a_b = (uint64_t)a->loads_b + a->stores_b, b_b = (uint64_t)b->loads_b + b->stores_b;
+    const struct as_loop_work *more = a_b < b_b ? b : a, *less = more == a ? b : a;
+    uint64_t least_b = a_b < b_b ? a_b : b_b, times = least_b ? (a_b + b_b - least_b) / least_b : 0;
+    return times >= 2 && more->flops == less->flops * times &&
+           more->loads_b == less->loads_b * times && more->stores_b == less->stores_b * times;
 }
 
 /*
@@ -65,6 +59,8 @@ static bool share_places(const struct as_source *s, const struct as_loop_work *a
     const uint64_t *x = s->place.at + a->first_place, *y = s->place.at + b->first_place;
     uint32_t i = 0, j = 0, shared = 0, least = a->places < b->places ? a->places : b->places;
     if ((a->ops == 0) != (b->ops == 0))
+        return false;
+    if (a->one_place && b->one_place && !is_copy(a, b))
         return false;
     while (i < a->places && j < b->places) {
         shared += x[i] == y[j];
@@ -88,9 +84,8 @@ static bool together(const struct as_source *s, uint32_t a, uint32_t b)
     return from_x->file == from_y->file &&
            apart(from_x->last_line, from_y->last_line) <= LAST_LINES_APART &&
            from_x->first_line <= from_y->last_line && from_y->first_line <= from_x->last_line &&
-           has_inner(x) == has_inner(y) && same_call(&program->debug, x->inlined, y->inlined) &&
-           !is_inside(program, a, b) && !is_inside(program, b, a) &&
-           share_places(s, as_source_work(s, a), as_source_work(s, b));
+           has_inner(x) == has_inner(y) && x->inlined == y->inlined && !is_inside(program, a, b) &&
+           !is_inside(program, b, a) && share_places(s, as_source_work(s, a), as_source_work(s, b));
 }
 
 /* ---- Order ------------------------------------------------------------------------------- */

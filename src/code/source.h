@@ -46,6 +46,7 @@ struct as_loop_work {
     uint32_t vector_b;            /* widest packed arithmetic, else packed access; 0 = scalar */
     bool vectorised;              /* packed instructions do most of it */
     uint64_t all_flops, all_b;    /* with inner loops */
+    bool one_place;               /* all code of the loop has the same place: a macro */
     uint32_t first_place, places; /* into as_source.place: distinct, ascending */
 };
 

@@ -14,6 +14,7 @@
 
 #define UNROLL_MOST 1024 /* a larger quotient is no unrolling */
 #define SURE        98   /* percent, at most */
+#define LEAST       25   /* percent below which the answer is unknown: one weak vote alone */
 #define ENOUGH      8    /* weight of votes that makes an answer sure; weights are in halves */
 
 struct votes {
@@ -285,8 +286,11 @@ static void settle(struct assay_loop *loop, const struct votes *votes)
     if (agree == 0)
         return;
     uint32_t strength = agree < ENOUGH ? agree : ENOUGH;
+    uint32_t percent = SURE * agree * strength / (total * ENOUGH);
+    if (percent < LEAST)
+        return;
     loop->unroll = (uint16_t)best;
-    loop->unroll_confidence = (uint8_t)(SURE * agree * strength / (total * ENOUGH));
+    loop->unroll_confidence = (uint8_t)percent;
 }
 
 static int unroll_loop(const struct as_source *s, uint32_t l, uint32_t reference)

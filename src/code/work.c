@@ -85,6 +85,11 @@ struct widest {
     uint32_t moved_b, lanes;
 };
 
+static uint64_t place_of(const struct as_source_row *row)
+{
+    return (uint64_t)row->file << 40 | (uint64_t)row->line << 16 | row->column;
+}
+
 /* Operations without a place tell nothing that the sums do not. */
 static int add_op(struct as_source *s, struct as_source_op op)
 {
@@ -168,7 +173,7 @@ static int add_block(struct as_source *s, struct as_loop_work *work, uint32_t bl
             r++;
         if (r < first[1] && s->row[r].address <= address) {
             const struct as_source_row *row = &s->row[r];
-            op.place = (uint64_t)row->file << 40 | (uint64_t)row->line << 16 | row->column;
+            op.place = place_of(row);
             op.at = row->at;
             op.column = row->column != 0;
         }
@@ -190,22 +195,35 @@ static int add_place(struct as_source *s, uint64_t place)
     return place ? as_vec_push(&s->place, place) : 0;
 }
 
-/* Places of the loop's work; of all its own code when it does none. */
-static int find_places(struct as_source *s, uint32_t loop, struct as_loop_work *work)
+/* Places of all rows of the loop's own blocks, after those there are; `*same` when all are one. */
+static int add_row_places(struct as_source *s, uint32_t loop, bool keep, bool *same)
 {
     const struct assay_loop *l = &s->program->loop[loop];
-    work->first_place = (uint32_t)s->place.n;
-    for (uint32_t i = 0; i < work->ops; i++)
-        AS_TRY(add_place(s, s->op.at[work->first_op + i].place));
-    for (uint32_t k = 0; k < l->blocks && work->ops == 0; k++) {
+    uint64_t first_seen = 0;
+    *same = true;
+    for (uint32_t k = 0; k < l->blocks; k++) {
         uint32_t block = s->program->loop_block[l->first_block + k];
         const uint32_t *first = &s->first_row[block - s->body->first_block];
         for (uint32_t r = first[0]; r < first[1]; r++) {
-            if (s->program->block[block].loop == loop && !s->row[r].opening)
-                AS_TRY(add_place(s, (uint64_t)s->row[r].file << 40 |
-                                        (uint64_t)s->row[r].line << 16 | s->row[r].column));
+            if (s->program->block[block].loop != loop || s->row[r].opening)
+                continue;
+            uint64_t place = place_of(&s->row[r]);
+            first_seen = first_seen ? first_seen : place;
+            *same &= place == first_seen;
+            if (keep)
+                AS_TRY(add_place(s, place));
         }
     }
+    return 0;
+}
+
+/* Places of the loop's work; of all its own code when it does none. */
+static int find_places(struct as_source *s, uint32_t loop, struct as_loop_work *work)
+{
+    work->first_place = (uint32_t)s->place.n;
+    for (uint32_t i = 0; i < work->ops; i++)
+        AS_TRY(add_place(s, s->op.at[work->first_op + i].place));
+    AS_TRY(add_row_places(s, loop, work->ops == 0, &work->one_place));
     uint32_t n = (uint32_t)s->place.n - work->first_place;
     uint64_t *place = s->place.at + work->first_place;
     if (n > 1)

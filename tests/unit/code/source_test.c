@@ -373,6 +373,12 @@ static const char roles_c[] =
     "{\n"
     "    for (long i = 0; i < n; i++) a[i] *= b[0]; /* LOOP near1 */ /* END near1 */\n"
     "    for (long i = 0; i < n; i++) a[i] += b[1]; /* LOOP near2 */ /* END near2 */\n"
+    "}\n"
+    "#define TWO(p, n) do { for (long q = 0; q < n; q++) p[q] += 1; \\\n"
+    "                       for (long q = 0; q < n; q++) p[q] -= p[0]; } while (0)\n"
+    "void macro(double *p, long n)\n"
+    "{\n"
+    "    TWO(p, n); /* LOOP macro */ /* END macro */\n"
     "}\n";
 
 static void test_versions(void **state)
@@ -399,6 +405,11 @@ static void test_tails(void **state)
     assert_true(b.program->loop[scale].unroll >= 8);
     assert_int_equal(members(&b, scale, ASSAY_ROLE_TAIL), 1);
     assert_int_equal(members(&b, scale, ASSAY_ROLE_VERSION), 0);
+    uint32_t main[8];
+    unsigned n;
+    mains(&b, roles_c, "macro", main, &n); /* two loops at one place, one with a tail */
+    assert_int_equal(n, 2);
+    assert_int_equal(members(&b, main[0], ASSAY_ROLE_TAIL), 1);
     uint32_t near1 = number(&b, main_of(&b, roles_c, "near1"));
     uint32_t near2 = number(&b, main_of(&b, roles_c, "near2"));
     assert_int_equal(members(&b, near1, ASSAY_ROLE_TAIL), 1);
