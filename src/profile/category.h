@@ -1,46 +1,74 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Categories of time: what kind of code a function is (MPI, mathematics, the application, ...), by
- * rules that stand in data files: data/categories/, and a user's own. doc/categories.md explains
- * the format and which rule wins.
+ * Categories of time: whose time a function's own is (application, MPI, a math library, ...), by
+ * the rules of data/categories/ and of the user's own file (doc/categories.md). Knows names and
+ * paths only; what ran is the business of the caller. After reading, nothing changes: any number
+ * of threads may ask.
  */
 #ifndef AS_PROFILE_CATEGORY_H
 #define AS_PROFILE_CATEGORY_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <assay/error.h>
 
-struct as_categories; /* the rules, read */
+struct as_categories;
 
+#define AS_CATEGORY_APPLICATION 0u /* index of the category that is always the first */
+
+/* Texts live as long as the categories. */
 struct as_category {
-    const char *name; /* snake_case */
-    const char *title, *meaning;
-    int parent;   /* index of another one, or -1 */
-    bool absorbs; /* what it calls, and yields, is of it */
-    bool yields;
+    const char *name;    /* snake_case */
+    const char *title;   /* "Math libraries" */
+    const char *meaning; /* one sentence; "" when a user gave none */
+    int parent;          /* index of the category it is a part of, a lower one, or -1 */
+    bool absorbs;        /* some of what it calls belongs to it */
 };
 
-/* Reads the built-in rules after those of `user_file` (NULL: none). Errors: NOT_FOUND, PERMISSION,
- * IO, USAGE (FILE:LINE: what is wrong), NOMEM. */
+/*
+ * Reads the rules of the house, and before them those of `user_file` unless NULL. Errors:
+ * NOT_FOUND, PERMISSION, NOT_REGULAR, LIMIT (absurdly large), IO, USAGE (a line that is wrong, with
+ * its number and what to write), NOMEM.
+ */
 int as_categories_read(const char *user_file, struct as_categories **out, struct assay_error *err);
 void as_categories_free(struct as_categories **categories); /* NULL inside is fine */
 
 size_t as_categories_n(const struct as_categories *categories);
-const struct as_category *as_category_at(const struct as_categories *categories, size_t index);
-
-/* Index of the category `name`, which must be a built-in one. */
-unsigned as_category_named(const struct as_categories *categories, const char *name);
+const struct as_category *as_category_at(const struct as_categories *categories, size_t i);
+/* Index of a name, or -1. */
+int as_category_find(const struct as_categories *categories, const char *name);
 
 /*
- * The category of a function by itself. `kind`: assay_module_kind; `path`: of the module;
- * `symbol`: its linkage name, "" when unknown.
+ * What the rules say of a module as a whole; prepare it once for many functions. `kind`: enum
+ * assay_module_kind; `path`: as recorded, borrowed, "" when there is none.
  */
-unsigned as_category_of(const struct as_categories *categories, unsigned kind, const char *path,
-                        const char *symbol);
+struct as_category_module {
+    const char *path;
+    uint32_t path_n, name_at; /* without " (deleted)"; where its last part begins */
+    uint32_t home;            /* category of functions that no symbol rule claims */
+    bool open;                /* rules by symbol alone apply in it */
+    bool by_user;             /* a closed rule of the user's: not even those "in" it */
+};
+void as_category_module(const struct as_categories *categories, unsigned kind, const char *path,
+                        struct as_category_module *out);
 
-/* The category of time in a frame whose own is `own`, called by a frame of category `caller`. */
+/* Category of a function by itself; `symbol`: as linked, "" or NULL when unknown. Ends "@plt" and
+ * those that compilers add to clones (".part.0", ".constprop.0", ".cold") do not matter. */
+unsigned as_category_of_symbol(const struct as_categories *categories,
+                               const struct as_category_module *module, const char *symbol);
+
+/* The same in one step; and of a module without a function. */
+unsigned as_category_of_module(const struct as_categories *categories, unsigned kind,
+                               const char *path);
+unsigned as_category_of(const struct as_categories *categories, unsigned module_kind,
+                        const char *module_path, const char *symbol);
+
+/*
+ * Category of a frame whose own is `own`, called by a frame of category `caller` (what this
+ * function gave for that one; AS_CATEGORY_APPLICATION for the outermost frame).
+ */
 unsigned as_category_in(const struct as_categories *categories, unsigned own, unsigned caller);
 
 #endif

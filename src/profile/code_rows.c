@@ -14,6 +14,7 @@ int as_code_rows_begin(struct as_code_rows *rows, struct as_attribution *all,
 {
     const struct assay_program *program = code->program;
     *rows = (struct as_code_rows){.all = all, .code = code, .module_id = module_id};
+    as_category_module(all->categories, code->module->kind, code->module->path, &rows->category);
     rows->function_n = (uint32_t)(!code->object ? code->name.n
                                   : program     ? program->body_n
                                                 : code->function_n);
@@ -93,7 +94,6 @@ static int new_function(struct as_code_rows *rows, const struct as_place_functio
                         struct assay_error *err)
 {
     struct as_attribution *all = rows->all;
-    const struct as_tally_module *module = rows->code->module;
     char readable[4096];
     struct assay_row_function row = {.module_id = rows->module_id, .name = "[unknown]"};
     struct as_function_fact fact = {0};
@@ -108,7 +108,7 @@ static int new_function(struct as_code_rows *rows, const struct as_place_functio
         AS_TRY(add_unit(rows, from->unit, &row.unit_id, err));
     }
     fact.category =
-        as_category_of(all->categories, module->kind, module->path, from ? from->linkage_name : "");
+        as_category_of_symbol(all->categories, &rows->category, from ? from->linkage_name : NULL);
     AS_TRY(assay_experiment_add_function(all->experiment, &row, &fact.id, err));
     return as_vec_push(&all->function, fact) < 0 ? as_error_nomem(err, "the functions of a run")
                                                  : 0;

@@ -9,10 +9,12 @@
 #include "profile/attribute.h"
 
 #include "base/map.h"
+#include "profile/category.h"
 
 struct as_code_rows {
     struct as_attribution *all;
     const struct as_place_code *code;
+    struct as_category_module category; /* what the rules say of the module */
     int64_t module_id;
     uint32_t function_n;
     uint32_t *function; /* index in all->function + 1; the last is for code of no function */

@@ -85,8 +85,8 @@ static int compare_members(const void *a, const void *b)
 static int find_workers(const struct as_attribution *all, struct member *member)
 {
     const struct as_tally *tally = &all->tally;
-    const uint32_t openmp = as_category_named(all->categories, "openmp");
-    const uint32_t threads = as_category_named(all->categories, "pthread");
+    const uint32_t openmp = (uint32_t)as_category_find(all->categories, "openmp");
+    const uint32_t threads = (uint32_t)as_category_find(all->categories, "pthread");
     bool *below = as_calloc(tally->node.n, sizeof *below);
     if (!below)
         return ASSAY_ERR_NOMEM;

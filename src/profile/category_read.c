@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reads rules of categories: text of one statement a line (doc/categories.md). The files of the
+ * house and the user's have the same form; the user's rules are stronger, and the categories that
+ * he names anew are parts of the application unless he says otherwise.
+ */
+#include "profile/category_rules.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "profile/glob.h"
+#include "profile/text.h"
+
+#define CATEGORY_MAX 255
+#define NAME_MAX_B   63
+#define FILE_MAX_B   (16u << 20)
+
+/* What `absorbs` names is looked up when all categories are known. */
+struct mention {
+    const char *file;
+    unsigned line;
+    uint32_t category;
+    struct as_view words;
+};
+
+struct reader {
+    struct as_categories *c;
+    AS_VEC(struct mention) absorbs;
+    const char *file;
+    unsigned line;
+    bool user;
+    uint32_t category; /* whose statements these are, or NONE */
+    bool *absorbing;   /* [caller * n + own] */
+    struct assay_error *err;
+};
+
+#define WRONG(r, fmt, ...)                                                                         \
+    as_error_set((r)->err, ASSAY_ERR_USAGE, "%s:%u: " fmt, (r)->file, (r)->line, __VA_ARGS__)
+#define V(view) (int)(view).n, (view).p
+
+static bool word(struct as_view *rest, struct as_view *out)
+{
+    while (as_view_split(rest, ' ', out))
+        if (out->n)
+            return true;
+    return false;
+}
+
+static int find(const struct as_categories *c, struct as_view name)
+{
+    for (size_t i = 0; i < c->category.n; i++)
+        if (as_view_equal(as_view_of(c->category.at[i].name), name))
+            return (int)i;
+    return -1;
+}
+
+static int keep(struct reader *r, struct as_view text, const char **out)
+{
+    *out = as_arena_strndup(&r->c->arena, text.p, text.n);
+    return *out ? 0 : as_error_nomem(r->err, r->file);
+}
+
+/* ---- Statements --------------------------------------------------------------------------- */
+
+static bool is_name(struct as_view s)
+{
+    if (s.n == 0 || s.n > NAME_MAX_B || !islower((unsigned char)s.p[0]))
+        return false;
+    for (size_t i = 0; i < s.n; i++)
+        if (!islower((unsigned char)s.p[i]) && !isdigit((unsigned char)s.p[i]) && s.p[i] != '_')
+            return false;
+    return true;
+}
+
+static int read_category(struct reader *r, struct as_view rest)
+{
+    rest = as_view_trim(rest);
+    if (!is_name(rest))
+        return WRONG(r,
+                     "'%.*s': is not a name for a category; write up to %d lower-case letters, "
+                     "digits and '_', beginning with a letter",
+                     V(rest), NAME_MAX_B);
+    const int known = find(r->c, rest);
+    if (known >= 0) {
+        r->category = (uint32_t)known;
+        return 0;
+    }
+    if (r->c->category.n == CATEGORY_MAX)
+        return WRONG(r, "'%.*s': is one category too many; %d are allowed", V(rest), CATEGORY_MAX);
+    struct as_category it = {.meaning = "", .parent = r->user ? 0 : -1};
+    AS_TRY(keep(r, rest, &it.name));
+    it.title = it.name;
+    if (as_vec_push(&r->c->category, it) < 0)
+        return as_error_nomem(r->err, r->file);
+    r->category = (uint32_t)r->c->category.n - 1;
+    return 0;
+}
+
+static int read_title(struct reader *r, struct as_view rest)
+{
+    return keep(r, rest, &r->c->category.at[r->category].title);
+}
+
+static int read_meaning(struct reader *r, struct as_view rest)
+{
+    return keep(r, rest, &r->c->category.at[r->category].meaning);
+}
+
+/* Only of one above: so there are no circles, and whoever writes them down finds the parent first.
+ */
+static int read_parent(struct reader *r, struct as_view rest)
+{
+    const int parent = find(r->c, rest);
+    if (parent >= (int)r->category || (parent < 0 && !as_view_equal(rest, as_view_of("none"))))
+        return WRONG(r, "'parent %.*s': there is no such category above '%s'; define it before",
+                     V(rest), r->c->category.at[r->category].name);
+    r->c->category.at[r->category].parent = parent;
+    return 0;
+}
+
+static int read_absorbs(struct reader *r, struct as_view rest)
+{
+    const struct mention it = {r->file, r->line, r->category, rest};
+    return as_vec_push(&r->absorbs, it) < 0 ? as_error_nomem(r->err, r->file) : 0;
+}
+
+static int add_module(struct reader *r, struct as_view glob, bool open)
+{
+    /* What has no file goes by these names, which are no sets of letters. */
+    static const char *const nameless[] = {"[kernel]", "[vdso]", "[anon]", "[unknown]"};
+    struct as_category_rule rule = {.glob = glob,
+                                    .category = r->category,
+                                    .order = (uint32_t)r->c->module.n,
+                                    .next = AS_CATEGORY_NONE,
+                                    .literals = (uint32_t)as_glob_literals(glob),
+                                    .user = r->user,
+                                    .plain = as_glob_plain(glob),
+                                    .place = memchr(glob.p, '/', glob.n) != NULL,
+                                    .open = open};
+    for (size_t i = 0; i < sizeof nameless / sizeof *nameless; i++)
+        rule.plain |= as_view_equal(glob, as_view_of(nameless[i]));
+    return as_vec_push(&r->c->module, rule) < 0 ? as_error_nomem(r->err, r->file) : 0;
+}
+
+static int read_modules(struct reader *r, struct as_view rest, bool open)
+{
+    struct as_view glob;
+    while (word(&rest, &glob))
+        AS_TRY(add_module(r, glob, open));
+    return 0;
+}
+
+/* "m": libm.so, libm.so.6, libm-2.31.so, libm-0cf96a72.so.6 (as wheels of Python name them). */
+static int read_libraries(struct reader *r, struct as_view rest, bool open)
+{
+    static const char *const forms[] = {"lib%.*s.so", "lib%.*s.so.*", "lib%.*s-*.so*"};
+    struct as_view name;
+    while (word(&rest, &name)) {
+        if (memchr(name.p, '/', name.n))
+            return WRONG(r,
+                         "'%.*s': is a path; after 'library' write the name without 'lib' and "
+                         "'.so', or use 'module'",
+                         V(name));
+        for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+            char text[256];
+            const int n = snprintf(text, sizeof text, forms[i], V(name));
+            if (n >= (int)sizeof text)
+                return WRONG(r, "'%.*s': is too long for a library's name", V(name));
+            const char *kept;
+            AS_TRY(keep(r, (struct as_view){text, (size_t)n}, &kept));
+            AS_TRY(add_module(r, as_view_of(kept), open));
+        }
+    }
+    return 0;
+}
+
+static int add_symbol(struct reader *r, struct as_view glob, struct as_view limit)
+{
+    const struct as_category_rule rule = {.glob = glob,
+                                          .limit = limit,
+                                          .category = r->category,
+                                          .order = (uint32_t)r->c->symbol.n,
+                                          .next = AS_CATEGORY_NONE,
+                                          .literals = (uint32_t)as_glob_literals(glob),
+                                          .user = r->user,
+                                          .plain = as_glob_plain(glob)};
+    r->c->readable += as_category_readable(&rule);
+    return as_vec_push(&r->c->symbol, rule) < 0 ? as_error_nomem(r->err, r->file) : 0;
+}
+
+/* GLOB... [in MODULE...] */
+static int read_symbols(struct reader *r, struct as_view rest)
+{
+    struct as_view globs = rest, limits = {0}, at = rest, it;
+    while (word(&at, &it))
+        if (as_view_equal(it, as_view_of("in"))) {
+            globs.n = (size_t)(it.p - rest.p);
+            limits = at.p ? at : (struct as_view){"", 0};
+            break;
+        }
+    if (as_view_trim(globs).n == 0)
+        return WRONG(r, "%s: the symbols are missing; write 'symbol NAME... in MODULE...'", "'in'");
+    if (limits.p && as_view_trim(limits).n == 0)
+        return WRONG(r, "%s: a module must follow; write 'symbol NAME... in MODULE...'", "'in'");
+    do {
+        struct as_view limit = {0}, names = globs;
+        if (limits.p && !word(&limits, &limit))
+            break;
+        while (word(&names, &it))
+            AS_TRY(add_symbol(r, it, limit));
+    } while (limits.p);
+    return 0;
+}
+
+/* A routine with interfaces for C and Fortran: "MPI_Send" is also mpi_send, with one or two
+ * underscores behind, and MPI_SEND; "dgemm" only what Fortran compilers make of it, for a bare
+ * word of small letters may be anybody's. */
+static int read_routines(struct reader *r, struct as_view rest)
+{
+    struct as_view name;
+    while (word(&rest, &name)) {
+        char *lower = as_arena_alloc(&r->c->arena, name.n * 2 + 2, 1);
+        if (!lower)
+            return as_error_nomem(r->err, r->file);
+        char *upper = lower + name.n + 2;
+        bool capitals = false;
+        for (size_t i = 0; i < name.n; i++) {
+            lower[i] = (char)tolower((unsigned char)name.p[i]);
+            upper[i] = (char)toupper((unsigned char)name.p[i]);
+            capitals |= lower[i] != name.p[i];
+        }
+        lower[name.n] = lower[name.n + 1] = '_';
+        const struct as_view none = {0};
+        AS_TRY(add_symbol(r, (struct as_view){lower, name.n + 1}, none));
+        AS_TRY(add_symbol(r, (struct as_view){lower, name.n + 2}, none));
+        if (capitals) {
+            AS_TRY(add_symbol(r, name, none));
+            AS_TRY(add_symbol(r, (struct as_view){lower, name.n}, none));
+            AS_TRY(add_symbol(r, (struct as_view){upper, name.n}, none));
+        }
+    }
+    return 0;
+}
+
+/* ---- Lines -------------------------------------------------------------------------------- */
+
+enum keyword { CATEGORY, TITLE, MEANING, PARENT, ABSORBS, LIBRARY, MODULE, SYMBOL, ROUTINE };
+static const char *const keywords[] = {
+    [CATEGORY] = "category", [TITLE] = "title",     [MEANING] = "meaning",
+    [PARENT] = "parent",     [ABSORBS] = "absorbs", [LIBRARY] = "library",
+    [MODULE] = "module",     [SYMBOL] = "symbol",   [ROUTINE] = "routine"};
+#define KEYWORDS (sizeof keywords / sizeof *keywords)
+
+static int read_statement(struct reader *r, unsigned keyword, bool open, struct as_view rest)
+{
+    switch (keyword) {
+    case CATEGORY:
+        return read_category(r, rest);
+    case TITLE:
+        return read_title(r, rest);
+    case MEANING:
+        return read_meaning(r, rest);
+    case PARENT:
+        return read_parent(r, rest);
+    case ABSORBS:
+        return read_absorbs(r, rest);
+    case LIBRARY:
+        return read_libraries(r, rest, open);
+    case MODULE:
+        return read_modules(r, rest, open);
+    case SYMBOL:
+        return read_symbols(r, rest);
+    default:
+        return read_routines(r, rest);
+    }
+}
+
+static int read_line(struct reader *r, struct as_view line)
+{
+    struct as_view first;
+    if (!word(&line, &first))
+        return 0;
+    const bool open = as_view_equal(first, as_view_of("open"));
+    if (open && !word(&line, &first))
+        return WRONG(r, "'%s': 'library' or 'module' must follow", "open");
+    unsigned keyword = 0;
+    while (keyword < KEYWORDS && !as_view_equal(first, as_view_of(keywords[keyword])))
+        keyword++;
+    if (keyword == KEYWORDS)
+        return WRONG(r,
+                     "'%.*s': is no statement; write one of category, title, meaning, parent, "
+                     "absorbs, library, module, symbol, routine",
+                     V(first));
+    if (open && keyword != LIBRARY && keyword != MODULE)
+        return WRONG(r, "'open %.*s': only 'library' and 'module' can be open", V(first));
+    line = as_view_trim(line);
+    if (line.n == 0)
+        return WRONG(r, "'%.*s': something must follow it", V(first));
+    if (keyword != CATEGORY && r->category == AS_CATEGORY_NONE)
+        return WRONG(r, "'%.*s': belongs to no category; begin with a line 'category NAME'",
+                     V(first));
+    return read_statement(r, keyword, open, line);
+}
+
+/* Makes blanks of tabs and of the returns of other systems, and cuts the comment off. */
+static struct as_view clean(char *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (p[i] == '\t' || p[i] == '\r')
+            p[i] = ' ';
+        if (p[i] == '#' && (i == 0 || p[i - 1] == ' '))
+            n = i;
+    }
+    return (struct as_view){p, n};
+}
+
+static int read_text(struct reader *r, const char *file, const char *text, size_t n)
+{
+    char *copy = as_arena_strndup(&r->c->arena, text, n);
+    if (!copy)
+        return as_error_nomem(r->err, file);
+    r->file = file;
+    r->line = 0;
+    r->category = AS_CATEGORY_NONE;
+    for (char *p = copy, *end = copy + n; p < end;) {
+        char *stop = memchr(p, '\n', (size_t)(end - p));
+        stop = stop ? stop : end;
+        r->line++;
+        if (memchr(p, 0, (size_t)(stop - p)))
+            return WRONG(r, "is not text: %s; give a file of rules", "it has a byte of zero");
+        AS_TRY(read_line(r, clean(p, (size_t)(stop - p))));
+        p = stop + 1;
+    }
+    return 0;
+}
+
+static int read_user(struct reader *r, const char *path)
+{
+    char *text;
+    size_t n;
+    AS_TRY(as_text_read(path, "the file of categories", FILE_MAX_B, &text, &n, r->err));
+    r->user = true;
+    const char *file;
+    int rc = keep(r, as_view_of(path), &file);
+    if (rc == 0)
+        rc = read_text(r, file, text, n);
+    as_free(text);
+    return rc;
+}
+
+/* ---- Absorption --------------------------------------------------------------------------- */
+
+static int unknown(struct reader *r, const struct mention *m, struct as_view name)
+{
+    r->file = m->file;
+    r->line = m->line;
+    return WRONG(r, "'absorbs %.*s': there is no such category; define it by 'category %.*s'",
+                 V(name), V(name));
+}
+
+static int resolve_absorbs(struct reader *r, bool *declared)
+{
+    const size_t n = r->c->category.n;
+    as_vec_foreach (&r->absorbs, m) {
+        bool *row = r->absorbing + m->category * n;
+        struct as_view rest = m->words, name;
+        memset(row, 0, n * sizeof *row);
+        declared[m->category] = true;
+        while (word(&rest, &name)) {
+            const int own = find(r->c, name);
+            if (as_view_equal(name, as_view_of("all")))
+                memset(row, 1, n * sizeof *row);
+            else if (own >= 0)
+                row[own] = true;
+            else if (!as_view_equal(name, as_view_of("none")))
+                return unknown(r, m, name);
+        }
+    }
+    return 0;
+}
+
+/* A category without a word on it does as its nearest parent with one. */
+static void inherit_absorbs(struct reader *r, const bool *declared)
+{
+    const size_t n = r->c->category.n;
+    for (size_t i = 0; i < n; i++) {
+        const int parent = r->c->category.at[i].parent;
+        if (!declared[i] && parent >= 0)
+            memcpy(r->absorbing + i * n, r->absorbing + (size_t)parent * n, n);
+    }
+}
+
+static int resolve(struct reader *r)
+{
+    struct as_categories *c = r->c;
+    const size_t n = c->category.n;
+    bool *declared = as_arena_array(&c->arena, bool, n);
+    r->absorbing = as_arena_array(&c->arena, bool, n *n);
+    c->free = as_arena_array(&c->arena, bool, n);
+    c->in = as_arena_array(&c->arena, uint16_t, n * n);
+    if (!declared || !r->absorbing || !c->free || !c->in)
+        return as_error_nomem(r->err, "the categories");
+    for (size_t i = 0; i < n; i++)
+        for (int up = (int)i; up >= 0; up = c->category.at[up].parent)
+            c->free[i] |= up == (int)AS_CATEGORY_APPLICATION;
+    AS_TRY(resolve_absorbs(r, declared));
+    inherit_absorbs(r, declared);
+    for (size_t own = 0; own < n; own++)
+        for (size_t caller = 0; caller < n; caller++) {
+            const bool taken = r->absorbing[caller * n + own] && !c->free[own];
+            c->in[own * n + caller] = (uint16_t)(taken ? caller : own);
+            c->category.at[caller].absorbs |= taken && own != caller;
+        }
+    return 0;
+}
+
+/* ---- Order of strength -------------------------------------------------------------------- */
+
+static int stronger(uint64_t a, uint64_t b)
+{
+    return a > b ? -1 : a < b;
+}
+
+static int by_strength_symbol(const void *x, const void *y)
+{
+    const struct as_category_rule *a = x, *b = y;
+    int d = stronger(a->user, b->user);
+    d = d ? d : stronger(a->plain, b->plain);
+    d = d ? d : stronger(a->limit.n > 0, b->limit.n > 0);
+    d = d ? d : stronger(a->literals, b->literals);
+    return d ? d : stronger(b->order, a->order);
+}
+
+static int by_strength_module(const void *x, const void *y)
+{
+    const struct as_category_rule *a = x, *b = y;
+    int d = stronger(a->user, b->user);
+    d = d ? d : stronger(b->place, a->place);
+    d = d ? d : stronger(a->plain, b->plain);
+    d = d ? d : stronger(a->literals, b->literals);
+    return d ? d : stronger(b->order, a->order);
+}
+
+/* Chains are made from the weakest on, so that each begins with its strongest. */
+static int chain_symbols(struct as_categories *c, struct assay_error *err)
+{
+    memset(c->glob, 0xff, sizeof c->glob);
+    c->any = AS_CATEGORY_NONE;
+    for (size_t i = c->symbol.n; i-- > 0;) {
+        struct as_category_rule *rule = &c->symbol.at[i];
+        uint32_t *head =
+            strchr("*?[", rule->glob.p[0]) ? &c->any : &c->glob[(unsigned char)rule->glob.p[0]];
+        if (!rule->plain) {
+            rule->next = *head;
+            *head = (uint32_t)i;
+            continue;
+        }
+        rule->next = as_map_view_get(&c->plain, rule->glob);
+        if (as_map_view_put(&c->plain, rule->glob, (uint32_t)i) < 0)
+            return as_error_nomem(err, "the categories");
+    }
+    return 0;
+}
+
+static int order(struct as_categories *c, struct assay_error *err)
+{
+    qsort(c->symbol.at, c->symbol.n, sizeof *c->symbol.at, by_strength_symbol);
+    qsort(c->module.at, c->module.n, sizeof *c->module.at, by_strength_module);
+    return chain_symbols(c, err);
+}
+
+/* ---- All of it ---------------------------------------------------------------------------- */
+
+static int read_all(struct reader *r, const char *user_file)
+{
+    for (size_t i = 0; i < as_category_data_n; i++) {
+        const struct as_category_data *it = &as_category_data[i];
+        AS_TRY(read_text(r, it->name, it->text, it->n));
+    }
+    if (user_file)
+        AS_TRY(read_user(r, user_file));
+    AS_TRY(resolve(r));
+    return order(r->c, r->err);
+}
+
+int as_categories_read(const char *user_file, struct as_categories **out, struct assay_error *err)
+{
+    struct as_categories *c = as_calloc(1, sizeof *c);
+    *out = NULL;
+    if (!c)
+        return as_error_nomem(err, "the categories");
+    as_arena_init(&c->arena);
+    as_map_view_init(&c->plain);
+    struct reader r = {.c = c, .err = err};
+    const int rc = read_all(&r, user_file);
+    as_vec_fini(&r.absorbs);
+    if (rc < 0)
+        as_categories_free(&c);
+    *out = c;
+    return rc;
+}
+
+void as_categories_free(struct as_categories **categories)
+{
+    struct as_categories *c = *categories;
+    if (!c)
+        return;
+    as_map_view_fini(&c->plain);
+    as_vec_fini(&c->category);
+    as_vec_fini(&c->symbol);
+    as_vec_fini(&c->module);
+    as_arena_fini(&c->arena);
+    as_free(c);
+    *categories = NULL;
+}
