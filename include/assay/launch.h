@@ -38,7 +38,7 @@ const char *assay_launch_kind_name(unsigned kind);
 /* What was found out; nothing ran yet. */
 struct assay_launch_plan {
     uint8_t kind;            /* assay_launch_kind */
-    bool gains_privilege;    /* set-user-ID: the kernel hides what it does */
+    bool gains_privilege;    /* set-user-ID or capabilities: the kernel hides what it does */
     bool away;               /* a launcher whose ranks are not our descendants, or not all */
     char away_reason[256];   /* "srun's tasks are started by Slurm's daemon", ... */
     const char *path;        /* the file to execute, as PATH gives it */
@@ -60,6 +60,15 @@ int assay_launch_plan(const char *const *argv, struct assay_launch_plan **out,
                       struct assay_error *err);
 void assay_launch_plan_free(struct assay_launch_plan **plan); /* NULL inside is fine */
 
+/*
+ * The plan of the same launcher's command in which every rank is started through `words`
+ * (NULL-terminated): "srun -n 4 words... PROGRAM args". All parts of "A : B". Errors: USAGE for an
+ * option that is not in data/launch/ (the sentence says what to do) or when there is no program,
+ * UNSUPPORTED (programs named in a file), NOMEM. For kinds without ranks: USAGE.
+ */
+int assay_launch_wrap(const struct assay_launch_plan *plan, const char *const *words,
+                      struct assay_launch_plan **out, struct assay_error *err);
+
 /* ---- Starting and following --------------------------------------------------------------- */
 
 struct assay_launch;
@@ -67,18 +76,21 @@ struct assay_launch;
 /* All zero is the usual. */
 struct assay_launch_options {
     const char *const *environment; /* "NAME=VALUE" to add or replace, NULL-terminated; or NULL */
+    const char *preload;            /* a library after those in the user's LD_PRELOAD; or NULL */
 };
 
 /*
  * Starts a child that waits before it executes: time to open a sampler on assay_launch_pid().
- * From here on signals to us are watched (doc/launch.md says which do what), until _close.
- * Errors: LIMIT (no more processes, descriptors), NOMEM, IO.
+ * From here on signals to us are watched (doc/launch.md says which do what), until _close. The
+ * child's settings are those that this process was given: noted before main(), whatever was changed
+ * since; only the environment is that of now. `plan` and `options` are borrowed during the call.
+ * Errors: LIMIT (no more processes, descriptors), USAGE (another launch is open), NOMEM, IO.
  */
 int assay_launch_start(const struct assay_launch_plan *plan,
                        const struct assay_launch_options *options, struct assay_launch **out,
                        struct assay_error *err);
 /* Lets it execute, and waits until it has. Errors: those of the plan, LIMIT (arguments too long),
- * IO; there is no process then. */
+ * IO; there is no process then, and _close is all that is left to do. */
 int assay_launch_go(struct assay_launch *launch, struct assay_error *err);
 
 /*
@@ -110,7 +122,9 @@ struct assay_launch_outcome {
     bool interrupted; /* Ctrl-C was pressed at least once, or a signal to end it came to us */
     int exit_code;    /* 0 to 255 */
     int exit_signal;
-    unsigned interrupts;       /* Ctrl-C in a row, each within two seconds of the one before */
+    /* Ctrl-C in a row, each within two seconds of the one before. Never more is done by us: to kill
+     * a program that does not listen is its user's choice (assay_launch_signal). */
+    unsigned interrupts;
     uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC: when it was let go or attached; the end */
     /* Of the child and of all it waited for; zero of an attached process. */
     uint64_t user_ns, system_ns, resident_max_b, fault_major_n, fault_minor_n;
@@ -144,10 +158,11 @@ bool assay_launch_rank_of_process(pid_t pid, struct assay_launch_rank *out);
 
 /* ---- The environment ---------------------------------------------------------------------- */
 
-/* Whether a variable of this name has to do with speed (OMP_*, OMPI_*, LD_*, ...). */
+/* Whether a variable has to do with speed (OMP_NUM_THREADS, LD_PRELOAD, ...), by
+ * data/launch/environment.txt. `name` may be followed by "=VALUE". */
 bool assay_launch_variable_matters(const char *name);
-/* Digest of all variables (NULL-terminated; NULL = ours) but those that differ from one shell to
- * the next, 16 hexadecimal digits and a zero. */
+/* Digest of all variables (NULL-terminated, in any order; NULL = ours) but those that differ from
+ * one shell to the next: 16 hexadecimal digits and a zero. */
 void assay_launch_environment_digest(const char *const *environment, char out[17]);
 
 #ifdef __cplusplus

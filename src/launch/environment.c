@@ -1,56 +1,51 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The environment of a run: which variables have to do with speed, and a digest of all that could.
+ * The environment of a run: which variables have to do with speed, and a digest of all that may.
+ * The patterns are data/launch/environment.txt.
  */
+#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <assay/launch.h>
+#include "launch/data.h"
+#include "launch/internal.h"
 
-/* Beginnings of names. */
-static const char *const matters[] = {
-    "OMP_",    "GOMP_", "KMP_",     "OMPI_MCA_", "PRTE_MCA_", "PMIX_MCA_", "MPICH_",
-    "I_MPI_",  "FI_",   "UCX_",     "MKL_",      "OPENBLAS_", "BLIS_",     "GOTO_",
-    "MALLOC_", "LD_",   "GLIBC_",   "SLURM_CPU", "PBS_NUM",   "CUDA_",     "NCCL_",
-    "HIP_",    "ROCR_", "NUMEXPR_", "VECLIB_",   "TBB_",      "GFORTRAN_"};
-
-/* Differ from one shell or terminal to the next and change no program's speed. */
-static const char *const passing[] = {
-    "SSH_",  "XDG_", "DBUS_", "WINDOWID", "TERM",   "COLUMNS",       "LINES",   "SHLVL", "OLDPWD",
-    "PWD=",  "_=",   "PS1",   "LS_COLOR", "TMUX",   "STY=",          "GPG_",    "TTY",   "DISPLAY",
-    "COLOR", "VTE_", "LESS",  "PAGER",    "EDITOR", "INVOCATION_ID", "JOURNAL_"};
-
-static bool begins(const char *name, const char *const *list, size_t n)
+/* `name` may be followed by "=VALUE". */
+static bool fits_any(const char *name, const char *const *pattern)
 {
-    for (size_t i = 0; i < n; i++)
-        if (strncmp(name, list[i], strlen(list[i])) == 0)
+    const size_t n = strcspn(name, "=");
+    for (; *pattern; pattern++) {
+        const size_t length = strlen(*pattern), star = length && (*pattern)[length - 1] == '*';
+        if (star ? n >= length - 1 && memcmp(name, *pattern, length - 1) == 0
+                 : n == length && memcmp(name, *pattern, n) == 0)
             return true;
+    }
     return false;
 }
 
 bool assay_launch_variable_matters(const char *name)
 {
-    return begins(name, matters, sizeof matters / sizeof *matters);
+    return fits_any(name, as_launch_speed);
 }
 
-/* FNV-1a of one variable; all are added up, so that their order does not count. */
+/* FNV-1a, and then a mixing, because the sums of plain FNV of similar texts are alike. */
 static uint64_t hash_of(const char *text)
 {
-    uint64_t hash = 0xcbf29ce484222325u;
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
     for (; *text; text++)
-        hash = (hash ^ (uint8_t)*text) * 0x100000001b3u;
-    return hash;
+        hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
+    hash = (hash ^ hash >> 33) * UINT64_C(0xff51afd7ed558ccd);
+    return hash ^ hash >> 33;
 }
 
 void assay_launch_environment_digest(const char *const *environment, char out[17])
 {
-    uint64_t sum = 0;
+    uint64_t sum = 0; /* so that the order does not count */
     if (!environment)
         environment = (const char *const *)environ;
     for (; *environment; environment++)
-        if (!begins(*environment, passing, sizeof passing / sizeof *passing))
+        if (!fits_any(*environment, as_launch_shell))
             sum += hash_of(*environment);
-    snprintf(out, 17, "%016llx", (unsigned long long)sum);
+    snprintf(out, 17, "%016" PRIx64, sum);
 }

@@ -5,6 +5,7 @@
  * ago is safe whatever happens to this process.
  */
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -18,6 +19,8 @@
 /* Between two looks at the kernel's buffers, and two flushes of the stream. */
 #define LOOK_MS  100
 #define FLUSH_NS 1000000000
+/* Ctrl-C in a row end a program that does not listen. */
+#define KILL_AFTER 3
 
 struct recording {
     struct assay_experiment *experiment;
@@ -150,6 +153,13 @@ static bool time_is_over(const struct recording *r)
            (double)(monotonic_ns() - r->begin_ns) >= r->request->duration_s * 1e9;
 }
 
+static int kill_deaf(struct recording *r, struct assay_error *err)
+{
+    if (!r->plan || assay_launch_outcome(r->launch)->interrupts < KILL_AFTER)
+        return 0;
+    return assay_launch_signal(r->launch, SIGKILL, err);
+}
+
 static int record_until_end(struct recording *r, struct assay_error *err)
 {
     int64_t flushed = monotonic_ns();
@@ -162,6 +172,7 @@ static int record_until_end(struct recording *r, struct assay_error *err)
             r->ended = assay_launch_outcome(r->launch)->left;
             return 0;
         }
+        AS_TRY(kill_deaf(r, err));
         if (time_is_over(r)) {
             r->ended = true;
             return 0;
@@ -246,6 +257,7 @@ static void wait_for_end(struct recording *r)
     struct assay_error ignored;
     while (r->launch && r->plan && assay_launch_pid(r->launch) > 0 &&
            assay_launch_outcome(r->launch)->start_ns && !assay_launch_outcome(r->launch)->over) {
+        (void)kill_deaf(r, &ignored);
         if (assay_launch_step(r->launch, &ignored) != 0)
             usleep(1000 * LOOK_MS / 10);
     }

@@ -263,16 +263,16 @@ hot() { query x.assay "SELECT exclusive_pct > 90 FROM v_functions WHERE name = '
     head -c 18 burn >arm && printf '\267\000' >>arm && tail -c +21 burn >>arm && chmod +x arm
     head -c 4 burn >small && printf '\001' >>small && tail -c +6 burn >>small && chmod +x small
     head -c 20 burn >cut && chmod +x cut
-    refused 2 "assay: no-such-command: no such command in PATH; *" -- no-such-command
+    refused 2 "assay: no-such-command: no such command in the directories of PATH; *" -- no-such-command
     refused 2 "assay: ./nothing: cannot be executed: No such file*" -- ./nothing
     refused 2 "assay: ./directory: is a directory*" -- ./directory
-    refused 2 "assay: ./text: is neither a program nor a script*" -- ./text
+    refused 2 "assay: ./text: is a text whose first line does not say what runs it*" -- ./text
     refused 2 "assay: ./empty: is empty*" -- ./empty
-    refused 2 "assay: ./lost: its first line asks for the interpreter /no/such/interpreter*" -- ./lost
-    refused 2 "assay: ./not-executable: may not be executed*" -- ./not-executable
-    refused 2 "assay: ./arm: is for another processor*" -- ./arm
-    refused 2 "assay: ./small: is a 32-bit program*" -- ./small
-    refused 2 "assay: ./cut: ends within its ELF header*" -- ./cut
+    refused 2 "assay: ./lost: is a script for '/no/such/interpreter', which cannot be found*" -- ./lost
+    refused 2 "assay: ./not-executable: is not executable*" -- ./not-executable
+    refused 2 "assay: ./arm: is an ELF file for AArch64*" -- ./arm
+    refused 2 "assay: ./small: is a 32-bit ELF file*" -- ./small
+    refused 2 "assay: ./cut: is truncated*" -- ./cut
     [ -z "$(ls -d ./*.assay 2>/dev/null)" ] || fails "left behind: $(ls -d ./*.assay)"
 }
 @test "profile: wrong arguments" {
@@ -281,7 +281,7 @@ hot() { query x.assay "SELECT exclusive_pct > 90 FROM v_functions WHERE name = '
     refused 2 "assay: --rate: 'fast' is no rate*" --rate fast -- ./burn
     refused 2 "assay: --duration: 'long' is no time*" --duration long -- ./burn
     refused 2 "assay: --max-size: '3X' is no size*" --max-size 3X -- ./burn
-    refused 2 "assay: process 999999999: there is none*" --pid 999999999
+    refused 2 "assay: process 999999999: there is no such process*" --pid 999999999
     refused 2 "assay: /nowhere: *" --categories /nowhere -- ./burn
 }
 @test "profile: an experiment that is there is replaced only by --force" {

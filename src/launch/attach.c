@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A process that runs already: whether it can be observed, and when it ends. It is looked at
+ * through /proc and a pidfd; nothing is done to it. Source: proc(5), pidfd_open(2) (Linux 5.3;
+ * older kernels: /proc is read now and then).
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "launch/internal.h"
+#include "object/executable.h"
+
+/* Flag in /proc/PID/stat (PF_KTHREAD of the kernel's sched.h). */
+#define KERNEL_THREAD 0x00200000u
+
+/* What /proc/PID/stat and status tell. */
+struct process {
+    char state;
+    bool kernel;
+    uint64_t start;
+    pid_t group; /* it is a thread of */
+    uid_t user;
+};
+
+static bool read_text(pid_t pid, const char *name, char *text, size_t n)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t got = fd < 0 ? -1 : read(fd, text, n - 1);
+    if (fd >= 0)
+        close(fd);
+    text[got > 0 ? got : 0] = 0;
+    return got > 0;
+}
+
+/* "PID (NAME) STATE PPID ...": the name may hold anything, so its end is the last bracket. */
+static bool read_stat(pid_t pid, struct process *out)
+{
+    char text[1024];
+    if (!read_text(pid, "stat", text, sizeof text))
+        return false;
+    char *at = strrchr(text, ')');
+    if (!at || at[1] != ' ' || !at[2])
+        return false;
+    out->state = at[2];
+    at += 3;
+    for (int field = 4; field <= 22 && *at; field++) {
+        const uint64_t value = strtoull(at, &at, 10);
+        if (field == 9)
+            out->kernel = value & KERNEL_THREAD;
+        if (field == 22)
+            out->start = value;
+    }
+    return true;
+}
+
+static uint64_t status_number(const char *text, const char *key)
+{
+    const char *at = strstr(text, key);
+    return at ? strtoull(at + strlen(key), NULL, 10) : 0;
+}
+
+static bool read_process(pid_t pid, struct process *out)
+{
+    char text[2048];
+    memset(out, 0, sizeof *out);
+    if (!read_stat(pid, out) || !read_text(pid, "status", text, sizeof text))
+        return false;
+    out->group = (pid_t)status_number(text, "\nTgid:");
+    out->user = (uid_t)status_number(text, "\nUid:");
+    return true;
+}
+
+static int refuse_access(pid_t pid, const struct process *process, struct assay_error *err)
+{
+    const struct passwd *owner = getpwuid(process->user);
+    if (process->user != geteuid())
+        return as_error_set(err, ASSAY_ERR_PERMISSION,
+                            "process %d: belongs to user %s (%u), not to you; run as that user or "
+                            "as root (sudo)",
+                            (int)pid, owner ? owner->pw_name : "?", (unsigned)process->user);
+    return as_error_set(err, ASSAY_ERR_PERMISSION,
+                        "process %d: is yours but protected (it has or had more privileges, or "
+                        "made itself undumpable); run as root (sudo)",
+                        (int)pid);
+}
+
+/* The program must be of a kind that can be analysed. */
+static int check_program(pid_t pid, const struct process *process, struct assay_error *err)
+{
+    char path[64], target[4096];
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+    const ssize_t n = readlink(path, target, sizeof target - 1);
+    if (n < 0)
+        return errno == EACCES || errno == EPERM
+                   ? refuse_access(pid, process, err)
+                   : as_error_set(err, ASSAY_ERR_NOT_FOUND,
+                                  "process %d: there is no such process any more: it has just "
+                                  "ended; name one that runs",
+                                  (int)pid);
+    target[n] = 0;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0; /* executable but not readable: its code will be nameless, its time is seen */
+    struct as_executable ignored;
+    const int rc = as_executable_read(target, fd, &ignored, err);
+    close(fd);
+    return rc;
+}
+
+static int check(pid_t pid, struct process *process, struct assay_error *err)
+{
+    if (pid <= 0)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "process %d: is not the number of a process; see ps -e", (int)pid);
+    if (pid == getpid())
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "process %d: is assay itself; name the process of another program",
+                            (int)pid);
+    if (!read_process(pid, process))
+        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+                            "process %d: there is no such process: it has ended, never was, or "
+                            "runs in another container or on another machine; see ps -e",
+                            (int)pid);
+    if (process->group != pid)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "process %d: is a thread of process %d; name that one", (int)pid,
+                            (int)process->group);
+    if (process->state == 'Z' || process->state == 'X')
+        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+                            "process %d: has ended already (its parent has not taken note yet); "
+                            "name one that runs",
+                            (int)pid);
+    if (process->kernel)
+        return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+                            "process %d: is a thread of the kernel, not a program; name a program",
+                            (int)pid);
+    return check_program(pid, process, err);
+}
+
+bool as_attached_ended(const struct assay_launch *launch)
+{
+    struct process now = {0};
+    return !read_stat(launch->pid, &now) || now.start != launch->attached_start ||
+           now.state == 'Z' || now.state == 'X';
+}
+
+int assay_launch_attach(pid_t pid, struct assay_launch **out, struct assay_error *err)
+{
+    struct process process = {0};
+    char name[64];
+    *out = NULL;
+    AS_TRY(check(pid, &process, err));
+    snprintf(name, sizeof name, "process %d", (int)pid);
+    int rc = as_launch_new(name, out, err);
+    struct assay_launch *l = *out;
+    if (rc == 0) {
+        l->attached = l->let_go = true;
+        l->pid = pid;
+        l->attached_start = process.start;
+        l->outcome.start_ns = as_launch_now_ns();
+        l->end = (int)syscall(SYS_pidfd_open, pid, 0);
+        if (l->end >= 0)
+            rc = as_launch_add_fd(l, l->end, err);
+    }
+    if (rc < 0)
+        assay_launch_close(out);
+    return rc;
+}

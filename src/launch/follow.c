@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Following a program to its end: signals that come to us meanwhile, and what became of it.
+ *
+ * Ctrl-C goes from the terminal to the whole group in front, so the program has it already; we note
+ * it and go on, for the program may answer it as it likes. What was sent to us alone is passed on.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "launch/internal.h"
+
+#define IN_A_ROW_NS 2000000000u
+
+uint64_t as_launch_now_ns(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* ---- Making and closing --------------------------------------------------------------------- */
+
+int as_launch_add_fd(struct assay_launch *launch, int fd, struct assay_error *err)
+{
+    struct epoll_event event = {.events = EPOLLIN};
+    if (epoll_ctl(launch->fd, EPOLL_CTL_ADD, fd, &event) == 0)
+        return 0;
+    return as_error_set(err, ASSAY_ERR_LIMIT,
+                        "%s: cannot be followed: %s; see /proc/sys/fs/epoll/max_user_watches",
+                        launch->name, strerror(errno));
+}
+
+int as_launch_new(const char *name, struct assay_launch **out, struct assay_error *err)
+{
+    *out = NULL;
+    AS_TRY(as_watch_begin(err));
+    struct assay_launch *l = *out = as_calloc(1, sizeof *l);
+    if (!l) {
+        as_watch_end();
+        return as_error_nomem(err, name);
+    }
+    snprintf(l->name, sizeof l->name, "%s", name);
+    l->gate = l->failure = l->end = -1;
+    l->fd = epoll_create1(EPOLL_CLOEXEC);
+    if (l->fd < 0)
+        return as_error_set(err, ASSAY_ERR_LIMIT,
+                            "%s: cannot be followed: %s; raise the limit of open files with "
+                            "'ulimit -n'",
+                            name, strerror(errno));
+    return as_launch_add_fd(l, as_watch_fd(), err);
+}
+
+static void close_one(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
+void assay_launch_close(struct assay_launch **launch)
+{
+    struct assay_launch *l = *launch;
+    if (!l)
+        return;
+    close_one(l->gate); /* a child that still waits there sees it and goes */
+    if (l->pid && !l->attached && !l->let_go)
+        while (waitpid(l->pid, NULL, 0) < 0 && errno == EINTR)
+            ;
+    close_one(l->failure);
+    close_one(l->end);
+    close_one(l->fd);
+    as_watch_end();
+    as_free(l);
+    *launch = NULL;
+}
+
+pid_t assay_launch_pid(const struct assay_launch *launch)
+{
+    return launch->pid;
+}
+
+int assay_launch_fd(const struct assay_launch *launch)
+{
+    return launch->fd;
+}
+
+/* ---- Signals -------------------------------------------------------------------------------- */
+
+static void note_interrupt(struct assay_launch *l)
+{
+    const uint64_t now = as_launch_now_ns();
+    struct assay_launch_outcome *o = &l->outcome;
+    o->interrupts = now - l->last_interrupt_ns < IN_A_ROW_NS ? o->interrupts + 1 : 1;
+    l->last_interrupt_ns = now;
+}
+
+static void end_now(struct assay_launch *l)
+{
+    l->outcome.over = true;
+    l->outcome.end_ns = as_launch_now_ns();
+}
+
+static bool is_to_end(int signal)
+{
+    return signal == SIGINT || signal == SIGQUIT || signal == SIGTERM || signal == SIGHUP;
+}
+
+static void take_signal(struct assay_launch *l, const struct as_watch_signal *got)
+{
+    if (!as_watch_forwards(got->signal))
+        return; /* SIGCHLD woke us, that is all */
+    if (is_to_end(got->signal))
+        l->outcome.interrupted = true;
+    if (got->signal == SIGINT)
+        note_interrupt(l);
+    if (l->outcome.over)
+        return;
+    if (l->attached) {
+        if (is_to_end(got->signal)) {
+            l->outcome.left = true;
+            end_now(l);
+        }
+    } else if (!got->by_kernel && l->pid) {
+        kill(l->pid, got->signal);
+    }
+}
+
+int assay_launch_signal(struct assay_launch *launch, int signal, struct assay_error *err)
+{
+    if (launch->attached)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "%s: was not started here, so no signal is sent to it; use kill(1)",
+                            launch->name);
+    if (launch->outcome.over || !launch->pid)
+        return 0;
+    if (kill(launch->pid, signal) == 0 || errno == ESRCH)
+        return 0;
+    return as_error_set(err, errno == EPERM ? ASSAY_ERR_PERMISSION : ASSAY_ERR_IO,
+                        "%s: signal %d cannot be sent to process %d: %s; end it with kill(1) as "
+                        "its user",
+                        launch->name, signal, (int)launch->pid, strerror(errno));
+}
+
+/* ---- The end -------------------------------------------------------------------------------- */
+
+static uint64_t time_ns(struct timeval t)
+{
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_usec * 1000u;
+}
+
+static void take_end(struct assay_launch *l, int status, const struct rusage *usage)
+{
+    struct assay_launch_outcome *o = &l->outcome;
+    end_now(l);
+    o->exited = WIFEXITED(status);
+    o->signalled = WIFSIGNALED(status);
+    o->exit_code = o->exited ? WEXITSTATUS(status) : 0;
+    o->exit_signal = o->signalled ? WTERMSIG(status) : 0;
+    o->core_dumped = o->signalled && WCOREDUMP(status);
+    o->user_ns = time_ns(usage->ru_utime);
+    o->system_ns = time_ns(usage->ru_stime);
+    o->resident_max_b = (uint64_t)usage->ru_maxrss * 1024; /* Linux counts KiB */
+    o->fault_major_n = (uint64_t)usage->ru_majflt;
+    o->fault_minor_n = (uint64_t)usage->ru_minflt;
+    o->switch_voluntary_n = (uint64_t)usage->ru_nvcsw;
+    o->switch_involuntary_n = (uint64_t)usage->ru_nivcsw;
+}
+
+/* Of a child, what it was and used is for us alone to ask. */
+static int look_for_end(struct assay_launch *l, struct assay_error *err)
+{
+    int status;
+    struct rusage usage;
+    if (l->attached) {
+        if (as_attached_ended(l))
+            end_now(l);
+        return 0;
+    }
+    const pid_t got = wait4(l->pid, &status, WNOHANG, &usage);
+    if (got == l->pid) {
+        take_end(l, status, &usage);
+    } else if (got < 0 && errno != EINTR) {
+        const int why = errno;
+        end_now(l);
+        return as_error_set(err, ASSAY_ERR_IO,
+                            "%s: process %d cannot be waited for: %s; its exit status is lost",
+                            l->name, (int)l->pid, strerror(why));
+    }
+    return 0;
+}
+
+int assay_launch_step(struct assay_launch *launch, struct assay_error *err)
+{
+    struct as_watch_signal got;
+    while (as_watch_next(&got))
+        take_signal(launch, &got);
+    if (!launch->outcome.over)
+        AS_TRY(look_for_end(launch, err));
+    return launch->outcome.over ? 0 : 1;
+}
+
+const struct assay_launch_outcome *assay_launch_outcome(const struct assay_launch *launch)
+{
+    return &launch->outcome;
+}
+
+int assay_launch_exit_status(const struct assay_launch_outcome *outcome)
+{
+    if (outcome->signalled)
+        return 128 + outcome->exit_signal;
+    return outcome->exited ? outcome->exit_code : 0;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The settings that a program inherits through execve(2) and that a tool changes for itself (a
+ * signal ignored, a limit raised): noted before main(), so that the observed program gets those
+ * that its user meant for it. Directory, descriptors and group are not touched by anyone here.
+ */
+#include <stddef.h>
+#include <sys/resource.h>
+
+#include "launch/internal.h"
+
+/* Written before main(), read-only afterwards. */
+static struct {
+    bool ignored[NSIG];
+    sigset_t mask;
+    struct rlimit limit[RLIM_NLIMITS];
+    bool limit_known[RLIM_NLIMITS];
+} given;
+
+__attribute__((constructor)) static void note(void)
+{
+    for (int i = 1; i < NSIG; i++) {
+        struct sigaction action;
+        given.ignored[i] = sigaction(i, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+    }
+    sigprocmask(SIG_SETMASK, NULL, &given.mask);
+    for (int i = 0; i < RLIM_NLIMITS; i++)
+        given.limit_known[i] = getrlimit((__rlimit_resource_t)i, &given.limit[i]) == 0;
+}
+
+void as_given_restore(void)
+{
+    for (int i = 1; i < NSIG; i++) {
+        struct sigaction action = {.sa_handler = given.ignored[i] ? SIG_IGN : SIG_DFL};
+        sigaction(i, &action, NULL); /* fails for those that cannot be changed: they were not */
+    }
+    for (int i = 0; i < RLIM_NLIMITS; i++) {
+        struct rlimit now;
+        if (given.limit_known[i] && getrlimit((__rlimit_resource_t)i, &now) == 0 &&
+            (now.rlim_cur != given.limit[i].rlim_cur || now.rlim_max != given.limit[i].rlim_max))
+            setrlimit((__rlimit_resource_t)i, &given.limit[i]);
+    }
+}
+
+const sigset_t *as_given_mask(void)
+{
+    return &given.mask;
+}
+
+bool as_given_ignores(int signal)
+{
+    return signal > 0 && signal < NSIG && given.ignored[signal];
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which file the name of a command means: the rules of execvp(3), without executing anything.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/str.h"
+#include "launch/internal.h"
+
+/* What execvp uses where there is no PATH (confstr(_CS_PATH)). */
+#define DEFAULT_PATH "/bin:/usr/bin"
+
+/* Executable by us as we are now. */
+static bool may_execute(const char *path)
+{
+    return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0;
+}
+
+/* "DIRECTORY/NAME" into `out`; an empty directory is the current one. */
+static void join(struct as_str *out, struct as_view directory, const char *name)
+{
+    as_str_clear(out);
+    as_str_append(out, directory.p, directory.n);
+    if (directory.n)
+        as_str_appendz(out, "/");
+    as_str_appendz(out, name);
+}
+
+/* The first executable file of PATH into `out`; *forbidden: a file was there that is not. */
+static bool search(const char *name, struct as_str *out, bool *forbidden)
+{
+    const char *list = getenv("PATH");
+    struct as_view rest = as_view_of(list ? list : DEFAULT_PATH), part;
+    *forbidden = false;
+    while (as_view_split(&rest, ':', &part)) {
+        struct stat st;
+        join(out, part, name);
+        if (out->failed || stat(as_str_z(out), &st) < 0 || !S_ISREG(st.st_mode))
+            continue;
+        if (may_execute(as_str_z(out)))
+            return true;
+        *forbidden = true;
+    }
+    return false;
+}
+
+bool as_path_has(const char *name)
+{
+    struct as_str found = {0};
+    bool forbidden;
+    const bool has = strchr(name, '/') ? may_execute(name) : search(name, &found, &forbidden);
+    as_str_fini(&found);
+    return has;
+}
+
+static int say_not_there(const char *name, bool forbidden, struct assay_error *err)
+{
+    struct stat st;
+    if (forbidden)
+        return as_error_set(err, ASSAY_ERR_PERMISSION,
+                            "%s: is in PATH but not executable; make it so with 'chmod +x', or "
+                            "name another",
+                            name);
+    if (stat(name, &st) == 0 && S_ISREG(st.st_mode))
+        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+                            "%s: no such command in the directories of PATH; for the file in this "
+                            "directory write ./%s",
+                            name, name);
+    return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+                        "%s: no such command in the directories of PATH; check the name, load its "
+                        "module, or give its path",
+                        name);
+}
+
+/* A path with a slash, or one that PATH gave. */
+static int check_file(const char *path, struct assay_error *err)
+{
+    struct stat st;
+    if (stat(path, &st) < 0)
+        return as_error_set(err,
+                            errno == EACCES    ? ASSAY_ERR_PERMISSION
+                            : errno == ENOENT  ? ASSAY_ERR_NOT_FOUND
+                            : errno == ENOTDIR ? ASSAY_ERR_NOT_FOUND
+                                               : ASSAY_ERR_IO,
+                            "%s: cannot be executed: %s; check the path", path, strerror(errno));
+    if (S_ISDIR(st.st_mode))
+        return as_error_set(err, ASSAY_ERR_NOT_REGULAR,
+                            "%s: is a directory, not a program; name a program in it", path);
+    if (!S_ISREG(st.st_mode))
+        return as_error_set(err, ASSAY_ERR_NOT_REGULAR,
+                            "%s: is not a regular file, so it cannot be executed; name a program",
+                            path);
+    if (may_execute(path))
+        return 0;
+    if (st.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH))
+        return as_error_set(err, ASSAY_ERR_PERMISSION,
+                            "%s: is not executable by you: %s; ask its owner, or, if its file "
+                            "system is mounted with noexec, copy it elsewhere",
+                            path, strerror(errno));
+    return as_error_set(err, ASSAY_ERR_PERMISSION,
+                        "%s: is not executable; make it so with 'chmod +x %s'", path, path);
+}
+
+int as_path_find(struct as_plan *plan, const char *name, const char **out, struct assay_error *err)
+{
+    struct as_str found = {0};
+    bool forbidden = false;
+    if (!name || !name[0])
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "no command is named; write it behind the options, as in '-- "
+                            "./program arguments'");
+    if (strchr(name, '/')) {
+        as_str_appendz(&found, name);
+    } else if (!search(name, &found, &forbidden)) {
+        const bool failed = found.failed;
+        as_str_fini(&found);
+        return failed ? as_error_nomem(err, name) : say_not_there(name, forbidden, err);
+    }
+    *out = as_plan_keep(plan, as_str_z(&found));
+    const bool failed = found.failed || !*out;
+    as_str_fini(&found);
+    return failed ? as_error_nomem(err, name) : check_file(*out, err);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The rank of a process, from the variables in which launchers tell it. Sources: mpirun(1) of Open
+ * MPI, the PMI and Hydra documents of MPICH, srun(1), flux-run(1), jsrun, PALS, MVAPICH2's guide.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "launch/internal.h"
+
+/* An environment is one block of at most so much; the kernel's own limit is 6 MiB. */
+#define ENVIRONMENT_MOST_B (8u << 20)
+
+struct block {
+    const char *p;
+    size_t n;
+};
+
+static const char *value_of(const struct block *block, const char *name)
+{
+    const size_t length = strlen(name);
+    for (size_t at = 0; at < block->n;) {
+        const char *here = block->p + at;
+        const size_t n = strnlen(here, block->n - at);
+        if (n == block->n - at)
+            return NULL; /* no zero: the last one may be cut */
+        if (n > length && here[length] == '=' && memcmp(here, name, length) == 0)
+            return here + length + 1;
+        at += n + 1;
+    }
+    return NULL;
+}
+
+/* A number that is not negative, or -1. */
+static int64_t number_of(const struct block *block, const char *name)
+{
+    const char *text = name ? value_of(block, name) : NULL;
+    char *end;
+    if (!text || *text < '0' || *text > '9')
+        return -1;
+    const long long value = strtoll(text, &end, 10);
+    return *end ? -1 : value;
+}
+
+struct known {
+    const char *launcher, *rank, *size, *local_rank, *local_size;
+};
+
+/* Those that start ranks within a task of another come before that other, whose variables are
+ * inherited: mpirun's daemons are tasks of srun, and each has SLURM_PROCID. */
+static const struct known first[] = {
+    {"jsrun", "JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_LOCAL_RANK",
+     "JSM_NAMESPACE_LOCAL_SIZE"},
+    {"openmpi", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
+     "OMPI_COMM_WORLD_LOCAL_SIZE"},
+    {"mvapich", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_LOCAL_RANK",
+     "MV2_COMM_WORLD_LOCAL_SIZE"},
+    {"flux", "FLUX_TASK_RANK", "FLUX_JOB_SIZE", "FLUX_TASK_LOCAL_ID", NULL},
+    {"pals", "PALS_RANKID", "PMI_SIZE", "PALS_LOCAL_RANKID", "PMI_LOCAL_SIZE"},
+};
+static const struct known hydra = {"mpich", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID",
+                                   "MPI_LOCALNRANKS"};
+static const struct known slurm = {"srun", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID",
+                                   NULL};
+static const struct known pmix = {"pmix", "PMIX_RANK", NULL, NULL, NULL};
+
+static bool take(const struct block *block, const struct known *known,
+                 struct assay_launch_rank *out)
+{
+    const int64_t rank = number_of(block, known->rank);
+    if (rank < 0)
+        return false;
+    *out = (struct assay_launch_rank){.rank = rank,
+                                      .size = number_of(block, known->size),
+                                      .local_rank = number_of(block, known->local_rank),
+                                      .local_size = number_of(block, known->local_size),
+                                      .launcher = known->launcher};
+    return true;
+}
+
+/* The `node`-th number of Slurm's "2(x3),1": tasks on nodes 0, 1 and 2 are 2, on node 3 one. */
+static int64_t tasks_on(const char *list, int64_t node)
+{
+    while (list && *list >= '0' && *list <= '9' && node >= 0) {
+        char *end;
+        const long long tasks = strtoll(list, &end, 10);
+        long long times = 1;
+        if (strncmp(end, "(x", 2) == 0) {
+            times = strtoll(end + 2, &end, 10);
+            end += *end == ')';
+        }
+        if (node < times)
+            return tasks;
+        node -= times;
+        list = *end == ',' ? end + 1 : NULL;
+    }
+    return -1;
+}
+
+/*
+ * A batch script and an interactive shell have SLURM_PROCID 0 though they are no tasks: their steps
+ * have names, or numbers from 0xfffffff0 on.
+ */
+static bool take_slurm(const struct block *block, struct assay_launch_rank *out)
+{
+    int64_t step = number_of(block, "SLURM_STEP_ID");
+    if (step < 0)
+        step = number_of(block, "SLURM_STEPID");
+    if (step < 0 || step >= 0xfffffff0 || !take(block, &slurm, out))
+        return false;
+    if (out->size < 0)
+        out->size = number_of(block, "SLURM_NTASKS");
+    out->local_size =
+        tasks_on(value_of(block, "SLURM_STEP_TASKS_PER_NODE"), number_of(block, "SLURM_NODEID"));
+    return true;
+}
+
+bool assay_launch_rank_of(const char *environment, size_t n, struct assay_launch_rank *out)
+{
+    const struct block block = {environment, n};
+    for (size_t i = 0; i < sizeof first / sizeof *first; i++)
+        if (take(&block, &first[i], out))
+            return true;
+    /* srun speaks PMI too, with the same numbers; only Hydra says a local one of its own. */
+    if (number_of(&block, "MPI_LOCALRANKID") >= 0 && take(&block, &hydra, out))
+        return true;
+    if (take_slurm(&block, out) || take(&block, &hydra, out) || take(&block, &pmix, out))
+        return true;
+    *out = (struct assay_launch_rank){-1, -1, -1, -1, NULL};
+    return false;
+}
+
+bool assay_launch_rank_of_process(pid_t pid, struct assay_launch_rank *out)
+{
+    char path[64], *text = NULL;
+    size_t n = 0, room = 0;
+    ssize_t got = 0;
+    *out = (struct assay_launch_rank){-1, -1, -1, -1, NULL};
+    snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    do {
+        if (n == room) {
+            room = room ? 2 * room : 16u << 10;
+            char *grown = room > ENVIRONMENT_MOST_B ? NULL : as_realloc(text, room, 1);
+            if (!grown)
+                break;
+            text = grown;
+        }
+        got = read(fd, text + n, room - n);
+        n += got > 0 ? (size_t)got : 0;
+    } while (got > 0);
+    close(fd);
+    const bool found = text && assay_launch_rank_of(text, n, out);
+    as_free(text);
+    return found;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Signals that come to us while a program runs: handlers note number and origin in a pipe, which
+ * the run loop reads. Handlers, and not signalfd(2), because threads that were there before would
+ * take a signal that only we block. One watch in a process, since handlers are of the process.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "launch/internal.h"
+
+enum action {
+    FORWARDED = 1, /* to the child, when it came to us alone */
+    NOTED,
+};
+
+/* What is not here keeps its action: Ctrl-Z stops the whole group, and fg continues it. */
+static const struct {
+    uint8_t signal, action;
+} watched[] = {
+    {SIGINT, FORWARDED},  {SIGQUIT, FORWARDED}, {SIGTERM, FORWARDED}, {SIGHUP, FORWARDED},
+    {SIGUSR1, FORWARDED}, {SIGUSR2, FORWARDED}, {SIGCHLD, NOTED},
+};
+#define WATCHED_N (sizeof watched / sizeof *watched)
+
+static struct {
+    bool on;
+    int in, out; /* the pipe; `out` is written by handlers */
+    struct sigaction before[WATCHED_N];
+    bool taken[WATCHED_N];
+} watch = {.in = -1, .out = -1};
+
+static void note(int signal, siginfo_t *info, void *context)
+{
+    const int kept = errno;
+    (void)context;
+    const struct as_watch_signal one = {.signal = (uint8_t)signal,
+                                        .by_kernel = info->si_code == SI_KERNEL};
+    /* A full pipe is readable, and more than it holds tells nothing new. */
+    if (write(watch.out, &one, sizeof one) < 0)
+        errno = kept;
+    errno = kept;
+}
+
+/* Standard streams that the user closed stay closed: what is printed must not land in our pipe. */
+static int above_streams(int fd)
+{
+    if (fd < 0 || fd > STDERR_FILENO)
+        return fd;
+    const int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    close(fd);
+    return moved;
+}
+
+int as_watch_begin(struct assay_error *err)
+{
+    int end[2];
+    if (watch.on)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "signals: are watched already: another program is being followed in "
+                            "this process; close that launch first");
+    if (pipe2(end, O_CLOEXEC | O_NONBLOCK) < 0)
+        return as_error_set(err, ASSAY_ERR_LIMIT,
+                            "signals: cannot be watched: %s; raise the limit of open files with "
+                            "'ulimit -n'",
+                            strerror(errno));
+    watch.in = above_streams(end[0]);
+    watch.out = above_streams(end[1]);
+    watch.on = true;
+    if (watch.in < 0 || watch.out < 0) {
+        as_watch_end();
+        return as_error_set(err, ASSAY_ERR_LIMIT,
+                            "signals: cannot be watched: too many files are open; raise the limit "
+                            "with 'ulimit -n'");
+    }
+    for (size_t i = 0; i < WATCHED_N; i++) {
+        struct sigaction action = {.sa_sigaction = note,
+                                   .sa_flags = SA_SIGINFO | SA_RESTART | SA_NOCLDSTOP};
+        sigfillset(&action.sa_mask);
+        /* nohup and the like: who ignores a signal wants both of us to go on. */
+        watch.taken[i] = watched[i].signal == SIGCHLD || !as_given_ignores(watched[i].signal);
+        if (watch.taken[i])
+            sigaction(watched[i].signal, &action, &watch.before[i]);
+    }
+    return 0;
+}
+
+void as_watch_end(void)
+{
+    if (!watch.on)
+        return;
+    for (size_t i = 0; i < WATCHED_N; i++)
+        if (watch.taken[i])
+            sigaction(watched[i].signal, &watch.before[i], NULL);
+    memset(watch.taken, 0, sizeof watch.taken);
+    if (watch.in >= 0)
+        close(watch.in);
+    if (watch.out >= 0)
+        close(watch.out);
+    watch.in = watch.out = -1;
+    watch.on = false;
+}
+
+int as_watch_fd(void)
+{
+    return watch.in;
+}
+
+bool as_watch_next(struct as_watch_signal *out)
+{
+    return read(watch.in, out, sizeof *out) == (ssize_t)sizeof *out;
+}
+
+bool as_watch_forwards(int signal)
+{
+    for (size_t i = 0; i < WATCHED_N; i++)
+        if (watched[i].signal == signal)
+            return watched[i].action == FORWARDED;
+    return false;
+}
