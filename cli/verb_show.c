@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `assay show EXP --view VIEW`: a documented view of an experiment. JSON and CSV carry all its
- * columns as they are; text a choice of them that fits a screen.
+ * `assay show EXP`: the summary of a run; with --view a documented view of the experiment, of which
+ * JSON and CSV carry all columns as they are, text a choice of them that fits a screen.
  */
 #include <string.h>
+
+#include <assay/report.h>
 
 #include "base/error.h"
 #include "base/nearest.h"
@@ -345,12 +347,47 @@ static int show(struct as_cli *cli, const struct view *view, struct assay_experi
     return rc;
 }
 
+/* The view of a name; NULL for the summary, which is none. */
 static const struct view *view_of(const char *name)
 {
     for (size_t i = 0; name && i < sizeof views / sizeof *views; i++)
         if (strcmp(views[i].name, name) == 0)
             return &views[i];
-    return &views[0];
+    return NULL;
+}
+
+static int summarise(struct as_cli *cli, struct assay_experiment *experiment,
+                     struct assay_error *err)
+{
+    const int64_t run_id = (int64_t)cli->args.number[AS_OPTION_RUN];
+    const struct assay_report_text_options options = {
+        .width = as_cli_width(cli),
+        .colour = cli->color,
+        .utf8 = assay_report_locale_is_utf8(),
+        .rows = cli->args.number[AS_OPTION_LIMIT],
+    };
+
+    if (as_given(&cli->args, AS_OPTION_RUN)) {
+        int64_t run_n;
+
+        AS_TRY(count_runs(cli, experiment, &run_n, err));
+    }
+    if (cli->format == AS_FORMAT_JSON)
+        return assay_report_profile_json(experiment, run_id, options.rows, &cli->out, err);
+    return assay_report_profile(experiment, run_id, &options, &cli->out, err);
+}
+
+/* The summary is not a table. */
+static int check_summary(struct as_cli *cli, struct assay_error *err)
+{
+    if (cli->format == AS_FORMAT_CSV)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--format: the summary is no table and has no CSV; give a --view, or "
+                            "--format json");
+    if (as_given(&cli->args, AS_OPTION_SORT_VIEW))
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--sort: the summary has an order of its own; give a --view");
+    return 0;
 }
 
 int as_verb_show(struct as_cli *cli, struct assay_error *err)
@@ -359,8 +396,10 @@ int as_verb_show(struct as_cli *cli, struct assay_error *err)
     struct assay_experiment *experiment = NULL;
     int rc;
 
+    if (!view)
+        AS_TRY(check_summary(cli, err));
     AS_TRY(assay_experiment_read(cli->args.positional[0], &experiment, err));
-    rc = show(cli, view, experiment, err);
+    rc = view ? show(cli, view, experiment, err) : summarise(cli, experiment, err);
     assay_experiment_close(&experiment, rc == 0 ? err : NULL);
     return rc;
 }

@@ -101,7 +101,7 @@ static size_t least_width(const struct as_column *column)
 /* Takes columns of terminal off the widest shrinkable table columns until all fit `width`. */
 static void fit(const struct as_table *table, size_t *widths, size_t width)
 {
-    size_t total = GAP * (table->column_n - 1);
+    size_t total = table->indent + GAP * (table->column_n - 1);
     for (size_t c = 0; c < table->column_n; c++)
         total += widths[c];
     while (total > width) {
@@ -173,32 +173,45 @@ struct place {
     size_t width; /* of the column */
     bool last;    /* of the line: nothing to pad after it */
     enum as_style style;
+    bool ascii;
 };
+
+/* What is left of a text that is too wide: a part before and one after the ellipsis. */
+struct cut {
+    struct as_view before, after;
+    size_t width; /* of both and the ellipsis */
+};
+
+static struct cut cut(struct as_view s, size_t width, size_t columns, enum as_shrink shrink)
+{
+    size_t rest = columns ? columns - 1 : 0, front = 0, back = 0;
+    struct cut it = {.before = {s.p, 0}, .after = {s.p + s.n, 0}};
+    if (shrink != AS_SHRINK_START)
+        it.before.n = prefix_bytes(s, shrink == AS_SHRINK_END ? rest : rest - rest / 2, &front);
+    if (shrink != AS_SHRINK_END)
+        it.after = cut_front(s, width, rest - front, &back);
+    it.width = front + back + 1;
+    return it;
+}
 
 static void print_cell(struct as_out *out, const struct place *at, struct as_view s, size_t width)
 {
-    bool cut_end = false, cut_start = false;
-    if (width > at->width && at->column->shrink != AS_SHRINK_NOT) {
-        size_t rest = at->width ? at->width - 1 : 0;
-        cut_end = at->column->shrink == AS_SHRINK_END;
-        cut_start = !cut_end;
-        if (cut_end)
-            s.n = prefix_bytes(s, rest, &width);
-        else
-            s = cut_front(s, width, rest, &width);
-        width++;
-    }
+    struct cut parts = {.before = s, .width = width};
+    bool is_cut = width > at->width && at->column->shrink != AS_SHRINK_NOT;
+    if (is_cut)
+        parts = cut(s, width, at->width, at->column->shrink);
+    width = parts.width;
     size_t pad = at->width > width ? at->width - width : 0;
     if (at->column->align == AS_ALIGN_RIGHT)
         as_out_fill(out, ' ', pad);
     bool styled = at->style != AS_STYLE_PLAIN && s.n;
     if (styled)
         as_out_z(out, style_code(at->style));
-    if (cut_start)
-        as_out_z(out, ELLIPSIS);
-    as_out_view(out, s);
-    if (cut_end)
-        as_out_z(out, ELLIPSIS);
+    as_out_view(out, parts.before);
+    if (is_cut) {
+        as_out_z(out, at->ascii ? "~" : ELLIPSIS);
+        as_out_view(out, parts.after);
+    }
     if (styled)
         as_out_z(out, STYLE_RESET);
     if (at->column->align == AS_ALIGN_LEFT && !at->last)
@@ -212,10 +225,12 @@ static void print_line(const struct as_table *table, struct as_out *out, const s
     size_t used = table->column_n;
     while (used && (cells ? !cells[used - 1].n : !table->columns[used - 1].title))
         used--;
+    as_out_fill(out, ' ', used ? table->indent : 0);
     for (size_t c = 0; c < used; c++) {
         const struct as_column *column = &table->columns[c];
         enum as_style style = cells ? column->style : AS_STYLE_BOLD;
-        struct place at = {column, widths[c], c + 1 == used, color ? style : AS_STYLE_PLAIN};
+        struct place at = {column, widths[c], c + 1 == used, color ? style : AS_STYLE_PLAIN,
+                           table->ascii};
         struct as_view s = as_view_of(column->title);
         size_t width = cells ? cells[c].width : as_utf8_width(s);
         if (cells)

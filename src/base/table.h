@@ -22,9 +22,10 @@ enum as_align { AS_ALIGN_LEFT, AS_ALIGN_RIGHT };
 
 /* Where a cell that is too wide gives way to an ellipsis. */
 enum as_shrink {
-    AS_SHRINK_NOT,  /* never shortened */
-    AS_SHRINK_END,  /* names: "as_table_pri…" */
-    AS_SHRINK_START /* paths: "…/base/table.c" */
+    AS_SHRINK_NOT,   /* never shortened */
+    AS_SHRINK_END,   /* names: "as_table_pri…" */
+    AS_SHRINK_START, /* paths: "…/base/table.c" */
+    AS_SHRINK_MIDDLE /* names that differ at both ends: "std::vec…push_back" */
 };
 
 enum as_style { AS_STYLE_PLAIN, AS_STYLE_BOLD, AS_STYLE_DIM, AS_STYLE_CYAN, AS_STYLE_YELLOW };
@@ -49,6 +50,8 @@ struct as_table {
     struct as_str text;
     AS_VEC(struct as_table_cell) cells; /* row by row */
     bool failed;
+    size_t indent; /* blanks before each line, part of the width */
+    bool ascii;    /* the ellipsis is '~' */
 };
 
 /* `columns` (`n` >= 1) is borrowed until as_table_fini. */

@@ -20,8 +20,31 @@ refused() {
     [ ! -s out ] || fails "there is output: $(cat out)"
 }
 
+@test "show: without a view it is the summary, as text and JSON" {
+    LC_ALL=C COLUMNS=80 "$ASSAY" show x.assay >out
+    equal "Profile of mpirun -n 2 ./solver 100" "$(head -1 out)"
+    grep -q '^  Application    67.0  6.5   1.340          ################$' out
+    grep -q '^    52.5  6.9   1.050  solve     solver        solver.c:21$' out
+    equal "0" "$(LC_ALL=C grep -c '[^ -~]' out)"
+    [ "$(wc -L <out)" -le 80 ]
+    LC_ALL=C.UTF-8 COLUMNS=80 "$ASSAY" show x.assay --view summary | grep -q '█'
+    LC_ALL=C "$ASSAY" show x.assay --color always | grep -q "$(printf '\033')"
+    "$ASSAY" show x.assay --format json >out
+    equal 200 "$(json '["run"]["sample_n"]' <out)"
+    equal solve "$(json '["functions"][0]["name"]' <out)"
+    equal 1.34 "$(json '["categories"][0]["time_s"]' <out)"
+    equal lost_samples "$(json '["flags"][0]["name"]' <out)"
+    equal "assay show x.assay --view functions" "$(json '["commands"][0]' <out)"
+}
+@test "show: what the summary cannot do" {
+    refused 2 "assay: --format: the summary is no table and has no CSV; give a --view*" \
+        show x.assay --format csv
+    refused 2 "assay: --sort: the summary has an order of its own; give a --view" \
+        show x.assay --sort name
+    refused 2 "assay: --run: x.assay has no run 7; its last is 1" show x.assay --run 7
+}
 @test "show: hottest functions as text, with interval and mark of few samples" {
-    "$ASSAY" show x.assay >out
+    "$ASSAY" show x.assay --view functions >out
     like "self %  95 % interval  self s  total %  category     where         function" "$(sed -n 1p out)"
     like " *52.5      45.6-59.3    1.05     67.0  application  solver.c:21   solve" "$(sed -n 2p out)"
     like " *14.5?* fib" "$(sed -n 4p out)"
@@ -52,12 +75,13 @@ END
     equal null "$(json '[1]["role"]' <out)"
 }
 @test "show: --sort, --limit and --run" {
-    equal "MPI_Wait" "$("$ASSAY" show x.assay --sort name --limit 1 --format json | json '[0]["name"]')"
-    equal "main" "$("$ASSAY" show x.assay --sort inclusive_pct --limit 1 --run 1 --format json |
-        json '[0]["name"]')"
+    equal "MPI_Wait" "$("$ASSAY" show x.assay --view functions --sort name --limit 1 --format json | json '[0]["name"]')"
+    equal "main" "$("$ASSAY" show x.assay --view functions --sort inclusive_pct --limit 1 --run 1 \
+        --format json | json '[0]["name"]')"
     refused 2 "assay: --sort: 'inclusive_pc' is no column of the view functions; did you mean inclusive_pct?" \
-        show x.assay --sort inclusive_pc
-    refused 2 "assay: --run: x.assay has no run 7; its last is 1" show x.assay --run 7
+        show x.assay --view functions --sort inclusive_pc
+    refused 2 "assay: --run: x.assay has no run 7; its last is 1" \
+        show x.assay --view functions --run 7
     refused 2 "assay: --view: 'function' is none of its choices; *" show x.assay --view function
 }
 @test "show: text fits 80 columns" {

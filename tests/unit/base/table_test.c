@@ -114,6 +114,25 @@ static void test_every_width(void **state)
     as_table_fini(&t);
 }
 
+static void test_middle_indent_and_ascii(void **state)
+{
+    (void)state;
+    static const struct as_column one[] = {
+        {.title = NULL, .align = AS_ALIGN_RIGHT},
+        {.title = NULL, .shrink = AS_SHRINK_MIDDLE},
+    };
+    struct as_table t;
+    as_table_init(&t, one, 2);
+    t.indent = 3;
+    as_table_string(&t, "1");
+    as_table_string(&t, "std::vector<int>::push_back");
+    expect_print(&t, 0, false, "   1  std::vector<int>::push_back\n");
+    expect_print(&t, 18, false, "   1  std::v\xe2\x80\xa6_back\n");
+    t.ascii = true;
+    expect_print(&t, 17, false, "   1  std::~_back\n");
+    as_table_fini(&t);
+}
+
 static void test_wide_characters_are_not_cut_in_half(void **state)
 {
     (void)state;
@@ -240,6 +259,7 @@ int main(void)
         cmocka_unit_test(test_alignment),
         cmocka_unit_test(test_80_columns),
         cmocka_unit_test(test_every_width),
+        cmocka_unit_test(test_middle_indent_and_ascii),
         cmocka_unit_test(test_wide_characters_are_not_cut_in_half),
         cmocka_unit_test(test_foreign_bytes),
         cmocka_unit_test(test_color),

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A page of text for a terminal: headings, wrapped sentences, bars. Keeps control characters of
+ * names away from the terminal, and everything beyond ASCII where it would not be understood.
+ */
+#ifndef AS_REPORT_PAGE_H
+#define AS_REPORT_PAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/out.h"
+#include "base/str.h"
+#include "base/table.h"
+
+struct as_page {
+    struct as_out *out;
+    size_t width;
+    bool colour, utf8;
+};
+
+/* A blank line and a heading. */
+void as_page_heading(struct as_page *page, const char *title);
+
+/*
+ * `text` after `first` (a label, a bullet), wrapped at blanks; further lines are indented to where
+ * the first began. Words longer than a line are shortened in the middle, unless `whole`: then they
+ * stay, and lines that go on end in a backslash, for commands.
+ */
+void as_page_wrap(struct as_page *page, const char *first, const char *text, bool whole);
+
+/* A bar of `part` (0 to 1) of `columns`, appended to `to`. */
+void as_page_bar(const struct as_page *page, struct as_str *to, double part, size_t columns);
+
+/* Escape sequence of a style, "" without colour. */
+const char *as_page_style(const struct as_page *page, enum as_style style);
+
+#endif

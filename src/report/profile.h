@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the summary of a profile says, gathered from an experiment before it is laid out as text or
+ * JSON. Texts live in the arena that gathering was given; unknown ones are NULL, unknown numbers
+ * are not-a-number.
+ */
+#ifndef AS_REPORT_PROFILE_H
+#define AS_REPORT_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <assay/experiment.h>
+
+#include "base/arena.h"
+#include "base/vec.h"
+
+/* A share of the running time with its 95 % interval. */
+struct as_share {
+    double time_s, pct, low_pct, high_pct;
+    bool few_samples;
+};
+
+struct as_profile_run {
+    int64_t run_id, run_n; /* of how many in the experiment */
+    const char *kind, *label, *command, *launcher, *host, *start_utc, *state;
+    const char *event, *event_reason, *call_stacks, *scope, *cpu_model;
+    double wall_s, sampled_s, blocked_s, overhead_pct;
+    int64_t exit_code, exit_signal; /* -1: unknown */
+    int64_t rate_hz, process_n, thread_n, rank_n, host_n, sample_n, lost_n, core_n,
+        cpu_n; /* or 0 */
+};
+
+struct as_profile_category {
+    const char *name, *title;
+    struct as_share share;
+    double blocked_s;
+};
+
+struct as_profile_function {
+    const char *name, *linkage_name, *module, *module_path, *category, *file;
+    int64_t line; /* 0: unknown */
+    struct as_share self, total;
+    double blocked_s;
+};
+
+struct as_profile_loop {
+    int64_t loop_id, depth, first_line, last_line; /* lines 0: unknown */
+    const char *function, *module, *module_path, *file, *role, *address;
+    bool is_innermost;
+    struct as_share self, total;
+};
+
+struct as_profile_module {
+    const char *name, *path, *kind;
+    bool no_debug; /* known to have no debug information */
+    struct as_share self;
+};
+
+/* Flags of one name: `n` objects have it, the text is that of the gravest. */
+struct as_profile_flag {
+    const char *name, *text;
+    int64_t n;
+};
+
+/*
+ * How evenly the threads, or the ranks or processes they belong to, were loaded. `is_work` leaves
+ * out the time in MPI, OpenMP and pthread, where waiting may look like running. Those with less
+ * than 1 % of the longest did not work, and count as idle only.
+ */
+struct as_profile_spread {
+    const char *over; /* "ranks", "processes" or "threads" */
+    bool is_work;
+    size_t n, idle_n;
+    double min_s, mean_s, max_s, deviation_s;
+    const char *slowest; /* "rank 3" */
+};
+
+struct as_profile_advice {
+    const char *topic;   /* snake_case */
+    const char *text;    /* a sentence or two */
+    const char *command; /* or NULL */
+    double weight;       /* the heavier ones are kept */
+};
+
+struct as_profile {
+    const char *path; /* of the experiment */
+    struct as_profile_run run;
+    AS_VEC(struct as_profile_category) category;
+    AS_VEC(struct as_profile_function) function; /* hottest first, as many as asked for */
+    AS_VEC(struct as_profile_loop) loop;
+    AS_VEC(struct as_profile_module) module;
+    AS_VEC(struct as_profile_flag) flag;
+    AS_VEC(struct as_profile_spread) spread;
+    AS_VEC(struct as_profile_advice) advice;
+    AS_VEC(const char *) command; /* to type next */
+    double running_s, blocked_s;  /* of the threads that worked */
+    double idle_s;                /* waited by the others */
+    int64_t idle_n;               /* how many others */
+    double unknown_pct;           /* in code of no known function */
+    const char *unknown_module;   /* where most of it is */
+    const char *blocked_function; /* where most of the waiting was */
+    const char *blocked_by;       /* the category of it */
+    struct as_arena arena;
+};
+
+/* Zero-initialises and fills; release it in any case. Errors: NOT_FOUND, NOMEM, of reading. */
+int as_profile_gather(struct assay_experiment *experiment, int64_t run_id, size_t rows,
+                      struct as_profile *profile, struct assay_error *err);
+void as_profile_release(struct as_profile *profile);
+
+/* The spreads, from the threads. Part of gathering. */
+int as_profile_spread(struct assay_experiment *experiment, struct as_profile *profile,
+                      struct assay_error *err);
+/* Advice and commands from all else. Part of gathering. */
+int as_profile_advise(struct as_profile *profile, struct assay_error *err);
+
+/* The time of a category by name, or 0. */
+double as_profile_category_pct(struct as_profile *profile, const char *name);
+
+/* Formatted into the arena; NULL when out of memory. */
+const char *as_profile_text(struct as_profile *profile, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The last part of a path; NULL of NULL. */
+const char *as_profile_base(const char *path);
+
+/* The run asked for, or the last: NOT_FOUND when there is none. */
+int as_report_run(struct assay_experiment *experiment, int64_t run_id, int64_t *found,
+                  int64_t *run_n, struct assay_error *err);
+
+#endif

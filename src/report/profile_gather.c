@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reads what the summary of a profile shows out of the views of an experiment (doc/experiment.md).
+ */
+#include "report/profile.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+
+/* ---- Rows -------------------------------------------------------------------------------- */
+
+struct reading {
+    struct as_profile *profile;
+    struct assay_rows *rows;
+    bool failed; /* out of memory */
+};
+
+static const char *text(struct reading *in, int column)
+{
+    const char *z = assay_rows_text(in->rows, column);
+    const char *copy = z ? as_arena_strndup(&in->profile->arena, z, strlen(z)) : NULL;
+
+    in->failed |= z && !copy;
+    return copy;
+}
+
+static double real(struct reading *in, int column)
+{
+    return assay_rows_kind(in->rows, column) == ASSAY_CELL_NULL ? NAN
+                                                                : assay_rows_real(in->rows, column);
+}
+
+static int64_t integer(struct reading *in, int column, int64_t unknown)
+{
+    return assay_rows_kind(in->rows, column) == ASSAY_CELL_NULL
+               ? unknown
+               : assay_rows_integer(in->rows, column);
+}
+
+/* Five columns from `column` on: time, per cent, low, high, few_samples. */
+static struct as_share share(struct reading *in, int column)
+{
+    return (struct as_share){
+        .time_s = assay_rows_real(in->rows, column),
+        .pct = assay_rows_real(in->rows, column + 1),
+        .low_pct = assay_rows_real(in->rows, column + 2),
+        .high_pct = assay_rows_real(in->rows, column + 3),
+        .few_samples = assay_rows_integer(in->rows, column + 4) != 0,
+    };
+}
+
+/* Hands each row to `take`; ?1 is the run, ?2 the limit. */
+static int each(struct assay_experiment *experiment, struct as_profile *profile, const char *sql,
+                size_t limit, void (*take)(struct reading *), struct assay_error *err)
+{
+    struct reading in = {.profile = profile};
+    int rc = assay_rows_open(experiment, sql, &in.rows, err);
+
+    if (rc < 0)
+        return rc;
+    assay_rows_bind_integer(in.rows, 1, profile->run.run_id);
+    assay_rows_bind_integer(in.rows, 2, (int64_t)limit);
+    while (!in.failed && (rc = assay_rows_next(in.rows, err)) > 0)
+        take(&in);
+    assay_rows_close(&in.rows);
+    return in.failed ? as_error_nomem(err, "the summary") : rc;
+}
+
+#define PUSH(in, list, ...) ((in)->failed |= as_vec_push(&(in)->profile->list, __VA_ARGS__) < 0)
+
+/* ---- What is read ------------------------------------------------------------------------- */
+
+static void take_run(struct reading *in)
+{
+    struct as_profile_run *run = &in->profile->run;
+
+    run->kind = text(in, 0);
+    run->label = text(in, 1);
+    run->command = text(in, 2);
+    run->launcher = text(in, 3);
+    run->host = text(in, 4);
+    run->start_utc = text(in, 5);
+    run->state = text(in, 6);
+    run->event = text(in, 7);
+    run->event_reason = text(in, 8);
+    run->call_stacks = text(in, 9);
+    run->scope = text(in, 10);
+    run->wall_s = real(in, 11);
+    run->sampled_s = real(in, 12);
+    run->blocked_s = real(in, 13);
+    run->overhead_pct = real(in, 14);
+    run->exit_code = integer(in, 15, -1);
+    run->exit_signal = integer(in, 16, -1);
+    run->rate_hz = integer(in, 17, 0);
+    run->process_n = integer(in, 18, 0);
+    run->thread_n = integer(in, 19, 0);
+    run->rank_n = integer(in, 20, 0);
+    run->sample_n = integer(in, 21, 0);
+    run->lost_n = integer(in, 22, 0);
+    run->host_n = integer(in, 23, 0);
+    run->cpu_model = text(in, 24);
+    run->core_n = integer(in, 25, 0);
+    run->cpu_n = integer(in, 26, 0);
+}
+
+static const char run_sql[] =
+    "SELECT kind, label, command, launcher, host, start_utc, state, event, event_reason,"
+    " call_stacks, scope, wall_s, sampled_time_s, blocked_time_s, overhead_pct, exit_code,"
+    " exit_signal, rate_hz, process_n, thread_n, rank_n, sample_n, lost_sample_n,"
+    " (SELECT count(DISTINCT p.host_id) FROM process p WHERE p.run_id = v.run_id),"
+    " h.cpu_model, h.core_n, h.cpu_n FROM v_runs v"
+    " LEFT JOIN (SELECT r.run_id, cpu_model, core_n, cpu_n FROM run r JOIN host USING (host_id)) h"
+    " USING (run_id) WHERE v.run_id = ?1";
+
+static void take_category(struct reading *in)
+{
+    PUSH(in, category,
+         (struct as_profile_category){.name = text(in, 0),
+                                      .title = text(in, 1),
+                                      .share = share(in, 2),
+                                      .blocked_s = assay_rows_real(in->rows, 7)});
+}
+
+static const char category_sql[] =
+    "SELECT name, ifnull(title, name), time_s, time_pct, time_low_pct, time_high_pct, few_samples,"
+    " blocked_time_s FROM v_categories WHERE run_id = ?1 AND (time_s > 0 OR blocked_time_s > 0)"
+    " ORDER BY time_s DESC, blocked_time_s DESC, category_id";
+
+static void take_function(struct reading *in)
+{
+    PUSH(in, function,
+         (struct as_profile_function){.name = text(in, 0),
+                                      .module = text(in, 1),
+                                      .module_path = text(in, 2),
+                                      .category = text(in, 3),
+                                      .file = text(in, 4),
+                                      .line = integer(in, 5, 0),
+                                      .self = share(in, 6),
+                                      .total = share(in, 11),
+                                      .blocked_s = assay_rows_real(in->rows, 16),
+                                      .linkage_name = text(in, 17)});
+}
+
+#define BOTH_SHARES                                                                                \
+    " v.exclusive_time_s, v.exclusive_pct, v.exclusive_low_pct, v.exclusive_high_pct,"             \
+    " v.few_samples, v.inclusive_time_s, v.inclusive_pct, v.inclusive_low_pct,"                    \
+    " v.inclusive_high_pct, v.few_samples"
+
+static const char function_sql[] =
+    "SELECT v.name, v.module, m.path, v.category, v.source_file, v.line," BOTH_SHARES
+    ", v.blocked_time_s, v.linkage_name FROM v_functions v JOIN function f USING (function_id)"
+    " JOIN module m ON m.module_id = f.module_id WHERE v.run_id = ?1 AND v.exclusive_sample_n > 0"
+    " ORDER BY v.exclusive_time_s DESC, v.inclusive_time_s DESC, v.function_id LIMIT ?2";
+
+static void take_loop(struct reading *in)
+{
+    PUSH(in, loop,
+         (struct as_profile_loop){.loop_id = integer(in, 0, 0),
+                                  .function = text(in, 1),
+                                  .module = text(in, 2),
+                                  .module_path = text(in, 3),
+                                  .file = text(in, 4),
+                                  .first_line = integer(in, 5, 0),
+                                  .last_line = integer(in, 6, 0),
+                                  .self = share(in, 7),
+                                  .total = share(in, 12),
+                                  .depth = integer(in, 17, 0),
+                                  .role = text(in, 18),
+                                  .address = text(in, 19),
+                                  .is_innermost = integer(in, 20, 0) != 0});
+}
+
+static const char loop_sql[] =
+    "SELECT v.loop_id, v.function, v.module, m.path, v.source_file, v.first_line,"
+    " v.last_line," BOTH_SHARES ", v.depth, v.role, v.address, v.is_innermost"
+    " FROM v_loops v JOIN function f USING (function_id)"
+    " JOIN module m ON m.module_id = f.module_id WHERE v.run_id = ?1 AND v.exclusive_sample_n > 0"
+    " ORDER BY v.exclusive_time_s DESC, v.inclusive_time_s DESC, v.loop_id LIMIT ?2";
+
+static void take_module(struct reading *in)
+{
+    PUSH(in, module,
+         (struct as_profile_module){.name = text(in, 0),
+                                    .path = text(in, 1),
+                                    .kind = text(in, 2),
+                                    .no_debug = integer(in, 3, 1) == 0,
+                                    .self = share(in, 4)});
+}
+
+static const char module_sql[] =
+    "SELECT name, path, kind, has_debug, exclusive_time_s, exclusive_pct, exclusive_low_pct,"
+    " exclusive_high_pct, few_samples FROM v_modules WHERE run_id = ?1 AND exclusive_sample_n > 0"
+    " ORDER BY exclusive_time_s DESC, module_id";
+
+static void take_flag(struct reading *in)
+{
+    PUSH(
+        in, flag,
+        (struct as_profile_flag){.name = text(in, 0), .text = text(in, 1), .n = integer(in, 2, 1)});
+}
+
+/* With max() the other columns are those of the row that has it. */
+static const char flag_sql[] =
+    "SELECT name, text, count(*), max(n) FROM v_flags WHERE ifnull(run_id, 0) IN (0, ?1)"
+    " GROUP BY name ORDER BY max(n) DESC, name";
+
+static void take_unknown(struct reading *in)
+{
+    if (!in->profile->unknown_module)
+        in->profile->unknown_module = text(in, 0);
+    in->profile->unknown_pct += assay_rows_real(in->rows, 1);
+}
+
+static const char unknown_sql[] =
+    "SELECT module, exclusive_pct FROM v_functions WHERE run_id = ?1 AND name = '[unknown]'"
+    " AND exclusive_sample_n > 0 ORDER BY exclusive_pct DESC, function_id";
+
+static void take_blocked(struct reading *in)
+{
+    in->profile->blocked_function = text(in, 0);
+    in->profile->blocked_by = text(in, 1);
+}
+
+static const char blocked_sql[] =
+    "SELECT name, category FROM v_functions WHERE run_id = ?1 AND blocked_time_s > 0"
+    " ORDER BY blocked_time_s DESC, function_id LIMIT 1";
+
+/* ---- All of it ---------------------------------------------------------------------------- */
+
+int as_report_run(struct assay_experiment *experiment, int64_t run_id, int64_t *found,
+                  int64_t *run_n, struct assay_error *err)
+{
+    const char *path = assay_experiment_path(experiment);
+    struct assay_rows *rows = NULL;
+    int64_t last = 0;
+    int rc;
+
+    AS_TRY(assay_rows_open(
+        experiment,
+        "SELECT max(CASE WHEN ?1 IN (0, run_id) THEN run_id END), count(*), max(run_id)"
+        " FROM run",
+        &rows, err));
+    assay_rows_bind_integer(rows, 1, run_id);
+    rc = assay_rows_next(rows, err);
+    if (rc > 0) {
+        *found = assay_rows_integer(rows, 0);
+        *run_n = assay_rows_integer(rows, 1);
+        last = assay_rows_integer(rows, 2);
+    }
+    assay_rows_close(&rows);
+    if (rc < 0)
+        return rc;
+    if (!*run_n)
+        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+                            "%s: no run is in it; record one with 'assay profile'", path);
+    if (!*found)
+        return as_error_set(err, ASSAY_ERR_NOT_FOUND, "%s: has no run %lld; its last is %lld", path,
+                            (long long)run_id, (long long)last);
+    return 0;
+}
+
+int as_profile_gather(struct assay_experiment *experiment, int64_t run_id, size_t rows,
+                      struct as_profile *profile, struct assay_error *err)
+{
+    const struct {
+        const char *sql;
+        void (*take)(struct reading *);
+    } part[] = {
+        {run_sql, take_run},         {category_sql, take_category}, {function_sql, take_function},
+        {loop_sql, take_loop},       {module_sql, take_module},     {flag_sql, take_flag},
+        {unknown_sql, take_unknown}, {blocked_sql, take_blocked},
+    };
+
+    *profile = (struct as_profile){.path = assay_experiment_path(experiment)};
+    as_arena_init(&profile->arena);
+    AS_TRY(as_report_run(experiment, run_id, &profile->run.run_id, &profile->run.run_n, err));
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++)
+        AS_TRY(each(experiment, profile, part[i].sql, rows ? rows : 10, part[i].take, err));
+    AS_TRY(as_profile_spread(experiment, profile, err));
+    return as_profile_advise(profile, err);
+}
+
+void as_profile_release(struct as_profile *profile)
+{
+    as_vec_fini(&profile->category);
+    as_vec_fini(&profile->function);
+    as_vec_fini(&profile->loop);
+    as_vec_fini(&profile->module);
+    as_vec_fini(&profile->flag);
+    as_vec_fini(&profile->spread);
+    as_vec_fini(&profile->advice);
+    as_vec_fini(&profile->command);
+    as_arena_fini(&profile->arena);
+}
+
+double as_profile_category_pct(struct as_profile *profile, const char *name)
+{
+    as_vec_foreach (&profile->category, it)
+        if (it->name && strcmp(it->name, name) == 0)
+            return it->share.pct;
+    return 0;
+}
+
+const char *as_profile_text(struct as_profile *profile, const char *fmt, ...)
+{
+    char small[1];
+    va_list args, again;
+    char *p = NULL;
+    int n;
+
+    va_start(args, fmt);
+    va_copy(again, args);
+    n = vsnprintf(small, sizeof small, fmt, args);
+    va_end(args);
+    if (n >= 0)
+        p = as_arena_alloc(&profile->arena, (size_t)n + 1, 1);
+    if (p)
+        vsnprintf(p, (size_t)n + 1, fmt, again);
+    va_end(again);
+    return p;
+}
+
+const char *as_profile_base(const char *path)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+
+    return slash && slash[1] ? slash + 1 : path;
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How evenly the work was spread over ranks, processes and threads. A library that waits by
+ * spinning runs all the time, so the balance of all time says little of such programs: the time
+ * outside MPI, OpenMP and pthread is compared as well.
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/stat.h"
+#include "report/profile.h"
+
+/* Below this part of the longest a thread did not take part in the work. */
+#define IDLE 0.01
+
+/* A thread, or a rank or process with the sums of its threads. */
+struct member {
+    int64_t key; /* rank or process_id */
+    int64_t process_id, tid, pid, rank, omp_thread;
+    double time_s, work_s, blocked_s;
+};
+
+struct members {
+    AS_VEC(struct member) list;
+    bool has_ranks;
+};
+
+static const char sql[] =
+    "SELECT v.process_id, v.tid, v.pid, v.rank, v.omp_thread, v.time_s,"
+    " ifnull(v.blocked_time_s, 0),"
+    " (SELECT ifnull(sum(t.exclusive_ns), 0) / 1e9 FROM thread_time t"
+    "  JOIN category c ON c.category_id = t.object_id"
+    "  LEFT JOIN category p ON p.category_id = c.parent_id"
+    "  WHERE t.run_id = v.run_id AND t.object_kind = 12 AND t.thread_id = v.thread_id"
+    "  AND c.name NOT IN ('mpi', 'openmp', 'pthread')"
+    "  AND ifnull(p.name, '') NOT IN ('mpi', 'openmp', 'pthread'))"
+    " FROM v_threads v WHERE v.run_id = ?1 ORDER BY v.process_id, v.thread_id";
+
+static int64_t known(struct assay_rows *rows, int column)
+{
+    return assay_rows_kind(rows, column) == ASSAY_CELL_NULL ? -1 : assay_rows_integer(rows, column);
+}
+
+static int read_threads(struct assay_experiment *experiment, int64_t run_id,
+                        struct members *threads, struct assay_error *err)
+{
+    struct assay_rows *rows = NULL;
+    int rc;
+
+    AS_TRY(assay_rows_open(experiment, sql, &rows, err));
+    assay_rows_bind_integer(rows, 1, run_id);
+    while ((rc = assay_rows_next(rows, err)) > 0) {
+        const struct member thread = {.process_id = assay_rows_integer(rows, 0),
+                                      .tid = assay_rows_integer(rows, 1),
+                                      .pid = assay_rows_integer(rows, 2),
+                                      .rank = known(rows, 3),
+                                      .omp_thread = known(rows, 4),
+                                      .time_s = assay_rows_real(rows, 5),
+                                      .blocked_s = assay_rows_real(rows, 6),
+                                      .work_s = assay_rows_real(rows, 7)};
+
+        if (as_vec_push(&threads->list, thread) < 0) {
+            rc = as_error_nomem(err, "the threads");
+            break;
+        }
+    }
+    assay_rows_close(&rows);
+    return rc;
+}
+
+/* Threads of a rank or process are neighbours but for processes that share a rank. */
+static struct member *find(struct members *members, int64_t key)
+{
+    for (size_t i = members->list.n; i-- > 0;)
+        if (members->list.at[i].key == key)
+            return &members->list.at[i];
+    return NULL;
+}
+
+static int gather_up(struct members *threads, struct members *owners, struct assay_error *err)
+{
+    as_vec_foreach (&threads->list, it)
+        owners->has_ranks |= it->rank >= 0;
+    as_vec_foreach (&threads->list, it) {
+        const int64_t key = owners->has_ranks ? it->rank : it->process_id;
+        struct member *owner = key < 0 ? NULL : find(owners, key);
+        struct member one = *it;
+
+        if (key < 0)
+            continue; /* the launcher is no rank */
+        if (owner) {
+            owner->time_s += it->time_s;
+            owner->work_s += it->work_s;
+            continue;
+        }
+        one.key = key;
+        if (as_vec_push(&owners->list, one) < 0)
+            return as_error_nomem(err, "the ranks");
+    }
+    return 0;
+}
+
+static const char *name_of(struct as_profile *profile, const struct member *it, const char *over)
+{
+    if (strcmp(over, "ranks") == 0)
+        return as_profile_text(profile, "rank %lld", (long long)it->rank);
+    if (strcmp(over, "processes") == 0)
+        return as_profile_text(profile, "process %lld", (long long)it->pid);
+    if (it->rank >= 0 && it->omp_thread >= 0)
+        return as_profile_text(profile, "rank %lld thread %lld", (long long)it->rank,
+                               (long long)it->omp_thread);
+    if (it->rank >= 0)
+        return as_profile_text(profile, "rank %lld tid %lld", (long long)it->rank,
+                               (long long)it->tid);
+    if (it->omp_thread >= 0)
+        return as_profile_text(profile, "thread %lld", (long long)it->omp_thread);
+    return as_profile_text(profile, "tid %lld", (long long)it->tid);
+}
+
+static double longest(struct members *members)
+{
+    double most = 0;
+
+    as_vec_foreach (&members->list, it)
+        most = it->time_s > most ? it->time_s : most;
+    return most;
+}
+
+/* How many had a part of the longest time, whatever they did in it. */
+static size_t worked_n(struct members *members)
+{
+    const double least = IDLE * longest(members);
+    size_t n = 0;
+
+    as_vec_foreach (&members->list, it)
+        n += it->time_s > least;
+    return n;
+}
+
+static int add_spread(struct as_profile *profile, struct members *members, const char *over,
+                      bool is_work, struct assay_error *err)
+{
+    struct as_profile_spread spread = {.over = over, .is_work = is_work};
+    struct as_moments moments = {0};
+    const struct member *slowest = NULL;
+    const double least = IDLE * longest(members);
+
+    as_vec_foreach (&members->list, it) {
+        const double x = is_work ? it->work_s : it->time_s;
+
+        if (it->time_s <= least) {
+            spread.idle_n++;
+            continue;
+        }
+        if (!slowest || x > spread.max_s) {
+            spread.max_s = x;
+            slowest = it;
+        }
+        if (moments.n < 1 || x < spread.min_s)
+            spread.min_s = x;
+        as_moments_add(&moments, x);
+    }
+    spread.n = (size_t)moments.n;
+    if (!slowest || spread.n < 2)
+        return 0;
+    spread.mean_s = moments.mean;
+    spread.deviation_s = as_moments_deviation(&moments);
+    spread.slowest = name_of(profile, slowest, over);
+    if (!spread.slowest || as_vec_push(&profile->spread, spread) < 0)
+        return as_error_nomem(err, "the load");
+    return 0;
+}
+
+static void add_up(struct as_profile *profile, struct members *threads)
+{
+    const double least = IDLE * longest(threads);
+
+    as_vec_foreach (&threads->list, it) {
+        const bool idle = it->time_s <= least;
+
+        profile->running_s += idle ? 0 : it->time_s;
+        profile->blocked_s += idle ? 0 : it->blocked_s;
+        profile->idle_s += idle ? it->blocked_s : 0;
+        profile->idle_n += idle;
+    }
+}
+
+static int add_all(struct as_profile *profile, struct members *threads, struct members *owners,
+                   struct assay_error *err)
+{
+    const bool waits = as_profile_category_pct(profile, "mpi") > 0 ||
+                       as_profile_category_pct(profile, "openmp") > 0 ||
+                       as_profile_category_pct(profile, "pthread") > 0;
+
+    AS_TRY(gather_up(threads, owners, err));
+    for (int is_work = 0; is_work < 1 + waits; is_work++)
+        AS_TRY(
+            add_spread(profile, owners, owners->has_ranks ? "ranks" : "processes", is_work, err));
+    if (worked_n(threads) == worked_n(owners))
+        return 0; /* one thread each: the same numbers again */
+    for (int is_work = 0; is_work < 1 + waits; is_work++)
+        AS_TRY(add_spread(profile, threads, "threads", is_work, err));
+    return 0;
+}
+
+int as_profile_spread(struct assay_experiment *experiment, struct as_profile *profile,
+                      struct assay_error *err)
+{
+    struct members threads = {0}, owners = {0};
+    int rc = read_threads(experiment, profile->run.run_id, &threads, err);
+
+    if (rc == 0) {
+        add_up(profile, &threads);
+        rc = add_all(profile, &threads, &owners, err);
+    }
+    as_vec_fini(&threads.list);
+    as_vec_fini(&owners.list);
+    return rc;
+}

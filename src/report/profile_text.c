@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The summary of a profile as text of a given width. What is gathered is in profile.h; here it is
+ * only worded and laid out. Wide pages show more columns, narrow ones shorten names.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <assay/report.h>
+
+#include "base/error.h"
+#include "report/page.h"
+#include "report/profile.h"
+#include "report/short_name.h"
+
+#define WIDE       100 /* columns from which tables show everything */
+#define BAR        24
+#define FLAGS_MOST 8
+
+struct summary {
+    struct as_page page;
+    struct as_profile *profile;
+    int decimals; /* of seconds */
+    struct as_str text;
+};
+
+/* ---- Cells -------------------------------------------------------------------------------- */
+
+static void table_begin(struct summary *s, struct as_table *table, const struct as_column *columns,
+                        size_t n)
+{
+    as_table_init(table, columns, n);
+    table->indent = 2;
+    table->ascii = !s->page.utf8;
+}
+
+static int table_end(struct summary *s, struct as_table *table, struct assay_error *err)
+{
+    const int rc = as_table_print(table, s->page.out, s->page.width, s->page.colour, err);
+
+    as_table_fini(table);
+    return rc;
+}
+
+static void seconds(const struct summary *s, struct as_table *table, double value)
+{
+    if (isnan(value))
+        as_table_string(table, NULL);
+    else
+        as_table_f(table, "%.*f", s->decimals, value);
+}
+
+/* Per cent and half of its interval; few samples make it a guess, which is said. */
+static void share(struct as_table *table, const struct as_share *it)
+{
+    as_table_f(table, "%.1f%s", it->pct, it->few_samples ? "?" : "");
+    as_table_f(table, "%.1f", (it->high_pct - it->low_pct) / 2);
+}
+
+static void bar(struct summary *s, struct as_table *table, double part)
+{
+    as_str_clear(&s->text);
+    as_page_bar(&s->page, &s->text, part, BAR);
+    as_table_string(table, as_str_z(&s->text));
+}
+
+static void source(struct summary *s, struct as_table *table, const char *file, int64_t first,
+                   int64_t last)
+{
+    as_str_clear(&s->text);
+    if (file) {
+        as_str_appendz(&s->text, as_profile_base(file));
+        if (first)
+            as_str_appendf(&s->text, ":%lld", (long long)first);
+        if (first && last && last != first)
+            as_str_appendf(&s->text, "-%lld", (long long)last);
+    }
+    as_table_string(table, as_str_z(&s->text));
+}
+
+/* Template and parameter lists are the first to go when there is no room. */
+static void name(struct summary *s, struct as_table *table, const char *z)
+{
+    as_str_clear(&s->text);
+    as_short_name(&s->text, z, s->page.width / 2);
+    as_table_string(table, as_str_z(&s->text));
+}
+
+static const char *plus_minus(const struct summary *s)
+{
+    return s->page.utf8 ? "\xc2\xb1" : "+-";
+}
+
+/* ---- Head --------------------------------------------------------------------------------- */
+
+static void print_line(struct summary *s, const char *label)
+{
+    char first[16];
+
+    snprintf(first, sizeof first, "  %-10s", label);
+    as_page_wrap(&s->page, first, as_str_z(&s->text), false);
+}
+
+static void count(struct as_str *text, int64_t n, const char *one, const char *many)
+{
+    as_str_appendf(text, "%s%lld %s", text->n ? ", " : "", (long long)n, n == 1 ? one : many);
+}
+
+static void head_run(struct summary *s)
+{
+    const struct as_profile_run *run = &s->profile->run;
+
+    as_str_clear(&s->text);
+    as_str_appendf(&s->text, "%lld", (long long)run->run_id);
+    if (run->run_n > 1)
+        as_str_appendf(&s->text, " of %lld", (long long)run->run_n);
+    if (run->label)
+        as_str_appendf(&s->text, " (%s)", run->label);
+    as_str_appendf(&s->text, ", %s", run->state ? run->state : "state unknown");
+    if (run->start_utc)
+        as_str_appendf(&s->text, ", started %s", run->start_utc);
+    if (!isnan(run->wall_s))
+        as_str_appendf(&s->text, ", took %.*f s", s->decimals, run->wall_s);
+    if (run->exit_signal > 0)
+        as_str_appendf(&s->text, ", killed by SIG%s",
+                       sigabbrev_np((int)run->exit_signal) ? sigabbrev_np((int)run->exit_signal)
+                                                           : "?");
+    else if (run->exit_code >= 0)
+        as_str_appendf(&s->text, ", exit code %lld", (long long)run->exit_code);
+    print_line(s, "Run");
+}
+
+static void head_program(struct summary *s)
+{
+    const struct as_profile_run *run = &s->profile->run;
+
+    as_str_clear(&s->text);
+    if (run->rank_n)
+        count(&s->text, run->rank_n, "rank", "ranks");
+    count(&s->text, run->process_n, "process", "processes");
+    count(&s->text, run->thread_n, "thread", "threads");
+    if (run->launcher)
+        as_str_appendf(&s->text, "; launcher: %s", run->launcher);
+    print_line(s, "Program");
+    as_str_clear(&s->text);
+    if (!run->host)
+        return;
+    as_str_appendz(&s->text, run->host);
+    if (run->host_n > 1)
+        as_str_appendf(&s->text, " and %lld more", (long long)run->host_n - 1);
+    if (run->cpu_model)
+        as_str_appendf(&s->text, ": %s", run->cpu_model);
+    if (run->core_n)
+        count(&s->text, run->core_n, "core", "cores");
+    if (run->cpu_n)
+        count(&s->text, run->cpu_n, "CPU", "CPUs");
+    print_line(s, "Host");
+}
+
+static const char *stacks_word(const char *word)
+{
+    static const char *const words[][2] = {{"fp", "call stacks by frame pointers"},
+                                           {"dwarf", "call stacks by unwind tables"},
+                                           {"lbr", "call stacks by branch records"},
+                                           {"off", "no call stacks"}};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(word, words[i][0]) == 0)
+            return words[i][1];
+    return word;
+}
+
+static void head_sampling(struct summary *s)
+{
+    const struct as_profile_run *run = &s->profile->run;
+    const int64_t all = run->sample_n + run->lost_n;
+
+    as_str_clear(&s->text);
+    as_str_appendz(&s->text, run->event ? run->event : "unknown event");
+    if (run->rate_hz)
+        as_str_appendf(&s->text, " at %lld Hz", (long long)run->rate_hz);
+    if (run->scope)
+        as_str_appendf(&s->text, ", %s", run->scope);
+    if (run->call_stacks)
+        as_str_appendf(&s->text, ", %s", stacks_word(run->call_stacks));
+    if (run->event_reason)
+        as_str_appendf(&s->text, "; why this event: %s", run->event_reason);
+    print_line(s, "Sampling");
+    as_str_clear(&s->text);
+    as_str_appendf(&s->text, "%lld, for %.*f s of running threads", (long long)run->sample_n,
+                   s->decimals, run->sampled_s);
+    if (run->lost_n)
+        as_str_appendf(&s->text, "; %lld lost (%.1f %%)", (long long)run->lost_n,
+                       100.0 * (double)run->lost_n / (double)all);
+    else
+        as_str_appendz(&s->text, "; none lost");
+    if (!isnan(run->overhead_pct))
+        as_str_appendf(&s->text, "; overhead %.1f %%", run->overhead_pct);
+    print_line(s, "Samples");
+}
+
+static void print_head(struct summary *s)
+{
+    const struct as_profile_run *run = &s->profile->run;
+
+    as_out_z(s->page.out, as_page_style(&s->page, AS_STYLE_BOLD));
+    as_page_wrap(&s->page,
+                 run->kind && strcmp(run->kind, "import") == 0 ? "Import of " : "Profile of ",
+                 run->command ? run->command : "an unknown command", false);
+    as_out_z(s->page.out, as_page_style(&s->page, AS_STYLE_PLAIN));
+    as_out_c(s->page.out, '\n');
+    head_run(s);
+    head_program(s);
+    head_sampling(s);
+}
+
+/* ---- Where the time went ------------------------------------------------------------------ */
+
+static int print_categories(struct summary *s, struct assay_error *err)
+{
+    const struct as_column columns[] = {
+        {.title = "category", .shrink = AS_SHRINK_END},
+        {.title = "time %", .align = AS_ALIGN_RIGHT},
+        {.title = plus_minus(s), .align = AS_ALIGN_RIGHT},
+        {.title = "time s", .align = AS_ALIGN_RIGHT},
+        {.title = "wait s", .align = AS_ALIGN_RIGHT},
+        {.title = NULL, .style = AS_STYLE_CYAN},
+    };
+    struct as_table table;
+
+    if (!s->profile->category.n)
+        return 0;
+    as_page_heading(&s->page, "Where the time went");
+    table_begin(s, &table, columns, sizeof columns / sizeof *columns);
+    as_vec_foreach (&s->profile->category, it) {
+        as_table_string(&table, it->title);
+        share(&table, &it->share);
+        seconds(s, &table, it->share.time_s);
+        seconds(s, &table, it->blocked_s > 0 ? it->blocked_s : NAN);
+        bar(s, &table, it->share.pct / 100);
+    }
+    return table_end(s, &table, err);
+}
+
+static int print_waiting(struct summary *s, struct assay_error *err)
+{
+    const struct as_column columns[] = {
+        {.title = NULL},
+        {.title = NULL, .align = AS_ALIGN_RIGHT},
+        {.title = NULL, .align = AS_ALIGN_RIGHT},
+        {.title = NULL, .style = AS_STYLE_CYAN},
+    };
+    struct as_profile *profile = s->profile;
+    const double all = profile->running_s + profile->blocked_s;
+    struct as_table table;
+
+    if (all <= 0)
+        return 0;
+    as_page_heading(&s->page, "Running and waiting");
+    if (profile->blocked_s + profile->idle_s <= 0) {
+        as_page_wrap(&s->page, "  ",
+                     "Waiting was not recorded, or there was none: all times are of running "
+                     "threads.",
+                     false);
+        return 0;
+    }
+    table_begin(s, &table, columns, sizeof columns / sizeof *columns);
+    for (int i = 0; i < 2; i++) {
+        const double x = i ? profile->blocked_s : profile->running_s;
+
+        as_table_string(&table, i ? "waiting" : "running");
+        as_table_f(&table, "%.*f s", s->decimals, x);
+        as_table_f(&table, "%.1f %%", 100 * x / all);
+        bar(s, &table, x / all);
+    }
+    AS_TRY(table_end(s, &table, err));
+    if (profile->idle_s > 0) {
+        as_str_clear(&s->text);
+        as_str_appendf(&s->text, "%lld more thread%s hardly ran and waited %.*f s.",
+                       (long long)profile->idle_n, profile->idle_n == 1 ? "" : "s", s->decimals,
+                       profile->idle_s);
+        as_page_wrap(&s->page, "  ", as_str_z(&s->text), false);
+    }
+    return 0;
+}
+
+/* Takes a column out where the page is narrow; `*n` columns are left. */
+static bool only_wide(const struct summary *s, struct as_column *columns, size_t *n, size_t at)
+{
+    if (s->page.width >= WIDE)
+        return true;
+    memmove(columns + at, columns + at + 1, (*n - at - 1) * sizeof *columns);
+    --*n;
+    return false;
+}
+
+static int print_balance(struct summary *s, struct assay_error *err)
+{
+    struct as_column columns[] = {
+        {.title = "of", .shrink = AS_SHRINK_END, .least = 18},
+        {.title = "n", .align = AS_ALIGN_RIGHT},
+        {.title = "min s", .align = AS_ALIGN_RIGHT},
+        {.title = "mean s", .align = AS_ALIGN_RIGHT},
+        {.title = "max s", .align = AS_ALIGN_RIGHT},
+        {.title = "deviation s", .align = AS_ALIGN_RIGHT},
+        {.title = "max/mean", .align = AS_ALIGN_RIGHT},
+        {.title = "longest", .shrink = AS_SHRINK_END},
+    };
+    size_t n = sizeof columns / sizeof *columns;
+    const bool deviation = only_wide(s, columns, &n, 5);
+    struct as_table table;
+
+    if (!s->profile->spread.n)
+        return 0;
+    as_page_heading(&s->page, "Balance of load");
+    table_begin(s, &table, columns, n);
+    as_vec_foreach (&s->profile->spread, it) {
+        as_table_f(&table, "%s, %s", it->over, it->is_work ? "own work" : "all time");
+        as_table_u64(&table, it->n);
+        seconds(s, &table, it->min_s);
+        seconds(s, &table, it->mean_s);
+        seconds(s, &table, it->max_s);
+        if (deviation)
+            seconds(s, &table, it->deviation_s);
+        if (it->mean_s > 0)
+            as_table_f(&table, "%.3f", it->max_s / it->mean_s);
+        else
+            as_table_string(&table, NULL);
+        as_table_string(&table, it->slowest);
+    }
+    return table_end(s, &table, err);
+}
+
+/* ---- Functions and loops ------------------------------------------------------------------ */
+
+static void amounts(struct summary *s, struct as_table *table, const struct as_share *self,
+                    const struct as_share *total)
+{
+    share(table, self);
+    seconds(s, table, self->time_s);
+    if (s->page.width >= WIDE)
+        as_table_f(table, "%.1f", total->pct);
+}
+
+static int print_functions(struct summary *s, struct assay_error *err)
+{
+    struct as_column columns[] = {
+        {.title = "self %", .align = AS_ALIGN_RIGHT},
+        {.title = plus_minus(s), .align = AS_ALIGN_RIGHT},
+        {.title = "self s", .align = AS_ALIGN_RIGHT},
+        {.title = "total %", .align = AS_ALIGN_RIGHT},
+        {.title = "function", .shrink = AS_SHRINK_MIDDLE, .least = 16, .style = AS_STYLE_BOLD},
+        {.title = "module", .shrink = AS_SHRINK_END},
+        {.title = "source", .shrink = AS_SHRINK_START},
+    };
+    size_t n = sizeof columns / sizeof *columns;
+    struct as_table table;
+
+    only_wide(s, columns, &n, 3);
+    if (!s->profile->function.n)
+        return 0;
+    as_page_heading(&s->page, "Hottest functions");
+    table_begin(s, &table, columns, n);
+    as_vec_foreach (&s->profile->function, it) {
+        amounts(s, &table, &it->self, &it->total);
+        name(s, &table, it->name);
+        as_table_string(&table, it->module);
+        source(s, &table, it->file, it->line, 0);
+    }
+    return table_end(s, &table, err);
+}
+
+static int print_loops(struct summary *s, struct assay_error *err)
+{
+    struct as_column columns[] = {
+        {.title = "self %", .align = AS_ALIGN_RIGHT},
+        {.title = plus_minus(s), .align = AS_ALIGN_RIGHT},
+        {.title = "self s", .align = AS_ALIGN_RIGHT},
+        {.title = "total %", .align = AS_ALIGN_RIGHT},
+        {.title = "depth", .align = AS_ALIGN_RIGHT},
+        {.title = "role"},
+        {.title = "function", .shrink = AS_SHRINK_MIDDLE, .least = 16, .style = AS_STYLE_BOLD},
+        {.title = "source", .shrink = AS_SHRINK_START, .least = 12},
+    };
+    size_t n = sizeof columns / sizeof *columns;
+    struct as_table table;
+
+    only_wide(s, columns, &n, 3);
+    if (!s->profile->loop.n)
+        return 0;
+    as_page_heading(&s->page, "Hottest loops");
+    table_begin(s, &table, columns, n);
+    as_vec_foreach (&s->profile->loop, it) {
+        amounts(s, &table, &it->self, &it->total);
+        as_table_u64(&table, (uint64_t)it->depth);
+        as_table_string(&table, it->role);
+        name(s, &table, it->function);
+        if (it->file)
+            source(s, &table, it->file, it->first_line, it->last_line);
+        else
+            as_table_string(&table, it->address);
+    }
+    return table_end(s, &table, err);
+}
+
+/* ---- What to make of it ------------------------------------------------------------------- */
+
+static void print_flags(struct summary *s)
+{
+    size_t shown = 0;
+
+    if (!s->profile->flag.n)
+        return;
+    as_page_heading(&s->page, "What lessens trust");
+    as_vec_foreach (&s->profile->flag, it) {
+        if (++shown > FLAGS_MOST)
+            break;
+        as_str_clear(&s->text);
+        as_str_appendf(&s->text, "%s: %s", it->name, it->text);
+        if (it->n > 1)
+            as_str_appendf(&s->text, " (%lld such)", (long long)it->n);
+        as_page_wrap(&s->page, "  - ", as_str_z(&s->text), false);
+    }
+    if (s->profile->flag.n > FLAGS_MOST) {
+        as_str_clear(&s->text);
+        as_str_appendf(&s->text, "%zu more kinds", s->profile->flag.n - FLAGS_MOST);
+        as_page_wrap(&s->page, "  - ", as_str_z(&s->text), false);
+    }
+}
+
+static void print_advice(struct summary *s)
+{
+    int i = 0;
+
+    if (s->profile->advice.n)
+        as_page_heading(&s->page, "What to look at next");
+    as_vec_foreach (&s->profile->advice, it) {
+        char first[16];
+
+        snprintf(first, sizeof first, "  %d. ", ++i);
+        as_page_wrap(&s->page, first, it->text, false);
+    }
+    if (s->profile->command.n)
+        as_out_c(s->page.out, '\n');
+    as_vec_foreach (&s->profile->command, it)
+        as_page_wrap(&s->page, "    ", *it, true);
+}
+
+/* Three digits or so of what is usual in this run. */
+static int decimals_for(double seconds)
+{
+    return seconds >= 1000 ? 1 : seconds >= 10 ? 2 : 3;
+}
+
+static int print(struct summary *s, struct assay_error *err)
+{
+    print_head(s);
+    AS_TRY(print_categories(s, err));
+    AS_TRY(print_waiting(s, err));
+    AS_TRY(print_balance(s, err));
+    AS_TRY(print_functions(s, err));
+    AS_TRY(print_loops(s, err));
+    print_flags(s);
+    print_advice(s);
+    return s->text.failed ? as_error_nomem(err, "the summary") : 0;
+}
+
+int assay_report_profile(struct assay_experiment *experiment, int64_t run_id,
+                         const struct assay_report_text_options *options, struct as_out *out,
+                         struct assay_error *err)
+{
+    const unsigned width = options->width ? options->width : 80;
+    struct as_profile profile;
+    struct summary s = {
+        .page = {out, width < 40 ? 40 : width, options->colour, options->utf8},
+        .profile = &profile,
+    };
+    int rc = as_profile_gather(experiment, run_id, options->rows, &profile, err);
+
+    if (rc == 0) {
+        s.decimals = decimals_for(profile.run.sampled_s);
+        rc = print(&s, err);
+    }
+    as_str_fini(&s.text);
+    as_profile_release(&profile);
+    return rc;
+}

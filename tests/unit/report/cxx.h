@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An experiment with what is hard to show: names longer than a line, with blanks, ';' and control
+ * characters, inlined functions, code of no known function, an uneven load of threads.
+ */
+#ifndef AS_TESTS_CXX_H
+#define AS_TESTS_CXX_H
+
+#include <assay/experiment.h>
+
+struct cxx {
+    int64_t run, process, thread[4];
+    int64_t force, barrier;
+};
+
+int cxx_fill(struct assay_experiment *experiment, struct cxx *c, struct assay_error *err);
+
+#endif

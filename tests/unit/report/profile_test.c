@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The summary of a profile: whole pages against tests/golden/report (ASSAY_REBASE=1 writes them
+ * anew: read the difference), and what must hold of every page.
+ */
+#include "place.h"
+
+#include <assay/report.h>
+
+#include "base/utf8.h"
+#include "cxx.h"
+#include "report/short_name.h"
+
+static struct assay_experiment *filled(const struct place *place, bool cxx)
+{
+    struct assay_experiment *e;
+    struct fixture f;
+    struct cxx c;
+
+    if (chdir(place->dir) != 0)
+        fail();
+    fine(assay_experiment_create("a.assay", ASSAY_EXPERIMENT_FORCE, &e, err));
+    if (cxx)
+        fine(cxx_fill(e, &c, err));
+    else
+        fine(fixture_fill(e, &f, err));
+    return e;
+}
+
+static struct as_str page(struct assay_experiment *e,
+                          const struct assay_report_text_options *options)
+{
+    struct as_str str = {0};
+    struct as_out out;
+
+    as_out_init_str(&out, &str);
+    fine(assay_report_profile(e, 0, options, &out, err));
+    fine(as_out_flush(&out, err));
+    as_out_fini(&out);
+    return str;
+}
+
+static size_t widest(const struct as_str *s)
+{
+    size_t most = 0;
+    struct as_view rest = {.p = s->p, .n = s->n}, line;
+
+    while (as_view_split(&rest, '\n', &line)) {
+        const size_t width = as_utf8_width(line);
+
+        most = width > most ? width : most;
+        assert_false(line.n && line.p[line.n - 1] == ' ');
+    }
+    return most;
+}
+
+/* ---- Whole pages --------------------------------------------------------------------------- */
+
+static void expect_golden(const char *name, const struct as_str *got)
+{
+    char path[400];
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/%s", GOLDEN_DIR, name);
+    if (getenv("ASSAY_REBASE")) {
+        file = fopen(path, "w");
+        assert_non_null(file);
+        fputs(as_str_z(got), file);
+        fclose(file);
+        return;
+    }
+    struct as_str want = {0};
+    char block[4096];
+    size_t n;
+
+    file = fopen(path, "r");
+    if (!file)
+        fail_msg("%s is missing", path);
+    while ((n = fread(block, 1, sizeof block, file)) > 0)
+        as_str_append(&want, block, n);
+    fclose(file);
+    assert_string_equal(as_str_z(got), as_str_z(&want));
+    as_str_fini(&want);
+}
+
+static void test_golden(void **state)
+{
+    static const struct {
+        const char *name;
+        bool cxx;
+        struct assay_report_text_options options;
+    } at[] = {
+        {"mpi-80.txt", false, {.width = 80, .utf8 = true}},
+        {"mpi-120.txt", false, {.width = 120, .utf8 = true}},
+        {"mpi-80-ascii.txt", false, {.width = 80}},
+        {"mpi-80-colour.txt", false, {.width = 80, .utf8 = true, .colour = true, .rows = 2}},
+        {"cxx-80.txt", true, {.width = 80, .utf8 = true}},
+        {"cxx-120-ascii.txt", true, {.width = 120}},
+    };
+
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+        struct assay_experiment *e = filled(*state, at[i].cxx);
+        struct as_str got = page(e, &at[i].options);
+
+        expect_golden(at[i].name, &got);
+        as_str_fini(&got);
+        fine(assay_experiment_close(&e, err));
+    }
+}
+
+static void test_short_names(void **state)
+{
+    (void)state;
+    static const char *const at[][2] = {
+        {"main", "main"},
+        {"a<b<c>, d>::e(f(*)(g), h) const", "a<...>::e(...) const"},
+        {"foo<int>(std::vector<int> const&)", "foo<...>(...)"},
+        {"(anonymous namespace)::f(int)", "(anonymous namespace)::f(...)"},
+        {"std::ostream& operator<< <char>(X const&)", "std::ostream& operator<< <char>(...)"},
+        {"operator()(int)", "operator()(...)"},
+        {"A::operator->(long)", "A::operator->(...)"},
+        {"f()", "f()"},
+        {"f(int", "f(int"},
+        {"a > b", "a > b"},
+    };
+
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+        struct as_str s = {0};
+
+        as_short_name(&s, at[i][0], 0);
+        assert_string_equal(as_str_z(&s), at[i][1]);
+        as_str_clear(&s);
+        as_short_name(&s, at[i][0], 1000);
+        assert_string_equal(as_str_z(&s), at[i][0]);
+        as_str_fini(&s);
+    }
+}
+
+/* ---- Every page ---------------------------------------------------------------------------- */
+
+static void test_every_width(void **state)
+{
+    for (int cxx = 0; cxx < 2; cxx++) {
+        struct assay_experiment *e = filled(*state, cxx);
+
+        for (unsigned width = 72; width < 260; width++) {
+            for (int utf8 = 0; utf8 < 2; utf8++) {
+                const struct assay_report_text_options options = {.width = width,
+                                                                  .utf8 = utf8 != 0};
+                struct as_str got = page(e, &options);
+                bool ascii = true;
+
+                if (widest(&got) > width)
+                    fail_msg("%zu columns instead of %u:\n%s", widest(&got), width, as_str_z(&got));
+                for (size_t k = 0; k < got.n; k++) {
+                    ascii &= (unsigned char)got.p[k] < 0x80;
+                    assert_true(got.p[k] == '\n' || (unsigned char)got.p[k] >= 0x20);
+                }
+                assert_int_equal(ascii, !utf8);
+                as_str_fini(&got);
+            }
+        }
+        fine(assay_experiment_close(&e, err));
+    }
+}
+
+static void test_runs(void **state)
+{
+    struct assay_experiment *e = filled(*state, false);
+    const struct assay_report_text_options options = {.width = 80};
+    struct as_str str = {0};
+    struct as_out out;
+    struct cxx c;
+
+    as_out_init_str(&out, &str);
+    refused(assay_report_profile(e, 2, &options, &out, err), NOT_FOUND,
+            "a.assay: has no run 2; its last is 1");
+    refused(assay_report_profile_json(e, 2, 0, &out, err), NOT_FOUND, "has no run 2");
+    fine(cxx_fill(e, &c, err));
+    fine(assay_report_profile(e, 0, &options, &out, err));
+    fine(as_out_flush(&out, err));
+    assert_true(has(as_str_z(&str), "  Run       2 of 2 (before), interrupted"));
+    as_str_clear(&str);
+    fine(assay_report_profile(e, 1, &options, &out, err));
+    fine(as_out_flush(&out, err));
+    assert_true(has(as_str_z(&str), "  Run       1 of 2, complete"));
+    as_out_fini(&out);
+    as_str_fini(&str);
+    fine(assay_experiment_close(&e, err));
+}
+
+/* A run of which nothing is known but that it was: every part copes. */
+static void test_empty(void **state)
+{
+    struct place *place = *state;
+    const struct assay_row_run run = {.kind = "profile", .command = "x", .state = "recording"};
+    const struct assay_report_text_options options = {.width = 80};
+    struct assay_experiment *e;
+    struct as_str str = {0};
+    struct as_out out;
+
+    as_out_init_str(&out, &str);
+    fine(assay_experiment_create(place->exp, 0, &e, err));
+    refused(assay_report_profile(e, 0, &options, &out, err), NOT_FOUND, "no run is in it");
+    fine(assay_experiment_add_run(e, &run, NULL, err));
+    fine(assay_report_profile(e, 0, &options, &out, err));
+    fine(assay_report_profile_json(e, 0, 0, &out, err));
+    fine(as_out_flush(&out, err));
+    assert_true(has(as_str_z(&str), "No sample was taken"));
+    assert_true(has(as_str_z(&str), "\"wall_s\": null"));
+    as_out_fini(&out);
+    as_str_fini(&str);
+    fine(assay_experiment_close(&e, err));
+}
+
+static void test_locale(void **state)
+{
+    (void)state;
+    setenv("LANG", "en_US.UTF-8", 1);
+    unsetenv("LC_ALL");
+    unsetenv("LC_CTYPE");
+    assert_true(assay_report_locale_is_utf8());
+    setenv("LC_CTYPE", "C", 1);
+    assert_false(assay_report_locale_is_utf8());
+    setenv("LC_ALL", "C.utf8", 1);
+    assert_true(assay_report_locale_is_utf8());
+    setenv("LC_ALL", "", 1);
+    unsetenv("LC_CTYPE");
+    unsetenv("LANG");
+    assert_false(assay_report_locale_is_utf8());
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        place_test(test_golden), place_test(test_every_width),  place_test(test_runs),
+        place_test(test_empty),  cmocka_unit_test(test_locale), cmocka_unit_test(test_short_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
