@@ -63,7 +63,7 @@ static uint64_t number(char **at, int base)
 
 /* One line of maps, "START-END RIGHTS OFFSET MAJOR:MINOR INODE PATH"; false when it is not of code.
  */
-static bool parse_line(char *line, struct assay_sample_record *out)
+bool as_sample_map_line(char *line, struct assay_sample_record *out)
 {
     line[strcspn(line, "\n")] = 0;
     char *at = line;
@@ -94,7 +94,7 @@ int as_sample_existing(pid_t pid, uint64_t time_ns, assay_sample_sink *sink, voi
                                              .pid = (uint32_t)pid,
                                              .tid = (uint32_t)pid,
                                              .time_ns = time_ns};
-        if (parse_line(line, &record))
+        if (as_sample_map_line(line, &record))
             rc = sink(context, &record, err);
     }
     if (f)

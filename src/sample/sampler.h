@@ -81,5 +81,8 @@ bool as_record_parse(const struct perf_event_attr *attr, const uint8_t *bytes,
 /* Gives maps, names and threads of a process that runs already, as of `time_ns`. */
 int as_sample_existing(pid_t pid, uint64_t time_ns, assay_sample_sink *sink, void *context,
                        struct assay_error *err);
+/* Fills a MAP record from a line of /proc/PID/maps, which it keeps pointing to; false when the line
+ * is not of code. */
+bool as_sample_map_line(char *line, struct assay_sample_record *out);
 
 #endif

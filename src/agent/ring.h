@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the agent (inside the observed program) and its reader share: a control file, written by
+ * the reader, and one ring file for each process and execution, in one directory (doc/agent.md).
+ * Neither trusts the other's numbers. Many threads write a ring without locks, one process reads.
+ */
+#ifndef AS_AGENT_RING_H
+#define AS_AGENT_RING_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define AS_AGENT_DIRECTORY "ASSAY_AGENT" /* the environment variable */
+#define AS_AGENT_LIBRARY   "libassay-agent.so"
+#define AS_AGENT_CONTROL   "control"
+#define AS_AGENT_PREFIX    "ring."             /* ring.PID.TIME */
+#define AS_AGENT_MAGIC     0x544e474159415353u /* "SSAYAGNT" */
+#define AS_AGENT_VERSION   1u
+#define AS_AGENT_PAGE_B    4096u
+/* Of a ring: that samples leave free, so that maps and names find room. */
+#define AS_AGENT_SPARE_B (32u << 10)
+#define AS_AGENT_REGS_N  17u
+#define AS_AGENT_CHAIN_N 127u
+#define AS_AGENT_NAME_B  16u
+
+enum as_agent_stacks { AS_AGENT_OFF, AS_AGENT_FRAME, AS_AGENT_COPY };
+
+struct as_agent_control {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t stacks;           /* as_agent_stacks */
+    uint32_t period_ns;        /* of CPU time */
+    uint32_t stack_b;          /* at most, a sample */
+    uint32_t ring_least_b;     /* of a process; a power of two */
+    uint32_t ring_most_b;      /* so too */
+    uint32_t ring_processor_b; /* for each processor that the process may use */
+    _Atomic uint32_t enabled;  /* 0: timers run, samples are not kept */
+    _Atomic uint32_t wake;     /* a futex: counts reasons to read now */
+    _Atomic uint32_t missed_errno;
+    _Atomic uint64_t processes_missed;
+};
+
+struct as_agent_ring {
+    _Atomic uint64_t magic; /* written last: all else is there */
+    uint32_t version;
+    uint32_t pid, parent_pid, parent_tid;
+    uint32_t forked; /* by fork without an execution; else a program began */
+    uint64_t begun_ns, data_b;
+    char name[AS_AGENT_NAME_B];
+    _Alignas(64) _Atomic uint64_t head; /* bytes reserved, ever */
+    _Alignas(64) _Atomic uint64_t tail; /* bytes read and zeroed, ever */
+    _Alignas(64) _Atomic uint64_t lost; /* samples without room */
+    _Atomic uint64_t threads_missed;
+    _Atomic uint32_t missed_errno;
+};
+
+enum as_agent_kind {
+    AS_AGENT_SAMPLE = 1,
+    AS_AGENT_MAP,    /* a line of /proc/self/maps */
+    AS_AGENT_LOADED, /* something was loaded: maps are to be read */
+    AS_AGENT_THREAD, /* began */
+    AS_AGENT_NAME,   /* a thread has a new name */
+    AS_AGENT_EXIT,   /* a thread ends */
+    AS_AGENT_END     /* the process ends in an orderly way */
+};
+
+/* Every record; the next is `size_b` behind it. Sizes are multiples of 8. */
+struct as_agent_record {
+    _Atomic uint32_t size_b; /* written last; 0: not there yet */
+    uint32_t kind;           /* as_agent_kind */
+    uint32_t tid, cpu;
+    uint64_t time_ns; /* CLOCK_MONOTONIC */
+};
+
+/* Then `regs_n` registers by DWARF number, `chain_n` addresses, `stack_b` bytes of stack. */
+struct as_agent_sample {
+    struct as_agent_record head;
+    uint64_t ip, period_ns;
+    uint64_t stack_at;
+    uint32_t regs_n, chain_n, stack_b, unused;
+};
+
+struct as_agent_thread_record {
+    struct as_agent_record head;
+    uint32_t parent_tid, unused;
+    char name[AS_AGENT_NAME_B];
+};
+
+struct as_agent_map_record {
+    struct as_agent_record head;
+    char line[]; /* with a zero */
+};
+
+#endif

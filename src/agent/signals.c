@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The program's signals, with ours taken out: whoever blocks, waits for or handles "all signals"
+ * does not mean the one that we chose. What the program sets for that number is kept and is called
+ * when such a signal comes from elsewhere.
+ */
+#include "agent/agent.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/signalfd.h>
+
+static struct sigaction shadow; /* written by the program, read in the handler; as sigaction is */
+
+void as_agent_forward(int signal, siginfo_t *info, void *context)
+{
+    if (shadow.sa_flags & SA_SIGINFO) {
+        if (shadow.sa_sigaction)
+            shadow.sa_sigaction(signal, info, context);
+    } else if (shadow.sa_handler != SIG_DFL && shadow.sa_handler != SIG_IGN) {
+        shadow.sa_handler(signal);
+    }
+}
+
+/* `set` or a copy of it without our signal. */
+static const sigset_t *without(const sigset_t *set, sigset_t *copy)
+{
+    if (!set || as_agent.signal == 0 || sigismember(set, as_agent.signal) != 1)
+        return set;
+    *copy = *set;
+    sigdelset(copy, as_agent.signal);
+    return copy;
+}
+
+AS_AGENT_API int sigaction(int signal, const struct sigaction *action, struct sigaction *old)
+{
+    struct sigaction copy;
+    if (signal == as_agent.signal && signal) {
+        copy = shadow;
+        if (action)
+            shadow = *action;
+        if (old)
+            *old = copy;
+        return 0;
+    }
+    if (action) {
+        copy = *action;
+        copy.sa_mask = *without(&action->sa_mask, &copy.sa_mask);
+        action = &copy;
+    }
+    return AS_AGENT_REAL(sigaction)(signal, action, old);
+}
+
+AS_AGENT_API sighandler_t signal(int number, sighandler_t handler)
+{
+    if (number != as_agent.signal || !number)
+        return AS_AGENT_REAL(signal)(number, handler);
+    sighandler_t old = shadow.sa_handler;
+    memset(&shadow, 0, sizeof shadow);
+    shadow.sa_handler = handler;
+    return old;
+}
+
+AS_AGENT_API int sigprocmask(int how, const sigset_t *set, sigset_t *old)
+{
+    sigset_t copy;
+    return AS_AGENT_REAL(sigprocmask)(how, how == SIG_UNBLOCK ? set : without(set, &copy), old);
+}
+
+AS_AGENT_API int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
+{
+    sigset_t copy;
+    return AS_AGENT_REAL(pthread_sigmask)(how, how == SIG_UNBLOCK ? set : without(set, &copy), old);
+}
+
+AS_AGENT_API int sigwait(const sigset_t *set, int *signal)
+{
+    sigset_t copy;
+    return AS_AGENT_REAL(sigwait)(without(set, &copy), signal);
+}
+
+AS_AGENT_API int sigwaitinfo(const sigset_t *set, siginfo_t *info)
+{
+    sigset_t copy;
+    return AS_AGENT_REAL(sigwaitinfo)(without(set, &copy), info);
+}
+
+AS_AGENT_API int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+{
+    sigset_t copy;
+    return AS_AGENT_REAL(sigtimedwait)(without(set, &copy), info, timeout);
+}
+
+AS_AGENT_API int signalfd(int fd, const sigset_t *set, int flags)
+{
+    sigset_t copy;
+    return AS_AGENT_REAL(signalfd)(fd, without(set, &copy), flags);
+}

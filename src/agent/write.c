@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Samples: the handler of the timers' signal, and the ring it writes to. Async-signal-safe: no lock
+ * (room is reserved by compare-and-swap, a record counts when its size is written), no allocation,
+ * only the thread's own memory within known bounds, errno kept.
+ */
+#include "agent/agent.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+/* Stacks that are not the thread's own (coroutines): where they end is not known, pages are tried.
+ */
+#define FOREIGN_STACK_B 8192u
+
+uint64_t as_agent_now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* ---- The ring ----------------------------------------------------------------------------- */
+
+void as_agent_wake(void)
+{
+    atomic_fetch_add_explicit(&as_agent.control->wake, 1, memory_order_release);
+    syscall(SYS_futex, &as_agent.control->wake, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+void *as_agent_reserve(uint32_t size_b, uint32_t spare_b)
+{
+    struct as_agent_ring *ring = atomic_load_explicit(&as_agent.ring, memory_order_acquire);
+    if (!ring)
+        return NULL;
+    uint64_t n = (size_b + 7u) & ~7u, used;
+    uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+    do {
+        used = head - atomic_load_explicit(&ring->tail, memory_order_acquire);
+        if (used + n + spare_b > as_agent.data_b)
+            return NULL;
+    } while (!atomic_compare_exchange_weak_explicit(&ring->head, &head, head + n,
+                                                    memory_order_relaxed, memory_order_relaxed));
+    if (used <= as_agent.data_b / 2 && used + n > as_agent.data_b / 2)
+        as_agent_wake();
+    return as_agent.data + (head & (as_agent.data_b - 1));
+}
+
+void as_agent_commit(void *record, uint32_t size_b, uint32_t kind, uint64_t time_ns)
+{
+    struct as_agent_record *head = record;
+    int cpu = sched_getcpu();
+    head->kind = kind;
+    head->tid = (uint32_t)as_agent_self.tid;
+    head->cpu = cpu < 0 ? 0 : (uint32_t)cpu;
+    head->time_ns = time_ns;
+    atomic_store_explicit(&head->size_b, (size_b + 7u) & ~7u, memory_order_release);
+}
+
+void as_agent_mark(uint32_t kind)
+{
+    struct as_agent_record *record = as_agent_reserve(sizeof *record, 0);
+    if (record)
+        as_agent_commit(record, sizeof *record, kind, as_agent_now_ns());
+}
+
+/* ---- Stacks ------------------------------------------------------------------------------- */
+
+/* Whether the page can be read: the kernel copies a signal set from it before it finds that the
+ * request makes no sense. Changes nothing. */
+static bool readable(uintptr_t address)
+{
+    return syscall(SYS_rt_sigprocmask, ~0, address & ~(uintptr_t)(AS_AGENT_PAGE_B - 1), NULL, 8) <
+               0 &&
+           errno == EINVAL;
+}
+
+/* The end of what may be read from `sp` on; `sp` itself: nothing. */
+static uintptr_t stack_end(const ucontext_t *context, uintptr_t sp, uint32_t most_b)
+{
+    const struct as_agent_thread *self = &as_agent_self;
+    uintptr_t alternate = (uintptr_t)context->uc_stack.ss_sp;
+    uintptr_t end;
+    if (sp >= self->low && sp < self->high) {
+        end = self->high;
+    } else if (alternate && sp >= alternate && sp - alternate < context->uc_stack.ss_size) {
+        end = alternate + context->uc_stack.ss_size;
+    } else {
+        uintptr_t limit = sp + (most_b < FOREIGN_STACK_B ? most_b : FOREIGN_STACK_B);
+        for (end = sp; end < limit && readable(end);)
+            end = (end | (AS_AGENT_PAGE_B - 1)) + 1;
+        end = end > limit ? limit : end;
+    }
+    return end - sp > most_b ? sp + most_b : end;
+}
+
+/* Along the frame pointers, as the kernel would; at most `most` addresses to `chain`, or only their
+ * number. */
+static uint32_t walk(const greg_t *regs, uintptr_t end, uint64_t *chain, uint32_t most)
+{
+    uintptr_t sp = (uintptr_t)regs[REG_RSP], frame = (uintptr_t)regs[REG_RBP];
+    uint64_t pair[2] = {frame, (uint64_t)regs[REG_RIP]};
+    for (uint32_t n = 0;;) {
+        if (pair[1] == 0 || n == most)
+            return n;
+        if (chain)
+            chain[n] = pair[1];
+        n++;
+        frame = pair[0];
+        if (frame < sp || frame >= end || end - frame < sizeof pair || frame % 8 != 0)
+            return n;
+        memcpy(pair, (const void *)frame, sizeof pair);
+        sp = frame + sizeof pair;
+    }
+}
+
+static void copy_registers(const greg_t *regs, uint64_t *out)
+{
+    static const uint8_t order[AS_AGENT_REGS_N] = {
+        REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,
+        REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
+    for (unsigned i = 0; i < AS_AGENT_REGS_N; i++)
+        out[i] = (uint64_t)regs[order[i]];
+}
+
+/* ---- The handler -------------------------------------------------------------------------- */
+
+static void take_sample(const ucontext_t *context, uint64_t time_ns, uint64_t period_ns)
+{
+    const greg_t *regs = context->uc_mcontext.gregs;
+    uint32_t stacks = as_agent.control->stacks, most_b = as_agent.control->stack_b;
+    uintptr_t sp = (uintptr_t)regs[REG_RSP] & ~(uintptr_t)7, end = sp;
+    struct as_agent_sample head = {
+        .ip = (uint64_t)regs[REG_RIP], .period_ns = period_ns, .stack_at = sp};
+    if (stacks == AS_AGENT_FRAME) {
+        end = stack_end(context, sp, UINT32_MAX);
+        head.chain_n = walk(regs, end, NULL, AS_AGENT_CHAIN_N);
+    }
+    if (stacks == AS_AGENT_COPY) {
+        end = stack_end(context, sp, most_b);
+        head.regs_n = AS_AGENT_REGS_N;
+        head.stack_b = (uint32_t)(end - sp) & ~7u;
+    }
+    uint32_t words_b = 8 * (head.regs_n + head.chain_n);
+    uint32_t size_b = (uint32_t)sizeof head + words_b + head.stack_b;
+    uint8_t *at = as_agent_reserve(size_b, AS_AGENT_SPARE_B);
+    if (!at) {
+        atomic_fetch_add_explicit(&as_agent.ring->lost, 1, memory_order_relaxed);
+        return;
+    }
+    /* The size stays 0 until all is there. */
+    memcpy(at + sizeof head.head, &head.ip, sizeof head - sizeof head.head);
+    uint64_t *words = (uint64_t *)(void *)(at + sizeof head);
+    if (head.regs_n)
+        copy_registers(regs, words);
+    if (head.chain_n) /* another thread may have changed the stack: never more than there is room */
+        walk(regs, end, words, head.chain_n);
+    memcpy(at + sizeof head + words_b, (const void *)sp, head.stack_b);
+    as_agent_commit(at, size_b, AS_AGENT_SAMPLE, time_ns);
+}
+
+static void on_signal(int signal, siginfo_t *info, void *context)
+{
+    int saved = errno;
+    if (info->si_code != SI_TIMER || info->si_value.sival_ptr != &as_agent) {
+        as_agent_forward(signal, info, context);
+    } else if (as_agent.ring &&
+               atomic_load_explicit(&as_agent.control->enabled, memory_order_relaxed)) {
+        uint64_t times = 1 + (uint64_t)(info->si_overrun > 0 ? info->si_overrun : 0);
+        take_sample(context, as_agent_now_ns(), times * as_agent.control->period_ns);
+    }
+    errno = saved;
+}
+
+int as_agent_handle(void)
+{
+    struct sigaction action = {.sa_sigaction = on_signal,
+                               .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+    /* All, those of the C library too: a thread is not to be cancelled in the midst of a record. */
+    memset(&action.sa_mask, 0xff, sizeof action.sa_mask);
+    return AS_AGENT_REAL(sigaction)(as_agent.signal, &action, NULL);
+}

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reading the samples that timers inside the program take (agent/): opening and closing, the pump
+ * that merges the rings of all processes by time, and what the records mean. Of the same shape as
+ * the sampler of the kernel's events.
+ */
+#include "sample/timer.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "sample/sampler.h"
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* ---- Handing out -------------------------------------------------------------------------- */
+
+struct sink {
+    assay_sample_sink *take;
+    void *context;
+    struct assay_error *err;
+};
+
+static int give(struct assay_timer_sampler *s, const struct assay_sample_record *record,
+                const struct sink *sink)
+{
+    s->counts.records++;
+    s->counts.samples += record->kind == ASSAY_SAMPLE_SAMPLE;
+    s->counts.late += record->time_ns < s->handed_ns;
+    if (record->time_ns > s->handed_ns)
+        s->handed_ns = record->time_ns;
+    return sink->take(sink->context, record, sink->err);
+}
+
+static struct assay_sample_record base_of(const struct as_timer_ring *ring,
+                                          const struct as_agent_record *from, uint8_t kind)
+{
+    return (struct assay_sample_record){.kind = kind,
+                                        .pid = ring->pid,
+                                        .tid = from->tid,
+                                        .cpu = from->cpu,
+                                        .parent_pid = ring->pid,
+                                        .parent_tid = ring->pid,
+                                        .time_ns = from->time_ns};
+}
+
+/* A number for the file of a mapping. */
+static int file_of(struct assay_timer_sampler *s, const struct assay_sample_record *map,
+                   uint32_t *out)
+{
+    char key[4096 + 64];
+    int n = snprintf(key, sizeof key, "%x:%x:%llx:%.4096s", map->device_major, map->device_minor,
+                     (unsigned long long)map->inode, map->text);
+    struct as_view view = {.p = key, .n = (size_t)n};
+    *out = as_map_view_get(&s->files, view);
+    if (*out != AS_MAP_NONE)
+        return 0;
+    view.p = as_arena_strndup(&s->arena, key, view.n);
+    *out = (uint32_t)as_map_view_count(&s->files);
+    return view.p ? as_map_view_put(&s->files, view, *out) : ASSAY_ERR_NOMEM;
+}
+
+/* Hands out a line of maps unless it is known. */
+static int give_map(struct assay_timer_sampler *s, const struct as_timer_ring *ring, char *line,
+                    struct assay_sample_record *record, const struct sink *sink)
+{
+    struct as_mapping mapping = {0};
+    uint32_t space;
+    if (!as_sample_map_line(line, record) || strcmp(record->text, "[vsyscall]") == 0)
+        return 0;
+    mapping.start = record->address;
+    mapping.end = record->address + record->size_b;
+    mapping.offset = record->offset;
+    if (mapping.end <= mapping.start)
+        return 0;
+    int rc = file_of(s, record, &mapping.module);
+    if (rc == 0)
+        rc = as_space_of(&s->spaces, ring->serial, &space);
+    if (rc == 0) {
+        const struct as_mapping *old = as_space_at(&s->spaces.space.at[space], mapping.start);
+        if (old && old->start == mapping.start && old->end == mapping.end &&
+            old->offset == mapping.offset && old->module == mapping.module)
+            return 0;
+        rc = as_space_map(&s->spaces, ring->serial, mapping);
+    }
+    return rc < 0 ? as_error_nomem(sink->err, "maps") : give(s, record, sink);
+}
+
+/* What the agent could not tell: generated code, what a jump to dlopen brought. */
+static int look(struct assay_timer_sampler *s, struct as_timer_ring *ring,
+                const struct as_agent_record *from, const struct sink *sink)
+{
+    char path[64], line[4096 + 128];
+    int rc = 0;
+    if (ring->dead || ring->looked == s->pumps)
+        return 0;
+    ring->looked = s->pumps;
+    snprintf(path, sizeof path, "/proc/%u/maps", ring->pid);
+    FILE *f = fopen(path, "re");
+    while (f && rc == 0 && fgets(line, sizeof line, f)) {
+        struct assay_sample_record record = base_of(ring, from, ASSAY_SAMPLE_MAP);
+        rc = give_map(s, ring, line, &record, sink);
+    }
+    if (f)
+        fclose(f);
+    return rc;
+}
+
+static int give_sample(struct assay_timer_sampler *s, struct as_timer_ring *ring,
+                       const struct as_agent_record *from, const struct sink *sink)
+{
+    const struct as_agent_sample *sample = (const void *)from;
+    struct assay_sample_record record = base_of(ring, from, ASSAY_SAMPLE_SAMPLE);
+    const uint64_t *words = (const void *)(sample + 1);
+    uint32_t space;
+    if (as_space_of(&s->spaces, ring->serial, &space) < 0)
+        return as_error_nomem(sink->err, "maps");
+    if (!as_space_at(&s->spaces.space.at[space], sample->ip))
+        AS_TRY(look(s, ring, from, sink));
+    record.ip = sample->ip;
+    record.period = sample->period_ns;
+    record.regs = sample->regs_n == AS_AGENT_REGS_N ? words : NULL;
+    record.chain = words + sample->regs_n;
+    record.chain_n = sample->chain_n;
+    record.stack = (const uint8_t *)(words + sample->regs_n + sample->chain_n);
+    record.stack_at = sample->stack_at;
+    record.stack_b = sample->stack_b;
+    return give(s, &record, sink);
+}
+
+static void forget_thread(struct as_timer_ring *ring, uint32_t tid)
+{
+    for (size_t i = 0; i < ring->tid.n; i++) {
+        if (ring->tid.at[i] == tid) {
+            ring->tid.at[i] = ring->tid.at[--ring->tid.n];
+            return;
+        }
+    }
+}
+
+static int give_thread(struct assay_timer_sampler *s, struct as_timer_ring *ring,
+                       const struct as_agent_record *from, const struct sink *sink)
+{
+    const struct as_agent_thread_record *thread = (const void *)from;
+    struct assay_sample_record record = base_of(ring, from, ASSAY_SAMPLE_COMM);
+    char name[AS_AGENT_NAME_B + 1] = "";
+    memcpy(name, thread->name, AS_AGENT_NAME_B);
+    record.text = name;
+    if (from->kind == AS_AGENT_NAME)
+        return give(s, &record, sink);
+    record.text = NULL;
+    if (from->kind == AS_AGENT_EXIT) {
+        forget_thread(ring, from->tid);
+        record.kind = ASSAY_SAMPLE_EXIT;
+        return give(s, &record, sink);
+    }
+    if (as_vec_push(&ring->tid, from->tid) < 0)
+        return as_error_nomem(sink->err, "threads");
+    record.kind = ASSAY_SAMPLE_FORK;
+    record.parent_tid = thread->parent_tid ? thread->parent_tid : ring->pid;
+    AS_TRY(give(s, &record, sink));
+    record.kind = ASSAY_SAMPLE_COMM;
+    record.text = name;
+    return give(s, &record, sink);
+}
+
+/* Whether a process is one that we read or read just now. */
+static bool is_known(const struct assay_timer_sampler *s, uint32_t pid)
+{
+    for (size_t i = 0; i < s->ring.n; i++)
+        if (s->ring.at[i].head && s->ring.at[i].pid == pid)
+            return true;
+    return false;
+}
+
+static int give_begin(struct assay_timer_sampler *s, struct as_timer_ring *ring,
+                      const struct as_agent_record *from, const struct sink *sink)
+{
+    const struct as_agent_ring *head = ring->head;
+    struct assay_sample_record record = base_of(ring, from, ASSAY_SAMPLE_FORK);
+    char name[AS_AGENT_NAME_B + 1] = "";
+    memcpy(name, head->name, AS_AGENT_NAME_B);
+    if (as_vec_push(&ring->tid, ring->pid) < 0)
+        return as_error_nomem(sink->err, "threads");
+    record.parent_pid = head->parent_pid;
+    record.parent_tid = head->parent_tid ? head->parent_tid : head->parent_pid;
+    if (!ring->replaced && record.parent_pid != ring->pid && is_known(s, record.parent_pid))
+        AS_TRY(give(s, &record, sink));
+    record.kind = ASSAY_SAMPLE_COMM;
+    record.text = name;
+    record.out = !head->forked;
+    return give(s, &record, sink);
+}
+
+/* The first thread lives on when it executes something else. */
+static int give_dead(struct assay_timer_sampler *s, struct as_timer_ring *ring,
+                     const struct as_agent_record *from, const struct sink *sink)
+{
+    for (size_t i = ring->tid.n; i-- > 0;) {
+        struct assay_sample_record record = base_of(ring, from, ASSAY_SAMPLE_EXIT);
+        record.tid = ring->tid.at[i];
+        if (!ring->executed || record.tid != ring->pid)
+            AS_TRY(give(s, &record, sink));
+    }
+    const struct assay_sample_record gone = {.pid = ring->serial};
+    uint32_t space;
+    if (as_space_of(&s->spaces, ring->serial, &space) == 0)
+        as_space_exit(&s->spaces, &gone);
+    as_timer_ring_close(ring);
+    return 0;
+}
+
+static int hand_out(struct assay_timer_sampler *s, const struct as_timer_item *item,
+                    const struct sink *sink)
+{
+    struct as_agent_record *from = (void *)(s->bytes.at + item->at);
+    struct as_timer_ring *ring = &s->ring.at[item->ring];
+    struct assay_sample_record record;
+    if (!ring->head) /* a damaged time: later than its end */
+        return 0;
+    switch (from->kind) {
+    case AS_AGENT_SAMPLE:
+        return give_sample(s, ring, from, sink);
+    case AS_AGENT_MAP:
+        record = base_of(ring, from, ASSAY_SAMPLE_MAP);
+        return give_map(s, ring, ((struct as_agent_map_record *)(void *)from)->line, &record, sink);
+    case AS_AGENT_LOADED:
+        return look(s, ring, from, sink);
+    case AS_AGENT_THREAD:
+    case AS_AGENT_NAME:
+    case AS_AGENT_EXIT:
+        return give_thread(s, ring, from, sink);
+    case AS_TIMER_BEGIN:
+        return give_begin(s, ring, from, sink);
+    case AS_TIMER_DEAD:
+        return give_dead(s, ring, from, sink);
+    default:
+        return 0;
+    }
+}
+
+/* ---- The pump ----------------------------------------------------------------------------- */
+
+/* Whether a process has ended, perhaps not yet waited for. */
+static bool has_ended(uint32_t pid)
+{
+    char path[64], text[512] = "";
+    snprintf(path, sizeof path, "/proc/%u/stat", pid);
+    FILE *f = fopen(path, "re");
+    if (!f)
+        return kill((pid_t)pid, 0) < 0 && errno == ESRCH;
+    size_t n = fread(text, 1, sizeof text - 1, f);
+    fclose(f);
+    text[n] = 0;
+    char *at = strrchr(text, ')'); /* the name may hold anything */
+    if (!at || at[1] == 0 || (at[2] != 'Z' && at[2] != 'X'))
+        return false;
+    /* The first thread may have ended before the others: field 20 counts those that live. */
+    at += 2;
+    for (unsigned field = 3; field < 20 && at; field++)
+        at = strchr(at + 1, ' ');
+    return !at || strtol(at, NULL, 10) <= 1;
+}
+
+static int tell_lost(struct assay_timer_sampler *s, struct as_timer_ring *ring,
+                     const struct sink *sink)
+{
+    uint64_t lost = ring->head->lost, missed = ring->head->threads_missed;
+    struct assay_sample_record record = {.kind = ASSAY_SAMPLE_LOST,
+                                         .pid = ring->pid,
+                                         .tid = ring->pid,
+                                         .time_ns = s->handed_ns,
+                                         .lost = lost - ring->lost};
+    if (missed != ring->missed)
+        s->facts.missed_errno = (int)ring->head->missed_errno;
+    s->facts.threads_missed += missed - ring->missed;
+    ring->missed = missed;
+    if (lost == ring->lost)
+        return 0;
+    s->counts.lost += record.lost;
+    ring->lost = lost;
+    return give(s, &record, sink);
+}
+
+/* A process is found dead before its ring is emptied: so nothing is left in it. */
+static int empty_rings(struct assay_timer_sampler *s, bool last, const struct sink *sink)
+{
+    AS_TRY(as_timer_find(s, sink->err));
+    uint64_t now = now_ns();
+    for (uint32_t i = 0; i < s->ring.n; i++) {
+        struct as_timer_ring *ring = &s->ring.at[i];
+        if (!ring->head || ring->told)
+            continue;
+        if (!ring->dead && has_ended(ring->pid)) {
+            ring->dead = true;
+            ring->end_ns = now;
+        }
+        if (as_timer_drain(s, i, last) < 0)
+            return as_error_nomem(sink->err, "records waiting for their turn");
+        AS_TRY(tell_lost(s, ring, sink));
+        ring->told = ring->dead;
+        if (ring->dead && as_timer_put(s, i, AS_TIMER_DEAD, ring->end_ns) < 0)
+            return as_error_nomem(sink->err, "records waiting for their turn");
+    }
+    return 0;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct as_timer_item *x = a, *y = b;
+    if (x->time_ns != y->time_ns)
+        return x->time_ns < y->time_ns ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* Keeps the items from `from` on, and their bytes. */
+static int keep_rest(struct assay_timer_sampler *s, size_t from)
+{
+    s->spare.n = 0;
+    for (size_t i = from; i < s->item.n; i++) {
+        const struct as_agent_record *record = (const void *)(s->bytes.at + s->item.at[i].at);
+        size_t words = record->size_b / 8;
+        AS_TRY(as_vec_reserve(&s->spare, s->spare.n + words));
+        memcpy(s->spare.at + s->spare.n, record, words * 8);
+        s->item.at[i - from] = s->item.at[i];
+        s->item.at[i - from].at = s->spare.n;
+        s->item.at[i - from].order = (uint32_t)(i - from);
+        s->spare.n += words;
+    }
+    s->item.n -= from;
+    __typeof__(s->bytes) swap = s->bytes;
+    memcpy(&s->bytes, &s->spare, sizeof s->bytes);
+    memcpy(&s->spare, &swap, sizeof s->spare);
+    return 0;
+}
+
+int assay_timer_sampler_pump(struct assay_timer_sampler *sampler, bool last,
+                             assay_sample_sink *take, void *context, struct assay_error *err)
+{
+    struct assay_timer_sampler *s = sampler;
+    const struct sink sink = {.take = take, .context = context, .err = err};
+    uint64_t begun_ns = now_ns(), limit_ns = last ? UINT64_MAX : s->barrier_ns;
+    size_t done = 0;
+    s->pumps++;
+    AS_TRY(empty_rings(s, last, &sink));
+    if (s->item.n)
+        qsort(s->item.at, s->item.n, sizeof *s->item.at, by_time);
+    int rc = 0;
+    while (rc == 0 && done < s->item.n && s->item.at[done].time_ns < limit_ns)
+        rc = hand_out(s, &s->item.at[done++], &sink);
+    if (keep_rest(s, done) < 0 && rc == 0)
+        rc = as_error_nomem(err, "records waiting for their turn");
+    s->barrier_ns = begun_ns;
+    uint64_t missed = s->control->processes_missed;
+    if (missed != s->facts.processes_missed)
+        s->facts.missed_errno = (int)s->control->missed_errno;
+    s->facts.processes_missed = missed;
+    return rc;
+}
+
+bool assay_timer_sampler_wait(struct assay_timer_sampler *sampler, int timeout_ms)
+{
+    struct as_agent_control *control = sampler->control;
+    struct timespec timeout = {timeout_ms / 1000, timeout_ms % 1000 * 1000000L};
+    uint32_t count = atomic_load_explicit(&control->wake, memory_order_acquire);
+    if (count == sampler->woken) {
+        syscall(SYS_futex, &control->wake, FUTEX_WAIT, count, timeout_ms < 0 ? NULL : &timeout,
+                NULL, 0);
+        count = atomic_load_explicit(&control->wake, memory_order_acquire);
+    }
+    bool woken = count != sampler->woken;
+    sampler->woken = count;
+    return woken;
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The rings that agents write: found in the directory, mapped, their names removed (so that nothing
+ * stays behind), emptied. What stands in them was written in a process that may be damaged or
+ * killed at any moment: nothing is trusted.
+ */
+#include "sample/timer.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- Finding ------------------------------------------------------------------------------ */
+
+/* Mapped as the agent has it: data twice in a row. NULL: not (yet) a ring. */
+static struct as_agent_ring *map_ring(int fd, uint64_t *data_b)
+{
+    struct stat status;
+    if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) || status.st_size <= AS_AGENT_PAGE_B)
+        return NULL;
+    uint64_t n = (uint64_t)status.st_size - AS_AGENT_PAGE_B, all = AS_AGENT_PAGE_B + 2 * n;
+    if (n & (n - 1) || n < AS_AGENT_PAGE_B || n > 1u << 30)
+        return NULL;
+    uint8_t *at = mmap(NULL, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED)
+        return NULL;
+    struct as_agent_ring *head = (struct as_agent_ring *)(void *)at;
+    if (mmap(at, AS_AGENT_PAGE_B + n, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) ==
+            MAP_FAILED ||
+        mmap(at + AS_AGENT_PAGE_B + n, n, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+             AS_AGENT_PAGE_B) == MAP_FAILED ||
+        atomic_load_explicit(&head->magic, memory_order_acquire) != AS_AGENT_MAGIC ||
+        head->version != AS_AGENT_VERSION || head->data_b != n) {
+        munmap(at, all);
+        return NULL;
+    }
+    *data_b = n;
+    return head;
+}
+
+void as_timer_ring_close(struct as_timer_ring *ring)
+{
+    if (ring->head)
+        munmap(ring->head, AS_AGENT_PAGE_B + 2 * ring->data_b);
+    ring->head = NULL;
+    as_vec_fini(&ring->tid);
+}
+
+/* The same process executed something else, or another process has the number of one gone. */
+static bool replace(struct assay_timer_sampler *s, uint32_t pid, uint64_t begun_ns)
+{
+    bool any = false;
+    as_vec_foreach (&s->ring, ring) {
+        if (!ring->head || ring->pid != pid)
+            continue;
+        if (ring->dead)
+            continue;
+        any = ring->dead = ring->executed = true;
+        ring->end_ns = begun_ns - 1;
+    }
+    return any;
+}
+
+static int add(struct assay_timer_sampler *s, struct as_agent_ring *head, uint64_t data_b)
+{
+    struct as_timer_ring ring = {.head = head,
+                                 .data = (uint8_t *)head + AS_AGENT_PAGE_B,
+                                 .data_b = data_b,
+                                 .pid = head->pid,
+                                 .serial = ++s->serials};
+    uint32_t at = 0;
+    while (at < s->ring.n && s->ring.at[at].head)
+        at++;
+    ring.replaced = replace(s, ring.pid, head->begun_ns) && !head->forked;
+    if (at < s->ring.n)
+        s->ring.at[at] = ring;
+    else if (as_vec_push(&s->ring, ring) < 0) {
+        as_timer_ring_close(&ring);
+        return ASSAY_ERR_NOMEM;
+    }
+    s->facts.processes++;
+    return as_timer_put(s, at, AS_TIMER_BEGIN, head->begun_ns);
+}
+
+struct found {
+    uint64_t time_ns; /* of its beginning, from its name */
+    char name[64];
+};
+
+static int by_time(const void *a, const void *b)
+{
+    const struct found *x = a, *y = b;
+    return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
+}
+
+static int open_ring(struct assay_timer_sampler *s, int directory, const char *name)
+{
+    uint64_t data_b;
+    int fd = openat(directory, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0)
+        return 0;
+    struct as_agent_ring *head = map_ring(fd, &data_b);
+    close(fd);
+    if (!head)
+        return 0;
+    unlinkat(directory, name, 0);
+    return add(s, head, data_b);
+}
+
+/* In order of time: a process that executes twice between two looks has three. */
+int as_timer_find(struct assay_timer_sampler *s, struct assay_error *err)
+{
+    AS_VEC(struct found) found = {0};
+    int rc = 0;
+    DIR *dir = opendir(AS_TIMER_PATH(s));
+    if (!dir)
+        return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be read: %s; keep it until the end",
+                            AS_TIMER_PATH(s), strerror(errno));
+    for (struct dirent *entry; rc == 0 && (entry = readdir(dir));) {
+        struct found one = {0};
+        const char *name = entry->d_name;
+        if (strncmp(name, AS_AGENT_PREFIX, strlen(AS_AGENT_PREFIX)) != 0 ||
+            strlen(name) >= sizeof one.name)
+            continue;
+        snprintf(one.name, sizeof one.name, "%s", name);
+        one.time_ns = strtoull(strrchr(name, '.') + 1, NULL, 10);
+        rc = as_vec_push(&found, one);
+    }
+    if (found.n)
+        qsort(found.at, found.n, sizeof *found.at, by_time);
+    for (size_t i = 0; rc == 0 && i < found.n; i++)
+        rc = open_ring(s, dirfd(dir), found.at[i].name);
+    closedir(dir);
+    as_vec_fini(&found);
+    return rc < 0 ? as_error_nomem(err, "processes") : 0;
+}
+
+/* ---- Emptying ----------------------------------------------------------------------------- */
+
+static int put_bytes(struct assay_timer_sampler *s, uint32_t ring, const void *record,
+                     uint32_t size_b)
+{
+    const struct as_agent_record *head = record;
+    struct as_timer_item item = {
+        .time_ns = head->time_ns, .order = (uint32_t)s->item.n, .ring = ring, .at = s->bytes.n};
+    AS_TRY(as_vec_reserve(&s->bytes, s->bytes.n + size_b / 8));
+    AS_TRY(as_vec_push(&s->item, item));
+    memcpy(s->bytes.at + s->bytes.n, record, size_b);
+    s->bytes.n += size_b / 8;
+    return 0;
+}
+
+int as_timer_put(struct assay_timer_sampler *s, uint32_t ring, uint32_t kind, uint64_t time_ns)
+{
+    const struct as_agent_record record = {
+        .size_b = sizeof record, .kind = kind, .tid = s->ring.at[ring].pid, .time_ns = time_ns};
+    return put_bytes(s, ring, &record, sizeof record);
+}
+
+static bool is_whole(const struct as_agent_record *record, uint32_t size_b)
+{
+    const struct as_agent_sample *sample = (const void *)record;
+    const struct as_agent_map_record *map = (const void *)record;
+    switch (record->kind) {
+    case AS_AGENT_SAMPLE:
+        return size_b >= sizeof *sample && sample->regs_n <= AS_AGENT_REGS_N &&
+               sample->chain_n <= AS_AGENT_CHAIN_N && sample->stack_b % 8 == 0 &&
+               sizeof *sample + 8ull * (sample->regs_n + sample->chain_n) + sample->stack_b ==
+                   size_b;
+    case AS_AGENT_MAP:
+        return size_b > sizeof *map && memchr(map->line, 0, size_b - sizeof *map);
+    case AS_AGENT_THREAD:
+    case AS_AGENT_NAME:
+    case AS_AGENT_EXIT:
+        return size_b == sizeof(struct as_agent_thread_record);
+    case AS_AGENT_LOADED:
+    case AS_AGENT_END:
+        return size_b == sizeof *record;
+    default:
+        return false;
+    }
+}
+
+/* What a killed thread left unwritten, up to the next record; bytes, or all the rest. */
+static uint64_t hole(const struct as_timer_ring *ring, uint64_t tail, uint64_t left)
+{
+    for (uint64_t n = 8; n + sizeof(struct as_agent_record) <= left; n += 8) {
+        const struct as_agent_record *record =
+            (const void *)(ring->data + ((tail + n) & (ring->data_b - 1)));
+        uint32_t size_b = record->size_b;
+        if (size_b && size_b % 8 == 0 && size_b <= left - n && is_whole(record, size_b))
+            return n;
+    }
+    return left;
+}
+
+int as_timer_drain(struct assay_timer_sampler *s, uint32_t index, bool last)
+{
+    struct as_timer_ring *ring = &s->ring.at[index];
+    uint64_t tail = atomic_load_explicit(&ring->head->tail, memory_order_relaxed);
+    uint64_t head = atomic_load_explicit(&ring->head->head, memory_order_acquire);
+    if (head - tail > ring->data_b) { /* scribbled over */
+        s->counts.damaged++;
+        memset(ring->data, 0, ring->data_b);
+        atomic_store_explicit(&ring->head->tail, head, memory_order_release);
+        return 0;
+    }
+    while (head - tail >= sizeof(struct as_agent_record)) {
+        uint64_t left = head - tail;
+        struct as_agent_record *record = (void *)(ring->data + (tail & (ring->data_b - 1)));
+        uint64_t size_b = atomic_load_explicit(&record->size_b, memory_order_acquire);
+        if (size_b == 0 && !ring->dead && !last)
+            return 0;
+        if (size_b == 0) {
+            s->facts.incomplete++;
+            size_b = hole(ring, tail, left);
+        } else if (size_b % 8 || size_b > left || !is_whole(record, (uint32_t)size_b)) {
+            s->counts.damaged++;
+            size_b = hole(ring, tail, left);
+        } else {
+            AS_TRY(put_bytes(s, index, record, (uint32_t)size_b));
+        }
+        memset(record, 0, size_b);
+        tail += size_b;
+        atomic_store_explicit(&ring->head->tail, tail, memory_order_release);
+    }
+    return 0;
+}

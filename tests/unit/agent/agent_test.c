@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Timers in programs whose answer is known: shares, stacks, threads, children, libraries, and
+ * programs that would notice if something were in their way.
+ */
+#include "../sample/session.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define TARGET TARGETS "/agent-target"
+
+struct timed {
+    struct session s;
+    struct assay_timer_facts facts;
+    int status;
+};
+
+static char directory[64];
+
+static void must(int rc, const struct assay_error *err)
+{
+    if (rc < 0)
+        fail_msg("%s", err->text);
+}
+
+static pid_t start(const struct assay_timer_sampler *sampler, const char *const *argv)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        for (const char *const *word = assay_timer_sampler_environment(sampler); *word; word++)
+            putenv((char *)(uintptr_t)*word);
+        setenv("LD_PRELOAD", assay_timer_sampler_preload(sampler), 1);
+        execv(argv[0], (char *const *)(uintptr_t)argv);
+        _exit(127);
+    }
+    assert_true(pid > 0);
+    return pid;
+}
+
+static struct timed run(const struct assay_sample_options *options, const char *const *argv)
+{
+    struct timed t = {0};
+    struct assay_timer_sampler *sampler;
+    struct assay_recorder *recorder;
+    struct assay_error err = {0};
+    const char *stream = session_stream();
+    must(assay_timer_sampler_open(directory, options, "because", &sampler, &err), &err);
+    t.s.choice = *assay_timer_sampler_choice(sampler);
+    must(assay_recorder_new(stream, &t.s.choice, 0, &recorder, &err), &err);
+    pid_t pid = start(sampler, argv);
+    while (waitpid(pid, &t.status, WNOHANG) == 0) {
+        assay_timer_sampler_wait(sampler, 50);
+        must(assay_timer_sampler_pump(sampler, false, assay_recorder_take, recorder, &err), &err);
+    }
+    must(assay_timer_sampler_pump(sampler, true, assay_recorder_take, recorder, &err), &err);
+    t.facts = *assay_timer_sampler_facts(sampler);
+    must(assay_recorder_finish(&recorder, assay_timer_sampler_counts(sampler), &err), &err);
+    assay_timer_sampler_close(&sampler);
+    session_read(&t.s, stream);
+    assert_int_equal(t.s.sample.n, t.s.counts.samples);
+    assert_int_equal(t.s.counts.damaged, 0);
+    assert_int_equal(t.facts.threads_missed, 0);
+    assert_int_equal(t.facts.processes_missed, 0);
+    assert_int_equal(rmdir(directory), 0); /* nothing was left behind */
+    return t;
+}
+
+static struct timed run_mode(const char *mode, const char *more)
+{
+    const struct assay_sample_options options = {.stacks = ASSAY_STACKS_DWARF};
+    return run(&options, (const char *const[]){TARGET, mode, more, NULL});
+}
+
+static bool begins(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/* Time of the samples whose path begins so, in milliseconds. */
+static double ms_of(struct timed *t, const char *prefix)
+{
+    double ns = 0;
+    as_vec_foreach (&t->s.sample, one)
+        if (begins(one->path, prefix))
+            ns += (double)one->period;
+    return ns / 1e6;
+}
+
+/* For when a test fails. */
+static void print_paths(const struct timed *t)
+{
+    for (size_t i = 0; i < t->s.sample.n; i += t->s.sample.n / 4 + 1)
+        print_message("# %s (end %d)\n", t->s.sample.at[i].path, t->s.sample.at[i].end);
+}
+
+/* Three functions 1 : 2 : 3 in three threads alike; and the sum is the CPU time there was. */
+static void expect_shares(struct timed *t)
+{
+    size_t n = t->s.sample.n;
+    double all = ms_of(t, "spin_");
+    print_message("# %zu samples, %.0f ms of 2880\n", n, all);
+    assert_true(n > 200);
+    assert_true(fabs(all - 2880) < 0.1 * 2880);
+    for (int k = 1; k <= 3; k++) {
+        char name[16];
+        snprintf(name, sizeof name, "spin_%d", k);
+        double p = k / 6.0, got = ms_of(t, name) / all;
+        double bound = 4.5 * sqrt(p * (1 - p) / (double)n) + 0.005;
+        print_message("# %s: %.2f %%, due %.2f +- %.2f\n", name, 100 * got, 100 * p, 100 * bound);
+        assert_true(fabs(got - p) < bound);
+    }
+}
+
+static void test_shares(void **state)
+{
+    (void)state;
+    struct timed t = run_mode("shares", NULL);
+    assert_int_equal(t.status, 0);
+    assert_int_equal(t.s.choice.event, ASSAY_EVENT_TIMER);
+    assert_true(strstr(t.s.choice.reason, "because"));
+    expect_shares(&t);
+    assert_int_equal(t.s.forks, 2);
+    assert_int_equal(t.s.exits, 3);
+    size_t whole = 0, through = 0, per[3] = {0};
+    uint32_t tid[3] = {0};
+    as_vec_foreach (&t.s.sample, one) {
+        whole += one->end == ASSAY_STACK_COMPLETE;
+        through += begins(one->path, "spin_") && strstr(one->path, "<work<") != NULL;
+        for (int i = 0; i < 3; i++) {
+            if (tid[i] == 0 || tid[i] == one->tid) {
+                tid[i] = one->tid;
+                per[i]++;
+                break;
+            }
+        }
+    }
+    assert_true((double)whole >= 0.98 * (double)t.s.sample.n);
+    assert_true((double)through >= 0.95 * (double)t.s.sample.n);
+    for (int i = 0; i < 3; i++)
+        assert_true(fabs((double)per[i] - (double)t.s.sample.n / 3) < 0.1 * (double)t.s.sample.n);
+    session_fini(&t.s);
+}
+
+/* The other kinds of stacks; the rate that was asked for. */
+static void test_kinds(void **state)
+{
+    (void)state;
+    for (unsigned stacks = ASSAY_STACKS_OFF; stacks <= ASSAY_STACKS_FRAME; stacks++) {
+        const struct assay_sample_options options = {.stacks = (uint8_t)stacks, .rate_hz = 97};
+        struct timed t = run(&options, (const char *const[]){TARGET "-fp", "shares", NULL});
+        size_t through = 0;
+        assert_int_equal(t.status, 0);
+        as_vec_foreach (&t.s.sample, one)
+            through += begins(one->path, "spin_") && strstr(one->path, "<work<") != NULL;
+        print_message("# %zu samples, %zu through work\n", t.s.sample.n, through);
+        assert_true(fabs(ms_of(&t, "spin_") - 2880) < 0.1 * 2880);
+        assert_true(t.s.sample.n > 100 && t.s.sample.n < 400);
+        if (stacks == ASSAY_STACKS_OFF)
+            assert_int_equal(through, 0);
+        else
+            assert_true((double)through >= 0.95 * (double)t.s.sample.n);
+        session_fini(&t.s);
+    }
+}
+
+/* Every mode: the program finds nothing changed, and its time is seen. */
+static void expect_seen(const char *mode, const char *more, const char *const *prefix, double least)
+{
+    struct timed t = run_mode(mode, more);
+    print_message("# %s: exit %d, signal %d, %zu samples\n", mode, WEXITSTATUS(t.status),
+                  WTERMSIG(t.status), t.s.sample.n);
+    print_paths(&t);
+    assert_int_equal(t.status, 0);
+    for (; *prefix; prefix++) {
+        print_message("# %s: %.0f ms\n", *prefix, ms_of(&t, *prefix));
+        assert_true(ms_of(&t, *prefix) >= least);
+    }
+    session_fini(&t.s);
+}
+
+static void test_signals(void **state)
+{
+    (void)state;
+    expect_seen("signals", NULL, (const char *const[]){"spin_1", "spin_blocked", NULL}, 100);
+}
+
+static void test_closed(void **state)
+{
+    (void)state;
+    expect_seen("closed", NULL, (const char *const[]){"spin_closed", NULL}, 300);
+}
+
+static void test_stacks(void **state)
+{
+    (void)state;
+    expect_seen("stacks", NULL,
+                (const char *const[]){"spin_alternate<on_alternate", "spin_deep<deep",
+                                      "spin_context<in_context", NULL},
+                300);
+}
+
+static void test_forks(void **state)
+{
+    (void)state;
+    struct timed t = run_mode("forks", NULL);
+    assert_int_equal(t.status, 0);
+    print_paths(&t);
+    assert_int_equal(t.facts.processes, 5); /* one executed */
+    assert_int_equal(t.s.forks, 3);
+    assert_int_equal(t.s.exits, 4);
+    assert_true(fabs(ms_of(&t, "spin_child<forks<main") - 900) < 180);
+    assert_true(fabs(ms_of(&t, "spin_executed<main") - 300) < 60);
+    session_fini(&t.s);
+}
+
+static void test_library(void **state)
+{
+    (void)state;
+    const char *const seen[] = {"spin_library<library<main", NULL};
+    expect_seen("library", "libagent-loaded.so", seen, 300); /* by RUNPATH */
+    expect_seen("library", LIBRARY, seen, 300);
+}
+
+static void test_many(void **state)
+{
+    (void)state;
+    struct timed t = run_mode("many", NULL);
+    assert_int_equal(t.status, 0);
+    assert_int_equal(t.s.forks, 501);
+    assert_int_equal(t.s.exits, 502);
+    session_fini(&t.s);
+}
+
+/* What was recorded before the end stays. */
+static void test_killed(void **state)
+{
+    (void)state;
+    struct timed t = run_mode("killed", NULL);
+    assert_true(WIFSIGNALED(t.status) && WTERMSIG(t.status) == SIGKILL);
+    assert_true(ms_of(&t, "spin_1<main") > 300);
+    assert_int_equal(t.s.exits, 1);
+    session_fini(&t.s);
+}
+
+static void expect_refused(const char *path, int code, const char *part)
+{
+    struct assay_error err = {0};
+    assert_int_equal(assay_timer_sampler_check(path, &err), code);
+    print_message("# %s\n", err.text);
+    assert_non_null(strstr(err.text, part));
+    assert_null(strchr(err.text, '\n'));
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    struct assay_error err = {0};
+    struct assay_timer_sampler *sampler;
+    must(assay_timer_sampler_check(TARGET, &err), &err);
+    expect_refused(TARGETS "/agent-static", ASSAY_ERR_UNSUPPORTED, "statically linked");
+    expect_refused("/nowhere", ASSAY_ERR_NOT_FOUND, "/nowhere");
+    assert_int_equal(assay_timer_sampler_open("/dev/null/x", NULL, NULL, &sampler, &err),
+                     ASSAY_ERR_IO);
+    assert_null(sampler);
+    const struct assay_sample_options fast = {.rate_hz = 2000000};
+    assert_int_equal(assay_timer_sampler_open(directory, &fast, NULL, &sampler, &err),
+                     ASSAY_ERR_USAGE);
+}
+
+/* A set-user-ID file of another user: only root can make one. */
+static void test_privileged(void **state)
+{
+    (void)state;
+    char path[80];
+    if (getuid() != 0) {
+        print_message("# skipped: not root\n");
+        return;
+    }
+    snprintf(path, sizeof path, "%s.suid", directory);
+    char command[400];
+    snprintf(command, sizeof command, "cp %s %s && chown 1 %s && chmod 4755 %s", TARGET, path, path,
+             path);
+    assert_int_equal(system(command), 0);
+    expect_refused(path, ASSAY_ERR_PERMISSION, "set-user-ID");
+    unlink(path);
+}
+
+/* A directory that went away: the program runs on, and it is told. */
+static void test_gone(void **state)
+{
+    (void)state;
+    struct assay_timer_sampler *sampler;
+    struct assay_error err = {0};
+    char path[80];
+    must(assay_timer_sampler_open(directory, NULL, NULL, &sampler, &err), &err);
+    snprintf(path, sizeof path, "%s/control", directory);
+    assert_int_equal(unlink(path), 0);
+    int status;
+    pid_t pid = start(sampler, (const char *const[]){TARGET, "executed", NULL});
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    assay_timer_sampler_close(&sampler);
+    rmdir(directory);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shares),     cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_signals),    cmocka_unit_test(test_closed),
+        cmocka_unit_test(test_stacks),     cmocka_unit_test(test_forks),
+        cmocka_unit_test(test_library),    cmocka_unit_test(test_many),
+        cmocka_unit_test(test_killed),     cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_privileged), cmocka_unit_test(test_gone),
+    };
+    setenv("ASSAY_AGENT_LIBRARY", AGENT, 1);
+    snprintf(directory, sizeof directory, "agent-test-%d.dir", (int)getpid());
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
