@@ -203,13 +203,26 @@ hot() { query x.assay "SELECT exclusive_pct > 90 FROM v_functions WHERE name = '
     equal 130 "$status"
     like "*ended by signal 2*interrupted*burn*" "$(cat err)"
     equal interrupted "$(query x.assay "SELECT state FROM v_runs")"
+    equal 1 "$(hot burn)"
+}
+@test "profile: assay killed, and what it recorded is finished later" {
+    records
+    setsid "$ASSAY" profile -o x.assay -- ./badly never >out 2>err &
+    pid=$!
+    for _ in $(seq 100); do
+        [ -s x.assay/run-001/main.samples ] && pgrep -g "$pid" badly >/dev/null && break
+        sleep 0.1
+    done
+    sleep 2
+    kill -KILL "$pid"
+    wait "$pid" 2>/dev/null || true
+    pkill -KILL -g "$pid" badly || true
     "$ASSAY" attribute x.assay 2>err
     like "*run 1 is attributed*" "$(cat err)"
     equal 1 "$(hot burn)"
     "$ASSAY" attribute x.assay 2>err
     like "*every run is attributed*" "$(cat err)"
     equal 1 "$(query x.assay "SELECT count(*) FROM v_flags WHERE name = 'truncated'")"
-    pkill -KILL badly || true
 }
 @test "profile: --duration ends the looking, not the program" {
     records
@@ -244,12 +257,12 @@ hot() { query x.assay "SELECT exclusive_pct > 90 FROM v_functions WHERE name = '
 }
 @test "profile: categories of one's own" {
     records
-    printf '[kernel_of_mine]\ntitle = My kernel\nsymbol = burn\n' >mine.txt
+    printf 'category kernel_of_mine\ntitle My kernel\nsymbol burn\n' >mine.txt
     profile 0 --categories mine.txt -- ./burn
     like "*My kernel*" "$(cat err)"
     equal 1 "$(query x.assay "SELECT time_pct > 80 FROM v_categories WHERE name = 'kernel_of_mine'")"
-    echo 'symbol = burn' >bad.txt
-    refused 2 "assay: bad.txt:1: 'symbol': a \[category\] must stand before; see doc/categories.md" \
+    echo 'symbol burn' >bad.txt
+    refused 2 "assay: bad.txt:1: 'symbol': belongs to no category; begin with a line 'category NAME'" \
         -o y.assay --categories bad.txt -- ./burn 0.01
     [ ! -e y.assay ] || fails "left behind"
 }
