@@ -7,8 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <assay/report.h>
+
 #include "base/term.h"
-#include "report/summary.h"
 
 const char *as_last_part(const char *path)
 {
@@ -59,16 +60,18 @@ int as_summary_show(struct as_cli *cli, struct assay_experiment *experiment, int
 {
     struct as_out out;
     const size_t width = as_term_width(STDERR_FILENO);
-    const struct as_summary_style style = {
-        .width = width && width < 120 ? width
+    const struct assay_report_text_options options = {
+        .width = width && width < 120 ? (unsigned)width
                  : width              ? 120
                                       : 80,
-        .colour = as_color_use((enum as_color)cli->args.number[AS_OPTION_COLOR], STDERR_FILENO)};
+        .colour = as_color_use((enum as_color)cli->args.number[AS_OPTION_COLOR], STDERR_FILENO),
+        .utf8 = assay_report_locale_is_utf8(),
+    };
     if (as_given(&cli->args, AS_OPTION_QUIET))
         return 0;
     as_out_init_fd(&out, STDERR_FILENO, "standard error");
     as_out_c(&out, '\n');
-    int rc = as_report_summary(experiment, run_id, &style, &out, err);
+    int rc = assay_report_profile(experiment, run_id, &options, &out, err);
     const int flushed = as_out_flush(&out, rc < 0 ? NULL : err);
     as_out_fini(&out);
     return rc < 0 ? rc : flushed;

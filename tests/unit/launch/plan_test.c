@@ -85,7 +85,7 @@ static void test_rights(void **state)
 static void test_path(void **state)
 {
     const struct place *place = *state;
-    char list[256];
+    char list[2048];
     assert_int_equal(mkdir(in(place, "one"), 0755), 0);
     assert_int_equal(mkdir(in(place, "two"), 0755), 0);
     assert_int_equal(mkdir(in(place, "one/tool"), 0755), 0); /* passed over, as by execvp */

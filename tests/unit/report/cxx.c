@@ -92,7 +92,7 @@ static int fill_modules(struct assay_experiment *e, struct code *p, struct assay
 static int fill_functions(struct assay_experiment *e, struct cxx *c, struct code *p, int64_t *line,
                           struct assay_error *err)
 {
-    const struct assay_row_source_file source = {.path = "/home/me/simulation/pair_force.cpp"};
+    const struct assay_row_source_file source = {.path = "/data/simulation/pair_force.cpp"};
     int64_t file;
 
     AS_TRY(assay_experiment_add_source_file(e, &source, &file, err));
