@@ -397,13 +397,20 @@ enum assay_better {
     ASSAY_BETTER_LOWER = 2,
 };
 
-/* All members are mandatory. Defining a metric again redefines its texts and gives the same id. */
+/*
+ * The first five members are mandatory. Defining a metric again redefines it and gives the same id.
+ * `good` and `fair` rate values: at least as good as the first, as the second; equal = not rated.
+ */
 struct assay_metric {
     const char *name; /* snake_case with its unit */
-    const char *unit; /* "s", "1" for none */
+    const char *unit; /* "s", "%", "x" a factor, "1" for none */
     const char *meaning;
     const char *formula; /* how it comes from others, or "counted", "measured" */
     enum assay_better better;
+    const char *title; /* as a heading; NULL = the name */
+    const char *topic; /* what it is shown among: "time", "code", "parallel", ...; or NULL */
+    double good, fair;
+    int position; /* among those of its topic */
 };
 
 int assay_experiment_metric(struct assay_experiment *experiment, const struct assay_metric *metric,
@@ -430,7 +437,9 @@ struct assay_finding {
     int64_t object_id;
     enum assay_level level;
     const char *topic, *text, *workaround; /* workaround may be NULL */
-    const struct assay_quantity *gain;     /* factor of speed-up, or NULL */
+    const struct assay_quantity *gain;     /* factor of speed-up of the run, or NULL */
+    int64_t time_ns;                       /* of the run that it is about; 0 = not said */
+    const char *pass;                      /* who found it: assay_experiment_forget; or NULL */
 };
 
 /* What lessens trust: "lost_samples", "few_samples", "event_fallback", "no_symbols", ... */
@@ -446,6 +455,47 @@ int assay_experiment_finding(struct assay_experiment *experiment, const struct a
                              struct assay_error *err);
 int assay_experiment_flag(struct assay_experiment *experiment, const struct assay_flag *it,
                           struct assay_error *err);
+
+/* A scored check of a run. `score` is 0 to 1, or negative where it cannot be known. */
+struct assay_check {
+    int64_t run_id;
+    const char *name, *title;
+    const char *text;   /* what was found */
+    const char *advice; /* what to do about it, or NULL */
+    double weight, score;
+    int position;
+};
+
+struct assay_what_if_object {
+    int64_t id;
+    double gain_s;  /* of the run's time, alone */
+    double speedup; /* of the run, with all objects before it */
+};
+
+/* The run, had something of it been better. */
+struct assay_what_if {
+    int64_t run_id;
+    const char *name, *title, *meaning;
+    int position;
+    enum assay_object_kind kind; /* of its objects; RUN = it has none */
+    double time_s;               /* of the run */
+    struct assay_quantity gain_s;
+    const struct assay_what_if_object *object; /* most seconds first */
+    size_t object_n;
+    int64_t to_80_n; /* objects that give 80 % of the gain; 0 = not known */
+};
+
+/* Adding a check or what-if of the same run and name again replaces it. INTERNAL when a score or a
+ * gain is out of its bounds. */
+int assay_experiment_check(struct assay_experiment *experiment, const struct assay_check *it,
+                           struct assay_error *err);
+int assay_experiment_what_if(struct assay_experiment *experiment, const struct assay_what_if *it,
+                             struct assay_error *err);
+
+/* Takes the findings of `pass`, and all checks and what-ifs, of a run away before they are made
+ * anew. */
+int assay_experiment_forget(struct assay_experiment *experiment, int64_t run_id, const char *pass,
+                            struct assay_error *err);
 
 /* ---- Summaries --------------------------------------------------------------------------- */
 

@@ -263,6 +263,9 @@ static void finalize_all(struct assay_experiment *it)
     sqlite3_finalize(it->value);
     sqlite3_finalize(it->finding);
     sqlite3_finalize(it->flag);
+    sqlite3_finalize(it->check);
+    sqlite3_finalize(it->what_if);
+    sqlite3_finalize(it->what_if_object);
 }
 
 int assay_experiment_close(struct assay_experiment **experiment, struct assay_error *err)

@@ -31,7 +31,7 @@ struct assay_experiment {
     bool in_batch;
     struct assay_error failed; /* what made this batch fail; later calls of it repeat it */
     sqlite3_stmt *add[AS_TABLE_COUNT], *set[AS_TABLE_COUNT]; /* prepared at first use */
-    sqlite3_stmt *metric, *value, *finding, *flag;
+    sqlite3_stmt *metric, *value, *finding, *flag, *check, *what_if, *what_if_object;
 };
 
 /* ---- failure.c ---- */
@@ -82,6 +82,12 @@ bool as_directory_shares_memory(const struct assay_experiment *experiment);
 /* The writer's lock. LIMIT when another process holds it; dies with the process. */
 int as_lock_take(struct assay_experiment *experiment, struct assay_error *err);
 void as_lock_release(struct assay_experiment *experiment);
+
+/* ---- value.c ---- */
+
+/* The word of an origin, or NULL; whether a quantity may be stored (`of` what it is). */
+const char *as_quantity_origin(int origin);
+int as_quantity_check(const struct assay_quantity *it, const char *of, struct assay_error *err);
 
 /* ---- migrate.c ---- */
 

@@ -43,7 +43,7 @@ struct assay_quantity assay_share(int64_t part, int64_t whole)
     return assay_measured(share, it.low, it.high, whole);
 }
 
-static const char *origin_word(int origin)
+const char *as_quantity_origin(int origin)
 {
     switch (origin) {
 #define ORIGIN_WORD(name, number, word)                                                            \
@@ -56,9 +56,9 @@ static const char *origin_word(int origin)
     }
 }
 
-static int check(const struct assay_quantity *it, const char *of, struct assay_error *err)
+int as_quantity_check(const struct assay_quantity *it, const char *of, struct assay_error *err)
 {
-    if (!origin_word(it->origin))
+    if (!as_quantity_origin(it->origin))
         return as_error_set(err, ASSAY_ERR_INTERNAL, "value of %s: has no origin", of);
     if (!isfinite(it->value))
         return as_error_set(err, ASSAY_ERR_INTERNAL, "value of %s: is not a finite number", of);
@@ -81,17 +81,26 @@ int assay_experiment_metric(struct assay_experiment *experiment, const struct as
 
     AS_TRY(as_batch_check(experiment, err));
     AS_TRY(as_sql_prepare(experiment,
-                          "INSERT INTO metric (name, unit, meaning, formula, better)"
-                          " VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (name) DO UPDATE SET"
-                          " unit = ?2, meaning = ?3, formula = ?4, better = ?5"
-                          " RETURNING metric_id",
+                          "INSERT INTO metric (name, unit, meaning, formula, better, title, topic,"
+                          " good, fair, position) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
+                          " ON CONFLICT (name) DO UPDATE SET unit = ?2, meaning = ?3, formula = ?4,"
+                          " better = ?5, title = ?6, topic = ?7, good = ?8, fair = ?9,"
+                          " position = ?10 RETURNING metric_id",
                           &experiment->metric, err));
     s = experiment->metric;
+    sqlite3_clear_bindings(s);
     sqlite3_bind_text(s, 1, metric->name, -1, SQLITE_STATIC);
     sqlite3_bind_text(s, 2, metric->unit, -1, SQLITE_STATIC);
     sqlite3_bind_text(s, 3, metric->meaning, -1, SQLITE_STATIC);
     sqlite3_bind_text(s, 4, metric->formula, -1, SQLITE_STATIC);
     sqlite3_bind_text(s, 5, better[metric->better], -1, SQLITE_STATIC);
+    sqlite3_bind_text(s, 6, metric->title, -1, SQLITE_STATIC);
+    sqlite3_bind_text(s, 7, metric->topic, -1, SQLITE_STATIC);
+    if (metric->good < metric->fair || metric->good > metric->fair) {
+        sqlite3_bind_double(s, 8, metric->good);
+        sqlite3_bind_double(s, 9, metric->fair);
+    }
+    sqlite3_bind_int(s, 10, metric->position);
     return as_sql_insert(experiment, s, "writing a metric", id, err);
 }
 
@@ -102,7 +111,7 @@ int assay_experiment_value(struct assay_experiment *experiment, int64_t metric_i
     sqlite3_stmt *s;
 
     AS_TRY(as_batch_check(experiment, err));
-    AS_TRY(check(&quantity, "a metric", err));
+    AS_TRY(as_quantity_check(&quantity, "a metric", err));
     AS_TRY(as_sql_prepare(experiment,
                           "INSERT INTO value (metric_id, object_kind, object_id, run_id, value,"
                           " origin, low, high, n) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
@@ -115,7 +124,7 @@ int assay_experiment_value(struct assay_experiment *experiment, int64_t metric_i
     sqlite3_bind_int64(s, 3, object_id);
     sqlite3_bind_int64(s, 4, run_id);
     sqlite3_bind_double(s, 5, quantity.value);
-    sqlite3_bind_text(s, 6, origin_word(quantity.origin), -1, SQLITE_STATIC);
+    sqlite3_bind_text(s, 6, as_quantity_origin(quantity.origin), -1, SQLITE_STATIC);
     sqlite3_bind_double(s, 7, quantity.low);
     sqlite3_bind_double(s, 8, quantity.high);
     sqlite3_bind_int64(s, 9, quantity.n);
@@ -140,12 +149,13 @@ int assay_experiment_finding(struct assay_experiment *experiment, const struct a
 
     AS_TRY(as_batch_check(experiment, err));
     if (it->gain)
-        AS_TRY(check(it->gain, "a gain", err));
-    AS_TRY(as_sql_prepare(experiment,
-                          "INSERT INTO finding (run_id, object_kind, object_id, level, topic, text,"
-                          " workaround, gain, gain_low, gain_high, gain_origin)"
-                          " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
-                          &experiment->finding, err));
+        AS_TRY(as_quantity_check(it->gain, "a gain", err));
+    AS_TRY(
+        as_sql_prepare(experiment,
+                       "INSERT INTO finding (run_id, object_kind, object_id, level, topic, text,"
+                       " workaround, gain, gain_low, gain_high, gain_origin, gain_n, time_ns, pass)"
+                       " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+                       &experiment->finding, err));
     s = experiment->finding;
     sqlite3_clear_bindings(s);
     bind_run(s, it->run_id);
@@ -159,8 +169,12 @@ int assay_experiment_finding(struct assay_experiment *experiment, const struct a
         sqlite3_bind_double(s, 8, it->gain->value);
         sqlite3_bind_double(s, 9, it->gain->low);
         sqlite3_bind_double(s, 10, it->gain->high);
-        sqlite3_bind_text(s, 11, origin_word(it->gain->origin), -1, SQLITE_STATIC);
+        sqlite3_bind_text(s, 11, as_quantity_origin(it->gain->origin), -1, SQLITE_STATIC);
+        sqlite3_bind_int64(s, 12, it->gain->n);
     }
+    if (it->time_ns > 0)
+        sqlite3_bind_int64(s, 13, it->time_ns);
+    sqlite3_bind_text(s, 14, it->pass, -1, SQLITE_STATIC);
     return as_sql_insert(experiment, s, "writing a finding", NULL, err);
 }
 

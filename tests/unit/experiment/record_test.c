@@ -158,8 +158,11 @@ static void test_failure_in_a_batch_sticks(void **state)
 
 static int64_t speed(struct assay_experiment *e)
 {
-    const struct assay_metric metric = {"speed_up", "1", "How much faster.", "old / new",
-                                        ASSAY_BETTER_HIGHER};
+    const struct assay_metric metric = {.name = "speed_up",
+                                        .unit = "1",
+                                        .meaning = "How much faster.",
+                                        .formula = "old / new",
+                                        .better = ASSAY_BETTER_HIGHER};
     int64_t id, again;
     fine(assay_experiment_metric(e, &metric, &id, err));
     fine(assay_experiment_metric(e, &metric, &again, err));
