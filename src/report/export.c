@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Exports: reads the call stacks of a run and has one of the formats write them. */
+#include "report/export.h"
+
+#include "base/error.h"
+
+int assay_report_export(struct assay_experiment *experiment, int64_t run_id,
+                        const struct assay_export_options *options, struct as_out *out,
+                        uint64_t *stack_n, struct assay_error *err)
+{
+    struct as_stacks stacks;
+    uint64_t counted = 0;
+    int rc = as_stacks_read(experiment, run_id, options->blocked, &stacks, err);
+
+    if (rc == 0)
+        switch (options->format) {
+        case ASSAY_EXPORT_FOLDED:
+            rc = as_export_folded(&stacks, options, out, &counted, err);
+            break;
+        case ASSAY_EXPORT_SPEEDSCOPE:
+            rc = as_export_speedscope(&stacks, options, out, &counted, err);
+            break;
+        case ASSAY_EXPORT_PPROF:
+            rc = as_export_pprof(&stacks, options, out, &counted, err);
+            break;
+        default:
+            rc = as_error_set(err, ASSAY_ERR_INTERNAL, "export format %d", (int)options->format);
+        }
+    if (stack_n)
+        *stack_n = counted;
+    as_stacks_release(&stacks);
+    return rc;
+}
