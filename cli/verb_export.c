@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `assay export EXP`: the call stacks of a run as a file for other programs. What is written is
+ * made by the report; here is only where it goes.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <assay/report.h>
+
+#include "base/error.h"
+#include "profiling.h"
+
+static int take_options(const struct as_cli *cli, struct assay_export_options *options,
+                        struct assay_error *err)
+{
+    const struct as_arguments *args = &cli->args;
+
+    options->format = (enum assay_export_format)args->number[AS_OPTION_AS];
+    options->blocked = as_given(args, AS_OPTION_BLOCKED);
+    if (as_given(args, AS_OPTION_BY))
+        options->by = (enum assay_export_by)(ASSAY_EXPORT_BY_RUN + args->number[AS_OPTION_BY]);
+    if (as_given(args, AS_OPTION_FORMAT))
+        return as_error_set(
+            err, ASSAY_ERR_USAGE,
+            "--format: export has formats of its own; write --as folded, speedscope "
+            "or pprof");
+    if (options->format == ASSAY_EXPORT_PPROF && options->by != ASSAY_EXPORT_BY_DEFAULT)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--by: pprof always keeps processes and threads, as labels; leave --by "
+                            "out");
+    return 0;
+}
+
+/* An empty export is a good file, but hardly what was meant. */
+static void note_empty(const struct as_cli *cli, const struct assay_export_options *options)
+{
+    as_cli_note(cli, "%s: %s, so the export is empty", cli->args.positional[0],
+                options->blocked ? "where threads waited is not known of this run"
+                                 : "this run has no samples");
+}
+
+static int export_to(struct as_cli *cli, struct assay_experiment *experiment,
+                     const struct assay_export_options *options, struct as_out *out,
+                     struct assay_error *err)
+{
+    uint64_t stack_n = 0;
+
+    AS_TRY(assay_report_export(experiment, (int64_t)cli->args.number[AS_OPTION_RUN], options, out,
+                               &stack_n, err));
+    if (stack_n == 0)
+        note_empty(cli, options);
+    return 0;
+}
+
+/* A name beside us that is free: "run.assay" gives run.pb.gz, run-2.pb.gz, ... */
+static int open_free(const char *experiment, struct as_str *name, struct assay_error *err)
+{
+    struct as_view stem = as_view_of(as_last_part(experiment));
+    int fd = -1;
+
+    while (stem.n && stem.p[stem.n - 1] == '/')
+        stem.n--;
+    if (as_view_ends(stem, ".assay"))
+        stem.n -= strlen(".assay");
+    for (unsigned i = 1; i < 100000 && fd < 0 && !name->failed; i++) {
+        as_str_clear(name);
+        as_str_append(name, stem.p, stem.n);
+        if (i > 1)
+            as_str_appendf(name, "-%u", i);
+        as_str_appendz(name, ".pb.gz");
+        fd = open(as_str_z(name), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd < 0 && errno != EEXIST)
+            break;
+    }
+    if (fd < 0)
+        return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s; name a file by --output",
+                            as_str_z(name), strerror(errno));
+    return fd;
+}
+
+static int export_to_file(struct as_cli *cli, struct assay_experiment *experiment,
+                          const struct assay_export_options *options, struct assay_error *err)
+{
+    struct as_str name = {0};
+    struct as_out out;
+    const int fd = open_free(cli->args.positional[0], &name, err);
+    int rc = fd;
+
+    if (fd >= 0) {
+        as_out_init_fd(&out, fd, as_str_z(&name));
+        rc = export_to(cli, experiment, options, &out, err);
+        if (rc == 0)
+            rc = as_out_flush(&out, err);
+        as_out_fini(&out);
+        if (close(fd) != 0 && rc == 0)
+            rc = as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s", as_str_z(&name),
+                              strerror(errno));
+        if (rc == 0)
+            as_cli_note(cli, "the export is %s", as_str_z(&name));
+        else
+            unlink(as_str_z(&name));
+    }
+    as_str_fini(&name);
+    return rc;
+}
+
+int as_verb_export(struct as_cli *cli, struct assay_error *err)
+{
+    struct assay_export_options options = {0};
+    struct assay_experiment *experiment = NULL;
+    int rc;
+
+    AS_TRY(take_options(cli, &options, err));
+    AS_TRY(assay_experiment_read(cli->args.positional[0], &experiment, err));
+    if (options.format == ASSAY_EXPORT_PPROF && isatty(cli->fd))
+        rc = export_to_file(cli, experiment, &options, err);
+    else
+        rc = export_to(cli, experiment, &options, &cli->out, err);
+    assay_experiment_close(&experiment, rc == 0 ? err : NULL);
+    return rc;
+}
