@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs `assay profile`, asks the experiment through `assay query`, and says what must hold of every
+experiment whatever ran: sums that agree, and intervals around shares. Knows no program."""
+import collections
+import json
+import math
+import re
+import subprocess
+
+RATE = 1999
+# A right share lies further off than this many standard deviations once in 150,000 comparisons.
+SIGMAS = 4.5
+
+
+def least_hits(n, p=0.95, risk=1e-4):
+    """The k with P(fewer than k of n independent hits, each of probability p) < risk."""
+    below = 0.0
+    for k in range(n + 1):
+        below += math.comb(n, k) * p ** k * (1 - p) ** (n - k)
+        if below >= risk:
+            return k
+    return n
+
+
+def unlikely(n, total, share):
+    """"" when n of total samples is a fair draw of `share`, else the sentence."""
+    expected = total * share
+    # Half a sample at each end, and two for a begin and an end that the program cannot measure.
+    far = SIGMAS * math.sqrt(max(expected * (1 - share), 0)) + 3
+    if abs(n - expected) <= far:
+        return ""
+    return f"{n} of {total} samples; {expected:.1f} (± {far:.1f}) by the program's own clock"
+
+
+class Run:
+    """One recorded run. `truth`: the JSON that the program printed, None when it printed none."""
+
+    def __init__(self, assay, folder, command, options=(), rate=RATE, name="x", status=0, **more):
+        self.assay, self.path = str(assay), folder / f"{name}.assay"
+        words = [self.assay, "profile", "--quiet", "--force", "--output", str(self.path),
+                 "--rate", str(rate), *options, "--", *map(str, command)]
+        done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=300,
+                              stdin=subprocess.DEVNULL, **more)
+        self.out, self.err, self.status = done.stdout, done.stderr, done.returncode
+        if done.returncode != status:
+            raise RuntimeError(f"{' '.join(words)}: exit status {done.returncode}, "
+                               f"not {status}: {done.stderr.strip()}")
+        lines = [line for line in self.out.splitlines() if line.startswith("{")]
+        self.truth = json.loads(self.out) if len(lines) == 1 else None
+        self.cache = {}
+
+    def rows(self, sql):
+        if sql not in self.cache:
+            done = subprocess.run([self.assay, "query", str(self.path), sql, "--format", "json"],
+                                  capture_output=True, text=True, timeout=60)
+            if done.returncode != 0:
+                raise RuntimeError(f"{sql}: {done.stderr.strip()}")
+            self.cache[sql] = json.loads(done.stdout)
+        return self.cache[sql]
+
+    def view(self, name):
+        return self.rows(f"SELECT * FROM v_{name}")
+
+    def run(self):
+        return self.view("runs")[0]
+
+    def functions(self, module=None):
+        return {f["name"]: f for f in self.view("functions") if module in (None, f["module"])}
+
+    # ---- Call paths -----------------------------------------------------------------------
+
+    def paths(self):
+        """[(functions from the outermost, their modules, samples at its end)], those with some."""
+        nodes = {n["callpath_id"]: n for n in self.view("callpaths")}
+        said = []
+        for node in nodes.values():
+            if not node["exclusive_sample_n"]:
+                continue
+            names, modules, at = [], [], node
+            while at is not None:
+                names.append(at["function"])
+                modules.append(at["module"])
+                at = nodes.get(at["parent_id"])
+            said.append((names[::-1], modules[::-1], node["exclusive_sample_n"]))
+        return said
+
+    def paths_in(self, modules, begin="main"):
+        """Samples by path, from below `begin` (else the outermost, and a "?" before it) to the
+        innermost frame in one of `modules`."""
+        counts = collections.Counter()
+        for names, of, n in self.paths():
+            last = max((i for i, m in enumerate(of) if m in modules), default=None)
+            if last is not None:
+                cut = names[:last + 1]
+                cut = cut[cut.index(begin) + 1:] if begin in cut else ["?"] + cut
+                counts[";".join(cut)] += n
+        return counts
+
+    # ---- What must hold of all ------------------------------------------------------------
+
+    def wrong(self):
+        """What disagrees within the experiment: sentences."""
+        said = []
+        n = self.run()["sample_n"]
+
+        def equal(what, got, want):
+            if got != want:
+                said.append(f"{what}: {got}, not {want}")
+
+        for view in ("functions", "modules", "callpaths"):
+            equal(f"samples of all {view}",
+                  sum(r["exclusive_sample_n"] for r in self.view(view)), n)
+        for view in ("threads", "processes", "categories"):
+            equal(f"samples of all {view}", sum(r["sample_n"] for r in self.view(view)), n)
+        self.wrong_shares(said, n)
+        self.wrong_paths(said, equal)
+        self.wrong_loops(said)
+        time_s = sum(r["time_s"] for r in self.view("threads"))
+        if abs(time_s - self.run()["sampled_time_s"]) > 1e-6:
+            said.append(f"time of all threads: {time_s}, not {self.run()['sampled_time_s']}")
+        return said
+
+    def wrong_shares(self, said, n):
+        for view in ("functions", "modules", "loops", "callpaths", "lines"):
+            for r in self.view(view):
+                who = f"{view[:-1]} {r.get('name') or r.get('path') or r.get('line')}"
+                if not 0 <= r["exclusive_sample_n"] <= r["inclusive_sample_n"] <= n:
+                    said.append(f"{who}: {r['exclusive_sample_n']} within "
+                                f"{r['inclusive_sample_n']} of {n} samples")
+                for kind in ("exclusive", "inclusive"):
+                    low, at, high = (r[f"{kind}{k}_pct"] for k in ("_low", "", "_high"))
+                    if not 0 <= low <= at + 1e-9 or not at <= high + 1e-9 or high > 100 + 1e-9:
+                        said.append(f"{who}: {kind} share {at} in {low} to {high}")
+                    if n and abs(at - 100 * r[f"{kind}_sample_n"] / n) > 0.5:
+                        said.append(f"{who}: {kind} share {at} of {r[f'{kind}_sample_n']}/{n}")
+
+    def wrong_paths(self, said, equal):
+        """Inclusive counts are those of the paths: each sample once in each function on its way."""
+        nodes = {r["callpath_id"]: r for r in self.view("callpaths")}
+        below, within = collections.Counter(), collections.Counter()
+        for node in nodes.values():
+            below[node["parent_id"]] += node["inclusive_sample_n"]
+            on_the_way, at = set(), node
+            while node["exclusive_sample_n"] and at is not None:
+                on_the_way.add(at["function_id"])
+                at = nodes.get(at["parent_id"])
+            for function in on_the_way:
+                within[function] += node["exclusive_sample_n"]
+        for number, node in nodes.items():
+            if node["inclusive_sample_n"] != node["exclusive_sample_n"] + below[number]:
+                said.append(f"path {node['path'][-80:]}: {node['inclusive_sample_n']} samples, own "
+                            f"{node['exclusive_sample_n']}, callees' {below[number]}")
+        equal("samples of outermost functions", below[None], self.run()["sample_n"])
+        for f in self.view("functions"):
+            equal(f"inclusive samples of {f['name']}", f["inclusive_sample_n"],
+                  within[f["function_id"]])
+
+    def wrong_loops(self, said):
+        loops = {r["loop_id"]: r for r in self.view("loops")}
+        own = collections.Counter()
+        for loop in loops.values():
+            own[loop["function_id"]] += loop["exclusive_sample_n"]
+            parent = loops.get(loop["parent_id"])
+            if parent and parent["inclusive_sample_n"] < loop["inclusive_sample_n"]:
+                said.append(f"loop {loop['loop_id']} has more than the loop around it")
+        for f in self.view("functions"):
+            if own[f["function_id"]] > f["exclusive_sample_n"]:
+                said.append(f"the loops of {f['name']} have more samples than it has")
+
+
+def matches(path, key):
+    """Whether a path is that of a key of structure.c: "*" stands for any functions in between."""
+    pattern = re.escape(key).replace(r"\*;", r"([^;]*;)*")
+    return re.fullmatch(pattern, path) is not None

@@ -1,0 +1,500 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Holds `assay profile` to programs that account for their own time (programs/).
+
+    truth.py ASSAY OUTDIR GROUP      one of the groups at the end
+"""
+import collections
+import json
+import os
+import pathlib
+import re
+import statistics
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "zoo"))
+import build  # noqa: E402
+import tap as tap_module  # noqa: E402
+from experiment import Run, least_hits, matches, unlikely  # noqa: E402
+
+build.HERE, build.SRC = HERE, HERE / "programs"
+SPINNERS = [f"spin_{k:02}" for k in range(12)]
+# Points that are not held yet, and why; when one fails it is skipped with this reason.
+GAPS = {
+    "500 threads: lost samples are counted": "copies of stacks are lost uncounted",
+    "500 threads: each is listed": "records of threads are lost with copies of stacks",
+    "500 threads: are counted": "records of threads are lost with copies of stacks",
+    "10,000 threads: time without samples is told": "nothing says how much time is not sampled",
+    "loader deleted: shares are those of the program's own clock":
+        "a file that is unmapped soon after it is deleted is not kept",
+    "loader replaced: shares are those of the program's own clock":
+        "a file whose name another took is not kept",
+    "fork and exec: commands": "the last process ends before its command is read",
+    "waits: wait_lock is blocked as long as it waits": "where threads wait is not recorded",
+    "waits: wait_pipe is blocked as long as it waits": "where threads wait is not recorded",
+    "waits: wait_sleep is blocked as long as it waits": "where threads wait is not recorded",
+}
+
+
+class Points(tap_module.Tap):
+    def point(self, good, name, why=""):
+        if not good and name in GAPS:
+            print(f"# {name}: " + "; ".join(str(why).splitlines()))
+            self.skip(name, f"a known gap: {GAPS[name]}")
+            return False
+        return super().point(good, name, why)
+
+
+def marks(source, word):
+    """Line number by name of the marks "word name" in a source."""
+    found = {}
+    for number, text in enumerate((build.SRC / source).read_text().splitlines(), 1):
+        m = re.search(rf"/\* {word} (\w+) \*/", text)
+        if m:
+            found[m[1]] = number
+    return found
+
+
+class Truth:
+    def __init__(self, assay, outdir):
+        self.assay = pathlib.Path(assay).resolve()
+        self.outdir = pathlib.Path(outdir).resolve()
+        self.tap = Points()
+
+    def folder(self, row):
+        """The folder where the row's program `p` is, or None, said."""
+        why = build.build(self.outdir, [row])[row]
+        if why and why[0] == "skip":
+            self.tap.skip(row, why[1])
+        elif why:
+            self.tap.point(False, f"{row}: is built", why[1])
+        return None if why else self.outdir / row
+
+    def record(self, row, command, name, folder=None, lossy=False, **more):
+        """A run that is whole, or None, said. Its name begins that of its test points. A run that
+        says that it lost samples (a machine too busy to empty the buffers) is done again: what is
+        lost is lost in one place. `lossy`: loss is what is looked at."""
+        folder = folder or self.folder(row)
+        if not folder:
+            return None
+        try:
+            for _ in range(5):
+                run = Run(self.assay, folder, command, **more)
+                if lossy or not run.run()["lost_sample_n"]:
+                    break
+            wrong = run.wrong()
+        except RuntimeError as e:
+            self.tap.point(False, f"{name}: is recorded", e)
+            return None
+        self.tap.point(not wrong, f"{name}: all sums agree", "\n".join(wrong))
+        return run
+
+    def fair(self, name, pairs, total):
+        """pairs: {what: (samples, share by the program)}."""
+        wrong = [f"{what}: {why}" for what, (n, share) in pairs.items()
+                 if (why := unlikely(n, total, share))]
+        self.tap.point(not wrong, f"{name}: shares are those of the program's own clock",
+                       "\n".join(wrong))
+
+    def whole(self, name, run, total_ns):
+        """The time of all samples is the processor time, to a per cent and a few samples: program
+        start and end are not in the program's account."""
+        got = run.run()["sampled_time_s"]
+        want = total_ns / 1e9
+        self.tap.point(abs(got - want) <= 0.02 * want + 0.01,
+                       f"{name}: the time of all samples is the processor time",
+                       f"{got:.4f} s, {want:.4f} s by the program's own clock")
+
+    # ---- Shares ---------------------------------------------------------------------------
+
+    def shares(self):
+        """Intervals are 95 % intervals: many runs of few samples each."""
+        hits, all_n, width = 0, 0, []
+        got, want = collections.Counter(), collections.Counter()
+        folder = self.folder("spinner")
+        if not folder:
+            return
+        runs = [(1, 0.25)] * 16 + [(3, 0.1)] * 8
+        for seed, (threads, seconds) in enumerate(runs):
+            run = Run(self.assay, folder, ["./p", seconds, threads, seed + 1])
+            functions, total = run.functions("p"), run.run()["sample_n"]
+            for k, name in enumerate(SPINNERS):
+                share = sum(t["ns"][k] for t in run.truth["threads"]) / run.truth["total_ns"]
+                f = functions.get(name, {"exclusive_low_pct": 0, "exclusive_high_pct": 0,
+                                         "exclusive_sample_n": 0})
+                hits += f["exclusive_low_pct"] <= 100 * share <= f["exclusive_high_pct"]
+                all_n += 1
+                got[name] += f["exclusive_sample_n"]
+                want[name] += share * total
+                binomial = 196 * (share * (1 - share) / total) ** 0.5
+                width.append((f["exclusive_high_pct"] - f["exclusive_low_pct"]) / 2 / binomial)
+            got["all"] += total
+        need = least_hits(all_n)
+        self.tap.point(hits >= need, f"spinner: {hits} of {all_n} shares lie in their 95 % interval, "
+                       f"{need} must")
+        middle = statistics.median(width)
+        self.tap.point(0.9 < middle < 1.3, "spinner: intervals are as wide as binomial ones, no wider",
+                       f"{middle:.3f} times as wide")
+        self.fair("spinner, all runs together",
+                  {k: (got[k], want[k] / got["all"]) for k in SPINNERS}, got["all"])
+
+    def of_threads(self, name, run, names, key="ns"):
+        """Each thread's share of the whole, and each function's share of each thread."""
+        total = run.run()["sample_n"]
+        rows = run.rows("SELECT t.tid, f.name, sum(s.n) AS n FROM sample s JOIN thread t USING "
+                        "(thread_id) JOIN callpath c USING (callpath_id) JOIN function f USING "
+                        "(function_id) WHERE s.state = 0 GROUP BY 1, 2")
+        n_of = {(r["tid"], r["name"]): r["n"] for r in rows}
+        threads = {t["tid"]: t for t in run.view("threads")}
+        pairs = {}
+        for t in run.truth["threads"]:
+            if t["tid"] not in threads:
+                self.tap.point(False, f"{name}: thread {t['tid']} is there")
+                return
+            pairs[f"thread {t['tid']}"] = (threads[t["tid"]]["sample_n"],
+                                           sum(t[key]) / run.truth["total_ns"])
+            for k, function in enumerate(names):
+                pairs[f"{function} in thread {t['tid']}"] = (n_of.get((t["tid"], function), 0),
+                                                             t[key][k] / run.truth["total_ns"])
+        self.fair(name, pairs, total)
+
+    def threads(self):
+        run = self.record("spinner", ["./p", 0.3, 4, 7], "4 threads")
+        if run:
+            self.of_threads("4 threads", run, SPINNERS)
+            self.whole("4 threads", run, run.truth["total_ns"])
+            self.tap.equal(run.run()["thread_n"], 4, "4 threads: are counted")
+        self.many_threads()
+        self.short_threads()
+        self.openmp()
+
+    def many_threads(self):
+        name = "500 threads"
+        run = self.record("spinner", ["./p", 0.008, 500, 8], name, rate=499, lossy=True)
+        if not run:
+            return
+        total, lost = run.run()["sample_n"], run.run()["lost_sample_n"]
+        functions, threads = run.functions("p"), run.truth["threads"]
+        self.fair(name, {f: (functions.get(f, {"exclusive_sample_n": 0})["exclusive_sample_n"],
+                             sum(t["ns"][k] for t in threads) / run.truth["total_ns"])
+                         for k, f in enumerate(SPINNERS)}, total)
+        # The kernel's first sample of a thread comes after a whole period.
+        period = 1e9 / 499
+        least = sum(int(sum(t["ns"]) / period) for t in threads)
+        self.tap.point(0.97 * least <= total + lost <= 1.02 * run.truth["total_ns"] / period,
+                       f"{name}: lost samples are counted",
+                       f"{total} samples, {lost} lost; {least} at least")
+        self.tap.equal(run.run()["thread_n"], 500, f"{name}: are counted")
+        tids = {t["tid"] for t in threads}
+        said = {t["tid"] for t in run.view("threads")}
+        self.tap.point(said >= tids, f"{name}: each is listed", f"{len(said & tids)} of them")
+
+    def short_threads(self):
+        """Threads shorter than the time between samples: the kernel samples hardly any of them
+        (each begins with a whole period), but all are counted, and their time is known."""
+        name = "10,000 threads"
+        run = self.record("many", ["./p", 10000, 200000], name)
+        if not run:
+            return
+        said = run.run()
+        self.tap.equal(said["thread_n"], 10001, f"{name}: are counted")
+        self.tap.equal(said["lost_sample_n"], 0, f"{name}: no sample is lost")
+        # More than the threads measured between their first and last line; less than the process,
+        # which is also charged what a thread does in the kernel before and after its records.
+        known = sum(t["cpu_time_s"] or 0 for t in run.view("threads"))
+        least, most = run.truth["ns"]["moment"] / 1e9, run.truth["total_ns"] / 1e9
+        self.tap.point(least <= known <= 1.01 * most,
+                       f"{name}: their processor time is known",
+                       f"{known} s; {least} s to {most} s by the program's own clock")
+        flags = " ".join(f"{f['name']}: {f['text']}" for f in run.view("flags"))
+        self.tap.point(said["sampled_time_s"] > 0.8 * known or
+                       re.search(r"short|unsampled|not sampled|without samples", flags),
+                       f"{name}: time without samples is told", flags)
+
+    def openmp(self):
+        for row in ("omp-gcc", "omp-clang"):
+            env = os.environ | {"OMP_WAIT_POLICY": "passive", "KMP_BLOCKTIME": "0"}
+            run = self.record(row, ["./p", 0.2], row, env=env)
+            if not run:
+                continue
+            bodies = [f["name"] for f in run.view("functions") if f["module"] == "p" and
+                      re.search(r"omp_fn|omp_outlined", f["name"]) and f["inclusive_sample_n"] > 20]
+            by_region = [sum(t["ns"][k] for t in run.truth["threads"]) for k in (0, 1)]
+            got = sorted(run.functions("p")[b]["inclusive_sample_n"] for b in bodies)
+            want = sorted(by_region)
+            self.tap.equal(len(bodies), 2, f"{row}: two bodies of regions")
+            if len(bodies) == 2:
+                self.fair(row, {f"region {k}": (got[k], want[k] / run.truth["total_ns"])
+                                for k in (0, 1)}, run.run()["sample_n"])
+            numbers = {t["tid"]: t["omp_thread"] for t in run.view("threads")}
+            self.tap.point(all(numbers.get(t["tid"]) in (t["omp"], None)
+                               for t in run.truth["threads"]),
+                           f"{row}: a thread's OpenMP number, where it is said, is right",
+                           f"{numbers} but {run.truth['threads']}")
+
+    def ranks(self):
+        for row, launcher in (("spinner-openmpi", "mpirun.openmpi"), ("spinner-mpich", "mpirun.mpich")):
+            folder = self.folder(row)
+            if not folder:
+                continue
+            words = [launcher, "-n", 2]
+            env = os.environ.copy()
+            if "openmpi" in launcher:
+                words += ["--oversubscribe", "--bind-to", "none"]
+                env |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+            run = self.record(row, words + ["./p", 0.4, 1, 3], row, folder, env=env)
+            if not run:
+                continue
+            ranks = {p["rank"]: p for p in run.view("processes") if p["rank"] is not None and
+                     str(p["exe"]).endswith("/p")}
+            self.tap.equal(sorted(ranks), [0, 1], f"{row}: its ranks")
+            self.tap.equal(run.run()["rank_n"], 2, f"{row}: number of ranks")
+            self.tap.equal(run.run()["launcher"], row.split("-")[1], f"{row}: launcher")
+            for rank, process in ranks.items():
+                truth = json.loads((folder / f"truth-{rank}.json").read_text())
+                rows = run.rows(
+                    "SELECT p.rank, f.name, sum(s.n) AS n FROM sample s JOIN thread t USING "
+                    "(thread_id) JOIN process p USING (process_id) JOIN callpath c USING "
+                    "(callpath_id) JOIN function f USING (function_id) WHERE s.state = 0 AND "
+                    "f.name GLOB 'spin_[0-9][0-9]' GROUP BY 1, 2")
+                n_of = {r["name"]: r["n"] for r in rows if r["rank"] == rank}
+                ns = truth["threads"][0]["ns"]
+                self.fair(f"{row}, rank {rank}",
+                          {f: (n_of.get(f, 0), ns[k] / sum(ns)) for k, f in enumerate(SPINNERS)},
+                          sum(n_of.values()))
+                # All the time of a rank but what it waits, spinning, in MPI.
+                own = sum(n_of.values()) / run.run()["rate_hz"]
+                self.tap.point(abs(own - sum(ns) / 1e9) <= 0.02 * own + 0.01,
+                               f"{row}, rank {rank}: its time", f"{own} s, {sum(ns) / 1e9} s")
+                self.tap.point(process["sample_n"] >= sum(n_of.values()),
+                               f"{row}, rank {rank}: its samples", process["sample_n"])
+
+    # ---- Call paths -----------------------------------------------------------------------
+
+    def held(self, name, run, modules=("p",), strays=0.0, cut=()):
+        """Paths of the functions that burn are the program's, with its shares; one that ends on
+        the way there (a prologue) is the program's too. `strays`: the part of samples that may be
+        elsewhere; `cut`: keys whose way from main need not be known."""
+        keys = run.truth["ns"]
+        burners = {key.rpartition(";")[2] for key in keys}
+        counts, strange = collections.Counter(), {}
+        for path, n in run.paths_in(modules).items():
+            last = path.rpartition(";")[2]
+            key = next((k for k in keys if matches(path, k) or
+                        (k in cut and k.rpartition(";")[2] == last)), None)
+            if key:
+                counts[key] += n
+            elif last in burners and not any(k.startswith(path + ";") for k in keys):
+                strange[path] = n
+        total = run.run()["sample_n"]
+        self.tap.point(sum(strange.values()) <= strays * total,
+                       f"{name}: every path is one of the program's",
+                       "\n".join(f"{n} samples: {path}" for path, n in strange.items()))
+        self.fair(name, {k: (counts[k], ns / run.truth["total_ns"]) for k, ns in keys.items()}, total)
+
+    def structure(self, row, kind, program="p", options=(), strays=0.0, **more):
+        name = f"{row} {kind}"
+        run = self.record(row, [f"./{program}", kind, 0.2], name, options=options)
+        if run:
+            # A signal may find the C library between two rows of its unwind information.
+            strays = max(strays, 0.005 if kind == "handler" else 0.0)
+            self.held(name, run, modules=(program,), strays=strays, **more)
+        return run
+
+    def paths(self):
+        for row in ("structure-gcc-2", "structure-clang-2"):
+            for kind in ("callers", "recursion", "tail", "dynamic", "jump", "callback", "handler"):
+                self.structure(row, kind)
+        for kind in ("recursion", "dynamic", "callback", "handler"):
+            self.structure("structure-gcc-0", kind)
+        for row in ("structure-static", "structure-stripped", "structure-debugframe"):
+            for kind in ("callers", "recursion", "callback"):
+                self.structure(row, kind)
+        # A copy of the stack does not reach main: the function is right all the same.
+        run = self.structure("structure-gcc-2", "deep", cut=["deep;descend"])
+        if run:
+            descend = run.functions("p")["descend"]
+            self.tap.point(descend["inclusive_sample_n"] - descend["exclusive_sample_n"] < 5,
+                           "structure-gcc-2 deep: recursion counts a sample once",
+                           f"{descend['inclusive_sample_n']} {descend['exclusive_sample_n']}")
+        self.structure("structure-gcc-2", "altstack", cut=["handler;*;on_alarm;handler_burns"])
+        # A prologue has no frame pointer yet: a caller may be missing there.
+        for kind in ("callers", "recursion"):
+            self.structure("structure-fp", kind, options=["--call-stacks", "fp"], strays=0.01)
+            self.structure("structure-fp", kind, program="bare", strays=0.01)
+        for row in ("exceptions-gcc", "exceptions-clang"):
+            run = self.record(row, ["./p", 0.3], row)
+            if run:
+                self.held(row, run)
+
+    # ---- Modules that come and go, processes, generated code -------------------------------
+
+    def code(self):
+        self.loader()
+        self.chain()
+        run = self.record("jit", ["./p", 0.3], "jit")
+        if run:
+            jit = {m["name"] for m in run.view("modules") if m["kind"] == "jit"}
+            self.held("jit", run, modules={"p"} | jit)
+        run = self.record("kernels", ["./p"], "fortran")
+        if run:
+            functions = run.functions("p")
+            named = {k: next((f for n, f in functions.items() if n.rpartition("::")[2] == k), None)
+                     for k in run.truth["ns"]}
+            self.tap.point(all(named.values()), "fortran: its procedures", sorted(functions))
+            if all(named.values()):
+                self.fair("fortran", {k: (named[k]["inclusive_sample_n"], ns / run.truth["total_ns"])
+                                      for k, ns in run.truth["ns"].items()}, run.run()["sample_n"])
+
+    def loader(self):
+        for how in ("kept", "deleted", "replaced"):
+            name = f"loader {how}"
+            run = self.record("loader", ["./p", how, 0.5], name)
+            if not run:
+                continue
+            counts = collections.Counter()
+            for f in run.view("functions"):
+                counts[f["name"]] += f["inclusive_sample_n"]
+            pairs = {k: (counts[k], ns / run.truth["total_ns"]) for k, ns in run.truth["ns"].items()}
+            pairs["burn_nothing"] = (counts["burn_nothing"], 0)
+            self.fair(name, pairs, run.run()["sample_n"])
+            if how == "kept":
+                of = {f["name"]: f["module"] for f in run.view("functions")}
+                self.tap.equal([of.get("burn_a"), of.get("burn_b")], ["liba.so", "libb.so"],
+                               f"{name}: each in its library")
+
+    def chain(self):
+        run = self.record("chain", ["./p", 4, 80], "fork and exec")
+        if not run:
+            return
+        said = [json.loads(line) for line in run.out.splitlines()]
+        processes = {p["pid"]: p for p in run.view("processes")}
+        self.tap.equal(len(processes), 5, "fork and exec: number of processes")
+        self.tap.equal({t["pid"]: processes.get(t["pid"], {}).get("parent_pid") for t in said[1:]},
+                       {t["pid"]: t["ppid"] for t in said[1:]}, "fork and exec: whose child each is")
+        self.tap.equal([str(processes[t["pid"]]["command"]) for t in said],
+                       [f"./p {t['depth']} 80" for t in said], "fork and exec: commands")
+        rows = run.rows("SELECT p.pid, f.name, sum(s.n) AS n FROM sample s JOIN thread t USING "
+                        "(thread_id) JOIN process p USING (process_id) JOIN callpath c USING "
+                        "(callpath_id) JOIN function f USING (function_id) WHERE s.state = 0 AND "
+                        "f.name GLOB 'burn_*' GROUP BY 1, 2")
+        n_of = {(r["pid"], r["name"]): r["n"] for r in rows}
+        total = sum(n_of.values())
+        pairs = {f"{t['pid']} {f}": (n_of.get((t["pid"], f), 0), 1 / 9)
+                 for t in said for f in ("burn_here", "burn_before_exec")
+                 if f == "burn_here" or t is not said[0]}
+        self.fair("fork and exec", pairs, total)
+        paths = run.paths_in({"p"})
+        ends = {p.rpartition(";")[0] for p in paths if p.rpartition(";")[2].startswith("burn_")}
+        self.tap.equal(ends, {""}, "fork and exec: a child's path begins as its parent's")
+
+    # ---- Loops, lines, inlining -------------------------------------------------------------
+
+    def loops(self):
+        lines = marks("loops.c", "LOOP")
+        for row in ("loops-gcc-1", "loops-gcc-3", "loops-clang-3"):
+            run = self.record(row, ["./p", 0.4], row)
+            if not run:
+                continue
+            found = [r for r in run.view("loops") if r["module"] == "p"]
+
+            def inclusive(function, depth, line=None):
+                return sum(r["inclusive_sample_n"] for r in found if r["function"] == function and
+                           r["depth"] == depth and
+                           (line is None or r["first_line"] <= line <= r["last_line"]))
+            got = {"outer": inclusive("nested", 1), "single": inclusive("single", 1),
+                   "inner_one": inclusive("nested", 2, lines["inner_one"]),
+                   "inner_two": inclusive("nested", 2, lines["inner_two"]),
+                   "unrolled": inclusive("unrolled", 1), "summing": inclusive("summing", 1)}
+            self.fair(row, {k: (n, run.truth["ns"][k] / run.truth["total_ns"])
+                            for k, n in got.items()}, run.run()["sample_n"])
+            own = sum(r["exclusive_sample_n"] for r in found if r["function"] == "nested" and
+                      r["depth"] == 1)
+            self.tap.point(own <= 0.02 * run.run()["sample_n"],
+                           f"{row}: the outer loop has little time of its own", own)
+        run = self.record("oneline", ["./p", 0.3], "two loops of one line")
+        if run:
+            found = sorted((int(str(r["address"]), 0), r["inclusive_sample_n"])
+                           for r in run.view("loops") if r["function"] == "two")
+            self.tap.equal(len(found), 2, "two loops of one line: are two")
+            if len(found) == 2:
+                self.fair("two loops of one line",
+                          {k: (found[i][1], run.truth["ns"][k] / run.truth["total_ns"])
+                           for i, k in enumerate(("1st", "2nd"))}, run.run()["sample_n"])
+        self.inlined()
+
+    def inlined(self):
+        lines = marks("inlined.c", "LINE")
+        for row in ("inlined-gcc", "inlined-clang"):
+            run = self.record(row, ["./p", 0.4], row)
+            if not run:
+                continue
+            total, ns = run.run()["sample_n"], run.truth["ns"]
+            chains = {r["inlining_id"]: r for r in run.rows("SELECT * FROM inlining")}
+            got = collections.Counter()
+            for r in run.rows("SELECT f.name, l.inlining_id, sum(s.n) AS n FROM sample s JOIN "
+                              "location l USING (location_id) JOIN function f USING (function_id) "
+                              "WHERE s.state = 0 GROUP BY 1, 2"):
+                names, at = [], chains.get(r["inlining_id"])
+                while at:
+                    names.append(at["name"])
+                    at = chains.get(at["parent_id"])
+                got[";".join([r["name"]] + names[::-1])] += r["n"]
+            self.fair(row, {k: (got[k], t / run.truth["total_ns"]) for k, t in ns.items()}, total)
+            of_line = {r["line"]: r["exclusive_sample_n"] for r in run.view("lines")
+                       if str(r["source_file"]).endswith("inlined.c")}
+            want = {word: sum(t for k, t in ns.items() if k.rpartition(";")[2] == word)
+                    for word in lines}
+            self.fair(f"{row}, lines", {w: (of_line.get(lines[w], 0), t / run.truth["total_ns"])
+                                        for w, t in want.items()}, total)
+
+    # ---- Waiting ------------------------------------------------------------------------------
+
+    def waits(self):
+        run = self.record("waits", ["./p"], "waits")
+        if not run:
+            return
+        functions, ns = run.functions("p"), run.truth["ns"]
+        for name, most_ns in ns.items():
+            got = functions.get(name, {}).get("blocked_inclusive_time_s", 0)
+            # At least the ten rounds of 20 ms; at most what the thread was not running.
+            self.tap.point(0.199 <= got <= most_ns / 1e9 + 0.001,
+                           f"waits: {name} is blocked as long as it waits",
+                           f"{got} s; {most_ns / 1e9} s by the program's own clock")
+        main = next((t for t in run.view("threads") if t["tid"] == t["pid"]), {})
+        self.tap.point(0.597 <= main.get("blocked_time_s", 0) <= run.run()["wall_s"],
+                       "waits: the thread is blocked as long as it waits", main)
+        share = functions.get("busy", {"inclusive_sample_n": 0})["inclusive_sample_n"]
+        self.tap.point(share >= 0.8 * run.run()["sample_n"], "waits: waiting is no running time",
+                       f"busy has {share} of {run.run()['sample_n']} samples")
+
+
+GROUPS = {name: getattr(Truth, name) for name in
+          ("shares", "threads", "ranks", "paths", "code", "loops", "waits")}
+
+
+def may_not_record(assay):
+    """The reason why this user may not sample here, in assay's words, or ""."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            Run(assay, pathlib.Path(folder), ["true"])
+        except RuntimeError as e:
+            if re.search(r"perf_event_paranoid|not permitted|no such events", str(e)):
+                return str(e)
+    return ""
+
+
+def main():
+    truth = Truth(sys.argv[1], sys.argv[2])
+    reason = may_not_record(truth.assay)
+    if reason:
+        truth.tap.skip(sys.argv[3], reason)
+    else:
+        GROUPS[sys.argv[3]](truth)
+    return truth.tap.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
