@@ -132,10 +132,11 @@ class Truth:
                 width.append((f["exclusive_high_pct"] - f["exclusive_low_pct"]) / 2 / binomial)
             got["all"] += total
         need = least_hits(all_n)
-        self.tap.point(hits >= need, f"spinner: {hits} of {all_n} shares lie in their 95 % interval, "
-                       f"{need} must")
+        self.tap.point(hits >= need, f"spinner: {hits} of {all_n} shares lie in their 95 % "
+                       f"interval, {need} must")
         middle = statistics.median(width)
-        self.tap.point(0.9 < middle < 1.3, "spinner: intervals are as wide as binomial ones, no wider",
+        self.tap.point(0.9 < middle < 1.3,
+                       "spinner: intervals are as wide as binomial ones, no wider",
                        f"{middle:.3f} times as wide")
         self.fair("spinner, all runs together",
                   {k: (got[k], want[k] / got["all"]) for k in SPINNERS}, got["all"])
@@ -235,7 +236,8 @@ class Truth:
                            f"{numbers} but {run.truth['threads']}")
 
     def ranks(self):
-        for row, launcher in (("spinner-openmpi", "mpirun.openmpi"), ("spinner-mpich", "mpirun.mpich")):
+        for kind in ("openmpi", "mpich"):
+            row, launcher = f"spinner-{kind}", f"mpirun.{kind}"
             folder = self.folder(row)
             if not folder:
                 continue
@@ -292,7 +294,8 @@ class Truth:
         self.tap.point(sum(strange.values()) <= strays * total,
                        f"{name}: every path is one of the program's",
                        "\n".join(f"{n} samples: {path}" for path, n in strange.items()))
-        self.fair(name, {k: (counts[k], ns / run.truth["total_ns"]) for k, ns in keys.items()}, total)
+        self.fair(name, {k: (counts[k], ns / run.truth["total_ns"]) for k, ns in keys.items()},
+                  total)
 
     def structure(self, row, kind, program="p", options=(), strays=0.0, **more):
         name = f"{row} {kind}"
@@ -345,8 +348,9 @@ class Truth:
                      for k in run.truth["ns"]}
             self.tap.point(all(named.values()), "fortran: its procedures", sorted(functions))
             if all(named.values()):
-                self.fair("fortran", {k: (named[k]["inclusive_sample_n"], ns / run.truth["total_ns"])
-                                      for k, ns in run.truth["ns"].items()}, run.run()["sample_n"])
+                self.fair("fortran",
+                          {k: (named[k]["inclusive_sample_n"], ns / run.truth["total_ns"])
+                           for k, ns in run.truth["ns"].items()}, run.run()["sample_n"])
 
     def loader(self):
         for how in ("kept", "deleted", "replaced"):
@@ -357,7 +361,8 @@ class Truth:
             counts = collections.Counter()
             for f in run.view("functions"):
                 counts[f["name"]] += f["inclusive_sample_n"]
-            pairs = {k: (counts[k], ns / run.truth["total_ns"]) for k, ns in run.truth["ns"].items()}
+            total_ns = run.truth["total_ns"]
+            pairs = {k: (counts[k], ns / total_ns) for k, ns in run.truth["ns"].items()}
             pairs["burn_nothing"] = (counts["burn_nothing"], 0)
             self.fair(name, pairs, run.run()["sample_n"])
             if how == "kept":
@@ -373,7 +378,8 @@ class Truth:
         processes = {p["pid"]: p for p in run.view("processes")}
         self.tap.equal(len(processes), 5, "fork and exec: number of processes")
         self.tap.equal({t["pid"]: processes.get(t["pid"], {}).get("parent_pid") for t in said[1:]},
-                       {t["pid"]: t["ppid"] for t in said[1:]}, "fork and exec: whose child each is")
+                       {t["pid"]: t["ppid"] for t in said[1:]},
+                       "fork and exec: whose child each is")
         self.tap.equal([str(processes[t["pid"]]["command"]) for t in said],
                        [f"./p {t['depth']} 80" for t in said], "fork and exec: commands")
         rows = run.rows("SELECT p.pid, f.name, sum(s.n) AS n FROM sample s JOIN thread t USING "
