@@ -90,21 +90,58 @@ const char *as_sample_why_not(int error, char *text, size_t n)
     return text;
 }
 
-static int refused_permission(struct assay_error *err, pid_t pid)
+/* Whether system calls of this process are filtered, as in containers. */
+static bool is_filtered(void)
 {
-    long paranoid = setting("perf_event_paranoid", -99);
+    static const char key[] = "Seccomp:";
+    char line[128] = "";
+    FILE *f = fopen("/proc/self/status", "re");
+    while (f && fgets(line, sizeof line, f) && strncmp(line, key, sizeof key - 1) != 0)
+        line[0] = 0;
+    if (f)
+        fclose(f);
+    return line[0] && strtol(line + sizeof key - 1, NULL, 10) > 0;
+}
+
+/* What to do about EACCES and EPERM. */
+static const char *permit(long paranoid, bool other, char *text, size_t n)
+{
+    const bool filtered = is_filtered();
+    static const char start[] = "start the container with --cap-add PERFMON "
+                                "--security-opt seccomp=unconfined";
     if (paranoid > 2)
-        return as_error_set(err, ASSAY_ERR_PERMISSION,
-                            "process %d: cannot be sampled: kernel.perf_event_paranoid is %ld; run "
-                            "'sysctl kernel.perf_event_paranoid=2' as root, or give this program "
-                            "the capability CAP_PERFMON",
-                            (int)pid, paranoid);
-    return as_error_set(err, ASSAY_ERR_PERMISSION,
-                        "process %d: cannot be sampled though kernel.perf_event_paranoid is %ld: "
-                        "it belongs to another user or has more privileges, or a container's "
-                        "filter forbids perf_event_open; run as its user or root, or start the "
-                        "container with --cap-add PERFMON --security-opt seccomp=unconfined",
-                        (int)pid, paranoid);
+        snprintf(text, n,
+                 "run 'sysctl kernel.perf_event_paranoid=2' as root, or give this program the "
+                 "capability CAP_PERFMON%s%s",
+                 filtered ? "; in a container: " : "", filtered ? start : "");
+    else if (other)
+        snprintf(text, n,
+                 "it belongs to another user or has more privileges%s; run as its user or root, or "
+                 "give this program the capability CAP_PERFMON",
+                 filtered ? ", or a filter of system calls (seccomp) forbids it" : "");
+    else if (filtered)
+        snprintf(text, n,
+                 "that would permit it, but a filter of system calls (seccomp) forbids it, as in "
+                 "containers; %s",
+                 start);
+    else
+        snprintf(text, n,
+                 "that would permit it, but this system forbids it otherwise; run as root, or ask "
+                 "its administrator");
+    return text;
+}
+
+static int refused_permission(struct assay_error *err, pid_t pid, int error)
+{
+    const long paranoid = setting("perf_event_paranoid", -99);
+    char who[64] = "perf_event_open", value[32] = "not there", todo[256];
+    if (pid)
+        snprintf(who, sizeof who, "process %d: cannot be sampled", (int)pid);
+    if (paranoid != -99)
+        snprintf(value, sizeof value, "%ld", paranoid);
+    return as_error_set(err, ASSAY_ERR_PERMISSION, "%s: %s: kernel.perf_event_paranoid is %s; %s",
+                        who, strerrorname_np(error), value,
+                        permit(paranoid, pid != 0, todo, sizeof todo));
 }
 
 int as_sample_refused(struct assay_error *err, pid_t pid, int error)
@@ -112,7 +149,7 @@ int as_sample_refused(struct assay_error *err, pid_t pid, int error)
     switch (error) {
     case EACCES:
     case EPERM:
-        return refused_permission(err, pid);
+        return refused_permission(err, pid, error);
     case ESRCH:
         return as_error_set(err, ASSAY_ERR_NOT_FOUND,
                             "process %d: there is no such process: it has ended or never was; "
@@ -126,15 +163,17 @@ int as_sample_refused(struct assay_error *err, pid_t pid, int error)
                             (int)pid);
     case ENOSYS:
         return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                            "perf_event_open: this kernel was built without it, or hides it; "
-                            "sample on a kernel with CONFIG_PERF_EVENTS");
+                            "perf_event_open: ENOSYS: this kernel was built without it "
+                            "(CONFIG_PERF_EVENTS), or a filter of system calls hides it%s; sample "
+                            "on a kernel that has it",
+                            is_filtered() ? " (seccomp is on here)" : "");
     case ENOMEM:
         return as_error_nomem(err, "perf events");
     default:
         return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                            "perf_event_open: refused for process %d: %s; report this kernel's "
-                            "version",
-                            (int)pid, strerror(error));
+                            "perf_event_open: %s: this kernel gives neither counters nor a clock "
+                            "to sample by; sample on another",
+                            strerrorname_np(error) ? strerrorname_np(error) : strerror(error));
     }
 }
 
@@ -237,7 +276,7 @@ int as_sample_choose(struct assay_sampler *sampler, pid_t pid, int cpu, struct a
                    as_sample_why_not(-fd, why, sizeof why));
     }
     if (fd < 0)
-        return as_sample_refused(err, pid, (int)last_error);
+        return as_sample_refused(err, options->on_exec ? 0 : pid, (int)last_error);
     close(fd);
     choice->event = (uint8_t)event;
     choice->kernel = !sampler->attr.exclude_kernel;

@@ -51,7 +51,7 @@ int as_sample_perf_event_open(const struct perf_event_attr *attr, pid_t pid, int
  * assay_sampler_open.
  */
 int as_sample_choose(struct assay_sampler *sampler, pid_t pid, int cpu, struct assay_error *err);
-/* The sentence for `error` of perf_event_open. */
+/* The sentence for `error` of perf_event_open; `pid` 0: for a child of ours. */
 int as_sample_refused(struct assay_error *err, pid_t pid, int error);
 /* Why an event is not to be had, as a part of a sentence. Returns `text`. */
 const char *as_sample_why_not(int error, char *text, size_t n);
