@@ -161,8 +161,9 @@ int assay_sampler_pump(struct assay_sampler *sampler, bool last, assay_sample_si
  * For where perf events are forbidden: a library in the program (LD_PRELOAD) gives each thread a
  * timer of its CPU time and writes samples to files in a directory, from which this reads. Its
  * records have the same shape and go to the same sink (doc/agent.md). Not for processes that run
- * already. Options that are not for it: event, kernel, switches, on_exec, no_children, ring_b (0 =
- * chosen; of each process).
+ * already. Options that are not for it: event, kernel, switches, on_exec, no_children (see
+ * assay_timer_sampler_only), ring_b (0 = chosen; of each process). What the kernel does for a
+ * program is in its time, at the place that called it: the choice says `kernel`.
  */
 struct assay_timer_sampler;
 
@@ -184,10 +185,14 @@ void assay_timer_sampler_close(struct assay_timer_sampler **sampler);
 const char *const *assay_timer_sampler_environment(const struct assay_timer_sampler *sampler);
 const char *assay_timer_sampler_preload(const struct assay_timer_sampler *sampler);
 
+/* Only process `pid` and its first thread: what it starts is left alone. Before it executes. */
+void assay_timer_sampler_only(struct assay_timer_sampler *sampler, pid_t pid);
+
 /*
  * Whether the program `path` can be observed so: UNSUPPORTED (statically linked, no ELF file of
- * this machine, another C library), PERMISSION (set-user-ID: the loader ignores LD_PRELOAD); those
- * of opening. A script is looked at as its interpreter. What it starts may differ from it.
+ * this machine, another C library, AddressSanitizer), PERMISSION (set-user-ID: the loader ignores
+ * LD_PRELOAD); those of opening. A script is looked at as its interpreter. What it starts may
+ * differ from it.
  */
 int assay_timer_sampler_check(const char *path, struct assay_error *err);
 
@@ -211,7 +216,7 @@ assay_timer_sampler_facts(const struct assay_timer_sampler *sampler);
 /* As those of assay_sampler_*. After the program's end call the pump with `last`. */
 int assay_timer_sampler_enable(struct assay_timer_sampler *sampler, bool on,
                                struct assay_error *err);
-bool assay_timer_sampler_wait(struct assay_timer_sampler *sampler, int timeout_ms);
+bool assay_timer_sampler_wait(struct assay_timer_sampler *sampler, int other_fd, int timeout_ms);
 int assay_timer_sampler_pump(struct assay_timer_sampler *sampler, bool last,
                              assay_sample_sink *sink, void *context, struct assay_error *err);
 

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -48,23 +49,41 @@ static int open_raw(const char *path, int flags)
     return fd < 0 ? -errno : (int)fd;
 }
 
-static struct as_agent_control *map_control(void)
+/* A reader that was killed has lost its lock: nobody would empty a ring, or remove it. */
+static bool is_abandoned(const struct as_agent_control *control, int fd)
+{
+    return control->locked && syscall(SYS_flock, fd, LOCK_SH | LOCK_NB) == 0;
+}
+
+static bool is_for_us(const struct as_agent_control *control, int fd)
+{
+    return control->magic == AS_AGENT_MAGIC && control->version == AS_AGENT_VERSION &&
+           (control->only_pid == 0 || control->only_pid == (uint32_t)getpid()) &&
+           !is_abandoned(control, fd);
+}
+
+static int open_control(void)
 {
     char path[4096];
-    struct stat status;
-    struct as_agent_control *control = NULL;
     char *at = append(path, path + sizeof path - 1, as_agent.directory);
     *append(at, path + sizeof path - 1, "/" AS_AGENT_CONTROL) = 0;
-    int fd = open_raw(path, O_RDWR);
+    return open_raw(path, O_RDWR);
+}
+
+static struct as_agent_control *map_control(void)
+{
+    struct stat status;
+    struct as_agent_control *control = NULL;
+    int fd = open_control();
     if (fd < 0)
         return NULL;
     if (fstat(fd, &status) == 0 && status.st_size >= (off_t)sizeof *control) {
         void *map = mmap(NULL, AS_AGENT_PAGE_B, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         control = map == MAP_FAILED ? NULL : map;
     }
-    syscall(SYS_close, fd);
-    if (control && (control->magic != AS_AGENT_MAGIC || control->version != AS_AGENT_VERSION))
+    if (control && !is_for_us(control, fd))
         control = NULL;
+    syscall(SYS_close, fd);
     return control;
 }
 
@@ -154,6 +173,16 @@ static void before_fork(void)
     as_agent.fork_tid = as_agent_self.tid;
 }
 
+/* Whether the child of a fork is to be observed. */
+static bool follow_child(void)
+{
+    int fd = as_agent.control->only_pid ? -1 : open_control();
+    bool lives = fd >= 0 && !is_abandoned(as_agent.control, fd);
+    if (fd >= 0)
+        syscall(SYS_close, fd);
+    return lives;
+}
+
 /* Timers are not inherited; the ring is the parent's. */
 static void in_child(void)
 {
@@ -168,11 +197,13 @@ static void in_child(void)
     as_agent_self.tid = (pid_t)syscall(SYS_gettid);
     as_agent_self.has_timer = false;
     as_agent_maps_forked();
-    int rc = make_ring(parent, as_agent.fork_tid, true);
-    if (rc < 0)
-        missed(-rc);
-    else
-        as_agent_arm();
+    if (follow_child()) {
+        int rc = make_ring(parent, as_agent.fork_tid, true);
+        if (rc < 0)
+            missed(-rc);
+        else
+            as_agent_arm();
+    }
     errno = saved;
 }
 

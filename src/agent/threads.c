@@ -168,7 +168,7 @@ int as_agent_threads_begin(void)
 /* NULL: start it as if we were not here. */
 static struct begin *prepare(const pthread_attr_t *attr, void *(*function)(void *), void *argument)
 {
-    if (!as_agent_active())
+    if (!as_agent_active() || as_agent.control->only_pid)
         return NULL;
     struct begin *begin = take_begin();
     if (!begin) {

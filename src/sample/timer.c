@@ -7,12 +7,11 @@
 #include "sample/timer.h"
 
 #include <errno.h>
-#include <linux/futex.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -371,17 +370,25 @@ int assay_timer_sampler_pump(struct assay_timer_sampler *sampler, bool last,
     return rc;
 }
 
-bool assay_timer_sampler_wait(struct assay_timer_sampler *sampler, int timeout_ms)
+/* Agents wake by a word in memory; a descriptor cannot be waited for at the same time. */
+#define GLANCE_MS 10
+
+bool assay_timer_sampler_wait(struct assay_timer_sampler *sampler, int other_fd, int timeout_ms)
 {
-    struct as_agent_control *control = sampler->control;
-    struct timespec timeout = {timeout_ms / 1000, timeout_ms % 1000 * 1000000L};
-    uint32_t count = atomic_load_explicit(&control->wake, memory_order_acquire);
-    if (count == sampler->woken) {
-        syscall(SYS_futex, &control->wake, FUTEX_WAIT, count, timeout_ms < 0 ? NULL : &timeout,
-                NULL, 0);
-        count = atomic_load_explicit(&control->wake, memory_order_acquire);
+    struct pollfd other = {.fd = other_fd, .events = POLLIN};
+    if (sampler->hurry && (timeout_ms < 0 || timeout_ms > GLANCE_MS))
+        timeout_ms = GLANCE_MS;
+    sampler->hurry = false;
+    for (;;) {
+        const uint32_t count = atomic_load_explicit(&sampler->control->wake, memory_order_acquire);
+        if (count != sampler->woken) {
+            sampler->woken = count;
+            return true;
+        }
+        const int step_ms = timeout_ms >= 0 && timeout_ms < GLANCE_MS ? timeout_ms : GLANCE_MS;
+        if (poll(&other, 1, step_ms) > 0)
+            return true;
+        if (timeout_ms >= 0 && (timeout_ms -= step_ms) == 0)
+            return false;
     }
-    bool woken = count != sampler->woken;
-    sampler->woken = count;
-    return woken;
 }

@@ -52,6 +52,7 @@ struct assay_timer_sampler {
     char preload[4096];
     const char *word[2];
     struct as_agent_control *control;
+    int control_fd; /* locked as long as this reader lives; -1: there is none */
     uint32_t woken; /* the control's count when we last looked */
     AS_VEC(struct as_timer_ring) ring;
     AS_VEC(struct as_timer_item) item;
@@ -61,6 +62,7 @@ struct assay_timer_sampler {
     struct as_arena arena;
     uint64_t pumps, barrier_ns, handed_ns;
     uint32_t serials;
+    bool hurry; /* a process began: who it is can be asked only while it lives */
 };
 
 #define AS_TIMER_PATH(s) ((s)->directory + sizeof AS_AGENT_DIRECTORY)

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
@@ -29,7 +30,7 @@
 /* Beside this program, as built or as installed; or where the environment says. */
 static int find_library(char *out, struct assay_error *err)
 {
-    static const char *const places[] = {"src/agent", "../lib/assay", AS_AGENT_INSTALLED};
+    static const char *const places[] = {"src/agent", AS_AGENT_RELATIVE, AS_AGENT_INSTALLED};
     char self[PATH_MAX], path[2 * PATH_MAX];
     const char *said = getenv("ASSAY_AGENT_LIBRARY");
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -104,6 +105,7 @@ static void fill_control(struct assay_timer_sampler *s)
     /* Half a second: a quarter of the largest copies, or a chain. */
     control->ring_processor_b = o->rate_hz / 2 * (copy ? o->stack_b / 4 + 256 : 256);
     s->choice.ring_b = least_b;
+    control->locked = flock(s->control_fd, LOCK_EX | LOCK_NB) == 0;
     control->enabled = 1;
     control->magic = AS_AGENT_MAGIC;
 }
@@ -123,7 +125,7 @@ static int make_control(struct assay_timer_sampler *s, struct assay_error *err)
         rc = failed(err, path, rc ? rc : errno);
     else
         s->control = at;
-    close(fd);
+    s->control_fd = fd;
     if (rc == 0)
         fill_control(s);
     return rc;
@@ -138,6 +140,7 @@ static void choose(struct assay_timer_sampler *s, const char *why)
     clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
     uint64_t most_hz = tick.tv_nsec ? 1000000000u / (uint64_t)tick.tv_nsec : 1000;
     choice->event = ASSAY_EVENT_TIMER;
+    choice->kernel = true; /* at the place that called it */
     choice->rate_hz = s->options.rate_hz;
     if (most_hz && choice->rate_hz > most_hz) {
         choice->rate_hz = (uint32_t)most_hz;
@@ -147,7 +150,7 @@ static void choose(struct assay_timer_sampler *s, const char *why)
                  choice->rate_hz, s->options.rate_hz);
     }
     snprintf(choice->reason, sizeof choice->reason, "%s%.*s%s%s", why ? "no perf events: " : "",
-             300, why ? why : "", why && rate[0] ? "; " : "", rate);
+             360, why ? why : "", why && rate[0] ? "; " : "", rate);
 }
 
 static int take_options(struct assay_timer_sampler *s, const struct assay_sample_options *options,
@@ -177,6 +180,7 @@ int assay_timer_sampler_open(const char *directory, const struct assay_sample_op
     *out = NULL;
     if (!s)
         return as_error_nomem(err, "a sampling session");
+    s->control_fd = -1;
     as_arena_init(&s->arena);
     as_map_view_init(&s->files);
     as_spaces_init(&s->spaces);
@@ -214,6 +218,8 @@ void assay_timer_sampler_close(struct assay_timer_sampler **sampler)
     if (!s)
         return;
     clean(s);
+    if (s->control_fd >= 0)
+        close(s->control_fd);
     as_vec_foreach (&s->ring, ring)
         as_timer_ring_close(ring);
     as_vec_fini(&s->ring);
@@ -235,6 +241,11 @@ const char *const *assay_timer_sampler_environment(const struct assay_timer_samp
 const char *assay_timer_sampler_preload(const struct assay_timer_sampler *sampler)
 {
     return sampler->preload;
+}
+
+void assay_timer_sampler_only(struct assay_timer_sampler *sampler, pid_t pid)
+{
+    sampler->control->only_pid = (uint32_t)pid;
 }
 
 const struct assay_sample_choice *
@@ -290,6 +301,16 @@ static bool gains(const char *path)
            (getuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0);
 }
 
+static bool needs(const struct assay_object *object, const char *library)
+{
+    const char *const *name;
+    const size_t n = assay_object_needed(object, &name);
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(name[i], library, strlen(library)) == 0)
+            return true;
+    return false;
+}
+
 int assay_timer_sampler_check(const char *path, struct assay_error *err)
 {
     char interpreter[512];
@@ -298,24 +319,30 @@ int assay_timer_sampler_check(const char *path, struct assay_error *err)
         path = interpreter;
     if (gains(path))
         return as_error_set(err, ASSAY_ERR_PERMISSION,
-                            "%s: set-user-ID or capabilities: the loader preloads nothing into it, "
-                            "so timers cannot be; run it as its owner, or permit perf events "
-                            "('sysctl kernel.perf_event_paranoid=2' as root)",
+                            "%s: has set-user-ID or capabilities: the loader preloads nothing into "
+                            "it, so it cannot be sampled by timers; run it as its owner, or permit "
+                            "perf events",
                             path);
     AS_TRY(assay_object_open(path, NULL, &object, err));
     const struct assay_object_info *info = assay_object_info(object);
     int rc = 0;
     if (!info->interpreter)
-        rc = as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                          "%s: statically linked: nothing can be preloaded into it, so timers "
-                          "cannot be; link it dynamically, or permit perf events ('sysctl "
-                          "kernel.perf_event_paranoid=2' as root)",
-                          path);
+        rc =
+            as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+                         "%s: is statically linked: nothing can be preloaded into it, so it cannot "
+                         "be sampled by timers; link it dynamically, or permit perf events",
+                         path);
     else if (!strstr(info->interpreter, "ld-linux-x86-64"))
         rc = as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                          "%s: its loader is %s: timers need the GNU C library; permit perf events "
-                          "('sysctl kernel.perf_event_paranoid=2' as root)",
+                          "%s: its loader is %s, and timers need the GNU C library; permit perf "
+                          "events",
                           path, info->interpreter);
+    else if (needs(object, "libasan.so"))
+        rc = as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+                          "%s: is built with AddressSanitizer, which lets nothing be preloaded "
+                          "before it, so it cannot be sampled by timers; build it without, or "
+                          "permit perf events",
+                          path);
     assay_object_close(&object);
     return rc;
 }

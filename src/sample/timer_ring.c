@@ -86,6 +86,7 @@ static int add(struct assay_timer_sampler *s, struct as_agent_ring *head, uint64
         return ASSAY_ERR_NOMEM;
     }
     s->facts.processes++;
+    s->hurry = true;
     return as_timer_put(s, at, AS_TIMER_BEGIN, head->begun_ns);
 }
 

@@ -56,7 +56,7 @@ static struct timed run(const struct assay_sample_options *options, const char *
     must(assay_recorder_new(stream, &t.s.choice, 0, &recorder, &err), &err);
     pid_t pid = start(sampler, argv);
     while (waitpid(pid, &t.status, WNOHANG) == 0) {
-        assay_timer_sampler_wait(sampler, 50);
+        assay_timer_sampler_wait(sampler, -1, 50);
         must(assay_timer_sampler_pump(sampler, false, assay_recorder_take, recorder, &err), &err);
     }
     must(assay_timer_sampler_pump(sampler, true, assay_recorder_take, recorder, &err), &err);

@@ -1,0 +1,31 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# What the agent takes from outside and what it shows: both lists are complete. It lives in other
+# people's programs, so nothing that allocates, locks, prints or keeps a descriptor may come in.
+set -eu
+library=$1
+# No malloc, no stdio, no locale. getenv, dlsym and those of pthread are called when a program or a
+# thread begins or ends, never in the handler, which needs clock_gettime, sched_getcpu, syscall.
+allowed='__errno_location clock_gettime dlsym fstat fstat64 getauxval getenv getpid
+getppid getrlimit getrlimit64 memchr memcpy memmove memset mmap mmap64 munmap posix_fallocate
+posix_fallocate64 __register_atfork pthread_attr_getstacksize pthread_equal pthread_key_create
+pthread_self pthread_setspecific sched_getcpu sigdelset sigismember strchr strlen syscall
+__cxa_finalize __gmon_start__ _ITM_deregisterTMCloneTable _ITM_registerTMCloneTable
+__libc_current_sigrtmax __libc_current_sigrtmin'
+shown='dlclose dlopen prctl pthread_create pthread_setname_np pthread_sigmask sigaction signal
+signalfd sigprocmask sigtimedwait sigwait sigwaitinfo thrd_create'
+bad=0
+names() { nm -D --format=posix "$1" "$library" | sed 's/[@ ].*//' | LC_ALL=C sort -u; }
+for name in $(names --undefined-only); do
+    case " $(echo $allowed) " in
+    *" $name "*) ;;
+    *) echo "$library needs $name, which is not on the list" >&2 && bad=1 ;;
+    esac
+done
+got=$(names --defined-only | tr '\n' ' ')
+want=$(echo "$shown" | tr ' ' '\n' | LC_ALL=C sort | tr '\n' ' ')
+if [ "$got" != "$want" ]; then
+    echo "$library shows $got, not $want" >&2
+    bad=1
+fi
+exit $bad
