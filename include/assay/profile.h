@@ -48,9 +48,8 @@ struct assay_profile_request {
     const char *const *command; /* ends with NULL; NULL: attach to `pid` */
     pid_t pid;
     const char *label; /* the user's word for the run, or NULL */
+    /* Its event may be TIMER; where perf events are refused it becomes that of itself. */
     struct assay_sample_options sampling;
-    bool timers;        /* by timers in the program, though perf events may be possible */
-    bool wrap;          /* each rank records itself, though its launcher is local */
     double duration_s;  /* ends the recording (not the program) after so long; 0 = no limit */
     uint64_t max_b;     /* of samples kept; 0 = no limit */
     const char *events; /* further events to count, separated by commas, or NULL */
@@ -66,8 +65,9 @@ struct assay_profile_result {
 
 /*
  * Records one run into a new row of `experiment`, then attributes it. What the command prints and
- * reads is not touched. Errors: those of starting (NOT_FOUND, PERMISSION, ...: nothing ran, no run
- * is added), and of writing. A command that fails is no error.
+ * reads is not touched. Where perf events are refused the command is sampled by timers inside it
+ * (doc/agent.md), and the run's event_reason says why. Errors: those of starting (NOT_FOUND,
+ * PERMISSION, ...: nothing ran, no run is added), and of writing. A command that fails is no error.
  */
 int assay_profile_run(struct assay_experiment *experiment,
                       const struct assay_profile_request *request,

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "profile/category.h"
 #include "profile/record.h"
+#include "profile/source.h"
 
 /* Between two looks at the kernel's buffers, and two flushes of the stream. */
 #define LOOK_MS  100
@@ -28,7 +29,8 @@ struct recording {
     struct assay_profile_result *result;
     struct assay_launch_plan *plan;
     struct assay_launch *launch;
-    struct assay_sampler *sampler;
+    struct as_source source;
+    struct assay_sample_choice choice; /* outlives the source */
     struct assay_recorder *recorder;
     struct assay_row_run row;
     int64_t run_id;
@@ -84,11 +86,11 @@ static int add_run(struct recording *r, struct assay_error *err)
 
 static int set_choice(struct recording *r, struct assay_error *err)
 {
-    const struct assay_sample_choice *choice = assay_sampler_choice(r->sampler);
-    r->row.event = assay_sample_event_name(choice->event);
-    r->row.event_reason = choice->reason[0] ? choice->reason : NULL;
-    r->row.rate_hz = assay_known(choice->rate_hz);
-    r->row.scope = choice->kernel ? "user+kernel" : "user";
+    r->choice = *as_source_choice(&r->source);
+    r->row.event = assay_sample_event_name(r->choice.event);
+    r->row.event_reason = r->choice.reason[0] ? r->choice.reason : NULL;
+    r->row.rate_hz = assay_known(r->choice.rate_hz);
+    r->row.scope = r->choice.kernel ? "user+kernel" : "user";
     return assay_experiment_set_run(r->experiment, r->run_id, &r->row, err);
 }
 
@@ -136,8 +138,7 @@ static int open_stream(struct recording *r, struct assay_error *err)
 {
     char path[4096 + 32], text[256];
     snprintf(path, sizeof path, "%s/main.samples", r->directory);
-    AS_TRY(assay_recorder_new(path, assay_sampler_choice(r->sampler), r->request->max_b,
-                              &r->recorder, err));
+    AS_TRY(assay_recorder_new(path, &r->choice, r->request->max_b, &r->recorder, err));
     AS_TRY(assay_recorder_keep(r->recorder, r->directory, err));
     if (gethostname(text, sizeof text) < 0)
         snprintf(text, sizeof text, "?");
@@ -164,10 +165,10 @@ static int record_until_end(struct recording *r, struct assay_error *err)
 {
     int64_t flushed = monotonic_ns();
     for (;;) {
-        assay_sampler_wait(r->sampler, assay_launch_fd(r->launch), LOOK_MS);
+        as_source_wait(&r->source, assay_launch_fd(r->launch), LOOK_MS);
         const int going = assay_launch_step(r->launch, err);
         AS_TRY(going);
-        AS_TRY(assay_sampler_pump(r->sampler, false, take, r, err));
+        AS_TRY(as_source_pump(&r->source, false, take, r, err));
         if (going == 0) {
             r->ended = assay_launch_outcome(r->launch)->left;
             return 0;
@@ -184,14 +185,38 @@ static int record_until_end(struct recording *r, struct assay_error *err)
     }
 }
 
+/* What was not seen whole, for the flags. */
+static int add_missed(struct recording *r, struct assay_error *err)
+{
+    const struct assay_timer_facts *facts = as_source_facts(&r->source);
+    char text[128];
+    if (!facts)
+        return 0;
+    const struct {
+        const char *name;
+        uint64_t n;
+    } missed[] = {{"threads_missed", facts->threads_missed},
+                  {"processes_missed", facts->processes_missed},
+                  {"incomplete", facts->incomplete}};
+    for (size_t i = 0; i < sizeof missed / sizeof *missed; i++) {
+        snprintf(text, sizeof text, "%" PRIu64, missed[i].n);
+        if (missed[i].n)
+            AS_TRY(assay_recorder_info(r->recorder, missed[i].name, text, err));
+    }
+    if (!facts->missed_errno)
+        return 0;
+    return assay_recorder_info(r->recorder, "missed_why", strerror(facts->missed_errno), err);
+}
+
 static int finish_stream(struct recording *r, struct assay_error *err)
 {
     char text[32];
     const struct assay_launch_outcome *outcome = assay_launch_outcome(r->launch);
     const uint32_t pid = (uint32_t)assay_launch_pid(r->launch);
     if (!outcome->over)
-        AS_TRY(assay_sampler_enable(r->sampler, false, err));
-    AS_TRY(assay_sampler_pump(r->sampler, true, take, r, err));
+        AS_TRY(as_source_enable(&r->source, false, err));
+    AS_TRY(as_source_pump(&r->source, true, take, r, err));
+    AS_TRY(add_missed(r, err));
     if (!outcome->over || r->plan == NULL)
         as_record_generated(r->directory, pid);
     const uint64_t end = outcome->end_ns ? outcome->end_ns : (uint64_t)monotonic_ns();
@@ -215,18 +240,7 @@ static int check_rules(const struct assay_profile_request *request, struct assay
 
 static int find_target(struct recording *r, struct assay_error *err)
 {
-    if (!r->request->command)
-        return assay_launch_attach(r->request->pid, &r->launch, err);
-    AS_TRY(assay_launch_plan(r->request->command, &r->plan, err));
-    return assay_launch_start(r->plan, NULL, &r->launch, err);
-}
-
-static int open_sampler(struct recording *r, struct assay_error *err)
-{
-    struct assay_sample_options options = r->request->sampling;
-    options.on_exec = r->plan != NULL;
-    options.switches = true;
-    return assay_sampler_open(assay_launch_pid(r->launch), &options, &r->sampler, err);
+    return r->request->command ? assay_launch_plan(r->request->command, &r->plan, err) : 0;
 }
 
 static int record(struct recording *r, struct assay_error *err)
@@ -243,7 +257,7 @@ static int record(struct recording *r, struct assay_error *err)
     /* Whatever happened, what was taken is written. */
     if (rc == 0)
         rc = finish_stream(r, err);
-    const int end = assay_recorder_finish(&r->recorder, assay_sampler_counts(r->sampler), &late);
+    const int end = assay_recorder_finish(&r->recorder, as_source_counts(&r->source), &late);
     if (rc == 0 && end < 0) {
         *err = late;
         rc = end;
@@ -281,20 +295,20 @@ int assay_profile_run(struct assay_experiment *experiment,
     if (rc == 0)
         rc = find_target(&r, err);
     if (rc == 0)
-        rc = open_sampler(&r, err);
+        rc = as_source_open(&r.source, request, r.plan, &r.launch, err);
     if (rc == 0)
         rc = add_run(&r, err);
     if (rc == 0)
         rc = set_choice(&r, err);
     if (rc == 0) {
         rc = record(&r, err);
-        assay_sampler_close(&r.sampler);
+        as_source_close(&r.source);
         wait_for_end(&r);
         tell_result(&r);
         if (rc == 0)
             rc = complete_run(&r, err);
     }
-    assay_sampler_close(&r.sampler);
+    as_source_close(&r.source);
     assay_launch_close(&r.launch);
     assay_launch_plan_free(&r.plan);
     if (rc == 0)

@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "profile/attribute.h"
 
@@ -41,6 +43,39 @@ static double percent(uint64_t part, uint64_t whole)
     return whole ? 100 * (double)part / (double)whole : 0;
 }
 
+static bool is_timed(const struct as_tally_stream *stream)
+{
+    return stream->event && strcmp(stream->event, assay_sample_event_name(ASSAY_EVENT_TIMER)) == 0;
+}
+
+static const char *fact_of(const struct as_attribution *all, uint32_t stream, const char *name)
+{
+    as_vec_foreach (&all->tally.fact, fact)
+        if (fact->stream == stream && strcmp(fact->name, name) == 0)
+            return fact->value;
+    return NULL;
+}
+
+/* Who had no timer. */
+static int flag_missed(struct as_attribution *all, uint32_t stream, struct assay_error *err)
+{
+    const char *threads = fact_of(all, stream, "threads_missed");
+    const char *processes = fact_of(all, stream, "processes_missed");
+    const char *why = fact_of(all, stream, "missed_why");
+    why = why ? why : "the reason is not known";
+    if (threads)
+        FLAG_RUN("missed_threads", strtoull(threads, NULL, 10),
+                 "%s threads are not in the profile: they could have no timer: %s; raise the limit "
+                 "of pending signals ('ulimit -i')",
+                 threads, why);
+    if (processes)
+        FLAG_RUN("missed_processes", strtoull(processes, NULL, 10),
+                 "%s processes are not in the profile: there was no room for their samples: %s; "
+                 "set TMPDIR to a directory with more",
+                 processes, why);
+    return 0;
+}
+
 static int flag_stream(struct as_attribution *all, const struct as_tally_stream *stream,
                        struct assay_error *err)
 {
@@ -52,7 +87,12 @@ static int flag_stream(struct as_attribution *all, const struct as_tally_stream 
                  "%s: the end of the recording is missing: it was killed or the disk was full; "
                  "what was recorded before is here",
                  stream->name);
-    if (counts->lost)
+    if (counts->lost && is_timed(stream))
+        FLAG_RUN("lost_samples", counts->lost,
+                 "%" PRIu64 " samples found no room: a process wrote faster than they were read; a "
+                 "lower --rate, or stacks by frame pointer, lose fewer",
+                 counts->lost);
+    else if (counts->lost)
         FLAG_RUN("lost_samples", counts->lost,
                  "the kernel dropped %" PRIu64 " records; a lower --rate, or stacks by frame "
                  "pointer, lose fewer",
@@ -137,8 +177,10 @@ static int flag_module(struct as_attribution *all, uint32_t index, struct assay_
 
 int as_attribute_trust(struct as_attribution *all, struct assay_error *err)
 {
-    as_vec_foreach (&all->tally.stream, stream)
-        AS_TRY(flag_stream(all, stream, err));
+    for (uint32_t i = 0; i < all->tally.stream.n; i++) {
+        AS_TRY(flag_stream(all, &all->tally.stream.at[i], err));
+        AS_TRY(flag_missed(all, i, err));
+    }
     AS_TRY(flag_stacks(all, err));
     AS_TRY(flag_unseen(all, err));
     for (uint32_t i = 0; i < all->tally.module.n; i++)

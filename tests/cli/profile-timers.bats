@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+# assay profile where perf_event_open is refused: timers inside the program take the samples. DENY
+# runs a command under a filter that refuses it; the scripts of profile.bats run so as well.
+
+setup_file() {
+    load common.bash
+    command -v gcc >/dev/null || skip "no gcc here"
+    "$DENY" EACCES true || skip "system calls cannot be filtered here"
+    # Calibrated: two() does twice the work of one(), whatever the processor.
+    cat >two.c <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+volatile unsigned long sink;
+static unsigned long rounds;
+static inline __attribute__((always_inline)) void spin(unsigned long n)
+{
+    for (unsigned long i = 0; i < n; i++)
+        __asm__ volatile("" : : : "memory");
+}
+__attribute__((noinline)) void one(void) { spin(200000); sink++; }
+__attribute__((noinline)) void two(void) { spin(400000); sink++; }
+static void *work(void *unused)
+{
+    for (unsigned long i = 0; i < rounds; i++) {
+        one();
+        two();
+    }
+    return unused;
+}
+int main(int argc, char **argv)
+{
+    pthread_t thread;
+    rounds = strtoul(argv[1], NULL, 10);
+    const char *how = argc > 2 ? argv[2] : "";
+    if (strcmp(how, "threads") == 0) {
+        pthread_create(&thread, NULL, work, NULL);
+        pthread_join(thread, NULL);
+        return 0;
+    }
+    if (strcmp(how, "children") == 0) {
+        if (fork() == 0)
+            return work(NULL) != NULL;
+        if (fork() == 0)
+            execl(argv[0], argv[0], argv[1], NULL);
+        while (wait(NULL) > 0)
+            ;
+        return 0;
+    }
+    work(NULL);
+    return 0;
+}
+END
+    gcc -O2 -g -o two two.c -pthread
+    gcc -O2 -g -fno-omit-frame-pointer -o two-fp two.c -pthread
+}
+setup() {
+    load common.bash
+    rm -rf ./*.assay
+    # What timers need for a while: nothing of it stays.
+    mkdir -p tmp
+    export TMPDIR=$PWD/tmp
+}
+teardown() { [ -z "$(ls -A tmp 2>/dev/null)" ] || fails "left behind: $(ls tmp)"; }
+
+query() { "$ASSAY" query --format csv x.assay "$(echo "$1" | tr '\n' ' ')" | tail -n +2; }
+one() { [ "$(query "$1")" = 1 ] || fails "not so: $1"; }
+
+# timed ARGUMENT...: into x.assay, without perf events
+timed() {
+    "$DENY" EACCES "$ASSAY" profile -q -o x.assay "$@" >out 2>err || fails "$(cat err)"
+    equal timer "$(query "SELECT event FROM v_runs")"
+}
+
+# The shares are those of the program, within their intervals (95 %; twice that is nearly never
+# left).
+expect_shares() {
+    query "SELECT name, exclusive_pct FROM v_functions WHERE name IN ('one', 'two') ORDER BY name"
+    one "SELECT abs(o.exclusive_pct - 100 / 3.0) < 2 * (o.exclusive_high_pct - o.exclusive_low_pct) / 2
+         AND abs(t.exclusive_pct - 200 / 3.0) < 2 * (t.exclusive_high_pct - t.exclusive_low_pct) / 2
+         AND o.exclusive_pct + t.exclusive_pct > 97 AS fine
+         FROM v_functions o, v_functions t WHERE o.name = 'one' AND t.name = 'two'"
+}
+
+@test "timers: the shares are right, and so is the sum" {
+    timed -- ./two 20000
+    expect_shares
+    # As with perf events, where there are some.
+    if "$ASSAY" profile -q -o events.assay --event cpu-clock -- ./two 20000; then
+        mv x.assay timed.assay && mv events.assay x.assay
+        [ "$(query "SELECT event FROM v_runs")" != cpu-clock ] || expect_shares
+    fi
+}
+@test "timers: on purpose" {
+    "$ASSAY" profile -q -o x.assay --event timer -- ./two 2000
+    equal timer "$(query "SELECT event FROM v_runs")"
+    equal 0 "$(query "SELECT count(*) FROM v_runs WHERE event_reason LIKE '%perf%'")"
+    expect_shares
+}
+@test "timers: call stacks by each means" {
+    timed -- ./two 2000
+    one "SELECT inclusive_pct > 95 FROM v_functions WHERE name = 'main'"
+    rm -rf x.assay
+    timed --call-stacks fp -- ./two-fp 2000
+    equal fp "$(query "SELECT call_stacks FROM v_runs")"
+    expect_shares
+    one "SELECT inclusive_pct > 95 FROM v_functions WHERE name = 'main'"
+    rm -rf x.assay
+    timed --call-stacks off -- ./two 2000
+    expect_shares
+    equal 0 "$(query "SELECT count(*) FROM v_functions WHERE name = 'main'")"
+}
+@test "timers: threads and children" {
+    timed -- ./two 2000 threads
+    expect_shares
+    equal 2 "$(query "SELECT count(*) FROM v_threads")"
+    rm -rf x.assay
+    timed -- ./two 2000 children
+    expect_shares
+    equal 2 "$(query "SELECT count(*) FROM v_processes WHERE sample_n > 20")"
+    equal 3 "$(query "SELECT count(*) FROM v_processes WHERE exe = '$PWD/two'")"
+}
+@test "timers: --no-children" {
+    timed --no-children -- ./two 2000 children
+    equal 1 "$(query "SELECT count(*) FROM v_processes")"
+    equal 0 "$(query "SELECT count(*) FROM v_functions WHERE name = 'two'")"
+    rm -rf x.assay
+    timed --no-children -- ./two 2000 threads
+    equal 0 "$(query "SELECT count(*) FROM v_functions WHERE name = 'two'")"
+    rm -rf x.assay
+    timed --no-children -- ./two 2000
+    expect_shares
+}
+@test "timers: threads of OpenMP" {
+    cat >omp.c <<'END'
+#include <omp.h>
+#include <stdlib.h>
+volatile double sink[64 * 8];
+int main(int argc, char **argv)
+{
+    const long n = argc > 1 ? atol(argv[1]) : 0;
+#pragma omp parallel num_threads(2)
+    for (long i = 0; i < n; i++)
+        sink[8 * omp_get_thread_num()] += (double)i;
+    return 0;
+}
+END
+    gcc -O2 -g -fopenmp -o omp omp.c 2>/dev/null || skip "no OpenMP here"
+    timed -- ./omp 200000000
+    equal "0 1" "$(query "SELECT omp_thread FROM v_threads ORDER BY omp_thread" | xargs)"
+    one "SELECT min(sample_n) > 20 FROM v_threads"
+}
+@test "timers: ranks of mpirun" {
+    command -v mpirun >/dev/null || skip "no mpirun here"
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    # What mpirun leaves behind in TMPDIR is its own.
+    TMPDIR=/tmp timed -- mpirun -n 2 --oversubscribe ./two 2000
+    equal "0 1" "$(query "SELECT rank FROM v_processes WHERE exe = '$PWD/two' ORDER BY rank" | xargs)"
+    one "SELECT min(sample_n) > 20 FROM v_processes WHERE exe = '$PWD/two'"
+}
+@test "timers: a library that is loaded later" {
+    echo 'void later(void) { for (volatile long i = 0; i < 300000000; i++) ; }' >later.c
+    cat >loads.c <<'END'
+#include <dlfcn.h>
+int main(void)
+{
+    void *library = dlopen("./later.so", RTLD_NOW);
+    void (*later)(void) = (void (*)(void))dlsym(library, "later");
+    later();
+    return dlclose(library);
+}
+END
+    gcc -O1 -g -shared -fPIC -o later.so later.c
+    gcc -O1 -g -o loads loads.c -ldl
+    timed -- ./loads
+    one "SELECT exclusive_pct > 95 FROM v_functions WHERE name = 'later' AND module = 'later.so'"
+}
+@test "timers: programs that cannot take them" {
+    gcc -O2 -static -o fixed two.c -pthread 2>/dev/null || skip "nothing can be linked statically here"
+    status=0
+    "$DENY" EPERM "$ASSAY" profile -o x.assay -- ./fixed 10 >out 2>err || status=$?
+    equal 2 "$status"
+    equal 1 "$(wc -l <err)"
+    like "assay: ./fixed: is statically linked:*link it dynamically*perf_event_open: EPERM:*paranoid*" "$(cat err)"
+    [ ! -e x.assay ] || fails "left behind"
+    status=0
+    "$ASSAY" profile -o x.assay --event timer -- ./fixed 10 2>err || status=$?
+    equal 2 "$status"
+    like "assay: ./fixed: is statically linked:*link it dynamically*" "$(cat err)"
+    status=0
+    "$ASSAY" profile -o x.assay --event timer --pid $$ 2>err || status=$?
+    equal 2 "$status"
+    like "assay: process $$: runs already*" "$(cat err)"
+}
+@test "timers: a directory that is not there" {
+    status=0
+    TMPDIR=/no/such/place "$ASSAY" profile -o x.assay --event timer -- ./two 10 2>err || status=$?
+    [ "$status" -ne 0 ]
+    like "assay: /no/such/place: *TMPDIR*" "$(cat err)"
+    equal 1 "$(wc -l <err)"
+}
+@test "timers: nothing is written for a reader that was killed" {
+    # The program starts others for ever; when assay is gone they are not observed.
+    printf '#!/bin/sh\nwhile :; do ./two 1; done\n' >forever.sh
+    chmod +x forever.sh
+    setsid "$ASSAY" profile -q -o x.assay --event timer -- ./forever.sh >out 2>err &
+    pid=$!
+    for _ in $(seq 100); do
+        [ -s x.assay/run-001/main.samples ] && break
+        sleep 0.1
+    done
+    kill -KILL "$pid"
+    wait "$pid" 2>/dev/null || true
+    sleep 0.5
+    before=$(du -s --apparent-size tmp | cut -f 1)
+    sleep 0.5
+    equal "$before" "$(du -s --apparent-size tmp | cut -f 1)"
+    pkill -KILL -g "$pid" || true
+    rm -rf tmp/*
+}
