@@ -68,7 +68,7 @@ check_headers() { # every header compiles alone; the public ones in C11 and in C
 }
 
 check_shell() {
-    shellcheck -s sh dev .ci/run tools/*.sh
+    shellcheck -s sh dev .ci/run tools/*.sh examples/*/*.sh
 }
 
 check_spelling() {

@@ -1,0 +1,57 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# `./dev demo`, after the build: runs the bundled example (examples/cg) with its faults under assay,
+# shows what assay found, then the same program without them. Writes build/demo/ alone.
+set -eu
+cd "$(dirname "$0")/.."
+assay=$PWD/build/assay
+demo=build/demo
+: "${CC:=gcc}" "${FC:=gfortran}"
+
+say() { printf '\n==> %s\n' "$*"; }
+command -v "$FC" >/dev/null || {
+    echo "demo: $FC is missing, the example has a part in Fortran" >&2
+    exit 1
+}
+
+cores=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+[ "$cores" -le 4 ] || cores=4
+OMP_NUM_THREADS=${OMP_NUM_THREADS:-$cores}
+export OMP_NUM_THREADS
+how="--size 64 --loads 4"
+
+build() { # DIRECTORY MAKE-OPTION...
+    directory=$1
+    shift
+    make -s -C examples/cg BUILD="$PWD/$demo/$directory" CC="$CC" FC="$FC" "$@"
+}
+
+say "building examples/cg twice: as it is often done (-O2), and well (-O3 -march=native)"
+build plain FLAGS=plain MPI=no
+build tuned FLAGS=tuned MPI=no
+cd "$demo"
+
+say "assay profile -o cg.assay -- plain/cg $how --faults divide,stride,scalar,imbalance"
+# shellcheck disable=SC2086
+"$assay" profile -o cg.assay --force -- plain/cg $how --faults divide,stride,scalar,imbalance
+
+say "the loops behind it: assay loops --function 'apply.*|smooth_step_strided' plain/cg"
+"$assay" loops --function 'apply.*|smooth_step_strided' plain/cg
+
+say "the same without the faults, built well: tuned/cg $how"
+# shellcheck disable=SC2086
+tuned/cg $how
+
+if command -v mpirun >/dev/null && command -v mpicc >/dev/null; then
+    say "ranks are found by themselves: assay profile -o ranks.assay -- mpirun -n 2 ranks/cg ..."
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    cd ../..
+    build ranks FLAGS=tuned MPI=yes
+    cd "$demo"
+    # shellcheck disable=SC2086
+    OMP_NUM_THREADS=1 "$assay" profile -q -o ranks.assay --force -- \
+        mpirun --oversubscribe -n 2 ranks/cg $how --faults imbalance &&
+        "$assay" show ranks.assay --view processes || echo "(mpirun does not work here)"
+fi
+
+say "now yours: build/assay profile -- PROGRAM (help: build/assay --help)"
