@@ -10,21 +10,27 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "cli.h"
+#include "profile/unfinished.h"
 #include "profiling.h"
 
-typedef AS_VEC(int64_t) run_list;
+struct run {
+    int64_t id;
+    bool is_attributed; /* only the sums are missing */
+};
+typedef AS_VEC(struct run) run_list;
 
-/* Runs that were recorded and of which nothing is known yet. */
+/* Runs that were recorded, but of which nothing is known yet, or no sums. */
 static int list_runs(struct assay_experiment *experiment, run_list *out, struct assay_error *err)
 {
     struct assay_rows *rows;
     int rc;
     AS_TRY(assay_rows_open(experiment,
-                           "SELECT run_id FROM run AS r WHERE NOT EXISTS (SELECT 1 FROM process AS "
-                           "p WHERE p.run_id = r.run_id) ORDER BY run_id",
+                           "SELECT run_id, " AS_RUN_NOT_SUMMED
+                           " FROM run r WHERE " AS_RUN_UNFINISHED " ORDER BY run_id",
                            &rows, err));
     while ((rc = assay_rows_next(rows, err)) > 0)
-        if (as_vec_push(out, assay_rows_integer(rows, 0)) < 0) {
+        if (as_vec_push(out, (struct run){.id = assay_rows_integer(rows, 0),
+                                          .is_attributed = assay_rows_integer(rows, 1) != 0}) < 0) {
             rc = as_error_nomem(err, "the runs");
             break;
         }
@@ -43,10 +49,12 @@ static int attribute_runs(struct as_cli *cli, struct assay_experiment *experimen
                                                     .context = &stage};
     int rc = 0;
     for (size_t i = 0; i < list->n && rc == 0; i++) {
-        rc = assay_profile_attribute(experiment, list->at[i], &options, err);
+        const struct run *run = &list->at[i];
+        rc = run->is_attributed ? assay_experiment_summarise(experiment, run->id, err)
+                                : assay_profile_attribute(experiment, run->id, &options, err);
         as_stage_end(&stage);
         if (rc == 0)
-            as_cli_note(cli, "run %lld is attributed", (long long)list->at[i]);
+            as_cli_note(cli, "run %lld is attributed", (long long)run->id);
     }
     if (list->n == 0)
         as_cli_note(cli, "%s: every run is attributed", cli->args.positional[0]);

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "profiling.h"
+#include "unfinished.h"
 
 static int take_options(const struct as_cli *cli, struct assay_export_options *options,
                         struct assay_error *err)
@@ -35,11 +36,19 @@ static int take_options(const struct as_cli *cli, struct assay_export_options *o
 }
 
 /* An empty export is a good file, but hardly what was meant. */
-static void note_empty(const struct as_cli *cli, const struct assay_export_options *options)
+static int note_empty(const struct as_cli *cli, struct assay_experiment *experiment,
+                      const struct assay_export_options *options, struct assay_error *err)
 {
+    size_t unfinished_n;
+
+    AS_TRY(as_unfinished_note(cli, experiment, (int64_t)cli->args.number[AS_OPTION_RUN],
+                              &unfinished_n, err));
+    if (unfinished_n)
+        return 0;
     as_cli_note(cli, "%s: %s, so the export is empty", cli->args.positional[0],
                 options->blocked ? "where threads waited is not known of this run"
                                  : "this run has no samples");
+    return 0;
 }
 
 static int export_to(struct as_cli *cli, struct assay_experiment *experiment,
@@ -50,9 +59,7 @@ static int export_to(struct as_cli *cli, struct assay_experiment *experiment,
 
     AS_TRY(assay_report_export(experiment, (int64_t)cli->args.number[AS_OPTION_RUN], options, out,
                                &stack_n, err));
-    if (stack_n == 0)
-        note_empty(cli, options);
-    return 0;
+    return stack_n ? 0 : note_empty(cli, experiment, options, err);
 }
 
 /* A name beside us that is free: "run.assay" gives run.pb.gz, run-2.pb.gz, ... */

@@ -11,6 +11,7 @@
 #include "base/nearest.h"
 #include "base/str.h"
 #include "rows.h"
+#include "unfinished.h"
 
 /* ---- The views --------------------------------------------------------------------------- */
 
@@ -400,6 +401,9 @@ int as_verb_show(struct as_cli *cli, struct assay_error *err)
         AS_TRY(check_summary(cli, err));
     AS_TRY(assay_experiment_read(cli->args.positional[0], &experiment, err));
     rc = view ? show(cli, view, experiment, err) : summarise(cli, experiment, err);
+    if (rc == 0 && view)
+        rc = as_unfinished_note(cli, experiment, (int64_t)cli->args.number[AS_OPTION_RUN], NULL,
+                                err);
     assay_experiment_close(&experiment, rc == 0 ? err : NULL);
     return rc;
 }

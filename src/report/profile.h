@@ -28,6 +28,7 @@ struct as_profile_run {
     const char *event, *event_reason, *call_stacks, *scope, *cpu_model;
     double wall_s, sampled_s, blocked_s, overhead_pct;
     int64_t exit_code, exit_signal; /* -1: unknown */
+    bool is_unfinished;             /* recorded, and not attributed yet */
     int64_t rate_hz, process_n, thread_n, rank_n, host_n, sample_n, lost_n, core_n,
         cpu_n; /* or 0 */
 };

@@ -115,6 +115,22 @@ static int add(struct as_profile *profile, double weight, const char *topic, con
     return text ? as_vec_push(&profile->advice, it) : ASSAY_ERR_NOMEM;
 }
 
+/* Then nothing else can be said. */
+static int advise_unfinished(struct as_profile *profile)
+{
+    const struct as_profile_run *run = &profile->run;
+    const char *path = quoted(profile, profile->path);
+
+    if (run->state && strcmp(run->state, "recording") == 0)
+        return add(profile, 400, "recording",
+                   "This run is being recorded: what it is made of is known when it has ended.",
+                   NULL);
+    return add(profile, 400, "not_attributed",
+               "The samples of this run are not attributed, for assay was stopped before: finish "
+               "it with the command below.",
+               path ? as_profile_text(profile, "assay attribute %s", path) : NULL);
+}
+
 static int advise_ending(struct as_profile *profile)
 {
     const struct as_profile_run *run = &profile->run;
@@ -152,7 +168,7 @@ static int advise_samples(struct as_profile *profile)
                                 "without unwinding (--call-stacks fp or off).",
                                 lost_pct),
                 NULL));
-    if (run->overhead_pct > OVERHEAD_PCT)
+    if (run->overhead_pct > OVERHEAD_PCT && run->wall_s >= SHORT_S)
         AS_TRY(add(profile, 60, "overhead",
                    as_profile_text(profile,
                                    "Measuring took %.1f %% of the run: record with a lower --rate.",
@@ -379,7 +395,8 @@ static int add_commands(struct as_profile *profile)
     const char *view[] = {
         profile->function.n > 0 ? show(profile, "functions") : NULL,
         profile->loop.n > 0 ? show(profile, "loops") : NULL,
-        profile->run.call_stacks && strcmp(profile->run.call_stacks, "off") != 0
+        profile->run.sample_n && profile->run.call_stacks &&
+                strcmp(profile->run.call_stacks, "off") != 0
             ? show(profile, "callpaths")
             : NULL,
     };
@@ -400,7 +417,9 @@ int as_profile_advise(struct as_profile *profile, struct assay_error *err)
         advise_unknown, advise_balance, advise_categories, advise_waiting,
     };
 
-    for (size_t i = 0; i < sizeof rule / sizeof *rule; i++)
+    if (profile->run.is_unfinished && advise_unfinished(profile) < 0)
+        return as_error_nomem(err, "the advice");
+    for (size_t i = 0; !profile->run.is_unfinished && i < sizeof rule / sizeof *rule; i++)
         if (rule[i](profile) < 0)
             return as_error_nomem(err, "the advice");
     sort(profile);

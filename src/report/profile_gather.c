@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "profile/unfinished.h"
 
 /* ---- Rows -------------------------------------------------------------------------------- */
 
@@ -105,6 +106,7 @@ static void take_run(struct reading *in)
     run->cpu_model = text(in, 24);
     run->core_n = integer(in, 25, 0);
     run->cpu_n = integer(in, 26, 0);
+    run->is_unfinished = integer(in, 27, 0) != 0;
 }
 
 static const char run_sql[] =
@@ -112,7 +114,8 @@ static const char run_sql[] =
     " call_stacks, scope, wall_s, sampled_time_s, blocked_time_s, overhead_pct, exit_code,"
     " exit_signal, rate_hz, process_n, thread_n, rank_n, sample_n, lost_sample_n,"
     " (SELECT count(DISTINCT p.host_id) FROM process p WHERE p.run_id = v.run_id),"
-    " h.cpu_model, h.core_n, h.cpu_n FROM v_runs v"
+    " h.cpu_model, h.core_n, h.cpu_n,"
+    " (SELECT " AS_RUN_UNFINISHED " FROM run r WHERE r.run_id = v.run_id) FROM v_runs v"
     " LEFT JOIN (SELECT r.run_id, cpu_model, core_n, cpu_n FROM run r JOIN host USING (host_id)) h"
     " USING (run_id) WHERE v.run_id = ?1";
 

@@ -46,6 +46,7 @@ static void write_run(struct as_json *json, const struct as_profile_run *run)
     as_json_key_string(json, "command", run->command);
     as_json_key_string(json, "launcher", run->launcher);
     as_json_key_string(json, "state", run->state);
+    as_json_key_bool(json, "is_attributed", !run->is_unfinished);
     as_json_key_string(json, "start_utc", run->start_utc);
     as_json_key_double(json, "wall_s", run->wall_s);
     known(json, "exit_code", run->exit_code, -1);

@@ -136,10 +136,14 @@ static void head_program(struct summary *s)
     const struct as_profile_run *run = &s->profile->run;
 
     as_str_clear(&s->text);
+    if (run->is_unfinished)
+        as_str_appendz(&s->text, "not known yet");
     if (run->rank_n)
         count(&s->text, run->rank_n, "rank", "ranks");
-    count(&s->text, run->process_n, "process", "processes");
-    count(&s->text, run->thread_n, "thread", "threads");
+    if (!run->is_unfinished) {
+        count(&s->text, run->process_n, "process", "processes");
+        count(&s->text, run->thread_n, "thread", "threads");
+    }
     if (run->launcher)
         as_str_appendf(&s->text, "; launcher: %s", run->launcher);
     print_line(s, "Program");
@@ -187,6 +191,8 @@ static void head_sampling(struct summary *s)
     if (run->event_reason)
         as_str_appendf(&s->text, "; why this event: %s", run->event_reason);
     print_line(s, "Sampling");
+    if (run->is_unfinished)
+        return;
     as_str_clear(&s->text);
     as_str_appendf(&s->text, "%lld, for %.*f s of running threads", (long long)run->sample_n,
                    s->decimals, run->sampled_s);

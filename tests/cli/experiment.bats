@@ -90,6 +90,25 @@ END
         [ "$(wc -L <out)" -le 80 ] || fails "$view is wider than 80 columns: $(cat out)"
     done
 }
+@test "show, export: a run that is not attributed" {
+    command -v sqlite3 >/dev/null || skip "no sqlite3 here"
+    cp -r x.assay killed.assay
+    sqlite3 killed.assay/experiment.db "DELETE FROM process; DELETE FROM object_time; UPDATE run SET state = 'interrupted'"
+    "$ASSAY" show killed.assay >out
+    like "*not attributed*    assay attribute killed.assay" "$(cat out)"
+    ! grep -q "Samples   \|No sample" out
+    equal false "$("$ASSAY" show killed.assay --format json | json '["run"]["is_attributed"]')"
+    want="assay: killed.assay: run 1 is not attributed, *; finish it with 'assay attribute killed.assay'"
+    like "$want" "$("$ASSAY" show killed.assay --view functions 2>&1 >out)"
+    like "$want" "$("$ASSAY" export killed.assay 2>&1 >out)"
+    equal "" "$("$ASSAY" show -q killed.assay --view functions --format csv 2>&1 | tail -n +2)"
+    # Killed before the sums were made: they are made up for.
+    cp -r x.assay unsummed.assay
+    sqlite3 unsummed.assay/experiment.db "DELETE FROM object_time; DELETE FROM thread_time"
+    like "assay: unsummed.assay: run 1 is not*" "$("$ASSAY" show unsummed.assay --view functions 2>&1 >out)"
+    equal "assay: run 1 is attributed" "$("$ASSAY" attribute unsummed.assay 2>&1)"
+    equal "$("$ASSAY" show x.assay --view functions)" "$("$ASSAY" show unsummed.assay --view functions 2>&1)"
+}
 @test "query: text, JSON and CSV" {
     sql="SELECT 1 AS a, 2.5 AS b, 'x,y' AS c, NULL AS d, x'00ff' AS a"
     equal "$(printf 'a    b  c    d  a_2\n1  2.5  x,y     00ff')" "$("$ASSAY" query x.assay "$sql")"

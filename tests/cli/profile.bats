@@ -220,6 +220,7 @@ hot() { query x.assay "SELECT exclusive_pct > 90 FROM v_functions WHERE name = '
     kill -KILL "$pid"
     wait "$pid" 2>/dev/null || true
     pkill -KILL -g "$pid" badly || true
+    like "*not attributed*    assay attribute x.assay" "$("$ASSAY" show x.assay)"
     "$ASSAY" attribute x.assay 2>err
     like "*run 1 is attributed*" "$(cat err)"
     equal 1 "$(hot burn)"

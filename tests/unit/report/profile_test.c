@@ -189,6 +189,37 @@ static void test_runs(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
+/* What assay says of a run before and after it was attributed. */
+static void expect_said(struct assay_experiment *e, const char *want)
+{
+    const struct assay_report_text_options options = {.width = 200};
+    struct as_str got = page(e, &options);
+
+    if (!has(as_str_z(&got), want))
+        fail_msg("'%s' is not in:\n%s", want, as_str_z(&got));
+    as_str_fini(&got);
+}
+
+static void test_unfinished(void **state)
+{
+    struct place *place = *state;
+    struct assay_row_run run = {.kind = "profile", .command = "x", .state = "recording"};
+    struct assay_experiment *e;
+    int64_t id;
+
+    fine(assay_experiment_create(place->exp, 0, &e, err));
+    fine(assay_experiment_add_run(e, &run, &id, err));
+    expect_said(e, "This run is being recorded");
+    run.state = "interrupted";
+    fine(assay_experiment_set_run(e, id, &run, err));
+    expect_said(e, "The samples of this run are not attributed");
+    expect_said(e, "    assay attribute /");
+    const struct assay_row_process process = {.run_id = id, .pid = 7};
+    fine(assay_experiment_add_process(e, &process, NULL, err));
+    expect_said(e, "No sample was taken");
+    fine(assay_experiment_close(&e, err));
+}
+
 /* A run of which nothing is known but that it was: every part copes. */
 static void test_empty(void **state)
 {
@@ -206,7 +237,7 @@ static void test_empty(void **state)
     fine(assay_report_profile(e, 0, &options, &out, err));
     fine(assay_report_profile_json(e, 0, 0, &out, err));
     fine(as_out_flush(&out, err));
-    assert_true(has(as_str_z(&str), "No sample was taken"));
+    assert_true(has(as_str_z(&str), "\"is_attributed\": false"));
     assert_true(has(as_str_z(&str), "\"wall_s\": null"));
     as_out_fini(&out);
     as_str_fini(&str);
@@ -233,8 +264,13 @@ static void test_locale(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        place_test(test_golden), place_test(test_every_width),  place_test(test_runs),
-        place_test(test_empty),  cmocka_unit_test(test_locale), cmocka_unit_test(test_short_names),
+        place_test(test_golden),
+        place_test(test_every_width),
+        place_test(test_runs),
+        place_test(test_empty),
+        place_test(test_unfinished),
+        cmocka_unit_test(test_locale),
+        cmocka_unit_test(test_short_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs whose recording was cut off before it became facts: what to say of them. */
+#ifndef AS_CLI_UNFINISHED_H
+#define AS_CLI_UNFINISHED_H
+
+#include <assay/experiment.h>
+
+#include "cli.h"
+
+/* One sentence on stderr for each unfinished run that is asked for (0: all), unless --quiet; how
+ * many there were into `*n` (may be NULL). Errors: those of reading. */
+int as_unfinished_note(const struct as_cli *cli, struct assay_experiment *experiment,
+                       int64_t run_id, size_t *n, struct assay_error *err);
+
+#endif
