@@ -10,9 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/str.h"
+#include "profile/unfinished.h"
 
 static void say(const struct as_attribution *all, const char *stage, uint64_t done, uint64_t total)
 {
@@ -93,7 +95,8 @@ static int read_run(struct as_attribution *all, int64_t *start_ns, struct assay_
 static int check_new(struct as_attribution *all, struct assay_error *err)
 {
     struct assay_rows *rows;
-    AS_TRY(assay_rows_open(all->experiment, "SELECT 1 FROM process WHERE run_id = ?1 LIMIT 1",
+    AS_TRY(assay_rows_open(all->experiment,
+                           "SELECT 1 FROM run r WHERE run_id = ?1 AND NOT " AS_RUN_NOT_ATTRIBUTED,
                            &rows, err));
     assay_rows_bind_integer(rows, 1, all->run_id);
     int rc = assay_rows_next(rows, err);
@@ -175,8 +178,26 @@ static int attribute_modules(struct as_attribution *all, struct assay_error *err
 
 /* ---- All ----------------------------------------------------------------------------------- */
 
+/* That a run has files of samples says that it is attributed, also when they are empty. */
+static int add_files(struct as_attribution *all, struct assay_error *err)
+{
+    const char *slash = strrchr(all->directory, '/');
+    char path[2 * 4096];
+    struct stat st;
+    as_vec_foreach (&all->tally.stream, stream) {
+        struct assay_row_run_file row = {.run_id = all->run_id, .path = path, .kind = "samples"};
+        snprintf(path, sizeof path, "%s/%s", all->directory, stream->name);
+        if (stat(path, &st) == 0)
+            row.size_b = assay_known(st.st_size);
+        snprintf(path, sizeof path, "%s/%s", slash ? slash + 1 : all->directory, stream->name);
+        AS_TRY(assay_experiment_add_run_file(all->experiment, &row, NULL, err));
+    }
+    return 0;
+}
+
 static int attribute(struct as_attribution *all, struct assay_error *err)
 {
+    AS_TRY(add_files(all, err));
     AS_TRY(add_categories(all, err));
     AS_TRY(attribute_modules(all, err));
     AS_TRY(as_attribute_subjects(all, err));

@@ -288,12 +288,39 @@ static void test_excerpts(void **state)
     expect("SELECT count(*) >= 1 FROM line WHERE text LIKE '%sum += i;%'", "1");
 }
 
+/* Also a recording that was cut off before its first block is attributed once. */
+static void test_nothing_recorded(void **state)
+{
+    const struct assay_row_run run = {.kind = "profile", .command = "x", .state = "interrupted"};
+    struct assay_error err;
+    char path[4200], sql[128];
+    int64_t run_id;
+
+    (void)state;
+    assert_int_equal(assay_experiment_add_run(setting.store, &run, &run_id, &err), 0);
+    assert_int_equal(assay_experiment_run_directory(setting.store, run_id, path, 4096, &err), 0);
+    strcat(path, "/main.samples");
+    assert_int_equal(assay_recorder_new(path, &choice, 0, &recorder, &err), 0);
+    assert_int_equal(assay_recorder_finish(&recorder, NULL, &err), 0);
+    assert_int_equal(truncate(path, 16), 0);
+    assert_int_equal(assay_profile_attribute(setting.store, run_id, NULL, &err), 0);
+    snprintf(sql, sizeof sql, "SELECT path, kind, size_b FROM run_file WHERE run_id = %lld",
+             (long long)run_id);
+    expect(sql, "run-002/main.samples|samples|16");
+    assert_int_equal(assay_profile_attribute(setting.store, run_id, NULL, &err), ASSAY_ERR_USAGE);
+    assert_non_null(strstr(err.text, "attributed already"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_functions), cmocka_unit_test(test_loops_and_lines),
-        cmocka_unit_test(test_callpaths), cmocka_unit_test(test_processes),
-        cmocka_unit_test(test_trust),     cmocka_unit_test(test_excerpts),
+        cmocka_unit_test(test_functions),
+        cmocka_unit_test(test_loops_and_lines),
+        cmocka_unit_test(test_callpaths),
+        cmocka_unit_test(test_processes),
+        cmocka_unit_test(test_trust),
+        cmocka_unit_test(test_excerpts),
+        cmocka_unit_test(test_nothing_recorded),
     };
     return cmocka_run_group_tests(tests, make, remove_all);
 }
