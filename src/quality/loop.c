@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Facts of one loop by counting its instructions and looking at its memory operands. Knows the
+ * tables of code/ and the classes of isa/; knows neither time nor machine.
+ */
+#include <string.h>
+
+#include <assay/quality.h>
+
+#include "base/error.h"
+
+#define LINE_B 64
+
+/* ---- Memory -------------------------------------------------------------------------------- */
+
+static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+bool assay_access_efficiency(const struct assay_memory_stream *stream, double *value, double *low,
+                             double *high)
+{
+    if (stream->stack || stream->width_b == 0)
+        return false;
+    const double width = smaller(stream->width_b, LINE_B), alone = width / LINE_B;
+    const double step = (double)(stream->stride_b < 0 ? -stream->stride_b : stream->stride_b);
+
+    *low = *value = *high = 1;
+    switch (stream->stride) {
+    case ASSAY_STRIDE_CONSTANT:
+        *low = *value = *high = smaller(1, width / smaller(step > 0 ? step : 1, LINE_B));
+        break;
+    case ASSAY_STRIDE_INDIRECT:
+        *low = *value = alone;
+        break;
+    case ASSAY_STRIDE_UNKNOWN:
+        *low = *value = alone;
+        break;
+    default:
+        break;
+    }
+    return true;
+}
+
+static int count_streams(const struct assay_program *program, uint32_t loop,
+                         struct assay_loop_facts *out, struct assay_error *err)
+{
+    struct assay_streams streams;
+    double low = 0, value = 0, high = 0;
+    uint32_t n = 0, known_n = 0;
+
+    AS_TRY(assay_loop_streams(program, loop, &streams, err));
+    out->array_n = streams.arrays;
+    for (size_t i = 0; i < streams.n; i++) {
+        const struct assay_memory_stream *at = &streams.at[i];
+        double v, l, h;
+
+        if (!assay_access_efficiency(at, &v, &l, &h))
+            continue;
+        out->stream_n[at->stride]++;
+        n++;
+        low += l;
+        high += h;
+        if (at->stride == ASSAY_STRIDE_UNKNOWN)
+            continue;
+        value += v;
+        known_n++;
+    }
+    assay_streams_free(&streams);
+    out->access = known_n ? value / known_n : -1;
+    out->access_low = n ? low / n : -1;
+    out->access_high = n ? high / n : -1;
+    return 0;
+}
+
+/* ---- Instructions -------------------------------------------------------------------------- */
+
+static bool is_arithmetic(const struct assay_form *form)
+{
+    switch (form->insn_class) {
+    case ASSAY_CLASS_ADD:
+    case ASSAY_CLASS_MUL:
+    case ASSAY_CLASS_FMA:
+    case ASSAY_CLASS_DIV:
+    case ASSAY_CLASS_SQRT:
+        return form->traits & ASSAY_TRAIT_FP;
+    default:
+        return false;
+    }
+}
+
+static void count_insn(const struct assay_insn *insn, struct assay_loop_facts *out)
+{
+    const struct assay_form *form = assay_form_get(insn->form);
+
+    out->insn_n++;
+    if (form->insn_class == ASSAY_CLASS_CALL)
+        out->call_n++;
+    if (!is_arithmetic(form))
+        return;
+    if (form->traits & ASSAY_TRAIT_PACKED)
+        out->fp_packed_n++;
+    else
+        out->fp_scalar_n++;
+    if (form->insn_class == ASSAY_CLASS_DIV || form->insn_class == ASSAY_CLASS_SQRT)
+        out->fp_divide_n++;
+}
+
+static bool is_inside(const struct assay_program *program, uint32_t block, uint32_t loop)
+{
+    uint32_t at = program->block[block].loop;
+
+    while (at != ASSAY_NONE && at != loop)
+        at = program->loop[at].parent;
+    return at == loop;
+}
+
+/* The branch at the end of `block` chooses between ways of this loop, and is no back edge. */
+static bool chooses(const struct assay_program *program, const struct assay_block *block,
+                    uint32_t loop)
+{
+    if (block->succs < 2)
+        return false;
+    for (uint32_t i = 0; i < block->succs; i++) {
+        const struct assay_edge *edge = &program->succ[block->first_succ + i];
+
+        if (edge->back || edge->kind == ASSAY_EDGE_LANDING ||
+            !is_inside(program, edge->block, loop))
+            return false;
+    }
+    return true;
+}
+
+static uint32_t steering(const struct assay_program *program, const struct assay_block *block,
+                         uint32_t loop)
+{
+    const struct assay_insn *last = &program->code.insn[block->first_insn + block->insns - 1];
+    const struct assay_form *form = assay_form_get(last->form);
+
+    if (block->insns == 0 || form->insn_class != ASSAY_CLASS_BRANCH ||
+        !chooses(program, block, loop))
+        return 0;
+    if (block->insns < 2)
+        return 1;
+    form = assay_form_get(last[-1].form);
+    return form->insn_class == ASSAY_CLASS_COMPARE ? 2 : 1;
+}
+
+int assay_quality_loop(const struct assay_program *program, uint32_t loop,
+                       struct assay_loop_facts *out, struct assay_error *err)
+{
+    const struct assay_loop *from = &program->loop[loop];
+
+    memset(out, 0, sizeof *out);
+    out->path_n = from->paths;
+    for (uint32_t i = 0; i < from->blocks; i++) {
+        const struct assay_block *block =
+            &program->block[program->loop_block[from->first_block + i]];
+
+        if (block->loop != loop)
+            continue;
+        for (uint32_t k = 0; k < block->insns; k++)
+            count_insn(&program->code.insn[block->first_insn + k], out);
+        out->steer_n += steering(program, block, loop);
+    }
+    return count_streams(program, loop, out, err);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Facts of loops whose source or instructions say what they must be. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <math.h>
+
+#include <assay/quality.h>
+
+#include "built.h"
+
+#define near(a, b) assert_true(fabs((a) - (b)) < 1e-9)
+
+static const char source[] =
+    "struct v { double x, y, z; };\n"
+    "double sum(const double *a, long n)\n"
+    "{ double s = 0; for (long i = 0; i < n; i++) s += a[i]; return s; }\n"
+    "double column(double (*a)[100], long n)\n"
+    "{ double s = 0; for (long i = 0; i < n; i++) s += a[i][3]; return s; }\n"
+    "double member(struct v *a, long n)\n"
+    "{ double s = 0; for (long i = 0; i < n; i++) s += a[i].x; return s; }\n"
+    "double gather(double *a, int *x, long n)\n"
+    "{ double s = 0; for (long i = 0; i < n; i++) s += a[x[i]]; return s; }\n"
+    "void divide(double *a, long n)\n"
+    "{ for (long i = 0; i < n; i++) a[i] = 1 / a[i]; }\n"
+    "double f(double);\n"
+    "void calls(double *a, long n)\n"
+    "{ for (long i = 0; i < n; i++) a[i] = f(a[i]); }\n"
+    "long count(const int *a, long n)\n"
+    "{ long s = 0; for (long i = 0; i < n; i++) { if (a[i] == 7) { s += 3; __asm__ volatile(\"\"); "
+    "}\n"
+    "  else __asm__ volatile(\"nop\"); } return s; }\n"
+    "void daxpy(double *restrict y, const double *restrict x, double a, long n)\n"
+    "{ for (long i = 0; i < n; i++) y[i] += a * x[i]; }\n";
+
+static struct assay_loop_facts facts_of(const char *flags, const char *function)
+{
+    struct built b = built_new(TEST_CC, flags, "c", source);
+    struct assay_loop_facts facts;
+
+    assert_int_equal(assay_quality_loop(b.program, built_hot(&b, function), &facts, NULL), 0);
+    built_free(&b);
+    return facts;
+}
+
+static void test_access(void **state)
+{
+    (void)state;
+    near(facts_of("-O1", "sum").access, 1);
+    near(facts_of("-O1", "column").access, 8 / 64.0); /* 800 B apart: a line each */
+    near(facts_of("-O1", "member").access, 8 / 24.0);
+    const struct assay_loop_facts it = facts_of("-O1", "gather");
+    assert_int_equal(it.stream_n[ASSAY_STRIDE_INDIRECT], 1);
+    near(it.access, (1 + 8 / 64.0) / 2); /* the indices without holes, the values by index */
+    near(it.access_high, 1);
+    near(it.access_low, it.access);
+}
+
+static void test_arithmetic(void **state)
+{
+    (void)state;
+    struct assay_loop_facts it = facts_of("-O1", "daxpy");
+    assert_int_equal(it.fp_packed_n, 0);
+    assert_int_equal(it.fp_scalar_n, 2);
+    it = facts_of("-O3 -fno-unroll-loops", "daxpy");
+    assert_true(it.fp_packed_n >= 2);
+    assert_int_equal(it.fp_scalar_n, 0);
+    it = facts_of("-O1", "divide");
+    assert_int_equal(it.fp_divide_n, 1);
+    assert_int_equal(it.fp_scalar_n, 1);
+}
+
+static void test_flow(void **state)
+{
+    (void)state;
+    struct assay_loop_facts it = facts_of("-O1", "sum");
+    assert_int_equal(it.path_n, 1);
+    assert_int_equal(it.steer_n, 0); /* what ends the loop does not steer */
+    assert_int_equal(it.call_n, 0);
+    it = facts_of("-O1", "count");
+    assert_int_equal(it.path_n, 2);
+    assert_int_equal(it.steer_n, 2); /* a compare and a branch */
+    assert_true(it.insn_n >= 6);
+    assert_int_equal(facts_of("-O1", "calls").call_n, 1);
+}
+
+static void test_options(void **state)
+{
+    static const struct {
+        const char *compiler, *version, *flags;
+        double score;
+    } want[] = {
+        {"gcc", "12.2.0", "-mtune=generic -march=x86-64 -g -O2", 0.45},
+        {"gcc", "9.1", "-march=x86-64 -O2", 0.3},
+        {"gcc", "12.2.0", "-march=x86-64-v3 -O3", 0.95},
+        {"gcc", "12.2.0", "-march=skylake-avx512 -Ofast", 1},
+        {"gcc", "12.2.0", "-march=znver3", 0.5},
+        {"gcc", "12.2.0", "-O3 -O0 -march=x86-64", 0}, /* the last one holds */
+        {"clang", "14.0.6", "-O2", 0.5},
+        {"gcc", "12.2.0", NULL, -1},
+        {"clang", "14.0.6", "", -1},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        struct assay_options_score it;
+
+        assay_score_options(want[i].compiler, want[i].version, want[i].flags, &it);
+        near(it.score, want[i].score);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_access),
+        cmocka_unit_test(test_arithmetic),
+        cmocka_unit_test(test_flow),
+        cmocka_unit_test(test_options),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes blocks of text as C tables: gen-advice.py OUTPUT HEADER NAME FILE...
+
+A block is a line `metric NAME`, `what_if NAME`, `check NAME` or `finding NAME` and its keys, one a
+line: four blanks, the key, its text. Lines that begin with more blanks go on with it. Checks what no
+program should find out at run time: unknown or missing keys, names that are there twice, a rating
+that goes against `better`. NAME goes into the names of the tables: as_NAME_metric[], ...
+"""
+import pathlib
+import re
+import sys
+
+# Keys of a kind of block: (must, may).
+KEYS = {
+    "metric": ("title unit topic better formula meaning", "good fair kind sql"),
+    "what_if": ("title meaning kind", "sql"),
+    "check": ("title weight sql", ""),
+    "finding": ("topic object sql", ""),
+}
+BETTER = {"neither": "ASSAY_BETTER_NEITHER", "higher": "ASSAY_BETTER_HIGHER",
+          "lower": "ASSAY_BETTER_LOWER"}
+# What the rows of a metric's or what-if's statement are.
+METRIC_KINDS = {"": "AS_METRIC_COMPUTED", "value": "AS_METRIC_VALUE", "share": "AS_METRIC_SHARE",
+                "mean": "AS_METRIC_MEAN", "exact": "AS_METRIC_EXACT"}
+WHAT_IF_KINDS = {"loops": "AS_WHAT_IF_LOOPS", "parallel": "AS_WHAT_IF_PARALLEL",
+                 "parallel_and_load": "AS_WHAT_IF_PARALLEL_AND_LOAD"}
+OBJECTS = "run process thread module function loop".split()
+
+
+def blocks_of(path):
+    """[(where, kind, name, {key: text})] of one file."""
+    blocks, key = [], None
+    for number, line in enumerate(path.read_text(encoding="ascii").splitlines(), 1):
+        where, line = f"{path}:{number}", line.rstrip()
+        if not line or line.startswith("#"):
+            continue
+        if not line.startswith(" "):
+            words = line.split()
+            if len(words) != 2 or words[0] not in KEYS:
+                sys.exit(f"{where}: no block begins so: {line}")
+            if not re.fullmatch(r"[a-z][a-z0-9_]*", words[1]):
+                sys.exit(f"{where}: '{words[1]}' is no name")
+            blocks.append((where, words[0], words[1], {}))
+            key = None
+        elif not blocks:
+            sys.exit(f"{where}: stands in no block")
+        elif line.startswith("     "):
+            if key is None:
+                sys.exit(f"{where}: goes on with nothing")
+            text = blocks[-1][3]
+            text[key] += ("\n" if key == "sql" else " ") + line.strip()
+        else:
+            key, _, text = line.strip().partition(" ")
+            if key in blocks[-1][3]:
+                sys.exit(f"{where}: {key} is there twice")
+            blocks[-1][3][key] = text.strip()
+    return blocks
+
+
+def check(blocks):
+    seen = set()
+    for where, kind, name, text in blocks:
+        must, may = (words.split() for words in KEYS[kind])
+        for key in must:
+            if not text.get(key):
+                sys.exit(f"{where}: {kind} {name} has no {key}")
+        for key in text:
+            if key not in must and key not in may:
+                sys.exit(f"{where}: {kind} {name}: unknown key '{key}'")
+        if (kind, name) in seen:
+            sys.exit(f"{where}: {kind} {name} is there twice")
+        seen.add((kind, name))
+        if kind == "metric":
+            check_metric(where, name, text)
+        if kind == "what_if" and text["kind"] not in WHAT_IF_KINDS:
+            sys.exit(f"{where}: {name}: kind is one of {', '.join(WHAT_IF_KINDS)}")
+        if kind == "finding" and text["object"] not in OBJECTS:
+            sys.exit(f"{where}: {name}: object is one of {', '.join(OBJECTS)}")
+
+
+def check_metric(where, name, text):
+    if text["better"] not in BETTER or text.get("kind", "") not in METRIC_KINDS:
+        sys.exit(f"{where}: {name}: better or kind is none of those that there are")
+    if ("good" in text) != ("fair" in text):
+        sys.exit(f"{where}: {name}: good and fair belong together")
+    if ("sql" in text) != ("kind" in text):
+        sys.exit(f"{where}: {name}: sql and kind belong together")
+    if "good" not in text:
+        return
+    good, fair = float(text["good"]), float(text["fair"])
+    if text["better"] == "neither" or (good > fair) != (text["better"] == "higher"):
+        sys.exit(f"{where}: {name}: the rating goes against 'better {text['better']}'")
+
+
+def c_text(text):
+    if text is None:
+        return "NULL"
+    parts = [text[i:i + 80] for i in range(0, len(text), 80)] or [""]
+    quoted = (part.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+              for part in parts)
+    return "\n        ".join(f'"{part}"' for part in quoted)
+
+
+def row_of(kind, name, text, position):
+    get = text.get
+    if kind == "metric":
+        return (f"    {{.metric = {{.name = {c_text(name)}, .unit = {c_text(get('unit'))},\n"
+                f"        .meaning = {c_text(get('meaning'))},\n"
+                f"        .formula = {c_text(get('formula'))},\n"
+                f"        .better = {BETTER[get('better')]}, .title = {c_text(get('title'))},\n"
+                f"        .topic = {c_text(get('topic'))}, .good = {get('good', 0)},\n"
+                f"        .fair = {get('fair', 0)}, .position = {position}}},\n"
+                f"     .kind = {METRIC_KINDS[get('kind', '')]}, .sql = {c_text(get('sql'))}}},\n")
+    if kind == "what_if":
+        return (f"    {{.name = {c_text(name)}, .title = {c_text(get('title'))},\n"
+                f"     .meaning = {c_text(get('meaning'))}, .position = {position},\n"
+                f"     .kind = {WHAT_IF_KINDS[get('kind')]}, .sql = {c_text(get('sql'))}}},\n")
+    if kind == "check":
+        return (f"    {{.name = {c_text(name)}, .title = {c_text(get('title'))},\n"
+                f"     .weight = {get('weight')}, .position = {position},\n"
+                f"     .sql = {c_text(get('sql'))}}},\n")
+    return (f"    {{.name = {c_text(name)}, .topic = {c_text(get('topic'))},\n"
+            f"     .object = ASSAY_OBJECT_{get('object').upper()},\n"
+            f"     .sql = {c_text(get('sql'))}}},\n")
+
+
+def main():
+    target, header, table, *names = sys.argv[1:]
+    blocks = [block for name in names for block in blocks_of(pathlib.Path(name))]
+    check(blocks)
+    with open(target, "w", encoding="ascii") as out:
+        out.write(f'/* Generated by tools/gen-advice.py. */\n#include "{header}"\n')
+        for kind in KEYS:
+            rows = [block for block in blocks if block[1] == kind]
+            if not rows:
+                continue
+            out.write(f"\nconst struct as_{kind}_row as_{table}_{kind}[] = {{\n")
+            for position, (_, _, name, text) in enumerate(rows, 1):
+                out.write(row_of(kind, name, text, position))
+            out.write(f"}};\nconst size_t as_{table}_{kind}_n = {len(rows)};\n")
+
+
+main()
