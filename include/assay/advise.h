@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Advice on a run: global metrics, what-ifs, scored checks and findings, drawn from the facts of
+ * the experiment by the tables in data/advise/ and written back to it (doc/advise.md).
+ */
+#ifndef ASSAY_ADVISE_H
+#define ASSAY_ADVISE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <assay/error.h>
+#include <assay/experiment.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Makes the advice on a run anew, replacing an earlier one. Needs its summary
+ * (assay_experiment_summarise); what assay_quality_run says of loops is used where it is there.
+ * Errors: NOMEM, those of the experiment.
+ */
+int assay_advise_run(struct assay_experiment *experiment, int64_t run_id, struct assay_error *err);
+
+/* ---- The engine of what-ifs, on plain numbers ---------------------------------------------- */
+
+/* One thread of the run: seconds in which it computes, and in which it runs or waits in MPI, OpenMP
+ * and thread libraries; `n` samples behind both. */
+struct assay_thread_time {
+    double compute_s, parallel_s;
+    int64_t n;
+};
+
+/* What may be saved: `saved_s` of thread `thread` by object `object`, `n` samples behind it. */
+struct assay_saving {
+    size_t object, thread;
+    double saved_s, low_s, high_s;
+    int64_t n;
+};
+
+/*
+ * The time of a run is taken as that of its longest thread, plus a rest that does not change. If
+ * every thread i computes C_i seconds and the objects of a set save S_i of them, the run gains
+ * max C - max (C - S): Amdahl's law where all threads do the same, less where another thread is
+ * the longest then (G. M. Amdahl, AFIPS 30 (1967) 483).
+ *
+ * Computes for `object_n` objects what each gains alone, and in `order` (indices, most first) with
+ * `cumulative` the gain of the first k + 1; `total` with its interval (95 %: bounds of the savings,
+ * and counts of samples taken as Poisson's). All in seconds. Arrays are the caller's. Errors:
+ * NOMEM.
+ */
+int assay_what_if_gains(const struct assay_thread_time *thread, size_t thread_n,
+                        const struct assay_saving *saving, size_t saving_n, size_t object_n,
+                        double *alone, size_t *order, double *cumulative,
+                        struct assay_quantity *total, struct assay_error *err);
+
+/*
+ * Gain in seconds if parallel_s were nothing: max (C + P) - max C; with `balanced`, and all threads
+ * with at least 1 % of max C computed equally long: max (C + P) - mean C.
+ */
+struct assay_quantity assay_what_if_parallel(const struct assay_thread_time *thread,
+                                             size_t thread_n, bool balanced);
+
+/* How many of the first give `share` of the last value of `cumulative`; 0 when it is not positive.
+ */
+size_t assay_what_if_reach(const double *cumulative, size_t n, double share);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The pass: metrics, then what-ifs, then checks, then findings of a run, each by the statements of
+ * its table. What a statement means is said in data/advise/; here is only how its rows are taken.
+ */
+#include <math.h>
+#include <string.h>
+
+#include <assay/advise.h>
+
+#include "advise/run.h"
+#include "advise/tables.h"
+#include "base/error.h"
+#include "base/stat.h"
+
+#define PASS "advise"
+
+static int ask(const struct as_advice *a, const char *sql, struct assay_rows **rows,
+               struct assay_error *err)
+{
+    AS_TRY(assay_rows_open(a->experiment, sql, rows, err));
+    assay_rows_bind_integer(*rows, 1, a->run_id);
+    return 0;
+}
+
+/* ---- Metrics ------------------------------------------------------------------------------- */
+
+/*
+ * Mean of values weighted by samples. The values are exact; which ones the samples met is not, and
+ * its error is that of a mean of n draws.
+ */
+static int take_mean(struct assay_rows *rows, struct assay_quantity *out, struct assay_error *err)
+{
+    double n = 0, sum = 0, squares = 0, least = INFINITY, most = -INFINITY;
+    int rc;
+
+    while ((rc = assay_rows_next(rows, err)) > 0) {
+        const double value = assay_rows_real(rows, 0), weight = assay_rows_real(rows, 1);
+
+        n += weight;
+        sum += weight * value;
+        squares += weight * value * value;
+        least = fmin(least, value);
+        most = fmax(most, value);
+    }
+    if (rc < 0 || !(n > 0))
+        return rc;
+    const double mean = sum / n, variance = fmax(0, squares / n - mean * mean);
+    const double error = as_stat_normal_quantile(0.5 + AS_STAT_LEVEL / 2) * sqrt(variance / n);
+    *out = assay_derived(mean, fmin(mean, fmax(least, mean - error)),
+                         fmax(mean, fmin(most, mean + error)), (int64_t)n);
+    return 1;
+}
+
+static int take_row(struct assay_rows *rows, enum as_metric_kind kind, struct assay_quantity *out,
+                    struct assay_error *err)
+{
+    const int rc = assay_rows_next(rows, err);
+
+    if (rc <= 0 || assay_rows_kind(rows, 0) == ASSAY_CELL_NULL)
+        return rc < 0 ? rc : 0;
+    if (kind == AS_METRIC_EXACT) {
+        *out = assay_exact(assay_rows_real(rows, 0), assay_rows_integer(rows, 1));
+    } else if (kind == AS_METRIC_VALUE) {
+        *out = assay_measured(assay_rows_real(rows, 0), assay_rows_real(rows, 1),
+                              assay_rows_real(rows, 2), assay_rows_integer(rows, 3));
+    } else {
+        if (assay_rows_integer(rows, 1) <= 0)
+            return 0;
+        *out = assay_share(assay_rows_integer(rows, 0), assay_rows_integer(rows, 1));
+        out->value *= 100;
+        out->low *= 100;
+        out->high *= 100;
+    }
+    return 1;
+}
+
+static int make_metric(const struct as_advice *a, const struct as_metric_row *row,
+                       struct assay_error *err)
+{
+    struct assay_quantity quantity;
+    struct assay_rows *rows;
+    int64_t id;
+    int rc;
+
+    AS_TRY(assay_experiment_metric(a->experiment, &row->metric, &id, err));
+    AS_TRY(ask(a, row->sql, &rows, err));
+    rc = row->kind == AS_METRIC_MEAN ? take_mean(rows, &quantity, err)
+                                     : take_row(rows, row->kind, &quantity, err);
+    assay_rows_close(&rows);
+    return rc <= 0 ? rc
+                   : assay_experiment_value(a->experiment, id, ASSAY_OBJECT_RUN, a->run_id,
+                                            a->run_id, quantity, err);
+}
+
+/* ---- Checks and findings ------------------------------------------------------------------- */
+
+static int make_check(const struct as_advice *a, const struct as_check_row *row,
+                      struct assay_error *err)
+{
+    struct assay_rows *rows;
+    int rc;
+
+    AS_TRY(ask(a, row->sql, &rows, err));
+    rc = assay_rows_next(rows, err);
+    if (rc > 0) {
+        const bool known = assay_rows_kind(rows, 0) != ASSAY_CELL_NULL;
+        const double score = known ? fmin(1, fmax(0, assay_rows_real(rows, 0))) : -1;
+        const char *text = assay_rows_text(rows, 1);
+        const struct assay_check check = {.run_id = a->run_id,
+                                          .name = row->name,
+                                          .title = row->title,
+                                          .weight = row->weight,
+                                          .position = row->position,
+                                          .score = score,
+                                          .text = text ? text : "",
+                                          .advice =
+                                              score < 0.999 ? assay_rows_text(rows, 2) : NULL};
+
+        rc = assay_experiment_check(a->experiment, &check, err);
+    }
+    assay_rows_close(&rows);
+    return rc;
+}
+
+/* Seconds off the run as a factor of its speed. */
+static double factor(const struct as_advice *a, double gain_s)
+{
+    return a->time_s / (a->time_s - fmin(fmax(gain_s, 0), 0.999 * a->time_s));
+}
+
+static int add_finding(const struct as_advice *a, const struct as_finding_row *row,
+                       struct assay_rows *rows, struct assay_error *err)
+{
+    static const struct {
+        const char *word;
+        enum assay_level level;
+    } levels[] = {{"gain", ASSAY_LEVEL_GAIN},
+                  {"potential", ASSAY_LEVEL_POTENTIAL},
+                  {"hint", ASSAY_LEVEL_HINT},
+                  {"expert", ASSAY_LEVEL_EXPERT}};
+    const char *level = assay_rows_text(rows, 1), *text = assay_rows_text(rows, 2);
+    struct assay_quantity gain;
+    struct assay_finding finding = {.run_id = a->run_id,
+                                    .kind = row->object,
+                                    .object_id = assay_rows_integer(rows, 0),
+                                    .topic = row->topic,
+                                    .text = text,
+                                    .workaround = assay_rows_text(rows, 3),
+                                    .time_ns = (int64_t)(assay_rows_real(rows, 4) * 1e9),
+                                    .pass = PASS};
+
+    for (size_t i = 0; level && i < sizeof levels / sizeof *levels; i++)
+        if (strcmp(level, levels[i].word) == 0)
+            finding.level = levels[i].level;
+    if (!finding.level || !text)
+        return as_error_set(err, ASSAY_ERR_INTERNAL, "finding %s: no level or no text", row->name);
+    if (finding.workaround && !*finding.workaround)
+        finding.workaround = NULL;
+    if (assay_rows_kind(rows, 5) != ASSAY_CELL_NULL && a->time_s > 0) {
+        const double value = factor(a, assay_rows_real(rows, 5));
+
+        gain = assay_derived(value, fmin(value, factor(a, assay_rows_real(rows, 6))),
+                             fmax(value, factor(a, assay_rows_real(rows, 7))),
+                             assay_rows_integer(rows, 8));
+        finding.gain = &gain;
+    }
+    return assay_experiment_finding(a->experiment, &finding, err);
+}
+
+static int make_findings(const struct as_advice *a, const struct as_finding_row *row,
+                         struct assay_error *err)
+{
+    struct assay_rows *rows;
+    int rc;
+
+    AS_TRY(ask(a, row->sql, &rows, err));
+    while ((rc = assay_rows_next(rows, err)) > 0) {
+        rc = add_finding(a, row, rows, err);
+        if (rc < 0)
+            break;
+    }
+    assay_rows_close(&rows);
+    return rc;
+}
+
+/* ---- All ----------------------------------------------------------------------------------- */
+
+static int read_time(struct as_advice *a, struct assay_error *err)
+{
+    struct assay_rows *rows;
+    int rc;
+
+    AS_TRY(ask(a, "SELECT ifnull(wall_ns, 0) / 1e9 FROM run WHERE run_id = ?1", &rows, err));
+    rc = assay_rows_next(rows, err);
+    if (rc > 0)
+        a->time_s = assay_rows_real(rows, 0);
+    else if (rc == 0)
+        rc = as_error_set(err, ASSAY_ERR_NOT_FOUND, "%s: has no run %lld",
+                          assay_experiment_path(a->experiment), (long long)a->run_id);
+    assay_rows_close(&rows);
+    return rc < 0 ? rc : 0;
+}
+
+static int advise(const struct as_advice *a, struct assay_error *err)
+{
+    AS_TRY(assay_experiment_forget(a->experiment, a->run_id, PASS, err));
+    for (size_t i = 0; i < as_advise_metric_n; i++)
+        AS_TRY(make_metric(a, &as_advise_metric[i], err));
+    AS_TRY(as_advise_what_ifs(a, err));
+    for (size_t i = 0; i < as_advise_check_n; i++)
+        AS_TRY(make_check(a, &as_advise_check[i], err));
+    for (size_t i = 0; i < as_advise_finding_n; i++)
+        AS_TRY(make_findings(a, &as_advise_finding[i], err));
+    return 0;
+}
+
+int assay_advise_run(struct assay_experiment *experiment, int64_t run_id, struct assay_error *err)
+{
+    struct as_advice a = {.experiment = experiment, .run_id = run_id};
+    int rc;
+
+    AS_TRY(read_time(&a, err));
+    AS_TRY(assay_experiment_begin(experiment, err));
+    rc = advise(&a, err);
+    if (rc == 0)
+        return assay_experiment_commit(experiment, err);
+    assay_experiment_rollback(experiment);
+    return rc;
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From the experiment to the engine and back: times of threads and loops as savings, gains as rows
+ * of what-ifs.
+ */
+#include <math.h>
+
+#include "advise/run.h"
+#include "advise/tables.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/map.h"
+#include "base/vec.h"
+
+/* Loops that gain less than this share of the whole gain are not listed one by one. */
+#define LEAST_LISTED 1e-4
+
+struct object {
+    int64_t id;
+    double value, low, high; /* share of its own time that may be saved */
+};
+
+struct scenario {
+    const struct as_advice *advice;
+    AS_VEC(struct assay_thread_time) thread;
+    AS_VEC(struct object) object;
+    AS_VEC(struct assay_saving) saving;
+    struct as_map_u64 thread_of, object_of;
+};
+
+/* ---- Reading ------------------------------------------------------------------------------- */
+
+static int read_threads(struct scenario *s, struct assay_error *err)
+{
+    struct assay_rows *rows;
+    int rc;
+
+    AS_TRY(assay_rows_open(
+        s->advice->experiment,
+        "SELECT tt.thread_id,"
+        " sum(CASE WHEN c.name IN ('mpi', 'openmp', 'pthread') THEN 0 ELSE tt.exclusive_ns END),"
+        " sum(CASE WHEN c.name IN ('mpi', 'openmp', 'pthread')"
+        "     THEN tt.exclusive_ns + tt.blocked_ns ELSE 0 END), sum(tt.exclusive_n)"
+        " FROM thread_time tt JOIN category c ON c.category_id = tt.object_id"
+        " WHERE tt.run_id = ?1 AND tt.object_kind = 12 GROUP BY tt.thread_id ORDER BY 1",
+        &rows, err));
+    assay_rows_bind_integer(rows, 1, s->advice->run_id);
+    while ((rc = assay_rows_next(rows, err)) > 0) {
+        const struct assay_thread_time it = {assay_rows_real(rows, 1) / 1e9,
+                                             assay_rows_real(rows, 2) / 1e9,
+                                             assay_rows_integer(rows, 3)};
+
+        if (as_map_u64_put(&s->thread_of, (uint64_t)assay_rows_integer(rows, 0),
+                           (uint32_t)s->thread.n) < 0 ||
+            as_vec_push(&s->thread, it) < 0) {
+            rc = as_error_nomem(err, "the threads of a run");
+            break;
+        }
+    }
+    assay_rows_close(&rows);
+    return rc;
+}
+
+static int read_objects(struct scenario *s, const char *sql, struct assay_error *err)
+{
+    struct assay_rows *rows;
+    int rc;
+
+    s->object.n = s->saving.n = 0;
+    as_map_u64_fini(&s->object_of);
+    as_map_u64_init(&s->object_of);
+    AS_TRY(assay_rows_open(s->advice->experiment, sql, &rows, err));
+    assay_rows_bind_integer(rows, 1, s->advice->run_id);
+    while ((rc = assay_rows_next(rows, err)) > 0) {
+        const struct object it = {assay_rows_integer(rows, 0), assay_rows_real(rows, 1),
+                                  assay_rows_real(rows, 2), assay_rows_real(rows, 3)};
+
+        if (as_map_u64_put(&s->object_of, (uint64_t)it.id, (uint32_t)s->object.n) < 0 ||
+            as_vec_push(&s->object, it) < 0) {
+            rc = as_error_nomem(err, "the loops of a run");
+            break;
+        }
+    }
+    assay_rows_close(&rows);
+    return rc;
+}
+
+static int read_savings(struct scenario *s, struct assay_error *err)
+{
+    struct assay_rows *rows;
+    int rc;
+
+    AS_TRY(assay_rows_open(s->advice->experiment,
+                           "SELECT object_id, thread_id, exclusive_ns, exclusive_n FROM thread_time"
+                           " WHERE run_id = ?1 AND object_kind = 7 AND exclusive_n > 0",
+                           &rows, err));
+    assay_rows_bind_integer(rows, 1, s->advice->run_id);
+    while ((rc = assay_rows_next(rows, err)) > 0) {
+        const uint32_t object =
+            as_map_u64_get(&s->object_of, (uint64_t)assay_rows_integer(rows, 0));
+        const uint32_t thread =
+            as_map_u64_get(&s->thread_of, (uint64_t)assay_rows_integer(rows, 1));
+        const double time_s = assay_rows_real(rows, 2) / 1e9;
+
+        if (object == AS_MAP_NONE || thread == AS_MAP_NONE)
+            continue;
+        const struct object *of = &s->object.at[object];
+        const struct assay_saving it = {object,
+                                        thread,
+                                        time_s * of->value,
+                                        time_s * of->low,
+                                        time_s * of->high,
+                                        assay_rows_integer(rows, 3)};
+        if (as_vec_push(&s->saving, it) < 0) {
+            rc = as_error_nomem(err, "the loops of a run");
+            break;
+        }
+    }
+    assay_rows_close(&rows);
+    return rc;
+}
+
+/* ---- Writing ------------------------------------------------------------------------------- */
+
+/* Samples may say a little more than the clock: a gain stays within the run. */
+static struct assay_quantity within(const struct as_advice *advice, struct assay_quantity gain)
+{
+    const double most = 0.999 * advice->time_s;
+
+    gain.value = fmin(gain.value, most);
+    gain.low = fmin(gain.low, gain.value);
+    gain.high = fmax(gain.value, fmin(gain.high, most));
+    return gain;
+}
+
+static int write(const struct scenario *s, const struct as_what_if_row *row,
+                 struct assay_what_if *it, struct assay_error *err)
+{
+    it->run_id = s->advice->run_id;
+    it->name = row->name;
+    it->title = row->title;
+    it->meaning = row->meaning;
+    it->position = row->position;
+    it->time_s = s->advice->time_s;
+    it->gain_s = within(s->advice, it->gain_s);
+    return assay_experiment_what_if(s->advice->experiment, it, err);
+}
+
+struct gains {
+    double *alone, *cumulative;
+    size_t *order;
+    struct assay_what_if_object *object;
+};
+
+static void list_objects(const struct scenario *s, const struct gains *gains,
+                         struct assay_what_if *it)
+{
+    const double time_s = s->advice->time_s, most = 0.999 * time_s;
+    const double least = LEAST_LISTED * it->gain_s.value;
+
+    for (size_t k = 0; k < s->object.n; k++) {
+        const size_t object = gains->order[k];
+        const double before = k ? gains->cumulative[k - 1] : 0;
+
+        if (gains->alone[object] < least && gains->cumulative[k] - before < least)
+            continue;
+        gains->object[it->object_n++] =
+            (struct assay_what_if_object){s->object.at[object].id, gains->alone[object],
+                                          time_s / (time_s - fmin(gains->cumulative[k], most))};
+    }
+    it->object = gains->object;
+    it->to_80_n = (int64_t)assay_what_if_reach(gains->cumulative, s->object.n, 0.8);
+}
+
+static int mend_loops(struct scenario *s, const struct as_what_if_row *row, struct assay_error *err)
+{
+    struct assay_what_if it = {.kind = ASSAY_OBJECT_LOOP};
+    struct gains gains;
+    int rc;
+
+    AS_TRY(read_objects(s, row->sql, err));
+    AS_TRY(read_savings(s, err));
+    gains.alone = as_calloc(s->object.n + 1, sizeof *gains.alone);
+    gains.cumulative = as_calloc(s->object.n + 1, sizeof *gains.cumulative);
+    gains.order = as_calloc(s->object.n + 1, sizeof *gains.order);
+    gains.object = as_calloc(s->object.n + 1, sizeof *gains.object);
+    rc =
+        gains.alone && gains.cumulative && gains.order && gains.object
+            ? assay_what_if_gains(s->thread.at, s->thread.n, s->saving.at, s->saving.n, s->object.n,
+                                  gains.alone, gains.order, gains.cumulative, &it.gain_s, err)
+            : as_error_nomem(err, "a what-if");
+    if (rc == 0) {
+        list_objects(s, &gains, &it);
+        rc = write(s, row, &it, err);
+    }
+    as_free(gains.alone);
+    as_free(gains.cumulative);
+    as_free(gains.order);
+    as_free(gains.object);
+    return rc;
+}
+
+static int mend_parallel(struct scenario *s, const struct as_what_if_row *row,
+                         struct assay_error *err)
+{
+    struct assay_what_if it = {.kind = ASSAY_OBJECT_RUN};
+
+    it.gain_s = assay_what_if_parallel(s->thread.at, s->thread.n,
+                                       row->kind == AS_WHAT_IF_PARALLEL_AND_LOAD);
+    return write(s, row, &it, err);
+}
+
+int as_advise_what_ifs(const struct as_advice *advice, struct assay_error *err)
+{
+    struct scenario s = {.advice = advice};
+    int rc;
+
+    if (!(advice->time_s > 0))
+        return 0;
+    as_map_u64_init(&s.thread_of);
+    as_map_u64_init(&s.object_of);
+    rc = read_threads(&s, err);
+    for (size_t i = 0; i < as_advise_what_if_n && rc == 0 && s.thread.n; i++) {
+        const struct as_what_if_row *row = &as_advise_what_if[i];
+
+        rc = row->kind == AS_WHAT_IF_LOOPS ? mend_loops(&s, row, err) : mend_parallel(&s, row, err);
+    }
+    as_vec_fini(&s.thread);
+    as_vec_fini(&s.object);
+    as_vec_fini(&s.saving);
+    as_map_u64_fini(&s.thread_of);
+    as_map_u64_fini(&s.object_of);
+    return rc;
+}

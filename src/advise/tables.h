@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The advice of data/advise/, made by tools/gen-advice.py: what the statements give is said there.
+ */
+#ifndef AS_ADVISE_TABLES_H
+#define AS_ADVISE_TABLES_H
+
+#include "experiment/metric_table.h"
+
+enum as_what_if_kind { AS_WHAT_IF_LOOPS, AS_WHAT_IF_PARALLEL, AS_WHAT_IF_PARALLEL_AND_LOAD };
+
+struct as_what_if_row {
+    const char *name, *title, *meaning;
+    int position;
+    enum as_what_if_kind kind;
+    const char *sql; /* LOOPS only */
+};
+
+struct as_check_row {
+    const char *name, *title;
+    double weight;
+    int position;
+    const char *sql;
+};
+
+struct as_finding_row {
+    const char *name, *topic;
+    enum assay_object_kind object;
+    const char *sql;
+};
+
+extern const struct as_metric_row as_advise_metric[];
+extern const size_t as_advise_metric_n;
+extern const struct as_what_if_row as_advise_what_if[];
+extern const size_t as_advise_what_if_n;
+extern const struct as_check_row as_advise_check[];
+extern const size_t as_advise_check_n;
+extern const struct as_finding_row as_advise_finding[];
+extern const size_t as_advise_finding_n;
+
+#endif

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The engine of what-ifs: arithmetic on seconds of threads. Knows no experiment; what may be saved
+ * and why is its caller's.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include <assay/advise.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+/* Half the width of a 95 % interval, in standard deviations. */
+#define SIGMAS 1.96
+
+struct rank {
+    size_t object;
+    double critical_s, most_s; /* saved in the longest thread; in any thread */
+};
+
+struct engine {
+    const struct assay_thread_time *thread;
+    size_t thread_n;
+    const struct assay_saving *saving;
+    size_t saving_n, object_n;
+    double longest_s; /* of the computing threads */
+    size_t critical;  /* which one that is */
+    struct rank *rank;
+    size_t *first, *at; /* savings by object: at[first[o]] to at[first[o + 1]] */
+    double *left;       /* seconds that each thread still computes */
+};
+
+/* ---- Order --------------------------------------------------------------------------------- */
+
+static int compare_ranks(const void *a, const void *b)
+{
+    const struct rank *x = a, *y = b;
+
+    if (x->critical_s < y->critical_s || x->critical_s > y->critical_s)
+        return x->critical_s < y->critical_s ? 1 : -1;
+    if (x->most_s < y->most_s || x->most_s > y->most_s)
+        return x->most_s < y->most_s ? 1 : -1;
+    return x->object < y->object ? -1 : x->object > y->object;
+}
+
+static void sort_savings(struct engine *e)
+{
+    for (size_t i = 0; i < e->saving_n; i++)
+        e->first[e->saving[i].object + 2]++;
+    for (size_t o = 2; o <= e->object_n; o++)
+        e->first[o] += e->first[o - 1];
+    for (size_t i = 0; i < e->saving_n; i++)
+        e->at[e->first[e->saving[i].object + 1]++] = i;
+}
+
+static void rank_objects(struct engine *e)
+{
+    for (size_t o = 0; o < e->object_n; o++)
+        e->rank[o].object = o;
+    for (size_t i = 0; i < e->saving_n; i++) {
+        const struct assay_saving *it = &e->saving[i];
+        struct rank *rank = &e->rank[it->object];
+
+        if (it->thread == e->critical)
+            rank->critical_s += it->saved_s;
+        rank->most_s = fmax(rank->most_s, it->saved_s);
+    }
+    qsort(e->rank, e->object_n, sizeof *e->rank, compare_ranks);
+}
+
+/* ---- Gains --------------------------------------------------------------------------------- */
+
+static double longest(const double *left, size_t n)
+{
+    double most = 0;
+
+    for (size_t i = 0; i < n; i++)
+        most = fmax(most, left[i]);
+    return most;
+}
+
+static void start(struct engine *e)
+{
+    for (size_t i = 0; i < e->thread_n; i++)
+        e->left[i] = e->thread[i].compute_s;
+}
+
+/* Takes (sign 1) or gives back (sign -1) what an object saves. */
+static void apply(struct engine *e, size_t object, double sign)
+{
+    for (size_t k = e->first[object]; k < e->first[object + 1]; k++) {
+        const struct assay_saving *it = &e->saving[e->at[k]];
+
+        e->left[it->thread] -= sign * it->saved_s;
+    }
+}
+
+static double gain_now(const struct engine *e)
+{
+    return fmax(0, e->longest_s - longest(e->left, e->thread_n));
+}
+
+/* Bounds of the whole: the bounds of each saving, and the samples behind those of the critical
+ * thread. */
+static void bound(struct engine *e, double value, struct assay_quantity *total)
+{
+    double low, high, spread;
+    int64_t n = 0;
+
+    start(e);
+    for (size_t i = 0; i < e->saving_n; i++) {
+        e->left[e->saving[i].thread] -= e->saving[i].low_s;
+        if (e->saving[i].thread == e->critical && e->saving[i].saved_s > 0)
+            n += e->saving[i].n;
+    }
+    low = gain_now(e);
+    start(e);
+    for (size_t i = 0; i < e->saving_n; i++)
+        e->left[e->saving[i].thread] -= e->saving[i].high_s;
+    high = gain_now(e);
+    spread = n > 0 ? SIGMAS / sqrt((double)n) : 1;
+    *total = assay_derived(value, fmin(value, fmax(0, low * (1 - spread))),
+                           fmax(value, fmin(e->longest_s, high * (1 + spread))), n);
+}
+
+static bool allocate(struct engine *e)
+{
+    e->rank = as_calloc(e->object_n + 1, sizeof *e->rank);
+    e->first = as_calloc(e->object_n + 3, sizeof *e->first);
+    e->at = as_calloc(e->saving_n + 1, sizeof *e->at);
+    e->left = as_calloc(e->thread_n + 1, sizeof *e->left);
+    return e->rank && e->first && e->at && e->left;
+}
+
+static void release(struct engine *e)
+{
+    as_free(e->rank);
+    as_free(e->first);
+    as_free(e->at);
+    as_free(e->left);
+}
+
+int assay_what_if_gains(const struct assay_thread_time *thread, size_t thread_n,
+                        const struct assay_saving *saving, size_t saving_n, size_t object_n,
+                        double *alone, size_t *order, double *cumulative,
+                        struct assay_quantity *total, struct assay_error *err)
+{
+    struct engine e = {.thread = thread,
+                       .thread_n = thread_n,
+                       .saving = saving,
+                       .saving_n = saving_n,
+                       .object_n = object_n};
+
+    if (!allocate(&e)) {
+        release(&e);
+        return as_error_nomem(err, "a what-if");
+    }
+    for (size_t i = 0; i < thread_n; i++) {
+        if (thread[i].compute_s > e.longest_s) {
+            e.longest_s = thread[i].compute_s;
+            e.critical = i;
+        }
+    }
+    sort_savings(&e);
+    rank_objects(&e);
+    start(&e);
+    for (size_t o = 0; o < object_n; o++) {
+        apply(&e, o, 1);
+        alone[o] = gain_now(&e);
+        apply(&e, o, -1);
+    }
+    start(&e);
+    for (size_t k = 0; k < object_n; k++) {
+        order[k] = e.rank[k].object;
+        apply(&e, order[k], 1);
+        cumulative[k] = gain_now(&e);
+    }
+    bound(&e, object_n ? cumulative[object_n - 1] : 0, total);
+    release(&e);
+    return 0;
+}
+
+/* ---- Parallel ------------------------------------------------------------------------------ */
+
+struct assay_quantity assay_what_if_parallel(const struct assay_thread_time *thread,
+                                             size_t thread_n, bool balanced)
+{
+    double whole_s = 0, most_s = 0, sum_s = 0, part = 0, end_s, gain_s, error_s;
+    int64_t n = 0;
+
+    for (size_t i = 0; i < thread_n; i++) {
+        most_s = fmax(most_s, thread[i].compute_s);
+        if (thread[i].compute_s + thread[i].parallel_s > whole_s) {
+            whole_s = thread[i].compute_s + thread[i].parallel_s;
+            n = thread[i].n;
+        }
+    }
+    for (size_t i = 0; i < thread_n; i++) {
+        if (thread[i].compute_s < 0.01 * most_s)
+            continue;
+        sum_s += thread[i].compute_s;
+        part++;
+    }
+    end_s = balanced && part > 0 ? sum_s / part : most_s;
+    gain_s = fmax(0, whole_s - end_s);
+    /* What the gain is made of are the samples that are not in computing. */
+    error_s =
+        n > 0 && whole_s > 0
+            ? SIGMAS * sqrt((double)n * fmax(gain_s / whole_s, 1 / (double)n)) * whole_s / (double)n
+            : whole_s;
+    return assay_derived(gain_s, fmax(0, gain_s - error_s), fmin(whole_s, gain_s + error_s), n);
+}
+
+size_t assay_what_if_reach(const double *cumulative, size_t n, double share)
+{
+    if (n == 0 || !(cumulative[n - 1] > 0))
+        return 0;
+    for (size_t k = 0; k < n; k++)
+        if (cumulative[k] >= share * cumulative[n - 1])
+            return k + 1;
+    return n;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The engine of what-ifs on numbers that can be worked out by hand. */
+#include "unit.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include <assay/advise.h>
+
+#define near(a, b) assert_true(fabs((a) - (b)) < 1e-9)
+
+struct answer {
+    double alone[8], cumulative[8];
+    size_t order[8];
+    struct assay_quantity total;
+};
+
+static struct answer ask(const struct assay_thread_time *thread, size_t thread_n,
+                         const struct assay_saving *saving, size_t saving_n, size_t object_n)
+{
+    struct answer it = {0};
+    struct assay_error err;
+
+    assert_int_equal(assay_what_if_gains(thread, thread_n, saving, saving_n, object_n, it.alone,
+                                         it.order, it.cumulative, &it.total, &err),
+                     0);
+    return it;
+}
+
+/* One thread of 10 s: Amdahl's law. */
+static void test_one_thread(void **state)
+{
+    const struct assay_thread_time thread[] = {{10, 0, 5000}};
+    const struct assay_saving saving[] = {{0, 0, 1, 1, 1, 500}, {1, 0, 4, 4, 4, 2000}};
+    const struct answer it = ask(thread, 1, saving, 2, 2);
+
+    (void)state;
+    near(it.alone[0], 1);
+    near(it.alone[1], 4);
+    assert_int_equal(it.order[0], 1); /* most first */
+    assert_int_equal(it.order[1], 0);
+    near(it.cumulative[0], 4);
+    near(it.cumulative[1], 5);
+    near(it.total.value, 5);
+    assert_int_equal(it.total.n, 2500);
+    assert_int_equal(it.total.origin, ASSAY_ORIGIN_DERIVED);
+    /* 2500 samples: +-1.96/50 of it */
+    near(it.total.low, 5 * (1 - 1.96 / 50));
+    near(it.total.high, 5 * (1 + 1.96 / 50));
+}
+
+/* What is saved in the longest thread counts until another one is the longest. */
+static void test_the_longest_thread_decides(void **state)
+{
+    const struct assay_thread_time thread[] = {{10, 0, 100}, {6, 0, 60}};
+    const struct assay_saving saving[] = {
+        {0, 0, 5.5, 5.5, 5.5, 55}, /* 4.5 left, but the other one takes 6 */
+        {1, 1, 2, 2, 2, 20},       /* alone it gives nothing */
+        {2, 0, 1, 1, 1, 10},
+        {2, 1, 1, 1, 1, 10},
+    };
+    const struct answer it = ask(thread, 2, saving, 4, 3);
+
+    (void)state;
+    near(it.alone[0], 4);
+    near(it.alone[1], 0);
+    near(it.alone[2], 1);
+    assert_int_equal(it.order[0], 0);
+    assert_int_equal(it.order[1], 2);
+    assert_int_equal(it.order[2], 1);
+    near(it.cumulative[0], 4);   /* longest: 6 */
+    near(it.cumulative[1], 5);   /* 3.5 and 5 */
+    near(it.cumulative[2], 6.5); /* 3.5 and 3: the first again is the longest, 10 - 3.5 */
+    near(it.total.value, 6.5);
+}
+
+static void test_bounds_of_savings(void **state)
+{
+    const struct assay_thread_time thread[] = {{8, 0, 0}};
+    const struct assay_saving saving[] = {{0, 0, 2, 0, 4, 40000}};
+    const struct answer it = ask(thread, 1, saving, 1, 1);
+
+    (void)state;
+    near(it.total.low, 0);
+    near(it.total.high, 4 * (1 + 1.96 / 200));
+}
+
+static void test_nothing(void **state)
+{
+    const struct assay_thread_time thread[] = {{3, 0, 10}};
+    const struct answer it = ask(thread, 1, NULL, 0, 0), none = ask(NULL, 0, NULL, 0, 0);
+
+    (void)state;
+    near(it.total.value, 0);
+    near(none.total.value, 0);
+    assert_int_equal(assay_what_if_reach(NULL, 0, 0.8), 0);
+    assert_int_equal(assay_what_if_reach((const double[]){0, 0}, 2, 0.8), 0);
+}
+
+static void test_reach(void **state)
+{
+    const double cumulative[] = {5, 8, 9.5, 10};
+
+    (void)state;
+    assert_int_equal(assay_what_if_reach(cumulative, 4, 0.8), 2); /* 8 of 10 is reached */
+    assert_int_equal(assay_what_if_reach(cumulative, 4, 0.81), 3);
+    assert_int_equal(assay_what_if_reach(cumulative, 4, 0.5), 1);
+}
+
+static void test_parallel(void **state)
+{
+    const struct assay_thread_time thread[] = {
+        {6, 1, 700}, {4, 4, 800}, {2, 5, 700}, {0.01, 7, 700}};
+    struct assay_quantity it = assay_what_if_parallel(thread, 4, false);
+
+    (void)state;
+    near(it.value, 2); /* 8 - 6 */
+    assert_int_equal(it.n, 800);
+    assert_true(it.low < 2 && it.low > 1 && it.high > 2 && it.high < 3);
+    it = assay_what_if_parallel(thread, 4, true);
+    near(it.value, 4); /* 8 - mean of 6, 4, 2: the last did not take part */
+    it = assay_what_if_parallel(thread, 0, true);
+    near(it.value, 0);
+}
+
+/* Cumulative gains never fall, end at the whole, and no gain exceeds the longest thread. */
+static void test_whatever_the_numbers(void **state)
+{
+    (void)state;
+    srand(7);
+    for (int round = 0; round < 2000; round++) {
+        struct assay_thread_time thread[5];
+        struct assay_saving saving[40];
+        double left[5], most = 0, rest = 0;
+        size_t n = 0;
+
+        for (size_t t = 0; t < 5; t++) {
+            thread[t] = (struct assay_thread_time){rand() % 100, 0, 10};
+            left[t] = thread[t].compute_s;
+            most = fmax(most, thread[t].compute_s);
+        }
+        for (size_t o = 0; o < 8; o++) {
+            for (size_t t = 0; t < 5; t++) {
+                const double part = left[t] * (rand() % 100) / 400;
+
+                saving[n++] = (struct assay_saving){o, t, part, part, part, 5};
+                left[t] -= part;
+            }
+        }
+        const struct answer it = ask(thread, 5, saving, n, 8);
+        for (size_t t = 0; t < 5; t++)
+            rest = fmax(rest, left[t]);
+        near(it.total.value, most - rest);
+        for (size_t k = 0; k < 8; k++) {
+            assert_true(k == 0 || it.cumulative[k] >= it.cumulative[k - 1] - 1e-12);
+            assert_true(it.alone[k] >= 0 && it.alone[k] <= it.total.value + 1e-12);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_thread),
+        cmocka_unit_test(test_the_longest_thread_decides),
+        cmocka_unit_test(test_bounds_of_savings),
+        cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_reach),
+        cmocka_unit_test(test_parallel),
+        cmocka_unit_test(test_whatever_the_numbers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
