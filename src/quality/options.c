@@ -37,7 +37,7 @@ static double value_of_level(const char *word, const char *compiler, const char 
     if (strcmp(word, "-O3") == 0 || strcmp(word, "-Ofast") == 0)
         return 1;
     if (strcmp(word, "-O2") == 0)
-        return gcc ? (version && atoi(version) >= 12 ? 0.9 : 0.6) : 1;
+        return gcc ? (version && strtol(version, NULL, 10) >= 12 ? 0.9 : 0.6) : 1;
     if (strcmp(word, "-O1") == 0 || strcmp(word, "-O") == 0 || strcmp(word, "-Os") == 0 ||
         strcmp(word, "-Oz") == 0 || strcmp(word, "-Og") == 0)
         return 0.3;

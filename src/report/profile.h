@@ -95,6 +95,7 @@ struct as_profile {
     AS_VEC(struct as_profile_flag) flag;
     AS_VEC(struct as_profile_spread) spread;
     AS_VEC(struct as_profile_advice) advice;
+    bool has_findings;            /* the advice is that of the experiment, in its order */
     AS_VEC(const char *) command; /* to type next */
     double running_s, blocked_s;  /* of the threads that worked */
     double idle_s;                /* waited by the others */
@@ -114,7 +115,7 @@ void as_profile_release(struct as_profile *profile);
 /* The spreads, from the threads. Part of gathering. */
 int as_profile_spread(struct assay_experiment *experiment, struct as_profile *profile,
                       struct assay_error *err);
-/* Advice and commands from all else. Part of gathering. */
+/* Advice, where the experiment has none, and commands from all else. Part of gathering. */
 int as_profile_advise(struct as_profile *profile, struct assay_error *err);
 
 /* The time of a category by name, or 0. */

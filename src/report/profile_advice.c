@@ -419,9 +419,11 @@ int as_profile_advise(struct as_profile *profile, struct assay_error *err)
 
     if (profile->run.is_unfinished && advise_unfinished(profile) < 0)
         return as_error_nomem(err, "the advice");
-    for (size_t i = 0; !profile->run.is_unfinished && i < sizeof rule / sizeof *rule; i++)
+    const bool has_own = profile->run.is_unfinished || profile->has_findings;
+    for (size_t i = 0; !has_own && i < sizeof rule / sizeof *rule; i++)
         if (rule[i](profile) < 0)
             return as_error_nomem(err, "the advice");
-    sort(profile);
+    if (!profile->has_findings)
+        sort(profile);
     return add_commands(profile) < 0 ? as_error_nomem(err, "the advice") : 0;
 }

@@ -266,6 +266,33 @@ int as_report_run(struct assay_experiment *experiment, int64_t run_id, int64_t *
     return 0;
 }
 
+static void take_finding(struct reading *in)
+{
+    const char *topic = text(in, 0), *what = text(in, 1), *how = text(in, 2);
+    const double gain_s = real(in, 3), time_s = real(in, 6);
+    const char *seconds =
+        isfinite(gain_s)
+            ? as_profile_text(in->profile, "-%.2f s (%.2f to %.2f) of %.2f s: ", gain_s,
+                              real(in, 4), real(in, 5), real(in, 7))
+        : isfinite(time_s) ? as_profile_text(in->profile, "about %.2f s: ", time_s)
+                           : "";
+    const char *all = seconds && what ? as_profile_text(in->profile, "%s%s%s%s", seconds, what,
+                                                        how ? " " : "", how ? how : "")
+                                      : NULL;
+
+    in->failed |= !all;
+    in->profile->has_findings = true;
+    PUSH(in, advice, (struct as_profile_advice){topic, all, NULL, 0});
+}
+
+/* In the order of what they give, then of what they are about; of a run that was advised on. */
+static const char finding_sql[] =
+    "SELECT topic, text, workaround, gain_s, gain_low_s, gain_high_s, time_s,"
+    " (SELECT wall_ns / 1e9 FROM run r WHERE r.run_id = ?1)"
+    " FROM v_findings WHERE run_id = ?1 AND level <> 'expert'"
+    " AND EXISTS (SELECT 1 FROM v_checks c WHERE c.run_id = ?1)"
+    " ORDER BY gain_s DESC NULLS LAST, time_s DESC NULLS LAST, finding_id LIMIT min(?2, 7)";
+
 int as_profile_gather(struct assay_experiment *experiment, int64_t run_id, size_t rows,
                       struct as_profile *profile, struct assay_error *err)
 {
@@ -275,7 +302,7 @@ int as_profile_gather(struct assay_experiment *experiment, int64_t run_id, size_
     } part[] = {
         {run_sql, take_run},         {category_sql, take_category}, {function_sql, take_function},
         {loop_sql, take_loop},       {module_sql, take_module},     {flag_sql, take_flag},
-        {unknown_sql, take_unknown}, {blocked_sql, take_blocked},
+        {unknown_sql, take_unknown}, {blocked_sql, take_blocked},   {finding_sql, take_finding},
     };
 
     *profile = (struct as_profile){.path = assay_experiment_path(experiment)};

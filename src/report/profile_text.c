@@ -440,7 +440,8 @@ static void print_advice(struct summary *s)
     int i = 0;
 
     if (s->profile->advice.n)
-        as_page_heading(&s->page, "What to look at next");
+        as_page_heading(&s->page,
+                        s->profile->has_findings ? "Do this first" : "What to look at next");
     as_vec_foreach (&s->profile->advice, it) {
         char first[16];
 

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `assay run -- CMD...`: the main job. Makes or continues the experiment, lets the pipeline work on
+ * it, and shows what came out.
+ */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <assay/pipeline.h>
+
+#include "base/error.h"
+#include "profiling.h"
+#include "recording.h"
+
+static int take_share(const char *text, double *share, struct assay_error *err)
+{
+    char *end;
+
+    *share = 0;
+    if (!text)
+        return 0;
+    *share = strtod(text, &end) / 100;
+    if (end == text || *end || !(*share > 0 && *share <= 1))
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--share: '%s' is no share; write per cent, as in 5 or 0.1", text);
+    return 0;
+}
+
+static int open_experiment(struct as_cli *cli, const char *name, struct assay_experiment **out,
+                           struct assay_error *err)
+{
+    const struct as_arguments *args = &cli->args;
+    const bool add = as_given(args, AS_OPTION_ADD);
+
+    if (add && !as_given(args, AS_OPTION_EXPERIMENT))
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--add: to what? name the experiment with --output NAME.assay");
+    if (add && as_given(args, AS_OPTION_FORCE))
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--add: --force would replace the experiment; give one of the two");
+    if (add && access(name, F_OK) == 0)
+        return assay_experiment_open(name, out, err);
+    return assay_experiment_create(
+        name, as_given(args, AS_OPTION_FORCE) ? ASSAY_EXPERIMENT_FORCE : 0, out, err);
+}
+
+/* What went wrong after the profile is said, and loses nothing of it. */
+static void say_failures(struct as_cli *cli, const struct assay_pipeline_result *result)
+{
+    for (size_t i = 0; i < result->pass_n; i++)
+        if (result->pass[i].code < 0)
+            as_cli_complain(cli, &result->pass[i].error);
+}
+
+static int run_into(struct as_cli *cli, const char *name, struct assay_pipeline_request *request,
+                    struct assay_pipeline_result *result, struct assay_error *err)
+{
+    struct as_stage stage = {.quiet = as_given(&cli->args, AS_OPTION_QUIET)};
+    struct assay_experiment *experiment = NULL;
+    int rc;
+
+    AS_TRY(open_experiment(cli, name, &experiment, err));
+    request->progress = as_stage_show;
+    request->context = &stage;
+    rc = assay_pipeline_run(experiment, request, result, err);
+    as_stage_end(&stage);
+    if (rc == 0) {
+        say_failures(cli, result);
+        rc = as_summary_show(cli, experiment, result->profile.run_id, err);
+    }
+    if (rc < 0 && result->profile.run_id == 0 && !as_given(&cli->args, AS_OPTION_ADD))
+        assay_experiment_discard(&experiment);
+    const int closed = assay_experiment_close(&experiment, rc < 0 ? NULL : err);
+    return rc < 0 ? rc : closed;
+}
+
+int as_verb_run(struct as_cli *cli, struct assay_error *err)
+{
+    struct assay_pipeline_request request = {.level = ASSAY_PIPELINE_ONE};
+    struct assay_pipeline_result result = {.profile.exit_code = -1};
+    struct as_str name = {0};
+
+    AS_TRY(as_recording_take(cli, &request.profile, err));
+    AS_TRY(take_share(cli->args.value[AS_OPTION_SHARE], &request.share, err));
+    int rc = as_recording_name(cli, &request.profile, &name, err);
+    if (rc == 0)
+        rc = run_into(cli, as_str_z(&name), &request, &result, err);
+    if (rc == 0)
+        as_cli_note(cli, "the experiment is %s", as_str_z(&name));
+    as_str_fini(&name);
+    as_end_like(cli, &result.profile);
+    return rc;
+}

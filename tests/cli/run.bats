@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+# `assay run`: the main job end to end on small programs, and what it refuses.
+load common
+
+setup_file() {
+    cd "$BATS_FILE_TMPDIR" || return 1
+    cat >stride.c <<'END'
+#include <stdio.h>
+#include <time.h>
+#define N 1500
+static double a[N][N];
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+__attribute__((noipa)) static double columns(void)
+{
+    double sum = 0;
+    for (int j = 0; j < N; j++)
+        for (int i = 0; i < N; i++)
+            sum += a[i][j] / (1.5 + a[j][i]);
+    return sum;
+}
+int main(int argc, char **argv)
+{
+    double sum = 0;
+    (void)argv;
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++)
+            a[i][j] = i + argc * j;
+    for (double end = now() + 0.6; now() < end;)
+        sum += columns();
+    return sum < 0;
+}
+END
+    gcc -O2 -g stride.c -o stride
+    printf '#!/bin/sh\nexit 3\n' >three && chmod +x three
+}
+
+setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
+query() { "$ASSAY" query --format csv x.assay "$1" | tail -n +2; }
+
+@test "run: from the program to what to do about it" {
+    rm -rf x.assay
+    "$ASSAY" run --rate high -o x.assay -- ./stride 2>err
+    like "*Do this first*stride.c:15*the experiment is x.assay*" "$(cat err)"
+    # The loop walks across rows: 8 of 64 bytes of one operand, all of the other's.
+    equal 1 "$(query "SELECT count(*) FROM v_findings f JOIN v_loops l ON l.loop_id = f.object_id
+        WHERE f.topic = 'memory_access' AND l.function = 'columns'")"
+    equal 1 "$(query "SELECT count(*) FROM v_findings WHERE topic = 'expensive_arithmetic'")"
+    equal 1 "$(query "SELECT value BETWEEN 90 AND 100 FROM v_values WHERE metric = 'loops_pct'")"
+    equal 45 "$(query "SELECT value FROM v_values WHERE metric = 'options_pct'")"
+    equal "pass advise
+pass quality" "$(query "SELECT part FROM overhead WHERE part LIKE 'pass %' ORDER BY part")"
+    # Every value has its interval and origin.
+    equal 0 "$(query "SELECT count(*) FROM v_values WHERE low IS NULL OR high IS NULL
+        OR origin IS NULL")"
+}
+@test "run: another run joins the experiment and reads no code again" {
+    "$ASSAY" run --add -o x.assay -- ./stride 2>err
+    equal 2 "$(query "SELECT count(*) FROM v_runs")"
+    equal 1 "$(query "SELECT count(DISTINCT run_id) FROM v_values WHERE object_kind = 'loop'")"
+    equal 2 "$(query "SELECT count(DISTINCT run_id) FROM v_what_ifs")"
+}
+@test "run: ends as the program ends" {
+    rm -rf y.assay
+    status=0
+    "$ASSAY" run -q -o y.assay -- ./three || status=$?
+    equal 3 "$status"
+}
+@test "run: wrong arguments" {
+    status=0
+    for arguments in "--share 0 -- ./stride" "--share x -- ./stride" "--add -- ./stride" \
+        "--level four -- ./stride" "" "--add --force -o x.assay -- ./stride"; do
+        status=0
+        # shellcheck disable=SC2086
+        "$ASSAY" run $arguments 2>err || status=$?
+        equal 2 "$status"
+        equal 1 "$(grep -c '^assay: ' err)"
+    done
+    equal 2 "$(query "SELECT count(*) FROM v_runs")"
+}
