@@ -285,13 +285,15 @@ static void take_finding(struct reading *in)
     PUSH(in, advice, (struct as_profile_advice){topic, all, NULL, 0});
 }
 
-/* In the order of what they give, then of what they are about; of a run that was advised on. */
+/* In the order of what they give, of their level, of what they are about; of a run that was advised
+ * on. */
 static const char finding_sql[] =
     "SELECT topic, text, workaround, gain_s, gain_low_s, gain_high_s, time_s,"
     " (SELECT wall_ns / 1e9 FROM run r WHERE r.run_id = ?1)"
     " FROM v_findings WHERE run_id = ?1 AND level <> 'expert'"
     " AND EXISTS (SELECT 1 FROM v_checks c WHERE c.run_id = ?1)"
-    " ORDER BY gain_s DESC NULLS LAST, time_s DESC NULLS LAST, finding_id LIMIT min(?2, 7)";
+    " ORDER BY gain_s DESC NULLS LAST, level = 'hint', time_s DESC NULLS LAST, finding_id"
+    " LIMIT min(?2, 7)";
 
 int as_profile_gather(struct assay_experiment *experiment, int64_t run_id, size_t rows,
                       struct as_profile *profile, struct assay_error *err)
