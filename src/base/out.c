@@ -19,7 +19,7 @@
 /* 64 KiB: the capacity of a Linux pipe; larger gained nothing in writing listings. */
 #define BUFFER_B ((size_t)1 << 16)
 
-void as_out_init_fd(struct as_out *out, int fd, const char *name)
+static void init_large(struct as_out *out, const char *name)
 {
     out->buffer = as_malloc(BUFFER_B);
     out->cap = BUFFER_B;
@@ -28,10 +28,25 @@ void as_out_init_fd(struct as_out *out, int fd, const char *name)
         out->cap = sizeof out->spare;
     }
     out->n = 0;
-    out->fd = fd;
+    out->fd = -1;
     out->str = NULL;
+    out->call = NULL;
     out->name = name;
     out->failed = 0;
+}
+
+void as_out_init_fd(struct as_out *out, int fd, const char *name)
+{
+    init_large(out, name);
+    out->fd = fd;
+}
+
+void as_out_init_call(struct as_out *out, int (*call)(void *context, const char *p, size_t n),
+                      void *context, const char *name)
+{
+    init_large(out, name);
+    out->call = call;
+    out->context = context;
 }
 
 void as_out_init_str(struct as_out *out, struct as_str *str)
@@ -41,6 +56,7 @@ void as_out_init_str(struct as_out *out, struct as_str *str)
     out->n = 0;
     out->fd = -1;
     out->str = str;
+    out->call = NULL;
     out->name = "text";
     out->failed = 0;
 }
@@ -63,6 +79,10 @@ static void deliver(struct as_out *out, const char *p, size_t n)
         as_str_append(out->str, p, n);
         if (out->str->failed)
             out->failed = ENOMEM;
+        return;
+    }
+    if (out->call) {
+        out->failed = out->call(out->context, p, n);
         return;
     }
     while (n) {

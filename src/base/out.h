@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Buffered sink of bytes over a file descriptor or a growing string. Writers do not return errors:
- * the first failure sticks, later writes do nothing, and as_out_flush tells it at the end. Knows
- * nothing of formats; json.h, csv.h and table.h write through it. Not thread-safe.
+ * Buffered sink of bytes over a file descriptor, a growing string or a function. Writers do not
+ * return errors: the first failure sticks, later writes do nothing, and as_out_flush tells it at
+ * the end. Knows nothing of formats; json.h, csv.h and table.h write through it. Not thread-safe.
  */
 #ifndef AS_BASE_OUT_H
 #define AS_BASE_OUT_H
@@ -23,10 +23,12 @@ struct as_out {
     char *buffer; /* `spare`, or a heap block for descriptors */
     size_t n;     /* bytes waiting in the buffer */
     size_t cap;
-    int fd;             /* -1 when the sink is a string */
-    struct as_str *str; /* NULL when the sink is a descriptor */
-    const char *name;   /* borrowed; what an error message calls the sink */
-    int failed;         /* 0, or the errno of the first failure (ENOMEM for strings) */
+    int fd;                                              /* -1 when the sink is no descriptor */
+    struct as_str *str;                                  /* NULL when the sink is no string */
+    int (*call)(void *context, const char *p, size_t n); /* NULL when it is no function */
+    void *context;
+    const char *name; /* borrowed; what an error message calls the sink */
+    int failed;       /* 0, or the errno of the first failure (ENOMEM for strings) */
     char spare[AS_OUT_SPARE_B];
 };
 
@@ -39,6 +41,10 @@ void as_out_init_fd(struct as_out *out, int fd, const char *name);
 
 /* Appends to `str`, which must outlive the sink; it is complete only after as_out_flush. */
 void as_out_init_str(struct as_out *out, struct as_str *str);
+
+/* Hands bytes to `call`, which returns 0 or an errno; `name` as for descriptors. */
+void as_out_init_call(struct as_out *out, int (*call)(void *context, const char *p, size_t n),
+                      void *context, const char *name);
 
 /* Releases the buffer; bytes not flushed are lost. */
 void as_out_fini(struct as_out *out);
