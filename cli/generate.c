@@ -141,14 +141,31 @@ static void words(const char *choices)
         putchar(*choices == '|' ? ' ' : *choices);
 }
 
+/* "show/-o|show/--output|..." of the verbs it belongs to, any verb for common ones. */
+static void bash_value_pattern(const struct as_option *option)
+{
+    const char *separator = "    ";
+
+    for (int verb = -1; verb < AS_VERB_COUNT; verb++) {
+        const char *name = verb < 0 ? "*" : as_verbs[verb].name;
+
+        if (verb < 0 ? !as_option_is_common(option) : !as_option_of_verb(option, verb))
+            continue;
+        if (option->letter)
+            printf("%s%s/-%c|%s/--%s", separator, name, option->letter, name, option->name);
+        else
+            printf("%s%s/--%s", separator, name, option->name);
+        separator = "|";
+    }
+    putchar(')');
+}
+
 static void bash_value_case(const struct as_option *option)
 {
-    if (option->letter)
-        printf("    -%c|--%s)", option->letter, option->name);
-    else
-        printf("    --%s)", option->name);
+    bash_value_pattern(option);
     switch (option->kind) {
     case AS_KIND_CHOICE:
+    case AS_KIND_CHOICES:
         fputs(" COMPREPLY=($(compgen -W '", stdout);
         words(option->choices);
         fputs("' -- \"$cur\"));", stdout);
@@ -191,16 +208,16 @@ static void bash(void)
         "    if [[ $cur == '=' ]]; then cur=; fi\n"
         "    if [[ $prev == '=' ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
         "    if [[ ${COMP_WORDS[COMP_CWORD]} == '=' ]]; then prev=${COMP_WORDS[COMP_CWORD-1]}; fi\n"
-        "    case $prev in");
-    for (int i = 0; i < AS_OPTION_COUNT; i++)
-        if (as_options[i].argument)
-            bash_value_case(&as_options[i]);
-    puts("    esac\n"
-         "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
-         "        case ${COMP_WORDS[i]} in");
+        "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
+        "        case ${COMP_WORDS[i]} in");
     for (int i = 0; i < AS_VERB_COUNT; i++)
         printf("%s%s", i ? "|" : "            ", as_verbs[i].name);
-    puts(") verb=${COMP_WORDS[i]}; break ;;\n        esac\n    done\n    local words=");
+    puts(") verb=${COMP_WORDS[i]}; break ;;\n        esac\n    done\n    case $verb/$prev in");
+    for (int is_common = 0; is_common < 2; is_common++) /* those of a verb come first */
+        for (int i = 0; i < AS_OPTION_COUNT; i++)
+            if (as_options[i].argument && as_option_is_common(&as_options[i]) == is_common)
+                bash_value_case(&as_options[i]);
+    puts("    esac\n    local words=");
     fputs("    words+='", stdout);
     bash_option_words(-1);
     puts("'\n    case $verb in");
@@ -242,7 +259,7 @@ static void zsh_value(const struct as_option *option)
     putchar(':');
     zsh_text(option->argument);
     putchar(':');
-    if (option->kind == AS_KIND_CHOICE) {
+    if (option->kind == AS_KIND_CHOICE || option->kind == AS_KIND_CHOICES) {
         putchar('(');
         words(option->choices);
         putchar(')');
@@ -258,7 +275,7 @@ static void zsh_value(const struct as_option *option)
 static void zsh_spec(const struct as_option *option, bool short_form)
 {
     fputs("        '", stdout);
-    if (option->kind == AS_KIND_LIST)
+    if (option->kind == AS_KIND_LIST || option->kind == AS_KIND_CHOICES)
         putchar('*');
     if (short_form)
         printf("-%c[", option->letter);
@@ -281,6 +298,14 @@ static void zsh_specs(int verb)
             zsh_spec(option, true);
         zsh_spec(option, false);
     }
+}
+
+/* Common options of which the verb has its own. */
+static void zsh_hide(int verb)
+{
+    for (int i = 0; i < AS_OPTION_COUNT; i++)
+        if (as_option_is_common(&as_options[i]) && !as_option_common_to(&as_options[i], verb))
+            printf("        common=(\"${(@)common:#--%s=*}\")\n", as_options[i].name);
 }
 
 static void zsh(void)
@@ -306,7 +331,9 @@ static void zsh(void)
     for (int i = 0; i < AS_VERB_COUNT; i++) {
         printf("        %s) own=(\n", as_verbs[i].name);
         zsh_specs(i);
-        puts("        ) ;;");
+        puts("        )");
+        zsh_hide(i);
+        puts("        ;;");
     }
     puts("        esac\n"
          "        _arguments -s $common $own '*:file:_files' && ret=0 ;;\n"

@@ -70,7 +70,7 @@ static void options(struct as_str *out, int verb, unsigned width)
     }
     as_str_appendz(out, "\nCommon options:\n");
     for (int i = 0; i < AS_OPTION_COUNT; i++)
-        if (as_option_is_common(&as_options[i]))
+        if (as_option_common_to(&as_options[i], verb))
             option_entry(out, &as_options[i], width);
 }
 

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/str.h"
+#include "report/view_choices.h"
 
 #define MANY   UINT_MAX
 #define COMMON AS_SCOPE_COMMON
@@ -51,9 +52,20 @@ bool as_option_of_verb(const struct as_option *option, int verb)
     return !as_option_is_common(option) && verb >= 0 && (option->scope >> verb & 1);
 }
 
+bool as_option_common_to(const struct as_option *option, int verb)
+{
+    if (!as_option_is_common(option))
+        return false;
+    for (int i = 0; i < AS_OPTION_COUNT; i++)
+        if (as_option_of_verb(&as_options[i], verb) &&
+            strcmp(as_options[i].name, option->name) == 0)
+            return false;
+    return true;
+}
+
 static bool allowed(const struct as_option *option, int verb)
 {
-    return as_option_is_common(option) || as_option_of_verb(option, verb);
+    return as_option_common_to(option, verb) || as_option_of_verb(option, verb);
 }
 
 bool as_choice_next(const char **rest, const char **word, size_t *word_n)
@@ -156,7 +168,7 @@ static int refused_option(int c, const char *text, int verb, struct assay_error 
     return rc;
 }
 
-static int take_choice(int id, const char *value, uint64_t *index, struct assay_error *err)
+static int take_choice(int id, struct as_view value, uint64_t *index, struct assay_error *err)
 {
     const struct as_option *option = &as_options[id];
     const char *rest = option->choices, *word;
@@ -165,14 +177,27 @@ static int take_choice(int id, const char *value, uint64_t *index, struct assay_
     int rc;
 
     for (*index = 0; as_choice_next(&rest, &word, &n); ++*index)
-        if (strlen(value) == n && memcmp(word, value, n) == 0)
+        if (as_view_equal(value, (struct as_view){word, n}))
             return 0;
     for (rest = option->choices; as_choice_next(&rest, &word, &n);)
         as_str_appendf(&text, "%s%.*s", !text.n ? "" : *rest ? ", " : " or ", (int)n, word);
-    rc = as_error_set(err, ASSAY_ERR_USAGE, "--%s: '%s' is none of its choices; write %s",
-                      option->name, value, as_str_z(&text));
+    rc = as_error_set(err, ASSAY_ERR_USAGE, "--%s: '%.*s' is none of its choices; write %s",
+                      option->name, (int)value.n, value.p, as_str_z(&text));
     as_str_fini(&text);
     return rc;
+}
+
+/* "a,c": the bits of the first and the third choice. */
+static int take_choices(int id, const char *value, uint64_t *bits, struct assay_error *err)
+{
+    struct as_view rest = as_view_of(value), word;
+    uint64_t index;
+
+    while (as_view_split(&rest, ',', &word)) {
+        AS_TRY(take_choice(id, word, &index, err));
+        *bits |= UINT64_C(1) << index;
+    }
+    return 0;
 }
 
 static int take_number(int id, const char *value, uint64_t *number, struct assay_error *err)
@@ -195,7 +220,9 @@ static int take_option(struct as_arguments *out, int id, const char *value, stru
     out->value[id] = value;
     switch (as_options[id].kind) {
     case AS_KIND_CHOICE:
-        return take_choice(id, value, &out->number[id], err);
+        return take_choice(id, as_view_of(value), &out->number[id], err);
+    case AS_KIND_CHOICES:
+        return take_choices(id, value, &out->number[id], err);
     case AS_KIND_NUMBER:
         return take_number(id, value, &out->number[id], err);
     case AS_KIND_LIST:

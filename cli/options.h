@@ -29,6 +29,7 @@ enum as_option_id {
 enum as_option_kind {
     AS_KIND_FLAG,
     AS_KIND_CHOICE,
+    AS_KIND_CHOICES,
     AS_KIND_NUMBER,
     AS_KIND_TEXT,
     AS_KIND_FILE,
@@ -69,6 +70,9 @@ extern const size_t as_example_n;
 
 /* Whether an option belongs to `verb` itself (common options do not). */
 bool as_option_of_verb(const struct as_option *option, int verb);
+/* Whether it is a common one that `verb` (-1 = none) takes: not when it has its own of that name.
+ */
+bool as_option_common_to(const struct as_option *option, int verb);
 static inline bool as_option_is_common(const struct as_option *option)
 {
     return option->scope == AS_SCOPE_COMMON;
@@ -77,8 +81,9 @@ static inline bool as_option_is_common(const struct as_option *option)
 /* Everything borrowed from argv. */
 struct as_arguments {
     int verb; /* as_verb_id, or -1 when none was given (--help, --version) */
-    const char *value[AS_OPTION_COUNT];         /* last value, "" for flags; NULL = not given */
-    uint64_t number[AS_OPTION_COUNT];           /* NUMBER: the value; CHOICE: its index; else 0 */
+    const char *value[AS_OPTION_COUNT]; /* last value, "" for flags; NULL = not given */
+    uint64_t
+        number[AS_OPTION_COUNT]; /* NUMBER: the value; CHOICE: its index; CHOICES: a bit each */
     AS_VEC(const char *) list[AS_OPTION_COUNT]; /* LIST: all values in order */
     char **positional;
     size_t positional_n;

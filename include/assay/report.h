@@ -50,6 +50,49 @@ int assay_report_profile(struct assay_experiment *experiment, int64_t run_id,
 int assay_report_profile_json(struct assay_experiment *experiment, int64_t run_id, size_t rows,
                               struct as_out *out, struct assay_error *err);
 
+/* ---- The report --------------------------------------------------------------------------- */
+
+/* Raised when a key of the report data changes its meaning or goes away (doc/report-data.md). */
+#define ASSAY_REPORT_DATA_SCHEMA 1
+
+struct assay_report_data_options {
+    const char *made_utc; /* when the document was made; NULL = now */
+};
+
+/*
+ * Writes all that a report of one run shows (0 = the last) as one JSON document. It streams: no
+ * more than one view is held in memory at a time. `options` may be NULL. Errors: NOT_FOUND (no such
+ * run, or none at all), NOMEM, those of reading.
+ */
+int assay_report_data(struct assay_experiment *experiment, int64_t run_id,
+                      const struct assay_report_data_options *options, struct as_out *out,
+                      struct assay_error *err);
+
+/* X(NAME, word, file inside the experiment): what a report is written as. */
+#define ASSAY_REPORT_LIST(X)                                                                       \
+    X(HTML, "html", "report.html") /* one page that needs nothing else */                          \
+    X(XLSX, "xlsx", "report.xlsx") /* a workbook with one sheet a view */                          \
+    X(TEXT, "text", "report.txt")  /* the summary */                                               \
+    X(JSON, "json", "report.json") /* the report data */                                           \
+    X(CSV, "csv", "report-csv")    /* a directory with one file a view */
+
+enum assay_report_format {
+#define ASSAY_REPORT_ENUM(name, word, file) ASSAY_REPORT_##name,
+    ASSAY_REPORT_LIST(ASSAY_REPORT_ENUM)
+#undef ASSAY_REPORT_ENUM
+};
+
+/*
+ * Writes the report of a run (0 = the last) to `path`: whole or not at all, by a file beside it
+ * that is renamed; files of CSV one by one. What is there is replaced. `options` may be NULL.
+ * Errors: NOT_FOUND, PERMISSION and IO (where `path` stands cannot be written, a full disk),
+ * UNSUPPORTED, NOMEM, those of reading.
+ */
+int assay_report_write(struct assay_experiment *experiment, int64_t run_id,
+                       enum assay_report_format format,
+                       const struct assay_report_data_options *options, const char *path,
+                       struct assay_error *err);
+
 /* ---- Exports ------------------------------------------------------------------------------ */
 
 /* X(NAME, word): files that other programs read (doc/export.md). */

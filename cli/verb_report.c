@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `assay report EXP`: the report of a run as files. What is written is made by the report; here is
+ * only where it goes.
+ */
+#include <string.h>
+#include <sys/stat.h>
+
+#include <assay/report.h>
+
+#include "base/error.h"
+#include "cli.h"
+
+/* X(NAME, word, file): names in the order of --format. */
+static const char *const file_name[] = {
+#define REPORT_FILE(name, word, file) [ASSAY_REPORT_##name] = (file),
+    ASSAY_REPORT_LIST(REPORT_FILE)
+#undef REPORT_FILE
+};
+#define FORMAT_N (sizeof file_name / sizeof *file_name)
+
+static bool is_directory(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static unsigned count_bits(uint64_t bits)
+{
+    return (unsigned)__builtin_popcountll(bits);
+}
+
+/* A directory that is there takes files under their names; else PATH is the one file. */
+static int check_output(const char *path, uint64_t formats, struct assay_error *err)
+{
+    if (path && count_bits(formats) > 1 && !is_directory(path))
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--output: several formats need a directory, and %s is none; make it "
+                            "first",
+                            path);
+    return 0;
+}
+
+static int write_one(struct as_cli *cli, struct assay_experiment *experiment,
+                     enum assay_report_format format, struct assay_error *err)
+{
+    const char *output = cli->args.value[AS_OPTION_REPORT];
+    struct as_str path = {0};
+    int rc;
+
+    if (!output || is_directory(output))
+        as_str_appendf(&path, "%s/%s", output ? output : assay_experiment_path(experiment),
+                       file_name[format]);
+    else
+        as_str_appendz(&path, output);
+    rc = path.failed ? as_error_nomem(err, "the report")
+                     : assay_report_write(experiment, (int64_t)cli->args.number[AS_OPTION_RUN],
+                                          format, NULL, as_str_z(&path), err);
+    if (rc == 0)
+        as_cli_print(cli, "%s\n", as_str_z(&path));
+    as_str_fini(&path);
+    return rc;
+}
+
+int as_verb_report(struct as_cli *cli, struct assay_error *err)
+{
+    const uint64_t given = cli->args.number[AS_OPTION_FORMATS];
+    const uint64_t formats = given ? given : 1u << ASSAY_REPORT_HTML;
+    struct assay_experiment *experiment = NULL;
+    int rc = 0;
+
+    AS_TRY(check_output(cli->args.value[AS_OPTION_REPORT], formats, err));
+    AS_TRY(assay_experiment_read(cli->args.positional[0], &experiment, err));
+    for (size_t i = 0; rc == 0 && i < FORMAT_N; i++)
+        if (formats >> i & 1)
+            rc = write_one(cli, experiment, (enum assay_report_format)i, err);
+    assay_experiment_close(&experiment, rc == 0 ? err : NULL);
+    return rc;
+}

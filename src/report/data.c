@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The report data: one JSON document of all that a report shows (doc/report-data.md). It streams;
+ * no more than one view is held in memory at a time.
+ */
+#include "report/data.h"
+
+#include <string.h>
+#include <time.h>
+
+#include <assay/version.h>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "report/profile.h"
+
+#define TITLE_COLUMNS 80
+
+/* ---- Rows as objects ---------------------------------------------------------------------- */
+
+static void write_cell(struct as_json *json, struct assay_rows *rows, int i)
+{
+    switch (assay_rows_kind(rows, i)) {
+    case ASSAY_CELL_NULL:
+    case ASSAY_CELL_BLOB:
+        as_json_null(json);
+        break;
+    case ASSAY_CELL_INTEGER:
+        as_json_i64(json, assay_rows_integer(rows, i));
+        break;
+    case ASSAY_CELL_REAL:
+        as_json_double(json, assay_rows_real(rows, i));
+        break;
+    case ASSAY_CELL_TEXT:
+        as_json_string(json, assay_rows_text(rows, i));
+        break;
+    }
+}
+
+/* Five columns from `i` on. */
+static void write_quantity(struct as_json *json, struct assay_rows *rows, int i)
+{
+    static const char *const key[] = {"value", "low", "high", "n", "origin"};
+
+    if (assay_rows_kind(rows, i) == ASSAY_CELL_NULL) {
+        as_json_null(json);
+        return;
+    }
+    as_json_object_begin(json);
+    for (int k = 0; k < 5; k++) {
+        as_json_key(json, key[k]);
+        write_cell(json, rows, i + k);
+    }
+    as_json_object_end(json);
+}
+
+void as_data_row(struct as_json *json, struct assay_rows *rows)
+{
+    const int n = assay_rows_column_n(rows);
+
+    for (int i = 0; i < n; i++) {
+        const char *name = assay_rows_column(rows, i);
+        const char *dot = strchr(name, '.');
+        char key[64];
+
+        if (!dot || (size_t)(dot - name) >= sizeof key) {
+            as_json_key(json, name);
+            write_cell(json, rows, i);
+            continue;
+        }
+        memcpy(key, name, (size_t)(dot - name));
+        key[dot - name] = '\0';
+        as_json_key(json, key);
+        write_quantity(json, rows, i);
+        i += 4;
+    }
+}
+
+int as_data_rows(struct as_document *document, const char *key, const char *sql, bool is_one,
+                 struct assay_error *err)
+{
+    struct as_json *json = &document->json;
+    struct assay_rows *rows;
+    int more;
+
+    AS_TRY(assay_rows_open(document->experiment, sql, &rows, err));
+    assay_rows_bind_integer(rows, 1, document->run_id);
+    as_json_key(json, key);
+    if (!is_one)
+        as_json_array_begin(json);
+    while ((more = assay_rows_next(rows, err)) > 0 && !json->out->failed) {
+        as_json_object_begin(json);
+        as_data_row(json, rows);
+        as_json_object_end(json);
+    }
+    if (!is_one)
+        as_json_array_end(json);
+    assay_rows_close(&rows);
+    return more < 0 ? more : 0;
+}
+
+/* ---- Head --------------------------------------------------------------------------------- */
+
+/* The first columns of a text, with an ellipsis where it goes on. */
+static void shortened(struct as_str *to, const char *text, size_t columns)
+{
+    const size_t n = strlen(text);
+    size_t at = 0, width = 0;
+
+    while (at < n) {
+        uint32_t c;
+        const int step = as_utf8_next(text + at, n - at, &c);
+
+        width += as_utf8_columns(c);
+        if (width >= columns && at + (size_t)(step < 0 ? -step : step) < n)
+            break;
+        as_str_append(to, text + at, (size_t)(step < 0 ? -step : step));
+        at += (size_t)(step < 0 ? -step : step);
+    }
+    if (at < n)
+        as_str_appendz(to, "\xe2\x80\xa6");
+}
+
+int as_report_title(struct assay_experiment *experiment, int64_t run_id, struct as_str *title,
+                    struct assay_error *err)
+{
+    struct assay_rows *rows;
+    int more;
+
+    AS_TRY(assay_rows_open(experiment, "SELECT command FROM run WHERE run_id = ?1", &rows, err));
+    assay_rows_bind_integer(rows, 1, run_id);
+    more = assay_rows_next(rows, err);
+    if (more > 0)
+        shortened(title, assay_rows_text(rows, 0), TITLE_COLUMNS);
+    assay_rows_close(&rows);
+    if (more >= 0 && title->failed)
+        return as_error_nomem(err, "the title");
+    return more < 0 ? more : 0;
+}
+
+static void made_now(char text[static 32])
+{
+    const time_t now = time(NULL);
+    struct tm tm;
+
+    gmtime_r(&now, &tm);
+    strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &tm);
+}
+
+/* "a.assay" of "/x/a.assay/". */
+static void write_name(struct as_json *json, const char *path)
+{
+    struct as_view name = as_view_of(path);
+    size_t from;
+
+    while (name.n > 1 && name.p[name.n - 1] == '/')
+        name.n--;
+    for (from = name.n; from && name.p[from - 1] != '/'; from--)
+        ;
+    as_json_key_view(json, "experiment", (struct as_view){name.p + from, name.n - from});
+}
+
+static int write_head(struct as_document *document, const struct assay_report_data_options *options,
+                      struct assay_error *err)
+{
+    struct as_json *json = &document->json;
+    struct as_str title = {0};
+    char now[32];
+    const int rc = as_report_title(document->experiment, document->run_id, &title, err);
+
+    made_now(now);
+    as_json_key_u64(json, "schema", ASSAY_REPORT_DATA_SCHEMA);
+    as_json_key_string(json, "assay", ASSAY_VERSION);
+    as_json_key_string(json, "made_utc", options && options->made_utc ? options->made_utc : now);
+    write_name(json, assay_experiment_path(document->experiment));
+    as_json_key_string(json, "title", as_str_z(&title));
+    as_json_key_i64(json, "run_id", document->run_id);
+    as_str_fini(&title);
+    return rc;
+}
+
+static int write_parts(struct as_document *document,
+                       const struct assay_report_data_options *options, struct assay_error *err)
+{
+    AS_TRY(write_head(document, options, err));
+    AS_TRY(as_data_facts(document, err));
+    AS_TRY(as_data_views(document, err));
+    AS_TRY(as_data_calltree(document, err));
+    AS_TRY(as_data_code(document, err));
+    return as_data_modes(document, err);
+}
+
+int assay_report_data(struct assay_experiment *experiment, int64_t run_id,
+                      const struct assay_report_data_options *options, struct as_out *out,
+                      struct assay_error *err)
+{
+    struct as_document document = {.experiment = experiment};
+    int64_t run_n;
+    int rc;
+
+    AS_TRY(as_report_run(experiment, run_id, &document.run_id, &run_n, err));
+    as_json_init(&document.json, out, 0);
+    as_json_object_begin(&document.json);
+    rc = write_parts(&document, options, err);
+    if (rc == 0) {
+        as_json_object_end(&document.json);
+        as_json_finish(&document.json);
+    }
+    return rc;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The parts of the report data (doc/report-data.md), one file each. Each writes one or more keys of
+ * the document with their values.
+ */
+#ifndef AS_REPORT_DATA_H
+#define AS_REPORT_DATA_H
+
+#include <assay/report.h>
+
+#include "base/json.h"
+#include "report/grid.h"
+
+struct as_document {
+    struct assay_experiment *experiment;
+    int64_t run_id;
+    struct as_json json;
+};
+
+/* environment, overheads, metrics, what_ifs, checks, findings, flags: rows of one statement each.
+ * All parts give 0 or the first failure of reading. */
+int as_data_facts(struct as_document *document, struct assay_error *err);
+/* views */
+int as_data_views(struct as_document *document, struct assay_error *err);
+/* calltree */
+int as_data_calltree(struct as_document *document, struct assay_error *err);
+/* sources, code */
+int as_data_code(struct as_document *document, struct assay_error *err);
+/* sections, and the results of several runs: scalability, stability, comparison */
+int as_data_modes(struct as_document *document, struct assay_error *err);
+
+/*
+ * The rows of `sql` (?1 = the run) as objects of the array `key`, members named as its columns, or,
+ * when there is to be one row, as one object. Five columns "X.value", "X.low", "X.high", "X.n" and
+ * "X.origin" make a quantity X, null where its value is.
+ */
+int as_data_rows(struct as_document *document, const char *key, const char *sql, bool is_one,
+                 struct assay_error *err);
+/* The members of the current row. */
+void as_data_row(struct as_json *json, struct assay_rows *rows);
+
+/* The command of a run, shortened. Errors: NOMEM, those of reading. */
+int as_report_title(struct assay_experiment *experiment, int64_t run_id, struct as_str *title,
+                    struct assay_error *err);
+
+/* Texts as "dict" and "i", numbers as an array. */
+void as_data_texts(struct as_json *json, const struct as_grid_column *column, size_t row_n);
+void as_data_numbers(struct as_json *json, const struct as_grid_column *column, size_t row_n);
+
+#endif

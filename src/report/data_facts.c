@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The parts of the report data that are rows of one statement: what the run was, metrics, checks,
+ * findings and what lessens trust; and the what-ifs with their curves.
+ */
+#include "report/data.h"
+
+#include "base/error.h"
+
+static const char run_sql[] = "SELECT * FROM v_runs WHERE run_id = ?1";
+
+static const char environment_sql[] =
+    "SELECT name, value FROM run_environment WHERE run_id = ?1 ORDER BY name";
+
+static const char overheads_sql[] =
+    "SELECT part, cpu_ns / 1e9 AS cpu_s, wall_ns / 1e9 AS wall_s, origin FROM overhead"
+    " WHERE run_id = ?1 ORDER BY overhead_id";
+
+/*
+ * Values of the run as an object. One of the run itself comes before one that holds in all: with
+ * max(), the other columns are those of its row.
+ */
+static const char metrics_sql[] =
+    "SELECT m.name, ifnull(m.title, m.name) AS title, ifnull(m.topic, 'other') AS \"group\","
+    " m.unit, v.value AS \"quantity.value\", v.low, v.high, v.n, v.origin,"
+    " m.better,"
+    " CASE WHEN m.good IS NULL OR m.better = 'neither' THEN 'none'"
+    "  WHEN m.better = 'higher' AND v.value >= m.good"
+    "   OR m.better = 'lower' AND v.value <= m.good THEN 'good'"
+    "  WHEN m.better = 'higher' AND v.value >= m.fair"
+    "   OR m.better = 'lower' AND v.value <= m.fair THEN 'fair'"
+    "  ELSE 'poor' END AS rating,"
+    " m.good, m.fair, m.meaning, m.formula"
+    " FROM (SELECT *, max(run_id) FROM value WHERE object_kind = 1 AND object_id = ?1"
+    "  AND run_id IN (0, ?1) GROUP BY metric_id) v JOIN metric m USING (metric_id)"
+    " ORDER BY m.topic IS NULL, CASE m.topic WHEN 'time' THEN 1 WHEN 'parallel' THEN 2"
+    "  WHEN 'code' THEN 3 ELSE 4 END, m.topic, m.position, m.name";
+
+static const char checks_sql[] = "SELECT name, title, score, weight, state, text, advice"
+                                 " FROM v_checks WHERE run_id = ?1 ORDER BY position, name";
+
+static const char findings_sql[] =
+    "SELECT row_number() OVER (ORDER BY gain_s IS NULL, gain_s DESC, time_s IS NULL, time_s DESC,"
+    "  CASE level WHEN 'gain' THEN 1 WHEN 'potential' THEN 2 WHEN 'hint' THEN 3 ELSE 4 END,"
+    "  finding_id) AS rank,"
+    " level, topic, object_kind AS object, object_id AS id, text, workaround,"
+    " gain_s AS \"gain_s.value\", gain_low_s, gain_high_s, ifnull(gain_n, 0), gain_origin, time_s"
+    " FROM v_findings WHERE ifnull(run_id, 0) IN (0, ?1) ORDER BY rank";
+
+static const char flags_sql[] =
+    "SELECT object_kind AS object, object_id AS id, name, n, text FROM v_flags"
+    " WHERE ifnull(run_id, 0) IN (0, ?1) ORDER BY n DESC, flag_id";
+
+/* ---- What-ifs ----------------------------------------------------------------------------- */
+
+static const char what_ifs_sql[] =
+    "SELECT name, title, meaning, object_kind AS object,"
+    " speedup AS \"speedup.value\", speedup_low, speedup_high, n, origin,"
+    " gain_s AS \"gain_s.value\", gain_low_s, gain_high_s, n, origin, to_80_n"
+    " FROM v_what_ifs WHERE run_id = ?1 ORDER BY position, name";
+
+static const char *const object_sql[][2] = {
+    {"id", "SELECT object_id FROM v_what_if_objects WHERE run_id = ?1 AND name = ?2"
+           " ORDER BY position"},
+    {"each_s", "SELECT gain_s FROM v_what_if_objects WHERE run_id = ?1 AND name = ?2"
+               " ORDER BY position"},
+    {"cumulative", "SELECT speedup FROM v_what_if_objects WHERE run_id = ?1 AND name = ?2"
+                   " ORDER BY position"},
+};
+
+/* One member of all objects of a what-if, as an array. */
+static int write_list(struct as_document *document, const char *const what[2], const char *name,
+                      struct assay_error *err)
+{
+    struct assay_rows *rows;
+    int more;
+
+    AS_TRY(assay_rows_open(document->experiment, what[1], &rows, err));
+    assay_rows_bind_integer(rows, 1, document->run_id);
+    assay_rows_bind_text(rows, 2, name);
+    as_json_key(&document->json, what[0]);
+    as_json_array_begin(&document->json);
+    while ((more = assay_rows_next(rows, err)) > 0) {
+        if (assay_rows_kind(rows, 0) == ASSAY_CELL_INTEGER)
+            as_json_i64(&document->json, assay_rows_integer(rows, 0));
+        else
+            as_json_double(&document->json, assay_rows_real(rows, 0));
+    }
+    as_json_array_end(&document->json);
+    assay_rows_close(&rows);
+    return more < 0 ? more : 0;
+}
+
+static int write_what_if(struct as_document *document, struct assay_rows *rows,
+                         struct assay_error *err)
+{
+    as_json_object_begin(&document->json);
+    as_data_row(&document->json, rows);
+    for (size_t i = 0; i < sizeof object_sql / sizeof *object_sql; i++)
+        AS_TRY(write_list(document, object_sql[i], assay_rows_text(rows, 0), err));
+    as_json_object_end(&document->json);
+    return 0;
+}
+
+static int write_what_ifs(struct as_document *document, struct assay_error *err)
+{
+    struct assay_rows *rows;
+    int more, rc = 0;
+
+    AS_TRY(assay_rows_open(document->experiment, what_ifs_sql, &rows, err));
+    assay_rows_bind_integer(rows, 1, document->run_id);
+    as_json_key(&document->json, "what_ifs");
+    as_json_array_begin(&document->json);
+    while (rc == 0 && (more = assay_rows_next(rows, err)) != 0)
+        rc = more < 0 ? more : write_what_if(document, rows, err);
+    if (rc == 0)
+        as_json_array_end(&document->json);
+    assay_rows_close(&rows);
+    return rc;
+}
+
+int as_data_facts(struct as_document *document, struct assay_error *err)
+{
+    AS_TRY(as_data_rows(document, "run", run_sql, true, err));
+    AS_TRY(as_data_rows(document, "environment", environment_sql, false, err));
+    AS_TRY(as_data_rows(document, "overheads", overheads_sql, false, err));
+    AS_TRY(as_data_rows(document, "metrics", metrics_sql, false, err));
+    AS_TRY(write_what_ifs(document, err));
+    AS_TRY(as_data_rows(document, "checks", checks_sql, false, err));
+    AS_TRY(as_data_rows(document, "findings", findings_sql, false, err));
+    return as_data_rows(document, "flags", flags_sql, false, err);
+}

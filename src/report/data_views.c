@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The views of the report data: what each column says, then all its cells, column by column. */
+#include "report/data.h"
+
+#include "base/error.h"
+
+/* ---- Cells -------------------------------------------------------------------------------- */
+
+void as_data_texts(struct as_json *json, const struct as_grid_column *column, size_t row_n)
+{
+    as_json_object_begin(json);
+    as_json_key(json, "dict");
+    as_json_array_begin(json);
+    as_vec_foreach (&column->word, it)
+        as_json_string(json, *it);
+    as_json_array_end(json);
+    as_json_key(json, "i");
+    as_json_array_begin(json);
+    for (size_t i = 0; i < row_n; i++) {
+        const uint32_t word = column->text.at[i];
+
+        as_json_i64(json, word == AS_GRID_NO_TEXT ? -1 : (int64_t)word);
+    }
+    as_json_array_end(json);
+    as_json_object_end(json);
+}
+
+void as_data_numbers(struct as_json *json, const struct as_grid_column *column, size_t row_n)
+{
+    as_json_array_begin(json);
+    for (size_t i = 0; i < row_n; i++) {
+        if (column->real.n)
+            as_json_double(json, column->real.at[i]);
+        else if (column->whole.at[i] == AS_GRID_NO_INTEGER)
+            as_json_null(json);
+        else
+            as_json_i64(json, column->whole.at[i]);
+    }
+    as_json_array_end(json);
+}
+
+static void write_cells(struct as_json *json, const struct as_grid_column *column, size_t row_n)
+{
+    as_json_key(json, column->is.name);
+    if (as_column_kind_is_text(column->is.kind)) {
+        as_data_texts(json, column, row_n);
+        return;
+    }
+    as_json_object_begin(json);
+    as_json_key(json, "v");
+    as_data_numbers(json, column, row_n);
+    as_json_object_end(json);
+}
+
+/* ---- Columns ------------------------------------------------------------------------------ */
+
+static void write_column(struct as_json *json, const struct as_grid_column *column)
+{
+    const struct as_report_column *is = &column->is;
+
+    as_json_object_begin(json);
+    as_json_key_string(json, "name", is->name);
+    as_json_key_string(json, "title", is->title);
+    as_json_key_string(json, "group", is->group);
+    as_json_key_string(json, "unit", is->unit);
+    as_json_key_string(json, "kind", as_column_kind_word(is->kind));
+    as_json_key_i64(json, "digits", is->digits);
+    as_json_key_string(json, "meaning", is->meaning);
+    as_json_key_bool(json, "shown", is->shown && column->known);
+    as_json_key_string(json, "better", is->better);
+    as_json_key_string(json, "low", is->low);
+    as_json_key_string(json, "high", is->high);
+    as_json_key_string(json, "doubt", is->doubt);
+    as_json_key_bool(json, "bar", is->bar || is->kind == AS_COLUMN_SHARE);
+    as_json_key_string(json, "origin", is->origin);
+    as_json_key_string(json, "of", column->of);
+    as_json_object_end(json);
+}
+
+/* "module category" as an array. */
+static void write_words(struct as_json *json, const char *key, const char *words)
+{
+    struct as_view rest = as_view_of(words), word;
+
+    as_json_key(json, key);
+    as_json_array_begin(json);
+    while (words && as_view_split(&rest, ' ', &word))
+        as_json_view(json, word);
+    as_json_array_end(json);
+}
+
+static void write_view(struct as_json *json, const struct as_grid *grid)
+{
+    const struct as_report_view *view = grid->view;
+
+    as_json_object_begin(json);
+    as_json_key_string(json, "name", view->name);
+    as_json_key_string(json, "title", view->title);
+    as_json_key_string(json, "meaning", view->meaning);
+    as_json_key_string(json, "object", view->object);
+    as_json_key_string(json, "key", view->key);
+    as_json_key_string(json, "parent", view->parent);
+    write_words(json, "group_by", view->group_by);
+    as_json_key_string(json, "sort", view->sort);
+    as_json_key_u64(json, "row_n", grid->row_n);
+    as_json_key(json, "columns");
+    as_json_array_begin(json);
+    as_vec_foreach (&grid->column, it)
+        write_column(json, *it);
+    as_json_array_end(json);
+    as_json_key(json, "data");
+    as_json_object_begin(json);
+    as_vec_foreach (&grid->column, it)
+        write_cells(json, *it, grid->row_n);
+    as_json_object_end(json);
+    as_json_object_end(json);
+}
+
+int as_data_views(struct as_document *document, struct assay_error *err)
+{
+    as_json_key(&document->json, "views");
+    as_json_array_begin(&document->json);
+    for (size_t i = 0; i < as_report_view_n; i++) {
+        struct as_grid grid;
+        int rc;
+
+        if (as_report_views[i].only_show)
+            continue;
+        rc = as_grid_load(&grid, document->experiment, document->run_id, &as_report_views[i], err);
+        if (rc == 0 && grid.row_n)
+            write_view(&document->json, &grid);
+        as_grid_fini(&grid);
+        AS_TRY(rc);
+    }
+    as_json_array_end(&document->json);
+    return 0;
+}

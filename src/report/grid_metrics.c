@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Metrics as columns. A metric that has values for objects of the view's kind, in the run or in all
+ * runs, gives up to five columns: the value, its interval, what is behind it and where it comes
+ * from; the last four only where they say something. A value of the run comes before one of all.
+ */
+#include "report/grid.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+
+/* A metric and its columns in the grid. */
+struct metric {
+    int64_t id;
+    const char *name, *title, *topic, *unit, *better, *meaning;
+    const char *origin;              /* of all values, or NULL */
+    bool bounded, counted, integral; /* some value is; all are */
+    struct as_grid_column *value, *low, *high, *n, *from;
+};
+
+struct metrics {
+    struct as_grid *grid;
+    struct as_map_u64 row; /* of an id */
+    int64_t object_kind;
+    AS_VEC(struct metric) all;
+};
+
+static const char *copied(struct as_grid *grid, const char *text)
+{
+    return text ? as_arena_strndup(&grid->arena, text, strlen(text)) : NULL;
+}
+
+/* "flow_paths" as a heading: "Flow paths". */
+static const char *heading(struct as_grid *grid, const char *name)
+{
+    char *text = as_arena_strndup(&grid->arena, name, strlen(name));
+
+    for (char *p = text; p && *p; p++)
+        *p = *p == '_' ? ' ' : *p;
+    if (text)
+        text[0] = (char)toupper((unsigned char)text[0]);
+    return text;
+}
+
+static const char metrics_sql[] =
+    "SELECT m.metric_id, m.name, m.title, ifnull(m.topic, 'other'), m.unit, m.better, m.meaning,"
+    " CASE WHEN min(v.origin) = max(v.origin) THEN min(v.origin) END,"
+    " max((v.low < v.value AND v.low > -9e999) OR (v.high > v.value AND v.high < 9e999)),"
+    " max(v.n > 0),"
+    " min(v.value = round(v.value) AND abs(v.value) < 1e15 AND v.origin = 'exact'), v.object_kind"
+    " FROM value v JOIN metric m USING (metric_id) JOIN object_kind k USING (object_kind)"
+    " WHERE k.name = ?1 AND v.run_id IN (0, ?2) GROUP BY m.metric_id"
+    " ORDER BY m.topic IS NULL, m.topic, m.position, m.name";
+
+static int take_metric(struct metrics *in, struct assay_rows *rows)
+{
+    struct as_grid *grid = in->grid;
+    struct metric it = {
+        .id = assay_rows_integer(rows, 0),
+        .name = copied(grid, assay_rows_text(rows, 1)),
+        .title = copied(grid, assay_rows_text(rows, 2)),
+        .topic = copied(grid, assay_rows_text(rows, 3)),
+        .unit = copied(grid, assay_rows_text(rows, 4)),
+        .better = copied(grid, assay_rows_text(rows, 5)),
+        .meaning = copied(grid, assay_rows_text(rows, 6)),
+        .origin = copied(grid, assay_rows_text(rows, 7)),
+        .bounded = assay_rows_integer(rows, 8) != 0,
+        .counted = assay_rows_integer(rows, 9) != 0,
+        .integral = assay_rows_integer(rows, 10) != 0,
+    };
+
+    in->object_kind = assay_rows_integer(rows, 11);
+    if (it.name && !it.title)
+        it.title = heading(grid, it.name);
+    if (!it.name || !it.title || !it.topic || !it.unit || !it.meaning)
+        return ASSAY_ERR_NOMEM;
+    return as_vec_push(&in->all, it);
+}
+
+static int find_metrics(struct metrics *in, struct assay_experiment *experiment, int64_t run_id,
+                        struct assay_error *err)
+{
+    struct assay_rows *rows;
+    int more;
+
+    AS_TRY(assay_rows_open(experiment, metrics_sql, &rows, err));
+    assay_rows_bind_text(rows, 1, in->grid->view->object);
+    assay_rows_bind_integer(rows, 2, run_id);
+    while ((more = assay_rows_next(rows, err)) > 0 && take_metric(in, rows) == 0)
+        ;
+    if (more > 0)
+        more = as_error_nomem(err, "the metrics");
+    assay_rows_close(&rows);
+    return more;
+}
+
+/* ---- Their columns ------------------------------------------------------------------------ */
+
+static enum as_column_kind kind_of(const struct metric *metric)
+{
+    if (strcmp(metric->unit, "%") == 0)
+        return AS_COLUMN_SHARE;
+    return metric->integral ? AS_COLUMN_INTEGER : AS_COLUMN_NUMBER;
+}
+
+static int digits_of(const struct metric *metric, enum as_column_kind kind)
+{
+    if (kind == AS_COLUMN_SHARE)
+        return 1;
+    if (kind == AS_COLUMN_INTEGER)
+        return 0;
+    return strcmp(metric->unit, "s") == 0 ? 3 : 2;
+}
+
+/* What the view says of a metric, completed with what the metric says of itself. */
+static struct as_report_column complete(const struct metric *metric,
+                                        const struct as_report_column *declared)
+{
+    struct as_report_column is = {.digits = -1};
+
+    if (declared)
+        is = *declared;
+    is.name = metric->name;
+    is.title = is.title ? is.title : metric->title;
+    is.group = is.group ? is.group : metric->topic;
+    is.unit = metric->unit;
+    is.meaning = metric->meaning;
+    is.origin = metric->origin;
+    is.better = strcmp(metric->better, "neither") == 0 ? NULL : metric->better;
+    if (is.kind == AS_COLUMN_UNKNOWN)
+        is.kind = kind_of(metric);
+    if (is.digits < 0)
+        is.digits = digits_of(metric, is.kind);
+    return is;
+}
+
+/* A column that says more of `of`: "flow_paths_low", "Flow paths, low". */
+static int add_side(struct as_grid *grid, struct as_grid_column *of, const char *what,
+                    enum as_column_kind kind, const char *meaning, struct as_grid_column **out)
+{
+    char name[512], title[512];
+
+    snprintf(name, sizeof name, "%s_%s", of->is.name, what);
+    snprintf(title, sizeof title, "%s, %s", of->is.title, what);
+    const struct as_report_column is = {
+        .name = copied(grid, name),
+        .title = copied(grid, title),
+        .group = of->is.group,
+        .unit = kind == AS_COLUMN_NUMBER    ? of->is.unit
+                : kind == AS_COLUMN_INTEGER ? "events"
+                                            : NULL,
+        .meaning = meaning,
+        .kind = kind,
+        .digits = kind == AS_COLUMN_NUMBER ? of->is.digits : 0,
+    };
+    *out = is.name && is.title ? as_grid_add(grid, &is) : NULL;
+    if (!*out)
+        return ASSAY_ERR_NOMEM;
+    (*out)->of = of->is.name;
+    return as_grid_blank(grid, *out);
+}
+
+static int add_columns(struct metrics *in, struct metric *metric,
+                       const struct as_report_column *declared)
+{
+    struct as_grid *grid = in->grid;
+    const struct as_report_column is = complete(metric, declared);
+
+    metric->value = as_grid_add(grid, &is);
+    if (!metric->value)
+        return ASSAY_ERR_NOMEM;
+    AS_TRY(as_grid_blank(grid, metric->value));
+    if (metric->bounded) {
+        AS_TRY(add_side(grid, metric->value, "low", AS_COLUMN_NUMBER,
+                        "Lower end of its 95 % interval.", &metric->low));
+        AS_TRY(add_side(grid, metric->value, "high", AS_COLUMN_NUMBER,
+                        "Upper end of its 95 % interval.", &metric->high));
+        metric->value->is.low = metric->low->is.name;
+        metric->value->is.high = metric->high->is.name;
+    }
+    if (metric->counted)
+        AS_TRY(add_side(grid, metric->value, "n", AS_COLUMN_INTEGER,
+                        "Samples, repetitions or events behind it.", &metric->n));
+    if (!metric->origin)
+        AS_TRY(add_side(grid, metric->value, "origin", AS_COLUMN_TEXT,
+                        "Where it comes from: measured, exact, derived, modelled or simulated.",
+                        &metric->from));
+    return 0;
+}
+
+/* Moves the columns from `from` on behind all whose position is not greater. */
+static void move_columns(struct as_grid *grid, size_t from)
+{
+    for (size_t i = from; i < grid->column.n; i++) {
+        struct as_grid_column *moved = grid->column.at[i];
+        size_t to = i;
+
+        for (; to && grid->column.at[to - 1]->position > moved->position; to--)
+            grid->column.at[to] = grid->column.at[to - 1];
+        grid->column.at[to] = moved;
+    }
+}
+
+static int add_at(struct metrics *in, struct metric *metric,
+                  const struct as_report_column *declared, size_t position)
+{
+    struct as_grid *grid = in->grid;
+    const size_t from = grid->column.n;
+
+    AS_TRY(add_columns(in, metric, declared));
+    for (size_t i = from; i < grid->column.n; i++)
+        grid->column.at[i]->position = position;
+    move_columns(grid, from);
+    return 0;
+}
+
+/* Declared ones where the view has them, all others at the end. */
+static int add_all(struct metrics *in)
+{
+    const struct as_report_view *view = in->grid->view;
+
+    for (size_t i = 0; i < view->column_n; i++)
+        as_vec_foreach (&in->all, it)
+            if (view->column[i].metric && strcmp(view->column[i].name, it->name) == 0)
+                AS_TRY(add_at(in, it, &view->column[i], i));
+    as_vec_foreach (&in->all, it)
+        if (!it->value)
+            AS_TRY(add_at(in, it, NULL, view->column_n));
+    return 0;
+}
+
+/* ---- Their values ------------------------------------------------------------------------- */
+
+static void set_number(struct as_grid_column *column, size_t row, double value)
+{
+    if (!column || !isfinite(value))
+        return;
+    column->known = true;
+    if (column->real.n)
+        column->real.at[row] = value;
+    else
+        column->whole.at[row] = llround(value);
+}
+
+static int take_value(struct metrics *in, struct metric *metric, struct assay_rows *rows)
+{
+    const uint32_t row = as_map_u64_get(&in->row, (uint64_t)assay_rows_integer(rows, 0));
+
+    if (row == AS_MAP_NONE)
+        return 0; /* an object without samples in this run */
+    set_number(metric->value, row, assay_rows_real(rows, 1));
+    set_number(metric->low, row, assay_rows_real(rows, 2));
+    set_number(metric->high, row, assay_rows_real(rows, 3));
+    if (metric->n)
+        metric->n->whole.at[row] = assay_rows_integer(rows, 4);
+    if (metric->from)
+        return as_grid_word(in->grid, metric->from, assay_rows_text(rows, 5),
+                            &metric->from->text.at[row]);
+    return 0;
+}
+
+static int read_values(struct metrics *in, struct metric *metric, int64_t run_id,
+                       struct assay_experiment *experiment, struct assay_error *err)
+{
+    struct assay_rows *rows;
+    int more;
+
+    AS_TRY(assay_rows_open(experiment,
+                           "SELECT object_id, value, low, high, n, origin FROM value"
+                           " WHERE metric_id = ?1 AND object_kind = ?2 AND run_id IN (0, ?3)"
+                           " ORDER BY object_id, run_id",
+                           &rows, err));
+    assay_rows_bind_integer(rows, 1, metric->id);
+    assay_rows_bind_integer(rows, 2, in->object_kind);
+    assay_rows_bind_integer(rows, 3, run_id);
+    while ((more = assay_rows_next(rows, err)) > 0 && take_value(in, metric, rows) == 0)
+        ;
+    if (more > 0)
+        more = as_error_nomem(err, "the values of a metric");
+    assay_rows_close(&rows);
+    return more;
+}
+
+static int index_rows(struct metrics *in)
+{
+    const struct as_grid_column *key = as_grid_column(in->grid, in->grid->view->key);
+
+    for (size_t i = 0; key && i < in->grid->row_n; i++)
+        AS_TRY(as_map_u64_put(&in->row, (uint64_t)key->whole.at[i], (uint32_t)i));
+    return 0;
+}
+
+int as_grid_metrics(struct as_grid *grid, struct assay_experiment *experiment, int64_t run_id,
+                    struct assay_error *err)
+{
+    struct metrics in = {.grid = grid};
+    int rc;
+
+    as_map_u64_init(&in.row);
+    rc = find_metrics(&in, experiment, run_id, err);
+    if (rc == 0 && in.all.n && (index_rows(&in) < 0 || add_all(&in) < 0))
+        rc = as_error_nomem(err, "the columns of metrics");
+    for (size_t i = 0; rc == 0 && i < in.all.n; i++)
+        rc = read_values(&in, &in.all.at[i], run_id, experiment, err);
+    as_map_u64_fini(&in.row);
+    as_vec_fini(&in.all);
+    return rc;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fills the shell: what stands between its markers goes out as it is. */
+#include "report/html.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "report/data.h"
+#include "report/packed.h"
+#include "report/profile.h"
+#include "report/shell.h"
+
+#define SUMMARY_COLUMNS 100
+#define SUMMARY_ROWS    20
+
+struct page {
+    struct assay_experiment *experiment;
+    int64_t run_id;
+    const struct assay_report_data_options *options;
+    struct as_out *out;
+};
+
+/* ---- Text --------------------------------------------------------------------------------- */
+
+static const char *entity(uint32_t c)
+{
+    switch (c) {
+    case '<':
+        return "&lt;";
+    case '>':
+        return "&gt;";
+    case '&':
+        return "&amp;";
+    case '"':
+        return "&quot;";
+    case '\'':
+        return "&#39;";
+    default:
+        return (c < 0x20 && c != '\n' && c != '\t') || (c >= 0x7f && c < 0xa0)
+                   ? AS_UTF8_REPLACEMENT_Z
+                   : NULL;
+    }
+}
+
+void as_html_escape(struct as_out *out, const char *text, size_t n)
+{
+    for (size_t i = 0; i < n;) {
+        uint32_t c;
+        const int step = as_utf8_next(text + i, n - i, &c);
+        const char *instead = step < 0 ? AS_UTF8_REPLACEMENT_Z : entity(c);
+
+        if (instead)
+            as_out_z(out, instead);
+        else
+            as_out_write(out, text + i, (size_t)step);
+        i += (size_t)(step < 0 ? -step : step);
+    }
+}
+
+/* ---- What stands for the markers ---------------------------------------------------------- */
+
+static int write_title(struct page *page, struct assay_error *err)
+{
+    struct as_str title = {0};
+    const int rc = as_report_title(page->experiment, page->run_id, &title, err);
+
+    as_html_escape(page->out, as_str_z(&title), title.n);
+    as_str_fini(&title);
+    return rc;
+}
+
+static int write_data(struct page *page, struct assay_error *err)
+{
+    struct as_packed packed;
+    struct as_out out;
+    int rc = as_packed_init(&packed, page->out);
+
+    if (rc < 0) {
+        as_packed_fini(&packed);
+        return as_error_nomem(err, "the report");
+    }
+    as_out_init_call(&out, as_packed_write, &packed, page->out->name);
+    rc = assay_report_data(page->experiment, page->run_id, page->options, &out, err);
+    if (rc == 0)
+        rc = as_out_flush(&out, err);
+    if (rc == 0)
+        as_packed_end(&packed);
+    as_out_fini(&out);
+    as_packed_fini(&packed);
+    return rc;
+}
+
+static int write_summary(struct page *page, struct assay_error *err)
+{
+    const struct assay_report_text_options options = {
+        .width = SUMMARY_COLUMNS, .utf8 = true, .rows = SUMMARY_ROWS};
+    struct as_str text = {0};
+    struct as_out out;
+    int rc;
+
+    as_out_init_str(&out, &text);
+    rc = assay_report_profile(page->experiment, page->run_id, &options, &out, err);
+    if (rc == 0)
+        rc = as_out_flush(&out, err);
+    as_out_fini(&out);
+    if (rc == 0)
+        as_html_escape(page->out, as_str_z(&text), text.n);
+    as_str_fini(&text);
+    return rc;
+}
+
+static const struct marker {
+    const char *text;
+    int (*write)(struct page *page, struct assay_error *err);
+} markers[] = {
+    {"%ASSAY_TITLE%", write_title},
+    {"%ASSAY_DATA%", write_data},
+    {"%ASSAY_NOSCRIPT%", write_summary},
+};
+
+/* The first marker in `rest`, NULL after the last; `*at` is where. */
+static const struct marker *next_marker(const char *rest, const char **at)
+{
+    const struct marker *first = NULL;
+
+    for (size_t i = 0; i < sizeof markers / sizeof *markers; i++) {
+        const char *found = strstr(rest, markers[i].text);
+
+        if (found && (!first || found < *at)) {
+            first = &markers[i];
+            *at = found;
+        }
+    }
+    return first;
+}
+
+int as_report_html(struct assay_experiment *experiment, int64_t run_id,
+                   const struct assay_report_data_options *options, struct as_out *out,
+                   struct assay_error *err)
+{
+    struct page page = {experiment, run_id, options, out};
+    const char *rest = as_report_shell, *at = NULL;
+    const struct marker *marker;
+    int64_t run_n;
+
+    AS_TRY(as_report_run(experiment, run_id, &page.run_id, &run_n, err));
+    while ((marker = next_marker(rest, &at))) {
+        as_out_write(out, rest, (size_t)(at - rest));
+        AS_TRY(marker->write(&page, err));
+        rest = at + strlen(marker->text);
+    }
+    as_out_z(out, rest);
+    return 0;
+}

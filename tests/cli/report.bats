@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+# report and open, on the experiment of tests/unit/experiment/fixture.c.
+
+setup_file() {
+    load common.bash
+    "$MAKE_EXPERIMENT" x.assay
+}
+setup() {
+    load common.bash
+    rm -rf y.assay out dir
+    cp -r x.assay y.assay
+    unset DISPLAY WAYLAND_DISPLAY BROWSER
+}
+
+# refused STATUS SENTENCE ARGUMENT...
+refused() {
+    local status=0 want_status=$1 want=$2
+    shift 2
+    "$ASSAY" "$@" >out 2>err || status=$?
+    like "$want" "$(cat err)"
+    equal 1 "$(wc -l <err)"
+    equal "$want_status" "$status"
+    [ ! -s out ] || fails "there is output: $(cat out)"
+}
+
+@test "report: a page in the experiment, and its name" {
+    equal "y.assay/report.html" "$("$ASSAY" report y.assay)"
+    equal "experiment.db report.html" "$(ls y.assay | tr '\n' ' ' | sed 's/ $//')"
+    equal 644 "$(umask 022 && "$ASSAY" report y.assay >/dev/null && stat -c %a y.assay/report.html)"
+    grep -q '<title>mpirun -n 2 ./solver 100</title>' y.assay/report.html
+    grep -q 'Profile of mpirun -n 2 ./solver 100' y.assay/report.html # for readers without scripts
+}
+@test "report: several formats in one call" {
+    equal "y.assay/report.html y.assay/report.txt y.assay/report.json y.assay/report-csv" \
+        "$("$ASSAY" report y.assay --format json,csv --format html,text | tr '\n' ' ' | sed 's/ $//')"
+    equal "Profile of mpirun -n 2 ./solver 100" "$(head -1 y.assay/report.txt)"
+    equal "mpirun -n 2 ./solver 100" "$(json '["title"]' <y.assay/report.json)"
+    equal "flags.csv functions.csv hosts.csv" \
+        "$(ls y.assay/report-csv | sed -n '/^[fh]/p' | tr '\n' ' ' | sed 's/ $//')"
+}
+@test "report: the data of the page is that of --format json" {
+    "$ASSAY" report y.assay --format html,json
+    python3 - <<'END'
+import base64, json, re, zlib
+page = open("y.assay/report.html", encoding="utf-8").read()
+slot = re.search(r'<script type="application/octet-stream" id="data">([^<]*)</script>', page)
+if slot is None: # the page of web/ may name it otherwise: the longest run of base64
+    slot = max(re.finditer(r"([A-Za-z0-9+/=]{400,})", page), key=lambda it: len(it.group(1)))
+data = json.loads(zlib.decompress(base64.b64decode(slot.group(1))))
+want = json.load(open("y.assay/report.json"))
+data["made_utc"] = want["made_utc"]
+assert data == want
+END
+}
+@test "report: CSV has the columns and rows of the data" {
+    "$ASSAY" report y.assay --format csv,json
+    python3 - <<'END'
+import csv, json
+for view in json.load(open("y.assay/report.json"))["views"]:
+    table = list(csv.reader(open(f"y.assay/report-csv/{view['name']}.csv")))
+    names = [column["name"] for column in view["columns"]]
+    assert table[0] == names, (view["name"], table[0])
+    assert len(table) == view["row_n"] + 1
+    for i, name in enumerate(names):
+        cells = view["data"][name]
+        want = cells.get("v") or [cells["dict"][k] if k >= 0 else None for k in cells["i"]]
+        for row, value in enumerate(want):
+            got = table[row + 1][i]
+            assert got == ("" if value is None else str(value)) or float(got) == value, (name, got)
+END
+}
+@test "report: --output, one file or a directory that is there" {
+    equal out "$("$ASSAY" report y.assay --format text -o out)"
+    equal "Profile of mpirun -n 2 ./solver 100" "$(head -1 out)"
+    mkdir dir
+    equal "dir/report.html dir/report.json" \
+        "$("$ASSAY" report y.assay --format html,json -o dir | tr '\n' ' ' | sed 's/ $//')"
+    refused 2 "assay: --output: several formats need a directory, and out2 is none; make it first" \
+        report y.assay --format html,json -o out2
+    ln -s dir/report.txt link
+    "$ASSAY" report y.assay --format text -o link
+    [ -L link ] && [ -s dir/report.txt ]
+    "$ASSAY" report y.assay --format text -o /dev/stdout -q | grep -q "^Profile of"
+}
+@test "report: what cannot be" {
+    refused 2 "assay: nowhere.assay: no such experiment: *" report nowhere.assay
+    refused 2 "assay: y.assay: has no run 7; its last is 1" report y.assay --run 7
+    refused 2 "assay: --format: 'pdf' is none of its choices; write html, xlsx, text, json or csv" \
+        report y.assay --format html,pdf
+    refused 1 "assay: nowhere/x.html: cannot be written: No such file or directory; give --output another place" \
+        report y.assay -o nowhere/x.html
+}
+@test "report: a full disk leaves what was there, and no half file" {
+    echo before >y.assay/report.json
+    (
+        ulimit -f 8
+        refused 1 "assay: y.assay/report.json: cannot write: File too large; *" \
+            report y.assay --format json
+    )
+    equal before "$(cat y.assay/report.json)"
+    equal "experiment.db report.json" "$(ls y.assay | tr '\n' ' ' | sed 's/ $//')"
+    [ -w /dev/full ] || skip "no /dev/full here"
+    refused 1 "assay: /dev/full: cannot write: No space left on device; free some space*" \
+        report y.assay --format json -o /dev/full
+}
+@test "report: an experiment that cannot be written" {
+    [ "$(id -u)" != 0 ] || skip "root may write everywhere"
+    chmod a-w y.assay
+    refused 1 "assay: y.assay/report.html: cannot be written: Permission denied; *" report y.assay
+    chmod u+w y.assay
+}
+@test "open: makes the page once, and anew when the experiment is newer" {
+    "$ASSAY" open y.assay >out 2>err
+    equal y.assay/report.html "$(cat out)"
+    like "assay: no display here: open that file in a browser*" "$(cat err)"
+    echo kept >y.assay/report.html
+    "$ASSAY" open y.assay -q
+    equal kept "$(cat y.assay/report.html)"
+    touch -d '1 hour ago' y.assay/report.html
+    "$ASSAY" open y.assay -q
+    grep -q '<title>' y.assay/report.html
+}
+@test "open: starts the browser of BROWSER" {
+    printf '#!/bin/sh\necho "shown: $1"\n' >browser
+    chmod +x browser
+    equal "y.assay/report.html shown: y.assay/report.html" \
+        "$(BROWSER=./browser "$ASSAY" open y.assay | sort -r | tr '\n' ' ' | sed 's/ $//')"
+    BROWSER=./nowhere "$ASSAY" open y.assay >out 2>err
+    like "assay: no browser could be started: open that file in one, or set BROWSER" "$(cat err)"
+}
