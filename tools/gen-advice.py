@@ -15,7 +15,7 @@ import sys
 KEYS = {
     "metric": ("title unit topic better formula meaning", "good fair kind sql"),
     "what_if": ("title meaning kind", "sql"),
-    "check": ("title weight sql", ""),
+    "check": ("title meaning weight sql", ""),
     "finding": ("topic object sql", ""),
 }
 BETTER = {"neither": "ASSAY_BETTER_NEITHER", "higher": "ASSAY_BETTER_HIGHER",
@@ -141,4 +141,5 @@ def main():
             out.write(f"}};\nconst size_t as_{table}_{kind}_n = {len(rows)};\n")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -85,6 +85,7 @@ check_options() { # help, man page and completion name the same options
 check format check_format
 check style python3 tools/check-style.py .
 check includes python3 tools/check-includes.py .
+check metrics python3 tools/gen-metrics-doc.py --check
 check headers check_headers
 check shell check_shell
 check spelling check_spelling

@@ -13,6 +13,7 @@
 
 /* Before it nothing is drawn: short commands stay silent. */
 #define FIRST_NS    ((uint64_t)300 * 1000 * 1000)
+#define LEFT_NS     ((uint64_t)1000 * 1000 * 1000) /* before it no pace is known */
 #define INTERVAL_NS ((uint64_t)100 * 1000 * 1000)
 
 static uint64_t now_ns(void)
@@ -27,9 +28,10 @@ void as_progress_begin(struct as_progress *progress, int fd, const char *label, 
     *progress = (struct as_progress){.fd = as_term_is(fd) ? fd : -1, .label = label};
     progress->total = total;
     progress->interval_ns = INTERVAL_NS;
+    progress->begin_ns = now_ns();
     pthread_mutex_init(&progress->lock, NULL);
     atomic_init(&progress->done, 0);
-    atomic_init(&progress->due_ns, now_ns() + FIRST_NS);
+    atomic_init(&progress->due_ns, progress->begin_ns + FIRST_NS);
 }
 
 /* A failed write to the terminal is nobody's loss. */
@@ -39,20 +41,38 @@ static void put(int fd, const char *p, size_t n)
     (void)ignored;
 }
 
+/* ", 7 s left" by the pace so far, once that says anything. */
+static void remaining(const struct as_progress *progress, double part, char *out, size_t size_b)
+{
+    const uint64_t spent_ns = now_ns() - progress->begin_ns;
+
+    *out = '\0';
+    if (part < 0.02 || spent_ns < LEFT_NS)
+        return;
+    const double left_s = (double)spent_ns / 1e9 * (1 - part) / part;
+    if (left_s >= 90)
+        snprintf(out, size_b, ", %.0f min left", left_s / 60);
+    else if (left_s >= 1)
+        snprintf(out, size_b, ", %.0f s left", left_s);
+}
+
 static void draw(struct as_progress *progress)
 {
-    char line[160];
+    char line[160], left[32];
     uint64_t done = atomic_load_explicit(&progress->done, memory_order_relaxed);
     size_t columns = as_term_width(progress->fd);
-    int label = columns > 24 ? (int)(columns - 24) : 0;
+    const size_t figures = progress->total ? 36 : 24;
+    int label = columns > figures ? (int)(columns - figures) : 0;
     if (label > 100)
         label = 100;
     int n;
     if (progress->total) {
         if (done > progress->total)
             done = progress->total;
-        double part = (double)done * 100 / (double)progress->total;
-        n = snprintf(line, sizeof line, "\r\033[K%.*s %3d %%", label, progress->label, (int)part);
+        double part = (double)done / (double)progress->total;
+        remaining(progress, part, left, sizeof left);
+        n = snprintf(line, sizeof line, "\r\033[K%.*s %3d %%%s", label, progress->label,
+                     (int)(100 * part), left);
     } else {
         n = snprintf(line, sizeof line, "\r\033[K%.*s %ju", label, progress->label,
                      (uintmax_t)done);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Progress line for waits: "label  37 %". Only on a terminal, only after a moment, redrawn at
+ * Progress line for waits: "label  37 %, 12 s left". Only on a terminal, only after a moment, redrawn at
  * most ten times a second and erased at the end, so that nothing of it stays in any output.
  */
 #ifndef AS_BASE_PROGRESS_H
@@ -15,7 +15,7 @@ struct as_progress {
     int fd;            /* -1 = shows nothing */
     const char *label; /* borrowed */
     uint64_t total;    /* 0 = unknown: shows the count */
-    uint64_t interval_ns;
+    uint64_t interval_ns, begin_ns;
     _Atomic uint64_t done;
     _Atomic uint64_t due_ns; /* clock time of the next drawing */
     pthread_mutex_t lock;    /* held while drawing; guards `shown` */

@@ -59,6 +59,30 @@ static void test_draws_and_erases(void **state)
     close(t.them);
 }
 
+static void test_says_what_is_left(void **state)
+{
+    (void)state;
+    struct terminal t;
+    terminal_open(&t);
+    struct as_progress p;
+    as_progress_begin(&p, t.them, "decode", 1000);
+    p.interval_ns = 0;
+    atomic_store(&p.due_ns, 0);
+    p.begin_ns -= UINT64_C(10000000000); /* 10 s ago */
+    as_progress_add(&p, 10);             /* too early to tell */
+    assert_string_equal(shown(&t), "\r\033[Kdecode   1 %");
+    as_progress_add(&p, 240);
+    assert_string_equal(shown(&t), "\r\033[Kdecode  25 %, 30 s left");
+    p.begin_ns -= UINT64_C(90000000000); /* 100 s ago */
+    as_progress_add(&p, 0);
+    assert_string_equal(shown(&t), "\r\033[Kdecode  25 %, 5 min left");
+    as_progress_add(&p, 749);
+    assert_string_equal(shown(&t), "\r\033[Kdecode  99 %");
+    as_progress_end(&p);
+    close(t.us);
+    close(t.them);
+}
+
 static void test_unknown_total_and_narrow_terminal(void **state)
 {
     (void)state;
@@ -112,6 +136,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_draws_and_erases),
+        cmocka_unit_test(test_says_what_is_left),
         cmocka_unit_test(test_unknown_total_and_narrow_terminal),
         cmocka_unit_test(test_short_work_shows_nothing),
         cmocka_unit_test(test_silent_off_a_terminal),
