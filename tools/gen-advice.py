@@ -3,9 +3,9 @@
 """Writes blocks of text as C tables: gen-advice.py OUTPUT HEADER NAME FILE...
 
 A block is a line `metric NAME`, `what_if NAME`, `check NAME` or `finding NAME` and its keys, one a
-line: four blanks, the key, its text. Lines that begin with more blanks go on with it. Checks what no
-program should find out at run time: unknown or missing keys, names that are there twice, a rating
-that goes against `better`. NAME goes into the names of the tables: as_NAME_metric[], ...
+line: four blanks, the key, its text. Lines that begin with more blanks go on with it. Checks what
+no program should find out at run time: unknown or missing keys, names that are there twice, a
+rating that goes against `better`. NAME goes into the names of the tables: as_NAME_metric[], ...
 """
 import pathlib
 import re

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Progress line for waits: "label  37 %, 12 s left". Only on a terminal, only after a moment, redrawn at
- * most ten times a second and erased at the end, so that nothing of it stays in any output.
+ * Progress line for waits: "label  37 %, 12 s left". Only on a terminal, only after a moment,
+ * redrawn at most ten times a second and erased at the end, so that nothing of it stays in any
+ * output.
  */
 #ifndef AS_BASE_PROGRESS_H
 #define AS_BASE_PROGRESS_H
