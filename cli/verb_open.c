@@ -13,6 +13,7 @@
 
 #include <assay/report.h>
 
+#include "advised.h"
 #include "base/error.h"
 #include "cli.h"
 
@@ -45,6 +46,7 @@ static int make_page(struct as_cli *cli, struct as_str *page, struct assay_error
     struct assay_experiment *experiment = NULL;
     int rc;
 
+    as_advise(cli, cli->args.positional[0]);
     AS_TRY(assay_experiment_read(cli->args.positional[0], &experiment, err));
     as_str_appendf(page, "%s/report.html", assay_experiment_path(experiment));
     if (page->failed)

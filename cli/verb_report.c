@@ -8,6 +8,7 @@
 
 #include <assay/report.h>
 
+#include "advised.h"
 #include "base/error.h"
 #include "cli.h"
 
@@ -71,6 +72,7 @@ int as_verb_report(struct as_cli *cli, struct assay_error *err)
     int rc = 0;
 
     AS_TRY(check_output(cli->args.value[AS_OPTION_REPORT], formats, err));
+    as_advise(cli, cli->args.positional[0]);
     AS_TRY(assay_experiment_read(cli->args.positional[0], &experiment, err));
     for (size_t i = 0; rc == 0 && i < FORMAT_N; i++)
         if (formats >> i & 1)

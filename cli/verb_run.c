@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <assay/pipeline.h>
+#include <assay/report.h>
 
 #include "base/error.h"
 #include "profiling.h"
@@ -52,6 +53,23 @@ static void say_failures(struct as_cli *cli, const struct assay_pipeline_result 
             as_cli_complain(cli, &result->pass[i].error);
 }
 
+/* The page stands in the experiment. That it cannot be written takes nothing from the run. */
+static void write_report(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id)
+{
+    struct assay_error err;
+    struct as_str path = {0};
+
+    as_str_appendf(&path, "%s/report.html", assay_experiment_path(experiment));
+    if (path.failed)
+        as_error_nomem(&err, "the report");
+    if (path.failed ||
+        assay_report_write(experiment, run_id, ASSAY_REPORT_HTML, NULL, as_str_z(&path), &err) < 0)
+        as_cli_complain(cli, &err);
+    else
+        as_cli_note(cli, "the report is %s", as_str_z(&path));
+    as_str_fini(&path);
+}
+
 static int run_into(struct as_cli *cli, const char *name, struct assay_pipeline_request *request,
                     struct assay_pipeline_result *result, struct assay_error *err)
 {
@@ -68,6 +86,8 @@ static int run_into(struct as_cli *cli, const char *name, struct assay_pipeline_
         say_failures(cli, result);
         rc = as_summary_show(cli, experiment, result->profile.run_id, err);
     }
+    if (rc == 0)
+        write_report(cli, experiment, result->profile.run_id);
     if (rc < 0 && result->profile.run_id == 0 && !as_given(&cli->args, AS_OPTION_ADD))
         assay_experiment_discard(&experiment);
     const int closed = assay_experiment_close(&experiment, rc < 0 ? NULL : err);
@@ -85,8 +105,6 @@ int as_verb_run(struct as_cli *cli, struct assay_error *err)
     int rc = as_recording_name(cli, &request.profile, &name, err);
     if (rc == 0)
         rc = run_into(cli, as_str_z(&name), &request, &result, err);
-    if (rc == 0)
-        as_cli_note(cli, "the experiment is %s", as_str_z(&name));
     as_str_fini(&name);
     as_end_like(cli, &result.profile);
     return rc;

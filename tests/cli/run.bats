@@ -45,7 +45,8 @@ query() { "$ASSAY" query --format csv x.assay "$1" | tail -n +2; }
 @test "run: from the program to what to do about it" {
     rm -rf x.assay
     "$ASSAY" run --rate high -o x.assay -- ./stride 2>err
-    like "*Do this first*stride.c:15*the experiment is x.assay*" "$(cat err)"
+    like "*Do this first*stride.c:15*the report is x.assay/report.html*" "$(cat err)"
+    grep -q "<html" x.assay/report.html
     # The loop walks across rows: 8 of 64 bytes of one operand, all of the other's.
     equal 1 "$(query "SELECT count(*) FROM v_findings f JOIN v_loops l ON l.loop_id = f.object_id
         WHERE f.topic = 'memory_access' AND l.function = 'columns'")"
@@ -81,4 +82,12 @@ pass quality" "$(query "SELECT part FROM overhead WHERE part LIKE 'pass %' ORDER
         equal 1 "$(grep -c '^assay: ' err)"
     done
     equal 2 "$(query "SELECT count(*) FROM v_runs")"
+}
+@test "run: a report of what was only profiled is advised on first" {
+    rm -rf z.assay
+    "$ASSAY" profile -q -o z.assay -- ./stride
+    equal 0 "$("$ASSAY" query --format csv z.assay "SELECT count(*) FROM v_checks" | tail -n +2)"
+    "$ASSAY" report --format json z.assay
+    like "*columns*" "$(json "['findings']" <z.assay/report.json)"
+    [ "$("$ASSAY" query --format csv z.assay "SELECT count(*) FROM v_checks" | tail -n +2)" -gt 5 ]
 }
