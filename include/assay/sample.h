@@ -50,6 +50,7 @@ struct assay_sample_options {
     uint8_t stacks;   /* assay_sample_stacks */
     bool kernel;      /* the kernel's share too, where permitted */
     bool switches;    /* records of threads leaving and entering a processor */
+    bool waits;       /* samples of the place where a thread leaves it, where permitted */
     bool no_children; /* neither processes nor threads that the process starts */
     bool on_exec;     /* `pid` is a stopped child: begin when it executes a program; else at once */
     uint32_t rate_hz; /* per thread that runs; 0 = ASSAY_RATE_MEDIUM */
@@ -60,7 +61,7 @@ struct assay_sample_options {
 /* What was possible, and why not more. */
 struct assay_sample_choice {
     uint8_t event; /* assay_sample_event, not AUTO */
-    bool kernel, switches, build_ids;
+    bool kernel, switches, waits, build_ids;
     bool imported; /* recorded before, perhaps elsewhere: processes of now are not those meant */
     uint32_t rate_hz;
     uint32_t ring_b;
@@ -120,7 +121,8 @@ typedef int assay_sample_sink(void *context, const struct assay_sample_record *r
 struct assay_sampler;
 
 struct assay_sample_counts {
-    uint64_t records, samples;
+    uint64_t records;
+    uint64_t samples;   /* of time */
     uint64_t lost;      /* records that the kernel dropped */
     uint64_t throttled; /* times that the kernel stopped sampling */
     uint64_t damaged;   /* records that could not be read: a kernel newer than this program */

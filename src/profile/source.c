@@ -21,7 +21,7 @@ static int open_events(struct as_source *source, const struct assay_profile_requ
 {
     struct assay_sample_options options = request->sampling;
     options.on_exec = on_exec;
-    options.switches = true;
+    options.switches = options.waits = true;
     return assay_sampler_open(pid, &options, &source->sampler, err);
 }
 

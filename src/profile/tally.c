@@ -555,8 +555,41 @@ int as_tally_add(struct as_tally *tally, const char *path, const char *name, int
     return rc;
 }
 
+/* So many sampled waits say where a thread waits. */
+#define WAITS_ENOUGH 30
+
+struct places {
+    uint64_t n;
+    double ns;
+};
+
+/* A program that waits often has not all of its waits sampled (sample/choose.c), but all their
+ * times are known. */
+static void spread_waits(struct as_tally *tally, struct places *seen)
+{
+    as_vec_foreach (&tally->sum, sum) {
+        seen[sum->thread].n += sum->blocked ? sum->n : 0;
+        seen[sum->thread].ns += sum->blocked ? (double)sum->time_ns : 0;
+    }
+    for (size_t i = 0; i < tally->thread.n; i++) {
+        const double all_ns = (double)tally->thread.at[i].blocked_ns;
+        const bool enough = seen[i].n >= WAITS_ENOUGH && seen[i].ns > 0;
+        tally->placed_ns += seen[i].ns;
+        *(enough ? &tally->spread_ns : &tally->unplaced_ns) += all_ns - seen[i].ns;
+        seen[i].ns = enough ? all_ns / seen[i].ns : 1;
+    }
+    as_vec_foreach (&tally->sum, sum)
+        if (sum->blocked)
+            sum->time_ns = (uint64_t)((double)sum->time_ns * seen[sum->thread].ns + 0.5);
+}
+
 int as_tally_end(struct as_tally *tally, struct assay_error *err)
 {
+    struct places *seen = as_calloc(tally->thread.n + 1, sizeof *seen);
+    if (!seen)
+        return as_error_nomem(err, "the waits of a run");
+    spread_waits(tally, seen);
+    as_free(seen);
     uint64_t *below = as_calloc(tally->node.n, sizeof *below);
     if (!below)
         return as_error_nomem(err, "the frames of a run");

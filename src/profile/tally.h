@@ -98,6 +98,9 @@ struct as_tally {
     AS_VEC(struct as_tally_sum) sum;
     AS_VEC(struct as_tally_fact) fact;
     uint64_t running_n, cut_n, broken_n;
+    /* Waiting whose place was seen, spread over places that were seen at other times, and of which
+     * nothing can be said. */
+    double placed_ns, spread_ns, unplaced_ns;
     struct as_arena arena; /* all texts */
     struct as_index node_index, sum_index, module_index;
     uint32_t (*numa_of)(uint32_t cpu); /* NULL: nodes are not known */
@@ -111,7 +114,8 @@ void as_tally_fini(struct as_tally *tally);
 int as_tally_add(struct as_tally *tally, const char *path, const char *name, int64_t run_start_ns,
                  struct assay_error *err);
 
-/* After the last stream: what still runs ends, and modules learn how many samples they have. */
+/* After the last stream: what still runs ends, modules learn how many samples they have, and waits
+ * that were not sampled belong to the places of those of the same thread that were. */
 int as_tally_end(struct as_tally *tally, struct assay_error *err);
 
 #endif

@@ -130,6 +130,26 @@ static int flag_stacks(struct as_attribution *all, struct assay_error *err)
     return 0;
 }
 
+/* Programs that wait very often have a part of their waits sampled. */
+static int flag_waits(struct as_attribution *all, struct assay_error *err)
+{
+    const struct as_tally *tally = &all->tally;
+    const double all_ns = tally->placed_ns + tally->spread_ns + tally->unplaced_ns;
+    if (tally->placed_ns <= 0) /* places were not asked for: said by the event's reason */
+        return 0;
+    if (tally->spread_ns > WORTH * all_ns)
+        FLAG_RUN("spread_waits", 1,
+                 "threads waited too often for each wait to be sampled: %.1f %% of the waiting was "
+                 "given to places by the waits that were",
+                 100 * tally->spread_ns / all_ns);
+    if (tally->unplaced_ns > WORTH * all_ns)
+        FLAG_RUN("unplaced_waits", 1,
+                 "%.1f %% of the waiting has no place: its threads left the processor while "
+                 "others did so too often",
+                 100 * tally->unplaced_ns / all_ns);
+    return 0;
+}
+
 /* An event begins with a full period in each new thread: threads that end before it are never
  * sampled. The kernel's account of who ran, from switches, tells how much that is. */
 static int flag_unseen(struct as_attribution *all, struct assay_error *err)
@@ -183,6 +203,7 @@ int as_attribute_trust(struct as_attribution *all, struct assay_error *err)
     }
     AS_TRY(flag_stacks(all, err));
     AS_TRY(flag_unseen(all, err));
+    AS_TRY(flag_waits(all, err));
     for (uint32_t i = 0; i < all->tally.module.n; i++)
         AS_TRY(flag_module(all, i, err));
     return 0;

@@ -284,8 +284,65 @@ int as_sample_choose(struct assay_sampler *sampler, pid_t pid, int cpu, struct a
     choice->build_ids = sampler->attr.build_id;
     if (options->kernel && !choice->kernel)
         add_reason(choice,
-                   "the kernel's share is not seen: kernel.perf_event_paranoid is %ld; run 'sysctl "
+                   "the kernel's share%s not seen: kernel.perf_event_paranoid is %ld; run 'sysctl "
                    "kernel.perf_event_paranoid=1' as root, or give this program CAP_PERFMON",
+                   options->waits ? " and where threads wait are" : " is",
                    setting("perf_event_paranoid", -99));
     return 0;
+}
+
+/* ---- Places of waiting --------------------------------------------------------------------- */
+
+/*
+ * A sample at every switch to another thread: what follows until the thread comes back is time at
+ * that place. Programs may switch a million times a second, so these samples have small copies of
+ * stacks and buffers of their own, which nobody hurries to empty: when one is full the kernel drops
+ * what does not fit, which costs it little, until the next look. What was dropped is known from the
+ * records of switches, which are complete.
+ */
+#define WAITS_STACK_B 8192u
+
+static void set_waits(struct assay_sampler *sampler)
+{
+    struct perf_event_attr *attr = &sampler->waits;
+    *attr = sampler->attr;
+    attr->type = PERF_TYPE_SOFTWARE;
+    attr->config = PERF_COUNT_SW_CONTEXT_SWITCHES;
+    attr->freq = 0;
+    attr->sample_period = 1;
+    attr->mmap = attr->mmap2 = attr->comm = attr->comm_exec = attr->task = 0;
+    attr->context_switch = attr->build_id = 0;
+    attr->exclude_kernel = 0; /* the switch is in the kernel; the place wanted is the user's */
+    attr->exclude_callchain_kernel = 1;
+    attr->wakeup_watermark = UINT32_MAX;
+    if (sampler->options.stacks == ASSAY_STACKS_FRAME)
+        return;
+    attr->sample_type &= ~(uint64_t)PERF_SAMPLE_CALLCHAIN;
+    attr->sample_type |= PERF_SAMPLE_REGS_USER;
+    attr->sample_regs_user = as_sample_regs_mask;
+    if (attr->sample_stack_user > WAITS_STACK_B)
+        attr->sample_stack_user = WAITS_STACK_B;
+}
+
+void as_sample_no_waits(struct assay_sampler *sampler, const char *why)
+{
+    if (sampler->choice.waits)
+        add_reason(&sampler->choice, "where threads wait is not seen: %s", why);
+    sampler->choice.waits = false;
+}
+
+void as_sample_choose_waits(struct assay_sampler *sampler, pid_t pid, int cpu)
+{
+    char why[128];
+    if (!sampler->options.waits || (sampler->options.kernel && !sampler->choice.kernel))
+        return; /* the kernel's share was refused: so are its switches */
+    set_waits(sampler);
+    const int fd = as_sample_perf_event_open(&sampler->waits, pid, cpu);
+    sampler->choice.waits = true;
+    if (fd >= 0)
+        close(fd);
+    else if (errno == EACCES || errno == EPERM)
+        as_sample_no_waits(sampler, "it needs kernel.perf_event_paranoid=1 or CAP_PERFMON");
+    else
+        as_sample_no_waits(sampler, as_sample_why_not(errno, why, sizeof why));
 }

@@ -31,9 +31,9 @@ static void close_up(struct as_ring *ring)
 }
 
 /* Copies the record at `at` of `n` bytes, a sample without the unused end of its stack. */
-static void take_record(struct assay_sampler *sampler, struct as_ring *ring, uint64_t at, size_t n)
+static void take_record(struct as_ring *ring, uint64_t at, size_t n)
 {
-    uint32_t stack_b = sampler->attr.sample_stack_user;
+    uint32_t stack_b = ring->attr->sample_stack_user;
     uint8_t *to = ring->wait.at + ring->wait.n;
     struct perf_event_header header;
     uint64_t size_b = 0, used_b;
@@ -79,7 +79,7 @@ int as_ring_drain(struct assay_sampler *sampler, struct as_ring *ring)
             sampler->counts.damaged++;
             break;
         }
-        take_record(sampler, ring, tail, header.size);
+        take_record(ring, tail, header.size);
         tail += header.size;
     }
     __atomic_store_n(&ring->page->data_tail, head, __ATOMIC_RELEASE);

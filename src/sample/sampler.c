@@ -22,6 +22,7 @@
 #define RING_STACK_B      (2048u << 10)
 #define RING_STACK_MOST_B (16384u << 10)
 #define RING_LEAST_B      (32u << 10)
+#define RING_WAITS_B      (512u << 10)
 /* A copy of this much holds the stacks of nearly all numeric programs (doc/sample.md). */
 #define STACK_B 16384u
 
@@ -68,8 +69,8 @@ static int take_options(struct assay_sampler *s, const struct assay_sample_optio
     return 0;
 }
 
-/* Processors that are on: "0-3,8" of the kernel. */
-static int add_rings(struct assay_sampler *s)
+/* One for each processor that is on: "0-3,8" of the kernel. */
+static int add_rings(struct assay_sampler *s, bool waits)
 {
     char text[1024] = "0";
     FILE *f = fopen("/sys/devices/system/cpu/online", "re");
@@ -83,11 +84,15 @@ static int add_rings(struct assay_sampler *s)
         if (*at == '-')
             to = strtoul(at + 1, &at, 10);
         for (unsigned long cpu = from; cpu <= to && cpu < 65536; cpu++) {
-            struct as_ring ring = {.fd = -1, .cpu = (uint32_t)cpu};
+            struct as_ring ring = {.fd = -1,
+                                   .cpu = (uint32_t)cpu,
+                                   .waits = waits,
+                                   .attr = waits ? &s->waits : &s->attr};
             AS_TRY(as_vec_push(&s->ring, ring));
         }
         at += *at == ',';
     }
+    as_free(s->heap);
     s->heap = as_malloc((s->ring.n + 1) * sizeof *s->heap);
     return s->heap ? 0 : ASSAY_ERR_NOMEM;
 }
@@ -95,31 +100,32 @@ static int add_rings(struct assay_sampler *s)
 static int map_ring(struct assay_sampler *s, struct as_ring *ring, struct assay_error *err)
 {
     size_t page_b = (size_t)sysconf(_SC_PAGESIZE);
+    uint32_t *ring_b = ring->waits ? &s->waits_ring_b : &s->choice.ring_b;
     for (;;) {
-        size_t map_b = page_b + s->choice.ring_b;
+        size_t map_b = page_b + *ring_b;
         void *at = mmap(NULL, map_b, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
         if (at != MAP_FAILED) {
             ring->page = at;
             ring->map_b = map_b;
-            ring->data_b = s->choice.ring_b;
+            ring->data_b = *ring_b;
             return 0;
         }
         /* Over the limit of locked memory: smaller rings, which lose more. */
-        if ((errno != EPERM && errno != ENOMEM) || s->choice.ring_b <= RING_LEAST_B)
+        if ((errno != EPERM && errno != ENOMEM) || *ring_b <= RING_LEAST_B)
             break;
-        s->choice.ring_b /= 2;
+        *ring_b /= 2;
     }
     return as_error_set(err, ASSAY_ERR_LIMIT,
                         "perf events: no %u KiB of buffer for processor %u: %s; raise "
                         "kernel.perf_event_mlock_kb as root, or 'ulimit -l'",
-                        s->choice.ring_b >> 10, ring->cpu, strerror(errno));
+                        *ring_b >> 10, ring->cpu, strerror(errno));
 }
 
 /* The event of one thread on the processor of `ring`. 1: the thread has ended. */
-static int open_event(struct assay_sampler *s, struct as_ring *ring, pid_t tid,
-                      struct assay_error *err)
+static int open_one(struct assay_sampler *s, struct as_ring *ring, pid_t tid,
+                    struct assay_error *err)
 {
-    int fd = as_sample_perf_event_open(&s->attr, tid, (int)ring->cpu);
+    int fd = as_sample_perf_event_open(ring->attr, tid, (int)ring->cpu);
     if (fd < 0 && errno == ENODEV) /* the processor was switched off */
         return 0;
     if (fd < 0)
@@ -137,6 +143,22 @@ static int open_event(struct assay_sampler *s, struct as_ring *ring, pid_t tid,
                             "perf events: thread %d cannot share a buffer: %s; sample with "
                             "fewer threads",
                             (int)tid, strerror(errno));
+    return 0;
+}
+
+/* Places of waiting are done without when there is no room for them. */
+static int open_event(struct assay_sampler *s, struct as_ring *ring, pid_t tid,
+                      struct assay_error *err)
+{
+    struct assay_error why;
+    if (!ring->waits)
+        return open_one(s, ring, tid, err);
+    if (!s->choice.waits)
+        return 0;
+    int rc = open_one(s, ring, tid, &why);
+    if (rc >= 0)
+        return rc;
+    as_sample_no_waits(s, why.text);
     return 0;
 }
 
@@ -168,11 +190,16 @@ int assay_sampler_open(pid_t pid, const struct assay_sample_options *options,
     s->opened_ns = now_ns();
     int rc = take_options(s, options, err);
     s->told_existing = s->options.on_exec;
+    s->waits_ring_b = s->options.stacks == ASSAY_STACKS_DWARF ? RING_WAITS_B : RING_WAITS_B / 8;
     as_sample_raise_file_limit();
-    if (rc == 0 && add_rings(s) < 0)
+    if (rc == 0 && add_rings(s, false) < 0)
         rc = as_error_nomem(err, "a sampling session");
     if (rc == 0)
         rc = as_sample_choose(s, pid, (int)s->ring.at[0].cpu, err);
+    if (rc == 0)
+        as_sample_choose_waits(s, pid, (int)s->ring.at[0].cpu);
+    if (rc == 0 && s->choice.waits && add_rings(s, true) < 0)
+        rc = as_error_nomem(err, "a sampling session");
     s->attr.wakeup_watermark = s->choice.ring_b / 2;
     if (rc == 0)
         rc = open_all(s, err);
@@ -231,7 +258,9 @@ bool assay_sampler_wait(struct assay_sampler *sampler, int other_fd, int timeout
     if (polls)
         polls[0] = (struct pollfd){.fd = other_fd, .events = POLLIN};
     for (size_t i = 1; polls && i < n; i++)
-        polls[i] = (struct pollfd){.fd = sampler->ring.at[i - 1].fd, .events = POLLIN};
+        polls[i] =
+            (struct pollfd){.fd = sampler->ring.at[i - 1].waits ? -1 : sampler->ring.at[i - 1].fd,
+                            .events = POLLIN};
     int ready = poll(polls, polls ? (nfds_t)n : 0, timeout_ms);
     bool any = false;
     for (size_t i = 0; polls && ready > 0 && i < n; i++)
@@ -266,17 +295,17 @@ static void sift_down(struct assay_sampler *s, uint32_t i)
     }
 }
 
-static void look_at_next(struct assay_sampler *s, struct as_ring *ring)
+static void look_at_next(struct as_ring *ring)
 {
     if (ring->from < ring->wait.n)
-        ring->next_ns = as_record_time(&s->attr, ring->wait.at + ring->from);
+        ring->next_ns = as_record_time(ring->attr, ring->wait.at + ring->from);
 }
 
 static void make_heap(struct assay_sampler *s)
 {
     s->heap_n = 0;
     for (uint32_t i = 0; i < s->ring.n; i++) {
-        look_at_next(s, &s->ring.at[i]);
+        look_at_next(&s->ring.at[i]);
         if (s->ring.at[i].from < s->ring.at[i].wait.n)
             s->heap[s->heap_n++] = i;
     }
@@ -284,18 +313,31 @@ static void make_heap(struct assay_sampler *s)
         sift_down(s, i);
 }
 
-static int hand_out(struct assay_sampler *s, const uint8_t *bytes, assay_sample_sink *sink,
-                    void *context, struct assay_error *err)
+/* Of a place of waiting the user's part is wanted. What else comes is that some were dropped. */
+static bool take_place(struct assay_sample_record *record)
+{
+    record->waits = true;
+    if (record->regs) {
+        record->ip = record->regs[16];
+        record->in_kernel = false;
+    }
+    return record->kind == ASSAY_SAMPLE_SAMPLE;
+}
+
+static int hand_out(struct assay_sampler *s, const struct as_ring *ring, const uint8_t *bytes,
+                    assay_sample_sink *sink, void *context, struct assay_error *err)
 {
     struct assay_sample_record record;
     uint64_t regs[AS_SAMPLE_REGS_N];
     bool damaged;
     s->counts.records++;
-    if (!as_record_parse(&s->attr, bytes, &record, regs, &damaged)) {
+    if (!as_record_parse(ring->attr, bytes, &record, regs, &damaged)) {
         s->counts.damaged += damaged;
         return 0;
     }
-    s->counts.samples += record.kind == ASSAY_SAMPLE_SAMPLE;
+    if (ring->waits && !take_place(&record))
+        return 0;
+    s->counts.samples += record.kind == ASSAY_SAMPLE_SAMPLE && !ring->waits;
     s->counts.lost += record.lost;
     s->counts.throttled += record.kind == ASSAY_SAMPLE_THROTTLE && record.out;
     s->counts.late += record.time_ns < s->handed_ns;
@@ -325,11 +367,11 @@ int assay_sampler_pump(struct assay_sampler *sampler, bool last, assay_sample_si
         const uint8_t *bytes = ring->wait.at + ring->from;
         memcpy(&header, bytes, sizeof header);
         ring->from += header.size;
-        AS_TRY(hand_out(sampler, bytes, sink, context, err));
+        AS_TRY(hand_out(sampler, ring, bytes, sink, context, err));
         if (ring->from == ring->wait.n)
             sampler->heap[0] = sampler->heap[--sampler->heap_n];
         else
-            look_at_next(sampler, ring);
+            look_at_next(ring);
         sift_down(sampler, 0);
     }
     sampler->barrier_ns = begun_ns;

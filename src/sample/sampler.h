@@ -20,7 +20,9 @@ extern const uint64_t as_sample_regs_mask;
 struct as_ring {
     int fd; /* leader: the event whose buffer it is */
     uint32_t cpu;
-    struct perf_event_mmap_page *page; /* NULL: not mapped */
+    bool waits; /* of places where threads leave the processor: lossy, see choose.c */
+    const struct perf_event_attr *attr; /* of its events */
+    struct perf_event_mmap_page *page;  /* NULL: not mapped */
     size_t map_b, data_b;
     /* Whole records not yet handed out, in order of time but for stragglers; [from, n) is left. */
     AS_VEC(uint8_t) wait;
@@ -33,7 +35,9 @@ struct assay_sampler {
     struct assay_sample_options options;
     struct assay_sample_choice choice;
     struct assay_sample_counts counts;
-    struct perf_event_attr attr; /* of every event */
+    struct perf_event_attr attr;  /* of the samples of time, and all other records */
+    struct perf_event_attr waits; /* of the samples of places of waiting */
+    uint32_t waits_ring_b;
     AS_VEC(struct as_ring) ring;
     AS_VEC(int) fd; /* of all events, leaders too */
     uint32_t *heap; /* rings that have something waiting, earliest first */
@@ -51,6 +55,9 @@ int as_sample_perf_event_open(const struct perf_event_attr *attr, pid_t pid, int
  * assay_sampler_open.
  */
 int as_sample_choose(struct assay_sampler *sampler, pid_t pid, int cpu, struct assay_error *err);
+/* Then `waits`, when the options ask for it and it is permitted; else the choice says why not. */
+void as_sample_choose_waits(struct assay_sampler *sampler, pid_t pid, int cpu);
+void as_sample_no_waits(struct assay_sampler *sampler, const char *why);
 /* The sentence for `error` of perf_event_open; `pid` 0: for a child of ours. */
 int as_sample_refused(struct assay_error *err, pid_t pid, int error);
 /* Why an event is not to be had, as a part of a sentence. Returns `text`. */

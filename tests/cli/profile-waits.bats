@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+# Where threads wait, by programs that wait for known times in known places. Skipped where the
+# kernel lets only some users see switches between threads.
+
+setup_file() {
+    load common.bash
+    command -v gcc >/dev/null || skip "no gcc here"
+    # f sleeps for half a second; g reads for a quarter; h is woken by another thread after 0.3 s.
+    cat >waits.c <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+static void rest(long ms)
+{
+    struct timespec t = {ms / 1000, ms % 1000 * 1000000};
+    nanosleep(&t, NULL);
+}
+__attribute__((noinline)) void f(void)
+{
+    for (int i = 0; i < 10; i++)
+        rest(50);
+    __asm__ volatile("");
+}
+__attribute__((noinline)) void g(int fd)
+{
+    char c;
+    for (int i = 0; i < 5; i++)
+        if (read(fd, &c, 1) != 1)
+            abort();
+    __asm__ volatile("");
+}
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t woken = PTHREAD_COND_INITIALIZER;
+static int ready;
+static void *wake(void *unused)
+{
+    rest(300);
+    pthread_mutex_lock(&mutex);
+    ready = 1;
+    pthread_cond_signal(&woken);
+    pthread_mutex_unlock(&mutex);
+    return unused;
+}
+__attribute__((noinline)) void h(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, wake, NULL);
+    pthread_mutex_lock(&mutex);
+    while (!ready)
+        pthread_cond_wait(&woken, &mutex);
+    pthread_mutex_unlock(&mutex);
+    pthread_join(thread, NULL);
+}
+int main(void)
+{
+    int ends[2], go[2];
+    char c = 0;
+    if (pipe(ends) || pipe(go))
+        return 1;
+    if (fork() == 0) {
+        if (read(go[0], &c, 1) != 1)
+            return 1;
+        for (int i = 0; i < 5; i++) {
+            rest(50);
+            if (write(ends[1], &c, 1) != 1)
+                return 1;
+        }
+        return 0;
+    }
+    f();
+    if (write(go[1], &c, 1) != 1)
+        return 1;
+    g(ends[0]);
+    h();
+    return 0;
+}
+END
+    gcc -O1 -g -fno-omit-frame-pointer -o waits waits.c -pthread
+    "$ASSAY" profile -q -o probe.assay -- sleep 0.1 || touch refused
+    [ -e refused ] || "$ASSAY" query --format csv probe.assay \
+        "SELECT count(*) FROM v_functions WHERE blocked_time_s > 0.05" | grep -qv "^[c0]" || touch refused
+}
+setup() {
+    load common.bash
+    [ ! -e refused ] || skip "where threads wait cannot be seen here"
+    rm -rf x.assay
+}
+
+query() { "$ASSAY" query --format csv x.assay "$(echo "$1" | tr '\n' ' ')" | tail -n +2; }
+# waits FUNCTION SECONDS: with what it calls, within 10 %
+waits() {
+    got=$(query "SELECT blocked_inclusive_time_s FROM v_functions WHERE name = '$1'")
+    awk "BEGIN { exit !($got > 0.9 * $2 && $got < 1.1 * $2) }" || fails "$1 waits $got s, not $2"
+}
+
+@test "waits: the places and their times" {
+    "$ASSAY" profile -q -o x.assay -- ./waits
+    waits f 0.5
+    waits g 0.25
+    waits h 0.3
+    # The same along the paths.
+    equal 1 "$(query "SELECT abs(sum(blocked_time_s) - 0.5) < 0.05 FROM v_callpaths WHERE path LIKE '%;main;f;%'")"
+    equal 1 "$(query "SELECT blocked_time_s > 0.2 FROM v_categories WHERE name = 'pthread'")"
+    equal 1 "$(query "SELECT blocked_time_s > 0.2 FROM v_categories WHERE name = 'io'")"
+}
+@test "waits: by frame pointers, and without call stacks" {
+    "$ASSAY" profile -q --call-stacks fp -o x.assay -- ./waits
+    equal 1 "$(query "SELECT sum(blocked_time_s) > 1 FROM v_functions WHERE name LIKE '%nanosleep'")"
+    # The C library keeps no frame pointers: not every chain gets through it.
+    equal 1 "$(query "SELECT blocked_inclusive_time_s > 0.2 FROM v_functions WHERE name = 'main'")"
+    rm -rf x.assay
+    "$ASSAY" profile -q --call-stacks off -o x.assay -- ./waits
+    equal 1 "$(query "SELECT sum(blocked_time_s) > 1 FROM v_functions WHERE name LIKE '%nanosleep'")"
+}
+@test "waits: user code only" {
+    "$ASSAY" profile -q --scope user -o x.assay -- ./waits
+    waits f 0.5
+    waits g 0.25
+}
+@test "waits: threads of OpenMP wait for the longest" {
+    cat >uneven.c <<'END'
+#include <omp.h>
+#include <time.h>
+int main(void)
+{
+    const struct timespec t = {0, 400000000};
+#pragma omp parallel num_threads(3)
+    if (omp_get_thread_num() == 0)
+        nanosleep(&t, 0);
+    return 0;
+}
+END
+    gcc -O1 -g -fopenmp -o uneven uneven.c 2>/dev/null || skip "no OpenMP here"
+    OMP_WAIT_POLICY=passive "$ASSAY" profile -q -o x.assay -- ./uneven
+    equal 1 "$(query "SELECT abs(blocked_time_s - 0.8) < 0.08 FROM v_categories WHERE name = 'openmp'")"
+}
+@test "waits: too many to be looked at one by one" {
+    cat >often.c <<'END'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <unistd.h>
+static int a[2], b[2];
+static void *other(void *unused)
+{
+    char c;
+    for (int i = 0; i < 100000; i++)
+        if (read(a[0], &c, 1) != 1 || write(b[1], &c, 1) != 1)
+            return &a;
+    return unused;
+}
+int main(void)
+{
+    pthread_t thread;
+    cpu_set_t one;
+    char c = 0;
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    sched_setaffinity(0, sizeof one, &one);
+    if (pipe(a) || pipe(b) || pthread_create(&thread, NULL, other, NULL))
+        return 1;
+    for (int i = 0; i < 100000; i++)
+        if (write(a[1], &c, 1) != 1 || read(b[0], &c, 1) != 1)
+            return 1;
+    return 0;
+}
+END
+    gcc -O1 -g -o often often.c -pthread
+    "$ASSAY" profile -q -o x.assay -- ./often
+    equal 1 "$(query "SELECT count(*) FROM v_flags WHERE name = 'spread_waits'")"
+    # All of the waiting is in read.
+    equal 1 "$(query "SELECT sum(f.blocked_time_s) > 0.9 * min(r.blocked_time_s) FROM v_functions f, v_runs r
+                      WHERE f.name = 'read' OR f.name LIKE '\\_\\_%read%' ESCAPE '\\'")"
+}
