@@ -28,6 +28,9 @@ struct as_ring {
     AS_VEC(uint8_t) wait;
     size_t from;
     uint64_t next_ns; /* time of the record at `from` */
+    /* Of a ring of waits: its events, and for how many looks they are off yet. */
+    AS_VEC(int) member;
+    unsigned rest;
 };
 
 struct assay_sampler {
