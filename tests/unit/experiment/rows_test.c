@@ -2,12 +2,38 @@
 /* Reading by SQL: what comes back, and what a user may not do or got wrong. */
 #include "place.h"
 
+/* What an analysis adds to the facts of the fixture. */
+static int fill_advice(struct assay_experiment *e, const struct fixture *f, struct assay_error *err)
+{
+    const struct assay_check check = {.run_id = f->run,
+                                      .name = "long_enough",
+                                      .title = "Ran long enough",
+                                      .text = "2 s were sampled.",
+                                      .weight = 1,
+                                      .score = 0.5};
+    const struct assay_what_if_object object = {.id = f->inner, .gain_s = 0.4, .speedup = 1.2};
+    const struct assay_what_if what_if = {.run_id = f->run,
+                                          .name = "vectorised",
+                                          .title = "Vectorised",
+                                          .meaning = "As if all were.",
+                                          .kind = ASSAY_OBJECT_LOOP,
+                                          .time_s = 2,
+                                          .gain_s = assay_modelled(0.4, 0.3, 0.5),
+                                          .object = &object,
+                                          .object_n = 1,
+                                          .to_80_n = 1};
+
+    AS_TRY(assay_experiment_check(e, &check, err));
+    return assay_experiment_what_if(e, &what_if, err);
+}
+
 static struct assay_experiment *filled(const struct place *place)
 {
     struct assay_experiment *e;
     struct fixture f;
     fine(assay_experiment_create(place->exp, 0, &e, err));
     fine(fixture_fill(e, &f, err));
+    fine(fill_advice(e, &f, err));
     fine(assay_experiment_close(&e, err));
     fine(assay_experiment_read(place->exp, &e, err));
     return e;
@@ -132,7 +158,7 @@ static void test_all_views(void **state)
         assay_rows_close(&rows);
     }
     assay_rows_close(&names);
-    assert_int_equal(n, 15);
+    assert_int_equal(n, 18);
     fine(assay_experiment_close(&e, err));
 }
 
