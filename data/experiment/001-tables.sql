@@ -269,13 +269,15 @@ CREATE TABLE disassembly (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX disassembly_function ON disassembly (function_id);
 
--- Prefix tree: a frame is a function called from a place of the parent's function.
+-- Prefix tree: a frame is a function called from a place of the parent's function. Here and in
+-- `sample` nothing is declared REFERENCES: checking millions of rows one by one costs a fifth of
+-- the time that they take.
 CREATE TABLE callpath (
     callpath_id INTEGER PRIMARY KEY,
-    parent_id INTEGER REFERENCES callpath,
-    function_id INTEGER NOT NULL REFERENCES function,
-    call_location_id INTEGER REFERENCES location,
-    category_id INTEGER REFERENCES category,
+    parent_id INTEGER,
+    function_id INTEGER NOT NULL,
+    call_location_id INTEGER,
+    category_id INTEGER,
     depth INTEGER NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX callpath_key
@@ -284,8 +286,8 @@ CREATE UNIQUE INDEX callpath_key
 -- state: 0 running, 1 blocked.
 CREATE TABLE sample (
     thread_id INTEGER NOT NULL REFERENCES thread ON DELETE CASCADE,
-    callpath_id INTEGER NOT NULL REFERENCES callpath,
-    location_id INTEGER NOT NULL REFERENCES location,
+    callpath_id INTEGER NOT NULL,
+    location_id INTEGER NOT NULL,
     state INTEGER NOT NULL CHECK (state IN (0, 1)),
     n INTEGER NOT NULL CHECK (n > 0),
     time_ns INTEGER NOT NULL CHECK (time_ns >= 0),

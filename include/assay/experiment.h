@@ -324,6 +324,15 @@ struct assay_row_sample {
 ASSAY_ROW_LIST(ASSAY_ROW_FUNCTIONS)
 #undef ASSAY_ROW_FUNCTIONS
 
+/*
+ * As assay_experiment_add_callpath, for a path that cannot be there yet: its parent is new, or
+ * there are none at all. It costs half: nothing is looked for. One that is there is an error
+ * (INTERNAL).
+ */
+int assay_experiment_add_new_callpath(struct assay_experiment *experiment,
+                                      const struct assay_row_callpath *row, int64_t *id,
+                                      struct assay_error *err);
+
 #define ASSAY_PLAIN_ROW_FUNCTIONS(name)                                                            \
     int assay_experiment_add_##name(struct assay_experiment *experiment,                           \
                                     const struct assay_row_##name *row, struct assay_error *err);

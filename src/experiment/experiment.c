@@ -259,6 +259,7 @@ static void finalize_all(struct assay_experiment *it)
         sqlite3_finalize(it->add[i]);
         sqlite3_finalize(it->set[i]);
     }
+    sqlite3_finalize(it->new_callpath);
     sqlite3_finalize(it->metric);
     sqlite3_finalize(it->value);
     sqlite3_finalize(it->finding);

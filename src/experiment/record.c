@@ -255,7 +255,7 @@ enum conflict {
 };
 
 struct table {
-    const char *name;
+    const char *name, *writing;
     const struct column *column;
     size_t column_n;
     bool has_id;
@@ -263,7 +263,11 @@ struct table {
 };
 
 #define TABLE(row, id, c)                                                                          \
-    [AS_TABLE_##row] = {#row, row##_columns, sizeof row##_columns / sizeof *row##_columns, id,     \
+    [AS_TABLE_##row] = {#row,                                                                      \
+                        "writing a row of table " #row,                                            \
+                        row##_columns,                                                             \
+                        sizeof row##_columns / sizeof *row##_columns,                              \
+                        id,                                                                        \
                         CONFLICT_##c},
 #define TABLE_WITH_ID(row) TABLE(row, true, COMPLETE)
 
@@ -381,12 +385,10 @@ static int write_row(struct assay_experiment *experiment, enum as_table_id id,
                      struct assay_error *err)
 {
     const struct table *table = &tables[id];
-    char what[64];
 
     for (size_t i = 0; i < table->column_n; i++)
         bind(statement, (int)i + 1, &table->column[i], (const char *)row + table->column[i].offset);
-    sqlite3_snprintf(sizeof what, what, "writing a row of table %s", table->name);
-    return as_sql_insert(experiment, statement, what, out, err);
+    return as_sql_insert(experiment, statement, table->writing, out, err);
 }
 
 static int add(struct assay_experiment *experiment, enum as_table_id id, const void *row,
@@ -437,3 +439,25 @@ ASSAY_ROW_LIST(ROW_FUNCTIONS)
         return add(experiment, AS_TABLE_##name, row, NULL, err);                                   \
     }
 ASSAY_PLAIN_ROW_LIST(PLAIN_ROW_FUNCTIONS)
+
+int assay_experiment_add_new_callpath(struct assay_experiment *experiment,
+                                      const struct assay_row_callpath *row, int64_t *id,
+                                      struct assay_error *err)
+{
+    struct as_str sql = {0};
+    int rc = 0;
+
+    AS_TRY(as_batch_check(experiment, err));
+    if (!experiment->new_callpath) {
+        append_insert(&sql, &tables[AS_TABLE_callpath]);
+        rc = sql.failed
+                 ? as_error_nomem(err, experiment->db_path)
+                 : as_sql_prepare(experiment, as_str_z(&sql), &experiment->new_callpath, err);
+        as_str_fini(&sql);
+    }
+    if (rc == 0)
+        rc = write_row(experiment, AS_TABLE_callpath, experiment->new_callpath, row, NULL, err);
+    if (rc == 0)
+        *id = sqlite3_last_insert_rowid(experiment->db);
+    return rc;
+}

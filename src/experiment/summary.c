@@ -69,7 +69,8 @@ struct summary {
     AS_VEC(struct thread_sum) threads; /* of the run, those of a process side by side */
     AS_VEC(struct by_category) category;
     struct as_map_u64 category_of; /* object and category -> index in `category` */
-    sqlite3_stmt *read, *write_thread, *write;
+    struct as_map_u64 has_share;   /* times in ns of which the share is written */
+    sqlite3_stmt *read, *write_thread, *write, *write_path, *write_share;
     bool no_memory;
 };
 
@@ -381,6 +382,41 @@ static int write_total(struct summary *s, enum assay_object_kind kind, int64_t i
     return as_sql_insert(s->experiment, s->write, "writing summaries", NULL, err);
 }
 
+/* The share of a time of the run, with its interval, unless it was written before. */
+static int write_share(struct summary *s, int64_t time_ns, const struct total *run,
+                       struct assay_error *err)
+{
+    const double whole_ns = (double)run->sums.exclusive_ns;
+    const double share = whole_ns > 0 ? (double)time_ns / whole_ns : 0;
+    const struct as_interval in =
+        as_stat_wilson(share, (double)run->sums.exclusive_n, AS_STAT_LEVEL);
+
+    if (as_map_u64_get(&s->has_share, (uint64_t)time_ns) != AS_MAP_NONE)
+        return 0;
+    if (as_map_u64_put(&s->has_share, (uint64_t)time_ns, 1) < 0)
+        return as_error_nomem(err, s->experiment->db_path);
+    sqlite3_bind_int64(s->write_share, 1, s->run_id);
+    sqlite3_bind_int64(s->write_share, 2, time_ns);
+    sqlite3_bind_double(s->write_share, 3, share);
+    sqlite3_bind_double(s->write_share, 4, in.low);
+    sqlite3_bind_double(s->write_share, 5, in.high);
+    return as_sql_insert(s->experiment, s->write_share, "writing shares", NULL, err);
+}
+
+/* There are far more call paths than other objects: what follows from their times is not kept. */
+static int write_path(struct summary *s, int64_t id, const struct total *it,
+                      const struct total *run, struct assay_error *err)
+{
+    AS_TRY(write_share(s, it->sums.exclusive_ns, run, err));
+    AS_TRY(write_share(s, it->sums.inclusive_ns, run, err));
+    sqlite3_bind_int64(s->write_path, 1, s->run_id);
+    sqlite3_bind_int64(s->write_path, 2, id);
+    bind_sums(s->write_path, 3, &it->sums);
+    sqlite3_bind_int64(s->write_path, 9, (int64_t)it->spread.n);
+    return as_sql_insert(s->experiment, s->write_path, "writing the times of call paths", NULL,
+                         err);
+}
+
 /* The category with most time becomes the object's; among equals the lower number. */
 static void choose_categories(struct summary *s)
 {
@@ -400,9 +436,13 @@ static int write_totals(struct summary *s, const struct total *run, struct assay
     choose_categories(s);
     for (int kind = ASSAY_OBJECT_MODULE; kind <= ASSAY_OBJECT_CATEGORY; kind++)
         for (size_t i = s->base[kind]; i < s->base[kind + 1]; i++)
-            if (s->total[i].spread.n > 0)
-                AS_TRY(write_total(s, (enum assay_object_kind)kind, (int64_t)(i - s->base[kind]),
-                                   &s->total[i], run, err));
+            if (s->total[i].spread.n > 0) {
+                const int64_t id = (int64_t)(i - s->base[kind]);
+
+                AS_TRY(kind == ASSAY_OBJECT_CALLPATH ? write_path(s, id, &s->total[i], run, err)
+                                                     : write_total(s, (enum assay_object_kind)kind,
+                                                                   id, &s->total[i], run, err));
+            }
     return write_total(s, ASSAY_OBJECT_RUN, s->run_id, run, run, err);
 }
 
@@ -437,6 +477,11 @@ static int set_up(struct summary *s, struct assay_error *err)
     AS_TRY(as_sql_prepare(
         s->experiment, "INSERT INTO thread_time VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
         &s->write_thread, err));
+    AS_TRY(as_sql_prepare(s->experiment,
+                          "INSERT INTO callpath_time VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                          &s->write_path, err));
+    AS_TRY(as_sql_prepare(s->experiment, "INSERT INTO time_share VALUES (?1, ?2, ?3, ?4, ?5)",
+                          &s->write_share, err));
     return as_sql_prepare(
         s->experiment,
         "INSERT INTO object_time (run_id, object_kind, object_id, exclusive_n, exclusive_ns,"
@@ -539,12 +584,15 @@ static int add_run(struct summary *s, struct assay_error *err)
 
 static int clear(struct summary *s, struct assay_error *err)
 {
-    char sql[160];
+    char sql[320];
 
     sqlite3_snprintf(sizeof sql, sql,
                      "DELETE FROM thread_time WHERE run_id = %lld;"
-                     "DELETE FROM object_time WHERE run_id = %lld",
-                     (long long)s->run_id, (long long)s->run_id);
+                     "DELETE FROM object_time WHERE run_id = %lld;"
+                     "DELETE FROM callpath_time WHERE run_id = %lld;"
+                     "DELETE FROM time_share WHERE run_id = %lld",
+                     (long long)s->run_id, (long long)s->run_id, (long long)s->run_id,
+                     (long long)s->run_id);
     return as_sql_run(s->experiment, sql, "clearing old summaries", err);
 }
 
@@ -553,6 +601,8 @@ static void tear_down(struct summary *s)
     sqlite3_finalize(s->read);
     sqlite3_finalize(s->write_thread);
     sqlite3_finalize(s->write);
+    sqlite3_finalize(s->write_path);
+    sqlite3_finalize(s->write_share);
     as_vec_fini(&s->touched);
     as_vec_fini(&s->opened);
     as_vec_fini(&s->entered);
@@ -562,6 +612,7 @@ static void tear_down(struct summary *s)
     as_vec_fini(&s->threads);
     as_vec_fini(&s->category);
     as_map_u64_fini(&s->category_of);
+    as_map_u64_fini(&s->has_share);
     as_tables_fini(&s->tables);
 }
 
@@ -573,6 +624,7 @@ int assay_experiment_summarise(struct assay_experiment *experiment, int64_t run_
 
     AS_TRY(assay_experiment_begin(experiment, err));
     as_map_u64_init(&s.category_of);
+    as_map_u64_init(&s.has_share);
     rc = clear(&s, err);
     if (rc == 0)
         rc = add_run(&s, err);

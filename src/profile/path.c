@@ -3,6 +3,8 @@
  * Call paths: the tree of frames becomes a tree of functions and the places they were called from,
  * each with the category of its own time; sums become samples.
  */
+#include <stdlib.h>
+
 #include "base/alloc.h"
 #include "profile/attribute.h"
 
@@ -24,6 +26,7 @@ struct paths {
     AS_VEC(struct edge) edge; /* by path */
     struct as_index index;
     uint32_t *of_node;
+    int64_t known_id; /* the last path that earlier runs have left */
 };
 
 static int add_path(struct paths *p, const struct edge *edge, struct assay_error *err)
@@ -39,7 +42,10 @@ static int add_path(struct paths *p, const struct edge *edge, struct assay_error
                                            .call_location_id = edge->call_location,
                                            .category_id = all->category_id.at[path.category],
                                            .depth = path.depth};
-    AS_TRY(assay_experiment_add_callpath(all->experiment, &row, &path.id, err));
+    /* What a path calls that is new here is new too, and met here once. */
+    const bool is_new = caller->id > p->known_id || p->known_id == 0;
+    AS_TRY((is_new ? assay_experiment_add_new_callpath
+                   : assay_experiment_add_callpath)(all->experiment, &row, &path.id, err));
     if (as_vec_push(&p->path, path) < 0 || as_vec_push(&p->edge, *edge) < 0)
         return as_error_nomem(err, "the call paths of a run");
     return 0;
@@ -75,22 +81,54 @@ static int walk_nodes(struct paths *p, struct assay_error *err)
     return 0;
 }
 
+static int compare_samples(const void *a, const void *b)
+{
+    const struct assay_row_sample *x = a, *y = b;
+    if (x->thread_id != y->thread_id)
+        return x->thread_id < y->thread_id ? -1 : 1;
+    if (x->callpath_id != y->callpath_id)
+        return x->callpath_id < y->callpath_id ? -1 : 1;
+    return (x->location_id > y->location_id) - (x->location_id < y->location_id);
+}
+
+/* In the order in which they are kept: each row goes to the end. */
 static int add_samples(struct paths *p, struct assay_error *err)
 {
     const struct as_attribution *all = p->all;
+    struct assay_row_sample *row = as_malloc((all->tally.sum.n + 1) * sizeof *row);
+    size_t n = 0;
+    if (!row)
+        return as_error_nomem(err, "the samples of a run");
     as_vec_foreach (&all->tally.sum, sum) {
         if (!sum->node)
             continue;
-        const struct assay_row_sample row = {.thread_id = all->thread_id[sum->thread],
+        row[n++] = (struct assay_row_sample){.thread_id = all->thread_id[sum->thread],
                                              .callpath_id = p->path.at[p->of_node[sum->node]].id,
                                              .location_id = all->node[sum->node].location_id,
                                              .state = sum->blocked ? ASSAY_SAMPLE_BLOCKED
                                                                    : ASSAY_SAMPLE_RUNNING,
                                              .n = (int64_t)sum->n,
                                              .time_ns = (int64_t)sum->time_ns};
-        AS_TRY(assay_experiment_add_sample(all->experiment, &row, err));
     }
-    return 0;
+    qsort(row, n, sizeof *row, compare_samples);
+    int rc = 0;
+    for (size_t i = 0; i < n && rc == 0; i++)
+        rc = assay_experiment_add_sample(all->experiment, &row[i], err);
+    as_free(row);
+    return rc;
+}
+
+/* The last path that is there already: of earlier runs. */
+static int last_path(struct paths *p, struct assay_error *err)
+{
+    struct assay_rows *rows;
+    AS_TRY(
+        assay_rows_open(p->all->experiment, "SELECT max(callpath_id) FROM callpath", &rows, err));
+    int rc = assay_rows_next(rows, err);
+    if (rc == 1)
+        p->known_id = assay_rows_integer(rows, 0);
+    assay_rows_close(&rows);
+    return rc < 0 ? rc : 0;
 }
 
 int as_attribute_paths(struct as_attribution *all, struct assay_error *err)
@@ -102,6 +140,8 @@ int as_attribute_paths(struct as_attribution *all, struct assay_error *err)
     int rc = 0;
     if (!p.of_node || as_vec_push(&p.path, none) < 0 || as_vec_push(&p.edge, nothing) < 0)
         rc = as_error_nomem(err, "the call paths of a run");
+    if (rc == 0)
+        rc = last_path(&p, err);
     if (rc == 0)
         rc = walk_nodes(&p, err);
     if (rc == 0)

@@ -75,6 +75,30 @@ static void test_natural_keys(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
+/* A path known to be new is found again, and cannot come twice. */
+static void test_new_callpaths(void **state)
+{
+    struct assay_experiment *e = fresh(*state);
+    const struct assay_row_module module = {.path = "/a", .name = "a", .kind = "shared"};
+    struct assay_row_function function = {.name = "[unknown]"};
+    struct assay_row_callpath path = {.depth = 1};
+    int64_t top, below, again;
+    fine(assay_experiment_add_module(e, &module, &function.module_id, err));
+    fine(assay_experiment_add_function(e, &function, &path.function_id, err));
+    fine(assay_experiment_begin(e, err));
+    fine(assay_experiment_add_new_callpath(e, &path, &top, err));
+    path.parent_id = top;
+    path.depth = 2;
+    fine(assay_experiment_add_new_callpath(e, &path, &below, err));
+    assert_int_not_equal(top, below);
+    fine(assay_experiment_commit(e, err));
+    fine(assay_experiment_add_callpath(e, &path, &again, err));
+    assert_int_equal(below, again);
+    expect_row(e, "SELECT count(*), max(parent_id) FROM callpath", "2 1");
+    refused(assay_experiment_add_new_callpath(e, &path, &again, err), INTERNAL, "UNIQUE");
+    fine(assay_experiment_close(&e, err));
+}
+
 /* Every table takes a row and keeps every column of it (the fixture leaves some out). */
 static void test_all_tables(void **state)
 {
@@ -254,6 +278,7 @@ int main(void)
         place_test(test_unknown_is_null),
         place_test(test_set),
         place_test(test_natural_keys),
+        place_test(test_new_callpaths),
         place_test(test_all_tables),
         place_test(test_samples_add_up),
         place_test(test_rows_that_cannot_be),

@@ -213,6 +213,38 @@ static void test_older_schemas(void **state)
     }
 }
 
+/* The times of call paths of schema 3 are those of schema 4. */
+static void test_older_callpaths(void **state)
+{
+    struct place *place = *state;
+    struct assay_experiment *e;
+    fine(as_experiment_create_schema(place->exp, 0, 3, &e, err));
+    fine(as_sql_run(e,
+                    "INSERT INTO run (run_id, kind, command, start_ns, state, assay_version)"
+                    " VALUES (1, 'profile', 'x', 0, 'complete', '0');"
+                    "INSERT INTO module (path, name, kind) VALUES ('/a', 'a', 'shared');"
+                    "INSERT INTO function (module_id, name) VALUES (1, 'main'), (1, 'solve');"
+                    "INSERT INTO callpath (parent_id, function_id, depth)"
+                    " VALUES (NULL, 1, 1), (1, 2, 2);"
+                    "INSERT INTO object_time VALUES"
+                    " (1, 11, 1, 1, 0, 0, 0.0, 0.0, 0.1, 40, 400, 1.0, 0.9, 1.0, 0, 0, 400, 400.0,"
+                    "  400, 0.0, NULL, 0),"
+                    " (1, 11, 2, 1, 40, 400, 1.0, 0.9, 1.0, 40, 400, 1.0, 0.9, 1.0, 5, 5, 400,"
+                    "  400.0, 400, 0.0, NULL, 0)",
+                    "filling it", err));
+    fine(assay_experiment_close(&e, err));
+    fine(assay_experiment_open(place->exp, &e, err));
+    expect_row(
+        e,
+        "SELECT path, exclusive_sample_n, exclusive_pct, inclusive_sample_n, inclusive_low_pct,"
+        " thread_n, few_samples FROM v_callpaths WHERE depth = 2",
+        "main;solve 40 100.0 40 90.0 1 0");
+    expect_row(e, "SELECT exclusive_high_pct, inclusive_pct FROM v_callpaths WHERE depth = 1",
+               "10.0 100.0");
+    assert_int_equal(integer_of(e, "SELECT count(*) FROM object_time"), 0);
+    fine(assay_experiment_close(&e, err));
+}
+
 /* As another user who may only read: runs `body` in a child; skips where that cannot be. */
 static void as_reader(void (*body)(const struct place *), const struct place *place)
 {
@@ -380,6 +412,7 @@ int main(void)
         place_test(test_damaged),
         place_test(test_newer_schema),
         place_test(test_older_schemas),
+        place_test(test_older_callpaths),
         place_test(test_read_only_place),
         place_test(test_older_schema_in_a_read_only_place),
         place_test(test_create_where_nothing_can_be_written),

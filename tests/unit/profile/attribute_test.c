@@ -311,6 +311,28 @@ static void test_nothing_recorded(void **state)
     assert_non_null(strstr(err.text, "attributed already"));
 }
 
+/* The same once more finds the call paths of the first run, and makes none. */
+static void test_another_run(void **state)
+{
+    const struct assay_row_run run = {
+        .kind = "profile", .command = "x", .start_ns = 5000000000, .state = "complete"};
+    struct assay_error err;
+    char path[4200], command[9000];
+    int64_t run_id;
+
+    (void)state;
+    assert_int_equal(assay_experiment_add_run(setting.store, &run, &run_id, &err), 0);
+    assert_int_equal(assay_experiment_run_directory(setting.store, run_id, path, 4096, &err), 0);
+    snprintf(command, sizeof command, "cp %s/run-001/* %.4096s", setting.experiment, path);
+    assert_int_equal(system(command), 0);
+    expect("SELECT count(*) FROM callpath", "6");
+    assert_int_equal(assay_profile_attribute(setting.store, run_id, NULL, &err), 0);
+    expect("SELECT count(*) FROM callpath", "6");
+    expect("SELECT count(*) FROM callpath_time AS a JOIN callpath_time AS b USING (callpath_id, "
+           "exclusive_n, inclusive_n, inclusive_ns, thread_n) WHERE a.run_id = 1 AND b.run_id = 3",
+           "6");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -321,6 +343,7 @@ int main(void)
         cmocka_unit_test(test_trust),
         cmocka_unit_test(test_excerpts),
         cmocka_unit_test(test_nothing_recorded),
+        cmocka_unit_test(test_another_run),
     };
     return cmocka_run_group_tests(tests, make, remove_all);
 }
