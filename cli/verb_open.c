@@ -17,8 +17,6 @@
 #include "base/error.h"
 #include "cli.h"
 
-extern char **environ;
-
 /* ---- The page ----------------------------------------------------------------------------- */
 
 static bool is_newer(const struct stat *a, const struct stat *b)
