@@ -90,10 +90,15 @@ static int read_savings(struct scenario *s, struct assay_error *err)
     struct assay_rows *rows;
     int rc;
 
-    AS_TRY(assay_rows_open(s->advice->experiment,
-                           "SELECT object_id, thread_id, exclusive_ns, exclusive_n FROM thread_time"
-                           " WHERE run_id = ?1 AND object_kind = 7 AND exclusive_n > 0",
-                           &rows, err));
+    /* Loops of MPI, OpenMP and threads are no part of what threads compute. */
+    AS_TRY(assay_rows_open(
+        s->advice->experiment,
+        "SELECT tt.object_id, tt.thread_id, tt.exclusive_ns, tt.exclusive_n FROM thread_time tt"
+        " JOIN object_time t USING (run_id, object_kind, object_id)"
+        " LEFT JOIN category c USING (category_id)"
+        " WHERE tt.run_id = ?1 AND tt.object_kind = 7 AND tt.exclusive_n > 0"
+        " AND ifnull(c.name, '') NOT IN ('mpi', 'openmp', 'pthread')",
+        &rows, err));
     assay_rows_bind_integer(rows, 1, s->advice->run_id);
     while ((rc = assay_rows_next(rows, err)) > 0) {
         const uint32_t object =
