@@ -93,6 +93,12 @@ void as_table_f(struct as_table *table, const char *fmt, ...)
     as_table_view(table, (struct as_view){.p = text, .n = (size_t)n});
 }
 
+void as_table_style(struct as_table *table, enum as_style style)
+{
+    if (table->cells.n && !table->failed)
+        table->cells.at[table->cells.n - 1].style = (uint8_t)style;
+}
+
 static size_t least_width(const struct as_column *column)
 {
     return column->least ? column->least : LEAST;
@@ -164,7 +170,8 @@ static struct as_view cut_front(struct as_view s, size_t width, size_t columns, 
 
 static const char *style_code(enum as_style style)
 {
-    static const char *const codes[] = {"", "\033[1m", "\033[2m", "\033[36m", "\033[33m"};
+    static const char *const codes[] = {"",         "\033[1m",  "\033[2m", "\033[36m",
+                                        "\033[33m", "\033[32m", "\033[31m"};
     return codes[style];
 }
 
@@ -228,7 +235,9 @@ static void print_line(const struct as_table *table, struct as_out *out, const s
     as_out_fill(out, ' ', used ? table->indent : 0);
     for (size_t c = 0; c < used; c++) {
         const struct as_column *column = &table->columns[c];
-        enum as_style style = cells ? column->style : AS_STYLE_BOLD;
+        enum as_style style = !cells           ? AS_STYLE_BOLD
+                              : cells[c].style ? (enum as_style)cells[c].style
+                                               : column->style;
         struct place at = {column, widths[c], c + 1 == used, color ? style : AS_STYLE_PLAIN,
                            table->ascii};
         struct as_view s = as_view_of(column->title);

@@ -28,7 +28,15 @@ enum as_shrink {
     AS_SHRINK_MIDDLE /* names that differ at both ends: "std::vec…push_back" */
 };
 
-enum as_style { AS_STYLE_PLAIN, AS_STYLE_BOLD, AS_STYLE_DIM, AS_STYLE_CYAN, AS_STYLE_YELLOW };
+enum as_style {
+    AS_STYLE_PLAIN,
+    AS_STYLE_BOLD,
+    AS_STYLE_DIM,
+    AS_STYLE_CYAN,
+    AS_STYLE_YELLOW,
+    AS_STYLE_GREEN,
+    AS_STYLE_RED
+};
 
 struct as_column {
     const char *title; /* borrowed until the table is printed; all NULL = no header line */
@@ -42,6 +50,7 @@ struct as_column {
 struct as_table_cell {
     size_t at, n;   /* bytes in the text */
     uint32_t width; /* terminal columns */
+    uint8_t style;  /* enum as_style; PLAIN: that of its column */
 };
 
 struct as_table {
@@ -64,6 +73,8 @@ void as_table_view(struct as_table *table, struct as_view s);
 void as_table_u64(struct as_table *table, uint64_t v);
 void as_table_hex(struct as_table *table, uint64_t v); /* 0x1f40 */
 void as_table_f(struct as_table *table, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Gives the cell that was added last a style of its own. */
+void as_table_style(struct as_table *table, enum as_style style);
 
 /*
  * Prints header and rows, two blanks between columns, no blanks at line ends. `width` is the

@@ -32,7 +32,8 @@ const char *as_page_style(const struct as_page *page, enum as_style style)
 {
     static const char *const code[] = {
         [AS_STYLE_PLAIN] = "\033[0m", [AS_STYLE_BOLD] = "\033[1m",    [AS_STYLE_DIM] = "\033[2m",
-        [AS_STYLE_CYAN] = "\033[36m", [AS_STYLE_YELLOW] = "\033[33m",
+        [AS_STYLE_CYAN] = "\033[36m", [AS_STYLE_YELLOW] = "\033[33m", [AS_STYLE_GREEN] = "\033[32m",
+        [AS_STYLE_RED] = "\033[31m",
     };
 
     return page->colour ? code[style] : "";
