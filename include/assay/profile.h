@@ -48,6 +48,7 @@ struct assay_profile_request {
     const char *const *command; /* ends with NULL; NULL: attach to `pid` */
     pid_t pid;
     const char *label; /* the user's word for the run, or NULL */
+    const char *kind;  /* of the run: NULL is "profile" */
     /* Its event may be TIMER; where perf events are refused it becomes that of itself. */
     struct assay_sample_options sampling;
     double duration_s;  /* ends the recording (not the program) after so long; 0 = no limit */
@@ -58,9 +59,10 @@ struct assay_profile_request {
 
 struct assay_profile_result {
     int64_t run_id;
-    int exit_code;   /* of the command; -1: unknown (attached) or killed */
-    int exit_signal; /* that killed it, or 0 */
-    bool stopped;    /* the user or the limit of time ended the recording before the program */
+    int exit_code;    /* of the command; -1: unknown (attached) or killed */
+    int exit_signal;  /* that killed it, or 0 */
+    bool stopped;     /* the user or the limit of time ended the recording before the program */
+    bool interrupted; /* the user asked for the end (Ctrl-C, SIGTERM), whatever the program did */
 };
 
 /*

@@ -60,7 +60,7 @@ static int add_run(struct recording *r, struct assay_error *err)
     AS_TRY(as_run_host(r->experiment, &host_id, err));
     assay_launch_environment_digest(NULL, r->digest);
     r->begin_ns = monotonic_ns();
-    r->row = (struct assay_row_run){.kind = "profile",
+    r->row = (struct assay_row_run){.kind = r->request->kind ? r->request->kind : "profile",
                                     .label = r->request->label,
                                     .environment_digest = r->digest,
                                     .launcher = assay_launch_kind_name(
@@ -248,11 +248,15 @@ static int record(struct recording *r, struct assay_error *err)
     struct assay_error late = {0};
     AS_TRY(open_stream(r, err));
     getrusage(RUSAGE_SELF, &r->before);
-    if (r->plan)
+    if (r->plan) {
         AS_TRY(assay_launch_go(r->launch, err));
-    else
+        /* What we took to prepare is no time of the program. */
+        r->begin_ns = (int64_t)assay_launch_outcome(r->launch)->start_ns;
+        r->row.start_ns = r->begin_ns + as_clock_offset_ns();
+    } else {
         AS_TRY(as_record_process(r->recorder, (uint32_t)r->request->pid, (uint64_t)monotonic_ns(),
                                  err));
+    }
     int rc = record_until_end(r, err);
     /* Whatever happened, what was taken is written. */
     if (rc == 0)
@@ -283,6 +287,7 @@ static void tell_result(struct recording *r)
     r->result->exit_code = outcome->exited ? outcome->exit_code : -1;
     r->result->exit_signal = outcome->exit_signal;
     r->result->stopped = r->ended;
+    r->result->interrupted = outcome->interrupted;
 }
 
 int assay_profile_run(struct assay_experiment *experiment,
