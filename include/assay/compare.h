@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Comparing runs: how a program scales over threads and processes, how stable repeated runs are,
+ * and what differs between versions, compilers or machines. Reads experiments only; every number
+ * carries its interval, every method its name (doc/compare.md has the sources).
+ *
+ * Times of categories, functions and loops are their own (exclusive) processor time. A quantity
+ * whose `origin` is 0 is not known. Results own all they point to; free them whole.
+ */
+#ifndef ASSAY_COMPARE_H
+#define ASSAY_COMPARE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <assay/error.h>
+#include <assay/experiment.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a row of a result is about. */
+struct assay_compared {
+    enum assay_object_kind kind; /* CATEGORY, FUNCTION or LOOP */
+    int64_t id;                  /* in the (first) experiment that has it */
+    const char *name;            /* of a loop: that of its function */
+    const char *where;           /* "heat.c:21-26", a module, or "" */
+};
+
+/* Below this share of the time in every run a category, function or loop has no row. */
+#define ASSAY_COMPARE_LEAST_SHARE 0.001
+
+/* From these efficiencies on, per cent, scaling is good or fair. */
+#define ASSAY_EFFICIENCY_GOOD 80
+#define ASSAY_EFFICIENCY_FAIR 50
+
+/* ---- Scalability -------------------------------------------------------------------------- */
+
+/* What a run of kind "scale" was made with; kept as values of the run. */
+struct assay_scale_setting {
+    int64_t nodes, processes, threads; /* processes in all; threads of each */
+    bool weak;                         /* the problem grows with processes x threads */
+    bool is_reference;                 /* the user's choice, else the smallest is taken */
+};
+
+/* Notes the setting of a run. Errors: those of the experiment. */
+int assay_compare_mark(struct assay_experiment *experiment, int64_t run_id,
+                       const struct assay_scale_setting *setting, struct assay_error *err);
+
+struct assay_scale_point {
+    int64_t run_id; /* the first of its runs */
+    const char *label;
+    int64_t nodes, processes, threads;
+    int64_t units;     /* processes x threads */
+    unsigned repeat_n; /* runs that ended well; 0: nothing is known of this point */
+    unsigned failed_n;
+    bool oversubscribed;              /* more units than processors of the machine */
+    struct assay_quantity wall_s;     /* mean; unbounded from one run */
+    struct assay_quantity speedup;    /* none in weak scaling */
+    struct assay_quantity efficiency; /* 1 = as the reference */
+};
+
+/* Arrays have one entry a point. */
+struct assay_scale_row {
+    struct assay_compared object;
+    const struct assay_quantity *time_s;         /* processor time, all threads together */
+    const struct assay_quantity *thread_s;       /* that of the thread with most of it */
+    const struct assay_quantity *speedup;        /* by thread_s; none in weak scaling */
+    const struct assay_quantity *efficiency;     /* by thread_s */
+    const struct assay_quantity *cpu_efficiency; /* by time_s: the work that did not multiply */
+};
+
+struct assay_scalability {
+    bool weak;
+    size_t reference; /* index of the point that the others are compared with */
+    const struct assay_scale_point *point;
+    size_t point_n;
+    const struct assay_scale_row *row; /* categories, functions, loops; each by time */
+    size_t row_n;
+    const char *method;      /* how the intervals were made: one sentence */
+    const char *const *note; /* what lessens trust, sentences */
+    size_t note_n;
+};
+
+/*
+ * What the runs of kind "scale" say. `reference` picks a point by processes and threads, and NULL
+ * takes the one marked, or the smallest. `*out` is NULL, without error, when there is no such run.
+ * Errors: USAGE (no such reference), NOMEM, those of reading.
+ */
+int assay_compare_scalability(struct assay_experiment *experiment,
+                              const struct assay_scale_setting *reference,
+                              struct assay_scalability **out, struct assay_error *err);
+void assay_scalability_free(struct assay_scalability **scalability); /* NULL inside is fine */
+
+/* ---- Stability ---------------------------------------------------------------------------- */
+
+struct assay_spread {
+    double min, mean, max, deviation; /* seconds; standard deviation with n - 1 */
+    struct assay_quantity median;     /* seconds; interval by order statistics */
+    double robust_deviation;          /* from the median absolute deviation */
+};
+
+struct assay_outlier {
+    int64_t run_id;
+    double wall_s;
+    double score;     /* robust deviations from the median */
+    const char *text; /* one sentence */
+};
+
+struct assay_stability_row {
+    struct assay_compared object;
+    struct assay_spread time_s;
+    double deviation_pct; /* of the mean */
+    unsigned outlier_n;
+};
+
+struct assay_stability {
+    size_t repeat_n; /* runs that ended well, without warm-up */
+    unsigned failed_n, warm_up_n;
+    const int64_t *run_id; /* in the order in which they ran */
+    const double *all_s;   /* wall times of those */
+    struct assay_spread wall_s;
+    const struct assay_outlier *outlier;
+    size_t outlier_n;
+    struct assay_quantity drift_pct; /* change of the wall time a run, of the median (Theil-Sen) */
+    double drift_p;                  /* Mann-Kendall; above 0.05 there is no drift to speak of */
+    bool two_levels;                 /* the wall times fall in two groups */
+    double level_s[2];               /* their means */
+    unsigned level_n[2];
+    const struct assay_stability_row *row; /* categories, functions, loops; each by time */
+    size_t row_n;
+    const char *method;
+    const char *const *note;
+    size_t note_n;
+};
+
+/* What the runs of kind "repeat" say; `*out` is NULL when there is none. Errors: NOMEM, reading. */
+int assay_compare_stability(struct assay_experiment *experiment, struct assay_stability **out,
+                            struct assay_error *err);
+void assay_stability_free(struct assay_stability **stability); /* NULL inside is fine */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

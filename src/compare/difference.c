@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Differences of two means: Welch's test on the logarithms, many of them at once, and ratios of
+ * quantities that have intervals already.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "compare/statistics.h"
+
+/* From so many degrees of freedom on Student's distribution is the normal one. */
+#define FREEDOM_NORMAL 1e6
+
+struct as_estimate as_estimate_runs(const double *x, size_t n, double quantum)
+{
+    struct as_moments moments = {0};
+    for (size_t i = 0; i < n; i++)
+        as_moments_add(&moments, x[i]);
+    if (n < 2)
+        return (struct as_estimate){moments.mean, INFINITY, 1, (int64_t)n};
+    const double deviation = as_moments_deviation(&moments);
+    /* Rounding to a step adds a twelfth of its square (Sheppard). */
+    const double variance = fmax(deviation * deviation, quantum * quantum / 12);
+    return (struct as_estimate){moments.mean, variance / (double)n, (double)(n - 1), (int64_t)n};
+}
+
+struct as_estimate as_estimate_samples(int64_t part, int64_t whole, double whole_s)
+{
+    const double n = (double)whole;
+    if (whole < 1)
+        return (struct as_estimate){0, INFINITY, INFINITY, 0};
+    /* None of many is no proof of none: as if it had been one. */
+    const double share = fmin((double)(part > 0 ? part : 1) / n, 1);
+    const double mean = whole_s * (double)part / n;
+    return (struct as_estimate){mean, whole_s * whole_s * share * fmax(1 - share, 0) / n, INFINITY,
+                                part};
+}
+
+/* Welch and Satterthwaite. */
+static double joined_freedom(double va, double fa, double vb, double fb)
+{
+    const double spread = va * va / fa + vb * vb / fb;
+    return spread > 0 ? (va + vb) * (va + vb) / spread : INFINITY;
+}
+
+static double two_sided(double t, double freedom)
+{
+    if (isnan(t))
+        return 1;
+    if (freedom > FREEDOM_NORMAL)
+        return erfc(fabs(t) / sqrt(2));
+    return 2 * as_stat_student_cdf(-fabs(t), freedom);
+}
+
+static double quantile_of(double freedom)
+{
+    const double p = 0.5 + AS_STAT_LEVEL / 2;
+    return freedom > FREEDOM_NORMAL ? as_stat_normal_quantile(p)
+                                    : as_stat_student_quantile(p, freedom);
+}
+
+/* One of the means is zero: there is no ratio, but there may be a difference. */
+static struct as_difference from_nothing(const struct as_estimate *a, const struct as_estimate *b)
+{
+    const double variance = a->variance + b->variance;
+    const double freedom = joined_freedom(a->variance, a->freedom, b->variance, b->freedom);
+    const double t = variance > 0 ? (b->mean - a->mean) / sqrt(variance) : NAN;
+    return (struct as_difference){a->mean > 0 ? 0 : NAN, {0, INFINITY}, two_sided(t, freedom)};
+}
+
+struct as_difference as_difference_of(const struct as_estimate *a, const struct as_estimate *b)
+{
+    if (isinf(a->variance) || isinf(b->variance))
+        return (struct as_difference){a->mean > 0 ? b->mean / a->mean : NAN, {0, INFINITY}, 1};
+    if (!(a->mean > 0) || !(b->mean > 0))
+        return from_nothing(a, b);
+    const double va = a->variance / (a->mean * a->mean), vb = b->variance / (b->mean * b->mean);
+    const double freedom = joined_freedom(va, a->freedom, vb, b->freedom);
+    const double log_ratio = log(b->mean / a->mean), error = sqrt(va + vb);
+    const double ratio = b->mean / a->mean;
+    if (!(error > 0)) /* all alike, and known exactly */
+        return (struct as_difference){ratio, {ratio, ratio}, log_ratio == 0 ? 1 : 0};
+    const double half = quantile_of(freedom) * error;
+    return (struct as_difference){ratio,
+                                  {exp(log_ratio - half), exp(log_ratio + half)},
+                                  two_sided(log_ratio / error, freedom)};
+}
+
+/* ---- Many at once -------------------------------------------------------------------------- */
+
+static int by_probability(const void *a, const void *b, void *context)
+{
+    const double *p = context;
+    const size_t i = *(const size_t *)a, k = *(const size_t *)b;
+    return p[i] != p[k] ? (p[i] > p[k]) - (p[i] < p[k]) : (i > k) - (i < k);
+}
+
+void as_benjamini_hochberg(const double *p, size_t n, size_t *order, double *adjusted)
+{
+    size_t m = 0;
+    double least = 1;
+    for (size_t i = 0; i < n; i++) {
+        adjusted[i] = NAN;
+        if (!isnan(p[i]))
+            order[m++] = i;
+    }
+    qsort_r(order, m, sizeof *order, by_probability, (void *)(uintptr_t)p);
+    for (size_t rank = m; rank > 0; rank--) {
+        const size_t i = order[rank - 1];
+        least = fmin(least, p[i] * (double)m / (double)rank);
+        adjusted[i] = least;
+    }
+}
+
+/* ---- Quantities ---------------------------------------------------------------------------- */
+
+struct assay_quantity as_ratio(struct assay_quantity a, struct assay_quantity b)
+{
+    const int64_t n = a.n < b.n ? a.n : b.n;
+    if (!a.origin || !b.origin || !(b.value > 0) || a.value < 0)
+        return (struct assay_quantity){0};
+    const double ratio = a.value / b.value;
+    if (!(a.value > 0))
+        return assay_derived(0, 0, b.low > 0 ? a.high / b.low : INFINITY, n);
+    const double a_low = a.low > 0 ? log(a.value / a.low) : INFINITY;
+    const double b_low = b.low > 0 ? log(b.value / b.low) : INFINITY;
+    const double a_high = log(a.high / a.value), b_high = log(b.high / b.value);
+    return assay_derived(ratio, ratio * exp(-hypot(a_low, b_high)),
+                         ratio * exp(hypot(a_high, b_low)), n);
+}
+
+struct assay_quantity as_times(struct assay_quantity x, double factor)
+{
+    if (!x.origin)
+        return x;
+    return assay_derived(x.value * factor, x.low * factor, x.high * factor, x.n);
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reads runs, and what objects took in them, into arrays.
+ */
+#include "compare/set.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "compare/statistics.h"
+
+void as_set_init(struct as_set *set)
+{
+    *set = (struct as_set){0};
+    as_arena_init(&set->arena);
+    as_map_u64_init(&set->index);
+}
+
+void as_set_fini(struct as_set *set)
+{
+    as_arena_fini(&set->arena);
+    as_map_u64_fini(&set->index);
+    as_vec_fini(&set->run);
+    as_vec_fini(&set->object);
+}
+
+char *as_set_text(struct as_arena *arena, const char *text)
+{
+    return text ? as_arena_strndup(arena, text, strlen(text)) : NULL;
+}
+
+static const char *text(struct as_set *set, struct assay_rows *rows, int column)
+{
+    return as_set_text(&set->arena, assay_rows_text(rows, column));
+}
+
+/* Hands the rows of a statement, its first parameter bound, to `take`. */
+static int each(struct as_set *set, struct assay_experiment *experiment, const char *sql,
+                int64_t parameter, size_t run,
+                int (*take)(struct as_set *, struct assay_rows *, size_t), struct assay_error *err)
+{
+    struct assay_rows *rows;
+    AS_TRY(assay_rows_open(experiment, sql, &rows, err));
+    assay_rows_bind_integer(rows, 1, parameter);
+    int rc;
+    while ((rc = assay_rows_next(rows, err)) > 0) {
+        if (take(set, rows, run) < 0) {
+            rc = as_error_nomem(err, "what is compared");
+            break;
+        }
+    }
+    assay_rows_close(&rows);
+    return rc;
+}
+
+/* ---- Runs ---------------------------------------------------------------------------------- */
+
+#define SETTING(name)                                                                              \
+    "(SELECT CAST(value AS INTEGER) FROM v_values v WHERE v.metric = '" name                       \
+    "' AND v.object_kind = 'run' AND v.object_id = r.run_id)"
+
+static const char run_sql[] =
+    "SELECT r.run_id, r.kind, r.label, r.command, r.host, r.event, r.rate_hz, r.wall_s,"
+    " r.sampled_time_s, r.sample_n, r.state = 'complete',"
+    " ifnull(r.exit_signal, 0) != 0 OR ifnull(r.exit_code, 0) != 0, h.cpu_n,"
+    " " SETTING("scale_nodes") ", " SETTING("scale_processes") ", " SETTING(
+        "scale_threads") ","
+                         " " SETTING("scale_weak") ", " SETTING(
+                             "scale_reference") " FROM v_runs r LEFT JOIN run x USING (run_id) "
+                                                "LEFT JOIN host h ON h.host_id = x.host_id"
+                                                " WHERE ?1 = 0 ORDER BY r.run_id";
+
+static int take_run(struct as_set *set, struct assay_rows *rows, size_t unused)
+{
+    (void)unused;
+    const bool timed = assay_rows_kind(rows, 7) != ASSAY_CELL_NULL;
+    return as_vec_push(
+        &set->run, (struct as_run){.id = assay_rows_integer(rows, 0),
+                                   .kind = text(set, rows, 1),
+                                   .label = text(set, rows, 2),
+                                   .command = text(set, rows, 3),
+                                   .host = text(set, rows, 4),
+                                   .event = text(set, rows, 5),
+                                   .rate_hz = assay_rows_integer(rows, 6),
+                                   .wall_s = timed ? assay_rows_real(rows, 7) : NAN,
+                                   .sampled_s = assay_rows_real(rows, 8),
+                                   .sample_n = assay_rows_integer(rows, 9),
+                                   .is_over = assay_rows_integer(rows, 10) && timed,
+                                   .is_failed = assay_rows_integer(rows, 11) != 0,
+                                   .cpu_n = assay_rows_integer(rows, 12),
+                                   .scale = {.nodes = assay_rows_integer(rows, 13),
+                                             .processes = assay_rows_integer(rows, 14),
+                                             .threads = assay_rows_integer(rows, 15),
+                                             .weak = assay_rows_integer(rows, 16) != 0,
+                                             .is_reference = assay_rows_integer(rows, 17) != 0}});
+}
+
+int as_set_runs(struct as_set *set, struct assay_experiment *experiment, struct assay_error *err)
+{
+    return each(set, experiment, run_sql, 0, 0, take_run, err);
+}
+
+void as_set_choose(struct as_set *set, bool (*keep)(const struct as_run *, void *), void *context)
+{
+    size_t n = 0;
+    as_vec_foreach (&set->run, it)
+        if (keep(it, context))
+            set->run.at[n++] = *it;
+    set->run.n = n;
+}
+
+/* ---- Costs --------------------------------------------------------------------------------- */
+
+static uint64_t key_of(enum assay_object_kind kind, int64_t id)
+{
+    return (uint64_t)kind << 56 | (uint64_t)id;
+}
+
+uint32_t as_set_find(const struct as_set *set, enum assay_object_kind kind, int64_t id)
+{
+    return as_map_u64_get(&set->index, key_of(kind, id));
+}
+
+/* The object of that kind and id, made when it is new; NULL when out of memory. */
+static struct as_object *object_of(struct as_set *set, enum assay_object_kind kind, int64_t id)
+{
+    uint32_t at = as_set_find(set, kind, id);
+    if (at == AS_MAP_NONE) {
+        struct as_cost *cost = as_arena_array(&set->arena, struct as_cost, set->run.n);
+        at = (uint32_t)set->object.n;
+        if (!cost ||
+            as_vec_push(&set->object, (struct as_object){.kind = kind,
+                                                         .id = id,
+                                                         .name = "?",
+                                                         .module = "",
+                                                         .where = "",
+                                                         .instruction_n = -1,
+                                                         .cost = cost}) < 0 ||
+            as_map_u64_put(&set->index, key_of(kind, id), at) < 0)
+            return NULL;
+    }
+    return &set->object.at[at];
+}
+
+/* Kinds are those of enum assay_object_kind: functions, loops, categories. */
+static const char cost_sql[] =
+    "SELECT object_kind, object_id, exclusive_n, exclusive_ns, most_ns, most_n FROM object_time"
+    " LEFT JOIN (SELECT object_kind, object_id, max(exclusive_ns) AS most_ns,"
+    "   exclusive_n AS most_n FROM thread_time WHERE run_id = ?1 AND object_kind IN (6, 7, 12)"
+    "   GROUP BY object_kind, object_id) USING (object_kind, object_id)"
+    " WHERE run_id = ?1 AND object_kind IN (6, 7, 12) AND exclusive_n > 0";
+
+static int take_cost(struct as_set *set, struct assay_rows *rows, size_t run)
+{
+    struct as_object *it = object_of(set, (enum assay_object_kind)assay_rows_integer(rows, 0),
+                                     assay_rows_integer(rows, 1));
+    if (!it)
+        return ASSAY_ERR_NOMEM;
+    it->cost[run] = (struct as_cost){.time_s = (double)assay_rows_integer(rows, 3) / 1e9,
+                                     .thread_s = (double)assay_rows_integer(rows, 4) / 1e9,
+                                     .sample_n = assay_rows_integer(rows, 2),
+                                     .thread_sample_n = assay_rows_integer(rows, 5)};
+    return 0;
+}
+
+/* ---- Names --------------------------------------------------------------------------------- */
+
+static const char *last_part(const char *path)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+static const char *place_of(struct as_set *set, const struct as_object *it)
+{
+    struct as_str where = {0};
+    if (!it->file)
+        return it->module;
+    as_str_appendf(&where, "%s:%lld", it->file, (long long)it->line);
+    if (it->last_line > it->line)
+        as_str_appendf(&where, "-%lld", (long long)it->last_line);
+    if (it->role && strcmp(it->role, "main") != 0)
+        as_str_appendf(&where, " %s", it->role);
+    const char *copy = where.failed ? NULL : as_set_text(&set->arena, as_str_z(&where));
+    as_str_fini(&where);
+    return copy ? copy : "";
+}
+
+static const char function_sql[] =
+    "SELECT f.function_id, f.name, f.linkage_name, m.name, s.path, l.number, f.address"
+    " FROM function f JOIN module m USING (module_id) LEFT JOIN line l USING (line_id)"
+    " LEFT JOIN source_file s USING (source_file_id) WHERE ?1 = 0";
+
+static int take_function(struct as_set *set, struct assay_rows *rows, size_t unused)
+{
+    (void)unused;
+    const uint32_t at = as_set_find(set, ASSAY_OBJECT_FUNCTION, assay_rows_integer(rows, 0));
+    if (at == AS_MAP_NONE)
+        return 0;
+    struct as_object *it = &set->object.at[at];
+    it->name = text(set, rows, 1);
+    it->linkage = text(set, rows, 2);
+    it->module = text(set, rows, 3);
+    it->file = last_part(text(set, rows, 4));
+    it->line = assay_rows_integer(rows, 5);
+    it->address = assay_rows_integer(rows, 6);
+    it->function_id = it->id;
+    it->where = place_of(set, it);
+    return it->name && it->module ? 0 : ASSAY_ERR_NOMEM;
+}
+
+static const char loop_sql[] =
+    "SELECT o.loop_id, f.name, m.name, s.path, l.number, e.number, o.address, o.depth, o.role,"
+    " o.instruction_n, o.function_id FROM loop o JOIN function f USING (function_id)"
+    " JOIN module m USING (module_id) LEFT JOIN line l ON l.line_id = o.first_line_id"
+    " LEFT JOIN line e ON e.line_id = o.last_line_id"
+    " LEFT JOIN source_file s ON s.source_file_id = l.source_file_id WHERE ?1 = 0";
+
+static int take_loop(struct as_set *set, struct assay_rows *rows, size_t unused)
+{
+    (void)unused;
+    const uint32_t at = as_set_find(set, ASSAY_OBJECT_LOOP, assay_rows_integer(rows, 0));
+    if (at == AS_MAP_NONE)
+        return 0;
+    struct as_object *it = &set->object.at[at];
+    const bool counted = assay_rows_kind(rows, 9) != ASSAY_CELL_NULL;
+    it->name = text(set, rows, 1);
+    it->module = text(set, rows, 2);
+    it->file = last_part(text(set, rows, 3));
+    it->line = assay_rows_integer(rows, 4);
+    it->last_line = assay_rows_integer(rows, 5);
+    it->address = assay_rows_integer(rows, 6);
+    it->depth = assay_rows_integer(rows, 7);
+    it->role = text(set, rows, 8);
+    it->instruction_n = counted ? assay_rows_integer(rows, 9) : -1;
+    it->function_id = assay_rows_integer(rows, 10);
+    it->where = place_of(set, it);
+    return it->name && it->module ? 0 : ASSAY_ERR_NOMEM;
+}
+
+static const char category_sql[] =
+    "SELECT category_id, ifnull(title, name) FROM category WHERE ?1 = 0";
+
+static int take_category(struct as_set *set, struct assay_rows *rows, size_t unused)
+{
+    (void)unused;
+    const uint32_t at = as_set_find(set, ASSAY_OBJECT_CATEGORY, assay_rows_integer(rows, 0));
+    if (at == AS_MAP_NONE)
+        return 0;
+    set->object.at[at].name = text(set, rows, 1);
+    return set->object.at[at].name ? 0 : ASSAY_ERR_NOMEM;
+}
+
+/* Loops whose function has no time of its own still belong to one. */
+static int add_functions_of_loops(struct as_set *set, struct assay_error *err)
+{
+    for (size_t i = 0; i < set->object.n; i++) {
+        const struct as_object *it = &set->object.at[i];
+        if (it->kind == ASSAY_OBJECT_LOOP && it->function_id &&
+            !object_of(set, ASSAY_OBJECT_FUNCTION, it->function_id))
+            return as_error_nomem(err, "what is compared");
+    }
+    return 0;
+}
+
+int as_set_objects(struct as_set *set, struct assay_experiment *experiment, struct assay_error *err)
+{
+    for (size_t i = 0; i < set->run.n; i++)
+        AS_TRY(each(set, experiment, cost_sql, set->run.at[i].id, i, take_cost, err));
+    AS_TRY(each(set, experiment, loop_sql, 0, 0, take_loop, err));
+    AS_TRY(add_functions_of_loops(set, err));
+    AS_TRY(each(set, experiment, function_sql, 0, 0, take_function, err));
+    return each(set, experiment, category_sql, 0, 0, take_category, err);
+}

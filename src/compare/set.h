@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A set of runs of one experiment as arrays: what each run was, and what each category, function
+ * and loop took in each of them. Knows the experiment's tables, nothing of statistics.
+ */
+#ifndef AS_COMPARE_SET_H
+#define AS_COMPARE_SET_H
+
+#include <assay/compare.h>
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/vec.h"
+
+struct as_run {
+    int64_t id;
+    const char *kind, *label, *command, *host, *event;
+    int64_t rate_hz, cpu_n;
+    double wall_s;    /* NAN: not known */
+    double sampled_s; /* running time that its samples stand for */
+    int64_t sample_n;
+    bool is_over;                     /* recorded to its end */
+    bool is_failed;                   /* killed, or ended with an exit code */
+    struct assay_scale_setting scale; /* threads 0: it has none */
+};
+
+/* What an object took in one run. */
+struct as_cost {
+    double time_s, thread_s; /* all threads; the one with most */
+    int64_t sample_n, thread_sample_n;
+};
+
+struct as_object {
+    enum assay_object_kind kind;
+    int64_t id;
+    const char *name, *module, *where;
+    const char *linkage;     /* or NULL */
+    const char *file;        /* last part of the path, or NULL */
+    const char *role;        /* of a loop, or NULL */
+    int64_t line, last_line; /* 0: not known */
+    int64_t address, depth, instruction_n;
+    int64_t function_id;  /* of a loop; of a function its own id */
+    struct as_cost *cost; /* one a run of the set */
+};
+
+struct as_set {
+    struct as_arena arena; /* all texts and costs */
+    AS_VEC(struct as_run) run;
+    AS_VEC(struct as_object) object;
+    struct as_map_u64 index; /* kind and id -> index of the object */
+};
+
+void as_set_init(struct as_set *set);
+void as_set_fini(struct as_set *set);
+
+/* All runs of the experiment, in order. Errors: NOMEM, those of reading. */
+int as_set_runs(struct as_set *set, struct assay_experiment *experiment, struct assay_error *err);
+/* Keeps the runs for which `keep` is true. */
+void as_set_choose(struct as_set *set, bool (*keep)(const struct as_run *, void *), void *context);
+/*
+ * The objects that have samples in the chosen runs, with their costs; functions of loops too.
+ * Called once, when the runs are chosen.
+ */
+int as_set_objects(struct as_set *set, struct assay_experiment *experiment,
+                   struct assay_error *err);
+
+/* Index of an object, or AS_MAP_NONE. */
+uint32_t as_set_find(const struct as_set *set, enum assay_object_kind kind, int64_t id);
+
+/* A copy of a text in an arena; NULL stays NULL, and comes when there is no memory. */
+char *as_set_text(struct as_arena *arena, const char *text);
+
+#endif
