@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <assay/compare.h>
 #include <assay/error.h>
 #include <assay/experiment.h>
 
@@ -92,6 +93,16 @@ int assay_report_write(struct assay_experiment *experiment, int64_t run_id,
                        enum assay_report_format format,
                        const struct assay_report_data_options *options, const char *path,
                        struct assay_error *err);
+
+/* ---- Comparisons --------------------------------------------------------------------------- */
+
+/*
+ * Results of compare.h as JSON values (doc/report-data.md), `null` for NULL: a document of the
+ * caller's goes on around them. What cannot be written shows when its sink is flushed.
+ */
+struct as_json;
+void assay_report_scalability_json(const struct assay_scalability *it, struct as_json *json);
+void assay_report_stability_json(const struct assay_stability *it, struct as_json *json);
 
 /* ---- Exports ------------------------------------------------------------------------------ */
 

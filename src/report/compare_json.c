@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Scalability, stability and comparison as JSON values; the keys are in doc/report-data.md.
+ */
+#include <math.h>
+
+#include <assay/report.h>
+
+#include "base/json.h"
+
+static void key_string(struct as_json *json, const char *key, const char *text)
+{
+    as_json_key(json, key);
+    as_json_string(json, text);
+}
+
+static void key_count(struct as_json *json, const char *key, int64_t n)
+{
+    as_json_key(json, key);
+    as_json_i64(json, n);
+}
+
+static void key_double(struct as_json *json, const char *key, double x)
+{
+    as_json_key(json, key);
+    as_json_double(json, x);
+}
+
+static void key_bool(struct as_json *json, const char *key, bool x)
+{
+    as_json_key(json, key);
+    as_json_bool(json, x);
+}
+
+static const char *origin_word(int origin)
+{
+    switch (origin) {
+#define ORIGIN_WORD(name, number, word)                                                            \
+    case number:                                                                                   \
+        return word;
+        ASSAY_ORIGIN_LIST(ORIGIN_WORD)
+#undef ORIGIN_WORD
+    default:
+        return NULL;
+    }
+}
+
+static void quantity(struct as_json *json, const struct assay_quantity *it)
+{
+    if (!it->origin || isnan(it->value)) {
+        as_json_null(json);
+        return;
+    }
+    as_json_object_begin(json);
+    key_double(json, "value", it->value);
+    key_double(json, "low", it->low);
+    key_double(json, "high", it->high);
+    key_count(json, "n", it->n);
+    key_string(json, "origin", origin_word(it->origin));
+    as_json_object_end(json);
+}
+
+static void key_quantity(struct as_json *json, const char *key, const struct assay_quantity *it)
+{
+    as_json_key(json, key);
+    quantity(json, it);
+}
+
+static void key_quantities(struct as_json *json, const char *key, const struct assay_quantity *it,
+                           size_t n)
+{
+    as_json_key(json, key);
+    as_json_array_begin(json);
+    for (size_t i = 0; i < n; i++)
+        quantity(json, &it[i]);
+    as_json_array_end(json);
+}
+
+static void key_notes(struct as_json *json, const char *method, const char *const *note, size_t n)
+{
+    key_string(json, "method", method);
+    as_json_key(json, "notes");
+    as_json_array_begin(json);
+    for (size_t i = 0; i < n; i++)
+        as_json_string(json, note[i]);
+    as_json_array_end(json);
+}
+
+static const char *object_word(enum assay_object_kind kind)
+{
+    return kind == ASSAY_OBJECT_CATEGORY   ? "category"
+           : kind == ASSAY_OBJECT_FUNCTION ? "function"
+                                           : "loop";
+}
+
+static void key_object(struct as_json *json, const struct assay_compared *it)
+{
+    key_string(json, "object", object_word(it->kind));
+    key_count(json, "id", it->id);
+    key_string(json, "name", it->name);
+    key_string(json, "where", it->where);
+}
+
+/* ---- Scalability --------------------------------------------------------------------------- */
+
+static void point(struct as_json *json, const struct assay_scale_point *it)
+{
+    as_json_object_begin(json);
+    key_count(json, "run_id", it->run_id);
+    key_string(json, "label", it->label);
+    key_count(json, "nodes", it->nodes);
+    key_count(json, "processes", it->processes);
+    key_count(json, "threads", it->threads);
+    key_count(json, "repeats", it->repeat_n);
+    key_count(json, "failed", it->failed_n);
+    key_bool(json, "oversubscribed", it->oversubscribed);
+    key_quantity(json, "wall_s", &it->wall_s);
+    key_quantity(json, "speedup", &it->speedup);
+    key_quantity(json, "efficiency", &it->efficiency);
+    as_json_object_end(json);
+}
+
+static void scale_row(struct as_json *json, const struct assay_scale_row *it, size_t n)
+{
+    as_json_object_begin(json);
+    key_object(json, &it->object);
+    key_quantities(json, "time_s", it->time_s, n);
+    key_quantities(json, "thread_s", it->thread_s, n);
+    key_quantities(json, "speedup", it->speedup, n);
+    key_quantities(json, "efficiency", it->efficiency, n);
+    key_quantities(json, "cpu_efficiency", it->cpu_efficiency, n);
+    as_json_object_end(json);
+}
+
+void assay_report_scalability_json(const struct assay_scalability *it, struct as_json *json)
+{
+    if (!it) {
+        as_json_null(json);
+        return;
+    }
+    as_json_object_begin(json);
+    key_count(json, "reference_run", it->point[it->reference].run_id);
+    key_count(json, "reference", (int64_t)it->reference);
+    key_string(json, "mode", it->weak ? "weak" : "strong");
+    as_json_key(json, "points");
+    as_json_array_begin(json);
+    for (size_t i = 0; i < it->point_n; i++)
+        point(json, &it->point[i]);
+    as_json_array_end(json);
+    as_json_key(json, "rows");
+    as_json_array_begin(json);
+    for (size_t i = 0; i < it->row_n; i++)
+        scale_row(json, &it->row[i], it->point_n);
+    as_json_array_end(json);
+    key_notes(json, it->method, it->note, it->note_n);
+    as_json_object_end(json);
+}
+
+/* ---- Stability ----------------------------------------------------------------------------- */
+
+static void key_spread(struct as_json *json, const struct assay_spread *it, const double *all,
+                       size_t n)
+{
+    as_json_key(json, "wall_s");
+    as_json_object_begin(json);
+    key_double(json, "min", it->min);
+    key_double(json, "median", it->median.value);
+    key_double(json, "median_low", it->median.low);
+    key_double(json, "median_high", it->median.high);
+    key_double(json, "mean", it->mean);
+    key_double(json, "max", it->max);
+    key_double(json, "deviation", it->deviation);
+    key_double(json, "robust_deviation", it->robust_deviation);
+    as_json_key(json, "all");
+    as_json_array_begin(json);
+    for (size_t i = 0; i < n; i++)
+        as_json_double(json, all[i]);
+    as_json_array_end(json);
+    as_json_object_end(json);
+}
+
+static void key_outliers(struct as_json *json, const struct assay_stability *it)
+{
+    as_json_key(json, "outliers");
+    as_json_array_begin(json);
+    for (size_t i = 0; i < it->outlier_n; i++) {
+        as_json_object_begin(json);
+        key_count(json, "run_id", it->outlier[i].run_id);
+        key_double(json, "wall_s", it->outlier[i].wall_s);
+        key_double(json, "score", it->outlier[i].score);
+        key_string(json, "text", it->outlier[i].text);
+        as_json_object_end(json);
+    }
+    as_json_array_end(json);
+}
+
+static void key_levels(struct as_json *json, const struct assay_stability *it)
+{
+    as_json_key(json, "levels");
+    as_json_array_begin(json);
+    for (int i = 0; it->two_levels && i < 2; i++) {
+        as_json_object_begin(json);
+        key_double(json, "mean_s", it->level_s[i]);
+        key_count(json, "n", it->level_n[i]);
+        as_json_object_end(json);
+    }
+    as_json_array_end(json);
+}
+
+static void stability_row(struct as_json *json, const struct assay_stability_row *it)
+{
+    as_json_object_begin(json);
+    key_object(json, &it->object);
+    key_double(json, "min_s", it->time_s.min);
+    key_double(json, "median_s", it->time_s.median.value);
+    key_double(json, "median_low_s", it->time_s.median.low);
+    key_double(json, "median_high_s", it->time_s.median.high);
+    key_double(json, "mean_s", it->time_s.mean);
+    key_double(json, "max_s", it->time_s.max);
+    key_double(json, "deviation_s", it->time_s.deviation);
+    key_double(json, "deviation_pct", it->deviation_pct);
+    key_count(json, "outliers", it->outlier_n);
+    as_json_object_end(json);
+}
+
+void assay_report_stability_json(const struct assay_stability *it, struct as_json *json)
+{
+    if (!it) {
+        as_json_null(json);
+        return;
+    }
+    as_json_object_begin(json);
+    key_count(json, "repeats", (int64_t)it->repeat_n);
+    key_count(json, "failed", it->failed_n);
+    key_count(json, "warm_up", it->warm_up_n);
+    key_spread(json, &it->wall_s, it->all_s, it->repeat_n);
+    key_outliers(json, it);
+    key_quantity(json, "drift_pct", &it->drift_pct);
+    key_double(json, "drift_p", it->drift_p);
+    key_levels(json, it);
+    as_json_key(json, "rows");
+    as_json_array_begin(json);
+    for (size_t i = 0; i < it->row_n; i++)
+        stability_row(json, &it->row[i]);
+    as_json_array_end(json);
+    key_notes(json, it->method, it->note, it->note_n);
+    as_json_object_end(json);
+}
