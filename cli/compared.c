@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the verbs that compare share; see compared.h.
+ */
+#include "compared.h"
+
+#include <math.h>
+
+#include <assay/version.h>
+
+#include "base/error.h"
+#include "text.h"
+
+size_t as_compared_limit(const struct as_cli *cli)
+{
+    const uint64_t limit = cli->args.number[AS_OPTION_LIMIT];
+    return as_given(&cli->args, AS_OPTION_LIMIT) ? (limit ? (size_t)limit : SIZE_MAX)
+                                                 : AS_COMPARED_ROWS;
+}
+
+void as_compared_json_begin(struct as_json *json, struct as_cli *cli,
+                            const struct assay_experiment *experiment, const char *key)
+{
+    as_json_init(json, &cli->out, 2);
+    as_json_object_begin(json);
+    as_json_key(json, "schema");
+    as_json_u64(json, 1);
+    as_json_key(json, "assay");
+    as_json_string(json, ASSAY_VERSION);
+    as_json_key(json, "command");
+    as_json_string(json, as_verbs[cli->args.verb].name);
+    if (experiment) {
+        as_json_key(json, "experiment");
+        as_json_string(json, assay_experiment_path(experiment));
+    }
+    as_json_key(json, key);
+}
+
+void as_compared_json_end(struct as_json *json)
+{
+    as_json_object_end(json);
+    as_json_finish(json);
+}
+
+int as_compared_read(struct as_cli *cli,
+                     int (*show)(struct as_cli *, struct assay_experiment *, struct assay_error *),
+                     struct assay_error *err)
+{
+    struct assay_experiment *experiment;
+    if (cli->args.positional_n)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--read: a command is given too; run it or read an experiment");
+    AS_TRY(assay_experiment_read(cli->args.value[AS_OPTION_READ], &experiment, err));
+    const int rc = show(cli, experiment, err);
+    const int closed = assay_experiment_close(&experiment, rc < 0 ? NULL : err);
+    return rc < 0 ? rc : closed;
+}
+
+const char *as_compared_word(enum assay_object_kind kind)
+{
+    return kind == ASSAY_OBJECT_CATEGORY   ? "category"
+           : kind == ASSAY_OBJECT_FUNCTION ? "function"
+                                           : "loop";
+}
+
+const char *as_compared_title(enum assay_object_kind kind)
+{
+    return kind == ASSAY_OBJECT_CATEGORY   ? "Categories"
+           : kind == ASSAY_OBJECT_FUNCTION ? "Functions"
+                                           : "Loops";
+}
+
+void as_compared_heading(struct as_cli *cli, const char *heading)
+{
+    as_cli_print(cli, "\n%s%s%s\n", as_style(cli, AS_STYLE_BOLD), heading,
+                 as_style(cli, AS_STYLE_PLAIN));
+}
+
+void as_compared_notes(struct as_cli *cli, const char *const *note, size_t n)
+{
+    struct as_str text = {0};
+    for (size_t i = 0; i < n; i++) {
+        as_str_appendz(&text, "- ");
+        as_wrap(&text, note[i], 2, 2, as_cli_width(cli));
+    }
+    as_out_z(&cli->out, as_str_z(&text));
+    as_str_fini(&text);
+}
+
+/* ---- Cells --------------------------------------------------------------------------------- */
+
+/* Four digits that say something, and never an exponent. */
+static int digits_of(double x)
+{
+    return x >= 1000 ? 0 : x >= 100 ? 1 : x >= 10 ? 2 : 3;
+}
+
+void as_cell_seconds(struct as_table *table, double seconds)
+{
+    if (isnan(seconds))
+        as_table_string(table, NULL);
+    else
+        as_table_f(table, "%.*f", digits_of(seconds), seconds);
+}
+
+void as_cell_interval(struct as_table *table, const struct assay_quantity *it, double factor,
+                      int digits)
+{
+    if (!it->origin || isinf(it->low) || isinf(it->high))
+        as_table_string(table, NULL);
+    else
+        as_table_f(table, "%.*f-%.*f", digits, it->low * factor, digits, it->high * factor);
+}
+
+void as_cell_efficiency(struct as_table *table, const struct assay_quantity *it)
+{
+    const double pct = 100 * it->value;
+    if (!it->origin) {
+        as_table_string(table, NULL);
+        return;
+    }
+    const bool good = pct >= ASSAY_EFFICIENCY_GOOD, fair = pct >= ASSAY_EFFICIENCY_FAIR;
+    const bool bounded = !isinf(it->low) && !isinf(it->high) && it->high > it->low;
+    if (bounded && it->high - it->low > AS_EFFICIENCY_UNSURE) {
+        as_table_f(table, "%.0f %% ?", pct);
+        as_table_style(table, AS_STYLE_DIM);
+        return;
+    }
+    as_table_f(table, "%.0f %% %s", pct, good ? "+" : fair ? "~" : "!");
+    as_table_style(table, good ? AS_STYLE_GREEN : fair ? AS_STYLE_YELLOW : AS_STYLE_RED);
+}
+
+void as_csv_quantity(struct as_csv *csv, const struct assay_quantity *it)
+{
+    const bool known = it->origin != 0;
+    as_csv_double(csv, known ? it->value : NAN);
+    as_csv_double(csv, known ? it->low : NAN);
+    as_csv_double(csv, known ? it->high : NAN);
+}

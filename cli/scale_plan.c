@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From lists of threads, processes and nodes and a template to the commands that are run.
+ */
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "scale.h"
+
+#define LIST_MOST  256
+#define COUNT_MOST 1000000
+
+struct list {
+    int64_t at[LIST_MOST];
+    size_t n;
+};
+
+/* ---- Lists --------------------------------------------------------------------------------- */
+
+static int no_list(const char *option, const char *text, struct assay_error *err)
+{
+    return as_error_set(err, ASSAY_ERR_USAGE,
+                        "--%s: '%s' is no list of numbers from 1 to %d; write it as in 1,2,4 or "
+                        "1-4",
+                        option, text, COUNT_MOST);
+}
+
+static bool take_number(const char **text, int64_t *number)
+{
+    char *end;
+    if (**text < '0' || **text > '9')
+        return false;
+    const unsigned long long value = strtoull(*text, &end, 10);
+    *number = (int64_t)value;
+    *text = end;
+    return value >= 1 && value <= COUNT_MOST;
+}
+
+static bool add_number(struct list *list, int64_t number)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (list->at[i] == number)
+            return true;
+    if (list->n == LIST_MOST)
+        return false;
+    list->at[list->n++] = number;
+    return true;
+}
+
+static int take_list(struct as_cli *cli, enum as_option_id option, const char *name,
+                     struct list *list, struct assay_error *err)
+{
+    const char *text = cli->args.value[option];
+    for (const char *at = text; at;) {
+        int64_t first, last;
+        if (!take_number(&at, &first))
+            return no_list(name, text, err);
+        last = first;
+        if (*at == '-' && (at++, !take_number(&at, &last)))
+            return no_list(name, text, err);
+        if (last < first || (*at && *at != ','))
+            return no_list(name, text, err);
+        for (int64_t i = first; i <= last; i++)
+            if (!add_number(list, i))
+                return as_error_set(err, ASSAY_ERR_USAGE,
+                                    "--%s: '%s' has more than %d numbers; name fewer", name, text,
+                                    LIST_MOST);
+        at = *at ? at + 1 : NULL;
+    }
+    return 0;
+}
+
+/* 1, 2, 4, ... up to the processors that are there, and those. */
+static void default_threads(struct list *list)
+{
+    const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    for (int64_t n = 1; n < cpus && list->n < LIST_MOST - 1; n *= 2)
+        list->at[list->n++] = n;
+    list->at[list->n++] = cpus > 1 ? cpus : 1;
+}
+
+/* ---- The template -------------------------------------------------------------------------- */
+
+static bool has(char *const *words, const char *placeholder)
+{
+    for (; *words; words++)
+        if (strstr(*words, placeholder))
+            return true;
+    return false;
+}
+
+static int64_t most(const struct list *list)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < list->n; i++)
+        n = list->at[i] > n ? list->at[i] : n;
+    return n;
+}
+
+/* What is varied must reach the program, and what stands in the command must be varied. */
+static int check_placeholder(char *const *words, const char *name, const struct list *list,
+                             const char *example, struct assay_error *err)
+{
+    char placeholder[32];
+    snprintf(placeholder, sizeof placeholder, "{%s}", name);
+    const bool there = has(words, placeholder);
+    if (!there && most(list) > 1)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--%s: the command has no {%s}; write it where the launcher takes the "
+                            "number, as in '%s'",
+                            name, name, example);
+    if (there && !list->n)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "scale: the command has {%s}, but no numbers are given for it; add "
+                            "--%s 1,2,4",
+                            name, name);
+    return 0;
+}
+
+static bool replace(struct as_str *out, const char **at, const char *placeholder, int64_t number)
+{
+    const size_t n = strlen(placeholder);
+    if (strncmp(*at, placeholder, n) != 0)
+        return false;
+    as_str_appendf(out, "%lld", (long long)number);
+    *at += n;
+    return true;
+}
+
+static const char *expand(struct as_arena *arena, const char *word,
+                          const struct assay_scale_setting *it)
+{
+    struct as_str out = {0};
+    for (const char *at = word; *at;) {
+        if (!replace(&out, &at, "{threads}", it->threads) &&
+            !replace(&out, &at, "{processes}", it->processes) &&
+            !replace(&out, &at, "{nodes}", it->nodes) &&
+            !replace(&out, &at, "{units}", it->processes * it->threads))
+            as_str_append(&out, at++, 1);
+    }
+    const char *copy = out.failed ? NULL : as_arena_strndup(arena, as_str_z(&out), out.n);
+    as_str_fini(&out);
+    return copy;
+}
+
+static const char *const *expand_all(struct as_scale_plan *plan, char *const *words, size_t n,
+                                     const struct assay_scale_setting *it)
+{
+    const char **command = as_arena_array(&plan->arena, const char *, n + 1);
+    for (size_t i = 0; command && i < n; i++) {
+        command[i] = expand(&plan->arena, words[i], it);
+        if (!command[i])
+            return NULL;
+    }
+    return command;
+}
+
+/* ---- Combinations -------------------------------------------------------------------------- */
+
+static int by_units(const void *a, const void *b)
+{
+    const struct assay_scale_setting *x = &((const struct as_scale_point *)a)->setting;
+    const struct assay_scale_setting *y = &((const struct as_scale_point *)b)->setting;
+    const int64_t ux = x->processes * x->threads, uy = y->processes * y->threads;
+    if (ux != uy)
+        return ux < uy ? -1 : 1;
+    if (x->processes != y->processes)
+        return x->processes < y->processes ? -1 : 1;
+    return (x->nodes > y->nodes) - (x->nodes < y->nodes);
+}
+
+static int add_point(struct as_cli *cli, struct as_scale_plan *plan,
+                     const struct assay_scale_setting *it, bool with_nodes)
+{
+    char label[96];
+    struct as_scale_point *point = &plan->point[plan->point_n++];
+    if (with_nodes)
+        snprintf(label, sizeof label, "%lldx%lldx%lld", (long long)it->nodes,
+                 (long long)it->processes, (long long)it->threads);
+    else
+        snprintf(label, sizeof label, "%lldx%lld", (long long)it->processes,
+                 (long long)it->threads);
+    *point = (struct as_scale_point){
+        .setting = *it,
+        .label = as_arena_strndup(&plan->arena, label, strlen(label)),
+        .command = expand_all(plan, cli->args.positional, cli->args.positional_n, it)};
+    return point->label && point->command ? 0 : ASSAY_ERR_NOMEM;
+}
+
+struct lists {
+    struct list nodes, processes, threads;
+};
+
+/* As many processes on each node, or none of them can be started as told. */
+static bool makes_sense(struct as_cli *cli, const struct assay_scale_setting *it, bool is_first)
+{
+    if (it->processes % it->nodes == 0)
+        return true;
+    if (is_first)
+        as_cli_note(cli, "--processes %lld with --nodes %lld is left out: not as many on each node",
+                    (long long)it->processes, (long long)it->nodes);
+    return false;
+}
+
+static int combine(struct as_cli *cli, struct as_scale_plan *plan, const struct lists *lists,
+                   struct assay_error *err)
+{
+    const bool with_nodes = as_given(&cli->args, AS_OPTION_NODES);
+    const size_t n = lists->nodes.n * lists->processes.n * lists->threads.n;
+    plan->point = as_arena_array(&plan->arena, struct as_scale_point, n);
+    if (!plan->point)
+        return as_error_nomem(err, "the combinations");
+    for (size_t i = 0; i < n; i++) {
+        const size_t t = i % lists->threads.n, rest = i / lists->threads.n;
+        const struct assay_scale_setting it = {.nodes = lists->nodes.at[rest / lists->processes.n],
+                                               .processes =
+                                                   lists->processes.at[rest % lists->processes.n],
+                                               .threads = lists->threads.at[t],
+                                               .weak = as_given(&cli->args, AS_OPTION_WEAK)};
+        if (makes_sense(cli, &it, t == 0) && add_point(cli, plan, &it, with_nodes) < 0)
+            return as_error_nomem(err, "the combinations");
+    }
+    qsort(plan->point, plan->point_n, sizeof *plan->point, by_units);
+    if (plan->point_n == 0)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "scale: no combination of --nodes and --processes can be run; "
+                            "processes must be a multiple of nodes");
+    return 0;
+}
+
+static int take_lists(struct as_cli *cli, struct lists *lists, struct assay_error *err)
+{
+    char *const *words = cli->args.positional;
+    AS_TRY(take_list(cli, AS_OPTION_NODES, "nodes", &lists->nodes, err));
+    AS_TRY(take_list(cli, AS_OPTION_PROCESSES, "processes", &lists->processes, err));
+    AS_TRY(take_list(cli, AS_OPTION_THREADS, "threads", &lists->threads, err));
+    AS_TRY(check_placeholder(words, "nodes", &lists->nodes,
+                             "srun -N {nodes} -n {processes} ./program", err));
+    AS_TRY(check_placeholder(words, "processes", &lists->processes,
+                             "mpirun -n {processes} ./program", err));
+    if (!lists->threads.n && (has(words, "{threads}") || !lists->processes.n))
+        default_threads(&lists->threads);
+    (void)add_number(&lists->nodes, lists->nodes.n ? lists->nodes.at[0] : 1);
+    (void)add_number(&lists->processes, lists->processes.n ? lists->processes.at[0] : 1);
+    (void)add_number(&lists->threads, lists->threads.n ? lists->threads.at[0] : 1);
+    return 0;
+}
+
+/* ---- The whole ----------------------------------------------------------------------------- */
+
+int as_scale_reference(struct as_cli *cli, struct assay_scale_setting *setting,
+                       const struct assay_scale_setting **out, struct assay_error *err)
+{
+    const char *text = cli->args.value[AS_OPTION_REFERENCE], *at = text;
+    *out = NULL;
+    if (!text)
+        return 0;
+    if (!take_number(&at, &setting->processes) || *at++ != ':' ||
+        !take_number(&at, &setting->threads) || *at)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--reference: '%s' is no point; write processes and threads, as in 1:4",
+                            text);
+    *out = setting;
+    return 0;
+}
+
+static int mark_reference(struct as_cli *cli, struct as_scale_plan *plan, struct assay_error *err)
+{
+    struct assay_scale_setting setting;
+    const struct assay_scale_setting *wanted;
+    AS_TRY(as_scale_reference(cli, &setting, &wanted, err));
+    bool found = wanted == NULL;
+    for (size_t i = 0; i < plan->point_n && !found; i++) {
+        struct assay_scale_setting *it = &plan->point[i].setting;
+        it->is_reference = found =
+            it->processes == wanted->processes && it->threads == wanted->threads;
+    }
+    if (!found)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--reference: %s is none of the combinations; add it to --processes "
+                            "and --threads",
+                            cli->args.value[AS_OPTION_REFERENCE]);
+    return 0;
+}
+
+int as_scale_plan(struct as_cli *cli, struct as_scale_plan *plan, struct assay_error *err)
+{
+    struct lists lists = {0};
+    const uint64_t repeats = cli->args.number[AS_OPTION_REPEATS];
+    *plan = (struct as_scale_plan){.repeat_n = repeats ? (unsigned)repeats : 1};
+    as_arena_init(&plan->arena);
+    if (!cli->args.positional_n)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "scale: no command given; write 'assay scale --threads 1,2,4 -- "
+                            "./program'");
+    if (repeats > 10000)
+        return as_error_set(err, ASSAY_ERR_USAGE, "--repeats: at most 10000 are possible");
+    AS_TRY(take_lists(cli, &lists, err));
+    AS_TRY(combine(cli, plan, &lists, err));
+    return mark_reference(cli, plan, err);
+}
+
+void as_scale_plan_fini(struct as_scale_plan *plan)
+{
+    as_arena_fini(&plan->arena);
+}

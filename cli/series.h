@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A series of profiled runs into one experiment: what `assay scale` and `assay repeat` share. The
+ * output of each run is kept in the experiment; a run that fails is noted, and the next one begins;
+ * Ctrl-C ends the series, and what ran is shown.
+ */
+#ifndef AS_CLI_SERIES_H
+#define AS_CLI_SERIES_H
+
+#include <assay/experiment.h>
+#include <assay/profile.h>
+
+#include "cli.h"
+
+struct as_series {
+    struct as_cli *cli;
+    struct assay_experiment *experiment;
+    size_t run_n;             /* that are planned */
+    size_t begun_n, failed_n; /* so far */
+    bool is_over;             /* the user ended it */
+    uint64_t start_ns;
+    int own[3]; /* our streams, while a run has others */
+    struct assay_profile_request request;
+};
+
+struct as_series_run {
+    const char *const *command;
+    const char *kind, *label;
+    const char *what; /* for the user: "2x4", "warm-up" */
+};
+
+/*
+ * Reads the options that series share, and makes the experiment (--output, or a free name after the
+ * program of `command`, which goes to `name`). Errors: USAGE, those of the experiment.
+ */
+int as_series_begin(struct as_series *series, struct as_cli *cli, size_t run_n,
+                    const char *const *command, struct as_str *name, struct assay_error *err);
+/*
+ * One run; `*run_id` is 0 when none was added. A command that fails is no error. When
+ * `series->is_over` is set, the caller ends. Errors: those of assay_profile_run.
+ */
+int as_series_run(struct as_series *series, const struct as_series_run *run, int64_t *run_id,
+                  struct assay_error *err);
+/* Says what failed, and removes an experiment without runs. Results are to be shown before. */
+int as_series_end(struct as_series *series, const char *name, int rc, struct assay_error *err);
+
+#endif

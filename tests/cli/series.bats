@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: Apache-2.0
+# assay scale and assay repeat as a user meets them. Where runs cannot be recorded the tests that
+# record are skipped.
+
+setup_file() {
+    load common.bash
+    command -v gcc >/dev/null || skip "no gcc here"
+    cat >work.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+volatile double sink;
+static double cpu(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+__attribute__((noinline)) void burn(double seconds)
+{
+    const double end = cpu() + seconds;
+    double sum = 0;
+    while (cpu() < end)
+        for (int i = 0; i < 100000; i++)
+            sum += i * 0.5;
+    sink = sum;
+}
+/* work SECONDS [fails] : divides by OMP_NUM_THREADS, or fails when that is 2 */
+int main(int argc, char **argv)
+{
+    const char *threads = getenv("OMP_NUM_THREADS");
+    const int n = threads ? atoi(threads) : 1;
+    char line[100];
+    printf("%d threads, bind %s, last %s\n", n,
+           getenv("OMP_PROC_BIND") ? getenv("OMP_PROC_BIND") : "none", argv[argc - 1]);
+    fflush(stdout);
+    while (fgets(line, sizeof line, stdin))
+        printf("read %s", line);
+    burn(atof(argv[1]) / n);
+    if (argc > 2 && strcmp(argv[2], "fails") == 0 && n == 2) {
+        fprintf(stderr, "two is too many\n");
+        return 5;
+    }
+    while (argc > 2 && strcmp(argv[2], "never") == 0 && access("go-on", F_OK) != 0)
+        burn(0.01);
+    return 0;
+}
+END
+    gcc -O2 -g -o work work.c
+    if ! "$ASSAY" profile -q -o probe.assay -- ./work 0.05 2>probe.err >/dev/null; then
+        cat probe.err >&2
+        touch refused
+    fi
+}
+setup() {
+    load common.bash
+    rm -rf ./*.assay go-on
+    unset OMP_NUM_THREADS OMP_PROC_BIND OMP_PLACES GOMP_CPU_AFFINITY KMP_AFFINITY
+}
+
+records() { [ ! -e refused ] || skip "no run can be recorded here: $(cat probe.err)"; }
+query() { "$ASSAY" query --format csv "$1" "$2" | tail -n +2; }
+words() { tr '\n' ' ' | sed 's/ $//'; }
+
+# series STATUS ARGUMENT...: out and err
+series() {
+    local status=0 want=$1
+    shift
+    "$ASSAY" "$@" >out 2>err </dev/null || status=$?
+    [ "$want" = "$status" ] || fails "want: $want" "got: $status" "$(cat err)"
+}
+
+# refused STATUS SENTENCE ARGUMENT...: one sentence, and nothing is left behind
+refused() {
+    local status=0 want_status=$1 want=$2
+    shift 2
+    "$ASSAY" "$@" >out 2>err || status=$?
+    like "$want" "$(cat err)"
+    equal 1 "$(wc -l <err)"
+    equal "$want_status" "$status"
+    [ ! -s out ] || fails "there is output: $(cat out)"
+    [ -z "$(ls -d ./*.assay 2>/dev/null)" ] || fails "left behind: $(ls -d ./*.assay)"
+}
+
+@test "scale: every combination is a run, with its setting" {
+    records
+    series 0 scale --threads 1,2 --repeats 2 -o x.assay -- ./work 0.1
+    like "Strong scaling*1x1 (reference)*2*1x2*2*Functions*burn*" "$(cat out)"
+    like "*run 4 of 4: 1x2, about*left*the experiment is x.assay*" "$(cat err)"
+    equal "1,scale,1x1 2,scale,1x2 3,scale,1x1 4,scale,1x2" \
+        "$(query x.assay "SELECT run_id, kind, label FROM v_runs" | words)"
+    equal "1 2 1 2" "$(query x.assay "SELECT value FROM run_environment
+        WHERE name = 'OMP_NUM_THREADS' ORDER BY run_id" | words)"
+    equal "2,exact" "$(query x.assay "SELECT CAST(value AS INTEGER), origin FROM v_values
+        WHERE metric = 'scale_threads' AND run_id = 4")"
+    # What the runs write is kept beside them.
+    like "2 threads, *" "$(cat x.assay/run-002/output.txt)"
+    equal "output" "$(query x.assay "SELECT kind FROM run_file WHERE path = 'run-002/output.txt'")"
+    [ ! -e x.assay/output.waiting ]
+}
+@test "scale: efficiency is that of the wall times" {
+    records
+    series 0 scale --threads 1,2 -o x.assay --format json -- ./work 0.1
+    query x.assay "SELECT wall_s FROM v_runs ORDER BY run_id" >walls
+    python3 - <<'END'
+import json
+it = json.load(open("out"))["scalability"]
+walls = [float(line) for line in open("walls")]
+points = it["points"]
+assert it["mode"] == "strong" and it["reference_run"] == 1
+assert [p["label"] for p in points] == ["1x1", "1x2"]
+for point, wall in zip(points, walls):
+    assert abs(point["wall_s"]["value"] - wall) < 1e-12
+    assert point["wall_s"]["high"] is None  # one run
+assert abs(points[1]["speedup"]["value"] - walls[0] / walls[1]) < 1e-12
+assert abs(points[1]["efficiency"]["value"] - walls[0] / walls[1] / 2) < 1e-12
+burn = [r for r in it["rows"] if r["object"] == "function" and r["name"] == "burn"][0]
+ratio = burn["time_s"][0]["value"] / burn["time_s"][1]["value"]
+assert abs(burn["cpu_efficiency"][1]["value"] - ratio) < 1e-9
+assert burn["cpu_efficiency"][1]["low"] < ratio < burn["cpu_efficiency"][1]["high"]
+assert abs(burn["efficiency"][1]["value"] - ratio / 2) < 1e-9
+END
+}
+@test "scale: the reference and the template" {
+    records
+    series 0 scale --threads 1,2 --processes 1,2 --reference 1:2 -q -o x.assay -- \
+        ./work 0.02 {processes}x{threads} {units}
+    like "*1x2 (reference)*2x1*2x2*" "$(cat out)"
+    equal "./work 0.02 2x2 4" "$(query x.assay "SELECT command FROM v_runs WHERE label = '2x2'")"
+    series 0 scale --read x.assay --format csv --reference 2:2
+    equal "run,,,2x2,1,2,2,1" "$(grep ^run,,,2x2 out | cut -d, -f1-8)"
+    equal "1,1,1" "$(grep ^run,,,2x2 out | cut -d, -f18-20)"
+}
+@test "scale: weak scaling has no speed-up" {
+    records
+    series 0 scale --weak --threads 1,2 -q -o x.assay -- ./work 0.05
+    like "Weak scaling*" "$(cat out)"
+    ! grep -q speed-up out
+    series 0 scale --read x.assay --format json
+    equal null "$(json '["scalability"]["points"][1]["speedup"]' <out)"
+}
+@test "scale: threads are pinned where nobody else does" {
+    records
+    series 0 scale --threads 1 -o x.assay -- ./work 0.01
+    like "1 threads, bind close,*" "$(cat x.assay/run-001/output.txt)"
+    like "*pinned to cores*" "$(cat err)"
+    series 0 scale --threads 1 --pin off --force -o x.assay -- ./work 0.01
+    like "1 threads, bind none,*" "$(cat x.assay/run-001/output.txt)"
+    OMP_PROC_BIND=spread series 0 scale --threads 1 --force -o x.assay -- ./work 0.01
+    like "1 threads, bind spread,*" "$(cat x.assay/run-001/output.txt)"
+    like "*as your environment says (OMP_PROC_BIND=spread)*" "$(cat err)"
+}
+@test "scale: a run that fails is said, and the others go on" {
+    records
+    series 1 scale --threads 1,2,3 -o x.assay -- ./work 0.05 fails
+    like "*run 2 (1x2) ended with exit status 5; its last line: two is too many*" "$(cat err)"
+    like "*1 of 3 runs failed*" "$(cat err)"
+    like "*1x2*failed*1x3*1 run did not end well*" "$(cat out)"
+    equal 5 "$(query x.assay "SELECT exit_code FROM v_runs WHERE run_id = 2")"
+}
+@test "scale: combinations that cannot be" {
+    records
+    series 0 scale --nodes 1,2 --processes 1,2 --threads 1 -o x.assay -- \
+        ./work 0.01 {nodes} {processes}
+    like "*--processes 1 with --nodes 2 is left out*" "$(cat err)"
+    equal 3 "$(query x.assay "SELECT count(*) FROM v_runs")"
+    equal 1 "$(query x.assay "SELECT count(*) FROM v_runs WHERE label = '2x2x1'")"
+}
+@test "scale: wrong arguments" {
+    refused 2 "assay: scale: no command given*" scale --threads 1,2
+    refused 2 "assay: --processes: the command has no {processes}; write it*'mpirun -n {processes} ./program'" \
+        scale --processes 1,2 -- ./work 0.1
+    refused 2 "assay: --nodes: the command has no {nodes}*" scale --nodes 1,2 -- ./work 0.1
+    refused 2 "assay: scale: the command has {processes}, but no numbers*--processes*" \
+        scale -- ./work {processes}
+    refused 2 "assay: --threads: '1,x' is no list*" scale --threads 1,x -- ./work 0.1
+    refused 2 "assay: --threads: '0' is no list*" scale --threads 0 -- ./work 0.1
+    refused 2 "assay: --threads: '4-1' is no list*" scale --threads 4-1 -- ./work 0.1
+    refused 2 "assay: --threads: '' is no list*" scale --threads '' -- ./work 0.1
+    refused 2 "assay: --threads: '1,' is no list*" scale --threads 1, -- ./work 0.1
+    refused 2 "assay: --threads: '1-1000' has more than 256*" scale --threads 1-1000 -- ./work 0.1
+    refused 2 "assay: --reference: '2' is no point*" scale --threads 1,2 --reference 2 -- ./work 0.1
+    refused 2 "assay: --reference: 1:4 is none of the combinations*" \
+        scale --threads 1,2 --reference 1:4 -- ./work 0.1
+    refused 2 "assay: ./work-2: cannot be executed*" scale --threads 2 -- ./work-{threads} 0.1
+    refused 2 "assay: --rate: 'fast' is no rate*" scale --threads 1 --pin off --rate fast -- ./work 0.1
+    refused 2 "assay: --read: a command is given too*" scale --read x.assay ./work
+    refused 2 "assay: nothing.assay: *" scale --read nothing.assay
+    refused 2 "assay: scale: no combination*" \
+        scale -q --nodes 2 --processes 1 -- ./work {nodes} {processes}
+}
+
+@test "repeat: runs, warm-up, and what they have in common" {
+    records
+    series 0 repeat -n 7 --warm-up 1 -o x.assay -- ./work 0.05
+    like "Stability of 7 runs*wall time  median*outliers*drift*Functions*burn*" "$(cat out)"
+    equal "warm-up,1 repeat,7" \
+        "$(query x.assay "SELECT kind, count(*) FROM run GROUP BY kind ORDER BY kind DESC" | words)"
+    series 0 repeat --read x.assay --format json
+    query x.assay "SELECT wall_s FROM v_runs WHERE kind = 'repeat' ORDER BY run_id" >walls
+    python3 - <<'END'
+import json, statistics
+it = json.load(open("out"))["stability"]
+walls = [float(line) for line in open("walls")]
+assert it["repeats"] == 7 and it["warm_up"] == 1
+assert it["wall_s"]["all"] == walls
+assert abs(it["wall_s"]["median"] - statistics.median(walls)) < 1e-12
+assert abs(it["wall_s"]["deviation"] - statistics.stdev(walls)) < 1e-12
+assert (it["wall_s"]["median_low"], it["wall_s"]["median_high"]) == (min(walls), max(walls))
+assert [r for r in it["rows"] if r["object"] == "loop" and r["name"] == "burn"]
+END
+    series 0 repeat --read x.assay --format csv
+    like "run,,,7,*" "$(sed -n 2p out)"
+}
+@test "repeat: every run reads the same input" {
+    records
+    echo word >input
+    "$ASSAY" repeat -q -n 2 -o x.assay -- ./work 0.01 <input >out
+    like "*read word" "$(cat x.assay/run-001/output.txt)"
+    like "*read word" "$(cat x.assay/run-002/output.txt)"
+}
+@test "repeat: Ctrl-C ends the series, and what ran is shown" {
+    records
+    touch go-on
+    setsid env --default-signal=INT "$ASSAY" repeat -n 50 -o x.assay -- ./work 0.02 never >out 2>err </dev/null &
+    pid=$!
+    for _ in $(seq 200); do
+        grep -q "run 3 of 50" err && break
+        sleep 0.1
+    done
+    rm go-on
+    for _ in $(seq 100); do
+        pgrep -g "$pid" work >/dev/null && break
+        sleep 0.1
+    done
+    sleep 0.5
+    kill -INT -- "-$pid"
+    status=0
+    wait "$pid" || status=$?
+    equal 130 "$status"
+    like "Stability of *wall time*burn*" "$(cat out)"
+    like "*ended by the user; * of 50 runs were left*" "$(cat err)"
+    equal 1 "$(query x.assay "SELECT count(*) > 1 FROM v_runs WHERE state = 'complete'")"
+    equal 0 "$(query x.assay "SELECT count(*) FROM v_runs WHERE state = 'recording'")"
+}
+@test "repeat: wrong arguments" {
+    refused 2 "assay: repeat: no command given*" repeat -n 3
+    refused 2 "assay: --runs: 0 is not from 1 to 10000" repeat -n 0 -- ./work 0.1
+    refused 2 "assay: --runs: *" repeat -n many -- ./work 0.1
+    refused 2 "assay: --warm-up: 99999 is not from 0 to 10000" repeat --warm-up 99999 -- ./work 0.1
+    refused 2 "assay: no-such-command: no such command*" repeat -- no-such-command
+}
+@test "series: an experiment without such runs says so" {
+    "$MAKE_EXPERIMENT" plain.assay
+    status=0
+    "$ASSAY" scale --read plain.assay 2>err || status=$?
+    equal 2 "$status"
+    like "assay: plain.assay: has no runs of 'assay scale'*" "$(cat err)"
+    status=0
+    "$ASSAY" repeat --read plain.assay 2>err || status=$?
+    equal 2 "$status"
+    like "assay: plain.assay: has no runs of 'assay repeat'*" "$(cat err)"
+}
