@@ -2,6 +2,8 @@
 /*
  * Reads the command line and hands over to the verb; nothing else.
  */
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <assay/version.h>
 
@@ -26,11 +28,26 @@ static void answer(struct as_cli *cli)
     as_str_fini(&text);
 }
 
+/*
+ * A closed standard descriptor would be that of the first file opened, and what is meant for a
+ * terminal would be written into it. What stands in its place fails as it did, and is not handed
+ * on to a program.
+ */
+static void hold_descriptors(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+}
+
 int main(int argc, char **argv)
 {
     struct as_cli cli = {0};
     struct assay_error err = {0};
-    int rc = as_arguments_parse(argc, argv, &cli.args, &err);
+    int rc;
+
+    hold_descriptors();
+    rc = as_arguments_parse(argc, argv, &cli.args, &err);
 
     if (rc == 0)
         rc = as_cli_init(&cli, &err);

@@ -249,6 +249,10 @@ static int take_options(int argc, char **argv, int verb, const char *first,
     while ((c = getopt_long(argc, argv, tables.letters, tables.longs, NULL)) != -1) {
         if (c == '?' || c == ':')
             return refused_option(c, argv[optind - 1], verb, err);
+        if (optarg && strcmp(optarg, "--") == 0) { /* what ends the options is no value of one */
+            optopt = c;
+            return refused_option(':', optarg, verb, err);
+        }
         AS_TRY(take_option(out, option_of(c, verb), optarg, err));
     }
     return 0;

@@ -4,6 +4,8 @@
  */
 #include "profiling.h"
 
+#include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -30,13 +32,52 @@ void as_free_name(const char *name, struct as_str *out)
     }
 }
 
+/* ---- Being stopped ------------------------------------------------------------------------- */
+
+/* Written before the handler is there, and by nobody after. */
+static struct {
+    char sentence[512];
+    size_t n;
+    volatile sig_atomic_t is_on;
+} stopping;
+
+static void say_stopped(int signal)
+{
+    if (stopping.is_on && write(STDERR_FILENO, stopping.sentence, stopping.n) < 0)
+        stopping.is_on = 0;
+    raise(signal); /* as if there were no handler: it was reset */
+}
+
+void as_stage_guard(const char *experiment)
+{
+    static const int stops[] = {SIGINT, SIGTERM, SIGHUP};
+    const struct sigaction say = {.sa_handler = say_stopped,
+                                  .sa_flags = (int)(SA_RESETHAND | SA_NODEFER)};
+    struct sigaction now;
+    const int n = snprintf(stopping.sentence, sizeof stopping.sentence,
+                           "\nassay: stopped before the samples were attributed; 'assay attribute "
+                           "%s' finishes it\n",
+                           experiment);
+
+    if (n < 0 || (size_t)n >= sizeof stopping.sentence)
+        return;
+    stopping.n = (size_t)n;
+    for (size_t i = 0; i < sizeof stops / sizeof *stops; i++)
+        if (sigaction(stops[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+            sigaction(stops[i], &say, NULL);
+}
+
+/* ---- Progress ------------------------------------------------------------------------------ */
+
 void as_stage_show(void *context, const char *name, uint64_t done, uint64_t total)
 {
     struct as_stage *stage = context;
+    stopping.is_on = !stage->quiet;
     if (stage->quiet)
         return;
     if (stage->name != name) {
         as_stage_end(stage);
+        stopping.is_on = 1;
         as_progress_begin(&stage->progress, STDERR_FILENO, name, total);
         stage->is_on = true;
         stage->name = name;
@@ -52,6 +93,7 @@ void as_stage_end(struct as_stage *stage)
     if (stage->is_on)
         as_progress_end(&stage->progress);
     stage->is_on = false;
+    stopping.is_on = 0;
 }
 
 /* Text goes beside what the program wrote, JSON and CSV where results go. */
@@ -72,7 +114,7 @@ int as_summary_show(struct as_cli *cli, struct assay_experiment *experiment, int
     as_out_init_fd(&out, STDERR_FILENO, "standard error");
     as_out_c(&out, '\n');
     int rc = assay_report_profile(experiment, run_id, &options, &out, err);
-    const int flushed = as_out_flush(&out, rc < 0 ? NULL : err);
+    (void)as_out_flush(&out, NULL); /* where it could be said that this failed, it failed */
     as_out_fini(&out);
-    return rc < 0 ? rc : flushed;
+    return rc;
 }

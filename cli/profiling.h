@@ -17,7 +17,8 @@ const char *as_last_part(const char *path);
 /* NAME.assay, or NAME-2.assay and so on when that is taken. */
 void as_free_name(const char *name, struct as_str *out);
 
-/* Progress of attribution: as_stage_show is its callback, a stage its context. */
+/* Progress of attribution: as_stage_show is its callback, a stage its context. Between the first
+ * call and as_stage_end a guarded process that is told to stop says how to go on. */
 struct as_stage {
     struct as_progress progress;
     const char *name;
@@ -26,6 +27,7 @@ struct as_stage {
 };
 void as_stage_show(void *context, const char *name, uint64_t done, uint64_t total);
 void as_stage_end(struct as_stage *stage);
+void as_stage_guard(const char *experiment);
 
 /* Writes the text summary of a run to standard error, unless --quiet. */
 int as_summary_show(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id,

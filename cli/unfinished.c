@@ -2,23 +2,20 @@
 /* Notes on unfinished runs; see unfinished.h. */
 #include "unfinished.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "profile/unfinished.h"
 
-static void note(const struct as_cli *cli, long long run_id, const char *state)
+static void note(const struct as_cli *cli, const char *path, long long run_id, const char *state)
 {
-    const char *path = cli->args.positional[0];
+    const bool may_live = state && strcmp(state, "recording") == 0;
 
-    if (state && strcmp(state, "recording") == 0)
-        as_cli_note(cli, "%s: run %lld is being recorded; it is shown when it has ended", path,
-                    run_id);
-    else
-        as_cli_note(cli,
-                    "%s: run %lld is not attributed, for assay was stopped before; finish it with "
-                    "'assay attribute %s'",
-                    path, run_id, path);
+    as_cli_note(cli, "%s: run %lld is %s 'assay attribute %s'", path, run_id,
+                may_live ? "being recorded; if no assay does so any more, finish it with"
+                         : "not attributed, for assay was stopped before; finish it with",
+                path);
 }
 
 int as_unfinished_note(const struct as_cli *cli, struct assay_experiment *experiment,
@@ -34,9 +31,20 @@ int as_unfinished_note(const struct as_cli *cli, struct assay_experiment *experi
                            &rows, err));
     assay_rows_bind_integer(rows, 1, run_id);
     for (; (rc = assay_rows_next(rows, err)) > 0; found++)
-        note(cli, (long long)assay_rows_integer(rows, 0), assay_rows_text(rows, 1));
+        note(cli, assay_experiment_path(experiment), (long long)assay_rows_integer(rows, 0),
+             assay_rows_text(rows, 1));
     assay_rows_close(&rows);
     if (n)
         *n = found;
     return rc;
+}
+
+void as_unfinished_add(struct assay_error *err, const char *experiment)
+{
+    const size_t n = strlen(err->text), room = sizeof err->text - n;
+    const int more =
+        snprintf(err->text + n, room, "; then 'assay attribute %s' finishes the run", experiment);
+
+    if (more < 0 || (size_t)more >= room)
+        err->text[n] = '\0';
 }

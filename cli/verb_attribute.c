@@ -66,6 +66,7 @@ int as_verb_attribute(struct as_cli *cli, struct assay_error *err)
     struct assay_experiment *experiment;
     run_list list = {0};
     AS_TRY(assay_experiment_open(cli->args.positional[0], &experiment, err));
+    as_stage_guard(cli->args.positional[0]);
     int rc = list_runs(experiment, &list, err);
     if (rc == 0)
         rc = attribute_runs(cli, experiment, &list, err);

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "profiling.h"
+#include "unfinished.h"
 
 /* "perf.data" gives perf.assay, beside us and not beside the file. */
 static void choose_name(const struct as_cli *cli, struct as_str *name)
@@ -44,6 +45,7 @@ static int import_into(struct as_cli *cli, const char *name, struct assay_error 
     AS_TRY(assay_perf_data_open(request.path, &data, err));
     assay_perf_data_close(&data);
     AS_TRY(assay_experiment_create(name, flags, &experiment, err));
+    as_stage_guard(name);
     int rc = assay_profile_import(experiment, &request, &result, err);
     as_stage_end(&stage);
     if (rc == 0)
@@ -52,6 +54,8 @@ static int import_into(struct as_cli *cli, const char *name, struct assay_error 
         as_cli_note(cli, "%s", result.damage);
     if (rc < 0 && result.run_id == 0)
         assay_experiment_discard(&experiment);
+    else if (rc < 0)
+        as_unfinished_add(err, name);
     const int closed = assay_experiment_close(&experiment, rc < 0 ? NULL : err);
     return rc < 0 ? rc : closed;
 }

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "profiling.h"
 #include "recording.h"
+#include "unfinished.h"
 
 static int profile_into(struct as_cli *cli, const char *name,
                         const struct assay_profile_request *asked,
@@ -16,6 +17,7 @@ static int profile_into(struct as_cli *cli, const char *name,
     struct as_stage stage = {.quiet = as_given(&cli->args, AS_OPTION_QUIET)};
     const unsigned flags = as_given(&cli->args, AS_OPTION_FORCE) ? ASSAY_EXPERIMENT_FORCE : 0;
     AS_TRY(assay_experiment_create(name, flags, &experiment, err));
+    as_stage_guard(name);
     request.attribute.progress = as_stage_show;
     request.attribute.context = &stage;
     int rc = assay_profile_run(experiment, &request, result, err);
@@ -24,6 +26,8 @@ static int profile_into(struct as_cli *cli, const char *name,
         rc = as_summary_show(cli, experiment, result->run_id, err);
     if (rc < 0 && result->run_id == 0)
         assay_experiment_discard(&experiment);
+    else if (rc < 0)
+        as_unfinished_add(err, name);
     const int closed = assay_experiment_close(&experiment, rc < 0 ? NULL : err);
     return rc < 0 ? rc : closed;
 }

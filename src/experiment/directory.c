@@ -73,8 +73,13 @@ int as_directory_check(const struct assay_experiment *experiment, struct assay_e
                             "%s: not an experiment: it is no directory; name the directory that "
                             "assay made",
                             experiment->path);
+    if (access(experiment->path, X_OK) != 0 ||
+        (access(experiment->db_path, R_OK) != 0 && errno == EACCES))
+        return as_error_set(err, ASSAY_ERR_PERMISSION,
+                            "%s: cannot be read: %s; ask its owner for the right", experiment->path,
+                            strerror(errno));
     if (stat(experiment->db_path, &st) != 0)
-        return as_error_set(err, errno == EACCES ? ASSAY_ERR_PERMISSION : ASSAY_ERR_CORRUPT,
+        return as_error_set(err, ASSAY_ERR_CORRUPT,
                             "%s: not an experiment: experiment.db in it: %s; name a directory that "
                             "assay made",
                             experiment->path, strerror(errno));
@@ -197,8 +202,8 @@ int as_directory_make(const struct assay_experiment *experiment, bool force,
                             experiment->path);
     return as_error_set(err,
                         errno == EACCES || errno == EROFS ? ASSAY_ERR_PERMISSION : ASSAY_ERR_IO,
-                        "%s: cannot be made: %s; choose a place where you may write",
-                        experiment->path, strerror(errno));
+                        "%s: cannot be made: %s; choose a %s", experiment->path, strerror(errno),
+                        errno == ENAMETOOLONG ? "shorter name" : "place where you may write");
 }
 
 void as_directory_unmake(const struct assay_experiment *experiment)

@@ -87,6 +87,11 @@ static int refuse_access(pid_t pid, const struct process *process, struct assay_
                             "process %d: belongs to user %s (%u), not to you; run as that user or "
                             "as root (sudo)",
                             (int)pid, owner ? owner->pw_name : "?", (unsigned)process->user);
+    if (geteuid() == 0)
+        return as_error_set(err, ASSAY_ERR_PERMISSION,
+                            "process %d: has privileges that root has not here (CapPrm in "
+                            "/proc/%d/status); run where it has them, outside of a container",
+                            (int)pid, (int)pid);
     return as_error_set(err, ASSAY_ERR_PERMISSION,
                         "process %d: is yours but protected (it has or had more privileges, or "
                         "made itself undumpable); run as root (sudo)",

@@ -121,13 +121,13 @@ static int advise_unfinished(struct as_profile *profile)
     const struct as_profile_run *run = &profile->run;
     const char *path = quoted(profile, profile->path);
 
-    if (run->state && strcmp(run->state, "recording") == 0)
-        return add(profile, 400, "recording",
-                   "This run is being recorded: what it is made of is known when it has ended.",
-                   NULL);
-    return add(profile, 400, "not_attributed",
-               "The samples of this run are not attributed, for assay was stopped before: finish "
-               "it with the command below.",
+    const bool may_live = run->state && strcmp(run->state, "recording") == 0;
+
+    return add(profile, 400, may_live ? "recording" : "not_attributed",
+               may_live ? "This run is being recorded; if no assay does so any more, finish it "
+                          "with the command below."
+                        : "The samples of this run are not attributed, for assay was stopped "
+                          "before: finish it with the command below.",
                path ? as_profile_text(profile, "assay attribute %s", path) : NULL);
 }
 

@@ -318,8 +318,97 @@ hot() { query x.assay "SELECT exclusive_pct > 90 FROM v_functions WHERE name = '
 @test "profile: no room for the samples" {
     records
     # A limit of file size stands for a full disk: writing fails, the program goes on to its end.
+    # With little not even an experiment is made; with more its run is, and may be finished later:
+    # a program of much code needs more room for facts than for samples.
+    finished=
+    for size in 100 $(seq 400 40 1000); do
+        rm -rf x.assay
+        status=0
+        (ulimit -f "$size" && exec "$ASSAY" profile -o x.assay --rate high -- "$ASSAY" info -q --code "$ASSAY") \
+            >out 2>err || status=$?
+        [ "$status" -ne 0 ] || break
+        like "assay: x.assay/*: cannot be written: *" "$(grep ^assay: err)"
+        case $(cat err) in *"; then 'assay attribute x.assay' finishes the run") ;; *) continue ;; esac
+        "$ASSAY" attribute -q x.assay
+        finished=$(query x.assay "SELECT iif(sample_n > 0, 'yes', 'no') FROM v_runs")
+        break
+    done
+    equal yes "$finished"
+}
+@test "profile: what ends the options is no value of one" {
+    refused 2 "assay: --output: no NAME.assay given; *" -o -- ./burn 0.05
+    refused 2 "assay: --label: no TEXT given; *" --label -- ./burn 0.05
+    [ ! -e ./-- ] || fails "left behind"
+}
+@test "profile: a name that is too long" {
+    refused 1 "assay: aaa*: cannot be made: File name too long; choose a shorter name" \
+        -o "$(printf '%0300d' 0 | tr 0 a)" -- ./burn 0.05
+}
+@test "profile: closed descriptors stay closed, and nothing is written into files" {
+    records
     status=0
-    (ulimit -f 300 && exec "$ASSAY" profile -o x.assay --rate high -- ./burn 1 3) >out 2>err || status=$?
-    [ "$status" -ne 0 ] || fails "it says all is well: $(cat err)"
-    like "assay: *" "$(grep ^assay: err)"
+    "$ASSAY" profile -o x.assay -- ./burn 0.05 3 <&- >&- 2>&- || status=$?
+    equal 3 "$status"
+    equal "3,complete" "$(query x.assay "SELECT exit_code, state FROM v_runs")"
+    "$ASSAY" profile -q --force -o x.assay -- sh -c 'ls /proc/self/fd/1 || exit 5' >&- 2>err || status=$?
+    equal 5 "$status"
+    # A summary that cannot be written is no failure of the program's.
+    [ -w /dev/full ] || return 0
+    status=0
+    "$ASSAY" profile --force -o x.assay -- ./burn 0.05 4 2>/dev/full || status=$?
+    equal 4 "$status"
+}
+@test "profile: in pipes, and under timeout" {
+    records
+    printf 'one\ntwo\n' >lines
+    equal "2" "$("$ASSAY" profile -q -o x.assay -- wc -l <lines)"
+    "$ASSAY" profile -q --force -o x.assay -- seq 10000000 2>err | head -1 >out
+    equal "1" "$(cat out)"
+    equal 13 "$(query x.assay "SELECT exit_signal FROM v_runs")"
+    status=0
+    timeout 3 "$ASSAY" profile -q --force -o x.assay -- ./badly never || status=$?
+    equal 124 "$status"
+    equal "interrupted,15" "$(query x.assay "SELECT state, exit_signal FROM v_runs")"
+}
+@test "profile: a program under another root" {
+    records
+    [ "$(id -u)" -eq 0 ] || skip "only root may change the root"
+    gcc -O2 -g -static -o burn-static burn.c || skip "no static C library here"
+    mkdir -p jail && mv burn-static jail/
+    profile 0 -q -- chroot jail /burn-static 0.3
+    equal 1 "$(hot burn)"
+    equal "/burn-static,1" "$(query x.assay "SELECT path, has_debug FROM v_modules WHERE name = 'burn-static'")"
+    equal "$PWD/jail/burn-static" "$(query x.assay "SELECT exe FROM v_processes ORDER BY time_s DESC LIMIT 1")"
+}
+@test "profile: stopped while samples become facts" {
+    records
+    command -v gcc >/dev/null || skip "no gcc here"
+    # Enough different code that its analysis takes a while.
+    { for i in $(seq 2000); do echo "int f$i(int x){int s=0;for(int i=0;i<x;i++)s+=i*$i^(s>>$((i % 7)));return s;}"; done; } >many.c
+    setsid env --default-signal=TERM "$ASSAY" profile -j 1 -o x.assay -- gcc -O2 -c many.c >out 2>err &
+    pid=$!
+    for _ in $(seq 600); do
+        [ -e x.assay/run-001/main.samples ] && [ -z "$(pgrep -P "$pid")" ] && break
+        sleep 0.02
+    done
+    kill -TERM "$pid"
+    status=0
+    wait "$pid" || status=$?
+    [ "$status" -ne 0 ] || skip "it was faster"
+    equal 143 "$status"
+    like "*assay: stopped before the samples were attributed; 'assay attribute x.assay' finishes it" \
+        "$(cat err)"
+    "$ASSAY" attribute -q x.assay
+    equal 1 "$(query x.assay "SELECT sample_n > 0 FROM v_runs")"
+}
+@test "an experiment of somebody else's" {
+    [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null || skip "needs root, and setpriv"
+    "$MAKE_EXPERIMENT" x.assay
+    chmod a+rx . "$BATS_RUN_TMPDIR" "$BATS_FILE_TMPDIR"
+    nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$ASSAY" "$@" >out 2>err; }
+    chmod -R a-w,a+rX x.assay
+    nobody show x.assay || skip "another user does not come here: $(cat err)"
+    chmod 700 x.assay
+    ! nobody show x.assay
+    equal "assay: x.assay: cannot be read: Permission denied; ask its owner for the right" "$(cat err)"
 }
