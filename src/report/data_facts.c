@@ -6,6 +6,7 @@
 #include "report/data.h"
 
 #include "base/error.h"
+#include "report/facts.h"
 
 static const char run_sql[] = "SELECT * FROM v_runs WHERE run_id = ?1";
 
@@ -20,7 +21,7 @@ static const char overheads_sql[] =
  * Values of the run as an object. One of the run itself comes before one that holds in all: with
  * max(), the other columns are those of its row.
  */
-static const char metrics_sql[] =
+const char as_facts_metrics_sql[] =
     "SELECT m.name, ifnull(m.title, m.name) AS title, ifnull(m.topic, 'other') AS \"group\","
     " m.unit, v.value AS \"quantity.value\", v.low, v.high, v.n, v.origin,"
     " m.better,"
@@ -36,10 +37,10 @@ static const char metrics_sql[] =
     " ORDER BY m.topic IS NULL, CASE m.topic WHEN 'time' THEN 1 WHEN 'parallel' THEN 2"
     "  WHEN 'code' THEN 3 ELSE 4 END, m.topic, m.position, m.name";
 
-static const char checks_sql[] = "SELECT name, title, score, weight, state, text, advice"
-                                 " FROM v_checks WHERE run_id = ?1 ORDER BY position, name";
+const char as_facts_checks_sql[] = "SELECT name, title, score, weight, state, text, advice"
+                                   " FROM v_checks WHERE run_id = ?1 ORDER BY position, name";
 
-static const char findings_sql[] =
+const char as_facts_findings_sql[] =
     "SELECT row_number() OVER (ORDER BY gain_s IS NULL, gain_s DESC, time_s IS NULL, time_s DESC,"
     "  CASE level WHEN 'gain' THEN 1 WHEN 'potential' THEN 2 WHEN 'hint' THEN 3 ELSE 4 END,"
     "  finding_id) AS rank,"
@@ -124,9 +125,9 @@ int as_data_facts(struct as_document *document, struct assay_error *err)
     AS_TRY(as_data_rows(document, "run", run_sql, true, err));
     AS_TRY(as_data_rows(document, "environment", environment_sql, false, err));
     AS_TRY(as_data_rows(document, "overheads", overheads_sql, false, err));
-    AS_TRY(as_data_rows(document, "metrics", metrics_sql, false, err));
+    AS_TRY(as_data_rows(document, "metrics", as_facts_metrics_sql, false, err));
     AS_TRY(write_what_ifs(document, err));
-    AS_TRY(as_data_rows(document, "checks", checks_sql, false, err));
-    AS_TRY(as_data_rows(document, "findings", findings_sql, false, err));
+    AS_TRY(as_data_rows(document, "checks", as_facts_checks_sql, false, err));
+    AS_TRY(as_data_rows(document, "findings", as_facts_findings_sql, false, err));
     return as_data_rows(document, "flags", flags_sql, false, err);
 }

@@ -18,6 +18,7 @@
 #include "report/grid.h"
 #include "report/html.h"
 #include "report/profile.h"
+#include "report/xlsx.h"
 
 #define TEXT_COLUMNS 100
 
@@ -98,23 +99,35 @@ static int write_beside(const struct report *report, writer write_it, const void
     return rc;
 }
 
+/* Where a file is that may be there: `*real`, or whether it is none (a device, a pipe). */
+static int find_place(const char *path, char resolved[static PATH_MAX], const char **real,
+                      bool *is_device, struct assay_error *err)
+{
+    struct stat st;
+
+    *real = path;
+    *is_device = false;
+    if (stat(path, &st) != 0)
+        return 0;
+    if (S_ISDIR(st.st_mode))
+        return as_error_set(err, ASSAY_ERR_USAGE, "%s: is a directory; give --output a file", path);
+    *is_device = !S_ISREG(st.st_mode);
+    *real = realpath(path, resolved) ? resolved : path; /* a link stays one */
+    return 0;
+}
+
 static int write_file(const struct report *report, writer write_it, const void *what,
                       const char *path, struct assay_error *err)
 {
     char resolved[PATH_MAX];
-    const char *real = path;
     struct as_str beside = {0};
-    struct stat st;
+    const char *real;
+    bool is_device;
     int rc;
 
-    if (stat(path, &st) == 0) {
-        if (S_ISDIR(st.st_mode))
-            return as_error_set(err, ASSAY_ERR_USAGE, "%s: is a directory; give --output a file",
-                                path);
-        if (!S_ISREG(st.st_mode))
-            return write_device(report, write_it, what, path, err);
-        real = realpath(path, resolved) ? resolved : path; /* a link stays one */
-    }
+    AS_TRY(find_place(path, resolved, &real, &is_device, err));
+    if (is_device)
+        return write_device(report, write_it, what, path, err);
     as_str_appendf(&beside, "%s.XXXXXX", real);
     rc = beside.failed ? as_error_nomem(err, path)
                        : write_beside(report, write_it, what, path, real, beside.p, err);
@@ -205,6 +218,45 @@ static int write_views(const struct report *report, const char *directory, struc
     return 0;
 }
 
+/* ---- Workbooks ---------------------------------------------------------------------------- */
+
+/* The library writes by name: the file is made here, so that it has the right owner and mode. */
+static int write_workbook_beside(const struct report *report, const char *path, const char *real,
+                                 char *beside, struct assay_error *err)
+{
+    const int fd = open_beside(beside);
+    int rc;
+
+    if (fd < 0)
+        return cannot_write(path, errno, err);
+    close(fd);
+    rc = as_report_xlsx(report->experiment, report->run_id, beside, path, err);
+    if (rc == 0 && rename(beside, real) != 0)
+        rc = cannot_write(path, errno, err);
+    if (rc < 0)
+        unlink(beside);
+    return rc;
+}
+
+static int write_workbook(const struct report *report, const char *path, struct assay_error *err)
+{
+    char resolved[PATH_MAX];
+    struct as_str beside = {0};
+    const char *real;
+    bool is_device;
+    int rc;
+
+    AS_TRY(find_place(path, resolved, &real, &is_device, err));
+    if (is_device)
+        return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+                            "%s: a workbook needs a file of its own; give --output one", path);
+    as_str_appendf(&beside, "%s.XXXXXX", real);
+    rc = beside.failed ? as_error_nomem(err, path)
+                       : write_workbook_beside(report, path, real, beside.p, err);
+    as_str_fini(&beside);
+    return rc;
+}
+
 int assay_report_write(struct assay_experiment *experiment, int64_t run_id,
                        enum assay_report_format format,
                        const struct assay_report_data_options *options, const char *path,
@@ -224,8 +276,7 @@ int assay_report_write(struct assay_experiment *experiment, int64_t run_id,
     case ASSAY_REPORT_CSV:
         return write_views(&report, path, err);
     case ASSAY_REPORT_XLSX:
-        break;
+        return write_workbook(&report, path, err);
     }
-    return as_error_set(err, ASSAY_ERR_UNSUPPORTED, "%s: is of a format that cannot be written",
-                        path);
+    return as_error_set(err, ASSAY_ERR_INTERNAL, "%s: no such format", path);
 }

@@ -4,6 +4,9 @@
 setup_file() {
     load common.bash
     "$MAKE_EXPERIMENT" x.assay
+    "$ASSAY" report x.assay
+    mkdir pages
+    mv x.assay/report.html pages/x.html
 }
 setup() {
     load common.bash
@@ -69,6 +72,29 @@ for view in json.load(open("y.assay/report.json"))["views"]:
             assert got == ("" if value is None else str(value)) or float(got) == value, (name, got)
 END
 }
+@test "report: each cell of the workbook is what the data and SQL say" {
+    equal "$(printf 'y.assay/report.xlsx\ny.assay/report.json')" \
+        "$("$ASSAY" report y.assay --format json,xlsx)"
+    like "*[0-9][0-9][0-9] cells, [0-9][0-9][0-9] by SQL" "$(python3 "$CHECK_XLSX" "$ASSAY" y.assay)"
+    equal "experiment.db report.json report.xlsx" "$(ls -A y.assay | tr '\n' ' ' | sed 's/ $//')"
+}
+@test "report: names that could break a page or a workbook" {
+    python3 - <<'END'
+import sqlite3
+db = sqlite3.connect("y.assay/experiment.db")
+evil = b"</script><!--\"'&\x01\x1b[2J\xff\xc3(\n=1+1"
+db.execute("UPDATE function SET name = CAST(? AS TEXT) WHERE name = 'solve'", (evil,))
+db.execute("UPDATE function SET name = ? WHERE name = 'fib'", ("x" * 40000,))
+db.execute("UPDATE run SET command = CAST(? AS TEXT)", (evil * 20,))
+db.commit()
+END
+    "$ASSAY" report y.assay --format html,json,xlsx,text,csv >out
+    equal 5 "$(wc -l <out)"
+    python3 "$CHECK_XLSX" "$ASSAY" y.assay
+    equal "$(grep -c '</script>' pages/x.html)" "$(grep -c '</script>' y.assay/report.html)"
+    equal "" "$(LC_ALL=C tr -d '\n\t -~\200-\377' <y.assay/report.html)"
+    iconv -f UTF-8 -t UTF-8 y.assay/report.html y.assay/report.json >/dev/null
+}
 @test "report: --output, one file or a directory that is there" {
     equal out "$("$ASSAY" report y.assay --format text -o out)"
     equal "Profile of mpirun -n 2 ./solver 100" "$(head -1 out)"
@@ -98,7 +124,13 @@ END
             report y.assay --format json
     )
     equal before "$(cat y.assay/report.json)"
-    equal "experiment.db report.json" "$(ls y.assay | tr '\n' ' ' | sed 's/ $//')"
+    for kb in 1 2 4 8; do # of the workbook itself, or of what it is put together from
+        (
+            ulimit -f $kb
+            refused 1 "assay: y.assay/report.xlsx: cannot be written: *" report y.assay --format xlsx
+        )
+    done
+    equal "experiment.db report.json" "$(ls -A y.assay | tr '\n' ' ' | sed 's/ $//')"
     [ -w /dev/full ] || skip "no /dev/full here"
     refused 1 "assay: /dev/full: cannot write: No space left on device; free some space*" \
         report y.assay --format json -o /dev/full

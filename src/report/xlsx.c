@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The workbook by libxlsxwriter, which keeps one row in memory at a time. Columns that a table does
+ * not show at first are folded away (an outline of level 1). Shades are those of the page.
+ */
+#include "report/xlsx.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+#include <xlsxwriter.h>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "report/data.h"
+#include "report/facts.h"
+
+#define TEXT_MOST   32767 /* characters of a cell */
+#define WIDTH_LEAST 9.0   /* of a column, in characters */
+#define WIDTH_MOST  60.0
+#define WIDTH_ROWS  2000 /* looked at for the width of a column */
+#define DIGITS_MOST 6
+#define NOTE_WIDTH  280 /* pixels of a header's note */
+#define NOTE_HEIGHT 90
+#define GOOD_RGB    0xd9ead3
+#define FAIR_RGB    0xfff2cc
+#define POOR_RGB    0xf4cccc
+#define HEADER_RGB  0xe8eaed
+#define GUESS_RGB   0x808080
+
+enum shade { PLAIN, GUESS, GOOD, FAIR, POOR, SHADE_N };
+
+struct book {
+    lxw_workbook *workbook;
+    lxw_format *title, *header, *wrapped;
+    lxw_format *number[SHADE_N][DIGITS_MOST + 1];
+    lxw_format *amount, *text[SHADE_N];
+    struct as_str scratch;
+    AS_VEC(size_t) row_n; /* of each sheet */
+    bool failed;          /* a cell or a sheet was refused */
+};
+
+/* ---- Formats ------------------------------------------------------------------------------ */
+
+static lxw_format *shaded(lxw_workbook *workbook, enum shade shade)
+{
+    static const lxw_color_t color[] = {[GOOD] = GOOD_RGB, [FAIR] = FAIR_RGB, [POOR] = POOR_RGB};
+    lxw_format *format = workbook_add_format(workbook);
+
+    if (shade == GUESS) {
+        format_set_font_color(format, GUESS_RGB);
+        format_set_italic(format);
+    } else if (shade != PLAIN) {
+        format_set_bg_color(format, color[shade]);
+    }
+    return format;
+}
+
+static void make_formats(struct book *book)
+{
+    static const char *const digits[] = {"0",      "0.0",     "0.00",    "0.000",
+                                         "0.0000", "0.00000", "0.000000"};
+
+    book->title = workbook_add_format(book->workbook);
+    format_set_bold(book->title);
+    format_set_font_size(book->title, 14);
+    book->header = workbook_add_format(book->workbook);
+    format_set_bold(book->header);
+    format_set_bg_color(book->header, HEADER_RGB);
+    format_set_bottom(book->header, LXW_BORDER_THIN);
+    book->wrapped = workbook_add_format(book->workbook);
+    format_set_text_wrap(book->wrapped);
+    format_set_align(book->wrapped, LXW_ALIGN_VERTICAL_TOP);
+    book->amount = workbook_add_format(book->workbook);
+    format_set_num_format(book->amount, "#,##0");
+    for (int shade = 0; shade < SHADE_N; shade++) {
+        book->text[shade] = shaded(book->workbook, (enum shade)shade);
+        for (int i = 0; i <= DIGITS_MOST; i++) {
+            book->number[shade][i] = shaded(book->workbook, (enum shade)shade);
+            format_set_num_format(book->number[shade][i], digits[i]);
+        }
+    }
+}
+
+/* ---- Cells -------------------------------------------------------------------------------- */
+
+/* What XML can hold of a text, at most what a cell can. Borrowed until the next. */
+static const char *clean(struct book *book, const char *text)
+{
+    const size_t n = strlen(text);
+    size_t characters = 0;
+
+    as_str_clear(&book->scratch);
+    for (size_t i = 0; i < n && characters < TEXT_MOST; characters++) {
+        uint32_t c;
+        const int step = as_utf8_next(text + i, n - i, &c);
+        const bool held = (c >= 0x20 || c == '\t' || c == '\n') && c != 0x7f && c != 0xfffe &&
+                          c != 0xffff && step > 0;
+
+        if (held)
+            as_str_append(&book->scratch, text + i, (size_t)step);
+        else
+            as_str_appendz(&book->scratch, AS_UTF8_REPLACEMENT_Z);
+        i += (size_t)(step < 0 ? -step : step);
+    }
+    book->failed |= book->scratch.failed;
+    return as_str_z(&book->scratch);
+}
+
+static void put_text(struct book *book, lxw_worksheet *sheet, lxw_row_t row, lxw_col_t column,
+                     const char *text, lxw_format *format)
+{
+    if (text && *text)
+        book->failed |=
+            worksheet_write_string(sheet, row, column, clean(book, text), format) != LXW_NO_ERROR;
+    else if (format)
+        worksheet_write_blank(sheet, row, column, format);
+}
+
+static void put_number(struct book *book, lxw_worksheet *sheet, lxw_row_t row, lxw_col_t column,
+                       double value, lxw_format *format)
+{
+    if (isfinite(value))
+        book->failed |= worksheet_write_number(sheet, row, column, value, format) != LXW_NO_ERROR;
+}
+
+static lxw_worksheet *add_sheet(struct book *book, const char *name)
+{
+    lxw_worksheet *sheet = workbook_add_worksheet(book->workbook, name);
+
+    book->failed |= !sheet || as_vec_push(&book->row_n, 0) < 0;
+    return book->failed ? NULL : sheet;
+}
+
+/* ---- Sheets of views ---------------------------------------------------------------------- */
+
+static void put_cell(struct book *book, lxw_worksheet *sheet, lxw_row_t row, lxw_col_t column,
+                     const struct as_grid_column *it, bool is_guess, size_t i)
+{
+    const int digits = it->is.digits > DIGITS_MOST ? DIGITS_MOST : it->is.digits;
+    const enum shade shade = is_guess ? GUESS : PLAIN;
+
+    if (as_column_kind_is_text(it->is.kind)) {
+        if (as_grid_text(it, i))
+            put_text(book, sheet, row, column, as_grid_text(it, i), NULL);
+    } else if (it->real.n) {
+        put_number(book, sheet, row, column, it->real.at[i], book->number[shade][digits]);
+    } else if (it->whole.at[i] == AS_GRID_NO_INTEGER) {
+        return;
+    } else if (it->is.kind == AS_COLUMN_FLAG) {
+        worksheet_write_boolean(sheet, row, column, it->whole.at[i] != 0, NULL);
+    } else {
+        put_number(book, sheet, row, column, (double)it->whole.at[i],
+                   it->is.kind == AS_COLUMN_INTEGER ? book->amount : book->number[PLAIN][0]);
+    }
+}
+
+static double width_of(const struct as_grid *grid, const struct as_grid_column *it)
+{
+    double width = (double)strlen(it->is.title) + (it->is.unit ? 8 : 4);
+
+    for (size_t i = 0; i < grid->row_n && i < WIDTH_ROWS; i++) {
+        const char *text = it->text.n ? as_grid_text(it, i) : NULL;
+        const double wide = text ? (double)as_utf8_width(as_view_of(text)) + 1 : 0;
+
+        width = wide > width ? wide : width;
+    }
+    width = width < WIDTH_LEAST ? WIDTH_LEAST : width;
+    return width > WIDTH_MOST ? WIDTH_MOST : width;
+}
+
+/* "Own time (s)", with what it means as a note. */
+static void put_header(struct book *book, lxw_worksheet *sheet, lxw_col_t column,
+                       const struct as_grid_column *it)
+{
+    lxw_comment_options note = {.x_scale = 0, .width = NOTE_WIDTH, .height = NOTE_HEIGHT};
+    struct as_str text = {0};
+
+    as_str_appendz(&text, it->is.title);
+    if (it->is.unit && strcmp(it->is.unit, "1") != 0)
+        as_str_appendf(&text, " (%s)", it->is.unit);
+    put_text(book, sheet, 0, column, as_str_z(&text), book->header);
+    as_str_clear(&text);
+    as_str_appendf(&text, "%s\n%s", it->is.meaning, it->is.name);
+    worksheet_write_comment_opt(sheet, 0, column, clean(book, as_str_z(&text)), &note);
+    book->failed |= text.failed;
+    as_str_fini(&text);
+}
+
+static void set_columns(const struct as_grid *grid, lxw_worksheet *sheet)
+{
+    bool was_folded = false;
+
+    for (size_t i = 0; i < grid->column.n; i++) {
+        const struct as_grid_column *it = grid->column.at[i];
+        const bool is_folded = !it->is.shown || !it->known;
+        lxw_row_col_options options = {
+            .hidden = is_folded, .level = is_folded, .collapsed = was_folded && !is_folded};
+
+        worksheet_set_column_opt(sheet, (lxw_col_t)i, (lxw_col_t)i, width_of(grid, it), NULL,
+                                 &options);
+        was_folded = is_folded;
+    }
+}
+
+static void put_rows(struct book *book, struct as_grid *grid, lxw_worksheet *sheet)
+{
+    const size_t rows = grid->row_n < LXW_ROW_MAX ? grid->row_n : LXW_ROW_MAX - 1;
+    const size_t columns = grid->column.n;
+    const struct as_grid_column **doubt =
+        as_arena_array(&grid->arena, const struct as_grid_column *, columns);
+
+    if (!doubt) {
+        book->failed = true;
+        return;
+    }
+    for (size_t k = 0; k < columns; k++)
+        doubt[k] = as_grid_column(grid, grid->column.at[k]->is.doubt);
+    for (size_t i = 0; i < rows && !book->failed; i++)
+        for (size_t k = 0; k < columns; k++)
+            put_cell(book, sheet, (lxw_row_t)(i + 1), (lxw_col_t)k, grid->column.at[k],
+                     doubt[k] && doubt[k]->whole.at[i] == 1, i);
+    book->row_n.at[book->row_n.n - 1] = rows + 1;
+}
+
+static void put_view(struct book *book, struct as_grid *grid)
+{
+    lxw_worksheet *sheet = add_sheet(book, grid->view->title);
+
+    if (!sheet)
+        return;
+    if (grid->column.n > LXW_COL_MAX)
+        grid->column.n = LXW_COL_MAX;
+    set_columns(grid, sheet);
+    for (size_t i = 0; i < grid->column.n; i++)
+        put_header(book, sheet, (lxw_col_t)i, grid->column.at[i]);
+    worksheet_freeze_panes(sheet, 1, 1);
+    worksheet_autofilter(sheet, 0, 0, (lxw_row_t)grid->row_n, (lxw_col_t)(grid->column.n - 1));
+    put_rows(book, grid, sheet);
+}
+
+static int put_views(struct book *book, struct assay_experiment *experiment, int64_t run_id,
+                     struct assay_error *err)
+{
+    for (size_t i = 0; i < as_report_view_n && !book->failed; i++) {
+        struct as_grid grid;
+        int rc;
+
+        if (as_report_views[i].only_show)
+            continue;
+        rc = as_grid_load(&grid, experiment, run_id, &as_report_views[i], err);
+        if (rc == 0 && grid.row_n)
+            put_view(book, &grid);
+        as_grid_fini(&grid);
+        AS_TRY(rc);
+    }
+    return 0;
+}
+
+/* ---- The summary -------------------------------------------------------------------------- */
+
+/* A part of it: a heading, its columns by name, and the rows of a statement. */
+struct part {
+    const char *title, *sql, *shade; /* column whose word is the shade, or NULL */
+    const char *column[8][2];        /* its title, its name in the statement */
+};
+
+static const struct part parts[] = {
+    {"Metrics",
+     as_facts_metrics_sql,
+     "rating",
+     {{"Metric", "title"},
+      {"Value", "quantity.value"},
+      {"Unit", "unit"},
+      {"Rating", "rating"},
+      {"Low", "low"},
+      {"High", "high"},
+      {"Group", "group"},
+      {"Meaning", "meaning"}}},
+    {"Checks",
+     as_facts_checks_sql,
+     "state",
+     {{"Check", "title"},
+      {"Score", "score"},
+      {"Weight", "weight"},
+      {"State", "state"},
+      {"What was found", "text"},
+      {"What to do", "advice"}}},
+    {"Findings",
+     as_facts_findings_sql,
+     NULL,
+     {{"Finding", "text"},
+      {"Gain (s)", "gain_s.value"},
+      {"Rank", "rank"},
+      {"Level", "level"},
+      {"About", "object"},
+      {"Id", "id"},
+      {"Topic", "topic"},
+      {"What to do", "workaround"}}},
+};
+
+static enum shade shade_of(const char *word)
+{
+    static const struct {
+        const char *word;
+        enum shade shade;
+    } at[] = {{"good", GOOD},   {"fair", FAIR},   {"poor", POOR},
+              {"passed", GOOD}, {"partly", FAIR}, {"failed", POOR}};
+
+    for (size_t i = 0; word && i < sizeof at / sizeof *at; i++)
+        if (strcmp(at[i].word, word) == 0)
+            return at[i].shade;
+    return PLAIN;
+}
+
+static int column_of(const struct assay_rows *rows, const char *name)
+{
+    for (int i = 0; name && i < assay_rows_column_n(rows); i++)
+        if (strcmp(assay_rows_column(rows, i), name) == 0)
+            return i;
+    return -1;
+}
+
+static void put_part_row(struct book *book, const struct part *part, struct assay_rows *rows,
+                         lxw_worksheet *sheet, lxw_row_t row)
+{
+    const int by = column_of(rows, part->shade);
+    const enum shade shade = by < 0 ? PLAIN : shade_of(assay_rows_text(rows, by));
+
+    for (size_t i = 0; i < 8 && part->column[i][0]; i++) {
+        const int at = column_of(rows, part->column[i][1]);
+        const enum shade own = at == by ? shade : PLAIN;
+
+        switch (assay_rows_kind(rows, at)) {
+        case ASSAY_CELL_INTEGER:
+        case ASSAY_CELL_REAL:
+            put_number(book, sheet, row, (lxw_col_t)i, assay_rows_real(rows, at),
+                       assay_rows_kind(rows, at) == ASSAY_CELL_REAL ? book->number[own][3]
+                                                                    : book->number[own][0]);
+            break;
+        case ASSAY_CELL_TEXT:
+            put_text(book, sheet, row, (lxw_col_t)i, assay_rows_text(rows, at), book->text[own]);
+            break;
+        case ASSAY_CELL_NULL:
+        case ASSAY_CELL_BLOB:
+            break;
+        }
+    }
+}
+
+/* `*row` is where the part begins, then where the next may. Nothing where there are no rows. */
+static int put_part(struct book *book, const struct part *part, struct assay_experiment *experiment,
+                    int64_t run_id, lxw_worksheet *sheet, lxw_row_t *row, struct assay_error *err)
+{
+    struct assay_rows *rows;
+    bool is_first = true;
+    int more;
+
+    AS_TRY(assay_rows_open(experiment, part->sql, &rows, err));
+    assay_rows_bind_integer(rows, 1, run_id);
+    while ((more = assay_rows_next(rows, err)) > 0 && *row < LXW_ROW_MAX) {
+        if (is_first) {
+            put_text(book, sheet, (*row)++, 0, part->title, book->title);
+            for (size_t i = 0; i < 8 && part->column[i][0]; i++)
+                put_text(book, sheet, *row, (lxw_col_t)i, part->column[i][0], book->header);
+            ++*row;
+        }
+        is_first = false;
+        put_part_row(book, part, rows, sheet, (*row)++);
+    }
+    if (!is_first)
+        put_text(book, sheet, (*row)++, 0, " ", NULL);
+    assay_rows_close(&rows);
+    return more < 0 ? more : 0;
+}
+
+static int put_summary(struct book *book, struct assay_experiment *experiment, int64_t run_id,
+                       struct assay_error *err)
+{
+    static const double width[] = {48, 12, 10, 12, 14, 14, 14, 80};
+    lxw_worksheet *sheet = add_sheet(book, "Summary");
+    struct as_str title = {0};
+    lxw_row_t row = 2;
+    int rc = as_report_title(experiment, run_id, &title, err);
+
+    if (rc == 0 && sheet) {
+        for (size_t i = 0; i < sizeof width / sizeof *width; i++)
+            worksheet_set_column(sheet, (lxw_col_t)i, (lxw_col_t)i, width[i], NULL);
+        put_text(book, sheet, 0, 0, as_str_z(&title), book->title);
+        put_text(book, sheet, 1, 0, " ", NULL);
+        for (size_t i = 0; rc == 0 && i < sizeof parts / sizeof *parts; i++)
+            rc = put_part(book, &parts[i], experiment, run_id, sheet, &row, err);
+        book->row_n.at[0] = row;
+    }
+    as_str_fini(&title);
+    return rc;
+}
+
+/* ---- The workbook ------------------------------------------------------------------------- */
+
+/* The library says its errors on standard error, which is not its own: what it says goes nowhere,
+ * as the code that it gives is enough. For the whole process, so this is no place for threads. */
+static lxw_error close_quietly(lxw_workbook *workbook)
+{
+    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    const int kept = nowhere < 0 ? -1 : fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+    lxw_error code;
+    int number;
+
+    if (kept >= 0)
+        dup2(nowhere, STDERR_FILENO);
+    errno = 0;
+    code = workbook_close(workbook);
+    number = errno;
+    if (kept >= 0) {
+        dup2(kept, STDERR_FILENO);
+        close(kept);
+    }
+    if (nowhere >= 0)
+        close(nowhere);
+    errno = number;
+    return code;
+}
+
+static int close_book(struct book *book, const char *name, struct assay_error *err)
+{
+    const lxw_error code = close_quietly(book->workbook);
+
+    if (code == LXW_ERROR_MEMORY_MALLOC_FAILED)
+        return as_error_nomem(err, name);
+    if (code != LXW_NO_ERROR)
+        return as_error_set(err, ASSAY_ERR_IO,
+                            "%s: cannot be written: %s; free some space or give --output another "
+                            "place",
+                            name, errno ? strerror(errno) : lxw_strerror(code));
+    return 0;
+}
+
+static int fill_book(struct book *book, struct assay_experiment *experiment, int64_t run_id,
+                     struct assay_error *err)
+{
+    make_formats(book);
+    AS_TRY(put_summary(book, experiment, run_id, err));
+    AS_TRY(put_views(book, experiment, run_id, err));
+    return book->failed ? as_error_nomem(err, "the workbook") : 0;
+}
+
+int as_report_xlsx(struct assay_experiment *experiment, int64_t run_id, const char *path,
+                   const char *name, struct assay_error *err)
+{
+    const char *slash = strrchr(path, '/');
+    struct as_str directory = {0};
+    struct book book = {0};
+    int rc, closed;
+
+    as_str_append(&directory, slash ? path : ".", slash ? (size_t)(slash - path) + 1 : 1);
+    lxw_workbook_options options = {.constant_memory = LXW_TRUE, .tmpdir = directory.p};
+    book.workbook = directory.failed ? NULL : workbook_new_opt(path, &options);
+    rc = book.workbook ? fill_book(&book, experiment, run_id, err) : as_error_nomem(err, name);
+    if (book.workbook) {
+        closed = close_book(&book, name, rc == 0 ? err : NULL);
+        rc = rc == 0 ? closed : rc;
+    }
+    if (rc == 0)
+        rc = as_xlsx_verify(path, name, book.row_n.at, book.row_n.n, err);
+    as_vec_fini(&book.row_n);
+    as_str_fini(&book.scratch);
+    as_str_fini(&directory);
+    return rc;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A report as a workbook (Office Open XML): the summary on the first sheet, then one sheet a view,
+ * with typed cells. The only part of the house that sees libxlsxwriter.
+ */
+#ifndef AS_REPORT_XLSX_H
+#define AS_REPORT_XLSX_H
+
+#include <assay/report.h>
+
+/*
+ * Writes the workbook of a run to the file `path`, which is there; `name` is what errors call it.
+ * Rows go through temporary files in the directory of `path`. Errors: IO (a full disk), NOMEM,
+ * those of reading.
+ */
+int as_report_xlsx(struct assay_experiment *experiment, int64_t run_id, const char *path,
+                   const char *name, struct assay_error *err);
+
+/*
+ * Whether the sheets of a workbook are whole: sheet i (from 0) has `row_n[i]` rows. The library
+ * does not notice when a temporary file of it could not be written. 0, IO or NOMEM.
+ */
+int as_xlsx_verify(const char *path, const char *name, const size_t *row_n, size_t sheet_n,
+                   struct assay_error *err);
+
+#endif
