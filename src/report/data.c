@@ -194,7 +194,8 @@ int assay_report_data(struct assay_experiment *experiment, int64_t run_id,
                       const struct assay_report_data_options *options, struct as_out *out,
                       struct assay_error *err)
 {
-    struct as_document document = {.experiment = experiment};
+    struct as_document document = {.experiment = experiment,
+                                   .path_most = options ? options->path_most : 0};
     int64_t run_n;
     int rc;
 

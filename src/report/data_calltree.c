@@ -1,40 +1,53 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The call tree of the report data: call paths of the run as a prefix tree in columns, parents
- * before children.
+ * before children. Of very many the heaviest are kept; what the others took stands under the path
+ * that they go on from, so that all sums stay.
  */
 #include "report/data.h"
 
+#include "base/alloc.h"
 #include "base/error.h"
 
+#define PATHS_MOST 100000
+#define REST       "[small paths]"
+
+/* Columns by their place; the last ones are not written. */
 /* clang-format off */
+enum column { ID, PARENT, FUNCTION, FUNCTION_ID, MODULE, CATEGORY, SITE, SELF_N, SELF_S, BLOCKED_S,
+              WRITTEN_N, ALL_N = WRITTEN_N, ALL_S, ALL_BLOCKED_S };
 static const struct as_report_column columns[] = {
-    {.name = "id", .sql = "callpath_id", .kind = AS_COLUMN_ID},
-    {.name = "parent", .sql = "parent_id", .kind = AS_COLUMN_ID},
-    {.name = "function", .sql = "function", .kind = AS_COLUMN_CODE},
-    {.name = "function_id", .sql = "function_id", .kind = AS_COLUMN_ID},
-    {.name = "module", .sql = "module", .kind = AS_COLUMN_TEXT},
-    {.name = "category", .sql = "category", .kind = AS_COLUMN_TEXT},
-    {.name = "site", .sql = "replace(path, rtrim(path, replace(path, '/', '')), '') || ':' || line",
-     .kind = AS_COLUMN_TEXT},
-    {.name = "self_n", .sql = "exclusive_n", .kind = AS_COLUMN_INTEGER},
-    {.name = "self_s", .sql = "exclusive_ns / 1e9", .kind = AS_COLUMN_NUMBER},
-    {.name = "blocked_s", .sql = "blocked_ns / 1e9", .kind = AS_COLUMN_NUMBER},
+    [ID] = {.name = "id", .sql = "callpath_id", .kind = AS_COLUMN_ID},
+    [PARENT] = {.name = "parent", .sql = "parent_id", .kind = AS_COLUMN_ID},
+    [FUNCTION] = {.name = "function", .sql = "function", .kind = AS_COLUMN_CODE},
+    [FUNCTION_ID] = {.name = "function_id", .sql = "function_id", .kind = AS_COLUMN_ID},
+    [MODULE] = {.name = "module", .sql = "module", .kind = AS_COLUMN_TEXT},
+    [CATEGORY] = {.name = "category", .sql = "category", .kind = AS_COLUMN_TEXT},
+    [SITE] = {.name = "site", .sql = "replace(path, rtrim(path, replace(path, '/', '')), '')"
+                                     " || ':' || line", .kind = AS_COLUMN_TEXT},
+    [SELF_N] = {.name = "self_n", .sql = "exclusive_n", .kind = AS_COLUMN_INTEGER},
+    [SELF_S] = {.name = "self_s", .sql = "exclusive_ns / 1e9", .kind = AS_COLUMN_NUMBER},
+    [BLOCKED_S] = {.name = "blocked_s", .sql = "blocked_ns / 1e9", .kind = AS_COLUMN_NUMBER},
+    [ALL_N] = {.name = "all_n", .sql = "inclusive_n", .kind = AS_COLUMN_INTEGER},
+    [ALL_S] = {.name = "all_s", .sql = "inclusive_ns / 1e9", .kind = AS_COLUMN_NUMBER},
+    [ALL_BLOCKED_S] = {.name = "all_blocked_s", .sql = "blocked_inclusive_ns / 1e9",
+                       .kind = AS_COLUMN_NUMBER},
 };
 /* clang-format on */
 
+/* A path is at least as heavy as those that go on from it, and shorter: parents come first. */
 static const struct as_report_view paths = {
     .name = "calltree",
-    .from = "(SELECT t.run_id, t.exclusive_n, t.exclusive_ns, t.blocked_ns, p.callpath_id,"
-            " p.parent_id, p.depth, p.function_id, f.name AS function, m.name AS module,"
-            " c.name AS category, s.path, l.number AS line"
-            " FROM object_time t JOIN callpath p ON t.object_kind = 11"
-            " AND p.callpath_id = t.object_id JOIN function f USING (function_id)"
-            " JOIN module m USING (module_id) LEFT JOIN category c ON c.category_id = p.category_id"
+    .from = "(SELECT t.run_id, t.exclusive_n, t.exclusive_ns, t.blocked_ns, t.inclusive_n,"
+            " t.inclusive_ns, t.blocked_inclusive_ns, p.callpath_id, p.parent_id, p.depth,"
+            " p.function_id, f.name AS function, m.name AS module, c.name AS category, s.path,"
+            " l.number AS line FROM callpath_time t JOIN callpath p USING (callpath_id)"
+            " JOIN function f USING (function_id) JOIN module m USING (module_id)"
+            " LEFT JOIN category c ON c.category_id = p.category_id"
             " LEFT JOIN location a ON a.location_id = p.call_location_id"
             " LEFT JOIN line l ON l.line_id = a.line_id"
             " LEFT JOIN source_file s USING (source_file_id))",
-    .order = "depth, callpath_id",
+    .order = "inclusive_ns + blocked_inclusive_ns DESC, depth, callpath_id",
     .runs = AS_RUNS_ONE,
     .column = columns,
     .column_n = sizeof columns / sizeof *columns,
@@ -43,7 +56,7 @@ static const struct as_report_view paths = {
 /* Ids of parents become their rows, -1 for the outermost. */
 static int number_parents(struct as_grid *grid)
 {
-    struct as_grid_column *id = grid->column.at[0], *parent = grid->column.at[1];
+    struct as_grid_column *id = grid->column.at[ID], *parent = grid->column.at[PARENT];
     struct as_map_u64 row;
     int rc = 0;
 
@@ -60,11 +73,87 @@ static int number_parents(struct as_grid *grid)
     return rc;
 }
 
+/* ---- What is left out ---------------------------------------------------------------------- */
+
+static void cut(struct as_grid *grid, size_t row_n)
+{
+    grid->row_n = row_n;
+    as_vec_foreach (&grid->column, it) {
+        (*it)->real.n = (*it)->real.n ? row_n : 0;
+        (*it)->whole.n = (*it)->whole.n ? row_n : 0;
+        (*it)->text.n = (*it)->text.n ? row_n : 0;
+    }
+}
+
+struct rest {
+    double self_s, blocked_s;
+    int64_t self_n;
+};
+
+/* What each path took that is neither its own nor of the paths kept under it. */
+static struct rest *find_rests(const struct as_grid *grid)
+{
+    struct as_grid_column *const *at = grid->column.at;
+    struct rest *rest = as_calloc(grid->row_n, sizeof *rest);
+
+    for (size_t i = 0; rest && i < grid->row_n; i++) {
+        const int64_t parent = at[PARENT]->whole.at[i];
+
+        rest[i].self_n += at[ALL_N]->whole.at[i] - at[SELF_N]->whole.at[i];
+        rest[i].self_s += at[ALL_S]->real.at[i] - at[SELF_S]->real.at[i];
+        rest[i].blocked_s += at[ALL_BLOCKED_S]->real.at[i] - at[BLOCKED_S]->real.at[i];
+        if (parent >= 0) {
+            rest[parent].self_n -= at[ALL_N]->whole.at[i];
+            rest[parent].self_s -= at[ALL_S]->real.at[i];
+            rest[parent].blocked_s -= at[ALL_BLOCKED_S]->real.at[i];
+        }
+    }
+    return rest;
+}
+
+static int add_rest(struct as_grid *grid, size_t parent, const struct rest *rest)
+{
+    struct as_grid_column *const *at = grid->column.at;
+    uint32_t word;
+
+    AS_TRY(as_grid_word(grid, at[FUNCTION], REST, &word));
+    AS_TRY(as_vec_push(&at[FUNCTION]->text, word));
+    AS_TRY(as_vec_push(&at[PARENT]->whole, (int64_t)parent));
+    AS_TRY(as_vec_push(&at[FUNCTION_ID]->whole, AS_GRID_NO_INTEGER));
+    for (int i = MODULE; i <= SITE; i++)
+        AS_TRY(as_vec_push(&at[i]->text, AS_GRID_NO_TEXT));
+    AS_TRY(as_vec_push(&at[SELF_N]->whole, rest->self_n));
+    AS_TRY(as_vec_push(&at[SELF_S]->real, rest->self_s));
+    AS_TRY(as_vec_push(&at[BLOCKED_S]->real, rest->blocked_s));
+    grid->row_n++;
+    return 0;
+}
+
+/* Below a microsecond it is rounding. */
+static int keep_heaviest(struct as_grid *grid, size_t most)
+{
+    const double least_s = 1e-6;
+    struct rest *rest;
+    int rc = 0;
+
+    cut(grid, most);
+    rest = find_rests(grid);
+    if (!rest)
+        return ASSAY_ERR_NOMEM;
+    for (size_t i = 0; rc == 0 && i < most; i++)
+        if (rest[i].self_n > 0 || rest[i].self_s > least_s || rest[i].blocked_s > least_s)
+            rc = add_rest(grid, i, &rest[i]);
+    as_free(rest);
+    return rc;
+}
+
+/* ---- The tree ------------------------------------------------------------------------------ */
+
 static void write_tree(struct as_json *json, const struct as_grid *grid)
 {
     as_json_object_begin(json);
     as_json_key_u64(json, "row_n", grid->row_n);
-    for (size_t i = 1; i < grid->column.n; i++) {
+    for (size_t i = PARENT; i < WRITTEN_N; i++) {
         const struct as_grid_column *column = grid->column.at[i];
 
         as_json_key(json, column->is.name);
@@ -78,10 +167,16 @@ static void write_tree(struct as_json *json, const struct as_grid *grid)
 
 int as_data_calltree(struct as_document *document, struct assay_error *err)
 {
+    const size_t most = document->path_most ? document->path_most : PATHS_MOST;
+    struct as_report_view view = paths;
     struct as_grid grid;
-    int rc = as_grid_load(&grid, document->experiment, document->run_id, &paths, err);
+    int rc;
 
+    view.row_most = most + 1;
+    rc = as_grid_load(&grid, document->experiment, document->run_id, &view, err);
     if (rc == 0 && number_parents(&grid) < 0)
+        rc = as_error_nomem(err, "the call tree");
+    if (rc == 0 && grid.row_n > most && keep_heaviest(&grid, most) < 0)
         rc = as_error_nomem(err, "the call tree");
     if (rc == 0) {
         as_json_key(&document->json, "calltree");

@@ -128,6 +128,8 @@ static int make_statement(const struct as_report_view *view, struct as_str *sql,
     if (view->runs == AS_RUNS_SOME)
         as_str_appendz(sql, " WHERE ifnull(run_id, 0) IN (0, ?1)");
     as_str_appendf(sql, " ORDER BY %s", view->order);
+    if (view->row_most)
+        as_str_appendf(sql, " LIMIT %zu", view->row_most);
     return sql->failed ? as_error_nomem(err, "the statement") : 0;
 }
 

@@ -154,9 +154,10 @@ static struct assay_experiment *filled(const struct place *place, struct fixture
 
 /* ---- Documents ---------------------------------------------------------------------------- */
 
-static struct as_str text_of(struct assay_experiment *e)
+static struct as_str text_with(struct assay_experiment *e, size_t path_most)
 {
-    const struct assay_report_data_options options = {.made_utc = "2026-01-02T03:04:05Z"};
+    const struct assay_report_data_options options = {.made_utc = "2026-01-02T03:04:05Z",
+                                                      .path_most = path_most};
     struct as_str str = {0};
     struct as_out out;
 
@@ -167,9 +168,14 @@ static struct as_str text_of(struct assay_experiment *e)
     return str;
 }
 
-static json_t *document_of(struct assay_experiment *e)
+static struct as_str text_of(struct assay_experiment *e)
 {
-    struct as_str str = text_of(e);
+    return text_with(e, 0);
+}
+
+static json_t *document_with(struct assay_experiment *e, size_t path_most)
+{
+    struct as_str str = text_with(e, path_most);
     json_error_t error;
     json_t *document = json_loadb(str.p, str.n, JSON_REJECT_DUPLICATES, &error);
 
@@ -177,6 +183,11 @@ static json_t *document_of(struct assay_experiment *e)
         fail_msg("%s at byte %d", error.text, error.position);
     as_str_fini(&str);
     return document;
+}
+
+static json_t *document_of(struct assay_experiment *e)
+{
+    return document_with(e, 0);
 }
 
 static json_t *named(json_t *array, const char *name)
@@ -382,6 +393,29 @@ static void test_calltree(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
+/* Of the four heaviest, main, solve, MPI_Wait and one fib, all else stands under where it was. */
+static void test_small_paths(void **state)
+{
+    static const char *const name[] = {"main",          "solve",         "MPI_Wait",     "fib",
+                                       "[small paths]", "[small paths]", "[small paths]"};
+    static const int parent[] = {-1, 0, 0, 1, 1, 2, 3};
+    static const double self_s[] = {0, 1.05, 0.6, 0.1, 0.04, 0.06, 0.15};
+    struct fixture f;
+    struct assay_experiment *e = filled(*state, &f);
+    json_t *document = document_with(e, 4), *tree = json_object_get(document, "calltree");
+
+    near(member(tree, "row_n"), 7);
+    for (size_t i = 0; i < 7; i++) {
+        assert_string_equal(word(json_object_get(tree, "function"), i), name[i]);
+        near(json_number_value(json_array_get(json_object_get(tree, "parent"), i)), parent[i]);
+        near(json_number_value(json_array_get(json_object_get(tree, "self_s"), i)), self_s[i]);
+        assert_null(i < 4 ? NULL : word(json_object_get(tree, "site"), i));
+    }
+    assert_true(json_is_null(json_array_get(json_object_get(tree, "function_id"), 4)));
+    json_decref(document);
+    fine(assay_experiment_close(&e, err));
+}
+
 static void test_metrics(void **state)
 {
     struct fixture f;
@@ -580,10 +614,10 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        place_test(test_golden),         place_test(test_views),   place_test(test_calltree),
-        place_test(test_metrics),        place_test(test_advice),  place_test(test_code),
-        place_test(test_metric_columns), place_test(test_hostile), place_test(test_no_run),
-        place_test(test_out_of_memory),
+        place_test(test_golden),         place_test(test_views),       place_test(test_calltree),
+        place_test(test_metrics),        place_test(test_advice),      place_test(test_code),
+        place_test(test_metric_columns), place_test(test_hostile),     place_test(test_no_run),
+        place_test(test_out_of_memory),  place_test(test_small_paths),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
