@@ -175,6 +175,15 @@ static const char *stacks_word(const char *word)
     return word;
 }
 
+/* The flag of that name says it again, with what lessens trust. */
+static bool is_flagged(const struct summary *s, const char *name)
+{
+    as_vec_foreach (&s->profile->flag, it)
+        if (it->name && strcmp(it->name, name) == 0)
+            return true;
+    return false;
+}
+
 static void head_sampling(struct summary *s)
 {
     const struct as_profile_run *run = &s->profile->run;
@@ -188,7 +197,7 @@ static void head_sampling(struct summary *s)
         as_str_appendf(&s->text, ", %s", run->scope);
     if (run->call_stacks)
         as_str_appendf(&s->text, ", %s", stacks_word(run->call_stacks));
-    if (run->event_reason)
+    if (run->event_reason && !is_flagged(s, "event_fallback"))
         as_str_appendf(&s->text, "; why this event: %s", run->event_reason);
     print_line(s, "Sampling");
     if (run->is_unfinished)
