@@ -57,13 +57,26 @@ bool as_directory_shares_memory(const struct assay_experiment *experiment)
     return true;
 }
 
+/* "run" for run.assay. */
+static bool is_short_for_one(const char *path, char *full, size_t full_b)
+{
+    const int n = snprintf(full, full_b, "%s.assay", path);
+    struct stat st;
+
+    return n > 0 && (size_t)n < full_b && stat(full, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 int as_directory_check(const struct assay_experiment *experiment, struct assay_error *err)
 {
     struct stat st;
 
     if (stat(experiment->path, &st) != 0) {
         const int code = errno == EACCES ? ASSAY_ERR_PERMISSION : ASSAY_ERR_NOT_FOUND;
+        char full[1024];
 
+        if (errno == ENOENT && is_short_for_one(experiment->path, full, sizeof full))
+            return as_error_set(err, code, "%s: no such experiment; did you mean %s?",
+                                experiment->path, full);
         return as_error_set(err, code,
                             "%s: no such experiment: %s; name a directory that assay made",
                             experiment->path, strerror(errno));

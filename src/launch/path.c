@@ -58,6 +58,26 @@ bool as_path_has(const char *name)
     return has;
 }
 
+static const char without_quotes[] =
+    "write the command as words of its own, without quotes around all, or as sh -c '...'";
+
+/* What a shell would have made of the word, and we do not. */
+static const char *shell_hint(const char *name)
+{
+    static const char *const builtins[] = {".",      "alias", "cd",     "eval", "exec",
+                                           "export", "set",   "source", "trap", "ulimit"};
+    const size_t variable_n = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                           "0123456789_");
+    if (variable_n && name[variable_n] == '=')
+        return "to set a variable write 'env' before it";
+    if (strpbrk(name, " \t"))
+        return without_quotes;
+    for (size_t i = 0; i < sizeof builtins / sizeof *builtins; i++)
+        if (strcmp(name, builtins[i]) == 0)
+            return "it is a word of the shell, so write sh -c '...'";
+    return "check the name, load its module, or give its path";
+}
+
 static int say_not_there(const char *name, bool forbidden, struct assay_error *err)
 {
     struct stat st;
@@ -72,9 +92,8 @@ static int say_not_there(const char *name, bool forbidden, struct assay_error *e
                             "directory write ./%s",
                             name, name);
     return as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                        "%s: no such command in the directories of PATH; check the name, load its "
-                        "module, or give its path",
-                        name);
+                        "%s: no such command in the directories of PATH; %s", name,
+                        shell_hint(name));
 }
 
 /* A path with a slash, or one that PATH gave. */
@@ -87,7 +106,8 @@ static int check_file(const char *path, struct assay_error *err)
                             : errno == ENOENT  ? ASSAY_ERR_NOT_FOUND
                             : errno == ENOTDIR ? ASSAY_ERR_NOT_FOUND
                                                : ASSAY_ERR_IO,
-                            "%s: cannot be executed: %s; check the path", path, strerror(errno));
+                            "%s: cannot be executed: %s; %s", path, strerror(errno),
+                            strpbrk(path, " \t") ? without_quotes : "check the path");
     if (S_ISDIR(st.st_mode))
         return as_error_set(err, ASSAY_ERR_NOT_REGULAR,
                             "%s: is a directory, not a program; name a program in it", path);

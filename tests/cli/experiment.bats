@@ -151,6 +151,7 @@ END
 }
 @test "an experiment that is none" {
     refused 2 "assay: nowhere.assay: no such experiment: *" show nowhere.assay
+    refused 2 "assay: x: no such experiment; did you mean x.assay?" show x
     mkdir -p empty.assay
     refused 2 "assay: empty.assay: not an experiment: *" query empty.assay "SELECT 1"
     echo text >file

@@ -282,6 +282,9 @@ hot() { query x.assay "SELECT exclusive_pct > 90 FROM v_functions WHERE name = '
     head -c 4 burn >small && printf '\001' >>small && tail -c +6 burn >>small && chmod +x small
     head -c 20 burn >cut && chmod +x cut
     refused 2 "assay: no-such-command: no such command in the directories of PATH; *" -- no-such-command
+    refused 2 "assay: ./burn 0.05: *; write the command as words of its own, *" -- "./burn 0.05"
+    refused 2 "assay: A=b: no such command *; to set a variable write 'env' before it" -- A=b ./burn
+    refused 2 "assay: cd: no such command *; it is a word of the shell, so write sh -c '...'" -- cd /
     refused 2 "assay: ./nothing: cannot be executed: No such file*" -- ./nothing
     refused 2 "assay: ./directory: is a directory*" -- ./directory
     refused 2 "assay: ./text: is a text whose first line does not say what runs it*" -- ./text
