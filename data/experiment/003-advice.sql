@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Schema 3: what the advice adds: how a metric is titled and rated, gains in seconds, what-ifs with
--- their cumulative curves, and scored checks. doc/experiment.md says what each column means.
+-- their cumulative curves, scored checks, and parts of the page of an object. doc/experiment.md says what each column means.
 
 ALTER TABLE metric ADD COLUMN title TEXT;
 ALTER TABLE metric ADD COLUMN topic TEXT;
@@ -52,6 +52,34 @@ CREATE TABLE what_if_object (
     gain_s REAL NOT NULL,
     speedup REAL NOT NULL,
     PRIMARY KEY (what_if_id, position)
+) STRICT, WITHOUT ROWID;
+
+-- A part of the page of an object: a text, a table, or both. Cells by row and column, from 0.
+CREATE TABLE detail (
+    detail_id INTEGER PRIMARY KEY,
+    run_id INTEGER NOT NULL,
+    object_kind INTEGER NOT NULL REFERENCES object_kind,
+    object_id INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    title TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    text TEXT,
+    UNIQUE (object_kind, object_id, name, run_id)
+) STRICT;
+
+CREATE TABLE detail_column (
+    detail_id INTEGER NOT NULL REFERENCES detail ON DELETE CASCADE,
+    number INTEGER NOT NULL,
+    title TEXT NOT NULL,
+    PRIMARY KEY (detail_id, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE detail_cell (
+    detail_id INTEGER NOT NULL REFERENCES detail ON DELETE CASCADE,
+    row INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    value ANY,
+    PRIMARY KEY (detail_id, row, number)
 ) STRICT, WITHOUT ROWID;
 
 DROP VIEW v_metrics;

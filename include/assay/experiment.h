@@ -501,6 +501,32 @@ int assay_experiment_check(struct assay_experiment *experiment, const struct ass
 int assay_experiment_what_if(struct assay_experiment *experiment, const struct assay_what_if *it,
                              struct assay_error *err);
 
+/* A cell of a table: NULL, INTEGER, REAL or TEXT (borrowed). Zero-initialised is NULL. */
+struct assay_cell {
+    int kind; /* enum assay_cell_kind */
+    int64_t integer;
+    double real;
+    const char *text;
+};
+
+/* A part of the page of an object: a text, a table, or both. */
+struct assay_detail {
+    int64_t run_id; /* 0 = of every run */
+    enum assay_object_kind kind;
+    int64_t object_id;
+    const char *name, *title;
+    int position;
+    const char *text;          /* or NULL */
+    const char *const *column; /* titles; `column_n` 0 = no table */
+    size_t column_n;
+    const struct assay_cell *cell; /* row by row */
+    size_t row_n;
+};
+
+/* Adding a detail of the same object, name and run again replaces it. */
+int assay_experiment_detail(struct assay_experiment *experiment, const struct assay_detail *it,
+                            struct assay_error *err);
+
 /* Takes the findings of `pass`, and all checks and what-ifs, of a run away before they are made
  * anew. */
 int assay_experiment_forget(struct assay_experiment *experiment, int64_t run_id, const char *pass,

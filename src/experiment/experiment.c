@@ -267,6 +267,9 @@ static void finalize_all(struct assay_experiment *it)
     sqlite3_finalize(it->check);
     sqlite3_finalize(it->what_if);
     sqlite3_finalize(it->what_if_object);
+    sqlite3_finalize(it->detail);
+    sqlite3_finalize(it->detail_column);
+    sqlite3_finalize(it->detail_cell);
 }
 
 int assay_experiment_close(struct assay_experiment **experiment, struct assay_error *err)

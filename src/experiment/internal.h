@@ -32,6 +32,7 @@ struct assay_experiment {
     struct assay_error failed; /* what made this batch fail; later calls of it repeat it */
     sqlite3_stmt *add[AS_TABLE_COUNT], *set[AS_TABLE_COUNT]; /* prepared at first use */
     sqlite3_stmt *new_callpath, *metric, *value, *finding, *flag, *check, *what_if, *what_if_object;
+    sqlite3_stmt *detail, *detail_column, *detail_cell;
 };
 
 /* ---- failure.c ---- */

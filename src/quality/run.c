@@ -13,9 +13,12 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "quality/detail.h"
 #include "quality/metrics.h"
 
 #define LEAST_SHARE 0.01
+/* Of the run's time that a loop must have for the tables behind its figures to be kept. */
+#define PAGE_SHARE 0.005
 
 enum metric { /* those that loops have, in the order of their names below */
               PATHS,
@@ -54,6 +57,7 @@ struct loop {
     int64_t id;
     uint64_t address;
     uint32_t depth;
+    bool has_page; /* hot enough for tables behind its figures */
 };
 
 struct pass {
@@ -144,7 +148,7 @@ static int list_loops(struct pass *p, int64_t module_id, struct assay_error *err
     p->loop.n = 0;
     AS_TRY(assay_rows_open(
         p->experiment,
-        "SELECT l.loop_id, l.address, l.depth FROM object_time t"
+        "SELECT l.loop_id, l.address, l.depth, t.exclusive_share FROM object_time t"
         " JOIN loop l ON l.loop_id = t.object_id JOIN function f USING (function_id)"
         " WHERE t.run_id = ?1 AND t.object_kind = 7 AND t.exclusive_n > 0 AND f.module_id = ?2"
         " AND NOT EXISTS (SELECT 1 FROM value v JOIN metric m USING (metric_id)"
@@ -155,7 +159,8 @@ static int list_loops(struct pass *p, int64_t module_id, struct assay_error *err
     assay_rows_bind_integer(rows, 2, module_id);
     while ((rc = assay_rows_next(rows, err)) > 0) {
         const struct loop it = {assay_rows_integer(rows, 0), (uint64_t)assay_rows_integer(rows, 1),
-                                (uint32_t)assay_rows_integer(rows, 2)};
+                                (uint32_t)assay_rows_integer(rows, 2),
+                                assay_rows_real(rows, 3) >= PAGE_SHARE};
 
         if (as_vec_push(&p->loop, it) < 0) {
             rc = as_error_nomem(err, "the loops of a run");
@@ -241,6 +246,8 @@ static int write_loops(const struct pass *p, const struct assay_program *program
         rc = assay_quality_loop(program, at, &facts, err);
         if (rc == 0)
             rc = write_loop(p, it->id, &facts, err);
+        if (rc == 0 && it->has_page)
+            rc = as_quality_details(p->experiment, it->id, program, at, err);
     }
     as_map_u64_fini(&map);
     return rc;

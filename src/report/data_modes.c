@@ -3,7 +3,143 @@
  * What more than one run says, and what passes add to the page of an object. Each is one function
  * that writes its key: null or an empty array where nothing has been found.
  */
+#include "base/error.h"
 #include "report/data.h"
+
+/* ---- Sections ------------------------------------------------------------------------------ */
+
+static void write_cell(struct as_json *json, struct assay_rows *rows, int column)
+{
+    switch (assay_rows_kind(rows, column)) {
+    case ASSAY_CELL_INTEGER:
+        as_json_i64(json, assay_rows_integer(rows, column));
+        break;
+    case ASSAY_CELL_REAL:
+        as_json_double(json, assay_rows_real(rows, column));
+        break;
+    case ASSAY_CELL_TEXT:
+        as_json_string(json, assay_rows_text(rows, column));
+        break;
+    default:
+        as_json_null(json);
+        break;
+    }
+}
+
+static int write_columns(struct as_document *document, int64_t detail_id, struct assay_error *err)
+{
+    struct as_json *json = &document->json;
+    struct assay_rows *rows;
+    int rc;
+
+    AS_TRY(assay_rows_open(document->experiment,
+                           "SELECT title FROM detail_column WHERE detail_id = ?1 ORDER BY number",
+                           &rows, err));
+    assay_rows_bind_integer(rows, 1, detail_id);
+    as_json_key(json, "columns");
+    as_json_array_begin(json);
+    while ((rc = assay_rows_next(rows, err)) > 0)
+        as_json_string(json, assay_rows_text(rows, 0));
+    as_json_array_end(json);
+    assay_rows_close(&rows);
+    return rc;
+}
+
+static int write_cells(struct as_document *document, int64_t detail_id, struct assay_error *err)
+{
+    struct as_json *json = &document->json;
+    struct assay_rows *rows;
+    int64_t row = -1;
+    int rc;
+
+    AS_TRY(assay_rows_open(document->experiment,
+                           "SELECT row, value FROM detail_cell WHERE detail_id = ?1"
+                           " ORDER BY row, number",
+                           &rows, err));
+    assay_rows_bind_integer(rows, 1, detail_id);
+    as_json_key(json, "rows");
+    as_json_array_begin(json);
+    while ((rc = assay_rows_next(rows, err)) > 0) {
+        if (assay_rows_integer(rows, 0) != row) {
+            if (row >= 0)
+                as_json_array_end(json);
+            as_json_array_begin(json);
+            row = assay_rows_integer(rows, 0);
+        }
+        write_cell(json, rows, 1);
+    }
+    if (row >= 0)
+        as_json_array_end(json);
+    as_json_array_end(json);
+    assay_rows_close(&rows);
+    return rc;
+}
+
+static int write_table(struct as_document *document, int64_t detail_id, bool has_table,
+                       struct assay_error *err)
+{
+    struct as_json *json = &document->json;
+
+    as_json_key(json, "table");
+    if (!has_table) {
+        as_json_null(json);
+        return 0;
+    }
+    as_json_object_begin(json);
+    AS_TRY(write_columns(document, detail_id, err));
+    AS_TRY(write_cells(document, detail_id, err));
+    as_json_object_end(json);
+    return 0;
+}
+
+static int write_section(struct as_document *document, struct assay_rows *rows,
+                         struct assay_error *err)
+{
+    struct as_json *json = &document->json;
+
+    as_json_object_begin(json);
+    as_json_key_string(json, "object", assay_rows_text(rows, 1));
+    as_json_key_i64(json, "id", assay_rows_integer(rows, 2));
+    as_json_key_string(json, "name", assay_rows_text(rows, 3));
+    as_json_key_string(json, "title", assay_rows_text(rows, 4));
+    as_json_key_i64(json, "order", assay_rows_integer(rows, 5));
+    as_json_key(json, "text");
+    write_cell(json, rows, 6);
+    AS_TRY(
+        write_table(document, assay_rows_integer(rows, 0), assay_rows_integer(rows, 7) > 0, err));
+    as_json_key(json, "svg");
+    as_json_null(json);
+    as_json_object_end(json);
+    return 0;
+}
+
+static int write_sections(struct as_document *document, struct assay_error *err)
+{
+    struct assay_rows *rows;
+    int rc;
+
+    AS_TRY(assay_rows_open(document->experiment,
+                           "SELECT s.detail_id, k.name, s.object_id, s.name, s.title, s.position,"
+                           " s.text, (SELECT count(*) FROM detail_column c"
+                           " WHERE c.detail_id = s.detail_id)"
+                           " FROM detail s JOIN object_kind k USING (object_kind)"
+                           " WHERE s.run_id IN (0, ?1)"
+                           " ORDER BY s.object_kind, s.object_id, s.position, s.name",
+                           &rows, err));
+    assay_rows_bind_integer(rows, 1, document->run_id);
+    as_json_key(&document->json, "sections");
+    as_json_array_begin(&document->json);
+    while ((rc = assay_rows_next(rows, err)) > 0) {
+        rc = write_section(document, rows, err);
+        if (rc < 0)
+            break;
+    }
+    as_json_array_end(&document->json);
+    assay_rows_close(&rows);
+    return rc;
+}
+
+/* ---- Modes --------------------------------------------------------------------------------- */
 
 static void write_nothing(struct as_json *json, const char *key)
 {
@@ -15,10 +151,7 @@ int as_data_modes(struct as_document *document, struct assay_error *err)
 {
     struct as_json *json = &document->json;
 
-    (void)err;
-    as_json_key(json, "sections");
-    as_json_array_begin(json);
-    as_json_array_end(json);
+    AS_TRY(write_sections(document, err));
     write_nothing(json, "scalability");
     write_nothing(json, "stability");
     write_nothing(json, "comparison");

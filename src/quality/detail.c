@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tables behind the figures of a loop, for its page: operand by operand, class by class, way by
+ * way.
+ */
+#include "quality/detail.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <assay/quality.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/vec.h"
+
+#define ROWS_MOST 400 /* of one table: a page is to be read */
+
+struct sheet {
+    struct assay_experiment *experiment;
+    const struct assay_program *program;
+    uint32_t loop;
+    int64_t loop_id;
+    AS_VEC(struct assay_cell) cell;
+    struct as_arena arena;
+    bool failed; /* out of memory */
+};
+
+/* ---- Cells --------------------------------------------------------------------------------- */
+
+static void push(struct sheet *s, struct assay_cell cell)
+{
+    s->failed |= as_vec_push(&s->cell, cell) < 0;
+}
+
+static void integer(struct sheet *s, int64_t value)
+{
+    push(s, (struct assay_cell){.kind = ASSAY_CELL_INTEGER, .integer = value});
+}
+
+static void text(struct sheet *s, const char *z)
+{
+    const char *copy = as_arena_strndup(&s->arena, z, strlen(z));
+
+    s->failed |= !copy;
+    push(s, (struct assay_cell){.kind = ASSAY_CELL_TEXT, .text = copy ? copy : ""});
+}
+
+static void address(struct sheet *s, uint64_t value)
+{
+    char hex[24];
+
+    snprintf(hex, sizeof hex, "0x%llx", (unsigned long long)value);
+    text(s, hex);
+}
+
+static int finish(struct sheet *s, struct assay_detail *detail, struct assay_error *err)
+{
+    int rc;
+
+    detail->kind = ASSAY_OBJECT_LOOP;
+    detail->object_id = s->loop_id;
+    detail->cell = s->cell.at;
+    detail->row_n = s->cell.n / detail->column_n;
+    rc = s->failed       ? as_error_nomem(err, "the page of a loop")
+         : detail->row_n ? assay_experiment_detail(s->experiment, detail, err)
+                         : 0;
+    s->cell.n = 0;
+    return rc;
+}
+
+/* ---- Memory accesses ----------------------------------------------------------------------- */
+
+static const char *step_word(const struct assay_memory_stream *at)
+{
+    switch (at->stride) {
+    case ASSAY_STRIDE_ZERO:
+        return "fixed";
+    case ASSAY_STRIDE_UNIT:
+        return "without holes";
+    case ASSAY_STRIDE_CONSTANT:
+        return "with holes";
+    case ASSAY_STRIDE_INDIRECT:
+        return "by index";
+    default:
+        return at->steady ? "not in the code, but steady" : "unknown";
+    }
+}
+
+static const char *access_word(unsigned access)
+{
+    const bool reads = access & ASSAY_ACCESS_READ, writes = access & ASSAY_ACCESS_WRITE;
+
+    return reads && writes ? "read, write" : writes ? "write" : "read";
+}
+
+static void access_row(struct sheet *s, const struct assay_memory_stream *at)
+{
+    double value, low, high;
+
+    if (!assay_access_efficiency(at, &value, &low, &high))
+        return;
+    address(s, s->program->code.insn[at->insn].address);
+    integer(s, at->array);
+    text(s, access_word(at->access));
+    text(s, step_word(at));
+    if (at->stride == ASSAY_STRIDE_UNIT || at->stride == ASSAY_STRIDE_CONSTANT)
+        integer(s, at->stride_b);
+    else
+        push(s, (struct assay_cell){0});
+    integer(s, at->width_b);
+    push(s, (struct assay_cell){.kind = ASSAY_CELL_REAL, .real = 100 * value});
+}
+
+static int write_accesses(struct sheet *s, struct assay_error *err)
+{
+    static const char *const column[] = {"Instruction", "Array",     "Access",           "Moves",
+                                         "Step (B)",    "Width (B)", "Used of lines (%)"};
+    struct assay_detail detail = {.name = "accesses",
+                                  .title = "Memory accesses",
+                                  .position = 20,
+                                  .text = "Operands outside the frame of the function. Those of "
+                                          "one array share its number.",
+                                  .column = column,
+                                  .column_n = sizeof column / sizeof *column};
+    struct assay_streams streams;
+
+    AS_TRY(assay_loop_streams(s->program, s->loop, &streams, err));
+    for (size_t i = 0; i < streams.n && s->cell.n < ROWS_MOST * detail.column_n; i++)
+        access_row(s, &streams.at[i]);
+    assay_streams_free(&streams);
+    return finish(s, &detail, err);
+}
+
+/* ---- Instruction mix ----------------------------------------------------------------------- */
+
+struct mix {
+    int64_t n, packed_n, scalar_n;
+};
+
+static void count(const struct sheet *s, struct mix *mix)
+{
+    const struct assay_program *program = s->program;
+    const struct assay_loop *loop = &program->loop[s->loop];
+
+    for (uint32_t i = 0; i < loop->blocks; i++) {
+        const struct assay_block *block =
+            &program->block[program->loop_block[loop->first_block + i]];
+
+        for (uint32_t k = 0; block->loop == s->loop && k < block->insns; k++) {
+            const struct assay_form *form =
+                assay_form_get(program->code.insn[block->first_insn + k].form);
+
+            mix[form->insn_class].n++;
+            mix[form->insn_class].packed_n += (form->traits & ASSAY_TRAIT_PACKED) != 0;
+            mix[form->insn_class].scalar_n += (form->traits & ASSAY_TRAIT_SCALAR) != 0;
+        }
+    }
+}
+
+static int write_mix(struct sheet *s, struct assay_error *err)
+{
+    static const char *const column[] = {"Class", "Instructions", "Packed", "Scalar vector"};
+    struct assay_detail detail = {.name = "mix",
+                                  .title = "Instruction mix",
+                                  .position = 30,
+                                  .text = "Instructions of the loop outside inner loops, each "
+                                          "counted once.",
+                                  .column = column,
+                                  .column_n = sizeof column / sizeof *column};
+    struct mix mix[ASSAY_CLASS_COUNT] = {{0}};
+    int64_t most = 0;
+
+    count(s, mix);
+    for (unsigned c = 0; c < ASSAY_CLASS_COUNT; c++)
+        most = mix[c].n > most ? mix[c].n : most;
+    for (int64_t n = most; n > 0; n--) { /* most first; loops are short */
+        for (unsigned c = 0; c < ASSAY_CLASS_COUNT; c++) {
+            if (mix[c].n != n)
+                continue;
+            text(s, assay_class_name(c));
+            integer(s, mix[c].n);
+            integer(s, mix[c].packed_n);
+            integer(s, mix[c].scalar_n);
+        }
+    }
+    return finish(s, &detail, err);
+}
+
+/* ---- Paths --------------------------------------------------------------------------------- */
+
+static void path_row(struct sheet *s, const struct assay_paths *paths, size_t number)
+{
+    const struct assay_path *path = &paths->path[number];
+    int64_t insn_n = 0;
+    char blocks[512] = "";
+    size_t at = 0;
+
+    for (uint32_t i = 0; i < path->blocks; i++) {
+        const struct assay_block *block = &s->program->block[paths->block[path->first + i]];
+        const int n = snprintf(blocks + at, sizeof blocks - at, "%s0x%llx", i ? " " : "",
+                               (unsigned long long)block->start);
+
+        insn_n += block->insns;
+        if (n > 0 && at + (size_t)n < sizeof blocks)
+            at += (size_t)n;
+        else
+            blocks[at] = '\0';
+    }
+    integer(s, (int64_t)number + 1);
+    integer(s, insn_n);
+    integer(s, path->blocks);
+    text(s, blocks);
+}
+
+static int write_paths(struct sheet *s, struct assay_error *err)
+{
+    static const char *const column[] = {"Path", "Instructions", "Blocks", "Through"};
+    struct assay_detail detail = {.name = "paths",
+                                  .title = "Paths",
+                                  .position = 40,
+                                  .column = column,
+                                  .column_n = sizeof column / sizeof *column};
+    struct assay_paths paths;
+
+    if (s->program->loop[s->loop].paths < 2)
+        return 0;
+    AS_TRY(assay_loop_paths(s->program, s->loop, ASSAY_PATH_LIMIT, &paths, err));
+    detail.text = paths.merged ? "More ways than are listed: all blocks that stand on some way."
+                               : "Ways through one iteration, inner loops once.";
+    for (size_t i = 0; i < paths.path_n; i++)
+        path_row(s, &paths, i);
+    assay_paths_free(&paths);
+    return finish(s, &detail, err);
+}
+
+int as_quality_details(struct assay_experiment *experiment, int64_t loop_id,
+                       const struct assay_program *program, uint32_t loop, struct assay_error *err)
+{
+    struct sheet s = {
+        .experiment = experiment, .program = program, .loop = loop, .loop_id = loop_id};
+    int rc;
+
+    as_arena_init(&s.arena);
+    rc = write_accesses(&s, err);
+    if (rc == 0)
+        rc = write_mix(&s, err);
+    if (rc == 0)
+        rc = write_paths(&s, err);
+    as_vec_fini(&s.cell);
+    as_arena_fini(&s.arena);
+    return rc;
+}
