@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// The document that the page gets, as doc/report-data.md describes it. Everything is optional
+// where an older or newer program may leave it out: the page says what is missing.
+
+export type Origin = 'measured' | 'exact' | 'derived' | 'modelled' | 'simulated';
+
+export interface Quantity {
+    value: number | null;
+    low: number | null;
+    high: number | null;
+    n: number | null;
+    origin: string;
+}
+
+export type Rating = 'good' | 'fair' | 'poor' | 'none';
+export type Better = 'higher' | 'lower' | 'neither' | null;
+
+export interface Metric {
+    name: string;
+    title: string;
+    group: string;
+    unit: string | null;
+    quantity: Quantity;
+    better: Better;
+    rating: Rating;
+    good: number | null;
+    fair: number | null;
+    meaning: string;
+    formula: string | null;
+}
+
+export interface WhatIf {
+    name: string;
+    title: string;
+    meaning: string;
+    object: string;
+    speedup: Quantity | null;
+    gain_s: Quantity | null;
+    id: number[];
+    each_s: number[];
+    cumulative: number[];
+    to_80_n: number | null;
+}
+
+export interface Check {
+    name: string;
+    title: string;
+    score: number | null;
+    weight: number;
+    state: 'passed' | 'partly' | 'failed' | 'unknown';
+    text: string;
+    advice: string | null;
+}
+
+export interface Finding {
+    rank: number;
+    level: 'gain' | 'potential' | 'hint' | 'expert';
+    topic: string;
+    object: string | null;
+    id: number | null;
+    text: string;
+    workaround: string | null;
+    gain_s: Quantity | null;
+}
+
+export interface Flag {
+    object: string;
+    id: number | null;
+    name: string;
+    n: number | null;
+    text: string;
+}
+
+export type ColumnKind =
+    'number' | 'integer' | 'share' | 'text' | 'code' | 'flag' | 'address' | 'id';
+
+export interface ViewColumn {
+    name: string;
+    title: string;
+    group?: string | null;
+    unit?: string | null;
+    kind: ColumnKind;
+    digits?: number | null;
+    meaning?: string | null;
+    shown?: boolean;
+    better?: Better;
+    low?: string | null;
+    high?: string | null;
+    doubt?: string | null;
+    bar?: boolean;
+    origin?: string | null;
+}
+
+export type Numbers = { v: (number | null)[] };
+export type Texts = { dict: string[]; i: number[] };
+export type ColumnData = Numbers | Texts;
+
+export interface View {
+    name: string;
+    title: string;
+    meaning?: string | null;
+    object: string | null;
+    key: string | null;
+    parent: string | null;
+    group_by?: string[];
+    sort: string | null;
+    row_n: number;
+    columns: ViewColumn[];
+    data: Record<string, ColumnData>;
+}
+
+export interface CallTree {
+    row_n: number;
+    parent: number[];
+    function: Texts;
+    function_id: (number | null)[];
+    module: Texts;
+    category: Texts;
+    site: Texts;
+    self_n: number[];
+    self_s: number[];
+    blocked_s: number[];
+}
+
+export interface Source {
+    id: number;
+    path: string;
+    language: string | null;
+    first: number;
+    lines: string[];
+    time_s: number[];
+    n: number[];
+}
+
+export interface Code {
+    function_id: number;
+    name: string;
+    module: string;
+    address: string[];
+    text: string[];
+    loop_id: (number | null)[];
+    block_id: (number | null)[];
+    source: number[];
+    line: (number | null)[];
+    n: number[];
+    time_s: number[];
+}
+
+export interface SectionTable {
+    columns: ViewColumn[];
+    rows: (number | string | null)[][];
+}
+
+export interface Section {
+    object: string;
+    id: number | null;
+    name: string;
+    title: string;
+    order: number;
+    text: string | null;
+    table: SectionTable | null;
+    svg: string | null;
+}
+
+export interface ScalabilityPoint {
+    run_id: number;
+    label: string;
+    processes: number;
+    threads: number;
+    repeats: number;
+    wall_s: Quantity;
+    speedup?: Quantity | null;
+    efficiency: Quantity | null;
+}
+
+export interface ScalabilityRow {
+    object: string;
+    name: string;
+    where: string | null;
+    time_s: (Quantity | null)[];
+    efficiency: (Quantity | null)[];
+}
+
+export interface Scalability {
+    reference_run: number;
+    mode: 'strong' | 'weak';
+    points: ScalabilityPoint[];
+    rows: ScalabilityRow[];
+}
+
+export interface StabilityRow {
+    object: string;
+    name: string;
+    where: string | null;
+    min_s: number | null;
+    median_s: number | null;
+    max_s: number | null;
+    deviation_pct: number | null;
+}
+
+export interface Stability {
+    repeats: number;
+    wall_s: {
+        min: number;
+        median: number;
+        mean: number;
+        max: number;
+        deviation: number;
+        all: number[];
+    };
+    outliers: { run_id: number; wall_s: number; text: string }[];
+    rows: StabilityRow[];
+}
+
+export interface ComparisonRow {
+    object: string;
+    name: string;
+    where: string | null;
+    aligned_by: string | null;
+    time_s: (Quantity | null)[];
+    difference_pct: Quantity | null;
+    significant: boolean;
+    instructions?: (number | null)[];
+}
+
+export interface Comparison {
+    sides: { name: string; experiment: string; repeats: number; wall_s: Quantity }[];
+    rows: ComparisonRow[];
+}
+
+export interface Document {
+    schema: number;
+    assay: string;
+    made_utc: string;
+    experiment: string;
+    title: string;
+    run_id: number;
+    run: Record<string, string | number | null>;
+    environment: { name: string; value: string }[];
+    overheads: { part: string; cpu_s: number | null; wall_s: number | null; origin: string }[];
+    metrics: Metric[];
+    what_ifs: WhatIf[];
+    checks: Check[];
+    findings: Finding[];
+    flags: Flag[];
+    views: View[];
+    calltree: CallTree | null;
+    sources: Source[];
+    code: Code[];
+    sections: Section[];
+    scalability: Scalability | null;
+    stability: Stability | null;
+    comparison: Comparison | null;
+}
