@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// The document with what is looked up in it again and again, made once and on first use.
+
+import type { Code, Document, Finding, Section, Source, View } from './contract';
+import { type ObjectRef, ViewRows } from '../grid/rows';
+import { NestedLoops } from '../grid/nested_loops';
+import { withNames } from './names';
+import { Folded } from '../calltree/fold';
+import { lineKey } from '../code/link';
+
+interface LinePlace {
+    functionId: number;
+    at: string;
+}
+
+/** The document has code of hot functions first, so the first that has a line is the one. */
+function lineOwners(doc: Document): Map<string, LinePlace> {
+    const owners = new Map<string, LinePlace>();
+    for (const code of doc.code)
+        code.source.forEach((source, i) => {
+            const file = doc.sources[source];
+            const line = code.line[i];
+            if (!file || typeof line !== 'number') return;
+            const key = `${file.path}:${line}`;
+            if (!owners.has(key))
+                owners.set(key, { functionId: code.function_id, at: lineKey(source, line) });
+        });
+    return owners;
+}
+
+export class Report {
+    private readonly rowsOf = new Map<string, ViewRows>();
+    private nestedRows: NestedLoops | null = null;
+    private lineOwners: Map<string, LinePlace> | null = null;
+    private folded: Folded | null = null;
+
+    constructor(readonly doc: Document) {}
+
+    view(name: string): View | null {
+        return this.doc.views.find(view => view.name === name) ?? null;
+    }
+
+    /** Rows of a view, or null where the report does not have it or it is empty. */
+    rows(name: string): ViewRows | null {
+        const made = this.rowsOf.get(name);
+        if (made) return made;
+        const view = this.view(name);
+        if (!view || view.row_n === 0) return null;
+        const rows = new ViewRows(withNames(view));
+        this.rowsOf.set(name, rows);
+        return rows;
+    }
+
+    nestedLoops(): NestedLoops | null {
+        const functions = this.rows('functions');
+        const loops = this.rows('loops');
+        if (functions && loops) this.nestedRows ??= new NestedLoops(functions, loops);
+        return this.nestedRows;
+    }
+
+    callTree(): Folded | null {
+        if (this.doc.calltree && this.doc.calltree.row_n > 0)
+            this.folded ??= new Folded(this.doc.calltree);
+        return this.folded;
+    }
+
+    /** Where the code of a source line is shown: the hottest function that has it. */
+    linePlace(path: string, line: number): LinePlace | null {
+        this.lineOwners ??= lineOwners(this.doc);
+        return this.lineOwners.get(`${path}:${line}`) ?? null;
+    }
+
+    code(functionId: number): Code | null {
+        return this.doc.code.find(code => code.function_id === functionId) ?? null;
+    }
+
+    sources(path: string): Source[] {
+        return this.doc.sources.filter(source => source.path === path);
+    }
+
+    findings(object: ObjectRef): Finding[] {
+        return this.doc.findings.filter(one => one.object === object.kind && one.id === object.id);
+    }
+
+    sections(object: ObjectRef): Section[] {
+        return this.doc.sections
+            .filter(one => one.object === object.kind && (one.id === object.id || one.id === null))
+            .sort((a, b) => a.order - b.order);
+    }
+
+    /** The function that a loop belongs to, or null. */
+    functionOfLoop(loopId: number): number | null {
+        const loops = this.rows('loops');
+        if (!loops) return null;
+        const id = loops.num(loops.rowOf(loopId), loops.columnAt('function_id'));
+        return Number.isNaN(id) ? null : id;
+    }
+
+    /** What an object is called in a sentence or a link. */
+    label(object: ObjectRef): string {
+        const rows = this.rows(viewOf(object.kind));
+        const row = rows ? rows.rowOf(object.id) : -1;
+        if (!rows || row < 0) return `${object.kind} ${object.id}`;
+        const label = rows.text(row, rows.treeColumn) ?? `${object.kind} ${object.id}`;
+        if (object.kind !== 'loop') return label;
+        const owner = rows.text(row, rows.columnAt('function'));
+        return owner && !label.includes(owner) ? `${label} in ${owner}` : label;
+    }
+}
+
+const VIEWS: Record<string, string> = { category: 'categories', process: 'processes' };
+
+export function viewOf(kind: string): string {
+    return VIEWS[kind] ?? `${kind}s`;
+}
+
+/** Page of an object: loops and functions have one of their own, others are rows of a table. */
+export function pageOf(object: ObjectRef): string | null {
+    switch (object.kind) {
+        case 'loop':
+        case 'function':
+            return `${object.kind}/${object.id}`;
+        case 'line':
+            return 'lines';
+        case 'category':
+        case 'module':
+        case 'process':
+        case 'thread':
+            return 'application';
+        case 'run':
+        case 'host':
+            return 'experiment';
+        default:
+            return null;
+    }
+}

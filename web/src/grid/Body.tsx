@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows that are near the visible part, at their places in a box as high as all of them.
+
+import { NumberCell, PlainCell } from './Cell';
+import type { Line } from './order';
+import { type Rows, isNumeric } from './rows';
+import type { Window } from './window';
+
+export const ROW_PX = 24;
+const INDENT_PX = 16;
+
+interface Props {
+    rows: Rows;
+    lines: readonly Line[];
+    shown: readonly number[];
+    range: Window;
+    idPrefix: string;
+    activeIndex: number;
+    isOpen: (node: number) => boolean;
+    linkOf: ((node: number) => string | null) | undefined;
+    onActivate: (index: number) => void;
+    onToggle: (node: number) => void;
+    onEnter: (node: number) => void;
+}
+
+export function Body(props: Props) {
+    const { rows, lines, range } = props;
+    const indices = Array.from(
+        { length: Math.max(0, range.last - range.first) },
+        (_, i) => i + range.first,
+    );
+    return (
+        <div class="grid-body" role="rowgroup" style={{ height: `${lines.length * ROW_PX}px` }}>
+            {indices.map(index => {
+                const line = lines[index];
+                if (!line) return null;
+                const { node, level } = line;
+                const parent = rows.hasChildren(node);
+                const active = index === props.activeIndex;
+                return (
+                    <div
+                        key={node}
+                        id={`${props.idPrefix}${index}`}
+                        class={active ? 'grid-row active' : index % 2 ? 'grid-row odd' : 'grid-row'}
+                        role="row"
+                        aria-rowindex={index + 2}
+                        aria-level={rows.nested ? level + 1 : undefined}
+                        aria-expanded={parent ? props.isOpen(node) : undefined}
+                        aria-selected={active}
+                        style={{ top: `${index * ROW_PX}px` }}
+                        onClick={() => props.onActivate(index)}
+                        onDblClick={() => props.onEnter(node)}
+                    >
+                        {props.shown.map((at, i) => (
+                            <div
+                                key={at}
+                                class={
+                                    isNumeric(rows.columns[at]!) ? 'grid-cell number' : 'grid-cell'
+                                }
+                                role="gridcell"
+                                aria-colindex={i + 1}
+                            >
+                                {i === 0 ? (
+                                    <NameCell {...props} node={node} level={level} at={at} />
+                                ) : isNumeric(rows.columns[at]!) ? (
+                                    <NumberCell rows={rows} node={node} at={at} />
+                                ) : (
+                                    <PlainCell rows={rows} node={node} at={at} />
+                                )}
+                            </div>
+                        ))}
+                    </div>
+                );
+            })}
+        </div>
+    );
+}
+
+function NameCell(props: Props & { node: number; level: number; at: number }) {
+    const { rows, node, level, at } = props;
+    const address = props.linkOf?.(node) ?? null;
+    const text = rows.text(node, at) ?? '(unknown)';
+    const code = rows.columns[at]!.kind === 'code' ? ' mono' : '';
+    return (
+        <span class="cell-name">
+            {rows.nested && (
+                <>
+                    <span style={{ width: `${level * INDENT_PX}px` }} class="indent" />
+                    {rows.hasChildren(node) ? (
+                        <button
+                            type="button"
+                            tabIndex={-1}
+                            class="twisty"
+                            aria-label={props.isOpen(node) ? 'Collapse' : 'Expand'}
+                            onClick={event => {
+                                event.stopPropagation();
+                                props.onToggle(node);
+                            }}
+                        >
+                            {props.isOpen(node) ? '▾' : '▸'}
+                        </button>
+                    ) : (
+                        <span class="twisty" />
+                    )}
+                </>
+            )}
+            {address ? (
+                <a class={`cell-text${code}`} href={address} tabIndex={-1} data-full={text}>
+                    {text}
+                </a>
+            ) : (
+                <span class={`cell-text${code}`} data-full={text}>
+                    {text}
+                </span>
+            )}
+        </span>
+    );
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// One cell: number with bar, margin and doubt; text, code or flag.
+
+import { provenance } from '../format';
+import { flagText, isDoubtful, marginText, numberText } from './cells';
+import { type GridColumn, type Rows, isNumeric } from './rows';
+
+interface Props {
+    rows: Rows;
+    node: number;
+    at: number;
+}
+
+function cellTip(rows: Rows, node: number, column: GridColumn): string {
+    const at = (index: number): number | null => (index < 0 ? null : rows.num(node, index));
+    return provenance(
+        column.origin,
+        at(column.countAt),
+        at(column.lowAt),
+        at(column.highAt),
+        column.unit,
+    );
+}
+
+export function NumberCell({ rows, node, at }: Props) {
+    const column = rows.columns[at]!;
+    const value = rows.num(node, at);
+    if (Number.isNaN(value)) return null;
+    const doubtful = isDoubtful(rows, node, column);
+    const margin = marginText(rows, node, column);
+    const barred = column.kind === 'share' || column.bar;
+    const length = barred
+        ? Math.max(
+              0,
+              Math.min(100, (100 * value) / (column.kind === 'share' ? 100 : column.max || 1)),
+          )
+        : 0;
+    return (
+        <span class="cell-number" data-tip={cellTip(rows, node, column) || undefined}>
+            {barred && (
+                <span class="cell-track" aria-hidden="true">
+                    <span class="cell-bar" style={{ width: `${length}%` }} />
+                </span>
+            )}
+            <span class="cell-value">{numberText(column, value)}</span>
+            {column.doubtAt >= 0 && (
+                <span class="cell-doubt">
+                    {doubtful ? (
+                        <abbr data-tip={`few samples: ${cellTip(rows, node, column)}`}>?</abbr>
+                    ) : null}
+                </span>
+            )}
+            {column.lowAt >= 0 && <span class="cell-margin">{margin}</span>}
+        </span>
+    );
+}
+
+export function cellText(rows: Rows, node: number, at: number): string {
+    const column = rows.columns[at]!;
+    if (isNumeric(column)) return numberText(column, rows.num(node, at));
+    if (column.kind === 'flag') return flagText(column, rows.num(node, at));
+    return rows.text(node, at) ?? '';
+}
+
+export function PlainCell({ rows, node, at }: Props) {
+    const column = rows.columns[at]!;
+    const text = cellText(rows, node, at);
+    return (
+        <span class={column.kind === 'text' ? 'cell-text' : 'cell-text mono'} data-full={text}>
+            {text}
+        </span>
+    );
+}

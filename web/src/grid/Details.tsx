@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// All that is known of one row: every column with its value, interval, origin, count and meaning.
+
+import { provenance, words } from '../format';
+import { cellText } from './Cell';
+import { headerUnit, isDoubtful, marginText } from './cells';
+import type { Rows } from './rows';
+
+interface Props {
+    rows: Rows;
+    node: number;
+    onClose: () => void;
+}
+
+export function Details({ rows, node, onClose }: Props) {
+    const backing = new Set(
+        rows.columns.flatMap(column => [column.low, column.high, column.doubt].filter(Boolean)),
+    );
+    const groups = new Map<string, number[]>();
+    rows.columns.forEach((column, at) => {
+        if (backing.has(column.name) || cellText(rows, node, at) === '') return;
+        const group = column.group || 'other';
+        groups.set(group, [...(groups.get(group) ?? []), at]);
+    });
+    return (
+        <aside class="details" aria-label="All values of the row">
+            <div class="details-head">
+                <h3>{rows.text(node, rows.treeColumn)}</h3>
+                <button type="button" class="button" aria-label="Close" onClick={onClose}>
+                    ✕
+                </button>
+            </div>
+            {[...groups].map(([group, members]) => (
+                <section key={group}>
+                    <h4>{words(group)}</h4>
+                    <dl>
+                        {members.map(at => {
+                            const column = rows.columns[at]!;
+                            const value = (index: number): number | null =>
+                                index < 0 ? null : rows.num(node, index);
+                            const rests = provenance(
+                                column.origin,
+                                value(column.countAt),
+                                value(column.lowAt),
+                                value(column.highAt),
+                                column.unit,
+                            );
+                            return (
+                                <div key={column.name} data-tip={column.meaning || undefined}>
+                                    <dt>{column.title}</dt>
+                                    <dd>
+                                        {cellText(rows, node, at)} {headerUnit(column)}{' '}
+                                        <span class="muted">{marginText(rows, node, column)}</span>
+                                        {isDoubtful(rows, node, column) && (
+                                            <strong class="doubt"> ? few samples</strong>
+                                        )}
+                                        {column.countAt >= 0 && rests && (
+                                            <div class="muted small">{rests}</div>
+                                        )}
+                                    </dd>
+                                </div>
+                            );
+                        })}
+                    </dl>
+                </section>
+            ))}
+        </aside>
+    );
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text of a cell. All cells of a column share unit and decimals, so that magnitudes can be compared
+// by eye; the header says the unit.
+
+import { fixed, integer, significant } from '../format';
+import { type GridColumn, type Rows } from './rows';
+
+interface Scale {
+    factor: number;
+    unit: string;
+}
+
+const SECONDS: Scale[] = [
+    { factor: 1, unit: 's' },
+    { factor: 1e3, unit: 'ms' },
+    { factor: 1e6, unit: 'µs' },
+];
+const BYTES: Scale[] = [
+    { factor: 1, unit: 'B' },
+    { factor: 1 / 1024, unit: 'KiB' },
+    { factor: 1 / 1024 ** 2, unit: 'MiB' },
+    { factor: 1 / 1024 ** 3, unit: 'GiB' },
+];
+
+export function scaleOf(column: GridColumn): Scale {
+    if (column.unit === 's' && column.max > 0)
+        return (
+            SECONDS.find(scale => column.max * scale.factor >= 0.1) ?? SECONDS[SECONDS.length - 1]!
+        );
+    if (column.unit === 'B') {
+        const fitting = BYTES.filter(scale => column.max * scale.factor >= 1);
+        return fitting[fitting.length - 1] ?? BYTES[0]!;
+    }
+    return { factor: 1, unit: column.unit && column.unit !== '1' ? column.unit : '' };
+}
+
+/** So many that the largest value of the column has one digit more than the `digits` asked for. */
+function decimalsOf(column: GridColumn, scale: Scale): number {
+    if (column.kind === 'share' || column.unit === '%') return column.digits ?? 2;
+    const most = column.max * scale.factor;
+    const size = most > 0 ? Math.floor(Math.log10(most)) : 0;
+    return Math.max(0, Math.min(4, (column.digits ?? 3) - size));
+}
+
+export function numberText(column: GridColumn, value: number): string {
+    if (Number.isNaN(value)) return '';
+    if (value === 0) return '0';
+    if (column.kind === 'integer') return integer(value);
+    const scale = scaleOf(column);
+    if (column.unit === 'B' && scale.factor === 1) return integer(value);
+    const decimals = decimalsOf(column, scale);
+    const scaled = value * scale.factor;
+    const least = 10 ** -decimals;
+    if (scaled !== 0 && Math.abs(scaled) < least / 2) return `<${fixed(least, decimals)}`;
+    return fixed(scaled, decimals);
+}
+
+/** The interval of a cell as ±, in the unit of the column; empty where there is none. */
+export function marginText(rows: Rows, node: number, column: GridColumn): string {
+    if (column.lowAt < 0 || column.highAt < 0) return '';
+    const half = (rows.num(node, column.highAt) - rows.num(node, column.lowAt)) / 2;
+    if (!Number.isFinite(half) || half <= 0) return '';
+    const scale = scaleOf(column);
+    const scaled = half * scale.factor;
+    const decimals = decimalsOf(column, scale);
+    return `±${scaled < 10 ** -decimals ? significant(scaled, 1) : fixed(scaled, decimals)}`;
+}
+
+export function isDoubtful(rows: Rows, node: number, column: GridColumn): boolean {
+    return column.doubtAt >= 0 && rows.num(node, column.doubtAt) === 1;
+}
+
+export function flagText(column: GridColumn, value: number): string {
+    return Number.isNaN(value) ? '' : value ? '✓' : column.better === 'higher' ? '✗' : '';
+}
+
+/** Header with its unit. */
+export function headerUnit(column: GridColumn): string {
+    if (column.kind === 'integer' && column.unit !== 'B') return '';
+    return column.kind === 'number' || column.kind === 'integer' || column.kind === 'share'
+        ? scaleOf(column).unit
+        : '';
+}

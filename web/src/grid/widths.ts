@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Widths of columns from what they hold: numbers by kind, texts by a sample of rows.
+
+import { headerUnit } from './cells';
+import { type GridColumn, type Rows, isNumeric } from './rows';
+
+const CHAR_PX = 7.3;
+const BOLD_PX = 8;
+const CODE_PX = 7.3;
+const PAD_PX = 22;
+const SAMPLE = 200;
+
+function textWidth(rows: Rows, at: number, column: GridColumn): number {
+    const n = rows.count();
+    const step = Math.max(1, Math.floor(n / SAMPLE));
+    const lengths: number[] = [];
+    for (let node = 0; node < n; node += step) lengths.push(rows.text(node, at)?.length ?? 0);
+    lengths.sort((a, b) => a - b);
+    const usual = lengths[Math.floor(lengths.length * 0.95)] ?? 10;
+    return usual * (column.kind === 'code' ? CODE_PX : CHAR_PX) + PAD_PX;
+}
+
+export function columnWidth(rows: Rows, at: number): number {
+    const column = rows.columns[at]!;
+    const header = (column.title.length + headerUnit(column).length) * BOLD_PX + 42;
+    if (column.kind === 'share') return Math.max(column.lowAt >= 0 ? 196 : 140, header);
+    if (isNumeric(column))
+        return Math.min(220, Math.max(76 + (column.lowAt >= 0 ? 56 : 0), header));
+    if (column.kind === 'flag' || column.kind === 'id') return Math.max(56, header);
+    if (column.kind === 'address') return Math.max(120, header);
+    const most = at === rows.treeColumn ? 460 : 300;
+    const least = at === rows.treeColumn ? 240 : 70;
+    const indent = at === rows.treeColumn && rows.nested ? 56 : 0;
+    return Math.round(
+        Math.min(most, Math.max(least, header, textWidth(rows, at, column) + indent)),
+    );
+}
