@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small parts that many views share.
+
+import type { ComponentChildren } from 'preact';
+import type { Quantity, Rating } from '../data/contract';
+import { pageOf } from '../data/report';
+import { useReport } from '../context';
+import { plusMinus, provenance, withUnit } from '../format';
+import type { ObjectRef } from '../grid/rows';
+import { href } from '../route';
+
+/** Shape and word say the same as the colour. */
+const RATINGS: Record<Rating, { mark: string; word: string }> = {
+    good: { mark: '●', word: 'good' },
+    fair: { mark: '▲', word: 'fair' },
+    poor: { mark: '■', word: 'poor' },
+    none: { mark: '', word: '' },
+};
+
+export function RatingMark({ rating }: { rating: Rating }) {
+    const { mark, word } = RATINGS[rating] ?? RATINGS.none;
+    if (!mark) return null;
+    return (
+        <span class={`rating ${rating}`}>
+            <span aria-hidden="true">{mark}</span> {word}
+        </span>
+    );
+}
+
+interface AmountProps {
+    quantity: Quantity | null | undefined;
+    unit: string | null;
+    plain?: boolean; // without the margin
+}
+
+/** A quantity with its margin; the tooltip says what it rests on. */
+export function Amount({ quantity, unit, plain }: AmountProps) {
+    if (!quantity || quantity.value === null) return <span class="muted">–</span>;
+    const { value, low, high, n, origin } = quantity;
+    const margin = plain ? '' : plusMinus(value, low, high, unit);
+    return (
+        <span class="amount" data-tip={provenance(origin, n, low, high, unit) || undefined}>
+            {withUnit(value, unit)}
+            {margin && <span class="margin"> {margin}</span>}
+        </span>
+    );
+}
+
+interface PanelProps {
+    title: string;
+    id?: string;
+    note?: ComponentChildren;
+    children: ComponentChildren;
+    class?: string;
+}
+
+export function Panel({ title, id, note, children, class: extra }: PanelProps) {
+    return (
+        <section class={extra ? `panel ${extra}` : 'panel'} id={id} aria-label={title}>
+            <h2>{title}</h2>
+            {note && <p class="note">{note}</p>}
+            {children}
+        </section>
+    );
+}
+
+export function Empty({ children }: { children: ComponentChildren }) {
+    return <p class="empty">{children}</p>;
+}
+
+/** A link to the page of an object, with its name. */
+export function ObjectLink({ object, text }: { object: ObjectRef; text?: string }) {
+    const report = useReport();
+    const page = pageOf(object);
+    const label = text ?? report.label(object);
+    return page ? <a href={href(page)}>{label}</a> : <span>{label}</span>;
+}
+
+export function Facts({ facts }: { facts: [string, ComponentChildren][] }) {
+    const known = facts.filter(
+        ([, value]) => value !== null && value !== undefined && value !== '',
+    );
+    if (!known.length) return null;
+    return (
+        <dl class="facts">
+            {known.map(([name, value]) => (
+                <div key={name}>
+                    <dt>{name}</dt>
+                    <dd>{value}</dd>
+                </div>
+            ))}
+        </dl>
+    );
+}
+
+export function PageHead({
+    title,
+    note,
+    children,
+}: {
+    title: ComponentChildren;
+    note?: ComponentChildren;
+    children?: ComponentChildren;
+}) {
+    return (
+        <header class="page-head">
+            <div>
+                <h1 tabIndex={-1}>{title}</h1>
+                {note && <p class="note">{note}</p>}
+            </div>
+            {children}
+        </header>
+    );
+}
+
+/** Choice of one of a few, as radio buttons that look like tabs. */
+export function Choice<T extends string>({
+    label,
+    options,
+    value,
+    onChange,
+}: {
+    label: string;
+    options: readonly { value: T; text: string }[];
+    value: T;
+    onChange: (value: T) => void;
+}) {
+    return (
+        <div class="choice" role="radiogroup" aria-label={label}>
+            {options.map((option, i) => (
+                <button
+                    key={option.value}
+                    type="button"
+                    role="radio"
+                    aria-checked={option.value === value}
+                    tabIndex={option.value === value ? 0 : -1}
+                    onClick={() => onChange(option.value)}
+                    onKeyDown={event => {
+                        const step =
+                            event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
+                        if (!step) return;
+                        event.preventDefault();
+                        const to = (i + step + options.length) % options.length;
+                        onChange(options[to]!.value);
+                        const group = event.currentTarget.parentElement;
+                        (group?.children[to] as HTMLElement | undefined)?.focus();
+                    }}
+                >
+                    {option.text}
+                </button>
+            ))}
+        </div>
+    );
+}
