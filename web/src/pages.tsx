@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pages of the report, in the order of the menu.
+
+import type { ComponentType } from 'preact';
+import type { Report } from './data/report';
+import { Application } from './views/Application';
+import { CallTree } from './views/CallTree';
+import { Comparison } from './views/Comparison';
+import { Experiment } from './views/Experiment';
+import { Metrics } from './views/Metrics';
+import { Scalability } from './views/Scalability';
+import { Stability } from './views/Stability';
+import { Summary } from './views/Summary';
+import { Expert, Functions, Lines, Loops } from './views/Tables';
+
+export interface Page {
+    path: string;
+    title: string;
+    view: ComponentType;
+    /** Left out of the menu where the report has nothing for it. */
+    isThere?: (report: Report) => boolean;
+}
+
+export const PAGES: Page[] = [
+    { path: 'summary', title: 'Summary', view: Summary },
+    { path: 'metrics', title: 'Global metrics', view: Metrics },
+    { path: 'application', title: 'Application', view: Application },
+    { path: 'functions', title: 'Functions', view: Functions },
+    { path: 'loops', title: 'Loops', view: Loops },
+    { path: 'lines', title: 'Lines', view: Lines },
+    { path: 'calltree', title: 'Call tree', view: CallTree },
+    {
+        path: 'scalability',
+        title: 'Scalability',
+        view: Scalability,
+        isThere: report => report.doc.scalability !== null,
+    },
+    {
+        path: 'stability',
+        title: 'Stability',
+        view: Stability,
+        isThere: report => report.doc.stability !== null,
+    },
+    {
+        path: 'comparison',
+        title: 'Comparison',
+        view: Comparison,
+        isThere: report => report.doc.comparison !== null,
+    },
+    { path: 'expert', title: 'Expert', view: Expert },
+    { path: 'experiment', title: 'Experiment', view: Experiment },
+];

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Efficiency of each object at each point; colour and number say the same.
+
+import { useState } from 'preact/hooks';
+import type { Scalability } from '../data/contract';
+import { fixed, provenance } from '../format';
+
+const FIRST = 40;
+
+/** Five steps from poor to ideal. */
+export function efficiencyStep(fraction: number): number {
+    if (fraction >= 0.9) return 4;
+    if (fraction >= 0.75) return 3;
+    if (fraction >= 0.5) return 2;
+    return fraction >= 0.25 ? 1 : 0;
+}
+
+export function EfficiencyMatrix({
+    data,
+    percentages,
+}: {
+    data: Scalability;
+    percentages: boolean;
+}) {
+    const [all, setAll] = useState(false);
+    const rows = all ? data.rows : data.rows.slice(0, FIRST);
+    return (
+        <>
+            <div class="scroll-x">
+                <table class="plain matrix">
+                    <thead>
+                        <tr>
+                            <th scope="col">Object</th>
+                            {data.points.map(point => (
+                                <th scope="col" class="number" key={point.run_id}>
+                                    {point.label}
+                                </th>
+                            ))}
+                        </tr>
+                    </thead>
+                    <tbody>
+                        {rows.map(row => (
+                            <tr key={`${row.object} ${row.name} ${row.where}`}>
+                                <th scope="row">
+                                    <span class="muted">{row.object}</span>{' '}
+                                    <span class="mono">{row.name}</span>{' '}
+                                    <span class="muted">{row.where}</span>
+                                </th>
+                                {data.points.map((point, i) => {
+                                    const quantity = row.efficiency[i];
+                                    if (!quantity || quantity.value === null)
+                                        return (
+                                            <td key={point.run_id} class="number muted">
+                                                –
+                                            </td>
+                                        );
+                                    const fraction = percentages
+                                        ? quantity.value / 100
+                                        : quantity.value;
+                                    return (
+                                        <td
+                                            key={point.run_id}
+                                            class={`number step-${efficiencyStep(fraction)}`}
+                                            data-tip={provenance(
+                                                quantity.origin,
+                                                quantity.n,
+                                                quantity.low,
+                                                quantity.high,
+                                                percentages ? '%' : null,
+                                            )}
+                                        >
+                                            {fixed(fraction * 100, 0)} %
+                                        </td>
+                                    );
+                                })}
+                            </tr>
+                        ))}
+                    </tbody>
+                </table>
+            </div>
+            {data.rows.length > FIRST && (
+                <button type="button" class="button" onClick={() => setAll(!all)}>
+                    {all ? 'Show the first only' : `Show all ${data.rows.length}`}
+                </button>
+            )}
+        </>
+    );
+}

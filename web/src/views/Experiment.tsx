@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the numbers came about: run, machine, environment, cost of measuring, and what lessens trust.
+
+import { useMemo } from 'preact/hooks';
+import { useReport } from '../context';
+import { integer, moment, seconds, withUnit, words } from '../format';
+import { Grid } from '../grid/Grid';
+import { Empty, Facts, PageHead, Panel } from '../parts/parts';
+import { FlagsPanel } from './Summary';
+import { madeView, textColumn } from './table';
+import { ViewGrid } from './ViewGrid';
+
+const UNITS: [RegExp, string][] = [
+    [/_s$/, 's'],
+    [/_pct$/, '%'],
+    [/_b$/, 'B'],
+    [/_hz$/, 'Hz'],
+];
+
+/** Views that have a place of their own; all others are shown here. */
+const PLACED = new Set([
+    'functions',
+    'loops',
+    'lines',
+    'modules',
+    'categories',
+    'processes',
+    'threads',
+    'runs',
+    'hosts',
+    'flags',
+]);
+
+/** A fact by the unit that its name ends in. */
+export function factText(name: string, value: string | number | null): string | null {
+    if (value === null || value === '') return null;
+    if (name.endsWith('_utc')) return moment(String(value));
+    if (typeof value === 'string') return value;
+    const unit = UNITS.find(([end]) => end.test(name));
+    return unit ? withUnit(value, unit[1]) : integer(value);
+}
+
+function factTitle(name: string): string {
+    return words(
+        name.replace(/_(s|pct|b|hz|utc|n)$/, (all, unit: string) =>
+            unit === 'n' ? ' count' : all === '' ? '' : '',
+        ),
+    );
+}
+
+export function Experiment() {
+    const report = useReport();
+    const { doc } = report;
+    const environment = useMemo(
+        () =>
+            madeView('environment', 'Environment', [
+                textColumn(
+                    'name',
+                    'Variable',
+                    doc.environment.map(one => one.name),
+                    'code',
+                ),
+                textColumn(
+                    'value',
+                    'Value',
+                    doc.environment.map(one => one.value),
+                    'code',
+                ),
+            ]),
+        [doc],
+    );
+    const others = doc.views.filter(view => !PLACED.has(view.name) && view.row_n > 0);
+    return (
+        <>
+            <PageHead title="Experiment" note={doc.experiment} />
+            <Panel title="Run">
+                <Facts
+                    facts={Object.entries(doc.run)
+                        .filter(([name]) => name !== 'run_id')
+                        .map(([name, value]) => [factTitle(name), factText(name, value)])}
+                />
+            </Panel>
+            <FlagsPanel />
+            <Panel title="Cost of measuring">
+                {doc.overheads.length ? (
+                    <table class="plain">
+                        <thead>
+                            <tr>
+                                <th scope="col">Part</th>
+                                <th scope="col" class="number">
+                                    CPU time
+                                </th>
+                                <th scope="col" class="number">
+                                    Wall time
+                                </th>
+                                <th scope="col">Origin</th>
+                            </tr>
+                        </thead>
+                        <tbody>
+                            {doc.overheads.map(one => (
+                                <tr key={one.part}>
+                                    <th scope="row">{words(one.part)}</th>
+                                    <td class="number">
+                                        {one.cpu_s === null ? '–' : seconds(one.cpu_s)}
+                                    </td>
+                                    <td class="number">
+                                        {one.wall_s === null ? '–' : seconds(one.wall_s)}
+                                    </td>
+                                    <td>{one.origin}</td>
+                                </tr>
+                            ))}
+                        </tbody>
+                    </table>
+                ) : (
+                    <Empty>The cost of measuring was not recorded.</Empty>
+                )}
+            </Panel>
+            <Panel title="Hosts">
+                <ViewGrid view="hosts" name="hosts" />
+            </Panel>
+            {report.rows('runs') && (
+                <Panel title="Runs">
+                    <ViewGrid view="runs" name="runs" />
+                </Panel>
+            )}
+            {others.map(view => (
+                <Panel title={view.title} key={view.name}>
+                    <ViewGrid view={view.name} name={view.name} />
+                </Panel>
+            ))}
+            <Panel title="Environment">
+                {doc.environment.length ? (
+                    <Grid rows={environment} name="environment" label="Environment" />
+                ) : (
+                    <Empty>No variables were kept.</Empty>
+                )}
+            </Panel>
+            <Panel title="This report">
+                <Facts
+                    facts={[
+                        ['Made', doc.made_utc ? moment(doc.made_utc) : null],
+                        ['assay', doc.assay],
+                        ['Data schema', String(doc.schema)],
+                        ['Run', String(doc.run_id)],
+                    ]}
+                />
+            </Panel>
+        </>
+    );
+}

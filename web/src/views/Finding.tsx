@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// One thing to do: what, where, what it brings, and how.
+
+import type { Finding } from '../data/contract';
+import { words } from '../format';
+import { Amount, ObjectLink } from '../parts/parts';
+
+const LEVELS: Record<string, string> = {
+    gain: 'usually pays off',
+    potential: 'may pay off',
+    hint: 'worth a look',
+    expert: 'for experts',
+};
+
+export function FindingItem({ finding, place }: { finding: Finding; place?: boolean }) {
+    const { gain_s: gain, object, id } = finding;
+    return (
+        <li class="finding">
+            <div class="finding-gain">
+                {gain && gain.value !== null ? (
+                    <>
+                        <b>
+                            <Amount quantity={gain} unit="s" />
+                        </b>
+                        <span class="muted small">to gain</span>
+                    </>
+                ) : (
+                    <span class="muted small">gain not known</span>
+                )}
+            </div>
+            <div>
+                <p class="finding-head">
+                    <span class={`level ${finding.level}`} data-tip={LEVELS[finding.level]}>
+                        {finding.level}
+                    </span>{' '}
+                    <b>{words(finding.topic)}</b>
+                    {place !== false && object && id !== null && object !== 'run' && (
+                        <>
+                            {' · '}
+                            <ObjectLink object={{ kind: object, id }} />
+                        </>
+                    )}
+                </p>
+                <p>{finding.text}</p>
+                {finding.workaround && <p class="workaround">{finding.workaround}</p>}
+            </div>
+        </li>
+    );
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// The same command over more and more threads, processes or nodes.
+
+import { useMemo } from 'preact/hooks';
+import { Chart, type Series } from '../chart/Chart';
+import { useReport } from '../context';
+import type { Quantity, Scalability as Data } from '../data/contract';
+import { fixed, integer, percent, seconds } from '../format';
+import { Grid } from '../grid/Grid';
+import { Amount, Empty, PageHead, Panel } from '../parts/parts';
+import { EfficiencyMatrix } from './EfficiencyMatrix';
+import { type MadeColumn, madeView, quantityColumns, textColumn } from './table';
+
+function values(quantities: (Quantity | null | undefined)[]): (number | null)[] {
+    return quantities.map(quantity => quantity?.value ?? null);
+}
+
+export function Scalability() {
+    const { scalability } = useReport().doc;
+    if (!scalability || !scalability.points?.length)
+        return (
+            <>
+                <PageHead title="Scalability" />
+                <Empty>
+                    This experiment was not run at several sizes. Scalability mode runs the same
+                    command over threads, processes or nodes.
+                </Empty>
+            </>
+        );
+    return <Known data={scalability} />;
+}
+
+function Known({ data }: { data: Data }) {
+    const { points, mode } = data;
+    const cores = useMemo(() => points.map(point => point.processes * point.threads), [points]);
+    const speedup = useMemo<Series[]>(() => {
+        const least = cores[0] ?? 1;
+        return [
+            { label: 'measured', values: values(points.map(point => point.speedup)) },
+            { label: 'ideal', values: cores.map(n => n / least), kind: 'ideal' },
+        ];
+    }, [points]);
+    const efficiency = useMemo<Series[]>(
+        () => [
+            { label: 'measured', values: values(points.map(point => point.efficiency)) },
+            { label: 'ideal', values: cores.map(() => (isPercent(data) ? 100 : 1)), kind: 'ideal' },
+        ],
+        [points],
+    );
+    return (
+        <>
+            <PageHead
+                title="Scalability"
+                note={
+                    mode === 'weak'
+                        ? 'Weak scaling: the problem grows with the machine; efficiency is the ' +
+                          'time at the reference over the time here.'
+                        : 'Strong scaling: the same problem on more cores.'
+                }
+            />
+            <div class="columns even">
+                {mode === 'strong' && (
+                    <Panel title="Speed-up">
+                        <Chart
+                            label="Speed-up over cores"
+                            xLabel="threads in all processes"
+                            yLabel="speed-up"
+                            x={cores}
+                            series={speedup}
+                            format={value => `${fixed(value, 1)}×`}
+                        />
+                    </Panel>
+                )}
+                <Panel title="Efficiency">
+                    <Chart
+                        label="Efficiency over cores"
+                        xLabel="threads in all processes"
+                        yLabel="efficiency"
+                        x={cores}
+                        series={efficiency}
+                        format={value => (isPercent(data) ? percent(value) : fixed(value, 2))}
+                    />
+                </Panel>
+            </div>
+            <Panel title="Runs">
+                <table class="plain">
+                    <thead>
+                        <tr>
+                            <th scope="col">Run</th>
+                            <th scope="col" class="number">
+                                Processes
+                            </th>
+                            <th scope="col" class="number">
+                                Threads each
+                            </th>
+                            <th scope="col" class="number">
+                                Repeats
+                            </th>
+                            <th scope="col" class="number">
+                                Wall time
+                            </th>
+                            {mode === 'strong' && (
+                                <th scope="col" class="number">
+                                    Speed-up
+                                </th>
+                            )}
+                            <th scope="col" class="number">
+                                Efficiency
+                            </th>
+                        </tr>
+                    </thead>
+                    <tbody>
+                        {points.map(point => (
+                            <tr key={point.run_id}>
+                                <th scope="row">
+                                    {point.label}
+                                    {point.run_id === data.reference_run && (
+                                        <span class="muted"> (reference)</span>
+                                    )}
+                                </th>
+                                <td class="number">{integer(point.processes)}</td>
+                                <td class="number">{integer(point.threads)}</td>
+                                <td class="number">{integer(point.repeats)}</td>
+                                <td class="number">
+                                    <Amount quantity={point.wall_s} unit="s" />
+                                </td>
+                                {mode === 'strong' && (
+                                    <td class="number">
+                                        <Amount quantity={point.speedup} unit="x" />
+                                    </td>
+                                )}
+                                <td class="number">
+                                    <Amount
+                                        quantity={point.efficiency}
+                                        unit={isPercent(data) ? '%' : null}
+                                    />
+                                </td>
+                            </tr>
+                        ))}
+                    </tbody>
+                </table>
+            </Panel>
+            <Panel title="Efficiency of categories, functions and loops">
+                <EfficiencyMatrix data={data} percentages={isPercent(data)} />
+            </Panel>
+            <Panel title="Times">
+                <Times data={data} />
+            </Panel>
+        </>
+    );
+}
+
+/** Efficiency is a fraction or per cent: the reference tells, which has all of it. */
+function isPercent(data: Data): boolean {
+    return data.points.some(point => (point.efficiency?.value ?? 0) > 2);
+}
+
+function Times({ data }: { data: Data }) {
+    const rows = useMemo(() => {
+        const columns: MadeColumn[] = [
+            textColumn(
+                'name',
+                'Name',
+                data.rows.map(row => row.name),
+                'code',
+            ),
+            textColumn(
+                'object',
+                'Kind',
+                data.rows.map(row => row.object),
+            ),
+            textColumn(
+                'where',
+                'Where',
+                data.rows.map(row => row.where),
+                'code',
+            ),
+        ];
+        data.points.forEach((point, i) =>
+            columns.push(
+                ...quantityColumns(
+                    `time_${point.run_id}`,
+                    point.label,
+                    's',
+                    `Time at ${point.label}; ${seconds(point.wall_s.value ?? 0)} wall time`,
+                    data.rows.map(row => row.time_s[i]),
+                ),
+            ),
+        );
+        return madeView('times', 'Times', columns);
+    }, [data]);
+    return (
+        <Grid
+            rows={rows}
+            name="times"
+            label="Times"
+            sort={`time_${data.points[0]?.run_id}`}
+            groupBy={['object']}
+        />
+    );
+}

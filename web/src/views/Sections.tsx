@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts that analyses add to the page of an object: text, a table, a picture.
+
+import { useMemo } from 'preact/hooks';
+import type { Section, SectionTable } from '../data/contract';
+import { Grid } from '../grid/Grid';
+import { Panel } from '../parts/parts';
+import { type MadeColumn, madeView } from './table';
+
+/** A picture cannot run anything as an image, whatever it holds. */
+function pictureAddress(svg: string): string {
+    return `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+}
+
+function SectionGrid({ name, title, table }: { name: string; title: string; table: SectionTable }) {
+    const rows = useMemo(() => {
+        const columns: MadeColumn[] = table.columns.map((column, at) => ({
+            ...column,
+            shown: column.shown ?? true,
+            values: table.rows.map(row => row[at] ?? null),
+        }));
+        return madeView(name, title, columns);
+    }, [table]);
+    return <Grid rows={rows} name={name} label={title} plain={table.rows.length <= 12} />;
+}
+
+export function SectionPanel({ section }: { section: Section }) {
+    const { name, title, text, table, svg } = section;
+    return (
+        <Panel title={title}>
+            {text && <p class="section-text">{text}</p>}
+            {table && table.rows.length > 0 && (
+                <SectionGrid name={name} title={title} table={table} />
+            )}
+            {svg && (
+                <div class="picture">
+                    <img src={pictureAddress(svg)} alt={title} />
+                </div>
+            )}
+        </Panel>
+    );
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// The same command many times: how much its time varies, and where.
+
+import { useMemo } from 'preact/hooks';
+import { Chart, type Series } from '../chart/Chart';
+import { useReport } from '../context';
+import type { Stability as Data } from '../data/contract';
+import { integer, percent, seconds } from '../format';
+import { Grid } from '../grid/Grid';
+import { Empty, Facts, PageHead, Panel } from '../parts/parts';
+import { type MadeColumn, madeView, textColumn } from './table';
+
+export function Stability() {
+    const { stability } = useReport().doc;
+    if (!stability)
+        return (
+            <>
+                <PageHead title="Stability" />
+                <Empty>
+                    This experiment was run once. Stability mode repeats it and shows the spread.
+                </Empty>
+            </>
+        );
+    return <Known data={stability} />;
+}
+
+function Known({ data }: { data: Data }) {
+    const { wall_s: wall, outliers } = data;
+    const deviation = (100 * wall.deviation) / wall.mean;
+    const x = useMemo(() => wall.all.map((_, i) => i + 1), [wall]);
+    const series = useMemo<Series[]>(
+        () => [
+            { label: 'wall time', values: wall.all, kind: 'bars' },
+            { label: 'median', values: wall.all.map(() => wall.median), kind: 'ideal' },
+        ],
+        [wall],
+    );
+    const rows = useMemo(() => {
+        const number = (
+            name: string,
+            title: string,
+            unit: string,
+            values: (number | null)[],
+            meaning: string,
+        ): MadeColumn => ({
+            name,
+            title,
+            unit,
+            values,
+            meaning,
+            kind: 'number',
+            shown: true,
+            origin: 'measured',
+        });
+        return madeView('rows', 'Spread', [
+            textColumn(
+                'name',
+                'Name',
+                data.rows.map(row => row.name),
+                'code',
+            ),
+            textColumn(
+                'object',
+                'Kind',
+                data.rows.map(row => row.object),
+            ),
+            textColumn(
+                'where',
+                'Where',
+                data.rows.map(row => row.where),
+                'code',
+            ),
+            number(
+                'min_s',
+                'Least',
+                's',
+                data.rows.map(row => row.min_s),
+                'Least time of all repetitions',
+            ),
+            number(
+                'median_s',
+                'Median',
+                's',
+                data.rows.map(row => row.median_s),
+                'Median time of all repetitions',
+            ),
+            number(
+                'max_s',
+                'Most',
+                's',
+                data.rows.map(row => row.max_s),
+                'Most time of all repetitions',
+            ),
+            number(
+                'deviation_pct',
+                'Deviation',
+                '%',
+                data.rows.map(row => row.deviation_pct),
+                'Standard deviation over the mean',
+            ),
+        ]);
+    }, [data]);
+    return (
+        <>
+            <PageHead title="Stability" />
+            <Facts
+                facts={[
+                    ['Repetitions', integer(data.repeats)],
+                    ['Least', seconds(wall.min)],
+                    ['Median', seconds(wall.median)],
+                    ['Mean', seconds(wall.mean)],
+                    ['Most', seconds(wall.max)],
+                    [
+                        'Deviation',
+                        wall.mean > 0 ? `${seconds(wall.deviation)} (${percent(deviation)})` : null,
+                    ],
+                ]}
+            />
+            <Panel title="Wall time of each repetition">
+                <Chart
+                    label="Wall time of each repetition"
+                    xLabel="repetition"
+                    yLabel="wall time"
+                    x={x}
+                    series={series}
+                    format={value => seconds(value)}
+                />
+                {outliers.length > 0 && (
+                    <ul class="flags">
+                        {outliers.map(one => (
+                            <li key={one.run_id}>
+                                Run {one.run_id}, {seconds(one.wall_s)}: {one.text}
+                            </li>
+                        ))}
+                    </ul>
+                )}
+            </Panel>
+            <Panel title="Spread of functions and loops">
+                <Grid
+                    rows={rows}
+                    name="spread"
+                    label="Spread"
+                    sort="median_s"
+                    groupBy={['object']}
+                />
+            </Panel>
+        </>
+    );
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of a view of the document, or the sentence that it is not there.
+
+import { useReport } from '../context';
+import { Grid } from '../grid/Grid';
+import { Empty } from '../parts/parts';
+import { lineLinks, objectLinks } from './links';
+
+interface Props {
+    view: string;
+    name: string; // in the address
+    tall?: boolean;
+    columns?: readonly string[];
+}
+
+export function ViewGrid({ view, name, tall, columns }: Props) {
+    const report = useReport();
+    const rows = report.rows(view);
+    if (!rows) return <Empty>{missing(view, report.view(view) !== null)}</Empty>;
+    return (
+        <Grid
+            rows={rows}
+            name={name}
+            label={rows.view.title}
+            sort={rows.view.sort}
+            groupBy={rows.view.group_by}
+            columns={columns}
+            linkOf={view === 'lines' ? lineLinks(report, rows) : objectLinks(rows)}
+            tall={tall}
+        />
+    );
+}
+
+export function missing(view: string, known: boolean): string {
+    return known ? `This run has no ${view}.` : `The report has no table of ${view}.`;
+}
