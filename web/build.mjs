@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Builds the shell of the report: one HTML file with style and script inside, allowed by their
+// hashes and by nothing else, with slots that the program fills (slots.mjs).
+//
+// usage: node build.mjs OUTPUT [--depfile FILE]
+
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import * as esbuild from 'esbuild';
+import { MARKERS } from './slots.mjs';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const BUNDLED = ['preact', '@preact/signals', '@preact/signals-core', 'uplot', 'highlight.js'];
+const NOSCRIPT_STYLE =
+    'body{overflow:auto}#report{display:none}#plain{margin:1em;white-space:pre-wrap}';
+
+function hash(text) {
+    return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+}
+
+/** What a `<script>` or `<style>` must not hold, as it would end there. */
+function inline(text, tag) {
+    if (new RegExp(`</${tag}|<!--`, 'i').test(text))
+        throw new Error(`the built ${tag} holds what would end it in HTML`);
+    return text;
+}
+
+async function bundle() {
+    const result = await esbuild.build({
+        absWorkingDir: here,
+        entryPoints: { page: 'src/main.tsx', style: 'src/style/index.css' },
+        outdir: 'out',
+        bundle: true,
+        minify: true,
+        write: false,
+        metafile: true,
+        format: 'iife',
+        target: ['chrome90', 'firefox113', 'safari16.4'],
+        jsx: 'automatic',
+        jsxImportSource: 'preact',
+        define: { 'process.env.NODE_ENV': '"production"' },
+        legalComments: 'none',
+        charset: 'utf8',
+        logLevel: 'warning',
+    });
+    const text = end => result.outputFiles.find(file => file.path.endsWith(end)).text.trim();
+    // The parser of HTML must not take a string of the script for the end of it.
+    const script = text('.js')
+        .replace(/<\/(script)/gi, '<\\/$1')
+        .replace(/<!--/g, '<\\!--');
+    return { script, style: text('.css'), inputs: Object.keys(result.metafile.inputs) };
+}
+
+function licences() {
+    const read = name => {
+        for (const file of ['LICENSE', 'LICENSE.md', 'license'])
+            try {
+                return readFileSync(join(here, 'node_modules', name, file), 'utf8');
+            } catch {
+                // the next name
+            }
+        throw new Error(`${name} has no licence text`);
+    };
+    return BUNDLED.map(name => `${name}\n\n${read(name).trim()}`)
+        .join('\n\n----\n\n')
+        .replace(/--+>/g, '->')
+        .replace(/--/g, '- -');
+}
+
+export async function buildShell() {
+    const { script, style, inputs } = await bundle();
+    const policy = [
+        "default-src 'none'",
+        `script-src ${hash(script)}`,
+        `style-src ${hash(style)} ${hash(NOSCRIPT_STYLE)}`,
+        'img-src data:',
+        "base-uri 'none'",
+        "form-action 'none'",
+    ].join('; ');
+    const parts = {
+        POLICY: policy,
+        STYLE: inline(style, 'style'),
+        NOSCRIPT_STYLE,
+        SCRIPT: inline(script, 'script'),
+        LICENCES: licences(),
+    };
+    const template = readFileSync(join(here, 'shell.html'), 'utf8');
+    const shell = template.replace(/@([A-Z_]+)@/g, (_, name) => parts[name]);
+    for (const marker of Object.values(MARKERS))
+        if (shell.split(marker).length !== 2)
+            throw new Error(`${marker} must stand in the shell once`);
+    return { shell, inputs };
+}
+
+async function main() {
+    const [output, flag, depfile] = process.argv.slice(2);
+    if (!output) {
+        console.error('usage: node build.mjs OUTPUT [--depfile FILE]');
+        process.exit(2);
+    }
+    const { shell, inputs } = await buildShell();
+    mkdirSync(dirname(resolve(output)), { recursive: true });
+    writeFileSync(output, shell);
+    if (flag === '--depfile') {
+        const files = [...inputs, 'shell.html', 'slots.mjs', 'build.mjs', 'package-lock.json'];
+        const listed = files.map(file =>
+            relative(process.cwd(), join(here, file)).replace(/ /g, '\\ '),
+        );
+        writeFileSync(depfile, `${output}: ${listed.join(' ')}\n`);
+    }
+}
+
+if (process.argv[1] && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) await main();
