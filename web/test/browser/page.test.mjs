@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+// The built page in a real browser, from a file, as a reader uses it. A page that logs an error,
+// breaks its policy or asks for anything beyond itself fails the test it happens in.
+//
+// usage: node --test-reporter=tap page.test.mjs SHELL.html
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { largeDocument } from '../fixture/large.mjs';
+import { smallDocument } from '../fixture/small.mjs';
+import { openBrowser } from './browser.mjs';
+import { Reports } from './reports.mjs';
+
+const reports = new Reports(process.argv[2]);
+const small = reports.of(smallDocument());
+let browser;
+let close;
+
+before(async () => {
+    ({ browser, close } = await openBrowser());
+});
+after(async () => {
+    await close();
+    reports.close();
+});
+
+/** A page on a report; when the test is over, all that went wrong on it is held against it. */
+async function onReport(address, hash, use, options = {}) {
+    const context = await browser.newContext({
+        viewport: { width: 1280, height: 800 },
+        acceptDownloads: true,
+        ...options,
+    });
+    const page = await context.newPage();
+    const wrong = [];
+    page.on('console', message => {
+        if (['error', 'warning'].includes(message.type())) wrong.push(message.text());
+    });
+    page.on('pageerror', error => wrong.push(error.message));
+    page.on('request', request => {
+        if (!/^(file|data|blob):/.test(request.url())) wrong.push(`asked for ${request.url()}`);
+    });
+    try {
+        await page.goto(`${address}#/${hash}`);
+        if (options.javaScriptEnabled !== false) await page.waitForSelector('html[data-ready]');
+        await use(page);
+        assert.deepEqual(wrong, []);
+    } finally {
+        await context.close();
+    }
+}
+
+const rowTexts = (page, column) =>
+    page.$$eval(
+        '.grid-body .grid-row',
+        (rows, at) =>
+            rows
+                .map(row => [Number(row.ariaRowIndex), row.children[at].innerText.trim()])
+                .sort((a, b) => a[0] - b[0])
+                .map(([, text]) => text),
+        column,
+    );
+const header = (page, title) =>
+    page.getByRole('columnheader', { name: title }).first().getByRole('button');
+const hash = page => page.evaluate(() => decodeURIComponent(location.hash));
+
+const PAGES = [
+    ...['summary', 'metrics', 'application', 'functions', 'loops', 'lines', 'calltree'],
+    ...['scalability', 'stability', 'comparison', 'expert', 'experiment', 'loop/12', 'function/1'],
+    ...['bottom-up', 'flat', 'around', 'flame'].map(mode => `calltree?mode=${mode}`),
+];
+
+for (const path of PAGES)
+    test(`page ${path} shows itself and breaks nothing`, () =>
+        onReport(small, path, async page => {
+            assert.ok((await page.locator('h1').innerText()).length > 2);
+            assert.equal(await page.locator('main [role=alert]').count(), 0);
+            assert.equal(await page.title(), 'heat 4000 800');
+        }));
+
+test('a table sorts by its headers, and back goes back', () =>
+    onReport(small, 'functions', async page => {
+        assert.equal((await rowTexts(page, 0))[0].includes('sweep'), true);
+        await header(page, 'Function').click();
+        assert.match((await rowTexts(page, 0))[0], /__memset/);
+        const sorted = page.getByRole('columnheader', { name: 'Function' }).first();
+        assert.equal(await sorted.getAttribute('aria-sort'), 'ascending');
+        await header(page, 'Function').click();
+        assert.match((await rowTexts(page, 0))[0], /vfprintf/);
+        await page.goBack();
+        assert.match((await rowTexts(page, 0))[0], /__memset/);
+        await page.goForward();
+        assert.match((await rowTexts(page, 0))[0], /vfprintf/);
+    }));
+
+test('a filter by words and conditions, and what is wrong with one is said', () =>
+    onReport(small, 'functions', async page => {
+        const field = page.getByLabel('Filter Functions');
+        await field.fill('module=heat own>1');
+        assert.deepEqual(
+            (await rowTexts(page, 0)).map(text => text.replace(/^\W+/, '')),
+            ['sweep._omp_fn.0', 'total_heat'],
+        );
+        await page.waitForFunction(() => location.hash.includes('q='));
+        assert.match(await hash(page), /q=module=heat\+own>1/);
+        await field.fill('speed>1');
+        assert.match(await page.getByRole('status').first().innerText(), /no column “speed”/);
+        await field.fill('nothing has this');
+        assert.match(await page.locator('.grid').innerText(), /No row matches/);
+    }));
+
+test('rows open and close, by click and all at once', () =>
+    onReport(small, 'functions', async page => {
+        assert.equal(await page.locator('[aria-level="2"]').count(), 0);
+        await page.getByRole('row', { name: /sweep/ }).getByLabel('Expand').click();
+        assert.equal(await page.locator('[aria-level="2"]').count(), 1);
+        await page.getByRole('button', { name: 'Expand all' }).click();
+        assert.equal(await page.locator('[aria-level="3"]').count(), 2);
+        await page.getByRole('button', { name: 'Collapse' }).first().click();
+        assert.equal(await page.locator('[aria-level="2"]').count(), 0);
+    }));
+
+test('the hot path leads to the hottest loop', () =>
+    onReport(small, 'functions', async page => {
+        await page.getByRole('button', { name: 'Hot path' }).click();
+        const active = page.locator('.grid-row.active');
+        await active.waitFor();
+        assert.match(await active.innerText(), /loop 12/);
+    }));
+
+test('columns are chosen, and the choice is in the address', () =>
+    onReport(small, 'functions', async page => {
+        assert.equal(await page.getByRole('columnheader', { name: 'Compiler' }).count(), 0);
+        await page.getByRole('button', { name: 'Columns' }).click();
+        await page.getByRole('checkbox', { name: 'Compiler' }).check();
+        assert.equal(await page.getByRole('columnheader', { name: 'Compiler' }).count(), 1);
+        assert.match(await hash(page), /cols=.*compiler/);
+        await page.keyboard.press('Escape');
+        assert.equal(await page.locator('.menu-panel').count(), 0);
+    }));
+
+test('rows are gathered under the values of a column', () =>
+    onReport(small, 'functions', async page => {
+        await page.getByLabel('Group by').selectOption({ label: 'Module' });
+        assert.match((await rowTexts(page, 0))[0], /heat \(5\)/);
+        await page.getByLabel('Expand').first().click();
+        assert.match((await rowTexts(page, 0))[1], /sweep/);
+    }));
+
+test('what is shown is saved as CSV', () =>
+    onReport(small, 'functions?q=module%3Dheat&cols=module', async page => {
+        const download = page.waitForEvent('download');
+        await page.getByRole('button', { name: 'CSV' }).click();
+        const file = await download;
+        const lines = readFileSync(await file.path(), 'utf8')
+            .trim()
+            .split('\r\n');
+        assert.equal(lines[0], 'level,name,module');
+        assert.equal(lines[1], '1,sweep._omp_fn.0,heat');
+        assert.equal(lines.length, 6);
+    }));
+
+test('few samples are marked, and the mark tells why', () =>
+    onReport(small, 'functions', async page => {
+        const row = page.getByRole('row', { name: /set_edges/ });
+        const mark = row.locator('abbr').first();
+        assert.equal(await mark.innerText(), '?');
+        await mark.hover();
+        await page.locator('#tip:not([hidden])').waitFor();
+        assert.match(await page.locator('#tip').innerText(), /few samples: measured, n = 21/);
+        assert.equal(await page.getByRole('row', { name: /sweep/ }).locator('abbr').count(), 0);
+    }));
+
+test('a header tells what its column means', () =>
+    onReport(small, 'functions', async page => {
+        await header(page, 'Own time').hover();
+        await page.locator('#tip:not([hidden])').waitFor();
+        assert.match(await page.locator('#tip').innerText(), /without|itself/);
+    }));
+
+test('from a finding to the loop to the source line and its instructions', () =>
+    onReport(small, 'summary', async page => {
+        await page.locator('.finding').first().getByRole('link').click();
+        assert.match(await page.locator('h1').innerText(), /loop 12/);
+        const source = page.getByRole('listbox', { name: 'Source' });
+        await source.locator('.pane-line', { hasText: 'double change = fabs' }).click();
+        const pinned = page.getByRole('listbox', { name: 'Assembly' }).locator('.pinned');
+        assert.equal(await pinned.count(), 2);
+        assert.match(await pinned.first().innerText(), /vsubpd/);
+        assert.match(await hash(page), /at=0:24/);
+        await page.goBack();
+        assert.equal(await page.locator('.findings').count(), 1);
+    }));
+
+test('source and assembly light up together on hover', () =>
+    onReport(small, 'loop/12', async page => {
+        const code = page.getByRole('listbox', { name: 'Assembly' });
+        await code.locator('.pane-line', { hasText: 'vmaxpd' }).hover();
+        const linked = page.getByRole('listbox', { name: 'Source' }).locator('.linked');
+        assert.match(await linked.innerText(), /if \(change > largest\)/);
+    }));
+
+test('a link opens exactly what it was taken from', () =>
+    onReport(small, 'functions?open=f1,l11&sort=name&row=l13', async page => {
+        assert.match(await page.locator('.grid-row.active').innerText(), /loop 13/);
+        assert.equal(await page.locator('[aria-level="3"]').count(), 2);
+    }));
+
+test('the table is used by keyboard alone', () =>
+    onReport(small, 'functions', async page => {
+        await page.locator('.grid').focus();
+        const active = () => page.locator('.grid-row.active').innerText();
+        await page.keyboard.press('ArrowDown');
+        assert.match(await active(), /sweep/);
+        await page.keyboard.press('ArrowRight');
+        await page.keyboard.press('ArrowRight');
+        assert.match(await active(), /loop 11/);
+        await page.keyboard.press('ArrowLeft');
+        assert.match(await active(), /sweep/);
+        await page.keyboard.press('End');
+        assert.match(await active(), /vfprintf/);
+        const id = await page.locator('.grid').getAttribute('aria-activedescendant');
+        assert.match(await page.locator(`#${id}`).innerText(), /vfprintf/);
+        await page.keyboard.press('Home');
+        await page.keyboard.press('i');
+        assert.match(await page.getByRole('complementary').innerText(), /n = 14.900/);
+        await page.keyboard.press('Enter');
+        assert.match(await page.locator('h1').innerText(), /sweep/);
+    }));
+
+test('slash leads to any function or loop', () =>
+    onReport(small, 'summary', async page => {
+        await page.keyboard.press('/');
+        await page.keyboard.type('total_h');
+        await page.getByRole('option').first().waitFor();
+        await page.keyboard.press('Enter');
+        assert.match(await page.locator('h1').innerText(), /total_heat/);
+    }));
+
+test('the flame graph zooms, searches and walks by keys', () =>
+    onReport(small, 'calltree?mode=flame', async page => {
+        const box = page.getByRole('application');
+        await box.focus();
+        for (const key of ['ArrowDown', 'ArrowDown', 'ArrowDown']) await page.keyboard.press(key);
+        assert.match(await page.locator('.flame-told').innerText(), /sweep\._omp_fn\.0: 26\.1 s/);
+        await page.keyboard.press('Enter');
+        assert.match(await hash(page), /zoom=7/);
+        await page.keyboard.press('Escape');
+        assert.match(await hash(page), /zoom=6/);
+        await page.goBack();
+        assert.match(await hash(page), /zoom=7/);
+        await page.getByLabel('Search in the flame graph').fill('barrier');
+        assert.match(await page.getByRole('status').innerText(), /Matched: 6\.80 s, 17\.0 %/);
+    }));
+
+test('dark and light follow the system and the switch', async () => {
+    const ground = page => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    await onReport(
+        small,
+        'metrics',
+        async page => {
+            const dark = await ground(page);
+            await page.getByLabel('Colours').selectOption('light');
+            const light = await ground(page);
+            assert.notEqual(dark, light);
+            await page.reload();
+            await page.waitForSelector('html[data-ready]');
+            assert.equal(await ground(page), light);
+        },
+        { colorScheme: 'dark' },
+    );
+});
+
+test('on paper there are the summary and the first rows', () =>
+    onReport(small, 'calltree', async page => {
+        await page.emulateMedia({ media: 'print' });
+        const paper = page.locator('#paper');
+        await paper.getByText('Do this first').waitFor();
+        assert.equal(await page.locator('#report').isVisible(), false);
+        assert.equal(await paper.getByText('loop 11').first().isVisible(), true);
+        const pdf = await page.pdf();
+        assert.equal(pdf.subarray(0, 4).toString(), '%PDF');
+        assert.ok(pdf.length > 20_000);
+    }));
+
+const damaged = {
+    'cut short': html => html.replace(/(id="assay-data"[^>]*>[^<]{2000})[^<]*/, '$1'),
+    'not base64': html => html.replace(/(id="assay-data"[^>]*>)[^<]*/, '$1***'),
+    empty: html => html.replace(/(id="assay-data"[^>]*>)[^<]*/, '$1'),
+};
+for (const [how, damage] of Object.entries(damaged))
+    test(`a data slot that is ${how} is said in a sentence`, async () => {
+        const html = readFileSync(new URL(small), 'utf8');
+        await onReport(reports.write(damage(html)), '', async page => {
+            const text = await page.getByRole('alert').innerText();
+            assert.match(text, /damaged|has no data/);
+        });
+    });
+
+test('a report with nothing in it says so on every page', async () => {
+    const empty = reports.of({ schema: 1, title: 'nothing' });
+    for (const path of [
+        'summary',
+        'metrics',
+        'application',
+        'functions',
+        'calltree',
+        'loop/1',
+        'x',
+    ])
+        await onReport(empty, path, async page => {
+            assert.ok((await page.locator('main').innerText()).length > 20);
+            assert.equal(await page.locator('main [role=alert]').count(), 0);
+        });
+});
+
+test('data that is not as expected costs one page, not the report', async () => {
+    const broken = reports.of({ ...smallDocument(), metrics: [null] });
+    await onReport(broken, 'metrics', async page => {
+        assert.match(await page.getByRole('alert').innerText(), /cannot be shown/);
+        await page.getByRole('link', { name: 'Functions' }).click();
+        assert.equal(await page.locator('.grid').count(), 1);
+    });
+});
+
+test('without scripts there is the summary as text', () =>
+    onReport(
+        small,
+        '',
+        async page => {
+            assert.match(await page.locator('#plain').innerText(), /Summary of heat/);
+        },
+        { javaScriptEnabled: false },
+    ));
+
+test('names that look like markup stay text', async () => {
+    const document = smallDocument();
+    const name = '<img src=x onerror=alert(1)></script>';
+    document.views[0].data.name.dict[0] = name;
+    document.sources[0].lines[21] = name;
+    document.code[0].text[8] = name;
+    document.title = name;
+    await onReport(reports.of(document), 'loop/12', async page => {
+        assert.equal(await page.locator('img[src=x]').count(), 0);
+        assert.ok((await page.locator('.pane').first().innerText()).includes('onerror'));
+        assert.equal(await page.title(), name);
+    });
+});
+
+test('20,000 loops: few rows are in the page, and the last is reached', async () => {
+    const large = reports.of(largeDocument({ codeCount: 20, pathCount: 2_000 }));
+    await onReport(large, 'loops', async page => {
+        await page.getByRole('button', { name: 'Expand all' }).click();
+        const grid = page.locator('.grid');
+        assert.equal(await grid.getAttribute('aria-rowcount'), '20001');
+        assert.ok((await page.locator('.grid-row').count()) < 120);
+        await grid.focus();
+        await page.keyboard.press('End');
+        await page.locator('[aria-rowindex="20001"]').waitFor();
+        assert.equal(await page.locator('.grid-row.active').getAttribute('aria-rowindex'), '20001');
+        await header(page, 'Own time').click();
+        assert.match(await page.getByRole('status').innerText(), /20.000 rows/);
+    });
+});

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Code, Source, WhatIf } from '../../src/data/contract';
+import { decodeBase64, parseDocument, readSlot } from '../../src/data/slot';
+import { splitHtml, languageOf, highlightLines } from '../../src/code/highlight';
+import { hottestLine, instructionsOf, link, loopFamily } from '../../src/code/link';
+import { formatHash, parseHash } from '../../src/route';
+import { efficiencyStep } from '../../src/views/EfficiencyMatrix';
+import { factText } from '../../src/views/Experiment';
+import { gainSeries } from '../../src/views/gain';
+import { totalScore } from '../../src/views/Summary';
+
+async function packed(text: string): Promise<string> {
+    const stream = new Blob([text]).stream().pipeThrough(new CompressionStream('deflate'));
+    const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+    return btoa(Array.from(bytes, byte => String.fromCharCode(byte)).join(''));
+}
+
+test('slot: what was packed comes out, also over line ends', async () => {
+    const text = await packed('{"schema":1,"title":"größe"}');
+    assert.equal((await readSlot(text)).title, 'größe');
+    const broken = text.replace(/(.{9})/g, '$1\n');
+    assert.equal((await readSlot(broken)).title, 'größe');
+});
+
+test('slot: base64 longer than a chunk', () => {
+    const bytes = Array.from({ length: 3_000_000 }, (_, i) => i % 251);
+    const binary = bytes.map(byte => String.fromCharCode(byte)).join('');
+    const chunks = decodeBase64(btoa(binary));
+    assert.ok(chunks.length > 1);
+    const sum = (list: number[]): number => list.reduce((all, one) => (all * 31 + one) % 1e9, 0);
+    assert.equal(sum(chunks.flatMap(chunk => Array.from(chunk))), sum(bytes));
+});
+
+test('slot: each damage has its sentence', async () => {
+    const good = await packed('{"schema":1}');
+    await assert.rejects(readSlot(''), /has no data/);
+    await assert.rejects(readSlot('%ASSAY_' + 'DATA%'), /has no data/);
+    await assert.rejects(readSlot('*'.repeat(20)), /not valid base64/);
+    await assert.rejects(readSlot(good.slice(0, 8)), /cannot be decompressed/);
+    await assert.rejects(readSlot(await packed('{"schema":')), /not valid JSON/);
+    await assert.rejects(readSlot(await packed('[]')), /not a JSON object/);
+    await assert.rejects(readSlot(await packed('{"schema":99}')), /schema 99/);
+});
+
+test('document: parts that are left out are empty', () => {
+    const doc = parseDocument('{"schema":1,"views":[null,{"name":"x"}]}');
+    assert.deepEqual(doc.views, []);
+    assert.deepEqual(doc.findings, []);
+    assert.equal(doc.calltree, null);
+});
+
+test('address: what is written is read', () => {
+    const route = { path: ['loop', '12'], params: { q: 'a>1 & "b"', at: '3:41' } };
+    assert.deepEqual(parseHash(formatHash(route)), route);
+    assert.deepEqual(parseHash(''), { path: ['summary'], params: {} });
+    assert.deepEqual(parseHash('#/a%zz').path, ['a%zz']);
+});
+
+test('source: spans over line ends are closed and opened again', () => {
+    assert.deepEqual(splitHtml('a<span class="c">b\nc</span>d'), [
+        'a<span class="c">b</span>',
+        '<span class="c">c</span>d',
+    ]);
+});
+
+test('source: languages by name and by file', () => {
+    assert.equal(languageOf('C++17', 'a.h'), 'cpp');
+    assert.equal(languageOf('C', 'a.c'), 'c');
+    assert.equal(languageOf(null, 'x/solver.F90'), 'fortran');
+    assert.equal(languageOf(null, 'a.cc'), 'cpp');
+    assert.equal(languageOf('Rust', 'a.rs'), null);
+});
+
+test('source: text is never taken for markup', () => {
+    const [line] = highlightLines(['if (a<b) x("</script>&");'], 'c');
+    assert.ok(!line!.includes('</script>'));
+    assert.equal(highlightLines(['a<b'], null)[0], 'a&lt;b');
+});
+
+const SOURCES: Source[] = [
+    { id: 0, path: 'a.c', language: 'C', first: 10, lines: ['x', 'y'], time_s: [1, 2], n: [1, 2] },
+    { id: 1, path: 'b.h', language: 'C', first: 5, lines: ['z'], time_s: [9], n: [9] },
+];
+const CODE: Code = {
+    function_id: 1,
+    name: 'f',
+    module: 'm',
+    address: ['0x0', '0x4', '0x8', '0xc'],
+    text: ['a', 'b', 'c', 'd'],
+    loop_id: [null, 7, 8, 7],
+    block_id: [0, 1, 2, 1],
+    source: [0, 0, 1, -1],
+    line: [10, 11, 5, null],
+    n: [1, 2, 9, 1],
+    time_s: [0.1, 0.2, 0.9, 0.1],
+};
+
+test('code: a loop has the instructions of the loops inside it', () => {
+    const family = loopFamily(
+        7,
+        new Map([
+            [9, 8],
+            [8, 7],
+            [7, null],
+            [1, null],
+        ]),
+    );
+    assert.deepEqual([...family].sort(), [7, 8, 9]);
+    assert.deepEqual(instructionsOf(CODE, family), [1, 2, 3]);
+});
+
+test('code: lines and instructions are linked, hot files first', () => {
+    const linked = link(CODE, [1, 2, 3], SOURCES, [0]);
+    assert.deepEqual(linked.byLine.get('1:5'), [2]);
+    assert.equal(linked.byLine.has('0:10'), false);
+    assert.deepEqual(
+        linked.sourceRows.map(row => [row.kind, row.source, row.line]),
+        [
+            ['file', 1, 0],
+            ['line', 1, 5],
+            ['file', 0, 0],
+            ['line', 0, 10],
+            ['line', 0, 11],
+        ],
+    );
+    assert.equal(hottestLine(linked, CODE), '1:5');
+    assert.equal(linked.lineMax, 9);
+});
+
+test('summary: the score is the weighted mean of what is known', () => {
+    const check = (score: number | null, weight: number, state: 'passed' | 'unknown') => ({
+        name: '',
+        title: '',
+        score,
+        weight,
+        state,
+        text: '',
+        advice: null,
+    });
+    assert.equal(
+        totalScore([
+            check(1, 3, 'passed'),
+            check(0, 1, 'passed'),
+            check(null, 5, 'unknown'),
+        ] as never),
+        75,
+    );
+    assert.equal(totalScore([]), null);
+});
+
+test('gain curves: one axis, from no gain on, flat after the end', () => {
+    const whatIf = (cumulative: number[], to80: number): WhatIf => ({
+        name: 'x',
+        title: 'X',
+        meaning: '',
+        object: 'loop',
+        speedup: null,
+        gain_s: null,
+        id: cumulative.map((_, i) => i),
+        each_s: cumulative,
+        cumulative,
+        to_80_n: to80,
+    });
+    const { x, series } = gainSeries([whatIf([1.5, 1.6], 1), whatIf([1.1, 1.2, 1.3], 2)]);
+    assert.deepEqual(x, [0, 1, 2, 3]);
+    assert.deepEqual(series[0]!.values, [1, 1.5, 1.6, 1.6]);
+    const long = gainSeries([whatIf(Array(5000).fill(2), 5)]);
+    assert.equal(long.x.length, 21);
+});
+
+test('experiment: facts take their unit from their name', () => {
+    assert.equal(factText('wall_s', 5.212), '5.21 s');
+    assert.equal(factText('overhead_pct', 0.4), '0.40 %');
+    assert.equal(factText('memory_b', 1024), '1.00 KiB');
+    assert.equal(factText('sample_n', 20000), '20\u202f000');
+    assert.equal(factText('label', null), null);
+});
+
+test('scalability: steps of efficiency', () => {
+    assert.deepEqual([1, 0.8, 0.6, 0.3, 0.1].map(efficiencyStep), [4, 3, 2, 1, 0]);
+});

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the unit tests use of Node.js, said here because its types are not installed.
+
+declare module 'node:test' {
+    export function test(name: string, run: () => void | Promise<void>): void;
+}
+
+declare module 'node:assert/strict' {
+    const assert: {
+        equal(actual: unknown, expected: unknown, message?: string): void;
+        deepEqual(actual: unknown, expected: unknown, message?: string): void;
+        ok(value: unknown, message?: string): void;
+        rejects(run: Promise<unknown>, expected: RegExp): Promise<void>;
+        throws(run: () => unknown, expected: RegExp): void;
+    };
+    export default assert;
+}
