@@ -13,7 +13,7 @@ import re
 import subprocess
 import sys
 
-SOURCES = {".c", ".h", ".py", ".sh", ".def", ".S", ".f90", ".cc"}
+SOURCES = {".c", ".h", ".py", ".sh", ".def", ".S", ".f90", ".cc", ".ts", ".tsx", ".mjs", ".css"}
 COLUMNS, LINES = 100, 1500
 # Absolute places that exist on one machine only.
 PRIVATE = re.compile(r"/(work|home|root)/[A-Za-z0-9_.-]+/")

@@ -71,8 +71,22 @@ check_shell() {
     shellcheck -s sh dev .ci/run tools/*.sh examples/*/*.sh
 }
 
+check_web() { # types and layout of the page of reports
+    [ -x web/node_modules/.bin/tsc ] || {
+        echo 'skipped: web/node_modules is missing (npm ci in web/)'
+        return 0
+    }
+    (cd web && node_modules/.bin/tsc --noEmit &&
+        node_modules/.bin/prettier --check --log-level warn .) &&
+        if grep -n '"resolved"' web/package-lock.json; then
+            echo 'lint: web/package-lock.json names a registry'
+            return 1
+        fi
+}
+
 check_spelling() {
-    git ls-files -co --exclude-standard -- '*.md' '*.c' '*.h' '*.sh' '*.py' '*.def' '*.tsv' dev |
+    git ls-files -co --exclude-standard -- '*.md' '*.c' '*.h' '*.sh' '*.py' '*.def' '*.tsv' \
+        'web/*.ts' 'web/*.tsx' 'web/*.mjs' 'web/*.css' dev |
         grep -v '^tests/\(golden\|fuzz/corpus\)' |
         xargs codespell --ignore-words tools/codespell-words.txt
 }
@@ -88,6 +102,7 @@ check includes python3 tools/check-includes.py .
 check metrics python3 tools/gen-metrics-doc.py --check
 check headers check_headers
 check shell check_shell
+check web check_web
 check spelling check_spelling
 check warnings-gcc check_warnings gcc g++
 check warnings-clang check_warnings clang clang++
