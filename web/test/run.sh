@@ -4,6 +4,7 @@
 #
 # usage: run.sh unit | browser SHELL.html
 set -eu
+shell=${2:+$(realpath "$2")}
 cd "$(dirname "$0")/.."
 
 skip() {
@@ -15,9 +16,9 @@ skip() {
 case $1 in
 unit) exec node test/unit.mjs ;;
 browser)
-    [ -n "${2:-}" ] || skip "the page was not built"
+    [ -n "$shell" ] || skip "the page was not built"
     for chromium in "${CHROMIUM:-}" /usr/bin/chromium /usr/bin/chromium-browser; do
-        [ ! -x "$chromium" ] || exec node --test-reporter=tap test/browser/page.test.mjs "$2"
+        [ ! -x "$chromium" ] || exec node --test-reporter=tap test/browser/page.test.mjs "$shell"
     done
     skip "Chromium is not installed"
     ;;
