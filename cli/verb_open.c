@@ -7,15 +7,17 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <assay/report.h>
+#include <assay/serve.h>
 
 #include "advised.h"
 #include "base/error.h"
-#include "cli.h"
+#include "report_path.h"
 
 /* ---- The page ----------------------------------------------------------------------------- */
 
@@ -25,16 +27,16 @@ static bool is_newer(const struct stat *a, const struct stat *b)
            (a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec > b->st_mtim.tv_nsec);
 }
 
-/* Whether there is a page at least as new as the experiment. Of one run asked for, never. */
-static bool is_made(const struct as_cli *cli, const char *directory, const char *page)
+/* Whether there is a page at least as new as the experiment. */
+static bool is_made(const char *directory, const char *page)
 {
     struct as_str database = {0};
     struct stat of_page, of_database;
     bool made;
 
     as_str_appendf(&database, "%s/experiment.db", directory);
-    made = !as_given(&cli->args, AS_OPTION_RUN) && stat(page, &of_page) == 0 &&
-           stat(as_str_z(&database), &of_database) == 0 && !is_newer(&of_database, &of_page);
+    made = stat(page, &of_page) == 0 && stat(as_str_z(&database), &of_database) == 0 &&
+           !is_newer(&of_database, &of_page);
     as_str_fini(&database);
     return made;
 }
@@ -46,10 +48,10 @@ static int make_page(struct as_cli *cli, struct as_str *page, struct assay_error
 
     as_advise(cli, cli->args.positional[0]);
     AS_TRY(assay_experiment_read(cli->args.positional[0], &experiment, err));
-    as_str_appendf(page, "%s/report.html", assay_experiment_path(experiment));
+    as_report_path(cli, assay_experiment_path(experiment), ASSAY_REPORT_HTML, page);
     if (page->failed)
         rc = as_error_nomem(err, "the report");
-    else if (is_made(cli, assay_experiment_path(experiment), as_str_z(page)))
+    else if (is_made(assay_experiment_path(experiment), as_str_z(page)))
         rc = 0;
     else
         rc = assay_report_write(experiment, (int64_t)cli->args.number[AS_OPTION_RUN],
@@ -83,20 +85,72 @@ static bool start(const char *program, const char *page)
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-int as_verb_open(struct as_cli *cli, struct assay_error *err)
+static void show(struct as_cli *cli, const char *page)
 {
     const char *browser = getenv("BROWSER");
-    struct as_str page = {0};
-    const int rc = make_page(cli, &page, err);
 
+    signal(SIGPIPE, SIG_DFL); /* not for the browser to inherit */
+    as_cli_print(cli, "%s\n", page);
+    if (!can_show())
+        as_cli_note(cli, "no display here: open that file in a browser, or give --serve");
+    else if (!start(browser && *browser ? browser : "xdg-open", page))
+        as_cli_note(cli, "no browser could be started: open that file in one, or set BROWSER");
+}
+
+/* ---- The server --------------------------------------------------------------------------- */
+
+/* A descriptor that can be read when Ctrl-C was pressed, or an end was asked for. */
+static int watch_end(void)
+{
+    sigset_t end;
+
+    sigemptyset(&end);
+    sigaddset(&end, SIGINT);
+    sigaddset(&end, SIGTERM);
+    sigaddset(&end, SIGHUP);
+    sigprocmask(SIG_BLOCK, &end, NULL);
+    return signalfd(-1, &end, SFD_CLOEXEC);
+}
+
+static int serve(struct as_cli *cli, const char *page, struct assay_error *err)
+{
+    const uint64_t port = cli->args.number[AS_OPTION_PORT];
+    struct assay_server *server;
+    const int stop = watch_end();
+    int rc;
+
+    if (port > UINT16_MAX)
+        return as_error_set(err, ASSAY_ERR_USAGE, "--port: %llu is no port; write 1 to 65535",
+                            (unsigned long long)port);
+    if (stop < 0)
+        return as_error_set(err, ASSAY_ERR_IO, "--serve: cannot wait for Ctrl-C: %s",
+                            strerror(errno));
+    rc = assay_server_open(page, (uint16_t)port, &server, err);
     if (rc == 0) {
-        signal(SIGPIPE, SIG_DFL); /* not for the browser to inherit */
-        as_cli_print(cli, "%s\n", as_str_z(&page));
-        if (!can_show())
-            as_cli_note(cli, "no display here: open that file in a browser");
-        else if (!start(browser && *browser ? browser : "xdg-open", as_str_z(&page)))
-            as_cli_note(cli, "no browser could be started: open that file in one, or set BROWSER");
+        as_cli_print(cli, "http://127.0.0.1:%u/\n", assay_server_port(server));
+        rc = as_out_flush(&cli->out, err);
+        as_cli_note(cli, "serving %s to this machine only; Ctrl-C ends it", page);
     }
+    if (rc == 0)
+        rc = assay_server_run(server, stop, err);
+    if (server)
+        assay_server_close(&server);
+    close(stop);
+    return rc;
+}
+
+int as_verb_open(struct as_cli *cli, struct assay_error *err)
+{
+    struct as_str page = {0};
+    int rc;
+
+    if (as_given(&cli->args, AS_OPTION_PORT) && !as_given(&cli->args, AS_OPTION_SERVE))
+        return as_error_set(err, ASSAY_ERR_USAGE, "--port: is that of --serve; give it too");
+    rc = make_page(cli, &page, err);
+    if (rc == 0 && as_given(&cli->args, AS_OPTION_SERVE))
+        rc = serve(cli, as_str_z(&page), err);
+    else if (rc == 0)
+        show(cli, as_str_z(&page));
     as_str_fini(&page);
     return rc;
 }

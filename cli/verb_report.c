@@ -10,7 +10,7 @@
 
 #include "advised.h"
 #include "base/error.h"
-#include "cli.h"
+#include "report_path.h"
 
 /* X(NAME, word, file): names in the order of --format. */
 static const char *const file_name[] = {
@@ -19,6 +19,18 @@ static const char *const file_name[] = {
 #undef REPORT_FILE
 };
 #define FORMAT_N (sizeof file_name / sizeof *file_name)
+
+void as_report_path(const struct as_cli *cli, const char *directory,
+                    enum assay_report_format format, struct as_str *path)
+{
+    const char *name = file_name[format];
+    const size_t stem = strlen("report");
+
+    as_str_appendf(path, "%s/%.*s", directory, (int)stem, name);
+    if (as_given(&cli->args, AS_OPTION_RUN))
+        as_str_appendf(path, "-run-%llu", (unsigned long long)cli->args.number[AS_OPTION_RUN]);
+    as_str_appendz(path, name + stem);
+}
 
 static bool is_directory(const char *path)
 {
@@ -51,8 +63,7 @@ static int write_one(struct as_cli *cli, struct assay_experiment *experiment,
     int rc;
 
     if (!output || is_directory(output))
-        as_str_appendf(&path, "%s/%s", output ? output : assay_experiment_path(experiment),
-                       file_name[format]);
+        as_report_path(cli, output ? output : assay_experiment_path(experiment), format, &path);
     else
         as_str_appendz(&path, output);
     rc = path.failed ? as_error_nomem(err, "the report")

@@ -3,6 +3,8 @@
  * What more than one run says, and what passes add to the page of an object. Each is one function
  * that writes its key: null or an empty array where nothing has been found.
  */
+#include <assay/compare.h>
+
 #include "base/error.h"
 #include "report/data.h"
 
@@ -141,19 +143,40 @@ static int write_sections(struct as_document *document, struct assay_error *err)
 
 /* ---- Modes --------------------------------------------------------------------------------- */
 
-static void write_nothing(struct as_json *json, const char *key)
+static int write_scalability(struct as_document *document, struct assay_error *err)
 {
-    as_json_key(json, key);
+    struct assay_scalability *it = NULL;
+
+    AS_TRY(assay_compare_scalability(document->experiment, NULL, &it, err));
+    as_json_key(&document->json, "scalability");
+    assay_report_scalability_json(it, &document->json);
+    assay_scalability_free(&it);
+    return 0;
+}
+
+static int write_stability(struct as_document *document, struct assay_error *err)
+{
+    struct assay_stability *it = NULL;
+
+    AS_TRY(assay_compare_stability(document->experiment, &it, err));
+    as_json_key(&document->json, "stability");
+    assay_report_stability_json(it, &document->json);
+    assay_stability_free(&it);
+    return 0;
+}
+
+/* A comparison is of several experiments; the report of one has none. */
+static void write_comparison(struct as_json *json)
+{
+    as_json_key(json, "comparison");
     as_json_null(json);
 }
 
 int as_data_modes(struct as_document *document, struct assay_error *err)
 {
-    struct as_json *json = &document->json;
-
     AS_TRY(write_sections(document, err));
-    write_nothing(json, "scalability");
-    write_nothing(json, "stability");
-    write_nothing(json, "comparison");
+    AS_TRY(write_scalability(document, err));
+    AS_TRY(write_stability(document, err));
+    write_comparison(&document->json);
     return 0;
 }

@@ -160,3 +160,15 @@ END
     BROWSER=./nowhere "$ASSAY" open y.assay >out 2>err
     like "assay: no browser could be started: open that file in one, or set BROWSER" "$(cat err)"
 }
+@test "open: serves the page to this machine only" {
+    equal served "$(python3 "$CHECK_SERVE" "$ASSAY" y.assay)"
+    refused 2 "assay: --port: is that of --serve; give it too" open y.assay --port 8000
+    refused 2 "assay: --port: 70000 is no port; write 1 to 65535" open y.assay --serve --port 70000
+}
+@test "report and open: of one run asked for, in a file of its own" {
+    equal y.assay/report-run-1.html "$("$ASSAY" report y.assay --run 1)"
+    equal "y.assay/report-run-1.json y.assay/report-run-1-csv" \
+        "$("$ASSAY" report y.assay --run 1 --format json,csv | tr '\n' ' ' | sed 's/ $//')"
+    equal y.assay/report-run-1.html "$("$ASSAY" open y.assay --run 1 -q)"
+    [ ! -e y.assay/report.html ]
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where a report stands in its experiment. */
+#ifndef AS_CLI_REPORT_PATH_H
+#define AS_CLI_REPORT_PATH_H
+
+#include <assay/report.h>
+
+#include "base/str.h"
+#include "cli.h"
+
+/* "DIRECTORY/report.html", or "DIRECTORY/report-run-2.html" where --run was given. */
+void as_report_path(const struct as_cli *cli, const char *directory,
+                    enum assay_report_format format, struct as_str *path);
+
+#endif

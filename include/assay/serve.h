@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Serving one file to browsers on this machine: HTTP/1.1 at 127.0.0.1, GET and HEAD, nothing else.
+ * Knows nothing of what is in the file.
+ */
+#ifndef ASSAY_SERVE_H
+#define ASSAY_SERVE_H
+
+#include <stdint.h>
+
+#include <assay/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct assay_server;
+
+/*
+ * Listens at 127.0.0.1 for requests of the HTML file `path`, which is opened anew for each. `port`
+ * 0 takes a free one. Errors: NOT_FOUND, PERMISSION (the file, a port below 1024), LIMIT (the port
+ * is taken), IO, NOMEM.
+ */
+int assay_server_open(const char *path, uint16_t port, struct assay_server **out,
+                      struct assay_error *err);
+uint16_t assay_server_port(const struct assay_server *server);
+
+/*
+ * Answers until the descriptor `stop` can be read (-1: for ever). What browsers do wrong ends their
+ * connection only. Errors: IO. Ignore SIGPIPE before.
+ */
+int assay_server_run(struct assay_server *server, int stop, struct assay_error *err);
+
+/* `*server` becomes NULL; NULL inside is fine. */
+void assay_server_close(struct assay_server **server);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reading the head of a request. A page of another site must not read the report by a name of its
+ * own that it points at 127.0.0.1 (DNS rebinding), so that Host has to be one of this machine.
+ */
+#include "serve/request.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/str.h"
+
+static bool is_word(struct as_view s, const char *word)
+{
+    return as_view_equal(s, as_view_of(word));
+}
+
+/* The head without its empty line; false when that is not there yet. Bare line feeds end lines
+ * too. */
+static bool take_head(struct as_view *rest)
+{
+    for (size_t i = 0; i < rest->n; i++) {
+        if (rest->p[i] != '\n')
+            continue;
+        const size_t next = i + 1 + (i + 1 < rest->n && rest->p[i + 1] == '\r');
+
+        if (next < rest->n && rest->p[next] == '\n') {
+            rest->n = i + 1;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool take_line(struct as_view *rest, struct as_view *line)
+{
+    if (!as_view_split(rest, '\n', line))
+        return false;
+    if (line->n && line->p[line->n - 1] == '\r')
+        line->n--;
+    return true;
+}
+
+/* "localhost:8000" is this machine by any port: a tunnel may change it. */
+static bool is_this_machine(struct as_view host)
+{
+    size_t n = host.n;
+
+    while (n && host.p[n - 1] >= '0' && host.p[n - 1] <= '9')
+        n--;
+    if (n && n < host.n && host.p[n - 1] == ':')
+        host.n = n - 1;
+    return is_word(host, "127.0.0.1") || is_word(host, "localhost") || is_word(host, "[::1]");
+}
+
+static bool is_field(struct as_view line, const char *name, struct as_view *value)
+{
+    const size_t n = strlen(name);
+
+    if (line.n <= n || line.p[n] != ':' || strncasecmp(line.p, name, n) != 0)
+        return false;
+    *value = as_view_trim((struct as_view){line.p + n + 1, line.n - n - 1});
+    return true;
+}
+
+/* The fields must name one host, this one. */
+static int read_fields(struct as_view rest)
+{
+    struct as_view line, host = {0};
+    unsigned host_n = 0;
+
+    while (take_line(&rest, &line)) {
+        if (!line.n)
+            continue;
+        if (!memchr(line.p, ':', line.n) || line.p[0] == ' ' || line.p[0] == '\t')
+            return 400;
+        host_n += is_field(line, "host", &host);
+    }
+    if (host_n != 1)
+        return 400;
+    return is_this_machine(host) ? 200 : 403;
+}
+
+static int read_target(struct as_view target)
+{
+    const char *query = memchr(target.p, '?', target.n);
+
+    if (query)
+        target.n = (size_t)(query - target.p);
+    return is_word(target, "/") || is_word(target, "/report.html") ? 200 : 404;
+}
+
+/* "GET / HTTP/1.1" */
+static int read_first(struct as_view line, bool *is_head)
+{
+    struct as_view method, target, version, more;
+
+    if (!as_view_split(&line, ' ', &method) || !as_view_split(&line, ' ', &target) ||
+        !as_view_split(&line, ' ', &version) || as_view_split(&line, ' ', &more) || !method.n ||
+        !target.n || !as_view_starts(version, "HTTP/"))
+        return 400;
+    if (!is_word(version, "HTTP/1.1") && !is_word(version, "HTTP/1.0"))
+        return 505;
+    *is_head = is_word(method, "HEAD");
+    if (!*is_head && !is_word(method, "GET"))
+        return 405;
+    return read_target(target);
+}
+
+int as_request_read(const char *p, size_t n, bool *is_head)
+{
+    struct as_view rest = {p, n}, line;
+    int first, fields;
+
+    *is_head = false;
+    if (!take_head(&rest))
+        return n >= AS_REQUEST_MOST_B ? 431 : 0;
+    if (memchr(rest.p, '\0', rest.n))
+        return 400;
+    take_line(&rest, &line);
+    first = read_first(line, is_head);
+    if (first == 400 || first == 505)
+        return first;
+    fields = read_fields(rest);
+    return fields == 200 ? first : fields;
+}
+
+const char *as_request_reason(int status)
+{
+    static const struct {
+        int status;
+        const char *reason;
+    } at[] = {
+        {200, "OK"},
+        {400, "Bad Request"},
+        {403, "Forbidden"},
+        {404, "Not Found"},
+        {405, "Method Not Allowed"},
+        {431, "Request Header Fields Too Large"},
+        {505, "HTTP Version Not Supported"},
+    };
+
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++)
+        if (at[i].status == status)
+            return at[i].reason;
+    return "Internal Server Error";
+}

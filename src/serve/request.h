@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The head of an HTTP request (RFC 9112), as far as a server of one document must understand it.
+ */
+#ifndef AS_SERVE_REQUEST_H
+#define AS_SERVE_REQUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Longest head that is read. */
+#define AS_REQUEST_MOST_B 8192
+
+/*
+ * What to answer to the `n` bytes at `p`: 0 when the head is not whole yet, else a status: 200,
+ * 400 (no HTTP), 403 (asked for by the name of another host), 404 (another path), 405 (another
+ * method), 431 (a longer head), 505. `*is_head` says that only the head is wanted.
+ */
+int as_request_read(const char *p, size_t n, bool *is_head);
+
+/* "OK", "Not Found", ... */
+const char *as_request_reason(int status);
+
+#endif

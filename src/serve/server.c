@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The server: one thread, a few connections at a time, each for one request. A connection that does
+ * not get on is closed after some seconds; when all are taken the oldest gives way, as browsers
+ * open connections ahead of need.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <assay/serve.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "serve/request.h"
+
+#define CONNECTIONS 32
+#define PATIENCE_MS 10000
+#define BLOCK_B     65536
+
+enum phase { FREE, READING, WRITING, DRAINING };
+
+struct connection {
+    enum phase phase;
+    int fd, file;     /* file -1: none */
+    int64_t since_ms; /* of its last progress */
+    size_t in_n, out_n, out_at;
+    uint64_t rest_b;            /* of the file */
+    char in[AS_REQUEST_MOST_B]; /* the request */
+    char out[BLOCK_B];          /* the answer, a block at a time */
+};
+
+struct assay_server {
+    const char *path;
+    int fd;
+    uint16_t port;
+    struct connection at[CONNECTIONS];
+};
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* ---- Opening ------------------------------------------------------------------------------ */
+
+static int check_file(const char *path, struct assay_error *err)
+{
+    if (access(path, R_OK) == 0)
+        return 0;
+    return as_error_set(err, errno == ENOENT ? ASSAY_ERR_NOT_FOUND : ASSAY_ERR_PERMISSION,
+                        "%s: cannot be read: %s; make it with 'assay report'", path,
+                        strerror(errno));
+}
+
+static int cannot_listen(uint16_t port, struct assay_error *err)
+{
+    const int number = errno;
+    const int code = number == EADDRINUSE ? ASSAY_ERR_LIMIT
+                     : number == EACCES   ? ASSAY_ERR_PERMISSION
+                                          : ASSAY_ERR_IO;
+
+    return as_error_set(err, code, "127.0.0.1:%u: cannot be listened at: %s; give another --port",
+                        port, strerror(number));
+}
+
+static int listen_at(struct assay_server *server, uint16_t port, struct assay_error *err)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons(port),
+                                  .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
+    socklen_t address_b = sizeof address;
+    const int on = 1;
+
+    server->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (server->fd < 0)
+        return cannot_listen(port, err);
+    setsockopt(server->fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (bind(server->fd, (const struct sockaddr *)&address, sizeof address) != 0 ||
+        listen(server->fd, CONNECTIONS) != 0 ||
+        getsockname(server->fd, (struct sockaddr *)&address, &address_b) != 0)
+        return cannot_listen(port, err);
+    server->port = ntohs(address.sin_port);
+    return 0;
+}
+
+int assay_server_open(const char *path, uint16_t port, struct assay_server **out,
+                      struct assay_error *err)
+{
+    struct assay_server *server;
+    int rc;
+
+    *out = NULL;
+    AS_TRY(check_file(path, err));
+    server = as_calloc(1, sizeof *server);
+    if (!server)
+        return as_error_nomem(err, "the server");
+    server->path = path;
+    server->fd = -1;
+    rc = listen_at(server, port, err);
+    if (rc < 0)
+        assay_server_close(&server);
+    *out = server;
+    return rc;
+}
+
+uint16_t assay_server_port(const struct assay_server *server)
+{
+    return server->port;
+}
+
+/* ---- One connection ----------------------------------------------------------------------- */
+
+static void end(struct connection *it)
+{
+    if (it->file >= 0)
+        close(it->file);
+    if (it->phase != FREE)
+        close(it->fd);
+    it->phase = FREE;
+    it->file = -1;
+}
+
+void assay_server_close(struct assay_server **server)
+{
+    if (!*server)
+        return;
+    for (size_t i = 0; i < CONNECTIONS; i++)
+        if ((*server)->at[i].phase != FREE)
+            end(&(*server)->at[i]);
+    if ((*server)->fd >= 0)
+        close((*server)->fd);
+    as_free(*server);
+    *server = NULL;
+}
+
+/* A free place, or that of the connection that rests longest. */
+static struct connection *place_for_one(struct assay_server *server)
+{
+    struct connection *oldest = &server->at[0];
+
+    for (size_t i = 0; i < CONNECTIONS; i++) {
+        struct connection *it = &server->at[i];
+
+        if (it->phase == FREE)
+            return it;
+        if (it->since_ms < oldest->since_ms)
+            oldest = it;
+    }
+    end(oldest);
+    return oldest;
+}
+
+static void accept_one(struct assay_server *server)
+{
+    const int fd = accept4(server->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    struct connection *it;
+
+    if (fd < 0)
+        return; /* it went away */
+    it = place_for_one(server);
+    it->phase = READING;
+    it->fd = fd;
+    it->file = -1;
+    it->since_ms = now_ms();
+    it->in_n = it->out_n = it->out_at = 0;
+    it->rest_b = 0;
+}
+
+/* The file as it is now; false when it cannot be read. */
+static bool open_file(struct assay_server *server, struct connection *it)
+{
+    struct stat st;
+
+    it->file = open(server->path, O_RDONLY | O_CLOEXEC);
+    if (it->file < 0 || fstat(it->file, &st) != 0 || !S_ISREG(st.st_mode))
+        return false;
+    it->rest_b = (uint64_t)st.st_size;
+    return true;
+}
+
+/* The page has its scripts and styles in itself, and nothing to ask for elsewhere. */
+static void answer(struct assay_server *server, struct connection *it, int status, bool is_head)
+{
+    const char *reason;
+    uint64_t length_b;
+
+    if (status == 200 && !open_file(server, it))
+        status = 404;
+    reason = as_request_reason(status);
+    length_b = status == 200 ? it->rest_b : strlen(reason) + 1;
+    it->out_n = (size_t)snprintf(
+        it->out, sizeof it->out,
+        "HTTP/1.1 %d %s\r\nContent-Type: text/%s; charset=utf-8\r\nContent-Length: %llu\r\n%s"
+        "Content-Security-Policy: default-src 'none'; script-src 'unsafe-inline' blob:; "
+        "worker-src blob:; style-src 'unsafe-inline'; img-src data: blob:; font-src data:; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n"
+        "X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n"
+        "Cross-Origin-Resource-Policy: same-origin\r\nCache-Control: no-store\r\n"
+        "Connection: close\r\n\r\n",
+        status, reason, status == 200 ? "html" : "plain", (unsigned long long)length_b,
+        status == 405 ? "Allow: GET, HEAD\r\n" : "");
+    if (status != 200 && !is_head)
+        it->out_n +=
+            (size_t)snprintf(it->out + it->out_n, sizeof it->out - it->out_n, "%s\n", reason);
+    if (is_head)
+        it->rest_b = 0;
+    it->phase = WRITING;
+}
+
+static void read_some(struct assay_server *server, struct connection *it)
+{
+    const ssize_t n = read(it->fd, it->in + it->in_n, sizeof it->in - it->in_n);
+    bool is_head;
+    int status;
+
+    if (n <= 0) {
+        if (n == 0 || (errno != EAGAIN && errno != EINTR))
+            end(it);
+        return;
+    }
+    it->in_n += (size_t)n;
+    it->since_ms = now_ms();
+    status = as_request_read(it->in, it->in_n, &is_head);
+    if (status)
+        answer(server, it, status, is_head);
+}
+
+/* The next block of the file; false when there is no more or it became shorter meanwhile. */
+static bool fill(struct connection *it)
+{
+    const size_t want = it->rest_b < sizeof it->out ? (size_t)it->rest_b : sizeof it->out;
+    const ssize_t n = want ? read(it->file, it->out, want) : 0;
+
+    if (n <= 0)
+        return false;
+    it->rest_b -= (uint64_t)n;
+    it->out_at = 0;
+    it->out_n = (size_t)n;
+    return true;
+}
+
+static void write_some(struct connection *it)
+{
+    while (it->out_at < it->out_n || fill(it)) {
+        const ssize_t n = send(it->fd, it->out + it->out_at, it->out_n - it->out_at, MSG_NOSIGNAL);
+
+        if (n < 0) {
+            if (errno != EAGAIN && errno != EINTR)
+                end(it);
+            return;
+        }
+        it->out_at += (size_t)n;
+        it->since_ms = now_ms();
+    }
+    /* What the other side still sends is read and thrown away: closing now might cut the answer. */
+    shutdown(it->fd, SHUT_WR);
+    it->phase = DRAINING;
+}
+
+static void drain(struct connection *it)
+{
+    const ssize_t n = read(it->fd, it->in, sizeof it->in);
+
+    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+        end(it);
+}
+
+static void get_on(struct assay_server *server, struct connection *it, short events)
+{
+    if (it->phase == READING)
+        read_some(server, it);
+    if (it->phase == WRITING && (events & (POLLIN | POLLOUT)))
+        write_some(it);
+    else if (it->phase == DRAINING)
+        drain(it);
+    else if (it->phase != FREE && (events & (POLLERR | POLLNVAL)))
+        end(it);
+}
+
+/* ---- All of them -------------------------------------------------------------------------- */
+
+static nfds_t watch(const struct assay_server *server, int stop, struct pollfd *fds)
+{
+    nfds_t n = 0;
+
+    fds[n++] = (struct pollfd){.fd = stop, .events = POLLIN};
+    fds[n++] = (struct pollfd){.fd = server->fd, .events = POLLIN};
+    for (size_t i = 0; i < CONNECTIONS; i++) {
+        const struct connection *it = &server->at[i];
+
+        fds[n++] = (struct pollfd){.fd = it->phase == FREE ? -1 : it->fd,
+                                   .events = it->phase == WRITING ? POLLOUT : POLLIN};
+    }
+    return n;
+}
+
+int assay_server_run(struct assay_server *server, int stop, struct assay_error *err)
+{
+    struct pollfd fds[CONNECTIONS + 2];
+
+    for (;;) {
+        const nfds_t n = watch(server, stop, fds);
+
+        if (poll(fds, n, PATIENCE_MS) < 0) {
+            if (errno == EINTR)
+                continue;
+            return as_error_set(err, ASSAY_ERR_IO, "the server: waiting for browsers: %s",
+                                strerror(errno));
+        }
+        if (stop >= 0 && fds[0].revents)
+            return 0;
+        for (size_t i = 0; i < CONNECTIONS; i++) {
+            struct connection *it = &server->at[i];
+
+            if (it->phase != FREE && fds[i + 2].revents)
+                get_on(server, it, fds[i + 2].revents);
+            if (it->phase != FREE && now_ms() - it->since_ms > PATIENCE_MS)
+                end(it);
+        }
+        if (fds[1].revents)
+            accept_one(server);
+    }
+}

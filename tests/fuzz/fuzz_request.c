@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fuzz entry: the bytes are what a browser sent. The answer must be one of those there are, and
+ * must not change with what comes after the head.
+ */
+#include "fuzz.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "serve/request.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_b)
+{
+    const size_t n = size_b < AS_REQUEST_MOST_B ? size_b : AS_REQUEST_MOST_B;
+    char *head = malloc(n + 1); /* exact but for the byte that is tried behind */
+    bool is_head, again;
+
+    FUZZ_CHECK(head);
+    if (n)
+        memcpy(head, bytes, n);
+    const int status = as_request_read(head, n, &is_head);
+
+    FUZZ_CHECK(status == 0 || strcmp(as_request_reason(status), "Internal Server Error") != 0);
+    head[n] = 'x';
+    if (status && status != 431) {
+        FUZZ_CHECK(as_request_read(head, n + 1, &again) == status);
+        FUZZ_CHECK(again == is_head);
+    }
+    free(head);
+    return 0;
+}
