@@ -34,7 +34,10 @@ char *as_set_text(struct as_arena *arena, const char *text)
 
 static const char *text(struct as_set *set, struct assay_rows *rows, int column)
 {
-    return as_set_text(&set->arena, assay_rows_text(rows, column));
+    const char *there = assay_rows_text(rows, column);
+    const char *copy = as_set_text(&set->arena, there);
+    set->failed |= there && !copy;
+    return copy;
 }
 
 /* Hands the rows of a statement, its first parameter bound, to `take`. */
@@ -47,7 +50,7 @@ static int each(struct as_set *set, struct assay_experiment *experiment, const c
     assay_rows_bind_integer(rows, 1, parameter);
     int rc;
     while ((rc = assay_rows_next(rows, err)) > 0) {
-        if (take(set, rows, run) < 0) {
+        if (take(set, rows, run) < 0 || set->failed) {
             rc = as_error_nomem(err, "what is compared");
             break;
         }

@@ -48,6 +48,7 @@ struct as_set {
     AS_VEC(struct as_run) run;
     AS_VEC(struct as_object) object;
     struct as_map_u64 index; /* kind and id -> index of the object */
+    bool failed;             /* a text could not be kept */
 };
 
 void as_set_init(struct as_set *set);
