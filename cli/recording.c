@@ -79,6 +79,7 @@ int as_recording_take(struct as_cli *cli, struct assay_profile_request *request,
     const char *verb = as_verbs[args->verb].name;
     *request = (struct assay_profile_request){
         .label = args->value[AS_OPTION_LABEL],
+        .events = args->value[AS_OPTION_EVENTS],
         .pid = (pid_t)args->number[AS_OPTION_PID],
         .sampling = {.event = (uint8_t)args->number[AS_OPTION_EVENT],
                      .kernel = args->number[AS_OPTION_SCOPE] == 0,

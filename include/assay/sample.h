@@ -232,22 +232,25 @@ int assay_timer_sampler_pump(struct assay_timer_sampler *sampler, bool last,
 struct assay_counting;
 
 struct assay_count {
-    const char *name; /* as given */
-    const char *unit; /* "ns" or "events" */
-    uint64_t value;   /* scaled by enabled over running where the counters were shared */
-    uint64_t raw;     /* as counted */
+    const char *name;    /* as given */
+    const char *known;   /* as the kernel or libpfm4 has it: "cs" is "context-switches" */
+    const char *meaning; /* a sentence */
+    const char *unit;    /* "ns" or "events" */
+    uint64_t value;      /* scaled by enabled over running where the counters were shared */
+    uint64_t raw;        /* as counted */
     uint64_t enabled_ns, running_ns; /* summed over threads; running < enabled: shared counters */
     bool user_only;                  /* what the kernel did is not in it: not permitted */
 };
 
 /*
  * `on_exec`: `pid` is a stopped child, counting begins when it executes a program; else at once,
- * for all its threads of now. Errors: USAGE (no such name: the nearest ones are said), UNSUPPORTED
- * (this machine has no such counter), PERMISSION, NOT_FOUND, LIMIT, NOMEM, IO. libpfm4 is one for
- * the program: open from one thread at a time.
+ * for all its threads of now. `no_children`: neither processes nor threads that it starts. Errors:
+ * USAGE (no such name: the nearest ones are said), UNSUPPORTED (this machine has no such counter),
+ * PERMISSION, NOT_FOUND, LIMIT, NOMEM, IO. libpfm4 is one for the program: open from one thread at
+ * a time.
  */
-int assay_counting_open(pid_t pid, const char *names, bool on_exec, struct assay_counting **out,
-                        struct assay_error *err);
+int assay_counting_open(pid_t pid, const char *names, bool on_exec, bool no_children,
+                        struct assay_counting **out, struct assay_error *err);
 /*
  * The totals by now, in the order of names; good until the next call. After the end of the process
  * they are those of all that it ran. Errors: IO.

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "profile/category.h"
+#include "profile/counts.h"
 #include "profile/record.h"
 #include "profile/source.h"
 
@@ -32,11 +33,13 @@ struct recording {
     struct as_source source;
     struct assay_sample_choice choice; /* outlives the source */
     struct assay_recorder *recorder;
+    struct as_counts counts;
     struct assay_row_run row;
     int64_t run_id;
     int64_t begin_ns; /* CLOCK_MONOTONIC */
     char directory[4096], digest[17], label[64];
     struct rusage before;
+    bool lossy; /* records were lost */
     bool ended; /* by the user or the limit of time, not by the program */
 };
 
@@ -216,6 +219,8 @@ static int finish_stream(struct recording *r, struct assay_error *err)
     if (!outcome->over)
         AS_TRY(as_source_enable(&r->source, false, err));
     AS_TRY(as_source_pump(&r->source, true, take, r, err));
+    AS_TRY(as_counts_take(&r->counts, err));
+    r->lossy = as_source_counts(&r->source)->lost > 0;
     AS_TRY(add_missed(r, err));
     if (!outcome->over || r->plan == NULL)
         as_record_generated(r->directory, pid);
@@ -302,6 +307,8 @@ int assay_profile_run(struct assay_experiment *experiment,
     if (rc == 0)
         rc = as_source_open(&r.source, request, r.plan, &r.launch, err);
     if (rc == 0)
+        rc = as_counts_open(&r.counts, request, assay_launch_pid(r.launch), r.plan != NULL, err);
+    if (rc == 0)
         rc = add_run(&r, err);
     if (rc == 0)
         rc = set_choice(&r, err);
@@ -318,5 +325,8 @@ int assay_profile_run(struct assay_experiment *experiment,
     assay_launch_plan_free(&r.plan);
     if (rc == 0)
         rc = assay_profile_attribute(experiment, r.run_id, &request->attribute, err);
+    if (rc == 0)
+        rc = as_counts_store(&r.counts, experiment, r.run_id, r.lossy, err);
+    as_counts_close(&r.counts);
     return rc;
 }

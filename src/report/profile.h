@@ -59,6 +59,13 @@ struct as_profile_module {
     struct as_share self;
 };
 
+/* An event that was counted; the run was asked for it. */
+struct as_profile_count {
+    const char *name, *unit; /* "1" or "ns" */
+    double value, most;      /* of the run; of one thread, or not-a-number */
+    bool is_exact;           /* else an estimate, for counters took turns */
+};
+
 /* Flags of one name: `n` objects have it, the text is that of the gravest. */
 struct as_profile_flag {
     const char *name, *text;
@@ -94,6 +101,7 @@ struct as_profile {
     AS_VEC(struct as_profile_module) module;
     AS_VEC(struct as_profile_flag) flag;
     AS_VEC(struct as_profile_spread) spread;
+    AS_VEC(struct as_profile_count) count;
     AS_VEC(struct as_profile_advice) advice;
     bool has_findings;            /* the advice is that of the experiment, in its order */
     AS_VEC(const char *) command; /* to type next */

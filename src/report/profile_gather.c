@@ -295,6 +295,24 @@ static const char finding_sql[] =
     " ORDER BY gain_s DESC NULLS LAST, level = 'hint', time_s DESC NULLS LAST, finding_id"
     " LIMIT min(?2, 7)";
 
+static void take_count(struct reading *in)
+{
+    const struct as_profile_count it = {.name = text(in, 0),
+                                        .unit = text(in, 1),
+                                        .value = real(in, 2),
+                                        .is_exact = integer(in, 3, 0) != 0,
+                                        .most = real(in, 4)};
+    PUSH(in, count, it);
+}
+
+static const char count_sql[] =
+    "SELECT m.title, v.unit, v.value, v.origin = 'exact',"
+    " (SELECT max(t.value) FROM v_values t WHERE t.metric = v.metric AND t.run_id = ?1"
+    "  AND t.object_kind = 'thread')"
+    " FROM v_values v JOIN v_metrics m ON m.name = v.metric"
+    " WHERE v.run_id = ?1 AND v.object_kind = 'run' AND m.topic = 'counted'"
+    " ORDER BY m.position, m.name";
+
 int as_profile_gather(struct assay_experiment *experiment, int64_t run_id, size_t rows,
                       struct as_profile *profile, struct assay_error *err)
 {
@@ -305,6 +323,7 @@ int as_profile_gather(struct assay_experiment *experiment, int64_t run_id, size_
         {run_sql, take_run},         {category_sql, take_category}, {function_sql, take_function},
         {loop_sql, take_loop},       {module_sql, take_module},     {flag_sql, take_flag},
         {unknown_sql, take_unknown}, {blocked_sql, take_blocked},   {finding_sql, take_finding},
+        {count_sql, take_count},
     };
 
     *profile = (struct as_profile){.path = assay_experiment_path(experiment)};
@@ -324,6 +343,7 @@ void as_profile_release(struct as_profile *profile)
     as_vec_fini(&profile->module);
     as_vec_fini(&profile->flag);
     as_vec_fini(&profile->spread);
+    as_vec_fini(&profile->count);
     as_vec_fini(&profile->advice);
     as_vec_fini(&profile->command);
     as_arena_fini(&profile->arena);

@@ -119,6 +119,22 @@ static void write_balance(struct as_json *json, struct as_profile *profile)
     as_json_array_end(json);
 }
 
+static void write_counts(struct as_json *json, struct as_profile *profile)
+{
+    as_json_key(json, "counts");
+    as_json_array_begin(json);
+    as_vec_foreach (&profile->count, it) {
+        as_json_object_begin(json);
+        as_json_key_string(json, "event", it->name);
+        as_json_key_string(json, "unit", it->unit);
+        as_json_key_double(json, "value", it->value);
+        as_json_key_bool(json, "is_exact", it->is_exact);
+        as_json_key_double(json, "most_in_a_thread", it->most);
+        as_json_object_end(json);
+    }
+    as_json_array_end(json);
+}
+
 static void write_functions(struct as_json *json, struct as_profile *profile)
 {
     as_json_key(json, "functions");
@@ -210,6 +226,8 @@ int assay_report_profile_json(struct assay_experiment *experiment, int64_t run_i
         write_categories(&json, &profile);
         write_waiting(&json, &profile);
         write_balance(&json, &profile);
+        if (profile.count.n)
+            write_counts(&json, &profile);
         write_functions(&json, &profile);
         write_loops(&json, &profile);
         write_advice(&json, &profile);

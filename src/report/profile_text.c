@@ -300,6 +300,44 @@ static int print_waiting(struct summary *s, struct assay_error *err)
     return 0;
 }
 
+static void amount(struct as_table *table, const struct as_profile_count *it, double value)
+{
+    if (isnan(value))
+        as_table_string(table, "");
+    else if (strcmp(it->unit, "ns") == 0)
+        as_table_f(table, "%.3f s", value / 1e9);
+    else
+        as_table_f(table, "%.0f", value);
+}
+
+/* What was asked for with --events. */
+static int print_counts(struct summary *s, struct assay_error *err)
+{
+    const struct as_column columns[] = {
+        {.title = "event", .shrink = AS_SHRINK_END, .least = 20},
+        {.title = "count", .align = AS_ALIGN_RIGHT},
+        {.title = "a second", .align = AS_ALIGN_RIGHT},
+        {.title = "most in a thread", .align = AS_ALIGN_RIGHT},
+    };
+    const double wall_s = s->profile->run.wall_s;
+    struct as_table table;
+
+    if (!s->profile->count.n)
+        return 0;
+    as_page_heading(&s->page, "Counted events");
+    table_begin(s, &table, columns, sizeof columns / sizeof *columns);
+    as_vec_foreach (&s->profile->count, it) {
+        as_table_f(&table, "%s%s", it->name, it->is_exact ? "" : " (estimated)");
+        amount(&table, it, it->value);
+        if (wall_s > 0)
+            amount(&table, it, it->value / wall_s);
+        else
+            as_table_string(&table, "");
+        amount(&table, it, it->most);
+    }
+    return table_end(s, &table, err);
+}
+
 /* Takes a column out where the page is narrow; `*n` columns are left. */
 static bool only_wide(const struct summary *s, struct as_column *columns, size_t *n, size_t at)
 {
@@ -475,6 +513,7 @@ static int print(struct summary *s, struct assay_error *err)
     AS_TRY(print_categories(s, err));
     AS_TRY(print_waiting(s, err));
     AS_TRY(print_balance(s, err));
+    AS_TRY(print_counts(s, err));
     AS_TRY(print_functions(s, err));
     AS_TRY(print_loops(s, err));
     print_flags(s);

@@ -25,21 +25,30 @@ static const struct software {
     const char *name, *alias;
     uint64_t config;
     bool kernel, is_time;
+    const char *meaning;
 } software[] = {
-    {"alignment-faults", NULL, PERF_COUNT_SW_ALIGNMENT_FAULTS, false, false},
-    {"context-switches", "cs", PERF_COUNT_SW_CONTEXT_SWITCHES, true, false},
-    {"cpu-migrations", "migrations", PERF_COUNT_SW_CPU_MIGRATIONS, true, false},
-    {"emulation-faults", NULL, PERF_COUNT_SW_EMULATION_FAULTS, false, false},
-    {"major-faults", NULL, PERF_COUNT_SW_PAGE_FAULTS_MAJ, false, false},
-    {"minor-faults", NULL, PERF_COUNT_SW_PAGE_FAULTS_MIN, false, false},
-    {"page-faults", "faults", PERF_COUNT_SW_PAGE_FAULTS, false, false},
-    {"task-clock", NULL, PERF_COUNT_SW_TASK_CLOCK, false, true},
+    {"alignment-faults", NULL, PERF_COUNT_SW_ALIGNMENT_FAULTS, false, false,
+     "Accesses to unaligned addresses that the kernel had to do for the program."},
+    {"context-switches", "cs", PERF_COUNT_SW_CONTEXT_SWITCHES, true, false,
+     "How often a thread left a processor, to wait or because another was to run."},
+    {"cpu-migrations", "migrations", PERF_COUNT_SW_CPU_MIGRATIONS, true, false,
+     "How often a thread went on on another processor than it left."},
+    {"emulation-faults", NULL, PERF_COUNT_SW_EMULATION_FAULTS, false, false,
+     "Instructions that the kernel had to do for the program."},
+    {"major-faults", NULL, PERF_COUNT_SW_PAGE_FAULTS_MAJ, false, false,
+     "Pages that were touched and had to be read from a disk first."},
+    {"minor-faults", NULL, PERF_COUNT_SW_PAGE_FAULTS_MIN, false, false,
+     "Pages that were touched for the first time and were in memory, or had to be cleared."},
+    {"page-faults", "faults", PERF_COUNT_SW_PAGE_FAULTS, false, false,
+     "Pages that were touched and not there yet: minor and major faults."},
+    {"task-clock", NULL, PERF_COUNT_SW_TASK_CLOCK, false, true,
+     "Time of all threads on processors."},
 };
 #define SOFTWARE_N (sizeof software / sizeof *software)
 
 struct event {
     struct as_event_code code;
-    const char *name;
+    const char *name, *known, *meaning;
     bool kernel, is_time, user_only;
 };
 
@@ -50,7 +59,7 @@ struct counter {
 
 struct assay_counting {
     pid_t pid;
-    bool on_exec;
+    bool on_exec, no_children;
     AS_VEC(struct event) event;
     AS_VEC(struct counter) counter;
     AS_VEC(struct assay_count) count;
@@ -138,11 +147,16 @@ static int find(const char *name, struct event *out, struct assay_error *err)
             continue;
         *out = (struct event){.code = {.type = PERF_TYPE_SOFTWARE, .config = s->config},
                               .name = name,
+                              .known = s->name,
+                              .meaning = s->meaning,
                               .kernel = s->kernel,
                               .is_time = s->is_time};
         return 0;
     }
-    *out = (struct event){.name = name};
+    *out = (struct event){.name = name,
+                          .known = name,
+                          .meaning = "Counted by the processor, under the name that its maker gave "
+                                     "the event."};
     return as_pmu_encode(name, &out->code, &why) < 0 ? unknown(name, err) : 0;
 }
 
@@ -174,7 +188,7 @@ static int refused(const struct assay_counting *c, const struct event *event, pi
     char why[128];
     if (error == EACCES || error == EPERM || error == ESRCH || error == EMFILE || error == ENFILE ||
         error == ENOMEM || error == ENOSYS)
-        return as_sample_refused(err, tid, error);
+        return as_sample_refused(err, c->on_exec ? 0 : tid, error);
     return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
                         "event '%s': cannot be counted for process %d: %s; leave it out",
                         event->name, (int)c->pid, as_sample_why_not(error, why, sizeof why));
@@ -194,7 +208,7 @@ static int open_counter(struct assay_counting *c, uint32_t index, pid_t tid,
                                    .exclude_hv = event->code.exclude_hv,
                                    .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
                                                   PERF_FORMAT_TOTAL_TIME_RUNNING,
-                                   .inherit = 1,
+                                   .inherit = !c->no_children,
                                    .disabled = c->on_exec,
                                    .enable_on_exec = c->on_exec};
     attr.exclude_kernel |= event->user_only;
@@ -224,8 +238,8 @@ static int open_thread(void *counting, pid_t tid, struct assay_error *err)
     return 0;
 }
 
-int assay_counting_open(pid_t pid, const char *names, bool on_exec, struct assay_counting **out,
-                        struct assay_error *err)
+int assay_counting_open(pid_t pid, const char *names, bool on_exec, bool no_children,
+                        struct assay_counting **out, struct assay_error *err)
 {
     struct assay_counting *c = as_calloc(1, sizeof *c);
     *out = NULL;
@@ -233,6 +247,7 @@ int assay_counting_open(pid_t pid, const char *names, bool on_exec, struct assay
         return as_error_nomem(err, "counters");
     c->pid = pid;
     c->on_exec = on_exec;
+    c->no_children = no_children;
     as_arena_init(&c->arena);
     int rc = add_names(c, names, err);
     as_sample_raise_file_limit();
@@ -289,6 +304,8 @@ int assay_counting_read(struct assay_counting *counting, const struct assay_coun
     c->count.n = 0;
     as_vec_foreach (&c->event, event) {
         struct assay_count count = {.name = event->name,
+                                    .known = event->known,
+                                    .meaning = event->meaning,
                                     .unit = event->is_time ? "ns" : "events",
                                     .user_only = event->user_only};
         if (as_vec_push(&c->count, count) < 0)

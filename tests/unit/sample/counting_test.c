@@ -35,7 +35,7 @@ static bool count(const char *names, const char *what, const char *n, struct ass
     assert_int_equal(pipe(report), 0);
     pid_t pid = session_start(argv, report[1], &go);
     close(report[1]);
-    int rc = assay_counting_open(pid, names, true, &counting, &err);
+    int rc = assay_counting_open(pid, names, true, false, &counting, &err);
     session_release(go);
     FILE *f = fdopen(report[0], "r");
     assert_non_null(f);
@@ -145,7 +145,7 @@ static void test_task_clock(void **state)
     size_t n;
     int go, status;
     pid_t pid = session_start(argv, -1, &go);
-    int rc = assay_counting_open(pid, "task-clock", false, &counting, &err);
+    int rc = assay_counting_open(pid, "task-clock", false, false, &counting, &err);
     session_release(go);
     assert_int_equal(waitpid(pid, &status, 0), pid);
     if (rc == ASSAY_ERR_PERMISSION)
@@ -162,7 +162,7 @@ static void expect_refused(const char *names, int code, const char *part)
 {
     struct assay_counting *counting;
     struct assay_error err = {0};
-    int rc = assay_counting_open(getpid(), names, false, &counting, &err);
+    int rc = assay_counting_open(getpid(), names, false, false, &counting, &err);
     if (rc == ASSAY_ERR_PERMISSION && code != ASSAY_ERR_USAGE)
         return;
     print_message("# %s\n", rc < 0 ? err.text : "no error");
@@ -184,7 +184,7 @@ static void test_wrong_names(void **state)
     expect_refused("instructoins", ASSAY_ERR_USAGE, "'INSTRUCTIONS'");
     struct assay_counting *counting;
     struct assay_error err = {0};
-    assert_true(assay_counting_open(0x3ffffff, "task-clock", false, &counting, &err) < 0);
+    assert_true(assay_counting_open(0x3ffffff, "task-clock", false, false, &counting, &err) < 0);
     assert_null(counting);
 }
 
@@ -196,7 +196,7 @@ static void test_hardware(void **state)
     const struct assay_count *counts;
     struct assay_error err = {0};
     size_t n;
-    int rc = assay_counting_open(getpid(), "instructions", false, &counting, &err);
+    int rc = assay_counting_open(getpid(), "instructions", false, false, &counting, &err);
     if (rc < 0) {
         print_message("# %s\n", err.text);
         if (rc != ASSAY_ERR_PERMISSION) {

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Counted events as values: of the run, and of its threads and processes where that is known; see
+ * counts.h. Counts have no error, but for counters that took turns: those are estimates, and say
+ * so.
+ *
+ * The kernel gives one count for all that inherited a counter. It would tell what each thread
+ * counted when it ends (inherit_stat), but exchanges the counts of different events between threads
+ * when there are several on a processor, so that is not used. What the records of switches tell of
+ * each thread is complete unless records were lost.
+ */
+#include "profile/counts.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+
+int as_counts_open(struct as_counts *counts, const struct assay_profile_request *request, pid_t pid,
+                   bool on_exec, struct assay_error *err)
+{
+    struct assay_error why;
+    if (!request->events)
+        return 0;
+    const int rc = assay_counting_open(pid, request->events, on_exec, request->sampling.no_children,
+                                       &counts->counting, &why);
+    if (rc == ASSAY_ERR_PERMISSION)
+        return as_error_set(err, rc, "events '%s': cannot be counted: %s", request->events,
+                            why.text);
+    if (rc < 0 && err)
+        *err = why;
+    return rc;
+}
+
+void as_counts_close(struct as_counts *counts)
+{
+    assay_counting_close(&counts->counting);
+}
+
+int as_counts_take(struct as_counts *counts, struct assay_error *err)
+{
+    return counts->counting ? assay_counting_read(counts->counting, &counts->count, &counts->n, err)
+                            : 0;
+}
+
+/* ---- Metrics ------------------------------------------------------------------------------- */
+
+static bool is_time(const struct assay_count *count)
+{
+    return strcmp(count->unit, "ns") == 0;
+}
+
+/* "INST_RETIRED:ANY_P" is count_inst_retired_any_p. */
+static void name_of(const struct assay_count *count, char *out, size_t n)
+{
+    size_t at = (size_t)snprintf(out, n, "count_");
+    for (const char *c = count->known; *c && at + 16 < n; c++) {
+        const bool word = isalnum((unsigned char)*c);
+        if (word || out[at - 1] != '_')
+            out[at++] = (char)(word ? tolower((unsigned char)*c) : '_');
+    }
+    snprintf(out + at, n - at, "%s%s", count->user_only ? "_user" : "",
+             is_time(count) ? "_ns" : "");
+}
+
+static int define(struct assay_experiment *experiment, const struct assay_count *count,
+                  int position, int64_t *id, struct assay_error *err)
+{
+    char name[128], title[160], meaning[512];
+    name_of(count, name, sizeof name);
+    snprintf(title, sizeof title, "%s%s", count->known, count->user_only ? " (user code)" : "");
+    snprintf(meaning, sizeof meaning, "%s%s", count->meaning,
+             count->user_only ? " Without those in the kernel, which were not permitted." : "");
+    const struct assay_metric metric = {.name = name,
+                                        .unit = is_time(count) ? "ns" : "1",
+                                        .meaning = meaning,
+                                        .formula = "counted",
+                                        .title = title,
+                                        .topic = "counted",
+                                        .position = position};
+    return assay_experiment_metric(experiment, &metric, id, err);
+}
+
+static struct assay_quantity quantity_of(const struct assay_count *count)
+{
+    const int64_t n = (int64_t)(count->raw ? count->raw : 1);
+    if (count->value == count->raw)
+        return assay_exact((double)count->value, n);
+    /* At least what was seen; what was missed is not bounded. */
+    return assay_derived((double)count->value, (double)count->raw, INFINITY, n);
+}
+
+/* ---- Threads and processes ------------------------------------------------------------------ */
+
+/* Of run ?1: object, how many. Nothing when records were lost. */
+static const struct of_each {
+    const char *known;
+    enum assay_object_kind kind;
+    const char *sql;
+} of_each[] = {
+    {"context-switches", ASSAY_OBJECT_THREAD,
+     "SELECT t.thread_id, t.switch_voluntary_n + t.switch_involuntary_n FROM thread t "
+     "JOIN process p USING (process_id) WHERE p.run_id = ?1"},
+    {"context-switches", ASSAY_OBJECT_PROCESS,
+     "SELECT p.process_id, sum(t.switch_voluntary_n + t.switch_involuntary_n) FROM thread t "
+     "JOIN process p USING (process_id) WHERE p.run_id = ?1 GROUP BY p.process_id"},
+    {"cpu-migrations", ASSAY_OBJECT_THREAD,
+     "SELECT t.thread_id, t.cpu_migration_n FROM thread t JOIN process p USING (process_id) "
+     "WHERE p.run_id = ?1 AND t.switch_voluntary_n IS NOT NULL"},
+    {"cpu-migrations", ASSAY_OBJECT_PROCESS,
+     "SELECT p.process_id, sum(t.cpu_migration_n) FROM thread t JOIN process p USING (process_id) "
+     "WHERE p.run_id = ?1 AND t.switch_voluntary_n IS NOT NULL GROUP BY p.process_id"},
+};
+
+static int store_each(struct assay_experiment *experiment, int64_t run_id, int64_t metric_id,
+                      const struct of_each *each, struct assay_error *err)
+{
+    struct assay_rows *rows;
+    int rc;
+    AS_TRY(assay_rows_open(experiment, each->sql, &rows, err));
+    assay_rows_bind_integer(rows, 1, run_id);
+    while ((rc = assay_rows_next(rows, err)) > 0) {
+        const int64_t n = assay_rows_integer(rows, 1);
+        if (assay_rows_kind(rows, 1) == ASSAY_CELL_NULL)
+            continue;
+        rc = assay_experiment_value(experiment, metric_id, each->kind, assay_rows_integer(rows, 0),
+                                    run_id, assay_exact((double)n, n ? n : 1), err);
+        if (rc < 0)
+            break;
+    }
+    assay_rows_close(&rows);
+    return rc;
+}
+
+/* ---- All ----------------------------------------------------------------------------------- */
+
+static int store(const struct as_counts *counts, struct assay_experiment *experiment,
+                 int64_t run_id, bool lossy, struct assay_error *err)
+{
+    for (size_t i = 0; i < counts->n; i++) {
+        const struct assay_count *count = &counts->count[i];
+        int64_t id;
+        AS_TRY(define(experiment, count, (int)i, &id, err));
+        AS_TRY(assay_experiment_value(experiment, id, ASSAY_OBJECT_RUN, run_id, run_id,
+                                      quantity_of(count), err));
+        for (size_t k = 0; k < sizeof of_each / sizeof *of_each && !lossy; k++)
+            if (strcmp(count->known, of_each[k].known) == 0)
+                AS_TRY(store_each(experiment, run_id, id, &of_each[k], err));
+    }
+    return 0;
+}
+
+int as_counts_store(const struct as_counts *counts, struct assay_experiment *experiment,
+                    int64_t run_id, bool lossy, struct assay_error *err)
+{
+    if (!counts->n)
+        return 0;
+    AS_TRY(assay_experiment_begin(experiment, err));
+    int rc = store(counts, experiment, run_id, lossy, err);
+    if (rc == 0)
+        rc = assay_experiment_commit(experiment, err);
+    if (rc < 0)
+        assay_experiment_rollback(experiment);
+    return rc;
+}
