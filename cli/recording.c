@@ -85,8 +85,15 @@ int as_recording_take(struct as_cli *cli, struct assay_profile_request *request,
                      .kernel = args->number[AS_OPTION_SCOPE] == 0,
                      .no_children = as_given(args, AS_OPTION_NO_CHILDREN)},
         .attribute = {.jobs = cli->jobs, .categories = args->value[AS_OPTION_CATEGORIES]}};
-    static const uint8_t stacks[] = {ASSAY_STACKS_DWARF, ASSAY_STACKS_FRAME, ASSAY_STACKS_OFF};
+    static const uint8_t stacks[] = {ASSAY_STACKS_DWARF, ASSAY_STACKS_FRAME, ASSAY_STACKS_LBR,
+                                     ASSAY_STACKS_OFF};
     request->sampling.stacks = stacks[args->number[AS_OPTION_CALL_STACKS]];
+    if (request->sampling.stacks == ASSAY_STACKS_LBR &&
+        request->sampling.event > ASSAY_EVENT_REF_CYCLES)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--call-stacks: lbr comes with --event cycles or ref-cycles, not %s; "
+                            "leave one of the two out",
+                            args->value[AS_OPTION_EVENT]);
     if (args->positional_n)
         request->command = (const char *const *)args->positional;
     if (request->command && as_given(args, AS_OPTION_PID))

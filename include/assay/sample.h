@@ -97,6 +97,10 @@ struct assay_sample_record {
     uint64_t ip, period;   /* period: events (cycles, or ns of CPU time) that this sample is for */
     const uint64_t *chain; /* as the kernel gives it, with PERF_CONTEXT_* marks; n may be 0 */
     size_t chain_n;
+    /* Calls that had not returned, the latest first, three words each: from, to, flags (LBR). NULL:
+     * not asked for; then the user's part of `chain` counts. */
+    const uint64_t *calls;
+    size_t call_n;
     const uint64_t *regs; /* user registers by DWARF number, the pc as number 16; or NULL */
     uint64_t stack_at;    /* address of stack[0] */
     const uint8_t *stack;

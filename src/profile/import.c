@@ -125,7 +125,7 @@ static int add_host(struct import *im, struct assay_error *err)
 
 static int add_run(struct import *im, struct assay_error *err)
 {
-    static const char *const words[] = {"off", "fp", "dwarf"};
+    static const char *const words[] = {"off", "fp", "dwarf", "lbr"};
     const struct assay_sample_choice *choice = assay_perf_data_choice(im->data);
     im->row = (struct assay_row_run){.kind = "import",
                                      .label = im->request->label,

@@ -54,7 +54,8 @@ static int64_t monotonic_ns(void)
 
 static const char *stacks_word(unsigned stacks)
 {
-    return stacks == ASSAY_STACKS_DWARF ? "dwarf" : stacks == ASSAY_STACKS_FRAME ? "fp" : "off";
+    static const char *const words[] = {"off", "fp", "dwarf", "lbr"};
+    return words[stacks];
 }
 
 static int add_run(struct recording *r, struct assay_error *err)

@@ -104,7 +104,8 @@ int as_source_open(struct as_source *source, const struct assay_profile_request 
     }
     AS_TRY(assay_launch_start(plan, NULL, launch, err));
     const int rc = open_events(source, request, assay_launch_pid(*launch), true, err);
-    if (rc != ASSAY_ERR_PERMISSION && rc != ASSAY_ERR_UNSUPPORTED)
+    if ((rc != ASSAY_ERR_PERMISSION && rc != ASSAY_ERR_UNSUPPORTED) ||
+        request->sampling.stacks == ASSAY_STACKS_LBR) /* which timers have not */
         return rc;
     return start_without_events(source, request, plan, launch, err);
 }

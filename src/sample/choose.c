@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sample/sampler.h"
+#include "sample/branches.h"
 
 static const struct {
     const char *name;
@@ -197,8 +197,10 @@ static void common(struct perf_event_attr *attr, const struct assay_sample_optio
     attr->exclude_guest = 1;
     attr->watermark = 1;
     if (options->stacks == ASSAY_STACKS_FRAME ||
-        (options->stacks == ASSAY_STACKS_DWARF && options->kernel))
+        (options->stacks != ASSAY_STACKS_OFF && options->kernel))
         attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
+    if (options->stacks == ASSAY_STACKS_LBR)
+        as_branches_ask(attr);
     attr->exclude_callchain_kernel = !options->kernel;
     if (options->stacks == ASSAY_STACKS_DWARF) {
         attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
@@ -263,7 +265,9 @@ int as_sample_choose(struct assay_sampler *sampler, pid_t pid, int cpu, struct a
     int fd = -1;
     choice->rate_hz = options->rate_hz;
     clamp_rate(choice);
-    for (event = wanted ? wanted : ASSAY_EVENT_CYCLES; event <= ASSAY_EVENT_CPU_CLOCK; event++) {
+    const unsigned last =
+        options->stacks == ASSAY_STACKS_LBR ? ASSAY_EVENT_REF_CYCLES : ASSAY_EVENT_CPU_CLOCK;
+    for (event = wanted ? wanted : ASSAY_EVENT_CYCLES; event <= last; event++) {
         common(&sampler->attr, options);
         fd = try_event(sampler, event, pid, cpu);
         if (fd >= 0)
@@ -275,6 +279,8 @@ int as_sample_choose(struct assay_sampler *sampler, pid_t pid, int cpu, struct a
         add_reason(choice, "no %s: %s", events[event].name,
                    as_sample_why_not(-fd, why, sizeof why));
     }
+    if (fd < 0 && options->stacks == ASSAY_STACKS_LBR)
+        return as_branches_refused(&sampler->attr, pid, cpu, (int)last_error, err);
     if (fd < 0)
         return as_sample_refused(err, options->on_exec ? 0 : pid, (int)last_error);
     close(fd);
@@ -317,6 +323,11 @@ static void set_waits(struct assay_sampler *sampler)
     attr->wakeup_watermark = UINT32_MAX;
     if (sampler->options.stacks == ASSAY_STACKS_FRAME)
         return;
+    if (sampler->options.stacks == ASSAY_STACKS_LBR) { /* a switch has no branches: as by dwarf */
+        as_branches_leave(attr);
+        attr->sample_type |= PERF_SAMPLE_STACK_USER;
+        attr->sample_stack_user = WAITS_STACK_B;
+    }
     attr->sample_type &= ~(uint64_t)PERF_SAMPLE_CALLCHAIN;
     attr->sample_type |= PERF_SAMPLE_REGS_USER;
     attr->sample_regs_user = as_sample_regs_mask;

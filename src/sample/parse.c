@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/read.h"
-#include "sample/sampler.h"
+#include "sample/branches.h"
 
 /* Bits of asm/perf_regs.h: ax bx cx dx si di bp sp ip, then r8 to r15 from bit 16. */
 const uint64_t as_sample_regs_mask = 0x1ff | 0xffull << 16;
@@ -121,20 +121,6 @@ static void skip_read(uint64_t format, struct as_read *r)
     as_read_skip(r, n * each);
 }
 
-/* PERF_SAMPLE_BRANCH_COUNTERS of newer kernels: a further word for each branch. */
-#define BRANCH_COUNTERS (1u << 19)
-
-static void skip_branches(const struct perf_event_attr *attr, struct as_read *r)
-{
-    uint64_t n = as_read_u64(r);
-    if (attr->branch_sample_type & PERF_SAMPLE_BRANCH_HW_INDEX)
-        as_read_skip(r, 8);
-    uint64_t each = attr->branch_sample_type & BRANCH_COUNTERS ? 32 : 24;
-    if (n > as_read_left(r) / each)
-        as_read_fail(r);
-    as_read_skip(r, n * each);
-}
-
 static void parse_chain(struct as_read *r, struct assay_sample_record *out)
 {
     uint64_t n = as_read_u64(r);
@@ -181,7 +167,7 @@ static void parse_sample(const struct perf_event_attr *attr, struct as_read *r,
     if (attr->sample_type & PERF_SAMPLE_RAW)
         as_read_skip(r, as_read_u32(r));
     if (attr->sample_type & PERF_SAMPLE_BRANCH_STACK)
-        skip_branches(attr, r);
+        as_branches_parse(attr, r, out);
     if (attr->sample_type & PERF_SAMPLE_REGS_USER)
         parse_registers(attr, r, out, regs);
     if (attr->sample_type & PERF_SAMPLE_STACK_USER)

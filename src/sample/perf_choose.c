@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "sample/branches.h"
 #include "sample/perf_data.h"
 
 /* Kinds of time, the best first. */
@@ -235,16 +236,15 @@ static void say_others(struct assay_perf_data *data)
         say(&data->choice, "samples of %s were counted only", names);
 }
 
-static uint8_t stacks_of(struct assay_perf_data *data, const struct perf_event_attr *attr)
+static uint8_t stacks_of(const struct perf_event_attr *attr)
 {
     const uint64_t copy = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
     if ((attr->sample_type & copy) == copy)
         return ASSAY_STACKS_DWARF;
+    if (as_branches_asked(attr))
+        return ASSAY_STACKS_LBR;
     if ((attr->sample_type & PERF_SAMPLE_CALLCHAIN) && !attr->exclude_callchain_user)
         return ASSAY_STACKS_FRAME;
-    if ((attr->sample_type & PERF_SAMPLE_BRANCH_STACK) &&
-        (attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK))
-        say(&data->choice, "call stacks by branch records (lbr) are not read");
     return ASSAY_STACKS_OFF;
 }
 
@@ -272,7 +272,7 @@ int as_perf_choose(struct assay_perf_data *data, struct assay_error *err)
     }
     if (kind == TASK_CLOCK)
         say(&data->choice, "the event was task-clock, which counts as cpu-clock does");
-    data->facts.stacks = stacks_of(data, attr);
+    data->facts.stacks = stacks_of(attr);
     say_others(data);
     return choose_rate(data, attr, kind, err);
 }

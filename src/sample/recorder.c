@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "sample/branches.h"
 #include "sample/recorder.h"
 
 struct assay_recorder {
@@ -116,8 +117,12 @@ static int take_sample(struct assay_recorder *r, const struct assay_sample_recor
     const struct as_space *space = &r->spaces.space.at[index];
     r->frames.n = 0;
     r->frames.end = ASSAY_STACK_COMPLETE;
-    take_chain(sample, space, !sample->regs, &r->frames);
-    if (sample->regs && sample->stack_b)
+    /* A file of perf's may have both: then the chain helps where no call is recorded. */
+    const bool by_calls = sample->calls && (sample->call_n || sample->regs);
+    take_chain(sample, space, !sample->regs && !by_calls, &r->frames);
+    if (by_calls)
+        as_branches_frames(sample, space, &r->frames);
+    else if (sample->regs && sample->stack_b)
         as_unwind(r->unwinder, &r->modules, &r->spaces, index, sample, &r->frames);
     else if (r->frames.n == 0)
         as_frames_push(&r->frames, sample->in_kernel

@@ -57,7 +57,7 @@ static int take_options(struct assay_sampler *s, const struct assay_sample_optio
     o->stack_b = o->stack_b > 65528 ? 65528 : (o->stack_b + 7) & ~7u;
     if (o->ring_b == 0)
         o->ring_b = o->stacks == ASSAY_STACKS_DWARF ? stack_ring_b(o) : RING_B;
-    if (o->event > ASSAY_EVENT_CPU_CLOCK || o->stacks > ASSAY_STACKS_DWARF || o->rate_hz > 1000000)
+    if (o->event > ASSAY_EVENT_CPU_CLOCK || o->stacks > ASSAY_STACKS_LBR || o->rate_hz > 1000000)
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "sampling: event %u, stacks %u and a rate of %u a second cannot be; "
                             "the rate is at most 1000000",

@@ -712,6 +712,29 @@ static void test_stacks(void **state)
     fini(&file);
 }
 
+/* Calls of branch records are stacks; branches of another kind are none. */
+static void test_branch_stacks(void **state)
+{
+    (void)state;
+    const uint64_t type = TYPE | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_BRANCH_STACK;
+    for (int calls = 0; calls < 2; calls++) {
+        struct event event = {.attr = clock_attr(type), .id = {5}, .ids = 1};
+        event.attr.branch_sample_type =
+            calls ? PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK
+                  : PERF_SAMPLE_BRANCH_ANY;
+        struct bytes bytes = {0}, file = {0};
+        sample(&bytes, &event.attr, 100, 50, 5);
+        make_file(&file, &event, 1, &bytes, 0);
+        struct assay_perf_data *data = open_bytes(&file);
+        assert_int_equal(assay_perf_data_facts(data)->stacks,
+                         calls ? ASSAY_STACKS_LBR : ASSAY_STACKS_FRAME);
+        assert_string_equal(assay_perf_data_choice(data)->reason, "");
+        assay_perf_data_close(&data);
+        fini(&bytes);
+        fini(&file);
+    }
+}
+
 /* What was read late is handed out in order of time; later rounds wait for their turn. */
 static void test_order(void **state)
 {
@@ -994,12 +1017,13 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_records),  cmocka_unit_test(test_facts),
-        cmocka_unit_test(test_pipe),     cmocka_unit_test(test_compressed),
-        cmocka_unit_test(test_stacks),   cmocka_unit_test(test_order),
-        cmocka_unit_test(test_events),   cmocka_unit_test(test_fixed_period),
-        cmocka_unit_test(test_refusals), cmocka_unit_test(test_unfinished),
-        cmocka_unit_test(test_damage),   cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_records),      cmocka_unit_test(test_facts),
+        cmocka_unit_test(test_pipe),         cmocka_unit_test(test_compressed),
+        cmocka_unit_test(test_stacks),       cmocka_unit_test(test_branch_stacks),
+        cmocka_unit_test(test_order),        cmocka_unit_test(test_events),
+        cmocka_unit_test(test_fixed_period), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_unfinished),   cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests_name("sample/perf-data", tests, NULL, NULL);
 }
