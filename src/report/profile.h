@@ -85,6 +85,13 @@ struct as_profile_spread {
     const char *slowest; /* "rank 3" */
 };
 
+/* A rated metric of the run. */
+struct as_profile_metric {
+    const char *title, *unit;
+    double value, low, high;
+    const char *rating; /* "good", "fair" or "poor" */
+};
+
 struct as_profile_advice {
     const char *topic;   /* snake_case */
     const char *text;    /* a sentence or two */
@@ -102,6 +109,7 @@ struct as_profile {
     AS_VEC(struct as_profile_flag) flag;
     AS_VEC(struct as_profile_spread) spread;
     AS_VEC(struct as_profile_count) count;
+    AS_VEC(struct as_profile_metric) metric;
     AS_VEC(struct as_profile_advice) advice;
     bool has_findings;            /* the advice is that of the experiment, in its order */
     AS_VEC(const char *) command; /* to type next */

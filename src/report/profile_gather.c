@@ -266,6 +266,25 @@ int as_report_run(struct assay_experiment *experiment, int64_t run_id, int64_t *
     return 0;
 }
 
+static void take_metric(struct reading *in)
+{
+    PUSH(in, metric,
+         (struct as_profile_metric){.title = text(in, 0),
+                                    .unit = text(in, 1),
+                                    .value = real(in, 2),
+                                    .low = real(in, 3),
+                                    .high = real(in, 4),
+                                    .rating = text(in, 5)});
+}
+
+static const char metric_sql[] =
+    "SELECT ifnull(m.title, m.name), m.unit, v.value, v.low, v.high,"
+    " CASE WHEN (m.good - v.value) * (m.good - m.fair) <= 0 THEN 'good'"
+    "      WHEN (m.fair - v.value) * (m.good - m.fair) <= 0 THEN 'fair' ELSE 'poor' END"
+    " FROM v_values v JOIN v_metrics m ON m.name = v.metric"
+    " WHERE v.run_id = ?1 AND v.object_kind = 'run' AND m.good IS NOT NULL"
+    " ORDER BY m.position, m.name";
+
 static void take_finding(struct reading *in)
 {
     const char *topic = text(in, 0), *what = text(in, 1), *how = text(in, 2);
@@ -323,7 +342,7 @@ int as_profile_gather(struct assay_experiment *experiment, int64_t run_id, size_
         {run_sql, take_run},         {category_sql, take_category}, {function_sql, take_function},
         {loop_sql, take_loop},       {module_sql, take_module},     {flag_sql, take_flag},
         {unknown_sql, take_unknown}, {blocked_sql, take_blocked},   {finding_sql, take_finding},
-        {count_sql, take_count},
+        {metric_sql, take_metric},   {count_sql, take_count},
     };
 
     *profile = (struct as_profile){.path = assay_experiment_path(experiment)};
@@ -344,6 +363,7 @@ void as_profile_release(struct as_profile *profile)
     as_vec_fini(&profile->flag);
     as_vec_fini(&profile->spread);
     as_vec_fini(&profile->count);
+    as_vec_fini(&profile->metric);
     as_vec_fini(&profile->advice);
     as_vec_fini(&profile->command);
     as_arena_fini(&profile->arena);

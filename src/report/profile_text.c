@@ -457,6 +457,63 @@ static int print_loops(struct summary *s, struct assay_error *err)
     return table_end(s, &table, err);
 }
 
+/* ---- Metrics ------------------------------------------------------------------------------ */
+
+/* Per cent need no more than a digit behind the point; other figures have three in all. */
+static void figure(struct as_table *table, const char *unit, double value)
+{
+    if (strcmp(unit, "%") == 0)
+        as_table_f(table, "%.1f %%", value);
+    else
+        as_table_f(table, "%.3g%s%s", value, strcmp(unit, "1") == 0 ? "" : " ",
+                   strcmp(unit, "1") == 0 ? "" : unit);
+}
+
+/* Nothing where both ends read alike. */
+static void interval(struct as_table *table, double low, double high)
+{
+    char from[32], to[32];
+
+    snprintf(from, sizeof from, "%.3g", low);
+    snprintf(to, sizeof to, "%.3g", high);
+    if (strcmp(from, to) != 0)
+        as_table_f(table, "%s-%s", from, to);
+    else
+        as_table_string(table, NULL);
+}
+
+static enum as_style style_of(const char *rating)
+{
+    return strcmp(rating, "good") == 0   ? AS_STYLE_GREEN
+           : strcmp(rating, "fair") == 0 ? AS_STYLE_YELLOW
+                                         : AS_STYLE_RED;
+}
+
+/* The figures of an advised run that are rated; the report has all of them. */
+static int print_metrics(struct summary *s, struct assay_error *err)
+{
+    static const struct as_column columns[] = {
+        {.title = "metric", .shrink = AS_SHRINK_END, .least = 24},
+        {.title = "value", .align = AS_ALIGN_RIGHT},
+        {.title = "95 % interval", .align = AS_ALIGN_RIGHT},
+        {.title = "rating"},
+    };
+    struct as_table table;
+
+    if (!s->profile->metric.n)
+        return 0;
+    as_page_heading(&s->page, "Global metrics");
+    table_begin(s, &table, columns, sizeof columns / sizeof *columns);
+    as_vec_foreach (&s->profile->metric, it) {
+        as_table_string(&table, it->title);
+        figure(&table, it->unit, it->value);
+        interval(&table, it->low, it->high);
+        as_table_string(&table, it->rating);
+        as_table_style(&table, style_of(it->rating));
+    }
+    return table_end(s, &table, err);
+}
+
 /* ---- What to make of it ------------------------------------------------------------------- */
 
 static void print_flags(struct summary *s)
@@ -516,6 +573,7 @@ static int print(struct summary *s, struct assay_error *err)
     AS_TRY(print_counts(s, err));
     AS_TRY(print_functions(s, err));
     AS_TRY(print_loops(s, err));
+    AS_TRY(print_metrics(s, err));
     print_flags(s);
     print_advice(s);
     return s->text.failed ? as_error_nomem(err, "the summary") : 0;
