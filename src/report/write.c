@@ -36,7 +36,8 @@ typedef int (*writer)(const struct report *report, const void *what, struct as_o
 
 static int cannot_write(const char *path, int number, struct assay_error *err)
 {
-    return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s; give --output another place",
+    return as_error_set(err, ASSAY_ERR_IO,
+                        "%s: cannot be written: %s; name another place by 'assay report --output'",
                         path, strerror(number));
 }
 
@@ -110,7 +111,8 @@ static int find_place(const char *path, char resolved[static PATH_MAX], const ch
     if (stat(path, &st) != 0)
         return 0;
     if (S_ISDIR(st.st_mode))
-        return as_error_set(err, ASSAY_ERR_USAGE, "%s: is a directory; give --output a file", path);
+        return as_error_set(err, ASSAY_ERR_USAGE, "%s: is a directory; name a file by --output",
+                            path);
     *is_device = !S_ISREG(st.st_mode);
     *real = realpath(path, resolved) ? resolved : path; /* a link stays one */
     return 0;
@@ -249,7 +251,7 @@ static int write_workbook(const struct report *report, const char *path, struct 
     AS_TRY(find_place(path, resolved, &real, &is_device, err));
     if (is_device)
         return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                            "%s: a workbook needs a file of its own; give --output one", path);
+                            "%s: a workbook needs a file of its own; name one by --output", path);
     as_str_appendf(&beside, "%s.XXXXXX", real);
     rc = beside.failed ? as_error_nomem(err, path)
                        : write_workbook_beside(report, path, real, beside.p, err);

@@ -432,8 +432,8 @@ static int close_book(struct book *book, const char *name, struct assay_error *e
         return as_error_nomem(err, name);
     if (code != LXW_NO_ERROR)
         return as_error_set(err, ASSAY_ERR_IO,
-                            "%s: cannot be written: %s; free some space or give --output another "
-                            "place",
+                            "%s: cannot be written: %s; free some space or name another place by "
+                            "'assay report --output'",
                             name, errno ? strerror(errno) : lxw_strerror(code));
     return 0;
 }

@@ -165,6 +165,7 @@ int as_xlsx_verify(const char *path, const char *name, const size_t *row_n, size
         return 0;
     return as_error_set(err, ASSAY_ERR_IO,
                         "%s: cannot be written: a part of it is missing, as the disk is full or a "
-                        "file may not grow; free some space or give --output another place",
+                        "file may not grow; free some space or name another place by "
+                        "'assay report --output'",
                         name);
 }

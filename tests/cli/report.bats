@@ -113,7 +113,7 @@ END
     refused 2 "assay: y.assay: has no run 7; its last is 1" report y.assay --run 7
     refused 2 "assay: --format: 'pdf' is none of its choices; write html, xlsx, text, json or csv" \
         report y.assay --format html,pdf
-    refused 1 "assay: nowhere/x.html: cannot be written: No such file or directory; give --output another place" \
+    refused 1 "assay: nowhere/x.html: cannot be written: No such file or directory; name another place by 'assay report --output'" \
         report y.assay -o nowhere/x.html
 }
 @test "report: a full disk leaves what was there, and no half file" {
@@ -140,6 +140,15 @@ END
     chmod a-w y.assay
     refused 1 "assay: y.assay/report.html: cannot be written: Permission denied; *" report y.assay
     chmod u+w y.assay
+}
+@test "report: a run of which nothing is known yet" {
+    command -v sqlite3 >/dev/null || skip "no sqlite3 here"
+    sqlite3 y.assay/experiment.db "DELETE FROM object_time; DELETE FROM callpath_time;
+        DELETE FROM sample; DELETE FROM value; DELETE FROM finding; DELETE FROM flag"
+    equal 5 "$("$ASSAY" report y.assay --format html,xlsx,text,json,csv | wc -l)"
+    python3 "$CHECK_XLSX" "$ASSAY" y.assay
+    equal "processes threads runs hosts" \
+        "$(python3 -c 'import json; print(*[it["name"] for it in json.load(open("y.assay/report.json"))["views"]])')"
 }
 @test "open: makes the page once, and anew when the experiment is newer" {
     "$ASSAY" open y.assay >out 2>err
