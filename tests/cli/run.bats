@@ -35,7 +35,7 @@ int main(int argc, char **argv)
     return sum < 0;
 }
 END
-    gcc -O2 -g stride.c -o stride
+    gcc -O2 -fno-tree-vectorize -g stride.c -o stride
     printf '#!/bin/sh\nexit 3\n' >three && chmod +x three
 }
 
@@ -55,6 +55,13 @@ query() { "$ASSAY" query --format csv x.assay "$1" | tail -n +2; }
     equal 45 "$(query "SELECT value FROM v_values WHERE metric = 'options_pct'")"
     equal "pass advise
 pass quality" "$(query "SELECT part FROM overhead WHERE part LIKE 'pass %' ORDER BY part")"
+    # The page of the loop shows the operand that jumps from row to row.
+    equal "read|with holes|12000|8|12.5" "$(query "SELECT group_concat(value, '|') FROM
+        (SELECT c.value FROM detail d JOIN detail_cell c USING (detail_id)
+         JOIN v_loops l ON l.loop_id = d.object_id
+         WHERE d.name = 'accesses' AND l.function = 'columns' AND c.number >= 2 AND c.row =
+         (SELECT x.row FROM detail_cell x WHERE x.detail_id = d.detail_id AND x.value = 'with holes')
+         ORDER BY c.number)" | tr -d '"')"
     # Every value has its interval and origin.
     equal 0 "$(query "SELECT count(*) FROM v_values WHERE low IS NULL OR high IS NULL
         OR origin IS NULL")"

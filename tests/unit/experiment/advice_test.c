@@ -99,6 +99,41 @@ static void test_gain_in_seconds_and_forgetting(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
+static void test_details(void **state)
+{
+    struct assay_experiment *e = with_run(*state);
+    static const char *const column[] = {"At", "Step", "Used"};
+    const struct assay_cell cell[] = {
+        {.kind = ASSAY_CELL_TEXT, .text = "0x40"},
+        {.kind = ASSAY_CELL_INTEGER, .integer = -8},
+        {.kind = ASSAY_CELL_REAL, .real = 12.5},
+        {.kind = ASSAY_CELL_TEXT, .text = "0x44"},
+        {0},
+        {.kind = ASSAY_CELL_REAL, .real = 100},
+    };
+    struct assay_detail detail = {.kind = ASSAY_OBJECT_LOOP,
+                                  .object_id = 7,
+                                  .name = "accesses",
+                                  .title = "Accesses",
+                                  .position = 2,
+                                  .column = column,
+                                  .column_n = 3,
+                                  .cell = cell,
+                                  .row_n = 2};
+    fine(assay_experiment_detail(e, &detail, err));
+    expect_row(e, "SELECT group_concat(title, ',') FROM detail_column", "At,Step,Used");
+    expect_row(e,
+               "SELECT group_concat(ifnull(value, '-'), ',') FROM (SELECT value FROM detail_cell"
+               " ORDER BY row, number)",
+               "0x40,-8,12.5,0x44,-,100.0");
+    detail.row_n = 1; /* again: the old table is gone */
+    detail.text = "less";
+    fine(assay_experiment_detail(e, &detail, err));
+    expect_row(e, "SELECT count(*), max(row) FROM detail_cell", "3 0");
+    expect_row(e, "SELECT count(*), text FROM detail", "1 less");
+    fine(assay_experiment_close(&e, err));
+}
+
 static void test_ratings_of_a_metric(void **state)
 {
     struct assay_experiment *e = with_run(*state);
@@ -127,6 +162,7 @@ int main(void)
         place_test(test_checks),
         place_test(test_what_ifs),
         place_test(test_gain_in_seconds_and_forgetting),
+        place_test(test_details),
         place_test(test_ratings_of_a_metric),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
