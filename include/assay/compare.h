@@ -141,6 +141,86 @@ int assay_compare_stability(struct assay_experiment *experiment, struct assay_st
                             struct assay_error *err);
 void assay_stability_free(struct assay_stability **stability); /* NULL inside is fine */
 
+/* ---- Comparison --------------------------------------------------------------------------- */
+
+/* One side: all chosen runs of an experiment are repetitions of each other. */
+struct assay_compare_request {
+    struct assay_experiment *experiment;
+    const char *name; /* as the user wrote it */
+    /* NULL: the runs of kind "repeat", or where there are none the last run. Else "3" (a run),
+     * "3-7" (runs), or the label of runs. */
+    const char *runs;
+};
+
+/* X(NAME, word): by what two objects were found to be the same. */
+#define ASSAY_ALIGNED_LIST(X)                                                                      \
+    X(ALONE, "alone") /* only one side has it */                                                   \
+    X(LINKAGE, "linkage name")                                                                     \
+    X(NAME, "name")                /* readable, without suffixes of clones */                      \
+    X(SOURCE, "source lines")      /* the same ones */                                             \
+    X(OFFSET, "lines in function") /* the same, counted from the function's first */               \
+    X(NEAR, "near lines")                                                                          \
+    X(ORDER, "order") /* the same place among the loops of the function */
+
+enum assay_aligned {
+#define ASSAY_ALIGNED_ENUM(name, word) ASSAY_ALIGNED_##name,
+    ASSAY_ALIGNED_LIST(ASSAY_ALIGNED_ENUM)
+#undef ASSAY_ALIGNED_ENUM
+};
+
+const char *assay_aligned_word(enum assay_aligned by);
+
+enum assay_code_change {
+    ASSAY_CODE_UNKNOWN, /* of one of both the instructions were not kept */
+    ASSAY_CODE_SAME,    /* the same operations in the same order */
+    ASSAY_CODE_DIFFERS
+};
+
+struct assay_compare_side {
+    const char *name, *experiment, *command, *host, *event;
+    int64_t rate_hz;
+    unsigned repeat_n, failed_n;
+    struct assay_quantity wall_s;
+    struct assay_quantity
+        difference_pct;        /* of the wall time to the first side; none on the first */
+    bool is_slower, is_faster; /* the interval of that has one sign */
+};
+
+/* Of one object on one side, against the first side that has it. */
+struct assay_compare_cell {
+    struct assay_quantity time_s;         /* mean of the runs; none: this side does not have it */
+    struct assay_quantity difference_pct; /* none on the first side, or where there is no ratio */
+    double p;              /* adjusted for many comparisons; NAN: not tested, too few samples */
+    bool significant;      /* p <= 0.05 */
+    int64_t instruction_n; /* static; -1 = not known */
+    enum assay_code_change code;
+};
+
+struct assay_compare_row {
+    struct assay_compared object;
+    enum assay_aligned aligned_by;         /* the weakest of the sides */
+    const struct assay_compare_cell *cell; /* one a side */
+};
+
+struct assay_comparison {
+    const struct assay_compare_side *side;
+    size_t side_n;
+    const struct assay_compare_row *row; /* functions, then loops; largest change first */
+    size_t row_n;
+    size_t tested_n, significant_n; /* pairs of a row and a side */
+    const char *method;
+    const char *const *note; /* other hosts, events, rates: what lessens trust */
+    size_t note_n;
+};
+
+/*
+ * Compares `n` >= 2 sides; the first is the one the others are measured against. Errors: USAGE (no
+ * such run), NOT_FOUND (no run that ended), NOMEM, those of reading.
+ */
+int assay_compare_experiments(const struct assay_compare_request *side, size_t n,
+                              struct assay_comparison **out, struct assay_error *err);
+void assay_comparison_free(struct assay_comparison **comparison); /* NULL inside is fine */
+
 #ifdef __cplusplus
 }
 #endif

@@ -59,31 +59,49 @@ static double quantile_of(double freedom)
                                     : as_stat_student_quantile(p, freedom);
 }
 
-/* One of the means is zero: there is no ratio, but there may be a difference. */
-static struct as_difference from_nothing(const struct as_estimate *a, const struct as_estimate *b)
+/* The two means on logarithms, or, where one is zero and has none, as they are. */
+struct welch {
+    bool is_log, is_known;
+    double difference, variance, freedom;
+};
+
+static struct welch welch_of(const struct as_estimate *a, const struct as_estimate *b)
 {
-    const double variance = a->variance + b->variance;
-    const double freedom = joined_freedom(a->variance, a->freedom, b->variance, b->freedom);
-    const double t = variance > 0 ? (b->mean - a->mean) / sqrt(variance) : NAN;
-    return (struct as_difference){a->mean > 0 ? 0 : NAN, {0, INFINITY}, two_sided(t, freedom)};
+    struct welch it = {.is_log = a->mean > 0 && b->mean > 0,
+                       .is_known = !isinf(a->variance) && !isinf(b->variance)};
+    const double scale_a = it.is_log ? a->mean : 1, scale_b = it.is_log ? b->mean : 1;
+    const double va = a->variance / (scale_a * scale_a), vb = b->variance / (scale_b * scale_b);
+    it.difference = it.is_log ? log(b->mean / a->mean) : b->mean - a->mean;
+    it.variance = va + vb;
+    it.freedom = joined_freedom(va, a->freedom, vb, b->freedom);
+    return it;
+}
+
+static double probability(const struct welch *it)
+{
+    if (!it->is_known)
+        return 1;
+    if (!(it->variance > 0)) /* all alike, and known exactly */
+        return it->difference == 0 ? 1 : 0;
+    return two_sided(it->difference / sqrt(it->variance), it->freedom);
+}
+
+double as_difference_probability(const struct as_estimate *a, const struct as_estimate *b)
+{
+    const struct welch it = welch_of(a, b);
+    return probability(&it);
 }
 
 struct as_difference as_difference_of(const struct as_estimate *a, const struct as_estimate *b)
 {
-    if (isinf(a->variance) || isinf(b->variance))
-        return (struct as_difference){a->mean > 0 ? b->mean / a->mean : NAN, {0, INFINITY}, 1};
-    if (!(a->mean > 0) || !(b->mean > 0))
-        return from_nothing(a, b);
-    const double va = a->variance / (a->mean * a->mean), vb = b->variance / (b->mean * b->mean);
-    const double freedom = joined_freedom(va, a->freedom, vb, b->freedom);
-    const double log_ratio = log(b->mean / a->mean), error = sqrt(va + vb);
-    const double ratio = b->mean / a->mean;
-    if (!(error > 0)) /* all alike, and known exactly */
-        return (struct as_difference){ratio, {ratio, ratio}, log_ratio == 0 ? 1 : 0};
-    const double half = quantile_of(freedom) * error;
-    return (struct as_difference){ratio,
-                                  {exp(log_ratio - half), exp(log_ratio + half)},
-                                  two_sided(log_ratio / error, freedom)};
+    const struct welch it = welch_of(a, b);
+    struct as_difference out = {
+        a->mean > 0 ? b->mean / a->mean : NAN, {0, INFINITY}, probability(&it)};
+    if (it.is_known && it.is_log) {
+        const double half = it.variance > 0 ? quantile_of(it.freedom) * sqrt(it.variance) : 0;
+        out.interval = (struct as_interval){out.ratio * exp(-half), out.ratio * exp(half)};
+    }
+    return out;
 }
 
 /* ---- Many at once -------------------------------------------------------------------------- */

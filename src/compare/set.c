@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/index.h"
 #include "base/str.h"
 #include "compare/statistics.h"
 
@@ -217,7 +218,10 @@ static int take_function(struct as_set *set, struct assay_rows *rows, size_t unu
 
 static const char loop_sql[] =
     "SELECT o.loop_id, f.name, m.name, s.path, l.number, e.number, o.address, o.depth, o.role,"
-    " o.instruction_n, o.function_id FROM loop o JOIN function f USING (function_id)"
+    " o.instruction_n, o.function_id,"
+    " row_number() OVER (PARTITION BY o.function_id, o.depth, o.role ORDER BY o.address),"
+    " count(*) OVER (PARTITION BY o.function_id, o.depth, o.role)"
+    " FROM loop o JOIN function f USING (function_id)"
     " JOIN module m USING (module_id) LEFT JOIN line l ON l.line_id = o.first_line_id"
     " LEFT JOIN line e ON e.line_id = o.last_line_id"
     " LEFT JOIN source_file s ON s.source_file_id = l.source_file_id WHERE ?1 = 0";
@@ -240,6 +244,8 @@ static int take_loop(struct as_set *set, struct assay_rows *rows, size_t unused)
     it->role = text(set, rows, 8);
     it->instruction_n = counted ? assay_rows_integer(rows, 9) : -1;
     it->function_id = assay_rows_integer(rows, 10);
+    it->ordinal = assay_rows_integer(rows, 11);
+    it->sibling_n = assay_rows_integer(rows, 12);
     it->where = place_of(set, it);
     return it->name && it->module ? 0 : ASSAY_ERR_NOMEM;
 }
@@ -277,4 +283,55 @@ int as_set_objects(struct as_set *set, struct assay_experiment *experiment, stru
     AS_TRY(add_functions_of_loops(set, err));
     AS_TRY(each(set, experiment, function_sql, 0, 0, take_function, err));
     return each(set, experiment, category_sql, 0, 0, take_category, err);
+}
+
+/* ---- Code ---------------------------------------------------------------------------------- */
+
+/* Bytes of the operation at the front of an instruction: the first word that is no prefix, and what
+ * stands before it. */
+static size_t operation_n(const char *text)
+{
+    static const char *const prefix[] = {"lock",  "rep", "repe",    "repne", "repz",
+                                         "repnz", "bnd", "notrack", "data16"};
+    size_t from = 0, n = strcspn(text, " ");
+    for (size_t i = 0; text[n] && i < sizeof prefix / sizeof *prefix; i++) {
+        if (strlen(prefix[i]) == n - from && memcmp(text + from, prefix[i], n - from) == 0) {
+            from = n + 1;
+            n = from + strcspn(text + from, " ");
+            i = (size_t)-1;
+        }
+    }
+    return n;
+}
+
+static void add_operation(struct as_set *set, enum assay_object_kind kind, int64_t id,
+                          const char *text)
+{
+    const uint32_t at = id ? as_set_find(set, kind, id) : AS_MAP_NONE;
+    if (at == AS_MAP_NONE)
+        return;
+    struct as_object *it = &set->object.at[at];
+    const size_t n = operation_n(text);
+    it->own_n++;
+    for (size_t i = 0; i <= n; i++) /* the end of a word counts too */
+        it->digest = as_hash_mix(it->digest, i < n ? (uint8_t)text[i] : 0x100);
+}
+
+static int take_code(struct as_set *set, struct assay_rows *rows, size_t unused)
+{
+    (void)unused;
+    const char *operation = assay_rows_text(rows, 2);
+    if (operation) {
+        add_operation(set, ASSAY_OBJECT_FUNCTION, assay_rows_integer(rows, 0), operation);
+        add_operation(set, ASSAY_OBJECT_LOOP, assay_rows_integer(rows, 1), operation);
+    }
+    return 0;
+}
+
+int as_set_code(struct as_set *set, struct assay_experiment *experiment, struct assay_error *err)
+{
+    return each(set, experiment,
+                "SELECT function_id, loop_id, text FROM disassembly WHERE ?1 = 0"
+                " ORDER BY module_id, address",
+                0, 0, take_code, err);
 }

@@ -39,7 +39,12 @@ struct as_object {
     const char *role;        /* of a loop, or NULL */
     int64_t line, last_line; /* 0: not known */
     int64_t address, depth, instruction_n;
-    int64_t function_id;  /* of a loop; of a function its own id */
+    int64_t function_id; /* of a loop; of a function its own id */
+    /* Of a loop: its place among those of its function with the same depth and role, by address. */
+    int64_t ordinal, sibling_n;
+    /* Of its own instructions, where they were kept: how many, and a digest of their operations. */
+    int64_t own_n;
+    uint64_t digest;
     struct as_cost *cost; /* one a run of the set */
 };
 
@@ -64,6 +69,9 @@ void as_set_choose(struct as_set *set, bool (*keep)(const struct as_run *, void 
  */
 int as_set_objects(struct as_set *set, struct assay_experiment *experiment,
                    struct assay_error *err);
+
+/* Counts and digests the kept instructions of the objects. */
+int as_set_code(struct as_set *set, struct assay_experiment *experiment, struct assay_error *err);
 
 /* Index of an object, or AS_MAP_NONE. */
 uint32_t as_set_find(const struct as_set *set, enum assay_object_kind kind, int64_t id);

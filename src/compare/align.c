@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Alignment by rules, the surest first. A rule has a key, by which rows are found fast, and a test
+ * of whether an object may be the row's. What no rule finds becomes a row of its own, to which
+ * objects of later sides may be aligned. Functions first: loops are sought in aligned ones.
+ */
+#include "compare/align.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+struct work {
+    const struct as_set *set; /* the side at hand */
+    struct as_alignment *out;
+    uint32_t side;
+    uint32_t *row_of; /* of this side */
+};
+
+struct rule {
+    enum assay_aligned by;
+    enum assay_object_kind kind;
+    int64_t moved; /* lines apart, exactly */
+    bool joins;    /* rows that the side has already take another object */
+    /* 0: this object has no such key. */
+    uint64_t (*key)(const struct as_object *object, uint32_t function);
+    bool (*test)(const struct work *work, const struct as_object *object, uint32_t function,
+                 const struct as_aligned_row *row, int64_t moved);
+};
+
+/* ---- Words --------------------------------------------------------------------------------- */
+
+static uint64_t hash_of(const char *text, size_t n)
+{
+    uint64_t hash = n + 1;
+    for (size_t i = 0; i < n; i++)
+        hash = as_hash_mix(hash, (uint8_t)text[i]);
+    return hash | 1;
+}
+
+static bool same(const char *a, const char *b)
+{
+    return a && b && strcmp(a, b) == 0;
+}
+
+/* Unknown agrees with all. */
+static bool may_be(const char *a, const char *b)
+{
+    return !a || !b || strcmp(a, b) == 0;
+}
+
+static bool is_clone_suffix(const char *at)
+{
+    static const char *const suffix[] = {".constprop.", ".isra.", ".part.", ".cold",
+                                         ".lto_priv.",  ".llvm.", ".clone."};
+    for (size_t i = 0; i < sizeof suffix / sizeof *suffix; i++)
+        if (strncmp(at, suffix[i], strlen(suffix[i])) == 0)
+            return true;
+    return false;
+}
+
+size_t as_align_name_n(const char *name)
+{
+    for (size_t i = 1; name[0] && name[i]; i++) {
+        if (name[i] == '.' && is_clone_suffix(name + i))
+            return i;
+        if (strncmp(name + i, " [clone ", 8) == 0 && is_clone_suffix(name + i + 8))
+            return i;
+    }
+    return strlen(name);
+}
+
+static bool is_clone(const struct as_object *it)
+{
+    return it->name[as_align_name_n(it->name)] != '\0';
+}
+
+static const char *linkage_of(const struct as_object *it)
+{
+    return it->linkage ? it->linkage : it->name;
+}
+
+/* ---- Functions ----------------------------------------------------------------------------- */
+
+static uint64_t key_linkage(const struct as_object *it, uint32_t unused)
+{
+    (void)unused;
+    return hash_of(linkage_of(it), strlen(linkage_of(it)));
+}
+
+/* One name may be that of several static functions: those of the same file first. */
+static bool test_linkage_and_file(const struct work *work, const struct as_object *it,
+                                  uint32_t function, const struct as_aligned_row *row,
+                                  int64_t moved)
+{
+    (void)work, (void)function, (void)moved;
+    return same(linkage_of(it), linkage_of(row->object)) && same(it->module, row->object->module) &&
+           may_be(it->file, row->object->file);
+}
+
+static bool test_linkage(const struct work *work, const struct as_object *it, uint32_t function,
+                         const struct as_aligned_row *row, int64_t moved)
+{
+    (void)work, (void)function, (void)moved;
+    return same(linkage_of(it), linkage_of(row->object)) && may_be(it->file, row->object->file);
+}
+
+static uint64_t key_name(const struct as_object *it, uint32_t unused)
+{
+    (void)unused;
+    return hash_of(it->name, as_align_name_n(it->name));
+}
+
+static bool same_name(const struct as_object *a, const struct as_object *b)
+{
+    const size_t n = as_align_name_n(a->name);
+    return n == as_align_name_n(b->name) && memcmp(a->name, b->name, n) == 0;
+}
+
+static bool test_name(const struct work *work, const struct as_object *it, uint32_t function,
+                      const struct as_aligned_row *row, int64_t moved)
+{
+    (void)work, (void)function, (void)moved;
+    return same_name(it, row->object) && may_be(it->file, row->object->file);
+}
+
+/* Clones of one function in one side are that function together, when the other has one alone. */
+static bool test_clone(const struct work *work, const struct as_object *it, uint32_t function,
+                       const struct as_aligned_row *row, int64_t moved)
+{
+    (void)work, (void)function, (void)moved;
+    return same_name(it, row->object) && same(it->module, row->object->module) &&
+           may_be(it->file, row->object->file) && (is_clone(it) || is_clone(row->object));
+}
+
+static uint64_t key_file(const struct as_object *it, uint32_t unused)
+{
+    (void)unused;
+    return it->file && it->line > 0 ? hash_of(it->file, strlen(it->file)) : 0;
+}
+
+static bool test_moved(const struct work *work, const struct as_object *it, uint32_t function,
+                       const struct as_aligned_row *row, int64_t moved)
+{
+    (void)work, (void)function;
+    return same(it->file, row->object->file) && llabs(it->line - row->object->line) == moved;
+}
+
+/* ---- Loops --------------------------------------------------------------------------------- */
+
+static bool same_role(const struct as_object *a, const struct as_object *b)
+{
+    return strcmp(a->role ? a->role : "main", b->role ? b->role : "main") == 0;
+}
+
+static uint64_t key_function(const struct as_object *it, uint32_t function)
+{
+    (void)it;
+    return function == AS_INDEX_NONE ? 0 : as_hash_mix(1, function) | 1;
+}
+
+static bool test_source_and_depth(const struct work *work, const struct as_object *it,
+                                  uint32_t function, const struct as_aligned_row *row,
+                                  int64_t moved)
+{
+    const struct as_object *other = row->object;
+    (void)work;
+    return row->function == function && same(it->file, other->file) &&
+           llabs(it->line - other->line) == moved && same_role(it, other) &&
+           it->depth == other->depth && it->ordinal == other->ordinal;
+}
+
+static bool test_source(const struct work *work, const struct as_object *it, uint32_t function,
+                        const struct as_aligned_row *row, int64_t moved)
+{
+    const struct as_object *other = row->object;
+    (void)work;
+    return row->function == function && same(it->file, other->file) &&
+           llabs(it->line - other->line) == moved && same_role(it, other);
+}
+
+/* Lines from the beginning of the function; the function is that of the side that has the row. */
+static bool test_offset(const struct work *work, const struct as_object *it, uint32_t function,
+                        const struct as_aligned_row *row, int64_t moved)
+{
+    const struct as_object *other = row->object, *there;
+    (void)moved;
+    if (row->function != function || function == AS_INDEX_NONE || !same_role(it, other) ||
+        it->depth != other->depth || it->line <= 0 || other->line <= 0)
+        return false;
+    const uint32_t own = as_set_find(work->set, ASSAY_OBJECT_FUNCTION, it->function_id);
+    there = work->out->row.at[function].object;
+    return own != AS_MAP_NONE && work->set->object.at[own].line > 0 && there->line > 0 &&
+           work->out->row.at[function].side == row->side &&
+           it->line - work->set->object.at[own].line == other->line - there->line;
+}
+
+static bool test_order(const struct work *work, const struct as_object *it, uint32_t function,
+                       const struct as_aligned_row *row, int64_t moved)
+{
+    const struct as_object *other = row->object;
+    (void)work, (void)moved;
+    return row->function == function && same_role(it, other) && it->depth == other->depth &&
+           it->ordinal == other->ordinal && it->sibling_n == other->sibling_n &&
+           (!it->file || !other->file || same(it->file, other->file));
+}
+
+/* The same loop of the source, inlined somewhere else. */
+static bool test_elsewhere(const struct work *work, const struct as_object *it, uint32_t function,
+                           const struct as_aligned_row *row, int64_t moved)
+{
+    (void)work, (void)function, (void)moved;
+    return same(it->file, row->object->file) && it->line == row->object->line &&
+           it->last_line == row->object->last_line && same_role(it, row->object);
+}
+
+/* ---- Rules --------------------------------------------------------------------------------- */
+
+#define FUNCTION ASSAY_OBJECT_FUNCTION
+#define LOOP     ASSAY_OBJECT_LOOP
+
+static const struct rule rules[] = {
+    {ASSAY_ALIGNED_LINKAGE, FUNCTION, 0, false, key_linkage, test_linkage_and_file},
+    {ASSAY_ALIGNED_LINKAGE, FUNCTION, 0, false, key_linkage, test_linkage},
+    {ASSAY_ALIGNED_NAME, FUNCTION, 0, false, key_name, test_name},
+    {ASSAY_ALIGNED_NAME, FUNCTION, 0, true, key_name, test_clone},
+    {ASSAY_ALIGNED_SOURCE, FUNCTION, 0, false, key_file, test_moved},
+    {ASSAY_ALIGNED_NEAR, FUNCTION, AS_ALIGN_NEAR, false, key_file, test_moved},
+    {ASSAY_ALIGNED_SOURCE, LOOP, 0, false, key_function, test_source_and_depth},
+    {ASSAY_ALIGNED_SOURCE, LOOP, 0, false, key_function, test_source},
+    {ASSAY_ALIGNED_OFFSET, LOOP, 0, false, key_function, test_offset},
+    {ASSAY_ALIGNED_NEAR, LOOP, AS_ALIGN_NEAR, false, key_function, test_source_and_depth},
+    {ASSAY_ALIGNED_NEAR, LOOP, AS_ALIGN_NEAR, false, key_function, test_source},
+    {ASSAY_ALIGNED_ORDER, LOOP, 0, false, key_function, test_order},
+    /* Of clones that are one function together. */
+    {ASSAY_ALIGNED_SOURCE, LOOP, 0, true, key_function, test_source_and_depth},
+    {ASSAY_ALIGNED_SOURCE, LOOP, 0, false, key_file, test_elsewhere},
+};
+
+/* The row of an object's function; AS_INDEX_NONE for functions themselves. */
+static uint32_t function_row(const struct work *w, const struct as_object *it)
+{
+    const uint32_t at =
+        it->kind == LOOP ? as_set_find(w->set, FUNCTION, it->function_id) : AS_MAP_NONE;
+    return at == AS_MAP_NONE ? AS_INDEX_NONE : w->row_of[at];
+}
+
+/* Rows that were there before this side, by the key of a rule. */
+static int index_rows(const struct work *w, const struct rule *rule, size_t row_n,
+                      struct as_index *index)
+{
+    for (size_t i = 0; i < row_n; i++) {
+        const struct as_aligned_row *row = &w->out->row.at[i];
+        const uint64_t key =
+            row->object->kind == rule->kind ? rule->key(row->object, row->function) : 0;
+        if (key && as_index_add(index, key, (uint32_t)i) < 0)
+            return ASSAY_ERR_NOMEM;
+    }
+    return 0;
+}
+
+static void match(const struct work *w, const struct rule *rule, const struct as_index *index,
+                  size_t object, int64_t moved)
+{
+    const struct as_object *it = &w->set->object.at[object];
+    const uint32_t function = function_row(w, it);
+    const uint64_t key = rule->key(it, function);
+    uint32_t at;
+    if (!key)
+        return;
+    for (struct as_probe probe = as_index_probe(index, key);
+         (at = as_index_next(index, &probe)) != AS_INDEX_NONE;) {
+        struct as_aligned_row *row = &w->out->row.at[at];
+        const bool is_free = row->taken != w->side + 1 || rule->joins;
+        if (row->object->kind != rule->kind || !is_free || !rule->test(w, it, function, row, moved))
+            continue;
+        row->taken = w->side + 1;
+        row->by = rule->by > row->by ? rule->by : row->by;
+        w->row_of[object] = at;
+        return;
+    }
+}
+
+static int apply(const struct work *w, const struct rule *rule, size_t row_n)
+{
+    struct as_index index = {0};
+    int rc = index_rows(w, rule, row_n, &index);
+    /* The nearest first, or one would take the place of another. */
+    for (int64_t moved = rule->moved ? 1 : 0; rc == 0 && moved <= rule->moved; moved++)
+        for (size_t i = 0; i < w->set->object.n; i++)
+            if (w->row_of[i] == AS_INDEX_NONE && w->set->object.at[i].kind == rule->kind)
+                match(w, rule, &index, i, moved);
+    as_index_fini(&index);
+    return rc;
+}
+
+static int add_rest(const struct work *w, enum assay_object_kind kind)
+{
+    for (size_t i = 0; i < w->set->object.n; i++) {
+        const struct as_object *it = &w->set->object.at[i];
+        if (it->kind != kind || w->row_of[i] != AS_INDEX_NONE)
+            continue;
+        const struct as_aligned_row row = {.object = it,
+                                           .function = function_row(w, it),
+                                           .side = w->side,
+                                           .taken = w->side + 1,
+                                           .by = ASSAY_ALIGNED_ALONE};
+        if (as_vec_push(&w->out->row, row) < 0)
+            return ASSAY_ERR_NOMEM;
+        w->row_of[i] = (uint32_t)(w->out->row.n - 1);
+    }
+    return 0;
+}
+
+static int align_kind(const struct work *w, enum assay_object_kind kind)
+{
+    const size_t row_n = w->out->row.n;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (rules[i].kind == kind && apply(w, &rules[i], row_n) < 0)
+            return ASSAY_ERR_NOMEM;
+    return add_rest(w, kind);
+}
+
+static int align_side(const struct as_set *set, uint32_t side, struct as_alignment *out)
+{
+    uint32_t *row_of = as_arena_array(&out->arena, uint32_t, set->object.n + 1);
+    if (!row_of)
+        return ASSAY_ERR_NOMEM;
+    for (size_t i = 0; i < set->object.n; i++)
+        row_of[i] = AS_INDEX_NONE;
+    out->row_of[side] = row_of;
+    const struct work w = {.set = set, .out = out, .side = side, .row_of = row_of};
+    if (align_kind(&w, FUNCTION) < 0 || align_kind(&w, LOOP) < 0)
+        return ASSAY_ERR_NOMEM;
+    return 0;
+}
+
+int as_align(const struct as_set *side, size_t n, struct as_alignment *out, struct assay_error *err)
+{
+    *out = (struct as_alignment){0};
+    as_arena_init(&out->arena);
+    out->row_of = as_arena_array(&out->arena, uint32_t *, n);
+    int rc = out->row_of ? 0 : ASSAY_ERR_NOMEM;
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        rc = align_side(&side[i], (uint32_t)i, out);
+    return rc < 0 ? as_error_nomem(err, "what is compared") : 0;
+}
+
+void as_alignment_fini(struct as_alignment *alignment)
+{
+    as_vec_fini(&alignment->row);
+    as_arena_fini(&alignment->arena);
+}

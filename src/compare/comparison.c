@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Two or more experiments side by side: functions and loops aligned, their times compared by
+ * Welch's test over repetitions or samples, significance corrected for being many, and whether the
+ * code behind a difference is the same. The first side is what the others are measured against.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "compare/align.h"
+#include "compare/measure.h"
+
+/* Objects with fewer samples on both sides together are not tested: nothing could be found. */
+#define SAMPLES_FEWEST (2 * ASSAY_FEW_SAMPLES)
+#define SIGNIFICANT    (1 - AS_STAT_LEVEL)
+
+struct box {
+    struct assay_comparison result; /* first: what the user holds */
+    struct as_arena arena;
+};
+
+struct work {
+    const struct assay_compare_request *request;
+    size_t side_n;
+    struct as_set *set; /* one a side; its runs are the repetitions */
+    struct as_repeats *repeats;
+    unsigned *failed_n;
+    struct as_alignment alignment;
+    struct as_object *part; /* [row * side_n + side]: costs of a row; kind 0 = none */
+    struct as_notes notes;
+    struct assay_comparison *result;
+    struct as_arena *arena; /* of the result */
+    double *x;              /* a value a repetition */
+    struct as_arena scratch;
+};
+
+const char *assay_aligned_word(enum assay_aligned by)
+{
+    switch (by) {
+#define ALIGNED_WORD(name, word)                                                                   \
+    case ASSAY_ALIGNED_##name:                                                                     \
+        return word;
+        ASSAY_ALIGNED_LIST(ALIGNED_WORD)
+#undef ALIGNED_WORD
+    default:
+        return "?";
+    }
+}
+
+/* ---- Runs of a side ------------------------------------------------------------------------ */
+
+struct choice {
+    const char *runs; /* of the request, or NULL */
+    int64_t first, last;
+    bool by_number, by_repeat;
+    unsigned named_n, failed_n;
+};
+
+static bool is_chosen(const struct as_run *run, void *context)
+{
+    struct choice *it = context;
+    const bool named = it->by_number   ? run->id >= it->first && run->id <= it->last
+                       : it->runs      ? run->label && strcmp(run->label, it->runs) == 0
+                       : it->by_repeat ? strcmp(run->kind, "repeat") == 0
+                                       : run->id == it->last;
+    if (!named)
+        return false;
+    it->named_n++;
+    if (run->is_over && !run->is_failed)
+        return true;
+    it->failed_n++;
+    return false;
+}
+
+/* "3" or "3-7"; else it is a label. */
+static void read_numbers(struct choice *choice)
+{
+    char *end;
+    errno = 0;
+    choice->first = choice->last = strtoll(choice->runs, &end, 10);
+    if (*end == '-')
+        choice->last = strtoll(end + 1, &end, 10);
+    choice->by_number = errno == 0 && choice->runs[0] >= '0' && choice->runs[0] <= '9' && !*end;
+}
+
+/* The last run that ended well, or where there is none the last. */
+static int64_t last_run(const struct as_set *set)
+{
+    int64_t last = set->run.n ? set->run.at[set->run.n - 1].id : 0;
+    for (size_t i = set->run.n; i-- > 0;)
+        if (set->run.at[i].is_over && !set->run.at[i].is_failed)
+            return set->run.at[i].id;
+    return last;
+}
+
+static int choose_runs(struct work *w, size_t side, struct assay_error *err)
+{
+    struct as_set *set = &w->set[side];
+    const struct assay_compare_request *request = &w->request[side];
+    struct choice choice = {.runs = request->runs};
+    if (choice.runs)
+        read_numbers(&choice);
+    else
+        choice.last = last_run(set);
+    as_vec_foreach (&set->run, it)
+        choice.by_repeat |= strcmp(it->kind, "repeat") == 0;
+    as_set_choose(set, is_chosen, &choice);
+    w->failed_n[side] = choice.failed_n;
+    if (!choice.named_n && choice.runs)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "%s: has no run '%s'; write the number of a run, as in 3 or 3-7, or "
+                            "its label: 'assay show %s --view runs' lists them",
+                            request->name, choice.runs, assay_experiment_path(request->experiment));
+    if (!set->run.n)
+        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+                            "%s: has no run that ended well; compare others, or run it again",
+                            request->name);
+    return 0;
+}
+
+static int list_repeats(struct work *w, size_t side, struct assay_error *err)
+{
+    const size_t n = w->set[side].run.n;
+    uint32_t *run = as_arena_array(&w->scratch, uint32_t, n);
+    if (!run)
+        return as_error_nomem(err, "the runs that are compared");
+    for (size_t i = 0; i < n; i++)
+        run[i] = (uint32_t)i;
+    w->repeats[side] = (struct as_repeats){run, n};
+    return 0;
+}
+
+static int read_sides(struct work *w, struct assay_error *err)
+{
+    size_t most = 1;
+    for (size_t i = 0; i < w->side_n; i++) {
+        struct assay_experiment *experiment = w->request[i].experiment;
+        AS_TRY(as_set_runs(&w->set[i], experiment, err));
+        AS_TRY(choose_runs(w, i, err));
+        AS_TRY(list_repeats(w, i, err));
+        AS_TRY(as_set_objects(&w->set[i], experiment, err));
+        AS_TRY(as_set_code(&w->set[i], experiment, err));
+        most = w->repeats[i].n > most ? w->repeats[i].n : most;
+    }
+    w->x = as_arena_array(&w->scratch, double, most);
+    return w->x ? 0 : as_error_nomem(err, "the runs that are compared");
+}
+
+/* ---- Parts: what a row took on a side ------------------------------------------------------ */
+
+/* Clones are one row: their costs add up, their code is no longer that of one. */
+static int add_part(struct work *w, size_t side, const struct as_object *object, size_t row)
+{
+    struct as_object *part = &w->part[row * w->side_n + side];
+    const size_t run_n = w->set[side].run.n;
+    if (!part->cost) {
+        *part = *object;
+        return 0;
+    }
+    struct as_cost *sum = as_arena_array(&w->scratch, struct as_cost, run_n);
+    if (!sum)
+        return ASSAY_ERR_NOMEM;
+    for (size_t i = 0; i < run_n; i++) {
+        sum[i] = part->cost[i];
+        sum[i].time_s += object->cost[i].time_s;
+        sum[i].sample_n += object->cost[i].sample_n;
+    }
+    part->cost = sum;
+    part->own_n = 0;
+    part->instruction_n = part->instruction_n >= 0 && object->instruction_n >= 0
+                              ? part->instruction_n + object->instruction_n
+                              : -1;
+    return 0;
+}
+
+static int make_parts(struct work *w, struct assay_error *err)
+{
+    w->part = as_arena_array(&w->scratch, struct as_object, w->alignment.row.n * w->side_n + 1);
+    if (!w->part)
+        return as_error_nomem(err, "what is compared");
+    for (size_t s = 0; s < w->side_n; s++)
+        for (size_t i = 0; i < w->set[s].object.n; i++)
+            if (w->alignment.row_of[s][i] != AS_INDEX_NONE &&
+                add_part(w, s, &w->set[s].object.at[i], w->alignment.row_of[s][i]) < 0)
+                return as_error_nomem(err, "what is compared");
+    return 0;
+}
+
+/* ---- Cells --------------------------------------------------------------------------------- */
+
+static struct assay_quantity difference_pct(const struct as_difference *it, int64_t n)
+{
+    if (isnan(it->ratio))
+        return (struct assay_quantity){0};
+    return assay_derived(100 * (it->ratio - 1), 100 * (it->interval.low - 1),
+                         100 * (it->interval.high - 1), n);
+}
+
+static enum assay_code_change code_change(const struct as_object *a, const struct as_object *b)
+{
+    if (!a->own_n || !b->own_n)
+        return ASSAY_CODE_UNKNOWN;
+    return a->own_n == b->own_n && a->digest == b->digest ? ASSAY_CODE_SAME : ASSAY_CODE_DIFFERS;
+}
+
+static int64_t instructions_of(const struct as_object *it)
+{
+    return it->instruction_n >= 0 ? it->instruction_n : it->own_n > 0 ? it->own_n : -1;
+}
+
+static struct as_estimate estimate(struct work *w, size_t side, const struct as_object *part)
+{
+    return as_repeats_estimate(&w->set[side], part, &w->repeats[side], AS_COST_TIME, w->x);
+}
+
+static void compare_cell(struct work *w, const struct as_object *part, size_t base, size_t side,
+                         struct assay_compare_cell *cell)
+{
+    const struct as_estimate a = estimate(w, base, &part[base]), b = estimate(w, side, &part[side]);
+    const int64_t samples = as_repeats_samples(&part[base], &w->repeats[base]) +
+                            as_repeats_samples(&part[side], &w->repeats[side]);
+    const struct as_difference difference = as_difference_of(&a, &b);
+    cell->difference_pct = difference_pct(&difference, a.n < b.n ? a.n : b.n);
+    cell->p = samples >= SAMPLES_FEWEST ? difference.p : NAN;
+    cell->code = code_change(&part[base], &part[side]);
+}
+
+static void make_cells(struct work *w, const struct as_object *part,
+                       struct assay_compare_cell *cell)
+{
+    size_t base = w->side_n;
+    for (size_t s = 0; s < w->side_n; s++) {
+        cell[s] = (struct assay_compare_cell){.p = NAN, .instruction_n = -1};
+        if (!part[s].cost)
+            continue;
+        cell[s].time_s =
+            as_repeats_quantity(&w->set[s], &part[s], &w->repeats[s], AS_COST_TIME, w->x);
+        cell[s].instruction_n = instructions_of(&part[s]);
+        if (base == w->side_n)
+            base = s;
+        else
+            compare_cell(w, part, base, s, &cell[s]);
+    }
+}
+
+/* ---- Rows ---------------------------------------------------------------------------------- */
+
+static bool is_large(const struct work *w, const struct as_object *part)
+{
+    for (size_t s = 0; s < w->side_n; s++)
+        if (part[s].cost && as_object_share(&w->set[s], &part[s]) >= ASSAY_COMPARE_LEAST_SHARE)
+            return true;
+    return false;
+}
+
+/* A row is by the rule that found it only when more than one side has it. */
+static int make_row(struct work *w, size_t at, struct assay_compare_row *row,
+                    struct assay_compare_cell *cell, struct assay_error *err)
+{
+    const struct as_aligned_row *aligned = &w->alignment.row.at[at];
+    make_cells(w, &w->part[at * w->side_n], cell);
+    *row = (struct assay_compare_row){.aligned_by = aligned->by, .cell = cell};
+    return as_compared_of(w->arena, aligned->object, &row->object, err);
+}
+
+static int make_rows(struct work *w, struct assay_error *err)
+{
+    const size_t n = w->alignment.row.n;
+    struct assay_compare_row *row = as_arena_array(w->arena, struct assay_compare_row, n + 1);
+    struct assay_compare_cell *cell =
+        as_arena_array(w->arena, struct assay_compare_cell, n * w->side_n + 1);
+    if (!row || !cell)
+        return as_error_nomem(err, "the rows of a comparison");
+    w->result->row = row;
+    for (size_t i = 0; i < n; i++) {
+        if (!is_large(w, &w->part[i * w->side_n]))
+            continue;
+        const size_t to = w->result->row_n++;
+        AS_TRY(make_row(w, i, &row[to], &cell[to * w->side_n], err));
+    }
+    return 0;
+}
+
+/* ---- Significance -------------------------------------------------------------------------- */
+
+struct family {
+    struct assay_compare_cell **cell;
+    double *p, *adjusted;
+    size_t *order;
+    size_t n;
+};
+
+static void decide(struct assay_comparison *result, const struct family *family)
+{
+    as_benjamini_hochberg(family->p, family->n, family->order, family->adjusted);
+    for (size_t i = 0; i < family->n; i++) {
+        struct assay_compare_cell *cell = family->cell[i];
+        cell->p = family->adjusted[i];
+        cell->significant = cell->p <= SIGNIFICANT;
+        result->tested_n += !isnan(cell->p);
+        result->significant_n += cell->significant;
+    }
+}
+
+/* All functions and loops on all sides are one family: at most 5 % of what is found is false, and
+ * of comparisons between the same at most 5 % find anything. */
+static int find_significant(struct work *w, struct assay_error *err)
+{
+    const size_t n = w->result->row_n * w->side_n;
+    struct family family = {.cell = as_arena_array(&w->scratch, struct assay_compare_cell *, n + 1),
+                            .p = as_arena_array(&w->scratch, double, n + 1),
+                            .adjusted = as_arena_array(&w->scratch, double, n + 1),
+                            .order = as_arena_array(&w->scratch, size_t, n + 1),
+                            .n = n};
+    if (!family.cell || !family.p || !family.adjusted || !family.order)
+        return as_error_nomem(err, "the rows of a comparison");
+    for (size_t i = 0; i < n; i++) {
+        const struct assay_compare_row *row = &w->result->row[i / w->side_n];
+        family.cell[i] = (struct assay_compare_cell *)(uintptr_t)&row->cell[i % w->side_n];
+        family.p[i] = family.cell[i]->p;
+    }
+    decide(w->result, &family);
+    return 0;
+}
+
+/* Seconds between the first side and the last that has the row. */
+static double change_s(const struct assay_compare_row *row, size_t side_n)
+{
+    double first = NAN, last = 0;
+    for (size_t s = 0; s < side_n; s++) {
+        if (!row->cell[s].time_s.origin)
+            continue;
+        last = row->cell[s].time_s.value;
+        first = isnan(first) ? last : first;
+    }
+    return fabs(last - first);
+}
+
+static int by_change(const void *a, const void *b, void *context)
+{
+    const struct assay_compare_row *x = a, *y = b;
+    const size_t n = *(const size_t *)context;
+    const double cx = change_s(x, n), cy = change_s(y, n);
+    if (x->object.kind != y->object.kind)
+        return x->object.kind == ASSAY_OBJECT_FUNCTION ? -1 : 1;
+    if (cx != cy)
+        return cx < cy ? 1 : -1;
+    return (x->object.id > y->object.id) - (x->object.id < y->object.id);
+}
+
+/* ---- Sides --------------------------------------------------------------------------------- */
+
+static int make_side(struct work *w, size_t s, struct assay_compare_side *out,
+                     struct assay_error *err)
+{
+    const struct as_run *run = &w->set[s].run.at[0];
+    *out = (struct assay_compare_side){
+        .name = as_set_text(w->arena, w->request[s].name),
+        .experiment = as_set_text(w->arena, assay_experiment_path(w->request[s].experiment)),
+        .command = as_set_text(w->arena, run->command ? run->command : ""),
+        .host = as_set_text(w->arena, run->host ? run->host : ""),
+        .event = as_set_text(w->arena, run->event ? run->event : ""),
+        .rate_hz = run->rate_hz,
+        .repeat_n = (unsigned)w->repeats[s].n,
+        .failed_n = w->failed_n[s],
+        .wall_s = as_repeats_wall_quantity(&w->set[s], &w->repeats[s], w->x)};
+    return out->name && out->experiment && out->command && out->host && out->event
+               ? 0
+               : as_error_nomem(err, "the sides of a comparison");
+}
+
+static void compare_walls(struct work *w, struct assay_compare_side *side)
+{
+    struct as_estimate first = {0};
+    for (size_t s = 0; s < w->side_n; s++) {
+        as_repeats_wall(&w->set[s], &w->repeats[s], w->x);
+        const struct as_estimate it = as_estimate_runs(w->x, w->repeats[s].n, 0);
+        if (s == 0) {
+            first = it;
+            continue;
+        }
+        const struct as_difference difference = as_difference_of(&first, &it);
+        side[s].difference_pct = difference_pct(&difference, it.n < first.n ? it.n : first.n);
+        side[s].is_slower = side[s].difference_pct.low > 0;
+        side[s].is_faster = side[s].difference_pct.high < 0;
+    }
+}
+
+static int make_sides(struct work *w, struct assay_error *err)
+{
+    struct assay_compare_side *side =
+        as_arena_array(w->arena, struct assay_compare_side, w->side_n);
+    if (!side)
+        return as_error_nomem(err, "the sides of a comparison");
+    for (size_t s = 0; s < w->side_n; s++)
+        AS_TRY(make_side(w, s, &side[s], err));
+    compare_walls(w, side);
+    w->result->side = side;
+    w->result->side_n = w->side_n;
+    return 0;
+}
+
+/* ---- Notes --------------------------------------------------------------------------------- */
+
+static void note_differences(struct work *w)
+{
+    const struct assay_compare_side *side = w->result->side;
+    for (size_t s = 1; s < w->side_n; s++) {
+        if (strcmp(side[0].host, side[s].host) != 0)
+            as_note(&w->notes, w->arena, "%s ran on %s, %s on %s: the machine may be what differs.",
+                    side[0].name, side[0].host, side[s].name, side[s].host);
+        if (strcmp(side[0].event, side[s].event) != 0)
+            as_note(&w->notes, w->arena,
+                    "%s was sampled by %s, %s by %s: times of functions and loops stand for "
+                    "different things.",
+                    side[0].name, side[0].event, side[s].name, side[s].event);
+        if (side[0].rate_hz != side[s].rate_hz)
+            as_note(&w->notes, w->arena, "%s was sampled %lld times a second, %s %lld times.",
+                    side[0].name, (long long)side[0].rate_hz, side[s].name,
+                    (long long)side[s].rate_hz);
+        if (strcmp(side[0].command, side[s].command) != 0)
+            as_note(&w->notes, w->arena, "The commands differ: '%.200s' and '%.200s'.",
+                    side[0].command, side[s].command);
+    }
+}
+
+static void note_repeats(struct work *w)
+{
+    bool is_single = false;
+    for (size_t s = 0; s < w->side_n; s++) {
+        is_single |= w->repeats[s].n == 1;
+        if (w->failed_n[s])
+            as_note(&w->notes, w->arena, "%u run%s of %s did not end well and %s left out.",
+                    w->failed_n[s], w->failed_n[s] == 1 ? "" : "s", w->result->side[s].name,
+                    w->failed_n[s] == 1 ? "is" : "are");
+    }
+    if (is_single)
+        as_note(&w->notes, w->arena,
+                "One run says nothing of how far runs differ: intervals hold the noise of sampling "
+                "only, and that of the wall time is not known. 'assay repeat' makes more.");
+}
+
+/* ---- The whole ----------------------------------------------------------------------------- */
+
+static const char method[] =
+    "Welch's test on logarithms, over repetitions or, of one run, its samples; significant at 5 % "
+    "after Benjamini and Hochberg's correction for many comparisons.";
+
+static int evaluate(struct work *w, struct assay_error *err)
+{
+    w->result->method = method;
+    AS_TRY(read_sides(w, err));
+    AS_TRY(as_align(w->set, w->side_n, &w->alignment, err));
+    AS_TRY(make_parts(w, err));
+    AS_TRY(make_sides(w, err));
+    AS_TRY(make_rows(w, err));
+    AS_TRY(find_significant(w, err));
+    qsort_r((void *)(uintptr_t)w->result->row, w->result->row_n, sizeof *w->result->row, by_change,
+            &w->side_n);
+    note_differences(w);
+    note_repeats(w);
+    return as_notes_take(&w->notes, w->arena, &w->result->note, &w->result->note_n, err);
+}
+
+static int set_up(struct work *w, struct assay_error *err)
+{
+    w->set = as_arena_array(&w->scratch, struct as_set, w->side_n);
+    w->repeats = as_arena_array(&w->scratch, struct as_repeats, w->side_n);
+    w->failed_n = as_arena_array(&w->scratch, unsigned, w->side_n);
+    if (!w->set || !w->repeats || !w->failed_n)
+        return as_error_nomem(err, "a comparison");
+    for (size_t i = 0; i < w->side_n; i++)
+        as_set_init(&w->set[i]);
+    return 0;
+}
+
+static void tear_down(struct work *w)
+{
+    for (size_t i = 0; w->set && w->failed_n && i < w->side_n; i++)
+        as_set_fini(&w->set[i]);
+    as_alignment_fini(&w->alignment);
+    as_vec_fini(&w->notes.text);
+    as_arena_fini(&w->scratch);
+}
+
+int assay_compare_experiments(const struct assay_compare_request *side, size_t n,
+                              struct assay_comparison **out, struct assay_error *err)
+{
+    struct work w = {.request = side, .side_n = n};
+    struct box *box = as_calloc(1, sizeof *box);
+    *out = NULL;
+    if (!box)
+        return as_error_nomem(err, "a comparison");
+    as_arena_init(&box->arena);
+    as_arena_init(&w.scratch);
+    as_arena_init(&w.alignment.arena);
+    w.arena = &box->arena;
+    w.result = *out = &box->result;
+    int rc = n < 2 ? as_error_set(err, ASSAY_ERR_USAGE,
+                                  "compare: there is nothing to compare with; give two experiments "
+                                  "or more")
+                   : set_up(&w, err);
+    if (rc == 0)
+        rc = evaluate(&w, err);
+    tear_down(&w);
+    if (rc < 0)
+        assay_comparison_free(out);
+    return rc;
+}
+
+void assay_comparison_free(struct assay_comparison **comparison)
+{
+    struct box *box = (struct box *)(void *)*comparison;
+    if (box)
+        as_arena_fini(&box->arena);
+    as_free(box);
+    *comparison = NULL;
+}
