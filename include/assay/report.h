@@ -104,6 +104,7 @@ int assay_report_write(struct assay_experiment *experiment, int64_t run_id,
 struct as_json;
 void assay_report_scalability_json(const struct assay_scalability *it, struct as_json *json);
 void assay_report_stability_json(const struct assay_stability *it, struct as_json *json);
+void assay_report_comparison_json(const struct assay_comparison *it, struct as_json *json);
 
 /* ---- Exports ------------------------------------------------------------------------------ */
 

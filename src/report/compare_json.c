@@ -246,3 +246,89 @@ void assay_report_stability_json(const struct assay_stability *it, struct as_jso
     key_notes(json, it->method, it->note, it->note_n);
     as_json_object_end(json);
 }
+
+/* ---- Comparison ---------------------------------------------------------------------------- */
+
+static void side(struct as_json *json, const struct assay_compare_side *it)
+{
+    as_json_object_begin(json);
+    key_string(json, "name", it->name);
+    key_string(json, "experiment", it->experiment);
+    key_string(json, "command", it->command);
+    key_string(json, "host", it->host);
+    key_string(json, "event", it->event);
+    key_count(json, "rate_hz", it->rate_hz);
+    key_count(json, "repeats", it->repeat_n);
+    key_count(json, "failed", it->failed_n);
+    key_quantity(json, "wall_s", &it->wall_s);
+    key_quantity(json, "difference_pct", &it->difference_pct);
+    as_json_object_end(json);
+}
+
+static const char *code_word(enum assay_code_change code)
+{
+    return code == ASSAY_CODE_SAME ? "same" : code == ASSAY_CODE_DIFFERS ? "differs" : NULL;
+}
+
+static void cell(struct as_json *json, const struct assay_compare_cell *it)
+{
+    as_json_object_begin(json);
+    key_quantity(json, "difference_pct", &it->difference_pct);
+    key_double(json, "p", it->p);
+    key_bool(json, "significant", it->significant);
+    key_string(json, "code", code_word(it->code));
+    as_json_object_end(json);
+}
+
+static void compare_row(struct as_json *json, const struct assay_compare_row *it, size_t n)
+{
+    as_json_object_begin(json);
+    key_object(json, &it->object);
+    key_string(json, "aligned_by", assay_aligned_word(it->aligned_by));
+    as_json_key(json, "time_s");
+    as_json_array_begin(json);
+    for (size_t i = 0; i < n; i++)
+        quantity(json, &it->cell[i].time_s);
+    as_json_array_end(json);
+    key_quantity(json, "difference_pct", &it->cell[n - 1].difference_pct);
+    key_bool(json, "significant", it->cell[n - 1].significant);
+    key_string(json, "code", code_word(it->cell[n - 1].code));
+    as_json_key(json, "instructions");
+    as_json_array_begin(json);
+    for (size_t i = 0; i < n; i++) {
+        if (it->cell[i].instruction_n < 0)
+            as_json_null(json);
+        else
+            as_json_i64(json, it->cell[i].instruction_n);
+    }
+    as_json_array_end(json);
+    as_json_key(json, "each");
+    as_json_array_begin(json);
+    for (size_t i = 1; i < n; i++)
+        cell(json, &it->cell[i]);
+    as_json_array_end(json);
+    as_json_object_end(json);
+}
+
+void assay_report_comparison_json(const struct assay_comparison *it, struct as_json *json)
+{
+    if (!it) {
+        as_json_null(json);
+        return;
+    }
+    as_json_object_begin(json);
+    as_json_key(json, "sides");
+    as_json_array_begin(json);
+    for (size_t i = 0; i < it->side_n; i++)
+        side(json, &it->side[i]);
+    as_json_array_end(json);
+    as_json_key(json, "rows");
+    as_json_array_begin(json);
+    for (size_t i = 0; i < it->row_n; i++)
+        compare_row(json, &it->row[i], it->side_n);
+    as_json_array_end(json);
+    key_count(json, "tested", (int64_t)it->tested_n);
+    key_count(json, "significant", (int64_t)it->significant_n);
+    key_notes(json, it->method, it->note, it->note_n);
+    as_json_object_end(json);
+}
