@@ -15,10 +15,11 @@
 #define AS_AGENT_CONTROL   "control"
 #define AS_AGENT_PREFIX    "ring."             /* ring.PID.TIME */
 #define AS_AGENT_MAGIC     0x544e474159415353u /* "SSAYAGNT" */
-#define AS_AGENT_VERSION   2u
+#define AS_AGENT_VERSION   3u
 #define AS_AGENT_PAGE_B    4096u
 /* Of a ring: that samples leave free, so that maps and names find room. */
 #define AS_AGENT_SPARE_B (32u << 10)
+#define AS_AGENT_LEAST_B (256u << 10) /* a ring under a limit of the size of files */
 #define AS_AGENT_REGS_N  17u
 #define AS_AGENT_CHAIN_N 127u
 #define AS_AGENT_NAME_B  16u
@@ -35,6 +36,7 @@ struct as_agent_control {
     uint32_t ring_most_b;      /* so too */
     uint32_t ring_processor_b; /* for each processor that the process may use */
     uint32_t only_pid;         /* observe this process and its first thread alone; 0: all */
+    uint64_t pid_namespace;    /* of the reader (inode); 0: not known */
     uint32_t locked;           /* the reader holds a lock (flock) on this file while it lives */
     _Atomic uint32_t enabled;  /* 0: timers run, samples are not kept */
     _Atomic uint32_t wake;     /* a futex: counts reasons to read now */

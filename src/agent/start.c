@@ -14,6 +14,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -55,11 +56,30 @@ static bool is_abandoned(const struct as_agent_control *control, int fd)
     return control->locked && syscall(SYS_flock, fd, LOCK_SH | LOCK_NB) == 0;
 }
 
-static bool is_for_us(const struct as_agent_control *control, int fd)
+static void missed(struct as_agent_control *control, int error)
+{
+    atomic_fetch_add(&control->processes_missed, 1);
+    atomic_store(&control->missed_errno, (uint32_t)error);
+}
+
+/* Where processes have other numbers than for the reader it would take them for others. */
+static bool is_foreign(struct as_agent_control *control)
+{
+    struct stat status;
+    if (control->pid_namespace == 0 ||
+        syscall(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/pid", &status, 0) < 0 ||
+        status.st_ino == control->pid_namespace)
+        return false;
+    missed(control, EXDEV);
+    return true;
+}
+
+static bool is_for_us(struct as_agent_control *control, int fd)
 {
     return control->magic == AS_AGENT_MAGIC && control->version == AS_AGENT_VERSION &&
+           !is_abandoned(control, fd) &&
            (control->only_pid == 0 || control->only_pid == (uint32_t)getpid()) &&
-           !is_abandoned(control, fd);
+           !is_foreign(control);
 }
 
 static int open_control(void)
@@ -87,6 +107,14 @@ static struct as_agent_control *map_control(void)
     return control;
 }
 
+/* A file over the limit of the program would not be refused: the signal would kill it. */
+static uint64_t file_limit_b(void)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur
+                                                                                   : UINT64_MAX;
+}
+
 /* Grows with the processors that this process may use. */
 static uint64_t ring_size_b(void)
 {
@@ -97,13 +125,17 @@ static uint64_t ring_size_b(void)
         processors += (uint64_t)__builtin_popcountll(mask[i]);
     while (size_b < processors * control->ring_processor_b && size_b < control->ring_most_b)
         size_b *= 2;
+    while (size_b > AS_AGENT_LEAST_B && AS_AGENT_PAGE_B + size_b > file_limit_b())
+        size_b /= 2;
     return size_b;
 }
 
 /* All of the file is really there: a write to a hole on a full disk would kill the program. */
 static int map_ring(int fd, uint64_t data_b)
 {
-    int rc = posix_fallocate(fd, 0, (off_t)(AS_AGENT_PAGE_B + data_b));
+    int rc = AS_AGENT_PAGE_B + data_b > file_limit_b()
+                 ? EFBIG
+                 : posix_fallocate(fd, 0, (off_t)(AS_AGENT_PAGE_B + data_b));
     if (rc != 0)
         return -rc;
     uint8_t *at =
@@ -160,12 +192,6 @@ static int make_ring(pid_t parent_pid, pid_t parent_tid, bool forked)
     return 0;
 }
 
-static void missed(int error)
-{
-    atomic_fetch_add(&as_agent.control->processes_missed, 1);
-    atomic_store(&as_agent.control->missed_errno, (uint32_t)error);
-}
-
 /* ---- Forks -------------------------------------------------------------------------------- */
 
 static void before_fork(void)
@@ -177,7 +203,7 @@ static void before_fork(void)
 static bool follow_child(void)
 {
     int fd = as_agent.control->only_pid ? -1 : open_control();
-    bool lives = fd >= 0 && !is_abandoned(as_agent.control, fd);
+    bool lives = fd >= 0 && !is_abandoned(as_agent.control, fd) && !is_foreign(as_agent.control);
     if (fd >= 0)
         syscall(SYS_close, fd);
     return lives;
@@ -200,7 +226,7 @@ static void in_child(void)
     if (follow_child()) {
         int rc = make_ring(parent, as_agent.fork_tid, true);
         if (rc < 0)
-            missed(-rc);
+            missed(as_agent.control, -rc);
         else
             as_agent_arm();
     }
@@ -234,12 +260,12 @@ static bool begin(void)
     as_agent.signal = free_signal();
     if (as_agent.signal == 0 || as_agent_threads_begin() < 0 ||
         pthread_atfork(before_fork, NULL, in_child) != 0 || as_agent_handle() < 0) {
-        missed(EAGAIN);
+        missed(as_agent.control, EAGAIN);
         return false;
     }
     int rc = make_ring(getppid(), 0, false);
     if (rc < 0)
-        missed(-rc);
+        missed(as_agent.control, -rc);
     else
         as_agent_arm();
     return rc == 0;

@@ -4,6 +4,7 @@
  * recording), write the stream, complete the row of the run, attribute. What is written a second
  * ago is safe whatever happens to this process.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -189,11 +190,38 @@ static int record_until_end(struct recording *r, struct assay_error *err)
     }
 }
 
+static const char *why_missed(int error, char *text, size_t n)
+{
+    static const char *const room = "there was no room for their samples";
+    switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+        snprintf(text, n, "%s (%s); set TMPDIR to a directory with more", room, strerror(error));
+        break;
+    case EFBIG:
+        snprintf(text, n, "%s under their limit of the size of files; raise it ('ulimit -f')",
+                 room);
+        break;
+    case EXDEV:
+        snprintf(text, n, "their processes have numbers of their own, as in a container");
+        break;
+    case EAGAIN:
+        snprintf(text, n,
+                 "there were no timers left; raise the limit of pending signals "
+                 "('ulimit -i')");
+        break;
+    default:
+        snprintf(text, n, "%s", strerror(error));
+        break;
+    }
+    return text;
+}
+
 /* What was not seen whole, for the flags. */
 static int add_missed(struct recording *r, struct assay_error *err)
 {
     const struct assay_timer_facts *facts = as_source_facts(&r->source);
-    char text[128];
+    char text[256];
     if (!facts)
         return 0;
     const struct {
@@ -209,7 +237,8 @@ static int add_missed(struct recording *r, struct assay_error *err)
     }
     if (!facts->missed_errno)
         return 0;
-    return assay_recorder_info(r->recorder, "missed_why", strerror(facts->missed_errno), err);
+    return assay_recorder_info(r->recorder, "missed_why",
+                               why_missed(facts->missed_errno, text, sizeof text), err);
 }
 
 static int finish_stream(struct recording *r, struct assay_error *err)

@@ -65,14 +65,10 @@ static int flag_missed(struct as_attribution *all, uint32_t stream, struct assay
     why = why ? why : "the reason is not known";
     if (threads)
         FLAG_RUN("missed_threads", strtoull(threads, NULL, 10),
-                 "%s threads are not in the profile: they could have no timer: %s; raise the limit "
-                 "of pending signals ('ulimit -i')",
-                 threads, why);
+                 "%s threads are not in the profile: %s", threads, why);
     if (processes)
         FLAG_RUN("missed_processes", strtoull(processes, NULL, 10),
-                 "%s processes are not in the profile: there was no room for their samples: %s; "
-                 "set TMPDIR to a directory with more",
-                 processes, why);
+                 "%s processes are not in the profile: %s", processes, why);
     return 0;
 }
 

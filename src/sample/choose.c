@@ -90,6 +90,11 @@ const char *as_sample_why_not(int error, char *text, size_t n)
     return text;
 }
 
+long as_sample_paranoid(void)
+{
+    return setting("perf_event_paranoid", -99);
+}
+
 /* Whether system calls of this process are filtered, as in containers. */
 static bool is_filtered(void)
 {
@@ -133,7 +138,7 @@ static const char *permit(long paranoid, bool other, char *text, size_t n)
 
 static int refused_permission(struct assay_error *err, pid_t pid, int error)
 {
-    const long paranoid = setting("perf_event_paranoid", -99);
+    const long paranoid = as_sample_paranoid();
     char who[64] = "perf_event_open", value[32] = "not there", todo[256];
     if (pid)
         snprintf(who, sizeof who, "process %d: cannot be sampled", (int)pid);
@@ -292,8 +297,7 @@ int as_sample_choose(struct assay_sampler *sampler, pid_t pid, int cpu, struct a
         add_reason(choice,
                    "the kernel's share%s not seen: kernel.perf_event_paranoid is %ld; run 'sysctl "
                    "kernel.perf_event_paranoid=1' as root, or give this program CAP_PERFMON",
-                   options->waits ? " and where threads wait are" : " is",
-                   setting("perf_event_paranoid", -99));
+                   options->waits ? " and where threads wait are" : " is", as_sample_paranoid());
     return 0;
 }
 

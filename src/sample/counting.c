@@ -186,6 +186,12 @@ static int refused(const struct assay_counting *c, const struct event *event, pi
                    struct assay_error *err)
 {
     char why[128];
+    if ((error == EACCES || error == EPERM) && event->kernel && as_sample_paranoid() == 2)
+        return as_error_set(err, ASSAY_ERR_PERMISSION,
+                            "event '%s': it happens in the kernel: kernel.perf_event_paranoid is "
+                            "2; run 'sysctl kernel.perf_event_paranoid=1' as root, or give this "
+                            "program the capability CAP_PERFMON",
+                            event->name);
     if (error == EACCES || error == EPERM || error == ESRCH || error == EMFILE || error == ENFILE ||
         error == ENOMEM || error == ENOSYS)
         return as_sample_refused(err, c->on_exec ? 0 : tid, error);

@@ -63,6 +63,7 @@ void as_sample_choose_waits(struct assay_sampler *sampler, pid_t pid, int cpu);
 void as_sample_no_waits(struct assay_sampler *sampler, const char *why);
 /* The sentence for `error` of perf_event_open; `pid` 0: for a child of ours. */
 int as_sample_refused(struct assay_error *err, pid_t pid, int error);
+long as_sample_paranoid(void); /* kernel.perf_event_paranoid, or -99 */
 /* Why an event is not to be had, as a part of a sentence. Returns `text`. */
 const char *as_sample_why_not(int error, char *text, size_t n);
 

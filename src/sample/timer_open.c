@@ -105,6 +105,8 @@ static void fill_control(struct assay_timer_sampler *s)
     /* Half a second: a quarter of the largest copies, or a chain. */
     control->ring_processor_b = o->rate_hz / 2 * (copy ? o->stack_b / 4 + 256 : 256);
     s->choice.ring_b = least_b;
+    struct stat status;
+    control->pid_namespace = stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
     control->locked = flock(s->control_fd, LOCK_EX | LOCK_NB) == 0;
     control->enabled = 1;
     control->magic = AS_AGENT_MAGIC;

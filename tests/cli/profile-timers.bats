@@ -6,7 +6,8 @@ setup_file() {
     load common.bash
     command -v gcc >/dev/null || skip "no gcc here"
     "$DENY" EACCES true || skip "system calls cannot be filtered here"
-    # Calibrated: two() does twice the work of one(), whatever the processor.
+    # Calibrated: two() does twice the work of one(), whatever the processor; in turns of random
+    # length, for samples fall on ticks of a clock.
     cat >two.c <<'END'
 #include <pthread.h>
 #include <stdlib.h>
@@ -20,13 +21,15 @@ static inline __attribute__((always_inline)) void spin(unsigned long n)
     for (unsigned long i = 0; i < n; i++)
         __asm__ volatile("" : : : "memory");
 }
-__attribute__((noinline)) void one(void) { spin(200000); sink++; }
-__attribute__((noinline)) void two(void) { spin(400000); sink++; }
+__attribute__((noinline)) void one(unsigned long n) { spin(n); sink++; }
+__attribute__((noinline)) void two(unsigned long n) { spin(2 * n); sink++; }
 static void *work(void *unused)
 {
+    unsigned long n = 1;
     for (unsigned long i = 0; i < rounds; i++) {
-        one();
-        two();
+        n = n * 6364136223846793005 + 1442695040888963407;
+        one(100000 + (n >> 40) % 400000);
+        two(100000 + (n >> 40) % 400000);
     }
     return unused;
 }
@@ -193,6 +196,24 @@ END
     "$ASSAY" profile -o x.assay --event timer --pid $$ 2>err || status=$?
     equal 2 "$status"
     like "assay: process $$: runs already*" "$(cat err)"
+}
+# missed WHY: no processes but those of the shell are in the profile, and a flag says why
+missed() {
+    equal 0 "$(query "SELECT count(*) FROM v_functions WHERE name = 'two'")"
+    like "$1" "$(query "SELECT text FROM v_flags WHERE name = 'missed_processes'")"
+}
+@test "timers: a limit of the size of files" {
+    timed -- sh -c 'ulimit -f 100; ./two 10'
+    missed "*1 processes are not in the profile: *ulimit -f*"
+    rm -rf x.assay
+    # Enough for a small ring.
+    timed -- sh -c 'ulimit -f 600; ./two 2000'
+    expect_shares
+}
+@test "timers: processes with numbers of their own" {
+    unshare --pid --fork true 2>/dev/null || skip "no namespace of processes can be made here"
+    timed -- unshare --pid --fork ./two 10
+    missed "*numbers of their own*"
 }
 @test "timers: a directory that is not there" {
     status=0
