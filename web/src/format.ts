@@ -105,6 +105,8 @@ export function withUnit(
         case '×':
         case 'factor':
             return `${fixed(value, Math.abs(value) < 10 ? 2 : 1)}×`;
+        case '1/s':
+            return `${significant(value)} /s`;
         case null:
         case undefined:
         case '':

@@ -56,7 +56,7 @@ function options(props: ChartProps, width: number): uPlot.Options {
         font: '12px system-ui, sans-serif',
         labelFont: '12px system-ui, sans-serif',
         labelSize: 20,
-        size: label === props.yLabel ? 60 : 36,
+        size: label === props.yLabel ? 72 : 36,
         values: format
             ? (_, splits) => splits.map(value => (value === null ? '' : format(value)))
             : undefined,

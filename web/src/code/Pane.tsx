@@ -17,6 +17,8 @@ interface Props {
     label: string;
     id: string;
     count: number;
+    /** Lines of the longer pane beside it: both are as high as that needs. */
+    most: number;
     row: (index: number) => PaneRow;
     cursor: number; // index or -1
     /** Scrolls to this row whenever `shownAt` changes. */
@@ -79,6 +81,7 @@ export function Pane(props: Props) {
                 cursor >= range.first && cursor < range.last ? `${id}-${cursor}` : undefined
             }
             tabIndex={0}
+            style={{ '--lines': `${props.most * LINE_PX + 20}px` }}
             onKeyDown={onKeyDown}
             onPointerLeave={() => props.onHover(-1)}
         >

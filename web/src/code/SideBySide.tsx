@@ -88,6 +88,7 @@ export function SideBySide({ code, linked, sources, runSeconds }: Props) {
     const pin = (key: string | null): void => setParams({ at: key ?? undefined }, true);
     const state = (key: string | null): string =>
         key === null ? '' : key === pinned ? ' pinned' : key === hover ? ' linked' : '';
+    const most = Math.max(linked.sourceRows.length, linked.instructions.length);
     const firstCode = target ? linked.byLine.get(target)?.[0] : undefined;
 
     return (
@@ -102,6 +103,7 @@ export function SideBySide({ code, linked, sources, runSeconds }: Props) {
                         label="Source"
                         id="source"
                         count={linked.sourceRows.length}
+                        most={most}
                         cursor={cursor?.side === 'source' ? cursor.index : -1}
                         show={target ? (sourceIndex.get(target) ?? -1) : 0}
                         shownAt={target ?? ''}
@@ -164,6 +166,7 @@ export function SideBySide({ code, linked, sources, runSeconds }: Props) {
                         label="Assembly"
                         id="code"
                         count={linked.instructions.length}
+                        most={most}
                         cursor={cursor?.side === 'code' ? cursor.index : -1}
                         show={firstCode === undefined ? -1 : (codeIndex.get(firstCode) ?? -1)}
                         shownAt={target ?? ''}

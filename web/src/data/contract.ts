@@ -61,6 +61,7 @@ export interface Finding {
     text: string;
     workaround: string | null;
     gain_s: Quantity | null;
+    time_s?: number | null;
 }
 
 export interface Flag {
@@ -89,6 +90,8 @@ export interface ViewColumn {
     doubt?: string | null;
     bar?: boolean;
     origin?: string | null;
+    /** The column that this one only bounds, counts or explains. */
+    of?: string | null;
 }
 
 export type Numbers = { v: (number | null)[] };
@@ -147,7 +150,7 @@ export interface Code {
 }
 
 export interface SectionTable {
-    columns: ViewColumn[];
+    columns: (ViewColumn | string)[];
     rows: (number | string | null)[][];
 }
 
@@ -168,7 +171,9 @@ export interface ScalabilityPoint {
     processes: number;
     threads: number;
     repeats: number;
-    wall_s: Quantity;
+    failed?: number;
+    oversubscribed?: boolean;
+    wall_s: Quantity | null;
     speedup?: Quantity | null;
     efficiency: Quantity | null;
 }
@@ -186,6 +191,8 @@ export interface Scalability {
     mode: 'strong' | 'weak';
     points: ScalabilityPoint[];
     rows: ScalabilityRow[];
+    method?: string | null;
+    notes?: string[];
 }
 
 export interface StabilityRow {
@@ -209,7 +216,14 @@ export interface Stability {
         all: number[];
     };
     outliers: { run_id: number; wall_s: number; text: string }[];
+    failed?: number;
+    warm_up?: number;
+    drift_pct?: Quantity | null;
+    drift_p?: number | null;
+    levels?: { mean_s: number; n: number }[];
     rows: StabilityRow[];
+    method?: string | null;
+    notes?: string[];
 }
 
 export interface ComparisonRow {

@@ -30,6 +30,7 @@ function lineOwners(doc: Document): Map<string, LinePlace> {
 
 export class Report {
     private readonly rowsOf = new Map<string, ViewRows>();
+    private readonly flatOf = new Map<string, ViewRows>();
     private nestedRows: NestedLoops | null = null;
     private lineOwners: Map<string, LinePlace> | null = null;
     private folded: Folded | null = null;
@@ -49,6 +50,15 @@ export class Report {
         const rows = new ViewRows(withNames(view));
         this.rowsOf.set(name, rows);
         return rows;
+    }
+
+    /** The same rows without their nesting. */
+    flatRows(name: string): ViewRows | null {
+        const rows = this.rows(name);
+        if (!rows?.nested) return rows;
+        const made = this.flatOf.get(name) ?? new ViewRows(rows.view, false);
+        this.flatOf.set(name, made);
+        return made;
     }
 
     nestedLoops(): NestedLoops | null {

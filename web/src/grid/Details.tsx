@@ -4,7 +4,7 @@
 import { provenance, words } from '../format';
 import { cellText } from './Cell';
 import { headerUnit, isDoubtful, marginText } from './cells';
-import type { Rows } from './rows';
+import { type Rows, servingColumns } from './rows';
 
 interface Props {
     rows: Rows;
@@ -13,9 +13,7 @@ interface Props {
 }
 
 export function Details({ rows, node, onClose }: Props) {
-    const backing = new Set(
-        rows.columns.flatMap(column => [column.low, column.high, column.doubt].filter(Boolean)),
-    );
+    const backing = servingColumns(rows.columns);
     const groups = new Map<string, number[]>();
     rows.columns.forEach((column, at) => {
         if (backing.has(column.name) || cellText(rows, node, at) === '') return;

@@ -14,11 +14,11 @@ import { GroupedRows } from './grouped';
 import { Header } from './Header';
 import { keyAction } from './keys';
 import { ABOVE, type Sort, hotPath, keepMatching, showLines } from './order';
-import type { Rows } from './rows';
+import { type Rows, isNumeric } from './rows';
 import { GridParams, formatOpen, formatSort, parseOpen, parseSort, useSettling } from './state';
 import { Toolbar } from './Toolbar';
 import { useWindow } from './window';
-import { columnWidth } from './widths';
+import { columnTemplate } from './widths';
 
 export interface GridProps {
     rows: Rows;
@@ -36,12 +36,19 @@ export interface GridProps {
     plain?: boolean; // no toolbar
 }
 
+/** Names first, then numbers, then where and what: the numbers are what one came for. */
+function place(rows: Rows, at: number): number {
+    const column = rows.columns[at]!;
+    if (column.kind === 'code') return 0;
+    return isNumeric(column) ? 1 : 2;
+}
+
 function defaultColumns({ rows, columns }: GridProps): number[] {
-    if (columns)
-        return columns
-            .map(name => rows.columns.findIndex(c => c.name === name))
-            .filter(at => at >= 0);
-    return rows.columns.flatMap((column, at) => (column.shown ? [at] : []));
+    const at = (name: string): number => rows.columns.findIndex(column => column.name === name);
+    const shown = columns
+        ? columns.map(at).filter(index => index >= 0)
+        : rows.columns.flatMap((column, index) => (column.shown ? [index] : []));
+    return shown.sort((a, b) => place(rows, a) - place(rows, b)); // stable
 }
 
 function chosenColumns(rows: Rows, text: string | undefined, fallback: number[]): number[] {
@@ -97,10 +104,7 @@ export function Grid(props: GridProps) {
         [rows, sort?.column, sort?.descending, keep, openText],
     );
     const shown = chosenColumns(rows, params.get('cols'), defaultColumns(props));
-    const template = useMemo(
-        () => `${shown.map(at => `${columnWidth(props.rows, at)}px`).join(' ')} minmax(0, 1fr)`,
-        [props.rows, shown.join()],
-    );
+    const template = useMemo(() => columnTemplate(props.rows, shown), [props.rows, shown.join()]);
     const range = useWindow(box, ROW_PX, lines.length);
     const activeNode = activeKey ? rows.find(activeKey) : -1;
     const activeIndex = useMemo(
@@ -173,7 +177,7 @@ export function Grid(props: GridProps) {
         : `${integer(lines.length)} rows`;
     const height = props.tall
         ? undefined
-        : { height: `${Math.min(12, lines.length) * ROW_PX + 48}px` };
+        : { height: `${Math.min(12, Math.max(1, lines.length)) * ROW_PX + 36}px` };
 
     return (
         <div class={props.tall ? 'table tall' : 'table'}>

@@ -34,12 +34,13 @@ export function scaleOf(column: GridColumn): Scale {
     return { factor: 1, unit: column.unit && column.unit !== '1' ? column.unit : '' };
 }
 
-/** So many that the largest value of the column has one digit more than the `digits` asked for. */
+/** Never more than asked for, and fewer where numbers are large. */
 function decimalsOf(column: GridColumn, scale: Scale): number {
     if (column.kind === 'share' || column.unit === '%') return column.digits ?? 2;
     const most = column.max * scale.factor;
     const size = most > 0 ? Math.floor(Math.log10(most)) : 0;
-    return Math.max(0, Math.min(4, (column.digits ?? 3) - size));
+    const digits = column.digits ?? 3;
+    return Math.max(0, Math.min(digits, digits - size));
 }
 
 export function numberText(column: GridColumn, value: number): string {

@@ -62,8 +62,14 @@ export function isNumeric(column: ViewColumn): boolean {
 
 const BEHIND = /^(exclusive|inclusive)_/;
 
-function countColumn(column: ViewColumn, at: Map<string, number>): number {
+function countColumn(
+    column: ViewColumn,
+    at: Map<string, number>,
+    ofs: Map<string, string | null | undefined>,
+): number {
     if (!isNumeric(column)) return -1;
+    const counted = at.get(`${column.name}_n`);
+    if (counted !== undefined && ofs.get(`${column.name}_n`) === column.name) return counted;
     const side = BEHIND.exec(column.name)?.[1];
     const behind = side ? at.get(`${side}_sample_n`) : at.get('sample_n');
     return behind ?? -1;
@@ -75,6 +81,7 @@ export function gridColumns(
 ): GridColumn[] {
     const at = new Map(columns.map((column, i) => [column.name, i]));
     const place = (name: string | null | undefined): number => (name ? (at.get(name) ?? -1) : -1);
+    const ofs = new Map(columns.map(column => [column.name, column.of]));
     return columns.map(column => ({
         ...column,
         additive: ADDITIVE.has(column.name),
@@ -82,7 +89,7 @@ export function gridColumns(
         lowAt: place(column.low),
         highAt: place(column.high),
         doubtAt: place(column.doubt),
-        countAt: countColumn(column, at),
+        countAt: countColumn(column, at, ofs),
     }));
 }
 
@@ -100,6 +107,16 @@ export function nameColumn(columns: ViewColumn[]): number {
         0,
         columns.findIndex(column => column.kind === 'text' || column.kind === 'code'),
     );
+}
+
+/** Columns that only serve others: intervals, doubts and counts behind a value. */
+export function servingColumns(columns: readonly ViewColumn[]): Set<string> {
+    const serving = new Set<string>();
+    for (const { name, low, high, doubt, of } of columns) {
+        for (const other of [low, high, doubt]) if (other) serving.add(other);
+        if (of) serving.add(name);
+    }
+    return serving;
 }
 
 export function range(n: number): Int32Array {

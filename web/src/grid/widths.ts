@@ -28,10 +28,21 @@ export function columnWidth(rows: Rows, at: number): number {
         return Math.min(220, Math.max(76 + (column.lowAt >= 0 ? 56 : 0), header));
     if (column.kind === 'flag' || column.kind === 'id') return Math.max(56, header);
     if (column.kind === 'address') return Math.max(120, header);
-    const most = at === rows.treeColumn ? 460 : 300;
-    const least = at === rows.treeColumn ? 240 : 70;
+    const most = at === rows.treeColumn ? Math.max(200, Math.min(460, 0.36 * innerWidth)) : 300;
+    const least = at === rows.treeColumn ? 200 : 70;
     const indent = at === rows.treeColumn && rows.nested ? 56 : 0;
     return Math.round(
         Math.min(most, Math.max(least, header, textWidth(rows, at, column) + indent)),
     );
+}
+
+/** Widths as CSS has them. What is left of the page goes to a text at the end, else to nothing. */
+export function columnTemplate(rows: Rows, shown: readonly number[]): string {
+    const widths = shown.map(at => `${Math.round(columnWidth(rows, at))}px`);
+    const last = shown.length - 1;
+    const kind = rows.columns[shown[last] ?? 0]?.kind;
+    if (last > 0 && (kind === 'text' || kind === 'code'))
+        widths[last] = `minmax(${widths[last]}, 1fr)`;
+    else widths.push('minmax(0, 1fr)');
+    return widths.join(' ');
 }

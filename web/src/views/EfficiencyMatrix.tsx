@@ -7,21 +7,15 @@ import { fixed, provenance } from '../format';
 
 const FIRST = 40;
 
-/** Five steps from poor to ideal. */
-export function efficiencyStep(fraction: number): number {
-    if (fraction >= 0.9) return 4;
-    if (fraction >= 0.75) return 3;
-    if (fraction >= 0.5) return 2;
-    return fraction >= 0.25 ? 1 : 0;
+/** As doc/compare.md has it: good from 80 %, fair from 50 %. */
+export function efficiencyRating(fraction: number): 'good' | 'fair' | 'poor' {
+    if (fraction >= 0.8) return 'good';
+    return fraction >= 0.5 ? 'fair' : 'poor';
 }
 
-export function EfficiencyMatrix({
-    data,
-    percentages,
-}: {
-    data: Scalability;
-    percentages: boolean;
-}) {
+const MARKS = { good: '●', fair: '▲', poor: '■' };
+
+export function EfficiencyMatrix({ data }: { data: Scalability }) {
     const [all, setAll] = useState(false);
     const rows = all ? data.rows : data.rows.slice(0, FIRST);
     return (
@@ -54,22 +48,20 @@ export function EfficiencyMatrix({
                                                 –
                                             </td>
                                         );
-                                    const fraction = percentages
-                                        ? quantity.value / 100
-                                        : quantity.value;
+                                    const rating = efficiencyRating(quantity.value);
                                     return (
                                         <td
                                             key={point.run_id}
-                                            class={`number step-${efficiencyStep(fraction)}`}
-                                            data-tip={provenance(
+                                            class={`number ${rating}`}
+                                            data-tip={`${rating}; ${provenance(
                                                 quantity.origin,
                                                 quantity.n,
                                                 quantity.low,
                                                 quantity.high,
-                                                percentages ? '%' : null,
-                                            )}
+                                            )}`}
                                         >
-                                            {fixed(fraction * 100, 0)} %
+                                            {fixed(100 * quantity.value, 0)} %{' '}
+                                            <span aria-hidden="true">{MARKS[rating]}</span>
                                         </td>
                                     );
                                 })}

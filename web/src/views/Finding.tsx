@@ -2,7 +2,7 @@
 // One thing to do: what, where, what it brings, and how.
 
 import type { Finding } from '../data/contract';
-import { words } from '../format';
+import { seconds, words } from '../format';
 import { Amount, ObjectLink } from '../parts/parts';
 
 const LEVELS: Record<string, string> = {
@@ -13,7 +13,7 @@ const LEVELS: Record<string, string> = {
 };
 
 export function FindingItem({ finding, place }: { finding: Finding; place?: boolean }) {
-    const { gain_s: gain, object, id } = finding;
+    const { gain_s: gain, time_s: time, object, id } = finding;
     return (
         <li class="finding">
             <div class="finding-gain">
@@ -25,7 +25,9 @@ export function FindingItem({ finding, place }: { finding: Finding; place?: bool
                         <span class="muted small">to gain</span>
                     </>
                 ) : (
-                    <span class="muted small">gain not known</span>
+                    <span class="muted small">
+                        {typeof time === 'number' ? `of ${seconds(time)}` : ''}
+                    </span>
                 )}
             </div>
             <div>

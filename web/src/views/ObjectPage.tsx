@@ -10,7 +10,7 @@ import type { Report } from '../data/report';
 import { provenance } from '../format';
 import { cellText } from '../grid/Cell';
 import { headerUnit, isDoubtful, marginText } from '../grid/cells';
-import type { ObjectRef, ViewRows } from '../grid/rows';
+import { type ObjectRef, type ViewRows, servingColumns } from '../grid/rows';
 import { Choice, Empty, ObjectLink, PageHead, Panel } from '../parts/parts';
 import { href, route, setParams } from '../route';
 import { FindingItem } from './Finding';
@@ -106,10 +106,6 @@ const KEY = new Set([
     'instruction_n',
 ]);
 
-function backing(rows: ViewRows): Set<string | null | undefined> {
-    return new Set(rows.columns.flatMap(column => [column.low, column.high, column.doubt]));
-}
-
 function Value({ rows, row, at }: { rows: ViewRows; row: number; at: number }) {
     const column = rows.columns[at]!;
     const value = (index: number): number | null => (index < 0 ? null : rows.num(row, index));
@@ -134,7 +130,7 @@ function Value({ rows, row, at }: { rows: ViewRows; row: number; at: number }) {
 }
 
 function Numbers({ rows, row }: { rows: ViewRows; row: number }) {
-    const hidden = backing(rows);
+    const hidden = servingColumns(rows.columns);
     const shown = rows.columns.flatMap((column, at) =>
         !hidden.has(column.name) &&
         at !== rows.treeColumn &&
@@ -160,7 +156,7 @@ function Numbers({ rows, row }: { rows: ViewRows; row: number }) {
 }
 
 function AllNumbers({ rows, row }: { rows: ViewRows; row: number }) {
-    const hidden = backing(rows);
+    const hidden = servingColumns(rows.columns);
     return (
         <details class="panel">
             <summary>All metrics</summary>

@@ -4,12 +4,33 @@
 import { useMemo } from 'preact/hooks';
 import { Chart, type Series } from '../chart/Chart';
 import { useReport } from '../context';
-import type { Quantity, Scalability as Data } from '../data/contract';
+import type { Quantity, Scalability as Data, ScalabilityPoint } from '../data/contract';
 import { fixed, integer, percent, seconds } from '../format';
 import { Grid } from '../grid/Grid';
 import { Amount, Empty, PageHead, Panel } from '../parts/parts';
 import { EfficiencyMatrix } from './EfficiencyMatrix';
+import { Notes } from './Notes';
 import { type MadeColumn, madeView, quantityColumns, textColumn } from './table';
+
+/** Fractions of 1 are shown in per cent. */
+function inPercent(quantity: Quantity | null | undefined): Quantity | null {
+    if (!quantity) return null;
+    const times = (value: number | null): number | null => (value === null ? null : 100 * value);
+    return {
+        ...quantity,
+        value: times(quantity.value),
+        low: times(quantity.low),
+        high: times(quantity.high),
+    };
+}
+
+function remarks(point: ScalabilityPoint, reference: boolean): string {
+    const all = [];
+    if (reference) all.push('reference');
+    if (point.failed) all.push(`${point.failed} failed`);
+    if (point.oversubscribed) all.push('more threads than processors');
+    return all.length ? ` (${all.join(', ')})` : '';
+}
 
 function values(quantities: (Quantity | null | undefined)[]): (number | null)[] {
     return quantities.map(quantity => quantity?.value ?? null);
@@ -42,8 +63,8 @@ function Known({ data }: { data: Data }) {
     }, [points]);
     const efficiency = useMemo<Series[]>(
         () => [
-            { label: 'measured', values: values(points.map(point => point.efficiency)) },
-            { label: 'ideal', values: cores.map(() => (isPercent(data) ? 100 : 1)), kind: 'ideal' },
+            { label: 'measured', values: values(points.map(point => inPercent(point.efficiency))) },
+            { label: 'ideal', values: cores.map(() => 100), kind: 'ideal' },
         ],
         [points],
     );
@@ -78,10 +99,11 @@ function Known({ data }: { data: Data }) {
                         yLabel="efficiency"
                         x={cores}
                         series={efficiency}
-                        format={value => (isPercent(data) ? percent(value) : fixed(value, 2))}
+                        format={value => percent(value)}
                     />
                 </Panel>
             </div>
+            <Notes method={data.method} notes={data.notes} />
             <Panel title="Runs">
                 <table class="plain">
                     <thead>
@@ -114,9 +136,9 @@ function Known({ data }: { data: Data }) {
                             <tr key={point.run_id}>
                                 <th scope="row">
                                     {point.label}
-                                    {point.run_id === data.reference_run && (
-                                        <span class="muted"> (reference)</span>
-                                    )}
+                                    <span class="muted">
+                                        {remarks(point, point.run_id === data.reference_run)}
+                                    </span>
                                 </th>
                                 <td class="number">{integer(point.processes)}</td>
                                 <td class="number">{integer(point.threads)}</td>
@@ -130,10 +152,7 @@ function Known({ data }: { data: Data }) {
                                     </td>
                                 )}
                                 <td class="number">
-                                    <Amount
-                                        quantity={point.efficiency}
-                                        unit={isPercent(data) ? '%' : null}
-                                    />
+                                    <Amount quantity={inPercent(point.efficiency)} unit="%" />
                                 </td>
                             </tr>
                         ))}
@@ -141,18 +160,13 @@ function Known({ data }: { data: Data }) {
                 </table>
             </Panel>
             <Panel title="Efficiency of categories, functions and loops">
-                <EfficiencyMatrix data={data} percentages={isPercent(data)} />
+                <EfficiencyMatrix data={data} />
             </Panel>
             <Panel title="Times">
                 <Times data={data} />
             </Panel>
         </>
     );
-}
-
-/** Efficiency is a fraction or per cent: the reference tells, which has all of it. */
-function isPercent(data: Data): boolean {
-    return data.points.some(point => (point.efficiency?.value ?? 0) > 2);
 }
 
 function Times({ data }: { data: Data }) {
@@ -182,7 +196,7 @@ function Times({ data }: { data: Data }) {
                     `time_${point.run_id}`,
                     point.label,
                     's',
-                    `Time at ${point.label}; ${seconds(point.wall_s.value ?? 0)} wall time`,
+                    `Time at ${point.label}; ${seconds(point.wall_s?.value ?? 0)} wall time`,
                     data.rows.map(row => row.time_s[i]),
                 ),
             ),

@@ -5,7 +5,8 @@ import { useMemo } from 'preact/hooks';
 import type { Section, SectionTable } from '../data/contract';
 import { Grid } from '../grid/Grid';
 import { Panel } from '../parts/parts';
-import { type MadeColumn, madeView } from './table';
+import { sectionColumn } from './section_columns';
+import { madeView } from './table';
 
 /** A picture cannot run anything as an image, whatever it holds. */
 function pictureAddress(svg: string): string {
@@ -14,11 +15,7 @@ function pictureAddress(svg: string): string {
 
 function SectionGrid({ name, title, table }: { name: string; title: string; table: SectionTable }) {
     const rows = useMemo(() => {
-        const columns: MadeColumn[] = table.columns.map((column, at) => ({
-            ...column,
-            shown: column.shown ?? true,
-            values: table.rows.map(row => row[at] ?? null),
-        }));
+        const columns = table.columns.map((column, at) => sectionColumn(column, at, table.rows));
         return madeView(name, title, columns);
     }, [table]);
     return <Grid rows={rows} name={name} label={title} plain={table.rows.length <= 12} />;

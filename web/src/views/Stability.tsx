@@ -7,7 +7,8 @@ import { useReport } from '../context';
 import type { Stability as Data } from '../data/contract';
 import { integer, percent, seconds } from '../format';
 import { Grid } from '../grid/Grid';
-import { Empty, Facts, PageHead, Panel } from '../parts/parts';
+import { Amount, Empty, Facts, PageHead, Panel } from '../parts/parts';
+import { Notes } from './Notes';
 import { type MadeColumn, madeView, textColumn } from './table';
 
 export function Stability() {
@@ -22,6 +23,12 @@ export function Stability() {
             </>
         );
     return <Known data={stability} />;
+}
+
+/** Wall times that fall in two groups, with how many each has. */
+function levels(data: Data): string | null {
+    if (!data.levels?.length) return null;
+    return data.levels.map(level => `${seconds(level.mean_s)} (${level.n})`).join(', ');
 }
 
 function Known({ data }: { data: Data }) {
@@ -106,6 +113,8 @@ function Known({ data }: { data: Data }) {
             <Facts
                 facts={[
                     ['Repetitions', integer(data.repeats)],
+                    ['Failed', data.failed ? integer(data.failed) : null],
+                    ['Warm-up', data.warm_up ? integer(data.warm_up) : null],
                     ['Least', seconds(wall.min)],
                     ['Median', seconds(wall.median)],
                     ['Mean', seconds(wall.mean)],
@@ -114,8 +123,14 @@ function Known({ data }: { data: Data }) {
                         'Deviation',
                         wall.mean > 0 ? `${seconds(wall.deviation)} (${percent(deviation)})` : null,
                     ],
+                    [
+                        'Drift, run to run',
+                        data.drift_pct ? <Amount quantity={data.drift_pct} unit="%" /> : null,
+                    ],
+                    ['Levels', levels(data)],
                 ]}
             />
+            <Notes method={data.method} notes={data.notes} />
             <Panel title="Wall time of each repetition">
                 <Chart
                     label="Wall time of each repetition"

@@ -4,7 +4,9 @@
 
 import { useReport } from '../context';
 import { Grid } from '../grid/Grid';
-import { Empty, PageHead } from '../parts/parts';
+import { servingColumns } from '../grid/rows';
+import { Choice, Empty, PageHead } from '../parts/parts';
+import { route, setParams } from '../route';
 import { objectLinks } from './links';
 import { ViewGrid, missing } from './ViewGrid';
 
@@ -50,8 +52,29 @@ function TablePage({ view, title }: { view: string; title: string }) {
     );
 }
 
+const SHAPES = [
+    { value: 'flat', text: 'Flat' },
+    { value: 'nested', text: 'Nested' },
+] as const;
+
 export function Loops() {
-    return <TablePage view="loops" title="Loops" />;
+    const report = useReport();
+    const nested = route.value.params['shape'] === 'nested';
+    return (
+        <div class="tall-page">
+            <PageHead title="Loops" note={report.view('loops')?.meaning}>
+                <Choice
+                    label="Shape of the table"
+                    options={SHAPES}
+                    value={nested ? 'nested' : 'flat'}
+                    onChange={value =>
+                        setParams({ shape: value === 'flat' ? undefined : value, open: undefined })
+                    }
+                />
+            </PageHead>
+            <ViewGrid view="loops" name="" flat={!nested} tall />
+        </div>
+    );
 }
 
 export function Lines() {
@@ -60,12 +83,10 @@ export function Lines() {
 
 export function Expert() {
     const report = useReport();
-    const backing = new Set(
-        report.view('loops')?.columns.flatMap(column => [column.low, column.high, column.doubt]),
-    );
-    const columns = report
-        .view('loops')
-        ?.columns.filter(column => !backing.has(column.name))
+    const all = report.rows('loops')?.columns ?? [];
+    const serving = servingColumns(all);
+    const columns = all
+        .filter(column => !serving.has(column.name) && column.kind !== 'id')
         .map(column => column.name);
     return (
         <div class="tall-page">
@@ -73,7 +94,7 @@ export function Expert() {
                 title="Expert: all metrics of all loops"
                 note="Values that rest on few samples are marked with “?”."
             />
-            <ViewGrid view="loops" name="" columns={columns} tall />
+            <ViewGrid view="loops" name="" columns={columns} flat tall />
         </div>
     );
 }

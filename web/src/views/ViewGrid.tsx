@@ -11,11 +11,12 @@ interface Props {
     name: string; // in the address
     tall?: boolean;
     columns?: readonly string[];
+    flat?: boolean; // although its rows are nested
 }
 
-export function ViewGrid({ view, name, tall, columns }: Props) {
+export function ViewGrid({ view, name, tall, columns, flat }: Props) {
     const report = useReport();
-    const rows = report.rows(view);
+    const rows = flat ? report.flatRows(view) : report.rows(view);
     if (!rows) return <Empty>{missing(view, report.view(view) !== null)}</Empty>;
     return (
         <Grid

@@ -6,9 +6,10 @@ import { decodeBase64, parseDocument, readSlot } from '../../src/data/slot';
 import { splitHtml, languageOf, highlightLines } from '../../src/code/highlight';
 import { hottestLine, instructionsOf, link, loopFamily } from '../../src/code/link';
 import { formatHash, parseHash } from '../../src/route';
-import { efficiencyStep } from '../../src/views/EfficiencyMatrix';
+import { efficiencyRating } from '../../src/views/EfficiencyMatrix';
 import { factText } from '../../src/views/Experiment';
 import { gainSeries } from '../../src/views/gain';
+import { sectionColumn } from '../../src/views/section_columns';
 import { totalScore } from '../../src/views/Summary';
 
 async function packed(text: string): Promise<string> {
@@ -178,6 +179,21 @@ test('experiment: facts take their unit from their name', () => {
     assert.equal(factText('label', null), null);
 });
 
-test('scalability: steps of efficiency', () => {
-    assert.deepEqual([1, 0.8, 0.6, 0.3, 0.1].map(efficiencyStep), [4, 3, 2, 1, 0]);
+test('scalability: good from 80 %, fair from 50 %', () => {
+    assert.deepEqual([1.2, 0.8, 0.79, 0.5, 0.1].map(efficiencyRating), [
+        'good',
+        'good',
+        'fair',
+        'fair',
+        'poor',
+    ]);
+});
+
+test('sections: columns that are only titles are known by what they hold', () => {
+    const rows = [
+        ['0x15d0', 2, 0.5, null],
+        ['0x15d6', null, 3, 'x'],
+    ];
+    const kinds = rows[0]!.map((_, at) => sectionColumn(`Title ${at}`, at, rows).kind);
+    assert.deepEqual(kinds, ['address', 'integer', 'number', 'text']);
 });
