@@ -59,6 +59,8 @@ static int count_streams(const struct assay_program *program, uint32_t loop,
         if (!assay_access_efficiency(at, &v, &l, &h))
             continue;
         out->stream_n[at->stride]++;
+        if (at->stride == ASSAY_STRIDE_ZERO)
+            continue; /* no walk through an array */
         n++;
         low += l;
         high += h;
