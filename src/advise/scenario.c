@@ -167,7 +167,7 @@ static void list_objects(const struct scenario *s, const struct gains *gains,
         const size_t object = gains->order[k];
         const double before = k ? gains->cumulative[k - 1] : 0;
 
-        if (gains->alone[object] < least && gains->cumulative[k] - before < least)
+        if (gains->alone[object] <= least && gains->cumulative[k] - before <= least)
             continue;
         gains->object[it->object_n++] =
             (struct assay_what_if_object){s->object.at[object].id, gains->alone[object],
