@@ -122,10 +122,11 @@ static int number_workers(const struct as_attribution *all, int64_t *omp)
             first = i;
             next = 1;
         }
-        if (!member[i].worker)
+        const struct as_tally_process *process = &all->tally.process.at[member[i].process];
+        /* A stack of the first thread may be cut and begin in the runtime as well. */
+        if (!member[i].worker || member[i].tid == process->pid)
             continue;
         omp[member[i].thread] = (int64_t)next++;
-        const struct as_tally_process *process = &all->tally.process.at[member[i].process];
         if (member[first].tid == process->pid)
             omp[member[first].thread] = 0;
     }

@@ -288,25 +288,37 @@ static void test_excerpts(void **state)
     expect("SELECT count(*) >= 1 FROM line WHERE text LIKE '%sum += i;%'", "1");
 }
 
-/* Also a recording that was cut off before its first block is attributed once. */
-static void test_nothing_recorded(void **state)
+/* A further run whose stream `fill` makes; attributed where it is of some samples. */
+static int64_t add_run(void (*fill)(void), char *path)
 {
     const struct assay_row_run run = {.kind = "profile", .command = "x", .state = "interrupted"};
     struct assay_error err;
-    char path[4200], sql[128];
     int64_t run_id;
-
-    (void)state;
     assert_int_equal(assay_experiment_add_run(setting.store, &run, &run_id, &err), 0);
     assert_int_equal(assay_experiment_run_directory(setting.store, run_id, path, 4096, &err), 0);
     strcat(path, "/main.samples");
     assert_int_equal(assay_recorder_new(path, &choice, 0, &recorder, &err), 0);
+    fill();
     assert_int_equal(assay_recorder_finish(&recorder, NULL, &err), 0);
+    return run_id;
+}
+
+static void give_nothing(void)
+{
+}
+
+/* Also a recording that was cut off before its first block is attributed once. */
+static void test_nothing_recorded(void **state)
+{
+    struct assay_error err;
+    char path[4200], sql[128];
+    const int64_t run_id = add_run(give_nothing, path);
+    (void)state;
     assert_int_equal(truncate(path, 16), 0);
     assert_int_equal(assay_profile_attribute(setting.store, run_id, NULL, &err), 0);
-    snprintf(sql, sizeof sql, "SELECT path, kind, size_b FROM run_file WHERE run_id = %lld",
+    snprintf(sql, sizeof sql, "SELECT kind, size_b FROM run_file WHERE run_id = %lld",
              (long long)run_id);
-    expect(sql, "run-002/main.samples|samples|16");
+    expect(sql, "samples|16");
     assert_int_equal(assay_profile_attribute(setting.store, run_id, NULL, &err), ASSAY_ERR_USAGE);
     assert_non_null(strstr(err.text, "attributed already"));
 }
@@ -333,6 +345,28 @@ static void test_another_run(void **state)
            "6");
 }
 
+/* The stacks of two threads begin in an OpenMP runtime: of the first because it is cut. */
+static void give_openmp(void)
+{
+    const uint64_t user = (uint64_t)PERF_CONTEXT_USER;
+    const uint64_t in_runtime[] = {user, 0x7f0000000010}, in_program[] = {user, 0x10000010};
+    give_map(300, 0x10000000, 0x1000, "/nowhere/program");
+    give_map(300, 0x7f0000000000, 0x1000, "/nowhere/libgomp.so.1");
+    give_sample(300, 300, 2000, in_program, 2);
+    give_sample(300, 300, 2001, in_runtime, 2);
+    give_sample(300, 305, 2002, in_runtime, 2);
+}
+
+static void test_openmp_numbers(void **state)
+{
+    struct assay_error err;
+    char path[4200];
+    (void)state;
+    const int64_t run_id = add_run(give_openmp, path);
+    assert_int_equal(assay_profile_attribute(setting.store, run_id, NULL, &err), 0);
+    expect("SELECT tid, omp_thread FROM v_threads WHERE pid = 300 ORDER BY tid", "300|0;305|1");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -344,6 +378,7 @@ int main(void)
         cmocka_unit_test(test_excerpts),
         cmocka_unit_test(test_nothing_recorded),
         cmocka_unit_test(test_another_run),
+        cmocka_unit_test(test_openmp_numbers),
     };
     return cmocka_run_group_tests(tests, make, remove_all);
 }
