@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -312,12 +313,44 @@ int as_sample_choose(struct assay_sampler *sampler, pid_t pid, int cpu, struct a
  */
 #define WAITS_STACK_B 8192u
 
-static void set_waits(struct assay_sampler *sampler)
+/* The number of the tracepoint of switches, or 0: who may read it has a better event, which tells
+ * threads that wait from those that only give way. */
+static uint64_t switch_point(void)
+{
+    static const char *const places[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
+    uint64_t number = 0;
+    for (size_t i = 0; i < sizeof places / sizeof *places && !number; i++) {
+        char path[128], line[32] = "";
+        snprintf(path, sizeof path, "%s/events/sched/sched_switch/id", places[i]);
+        FILE *f = fopen(path, "re");
+        if (f && fgets(line, sizeof line, f))
+            number = strtoull(line, NULL, 10);
+        if (f)
+            fclose(f);
+    }
+    return number;
+}
+
+int as_sample_open_waits(const struct perf_event_attr *attr, pid_t pid, int cpu)
+{
+    const int fd = as_sample_perf_event_open(attr, pid, cpu);
+    if (fd < 0 || attr->type != PERF_TYPE_TRACEPOINT)
+        return fd;
+    /* Bits of states that wait; a thread that was pushed off or yields has none of them. */
+    if (ioctl(fd, PERF_EVENT_IOC_SET_FILTER, "prev_state & 127") == 0)
+        return fd;
+    const int error = errno;
+    close(fd);
+    errno = error;
+    return -1;
+}
+
+static void set_waits(struct assay_sampler *sampler, uint64_t point)
 {
     struct perf_event_attr *attr = &sampler->waits;
     *attr = sampler->attr;
-    attr->type = PERF_TYPE_SOFTWARE;
-    attr->config = PERF_COUNT_SW_CONTEXT_SWITCHES;
+    attr->type = point ? PERF_TYPE_TRACEPOINT : PERF_TYPE_SOFTWARE;
+    attr->config = point ? point : PERF_COUNT_SW_CONTEXT_SWITCHES;
     attr->freq = 0;
     attr->sample_period = 1;
     attr->mmap = attr->mmap2 = attr->comm = attr->comm_exec = attr->task = 0;
@@ -351,8 +384,12 @@ void as_sample_choose_waits(struct assay_sampler *sampler, pid_t pid, int cpu)
     char why[128];
     if (!sampler->options.waits || (sampler->options.kernel && !sampler->choice.kernel))
         return; /* the kernel's share was refused: so are its switches */
-    set_waits(sampler);
-    const int fd = as_sample_perf_event_open(&sampler->waits, pid, cpu);
+    set_waits(sampler, switch_point());
+    int fd = as_sample_open_waits(&sampler->waits, pid, cpu);
+    if (fd < 0 && sampler->waits.type == PERF_TYPE_TRACEPOINT) {
+        set_waits(sampler, 0);
+        fd = as_sample_open_waits(&sampler->waits, pid, cpu);
+    }
     sampler->choice.waits = true;
     if (fd >= 0)
         close(fd);

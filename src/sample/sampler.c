@@ -22,7 +22,7 @@
 #define RING_STACK_B      (2048u << 10)
 #define RING_STACK_MOST_B (16384u << 10)
 #define RING_LEAST_B      (32u << 10)
-#define RING_WAITS_B      (512u << 10)
+#define RING_WAITS_B      (1024u << 10)
 /* A copy of this much holds the stacks of nearly all numeric programs (doc/sample.md). */
 #define STACK_B 16384u
 
@@ -125,7 +125,8 @@ static int map_ring(struct assay_sampler *s, struct as_ring *ring, struct assay_
 static int open_one(struct assay_sampler *s, struct as_ring *ring, pid_t tid,
                     struct assay_error *err)
 {
-    int fd = as_sample_perf_event_open(ring->attr, tid, (int)ring->cpu);
+    int fd = ring->waits ? as_sample_open_waits(ring->attr, tid, (int)ring->cpu)
+                         : as_sample_perf_event_open(ring->attr, tid, (int)ring->cpu);
     if (fd < 0 && errno == ENODEV) /* the processor was switched off */
         return 0;
     if (fd < 0)
@@ -278,8 +279,10 @@ bool assay_sampler_wait(struct assay_sampler *sampler, int other_fd, int timeout
 /* ---- Programs that wait too often ----------------------------------------------------------- */
 
 /* Of so many looks with a full buffer of waits one is enough: to drop a sample costs a third of a
- * microsecond, which is 3 % at 100,000 switches a second. */
+ * microsecond, which is 3 % at 100,000 switches a second. But a program that begins is let fill
+ * some. */
 #define WAITS_LOOKS 5
+#define WAITS_FULL  3
 
 static void turn(struct as_ring *ring, bool on)
 {
@@ -293,9 +296,13 @@ static void rest_when_full(struct as_ring *ring)
     const uint64_t used_b = ring->page ? __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE) -
                                              ring->page->data_tail
                                        : 0;
-    if (ring->rest && --ring->rest == 0)
-        turn(ring, true);
-    else if (!ring->rest && used_b + (1u << 14) > ring->data_b && ring->member.n) {
+    if (ring->rest) {
+        if (--ring->rest == 0)
+            turn(ring, true);
+        return;
+    }
+    ring->full = used_b + (1u << 14) > ring->data_b ? ring->full + 1 : 0;
+    if (ring->full >= WAITS_FULL && ring->member.n) {
         ring->rest = WAITS_LOOKS - 1;
         turn(ring, false);
     }

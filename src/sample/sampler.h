@@ -28,9 +28,10 @@ struct as_ring {
     AS_VEC(uint8_t) wait;
     size_t from;
     uint64_t next_ns; /* time of the record at `from` */
-    /* Of a ring of waits: its events, and for how many looks they are off yet. */
+    /* Of a ring of waits: its events, for how many looks they are off yet, and how many looks one
+     * after the other have found it full. */
     AS_VEC(int) member;
-    unsigned rest;
+    unsigned rest, full;
 };
 
 struct assay_sampler {
@@ -60,6 +61,8 @@ int as_sample_perf_event_open(const struct perf_event_attr *attr, pid_t pid, int
 int as_sample_choose(struct assay_sampler *sampler, pid_t pid, int cpu, struct assay_error *err);
 /* Then `waits`, when the options ask for it and it is permitted; else the choice says why not. */
 void as_sample_choose_waits(struct assay_sampler *sampler, pid_t pid, int cpu);
+/* As as_sample_perf_event_open, for events of `waits`. */
+int as_sample_open_waits(const struct perf_event_attr *attr, pid_t pid, int cpu);
 void as_sample_no_waits(struct assay_sampler *sampler, const char *why);
 /* The sentence for `error` of perf_event_open; `pid` 0: for a child of ours. */
 int as_sample_refused(struct assay_error *err, pid_t pid, int error);
