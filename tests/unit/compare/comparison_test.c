@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "base/alloc.h"
 #include "compare/align.h"
 #include "compare/statistics.h"
 
@@ -360,11 +361,56 @@ static void test_sides(void **state)
     fine(assay_experiment_close(&b.experiment, err));
 }
 
+/* ---- Memory -------------------------------------------------------------------------------- */
+
+/* Every allocation fails once: all is an error or the whole result, and nothing is left behind. */
+static void test_no_memory(void **state)
+{
+    const int64_t n[] = {100, 200, 300};
+    const struct assay_scale_setting setting = {.nodes = 1, .processes = 1, .threads = 1};
+    const struct place *place = *state;
+    struct synthetic s;
+    synthetic_open(&s, place->exp, 3, &(struct synthetic_code){.changed = -1});
+    for (int i = 0; i < 6; i++)
+        synthetic_add(&s, &(struct synthetic_run){.kind = i % 2 ? "scale" : "repeat",
+                                                  .label = "1x1",
+                                                  .wall_s = 1 + i,
+                                                  .thread_n = 1,
+                                                  .sample_n = n,
+                                                  .setting = i % 2 ? &setting : NULL});
+    const struct assay_compare_request side[] = {{.experiment = s.experiment, .name = "a"},
+                                                 {.experiment = s.experiment, .name = "b"}};
+    for (int what = 0; what < 3; what++) {
+        int rc = ASSAY_ERR_NOMEM;
+        for (int64_t after = 0; rc == ASSAY_ERR_NOMEM; after++) {
+            struct assay_error err = {0};
+            struct assay_scalability *scalability = NULL;
+            struct assay_stability *stability = NULL;
+            struct assay_comparison *comparison = NULL;
+            assert_true(after < 10000);
+            as_alloc_fail_after(after);
+            rc = what == 0   ? assay_compare_scalability(s.experiment, NULL, &scalability, &err)
+                 : what == 1 ? assay_compare_stability(s.experiment, &stability, &err)
+                             : assay_compare_experiments(side, 2, &comparison, &err);
+            as_alloc_fail_after(-1);
+            assert_int_equal(rc < 0, !scalability && !stability && !comparison);
+            if (rc < 0)
+                assert_true(err.text[0]);
+            assay_scalability_free(&scalability);
+            assay_stability_free(&stability);
+            assay_comparison_free(&comparison);
+        }
+        assert_int_equal(rc, 0);
+    }
+    fine(assay_experiment_close(&s.experiment, err));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_power), cmocka_unit_test(test_silence), cmocka_unit_test(test_names),
         place_test(test_end_to_end),  place_test(test_alignment),     place_test(test_sides),
+        place_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
