@@ -370,20 +370,35 @@ static void judge(struct as_cli *cli, const struct assay_comparison *it, double 
 
 /* ---- The verb ------------------------------------------------------------------------------ */
 
-static int show(struct as_cli *cli, const struct assay_comparison *it, struct assay_error *err)
+enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_HTML }; /* order of --format */
+
+/* The report of the last side, in which the comparison is a page. */
+static int show_page(struct as_cli *cli, const struct assay_comparison *it,
+                     const struct sides *sides, struct assay_error *err)
 {
-    if (cli->format == AS_FORMAT_JSON) {
-        struct as_json json;
-        as_compared_json_begin(&json, cli, NULL, "comparison");
-        assay_report_comparison_json(it, &json);
-        as_compared_json_end(&json);
-        return 0;
-    }
-    if (cli->format == AS_FORMAT_CSV) {
+    const struct assay_report_data_options options = {.comparison = it};
+    const size_t last = it->side_n - 1;
+    return assay_report_write(sides->side[last].experiment, it->side[last].run_id,
+                              ASSAY_REPORT_HTML, &options, cli->args.value[AS_OPTION_OUTPUT], err);
+}
+
+static int show(struct as_cli *cli, const struct assay_comparison *it, const struct sides *sides,
+                struct assay_error *err)
+{
+    const uint64_t format = cli->args.number[AS_OPTION_COMPARE_FORMAT];
+    if (format == FORMAT_HTML)
+        return show_page(cli, it, sides, err);
+    if (format == FORMAT_TEXT)
+        return show_text(cli, it, err);
+    if (format == FORMAT_CSV) {
         show_csv(cli, it);
         return 0;
     }
-    return show_text(cli, it, err);
+    struct as_json json;
+    as_compared_json_begin(&json, cli, NULL, "comparison");
+    assay_report_comparison_json(it, &json);
+    as_compared_json_end(&json);
+    return 0;
 }
 
 int as_verb_compare(struct as_cli *cli, struct assay_error *err)
@@ -392,11 +407,17 @@ int as_verb_compare(struct as_cli *cli, struct assay_error *err)
     struct sides sides = {0};
     double pct = 0;
     AS_TRY(take_limit(cli, &pct, err));
+    if (cli->args.number[AS_OPTION_COMPARE_FORMAT] == FORMAT_HTML &&
+        !as_given(&cli->args, AS_OPTION_OUTPUT))
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--format: a page needs a file; add --output comparison.html");
+    if (cli->args.number[AS_OPTION_COMPARE_FORMAT] != FORMAT_TEXT)
+        cli->color = false;
     int rc = open_sides(cli, &sides, err);
     if (rc == 0)
         rc = assay_compare_experiments(sides.side, sides.n, &result, err);
     if (rc == 0)
-        rc = show(cli, result, err);
+        rc = show(cli, result, &sides, err);
     if (rc == 0)
         judge(cli, result, pct);
     if (result)

@@ -178,6 +178,7 @@ enum assay_code_change {
 
 struct assay_compare_side {
     const char *name, *experiment, *command, *host, *event;
+    int64_t run_id; /* the first of its runs */
     int64_t rate_hz;
     unsigned repeat_n, failed_n;
     struct assay_quantity wall_s;

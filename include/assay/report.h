@@ -59,6 +59,8 @@ int assay_report_profile_json(struct assay_experiment *experiment, int64_t run_i
 struct assay_report_data_options {
     const char *made_utc; /* when the document was made; NULL = now */
     size_t path_most;     /* call paths kept, the heaviest; 0 = 100,000 */
+    /* With others, of which this experiment is one side; or NULL. */
+    const struct assay_comparison *comparison;
 };
 
 /*

@@ -249,10 +249,13 @@ void assay_report_stability_json(const struct assay_stability *it, struct as_jso
 
 /* ---- Comparison ---------------------------------------------------------------------------- */
 
-static void side(struct as_json *json, const struct assay_compare_side *it)
+/* Sides are A, B, ...: short for headings, and never twice the same. */
+static void side(struct as_json *json, const struct assay_compare_side *it, size_t number)
 {
+    const char letter[] = {(char)('A' + number % 26), '\0'};
     as_json_object_begin(json);
-    key_string(json, "name", it->name);
+    key_string(json, "name", letter);
+    key_string(json, "given", it->name);
     key_string(json, "experiment", it->experiment);
     key_string(json, "command", it->command);
     key_string(json, "host", it->host);
@@ -320,7 +323,7 @@ void assay_report_comparison_json(const struct assay_comparison *it, struct as_j
     as_json_key(json, "sides");
     as_json_array_begin(json);
     for (size_t i = 0; i < it->side_n; i++)
-        side(json, &it->side[i]);
+        side(json, &it->side[i], i);
     as_json_array_end(json);
     as_json_key(json, "rows");
     as_json_array_begin(json);

@@ -195,6 +195,7 @@ int assay_report_data(struct assay_experiment *experiment, int64_t run_id,
                       struct assay_error *err)
 {
     struct as_document document = {.experiment = experiment,
+                                   .comparison = options ? options->comparison : NULL,
                                    .path_most = options ? options->path_most : 0};
     int64_t run_n;
     int rc;

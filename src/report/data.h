@@ -12,6 +12,7 @@
 #include "report/grid.h"
 
 struct as_document {
+    const struct assay_comparison *comparison; /* or NULL */
     struct assay_experiment *experiment;
     int64_t run_id;
     size_t path_most; /* call paths kept; 0 = as many as a page can show */

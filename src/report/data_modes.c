@@ -165,18 +165,12 @@ static int write_stability(struct as_document *document, struct assay_error *err
     return 0;
 }
 
-/* A comparison is of several experiments; the report of one has none. */
-static void write_comparison(struct as_json *json)
-{
-    as_json_key(json, "comparison");
-    as_json_null(json);
-}
-
 int as_data_modes(struct as_document *document, struct assay_error *err)
 {
     AS_TRY(write_sections(document, err));
     AS_TRY(write_scalability(document, err));
     AS_TRY(write_stability(document, err));
-    write_comparison(&document->json);
+    as_json_key(&document->json, "comparison");
+    assay_report_comparison_json(document->comparison, &document->json);
     return 0;
 }

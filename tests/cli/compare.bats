@@ -126,6 +126,21 @@ END
     FAILS=1 "$ASSAY" profile -q -o f.assay -- ./program-1 || true
     refused 2 "assay: f.assay: has no run that ended well*" v1.assay f.assay
 }
+@test "compare: a page with the comparison in it" {
+    records
+    compare 0 --format html -o page.html v1.assay v2.assay
+    [ ! -s out ] || fails "there is output"
+    python3 - <<'END'
+import base64, json, re, zlib
+page = open("page.html").read()
+packed = re.search(r'<script type="application/octet-stream" id="data">(.*?)</script>', page, re.S)
+document = json.loads(zlib.decompress(base64.b64decode(packed[1])))
+assert [s["name"] for s in document["comparison"]["sides"]] == ["A", "B"]
+assert [s["given"] for s in document["comparison"]["sides"]] == ["v1.assay", "v2.assay"]
+assert document["experiment"] == "v2.assay" and document["stability"]["repeats"] == 6
+END
+    refused 2 "assay: --format: a page needs a file*" --format html v1.assay v2.assay
+}
 @test "compare: wrong arguments" {
     "$MAKE_EXPERIMENT" a.assay
     refused 2 "assay: compare: no EXP*given*"
