@@ -18,6 +18,11 @@ size_t as_compared_limit(const struct as_cli *cli)
                                                  : AS_COMPARED_ROWS;
 }
 
+bool as_compared_is_shown(const struct as_cli *cli, double time_s, double all_s)
+{
+    return as_given(&cli->args, AS_OPTION_LIMIT) || time_s >= AS_COMPARED_LEAST * all_s;
+}
+
 void as_compared_json_begin(struct as_json *json, struct as_cli *cli,
                             const struct assay_experiment *experiment, const char *key)
 {
@@ -112,7 +117,7 @@ void as_cell_interval(struct as_table *table, const struct assay_quantity *it, d
         as_table_f(table, "%.*f-%.*f", digits, it->low * factor, digits, it->high * factor);
 }
 
-void as_cell_efficiency(struct as_table *table, const struct assay_quantity *it)
+void as_cell_efficiency(struct as_table *table, const struct assay_quantity *it, bool is_alone)
 {
     const double pct = 100 * it->value;
     if (!it->origin) {
@@ -120,8 +125,8 @@ void as_cell_efficiency(struct as_table *table, const struct assay_quantity *it)
         return;
     }
     const bool good = pct >= ASSAY_EFFICIENCY_GOOD, fair = pct >= ASSAY_EFFICIENCY_FAIR;
-    const bool bounded = !isinf(it->low) && !isinf(it->high) && it->high > it->low;
-    if (bounded && it->high - it->low > AS_EFFICIENCY_UNSURE) {
+    const bool is_bounded = !isinf(it->low) && !isinf(it->high);
+    if (is_bounded ? it->high - it->low > AS_EFFICIENCY_UNSURE : !is_alone) {
         as_table_f(table, "%.0f %% ?", pct);
         as_table_style(table, AS_STYLE_DIM);
         return;

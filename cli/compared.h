@@ -17,6 +17,9 @@
 #define AS_COMPARED_ROWS 10
 
 size_t as_compared_limit(const struct as_cli *cli);
+/* Parts of less than this share are left out of text, unless --limit asks for more. */
+#define AS_COMPARED_LEAST 0.01
+bool as_compared_is_shown(const struct as_cli *cli, double time_s, double all_s);
 
 /* The document around a result: schema, version, verb, experiment; then the key of the result. */
 void as_compared_json_begin(struct as_json *json, struct as_cli *cli,
@@ -44,8 +47,9 @@ void as_cell_interval(struct as_table *table, const struct assay_quantity *it, d
                       int digits);
 /* An efficiency whose 95 % interval is wider than this is not rated. */
 #define AS_EFFICIENCY_UNSURE 0.4
-/* "97 % +": with '+' good, '~' fair, '!' poor, and their colours; '?' not known well enough. */
-void as_cell_efficiency(struct as_table *table, const struct assay_quantity *it);
+/* "97 % +": with '+' good, '~' fair, '!' poor, and their colours; '?' not known well enough, which
+ * without an interval is so unless `is_alone`: the only run of a point is rated all the same. */
+void as_cell_efficiency(struct as_table *table, const struct assay_quantity *it, bool is_alone);
 
 /* value, low, high; three empty fields when not known. */
 void as_csv_quantity(struct as_csv *csv, const struct assay_quantity *it);

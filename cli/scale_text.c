@@ -27,7 +27,7 @@ static void point_row(struct as_table *table, const struct assay_scalability *it
         else
             as_table_string(table, point->failed_n ? "failed" : NULL);
     }
-    as_cell_efficiency(table, &point->efficiency);
+    as_cell_efficiency(table, &point->efficiency, point->repeat_n == 1);
     as_cell_interval(table, &point->efficiency, 100, 0);
 }
 
@@ -62,7 +62,7 @@ static void part_row(struct as_table *table, const struct assay_scalability *it,
     as_cell_seconds(table, at->origin ? at->value : NAN);
     for (size_t i = 0; i < point_n; i++)
         if (i != it->reference)
-            as_cell_efficiency(table, &row->efficiency[i]);
+            as_cell_efficiency(table, &row->efficiency[i], false);
     as_table_string(table, row->object.where);
     as_table_string(table, row->object.name);
 }
@@ -84,6 +84,28 @@ static size_t part_columns(const struct assay_scalability *it, enum assay_object
     return n;
 }
 
+/* Running time of all categories at a point, or that of the row where one is given. */
+static double time_at(const struct assay_scalability *it, const struct assay_scale_row *row,
+                      size_t point)
+{
+    double sum = 0;
+    if (row)
+        return row->time_s[point].origin ? row->time_s[point].value : 0;
+    for (size_t i = 0; i < it->row_n; i++)
+        if (it->row[i].object.kind == ASSAY_OBJECT_CATEGORY)
+            sum += time_at(it, &it->row[i], point);
+    return sum;
+}
+
+static bool is_shown(const struct as_cli *cli, const struct assay_scalability *it,
+                     const struct assay_scale_row *row)
+{
+    for (size_t i = 0; i < it->point_n; i++)
+        if (as_compared_is_shown(cli, time_at(it, row, i), time_at(it, NULL, i)))
+            return true;
+    return false;
+}
+
 static int show_parts(struct as_cli *cli, const struct assay_scalability *it,
                       enum assay_object_kind kind, struct assay_error *err)
 {
@@ -94,7 +116,7 @@ static int show_parts(struct as_cli *cli, const struct assay_scalability *it,
     size_t shown = 0;
     as_table_init(&table, column, part_columns(it, kind, point_n, column));
     for (size_t i = 0; i < it->row_n && shown < limit; i++) {
-        if (it->row[i].object.kind != kind)
+        if (it->row[i].object.kind != kind || !is_shown(cli, it, &it->row[i]))
             continue;
         part_row(&table, it, &it->row[i], point_n);
         shown++;

@@ -55,6 +55,15 @@ static void show_wall(struct as_cli *cli, const struct assay_stability *it)
                      it->drift_p);
 }
 
+/* Running time of all categories. */
+static double all_s(const struct assay_stability *it)
+{
+    double sum = 0;
+    for (size_t i = 0; i < it->row_n; i++)
+        sum += it->row[i].object.kind == ASSAY_OBJECT_CATEGORY ? it->row[i].time_s.mean : 0;
+    return sum;
+}
+
 static int show_parts(struct as_cli *cli, const struct assay_stability *it,
                       enum assay_object_kind kind, struct assay_error *err)
 {
@@ -75,7 +84,7 @@ static int show_parts(struct as_cli *cli, const struct assay_stability *it,
     as_table_init(&table, column, sizeof column / sizeof *column);
     for (size_t i = 0; i < it->row_n && shown < limit; i++) {
         const struct assay_stability_row *row = &it->row[i];
-        if (row->object.kind != kind)
+        if (row->object.kind != kind || !as_compared_is_shown(cli, row->time_s.mean, all_s(it)))
             continue;
         as_cell_seconds(&table, row->time_s.median.value);
         as_cell_interval(&table, &row->time_s.median, 1, 3);

@@ -42,17 +42,17 @@ static enum pinning choose_pinning(struct as_cli *cli, const struct as_scale_pla
     }
     if (cli->args.number[AS_OPTION_PIN])
         return PIN_OFF;
-    as_cli_note(cli, "OpenMP threads of a single process are pinned to cores side by side "
-                     "(OMP_PROC_BIND=close OMP_PLACES=cores); --pin off leaves them free");
-    if (processes > 1)
-        as_cli_note(cli,
-                    "several processes are placed by their launcher; tell it to leave room, as "
-                    "in 'mpirun --map-by slot:PE={threads} -n {processes} ./program'");
+    if (processes > 1) {
+        as_cli_note(cli, "processes are placed by their launcher; tell it to leave room, as in "
+                         "'mpirun --map-by slot:PE={threads} -n {processes} ./program'");
+        return PIN_OFF;
+    }
+    as_cli_note(cli, "OpenMP threads are pinned to cores side by side (OMP_PROC_BIND=close "
+                     "OMP_PLACES=cores); --pin off leaves them free");
     return PIN_OMP;
 }
 
-/* Threads beyond the processors, and those of several processes, are not pinned by us: the latter
- * would all begin at the same core. */
+/* Threads beyond the processors are not pinned: two would share one for good. */
 static void set_environment(enum pinning pinning, const struct assay_scale_setting *it)
 {
     char number[32];
@@ -60,7 +60,7 @@ static void set_environment(enum pinning pinning, const struct assay_scale_setti
     setenv("OMP_NUM_THREADS", number, 1);
     if (pinning != PIN_OMP)
         return;
-    if (it->processes == 1 && it->threads <= sysconf(_SC_NPROCESSORS_ONLN)) {
+    if (it->threads <= sysconf(_SC_NPROCESSORS_ONLN)) {
         setenv("OMP_PROC_BIND", "close", 1);
         setenv("OMP_PLACES", "cores", 1);
     } else {

@@ -163,11 +163,14 @@ static int find_reference(struct work *w, const struct assay_scale_setting *want
 
 /* ---- Ratios -------------------------------------------------------------------------------- */
 
-/* Speed-up over the reference: times that became shorter. Exact on the reference itself. */
+/* Speed-up over the reference: times that became shorter. Exact on the reference itself; none of
+ * what takes no time there. */
 static struct assay_quantity speedup(struct assay_quantity reference, struct assay_quantity it,
                                      bool is_reference)
 {
-    if (is_reference && it.origin && it.value > 0)
+    if (!(reference.value > 0))
+        return (struct assay_quantity){0};
+    if (is_reference)
         return assay_derived(1, 1, 1, it.n);
     return as_ratio(reference, it);
 }
