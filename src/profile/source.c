@@ -25,6 +25,16 @@ static int open_events(struct as_source *source, const struct assay_profile_requ
     return assay_sampler_open(pid, &options, &source->sampler, err);
 }
 
+/* Whether any are to be had. */
+static bool events_of_ours(void)
+{
+    struct assay_sampler *sampler;
+    struct assay_error ignored;
+    const bool any = assay_sampler_open(getpid(), NULL, &sampler, &ignored) == 0;
+    assay_sampler_close(&sampler);
+    return any;
+}
+
 static int attach(struct as_source *source, const struct assay_profile_request *request,
                   struct assay_launch **launch, struct assay_error *err)
 {
@@ -34,7 +44,15 @@ static int attach(struct as_source *source, const struct assay_profile_request *
                             "starts; let assay start it, or sample by another event",
                             (int)request->pid);
     AS_TRY(assay_launch_attach(request->pid, launch, err));
-    return open_events(source, request, request->pid, false, err);
+    const int rc = open_events(source, request, request->pid, false, err);
+    /* Refused for this process, or at all? Then there is another way than to ask the administrator.
+     */
+    if ((rc == ASSAY_ERR_PERMISSION || rc == ASSAY_ERR_UNSUPPORTED) && !events_of_ours()) {
+        const struct assay_error why = *err;
+        as_error_set(err, rc, "%s; a program that assay starts is sampled by timers instead",
+                     why.text);
+    }
+    return rc;
 }
 
 /* ---- Timers -------------------------------------------------------------------------------- */

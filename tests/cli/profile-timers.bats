@@ -202,6 +202,16 @@ missed() {
     equal 0 "$(query "SELECT count(*) FROM v_functions WHERE name = 'two'")"
     like "$1" "$(query "SELECT text FROM v_flags WHERE name = 'missed_processes'")"
 }
+@test "timers: a process that runs already cannot have them" {
+    sleep 20 3>&- &
+    pid=$!
+    status=0
+    "$DENY" EACCES "$ASSAY" profile -o x.assay --pid "$pid" 2>err || status=$?
+    kill "$pid"
+    equal 2 "$status"
+    equal 1 "$(wc -l <err)"
+    like "assay: process $pid: *EACCES*a program that assay starts is sampled by timers instead" "$(cat err)"
+}
 @test "timers: a limit of the size of files" {
     timed -- sh -c 'ulimit -f 100; ./two 10'
     missed "*1 processes are not in the profile: *ulimit -f*"

@@ -5,13 +5,21 @@
 setup_file() {
     load common.bash
     command -v gcc >/dev/null || skip "no gcc here"
-    # f sleeps for half a second; g reads for a quarter; h is woken by another thread after 0.3 s.
+    # f sleeps for half a second; g reads for a quarter; h is woken by another thread after 0.3 s. On
+    # busy machines it takes longer: it tells how long.
     cat >waits.c <<'END'
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 static void rest(long ms)
 {
     struct timespec t = {ms / 1000, ms % 1000 * 1000000};
@@ -69,11 +77,17 @@ int main(void)
         }
         return 0;
     }
+    double t = now(), end;
     f();
+    printf("f %.6f\n", (end = now()) - t);
     if (write(go[1], &c, 1) != 1)
         return 1;
+    t = now();
     g(ends[0]);
+    printf("g %.6f\n", (end = now()) - t);
+    t = end;
     h();
+    printf("h %.6f\n", now() - t);
     return 0;
 }
 END
@@ -89,33 +103,48 @@ setup() {
 }
 
 query() { "$ASSAY" query --format csv x.assay "$(echo "$1" | tr '\n' ' ')" | tail -n +2; }
-# waits FUNCTION SECONDS: with what it calls, within 10 %
+# waits FUNCTION SECONDS: with what it calls, as long as it said, within 10 %; that is SECONDS at
+# least
 waits() {
     got=$(query "SELECT blocked_inclusive_time_s FROM v_functions WHERE name = '$1'")
-    awk "BEGIN { exit !($got > 0.9 * $2 && $got < 1.1 * $2) }" || fails "$1 waits $got s, not $2"
+    said=$(awk "/^$1 / { print \$2 }" told)
+    awk "BEGIN { exit !($got > 0.9 * $said && $got < 1.1 * $said && $said >= $2) }" ||
+        fails "$1 waits $got s, not $said (at least $2)"
 }
 
 @test "waits: the places and their times" {
-    "$ASSAY" profile -q -o x.assay -- ./waits
+    "$ASSAY" profile -q -o x.assay -- ./waits >told
     waits f 0.5
     waits g 0.25
     waits h 0.3
     # The same along the paths.
-    equal 1 "$(query "SELECT abs(sum(blocked_time_s) - 0.5) < 0.05 FROM v_callpaths WHERE path LIKE '%;main;f;%'")"
+    equal 1 "$(query "SELECT abs(sum(blocked_time_s) - $(awk '/^f / { print $2 }' told)) < 0.05 FROM v_callpaths WHERE path LIKE '%;main;f;%'")"
     equal 1 "$(query "SELECT blocked_time_s > 0.2 FROM v_categories WHERE name = 'pthread'")"
     equal 1 "$(query "SELECT blocked_time_s > 0.2 FROM v_categories WHERE name = 'io'")"
 }
 @test "waits: by frame pointers, and without call stacks" {
-    "$ASSAY" profile -q --call-stacks fp -o x.assay -- ./waits
+    "$ASSAY" profile -q --call-stacks fp -o x.assay -- ./waits >told
     equal 1 "$(query "SELECT sum(blocked_time_s) > 1 FROM v_functions WHERE name LIKE '%nanosleep'")"
     # The C library keeps no frame pointers: not every chain gets through it.
     equal 1 "$(query "SELECT blocked_inclusive_time_s > 0.2 FROM v_functions WHERE name = 'main'")"
     rm -rf x.assay
-    "$ASSAY" profile -q --call-stacks off -o x.assay -- ./waits
+    "$ASSAY" profile -q --call-stacks off -o x.assay -- ./waits >told
     equal 1 "$(query "SELECT sum(blocked_time_s) > 1 FROM v_functions WHERE name LIKE '%nanosleep'")"
 }
+@test "waits: where tracepoints cannot be named" {
+    # shellcheck disable=SC2016
+    hidden='umount -l /sys/kernel/debug /sys/kernel/tracing 2>/dev/null
+        [ ! -e /sys/kernel/tracing/events ] || exit 99; exec "$@"'
+    status=0
+    unshare -m sh -c "$hidden" sh true 2>/dev/null || status=$?
+    [ "$status" -eq 0 ] || skip "they cannot be hidden here"
+    unshare -m sh -c "$hidden" sh "$ASSAY" profile -q -o x.assay -- ./waits >told
+    waits f 0.5
+    waits g 0.25
+    waits h 0.3
+}
 @test "waits: user code only" {
-    "$ASSAY" profile -q --scope user -o x.assay -- ./waits
+    "$ASSAY" profile -q --scope user -o x.assay -- ./waits >told
     waits f 0.5
     waits g 0.25
 }
@@ -134,7 +163,7 @@ int main(void)
 END
     gcc -O1 -g -fopenmp -o uneven uneven.c 2>/dev/null || skip "no OpenMP here"
     OMP_WAIT_POLICY=passive "$ASSAY" profile -q -o x.assay -- ./uneven
-    equal 1 "$(query "SELECT abs(blocked_time_s - 0.8) < 0.08 FROM v_categories WHERE name = 'openmp'")"
+    equal 1 "$(query "SELECT c.blocked_time_s BETWEEN 0.72 AND 2 * r.wall_s FROM v_categories c, v_runs r WHERE c.name = 'openmp'")"
 }
 @test "waits: too many to be looked at one by one" {
     cat >often.c <<'END'
