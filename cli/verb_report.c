@@ -45,8 +45,14 @@ static unsigned count_bits(uint64_t bits)
 }
 
 /* A directory that is there takes files under their names; else PATH is the one file. */
-static int check_output(const char *path, uint64_t formats, struct assay_error *err)
+static int check_options(const struct as_cli *cli, uint64_t formats, struct assay_error *err)
 {
+    const char *path = cli->args.value[AS_OPTION_REPORT];
+
+    if (as_given(&cli->args, AS_OPTION_FORMAT)) /* the common one, before the verb */
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--format: stands before 'report'; write 'assay report --format %s'",
+                            cli->args.value[AS_OPTION_FORMAT]);
     if (path && count_bits(formats) > 1 && !is_directory(path))
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "--output: several formats need a directory, and %s is none; make it "
@@ -82,7 +88,7 @@ int as_verb_report(struct as_cli *cli, struct assay_error *err)
     struct assay_experiment *experiment = NULL;
     int rc = 0;
 
-    AS_TRY(check_output(cli->args.value[AS_OPTION_REPORT], formats, err));
+    AS_TRY(check_options(cli, formats, err));
     as_advise(cli, cli->args.positional[0]);
     AS_TRY(assay_experiment_read(cli->args.positional[0], &experiment, err));
     for (size_t i = 0; rc == 0 && i < FORMAT_N; i++)
