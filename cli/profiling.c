@@ -69,15 +69,26 @@ void as_stage_guard(const char *experiment)
 
 /* ---- Progress ------------------------------------------------------------------------------ */
 
+/* Of those that attribution and import tell; what follows is made up for without being asked. */
+static bool is_of_attribution(const char *name)
+{
+    static const char *const names[] = {"reading", "reading samples", "reading code",
+                                        "adding samples", "summing up"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
 void as_stage_show(void *context, const char *name, uint64_t done, uint64_t total)
 {
     struct as_stage *stage = context;
-    stopping.is_on = !stage->quiet;
     if (stage->quiet)
         return;
     if (stage->name != name) {
         as_stage_end(stage);
-        stopping.is_on = 1;
+        stopping.is_on = is_of_attribution(name);
         as_progress_begin(&stage->progress, STDERR_FILENO, name, total);
         stage->is_on = true;
         stage->name = name;

@@ -78,6 +78,7 @@ static int run_into(struct as_cli *cli, const char *name, struct assay_pipeline_
     int rc;
 
     AS_TRY(open_experiment(cli, name, &experiment, err));
+    as_stage_guard(name);
     request->progress = as_stage_show;
     request->context = &stage;
     rc = assay_pipeline_run(experiment, request, result, err);
