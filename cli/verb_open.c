@@ -3,6 +3,8 @@
  * `assay open EXP`: the HTML report in a browser, made anew where the experiment is newer.
  */
 #include <errno.h>
+#include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -62,38 +64,94 @@ static int make_page(struct as_cli *cli, struct as_str *page, struct assay_error
 
 /* ---- The browser -------------------------------------------------------------------------- */
 
-/* A browser of the terminal needs no display; it is the user's who set BROWSER. */
-static bool can_show(void)
-{
-    const char *browser = getenv("BROWSER");
+#define PATIENCE_MS 3000
+#define STEP_MS     50
 
-    return (browser && *browser) || getenv("DISPLAY") || getenv("WAYLAND_DISPLAY");
+static bool has_display(void)
+{
+    return getenv("DISPLAY") || getenv("WAYLAND_DISPLAY");
 }
 
-/* Whether the program was started and said that it did its work. */
-static bool start(const char *program, const char *page)
+/*
+ * Whether it did its work. One with a window may stay until that is closed: when it is there for
+ * some seconds it is left alone. One of the terminal has it until it ends.
+ */
+static bool has_shown(pid_t pid)
 {
-    char *const argv[] = {(char *)program, (char *)page, NULL};
-    pid_t pid;
-    int status;
+    int status = 0;
 
-    if (posix_spawnp(&pid, program, NULL, NULL, argv, environ) != 0)
-        return false;
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR)
+    for (int waited = 0; waited < PATIENCE_MS || !has_display(); waited += STEP_MS) {
+        const pid_t ended = waitpid(pid, &status, has_display() ? WNOHANG : 0);
+
+        if (ended == pid)
+            return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+        if (ended < 0 && errno != EINTR)
             return false;
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+        if (ended == 0)
+            poll(NULL, 0, STEP_MS);
+    }
+    return true;
+}
+
+static bool start(const char *program, char *const argv[])
+{
+    pid_t pid;
+
+    return posix_spawnp(&pid, program, NULL, NULL, argv, environ) == 0 && has_shown(pid);
+}
+
+/* A command of BROWSER: words for the shell, %s for the page, which else stands at their end. */
+static bool start_command(struct as_view command, const char *page)
+{
+    static char sh[] = "sh", c[] = "-c";
+    struct as_str script = {0};
+    bool has_place = false, shown;
+
+    for (size_t i = 0; i < command.n; i++) {
+        if (command.p[i] == '%' && i + 1 < command.n && command.p[i + 1] == 's') {
+            as_str_appendz(&script, "\"$1\"");
+            has_place = true;
+            i++;
+        } else {
+            as_str_append(&script, command.p + i, 1);
+        }
+    }
+    if (!has_place)
+        as_str_appendz(&script, " \"$1\"");
+    char *const argv[] = {sh, c, script.p, sh, (char *)page, NULL};
+
+    shown = !script.failed && start(sh, argv);
+    as_str_fini(&script);
+    return shown;
+}
+
+/* The commands of BROWSER in turn, separated by colons; without it what the desktop prefers. */
+static bool start_browser(const char *page)
+{
+    static char opener[] = "xdg-open";
+    char *const argv[] = {opener, (char *)page, NULL};
+    const char *browser = getenv("BROWSER");
+    struct as_view rest = as_view_of(browser), command;
+
+    if (!browser || !*browser)
+        return start(opener, argv);
+    while (as_view_split(&rest, ':', &command))
+        if (command.n && start_command(command, page))
+            return true;
+    return false;
 }
 
 static void show(struct as_cli *cli, const char *page)
 {
     const char *browser = getenv("BROWSER");
+    char resolved[PATH_MAX];
 
     signal(SIGPIPE, SIG_DFL); /* not for the browser to inherit */
     as_cli_print(cli, "%s\n", page);
-    if (!can_show())
+    as_out_flush(&cli->out, NULL); /* before what the browser says */
+    if (!has_display() && !(browser && *browser))
         as_cli_note(cli, "no display here: open that file in a browser, or give --serve");
-    else if (!start(browser && *browser ? browser : "xdg-open", page))
+    else if (!start_browser(realpath(page, resolved) ? resolved : page))
         as_cli_note(cli, "no browser could be started: open that file in one, or set BROWSER");
 }
 

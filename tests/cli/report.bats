@@ -164,12 +164,24 @@ END
     grep -q '<title>' y.assay/report.html
 }
 @test "open: starts the browser of BROWSER" {
-    printf '#!/bin/sh\necho "shown: $1"\n' >browser
+    printf '#!/bin/sh\necho "shown: $*"\n' >browser
     chmod +x browser
-    equal "y.assay/report.html shown: y.assay/report.html" \
-        "$(BROWSER=./browser "$ASSAY" open y.assay | sort -r | tr '\n' ' ' | sed 's/ $//')"
+    page=$PWD/y.assay/report.html
+    equal "y.assay/report.html shown: $page" "$(BROWSER=./browser "$ASSAY" open y.assay | xargs)"
+    equal "y.assay/report.html shown: --new $page -x" \
+        "$(BROWSER='false:./browser --new %s -x:./none' "$ASSAY" open y.assay | xargs)"
     BROWSER=./nowhere "$ASSAY" open y.assay >out 2>err
-    like "assay: no browser could be started: open that file in one, or set BROWSER" "$(cat err)"
+    like "*assay: no browser could be started: open that file in one, or set BROWSER" "$(cat err)"
+    mv y.assay 'y $(touch out2) "z.assay'
+    equal "shown: $PWD/y \$(touch out2) \"z.assay/report.html" \
+        "$(BROWSER=./browser "$ASSAY" open 'y $(touch out2) "z.assay' | tail -1)"
+    [ ! -e out2 ]
+    rm -r 'y $(touch out2) "z.assay'
+}
+@test "open: does not wait for a browser with a window" {
+    printf '#!/bin/sh\nexec sleep 10 >/dev/null\n' >browser
+    chmod +x browser
+    equal y.assay/report.html "$(DISPLAY=:77 BROWSER=./browser timeout 30 "$ASSAY" open y.assay)"
 }
 @test "open: serves the page to this machine only" {
     equal served "$(python3 "$CHECK_SERVE" "$ASSAY" y.assay)"

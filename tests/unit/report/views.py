@@ -59,7 +59,7 @@ FAULTS = [
     ("use ids\n", "use numbers\n", "no set numbers"),
     ("use ids\n", "use ids\nuse ids\n", "column object_id is there twice"),
     ("text left flag = name", "text middle flag = name", "not 'text LOOK TITLE = SQL'"),
-    ("text left flag = name", "text left flag = nam", "no such column: nam"),
+    ("text left flag = name", "text left flag = wrong", "no such column: wrong"),
     ("text left flag = name", "text left flag = $sare(x)", "no macro $sare"),
     ("from v_flags", "from v_flag", "no such table: v_flag"),
     ("order n DESC", "order m DESC", "no such column: m"),
