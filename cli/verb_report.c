@@ -11,6 +11,7 @@
 #include "advised.h"
 #include "base/error.h"
 #include "report_path.h"
+#include "unfinished.h"
 
 /* X(NAME, word, file): names in the order of --format. */
 static const char *const file_name[] = {
@@ -94,6 +95,9 @@ int as_verb_report(struct as_cli *cli, struct assay_error *err)
     for (size_t i = 0; rc == 0 && i < FORMAT_N; i++)
         if (formats >> i & 1)
             rc = write_one(cli, experiment, (enum assay_report_format)i, err);
+    if (rc == 0)
+        rc = as_unfinished_note(cli, experiment, (int64_t)cli->args.number[AS_OPTION_RUN], NULL,
+                                err);
     assay_experiment_close(&experiment, rc == 0 ? err : NULL);
     return rc;
 }

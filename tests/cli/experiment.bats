@@ -90,7 +90,7 @@ END
         [ "$(wc -L <out)" -le 80 ] || fails "$view is wider than 80 columns: $(cat out)"
     done
 }
-@test "show, export: a run that is not attributed" {
+@test "show, export, report: a run that is not attributed" {
     command -v sqlite3 >/dev/null || skip "no sqlite3 here"
     cp -r x.assay killed.assay
     sqlite3 killed.assay/experiment.db "DELETE FROM process; DELETE FROM object_time; UPDATE run SET state = 'interrupted'"
@@ -101,6 +101,7 @@ END
     want="assay: killed.assay: run 1 is not attributed, *; finish it with 'assay attribute killed.assay'"
     like "$want" "$("$ASSAY" show killed.assay --view functions 2>&1 >out)"
     like "$want" "$("$ASSAY" export killed.assay 2>&1 >out)"
+    like "$want" "$("$ASSAY" report killed.assay -o killed.html 2>&1 >out)"
     equal "" "$("$ASSAY" show -q killed.assay --view functions --format csv 2>&1 | tail -n +2)"
     # Killed before the sums were made: they are made up for.
     cp -r x.assay unsummed.assay
