@@ -173,6 +173,11 @@ pair "a jump table of 100,000 entries" 6 "$pairs" "$drivers/bench-program" \
     "$build/monster4.table.so" --vs "$drivers/bench-program" "$build/monster1.table.so"
 pair "assay info /usr/bin/env" - "$pairs" "$build/assay" info /usr/bin/env --vs \
     readelf -h -n -d /usr/bin/env
+if [ -f web/node_modules/.package-lock.json ] && command -v node >/dev/null; then
+    node web/bench.mjs --lines "$lines" || status=1
+else
+    echo "bench: web/node_modules is missing: the page of reports is left out" >&2
+fi
 echo
 echo "A ratio is assay's CPU time over the peer's: below 1 assay is faster (doc/benchmarks.md)."
 {

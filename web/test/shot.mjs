@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Screenshots of a report, to look at.
 //
-// usage: node test/shot.mjs REPORT.html OUTPUT-FOLDER [PAGE...]; SHOT_WIDTH, SHOT_DARK=1
+// usage: node test/shot.mjs REPORT.html OUTPUT-FOLDER [PAGE...]; SHOT_WIDTH, SHOT_HEIGHT,
+// SHOT_DARK=1, SHOT_PRINT=1
 
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -22,8 +23,9 @@ for (const hash of pages.length ? pages : ['summary']) {
     await page.goto(`about:blank`);
     await page.goto(`file://${resolve(report)}#/${hash}`);
     await page.waitForSelector('html[data-ready]');
+    if (process.env.SHOT_PRINT) await page.emulateMedia({ media: 'print' });
     await page.waitForTimeout(300);
-    const name = `${hash.replace(/[^\w-]+/g, '_')}-${width}${dark ? '-dark' : ''}.png`;
-    await page.screenshot({ path: join(folder, name) });
+    const name = `${hash.replace(/[^\w-]+/g, '_')}-${width}${dark ? '-dark' : ''}${process.env.SHOT_PRINT ? '-print' : ''}.png`;
+    await page.screenshot({ path: join(folder, name), fullPage: Boolean(process.env.SHOT_PRINT) });
 }
 await close();

@@ -31,6 +31,7 @@ try {
         jsx: 'automatic',
         jsxImportSource: 'preact',
         banner: { js: PAGE },
+        loader: { '.css': 'text' },
         logLevel: 'warning',
     });
     const { status } = spawnSync(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rows that are near the visible part, at their places in a box as high as all of them.
 
-import { NumberCell, PlainCell } from './Cell';
+import { NumberCell, PlainCell, cellTip } from './Cell';
 import type { Line } from './order';
 import { type Rows, isNumeric } from './rows';
 import type { Window } from './window';
@@ -25,12 +25,31 @@ interface Props {
 
 export function Body(props: Props) {
     const { rows, lines, range } = props;
+    // Runs before the listener of tooltips, which stands further out.
+    const tell = (event: PointerEvent): void => {
+        const cell =
+            event.target instanceof Element ? event.target.closest('[role=gridcell]') : null;
+        const number = cell?.querySelector('.cell-number');
+        const line = lines[Number(cell?.parentElement?.ariaRowIndex) - 2];
+        const at = props.shown[Number(cell?.ariaColIndex) - 1];
+        if (!number || !line || at === undefined) return;
+        const text = cellTip(rows, line.node, at);
+        if (text) number.setAttribute('data-tip', text);
+        else number.removeAttribute('data-tip');
+    };
+    // A row that scrolls out lends its elements to one that comes in.
+    const slots = Math.max(64, 2 ** Math.ceil(Math.log2(range.last - range.first + 1)));
     const indices = Array.from(
         { length: Math.max(0, range.last - range.first) },
         (_, i) => i + range.first,
     );
     return (
-        <div class="grid-body" role="rowgroup" style={{ height: `${lines.length * ROW_PX}px` }}>
+        <div
+            class="grid-body"
+            role="rowgroup"
+            style={{ height: `${lines.length * ROW_PX}px` }}
+            onPointerOver={tell}
+        >
             {indices.map(index => {
                 const line = lines[index];
                 if (!line) return null;
@@ -39,7 +58,7 @@ export function Body(props: Props) {
                 const active = index === props.activeIndex;
                 return (
                     <div
-                        key={node}
+                        key={index % slots}
                         id={`${props.idPrefix}${index}`}
                         class={active ? 'grid-row active' : index % 2 ? 'grid-row odd' : 'grid-row'}
                         role="row"
@@ -60,13 +79,11 @@ export function Body(props: Props) {
                                 role="gridcell"
                                 aria-colindex={i + 1}
                             >
-                                {i === 0 ? (
-                                    <NameCell {...props} node={node} level={level} at={at} />
-                                ) : isNumeric(rows.columns[at]!) ? (
-                                    <NumberCell rows={rows} node={node} at={at} />
-                                ) : (
-                                    <PlainCell rows={rows} node={node} at={at} />
-                                )}
+                                {i === 0
+                                    ? NameCell({ ...props, node, level, at })
+                                    : isNumeric(rows.columns[at]!)
+                                      ? NumberCell({ rows, node, at })
+                                      : PlainCell({ rows, node, at })}
                             </div>
                         ))}
                     </div>
@@ -105,11 +122,11 @@ function NameCell(props: Props & { node: number; level: number; at: number }) {
                 </>
             )}
             {address ? (
-                <a class={`cell-text${code}`} href={address} tabIndex={-1} data-full={text}>
+                <a class={`cell-text${code}`} href={address} tabIndex={-1} data-full="">
                     {text}
                 </a>
             ) : (
-                <span class={`cell-text${code}`} data-full={text}>
+                <span class={`cell-text${code}`} data-full="">
                     {text}
                 </span>
             )}

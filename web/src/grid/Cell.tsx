@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// One cell: number with bar, margin and doubt; text, code or flag.
+// One cell: number with bar, margin and doubt; text, code or flag. These are called as functions and
+// not as components: a table has hundreds of cells, and they have no state.
 
 import { provenance } from '../format';
 import { flagText, isDoubtful, marginText, numberText } from './cells';
-import { type GridColumn, type Rows, isNumeric } from './rows';
+import { type Rows, isNumeric } from './rows';
 
 interface Props {
     rows: Rows;
@@ -11,15 +12,22 @@ interface Props {
     at: number;
 }
 
-function cellTip(rows: Rows, node: number, column: GridColumn): string {
+/**
+ * What a number rests on. Asked for when a cell is pointed at: making it for every cell would be
+ * most of the work of scrolling.
+ */
+export function cellTip(rows: Rows, node: number, index: number): string {
+    const column = rows.columns[index]!;
+    if (!isNumeric(column) || Number.isNaN(rows.num(node, index))) return '';
     const at = (index: number): number | null => (index < 0 ? null : rows.num(node, index));
-    return provenance(
+    const text = provenance(
         column.origin,
         at(column.countAt),
         at(column.lowAt),
         at(column.highAt),
         column.unit,
     );
+    return isDoubtful(rows, node, column) ? `few samples: ${text}` : text;
 }
 
 export function NumberCell({ rows, node, at }: Props) {
@@ -29,14 +37,10 @@ export function NumberCell({ rows, node, at }: Props) {
     const doubtful = isDoubtful(rows, node, column);
     const margin = marginText(rows, node, column);
     const barred = column.kind === 'share' || column.bar;
-    const length = barred
-        ? Math.max(
-              0,
-              Math.min(100, (100 * value) / (column.kind === 'share' ? 100 : column.max || 1)),
-          )
-        : 0;
+    // Against the largest of the column: in a flat profile all shares are small.
+    const length = barred ? Math.max(0, Math.min(100, (100 * value) / (column.max || 1))) : 0;
     return (
-        <span class="cell-number" data-tip={cellTip(rows, node, column) || undefined}>
+        <span class="cell-number">
             {barred && (
                 <span class="cell-track" aria-hidden="true">
                     <span class="cell-bar" style={{ width: `${length}%` }} />
@@ -44,11 +48,7 @@ export function NumberCell({ rows, node, at }: Props) {
             )}
             <span class="cell-value">{numberText(column, value)}</span>
             {column.doubtAt >= 0 && (
-                <span class="cell-doubt">
-                    {doubtful ? (
-                        <abbr data-tip={`few samples: ${cellTip(rows, node, column)}`}>?</abbr>
-                    ) : null}
-                </span>
+                <span class="cell-doubt">{doubtful ? <abbr>?</abbr> : null}</span>
             )}
             {column.lowAt >= 0 && <span class="cell-margin">{margin}</span>}
         </span>
@@ -66,7 +66,7 @@ export function PlainCell({ rows, node, at }: Props) {
     const column = rows.columns[at]!;
     const text = cellText(rows, node, at);
     return (
-        <span class={column.kind === 'text' ? 'cell-text' : 'cell-text mono'} data-full={text}>
+        <span class={column.kind === 'text' ? 'cell-text' : 'cell-text mono'} data-full="">
             {text}
         </span>
     );

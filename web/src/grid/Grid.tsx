@@ -20,6 +20,8 @@ import { Toolbar } from './Toolbar';
 import { useWindow } from './window';
 import { columnTemplate } from './widths';
 
+const SHORT = 5; // rows that nobody needs to filter
+
 export interface GridProps {
     rows: Rows;
     /** Tells tables of one page apart in the address; '' for the only one. */
@@ -172,9 +174,10 @@ export function Grid(props: GridProps) {
     };
 
     const total = rows.complete ? rows.count() : rows.roots().length;
+    const rowText = (n: number): string => `${integer(n)} ${n === 1 ? 'row' : 'rows'}`;
     const status = keep
-        ? `${integer(lines.length)} rows shown of ${integer(total)}`
-        : `${integer(lines.length)} rows`;
+        ? `${rowText(lines.length)} shown of ${integer(total)}`
+        : rowText(lines.length);
     const height = props.tall
         ? undefined
         : { height: `${Math.min(12, Math.max(1, lines.length)) * ROW_PX + 36}px` };
@@ -185,6 +188,7 @@ export function Grid(props: GridProps) {
                 <Toolbar
                     label={label}
                     rows={rows}
+                    short={total <= SHORT && !filterText}
                     filter={filterText}
                     problem={filter.problem}
                     onFilter={setFilterText}

@@ -7,6 +7,7 @@ import type { Rows } from './rows';
 interface Props {
     label: string;
     rows: Rows;
+    short: boolean;
     filter: string;
     problem: string | null;
     onFilter: (text: string) => void;
@@ -32,17 +33,19 @@ export function Toolbar(props: Props) {
     const { rows } = props;
     return (
         <div class="toolbar" role="toolbar" aria-label={`${props.label}: tools`}>
-            <input
-                type="search"
-                class="filter"
-                placeholder="Filter: words, time>1, module=…"
-                aria-label={`Filter ${props.label}`}
-                aria-invalid={props.problem !== null}
-                data-tip={HELP}
-                spellcheck={false}
-                value={props.filter}
-                onInput={event => props.onFilter(event.currentTarget.value)}
-            />
+            {!props.short && (
+                <input
+                    type="search"
+                    class="filter"
+                    placeholder="Filter: words, time>1, module=…"
+                    aria-label={`Filter ${props.label}`}
+                    aria-invalid={props.problem !== null}
+                    data-tip={HELP}
+                    spellcheck={false}
+                    value={props.filter}
+                    onInput={event => props.onFilter(event.currentTarget.value)}
+                />
+            )}
             {props.groupBy.length > 0 && (
                 <label class="tool-label">
                     Group by{' '}

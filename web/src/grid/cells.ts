@@ -22,16 +22,26 @@ const BYTES: Scale[] = [
     { factor: 1 / 1024 ** 3, unit: 'GiB' },
 ];
 
+const HERTZ: Scale[] = [
+    { factor: 1, unit: 'Hz' },
+    { factor: 1e-3, unit: 'kHz' },
+    { factor: 1e-6, unit: 'MHz' },
+    { factor: 1e-9, unit: 'GHz' },
+];
+
+/** The largest unit of which the largest value still is one or more. */
+function largest(scales: Scale[], most: number): Scale {
+    const fitting = scales.filter(scale => most * scale.factor >= 1);
+    return fitting[fitting.length - 1] ?? scales[0]!;
+}
+
 export function scaleOf(column: GridColumn): Scale {
-    if (column.unit === 's' && column.max > 0)
-        return (
-            SECONDS.find(scale => column.max * scale.factor >= 0.1) ?? SECONDS[SECONDS.length - 1]!
-        );
-    if (column.unit === 'B') {
-        const fitting = BYTES.filter(scale => column.max * scale.factor >= 1);
-        return fitting[fitting.length - 1] ?? BYTES[0]!;
-    }
-    return { factor: 1, unit: column.unit && column.unit !== '1' ? column.unit : '' };
+    const { unit, max } = column;
+    if (unit === 's' && max > 0)
+        return SECONDS.find(scale => max * scale.factor >= 0.1) ?? SECONDS[SECONDS.length - 1]!;
+    if (unit === 'B') return largest(BYTES, max);
+    if (unit === 'Hz') return largest(HERTZ, max);
+    return { factor: 1, unit: unit && unit !== '1' ? unit : '' };
 }
 
 /** Never more than asked for, and fewer where numbers are large. */
@@ -39,16 +49,16 @@ function decimalsOf(column: GridColumn, scale: Scale): number {
     if (column.kind === 'share' || column.unit === '%') return column.digits ?? 2;
     const most = column.max * scale.factor;
     const size = most > 0 ? Math.floor(Math.log10(most)) : 0;
-    const digits = column.digits ?? 3;
+    // Whole numbers ask for no decimals; scaled to a larger unit they have some.
+    const digits = column.kind === 'integer' ? 2 : (column.digits ?? 3);
     return Math.max(0, Math.min(digits, digits - size));
 }
 
 export function numberText(column: GridColumn, value: number): string {
     if (Number.isNaN(value)) return '';
     if (value === 0) return '0';
-    if (column.kind === 'integer') return integer(value);
     const scale = scaleOf(column);
-    if (column.unit === 'B' && scale.factor === 1) return integer(value);
+    if (column.kind === 'integer' && scale.factor === 1) return integer(value);
     const decimals = decimalsOf(column, scale);
     const scaled = value * scale.factor;
     const least = 10 ** -decimals;
@@ -77,7 +87,7 @@ export function flagText(column: GridColumn, value: number): string {
 
 /** Header with its unit. */
 export function headerUnit(column: GridColumn): string {
-    if (column.kind === 'integer' && column.unit !== 'B') return '';
+    if (column.kind === 'integer' && scaleOf(column).factor === 1 && column.unit !== 'B') return '';
     return column.kind === 'number' || column.kind === 'integer' || column.kind === 'share'
         ? scaleOf(column).unit
         : '';

@@ -29,7 +29,7 @@ function textOf(target: Element): string {
     const tip = target.getAttribute('data-tip');
     if (tip) return tip;
     const cut = target.scrollWidth > target.clientWidth;
-    return cut ? (target.getAttribute('data-full') ?? '') : '';
+    return cut ? target.getAttribute('data-full') || (target.textContent ?? '') : '';
 }
 
 function show(target: Element): void {

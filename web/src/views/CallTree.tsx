@@ -95,7 +95,7 @@ function Around({ folded }: { folded: Folded }) {
     const relatives = useMemo(() => folded.relatives(chosen.name), [folded, chosen.name]);
     const share = (time: number): string => percent(folded.all > 0 ? (100 * time) / folded.all : 0);
     const list = (entries: typeof relatives.callers): preact.JSX.Element => (
-        <table class="plain">
+        <table class="plain narrow">
             <tbody>
                 {entries.slice(0, 200).map(entry => (
                     <tr key={entry.name}>

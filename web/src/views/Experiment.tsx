@@ -40,12 +40,26 @@ export function factText(name: string, value: string | number | null): string | 
     return unit ? withUnit(value, unit[1]) : integer(value);
 }
 
-function factTitle(name: string): string {
-    return words(
-        name.replace(/_(s|pct|b|hz|utc|n)$/, (all, unit: string) =>
-            unit === 'n' ? ' count' : all === '' ? '' : '',
-        ),
-    );
+const TITLES: Record<string, string> = {
+    cwd: 'Directory',
+    start_utc: 'Started',
+    wall_s: 'Wall time',
+    event: 'Sampled by',
+    event_reason: 'Why not a better event',
+    rate_hz: 'Sampling rate',
+    sampled_time_s: 'Time in threads',
+    blocked_time_s: 'Waiting',
+    overhead_s: 'Overhead',
+    overhead_pct: 'Overhead, of wall time',
+    assay_version: 'Measured by assay',
+};
+
+/** A word of the database as a reader would say it. */
+export function factTitle(name: string): string {
+    const known = TITLES[name];
+    if (known) return known;
+    if (name.endsWith('_n')) return `${words(name.slice(0, -2))}s`;
+    return words(name.replace(/_(s|pct|b|hz|utc)$/, ''));
 }
 
 export function Experiment() {

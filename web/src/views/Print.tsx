@@ -8,6 +8,7 @@ import { cellText } from '../grid/Cell';
 import { headerUnit, isDoubtful, marginText } from '../grid/cells';
 import { sortNodes } from '../grid/order';
 import { type Rows, isNumeric } from '../grid/rows';
+import { moment } from '../format';
 import { Panel } from '../parts/parts';
 import { Summary } from './Summary';
 
@@ -92,6 +93,10 @@ export function Print({ report }: { report: Report }) {
     return (
         <ReportContext.Provider value={report}>
             <Summary />
+            <p class="note">
+                {report.doc.experiment}, report made {moment(report.doc.made_utc)} by assay{' '}
+                {report.doc.assay}
+            </p>
             {functions && (
                 <PrintTable
                     rows={report.nestedLoops() ?? functions}

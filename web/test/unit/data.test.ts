@@ -7,7 +7,7 @@ import { splitHtml, languageOf, highlightLines } from '../../src/code/highlight'
 import { hottestLine, instructionsOf, link, loopFamily } from '../../src/code/link';
 import { formatHash, parseHash } from '../../src/route';
 import { efficiencyRating } from '../../src/views/EfficiencyMatrix';
-import { factText } from '../../src/views/Experiment';
+import { factText, factTitle } from '../../src/views/Experiment';
 import { gainSeries } from '../../src/views/gain';
 import { sectionColumn } from '../../src/views/section_columns';
 import { totalScore } from '../../src/views/Summary';
@@ -177,6 +177,8 @@ test('experiment: facts take their unit from their name', () => {
     assert.equal(factText('memory_b', 1024), '1.00 KiB');
     assert.equal(factText('sample_n', 20000), '20\u202f000');
     assert.equal(factText('label', null), null);
+    assert.equal(factTitle('lost_sample_n'), 'Lost samples');
+    assert.equal(factTitle('cwd'), 'Directory');
 });
 
 test('scalability: good from 80 %, fair from 50 %', () => {

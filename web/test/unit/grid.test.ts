@@ -210,6 +210,10 @@ test('cells: a column shares unit and decimals; what would vanish is said to be 
     assert.equal(numberText(column, 0), '0');
     assert.equal(numberText(column, NaN), '');
     assert.equal(numberText({ ...column, max: 0.02 }, 0.0125), '12.50');
+    const memory = { ...column, kind: 'integer' as const, unit: 'B', digits: 0 };
+    assert.equal(numberText({ ...memory, max: 34_359_738_368 }, 34_359_738_368), '32.0');
+    assert.equal(numberText({ ...memory, max: 900 }, 812), '812');
+    assert.equal(numberText({ ...memory, unit: 'Hz', max: 2.4e9 }, 2.4e9), '2.40');
 });
 
 test('cells: intervals are shown in the unit of the column', () => {

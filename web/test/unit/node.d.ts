@@ -15,3 +15,8 @@ declare module 'node:assert/strict' {
     };
     export default assert;
 }
+
+declare module '*.css' {
+    const text: string;
+    export default text;
+}
