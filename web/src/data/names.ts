@@ -35,7 +35,11 @@ function named(
         ...view,
         columns: [
             column,
-            ...view.columns.map(one => (hide.includes(one.name) ? { ...one, shown: false } : one)),
+            ...view.columns.map(one => ({
+                ...one,
+                shown: one.shown && !hide.includes(one.name),
+                title: one.title === title ? `${title}, number` : one.title,
+            })),
         ],
         data: { ...view.data, name: data },
     };

@@ -235,7 +235,11 @@ export function Grid(props: GridProps) {
                             : undefined
                     }
                     tabIndex={0}
-                    style={{ '--columns': template, ...height }}
+                    style={{
+                        '--columns': template.columns,
+                        '--total': `${template.total}px`,
+                        ...height,
+                    }}
                     onKeyDown={onKeyDown}
                 >
                     <Header

@@ -36,13 +36,22 @@ export function columnWidth(rows: Rows, at: number): number {
     );
 }
 
-/** Widths as CSS has them. What is left of the page goes to a text at the end, else to nothing. */
-export function columnTemplate(rows: Rows, shown: readonly number[]): string {
-    const widths = shown.map(at => `${Math.round(columnWidth(rows, at))}px`);
+export interface Template {
+    columns: string; // as CSS has it
+    total: number; // pixels that the columns need
+}
+
+/** What is left of the page goes to a text at the end, else to nothing. */
+export function columnTemplate(rows: Rows, shown: readonly number[]): Template {
+    const pixels = shown.map(at => Math.round(columnWidth(rows, at)));
+    const widths = pixels.map(width => `${width}px`);
     const last = shown.length - 1;
     const kind = rows.columns[shown[last] ?? 0]?.kind;
     if (last > 0 && (kind === 'text' || kind === 'code'))
         widths[last] = `minmax(${widths[last]}, 1fr)`;
     else widths.push('minmax(0, 1fr)');
-    return widths.join(' ');
+    return {
+        columns: widths.join(' '),
+        total: pixels.reduce((sum, width) => sum + width, 0),
+    };
 }
