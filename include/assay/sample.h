@@ -55,7 +55,7 @@ struct assay_sample_options {
     bool on_exec;     /* `pid` is a stopped child: begin when it executes a program; else at once */
     uint32_t rate_hz; /* per thread that runs; 0 = ASSAY_RATE_MEDIUM */
     uint32_t stack_b; /* copied a sample (ASSAY_STACKS_DWARF); 0 = 16 KiB, at most 65,528 */
-    uint32_t ring_b;  /* kernel buffer of each processor; 0 = chosen */
+    uint32_t ring_b;  /* kernel buffer of samples of each processor; 0 = chosen */
 };
 
 /* What was possible, and why not more. */
@@ -126,11 +126,12 @@ struct assay_sampler;
 
 struct assay_sample_counts {
     uint64_t records;
-    uint64_t samples;   /* of time */
-    uint64_t lost;      /* records that the kernel dropped */
-    uint64_t throttled; /* times that the kernel stopped sampling */
-    uint64_t damaged;   /* records that could not be read: a kernel newer than this program */
-    uint64_t late;      /* records that came after later ones had been handed out */
+    uint64_t samples;    /* of time */
+    uint64_t lost;       /* samples that the kernel dropped (imported: records of all kinds) */
+    uint64_t lost_other; /* records of tasks, maps and switches that it dropped */
+    uint64_t throttled;  /* times that the kernel stopped sampling */
+    uint64_t damaged;    /* records that could not be read: a kernel newer than this program */
+    uint64_t late;       /* records that came after later ones had been handed out */
 };
 
 /*
@@ -149,8 +150,9 @@ const struct assay_sample_counts *assay_sampler_counts(const struct assay_sample
 /* Stops and resumes sampling; not before an on_exec process has executed. Errors: IO. */
 int assay_sampler_enable(struct assay_sampler *sampler, bool on, struct assay_error *err);
 
-/* Waits until a kernel buffer is half full or `other_fd` (-1: none) is readable, at most
- * `timeout_ms`. True: one is; false: time. */
+/* Waits until a kernel buffer is a quarter full, a process or file was seen first (for a process
+ * begun with `on_exec`), or `other_fd` (-1: none) is readable; at most `timeout_ms`, and less when
+ * something waits to be handed out soon. True: one is; false: time. */
 bool assay_sampler_wait(struct assay_sampler *sampler, int other_fd, int timeout_ms);
 
 /*

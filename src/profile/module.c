@@ -100,6 +100,10 @@ static int add_module(struct work *w, struct as_module_fact *fact, struct assay_
             row.build_id = id;
         }
     }
+    if (from->kept && !row.build_id) { /* several files may have had the name */
+        snprintf(path, sizeof path, "%.4096s (%.48s)", from->path, from->kept);
+        row.path = path;
+    }
     if (from->kept) {
         snprintf(kept, sizeof kept, "%s/%s", last_part(w->all->directory), from->kept);
         row.kept_path = kept;

@@ -215,6 +215,12 @@ static int count_cpu(struct as_tally_thread *thread, uint32_t cpu)
 
 /* ---- Modules and frames -------------------------------------------------------------------- */
 
+static bool is_same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* Files of one name and without build-id are told apart by the copy that was kept. */
 static int add_module(struct as_tally *t, const struct as_tally_module *module, uint32_t *out)
 {
     uint64_t hash = as_hash_mix(module->kind, module->process);
@@ -228,7 +234,7 @@ static int add_module(struct as_tally *t, const struct as_tally_module *module, 
         if (has->kind == module->kind && has->process == module->process &&
             has->build_id_b == module->build_id_b &&
             memcmp(has->build_id, module->build_id, module->build_id_b) == 0 &&
-            strcmp(has->path, module->path) == 0)
+            strcmp(has->path, module->path) == 0 && is_same_text(has->kept, module->kept))
             return 0;
     }
     *out = (uint32_t)t->module.n;
@@ -425,6 +431,27 @@ static int take_info(struct reading *r, const struct assay_stream_record *record
     return as_vec_push(&r->tally->fact, fact);
 }
 
+/* What was lost is told when there is room again: its thread may have ended, and is not a new one.
+ */
+static int take_lost(struct reading *r, const struct assay_stream_record *record, int64_t at)
+{
+    struct as_tally *t = r->tally;
+    size_t n;
+    uint32_t index;
+    const struct assay_stream_thread who = assay_stream_threads(r->stream, &n)[record->thread];
+    const bool runs = record->thread < r->thread.n && r->thread.at[record->thread] != NONE;
+    for (size_t i = runs ? 0 : t->thread.n; i-- > 0;) {
+        struct as_tally_thread *thread = &t->thread.at[i];
+        if (thread->tid == who.tid && t->process.at[thread->process].pid == who.pid) {
+            thread->lost_n += record->lost;
+            return 0;
+        }
+    }
+    AS_TRY(thread_of(r, record->thread, at, &index));
+    t->thread.at[index].lost_n += record->lost;
+    return 0;
+}
+
 static int take(struct reading *r, const struct assay_stream_record *record, int64_t run_start_ns)
 {
     int64_t at;
@@ -454,9 +481,7 @@ static int take(struct reading *r, const struct assay_stream_record *record, int
         r->tally->thread.at[index].name = keep(r->tally, record->text);
         return r->tally->thread.at[index].name ? 0 : ASSAY_ERR_NOMEM;
     case ASSAY_STREAM_LOST:
-        AS_TRY(thread_of(r, record->thread, at, &index));
-        r->tally->thread.at[index].lost_n += record->lost;
-        return 0;
+        return take_lost(r, record, at);
     case ASSAY_STREAM_EXIT:
         AS_TRY(thread_of(r, record->thread, at, &index));
         AS_TRY(stop_waiting(r->tally, index, at));

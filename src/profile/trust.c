@@ -90,9 +90,14 @@ static int flag_stream(struct as_attribution *all, const struct as_tally_stream 
                  counts->lost);
     else if (counts->lost)
         FLAG_RUN("lost_samples", counts->lost,
-                 "the kernel dropped %" PRIu64 " records; a lower --rate, or stacks by frame "
-                 "pointer, lose fewer",
+                 "%" PRIu64 " samples were lost: they were not read in time; a lower --rate, "
+                 "stacks by frame pointer, or the capability CAP_SYS_NICE for assay lose fewer",
                  counts->lost);
+    if (counts->lost_other)
+        FLAG_RUN("lost_records", counts->lost_other,
+                 "%" PRIu64 " records of threads, files and switches were lost: some code may be "
+                 "[unknown], and times of waiting too short",
+                 counts->lost_other);
     if (stream->dropped)
         FLAG_RUN("size_limit", stream->dropped,
                  "%" PRIu64 " samples were not kept: the limit of --max-size was reached",

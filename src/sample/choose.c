@@ -195,6 +195,7 @@ static void common(struct perf_event_attr *attr, const struct assay_sample_optio
     attr->enable_on_exec = options->on_exec;
     attr->mmap = attr->mmap2 = attr->comm = attr->comm_exec = attr->task = 1;
     attr->build_id = 1;
+    attr->read_format = PERF_FORMAT_LOST;
     attr->context_switch = options->switches;
     attr->use_clockid = 1;
     attr->clockid = CLOCK_MONOTONIC;
@@ -229,8 +230,8 @@ static void set_event(struct perf_event_attr *attr, unsigned event, uint32_t rat
 }
 
 /*
- * Opens one event, giving up what this kernel is too old for (build-ids: 5.12) or what this user
- * may not see. The descriptor or a negative errno.
+ * Opens one event, giving up what this kernel is too old for (counts of lost records: 6.0,
+ * build-ids: 5.12) or what this user may not see. The descriptor or a negative errno.
  */
 static int try_event(struct assay_sampler *sampler, unsigned event, pid_t pid, int cpu)
 {
@@ -241,7 +242,9 @@ static int try_event(struct assay_sampler *sampler, unsigned event, pid_t pid, i
         if (fd >= 0)
             return fd;
         int error = errno;
-        if (error == EINVAL && attr->build_id)
+        if (error == EINVAL && attr->read_format)
+            attr->read_format = 0;
+        else if (error == EINVAL && attr->build_id)
             attr->build_id = 0;
         else if ((error == EACCES || error == EPERM) && !attr->exclude_kernel)
             attr->exclude_kernel = attr->exclude_callchain_kernel = 1;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "sample/recorder.h"
+#include "sample/sampler.h"
 
 static int add(struct as_modules *modules, const struct assay_stream_module *fact, uint32_t pid)
 {
@@ -57,20 +58,52 @@ static bool is_anonymous(const char *path)
            strncmp(path, "/SYSV", 5) == 0;
 }
 
+/* The inode of a mapping; 0: not to be had. With a build-id the kernel's record does not say it. */
+static uint64_t inode_of(const struct assay_sample_record *map)
+{
+    char path[64], line[4096 + 128];
+    uint64_t inode = map->inode;
+    snprintf(path, sizeof path, "/proc/%" PRIu32 "/maps", map->pid);
+    FILE *f = inode ? NULL : fopen(path, "re");
+    while (f && !inode && fgets(line, sizeof line, f)) {
+        struct assay_sample_record record = {0};
+        if (as_sample_map_line(line, &record) && map->address >= record.address &&
+            map->address < record.address + record.size_b)
+            inode = record.inode;
+    }
+    if (f)
+        fclose(f);
+    return inode;
+}
+
+/* Whether the file at `path` is the one that was mapped. Devices are not compared: file systems of
+ * several parts (btrfs, overlays) tell others to stat than to maps. */
+static bool is_mapped(const struct as_module *module, const struct assay_sample_record *map,
+                      const char *path, uint64_t inode)
+{
+    const uint64_t mapped = inode_of(map);
+    if (mapped == 0 || mapped == inode)
+        return true;
+    if (map->build_id_b == 0)
+        return false;
+    struct assay_object *same = as_open_same(&module->fact, path, NULL, NULL);
+    const bool is = same && assay_object_info(same)->build_id_b > 0;
+    assay_object_close(&same);
+    return is;
+}
+
 /* A file that its path does not lead to here (deleted, replaced, in a container) can be had only
  * now, while the process maps it. -1: the path will do, or nothing can be had. */
-static int hold_hidden(const struct assay_sample_record *map)
+static int hold_hidden(const struct as_module *module, const struct assay_sample_record *map)
 {
     char path[4096 + 64];
     struct stat seen, here;
     snprintf(path, sizeof path, "/proc/%" PRIu32 "/root%.4096s", map->pid, map->text);
-    if (stat(path, &seen) == 0) {
+    if (stat(path, &seen) == 0 && is_mapped(module, map, path, seen.st_ino)) {
         if (stat(map->text, &here) == 0 && here.st_dev == seen.st_dev && here.st_ino == seen.st_ino)
             return -1;
         return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     }
-    if (access(map->text, F_OK) == 0)
-        return -1;
     snprintf(path, sizeof path, "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, map->pid,
              map->address, map->address + map->size_b);
     return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -100,7 +133,7 @@ static int hold(struct as_modules *modules, struct as_module *module,
                 const struct assay_sample_record *map)
 {
     char name[64];
-    module->fd = hold_hidden(map);
+    module->fd = hold_hidden(module, map);
     if (module->fd < 0 || !modules->keep)
         return 0;
     snprintf(name, sizeof name, "module-%zu", modules->module.n - 1);

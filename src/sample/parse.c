@@ -23,14 +23,9 @@ static size_t words_b(uint64_t type)
     return 8u * (size_t)__builtin_popcountll(type);
 }
 
-/* What sample_id_all puts at the end of every record but samples, in this order. */
-#define ID_FIELDS                                                                                  \
-    (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |                 \
-     PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
-
 static size_t id_size(const struct perf_event_attr *attr)
 {
-    return attr->sample_id_all ? words_b(attr->sample_type & ID_FIELDS) : 0;
+    return attr->sample_id_all ? words_b(attr->sample_type & AS_SAMPLE_ID_FIELDS) : 0;
 }
 
 uint64_t as_record_time(const struct perf_event_attr *attr, const uint8_t *record)

@@ -12,19 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 
-#define RING_B            (512u << 10)
-#define RING_STACK_B      (2048u << 10)
-#define RING_STACK_MOST_B (16384u << 10)
-#define RING_LEAST_B      (32u << 10)
-#define RING_WAITS_B      (1024u << 10)
 /* A copy of this much holds the stacks of nearly all numeric programs (doc/sample.md). */
 #define STACK_B 16384u
+/* Between two looks at tasks, though each record of theirs asks for one. */
+#define SOON_NS 3000000
 
 static uint64_t now_ns(void)
 {
@@ -34,15 +30,6 @@ static uint64_t now_ns(void)
 }
 
 /* ---- Opening ------------------------------------------------------------------------------ */
-
-/* A quarter of a second of stacks. */
-static uint32_t stack_ring_b(const struct assay_sample_options *options)
-{
-    uint64_t want_b = (uint64_t)options->rate_hz * options->stack_b / 4;
-    return want_b < RING_STACK_B        ? RING_STACK_B
-           : want_b > RING_STACK_MOST_B ? RING_STACK_MOST_B
-                                        : (uint32_t)want_b;
-}
 
 static int take_options(struct assay_sampler *s, const struct assay_sample_options *options,
                         struct assay_error *err)
@@ -55,91 +42,42 @@ static int take_options(struct assay_sampler *s, const struct assay_sample_optio
     if (o->stack_b == 0)
         o->stack_b = STACK_B;
     o->stack_b = o->stack_b > 65528 ? 65528 : (o->stack_b + 7) & ~7u;
-    if (o->ring_b == 0)
-        o->ring_b = o->stacks == ASSAY_STACKS_DWARF ? stack_ring_b(o) : RING_B;
     if (o->event > ASSAY_EVENT_CPU_CLOCK || o->stacks > ASSAY_STACKS_LBR || o->rate_hz > 1000000)
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "sampling: event %u, stacks %u and a rate of %u a second cannot be; "
                             "the rate is at most 1000000",
                             o->event, o->stacks, o->rate_hz);
-    uint32_t ring_b = RING_LEAST_B; /* a power of two */
-    while (ring_b < o->ring_b && ring_b < 1u << 30)
-        ring_b *= 2;
-    s->choice.ring_b = ring_b;
     return 0;
 }
 
-/* One for each processor that is on: "0-3,8" of the kernel. */
-static int add_rings(struct assay_sampler *s, bool waits)
+/* Keeps the descriptor of an event; it is closed when it cannot be. */
+static int keep_event(struct assay_sampler *s, struct as_ring *ring, int fd)
 {
-    char text[1024] = "0";
-    FILE *f = fopen("/sys/devices/system/cpu/online", "re");
-    if (f) {
-        if (!fgets(text, sizeof text, f))
-            strcpy(text, "0");
-        fclose(f);
-    }
-    for (char *at = text; *at >= '0' && *at <= '9';) {
-        unsigned long from = strtoul(at, &at, 10), to = from;
-        if (*at == '-')
-            to = strtoul(at + 1, &at, 10);
-        for (unsigned long cpu = from; cpu <= to && cpu < 65536; cpu++) {
-            struct as_ring ring = {.fd = -1,
-                                   .cpu = (uint32_t)cpu,
-                                   .waits = waits,
-                                   .attr = waits ? &s->waits : &s->attr};
-            AS_TRY(as_vec_push(&s->ring, ring));
-        }
-        at += *at == ',';
-    }
-    as_free(s->heap);
-    s->heap = as_malloc((s->ring.n + 1) * sizeof *s->heap);
-    return s->heap ? 0 : ASSAY_ERR_NOMEM;
+    const int rc = ring->channel == AS_CHANNEL_WAITS
+                       ? as_vec_push(&ring->member, fd)
+                       : as_vec_push(&s->event, (struct as_event){fd, ring->channel});
+    if (rc < 0)
+        close(fd);
+    return rc;
 }
 
-static int map_ring(struct assay_sampler *s, struct as_ring *ring, struct assay_error *err)
-{
-    size_t page_b = (size_t)sysconf(_SC_PAGESIZE);
-    uint32_t *ring_b = ring->waits ? &s->waits_ring_b : &s->choice.ring_b;
-    for (;;) {
-        size_t map_b = page_b + *ring_b;
-        void *at = mmap(NULL, map_b, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
-        if (at != MAP_FAILED) {
-            ring->page = at;
-            ring->map_b = map_b;
-            ring->data_b = *ring_b;
-            return 0;
-        }
-        /* Over the limit of locked memory: smaller rings, which lose more. */
-        if ((errno != EPERM && errno != ENOMEM) || *ring_b <= RING_LEAST_B)
-            break;
-        *ring_b /= 2;
-    }
-    return as_error_set(err, ASSAY_ERR_LIMIT,
-                        "perf events: no %u KiB of buffer for processor %u: %s; raise "
-                        "kernel.perf_event_mlock_kb as root, or 'ulimit -l'",
-                        *ring_b >> 10, ring->cpu, strerror(errno));
-}
-
-/* The event of one thread on the processor of `ring`. 1: the thread has ended. */
+/* The event of one thread for `ring`. 1: the thread has ended. */
 static int open_one(struct assay_sampler *s, struct as_ring *ring, pid_t tid,
                     struct assay_error *err)
 {
-    int fd = ring->waits ? as_sample_open_waits(ring->attr, tid, (int)ring->cpu)
-                         : as_sample_perf_event_open(ring->attr, tid, (int)ring->cpu);
+    const struct perf_event_attr attr = as_channel_attr(s, ring->channel);
+    int fd = ring->channel == AS_CHANNEL_WAITS
+                 ? as_sample_open_waits(&attr, tid, (int)ring->cpu)
+                 : as_sample_perf_event_open(&attr, tid, (int)ring->cpu);
     if (fd < 0 && errno == ENODEV) /* the processor was switched off */
         return 0;
     if (fd < 0)
         return errno == ESRCH && tid != s->pid ? 1 : as_sample_refused(err, tid, errno);
-    if (as_vec_push(&s->fd, fd) < 0) {
-        close(fd);
-        return as_error_nomem(err, "perf events");
-    }
-    if (ring->waits && as_vec_push(&ring->member, fd) < 0)
+    if (keep_event(s, ring, fd) < 0)
         return as_error_nomem(err, "perf events");
     if (ring->fd < 0) {
         ring->fd = fd;
-        return map_ring(s, ring, err);
+        return 0;
     }
     if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) < 0)
         return as_error_set(err, ASSAY_ERR_IO,
@@ -154,26 +92,24 @@ static int open_event(struct assay_sampler *s, struct as_ring *ring, pid_t tid,
                       struct assay_error *err)
 {
     struct assay_error why;
-    if (!ring->waits)
+    if (ring->channel != AS_CHANNEL_WAITS)
         return open_one(s, ring, tid, err);
     if (!s->choice.waits)
         return 0;
     int rc = open_one(s, ring, tid, &why);
     if (rc >= 0)
         return rc;
-    as_sample_no_waits(s, why.text);
+    as_rings_no_waits(s, why.text);
     return 0;
 }
 
 static int open_thread(void *sampler, pid_t tid, struct assay_error *err)
 {
     struct assay_sampler *s = sampler;
-    as_vec_foreach (&s->ring, ring) {
-        int rc = open_event(s, ring, tid, err);
-        if (rc)
-            return rc < 0 ? rc : 0;
-    }
-    return 0;
+    int rc = 0;
+    for (size_t i = 0; i < s->ring.n && rc == 0; i++)
+        rc = open_event(s, &s->ring.at[i], tid, err);
+    return rc < 0 ? rc : as_rings_map(s, err);
 }
 
 static int open_all(struct assay_sampler *s, struct assay_error *err)
@@ -193,17 +129,15 @@ int assay_sampler_open(pid_t pid, const struct assay_sample_options *options,
     s->opened_ns = now_ns();
     int rc = take_options(s, options, err);
     s->told_existing = s->options.on_exec;
-    s->waits_ring_b = s->options.stacks == ASSAY_STACKS_DWARF ? RING_WAITS_B : RING_WAITS_B / 8;
     as_sample_raise_file_limit();
-    if (rc == 0 && add_rings(s, false) < 0)
+    if (rc == 0 && as_rings_init(s) < 0)
         rc = as_error_nomem(err, "a sampling session");
     if (rc == 0)
         rc = as_sample_choose(s, pid, (int)s->ring.at[0].cpu, err);
     if (rc == 0)
         as_sample_choose_waits(s, pid, (int)s->ring.at[0].cpu);
-    if (rc == 0 && s->choice.waits && add_rings(s, true) < 0)
+    if (rc == 0 && s->choice.waits && as_rings_add_waits(s) < 0)
         rc = as_error_nomem(err, "a sampling session");
-    s->attr.wakeup_watermark = s->choice.ring_b / 2;
     if (rc == 0)
         rc = open_all(s, err);
     if (rc == 0 && !s->options.on_exec)
@@ -219,17 +153,10 @@ void assay_sampler_close(struct assay_sampler **sampler)
     struct assay_sampler *s = *sampler;
     if (!s)
         return;
-    as_vec_foreach (&s->ring, ring) {
-        if (ring->page)
-            munmap(ring->page, ring->map_b);
-        as_vec_fini(&ring->wait);
-        as_vec_fini(&ring->member);
-    }
-    as_vec_foreach (&s->fd, fd)
-        close(*fd);
-    as_vec_fini(&s->ring);
-    as_vec_fini(&s->fd);
-    as_free(s->heap);
+    as_rings_fini(s);
+    as_vec_foreach (&s->event, event)
+        close(event->fd);
+    as_vec_fini(&s->event);
     as_free(s);
     *sampler = NULL;
 }
@@ -244,31 +171,57 @@ const struct assay_sample_counts *assay_sampler_counts(const struct assay_sample
     return &sampler->counts;
 }
 
+static void turn_waits(struct as_ring *ring, bool on)
+{
+    as_vec_foreach (&ring->member, fd)
+        (void)ioctl(*fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+}
+
 int assay_sampler_enable(struct assay_sampler *sampler, bool on, struct assay_error *err)
 {
     unsigned long request = on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE;
-    as_vec_foreach (&sampler->fd, fd) {
-        if (ioctl(*fd, request, 0) < 0)
+    as_vec_foreach (&sampler->event, event) {
+        if (ioctl(event->fd, request, 0) < 0)
             return as_error_set(err, ASSAY_ERR_IO, "process %d: sampling cannot be %s: %s; retry",
                                 (int)sampler->pid, on ? "resumed" : "stopped", strerror(errno));
     }
+    as_vec_foreach (&sampler->ring, ring)
+        turn_waits(ring, on);
     return 0;
+}
+
+/* Records of tasks come in showers: they are read a moment later, and handed out a moment after. */
+static void rest(struct assay_sampler *s, int *timeout_ms)
+{
+    const uint64_t since_ns = now_ns() - s->woken_ns;
+    if (since_ns < SOON_NS)
+        usleep((useconds_t)((SOON_NS - since_ns) / 1000));
+    if (s->soon && (*timeout_ms < 0 || *timeout_ms > SOON_NS / 1000000))
+        *timeout_ms = SOON_NS / 1000000;
+}
+
+/* Waits are in no hurry. */
+static int polled(const struct as_ring *ring)
+{
+    return ring->channel == AS_CHANNEL_WAITS ? -1 : ring->fd;
 }
 
 bool assay_sampler_wait(struct assay_sampler *sampler, int other_fd, int timeout_ms)
 {
     size_t n = sampler->ring.n + 1;
     struct pollfd *polls = as_calloc(n, sizeof *polls);
+    rest(sampler, &timeout_ms);
     if (polls)
         polls[0] = (struct pollfd){.fd = other_fd, .events = POLLIN};
     for (size_t i = 1; polls && i < n; i++)
-        polls[i] =
-            (struct pollfd){.fd = sampler->ring.at[i - 1].waits ? -1 : sampler->ring.at[i - 1].fd,
-                            .events = POLLIN};
+        polls[i] = (struct pollfd){.fd = polled(&sampler->ring.at[i - 1]), .events = POLLIN};
     int ready = poll(polls, polls ? (nfds_t)n : 0, timeout_ms);
     bool any = false;
-    for (size_t i = 0; polls && ready > 0 && i < n; i++)
+    for (size_t i = 0; polls && ready > 0 && i < n; i++) {
         any = any || (polls[i].revents & POLLIN);
+        if (i && polls[i].revents & POLLIN && sampler->ring.at[i - 1].channel == AS_CHANNEL_TASKS)
+            sampler->woken_ns = now_ns();
+    }
     /* When all threads have ended, every descriptor hangs up at once: that is no reason to spin. */
     if (ready > 0 && !any)
         poll(NULL, 0, timeout_ms < 10 ? timeout_ms : 10);
@@ -283,12 +236,8 @@ bool assay_sampler_wait(struct assay_sampler *sampler, int other_fd, int timeout
  * some. */
 #define WAITS_LOOKS 5
 #define WAITS_FULL  3
-
-static void turn(struct as_ring *ring, bool on)
-{
-    as_vec_foreach (&ring->member, fd)
-        (void)ioctl(*fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
-}
+/* Tasks have the rings emptied more often, which is no look in this sense. */
+#define WAITS_LOOK_NS 90000000
 
 /* Before the ring is emptied. */
 static void rest_when_full(struct as_ring *ring)
@@ -298,13 +247,13 @@ static void rest_when_full(struct as_ring *ring)
                                        : 0;
     if (ring->rest) {
         if (--ring->rest == 0)
-            turn(ring, true);
+            turn_waits(ring, true);
         return;
     }
     ring->full = used_b + (1u << 14) > ring->data_b ? ring->full + 1 : 0;
     if (ring->full >= WAITS_FULL && ring->member.n) {
         ring->rest = WAITS_LOOKS - 1;
-        turn(ring, false);
+        turn_waits(ring, false);
     }
 }
 
@@ -371,14 +320,45 @@ static int hand_out(struct assay_sampler *s, const struct as_ring *ring, const u
         s->counts.damaged += damaged;
         return 0;
     }
-    if (ring->waits && !take_place(&record))
+    if (ring->channel == AS_CHANNEL_WAITS && !take_place(&record))
         return 0;
-    s->counts.samples += record.kind == ASSAY_SAMPLE_SAMPLE && !ring->waits;
+    if (record.kind == ASSAY_SAMPLE_LOST && ring->channel != AS_CHANNEL_SAMPLES) {
+        s->counts.lost_other += record.lost;
+        return 0;
+    }
+    s->counts.samples += record.kind == ASSAY_SAMPLE_SAMPLE && !record.waits;
     s->counts.lost += record.lost;
     s->counts.throttled += record.kind == ASSAY_SAMPLE_THROTTLE && record.out;
     s->counts.late += record.time_ns < s->handed_ns;
     if (record.time_ns > s->handed_ns)
         s->handed_ns = record.time_ns;
+    return sink(context, &record, err);
+}
+
+static bool has_tasks(const struct assay_sampler *s)
+{
+    for (size_t i = 0; i < s->ring.n; i++)
+        if (s->ring.at[i].channel == AS_CHANNEL_TASKS && s->ring.at[i].from < s->ring.at[i].wait.n)
+            return true;
+    return false;
+}
+
+/* The kernel tells of lost records when there is room again; at the end there may never have been.
+ */
+static int tell_lost(struct assay_sampler *s, assay_sample_sink *sink, void *context,
+                     struct assay_error *err)
+{
+    const uint64_t lost = as_rings_lost(s, true), other = as_rings_lost(s, false);
+    struct assay_sample_record record = {.kind = ASSAY_SAMPLE_LOST,
+                                         .pid = (uint32_t)s->pid,
+                                         .tid = (uint32_t)s->pid,
+                                         .time_ns = s->handed_ns};
+    if (other > s->counts.lost_other)
+        s->counts.lost_other = other;
+    if (lost <= s->counts.lost)
+        return 0;
+    record.lost = lost - s->counts.lost;
+    s->counts.lost = lost;
     return sink(context, &record, err);
 }
 
@@ -390,8 +370,11 @@ int assay_sampler_pump(struct assay_sampler *sampler, bool last, assay_sample_si
         sampler->told_existing = true;
         AS_TRY(as_sample_existing(sampler->pid, sampler->opened_ns, sink, context, err));
     }
+    const bool look = !last && begun_ns - sampler->looked_ns >= WAITS_LOOK_NS;
+    if (look)
+        sampler->looked_ns = begun_ns;
     as_vec_foreach (&sampler->ring, ring) {
-        if (ring->waits && !last)
+        if (ring->channel == AS_CHANNEL_WAITS && look)
             rest_when_full(ring);
         if (as_ring_drain(sampler, ring) < 0)
             return as_error_nomem(err, "records waiting for their turn");
@@ -413,5 +396,6 @@ int assay_sampler_pump(struct assay_sampler *sampler, bool last, assay_sample_si
         sift_down(sampler, 0);
     }
     sampler->barrier_ns = begun_ns;
-    return 0;
+    sampler->soon = has_tasks(sampler);
+    return last ? tell_lost(sampler, sink, context, err) : 0;
 }

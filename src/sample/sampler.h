@@ -17,11 +17,19 @@
 #define AS_SAMPLE_REGS_N 17
 extern const uint64_t as_sample_regs_mask;
 
+/* What a ring holds. */
+enum as_channel {
+    AS_CHANNEL_SAMPLES,
+    AS_CHANNEL_TASKS,    /* maps, names, begins and ends of threads */
+    AS_CHANNEL_SWITCHES, /* of threads; not there: they are with the tasks */
+    AS_CHANNEL_WAITS     /* of places where threads leave the processor: lossy, see choose.c */
+};
+
 struct as_ring {
     int fd; /* leader: the event whose buffer it is */
     uint32_t cpu;
-    bool waits; /* of places where threads leave the processor: lossy, see choose.c */
-    const struct perf_event_attr *attr; /* of its events */
+    uint8_t channel;                    /* as_channel */
+    const struct perf_event_attr *attr; /* by which its records are read */
     struct perf_event_mmap_page *page;  /* NULL: not mapped */
     size_t map_b, data_b;
     /* Whole records not yet handed out, in order of time but for stragglers; [from, n) is left. */
@@ -34,23 +42,39 @@ struct as_ring {
     unsigned rest, full;
 };
 
+struct as_event {
+    int fd;
+    uint8_t channel; /* as_channel */
+};
+
 struct assay_sampler {
     pid_t pid;
     struct assay_sample_options options;
     struct assay_sample_choice choice;
     struct assay_sample_counts counts;
-    struct perf_event_attr attr;  /* of the samples of time, and all other records */
+    /* Of all that is wanted but waits; as_channel_attr has that of an event. */
+    struct perf_event_attr attr;
     struct perf_event_attr waits; /* of the samples of places of waiting */
     uint32_t waits_ring_b;
     AS_VEC(struct as_ring) ring;
-    AS_VEC(int) fd; /* of all events, leaders too */
+    AS_VEC(struct as_event) event; /* of all but waits; leaders too */
+    size_t cpus;
+    bool mapped;
     uint32_t *heap; /* rings that have something waiting, earliest first */
     uint32_t heap_n;
     uint64_t barrier_ns; /* what is earlier can no longer be overtaken */
     uint64_t handed_ns;
     uint64_t opened_ns;
+    uint64_t woken_ns;  /* when a wait last ended because of tasks */
+    uint64_t looked_ns; /* when rings of waits were last found full or not */
     bool told_existing;
+    bool soon; /* what was read of tasks is not handed out yet */
 };
+
+/* What sample_id_all puts at the end of every record but samples, in this order. */
+#define AS_SAMPLE_ID_FIELDS                                                                        \
+    (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |                 \
+     PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
 
 int as_sample_perf_event_open(const struct perf_event_attr *attr, pid_t pid, int cpu);
 
@@ -81,6 +105,20 @@ void as_sample_raise_file_limit(void);
 
 /* ---- Rings ---- */
 
+/* Rings of all processors, of the size that the options ask for or that is good; then those of
+ * waits. 0 or NOMEM. */
+int as_rings_init(struct assay_sampler *sampler);
+int as_rings_add_waits(struct assay_sampler *sampler);
+void as_rings_fini(struct assay_sampler *sampler);
+/* The event of a channel, made of that of all. */
+struct perf_event_attr as_channel_attr(const struct assay_sampler *sampler, unsigned channel);
+/* Maps what is not mapped yet of rings with a leader, smaller where memory may not be locked;
+ * waits are done without when there is no room for theirs. */
+int as_rings_map(struct assay_sampler *sampler, struct assay_error *err);
+/* Closes the events of waits: `why` is said with the choice. */
+void as_rings_no_waits(struct assay_sampler *sampler, const char *why);
+/* Records that the kernel has dropped by now: samples, or all others. 0 before Linux 6.0. */
+uint64_t as_rings_lost(const struct assay_sampler *sampler, bool samples);
 /* Copies what the kernel has written to `ring->wait` and frees the kernel's room. */
 int as_ring_drain(struct assay_sampler *sampler, struct as_ring *ring);
 

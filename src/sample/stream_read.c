@@ -216,6 +216,8 @@ static bool take_definition(struct assay_stream *s, uint8_t tag, int *rc)
         s->counts.damaged = as_read_uleb(&s->r);
         s->counts.late = as_read_uleb(&s->r);
         s->dropped = as_read_uleb(&s->r);
+        if (as_read_left(&s->r) > 0) /* not in the first streams */
+            s->counts.lost_other = as_read_uleb(&s->r);
         s->ended = !s->r.bad;
         return true;
     default:

@@ -415,7 +415,7 @@ int as_writer_end(struct as_writer *writer, const struct assay_sample_counts *co
     static const struct assay_sample_counts none;
     if (!counts)
         counts = &none;
-    room(writer, 80);
+    room(writer, 96);
     put_u8(writer, AS_TAG_END);
     put_u(writer, counts->records);
     put_u(writer, counts->samples);
@@ -424,5 +424,6 @@ int as_writer_end(struct as_writer *writer, const struct assay_sample_counts *co
     put_u(writer, counts->damaged);
     put_u(writer, counts->late);
     put_u(writer, dropped);
+    put_u(writer, counts->lost_other);
     return result(writer);
 }

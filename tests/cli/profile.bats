@@ -147,11 +147,11 @@ hot() { query x.assay "SELECT exclusive_pct > 90 FROM v_functions WHERE name = '
 }
 @test "profile: input, output and exit status are the program's" {
     records
-    echo 'read line; echo "got $line"; echo wrong >&2; exit 7' >script
+    echo 'read line; echo "got $line" $(nice); echo wrong >&2; exit 7' >script
     status=0
-    echo word | "$ASSAY" profile -q -o x.assay -- sh script >out 2>err || status=$?
+    echo word | nice -n 5 "$ASSAY" profile -q -o x.assay -- sh script >out 2>err || status=$?
     equal 7 "$status"
-    equal "got word" "$(cat out)"
+    equal "got word $(nice -n 5 nice)" "$(cat out)" # and its priority
     equal wrong "$(cat err)"
     equal 7 "$(query x.assay "SELECT exit_code FROM v_runs")"
 }

@@ -46,7 +46,7 @@ static NOINLINE void use(const char *library, const char *function, const char *
         unlink(path);
     if (strcmp(how, "replaced") == 0)
         copy("./libother.so", path);
-    for (int i = 0; i < 300; i++) {
+    for (int i = 0; i < 1200; i++) {
         uint64_t begin = thread_ns();
         burn(100000 + truth_random(&seed) % 300000);
         truth_add(function, thread_ns() - begin);

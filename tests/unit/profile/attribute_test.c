@@ -149,7 +149,7 @@ static int make(void **state)
                                       .start_ns = 5000000000,
                                       .state = "complete",
                                       .launcher = "plain"};
-    const struct assay_sample_counts counts = {.lost = 4};
+    const struct assay_sample_counts counts = {.lost = 4, .lost_other = 2};
     Dl_info info;
     (void)state;
     strcpy(setting.directory, "/tmp/assay-attribute-XXXXXX");
@@ -273,7 +273,8 @@ static void test_processes(void **state)
 static void test_trust(void **state)
 {
     (void)state;
-    expect("SELECT name, n FROM v_flags ORDER BY name", "event_fallback|1;lost_samples|4");
+    expect("SELECT name, n FROM v_flags ORDER BY name",
+           "event_fallback|1;lost_records|2;lost_samples|4");
     expect("SELECT sample_n FROM v_runs", "50");
     expect("SELECT sum(exclusive_sample_n) FROM v_functions", "50");
     expect("SELECT sum(sample_n) FROM v_categories", "50");

@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "session.h"
@@ -128,6 +131,53 @@ static void test_many_threads(void **state)
     assert_int_equal(s.forks, 499);
     assert_int_equal(s.exits, 500);
     session_fini(&s);
+}
+
+static int count(void *counts, const struct assay_sample_record *record, struct assay_error *err)
+{
+    size_t *n = counts;
+    (void)err;
+    n[record->kind] += record->kind == ASSAY_SAMPLE_LOST ? (size_t)record->lost : 1;
+    return 0;
+}
+
+/* Nobody reads while it runs: nearly all stacks are lost, each is counted, and threads are not lost
+ * with them. */
+static void test_loss(void **state)
+{
+    (void)state;
+    struct utsname kernel;
+    if (!session_has_events() || uname(&kernel) < 0 || strtol(kernel.release, NULL, 10) < 6)
+        return; /* an older kernel does not count what it drops at the end */
+    const struct assay_sample_options options = {
+        .rate_hz = 1999, .stacks = ASSAY_STACKS_DWARF, .ring_b = 128 << 10, .on_exec = true};
+    struct session s = {0};
+    struct assay_sampler *sampler;
+    struct assay_error err = {0};
+    struct rusage usage;
+    size_t n[ASSAY_SAMPLE_THROTTLE + 1] = {0};
+    int go, status;
+    pid_t pid =
+        session_start((const char *const[]){TARGETS "/sample-spin", "40", "20", NULL}, -1, &go);
+    assert_int_equal(assay_sampler_open(pid, &options, &sampler, &err), 0);
+    session_release(go);
+    assert_int_equal(wait4(pid, &status, 0, &usage), pid);
+    assert_int_equal(assay_sampler_pump(sampler, true, count, n, &err), 0);
+    s.choice = *assay_sampler_choice(sampler);
+    s.counts = *assay_sampler_counts(sampler);
+    s.cpu_ns = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000u +
+               (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000u;
+    assay_sampler_close(&sampler);
+    print_message("# %zu samples, %zu lost\n", n[ASSAY_SAMPLE_SAMPLE], n[ASSAY_SAMPLE_LOST]);
+    assert_int_equal(n[ASSAY_SAMPLE_FORK], 39);
+    assert_int_equal(n[ASSAY_SAMPLE_EXIT], 40);
+    assert_int_equal(n[ASSAY_SAMPLE_SAMPLE], s.counts.samples);
+    assert_int_equal(n[ASSAY_SAMPLE_LOST], s.counts.lost);
+    assert_int_equal(s.counts.lost_other, 0);
+    assert_true(n[ASSAY_SAMPLE_SAMPLE] > 0);
+    assert_true(s.counts.lost > s.counts.samples);
+    s.counts.samples += s.counts.lost;
+    expect_rate(&s);
 }
 
 /* Most samples whose leaf is burn_NAME must have exactly this path above it, up to main. */
@@ -330,7 +380,7 @@ int main(void)
         cmocka_unit_test(test_stacks),       cmocka_unit_test(test_frame_pointers),
         cmocka_unit_test(test_through_libc), cmocka_unit_test(test_deleted_library),
         cmocka_unit_test(test_attach),       cmocka_unit_test(test_max_size),
-        cmocka_unit_test(test_no_process),
+        cmocka_unit_test(test_no_process),   cmocka_unit_test(test_loss),
     };
     return cmocka_run_group_tests_name("sample/live", tests, NULL, NULL);
 }

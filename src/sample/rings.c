@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The kernel's buffers of a session: for each processor one a channel. Samples with copies of
+ * stacks are large and may be lost; what tells which threads and files there are is small and has
+ * a buffer of its own, so that stacks cannot push it out. Knows nothing of what records say but
+ * how many were lost.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "sample/sampler.h"
+
+#define RING_B       (512u << 10)
+#define RING_STACK_B (2048u << 10)
+#define RING_MOST_B  (16384u << 10)
+#define RING_LEAST_B (32u << 10)
+/* Records of tasks and switches take 32 to 200 bytes. */
+#define RING_SIDE_B  (256u << 10)
+#define RING_WAITS_B (1024u << 10)
+/* What all rings of a small machine may take together, to hold more than a quarter of a second. */
+#define RINGS_B (64u << 20)
+
+/* ---- Sizes -------------------------------------------------------------------------------- */
+
+/* A second of stacks where that is cheap, else a quarter. */
+static uint64_t stack_ring_b(const struct assay_sample_options *options, size_t cpus)
+{
+    uint64_t second_b = (uint64_t)options->rate_hz * options->stack_b;
+    uint64_t cheap_b = RINGS_B / (cpus ? cpus : 1);
+    uint64_t want_b = cheap_b < second_b ? cheap_b : second_b;
+    if (want_b < second_b / 4)
+        want_b = second_b / 4;
+    return want_b < RING_STACK_B ? RING_STACK_B : want_b > RING_MOST_B ? RING_MOST_B : want_b;
+}
+
+static uint32_t power_of_two(uint64_t want_b)
+{
+    uint32_t ring_b = RING_LEAST_B;
+    while (ring_b < want_b && ring_b < 1u << 30)
+        ring_b *= 2;
+    return ring_b;
+}
+
+static uint32_t ring_b(const struct assay_sampler *s, const struct as_ring *ring)
+{
+    if (ring->channel == AS_CHANNEL_WAITS)
+        return s->waits_ring_b;
+    if (ring->channel == AS_CHANNEL_SAMPLES || s->choice.ring_b < RING_SIDE_B)
+        return s->choice.ring_b;
+    return RING_SIDE_B;
+}
+
+/* ---- Channels ----------------------------------------------------------------------------- */
+
+/* A process that runs has many threads already, each of which takes an event a channel and
+ * processor: there, all small records share one. */
+static bool has_switches(const struct assay_sampler *s)
+{
+    return s->options.on_exec && s->options.switches;
+}
+
+struct perf_event_attr as_channel_attr(const struct assay_sampler *s, unsigned channel)
+{
+    struct perf_event_attr attr = s->attr;
+    const bool tasks = channel == AS_CHANNEL_TASKS;
+    if (channel == AS_CHANNEL_WAITS)
+        return s->waits;
+    attr.wakeup_watermark = s->choice.ring_b / 4;
+    attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = tasks;
+    attr.build_id = tasks && s->attr.build_id;
+    attr.context_switch = s->attr.context_switch &&
+                          channel == (has_switches(s) ? AS_CHANNEL_SWITCHES : AS_CHANNEL_TASKS);
+    if (channel == AS_CHANNEL_SAMPLES)
+        return attr;
+    /* The end of a record is the same whatever its event is. */
+    attr.sample_type &= AS_SAMPLE_ID_FIELDS;
+    attr.type = PERF_TYPE_SOFTWARE;
+    attr.config = PERF_COUNT_SW_DUMMY;
+    attr.freq = 0;
+    attr.sample_period = 0;
+    attr.exclude_callchain_kernel = attr.exclude_callchain_user = 0;
+    attr.sample_regs_user = attr.sample_stack_user = 0;
+    attr.branch_sample_type = 0;
+    /* A program or file may be gone in a moment: it is looked at at once. */
+    attr.wakeup_watermark = tasks && !attr.context_switch ? 1 : RING_SIDE_B / 4;
+    return attr;
+}
+
+/* ---- Making and mapping ------------------------------------------------------------------- */
+
+static int add_ring(struct assay_sampler *s, uint32_t cpu, unsigned channel)
+{
+    struct as_ring ring = {.fd = -1,
+                           .cpu = cpu,
+                           .channel = (uint8_t)channel,
+                           .attr = channel == AS_CHANNEL_WAITS ? &s->waits : &s->attr};
+    return as_vec_push(&s->ring, ring);
+}
+
+/* Small ones first: they get their room when there is little. */
+static int add_rings(struct assay_sampler *s, uint32_t cpu)
+{
+    s->cpus++;
+    if (has_switches(s))
+        AS_TRY(add_ring(s, cpu, AS_CHANNEL_SWITCHES));
+    AS_TRY(add_ring(s, cpu, AS_CHANNEL_TASKS));
+    return add_ring(s, cpu, AS_CHANNEL_SAMPLES);
+}
+
+/* Processors that are on: "0-3,8" of the kernel. */
+static int add_processors(struct assay_sampler *s)
+{
+    char text[1024] = "0";
+    FILE *f = fopen("/sys/devices/system/cpu/online", "re");
+    if (f) {
+        if (!fgets(text, sizeof text, f))
+            strcpy(text, "0");
+        fclose(f);
+    }
+    for (char *at = text; *at >= '0' && *at <= '9';) {
+        unsigned long from = strtoul(at, &at, 10), to = from;
+        if (*at == '-')
+            to = strtoul(at + 1, &at, 10);
+        for (unsigned long cpu = from; cpu <= to && cpu < 65536; cpu++)
+            AS_TRY(add_rings(s, (uint32_t)cpu));
+        at += *at == ',';
+    }
+    return 0;
+}
+
+static int make_heap(struct assay_sampler *s)
+{
+    as_free(s->heap);
+    s->heap = as_malloc((s->ring.n + 1) * sizeof *s->heap);
+    return s->heap ? 0 : ASSAY_ERR_NOMEM;
+}
+
+int as_rings_init(struct assay_sampler *s)
+{
+    const struct assay_sample_options *o = &s->options;
+    AS_TRY(add_processors(s));
+    s->choice.ring_b = power_of_two(o->ring_b                         ? o->ring_b
+                                    : o->stacks == ASSAY_STACKS_DWARF ? stack_ring_b(o, s->cpus)
+                                                                      : RING_B);
+    s->waits_ring_b = o->stacks == ASSAY_STACKS_DWARF ? RING_WAITS_B : RING_WAITS_B / 8;
+    return make_heap(s);
+}
+
+int as_rings_add_waits(struct assay_sampler *s)
+{
+    for (size_t i = 0, n = s->ring.n; i < n; i++)
+        if (s->ring.at[i].channel == AS_CHANNEL_SAMPLES)
+            AS_TRY(add_ring(s, s->ring.at[i].cpu, AS_CHANNEL_WAITS));
+    return make_heap(s);
+}
+
+static void unmap(struct as_ring *ring)
+{
+    if (ring->page)
+        munmap(ring->page, ring->map_b);
+    ring->page = NULL;
+}
+
+static void close_waits(struct as_ring *ring)
+{
+    unmap(ring);
+    as_vec_foreach (&ring->member, fd)
+        close(*fd);
+    ring->member.n = 0;
+    ring->fd = -1;
+}
+
+void as_rings_no_waits(struct assay_sampler *s, const char *why)
+{
+    as_sample_no_waits(s, why);
+    as_vec_foreach (&s->ring, ring) {
+        if (ring->channel == AS_CHANNEL_WAITS)
+            close_waits(ring);
+    }
+}
+
+void as_rings_fini(struct assay_sampler *s)
+{
+    as_vec_foreach (&s->ring, ring) {
+        close_waits(ring);
+        as_vec_fini(&ring->wait);
+        as_vec_fini(&ring->member);
+    }
+    as_vec_fini(&s->ring);
+    as_free(s->heap);
+}
+
+/* Maps the rings whose first event is open. The first that cannot be, or NULL. */
+static struct as_ring *map_those(struct assay_sampler *s, bool waits)
+{
+    size_t page_b = (size_t)sysconf(_SC_PAGESIZE);
+    as_vec_foreach (&s->ring, ring) {
+        if (ring->fd < 0 || ring->page || (ring->channel == AS_CHANNEL_WAITS) != waits)
+            continue;
+        ring->data_b = ring_b(s, ring);
+        ring->map_b = page_b + ring->data_b;
+        void *at = mmap(NULL, ring->map_b, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
+        if (at == MAP_FAILED)
+            return ring;
+        ring->page = at;
+    }
+    return NULL;
+}
+
+/* Over the limit of locked memory: smaller rings for all, which lose more. */
+static int map_all(struct assay_sampler *s, bool waits, struct assay_error *err)
+{
+    uint32_t *size_b = waits ? &s->waits_ring_b : &s->choice.ring_b;
+    struct as_ring *failed;
+    while ((failed = map_those(s, waits)) != NULL) {
+        const int error = errno;
+        if ((error != EPERM && error != ENOMEM) || *size_b <= RING_LEAST_B || s->mapped)
+            return as_error_set(err, ASSAY_ERR_LIMIT,
+                                "perf events: no %zu KiB of buffer for processor %u: %s; raise "
+                                "kernel.perf_event_mlock_kb as root, or 'ulimit -l'",
+                                failed->data_b >> 10, failed->cpu, strerror(error));
+        *size_b /= 2;
+        as_vec_foreach (&s->ring, ring) {
+            if ((ring->channel == AS_CHANNEL_WAITS) == waits)
+                unmap(ring);
+        }
+    }
+    return 0;
+}
+
+int as_rings_map(struct assay_sampler *s, struct assay_error *err)
+{
+    struct assay_error why;
+    AS_TRY(map_all(s, false, err));
+    if (s->choice.waits && map_all(s, true, &why) < 0)
+        as_rings_no_waits(s, why.text);
+    s->mapped = true;
+    return 0;
+}
+
+/* ---- Loss --------------------------------------------------------------------------------- */
+
+/* Records that the kernel could not write for this event and those that inherit it. */
+static uint64_t lost_of(const struct assay_sampler *s, int fd)
+{
+    uint64_t value[2] = {0};
+    return s->attr.read_format & PERF_FORMAT_LOST && read(fd, value, sizeof value) == sizeof value
+               ? value[1]
+               : 0;
+}
+
+uint64_t as_rings_lost(const struct assay_sampler *s, bool samples)
+{
+    uint64_t lost = 0;
+    as_vec_foreach (&s->event, event) {
+        if ((event->channel == AS_CHANNEL_SAMPLES) == samples)
+            lost += lost_of(s, event->fd);
+    }
+    return lost;
+}
