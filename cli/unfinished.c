@@ -2,6 +2,7 @@
 /* Notes on unfinished runs; see unfinished.h. */
 #include "unfinished.h"
 
+#include <glob.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -39,8 +40,22 @@ int as_unfinished_note(const struct as_cli *cli, struct assay_experiment *experi
     return rc;
 }
 
-void as_unfinished_add(struct assay_error *err, const char *experiment)
+/* The row of a run is made before its samples. */
+static bool has_samples(const char *experiment, int64_t run_id)
 {
+    char pattern[4096 + 64];
+    glob_t found = {0};
+    snprintf(pattern, sizeof pattern, "%.4096s/run-%03lld/*.samples", experiment,
+             (long long)run_id);
+    const bool has = glob(pattern, 0, NULL, &found) == 0;
+    globfree(&found);
+    return has;
+}
+
+void as_unfinished_add(struct assay_error *err, const char *experiment, int64_t run_id)
+{
+    if (!has_samples(experiment, run_id))
+        return;
     const size_t n = strlen(err->text), room = sizeof err->text - n;
     const int more =
         snprintf(err->text + n, room, "; then 'assay attribute %s' finishes the run", experiment);

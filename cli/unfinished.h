@@ -13,6 +13,6 @@ int as_unfinished_note(const struct as_cli *cli, struct assay_experiment *experi
                        int64_t run_id, size_t *n, struct assay_error *err);
 
 /* After a failure that left a recording behind: how to go on, at the end of its sentence. */
-void as_unfinished_add(struct assay_error *err, const char *experiment);
+void as_unfinished_add(struct assay_error *err, const char *experiment, int64_t run_id);
 
 #endif

@@ -27,7 +27,7 @@ static int profile_into(struct as_cli *cli, const char *name,
     if (rc < 0 && result->run_id == 0)
         assay_experiment_discard(&experiment);
     else if (rc < 0)
-        as_unfinished_add(err, name);
+        as_unfinished_add(err, name, result->run_id);
     const int closed = assay_experiment_close(&experiment, rc < 0 ? NULL : err);
     return rc < 0 ? rc : closed;
 }
