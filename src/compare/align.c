@@ -336,6 +336,66 @@ static int align_side(const struct as_set *set, uint32_t side, struct as_alignme
     return 0;
 }
 
+/* ---- Versions of a loop -------------------------------------------------------------------- */
+
+static int64_t last_line(const struct as_object *it)
+{
+    return it->last_line > it->line ? it->last_line : it->line;
+}
+
+static bool share_lines(const struct as_object *a, const struct as_object *b)
+{
+    return same(a->file, b->file) && a->line > 0 && b->line > 0 && a->line <= last_line(b) &&
+           b->line <= last_line(a);
+}
+
+/* The aligned row of which the loop of a row that one side has alone is a further version: vector
+ * body, peel, tail. Compilers differ in how many they make of a source loop. */
+static uint32_t whole_of(const struct as_alignment *it, const struct as_index *index,
+                         const struct as_aligned_row *row)
+{
+    const uint64_t key = key_function(row->object, row->function);
+    uint32_t at;
+    if (row->object->kind != LOOP || row->by != ASSAY_ALIGNED_ALONE || !key)
+        return AS_INDEX_NONE;
+    for (struct as_probe probe = as_index_probe(index, key);
+         (at = as_index_next(index, &probe)) != AS_INDEX_NONE;) {
+        const struct as_aligned_row *whole = &it->row.at[at];
+        if (whole->function == row->function && whole->object->depth == row->object->depth &&
+            share_lines(whole->object, row->object))
+            return at;
+    }
+    return AS_INDEX_NONE;
+}
+
+static int index_aligned_loops(const struct as_alignment *it, struct as_index *index)
+{
+    for (size_t i = 0; i < it->row.n; i++) {
+        const struct as_aligned_row *row = &it->row.at[i];
+        const uint64_t key = key_function(row->object, row->function);
+        if (row->object->kind == LOOP && row->by != ASSAY_ALIGNED_ALONE && key &&
+            as_index_add(index, key, (uint32_t)i) < 0)
+            return ASSAY_ERR_NOMEM;
+    }
+    return 0;
+}
+
+static int join_versions(const struct as_set *side, size_t n, struct as_alignment *it)
+{
+    struct as_index index = {0};
+    const int rc = index_aligned_loops(it, &index);
+    for (size_t s = 0; rc == 0 && s < n; s++) {
+        for (size_t i = 0; i < side[s].object.n; i++) {
+            const uint32_t at = it->row_of[s][i];
+            const uint32_t whole = at == AS_INDEX_NONE ? at : whole_of(it, &index, &it->row.at[at]);
+            if (whole != AS_INDEX_NONE)
+                it->row_of[s][i] = whole;
+        }
+    }
+    as_index_fini(&index);
+    return rc;
+}
+
 int as_align(const struct as_set *side, size_t n, struct as_alignment *out, struct assay_error *err)
 {
     *out = (struct as_alignment){0};
@@ -344,6 +404,8 @@ int as_align(const struct as_set *side, size_t n, struct as_alignment *out, stru
     int rc = out->row_of ? 0 : ASSAY_ERR_NOMEM;
     for (size_t i = 0; rc == 0 && i < n; i++)
         rc = align_side(&side[i], (uint32_t)i, out);
+    if (rc == 0)
+        rc = join_versions(side, n, out);
     return rc < 0 ? as_error_nomem(err, "what is compared") : 0;
 }
 

@@ -152,7 +152,7 @@ static int read_sides(struct work *w, struct assay_error *err)
 
 /* ---- Parts: what a row took on a side ------------------------------------------------------ */
 
-/* Clones are one row: their costs add up, their code is no longer that of one. */
+/* Clones and versions are one row: costs add up, and code is the same when all of it is. */
 static int add_part(struct work *w, size_t side, const struct as_object *object, size_t row)
 {
     struct as_object *part = &w->part[row * w->side_n + side];
@@ -170,7 +170,8 @@ static int add_part(struct work *w, size_t side, const struct as_object *object,
         sum[i].sample_n += object->cost[i].sample_n;
     }
     part->cost = sum;
-    part->own_n = 0;
+    part->own_n = part->own_n && object->own_n ? part->own_n + object->own_n : 0;
+    part->digest += object->digest; /* in any order */
     part->instruction_n = part->instruction_n >= 0 && object->instruction_n >= 0
                               ? part->instruction_n + object->instruction_n
                               : -1;
@@ -327,17 +328,12 @@ static int find_significant(struct work *w, struct assay_error *err)
     return 0;
 }
 
-/* Seconds between the first side and the last that has the row. */
+/* Seconds between the first side and the last; what a side does not have takes none there. */
 static double change_s(const struct assay_compare_row *row, size_t side_n)
 {
-    double first = NAN, last = 0;
-    for (size_t s = 0; s < side_n; s++) {
-        if (!row->cell[s].time_s.origin)
-            continue;
-        last = row->cell[s].time_s.value;
-        first = isnan(first) ? last : first;
-    }
-    return fabs(last - first);
+    const struct assay_quantity *first = &row->cell[0].time_s,
+                                *last = &row->cell[side_n - 1].time_s;
+    return fabs((last->origin ? last->value : 0) - (first->origin ? first->value : 0));
 }
 
 static int by_change(const void *a, const void *b, void *context)

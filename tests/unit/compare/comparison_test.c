@@ -295,6 +295,67 @@ static void test_alignment(void **state)
         ASSAY_ALIGNED_ALONE, ASSAY_ALIGNED_ALONE);
 }
 
+/* The second version of a loop, `role`, in the function of loop 1: the fourth of the program. */
+static void add_version(struct synthetic *s, const char *role, int64_t first, int64_t last)
+{
+    const struct assay_row_line line[] = {{.source_file_id = 1, .number = first},
+                                          {.source_file_id = 1, .number = last}};
+    struct assay_row_loop loop = {.function_id = s->function[1],
+                                  .address = 0x9000,
+                                  .depth = 1,
+                                  .is_innermost = true,
+                                  .role = role,
+                                  .instruction_n = assay_known(5)};
+    fine(assay_experiment_add_line(s->experiment, &line[0], &loop.first_line_id, err));
+    fine(assay_experiment_add_line(s->experiment, &line[1], &loop.last_line_id, err));
+    fine(assay_experiment_add_loop(s->experiment, &loop, &s->loop[3], err));
+    const struct assay_row_location location = {
+        .module_id = 1, .address = 0x9004, .function_id = s->function[1], .loop_id = s->loop[3]};
+    fine(assay_experiment_add_location(s->experiment, &location, &s->location[3], err));
+    s->path[3] = s->path[1];
+    s->loop_n = 4;
+}
+
+static void add_four(struct synthetic *s, int64_t main_n, int64_t version_n)
+{
+    const int64_t n[] = {1000, main_n, 3000, version_n};
+    synthetic_add(
+        s, &(struct synthetic_run){.kind = "profile", .wall_s = 12, .thread_n = 1, .sample_n = n});
+}
+
+/* One side has the loop whole, the other as vector body and tail, or moved by a line: the time of
+ * both versions is compared with that of the one. */
+static void test_versions(void **state)
+{
+    static const struct {
+        const char *role;
+        int64_t first, last;
+    } version[] = {{"tail", 12, 15}, {"main", 13, 13}};
+    for (size_t k = 0; k < 2; k++) {
+        struct synthetic a, b;
+        char path[200];
+        path_of(*state, "a", path, sizeof path);
+        synthetic_open(&a, path, 3, &(struct synthetic_code){.changed = -1});
+        add_plain(&a, "profile", 12, NULL, NULL);
+        path_of(*state, "b", path, sizeof path);
+        synthetic_open(&b, path, 3, &(struct synthetic_code){.changed = -1});
+        add_version(&b, version[k].role, version[k].first, version[k].last);
+        add_four(&b, 500, 1500);
+        for (int turn = 0; turn < 2; turn++) {
+            struct assay_comparison *it = turn ? compare(&b, &a) : compare(&a, &b);
+            const struct assay_compare_row *row = row_of(it, ASSAY_OBJECT_LOOP, "kernel_1");
+            assert_int_equal(it->row_n, 6); /* no further one is alone */
+            near(row->cell[0].time_s.value, 4, 1e-9);
+            near(row->cell[1].time_s.value, 4, 1e-9);
+            assert_int_equal(row->aligned_by, ASSAY_ALIGNED_SOURCE);
+            assert_int_equal(row->cell[turn ? 0 : 1].instruction_n, 9 + 5);
+            assay_comparison_free(&it);
+        }
+        fine(assay_experiment_close(&a.experiment, err));
+        fine(assay_experiment_close(&b.experiment, err));
+    }
+}
+
 static void test_names(void **state)
 {
     (void)state;
@@ -409,8 +470,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_power), cmocka_unit_test(test_silence), cmocka_unit_test(test_names),
-        place_test(test_end_to_end),  place_test(test_alignment),     place_test(test_sides),
-        place_test(test_no_memory),
+        place_test(test_end_to_end),  place_test(test_alignment),     place_test(test_versions),
+        place_test(test_sides),       place_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
