@@ -23,8 +23,8 @@ struct rule {
     enum assay_object_kind kind;
     int64_t moved; /* lines apart, exactly */
     bool joins;    /* rows that the side has already take another object */
-    /* 0: this object has no such key. */
-    uint64_t (*key)(const struct as_object *object, uint32_t function);
+    /* 0: this object has no such key. `moved`: of one that is so many lines below. */
+    uint64_t (*key)(const struct as_object *object, uint32_t function, int64_t moved);
     bool (*test)(const struct work *work, const struct as_object *object, uint32_t function,
                  const struct as_aligned_row *row, int64_t moved);
 };
@@ -83,9 +83,9 @@ static const char *linkage_of(const struct as_object *it)
 
 /* ---- Functions ----------------------------------------------------------------------------- */
 
-static uint64_t key_linkage(const struct as_object *it, uint32_t unused)
+static uint64_t key_linkage(const struct as_object *it, uint32_t function, int64_t moved)
 {
-    (void)unused;
+    (void)function, (void)moved;
     return hash_of(linkage_of(it), strlen(linkage_of(it)));
 }
 
@@ -106,9 +106,9 @@ static bool test_linkage(const struct work *work, const struct as_object *it, ui
     return same(linkage_of(it), linkage_of(row->object)) && may_be(it->file, row->object->file);
 }
 
-static uint64_t key_name(const struct as_object *it, uint32_t unused)
+static uint64_t key_name(const struct as_object *it, uint32_t function, int64_t moved)
 {
-    (void)unused;
+    (void)function, (void)moved;
     return hash_of(it->name, as_align_name_n(it->name));
 }
 
@@ -134,10 +134,12 @@ static bool test_clone(const struct work *work, const struct as_object *it, uint
            may_be(it->file, row->object->file) && (is_clone(it) || is_clone(row->object));
 }
 
-static uint64_t key_file(const struct as_object *it, uint32_t unused)
+static uint64_t key_file(const struct as_object *it, uint32_t function, int64_t moved)
 {
-    (void)unused;
-    return it->file && it->line > 0 ? hash_of(it->file, strlen(it->file)) : 0;
+    (void)function;
+    if (!it->file || it->line <= 0)
+        return 0;
+    return as_hash_mix(hash_of(it->file, strlen(it->file)), (uint64_t)(it->line + moved)) | 1;
 }
 
 static bool test_moved(const struct work *work, const struct as_object *it, uint32_t function,
@@ -154,9 +156,9 @@ static bool same_role(const struct as_object *a, const struct as_object *b)
     return strcmp(a->role ? a->role : "main", b->role ? b->role : "main") == 0;
 }
 
-static uint64_t key_function(const struct as_object *it, uint32_t function)
+static uint64_t key_function(const struct as_object *it, uint32_t function, int64_t moved)
 {
-    (void)it;
+    (void)it, (void)moved;
     return function == AS_INDEX_NONE ? 0 : as_hash_mix(1, function) | 1;
 }
 
@@ -253,19 +255,20 @@ static int index_rows(const struct work *w, const struct rule *rule, size_t row_
     for (size_t i = 0; i < row_n; i++) {
         const struct as_aligned_row *row = &w->out->row.at[i];
         const uint64_t key =
-            row->object->kind == rule->kind ? rule->key(row->object, row->function) : 0;
+            row->object->kind == rule->kind ? rule->key(row->object, row->function, 0) : 0;
         if (key && as_index_add(index, key, (uint32_t)i) < 0)
             return ASSAY_ERR_NOMEM;
     }
     return 0;
 }
 
+/* Looks among rows `below` lines below the object (above when negative). */
 static void match(const struct work *w, const struct rule *rule, const struct as_index *index,
-                  size_t object, int64_t moved)
+                  size_t object, int64_t below)
 {
     const struct as_object *it = &w->set->object.at[object];
     const uint32_t function = function_row(w, it);
-    const uint64_t key = rule->key(it, function);
+    const uint64_t key = rule->key(it, function, below);
     uint32_t at;
     if (!key)
         return;
@@ -273,7 +276,8 @@ static void match(const struct work *w, const struct rule *rule, const struct as
          (at = as_index_next(index, &probe)) != AS_INDEX_NONE;) {
         struct as_aligned_row *row = &w->out->row.at[at];
         const bool is_free = row->taken != w->side + 1 || rule->joins;
-        if (row->object->kind != rule->kind || !is_free || !rule->test(w, it, function, row, moved))
+        if (row->object->kind != rule->kind || !is_free ||
+            !rule->test(w, it, function, row, llabs(below)))
             continue;
         row->taken = w->side + 1;
         row->by = rule->by > row->by ? rule->by : row->by;
@@ -282,15 +286,24 @@ static void match(const struct work *w, const struct rule *rule, const struct as
     }
 }
 
+static void match_all(const struct work *w, const struct rule *rule, const struct as_index *index,
+                      int64_t below)
+{
+    for (size_t i = 0; i < w->set->object.n; i++)
+        if (w->row_of[i] == AS_INDEX_NONE && w->set->object.at[i].kind == rule->kind)
+            match(w, rule, index, i, below);
+}
+
 static int apply(const struct work *w, const struct rule *rule, size_t row_n)
 {
     struct as_index index = {0};
     int rc = index_rows(w, rule, row_n, &index);
     /* The nearest first, or one would take the place of another. */
-    for (int64_t moved = rule->moved ? 1 : 0; rc == 0 && moved <= rule->moved; moved++)
-        for (size_t i = 0; i < w->set->object.n; i++)
-            if (w->row_of[i] == AS_INDEX_NONE && w->set->object.at[i].kind == rule->kind)
-                match(w, rule, &index, i, moved);
+    for (int64_t moved = rule->moved ? 1 : 0; rc == 0 && moved <= rule->moved; moved++) {
+        match_all(w, rule, &index, moved);
+        if (moved)
+            match_all(w, rule, &index, -moved);
+    }
     as_index_fini(&index);
     return rc;
 }
@@ -354,7 +367,7 @@ static bool share_lines(const struct as_object *a, const struct as_object *b)
 static uint32_t whole_of(const struct as_alignment *it, const struct as_index *index,
                          const struct as_aligned_row *row)
 {
-    const uint64_t key = key_function(row->object, row->function);
+    const uint64_t key = key_function(row->object, row->function, 0);
     uint32_t at;
     if (row->object->kind != LOOP || row->by != ASSAY_ALIGNED_ALONE || !key)
         return AS_INDEX_NONE;
@@ -372,7 +385,7 @@ static int index_aligned_loops(const struct as_alignment *it, struct as_index *i
 {
     for (size_t i = 0; i < it->row.n; i++) {
         const struct as_aligned_row *row = &it->row.at[i];
-        const uint64_t key = key_function(row->object, row->function);
+        const uint64_t key = key_function(row->object, row->function, 0);
         if (row->object->kind == LOOP && row->by != ASSAY_ALIGNED_ALONE && key &&
             as_index_add(index, key, (uint32_t)i) < 0)
             return ASSAY_ERR_NOMEM;
