@@ -25,7 +25,8 @@ for (const hash of pages.length ? pages : ['summary']) {
     await page.waitForSelector('html[data-ready]');
     if (process.env.SHOT_PRINT) await page.emulateMedia({ media: 'print' });
     await page.waitForTimeout(300);
-    const name = `${hash.replace(/[^\w-]+/g, '_')}-${width}${dark ? '-dark' : ''}${process.env.SHOT_PRINT ? '-print' : ''}.png`;
+    const marks = (dark ? '-dark' : '') + (process.env.SHOT_PRINT ? '-print' : '');
+    const name = `${hash.replace(/[^\w-]+/g, '_')}-${width}${marks}.png`;
     await page.screenshot({ path: join(folder, name), fullPage: Boolean(process.env.SHOT_PRINT) });
 }
 await close();

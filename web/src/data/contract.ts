@@ -180,6 +180,7 @@ export interface ScalabilityPoint {
 
 export interface ScalabilityRow {
     object: string;
+    id?: number | null;
     name: string;
     where: string | null;
     time_s: (Quantity | null)[];
@@ -197,11 +198,13 @@ export interface Scalability {
 
 export interface StabilityRow {
     object: string;
+    id?: number | null;
     name: string;
     where: string | null;
     min_s: number | null;
     median_s: number | null;
     max_s: number | null;
+    outliers?: number | null;
     deviation_pct: number | null;
 }
 
@@ -228,18 +231,37 @@ export interface Stability {
 
 export interface ComparisonRow {
     object: string;
+    id?: number | null;
     name: string;
     where: string | null;
     aligned_by: string | null;
     time_s: (Quantity | null)[];
     difference_pct: Quantity | null;
     significant: boolean;
+    code?: string | null;
     instructions?: (number | null)[];
+    each?: { difference_pct: Quantity | null; p: number | null; significant: boolean }[];
+}
+
+export interface ComparisonSide {
+    name: string;
+    given?: string | null;
+    experiment: string;
+    command?: string | null;
+    host?: string | null;
+    repeats: number;
+    failed?: number;
+    wall_s: Quantity | null;
+    difference_pct?: Quantity | null;
 }
 
 export interface Comparison {
-    sides: { name: string; experiment: string; repeats: number; wall_s: Quantity }[];
+    sides: ComparisonSide[];
     rows: ComparisonRow[];
+    tested?: number;
+    significant?: number;
+    method?: string | null;
+    notes?: string[];
 }
 
 export interface Document {

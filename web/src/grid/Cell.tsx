@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One cell: number with bar, margin and doubt; text, code or flag. These are called as functions and
-// not as components: a table has hundreds of cells, and they have no state.
+// One cell: number with bar, margin and doubt; text, code or flag. These are called as functions
+// and not as components: a table has hundreds of cells, and they have no state.
 
 import { provenance } from '../format';
 import { flagText, isDoubtful, marginText, numberText } from './cells';

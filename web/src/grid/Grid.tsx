@@ -42,7 +42,7 @@ export interface GridProps {
 function place(rows: Rows, at: number): number {
     const column = rows.columns[at]!;
     if (column.kind === 'code') return 0;
-    return isNumeric(column) ? 1 : 2;
+    return isNumeric(column) || column.kind === 'flag' ? 1 : 2;
 }
 
 function defaultColumns({ rows, columns }: GridProps): number[] {

@@ -7,6 +7,7 @@ import type { Comparison as Data } from '../data/contract';
 import { integer } from '../format';
 import { Grid } from '../grid/Grid';
 import { Amount, Empty, PageHead, Panel } from '../parts/parts';
+import { Notes } from './Notes';
 import { type MadeColumn, madeView, quantityColumns, textColumn } from './table';
 
 export function Comparison() {
@@ -19,6 +20,49 @@ export function Comparison() {
             </>
         );
     return <Known data={comparison} />;
+}
+
+/** Columns of what differs: one side against the first, or every other side against it. */
+function differences(data: Data): MadeColumn[] {
+    const others = data.sides.slice(1);
+    const first = data.sides[0]!.name;
+    return others.flatMap((side, i) => {
+        const last = i === others.length - 1;
+        const each = data.rows.map(row => row.each?.[i] ?? null);
+        const suffix = others.length > 1 ? `_${side.name}` : '';
+        const named = others.length > 1 ? ` ${side.name}` : '';
+        return [
+            ...quantityColumns(
+                `difference_pct${suffix}`,
+                `Difference${named}`,
+                '%',
+                `Time of ${side.name} over that of ${first}, minus 100 %`,
+                data.rows.map(
+                    (row, at) => each[at]?.difference_pct ?? (last ? row.difference_pct : null),
+                ),
+            ),
+            {
+                name: `significant${suffix}`,
+                title: `Significant${named}`,
+                kind: 'flag',
+                shown: true,
+                meaning: 'The difference is larger than what chance explains',
+                values: data.rows.map((row, at) =>
+                    (each[at]?.significant ?? (last && row.significant)) ? 1 : 0,
+                ),
+            },
+            {
+                name: `p${suffix}`,
+                title: `p${named}`,
+                kind: 'number',
+                digits: 3,
+                shown: false,
+                meaning:
+                    'Probability of such a difference by chance, adjusted for many comparisons',
+                values: each.map(one => one?.p ?? null),
+            },
+        ];
+    });
 }
 
 function Known({ data }: { data: Data }) {
@@ -54,23 +98,7 @@ function Known({ data }: { data: Data }) {
                 ),
             ),
         );
-        columns.push(
-            ...quantityColumns(
-                'difference_pct',
-                'Difference',
-                '%',
-                'Time of the last side over that of the first, minus 100 %',
-                data.rows.map(row => row.difference_pct),
-            ),
-            {
-                name: 'significant',
-                title: 'Significant',
-                kind: 'flag',
-                shown: true,
-                meaning: 'The difference is larger than what chance explains',
-                values: data.rows.map(row => (row.significant ? 1 : 0)),
-            },
-        );
+        columns.push(...differences(data));
         if (data.rows.some(row => row.instructions))
             sides.forEach((side, i) =>
                 columns.push({
@@ -82,6 +110,13 @@ function Known({ data }: { data: Data }) {
                     values: data.rows.map(row => row.instructions?.[i] ?? null),
                 }),
             );
+        columns.push(
+            textColumn(
+                'code',
+                'Code',
+                data.rows.map(row => row.code ?? null),
+            ),
+        );
         columns.push({
             ...textColumn(
                 'aligned_by',
@@ -94,18 +129,29 @@ function Known({ data }: { data: Data }) {
     }, [data]);
     return (
         <div class="tall-page">
-            <PageHead title="Comparison" />
+            <PageHead
+                title="Comparison"
+                note={
+                    typeof data.tested === 'number'
+                        ? `${integer(data.significant ?? 0)} of ${integer(data.tested)} tested differ`
+                        : null
+                }
+            />
             <Panel title="Sides">
                 <table class="plain">
                     <thead>
                         <tr>
                             <th scope="col">Side</th>
                             <th scope="col">Experiment</th>
+                            <th scope="col">Command</th>
                             <th scope="col" class="number">
                                 Repeats
                             </th>
                             <th scope="col" class="number">
                                 Wall time
+                            </th>
+                            <th scope="col" class="number">
+                                Difference
                             </th>
                         </tr>
                     </thead>
@@ -113,16 +159,21 @@ function Known({ data }: { data: Data }) {
                         {sides.map(side => (
                             <tr key={side.name}>
                                 <th scope="row">{side.name}</th>
-                                <td>{side.experiment}</td>
+                                <td>{side.given ?? side.experiment}</td>
+                                <td class="mono">{side.command}</td>
                                 <td class="number">{integer(side.repeats)}</td>
                                 <td class="number">
                                     <Amount quantity={side.wall_s} unit="s" />
+                                </td>
+                                <td class="number">
+                                    <Amount quantity={side.difference_pct} unit="%" />
                                 </td>
                             </tr>
                         ))}
                     </tbody>
                 </table>
             </Panel>
+            <Notes method={data.method} notes={data.notes} />
             <Grid
                 rows={rows}
                 name=""

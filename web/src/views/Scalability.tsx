@@ -9,6 +9,7 @@ import { fixed, integer, percent, seconds } from '../format';
 import { Grid } from '../grid/Grid';
 import { Amount, Empty, PageHead, Panel } from '../parts/parts';
 import { EfficiencyMatrix } from './EfficiencyMatrix';
+import { resultLinks } from './links';
 import { Notes } from './Notes';
 import { type MadeColumn, madeView, quantityColumns, textColumn } from './table';
 
@@ -210,6 +211,7 @@ function Times({ data }: { data: Data }) {
             label="Times"
             sort={`time_${data.points[0]?.run_id}`}
             groupBy={['object']}
+            linkOf={resultLinks(data.rows)}
         />
     );
 }

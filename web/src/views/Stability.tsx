@@ -8,6 +8,7 @@ import type { Stability as Data } from '../data/contract';
 import { integer, percent, seconds } from '../format';
 import { Grid } from '../grid/Grid';
 import { Amount, Empty, Facts, PageHead, Panel } from '../parts/parts';
+import { resultLinks } from './links';
 import { Notes } from './Notes';
 import { type MadeColumn, madeView, textColumn } from './table';
 
@@ -157,6 +158,7 @@ function Known({ data }: { data: Data }) {
                     label="Spread"
                     sort="median_s"
                     groupBy={['object']}
+                    linkOf={resultLinks(data.rows)}
                 />
             </Panel>
         </>

@@ -3,7 +3,7 @@
 
 import { useState } from 'preact/hooks';
 import { useReport } from '../context';
-import type { Check, Document } from '../data/contract';
+import type { Check, Document, Finding } from '../data/contract';
 import { integer, moment, percent, seconds } from '../format';
 import { CategoryBar, categoryShares } from '../parts/CategoryBar';
 import { Facts, PageHead, Panel } from '../parts/parts';
@@ -98,10 +98,18 @@ export function Summary() {
     );
 }
 
+/** By rank, without what a check says in the same words beside it. */
+export function worthDoing(findings: readonly Finding[], checks: readonly Check[]): Finding[] {
+    const said = new Set(checks.map(check => check.text));
+    return findings
+        .filter(finding => finding.gain_s || !said.has(finding.text))
+        .sort((a, b) => a.rank - b.rank);
+}
+
 export function FindingsPanel() {
-    const { findings } = useReport().doc;
+    const { findings, checks } = useReport().doc;
     const [all, setAll] = useState(false);
-    const sorted = [...findings].sort((a, b) => a.rank - b.rank);
+    const sorted = worthDoing(findings, checks);
     return (
         <Panel title="Do this first" class="wide">
             {sorted.length ? (

@@ -25,3 +25,16 @@ export function lineLinks(report: Report, rows: ViewRows): (node: number) => str
         return place ? href(`function/${place.functionId}`, { at: place.at }) : null;
     };
 }
+
+/** Rows of a result over several runs lead to the objects that they are about. */
+export function resultLinks(
+    rows: readonly { object: string; id?: number | null }[],
+): (node: number) => string | null {
+    return node => {
+        const row = rows[node];
+        if (!row || typeof row.id !== 'number') return null;
+        return row.object === 'loop' || row.object === 'function'
+            ? href(`${row.object}/${row.id}`)
+            : null;
+    };
+}

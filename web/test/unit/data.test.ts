@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Code, Source, WhatIf } from '../../src/data/contract';
+import type { Check, Code, Finding, Source, WhatIf } from '../../src/data/contract';
 import { decodeBase64, parseDocument, readSlot } from '../../src/data/slot';
 import { splitHtml, languageOf, highlightLines } from '../../src/code/highlight';
 import { hottestLine, instructionsOf, link, loopFamily } from '../../src/code/link';
@@ -10,7 +10,7 @@ import { efficiencyRating } from '../../src/views/EfficiencyMatrix';
 import { factText, factTitle } from '../../src/views/Experiment';
 import { gainSeries } from '../../src/views/gain';
 import { sectionColumn } from '../../src/views/section_columns';
-import { totalScore } from '../../src/views/Summary';
+import { totalScore, worthDoing } from '../../src/views/Summary';
 
 async function packed(text: string): Promise<string> {
     const stream = new Blob([text]).stream().pipeThrough(new CompressionStream('deflate'));
@@ -149,6 +149,20 @@ test('summary: the score is the weighted mean of what is known', () => {
         75,
     );
     assert.equal(totalScore([]), null);
+});
+
+test('summary: what a check says already is not said again', () => {
+    const finding = (rank: number, text: string, gain: boolean): Finding =>
+        ({ rank, text, gain_s: gain ? {} : null }) as Finding;
+    const checks = [{ text: 'short run' }] as Check[];
+    const found = worthDoing(
+        [finding(2, 'short run', false), finding(3, 'short run', true), finding(1, 'x', false)],
+        checks,
+    );
+    assert.deepEqual(
+        found.map(one => one.rank),
+        [1, 3],
+    );
 });
 
 test('gain curves: one axis, from no gain on, flat after the end', () => {
