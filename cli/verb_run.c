@@ -53,17 +53,27 @@ static void say_failures(struct as_cli *cli, const struct assay_pipeline_result 
             as_cli_complain(cli, &result->pass[i].error);
 }
 
-/* The page stands in the experiment. That it cannot be written takes nothing from the run. */
-static void write_report(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id)
+static int write_report(const char *name, int64_t run_id, const char *path, struct assay_error *err)
+{
+    struct assay_experiment *experiment = NULL;
+    int rc;
+
+    AS_TRY(assay_experiment_read(name, &experiment, err));
+    rc = assay_report_write(experiment, run_id, ASSAY_REPORT_HTML, NULL, path, err);
+    assay_experiment_close(&experiment, rc == 0 ? err : NULL);
+    return rc;
+}
+
+/* The page stands in the experiment, made when that is closed so that it is the newer of the two.
+ * That it cannot be written takes nothing from the run. */
+static void add_report(struct as_cli *cli, const char *name, int64_t run_id)
 {
     struct assay_error err;
     struct as_str path = {0};
 
-    as_str_appendf(&path, "%s/report.html", assay_experiment_path(experiment));
-    if (path.failed)
-        as_error_nomem(&err, "the report");
-    if (path.failed ||
-        assay_report_write(experiment, run_id, ASSAY_REPORT_HTML, NULL, as_str_z(&path), &err) < 0)
+    as_str_appendf(&path, "%s/report.html", name);
+    if ((path.failed ? as_error_nomem(&err, "the report")
+                     : write_report(name, run_id, as_str_z(&path), &err)) < 0)
         as_cli_complain(cli, &err);
     else
         as_cli_note(cli, "the report is %s", as_str_z(&path));
@@ -87,8 +97,6 @@ static int run_into(struct as_cli *cli, const char *name, struct assay_pipeline_
         say_failures(cli, result);
         rc = as_summary_show(cli, experiment, result->profile.run_id, err);
     }
-    if (rc == 0)
-        write_report(cli, experiment, result->profile.run_id);
     if (rc < 0 && result->profile.run_id == 0 && !as_given(&cli->args, AS_OPTION_ADD))
         assay_experiment_discard(&experiment);
     const int closed = assay_experiment_close(&experiment, rc < 0 ? NULL : err);
@@ -106,6 +114,8 @@ int as_verb_run(struct as_cli *cli, struct assay_error *err)
     int rc = as_recording_name(cli, &request.profile, &name, err);
     if (rc == 0)
         rc = run_into(cli, as_str_z(&name), &request, &result, err);
+    if (rc == 0)
+        add_report(cli, as_str_z(&name), result.profile.run_id);
     as_str_fini(&name);
     as_end_like(cli, &result.profile);
     return rc;

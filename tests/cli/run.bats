@@ -47,6 +47,7 @@ query() { "$ASSAY" query --format csv x.assay "$1" | tail -n +2; }
     "$ASSAY" run --rate high -o x.assay -- ./stride 2>err
     like "*Do this first*stride.c:15*the report is x.assay/report.html*" "$(cat err)"
     grep -q "<html" x.assay/report.html
+    [ x.assay/report.html -nt x.assay/experiment.db ] || fails "assay open would make the page anew"
     # The loop walks across rows: 8 of 64 bytes of one operand, all of the other's.
     equal 1 "$(query "SELECT count(*) FROM v_findings f JOIN v_loops l ON l.loop_id = f.object_id
         WHERE f.topic = 'memory_access' AND l.function = 'columns'")"
