@@ -133,7 +133,7 @@ function Known({ data }: { data: Data }) {
                 title="Comparison"
                 note={
                     typeof data.tested === 'number'
-                        ? `${integer(data.significant ?? 0)} of ${integer(data.tested)} tested differ`
+                        ? `${data.significant ?? 0} of ${integer(data.tested)} tested differ`
                         : null
                 }
             />

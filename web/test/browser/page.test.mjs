@@ -11,6 +11,7 @@ import { largeDocument } from '../fixture/large.mjs';
 import { smallDocument } from '../fixture/small.mjs';
 import { openBrowser } from './browser.mjs';
 import { Reports } from './reports.mjs';
+import { onReport as useReport, rowTexts } from './use.mjs';
 
 const reports = new Reports(process.argv[2]);
 const small = reports.of(smallDocument());
@@ -25,42 +26,8 @@ after(async () => {
     reports.close();
 });
 
-/** A page on a report; when the test is over, all that went wrong on it is held against it. */
-async function onReport(address, hash, use, options = {}) {
-    const context = await browser.newContext({
-        viewport: { width: 1280, height: 800 },
-        acceptDownloads: true,
-        ...options,
-    });
-    const page = await context.newPage();
-    const wrong = [];
-    page.on('console', message => {
-        if (['error', 'warning'].includes(message.type())) wrong.push(message.text());
-    });
-    page.on('pageerror', error => wrong.push(error.message));
-    page.on('request', request => {
-        if (!/^(file|data|blob):/.test(request.url())) wrong.push(`asked for ${request.url()}`);
-    });
-    try {
-        await page.goto(`${address}#/${hash}`);
-        if (options.javaScriptEnabled !== false) await page.waitForSelector('html[data-ready]');
-        await use(page);
-        assert.deepEqual(wrong, []);
-    } finally {
-        await context.close();
-    }
-}
+const onReport = (...given) => useReport(browser, ...given);
 
-const rowTexts = (page, column) =>
-    page.$$eval(
-        '.grid-body .grid-row',
-        (rows, at) =>
-            rows
-                .map(row => [Number(row.ariaRowIndex), row.children[at].innerText.trim()])
-                .sort((a, b) => a[0] - b[0])
-                .map(([, text]) => text),
-        column,
-    );
 const header = (page, title) =>
     page.getByRole('columnheader', { name: title }).first().getByRole('button');
 const hash = page => page.evaluate(() => decodeURIComponent(location.hash));

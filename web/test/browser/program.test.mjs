@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// A report that the program wrote, from an experiment made for tests: the page shows what the data
+// says.
+//
+// usage: ASSAY=... MAKE_EXPERIMENT=... node --test-reporter=tap program.test.mjs
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openBrowser } from './browser.mjs';
+import { onReport, rowTexts } from './use.mjs';
+
+const folder = mkdtempSync(join(tmpdir(), 'assay-program-'));
+const experiment = join(folder, 'x.assay');
+const address = `file://${experiment}/report.html`;
+let data;
+let browser;
+let close;
+
+before(async () => {
+    execFileSync(process.env.MAKE_EXPERIMENT, [experiment]);
+    execFileSync(process.env.ASSAY, ['report', experiment, '--format', 'html,json']);
+    data = JSON.parse(readFileSync(join(experiment, 'report.json'), 'utf8'));
+    ({ browser, close } = await openBrowser());
+});
+after(async () => {
+    await close?.();
+    rmSync(folder, { recursive: true, force: true });
+});
+
+const PAGES = ['summary', 'metrics', 'application', 'functions', 'loops', 'lines', 'calltree'];
+for (const path of [
+    ...PAGES,
+    'calltree?mode=flame',
+    'expert',
+    'experiment',
+    'loop/1',
+    'function/1',
+])
+    test(`the program's report shows ${path}`, () =>
+        onReport(browser, address, path, async page => {
+            assert.equal(await page.title(), data.title);
+            assert.equal(await page.locator('[role=alert]').count(), 0);
+            assert.ok((await page.locator('h1').innerText()).length > 2);
+        }));
+
+test('the functions of the page are those of the data, by their own time', () =>
+    onReport(browser, address, 'functions', async page => {
+        const view = data.views.find(one => one.name === 'functions');
+        const column = name => view.data[name];
+        const order = Array.from({ length: view.row_n }, (_, i) => i).sort(
+            (a, b) => column('exclusive_time_s').v[b] - column('exclusive_time_s').v[a],
+        );
+        const name = row => column('name').dict[column('name').i[row]];
+        const shown = (await rowTexts(page, 0)).map(text => text.replace(/^[▸▾]\s*/, ''));
+        assert.deepEqual(shown[0], name(order[0]));
+        assert.deepEqual([...shown].sort(), order.map(name).sort());
+        const times = (await rowTexts(page, 1)).map(text => Number.parseFloat(text));
+        times.forEach((time, i) => {
+            const wanted = column('exclusive_time_s').v[order[i]];
+            assert.ok(Math.abs(time - wanted) <= 0.0006, `${time} is shown for ${wanted}`);
+        });
+    }));
+
+test('without scripts the summary of the program is there', () =>
+    onReport(
+        browser,
+        address,
+        '',
+        async page => assert.match(await page.locator('#plain').innerText(), /^Profile of /),
+        { javaScriptEnabled: false },
+    ));
