@@ -26,7 +26,7 @@ int as_counts_open(struct as_counts *counts, const struct assay_profile_request 
         return 0;
     const int rc = assay_counting_open(pid, request->events, on_exec, request->sampling.no_children,
                                        &counts->counting, &why);
-    if (rc == ASSAY_ERR_PERMISSION)
+    if (rc == ASSAY_ERR_PERMISSION && strncmp(why.text, "event ", 6) != 0)
         return as_error_set(err, rc, "events '%s': cannot be counted: %s", request->events,
                             why.text);
     if (rc < 0 && err)

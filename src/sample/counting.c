@@ -186,7 +186,8 @@ static int refused(const struct assay_counting *c, const struct event *event, pi
                    struct assay_error *err)
 {
     char why[128];
-    if ((error == EACCES || error == EPERM) && event->kernel && as_sample_paranoid() == 2)
+    if ((error == EACCES || error == EPERM) && event->kernel && as_sample_paranoid() == 2 &&
+        geteuid() != 0)
         return as_error_set(err, ASSAY_ERR_PERMISSION,
                             "event '%s': it happens in the kernel: kernel.perf_event_paranoid is "
                             "2; run 'sysctl kernel.perf_event_paranoid=1' as root, or give this "

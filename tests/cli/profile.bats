@@ -436,6 +436,7 @@ END
 }
 @test "profile: a program under another root" {
     records
+    events
     [ "$(id -u)" -eq 0 ] || skip "only root may change the root"
     gcc -O2 -g -static -o burn-static burn.c || skip "no static C library here"
     mkdir -p jail && mv burn-static jail/
