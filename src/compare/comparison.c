@@ -425,11 +425,30 @@ static void note_differences(struct work *w)
     }
 }
 
+/* Repetitions that differ so much, per cent, were disturbed: by more than what is compared. */
+#define DISTURBED_PCT 5
+
+static void note_disturbed(struct work *w, size_t side)
+{
+    struct as_moments moments = {0};
+    as_vec_foreach (&w->set[side].run, it)
+        as_moments_add(&moments, it->wall_s);
+    const double pct = 100 * as_moments_deviation(&moments) / moments.mean;
+    if (w->repeats[side].n >= 3 && pct > DISTURBED_PCT)
+        as_note(
+            &w->notes, w->arena,
+            "Wall times of %s differ by %.0f %% (standard deviation): the machine was busy with "
+            "other things, and what changed on it between the sides shows as a difference of "
+            "them.",
+            w->result->side[side].name, pct);
+}
+
 static void note_repeats(struct work *w)
 {
     bool is_single = false;
     for (size_t s = 0; s < w->side_n; s++) {
         is_single |= w->repeats[s].n == 1;
+        note_disturbed(w, s);
         if (w->failed_n[s])
             as_note(&w->notes, w->arena, "%u run%s of %s did not end well and %s left out.",
                     w->failed_n[s], w->failed_n[s] == 1 ? "" : "s", w->result->side[s].name,
