@@ -20,6 +20,7 @@ static bool read_words(uint32_t pid, const char *name, char *out, size_t out_b)
     char path[64];
     snprintf(path, sizeof path, "/proc/%" PRIu32 "/%s", pid, name);
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    out[0] = 0;
     if (fd < 0)
         return false;
     ssize_t n = read(fd, out, out_b - 1);
@@ -41,15 +42,19 @@ static bool read_exe(uint32_t pid, char *out, size_t out_b)
     return n > 0;
 }
 
-int as_record_process(struct assay_recorder *recorder, uint32_t pid, uint64_t time_ns,
+int as_record_process(struct assay_recorder *recorder, uint32_t pid, uint64_t time_ns, bool is_last,
                       struct assay_error *err)
 {
-    char text[4096];
+    char text[4096], command[4096];
     struct assay_launch_rank rank;
-    if (read_exe(pid, text, sizeof text))
+    const bool is_there = read_exe(pid, text, sizeof text);
+    /* The kernel tells of a program before it has put arguments and environment in their place. */
+    if (!read_words(pid, "cmdline", command, sizeof command) && is_there && !is_last)
+        return 1;
+    if (is_there)
         AS_TRY(assay_recorder_process(recorder, pid, time_ns, "exe", text, err));
-    if (read_words(pid, "cmdline", text, sizeof text))
-        AS_TRY(assay_recorder_process(recorder, pid, time_ns, "command", text, err));
+    if (command[0])
+        AS_TRY(assay_recorder_process(recorder, pid, time_ns, "command", command, err));
     if (!assay_launch_rank_of_process((pid_t)pid, &rank))
         return 0;
     snprintf(text, sizeof text, "%" PRId64, rank.rank);

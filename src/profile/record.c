@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/vec.h"
 #include "profile/category.h"
 #include "profile/counts.h"
 #include "profile/record.h"
@@ -27,6 +28,16 @@
 #define RECORDING_NICE (-15)
 /* Ctrl-C in a row end a program that does not listen. */
 #define KILL_AFTER 3
+
+/* Looks at a process that has no command line; the last takes it as it is. */
+#define LOOKS_MOST 500
+
+/* A process that was begun when it was looked at. */
+struct early {
+    uint32_t pid;
+    uint64_t time_ns;
+    unsigned look_n;
+};
 
 struct recording {
     struct assay_experiment *experiment;
@@ -43,6 +54,7 @@ struct recording {
     int64_t begin_ns; /* CLOCK_MONOTONIC */
     char directory[4096], digest[17], label[64];
     struct rusage before;
+    AS_VEC(struct early) early;
     bool lossy; /* records were lost */
     bool ended; /* by the user or the limit of time, not by the program */
 };
@@ -130,13 +142,33 @@ static int complete_run(struct recording *r, struct assay_error *err)
 
 /* ---- Records ------------------------------------------------------------------------------- */
 
+static int look_at(struct recording *r, struct early it, struct assay_error *err)
+{
+    const int rc = as_record_process(r->recorder, it.pid, it.time_ns, it.look_n == LOOKS_MOST, err);
+    it.look_n++;
+    if (rc == 1 && as_vec_push(&r->early, it) < 0)
+        return as_error_nomem(err, "processes that begin");
+    return rc < 0 ? rc : 0;
+}
+
+static int look_again(struct recording *r, struct assay_error *err)
+{
+    const size_t n = r->early.n;
+    int rc = 0;
+    for (size_t i = 0; i < n && rc == 0; i++)
+        rc = look_at(r, r->early.at[i], err);
+    memmove(r->early.at, r->early.at + n, (r->early.n - n) * sizeof *r->early.at);
+    r->early.n -= n;
+    return rc;
+}
+
 /* Everything goes to the recorder; a program that begins is looked at while it is there. */
 static int take(void *context, const struct assay_sample_record *record, struct assay_error *err)
 {
     struct recording *r = context;
     AS_TRY(assay_recorder_take(r->recorder, record, err));
     if (record->kind == ASSAY_SAMPLE_COMM && record->out)
-        return as_record_process(r->recorder, record->pid, record->time_ns, err);
+        return look_at(r, (struct early){record->pid, record->time_ns, 0}, err);
     if (record->kind == ASSAY_SAMPLE_EXIT && record->pid == record->tid)
         as_record_generated(r->directory, record->pid);
     return 0;
@@ -176,6 +208,8 @@ static int record_until_end(struct recording *r, struct assay_error *err)
         as_source_wait(&r->source, assay_launch_fd(r->launch), LOOK_MS);
         const int going = assay_launch_step(r->launch, err);
         AS_TRY(going);
+        if (r->early.n)
+            AS_TRY(look_again(r, err));
         AS_TRY(as_source_pump(&r->source, false, take, r, err));
         if (going == 0) {
             r->ended = assay_launch_outcome(r->launch)->left;
@@ -302,7 +336,7 @@ static int record(struct recording *r, struct assay_error *err)
         r->row.start_ns = r->begin_ns + as_clock_offset_ns();
     } else {
         AS_TRY(as_record_process(r->recorder, (uint32_t)r->request->pid, (uint64_t)monotonic_ns(),
-                                 err));
+                                 true, err));
     }
     int rc = record_until_end(r, err);
     /* Whatever happened, what was taken is written. */
@@ -365,6 +399,7 @@ int assay_profile_run(struct assay_experiment *experiment,
             rc = complete_run(&r, err);
     }
     as_source_close(&r.source);
+    as_vec_fini(&r.early);
     assay_launch_close(&r.launch);
     assay_launch_plan_free(&r.plan);
     if (rc == 0)

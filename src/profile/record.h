@@ -17,8 +17,10 @@ int as_run_host(struct assay_experiment *experiment, int64_t *host_id, struct as
 int as_run_environment(struct assay_experiment *experiment, int64_t run_id,
                        struct assay_error *err);
 
-/* Notes what a process runs: program, command, rank. Nothing when it is gone already. */
-int as_record_process(struct assay_recorder *recorder, uint32_t pid, uint64_t time_ns,
+/* Notes what a process runs: program, command, rank. Nothing when it is gone already. 1, and
+ * nothing is noted: it begins just now and has no command line yet, look again (not with
+ * `is_last`). */
+int as_record_process(struct assay_recorder *recorder, uint32_t pid, uint64_t time_ns, bool is_last,
                       struct assay_error *err);
 /* Copies the map of generated code that a process has left in /tmp, if any. */
 void as_record_generated(const char *directory, uint32_t pid);

@@ -29,7 +29,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    work(0.2 * (rank + 1));
+    work(argc > 2 ? atof(argv[2]) : 0.2 * (rank + 1));
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Finalize();
     return argc > 1 && rank == size - 1 ? atoi(argv[1]) : 0;
@@ -106,6 +106,11 @@ ranks_right() { # RANKS
 @test "ranks: more than there are processors" {
     profiled 0 openmpi 6 ./ranks.openmpi
     ranks_right 6
+}
+@test "ranks: sixty-four on few processors are all found, and no sample is lost" {
+    profiled 0 openmpi 64 ./ranks.openmpi 0 0.02
+    equal "64,0" "$(query x.assay "SELECT rank_n, lost_sample_n FROM v_runs")"
+    equal 64 "$(query x.assay "SELECT count(DISTINCT rank) FROM v_processes WHERE sample_n > 0")"
 }
 @test "ranks: assay behind the launcher, an experiment a rank" {
     [ -e works.openmpi ] || skip "Open MPI is missing or does not work here"
