@@ -3,7 +3,8 @@
 # `./dev bench [--json FILE]`: speed and memory against peers, side by side in one run, as ratios
 # of CPU time (doc/benchmarks.md says how to read them). A target that is missed is printed, not
 # an error; exit status 1 means that something could not be run.
-# BENCH_PAIRS=N interleaved pairs of each (5); BENCH_LONG_PAIRS=N of those with a slow peer (1).
+# BENCH_PAIRS=N interleaved pairs of each (5); BENCH_LONG_PAIRS=N of those with a slow peer (1);
+# BENCH_ROUNDS=N of the overhead of a profile (15); BENCH_ONLY=code or profile for those rows alone.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -127,57 +128,197 @@ first_of() { # FILE...: the first that is there
     done
 }
 
-echo "==> making the program of 100,000 functions (once)"
-sh tests/bench/many.sh "$build/many" >"$build/many.log" 2>&1 || {
-    tail -n 5 "$build/many.log" >&2
-    status=1
+heading() {
+    echo
+    row what median '[least - most]' target ''
 }
-many=$build/many/many
-echo "==> making the C++ library with debug information (once)"
-sh tests/bench/templates.sh "$build/templates" >"$build/templates.log" 2>&1 || {
-    tail -n 5 "$build/templates.log" >&2
-    status=1
-}
-templates=$build/templates/libtemplates.so
 
-echo
-row what median '[least - most]' target ''
-decode libopenblas "$pairs" "$lib"/openblas-*/libopenblas.so.0 "$lib/libopenblas.so.0"
-decode libLLVM-14 "$long_pairs" "$lib/libLLVM-14.so.1"
-if [ -x "$many" ]; then
-    pair "symbols and lines, 100,000 functions" 0.5 "$pairs" "$drivers/bench-symbols" "$many" --vs \
-        readelf --debug-dump=decodedline "$many"
-    pair "the same, inlining and declarations too" - "$pairs" "$drivers/bench-symbols" "$many" \
-        all --vs readelf --debug-dump=decodedline "$many"
-fi
-[ ! -r "$templates" ] ||
-    pair "symbols and lines, C++ library" 0.5 "$pairs" "$drivers/bench-symbols" "$templates" --vs \
-        readelf --debug-dump=decodedline "$templates"
-blas=$(first_of "$lib"/openblas-*/libopenblas.so.0 "$lib/libopenblas.so.0")
-[ -z "$blas" ] || analyse libopenblas "$long_pairs" "$blas"
-[ ! -r "$templates" ] || {
-    analyse "the C++ library" "$long_pairs" "$templates"
-    pair "the same with source lines" - "$long_pairs" "$drivers/bench-program" --source \
-        "$templates" --vs objdump -d "$templates"
+of_code() {
+    echo "==> making the program of 100,000 functions (once)"
+    sh tests/bench/many.sh "$build/many" >"$build/many.log" 2>&1 || {
+        tail -n 5 "$build/many.log" >&2
+        status=1
+    }
+    many=$build/many/many
+    echo "==> making the C++ library with debug information (once)"
+    sh tests/bench/templates.sh "$build/templates" >"$build/templates.log" 2>&1 || {
+        tail -n 5 "$build/templates.log" >&2
+        status=1
+    }
+    templates=$build/templates/libtemplates.so
+
+    heading
+    decode libopenblas "$pairs" "$lib"/openblas-*/libopenblas.so.0 "$lib/libopenblas.so.0"
+    decode libLLVM-14 "$long_pairs" "$lib/libLLVM-14.so.1"
+    if [ -x "$many" ]; then
+        pair "symbols and lines, 100,000 functions" 0.5 "$pairs" "$drivers/bench-symbols" "$many" \
+            --vs readelf --debug-dump=decodedline "$many"
+        pair "the same, inlining and declarations too" - "$pairs" "$drivers/bench-symbols" "$many" \
+            all --vs readelf --debug-dump=decodedline "$many"
+    fi
+    [ ! -r "$templates" ] ||
+        pair "symbols and lines, C++ library" 0.5 "$pairs" "$drivers/bench-symbols" "$templates" \
+            --vs readelf --debug-dump=decodedline "$templates"
+    blas=$(first_of "$lib"/openblas-*/libopenblas.so.0 "$lib/libopenblas.so.0")
+    [ -z "$blas" ] || analyse libopenblas "$long_pairs" "$blas"
+    [ ! -r "$templates" ] || {
+        analyse "the C++ library" "$long_pairs" "$templates"
+        pair "the same with source lines" - "$long_pairs" "$drivers/bench-program" --source \
+            "$templates" --vs objdump -d "$templates"
+    }
+    [ ! -r "$cc1" ] ||
+        pair "20,000 loops as JSON over the analysis" 2 "$pairs" "$build/assay" loops \
+            --limit 20000 --jobs 1 --format json "$cc1" --vs "$drivers/bench-program" \
+            --no-dependences --source "$cc1"
+    for size in 1 4; do
+        python3 tests/bench/monster.py "$size" "$build/monster$size" || status=1
+    done
+    pair "code of a function of 1.2 M instructions" 6 "$pairs" "$drivers/bench-program" \
+        "$build/monster4.code.so" --vs "$drivers/bench-program" "$build/monster1.code.so"
+    pair "a jump table of 100,000 entries" 6 "$pairs" "$drivers/bench-program" \
+        "$build/monster4.table.so" --vs "$drivers/bench-program" "$build/monster1.table.so"
+    pair "assay info /usr/bin/env" - "$pairs" "$build/assay" info /usr/bin/env --vs \
+        readelf -h -n -d /usr/bin/env
+    if [ -f web/node_modules/.package-lock.json ] && command -v node >/dev/null; then
+        node web/bench.mjs --lines "$lines" || status=1
+    else
+        echo "bench: web/node_modules is missing: the page of reports is left out" >&2
+    fi
 }
+
+# ---- The profile ----------------------------------------------------------------------------
+
+number() { # WHAT VALUE UNIT SPREAD TARGET: a row that is no ratio of two commands
+    said=$(verdict "$2" "$5")
+    row "$1" "$2 $3" "$4" "$5" "$said"
+    keep "$1" "$3" "$2" "$5" "$said"
+}
+
+overhead() { # rounds of a program plainly, under assay and under perf
+    python3 tests/bench/overhead.py "$drivers/bench-work" "$build/assay" "$build/overhead" \
+        "$rounds" >"$build/overhead.said" || {
+        echo "bench: the overhead of a profile could not be measured" >&2
+        status=1
+        return
+    }
+    while read -r way quiet low high cpu wall; do
+        case $way in
+        assay) what="a program under assay, without stacks" target=1.01 ;;
+        assay-dwarf) what="the same with stacks by unwind tables" target=1.02 ;;
+        perf) what="under perf record, without stacks" target=- ;;
+        *) what="the same with --call-graph dwarf" target=- ;;
+        esac
+        number "$what" "$quiet" x "[$low - $high]" "$target"
+        printf '    CPU time %s x, wall time %s x, of the program alone; %s rounds\n' \
+            "$cpu" "$wall" "$rounds"
+    done <"$build/overhead.said"
+}
+
+recording() { # a million samples of the compiler, recorded once
+    recorded=$build/recorded.assay
+    [ -r "$recorded/finished" ] || {
+        echo "==> recording some 800,000 samples of the compiler (once, a minute or two)" >&2
+        "$build/assay" profile -q --force --rate 20000 -o "$recorded" -- \
+            "$cc1" -quiet -O2 "$build/compile/large.i" -o /dev/null &&
+            echo yes >"$recorded/finished"
+    }
+}
+
+attribution() {
+    recording || {
+        echo "bench: the compiler could not be recorded" >&2
+        status=1
+        return
+    }
+    n=$("$build/assay" query --format csv "$recorded" "SELECT sample_n FROM v_runs" | tail -n 1)
+    stream=$recorded/run-001/main.samples
+    cpu=$("$drivers/bench-pair" "$long_pairs" "$build/said" sh -c \
+        "rm -rf '$build/attributed' && mkdir '$build/attributed' &&
+         '$drivers/bench-attribute' --jobs 2 '$stream' '$build/attributed'" --vs true |
+        field time_s)
+    number "attribution of a million samples" \
+        "$(awk -v t="$cpu" -v n="$n" 'BEGIN { printf "%.2f", t * 1e6 / n }')" s "" 10
+    printf '    %s samples in %s s of CPU time, %s MiB peak\n' "$n" "$cpu" \
+        "$(($(sed -n 's/^kib //p' "$build/said") / 1024))"
+    database_b=$(wc -c <"$build/attributed/x.assay/experiment.db")
+    stream_b=$(wc -c <"$stream")
+    each_b=$(awk -v b="$((database_b + stream_b))" -v n="$n" 'BEGIN { printf "%.1f", b / n }')
+    number "disk of a sample" "$each_b" B "" 64
+    awk -v d="$database_b" -v s="$stream_b" -v n="$n" \
+        'BEGIN { printf "    database %.1f, stream %.1f bytes a sample\n", d / n, s / n }'
+}
+
+against_perf() { # the same recording read by both
+    command -v perf >/dev/null || {
+        echo "bench: perf is missing (linux-perf): left out" >&2
+        return
+    }
+    for rate in 397 10000; do
+        perf record -q -F $rate -m 4096 -e cpu-clock --call-graph dwarf \
+            -o "$build/perf-$rate.data" -- "$cc1" -quiet -O2 "$build/compile/small.i" \
+            -o /dev/null 2>"$build/perf.log" || {
+            echo "bench: perf may not record here: left out" >&2
+            return
+        }
+    done
+    # perf asks helpers whose CPU time nobody counts: wall time.
+    CLOCK=--wall pair "import of perf.data over perf script" 0.1 1 "$build/assay" import -q \
+        --force -o "$build/imported.assay" "$build/perf-397.data" --vs \
+        perf script -i "$build/perf-397.data"
+    pair "the same of more, perf without inlined calls" - "$long_pairs" "$build/assay" import -q \
+        --force -o "$build/imported.assay" "$build/perf-10000.data" --vs \
+        perf script --no-inline -i "$build/perf-10000.data"
+    rm -rf "$build"/perf-*.data "$build/imported.assay"
+}
+
+many_ranks() { # 64 ranks on whatever there is
+    command -v mpicc.openmpi >/dev/null || {
+        echo "bench: Open MPI is missing: left out" >&2
+        return
+    }
+    mpicc.openmpi -O2 -g tests/bench/ranks.c -o "$build/ranks" || {
+        status=1
+        return
+    }
+    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "$build/assay" profile -q --force \
+        -o "$build/ranks.assay" -- mpirun.openmpi --oversubscribe -n 64 "$build/ranks" \
+        >"$build/ranks.said" 2>&1 || {
+        tail -n 3 "$build/ranks.said" >&2
+        status=1
+        return
+    }
+    set -- "$("$build/assay" query --format csv "$build/ranks.assay" \
+        "SELECT 64 - rank_n || ' ' || lost_sample_n || ' ' || sample_n FROM v_runs" | tail -n 1)"
+    number "ranks of 64 that were not found" "${1%% *}" '' "" 0
+    number "samples lost under 64 ranks" "$(echo "$1" | cut -d ' ' -f 2)" '' "" 0
+    printf '    %s samples, on %s processors\n' "${1##* }" "$JOBS"
+}
+
+of_profile() {
+    sh tests/bench/compile.sh "$build/compile" || status=1
+    heading
+    overhead
+    if [ -r "$cc1" ]; then
+        attribution
+        against_perf
+    fi
+    many_ranks
+}
+
 cc1=$(gcc -print-prog-name=cc1)
-[ ! -r "$cc1" ] ||
-    pair "20,000 loops as JSON over the analysis" 2 "$pairs" "$build/assay" loops --limit 20000 \
-        --jobs 1 --format json "$cc1" --vs "$drivers/bench-program" --no-dependences --source "$cc1"
-for size in 1 4; do
-    python3 tests/bench/monster.py "$size" "$build/monster$size" || status=1
-done
-pair "code of a function of 1.2 M instructions" 6 "$pairs" "$drivers/bench-program" \
-    "$build/monster4.code.so" --vs "$drivers/bench-program" "$build/monster1.code.so"
-pair "a jump table of 100,000 entries" 6 "$pairs" "$drivers/bench-program" \
-    "$build/monster4.table.so" --vs "$drivers/bench-program" "$build/monster1.table.so"
-pair "assay info /usr/bin/env" - "$pairs" "$build/assay" info /usr/bin/env --vs \
-    readelf -h -n -d /usr/bin/env
-if [ -f web/node_modules/.package-lock.json ] && command -v node >/dev/null; then
-    node web/bench.mjs --lines "$lines" || status=1
-else
-    echo "bench: web/node_modules is missing: the page of reports is left out" >&2
-fi
+rounds=${BENCH_ROUNDS:-15}
+case "${BENCH_ONLY:-}" in
+'')
+    of_code
+    of_profile
+    ;;
+code) of_code ;;
+profile) of_profile ;;
+*)
+    echo "bench: BENCH_ONLY is code or profile" >&2
+    exit 2
+    ;;
+esac
 echo
 echo "A ratio is assay's CPU time over the peer's: below 1 assay is faster (doc/benchmarks.md)."
 {
