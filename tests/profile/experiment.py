@@ -84,6 +84,13 @@ class Run:
             said.append((names[::-1], modules[::-1], node["exclusive_sample_n"]))
         return said
 
+    def stacks(self):
+        """Samples by stack, the outermost frame first: ((function, file name), ...)."""
+        counts = collections.Counter()
+        for names, modules, n in self.paths():
+            counts[tuple(zip(names, modules))] += n
+        return counts
+
     def paths_in(self, modules, begin="main"):
         """Samples by path, from below `begin` (else the outermost, and a "?" before it) to the
         innermost frame in one of `modules`."""
@@ -166,6 +173,17 @@ class Run:
         for f in self.view("functions"):
             if own[f["function_id"]] > f["exclusive_sample_n"]:
                 said.append(f"the loops of {f['name']} have more samples than it has")
+
+
+def imported(assay, data):
+    """The experiment of a recording of perf."""
+    run = Run.__new__(Run)
+    run.assay, run.path, run.cache = str(assay), data.with_suffix(".assay"), {}
+    done = subprocess.run([run.assay, "import", "--quiet", "--force", "--output", str(run.path),
+                           str(data)], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"assay import: {done.stderr.strip()}")
+    return run
 
 
 def matches(path, key):

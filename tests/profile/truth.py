@@ -17,7 +17,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "zoo"))
 import build  # noqa: E402
 import tap as tap_module  # noqa: E402
-from experiment import Run, least_hits, matches, unlikely  # noqa: E402
+import perf  # noqa: E402
+from experiment import Run, imported, least_hits, matches, unlikely  # noqa: E402
 
 build.HERE, build.SRC = HERE, HERE / "programs"
 SPINNERS = [f"spin_{k:02}" for k in range(12)]
@@ -48,6 +49,21 @@ def marks(source, word):
 def whole(run):
     """Time of all samples, and of the process by its own clock, in seconds."""
     return run.run()["sampled_time_s"], run.truth["total_ns"] / 1e9
+
+
+def agreement(theirs, ours, program):
+    """(samples whose stacks are the same, all, the most frequent others). Frames of libraries are
+    the same when their files are."""
+    counts = []
+    for stacks in (theirs, ours):
+        counts.append(collections.Counter())
+        for stack, n in stacks.items():
+            counts[-1][tuple(perf.bare(f) if of == program else of for f, of in stack)] += n
+    same, n = (counts[0] & counts[1]).total(), max(counts[0].total(), counts[1].total())
+    other = [f"{k} samples more by {who}: {';'.join(stack)}" for who, more in
+             (("perf", counts[0] - counts[1]), ("assay", counts[1] - counts[0]))
+             for stack, k in more.most_common(5)]
+    return same, n, other
 
 
 class Truth:
@@ -335,6 +351,32 @@ class Truth:
             if run:
                 self.held(row, run)
 
+    # ---- Stacks against those of perf --------------------------------------------------------
+
+    def unwinding(self):
+        """The same samples, unwound by perf and by assay: in the program by functions, in libraries
+        (of whose local functions perf has no names) by frames."""
+        if not perf.may_record(self.outdir):
+            self.tap.skip("unwinding", "perf (linux-perf) is not here, or may not sample")
+            return
+        for row, kinds in (
+                ("structure-gcc-2", ("callers", "recursion", "dynamic", "callback", "handler")),
+                ("structure-clang-2", ("callback", "handler")), ("structure-fp", ("recursion",)),
+                ("exceptions-gcc", (None,)), ("exceptions-clang", (None,))):
+            for kind in kinds:
+                self.unwound(row, kind)
+
+    def unwound(self, row, kind):
+        name = f"unwinding {row}" + (f" {kind}" if kind else "")
+        folder = self.folder(row)
+        if not folder:
+            return
+        command = ["./p", kind, 0.25] if kind else ["./p", 0.25]
+        data = perf.record(folder, command, "dwarf,16384")
+        same, n, other = agreement(perf.stacks(data), imported(self.assay, data).stacks(), "p")
+        self.tap.point(n > 100 and same >= 0.98 * n, f"{name}: {same} of {n} stacks are perf's",
+                       "\n".join(other))
+
     # ---- Modules that come and go, processes, generated code -------------------------------
 
     def code(self):
@@ -487,7 +529,7 @@ class Truth:
 
 
 GROUPS = {name: getattr(Truth, name) for name in
-          ("shares", "threads", "ranks", "paths", "code", "loops", "waits")}
+          ("shares", "threads", "ranks", "paths", "unwinding", "code", "loops", "waits")}
 
 
 def may_not_record(assay):
