@@ -5,6 +5,7 @@ hottest functions the same, and are the same samples unwound alike? By hand: run
 
     peers.py ASSAY OUTDIR [hpcc|lmp|gmx ...]
 """
+import collections
 import math
 import os
 import pathlib
@@ -14,7 +15,6 @@ import sys
 
 import perf
 from experiment import Run, imported
-from truth import agreement
 
 MELT = """units lj
 atom_style atomic
@@ -51,7 +51,7 @@ gen-vel = yes
 constraints = all-bonds
 """
 INPUT = """HPLinpack benchmark input file
-two ranks
+one rank: what two wait for each other, spinning, differs from run to run
 HPL.out      output file name (if any)
 8            device out (6=stdout,7=stderr,file)
 1            # of problems sizes (N)
@@ -61,7 +61,7 @@ HPL.out      output file name (if any)
 0            PMAP process mapping (0=Row-,1=Column-major)
 1            # of process grids (P x Q)
 1            Ps
-2            Qs
+1            Qs
 16.0         threshold
 1            # of panel fact
 2            PFACTs (0=left, 1=Crout, 2=Right)
@@ -82,19 +82,18 @@ HPL.out      output file name (if any)
 1            Equilibration (0=no,1=yes)
 8            memory alignment in double (> 0)
 """
-MPI = ["mpirun.openmpi", "-n", "2", "--oversubscribe", "--bind-to", "none"]
 ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
 def hpcc(folder):
     (folder / "hpccinf.txt").write_text(INPUT)
     (folder / "hpccoutf.txt").unlink(missing_ok=True)
-    return [*MPI, "hpcc"]
+    return ["hpcc"]
 
 
 def lmp(folder):
     (folder / "in.melt").write_text(MELT)
-    return [*MPI, "lmp", "-in", "in.melt", "-log", "none"]
+    return ["lmp", "-in", "in.melt", "-log", "none"]
 
 
 def gmx(folder):
@@ -115,20 +114,34 @@ def interval(n, total):
     return [100 * (middle + s * far) / (1 + z * z / total) for s in (-1, 1)]
 
 
+def known(function, of):
+    """A function that both name; all others of a file are one: local ones of stripped files have
+    names of assay's own, and the nearest exported one of perf's."""
+    local = function == "[unknown]" or function.startswith("func_") or function.endswith("@plt")
+    # Of several names of one function they choose different ones.
+    name = perf.bare(function).lstrip("_").replace("memmove", "memcpy")
+    return ("others", of) if local else (name, of)
+
+
+def by_name(counts):
+    named = collections.Counter()
+    for (function, of), n in counts:
+        named[known(function, of)] += n
+    return named
+
+
 def shares(name, assay, folder, command, env):
     """The ten hottest functions, by both."""
     data = perf.record(folder, command, "fp", rate=499, event="cpu-clock:u", env=env)
-    theirs = {}
-    for (function, of), n in perf.functions(data).items():
-        theirs[perf.bare(function), of] = theirs.get((perf.bare(function), of), 0) + n
+    theirs = by_name(perf.functions(data).items())
     run = Run(assay, folder, command, rate=499, env=env)
-    ours = {(perf.bare(f["name"]), f["module"]): f["exclusive_sample_n"]
-            for f in run.view("functions") if f["module"] != "[kernel]"}
+    ours = by_name(((f["name"], f["module"]), f["exclusive_sample_n"])
+                   for f in run.view("functions") if f["module"] != "[kernel]")
     total, their_total = sum(ours.values()), sum(theirs.values())
     far = []
     print(f"{name}: {total} samples by assay, {their_total} by perf")
     for key, n in sorted(ours.items(), key=lambda x: -x[1])[:10]:
-        k = theirs.get(key, 0)
+        k = theirs[key]
         low, high = interval(n, total)
         their_low, their_high = interval(k, their_total)
         points = 100 * n / total - 100 * k / their_total
@@ -139,18 +152,33 @@ def shares(name, assay, folder, command, env):
     print(f"{name}: at most {max(far):.2f} points apart, {sum(far) / len(far):.2f} on average")
 
 
+def further(theirs, ours):
+    """Of stacks that are not the same: samples of which one's is the inner part of the other's."""
+    inner, left = 0, collections.Counter(ours)
+    for stack, n in theirs.items():
+        for other in [o for o in left if o[-len(stack):] == stack]:
+            k = min(n, left[other])
+            inner, n = inner + k, n - k
+            left[other] -= k
+    return inner
+
+
 def unwinding(name, assay, folder, command, env):
-    """The same samples, by frames, of which the names are those of symbol tables."""
+    """The same samples, unwound by both, as files: perf has no names of local functions."""
     data = perf.record(folder, command, "dwarf,16384", rate=97, name="stacks.data", env=env)
-    same, n, other = agreement(perf.stacks(data), imported(assay, data).stacks(), None)
-    print(f"{name}: {100 * same / n:.2f} % of {n} stacks are perf's")
-    for line in other:
-        print(f"  {line[:300]}")
+    theirs, ours = (collections.Counter() for _ in range(2))
+    for counts, stacks in ((theirs, perf.stacks(data)), (ours, imported(assay, data).stacks())):
+        for stack, n in stacks.items():
+            counts[tuple(of for _, of in stack)] += n
+    n, same = max(theirs.total(), ours.total()), (theirs & ours).total()
+    more, less = further(theirs - ours, ours - theirs), further(ours - theirs, theirs - ours)
+    print(f"{name}: of {n} stacks {100 * same / n:.2f} % are perf's; {100 * more / n:.2f} % go "
+          f"further than perf's, {100 * less / n:.2f} % less far")
 
 
 def main():
     assay, outdir = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
-    env = os.environ | ROOT | {"OMP_NUM_THREADS": "1"}
+    env = os.environ | ROOT | {"OPENBLAS_NUM_THREADS": "1"}
     for make in (hpcc, lmp, gmx):
         name = make.__name__
         if len(sys.argv) > 3 and name not in sys.argv[3:]:
