@@ -185,6 +185,11 @@ struct assay_timer_sampler;
 int assay_timer_sampler_open(const char *directory, const struct assay_sample_options *options,
                              const char *why, struct assay_timer_sampler **out,
                              struct assay_error *err);
+/*
+ * Removes from `place` the directories whose names begin with `prefix` and whose reader was killed:
+ * made by _open for this user, a minute ago or more, and nobody's now. Failures are passed over.
+ */
+void assay_timer_sampler_sweep(const char *place, const char *prefix);
 /* What was not pumped is lost. Programs that still run go on, without samples. NULL is fine. */
 void assay_timer_sampler_close(struct assay_timer_sampler **sampler);
 

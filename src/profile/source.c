@@ -55,6 +55,9 @@ static int attach(struct as_source *source, const struct assay_profile_request *
     return rc;
 }
 
+/* What a temporary directory of ours is called. */
+#define DIRECTORY "assay-agent-"
+
 /* ---- Timers -------------------------------------------------------------------------------- */
 
 /* On a local disk, where the program's user can write: not beside the experiment, which may be on a
@@ -64,7 +67,8 @@ static int make_directory(struct as_source *source, struct assay_error *err)
     const char *place = getenv("TMPDIR");
     if (!place || place[0] != '/' || strlen(place) > sizeof source->directory - 32)
         place = "/tmp";
-    snprintf(source->directory, sizeof source->directory, "%s/assay-agent-XXXXXX", place);
+    assay_timer_sampler_sweep(place, DIRECTORY);
+    snprintf(source->directory, sizeof source->directory, "%s/" DIRECTORY "XXXXXX", place);
     if (mkdtemp(source->directory))
         return 0;
     source->directory[0] = 0;

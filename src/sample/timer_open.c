@@ -4,6 +4,7 @@
  * library is; and which programs a library cannot be preloaded into (ld.so(8), secure execution).
  */
 #include <assay/object.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -199,6 +200,46 @@ int assay_timer_sampler_open(const char *directory, const struct assay_sample_op
         assay_timer_sampler_close(&s);
     *out = s;
     return rc;
+}
+
+/* Whether its reader is gone: it held a lock for as long as it lived. A new one takes its lock a
+ * moment after it has made the file. */
+static bool is_abandoned(int control)
+{
+    struct stat status;
+    return fstat(control, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
+           status.st_mtime + 60 < time(NULL) && flock(control, LOCK_EX | LOCK_NB) == 0;
+}
+
+static void sweep_directory(int place, const char *name)
+{
+    const int directory = openat(place, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    const int control =
+        directory < 0 ? -1 : openat(directory, AS_AGENT_CONTROL, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *dir = control >= 0 && is_abandoned(control) ? fdopendir(dup(directory)) : NULL;
+    if (dir) {
+        for (struct dirent *entry; (entry = readdir(dir));)
+            if (strncmp(entry->d_name, AS_AGENT_PREFIX, strlen(AS_AGENT_PREFIX)) == 0)
+                unlinkat(directory, entry->d_name, 0);
+        unlinkat(directory, AS_AGENT_CONTROL, 0);
+        unlinkat(place, name, AT_REMOVEDIR);
+        closedir(dir);
+    }
+    if (control >= 0)
+        close(control);
+    if (directory >= 0)
+        close(directory);
+}
+
+void assay_timer_sampler_sweep(const char *place, const char *prefix)
+{
+    DIR *dir = opendir(place);
+    if (!dir)
+        return;
+    for (struct dirent *entry; (entry = readdir(dir));)
+        if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0)
+            sweep_directory(dirfd(dir), entry->d_name);
+    closedir(dir);
 }
 
 /* What stands in the directory is ours: programs that still run find nothing there to use. */
