@@ -49,9 +49,8 @@ if command -v mpirun >/dev/null && command -v mpicc >/dev/null; then
     cd ../..
     build ranks FLAGS=tuned MPI=yes
     cd "$demo"
-    # shellcheck disable=SC2086
     OMP_NUM_THREADS=1 "$assay" profile -q -o ranks.assay --force -- \
-        mpirun --oversubscribe -n 2 ranks/cg $how --faults imbalance &&
+        mpirun --oversubscribe -n 2 ranks/cg --size 64 --loads 1 --faults imbalance &&
         "$assay" show ranks.assay --view processes || echo "(mpirun does not work here)"
 fi
 
