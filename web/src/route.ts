@@ -71,6 +71,12 @@ export function go(path: string, params: Params = {}): void {
     take(next);
 }
 
+/** Goes where a link made by `href` leads. */
+export function follow(address: string): void {
+    const { path, params } = parseHash(address);
+    go(path.join('/'), params);
+}
+
 /** Changes parameters of the page; `undefined` takes one away. */
 export function setParams(changes: Record<string, string | undefined>, replace = false): void {
     const params = { ...route.value.params };

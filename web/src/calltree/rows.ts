@@ -64,7 +64,7 @@ const COLUMNS: ViewColumn[] = [
     column('sample_n', 'Samples', 'integer', null, 'Samples in this frame and all it called'),
     column('module', 'Module', 'text', null, 'File of code that the function is in'),
     column('category', 'Category', 'text', null, 'Category of time of this call path'),
-    column('site', 'Called from', 'code', null, 'Where the call stands in the source'),
+    column('site', 'Called from', 'text', null, 'Where the call stands in the source'),
 ];
 
 interface Sums {
@@ -79,6 +79,9 @@ abstract class PathRows implements Rows {
     abstract readonly nested: boolean;
     abstract readonly complete: boolean;
     readonly treeColumn = NAME;
+    get deep(): boolean {
+        return this.nested;
+    }
     private nameRank: Int32Array | null = null;
 
     constructor(protected readonly folded: Folded) {

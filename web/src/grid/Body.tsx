@@ -8,6 +8,12 @@ import type { Window } from './window';
 
 export const ROW_PX = 24;
 const INDENT_PX = 16;
+const DEEP = 8; // levels from which on the indent grows slower
+const DEEP_INDENT_PX = 6;
+
+function indent(level: number): number {
+    return INDENT_PX * Math.min(level, DEEP) + DEEP_INDENT_PX * Math.max(0, level - DEEP);
+}
 
 interface Props {
     rows: Rows;
@@ -102,7 +108,7 @@ function NameCell(props: Props & { node: number; level: number; at: number }) {
         <span class="cell-name">
             {rows.nested && (
                 <>
-                    <span style={{ width: `${level * INDENT_PX}px` }} class="indent" />
+                    <span style={{ width: `${indent(level)}px` }} class="indent" />
                     {rows.hasChildren(node) ? (
                         <button
                             type="button"

@@ -6,6 +6,7 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { integer } from '../format';
 import { copyText, saveFile } from '../parts/save';
+import { follow } from '../route';
 import { ROW_PX, Body } from './Body';
 import { tableText } from './csv';
 import { Details } from './Details';
@@ -144,7 +145,7 @@ export function Grid(props: GridProps) {
     const enter = (node: number): void => {
         if (props.onEnter) return props.onEnter(node);
         const address = linkOf?.(node);
-        if (address) location.hash = address;
+        if (address) follow(address);
     };
     const showHotPath = (start: number): void => {
         const measure = rows.columns.findIndex(c => /^(inclusive|total)_(time_s|s)$/.test(c.name));

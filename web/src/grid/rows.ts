@@ -27,6 +27,8 @@ export interface Rows {
     readonly nested: boolean;
     /** False where children are made on demand, so that not all nodes can be looked at. */
     readonly complete: boolean;
+    /** Nested by dozens of levels: its names need room. */
+    readonly deep?: boolean;
     /** The column that carries the nesting. */
     readonly treeColumn: number;
     count(): number;

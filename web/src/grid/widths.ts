@@ -28,6 +28,8 @@ export function columnWidth(rows: Rows, at: number): number {
         return Math.min(220, Math.max(76 + (column.lowAt >= 0 ? 56 : 0), header));
     if (column.kind === 'flag' || column.kind === 'id') return Math.max(56, header);
     if (column.kind === 'address') return Math.max(120, header);
+    if (at === rows.treeColumn && rows.deep)
+        return Math.round(Math.max(240, Math.min(640, 0.42 * innerWidth)));
     const most = at === rows.treeColumn ? Math.max(200, Math.min(460, 0.36 * innerWidth)) : 300;
     const least = at === rows.treeColumn ? 200 : 70;
     const indent = at === rows.treeColumn && rows.nested ? 56 : 0;

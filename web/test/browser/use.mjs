@@ -41,3 +41,15 @@ export const rowTexts = (page, column) =>
                 .map(([, text]) => text),
         column,
     );
+
+/** What the browser does in its own time (going back) is asked for until it is so. */
+export async function until(holds) {
+    for (let left = 50; ; left--) {
+        try {
+            return await holds();
+        } catch (error) {
+            if (!left) throw error;
+            await new Promise(done => setTimeout(done, 100));
+        }
+    }
+}
