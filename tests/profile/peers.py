@@ -38,8 +38,8 @@ water
 [ molecules ]
 """
 STEPS = """integrator = md
-nsteps = 1200
-dt = 0.002
+nsteps = 400
+dt = 0.0005
 coulombtype = PME
 rcoulomb = 0.9
 rvdw = 0.9

@@ -30,7 +30,8 @@ def record(folder, command, stacks, rate=997, event="cpu-clock:u", name="perf.da
 
 def stacks(data):
     """Samples by stack, the outermost frame first: ((function, file name), ...). A frame that is
-    not known has the name "[unknown]"; the library's version of a name is left out."""
+    not known has the name "[unknown]"; the library's version of a name is left out, and so is the
+    frame at the last address of all, where perf ends a stack that was longer than the copy."""
     done = subprocess.run(["perf", "script", "-i", str(data), "--no-inline", "-F", "ip,sym,dso"],
                           capture_output=True, text=True)
     if done.returncode != 0:
@@ -39,9 +40,9 @@ def stacks(data):
     for sample in done.stdout.strip("\n").split("\n\n"):
         frames = []
         for line in sample.splitlines():
-            m = re.match(r"\s*[0-9a-f]+ (.*) \((.*)\)$", line)
-            if m:
-                frames.append((m[1].partition("@")[0], pathlib.Path(m[2]).name))
+            m = re.match(r"\s*([0-9a-f]+) (.*) \((.*)\)$", line)
+            if m and m[1] != "f" * 16:
+                frames.append((m[2].partition("@")[0], pathlib.Path(m[3]).name))
         if frames:
             counts[tuple(frames[::-1])] += 1
     return counts
