@@ -133,7 +133,7 @@ END
     python3 - <<'END'
 import base64, json, re, zlib
 page = open("page.html").read()
-packed = re.search(r'<script type="application/octet-stream" id="data">(.*?)</script>', page, re.S)
+packed = re.search(r'<script type="application/octet-stream" id="assay-data"[^>]*>(.*?)</script>', page, re.S)
 document = json.loads(zlib.decompress(base64.b64decode(packed[1])))
 assert [s["name"] for s in document["comparison"]["sides"]] == ["A", "B"]
 assert [s["given"] for s in document["comparison"]["sides"]] == ["v1.assay", "v2.assay"]

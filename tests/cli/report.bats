@@ -46,9 +46,7 @@ refused() {
     python3 - <<'END'
 import base64, json, re, zlib
 page = open("y.assay/report.html", encoding="utf-8").read()
-slot = re.search(r'<script type="application/octet-stream" id="data">([^<]*)</script>', page)
-if slot is None: # the page of web/ may name it otherwise: the longest run of base64
-    slot = max(re.finditer(r"([A-Za-z0-9+/=]{400,})", page), key=lambda it: len(it.group(1)))
+slot = re.search(r'<script type="application/octet-stream" id="assay-data"[^>]*>([^<]*)</script>', page)
 data = json.loads(zlib.decompress(base64.b64decode(slot.group(1))))
 want = json.load(open("y.assay/report.json"))
 data["made_utc"] = want["made_utc"]
