@@ -32,8 +32,6 @@ bool assay_access_efficiency(const struct assay_memory_stream *stream, double *v
         *low = *value = *high = smaller(1, width / smaller(step > 0 ? step : 1, LINE_B));
         break;
     case ASSAY_STRIDE_INDIRECT:
-        *low = *value = alone;
-        break;
     case ASSAY_STRIDE_UNKNOWN:
         *low = *value = alone;
         break;
@@ -64,8 +62,11 @@ static int count_streams(const struct assay_program *program, uint32_t loop,
         n++;
         low += l;
         high += h;
-        if (at->stride == ASSAY_STRIDE_UNKNOWN)
-            continue;
+        if (at->stride == ASSAY_STRIDE_UNKNOWN) {
+            if (!at->steady)
+                continue;
+            out->steady_n++;
+        }
         value += v;
         known_n++;
     }

@@ -28,6 +28,7 @@ enum metric { /* those that loops have, in the order of their names below */
               STRIDED,
               UNIT,
               UNKNOWN,
+              STEADY,
               PACKED,
               DIVIDES,
               CALLS,
@@ -42,6 +43,7 @@ static const char *const names[METRIC_COUNT] = {"flow_paths",
                                                 "access_strided_n",
                                                 "access_unit_n",
                                                 "access_unknown_n",
+                                                "access_steady_n",
                                                 "fp_packed_pct",
                                                 "fp_divide_n",
                                                 "call_n",
@@ -203,7 +205,8 @@ static int write_loop(const struct pass *p, int64_t id, const struct assay_loop_
     AS_TRY(count(p, INDIRECT, id, stream[ASSAY_STRIDE_INDIRECT], err));
     AS_TRY(count(p, STRIDED, id, stream[ASSAY_STRIDE_CONSTANT], err));
     AS_TRY(count(p, UNIT, id, stream[ASSAY_STRIDE_ZERO] + stream[ASSAY_STRIDE_UNIT], err));
-    AS_TRY(count(p, UNKNOWN, id, stream[ASSAY_STRIDE_UNKNOWN], err));
+    AS_TRY(count(p, UNKNOWN, id, stream[ASSAY_STRIDE_UNKNOWN] - facts->steady_n, err));
+    AS_TRY(count(p, STEADY, id, facts->steady_n, err));
     if (fp_n)
         AS_TRY(count(p, PACKED, id, 100.0 * facts->fp_packed_n / fp_n, err));
     AS_TRY(count(p, DIVIDES, id, facts->fp_divide_n, err));

@@ -331,9 +331,21 @@ static const struct as_profile_loop *loop_of(struct as_profile *profile,
     return NULL;
 }
 
+/* The hottest function that is no library's way of waiting or sending: that is advised on by its
+ * category. */
+static const struct as_profile_function *hottest(const struct as_profile *profile)
+{
+    as_vec_foreach (&profile->function, it)
+        if (!it->category ||
+            (strcmp(it->category, "openmp") != 0 && strcmp(it->category, "mpi") != 0 &&
+             strcmp(it->category, "pthread") != 0))
+            return it;
+    return NULL;
+}
+
 static int advise_hottest(struct as_profile *profile)
 {
-    const struct as_profile_function *top = profile->function.at;
+    const struct as_profile_function *top = hottest(profile);
     const struct as_profile_loop *loop = top ? loop_of(profile, top) : NULL;
     const char *lines = loop ? lines_of(profile, loop) : NULL;
     const char *name = top ? short_name(profile, top->name) : NULL;
@@ -360,7 +372,9 @@ static int advise_hottest(struct as_profile *profile)
     return add(profile, top->self.pct, "hot_function",
                as_profile_text(profile, "%s takes %.1f %% of the time by itself%s: begin there.",
                                name, top->self.pct,
-                               top->self.pct > DOMINATING_PCT ? ", more than any other" : ""),
+                               top->self.pct > DOMINATING_PCT && top == profile->function.at
+                                   ? ", more than any other"
+                                   : ""),
                disassemble(profile, top));
 }
 

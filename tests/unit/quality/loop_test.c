@@ -23,6 +23,8 @@ static const char source[] =
     "{ double s = 0; for (long i = 0; i < n; i++) s += a[i][3]; return s; }\n"
     "double member(struct v *a, long n)\n"
     "{ double s = 0; for (long i = 0; i < n; i++) s += a[i].x; return s; }\n"
+    "double across(const double *a, long lead, long n)\n"
+    "{ double s = 0; for (long i = 0; i < n; i++) s += a[i * lead]; return s; }\n"
     "double gather(double *a, int *x, long n)\n"
     "{ double s = 0; for (long i = 0; i < n; i++) s += a[x[i]]; return s; }\n"
     "void divide(double *a, long n)\n"
@@ -53,7 +55,11 @@ static void test_access(void **state)
     near(facts_of("-O1", "sum").access, 1);
     near(facts_of("-O1", "column").access, 8 / 64.0); /* 800 B apart: a line each */
     near(facts_of("-O1", "member").access, 8 / 24.0);
-    const struct assay_loop_facts it = facts_of("-O1", "gather");
+    struct assay_loop_facts it = facts_of("-O1", "across");
+    assert_int_equal(it.steady_n, 1);
+    near(it.access, 8 / 64.0);
+    near(it.access_high, 1);
+    it = facts_of("-O1", "gather");
     assert_int_equal(it.stream_n[ASSAY_STRIDE_INDIRECT], 1);
     near(it.access, (1 + 8 / 64.0) / 2); /* the indices without holes, the values by index */
     near(it.access_high, 1);
