@@ -62,6 +62,7 @@ void as_stage_guard(const char *experiment)
     if (n < 0 || (size_t)n >= sizeof stopping.sentence)
         return;
     stopping.n = (size_t)n;
+    stopping.is_on = 1;
     for (size_t i = 0; i < sizeof stops / sizeof *stops; i++)
         if (sigaction(stops[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL)
             sigaction(stops[i], &say, NULL);
@@ -69,11 +70,12 @@ void as_stage_guard(const char *experiment)
 
 /* ---- Progress ------------------------------------------------------------------------------ */
 
-/* Of those that attribution and import tell; what follows is made up for without being asked. */
+/* Of those that a recording, attribution and import tell; what follows is made up for without being
+ * asked. */
 static bool is_of_attribution(const char *name)
 {
-    static const char *const names[] = {"reading", "reading samples", "reading code",
-                                        "adding samples", "summing up"};
+    static const char *const names[] = {"profile",      "reading",        "reading samples",
+                                        "reading code", "adding samples", "summing up"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0)
@@ -84,11 +86,12 @@ static bool is_of_attribution(const char *name)
 void as_stage_show(void *context, const char *name, uint64_t done, uint64_t total)
 {
     struct as_stage *stage = context;
+    stopping.is_on = is_of_attribution(name);
     if (stage->quiet)
         return;
     if (stage->name != name) {
-        as_stage_end(stage);
-        stopping.is_on = is_of_attribution(name);
+        if (stage->is_on)
+            as_progress_end(&stage->progress);
         as_progress_begin(&stage->progress, STDERR_FILENO, name, total);
         stage->is_on = true;
         stage->name = name;

@@ -294,6 +294,26 @@ many_ranks() { # 64 ranks on whatever there is
     printf '    %s samples, on %s processors\n' "${1##* }" "$JOBS"
 }
 
+after_run() { # what assay run does when the program has ended, on LAMMPS with two ranks
+    if ! command -v lmp >/dev/null || ! command -v mpirun.openmpi >/dev/null; then
+        echo "bench: LAMMPS or Open MPI is missing: left out" >&2
+        return
+    fi
+    began=$(date +%s.%N)
+    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "$build/assay" run -q --force \
+        -o "$build/lammps.assay" -- mpirun.openmpi --oversubscribe -n 2 \
+        lmp -log none -in tests/bench/melt.in >"$build/lammps.said" 2>&1 || {
+        tail -n 3 "$build/lammps.said" >&2
+        status=1
+        return
+    }
+    ended=$(date +%s.%N)
+    wall=$("$build/assay" query --format csv "$build/lammps.assay" "SELECT wall_s FROM v_runs" |
+        tail -n 1)
+    number "assay run beside the program itself" \
+        "$(awk "BEGIN { printf \"%.2f\", $ended - $began - $wall }")" s "" 5
+}
+
 of_profile() {
     sh tests/bench/compile.sh "$build/compile" || status=1
     heading
@@ -303,6 +323,7 @@ of_profile() {
         against_perf
     fi
     many_ranks
+    after_run
 }
 
 cc1=$(gcc -print-prog-name=cc1)
