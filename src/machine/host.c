@@ -155,10 +155,13 @@ static void read_processors(struct whole *w)
         w->host.core_n = count_distinct(counting.core.at, counting.core.n);
         w->host.socket_n = count_distinct(counting.socket.at, counting.socket.n);
     }
+    const size_t logical_n = counting.core.n;
     as_vec_fini(&counting.core);
     as_vec_fini(&counting.socket);
     if (read_text(w, "/sys/devices/system/cpu/online", list, sizeof list))
         w->host.cpu_n = walk_list(list, NULL, w, 0);
+    else if (logical_n)
+        w->host.cpu_n = (int64_t)logical_n; /* no /sys: by the entries of cpuinfo */
     if (read_text(w, "/sys/devices/system/cpu/cpu0/cpufreq/base_frequency", list, sizeof list))
         w->host.base_hz = strtoll(list, NULL, 10) * 1000;
     if (read_text(w, "/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", list, sizeof list))

@@ -114,13 +114,13 @@ static int add_rings(struct assay_sampler *s, uint32_t cpu)
 }
 
 /* Processors that are on: "0-3,8" of the kernel. */
-static int add_processors(struct assay_sampler *s)
+static int add_listed(struct assay_sampler *s)
 {
-    char text[1024] = "0";
+    char text[1024] = "";
     FILE *f = fopen("/sys/devices/system/cpu/online", "re");
     if (f) {
         if (!fgets(text, sizeof text, f))
-            strcpy(text, "0");
+            *text = 0;
         fclose(f);
     }
     for (char *at = text; *at >= '0' && *at <= '9';) {
@@ -132,6 +132,31 @@ static int add_processors(struct assay_sampler *s)
         at += *at == ',';
     }
     return 0;
+}
+
+/* The lines "cpuN ..." of /proc/stat: where there is no /sys (a bare chroot, some containers). */
+static int add_counted(struct assay_sampler *s)
+{
+    char line[4096];
+    FILE *f = fopen("/proc/stat", "re");
+    int rc = 0;
+    while (f && rc == 0 && fgets(line, sizeof line, f))
+        if (strncmp(line, "cpu", 3) == 0 && line[3] >= '0' && line[3] <= '9')
+            rc = add_rings(s, (uint32_t)strtoul(line + 3, NULL, 10));
+    if (f)
+        fclose(f);
+    return rc;
+}
+
+static int add_processors(struct assay_sampler *s)
+{
+    AS_TRY(add_listed(s));
+    if (s->cpus == 0)
+        AS_TRY(add_counted(s));
+    const long n = s->cpus ? 0 : sysconf(_SC_NPROCESSORS_CONF);
+    for (long cpu = 0; cpu < n; cpu++)
+        AS_TRY(add_rings(s, (uint32_t)cpu));
+    return s->cpus ? 0 : add_rings(s, 0);
 }
 
 static int make_heap(struct assay_sampler *s)

@@ -435,6 +435,21 @@ END
     equal 124 "$status"
     equal "interrupted,15" "$(query x.assay "SELECT state, exit_signal FROM v_runs")"
 }
+@test "profile: every processor, where there is no /sys" {
+    records
+    events
+    # shellcheck disable=SC2016
+    hidden='umount -l /sys 2>/dev/null; [ ! -e /sys/devices ] || exit 99; exec "$@"'
+    status=0
+    unshare -m sh -c "$hidden" sh true 2>/dev/null || status=$?
+    [ "$status" -eq 0 ] || skip "it cannot be hidden here"
+    for cpu in 0 $(($(getconf _NPROCESSORS_ONLN) - 1)); do
+        rm -rf x.assay
+        unshare -m sh -c "$hidden" sh taskset -c "$cpu" "$ASSAY" profile -q -o x.assay -- ./burn 0.3
+        equal 1 "$(hot burn)"
+        equal 1 "$(query x.assay "SELECT cpu_n > 0 FROM v_hosts")"
+    done
+}
 @test "profile: a program under another root" {
     records
     events
