@@ -52,7 +52,9 @@ more() { [ "$1" -gt "$2" ] || fails "not more than $2: $1"; }
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1
     mpirun.openmpi --oversubscribe -n 3 true 2>/dev/null || skip "mpirun does not work here"
     run sh "$EXAMPLE/check.sh" ranks/cg mpirun.openmpi --oversubscribe -n 3
-    equal "check: the same result with every fault" "$output"
+    equal 0 "$status"
+    # The launcher may have said something before: of a machine without /sys, say.
+    equal "check: the same result with every fault" "$(echo "$output" | tail -n 1)"
 }
 @test "example: a wrong answer, and wrong usage" {
     status=0
