@@ -13,12 +13,6 @@
 
 #include "base/term.h"
 
-const char *as_last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
-
 void as_free_name(const char *name, struct as_str *out)
 {
     for (unsigned i = 1; i < 100000; i++) {

@@ -12,8 +12,6 @@
 #include "base/str.h"
 #include "cli.h"
 
-/* What stands behind the last slash. */
-const char *as_last_part(const char *path);
 /* NAME.assay, or NAME-2.assay and so on when that is taken. */
 void as_free_name(const char *name, struct as_str *out);
 

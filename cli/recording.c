@@ -122,9 +122,9 @@ static const char *program_of(const struct assay_launch_plan *plan)
         if (word[0][0] == '-' || assay_launch_plan(word, &inner, NULL) < 0)
             continue;
         assay_launch_plan_free(&inner);
-        return as_last_part(plan->argv[i]);
+        return as_path_last(plan->argv[i]);
     }
-    return as_last_part(plan->argv[0]);
+    return as_path_last(plan->argv[0]);
 }
 
 int as_recording_name(struct as_cli *cli, const struct assay_profile_request *request,

@@ -65,7 +65,7 @@ static int export_to(struct as_cli *cli, struct assay_experiment *experiment,
 /* A name beside us that is free: "run.assay" gives run.pb.gz, run-2.pb.gz, ... */
 static int open_free(const char *experiment, struct as_str *name, struct assay_error *err)
 {
-    struct as_view stem = as_view_of(as_last_part(experiment));
+    struct as_view stem = as_view_of(as_path_last(experiment));
     int fd = -1;
 
     while (stem.n && stem.p[stem.n - 1] == '/')

@@ -19,7 +19,7 @@ static void choose_name(const struct as_cli *cli, struct as_str *name)
         as_str_appendz(name, given);
         return;
     }
-    const char *file = as_last_part(cli->args.positional[0]);
+    const char *file = as_path_last(cli->args.positional[0]);
     const char *dot = strrchr(file, '.');
     as_str_append(&stem, file, dot && dot != file ? (size_t)(dot - file) : strlen(file));
     as_free_name(as_str_z(&stem), name);

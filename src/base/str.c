@@ -8,6 +8,13 @@
 
 #include "base/alloc.h"
 
+const char *as_path_last(const char *path)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+
+    return slash && slash[1] ? slash + 1 : path;
+}
+
 struct as_view as_view_of(const char *z)
 {
     return (struct as_view){.p = z, .n = z ? strlen(z) : 0};

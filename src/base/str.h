@@ -24,6 +24,10 @@ struct as_view as_view_trim(struct as_view s);
  */
 bool as_view_split(struct as_view *rest, char separator, struct as_view *part);
 
+/* What stands behind the last slash of a path, borrowed; the whole of one that ends in it. NULL of
+ * NULL. */
+const char *as_path_last(const char *path);
+
 /*
  * Zero-initialised is empty. After a failed allocation `failed` is set and appends do nothing.
  * What is appended must not lie in the builder itself, which may move.

@@ -172,12 +172,6 @@ static int take_cost(struct as_set *set, struct assay_rows *rows, size_t run)
 
 /* ---- Names --------------------------------------------------------------------------------- */
 
-static const char *last_part(const char *path)
-{
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    return slash && slash[1] ? slash + 1 : path;
-}
-
 static const char *place_of(struct as_set *set, const struct as_object *it)
 {
     struct as_str where = {0};
@@ -208,7 +202,7 @@ static int take_function(struct as_set *set, struct assay_rows *rows, size_t unu
     it->name = text(set, rows, 1);
     it->linkage = text(set, rows, 2);
     it->module = text(set, rows, 3);
-    it->file = last_part(text(set, rows, 4));
+    it->file = as_path_last(text(set, rows, 4));
     it->line = assay_rows_integer(rows, 5);
     it->address = assay_rows_integer(rows, 6);
     it->function_id = it->id;
@@ -236,7 +230,7 @@ static int take_loop(struct as_set *set, struct assay_rows *rows, size_t unused)
     const bool counted = assay_rows_kind(rows, 9) != ASSAY_CELL_NULL;
     it->name = text(set, rows, 1);
     it->module = text(set, rows, 2);
-    it->file = last_part(text(set, rows, 3));
+    it->file = as_path_last(text(set, rows, 3));
     it->line = assay_rows_integer(rows, 4);
     it->last_line = assay_rows_integer(rows, 5);
     it->address = assay_rows_integer(rows, 6);

@@ -32,12 +32,6 @@ struct work {
 
 /* ---- The row ------------------------------------------------------------------------------- */
 
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
-
 static void hex_of(const uint8_t *bytes, unsigned n, char *out)
 {
     out[0] = 0;
@@ -88,7 +82,7 @@ static int add_module(struct work *w, struct as_module_fact *fact, struct assay_
         snprintf(path, sizeof path, "[generated code of process %" PRIu32 "]", process->pid);
         row.path = path;
     }
-    row.name = last_part(row.path);
+    row.name = as_path_last(row.path);
     if (w->code.object) {
         const struct assay_object_info *info = assay_object_info(w->code.object);
         row.size_b = assay_known((int64_t)info->size_b);
@@ -105,14 +99,14 @@ static int add_module(struct work *w, struct as_module_fact *fact, struct assay_
         row.path = path;
     }
     if (from->kept) {
-        snprintf(kept, sizeof kept, "%s/%s", last_part(w->all->directory), from->kept);
+        snprintf(kept, sizeof kept, "%s/%s", as_path_last(w->all->directory), from->kept);
         row.kept_path = kept;
     }
     fact->no_file = from->kind == ASSAY_MODULE_FILE && !w->code.object;
     fact->is_system = from->kind != ASSAY_MODULE_FILE || is_system(from->path);
     fact->not_analysed = w->code.not_analysed;
     memcpy(fact->trouble, w->code.trouble.text, sizeof fact->trouble);
-    fact->name = last_part(from->path);
+    fact->name = as_path_last(from->path);
     return assay_experiment_add_module(w->all->experiment, &row, &fact->id, err);
 }
 

@@ -141,9 +141,6 @@ double as_profile_category_pct(struct as_profile *profile, const char *name);
 const char *as_profile_text(struct as_profile *profile, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The last part of a path; NULL of NULL. */
-const char *as_profile_base(const char *path);
-
 /* The run asked for, or the last: NOT_FOUND when there is none. */
 int as_report_run(struct assay_experiment *experiment, int64_t run_id, int64_t *found,
                   int64_t *run_n, struct assay_error *err);

@@ -58,7 +58,7 @@ static const char *quoted(struct as_profile *profile, const char *z)
 /* "solver.c:12-23", "solver.c:12", or NULL where no source is known. */
 static const char *lines_of(struct as_profile *profile, const struct as_profile_loop *loop)
 {
-    const char *file = as_profile_base(loop->file);
+    const char *file = as_path_last(loop->file);
 
     if (!file || !loop->first_line)
         return NULL;

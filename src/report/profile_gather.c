@@ -395,10 +395,3 @@ const char *as_profile_text(struct as_profile *profile, const char *fmt, ...)
     va_end(again);
     return p;
 }
-
-const char *as_profile_base(const char *path)
-{
-    const char *slash = path ? strrchr(path, '/') : NULL;
-
-    return slash && slash[1] ? slash + 1 : path;
-}

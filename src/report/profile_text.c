@@ -70,7 +70,7 @@ static void source(struct summary *s, struct as_table *table, const char *file, 
 {
     as_str_clear(&s->text);
     if (file) {
-        as_str_appendz(&s->text, as_profile_base(file));
+        as_str_appendz(&s->text, as_path_last(file));
         if (first)
             as_str_appendf(&s->text, ":%lld", (long long)first);
         if (first && last && last != first)

@@ -112,7 +112,7 @@ static const char run_sql[] =
 static void take_process(struct reading *in)
 {
     PUSH(in, process,
-         (struct as_stack_process){.name = as_profile_base(text(in, 1)),
+         (struct as_stack_process){.name = as_path_last(text(in, 1)),
                                    .host = text(in, 2),
                                    .pid = integer(in, 3, 0),
                                    .rank = integer(in, 4, -1)});

@@ -54,10 +54,7 @@ static long setting(const char *name, long none)
     return end == line ? none : value;
 }
 
-static void add_reason(struct assay_sample_choice *choice, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void add_reason(struct assay_sample_choice *choice, const char *format, ...)
+void as_sample_add_reason(struct assay_sample_choice *choice, const char *format, ...)
 {
     size_t n = strlen(choice->reason), room = sizeof choice->reason;
     va_list ap;
@@ -257,10 +254,10 @@ static void clamp_rate(struct assay_sample_choice *choice)
 {
     long most = setting("perf_event_max_sample_rate", 100000);
     if (most > 0 && choice->rate_hz > (uint64_t)most) {
-        add_reason(choice,
-                   "the rate is %ld, not %" PRIu32
-                   " a second: kernel.perf_event_max_sample_rate says so",
-                   most, choice->rate_hz);
+        as_sample_add_reason(choice,
+                             "the rate is %ld, not %" PRIu32
+                             " a second: kernel.perf_event_max_sample_rate says so",
+                             most, choice->rate_hz);
         choice->rate_hz = (uint32_t)most;
     }
 }
@@ -285,8 +282,8 @@ int as_sample_choose(struct assay_sampler *sampler, pid_t pid, int cpu, struct a
         /* Only a missing counter is a reason for another event; the rest would hit it as well. */
         if (fd != -ENOENT && fd != -ENODEV && fd != -EOPNOTSUPP && fd != -EBUSY && fd != -EINVAL)
             break;
-        add_reason(choice, "no %s: %s", events[event].name,
-                   as_sample_why_not(-fd, why, sizeof why));
+        as_sample_add_reason(choice, "no %s: %s", events[event].name,
+                             as_sample_why_not(-fd, why, sizeof why));
     }
     if (fd < 0 && options->stacks == ASSAY_STACKS_LBR)
         return as_branches_refused(&sampler->attr, pid, cpu, (int)last_error, err);
@@ -298,10 +295,11 @@ int as_sample_choose(struct assay_sampler *sampler, pid_t pid, int cpu, struct a
     choice->switches = sampler->attr.context_switch;
     choice->build_ids = sampler->attr.build_id;
     if (options->kernel && !choice->kernel)
-        add_reason(choice,
-                   "the kernel's share%s not seen: kernel.perf_event_paranoid is %ld; run 'sysctl "
-                   "kernel.perf_event_paranoid=1' as root, or give this program CAP_PERFMON",
-                   options->waits ? " and where threads wait are" : " is", as_sample_paranoid());
+        as_sample_add_reason(
+            choice,
+            "the kernel's share%s not seen: kernel.perf_event_paranoid is %ld; run 'sysctl "
+            "kernel.perf_event_paranoid=1' as root, or give this program CAP_PERFMON",
+            options->waits ? " and where threads wait are" : " is", as_sample_paranoid());
     return 0;
 }
 
@@ -378,7 +376,7 @@ static void set_waits(struct assay_sampler *sampler, uint64_t point)
 void as_sample_no_waits(struct assay_sampler *sampler, const char *why)
 {
     if (sampler->choice.waits)
-        add_reason(&sampler->choice, "where threads wait is not seen: %s", why);
+        as_sample_add_reason(&sampler->choice, "where threads wait is not seen: %s", why);
     sampler->choice.waits = false;
 }
 

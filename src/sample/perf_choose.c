@@ -5,7 +5,6 @@
  * events that count the same time would count it twice.
  */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -190,22 +189,6 @@ static int survey(struct assay_perf_data *data, uint32_t *rate_hz, struct assay_
 
 /* ---- Choice -------------------------------------------------------------------------------- */
 
-static void say(struct assay_sample_choice *choice, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void say(struct assay_sample_choice *choice, const char *format, ...)
-{
-    size_t n = strlen(choice->reason), room = sizeof choice->reason;
-    va_list ap;
-    if (n && n + 3 < room) {
-        memcpy(choice->reason + n, "; ", 3);
-        n += 2;
-    }
-    va_start(ap, format);
-    vsnprintf(choice->reason + n, room - n, format, ap);
-    va_end(ap);
-}
-
 static int choose_rate(struct assay_perf_data *data, const struct perf_event_attr *attr, int kind,
                        struct assay_error *err)
 {
@@ -217,7 +200,8 @@ static int choose_rate(struct assay_perf_data *data, const struct perf_event_att
         AS_TRY(survey(data, &seen, err));
     if (by_count) {
         rate = seen;
-        say(choice, "a sample every %" PRIu64 " cycles: taken as %" PRIu64 " a second, the median",
+        as_sample_add_reason(
+            choice, "a sample every %" PRIu64 " cycles: taken as %" PRIu64 " a second, the median",
             (uint64_t)attr->sample_period, rate);
     }
     choice->rate_hz = rate == 0 ? 1 : rate < UINT32_MAX ? (uint32_t)rate : UINT32_MAX;
@@ -233,7 +217,7 @@ static void say_others(struct assay_perf_data *data)
             n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", n ? ", " : "", event->name);
     }
     if (n)
-        say(&data->choice, "samples of %s were counted only", names);
+        as_sample_add_reason(&data->choice, "samples of %s were counted only", names);
 }
 
 static uint8_t stacks_of(const struct perf_event_attr *attr)
@@ -271,7 +255,8 @@ int as_perf_choose(struct assay_perf_data *data, struct assay_error *err)
         data->choice.build_ids = data->choice.build_ids || any->build_id;
     }
     if (kind == TASK_CLOCK)
-        say(&data->choice, "the event was task-clock, which counts as cpu-clock does");
+        as_sample_add_reason(&data->choice,
+                             "the event was task-clock, which counts as cpu-clock does");
     data->facts.stacks = stacks_of(attr);
     say_others(data);
     return choose_rate(data, attr, kind, err);

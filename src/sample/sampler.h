@@ -93,6 +93,10 @@ int as_sample_refused(struct assay_error *err, pid_t pid, int error);
 long as_sample_paranoid(void); /* kernel.perf_event_paranoid, or -99 */
 /* Why an event is not to be had, as a part of a sentence. Returns `text`. */
 const char *as_sample_why_not(int error, char *text, size_t n);
+/* Appends to the reason of a choice, behind "; " where there is one already; cut where it is full.
+ */
+void as_sample_add_reason(struct assay_sample_choice *choice, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* ---- Threads ---- */
 
