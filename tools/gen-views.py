@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the views of data/report/ as C: gen-views.py TABLES.c CHOICES.h *.sql *.txt
 
-The migrations of experiments, then the views. The order of the files is the order of the views in a
+The schema of experiments, then the views. The order of the files is the order of the views in a
 report. A line is a key and its value:
 
   view NAME            the file is named after it; then of the view:
@@ -34,7 +34,7 @@ report. A line is a key and its value:
                        kind, shown and bar
   set NAME             of shared.txt: columns that `use NAME` puts where it stands
 
-SQL may use $share(x), $interval(x), $seconds(x), $real(format, x), $place(file, line), $exit and
+SQL may use $share(x), $interval(x), $seconds(x), $real(format, x), $place(file, line), $context, $exit and
 $running (the running time of the run). Every statement is tried on an empty experiment.
 """
 import pathlib
@@ -58,9 +58,15 @@ MACROS = { # {0}, {1}: the arguments
     "seconds": "CASE WHEN {0}_s IS NOT NULL THEN printf('%.2f', {0}_s) END",
     "real": "CASE WHEN {1} IS NOT NULL THEN printf('{0}', {1}) END",
     "place": "replace({0}, rtrim({0}, replace({0}, '/', '')), '') || ':' || {1}",
+    # What a value depends on besides its object, in words.
+    "context": "(SELECT trim(ifnull('path ' || path || ' ', '') || "
+               "ifnull(variant || ' ', '') || ifnull(bucket || ' ', '') || "
+               "ifnull('on ' || machine || ' ', '') || ifnull('by ' || model || ' ', '') || "
+               "ifnull(thread_n || ' threads ', '') || ifnull('in ' || memory_level, '')) "
+               "FROM context c WHERE c.context_id = v_values.context_id)",
     "exit": "ifnull('signal ' || exit_signal, exit_code)",
     "running": "(SELECT exclusive_ns / 1e9 FROM object_time WHERE run_id = ?1 "
-               "AND object_kind = 1 AND object_id = ?1)",
+               "AND object_kind = 'run' AND object_id = ?1)",
 }
 
 
@@ -235,11 +241,11 @@ def try_sql(database, view):
             sys.exit(f"{view.where}: column {name} of {view['from']} is neither shown nor omitted")
 
 
-def empty_experiment(migrations):
+def empty_experiment(schema):
     if sqlite3.sqlite_version_info < (3, 37):
         return None # strict tables are not known: a newer one will check
     database = sqlite3.connect(":memory:")
-    for path in sorted(migrations, key=lambda path: path.name):
+    for path in schema:
         database.executescript(path.read_text(encoding="ascii"))
     return database
 

@@ -48,7 +48,8 @@ check_tidy() { # needs build-lint-clang
 alone() { # HEADER COMPILER OPTION...: the header is the first thing a source includes
     printf '#include "%s"\ntypedef int alone;\n' "$1" >build-lint-gcc.header
     shift
-    "$@" - <build-lint-gcc.header -Wall -Wextra -Werror -Iinclude -Isrc -I. -fsyntax-only
+    "$@" - <build-lint-gcc.header -Wall -Wextra -Werror -Iinclude -Isrc -I. \
+        -Ibuild-lint-gcc/include -Ibuild-lint-gcc/src -fsyntax-only
     compiled=$?
     rm -f build-lint-gcc.header
     return $compiled
@@ -100,11 +101,13 @@ check format check_format
 check style python3 tools/check-style.py .
 check includes python3 tools/check-includes.py .
 check metrics python3 tools/gen-metrics-doc.py --check
-check headers check_headers
+check tables python3 tools/gen-schema.py doc data/experiment/tables.txt \
+    data/experiment/views.txt doc/experiment-tables.md --check
 check shell check_shell
 check web check_web
 check spelling check_spelling
 check warnings-gcc check_warnings gcc g++
+check headers check_headers
 check warnings-clang check_warnings clang clang++
 check clang-tidy check_tidy
 check options check_options

@@ -39,15 +39,15 @@ int assay_experiment_create(const char *path, unsigned flags, struct assay_exper
                             struct assay_error *err);
 
 /*
- * Opens for writing: takes the lock, brings an older schema up to date. Errors: NOT_FOUND,
- * UNSUPPORTED (a newer schema), CORRUPT (not an experiment, damaged), PERMISSION, LIMIT, IO.
+ * Opens for writing: takes the lock. Errors: NOT_FOUND, UNSUPPORTED (another schema), CORRUPT (not
+ * an experiment, damaged), PERMISSION, LIMIT, IO.
  */
 int assay_experiment_open(const char *path, struct assay_experiment **out, struct assay_error *err);
 
 /*
  * Opens for reading only, also while another process writes: sees what was committed last. What a
- * killed writer left is put in order first, and an older schema brought up to date, both where the
- * directory can be written; an orderly one is read from read-only places too. Errors as above.
+ * killed writer left is put in order first where the directory can be written; an orderly one is
+ * read from read-only places too. Errors as above.
  */
 int assay_experiment_read(const char *path, struct assay_experiment **out, struct assay_error *err);
 
@@ -97,224 +97,20 @@ static inline struct assay_number assay_known(int64_t value)
 }
 
 /*
- * One struct a table; doc/experiment.md explains the columns of the same names. Texts are borrowed
- * during the call, NULL = unknown. `*_id` members are ids of other rows, 0 = none or unknown.
- * Times are nanoseconds: `start_ns` of a run since 1970 UTC, all others since the start of the run.
+ * One struct a table, made from data/experiment/tables.txt, where every column is explained
+ * (doc/experiment-tables.md). Texts are borrowed during the call, NULL = unknown. `*_id` members
+ * are ids of other rows, 0 = none or unknown. Times are nanoseconds: `start_ns` of a run since 1970
+ * UTC, all others since the start of the run.
  */
-
-struct assay_row_host {
-    const char *name, *kernel, *os, *cpu_vendor, *cpu_model;
-    struct assay_number cpu_family, cpu_model_number, cpu_stepping;
-    const char *hypervisor; /* NULL on bare metal */
-    struct assay_number socket_n, core_n, cpu_n, numa_n, memory_b, tsc_hz, base_hz, max_hz;
-};
-
-struct assay_row_host_fact {
-    int64_t host_id;
-    const char *name, *value; /* "governor", "performance" */
-};
-
-struct assay_row_run {
-    const char *kind;               /* "profile", "import", ... */
-    const char *label;              /* the user's word for it */
-    const char *command;            /* as a shell would read it */
-    const char *argv;               /* JSON array of strings */
-    const char *environment_digest; /* of all variables; chosen ones are in run_environment */
-    const char *cwd;
-    const char *launcher; /* "plain", "openmpi", "mpich", "srun", "attach" */
-    int64_t host_id;      /* where it was started */
-    int64_t start_ns;
-    struct assay_number wall_ns, exit_code, exit_signal;
-    const char *state;        /* "recording", "complete" or "interrupted" */
-    const char *event;        /* "cycles", "ref-cycles", "cpu-clock", "timer" */
-    const char *event_reason; /* why not a better one */
-    struct assay_number rate_hz;
-    const char *call_stacks; /* "fp", "dwarf", "lbr", "off" */
-    const char *scope;       /* "user" or "user+kernel" */
-    struct assay_number overhead_ns;
-};
-
-struct assay_row_run_environment {
-    int64_t run_id;
-    const char *name, *value;
-};
-
-struct assay_row_run_file {
-    int64_t run_id;
-    const char *path; /* inside the experiment */
-    const char *kind; /* "samples", "stdout", "kept-module", ... */
-    struct assay_number size_b;
-};
-
-struct assay_row_overhead {
-    int64_t run_id;
-    const char *part; /* "start", "sampling", "unwinding", ... */
-    struct assay_number cpu_ns, wall_ns;
-    const char *origin; /* word of enum assay_origin */
-};
-
-struct assay_row_process {
-    int64_t run_id;
-    int64_t parent_id;
-    int64_t pid;
-    struct assay_number parent_pid;
-    int64_t host_id;
-    struct assay_number rank;
-    const char *exe, *command;
-    int64_t start_ns;
-    struct assay_number end_ns, exit_code, exit_signal;
-};
-
-struct assay_row_thread {
-    int64_t process_id;
-    int64_t tid;
-    const char *name;
-    struct assay_number omp_thread;
-    int64_t start_ns;
-    struct assay_number end_ns, cpu_ns, blocked_ns;
-    struct assay_number switch_voluntary_n, switch_involuntary_n;
-    struct assay_number cpu_migration_n, numa_migration_n;
-    int64_t lost_n;
-};
-
-/* Adding the same thread and cpu again adds the samples up. */
-struct assay_row_thread_cpu {
-    int64_t thread_id, cpu;
-    struct assay_number numa_node;
-    int64_t sample_n;
-};
-
-struct assay_row_category {
-    const char *name;  /* snake_case: "mpi" */
-    const char *title; /* "MPI" */
-    int64_t parent_id;
-    const char *meaning;
-};
-
-struct assay_row_module {
-    const char *path, *name, *build_id;
-    const char *kind; /* "executable", "shared", "vdso", "kernel", "jit", "anonymous" */
-    struct assay_number size_b, has_debug;
-    const char *kept_path; /* copy inside the experiment */
-};
-
-struct assay_row_mapping {
-    int64_t process_id, module_id;
-    int64_t start, end; /* addresses in the process */
-    int64_t file_offset_b;
-    struct assay_number from_ns, to_ns;
-};
-
-struct assay_row_source_file {
-    const char *path, *language, *digest;
-};
-
-/* Adding a line again with its text completes it. */
-struct assay_row_line {
-    int64_t source_file_id, number;
-    const char *text;
-};
-
-struct assay_row_unit {
-    int64_t module_id;
-    const char *name, *language, *compiler, *compiler_version, *flags;
-};
-
-/* Code that belongs to no known function: one row a module, named "[unknown]", no address. */
-struct assay_row_function {
-    int64_t module_id;
-    const char *name; /* readable */
-    const char *linkage_name;
-    struct assay_number address, size_b;
-    int64_t unit_id, line_id;
-    const char *known_from; /* "symbol", "plt", "dwarf", "unwind", "entry", "jit" */
-};
-
-struct assay_row_loop {
-    int64_t function_id, parent_id;
-    int64_t source_loop_id; /* the main one of those made from one source loop */
-    int64_t address, depth; /* depth 1 = outermost */
-    bool is_innermost;
-    const char *role; /* "main", "peel", "tail", "version" */
-    int64_t first_line_id, last_line_id;
-    struct assay_number block_n, instruction_n;
-};
-
-struct assay_row_block {
-    int64_t function_id, loop_id;
-    int64_t address, size_b;
-    struct assay_number instruction_n;
-};
-
-struct assay_row_inlining {
-    int64_t function_id, parent_id;
-    const char *name;
-    int64_t call_line_id;
-};
-
-struct assay_row_location {
-    int64_t module_id, address;
-    int64_t function_id, loop_id, block_id; /* the innermost loop */
-    int64_t line_id, inlining_id;
-};
-
-struct assay_row_disassembly {
-    int64_t module_id, address, function_id, size_b;
-    const char *text;
-    int64_t loop_id, block_id, line_id;
-};
-
-/* A frame: `function_id` called from `call_location_id` in the parent's function. */
-struct assay_row_callpath {
-    int64_t parent_id; /* 0 = outermost */
-    int64_t function_id;
-    int64_t call_location_id;
-    int64_t category_id; /* of time spent in this frame itself */
-    int64_t depth;       /* 1 = outermost */
-};
+#include <assay/experiment_rows.h>
 
 enum assay_sample_state { ASSAY_SAMPLE_RUNNING = 0, ASSAY_SAMPLE_BLOCKED = 1 };
 
-/* Adding the same key again adds the samples up. Without call stacks: a callpath of one frame. */
-struct assay_row_sample {
-    int64_t thread_id, callpath_id, location_id;
-    int64_t state; /* enum assay_sample_state */
-    int64_t n, time_ns;
-};
-
 /*
- * X(name): a table whose rows have ids. An id is given back; where the table has a natural key
- * (see doc/experiment.md) a row that is there already is completed with what the new one knows,
- * and its id given. `id` may be NULL. _set_ replaces a whole row.
+ * Of a table whose rows have ids an id is given back, `id` may be NULL. Where the table has a
+ * natural key a row that is there already is completed with what the new one knows, its sums added
+ * up or the row replaced, as the description of the table says. _set_ replaces a whole row.
  */
-#define ASSAY_ROW_LIST(X)                                                                          \
-    X(host)                                                                                        \
-    X(run)                                                                                         \
-    X(run_file)                                                                                    \
-    X(overhead)                                                                                    \
-    X(process)                                                                                     \
-    X(thread)                                                                                      \
-    X(category)                                                                                    \
-    X(module)                                                                                      \
-    X(mapping)                                                                                     \
-    X(source_file)                                                                                 \
-    X(line)                                                                                        \
-    X(unit)                                                                                        \
-    X(function)                                                                                    \
-    X(loop)                                                                                        \
-    X(block)                                                                                       \
-    X(inlining)                                                                                    \
-    X(location)                                                                                    \
-    X(callpath)
-
-/* X(name): a table without ids. */
-#define ASSAY_PLAIN_ROW_LIST(X)                                                                    \
-    X(host_fact)                                                                                   \
-    X(run_environment)                                                                             \
-    X(thread_cpu)                                                                                  \
-    X(disassembly)                                                                                 \
-    X(sample)
-
 #define ASSAY_ROW_FUNCTIONS(name)                                                                  \
     int assay_experiment_add_##name(struct assay_experiment *experiment,                           \
                                     const struct assay_row_##name *row, int64_t *id,               \
@@ -368,13 +164,21 @@ enum assay_origin {
     X(LOCATION, 9, "location")                                                                     \
     X(LINE, 10, "line")                                                                            \
     X(CALLPATH, 11, "callpath")                                                                    \
-    X(CATEGORY, 12, "category")
+    X(CATEGORY, 12, "category")                                                                    \
+    X(PATH, 13, "path")                                                                            \
+    X(MACHINE, 14, "machine")                                                                      \
+    X(DATA, 15, "data")                                                                            \
+    X(REGION, 16, "region")
 
 enum assay_object_kind {
 #define ASSAY_OBJECT_ENUM(name, number, word) ASSAY_OBJECT_##name = (number),
     ASSAY_OBJECT_LIST(ASSAY_OBJECT_ENUM)
 #undef ASSAY_OBJECT_ENUM
 };
+
+/* The word by which the database knows a kind; the kind of a word, 0 = none. */
+const char *assay_object_word(enum assay_object_kind kind);
+enum assay_object_kind assay_object_kind_of(const char *word);
 
 /*
  * A number with where it comes from and how far to trust it. Made only by the functions below:
@@ -419,19 +223,131 @@ struct assay_metric {
     const char *title; /* as a heading; NULL = the name */
     const char *topic; /* what it is shown among: "time", "code", "parallel", ...; or NULL */
     double good, fair;
-    int position; /* among those of its topic */
+    int position;     /* among those of its topic */
+    const char *pass; /* that makes its values: assay_experiment_forget; or NULL */
 };
 
 int assay_experiment_metric(struct assay_experiment *experiment, const struct assay_metric *metric,
                             int64_t *id, struct assay_error *err);
 
 /*
- * Sets the value of a metric for an object in a run (0 = in every run), replacing an earlier one.
- * INTERNAL when the quantity has no origin, is not a number or not within its bounds.
+ * What a value is of. `run_id` 0 = in every run; `context_id` is what assay_experiment_add_context
+ * gave for whatever else it depends on (path of a loop, variant, machine, ...), 0 = nothing.
+ */
+struct assay_subject {
+    enum assay_object_kind kind;
+    int64_t object_id, run_id, context_id;
+};
+
+/*
+ * Sets the value of a metric, replacing an earlier one of the same subject. INTERNAL when the
+ * quantity has no origin, is not a number or not within its bounds.
  */
 int assay_experiment_value(struct assay_experiment *experiment, int64_t metric_id,
-                           enum assay_object_kind kind, int64_t object_id, int64_t run_id,
-                           struct assay_quantity quantity, struct assay_error *err);
+                           const struct assay_subject *subject, struct assay_quantity quantity,
+                           struct assay_error *err);
+
+struct assay_rows;
+
+/*
+ * Opens the values of a metric for objects of a kind, of run `run_id` and of every run, in one
+ * context, wherever they are kept: rows of object, value, low, high, n, origin, ordered by object,
+ * those of every run first. Errors: as assay_rows_open.
+ */
+int assay_experiment_values(struct assay_experiment *experiment, int64_t metric_id,
+                            const struct assay_subject *of, struct assay_rows **out,
+                            struct assay_error *err);
+
+/* How often values fell into bins: `edge` has `bin_n` + 1 ascending bounds, the lower in its bin.
+ */
+struct assay_histogram {
+    const double *edge;
+    const int64_t *count;
+    size_t bin_n;
+    enum assay_origin origin;
+};
+
+/* Replaces an earlier one. INTERNAL when edges do not ascend or a count is negative. */
+int assay_experiment_histogram(struct assay_experiment *experiment, int64_t metric_id,
+                               const struct assay_subject *subject,
+                               const struct assay_histogram *it, struct assay_error *err);
+
+/* ---- Values of many objects -------------------------------------------------------------- */
+
+/*
+ * What an analysis knows of all loops, functions, ...: a table set_NAME with a column a metric and
+ * a row an object, run and context, and a view v_set_NAME. Values are kept as integers in units of
+ * 10^-digits, so that one takes 3 to 5 bytes, or 9 to 15 with its bounds; what is kept is within
+ * half a unit of what was given, and bounds are rounded outwards.
+ */
+struct assay_set_metric {
+    struct assay_metric metric;
+    enum assay_origin origin; /* of all its values */
+    int digits;               /* 0 to 9 */
+    bool bounded;             /* values have bounds that differ from them */
+};
+
+struct assay_metric_set;
+
+/*
+ * Opens a set to add rows to, making it where it is not there. `name` and the names of the metrics
+ * are snake_case. A set of that name with other metrics is replaced, with its rows. Close it before
+ * the experiment. Errors: INTERNAL (a bad name, digits), LIMIT (more than 600 metrics).
+ */
+int assay_metric_set_open(struct assay_experiment *experiment, const char *name,
+                          enum assay_object_kind kind, const char *pass,
+                          const struct assay_set_metric *metric, size_t metric_n,
+                          struct assay_metric_set **out, struct assay_error *err);
+
+/*
+ * Adds the values of an object, replacing earlier ones: `value` has one for each metric, of which a
+ * zero-initialised one is unknown; `n` is what is behind the row. INTERNAL for a quantity of
+ * another origin, out of its bounds, with bounds where the metric has none, or too large.
+ */
+int assay_metric_set_add(struct assay_metric_set *set, const struct assay_subject *subject,
+                         int64_t n, const struct assay_quantity *value, struct assay_error *err);
+void assay_metric_set_close(struct assay_metric_set **set);
+
+/* ---- Arrays ------------------------------------------------------------------------------ */
+
+/* X(NAME, word, bytes) */
+#define ASSAY_ARRAY_LIST(X)                                                                        \
+    X(F64, "f64", 8)                                                                               \
+    X(I64, "i64", 8)                                                                               \
+    X(U32, "u32", 4)                                                                               \
+    X(U8, "u8", 1)
+
+enum assay_array_type {
+#define ASSAY_ARRAY_ENUM(name, word, size_b) ASSAY_ARRAY_##name,
+    ASSAY_ARRAY_LIST(ASSAY_ARRAY_ENUM)
+#undef ASSAY_ARRAY_ENUM
+};
+
+struct assay_array {
+    const char *name; /* what it holds, snake_case */
+    enum assay_array_type type;
+    size_t n; /* elements */
+    const void *data;
+};
+
+/*
+ * Keeps an array that is too large for SQL in the file run-NNN/arrays of the subject's run, which
+ * must be one, and names it in the database; one of the same name and subject is replaced there.
+ * Errors: INTERNAL (no run), IO, PERMISSION, as of rows.
+ */
+int assay_experiment_array(struct assay_experiment *experiment, const struct assay_subject *subject,
+                           const struct assay_array *it, struct assay_error *err);
+
+/*
+ * Reads one: `out->data` is on the heap, to be freed with assay_array_fini. NOT_FOUND when there is
+ * none, CORRUPT when its file is too short.
+ */
+int assay_experiment_read_array(struct assay_experiment *experiment,
+                                const struct assay_subject *subject, const char *name,
+                                struct assay_array *out, struct assay_error *err);
+void assay_array_fini(struct assay_array *array);
+
+/* ---- Conclusions ------------------------------------------------------------------------- */
 
 enum assay_level {
     ASSAY_LEVEL_GAIN = 1,
@@ -473,6 +389,7 @@ struct assay_check {
     const char *advice; /* what to do about it, or NULL */
     double weight, score;
     int position;
+    const char *pass; /* who made it; or NULL */
 };
 
 struct assay_what_if_object {
@@ -491,7 +408,8 @@ struct assay_what_if {
     struct assay_quantity gain_s;
     const struct assay_what_if_object *object; /* most seconds first */
     size_t object_n;
-    int64_t to_80_n; /* objects that give 80 % of the gain; 0 = not known */
+    int64_t to_80_n;  /* objects that give 80 % of the gain; 0 = not known */
+    const char *pass; /* who made it; or NULL */
 };
 
 /* Adding a check or what-if of the same run and name again replaces it. INTERNAL when a score or a
@@ -521,14 +439,17 @@ struct assay_detail {
     size_t column_n;
     const struct assay_cell *cell; /* row by row */
     size_t row_n;
+    const char *pass; /* who made it; or NULL */
 };
 
 /* Adding a detail of the same object, name and run again replaces it. */
 int assay_experiment_detail(struct assay_experiment *experiment, const struct assay_detail *it,
                             struct assay_error *err);
 
-/* Takes the findings of `pass`, and all checks and what-ifs, of a run away before they are made
- * anew. */
+/*
+ * Takes away what `pass` has said of a run before it is made anew: its findings, checks, what-ifs,
+ * parts of pages, and values of its metrics. What other passes said stays.
+ */
 int assay_experiment_forget(struct assay_experiment *experiment, int64_t run_id, const char *pass,
                             struct assay_error *err);
 
@@ -547,8 +468,6 @@ int assay_experiment_summarise(struct assay_experiment *experiment, int64_t run_
                                struct assay_error *err);
 
 /* ---- Reading ----------------------------------------------------------------------------- */
-
-struct assay_rows;
 
 enum assay_cell_kind {
     ASSAY_CELL_NULL,

@@ -13,8 +13,6 @@
 #include "base/error.h"
 #include "base/stat.h"
 
-#define PASS "advise"
-
 static int ask(const struct as_advice *a, const char *sql, struct assay_rows **rows,
                struct assay_error *err)
 {
@@ -78,19 +76,21 @@ static int take_row(struct assay_rows *rows, enum as_metric_kind kind, struct as
 static int make_metric(const struct as_advice *a, const struct as_metric_row *row,
                        struct assay_error *err)
 {
+    const struct assay_subject run = {
+        .kind = ASSAY_OBJECT_RUN, .object_id = a->run_id, .run_id = a->run_id};
+    struct assay_metric metric = row->metric;
     struct assay_quantity quantity;
     struct assay_rows *rows;
     int64_t id;
     int rc;
 
-    AS_TRY(assay_experiment_metric(a->experiment, &row->metric, &id, err));
+    metric.pass = AS_ADVISE_PASS;
+    AS_TRY(assay_experiment_metric(a->experiment, &metric, &id, err));
     AS_TRY(ask(a, row->sql, &rows, err));
     rc = row->kind == AS_METRIC_MEAN ? take_mean(rows, &quantity, err)
                                      : take_row(rows, row->kind, &quantity, err);
     assay_rows_close(&rows);
-    return rc <= 0 ? rc
-                   : assay_experiment_value(a->experiment, id, ASSAY_OBJECT_RUN, a->run_id,
-                                            a->run_id, quantity, err);
+    return rc <= 0 ? rc : assay_experiment_value(a->experiment, id, &run, quantity, err);
 }
 
 /* ---- Checks and findings ------------------------------------------------------------------- */
@@ -113,6 +113,7 @@ static int make_check(const struct as_advice *a, const struct as_check_row *row,
                                           .weight = row->weight,
                                           .position = row->position,
                                           .score = score,
+                                          .pass = AS_ADVISE_PASS,
                                           .text = text ? text : "",
                                           .advice =
                                               score < 0.999 ? assay_rows_text(rows, 2) : NULL};
@@ -148,7 +149,7 @@ static int add_finding(const struct as_advice *a, const struct as_finding_row *r
                                     .text = text,
                                     .workaround = assay_rows_text(rows, 3),
                                     .time_ns = (int64_t)(assay_rows_real(rows, 4) * 1e9),
-                                    .pass = PASS};
+                                    .pass = AS_ADVISE_PASS};
 
     for (size_t i = 0; level && i < sizeof levels / sizeof *levels; i++)
         if (strcmp(level, levels[i].word) == 0)
@@ -204,7 +205,7 @@ static int read_time(struct as_advice *a, struct assay_error *err)
 
 static int advise(const struct as_advice *a, struct assay_error *err)
 {
-    AS_TRY(assay_experiment_forget(a->experiment, a->run_id, PASS, err));
+    AS_TRY(assay_experiment_forget(a->experiment, a->run_id, AS_ADVISE_PASS, err));
     for (size_t i = 0; i < as_advise_metric_n; i++)
         AS_TRY(make_metric(a, &as_advise_metric[i], err));
     AS_TRY(as_advise_what_ifs(a, err));

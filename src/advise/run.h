@@ -5,6 +5,9 @@
 
 #include <assay/advise.h>
 
+/* Whose findings, checks, what-ifs and metrics these are: assay_experiment_forget. */
+#define AS_ADVISE_PASS "advise"
+
 struct as_advice {
     struct assay_experiment *experiment;
     int64_t run_id;

@@ -42,7 +42,7 @@ static int read_threads(struct scenario *s, struct assay_error *err)
         " sum(CASE WHEN c.name IN ('mpi', 'openmp', 'pthread')"
         "     THEN tt.exclusive_ns + tt.blocked_ns ELSE 0 END), sum(tt.exclusive_n)"
         " FROM thread_time tt JOIN category c ON c.category_id = tt.object_id"
-        " WHERE tt.run_id = ?1 AND tt.object_kind = 12 GROUP BY tt.thread_id ORDER BY 1",
+        " WHERE tt.run_id = ?1 AND tt.object_kind = 'category' GROUP BY tt.thread_id ORDER BY 1",
         &rows, err));
     assay_rows_bind_integer(rows, 1, s->advice->run_id);
     while ((rc = assay_rows_next(rows, err)) > 0) {
@@ -96,7 +96,7 @@ static int read_savings(struct scenario *s, struct assay_error *err)
         "SELECT tt.object_id, tt.thread_id, tt.exclusive_ns, tt.exclusive_n FROM thread_time tt"
         " JOIN object_time t USING (run_id, object_kind, object_id)"
         " LEFT JOIN category c USING (category_id)"
-        " WHERE tt.run_id = ?1 AND tt.object_kind = 7 AND tt.exclusive_n > 0"
+        " WHERE tt.run_id = ?1 AND tt.object_kind = 'loop' AND tt.exclusive_n > 0"
         " AND ifnull(c.name, '') NOT IN ('mpi', 'openmp', 'pthread')",
         &rows, err));
     assay_rows_bind_integer(rows, 1, s->advice->run_id);
@@ -148,6 +148,7 @@ static int write(const struct scenario *s, const struct as_what_if_row *row,
     it->position = row->position;
     it->time_s = s->advice->time_s;
     it->gain_s = within(s->advice, it->gain_s);
+    it->pass = AS_ADVISE_PASS;
     return assay_experiment_what_if(s->advice->experiment, it, err);
 }
 

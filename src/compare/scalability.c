@@ -37,10 +37,11 @@ struct work {
 static int mark(struct assay_experiment *experiment, int64_t run_id,
                 const struct assay_metric *metric, int64_t value, struct assay_error *err)
 {
+    const struct assay_subject run = {
+        .kind = ASSAY_OBJECT_RUN, .object_id = run_id, .run_id = run_id};
     int64_t id;
     AS_TRY(assay_experiment_metric(experiment, metric, &id, err));
-    return assay_experiment_value(experiment, id, ASSAY_OBJECT_RUN, run_id, run_id,
-                                  assay_exact((double)value, 1), err);
+    return assay_experiment_value(experiment, id, &run, assay_exact((double)value, 1), err);
 }
 
 int assay_compare_mark(struct assay_experiment *experiment, int64_t run_id,

@@ -153,14 +153,15 @@ static struct as_object *object_of(struct as_set *set, enum assay_object_kind ki
 static const char cost_sql[] =
     "SELECT object_kind, object_id, exclusive_n, exclusive_ns, most_ns, most_n FROM object_time"
     " LEFT JOIN (SELECT object_kind, object_id, max(exclusive_ns) AS most_ns,"
-    "   exclusive_n AS most_n FROM thread_time WHERE run_id = ?1 AND object_kind IN (6, 7, 12)"
+    "   exclusive_n AS most_n FROM thread_time"
+    "   WHERE run_id = ?1 AND object_kind IN ('function', 'loop', 'category')"
     "   GROUP BY object_kind, object_id) USING (object_kind, object_id)"
-    " WHERE run_id = ?1 AND object_kind IN (6, 7, 12) AND exclusive_n > 0";
+    " WHERE run_id = ?1 AND object_kind IN ('function', 'loop', 'category') AND exclusive_n > 0";
 
 static int take_cost(struct as_set *set, struct assay_rows *rows, size_t run)
 {
-    struct as_object *it = object_of(set, (enum assay_object_kind)assay_rows_integer(rows, 0),
-                                     assay_rows_integer(rows, 1));
+    struct as_object *it =
+        object_of(set, assay_object_kind_of(assay_rows_text(rows, 0)), assay_rows_integer(rows, 1));
     if (!it)
         return ASSAY_ERR_NOMEM;
     it->cost[run] = (struct as_cost){.time_s = (double)assay_rows_integer(rows, 3) / 1e9,

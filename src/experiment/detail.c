@@ -1,90 +1,93 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parts of the page of an object: rows of three tables. Knows nothing of what they say. */
+/*
+ * Parts of the page of an object: a row each, its table as JSON, which SQL reads by json_each.
+ * Knows nothing of what they say.
+ */
+#include "base/json.h"
 #include "experiment/internal.h"
+#include "experiment/schema.h"
 
-static int add_head(struct assay_experiment *experiment, const struct assay_detail *it, int64_t *id,
-                    struct assay_error *err)
-{
-    sqlite3_stmt *s;
-
-    AS_TRY(as_sql_prepare(experiment,
-                          "INSERT OR REPLACE INTO detail (run_id, object_kind, object_id, name,"
-                          " title, position, text) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
-                          " RETURNING detail_id",
-                          &experiment->detail, err));
-    s = experiment->detail;
-    sqlite3_bind_int64(s, 1, it->run_id);
-    sqlite3_bind_int64(s, 2, (int64_t)it->kind);
-    sqlite3_bind_int64(s, 3, it->object_id);
-    sqlite3_bind_text(s, 4, it->name, -1, SQLITE_STATIC);
-    sqlite3_bind_text(s, 5, it->title, -1, SQLITE_STATIC);
-    sqlite3_bind_int(s, 6, it->position);
-    sqlite3_bind_text(s, 7, it->text, -1, SQLITE_STATIC);
-    return as_sql_insert(experiment, s, "writing a detail", id, err);
-}
-
-static int add_columns(struct assay_experiment *experiment, int64_t id,
-                       const struct assay_detail *it, struct assay_error *err)
-{
-    AS_TRY(as_sql_prepare(experiment,
-                          "INSERT INTO detail_column (detail_id, number, title)"
-                          " VALUES (?1, ?2, ?3)",
-                          &experiment->detail_column, err));
-    for (size_t i = 0; i < it->column_n; i++) {
-        sqlite3_stmt *s = experiment->detail_column;
-
-        sqlite3_bind_int64(s, 1, id);
-        sqlite3_bind_int64(s, 2, (int64_t)i);
-        sqlite3_bind_text(s, 3, it->column[i], -1, SQLITE_STATIC);
-        AS_TRY(as_sql_insert(experiment, s, "writing a detail", NULL, err));
-    }
-    return 0;
-}
-
-static void bind_cell(sqlite3_stmt *s, const struct assay_cell *cell)
+static void put_cell(struct as_json *json, const struct assay_cell *cell)
 {
     switch (cell->kind) {
     case ASSAY_CELL_INTEGER:
-        sqlite3_bind_int64(s, 4, cell->integer);
+        as_json_i64(json, cell->integer);
         break;
     case ASSAY_CELL_REAL:
-        sqlite3_bind_double(s, 4, cell->real);
+        as_json_double(json, cell->real);
         break;
     case ASSAY_CELL_TEXT:
-        sqlite3_bind_text(s, 4, cell->text, -1, SQLITE_STATIC);
+        as_json_string(json, cell->text);
         break;
     default:
-        sqlite3_bind_null(s, 4);
+        as_json_null(json);
         break;
     }
 }
 
-static int add_cells(struct assay_experiment *experiment, int64_t id, const struct assay_detail *it,
-                     struct assay_error *err)
+static void put_columns(struct as_json *json, const struct assay_detail *it)
 {
-    AS_TRY(as_sql_prepare(experiment,
-                          "INSERT INTO detail_cell (detail_id, row, number, value)"
-                          " VALUES (?1, ?2, ?3, ?4)",
-                          &experiment->detail_cell, err));
-    for (size_t i = 0; i < it->row_n * it->column_n; i++) {
-        sqlite3_stmt *s = experiment->detail_cell;
+    as_json_array_begin(json);
+    for (size_t i = 0; i < it->column_n; i++)
+        as_json_string(json, it->column[i]);
+    as_json_array_end(json);
+}
 
-        sqlite3_bind_int64(s, 1, id);
-        sqlite3_bind_int64(s, 2, (int64_t)(i / it->column_n));
-        sqlite3_bind_int64(s, 3, (int64_t)(i % it->column_n));
-        bind_cell(s, &it->cell[i]);
-        AS_TRY(as_sql_insert(experiment, s, "writing a detail", NULL, err));
+static void put_cells(struct as_json *json, const struct assay_detail *it)
+{
+    as_json_array_begin(json);
+    for (size_t row = 0; row < it->row_n; row++) {
+        as_json_array_begin(json);
+        for (size_t i = 0; i < it->column_n; i++)
+            put_cell(json, &it->cell[row * it->column_n + i]);
+        as_json_array_end(json);
     }
-    return 0;
+    as_json_array_end(json);
+}
+
+/* The text of one of them; freed by the caller. */
+static int text_of(const struct assay_detail *it,
+                   void (*put)(struct as_json *, const struct assay_detail *), struct as_str *text,
+                   struct assay_error *err)
+{
+    struct as_out out;
+    struct as_json json;
+    int rc;
+
+    as_out_init_str(&out, text);
+    as_json_init(&json, &out, 0);
+    put(&json, it);
+    rc = as_out_flush(&out, err);
+    as_out_fini(&out);
+    return rc;
 }
 
 int assay_experiment_detail(struct assay_experiment *experiment, const struct assay_detail *it,
                             struct assay_error *err)
 {
-    int64_t id;
+    struct as_row_detail row = {
+        .run_id = it->run_id,
+        .object_kind = it->kind,
+        .object_id = it->object_id,
+        .name = it->name,
+        .title = it->title,
+        .position = it->position,
+        .text = it->text,
+        .pass = it->pass,
+    };
+    struct as_str columns = {0}, cells = {0};
+    int rc = as_batch_check(experiment, err);
 
-    AS_TRY(as_batch_check(experiment, err));
-    AS_TRY(add_head(experiment, it, &id, err));
-    AS_TRY(add_columns(experiment, id, it, err));
-    return add_cells(experiment, id, it, err);
+    if (rc == 0 && it->column_n) {
+        rc = text_of(it, put_columns, &columns, err);
+        if (rc == 0)
+            rc = text_of(it, put_cells, &cells, err);
+        row.columns = as_str_z(&columns);
+        row.cells = as_str_z(&cells);
+    }
+    if (rc == 0)
+        rc = as_row_add(experiment, AS_TABLE_detail, &row, NULL, err);
+    as_str_fini(&columns);
+    as_str_fini(&cells);
+    return rc;
 }

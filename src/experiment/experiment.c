@@ -10,7 +10,6 @@
 #include "base/alloc.h"
 #include "base/str.h"
 #include "experiment/internal.h"
-#include "experiment/schema.h"
 
 /* How long to wait for another connection's lock. */
 #define BUSY_MS 10000
@@ -121,8 +120,8 @@ static void tidy(struct assay_experiment *it)
 
 /* ---- Opening ----------------------------------------------------------------------------- */
 
-int as_experiment_create_schema(const char *path, unsigned flags, int version,
-                                struct assay_experiment **out, struct assay_error *err)
+int assay_experiment_create(const char *path, unsigned flags, struct assay_experiment **out,
+                            struct assay_error *err)
 {
     struct assay_experiment *it = NULL;
     int rc;
@@ -139,7 +138,7 @@ int as_experiment_create_schema(const char *path, unsigned flags, int version,
         if (rc == 0)
             rc = set_up_writer(it, err);
         if (rc == 0)
-            rc = as_schema_migrate(it, 0, version, err);
+            rc = as_schema_make(it, err);
         if (rc < 0) {
             disconnect(it);
             as_directory_unmake(it);
@@ -149,12 +148,6 @@ int as_experiment_create_schema(const char *path, unsigned flags, int version,
         release(&it);
     *out = it;
     return rc;
-}
-
-int assay_experiment_create(const char *path, unsigned flags, struct assay_experiment **out,
-                            struct assay_error *err)
-{
-    return as_experiment_create_schema(path, flags, as_schema_version, out, err);
 }
 
 /* Runs still marked as recording have lost their writer: the lock is ours. */
@@ -167,7 +160,7 @@ static int end_lost_runs(struct assay_experiment *it, struct assay_error *err)
 int assay_experiment_open(const char *path, struct assay_experiment **out, struct assay_error *err)
 {
     struct assay_experiment *it = NULL;
-    int version = 0, rc;
+    int rc;
 
     *out = NULL;
     rc = make(path, &it, err);
@@ -179,11 +172,9 @@ int assay_experiment_open(const char *path, struct assay_experiment **out, struc
     if (rc == 0)
         rc = connect_db(it, SQLITE_OPEN_READWRITE, "", err);
     if (rc == 0)
-        rc = as_schema_read(it, &version, err);
+        rc = as_schema_check(it, err);
     if (rc == 0)
         rc = set_up_writer(it, err);
-    if (rc == 0)
-        rc = as_schema_migrate(it, version, as_schema_version, err);
     if (rc == 0)
         rc = end_lost_runs(it, err);
     if (rc < 0) {
@@ -195,8 +186,8 @@ int assay_experiment_open(const char *path, struct assay_experiment **out, struc
 }
 
 /*
- * Puts in order what needs a writer: the journal of a killed one, an older schema, runs that were
- * being recorded. Does nothing where a writer lives or nothing can be written.
+ * Puts in order what needs a writer: the journal of a killed one, runs that were being recorded.
+ * Does nothing where a writer lives or nothing can be written.
  */
 static void put_in_order(const struct assay_experiment *reader)
 {
@@ -206,22 +197,21 @@ static void put_in_order(const struct assay_experiment *reader)
         assay_experiment_close(&it, NULL);
 }
 
-/* Connects to read and learns the schema. */
-static int connect_reader(struct assay_experiment *it, int *version, struct assay_error *err)
+static int connect_reader(struct assay_experiment *it, struct assay_error *err)
 {
     /* A plain file in a read-only place may bear the mark of a write-ahead log, which cannot be
      * made there; without one there is nothing to share and the file is all. */
     const bool sealed = !as_directory_writable(it) && !as_directory_has_journal(it);
 
     AS_TRY(connect_db(it, SQLITE_OPEN_READONLY, sealed ? "?immutable=1" : "", err));
-    return as_schema_read(it, version, err);
+    return as_schema_check(it, err);
 }
 
 int assay_experiment_read(const char *path, struct assay_experiment **out, struct assay_error *err)
 {
     struct assay_experiment *it = NULL;
-    int version = 0, rc;
     int64_t open_runs = 0;
+    int rc;
 
     *out = NULL;
     rc = make(path, &it, err);
@@ -231,20 +221,15 @@ int assay_experiment_read(const char *path, struct assay_experiment **out, struc
     if (rc == 0 && as_directory_has_journal(it))
         put_in_order(it);
     if (rc == 0)
-        rc = connect_reader(it, &version, err);
+        rc = connect_reader(it, err);
     if (rc == 0)
         rc = as_sql_integer(it, "SELECT count(*) FROM run WHERE state = 'recording'", &open_runs,
                             err);
-    if (rc == 0 && (version < as_schema_version || open_runs)) {
+    if (rc == 0 && open_runs) {
         disconnect(it);
         put_in_order(it);
-        rc = connect_reader(it, &version, err);
+        rc = connect_reader(it, err);
     }
-    if (rc == 0 && version < as_schema_version)
-        rc = as_error_set(err, ASSAY_ERR_PERMISSION,
-                          "%s: its schema %d is older than %d and cannot be brought up to date "
-                          "here; copy the directory to a place where you may write",
-                          it->path, version, as_schema_version);
     if (rc < 0) {
         disconnect(it);
         release(&it);
@@ -260,16 +245,6 @@ static void finalize_all(struct assay_experiment *it)
         sqlite3_finalize(it->set[i]);
     }
     sqlite3_finalize(it->new_callpath);
-    sqlite3_finalize(it->metric);
-    sqlite3_finalize(it->value);
-    sqlite3_finalize(it->finding);
-    sqlite3_finalize(it->flag);
-    sqlite3_finalize(it->check);
-    sqlite3_finalize(it->what_if);
-    sqlite3_finalize(it->what_if_object);
-    sqlite3_finalize(it->detail);
-    sqlite3_finalize(it->detail_column);
-    sqlite3_finalize(it->detail_cell);
 }
 
 int assay_experiment_close(struct assay_experiment **experiment, struct assay_error *err)

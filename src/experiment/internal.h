@@ -12,16 +12,7 @@
 #include <assay/experiment.h>
 
 #include "base/error.h"
-
-/* X(name): all tables that have an insert. */
-#define AS_TABLE_LIST(X) ASSAY_ROW_LIST(X) ASSAY_PLAIN_ROW_LIST(X)
-
-enum as_table_id {
-#define AS_TABLE_ENUM(name) AS_TABLE_##name,
-    AS_TABLE_LIST(AS_TABLE_ENUM)
-#undef AS_TABLE_ENUM
-        AS_TABLE_COUNT
-};
+#include "experiment/row_tables.h"
 
 struct assay_experiment {
     char *path;    /* of the directory, as given, without slashes at its end */
@@ -31,8 +22,7 @@ struct assay_experiment {
     bool in_batch;
     struct assay_error failed; /* what made this batch fail; later calls of it repeat it */
     sqlite3_stmt *add[AS_TABLE_COUNT], *set[AS_TABLE_COUNT]; /* prepared at first use */
-    sqlite3_stmt *new_callpath, *metric, *value, *finding, *flag, *check, *what_if, *what_if_object;
-    sqlite3_stmt *detail, *detail_column, *detail_cell;
+    sqlite3_stmt *new_callpath;
 };
 
 /* ---- failure.c ---- */
@@ -90,16 +80,25 @@ void as_lock_release(struct assay_experiment *experiment);
 const char *as_quantity_origin(int origin);
 int as_quantity_check(const struct assay_quantity *it, const char *of, struct assay_error *err);
 
-/* ---- migrate.c ---- */
+/* ---- record.c ---- */
 
-/* Checks whose database this is and reads its schema. CORRUPT, UNSUPPORTED when newer. */
-int as_schema_read(struct assay_experiment *experiment, int *version, struct assay_error *err);
-/* Brings the schema from `version` to `to`, each step whole or not at all. */
-int as_schema_migrate(struct assay_experiment *experiment, int version, int to,
-                      struct assay_error *err);
+/* Adds a row, a struct of the table's; `id` may be NULL. */
+int as_row_add(struct assay_experiment *experiment, enum as_table_id id, const void *row,
+               int64_t *out, struct assay_error *err);
 
-/* Test seam: as assay_experiment_create, but of an older schema. */
-int as_experiment_create_schema(const char *path, unsigned flags, int version,
-                                struct assay_experiment **out, struct assay_error *err);
+/* ---- metric_set.c ---- */
+
+/* Whether a text can be the name of a set or a column of one: names that are read are foreign. */
+bool as_metric_set_is_name(const char *text);
+/* Takes the rows of a run out of the sets of a pass. */
+int as_metric_set_forget(struct assay_experiment *experiment, int64_t run_id, const char *pass,
+                         struct assay_error *err);
+
+/* ---- schema.c ---- */
+
+/* Whether the database is an experiment of this schema: CORRUPT, UNSUPPORTED (newer, older). */
+int as_schema_check(struct assay_experiment *experiment, struct assay_error *err);
+/* Makes all tables and views, or none. */
+int as_schema_make(struct assay_experiment *experiment, struct assay_error *err);
 
 #endif

@@ -1,15 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The migrations of data/experiment/, embedded by tools/gen-schema.py: text number i (from 0)
- * brings a database from user_version i to i + 1.
+ * The schema as tools/gen-schema.py makes it from data/experiment/: the SQL that creates it, and
+ * how the structs of rows become rows.
  */
 #ifndef AS_EXPERIMENT_SCHEMA_H
 #define AS_EXPERIMENT_SCHEMA_H
 
-extern const char *const as_schema_migrations[];
-extern const int as_schema_version; /* number of migrations */
+#include <stddef.h>
 
-/* "ASSY" in the header of every experiment.db (PRAGMA application_id). */
-#define AS_SCHEMA_APPLICATION 0x41535359
+#include "experiment/row_tables.h"
+
+extern const int as_schema_version;
+extern const char as_schema_sql[];
+extern const char as_schema_values[]; /* the SELECT of v_values without sets of metrics */
+
+/* "ASAY" in the header of every experiment.db (PRAGMA application_id). */
+#define AS_SCHEMA_APPLICATION 0x41534159
+/* "ASSY": experiments of before the first release, which are refused. */
+#define AS_SCHEMA_FORMER 0x41535359
+
+/* What a member of a struct is; as in the head of data/experiment/tables.txt. */
+enum as_row_kind {
+    AS_ROW_TEXT,
+    AS_ROW_NUMBER,
+    AS_ROW_INTEGER,
+    AS_ROW_REAL,
+    AS_ROW_BOOL,
+    AS_ROW_ID,
+    AS_ROW_OBJECT,
+    AS_ROW_ORIGIN
+};
+
+struct as_row_column {
+    const char *name;
+    enum as_row_kind kind;
+    size_t offset;
+};
+
+struct as_row_table {
+    const char *name, *writing;
+    const struct as_row_column *column;
+    size_t column_n;
+    const char *add, *add_new, *set; /* SQL; `set` is NULL where rows have no ids */
+};
+
+extern const struct as_row_table as_row_tables[AS_TABLE_COUNT];
 
 #endif

@@ -330,6 +330,11 @@ static void bind_sums(sqlite3_stmt *statement, int at, const struct sums *it)
         sqlite3_bind_int64(statement, at + i, value[i]);
 }
 
+static void bind_kind(sqlite3_stmt *statement, int at, enum assay_object_kind kind)
+{
+    sqlite3_bind_text(statement, at, assay_object_word(kind), -1, SQLITE_STATIC);
+}
+
 static int end_thread(struct summary *s, int64_t thread_id, struct assay_error *err)
 {
     as_vec_foreach (&s->touched, it) {
@@ -339,7 +344,7 @@ static int end_thread(struct summary *s, int64_t thread_id, struct assay_error *
         total_add(&s->total[*it], sums);
         if (keeps_threads(kind)) {
             sqlite3_bind_int64(s->write_thread, 1, s->run_id);
-            sqlite3_bind_int64(s->write_thread, 2, (int64_t)kind);
+            bind_kind(s->write_thread, 2, kind);
             sqlite3_bind_int64(s->write_thread, 3, (int64_t)(*it - s->base[kind]));
             sqlite3_bind_int64(s->write_thread, 4, thread_id);
             bind_sums(s->write_thread, 5, sums);
@@ -364,7 +369,7 @@ static int write_total(struct summary *s, enum assay_object_kind kind, int64_t i
     const double real[] = {exclusive, ex.low, ex.high, inclusive, in.low, in.high};
 
     sqlite3_bind_int64(s->write, 1, s->run_id);
-    sqlite3_bind_int64(s->write, 2, (int64_t)kind);
+    bind_kind(s->write, 2, kind);
     sqlite3_bind_int64(s->write, 3, id);
     bind_sums(s->write, 4, &it->sums);
     for (int i = 0; i < 6; i++)

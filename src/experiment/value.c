@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Metrics, values, findings and flags. A quantity without origin or outside its bounds is a defect
- * of the caller and refused: rule 3 of the house ends here.
+ * Metrics, values, histograms, findings and flags. A quantity without origin or outside its bounds
+ * is a defect of the caller and refused: rule 3 of the house ends here.
  */
 #include <math.h>
+#include <string.h>
 
 #include "base/stat.h"
+#include "base/str.h"
 #include "experiment/internal.h"
 
 /* ---- Quantities -------------------------------------------------------------------------- */
@@ -71,129 +73,170 @@ int as_quantity_check(const struct assay_quantity *it, const char *of, struct as
     return 0;
 }
 
+/* ---- Objects ----------------------------------------------------------------------------- */
+
+const char *assay_object_word(enum assay_object_kind kind)
+{
+    switch (kind) {
+#define OBJECT_WORD(name, number, word)                                                            \
+    case ASSAY_OBJECT_##name:                                                                      \
+        return word;
+        ASSAY_OBJECT_LIST(OBJECT_WORD)
+#undef OBJECT_WORD
+    }
+    return NULL;
+}
+
+enum assay_object_kind assay_object_kind_of(const char *word)
+{
+#define OBJECT_KIND(name, number, text)                                                            \
+    if (word && strcmp(word, text) == 0)                                                           \
+        return ASSAY_OBJECT_##name;
+    ASSAY_OBJECT_LIST(OBJECT_KIND)
+#undef OBJECT_KIND
+    return (enum assay_object_kind)0;
+}
+
 /* ---- Metrics and values ------------------------------------------------------------------ */
 
 int assay_experiment_metric(struct assay_experiment *experiment, const struct assay_metric *metric,
                             int64_t *id, struct assay_error *err)
 {
     static const char *const better[] = {"neither", "higher", "lower"};
-    sqlite3_stmt *s;
+    const bool rated = metric->good < metric->fair || metric->good > metric->fair;
+    const struct as_row_metric row = {
+        .name = metric->name,
+        .unit = metric->unit,
+        .meaning = metric->meaning,
+        .formula = metric->formula,
+        .better = better[metric->better],
+        .title = metric->title,
+        .topic = metric->topic,
+        .good = rated ? metric->good : (double)NAN,
+        .fair = rated ? metric->fair : (double)NAN,
+        .position = assay_known(metric->position),
+        .pass = metric->pass,
+    };
 
-    AS_TRY(as_batch_check(experiment, err));
-    AS_TRY(as_sql_prepare(experiment,
-                          "INSERT INTO metric (name, unit, meaning, formula, better, title, topic,"
-                          " good, fair, position) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
-                          " ON CONFLICT (name) DO UPDATE SET unit = ?2, meaning = ?3, formula = ?4,"
-                          " better = ?5, title = ?6, topic = ?7, good = ?8, fair = ?9,"
-                          " position = ?10 RETURNING metric_id",
-                          &experiment->metric, err));
-    s = experiment->metric;
-    sqlite3_clear_bindings(s);
-    sqlite3_bind_text(s, 1, metric->name, -1, SQLITE_STATIC);
-    sqlite3_bind_text(s, 2, metric->unit, -1, SQLITE_STATIC);
-    sqlite3_bind_text(s, 3, metric->meaning, -1, SQLITE_STATIC);
-    sqlite3_bind_text(s, 4, metric->formula, -1, SQLITE_STATIC);
-    sqlite3_bind_text(s, 5, better[metric->better], -1, SQLITE_STATIC);
-    sqlite3_bind_text(s, 6, metric->title, -1, SQLITE_STATIC);
-    sqlite3_bind_text(s, 7, metric->topic, -1, SQLITE_STATIC);
-    if (metric->good < metric->fair || metric->good > metric->fair) {
-        sqlite3_bind_double(s, 8, metric->good);
-        sqlite3_bind_double(s, 9, metric->fair);
-    }
-    sqlite3_bind_int(s, 10, metric->position);
-    return as_sql_insert(experiment, s, "writing a metric", id, err);
+    return as_row_add(experiment, AS_TABLE_metric, &row, id, err);
 }
 
 int assay_experiment_value(struct assay_experiment *experiment, int64_t metric_id,
-                           enum assay_object_kind kind, int64_t object_id, int64_t run_id,
-                           struct assay_quantity quantity, struct assay_error *err)
+                           const struct assay_subject *subject, struct assay_quantity quantity,
+                           struct assay_error *err)
 {
-    sqlite3_stmt *s;
+    const struct as_row_value row = {
+        .metric_id = metric_id,
+        .object_kind = subject->kind,
+        .object_id = subject->object_id,
+        .run_id = subject->run_id,
+        .context_id = subject->context_id,
+        .value = quantity.value,
+        .origin = (enum assay_origin)quantity.origin,
+        .low = quantity.low,
+        .high = quantity.high,
+        .n = quantity.n,
+    };
 
     AS_TRY(as_batch_check(experiment, err));
     AS_TRY(as_quantity_check(&quantity, "a metric", err));
-    AS_TRY(as_sql_prepare(experiment,
-                          "INSERT INTO value (metric_id, object_kind, object_id, run_id, value,"
-                          " origin, low, high, n) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
-                          " ON CONFLICT DO UPDATE SET value = ?5, origin = ?6, low = ?7,"
-                          " high = ?8, n = ?9",
-                          &experiment->value, err));
-    s = experiment->value;
-    sqlite3_bind_int64(s, 1, metric_id);
-    sqlite3_bind_int64(s, 2, (int64_t)kind);
-    sqlite3_bind_int64(s, 3, object_id);
-    sqlite3_bind_int64(s, 4, run_id);
-    sqlite3_bind_double(s, 5, quantity.value);
-    sqlite3_bind_text(s, 6, as_quantity_origin(quantity.origin), -1, SQLITE_STATIC);
-    sqlite3_bind_double(s, 7, quantity.low);
-    sqlite3_bind_double(s, 8, quantity.high);
-    sqlite3_bind_int64(s, 9, quantity.n);
-    return as_sql_insert(experiment, s, "writing a value", NULL, err);
+    return as_row_add(experiment, AS_TABLE_value, &row, NULL, err);
+}
+
+/* ---- Histograms -------------------------------------------------------------------------- */
+
+static int check_histogram(const struct assay_histogram *it, int64_t *n, struct assay_error *err)
+{
+    *n = 0;
+    if (!as_quantity_origin((int)it->origin))
+        return as_error_set(err, ASSAY_ERR_INTERNAL, "a histogram: has no origin");
+    for (size_t i = 0; i < it->bin_n; i++) {
+        if (!(it->edge[i] < it->edge[i + 1]) || it->count[i] < 0)
+            return as_error_set(err, ASSAY_ERR_INTERNAL,
+                                "a histogram: bin %zu is %g to %g and holds %lld", i, it->edge[i],
+                                it->edge[i + 1], (long long)it->count[i]);
+        *n += it->count[i];
+    }
+    return 0;
+}
+
+int assay_experiment_histogram(struct assay_experiment *experiment, int64_t metric_id,
+                               const struct assay_subject *subject,
+                               const struct assay_histogram *it, struct assay_error *err)
+{
+    struct as_row_histogram row = {
+        .metric_id = metric_id,
+        .object_kind = subject->kind,
+        .object_id = subject->object_id,
+        .run_id = subject->run_id,
+        .context_id = subject->context_id,
+        .origin = it->origin,
+    };
+    struct as_str edges = {0}, counts = {0};
+    int rc;
+
+    AS_TRY(as_batch_check(experiment, err));
+    AS_TRY(check_histogram(it, &row.n, err));
+    for (size_t i = 0; i <= it->bin_n; i++)
+        as_str_appendf(&edges, "%s%.17g", i ? "," : "[", it->edge[i]);
+    for (size_t i = 0; i < it->bin_n; i++)
+        as_str_appendf(&counts, "%s%lld", i ? "," : "[", (long long)it->count[i]);
+    as_str_appendz(&edges, "]");
+    as_str_appendz(&counts, it->bin_n ? "]" : "[]");
+    row.edges = as_str_z(&edges);
+    row.counts = as_str_z(&counts);
+    rc = edges.failed || counts.failed
+             ? as_error_nomem(err, experiment->db_path)
+             : as_row_add(experiment, AS_TABLE_histogram, &row, NULL, err);
+    as_str_fini(&edges);
+    as_str_fini(&counts);
+    return rc;
 }
 
 /* ---- Findings and flags ------------------------------------------------------------------ */
-
-static void bind_run(sqlite3_stmt *s, int64_t run_id)
-{
-    if (run_id)
-        sqlite3_bind_int64(s, 1, run_id);
-    else
-        sqlite3_bind_null(s, 1);
-}
 
 int assay_experiment_finding(struct assay_experiment *experiment, const struct assay_finding *it,
                              struct assay_error *err)
 {
     static const char *const level[] = {NULL, "gain", "potential", "hint", "expert"};
-    sqlite3_stmt *s;
+    struct as_row_finding row = {
+        .run_id = it->run_id,
+        .object_kind = it->kind,
+        .object_id = it->object_id,
+        .topic = it->topic,
+        .level = level[it->level],
+        .text = it->text,
+        .workaround = it->workaround,
+        .gain = (double)NAN,
+        .gain_low = (double)NAN,
+        .gain_high = (double)NAN,
+        .time_ns = {it->time_ns, it->time_ns > 0},
+        .pass = it->pass,
+    };
 
     AS_TRY(as_batch_check(experiment, err));
-    if (it->gain)
-        AS_TRY(as_quantity_check(it->gain, "a gain", err));
-    AS_TRY(
-        as_sql_prepare(experiment,
-                       "INSERT INTO finding (run_id, object_kind, object_id, level, topic, text,"
-                       " workaround, gain, gain_low, gain_high, gain_origin, gain_n, time_ns, pass)"
-                       " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
-                       &experiment->finding, err));
-    s = experiment->finding;
-    sqlite3_clear_bindings(s);
-    bind_run(s, it->run_id);
-    sqlite3_bind_int64(s, 2, (int64_t)it->kind);
-    sqlite3_bind_int64(s, 3, it->object_id);
-    sqlite3_bind_text(s, 4, level[it->level], -1, SQLITE_STATIC);
-    sqlite3_bind_text(s, 5, it->topic, -1, SQLITE_STATIC);
-    sqlite3_bind_text(s, 6, it->text, -1, SQLITE_STATIC);
-    sqlite3_bind_text(s, 7, it->workaround, -1, SQLITE_STATIC);
     if (it->gain) {
-        sqlite3_bind_double(s, 8, it->gain->value);
-        sqlite3_bind_double(s, 9, it->gain->low);
-        sqlite3_bind_double(s, 10, it->gain->high);
-        sqlite3_bind_text(s, 11, as_quantity_origin(it->gain->origin), -1, SQLITE_STATIC);
-        sqlite3_bind_int64(s, 12, it->gain->n);
+        AS_TRY(as_quantity_check(it->gain, "a gain", err));
+        row.gain = it->gain->value;
+        row.gain_low = it->gain->low;
+        row.gain_high = it->gain->high;
+        row.gain_origin = as_quantity_origin(it->gain->origin);
+        row.gain_n = assay_known(it->gain->n);
     }
-    if (it->time_ns > 0)
-        sqlite3_bind_int64(s, 13, it->time_ns);
-    sqlite3_bind_text(s, 14, it->pass, -1, SQLITE_STATIC);
-    return as_sql_insert(experiment, s, "writing a finding", NULL, err);
+    return as_row_add(experiment, AS_TABLE_finding, &row, NULL, err);
 }
 
 int assay_experiment_flag(struct assay_experiment *experiment, const struct assay_flag *it,
                           struct assay_error *err)
 {
-    sqlite3_stmt *s;
+    const struct as_row_flag row = {
+        .run_id = it->run_id,
+        .object_kind = it->kind,
+        .object_id = it->object_id,
+        .name = it->name,
+        .n = it->n,
+        .text = it->text,
+    };
 
-    AS_TRY(as_batch_check(experiment, err));
-    AS_TRY(as_sql_prepare(experiment,
-                          "INSERT INTO flag (run_id, object_kind, object_id, name, text, n)"
-                          " VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-                          &experiment->flag, err));
-    s = experiment->flag;
-    bind_run(s, it->run_id);
-    sqlite3_bind_int64(s, 2, (int64_t)it->kind);
-    sqlite3_bind_int64(s, 3, it->object_id);
-    sqlite3_bind_text(s, 4, it->name, -1, SQLITE_STATIC);
-    sqlite3_bind_text(s, 5, it->text, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(s, 6, it->n);
-    return as_sql_insert(experiment, s, "writing a flag", NULL, err);
+    return as_row_add(experiment, AS_TABLE_flag, &row, NULL, err);
 }

@@ -125,8 +125,10 @@ static int store_each(struct assay_experiment *experiment, int64_t run_id, int64
         const int64_t n = assay_rows_integer(rows, 1);
         if (assay_rows_kind(rows, 1) == ASSAY_CELL_NULL)
             continue;
-        rc = assay_experiment_value(experiment, metric_id, each->kind, assay_rows_integer(rows, 0),
-                                    run_id, assay_exact((double)n, n ? n : 1), err);
+        const struct assay_subject subject = {
+            .kind = each->kind, .object_id = assay_rows_integer(rows, 0), .run_id = run_id};
+        rc = assay_experiment_value(experiment, metric_id, &subject,
+                                    assay_exact((double)n, n ? n : 1), err);
         if (rc < 0)
             break;
     }
@@ -139,12 +141,14 @@ static int store_each(struct assay_experiment *experiment, int64_t run_id, int64
 static int store(const struct as_counts *counts, struct assay_experiment *experiment,
                  int64_t run_id, bool lossy, struct assay_error *err)
 {
+    const struct assay_subject run = {
+        .kind = ASSAY_OBJECT_RUN, .object_id = run_id, .run_id = run_id};
+
     for (size_t i = 0; i < counts->n; i++) {
         const struct assay_count *count = &counts->count[i];
         int64_t id;
         AS_TRY(define(experiment, count, (int)i, &id, err));
-        AS_TRY(assay_experiment_value(experiment, id, ASSAY_OBJECT_RUN, run_id, run_id,
-                                      quantity_of(count), err));
+        AS_TRY(assay_experiment_value(experiment, id, &run, quantity_of(count), err));
         for (size_t k = 0; k < sizeof of_each / sizeof *of_each && !lossy; k++)
             if (strcmp(count->known, of_each[k].known) == 0)
                 AS_TRY(store_each(experiment, run_id, id, &of_each[k], err));

@@ -119,7 +119,7 @@ static int list_modules(struct pass *p, struct assay_error *err)
     AS_TRY(assay_rows_open(p->experiment,
                            "SELECT m.module_id, m.path, m.build_id, m.kept_path, t.exclusive_share"
                            " FROM object_time t JOIN module m ON m.module_id = t.object_id"
-                           " WHERE t.run_id = ?1 AND t.object_kind = 5 AND m.kind IN"
+                           " WHERE t.run_id = ?1 AND t.object_kind = 'module' AND m.kind IN"
                            " ('executable', 'shared') ORDER BY t.exclusive_ns DESC, m.module_id",
                            &rows, err));
     assay_rows_bind_integer(rows, 1, p->run_id);
@@ -152,9 +152,9 @@ static int list_loops(struct pass *p, int64_t module_id, struct assay_error *err
         p->experiment,
         "SELECT l.loop_id, l.address, l.depth, t.exclusive_share FROM object_time t"
         " JOIN loop l ON l.loop_id = t.object_id JOIN function f USING (function_id)"
-        " WHERE t.run_id = ?1 AND t.object_kind = 7 AND t.exclusive_n > 0 AND f.module_id = ?2"
+        " WHERE t.run_id = ?1 AND t.object_kind = 'loop' AND t.exclusive_n > 0 AND f.module_id = ?2"
         " AND NOT EXISTS (SELECT 1 FROM value v JOIN metric m USING (metric_id)"
-        "                 WHERE m.name = 'flow_paths' AND v.object_kind = 7"
+        "                 WHERE m.name = 'flow_paths' AND v.object_kind = 'loop'"
         "                 AND v.object_id = l.loop_id AND v.run_id = 0)",
         &rows, err));
     assay_rows_bind_integer(rows, 1, p->run_id);
@@ -178,8 +178,9 @@ static int list_loops(struct pass *p, int64_t module_id, struct assay_error *err
 static int set(const struct pass *p, enum metric metric, int64_t loop_id,
                struct assay_quantity quantity, struct assay_error *err)
 {
-    return assay_experiment_value(p->experiment, p->metric[metric], ASSAY_OBJECT_LOOP, loop_id, 0,
-                                  quantity, err);
+    const struct assay_subject loop = {.kind = ASSAY_OBJECT_LOOP, .object_id = loop_id};
+
+    return assay_experiment_value(p->experiment, p->metric[metric], &loop, quantity, err);
 }
 
 static int count(const struct pass *p, enum metric metric, int64_t loop_id, double n,
@@ -323,12 +324,13 @@ static int score_functions(struct pass *p, struct assay_error *err)
     struct assay_rows *rows;
     int rc;
 
-    AS_TRY(assay_rows_open(p->experiment,
-                           "SELECT f.function_id, u.compiler, u.compiler_version, u.flags"
-                           " FROM object_time t JOIN function f ON f.function_id = t.object_id"
-                           " JOIN unit u USING (unit_id)"
-                           " WHERE t.run_id = ?1 AND t.object_kind = 6 AND u.flags IS NOT NULL",
-                           &rows, err));
+    AS_TRY(assay_rows_open(
+        p->experiment,
+        "SELECT f.function_id, u.compiler, u.compiler_version, u.flags"
+        " FROM object_time t JOIN function f ON f.function_id = t.object_id"
+        " JOIN unit u USING (unit_id)"
+        " WHERE t.run_id = ?1 AND t.object_kind = 'function' AND u.flags IS NOT NULL",
+        &rows, err));
     assay_rows_bind_integer(rows, 1, p->run_id);
     while ((rc = assay_rows_next(rows, err)) > 0) {
         struct assay_options_score score;
@@ -337,8 +339,10 @@ static int score_functions(struct pass *p, struct assay_error *err)
                             assay_rows_text(rows, 3), &score);
         if (score.score < 0)
             continue;
-        rc = assay_experiment_value(p->experiment, p->metric[OPTIONS], ASSAY_OBJECT_FUNCTION,
-                                    assay_rows_integer(rows, 0), 0,
+        const struct assay_subject function = {.kind = ASSAY_OBJECT_FUNCTION,
+                                               .object_id = assay_rows_integer(rows, 0)};
+
+        rc = assay_experiment_value(p->experiment, p->metric[OPTIONS], &function,
                                     assay_exact(100 * score.score, 1), err);
         if (rc < 0)
             break;

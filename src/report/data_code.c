@@ -55,7 +55,7 @@ static const struct as_report_view line_view = {
     .from = "(SELECT l.line_id, l.source_file_id, s.path, s.language, l.number, l.text,"
             " ifnull(t.exclusive_ns, 0) / 1e9 AS time_s, ifnull(t.exclusive_n, 0) AS n"
             " FROM line l JOIN source_file s USING (source_file_id) LEFT JOIN object_time t"
-            " ON t.run_id = ?1 AND t.object_kind = 10 AND t.object_id = l.line_id"
+            " ON t.run_id = ?1 AND t.object_kind = 'line' AND t.object_id = l.line_id"
             " WHERE l.text IS NOT NULL)",
     .order = "path, source_file_id, number",
     .column = line_columns,
@@ -73,7 +73,7 @@ static const struct as_report_view code_view = {
             " t.exclusive_ns AS heat"
             " FROM disassembly d JOIN function f ON f.function_id = d.function_id"
             " JOIN module m ON m.module_id = d.module_id"
-            " JOIN object_time t ON t.run_id = ?1 AND t.object_kind = 6"
+            " JOIN object_time t ON t.run_id = ?1 AND t.object_kind = 'function'"
             " AND t.object_id = d.function_id"
             " LEFT JOIN hit h ON h.module_id = d.module_id AND h.address = d.address"
             " LEFT JOIN line l ON l.line_id = d.line_id)",

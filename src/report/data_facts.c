@@ -32,7 +32,7 @@ const char as_facts_metrics_sql[] =
     "   OR m.better = 'lower' AND v.value <= m.fair THEN 'fair'"
     "  ELSE 'poor' END AS rating,"
     " m.good, m.fair, m.meaning, m.formula"
-    " FROM (SELECT *, max(run_id) FROM value WHERE object_kind = 1 AND object_id = ?1"
+    " FROM (SELECT *, max(run_id) FROM value WHERE object_kind = 'run' AND object_id = ?1"
     "  AND run_id IN (0, ?1) GROUP BY metric_id) v JOIN metric m USING (metric_id)"
     " ORDER BY m.topic IS NULL, CASE m.topic WHEN 'time' THEN 1 WHEN 'parallel' THEN 2"
     "  WHEN 'code' THEN 3 ELSE 4 END, m.topic, m.position, m.name";

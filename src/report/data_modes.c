@@ -35,7 +35,8 @@ static int write_columns(struct as_document *document, int64_t detail_id, struct
     int rc;
 
     AS_TRY(assay_rows_open(document->experiment,
-                           "SELECT title FROM detail_column WHERE detail_id = ?1 ORDER BY number",
+                           "SELECT c.value FROM detail d, json_each(d.columns) c"
+                           " WHERE d.detail_id = ?1 ORDER BY c.key",
                            &rows, err));
     assay_rows_bind_integer(rows, 1, detail_id);
     as_json_key(json, "columns");
@@ -55,8 +56,8 @@ static int write_cells(struct as_document *document, int64_t detail_id, struct a
     int rc;
 
     AS_TRY(assay_rows_open(document->experiment,
-                           "SELECT row, value FROM detail_cell WHERE detail_id = ?1"
-                           " ORDER BY row, number",
+                           "SELECT r.key, c.value FROM detail d, json_each(d.cells) r,"
+                           " json_each(r.value) c WHERE d.detail_id = ?1 ORDER BY r.key, c.key",
                            &rows, err));
     assay_rows_bind_integer(rows, 1, detail_id);
     as_json_key(json, "rows");
@@ -121,11 +122,9 @@ static int write_sections(struct as_document *document, struct assay_error *err)
     int rc;
 
     AS_TRY(assay_rows_open(document->experiment,
-                           "SELECT s.detail_id, k.name, s.object_id, s.name, s.title, s.position,"
-                           " s.text, (SELECT count(*) FROM detail_column c"
-                           " WHERE c.detail_id = s.detail_id)"
-                           " FROM detail s JOIN object_kind k USING (object_kind)"
-                           " WHERE s.run_id IN (0, ?1)"
+                           "SELECT s.detail_id, s.object_kind, s.object_id, s.name, s.title,"
+                           " s.position, s.text, s.columns IS NOT NULL"
+                           " FROM detail s WHERE s.run_id IN (0, ?1)"
                            " ORDER BY s.object_kind, s.object_id, s.position, s.name",
                            &rows, err));
     assay_rows_bind_integer(rows, 1, document->run_id);

@@ -25,7 +25,6 @@ struct metric {
 struct metrics {
     struct as_grid *grid;
     struct as_map_u64 row; /* of an id */
-    int64_t object_kind;
     AS_VEC(struct metric) all;
 };
 
@@ -46,14 +45,23 @@ static const char *heading(struct as_grid *grid, const char *name)
     return text;
 }
 
+/* Values that stand alone say what their columns are, sets of metrics describe theirs. */
 static const char metrics_sql[] =
+    "WITH known AS (SELECT v.metric_id,"
+    " CASE WHEN min(v.origin) = max(v.origin) THEN min(v.origin) END AS origin,"
+    " max((v.low < v.value AND v.low > -9e999) OR (v.high > v.value AND v.high < 9e999)) AS "
+    "bounded,"
+    " max(v.n > 0) AS counted,"
+    " min(v.value = round(v.value) AND abs(v.value) < 1e15 AND v.origin = 'exact') AS integral"
+    " FROM value v WHERE v.object_kind = ?1 AND v.run_id IN (0, ?2) AND v.context_id = 0"
+    " GROUP BY v.metric_id UNION ALL"
+    " SELECT c.metric_id, c.origin, c.bounded, c.origin IN ('measured', 'simulated'),"
+    " c.digits = 0 AND c.origin = 'exact' FROM metric_set_column c JOIN metric_set s"
+    " USING (metric_set_id) WHERE s.object_kind = ?1)"
     "SELECT m.metric_id, m.name, m.title, ifnull(m.topic, 'other'), m.unit, m.better, m.meaning,"
-    " CASE WHEN min(v.origin) = max(v.origin) THEN min(v.origin) END,"
-    " max((v.low < v.value AND v.low > -9e999) OR (v.high > v.value AND v.high < 9e999)),"
-    " max(v.n > 0),"
-    " min(v.value = round(v.value) AND abs(v.value) < 1e15 AND v.origin = 'exact'), v.object_kind"
-    " FROM value v JOIN metric m USING (metric_id) JOIN object_kind k USING (object_kind)"
-    " WHERE k.name = ?1 AND v.run_id IN (0, ?2) GROUP BY m.metric_id"
+    " CASE WHEN min(k.origin) = max(k.origin) THEN min(k.origin) END, max(k.bounded),"
+    " max(k.counted), min(k.integral)"
+    " FROM known k JOIN metric m USING (metric_id) GROUP BY m.metric_id"
     " ORDER BY m.topic IS NULL, m.topic, m.position, m.name";
 
 static int take_metric(struct metrics *in, struct assay_rows *rows)
@@ -73,7 +81,6 @@ static int take_metric(struct metrics *in, struct assay_rows *rows)
         .integral = assay_rows_integer(rows, 10) != 0,
     };
 
-    in->object_kind = assay_rows_integer(rows, 11);
     if (it.name && !it.title)
         it.title = heading(grid, it.name);
     if (!it.name || !it.title || !it.topic || !it.unit || !it.meaning)
@@ -266,17 +273,12 @@ static int take_value(struct metrics *in, struct metric *metric, struct assay_ro
 static int read_values(struct metrics *in, struct metric *metric, int64_t run_id,
                        struct assay_experiment *experiment, struct assay_error *err)
 {
+    const struct assay_subject of = {.kind = assay_object_kind_of(in->grid->view->object),
+                                     .run_id = run_id};
     struct assay_rows *rows;
     int more;
 
-    AS_TRY(assay_rows_open(experiment,
-                           "SELECT object_id, value, low, high, n, origin FROM value"
-                           " WHERE metric_id = ?1 AND object_kind = ?2 AND run_id IN (0, ?3)"
-                           " ORDER BY object_id, run_id",
-                           &rows, err));
-    assay_rows_bind_integer(rows, 1, metric->id);
-    assay_rows_bind_integer(rows, 2, in->object_kind);
-    assay_rows_bind_integer(rows, 3, run_id);
+    AS_TRY(assay_experiment_values(experiment, metric->id, &of, &rows, err));
     while ((more = assay_rows_next(rows, err)) > 0 && take_value(in, metric, rows) == 0)
         ;
     if (more > 0)

@@ -31,7 +31,7 @@ static const char sql[] =
     " (SELECT ifnull(sum(t.exclusive_ns), 0) / 1e9 FROM thread_time t"
     "  JOIN category c ON c.category_id = t.object_id"
     "  LEFT JOIN category p ON p.category_id = c.parent_id"
-    "  WHERE t.run_id = v.run_id AND t.object_kind = 12 AND t.thread_id = v.thread_id"
+    "  WHERE t.run_id = v.run_id AND t.object_kind = 'category' AND t.thread_id = v.thread_id"
     "  AND c.name NOT IN ('mpi', 'openmp', 'pthread')"
     "  AND ifnull(p.name, '') NOT IN ('mpi', 'openmp', 'pthread'))"
     " FROM v_threads v WHERE v.run_id = ?1 ORDER BY v.process_id, v.thread_id";

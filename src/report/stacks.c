@@ -151,7 +151,8 @@ static void take_module(struct reading *in)
 
 static const char module_sql[] =
     "SELECT module_id, path, name, build_id, kind FROM module LEFT JOIN (SELECT object_id, "
-    "exclusive_ns FROM object_time WHERE run_id = ?1 AND object_kind = 5) ON object_id = module_id"
+    "exclusive_ns FROM object_time WHERE run_id = ?1 AND object_kind = 'module') ON object_id = "
+    "module_id"
     " ORDER BY kind = 'executable' DESC, exclusive_ns DESC, module_id";
 
 /* "[libx.so]" says more than that the function is not known. */

@@ -99,7 +99,7 @@ END
     with imbalance
     # Samples in the program's own code, by thread: two thirds are the first's.
     query "SELECT sum(t.exclusive_n) FROM thread_time t JOIN thread h USING (thread_id)
-        JOIN function f ON t.object_kind = 6 AND t.object_id = f.function_id
+        JOIN function f ON t.object_kind = 'function' AND t.object_id = f.function_id
         JOIN module m USING (module_id) WHERE m.name = 'cg' AND f.name NOT LIKE 'main%'
         GROUP BY thread_id ORDER BY h.omp_thread IS NOT 0, 1" >own
     equal 2 "$(wc -l <own)"

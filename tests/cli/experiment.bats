@@ -177,6 +177,6 @@ END
            WHERE s.type IN ('table', 'view')" >>names
     [ "$(wc -l <names)" -gt 150 ]
     while read -r name; do
-        grep -q -F "\`$name\`" "$EXPERIMENT_DOC" || fails "doc/experiment.md does not name $name"
+        grep -q -F "\`$name\`" "$EXPERIMENT_DOC" || fails "doc/experiment-tables.md does not name $name"
     done <names
 }

@@ -81,7 +81,7 @@ ranks_right() { # RANKS
     diff want got
     query x.assay "SELECT p.rank, sum(t.inclusive_ns) / 1e9 / (0.2 * (p.rank + 1))
         FROM thread_time t JOIN thread USING (thread_id) JOIN process p USING (process_id)
-        JOIN function f ON t.object_kind = 6 AND t.object_id = f.function_id
+        JOIN function f ON t.object_kind = 'function' AND t.object_id = f.function_id
         WHERE f.name = 'work' GROUP BY p.rank ORDER BY p.rank" >times
     equal "$1" "$(wc -l <times)"
     awk -F, '$2 < 0.7 || $2 > 1.5 { exit 1 }' times || fails "rank, time over what it worked:" "$(cat times)"

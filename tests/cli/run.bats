@@ -58,11 +58,10 @@ query() { "$ASSAY" query --format csv x.assay "$1" | tail -n +2; }
 pass quality" "$(query "SELECT part FROM overhead WHERE part LIKE 'pass %' ORDER BY part")"
     # The page of the loop shows the operand that jumps from row to row.
     equal "read|with holes|12000|8|12.5" "$(query "SELECT group_concat(value, '|') FROM
-        (SELECT c.value FROM detail d JOIN detail_cell c USING (detail_id)
-         JOIN v_loops l ON l.loop_id = d.object_id
-         WHERE d.name = 'accesses' AND l.function = 'columns' AND c.number >= 2 AND c.row =
-         (SELECT x.row FROM detail_cell x WHERE x.detail_id = d.detail_id AND x.value = 'with holes')
-         ORDER BY c.number)" | tr -d '"')"
+        (SELECT c.value FROM detail d JOIN v_loops l ON l.loop_id = d.object_id,
+         json_each(d.cells) r, json_each(r.value) c
+         WHERE d.name = 'accesses' AND l.function = 'columns' AND c.key >= 2
+         AND r.value LIKE '%with holes%' ORDER BY c.key)" | tr -d '"')"
     # Every value has its interval and origin.
     equal 0 "$(query "SELECT count(*) FROM v_values WHERE low IS NULL OR high IS NULL
         OR origin IS NULL")"

@@ -21,7 +21,9 @@ static void set(struct assay_experiment *e, const char *name, double value)
     int64_t id;
 
     fine(assay_experiment_metric(e, &metric, &id, err));
-    fine(assay_experiment_value(e, id, ASSAY_OBJECT_LOOP, 1, 0, assay_exact(value, 1), err));
+    fine(assay_experiment_value(e, id,
+                                &(struct assay_subject){.kind = ASSAY_OBJECT_LOOP, .object_id = 1},
+                                assay_exact(value, 1), err));
 }
 
 static struct assay_experiment *filled(const struct place *place)

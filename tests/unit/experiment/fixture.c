@@ -301,8 +301,9 @@ static int fill_facts(struct assay_experiment *e, const struct fixture *f, struc
     int64_t id;
 
     AS_TRY(assay_experiment_metric(e, &metric, &id, err));
-    AS_TRY(assay_experiment_value(e, id, ASSAY_OBJECT_LOOP, f->inner, 0, assay_modelled(4.25, 4, 5),
-                                  err));
+    AS_TRY(assay_experiment_value(
+        e, id, &(struct assay_subject){.kind = ASSAY_OBJECT_LOOP, .object_id = f->inner},
+        assay_modelled(4.25, 4, 5), err));
     AS_TRY(assay_experiment_finding(e, &finding, err));
     return assay_experiment_flag(e, &flag, err);
 }

@@ -6,6 +6,7 @@
 #include "unit.h"
 
 #include <ftw.h>
+#include <sqlite3.h>
 #include <sys/stat.h>
 
 #include "fixture.h"
@@ -99,6 +100,15 @@ static inline void expect_row(struct assay_experiment *experiment, const char *s
         }
     assay_rows_close(&rows);
     assert_string_equal(got, want);
+}
+
+/* Statements on the database behind the room's back. */
+static inline void behind(const struct place *place, const char *sql)
+{
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(place->db, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
 }
 
 #endif

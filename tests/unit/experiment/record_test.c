@@ -203,7 +203,9 @@ static void test_values(void **state)
         assay_modelled(4, 3, INFINITY),  assay_simulated(5, 4, 6, 8), assay_share(81, 263),
     };
     for (int i = 0; i < 6; i++)
-        fine(assay_experiment_value(e, m, ASSAY_OBJECT_LOOP, i + 1, 0, all[i], err));
+        fine(assay_experiment_value(
+            e, m, &(struct assay_subject){.kind = ASSAY_OBJECT_LOOP, .object_id = i + 1}, all[i],
+            err));
     expect_row(e,
                "SELECT metric, object_kind, value, unit, origin, low, high, n, better"
                " FROM v_values WHERE object_id = 1",
@@ -215,7 +217,9 @@ static void test_values(void **state)
                "SELECT printf('%.4f %.4f %.4f', low, value, high), n FROM value"
                " WHERE object_id = 6",
                "0.2553 0.3080 0.3662 263");
-    fine(assay_experiment_value(e, m, ASSAY_OBJECT_LOOP, 1, 0, assay_exact(3, 1), err));
+    fine(assay_experiment_value(e, m,
+                                &(struct assay_subject){.kind = ASSAY_OBJECT_LOOP, .object_id = 1},
+                                assay_exact(3, 1), err));
     expect_row(e, "SELECT value, origin FROM value WHERE object_id = 1", "3.0 exact");
     fine(assay_experiment_close(&e, err));
 }
@@ -237,9 +241,9 @@ static void test_values_without_origin_or_confidence(void **state)
         {assay_modelled(INFINITY, 0, INFINITY), "not a finite number"},
         {assay_measured(2, 1, 3, -1), "negative count"},
     };
+    const struct assay_subject run = {.kind = ASSAY_OBJECT_RUN, .object_id = 1, .run_id = 1};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        refused(assay_experiment_value(e, m, ASSAY_OBJECT_RUN, 1, 1, bad[i].quantity, err),
-                INTERNAL, bad[i].why);
+        refused(assay_experiment_value(e, m, &run, bad[i].quantity, err), INTERNAL, bad[i].why);
     const struct assay_finding finding = {.kind = ASSAY_OBJECT_RUN,
                                           .object_id = 1,
                                           .level = ASSAY_LEVEL_HINT,

@@ -27,6 +27,32 @@ static int fill_advice(struct assay_experiment *e, const struct fixture *f, stru
     return assay_experiment_what_if(e, &what_if, err);
 }
 
+/* A value under a condition, how instances of the loop spread, and times of a few of them. */
+static int fill_instances(struct assay_experiment *e, const struct fixture *f,
+                          struct assay_error *err)
+{
+    static const double edge[] = {0, 100, 200}, times[] = {150, 120, 80};
+    static const int64_t count[] = {1, 2};
+    const struct assay_metric metric = {.name = "cycles_of_an_instance",
+                                        .unit = "cy",
+                                        .meaning = "Cycles of an instance of the loop.",
+                                        .formula = "measured"};
+    const struct assay_row_context bucket = {.bucket = "short"};
+    const struct assay_histogram histogram = {
+        .edge = edge, .count = count, .bin_n = 2, .origin = ASSAY_ORIGIN_MEASURED};
+    const struct assay_array array = {
+        .name = "instances", .type = ASSAY_ARRAY_F64, .n = 3, .data = times};
+    struct assay_subject loop = {
+        .kind = ASSAY_OBJECT_LOOP, .object_id = f->inner, .run_id = f->run};
+    int64_t id;
+
+    AS_TRY(assay_experiment_metric(e, &metric, &id, err));
+    AS_TRY(assay_experiment_add_context(e, &bucket, &loop.context_id, err));
+    AS_TRY(assay_experiment_value(e, id, &loop, assay_measured(117, 80, 150, 3), err));
+    AS_TRY(assay_experiment_histogram(e, id, &loop, &histogram, err));
+    return assay_experiment_array(e, &loop, &array, err);
+}
+
 static struct assay_experiment *filled(const struct place *place)
 {
     struct assay_experiment *e;
@@ -34,6 +60,7 @@ static struct assay_experiment *filled(const struct place *place)
     fine(assay_experiment_create(place->exp, 0, &e, err));
     fine(fixture_fill(e, &f, err));
     fine(fill_advice(e, &f, err));
+    fine(fill_instances(e, &f, err));
     fine(assay_experiment_close(&e, err));
     fine(assay_experiment_read(place->exp, &e, err));
     return e;
@@ -158,7 +185,7 @@ static void test_all_views(void **state)
         assay_rows_close(&rows);
     }
     assay_rows_close(&names);
-    assert_int_equal(n, 18);
+    assert_int_equal(n, 21);
     fine(assay_experiment_close(&e, err));
 }
 

@@ -134,7 +134,8 @@ static void test_spread_and_intervals(void **state)
                " WHERE name = 'main'",
                "0.0 0.5");
     expect_row(e,
-               "SELECT sum(inclusive_ns) FROM thread_time WHERE object_kind = 6 AND object_id = 2",
+               "SELECT sum(inclusive_ns) FROM thread_time WHERE object_kind = 'function' AND "
+               "object_id = 2",
                "1340000000");
     fine(assay_experiment_close(&e, err));
 }

@@ -48,7 +48,8 @@ static void add_metric(struct assay_experiment *e, const char *name, const char 
 static void add_value(struct assay_experiment *e, int64_t metric, enum assay_object_kind kind,
                       int64_t object, int64_t run, struct assay_quantity quantity)
 {
-    fine(assay_experiment_value(e, metric, kind, object, run, quantity, err));
+    const struct assay_subject subject = {.kind = kind, .object_id = object, .run_id = run};
+    fine(assay_experiment_value(e, metric, &subject, quantity, err));
 }
 
 static void add_metrics(struct assay_experiment *e, const struct fixture *f)

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Arrays that are too large for SQL: appended to run-NNN/arrays, little endian as in memory, each
+ * at a multiple of 8 bytes; the table `array` says where. What is replaced stays in the file.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "experiment/internal.h"
+#include "experiment/schema.h"
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "arrays are kept as they are in memory: little endian"
+#endif
+
+#define ALIGN_B 8
+
+static const char *type_word(enum assay_array_type type)
+{
+    static const char *const word[] = {
+#define ARRAY_WORD(name, text, size_b) text,
+        ASSAY_ARRAY_LIST(ARRAY_WORD)
+#undef ARRAY_WORD
+    };
+    return word[type];
+}
+
+static size_t type_size_b(enum assay_array_type type)
+{
+    static const size_t size[] = {
+#define ARRAY_SIZE(name, text, size_b) size_b,
+        ASSAY_ARRAY_LIST(ARRAY_SIZE)
+#undef ARRAY_SIZE
+    };
+    return size[type];
+}
+
+static int type_of(const char *word, enum assay_array_type *type)
+{
+#define ARRAY_TYPE(name, text, size_b)                                                             \
+    if (word && strcmp(word, text) == 0) {                                                         \
+        *type = ASSAY_ARRAY_##name;                                                                \
+        return 0;                                                                                  \
+    }
+    ASSAY_ARRAY_LIST(ARRAY_TYPE)
+#undef ARRAY_TYPE
+    return ASSAY_ERR_CORRUPT;
+}
+
+static int failed(const char *path, const char *what, struct assay_error *err)
+{
+    return as_error_set(err, errno == EACCES ? ASSAY_ERR_PERMISSION : ASSAY_ERR_IO, "%s: %s: %s",
+                        path, what, strerror(errno));
+}
+
+/* ---- Writing ------------------------------------------------------------------------------- */
+
+static int write_all(int fd, const char *p, size_t n, off_t at)
+{
+    while (n > 0) {
+        const ssize_t done = pwrite(fd, p, n, at);
+
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return -1;
+        p += done;
+        n -= (size_t)done;
+        at += done;
+    }
+    return 0;
+}
+
+/* Appends to the file; where it begins into `offset`, how long the file is now into `size`. */
+static int append(const char *path, const struct assay_array *it, int64_t *offset, int64_t *size,
+                  struct assay_error *err)
+{
+    const size_t size_b = it->n * type_size_b(it->type);
+    struct stat st;
+    int rc = 0;
+    const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+
+    if (fd < 0)
+        return failed(path, "opening the file of arrays", err);
+    if (fstat(fd, &st) < 0) {
+        rc = failed(path, "opening the file of arrays", err);
+    } else {
+        *offset = (st.st_size + ALIGN_B - 1) / ALIGN_B * ALIGN_B;
+        *size = *offset + (int64_t)size_b;
+        if (write_all(fd, it->data, size_b, *offset) < 0)
+            rc = failed(path, "writing an array", err);
+    }
+    if (close(fd) < 0 && rc == 0)
+        rc = failed(path, "writing an array", err);
+    return rc;
+}
+
+int assay_experiment_array(struct assay_experiment *experiment, const struct assay_subject *subject,
+                           const struct assay_array *it, struct assay_error *err)
+{
+    struct as_row_array row = {
+        .run_id = subject->run_id,
+        .name = it->name,
+        .object_kind = subject->kind,
+        .object_id = subject->object_id,
+        .context_id = subject->context_id,
+        .type = type_word(it->type),
+        .n = (int64_t)it->n,
+    };
+    struct assay_row_run_file file = {.run_id = subject->run_id, .kind = "array"};
+    char path[4096];
+    int64_t size_b = 0;
+
+    AS_TRY(as_batch_check(experiment, err));
+    if (subject->run_id <= 0)
+        return as_error_set(err, ASSAY_ERR_INTERNAL, "array %s: is of no run", it->name);
+    AS_TRY(assay_experiment_run_directory(experiment, subject->run_id, path, sizeof path - 8, err));
+    strcat(path, "/arrays");
+    AS_TRY(append(path, it, &row.offset_b, &size_b, err));
+    file.path = path + strlen(experiment->path) + 1;
+    file.size_b = assay_known(size_b);
+    AS_TRY(assay_experiment_add_run_file(experiment, &file, &row.run_file_id, err));
+    return as_row_add(experiment, AS_TABLE_array, &row, NULL, err);
+}
+
+/* ---- Reading ------------------------------------------------------------------------------- */
+
+static int read_all(const char *path, void *to, size_t n, off_t at, struct assay_error *err)
+{
+    char *p = to;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    ssize_t done = 1;
+
+    if (fd < 0)
+        return failed(path, "opening the file of arrays", err);
+    while (n > 0 && done > 0) {
+        done = pread(fd, p, n, at);
+        if (done < 0 && errno == EINTR) {
+            done = 1;
+            continue;
+        }
+        p += done > 0 ? done : 0;
+        n -= done > 0 ? (size_t)done : 0;
+        at += done > 0 ? done : 0;
+    }
+    if (n > 0) {
+        const int rc = done < 0 ? failed(path, "reading an array", err)
+                                : as_error_set(err, ASSAY_ERR_CORRUPT,
+                                               "%s: is shorter than the arrays in it; copy the "
+                                               "experiment whole",
+                                               path);
+        close(fd);
+        return rc;
+    }
+    close(fd);
+    return 0;
+}
+
+static int find_array(struct assay_experiment *experiment, const struct assay_subject *subject,
+                      const char *name, struct assay_rows **rows, struct assay_error *err)
+{
+    int rc;
+
+    AS_TRY(assay_rows_open(experiment,
+                           "SELECT a.type, a.n, a.offset_b, f.path, f.size_b"
+                           " FROM array a JOIN run_file f USING (run_file_id)"
+                           " WHERE a.run_id = ?1 AND a.name = ?2 AND a.object_kind = ?3"
+                           " AND a.object_id = ?4 AND a.context_id = ?5",
+                           rows, err));
+    assay_rows_bind_integer(*rows, 1, subject->run_id);
+    assay_rows_bind_text(*rows, 2, name);
+    assay_rows_bind_text(*rows, 3, assay_object_word(subject->kind));
+    assay_rows_bind_integer(*rows, 4, subject->object_id);
+    assay_rows_bind_integer(*rows, 5, subject->context_id);
+    rc = assay_rows_next(*rows, err);
+    if (rc == 0)
+        rc = as_error_set(err, ASSAY_ERR_NOT_FOUND, "%s: has no array %s of this object",
+                          experiment->path, name);
+    return rc;
+}
+
+/* The numbers are a file's: an array is within what its file was said to hold, in its run. */
+static int read_found(struct assay_experiment *experiment, int64_t run_id, struct assay_rows *rows,
+                      struct assay_array *out, struct assay_error *err)
+{
+    const int64_t n = assay_rows_integer(rows, 1), offset = assay_rows_integer(rows, 2);
+    const char *file = assay_rows_text(rows, 3);
+    char own[64], path[4096];
+    int rc;
+
+    snprintf(own, sizeof own, "run-%03lld/arrays", (long long)run_id);
+    if (type_of(assay_rows_text(rows, 0), &out->type) < 0 || !file || strcmp(file, own) != 0 ||
+        n < 0 || offset < 0 || assay_rows_integer(rows, 4) < offset ||
+        (assay_rows_integer(rows, 4) - offset) / (int64_t)type_size_b(out->type) < n)
+        return as_error_set(err, ASSAY_ERR_CORRUPT,
+                            "%s: damaged: an array is not where it is said to be; restore a copy",
+                            experiment->path);
+    if (snprintf(path, sizeof path, "%s/%s", experiment->path, file) >= (int)sizeof path)
+        return as_error_set(err, ASSAY_ERR_LIMIT, "%s: its path is too long", experiment->path);
+    out->n = (size_t)n;
+    out->data = as_malloc(out->n * type_size_b(out->type) + 1);
+    if (!out->data)
+        return as_error_nomem(err, path);
+    rc = read_all(path, (void *)out->data, out->n * type_size_b(out->type), offset, err);
+    if (rc < 0)
+        assay_array_fini(out);
+    return rc;
+}
+
+int assay_experiment_read_array(struct assay_experiment *experiment,
+                                const struct assay_subject *subject, const char *name,
+                                struct assay_array *out, struct assay_error *err)
+{
+    struct assay_rows *rows = NULL;
+    int rc;
+
+    *out = (struct assay_array){.name = name};
+    rc = find_array(experiment, subject, name, &rows, err);
+    if (rc > 0)
+        rc = read_found(experiment, subject->run_id, rows, out, err);
+    assay_rows_close(&rows);
+    return rc;
+}
+
+void assay_array_fini(struct assay_array *array)
+{
+    as_free((void *)array->data);
+    *array = (struct assay_array){0};
+}

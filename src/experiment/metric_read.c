@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The values of one metric, wherever they are kept: single ones in the table `value`, those of a
+ * set in a column of its table.
+ */
+#include "base/str.h"
+#include "experiment/internal.h"
+
+static const char single_sql[] =
+    "SELECT object_id, value, low, high, n, origin, run_id FROM value"
+    " WHERE metric_id = ?1 AND object_kind = ?2 AND run_id IN (0, ?3) AND context_id = ?4";
+
+static const char sets_sql[] =
+    "SELECT s.name, m.name, c.digits, c.bounded, c.origin"
+    " FROM metric_set_column c JOIN metric_set s USING (metric_set_id)"
+    " JOIN metric m USING (metric_id) WHERE c.metric_id = ?1 AND s.object_kind = ?2";
+
+static void put_bound(struct as_str *sql, const char *column, const char *suffix, int64_t digits,
+                      const char *unknown)
+{
+    as_str_appendf(sql, ", ifnull(%s%s / 1e%lld, %s)", column, suffix, (long long)digits, unknown);
+}
+
+/* The statement for a row of `sets_sql`. Names and words come from a file. */
+static int put_set(struct as_str *sql, struct assay_rows *rows)
+{
+    const char *set = assay_rows_text(rows, 0), *column = assay_rows_text(rows, 1);
+    const int64_t digits = assay_rows_integer(rows, 2);
+    const bool bounded = assay_rows_integer(rows, 3) != 0;
+    const char *origin = assay_rows_text(rows, 4);
+
+    if (!as_metric_set_is_name(set) || !as_metric_set_is_name(column) ||
+        !as_metric_set_is_name(origin))
+        return ASSAY_ERR_CORRUPT;
+    as_str_appendf(sql, " UNION ALL SELECT object_id, %s / 1e%lld", column, (long long)digits);
+    put_bound(sql, column, bounded ? "_low" : "", digits, "-9e999");
+    put_bound(sql, column, bounded ? "_high" : "", digits, "9e999");
+    as_str_appendf(sql,
+                   ", n, '%s', run_id FROM set_%s"
+                   " WHERE run_id IN (0, ?3) AND context_id = ?4 AND %s IS NOT NULL",
+                   origin, set, column);
+    return 0;
+}
+
+static int put_sets(struct assay_experiment *experiment, int64_t metric_id,
+                    const struct assay_subject *of, struct as_str *sql, struct assay_error *err)
+{
+    struct assay_rows *rows;
+    int rc;
+
+    AS_TRY(assay_rows_open(experiment, sets_sql, &rows, err));
+    assay_rows_bind_integer(rows, 1, metric_id);
+    assay_rows_bind_text(rows, 2, assay_object_word(of->kind));
+    while ((rc = assay_rows_next(rows, err)) > 0)
+        if (put_set(sql, rows) < 0) {
+            rc = as_error_set(err, ASSAY_ERR_CORRUPT,
+                              "%s: damaged: a set of metrics has no proper name; restore a copy",
+                              experiment->db_path);
+            break;
+        }
+    assay_rows_close(&rows);
+    return rc;
+}
+
+int assay_experiment_values(struct assay_experiment *experiment, int64_t metric_id,
+                            const struct assay_subject *of, struct assay_rows **out,
+                            struct assay_error *err)
+{
+    struct as_str sql = {0};
+    int rc;
+
+    *out = NULL;
+    as_str_appendz(&sql, single_sql);
+    rc = put_sets(experiment, metric_id, of, &sql, err);
+    as_str_appendz(&sql, " ORDER BY 1, 7");
+    if (rc == 0)
+        rc = sql.failed ? as_error_nomem(err, experiment->db_path)
+                        : assay_rows_open(experiment, as_str_z(&sql), out, err);
+    as_str_fini(&sql);
+    if (rc < 0)
+        return rc;
+    assay_rows_bind_integer(*out, 1, metric_id);
+    assay_rows_bind_text(*out, 2, assay_object_word(of->kind));
+    assay_rows_bind_integer(*out, 3, of->run_id);
+    assay_rows_bind_integer(*out, 4, of->context_id);
+    return 0;
+}
