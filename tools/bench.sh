@@ -4,7 +4,7 @@
 # of CPU time (doc/benchmarks.md says how to read them). A target that is missed is printed, not
 # an error; exit status 1 means that something could not be run.
 # BENCH_PAIRS=N interleaved pairs of each (5); BENCH_LONG_PAIRS=N of those with a slow peer (1);
-# BENCH_ROUNDS=N of the overhead of a profile (15); BENCH_ONLY=code or profile for those rows alone.
+# BENCH_ROUNDS=N of the overhead of a profile (15); BENCH_ONLY=code, store or profile for those rows alone.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -186,6 +186,25 @@ of_code() {
     fi
 }
 
+# ---- The store ------------------------------------------------------------------------------
+
+of_store() { # what an analysis knows of 20,000 loops: written, asked, shown
+    many=$build/metrics.assay
+    heading
+    "$drivers/bench-metrics" "$many" 20000 150 8 >"$build/said" || {
+        echo "bench: the values of 20,000 loops could not be written" >&2
+        status=1
+        return
+    }
+    number "disk of a value, 20,000 loops x 150 x 8 paths" \
+        "$(sed -n 's/^bytes_per_value //p' "$build/said")" B "" 16
+    "$build/assay" report -o "$build/metrics.html" "$many" >/dev/null || status=1
+    number "page of them" \
+        "$(awk -v b="$(wc -c <"$build/metrics.html")" 'BEGIN { printf "%.1f", b / 1048576 }')" \
+        MiB "" 15
+    rm -rf "$many" "$build/metrics.html"
+}
+
 # ---- The profile ----------------------------------------------------------------------------
 
 number() { # WHAT VALUE UNIT SPREAD TARGET: a row that is no ratio of two commands
@@ -331,12 +350,14 @@ rounds=${BENCH_ROUNDS:-15}
 case "${BENCH_ONLY:-}" in
 '')
     of_code
+    of_store
     of_profile
     ;;
 code) of_code ;;
+store) of_store ;;
 profile) of_profile ;;
 *)
-    echo "bench: BENCH_ONLY is code or profile" >&2
+    echo "bench: BENCH_ONLY is code, store or profile" >&2
     exit 2
     ;;
 esac

@@ -4,6 +4,9 @@
 
 #include "base/error.h"
 
+/* Of one view: some 3 bytes of a page each, so that the page stays below 15 MiB. */
+#define METRIC_CELLS_MOST 2000000
+
 /* ---- Cells -------------------------------------------------------------------------------- */
 
 void as_data_texts(struct as_json *json, const struct as_grid_column *column, size_t row_n)
@@ -89,6 +92,17 @@ static void write_words(struct as_json *json, const char *key, const char *words
     as_json_array_end(json);
 }
 
+/* What the rows are, and what of them is not here. */
+static void write_meaning(struct as_json *json, const struct as_grid *grid)
+{
+    struct as_str text = {0};
+
+    as_str_appendf(&text, "%s%s%s", grid->view->meaning, grid->note ? " " : "",
+                   grid->note ? grid->note : "");
+    as_json_key_string(json, "meaning", text.failed ? grid->view->meaning : as_str_z(&text));
+    as_str_fini(&text);
+}
+
 static void write_view(struct as_json *json, const struct as_grid *grid)
 {
     const struct as_report_view *view = grid->view;
@@ -96,7 +110,7 @@ static void write_view(struct as_json *json, const struct as_grid *grid)
     as_json_object_begin(json);
     as_json_key_string(json, "name", view->name);
     as_json_key_string(json, "title", view->title);
-    as_json_key_string(json, "meaning", view->meaning);
+    write_meaning(json, grid);
     as_json_key_string(json, "object", view->object);
     as_json_key_string(json, "key", view->key);
     as_json_key_string(json, "parent", view->parent);
@@ -121,12 +135,14 @@ int as_data_views(struct as_document *document, struct assay_error *err)
     as_json_key(&document->json, "views");
     as_json_array_begin(&document->json);
     for (size_t i = 0; i < as_report_view_n; i++) {
+        struct as_report_view view = as_report_views[i];
         struct as_grid grid;
         int rc;
 
-        if (as_report_views[i].only_show)
+        if (view.only_show)
             continue;
-        rc = as_grid_load(&grid, document->experiment, document->run_id, &as_report_views[i], err);
+        view.metric_cell_most = METRIC_CELLS_MOST;
+        rc = as_grid_load(&grid, document->experiment, document->run_id, &view, err);
         if (rc == 0 && grid.row_n)
             write_view(&document->json, &grid);
         as_grid_fini(&grid);

@@ -34,6 +34,7 @@ struct as_grid_column {
 struct as_grid {
     const struct as_report_view *view;
     size_t row_n;
+    const char *note; /* what is known and left out, a sentence; or NULL */
     AS_VEC(struct as_grid_column *) column;
     struct as_arena arena;
 };

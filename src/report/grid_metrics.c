@@ -3,6 +3,8 @@
  * Metrics as columns. A metric that has values for objects of the view's kind, in the run or in all
  * runs, gives up to five columns: the value, its interval, what is behind it and where it comes
  * from; the last four only where they say something. A value of the run comes before one of all.
+ * Values that hold under a condition have no place in a row of an object: the grid's note says so,
+ * and that values of the last rows are left out where there are too many for a page.
  */
 #include "report/grid.h"
 
@@ -12,6 +14,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/str.h"
 
 /* A metric and its columns in the grid. */
 struct metric {
@@ -25,6 +28,8 @@ struct metric {
 struct metrics {
     struct as_grid *grid;
     struct as_map_u64 row; /* of an id */
+    size_t row_most;       /* with values */
+    bool has_contexts;     /* there are values under conditions */
     AS_VEC(struct metric) all;
 };
 
@@ -257,8 +262,8 @@ static int take_value(struct metrics *in, struct metric *metric, struct assay_ro
 {
     const uint32_t row = as_map_u64_get(&in->row, (uint64_t)assay_rows_integer(rows, 0));
 
-    if (row == AS_MAP_NONE)
-        return 0; /* an object without samples in this run */
+    if (row == AS_MAP_NONE || row >= in->row_most)
+        return 0; /* an object without samples in this run, or one too many */
     set_number(metric->value, row, assay_rows_real(rows, 1));
     set_number(metric->low, row, assay_rows_real(rows, 2));
     set_number(metric->high, row, assay_rows_real(rows, 3));
@@ -296,6 +301,60 @@ static int index_rows(struct metrics *in)
     return 0;
 }
 
+/* ---- What is left out ---------------------------------------------------------------------- */
+
+static const char contexts_sql[] =
+    "SELECT EXISTS (SELECT 1 FROM context) AND (EXISTS (SELECT 1 FROM value"
+    " WHERE object_kind = ?1 AND context_id > 0) OR EXISTS (SELECT 1 FROM metric_set"
+    " WHERE object_kind = ?1))";
+
+static int find_contexts(struct metrics *in, struct assay_experiment *experiment,
+                         struct assay_error *err)
+{
+    struct assay_rows *rows;
+    int rc;
+
+    AS_TRY(assay_rows_open(experiment, contexts_sql, &rows, err));
+    assay_rows_bind_text(rows, 1, in->grid->view->object);
+    rc = assay_rows_next(rows, err);
+    in->has_contexts = rc > 0 && assay_rows_integer(rows, 0) != 0;
+    assay_rows_close(&rows);
+    return rc < 0 ? rc : 0;
+}
+
+static int write_note(struct metrics *in)
+{
+    struct as_grid *grid = in->grid;
+    struct as_str note = {0};
+
+    if (in->row_most < grid->row_n)
+        as_str_appendf(&note,
+                       "%zu metrics of them are shown for the first %zu of %zu rows only; the "
+                       "experiment has all of them (assay query, view v_values). ",
+                       in->all.n, in->row_most, grid->row_n);
+    if (in->has_contexts)
+        as_str_appendz(&note, "Values that hold for one path, variant or machine are in the "
+                              "experiment alone (assay query, view v_values with context_id).");
+    if (note.n)
+        grid->note = copied(grid, as_str_z(&note));
+    as_str_fini(&note);
+    return note.failed ? ASSAY_ERR_NOMEM : 0;
+}
+
+/* Values for as many rows as the view allows, in its order: the hottest first. */
+static void limit_rows(struct metrics *in)
+{
+    const struct as_grid *grid = in->grid;
+    size_t cells = 0;
+
+    as_vec_foreach (&in->all, it)
+        cells += 1u + (it->low != NULL) + (it->high != NULL) + (it->n != NULL) + (it->from != NULL);
+    in->row_most = grid->row_n;
+    if (grid->view->metric_cell_most && cells &&
+        in->row_most > grid->view->metric_cell_most / cells)
+        in->row_most = grid->view->metric_cell_most / cells;
+}
+
 int as_grid_metrics(struct as_grid *grid, struct assay_experiment *experiment, int64_t run_id,
                     struct assay_error *err)
 {
@@ -305,6 +364,11 @@ int as_grid_metrics(struct as_grid *grid, struct assay_experiment *experiment, i
     as_map_u64_init(&in.row);
     rc = find_metrics(&in, experiment, run_id, err);
     if (rc == 0 && in.all.n && (index_rows(&in) < 0 || add_all(&in) < 0))
+        rc = as_error_nomem(err, "the columns of metrics");
+    limit_rows(&in);
+    if (rc == 0 && in.all.n)
+        rc = find_contexts(&in, experiment, err);
+    if (rc == 0 && write_note(&in) < 0)
         rc = as_error_nomem(err, "the columns of metrics");
     for (size_t i = 0; rc == 0 && i < in.all.n; i++)
         rc = read_values(&in, &in.all.at[i], run_id, experiment, err);

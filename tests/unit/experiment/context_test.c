@@ -175,6 +175,45 @@ static void test_sets_opened_again(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
+/* What a value takes in the file, with origin and bounds, where a third of the metrics have any. */
+static void test_bytes_of_a_value(void **state)
+{
+    enum { LOOPS = 500, METRICS = 150, PATHS = 8 };
+    static struct assay_set_metric metric[METRICS];
+    static char name[METRICS][24];
+    static struct assay_quantity value[METRICS];
+    struct assay_experiment *e = with_run(*state);
+    struct assay_metric_set *set;
+    int64_t before, after;
+    for (int m = 0; m < METRICS; m++) {
+        snprintf(name[m], sizeof name[m], "metric_%d", m);
+        metric[m] = (struct assay_set_metric){
+            .metric = {.name = name[m], .unit = "1", .meaning = "a", .formula = "b"},
+            .origin = ASSAY_ORIGIN_MODELLED,
+            .digits = m % 4,
+            .bounded = m % 3 == 0};
+    }
+    fine(assay_experiment_begin(e, err));
+    fine(assay_metric_set_open(e, "many", ASSAY_OBJECT_LOOP, "p", metric, METRICS, &set, err));
+    before =
+        integer_of(e, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size");
+    for (int i = 0; i < LOOPS * PATHS; i++) {
+        const struct assay_subject loop = {
+            .kind = ASSAY_OBJECT_LOOP, .object_id = 1 + i / PATHS, .context_id = i % PATHS};
+        for (int m = 0; m < METRICS; m++) {
+            const double is = (i * 37 + m * 101) % 9973;
+            value[m] = m % 3 ? assay_modelled(is, is, is) : assay_modelled(is, is - 40, is + 90);
+        }
+        fine(assay_metric_set_add(set, &loop, 0, value, err));
+    }
+    assay_metric_set_close(&set);
+    after = integer_of(e, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size");
+    fine(assay_experiment_commit(e, err));
+    assert_true(after - before <= (int64_t)16 * LOOPS * PATHS * METRICS);
+    assert_true(after - before >= (int64_t)3 * LOOPS * PATHS * METRICS);
+    fine(assay_experiment_close(&e, err));
+}
+
 static void test_histograms(void **state)
 {
     struct assay_experiment *e = with_run(*state);
@@ -324,6 +363,7 @@ int main(void)
         place_test(test_reading_a_metric_wherever_it_is),
         place_test(test_what_a_set_refuses),
         place_test(test_sets_opened_again),
+        place_test(test_bytes_of_a_value),
         place_test(test_histograms),
         place_test(test_arrays),
         place_test(test_arrays_stay_in_their_run),

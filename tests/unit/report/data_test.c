@@ -12,6 +12,7 @@
 #include <assay/version.h>
 
 #include "cxx.h"
+#include "report/grid.h"
 #include "report/html.h"
 
 #define HOSTILE "</script><b onload=\"x\">'&\x01\x7f\xff\xc3(\n\t"
@@ -472,6 +473,54 @@ static void test_metric_columns(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
+/* Values of a set are columns like others; of a condition or beyond a limit they are left out and
+ * the rows say so. */
+static void test_metric_sets(void **state)
+{
+    static const struct assay_set_metric columns[] = {
+        {.metric = {.name = "load_n", .unit = "1", .meaning = "a", .formula = "b"},
+         .origin = ASSAY_ORIGIN_EXACT},
+        {.metric = {.name = "bound_cy", .unit = "cy", .meaning = "a", .formula = "b"},
+         .origin = ASSAY_ORIGIN_MODELLED,
+         .digits = 2,
+         .bounded = true}};
+    const struct assay_quantity value[] = {assay_exact(12, 1), assay_modelled(1.25, 1, 2)};
+    const struct assay_row_context path = {.path = assay_known(1)};
+    struct assay_experiment *e = empty(*state);
+    struct as_report_view view = *as_report_view("loops");
+    struct assay_metric_set *set;
+    struct assay_subject loop = {.kind = ASSAY_OBJECT_LOOP};
+    struct as_grid grid;
+    struct fixture f;
+
+    fine(fixture_fill(e, &f, err));
+    fine(assay_metric_set_open(e, "loop_code", ASSAY_OBJECT_LOOP, "code", columns, 2, &set, err));
+    for (int64_t id = 1; id <= 4; id++) {
+        loop.object_id = id;
+        fine(assay_metric_set_add(set, &loop, 0, value, err));
+    }
+    fine(as_grid_load(&grid, e, f.run, &view, err));
+    assert_true(grid.row_n >= 2);
+    for (size_t i = 0; i < grid.row_n; i++) {
+        assert_int_equal(as_grid_column(&grid, "load_n")->whole.at[i], 12);
+        assert_true(fabs(as_grid_column(&grid, "bound_cy_high")->real.at[i] - 2) < 1e-9);
+    }
+    assert_null(grid.note);
+    as_grid_fini(&grid);
+
+    fine(assay_experiment_add_context(e, &path, &loop.context_id, err));
+    fine(assay_metric_set_add(set, &loop, 0, value, err));
+    assay_metric_set_close(&set);
+    view.metric_cell_most = 7; /* one row: four columns of the set, three of the fixture */
+    fine(as_grid_load(&grid, e, f.run, &view, err));
+    assert_int_equal(as_grid_column(&grid, "load_n")->whole.at[0], 12);
+    assert_true(as_grid_column(&grid, "load_n")->whole.at[1] == AS_GRID_NO_INTEGER);
+    assert_non_null(strstr(grid.note, "for the first 1 of "));
+    assert_non_null(strstr(grid.note, "Values that hold for one path"));
+    as_grid_fini(&grid);
+    fine(assay_experiment_close(&e, err));
+}
+
 static void test_advice(void **state)
 {
     static const char *const topic[] = {"gain", "vectorisation", "long", "short"};
@@ -618,7 +667,7 @@ int main(void)
         place_test(test_golden),         place_test(test_views),       place_test(test_calltree),
         place_test(test_metrics),        place_test(test_advice),      place_test(test_code),
         place_test(test_metric_columns), place_test(test_hostile),     place_test(test_no_run),
-        place_test(test_out_of_memory),  place_test(test_small_paths),
+        place_test(test_out_of_memory),  place_test(test_small_paths), place_test(test_metric_sets),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
