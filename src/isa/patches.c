@@ -175,6 +175,17 @@ static void mmx(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *
         f->traits |= ASSAY_TRAIT_PACKABLE;
 }
 
+/* f3 49 90: pause to Intel; AMD's processors exchange rax and r8, as without f3. */
+static void pause_or_exchange(const ZydisDecodedInstruction *insn, struct assay_form *f)
+{
+    if (!insn->raw.rex.B)
+        return;
+    for (unsigned reg = 0; reg <= 8; reg += 8) {
+        as_regset_add(&f->implicit_write, reg);
+        as_regset_add(&f->implicit_merge, reg);
+    }
+}
+
 /* Writes that the decoder library leaves out; found by executing the instructions. */
 static void left_out(const ZydisDecodedInstruction *insn, struct assay_form *f)
 {
@@ -191,6 +202,13 @@ static void left_out(const ZydisDecodedInstruction *insn, struct assay_form *f)
     case ZYDIS_MNEMONIC_VPCMPESTRM:
     case ZYDIS_MNEMONIC_VPCMPISTRM: /* xmm0 is written as by any VEX instruction */
         as_regset_add(&f->implicit_clear, ASSAY_REG_VEC);
+        break;
+    case ZYDIS_MNEMONIC_VP2INTERSECTD: /* the named mask register and its neighbour: k2n, k2n+1 */
+    case ZYDIS_MNEMONIC_VP2INTERSECTQ:
+        f->operand[0].width_b = 16;
+        break;
+    case ZYDIS_MNEMONIC_PAUSE:
+        pause_or_exchange(insn, f);
         break;
     default:
         break;
