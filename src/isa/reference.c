@@ -214,6 +214,26 @@ static uint8_t disp_shift_of(const ZydisDecoder *decoder, const ZydisDecodedInst
     return 0xff;
 }
 
+/* Forms of single registers: complex products of half floats are nothing when a source is the
+ * destination (SDM: #UD), movdir64b writes where its register operand says. */
+static bool hangs_on_registers(const ZydisDecodedInstruction *zi)
+{
+    switch (zi->mnemonic) {
+    case ZYDIS_MNEMONIC_MOVDIR64B:
+    case ZYDIS_MNEMONIC_VFCMADDCPH:
+    case ZYDIS_MNEMONIC_VFCMADDCSH:
+    case ZYDIS_MNEMONIC_VFCMULCPH:
+    case ZYDIS_MNEMONIC_VFCMULCSH:
+    case ZYDIS_MNEMONIC_VFMADDCPH:
+    case ZYDIS_MNEMONIC_VFMADDCSH:
+    case ZYDIS_MNEMONIC_VFMULCPH:
+    case ZYDIS_MNEMONIC_VFMULCSH:
+        return true;
+    default:
+        return false;
+    }
+}
+
 static void finish_recipe(const ZydisDecoder *decoder, const ZydisDecodedInstruction *zi,
                           const uint8_t *bytes, const struct assay_form *form,
                           struct as_decoded *out)
@@ -233,6 +253,8 @@ static void finish_recipe(const ZydisDecoder *decoder, const ZydisDecodedInstruc
         recipe->disp_shift = disp_shift_of(decoder, zi, bytes);
     if (recipe->disp_shift == 0xff)
         recipe->flags |= AS_RECIPE_SLOW;
+    if (hangs_on_registers(zi))
+        recipe->flags |= AS_RECIPE_FINE;
     if (idiom_slots(form, &recipe->idiom)) {
         recipe->flags |= AS_RECIPE_IDIOM;
         if (insn->reg[recipe->idiom & 15] == insn->reg[recipe->idiom >> 4])

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The fast path of decoding: an instruction's bytes split into fields and a key, and a record
+ * filled from the fields by the recipe of that key. Included by decode.c, which keeps the recipes,
+ * and by tools/check-decoder.c, which holds keys and recipes to the reference decoder when the
+ * program is built. Spec: Intel SDM volume 2, chapter 2 (instruction format), appendix A (opcode
+ * maps).
+ */
+#ifndef AS_ISA_FAST_H
+#define AS_ISA_FAST_H
+
+#include <string.h>
+
+#include "isa/internal.h"
+
+/* ---- Splitting the bytes ---------------------------------------------------------------- */
+
+/* Key bits. The rest of the 64 stay for the finer key. */
+enum {
+    KEY_MAP = 8,       /* 4 bits; the opcode is below */
+    KEY_ENCODING = 12, /* 2: 0 legacy, 1 VEX, 2 EVEX, 3 XOP */
+    KEY_PP = 14,       /* VEX and the like: 2 bits; legacy: 66, F3, F2, lock */
+    KEY_W = 18,
+    KEY_REX = 19,
+    KEY_ADDRESS = 20, /* 67 */
+    KEY_SEGMENT = 21, /* 3: which override */
+    KEY_MOD3 = 24,
+    KEY_RIP = 25,
+    KEY_REG = 26, /* 3: ModRM.reg where it extends the opcode */
+    KEY_RM = 29,  /* 3: ModRM.rm where it does */
+    KEY_L = 32,   /* 2 */
+    KEY_B = 34,
+    KEY_Z = 35,
+    KEY_MASKED = 36,
+    KEY_NO_V = 37, /* vvvv is all ones: required where there is no third register */
+    KEY_FINE = 38,
+    KEY_USED = 63,
+};
+
+struct as_split {
+    uint64_t key;
+    uint64_t fine; /* the bits a finer key adds */
+    uint8_t field[AS_FIELD_COUNT];
+    uint8_t mask; /* EVEX.aaa */
+    uint8_t x, b; /* index and base extensions, shifted by 3 */
+    uint8_t modrm;
+    uint8_t has_modrm;
+    uint8_t at; /* offset of the ModRM byte, or of what follows the opcode */
+    uint8_t is_evex;
+};
+
+/*
+ * ModRM by opcode: '.' none, 'm' there is one, 'g' its reg field extends the opcode, 'G' reg and
+ * rm do. What an entry leaves out of the key, instances of one key differ in: f7 as 'm' would
+ * decode `test eax, 1` as `neg` where that came first. So every entry is held to the reference
+ * decoder when the program is built (tools/check-decoder.c).
+ */
+static const char modrm_one[] = "mmmm....mmmm...."
+                                "mmmm....mmmm...."
+                                "mmmm....mmmm...."
+                                "mmmm....mmmm...."
+                                "................"
+                                "................"
+                                "...m.....m.m...."
+                                "................"
+                                "ggggmmmmmmmmmmmg"
+                                "................"
+                                "................"
+                                "................"
+                                "gg....GG........"
+                                "gggg....GGGGGGGG"
+                                "................"
+                                "......gg......gg";
+static const char modrm_0f[] = "gGmm.........g.."
+                               "mmmmmmmmGGGGGGGG"
+                               "mmmmmmmmmmmmmmmm"
+                               "................"
+                               "mmmmmmmmmmmmmmmm"
+                               "mmmmmmmmmmmmmmmm"
+                               "mmmmmmmmmmmmmmmm"
+                               "mgggmmm.GGmmmmmm"
+                               "................"
+                               "mmmmmmmmmmmmmmmm"
+                               "...mmmGG...mmmGm"
+                               "mmmmmmmmmmgmmmmm"
+                               "mmmmmmmG........"
+                               "mmmmmmmmmmmmmmmm"
+                               "mmmmmmmmmmmmmmmm"
+                               "mmmmmmmmmmmmmmmm";
+
+static inline char modrm_kind(unsigned encoding, unsigned map, unsigned opcode)
+{
+    if (!encoding)
+        return map == 0        ? modrm_one[opcode]
+               : map == 1      ? modrm_0f[opcode]
+               : opcode < 0xd0 ? 'm'
+                               : 'G';
+    if (map == 1)
+        return opcode == 0x77 ? '.' : opcode - 0x71u < 3 ? 'g' : opcode == 0xae ? 'G' : 'm';
+    if (encoding == 3)
+        return 'g';
+    return map == 2 && (opcode == 0xf3 || opcode - 0xc6u < 2 || opcode == 0x49) ? 'G' : 'm';
+}
+
+struct prefixes {
+    unsigned operand, address, lock, segment; /* 0 or 1; segment: 1 to 6 */
+    unsigned repeat;                          /* 0, 1 = f3, 2 = f2 */
+    unsigned rex;
+};
+
+/* Offset of the opcode, or -1 where order or repetition of prefixes is unusual. */
+static inline int take_prefixes(const uint8_t *p, struct prefixes *out)
+{
+    for (int i = 0; i < AS_INSN_MAX_B - 1; i++) {
+        switch (p[i]) {
+        case 0x66:
+            out->operand = 1;
+            continue;
+        case 0x67:
+            out->address = 1;
+            continue;
+        case 0xf0:
+            out->lock = 1;
+            continue;
+        case 0xf2:
+        case 0xf3:
+            if (out->repeat && out->repeat != (p[i] == 0xf3 ? 1u : 2u))
+                return -1;
+            out->repeat = p[i] == 0xf3 ? 1 : 2;
+            continue;
+        case 0x26:
+        case 0x2e:
+        case 0x36:
+        case 0x3e:
+            if (out->segment)
+                return -1;
+            out->segment = 1u + (p[i] >> 3 & 3);
+            continue;
+        case 0x64:
+        case 0x65:
+            if (out->segment)
+                return -1;
+            out->segment = p[i] - 0x64u + 5;
+            continue;
+        default:
+            if ((p[i] & 0xf0) == 0x40)
+                out->rex = p[i++];
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* After the opcode: ModRM into fields and key. */
+static inline void take_modrm(const uint8_t *p, unsigned at, char kind, struct as_split *s)
+{
+    s->at = (uint8_t)at;
+    s->has_modrm = kind != '.';
+    if (!s->has_modrm)
+        return;
+    uint8_t modrm = p[at];
+    unsigned reg = modrm >> 3 & 7, rm = modrm & 7, mod3 = modrm >= 0xc0;
+    s->modrm = modrm;
+    s->field[AS_FIELD_REG] = (uint8_t)(s->field[AS_FIELD_REG] | reg);
+    s->field[AS_FIELD_RM] = (uint8_t)(s->field[AS_FIELD_RM] | rm);
+    s->key |= (uint64_t)mod3 << KEY_MOD3 | (uint64_t)((modrm & 0xc7) == 5) << KEY_RIP;
+    s->fine |= (uint64_t)reg | (mod3 ? (uint64_t)rm << 3 : 0);
+    if (kind != 'm')
+        s->key |= (uint64_t)reg << KEY_REG;
+    if (kind == 'G' && mod3)
+        s->key |= (uint64_t)rm << KEY_RM;
+}
+
+static inline bool split_legacy(const uint8_t *p, unsigned at, const struct prefixes *pre,
+                                struct as_split *s)
+{
+    unsigned map = 0, opcode = p[at++], rex = pre->rex;
+    if (opcode == 0x0f) {
+        map = 1;
+        opcode = p[at++];
+        if (opcode == 0x38 || opcode == 0x3a) {
+            map = opcode == 0x38 ? 2 : 3;
+            opcode = p[at++];
+        } else if (opcode == 0x0f) {
+            return false;
+        }
+    }
+    unsigned r = rex >> 2 & 1, x = rex >> 1 & 1, b = rex & 1;
+    s->x = (uint8_t)(x << 3);
+    s->b = (uint8_t)(b << 3);
+    s->field[AS_FIELD_REG] = (uint8_t)(r << 3);
+    s->field[AS_FIELD_RM] = (uint8_t)(b << 3);
+    s->field[AS_FIELD_OPCODE] = (uint8_t)(b << 3 | (opcode & 7));
+    s->key = (uint64_t)opcode | (uint64_t)map << KEY_MAP |
+             (uint64_t)(pre->operand | pre->repeat << 1 | pre->lock << 3) << KEY_PP |
+             (uint64_t)(rex >> 3 & 1) << KEY_W | (uint64_t)(rex != 0) << KEY_REX;
+    s->fine = (uint64_t)(r | x << 1 | b << 2) << 6;
+    if (!map && opcode == 0x90) /* nop, pause or xchg */
+        s->key |= (uint64_t)b << KEY_RM;
+    take_modrm(p, at, modrm_kind(0, map, opcode), s);
+    return true;
+}
+
+/* VEX and XOP: `first` is c4, c5 or 8f at p[at]. */
+static inline bool split_vex(const uint8_t *p, unsigned at, struct as_split *s)
+{
+    unsigned first = p[at], encoding = first == 0x8f ? 3 : 1;
+    unsigned one = p[at + 1], two, map;
+    if (first == 0xc5) {
+        two = one & 0x7f;
+        one |= 0x60;
+        map = 1;
+        at += 2;
+    } else {
+        two = p[at + 2];
+        map = one & 31;
+        at += 3;
+        if (map > 15)
+            return false;
+    }
+    unsigned opcode = p[at++];
+    unsigned r = ~one >> 7 & 1, x = ~one >> 6 & 1, b = ~one >> 5 & 1, vvvv = ~two >> 3 & 15;
+    s->x = (uint8_t)(x << 3);
+    s->b = (uint8_t)(b << 3);
+    s->field[AS_FIELD_REG] = (uint8_t)(r << 3);
+    s->field[AS_FIELD_RM] = (uint8_t)(b << 3);
+    s->field[AS_FIELD_VVVV] = (uint8_t)vvvv;
+    s->key = (uint64_t)opcode | (uint64_t)map << KEY_MAP | (uint64_t)encoding << KEY_ENCODING |
+             (uint64_t)(two & 3) << KEY_PP | (uint64_t)(two >> 7) << KEY_W |
+             (uint64_t)(two >> 2 & 1) << KEY_L | (uint64_t)!vvvv << KEY_NO_V;
+    s->fine = (uint64_t)(r | x << 1 | b << 2 | vvvv << 3) << 6;
+    take_modrm(p, at, modrm_kind(encoding, map, opcode), s);
+    return true;
+}
+
+static inline bool split_evex(const uint8_t *p, unsigned at, struct as_split *s)
+{
+    unsigned p0 = p[at + 1], p1 = p[at + 2], p2 = p[at + 3], opcode = p[at + 4];
+    if (p0 & 8 || !(p1 & 4))
+        return false;
+    unsigned r = ~p0 >> 7 & 1, x = ~p0 >> 6 & 1, b = ~p0 >> 5 & 1, r2 = ~p0 >> 4 & 1;
+    unsigned vvvv = (~p1 >> 3 & 15) | (~p2 >> 3 & 1) << 4, map = p0 & 7;
+    s->x = (uint8_t)(x << 3);
+    s->b = (uint8_t)(b << 3);
+    s->is_evex = 1;
+    s->mask = p2 & 7;
+    s->field[AS_FIELD_REG] = (uint8_t)(r << 3 | r2 << 4);
+    s->field[AS_FIELD_RM] = (uint8_t)(b << 3 | x << 4);
+    s->field[AS_FIELD_VVVV] = (uint8_t)vvvv;
+    s->key = (uint64_t)opcode | (uint64_t)map << KEY_MAP | (uint64_t)2 << KEY_ENCODING |
+             (uint64_t)(p1 & 3) << KEY_PP | (uint64_t)(p1 >> 7) << KEY_W |
+             (uint64_t)(p2 >> 5 & 3) << KEY_L | (uint64_t)(p2 >> 4 & 1) << KEY_B |
+             (uint64_t)(p2 >> 7) << KEY_Z | (uint64_t) !!s->mask << KEY_MASKED |
+             (uint64_t)!vvvv << KEY_NO_V;
+    s->fine = (uint64_t)(r | x << 1 | b << 2 | vvvv << 3 | r2 << 8 | (unsigned)s->mask << 9) << 6;
+    take_modrm(p, at + 5, modrm_kind(2, map, opcode), s);
+    return true;
+}
+
+/* False: unusual, for the reference decoder. Reads at most 16 bytes at `p`. */
+static inline bool as_split_bytes(const uint8_t *p, struct as_split *s)
+{
+    struct prefixes pre = {0};
+    memset(s, 0, sizeof *s);
+    int at = take_prefixes(p, &pre);
+    if (at < 0 || at > 8)
+        return false;
+    unsigned first = p[at];
+    bool ok;
+    if (first == 0xc4 || first == 0xc5 || first == 0x62 ||
+        (first == 0x8f && (p[at + 1] & 31) > 7)) {
+        if (pre.operand | pre.lock | pre.repeat | pre.rex)
+            return false;
+        ok = first == 0x62 ? split_evex(p, (unsigned)at, s) : split_vex(p, (unsigned)at, s);
+    } else {
+        ok = split_legacy(p, (unsigned)at, &pre, s);
+    }
+    s->key |= (uint64_t)1 << KEY_USED | (uint64_t)pre.address << KEY_ADDRESS |
+              (uint64_t)pre.segment << KEY_SEGMENT;
+    return ok;
+}
+
+/* ---- Filling a record ------------------------------------------------------------------- */
+
+static inline int32_t load32(const uint8_t *p)
+{
+    int32_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+/* ModRM memory operand: base, index, displacement. Returns the offset behind it. */
+static inline unsigned fill_memory(const uint8_t *p, const struct as_split *s,
+                                   const struct as_recipe *recipe, struct assay_insn *insn)
+{
+    unsigned mod = s->modrm >> 6, rm = s->modrm & 7, at = s->at + 1u;
+    unsigned base = rm | s->b, index = ASSAY_REG_NONE, scale = 0;
+    int32_t disp = 0;
+    if (rm == 4) {
+        unsigned sib = p[at++];
+        unsigned i = (sib >> 3 & 7) | s->x;
+        base = (sib & 7) | s->b;
+        rm = sib & 7;
+        if (i != 4) {
+            index = i;
+            scale = 1u << (sib >> 6);
+        }
+        if (mod == 0 && rm == 5) {
+            base = ASSAY_REG_NONE;
+            disp = load32(p + at);
+            at += 4;
+        }
+    } else if (mod == 0 && rm == 5) {
+        base = ASSAY_REG_IP;
+        disp = load32(p + at);
+        at += 4;
+    }
+    if (mod == 1) {
+        disp = (int32_t)((uint32_t)(int8_t)p[at] << recipe->disp_shift);
+        at += 1;
+    } else if (mod == 2) {
+        disp = load32(p + at);
+        at += 4;
+    }
+    insn->base = (uint8_t)base;
+    insn->index = (uint8_t)index;
+    insn->scale = (uint8_t)scale;
+    insn->disp = disp;
+    insn->bits = (uint8_t)(ASSAY_INSN_MEM | (base == 4 || base == 5 ? ASSAY_INSN_STACKMEM : 0));
+    return at;
+}
+
+static inline unsigned skip_memory(const uint8_t *p, const struct as_split *s)
+{
+    unsigned mod = s->modrm >> 6, rm = s->modrm & 7, at = s->at + 1u;
+    if (mod == 3)
+        return at;
+    if (rm == 4)
+        rm = p[at++] & 7;
+    return at + (mod == 1 ? 1 : mod == 2 || rm == 5 ? 4 : 0);
+}
+
+static inline int64_t load_immediate(const uint8_t *p, const struct as_recipe *recipe)
+{
+    bool extend = recipe->flags & AS_RECIPE_SIGNED;
+    uint64_t v = 0;
+    switch (recipe->imm_b) {
+    case 1:
+        return extend ? (int8_t)p[0] : p[0];
+    case 2:
+        v = (uint64_t)p[0] | (uint64_t)p[1] << 8;
+        return extend ? (int16_t)v : (int64_t)v;
+    case 4:
+        return extend ? load32(p) : (int64_t)(uint32_t)load32(p);
+    case 8:
+        memcpy(&v, p, sizeof v);
+        return (int64_t)v;
+    default:
+        return 0;
+    }
+}
+
+static inline void fill_registers(const struct as_split *s, const struct as_recipe *recipe,
+                                  struct assay_insn *insn)
+{
+    for (unsigned i = 0; i < AS_SLOTS; i++) {
+        unsigned pick = recipe->pick[i];
+        insn->reg[i] = (uint8_t)(recipe->base[i] + (s->field[pick & 7] & pick >> 3));
+    }
+    insn->high = 0;
+    if (recipe->bytes)
+        for (unsigned i = 0; i < AS_SLOTS; i++)
+            if (recipe->bytes >> i & 1 && insn->reg[i] >= 4) {
+                insn->reg[i] = (uint8_t)(insn->reg[i] - 4);
+                insn->high |= (uint8_t)(1 << i);
+            }
+    insn->mask = s->mask ? (uint8_t)(ASSAY_REG_MASK + s->mask) : ASSAY_REG_NONE;
+}
+
+/* Fills all but the address; returns the whole immediate (only of use with IMM64). */
+static inline int64_t as_recipe_fill(const uint8_t *p, struct as_split *s,
+                                     const struct as_recipe *recipe, struct assay_insn *insn)
+{
+    unsigned at;
+    int64_t imm = 0;
+    insn->form = recipe->form;
+    insn->segment = ASSAY_REG_NONE;
+    insn->wrap = 0;
+    insn->imm = recipe->flags >> 7; /* AS_RECIPE_ONE */
+    if (recipe->flags & AS_RECIPE_MEM) {
+        at = fill_memory(p, s, recipe, insn);
+        insn->segment = recipe->segment;
+    } else {
+        insn->base = insn->index = ASSAY_REG_NONE;
+        insn->scale = 0;
+        insn->disp = 0;
+        insn->bits = 0;
+        at = s->has_modrm ? skip_memory(p, s) : s->at;
+    }
+    if (recipe->imm_b) {
+        imm = load_immediate(p + at, recipe);
+        s->field[AS_FIELD_IS4] = (uint8_t)(p[at] >> 4);
+        at += recipe->imm_b;
+        if (recipe->flags & (AS_RECIPE_IMM | AS_RECIPE_REL)) {
+            int64_t value = recipe->flags & AS_RECIPE_REL ? imm + at : imm;
+            insn->imm = (int32_t)(uint32_t)(uint64_t)value;
+            if (recipe->flags & AS_RECIPE_REL && value > INT32_MAX)
+                insn->wrap |= ASSAY_WRAP_IMM;
+            else if (recipe->imm_b == 8 && value != insn->imm)
+                insn->bits |= ASSAY_INSN_IMM64;
+        }
+    }
+    insn->length = (uint8_t)at;
+    if (insn->base == ASSAY_REG_IP) {
+        int64_t disp = (int64_t)insn->disp + at;
+        insn->disp = (int32_t)(uint32_t)(uint64_t)disp;
+        if (disp > INT32_MAX)
+            insn->wrap |= ASSAY_WRAP_DISP;
+    }
+    fill_registers(s, recipe, insn);
+    if (recipe->flags & AS_RECIPE_IDIOM &&
+        insn->reg[recipe->idiom & 15] == insn->reg[recipe->idiom >> 4])
+        insn->bits |= ASSAY_INSN_IDIOM;
+    return imm;
+}
+
+/* The key of one instance alone, where validity hangs on register numbers. */
+static inline uint64_t as_split_fine_key(const struct as_split *s)
+{
+    return s->key | s->fine << (KEY_FINE + 1) | (uint64_t)1 << KEY_FINE;
+}
+
+#endif
