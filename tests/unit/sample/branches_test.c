@@ -211,7 +211,7 @@ static void test_refusal(void **state)
     struct assay_sampler *sampler;
     struct assay_error err = {0};
     if (!session_has_events())
-        skip();
+        return;
     const int rc = assay_sampler_open(getpid(), &options, &sampler, &err);
     if (rc == 0) { /* a machine that has them */
         assert_true(assay_sampler_choice(sampler)->event <= ASSAY_EVENT_REF_CYCLES);
