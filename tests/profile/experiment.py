@@ -22,11 +22,12 @@ def least_hits(n, p=0.95, risk=1e-4):
     return n
 
 
-def unlikely(n, total, share):
-    """"" when n of total samples is a fair draw of `share`, else the sentence."""
+def unlikely(n, total, share, taken=0):
+    """"" when n of total samples is a fair draw of `share`, give or take `taken`, else the
+    sentence."""
     expected = total * share
     # Half a sample at each end, and two for a begin and an end that the program cannot measure.
-    far = SIGMAS * math.sqrt(max(expected * (1 - share), 0)) + 3
+    far = SIGMAS * math.sqrt(max(expected * (1 - share), 0)) + 3 + taken
     if abs(n - expected) <= far:
         return ""
     return f"{n} of {total} samples; {expected:.1f} (± {far:.1f}) by the program's own clock"
@@ -101,6 +102,22 @@ class Run:
                 cut = names[:last + 1]
                 cut = cut[cut.index(begin) + 1:] if begin in cut else ["?"] + cut
                 counts[";".join(cut)] += n
+        return counts
+
+    def within(self, by, names):
+        """Samples by (`by`, function), `by` one of tid, pid and rank: of those in one of the
+        functions `names` or in what it calls, the kernel's part included. The clock around a
+        function charges it with all that."""
+        nodes = {n["callpath_id"]: n for n in self.view("callpaths")}
+        counts = collections.Counter()
+        for r in self.rows("SELECT t.tid, p.pid, p.rank, s.callpath_id, sum(s.n) AS n FROM "
+                           "sample s JOIN thread t USING (thread_id) JOIN process p USING "
+                           "(process_id) WHERE s.state = 0 GROUP BY 1, 2, 3, 4"):
+            at = nodes.get(r["callpath_id"])
+            while at is not None and at["function"] not in names:
+                at = nodes.get(at["parent_id"])
+            if at is not None:
+                counts[r[by], at["function"]] += r["n"]
         return counts
 
     # ---- What must hold of all ------------------------------------------------------------
