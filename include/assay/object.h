@@ -76,9 +76,11 @@ struct assay_object_info {
     bool has_symtab;  /* full symbol table, here or in the separate debug file */
     bool is_stripped; /* this file has no .symtab */
     uint8_t build_id[64];
-    size_t build_id_b;       /* 0 = none */
-    uint64_t entry;          /* 0 = none */
-    uint64_t size_b;         /* of the file */
+    size_t build_id_b; /* 0 = none */
+    uint64_t entry;    /* 0 = none */
+    uint64_t size_b;   /* of the file */
+    uint64_t inode;    /* of the file; 0 when it is in memory, mtime_ns too */
+    int64_t mtime_ns;
     const char *interpreter; /* or NULL */
     const char *soname;      /* or NULL */
     const char *runpath;     /* DT_RUNPATH, else DT_RPATH, or NULL */
@@ -95,6 +97,37 @@ struct assay_object_info {
 };
 
 const struct assay_object_info *assay_object_info(const struct assay_object *object);
+
+/* What is known of a file besides its build-id. */
+enum assay_file_known {
+    ASSAY_FILE_UNSEEN, /* nothing: without a build-id no file is the same */
+    ASSAY_FILE_INODE,  /* `inode` alone */
+    ASSAY_FILE_SEEN    /* inode, size_b, mtime_ns */
+};
+
+/*
+ * Which file something was read or mapped from: said by the build-id where there is one, for it
+ * holds for copies too, else by the inode, the size and the time of change to the nanosecond.
+ * Devices are not compared: file systems are numbered anew when they are mounted, and some (btrfs,
+ * overlays) have several numbers.
+ */
+struct assay_file_identity {
+    uint8_t build_id[20];
+    uint8_t build_id_b; /* 0 = it has none, or none of up to 20 bytes */
+    uint8_t known;      /* assay_file_known */
+    uint64_t inode, size_b;
+    int64_t mtime_ns;
+};
+
+/* The identity of an open file; false when it is not a regular one. */
+bool assay_file_identify(int fd, struct assay_file_identity *out);
+/*
+ * Opens `path` if it is the file of that identity. Errors: NOT_FOUND also when another stands there
+ * now, or when nothing tells; those of assay_object_open.
+ */
+int assay_object_open_same(const char *path, const struct assay_file_identity *identity,
+                           const struct assay_object_options *options, struct assay_object **out,
+                           struct assay_error *err);
 
 /* Needed libraries in file order: borrowed names. */
 size_t assay_object_needed(const struct assay_object *object, const char *const **names);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/build_id.h"
 #include "object/identify.h"
 #include "object/internal.h"
 #include "object/order.h"
@@ -367,6 +368,8 @@ static int map(const char *path, struct as_file *file, struct assay_error *err)
             file->bytes = at;
             file->size_b = (uint64_t)st.st_size;
             file->mapped = true;
+            file->inode = st.st_ino;
+            file->mtime_ns = as_mtime_ns(&st);
         }
     }
     close(fd);
@@ -437,32 +440,6 @@ const uint8_t *as_file_section_bytes(const struct as_file *file, uint32_t index,
     return file->bytes + file->shdr[index].sh_offset;
 }
 
-/* Looks for the build-id among the notes in [p, p + n). */
-static size_t notes_build_id(const uint8_t *p, uint64_t n, uint64_t align_b, uint8_t *out,
-                             size_t out_b)
-{
-    while (p && n >= sizeof(Elf64_Nhdr)) {
-        Elf64_Nhdr note;
-        memcpy(&note, p, sizeof note);
-        uint64_t pad = align_b == 8 ? 7 : 3;
-        uint64_t name_b = ((uint64_t)note.n_namesz + sizeof note + pad) / (pad + 1) * (pad + 1);
-        uint64_t whole_b = (name_b + note.n_descsz + pad) / (pad + 1) * (pad + 1);
-        if (name_b > n || note.n_descsz > n - name_b)
-            return 0;
-        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof ELF_NOTE_GNU &&
-            memcmp(p + sizeof note, ELF_NOTE_GNU, sizeof ELF_NOTE_GNU) == 0) {
-            size_t id_b = note.n_descsz < out_b ? note.n_descsz : out_b;
-            memcpy(out, p + name_b, id_b);
-            return id_b;
-        }
-        if (whole_b >= n)
-            return 0;
-        p += whole_b;
-        n -= whole_b;
-    }
-    return 0;
-}
-
 size_t as_file_build_id(const struct as_file *file, uint8_t *out, size_t out_b)
 {
     size_t id_b = 0;
@@ -470,13 +447,13 @@ size_t as_file_build_id(const struct as_file *file, uint8_t *out, size_t out_b)
         uint64_t n;
         const uint8_t *p = as_file_section_bytes(file, i, &n);
         if (p && file->shdr[i].sh_type == SHT_NOTE)
-            id_b = notes_build_id(p, n, file->shdr[i].sh_addralign, out, out_b);
+            id_b = as_build_id_of_notes(p, n, file->shdr[i].sh_addralign, out, out_b);
     }
     for (uint32_t i = 0; i < file->phdr_n && id_b == 0; i++) {
         const Elf64_Phdr *phdr = &file->phdr[i];
         if (phdr->p_type == PT_NOTE && !beyond(phdr->p_offset, phdr->p_filesz, file->size_b))
-            id_b = notes_build_id(file->bytes + phdr->p_offset, phdr->p_filesz, phdr->p_align, out,
-                                  out_b);
+            id_b = as_build_id_of_notes(file->bytes + phdr->p_offset, phdr->p_filesz, phdr->p_align,
+                                        out, out_b);
     }
-    return id_b;
+    return id_b < out_b ? id_b : out_b;
 }

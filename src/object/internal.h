@@ -10,6 +10,7 @@
 #define AS_OBJECT_INTERNAL_H
 
 #include <elf.h>
+#include <sys/stat.h>
 
 #include <assay/object.h>
 
@@ -26,6 +27,8 @@ struct as_file {
     uint64_t size_b;
     bool mapped; /* privately: relocations of a .o are applied in place */
     bool owned;  /* on the heap (else borrowed) */
+    uint64_t inode;
+    int64_t mtime_ns; /* both 0 when it was not opened by its path */
     Elf64_Ehdr ehdr;
     const Elf64_Shdr
         *shdr; /* aligned copies in the arena; index as in the file, 0 = null section */
@@ -34,6 +37,11 @@ struct as_file {
     const Elf64_Phdr *phdr;
     uint32_t phdr_n;
 };
+
+static inline int64_t as_mtime_ns(const struct stat *st)
+{
+    return (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
+}
 
 /* What a file is opened for: a separate debug file has headers of sections that it does not hold.
  */

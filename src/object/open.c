@@ -38,6 +38,8 @@ static int load(struct assay_object *object, struct assay_error *err)
     struct assay_object_info *info = &object->info;
     info->path = object->file.path;
     info->size_b = object->file.size_b;
+    info->inode = object->file.inode;
+    info->mtime_ns = object->file.mtime_ns;
     info->entry = object->file.ehdr.e_entry;
     info->build_id_b = as_file_build_id(&object->file, info->build_id, sizeof info->build_id);
     AS_TRY(as_object_load_sections(object, err));

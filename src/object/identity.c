@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whether a file is the one that was mapped, or read before: the one check that everything passes
+ * through that opens a file of a recording again, for a path alone says little about what stands
+ * there now. Two builds have the same size often enough; that an inode is given out again with the
+ * same size and time to the nanosecond does not happen by chance.
+ */
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/build_id.h"
+#include "object/internal.h"
+
+static size_t read_at(void *context, uint64_t offset, void *to, size_t n)
+{
+    size_t have = 0;
+    for (ssize_t got = 1; got > 0 && have < n;) {
+        got = pread(*(const int *)context, (char *)to + have, n - have, (off_t)(offset + have));
+        have += got > 0 ? (size_t)got : 0;
+    }
+    return have;
+}
+
+bool assay_file_identify(int fd, struct assay_file_identity *out)
+{
+    uint8_t room[4096];
+    struct stat st;
+    *out = (struct assay_file_identity){0};
+    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+        return false;
+    out->known = ASSAY_FILE_SEEN;
+    out->inode = st.st_ino;
+    out->size_b = (uint64_t)st.st_size;
+    out->mtime_ns = as_mtime_ns(&st);
+    out->build_id_b = (uint8_t)as_build_id_find(read_at, &fd, room, sizeof room, out->build_id);
+    return true;
+}
+
+static int refuse(const char *path, const char *why, struct assay_error *err)
+{
+    return as_error_set(err, ASSAY_ERR_NOT_FOUND, "%s: %s", path, why);
+}
+
+static int check_build_id(const char *path, const struct assay_object_info *info,
+                          const struct assay_file_identity *identity, struct assay_error *err)
+{
+    if (info->build_id_b >= identity->build_id_b &&
+        memcmp(info->build_id, identity->build_id, identity->build_id_b) == 0)
+        return 0;
+    return refuse(path,
+                  "is another file than the one that ran: its build-id differs; profile again, or "
+                  "put the old file back",
+                  err);
+}
+
+static int check_file(const char *path, const struct assay_object_info *info,
+                      const struct assay_file_identity *identity, struct assay_error *err)
+{
+    if (identity->known == ASSAY_FILE_UNSEEN)
+        return refuse(path,
+                      "cannot be told from another file: no build-id is known of the one that "
+                      "ran, which was gone, replaced or changed before it could be looked at; link "
+                      "it with -Wl,--build-id, or leave it in place, and profile again",
+                      err);
+    if (info->inode == identity->inode &&
+        (identity->known == ASSAY_FILE_INODE ||
+         (info->size_b == identity->size_b && info->mtime_ns == identity->mtime_ns)))
+        return 0;
+    return refuse(path,
+                  "is another file than the one that ran, as far as can be told without a "
+                  "build-id: its inode, size or time of change differs; profile again, and link "
+                  "it with -Wl,--build-id so that copies are known too",
+                  err);
+}
+
+int assay_object_open_same(const char *path, const struct assay_file_identity *identity,
+                           const struct assay_object_options *options, struct assay_object **out,
+                           struct assay_error *err)
+{
+    AS_TRY(assay_object_open(path, options, out, err));
+    const struct assay_object_info *info = assay_object_info(*out);
+    const int rc = identity->build_id_b ? check_build_id(path, info, identity, err)
+                                        : check_file(path, info, identity, err);
+    if (rc < 0)
+        assay_object_close(out);
+    return rc;
+}
