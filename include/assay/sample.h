@@ -63,6 +63,9 @@ struct assay_sample_choice {
     uint8_t event; /* assay_sample_event, not AUTO */
     bool kernel, switches, waits, build_ids;
     bool imported; /* recorded before, perhaps elsewhere: processes of now are not those meant */
+    /* Imported: to be added to a record's time for that since 1970, and the time at which all was
+     * written. A file that was changed later than it was mapped is not what was mapped. */
+    int64_t clock_offset_ns, written_ns;
     uint32_t rate_hz;
     uint32_t ring_b;
     char reason[512]; /* one sentence: what was refused, why, what would mend it; "" = all there */
@@ -108,10 +111,14 @@ struct assay_sample_record {
     /* MAP */
     uint64_t address, size_b, offset; /* offset in the file */
     uint64_t inode;
+    uint64_t generation; /* of the inode, to tell its users in turn; 0 = not said */
     uint32_t device_major, device_minor;
     uint8_t build_id[20];
-    uint8_t build_id_b; /* 0 = the kernel did not say */
-    const char *text;   /* MAP: path; COMM: name */
+    uint8_t build_id_b;    /* 0 = none, or not said */
+    bool build_id_by_path; /* read at the path when the recording ended, not of what was mapped */
+    uint64_t file_b;       /* size and time of change when it was mapped; both 0: not said */
+    int64_t mtime_ns;
+    const char *text; /* MAP: path; COMM: name */
     /* LOST */
     uint64_t lost;
 };
@@ -285,8 +292,9 @@ int assay_recorder_new(const char *path, const struct assay_sample_choice *choic
 /* An assay_sample_sink; its context is the recorder. */
 int assay_recorder_take(void *recorder, const struct assay_sample_record *record,
                         struct assay_error *err);
-/* Files that have lost their names are copied to `directory`, which must exist, when they are first
- * seen: attribution will need them. The text is copied. Errors: NOMEM. */
+/* Files with samples that have lost their names are copied to `directory`, which must exist:
+ * attribution will need them. Those that were nameless when they were first seen when the stream is
+ * flushed, the others when it is finished. The text is copied. Errors: NOMEM. */
 int assay_recorder_keep(struct assay_recorder *recorder, const char *directory,
                         struct assay_error *err);
 /* A fact on the recording (ASSAY_STREAM_INFO), or on a process from `time_ns` on
@@ -316,17 +324,16 @@ enum assay_module_kind {
 struct assay_stream_module {
     const char *path;
     const char *kept; /* name of its copy (assay_recorder_keep); NULL: there is none */
-    uint64_t device, inode;
-    uint8_t build_id[20];
-    uint8_t build_id_b;
-    uint8_t kind; /* assay_module_kind */
+    struct assay_file_identity file;
+    uint64_t device; /* as mapped: major << 32 | minor */
+    uint8_t kind;    /* assay_module_kind */
 };
 
 /*
  * Opens the file of a module: the copy in `directory`, else below `root` (of the process, in a
  * container), else where its path says; the vdso is this process's own, all have the same. Either
- * text may be NULL. Errors: NOT_FOUND (gone, or another build-id stands there now; no file is
- * behind a module of this kind), those of assay_object_open.
+ * text may be NULL. Errors: NOT_FOUND (gone, or another file stands there now, see
+ * assay_object_open_same; no file is behind a module of this kind), those of assay_object_open.
  */
 int assay_sample_module_open(const struct assay_stream_module *module, const char *root,
                              const char *directory, const struct assay_object_options *options,

@@ -15,7 +15,7 @@
 #define AS_AGENT_CONTROL   "control"
 #define AS_AGENT_PREFIX    "ring."             /* ring.PID.TIME */
 #define AS_AGENT_MAGIC     0x544e474159415353u /* "SSAYAGNT" */
-#define AS_AGENT_VERSION   3u
+#define AS_AGENT_VERSION   4u
 #define AS_AGENT_PAGE_B    4096u
 /* Of a ring: that samples leave free, so that maps and names find room. */
 #define AS_AGENT_SPARE_B (32u << 10)
@@ -90,9 +90,15 @@ struct as_agent_thread_record {
     char name[AS_AGENT_NAME_B];
 };
 
+/* Which file it is: by the build-id in memory, else by what stands at its path, if that has the
+ * inode that is mapped. */
 struct as_agent_map_record {
     struct as_agent_record head;
-    char line[]; /* with a zero */
+    uint64_t file_b; /* its size and time of change; both 0: not known */
+    int64_t mtime_ns;
+    uint8_t build_id[20];
+    uint8_t build_id_b; /* 0: there is none */
+    char line[];        /* with a zero */
 };
 
 #endif

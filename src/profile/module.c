@@ -71,10 +71,11 @@ static bool is_system(const char *path)
 static int add_module(struct work *w, struct as_module_fact *fact, struct assay_error *err)
 {
     const struct as_tally_module *from = w->code.module;
-    char id[2 * sizeof from->build_id + 1], path[4096 + 64], kept[4096 + 64];
+    const struct assay_file_identity *file = &from->file;
+    char id[2 * sizeof file->build_id + 1], path[4096 + 64], kept[4096 + 64];
     struct assay_row_module row = {.path = from->path, .kind = kind_of(w)};
-    hex_of(from->build_id, from->build_id_b, id);
-    row.build_id = from->build_id_b ? id : NULL;
+    hex_of(file->build_id, file->build_id_b, id);
+    row.build_id = file->build_id_b ? id : NULL;
     if (from->kind == ASSAY_MODULE_UNKNOWN)
         row.path = "[unknown]";
     if (from->kind == ASSAY_MODULE_ANON) {
@@ -89,14 +90,15 @@ static int add_module(struct work *w, struct as_module_fact *fact, struct assay_
         fact->has_debug =
             info->debug == ASSAY_DEBUG_EMBEDDED || info->debug == ASSAY_DEBUG_SEPARATE;
         row.has_debug = assay_known(fact->has_debug);
-        if (!row.build_id && info->build_id_b && info->build_id_b <= sizeof from->build_id) {
+        if (!row.build_id && info->build_id_b && info->build_id_b <= sizeof file->build_id) {
             hex_of(info->build_id, (unsigned)info->build_id_b, id);
             row.build_id = id;
         }
     }
-    if (from->kept && !row.build_id) { /* several files may have had the name */
-        snprintf(path, sizeof path, "%.4096s (%.48s)", from->path, from->kept);
-        row.path = path;
+    if (!row.build_id && file->known == ASSAY_FILE_SEEN) {
+        row.inode = assay_known((int64_t)file->inode);
+        row.mtime_ns = assay_known(file->mtime_ns);
+        row.size_b = assay_known((int64_t)file->size_b);
     }
     if (from->kept) {
         snprintf(kept, sizeof kept, "%s/%s", as_path_last(w->all->directory), from->kept);

@@ -87,11 +87,8 @@ int as_place_open(struct as_place_code *code, const struct as_tally_module *modu
         return as_place_names(code, options, err);
     if (module->kind == ASSAY_MODULE_UNKNOWN)
         return 0;
-    struct assay_stream_module fact = {.path = module->path,
-                                       .kept = module->kept,
-                                       .build_id_b = module->build_id_b,
-                                       .kind = module->kind};
-    memcpy(fact.build_id, module->build_id, sizeof fact.build_id);
+    const struct assay_stream_module fact = {
+        .path = module->path, .kept = module->kept, .file = module->file, .kind = module->kind};
     int rc = assay_sample_module_open(&fact, NULL, options->directory, options->open, &code->object,
                                       &code->trouble);
     if (rc == ASSAY_ERR_NOMEM && err)

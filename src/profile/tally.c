@@ -215,58 +215,68 @@ static int count_cpu(struct as_tally_thread *thread, uint32_t cpu)
 
 /* ---- Modules and frames -------------------------------------------------------------------- */
 
-static bool is_same_text(const char *a, const char *b)
+/* Files of one name are told apart as they were when they were seen. */
+static bool is_same_file(const struct assay_file_identity *a, const struct assay_file_identity *b)
 {
-    return a == b || (a && b && strcmp(a, b) == 0);
+    if (a->build_id_b || b->build_id_b)
+        return a->build_id_b == b->build_id_b &&
+               memcmp(a->build_id, b->build_id, a->build_id_b) == 0;
+    return a->known == b->known && a->inode == b->inode && a->size_b == b->size_b &&
+           a->mtime_ns == b->mtime_ns;
 }
 
-/* Files of one name and without build-id are told apart by the copy that was kept. */
 static int add_module(struct as_tally *t, const struct as_tally_module *module, uint32_t *out)
 {
     uint64_t hash = as_hash_mix(module->kind, module->process);
     for (const char *c = module->path; *c; c++)
         hash = as_hash_mix(hash, (uint8_t)*c);
-    for (unsigned i = 0; i < module->build_id_b; i++)
-        hash = as_hash_mix(hash, module->build_id[i]);
+    for (unsigned i = 0; i < module->file.build_id_b; i++)
+        hash = as_hash_mix(hash, module->file.build_id[i]);
     for (struct as_probe probe = as_index_probe(&t->module_index, hash);
          (*out = as_index_next(&t->module_index, &probe)) != AS_INDEX_NONE;) {
         const struct as_tally_module *has = &t->module.at[*out];
         if (has->kind == module->kind && has->process == module->process &&
-            has->build_id_b == module->build_id_b &&
-            memcmp(has->build_id, module->build_id, module->build_id_b) == 0 &&
-            strcmp(has->path, module->path) == 0 && is_same_text(has->kept, module->kept))
+            is_same_file(&has->file, &module->file) && strcmp(has->path, module->path) == 0)
             return 0;
     }
     *out = (uint32_t)t->module.n;
     AS_TRY(as_vec_push(&t->module, *module));
     struct as_tally_module *made = &t->module.at[*out];
     made->path = keep(t, module->path);
-    made->kept = module->kept ? keep(t, module->kept) : NULL;
-    if (!made->path || (module->kept && !made->kept))
-        return ASSAY_ERR_NOMEM;
-    return as_index_add(&t->module_index, hash, *out);
+    return made->path ? as_index_add(&t->module_index, hash, *out) : ASSAY_ERR_NOMEM;
 }
 
 static int module_of(struct reading *r, uint32_t index, uint32_t process, uint32_t *out)
 {
     size_t n;
     const struct assay_stream_module *known = &assay_stream_modules(r->stream, &n)[index];
-    struct as_tally_module module = {.path = known->path,
-                                     .kept = known->kept,
-                                     .build_id_b = known->build_id_b,
-                                     .kind = known->kind,
-                                     .process = NONE};
+    struct as_tally_module module = {
+        .path = known->path, .file = known->file, .kind = known->kind, .process = NONE};
     if (known->kind == ASSAY_MODULE_ANON)
         module.process = process;
     else if (index < r->module.n && r->module.at[index] != NONE) {
         *out = r->module.at[index];
         return 0;
     }
-    memcpy(module.build_id, known->build_id, sizeof module.build_id);
     AS_TRY(add_module(r->tally, &module, out));
     while (r->module.n <= index)
         AS_TRY(as_vec_push(&r->module, NONE));
     r->module.at[index] = *out;
+    return 0;
+}
+
+/* Which files were copied is known when all is read. */
+static int take_copies(struct reading *r)
+{
+    size_t n;
+    const struct assay_stream_module *known = assay_stream_modules(r->stream, &n);
+    for (size_t i = 0; i < r->module.n && i < n; i++) {
+        if (!known[i].kept || r->module.at[i] == NONE)
+            continue;
+        struct as_tally_module *module = &r->tally->module.at[r->module.at[i]];
+        if (!module->kept && !(module->kept = keep(r->tally, known[i].kept)))
+            return ASSAY_ERR_NOMEM;
+    }
     return 0;
 }
 
@@ -562,7 +572,7 @@ int as_tally_add(struct as_tally *tally, const char *path, const char *name, int
         rc = assay_stream_open(path, &r.stream, err);
     if (rc == 0)
         rc = read_all(&r, run_start_ns, err);
-    if (rc == 0 && end_all(&r) < 0)
+    if (rc == 0 && (end_all(&r) < 0 || take_copies(&r) < 0))
         rc = as_error_nomem(err, path);
     if (r.stream) {
         struct as_tally_stream *made = &tally->stream.at[r.number];

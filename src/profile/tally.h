@@ -21,8 +21,7 @@
 struct as_tally_module {
     const char *path;
     const char *kept; /* copy in the directory of the run, or NULL */
-    uint8_t build_id[20];
-    uint8_t build_id_b;
+    struct assay_file_identity file;
     uint8_t kind;     /* assay_module_kind */
     uint32_t process; /* ANON: whose addresses these are */
     uint64_t n;       /* running samples in it or below it */

@@ -51,7 +51,9 @@ static const char *const names[METRIC_COUNT] = {"flow_paths",
 
 struct module {
     int64_t id;
-    char *path, *build_id; /* build_id: hexadecimal, "" = not known */
+    char *path;
+    bool is_copy; /* `path` is one that the run kept */
+    struct assay_file_identity file;
     double share;
 };
 
@@ -110,6 +112,29 @@ static char *path_of(struct pass *p, const char *kept, const char *path)
     return copy;
 }
 
+/* Of hexadecimal digits; 0 bytes: none. */
+static uint8_t id_of(const char *text, uint8_t out[20])
+{
+    uint8_t n = 0;
+    unsigned byte;
+
+    while (text && n < 20 && sscanf(text + 2 * (size_t)n, "%2x", &byte) == 1)
+        out[n++] = (uint8_t)byte;
+    return n;
+}
+
+/* What the columns behind the path say of the file that ran. */
+static struct assay_file_identity identity_of(struct assay_rows *rows)
+{
+    struct assay_file_identity file = {.inode = (uint64_t)assay_rows_integer(rows, 5),
+                                       .mtime_ns = assay_rows_integer(rows, 6),
+                                       .size_b = (uint64_t)assay_rows_integer(rows, 7)};
+
+    file.build_id_b = id_of(assay_rows_text(rows, 2), file.build_id);
+    file.known = file.inode ? ASSAY_FILE_SEEN : ASSAY_FILE_UNSEEN;
+    return file;
+}
+
 static int list_modules(struct pass *p, struct assay_error *err)
 {
     const double least = p->options->share > 0 ? p->options->share : LEAST_SHARE;
@@ -117,7 +142,8 @@ static int list_modules(struct pass *p, struct assay_error *err)
     int rc;
 
     AS_TRY(assay_rows_open(p->experiment,
-                           "SELECT m.module_id, m.path, m.build_id, m.kept_path, t.exclusive_share"
+                           "SELECT m.module_id, m.path, m.build_id, m.kept_path, t.exclusive_share,"
+                           " m.inode, m.mtime_ns, m.size_b"
                            " FROM object_time t JOIN module m ON m.module_id = t.object_id"
                            " WHERE t.run_id = ?1 AND t.object_kind = 'module' AND m.kind IN"
                            " ('executable', 'shared') ORDER BY t.exclusive_ns DESC, m.module_id",
@@ -127,12 +153,13 @@ static int list_modules(struct pass *p, struct assay_error *err)
         const struct module it = {
             .id = assay_rows_integer(rows, 0),
             .path = path_of(p, assay_rows_text(rows, 3), assay_rows_text(rows, 1)),
-            .build_id = keep(p, assay_rows_text(rows, 2)),
+            .is_copy = assay_rows_text(rows, 3) != NULL,
+            .file = identity_of(rows),
             .share = assay_rows_real(rows, 4)};
 
         if (it.share < least)
             break;
-        if (!it.path || !it.build_id || as_vec_push(&p->module, it) < 0) {
+        if (!it.path || as_vec_push(&p->module, it) < 0) {
             rc = as_error_nomem(err, "the modules of a run");
             break;
         }
@@ -272,14 +299,13 @@ static int say_unread(const struct pass *p, const struct module *module, const c
     return assay_experiment_flag(p->experiment, &flag, err);
 }
 
-static bool is_same_file(const struct module *module, const struct assay_object *object)
+/* A copy is another file than the one that ran: it has the build-id, if any, and nothing more. */
+static int open_code(const struct pass *p, const struct module *module, struct assay_object **out,
+                     struct assay_error *why)
 {
-    const struct assay_object_info *info = assay_object_info(object);
-    char id[2 * sizeof info->build_id + 1] = "";
-
-    for (size_t i = 0; i < info->build_id_b; i++)
-        snprintf(id + 2 * i, 3, "%02x", info->build_id[i]);
-    return !module->build_id[0] || strcmp(module->build_id, id) == 0;
+    if (module->is_copy && !module->file.build_id_b)
+        return assay_object_open(module->path, p->options->open, out, why);
+    return assay_object_open_same(module->path, &module->file, p->options->open, out, why);
 }
 
 static int read_code(const struct pass *p, const struct module *module, struct assay_error *err)
@@ -291,15 +317,11 @@ static int read_code(const struct pass *p, const struct module *module, struct a
     struct assay_error why;
     int rc;
 
-    if (assay_object_open(module->path, p->options->open, &object, &why) < 0)
+    if (open_code(p, module, &object, &why) < 0)
         return say_unread(p, module, why.text, err);
-    if (!is_same_file(module, object)) {
-        rc = say_unread(p, module, "the file has been built anew since the run", err);
-    } else {
-        rc = assay_program_new(object, &how, &program, err);
-        if (rc == 0)
-            rc = write_loops(p, program, err);
-    }
+    rc = assay_program_new(object, &how, &program, err);
+    if (rc == 0)
+        rc = write_loops(p, program, err);
     assay_program_free(&program);
     assay_object_close(&object);
     return rc;

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Modules: files that are mapped for execution, told apart by path and identity (build-id, else
- * device and inode). A file is looked for where its process sees it (/proc/PID/root), then here; a
- * deleted one through /proc/PID/map_files.
+ * inode, size and time of change). Getting hold of a file is held.c's.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -58,140 +54,175 @@ static bool is_anonymous(const char *path)
            strncmp(path, "/SYSV", 5) == 0;
 }
 
-/* The inode of a mapping; 0: not to be had. With a build-id the kernel's record does not say it. */
-static uint64_t inode_of(const struct assay_sample_record *map)
+static int index_of(const struct as_modules *modules, const char *key, uint32_t *out)
 {
-    char path[64], line[4096 + 128];
-    uint64_t inode = map->inode;
-    snprintf(path, sizeof path, "/proc/%" PRIu32 "/maps", map->pid);
-    FILE *f = inode ? NULL : fopen(path, "re");
-    while (f && !inode && fgets(line, sizeof line, f)) {
-        struct assay_sample_record record = {0};
-        if (as_sample_map_line(line, &record) && map->address >= record.address &&
-            map->address < record.address + record.size_b)
-            inode = record.inode;
-    }
-    if (f)
-        fclose(f);
-    return inode;
+    *out = as_map_view_get(&modules->by_key, as_view_of(key));
+    return *out != AS_MAP_NONE;
 }
 
-/* Whether the file at `path` is the one that was mapped. Devices are not compared: file systems of
- * several parts (btrfs, overlays) tell others to stat than to maps. */
-static bool is_mapped(const struct as_module *module, const struct assay_sample_record *map,
-                      const char *path, uint64_t inode)
+static int put_index(struct as_modules *modules, const char *key, uint32_t index)
 {
-    const uint64_t mapped = inode_of(map);
-    if (mapped == 0 || mapped == inode)
-        return true;
-    if (map->build_id_b == 0)
-        return false;
-    struct assay_object *same = as_open_same(&module->fact, path, NULL, NULL);
-    const bool is = same && assay_object_info(same)->build_id_b > 0;
-    assay_object_close(&same);
-    return is;
+    const size_t n = strlen(key);
+    const struct as_view view = {.p = as_arena_strndup(&modules->arena, key, n), .n = n};
+    return view.p ? as_map_view_put(&modules->by_key, view, index) : ASSAY_ERR_NOMEM;
 }
 
-/* A file that its path does not lead to here (deleted, replaced, in a container) can be had only
- * now, while the process maps it. -1: the path will do, or nothing can be had. */
-static int hold_hidden(const struct as_module *module, const struct assay_sample_record *map)
+#define KEY_B (4096 + 192)
+
+static size_t append_id(char *key, size_t n, const uint8_t *id, unsigned id_b)
 {
-    char path[4096 + 64];
-    struct stat seen, here;
-    snprintf(path, sizeof path, "/proc/%" PRIu32 "/root%.4096s", map->pid, map->text);
-    if (stat(path, &seen) == 0 && is_mapped(module, map, path, seen.st_ino)) {
-        if (stat(map->text, &here) == 0 && here.st_dev == seen.st_dev && here.st_ino == seen.st_ino)
-            return -1;
-        return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    }
-    snprintf(path, sizeof path, "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, map->pid,
-             map->address, map->address + map->size_b);
-    return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    for (unsigned i = 0; i < id_b; i++)
+        n += (size_t)snprintf(key + n, KEY_B - n, "%02x", id[i]);
+    return n;
 }
 
-/* Copies what `fd` holds to a file `name` in the directory for it. */
-static bool copy_to(const char *directory, const char *name, int fd)
+/* Of a mapping, by all that its record says. */
+static void mapping_key(const struct assay_sample_record *map, char *key)
 {
-    char path[4096 + 64];
-    off_t at = 0;
-    ssize_t n = 1;
-    snprintf(path, sizeof path, "%s/%s", directory, name);
-    int to = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (to < 0)
+    size_t n = (size_t)snprintf(key, KEY_B, "%x.%x:%" PRIx64 ":%" PRIx64 ":%" PRIx64 ":%" PRIx64,
+                                map->device_major, map->device_minor, map->inode, map->generation,
+                                map->file_b, (uint64_t)map->mtime_ns);
+    key[n++] = ':';
+    n = append_id(key, n, map->build_id, map->build_id_b);
+    snprintf(key + n, KEY_B - n, ":%.4096s", map->text);
+}
+
+/* Of a file, by what makes it the same; false when nothing does. */
+static bool file_key(const struct assay_stream_module *fact, char *key)
+{
+    const struct assay_file_identity *file = &fact->file;
+    size_t n = (size_t)snprintf(key, KEY_B, "=");
+    if (file->build_id_b == 0 && file->known != ASSAY_FILE_SEEN)
         return false;
-    while (n > 0)
-        n = sendfile(to, fd, &at, 16u << 20);
-    if (close(to) < 0 || n < 0) {
-        unlink(path);
-        return false;
-    }
+    if (file->build_id_b)
+        n = append_id(key, n, file->build_id, file->build_id_b);
+    else
+        n += (size_t)snprintf(key + n, KEY_B - n, "%" PRIx64 ".%" PRIx64 ".%" PRIx64, file->inode,
+                              file->size_b, (uint64_t)file->mtime_ns);
+    snprintf(key + n, KEY_B - n, ":%.4096s", fact->path);
     return true;
 }
 
-/* Such a file is gone with its process: `fact.kept` names our copy. */
-static int hold(struct as_modules *modules, struct as_module *module,
-                const struct assay_sample_record *map)
+/* A file that is held keeps its inode: nothing else can have it, though no path leads to it. */
+static bool is_held(const struct as_modules *modules, const struct assay_sample_record *map,
+                    uint32_t *out)
 {
-    char name[64];
-    module->fd = hold_hidden(module, map);
-    if (module->fd < 0 || !modules->keep)
+    for (uint32_t i = 0; i < modules->module.n; i++) {
+        const struct as_module *module = &modules->module.at[i];
+        if (module->fd >= 0 && module->fact.file.inode == map->inode &&
+            strcmp(module->fact.path, map->text) == 0 && as_mapped_is(map, module->fd)) {
+            *out = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The module of a mapping that is new: its file may be known by another. `*out` comes as the one
+ * without a file that it was so far, or AS_MAP_NONE. */
+static int settle(struct as_modules *modules, const struct assay_sample_record *map, uint32_t *out)
+{
+    struct assay_stream_module fact = {
+        .path = map->text,
+        .device = (uint64_t)map->device_major << 32 | map->device_minor,
+        .file = {.inode = map->inode, .build_id_b = map->build_id_b},
+        .kind = strcmp(map->text, "[vdso]") == 0 ? ASSAY_MODULE_VDSO : ASSAY_MODULE_FILE,
+    };
+    char key[KEY_B];
+    bool nameless = false;
+    int fd = -1;
+    memcpy(fact.file.build_id, map->build_id, sizeof fact.file.build_id);
+    if (fact.kind == ASSAY_MODULE_FILE) {
+        if (is_held(modules, map, out))
+            return 0;
+        fd = modules->imported ? as_mapped_recorded(modules, map, &fact.file)
+                               : as_mapped_open(map, &fact.file, &nameless);
+    }
+    if (fd < 0 && *out != AS_MAP_NONE)
         return 0;
-    snprintf(name, sizeof name, "module-%zu", modules->module.n - 1);
-    if (!copy_to(modules->keep, name, module->fd))
+    const bool has_key = file_key(&fact, key);
+    if (has_key && index_of(modules, key, out)) {
+        if (fd >= 0 && modules->module.at[*out].fd < 0)
+            as_held_take(modules, *out, fd);
+        else if (fd >= 0)
+            close(fd);
         return 0;
-    module->fact.kept = as_arena_strndup(&modules->arena, name, strlen(name));
-    return module->fact.kept ? 0 : ASSAY_ERR_NOMEM;
+    }
+    *out = (uint32_t)modules->module.n;
+    int rc = add(modules, &fact, map->pid);
+    if (rc < 0) {
+        if (fd >= 0)
+            close(fd);
+        return rc;
+    }
+    modules->module.at[*out].nameless = nameless;
+    if (fd >= 0)
+        as_held_take(modules, *out, fd);
+    return has_key ? put_index(modules, key, *out) : 0;
+}
+
+/* The kernel's word for a file whose name was gone when it told of the mapping; the path that it
+ * had is what it was known by. */
+static void restore_name(struct assay_sample_record *map, char *room, size_t room_b)
+{
+    static const char mark[] = " (deleted)";
+    struct stat st;
+    const size_t n = strlen(map->text), mark_n = sizeof mark - 1;
+    if (n <= mark_n || n >= room_b || strcmp(map->text + n - mark_n, mark) != 0 ||
+        stat(map->text, &st) == 0)
+        return;
+    snprintf(room, room_b, "%.*s", (int)(n - mark_n), map->text);
+    map->text = room;
+}
+
+/* Its file could not be had from the process that was first seen to map it: perhaps from this one.
+ */
+static bool is_unseen(const struct as_modules *modules, uint32_t index)
+{
+    const struct assay_stream_module *fact = &modules->module.at[index].fact;
+    return fact->kind == ASSAY_MODULE_FILE && fact->file.known == ASSAY_FILE_UNSEEN &&
+           fact->file.build_id_b == 0 && !modules->imported;
 }
 
 int as_modules_of(struct as_modules *modules, const struct assay_sample_record *map, uint32_t *out)
 {
-    char key[4096 + 128];
-    struct assay_stream_module fact = {
-        .path = map->text,
-        .device = (uint64_t)map->device_major << 32 | map->device_minor,
-        .inode = map->inode,
-        .build_id_b = map->build_id_b,
-        .kind = ASSAY_MODULE_FILE,
-    };
-    memcpy(fact.build_id, map->build_id, sizeof fact.build_id);
-    if (strcmp(map->text, "[vdso]") == 0) {
-        fact.kind = ASSAY_MODULE_VDSO;
-    } else if (is_anonymous(map->text)) {
+    char key[KEY_B], name[4096];
+    struct assay_sample_record known = *map;
+    if (strcmp(map->text, "[vdso]") != 0 && is_anonymous(map->text)) {
         *out = AS_MODULE_ANON;
         return 0;
     }
-    int n = snprintf(key, sizeof key, "%" PRIx64 ":%" PRIx64 ":", fact.device, fact.inode);
-    for (unsigned i = 0; i < fact.build_id_b; i++)
-        n += snprintf(key + n, sizeof key - (size_t)n, "%02x", fact.build_id[i]);
-    n += snprintf(key + n, sizeof key - (size_t)n, ":%.4096s", map->text);
-    struct as_view view = {.p = key, .n = (size_t)n};
-    *out = as_map_view_get(&modules->by_key, view);
-    if (*out != AS_MAP_NONE)
+    restore_name(&known, name, sizeof name);
+    mapping_key(&known, key);
+    if (index_of(modules, key, out) && !is_unseen(modules, *out))
         return 0;
-    view.p = as_arena_strndup(&modules->arena, key, view.n);
-    *out = (uint32_t)modules->module.n;
-    if (!view.p)
-        return ASSAY_ERR_NOMEM;
-    AS_TRY(add(modules, &fact, map->pid));
-    if (fact.kind == ASSAY_MODULE_FILE && !modules->imported)
-        AS_TRY(hold(modules, &modules->module.at[*out], map));
-    return as_map_view_put(&modules->by_key, view, *out);
+    AS_TRY(settle(modules, &known, out));
+    return put_index(modules, key, *out);
 }
 
+static void open_held(struct as_module *module)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", module->fd);
+    if (module->fd >= 0)
+        assay_object_open_same(path, &module->fact.file, NULL, &module->object, NULL);
+}
+
+/* By its path first: there its debug information is found. */
 struct assay_object *as_module_object(struct as_modules *modules, uint32_t index)
 {
     struct as_module *module = &modules->module.at[index];
     char root[64];
     if (!module->tried) {
         module->tried = true;
-        if (module->fd >= 0) {
-            snprintf(root, sizeof root, "/proc/self/fd/%d", module->fd);
-            module->object = as_open_same(&module->fact, root, NULL, NULL);
-        }
+        if (module->nameless)
+            open_held(module);
         snprintf(root, sizeof root, "/proc/%" PRIu32 "/root", module->pid);
         if (!module->object)
             assay_sample_module_open(&module->fact, modules->imported ? NULL : root, NULL, NULL,
                                      &module->object, NULL);
+        if (!module->object)
+            open_held(module);
     }
     return module->object;
 }

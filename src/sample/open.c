@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Finding the file of a module again: a copy that was kept, the place where its process saw it, the
- * path as it stands. A file of another build-id than the one that ran is not that module.
+ * path as it stands. Another file than the one that ran is not that module.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,24 +32,14 @@ static struct assay_object *open_vdso(struct assay_error *err)
     return object;
 }
 
-struct assay_object *as_open_same(const struct assay_stream_module *fact, const char *path,
-                                  const struct assay_object_options *options,
-                                  struct assay_error *err)
+/* A copy is another file than the one that ran, but nobody else has written it. */
+static int open_kept(const struct assay_stream_module *module, const char *path,
+                     const struct assay_object_options *options, struct assay_object **out,
+                     struct assay_error *err)
 {
-    struct assay_object *object;
-    if (assay_object_open(path, options, &object, err) < 0)
-        return NULL;
-    const struct assay_object_info *info = assay_object_info(object);
-    if (fact->build_id_b && info->build_id_b &&
-        (info->build_id_b < fact->build_id_b ||
-         memcmp(info->build_id, fact->build_id, fact->build_id_b) != 0)) {
-        as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                     "%s: is another file than the one that ran: its build-id differs; profile "
-                     "again, or put the old file back",
-                     path);
-        assay_object_close(&object);
-    }
-    return object;
+    if (module->file.build_id_b)
+        return assay_object_open_same(path, &module->file, options, out, err);
+    return assay_object_open(path, options, out, err);
 }
 
 int assay_sample_module_open(const struct assay_stream_module *module, const char *root,
@@ -64,14 +54,14 @@ int assay_sample_module_open(const struct assay_stream_module *module, const cha
     } else if (module->kind == ASSAY_MODULE_FILE) {
         if (module->kept && directory) {
             snprintf(path, sizeof path, "%.4096s/%.4096s", directory, module->kept);
-            *out = as_open_same(module, path, options, &why);
+            open_kept(module, path, options, out, &why);
         }
         if (!*out && root) {
             snprintf(path, sizeof path, "%.4096s%.4096s", root, module->path);
-            *out = as_open_same(module, path, options, &why);
+            assay_object_open_same(path, &module->file, options, out, &why);
         }
         if (!*out)
-            *out = as_open_same(module, module->path, options, &why);
+            assay_object_open_same(module->path, &module->file, options, out, &why);
     }
     if (*out)
         return 0;

@@ -198,7 +198,7 @@ static void parse_map(struct as_read *r, uint16_t misc, struct assay_sample_reco
         out->device_major = as_read_u32(r);
         out->device_minor = as_read_u32(r);
         out->inode = as_read_u64(r);
-        as_read_skip(r, 8); /* generation */
+        out->generation = as_read_u64(r);
     }
     as_read_skip(r, 8); /* protection and flags: the kernel tells executable ones only */
     out->text = as_read_string(r).p;

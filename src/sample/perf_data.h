@@ -79,7 +79,8 @@ struct assay_perf_data {
     const uint8_t *bytes; /* the file, mapped */
     size_t size_b;
     uint64_t data_from, data_to;
-    bool unfinished; /* perf was ended before it wrote the end */
+    int64_t written_ns; /* when the file was written last, since 1970 */
+    bool unfinished;    /* perf was ended before it wrote the end */
 
     /* Events, in the order of the file; `event` is what the user sees of them. */
     AS_VEC(struct perf_event_attr) attr;

@@ -65,8 +65,8 @@ static int map_file(struct assay_perf_data *data, const char *path, struct assay
         } else {
             data->bytes = at;
             data->size_b = (size_t)st.st_size;
-            data->facts.clock_offset_ns =
-                (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+            data->written_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+            data->facts.clock_offset_ns = data->written_ns;
             madvise(at, data->size_b, MADV_SEQUENTIAL);
         }
     }
@@ -248,10 +248,11 @@ static int check_machine(const struct assay_perf_data *data, struct assay_error 
 /* Until now the offset was the time at which the file was last written. */
 static void place_in_time(struct assay_perf_data *data)
 {
-    if (data->facts.clock_offset_exact)
-        return;
     uint64_t last_ns = data->facts.last_ns ? data->facts.last_ns : data->facts.first_ns;
-    data->facts.clock_offset_ns -= (int64_t)last_ns;
+    if (!data->facts.clock_offset_exact)
+        data->facts.clock_offset_ns -= (int64_t)last_ns;
+    data->choice.clock_offset_ns = data->facts.clock_offset_ns;
+    data->choice.written_ns = data->written_ns;
 }
 
 int assay_perf_data_open(const char *path, struct assay_perf_data **out, struct assay_error *err)

@@ -100,6 +100,7 @@ static void add_build_id(const struct assay_perf_data *data, struct assay_sample
         return;
     memcpy(map->build_id, data->build_id.at[i].id, sizeof map->build_id);
     map->build_id_b = data->build_id.at[i].size_b;
+    map->build_id_by_path = true;
 }
 
 /* Counts, and whether the record is of interest to others. */

@@ -61,6 +61,8 @@ int assay_recorder_new(const char *path, const struct assay_sample_choice *choic
     r->max_b = max_b;
     int rc = as_modules_init(&r->modules);
     r->modules.imported = choice->imported;
+    r->modules.clock_offset_ns = choice->clock_offset_ns;
+    r->modules.written_ns = choice->written_ns;
     if (as_spaces_init(&r->spaces) < 0 || as_unwinder_new(&r->unwinder) < 0 || rc < 0)
         rc = as_error_nomem(err, path);
     if (rc == 0)
@@ -101,8 +103,11 @@ static int write_path(struct assay_recorder *r, const struct assay_sample_record
 {
     uint32_t node = 0;
     AS_TRY(as_writer_trim(r->writer));
-    for (unsigned i = r->frames.n; i-- > 0;)
-        AS_TRY(as_writer_node(r->writer, node, r->frames.frame[i], &node));
+    for (unsigned i = r->frames.n; i-- > 0;) {
+        const struct as_frame frame = r->frames.frame[i];
+        r->modules.module.at[frame.module].sampled = true;
+        AS_TRY(as_writer_node(r->writer, node, frame, &node));
+    }
     return as_writer_sample(r->writer, sample, node, r->frames.end);
 }
 
@@ -215,6 +220,7 @@ uint64_t assay_recorder_bytes(const struct assay_recorder *recorder)
 
 int assay_recorder_flush(struct assay_recorder *recorder, struct assay_error *err)
 {
+    AS_TRY(written(recorder, as_held_copy(&recorder->modules, false, recorder->writer), err));
     return as_writer_flush(recorder->writer, err);
 }
 
@@ -222,7 +228,9 @@ int assay_recorder_finish(struct assay_recorder **recorder,
                           const struct assay_sample_counts *counts, struct assay_error *err)
 {
     struct assay_recorder *r = *recorder;
-    int rc = as_writer_end(r->writer, counts, r->dropped);
+    int rc = as_held_copy(&r->modules, true, r->writer);
+    if (rc == 0)
+        rc = as_writer_end(r->writer, counts, r->dropped);
     rc = rc < 0 ? as_writer_flush(r->writer, err) : as_writer_finish(&r->writer, err);
     release(recorder);
     return rc;

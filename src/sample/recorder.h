@@ -20,8 +20,10 @@ struct as_module {
     struct assay_stream_module fact;
     struct assay_object *object; /* opened at the first stack through it; NULL: cannot be had */
     bool tried;
-    int fd;       /* of a file that has no name any more; -1: none */
-    uint32_t pid; /* a process that maps it */
+    bool sampled;  /* it is in the path of a sample */
+    bool nameless; /* its path did not lead to it when it was first seen */
+    int fd;        /* of the file that was mapped; -1: not held */
+    uint32_t pid;  /* a process that maps it */
 };
 
 struct as_modules {
@@ -30,10 +32,16 @@ struct as_modules {
     struct as_arena arena;
     const char *keep; /* directory for copies of nameless files, or NULL */
     bool imported;    /* processes are not those of now: /proc says nothing on them */
+    int64_t clock_offset_ns, written_ns; /* as in the choice */
+    size_t held_n;                       /* modules with a descriptor */
 };
 #define AS_MODULE_UNKNOWN 0u
 #define AS_MODULE_KERNEL  1u
 #define AS_MODULE_ANON    2u
+/* Files that are held open at the same time, at most. */
+#define AS_HELD_MOST 256u
+
+struct as_writer;
 
 int as_modules_init(struct as_modules *modules);
 void as_modules_fini(struct as_modules *modules);
@@ -41,11 +49,26 @@ void as_modules_fini(struct as_modules *modules);
 int as_modules_of(struct as_modules *modules, const struct assay_sample_record *map, uint32_t *out);
 /* Its file, opened now if it was not; NULL when it cannot be. */
 struct assay_object *as_module_object(struct as_modules *modules, uint32_t index);
-/* Opens `path`; NULL, and `err` says why, when it cannot be or is not the file that `fact` means.
+
+/* ---- Files that were mapped ---- */
+
+/*
+ * A descriptor of the file of a mapping of a process of now, and its identity; -1 when it is not to
+ * be had. `nameless`: its path does not lead to it.
  */
-struct assay_object *as_open_same(const struct assay_stream_module *fact, const char *path,
-                                  const struct assay_object_options *options,
-                                  struct assay_error *err);
+int as_mapped_open(const struct assay_sample_record *map, struct assay_file_identity *out,
+                   bool *nameless);
+/* So too of a mapping that was recorded before: the path is all that there is. `out` comes as the
+ * recording has it and loses a build-id that cannot be right. */
+int as_mapped_recorded(const struct as_modules *modules, const struct assay_sample_record *map,
+                       struct assay_file_identity *out);
+/* Whether `fd` holds what is mapped there. */
+bool as_mapped_is(const struct assay_sample_record *map, int fd);
+/* Holds `fd`, or closes it when there are too many. */
+void as_held_take(struct as_modules *modules, uint32_t index, int fd);
+/* Copies files with samples whose path does not lead to them: those that are `nameless`, or all
+ * that are held. What cannot be copied is left out. 0 or the writer's error. */
+int as_held_copy(struct as_modules *modules, bool all, struct as_writer *writer);
 
 /* ---- Address spaces ---- */
 
@@ -108,8 +131,6 @@ void as_frames_push(struct as_frames *frames, struct as_frame frame);
 
 /* ---- Stream ---- */
 
-struct as_writer;
-
 int as_writer_new(const char *path, struct as_writer **out, struct assay_error *err);
 int as_writer_finish(struct as_writer **writer, struct assay_error *err);
 void as_writer_free(struct as_writer **writer); /* what was not flushed is lost */
@@ -119,6 +140,7 @@ int as_writer_info(struct as_writer *writer, const char *name, const char *value
 int as_writer_process(struct as_writer *writer, uint32_t pid, uint64_t time_ns, const char *name,
                       const char *value);
 int as_writer_module(struct as_writer *writer, const struct assay_stream_module *module);
+int as_writer_kept(struct as_writer *writer, uint32_t module, const char *name);
 /* Index of the node, written when it is new. 0 or NOMEM. */
 int as_writer_node(struct as_writer *writer, uint32_t parent, struct as_frame frame, uint32_t *out);
 int as_writer_sample(struct as_writer *writer, const struct assay_sample_record *sample,
@@ -151,6 +173,7 @@ enum as_tag {
     AS_TAG_UNTHROTTLE,
     AS_TAG_END,
     AS_TAG_PROCESS,
+    AS_TAG_KEPT,
     AS_TAG_SAMPLE = 0x80, /* + flags */
 };
 enum {
@@ -162,7 +185,7 @@ enum {
 };
 
 #define AS_STREAM_MAGIC   "ASSAYSMP"
-#define AS_STREAM_VERSION 1u
+#define AS_STREAM_VERSION 2u
 /* Payload of a block, at most: a record never crosses its end. */
 #define AS_BLOCK_B (64u << 10)
 

@@ -17,6 +17,7 @@ struct assay_stream {
     int fd;
     uint8_t *block;
     struct as_read r; /* what is left of the block */
+    uint32_t version;
     bool over, ended, damaged;
     struct as_arena text; /* paths of modules */
     AS_VEC(struct assay_stream_module) module;
@@ -55,11 +56,12 @@ static int check_head(struct assay_stream *s, const char *path, struct assay_err
                             "file of a run",
                             path, AS_STREAM_MAGIC);
     memcpy(&version, head + 8, sizeof version);
-    if (version != AS_STREAM_VERSION)
+    if (version == 0 || version > AS_STREAM_VERSION)
         return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                            "%s: is a stream of version %u; this program reads version %u, use "
-                            "the one that wrote it",
+                            "%s: is a stream of version %u; this program reads versions up to %u, "
+                            "use the one that wrote it",
                             path, version, AS_STREAM_VERSION);
+    s->version = version;
     return 0;
 }
 
@@ -144,27 +146,53 @@ static void take_time(struct assay_stream *s)
 
 /* ---- Definitions -------------------------------------------------------------------------- */
 
+/* The first version knew of a file what the mapping tells. */
+static void take_file(struct assay_stream *s, struct assay_file_identity *file)
+{
+    file->known = file->inode ? ASSAY_FILE_INODE : ASSAY_FILE_UNSEEN;
+    if (s->version == 1)
+        return;
+    file->known = as_read_u8(&s->r);
+    file->size_b = as_read_uleb(&s->r);
+    file->mtime_ns = take_s(&s->r);
+    if (file->known > ASSAY_FILE_SEEN)
+        as_read_fail(&s->r);
+}
+
 static int take_module(struct assay_stream *s)
 {
     struct assay_stream_module module = {0};
+    struct assay_file_identity *file = &module.file;
     module.kind = as_read_u8(&s->r);
     take_text(&s->r, s->name);
     module.device = as_read_uleb(&s->r);
-    module.inode = as_read_uleb(&s->r);
-    module.build_id_b = as_read_u8(&s->r);
-    const uint8_t *id = as_read_bytes(&s->r, module.build_id_b);
+    file->inode = as_read_uleb(&s->r);
+    file->build_id_b = as_read_u8(&s->r);
+    const uint8_t *id = as_read_bytes(&s->r, file->build_id_b);
     take_text(&s->r, s->value);
-    if (module.build_id_b > sizeof module.build_id || module.kind > ASSAY_MODULE_UNKNOWN)
+    take_file(s, file);
+    if (file->build_id_b > sizeof file->build_id || module.kind > ASSAY_MODULE_UNKNOWN)
         as_read_fail(&s->r);
     if (s->r.bad)
         return 0;
-    memcpy(module.build_id, id, module.build_id_b);
+    memcpy(file->build_id, id, file->build_id_b);
     module.path = as_arena_strndup(&s->text, s->name, strlen(s->name));
     if (s->value[0])
         module.kept = as_arena_strndup(&s->text, s->value, strlen(s->value));
     if (!module.path || (s->value[0] && !module.kept))
         return ASSAY_ERR_NOMEM;
     return as_vec_push(&s->module, module);
+}
+
+static int take_kept(struct assay_stream *s)
+{
+    const uint32_t index = take_index(&s->r, s->module.n);
+    take_text(&s->r, s->value);
+    if (s->r.bad)
+        return 0;
+    const char *kept = as_arena_strndup(&s->text, s->value, strlen(s->value));
+    s->module.at[index].kept = kept;
+    return kept ? 0 : ASSAY_ERR_NOMEM;
 }
 
 static int take_thread(struct assay_stream *s)
@@ -197,6 +225,9 @@ static bool take_definition(struct assay_stream *s, uint8_t tag, int *rc)
     switch (tag) {
     case AS_TAG_MODULE:
         *rc = take_module(s);
+        return true;
+    case AS_TAG_KEPT:
+        *rc = take_kept(s);
         return true;
     case AS_TAG_THREAD:
         *rc = take_thread(s);

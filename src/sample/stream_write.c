@@ -211,16 +211,28 @@ int as_writer_info(struct as_writer *writer, const char *name, const char *value
 
 int as_writer_module(struct as_writer *writer, const struct assay_stream_module *module)
 {
-    room(writer, 64 + 2 * 4096);
+    room(writer, 96 + 2 * 4096);
     put_u8(writer, AS_TAG_MODULE);
     put_u8(writer, module->kind);
     put_text(writer, module->path);
     put_u(writer, module->device);
-    put_u(writer, module->inode);
-    put_u8(writer, module->build_id_b);
-    memcpy(writer->block + writer->n, module->build_id, module->build_id_b);
-    writer->n += module->build_id_b;
+    put_u(writer, module->file.inode);
+    put_u8(writer, module->file.build_id_b);
+    memcpy(writer->block + writer->n, module->file.build_id, module->file.build_id_b);
+    writer->n += module->file.build_id_b;
     put_text(writer, module->kept ? module->kept : "");
+    put_u8(writer, module->file.known);
+    put_u(writer, module->file.size_b);
+    put_s(writer, module->file.mtime_ns);
+    return result(writer);
+}
+
+int as_writer_kept(struct as_writer *writer, uint32_t module, const char *name)
+{
+    room(writer, 32 + 4096);
+    put_u8(writer, AS_TAG_KEPT);
+    put_u(writer, module);
+    put_text(writer, name);
     return result(writer);
 }
 

@@ -56,20 +56,38 @@ static struct assay_sample_record base_of(const struct as_timer_ring *ring,
                                         .time_ns = from->time_ns};
 }
 
-/* A number for the file of a mapping. */
-static int file_of(struct assay_timer_sampler *s, const struct assay_sample_record *map,
-                   uint32_t *out)
+static int number_of(struct assay_timer_sampler *s, const char *key, uint32_t *out)
 {
-    char key[4096 + 64];
-    int n = snprintf(key, sizeof key, "%x:%x:%llx:%.4096s", map->device_major, map->device_minor,
-                     (unsigned long long)map->inode, map->text);
-    struct as_view view = {.p = key, .n = (size_t)n};
+    struct as_view view = as_view_of(key);
     *out = as_map_view_get(&s->files, view);
     if (*out != AS_MAP_NONE)
         return 0;
     view.p = as_arena_strndup(&s->arena, key, view.n);
-    *out = (uint32_t)as_map_view_count(&s->files);
+    *out = s->file_n++;
     return view.p ? as_map_view_put(&s->files, view, *out) : ASSAY_ERR_NOMEM;
+}
+
+/* A number for the file of a mapping. What /proc says of it tells less than the agent does: then it
+ * is the file that was told last. */
+static int file_of(struct assay_timer_sampler *s, const struct assay_sample_record *map,
+                   uint32_t *out)
+{
+    char key[4096 + 192];
+    uint32_t last;
+    size_t n = (size_t)snprintf(key, sizeof key, "%x:%x:%llx:%.4096s", map->device_major,
+                                map->device_minor, (unsigned long long)map->inode, map->text);
+    const size_t plain_n = n;
+    AS_TRY(number_of(s, key, &last));
+    *out = last;
+    if (!map->build_id_b && !map->file_b && !map->mtime_ns)
+        return 0;
+    n += (size_t)snprintf(key + n, sizeof key - n, ":%llx:%llx:", (unsigned long long)map->file_b,
+                          (unsigned long long)map->mtime_ns);
+    for (unsigned i = 0; i < map->build_id_b; i++)
+        n += (size_t)snprintf(key + n, sizeof key - n, "%02x", map->build_id[i]);
+    AS_TRY(number_of(s, key, out));
+    key[plain_n] = 0; /* which is known, so that its text is not kept again */
+    return *out == last ? 0 : as_map_view_put(&s->files, as_view_of(key), *out);
 }
 
 /* Hands out a line of maps unless it is known. */
@@ -96,6 +114,17 @@ static int give_map(struct assay_timer_sampler *s, const struct as_timer_ring *r
         rc = as_space_map(&s->spaces, ring->serial, mapping);
     }
     return rc < 0 ? as_error_nomem(sink->err, "maps") : give(s, record, sink);
+}
+
+static int give_told_map(struct assay_timer_sampler *s, const struct as_timer_ring *ring,
+                         struct as_agent_map_record *told, const struct sink *sink)
+{
+    struct assay_sample_record record = base_of(ring, &told->head, ASSAY_SAMPLE_MAP);
+    record.file_b = told->file_b;
+    record.mtime_ns = told->mtime_ns;
+    record.build_id_b = told->build_id_b;
+    memcpy(record.build_id, told->build_id, sizeof record.build_id);
+    return give_map(s, ring, told->line, &record, sink);
 }
 
 /* What the agent could not tell: generated code, what a jump to dlopen brought. */
@@ -227,15 +256,13 @@ static int hand_out(struct assay_timer_sampler *s, const struct as_timer_item *i
 {
     struct as_agent_record *from = (void *)(s->bytes.at + item->at);
     struct as_timer_ring *ring = &s->ring.at[item->ring];
-    struct assay_sample_record record;
     if (!ring->head) /* a damaged time: later than its end */
         return 0;
     switch (from->kind) {
     case AS_AGENT_SAMPLE:
         return give_sample(s, ring, from, sink);
     case AS_AGENT_MAP:
-        record = base_of(ring, from, ASSAY_SAMPLE_MAP);
-        return give_map(s, ring, ((struct as_agent_map_record *)(void *)from)->line, &record, sink);
+        return give_told_map(s, ring, (struct as_agent_map_record *)(void *)from, sink);
     case AS_AGENT_LOADED:
         return look(s, ring, from, sink);
     case AS_AGENT_THREAD:

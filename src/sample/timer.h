@@ -59,10 +59,12 @@ struct assay_timer_sampler {
     AS_VEC(uint64_t) bytes, spare; /* words, so that records are aligned */
     struct as_spaces spaces;
     struct as_map_view files; /* of mappings, to tell whether one is new */
+    uint32_t file_n;
     struct as_arena arena;
     uint64_t pumps, barrier_ns, handed_ns;
     uint32_t serials;
-    bool hurry; /* a process began: who it is can be asked only while it lives */
+    bool hurry; /* a process began, or a file was mapped: they can be looked at while they are there
+                 */
 };
 
 #define AS_TIMER_PATH(s) ((s)->directory + sizeof AS_AGENT_DIRECTORY)

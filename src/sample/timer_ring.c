@@ -176,7 +176,8 @@ static bool is_whole(const struct as_agent_record *record, uint32_t size_b)
                sizeof *sample + 8ull * (sample->regs_n + sample->chain_n) + sample->stack_b ==
                    size_b;
     case AS_AGENT_MAP:
-        return size_b > sizeof *map && memchr(map->line, 0, size_b - sizeof *map);
+        return size_b > sizeof *map && map->build_id_b <= sizeof map->build_id &&
+               memchr(map->line, 0, size_b - offsetof(struct as_agent_map_record, line));
     case AS_AGENT_THREAD:
     case AS_AGENT_NAME:
     case AS_AGENT_EXIT:
@@ -226,6 +227,7 @@ int as_timer_drain(struct assay_timer_sampler *s, uint32_t index, bool last)
             s->counts.damaged++;
             size_b = hole(ring, tail, left);
         } else {
+            s->hurry = s->hurry || record->kind == AS_AGENT_MAP; /* while the file is there */
             AS_TRY(put_bytes(s, index, record, (uint32_t)size_b));
         }
         memset(record, 0, size_b);

@@ -7,7 +7,7 @@ library=$1
 # No malloc, no stdio, no locale. getenv, dlsym and those of pthread are called when a program or a
 # thread begins or ends, never in the handler, which needs clock_gettime, sched_getcpu, syscall.
 allowed='__errno_location clock_gettime dlsym fstat fstat64 getauxval getenv getpid
-getppid getrlimit getrlimit64 memchr memcpy memmove memset mmap mmap64 munmap posix_fallocate
+getppid getrlimit getrlimit64 memchr memcmp memcpy memmove memset mmap mmap64 munmap posix_fallocate
 posix_fallocate64 __register_atfork pthread_attr_getstacksize pthread_equal pthread_key_create
 pthread_self pthread_setspecific sched_getcpu sigdelset sigismember strchr strlen syscall
 __cxa_finalize __gmon_start__ _ITM_deregisterTMCloneTable _ITM_registerTMCloneTable

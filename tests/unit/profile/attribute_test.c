@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -76,13 +77,15 @@ static void give_sample(uint32_t pid, uint32_t tid, uint64_t time_ns, const uint
 
 static void give_map(uint32_t pid, uint64_t address, uint64_t size_b, const char *path)
 {
+    struct stat st = {.st_ino = 7};
+    (void)stat(path, &st);
     give((struct assay_sample_record){.kind = ASSAY_SAMPLE_MAP,
                                       .pid = pid,
                                       .tid = pid,
                                       .time_ns = 1000,
                                       .address = address,
                                       .size_b = size_b,
-                                      .inode = 7,
+                                      .inode = st.st_ino,
                                       .text = path});
 }
 
