@@ -5,6 +5,7 @@
  */
 #include "../sample/session.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -292,6 +293,55 @@ static void test_privileged(void **state)
     unlink(path);
 }
 
+/* ---- Which files are mapped --------------------------------------------------------------- */
+
+struct told {
+    const char *path;
+    struct assay_sample_record map; /* the first of that path */
+};
+
+static int keep_map(void *context, const struct assay_sample_record *record,
+                    struct assay_error *err)
+{
+    struct told *told = context;
+    (void)err;
+    if (record->kind == ASSAY_SAMPLE_MAP && strcmp(record->text, told->path) == 0 &&
+        told->map.inode == 0)
+        told->map = *record;
+    return 0;
+}
+
+/* The process is gone when its records are read: the agent alone can have told of its files. */
+static void expect_told(const char *path, bool has_build_id)
+{
+    struct told told = {.path = path};
+    struct assay_file_identity file;
+    struct assay_timer_sampler *sampler;
+    struct assay_error err = {0};
+    int status, fd = open(path, O_RDONLY | O_CLOEXEC);
+    must(assay_timer_sampler_open(directory, NULL, NULL, &sampler, &err), &err);
+    pid_t pid = start(sampler, (const char *const[]){path, "executed", NULL});
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    must(assay_timer_sampler_pump(sampler, true, keep_map, &told, &err), &err);
+    assay_timer_sampler_close(&sampler);
+    rmdir(directory);
+    assert_true(assay_file_identify(fd, &file));
+    close(fd);
+    assert_int_equal(told.map.inode, file.inode);
+    assert_int_equal(told.map.build_id_b, has_build_id ? 20 : 0);
+    assert_int_equal(file.build_id_b, has_build_id ? 20 : 0);
+    assert_memory_equal(told.map.build_id, file.build_id, sizeof file.build_id);
+    assert_int_equal(told.map.file_b, has_build_id ? 0 : file.size_b);
+    assert_int_equal(told.map.mtime_ns, has_build_id ? 0 : file.mtime_ns);
+}
+
+static void test_files(void **state)
+{
+    (void)state;
+    expect_told(TARGET, true);
+    expect_told(TARGETS "/agent-plain", false);
+}
+
 /* A directory that went away: the program runs on, and it is told. */
 static void test_gone(void **state)
 {
@@ -319,6 +369,7 @@ int main(void)
         cmocka_unit_test(test_library),    cmocka_unit_test(test_many),
         cmocka_unit_test(test_killed),     cmocka_unit_test(test_refused),
         cmocka_unit_test(test_privileged), cmocka_unit_test(test_gone),
+        cmocka_unit_test(test_files),
     };
     setenv("ASSAY_AGENT_LIBRARY", AGENT, 1);
     snprintf(directory, sizeof directory, "agent-test-%d.dir", (int)getpid());

@@ -3,6 +3,7 @@
  * The recorder and the stream without a kernel: records made by hand go in, the same facts come
  * out; cut at every byte the reader gives what stands before; damage never leads astray.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -192,6 +193,17 @@ static size_t walk(const char *path, bool *truncated)
     return samples;
 }
 
+static unsigned open_descriptors(void)
+{
+    unsigned n = 0;
+    DIR *dir = opendir("/proc/self/fd");
+    while (dir && readdir(dir))
+        n++;
+    if (dir)
+        closedir(dir);
+    return n;
+}
+
 static uint8_t *load(const char *path, size_t *n)
 {
     struct stat st;
@@ -229,6 +241,156 @@ static void test_every_length(void **state)
     }
     assert_true(most > 5000); /* whole blocks are kept */
     free(bytes);
+}
+
+/* ---- Files -------------------------------------------------------------------------------- */
+
+#define HERE "./stream-module"
+
+/* A file of this process: what is mapped is what the record says. */
+static void give_file(struct assay_recorder *recorder, const char *path, uint64_t address)
+{
+    struct stat st = {0};
+    assert_int_equal(stat(path, &st), 0);
+    char *full = realpath(path, NULL);
+    give(recorder, (struct assay_sample_record){.kind = ASSAY_SAMPLE_MAP,
+                                                .pid = (uint32_t)getpid(),
+                                                .tid = (uint32_t)getpid(),
+                                                .time_ns = 1000,
+                                                .address = address,
+                                                .size_b = 0x1000,
+                                                .inode = st.st_ino,
+                                                .text = full});
+    free(full);
+}
+
+static void give_place(struct assay_recorder *recorder, uint64_t address)
+{
+    give_chain(recorder, (uint32_t)getpid(), (uint32_t)getpid(), 2000, &address, 1);
+}
+
+/* The modules of the stream that are files, of which there are `n`. */
+static const struct assay_stream_module *files_of(struct assay_stream *stream, size_t n)
+{
+    struct assay_stream_record r;
+    struct assay_error err;
+    size_t modules;
+    while (assay_stream_next(stream, &r, &err) > 0)
+        ;
+    const struct assay_stream_module *module = assay_stream_modules(stream, &modules);
+    assert_int_equal(modules, 3 + n);
+    return module + 3;
+}
+
+static void remove_copies(void)
+{
+    (void)!system("rm -f " HERE "-* module-3 module-4 module-5 module-6");
+}
+
+/* One that is replaced, deleted, written over, left alone, or has no samples: copies are made of
+ * what is gone and needed, and nothing else is opened in its place. */
+static void test_files(void **state)
+{
+    (void)state;
+    static const char *const name[] = {HERE "-replaced", HERE "-over", HERE "-same", HERE "-idle"};
+    const char *path = session_stream();
+    struct assay_recorder *recorder;
+    struct assay_stream *stream;
+    struct assay_error err = {0};
+    struct assay_object *object;
+    remove_copies();
+    for (unsigned i = 0; i < 4; i++) {
+        char command[256];
+        snprintf(command, sizeof command, "cp '%s' %s", LIBRARY, name[i]);
+        assert_int_equal(system(command), 0);
+    }
+    assert_int_equal(assay_recorder_new(path, &choice, 0, &recorder, &err), 0);
+    assert_int_equal(assay_recorder_keep(recorder, ".", &err), 0);
+    for (unsigned i = 0; i < 4; i++)
+        give_file(recorder, name[i], 0x10000 * (i + 1));
+    for (unsigned i = 0; i < 3; i++)
+        give_place(recorder, 0x10000 * (i + 1) + 16);
+    assert_int_equal(system("cp " TARGETS "/sample-spin " HERE "-new && mv " HERE "-new " HERE
+                            "-replaced && cat " TARGETS "/sample-spin >" HERE "-over && rm " HERE
+                            "-idle"),
+                     0);
+    assert_int_equal(assay_recorder_finish(&recorder, NULL, &err), 0);
+    assert_int_equal(assay_stream_open(path, &stream, &err), 0);
+    const struct assay_stream_module *file = files_of(stream, 4);
+    assert_string_equal(file[0].kept, "module-3");
+    for (unsigned i = 0; i < 4; i++) {
+        assert_int_equal(file[i].file.known, ASSAY_FILE_SEEN);
+        assert_true(i == 0 || !file[i].kept);
+        const int rc = assay_sample_module_open(&file[i], NULL, ".", NULL, &object, &err);
+        assert_int_equal(rc, i == 0 || i == 2 ? 0 : ASSAY_ERR_NOT_FOUND);
+        assay_object_close(&object);
+    }
+    /* What stands in its place is not it. */
+    assert_int_equal(assay_sample_module_open(&file[0], NULL, NULL, NULL, &object, &err),
+                     ASSAY_ERR_NOT_FOUND);
+    assay_stream_close(&stream);
+    remove_copies();
+}
+
+/* More files than are held: those with samples keep their copies, the others are known all the
+ * same. */
+static void test_many_files(void **state)
+{
+    (void)state;
+    enum { N = AS_HELD_MOST + 20 };
+    const char *path = session_stream();
+    struct assay_recorder *recorder;
+    struct assay_stream *stream;
+    struct assay_error err = {0};
+    char name[64];
+    remove_copies();
+    assert_int_equal(assay_recorder_new(path, &choice, 0, &recorder, &err), 0);
+    assert_int_equal(assay_recorder_keep(recorder, ".", &err), 0);
+    for (unsigned i = 0; i < N; i++) {
+        snprintf(name, sizeof name, HERE "-%u", i);
+        store(name, (const uint8_t *)&i, sizeof i);
+        give_file(recorder, name, 0x10000 * (i + 1ull));
+        if (i == 0)
+            give_place(recorder, 0x10000 + 16);
+    }
+    assert_true(open_descriptors() <= AS_HELD_MOST + 32);
+    give_place(recorder, 0x20000 + 16); /* let go by then */
+    assert_int_equal(system("rm " HERE "-0 " HERE "-1"), 0);
+    assert_int_equal(assay_recorder_finish(&recorder, NULL, &err), 0);
+    assert_int_equal(assay_stream_open(path, &stream, &err), 0);
+    const struct assay_stream_module *file = files_of(stream, N);
+    assert_string_equal(file[0].kept, "module-3");
+    assert_null(file[1].kept);
+    for (unsigned i = 0; i < N; i++)
+        assert_int_equal(file[i].file.known, ASSAY_FILE_SEEN);
+    assay_stream_close(&stream);
+    remove_copies();
+}
+
+/* A stream of the first version, by hand: MODULE without what the second one added. */
+static void test_first_version(void **state)
+{
+    (void)state;
+    const char *path = session_stream();
+    uint8_t bytes[] = "ASSAYSMP\1\0\0\0\0\0\0\0"
+                      "\x0d\0\0\0\0\0\0\0"    /* 13 bytes */
+                      "\2\0\6/a/bin\5\7\0\0"; /* FILE, path, device 5, inode 7, no more */
+    const uint32_t sum = (uint32_t)crc32(0, bytes + 24, 13);
+    struct assay_stream *stream;
+    struct assay_stream_record r;
+    struct assay_error err;
+    size_t n;
+    memcpy(bytes + 20, &sum, sizeof sum);
+    store(path, bytes, sizeof bytes - 1);
+    assert_int_equal(assay_stream_open(path, &stream, &err), 0);
+    while (assay_stream_next(stream, &r, &err) > 0)
+        ;
+    const struct assay_stream_module *module = assay_stream_modules(stream, &n);
+    assert_int_equal(n, 1);
+    assert_string_equal(module->path, "/a/bin");
+    assert_int_equal(module->file.inode, 7);
+    assert_int_equal(module->file.known, ASSAY_FILE_INODE);
+    assay_stream_close(&stream);
 }
 
 /* With the checksum mended, so that the damage reaches the reader of records. */
@@ -423,15 +585,12 @@ static void test_hostile_records(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_facts),
-        cmocka_unit_test(test_every_length),
-        cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_disk_full),
-        cmocka_unit_test(test_sentences),
-        cmocka_unit_test(test_maps),
-        cmocka_unit_test(test_short_lives),
-        cmocka_unit_test(test_hostile_records),
+        cmocka_unit_test(test_facts),       cmocka_unit_test(test_every_length),
+        cmocka_unit_test(test_damage),      cmocka_unit_test(test_files),
+        cmocka_unit_test(test_many_files),  cmocka_unit_test(test_first_version),
+        cmocka_unit_test(test_refusals),    cmocka_unit_test(test_disk_full),
+        cmocka_unit_test(test_sentences),   cmocka_unit_test(test_maps),
+        cmocka_unit_test(test_short_lives), cmocka_unit_test(test_hostile_records),
     };
     return cmocka_run_group_tests_name("sample/stream", tests, NULL, NULL);
 }
