@@ -19,6 +19,9 @@
 #include <cmocka.h>
 
 #include <assay/profile.h>
+#include <assay/quality.h>
+
+#include "experiment/internal.h"
 
 static const struct assay_sample_choice choice = {
     .event = ASSAY_EVENT_CPU_CLOCK, .rate_hz = 500, .reason = "because"};
@@ -371,6 +374,69 @@ static void test_openmp_numbers(void **state)
     expect("SELECT tid, omp_thread FROM v_threads WHERE pid = 300 ORDER BY tid", "300|0;305|1");
 }
 
+/* ---- Reading the code again ---------------------------------------------------------------- */
+
+static int64_t count(const char *sql)
+{
+    struct assay_rows *rows;
+    struct assay_error err;
+    assert_int_equal(assay_rows_open(setting.store, sql, &rows, &err), 0);
+    assert_int_equal(assay_rows_next(rows, &err), 1);
+    const int64_t n = assay_rows_integer(rows, 0);
+    assay_rows_close(&rows);
+    return n;
+}
+
+/* Where the compiler put the sample, before the loop or in it, is not what this is about. */
+static void give_loops_time(void)
+{
+    struct assay_error err;
+    assert_int_equal(
+        as_sql_run(setting.store,
+                   "CREATE TEMP TABLE lent AS SELECT t.*, l.loop_id FROM object_time t JOIN "
+                   "function f ON f.function_id = t.object_id JOIN loop l USING (function_id) "
+                   "WHERE t.object_kind = 'function' AND f.name = 'callee';"
+                   "UPDATE lent SET object_kind = 'loop', object_id = loop_id;"
+                   "ALTER TABLE lent DROP COLUMN loop_id;"
+                   "DELETE FROM object_time WHERE object_kind = 'loop';"
+                   "INSERT INTO object_time SELECT * FROM lent",
+                   "test", &err),
+        0);
+}
+
+/* The program's row says that it is the file with that identity; then its loops are read. */
+static int64_t values_of(const char *identity)
+{
+    char sql[4400];
+    struct assay_error err = {0};
+    snprintf(sql, sizeof sql, "UPDATE module SET %s WHERE path = '%s'", identity, setting.program);
+    assert_int_equal(as_sql_run(setting.store, sql, "test", &err), 0);
+    if (assay_quality_run(setting.store, setting.run_id, NULL, &err) < 0)
+        fail_msg("%s", err.text);
+    return count("SELECT count(*) FROM v_values WHERE metric = 'flow_paths'");
+}
+
+/* A file that is not the one that ran is not read in its place; without a build-id nothing but the
+ * inode and the time tells. */
+static void test_code_of_another(void **state)
+{
+    struct stat st;
+    char same[128], later[128];
+    (void)state;
+    assert_int_equal(stat(setting.program, &st), 0);
+    const long long mtime_ns = st.st_mtim.tv_sec * 1000000000ll + st.st_mtim.tv_nsec;
+    snprintf(same, sizeof same, "build_id = NULL, inode = %llu, mtime_ns = %lld",
+             (unsigned long long)st.st_ino, mtime_ns);
+    snprintf(later, sizeof later, "build_id = NULL, inode = %llu, mtime_ns = %lld",
+             (unsigned long long)st.st_ino, mtime_ns + 1);
+    give_loops_time();
+    assert_int_equal(values_of("build_id = '00112233445566778899aabbccddeeff00112233'"), 0);
+    assert_int_equal(values_of(later), 0);
+    assert_int_equal(values_of("build_id = NULL, inode = NULL, mtime_ns = NULL"), 0);
+    assert_true(count("SELECT count(*) FROM flag WHERE name = 'code_not_read'") > 0);
+    assert_true(values_of(same) > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -383,6 +449,7 @@ int main(void)
         cmocka_unit_test(test_nothing_recorded),
         cmocka_unit_test(test_another_run),
         cmocka_unit_test(test_openmp_numbers),
+        cmocka_unit_test(test_code_of_another),
     };
     return cmocka_run_group_tests(tests, make, remove_all);
 }
