@@ -4,7 +4,7 @@
  * code says as values. Loops of the experiment and of the file meet by address and depth.
  */
 #include <math.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <assay/quality.h>
@@ -116,10 +116,12 @@ static char *path_of(struct pass *p, const char *kept, const char *path)
 static uint8_t id_of(const char *text, uint8_t out[20])
 {
     uint8_t n = 0;
-    unsigned byte;
 
-    while (text && n < 20 && sscanf(text + 2 * (size_t)n, "%2x", &byte) == 1)
-        out[n++] = (uint8_t)byte;
+    for (; text && n < 20 && text[0] && text[1]; text += 2) {
+        const char byte[] = {text[0], text[1], '\0'};
+
+        out[n++] = (uint8_t)strtoul(byte, NULL, 16);
+    }
     return n;
 }
 
