@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clean.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/term.h"
@@ -42,15 +43,17 @@ unsigned as_cli_table_width(const struct as_cli *cli)
     return wanted ? wanted : (unsigned)as_term_layout_width(cli->fd);
 }
 
-const char *as_style(const struct as_cli *cli, enum as_style style)
+void as_cli_style(struct as_cli *cli, enum as_style style)
 {
-    static const char *const code[] = {
-        [AS_STYLE_PLAIN] = "\033[0m", [AS_STYLE_BOLD] = "\033[1m",    [AS_STYLE_DIM] = "\033[2m",
-        [AS_STYLE_CYAN] = "\033[36m", [AS_STYLE_YELLOW] = "\033[33m", [AS_STYLE_GREEN] = "\033[32m",
-        [AS_STYLE_RED] = "\033[31m",
-    };
+    if (cli->color)
+        as_out_style(&cli->out, style);
+}
 
-    return cli->color ? code[style] : "";
+void as_cli_styled(struct as_cli *cli, enum as_style style, const char *text)
+{
+    as_cli_style(cli, style);
+    as_out_z(&cli->out, text);
+    as_cli_style(cli, AS_STYLE_PLAIN);
 }
 
 void as_cli_print(struct as_cli *cli, const char *fmt, ...)
@@ -88,6 +91,9 @@ int as_cli_init(struct as_cli *cli, struct assay_error *err)
                                 strerror(errno));
     }
     as_out_init_fd(&cli->out, cli->fd, path ? path : "standard output");
+    /* Data goes to programs as it is, but not to a terminal. */
+    cli->out.clean = isatty(cli->fd) || (cli->format == AS_FORMAT_TEXT &&
+                                         cli->args.verb != AS_VERB_EXPORT); /* has its own */
     cli->is_open = true;
     cli->jobs = (unsigned)cli->args.number[AS_OPTION_JOBS];
     cli->color = cli->format == AS_FORMAT_TEXT &&
@@ -122,11 +128,23 @@ int as_cli_fini(struct as_cli *cli)
 
 /* ---- Messages ---------------------------------------------------------------------------- */
 
+/* Names in it are of files that others made. */
+static void say(const char *text)
+{
+    struct as_str line = {0};
+
+    as_str_appendz(&line, "assay: ");
+    as_clean_append(&line, as_view_of(text));
+    as_str_appendz(&line, "\n");
+    fputs(as_str_z(&line), stderr);
+    as_str_fini(&line);
+}
+
 void as_cli_complain(struct as_cli *cli, const struct assay_error *err)
 {
     const int status = assay_error_exit_status(err->code);
 
-    fprintf(stderr, "assay: %s\n", err->text[0] ? err->text : assay_error_summary(err->code));
+    say(err->text[0] ? err->text : assay_error_summary(err->code));
     if (status > cli->status)
         cli->status = status;
 }
@@ -147,14 +165,18 @@ void as_cli_refuse(struct as_cli *cli, const char *path, const struct assay_erro
 void as_cli_note(const struct as_cli *cli, const char *fmt, ...)
 {
     va_list args;
+    char *text = NULL;
+    int n;
 
     if (as_given(&cli->args, AS_OPTION_QUIET))
         return;
-    fputs("assay: ", stderr);
     va_start(args, fmt);
-    vfprintf(stderr, fmt, args);
+    n = vasprintf(&text, fmt, args);
     va_end(args);
-    fputc('\n', stderr);
+    if (n >= 0)
+        say(text);
+    if (n >= 0)
+        free(text);
 }
 
 /* ---- Binaries ---------------------------------------------------------------------------- */

@@ -49,8 +49,9 @@ int as_cli_fini(struct as_cli *cli);
 unsigned as_cli_width(const struct as_cli *cli);
 /* Columns a table may take: the same, but no limit (0) in a file or pipe without COLUMNS. */
 unsigned as_cli_table_width(const struct as_cli *cli);
-/* Escape sequence that begins a style (PLAIN ends it); "" where there is no colour. */
-const char *as_style(const struct as_cli *cli, enum as_style style);
+/* Begins a style (PLAIN ends it), where there is colour; `text` in one. */
+void as_cli_style(struct as_cli *cli, enum as_style style);
+void as_cli_styled(struct as_cli *cli, enum as_style style, const char *text);
 void as_cli_print(struct as_cli *cli, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* "assay: sentence" on stderr; remembers the exit status of the code. */

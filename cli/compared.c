@@ -77,8 +77,9 @@ const char *as_compared_title(enum assay_object_kind kind)
 
 void as_compared_heading(struct as_cli *cli, const char *heading)
 {
-    as_cli_print(cli, "\n%s%s%s\n", as_style(cli, AS_STYLE_BOLD), heading,
-                 as_style(cli, AS_STYLE_PLAIN));
+    as_cli_print(cli, "\n");
+    as_cli_styled(cli, AS_STYLE_BOLD, heading);
+    as_cli_print(cli, "\n");
 }
 
 void as_compared_notes(struct as_cli *cli, const char *const *note, size_t n)

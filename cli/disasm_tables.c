@@ -143,8 +143,8 @@ static int show_sheet(struct as_disasm *d, struct as_facts *facts, const char *k
         as_facts_sheet(facts, key, sheet);
         return 0;
     }
-    as_cli_print(d->cli, "%s%s%s%s\n", as_style(d->cli, AS_STYLE_BOLD), key,
-                 as_style(d->cli, AS_STYLE_PLAIN), sheet->row_n ? "" : ": none");
+    as_cli_styled(d->cli, AS_STYLE_BOLD, key);
+    as_cli_print(d->cli, "%s\n", sheet->row_n ? "" : ": none");
     if (sheet->row_n)
         rc = as_sheet_text(d->cli, sheet, &same, err);
     if (same.n)

@@ -22,9 +22,19 @@ struct listing {
     int column; /* where notes beside instructions begin */
 };
 
+/* Hands on what there is: the listing of a large range needs little memory. */
+static void flush(struct listing *l)
+{
+    as_out_write(&l->d->cli->out, as_str_z(&l->s), l->s.n);
+    as_str_clear(&l->s);
+}
+
+/* Only the sink writes escape sequences: in a line they could not be told from those of a name. */
 static void paint(struct listing *l, enum as_style style)
 {
-    as_str_appendz(&l->s, as_style(l->d->cli, style));
+    if (l->d->cli->color)
+        flush(l);
+    as_cli_style(l->d->cli, style);
 }
 
 /* "inlined dot at solver.c:12 inlined ..." from the innermost outwards. */
@@ -198,13 +208,6 @@ static void heading(struct listing *l)
         as_str_fini(&words);
     }
     as_str_appendz(&l->s, "\n");
-}
-
-/* Written out now and then, so that large ranges need little memory. */
-static void flush(struct listing *l)
-{
-    as_cli_print(l->d->cli, "%s", as_str_z(&l->s));
-    as_str_clear(&l->s);
 }
 
 void as_disasm_text(struct as_disasm *d, const struct as_range *range)

@@ -26,9 +26,9 @@ static void fact(struct page *page, const char *title, const char *value)
 
     as_str_clear(out);
     as_wrap(out, value, FACT_COLUMN, FACT_COLUMN, page->width);
-    as_cli_print(page->cli, "  %s%s%s%*s%s", as_style(page->cli, AS_STYLE_DIM), title,
-                 as_style(page->cli, AS_STYLE_PLAIN), (int)(FACT_COLUMN - 2 - strlen(title)), "",
-                 as_str_z(out));
+    as_cli_print(page->cli, "  ");
+    as_cli_styled(page->cli, AS_STYLE_DIM, title);
+    as_cli_print(page->cli, "%*s%s", (int)(FACT_COLUMN - 2 - strlen(title)), "", as_str_z(out));
 }
 
 static void fact_str(struct page *page, const char *title, struct as_str *value)
@@ -262,8 +262,7 @@ static void say_group(struct page *page, const struct as_info *info,
     as_str_appendf(&s, "%*s", (int)indent, "");
     as_wrap(&s, unit->flags && *unit->flags ? unit->flags : "(flags not recorded)", indent, indent,
             page->width);
-    as_cli_print(page->cli, "%s%s%s", as_style(page->cli, AS_STYLE_DIM), as_str_z(&s),
-                 as_style(page->cli, AS_STYLE_PLAIN));
+    as_cli_styled(page->cli, AS_STYLE_DIM, as_str_z(&s));
     as_str_fini(&s);
 }
 
@@ -335,8 +334,9 @@ void as_info_text(struct as_cli *cli, const struct as_info *info, bool first)
 {
     struct page page = {.cli = cli, .width = as_cli_width(cli)};
 
-    as_cli_print(cli, "%s%s%s%s\n", first ? "" : "\n", as_style(cli, AS_STYLE_BOLD),
-                 info->identity->path, as_style(cli, AS_STYLE_PLAIN));
+    as_cli_print(cli, "%s", first ? "" : "\n");
+    as_cli_styled(cli, AS_STYLE_BOLD, info->identity->path);
+    as_cli_print(cli, "\n");
     say_identity(&page, info);
     say_needed(&page, info);
     say_symbols(&page, info);

@@ -120,6 +120,7 @@ int as_summary_show(struct as_cli *cli, struct assay_experiment *experiment, int
     if (as_given(&cli->args, AS_OPTION_QUIET))
         return 0;
     as_out_init_fd(&out, STDERR_FILENO, "standard error");
+    out.clean = true;
     as_out_c(&out, '\n');
     int rc = assay_report_profile(experiment, run_id, &options, &out, err);
     (void)as_out_flush(&out, NULL); /* where it could be said that this failed, it failed */

@@ -134,8 +134,8 @@ int as_scale_text(struct as_cli *cli, const struct assay_scalability *it, struct
 {
     static const enum assay_object_kind kinds[] = {ASSAY_OBJECT_CATEGORY, ASSAY_OBJECT_FUNCTION,
                                                    ASSAY_OBJECT_LOOP};
-    as_cli_print(cli, "%s%s scaling%s, processes x threads\n", as_style(cli, AS_STYLE_BOLD),
-                 it->weak ? "Weak" : "Strong", as_style(cli, AS_STYLE_PLAIN));
+    as_cli_styled(cli, AS_STYLE_BOLD, it->weak ? "Weak scaling" : "Strong scaling");
+    as_cli_print(cli, ", processes x threads\n");
     AS_TRY(show_points(cli, it, err));
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         AS_TRY(show_parts(cli, it, kinds[i], err));

@@ -411,9 +411,8 @@ static int show(struct view *v, struct assay_error *err)
 
     if (rc == 0 && v->cli->format == AS_FORMAT_TEXT) {
         as_chosen_name(&v->chosen, v->body, &name);
-        as_cli_print(v->cli, "%s%s%s: %" PRIu32 " blocks, %zu edges\n",
-                     as_style(v->cli, AS_STYLE_BOLD), as_str_z(&name),
-                     as_style(v->cli, AS_STYLE_PLAIN), v->blocks, rows.arrow.n);
+        as_cli_styled(v->cli, AS_STYLE_BOLD, as_str_z(&name));
+        as_cli_print(v->cli, ": %" PRIu32 " blocks, %zu edges\n", v->blocks, rows.arrow.n);
         for (uint32_t i = 0; i < v->blocks; i++)
             list_block(v, i);
     } else if (rc == 0 && (v->cli->format == AS_FORMAT_JSON || v->cli->format == AS_FORMAT_CSV)) {

@@ -213,8 +213,8 @@ static int show_text(struct as_cli *cli, const struct assay_comparison *it, stru
         "same "
         "operations, or instructions in A and in the last; ? not kept. Largest change first.";
     const char *const line = found;
-    as_cli_print(cli, "%sComparison%s\n", as_style(cli, AS_STYLE_BOLD),
-                 as_style(cli, AS_STYLE_PLAIN));
+    as_cli_styled(cli, AS_STYLE_BOLD, "Comparison");
+    as_cli_print(cli, "\n");
     AS_TRY(show_sides(cli, it, err));
     AS_TRY(show_rows(cli, it, ASSAY_OBJECT_FUNCTION, err));
     AS_TRY(show_rows(cli, it, ASSAY_OBJECT_LOOP, err));

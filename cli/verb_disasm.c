@@ -185,8 +185,8 @@ static int show_loop(struct as_disasm *d, struct as_facts *facts, struct assay_e
 
     if (d->cli->format == AS_FORMAT_TEXT) {
         as_disasm_loop_words(d, &words);
-        as_cli_print(d->cli, "%s%s%s\n\n", as_style(d->cli, AS_STYLE_BOLD), as_str_z(&words),
-                     as_style(d->cli, AS_STYLE_PLAIN));
+        as_cli_styled(d->cli, AS_STYLE_BOLD, as_str_z(&words));
+        as_cli_print(d->cli, "\n\n");
     }
     as_str_fini(&words);
     for (uint32_t k = 0; k < loop->blocks; k++) {

@@ -289,8 +289,8 @@ static int show_text(struct list *list, struct assay_error *err)
     as_append_count(&s, innermost);
     as_str_appendz(&s, " without a loop inside");
     as_str_appendz(&s, as_str_z(&same));
-    as_cli_print(list->cli, "%s%s%s\n", as_style(list->cli, AS_STYLE_DIM), as_str_z(&s),
-                 as_style(list->cli, AS_STYLE_PLAIN));
+    as_cli_styled(list->cli, AS_STYLE_DIM, as_str_z(&s));
+    as_cli_print(list->cli, "\n");
     as_str_fini(&s);
     as_str_fini(&same);
     return rc;

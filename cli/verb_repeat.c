@@ -38,8 +38,8 @@ static int run_all(struct as_series *series, const char *const *command, size_t 
 static void show_wall(struct as_cli *cli, const struct assay_stability *it)
 {
     const struct assay_spread *wall = &it->wall_s;
-    as_cli_print(cli, "%sStability%s of %zu runs\n", as_style(cli, AS_STYLE_BOLD),
-                 as_style(cli, AS_STYLE_PLAIN), it->repeat_n);
+    as_cli_styled(cli, AS_STYLE_BOLD, "Stability");
+    as_cli_print(cli, " of %zu runs\n", it->repeat_n);
     as_cli_print(cli, "  wall time  median %.4g s", wall->median.value);
     if (!isinf(wall->median.low) && !isinf(wall->median.high))
         as_cli_print(cli, " (95 %%: %.4g to %.4g)", wall->median.low, wall->median.high);

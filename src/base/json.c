@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The JSON writer. A string is copied in runs: up to the next byte that needs an escape or is not
- * plain ASCII, so that ordinary names cost one memcpy.
+ * plain ASCII, so that ordinary names cost one memcpy. Controls beyond ASCII, which JSON permits,
+ * are escaped too: a document may be shown on a terminal.
  */
 #include "base/json.h"
 
 #include <assert.h>
 #include <math.h>
 
+#include "base/clean.h"
 #include "base/utf8.h"
 
 void as_json_init(struct as_json *json, struct as_out *out, unsigned indent)
@@ -105,7 +107,7 @@ void as_json_finish(struct as_json *json)
     json->done = false;
 }
 
-static void escape(struct as_out *out, unsigned char c)
+static void escape(struct as_out *out, uint32_t c)
 {
     /* Indexed by the control character; 0 = no short form. */
     static const char brief[0x20] = {
@@ -135,13 +137,16 @@ static void text(struct as_out *out, const char *p, size_t n)
         if (c >= 0x80) {
             uint32_t code;
             int used = as_utf8_next(p + i, n - i, &code);
-            if (used > 0) {
+            if (used > 0 && !as_clean_is_control(code)) {
                 i += (size_t)used;
                 continue;
             }
             as_out_write(out, p + from, i - from);
-            as_out_z(out, AS_UTF8_REPLACEMENT_Z);
-            i += (size_t)-used;
+            if (used > 0)
+                escape(out, code);
+            else
+                as_out_z(out, AS_UTF8_REPLACEMENT_Z);
+            i += (size_t)(used > 0 ? used : -used);
         } else {
             as_out_write(out, p + from, i - from);
             escape(out, c);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The byte sink and its fast number writers. A short write is continued and an interrupted one
- * repeated; every other failure of write(2) sticks. Decimals come out two digits at a time.
+ * repeated; every other failure of write(2) sticks. Decimals come out two digits at a time. A
+ * clean sink holds back a character that is cut off at the end of a write.
  */
 #include "base/out.h"
 
@@ -14,7 +15,9 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clean.h"
 #include "base/error.h"
+#include "base/utf8.h"
 
 /* 64 KiB: the capacity of a Linux pipe; larger gained nothing in writing listings. */
 #define BUFFER_B ((size_t)1 << 16)
@@ -33,6 +36,8 @@ static void init_large(struct as_out *out, const char *name)
     out->call = NULL;
     out->name = name;
     out->failed = 0;
+    out->clean = false;
+    out->held_n = 0;
 }
 
 void as_out_init_fd(struct as_out *out, int fd, const char *name)
@@ -59,6 +64,8 @@ void as_out_init_str(struct as_out *out, struct as_str *str)
     out->call = NULL;
     out->name = "text";
     out->failed = 0;
+    out->clean = false;
+    out->held_n = 0;
 }
 
 void as_out_fini(struct as_out *out)
@@ -104,8 +111,13 @@ static void drain(struct as_out *out)
     out->n = 0;
 }
 
-void as_out_write_slow(struct as_out *out, const char *p, size_t n)
+static void write_raw(struct as_out *out, const char *p, size_t n)
 {
+    if (n <= out->cap - out->n) {
+        memcpy(out->buffer + out->n, p, n);
+        out->n += n;
+        return;
+    }
     drain(out);
     if (n >= out->cap) {
         deliver(out, p, n);
@@ -115,8 +127,87 @@ void as_out_write_slow(struct as_out *out, const char *p, size_t n)
     out->n = n;
 }
 
+static void write_clean(struct as_out *out, struct as_view s)
+{
+    char escape[AS_CLEAN_ESCAPE_B];
+
+    while (s.n) {
+        size_t used;
+        const size_t n = as_clean_run(s, true, &used, escape);
+
+        write_raw(out, s.p, n);
+        if (used)
+            write_raw(out, escape, strlen(escape));
+        s.p += n + used;
+        s.n -= n + used;
+    }
+}
+
+/* Bytes at the end of `s` that begin a character and do not end it. */
+static size_t cut_off(struct as_view s)
+{
+    for (size_t k = 1; k <= 3 && k <= s.n; k++) {
+        const unsigned char byte = (unsigned char)s.p[s.n - k];
+        uint32_t c;
+
+        if (byte >= 0xc0)
+            return as_utf8_next(s.p + s.n - k, k, &c) == -(int)k ? k : 0;
+        if (byte < 0x80)
+            break;
+    }
+    return 0;
+}
+
+/* The held bytes and what follows them are one text; its last character may be held anew. */
+static void write_held(struct as_out *out, struct as_view s)
+{
+    size_t more;
+
+    while (out->held_n && s.n) {
+        out->held[out->held_n++] = *s.p++;
+        s.n--;
+        if (cut_off((struct as_view){out->held, out->held_n}) == out->held_n)
+            continue;
+        write_clean(out, (struct as_view){out->held, out->held_n});
+        out->held_n = 0;
+    }
+    more = cut_off(s);
+    write_clean(out, (struct as_view){s.p, s.n - more});
+    if (more)
+        memcpy(out->held, s.p + s.n - more, more);
+    if (more)
+        out->held_n = (unsigned char)more;
+}
+
+static void release_held(struct as_out *out)
+{
+    write_clean(out, (struct as_view){out->held, out->held_n});
+    out->held_n = 0;
+}
+
+void as_out_write_slow(struct as_out *out, const char *p, size_t n)
+{
+    if (out->clean)
+        write_held(out, (struct as_view){p, n});
+    else
+        write_raw(out, p, n);
+}
+
+void as_out_style(struct as_out *out, enum as_style style)
+{
+    static const char *const code[] = {
+        [AS_STYLE_PLAIN] = "\033[0m", [AS_STYLE_BOLD] = "\033[1m",    [AS_STYLE_DIM] = "\033[2m",
+        [AS_STYLE_CYAN] = "\033[36m", [AS_STYLE_YELLOW] = "\033[33m", [AS_STYLE_GREEN] = "\033[32m",
+        [AS_STYLE_RED] = "\033[31m",
+    };
+
+    release_held(out);
+    write_raw(out, code[style], strlen(code[style]));
+}
+
 int as_out_flush(struct as_out *out, struct assay_error *err)
 {
+    release_held(out);
     drain(out);
     if (!out->failed)
         return 0;

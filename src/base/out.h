@@ -2,7 +2,9 @@
 /*
  * Buffered sink of bytes over a file descriptor, a growing string or a function. Writers do not
  * return errors: the first failure sticks, later writes do nothing, and as_out_flush tells it at
- * the end. Knows nothing of formats; json.h, csv.h and table.h write through it. Not thread-safe.
+ * the end. Knows nothing of formats; json.h, csv.h and table.h write through it. One that is told
+ * to (`clean`) makes controls in what it is given visible (clean.h), for what a terminal may show:
+ * only as_out_style writes escape sequences then. Not thread-safe.
  */
 #ifndef AS_BASE_OUT_H
 #define AS_BASE_OUT_H
@@ -15,6 +17,7 @@
 #include <assay/error.h>
 
 #include "base/str.h"
+#include "base/style.h"
 
 /* Bytes of the buffer inside the object: all there is for strings, and when memory is short. */
 #define AS_OUT_SPARE_B 512
@@ -29,6 +32,9 @@ struct as_out {
     void *context;
     const char *name; /* borrowed; what an error message calls the sink */
     int failed;       /* 0, or the errno of the first failure (ENOMEM for strings) */
+    bool clean;       /* set by its owner after init */
+    unsigned char held_n;
+    char held[8]; /* clean: the beginning of a character whose rest is still to come */
     char spare[AS_OUT_SPARE_B];
 };
 
@@ -61,12 +67,12 @@ int as_out_flush(struct as_out *out, struct assay_error *err);
  */
 bool as_out_reader_gone(const struct as_out *out);
 
-/* Slow path of as_out_write, for data that does not fit the buffer's rest. */
+/* Slow path of as_out_write, for data that does not fit the buffer's rest, or must be cleaned. */
 void as_out_write_slow(struct as_out *out, const char *p, size_t n);
 
 static inline void as_out_write(struct as_out *out, const char *p, size_t n)
 {
-    if (n <= out->cap - out->n) {
+    if (n <= out->cap - out->n && !out->clean) {
         if (n)
             memcpy(out->buffer + out->n, p, n);
         out->n += n;
@@ -89,6 +95,9 @@ static inline void as_out_view(struct as_out *out, struct as_view s)
 {
     as_out_write(out, s.p, s.n);
 }
+
+/* The escape sequence of a style: as it is, also when all else is cleaned. */
+void as_out_style(struct as_out *out, enum as_style style);
 
 /* `n` times the byte `c`. */
 void as_out_fill(struct as_out *out, char c, size_t n);

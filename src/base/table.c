@@ -9,13 +9,13 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/clean.h"
 #include "base/error.h"
 #include "base/utf8.h"
 
-#define GAP         2 /* blanks between columns */
-#define LEAST       8 /* columns a shrinkable column keeps unless it says otherwise */
-#define ELLIPSIS    "\xe2\x80\xa6"
-#define STYLE_RESET "\033[0m"
+#define GAP      2 /* blanks between columns */
+#define LEAST    8 /* columns a shrinkable column keeps unless it says otherwise */
+#define ELLIPSIS "\xe2\x80\xa6"
 
 void as_table_init(struct as_table *table, const struct as_column *columns, size_t n)
 {
@@ -29,35 +29,10 @@ void as_table_fini(struct as_table *table)
     as_vec_fini(&table->cells);
 }
 
-/* Appends `s` without control characters and invalid bytes; returns its width in columns. */
-static size_t append_clean(struct as_str *text, struct as_view s)
-{
-    size_t width = 0, from = 0;
-    for (size_t i = 0; i < s.n;) {
-        uint32_t c;
-        int used = as_utf8_next(s.p + i, s.n - i, &c);
-        size_t step = (size_t)(used < 0 ? -used : used);
-        /* C0, DEL and C1 can drive a terminal; 202a.. and 2066.. turn text around. */
-        bool control = c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x202a && c <= 0x202e) ||
-                       (c >= 0x2066 && c <= 0x2069);
-        if (used < 0 || control) {
-            as_str_append(text, s.p + from, i - from);
-            as_str_appendz(text, c == '\t' || c == '\n' ? " " : AS_UTF8_REPLACEMENT_Z);
-            width++;
-            from = i + step;
-        } else {
-            width += as_utf8_columns(c);
-        }
-        i += step;
-    }
-    as_str_append(text, s.p + from, s.n - from);
-    return width;
-}
-
 void as_table_view(struct as_table *table, struct as_view s)
 {
     struct as_table_cell cell = {.at = table->text.n};
-    size_t width = s.n ? append_clean(&table->text, s) : 0;
+    size_t width = s.n ? as_clean_append(&table->text, s) : 0;
     cell.n = table->text.n - cell.at;
     cell.width = width > UINT32_MAX ? UINT32_MAX : (uint32_t)width;
     if (table->text.failed || as_vec_push(&table->cells, cell) < 0)
@@ -168,13 +143,6 @@ static struct as_view cut_front(struct as_view s, size_t width, size_t columns, 
     return (struct as_view){.p = s.p + i, .n = s.n - i};
 }
 
-static const char *style_code(enum as_style style)
-{
-    static const char *const codes[] = {"",         "\033[1m",  "\033[2m", "\033[36m",
-                                        "\033[33m", "\033[32m", "\033[31m"};
-    return codes[style];
-}
-
 struct place {
     const struct as_column *column;
     size_t width; /* of the column */
@@ -213,14 +181,14 @@ static void print_cell(struct as_out *out, const struct place *at, struct as_vie
         as_out_fill(out, ' ', pad);
     bool styled = at->style != AS_STYLE_PLAIN && s.n;
     if (styled)
-        as_out_z(out, style_code(at->style));
+        as_out_style(out, at->style);
     as_out_view(out, parts.before);
     if (is_cut) {
         as_out_z(out, at->ascii ? "~" : ELLIPSIS);
         as_out_view(out, parts.after);
     }
     if (styled)
-        as_out_z(out, STYLE_RESET);
+        as_out_style(out, AS_STYLE_PLAIN);
     if (at->column->align == AS_ALIGN_LEFT && !at->last)
         as_out_fill(out, ' ', pad);
 }

@@ -2,7 +2,7 @@
 /*
  * Table printer for people: aligned columns under a header, made to fit a width by shortening the
  * columns that allow it. Widths are terminal columns of UTF-8 text. Cells may hold foreign bytes
- * (names out of a binary): control characters never reach the terminal. Holds all cells until it
+ * (names out of a binary): control characters are made visible (clean.h). Holds all cells until it
  * prints. Running out of memory is kept and told by as_table_print.
  */
 #ifndef AS_BASE_TABLE_H
@@ -26,16 +26,6 @@ enum as_shrink {
     AS_SHRINK_END,   /* names: "as_table_pri…" */
     AS_SHRINK_START, /* paths: "…/base/table.c" */
     AS_SHRINK_MIDDLE /* names that differ at both ends: "std::vec…push_back" */
-};
-
-enum as_style {
-    AS_STYLE_PLAIN,
-    AS_STYLE_BOLD,
-    AS_STYLE_DIM,
-    AS_STYLE_CYAN,
-    AS_STYLE_YELLOW,
-    AS_STYLE_GREEN,
-    AS_STYLE_RED
 };
 
 struct as_column {

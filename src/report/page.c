@@ -9,6 +9,7 @@
 
 #include <assay/report.h>
 
+#include "base/clean.h"
 #include "base/utf8.h"
 
 #define PLUS_MINUS 0xb1
@@ -28,45 +29,42 @@ bool assay_report_locale_is_utf8(void)
     return false;
 }
 
-const char *as_page_style(const struct as_page *page, enum as_style style)
+void as_page_style(const struct as_page *page, enum as_style style)
 {
-    static const char *const code[] = {
-        [AS_STYLE_PLAIN] = "\033[0m", [AS_STYLE_BOLD] = "\033[1m",    [AS_STYLE_DIM] = "\033[2m",
-        [AS_STYLE_CYAN] = "\033[36m", [AS_STYLE_YELLOW] = "\033[33m", [AS_STYLE_GREEN] = "\033[32m",
-        [AS_STYLE_RED] = "\033[31m",
-    };
-
-    return page->colour ? code[style] : "";
+    if (page->colour)
+        as_out_style(page->out, style);
 }
 
 void as_page_heading(struct as_page *page, const char *title)
 {
-    as_out_f(page->out, "\n%s%s%s\n", as_page_style(page, AS_STYLE_BOLD), title,
-             as_page_style(page, AS_STYLE_PLAIN));
+    as_out_c(page->out, '\n');
+    as_page_style(page, AS_STYLE_BOLD);
+    as_out_z(page->out, title);
+    as_page_style(page, AS_STYLE_PLAIN);
+    as_out_c(page->out, '\n');
 }
 
 /* ---- Sentences ---------------------------------------------------------------------------- */
 
-/* Appends what may reach the terminal of `s`. */
+/* Appends `s` clean, and of what the terminal does not know a mark in its place. */
 static void append_clean(const struct as_page *page, struct as_str *to, struct as_view s)
 {
-    for (size_t i = 0; i < s.n;) {
-        uint32_t c;
-        const int used = as_utf8_next(s.p + i, s.n - i, &c);
-        const size_t step = (size_t)(used < 0 ? -used : used);
-        const bool control = c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x202a && c <= 0x202e) ||
-                             (c >= 0x2066 && c <= 0x2069);
+    struct as_str clean = {0};
+    size_t step;
 
-        if (control)
-            as_str_append(to, c == '\n' || c == '\t' ? " " : "?", 1);
-        else if (c < 0x80 || (page->utf8 && used > 0))
+    as_clean_append(page->utf8 ? to : &clean, s);
+    s = as_view_of(as_str_z(&clean));
+    for (size_t i = 0; i < s.n; i += step) {
+        uint32_t c;
+
+        step = (size_t)as_utf8_next(s.p + i, s.n - i, &c);
+        if (c < 0x80)
             as_str_append(to, s.p + i, step);
-        else if (c == PLUS_MINUS)
-            as_str_append(to, "+-", 2);
         else
-            as_str_appendz(to, page->utf8 ? AS_UTF8_REPLACEMENT_Z : "?");
-        i += step;
+            as_str_appendz(to, c == PLUS_MINUS ? "+-" : "?");
     }
+    to->failed |= clean.failed;
+    as_str_fini(&clean);
 }
 
 /* The longest front of `s`, or back of it, that takes at most so many columns. */

@@ -32,7 +32,7 @@ void as_page_wrap(struct as_page *page, const char *first, const char *text, boo
 /* A bar of `part` (0 to 1) of `columns`, appended to `to`. */
 void as_page_bar(const struct as_page *page, struct as_str *to, double part, size_t columns);
 
-/* Escape sequence of a style, "" without colour. */
-const char *as_page_style(const struct as_page *page, enum as_style style);
+/* Begins a style, where there is colour. */
+void as_page_style(const struct as_page *page, enum as_style style);
 
 #endif

@@ -219,11 +219,11 @@ static void print_head(struct summary *s)
 {
     const struct as_profile_run *run = &s->profile->run;
 
-    as_out_z(s->page.out, as_page_style(&s->page, AS_STYLE_BOLD));
+    as_page_style(&s->page, AS_STYLE_BOLD);
     as_page_wrap(&s->page,
                  run->kind && strcmp(run->kind, "import") == 0 ? "Import of " : "Profile of ",
                  run->command ? run->command : "an unknown command", false);
-    as_out_z(s->page.out, as_page_style(&s->page, AS_STYLE_PLAIN));
+    as_page_style(&s->page, AS_STYLE_PLAIN);
     as_out_c(s->page.out, '\n');
     head_run(s);
     head_program(s);

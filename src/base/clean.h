@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Foreign text made safe to show: names, paths and sources come out of files that others made, and
+ * a terminal obeys control characters. What could drive it, turn text around (bidirectional
+ * controls) or break a line, and bytes that are not UTF-8, become visible escapes: "\x1b" for
+ * bytes, "\u202e" for characters beyond ASCII. All other UTF-8 stays.
+ */
+#ifndef AS_BASE_CLEAN_H
+#define AS_BASE_CLEAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+/* Longest escape, with its zero. */
+#define AS_CLEAN_ESCAPE_B 8
+
+/* Whether a character is a control: C0, DEL, C1, a bidirectional control or a line separator. */
+bool as_clean_is_control(uint32_t c);
+
+/*
+ * Bytes of `s` from its start that may be shown as they are. '\n' and '\t' may when `lines`. When
+ * less than all, `*used` bytes follow for which `escape` stands.
+ */
+size_t as_clean_run(struct as_view s, bool lines, size_t *used, char escape[AS_CLEAN_ESCAPE_B]);
+
+/* Appends `s` clean; '\n' and '\t' become blanks. Returns its width in columns. */
+size_t as_clean_append(struct as_str *to, struct as_view s);
+
+#endif
