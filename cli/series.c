@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/foreign.h"
 #include "base/str.h"
 #include "recording.h"
 
@@ -62,7 +63,8 @@ static int divert_output(struct as_series *series, struct assay_error *err)
     char path[4200];
     waiting_path(series, path, sizeof path);
     rewind_input();
-    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+    (void)unlink(path); /* of a series that was killed */
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
     if (fd < 0)
         return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s; free some space", path,
                             strerror(errno));
@@ -117,9 +119,13 @@ static void last_line(const struct as_series *series, int64_t run_id, char *line
     snprintf(path, sizeof path, "%s/run-%03lld/output.txt",
              assay_experiment_path(series->experiment), (long long)run_id);
     line[0] = '\0';
-    FILE *file = fopen(path, "re");
-    if (!file)
+    const int fd = as_foreign_open(AT_FDCWD, path, AS_FOREIGN_NO_LINK, NULL);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+    if (!file) {
+        if (fd >= 0)
+            close(fd);
         return;
+    }
     if (fseek(file, -(long)sizeof block + 1, SEEK_END) != 0)
         rewind(file);
     size_t n = fread(block, 1, sizeof block - 1, file);

@@ -9,6 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/foreign.h"
+
+/* Larger files are not read: a source that people or their generators write is far below. */
 #define SOURCE_MAX_B (64u << 20)
 
 struct as_source_file {
@@ -17,18 +20,17 @@ struct as_source_file {
     AS_VEC(size_t) line; /* offset of each line */
 };
 
-static void read_text(struct as_source_file *file, int fd)
+static void read_text(struct as_source_file *file, int fd, size_t size_b)
 {
-    struct stat st;
     ssize_t got;
 
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > SOURCE_MAX_B)
+    if (size_b > SOURCE_MAX_B)
         return;
-    file->text = as_malloc((size_t)st.st_size + 1);
+    file->text = as_malloc(size_b + 1);
     if (!file->text)
         return;
-    while (file->text_b < (size_t)st.st_size &&
-           (got = read(fd, file->text + file->text_b, (size_t)st.st_size - file->text_b)) > 0)
+    while (file->text_b < size_b &&
+           (got = read(fd, file->text + file->text_b, size_b - file->text_b)) > 0)
         file->text_b += (size_t)got;
 }
 
@@ -47,10 +49,11 @@ static void index_lines(struct as_source_file *file)
 static struct as_source_file *source_open(const char *path)
 {
     struct as_source_file *file = as_calloc(1, sizeof *file);
-    const int fd = file ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    struct stat st;
+    const int fd = file ? as_foreign_open(AT_FDCWD, path, 0, &st) : -1;
 
     if (fd >= 0) {
-        read_text(file, fd);
+        read_text(file, fd, (size_t)st.st_size);
         index_lines(file);
         close(fd);
     }

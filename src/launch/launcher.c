@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/foreign.h"
 #include "launch/internal.h"
 
 /* Of a file named mpirun, so much is searched for its maker. */
@@ -33,8 +34,8 @@ static enum assay_launch_kind maker_of(const char *path)
                 {"hydra", ASSAY_LAUNCH_MPICH},     {"HYDRA", ASSAY_LAUNCH_MPICH}};
     enum assay_launch_kind kind = ASSAY_LAUNCH_PROGRAM;
     struct stat st;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &st) < 0 || st.st_size <= 0) {
+    const int fd = as_foreign_open(AT_FDCWD, path, 0, &st);
+    if (fd < 0 || st.st_size <= 0) {
         if (fd >= 0)
             close(fd);
         return kind;

@@ -12,6 +12,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "base/foreign.h"
 #include "base/str.h"
 #include "launch/internal.h"
 #include "object/executable.h"
@@ -174,7 +175,7 @@ static int examine_open(struct as_plan *plan, const char *path, int fd, unsigned
 static int examine_file(struct as_plan *plan, const char *path, unsigned depth,
                         struct assay_error *err)
 {
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const int fd = as_foreign_open(AT_FDCWD, path, 0, NULL);
     if (fd < 0 && errno == EACCES) {
         /* Executable but not readable: the kernel will look, and hide what it does from us. */
         plan->plan.gains_privilege = true;
@@ -182,7 +183,8 @@ static int examine_file(struct as_plan *plan, const char *path, unsigned depth,
     }
     if (fd < 0)
         return as_error_set(err, errno == ENOENT ? ASSAY_ERR_NOT_FOUND : ASSAY_ERR_IO,
-                            "%s: cannot be read: %s; check the file", path, strerror(errno));
+                            "%s: cannot be read: %s; check the file", path,
+                            as_foreign_reason(errno));
     const int rc = examine_open(plan, path, fd, depth, err);
     close(fd);
     return rc;

@@ -14,6 +14,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "base/foreign.h"
 #include "object/dwarf_internal.h"
 
 /* deflate cannot expand further than this; a header that claims more lies. */
@@ -33,13 +34,12 @@ static const char *const section_names[AS_DW_SECTIONS] = {
 int as_dw_image_map(const char *path, struct as_dw_image *out)
 {
     *out = (struct as_dw_image){0};
-    /* O_NONBLOCK: a name taken from a file may lead to a FIFO. */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat st;
+    const int fd = as_foreign_open(AT_FDCWD, path, 0, &st);
+    void *p = MAP_FAILED;
     if (fd < 0)
         return ASSAY_ERR_NOT_FOUND;
-    struct stat st;
-    void *p = MAP_FAILED;
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0)
+    if (st.st_size > 0)
         p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
     close(fd);
     if (p == MAP_FAILED)

@@ -14,6 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/build_id.h"
+#include "base/foreign.h"
 #include "object/identify.h"
 #include "object/internal.h"
 #include "object/order.h"
@@ -350,17 +351,13 @@ static int fail_not_regular(const char *path, mode_t mode, struct assay_error *e
 
 static int map(const char *path, struct as_file *file, struct assay_error *err)
 {
-    /* Without O_NONBLOCK opening a pipe would wait for a writer. */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0)
-        return fail_open(path, errno, err);
     struct stat st;
+    const int fd = as_foreign_open(AT_FDCWD, path, 0, &st);
     int rc = 0;
-    if (fstat(fd, &st) < 0)
-        rc = fail_open(path, errno, err);
-    else if (!S_ISREG(st.st_mode))
-        rc = fail_not_regular(path, st.st_mode, err);
-    else if (st.st_size > 0) {
+    if (fd < 0)
+        return errno == EMEDIUMTYPE ? fail_not_regular(path, st.st_mode, err)
+                                    : fail_open(path, errno, err);
+    if (st.st_size > 0) {
         void *at = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
         if (at == MAP_FAILED) {
             rc = fail_open(path, errno, err);

@@ -5,12 +5,15 @@
  * compiler leaves as /tmp/perf-PID.map, of lines "START SIZE name" in hexadecimal (the kernel's
  * tools/perf/Documentation/jit-interface.txt). A later line stands for later code: it wins.
  */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
+#include "base/foreign.h"
 #include "profile/place.h"
 
 /* Names come with their place in the file: what is later wins. */
@@ -95,9 +98,14 @@ int as_place_names(struct as_place_code *code, const struct as_place_options *op
     if (generated)
         snprintf(path, sizeof path, "%.4096s/perf-%" PRIu32 ".map", options->directory,
                  options->pid);
-    FILE *f = fopen(path, "re");
-    if (!f)
+    /* In a directory of an experiment, or of the kernel. */
+    const int fd = as_foreign_open(AT_FDCWD, path, AS_FOREIGN_NO_LINK, NULL);
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+    if (!f) {
+        if (fd >= 0)
+            close(fd);
         return 0;
+    }
     int rc = generated ? read_generated(code, f, &list) : read_kernel(code, f, &list);
     fclose(f);
     if (rc == 0)

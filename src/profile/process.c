@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/foreign.h"
 #include "profile/record.h"
 
 /* A file of /proc/PID, with zeros between words made blanks. */
@@ -71,9 +72,8 @@ void as_record_generated(const char *directory, uint32_t pid)
     if (in < 0)
         return;
     snprintf(to, sizeof to, "%.4096s/perf-%" PRIu32 ".map", directory, pid);
-    const int out = fstat(in, &st) == 0 && S_ISREG(st.st_mode)
-                        ? open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
-                        : -1;
+    const int out =
+        fstat(in, &st) == 0 && S_ISREG(st.st_mode) ? as_foreign_create(AT_FDCWD, to) : -1;
     while (out >= 0 && sendfile(out, in, NULL, 16u << 20) > 0)
         continue;
     if (out >= 0)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/foreign.h"
 #include "base/vec.h"
 
 static int fail_open(const char *path, const char *what, int error, struct assay_error *err)
@@ -66,19 +67,15 @@ static int read_all(int fd, const char *path, const char *what, size_t limit_b, 
 int as_text_read(const char *path, const char *what, size_t limit_b, char **out, size_t *n,
                  struct assay_error *err)
 {
-    /* Without O_NONBLOCK opening a pipe would wait for a writer. */
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    struct stat st;
+    const int fd = as_foreign_open(AT_FDCWD, path, 0, &st);
+    if (fd < 0 && errno == EMEDIUMTYPE)
+        return as_error_set(err, ASSAY_ERR_NOT_REGULAR,
+                            "%s: %s must be a plain file, but this is %s", path, what,
+                            S_ISDIR(st.st_mode) ? "a directory" : "a device or pipe");
     if (fd < 0)
         return fail_open(path, what, errno, err);
-    struct stat st;
-    int rc;
-    if (fstat(fd, &st) < 0)
-        rc = fail_open(path, what, errno, err);
-    else if (!S_ISREG(st.st_mode))
-        rc = as_error_set(err, ASSAY_ERR_NOT_REGULAR, "%s: %s must be a plain file, but this is %s",
-                          path, what, S_ISDIR(st.st_mode) ? "a directory" : "a device or pipe");
-    else
-        rc = read_all(fd, path, what, limit_b, out, n, err);
+    const int rc = read_all(fd, path, what, limit_b, out, n, err);
     close(fd);
     return rc;
 }

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/foreign.h"
 
 #define PIPE_HEADER_B 16u
 #define FILE_HEADER_B 104u
@@ -43,16 +44,17 @@ static int system_error(const char *path, struct assay_error *err)
 
 static int map_file(struct assay_perf_data *data, const char *path, struct assay_error *err)
 {
-    struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc = 0;
-    if (fd < 0 || fstat(fd, &st) < 0) {
+    struct stat st = {0};
+    const int fd = as_foreign_open(AT_FDCWD, path, 0, &st);
+    int rc = 0;
+    if (fd < 0 && errno != EMEDIUMTYPE) {
         rc = system_error(path, err);
     } else if (S_ISDIR(st.st_mode)) {
         rc = as_error_set(err, ASSAY_ERR_NOT_REGULAR,
                           "%s: is a directory, as 'perf record --threads' makes them; record "
                           "without --threads",
                           path);
-    } else if (!S_ISREG(st.st_mode)) {
+    } else if (fd < 0) {
         rc = as_error_set(err, ASSAY_ERR_NOT_REGULAR,
                           "%s: is not a regular file; save what perf writes to a file first", path);
     } else if (st.st_size < (off_t)PIPE_HEADER_B) {

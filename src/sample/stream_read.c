@@ -10,6 +10,7 @@
 #include <zlib.h>
 
 #include "base/alloc.h"
+#include "base/foreign.h"
 #include "base/read.h"
 #include "sample/recorder.h"
 
@@ -75,13 +76,13 @@ int assay_stream_open(const char *path, struct assay_stream **out, struct assay_
         return as_error_nomem(err, path);
     as_arena_init(&s->text);
     s->block = as_malloc(AS_BLOCK_B);
-    s->fd = open(path, O_RDONLY | O_CLOEXEC);
+    s->fd = as_foreign_open(AT_FDCWD, path, AS_FOREIGN_NO_LINK, NULL);
     if (s->fd < 0) {
         int code = errno == ENOENT   ? ASSAY_ERR_NOT_FOUND
                    : errno == EACCES ? ASSAY_ERR_PERMISSION
                                      : ASSAY_ERR_IO;
         rc = as_error_set(err, code, "%s: cannot be opened: %s; name the stream of a run", path,
-                          strerror(errno));
+                          as_foreign_reason(errno));
     } else if (!s->block || as_vec_push(&s->node, none) < 0) {
         rc = as_error_nomem(err, path);
     } else {
