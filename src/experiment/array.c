@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/foreign.h"
 #include "experiment/internal.h"
 #include "experiment/schema.h"
 
@@ -55,7 +56,7 @@ static int type_of(const char *word, enum assay_array_type *type)
 static int failed(const char *path, const char *what, struct assay_error *err)
 {
     return as_error_set(err, errno == EACCES ? ASSAY_ERR_PERMISSION : ASSAY_ERR_IO, "%s: %s: %s",
-                        path, what, strerror(errno));
+                        path, what, as_foreign_reason(errno));
 }
 
 /* ---- Writing ------------------------------------------------------------------------------- */
@@ -133,7 +134,7 @@ int assay_experiment_array(struct assay_experiment *experiment, const struct ass
 static int read_all(const char *path, void *to, size_t n, off_t at, struct assay_error *err)
 {
     char *p = to;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    const int fd = as_foreign_open(AT_FDCWD, path, AS_FOREIGN_NO_LINK, NULL);
     ssize_t done = 1;
 
     if (fd < 0)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The directory of an experiment: making, replacing, checking it, and the lock of its writer. Never
- * opens experiment.db itself: closing a descriptor of it would drop SQLite's locks (fcntl(2)).
+ * opens experiment.db itself: closing a descriptor of it would drop SQLite's locks (fcntl(2)). The
+ * directory may come from anybody: in it no link is followed.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/foreign.h"
 #include "base/str.h"
 #include "experiment/internal.h"
 
@@ -66,6 +68,69 @@ static bool is_short_for_one(const char *path, char *full, size_t full_b)
     return n > 0 && (size_t)n < full_b && stat(full, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+/* The database and what SQLite may have left beside it. */
+static const char *const database_file[] = {"experiment.db", "experiment.db-wal",
+                                            "experiment.db-shm", "experiment.db-journal"};
+#define DATABASE_FILE_N (sizeof database_file / sizeof *database_file)
+
+/* SQLite would wait at a pipe, and write through a link. */
+static int check_regular(const struct assay_experiment *experiment, int at, struct assay_error *err)
+{
+    struct stat st;
+
+    for (size_t i = 0; i < DATABASE_FILE_N; i++)
+        if (fstatat(at, database_file[i], &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(st.st_mode))
+            return as_error_set(err, ASSAY_ERR_CORRUPT,
+                                "%s: not an experiment: %s in it is %s, no regular file; name a "
+                                "directory that assay made",
+                                experiment->path, database_file[i],
+                                S_ISLNK(st.st_mode) ? "a link" : "a directory, pipe or device");
+    return 0;
+}
+
+/*
+ * A rollback journal that ends in these bytes names another journal, of a transaction over several
+ * databases, which SQLite deletes after having rolled back (sqlite.org/fileformat2.html, section 3;
+ * pager.c, readSuperJournal). Ours are of one database: this would delete a file of the sender's
+ * choice.
+ */
+static int check_journal(const struct assay_experiment *experiment, int at, struct assay_error *err)
+{
+    static const unsigned char names_another[8] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
+    unsigned char end[sizeof names_another] = {0};
+    struct stat st;
+    const int fd = as_foreign_open(at, "experiment.db-journal", AS_FOREIGN_NO_LINK, &st);
+    bool is_foreign = false;
+
+    if (fd < 0)
+        return 0; /* none, or SQLite says why it cannot be read */
+    if (st.st_size >= (off_t)sizeof end)
+        is_foreign = pread(fd, end, sizeof end, st.st_size - (off_t)sizeof end) == sizeof end &&
+                     memcmp(end, names_another, sizeof end) == 0;
+    close(fd);
+    if (!is_foreign)
+        return 0;
+    return as_error_set(err, ASSAY_ERR_CORRUPT,
+                        "%s: not an experiment: the journal in it is not one that assay left; "
+                        "remove %s-journal, and do not trust what is there",
+                        experiment->path, experiment->db_path);
+}
+
+static int check_files(const struct assay_experiment *experiment, struct assay_error *err)
+{
+    const int at = open(experiment->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int rc;
+
+    if (at < 0)
+        return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be opened: %s; check its permissions",
+                            experiment->path, strerror(errno));
+    rc = check_regular(experiment, at, err);
+    if (rc == 0)
+        rc = check_journal(experiment, at, err);
+    close(at);
+    return rc;
+}
+
 int as_directory_check(const struct assay_experiment *experiment, struct assay_error *err)
 {
     struct stat st;
@@ -96,18 +161,15 @@ int as_directory_check(const struct assay_experiment *experiment, struct assay_e
                             "%s: not an experiment: experiment.db in it: %s; name a directory that "
                             "assay made",
                             experiment->path, strerror(errno));
-    return 0;
+    return check_files(experiment, err);
 }
 
 /* ---- Replacing --------------------------------------------------------------------------- */
 
 static bool is_ours(const char *name)
 {
-    static const char *const file[] = {"experiment.db", "experiment.db-wal", "experiment.db-shm",
-                                       "experiment.db-journal"};
-
-    for (size_t i = 0; i < sizeof file / sizeof *file; i++)
-        if (strcmp(name, file[i]) == 0)
+    for (size_t i = 0; i < DATABASE_FILE_N; i++)
+        if (strcmp(name, database_file[i]) == 0)
             return true;
     return strncmp(name, "run-", 4) == 0 && name[4] &&
            strspn(name + 4, "0123456789") == strlen(name + 4);
@@ -177,7 +239,7 @@ static int replace(const struct assay_experiment *experiment, bool force, struct
 {
     struct stat st;
     const bool is_directory = stat(experiment->path, &st) == 0 && S_ISDIR(st.st_mode);
-    const bool is_experiment = is_directory && stat(experiment->db_path, &st) == 0;
+    const bool is_experiment = is_directory && lstat(experiment->db_path, &st) == 0;
     struct assay_experiment writer = {.path = experiment->path, .lock = -1};
     int rc;
 
@@ -262,6 +324,7 @@ int assay_experiment_run_directory(struct assay_experiment *experiment, int64_t 
                                    size_t size_b, struct assay_error *err)
 {
     const int n = snprintf(path, size_b, "%s/run-%03lld", experiment->path, (long long)run_id);
+    struct stat st;
 
     if (n < 0 || (size_t)n >= size_b)
         return as_error_set(err, ASSAY_ERR_LIMIT, "%s: its path is too long; choose a shorter one",
@@ -270,5 +333,9 @@ int assay_experiment_run_directory(struct assay_experiment *experiment, int64_t 
         return as_error_set(err, errno == EACCES ? ASSAY_ERR_PERMISSION : ASSAY_ERR_IO,
                             "%s: cannot be made: %s; free some space or choose another place", path,
                             strerror(errno));
+    if (lstat(path, &st) == 0 && !S_ISDIR(st.st_mode))
+        return as_error_set(err, ASSAY_ERR_CORRUPT,
+                            "%s: is %s where a directory of assay belongs; remove it", path,
+                            S_ISLNK(st.st_mode) ? "a link" : "a file");
     return 0;
 }

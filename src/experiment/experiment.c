@@ -3,8 +3,10 @@
  * Making, opening and closing an experiment, and its batches. A writer uses write-ahead logging
  * where the file system shares memory, so that readers and it do not wait for each other; when it
  * closes, the database goes back to a rollback journal: one plain file that can be copied and read
- * from read-only places. What a killed writer left is put in order by the next who may write.
+ * from read-only places. What a killed writer left is put in order by the next who may write. The
+ * database may come from anybody: what it says of itself is checked before it is used (schema.c).
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -13,6 +15,9 @@
 
 /* How long to wait for another connection's lock. */
 #define BUSY_MS 10000
+
+/* No text of ours comes near it. */
+#define CELL_MOST_B (64 << 20)
 
 /* ---- Connections ------------------------------------------------------------------------- */
 
@@ -68,17 +73,47 @@ static void append_uri(struct as_str *uri, const char *path, const char *paramet
     as_str_appendz(uri, parameters);
 }
 
+/*
+ * A foreign database may hold anything: no code of it runs (triggers, extensions, functions that
+ * reach out), it attaches no other, its pages are looked at before they are believed.
+ */
+static void distrust(sqlite3 *db)
+{
+    sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
+    sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
+    sqlite3_limit(db, SQLITE_LIMIT_LENGTH, CELL_MOST_B);
+    sqlite3_exec(db, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0", NULL, NULL, NULL);
+}
+
+/* The directory may be named through links, as the user likes; what is in it may be none. */
+static void append_place(struct as_str *place, const struct assay_experiment *it)
+{
+    char *real = realpath(it->path, NULL);
+
+    as_str_appendf(place, "%s/experiment.db", real ? real : it->path);
+    free(real);
+}
+
 static int connect_db(struct assay_experiment *it, int flags, const char *parameters,
                       struct assay_error *err)
 {
-    struct as_str uri = {0};
+    struct as_str place = {0}, uri = {0};
     int code, rc = 0;
 
-    append_uri(&uri, it->db_path, parameters);
-    if (uri.failed)
+    append_place(&place, it);
+    append_uri(&uri, as_str_z(&place), parameters);
+    uri.failed |= place.failed;
+    as_str_fini(&place);
+    if (uri.failed) {
+        as_str_fini(&uri);
         return as_error_nomem(err, it->db_path);
-    code = sqlite3_open_v2(as_str_z(&uri), &it->db, flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX,
-                           NULL);
+    }
+    code =
+        sqlite3_open_v2(as_str_z(&uri), &it->db,
+                        flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW, NULL);
     if (code != SQLITE_OK) {
         rc = as_sql_failure(it->db_path, it->db, code, "opening it", err);
         sqlite3_close(it->db);
@@ -86,8 +121,7 @@ static int connect_db(struct assay_experiment *it, int flags, const char *parame
     } else {
         sqlite3_busy_timeout(it->db, BUSY_MS);
         sqlite3_extended_result_codes(it->db, 1);
-        sqlite3_db_config(it->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-        sqlite3_db_config(it->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+        distrust(it->db);
     }
     as_str_fini(&uri);
     return rc;

@@ -12,6 +12,7 @@
 #include <assay/experiment.h>
 
 #include "base/error.h"
+#include "base/str.h"
 #include "experiment/row_tables.h"
 
 struct assay_experiment {
@@ -90,6 +91,8 @@ int as_row_add(struct assay_experiment *experiment, enum as_table_id id, const v
 
 /* Whether a text can be the name of a set or a column of one: names that are read are foreign. */
 bool as_metric_set_is_name(const char *text);
+/* The statement that makes v_values for the sets that there are, appended. CORRUPT, NOMEM. */
+int as_metric_set_values(struct assay_experiment *experiment, struct as_str *sql);
 /* Takes the rows of a run out of the sets of a pass. */
 int as_metric_set_forget(struct assay_experiment *experiment, int64_t run_id, const char *pass,
                          struct assay_error *err);

@@ -166,7 +166,7 @@ static int put_values(struct assay_experiment *experiment, struct as_str *sql)
                                   " JOIN metric USING (metric_id) WHERE metric_set_id = ?1"
                                   " ORDER BY number",
                                   -1, &columns, NULL);
-    as_str_appendf(sql, "DROP VIEW v_values; CREATE VIEW v_values AS %s", as_schema_values);
+    as_str_appendf(sql, "CREATE VIEW v_values AS %s", as_schema_values);
     if (code == SQLITE_OK)
         code = SQLITE_DONE;
     while (code == SQLITE_DONE && (code = sqlite3_step(sets)) == SQLITE_ROW)
@@ -176,13 +176,19 @@ static int put_values(struct assay_experiment *experiment, struct as_str *sql)
     return code;
 }
 
+int as_metric_set_values(struct assay_experiment *experiment, struct as_str *sql)
+{
+    return put_values(experiment, sql) == SQLITE_DONE && !sql->failed ? 0 : ASSAY_ERR_CORRUPT;
+}
+
 /* The view of all values, made anew when there is another set. */
 static int remake_values(struct assay_experiment *experiment, struct assay_error *err)
 {
     struct as_str sql = {0};
-    const int code = put_values(experiment, &sql);
-    int rc;
+    int rc, code;
 
+    as_str_appendz(&sql, "DROP VIEW v_values; ");
+    code = put_values(experiment, &sql);
     if (code != SQLITE_DONE)
         rc = as_sql_failure(experiment->db_path, experiment->db, code, "reading its sets", err);
     else if (sql.failed)
