@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clean.h"
@@ -70,6 +71,16 @@ void as_cli_print(struct as_cli *cli, const char *fmt, ...)
     free(p);
 }
 
+bool as_cli_is_stdout(const char *path)
+{
+    struct stat here, there;
+
+    if (strcmp(path, "-") == 0)
+        return true;
+    return fstat(STDOUT_FILENO, &here) == 0 && stat(path, &there) == 0 &&
+           here.st_dev == there.st_dev && here.st_ino == there.st_ino;
+}
+
 int as_cli_init(struct as_cli *cli, struct assay_error *err)
 {
     const char *path = cli->args.value[AS_OPTION_OUTPUT];
@@ -80,17 +91,22 @@ int as_cli_init(struct as_cli *cli, struct assay_error *err)
                             "--format: %s is for graphs, which only 'assay cfg' shows; write text, "
                             "json or csv",
                             cli->args.value[AS_OPTION_FORMAT]);
+    if (as_given(&cli->args, AS_OPTION_EXPERIMENT) &&
+        strcmp(cli->args.value[AS_OPTION_EXPERIMENT], "-") == 0)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--output: an experiment is a directory and no standard output; name "
+                            "one");
     cli->fd = STDOUT_FILENO;
     signal(SIGPIPE, SIG_IGN); /* a reader that goes away ends us quietly, in as_cli_fini */
     signal(SIGXFSZ, SIG_IGN); /* a file at its limit is an error like a full disk */
-    if (path) {
+    if (path && !as_cli_is_stdout(path)) {
         cli->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
         if (cli->fd < 0)
             return as_error_set(err, ASSAY_ERR_IO,
                                 "%s: cannot be written: %s; give --output another file", path,
                                 strerror(errno));
     }
-    as_out_init_fd(&cli->out, cli->fd, path ? path : "standard output");
+    as_out_init_fd(&cli->out, cli->fd, cli->fd == STDOUT_FILENO ? "standard output" : path);
     /* Data goes to programs as it is, but not to a terminal. */
     cli->out.clean = isatty(cli->fd) || (cli->format == AS_FORMAT_TEXT &&
                                          cli->args.verb != AS_VERB_EXPORT); /* has its own */

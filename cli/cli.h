@@ -45,6 +45,9 @@ int as_cli_init(struct as_cli *cli, struct assay_error *err);
 /* Flushes, says when the result could not be written, frees; returns the exit status. */
 int as_cli_fini(struct as_cli *cli);
 
+/* Whether a name given by the user is standard output: "-", /dev/stdout, or the file that it is. */
+bool as_cli_is_stdout(const char *path);
+
 /* Columns to wrap sentences at: COLUMNS, the terminal's, or 80. */
 unsigned as_cli_width(const struct as_cli *cli);
 /* Columns a table may take: the same, but no limit (0) in a file or pipe without COLUMNS. */

@@ -378,8 +378,13 @@ static int show_page(struct as_cli *cli, const struct assay_comparison *it,
 {
     const struct assay_report_data_options options = {.comparison = it};
     const size_t last = it->side_n - 1;
-    return assay_report_write(sides->side[last].experiment, it->side[last].run_id,
-                              ASSAY_REPORT_HTML, &options, cli->args.value[AS_OPTION_OUTPUT], err);
+    struct assay_experiment *experiment = sides->side[last].experiment;
+    const int64_t run_id = it->side[last].run_id;
+    cli->out.clean = isatty(cli->fd);
+    if (cli->fd == STDOUT_FILENO)
+        return assay_report_stream(experiment, run_id, ASSAY_REPORT_HTML, &options, &cli->out, err);
+    return assay_report_write(experiment, run_id, ASSAY_REPORT_HTML, &options,
+                              cli->args.value[AS_OPTION_OUTPUT], err);
 }
 
 static int show(struct as_cli *cli, const struct assay_comparison *it, const struct sides *sides,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `assay open EXP`: the HTML report in a browser, made anew where the experiment is newer.
+ * `assay open EXP`: the HTML report in a browser. It is made each time: a page that is there may be
+ * what somebody else put into the experiment.
  */
 #include <errno.h>
 #include <limits.h>
@@ -10,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,41 +23,49 @@
 
 /* ---- The page ----------------------------------------------------------------------------- */
 
-static bool is_newer(const struct stat *a, const struct stat *b)
+/* "/tmp/assay-open-XXXXXX/report.html", of the user alone. */
+static int choose_aside(struct as_str *page, struct assay_error *err)
 {
-    return a->st_mtim.tv_sec > b->st_mtim.tv_sec ||
-           (a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec > b->st_mtim.tv_nsec);
+    const char *tmp = getenv("TMPDIR");
+
+    as_str_clear(page);
+    as_str_appendf(page, "%s/assay-open-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    if (!page->failed && !mkdtemp(page->p))
+        return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be made: %s; set TMPDIR", as_str_z(page),
+                            strerror(errno));
+    as_str_appendz(page, "/report.html");
+    return page->failed ? as_error_nomem(err, "the report") : 0;
 }
 
-/* Whether there is a page at least as new as the experiment. */
-static bool is_made(const char *directory, const char *page)
+static void remove_aside(struct as_str *page)
 {
-    struct as_str database = {0};
-    struct stat of_page, of_database;
-    bool made;
-
-    as_str_appendf(&database, "%s/experiment.db", directory);
-    made = stat(page, &of_page) == 0 && stat(as_str_z(&database), &of_database) == 0 &&
-           !is_newer(&of_database, &of_page);
-    as_str_fini(&database);
-    return made;
+    unlink(as_str_z(page));
+    if (page->n)
+        page->p[as_path_last(page->p) - page->p - 1] = '\0';
+    rmdir(as_str_z(page));
 }
 
-static int make_page(struct as_cli *cli, struct as_str *page, struct assay_error *err)
+/* Beside the experiment's own reports, or aside where nothing can be written there. */
+static int make_page(struct as_cli *cli, struct as_str *page, bool *is_aside,
+                     struct assay_error *err)
 {
     struct assay_experiment *experiment = NULL;
-    int rc;
+    int rc = 0;
 
     as_advise(cli, cli->args.positional[0]);
     AS_TRY(assay_experiment_read(cli->args.positional[0], &experiment, err));
-    as_report_path(cli, assay_experiment_path(experiment), ASSAY_REPORT_HTML, page);
-    if (page->failed)
-        rc = as_error_nomem(err, "the report");
-    else if (is_made(assay_experiment_path(experiment), as_str_z(page)))
-        rc = 0;
+    *is_aside = access(assay_experiment_path(experiment), W_OK | X_OK) != 0;
+    if (*is_aside)
+        rc = choose_aside(page, err);
     else
+        as_report_path(cli, assay_experiment_path(experiment), ASSAY_REPORT_HTML, page);
+    if (rc == 0 && page->failed)
+        rc = as_error_nomem(err, "the report");
+    if (rc == 0)
         rc = assay_report_write(experiment, (int64_t)cli->args.number[AS_OPTION_RUN],
                                 ASSAY_REPORT_HTML, NULL, as_str_z(page), err);
+    if (rc < 0 && *is_aside)
+        remove_aside(page);
     assay_experiment_close(&experiment, rc == 0 ? err : NULL);
     return rc;
 }
@@ -185,9 +193,12 @@ static int serve(struct as_cli *cli, const char *page, struct assay_error *err)
                             strerror(errno));
     rc = assay_server_open(page, (uint16_t)port, &server, err);
     if (rc == 0) {
-        as_cli_print(cli, "http://127.0.0.1:%u/\n", assay_server_port(server));
+        as_cli_print(cli, "http://127.0.0.1:%u/%s/\n", assay_server_port(server),
+                     assay_server_key(server));
         rc = as_out_flush(&cli->out, err);
-        as_cli_note(cli, "serving %s to this machine only; Ctrl-C ends it", page);
+        as_cli_note(cli,
+                    "serving %s to this machine only, and who knows the address; Ctrl-C ends it",
+                    page);
     }
     if (rc == 0)
         rc = assay_server_run(server, stop, err);
@@ -200,15 +211,19 @@ static int serve(struct as_cli *cli, const char *page, struct assay_error *err)
 int as_verb_open(struct as_cli *cli, struct assay_error *err)
 {
     struct as_str page = {0};
+    bool is_aside = false;
     int rc;
 
     if (as_given(&cli->args, AS_OPTION_PORT) && !as_given(&cli->args, AS_OPTION_SERVE))
         return as_error_set(err, ASSAY_ERR_USAGE, "--port: is that of --serve; give it too");
-    rc = make_page(cli, &page, err);
-    if (rc == 0 && as_given(&cli->args, AS_OPTION_SERVE))
+    rc = make_page(cli, &page, &is_aside, err);
+    if (rc == 0 && as_given(&cli->args, AS_OPTION_SERVE)) {
         rc = serve(cli, as_str_z(&page), err);
-    else if (rc == 0)
+        if (is_aside)
+            remove_aside(&page);
+    } else if (rc == 0) {
         show(cli, as_str_z(&page));
+    }
     as_str_fini(&page);
     return rc;
 }

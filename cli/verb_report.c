@@ -5,6 +5,7 @@
  */
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <assay/report.h>
 
@@ -49,7 +50,13 @@ static unsigned count_bits(uint64_t bits)
 static int check_options(const struct as_cli *cli, uint64_t formats, struct assay_error *err)
 {
     const char *path = cli->args.value[AS_OPTION_REPORT];
+    const bool is_stdout = path && as_cli_is_stdout(path);
 
+    if (is_stdout && count_bits(formats) > 1)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--output: several formats need a directory, and %s is standard "
+                            "output; write one format",
+                            path);
     if (as_given(&cli->args, AS_OPTION_FORMAT)) /* the common one, before the verb */
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "--format: stands before 'report'; write 'assay report --format %s'",
@@ -62,6 +69,15 @@ static int check_options(const struct as_cli *cli, uint64_t formats, struct assa
     return 0;
 }
 
+/* Nothing else goes there. */
+static int write_stdout(struct as_cli *cli, struct assay_experiment *experiment,
+                        enum assay_report_format format, struct assay_error *err)
+{
+    cli->out.clean = isatty(cli->fd);
+    return assay_report_stream(experiment, (int64_t)cli->args.number[AS_OPTION_RUN], format, NULL,
+                               &cli->out, err);
+}
+
 static int write_one(struct as_cli *cli, struct assay_experiment *experiment,
                      enum assay_report_format format, struct assay_error *err)
 {
@@ -69,6 +85,8 @@ static int write_one(struct as_cli *cli, struct assay_experiment *experiment,
     struct as_str path = {0};
     int rc;
 
+    if (output && as_cli_is_stdout(output))
+        return write_stdout(cli, experiment, format, err);
     if (!output || is_directory(output))
         as_report_path(cli, output ? output : assay_experiment_path(experiment), format, &path);
     else

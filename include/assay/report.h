@@ -88,7 +88,8 @@ enum assay_report_format {
 
 /*
  * Writes the report of a run (0 = the last) to `path`: whole or not at all, by a file beside it
- * that is renamed; files of CSV one by one. What is there is replaced. `options` may be NULL.
+ * that is renamed; files of CSV one by one. What is there is replaced; in the experiment, and in a
+ * directory of CSV, links are replaced too and not followed. `options` may be NULL.
  * Errors: NOT_FOUND, PERMISSION and IO (where `path` stands cannot be written, a full disk),
  * UNSUPPORTED, NOMEM, those of reading.
  */
@@ -96,6 +97,15 @@ int assay_report_write(struct assay_experiment *experiment, int64_t run_id,
                        enum assay_report_format format,
                        const struct assay_report_data_options *options, const char *path,
                        struct assay_error *err);
+
+/*
+ * The same to `out`, which its owner flushes; after an error what was written is not whole. Errors:
+ * UNSUPPORTED for XLSX and CSV, which are no single stream; else as above.
+ */
+int assay_report_stream(struct assay_experiment *experiment, int64_t run_id,
+                        enum assay_report_format format,
+                        const struct assay_report_data_options *options, struct as_out *out,
+                        struct assay_error *err);
 
 /* ---- Comparisons --------------------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Serving one file to browsers on this machine: HTTP/1.1 at 127.0.0.1, GET and HEAD, nothing else.
- * Knows nothing of what is in the file.
+ * Serving one file to browsers on this machine: HTTP/1.1 at 127.0.0.1, GET and HEAD of one path
+ * that nobody can guess, nothing else. Knows nothing of what is in the file.
  */
 #ifndef ASSAY_SERVE_H
 #define ASSAY_SERVE_H
@@ -18,12 +18,15 @@ struct assay_server;
 
 /*
  * Listens at 127.0.0.1 for requests of the HTML file `path`, which is opened anew for each. `port`
- * 0 takes a free one. Errors: NOT_FOUND, PERMISSION (the file, a port below 1024), LIMIT (the port
- * is taken), IO, NOMEM.
+ * 0 takes a free one. Every user of the machine can connect: only who knows the key gets the page.
+ * Errors: NOT_FOUND, PERMISSION (the file, a port below 1024), LIMIT (the port is taken), IO (also
+ * when the kernel has no random numbers), NOMEM.
  */
 int assay_server_open(const char *path, uint16_t port, struct assay_server **out,
                       struct assay_error *err);
 uint16_t assay_server_port(const struct assay_server *server);
+/* 128 random bits in hexadecimal: the page is "/KEY/". Borrowed. */
+const char *assay_server_key(const struct assay_server *server);
 
 /*
  * Answers until the descriptor `stop` can be read (-1: for ever). What browsers do wrong ends their

@@ -1,23 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Reports as files. A file is written beside its place and renamed when it is whole; what is no
- * file (a device, a pipe) is written as it is.
- */
+/* Reports as files, and as streams of bytes. */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
 #include "base/csv.h"
 #include "base/error.h"
 #include "report/grid.h"
 #include "report/html.h"
 #include "report/profile.h"
+#include "report/replace.h"
 #include "report/xlsx.h"
 
 #define TEXT_COLUMNS 100
@@ -34,11 +28,20 @@ typedef int (*writer)(const struct report *report, const void *what, struct as_o
 
 /* ---- Files -------------------------------------------------------------------------------- */
 
-static int cannot_write(const char *path, int number, struct assay_error *err)
+/* Whether the directory that `path` stands in is the experiment, which others may have made. */
+static bool is_inside(const struct report *report, const char *path)
 {
-    return as_error_set(err, ASSAY_ERR_IO,
-                        "%s: cannot be written: %s; name another place by 'assay report --output'",
-                        path, strerror(number));
+    const char *slash = strrchr(path, '/');
+    struct as_str directory = {0};
+    struct stat here, experiment;
+    bool is_same;
+
+    as_str_append(&directory, slash ? path : "./", slash ? (size_t)(slash - path) + 1 : 2);
+    is_same = stat(as_str_z(&directory), &here) == 0 &&
+              stat(assay_experiment_path(report->experiment), &experiment) == 0 &&
+              here.st_dev == experiment.st_dev && here.st_ino == experiment.st_ino;
+    as_str_fini(&directory);
+    return is_same;
 }
 
 static int fill(const struct report *report, writer write_it, const void *what, int fd,
@@ -55,86 +58,13 @@ static int fill(const struct report *report, writer write_it, const void *what, 
     return rc;
 }
 
-static int write_device(const struct report *report, writer write_it, const void *what,
-                        const char *path, struct assay_error *err)
-{
-    const int fd = open(path, O_WRONLY | O_CLOEXEC);
-    int rc;
-
-    if (fd < 0)
-        return cannot_write(path, errno, err);
-    rc = fill(report, write_it, what, fd, path, err);
-    if (close(fd) != 0 && rc == 0)
-        rc = cannot_write(path, errno, err);
-    return rc;
-}
-
-/* mkostemp makes files for their owner only. */
-static int open_beside(char *beside)
-{
-    const int fd = mkostemp(beside, O_CLOEXEC);
-    const mode_t mask = umask(0);
-
-    umask(mask);
-    if (fd >= 0)
-        (void)!fchmod(fd, 0666 & ~mask);
-    return fd;
-}
-
-/* `path` is what the user calls the file, `real` where it is. */
-static int write_beside(const struct report *report, writer write_it, const void *what,
-                        const char *path, const char *real, char *beside, struct assay_error *err)
-{
-    const int fd = open_beside(beside);
-    int rc;
-
-    if (fd < 0)
-        return cannot_write(path, errno, err);
-    rc = fill(report, write_it, what, fd, path, err);
-    if (close(fd) != 0 && rc == 0)
-        rc = cannot_write(path, errno, err);
-    if (rc == 0 && rename(beside, real) != 0)
-        rc = cannot_write(path, errno, err);
-    if (rc < 0)
-        unlink(beside);
-    return rc;
-}
-
-/* Where a file is that may be there: `*real`, or whether it is none (a device, a pipe). */
-static int find_place(const char *path, char resolved[static PATH_MAX], const char **real,
-                      bool *is_device, struct assay_error *err)
-{
-    struct stat st;
-
-    *real = path;
-    *is_device = false;
-    if (stat(path, &st) != 0)
-        return 0;
-    if (S_ISDIR(st.st_mode))
-        return as_error_set(err, ASSAY_ERR_USAGE, "%s: is a directory; name a file by --output",
-                            path);
-    *is_device = !S_ISREG(st.st_mode);
-    *real = realpath(path, resolved) ? resolved : path; /* a link stays one */
-    return 0;
-}
-
 static int write_file(const struct report *report, writer write_it, const void *what,
-                      const char *path, struct assay_error *err)
+                      const char *path, bool foreign, struct assay_error *err)
 {
-    char resolved[PATH_MAX];
-    struct as_str beside = {0};
-    const char *real;
-    bool is_device;
-    int rc;
+    struct as_replace file;
 
-    AS_TRY(find_place(path, resolved, &real, &is_device, err));
-    if (is_device)
-        return write_device(report, write_it, what, path, err);
-    as_str_appendf(&beside, "%s.XXXXXX", real);
-    rc = beside.failed ? as_error_nomem(err, path)
-                       : write_beside(report, write_it, what, path, real, beside.p, err);
-    as_str_fini(&beside);
-    return rc;
+    AS_TRY(as_replace_begin(&file, path, foreign, err));
+    return as_replace_end(&file, fill(report, write_it, what, file.fd, path, err), err);
 }
 
 /* ---- Formats ------------------------------------------------------------------------------ */
@@ -204,16 +134,31 @@ static int write_view_file(const struct report *report, const struct as_report_v
     as_str_appendf(&path, "%s/%s.csv", directory, view->name);
     if (rc == 0)
         rc = path.failed ? as_error_nomem(err, directory)
-                         : write_file(report, write_view, &grid, as_str_z(&path), err);
+                         : write_file(report, write_view, &grid, as_str_z(&path), true, err);
     as_str_fini(&path);
     as_grid_fini(&grid);
     return rc;
 }
 
+/* Makes the directory, or finds it; in an experiment it may be no link. */
+static int make_directory(const struct report *report, const char *directory,
+                          struct assay_error *err)
+{
+    const int no_link = is_inside(report, directory) ? O_NOFOLLOW : 0;
+    int fd;
+
+    if (mkdir(directory, 0777) != 0 && errno != EEXIST)
+        return as_replace_refused(directory, errno, err);
+    fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC | no_link);
+    if (fd < 0)
+        return as_replace_refused(directory, errno, err);
+    close(fd);
+    return 0;
+}
+
 static int write_views(const struct report *report, const char *directory, struct assay_error *err)
 {
-    if (mkdir(directory, 0777) != 0 && errno != EEXIST)
-        return cannot_write(directory, errno, err);
+    AS_TRY(make_directory(report, directory, err));
     for (size_t i = 0; i < as_report_view_n; i++)
         if (!as_report_views[i].only_show)
             AS_TRY(write_view_file(report, &as_report_views[i], directory, err));
@@ -222,41 +167,61 @@ static int write_views(const struct report *report, const char *directory, struc
 
 /* ---- Workbooks ---------------------------------------------------------------------------- */
 
-/* The library writes by name: the file is made here, so that it has the right owner and mode. */
-static int write_workbook_beside(const struct report *report, const char *path, const char *real,
-                                 char *beside, struct assay_error *err)
+static int no_workbook(const char *path, struct assay_error *err)
 {
-    const int fd = open_beside(beside);
-    int rc;
-
-    if (fd < 0)
-        return cannot_write(path, errno, err);
-    close(fd);
-    rc = as_report_xlsx(report->experiment, report->run_id, beside, path, err);
-    if (rc == 0 && rename(beside, real) != 0)
-        rc = cannot_write(path, errno, err);
-    if (rc < 0)
-        unlink(beside);
-    return rc;
+    return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+                        "%s: a workbook needs a file of its own; name one by --output", path);
 }
 
+/* The library writes by name: the file is made here, so that it has the right owner and mode. */
 static int write_workbook(const struct report *report, const char *path, struct assay_error *err)
 {
-    char resolved[PATH_MAX];
-    struct as_str beside = {0};
-    const char *real;
-    bool is_device;
+    struct as_replace file;
     int rc;
 
-    AS_TRY(find_place(path, resolved, &real, &is_device, err));
-    if (is_device)
+    AS_TRY(as_replace_begin(&file, path, is_inside(report, path), err));
+    rc = as_replace_is_device(&file) ? no_workbook(path, err)
+                                     : as_report_xlsx(report->experiment, report->run_id,
+                                                      as_str_z(&file.beside), path, err);
+    return as_replace_end(&file, rc, err);
+}
+
+/* ---- The report --------------------------------------------------------------------------- */
+
+/* NULL for what is no single stream of bytes. */
+static writer writer_of(enum assay_report_format format)
+{
+    switch (format) {
+    case ASSAY_REPORT_HTML:
+        return write_html;
+    case ASSAY_REPORT_JSON:
+        return write_json;
+    case ASSAY_REPORT_TEXT:
+        return write_text;
+    case ASSAY_REPORT_CSV:
+    case ASSAY_REPORT_XLSX:
+        break;
+    }
+    return NULL;
+}
+
+int assay_report_stream(struct assay_experiment *experiment, int64_t run_id,
+                        enum assay_report_format format,
+                        const struct assay_report_data_options *options, struct as_out *out,
+                        struct assay_error *err)
+{
+    struct report report = {experiment, run_id, options};
+    const writer write_it = writer_of(format);
+    int64_t run_n;
+
+    AS_TRY(as_report_run(experiment, run_id, &report.run_id, &run_n, err));
+    if (format == ASSAY_REPORT_XLSX)
+        return no_workbook(out->name, err);
+    if (!write_it)
         return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                            "%s: a workbook needs a file of its own; name one by --output", path);
-    as_str_appendf(&beside, "%s.XXXXXX", real);
-    rc = beside.failed ? as_error_nomem(err, path)
-                       : write_workbook_beside(report, path, real, beside.p, err);
-    as_str_fini(&beside);
-    return rc;
+                            "%s: CSV is a file for each view; name a directory by --output",
+                            out->name);
+    return write_it(&report, NULL, out, err);
 }
 
 int assay_report_write(struct assay_experiment *experiment, int64_t run_id,
@@ -265,20 +230,12 @@ int assay_report_write(struct assay_experiment *experiment, int64_t run_id,
                        struct assay_error *err)
 {
     struct report report = {experiment, run_id, options};
+    const writer write_it = writer_of(format);
     int64_t run_n;
 
     AS_TRY(as_report_run(experiment, run_id, &report.run_id, &run_n, err));
-    switch (format) {
-    case ASSAY_REPORT_HTML:
-        return write_file(&report, write_html, NULL, path, err);
-    case ASSAY_REPORT_JSON:
-        return write_file(&report, write_json, NULL, path, err);
-    case ASSAY_REPORT_TEXT:
-        return write_file(&report, write_text, NULL, path, err);
-    case ASSAY_REPORT_CSV:
-        return write_views(&report, path, err);
-    case ASSAY_REPORT_XLSX:
-        return write_workbook(&report, path, err);
-    }
-    return as_error_set(err, ASSAY_ERR_INTERNAL, "%s: no such format", path);
+    if (write_it)
+        return write_file(&report, write_it, NULL, path, is_inside(&report, path), err);
+    return format == ASSAY_REPORT_CSV ? write_views(&report, path, err)
+                                      : write_workbook(&report, path, err);
 }

@@ -81,17 +81,32 @@ static int read_fields(struct as_view rest)
     return is_this_machine(host) ? 200 : 403;
 }
 
-static int read_target(struct as_view target)
+/* All of it is looked at, wherever it differs. */
+static bool is_key(const char *p, const char *key)
+{
+    unsigned differs = 0;
+
+    for (size_t i = 0; i < AS_REQUEST_KEY_N; i++)
+        differs |= (unsigned char)p[i] ^ (unsigned)(unsigned char)key[i];
+    return differs == 0;
+}
+
+/* "/KEY/" or "/KEY/report.html". */
+static int read_target(struct as_view target, const char *key)
 {
     const char *query = memchr(target.p, '?', target.n);
 
     if (query)
         target.n = (size_t)(query - target.p);
+    if (target.n < 1 + AS_REQUEST_KEY_N || target.p[0] != '/' || !is_key(target.p + 1, key))
+        return 404;
+    target.p += 1 + AS_REQUEST_KEY_N;
+    target.n -= 1 + AS_REQUEST_KEY_N;
     return is_word(target, "/") || is_word(target, "/report.html") ? 200 : 404;
 }
 
-/* "GET / HTTP/1.1" */
-static int read_first(struct as_view line, bool *is_head)
+/* "GET /KEY/ HTTP/1.1" */
+static int read_first(struct as_view line, const char *key, bool *is_head)
 {
     struct as_view method, target, version, more;
 
@@ -104,10 +119,10 @@ static int read_first(struct as_view line, bool *is_head)
     *is_head = is_word(method, "HEAD");
     if (!*is_head && !is_word(method, "GET"))
         return 405;
-    return read_target(target);
+    return read_target(target, key);
 }
 
-int as_request_read(const char *p, size_t n, bool *is_head)
+int as_request_read(const char *p, size_t n, const char key[AS_REQUEST_KEY_N], bool *is_head)
 {
     struct as_view rest = {p, n}, line;
     int first, fields;
@@ -118,7 +133,7 @@ int as_request_read(const char *p, size_t n, bool *is_head)
     if (memchr(rest.p, '\0', rest.n))
         return 400;
     take_line(&rest, &line);
-    first = read_first(line, is_head);
+    first = read_first(line, key, is_head);
     if (first == 400 || first == 505)
         return first;
     fields = read_fields(rest);

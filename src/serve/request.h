@@ -11,12 +11,16 @@
 /* Longest head that is read. */
 #define AS_REQUEST_MOST_B 8192
 
+/* Characters of a key. */
+#define AS_REQUEST_KEY_N 32
+
 /*
  * What to answer to the `n` bytes at `p`: 0 when the head is not whole yet, else a status: 200,
- * 400 (no HTTP), 403 (asked for by the name of another host), 404 (another path), 405 (another
- * method), 431 (a longer head), 505. `*is_head` says that only the head is wanted.
+ * 400 (no HTTP), 403 (asked for by the name of another host), 404 (a path without `key`), 405
+ * (another method), 431 (a longer head), 505. `*is_head` says that only the head is wanted. The
+ * time it takes does not tell how much of the key was right.
  */
-int as_request_read(const char *p, size_t n, bool *is_head);
+int as_request_read(const char *p, size_t n, const char key[AS_REQUEST_KEY_N], bool *is_head);
 
 /* "OK", "Not Found", ... */
 const char *as_request_reason(int status);

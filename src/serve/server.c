@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -19,6 +20,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/foreign.h"
 #include "serve/request.h"
 
 #define CONNECTIONS 32
@@ -41,6 +43,7 @@ struct assay_server {
     const char *path;
     int fd;
     uint16_t port;
+    char key[AS_REQUEST_KEY_N + 1];
     struct connection at[CONNECTIONS];
 };
 
@@ -94,6 +97,18 @@ static int listen_at(struct assay_server *server, uint16_t port, struct assay_er
     return 0;
 }
 
+static int make_key(struct assay_server *server, struct assay_error *err)
+{
+    unsigned char random[AS_REQUEST_KEY_N / 2];
+
+    if (getrandom(random, sizeof random, 0) != sizeof random)
+        return as_error_set(err, ASSAY_ERR_IO, "the server: no random numbers: %s",
+                            strerror(errno));
+    for (size_t i = 0; i < sizeof random; i++)
+        snprintf(server->key + 2 * i, 3, "%02x", random[i]);
+    return 0;
+}
+
 int assay_server_open(const char *path, uint16_t port, struct assay_server **out,
                       struct assay_error *err)
 {
@@ -107,11 +122,18 @@ int assay_server_open(const char *path, uint16_t port, struct assay_server **out
         return as_error_nomem(err, "the server");
     server->path = path;
     server->fd = -1;
-    rc = listen_at(server, port, err);
+    rc = make_key(server, err);
+    if (rc == 0)
+        rc = listen_at(server, port, err);
     if (rc < 0)
         assay_server_close(&server);
     *out = server;
     return rc;
+}
+
+const char *assay_server_key(const struct assay_server *server)
+{
+    return server->key;
 }
 
 uint16_t assay_server_port(const struct assay_server *server)
@@ -182,8 +204,8 @@ static bool open_file(struct assay_server *server, struct connection *it)
 {
     struct stat st;
 
-    it->file = open(server->path, O_RDONLY | O_CLOEXEC);
-    if (it->file < 0 || fstat(it->file, &st) != 0 || !S_ISREG(st.st_mode))
+    it->file = as_foreign_open(AT_FDCWD, server->path, AS_FOREIGN_NO_LINK, &st);
+    if (it->file < 0)
         return false;
     it->rest_b = (uint64_t)st.st_size;
     return true;
@@ -231,7 +253,7 @@ static void read_some(struct assay_server *server, struct connection *it)
     }
     it->in_n += (size_t)n;
     it->since_ms = now_ms();
-    status = as_request_read(it->in, it->in_n, &is_head);
+    status = as_request_read(it->in, it->in_n, server->key, &is_head);
     if (status)
         answer(server, it, status, is_head);
 }

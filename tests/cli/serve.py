@@ -2,10 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Talks to `assay open EXP --serve` as browsers and others do: serve.py ASSAY EXPERIMENT"""
 import http.client
+import re
 import signal
 import socket
 import subprocess
 import sys
+
+
+KEY = ""  # the random part of the address
 
 
 def ask(port, method, path, **headers):
@@ -28,22 +32,25 @@ def raw(port, data):
 
 
 def check_answers(port, page):
-    answer, body = ask(port, "GET", "/")
+    answer, body = ask(port, "GET", f"/{KEY}/")
     assert answer.status == 200 and body == page
     assert answer.getheader("Content-Type") == "text/html; charset=utf-8"
     assert answer.getheader("X-Content-Type-Options") == "nosniff"
     assert answer.getheader("Content-Security-Policy").startswith("default-src 'none';")
     assert answer.getheader("Cache-Control") == "no-store"
-    answer, body = ask(port, "HEAD", "/report.html")
+    answer, body = ask(port, "HEAD", f"/{KEY}/report.html")
     assert answer.status == 200 and body == b""
     assert int(answer.getheader("Content-Length")) == len(page)
     for method, path, headers, status in (
-            ("GET", "/experiment.db", {}, 404), ("GET", "/../experiment.db", {}, 404),
-            ("GET", "/%2e%2e/experiment.db", {}, 404), ("POST", "/", {}, 405),
-            ("DELETE", "/", {}, 405), ("GET", "/", {"Host": "evil.example"}, 403),
-            ("GET", "/", {"Host": f"localhost:{port}"}, 200)):
+            ("GET", "/", {}, 404), ("GET", "/report.html", {}, 404),
+            ("GET", f"/{'0' * 32}/", {}, 404), ("GET", f"/{KEY[:-1]}/", {}, 404),
+            ("GET", f"/{KEY}/experiment.db", {}, 404), ("GET", f"/{KEY}/../experiment.db", {}, 404),
+            ("GET", f"/{KEY}/%2e%2e/experiment.db", {}, 404), ("POST", f"/{KEY}/", {}, 405),
+            ("DELETE", f"/{KEY}/", {}, 405), ("GET", f"/{KEY}/", {"Host": "evil.example"}, 403),
+            ("GET", f"/{KEY}/", {"Host": f"localhost:{port}"}, 200)):
         answer, _ = ask(port, method, path, **headers)
         assert answer.status == status, (method, path, headers, answer.status)
+    assert ask(port, "GET", "/wrong")[1] == b"Not Found\n" # says nothing else
     assert raw(port, b"nonsense\r\n\r\n").startswith(b"HTTP/1.1 400 ")
     assert raw(port, b"x" * 20000).startswith(b"HTTP/1.1 431 ")
 
@@ -51,13 +58,13 @@ def check_answers(port, page):
 def check_crowd(port, page):
     """Connections that say nothing do not keep others out."""
     idle = [socket.create_connection(("127.0.0.1", port)) for _ in range(60)]
-    assert ask(port, "GET", "/")[1] == page
+    assert ask(port, "GET", f"/{KEY}/")[1] == page
     slow = socket.create_connection(("127.0.0.1", port), timeout=10)
-    for byte in b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n":
+    for byte in f"GET /{KEY}/ HTTP/1.1\r\nHost: localhost\r\n\r\n".encode():
         slow.send(bytes([byte]))
     assert slow.recv(15) == b"HTTP/1.1 200 OK"
     slow.close() # before the end of the answer
-    assert ask(port, "GET", "/")[1] == page
+    assert ask(port, "GET", f"/{KEY}/")[1] == page
     for link in idle:
         link.close()
 
@@ -71,18 +78,30 @@ def listens_elsewhere(port):
         return False
 
 
+def key_of_another(assay, experiment):
+    """The random part of another server's address."""
+    other = subprocess.Popen([assay, "open", experiment, "--serve", "-q"], stdout=subprocess.PIPE,
+                             text=True)
+    key = other.stdout.readline().strip().split("/")[-2]
+    other.send_signal(signal.SIGINT)
+    assert other.wait(10) == 0
+    return key
+
+
 def main():
     assay, experiment = sys.argv[1:]
     server = subprocess.Popen([assay, "open", experiment, "--serve", "-q"], stdout=subprocess.PIPE,
                               text=True)
     try:
-        url = server.stdout.readline().strip()
-        port = int(url.removeprefix("http://127.0.0.1:").removesuffix("/"))
+        global KEY
+        url = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/([0-9a-f]{32})/", server.stdout.readline().strip())
+        port, KEY = int(url[1]), url[2]
         with open(f"{experiment}/report.html", "rb") as file:
             page = file.read()
         check_answers(port, page)
         check_crowd(port, page)
         assert not listens_elsewhere(port)
+        assert key_of_another(assay, experiment) != KEY
         taken = subprocess.run([assay, "open", experiment, "--serve", "--port", str(port)],
                                capture_output=True, text=True)
         assert taken.returncode == 1, taken

@@ -5,38 +5,48 @@
 #include "serve/request.h"
 
 #define HOST "Host: 127.0.0.1:8000\r\n"
+#define KEY  "0123456789abcdef0123456789abcdef"
 
 static const struct {
     const char *text;
     int status;
 } at[] = {
-    {"GET / HTTP/1.1\r\n" HOST "\r\n", 200},
-    {"HEAD /report.html HTTP/1.1\r\n" HOST "Accept: */*\r\n\r\n", 200},
-    {"GET /?run=1 HTTP/1.0\nhost:localhost\n\n", 200},
-    {"GET / HTTP/1.1\r\nHost: [::1]:9\r\n\r\n", 200},
-    {"GET / HTTP/1.1\r\n" HOST, 0},
+    {"GET /" KEY "/ HTTP/1.1\r\n" HOST "\r\n", 200},
+    {"HEAD /" KEY "/report.html HTTP/1.1\r\n" HOST "Accept: */*\r\n\r\n", 200},
+    {"GET /" KEY "/?run=1 HTTP/1.0\nhost:localhost\n\n", 200},
+    {"GET /" KEY "/ HTTP/1.1\r\nHost: [::1]:9\r\n\r\n", 200},
+    {"GET /" KEY "/ HTTP/1.1\r\n" HOST, 0},
     {"", 0},
     {"GET", 0},
-    {"GET /../experiment.db HTTP/1.1\r\n" HOST "\r\n", 404},
-    {"GET /favicon.ico HTTP/1.1\r\n" HOST "\r\n", 404},
-    {"GET http://127.0.0.1/ HTTP/1.1\r\n" HOST "\r\n", 404},
-    {"POST / HTTP/1.1\r\n" HOST "\r\n", 405},
+    {"GET /" KEY "/../experiment.db HTTP/1.1\r\n" HOST "\r\n", 404},
+    {"GET /" KEY "/favicon.ico HTTP/1.1\r\n" HOST "\r\n", 404},
+    {"GET http://127.0.0.1/" KEY "/ HTTP/1.1\r\n" HOST "\r\n", 404},
+    {"GET / HTTP/1.1\r\n" HOST "\r\n", 404},
+    {"GET /report.html HTTP/1.1\r\n" HOST "\r\n", 404},
+    {"GET /" KEY " HTTP/1.1\r\n" HOST "\r\n", 404},
+    {"GET /" KEY "x/ HTTP/1.1\r\n" HOST "\r\n", 404},
+    {"GET /0123456789abcdef0123456789abcde/ HTTP/1.1\r\n" HOST "\r\n", 404},
+    {"GET /0123456789abcdef0123456789abcdeF/ HTTP/1.1\r\n" HOST "\r\n", 404},
+    {"GET /x123456789abcdef0123456789abcdef/ HTTP/1.1\r\n" HOST "\r\n", 404},
+    {"GET //" KEY "/ HTTP/1.1\r\n" HOST "\r\n", 404},
+    {"GET /?/" KEY "/ HTTP/1.1\r\n" HOST "\r\n", 404},
+    {"POST /" KEY "/ HTTP/1.1\r\n" HOST "\r\n", 405},
     {"OPTIONS * HTTP/1.1\r\n" HOST "\r\n", 405},
-    {"GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n", 403},
-    {"GET / HTTP/1.1\r\nHost: 127.0.0.1.evil.example\r\n\r\n", 403},
-    {"GET / HTTP/1.1\r\nHost: localhost:80:80\r\n\r\n", 403},
-    {"GET / HTTP/1.1\r\nHost: :80\r\n\r\n", 403},
+    {"GET /" KEY "/ HTTP/1.1\r\nHost: evil.example\r\n\r\n", 403},
+    {"GET /" KEY "/ HTTP/1.1\r\nHost: 127.0.0.1.evil.example\r\n\r\n", 403},
+    {"GET /" KEY "/ HTTP/1.1\r\nHost: localhost:80:80\r\n\r\n", 403},
+    {"GET /" KEY "/ HTTP/1.1\r\nHost: :80\r\n\r\n", 403},
     {"POST /x HTTP/1.1\r\nHost: evil.example\r\n\r\n", 403},
-    {"GET / HTTP/1.1\r\n\r\n", 400},
-    {"GET / HTTP/1.1\r\n" HOST HOST "\r\n", 400},
-    {"GET / HTTP/1.1\r\n" HOST "no field\r\n\r\n", 400},
-    {"GET / HTTP/1.1\r\n" HOST " folded: x\r\n\r\n", 400},
-    {"GET /\r\n" HOST "\r\n", 400},
-    {"GET  / HTTP/1.1\r\n" HOST "\r\n", 400},
-    {"GET / HTTP/1.1 x\r\n" HOST "\r\n", 400},
+    {"GET /" KEY "/ HTTP/1.1\r\n\r\n", 400},
+    {"GET /" KEY "/ HTTP/1.1\r\n" HOST HOST "\r\n", 400},
+    {"GET /" KEY "/ HTTP/1.1\r\n" HOST "no field\r\n\r\n", 400},
+    {"GET /" KEY "/ HTTP/1.1\r\n" HOST " folded: x\r\n\r\n", 400},
+    {"GET /" KEY "/\r\n" HOST "\r\n", 400},
+    {"GET  /" KEY "/ HTTP/1.1\r\n" HOST "\r\n", 400},
+    {"GET /" KEY "/ HTTP/1.1 x\r\n" HOST "\r\n", 400},
     {"\r\n\r\n", 400},
     {"\x16\x03\x01\x02\r\n\r\n", 400}, /* TLS */
-    {"GET / HTTP/2.0\r\n" HOST "\r\n", 505},
+    {"GET /" KEY "/ HTTP/2.0\r\n" HOST "\r\n", 505},
 };
 
 static void test_statuses(void **state)
@@ -44,7 +54,7 @@ static void test_statuses(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
         bool is_head;
-        const int status = as_request_read(at[i].text, strlen(at[i].text), &is_head);
+        const int status = as_request_read(at[i].text, strlen(at[i].text), KEY, &is_head);
 
         if (status != at[i].status)
             fail_msg("%d instead of %d for: %s", status, at[i].status, at[i].text);
@@ -64,7 +74,7 @@ static void test_in_pieces(void **state)
             char *copy = malloc(k + 1); /* exact, so that the address sanitizer sees one too many */
 
             memcpy(copy, at[i].text, k);
-            const int status = as_request_read(copy, k, &is_head);
+            const int status = as_request_read(copy, k, KEY, &is_head);
 
             assert_true(status == 0 || status == at[i].status);
             free(copy);
@@ -79,17 +89,17 @@ static void test_too_long(void **state)
     bool is_head;
 
     memset(head, 'x', sizeof head);
-    assert_int_equal(as_request_read(head, sizeof head - 1, &is_head), 0);
-    assert_int_equal(as_request_read(head, sizeof head, &is_head), 431);
+    assert_int_equal(as_request_read(head, sizeof head - 1, KEY, &is_head), 0);
+    assert_int_equal(as_request_read(head, sizeof head, KEY, &is_head), 431);
 }
 
 static void test_zero_bytes(void **state)
 {
     (void)state;
-    static const char head[] = "GET / HTTP/1.1\r\nHost: 127.0.0.1\0\r\n\r\n";
+    static const char head[] = "GET /" KEY "/ HTTP/1.1\r\nHost: 127.0.0.1\0\r\n\r\n";
     bool is_head;
 
-    assert_int_equal(as_request_read(head, sizeof head - 1, &is_head), 400);
+    assert_int_equal(as_request_read(head, sizeof head - 1, KEY, &is_head), 400);
 }
 
 int main(void)
