@@ -150,9 +150,11 @@ static int show_json(struct show *show, struct assay_error *err)
         }
         as_json_object_end(&json);
     }
+    if (more < 0)
+        return more;
     as_json_array_end(&json);
     as_json_finish(&json);
-    return more < 0 ? more : 0;
+    return 0;
 }
 
 static int show_csv(struct show *show, struct assay_error *err)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The report data: one JSON document of all that a report shows (doc/report-data.md). It streams;
- * no more than one view is held in memory at a time.
+ * no more than one view is held in memory at a time. After a failure of reading the document stays
+ * as it is: nothing of it is closed, and who asked for it throws it away.
  */
 #include "report/data.h"
 
@@ -92,8 +93,14 @@ int as_data_rows(struct as_document *document, const char *key, const char *sql,
         as_json_object_begin(json);
         as_data_row(json, rows);
         as_json_object_end(json);
+        if (is_one)
+            break;
     }
-    if (!is_one)
+    if (is_one && more == 0)
+        more = as_error_set(err, ASSAY_ERR_CORRUPT,
+                            "%s: damaged: nothing is said of '%s'; restore a copy",
+                            assay_experiment_path(document->experiment), key);
+    else if (!is_one && more >= 0)
         as_json_array_end(json);
     assay_rows_close(&rows);
     return more < 0 ? more : 0;

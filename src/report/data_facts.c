@@ -87,9 +87,10 @@ static int write_list(struct as_document *document, const char *const what[2], c
         else
             as_json_double(&document->json, assay_rows_real(rows, 0));
     }
-    as_json_array_end(&document->json);
+    if (more == 0)
+        as_json_array_end(&document->json);
     assay_rows_close(&rows);
-    return more < 0 ? more : 0;
+    return more;
 }
 
 static int write_what_if(struct as_document *document, struct assay_rows *rows,

@@ -43,7 +43,8 @@ static int write_columns(struct as_document *document, int64_t detail_id, struct
     as_json_array_begin(json);
     while ((rc = assay_rows_next(rows, err)) > 0)
         as_json_string(json, assay_rows_text(rows, 0));
-    as_json_array_end(json);
+    if (rc == 0)
+        as_json_array_end(json);
     assay_rows_close(&rows);
     return rc;
 }
@@ -52,7 +53,8 @@ static int write_cells(struct as_document *document, int64_t detail_id, struct a
 {
     struct as_json *json = &document->json;
     struct assay_rows *rows;
-    int64_t row = -1;
+    int64_t row = 0;
+    bool is_open = false;
     int rc;
 
     AS_TRY(assay_rows_open(document->experiment,
@@ -63,17 +65,19 @@ static int write_cells(struct as_document *document, int64_t detail_id, struct a
     as_json_key(json, "rows");
     as_json_array_begin(json);
     while ((rc = assay_rows_next(rows, err)) > 0) {
-        if (assay_rows_integer(rows, 0) != row) {
-            if (row >= 0)
+        if (!is_open || assay_rows_integer(rows, 0) != row) {
+            if (is_open)
                 as_json_array_end(json);
             as_json_array_begin(json);
+            is_open = true;
             row = assay_rows_integer(rows, 0);
         }
         write_cell(json, rows, 1);
     }
-    if (row >= 0)
+    if (rc == 0 && is_open)
         as_json_array_end(json);
-    as_json_array_end(json);
+    if (rc == 0)
+        as_json_array_end(json);
     assay_rows_close(&rows);
     return rc;
 }
@@ -135,7 +139,8 @@ static int write_sections(struct as_document *document, struct assay_error *err)
         if (rc < 0)
             break;
     }
-    as_json_array_end(&document->json);
+    if (rc == 0)
+        as_json_array_end(&document->json);
     assay_rows_close(&rows);
     return rc;
 }
