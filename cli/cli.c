@@ -81,6 +81,12 @@ bool as_cli_is_stdout(const char *path)
            here.st_dev == there.st_dev && here.st_ino == there.st_ino;
 }
 
+void as_cli_csv(struct as_cli *cli, struct as_csv *csv)
+{
+    as_csv_init(csv, &cli->out);
+    csv->safe = as_given(&cli->args, AS_OPTION_CSV_SAFE);
+}
+
 int as_cli_init(struct as_cli *cli, struct assay_error *err)
 {
     const char *path = cli->args.value[AS_OPTION_OUTPUT];

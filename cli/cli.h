@@ -10,6 +10,7 @@
 
 #include <assay/object.h>
 
+#include "base/csv.h"
 #include "base/out.h"
 #include "base/table.h"
 #include "options.h"
@@ -47,6 +48,9 @@ int as_cli_fini(struct as_cli *cli);
 
 /* Whether a name given by the user is standard output: "-", /dev/stdout, or the file that it is. */
 bool as_cli_is_stdout(const char *path);
+
+/* A writer of CSV to where results go, as --csv-safe says. */
+void as_cli_csv(struct as_cli *cli, struct as_csv *csv);
 
 /* Columns to wrap sentences at: COLUMNS, the terminal's, or 80. */
 unsigned as_cli_width(const struct as_cli *cli);

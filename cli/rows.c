@@ -162,7 +162,7 @@ static int show_csv(struct show *show, struct assay_error *err)
     struct as_csv csv;
     int more;
 
-    as_csv_init(&csv, &show->cli->out);
+    as_cli_csv(show->cli, &csv);
     as_csv_header(&csv, show->name, (size_t)show->column_n);
     while ((more = assay_rows_next(show->rows, err)) > 0 && !show->cli->out.failed) {
         for (int i = 0; i < show->column_n; i++)

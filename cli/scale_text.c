@@ -190,7 +190,7 @@ void as_scale_csv(struct as_cli *cli, const struct assay_scalability *it)
                                         "cpu_efficiency_high"};
     const struct assay_quantity none = {0};
     struct as_csv csv;
-    as_csv_init(&csv, &cli->out);
+    as_cli_csv(cli, &csv);
     as_csv_header(&csv, names, sizeof names / sizeof *names);
     for (size_t i = 0; i < it->point_n; i++) {
         const struct assay_scale_point *point = &it->point[i];

@@ -101,7 +101,7 @@ void as_sheet_csv_header(struct as_cli *cli, const struct as_sheet *sheet)
     assert(sheet->field_n <= AS_SHEET_FIELDS_MAX);
     for (size_t i = 0; i < sheet->field_n; i++)
         key[i] = sheet->field[i].key;
-    as_csv_init(&csv, &cli->out);
+    as_cli_csv(cli, &csv);
     as_csv_header(&csv, key, sheet->field_n);
 }
 
@@ -116,7 +116,7 @@ void as_sheet_csv_rows(struct as_cli *cli, const struct as_sheet *sheet)
     struct as_cell cell[AS_SHEET_FIELDS_MAX];
     struct as_csv csv;
 
-    as_csv_init(&csv, &cli->out);
+    as_cli_csv(cli, &csv);
     for (size_t row = 0; row < sheet->row_n; row++) {
         row_get(sheet, row, cell);
         for (size_t i = 0; i < sheet->field_n; i++)
@@ -362,7 +362,7 @@ void as_facts_begin(struct as_facts *facts, struct as_cli *cli)
 
     *facts = (struct as_facts){.cli = cli};
     if (is_csv(facts)) {
-        as_csv_init(&facts->csv, &cli->out);
+        as_cli_csv(cli, &facts->csv);
         as_csv_header(&facts->csv, columns, 2);
         return;
     }

@@ -281,7 +281,7 @@ static void show_csv(struct as_cli *cli, const struct assay_comparison *it)
                                         "instructions",
                                         "code"};
     struct as_csv csv;
-    as_csv_init(&csv, &cli->out);
+    as_cli_csv(cli, &csv);
     as_csv_header(&csv, names, sizeof names / sizeof *names);
     for (size_t s = 0; s < it->side_n; s++) {
         const struct assay_compare_side *side = &it->side[s];

@@ -143,7 +143,7 @@ static void show_csv(struct as_cli *cli, const struct assay_stability *it)
                                         "min_s",  "median_s", "median_low_s", "median_high_s",
                                         "mean_s", "max_s",    "deviation_s",  "outliers"};
     struct as_csv csv;
-    as_csv_init(&csv, &cli->out);
+    as_cli_csv(cli, &csv);
     as_csv_header(&csv, names, sizeof names / sizeof *names);
     if (it->repeat_n)
         csv_row(&csv, "run", NULL, &it->wall_s, it->repeat_n, it->outlier_n);

@@ -82,6 +82,8 @@ static int write_one(struct as_cli *cli, struct assay_experiment *experiment,
                      enum assay_report_format format, struct assay_error *err)
 {
     const char *output = cli->args.value[AS_OPTION_REPORT];
+    const struct assay_report_data_options options = {.csv_safe =
+                                                          as_given(&cli->args, AS_OPTION_CSV_SAFE)};
     struct as_str path = {0};
     int rc;
 
@@ -93,7 +95,7 @@ static int write_one(struct as_cli *cli, struct assay_experiment *experiment,
         as_str_appendz(&path, output);
     rc = path.failed ? as_error_nomem(err, "the report")
                      : assay_report_write(experiment, (int64_t)cli->args.number[AS_OPTION_RUN],
-                                          format, NULL, as_str_z(&path), err);
+                                          format, &options, as_str_z(&path), err);
     if (rc == 0)
         as_cli_print(cli, "%s\n", as_str_z(&path));
     as_str_fini(&path);

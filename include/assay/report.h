@@ -61,6 +61,7 @@ struct assay_report_data_options {
     size_t path_most;     /* call paths kept, the heaviest; 0 = 100,000 */
     /* With others, of which this experiment is one side; or NULL. */
     const struct assay_comparison *comparison;
+    bool csv_safe; /* CSV: no text that a spreadsheet takes for a formula */
 };
 
 /*

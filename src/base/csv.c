@@ -3,7 +3,11 @@
 #include "base/csv.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <math.h>
+#include <string.h>
+
+#include "base/clean.h"
 
 void as_csv_init(struct as_csv *csv, struct as_out *out)
 {
@@ -29,9 +33,61 @@ static bool needs_quotes(struct as_view s)
     return false;
 }
 
+static size_t digits(struct as_view s, size_t from)
+{
+    size_t at = from;
+
+    while (at < s.n && s.p[at] >= '0' && s.p[at] <= '9')
+        at++;
+    return at - from;
+}
+
+/* "-12.5e-3": what is written by a number; nothing else begins with a sign and does no harm. */
+static bool is_number(struct as_view s)
+{
+    size_t at = s.n && (s.p[0] == '-' || s.p[0] == '+'), n = digits(s, at);
+
+    if (!n)
+        return false;
+    at += n;
+    if (at < s.n && s.p[at] == '.') {
+        n = digits(s, at + 1);
+        at += 1 + n;
+    }
+    if (n && at < s.n && (s.p[at] == 'e' || s.p[at] == 'E')) {
+        at += 1 + (at + 1 < s.n && (s.p[at + 1] == '-' || s.p[at + 1] == '+'));
+        n = digits(s, at);
+        at += n;
+    }
+    return n && at == s.n;
+}
+
+static void put_view(struct as_csv *csv, struct as_view s);
+
+static void put_safe(struct as_csv *csv, struct as_view s)
+{
+    struct as_str text = {0};
+
+    if (s.n && strchr("=+-@\t\r\n", s.p[0]) && !is_number(s))
+        as_str_appendz(&text, "'");
+    as_clean_append(&text, s);
+    put_view(csv, as_view_of(as_str_z(&text)));
+    if (text.failed && !csv->out->failed)
+        csv->out->failed = ENOMEM;
+    as_str_fini(&text);
+}
+
 void as_csv_view(struct as_csv *csv, struct as_view s)
 {
     next(csv);
+    if (csv->safe)
+        put_safe(csv, s);
+    else
+        put_view(csv, s);
+}
+
+static void put_view(struct as_csv *csv, struct as_view s)
+{
     if (!needs_quotes(s)) {
         /* A lone empty field would make an empty line, which readers skip. */
         if (!s.n && csv->columns == 1)

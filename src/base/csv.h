@@ -3,10 +3,13 @@
  * Streaming CSV writer on a byte sink: comma-separated, quoted where RFC 4180 asks for it. Lines
  * end in a bare newline (not CR LF), which every CSV reader takes and cut(1) and awk(1) need.
  * Errors are those of the sink; a row of another length than the first is the caller's defect.
+ * Spreadsheets take a text that begins with = + - or @ for a formula: a safe writer puts an
+ * apostrophe before it, unless it is a number, and makes control characters visible (clean.h).
  */
 #ifndef AS_BASE_CSV_H
 #define AS_BASE_CSV_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,6 +18,7 @@
 
 struct as_csv {
     struct as_out *out;
+    bool safe;      /* set after init: texts are made harmless for spreadsheets, see below */
     size_t columns; /* of the first row; 0 until it ended */
     size_t at;      /* fields written in this row */
 };

@@ -110,9 +110,9 @@ static int write_view(const struct report *report, const void *what, struct as_o
     const struct as_grid *grid = what;
     struct as_csv csv;
 
-    (void)report;
     (void)err;
     as_csv_init(&csv, out);
+    csv.safe = report->options && report->options->csv_safe;
     as_vec_foreach (&grid->column, it)
         as_csv_string(&csv, (*it)->is.name);
     as_csv_row_end(&csv);

@@ -86,7 +86,17 @@ static void make_formats(struct book *book)
 
 /* ---- Cells -------------------------------------------------------------------------------- */
 
-/* What XML can hold of a text, at most what a cell can. Borrowed until the next. */
+/* "_x0041_" stands for 'A' in a workbook (ECMA-376 part 1, 22.9.2.19, ST_Xstring). */
+static bool is_coded(const char *p)
+{
+    return p[0] == '_' && p[1] == 'x' && strspn(p + 2, "0123456789abcdefABCDEF") >= 4 &&
+           p[6] == '_';
+}
+
+/*
+ * What XML can hold of a text, at most what a cell can; an underscore that would begin a code is
+ * coded itself. Borrowed until the next.
+ */
 static const char *clean(struct book *book, const char *text)
 {
     const size_t n = strlen(text);
@@ -99,7 +109,9 @@ static const char *clean(struct book *book, const char *text)
         const bool held = (c >= 0x20 || c == '\t' || c == '\n') && c != 0x7f && c != 0xfffe &&
                           c != 0xffff && step > 0;
 
-        if (held)
+        if (c == '_' && is_coded(text + i))
+            as_str_appendz(&book->scratch, "_x005F_");
+        else if (held)
             as_str_append(&book->scratch, text + i, (size_t)step);
         else
             as_str_appendz(&book->scratch, AS_UTF8_REPLACEMENT_Z);

@@ -321,6 +321,36 @@ END
     rm -r src
 }
 
+# ---- Tables ----------------------------------------------------------------------------------
+
+@test "names that a spreadsheet takes for formulas or codes" {
+    python3 - <<'END'
+import sqlite3
+db = sqlite3.connect("y.assay/experiment.db")
+names = ("solve", "fib", "main")
+for name, evil in zip(names, ("=cmd|'/C calc'!A1", "_x0041_ and _x00g0_ _x005F_", "-2+3\x1b[2J")):
+    db.execute("UPDATE function SET name = ? WHERE name = ?", (evil, name))
+db.commit()
+END
+    "$ASSAY" report y.assay --format csv,json,xlsx
+    grep -qE "(^|,)=cmd[|]" y.assay/report-csv/functions.csv # as it is, for programs
+    python3 "$CHECK_XLSX" "$ASSAY" y.assay
+    python3 - <<'END'
+import zipfile
+book = zipfile.ZipFile("y.assay/report.xlsx")
+text = b"".join(book.read(name) for name in book.namelist())
+assert b"_x005F_x0041_ and _x00g0_ _x005F_x005F_" in text
+END
+    "$ASSAY" report y.assay --format csv --csv-safe
+    grep -qE "(^|,)'=cmd[|]" y.assay/report-csv/functions.csv
+    grep -qF "'-2+3\\x1b[2J" y.assay/report-csv/functions.csv
+    ! grep -q "$(printf '\033')" y.assay/report-csv/*.csv
+    "$ASSAY" --format csv --csv-safe query y.assay "SELECT '=1' AS a, -5 AS b, '-6' AS c, '@x' AS d" >out
+    equal "a,b,c,d '=1,-5,-6,'@x" "$(tr '\n' ' ' <out | sed 's/ $//')"
+    "$ASSAY" --format csv query y.assay "SELECT '=1' AS a" >out
+    equal "a =1" "$(xargs <out)"
+}
+
 # ---- Damage ----------------------------------------------------------------------------------
 
 @test "damaged databases end in a sentence" {

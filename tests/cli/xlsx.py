@@ -24,10 +24,15 @@ def number_of(letters):
     return number - 1
 
 
+def decoded(text):
+    """What a spreadsheet shows: _xHHHH_ is a character (ECMA-376, ST_Xstring)."""
+    return re.sub("_x([0-9A-Fa-f]{4})_", lambda it: chr(int(it[1], 16)), text)
+
+
 def value_of(cell):
     kind = cell.get("t")
     if kind == "inlineStr":
-        return "".join(part.text or "" for part in cell.iter(MAIN + "t"))
+        return decoded("".join(part.text or "" for part in cell.iter(MAIN + "t")))
     text = cell.find(MAIN + "v")
     if text is None:
         return None

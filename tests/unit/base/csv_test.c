@@ -78,6 +78,49 @@ static void test_lone_empty_field_keeps_its_row(void **state)
     expect_text(&out, &str, "name\n\"\"\n");
 }
 
+static void test_safe(void **state)
+{
+    static const struct {
+        const char *in, *out;
+    } text[] = {
+        {"=1+1", "'=1+1"},
+        {"+1-2", "'+1-2"},
+        {"-2+3", "'-2+3"},
+        {"@SUM(A1)", "'@SUM(A1)"},
+        {"\t=1", "' =1"},
+        {"\r=1", "'\\x0d=1"},
+        {"=\"a\",b", "\"'=\"\"a\"\",b\""},
+        {"-", "'-"},
+        {"-e5", "'-e5"},
+        {"-1e", "'-1e"},
+        {"-1.", "'-1."},
+        {"-0x10", "'-0x10"},
+        {"-inf", "'-inf"},
+        {"-5", "-5"},
+        {"+5", "+5"},
+        {"-1.25e-300", "-1.25e-300"},
+        {"a=b", "a=b"},
+        {"operator-", "operator-"},
+        {"\033[2J", "\\x1b[2J"},
+        {"", ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
+        struct as_str str = {0}, want = {0};
+        struct as_out out;
+        struct as_csv csv;
+        as_out_init_str(&out, &str);
+        as_csv_init(&csv, &out);
+        csv.safe = true;
+        as_csv_string(&csv, text[i].in);
+        as_csv_i64(&csv, -7);
+        as_csv_row_end(&csv);
+        as_str_appendf(&want, "%s,-7\n", text[i].out);
+        expect_text(&out, &str, want.p);
+        as_str_fini(&want);
+    }
+}
+
 static void test_no_memory(void **state)
 {
     (void)state;
@@ -106,6 +149,7 @@ int main(void)
         cmocka_unit_test(test_quoting),
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_lone_empty_field_keeps_its_row),
+        cmocka_unit_test(test_safe),
         cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
