@@ -127,6 +127,37 @@ static int check_sets(struct assay_experiment *experiment, struct assay_error *e
                         experiment->path);
 }
 
+/* For each table of the model the statement that finds a row without a text that must be there. */
+static const char texts_sql[] =
+    "SELECT m.name, printf('SELECT 1 FROM \"%w\" WHERE %s LIMIT 1', m.name,"
+    " group_concat(printf('typeof(\"%w\") <> ''text''', c.name), ' OR '))"
+    " FROM sqlite_schema m JOIN pragma_table_info(m.name) c"
+    " WHERE m.type = 'table' AND c.\"notnull\" AND c.type = 'TEXT' GROUP BY m.name";
+
+/*
+ * What a constraint promises is only true of what was written under it, and readers count on texts.
+ * Numbers need no look: one that is missing reads as 0. The large tables have no texts.
+ */
+static int check_texts(struct assay_experiment *experiment, sqlite3 *model, struct assay_error *err)
+{
+    sqlite3_stmt *tables = NULL;
+    int code = sqlite3_prepare_v2(model, texts_sql, -1, &tables, NULL), rc = 0;
+
+    while (rc == 0 && code == SQLITE_OK && sqlite3_step(tables) == SQLITE_ROW) {
+        int64_t found;
+
+        rc = as_sql_integer(experiment, (const char *)sqlite3_column_text(tables, 1), &found, err);
+        if (rc == 0 && found)
+            rc = as_error_set(err, ASSAY_ERR_CORRUPT,
+                              "%s: damaged: a text is missing in its table '%s'; restore a copy",
+                              experiment->path, (const char *)sqlite3_column_text(tables, 0));
+    }
+    if (code != SQLITE_OK)
+        rc = as_sql_failure("the schema", model, code, "reading it", err);
+    sqlite3_finalize(tables);
+    return rc;
+}
+
 static int check_objects(struct assay_experiment *experiment, struct assay_error *err)
 {
     sqlite3 *model = NULL;
@@ -144,6 +175,8 @@ static int check_objects(struct assay_experiment *experiment, struct assay_error
     sqlite3_finalize(listing);
     if (rc == 0)
         rc = check_sets(experiment, err);
+    if (rc == 0)
+        rc = check_texts(experiment, model, err);
     sqlite3_finalize(wanted);
     sqlite3_close(model);
     return rc;

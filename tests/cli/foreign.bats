@@ -234,9 +234,9 @@ END
     local version
     for version in -4 -2147483648 0; do
         python3 -c "import sqlite3; sqlite3.connect('y.assay/experiment.db').execute('PRAGMA user_version = $version')"
-        refused 2 "assay: y.assay: not an experiment: there is no schema $version; *" show y.assay
-        refused 2 "assay: y.assay: not an experiment: there is no schema $version; *" report y.assay
-        refused 2 "assay: y.assay: not an experiment: there is no schema $version; *" attribute y.assay
+        refused 2 "assay: y.assay/experiment.db: not an experiment: a database that assay did not finish making; *" show y.assay
+        refused 2 "assay: y.assay/experiment.db: not an experiment: a database that assay did not finish making; *" report y.assay
+        refused 2 "assay: y.assay/experiment.db: not an experiment: a database that assay did not finish making; *" attribute y.assay
     done
 }
 @test "a database whose code is not ours" {
@@ -246,15 +246,17 @@ END
         "DROP VIEW v_functions; CREATE TABLE v_functions (a)" \
         "ALTER TABLE run ADD COLUMN evil INT AS (abs(-9223372036854775808))" \
         "DROP VIEW v_runs; CREATE VIEW v_runs AS SELECT load_extension('/tmp/x.so')" \
+        "CREATE VIEW set_evil AS SELECT 1" \
+        "CREATE TABLE set_evil (a INT, b AS (a + 1))" \
         "CREATE TRIGGER evil AFTER UPDATE ON run BEGIN DELETE FROM sample; END" \
         "CREATE VIRTUAL TABLE evil USING fts5(a)"; do
         rm -rf y.assay
         cp -r x.assay y.assay
         python3 -c "import sqlite3, sys; sqlite3.connect('y.assay/experiment.db').executescript(sys.argv[1])" "$sql"
-        refused 2 "assay: y.assay: not an experiment: '*' of its database is not as assay makes it; *" show y.assay
-        refused 2 "assay: y.assay: not an experiment: '*' of its database is not as assay makes it; *" \
+        refused 2 "assay: y.assay: not an experiment: * of its database is not as assay makes it; *" show y.assay
+        refused 2 "assay: y.assay: not an experiment: * of its database is not as assay makes it; *" \
             query y.assay "SELECT * FROM v_runs"
-        refused 2 "assay: y.assay: not an experiment: '*' of its database is not as assay makes it; *" attribute y.assay
+        refused 2 "assay: y.assay: not an experiment: * of its database is not as assay makes it; *" attribute y.assay
     done
     # What SQL alone cannot make: rows of the schema itself.
     for sql in \
