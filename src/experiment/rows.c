@@ -174,8 +174,11 @@ int assay_rows_next(struct assay_rows *rows, struct assay_error *err)
     if (code == SQLITE_DONE)
         return 0;
     if ((code & 0xff) == SQLITE_ERROR)
-        return as_error_set(err, ASSAY_ERR_USAGE, "SQL: %s; mend the statement",
-                            sqlite3_errmsg(experiment->db));
+        /* A statement of the user's, or one of ours over numbers that no writer stores. */
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "%s: reading it: %s; mend the SQL, or restore a copy if that was not "
+                            "yours",
+                            experiment->path, sqlite3_errmsg(experiment->db));
     return as_sql_failure(experiment->db_path, experiment->db, code, "reading it", err);
 }
 

@@ -94,7 +94,8 @@ def main():
                               text=True)
     try:
         global KEY
-        url = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/([0-9a-f]{32})/", server.stdout.readline().strip())
+        url = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/([0-9a-f]{32})/\n",
+                           server.stdout.readline())
         port, KEY = int(url[1]), url[2]
         with open(f"{experiment}/report.html", "rb") as file:
             page = file.read()
