@@ -18,7 +18,7 @@
 
 #define LEAST_SHARE 0.01
 /* Of the run's time that a loop must have for the tables behind its figures to be kept. */
-#define PAGE_SHARE 0.005
+#define PAGE_SHARE "0.005"
 
 enum metric { /* those that loops have, in the order of their names below */
               PATHS,
@@ -61,7 +61,7 @@ struct loop {
     int64_t id;
     uint64_t address;
     uint32_t depth;
-    bool has_page; /* hot enough for tables behind its figures */
+    bool wants_values, wants_page; /* page: hot enough for tables behind its figures */
 };
 
 struct pass {
@@ -170,7 +170,8 @@ static int list_modules(struct pass *p, struct assay_error *err)
     return rc < 0 ? rc : 0;
 }
 
-/* Loops of a module that have samples and no values yet. */
+/* Loops of a module that have samples, and no values yet, or no tables yet and are hot: perhaps for
+ * the first time, in a run that joined others. */
 static int list_loops(struct pass *p, int64_t module_id, struct assay_error *err)
 {
     struct assay_rows *rows;
@@ -179,19 +180,24 @@ static int list_loops(struct pass *p, int64_t module_id, struct assay_error *err
     p->loop.n = 0;
     AS_TRY(assay_rows_open(
         p->experiment,
-        "SELECT l.loop_id, l.address, l.depth, t.exclusive_share FROM object_time t"
+        "SELECT * FROM (SELECT l.loop_id, l.address, l.depth,"
+        " NOT EXISTS (SELECT 1 FROM value v JOIN metric m USING (metric_id)"
+        "             WHERE m.name = 'flow_paths' AND v.object_kind = 'loop'"
+        "             AND v.object_id = l.loop_id AND v.run_id = 0) AS wants_values,"
+        " t.exclusive_share >= " PAGE_SHARE
+        " AND NOT EXISTS (SELECT 1 FROM detail d WHERE d.object_kind = 'loop'"
+        "             AND d.object_id = l.loop_id AND d.name = 'mix') AS wants_page"
+        " FROM object_time t"
         " JOIN loop l ON l.loop_id = t.object_id JOIN function f USING (function_id)"
-        " WHERE t.run_id = ?1 AND t.object_kind = 'loop' AND t.exclusive_n > 0 AND f.module_id = ?2"
-        " AND NOT EXISTS (SELECT 1 FROM value v JOIN metric m USING (metric_id)"
-        "                 WHERE m.name = 'flow_paths' AND v.object_kind = 'loop'"
-        "                 AND v.object_id = l.loop_id AND v.run_id = 0)",
+        " WHERE t.run_id = ?1 AND t.object_kind = 'loop' AND t.exclusive_n > 0"
+        " AND f.module_id = ?2) WHERE wants_values OR wants_page",
         &rows, err));
     assay_rows_bind_integer(rows, 1, p->run_id);
     assay_rows_bind_integer(rows, 2, module_id);
     while ((rc = assay_rows_next(rows, err)) > 0) {
         const struct loop it = {assay_rows_integer(rows, 0), (uint64_t)assay_rows_integer(rows, 1),
                                 (uint32_t)assay_rows_integer(rows, 2),
-                                assay_rows_real(rows, 3) >= PAGE_SHARE};
+                                assay_rows_integer(rows, 3) != 0, assay_rows_integer(rows, 4) != 0};
 
         if (as_vec_push(&p->loop, it) < 0) {
             rc = as_error_nomem(err, "the loops of a run");
@@ -276,10 +282,12 @@ static int write_loops(const struct pass *p, const struct assay_program *program
         if (at == AS_MAP_NONE || program->loop[at].depth != it->depth ||
             program->block[program->loop[at].header].start != it->address)
             continue;
-        rc = assay_quality_loop(program, at, &facts, err);
-        if (rc == 0)
-            rc = write_loop(p, it->id, &facts, err);
-        if (rc == 0 && it->has_page)
+        if (it->wants_values) {
+            rc = assay_quality_loop(program, at, &facts, err);
+            if (rc == 0)
+                rc = write_loop(p, it->id, &facts, err);
+        }
+        if (rc == 0 && it->wants_page)
             rc = as_quality_details(p->experiment, it->id, program, at, err);
     }
     as_map_u64_fini(&map);
