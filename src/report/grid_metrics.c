@@ -56,7 +56,7 @@ static const char metrics_sql[] =
     " CASE WHEN min(v.origin) = max(v.origin) THEN min(v.origin) END AS origin,"
     " max((v.low < v.value AND v.low > -9e999) OR (v.high > v.value AND v.high < 9e999)) AS "
     "bounded,"
-    " max(v.n > 0) AS counted,"
+    " max(v.n > 1 OR (v.n = 1 AND v.origin <> 'exact')) AS counted,"
     " min(v.value = round(v.value) AND abs(v.value) < 1e15 AND v.origin = 'exact') AS integral"
     " FROM value v WHERE v.object_kind = ?1 AND v.run_id IN (0, ?2) AND v.context_id = 0"
     " GROUP BY v.metric_id UNION ALL"

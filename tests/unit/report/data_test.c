@@ -521,6 +521,23 @@ static void test_metric_sets(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
+/* Behind an exact count stands nothing but itself: no column of ones. */
+static void test_exact_metric_columns(void **state)
+{
+    struct fixture f;
+    struct assay_experiment *e = filled(*state, &f);
+    int64_t id;
+
+    add_metric(e, "call_n", "Calls", "code", 0, 0, ASSAY_BETTER_LOWER, &id);
+    add_value(e, id, ASSAY_OBJECT_LOOP, f.inner, 0, assay_exact(3, 1));
+    add_value(e, id, ASSAY_OBJECT_LOOP, f.outer, 0, assay_exact(0, 1));
+    json_t *document = document_of(e), *view = view_of(document, "loops");
+    assert_non_null(column_of(view, "call_n"));
+    assert_null(column_of(view, "call_n_n"));
+    json_decref(document);
+    fine(assay_experiment_close(&e, err));
+}
+
 static void test_advice(void **state)
 {
     static const char *const topic[] = {"gain", "vectorisation", "long", "short"};
@@ -664,10 +681,19 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        place_test(test_golden),         place_test(test_views),       place_test(test_calltree),
-        place_test(test_metrics),        place_test(test_advice),      place_test(test_code),
-        place_test(test_metric_columns), place_test(test_hostile),     place_test(test_no_run),
-        place_test(test_out_of_memory),  place_test(test_small_paths), place_test(test_metric_sets),
+        place_test(test_golden),
+        place_test(test_views),
+        place_test(test_calltree),
+        place_test(test_metrics),
+        place_test(test_advice),
+        place_test(test_code),
+        place_test(test_metric_columns),
+        place_test(test_hostile),
+        place_test(test_no_run),
+        place_test(test_out_of_memory),
+        place_test(test_small_paths),
+        place_test(test_metric_sets),
+        place_test(test_exact_metric_columns),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
