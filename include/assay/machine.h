@@ -46,6 +46,19 @@ void assay_host_free(struct assay_host **host); /* NULL inside is fine */
 /* NUMA node of a processor (as the kernel counts), -1 when not known. */
 int assay_host_numa_of(const struct assay_host *host, unsigned cpu);
 
+/* The processors that a process may use, and what has gone on there since the machine began; two
+ * readings tell what went on between. -1: not known. */
+struct assay_host_load {
+    double usable_cpu_n; /* by affinity and the quotas of its control groups */
+    int64_t busy_ns;     /* of all those processors, whoever ran there */
+    int64_t steal_ns;    /* the hypervisor gave them to others */
+    int64_t pressure_ns; /* time in which somebody on the machine waited for a processor */
+};
+
+/* Of `pid`, 0 for this process. `root` as above. Processors of one affinity are counted whole where
+ * a quota gives parts of them. */
+void assay_host_load_read(const char *root, long pid, struct assay_host_load *load);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How many processors a process may use (affinity, quotas of control groups) and how long these
+ * have been busy by now. Sources: proc(5), Documentation/admin-guide/cgroup-v2.rst,
+ * Documentation/accounting/psi.rst.
+ */
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <assay/machine.h>
+
+#define CPUS_MOST 8192
+
+struct asked {
+    const char *root;
+    long pid;                     /* 0: this process */
+    uint8_t may[CPUS_MOST / 8];   /* a bit a processor */
+    struct assay_host_load *load; /* to be filled */
+};
+
+__attribute__((format(printf, 2, 3))) static FILE *open_at(const struct asked *a,
+                                                           const char *format, ...)
+{
+    char path[4096], full[8192];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(path, sizeof path, format, arguments);
+    va_end(arguments);
+    snprintf(full, sizeof full, "%s%s", a->root, path);
+    return fopen(full, "re");
+}
+
+static FILE *open_proc(const struct asked *a, const char *name)
+{
+    return a->pid ? open_at(a, "/proc/%ld/%s", a->pid, name) : open_at(a, "/proc/self/%s", name);
+}
+
+/* ---- Affinity ------------------------------------------------------------------------------ */
+
+/* "0-3,8": marks them; how many. */
+static int64_t mark_list(struct asked *a, const char *list)
+{
+    int64_t n = 0;
+
+    while (*list >= '0' && *list <= '9') {
+        char *end;
+        const unsigned long first = strtoul(list, &end, 10);
+        const unsigned long last = *end == '-' ? strtoul(end + 1, &end, 10) : first;
+
+        for (unsigned long cpu = first; cpu <= last && cpu < CPUS_MOST; cpu++, n++)
+            a->may[cpu / 8] |= (uint8_t)(1u << cpu % 8);
+        list = end + (*end == ',');
+    }
+    return n;
+}
+
+static void read_affinity(struct asked *a)
+{
+    static const char title[] = "Cpus_allowed_list:";
+    char line[4096];
+    FILE *f = open_proc(a, "status");
+
+    while (f && fgets(line, sizeof line, f)) {
+        if (strncmp(line, title, sizeof title - 1) != 0)
+            continue;
+        const int64_t n =
+            mark_list(a, line + sizeof title - 1 + strspn(line + sizeof title - 1, " \t"));
+        a->load->usable_cpu_n = n > 0 ? (double)n : -1;
+    }
+    if (f)
+        fclose(f);
+}
+
+/* ---- Quotas -------------------------------------------------------------------------------- */
+
+/* A group may use `quota` us in every `period` us; "max" or below 0: as many as there are. */
+static void bound(struct asked *a, double quota, double period)
+{
+    const double n = quota > 0 && period > 0 ? quota / period : -1;
+
+    if (n > 0 && (a->load->usable_cpu_n < 0 || n < a->load->usable_cpu_n))
+        a->load->usable_cpu_n = n;
+}
+
+static double number_in(FILE *f)
+{
+    double value = -1;
+
+    if (f) {
+        if (fscanf(f, "%lf", &value) != 1)
+            value = -1;
+        fclose(f);
+    }
+    return value;
+}
+
+static void read_group(struct asked *a, bool is_v2, const char *path)
+{
+    double quota = -1, period = -1;
+
+    if (is_v2) {
+        FILE *f = open_at(a, "/sys/fs/cgroup%s/cpu.max", path);
+
+        if (f && fscanf(f, "%lf %lf", &quota, &period) == 2)
+            bound(a, quota, period);
+        if (f)
+            fclose(f);
+        return;
+    }
+    quota = number_in(open_at(a, "/sys/fs/cgroup/cpu%s/cpu.cfs_quota_us", path));
+    period = number_in(open_at(a, "/sys/fs/cgroup/cpu%s/cpu.cfs_period_us", path));
+    bound(a, quota, period);
+}
+
+static bool names_cpu(const char *controllers)
+{
+    for (const char *at = controllers; (at = strstr(at, "cpu")) != NULL; at += 3)
+        if ((at == controllers || at[-1] == ',') && (at[3] == 0 || at[3] == ','))
+            return true;
+    return false;
+}
+
+/* Groups lie in groups: the least quota of all above counts. */
+static void read_quotas(struct asked *a)
+{
+    char line[4096];
+    FILE *f = open_proc(a, "cgroup");
+
+    while (f && fgets(line, sizeof line, f)) {
+        char *controllers = strchr(line, ':'), *path = NULL;
+
+        line[strcspn(line, "\n")] = 0;
+        if (controllers)
+            path = strchr(++controllers, ':');
+        if (!path)
+            continue;
+        *path++ = 0;
+        if (*controllers && !names_cpu(controllers))
+            continue;
+        for (char *end = path + strlen(path);; end = strrchr(path, '/')) {
+            if (end)
+                *end = 0;
+            read_group(a, !*controllers, path);
+            if (!end || end == path)
+                break;
+        }
+    }
+    if (f)
+        fclose(f);
+}
+
+/* ---- Load ---------------------------------------------------------------------------------- */
+
+static void add_processor(struct asked *a, const char *line, int64_t tick_ns)
+{
+    unsigned cpu;
+    /* user nice system idle iowait irq softirq steal */
+    long long t[8] = {0};
+
+    if (sscanf(line, "cpu%u %lld %lld %lld %lld %lld %lld %lld %lld", &cpu, &t[0], &t[1], &t[2],
+               &t[3], &t[4], &t[5], &t[6], &t[7]) < 5 ||
+        cpu >= CPUS_MOST || !(a->may[cpu / 8] & 1u << cpu % 8))
+        return;
+    a->load->busy_ns = a->load->busy_ns < 0 ? 0 : a->load->busy_ns;
+    a->load->steal_ns = a->load->steal_ns < 0 ? 0 : a->load->steal_ns;
+    a->load->busy_ns += (t[0] + t[1] + t[2] + t[5] + t[6]) * tick_ns;
+    a->load->steal_ns += t[7] * tick_ns;
+}
+
+static void read_processors(struct asked *a)
+{
+    const long hz = sysconf(_SC_CLK_TCK);
+    char line[1024];
+    FILE *f = open_at(a, "/proc/stat");
+
+    while (f && fgets(line, sizeof line, f))
+        if (strncmp(line, "cpu", 3) == 0)
+            add_processor(a, line, 1000000000 / (hz > 0 ? hz : 100));
+    if (f)
+        fclose(f);
+}
+
+static void read_pressure(struct asked *a)
+{
+    char line[256];
+    FILE *f = open_at(a, "/proc/pressure/cpu");
+
+    while (f && fgets(line, sizeof line, f)) {
+        const char *total = strstr(line, "total=");
+
+        if (strncmp(line, "some", 4) == 0 && total)
+            a->load->pressure_ns = strtoll(total + 6, NULL, 10) * 1000;
+    }
+    if (f)
+        fclose(f);
+}
+
+void assay_host_load_read(const char *root, long pid, struct assay_host_load *load)
+{
+    struct asked a = {.root = root ? root : "", .pid = pid, .load = load};
+
+    *load = (struct assay_host_load){
+        .usable_cpu_n = -1, .busy_ns = -1, .steal_ns = -1, .pressure_ns = -1};
+    read_affinity(&a);
+    read_quotas(&a);
+    read_processors(&a);
+    read_pressure(&a);
+}

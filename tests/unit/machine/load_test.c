@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Usable processors and their load, and NUMA nodes, of recorded machines: trees of files as the
+ * kernel shows them.
+ */
+#include "unit.h"
+
+#include <ftw.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <assay/machine.h>
+
+static char root[64];
+
+static int set_up(void **state)
+{
+    (void)state;
+    strcpy(root, "/tmp/assay-machine-XXXXXX");
+    return mkdtemp(root) ? 0 : -1;
+}
+
+static int drop(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+    (void)st;
+    (void)kind;
+    (void)at;
+    return remove(path);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    return nftw(root, drop, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+static void put(const char *path, const char *text)
+{
+    char full[512];
+
+    snprintf(full, sizeof full, "%s%s", root, path);
+    for (char *at = full + strlen(root) + 1; (at = strchr(at, '/')); at++) {
+        *at = 0;
+        mkdir(full, 0777);
+        *at = '/';
+    }
+    FILE *f = fopen(full, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static const char stat_text[] = "cpu  1 2 3 4\n"
+                                "cpu0 100 10 20 1000 5 3 2 7 50 0\n"
+                                "cpu1 1000000 0 0 0 0 0 0 1000000\n"
+                                "cpu2 1 1 1 1 1 1 1 1\n"
+                                "cpu3 200 0 0 9\n"
+                                "intr 1\n";
+
+/* Processors 0, 2 and 3 of four; user, nice, system, irq and softirq are busy, guest is in user. */
+static void test_affinity_and_load(void **state)
+{
+    const int64_t tick_ns = 1000000000 / sysconf(_SC_CLK_TCK);
+    struct assay_host_load load;
+
+    (void)state;
+    put("/proc/self/status", "Name:\tx\nCpus_allowed:\td\nCpus_allowed_list:\t0,2-3\n");
+    put("/proc/stat", stat_text);
+    put("/proc/pressure/cpu", "some avg10=1.00 avg60=2.00 avg300=3.00 total=1500\n"
+                              "full avg10=0.00 avg60=0.00 avg300=0.00 total=7\n");
+    assay_host_load_read(root, 0, &load);
+    assert_true(load.usable_cpu_n == 3);
+    assert_int_equal(load.busy_ns, (135 + 5 + 200) * tick_ns);
+    assert_int_equal(load.steal_ns, (7 + 1) * tick_ns);
+    assert_int_equal(load.pressure_ns, 1500000);
+    assay_host_load_read(root, 77, &load); /* no such process: nothing is known of its processors */
+    assert_true(load.usable_cpu_n == -1 && load.busy_ns == -1 && load.steal_ns == -1);
+}
+
+/* The least quota of a group and those above it. */
+static void test_quotas(void **state)
+{
+    struct assay_host_load load;
+
+    (void)state;
+    put("/proc/77/status", "Cpus_allowed_list:\t0-7\n");
+    put("/proc/77/cgroup", "0::/batch/job 12\n");
+    put("/sys/fs/cgroup/batch/job 12/cpu.max", "max 100000\n");
+    assay_host_load_read(root, 77, &load);
+    assert_true(load.usable_cpu_n == 8);
+    put("/sys/fs/cgroup/batch/cpu.max", "150000 100000\n");
+    assay_host_load_read(root, 77, &load);
+    assert_true(load.usable_cpu_n == 1.5);
+    put("/sys/fs/cgroup/cpu.max", "50000 100000\n");
+    assay_host_load_read(root, 77, &load);
+    assert_true(load.usable_cpu_n == 0.5);
+    put("/proc/78/status", "Cpus_allowed_list:\t0-7\n");
+    put("/proc/78/cgroup", "5:cpuset:/a\n4:cpu,cpuacct:/b\n1:name=systemd:/c\n");
+    put("/sys/fs/cgroup/cpu/a/cpu.cfs_quota_us", "1\n"); /* another hierarchy's */
+    put("/sys/fs/cgroup/cpu/a/cpu.cfs_period_us", "1\n");
+    put("/sys/fs/cgroup/cpu/b/cpu.cfs_quota_us", "-1\n");
+    put("/sys/fs/cgroup/cpu/b/cpu.cfs_period_us", "100000\n");
+    assay_host_load_read(root, 78, &load);
+    assert_true(load.usable_cpu_n == 8);
+    put("/sys/fs/cgroup/cpu/b/cpu.cfs_quota_us", "200000\n");
+    assay_host_load_read(root, 78, &load);
+    assert_true(load.usable_cpu_n == 2);
+}
+
+static void test_numa(void **state)
+{
+    struct assay_host *host;
+    struct assay_error err;
+
+    (void)state;
+    put("/sys/devices/system/node/online", "0-1\n");
+    put("/sys/devices/system/node/node0/cpulist", "0-1,4\n");
+    put("/sys/devices/system/node/node1/cpulist", "2-3\n");
+    assert_int_equal(assay_host_read(root, &host, &err), 0);
+    assert_int_equal(host->numa_n, 2);
+    assert_int_equal(assay_host_numa_of(host, 1), 0);
+    assert_int_equal(assay_host_numa_of(host, 3), 1);
+    assert_int_equal(assay_host_numa_of(host, 4), 0);
+    assert_int_equal(assay_host_numa_of(host, 5), -1);
+    assay_host_free(&host);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_affinity_and_load, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_quotas, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_numa, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
