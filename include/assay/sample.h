@@ -303,6 +303,10 @@ int assay_recorder_info(struct assay_recorder *recorder, const char *name, const
                         struct assay_error *err);
 int assay_recorder_process(struct assay_recorder *recorder, uint32_t pid, uint64_t time_ns,
                            const char *name, const char *value, struct assay_error *err);
+/* The same of one of its threads. */
+int assay_recorder_thread(struct assay_recorder *recorder, uint32_t pid, uint32_t tid,
+                          uint64_t time_ns, const char *name, const char *value,
+                          struct assay_error *err);
 /* Bytes of the stream by now. */
 uint64_t assay_recorder_bytes(const struct assay_recorder *recorder);
 /* What was taken is safe against a kill of this process. Call it about once a second. */

@@ -17,6 +17,7 @@
 #include "base/vec.h"
 #include "profile/category.h"
 #include "profile/counts.h"
+#include "profile/delays.h"
 #include "profile/record.h"
 #include "profile/source.h"
 
@@ -49,10 +50,12 @@ struct recording {
     struct assay_sample_choice choice; /* outlives the source */
     struct assay_recorder *recorder;
     struct as_counts counts;
+    struct as_delays delays;
+    struct assay_host_load load; /* when it began */
     struct assay_row_run row;
     int64_t run_id;
     int64_t begin_ns; /* CLOCK_MONOTONIC */
-    char directory[4096], digest[17], label[64];
+    char directory[4096], digest[17], label[64], numa[4096];
     struct rusage before;
     AS_VEC(struct early) early;
     bool lossy; /* records were lost */
@@ -77,7 +80,7 @@ static const char *stacks_word(unsigned stacks)
 static int add_run(struct recording *r, struct assay_error *err)
 {
     int64_t host_id;
-    AS_TRY(as_run_host(r->experiment, &host_id, err));
+    AS_TRY(as_run_host(r->experiment, &host_id, r->numa, sizeof r->numa, err));
     assay_launch_environment_digest(NULL, r->digest);
     r->begin_ns = monotonic_ns();
     r->row = (struct assay_row_run){.kind = r->request->kind ? r->request->kind : "profile",
@@ -125,6 +128,7 @@ static int complete_run(struct recording *r, struct assay_error *err)
     const struct assay_launch_outcome *outcome = assay_launch_outcome(r->launch);
     struct rusage now;
     getrusage(RUSAGE_SELF, &now);
+    as_run_load(&r->load, r->plan ? 0 : (long)r->request->pid, &r->row);
     const int64_t cost = (int64_t)(cpu_ns(&now) - cpu_ns(&r->before));
     const int64_t end = outcome->end_ns ? (int64_t)outcome->end_ns : monotonic_ns();
     r->row.wall_ns = assay_known(end - r->begin_ns);
@@ -162,10 +166,25 @@ static int look_again(struct recording *r, struct assay_error *err)
     return rc;
 }
 
+static int follow_delay(struct recording *r, const struct assay_sample_record *record,
+                        struct assay_error *err)
+{
+    const bool existed = !r->plan && record->time_ns < (uint64_t)r->begin_ns;
+    if (record->kind == ASSAY_SAMPLE_EXIT)
+        return as_delays_end(&r->delays, r->recorder, record->pid, record->tid, record->time_ns,
+                             err);
+    if (record->kind != ASSAY_SAMPLE_FORK && record->kind != ASSAY_SAMPLE_COMM)
+        return 0;
+    return as_delays_add(&r->delays, record->pid, record->tid, existed) < 0
+               ? as_error_nomem(err, "threads")
+               : 0;
+}
+
 /* Everything goes to the recorder; a program that begins is looked at while it is there. */
 static int take(void *context, const struct assay_sample_record *record, struct assay_error *err)
 {
     struct recording *r = context;
+    AS_TRY(follow_delay(r, record, err));
     AS_TRY(assay_recorder_take(r->recorder, record, err));
     if (record->kind == ASSAY_SAMPLE_COMM && record->out)
         return look_at(r, (struct early){record->pid, record->time_ns, 0}, err);
@@ -184,6 +203,8 @@ static int open_stream(struct recording *r, struct assay_error *err)
         snprintf(text, sizeof text, "?");
     AS_TRY(assay_recorder_info(r->recorder, "host", text, err));
     AS_TRY(assay_recorder_info(r->recorder, "stacks", r->row.call_stacks, err));
+    if (r->numa[0])
+        AS_TRY(assay_recorder_info(r->recorder, "numa", r->numa, err));
     snprintf(text, sizeof text, "%" PRId64, as_clock_offset_ns());
     return assay_recorder_info(r->recorder, "clock_offset_ns", text, err);
 }
@@ -211,6 +232,7 @@ static int record_until_end(struct recording *r, struct assay_error *err)
         if (r->early.n)
             AS_TRY(look_again(r, err));
         AS_TRY(as_source_pump(&r->source, false, take, r, err));
+        as_delays_look(&r->delays, monotonic_ns());
         if (going == 0) {
             r->ended = assay_launch_outcome(r->launch)->left;
             return 0;
@@ -292,6 +314,7 @@ static int finish_stream(struct recording *r, struct assay_error *err)
     if (!outcome->over || r->plan == NULL)
         as_record_generated(r->directory, pid);
     const uint64_t end = outcome->end_ns ? outcome->end_ns : (uint64_t)monotonic_ns();
+    AS_TRY(as_delays_end_all(&r->delays, r->recorder, end, err));
     snprintf(text, sizeof text, "%d", outcome->exited ? outcome->exit_code : outcome->exit_signal);
     if (outcome->exited || outcome->signalled)
         AS_TRY(assay_recorder_process(r->recorder, pid, end,
@@ -329,6 +352,10 @@ static int record(struct recording *r, struct assay_error *err)
     struct assay_error late = {0};
     AS_TRY(open_stream(r, err));
     getrusage(RUSAGE_SELF, &r->before);
+    const uint32_t pid = (uint32_t)assay_launch_pid(r->launch);
+    assay_host_load_read(NULL, r->plan ? 0 : (long)pid, &r->load);
+    if (as_delays_add(&r->delays, pid, pid, true) < 0)
+        return as_error_nomem(err, "threads");
     if (r->plan) {
         AS_TRY(assay_launch_go(r->launch, err));
         /* What we took to prepare is no time of the program. */
@@ -377,6 +404,7 @@ int assay_profile_run(struct assay_experiment *experiment,
 {
     struct recording r = {.experiment = experiment, .request = request, .result = result};
     *result = (struct assay_profile_result){.exit_code = -1};
+    as_delays_init(&r.delays);
     int rc = check_rules(request, err);
     if (rc == 0)
         rc = find_target(&r, err);
@@ -400,6 +428,7 @@ int assay_profile_run(struct assay_experiment *experiment,
     }
     as_source_close(&r.source);
     as_vec_fini(&r.early);
+    as_delays_fini(&r.delays);
     assay_launch_close(&r.launch);
     assay_launch_plan_free(&r.plan);
     if (rc == 0)

@@ -6,13 +6,18 @@
 #define AS_PROFILE_RECORD_H
 
 #include <assay/launch.h>
+#include <assay/machine.h>
 #include <assay/profile.h>
 
 /* Times of one moment: realtime (since 1970) less monotonic. */
 int64_t as_clock_offset_ns(void);
 
-/* Adds this host, with its facts. Errors: NOMEM, those of the experiment. */
-int as_run_host(struct assay_experiment *experiment, int64_t *host_id, struct assay_error *err);
+/* Adds this host, with its facts; `numa` gets as_numa_write's text. Errors: NOMEM, those of the
+ * experiment. */
+int as_run_host(struct assay_experiment *experiment, int64_t *host_id, char *numa, size_t numa_b,
+                struct assay_error *err);
+/* What went on since `before` on the processors of `pid` (0: ours). */
+void as_run_load(const struct assay_host_load *before, long pid, struct assay_row_run *row);
 /* Adds the variables of the environment that matter to speed. */
 int as_run_environment(struct assay_experiment *experiment, int64_t run_id,
                        struct assay_error *err);

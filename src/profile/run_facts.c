@@ -9,6 +9,7 @@
 #include <assay/machine.h>
 
 #include "base/error.h"
+#include "profile/numa.h"
 #include "profile/record.h"
 
 int64_t as_clock_offset_ns(void)
@@ -53,13 +54,31 @@ static int add_host(struct assay_experiment *experiment, const struct assay_host
     return 0;
 }
 
-int as_run_host(struct assay_experiment *experiment, int64_t *host_id, struct assay_error *err)
+int as_run_host(struct assay_experiment *experiment, int64_t *host_id, char *numa, size_t numa_b,
+                struct assay_error *err)
 {
     struct assay_host *host;
     AS_TRY(assay_host_read(NULL, &host, err));
+    as_numa_write(host, numa, numa_b);
     const int rc = add_host(experiment, host, host_id, err);
     assay_host_free(&host);
     return rc;
+}
+
+static struct assay_number between(int64_t before, int64_t after)
+{
+    return before >= 0 && after >= before ? assay_known(after - before) : (struct assay_number){0};
+}
+
+void as_run_load(const struct assay_host_load *before, long pid, struct assay_row_run *row)
+{
+    struct assay_host_load now;
+    assay_host_load_read(NULL, pid, &now);
+    if (before->usable_cpu_n > 0)
+        row->usable_milli_cpu_n = assay_known((int64_t)(before->usable_cpu_n * 1000 + 0.5));
+    row->host_busy_ns = between(before->busy_ns, now.busy_ns);
+    row->host_steal_ns = between(before->steal_ns, now.steal_ns);
+    row->host_pressure_ns = between(before->pressure_ns, now.pressure_ns);
 }
 
 int as_run_environment(struct assay_experiment *experiment, int64_t run_id, struct assay_error *err)

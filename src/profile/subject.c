@@ -46,8 +46,10 @@ static int add_thread(struct as_attribution *all, uint32_t index, int64_t omp,
         row.omp_thread = assay_known(omp);
     if (from->end_ns >= 0)
         row.end_ns = assay_known(from->end_ns);
-    if (all->tally.numa_of)
+    if (all->tally.stream.at[all->tally.process.at[from->process].stream].has_numa)
         row.numa_migration_n = assay_known((int64_t)from->numa_migration_n);
+    if (from->runnable_ns >= 0)
+        row.runnable_ns = assay_known(from->runnable_ns);
     if (from->cpu_ns >= 0) {
         row.cpu_ns = assay_known(from->cpu_ns);
         row.blocked_ns = assay_known(from->blocked_ns);
@@ -58,8 +60,8 @@ static int add_thread(struct as_attribution *all, uint32_t index, int64_t omp,
     as_vec_foreach (&from->cpu, cpu) {
         struct assay_row_thread_cpu where = {
             .thread_id = all->thread_id[index], .cpu = cpu->cpu, .sample_n = cpu->n};
-        if (all->tally.numa_of)
-            where.numa_node = assay_known(all->tally.numa_of(cpu->cpu));
+        if (cpu->node >= 0)
+            where.numa_node = assay_known(cpu->node);
         AS_TRY(assay_experiment_add_thread_cpu(all->experiment, &where, err));
     }
     return 0;

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/str.h"
+#include "profile/numa.h"
 
 #define NONE UINT32_MAX
 
@@ -31,6 +32,7 @@ struct reading {
     AS_VEC(struct private_node) own; /* private nodes by process */
     struct as_index own_index;
     struct as_map_u64 process; /* pid -> latest incarnation */
+    struct as_numa numa;       /* of the host of the stream */
 };
 
 /* ---- Processes and threads ---------------------------------------------------------------- */
@@ -79,7 +81,9 @@ static int new_thread(struct reading *r, uint32_t index, uint32_t process, int64
                                            .cpu_ns = -1,
                                            .last_cpu = NONE,
                                            .on_ns = -1,
-                                           .off_ns = -1};
+                                           .off_ns = -1,
+                                           .queued_ns = -1,
+                                           .delay_ns = -1};
     while (r->thread.n < n)
         AS_TRY(as_vec_push(&r->thread, NONE));
     r->thread.at[index] = (uint32_t)r->tally->thread.n;
@@ -147,9 +151,17 @@ static int add_sum(struct as_tally *t, uint32_t thread, uint32_t node, bool bloc
     return as_vec_push(&t->sum, (struct as_tally_sum){thread, node, blocked, n, time_ns});
 }
 
+static void stop_queueing(struct as_tally_thread *thread, int64_t at)
+{
+    if (thread->queued_ns >= 0 && at > thread->queued_ns)
+        thread->runnable_ns += at - thread->queued_ns;
+    thread->queued_ns = -1;
+}
+
 static void end_thread(struct as_tally *t, uint32_t index, int64_t at)
 {
     struct as_tally_thread *thread = &t->thread.at[index];
+    stop_queueing(thread, at);
     if (thread->on_ns >= 0)
         thread->cpu_ns += at - thread->on_ns;
     thread->on_ns = thread->off_ns = -1;
@@ -167,11 +179,12 @@ static int stop_waiting(struct as_tally *t, uint32_t index, int64_t at)
     return thread->waits_at ? add_sum(t, index, thread->waits_at, true, 1, (uint64_t)waited) : 0;
 }
 
-static void seen_on(struct as_tally *t, struct as_tally_thread *thread, uint32_t cpu)
+static void seen_on(const struct reading *r, struct as_tally_thread *thread, uint32_t cpu)
 {
     if (thread->last_cpu != NONE && thread->last_cpu != cpu) {
         thread->migration_n++;
-        thread->numa_migration_n += t->numa_of && t->numa_of(cpu) != t->numa_of(thread->last_cpu);
+        thread->numa_migration_n +=
+            as_numa_of(&r->numa, cpu) != as_numa_of(&r->numa, thread->last_cpu);
     }
     thread->last_cpu = cpu;
 }
@@ -183,9 +196,10 @@ static int take_switch(struct reading *r, const struct assay_stream_record *reco
     struct as_tally_thread *thread = &r->tally->thread.at[index];
     if (thread->cpu_ns < 0)
         thread->cpu_ns = 0;
-    seen_on(r->tally, thread, record->cpu);
+    seen_on(r, thread, record->cpu);
     if (!record->out) {
         AS_TRY(stop_waiting(r->tally, index, at));
+        stop_queueing(thread, at);
         thread->on_ns = at;
         thread->waits_at = 0;
         return 0;
@@ -193,8 +207,9 @@ static int take_switch(struct reading *r, const struct assay_stream_record *reco
     if (thread->on_ns >= 0)
         thread->cpu_ns += at - thread->on_ns;
     thread->on_ns = -1;
-    if (record->preempted) {
+    if (record->preempted) { /* or it yielded: it would go on if it were let */
         thread->involuntary_n++;
+        thread->queued_ns = at;
     } else {
         thread->voluntary_n++;
         thread->off_ns = at;
@@ -202,7 +217,7 @@ static int take_switch(struct reading *r, const struct assay_stream_record *reco
     return 0;
 }
 
-static int count_cpu(struct as_tally_thread *thread, uint32_t cpu)
+static int count_cpu(const struct reading *r, struct as_tally_thread *thread, uint32_t cpu)
 {
     as_vec_foreach (&thread->cpu, one) {
         if (one->cpu == cpu) {
@@ -210,7 +225,7 @@ static int count_cpu(struct as_tally_thread *thread, uint32_t cpu)
             return 0;
         }
     }
-    return as_vec_push(&thread->cpu, (struct as_tally_cpu){cpu, 1});
+    return as_vec_push(&thread->cpu, (struct as_tally_cpu){cpu, 1, as_numa_of(&r->numa, cpu)});
 }
 
 /* ---- Modules and frames -------------------------------------------------------------------- */
@@ -362,18 +377,45 @@ static int take_sample(struct reading *r, const struct assay_stream_record *reco
     t->broken_n += record->end == ASSAY_STACK_BROKEN;
     thread->n++;
     t->process.at[thread->process].n++;
-    seen_on(t, thread, record->cpu);
-    AS_TRY(count_cpu(thread, record->cpu));
+    seen_on(r, thread, record->cpu);
+    AS_TRY(count_cpu(r, thread, record->cpu));
     return add_sum(t, index, node, false, 1, r->sample_ns ? r->sample_ns : record->period);
 }
 
 /* ---- Facts --------------------------------------------------------------------------------- */
+
+/* The latest thread of a pid and tid, which may have ended; NULL: there was none. */
+static struct as_tally_thread *latest_of(struct as_tally *t, struct assay_stream_thread who)
+{
+    for (size_t i = t->thread.n; i-- > 0;) {
+        struct as_tally_thread *thread = &t->thread.at[i];
+        if (thread->tid == who.tid && t->process.at[thread->process].pid == who.pid)
+            return thread;
+    }
+    return NULL;
+}
+
+static void take_delay(struct reading *r, const struct assay_stream_record *record)
+{
+    size_t n;
+    const bool runs = record->thread < r->thread.n && r->thread.at[record->thread] != NONE;
+    struct as_tally_thread *thread =
+        runs ? &r->tally->thread.at[r->thread.at[record->thread]]
+             : latest_of(r->tally, assay_stream_threads(r->stream, &n)[record->thread]);
+    const int64_t delay_ns = strtoll(record->value, NULL, 10);
+    if (thread && delay_ns > thread->delay_ns)
+        thread->delay_ns = delay_ns;
+}
 
 static int take_process_fact(struct reading *r, const struct assay_stream_record *record,
                              int64_t at)
 {
     uint32_t index;
     size_t n;
+    if (strcmp(record->text, "run_delay_ns") == 0) {
+        take_delay(r, record);
+        return 0;
+    }
     AS_TRY(process_of(r, assay_stream_threads(r->stream, &n)[record->thread].pid, at, &index));
     struct as_tally_process *process = &r->tally->process.at[index];
     const char *value = keep(r->tally, record->value);
@@ -431,6 +473,8 @@ static int take_info(struct reading *r, const struct assay_stream_record *record
         stream->kernel = strcmp(value, "yes") == 0;
     else if (strcmp(name, "rate_hz") == 0)
         stream->rate_hz = (uint32_t)strtoul(value, NULL, 10);
+    else if (strcmp(name, "numa") == 0)
+        AS_TRY(as_numa_read(&r->numa, value));
     else if (strcmp(name, "clock_offset_ns") == 0)
         r->offset_ns = strtoll(value, NULL, 10) - run_start_ns;
     /* Counters tell events, not time: each sample is for one interval of the rate. */
@@ -450,12 +494,10 @@ static int take_lost(struct reading *r, const struct assay_stream_record *record
     uint32_t index;
     const struct assay_stream_thread who = assay_stream_threads(r->stream, &n)[record->thread];
     const bool runs = record->thread < r->thread.n && r->thread.at[record->thread] != NONE;
-    for (size_t i = runs ? 0 : t->thread.n; i-- > 0;) {
-        struct as_tally_thread *thread = &t->thread.at[i];
-        if (thread->tid == who.tid && t->process.at[thread->process].pid == who.pid) {
-            thread->lost_n += record->lost;
-            return 0;
-        }
+    struct as_tally_thread *ended = runs ? NULL : latest_of(t, who);
+    if (ended) {
+        ended->lost_n += record->lost;
+        return 0;
     }
     AS_TRY(thread_of(r, record->thread, at, &index));
     t->thread.at[index].lost_n += record->lost;
@@ -550,6 +592,7 @@ static int end_all(struct reading *r)
         if (*index == NONE)
             continue;
         AS_TRY(stop_waiting(r->tally, *index, r->last_ns));
+        stop_queueing(&r->tally->thread.at[*index], r->last_ns);
         const struct as_tally_thread *thread = &r->tally->thread.at[*index];
         if (thread->on_ns >= 0) {
             end_thread(r->tally, *index, r->last_ns);
@@ -578,9 +621,11 @@ int as_tally_add(struct as_tally *tally, const char *path, const char *name, int
         struct as_tally_stream *made = &tally->stream.at[r.number];
         made->truncated = assay_stream_truncated(r.stream);
         made->counts = *assay_stream_counts(r.stream, &made->dropped);
+        made->has_numa = r.numa.node.n > 0;
     }
     assay_stream_close(&r.stream);
     as_map_u64_fini(&r.process);
+    as_vec_fini(&r.numa.node);
     as_vec_fini(&r.thread);
     as_vec_fini(&r.module);
     as_vec_fini(&r.node);
@@ -608,18 +653,38 @@ static void spread_waits(struct as_tally *tally, struct places *seen)
     }
     for (size_t i = 0; i < tally->thread.n; i++) {
         const double all_ns = (double)tally->thread.at[i].blocked_ns;
+        /* Less than was seen: the ends of the waits were spent waiting for a processor. */
+        const bool less = all_ns < seen[i].ns;
         const bool enough = seen[i].n >= WAITS_ENOUGH && seen[i].ns > 0;
-        tally->placed_ns += seen[i].ns;
-        *(enough ? &tally->spread_ns : &tally->unplaced_ns) += all_ns - seen[i].ns;
-        seen[i].ns = enough ? all_ns / seen[i].ns : 1;
+        tally->placed_ns += less ? all_ns : seen[i].ns;
+        if (!less)
+            *(enough ? &tally->spread_ns : &tally->unplaced_ns) += all_ns - seen[i].ns;
+        seen[i].ns = enough || less ? all_ns / seen[i].ns : 1;
     }
     as_vec_foreach (&tally->sum, sum)
         if (sum->blocked)
             sum->time_ns = (uint64_t)((double)sum->time_ns * seen[sum->thread].ns + 0.5);
 }
 
+/*
+ * Records of switches tell how long a thread waited after it lost its processor; the kernel's
+ * account also how long after it was woken, which the records cannot tell from being blocked.
+ */
+static void settle_queueing(struct as_tally_thread *thread)
+{
+    const int64_t woken_ns = thread->delay_ns - thread->runnable_ns;
+    if (thread->cpu_ns < 0 && thread->delay_ns < 0)
+        thread->runnable_ns = -1;
+    else if (thread->delay_ns >= 0 && woken_ns > 0) {
+        thread->runnable_ns = thread->delay_ns;
+        thread->blocked_ns -= woken_ns < thread->blocked_ns ? woken_ns : thread->blocked_ns;
+    }
+}
+
 int as_tally_end(struct as_tally *tally, struct assay_error *err)
 {
+    as_vec_foreach (&tally->thread, thread)
+        settle_queueing(thread);
     struct places *seen = as_calloc(tally->thread.n + 1, sizeof *seen);
     if (!seen)
         return as_error_nomem(err, "the waits of a run");

@@ -41,6 +41,7 @@ struct as_tally_process {
 
 struct as_tally_cpu {
     uint32_t cpu, n;
+    int node; /* of NUMA; -1: not known */
 };
 
 struct as_tally_thread {
@@ -49,6 +50,7 @@ struct as_tally_thread {
     int64_t start_ns, end_ns; /* end -1: not seen */
     int64_t cpu_ns;           /* from records of switches; -1: there were none */
     int64_t blocked_ns;
+    int64_t runnable_ns; /* ready to run, without a processor; -1: not known */
     uint64_t voluntary_n, involuntary_n;
     uint64_t migration_n, numa_migration_n; /* seen from one sample or switch to the next */
     uint64_t lost_n;
@@ -59,6 +61,8 @@ struct as_tally_thread {
     uint32_t waits_at; /* node where it left the processor; 0: not known */
     int64_t on_ns;     /* since when it runs, or -1 */
     int64_t off_ns;    /* since when it waits, or -1 */
+    int64_t queued_ns; /* since when it is ready to run, or -1 */
+    int64_t delay_ns;  /* the kernel's account of runnable_ns, or -1 */
 };
 
 struct as_tally_node {
@@ -76,7 +80,7 @@ struct as_tally_sum {
 struct as_tally_stream {
     const char *name, *host;
     const char *event, *reason, *stacks;
-    bool kernel, truncated;
+    bool kernel, truncated, has_numa;
     uint32_t rate_hz;
     struct assay_sample_counts counts;
     uint64_t dropped;
@@ -102,7 +106,6 @@ struct as_tally {
     double placed_ns, spread_ns, unplaced_ns;
     struct as_arena arena; /* all texts */
     struct as_index node_index, sum_index, module_index;
-    uint32_t (*numa_of)(uint32_t cpu); /* NULL: nodes are not known */
 };
 
 int as_tally_init(struct as_tally *tally);

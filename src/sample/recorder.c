@@ -210,7 +210,15 @@ int assay_recorder_info(struct assay_recorder *recorder, const char *name, const
 int assay_recorder_process(struct assay_recorder *recorder, uint32_t pid, uint64_t time_ns,
                            const char *name, const char *value, struct assay_error *err)
 {
-    return written(recorder, as_writer_process(recorder->writer, pid, time_ns, name, value), err);
+    return assay_recorder_thread(recorder, pid, pid, time_ns, name, value, err);
+}
+
+int assay_recorder_thread(struct assay_recorder *recorder, uint32_t pid, uint32_t tid,
+                          uint64_t time_ns, const char *name, const char *value,
+                          struct assay_error *err)
+{
+    return written(recorder, as_writer_process(recorder->writer, pid, tid, time_ns, name, value),
+                   err);
 }
 
 uint64_t assay_recorder_bytes(const struct assay_recorder *recorder)

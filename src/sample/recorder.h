@@ -137,8 +137,8 @@ void as_writer_free(struct as_writer **writer); /* what was not flushed is lost 
 int as_writer_flush(struct as_writer *writer, struct assay_error *err);
 uint64_t as_writer_bytes(const struct as_writer *writer);
 int as_writer_info(struct as_writer *writer, const char *name, const char *value);
-int as_writer_process(struct as_writer *writer, uint32_t pid, uint64_t time_ns, const char *name,
-                      const char *value);
+int as_writer_process(struct as_writer *writer, uint32_t pid, uint32_t tid, uint64_t time_ns,
+                      const char *name, const char *value);
 int as_writer_module(struct as_writer *writer, const struct assay_stream_module *module);
 int as_writer_kept(struct as_writer *writer, uint32_t module, const char *name);
 /* Index of the node, written when it is new. 0 or NOMEM. */

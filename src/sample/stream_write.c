@@ -323,11 +323,11 @@ int as_writer_trim(struct as_writer *writer)
 
 /* ---- Records ------------------------------------------------------------------------------ */
 
-int as_writer_process(struct as_writer *writer, uint32_t pid, uint64_t time_ns, const char *name,
-                      const char *value)
+int as_writer_process(struct as_writer *writer, uint32_t pid, uint32_t tid, uint64_t time_ns,
+                      const char *name, const char *value)
 {
     uint32_t thread;
-    AS_TRY(thread_of(writer, pid, pid, &thread));
+    AS_TRY(thread_of(writer, pid, tid, &thread));
     room(writer, 32 + 2 * 4096);
     put_u8(writer, AS_TAG_PROCESS);
     put_time(writer, time_ns);

@@ -565,23 +565,49 @@ class Truth:
         if not run:
             return
         functions, ns = run.functions("p"), run.truth["ns"]
+        delay, all_ns = ns.pop("delay"), sum(ns.values())
         for name, most_ns in ns.items():
             got = functions.get(name, {}).get("blocked_inclusive_time_s", 0)
-            # At most what the thread was not running; less what it was pushed off before it waited.
-            self.tap.point(0.8 * most_ns / 1e9 <= got <= most_ns / 1e9 + 0.001,
+            # At most what the thread was not running; less what it was pushed off before it waited,
+            # and its part of what the thread had no processor for when its waits were over.
+            least = 0.8 * most_ns * (1 - delay / all_ns)
+            self.tap.point(least / 1e9 <= got <= most_ns / 1e9 + 0.001,
                            f"waits: {name} is blocked as long as it waits",
-                           f"{got} s; {most_ns / 1e9} s by the program's own clock")
+                           f"{got} s; {most_ns / 1e9} s by the program's own clock, {delay / 1e9} "
+                           f"of {all_ns / 1e9} s in all without a processor")
         main = next((t for t in run.view("threads") if t["tid"] == t["pid"]), {})
-        self.tap.point(0.8 * sum(ns.values()) / 1e9 <= main.get("blocked_time_s", 0) <=
+        self.tap.point(0.8 * (all_ns - delay) / 1e9 <= main.get("blocked_time_s", 0) <=
                        run.run()["wall_s"],
                        "waits: the thread is blocked as long as it waits", main)
+        away = main["blocked_time_s"] + main["runnable_time_s"] + main["cpu_time_s"]
+        life = main["end_s"] - main["start_s"]
+        self.tap.point(0.99 * life - 0.002 <= away <= 1.01 * life + 0.002,
+                       "waits: running, waiting and waiting for a processor are all of its life",
+                       main)
         share = functions.get("busy", {"inclusive_sample_n": 0})["inclusive_sample_n"]
         self.tap.point(share >= 0.8 * run.run()["sample_n"], "waits: waiting is no running time",
                        f"busy has {share} of {run.run()['sample_n']} samples")
 
 
+    def queue(self):
+        run = self.record("queue", ["./p", 0.4], "queue")
+        if not run:
+            return
+        threads = {t["name"]: t for t in run.view("threads")}
+        for name, ns in run.truth["ns"].items():
+            it = threads.get(name, {"runnable_time_s": 0, "blocked_time_s": 9})
+            # Its begin and its end are in its life, but not in its own account of it.
+            self.tap.point(abs(it["runnable_time_s"] - ns / 1e9) <= 0.03 * ns / 1e9 + 0.005,
+                           f"queue: {name} waits for a processor when it does not run",
+                           f"{it}; {ns / 1e9} s by the program's own clock")
+            self.tap.point(it["blocked_time_s"] <= 0.03 * ns / 1e9 + 0.005,
+                           f"queue: {name} waits for nothing else", it)
+        self.tap.point(sum(run.truth["ns"].values()) >= 0.3e9, "queue: there was something to see",
+                       run.truth)
+
+
 GROUPS = {name: getattr(Truth, name) for name in
-          ("shares", "threads", "ranks", "paths", "unwinding", "code", "loops", "waits")}
+          ("shares", "threads", "ranks", "paths", "unwinding", "code", "loops", "waits", "queue")}
 
 
 def may_not_record(assay):

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A thread that waits, for a sleep, a lock and a pipe, and burns in between. Prints for each wait
- * the least it can have waited ("least_ns") and the most (time of the wall less that of the
- * processor, "most_ns"). Usage: waits
+ * the most it can have waited: time of the wall less that of the processor; and "delay", what of
+ * all of them it was ready to run and had no processor, by the kernel's account. Usage: waits
  */
 #define _GNU_SOURCE
 #include "truth.h"
@@ -61,11 +61,23 @@ static void *holder(void *context)
     return NULL;
 }
 
+static uint64_t delay_ns(void)
+{
+    unsigned long long ran, delay = 0;
+    FILE *f = fopen("/proc/thread-self/schedstat", "r");
+    if (f && fscanf(f, "%llu %llu", &ran, &delay) != 2)
+        delay = 0;
+    if (f)
+        fclose(f);
+    return delay;
+}
+
 static void waited(const char *name, void (*wait)(void))
 {
-    uint64_t wall = wall_ns(), cpu = thread_ns();
+    uint64_t delay = delay_ns(), wall = wall_ns(), cpu = thread_ns();
     wait();
     truth_add(name, wall_ns() - wall - (thread_ns() - cpu));
+    truth_add("delay", delay_ns() - delay);
 }
 
 int main(void)

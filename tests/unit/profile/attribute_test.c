@@ -374,6 +374,82 @@ static void test_openmp_numbers(void **state)
     expect("SELECT tid, omp_thread FROM v_threads WHERE pid = 300 ORDER BY tid", "300|0;305|1");
 }
 
+static void give_fact(uint32_t tid, uint64_t time_ns, const char *name, const char *value)
+{
+    struct assay_error err;
+    assert_int_equal(assay_recorder_thread(recorder, 100, tid, time_ns, name, value, &err), 0);
+}
+
+static void give_wait_at(uint32_t tid, uint64_t time_ns)
+{
+    const uint64_t chain[] = {(uint64_t)PERF_CONTEXT_USER, setting.callee_at + 1};
+    give((struct assay_sample_record){.kind = ASSAY_SAMPLE_SAMPLE,
+                                      .pid = 100,
+                                      .tid = tid,
+                                      .cpu = 1,
+                                      .time_ns = time_ns,
+                                      .waits = true,
+                                      .chain = chain,
+                                      .chain_n = 2});
+}
+
+/* 102 is pushed off for 300 ns and waits 1000 ns, of which it was ready for the last 200: only the
+ * kernel's account tells. 103 yields and ends in the queue; of it there is no such account. 104 has
+ * an account of less than what its switches say. 101 goes to the other node and back. */
+static void give_queues(void)
+{
+    struct assay_error err;
+    assert_int_equal(assay_recorder_info(recorder, "numa", "0-1=0,2-3=1", &err), 0);
+    give_map(100, BASE, LONG, setting.program);
+    for (uint32_t tid = 102; tid <= 104; tid++) {
+        give_switch(tid, 10000, false, false);
+        give_switch(tid, 10100, true, true);
+        give_switch(tid, 10400, false, false);
+    }
+    give_wait_at(102, 10500);
+    give_switch(102, 10500, true, false);
+    give_switch(102, 11500, false, false);
+    give_fact(102, 11500, "run_delay_ns", "100");
+    give((struct assay_sample_record){
+        .kind = ASSAY_SAMPLE_EXIT, .pid = 100, .tid = 102, .time_ns = 11600});
+    give_fact(102, 11600, "run_delay_ns", "500"); /* told after its end */
+    give_switch(103, 10500, true, true);
+    give((struct assay_sample_record){
+        .kind = ASSAY_SAMPLE_EXIT, .pid = 100, .tid = 103, .time_ns = 10900});
+    give_fact(104, 11600, "run_delay_ns", "250");
+    give_switch(101, 12000, false, false); /* on processor 2 */
+    give_switch(101, 12100, true, false);  /* on 1 */
+    give_switch(101, 12200, false, false);
+    give_sample(100, 101, 12300, (const uint64_t[]){(uint64_t)PERF_CONTEXT_USER, 0x10}, 2);
+}
+
+static void test_waiting_for_a_processor(void **state)
+{
+    struct assay_error err;
+    char path[4200], sql[256];
+    (void)state;
+    const int64_t run_id = add_run(give_queues, path);
+    assert_int_equal(assay_profile_attribute(setting.store, run_id, NULL, &err), 0);
+    snprintf(sql, sizeof sql,
+             "SELECT tid, cpu_ns, blocked_ns, runnable_ns FROM thread JOIN process USING "
+             "(process_id) WHERE run_id = %lld AND tid > 101 ORDER BY tid",
+             (long long)run_id);
+    expect(sql, "102|300|800|500;103|200|0|700;104|2000|0|300");
+    /* The wait at its place is as much shorter. */
+    snprintf(sql, sizeof sql,
+             "SELECT printf('%%.0f', 1e9 * blocked_time_s) FROM v_functions WHERE run_id = %lld "
+             "AND name = 'callee'",
+             (long long)run_id);
+    expect(sql, "800");
+    snprintf(sql, sizeof sql,
+             "SELECT numa_migration_n, cpus, numa_nodes FROM v_threads WHERE run_id = %lld AND "
+             "tid = 101",
+             (long long)run_id);
+    expect(sql, "3|1|0");
+    expect("SELECT numa_migration_n, numa_nodes FROM v_threads WHERE run_id = 1 AND tid = 101",
+           "-|-");
+}
+
 /* ---- Reading the code again ---------------------------------------------------------------- */
 
 static int64_t count(const char *sql)
@@ -449,6 +525,7 @@ int main(void)
         cmocka_unit_test(test_nothing_recorded),
         cmocka_unit_test(test_another_run),
         cmocka_unit_test(test_openmp_numbers),
+        cmocka_unit_test(test_waiting_for_a_processor),
         cmocka_unit_test(test_code_of_another),
     };
     return cmocka_run_group_tests(tests, make, remove_all);

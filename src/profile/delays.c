@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reading schedstat of the threads that run, and telling the recorder.
+ */
+#include "profile/delays.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+/* Between two looks at least, and as a multiple of what a look takes. */
+#define LOOK_NS   100000000
+#define LOOK_COST 100
+
+static int64_t clock_ns(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+/* The second of its numbers; -1: there is no such thread, or the kernel does not count. */
+static int64_t read_delay(uint32_t pid, uint32_t tid)
+{
+    char text[128], *end;
+    snprintf(text, sizeof text, "/proc/%" PRIu32 "/task/%" PRIu32 "/schedstat", pid, tid);
+    const int fd = open(text, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    const ssize_t n = read(fd, text, sizeof text - 1);
+    close(fd);
+    text[n > 0 ? n : 0] = 0;
+    strtoll(text, &end, 10);
+    return *end == ' ' ? strtoll(end, NULL, 10) : -1;
+}
+
+static uint64_t key_of(uint32_t pid, uint32_t tid)
+{
+    return (uint64_t)pid << 32 | tid;
+}
+
+static struct as_delay *find(struct as_delays *delays, uint32_t pid, uint32_t tid)
+{
+    const uint32_t at = as_map_u64_get(&delays->at, key_of(pid, tid));
+    struct as_delay *it = at == AS_MAP_NONE ? NULL : &delays->thread.at[at];
+    return it && it->pid == pid && it->tid == tid ? it : NULL;
+}
+
+void as_delays_init(struct as_delays *delays)
+{
+    *delays = (struct as_delays){0};
+    as_map_u64_init(&delays->at);
+}
+
+void as_delays_fini(struct as_delays *delays)
+{
+    as_vec_fini(&delays->thread);
+    as_vec_fini(&delays->unused);
+    as_map_u64_fini(&delays->at);
+}
+
+int as_delays_add(struct as_delays *delays, uint32_t pid, uint32_t tid, bool existed)
+{
+    struct as_delay it = {.pid = pid, .tid = tid, .now_ns = -1};
+    uint32_t at = (uint32_t)delays->thread.n;
+    if (!pid || !tid || find(delays, pid, tid))
+        return 0;
+    if (existed)
+        it.before_ns = read_delay(pid, tid);
+    if (delays->unused.n)
+        at = delays->unused.at[--delays->unused.n];
+    else
+        AS_TRY(as_vec_push(&delays->thread, it));
+    delays->thread.at[at] = it;
+    return as_map_u64_put(&delays->at, key_of(pid, tid), at);
+}
+
+static void read_one(struct as_delay *it)
+{
+    const int64_t now_ns = read_delay(it->pid, it->tid);
+    it->now_ns = now_ns > it->now_ns ? now_ns : it->now_ns;
+}
+
+void as_delays_look(struct as_delays *delays, int64_t now_ns)
+{
+    if (now_ns < delays->next_ns)
+        return;
+    as_vec_foreach (&delays->thread, it) {
+        if (it->tid)
+            read_one(it);
+    }
+    const int64_t end_ns = clock_ns(), pause_ns = LOOK_COST * (end_ns - now_ns);
+    delays->next_ns = end_ns + (pause_ns > LOOK_NS ? pause_ns : LOOK_NS);
+}
+
+static int tell(const struct as_delay *it, struct assay_recorder *recorder, uint64_t time_ns,
+                struct assay_error *err)
+{
+    char text[32];
+    if (it->now_ns < 0)
+        return 0;
+    snprintf(text, sizeof text, "%" PRId64, it->now_ns - (it->before_ns > 0 ? it->before_ns : 0));
+    return assay_recorder_thread(recorder, it->pid, it->tid, time_ns, "run_delay_ns", text, err);
+}
+
+int as_delays_end(struct as_delays *delays, struct assay_recorder *recorder, uint32_t pid,
+                  uint32_t tid, uint64_t time_ns, struct assay_error *err)
+{
+    struct as_delay *it = find(delays, pid, tid);
+    if (!it)
+        return 0;
+    read_one(it); /* a process that nobody has waited for yet is still there */
+    AS_TRY(tell(it, recorder, time_ns, err));
+    *it = (struct as_delay){0};
+    const uint32_t at = (uint32_t)(it - delays->thread.at);
+    return as_vec_push(&delays->unused, at) < 0 ? as_error_nomem(err, "threads") : 0;
+}
+
+int as_delays_end_all(struct as_delays *delays, struct assay_recorder *recorder, uint64_t time_ns,
+                      struct assay_error *err)
+{
+    as_vec_foreach (&delays->thread, it) {
+        if (!it->tid)
+            continue;
+        read_one(it);
+        AS_TRY(tell(it, recorder, time_ns, err));
+    }
+    return 0;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Two threads that share one processor and never wait for anything else: one burns, one burns and
+ * yields. What of its life a thread does not run it is ready to run: "queue_burn", "queue_yield"
+ * are that, by its own clocks. Usage: queue SECONDS
+ */
+#define _GNU_SOURCE
+#include "truth.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+static uint64_t burn_ns;
+static uint64_t queued[2];
+
+/* The first processor that the program may use. */
+static void share_one(void)
+{
+    cpu_set_t may, one;
+    int cpu = 0;
+    if (sched_getaffinity(0, sizeof may, &may) != 0)
+        exit(3);
+    while (!CPU_ISSET(cpu, &may))
+        cpu++;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    if (sched_setaffinity(0, sizeof one, &one) != 0)
+        exit(3);
+}
+
+static NOINLINE void burn(int yields)
+{
+    const uint64_t begin = thread_ns();
+    while (thread_ns() - begin < burn_ns) {
+        SPIN(200000);
+        if (yields)
+            sched_yield();
+    }
+}
+
+static void *work(void *yields)
+{
+    const uint64_t wall = wall_ns(), cpu = thread_ns();
+    pthread_setname_np(pthread_self(), yields ? "queue_yield" : "queue_burn");
+    burn(yields != NULL);
+    queued[yields != NULL] = wall_ns() - wall - (thread_ns() - cpu);
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    static int yields;
+    pthread_t thread[2];
+    burn_ns = (uint64_t)((argc > 1 ? atof(argv[1]) : 0.4) * 1e9);
+    share_one();
+    if (pthread_create(&thread[0], NULL, work, NULL) != 0 ||
+        pthread_create(&thread[1], NULL, work, &yields) != 0)
+        return 1;
+    pthread_join(thread[0], NULL);
+    pthread_join(thread[1], NULL);
+    truth_add("queue_burn", queued[0]);
+    truth_add("queue_yield", queued[1]);
+    truth_print(stdout);
+    return 0;
+}
