@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * When all streams are in the tally: what waiting adds up to, and where, and the samples of
+ * modules.
+ */
+#include "base/alloc.h"
+#include "profile/tally.h"
+
+/* So many sampled waits say where a thread waits. */
+#define WAITS_ENOUGH 30
+
+struct places {
+    uint64_t n;
+    double ns;
+};
+
+/* A program that waits often has not all of its waits sampled (sample/choose.c), but all their
+ * times are known. */
+static void spread_waits(struct as_tally *tally, struct places *seen)
+{
+    as_vec_foreach (&tally->sum, sum) {
+        seen[sum->thread].n += sum->blocked ? sum->n : 0;
+        seen[sum->thread].ns += sum->blocked ? (double)sum->time_ns : 0;
+    }
+    for (size_t i = 0; i < tally->thread.n; i++) {
+        const double all_ns = (double)tally->thread.at[i].blocked_ns;
+        /* Less than was seen: the ends of the waits were spent waiting for a processor. */
+        const bool less = all_ns < seen[i].ns;
+        const bool enough = seen[i].n >= WAITS_ENOUGH && seen[i].ns > 0;
+        tally->placed_ns += less ? all_ns : seen[i].ns;
+        if (!less)
+            *(enough ? &tally->spread_ns : &tally->unplaced_ns) += all_ns - seen[i].ns;
+        seen[i].ns = enough || less ? all_ns / seen[i].ns : 1;
+    }
+    as_vec_foreach (&tally->sum, sum)
+        if (sum->blocked)
+            sum->time_ns = (uint64_t)((double)sum->time_ns * seen[sum->thread].ns + 0.5);
+}
+
+/*
+ * Records of switches tell how long a thread waited after it lost its processor; the kernel's
+ * account also how long after it was woken, which the records cannot tell from being blocked.
+ */
+static void settle_queueing(struct as_tally_thread *thread)
+{
+    const int64_t woken_ns = thread->delay_ns - thread->runnable_ns;
+    if (thread->cpu_ns < 0 && thread->delay_ns < 0)
+        thread->runnable_ns = -1;
+    else if (thread->delay_ns >= 0 && woken_ns > 0) {
+        thread->runnable_ns = thread->delay_ns;
+        thread->blocked_ns -= woken_ns < thread->blocked_ns ? woken_ns : thread->blocked_ns;
+    }
+}
+
+int as_tally_end(struct as_tally *tally, struct assay_error *err)
+{
+    as_vec_foreach (&tally->thread, thread)
+        settle_queueing(thread);
+    struct places *seen = as_calloc(tally->thread.n + 1, sizeof *seen);
+    if (!seen)
+        return as_error_nomem(err, "the waits of a run");
+    spread_waits(tally, seen);
+    as_free(seen);
+    uint64_t *below = as_calloc(tally->node.n, sizeof *below);
+    if (!below)
+        return as_error_nomem(err, "the frames of a run");
+    as_vec_foreach (&tally->sum, sum) {
+        if (!sum->blocked)
+            below[sum->node] += sum->n;
+    }
+    /* Children come after their parents. A module counts where a path enters it. */
+    for (size_t i = tally->node.n; i-- > 1;) {
+        const struct as_tally_node *node = &tally->node.at[i];
+        if (!node->parent || tally->node.at[node->parent].module != node->module)
+            tally->module.at[node->module].n += below[i];
+        below[node->parent] += below[i];
+    }
+    as_free(below);
+    as_vec_foreach (&tally->thread, thread) {
+        struct as_tally_process *process = &tally->process.at[thread->process];
+        if (thread->end_ns > process->end_ns)
+            process->end_ns = thread->end_ns;
+    }
+    return 0;
+}
