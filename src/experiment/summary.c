@@ -11,6 +11,7 @@
 #include "base/map.h"
 #include "base/stat.h"
 #include "base/vec.h"
+#include "experiment/roles.h"
 #include "experiment/summary.h"
 
 struct sums {
@@ -584,7 +585,8 @@ static int add_run(struct summary *s, struct assay_error *err)
         total_add(&run, &it->sums);
     }
     AS_TRY(write_totals(s, &run, err));
-    return write_threads(s, &run, err);
+    AS_TRY(write_threads(s, &run, err));
+    return as_roles_set(s->experiment, s->run_id, err);
 }
 
 static int clear(struct summary *s, struct assay_error *err)

@@ -48,6 +48,10 @@ const char as_facts_findings_sql[] =
     " gain_s AS \"gain_s.value\", gain_low_s, gain_high_s, ifnull(gain_n, 0), gain_origin, time_s"
     " FROM v_findings WHERE ifnull(run_id, 0) IN (0, ?1) ORDER BY rank";
 
+static const char balance_sql[] =
+    "SELECT over, is_main, n, min_s, mean_s, max_s, balance_pct FROM v_balance WHERE run_id = ?1"
+    " ORDER BY is_main DESC";
+
 static const char flags_sql[] =
     "SELECT object_kind AS object, object_id AS id, name, n, text FROM v_flags"
     " WHERE ifnull(run_id, 0) IN (0, ?1) ORDER BY n DESC, flag_id";
@@ -127,6 +131,7 @@ int as_data_facts(struct as_document *document, struct assay_error *err)
     AS_TRY(as_data_rows(document, "environment", environment_sql, false, err));
     AS_TRY(as_data_rows(document, "overheads", overheads_sql, false, err));
     AS_TRY(as_data_rows(document, "metrics", as_facts_metrics_sql, false, err));
+    AS_TRY(as_data_rows(document, "balance", balance_sql, false, err));
     AS_TRY(write_what_ifs(document, err));
     AS_TRY(as_data_rows(document, "checks", as_facts_checks_sql, false, err));
     AS_TRY(as_data_rows(document, "findings", as_facts_findings_sql, false, err));

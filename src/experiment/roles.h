@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Part of summarising: what each thread is to its run. */
+#ifndef AS_EXPERIMENT_ROLES_H
+#define AS_EXPERIMENT_ROLES_H
+
+#include <assay/experiment.h>
+
+/* Sets `role` and `computing_ns` of the threads of a run, from the sums of their samples. */
+int as_roles_set(struct assay_experiment *experiment, int64_t run_id, struct assay_error *err);
+
+#endif
