@@ -26,11 +26,21 @@ int assay_advise_run(struct assay_experiment *experiment, int64_t run_id, struct
 
 /* ---- The engine of what-ifs, on plain numbers ---------------------------------------------- */
 
-/* One thread of the run: seconds in which it computes, and in which it runs or waits in MPI, OpenMP
- * and thread libraries; `n` samples behind both. */
+/* One thread that takes part in the run: seconds in which it computes, and in which it runs or
+ * waits in MPI, OpenMP and thread libraries, `n` samples behind both; seconds in which it was ready
+ * to run and had no processor. */
 struct assay_thread_time {
     double compute_s, parallel_s;
     int64_t n;
+    double queued_s;
+};
+
+/* The run around them. No gain takes it below its work divided by its processors. All 0: a machine
+ * of its own, with a processor for each thread. */
+struct assay_run_time {
+    double wall_s, processors; /* 0: not known */
+    double work_s;             /* all threads together compute */
+    double others_s;           /* processor time that others took meanwhile; below 0: not known */
 };
 
 /* What may be saved: `saved_s` of thread `thread` by object `object`, `n` samples behind it. */
@@ -44,7 +54,8 @@ struct assay_saving {
  * The time of a run is taken as that of its longest thread, plus a rest that does not change. If
  * every thread i computes C_i seconds and the objects of a set save S_i of them, the run gains
  * max C - max (C - S): Amdahl's law where all threads do the same, less where another thread is
- * the longest then (G. M. Amdahl, AFIPS 30 (1967) 483).
+ * the longest then (G. M. Amdahl, AFIPS 30 (1967) 483); and never below its work divided by its
+ * processors.
  *
  * Computes for `object_n` objects what each gains alone, and in `order` (indices, most first) with
  * `cumulative` the gain of the first k + 1; `total` with its interval (95 %: bounds of the savings,
@@ -52,16 +63,22 @@ struct assay_saving {
  * NOMEM.
  */
 int assay_what_if_gains(const struct assay_thread_time *thread, size_t thread_n,
-                        const struct assay_saving *saving, size_t saving_n, size_t object_n,
-                        double *alone, size_t *order, double *cumulative,
-                        struct assay_quantity *total, struct assay_error *err);
+                        const struct assay_run_time *run, const struct assay_saving *saving,
+                        size_t saving_n, size_t object_n, double *alone, size_t *order,
+                        double *cumulative, struct assay_quantity *total, struct assay_error *err);
 
 /*
  * Gain in seconds if parallel_s were nothing: max (C + P) - max C; with `balanced`, and all threads
- * with at least 1 % of max C computed equally long: max (C + P) - mean C.
+ * computed equally long: max (C + P) - mean C.
+ *
+ * A thread that waits in MPI, by spinning too, may wait for one that has no processor. That is no
+ * fault of MPI: of P as much is left out as any other thread queued, and others can have caused
+ * (Q). Where this thread queued for threads of the same run, only the work divided by the
+ * processors bounds the gain. The upper bound of the interval leaves nothing out.
  */
 struct assay_quantity assay_what_if_parallel(const struct assay_thread_time *thread,
-                                             size_t thread_n, bool balanced);
+                                             size_t thread_n, const struct assay_run_time *run,
+                                             bool balanced);
 
 /* How many of the first give `share` of the last value of `cumulative`; 0 when it is not positive.
  */

@@ -22,6 +22,7 @@ struct object {
 
 struct scenario {
     const struct as_advice *advice;
+    struct assay_run_time run;
     AS_VEC(struct assay_thread_time) thread;
     AS_VEC(struct object) object;
     AS_VEC(struct assay_saving) saving;
@@ -30,6 +31,36 @@ struct scenario {
 
 /* ---- Reading ------------------------------------------------------------------------------- */
 
+static double known(struct assay_rows *rows, int column, double otherwise)
+{
+    return assay_rows_kind(rows, column) == ASSAY_CELL_NULL ? otherwise
+                                                            : assay_rows_real(rows, column);
+}
+
+static int read_run(struct scenario *s, struct assay_error *err)
+{
+    struct assay_rows *rows;
+    int rc;
+
+    AS_TRY(assay_rows_open(
+        s->advice->experiment,
+        "SELECT r.wall_s, ifnull(r.usable_cpu_n, h.cpu_n), r.others_time_s + r.steal_time_s,"
+        " (SELECT sum(computing_time_s) FROM v_threads t WHERE t.run_id = r.run_id)"
+        " FROM v_runs r JOIN run q USING (run_id) LEFT JOIN host h USING (host_id)"
+        " WHERE r.run_id = ?1",
+        &rows, err));
+    assay_rows_bind_integer(rows, 1, s->advice->run_id);
+    rc = assay_rows_next(rows, err);
+    if (rc > 0)
+        s->run = (struct assay_run_time){.wall_s = known(rows, 0, 0),
+                                         .processors = known(rows, 1, 0),
+                                         .others_s = known(rows, 2, -1),
+                                         .work_s = known(rows, 3, 0)};
+    assay_rows_close(&rows);
+    return rc < 0 ? rc : 0;
+}
+
+/* Those that work; launchers and idle helpers wait whatever the program does. */
 static int read_threads(struct scenario *s, struct assay_error *err)
 {
     struct assay_rows *rows;
@@ -37,18 +68,18 @@ static int read_threads(struct scenario *s, struct assay_error *err)
 
     AS_TRY(assay_rows_open(
         s->advice->experiment,
-        "SELECT tt.thread_id,"
-        " sum(CASE WHEN c.name IN ('mpi', 'openmp', 'pthread') THEN 0 ELSE tt.exclusive_ns END),"
-        " sum(CASE WHEN c.name IN ('mpi', 'openmp', 'pthread')"
-        "     THEN tt.exclusive_ns + tt.blocked_ns ELSE 0 END), sum(tt.exclusive_n)"
-        " FROM thread_time tt JOIN category c ON c.category_id = tt.object_id"
-        " WHERE tt.run_id = ?1 AND tt.object_kind = 'category' GROUP BY tt.thread_id ORDER BY 1",
+        "SELECT t.thread_id, t.computing_time_s,"
+        " ifnull((SELECT sum(y.exclusive_ns + y.blocked_ns) FROM parallel_category c"
+        "  JOIN thread_time y ON y.object_id = c.category_id WHERE y.run_id = ?1"
+        "  AND y.object_kind = 'category' AND y.thread_id = t.thread_id), 0) / 1e9,"
+        " t.sample_n, ifnull(t.runnable_time_s, 0)"
+        " FROM v_threads t WHERE t.run_id = ?1 AND t.role = 'worker'"
+        " AND EXISTS (SELECT 1 FROM thread_time y WHERE y.run_id = ?1) ORDER BY 1",
         &rows, err));
     assay_rows_bind_integer(rows, 1, s->advice->run_id);
     while ((rc = assay_rows_next(rows, err)) > 0) {
-        const struct assay_thread_time it = {assay_rows_real(rows, 1) / 1e9,
-                                             assay_rows_real(rows, 2) / 1e9,
-                                             assay_rows_integer(rows, 3)};
+        const struct assay_thread_time it = {assay_rows_real(rows, 1), assay_rows_real(rows, 2),
+                                             assay_rows_integer(rows, 3), assay_rows_real(rows, 4)};
 
         if (as_map_u64_put(&s->thread_of, (uint64_t)assay_rows_integer(rows, 0),
                            (uint32_t)s->thread.n) < 0 ||
@@ -95,9 +126,8 @@ static int read_savings(struct scenario *s, struct assay_error *err)
         s->advice->experiment,
         "SELECT tt.object_id, tt.thread_id, tt.exclusive_ns, tt.exclusive_n FROM thread_time tt"
         " JOIN object_time t USING (run_id, object_kind, object_id)"
-        " LEFT JOIN category c USING (category_id)"
         " WHERE tt.run_id = ?1 AND tt.object_kind = 'loop' AND tt.exclusive_n > 0"
-        " AND ifnull(c.name, '') NOT IN ('mpi', 'openmp', 'pthread')",
+        " AND ifnull(t.category_id, 0) NOT IN (SELECT category_id FROM parallel_category)",
         &rows, err));
     assay_rows_bind_integer(rows, 1, s->advice->run_id);
     while ((rc = assay_rows_next(rows, err)) > 0) {
@@ -146,9 +176,9 @@ static int write(const struct scenario *s, const struct as_what_if_row *row,
     it->title = row->title;
     it->meaning = row->meaning;
     it->position = row->position;
+    it->pass = AS_ADVISE_PASS;
     it->time_s = s->advice->time_s;
     it->gain_s = within(s->advice, it->gain_s);
-    it->pass = AS_ADVISE_PASS;
     return assay_experiment_what_if(s->advice->experiment, it, err);
 }
 
@@ -190,11 +220,11 @@ static int mend_loops(struct scenario *s, const struct as_what_if_row *row, stru
     gains.cumulative = as_calloc(s->object.n + 1, sizeof *gains.cumulative);
     gains.order = as_calloc(s->object.n + 1, sizeof *gains.order);
     gains.object = as_calloc(s->object.n + 1, sizeof *gains.object);
-    rc =
-        gains.alone && gains.cumulative && gains.order && gains.object
-            ? assay_what_if_gains(s->thread.at, s->thread.n, s->saving.at, s->saving.n, s->object.n,
-                                  gains.alone, gains.order, gains.cumulative, &it.gain_s, err)
-            : as_error_nomem(err, "a what-if");
+    rc = gains.alone && gains.cumulative && gains.order && gains.object
+             ? assay_what_if_gains(s->thread.at, s->thread.n, &s->run, s->saving.at, s->saving.n,
+                                   s->object.n, gains.alone, gains.order, gains.cumulative,
+                                   &it.gain_s, err)
+             : as_error_nomem(err, "a what-if");
     if (rc == 0) {
         list_objects(s, &gains, &it);
         rc = write(s, row, &it, err);
@@ -211,7 +241,7 @@ static int mend_parallel(struct scenario *s, const struct as_what_if_row *row,
 {
     struct assay_what_if it = {.kind = ASSAY_OBJECT_RUN};
 
-    it.gain_s = assay_what_if_parallel(s->thread.at, s->thread.n,
+    it.gain_s = assay_what_if_parallel(s->thread.at, s->thread.n, &s->run,
                                        row->kind == AS_WHAT_IF_PARALLEL_AND_LOAD);
     return write(s, row, &it, err);
 }
@@ -225,7 +255,9 @@ int as_advise_what_ifs(const struct as_advice *advice, struct assay_error *err)
         return 0;
     as_map_u64_init(&s.thread_of);
     as_map_u64_init(&s.object_of);
-    rc = read_threads(&s, err);
+    rc = read_run(&s, err);
+    if (rc == 0)
+        rc = read_threads(&s, err);
     for (size_t i = 0; i < as_advise_what_if_n && rc == 0 && s.thread.n; i++) {
         const struct as_what_if_row *row = &as_advise_what_if[i];
 

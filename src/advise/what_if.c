@@ -26,6 +26,9 @@ struct engine {
     size_t saving_n, object_n;
     double longest_s; /* of the computing threads */
     size_t critical;  /* which one that is */
+    double spare_s;   /* of the wall time beyond the work divided by the processors */
+    double processors;
+    double saved_s; /* by what is applied, in all threads together */
     struct rank *rank;
     size_t *first, *at; /* savings by object: at[first[o]] to at[first[o + 1]] */
     double *left;       /* seconds that each thread still computes */
@@ -71,6 +74,14 @@ static void rank_objects(struct engine *e)
 
 /* ---- Gains --------------------------------------------------------------------------------- */
 
+/* How far the wall time lies above the work divided by the processors. */
+static double spare_of(const struct assay_run_time *run)
+{
+    if (!(run->wall_s > 0) || !(run->processors > 0))
+        return INFINITY;
+    return fmax(0, run->wall_s - run->work_s / run->processors);
+}
+
 static double longest(const double *left, size_t n)
 {
     double most = 0;
@@ -84,6 +95,13 @@ static void start(struct engine *e)
 {
     for (size_t i = 0; i < e->thread_n; i++)
         e->left[i] = e->thread[i].compute_s;
+    e->saved_s = 0;
+}
+
+static void save(struct engine *e, size_t thread, double saved_s)
+{
+    e->left[thread] -= saved_s;
+    e->saved_s += saved_s;
 }
 
 /* Takes (sign 1) or gives back (sign -1) what an object saves. */
@@ -92,13 +110,15 @@ static void apply(struct engine *e, size_t object, double sign)
     for (size_t k = e->first[object]; k < e->first[object + 1]; k++) {
         const struct assay_saving *it = &e->saving[e->at[k]];
 
-        e->left[it->thread] -= sign * it->saved_s;
+        save(e, it->thread, sign * it->saved_s);
     }
 }
 
 static double gain_now(const struct engine *e)
 {
-    return fmax(0, e->longest_s - longest(e->left, e->thread_n));
+    const double gain_s = fmax(0, e->longest_s - longest(e->left, e->thread_n));
+
+    return fmin(gain_s, e->spare_s + fmax(0, e->saved_s) / e->processors);
 }
 
 /* Bounds of the whole: the bounds of each saving, and the samples behind those of the critical
@@ -110,14 +130,14 @@ static void bound(struct engine *e, double value, struct assay_quantity *total)
 
     start(e);
     for (size_t i = 0; i < e->saving_n; i++) {
-        e->left[e->saving[i].thread] -= e->saving[i].low_s;
+        save(e, e->saving[i].thread, e->saving[i].low_s);
         if (e->saving[i].thread == e->critical && e->saving[i].saved_s > 0)
             n += e->saving[i].n;
     }
     low = gain_now(e);
     start(e);
     for (size_t i = 0; i < e->saving_n; i++)
-        e->left[e->saving[i].thread] -= e->saving[i].high_s;
+        save(e, e->saving[i].thread, e->saving[i].high_s);
     high = gain_now(e);
     spread = n > 0 ? SIGMAS / sqrt((double)n) : 1;
     *total = assay_derived(value, fmin(value, fmax(0, low * (1 - spread))),
@@ -142,15 +162,17 @@ static void release(struct engine *e)
 }
 
 int assay_what_if_gains(const struct assay_thread_time *thread, size_t thread_n,
-                        const struct assay_saving *saving, size_t saving_n, size_t object_n,
-                        double *alone, size_t *order, double *cumulative,
-                        struct assay_quantity *total, struct assay_error *err)
+                        const struct assay_run_time *run, const struct assay_saving *saving,
+                        size_t saving_n, size_t object_n, double *alone, size_t *order,
+                        double *cumulative, struct assay_quantity *total, struct assay_error *err)
 {
     struct engine e = {.thread = thread,
                        .thread_n = thread_n,
                        .saving = saving,
                        .saving_n = saving_n,
-                       .object_n = object_n};
+                       .object_n = object_n,
+                       .spare_s = spare_of(run),
+                       .processors = run->processors > 0 ? run->processors : 1};
 
     if (!allocate(&e)) {
         release(&e);
@@ -183,33 +205,50 @@ int assay_what_if_gains(const struct assay_thread_time *thread, size_t thread_n,
 
 /* ---- Parallel ------------------------------------------------------------------------------ */
 
-struct assay_quantity assay_what_if_parallel(const struct assay_thread_time *thread,
-                                             size_t thread_n, bool balanced)
+/* What of the parallel time of `of` is no waiting for another thread that others kept from its
+ * processor. */
+static double own_parallel(const struct assay_thread_time *thread, size_t thread_n,
+                           const struct assay_run_time *run, size_t of)
 {
-    double whole_s = 0, most_s = 0, sum_s = 0, part = 0, end_s, gain_s, error_s;
+    double queued_s = 0;
+
+    for (size_t i = 0; i < thread_n; i++)
+        if (i != of)
+            queued_s = fmax(queued_s, thread[i].queued_s);
+    if (run->others_s >= 0)
+        queued_s = fmin(queued_s, run->others_s);
+    return fmax(0, thread[of].parallel_s - queued_s);
+}
+
+struct assay_quantity assay_what_if_parallel(const struct assay_thread_time *thread,
+                                             size_t thread_n, const struct assay_run_time *run,
+                                             bool balanced)
+{
+    double whole_s = 0, all_s = 0, most_s = 0, sum_s = 0, end_s, gain_s, most_gain_s, error_s;
     int64_t n = 0;
 
     for (size_t i = 0; i < thread_n; i++) {
+        const double own_s = thread[i].compute_s + own_parallel(thread, thread_n, run, i);
+
         most_s = fmax(most_s, thread[i].compute_s);
-        if (thread[i].compute_s + thread[i].parallel_s > whole_s) {
-            whole_s = thread[i].compute_s + thread[i].parallel_s;
+        sum_s += thread[i].compute_s;
+        all_s = fmax(all_s, thread[i].compute_s + thread[i].parallel_s);
+        if (own_s > whole_s) {
+            whole_s = own_s;
             n = thread[i].n;
         }
     }
-    for (size_t i = 0; i < thread_n; i++) {
-        if (thread[i].compute_s < 0.01 * most_s)
-            continue;
-        sum_s += thread[i].compute_s;
-        part++;
-    }
-    end_s = balanced && part > 0 ? sum_s / part : most_s;
-    gain_s = fmax(0, whole_s - end_s);
+    end_s = balanced && thread_n ? sum_s / (double)thread_n : most_s;
+    gain_s = fmin(fmax(0, whole_s - end_s), spare_of(run));
+    most_gain_s = fmin(fmax(0, all_s - end_s), spare_of(run));
     /* What the gain is made of are the samples that are not in computing. */
     error_s =
         n > 0 && whole_s > 0
             ? SIGMAS * sqrt((double)n * fmax(gain_s / whole_s, 1 / (double)n)) * whole_s / (double)n
             : whole_s;
-    return assay_derived(gain_s, fmax(0, gain_s - error_s), fmin(whole_s, gain_s + error_s), n);
+    return assay_derived(
+        gain_s, fmax(0, gain_s - error_s),
+        fmax(gain_s, fmin(fmin(all_s, spare_of(run)), fmax(gain_s, most_gain_s) + error_s)), n);
 }
 
 size_t assay_what_if_reach(const double *cumulative, size_t n, double share)

@@ -18,11 +18,12 @@ struct answer {
 static struct answer ask(const struct assay_thread_time *thread, size_t thread_n,
                          const struct assay_saving *saving, size_t saving_n, size_t object_n)
 {
+    const struct assay_run_time alone = {0};
     struct answer it = {0};
     struct assay_error err;
 
-    assert_int_equal(assay_what_if_gains(thread, thread_n, saving, saving_n, object_n, it.alone,
-                                         it.order, it.cumulative, &it.total, &err),
+    assert_int_equal(assay_what_if_gains(thread, thread_n, &alone, saving, saving_n, object_n,
+                                         it.alone, it.order, it.cumulative, &it.total, &err),
                      0);
     return it;
 }
@@ -30,7 +31,7 @@ static struct answer ask(const struct assay_thread_time *thread, size_t thread_n
 /* One thread of 10 s: Amdahl's law. */
 static void test_one_thread(void **state)
 {
-    const struct assay_thread_time thread[] = {{10, 0, 5000}};
+    const struct assay_thread_time thread[] = {{10, 0, 5000, 0}};
     const struct assay_saving saving[] = {{0, 0, 1, 1, 1, 500}, {1, 0, 4, 4, 4, 2000}};
     const struct answer it = ask(thread, 1, saving, 2, 2);
 
@@ -52,7 +53,7 @@ static void test_one_thread(void **state)
 /* What is saved in the longest thread counts until another one is the longest. */
 static void test_the_longest_thread_decides(void **state)
 {
-    const struct assay_thread_time thread[] = {{10, 0, 100}, {6, 0, 60}};
+    const struct assay_thread_time thread[] = {{10, 0, 100, 0}, {6, 0, 60, 0}};
     const struct assay_saving saving[] = {
         {0, 0, 5.5, 5.5, 5.5, 55}, /* 4.5 left, but the other one takes 6 */
         {1, 1, 2, 2, 2, 20},       /* alone it gives nothing */
@@ -76,7 +77,7 @@ static void test_the_longest_thread_decides(void **state)
 
 static void test_bounds_of_savings(void **state)
 {
-    const struct assay_thread_time thread[] = {{8, 0, 0}};
+    const struct assay_thread_time thread[] = {{8, 0, 0, 0}};
     const struct assay_saving saving[] = {{0, 0, 2, 0, 4, 40000}};
     const struct answer it = ask(thread, 1, saving, 1, 1);
 
@@ -87,7 +88,7 @@ static void test_bounds_of_savings(void **state)
 
 static void test_nothing(void **state)
 {
-    const struct assay_thread_time thread[] = {{3, 0, 10}};
+    const struct assay_thread_time thread[] = {{3, 0, 10, 0}};
     const struct answer it = ask(thread, 1, NULL, 0, 0), none = ask(NULL, 0, NULL, 0, 0);
 
     (void)state;
@@ -109,18 +110,72 @@ static void test_reach(void **state)
 
 static void test_parallel(void **state)
 {
-    const struct assay_thread_time thread[] = {
-        {6, 1, 700}, {4, 4, 800}, {2, 5, 700}, {0.01, 7, 700}};
-    struct assay_quantity it = assay_what_if_parallel(thread, 4, false);
+    const struct assay_thread_time thread[] = {{6, 1, 700, 0}, {4, 4, 800, 0}, {2, 5, 700, 0}};
+    const struct assay_run_time alone = {0};
+    struct assay_quantity it = assay_what_if_parallel(thread, 3, &alone, false);
 
     (void)state;
     near(it.value, 2); /* 8 - 6 */
     assert_int_equal(it.n, 800);
     assert_true(it.low < 2 && it.low > 1 && it.high > 2 && it.high < 3);
-    it = assay_what_if_parallel(thread, 4, true);
-    near(it.value, 4); /* 8 - mean of 6, 4, 2: the last did not take part */
-    it = assay_what_if_parallel(thread, 0, true);
+    it = assay_what_if_parallel(thread, 3, &alone, true);
+    near(it.value, 4); /* 8 - mean of 6, 4, 2 */
+    it = assay_what_if_parallel(thread, 0, &alone, true);
     near(it.value, 0);
+}
+
+/* Eight ranks of 0.435 s of work on two processors took 2.89 s: 1.74 s are left whatever MPI does,
+ * with a quiet host as with a busy one. */
+static void test_no_gain_below_the_work_by_the_processors(void **state)
+{
+    struct assay_thread_time thread[8];
+    struct assay_run_time run = {
+        .wall_s = 2.89, .processors = 2, .work_s = 8 * 0.435, .others_s = 0};
+    const struct assay_saving saving[] = {{0, 0, 0.4, 0.4, 0.4, 40}};
+    struct assay_quantity it, total;
+    struct assay_error err;
+    double alone[1], cumulative[1];
+    size_t order[1];
+
+    (void)state;
+    for (int i = 0; i < 8; i++)
+        thread[i] = (struct assay_thread_time){0.435, 2.3, 250, 1.7};
+    it = assay_what_if_parallel(thread, 8, &run, false);
+    near(it.value, 2.89 - 1.74);
+    assert_true(it.high <= 2.89 - 1.74 + 1e-9);
+    it = assay_what_if_parallel(thread, 8, &run, true);
+    near(it.value, 2.89 - 1.74);
+    run.others_s = 1.5; /* of 1.7 s that each queued, and the others waited for it */
+    it = assay_what_if_parallel(thread, 8, &run, false);
+    near(it.value, 2.3 - 1.5);
+    assert_true(it.high <= 2.89 - 1.74 + 1e-9);
+    run.others_s = -1;
+    it = assay_what_if_parallel(thread, 8, &run, false);
+    near(it.value, 2.3 - 1.7);
+    /* Three threads of 2, 1 and 1 s on two processors that were never idle: what one saves of its
+     * second half the others still need. */
+    run = (struct assay_run_time){.wall_s = 2, .processors = 2, .work_s = 4};
+    thread[0] = (struct assay_thread_time){2, 0, 200, 0};
+    thread[1] = thread[2] = (struct assay_thread_time){1, 0, 100, 0};
+    assert_int_equal(
+        assay_what_if_gains(thread, 3, &run, saving, 1, 1, alone, order, cumulative, &total, &err),
+        0);
+    near(alone[0], 0.2); /* not 0.4 */
+    near(cumulative[0], 0.2);
+    near(total.value, 0.2);
+}
+
+/* Two ranks beside two busy loops on two processors: each waited half of the time for a processor,
+ * and the other polled meanwhile. None of it is MPI's. */
+static void test_polling_for_one_without_processor(void **state)
+{
+    const struct assay_thread_time thread[] = {{3, 7, 1000, 10}, {3, 8, 1100, 9}};
+    const struct assay_run_time run = {.wall_s = 21, .processors = 2, .work_s = 6, .others_s = 21};
+    const struct assay_quantity it = assay_what_if_parallel(thread, 2, &run, false);
+
+    (void)state;
+    near(it.value, 0);
+    assert_true(it.high > 8 && it.high <= 11 + 1e-9); /* nobody knows */
 }
 
 /* Cumulative gains never fall, end at the whole, and no gain exceeds the longest thread. */
@@ -135,7 +190,7 @@ static void test_whatever_the_numbers(void **state)
         size_t n = 0;
 
         for (size_t t = 0; t < 5; t++) {
-            thread[t] = (struct assay_thread_time){rand() % 100, 0, 10};
+            thread[t] = (struct assay_thread_time){rand() % 100, 0, 10, 0};
             left[t] = thread[t].compute_s;
             most = fmax(most, thread[t].compute_s);
         }
@@ -167,6 +222,8 @@ int main(void)
         cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_reach),
         cmocka_unit_test(test_parallel),
+        cmocka_unit_test(test_no_gain_below_the_work_by_the_processors),
+        cmocka_unit_test(test_polling_for_one_without_processor),
         cmocka_unit_test(test_whatever_the_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Eight ranks on two processors, as LULESH ran: 2.89 s, each rank computes 0.435 s but for the last
+ * with 0.395 s, polls 0.28 s in MPI, is blocked 0.1 s there, and is ready without a processor for
+ * 2 s. Each has a progress thread, and mpirun two threads, that wait in MPI all the time; mpirun
+ * also ran, 0.05 s of it in code of its own. Two busy loops beside, or nobody.
+ */
+#include "place.h"
+
+#include <math.h>
+
+#include <assay/advise.h>
+
+#define near(a, b) assert_true(fabs((a) - (b)) < 1e-6)
+
+enum { RANKS = 8 };
+#define MS INT64_C(1000000)
+
+struct shape {
+    int64_t busy_ms, queue_ms; /* of the host; of each rank */
+    int threads;               /* that compute, of each rank */
+    int ranks;
+};
+
+struct code {
+    int64_t compute, wait; /* call paths */
+    int64_t in_program, in_mpi;
+};
+
+static void make_code(struct assay_experiment *e, struct code *c)
+{
+    const struct assay_row_category category[] = {{.name = "application", .title = "Application"},
+                                                  {.name = "mpi", .title = "MPI"}};
+    const struct assay_row_module module[] = {
+        {.path = "/lulesh", .name = "lulesh", .kind = "executable"},
+        {.path = "/libmpi.so", .name = "libmpi.so", .kind = "shared"}};
+    int64_t path[2], place[2];
+
+    for (int i = 0; i < 2; i++) {
+        int64_t category_id, module_id, function_id;
+
+        fine(assay_experiment_add_category(e, &category[i], &category_id, err));
+        fine(assay_experiment_add_module(e, &module[i], &module_id, err));
+        const struct assay_row_function function = {.module_id = module_id,
+                                                    .name = i ? "progress" : "kernel",
+                                                    .address = assay_known(0x10)};
+        fine(assay_experiment_add_function(e, &function, &function_id, err));
+        const struct assay_row_location location = {
+            .module_id = module_id, .address = 0x11, .function_id = function_id};
+        fine(assay_experiment_add_location(e, &location, &place[i], err));
+        const struct assay_row_callpath row = {
+            .function_id = function_id, .category_id = category_id, .depth = 1};
+        fine(assay_experiment_add_callpath(e, &row, &path[i], err));
+    }
+    *c = (struct code){path[0], path[1], place[0], place[1]};
+}
+
+/* Times in ms; samples of 1 ms. */
+static void make_thread(struct assay_experiment *e, const struct code *c, int64_t process_id,
+                        int64_t tid, int64_t compute, int64_t poll, int64_t blocked, int64_t queue)
+{
+    const struct assay_row_thread row = {.process_id = process_id,
+                                         .tid = tid,
+                                         .end_ns = assay_known(2890 * MS),
+                                         .cpu_ns = assay_known((compute + poll) * MS),
+                                         .blocked_ns = assay_known(blocked * MS),
+                                         .runnable_ns = assay_known(queue * MS),
+                                         .switch_involuntary_n = assay_known(queue)};
+    int64_t id;
+
+    fine(assay_experiment_add_thread(e, &row, &id, err));
+    const struct assay_row_sample sample[] = {
+        {id, c->compute, c->in_program, ASSAY_SAMPLE_RUNNING, compute, compute * MS},
+        {id, c->wait, c->in_mpi, ASSAY_SAMPLE_RUNNING, poll, poll * MS},
+        {id, c->wait, c->in_mpi, ASSAY_SAMPLE_BLOCKED, 3, blocked * MS}};
+    for (int i = 0; i < 3; i++)
+        if (sample[i].time_ns)
+            fine(assay_experiment_add_sample(e, &sample[i], err));
+}
+
+static int64_t compute_of(int rank)
+{
+    return rank == RANKS - 1 ? 395 : 435;
+}
+
+static struct assay_experiment *filled(const struct place *place, struct shape shape)
+{
+    const struct assay_row_host host = {.name = "small", .cpu_n = assay_known(64)};
+    struct assay_row_run run = {.kind = "profile",
+                                .command = "mpirun -n 8 ./lulesh",
+                                .launcher = "openmpi",
+                                .wall_ns = assay_known(2890 * MS),
+                                .state = "complete",
+                                .overhead_ns = assay_known(0),
+                                .usable_milli_cpu_n = assay_known(2000),
+                                .host_busy_ns = assay_known(shape.busy_ms * MS),
+                                .host_steal_ns = assay_known(0)};
+    struct assay_experiment *e;
+    struct code code;
+    int64_t run_id, process_id;
+
+    fine(assay_experiment_create(place->exp, 0, &e, err));
+    fine(assay_experiment_begin(e, err));
+    fine(assay_experiment_add_host(e, &host, &run.host_id, err));
+    fine(assay_experiment_add_run(e, &run, &run_id, err));
+    make_code(e, &code);
+    struct assay_row_process process = {.run_id = run_id, .pid = 100, .exe = "/mpirun"};
+    if (shape.ranks) {
+        fine(assay_experiment_add_process(e, &process, &process_id, err));
+        make_thread(e, &code, process_id, 100, 50, 10, 2700, 0);
+        make_thread(e, &code, process_id, 101, 0, 0, 2880, 0);
+    }
+    for (int rank = 0; rank < (shape.ranks ? shape.ranks : 1); rank++) {
+        process.pid = 200 + 100 * rank;
+        if (shape.ranks)
+            process.rank = assay_known(rank);
+        fine(assay_experiment_add_process(e, &process, &process_id, err));
+        for (int i = 0; i < shape.threads; i++)
+            make_thread(e, &code, process_id, process.pid + i, compute_of(rank) / (i + 1), 280, 100,
+                        shape.queue_ms);
+        make_thread(e, &code, process_id, process.pid + 90, 0, 1, 2880, 0);
+    }
+    fine(assay_experiment_commit(e, err));
+    fine(assay_experiment_summarise(e, run_id, err));
+    fine(assay_advise_run(e, run_id, err));
+    return e;
+}
+
+static double metric(struct assay_experiment *e, const char *name)
+{
+    char sql[256];
+
+    snprintf(sql, sizeof sql, "SELECT value FROM v_values WHERE metric = '%s'", name);
+    return real_of(e, sql);
+}
+
+static const struct shape quiet = {
+    .busy_ms = 5748, .queue_ms = 2000, .threads = 1, .ranks = RANKS};
+
+static void test_roles(void **state)
+{
+    struct assay_experiment *e = filled(*state, quiet);
+
+    expect_row(e,
+               "SELECT group_concat(role || ' ' || n, ', ') FROM (SELECT role, count(*) AS n"
+               " FROM thread GROUP BY role ORDER BY role)",
+               "idle 8, launcher 2, worker 8");
+    near(real_of(e, "SELECT computing_time_s FROM v_threads WHERE tid = 200"), 0.435);
+    /* Waiting of the eight; that of the ten others is apart, in the run and in MPI. */
+    near(real_of(e, "SELECT blocked_time_s FROM v_runs"), 0.8);
+    near(real_of(e, "SELECT runnable_time_s FROM v_runs"), 16);
+    near(real_of(e, "SELECT idle_time_s FROM v_runs"), 8 * 2.88 + 2.7 + 2.88);
+    near(real_of(e, "SELECT blocked_time_s FROM v_categories WHERE name = 'mpi'"), 0.8);
+    near(real_of(e, "SELECT idle_time_s FROM v_categories WHERE name = 'mpi'"),
+         8 * 2.88 + 2.7 + 2.88);
+    /* Where they wait is still to be seen. */
+    near(real_of(e, "SELECT blocked_time_s FROM v_functions WHERE name = 'progress'"),
+         0.8 + 8 * 2.88 + 2.7 + 2.88);
+    fine(assay_experiment_close(&e, err));
+}
+
+static void test_one_balance(void **state)
+{
+    struct assay_experiment *e = filled(*state, quiet);
+    const double mean = (7 * 0.435 + 0.395) / 8;
+
+    near(metric(e, "load_balance_pct"), 100 * mean / 0.435);
+    near(real_of(e, "SELECT balance_pct FROM v_balance WHERE over = 'ranks' AND is_main"),
+         100 * mean / 0.435);
+    assert_int_equal(integer_of(e, "SELECT count(*) FROM v_balance"), 1);
+    /* mpirun has 1 % of the processor time, and lives long. */
+    near(metric(e, "thread_activity_pct"), 100 * (7 * 0.715 + 0.675) / (8 * 2.89));
+    near(metric(e, "processor_wait_pct"), 100 * 16 / (16 + 7 * 0.715 + 0.675));
+    fine(assay_experiment_close(&e, err));
+}
+
+/* Two threads a rank: 0.435 and 0.217 s. */
+static void test_threads_within_ranks(void **state)
+{
+    struct shape shape = quiet;
+
+    shape.threads = 2;
+    struct assay_experiment *e = filled(*state, shape);
+    near(metric(e, "load_balance_pct"), 100 * (7 * 0.652 + 0.592) / 8 / 0.652);
+    near(metric(e, "thread_balance_pct"),
+         100 * (7 * 0.652 * 0.326 / 0.435 + 0.592 * 0.296 / 0.395) / (7 * 0.652 + 0.592));
+    expect_row(e, "SELECT group_concat(over || n, ' ') FROM v_balance", "ranks8 threads16");
+    fine(assay_experiment_close(&e, err));
+}
+
+/* Without ranks, the threads share the load. */
+static void test_threads_alone(void **state)
+{
+    struct shape shape = quiet;
+
+    shape.threads = 2;
+    shape.ranks = 0;
+    struct assay_experiment *e = filled(*state, shape);
+    expect_row(e, "SELECT over, is_main, n FROM v_balance", "threads 1 2");
+    near(metric(e, "load_balance_pct"), 100 * 0.326 / 0.435);
+    fine(assay_experiment_close(&e, err));
+}
+
+static void test_no_gain_below_the_work(void **state)
+{
+    struct assay_experiment *e = filled(*state, quiet);
+    const double floor_s = (7 * 0.435 + 0.395 + 0.05) / 2;
+
+    assert_int_equal(integer_of(e, "SELECT count(*) FROM v_what_ifs"), 3);
+    assert_true(real_of(e, "SELECT max(gain_high_s) FROM v_what_ifs") <= 2.89 - floor_s + 1e-6);
+    /* mpirun's 2.7 s in MPI are nobody's: a rank runs and waits 0.38 s there. */
+    near(real_of(e, "SELECT gain_s FROM v_what_ifs WHERE name = 'perfect_parallel'"), 0.38);
+    expect_row(e, "SELECT count(*) FROM v_findings WHERE topic = 'oversubscribed'", "1");
+    expect_row(e, "SELECT text FROM v_findings WHERE topic = 'oversubscribed'",
+               "8 ranks had 2 processors: they waited 16 s for one, in sum.");
+    expect_row(e,
+               "SELECT substr(workaround, 1, 28), gain_s IS NULL FROM v_findings"
+               " WHERE topic = 'oversubscribed'",
+               "Start 2 ranks (mpirun -n 2), 1");
+    expect_row(e, "SELECT score FROM v_checks WHERE name = 'oversubscription'", "0.0");
+    expect_row(e, "SELECT score FROM v_checks WHERE name = 'quiet_host'", "1.0");
+    fine(assay_experiment_close(&e, err));
+}
+
+/* Two ranks on two processors with two busy loops beside: each had half of one. That is no fault of
+ * the program, which is not oversubscribed, and MPI gains nothing that is sure. */
+static void test_busy_host(void **state)
+{
+    const struct shape shape = {.busy_ms = 5780, .queue_ms = 1400, .threads = 1, .ranks = 2};
+    struct assay_experiment *e = filled(*state, shape);
+
+    near(real_of(e, "SELECT gain_s FROM v_what_ifs WHERE name = 'perfect_parallel'"), 0);
+    expect_row(e, "SELECT count(*) FROM v_findings WHERE topic = 'oversubscribed'", "0");
+    expect_row(e, "SELECT count(*) FROM v_findings WHERE topic = 'parallel_overhead'", "0");
+    near(real_of(e, "SELECT others_time_s FROM v_runs"), 5.78 - 2 * 0.715 - 0.061 - 0.001);
+    expect_row(e, "SELECT score, state FROM v_checks WHERE name = 'quiet_host'", "0.0 failed");
+    expect_row(e, "SELECT text LIKE '%too busy%' FROM v_checks WHERE name = 'quiet_host'", "1");
+    expect_row(e, "SELECT score FROM v_checks WHERE name = 'oversubscription'", "1.0");
+    fine(assay_experiment_close(&e, err));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        place_test(test_roles),
+        place_test(test_one_balance),
+        place_test(test_threads_within_ranks),
+        place_test(test_threads_alone),
+        place_test(test_no_gain_below_the_work),
+        place_test(test_busy_host),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
