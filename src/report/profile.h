@@ -74,14 +74,15 @@ struct as_profile_flag {
 
 /*
  * How evenly the threads, or the ranks or processes they belong to, were loaded. `is_work` leaves
- * out the time in MPI, OpenMP and pthread, where waiting may look like running. Those with less
- * than 1 % of the longest did not work, and count as idle only.
+ * out the time in MPI, OpenMP and pthread, where waiting may look like running. Launchers and idle
+ * threads did not work, and are counted only. The balance is v_balance's.
  */
 struct as_profile_spread {
     const char *over; /* "ranks", "processes" or "threads" */
     bool is_work;
     size_t n, idle_n;
     double min_s, mean_s, max_s, deviation_s;
+    double balance_pct;  /* not-a-number: of work of ranks and threads only */
     const char *slowest; /* "rank 3" */
 };
 
@@ -114,6 +115,7 @@ struct as_profile {
     bool has_findings;            /* the advice is that of the experiment, in its order */
     AS_VEC(const char *) command; /* to type next */
     double running_s, blocked_s;  /* of the threads that worked */
+    double queued_s;              /* they were ready to run, and had no processor */
     double idle_s;                /* waited by the others */
     int64_t idle_n;               /* how many others */
     double unknown_pct;           /* in code of no known function */

@@ -302,7 +302,7 @@ static int advise_categories(struct as_profile *profile)
 
 static int advise_waiting(struct as_profile *profile)
 {
-    const double all = profile->running_s + profile->blocked_s;
+    const double all = profile->running_s + profile->blocked_s + profile->queued_s;
     const double pct = all > 0 ? 100 * profile->blocked_s / all : 0;
 
     if (pct <= WAITING_PCT)

@@ -78,6 +78,7 @@ static void write_waiting(struct as_json *json, struct as_profile *profile)
     as_json_object_begin(json);
     as_json_key_double(json, "running_s", profile->running_s);
     as_json_key_double(json, "waiting_s", profile->blocked_s);
+    as_json_key_double(json, "runnable_s", profile->queued_s);
     as_json_key_i64(json, "idle_thread_n", profile->idle_n);
     as_json_key_double(json, "idle_waiting_s", profile->idle_s);
     as_json_object_end(json);
@@ -113,6 +114,7 @@ static void write_balance(struct as_json *json, struct as_profile *profile)
         as_json_key_double(json, "mean_s", it->mean_s);
         as_json_key_double(json, "max_s", it->max_s);
         as_json_key_double(json, "deviation_s", it->deviation_s);
+        as_json_key_double(json, "balance_pct", it->balance_pct);
         as_json_key_string(json, "longest", it->slowest);
         as_json_object_end(json);
     }

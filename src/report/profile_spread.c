@@ -4,20 +4,19 @@
  * spinning runs all the time, so the balance of all time says little of such programs: the time
  * outside MPI, OpenMP and pthread is compared as well.
  */
+#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/stat.h"
 #include "report/profile.h"
 
-/* Below this part of the longest a thread did not take part in the work. */
-#define IDLE 0.01
-
 /* A thread, or a rank or process with the sums of its threads. */
 struct member {
     int64_t key; /* rank or process_id */
     int64_t process_id, tid, pid, rank, omp_thread;
-    double time_s, work_s, blocked_s;
+    double time_s, work_s, blocked_s, queued_s;
+    bool works; /* else it is a launcher's, or idle: experiment/roles.c says what that is */
 };
 
 struct members {
@@ -26,15 +25,9 @@ struct members {
 };
 
 static const char sql[] =
-    "SELECT v.process_id, v.tid, v.pid, v.rank, v.omp_thread, v.time_s,"
-    " ifnull(v.blocked_time_s, 0),"
-    " (SELECT ifnull(sum(t.exclusive_ns), 0) / 1e9 FROM thread_time t"
-    "  JOIN category c ON c.category_id = t.object_id"
-    "  LEFT JOIN category p ON p.category_id = c.parent_id"
-    "  WHERE t.run_id = v.run_id AND t.object_kind = 'category' AND t.thread_id = v.thread_id"
-    "  AND c.name NOT IN ('mpi', 'openmp', 'pthread')"
-    "  AND ifnull(p.name, '') NOT IN ('mpi', 'openmp', 'pthread'))"
-    " FROM v_threads v WHERE v.run_id = ?1 ORDER BY v.process_id, v.thread_id";
+    "SELECT process_id, tid, pid, rank, omp_thread, time_s, ifnull(blocked_time_s, 0),"
+    " ifnull(computing_time_s, 0), ifnull(runnable_time_s, 0), ifnull(role, 'worker') = 'worker'"
+    " FROM v_threads WHERE run_id = ?1 ORDER BY process_id, thread_id";
 
 static int64_t known(struct assay_rows *rows, int column)
 {
@@ -57,7 +50,9 @@ static int read_threads(struct assay_experiment *experiment, int64_t run_id,
                                       .omp_thread = known(rows, 4),
                                       .time_s = assay_rows_real(rows, 5),
                                       .blocked_s = assay_rows_real(rows, 6),
-                                      .work_s = assay_rows_real(rows, 7)};
+                                      .work_s = assay_rows_real(rows, 7),
+                                      .queued_s = assay_rows_real(rows, 8),
+                                      .works = assay_rows_integer(rows, 9) != 0};
 
         if (as_vec_push(&threads->list, thread) < 0) {
             rc = as_error_nomem(err, "the threads");
@@ -88,9 +83,12 @@ static int gather_up(struct members *threads, struct members *owners, struct ass
 
         if (key < 0)
             continue; /* the launcher is no rank */
+        if (!it->works)
+            one.time_s = one.work_s = 0;
         if (owner) {
-            owner->time_s += it->time_s;
-            owner->work_s += it->work_s;
+            owner->time_s += one.time_s;
+            owner->work_s += one.work_s;
+            owner->works |= one.works;
             continue;
         }
         one.key = key;
@@ -117,38 +115,49 @@ static const char *name_of(struct as_profile *profile, const struct member *it, 
     return as_profile_text(profile, "tid %lld", (long long)it->tid);
 }
 
-static double longest(struct members *members)
-{
-    double most = 0;
-
-    as_vec_foreach (&members->list, it)
-        most = it->time_s > most ? it->time_s : most;
-    return most;
-}
-
-/* How many had a part of the longest time, whatever they did in it. */
 static size_t worked_n(struct members *members)
 {
-    const double least = IDLE * longest(members);
     size_t n = 0;
 
     as_vec_foreach (&members->list, it)
-        n += it->time_s > least;
+        n += it->works;
     return n;
 }
 
-static int add_spread(struct as_profile *profile, struct members *members, const char *over,
-                      bool is_work, struct assay_error *err)
+/* The one figure that metrics and findings give as well; only work has it. */
+static int read_balance(struct assay_experiment *experiment, struct as_profile *profile,
+                        struct as_profile_spread *spread, struct assay_error *err)
+{
+    struct assay_rows *rows = NULL;
+    int rc;
+
+    spread->balance_pct = NAN;
+    if (!spread->is_work)
+        return 0;
+    AS_TRY(assay_rows_open(experiment,
+                           "SELECT balance_pct FROM v_balance WHERE run_id = ?1 AND over = ?2",
+                           &rows, err));
+    assay_rows_bind_integer(rows, 1, profile->run.run_id);
+    assay_rows_bind_text(rows, 2, spread->over);
+    rc = assay_rows_next(rows, err);
+    if (rc > 0 && assay_rows_kind(rows, 0) != ASSAY_CELL_NULL)
+        spread->balance_pct = assay_rows_real(rows, 0);
+    assay_rows_close(&rows);
+    return rc < 0 ? rc : 0;
+}
+
+static int add_spread(struct assay_experiment *experiment, struct as_profile *profile,
+                      struct members *members, const char *over, bool is_work,
+                      struct assay_error *err)
 {
     struct as_profile_spread spread = {.over = over, .is_work = is_work};
     struct as_moments moments = {0};
     const struct member *slowest = NULL;
-    const double least = IDLE * longest(members);
 
     as_vec_foreach (&members->list, it) {
         const double x = is_work ? it->work_s : it->time_s;
 
-        if (it->time_s <= least) {
+        if (!it->works) {
             spread.idle_n++;
             continue;
         }
@@ -166,6 +175,7 @@ static int add_spread(struct as_profile *profile, struct members *members, const
     spread.mean_s = moments.mean;
     spread.deviation_s = as_moments_deviation(&moments);
     spread.slowest = name_of(profile, slowest, over);
+    AS_TRY(read_balance(experiment, profile, &spread, err));
     if (!spread.slowest || as_vec_push(&profile->spread, spread) < 0)
         return as_error_nomem(err, "the load");
     return 0;
@@ -173,34 +183,38 @@ static int add_spread(struct as_profile *profile, struct members *members, const
 
 static void add_up(struct as_profile *profile, struct members *threads)
 {
-    const double least = IDLE * longest(threads);
-
     as_vec_foreach (&threads->list, it) {
-        const bool idle = it->time_s <= least;
-
-        profile->running_s += idle ? 0 : it->time_s;
-        profile->blocked_s += idle ? 0 : it->blocked_s;
-        profile->idle_s += idle ? it->blocked_s : 0;
-        profile->idle_n += idle;
+        profile->running_s += it->works ? it->time_s : 0;
+        profile->blocked_s += it->works ? it->blocked_s : 0;
+        profile->queued_s += it->works ? it->queued_s : 0;
+        profile->idle_s += it->works ? 0 : it->blocked_s;
+        profile->idle_n += !it->works;
     }
 }
 
-static int add_all(struct as_profile *profile, struct members *threads, struct members *owners,
-                   struct assay_error *err)
+/* All time says what work does where nothing is MPI's, OpenMP's or of threads. */
+static int add_both(struct assay_experiment *experiment, struct as_profile *profile,
+                    struct members *members, const char *over, struct assay_error *err)
 {
     const bool waits = as_profile_category_pct(profile, "mpi") > 0 ||
                        as_profile_category_pct(profile, "openmp") > 0 ||
                        as_profile_category_pct(profile, "pthread") > 0;
 
+    if (waits)
+        AS_TRY(add_spread(experiment, profile, members, over, false, err));
+    return add_spread(experiment, profile, members, over, true, err);
+}
+
+static int add_all(struct assay_experiment *experiment, struct as_profile *profile,
+                   struct members *threads, struct members *owners, struct assay_error *err)
+{
     AS_TRY(gather_up(threads, owners, err));
-    for (int is_work = 0; is_work < 1 + waits; is_work++)
+    /* One thread each: the same numbers again. */
+    const bool same = worked_n(threads) == worked_n(owners);
+    if (owners->has_ranks || !same)
         AS_TRY(
-            add_spread(profile, owners, owners->has_ranks ? "ranks" : "processes", is_work, err));
-    if (worked_n(threads) == worked_n(owners))
-        return 0; /* one thread each: the same numbers again */
-    for (int is_work = 0; is_work < 1 + waits; is_work++)
-        AS_TRY(add_spread(profile, threads, "threads", is_work, err));
-    return 0;
+            add_both(experiment, profile, owners, owners->has_ranks ? "ranks" : "processes", err));
+    return owners->has_ranks && same ? 0 : add_both(experiment, profile, threads, "threads", err);
 }
 
 int as_profile_spread(struct assay_experiment *experiment, struct as_profile *profile,
@@ -211,7 +225,7 @@ int as_profile_spread(struct assay_experiment *experiment, struct as_profile *pr
 
     if (rc == 0) {
         add_up(profile, &threads);
-        rc = add_all(profile, &threads, &owners, err);
+        rc = add_all(experiment, profile, &threads, &owners, err);
     }
     as_vec_fini(&threads.list);
     as_vec_fini(&owners.list);

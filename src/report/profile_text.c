@@ -267,13 +267,15 @@ static int print_waiting(struct summary *s, struct assay_error *err)
         {.title = NULL, .style = AS_STYLE_CYAN},
     };
     struct as_profile *profile = s->profile;
-    const double all = profile->running_s + profile->blocked_s;
+    const double time_s[] = {profile->running_s, profile->blocked_s, profile->queued_s};
+    static const char *const what[] = {"running", "waiting", "waiting for a processor"};
+    const double all = time_s[0] + time_s[1] + time_s[2];
     struct as_table table;
 
     if (all <= 0)
         return 0;
     as_page_heading(&s->page, "Running and waiting");
-    if (profile->blocked_s + profile->idle_s <= 0) {
+    if (profile->blocked_s + profile->queued_s + profile->idle_s <= 0) {
         as_page_wrap(&s->page, "  ",
                      "Waiting was not recorded, or there was none: all times are of running "
                      "threads.",
@@ -281,18 +283,18 @@ static int print_waiting(struct summary *s, struct assay_error *err)
         return 0;
     }
     table_begin(s, &table, columns, sizeof columns / sizeof *columns);
-    for (int i = 0; i < 2; i++) {
-        const double x = i ? profile->blocked_s : profile->running_s;
-
-        as_table_string(&table, i ? "waiting" : "running");
-        as_table_f(&table, "%.*f s", s->decimals, x);
-        as_table_f(&table, "%.1f %%", 100 * x / all);
-        bar(s, &table, x / all);
+    for (int i = 0; i < 3; i++) {
+        if (i && time_s[i] < 0.0005 * all)
+            continue; /* it would say 0.0 %, or was not recorded */
+        as_table_string(&table, what[i]);
+        as_table_f(&table, "%.*f s", s->decimals, time_s[i]);
+        as_table_f(&table, "%.1f %%", 100 * time_s[i] / all);
+        bar(s, &table, time_s[i] / all);
     }
     AS_TRY(table_end(s, &table, err));
     if (profile->idle_s > 0) {
         as_str_clear(&s->text);
-        as_str_appendf(&s->text, "%lld more thread%s hardly ran and waited %.*f s.",
+        as_str_appendf(&s->text, "%lld more thread%s (idle, or of launchers) waited %.*f s.",
                        (long long)profile->idle_n, profile->idle_n == 1 ? "" : "s", s->decimals,
                        profile->idle_s);
         as_page_wrap(&s->page, "  ", as_str_z(&s->text), false);
@@ -357,7 +359,7 @@ static int print_balance(struct summary *s, struct assay_error *err)
         {.title = "mean s", .align = AS_ALIGN_RIGHT},
         {.title = "max s", .align = AS_ALIGN_RIGHT},
         {.title = "deviation s", .align = AS_ALIGN_RIGHT},
-        {.title = "max/mean", .align = AS_ALIGN_RIGHT},
+        {.title = "balance %", .align = AS_ALIGN_RIGHT},
         {.title = "longest", .shrink = AS_SHRINK_END},
     };
     size_t n = sizeof columns / sizeof *columns;
@@ -376,10 +378,10 @@ static int print_balance(struct summary *s, struct assay_error *err)
         seconds(s, &table, it->max_s);
         if (deviation)
             seconds(s, &table, it->deviation_s);
-        if (it->mean_s > 0)
-            as_table_f(&table, "%.3f", it->max_s / it->mean_s);
-        else
+        if (isnan(it->balance_pct))
             as_table_string(&table, NULL);
+        else
+            as_table_f(&table, "%.1f", it->balance_pct);
         as_table_string(&table, it->slowest);
     }
     return table_end(s, &table, err);
