@@ -29,6 +29,16 @@ export interface Metric {
     formula: string | null;
 }
 
+/** How evenly ranks or threads compute, doc/metrics.md; the main one is the run's load balance. */
+export interface Balance {
+    over: string;
+    is_main: number;
+    n: number;
+    mean_s: number | null;
+    max_s: number | null;
+    balance_pct: number | null;
+}
+
 export interface WhatIf {
     name: string;
     title: string;
@@ -275,6 +285,7 @@ export interface Document {
     environment: { name: string; value: string }[];
     overheads: { part: string; cpu_s: number | null; wall_s: number | null; origin: string }[];
     metrics: Metric[];
+    balance: Balance[];
     what_ifs: WhatIf[];
     checks: Check[];
     findings: Finding[];

@@ -80,6 +80,7 @@ export function parseDocument(json: string): Document {
         environment: list(given.environment),
         overheads: list(given.overheads),
         metrics: list(given.metrics),
+        balance: list(given.balance),
         what_ifs: list(given.what_ifs),
         checks: list(given.checks),
         findings: list(given.findings),

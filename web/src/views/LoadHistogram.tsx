@@ -1,41 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
-// How evenly threads worked: one bar a thread, with the mean.
+// How evenly ranks or threads computed: one bar each, with the mean. The balance is the report's,
+// the same as among the metrics and in findings.
 
 import { useMemo } from 'preact/hooks';
 import { Chart, type Series } from '../chart/Chart';
 import { useReport } from '../context';
 import { percent, seconds } from '../format';
 import { Empty } from '../parts/parts';
-import { threadLoad } from './load';
+import { loadOf } from './load';
 
 export function LoadHistogram() {
-    const threads = useReport().rows('threads');
-    const load = useMemo(() => (threads ? threadLoad(threads) : null), [threads]);
-    const series = useMemo<Series[]>(
-        () =>
-            load
-                ? [
-                      { label: 'running', values: load.running, kind: 'bars' },
-                      { label: 'mean', values: load.running.map(() => load.mean), kind: 'ideal' },
-                  ]
-                : [],
-        [load],
-    );
-    const x = useMemo(() => (load ? load.running.map((_, i) => i) : []), [load]);
-    if (!load || !load.running.length) return <Empty>The report has no threads.</Empty>;
-    if (load.running.length === 1)
+    const report = useReport();
+    const threads = report.rows('threads');
+    const main = report.doc.balance.find(it => it.is_main);
+    const within = report.doc.balance.find(it => !it.is_main);
+    const byRank = main?.over === 'ranks';
+    const load = useMemo(() => (threads ? loadOf(threads, byRank) : null), [threads, byRank]);
+    const mean = main?.mean_s;
+    const series = useMemo<Series[]>(() => {
+        if (!load) return [];
+        const bars: Series[] = [{ label: 'computing', values: load.computing, kind: 'bars' }];
+        if (typeof mean === 'number')
+            bars.push({ label: 'mean', values: load.computing.map(() => mean), kind: 'ideal' });
+        return bars;
+    }, [load, mean]);
+    const x = useMemo(() => (load ? load.computing.map((_, i) => i) : []), [load]);
+    if (!load || !load.computing.length) return <Empty>The report has no threads.</Empty>;
+    if (load.computing.length === 1)
         return <Empty>One thread ran: there is no load to share out.</Empty>;
-    const balance = load.max > 0 ? (100 * load.mean) / load.max : 100;
+    const what = byRank ? 'rank' : 'thread';
     return (
         <>
             <p class="note">
-                {load.running.length} threads, mean {seconds(load.mean)}, longest{' '}
-                {seconds(load.max)}: load balance {percent(balance)} (mean over longest).
+                {load.computing.length} {what}s
+                {main && typeof main.balance_pct === 'number' && (
+                    <>
+                        , mean {seconds(main.mean_s ?? 0)}, longest {seconds(main.max_s ?? 0)}: load
+                        balance {percent(main.balance_pct)} (mean over longest)
+                        {typeof within?.balance_pct === 'number' &&
+                            `, ${percent(within.balance_pct)} among the threads of a rank`}
+                    </>
+                )}
+                . Time in MPI, OpenMP and thread libraries is left out
+                {load.idle > 0 && `, and ${load.idle} threads that are idle or of launchers`}.
             </p>
             <Chart
-                label={`Running time of ${load.running.length} threads`}
-                xLabel="thread"
-                yLabel="running time"
+                label={`Computing time of ${load.computing.length} ${what}s`}
+                xLabel={what}
+                yLabel="computing time"
                 x={x}
                 series={series}
                 height={220}

@@ -1,48 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running and blocked time of each thread, in the order of ranks, processes and threads.
+// What each rank or thread of a run computed, in the order of ranks, processes and threads. Who is
+// left out (launchers, idle helpers) is said by the role of a thread: nothing is judged here.
 
 import type { ViewRows } from '../grid/rows';
 
 export interface Load {
     labels: string[];
-    running: number[];
-    blocked: number[];
-    mean: number;
-    max: number;
+    computing: number[];
+    /** Threads that only waited through the run. */
+    idle: number;
 }
 
-export function threadLoad(threads: ViewRows): Load {
+export function loadOf(threads: ViewRows, byRank: boolean): Load {
     const at = (name: string): number => threads.columnAt(name);
-    const number = (row: number, name: string): number => {
+    const known = (row: number, name: string, otherwise: number): number => {
         const value = threads.num(row, at(name));
-        return Number.isNaN(value) ? 0 : value;
+        return Number.isNaN(value) ? otherwise : value;
     };
-    const order = Array.from({ length: threads.count() }, (_, i) => i).sort(
-        (a, b) =>
-            number(a, 'rank') - number(b, 'rank') ||
-            number(a, 'process_id') - number(b, 'process_id') ||
-            number(a, 'omp_thread') - number(b, 'omp_thread') ||
-            number(a, 'tid') - number(b, 'tid'),
-    );
+    const number = (row: number, name: string): number => known(row, name, 0);
+    const works = (row: number): boolean =>
+        (threads.text(row, at('role')) ?? 'worker') === 'worker';
+    const all = Array.from({ length: threads.count() }, (_, i) => i);
+    const order = all
+        .filter(works)
+        .sort(
+            (a, b) =>
+                number(a, 'rank') - number(b, 'rank') ||
+                number(a, 'process_id') - number(b, 'process_id') ||
+                number(a, 'omp_thread') - number(b, 'omp_thread') ||
+                number(a, 'tid') - number(b, 'tid'),
+        );
     const label = (row: number): string => {
         const rank = threads.num(row, at('rank'));
         const omp = threads.num(row, at('omp_thread'));
         const name = threads.text(row, at('name'));
         const parts = [];
         if (!Number.isNaN(rank)) parts.push(`rank ${rank}`);
+        if (byRank) return parts.join('');
         parts.push(
             Number.isNaN(omp) ? `thread ${threads.num(row, at('tid'))}` : `OpenMP thread ${omp}`,
         );
         if (name) parts.push(name);
         return parts.join(', ');
     };
-    const running = order.map(row => number(row, 'time_s'));
-    const sum = running.reduce((all, time) => all + time, 0);
-    return {
-        labels: order.map(label),
-        running,
-        blocked: order.map(row => number(row, 'blocked_time_s')),
-        mean: running.length ? sum / running.length : 0,
-        max: running.reduce((most, time) => Math.max(most, time), 0),
-    };
+    const load: Load = { labels: [], computing: [], idle: all.length - order.length };
+    let last = NaN;
+    for (const row of order) {
+        const time = known(row, 'computing_time_s', number(row, 'time_s'));
+        const rank = threads.num(row, at('rank'));
+        if (byRank && rank === last) {
+            load.computing[load.computing.length - 1]! += time;
+            continue;
+        }
+        last = rank;
+        load.labels.push(label(row));
+        load.computing.push(time);
+    }
+    return load;
 }
