@@ -75,7 +75,8 @@ struct assay_quality_options {
 /*
  * Reads the files of the modules that matter to a run, and sets the metrics of data/quality/ for
  * its loops and functions. A file that is gone or has changed since gives a flag and no values.
- * Loops that have values, and tables if they are hot, are not looked at again. Errors: NOMEM, those of the experiment.
+ * Loops that have values, and tables if they are hot, are not looked at again. Errors: NOMEM, those
+ * of the experiment.
  */
 int assay_quality_run(struct assay_experiment *experiment, int64_t run_id,
                       const struct assay_quality_options *options, struct assay_error *err);

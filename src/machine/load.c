@@ -88,34 +88,37 @@ static void bound(struct asked *a, double quota, double period)
         a->load->usable_cpu_n = n;
 }
 
-static double number_in(FILE *f)
+/* Up to two numbers in the first line; what is none, as "max", is -1. */
+static void numbers_in(FILE *f, double value[2])
 {
-    double value = -1;
+    char line[128], *at = line, *end;
 
-    if (f) {
-        if (fscanf(f, "%lf", &value) != 1)
-            value = -1;
-        fclose(f);
+    value[0] = value[1] = -1;
+    if (f && fgets(line, sizeof line, f)) {
+        for (int i = 0; i < 2; i++, at = end) {
+            const double number = strtod(at, &end);
+
+            if (end == at)
+                break;
+            value[i] = number;
+        }
     }
-    return value;
+    if (f)
+        fclose(f);
 }
 
 static void read_group(struct asked *a, bool is_v2, const char *path)
 {
-    double quota = -1, period = -1;
+    double quota[2], period[2];
 
     if (is_v2) {
-        FILE *f = open_at(a, "/sys/fs/cgroup%s/cpu.max", path);
-
-        if (f && fscanf(f, "%lf %lf", &quota, &period) == 2)
-            bound(a, quota, period);
-        if (f)
-            fclose(f);
+        numbers_in(open_at(a, "/sys/fs/cgroup%s/cpu.max", path), quota);
+        bound(a, quota[0], quota[1]);
         return;
     }
-    quota = number_in(open_at(a, "/sys/fs/cgroup/cpu%s/cpu.cfs_quota_us", path));
-    period = number_in(open_at(a, "/sys/fs/cgroup/cpu%s/cpu.cfs_period_us", path));
-    bound(a, quota, period);
+    numbers_in(open_at(a, "/sys/fs/cgroup/cpu%s/cpu.cfs_quota_us", path), quota);
+    numbers_in(open_at(a, "/sys/fs/cgroup/cpu%s/cpu.cfs_period_us", path), period);
+    bound(a, quota[0], period[0]);
 }
 
 static bool names_cpu(const char *controllers)
@@ -157,16 +160,18 @@ static void read_quotas(struct asked *a)
 
 /* ---- Load ---------------------------------------------------------------------------------- */
 
+/* The line of a processor, behind "cpu"; that of all has a blank there. */
 static void add_processor(struct asked *a, const char *line, int64_t tick_ns)
 {
-    unsigned cpu;
     /* user nice system idle iowait irq softirq steal */
     long long t[8] = {0};
+    char *at, *end;
+    const unsigned long cpu = strtoul(line, &at, 10);
 
-    if (sscanf(line, "cpu%u %lld %lld %lld %lld %lld %lld %lld %lld", &cpu, &t[0], &t[1], &t[2],
-               &t[3], &t[4], &t[5], &t[6], &t[7]) < 5 ||
-        cpu >= CPUS_MOST || !(a->may[cpu / 8] & 1u << cpu % 8))
+    if (*line < '0' || *line > '9' || cpu >= CPUS_MOST || !(a->may[cpu / 8] & 1u << cpu % 8))
         return;
+    for (int i = 0; i < 8; i++, at = end)
+        t[i] = strtoll(at, &end, 10);
     a->load->busy_ns = a->load->busy_ns < 0 ? 0 : a->load->busy_ns;
     a->load->steal_ns = a->load->steal_ns < 0 ? 0 : a->load->steal_ns;
     a->load->busy_ns += (t[0] + t[1] + t[2] + t[5] + t[6]) * tick_ns;
@@ -181,7 +186,7 @@ static void read_processors(struct asked *a)
 
     while (f && fgets(line, sizeof line, f))
         if (strncmp(line, "cpu", 3) == 0)
-            add_processor(a, line, 1000000000 / (hz > 0 ? hz : 100));
+            add_processor(a, line + 3, 1000000000 / (hz > 0 ? hz : 100));
     if (f)
         fclose(f);
 }

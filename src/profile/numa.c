@@ -29,19 +29,32 @@ bool as_numa_write(const struct assay_host *host, char *out, size_t out_b)
     return out[0] != 0;
 }
 
+/* "FIRST-LAST=NODE" at `text`; what follows it, or NULL. */
+static const char *read_run(const char *text, unsigned long run[3])
+{
+    static const char behind[] = "-=";
+    char *end;
+    for (int i = 0; i < 3; i++) {
+        if (*text < '0' || *text > '9')
+            return NULL;
+        run[i] = strtoul(text, &end, 10);
+        if (i < 2 && *end != behind[i])
+            return NULL;
+        text = end + (i < 2);
+    }
+    return text + (*text == ',');
+}
+
 int as_numa_read(struct as_numa *numa, const char *text)
 {
-    unsigned first, last;
-    int node, used;
-    while (sscanf(text, "%u-%u=%d%n", &first, &last, &node, &used) == 3) {
-        if (first > last || last >= CPUS_MOST || node < 0 || node > INT16_MAX)
+    unsigned long run[3];
+    while ((text = read_run(text, run)) != NULL) {
+        if (run[0] > run[1] || run[1] >= CPUS_MOST || run[2] > INT16_MAX)
             return 0;
-        while (numa->node.n <= last)
+        while (numa->node.n <= run[1])
             AS_TRY(as_vec_push(&numa->node, -1));
-        for (unsigned cpu = first; cpu <= last; cpu++)
-            numa->node.at[cpu] = (int16_t)node;
-        text += used;
-        text += *text == ',';
+        for (unsigned long cpu = run[0]; cpu <= run[1]; cpu++)
+            numa->node.at[cpu] = (int16_t)run[2];
     }
     return 0;
 }

@@ -134,8 +134,7 @@ static double metric(struct assay_experiment *e, const char *name)
     return real_of(e, sql);
 }
 
-static const struct shape quiet = {
-    .busy_ms = 5748, .queue_ms = 2000, .threads = 1, .ranks = RANKS};
+static const struct shape quiet = {.busy_ms = 5748, .queue_ms = 2000, .threads = 1, .ranks = RANKS};
 
 static void test_roles(void **state)
 {

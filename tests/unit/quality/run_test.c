@@ -80,7 +80,8 @@ static int64_t tables_of(struct assay_experiment *e, int64_t loop_id)
     char sql[128];
 
     snprintf(sql, sizeof sql,
-             "SELECT count(*) FROM detail WHERE object_kind = 'loop' AND object_id = %d", (int)loop_id);
+             "SELECT count(*) FROM detail WHERE object_kind = 'loop' AND object_id = %d",
+             (int)loop_id);
     return integer_of(e, sql);
 }
 
@@ -104,7 +105,8 @@ static void test_hot_in_a_later_run(void **state)
     add_run(e, &c, 5000, 5000);
     assert_int_equal(tables_of(e, c.loop[1]), tables);
     assert_int_equal(tables_of(e, c.loop[0]), tables);
-    assert_int_equal(integer_of(e, "SELECT count(*) FROM value WHERE object_kind = 'loop'"), values);
+    assert_int_equal(integer_of(e, "SELECT count(*) FROM value WHERE object_kind = 'loop'"),
+                     values);
     fine(assay_experiment_close(&e, err));
     built_free(&b);
     unlink("quality-run.so");
