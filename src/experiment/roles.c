@@ -7,14 +7,19 @@
 #include "experiment/roles.h"
 #include "experiment/internal.h"
 
-/* Idle: a thread that ran less than a hundredth of the longest. The longest of a rank always works:
- * a rank that has nothing to do is part of the imbalance. */
+/* Idle: a thread that ran less than a hundredth of the longest; or less than a tenth, and computed
+ * less than a hundredth of the one that computed most: a helper that looks after messages. The
+ * longest of a rank always works: a rank that has nothing to do is part of the imbalance. */
 static const char sql[] =
     "UPDATE thread SET computing_ns = o.running_ns - o.parallel_ns,"
     " role = CASE WHEN o.is_launcher THEN 'launcher'"
-    "  WHEN o.running_ns >= 0.01 * o.most_ns OR (o.rank IS NOT NULL AND o.place = 1) THEN 'worker'"
+    "  WHEN o.running_ns >= 0.1 * o.most_ns OR (o.rank IS NOT NULL AND o.place = 1) THEN 'worker'"
+    "  WHEN o.running_ns >= 0.01 * o.most_ns"
+    "   AND o.running_ns - o.parallel_ns >= 0.01 * o.most_computing_ns THEN 'worker'"
     "  ELSE 'idle' END"
     " FROM (SELECT *, max(CASE WHEN NOT is_launcher THEN running_ns END) OVER () AS most_ns,"
+    "   max(CASE WHEN NOT is_launcher THEN running_ns - parallel_ns END) OVER ()"
+    "    AS most_computing_ns,"
     "   row_number() OVER (PARTITION BY rank ORDER BY running_ns DESC, thread_id) AS place"
     "  FROM (SELECT x.thread_id, p.rank,"
     "    p.rank IS NULL AND EXISTS (SELECT 1 FROM process q WHERE q.run_id = ?1"
