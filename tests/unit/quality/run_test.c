@@ -23,9 +23,14 @@ static void add_code(struct assay_experiment *e, const struct built *b, const ch
                      struct code *c)
 {
     static const char *const name[] = {"sum", "twice"};
-    const struct assay_row_module module = {.path = file, .name = "q.so", .kind = "shared"};
+    struct assay_row_module module = {.path = file, .name = "q.so", .kind = "shared"};
+    struct stat st;
     int64_t module_id;
 
+    assert_int_equal(stat(file, &st), 0);
+    module.inode = assay_known((int64_t)st.st_ino);
+    module.size_b = assay_known(st.st_size);
+    module.mtime_ns = assay_known(st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec);
     fine(assay_experiment_add_module(e, &module, &module_id, err));
     for (int i = 0; i < 2; i++) {
         const struct assay_loop *loop = &b->program->loop[built_hot(b, name[i])];
