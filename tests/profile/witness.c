@@ -5,7 +5,6 @@
  * the host did not run this processor or was late with its timers, of which /proc/stat knows a part
  * only (as steal, in hundredths of a second). On SIGTERM prints nanoseconds, of all processors.
  */
-#define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
