@@ -14,17 +14,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/task.h"
 #include "launch/internal.h"
 #include "object/executable.h"
 
-/* Flag in /proc/PID/stat (PF_KTHREAD of the kernel's sched.h). */
-#define KERNEL_THREAD 0x00200000u
-
 /* What /proc/PID/stat and status tell. */
 struct process {
-    char state;
-    bool kernel;
-    uint64_t start;
+    struct as_task task;
     pid_t group; /* it is a thread of */
     uid_t user;
 };
@@ -41,27 +37,6 @@ static bool read_text(pid_t pid, const char *name, char *text, size_t n)
     return got > 0;
 }
 
-/* "PID (NAME) STATE PPID ...": the name may hold anything, so its end is the last bracket. */
-static bool read_stat(pid_t pid, struct process *out)
-{
-    char text[1024];
-    if (!read_text(pid, "stat", text, sizeof text))
-        return false;
-    char *at = strrchr(text, ')');
-    if (!at || at[1] != ' ' || !at[2])
-        return false;
-    out->state = at[2];
-    at += 3;
-    for (int field = 4; field <= 22 && *at; field++) {
-        const uint64_t value = strtoull(at, &at, 10);
-        if (field == 9)
-            out->kernel = value & KERNEL_THREAD;
-        if (field == 22)
-            out->start = value;
-    }
-    return true;
-}
-
 static uint64_t status_number(const char *text, const char *key)
 {
     const char *at = strstr(text, key);
@@ -72,7 +47,7 @@ static bool read_process(pid_t pid, struct process *out)
 {
     char text[2048];
     memset(out, 0, sizeof *out);
-    if (!read_stat(pid, out) || !read_text(pid, "status", text, sizeof text))
+    if (!as_task_read((uint32_t)pid, &out->task) || !read_text(pid, "status", text, sizeof text))
         return false;
     out->group = (pid_t)status_number(text, "\nTgid:");
     out->user = (uid_t)status_number(text, "\nUid:");
@@ -139,12 +114,12 @@ static int check(pid_t pid, struct process *process, struct assay_error *err)
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "process %d: is a thread of process %d; name that one", (int)pid,
                             (int)process->group);
-    if (process->state == 'Z' || process->state == 'X')
+    if (process->task.state == 'Z' || process->task.state == 'X')
         return as_error_set(err, ASSAY_ERR_NOT_FOUND,
                             "process %d: has ended already (its parent has not taken note yet); "
                             "name one that runs",
                             (int)pid);
-    if (process->kernel)
+    if (process->task.kernel)
         return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
                             "process %d: is a thread of the kernel, not a program; name a program",
                             (int)pid);
@@ -153,8 +128,8 @@ static int check(pid_t pid, struct process *process, struct assay_error *err)
 
 bool as_attached_ended(const struct assay_launch *launch)
 {
-    struct process now = {0};
-    return !read_stat(launch->pid, &now) || now.start != launch->attached_start ||
+    struct as_task now = {0};
+    return !as_task_read((uint32_t)launch->pid, &now) || now.start != launch->attached_start ||
            now.state == 'Z' || now.state == 'X';
 }
 
@@ -170,7 +145,7 @@ int assay_launch_attach(pid_t pid, struct assay_launch **out, struct assay_error
     if (rc == 0) {
         l->attached = l->let_go = true;
         l->pid = pid;
-        l->attached_start = process.start;
+        l->attached_start = process.task.start;
         l->outcome.start_ns = as_launch_now_ns();
         l->end = (int)syscall(SYS_pidfd_open, pid, 0);
         if (l->end >= 0)

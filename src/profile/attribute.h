@@ -60,4 +60,13 @@ int as_attribute_subjects(struct as_attribution *all, struct assay_error *err);
 int as_attribute_paths(struct as_attribution *all, struct assay_error *err);
 int as_attribute_trust(struct as_attribution *all, struct assay_error *err);
 
+/* Holds the samples to the kernel's account of processor time, and flags what they miss. */
+int as_attribute_unseen(struct as_attribution *all, struct assay_error *err);
+/* Sets a flag; `n` 0 counts as 1. */
+int as_attribute_flag(struct as_attribution *all, enum assay_object_kind kind, int64_t id,
+                      const char *name, uint64_t n, struct assay_error *err, const char *format,
+                      ...) __attribute__((format(printf, 7, 8)));
+/* A fact on the recording of `stream`; NULL when it does not say. */
+const char *as_attribute_fact(const struct as_attribution *all, uint32_t stream, const char *name);
+
 #endif

@@ -18,6 +18,7 @@
 #include "profile/category.h"
 #include "profile/counts.h"
 #include "profile/delays.h"
+#include "profile/ledger.h"
 #include "profile/record.h"
 #include "profile/source.h"
 
@@ -52,6 +53,7 @@ struct recording {
     struct as_counts counts;
     struct as_delays delays;
     struct assay_host_load load; /* when it began */
+    struct as_ledger ledger;
     struct assay_row_run row;
     int64_t run_id;
     int64_t begin_ns; /* CLOCK_MONOTONIC */
@@ -233,6 +235,7 @@ static int record_until_end(struct recording *r, struct assay_error *err)
             AS_TRY(look_again(r, err));
         AS_TRY(as_source_pump(&r->source, false, take, r, err));
         as_delays_look(&r->delays, monotonic_ns());
+        as_ledger_look(&r->ledger, monotonic_ns());
         if (going == 0) {
             r->ended = assay_launch_outcome(r->launch)->left;
             return 0;
@@ -311,6 +314,7 @@ static int finish_stream(struct recording *r, struct assay_error *err)
     AS_TRY(as_counts_take(&r->counts, err));
     r->lossy = as_source_counts(&r->source)->lost > 0;
     AS_TRY(add_missed(r, err));
+    AS_TRY(as_ledger_tell(&r->ledger, outcome, r->recorder, err));
     if (!outcome->over || r->plan == NULL)
         as_record_generated(r->directory, pid);
     const uint64_t end = outcome->end_ns ? outcome->end_ns : (uint64_t)monotonic_ns();
@@ -361,6 +365,10 @@ static int record(struct recording *r, struct assay_error *err)
         /* What we took to prepare is no time of the program. */
         r->begin_ns = (int64_t)assay_launch_outcome(r->launch)->start_ns;
         r->row.start_ns = r->begin_ns + as_clock_offset_ns();
+        /* Without its children the kernel has no account of a process that is not over. */
+        if (!r->request->sampling.no_children)
+            as_ledger_begin(&r->ledger, assay_launch_pid(r->launch), as_source_facts(&r->source),
+                            r->begin_ns);
     } else {
         AS_TRY(as_record_process(r->recorder, (uint32_t)r->request->pid, (uint64_t)monotonic_ns(),
                                  true, err));
@@ -429,6 +437,7 @@ int assay_profile_run(struct assay_experiment *experiment,
     as_source_close(&r.source);
     as_vec_fini(&r.early);
     as_delays_fini(&r.delays);
+    as_ledger_end(&r.ledger);
     assay_launch_close(&r.launch);
     assay_launch_plan_free(&r.plan);
     if (rc == 0)

@@ -14,14 +14,11 @@
 /* Share of a module's samples from which it is worth a word. */
 #define WORTH 0.01
 
-static int flag(struct as_attribution *all, enum assay_object_kind kind, int64_t id,
-                const char *name, uint64_t n, struct assay_error *err, const char *format, ...)
-    __attribute__((format(printf, 7, 8)));
-
-static int flag(struct as_attribution *all, enum assay_object_kind kind, int64_t id,
-                const char *name, uint64_t n, struct assay_error *err, const char *format, ...)
+int as_attribute_flag(struct as_attribution *all, enum assay_object_kind kind, int64_t id,
+                      const char *name, uint64_t n, struct assay_error *err, const char *format,
+                      ...)
 {
-    char text[1024];
+    char text[4096];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
@@ -36,7 +33,7 @@ static int flag(struct as_attribution *all, enum assay_object_kind kind, int64_t
 }
 
 #define FLAG_RUN(name, n, ...)                                                                     \
-    AS_TRY(flag(all, ASSAY_OBJECT_RUN, all->run_id, name, n, err, __VA_ARGS__))
+    AS_TRY(as_attribute_flag(all, ASSAY_OBJECT_RUN, all->run_id, name, n, err, __VA_ARGS__))
 
 static double percent(uint64_t part, uint64_t whole)
 {
@@ -48,7 +45,7 @@ static bool is_timed(const struct as_tally_stream *stream)
     return stream->event && strcmp(stream->event, assay_sample_event_name(ASSAY_EVENT_TIMER)) == 0;
 }
 
-static const char *fact_of(const struct as_attribution *all, uint32_t stream, const char *name)
+const char *as_attribute_fact(const struct as_attribution *all, uint32_t stream, const char *name)
 {
     as_vec_foreach (&all->tally.fact, fact)
         if (fact->stream == stream && strcmp(fact->name, name) == 0)
@@ -59,9 +56,9 @@ static const char *fact_of(const struct as_attribution *all, uint32_t stream, co
 /* Who had no timer. */
 static int flag_missed(struct as_attribution *all, uint32_t stream, struct assay_error *err)
 {
-    const char *threads = fact_of(all, stream, "threads_missed");
-    const char *processes = fact_of(all, stream, "processes_missed");
-    const char *why = fact_of(all, stream, "missed_why");
+    const char *threads = as_attribute_fact(all, stream, "threads_missed");
+    const char *processes = as_attribute_fact(all, stream, "processes_missed");
+    const char *why = as_attribute_fact(all, stream, "missed_why");
     why = why ? why : "the reason is not known";
     if (threads)
         FLAG_RUN("missed_threads", strtoull(threads, NULL, 10),
@@ -151,28 +148,6 @@ static int flag_waits(struct as_attribution *all, struct assay_error *err)
     return 0;
 }
 
-/* An event begins with a full period in each new thread: threads that end before it are never
- * sampled. The kernel's account of who ran, from switches, tells how much that is. */
-static int flag_unseen(struct as_attribution *all, struct assay_error *err)
-{
-    double cpu_ns = 0, seen_ns = 0;
-    uint64_t n = 0;
-    as_vec_foreach (&all->tally.thread, thread) {
-        cpu_ns += thread->cpu_ns > 0 ? (double)thread->cpu_ns : 0;
-        n += thread->cpu_ns > 0 && thread->n == 0;
-    }
-    as_vec_foreach (&all->tally.sum, sum)
-        seen_ns += sum->blocked ? 0 : (double)sum->time_ns;
-    if (n < 2 || cpu_ns < 1e8 || seen_ns > 0.9 * cpu_ns)
-        return 0;
-    FLAG_RUN("short_threads", n,
-             "%.1f s of %.1f s of processor time were not sampled: %" PRIu64
-             " threads ended before "
-             "their first sample; a higher --rate sees more of them",
-             (cpu_ns - seen_ns) / 1e9, cpu_ns / 1e9, n);
-    return 0;
-}
-
 static int flag_module(struct as_attribution *all, uint32_t index, struct assay_error *err)
 {
     const struct as_tally_module *module = &all->tally.module.at[index];
@@ -181,18 +156,19 @@ static int flag_module(struct as_attribution *all, uint32_t index, struct assay_
     if (!fact->id || share < 100 * WORTH)
         return 0;
     if (fact->no_file)
-        return flag(all, ASSAY_OBJECT_MODULE, fact->id, "no_file", module->n, err, "%s",
-                    fact->trouble);
+        return as_attribute_flag(all, ASSAY_OBJECT_MODULE, fact->id, "no_file", module->n, err,
+                                 "%s", fact->trouble);
     if (module->kind != ASSAY_MODULE_FILE)
         return 0;
     if (fact->trouble[0])
-        return flag(all, ASSAY_OBJECT_MODULE, fact->id, "not_analysed", module->n, err, "%s",
-                    fact->trouble);
+        return as_attribute_flag(all, ASSAY_OBJECT_MODULE, fact->id, "not_analysed", module->n, err,
+                                 "%s", fact->trouble);
     if (!fact->has_debug && !fact->is_system)
-        return flag(all, ASSAY_OBJECT_MODULE, fact->id, "no_debug", module->n, err,
-                    "%s has no debug information: its loops have no source lines; compile it with "
-                    "-g",
-                    fact->name);
+        return as_attribute_flag(
+            all, ASSAY_OBJECT_MODULE, fact->id, "no_debug", module->n, err,
+            "%s has no debug information: its loops have no source lines; compile it with "
+            "-g",
+            fact->name);
     return 0;
 }
 
@@ -203,7 +179,7 @@ int as_attribute_trust(struct as_attribution *all, struct assay_error *err)
         AS_TRY(flag_missed(all, i, err));
     }
     AS_TRY(flag_stacks(all, err));
-    AS_TRY(flag_unseen(all, err));
+    AS_TRY(as_attribute_unseen(all, err));
     AS_TRY(flag_waits(all, err));
     for (uint32_t i = 0; i < all->tally.module.n; i++)
         AS_TRY(flag_module(all, i, err));

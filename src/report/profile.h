@@ -27,6 +27,7 @@ struct as_profile_run {
     const char *kind, *label, *command, *launcher, *host, *start_utc, *state;
     const char *event, *event_reason, *call_stacks, *scope, *cpu_model;
     double wall_s, sampled_s, blocked_s, overhead_pct;
+    double cpu_s, unseen_s;         /* by the kernel, and not sampled of it; or not-a-number */
     int64_t exit_code, exit_signal; /* -1: unknown */
     bool is_unfinished;             /* recorded, and not attributed yet */
     int64_t rate_hz, process_n, thread_n, rank_n, host_n, sample_n, lost_n, core_n,
@@ -138,6 +139,10 @@ int as_profile_advise(struct as_profile *profile, struct assay_error *err);
 
 /* The time of a category by name, or 0. */
 double as_profile_category_pct(struct as_profile *profile, const char *name);
+
+bool as_profile_is_flagged(const struct as_profile *profile, const char *name);
+/* Whether so much processor time was not sampled that shares must be said to be of the rest. */
+bool as_profile_is_partial(const struct as_profile *profile);
 
 /* Formatted into the arena; NULL when out of memory. */
 const char *as_profile_text(struct as_profile *profile, const char *fmt, ...)

@@ -104,6 +104,12 @@ static const char *disassemble(struct as_profile *profile,
                           : NULL;
 }
 
+/* What shares are of. */
+static const char *time_of(const struct as_profile *profile)
+{
+    return as_profile_is_partial(profile) ? "sampled time" : "time";
+}
+
 /* ---- Rules -------------------------------------------------------------------------------- */
 
 /* A rule adds at most one; a text that could not be made fails the push. */
@@ -154,6 +160,22 @@ static int advise_ending(struct as_profile *profile)
     return 0;
 }
 
+/* What was not seen, why, and what to do stand in the flag. */
+static int advise_unseen(struct as_profile *profile)
+{
+    const struct as_profile_run *run = &profile->run;
+
+    if (!as_profile_is_partial(profile))
+        return 0;
+    return add(profile, 280, "unseen_time",
+               as_profile_text(profile,
+                               "%.0f %% of the processor time was not sampled, and all shares are "
+                               "of the rest: above, unseen_time says of which processes it is and "
+                               "what to do.",
+                               100 * run->unseen_s / run->cpu_s),
+               show(profile, "processes"));
+}
+
 static int advise_samples(struct as_profile *profile)
 {
     const struct as_profile_run *run = &profile->run;
@@ -174,6 +196,8 @@ static int advise_samples(struct as_profile *profile)
                                    "Measuring took %.1f %% of the run: record with a lower --rate.",
                                    run->overhead_pct),
                    NULL));
+    if (as_profile_is_partial(profile)) /* a longer run has no larger part of its time sampled */
+        return 0;
     if (!run->sample_n)
         return add(profile, 250, "no_samples",
                    "No sample was taken of running code: the program hardly ran, or ended before "
@@ -209,9 +233,9 @@ static int advise_debug(struct as_profile *profile)
         return add(
             profile, it->self.pct, "no_debug",
             as_profile_text(profile,
-                            "%s has no debug information and takes %.1f %% of the time: %s "
+                            "%s has no debug information and takes %.1f %% of the %s: %s "
                             "to see its source lines%s.",
-                            it->name, it->self.pct,
+                            it->name, it->self.pct, time_of(profile),
                             is_system(it->path) ? "install its debug symbols" : "build it with -g",
                             is_system(it->path) ? "" : " (-g costs no speed)"),
             NULL);
@@ -223,14 +247,13 @@ static int advise_unknown(struct as_profile *profile)
 {
     if (profile->unknown_pct <= UNKNOWN_PCT)
         return 0;
-    return add(
-        profile, profile->unknown_pct, "unknown_code",
-        as_profile_text(profile,
-                        "%.1f %% of the time is in code whose function is not known, most of "
-                        "it in %s: keep its symbols (no strip, no -s); a just-in-time "
-                        "compiler should write /tmp/perf-PID.map.",
-                        profile->unknown_pct, profile->unknown_module),
-        show(profile, "modules"));
+    return add(profile, profile->unknown_pct, "unknown_code",
+               as_profile_text(profile,
+                               "%.1f %% of the %s is in code whose function is not known, most of "
+                               "it in %s: keep its symbols (no strip, no -s); a just-in-time "
+                               "compiler should write /tmp/perf-PID.map.",
+                               profile->unknown_pct, time_of(profile), profile->unknown_module),
+               show(profile, "modules"));
 }
 
 static const struct as_profile_spread *work_over(struct as_profile *profile)
@@ -292,8 +315,8 @@ static int advise_categories(struct as_profile *profile)
                 it->share.pct <= rule[i].least_pct)
                 continue;
             AS_TRY(add(profile, it->share.pct, it->name,
-                       as_profile_text(profile, "%s takes %.1f %% of the time, %s.", it->title,
-                                       it->share.pct, rule[i].text),
+                       as_profile_text(profile, "%s takes %.1f %% of the %s, %s.", it->title,
+                                       it->share.pct, time_of(profile), rule[i].text),
                        show(profile, "callpaths")));
         }
     }
@@ -357,21 +380,20 @@ static int advise_hottest(struct as_profile *profile)
             profile, 10, "flat",
             as_profile_text(profile,
                             "The profile is flat: the hottest function, %s, takes %.1f %% of "
-                            "the time; look at the call paths for a caller worth changing.",
-                            name, top->self.pct),
+                            "the %s; look at the call paths for a caller worth changing.",
+                            name, top->self.pct, time_of(profile)),
             show(profile, "callpaths"));
     if (loop && loop->self.pct > HOT_LOOP_PCT)
-        return add(
-            profile, top->self.pct, "hot_loop",
-            as_profile_text(profile,
-                            "%s takes %.1f %% of the time by itself, %.1f %% in its loop %s%s:"
-                            " begin there.",
-                            name, top->self.pct, loop->self.pct, lines ? "at " : "",
-                            lines ? lines : loop->address),
-            disassemble(profile, top));
+        return add(profile, top->self.pct, "hot_loop",
+                   as_profile_text(profile,
+                                   "%s takes %.1f %% of the %s by itself, %.1f %% in its loop %s%s:"
+                                   " begin there.",
+                                   name, top->self.pct, time_of(profile), loop->self.pct,
+                                   lines ? "at " : "", lines ? lines : loop->address),
+                   disassemble(profile, top));
     return add(profile, top->self.pct, "hot_function",
-               as_profile_text(profile, "%s takes %.1f %% of the time by itself%s: begin there.",
-                               name, top->self.pct,
+               as_profile_text(profile, "%s takes %.1f %% of the %s by itself%s: begin there.",
+                               name, top->self.pct, time_of(profile),
                                top->self.pct > DOMINATING_PCT && top == profile->function.at
                                    ? ", more than any other"
                                    : ""),
@@ -427,7 +449,7 @@ static int add_commands(struct as_profile *profile)
 int as_profile_advise(struct as_profile *profile, struct assay_error *err)
 {
     static int (*const rule[])(struct as_profile *) = {
-        advise_ending,  advise_samples, advise_hottest,    advise_debug,
+        advise_ending,  advise_unseen,  advise_samples,    advise_hottest, advise_debug,
         advise_unknown, advise_balance, advise_categories, advise_waiting,
     };
 

@@ -209,7 +209,19 @@ static void take_flag(struct reading *in)
 /* With max() the other columns are those of the row that has it. */
 static const char flag_sql[] =
     "SELECT name, text, count(*), max(n) FROM v_flags WHERE ifnull(run_id, 0) IN (0, ?1)"
-    " GROUP BY name ORDER BY max(n) DESC, name";
+    " GROUP BY name ORDER BY name IN ('unseen_time', 'crashed') DESC, max(n) DESC, name";
+
+/* What the kernel counted and no sample saw; of a run that has such an account. */
+static void take_unseen(struct reading *in)
+{
+    in->profile->run.cpu_s = real(in, 0);
+    in->profile->run.unseen_s = real(in, 1);
+}
+
+static const char unseen_sql[] =
+    "SELECT c.value, u.value FROM v_values c JOIN v_values u ON u.run_id = c.run_id"
+    " AND u.object_kind = 'run' AND u.metric = 'unseen_time_s'"
+    " WHERE c.run_id = ?1 AND c.object_kind = 'run' AND c.metric = 'processor_time_s'";
 
 static void take_unknown(struct reading *in)
 {
@@ -311,7 +323,8 @@ static const char finding_sql[] =
     " (SELECT wall_ns / 1e9 FROM run r WHERE r.run_id = ?1)"
     " FROM v_findings WHERE run_id = ?1 AND level <> 'expert'"
     " AND EXISTS (SELECT 1 FROM v_checks c WHERE c.run_id = ?1)"
-    " ORDER BY gain_s DESC NULLS LAST, level = 'hint', time_s DESC NULLS LAST, finding_id"
+    " ORDER BY topic = 'unseen_time' DESC, gain_s DESC NULLS LAST, level = 'hint', time_s DESC "
+    "NULLS LAST, finding_id"
     " LIMIT min(?2, 7)";
 
 static void take_count(struct reading *in)
@@ -341,11 +354,12 @@ int as_profile_gather(struct assay_experiment *experiment, int64_t run_id, size_
     } part[] = {
         {run_sql, take_run},         {category_sql, take_category}, {function_sql, take_function},
         {loop_sql, take_loop},       {module_sql, take_module},     {flag_sql, take_flag},
-        {unknown_sql, take_unknown}, {blocked_sql, take_blocked},   {finding_sql, take_finding},
-        {metric_sql, take_metric},   {count_sql, take_count},
+        {unseen_sql, take_unseen},   {unknown_sql, take_unknown},   {blocked_sql, take_blocked},
+        {finding_sql, take_finding}, {metric_sql, take_metric},     {count_sql, take_count},
     };
 
     *profile = (struct as_profile){.path = assay_experiment_path(experiment)};
+    profile->run.cpu_s = profile->run.unseen_s = NAN;
     as_arena_init(&profile->arena);
     AS_TRY(as_report_run(experiment, run_id, &profile->run.run_id, &profile->run.run_n, err));
     for (size_t i = 0; i < sizeof part / sizeof *part; i++)
@@ -367,6 +381,19 @@ void as_profile_release(struct as_profile *profile)
     as_vec_fini(&profile->advice);
     as_vec_fini(&profile->command);
     as_arena_fini(&profile->arena);
+}
+
+bool as_profile_is_flagged(const struct as_profile *profile, const char *name)
+{
+    as_vec_foreach (&profile->flag, it)
+        if (it->name && strcmp(it->name, name) == 0)
+            return true;
+    return false;
+}
+
+bool as_profile_is_partial(const struct as_profile *profile)
+{
+    return as_profile_is_flagged(profile, "unseen_time");
 }
 
 double as_profile_category_pct(struct as_profile *profile, const char *name)

@@ -67,6 +67,8 @@ static void write_run(struct as_json *json, const struct as_profile_run *run)
     as_json_key_i64(json, "sample_n", run->sample_n);
     as_json_key_i64(json, "lost_sample_n", run->lost_n);
     as_json_key_double(json, "sampled_time_s", run->sampled_s);
+    as_json_key_double(json, "processor_time_s", run->cpu_s);
+    as_json_key_double(json, "unseen_time_s", run->unseen_s);
     as_json_key_double(json, "blocked_time_s", run->blocked_s);
     as_json_key_double(json, "overhead_pct", run->overhead_pct);
     as_json_object_end(json);

@@ -175,15 +175,6 @@ static const char *stacks_word(const char *word)
     return word;
 }
 
-/* The flag of that name says it again, with what lessens trust. */
-static bool is_flagged(const struct summary *s, const char *name)
-{
-    as_vec_foreach (&s->profile->flag, it)
-        if (it->name && strcmp(it->name, name) == 0)
-            return true;
-    return false;
-}
-
 static void head_sampling(struct summary *s)
 {
     const struct as_profile_run *run = &s->profile->run;
@@ -197,7 +188,8 @@ static void head_sampling(struct summary *s)
         as_str_appendf(&s->text, ", %s", run->scope);
     if (run->call_stacks)
         as_str_appendf(&s->text, ", %s", stacks_word(run->call_stacks));
-    if (run->event_reason && !is_flagged(s, "event_fallback"))
+    /* The flag of that name says it again, with what lessens trust. */
+    if (run->event_reason && !as_profile_is_flagged(s->profile, "event_fallback"))
         as_str_appendf(&s->text, "; why this event: %s", run->event_reason);
     print_line(s, "Sampling");
     if (run->is_unfinished)
@@ -205,6 +197,8 @@ static void head_sampling(struct summary *s)
     as_str_clear(&s->text);
     as_str_appendf(&s->text, "%lld, for %.*f s of running threads", (long long)run->sample_n,
                    s->decimals, run->sampled_s);
+    if (as_profile_is_partial(s->profile))
+        as_str_appendf(&s->text, " of %.*f s", s->decimals, run->cpu_s);
     if (run->lost_n)
         as_str_appendf(&s->text, "; %lld lost (%.1f %%)", (long long)run->lost_n,
                        100.0 * (double)run->lost_n / (double)all);
@@ -246,7 +240,11 @@ static int print_categories(struct summary *s, struct assay_error *err)
 
     if (!s->profile->category.n)
         return 0;
-    as_page_heading(&s->page, "Where the time went");
+    as_str_clear(&s->text);
+    if (as_profile_is_partial(s->profile))
+        as_str_appendf(&s->text, "Where the sampled part of the time went: %.0f %% of it",
+                       100 * (1 - s->profile->run.unseen_s / s->profile->run.cpu_s));
+    as_page_heading(&s->page, s->text.n ? as_str_z(&s->text) : "Where the time went");
     table_begin(s, &table, columns, sizeof columns / sizeof *columns);
     as_vec_foreach (&s->profile->category, it) {
         as_table_string(&table, it->title);

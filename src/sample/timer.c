@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/task.h"
 #include "sample/sampler.h"
 
 static uint64_t now_ns(void)
@@ -283,22 +284,11 @@ static int hand_out(struct assay_timer_sampler *s, const struct as_timer_item *i
 /* Whether a process has ended, perhaps not yet waited for. */
 static bool has_ended(uint32_t pid)
 {
-    char path[64], text[512] = "";
-    snprintf(path, sizeof path, "/proc/%u/stat", pid);
-    FILE *f = fopen(path, "re");
-    if (!f)
+    struct as_task task;
+    if (!as_task_read(pid, &task))
         return kill((pid_t)pid, 0) < 0 && errno == ESRCH;
-    size_t n = fread(text, 1, sizeof text - 1, f);
-    fclose(f);
-    text[n] = 0;
-    char *at = strrchr(text, ')'); /* the name may hold anything */
-    if (!at || at[1] == 0 || (at[2] != 'Z' && at[2] != 'X'))
-        return false;
-    /* The first thread may have ended before the others: field 20 counts those that live. */
-    at += 2;
-    for (unsigned field = 3; field < 20 && at; field++)
-        at = strchr(at + 1, ' ');
-    return !at || strtol(at, NULL, 10) <= 1;
+    /* The first thread may have ended before the others. */
+    return (task.state == 'Z' || task.state == 'X') && task.thread_n <= 1;
 }
 
 static int tell_lost(struct assay_timer_sampler *s, struct as_timer_ring *ring,
