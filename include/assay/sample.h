@@ -81,9 +81,10 @@ enum assay_sample_kind {
     ASSAY_SAMPLE_COMM, /* a thread has a new name, perhaps by executing a program */
     ASSAY_SAMPLE_FORK, /* a thread or process began */
     ASSAY_SAMPLE_EXIT,
-    ASSAY_SAMPLE_LOST,    /* the kernel had no room for records */
-    ASSAY_SAMPLE_SWITCH,  /* a thread entered or left a processor */
-    ASSAY_SAMPLE_THROTTLE /* the kernel stopped (on) or resumed sampling: it took too much time */
+    ASSAY_SAMPLE_LOST,     /* the kernel had no room for records */
+    ASSAY_SAMPLE_SWITCH,   /* a thread entered or left a processor */
+    ASSAY_SAMPLE_THROTTLE, /* the kernel stopped (on) or resumed sampling: it took too much time */
+    ASSAY_SAMPLE_END /* how a process ended became known; not for a recorder, which takes facts */
 };
 
 /* Pointers are good until the callback returns. */
@@ -121,6 +122,8 @@ struct assay_sample_record {
     const char *text; /* MAP: path; COMM: name */
     /* LOST */
     uint64_t lost;
+    /* END */
+    int status; /* as wait(2) has it */
 };
 
 /* 0, or a negative code with `err` filled: ends the pumping. */
@@ -229,6 +232,8 @@ struct assay_timer_facts {
     uint64_t processes_missed; /* that found no room in the directory; no samples of them */
     int missed_errno;          /* why the last of either was missed; 0: none was */
     uint64_t incomplete;       /* processes that ended in the midst of writing a record */
+    uint64_t short_threads;    /* that ended before their first sample */
+    uint64_t short_threads_ns; /* of CPU time that these had */
 };
 const struct assay_timer_facts *
 assay_timer_sampler_facts(const struct assay_timer_sampler *sampler);

@@ -27,6 +27,7 @@ struct as_agent {
     pid_t fork_tid;        /* the thread that forks, noted before */
     uint64_t stack_size_b; /* of threads without attributes */
     _Atomic int loaded;    /* modules came that no record tells of */
+    _Atomic int confined;  /* all threads are: see as_agent_is_confined */
     char directory[3968];
 };
 enum as_agent_state { AS_AGENT_UNBORN, AS_AGENT_BEGINNING, AS_AGENT_READY, AS_AGENT_INERT };
@@ -36,6 +37,7 @@ extern struct as_agent as_agent;
 struct as_agent_thread {
     pid_t tid;
     bool has_timer;
+    bool confined; /* by seccomp(2) */
     int timer;
     uintptr_t low, high; /* of its stack; 0: not known */
 };
@@ -72,6 +74,10 @@ int as_agent_handle(void);
 
 /* The timer of the calling thread; counts it missed when there can be none. */
 void as_agent_arm(void);
+void as_agent_missed(int error);
+void as_agent_disarm(void);     /* that of the calling thread */
+void as_agent_disarm_all(void); /* those of all threads */
+void as_agent_timers_forked(void);
 void as_agent_main_thread(void);
 int as_agent_threads_begin(void);
 
@@ -80,6 +86,17 @@ int as_agent_threads_begin(void);
 /* Records of all code now mapped, as of `time_ns`. */
 void as_agent_maps(uint64_t time_ns);
 void as_agent_maps_forked(void);
+
+/* ---- confine.c ---- */
+
+/* The program has given up system calls that ours would be among: to make one would kill it. */
+bool as_agent_is_confined(void);
+/* As prctl(2), which may be about to confine the thread. */
+int as_agent_prctl(int option, const unsigned long *argument);
+
+/* ---- end.c ---- */
+
+int as_agent_ends_begin(void);
 
 /* ---- signals.c ---- */
 

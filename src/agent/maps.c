@@ -157,6 +157,8 @@ static size_t tell_lines(size_t n, uint64_t time_ns)
 /* System calls, not functions: open and read may be the program's own. */
 void as_agent_maps(uint64_t time_ns)
 {
+    if (as_agent_is_confined())
+        return;
     if (atomic_exchange(&busy, true)) {
         as_agent_mark(AS_AGENT_LOADED);
         return;

@@ -15,7 +15,7 @@
 #define AS_AGENT_CONTROL   "control"
 #define AS_AGENT_PREFIX    "ring."             /* ring.PID.TIME */
 #define AS_AGENT_MAGIC     0x544e474159415353u /* "SSAYAGNT" */
-#define AS_AGENT_VERSION   4u
+#define AS_AGENT_VERSION   5u
 #define AS_AGENT_PAGE_B    4096u
 /* Of a ring: that samples leave free, so that maps and names find room. */
 #define AS_AGENT_SPARE_B (32u << 10)
@@ -56,6 +56,7 @@ struct as_agent_ring {
     _Alignas(64) _Atomic uint64_t lost; /* samples without room */
     _Atomic uint64_t threads_missed;
     _Atomic uint32_t missed_errno;
+    _Atomic uint32_t exit_code; /* that the program gave, and 1; 0: none */
 };
 
 enum as_agent_kind {
@@ -65,7 +66,8 @@ enum as_agent_kind {
     AS_AGENT_THREAD, /* began */
     AS_AGENT_NAME,   /* a thread has a new name */
     AS_AGENT_EXIT,   /* a thread ends */
-    AS_AGENT_END     /* the process ends in an orderly way */
+    AS_AGENT_END,    /* the process ends in an orderly way */
+    AS_AGENT_CHILD   /* was waited for: its end is known */
 };
 
 /* Every record; the next is `size_b` behind it. Sizes are multiples of 8. */
@@ -87,7 +89,14 @@ struct as_agent_sample {
 struct as_agent_thread_record {
     struct as_agent_record head;
     uint32_t parent_tid, unused;
+    uint64_t cpu_ns; /* EXIT: how long it ran */
     char name[AS_AGENT_NAME_B];
+};
+
+struct as_agent_child_record {
+    struct as_agent_record head;
+    uint32_t pid;
+    int32_t status; /* as wait(2) has it */
 };
 
 /* Which file it is: by the build-id in memory, else by what stands at its path, if that has the

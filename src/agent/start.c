@@ -21,6 +21,9 @@
 
 struct as_agent as_agent;
 
+/* Of a limited memory a ring takes at most this part. */
+#define MEMORY_PART 32
+
 /* ---- Text without stdio ------------------------------------------------------------------- */
 
 static char *append(char *at, const char *end, const char *text)
@@ -107,12 +110,17 @@ static struct as_agent_control *map_control(void)
     return control;
 }
 
+static uint64_t limit_b(__rlimit_resource_t which)
+{
+    struct rlimit limit;
+    return getrlimit(which, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur
+                                                                            : UINT64_MAX;
+}
+
 /* A file over the limit of the program would not be refused: the signal would kill it. */
 static uint64_t file_limit_b(void)
 {
-    struct rlimit limit;
-    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur
-                                                                                   : UINT64_MAX;
+    return limit_b(RLIMIT_FSIZE);
 }
 
 /* Grows with the processors that this process may use. */
@@ -126,6 +134,9 @@ static uint64_t ring_size_b(void)
     while (size_b < processors * control->ring_processor_b && size_b < control->ring_most_b)
         size_b *= 2;
     while (size_b > AS_AGENT_LEAST_B && AS_AGENT_PAGE_B + size_b > file_limit_b())
+        size_b /= 2;
+    /* It is mapped twice; what the program may have is for the program. */
+    while (size_b > AS_AGENT_LEAST_B && size_b > limit_b(RLIMIT_AS) / MEMORY_PART)
         size_b /= 2;
     return size_b;
 }
@@ -221,6 +232,9 @@ static void in_child(void)
     if (!old)
         return;
     atomic_store(&as_agent.ring, NULL);
+    as_agent_timers_forked();
+    if (as_agent_is_confined())
+        return;
     munmap(old, AS_AGENT_PAGE_B + 2 * as_agent.data_b);
     as_agent.pid = getpid();
     as_agent_self.tid = (pid_t)syscall(SYS_gettid);
@@ -261,7 +275,7 @@ static bool begin(void)
     as_agent.pid = getpid();
     as_agent_main_thread();
     as_agent.signal = free_signal();
-    if (as_agent.signal == 0 || as_agent_threads_begin() < 0 ||
+    if (as_agent.signal == 0 || as_agent_threads_begin() < 0 || as_agent_ends_begin() < 0 ||
         pthread_atfork(before_fork, NULL, in_child) != 0 || as_agent_handle() < 0) {
         missed(as_agent.control, EAGAIN);
         return false;
@@ -293,7 +307,8 @@ __attribute__((constructor)) static void program_begins(void)
 
 __attribute__((destructor)) static void program_ends(void)
 {
-    if (!as_agent.ring || getpid() != as_agent.pid) /* a vforked child has our memory */
+    if (!as_agent.ring || as_agent_is_confined() ||
+        getpid() != as_agent.pid) /* a vforked child has our memory */
         return;
     if (as_agent.loaded)
         as_agent_maps(as_agent_now_ns());

@@ -33,10 +33,45 @@ static void unblock(void)
     syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &set, NULL, 8);
 }
 
-static void missed(int error)
+void as_agent_missed(int error)
 {
     atomic_fetch_add(&as_agent.ring->threads_missed, 1);
     atomic_store(&as_agent.ring->missed_errno, (uint32_t)error);
+}
+
+/* Timers by number, for whoever must stop them all; those beyond have no place here. */
+static _Atomic bool timers[4096];
+#define TIMERS_N ((int)(sizeof timers / sizeof *timers))
+
+static void note_timer(int timer, bool is_there)
+{
+    if (timer >= 0 && timer < TIMERS_N)
+        atomic_store(&timers[timer], is_there);
+}
+
+void as_agent_disarm(void)
+{
+    struct as_agent_thread *self = &as_agent_self;
+    if (!self->has_timer)
+        return;
+    self->has_timer = false;
+    note_timer(self->timer, false);
+    syscall(SYS_timer_delete, self->timer);
+}
+
+void as_agent_disarm_all(void)
+{
+    as_agent_disarm();
+    for (int timer = 0; timer < TIMERS_N; timer++)
+        if (atomic_exchange(&timers[timer], false))
+            syscall(SYS_timer_delete, timer);
+}
+
+/* They are not inherited by the child of a fork. */
+void as_agent_timers_forked(void)
+{
+    for (int timer = 0; timer < TIMERS_N; timer++)
+        atomic_store_explicit(&timers[timer], false, memory_order_relaxed);
 }
 
 void as_agent_arm(void)
@@ -47,7 +82,7 @@ void as_agent_arm(void)
     event.sigev_value.sival_ptr = &as_agent;
     event._sigev_un._tid = self->tid;
     if (syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &self->timer) < 0) {
-        missed(errno);
+        as_agent_missed(errno);
         return;
     }
     /* Threads that start together are not to be sampled together. */
@@ -55,6 +90,7 @@ void as_agent_arm(void)
     struct itimerspec when = {.it_interval = {period_ns / 1000000000u, period_ns % 1000000000u}};
     when.it_value.tv_nsec = (long)(1 + (mixed >> 32) * (period_ns % 1000000000u) / UINT32_MAX);
     self->has_timer = true;
+    note_timer(self->timer, true);
     unblock();
     syscall(SYS_timer_settime, self->timer, 0, &when, NULL);
 }
@@ -78,11 +114,21 @@ void as_agent_main_thread(void)
     self->high = high;
 }
 
+static uint64_t ran_ns(void)
+{
+    struct timespec t = {0};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 static void tell(uint32_t kind, uint32_t parent_tid)
 {
+    if (as_agent_is_confined())
+        return;
     struct as_agent_thread_record *record = as_agent_reserve(sizeof *record, 0);
     if (!record)
         return;
+    record->cpu_ns = kind == AS_AGENT_EXIT ? ran_ns() : 0;
     char name[AS_AGENT_NAME_B] = "";
     prctl(PR_GET_NAME, name, 0, 0, 0);
     memcpy(record->name, name, sizeof name);
@@ -149,10 +195,8 @@ static int begin_c11(void *slot)
 
 static void end_thread(void *thread)
 {
-    struct as_agent_thread *self = thread;
-    if (self->has_timer)
-        syscall(SYS_timer_delete, self->timer);
-    self->has_timer = false;
+    (void)thread;
+    as_agent_disarm();
     tell(AS_AGENT_EXIT, 0);
 }
 
@@ -170,9 +214,13 @@ static struct begin *prepare(const pthread_attr_t *attr, void *(*function)(void 
 {
     if (!as_agent_active() || as_agent.control->only_pid)
         return NULL;
+    if (as_agent_is_confined()) { /* and so will be the thread */
+        as_agent_missed(EPERM);
+        return NULL;
+    }
     struct begin *begin = take_begin();
     if (!begin) {
-        missed(EAGAIN);
+        as_agent_missed(EAGAIN);
         return NULL;
     }
     size_t size_b;
@@ -224,7 +272,7 @@ AS_AGENT_API int prctl(int option, ...)
     for (unsigned i = 0; i < 4; i++) /* as the C library: all, given or not */
         a[i] = va_arg(ap, unsigned long);
     va_end(ap);
-    int rc = AS_AGENT_REAL(prctl)(option, a[0], a[1], a[2], a[3]);
+    int rc = as_agent_prctl(option, a);
     if (rc == 0 && option == PR_SET_NAME && as_agent.ring)
         tell(AS_AGENT_NAME, 0);
     return rc;

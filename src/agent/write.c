@@ -171,7 +171,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
     int saved = errno;
     if (info->si_code != SI_TIMER || info->si_value.sival_ptr != &as_agent) {
         as_agent_forward(signal, info, context);
-    } else if (as_agent.ring &&
+    } else if (as_agent.ring && !as_agent_is_confined() &&
                atomic_load_explicit(&as_agent.control->enabled, memory_order_relaxed)) {
         uint64_t times = 1 + (uint64_t)(info->si_overrun > 0 ? info->si_overrun : 0);
         take_sample(context, as_agent_now_ns(), times * as_agent.control->period_ns);

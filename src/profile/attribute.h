@@ -62,6 +62,8 @@ int as_attribute_trust(struct as_attribution *all, struct assay_error *err);
 
 /* Holds the samples to the kernel's account of processor time, and flags what they miss. */
 int as_attribute_unseen(struct as_attribution *all, struct assay_error *err);
+/* Flags ranks that ended badly, and other processes that crashed. */
+int as_attribute_crashes(struct as_attribution *all, struct assay_error *err);
 /* Sets a flag; `n` 0 counts as 1. */
 int as_attribute_flag(struct as_attribution *all, enum assay_object_kind kind, int64_t id,
                       const char *name, uint64_t n, struct assay_error *err, const char *format,

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -61,6 +62,16 @@ int as_record_process(struct assay_recorder *recorder, uint32_t pid, uint64_t ti
     snprintf(text, sizeof text, "%" PRId64, rank.rank);
     AS_TRY(assay_recorder_process(recorder, pid, time_ns, "rank", text, err));
     return assay_recorder_process(recorder, pid, time_ns, "launcher", rank.launcher, err);
+}
+
+int as_record_end(struct assay_recorder *recorder, uint32_t pid, uint64_t time_ns, int status,
+                  struct assay_error *err)
+{
+    char text[16];
+    const bool by_signal = WIFSIGNALED(status);
+    snprintf(text, sizeof text, "%d", by_signal ? WTERMSIG(status) : WEXITSTATUS(status));
+    return assay_recorder_process(recorder, pid, time_ns, by_signal ? "exit_signal" : "exit_code",
+                                  text, err);
 }
 
 void as_record_generated(const char *directory, uint32_t pid)

@@ -18,6 +18,7 @@
 #include "profile/category.h"
 #include "profile/counts.h"
 #include "profile/delays.h"
+#include "profile/ends.h"
 #include "profile/ledger.h"
 #include "profile/record.h"
 #include "profile/source.h"
@@ -54,6 +55,7 @@ struct recording {
     struct as_delays delays;
     struct assay_host_load load; /* when it began */
     struct as_ledger ledger;
+    struct as_ends ends;
     struct assay_row_run row;
     int64_t run_id;
     int64_t begin_ns; /* CLOCK_MONOTONIC */
@@ -186,8 +188,11 @@ static int follow_delay(struct recording *r, const struct assay_sample_record *r
 static int take(void *context, const struct assay_sample_record *record, struct assay_error *err)
 {
     struct recording *r = context;
+    if (record->kind == ASSAY_SAMPLE_END)
+        return as_record_end(r->recorder, record->pid, record->time_ns, record->status, err);
     AS_TRY(follow_delay(r, record, err));
     AS_TRY(assay_recorder_take(r->recorder, record, err));
+    AS_TRY(as_ends_take(&r->ends, record, r->recorder, err));
     if (record->kind == ASSAY_SAMPLE_COMM && record->out)
         return look_at(r, (struct early){record->pid, record->time_ns, 0}, err);
     if (record->kind == ASSAY_SAMPLE_EXIT && record->pid == record->tid)
@@ -236,6 +241,7 @@ static int record_until_end(struct recording *r, struct assay_error *err)
         AS_TRY(as_source_pump(&r->source, false, take, r, err));
         as_delays_look(&r->delays, monotonic_ns());
         as_ledger_look(&r->ledger, monotonic_ns());
+        AS_TRY(as_ends_look(&r->ends, r->recorder, err));
         if (going == 0) {
             r->ended = assay_launch_outcome(r->launch)->left;
             return 0;
@@ -264,6 +270,12 @@ static const char *why_missed(int error, char *text, size_t n)
         snprintf(text, n, "%s under their limit of the size of files; raise it ('ulimit -f')",
                  room);
         break;
+    case ENOMEM:
+        snprintf(text, n, "%s under their limit of memory; raise it ('ulimit -v')", room);
+        break;
+    case EPERM:
+        snprintf(text, n, "they gave up the system calls that timers need (seccomp)");
+        break;
     case EXDEV:
         snprintf(text, n, "their processes have numbers of their own, as in a container");
         break;
@@ -291,7 +303,9 @@ static int add_missed(struct recording *r, struct assay_error *err)
         uint64_t n;
     } missed[] = {{"threads_missed", facts->threads_missed},
                   {"processes_missed", facts->processes_missed},
-                  {"incomplete", facts->incomplete}};
+                  {"incomplete", facts->incomplete},
+                  {"short_threads", facts->short_threads},
+                  {"short_threads_ns", facts->short_threads_ns}};
     for (size_t i = 0; i < sizeof missed / sizeof *missed; i++) {
         snprintf(text, sizeof text, "%" PRIu64, missed[i].n);
         if (missed[i].n)
@@ -314,6 +328,7 @@ static int finish_stream(struct recording *r, struct assay_error *err)
     AS_TRY(as_counts_take(&r->counts, err));
     r->lossy = as_source_counts(&r->source)->lost > 0;
     AS_TRY(add_missed(r, err));
+    AS_TRY(as_ends_look(&r->ends, r->recorder, err));
     AS_TRY(as_ledger_tell(&r->ledger, outcome, r->recorder, err));
     if (!outcome->over || r->plan == NULL)
         as_record_generated(r->directory, pid);
@@ -438,6 +453,7 @@ int assay_profile_run(struct assay_experiment *experiment,
     as_vec_fini(&r.early);
     as_delays_fini(&r.delays);
     as_ledger_end(&r.ledger);
+    as_ends_end(&r.ends);
     assay_launch_close(&r.launch);
     assay_launch_plan_free(&r.plan);
     if (rc == 0)

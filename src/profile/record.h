@@ -27,6 +27,9 @@ int as_run_environment(struct assay_experiment *experiment, int64_t run_id,
  * `is_last`). */
 int as_record_process(struct assay_recorder *recorder, uint32_t pid, uint64_t time_ns, bool is_last,
                       struct assay_error *err);
+/* Notes how a process ended: `status` as wait(2) has it. */
+int as_record_end(struct assay_recorder *recorder, uint32_t pid, uint64_t time_ns, int status,
+                  struct assay_error *err);
 /* Copies the map of generated code that a process has left in /tmp, if any. */
 void as_record_generated(const char *directory, uint32_t pid);
 

@@ -412,11 +412,15 @@ static int take_process_fact(struct reading *r, const struct assay_stream_record
 {
     uint32_t index;
     size_t n;
+    const uint32_t pid = assay_stream_threads(r->stream, &n)[record->thread].pid;
     if (strcmp(record->text, "run_delay_ns") == 0) {
         take_delay(r, record);
         return 0;
     }
-    AS_TRY(process_of(r, assay_stream_threads(r->stream, &n)[record->thread].pid, at, &index));
+    /* Who waits for a process knows its end, though it was not observed. */
+    if (strncmp(record->text, "exit_", 5) == 0 && as_map_u64_get(&r->process, pid) == AS_MAP_NONE)
+        return 0;
+    AS_TRY(process_of(r, pid, at, &index));
     struct as_tally_process *process = &r->tally->process.at[index];
     const char *value = keep(r->tally, record->value);
     if (!value)

@@ -62,7 +62,7 @@ static int flag_missed(struct as_attribution *all, uint32_t stream, struct assay
     why = why ? why : "the reason is not known";
     if (threads)
         FLAG_RUN("missed_threads", strtoull(threads, NULL, 10),
-                 "%s threads are not in the profile: %s", threads, why);
+                 "%s threads are not, or not wholly, in the profile: %s", threads, why);
     if (processes)
         FLAG_RUN("missed_processes", strtoull(processes, NULL, 10),
                  "%s processes are not in the profile: %s", processes, why);
@@ -174,12 +174,14 @@ static int flag_module(struct as_attribution *all, uint32_t index, struct assay_
 
 int as_attribute_trust(struct as_attribution *all, struct assay_error *err)
 {
+    /* The gravest first: all else is of what was sampled. */
+    AS_TRY(as_attribute_unseen(all, err));
+    AS_TRY(as_attribute_crashes(all, err));
     for (uint32_t i = 0; i < all->tally.stream.n; i++) {
         AS_TRY(flag_stream(all, &all->tally.stream.at[i], err));
         AS_TRY(flag_missed(all, i, err));
     }
     AS_TRY(flag_stacks(all, err));
-    AS_TRY(as_attribute_unseen(all, err));
     AS_TRY(flag_waits(all, err));
     for (uint32_t i = 0; i < all->tally.module.n; i++)
         AS_TRY(flag_module(all, i, err));

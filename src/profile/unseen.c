@@ -24,7 +24,7 @@
 #define START_NS 3e6
 /* Timers are looked at when the scheduler's clock ticks: ten milliseconds at the slowest. */
 #define TICK_NS 1e7
-/* A process is named when so much of its time is missing. */
+/* A process is named when so much of its time is missing, or less where it is known why. */
 #define NAMED_SHARE 0.5
 #define NAMED_MOST  8
 
@@ -121,12 +121,13 @@ static double slack_ns(const struct as_attribution *all, const struct sums *sums
     const struct as_tally *tally = &all->tally;
     const double period_ns =
         tally->stream.n && tally->stream.at[0].rate_hz ? 1e9 / tally->stream.at[0].rate_hz : 0;
-    double begun = 0; /* events, each with a full period */
-    as_vec_foreach (&tally->thread, thread)
+    double begun = 0, sampled_n = 0; /* events, each with a full period; threads */
+    as_vec_foreach (&tally->thread, thread) {
         begun += (double)thread->cpu.n;
+        sampled_n += thread->n > 0;
+    }
     return SLACK_NS + SLACK_SHARE * sums->cpu_ns + START_NS * (double)tally->process.n +
-           period_ns / 2 * begun + 3 * (period_ns + TICK_NS) * sqrt((double)tally->thread.n) +
-           sums->stolen_ns;
+           period_ns / 2 * begun + 3 * (period_ns + TICK_NS) * sqrt(sampled_n) + sums->stolen_ns;
 }
 
 /* ---- Words ---------------------------------------------------------------------------------- */
@@ -134,8 +135,9 @@ static double slack_ns(const struct as_attribution *all, const struct sums *sums
 static bool is_to_be_named(const struct account *account, const struct sums *sums)
 {
     const double missing_ns = account->cpu_ns - account->seen_ns;
-    return missing_ns > SLACK_NS && missing_ns > NAMED_SHARE * account->cpu_ns &&
-           (account->why[1] || !sums->short_n);
+    return missing_ns > SLACK_NS &&
+           (account->why[1] ? missing_ns > SLACK_SHARE * account->cpu_ns
+                            : missing_ns > NAMED_SHARE * account->cpu_ns && !sums->short_n);
 }
 
 static bool is_alike(const struct account *a, const struct account *b)

@@ -141,6 +141,14 @@ static int advise_ending(struct as_profile *profile)
 {
     const struct as_profile_run *run = &profile->run;
 
+    as_vec_foreach (&profile->flag, it)
+        if (it->name && strcmp(it->name, "crashed") == 0)
+            return add(profile, 300, "crashed",
+                       as_profile_text(profile,
+                                       "The program crashed: %s. The profile shows what it did "
+                                       "until then.",
+                                       it->text),
+                       show(profile, "processes"));
     if (run->exit_signal > 0)
         return add(profile, 300, "killed",
                    as_profile_text(profile,

@@ -148,13 +148,24 @@ static int look(struct assay_timer_sampler *s, struct as_timer_ring *ring,
     return rc;
 }
 
+static struct as_timer_thread *thread_of(struct as_timer_ring *ring, uint32_t tid)
+{
+    as_vec_foreach (&ring->thread, thread)
+        if (thread->tid == tid)
+            return thread;
+    return NULL;
+}
+
 static int give_sample(struct assay_timer_sampler *s, struct as_timer_ring *ring,
                        const struct as_agent_record *from, const struct sink *sink)
 {
     const struct as_agent_sample *sample = (const void *)from;
     struct assay_sample_record record = base_of(ring, from, ASSAY_SAMPLE_SAMPLE);
     const uint64_t *words = (const void *)(sample + 1);
+    struct as_timer_thread *thread = thread_of(ring, from->tid);
     uint32_t space;
+    if (thread)
+        thread->sampled = true;
     if (as_space_of(&s->spaces, ring->serial, &space) < 0)
         return as_error_nomem(sink->err, "maps");
     if (!as_space_at(&s->spaces.space.at[space], sample->ip))
@@ -170,14 +181,18 @@ static int give_sample(struct assay_timer_sampler *s, struct as_timer_ring *ring
     return give(s, &record, sink);
 }
 
-static void forget_thread(struct as_timer_ring *ring, uint32_t tid)
+/* A thread has ended after `cpu_ns`, which only samples could have seen. */
+static void end_thread(struct assay_timer_sampler *s, struct as_timer_ring *ring, uint32_t tid,
+                       uint64_t cpu_ns)
 {
-    for (size_t i = 0; i < ring->tid.n; i++) {
-        if (ring->tid.at[i] == tid) {
-            ring->tid.at[i] = ring->tid.at[--ring->tid.n];
-            return;
-        }
+    struct as_timer_thread *thread = thread_of(ring, tid);
+    if (!thread)
+        return;
+    if (!thread->sampled && cpu_ns) {
+        s->facts.short_threads++;
+        s->facts.short_threads_ns += cpu_ns;
     }
+    *thread = ring->thread.at[--ring->thread.n];
 }
 
 static int give_thread(struct assay_timer_sampler *s, struct as_timer_ring *ring,
@@ -192,11 +207,11 @@ static int give_thread(struct assay_timer_sampler *s, struct as_timer_ring *ring
         return give(s, &record, sink);
     record.text = NULL;
     if (from->kind == AS_AGENT_EXIT) {
-        forget_thread(ring, from->tid);
+        end_thread(s, ring, from->tid, thread->cpu_ns);
         record.kind = ASSAY_SAMPLE_EXIT;
         return give(s, &record, sink);
     }
-    if (as_vec_push(&ring->tid, from->tid) < 0)
+    if (as_vec_push(&ring->thread, (struct as_timer_thread){.tid = from->tid}) < 0)
         return as_error_nomem(sink->err, "threads");
     record.kind = ASSAY_SAMPLE_FORK;
     record.parent_tid = thread->parent_tid ? thread->parent_tid : ring->pid;
@@ -222,7 +237,7 @@ static int give_begin(struct assay_timer_sampler *s, struct as_timer_ring *ring,
     struct assay_sample_record record = base_of(ring, from, ASSAY_SAMPLE_FORK);
     char name[AS_AGENT_NAME_B + 1] = "";
     memcpy(name, head->name, AS_AGENT_NAME_B);
-    if (as_vec_push(&ring->tid, ring->pid) < 0)
+    if (as_vec_push(&ring->thread, (struct as_timer_thread){.tid = ring->pid}) < 0)
         return as_error_nomem(sink->err, "threads");
     record.parent_pid = head->parent_pid;
     record.parent_tid = head->parent_tid ? head->parent_tid : head->parent_pid;
@@ -234,13 +249,27 @@ static int give_begin(struct assay_timer_sampler *s, struct as_timer_ring *ring,
     return give(s, &record, sink);
 }
 
+/* How a process ended, from itself or from who waited for it. */
+static int give_end(struct assay_timer_sampler *s, const struct as_timer_ring *ring,
+                    const struct as_agent_record *from, uint32_t pid, int status,
+                    const struct sink *sink)
+{
+    struct assay_sample_record record = base_of(ring, from, ASSAY_SAMPLE_END);
+    record.pid = record.tid = pid;
+    record.status = status;
+    return give(s, &record, sink);
+}
+
 /* The first thread lives on when it executes something else. */
 static int give_dead(struct assay_timer_sampler *s, struct as_timer_ring *ring,
                      const struct as_agent_record *from, const struct sink *sink)
 {
-    for (size_t i = ring->tid.n; i-- > 0;) {
+    const uint32_t code = ring->executed ? 0 : ring->head->exit_code;
+    if (code)
+        AS_TRY(give_end(s, ring, from, ring->pid, (int)((code - 1) & 0xff) << 8, sink));
+    for (size_t i = ring->thread.n; i-- > 0;) {
         struct assay_sample_record record = base_of(ring, from, ASSAY_SAMPLE_EXIT);
-        record.tid = ring->tid.at[i];
+        record.tid = ring->thread.at[i].tid;
         if (!ring->executed || record.tid != ring->pid)
             AS_TRY(give(s, &record, sink));
     }
@@ -270,6 +299,10 @@ static int hand_out(struct assay_timer_sampler *s, const struct as_timer_item *i
     case AS_AGENT_NAME:
     case AS_AGENT_EXIT:
         return give_thread(s, ring, from, sink);
+    case AS_AGENT_CHILD: {
+        const struct as_agent_child_record *child = (const void *)from;
+        return give_end(s, ring, from, child->pid, child->status, sink);
+    }
     case AS_TIMER_BEGIN:
         return give_begin(s, ring, from, sink);
     case AS_TIMER_DEAD:

@@ -19,6 +19,11 @@ enum {
     AS_TIMER_DEAD         /* its process ended or executed another program */
 };
 
+struct as_timer_thread {
+    uint32_t tid;
+    bool sampled;
+};
+
 /* A process from one execution (or fork) to the next. */
 struct as_timer_ring {
     struct as_agent_ring *head; /* NULL: the slot is free */
@@ -26,14 +31,14 @@ struct as_timer_ring {
     uint64_t data_b;
     uint32_t serial; /* its address space's number: a pid comes more than once */
     uint32_t pid;
-    bool replaced;         /* this is an execution in a process that was seen */
-    bool executed;         /* another execution took its place, at `end_ns` */
-    bool dead;             /* nothing more will be written */
-    bool told;             /* that it is dead: it waits for its turn */
-    uint64_t end_ns;       /* when it was dead, or executed */
-    uint64_t lost, missed; /* as last told */
-    uint64_t looked;       /* at /proc/PID/maps: number of the pump */
-    AS_VEC(uint32_t) tid;  /* that live */
+    bool replaced;                         /* this is an execution in a process that was seen */
+    bool executed;                         /* another execution took its place, at `end_ns` */
+    bool dead;                             /* nothing more will be written */
+    bool told;                             /* that it is dead: it waits for its turn */
+    uint64_t end_ns;                       /* when it was dead, or executed */
+    uint64_t lost, missed;                 /* as last told */
+    uint64_t looked;                       /* at /proc/PID/maps: number of the pump */
+    AS_VEC(struct as_timer_thread) thread; /* that live */
 };
 
 /* A record that waits; its bytes are in `bytes`. */

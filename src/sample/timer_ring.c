@@ -50,7 +50,7 @@ void as_timer_ring_close(struct as_timer_ring *ring)
     if (ring->head)
         munmap(ring->head, AS_AGENT_PAGE_B + 2 * ring->data_b);
     ring->head = NULL;
-    as_vec_fini(&ring->tid);
+    as_vec_fini(&ring->thread);
 }
 
 /* The same process executed something else, or another process has the number of one gone. */
@@ -182,6 +182,8 @@ static bool is_whole(const struct as_agent_record *record, uint32_t size_b)
     case AS_AGENT_NAME:
     case AS_AGENT_EXIT:
         return size_b == sizeof(struct as_agent_thread_record);
+    case AS_AGENT_CHILD:
+        return size_b == sizeof(struct as_agent_child_record);
     case AS_AGENT_LOADED:
     case AS_AGENT_END:
         return size_b == sizeof *record;

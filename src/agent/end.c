@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How processes end: the code that this one gives to exit or _exit, and what it learns of its
+ * children when it waits for them. A launcher so tells which rank crashed, and how. What the C
+ * library waits for itself (system, pclose) is not seen.
+ */
+#include "agent/agent.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- Ours --------------------------------------------------------------------------------- */
+
+static void note_code(int code)
+{
+    struct as_agent_ring *ring = as_agent.ring;
+    if (ring && as_agent.pid == getpid()) /* a vforked child has our memory */
+        atomic_store(&ring->exit_code, (uint32_t)(code & 0xff) + 1);
+}
+
+static void on_end(int code, void *unused)
+{
+    (void)unused;
+    note_code(code);
+}
+
+int as_agent_ends_begin(void)
+{
+    return on_exit(on_end, NULL);
+}
+
+/* As the C library does it; a vforked child that could not execute comes here. */
+AS_AGENT_API __attribute__((noreturn)) void _exit(int code)
+{
+    if (!as_agent_is_confined())
+        note_code(code);
+    for (;;)
+        syscall(SYS_exit_group, code);
+}
+
+AS_AGENT_API __attribute__((noreturn)) void _Exit(int code)
+{
+    _exit(code);
+}
+
+/* ---- Children's --------------------------------------------------------------------------- */
+
+static void tell(pid_t pid, int status)
+{
+    const int saved = errno;
+    struct as_agent_child_record *record =
+        as_agent_is_confined() || (!WIFEXITED(status) && !WIFSIGNALED(status))
+            ? NULL
+            : as_agent_reserve(sizeof *record, 0);
+    if (record) {
+        record->pid = (uint32_t)pid;
+        record->status = status;
+        as_agent_commit(record, sizeof *record, AS_AGENT_CHILD, as_agent_now_ns());
+    }
+    errno = saved;
+}
+
+AS_AGENT_API pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
+{
+    int own = 0;
+    const pid_t got = AS_AGENT_REAL(wait4)(pid, &own, options, usage);
+    if (got > 0)
+        tell(got, own);
+    if (got > 0 && status)
+        *status = own;
+    return got;
+}
+
+AS_AGENT_API pid_t waitpid(pid_t pid, int *status, int options)
+{
+    int own = 0;
+    const pid_t got = AS_AGENT_REAL(waitpid)(pid, &own, options);
+    if (got > 0)
+        tell(got, own);
+    if (got > 0 && status)
+        *status = own;
+    return got;
+}
+
+AS_AGENT_API pid_t wait3(int *status, int options, struct rusage *usage)
+{
+    return wait4(-1, status, options, usage);
+}
+
+AS_AGENT_API pid_t wait(int *status)
+{
+    return waitpid(-1, status, 0);
+}
+
+AS_AGENT_API int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
+{
+    siginfo_t own = {0};
+    const int rc = AS_AGENT_REAL(waitid)(type, id, info ? info : &own, options);
+    const siginfo_t *got = info ? info : &own;
+    if (rc == 0 && got->si_pid > 0 && !(options & WNOWAIT)) {
+        if (got->si_code == CLD_EXITED)
+            tell(got->si_pid, (got->si_status & 0xff) << 8);
+        else if (got->si_code == CLD_KILLED || got->si_code == CLD_DUMPED)
+            tell(got->si_pid, got->si_status & 0x7f);
+    }
+    return rc;
+}
