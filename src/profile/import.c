@@ -159,7 +159,7 @@ static int look_for_generated(struct import *im, const struct assay_sample_recor
     snprintf(path, sizeof path, "/tmp/perf-%" PRIu32 ".map", map->pid);
     if (stat(path, &st) == 0 && stat(im->request->path, &data) == 0 &&
         st.st_mtime <= data.st_mtime + 1)
-        as_record_generated(im->directory, map->pid);
+        as_record_generated(im->directory, map->pid, data.st_uid);
     return as_map_u64_put(&im->generated, map->pid, 1);
 }
 

@@ -284,6 +284,10 @@ int as_ledger_tell(struct as_ledger *ledger, const struct assay_launch_outcome *
     uint64_t all_ns = ledger->gone_ns, told = 0;
     if (!ledger->pid)
         return 0;
+    if (!outcome->over) { /* what there is to know is there still */
+        ledger->due_ns = 0;
+        as_ledger_look(ledger, monotonic_ns());
+    }
     if (ledger->process.n)
         qsort(ledger->process.at, ledger->process.n, sizeof *ledger->process.at, by_time);
     as_vec_foreach (&ledger->process, process) {

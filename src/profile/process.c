@@ -74,20 +74,34 @@ int as_record_end(struct assay_recorder *recorder, uint32_t pid, uint64_t time_n
                                   text, err);
 }
 
-void as_record_generated(const char *directory, uint32_t pid)
+/* Anyone can make a file of that name: it must be of the process's user. */
+static bool is_from(int fd, uid_t user)
+{
+    struct stat status;
+    return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+           (status.st_uid == user || status.st_uid == 0);
+}
+
+void as_record_generated(const char *directory, uint32_t pid, uid_t user)
 {
     char from[64], to[4096 + 64];
-    struct stat st;
     snprintf(from, sizeof from, "/tmp/perf-%" PRIu32 ".map", pid);
-    const int in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    const int in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
     if (in < 0)
         return;
     snprintf(to, sizeof to, "%.4096s/perf-%" PRIu32 ".map", directory, pid);
-    const int out =
-        fstat(in, &st) == 0 && S_ISREG(st.st_mode) ? as_foreign_create(AT_FDCWD, to) : -1;
+    const int out = is_from(in, user) ? as_foreign_create(AT_FDCWD, to) : -1;
     while (out >= 0 && sendfile(out, in, NULL, 16u << 20) > 0)
         continue;
     if (out >= 0)
         close(out);
     close(in);
+}
+
+uid_t as_record_user(uint32_t pid)
+{
+    char path[64];
+    struct stat status;
+    snprintf(path, sizeof path, "/proc/%" PRIu32, pid);
+    return stat(path, &status) == 0 ? status.st_uid : geteuid();
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/map.h"
 #include "base/vec.h"
 #include "profile/category.h"
 #include "profile/counts.h"
@@ -62,8 +63,9 @@ struct recording {
     char directory[4096], digest[17], label[64], numa[4096];
     struct rusage before;
     AS_VEC(struct early) early;
-    bool lossy; /* records were lost */
-    bool ended; /* by the user or the limit of time, not by the program */
+    struct as_map_u64 user; /* of processes, while these lived */
+    bool lossy;             /* records were lost */
+    bool ended;             /* by the user or the limit of time, not by the program */
 };
 
 static int64_t monotonic_ns(void)
@@ -184,6 +186,12 @@ static int follow_delay(struct recording *r, const struct assay_sample_record *r
                : 0;
 }
 
+static uid_t user_of(const struct recording *r, uint32_t pid)
+{
+    const uint32_t user = as_map_u64_get(&r->user, pid);
+    return user == AS_MAP_NONE ? as_record_user(pid) : user;
+}
+
 /* Everything goes to the recorder; a program that begins is looked at while it is there. */
 static int take(void *context, const struct assay_sample_record *record, struct assay_error *err)
 {
@@ -193,10 +201,13 @@ static int take(void *context, const struct assay_sample_record *record, struct 
     AS_TRY(follow_delay(r, record, err));
     AS_TRY(assay_recorder_take(r->recorder, record, err));
     AS_TRY(as_ends_take(&r->ends, record, r->recorder, err));
+    if (record->kind == ASSAY_SAMPLE_COMM && record->out &&
+        as_map_u64_put(&r->user, record->pid, as_record_user(record->pid)) < 0)
+        return as_error_nomem(err, "processes that begin");
     if (record->kind == ASSAY_SAMPLE_COMM && record->out)
         return look_at(r, (struct early){record->pid, record->time_ns, 0}, err);
     if (record->kind == ASSAY_SAMPLE_EXIT && record->pid == record->tid)
-        as_record_generated(r->directory, record->pid);
+        as_record_generated(r->directory, record->pid, user_of(r, record->pid));
     return 0;
 }
 
@@ -331,7 +342,7 @@ static int finish_stream(struct recording *r, struct assay_error *err)
     AS_TRY(as_ends_look(&r->ends, r->recorder, err));
     AS_TRY(as_ledger_tell(&r->ledger, outcome, r->recorder, err));
     if (!outcome->over || r->plan == NULL)
-        as_record_generated(r->directory, pid);
+        as_record_generated(r->directory, pid, user_of(r, pid));
     const uint64_t end = outcome->end_ns ? outcome->end_ns : (uint64_t)monotonic_ns();
     AS_TRY(as_delays_end_all(&r->delays, r->recorder, end, err));
     snprintf(text, sizeof text, "%d", outcome->exited ? outcome->exit_code : outcome->exit_signal);
@@ -428,6 +439,7 @@ int assay_profile_run(struct assay_experiment *experiment,
     struct recording r = {.experiment = experiment, .request = request, .result = result};
     *result = (struct assay_profile_result){.exit_code = -1};
     as_delays_init(&r.delays);
+    as_map_u64_init(&r.user);
     int rc = check_rules(request, err);
     if (rc == 0)
         rc = find_target(&r, err);
@@ -454,6 +466,7 @@ int assay_profile_run(struct assay_experiment *experiment,
     as_delays_fini(&r.delays);
     as_ledger_end(&r.ledger);
     as_ends_end(&r.ends);
+    as_map_u64_fini(&r.user);
     assay_launch_close(&r.launch);
     assay_launch_plan_free(&r.plan);
     if (rc == 0)

@@ -30,7 +30,9 @@ int as_record_process(struct assay_recorder *recorder, uint32_t pid, uint64_t ti
 /* Notes how a process ended: `status` as wait(2) has it. */
 int as_record_end(struct assay_recorder *recorder, uint32_t pid, uint64_t time_ns, int status,
                   struct assay_error *err);
-/* Copies the map of generated code that a process has left in /tmp, if any. */
-void as_record_generated(const char *directory, uint32_t pid);
+/* Copies the map of generated code that a process of `user` has left in /tmp, if any. */
+void as_record_generated(const char *directory, uint32_t pid, uid_t user);
+/* Whose a process is that lives; else ours. */
+uid_t as_record_user(uint32_t pid);
 
 #endif

@@ -60,14 +60,18 @@ static int attach(struct as_source *source, const struct assay_profile_request *
 
 /* ---- Timers -------------------------------------------------------------------------------- */
 
+static const char *place_of(const struct as_source *source)
+{
+    const char *place = getenv("TMPDIR");
+    const bool usable = place && place[0] == '/' && strlen(place) <= sizeof source->directory - 32;
+    return usable ? place : "/tmp";
+}
+
 /* On a local disk, where the program's user can write: not beside the experiment, which may be on a
  * file system of the network. */
 static int make_directory(struct as_source *source, struct assay_error *err)
 {
-    const char *place = getenv("TMPDIR");
-    if (!place || place[0] != '/' || strlen(place) > sizeof source->directory - 32)
-        place = "/tmp";
-    assay_timer_sampler_sweep(place, DIRECTORY);
+    const char *place = place_of(source);
     snprintf(source->directory, sizeof source->directory, "%s/" DIRECTORY "XXXXXX", place);
     if (mkdtemp(source->directory))
         return 0;
@@ -120,6 +124,7 @@ int as_source_open(struct as_source *source, const struct assay_profile_request 
     *source = (struct as_source){0};
     if (!plan)
         return attach(source, request, launch, err);
+    assay_timer_sampler_sweep(place_of(source), DIRECTORY);
     if (request->sampling.event == ASSAY_EVENT_TIMER) {
         AS_TRY(assay_timer_sampler_check(plan->path, err));
         return start_timed(source, request, plan, NULL, launch, err);

@@ -202,33 +202,52 @@ int assay_timer_sampler_open(const char *directory, const struct assay_sample_op
     return rc;
 }
 
-/* Whether its reader is gone: it held a lock for as long as it lived. A new one takes its lock a
- * moment after it has made the file. */
-static bool is_abandoned(int control)
+static bool is_ours(int fd, mode_t kind)
 {
     struct stat status;
-    return fstat(control, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
-           status.st_mtime + 60 < time(NULL) && flock(control, LOCK_EX | LOCK_NB) == 0;
+    return fstat(fd, &status) == 0 && (status.st_mode & S_IFMT) == kind &&
+           status.st_uid == geteuid();
 }
 
+/* A reader makes its file a moment after its directory, and takes its lock a moment after. */
+static bool is_old(int fd)
+{
+    struct stat status;
+    return fstat(fd, &status) == 0 && status.st_mtime + 60 < time(NULL);
+}
+
+static void remove_all(int place, const char *name, int directory)
+{
+    const int again = dup(directory);
+    DIR *dir = again < 0 ? NULL : fdopendir(again);
+    for (struct dirent *entry; dir && (entry = readdir(dir));)
+        if (strncmp(entry->d_name, AS_AGENT_PREFIX, strlen(AS_AGENT_PREFIX)) == 0)
+            unlinkat(directory, entry->d_name, 0);
+    unlinkat(directory, AS_AGENT_CONTROL, 0);
+    unlinkat(place, name, AT_REMOVEDIR);
+    if (dir)
+        closedir(dir);
+}
+
+/* What others made there may be anything: nothing is opened that could make us wait. A reader that
+ * lives holds a lock. */
 static void sweep_directory(int place, const char *name)
 {
-    const int directory = openat(place, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    const int control =
-        directory < 0 ? -1 : openat(directory, AS_AGENT_CONTROL, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    DIR *dir = control >= 0 && is_abandoned(control) ? fdopendir(dup(directory)) : NULL;
-    if (dir) {
-        for (struct dirent *entry; (entry = readdir(dir));)
-            if (strncmp(entry->d_name, AS_AGENT_PREFIX, strlen(AS_AGENT_PREFIX)) == 0)
-                unlinkat(directory, entry->d_name, 0);
-        unlinkat(directory, AS_AGENT_CONTROL, 0);
-        unlinkat(place, name, AT_REMOVEDIR);
-        closedir(dir);
-    }
+    const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+    const int directory = openat(place, name, flags | O_DIRECTORY);
+    if (directory < 0)
+        return;
+    const bool ours = is_ours(directory, S_IFDIR);
+    const int control = ours ? openat(directory, AS_AGENT_CONTROL, flags) : -1;
+    const bool begun = control >= 0 || errno != ENOENT;
+    if (ours && !begun && is_old(directory)) /* killed before, or while it cleaned up */
+        remove_all(place, name, directory);
+    else if (control >= 0 && is_ours(control, S_IFREG) && is_old(control) &&
+             flock(control, LOCK_EX | LOCK_NB) == 0)
+        remove_all(place, name, directory);
     if (control >= 0)
         close(control);
-    if (directory >= 0)
-        close(directory);
+    close(directory);
 }
 
 void assay_timer_sampler_sweep(const char *place, const char *prefix)
