@@ -66,22 +66,26 @@ launch() {
 query() { "$ASSAY" query --format csv x.assay "$1" | tail -n +2; }
 said() { query "SELECT text FROM v_flags WHERE name = 'crashed'"; }
 
-# ends MPI: rank 1 is named, and how it ended, whatever becomes of the others
+# ends MPI HOW WORDS [HOW WORDS]...: rank 1 is named, and how it ended, whatever becomes of the others
 ends() {
-    local mpi=$1 how words
+    local mpi=$1
+    shift
     [ -e "works.$mpi" ] || skip "$mpi is missing or does not work here"
-    for how in segv:"was ended by SIGSEGV" abort:"was ended by SIGABRT" \
-        exit:"ended with exit code 3" _exit:"ended with exit code 4"; do
-        words=${how#*:}
+    while [ $# -gt 0 ]; do
         rm -rf x.assay
-        profile="$ASSAY profile -o x.assay --event timer --" launch "$mpi" "./bad.$mpi" "${how%%:*}" >out 2>err || true
-        like "\"rank 1 (bad.$mpi, process *) $words after *" "$(said)"
+        profile="$ASSAY profile -o x.assay --event timer --" launch "$mpi" "./bad.$mpi" "$1" >out 2>err || true
+        like "\"rank 1 (bad.$mpi, process *) $2 after *" "$(said)"
         grep -q "The program crashed: rank 1" err || fails "$(cat err)"
+        shift 2
     done
 }
 
-@test "ends: a rank of Open MPI that goes wrong is named" { ends openmpi; }
-@test "ends: a rank of MPICH that goes wrong is named" { ends mpich; }
+@test "ends: a rank of Open MPI that goes wrong is named" {
+    ends openmpi segv "was ended by SIGSEGV" exit "ended with exit code 3"
+}
+@test "ends: a rank of MPICH that goes wrong is named" {
+    ends mpich abort "was ended by SIGABRT" _exit "ended with exit code 4"
+}
 @test "ends: of ranks that end well nothing is said" {
     [ -e works.openmpi ] || skip "Open MPI is missing or does not work here"
     profile="$ASSAY profile -q -o x.assay --event timer --" launch openmpi ./bad.openmpi

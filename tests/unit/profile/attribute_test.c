@@ -115,6 +115,13 @@ static void give_all(void)
     const uint64_t nowhere[] = {user, 0x1234};
     const uint64_t generated[] = {user, 0x7000, setting.caller_at + 6};
     struct assay_error err;
+    /* The kernel's account, of which the user's part counts here: 0.1 s of this is in samples, and
+     * one process nobody sampled. */
+    assert_int_equal(assay_recorder_info(recorder, "cpu_ns", "6000000000", &err), 0);
+    assert_int_equal(assay_recorder_info(recorder, "cpu_user_ns", "5000000000", &err), 0);
+    assert_int_equal(
+        assay_recorder_info(recorder, "process_cpu", "300 4000000000 fixed\tis static", &err), 0);
+    assert_int_equal(assay_recorder_info(recorder, "process_cpu", "100 95000000 seen\t", &err), 0);
     give_map(100, BASE, LONG, setting.program);
     give_switch(101, 1500, false, false);
     for (unsigned i = 0; i < 30; i++)
@@ -280,7 +287,14 @@ static void test_trust(void **state)
 {
     (void)state;
     expect("SELECT name, n FROM v_flags ORDER BY name",
-           "event_fallback|1;lost_records|2;lost_samples|4");
+           "crashed|1;event_fallback|1;lost_records|2;lost_samples|4;unseen_time|1");
+    expect(
+        "SELECT text FROM v_flags WHERE name = 'unseen_time'",
+        "4.89 s of 5.00 s of processor time (98 %) were not sampled: all shares are of the rest. "
+        "fixed (process 300, at least 4.00 s) is static.");
+    expect("SELECT text LIKE 'rank 3 (%, process 200) ended with exit code 7' FROM v_flags WHERE "
+           "name = 'crashed'",
+           "1");
     expect("SELECT sample_n FROM v_runs", "50");
     expect("SELECT sum(exclusive_sample_n) FROM v_functions", "50");
     expect("SELECT sum(sample_n) FROM v_categories", "50");
