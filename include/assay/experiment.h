@@ -82,6 +82,10 @@ int assay_experiment_begin(struct assay_experiment *experiment, struct assay_err
 int assay_experiment_commit(struct assay_experiment *experiment, struct assay_error *err);
 void assay_experiment_rollback(struct assay_experiment *experiment);
 
+/* How often a batch came to nothing, by rollback or by a commit that failed: ids from it are void,
+ * which whoever remembers ids must know. */
+int64_t assay_experiment_rollbacks(const struct assay_experiment *experiment);
+
 /* ---- Rows -------------------------------------------------------------------------------- */
 
 /* A number that may be unknown, so that zero and unknown differ: zero-initialised is unknown. */
@@ -168,7 +172,8 @@ enum assay_origin {
     X(PATH, 13, "path")                                                                            \
     X(MACHINE, 14, "machine")                                                                      \
     X(DATA, 15, "data")                                                                            \
-    X(REGION, 16, "region")
+    X(REGION, 16, "region")                                                                        \
+    X(EDGE, 17, "edge")
 
 enum assay_object_kind {
 #define ASSAY_OBJECT_ENUM(name, number, word) ASSAY_OBJECT_##name = (number),

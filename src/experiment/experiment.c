@@ -336,8 +336,14 @@ void assay_experiment_rollback(struct assay_experiment *experiment)
 {
     if (!sqlite3_get_autocommit(experiment->db))
         sqlite3_exec(experiment->db, "ROLLBACK", NULL, NULL, NULL);
+    experiment->rollbacks += experiment->in_batch;
     experiment->in_batch = false;
     experiment->failed.code = 0;
+}
+
+int64_t assay_experiment_rollbacks(const struct assay_experiment *experiment)
+{
+    return experiment->rollbacks;
 }
 
 int assay_experiment_commit(struct assay_experiment *experiment, struct assay_error *err)

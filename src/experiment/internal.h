@@ -21,6 +21,7 @@ struct assay_experiment {
     sqlite3 *db;
     int lock; /* descriptor of the writer's lock, -1 for a reader */
     bool in_batch;
+    int64_t rollbacks;
     struct assay_error failed; /* what made this batch fail; later calls of it repeat it */
     sqlite3_stmt *add[AS_TABLE_COUNT], *set[AS_TABLE_COUNT]; /* prepared at first use */
     sqlite3_stmt *new_callpath;
