@@ -4,6 +4,7 @@
  */
 #include "advised.h"
 
+#include <assay/catalogue.h>
 #include <assay/pipeline.h>
 
 #include "base/vec.h"
@@ -42,13 +43,16 @@ static int list_of(const char *path, run_list *out, struct assay_error *err)
 static void advise_on(struct as_cli *cli, const char *path, const run_list *list)
 {
     struct as_stage stage = {.quiet = as_given(&cli->args, AS_OPTION_QUIET)};
-    const struct assay_pipeline_request request = {
-        .profile.attribute.jobs = cli->jobs, .progress = as_stage_show, .context = &stage};
+    const struct assay_catalogue_options how = {.jobs = cli->jobs};
+    struct assay_pipeline_request request = {.progress = as_stage_show, .context = &stage};
     struct assay_experiment *experiment = NULL;
     struct assay_error ignored;
 
     if (assay_experiment_open(path, &experiment, &ignored) < 0)
         return;
+    /* Without one each run has its own. */
+    assay_catalogue_new(experiment, &how, &request.profile.attribute.catalogue, &ignored);
+    request.profile.attribute.jobs = cli->jobs;
     as_vec_foreach (list, run_id) {
         struct assay_pipeline_result result;
 
@@ -56,6 +60,7 @@ static void advise_on(struct as_cli *cli, const char *path, const run_list *list
             break;
     }
     as_stage_end(&stage);
+    assay_catalogue_free(&request.profile.attribute.catalogue);
     assay_experiment_close(&experiment, &ignored);
 }
 

@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 
+#include <assay/catalogue.h>
 #include <assay/profile.h>
 
 #include "base/error.h"
@@ -42,12 +43,12 @@ static int attribute_runs(struct as_cli *cli, struct assay_experiment *experimen
                           const run_list *list, struct assay_error *err)
 {
     struct as_stage stage = {.quiet = as_given(&cli->args, AS_OPTION_QUIET)};
-    const struct assay_attribute_options options = {.jobs = cli->jobs,
-                                                    .categories =
-                                                        cli->args.value[AS_OPTION_CATEGORIES],
-                                                    .progress = as_stage_show,
-                                                    .context = &stage};
-    int rc = 0;
+    const struct assay_catalogue_options how = {.jobs = cli->jobs};
+    struct assay_attribute_options options = {.jobs = cli->jobs,
+                                              .categories = cli->args.value[AS_OPTION_CATEGORIES],
+                                              .progress = as_stage_show,
+                                              .context = &stage};
+    int rc = assay_catalogue_new(experiment, &how, &options.catalogue, err);
     for (size_t i = 0; i < list->n && rc == 0; i++) {
         const struct run *run = &list->at[i];
         rc = run->is_attributed ? assay_experiment_summarise(experiment, run->id, err)
@@ -56,6 +57,7 @@ static int attribute_runs(struct as_cli *cli, struct assay_experiment *experimen
         if (rc == 0)
             as_cli_note(cli, "run %lld is attributed", (long long)run->id);
     }
+    assay_catalogue_free(&options.catalogue);
     if (list->n == 0)
         as_cli_note(cli, "%s: every run is attributed", cli->args.positional[0]);
     return rc;

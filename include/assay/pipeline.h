@@ -24,8 +24,10 @@ enum assay_pipeline_level {
 };
 
 struct assay_pipeline_request {
-    struct assay_profile_request profile; /* its progress is the one below */
-    int level;                            /* enum assay_pipeline_level; 0 = ONE */
+    /* Its progress is the one below; its attribute.catalogue serves all passes, and where it is
+     * NULL one that lives as long as the call. */
+    struct assay_profile_request profile;
+    int level;    /* enum assay_pipeline_level; 0 = ONE */
     double share; /* of the run's time that a module must have for its code to be read; 0 = 0.01 */
     /* Told which pass of how many is at work, and how far it is; or NULL. */
     void (*progress)(void *context, const char *stage, uint64_t done, uint64_t total);

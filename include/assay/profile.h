@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include <assay/catalogue.h>
 #include <assay/error.h>
 #include <assay/experiment.h>
 #include <assay/object.h>
@@ -25,9 +26,10 @@ extern "C" {
 
 /* All zero is a good choice. Borrowed during the call. */
 struct assay_attribute_options {
-    unsigned jobs;          /* threads, 0 = as many as processors */
+    struct assay_catalogue *catalogue; /* of the experiment, shared by passes; NULL: one for this */
+    unsigned jobs;                     /* threads, 0 = as many as processors */
     const char *categories; /* file of the user's own rules (doc/categories.md), or NULL */
-    const struct assay_object_options *open; /* how binaries are opened, or NULL */
+    const struct assay_object_options *open; /* how binaries are opened without one, or NULL */
     /* Told now and then how far it is, from one thread; or NULL. */
     void (*progress)(void *context, const char *stage, uint64_t done, uint64_t total);
     void *context;

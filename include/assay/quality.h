@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <assay/catalogue.h>
 #include <assay/code.h>
 #include <assay/error.h>
 #include <assay/experiment.h>
@@ -65,15 +66,16 @@ void assay_score_options(const char *compiler, const char *version, const char *
                          struct assay_options_score *out);
 
 struct assay_quality_options {
-    unsigned jobs; /* 0 = as many as processors */
-    double share;  /* of the run's time that a module must have; 0 = 0.01 */
-    const struct assay_object_options *open;
+    struct assay_catalogue *catalogue; /* of the experiment, shared by passes; NULL: one for this */
+    unsigned jobs;                     /* without one: threads, 0 = as many as processors */
+    double share;                      /* of the run's time that a module must have; 0 = 0.01 */
+    const struct assay_object_options *open; /* without one */
     void (*progress)(void *context, const char *stage, uint64_t done, uint64_t total);
     void *context;
 };
 
 /*
- * Reads the files of the modules that matter to a run, and sets the metrics of data/quality/ for
+ * Reads the code of the modules that matter to a run, and sets the metrics of data/quality/ for
  * its loops and functions. A file that is gone or has changed since gives a flag and no values.
  * Loops that have values, and tables if they are hot, are not looked at again. Errors: NOMEM, those
  * of the experiment.

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include <assay/advise.h>
+#include <assay/catalogue.h>
 #include <assay/pipeline.h>
 #include <assay/quality.h>
 
@@ -14,6 +15,7 @@
 
 struct job {
     struct assay_experiment *experiment;
+    struct assay_catalogue *catalogue;
     int64_t run_id;
     const struct assay_pipeline_request *request;
     struct assay_pipeline_result *result;
@@ -26,6 +28,7 @@ static int profile(struct job *job, struct assay_error *err)
     struct assay_profile_request request = job->request->profile;
     int rc;
 
+    request.attribute.catalogue = job->catalogue;
     request.attribute.progress = job->request->progress;
     request.attribute.context = job->request->context;
     rc = assay_profile_run(job->experiment, &request, &job->result->profile, err);
@@ -35,8 +38,7 @@ static int profile(struct job *job, struct assay_error *err)
 
 static int quality(struct job *job, struct assay_error *err)
 {
-    const struct assay_quality_options options = {.jobs = job->request->profile.attribute.jobs,
-                                                  .open = job->request->profile.attribute.open,
+    const struct assay_quality_options options = {.catalogue = job->catalogue,
                                                   .share = job->request->share,
                                                   .progress = job->request->progress,
                                                   .context = job->request->context};
@@ -150,7 +152,6 @@ static int run_plan(struct job *job, unsigned there, struct assay_error *err)
     const size_t n = make_plan(level, there, plan);
     int rc = 0;
 
-    job->result->pass_n = 0;
     for (size_t i = 0; i < n; i++) {
         if ((plan[i]->needs & there) != plan[i]->needs)
             continue; /* who makes it has failed */
@@ -164,13 +165,30 @@ static int run_plan(struct job *job, unsigned there, struct assay_error *err)
     return rc;
 }
 
+/* All passes of the call speak of one catalogue. */
+static int run_with_catalogue(struct job *job, unsigned there, struct assay_error *err)
+{
+    const struct assay_attribute_options *attribute = &job->request->profile.attribute;
+    const struct assay_catalogue_options how = {.jobs = attribute->jobs, .open = attribute->open};
+    struct assay_catalogue *own = NULL;
+    int rc;
+
+    job->result->pass_n = 0;
+    if (!attribute->catalogue)
+        AS_TRY(assay_catalogue_new(job->experiment, &how, &own, err));
+    job->catalogue = own ? own : attribute->catalogue;
+    rc = run_plan(job, there, err);
+    assay_catalogue_free(&own);
+    return rc;
+}
+
 int assay_pipeline_run(struct assay_experiment *experiment,
                        const struct assay_pipeline_request *request,
                        struct assay_pipeline_result *result, struct assay_error *err)
 {
     struct job job = {.experiment = experiment, .request = request, .result = result};
 
-    return run_plan(&job, 0, err);
+    return run_with_catalogue(&job, 0, err);
 }
 
 int assay_pipeline_again(struct assay_experiment *experiment, int64_t run_id,
@@ -180,5 +198,5 @@ int assay_pipeline_again(struct assay_experiment *experiment, int64_t run_id,
     struct job job = {
         .experiment = experiment, .run_id = run_id, .request = request, .result = result};
 
-    return run_plan(&job, SAMPLES, err);
+    return run_with_catalogue(&job, SAMPLES, err);
 }

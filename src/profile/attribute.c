@@ -206,9 +206,20 @@ static int attribute(struct as_attribution *all, struct assay_error *err)
     return as_attribute_trust(all, err);
 }
 
+static int choose_catalogue(struct as_attribution *all, struct assay_error *err)
+{
+    const struct assay_catalogue_options how = {.jobs = all->options->jobs,
+                                                .open = all->options->open};
+    if (!all->options->catalogue)
+        AS_TRY(assay_catalogue_new(all->experiment, &how, &all->own, err));
+    all->catalogue = all->own ? all->own : all->options->catalogue;
+    return 0;
+}
+
 static int prepare(struct as_attribution *all, struct assay_error *err)
 {
     int64_t start_ns = 0;
+    AS_TRY(choose_catalogue(all, err));
     AS_TRY(check_new(all, err));
     AS_TRY(assay_experiment_run_directory(all->experiment, all->run_id, all->directory,
                                           sizeof all->directory, err));
@@ -227,7 +238,7 @@ static void release(struct as_attribution *all)
     as_free(all->module);
     as_free(all->process_id);
     as_free(all->thread_id);
-    as_sources_fini(&all->sources);
+    assay_catalogue_free(&all->own);
     as_free(all);
 }
 

@@ -7,13 +7,11 @@
 #ifndef AS_PROFILE_ATTRIBUTE_H
 #define AS_PROFILE_ATTRIBUTE_H
 
+#include <assay/catalogue.h>
 #include <assay/profile.h>
 
 #include "profile/category.h"
-#include "profile/place.h"
 #include "profile/tally.h"
-
-#include "code/source_text.h"
 
 /* A function of the run's code. */
 struct as_function_fact {
@@ -32,7 +30,7 @@ struct as_node_fact {
 struct as_module_fact {
     int64_t id;
     const char *name;
-    bool has_debug, is_system, no_file, not_analysed;
+    bool has_debug, is_system, no_file;
     char trouble[ASSAY_ERROR_TEXT_B]; /* why it has no file, or is not analysed */
 };
 
@@ -49,8 +47,8 @@ struct as_attribution {
     struct as_node_fact *node;     /* by node of the tally */
     struct as_module_fact *module; /* by module of the tally */
     int64_t *process_id, *thread_id;
-    struct as_sources sources;
-    uint32_t source_n; /* numbers given out for `sources` */
+    struct assay_catalogue *catalogue;
+    struct assay_catalogue *own; /* the same, where the caller gave none */
 };
 
 /* Each is one step, in a batch of the caller. Errors: NOMEM, those of the experiment. */

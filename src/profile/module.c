@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One module: opens its code, and makes rows of every address at which the run's frames stand.
+ * One module of the run: has its code opened, and the addresses at which the run's frames stand
+ * made rows. What of a module becomes a row beyond that: all loops of the functions that were met.
  */
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/str.h"
-#include "profile/code_rows.h"
+#include "profile/attribute.h"
 
 /* A function with this share of the samples keeps its source and assembly. */
 #define HOT 0.001
 /* Instructions kept of one module, at most. */
 #define EXCERPT_MOST 100000u
+/* A file is analysed when it has little code or this share of the samples. */
+#define SMALL_B      (1u << 20)
+#define SHARE_ENOUGH 0.002
 
 struct spot {
     uint64_t recorded;
@@ -23,41 +25,18 @@ struct spot {
 
 struct work {
     struct as_attribution *all;
-    struct as_place_code code;
-    struct as_code_rows rows;
-    struct spot *spot; /* by address */
+    const struct as_tally_module *from;
+    struct assay_catalogue_module *code;
+    bool is_hot;                        /* enough to be analysed whatever its size */
+    struct as_category_module category; /* what the rules say of the module */
+    uint32_t function_n;
+    uint32_t *function; /* index in all->function + 1; the last is for code of no function */
+    uint64_t *own;      /* running samples by function */
+    struct spot *spot;  /* by address */
     size_t n;
-    uint64_t *own; /* running samples by function of the module */
 };
 
-/* ---- The row ------------------------------------------------------------------------------- */
-
-static void hex_of(const uint8_t *bytes, unsigned n, char *out)
-{
-    out[0] = 0;
-    for (unsigned i = 0; i < n; i++)
-        snprintf(out + 2 * (size_t)i, 3, "%02x", bytes[i]);
-}
-
-static const char *kind_of(const struct work *w)
-{
-    switch (w->code.module->kind) {
-    case ASSAY_MODULE_VDSO:
-        return "vdso";
-    case ASSAY_MODULE_KERNEL:
-        return "kernel";
-    case ASSAY_MODULE_ANON:
-        return w->code.name.n ? "jit" : "anonymous";
-    case ASSAY_MODULE_UNKNOWN:
-        return "anonymous";
-    default:
-        break;
-    }
-    if (!w->code.object)
-        return strstr(w->code.module->path, ".so") ? "shared" : "executable";
-    const enum assay_object_type type = assay_object_info(w->code.object)->type;
-    return type == ASSAY_OBJECT_EXECUTABLE || type == ASSAY_OBJECT_PIE ? "executable" : "shared";
-}
+/* ---- What it is ---------------------------------------------------------------------------- */
 
 /* Files of the distribution: the user does not compile them. */
 static bool is_system(const char *path)
@@ -68,48 +47,45 @@ static bool is_system(const char *path)
            strncmp(path, "/bin/", 5) == 0 || strncmp(path, "/sbin/", 6) == 0 || path[0] != '/';
 }
 
-static int add_module(struct work *w, struct as_module_fact *fact, struct assay_error *err)
+static int describe_module(struct work *w, struct as_module_fact *fact, struct assay_error *err)
 {
-    const struct as_tally_module *from = w->code.module;
-    const struct assay_file_identity *file = &from->file;
-    char id[2 * sizeof file->build_id + 1], path[4096 + 64], kept[4096 + 64];
-    struct assay_row_module row = {.path = from->path, .kind = kind_of(w)};
-    hex_of(file->build_id, file->build_id_b, id);
-    row.build_id = file->build_id_b ? id : NULL;
-    if (from->kind == ASSAY_MODULE_UNKNOWN)
-        row.path = "[unknown]";
-    if (from->kind == ASSAY_MODULE_ANON) {
-        const struct as_tally_process *process = &w->all->tally.process.at[from->process];
-        snprintf(path, sizeof path, "[generated code of process %" PRIu32 "]", process->pid);
-        row.path = path;
-    }
-    row.name = as_path_last(row.path);
-    if (w->code.object) {
-        const struct assay_object_info *info = assay_object_info(w->code.object);
-        row.size_b = assay_known((int64_t)info->size_b);
+    const struct assay_object *object = w->code->object;
+    if (object) {
+        const struct assay_object_info *info = assay_object_info(object);
         fact->has_debug =
             info->debug == ASSAY_DEBUG_EMBEDDED || info->debug == ASSAY_DEBUG_SEPARATE;
-        row.has_debug = assay_known(fact->has_debug);
-        if (!row.build_id && info->build_id_b && info->build_id_b <= sizeof file->build_id) {
-            hex_of(info->build_id, (unsigned)info->build_id_b, id);
-            row.build_id = id;
-        }
     }
-    if (!row.build_id && file->known == ASSAY_FILE_SEEN) {
-        row.inode = assay_known((int64_t)file->inode);
-        row.mtime_ns = assay_known(file->mtime_ns);
-        row.size_b = assay_known((int64_t)file->size_b);
+    fact->no_file = w->from->kind == ASSAY_MODULE_FILE && !object;
+    fact->is_system = w->from->kind != ASSAY_MODULE_FILE || is_system(w->from->path);
+    memcpy(fact->trouble, w->code->trouble.text, sizeof fact->trouble);
+    fact->name = as_path_last(w->from->path);
+    return assay_catalogue_row(w->code, &fact->id, err);
+}
+
+/* ---- Its functions ------------------------------------------------------------------------- */
+
+static int new_function(struct work *w, uint32_t function, struct assay_error *err)
+{
+    struct assay_catalogue_function from = {0};
+    struct as_function_fact fact;
+    if (function < w->function_n)
+        assay_catalogue_function_get(w->code, function, &from);
+    fact.category = as_category_of_symbol(w->all->categories, &w->category, from.linkage_name);
+    AS_TRY(assay_catalogue_row_function(w->code, function, &fact.id, err));
+    return as_vec_push(&w->all->function, fact) < 0 ? as_error_nomem(err, "the functions of a run")
+                                                    : 0;
+}
+
+/* Index in all->function; ASSAY_NONE is asked for as well. */
+static int function_of(struct work *w, uint32_t function, uint32_t *index, struct assay_error *err)
+{
+    uint32_t *slot = &w->function[function < w->function_n ? function : w->function_n];
+    if (!*slot) {
+        AS_TRY(new_function(w, function, err));
+        *slot = (uint32_t)w->all->function.n;
     }
-    if (from->kept) {
-        snprintf(kept, sizeof kept, "%s/%s", as_path_last(w->all->directory), from->kept);
-        row.kept_path = kept;
-    }
-    fact->no_file = from->kind == ASSAY_MODULE_FILE && !w->code.object;
-    fact->is_system = from->kind != ASSAY_MODULE_FILE || is_system(from->path);
-    fact->not_analysed = w->code.not_analysed;
-    memcpy(fact->trouble, w->code.trouble.text, sizeof fact->trouble);
-    fact->name = as_path_last(from->path);
-    return assay_experiment_add_module(w->all->experiment, &row, &fact->id, err);
+    *index = *slot - 1;
+    return 0;
 }
 
 /* ---- Its addresses ------------------------------------------------------------------------- */
@@ -132,26 +108,29 @@ static int order_spots(struct work *w, const uint32_t *node, size_t n)
     return 0;
 }
 
+static int attribute_spot(struct work *w, uint64_t recorded, struct assay_catalogue_place *place,
+                          struct as_node_fact *fact, struct assay_error *err)
+{
+    uint64_t address = recorded;
+    *place = (struct assay_catalogue_place){ASSAY_NONE, ASSAY_NONE, ASSAY_NONE,
+                                            ASSAY_NONE, 0,          ASSAY_NONE};
+    if (assay_catalogue_address(w->code, recorded, &address))
+        assay_catalogue_find(w->code, address, place);
+    AS_TRY(function_of(w, place->function, &fact->function, err));
+    AS_TRY(assay_catalogue_rows_loops(w->code, place->function, err));
+    return assay_catalogue_row_location(w->code, address, place, &fact->location_id, err);
+}
+
 static int attribute_spots(struct work *w, struct assay_error *err)
 {
-    struct as_place place = {0};
-    int64_t location = 0;
-    uint32_t function = 0;
+    struct assay_catalogue_place place = {0};
+    struct as_node_fact known = {0};
     for (size_t i = 0; i < w->n; i++) {
-        if (i == 0 || w->spot[i].recorded != w->spot[i - 1].recorded) {
-            uint64_t address = w->spot[i].recorded;
-            if (as_place_address(&w->code, w->spot[i].recorded, &address))
-                as_place_find(&w->code, address, &place);
-            else
-                place = (struct as_place){ASSAY_NONE, ASSAY_NONE, ASSAY_NONE,
-                                          ASSAY_NONE, 0,          ASSAY_NONE};
-            AS_TRY(as_code_rows_function(&w->rows, place.function, &function, err));
-            AS_TRY(as_code_rows_loops(&w->rows, place.function, err));
-            AS_TRY(as_code_rows_location(&w->rows, address, &place, &location, err));
-        }
+        if (i == 0 || w->spot[i].recorded != w->spot[i - 1].recorded)
+            AS_TRY(attribute_spot(w, w->spot[i].recorded, &place, &known, err));
         struct as_node_fact *fact = &w->all->node[w->spot[i].node];
-        fact->function = function;
-        fact->location_id = location;
+        fact->function = known.function;
+        fact->location_id = known.location_id;
         if (place.function != ASSAY_NONE)
             w->own[place.function] += fact->own_n;
     }
@@ -162,43 +141,61 @@ static int keep_excerpts(struct work *w, struct assay_error *err)
 {
     const double least = HOT * (double)w->all->tally.running_n;
     size_t room = EXCERPT_MOST;
-    for (uint32_t i = 0; i < w->rows.function_n && room; i++)
+    for (uint32_t i = 0; i < w->function_n && room; i++)
         if (w->own[i] && (double)w->own[i] >= least)
-            AS_TRY(as_code_rows_excerpt(&w->rows, i, &room, err));
+            AS_TRY(assay_catalogue_rows_excerpt(w->code, i, &room, err));
     return 0;
 }
 
 static int attribute_code(struct work *w, struct as_module_fact *fact, struct assay_error *err)
 {
-    AS_TRY(add_module(w, fact, err));
-    if (as_code_rows_begin(&w->rows, w->all, &w->code, fact->id) < 0)
-        return as_error_nomem(err, w->code.module->path);
-    w->own = as_calloc(w->rows.function_n + 1, sizeof *w->own);
-    if (!w->own)
-        return as_error_nomem(err, w->code.module->path);
+    as_category_module(w->all->categories, w->from->kind, w->from->path, &w->category);
+    w->function_n = assay_catalogue_function_n(w->code);
+    w->function = as_calloc(w->function_n + 1, sizeof *w->function);
+    w->own = as_calloc(w->function_n + 1, sizeof *w->own);
+    if (!w->function || !w->own)
+        return as_error_nomem(err, w->from->path);
+    AS_TRY(describe_module(w, fact, err));
     AS_TRY(attribute_spots(w, err));
     return keep_excerpts(w, err);
+}
+
+/* ---- All ----------------------------------------------------------------------------------- */
+
+static struct assay_catalogue_request request_for(const struct as_attribution *all,
+                                                  const struct as_tally_module *from)
+{
+    struct assay_catalogue_request request = {
+        .file = {.path = from->path, .kept = from->kept, .file = from->file, .kind = from->kind},
+        .directory = all->directory};
+    if (all->tally.running_n)
+        request.share = (double)from->n / (double)all->tally.running_n;
+    if (from->kind == ASSAY_MODULE_ANON)
+        request.pid = all->tally.process.at[from->process].pid;
+    return request;
+}
+
+static int open_code(struct work *w, struct assay_error *err)
+{
+    struct assay_catalogue *catalogue = w->all->catalogue;
+    struct assay_catalogue_request request = request_for(w->all, w->from);
+    request.depth =
+        request.share >= SHARE_ENOUGH ? ASSAY_CATALOGUE_ANALYSED : ASSAY_CATALOGUE_LISTED;
+    request.small_b = SMALL_B;
+    return assay_catalogue_open(catalogue, &request, &w->code, err);
 }
 
 int as_attribute_module(struct as_attribution *all, uint32_t module, const uint32_t *node,
                         size_t node_n, struct assay_error *err)
 {
-    const struct as_tally_module *from = &all->tally.module.at[module];
-    struct work w = {.all = all};
-    struct as_place_options how = {
-        .directory = all->directory, .open = all->options->open, .jobs = all->options->jobs};
-    if (all->tally.running_n)
-        how.share = (double)from->n / (double)all->tally.running_n;
-    if (from->kind == ASSAY_MODULE_ANON)
-        how.pid = all->tally.process.at[from->process].pid;
-    int rc = as_place_open(&w.code, from, &how, err);
+    struct work w = {.all = all, .from = &all->tally.module.at[module]};
+    int rc = open_code(&w, err);
     if (rc == 0 && order_spots(&w, node, node_n) < 0)
-        rc = as_error_nomem(err, from->path);
+        rc = as_error_nomem(err, w.from->path);
     if (rc == 0)
         rc = attribute_code(&w, &all->module[module], err);
-    all->source_n += (uint32_t)w.code.debug.file_n;
-    as_code_rows_end(&w.rows);
-    as_place_close(&w.code);
+    assay_catalogue_close(all->catalogue, &w.code);
+    as_free(w.function);
     as_free(w.own);
     as_free(w.spot);
     return rc;

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pass: which modules and loops of a run matter, opening their files, and writing what their
- * code says as values. Loops of the experiment and of the file meet by address and depth.
+ * The pass: which modules and loops of a run matter, and writing what their code says as values.
+ * Loops of the experiment and of the catalogue meet by address and depth.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <assay/quality.h>
 
 #include "base/error.h"
-#include "base/map.h"
-#include "base/str.h"
 #include "base/vec.h"
 #include "quality/detail.h"
 #include "quality/metrics.h"
@@ -51,9 +48,6 @@ static const char *const names[METRIC_COUNT] = {"flow_paths",
 
 struct module {
     int64_t id;
-    char *path;
-    bool is_copy; /* `path` is one that the run kept */
-    struct assay_file_identity file;
     double share;
 };
 
@@ -68,8 +62,8 @@ struct pass {
     struct assay_experiment *experiment;
     int64_t run_id;
     const struct assay_quality_options *options;
+    struct assay_catalogue *catalogue;
     int64_t metric[METRIC_COUNT];
-    struct as_arena arena;
     AS_VEC(struct module) module;
     AS_VEC(struct loop) loop; /* of the module at hand */
 };
@@ -93,50 +87,6 @@ static int define_metrics(struct pass *p, struct assay_error *err)
     return 0;
 }
 
-static char *keep(struct pass *p, const char *text)
-{
-    return as_arena_strndup(&p->arena, text ? text : "", text ? strlen(text) : 0);
-}
-
-/* A copy that the run kept is read before the file, which may have changed. */
-static char *path_of(struct pass *p, const char *kept, const char *path)
-{
-    struct as_str full = {0};
-    char *copy;
-
-    if (!kept)
-        return keep(p, path);
-    as_str_appendf(&full, "%s/%s", assay_experiment_path(p->experiment), kept);
-    copy = full.failed ? NULL : keep(p, as_str_z(&full));
-    as_str_fini(&full);
-    return copy;
-}
-
-/* Of hexadecimal digits; 0 bytes: none. */
-static uint8_t id_of(const char *text, uint8_t out[20])
-{
-    uint8_t n = 0;
-
-    for (; text && n < 20 && text[0] && text[1]; text += 2) {
-        const char byte[] = {text[0], text[1], '\0'};
-
-        out[n++] = (uint8_t)strtoul(byte, NULL, 16);
-    }
-    return n;
-}
-
-/* What the columns behind the path say of the file that ran. */
-static struct assay_file_identity identity_of(struct assay_rows *rows)
-{
-    struct assay_file_identity file = {.inode = (uint64_t)assay_rows_integer(rows, 5),
-                                       .mtime_ns = assay_rows_integer(rows, 6),
-                                       .size_b = (uint64_t)assay_rows_integer(rows, 7)};
-
-    file.build_id_b = id_of(assay_rows_text(rows, 2), file.build_id);
-    file.known = file.inode ? ASSAY_FILE_SEEN : ASSAY_FILE_UNSEEN;
-    return file;
-}
-
 static int list_modules(struct pass *p, struct assay_error *err)
 {
     const double least = p->options->share > 0 ? p->options->share : LEAST_SHARE;
@@ -144,24 +94,18 @@ static int list_modules(struct pass *p, struct assay_error *err)
     int rc;
 
     AS_TRY(assay_rows_open(p->experiment,
-                           "SELECT m.module_id, m.path, m.build_id, m.kept_path, t.exclusive_share,"
-                           " m.inode, m.mtime_ns, m.size_b"
+                           "SELECT m.module_id, t.exclusive_share"
                            " FROM object_time t JOIN module m ON m.module_id = t.object_id"
                            " WHERE t.run_id = ?1 AND t.object_kind = 'module' AND m.kind IN"
                            " ('executable', 'shared') ORDER BY t.exclusive_ns DESC, m.module_id",
                            &rows, err));
     assay_rows_bind_integer(rows, 1, p->run_id);
     while ((rc = assay_rows_next(rows, err)) > 0) {
-        const struct module it = {
-            .id = assay_rows_integer(rows, 0),
-            .path = path_of(p, assay_rows_text(rows, 3), assay_rows_text(rows, 1)),
-            .is_copy = assay_rows_text(rows, 3) != NULL,
-            .file = identity_of(rows),
-            .share = assay_rows_real(rows, 4)};
+        const struct module it = {assay_rows_integer(rows, 0), assay_rows_real(rows, 1)};
 
         if (it.share < least)
             break;
-        if (!it.path || as_vec_push(&p->module, it) < 0) {
+        if (as_vec_push(&p->module, it) < 0) {
             rc = as_error_nomem(err, "the modules of a run");
             break;
         }
@@ -249,48 +193,26 @@ static int write_loop(const struct pass *p, int64_t id, const struct assay_loop_
     return count(p, CALLS, id, facts->call_n, err);
 }
 
-static uint64_t key_of(uint64_t address, uint32_t depth)
-{
-    return address * 31 + depth; /* a clash is found below */
-}
-
-static int map_loops(const struct assay_program *program, struct as_map_u64 *map)
-{
-    for (uint32_t i = 0; i < program->loop_n; i++) {
-        const struct assay_loop *loop = &program->loop[i];
-        const uint64_t address = program->block[loop->header].start;
-
-        if (as_map_u64_put(map, key_of(address, loop->depth), i) < 0)
-            return ASSAY_ERR_NOMEM;
-    }
-    return 0;
-}
-
-static int write_loops(const struct pass *p, const struct assay_program *program,
+static int write_loops(const struct pass *p, const struct assay_catalogue_module *module,
                        struct assay_error *err)
 {
-    struct as_map_u64 map;
-    int rc;
+    int rc = 0;
 
-    as_map_u64_init(&map);
-    rc = map_loops(program, &map) < 0 ? as_error_nomem(err, "the loops of a run") : 0;
     for (size_t i = 0; i < p->loop.n && rc == 0; i++) {
         const struct loop *it = &p->loop.at[i];
-        const uint32_t at = as_map_u64_get(&map, key_of(it->address, it->depth));
+        const uint32_t at = assay_catalogue_find_loop(module, it->address, it->depth);
         struct assay_loop_facts facts;
 
-        if (at == AS_MAP_NONE || program->loop[at].depth != it->depth ||
-            program->block[program->loop[at].header].start != it->address)
+        if (at == ASSAY_NONE)
             continue;
         if (it->wants_values) {
-            rc = assay_quality_loop(program, at, &facts, err);
+            rc = assay_quality_loop(module->program, at, &facts, err);
             if (rc == 0)
                 rc = write_loop(p, it->id, &facts, err);
         }
         if (rc == 0 && it->wants_page)
-            rc = as_quality_details(p->experiment, it->id, program, at, err);
+            rc = as_quality_details(p->experiment, it->id, module->program, at, err);
     }
-    as_map_u64_fini(&map);
     return rc;
 }
 
@@ -309,31 +231,15 @@ static int say_unread(const struct pass *p, const struct module *module, const c
     return assay_experiment_flag(p->experiment, &flag, err);
 }
 
-/* A copy is another file than the one that ran: it has the build-id, if any, and nothing more. */
-static int open_code(const struct pass *p, const struct module *module, struct assay_object **out,
-                     struct assay_error *why)
-{
-    if (module->is_copy && !module->file.build_id_b)
-        return assay_object_open(module->path, p->options->open, out, why);
-    return assay_object_open_same(module->path, &module->file, p->options->open, out, why);
-}
-
 static int read_code(const struct pass *p, const struct module *module, struct assay_error *err)
 {
-    const struct assay_program_options how = {.jobs = p->options->jobs,
-                                              .path_limit = ASSAY_PATH_LIMIT};
-    struct assay_program *program = NULL;
-    struct assay_object *object = NULL;
-    struct assay_error why;
+    struct assay_catalogue_module *code;
     int rc;
 
-    if (open_code(p, module, &object, &why) < 0)
-        return say_unread(p, module, why.text, err);
-    rc = assay_program_new(object, &how, &program, err);
-    if (rc == 0)
-        rc = write_loops(p, program, err);
-    assay_program_free(&program);
-    assay_object_close(&object);
+    AS_TRY(assay_catalogue_open_row(p->catalogue, module->id, module->share,
+                                    ASSAY_CATALOGUE_ANALYSED, &code, err));
+    rc = code->program ? write_loops(p, code, err) : say_unread(p, module, code->trouble.text, err);
+    assay_catalogue_close(p->catalogue, &code);
     return rc;
 }
 
@@ -391,25 +297,33 @@ static int look(struct pass *p, struct assay_error *err)
     return score_functions(p, err);
 }
 
+static int look_in_batch(struct pass *p, struct assay_error *err)
+{
+    int rc;
+
+    AS_TRY(assay_experiment_begin(p->experiment, err));
+    rc = look(p, err);
+    if (rc == 0)
+        return assay_experiment_commit(p->experiment, err);
+    assay_experiment_rollback(p->experiment);
+    return rc;
+}
+
 int assay_quality_run(struct assay_experiment *experiment, int64_t run_id,
                       const struct assay_quality_options *options, struct assay_error *err)
 {
     static const struct assay_quality_options defaults;
     struct pass p = {
         .experiment = experiment, .run_id = run_id, .options = options ? options : &defaults};
-    int rc;
+    const struct assay_catalogue_options how = {.jobs = p.options->jobs, .open = p.options->open};
+    struct assay_catalogue *own = NULL;
+    int rc = p.options->catalogue ? 0 : assay_catalogue_new(experiment, &how, &own, err);
 
-    as_arena_init(&p.arena);
-    rc = assay_experiment_begin(experiment, err);
-    if (rc == 0) {
-        rc = look(&p, err);
-        if (rc == 0)
-            rc = assay_experiment_commit(experiment, err);
-        else
-            assay_experiment_rollback(experiment);
-    }
+    p.catalogue = own ? own : p.options->catalogue;
+    if (rc == 0)
+        rc = look_in_batch(&p, err);
+    assay_catalogue_free(&own);
     as_vec_fini(&p.module);
     as_vec_fini(&p.loop);
-    as_arena_fini(&p.arena);
     return rc;
 }

@@ -4,6 +4,7 @@
  * in, rows of the experiment come out. Every number is known by construction.
  */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <link.h>
 #include <linux/perf_event.h>
 #include <setjmp.h>
@@ -18,6 +19,7 @@
 
 #include <cmocka.h>
 
+#include <assay/catalogue.h>
 #include <assay/profile.h>
 #include <assay/quality.h>
 
@@ -527,6 +529,74 @@ static void test_code_of_another(void **state)
     assert_true(values_of(same) > 0);
 }
 
+static uint64_t in_loop; /* as mapped at BASE */
+
+static void give_loop(void)
+{
+    const uint64_t chain[] = {(uint64_t)PERF_CONTEXT_USER, in_loop};
+    give_map(400, BASE, LONG, setting.program);
+    for (unsigned i = 0; i < 50; i++)
+        give_sample(400, 400, 2000 + i, chain, 2);
+}
+
+/* Where the header of the loop in callee is mapped. */
+static uint64_t find_loop(struct assay_catalogue *catalogue)
+{
+    struct assay_catalogue_request request = {
+        .file = {.path = setting.program, .kind = ASSAY_MODULE_FILE},
+        .depth = ASSAY_CATALOGUE_ANALYSED};
+    const int fd = open(setting.program, O_RDONLY | O_CLOEXEC);
+    struct assay_catalogue_module *module;
+    struct assay_error err;
+    const struct assay_segment *segment;
+    uint64_t address = 0, offset = 0;
+    assert_true(assay_file_identify(fd, &request.file.file));
+    close(fd);
+    assert_int_equal(assay_catalogue_open(catalogue, &request, &module, &err), 0);
+    assert_non_null(module->program);
+    for (size_t i = 0; i < module->program->loop_n; i++) {
+        const struct assay_loop *loop = &module->program->loop[i];
+        if (strcmp(module->program->body[loop->body].name, "callee") == 0)
+            address = module->program->block[loop->header].start;
+    }
+    const size_t segments = assay_object_segments(module->object, &segment);
+    for (size_t i = 0; i < segments; i++)
+        if (segment[i].type == PT_LOAD && segment[i].exec)
+            offset = segment[i].offset - segment[i].address;
+    assay_catalogue_close(catalogue, &module);
+    assert_true(address > 0);
+    return BASE + offset + address;
+}
+
+/* The second pass finds the code that the first one has opened, and the loop by the first's row. */
+static void test_code_is_analysed_once(void **state)
+{
+    struct assay_catalogue *catalogue, *other;
+    struct assay_error err;
+    char path[4200];
+    (void)state;
+    assert_int_equal(as_sql_run(setting.store, "DELETE FROM value; DELETE FROM flag", "test", &err),
+                     0);
+    assert_int_equal(assay_catalogue_new(setting.store, NULL, &other, &err), 0);
+    in_loop = find_loop(other);
+    assay_catalogue_free(&other);
+    const int64_t run_id = add_run(give_loop, path);
+    assert_int_equal(assay_catalogue_new(setting.store, NULL, &catalogue, &err), 0);
+    const struct assay_attribute_options attribute = {.catalogue = catalogue};
+    const struct assay_quality_options quality = {.catalogue = catalogue};
+    assert_int_equal(assay_profile_attribute(setting.store, run_id, &attribute, &err), 0);
+    assert_int_equal(assay_catalogue_counts(catalogue).analysed, 1);
+    assert_int_equal(assay_quality_run(setting.store, run_id, &quality, &err), 0);
+    assert_int_equal(assay_catalogue_counts(catalogue).opened, 1);
+    assert_int_equal(assay_catalogue_counts(catalogue).analysed, 1);
+    assay_catalogue_free(&catalogue);
+    expect("SELECT f.name, v.value >= 1 FROM v_values AS v JOIN loop AS l ON l.loop_id = "
+           "v.object_id JOIN function AS f USING (function_id) WHERE v.metric = 'flow_paths' AND "
+           "v.object_kind = 'loop'",
+           "callee|1");
+    expect("SELECT count(*) FROM v_flags WHERE name = 'code_not_read'", "0");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -541,6 +611,7 @@ int main(void)
         cmocka_unit_test(test_openmp_numbers),
         cmocka_unit_test(test_waiting_for_a_processor),
         cmocka_unit_test(test_code_of_another),
+        cmocka_unit_test(test_code_is_analysed_once),
     };
     return cmocka_run_group_tests(tests, make, remove_all);
 }

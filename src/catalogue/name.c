@@ -14,14 +14,14 @@
 
 #include "base/error.h"
 #include "base/foreign.h"
-#include "profile/place.h"
+#include "catalogue/internal.h"
 
 /* Names come with their place in the file: what is later wins. */
 struct named {
-    struct as_name name;
+    struct as_catalogue_name name;
     size_t line;
 };
-struct as_name_list {
+struct name_list {
     AS_VEC(struct named) at;
 };
 
@@ -34,30 +34,30 @@ static int compare_names(const void *a, const void *b)
 }
 
 /* Orders by start; of ranges that overlap the earlier one is cut where the later begins. */
-static int settle(struct as_place_code *code, struct as_name_list *list)
+static int settle(struct as_catalogue_entry *entry, struct name_list *list)
 {
     if (list->at.n)
         qsort(list->at.at, list->at.n, sizeof *list->at.at, compare_names);
     for (size_t i = 0; i < list->at.n; i++) {
-        struct as_name name = list->at.at[i].name;
+        struct as_catalogue_name name = list->at.at[i].name;
         if (i + 1 < list->at.n && list->at.at[i + 1].name.start < name.end)
             name.end = list->at.at[i + 1].name.start;
         if (name.start < name.end)
-            AS_TRY(as_vec_push(&code->name, name));
+            AS_TRY(as_vec_push(&entry->name, name));
     }
     return 0;
 }
 
-static int add_name(struct as_place_code *code, struct as_name_list *list, uint64_t start,
+static int add_name(struct as_catalogue_entry *entry, struct name_list *list, uint64_t start,
                     uint64_t end, const char *text)
 {
     const struct named named = {
-        .name = {start, end, as_arena_strndup(&code->arena, text, strlen(text))},
+        .name = {start, end, as_arena_strndup(&entry->arena, text, strlen(text))},
         .line = list->at.n};
     return named.name.name ? as_vec_push(&list->at, named) : ASSAY_ERR_NOMEM;
 }
 
-static int read_generated(struct as_place_code *code, FILE *f, struct as_name_list *list)
+static int read_generated(struct as_catalogue_entry *entry, FILE *f, struct name_list *list)
 {
     char *line = NULL;
     size_t cap = 0;
@@ -69,13 +69,13 @@ static int read_generated(struct as_place_code *code, FILE *f, struct as_name_li
         const uint64_t size_b = *end == ' ' ? strtoull(end, &name, 16) : 0;
         if (size_b == 0 || *name != ' ' || !name[1] || start + size_b < start)
             continue;
-        rc = add_name(code, list, start, start + size_b, name + 1);
+        rc = add_name(entry, list, start, start + size_b, name + 1);
     }
     free(line); /* of getline */
     return rc;
 }
 
-static int read_kernel(struct as_place_code *code, FILE *f, struct as_name_list *list)
+static int read_kernel(struct as_catalogue_entry *entry, FILE *f, struct name_list *list)
 {
     char line[1024], *end;
     int rc = 0;
@@ -84,20 +84,21 @@ static int read_kernel(struct as_place_code *code, FILE *f, struct as_name_list 
         if (start == 0 || end[0] != ' ' || !end[1] || !strchr("tTwW", end[1]) || end[2] != ' ')
             continue;
         end[3 + strcspn(end + 3, " \t\n")] = 0;
-        rc = add_name(code, list, start, UINT64_MAX, end + 3); /* ends where the next begins */
+        rc = add_name(entry, list, start, UINT64_MAX, end + 3); /* ends where the next begins */
     }
     return rc;
 }
 
-int as_place_names(struct as_place_code *code, const struct as_place_options *options,
-                   struct assay_error *err)
+int as_entry_names(struct as_catalogue_entry *entry, struct assay_error *err)
 {
     char path[4096 + 64] = "/proc/kallsyms";
-    const bool generated = code->module->kind == ASSAY_MODULE_ANON;
-    struct as_name_list list = {0};
+    const bool generated = entry->module.kind == ASSAY_MODULE_ANON;
+    struct name_list list = {0};
+    if (generated && !entry->request.directory)
+        return 0;
     if (generated)
-        snprintf(path, sizeof path, "%.4096s/perf-%" PRIu32 ".map", options->directory,
-                 options->pid);
+        snprintf(path, sizeof path, "%.4096s/perf-%" PRIu32 ".map", entry->request.directory,
+                 entry->request.pid);
     /* In a directory of an experiment, or of the kernel. */
     const int fd = as_foreign_open(AT_FDCWD, path, AS_FOREIGN_NO_LINK, NULL);
     FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
@@ -106,10 +107,11 @@ int as_place_names(struct as_place_code *code, const struct as_place_options *op
             close(fd);
         return 0;
     }
-    int rc = generated ? read_generated(code, f, &list) : read_kernel(code, f, &list);
+    int rc = generated ? read_generated(entry, f, &list) : read_kernel(entry, f, &list);
     fclose(f);
     if (rc == 0)
-        rc = settle(code, &list);
+        rc = settle(entry, &list);
     as_vec_fini(&list.at);
+    entry->module.named = (uint32_t)entry->name.n;
     return rc < 0 ? as_error_nomem(err, path) : 0;
 }

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Excerpts: assembly and source of hot functions, kept in the experiment so that its report is
+ * whole on a machine that has neither the binary nor the sources.
+ */
+#include <string.h>
+
+#include "base/str.h"
+#include "catalogue/rows.h"
+
+/* Lines around those that the line table names. */
+#define AROUND 3
+/* Of one loop, at most: what is longer has its lines from the table only. */
+#define LOOP_LINES 400
+
+static int keep_line(struct as_catalogue_entry *entry, uint32_t file, uint32_t line,
+                     struct assay_error *err)
+{
+    int64_t id;
+    char text[1024];
+    const uint64_t key = (uint64_t)file << 32 | line;
+    if (as_map_u64_get(&entry->rows.text, key) != AS_MAP_NONE)
+        return 0;
+    if (as_map_u64_put(&entry->rows.text, key, 1) < 0)
+        return as_error_nomem(err, "the lines of a module");
+    const struct as_view view =
+        as_texts_line(&entry->catalogue->texts, entry->module.debug.file[file], line);
+    if (!view.p)
+        return 0;
+    const size_t n = view.n < sizeof text - 1 ? view.n : sizeof text - 1;
+    memcpy(text, view.p, n);
+    text[n] = 0;
+    AS_TRY(assay_catalogue_row_line(&entry->module, file, line, &id, err));
+    const struct assay_row_line row = {
+        .source_file_id = entry->rows.file[file], .number = line, .text = text};
+    return assay_experiment_add_line(entry->catalogue->experiment, &row, NULL, err);
+}
+
+static int keep_lines(struct as_catalogue_entry *entry, uint32_t file, uint32_t first,
+                      uint32_t last, struct assay_error *err)
+{
+    if (file >= entry->module.debug.file_n || first == 0)
+        return 0;
+    for (uint32_t line = first > AROUND ? first - AROUND : 1; line <= last + AROUND; line++)
+        AS_TRY(keep_line(entry, file, line, err));
+    return 0;
+}
+
+static int keep_instruction(struct as_catalogue_entry *entry, const struct assay_insn *insn,
+                            uint32_t block, int64_t function, struct assay_error *err)
+{
+    char text[256];
+    uint64_t have_b;
+    const struct assay_debug *debug = &entry->module.debug;
+    const struct assay_line *line = assay_debug_line_at(debug, insn->address);
+    const uint8_t *bytes = assay_object_bytes(entry->module.object, insn->address, &have_b);
+    if (!bytes || have_b < insn->length)
+        return 0;
+    assay_insn_format(bytes, insn->length, insn->address, ASSAY_SYNTAX_INTEL, text, sizeof text);
+    struct assay_row_disassembly row = {.address = (int64_t)insn->address,
+                                        .function_id = function,
+                                        .size_b = insn->length,
+                                        .text = text};
+    AS_TRY(assay_catalogue_row(&entry->module, &row.module_id, err));
+    AS_TRY(assay_catalogue_row_block(&entry->module, block, &row.block_id, err));
+    AS_TRY(assay_catalogue_row_loop(&entry->module, entry->module.program->block[block].loop,
+                                    &row.loop_id, err));
+    if (line)
+        AS_TRY(assay_catalogue_row_line(&entry->module, line->file, line->line, &row.line_id, err));
+    return assay_experiment_add_disassembly(entry->catalogue->experiment, &row, err);
+}
+
+static int keep_block(struct as_catalogue_entry *entry, uint32_t index, int64_t function,
+                      size_t *room, struct assay_error *err)
+{
+    const struct assay_program *program = entry->module.program;
+    const struct assay_block *block = &program->block[index];
+    const struct assay_line *last = NULL;
+    for (uint32_t i = 0; i < block->insns && *room; i++, --*room) {
+        const struct assay_insn *insn = &program->code.insn[block->first_insn + i];
+        AS_TRY(keep_instruction(entry, insn, index, function, err));
+        const struct assay_line *line = assay_debug_line_at(&entry->module.debug, insn->address);
+        if (line && line != last)
+            AS_TRY(keep_lines(entry, line->file, line->line, line->line, err));
+        last = line;
+    }
+    return 0;
+}
+
+int assay_catalogue_rows_excerpt(struct assay_catalogue_module *module, uint32_t function,
+                                 size_t *room, struct assay_error *err)
+{
+    struct as_catalogue_entry *entry = as_entry_of(module);
+    const struct assay_program *program = module->program;
+    int64_t id;
+    if (!program || function >= program->body_n)
+        return 0;
+    const struct assay_body *body = &program->body[function];
+    AS_TRY(assay_catalogue_row_function(module, function, &id, err));
+    for (uint32_t i = 0; i < body->blocks; i++)
+        AS_TRY(keep_block(entry, body->first_block + i, id, room, err));
+    for (uint32_t i = 0; i < body->loops; i++) {
+        const struct assay_loop *loop = &program->loop[body->first_loop + i];
+        if (!loop->sources)
+            continue;
+        const struct assay_source_range *range = &program->loop_source[loop->source];
+        if (range->last_line - range->first_line <= LOOP_LINES)
+            AS_TRY(keep_lines(entry, range->file, range->first_line, range->last_line, err));
+    }
+    return 0;
+}

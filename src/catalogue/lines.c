@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Source files, lines, units, inlined calls and addresses of a module as rows of the experiment.
+ */
+#include "base/str.h"
+#include "catalogue/rows.h"
+
+/* ---- Source -------------------------------------------------------------------------------- */
+
+static int add_line(struct as_catalogue_entry *entry, uint32_t file, uint32_t line, int64_t *id,
+                    struct assay_error *err)
+{
+    struct assay_experiment *experiment = entry->catalogue->experiment;
+    int64_t *file_id = &entry->rows.file[file];
+    if (!*file_id) {
+        const struct assay_row_source_file row = {.path = entry->module.debug.file[file]};
+        AS_TRY(assay_experiment_add_source_file(experiment, &row, file_id, err));
+    }
+    const struct assay_row_line row = {.source_file_id = *file_id, .number = line};
+    return assay_experiment_add_line(experiment, &row, id, err);
+}
+
+int assay_catalogue_row_line(struct assay_catalogue_module *module, uint32_t file, uint32_t line,
+                             int64_t *id, struct assay_error *err)
+{
+    struct as_catalogue_entry *entry = as_entry_of(module);
+    const uint64_t key = (uint64_t)file << 32 | line;
+    *id = 0;
+    if (file >= module->debug.file_n || line == 0)
+        return 0;
+    AS_TRY(as_rows_ready(entry, err));
+    *id = as_id_map_get(&entry->rows.line, key);
+    if (*id)
+        return 0;
+    AS_TRY(add_line(entry, file, line, id, err));
+    return as_id_map_put(&entry->rows.line, key, *id) < 0 ? as_error_nomem(err, module->path) : 0;
+}
+
+int as_rows_unit(struct as_catalogue_entry *entry, uint32_t unit, int64_t *id,
+                 struct assay_error *err)
+{
+    *id = 0;
+    if (unit >= entry->module.debug.unit_n)
+        return 0;
+    if (!entry->rows.unit[unit]) {
+        const struct assay_unit *from = &entry->module.debug.unit[unit];
+        struct assay_row_unit row = {.name = from->name ? from->name : "",
+                                     .language = from->language,
+                                     .compiler = assay_compiler_word(from),
+                                     .compiler_version = from->compiler_version,
+                                     .flags = from->flags};
+        AS_TRY(assay_catalogue_row(&entry->module, &row.module_id, err));
+        AS_TRY(assay_experiment_add_unit(entry->catalogue->experiment, &row,
+                                         &entry->rows.unit[unit], err));
+    }
+    *id = entry->rows.unit[unit];
+    return 0;
+}
+
+/* ---- Locations ----------------------------------------------------------------------------- */
+
+static int add_inlining(struct as_catalogue_entry *entry, uint32_t inlined, int64_t function,
+                        int64_t *id, struct assay_error *err)
+{
+    const struct assay_debug *debug = &entry->module.debug;
+    *id = 0;
+    if (inlined >= debug->inline_n || debug->inlines[inlined].parent == ASSAY_NONE)
+        return 0; /* the function itself */
+    *id = as_id_map_get(&entry->rows.inlining, inlined);
+    if (*id)
+        return 0;
+    const struct assay_inline *from = &debug->inlines[inlined];
+    char readable[4096];
+    struct assay_row_inlining row = {.function_id = function, .name = readable};
+    AS_TRY(add_inlining(entry, from->parent, function, &row.parent_id, err));
+    AS_TRY(assay_catalogue_row_line(&entry->module, from->call_file, from->call_line,
+                                    &row.call_line_id, err));
+    assay_demangle(from->name ? from->name : "[unknown]", readable, sizeof readable);
+    AS_TRY(assay_experiment_add_inlining(entry->catalogue->experiment, &row, id, err));
+    return as_id_map_put(&entry->rows.inlining, inlined, *id) < 0
+               ? as_error_nomem(err, entry->module.path)
+               : 0;
+}
+
+int assay_catalogue_row_location(struct assay_catalogue_module *module, uint64_t address,
+                                 const struct assay_catalogue_place *place, int64_t *id,
+                                 struct assay_error *err)
+{
+    struct as_catalogue_entry *entry = as_entry_of(module);
+    struct assay_row_location row = {.address = (int64_t)address};
+    *id = 0;
+    AS_TRY(as_rows_ready(entry, err));
+    AS_TRY(assay_catalogue_row(module, &row.module_id, err));
+    AS_TRY(assay_catalogue_row_function(module, place->function, &row.function_id, err));
+    AS_TRY(assay_catalogue_row_loop(module, place->loop, &row.loop_id, err));
+    AS_TRY(assay_catalogue_row_block(module, place->block, &row.block_id, err));
+    AS_TRY(assay_catalogue_row_line(module, place->file, place->line, &row.line_id, err));
+    AS_TRY(add_inlining(entry, place->inlined, row.function_id, &row.inlining_id, err));
+    return assay_experiment_add_location(entry->catalogue->experiment, &row, id, err);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reading one module: finding its file (sample/ knows which one it is), then its functions and
+ * lines, or all of its code. The kernel and generated code have names only.
+ */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "catalogue/internal.h"
+
+/* ---- Reading ------------------------------------------------------------------------------- */
+
+static int compare_starts(const void *a, const void *b, void *context)
+{
+    const struct assay_block *block = context;
+    const uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+    if (block[i].start != block[k].start)
+        return block[i].start < block[k].start ? -1 : 1;
+    return i < k ? -1 : i > k;
+}
+
+static int order_blocks(struct as_catalogue_entry *entry)
+{
+    const struct assay_program *program = entry->module.program;
+    AS_TRY(as_vec_reserve(&entry->by_start, program->block_n));
+    bool sorted = true;
+    for (uint32_t i = 0; i < program->block_n; i++) {
+        entry->by_start.at[i] = i;
+        sorted &= i == 0 || program->block[i - 1].start <= program->block[i].start;
+    }
+    entry->by_start.n = program->block_n;
+    if (!sorted)
+        qsort_r(entry->by_start.at, entry->by_start.n, sizeof *entry->by_start.at, compare_starts,
+                program->block);
+    return 0;
+}
+
+static int analyse_code(struct as_catalogue_entry *entry, struct assay_error *err)
+{
+    struct assay_catalogue_module *module = &entry->module;
+    const struct assay_program_options how = {
+        .jobs = entry->catalogue->jobs, .path_limit = ASSAY_PATH_LIMIT, .with_source = true};
+    struct assay_error why = {0};
+    const int rc = assay_program_new(module->object, &how, &module->program, &why);
+    if (rc == ASSAY_ERR_NOMEM)
+        return as_error_set(err, rc, "%s", why.text);
+    if (rc < 0) {
+        module->trouble = why;
+        return 0;
+    }
+    module->function = module->program->function;
+    module->function_n = module->program->function_n;
+    module->debug = module->program->debug;
+    return order_blocks(entry) < 0 ? as_error_nomem(err, module->path) : 0;
+}
+
+static int list_functions(struct as_catalogue_entry *entry, struct assay_error *err)
+{
+    struct assay_catalogue_module *module = &entry->module;
+    struct assay_error why = {0};
+    int rc =
+        assay_object_functions(module->object, true, &module->function, &module->function_n, &why);
+    if (rc == 0)
+        rc = assay_object_debug(module->object, ASSAY_DEBUG_ALL, entry->catalogue->jobs,
+                                &module->debug, NULL, &why);
+    if (rc == ASSAY_ERR_NOMEM)
+        return as_error_set(err, rc, "%s", why.text);
+    if (rc < 0)
+        module->trouble = why;
+    return 0;
+}
+
+int as_entry_load(struct as_catalogue_entry *entry, struct assay_error *err)
+{
+    struct assay_catalogue_module *module = &entry->module;
+    const struct assay_catalogue_request *request = &entry->request;
+    *module =
+        (struct assay_catalogue_module){.path = request->file.path, .kind = request->file.kind};
+    as_arena_init(&entry->arena);
+    if (module->kind == ASSAY_MODULE_KERNEL || module->kind == ASSAY_MODULE_ANON)
+        return as_entry_names(entry, err);
+    if (module->kind == ASSAY_MODULE_UNKNOWN)
+        return 0;
+    const int rc =
+        assay_sample_module_open(&request->file, NULL, request->directory, entry->catalogue->open,
+                                 &module->object, &module->trouble);
+    if (rc == ASSAY_ERR_NOMEM)
+        return as_error_set(err, rc, "%s", module->trouble.text);
+    if (rc < 0)
+        return 0;
+    const bool is_small = assay_object_info(module->object)->text_b <= request->small_b;
+    return request->depth == ASSAY_CATALOGUE_ANALYSED || is_small ? analyse_code(entry, err)
+                                                                  : list_functions(entry, err);
+}
+
+void as_entry_unload(struct as_catalogue_entry *entry)
+{
+    as_rows_fini(entry);
+    assay_program_free(&entry->module.program);
+    assay_object_close(&entry->module.object);
+    as_vec_fini(&entry->by_start);
+    as_vec_fini(&entry->name);
+    as_arena_fini(&entry->arena);
+    entry->module = (struct assay_catalogue_module){0};
+}
+
+/* ---- Size ---------------------------------------------------------------------------------- */
+
+static uint64_t program_size_b(const struct assay_program *program)
+{
+    return program->code.n * sizeof *program->code.insn +
+           program->code.wide_n * sizeof *program->code.wide +
+           program->body_n * sizeof *program->body + program->block_n * sizeof *program->block +
+           2 * program->edge_n * sizeof *program->succ + program->loop_n * sizeof *program->loop +
+           program->loop_block_n * sizeof *program->loop_block +
+           program->loop_source_n * sizeof *program->loop_source;
+}
+
+/* Of ids, if all rows were asked for, and of the order of blocks. */
+static uint64_t ids_size_b(const struct assay_program *program)
+{
+    return (program->body_n + program->loop_n + program->block_n + program->edge_n) *
+               sizeof(int64_t) +
+           program->block_n * sizeof(uint32_t);
+}
+
+uint64_t as_entry_size_b(const struct as_catalogue_entry *entry)
+{
+    const struct assay_catalogue_module *module = &entry->module;
+    const struct assay_debug *debug = &module->debug;
+    uint64_t size_b =
+        sizeof *entry + entry->name.n * sizeof *entry->name.at +
+        module->function_n * sizeof *module->function + debug->unit_n * sizeof *debug->unit +
+        debug->file_n * sizeof *debug->file + debug->line_n * sizeof *debug->line +
+        debug->inline_n * sizeof *debug->inlines + debug->range_n * sizeof *debug->range;
+    if (module->program)
+        size_b += program_size_b(module->program) + ids_size_b(module->program);
+    return size_b;
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The row of a module, and the way back from a row to its module.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "catalogue/internal.h"
+
+/* ---- To a row ------------------------------------------------------------------------------ */
+
+static void hex_of(const uint8_t *bytes, size_t n, char *out)
+{
+    out[0] = 0;
+    for (size_t i = 0; i < n; i++)
+        snprintf(out + 2 * i, 3, "%02x", bytes[i]);
+}
+
+static const char *kind_word(const struct as_catalogue_entry *entry)
+{
+    switch (entry->module.kind) {
+    case ASSAY_MODULE_VDSO:
+        return "vdso";
+    case ASSAY_MODULE_KERNEL:
+        return "kernel";
+    case ASSAY_MODULE_ANON:
+        return entry->name.n ? "jit" : "anonymous";
+    case ASSAY_MODULE_UNKNOWN:
+        return "anonymous";
+    default:
+        break;
+    }
+    if (!entry->module.object)
+        return strstr(entry->module.path, ".so") ? "shared" : "executable";
+    const enum assay_object_type type = assay_object_info(entry->module.object)->type;
+    return type == ASSAY_OBJECT_EXECUTABLE || type == ASSAY_OBJECT_PIE ? "executable" : "shared";
+}
+
+static int add_row(struct as_catalogue_entry *entry, struct assay_error *err)
+{
+    const struct assay_stream_module *from = &entry->request.file;
+    const struct assay_file_identity *file = &from->file;
+    char id[2 * sizeof file->build_id + 1], path[4096 + 64], kept[4096 + 64];
+    struct assay_row_module row = {.path = from->path, .kind = kind_word(entry)};
+    hex_of(file->build_id, file->build_id_b, id);
+    row.build_id = file->build_id_b ? id : NULL;
+    if (from->kind == ASSAY_MODULE_UNKNOWN)
+        row.path = "[unknown]";
+    if (from->kind == ASSAY_MODULE_ANON) {
+        snprintf(path, sizeof path, "[generated code of process %" PRIu32 "]", entry->request.pid);
+        row.path = path;
+    }
+    row.name = as_path_last(row.path);
+    if (entry->module.object) {
+        const struct assay_object_info *info = assay_object_info(entry->module.object);
+        row.size_b = assay_known((int64_t)info->size_b);
+        row.has_debug =
+            assay_known(info->debug == ASSAY_DEBUG_EMBEDDED || info->debug == ASSAY_DEBUG_SEPARATE);
+        if (!row.build_id && info->build_id_b && info->build_id_b <= sizeof file->build_id) {
+            hex_of(info->build_id, info->build_id_b, id);
+            row.build_id = id;
+        }
+    }
+    if (!row.build_id && file->known == ASSAY_FILE_SEEN) {
+        row.inode = assay_known((int64_t)file->inode);
+        row.mtime_ns = assay_known(file->mtime_ns);
+        row.size_b = assay_known((int64_t)file->size_b);
+    }
+    if (from->kept && entry->request.directory) {
+        snprintf(kept, sizeof kept, "%s/%s", as_path_last(entry->request.directory), from->kept);
+        row.kept_path = kept;
+    }
+    return assay_experiment_add_module(entry->catalogue->experiment, &row, &entry->module_id, err);
+}
+
+static bool is_id_good(const struct as_catalogue_entry *entry)
+{
+    return entry->module_id &&
+           (entry->is_by_row ||
+            entry->rollbacks == assay_experiment_rollbacks(entry->catalogue->experiment));
+}
+
+int assay_catalogue_row(struct assay_catalogue_module *module, int64_t *id, struct assay_error *err)
+{
+    struct as_catalogue_entry *entry = as_entry_of(module);
+    *id = 0;
+    if (!is_id_good(entry)) {
+        AS_TRY(add_row(entry, err));
+        entry->rollbacks = assay_experiment_rollbacks(entry->catalogue->experiment);
+    }
+    *id = entry->module_id;
+    return 0;
+}
+
+/* ---- From a row ---------------------------------------------------------------------------- */
+
+static uint8_t kind_of_word(const char *word)
+{
+    if (strcmp(word, "executable") == 0 || strcmp(word, "shared") == 0)
+        return ASSAY_MODULE_FILE;
+    if (strcmp(word, "vdso") == 0)
+        return ASSAY_MODULE_VDSO;
+    if (strcmp(word, "kernel") == 0)
+        return ASSAY_MODULE_KERNEL;
+    return strcmp(word, "jit") == 0 ? ASSAY_MODULE_ANON : ASSAY_MODULE_UNKNOWN;
+}
+
+/* Two hexadecimal digits a byte, up to what is none. */
+static void bytes_of(const char *hex, struct assay_file_identity *file)
+{
+    char pair[3] = "", *end;
+    while (file->build_id_b < sizeof file->build_id && hex[0] && hex[1]) {
+        memcpy(pair, hex, 2);
+        const unsigned long byte = strtoul(pair, &end, 16);
+        if (end != pair + 2)
+            break;
+        file->build_id[file->build_id_b++] = (uint8_t)byte;
+        hex += 2;
+    }
+}
+
+/* What the row says, as a request; its texts live in `arena`. */
+static int request_of(struct as_arena *arena, struct assay_experiment *experiment,
+                      struct assay_rows *rows, struct assay_catalogue_request *out)
+{
+    const char *path = assay_rows_text(rows, 0), *build_id = assay_rows_text(rows, 1);
+    const char *kind = assay_rows_text(rows, 2), *kept = assay_rows_text(rows, 3);
+    out->file.path = as_arena_strndup(arena, path ? path : "", path ? strlen(path) : 0);
+    out->file.kind = kind_of_word(kind ? kind : "");
+    struct assay_file_identity *file = &out->file.file;
+    bytes_of(build_id ? build_id : "", file);
+    file->inode = (uint64_t)assay_rows_integer(rows, 4);
+    file->mtime_ns = assay_rows_integer(rows, 5);
+    file->size_b = (uint64_t)assay_rows_integer(rows, 6);
+    file->known = file->inode ? ASSAY_FILE_SEEN : ASSAY_FILE_UNSEEN;
+    const char *slash = kept ? strchr(kept, '/') : NULL;
+    if (slash) {
+        struct as_str directory = {0};
+        as_str_appendf(&directory, "%s/%.*s", assay_experiment_path(experiment),
+                       (int)(slash - kept), kept);
+        out->directory =
+            directory.failed ? NULL : as_arena_strndup(arena, directory.p, directory.n);
+        out->file.kept = as_arena_strndup(arena, slash + 1, strlen(slash + 1));
+        as_str_fini(&directory);
+    }
+    return out->file.path && (!slash || (out->directory && out->file.kept)) ? 0 : ASSAY_ERR_NOMEM;
+}
+
+static int read_row(struct as_arena *arena, struct assay_experiment *experiment, int64_t module_id,
+                    struct assay_catalogue_request *out, struct assay_error *err)
+{
+    struct assay_rows *rows;
+    AS_TRY(assay_rows_open(experiment,
+                           "SELECT path, build_id, kind, kept_path, inode, mtime_ns, size_b"
+                           " FROM module WHERE module_id = ?1",
+                           &rows, err));
+    assay_rows_bind_integer(rows, 1, module_id);
+    int rc = assay_rows_next(rows, err);
+    if (rc == 0)
+        rc = as_error_set(err, ASSAY_ERR_NOT_FOUND, "%s: has no module %" PRId64,
+                          assay_experiment_path(experiment), module_id);
+    else if (rc > 0)
+        rc = request_of(arena, experiment, rows, out) < 0 ? as_error_nomem(err, "a module") : 0;
+    assay_rows_close(&rows);
+    return rc;
+}
+
+/* The request behind an id that was given out here: it knows more than the row. */
+static bool find_request(struct assay_catalogue *c, int64_t module_id,
+                         struct assay_catalogue_request *out)
+{
+    bool found = false;
+    pthread_mutex_lock(&c->lock);
+    as_vec_foreach (&c->entry, it) {
+        if ((*it)->module_id != module_id || !is_id_good(*it))
+            continue;
+        *out = (*it)->request;
+        found = true;
+        break;
+    }
+    pthread_mutex_unlock(&c->lock);
+    return found;
+}
+
+int assay_catalogue_open_row(struct assay_catalogue *catalogue, int64_t module_id, double share,
+                             enum assay_catalogue_depth depth, struct assay_catalogue_module **out,
+                             struct assay_error *err)
+{
+    struct assay_catalogue_request request = {0};
+    struct as_arena arena;
+    int rc = 0;
+    *out = NULL;
+    as_arena_init(&arena);
+    const bool is_known = find_request(catalogue, module_id, &request);
+    if (!is_known)
+        rc = read_row(&arena, catalogue->experiment, module_id, &request, err);
+    request.share = share;
+    request.depth = depth;
+    if (rc == 0)
+        rc = assay_catalogue_open(catalogue, &request, out, err);
+    as_arena_fini(&arena);
+    if (rc == 0 && !is_known) {
+        as_entry_of(*out)->module_id = module_id;
+        as_entry_of(*out)->is_by_row = true;
+    }
+    return rc;
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Looking addresses up in a module: by binary search over blocks (analysed files), functions
+ * (others) or names (no file).
+ */
+#include "catalogue/internal.h"
+
+/* ---- Finding ------------------------------------------------------------------------------- */
+
+bool assay_catalogue_address(const struct assay_catalogue_module *module, uint64_t recorded,
+                             uint64_t *address)
+{
+    *address = recorded;
+    if (module->kind == ASSAY_MODULE_FILE || module->kind == ASSAY_MODULE_VDSO)
+        return module->object && assay_object_address_of(module->object, recorded, address);
+    return true;
+}
+
+/* How many of `n` things that are ordered by start begin at `address` or before it. */
+static size_t begun_at(const struct as_catalogue_entry *entry, size_t n, uint64_t address,
+                       uint64_t (*start_of)(const struct as_catalogue_entry *entry, size_t i))
+{
+    size_t low = 0, high = n;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (start_of(entry, middle) <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static uint64_t block_start(const struct as_catalogue_entry *entry, size_t i)
+{
+    return entry->module.program->block[entry->by_start.at[i]].start;
+}
+
+static uint64_t function_start(const struct as_catalogue_entry *entry, size_t i)
+{
+    return entry->module.function[i].start;
+}
+
+static uint64_t name_start(const struct as_catalogue_entry *entry, size_t i)
+{
+    return entry->name.at[i].start;
+}
+
+static void find_block(const struct as_catalogue_entry *entry, uint64_t address,
+                       struct assay_catalogue_place *out)
+{
+    const size_t n = begun_at(entry, entry->by_start.n, address, block_start);
+    if (n == 0)
+        return;
+    const uint32_t at = entry->by_start.at[n - 1];
+    const struct assay_block *block = &entry->module.program->block[at];
+    if (address - block->start >= block->size_b)
+        return;
+    out->block = at;
+    out->loop = block->loop;
+    out->function = block->body;
+}
+
+static void find_function(const struct as_catalogue_entry *entry, uint64_t address,
+                          struct assay_catalogue_place *out)
+{
+    const size_t n = begun_at(entry, entry->module.function_n, address, function_start);
+    if (n && address < entry->module.function[n - 1].end)
+        out->function = (uint32_t)(n - 1);
+}
+
+static void find_name(const struct as_catalogue_entry *entry, uint64_t address,
+                      struct assay_catalogue_place *out)
+{
+    const size_t n = begun_at(entry, entry->name.n, address, name_start);
+    if (n && address < entry->name.at[n - 1].end)
+        out->function = (uint32_t)(n - 1);
+}
+
+void assay_catalogue_find(const struct assay_catalogue_module *module, uint64_t address,
+                          struct assay_catalogue_place *out)
+{
+    const struct as_catalogue_entry *entry = as_entry_of_const(module);
+    *out = (struct assay_catalogue_place){ASSAY_NONE, ASSAY_NONE, ASSAY_NONE,
+                                          ASSAY_NONE, 0,          ASSAY_NONE};
+    if (!module->object) {
+        find_name(entry, address, out);
+        return;
+    }
+    if (module->program)
+        find_block(entry, address, out);
+    else
+        find_function(entry, address, out);
+    const struct assay_line *line = assay_debug_line_at(&module->debug, address);
+    if (line && line->line && line->file != ASSAY_NONE) {
+        out->file = line->file;
+        out->line = line->line;
+    }
+    if (!module->debug.inline_n)
+        return;
+    const uint32_t inlined = assay_debug_inline_at(module->object, address);
+    if (inlined != ASSAY_NONE && module->debug.inlines[inlined].parent != ASSAY_NONE)
+        out->inlined = inlined;
+}
+
+uint32_t assay_catalogue_find_loop(const struct assay_catalogue_module *module, uint64_t address,
+                                   uint32_t depth)
+{
+    const struct as_catalogue_entry *entry = as_entry_of_const(module);
+    const struct assay_program *program = module->program;
+    if (!program)
+        return ASSAY_NONE;
+    /* Several bodies may have a block of their own there. */
+    for (size_t n = begun_at(entry, entry->by_start.n, address, block_start); n > 0; n--) {
+        const uint32_t block = entry->by_start.at[n - 1];
+        if (program->block[block].start != address)
+            break;
+        for (uint32_t at = program->block[block].loop; at != ASSAY_NONE;
+             at = program->loop[at].parent)
+            if (program->loop[at].header == block && (!depth || program->loop[at].depth == depth))
+                return at;
+    }
+    return ASSAY_NONE;
+}
+
+/* ---- Functions ----------------------------------------------------------------------------- */
+
+static const char *origin_word(unsigned origin)
+{
+    static const char *const word[] = {
+        [ASSAY_FUNCTION_SYMBOL] = "symbol", [ASSAY_FUNCTION_PLT] = "plt",
+        [ASSAY_FUNCTION_DWARF] = "dwarf",   [ASSAY_FUNCTION_UNWIND] = "unwind",
+        [ASSAY_FUNCTION_ENTRY] = "entry",
+    };
+    return word[origin];
+}
+
+static void of_function(const struct assay_catalogue_module *module, uint32_t index,
+                        struct assay_catalogue_function *out)
+{
+    const struct assay_function *function = &module->function[index];
+    out->linkage_name = function->name;
+    out->start = function->start;
+    out->size_b = function->end - function->start;
+    out->unit = function->unit;
+    out->file = function->decl_file;
+    out->line = function->decl_line;
+    out->known_from = origin_word(function->origin);
+}
+
+uint32_t assay_catalogue_function_n(const struct assay_catalogue_module *module)
+{
+    return (uint32_t)(!module->object   ? module->named
+                      : module->program ? module->program->body_n
+                                        : module->function_n);
+}
+
+void assay_catalogue_function_get(const struct assay_catalogue_module *module, uint32_t function,
+                                  struct assay_catalogue_function *out)
+{
+    *out = (struct assay_catalogue_function){.unit = ASSAY_NONE, .file = ASSAY_NONE};
+    if (!module->object) {
+        const struct as_catalogue_name *name = &as_entry_of_const(module)->name.at[function];
+        out->linkage_name = name->name;
+        out->start = name->start;
+        out->size_b = name->end - name->start;
+        out->known_from = module->kind == ASSAY_MODULE_ANON ? "jit" : "symbol";
+        return;
+    }
+    if (!module->program) {
+        of_function(module, function, out);
+        return;
+    }
+    const struct assay_body *body = &module->program->body[function];
+    if (body->function != ASSAY_NONE)
+        of_function(module, body->function, out);
+    out->linkage_name = body->name;
+    out->start = body->entry;
+    out->size_b = body->size_b;
+    out->known_from = origin_word(body->origin);
+}

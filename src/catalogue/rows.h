@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Between the files that write rows. */
+#ifndef AS_CATALOGUE_ROWS_H
+#define AS_CATALOGUE_ROWS_H
+
+#include "catalogue/internal.h"
+
+/* Id of a unit's row, 0 for ASSAY_NONE. The tables of ids are ready. */
+int as_rows_unit(struct as_catalogue_entry *entry, uint32_t unit, int64_t *id,
+                 struct assay_error *err);
+
+#endif
