@@ -359,6 +359,10 @@ static void widths(const ZydisDecodedInstruction *insn, struct assay_form *f)
     for (unsigned i = 0; i < f->operands; i++) {
         struct assay_operand *o = &f->operand[i];
         bool mem = o->kind == ASSAY_OPERAND_MEM;
+        /* FMA4 scalars read one lane, whichever of the two places the register stands in. */
+        if (f->insn_class == ASSAY_CLASS_FMA && f->traits & ASSAY_TRAIT_SCALAR &&
+            f->operands == 4 && o->kind == ASSAY_OPERAND_REG && !(o->access & ASSAY_ACCESS_WRITE))
+            o->width_b = f->element_b;
         if (f->insn_class == ASSAY_CLASS_NOP) {
             o->access = 0;
             o->kind = mem ? ASSAY_OPERAND_ADDRESS : o->kind;
