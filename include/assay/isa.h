@@ -219,6 +219,24 @@ enum assay_operand_kind {
     ASSAY_OPERAND_ADDRESS /* memory operand of lea and the like: computed, not accessed */
 };
 
+/* Which registers an operand can be, as assembly names them. */
+enum assay_register_file {
+    ASSAY_FILE_NONE, /* no register */
+    ASSAY_FILE_GPR8,
+    ASSAY_FILE_GPR16,
+    ASSAY_FILE_GPR32,
+    ASSAY_FILE_GPR64,
+    ASSAY_FILE_MMX,
+    ASSAY_FILE_XMM,
+    ASSAY_FILE_YMM,
+    ASSAY_FILE_ZMM,
+    ASSAY_FILE_MASK,
+    ASSAY_FILE_X87,
+    ASSAY_FILE_TILE,
+    ASSAY_FILE_SEGMENT,
+    ASSAY_FILE_OTHER /* control, debug, bound */
+};
+
 /* One explicit operand of a form, in assembler (Intel) order, destination first. */
 struct assay_operand {
     uint8_t kind;      /* assay_operand_kind */
@@ -226,6 +244,9 @@ struct assay_operand {
     uint8_t slot;      /* index into assay_insn.reg for registers */
     uint8_t element_b; /* element size in bytes; 0 = not a data element */
     uint16_t width_b;  /* bytes accessed; up to 8192 for tiles and state areas (0 = unknown) */
+    uint8_t file;      /* assay_register_file */
+    uint8_t fixed;     /* not 0: the encoding leaves no choice: number of the register + 1 (shift by
+                          cl); of an immediate its value (shift by 1) */
 };
 
 /* Memory touched without an explicit operand: stack, string operations, xlat, maskmov. */
@@ -336,6 +357,16 @@ void assay_code_free(struct assay_code *code);
 const struct assay_form *assay_form_get(uint16_t form);
 /* Number of forms known so far. */
 size_t assay_form_count(void);
+
+/*
+ * A form in words, "vfmadd231pd ymm,ymm,m256": different for every two forms, and the same in all
+ * processes, whatever was decoded before (doc/isa.md). Into `buf`, always terminated, truncated if
+ * need be (ASSAY_FORM_TEXT_B is enough); returns its length in bytes.
+ */
+#define ASSAY_FORM_TEXT_B 160
+int assay_form_text(const struct assay_form *form, char *buf, size_t buf_b);
+/* The text as a number (FNV-1a, 64 bits), for tables of forms. */
+uint64_t assay_form_key(const struct assay_form *form);
 
 /* Full immediate or displacement of record `index` of `code`, side table included. */
 int64_t assay_code_imm(const struct assay_code *code, size_t index);

@@ -186,6 +186,38 @@ static uint8_t isa_of(const ZydisDecodedInstruction *insn)
     return ASSAY_ISA_OTHER;
 }
 
+static uint8_t file_of(ZydisRegister reg)
+{
+    switch (ZydisRegisterGetClass(reg)) {
+    case ZYDIS_REGCLASS_GPR8:
+        return ASSAY_FILE_GPR8;
+    case ZYDIS_REGCLASS_GPR16:
+        return ASSAY_FILE_GPR16;
+    case ZYDIS_REGCLASS_GPR32:
+        return ASSAY_FILE_GPR32;
+    case ZYDIS_REGCLASS_GPR64:
+        return ASSAY_FILE_GPR64;
+    case ZYDIS_REGCLASS_MMX:
+        return ASSAY_FILE_MMX;
+    case ZYDIS_REGCLASS_XMM:
+        return ASSAY_FILE_XMM;
+    case ZYDIS_REGCLASS_YMM:
+        return ASSAY_FILE_YMM;
+    case ZYDIS_REGCLASS_ZMM:
+        return ASSAY_FILE_ZMM;
+    case ZYDIS_REGCLASS_MASK:
+        return ASSAY_FILE_MASK;
+    case ZYDIS_REGCLASS_X87:
+        return ASSAY_FILE_X87;
+    case ZYDIS_REGCLASS_TMM:
+        return ASSAY_FILE_TILE;
+    case ZYDIS_REGCLASS_SEGMENT:
+        return ASSAY_FILE_SEGMENT;
+    default:
+        return ASSAY_FILE_OTHER;
+    }
+}
+
 static struct assay_operand operand_of(const ZydisDecodedOperand *o, uint8_t *slot)
 {
     struct assay_operand out = {0};
@@ -195,6 +227,9 @@ static struct assay_operand operand_of(const ZydisDecodedOperand *o, uint8_t *sl
     case ZYDIS_OPERAND_TYPE_REGISTER:
         out.kind = ASSAY_OPERAND_REG;
         out.slot = (*slot)++;
+        out.file = file_of(o->reg.value);
+        if (o->visibility == ZYDIS_OPERAND_VISIBILITY_IMPLICIT)
+            out.fixed = (uint8_t)(as_register_of(o->reg.value).reg + 1);
         break;
     case ZYDIS_OPERAND_TYPE_MEMORY:
         out.kind = o->mem.type == ZYDIS_MEMOP_TYPE_AGEN ? ASSAY_OPERAND_ADDRESS : ASSAY_OPERAND_MEM;
@@ -202,6 +237,8 @@ static struct assay_operand operand_of(const ZydisDecodedOperand *o, uint8_t *sl
     default:
         out.kind = o->imm.is_relative ? ASSAY_OPERAND_REL : ASSAY_OPERAND_IMM;
         out.access = ASSAY_ACCESS_READ;
+        if (o->visibility == ZYDIS_OPERAND_VISIBILITY_IMPLICIT)
+            out.fixed = (uint8_t)o->imm.value.u;
     }
     return out;
 }

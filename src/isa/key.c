@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A form in words: prefixes that are part of it, mnemonic, operands by kind and width, and what
+ * else two forms of the same operands differ in. Made of what the form says alone, so that it
+ * depends neither on the order of decoding nor on the process.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "isa/internal.h"
+
+struct text {
+    char *p;
+    size_t cap, n;
+};
+
+static void append(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void append(struct text *t, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const int n = vsnprintf(t->n < t->cap ? t->p + t->n : NULL, t->n < t->cap ? t->cap - t->n : 0,
+                            format, args);
+    va_end(args);
+    t->n += n > 0 ? (size_t)n : 0;
+}
+
+static void append_register(struct text *t, const struct assay_operand *o)
+{
+    static const char *const any[] = {
+        [ASSAY_FILE_NONE] = "?",       [ASSAY_FILE_GPR8] = "r8",     [ASSAY_FILE_GPR16] = "r16",
+        [ASSAY_FILE_GPR32] = "r32",    [ASSAY_FILE_GPR64] = "r64",   [ASSAY_FILE_MMX] = "mm",
+        [ASSAY_FILE_XMM] = "xmm",      [ASSAY_FILE_YMM] = "ymm",     [ASSAY_FILE_ZMM] = "zmm",
+        [ASSAY_FILE_MASK] = "k",       [ASSAY_FILE_X87] = "st",      [ASSAY_FILE_TILE] = "tmm",
+        [ASSAY_FILE_SEGMENT] = "sreg", [ASSAY_FILE_OTHER] = "system"};
+    static const uint8_t width_b[] = {
+        [ASSAY_FILE_GPR8] = 1,  [ASSAY_FILE_GPR16] = 2, [ASSAY_FILE_GPR32] = 4,
+        [ASSAY_FILE_GPR64] = 8, [ASSAY_FILE_XMM] = 16,  [ASSAY_FILE_YMM] = 32,
+        [ASSAY_FILE_ZMM] = 64,  [ASSAY_FILE_OTHER] = 0};
+    append(t, "%s", o->fixed ? assay_reg_name(o->fixed - 1u, width_b[o->file]) : any[o->file]);
+}
+
+static void append_operand(struct text *t, const struct assay_operand *o)
+{
+    switch (o->kind) {
+    case ASSAY_OPERAND_REG:
+        append_register(t, o);
+        break;
+    case ASSAY_OPERAND_MEM:
+        append(t, "m%u", 8u * o->width_b);
+        break;
+    case ASSAY_OPERAND_ADDRESS:
+        append(t, "address%u", 8u * o->width_b);
+        break;
+    case ASSAY_OPERAND_REL:
+        append(t, "rel%u", 8u * o->width_b);
+        break;
+    default:
+        if (o->fixed)
+            append(t, "%u", o->fixed);
+        else
+            append(t, "imm%u", 8u * o->width_b);
+    }
+}
+
+/* String instructions and loops that count in 32-bit registers (address-size prefix). */
+static bool counts_in_32_bits(const struct assay_form *form)
+{
+    const struct assay_regset *clear = &form->implicit_clear;
+    return (form->insn_class == ASSAY_CLASS_STRING || form->insn_class == ASSAY_CLASS_BRANCH) &&
+           (assay_regset_has(*clear, ASSAY_REG_GPR + 1) ||
+            assay_regset_has(*clear, ASSAY_REG_GPR + 6) ||
+            assay_regset_has(*clear, ASSAY_REG_GPR + 7));
+}
+
+static void append_implicit(struct text *t, const struct assay_form *form)
+{
+    if (counts_in_32_bits(form))
+        append(t, " {a32}");
+    if (assay_regset_has(form->implicit_merge, ASSAY_REG_GPR + 8))
+        append(t, " {rex.b}"); /* pause, which exchanges registers on some processors */
+    for (unsigned i = 0; i < form->memories; i++) {
+        const struct assay_form_memory *m = &form->memory[i];
+        if (m->segment != ASSAY_REG_NONE)
+            append(t, " {%s}", assay_reg_name(m->segment, 2));
+        if (form->traits & ASSAY_TRAIT_STACK && m->width_b != 8)
+            append(t, " {stack%u}", 8u * m->width_b);
+    }
+}
+
+static void append_encoding(struct text *t, const struct assay_form *form)
+{
+    const bool says_vex = form->mnemonic[0] == 'v' || form->mnemonic[0] == 'k';
+    if (form->traits & ASSAY_TRAIT_EVEX)
+        append(t, " {evex}");
+    else if (form->traits & ASSAY_TRAIT_VEX && !says_vex)
+        append(t, " {vex}");
+    if (form->traits & ASSAY_TRAIT_MASKED)
+        append(t, " {k}");
+    if (form->traits & ASSAY_TRAIT_MASK_ZEROES)
+        append(t, " {z}");
+    if (form->traits & ASSAY_TRAIT_BROADCAST)
+        append(t, " {broadcast}");
+    if (form->traits & ASSAY_TRAIT_RIP_RELATIVE)
+        append(t, " {rip}");
+}
+
+int assay_form_text(const struct assay_form *form, char *buf, size_t buf_b)
+{
+    struct text t = {buf, buf_b, 0};
+    if (buf_b)
+        buf[0] = 0;
+    if (form->traits & ASSAY_TRAIT_LOCK)
+        append(&t, "lock ");
+    if (form->traits & ASSAY_TRAIT_REP)
+        append(&t, "rep ");
+    append(&t, "%s", form->mnemonic);
+    for (unsigned i = 0; i < form->operands; i++) {
+        append(&t, i ? "," : " ");
+        append_operand(&t, &form->operand[i]);
+    }
+    append_encoding(&t, form);
+    append_implicit(&t, form);
+    return (int)(t.n < buf_b ? t.n : buf_b ? buf_b - 1 : 0);
+}
+
+uint64_t assay_form_key(const struct assay_form *form)
+{
+    char text[ASSAY_FORM_TEXT_B];
+    const int n = assay_form_text(form, text, sizeof text);
+    uint64_t key = 14695981039346656037u;
+    for (int i = 0; i < n; i++)
+        key = (key ^ (uint8_t)text[i]) * 1099511628211u;
+    return key;
+}
