@@ -39,6 +39,26 @@ int assay_experiment_create(const char *path, unsigned flags, struct assay_exper
                             struct assay_error *err);
 
 /*
+ * As above for a name of our choice: STEM TAIL, or STEM-2 TAIL and so on when that is there. What
+ * decides is the making of the directory, so that any number started at once have each its own.
+ */
+int assay_experiment_create_free(const char *stem, const char *tail, struct assay_experiment **out,
+                                 struct assay_error *err);
+
+/* Whether assay_experiment_create would be refused for what is at `path` now; 0 or USAGE. */
+int assay_experiment_check_new(const char *path, unsigned flags, struct assay_error *err);
+
+/*
+ * Renames a closed experiment: what is made aside is put in its place when it is whole. What is at
+ * `to` is treated as by assay_experiment_create. Errors: USAGE, PERMISSION, LIMIT, IO.
+ */
+int assay_experiment_move(const char *path, const char *to, unsigned flags,
+                          struct assay_error *err);
+
+/* Every write fails (LIMIT) once `stopped` says so, after a signal for example; NULL = never. */
+void assay_experiment_stop_when(struct assay_experiment *experiment, bool (*stopped)(void));
+
+/*
  * Opens for writing: takes the lock. Errors: NOT_FOUND, UNSUPPORTED (another schema), CORRUPT (not
  * an experiment, damaged), PERMISSION, LIMIT, IO.
  */

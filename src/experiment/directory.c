@@ -235,14 +235,16 @@ static bool is_empty(const char *path)
     return n == 0;
 }
 
-static int replace(const struct assay_experiment *experiment, bool force, struct assay_error *err)
+/* Whether what stands at the path may become this experiment; `*is_there` says that one has to go
+ * for it. */
+static int check_place(const struct assay_experiment *experiment, bool force, bool *is_there,
+                       struct assay_error *err)
 {
     struct stat st;
     const bool is_directory = stat(experiment->path, &st) == 0 && S_ISDIR(st.st_mode);
     const bool is_experiment = is_directory && lstat(experiment->db_path, &st) == 0;
-    struct assay_experiment writer = {.path = experiment->path, .lock = -1};
-    int rc;
 
+    *is_there = false;
     if (is_directory && is_empty(experiment->path))
         return 0;
     if (!is_experiment)
@@ -253,32 +255,120 @@ static int replace(const struct assay_experiment *experiment, bool force, struct
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "%s: exists; choose another name, or replace it with --force",
                             experiment->path);
-    AS_TRY(as_lock_take(&writer, err)); /* not under a living writer */
-    rc = remove_ours(experiment->path);
-    if (rc != 0)
-        as_error_set(err, errno == EACCES || errno == EPERM ? ASSAY_ERR_PERMISSION : ASSAY_ERR_IO,
-                     "%s: cannot be replaced: %s; choose another name", experiment->path,
-                     strerror(errno));
-    as_lock_release(&writer);
-    return rc == 0 ? 0 : err ? err->code : ASSAY_ERR_IO;
+    *is_there = true;
+    return 0;
 }
 
-int as_directory_make(const struct assay_experiment *experiment, bool force,
-                      struct assay_error *err)
+static int replace(const struct assay_experiment *experiment, bool force, struct assay_error *err)
 {
-    if (mkdir(experiment->path, 0777) == 0)
-        return 0;
-    if (errno == EEXIST)
-        return replace(experiment, force, err);
+    bool is_there;
+
+    AS_TRY(check_place(experiment, force, &is_there, err));
+    if (is_there && remove_ours(experiment->path) != 0)
+        return as_error_set(
+            err, errno == EACCES || errno == EPERM ? ASSAY_ERR_PERMISSION : ASSAY_ERR_IO,
+            "%s: cannot be replaced: %s; choose another name", experiment->path, strerror(errno));
+    return 0;
+}
+
+static int cannot_make(const char *path, struct assay_error *err)
+{
     if (errno == ENOENT)
         return as_error_set(err, ASSAY_ERR_NOT_FOUND,
                             "%s: cannot be made: the directory it shall stand in is not there; "
                             "make it first",
-                            experiment->path);
+                            path);
     return as_error_set(err,
                         errno == EACCES || errno == EROFS ? ASSAY_ERR_PERMISSION : ASSAY_ERR_IO,
-                        "%s: cannot be made: %s; choose a %s", experiment->path, strerror(errno),
+                        "%s: cannot be made: %s; choose a %s", path, strerror(errno),
                         errno == ENAMETOOLONG ? "shorter name" : "place where you may write");
+}
+
+/*
+ * Who makes the directory, or finds it empty, need not be who gets the lock; who has the lock looks
+ * again, and nobody else takes anything away.
+ */
+int as_directory_make(struct assay_experiment *experiment, unsigned flags, bool *is_taken,
+                      struct assay_error *err)
+{
+    const bool force = flags & ASSAY_EXPERIMENT_FORCE;
+    const bool is_new = mkdir(experiment->path, 0777) == 0;
+    bool is_there;
+    int rc;
+
+    *is_taken = !is_new && errno == EEXIST;
+    if (!is_new && errno != EEXIST)
+        return cannot_make(experiment->path, err);
+    if (!is_new)
+        AS_TRY(check_place(experiment, force, &is_there, err));
+    rc = as_lock_take(experiment, err);
+    *is_taken |= rc == ASSAY_ERR_LIMIT;
+    if (rc == 0 && !(is_new && is_empty(experiment->path))) {
+        rc = replace(experiment, force, err);
+        if (rc < 0)
+            as_lock_release(experiment);
+        *is_taken |= rc < 0;
+    }
+    return rc;
+}
+
+/* ---- Moving ------------------------------------------------------------------------------ */
+
+static int cannot_move(const char *from, const char *to, struct assay_error *err)
+{
+    return as_error_set(
+        err, errno == EACCES || errno == EPERM ? ASSAY_ERR_PERMISSION : ASSAY_ERR_IO,
+        "%s: cannot be put in its place, %s: %s; choose another name", from, to, strerror(errno));
+}
+
+/* What is ours goes into a directory in which nothing of ours is left; the database last. */
+static int move_ours(const char *from, const char *to, struct assay_error *err)
+{
+    const int into = open(to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = into < 0 ? NULL : opendir(from);
+    int failed = !dir;
+
+    for (struct dirent *it; !failed && (it = readdir(dir));)
+        if (is_ours(it->d_name) && strcmp(it->d_name, "experiment.db") != 0)
+            failed = renameat(dirfd(dir), it->d_name, into, it->d_name) != 0;
+    if (!failed)
+        failed = renameat(dirfd(dir), "experiment.db", into, "experiment.db") != 0;
+    const int rc = failed ? cannot_move(from, to, err) : 0;
+    if (dir)
+        closedir(dir);
+    if (into >= 0)
+        close(into);
+    if (rc == 0)
+        rmdir(from);
+    return rc;
+}
+
+int as_directory_move(const struct assay_experiment *from, struct assay_experiment *to,
+                      unsigned flags, struct assay_error *err)
+{
+    bool is_taken;
+    int rc;
+
+    if (rename(from->path, to->path) == 0)
+        return 0;
+    if (errno != ENOTEMPTY && errno != EEXIST && errno != ENOTDIR)
+        return cannot_move(from->path, to->path, err);
+    rc = as_directory_make(to, flags, &is_taken, err);
+    if (rc == 0)
+        rc = move_ours(from->path, to->path, err);
+    as_lock_release(to);
+    return rc;
+}
+
+int as_directory_check_new(const struct assay_experiment *experiment, unsigned flags,
+                           struct assay_error *err)
+{
+    struct stat st;
+    bool is_there;
+
+    if (lstat(experiment->path, &st) != 0)
+        return 0;
+    return check_place(experiment, flags & ASSAY_EXPERIMENT_FORCE, &is_there, err);
 }
 
 void as_directory_unmake(const struct assay_experiment *experiment)

@@ -154,21 +154,20 @@ static void tidy(struct assay_experiment *it)
 
 /* ---- Opening ----------------------------------------------------------------------------- */
 
-int assay_experiment_create(const char *path, unsigned flags, struct assay_experiment **out,
-                            struct assay_error *err)
+static int create_at(const char *path, unsigned flags, bool *is_taken,
+                     struct assay_experiment **out, struct assay_error *err)
 {
     struct assay_experiment *it = NULL;
     int rc;
 
     *out = NULL;
+    *is_taken = false;
     rc = make(path, &it, err);
     if (!it)
         return rc;
-    rc = as_directory_make(it, flags & ASSAY_EXPERIMENT_FORCE, err);
+    rc = as_directory_make(it, flags, is_taken, err);
     if (rc == 0) {
-        rc = as_lock_take(it, err);
-        if (rc == 0)
-            rc = connect_db(it, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "", err);
+        rc = connect_db(it, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "", err);
         if (rc == 0)
             rc = set_up_writer(it, err);
         if (rc == 0)
@@ -182,6 +181,68 @@ int assay_experiment_create(const char *path, unsigned flags, struct assay_exper
         release(&it);
     *out = it;
     return rc;
+}
+
+int assay_experiment_create(const char *path, unsigned flags, struct assay_experiment **out,
+                            struct assay_error *err)
+{
+    bool is_taken;
+
+    return create_at(path, flags, &is_taken, out, err);
+}
+
+int assay_experiment_create_free(const char *stem, const char *tail, struct assay_experiment **out,
+                                 struct assay_error *err)
+{
+    struct as_str path = {0};
+    bool is_taken = true;
+    int rc = 0;
+
+    *out = NULL;
+    for (unsigned i = 1; !*out && is_taken && i < 100000; i++) {
+        as_str_clear(&path);
+        as_str_appendz(&path, stem);
+        if (i > 1)
+            as_str_appendf(&path, "-%u", i);
+        as_str_appendz(&path, tail);
+        if (path.failed) {
+            rc = as_error_nomem(err, stem);
+            break;
+        }
+        rc = create_at(as_str_z(&path), 0, &is_taken, out, err);
+    }
+    as_str_fini(&path);
+    return rc;
+}
+
+int assay_experiment_check_new(const char *path, unsigned flags, struct assay_error *err)
+{
+    struct assay_experiment *it = NULL;
+    int rc = make(path, &it, err);
+
+    if (rc == 0)
+        rc = as_directory_check_new(it, flags, err);
+    release(&it);
+    return rc;
+}
+
+int assay_experiment_move(const char *path, const char *to, unsigned flags, struct assay_error *err)
+{
+    struct assay_experiment *from = NULL, *place = NULL;
+    int rc = make(path, &from, err);
+
+    if (rc == 0)
+        rc = make(to, &place, err);
+    if (rc == 0)
+        rc = as_directory_move(from, place, flags, err);
+    release(&from);
+    release(&place);
+    return rc;
+}
+
+void assay_experiment_stop_when(struct assay_experiment *experiment, bool (*stopped)(void))
+{
+    experiment->stopped = stopped;
 }
 
 /* Runs still marked as recording have lost their writer: the lock is ours. */

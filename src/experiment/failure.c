@@ -93,6 +93,13 @@ int as_sql_integer(struct assay_experiment *experiment, const char *sql, int64_t
     return 0;
 }
 
+int as_stop_check(const struct assay_experiment *experiment, struct assay_error *err)
+{
+    if (!experiment->stopped || !experiment->stopped())
+        return 0;
+    return as_error_set(err, ASSAY_ERR_LIMIT, "%s: stopped before it was whole", experiment->path);
+}
+
 int as_batch_check(const struct assay_experiment *experiment, struct assay_error *err)
 {
     if (experiment->failed.code && err)
@@ -120,7 +127,10 @@ int as_sql_insert(struct assay_experiment *experiment, sqlite3_stmt *statement, 
                   int64_t *id, struct assay_error *err)
 {
     struct assay_error here = {0};
-    int code = sqlite3_step(statement);
+    int code;
+
+    AS_TRY(as_stop_check(experiment, err));
+    code = sqlite3_step(statement);
 
     if (code == SQLITE_ROW) {
         if (id)

@@ -23,6 +23,7 @@ struct assay_experiment {
     bool in_batch;
     int64_t rollbacks;
     struct assay_error failed; /* what made this batch fail; later calls of it repeat it */
+    bool (*stopped)(void);     /* may be NULL */
     sqlite3_stmt *add[AS_TABLE_COUNT], *set[AS_TABLE_COUNT]; /* prepared at first use */
     sqlite3_stmt *new_callpath;
 };
@@ -52,6 +53,9 @@ int as_sql_prepare(struct assay_experiment *experiment, const char *sql, sqlite3
 int as_sql_insert(struct assay_experiment *experiment, sqlite3_stmt *statement, const char *what,
                   int64_t *id, struct assay_error *err);
 
+/* LIMIT when the writer was told to stop (assay_experiment_stop_when). */
+int as_stop_check(const struct assay_experiment *experiment, struct assay_error *err);
+
 /* 0, or the failure that this batch had before. */
 int as_batch_check(const struct assay_experiment *experiment, struct assay_error *err);
 
@@ -59,14 +63,25 @@ int as_batch_check(const struct assay_experiment *experiment, struct assay_error
 
 /* The directory must be an experiment: NOT_FOUND or CORRUPT otherwise. */
 int as_directory_check(const struct assay_experiment *experiment, struct assay_error *err);
-/* Makes the directory; with `force` what assay made in an existing one is removed. */
-int as_directory_make(const struct assay_experiment *experiment, bool force,
+/*
+ * Makes the directory and takes the lock; with ASSAY_EXPERIMENT_FORCE what assay made in an
+ * existing one is removed. `*is_taken`: it was there, or another is at it; then nothing was
+ * changed.
+ */
+int as_directory_make(struct assay_experiment *experiment, unsigned flags, bool *is_taken,
                       struct assay_error *err);
-/* Undoes as_directory_make after a failure: removes experiment.db* and the directory if empty. */
+/* Undoes as_directory_make after a failure: removes experiment.db* and the directory if empty. Only
+ * for who has the lock. */
 void as_directory_unmake(const struct assay_experiment *experiment);
-/* Whether experiment.db is writable and files can be made beside it. */
+/* Whether as_directory_make would be refused for what is there now. */
+int as_directory_check_new(const struct assay_experiment *experiment, unsigned flags,
+                           struct assay_error *err);
+/* Renames a closed experiment; with ASSAY_EXPERIMENT_FORCE over another one. */
+int as_directory_move(const struct assay_experiment *from, struct assay_experiment *to,
+                      unsigned flags, struct assay_error *err);
 /* Removes all that is ours at `path`, and the directory if nothing is left. */
 void as_directory_remove(const char *path);
+/* Whether experiment.db is writable and files can be made beside it. */
 bool as_directory_writable(const struct assay_experiment *experiment);
 /* Whether a journal of a killed or living writer is there. */
 bool as_directory_has_journal(const struct assay_experiment *experiment);

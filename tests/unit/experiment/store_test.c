@@ -342,6 +342,132 @@ static void test_a_copy_is_whole(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
+/* ---- Many at once --------------------------------------------------------------------------- */
+
+#define MANY 16
+
+/* Lets MANY processes do `make` at the same moment; how many of them did. */
+static int at_once(const struct place *place, int (*make)(const struct place *place))
+{
+    int gate[2], status, made = 0;
+    char all[MANY] = {0};
+    assert_int_equal(pipe(gate), 0);
+    for (int i = 0; i < MANY; i++)
+        if (fork() == 0) {
+            char go;
+            close(gate[1]);
+            while (read(gate[0], &go, 1) < 0)
+                continue;
+            _exit(make(place));
+        }
+    close(gate[0]);
+    assert_int_equal(write(gate[1], all, sizeof all), sizeof all);
+    close(gate[1]);
+    while (wait(&status) > 0)
+        made += WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return made;
+}
+
+static int make_free(const struct place *place)
+{
+    struct assay_experiment *e;
+    struct fixture f;
+    char stem[100];
+    snprintf(stem, sizeof stem, "%s/x", place->dir);
+    return assay_experiment_create_free(stem, ".r0.assay", &e, NULL) < 0 ||
+           fixture_fill(e, &f, NULL) < 0 || assay_experiment_close(&e, NULL) < 0;
+}
+
+/* Each gets a name of its own, and nobody a part of another's. */
+static void test_free_names_at_once(void **state)
+{
+    const struct place *place = *state;
+    for (int round = 0; round < 2; round++)
+        assert_int_equal(at_once(place, make_free), MANY);
+    for (int i = 1; i <= 2 * MANY; i++) {
+        struct assay_experiment *e;
+        char path[120];
+        snprintf(path, sizeof path, i > 1 ? "%s/x-%d.r0.assay" : "%s/x.r0.assay", place->dir, i);
+        fine(assay_experiment_read(path, &e, err));
+        assert_int_equal(integer_of(e, "SELECT count(*) FROM run"), 1);
+        assay_experiment_close(&e, NULL);
+    }
+}
+
+static int make_same(const struct place *place)
+{
+    struct assay_experiment *e;
+    struct fixture f;
+    return assay_experiment_create(place->exp, 0, &e, NULL) < 0 || fixture_fill(e, &f, NULL) < 0 ||
+           assay_experiment_close(&e, NULL) < 0;
+}
+
+/* One name: one has it, whole; the others take nothing of it away. */
+static void test_one_name_at_once(void **state)
+{
+    const struct place *place = *state;
+    for (int round = 0; round < 8; round++) {
+        struct assay_experiment *e;
+        assert_int_equal(at_once(place, make_same), 1);
+        fine(assay_experiment_open(place->exp, &e, err));
+        assert_int_equal(integer_of(e, "SELECT count(*) FROM run"), 1);
+        assay_experiment_discard(&e);
+        assert_false(is_there(place->dir, "a.assay"));
+    }
+}
+
+/* ---- Putting it in its place ---------------------------------------------------------------- */
+
+static void test_move(void **state)
+{
+    const struct place *place = *state;
+    struct assay_experiment *e;
+    struct fixture f;
+    char to[100], sub[120];
+    snprintf(to, sizeof to, "%s/b.assay", place->dir);
+    snprintf(sub, sizeof sub, "%s/run-001", to);
+    make_filled(place);
+    fine(assay_experiment_check_new(to, 0, err));
+    fine(assay_experiment_move(place->exp, to, 0, err));
+    assert_false(is_there(place->dir, "a.assay"));
+    /* Over another one: only when it is asked for, and what is not ours stays. */
+    make_filled(place);
+    write_file(to, "notes.txt", "mine");
+    assert_int_equal(mkdir(sub, 0777), 0);
+    refused(assay_experiment_check_new(to, 0, err), USAGE, "b.assay: exists; choose another name");
+    refused(assay_experiment_move(place->exp, to, 0, err), USAGE, "replace it with --force");
+    fine(assay_experiment_open(place->exp, &e, err));
+    fine(fixture_fill(e, &f, err));
+    fine(assay_experiment_close(&e, err));
+    fine(assay_experiment_move(place->exp, to, ASSAY_EXPERIMENT_FORCE, err));
+    assert_false(is_there(place->dir, "a.assay"));
+    assert_true(is_there(to, "notes.txt"));
+    assert_false(is_there(to, "run-001"));
+    fine(assay_experiment_read(to, &e, err));
+    assert_int_equal(integer_of(e, "SELECT count(*) FROM run"), 2);
+    assay_experiment_close(&e, NULL);
+}
+
+static bool is_stopped;
+static bool stopped(void)
+{
+    return is_stopped;
+}
+
+static void test_stop(void **state)
+{
+    const struct place *place = *state;
+    struct assay_experiment *e;
+    struct fixture f;
+    fine(assay_experiment_create(place->exp, 0, &e, err));
+    assay_experiment_stop_when(e, stopped);
+    fine(fixture_fill(e, &f, err));
+    is_stopped = true;
+    refused(fixture_fill(e, &f, err), LIMIT, "a.assay: stopped before it was whole");
+    is_stopped = false;
+    assay_experiment_close(&e, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -360,6 +486,10 @@ int main(void)
         place_test(test_one_writer),
         place_test(test_readers_cannot_write),
         place_test(test_a_copy_is_whole),
+        place_test(test_free_names_at_once),
+        place_test(test_one_name_at_once),
+        place_test(test_move),
+        place_test(test_stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
