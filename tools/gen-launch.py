@@ -18,12 +18,12 @@ def lines_of(path):
 
 
 def environment(path):
-    kinds = {"speed": [], "shell": []}
+    kinds = {"speed": [], "shell": [], "rank": []}
     for number, line in lines_of(path):
         words = line.split()
         if len(words) != 2 or words[0] not in kinds or not re.fullmatch(r"[A-Za-z0-9_]+\*?",
                                                                         words[1]):
-            sys.exit(f"{path}:{number}: not 'speed NAME' or 'shell NAME'")
+            sys.exit(f"{path}:{number}: not 'speed', 'shell' or 'rank' and a name")
         if any(words[1] in names for names in kinds.values()):
             sys.exit(f"{path}:{number}: {words[1]} is there twice")
         kinds[words[0]].append(words[1])

@@ -155,12 +155,17 @@ struct assay_launch_rank {
 bool assay_launch_rank_of(const char *environment, size_t n, struct assay_launch_rank *out);
 /* As above of a process that lives; false also when its environment cannot be read. */
 bool assay_launch_rank_of_process(pid_t pid, struct assay_launch_rank *out);
+/* As above of this process: of its environment as it is now. */
+bool assay_launch_rank_of_self(struct assay_launch_rank *out);
 
 /* ---- The environment ---------------------------------------------------------------------- */
 
-/* Whether a variable has to do with speed (OMP_NUM_THREADS, LD_PRELOAD, ...), by
- * data/launch/environment.txt. `name` may be followed by "=VALUE". */
+/* Whether a variable is kept with a run: it has to do with speed (OMP_NUM_THREADS, LD_PRELOAD, ...)
+ * or is of a rank, by data/launch/environment.txt. `name` may be followed by "=VALUE". */
 bool assay_launch_variable_matters(const char *name);
+/* Whether it tells a process its place among others or which job it is of: such differ from rank to
+ * rank or from job to job and say nothing of speed. */
+bool assay_launch_variable_is_of_rank(const char *name);
 /* Digest of all variables (NULL-terminated, in any order; NULL = ours) but those that differ from
  * one shell to the next: 16 hexadecimal digits and a zero. */
 void assay_launch_environment_digest(const char *const *environment, char out[17]);

@@ -8,5 +8,6 @@
 /* Patterns of names, ended by NULL; a star at the end stands for anything. */
 extern const char *const as_launch_speed[];
 extern const char *const as_launch_shell[];
+extern const char *const as_launch_rank[];
 
 #endif

@@ -26,7 +26,13 @@ static bool fits_any(const char *name, const char *const *pattern)
 
 bool assay_launch_variable_matters(const char *name)
 {
-    return fits_any(name, as_launch_speed);
+    return fits_any(name, as_launch_rank) ||
+           (fits_any(name, as_launch_speed) && !fits_any(name, as_launch_shell));
+}
+
+bool assay_launch_variable_is_of_rank(const char *name)
+{
+    return fits_any(name, as_launch_rank);
 }
 
 /* FNV-1a, and then a mixing, because the sums of plain FNV of similar texts are alike. */
@@ -45,7 +51,7 @@ void assay_launch_environment_digest(const char *const *environment, char out[17
     if (!environment)
         environment = (const char *const *)environ;
     for (; *environment; environment++)
-        if (!fits_any(*environment, as_launch_shell))
+        if (!fits_any(*environment, as_launch_shell) && !fits_any(*environment, as_launch_rank))
             sum += hash_of(*environment);
     snprintf(out, 17, "%016" PRIx64, sum);
 }

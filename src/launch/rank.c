@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/str.h"
 #include "launch/internal.h"
 
 /* An environment is one block of at most so much; the kernel's own limit is 6 MiB. */
@@ -158,5 +159,15 @@ bool assay_launch_rank_of_process(pid_t pid, struct assay_launch_rank *out)
     close(fd);
     const bool found = text && assay_launch_rank_of(text, n, out);
     as_free(text);
+    return found;
+}
+
+bool assay_launch_rank_of_self(struct assay_launch_rank *out)
+{
+    struct as_str all = {0};
+    for (char **word = environ; word && *word; word++)
+        as_str_append(&all, *word, strlen(*word) + 1);
+    const bool found = assay_launch_rank_of(as_str_z(&all), all.n, out);
+    as_str_fini(&all);
     return found;
 }

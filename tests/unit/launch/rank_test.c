@@ -153,6 +153,13 @@ static void test_environment(void **state)
     assert_false(assay_launch_variable_matters("HOME=OMP_"));
     assert_false(assay_launch_variable_matters("SSH_TTY"));
     assert_false(assay_launch_variable_matters(""));
+    /* What tells ranks and jobs apart is kept too; what only differs is not. */
+    assert_true(assay_launch_variable_matters("OMPI_COMM_WORLD_SIZE=4"));
+    assert_true(assay_launch_variable_is_of_rank("OMPI_COMM_WORLD_SIZE=4"));
+    assert_true(assay_launch_variable_is_of_rank("SLURM_JOB_ID"));
+    assert_false(assay_launch_variable_is_of_rank("SLURM_CPUS_PER_TASK=4"));
+    assert_false(assay_launch_variable_is_of_rank("OMPI_MCA_pml=ob1"));
+    assert_false(assay_launch_variable_matters("OMPI_MCA_orte_hnp_uri=1"));
 }
 
 static void expect_digest(const char *const *a, const char *const *b, bool same)
@@ -177,13 +184,47 @@ static void test_digest(void **state)
     expect_digest(NULL, NULL, true);
 }
 
+/* Ranks of one job have one digest. */
+static void test_digest_of_ranks(void **state)
+{
+    static const char *const first[] = {"HOME=/",   "OMPI_COMM_WORLD_RANK=0", "PMIX_RANK=0",
+                                        "PMI_FD=6", "SLURM_PROCID=0",         NULL};
+    static const char *const second[] = {"HOME=/",   "OMPI_COMM_WORLD_RANK=1", "PMIX_RANK=1",
+                                         "PMI_FD=8", "SLURM_PROCID=1",         NULL};
+    static const char *const other[] = {"HOME=/x",  "OMPI_COMM_WORLD_RANK=1", "PMIX_RANK=1",
+                                        "PMI_FD=8", "SLURM_PROCID=1",         NULL};
+    (void)state;
+    expect_digest(first, second, true);
+    expect_digest(second, other, false);
+}
+
+static void test_own_rank(void **state)
+{
+    struct assay_launch_rank own;
+    (void)state;
+    setenv("OMPI_COMM_WORLD_RANK", "3", 1);
+    setenv("OMPI_COMM_WORLD_SIZE", "4", 1);
+    assert_true(assay_launch_rank_of_self(&own));
+    assert_int_equal(own.rank, 3);
+    assert_int_equal(own.size, 4);
+    unsetenv("OMPI_COMM_WORLD_RANK");
+    assert_false(assay_launch_rank_of_self(&own));
+    assert_int_equal(own.rank, -1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_launchers),   cmocka_unit_test(test_within_another),
-        cmocka_unit_test(test_none),        cmocka_unit_test(test_processes),
-        place_test(test_openmpi),           place_test(test_mpich),
-        cmocka_unit_test(test_environment), cmocka_unit_test(test_digest),
+        cmocka_unit_test(test_launchers),
+        cmocka_unit_test(test_within_another),
+        cmocka_unit_test(test_none),
+        cmocka_unit_test(test_processes),
+        place_test(test_openmpi),
+        place_test(test_mpich),
+        cmocka_unit_test(test_environment),
+        cmocka_unit_test(test_digest),
+        cmocka_unit_test(test_digest_of_ranks),
+        cmocka_unit_test(test_own_rank),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
