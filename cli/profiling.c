@@ -13,19 +13,6 @@
 
 #include "base/term.h"
 
-void as_free_name(const char *name, struct as_str *out)
-{
-    for (unsigned i = 1; i < 100000; i++) {
-        as_str_clear(out);
-        as_str_appendz(out, name);
-        if (i > 1)
-            as_str_appendf(out, "-%u", i);
-        as_str_appendz(out, ".assay");
-        if (access(as_str_z(out), F_OK) != 0)
-            return;
-    }
-}
-
 /* ---- Being stopped ------------------------------------------------------------------------- */
 
 /* Written before the handler is there, and by nobody after. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the verbs that make a profile share: the name of the experiment, the progress, and the
- * summary at the end.
+ * What the verbs that make a profile share: the progress, and the summary at the end.
  */
 #ifndef AS_CLI_PROFILING_H
 #define AS_CLI_PROFILING_H
@@ -9,11 +8,7 @@
 #include <assay/experiment.h>
 
 #include "base/progress.h"
-#include "base/str.h"
 #include "cli.h"
-
-/* NAME.assay, or NAME-2.assay and so on when that is taken. */
-void as_free_name(const char *name, struct as_str *out);
 
 /* Progress of attribution: as_stage_show is its callback, a stage its context. Between the first
  * call and as_stage_end a guarded process that is told to stop says how to go on. */

@@ -11,7 +11,6 @@
 #include <assay/launch.h>
 
 #include "base/error.h"
-#include "profiling.h"
 
 /* ---- Options ------------------------------------------------------------------------------- */
 
@@ -128,11 +127,11 @@ static const char *program_of(const struct assay_launch_plan *plan)
 }
 
 int as_recording_name(struct as_cli *cli, const struct assay_profile_request *request,
-                      struct as_str *name, struct assay_error *err)
+                      struct as_experiment_name *name, struct assay_error *err)
 {
     struct assay_launch_plan *plan = NULL;
     char text[64];
-    const char *given = cli->args.value[AS_OPTION_EXPERIMENT];
+    int rc;
     if (request->command)
         AS_TRY(assay_launch_plan(request->command, &plan, err));
     if (plan && plan->away)
@@ -140,14 +139,10 @@ int as_recording_name(struct as_cli *cli, const struct assay_profile_request *re
                     "%s: %s; only what runs here as its child is seen: put 'assay %s' "
                     "behind the launcher, before the program",
                     plan->argv[0], plan->away_reason, as_verbs[cli->args.verb].name);
-    if (given) {
-        as_str_appendz(name, given);
-    } else {
-        snprintf(text, sizeof text, "process-%d", (int)request->pid);
-        as_free_name(plan ? program_of(plan) : text, name);
-    }
+    snprintf(text, sizeof text, "process-%d", (int)request->pid);
+    rc = as_experiment_name(cli, plan ? program_of(plan) : text, name, err);
     assay_launch_plan_free(&plan);
-    return name->failed ? as_error_nomem(err, "the experiment's name") : 0;
+    return rc;
 }
 
 void as_end_like(struct as_cli *cli, const struct assay_profile_result *result)

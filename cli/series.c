@@ -147,13 +147,17 @@ static void last_line(const struct as_series *series, int64_t run_id, char *line
 int as_series_begin(struct as_series *series, struct as_cli *cli, size_t run_n,
                     const char *const *command, struct as_str *name, struct assay_error *err)
 {
-    const unsigned flags = as_given(&cli->args, AS_OPTION_FORCE) ? ASSAY_EXPERIMENT_FORCE : 0;
+    struct as_experiment_name chosen = {0};
     const struct sigaction action = {.sa_handler = note_interrupt, .sa_flags = (int)SA_RESETHAND};
     *series = (struct as_series){.cli = cli, .run_n = run_n, .own = {-1, -1, -1}};
     AS_TRY(as_recording_take(cli, &series->request, err));
     series->request.command = command;
-    AS_TRY(as_recording_name(cli, &series->request, name, err));
-    AS_TRY(assay_experiment_create(as_str_z(name), flags, &series->experiment, err));
+    int rc = as_recording_name(cli, &series->request, &chosen, err);
+    if (rc == 0)
+        rc = as_experiment_create(cli, &chosen, &series->experiment, err);
+    as_str_appendz(name, as_str_z(&chosen.made));
+    as_experiment_name_fini(&chosen);
+    AS_TRY(rc);
     struct sigaction before;
     if (sigaction(SIGINT, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
         sigaction(SIGINT, &action, NULL);

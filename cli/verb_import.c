@@ -7,27 +7,25 @@
 #include <assay/profile.h>
 
 #include "base/error.h"
+#include "experiment_name.h"
 #include "profiling.h"
 #include "unfinished.h"
 
 /* "perf.data" gives perf.assay, beside us and not beside the file. */
-static void choose_name(const struct as_cli *cli, struct as_str *name)
+static int choose_name(struct as_cli *cli, struct as_experiment_name *name, struct assay_error *err)
 {
-    const char *given = cli->args.value[AS_OPTION_EXPERIMENT];
     struct as_str stem = {0};
-    if (given) {
-        as_str_appendz(name, given);
-        return;
-    }
     const char *file = as_path_last(cli->args.positional[0]);
     const char *dot = strrchr(file, '.');
+    int rc;
     as_str_append(&stem, file, dot && dot != file ? (size_t)(dot - file) : strlen(file));
-    as_free_name(as_str_z(&stem), name);
-    name->failed = name->failed || stem.failed;
+    rc = stem.failed ? as_error_nomem(err, "the experiment's name")
+                     : as_experiment_name(cli, as_str_z(&stem), name, err);
     as_str_fini(&stem);
+    return rc;
 }
 
-static int import_into(struct as_cli *cli, const char *name, struct assay_error *err)
+static int import_into(struct as_cli *cli, struct as_experiment_name *name, struct assay_error *err)
 {
     struct as_stage stage = {.quiet = as_given(&cli->args, AS_OPTION_QUIET)};
     const struct assay_import_request request = {
@@ -40,12 +38,11 @@ static int import_into(struct as_cli *cli, const char *name, struct assay_error 
     struct assay_import_result result;
     struct assay_experiment *experiment;
     struct assay_perf_data *data;
-    const unsigned flags = as_given(&cli->args, AS_OPTION_FORCE) ? ASSAY_EXPERIMENT_FORCE : 0;
     /* A file that cannot be read must not cost the experiment that --force replaces. */
     AS_TRY(assay_perf_data_open(request.path, &data, err));
     assay_perf_data_close(&data);
-    AS_TRY(assay_experiment_create(name, flags, &experiment, err));
-    as_stage_guard(name);
+    AS_TRY(as_experiment_create(cli, name, &experiment, err));
+    as_stage_guard(as_str_z(&name->made));
     int rc = assay_profile_import(experiment, &request, &result, err);
     as_stage_end(&stage);
     if (rc == 0)
@@ -55,19 +52,19 @@ static int import_into(struct as_cli *cli, const char *name, struct assay_error 
     if (rc < 0 && result.run_id == 0)
         assay_experiment_discard(&experiment);
     else if (rc < 0)
-        as_unfinished_add(err, name, result.run_id);
+        as_unfinished_add(err, as_str_z(&name->made), result.run_id);
     const int closed = assay_experiment_close(&experiment, rc < 0 ? NULL : err);
     return rc < 0 ? rc : closed;
 }
 
 int as_verb_import(struct as_cli *cli, struct assay_error *err)
 {
-    struct as_str name = {0};
-    choose_name(cli, &name);
-    int rc = name.failed ? as_error_nomem(err, "the experiment's name")
-                         : import_into(cli, as_str_z(&name), err);
+    struct as_experiment_name name = {0};
+    int rc = choose_name(cli, &name, err);
     if (rc == 0)
-        as_cli_note(cli, "the experiment is %s", as_str_z(&name));
-    as_str_fini(&name);
+        rc = import_into(cli, &name, err);
+    if (rc == 0)
+        as_cli_note(cli, "the experiment is %s", as_str_z(&name.made));
+    as_experiment_name_fini(&name);
     return rc;
 }

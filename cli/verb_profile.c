@@ -8,16 +8,15 @@
 #include "recording.h"
 #include "unfinished.h"
 
-static int profile_into(struct as_cli *cli, const char *name,
+static int profile_into(struct as_cli *cli, struct as_experiment_name *name,
                         const struct assay_profile_request *asked,
                         struct assay_profile_result *result, struct assay_error *err)
 {
     struct assay_profile_request request = *asked;
     struct assay_experiment *experiment;
     struct as_stage stage = {.quiet = as_given(&cli->args, AS_OPTION_QUIET)};
-    const unsigned flags = as_given(&cli->args, AS_OPTION_FORCE) ? ASSAY_EXPERIMENT_FORCE : 0;
-    AS_TRY(assay_experiment_create(name, flags, &experiment, err));
-    as_stage_guard(name);
+    AS_TRY(as_experiment_create(cli, name, &experiment, err));
+    as_stage_guard(as_str_z(&name->made));
     request.attribute.progress = as_stage_show;
     request.attribute.context = &stage;
     int rc = assay_profile_run(experiment, &request, result, err);
@@ -27,7 +26,7 @@ static int profile_into(struct as_cli *cli, const char *name,
     if (rc < 0 && result->run_id == 0)
         assay_experiment_discard(&experiment);
     else if (rc < 0)
-        as_unfinished_add(err, name, result->run_id);
+        as_unfinished_add(err, as_str_z(&name->made), result->run_id);
     const int closed = assay_experiment_close(&experiment, rc < 0 ? NULL : err);
     return rc < 0 ? rc : closed;
 }
@@ -36,14 +35,14 @@ int as_verb_profile(struct as_cli *cli, struct assay_error *err)
 {
     struct assay_profile_request request;
     struct assay_profile_result result = {.exit_code = -1};
-    struct as_str name = {0};
+    struct as_experiment_name name = {0};
     AS_TRY(as_recording_take(cli, &request, err));
     int rc = as_recording_name(cli, &request, &name, err);
     if (rc == 0)
-        rc = profile_into(cli, as_str_z(&name), &request, &result, err);
+        rc = profile_into(cli, &name, &request, &result, err);
     if (rc == 0)
-        as_cli_note(cli, "the experiment is %s", as_str_z(&name));
-    as_str_fini(&name);
+        as_experiment_tell(cli, &name);
+    as_experiment_name_fini(&name);
     as_end_like(cli, &result);
     return rc;
 }

@@ -4,7 +4,6 @@
  * it, and shows what came out.
  */
 #include <stdlib.h>
-#include <unistd.h>
 
 #include <assay/pipeline.h>
 #include <assay/report.h>
@@ -27,22 +26,23 @@ static int take_share(const char *text, double *share, struct assay_error *err)
     return 0;
 }
 
-static int open_experiment(struct as_cli *cli, const char *name, struct assay_experiment **out,
-                           struct assay_error *err)
+/* The one that --add names, when it is there; else a new one of just that name. */
+static int open_to_add(struct as_cli *cli, struct as_experiment_name *name,
+                       struct assay_experiment **out, struct assay_error *err)
 {
-    const struct as_arguments *args = &cli->args;
-    const bool add = as_given(args, AS_OPTION_ADD);
+    int rc;
 
-    if (add && !as_given(args, AS_OPTION_EXPERIMENT))
+    if (!as_given(&cli->args, AS_OPTION_EXPERIMENT))
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "--add: to what? name the experiment with --output NAME.assay");
-    if (add && as_given(args, AS_OPTION_FORCE))
+    if (as_given(&cli->args, AS_OPTION_FORCE))
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "--add: --force would replace the experiment; give one of the two");
-    if (add && access(name, F_OK) == 0)
-        return assay_experiment_open(name, out, err);
-    return assay_experiment_create(
-        name, as_given(args, AS_OPTION_FORCE) ? ASSAY_EXPERIMENT_FORCE : 0, out, err);
+    as_str_appendf(&name->made, "%s%s", as_str_z(&name->stem), as_str_z(&name->tail));
+    rc = name->made.failed ? as_error_nomem(err, "the experiment's name")
+                           : assay_experiment_open(as_str_z(&name->made), out, err);
+    return rc == ASSAY_ERR_NOT_FOUND ? assay_experiment_create(as_str_z(&name->made), 0, out, err)
+                                     : rc;
 }
 
 /* What went wrong after the profile is said, and loses nothing of it. */
@@ -80,15 +80,17 @@ static void add_report(struct as_cli *cli, const char *name, int64_t run_id)
     as_str_fini(&path);
 }
 
-static int run_into(struct as_cli *cli, const char *name, struct assay_pipeline_request *request,
-                    struct assay_pipeline_result *result, struct assay_error *err)
+static int run_into(struct as_cli *cli, struct as_experiment_name *name,
+                    struct assay_pipeline_request *request, struct assay_pipeline_result *result,
+                    struct assay_error *err)
 {
     struct as_stage stage = {.quiet = as_given(&cli->args, AS_OPTION_QUIET)};
     struct assay_experiment *experiment = NULL;
     int rc;
 
-    AS_TRY(open_experiment(cli, name, &experiment, err));
-    as_stage_guard(name);
+    AS_TRY(as_given(&cli->args, AS_OPTION_ADD) ? open_to_add(cli, name, &experiment, err)
+                                               : as_experiment_create(cli, name, &experiment, err));
+    as_stage_guard(as_str_z(&name->made));
     request->progress = as_stage_show;
     request->context = &stage;
     rc = assay_pipeline_run(experiment, request, result, err);
@@ -107,16 +109,18 @@ int as_verb_run(struct as_cli *cli, struct assay_error *err)
 {
     struct assay_pipeline_request request = {.level = ASSAY_PIPELINE_ONE};
     struct assay_pipeline_result result = {.profile.exit_code = -1};
-    struct as_str name = {0};
+    struct as_experiment_name name = {0};
 
     AS_TRY(as_recording_take(cli, &request.profile, err));
     AS_TRY(take_share(cli->args.value[AS_OPTION_SHARE], &request.share, err));
     int rc = as_recording_name(cli, &request.profile, &name, err);
     if (rc == 0)
-        rc = run_into(cli, as_str_z(&name), &request, &result, err);
+        rc = run_into(cli, &name, &request, &result, err);
     if (rc == 0)
-        add_report(cli, as_str_z(&name), result.profile.run_id);
-    as_str_fini(&name);
+        add_report(cli, as_str_z(&name.made), result.profile.run_id);
+    if (rc == 0 && name.is_rank)
+        as_experiment_tell(cli, &name);
+    as_experiment_name_fini(&name);
     as_end_like(cli, &result.profile);
     return rc;
 }

@@ -377,6 +377,20 @@ static int hurry(void)
     return nice_was;
 }
 
+/* Behind a launcher the program has our rank, also when it ends before it can be looked at. */
+static int tell_own_rank(struct recording *r, struct assay_error *err)
+{
+    const uint32_t pid = (uint32_t)assay_launch_pid(r->launch);
+    struct assay_launch_rank own;
+    char text[32];
+    if (!assay_launch_rank_of_self(&own))
+        return 0;
+    snprintf(text, sizeof text, "%" PRId64, own.rank);
+    AS_TRY(assay_recorder_process(r->recorder, pid, (uint64_t)r->begin_ns, "rank", text, err));
+    return assay_recorder_process(r->recorder, pid, (uint64_t)r->begin_ns, "launcher", own.launcher,
+                                  err);
+}
+
 static int record(struct recording *r, struct assay_error *err)
 {
     struct assay_error late = {0};
@@ -395,6 +409,7 @@ static int record(struct recording *r, struct assay_error *err)
         if (!r->request->sampling.no_children)
             as_ledger_begin(&r->ledger, assay_launch_pid(r->launch), as_source_facts(&r->source),
                             r->begin_ns);
+        AS_TRY(tell_own_rank(r, err));
     } else {
         AS_TRY(as_record_process(r->recorder, (uint32_t)r->request->pid, (uint64_t)monotonic_ns(),
                                  true, err));

@@ -115,7 +115,7 @@ ranks_right() { # RANKS
 @test "ranks: assay behind the launcher, an experiment a rank" {
     [ -e works.openmpi ] || skip "Open MPI is missing or does not work here"
     [ ! -e refused ] || skip "perf events are refused here"
-    launch openmpi 2 sh -c 'exec "$ASSAY" profile -q -o r$OMPI_COMM_WORLD_RANK.assay -- ./ranks.openmpi'
+    launch openmpi 2 "$ASSAY" profile -q -o r%r.assay -- ./ranks.openmpi
     for rank in 0 1; do
         equal "$rank" "$(query r$rank.assay "SELECT rank FROM v_processes WHERE exe LIKE '%/ranks.%'")"
     done

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The name of a new experiment: as --output has it, with %r and its like, or of our choice. Where
+ * assay itself is one of several ranks, each rank makes its own (doc/merge.md).
+ */
+#ifndef AS_CLI_EXPERIMENT_NAME_H
+#define AS_CLI_EXPERIMENT_NAME_H
+
+#include <assay/experiment.h>
+
+#include "base/str.h"
+#include "cli.h"
+
+struct as_experiment_name {
+    /* The name is `stem` and `tail`; where `is_free`, "-2" and so on go between them when it is
+     * there. */
+    struct as_str stem, tail;
+    bool is_free;
+    /* Of several ranks: which, of how many (-1 = not known), and how a shell finds the names of all
+     * where %r tells them apart. */
+    bool is_rank;
+    int64_t rank, size;
+    struct as_str pattern;
+    struct as_str made; /* the name it got */
+};
+
+/*
+ * Finds the name, and whether assay is one of several ranks: all but the first are quiet then, but
+ * for what is wrong. `own` is the name where --output says none, without ".assay". Errors: USAGE (a
+ * % that is not known, %r where there is no rank), NOMEM.
+ */
+int as_experiment_name(struct as_cli *cli, const char *own, struct as_experiment_name *name,
+                       struct assay_error *err);
+void as_experiment_name_fini(struct as_experiment_name *name);
+
+/* Makes the experiment, with --force or a free name as it is asked for. */
+int as_experiment_create(struct as_cli *cli, struct as_experiment_name *name,
+                         struct assay_experiment **out, struct assay_error *err);
+
+/* "the experiment is NAME"; of ranks how to merge them. */
+void as_experiment_tell(const struct as_cli *cli, const struct as_experiment_name *name);
+
+#endif

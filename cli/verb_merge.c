@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `assay merge EXP... -o NAME.assay`: one experiment of those of several ranks. It is made under
+ * another name beside its place and renamed when it is whole, so that neither Ctrl-C nor a full
+ * disk leaves a half.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <assay/merge.h>
+#include <assay/pipeline.h>
+
+#include "base/error.h"
+#include "cli.h"
+#include "profiling.h"
+
+/* ---- Being stopped ------------------------------------------------------------------------- */
+
+static volatile sig_atomic_t stopped_by;
+
+static void note_signal(int number)
+{
+    stopped_by = number;
+}
+
+static bool is_stopped(void)
+{
+    return stopped_by != 0;
+}
+
+static void listen_to_stops(void)
+{
+    static const int stops[] = {SIGINT, SIGTERM, SIGHUP};
+    const struct sigaction action = {.sa_handler = note_signal, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction now;
+
+    for (size_t i = 0; i < sizeof stops / sizeof *stops; i++)
+        if (sigaction(stops[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+            sigaction(stops[i], &action, NULL);
+}
+
+/* ---- Making it ----------------------------------------------------------------------------- */
+
+/* What is said of a writer in general does not hold: nothing is kept. */
+static void say_nothing_is_kept(struct assay_error *err)
+{
+    static const char kept[] = "; what was committed before is kept";
+    char *at = strstr(err->text, kept);
+
+    if (at)
+        snprintf(at, sizeof err->text - (size_t)(at - err->text),
+                 "; nothing of the result is kept, free some space and merge again");
+}
+
+/* Advice that fails takes nothing from the run, but for being stopped and a full disk. */
+static int advise(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id,
+                  struct as_stage *stage, struct assay_error *err)
+{
+    const struct assay_pipeline_request request = {
+        .profile.attribute.jobs = cli->jobs, .progress = as_stage_show, .context = stage};
+    struct assay_pipeline_result result;
+
+    AS_TRY(assay_pipeline_again(experiment, run_id, &request, &result, err));
+    for (size_t i = 0; i < result.pass_n; i++) {
+        const struct assay_pass_result *pass = &result.pass[i];
+
+        if (pass->code == ASSAY_ERR_IO || (pass->code < 0 && is_stopped())) {
+            *err = pass->error;
+            return pass->code;
+        }
+        if (pass->code < 0)
+            as_cli_complain(cli, &pass->error);
+    }
+    return 0;
+}
+
+static int merge_into(struct as_cli *cli, struct assay_experiment *experiment,
+                      struct assay_merge_result *result, struct assay_error *err)
+{
+    struct as_stage stage = {.quiet = as_given(&cli->args, AS_OPTION_QUIET)};
+    const struct assay_merge_request request = {
+        .path = (const char *const *)cli->args.positional,
+        .n = cli->args.positional_n,
+        .run_id = (int64_t)cli->args.number[AS_OPTION_MERGE_RUN],
+        .label = cli->args.value[AS_OPTION_LABEL],
+        .accept = (unsigned)cli->args.number[AS_OPTION_ACCEPT],
+        .progress = as_stage_show,
+        .context = &stage};
+    int rc = assay_merge(experiment, &request, result, err);
+
+    if (rc == 0)
+        rc = advise(cli, experiment, result->run_id, &stage, err);
+    as_stage_end(&stage);
+    return rc;
+}
+
+/* Makes it at `draft` and puts it in its place. */
+static int make(struct as_cli *cli, const char *draft, const char *name, unsigned flags,
+                struct assay_merge_result *result, struct assay_error *err)
+{
+    struct assay_experiment *experiment;
+    int rc;
+
+    AS_TRY(assay_experiment_create(draft, 0, &experiment, err));
+    assay_experiment_stop_when(experiment, is_stopped);
+    rc = merge_into(cli, experiment, result, err);
+    if (rc == 0)
+        rc = assay_experiment_close(&experiment, err);
+    if (rc == 0)
+        rc = assay_experiment_move(draft, name, flags, err);
+    if (rc < 0 && !experiment)
+        (void)assay_experiment_open(draft, &experiment, NULL);
+    if (rc < 0)
+        assay_experiment_discard(&experiment);
+    return rc;
+}
+
+static int tell(struct as_cli *cli, const char *name, const struct assay_merge_result *result,
+                struct assay_error *err)
+{
+    struct assay_experiment *experiment;
+    int rc;
+
+    AS_TRY(assay_experiment_read(name, &experiment, err));
+    rc = as_summary_show(cli, experiment, result->run_id, err);
+    assay_experiment_close(&experiment, rc == 0 ? err : NULL);
+    if (result->left_n && !as_given(&cli->args, AS_OPTION_MERGE_RUN))
+        as_cli_note(cli,
+                    "%zu of them hold several runs: the last of each was merged; --run N takes "
+                    "another",
+                    result->left_n);
+    as_cli_note(cli, "merged %zu experiments: %zu ranks on %zu machine%s; the experiment is %s",
+                cli->args.positional_n, result->rank_n, result->host_n,
+                result->host_n == 1 ? "" : "s", name);
+    return rc;
+}
+
+int as_verb_merge(struct as_cli *cli, struct assay_error *err)
+{
+    const char *name = cli->args.value[AS_OPTION_MERGED];
+    const unsigned flags = as_given(&cli->args, AS_OPTION_FORCE) ? ASSAY_EXPERIMENT_FORCE : 0;
+    struct assay_merge_result result;
+    struct as_str draft = {0};
+    int rc;
+
+    if (!name)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "merge: into what? name the result with --output NAME.assay");
+    AS_TRY(assay_experiment_check_new(name, flags, err));
+    as_str_append(&draft, name, strlen(name) - (name[0] && name[strlen(name) - 1] == '/'));
+    as_str_appendf(&draft, ".merging-%d", (int)getpid());
+    listen_to_stops();
+    rc = draft.failed ? as_error_nomem(err, name)
+                      : make(cli, as_str_z(&draft), name, flags, &result, err);
+    as_str_fini(&draft);
+    if (rc == 0)
+        return tell(cli, name, &result, err);
+    say_nothing_is_kept(err);
+    if (is_stopped()) {
+        as_error_set(err, rc, "merge: stopped; nothing was made");
+        cli->status = 128 + stopped_by;
+    }
+    return rc;
+}
