@@ -28,6 +28,9 @@ const struct as_copy_table as_copy_tables[] = {
     {"loop", AS_COPY_COMPLETE, NULL, "function_id:function parent_id:loop+ source_loop_id:loop+"
                                      " first_line_id:line last_line_id:line"},
     {"block", AS_COPY_COMPLETE, NULL, "function_id:function loop_id:loop"},
+    {"edge", AS_COPY_COMPLETE, NULL, "from_block_id:block to_block_id:block"},
+    {"path", AS_COPY_COMPLETE, NULL, "loop_id:loop"},
+    {"path_block", AS_COPY_KEEP, NULL, "path_id:path block_id:block"},
     {"inlining", AS_COPY_COMPLETE, NULL, "function_id:function parent_id:inlining"
                                          " call_line_id:line"},
     {"location", AS_COPY_COMPLETE, NULL, "module_id:module function_id:function loop_id:loop"
