@@ -91,6 +91,13 @@ const char *assay_experiment_path(const struct assay_experiment *experiment);
 int assay_experiment_run_directory(struct assay_experiment *experiment, int64_t run_id, char *path,
                                    size_t size_b, struct assay_error *err);
 
+/*
+ * Removes a run that came to nothing, what was said of it and its directory; the others stay. Not
+ * within a batch. Errors: IO, PERMISSION, USAGE (open for reading only).
+ */
+int assay_experiment_remove_run(struct assay_experiment *experiment, int64_t run_id,
+                                struct assay_error *err);
+
 /* ---- Batches ----------------------------------------------------------------------------- */
 
 /*

@@ -222,6 +222,19 @@ void as_directory_remove(const char *path)
         rmdir(path); /* other files stay, and the directory with them */
 }
 
+int as_directory_remove_run(const struct assay_experiment *experiment, int64_t run_id)
+{
+    char name[32];
+    int fd = open(experiment->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), why;
+
+    if (fd < 0)
+        return errno;
+    snprintf(name, sizeof name, "run-%03lld", (long long)run_id);
+    why = remove_tree(fd, name) == 0 ? 0 : errno;
+    close(fd);
+    return why;
+}
+
 static bool is_empty(const char *path)
 {
     DIR *dir = opendir(path);

@@ -6,6 +6,7 @@
  * from read-only places. What a killed writer left is put in order by the next who may write. The
  * database may come from anybody: what it says of itself is checked before it is used (schema.c).
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -372,6 +373,24 @@ void assay_experiment_discard(struct assay_experiment **experiment)
     if (path)
         as_directory_remove(path);
     as_free(path);
+}
+
+int assay_experiment_remove_run(struct assay_experiment *experiment, int64_t run_id,
+                                struct assay_error *err)
+{
+    char sql[64];
+
+    if (experiment->in_batch || experiment->lock < 0)
+        return as_error_set(err, ASSAY_ERR_USAGE, "%s: a run cannot be removed %s",
+                            experiment->path,
+                            experiment->in_batch ? "within a batch" : "when open for reading only");
+    sqlite3_snprintf(sizeof sql, sql, "DELETE FROM run WHERE run_id = %lld", (long long)run_id);
+    AS_TRY(as_sql_run(experiment, sql, "removing a run", err));
+    const int why = as_directory_remove_run(experiment, run_id);
+    return why == 0 ? 0
+                    : as_error_set(err, why == EACCES ? ASSAY_ERR_PERMISSION : ASSAY_ERR_IO,
+                                   "%s: run-%03lld cannot be removed: %s; remove it by hand",
+                                   experiment->path, (long long)run_id, strerror(why));
 }
 
 const char *assay_experiment_path(const struct assay_experiment *experiment)

@@ -81,6 +81,8 @@ int as_directory_move(const struct assay_experiment *from, struct assay_experime
                       unsigned flags, struct assay_error *err);
 /* Removes all that is ours at `path`, and the directory if nothing is left. */
 void as_directory_remove(const char *path);
+/* Removes the directory of a run; 0 also when there is none, else errno. */
+int as_directory_remove_run(const struct assay_experiment *experiment, int64_t run_id);
 /* Whether experiment.db is writable and files can be made beside it. */
 bool as_directory_writable(const struct assay_experiment *experiment);
 /* Whether a journal of a killed or living writer is there. */

@@ -64,6 +64,7 @@ struct recording {
     struct rusage before;
     AS_VEC(struct early) early;
     struct as_map_u64 user; /* of processes, while these lived */
+    bool begun;             /* the program executes, or is attached to: there is something to keep */
     bool lossy;             /* records were lost */
     bool ended;             /* by the user or the limit of time, not by the program */
 };
@@ -402,6 +403,7 @@ static int record(struct recording *r, struct assay_error *err)
         return as_error_nomem(err, "threads");
     if (r->plan) {
         AS_TRY(assay_launch_go(r->launch, err));
+        r->begun = true;
         /* What we took to prepare is no time of the program. */
         r->begin_ns = (int64_t)assay_launch_outcome(r->launch)->start_ns;
         r->row.start_ns = r->begin_ns + as_clock_offset_ns();
@@ -411,6 +413,7 @@ static int record(struct recording *r, struct assay_error *err)
                             r->begin_ns);
         AS_TRY(tell_own_rank(r, err));
     } else {
+        r->begun = true;
         AS_TRY(as_record_process(r->recorder, (uint32_t)r->request->pid, (uint64_t)monotonic_ns(),
                                  true, err));
     }
@@ -447,6 +450,16 @@ static void tell_result(struct recording *r)
     r->result->interrupted = outcome->interrupted;
 }
 
+/* A program that never began leaves no run: there is nothing to attribute or to show. */
+static void forget_run(struct recording *r)
+{
+    struct assay_error ignored;
+    if (r->recorder)
+        (void)assay_recorder_finish(&r->recorder, NULL, &ignored);
+    if (r->run_id && assay_experiment_remove_run(r->experiment, r->run_id, &ignored) == 0)
+        r->result->run_id = r->run_id = 0;
+}
+
 int assay_profile_run(struct assay_experiment *experiment,
                       const struct assay_profile_request *request,
                       struct assay_profile_result *result, struct assay_error *err)
@@ -476,6 +489,8 @@ int assay_profile_run(struct assay_experiment *experiment,
         if (rc == 0)
             rc = complete_run(&r, err);
     }
+    if (rc < 0 && !r.begun)
+        forget_run(&r);
     as_source_close(&r.source);
     as_vec_fini(&r.early);
     as_delays_fini(&r.delays);
