@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "experiment_name.h"
 #include "profiling.h"
-#include "unfinished.h"
 
 /* "perf.data" gives perf.assay, beside us and not beside the file. */
 static int choose_name(struct as_cli *cli, struct as_experiment_name *name, struct assay_error *err)
@@ -49,10 +48,8 @@ static int import_into(struct as_cli *cli, struct as_experiment_name *name, stru
         rc = as_summary_show(cli, experiment, result.run_id, err);
     if (rc == 0 && result.damage[0])
         as_cli_note(cli, "%s", result.damage);
-    if (rc < 0 && result.run_id == 0)
+    if (rc < 0) /* the file is still there: nothing is lost */
         assay_experiment_discard(&experiment);
-    else if (rc < 0)
-        as_unfinished_add(err, as_str_z(&name->made), result.run_id);
     const int closed = assay_experiment_close(&experiment, rc < 0 ? NULL : err);
     return rc < 0 ? rc : closed;
 }

@@ -124,9 +124,10 @@ static int32_t scaled(struct machine *m, struct as_read *r, int64_t units)
 static int64_t take_unsigned(struct as_read *r)
 {
     uint64_t value = as_read_uleb(r);
-    if (value > INT64_MAX)
-        as_read_fail(r);
-    return (int64_t)value;
+    if (value <= INT64_MAX)
+        return (int64_t)value;
+    as_read_fail(r);
+    return 0;
 }
 
 static void rule(struct machine *m, uint64_t reg, uint8_t kind, int32_t value)

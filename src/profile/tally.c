@@ -42,10 +42,21 @@ static const char *keep(struct as_tally *t, const char *text)
     return as_arena_strndup(&t->arena, text, strlen(text));
 }
 
+/* The stream is foreign: times are below 2^62, and so is what lies between the clocks. */
 static int64_t run_time(const struct reading *r, uint64_t time_ns)
 {
     int64_t at = (int64_t)time_ns + r->offset_ns;
     return at > 0 ? at : 0;
+}
+
+/* What of `ns` there is room for in a sum over all: none is ever more than 2^61: two of them can be
+ * added. */
+static uint64_t within(uint64_t *sum, int64_t ns)
+{
+    const uint64_t room = (UINT64_C(1) << 61) - *sum, more = ns > 0 ? (uint64_t)ns : 0;
+    const uint64_t taken = more < room ? more : room;
+    *sum += taken;
+    return taken;
 }
 
 static int new_process(struct reading *r, uint32_t pid, uint32_t parent, uint32_t parent_pid,
@@ -163,7 +174,7 @@ static void end_thread(struct as_tally *t, uint32_t index, int64_t at)
     struct as_tally_thread *thread = &t->thread.at[index];
     stop_queueing(thread, at);
     if (thread->on_ns >= 0)
-        thread->cpu_ns += at - thread->on_ns;
+        thread->cpu_ns += (int64_t)within(&t->cpu_ns, at - thread->on_ns);
     thread->on_ns = thread->off_ns = -1;
     thread->end_ns = at;
 }
@@ -175,6 +186,7 @@ static int stop_waiting(struct as_tally *t, uint32_t index, int64_t at)
     thread->off_ns = -1;
     if (waited <= 0)
         return 0;
+    waited = (int64_t)within(&t->blocked_ns, waited);
     thread->blocked_ns += waited;
     return thread->waits_at ? add_sum(t, index, thread->waits_at, true, 1, (uint64_t)waited) : 0;
 }
@@ -205,7 +217,7 @@ static int take_switch(struct reading *r, const struct assay_stream_record *reco
         return 0;
     }
     if (thread->on_ns >= 0)
-        thread->cpu_ns += at - thread->on_ns;
+        thread->cpu_ns += (int64_t)within(&r->tally->cpu_ns, at - thread->on_ns);
     thread->on_ns = -1;
     if (record->preempted) { /* or it yielded: it would go on if it were let */
         thread->involuntary_n++;
@@ -379,7 +391,8 @@ static int take_sample(struct reading *r, const struct assay_stream_record *reco
     t->process.at[thread->process].n++;
     seen_on(r, thread, record->cpu);
     AS_TRY(count_cpu(r, thread, record->cpu));
-    return add_sum(t, index, node, false, 1, r->sample_ns ? r->sample_ns : record->period);
+    const uint64_t ns = r->sample_ns ? r->sample_ns : record->period;
+    return add_sum(t, index, node, false, 1, within(&t->sum_ns, (int64_t)ns));
 }
 
 /* ---- Facts --------------------------------------------------------------------------------- */
@@ -458,6 +471,15 @@ static int take_map(struct reading *r, const struct assay_stream_record *record,
     return process->exe ? 0 : ASSAY_ERR_NOMEM;
 }
 
+/* From the clock of a stream to that of its run; 0 where either cannot be. */
+static int64_t between(int64_t clock_ns, int64_t run_start_ns)
+{
+    const int64_t most = INT64_C(1) << 61;
+    return clock_ns > -most && clock_ns < most && run_start_ns > -most && run_start_ns < most
+               ? clock_ns - run_start_ns
+               : 0;
+}
+
 static int take_info(struct reading *r, const struct assay_stream_record *record,
                      int64_t run_start_ns)
 {
@@ -480,7 +502,7 @@ static int take_info(struct reading *r, const struct assay_stream_record *record
     else if (strcmp(name, "numa") == 0)
         AS_TRY(as_numa_read(&r->numa, value));
     else if (strcmp(name, "clock_offset_ns") == 0)
-        r->offset_ns = strtoll(value, NULL, 10) - run_start_ns;
+        r->offset_ns = between(strtoll(value, NULL, 10), run_start_ns);
     /* Counters tell events, not time: each sample is for one interval of the rate. */
     if (stream->event && stream->rate_hz && strcmp(stream->event, "cpu-clock") != 0 &&
         strcmp(stream->event, "timer") != 0)
@@ -500,11 +522,11 @@ static int take_lost(struct reading *r, const struct assay_stream_record *record
     const bool runs = record->thread < r->thread.n && r->thread.at[record->thread] != NONE;
     struct as_tally_thread *ended = runs ? NULL : latest_of(t, who);
     if (ended) {
-        ended->lost_n += record->lost;
+        ended->lost_n += within(&t->lost_n, (int64_t)record->lost);
         return 0;
     }
     AS_TRY(thread_of(r, record->thread, at, &index));
-    t->thread.at[index].lost_n += record->lost;
+    t->thread.at[index].lost_n += within(&t->lost_n, (int64_t)record->lost);
     return 0;
 }
 

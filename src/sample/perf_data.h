@@ -15,6 +15,7 @@
 #include "base/map.h"
 #include "base/read.h"
 #include "base/vec.h"
+#include "sample/recorder.h"
 
 /* Types that perf adds to those of the kernel. */
 enum as_perf_type {
@@ -85,6 +86,7 @@ struct assay_perf_data {
     /* Events, in the order of the file; `event` is what the user sees of them. */
     AS_VEC(struct perf_event_attr) attr;
     AS_VEC(struct assay_perf_event) event;
+    uint64_t ids;            /* numbers read */
     struct as_map_u64 by_id; /* number that the kernel gave -> index of the event */
     AS_VEC(struct as_perf_build_id) build_id;
     struct as_map_view by_path; /* -> build_id */

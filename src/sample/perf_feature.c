@@ -158,7 +158,7 @@ static void read_clock(struct assay_perf_data *data, struct as_read *r)
 {
     as_read_skip(r, 8); /* version, clock */
     uint64_t wall_ns = as_read_u64(r), clock_ns = as_read_u64(r);
-    if (r->bad || wall_ns == 0)
+    if (r->bad || wall_ns == 0 || wall_ns > AS_TIME_MOST_NS || clock_ns > AS_TIME_MOST_NS)
         return;
     data->facts.clock_offset_ns = (int64_t)(wall_ns - clock_ns);
     data->facts.clock_offset_exact = true;
@@ -177,8 +177,9 @@ static int read_number_facts(struct assay_perf_data *data, unsigned feature, str
         facts->cpus_online = (uint32_t)a;
         facts->cpus = (uint32_t)b;
     } else if (feature == AS_FEATURE_TOTAL_MEM) {
-        facts->memory_b = a << 10; /* in KiB, whatever the document says */
-    } else if (a <= b) {
+        facts->memory_b =
+            a <= INT64_MAX >> 10 ? a << 10 : 0; /* in KiB, whatever the document says */
+    } else if (a <= b && b <= AS_TIME_MOST_NS) {
         facts->first_ns = a;
         facts->last_ns = b;
     }

@@ -21,6 +21,8 @@
 
 #define PIPE_HEADER_B 16u
 #define FILE_HEADER_B 104u
+/* perf opens an event for each processor under one attr: files have a few. */
+#define EVENTS_MOST 4096u
 
 void as_perf_damaged(struct assay_perf_data *data, const char *format, ...)
 {
@@ -40,6 +42,15 @@ static int system_error(const char *path, struct assay_error *err)
                : errno == EACCES || errno == EPERM ? ASSAY_ERR_PERMISSION
                                                    : ASSAY_ERR_IO;
     return as_error_set(err, code, "%s: cannot be read: %s", path, strerror(errno));
+}
+
+/* When the file was last written, since 1970; 0 for times that are none. */
+static int64_t written_ns(const struct stat *st)
+{
+    const int64_t most_s = AS_TIME_MOST_NS / 1000000000u - 1;
+    return st->st_mtim.tv_sec < 0 || st->st_mtim.tv_sec > most_s
+               ? 0
+               : (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
 }
 
 static int map_file(struct assay_perf_data *data, const char *path, struct assay_error *err)
@@ -67,7 +78,7 @@ static int map_file(struct assay_perf_data *data, const char *path, struct assay
         } else {
             data->bytes = at;
             data->size_b = (size_t)st.st_size;
-            data->written_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+            data->written_ns = written_ns(&st);
             data->facts.clock_offset_ns = data->written_ns;
             madvise(at, data->size_b, MADV_SEQUENTIAL);
         }
@@ -102,10 +113,16 @@ int as_perf_add_event(struct assay_perf_data *data, const uint8_t *attr, size_t 
     struct perf_event_attr copy = {0};
     struct assay_perf_event event = {0};
     uint32_t index = (uint32_t)data->attr.n;
+    if (index == EVENTS_MOST) {
+        as_perf_damaged(data, "%s: names more than %u events: only those were read", data->path,
+                        EVENTS_MOST);
+        return 0;
+    }
     memcpy(&copy, attr, attr_b < sizeof copy ? attr_b : sizeof copy);
     AS_TRY(as_vec_push(&data->attr, copy));
     AS_TRY(as_vec_push(&data->event, event));
-    while (as_read_left(ids) >= 8)
+    /* Each stands in the file once: where sections of them overlap, they are damaged. */
+    for (; as_read_left(ids) >= 8 && data->ids < data->size_b / 8; data->ids++)
         AS_TRY(as_map_u64_put(&data->by_id, as_read_u64(ids), index));
     return 0;
 }
@@ -205,7 +222,14 @@ static int read_pipe_header(struct assay_perf_data *data, struct assay_error *er
             break;
         if (own && as_perf_own_record(data, &header, bytes) < 0)
             return as_error_nomem(err, data->path);
-        at += header.size + as_perf_extra_b(&header, bytes);
+        at += header.size;
+        const uint64_t extra_b = as_perf_extra_b(&header, bytes);
+        if (extra_b > data->data_to - at) {
+            as_perf_damaged(data, "%s: the trace at its beginning is cut off", data->path);
+            at = data->data_to;
+            break;
+        }
+        at += extra_b;
     }
     data->data_from = at;
     if (data->attr.n == 0)

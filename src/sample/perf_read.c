@@ -121,6 +121,13 @@ static bool take_sample(struct assay_perf_data *data, uint32_t event,
     return true;
 }
 
+/* Nothing that could not have been measured is handed out. */
+static bool is_plausible(const struct assay_sample_record *record)
+{
+    return record->time_ns <= AS_TIME_MOST_NS && record->period <= AS_PERIOD_MOST &&
+           record->lost <= AS_PERIOD_MOST;
+}
+
 static int hand_out(struct assay_perf_data *data, const uint8_t *bytes, struct assay_error *err)
 {
     struct perf_event_header header;
@@ -135,8 +142,13 @@ static int hand_out(struct assay_perf_data *data, const uint8_t *bytes, struct a
     }
     data->counts.records++;
     uint32_t event = as_perf_event_of(data, &header, bytes);
-    if (event == AS_MAP_NONE ||
-        !as_record_parse(&data->attr.at[event], bytes, &record, regs, &damaged)) {
+    bool good = event != AS_MAP_NONE &&
+                as_record_parse(&data->attr.at[event], bytes, &record, regs, &damaged);
+    if (good && !is_plausible(&record)) {
+        good = false;
+        damaged = true;
+    }
+    if (!good) {
         data->counts.damaged += damaged;
         if (damaged)
             as_perf_damaged(data, "%s: records of kind %u are damaged", data->path, header.type);
@@ -206,7 +218,8 @@ static int take_kernel(struct assay_perf_data *data, const struct perf_event_hea
 {
     uint32_t event = as_perf_event_of(data, header, bytes);
     uint64_t time_ns = event == AS_MAP_NONE ? 0 : as_record_time(&data->attr.at[event], bytes);
-    if (time_ns == 0) /* what perf made up at the beginning */
+    /* What perf made up at the beginning; a time that is none must not order others. */
+    if (time_ns == 0 || time_ns > AS_TIME_MOST_NS)
         return hand_out(data, bytes, err);
     const struct as_perf_waiting one = {time_ns, data->number++, bytes, block};
     if (as_vec_push(&data->waiting, one) < 0)

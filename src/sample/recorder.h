@@ -184,6 +184,14 @@ enum {
     AS_WAITS = 0x20
 };
 
+/*
+ * What is more than this was never measured: bytes are damaged, or made to harm. 2^62 ns are 146
+ * years, by any clock; a sample stands for 2^48 ns (3 days) or events at most, so that sums of them
+ * stay numbers that the database holds.
+ */
+#define AS_TIME_MOST_NS ((UINT64_C(1) << 62) - 1)
+#define AS_PERIOD_MOST  (UINT64_C(1) << 48)
+
 #define AS_STREAM_MAGIC   "ASSAYSMP"
 #define AS_STREAM_VERSION 2u
 /* Payload of a block, at most: a record never crosses its end. */

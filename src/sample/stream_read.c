@@ -143,6 +143,8 @@ static uint32_t take_index(struct as_read *r, size_t n)
 static void take_time(struct assay_stream *s)
 {
     s->last_ns += (uint64_t)take_s(&s->r);
+    if (s->last_ns > AS_TIME_MOST_NS)
+        as_read_fail(&s->r);
 }
 
 /* ---- Definitions -------------------------------------------------------------------------- */
@@ -220,6 +222,21 @@ static int take_node(struct assay_stream *s)
     return as_vec_push(&s->node, node);
 }
 
+/* Numbers that nothing ever counted up to are not handed out. */
+static void check_counts(struct assay_stream *s)
+{
+    const uint64_t count[] = {s->counts.records,    s->counts.samples,   s->counts.lost,
+                              s->counts.lost_other, s->counts.throttled, s->counts.damaged,
+                              s->counts.late,       s->dropped};
+    for (size_t i = 0; i < sizeof count / sizeof *count; i++)
+        if (count[i] > AS_PERIOD_MOST)
+            as_read_fail(&s->r);
+    if (s->r.bad) {
+        s->counts = (struct assay_sample_counts){0};
+        s->dropped = 0;
+    }
+}
+
 /* Definitions and other records that are not handed out; false for those that are. */
 static bool take_definition(struct assay_stream *s, uint8_t tag, int *rc)
 {
@@ -250,6 +267,7 @@ static bool take_definition(struct assay_stream *s, uint8_t tag, int *rc)
         s->dropped = as_read_uleb(&s->r);
         if (as_read_left(&s->r) > 0) /* not in the first streams */
             s->counts.lost_other = as_read_uleb(&s->r);
+        check_counts(s);
         s->ended = !s->r.bad;
         return true;
     default:
@@ -268,11 +286,12 @@ static void take_sample(struct assay_stream *s, uint8_t tag, struct assay_stream
         s->last_cpu = (uint32_t)as_read_uleb(&s->r);
     if (!(tag & AS_SAME_PERIOD))
         s->last_period = as_read_uleb(&s->r);
-    int64_t node = (int64_t)s->last_node + take_s(&s->r);
+    const uint64_t node = s->last_node + (uint64_t)take_s(&s->r); /* below 0: far above */
     out->kind = ASSAY_STREAM_SAMPLE;
     out->end = tag >> AS_STACK_END_SHIFT & 3;
     out->waits = tag & AS_WAITS;
-    if (node < 0 || (uint64_t)node >= s->node.n - s->node_base || s->last_thread >= s->thread.n)
+    if (node >= s->node.n - s->node_base || s->last_thread >= s->thread.n ||
+        s->last_period > AS_PERIOD_MOST)
         as_read_fail(&s->r);
     if (s->r.bad)
         return;
@@ -312,9 +331,11 @@ static void take_event(struct assay_stream *s, uint8_t tag, struct assay_stream_
     out->cpu = (uint32_t)as_read_uleb(&s->r);
     if (tag == AS_TAG_FORK)
         out->parent = take_index(&s->r, s->thread.n);
-    else if (tag == AS_TAG_LOST)
+    else if (tag == AS_TAG_LOST) {
         out->lost = as_read_uleb(&s->r);
-    else if (tag == AS_TAG_COMM || tag == AS_TAG_EXEC) {
+        if (out->lost > AS_PERIOD_MOST)
+            as_read_fail(&s->r);
+    } else if (tag == AS_TAG_COMM || tag == AS_TAG_EXEC) {
         take_text(&s->r, s->name);
         out->text = s->name;
     }

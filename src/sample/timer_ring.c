@@ -70,15 +70,21 @@ static bool replace(struct assay_timer_sampler *s, uint32_t pid, uint64_t begun_
 
 static int add(struct assay_timer_sampler *s, struct as_agent_ring *head, uint64_t data_b)
 {
+    const uint64_t begun_ns = head->begun_ns; /* once: the program may write on */
     struct as_timer_ring ring = {.head = head,
                                  .data = (uint8_t *)head + AS_AGENT_PAGE_B,
                                  .data_b = data_b,
                                  .pid = head->pid,
                                  .serial = ++s->serials};
     uint32_t at = 0;
+    if (begun_ns == 0 || begun_ns > AS_TIME_MOST_NS) {
+        as_timer_ring_close(&ring);
+        s->counts.damaged++;
+        return 0;
+    }
     while (at < s->ring.n && s->ring.at[at].head)
         at++;
-    ring.replaced = replace(s, ring.pid, head->begun_ns) && !head->forked;
+    ring.replaced = replace(s, ring.pid, begun_ns) && !head->forked;
     if (at < s->ring.n)
         s->ring.at[at] = ring;
     else if (as_vec_push(&s->ring, ring) < 0) {
@@ -87,7 +93,7 @@ static int add(struct assay_timer_sampler *s, struct as_agent_ring *head, uint64
     }
     s->facts.processes++;
     s->hurry = true;
-    return as_timer_put(s, at, AS_TIMER_BEGIN, head->begun_ns);
+    return as_timer_put(s, at, AS_TIMER_BEGIN, begun_ns);
 }
 
 struct found {
@@ -145,34 +151,17 @@ int as_timer_find(struct assay_timer_sampler *s, struct assay_error *err)
 
 /* ---- Emptying ----------------------------------------------------------------------------- */
 
-static int put_bytes(struct assay_timer_sampler *s, uint32_t ring, const void *record,
-                     uint32_t size_b)
-{
-    const struct as_agent_record *head = record;
-    struct as_timer_item item = {
-        .time_ns = head->time_ns, .order = (uint32_t)s->item.n, .ring = ring, .at = s->bytes.n};
-    AS_TRY(as_vec_reserve(&s->bytes, s->bytes.n + size_b / 8));
-    AS_TRY(as_vec_push(&s->item, item));
-    memcpy(s->bytes.at + s->bytes.n, record, size_b);
-    s->bytes.n += size_b / 8;
-    return 0;
-}
-
-int as_timer_put(struct assay_timer_sampler *s, uint32_t ring, uint32_t kind, uint64_t time_ns)
-{
-    const struct as_agent_record record = {
-        .size_b = sizeof record, .kind = kind, .tid = s->ring.at[ring].pid, .time_ns = time_ns};
-    return put_bytes(s, ring, &record, sizeof record);
-}
-
 static bool is_whole(const struct as_agent_record *record, uint32_t size_b)
 {
     const struct as_agent_sample *sample = (const void *)record;
     const struct as_agent_map_record *map = (const void *)record;
+    if (record->time_ns > AS_TIME_MOST_NS)
+        return false;
     switch (record->kind) {
     case AS_AGENT_SAMPLE:
-        return size_b >= sizeof *sample && sample->regs_n <= AS_AGENT_REGS_N &&
-               sample->chain_n <= AS_AGENT_CHAIN_N && sample->stack_b % 8 == 0 &&
+        return size_b >= sizeof *sample && sample->period_ns <= AS_PERIOD_MOST &&
+               sample->regs_n <= AS_AGENT_REGS_N && sample->chain_n <= AS_AGENT_CHAIN_N &&
+               sample->stack_b % 8 == 0 &&
                sizeof *sample + 8ull * (sample->regs_n + sample->chain_n) + sample->stack_b ==
                    size_b;
     case AS_AGENT_MAP:
@@ -190,6 +179,52 @@ static bool is_whole(const struct as_agent_record *record, uint32_t size_b)
     default:
         return false;
     }
+}
+
+/* Room for a record behind those that wait; NULL: none. */
+static struct as_agent_record *room_for(struct assay_timer_sampler *s, uint32_t size_b)
+{
+    const size_t words = size_b / 8;
+    return as_vec_reserve(&s->bytes, s->bytes.n + words) < 0 ? NULL
+                                                             : (void *)(s->bytes.at + s->bytes.n);
+}
+
+/* The record that was written there waits for its turn. */
+static int keep_record(struct assay_timer_sampler *s, uint32_t ring,
+                       const struct as_agent_record *record)
+{
+    const struct as_timer_item item = {
+        .time_ns = record->time_ns, .order = (uint32_t)s->item.n, .ring = ring, .at = s->bytes.n};
+    AS_TRY(as_vec_push(&s->item, item));
+    s->bytes.n += record->size_b / 8;
+    return 0;
+}
+
+/* Takes a record if it is whole. Only a copy can be checked: the program may write on. 0 or NOMEM.
+ */
+static int take_record(struct assay_timer_sampler *s, uint32_t ring, const void *from,
+                       uint32_t size_b, bool *whole)
+{
+    struct as_agent_record *record = room_for(s, size_b);
+    if (!record)
+        return ASSAY_ERR_NOMEM;
+    memcpy(record, from, size_b);
+    *whole = is_whole(record, size_b);
+    record->size_b = *whole ? size_b : 0;
+    return *whole ? keep_record(s, ring, record) : 0;
+}
+
+int as_timer_put(struct assay_timer_sampler *s, uint32_t ring, uint32_t kind, uint64_t time_ns)
+{
+    struct as_agent_record *record = room_for(s, sizeof *record);
+    if (!record)
+        return ASSAY_ERR_NOMEM;
+    memset(record, 0, sizeof *record);
+    record->size_b = sizeof *record;
+    record->kind = kind;
+    record->tid = s->ring.at[ring].pid;
+    record->time_ns = time_ns;
+    return keep_record(s, ring, record);
 }
 
 /* What a killed thread left unwritten, up to the next record; bytes, or all the rest. */
@@ -210,7 +245,7 @@ int as_timer_drain(struct assay_timer_sampler *s, uint32_t index, bool last)
     struct as_timer_ring *ring = &s->ring.at[index];
     uint64_t tail = atomic_load_explicit(&ring->head->tail, memory_order_relaxed);
     uint64_t head = atomic_load_explicit(&ring->head->head, memory_order_acquire);
-    if (head - tail > ring->data_b) { /* scribbled over */
+    if (head - tail > ring->data_b || tail % 8) { /* scribbled over */
         s->counts.damaged++;
         memset(ring->data, 0, ring->data_b);
         atomic_store_explicit(&ring->head->tail, head, memory_order_release);
@@ -220,17 +255,20 @@ int as_timer_drain(struct assay_timer_sampler *s, uint32_t index, bool last)
         uint64_t left = head - tail;
         struct as_agent_record *record = (void *)(ring->data + (tail & (ring->data_b - 1)));
         uint64_t size_b = atomic_load_explicit(&record->size_b, memory_order_acquire);
+        bool whole = false;
         if (size_b == 0 && !ring->dead && !last)
             return 0;
         if (size_b == 0) {
             s->facts.incomplete++;
             size_b = hole(ring, tail, left);
-        } else if (size_b % 8 || size_b > left || !is_whole(record, (uint32_t)size_b)) {
-            s->counts.damaged++;
-            size_b = hole(ring, tail, left);
         } else {
-            s->hurry = s->hurry || record->kind == AS_AGENT_MAP; /* while the file is there */
-            AS_TRY(put_bytes(s, index, record, (uint32_t)size_b));
+            if (size_b >= sizeof *record && size_b % 8 == 0 && size_b <= left)
+                AS_TRY(take_record(s, index, record, (uint32_t)size_b, &whole));
+            s->hurry = s->hurry || (whole && record->kind == AS_AGENT_MAP); /* the file is there */
+            if (!whole) {
+                s->counts.damaged++;
+                size_b = hole(ring, tail, left);
+            }
         }
         memset(record, 0, size_b);
         tail += size_b;
