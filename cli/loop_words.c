@@ -41,6 +41,7 @@ void as_words_loop_marks(struct as_str *out, const struct assay_loop *loop, char
         {ASSAY_LOOP_MERGED, "merged continue"},
         {ASSAY_LOOP_FOLDED, "folded gather"},
         {ASSAY_LOOP_UNREACHED, "unreached"},
+        {ASSAY_LOOP_OUTSIZE, "outsize nest"},
     };
     for (size_t i = 0; i < sizeof mark / sizeof *mark; i++) {
         if (!(loop->bits & mark[i].bit))

@@ -164,7 +164,8 @@ static void shape_cells(const struct assay_program *program, const struct assay_
         cell[COLUMN_UNROLL] = as_cell_count(loop->unroll);
         cell[COLUMN_UNROLL_CONFIDENCE] = as_cell_count(loop->unroll_confidence);
     }
-    cell[COLUMN_PATHS] = as_cell_count(loop->paths);
+    if (!(loop->bits & ASSAY_LOOP_OUTSIZE))
+        cell[COLUMN_PATHS] = as_cell_count(loop->paths);
     cell[COLUMN_BLOCKS] = as_cell_count(loop->blocks);
     cell[COLUMN_INSTRUCTIONS] = as_cell_count(loop->insns);
     cell[COLUMN_ENTRIES] = as_cell_count(loop->entries);
@@ -197,7 +198,8 @@ static void fill(void *context, size_t row, struct as_cell *cell)
     cell[COLUMN_MODULE] = as_cell_text(assay_object_info(list->chosen.object)->path);
     shape_cells(program, loop, cell);
     source_cells(list, loop, cell);
-    stream_cells(list, list->loops.at[row], cell);
+    if (!(loop->bits & ASSAY_LOOP_OUTSIZE))
+        stream_cells(list, list->loops.at[row], cell);
     as_str_clear(&list->marks);
     as_words_loop_marks(&list->marks, loop, '\n');
     cell[COLUMN_MARKS] = as_cell_list(as_str_z(&list->marks));
@@ -255,7 +257,7 @@ static void fill_text(void *context, size_t row, struct as_cell *cell)
     cell[3] = as_cell_text(role_text(list, loop));
     cell[4] = loop->unroll ? as_cell_count(loop->unroll) : as_cell_text("");
     cell[5] = as_cell_count(loop->insns);
-    cell[6] = as_cell_count(loop->paths);
+    cell[6] = loop->paths ? as_cell_count(loop->paths) : as_cell_text("");
     cell[7] = as_cell_text(keep(list, &list->marks));
     cell[8] = as_cell_text(keep(list, &list->name));
 }

@@ -120,24 +120,29 @@ enum assay_loop_bits {
     ASSAY_LOOP_PATH_LIMIT = 1 << 3, /* more paths than asked for: only the merged view */
     ASSAY_LOOP_MERGED = 1 << 4,     /* pseudo inner loops made by `continue` were merged in */
     ASSAY_LOOP_FOLDED = 1 << 5,     /* an old gather/scatter retry loop was folded in */
-    ASSAY_LOOP_UNREACHED = 1 << 6   /* no way from an entry of the body to it was found */
+    ASSAY_LOOP_UNREACHED = 1 << 6,  /* no way from an entry of the body to it was found */
+    /* In a nest of hundreds and more, which no compiler makes of a source: the blocks, instructions
+     * and lines of inner loops are left out, and paths and streams were not looked for. Holds for
+     * the loops around it too. */
+    ASSAY_LOOP_OUTSIZE = 1 << 7
 };
 
 struct assay_loop {
     uint32_t body;
-    uint32_t header;              /* block */
-    uint32_t parent;              /* enclosing loop of the same body or ASSAY_NONE */
-    uint32_t depth;               /* 1 = not nested */
-    uint32_t first_block, blocks; /* into program.loop_block, inner loops' blocks included */
-    uint32_t insns;               /* of all its blocks */
-    uint32_t entries;             /* edges into the loop from outside */
-    uint32_t exits;               /* edges out of it */
+    uint32_t header; /* block */
+    uint32_t parent; /* enclosing loop of the same body or ASSAY_NONE */
+    uint32_t depth;  /* 1 = not nested */
+    /* Into program.loop_block, ascending; inner loops' blocks included unless OUTSIZE. */
+    uint32_t first_block, blocks;
+    uint32_t insns;   /* of all its blocks */
+    uint32_t entries; /* edges into the loop from outside */
+    uint32_t exits;   /* edges out of it */
     uint32_t back_edges;
     uint32_t source; /* first of `sources` ranges in program.loop_source */
     uint32_t sources;
     uint32_t inlined; /* assay_debug inline entry whose body the header belongs to, or NONE */
     uint32_t group;   /* loops of one source loop share it: index of the group's main loop */
-    uint32_t paths;   /* header to back edge, saturated */
+    uint32_t paths;   /* header to back edge, saturated; 0 of OUTSIZE: not counted */
     /* Iterations of the source loop that one iteration of this one does, 0 = unknown: copies times
      * lanes, so 8 for a loop over doubles with 256-bit vectors unrolled twice. Loops without inner
      * ones only. */

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Loop nesting forest after Havlak (1997), on preorder numbers: nodes are visited from the last to
- * the first, each loop collapses into its header, so every node is moved once per nesting level.
+ * the first, each loop collapses into its header. An edge that enters a loop beside its header is
+ * not handed from loop to loop, which takes edges times depth, but waits for the lowest common
+ * ancestor of its ends, the first header in whose search both can be (Ramalingam, "Identifying
+ * loops in almost linear time", ACM TOPLAS 21(2), 1999).
  */
 #include "code/graph.h"
 
@@ -11,6 +14,11 @@
 #include "base/vec.h"
 #include "code/order.h"
 
+/* An edge, in the list of its common ancestor and then in that of what its target became. */
+struct side {
+    uint32_t from, to, next;
+};
+
 /* All arrays are by preorder number. */
 struct forest {
     struct as_graph_order order;
@@ -19,11 +27,12 @@ struct forest {
     uint32_t *collapsed; /* union-find: the header it was collapsed into, or itself */
     bool *is_header;
     bool *irreducible;
-    uint32_t *stamp;             /* last header in whose search it was seen */
-    AS_VEC(uint32_t) body;       /* of the loop at hand, as worklist */
-    AS_VEC(uint32_t) extra_from; /* edges passed on to an outer header: source .. */
-    AS_VEC(uint32_t) extra_next; /* .. and next edge of the same target */
-    uint32_t *extra;             /* per node: first such edge or NONE */
+    uint32_t *stamp;          /* last header in whose search it was seen */
+    AS_VEC(uint32_t) body;    /* of the loop at hand, as worklist */
+    uint32_t *beyond;         /* of an irreducible loop: one around it, all between are too */
+    AS_VEC(struct side) side; /* edges between nodes of which neither is above the other */
+    uint32_t *waiting;        /* per ancestor: first such edge or NONE */
+    uint32_t *extra;          /* per node: first such edge into what it stands for, or NONE */
 };
 
 static uint32_t find(uint32_t *collapsed, uint32_t v)
@@ -49,34 +58,46 @@ static int add_to_body(struct forest *f, uint32_t w, uint32_t v)
     return as_vec_push(&f->body, v);
 }
 
-/* An edge from outside the search of `w` into the body: it enters the loop beside the header. */
-static int pass_on(struct forest *f, uint32_t w, uint32_t from)
-{
-    f->irreducible[w] = true;
-    AS_TRY(as_vec_push(&f->extra_from, from));
-    AS_TRY(as_vec_push(&f->extra_next, f->extra[w]));
-    f->extra[w] = (uint32_t)f->extra_from.n - 1;
-    return 0;
-}
-
-static int follow(struct forest *f, uint32_t w, uint32_t from)
-{
-    uint32_t y = find(f->collapsed, from);
-    return is_ancestor(f, w, y) ? add_to_body(f, w, y) : pass_on(f, w, y);
-}
-
-/* Entering edges of body node `x`: real ones that do not come from below it, and passed-on ones. */
+/* Entering edges of body node `x`, which is not `w`: that of the tree, and those that waited. */
 static int grow_from(struct forest *f, uint32_t w, uint32_t x)
 {
-    uint32_t node = f->order.by_pre[x];
-    for (uint32_t e = f->back.first[node]; e < f->back.first[node + 1]; e++) {
-        uint32_t from = f->order.pre[f->back.to[e]];
-        if (from != AS_GRAPH_NONE && !is_ancestor(f, x, from))
-            AS_TRY(follow(f, w, from));
-    }
-    for (uint32_t e = f->extra[x]; e != AS_GRAPH_NONE; e = f->extra_next.at[e])
-        AS_TRY(follow(f, w, f->extra_from.at[e]));
+    AS_TRY(add_to_body(f, w, find(f->collapsed, f->order.parent[x])));
+    for (uint32_t e = f->extra[x]; e != AS_GRAPH_NONE; e = f->side.at[e].next)
+        AS_TRY(add_to_body(f, w, find(f->collapsed, f->side.at[e].from)));
     return 0;
+}
+
+/* The next loop outwards from loop `l`, or one beyond it that all are irreducible up to. */
+static uint32_t outwards(const struct forest *f, uint32_t l)
+{
+    return f->beyond[l] != AS_GRAPH_NONE ? f->beyond[l] : f->header[l];
+}
+
+/* An edge to `to` from outside all loops found around it by now enters each beside its header. */
+static void mark_entered(struct forest *f, uint32_t to)
+{
+    uint32_t l = f->header[to];
+    while (l != AS_GRAPH_NONE) {
+        uint32_t next = outwards(f, l);
+        if (f->irreducible[l] && next != AS_GRAPH_NONE && f->irreducible[next] &&
+            outwards(f, next) != AS_GRAPH_NONE)
+            f->beyond[l] = outwards(f, next);
+        f->irreducible[l] = true;
+        l = next;
+    }
+}
+
+/* Edges whose ends first come together at `w`. */
+static void end_waiting(struct forest *f, uint32_t w)
+{
+    for (uint32_t e = f->waiting[w], next; e != AS_GRAPH_NONE; e = next) {
+        struct side *edge = &f->side.at[e];
+        const uint32_t into = find(f->collapsed, edge->to);
+        next = edge->next;
+        mark_entered(f, edge->to);
+        edge->next = f->extra[into];
+        f->extra[into] = e;
+    }
 }
 
 static int collapse_loop(struct forest *f, uint32_t w)
@@ -110,14 +131,43 @@ static int forest_init(struct forest *f, const struct as_graph *graph, uint32_t 
     f->collapsed = as_arena_array(arena, uint32_t, n);
     f->stamp = as_arena_array(arena, uint32_t, n);
     f->extra = as_arena_array(arena, uint32_t, n);
+    f->waiting = as_arena_array(arena, uint32_t, n);
+    f->beyond = as_arena_array(arena, uint32_t, n);
     f->is_header = as_arena_array(arena, bool, n);
     f->irreducible = as_arena_array(arena, bool, n);
-    if (!f->header || !f->collapsed || !f->stamp || !f->extra || !f->is_header || !f->irreducible)
+    if (!f->header || !f->collapsed || !f->stamp || !f->extra || !f->waiting || !f->beyond ||
+        !f->is_header || !f->irreducible)
         return ASSAY_ERR_NOMEM;
     for (uint32_t v = 0; v < n; v++) {
         f->collapsed[v] = v;
         f->header[v] = f->stamp[v] = f->extra[v] = AS_GRAPH_NONE;
+        f->waiting[v] = f->beyond[v] = AS_GRAPH_NONE;
     }
+    return 0;
+}
+
+/*
+ * Lists the edges that neither are of the tree nor go back in it with the lowest common ancestor of
+ * their ends (Tarjan's, on line): when the source is left, the target was left before, and the
+ * lowest node above the target that was not left yet is above both.
+ */
+static int find_side_edges(struct forest *f, const struct as_graph *graph)
+{
+    uint32_t *top = f->collapsed; /* lent: union-find too, and given back as it was */
+    for (uint32_t i = 0; i < f->order.reached; i++) {
+        const uint32_t node = f->order.by_post[i], from = f->order.pre[node];
+        for (uint32_t e = graph->first[node]; e < graph->first[node + 1]; e++) {
+            const uint32_t to = f->order.pre[graph->to[e]];
+            if (is_ancestor(f, to, from) || f->order.parent[to] == from)
+                continue;
+            const uint32_t both = find(top, to);
+            AS_TRY(as_vec_push(&f->side, (struct side){from, to, f->waiting[both]}));
+            f->waiting[both] = (uint32_t)f->side.n - 1;
+        }
+        top[from] = f->order.parent[from];
+    }
+    for (uint32_t v = 0; v < f->order.reached; v++)
+        top[v] = v;
     return 0;
 }
 
@@ -157,12 +207,15 @@ int as_graph_find_loops(const struct as_graph *graph, uint32_t entry, struct as_
 {
     struct forest f;
     int rc = forest_init(&f, graph, entry, arena);
-    for (uint32_t w = rc < 0 ? 0 : f.order.reached; w-- > 0 && rc == 0;)
+    if (rc == 0)
+        rc = find_side_edges(&f, graph);
+    for (uint32_t w = rc < 0 ? 0 : f.order.reached; w-- > 0 && rc == 0;) {
+        end_waiting(&f, w);
         rc = collapse_loop(&f, w);
+    }
     if (rc == 0)
         rc = forest_result(&f, graph, arena, out);
     as_vec_fini(&f.body);
-    as_vec_fini(&f.extra_from);
-    as_vec_fini(&f.extra_next);
+    as_vec_fini(&f.side);
     return rc;
 }

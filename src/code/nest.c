@@ -5,9 +5,15 @@
  */
 #include "code/nest.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "code/graph.h"
+
+/* Blocks of all loops, each with what is inside, may be so many times those of the body: the mean
+ * depth. The least lets nests of five hundred pass whole. */
+#define OUTSIZE_TIMES 16u
+#define OUTSIZE_LEAST (UINT64_C(1) << 18)
 
 static int make_graph(const struct as_flow *flow, struct as_arena *arena, struct as_graph *graph,
                       uint32_t *root)
@@ -39,10 +45,11 @@ static int make_graph(const struct as_flow *flow, struct as_arena *arena, struct
 
 bool as_nest_holds(const struct as_nest *nest, uint32_t loop, uint32_t block)
 {
+    const uint32_t depth = nest->loop[loop].depth;
     uint32_t at = nest->loop_of[block];
-    while (at != ASSAY_NONE && at != loop)
+    while (at != ASSAY_NONE && nest->loop[at].depth > depth)
         at = nest->loop[at].parent;
-    return at != ASSAY_NONE;
+    return at == loop;
 }
 
 /* Drops loops that were merged away and numbers the rest: parents first, siblings by header. */
@@ -97,16 +104,85 @@ static int renumber(const struct as_flow *flow, struct as_arena *arena, struct a
     return 0;
 }
 
+/* Blocks of each loop: its own only, or those of the loops inside it too. */
+static void count_blocks(const struct as_flow *flow, struct as_nest *nest, bool whole)
+{
+    for (uint32_t l = 0; l < nest->loops; l++)
+        nest->loop[l].blocks = 0;
+    for (uint32_t v = 0; v < flow->blocks; v++) {
+        if (nest->loop_of[v] != ASSAY_NONE)
+            nest->loop[nest->loop_of[v]].blocks++;
+    }
+    for (uint32_t l = nest->loops; whole && l-- > 0;) { /* inner loops stand behind outer ones */
+        if (nest->loop[l].parent != ASSAY_NONE)
+            nest->loop[nest->loop[l].parent].blocks += nest->loop[l].blocks;
+    }
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/*
+ * What looks at each loop with all that is inside takes a nest's blocks times its depth. That has a
+ * limit far above what compilers make of sources; of loops beyond it, the largest ones, only their
+ * own blocks are looked at. Wants whole counts.
+ */
+static int mark_outsize(const struct as_flow *flow, struct as_arena *arena, struct as_nest *nest)
+{
+    const uint64_t most = OUTSIZE_TIMES * (uint64_t)flow->blocks + OUTSIZE_LEAST;
+    uint64_t sum = 0;
+    uint32_t limit = UINT32_MAX;
+    for (uint32_t l = 0; l < nest->loops; l++)
+        sum += nest->loop[l].blocks;
+    if (sum <= most)
+        return 0;
+    uint32_t *size = as_arena_array(arena, uint32_t, nest->loops);
+    if (!size)
+        return ASSAY_ERR_NOMEM;
+    for (uint32_t l = 0; l < nest->loops; l++)
+        size[l] = nest->loop[l].blocks;
+    qsort(size, nest->loops, sizeof *size, by_size);
+    sum = 0;
+    for (uint32_t i = 0; i < nest->loops && limit == UINT32_MAX; i++) {
+        sum += size[i];
+        limit = sum > most ? size[i] : limit;
+    }
+    for (uint32_t l = 0; l < nest->loops; l++)
+        nest->loop[l].bits |= nest->loop[l].blocks >= limit ? ASSAY_LOOP_OUTSIZE : 0;
+    return 0;
+}
+
+/* What is in the tables of loops: of outsize ones only their own blocks. */
+static void take_outsize(const struct as_flow *flow, struct as_nest *nest)
+{
+    count_blocks(flow, nest, false);
+    for (uint32_t l = nest->loops; l-- > 0;) {
+        const struct as_nest_loop *it = &nest->loop[l];
+        if (it->parent == ASSAY_NONE)
+            continue;
+        struct as_nest_loop *around = &nest->loop[it->parent];
+        around->bits |= it->bits & ASSAY_LOOP_OUTSIZE;
+        if (!(around->bits & ASSAY_LOOP_OUTSIZE))
+            around->blocks += it->blocks;
+    }
+}
+
 static void mark_loops(const struct as_flow *flow, struct as_nest *nest)
 {
     for (uint32_t v = 0; v < flow->blocks; v++) {
         unsigned bits = 0;
         bits |= flow->block[v].bits & ASSAY_BLOCK_UNRESOLVED ? ASSAY_LOOP_UNRESOLVED : 0;
         bits |= flow->block[v].bits & ASSAY_BLOCK_CALL ? ASSAY_LOOP_CALLS : 0;
-        for (uint32_t l = nest->loop_of[v]; l != ASSAY_NONE; l = nest->loop[l].parent) {
-            nest->loop[l].blocks++;
-            nest->loop[l].bits |= (uint8_t)bits;
-        }
+        if (nest->loop_of[v] != ASSAY_NONE)
+            nest->loop[nest->loop_of[v]].bits |= (uint8_t)bits;
+    }
+    for (uint32_t l = nest->loops; l-- > 0;) {
+        const unsigned up = ASSAY_LOOP_UNRESOLVED | ASSAY_LOOP_CALLS;
+        if (nest->loop[l].parent != ASSAY_NONE)
+            nest->loop[nest->loop[l].parent].bits |= (uint8_t)(nest->loop[l].bits & up);
     }
     for (uint32_t l = 0; l < nest->loops; l++) {
         if (flow->block[nest->loop[l].header].bits & ASSAY_BLOCK_UNREACHED)
@@ -160,8 +236,11 @@ static int find_nest(const struct as_builder *b, const struct as_flow *flow, str
     AS_TRY(take_loops(&graph, root, flow->blocks, arena, out));
     if (out->loops == 0)
         return 0;
+    count_blocks(flow, out, true);
+    AS_TRY(mark_outsize(flow, arena, out));
     as_nest_simplify(b, flow, out);
     AS_TRY(renumber(flow, arena, out));
+    take_outsize(flow, out);
     mark_loops(flow, out);
     return 0;
 }

@@ -12,7 +12,7 @@ struct as_nest_loop {
     uint32_t header; /* block of the flow */
     uint32_t parent; /* loop of the nest or ASSAY_NONE; stands before its children */
     uint32_t depth;  /* 1 = outermost */
-    uint32_t blocks; /* inner loops' included */
+    uint32_t blocks; /* inner loops' included, unless it is OUTSIZE */
     uint8_t bits;    /* assay_loop_bits known so far */
 };
 

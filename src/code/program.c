@@ -188,8 +188,11 @@ static void fill_loops(struct assay_program *program, const struct as_nest *nest
         first += nest->loop[l].blocks;
     }
     for (uint32_t v = body->first_block; v < body->first_block + body->blocks; v++) {
-        for (uint32_t l = program->block[v].loop; l != ASSAY_NONE; l = program->loop[l].parent) {
+        uint32_t l = program->block[v].loop;
+        for (bool is_own = true; l != ASSAY_NONE; l = program->loop[l].parent, is_own = false) {
             struct assay_loop *around = &program->loop[l];
+            if (around->bits & ASSAY_LOOP_OUTSIZE && !is_own)
+                break;
             program->loop_block[around->first_block + around->blocks++] = v;
             around->insns += program->block[v].insns;
         }
@@ -205,6 +208,8 @@ static int count_paths(struct assay_program *program, const struct assay_body *b
     as_arena_init(&scratch);
     for (uint32_t l = body->first_loop; l < body->first_loop + body->loops && rc == 0; l++) {
         uint64_t count = 0;
+        if (program->loop[l].bits & ASSAY_LOOP_OUTSIZE)
+            continue;
         if (l % 64 == 63) /* what the loops before needed is not needed any more */
             as_arena_fini(&scratch);
         rc = as_loop_path_count(program, l, &scratch, &count);

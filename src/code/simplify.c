@@ -202,7 +202,8 @@ void as_nest_simplify(const struct as_builder *b, const struct as_flow *flow, st
 {
     for (uint32_t l = nest->loops; l-- > 0;) { /* inner loops stand behind outer ones */
         uint32_t outer = nest->loop[l].parent;
-        if (outer == ASSAY_NONE || (nest->loop[l].bits & ASSAY_LOOP_IRREDUCIBLE))
+        if (outer == ASSAY_NONE || (nest->loop[l].bits & ASSAY_LOOP_IRREDUCIBLE) ||
+            (nest->loop[outer].bits & ASSAY_LOOP_OUTSIZE))
             continue;
         if (is_retry(b, flow, nest, l))
             merge(flow, nest, l, ASSAY_LOOP_FOLDED);

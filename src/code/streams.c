@@ -291,8 +291,9 @@ static int fill_streams(struct work *w, struct assay_streams *out)
 
 static bool in_loop(const struct assay_program *program, uint32_t block, uint32_t loop)
 {
+    const uint32_t depth = program->loop[loop].depth;
     uint32_t at = program->block[block].loop;
-    while (at != ASSAY_NONE && at != loop)
+    while (at != ASSAY_NONE && program->loop[at].depth > depth)
         at = program->loop[at].parent;
     return at == loop;
 }

@@ -147,6 +147,34 @@ END
     equal '3 2 3' "$(for k in streams arrays streams_stride_unit; do of out daxpy $k; done | xargs)"
     equal '1 1' "$(of out matvec paths)"
 }
+# Counted in memory, each level around the next: no compiler nests so deep.
+@test "a nest of two thousand: every loop is there, the outer ones marked" {
+    python3 - <<'END' >nest.s
+n = 2000
+print(".globl f\n.type f, @function\nf:")
+for i in range(n):
+    print(f".Lhead{i}: addl $1, {4 * i}(%rdi)")
+for i in reversed(range(n)):
+    print(f" cmpl $7, {4 * i}(%rdi)\n jne .Lhead{i}")
+print(" ret\n.size f, .-f")
+END
+    gcc -shared -nostdlib nest.s -o nest.so
+    "$ASSAY" loops --format json nest.so >out
+    python3 - <<'END'
+import json
+loops = json.load(open("out"))["loops"]
+assert [(it["id"], it["parent"], it["depth"]) for it in loops] == [
+    (i, i - 1 if i else None, i + 1) for i in range(2000)]
+outsize = [it for it in loops if "outsize nest" in it["marks"]]
+whole = loops[len(outsize):]
+assert outsize == loops[:len(outsize)] and len(outsize) > 1000 and len(whole) > 300
+# What is unknown is not given as a number; what is known is whole: a head and a tail each level.
+assert all(it["paths"] is None and it["streams"] is None for it in outsize)
+assert all(it["paths"] == 1 and it["streams"] == 2 for it in whole), whole[0]
+assert [it["instructions"] for it in whole] == [3 * (2000 - it["depth"] + 1) for it in whole]
+END
+    like "*2,000 loops, 1 without a loop inside*" "$("$ASSAY" loops nest.so | tail -1)"
+}
 @test "a loop that is none" {
     run -2 "$ASSAY" disasm --loop 99 loops.so
     equal "assay: --loop: 99 is no loop of loops.so, they are 0 to 2; 'assay loops' lists them" "$output"

@@ -140,6 +140,12 @@ static const char *check_loop(const struct assay_program *p, uint32_t l, size_t 
     HOLDS(loop->level == level, "levels follow from the nesting", l);
     HOLDS(has_header, "a loop holds its header", l);
     HOLDS(insns == loop->insns, "a loop's instructions add up", l);
+    if (loop->bits & ASSAY_LOOP_OUTSIZE) { /* its own blocks say nothing of edges of inner ones */
+        HOLDS(loop->parent == ASSAY_NONE || p->loop[loop->parent].bits & ASSAY_LOOP_OUTSIZE,
+              "loops around an outsize one are outsize", l);
+        HOLDS(loop->paths == 0, "paths of outsize loops are not counted", l);
+        return NULL;
+    }
     HOLDS(entries == loop->entries, "a loop's entries add up", l);
     HOLDS(exits == loop->exits, "a loop's exits add up", l);
     HOLDS(back == loop->back_edges && back > 0, "a loop has its ways back", l);

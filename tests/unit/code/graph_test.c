@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -224,6 +225,161 @@ static void test_known(void **state)
     as_arena_fini(&arena);
 }
 
+/* ---- Large graphs -------------------------------------------------------------------------- */
+
+#define LARGE   1200
+#define LOOKED  24
+#define NEST    20000
+#define ENTERED 3 /* so many edges into the nest; the last goes to the innermost loop's tail */
+
+struct large {
+    struct as_graph graph, back;
+    bool *allowed, *seen, *other;
+    uint32_t *list;
+};
+
+/* Marks in `seen` what is reached from `from` within `allowed`. */
+static void reach_large(const struct large *s, const struct as_graph *graph, uint32_t from,
+                        bool *seen)
+{
+    uint32_t n = 0;
+    memset(seen, 0, graph->nodes);
+    s->list[n++] = from;
+    seen[from] = true;
+    while (n) {
+        const uint32_t v = s->list[--n];
+        for (uint32_t e = graph->first[v]; e < graph->first[v + 1]; e++) {
+            const uint32_t to = graph->to[e];
+            if (s->allowed[to] && !seen[to]) {
+                seen[to] = true;
+                s->list[n++] = to;
+            }
+        }
+    }
+}
+
+/* The component of `v` into `seen`; whether there is a cycle in it. */
+static bool component_large(struct large *s, uint32_t v)
+{
+    uint32_t n = 0;
+    reach_large(s, &s->graph, v, s->seen);
+    reach_large(s, &s->back, v, s->other);
+    for (uint32_t w = 0; w < s->graph.nodes; w++) {
+        s->seen[w] = s->seen[w] && s->other[w];
+        n += s->seen[w];
+    }
+    for (uint32_t e = s->graph.first[v]; n == 1 && e < s->graph.first[v + 1]; e++)
+        n += s->graph.to[e] == v;
+    return n > 1;
+}
+
+static bool entered_large(const struct large *s, const bool *reached, uint32_t header)
+{
+    for (uint32_t v = 0; v < s->graph.nodes; v++) {
+        for (uint32_t e = s->graph.first[v]; e < s->graph.first[v + 1]; e++) {
+            const uint32_t to = s->graph.to[e];
+            if (reached[v] && !s->seen[v] && s->seen[to] && to != header)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* As check_around; the number of loops around `v` that are entered beside their headers. */
+static uint32_t check_large(struct large *s, const struct as_graph_loops *found,
+                            const uint32_t *pre, const bool *reached, uint32_t v)
+{
+    uint32_t parent = AS_GRAPH_NONE, irreducible = 0, header = AS_GRAPH_NONE;
+    memcpy(s->allowed, reached, s->graph.nodes);
+    while (header != v && component_large(s, v)) {
+        header = v;
+        for (uint32_t w = 0; w < s->graph.nodes; w++)
+            header = s->seen[w] && pre[w] < pre[header] ? w : header;
+        const uint32_t loop = found->loop_of[header];
+        assert_int_not_equal(loop, AS_GRAPH_NONE);
+        assert_int_equal(found->header[loop], header);
+        assert_int_equal(found->parent[loop], parent);
+        assert_int_equal(found->irreducible[loop], entered_large(s, reached, header));
+        irreducible += found->irreducible[loop];
+        parent = loop;
+        s->allowed[header] = false;
+    }
+    assert_int_equal(found->loop_of[v], parent);
+    return irreducible;
+}
+
+static void test_large_irreducible(void **state)
+{
+    (void)state;
+    struct as_arena arena;
+    as_arena_init(&arena);
+    uint32_t *first = as_arena_array(&arena, uint32_t, LARGE + 1);
+    uint32_t *to = as_arena_array(&arena, uint32_t, 3 * LARGE);
+    bool *reached = as_arena_array(&arena, bool, LARGE);
+    struct large s = {.graph = {.nodes = LARGE, .first = first, .to = to},
+                      .allowed = as_arena_array(&arena, bool, LARGE),
+                      .seen = as_arena_array(&arena, bool, LARGE),
+                      .other = as_arena_array(&arena, bool, LARGE),
+                      .list = as_arena_array(&arena, uint32_t, LARGE)};
+    /* A fall, mostly, and jumps to anywhere: one great tangle. */
+    for (uint32_t v = 0, e = 0; v < LARGE; v++) {
+        to[e++] = v + 1 < LARGE ? v + 1 : 0;
+        for (uint32_t k = draw(3); k > 0; k--)
+            to[e++] = draw(LARGE);
+        first[v + 1] = e;
+    }
+    struct as_graph_loops found;
+    struct as_graph_order order;
+    assert_int_equal(as_graph_reverse(&s.graph, &arena, &s.back), 0);
+    assert_int_equal(as_graph_order(&s.graph, 0, &arena, &order), 0);
+    assert_int_equal(as_graph_find_loops(&s.graph, 0, &arena, &found), 0);
+    memset(s.allowed, true, LARGE);
+    reach_large(&s, &s.graph, 0, reached);
+    uint32_t irreducible = 0;
+    for (uint32_t i = 0; i < LOOKED; i++)
+        irreducible += check_large(&s, &found, order.pre, reached, draw(LARGE));
+    assert_true(found.loops > 100 && irreducible > LOOKED);
+    as_arena_fini(&arena);
+}
+
+/* Heads 0 .. n-1 in a row, then tails n-1 .. 0, each with its way back; tail i is node 2n-1-i. */
+static void test_deep_nest(void **state)
+{
+    (void)state;
+    for (uint32_t entered = 0; entered <= ENTERED; entered += ENTERED) {
+        struct as_graph_loops found;
+        struct as_arena arena;
+        as_arena_init(&arena);
+        const uint32_t entry = 2 * NEST;
+        uint32_t *first = as_arena_array(&arena, uint32_t, entry + 2);
+        uint32_t *to = as_arena_array(&arena, uint32_t, 4 * NEST);
+        const struct as_graph graph = {.nodes = entry + 1, .first = first, .to = to};
+        uint32_t e = 0;
+        for (uint32_t v = 0; v < entry; v++) {
+            if (v + 1 < entry)
+                to[e++] = v + 1;
+            if (v >= NEST)
+                to[e++] = entry - 1 - v;
+            first[v + 1] = e;
+        }
+        to[e++] = 0;
+        for (uint32_t k = 0; k < entered; k++) /* of loops 1, 9999 and 19999 */
+            to[e++] = entry - 1 - (k == 0 ? 1 : k * (NEST / 2) - 1);
+        first[entry + 1] = e;
+        assert_int_equal(as_graph_find_loops(&graph, entry, &arena, &found), 0);
+        assert_int_equal(found.loops, NEST);
+        for (uint32_t l = 0; l < NEST; l++) {
+            assert_int_equal(found.header[l], l);
+            assert_int_equal(found.parent[l], l ? l - 1 : AS_GRAPH_NONE);
+            assert_int_equal(found.irreducible[l], entered > 0);
+            assert_int_equal(found.loop_of[l], l);
+            assert_int_equal(found.loop_of[entry - 1 - l], l);
+        }
+        assert_int_equal(found.loop_of[entry], AS_GRAPH_NONE);
+        as_arena_fini(&arena);
+    }
+}
+
 static void test_no_memory(void **state)
 {
     (void)state;
@@ -249,6 +405,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_known),
         cmocka_unit_test(test_random),
+        cmocka_unit_test(test_large_irreducible),
+        cmocka_unit_test(test_deep_nest),
         cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests_name("code/graph", tests, NULL, NULL);
