@@ -116,6 +116,15 @@ static void skip_read(uint64_t format, struct as_read *r)
     as_read_skip(r, n * each);
 }
 
+/* Data of tracepoints, filled up so that what follows is aligned. */
+static void skip_raw(struct as_read *r)
+{
+    const uint32_t n = as_read_u32(r);
+    if ((n + 4u) % 8)
+        as_read_fail(r);
+    as_read_skip(r, n);
+}
+
 static void parse_chain(struct as_read *r, struct assay_sample_record *out)
 {
     uint64_t n = as_read_u64(r);
@@ -160,7 +169,7 @@ static void parse_sample(const struct perf_event_attr *attr, struct as_read *r,
     if (attr->sample_type & PERF_SAMPLE_CALLCHAIN)
         parse_chain(r, out);
     if (attr->sample_type & PERF_SAMPLE_RAW)
-        as_read_skip(r, as_read_u32(r));
+        skip_raw(r);
     if (attr->sample_type & PERF_SAMPLE_BRANCH_STACK)
         as_branches_parse(attr, r, out);
     if (attr->sample_type & PERF_SAMPLE_REGS_USER)

@@ -164,7 +164,8 @@ static int hand_out(struct assay_perf_data *data, const uint8_t *bytes, struct a
     if (record.kind == ASSAY_SAMPLE_THROTTLE && !data->event.at[event].is_time)
         return 0;
     data->counts.samples += record.kind == ASSAY_SAMPLE_SAMPLE;
-    data->counts.lost += record.lost;
+    const uint64_t room = AS_PERIOD_MOST - data->counts.lost; /* as the stream's counts */
+    data->counts.lost += record.lost < room ? record.lost : room;
     data->counts.throttled += record.kind == ASSAY_SAMPLE_THROTTLE && record.out;
     data->counts.late += timed && record.time_ns < data->handed_ns;
     if (timed && record.time_ns > data->handed_ns)

@@ -339,6 +339,8 @@ static int tell_lost(struct assay_timer_sampler *s, struct as_timer_ring *ring,
     ring->missed = missed;
     if (lost == ring->lost)
         return 0;
+    const uint64_t room = AS_PERIOD_MOST - s->counts.lost; /* the ring may be scribbled over */
+    record.lost = record.lost < room ? record.lost : room;
     s->counts.lost += record.lost;
     ring->lost = lost;
     return give(s, &record, sink);
