@@ -17,7 +17,7 @@ case "${1:-}:${2:-0}" in
 esac
 seconds=$1
 runs=${2:--1}
-entries=${ENTRIES:-elf dwarf decode demangle code request}
+entries=${ENTRIES:-elf dwarf cfi decode demangle code perf stream ring import experiment request}
 build=$root/build-fuzz
 jobs=${JOBS:-$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)}
 
@@ -45,6 +45,10 @@ longest() { # ENTRY: bytes of an input; short ones run oftener
     elf | code) echo 16384 ;;
     dwarf) echo 8192 ;;
     decode) echo 64 ;;
+    request) echo 9000 ;;
+    perf | stream | import) echo 2048 ;;
+    ring | cfi) echo 1200 ;;
+    experiment) echo 128 ;;
     *) echo 256 ;;
     esac
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Seeds for the fuzz entries, made with the compilers of this host from programs below.
 
-usage: seeds.py OUT      (writes OUT/elf, OUT/dwarf, OUT/decode, OUT/demangle)
+usage: seeds.py OUT      (writes OUT/ENTRY/seed-NNN)
 
 The kept corpus started as these seeds, minimised by `fuzz-NAME -merge=1`; a compiler that is
 missing leaves its seeds out. The container of OUT/dwarf is described in pack.h.
@@ -12,6 +12,8 @@ import struct
 import subprocess
 import sys
 import tempfile
+
+import seeds_samples
 
 PROGRAM = """
 static inline __attribute__((always_inline)) int twice(int x) { return 2 * x; }
@@ -166,9 +168,62 @@ def elf_seeds(work, put):
         put("elf", (work / "p.debug").read_bytes())
 
 
+ASSEMBLY = """
+.globl _start
+_start: .cfi_startproc
+ push %rbp
+ .cfi_def_cfa_offset 16
+ .cfi_offset rbp, -16
+ .cfi_remember_state
+ mov %rsp, %rbp
+ .cfi_def_cfa_register rbp
+ .cfi_escape 0x0f, 3, 0x77, 8, 6
+ .cfi_escape 0x10, 3, 4, 0x76, 0x70, 0x94, 8
+ .cfi_escape 0x16, 12, 2, 0x31, 0x1c
+ .cfi_undefined r13
+ .cfi_same_value r14
+ .cfi_register r15, rax
+ pop %rbp
+ .cfi_restore_state
+ .cfi_restore rbp
+ .cfi_val_offset rbx, -24
+ .cfi_undefined rip
+ ret
+ .cfi_endproc
+other: .cfi_startproc
+ .cfi_signal_frame
+ nop
+ .cfi_adjust_cfa_offset 8
+ ret
+ .cfi_endproc
+"""
+
+
+def cfi_seeds(work, put):
+    """Frames of code at the places that fuzz_cfi.c gives it; see there for the container."""
+    place = ["-Wl,-Ttext=0x401000", "-Wl,--section-start=.eh_frame=0x402000"]
+    for first in ("", ".cfi_sections .debug_frame\n"):
+        source = work / "f.s"
+        source.write_text(first + ASSEMBLY)
+        if run("gcc", *BARE, *place, "-o", work / "f", source):
+            put_frames(work / "f", put)
+    for flags in (["-O2"], ["-O1", "-fno-omit-frame-pointer"],
+                  ["-O2", "-g", "-fno-asynchronous-unwind-tables"]):
+        made = build(work, "f", "gcc", PROGRAM, *flags, *place)
+        if made:
+            put_frames(made, put)
+
+
+def put_frames(path, put):
+    part = dict(sections(path))
+    eh, debug = part.get(".eh_frame", b""), part.get(".debug_frame", b"")
+    for how in (0, 1):
+        put("cfi", bytes([how]) + struct.pack("<H", len(eh)) + eh + debug)
+
+
 def main():
     out = pathlib.Path(sys.argv[1]).resolve()
-    for entry in ("elf", "dwarf", "decode", "demangle"):
+    for entry in ("elf", "dwarf", "decode", "demangle", "cfi", "perf", "stream", "ring"):
         (out / entry).mkdir(parents=True, exist_ok=True)
     count = {}
 
@@ -180,6 +235,7 @@ def main():
         work = pathlib.Path(name)
         dwarf_seeds(work, put)
         elf_seeds(work, put)
+        cfi_seeds(work, put)
         for flags in (["-O3", "-march=skylake-avx512"], ["-O3", "-mavx2"], ["-O0"],
                       ["-O2", "-mfpmath=387"]):
             made = build(work, "p", "gcc", PROGRAM, *flags)
@@ -190,6 +246,7 @@ def main():
         put("decode", b"\0" + bytes.fromhex(text.replace(" ", "")))
     for text in DEMANGLE:
         put("demangle", text.encode())
+    seeds_samples.write(put)
     print(" ".join(f"{entry}: {n}" for entry, n in sorted(count.items())))
 
 
