@@ -177,6 +177,12 @@ of_code() {
         "$build/monster4.code.so" --vs "$drivers/bench-program" "$build/monster1.code.so"
     pair "a jump table of 100,000 entries" 6 "$pairs" "$drivers/bench-program" \
         "$build/monster4.table.so" --vs "$drivers/bench-program" "$build/monster1.table.so"
+    pair "a nest of 8,000 loops, as JSON" 6 "$pairs" "$build/assay" loops --format json \
+        -o /dev/null "$build/monster4.nest.so" --vs "$build/assay" loops --format json \
+        -o /dev/null "$build/monster1.nest.so"
+    pair "20,000 blocks that jump anywhere, as JSON" 6 "$pairs" "$build/assay" loops --format json \
+        -o /dev/null "$build/monster4.tangle.so" --vs "$build/assay" loops --format json \
+        -o /dev/null "$build/monster1.tangle.so"
     pair "assay info /usr/bin/env" - "$pairs" "$build/assay" info /usr/bin/env --vs \
         readelf -h -n -d /usr/bin/env
     if [ -f web/node_modules/.package-lock.json ] && command -v node >/dev/null; then

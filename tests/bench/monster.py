@@ -3,9 +3,12 @@
 """Code far larger than compilers make, to see that the analysis stays near linear.
 
 usage: monster.py SIZE PREFIX writes PREFIX.code.so, one function of SIZE * 300,000 instructions
-with branches and loops, and PREFIX.table.so, a switch of SIZE * 25,000 entries.
+with branches and loops, PREFIX.table.so, a switch of SIZE * 25,000 entries, PREFIX.nest.so, a nest
+of SIZE * 2,000 loops that are all entered beside their headers too, and PREFIX.tangle.so,
+SIZE * 5,000 blocks that jump anywhere.
 """
 import os
+import random
 import subprocess
 import sys
 
@@ -32,6 +35,26 @@ def table(size):
         yield f".long .L{i} - .Lt\n"
 
 
+def nest(size):
+    n = size * 2000
+    yield ".text\n.globl deep\n.type deep, @function\ndeep:\n"
+    for i in range(n):
+        yield f"test $1, %sil\nje .Lt{i}\n"
+    for i in range(n):
+        yield f".Lh{i}: addl $1, {4 * i}(%rdi)\n"
+    for i in reversed(range(n)):
+        yield f".Lt{i}: cmpl $7, {4 * i}(%rdi)\njne .Lh{i}\n"
+    yield "ret\n.size deep, . - deep\n"
+
+
+def tangle(size):
+    n, draw = size * 5000, random.Random(1)
+    yield ".text\n.globl any\n.type any, @function\nany:\n"
+    for i in range(n):
+        yield f".Lb{i}: cmpl ${i % 100}, (%rdi)\njne .Lb{draw.randrange(n)}\n"
+    yield "ret\n.size any, . - any\n"
+
+
 def build(text, target):
     if os.path.exists(target):
         return
@@ -47,6 +70,8 @@ def main():
     size, prefix = int(sys.argv[1]), sys.argv[2]
     build(code(size), prefix + ".code.so")
     build(table(size), prefix + ".table.so")
+    build(nest(size), prefix + ".nest.so")
+    build(tangle(size), prefix + ".tangle.so")
 
 
 main()
