@@ -162,17 +162,17 @@ static int add_sum(struct as_tally *t, uint32_t thread, uint32_t node, bool bloc
     return as_vec_push(&t->sum, (struct as_tally_sum){thread, node, blocked, n, time_ns});
 }
 
-static void stop_queueing(struct as_tally_thread *thread, int64_t at)
+static void stop_queueing(struct as_tally *t, struct as_tally_thread *thread, int64_t at)
 {
-    if (thread->queued_ns >= 0 && at > thread->queued_ns)
-        thread->runnable_ns += at - thread->queued_ns;
+    if (thread->queued_ns >= 0)
+        thread->runnable_ns += (int64_t)within(&t->runnable_ns, at - thread->queued_ns);
     thread->queued_ns = -1;
 }
 
 static void end_thread(struct as_tally *t, uint32_t index, int64_t at)
 {
     struct as_tally_thread *thread = &t->thread.at[index];
-    stop_queueing(thread, at);
+    stop_queueing(t, thread, at);
     if (thread->on_ns >= 0)
         thread->cpu_ns += (int64_t)within(&t->cpu_ns, at - thread->on_ns);
     thread->on_ns = thread->off_ns = -1;
@@ -211,7 +211,7 @@ static int take_switch(struct reading *r, const struct assay_stream_record *reco
     seen_on(r, thread, record->cpu);
     if (!record->out) {
         AS_TRY(stop_waiting(r->tally, index, at));
-        stop_queueing(thread, at);
+        stop_queueing(r->tally, thread, at);
         thread->on_ns = at;
         thread->waits_at = 0;
         return 0;
@@ -416,7 +416,7 @@ static void take_delay(struct reading *r, const struct assay_stream_record *reco
         runs ? &r->tally->thread.at[r->thread.at[record->thread]]
              : latest_of(r->tally, assay_stream_threads(r->stream, &n)[record->thread]);
     const int64_t delay_ns = strtoll(record->value, NULL, 10);
-    if (thread && delay_ns > thread->delay_ns)
+    if (thread && delay_ns > thread->delay_ns && delay_ns < INT64_C(1) << 52)
         thread->delay_ns = delay_ns;
 }
 
@@ -618,7 +618,7 @@ static int end_all(struct reading *r)
         if (*index == NONE)
             continue;
         AS_TRY(stop_waiting(r->tally, *index, r->last_ns));
-        stop_queueing(&r->tally->thread.at[*index], r->last_ns);
+        stop_queueing(r->tally, &r->tally->thread.at[*index], r->last_ns);
         const struct as_tally_thread *thread = &r->tally->thread.at[*index];
         if (thread->on_ns >= 0) {
             end_thread(r->tally, *index, r->last_ns);

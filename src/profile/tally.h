@@ -101,7 +101,8 @@ struct as_tally {
     AS_VEC(struct as_tally_sum) sum;
     AS_VEC(struct as_tally_fact) fact;
     uint64_t running_n, cut_n, broken_n;
-    uint64_t sum_ns, cpu_ns, blocked_ns, lost_n; /* of all, never more than a number can hold */
+    /* Of all, never more than a number can hold. */
+    uint64_t sum_ns, cpu_ns, blocked_ns, runnable_ns, lost_n;
     /* Waiting whose place was seen, spread over places that were seen at other times, and of which
      * nothing can be said. */
     double placed_ns, spread_ns, unplaced_ns;
