@@ -92,7 +92,7 @@ static int take(void *context, const struct assay_sample_record *record, struct 
     uint64_t *records = context;
     (void)err;
     (*records)++;
-    FUZZ_CHECK(record->kind <= ASSAY_SAMPLE_THROTTLE);
+    FUZZ_CHECK(record->kind <= ASSAY_SAMPLE_END);
     FUZZ_CHECK(record->kind != ASSAY_SAMPLE_MAP || (record->text && record->size_b > 0));
     FUZZ_CHECK(record->kind != ASSAY_SAMPLE_COMM ||
                (record->text && strlen(record->text) <= AS_AGENT_NAME_B));
