@@ -15,6 +15,7 @@
 #include "compared.h"
 
 #define SIDES_MOST 16
+#define INDENT     2 /* of what differs, under a row */
 
 /* ---- Sides --------------------------------------------------------------------------------- */
 
@@ -159,6 +160,48 @@ static void row_cells(struct as_table *table, const struct assay_comparison *it,
     as_table_string(table, row->object.name);
 }
 
+/* Whole items only: what does not fit is counted. */
+static bool fits(const struct as_str *line, const char *item, bool is_last, size_t width)
+{
+    const size_t rest = is_last ? 0 : sizeof "; 99 more" - 1;
+    return !width || line->n + strlen(item) + 2 + rest + INDENT <= width;
+}
+
+/* "-O2 -> -O3; packed arithmetic 0 -> 96 %; 2 more" of one side against the first. */
+static void differs_line(struct as_str *line, const struct assay_compare_cell *cell,
+                         const char *side, size_t width)
+{
+    const bool is_same = cell->code == ASSAY_CODE_SAME;
+    const size_t n = cell->differs_n + is_same;
+    const size_t empty = strlen(side);
+    as_str_appendz(line, side);
+    for (size_t i = 0; i < n; i++) {
+        const char *item = i < cell->differs_n ? cell->differs[i] : "the same code";
+        if (line->n > empty && !fits(line, item, i + 1 == n, width)) {
+            as_str_appendf(line, "; %zu more", n - i);
+            return;
+        }
+        as_str_appendf(line, "%s%s", line->n > empty ? "; " : "", item);
+    }
+}
+
+/* Under rows of which the time differs for certain, or nobody reads on. */
+static void row_differs(struct as_table *table, const struct assay_comparison *it,
+                        const struct assay_compare_row *row, size_t width)
+{
+    for (size_t s = 1; s < it->side_n; s++) {
+        const struct assay_compare_cell *cell = &row->cell[s];
+        const char side[] = {letter(s), ':', ' ', '\0'};
+        struct as_str line = {0};
+        if (!cell->significant || (!cell->differs_n && cell->code != ASSAY_CODE_SAME))
+            continue;
+        differs_line(&line, cell, it->side_n > 2 ? side : "", width);
+        table->failed |= line.failed;
+        as_table_note(table, as_str_z(&line));
+        as_str_fini(&line);
+    }
+}
+
 static size_t row_columns(const struct assay_comparison *it, enum assay_object_kind kind,
                           char (*title)[16], struct as_column *column)
 {
@@ -194,6 +237,7 @@ static int show_rows(struct as_cli *cli, const struct assay_comparison *it,
         if (it->row[i].object.kind != kind)
             continue;
         row_cells(&table, it, &it->row[i]);
+        row_differs(&table, it, &it->row[i], as_cli_table_width(cli));
         shown++;
     }
     int rc = 0;
@@ -205,17 +249,54 @@ static int show_rows(struct as_cli *cli, const struct assay_comparison *it,
     return rc;
 }
 
+/* A text as a cell: what is not there is not a blank. */
+static const char *fact_text(const struct assay_compare_fact *it, size_t side)
+{
+    return it->text[side]                          ? it->text[side]
+           : strcmp(it->topic, "environment") == 0 ? "(not set)"
+           : strcmp(it->topic, "library") == 0     ? "(none)"
+                                                   : "?";
+}
+
+static int show_facts(struct as_cli *cli, const struct assay_comparison *it,
+                      struct assay_error *err)
+{
+    struct as_column column[SIDES_MOST + 2] = {{.title = ""},
+                                               {.title = "", .shrink = AS_SHRINK_END}};
+    char title[SIDES_MOST][2] = {{0}};
+    struct as_table table;
+    if (!it->fact_n)
+        return 0;
+    for (size_t s = 0; s < it->side_n; s++) {
+        title[s][0] = letter(s);
+        column[s + 2] = (struct as_column){.title = title[s], .shrink = AS_SHRINK_MIDDLE};
+    }
+    as_table_init(&table, column, it->side_n + 2);
+    for (size_t i = 0; i < it->fact_n; i++) {
+        as_table_string(&table, it->fact[i].topic);
+        as_table_string(&table, it->fact[i].title);
+        for (size_t s = 0; s < it->side_n; s++)
+            as_table_string(&table, fact_text(&it->fact[i], s));
+    }
+    as_compared_heading(cli, "What differs around the code");
+    const int rc = as_table_print(&table, &cli->out, as_cli_table_width(cli), cli->color, err);
+    as_table_fini(&table);
+    return rc;
+}
+
 static int show_text(struct as_cli *cli, const struct assay_comparison *it, struct assay_error *err)
 {
     char found[200];
     static const char *const legend =
         "! slower, + faster than A, significantly; ? too few samples or runs to say. Code: the "
         "same "
-        "operations, or instructions in A and in the last; ? not kept. Largest change first.";
+        "operations, or instructions in A and in the last; ? not kept. Largest change first. "
+        "Under a row that differs stands what else does; it need not be why.";
     const char *const line = found;
     as_cli_styled(cli, AS_STYLE_BOLD, "Comparison");
     as_cli_print(cli, "\n");
     AS_TRY(show_sides(cli, it, err));
+    AS_TRY(show_facts(cli, it, err));
     AS_TRY(show_rows(cli, it, ASSAY_OBJECT_FUNCTION, err));
     AS_TRY(show_rows(cli, it, ASSAY_OBJECT_LOOP, err));
     snprintf(found, sizeof found,

@@ -176,6 +176,19 @@ enum assay_code_change {
     ASSAY_CODE_DIFFERS
 };
 
+/*
+ * Something that is not alike on all sides beside their times. It is told, not blamed. Texts and
+ * values have one entry a side: NULL or of origin 0 is not known, or of a variable or library not
+ * there; "varies" where the side's own runs or versions differ in it.
+ */
+struct assay_compare_fact {
+    const char *topic; /* machine, environment, library, ...; of a row: compiler, code, calls ... */
+    const char *name, *title;
+    const char *unit;                   /* of the values; NULL: it is a text */
+    const char *const *text;            /* as it is shown, without the unit */
+    const struct assay_quantity *value; /* NULL: it is a text */
+};
+
 struct assay_compare_side {
     const char *name, *experiment, *command, *host, *event;
     int64_t run_id; /* the first of its runs */
@@ -195,12 +208,17 @@ struct assay_compare_cell {
     bool significant;      /* p <= 0.05 */
     int64_t instruction_n; /* static; -1 = not known */
     enum assay_code_change code;
+    /* What differs, short, the most telling first: "-O2 -> -O3", "26 -> 27 instructions". */
+    const char *const *differs;
+    size_t differs_n;
 };
 
 struct assay_compare_row {
     struct assay_compared object;
     enum assay_aligned aligned_by;         /* the weakest of the sides */
     const struct assay_compare_cell *cell; /* one a side */
+    const struct assay_compare_fact *fact; /* that differ on any two sides */
+    size_t fact_n;
 };
 
 struct assay_comparison {
@@ -208,7 +226,9 @@ struct assay_comparison {
     size_t side_n;
     const struct assay_compare_row *row; /* functions, then loops; largest change first */
     size_t row_n;
-    size_t tested_n, significant_n; /* pairs of a row and a side */
+    size_t tested_n, significant_n;        /* pairs of a row and a side */
+    const struct assay_compare_fact *fact; /* of machine, environment, libraries, ... that differ */
+    size_t fact_n;
     const char *method;
     const char *const *note; /* other hosts, events, rates: what lessens trust */
     size_t note_n;

@@ -27,6 +27,7 @@ void as_table_fini(struct as_table *table)
 {
     as_str_fini(&table->text);
     as_vec_fini(&table->cells);
+    as_vec_fini(&table->notes);
 }
 
 void as_table_view(struct as_table *table, struct as_view s)
@@ -72,6 +73,16 @@ void as_table_style(struct as_table *table, enum as_style style)
 {
     if (table->cells.n && !table->failed)
         table->cells.at[table->cells.n - 1].style = (uint8_t)style;
+}
+
+void as_table_note(struct as_table *table, const char *z)
+{
+    struct as_table_note note = {.at = table->text.n, .after_n = table->cells.n};
+    assert(table->cells.n % table->column_n == 0 && "the row is not complete");
+    as_clean_append(&table->text, as_view_of(z));
+    note.n = table->text.n - note.at;
+    if (table->text.failed || as_vec_push(&table->notes, note) < 0)
+        table->failed = true;
 }
 
 static size_t least_width(const struct as_column *column)
@@ -219,6 +230,18 @@ static void print_line(const struct as_table *table, struct as_out *out, const s
     as_out_c(out, '\n');
 }
 
+/* Those under the row that ends with so many cells; from the one at hand on. */
+static void print_notes(const struct as_table *table, struct as_out *out, size_t *next,
+                        size_t after_n)
+{
+    for (; *next < table->notes.n && table->notes.at[*next].after_n == after_n; ++*next) {
+        const struct as_table_note *note = &table->notes.at[*next];
+        as_out_fill(out, ' ', table->indent + GAP);
+        as_out_view(out, (struct as_view){.p = as_str_z(&table->text) + note->at, .n = note->n});
+        as_out_c(out, '\n');
+    }
+}
+
 int as_table_print(const struct as_table *table, struct as_out *out, size_t width, bool color,
                    struct assay_error *err)
 {
@@ -244,8 +267,11 @@ int as_table_print(const struct as_table *table, struct as_out *out, size_t widt
         fit(table, widths, width);
     if (header)
         print_line(table, out, widths, NULL, color);
-    for (size_t i = 0; i < table->cells.n; i += table->column_n)
+    size_t note = 0;
+    for (size_t i = 0; i < table->cells.n; i += table->column_n) {
         print_line(table, out, widths, table->cells.at + i, color);
+        print_notes(table, out, &note, i + table->column_n);
+    }
     as_free(widths);
     return 0;
 }

@@ -43,11 +43,18 @@ struct as_table_cell {
     uint8_t style;  /* enum as_style; PLAIN: that of its column */
 };
 
+/* A line under a row. */
+struct as_table_note {
+    size_t at, n;   /* bytes in the table's text */
+    size_t after_n; /* cells before it */
+};
+
 struct as_table {
     const struct as_column *columns;
     size_t column_n;
     struct as_str text;
     AS_VEC(struct as_table_cell) cells; /* row by row */
+    AS_VEC(struct as_table_note) notes;
     bool failed;
     size_t indent; /* blanks before each line, part of the width */
     bool ascii;    /* the ellipsis is '~' */
@@ -65,6 +72,12 @@ void as_table_hex(struct as_table *table, uint64_t v); /* 0x1f40 */
 void as_table_f(struct as_table *table, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Gives the cell that was added last a style of its own. */
 void as_table_style(struct as_table *table, enum as_style style);
+
+/*
+ * A line of its own under the row that ended last, two blanks in, whatever the columns are. Of what
+ * is wider than the table nothing is cut: the caller knows where.
+ */
+void as_table_note(struct as_table *table, const char *z);
 
 /*
  * Prints header and rows, two blanks between columns, no blanks at line ends. `width` is the

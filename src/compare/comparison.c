@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "compare/align.h"
+#include "compare/differs.h"
 #include "compare/measure.h"
 
 /* Objects with fewer samples on both sides together are not tested: nothing could be found. */
@@ -31,6 +32,7 @@ struct work {
     unsigned *failed_n;
     struct as_alignment alignment;
     struct as_object *part; /* [row * side_n + side]: costs of a row; kind 0 = none */
+    struct as_told *told;   /* the same of what sides say of the code */
     struct as_notes notes;
     struct assay_comparison *result;
     struct as_arena *arena; /* of the result */
@@ -144,6 +146,7 @@ static int read_sides(struct work *w, struct assay_error *err)
         AS_TRY(list_repeats(w, i, err));
         AS_TRY(as_set_objects(&w->set[i], experiment, err));
         AS_TRY(as_set_code(&w->set[i], experiment, err));
+        AS_TRY(as_set_traits(&w->set[i], experiment, err));
         most = w->repeats[i].n > most ? w->repeats[i].n : most;
     }
     w->x = as_arena_array(&w->scratch, double, most);
@@ -188,6 +191,8 @@ static int make_parts(struct work *w, struct assay_error *err)
             if (w->alignment.row_of[s][i] != AS_INDEX_NONE &&
                 add_part(w, s, &w->set[s].object.at[i], w->alignment.row_of[s][i]) < 0)
                 return as_error_nomem(err, "what is compared");
+    if (as_told_of(w->set, w->side_n, &w->alignment, w->part, &w->scratch, &w->told) < 0)
+        return as_error_nomem(err, "what is compared");
     return 0;
 }
 
@@ -265,6 +270,8 @@ static int make_row(struct work *w, size_t at, struct assay_compare_row *row,
     const struct as_aligned_row *aligned = &w->alignment.row.at[at];
     make_cells(w, &w->part[at * w->side_n], cell);
     *row = (struct assay_compare_row){.aligned_by = aligned->by, .cell = cell};
+    if (as_tell_row(w->arena, &w->told[at * w->side_n], w->side_n, row, cell) < 0)
+        return as_error_nomem(err, "the rows of a comparison");
     return as_compared_of(w->arena, aligned->object, &row->object, err);
 }
 
@@ -477,6 +484,7 @@ static int evaluate(struct work *w, struct assay_error *err)
     AS_TRY(find_significant(w, err));
     qsort_r((void *)(uintptr_t)w->result->row, w->result->row_n, sizeof *w->result->row, by_change,
             &w->side_n);
+    AS_TRY(as_tell_runs(w->arena, w->request, w->set, w->side_n, w->result, err));
     note_differences(w);
     note_repeats(w);
     return as_notes_take(&w->notes, w->arena, &w->result->note, &w->result->note_n, err);

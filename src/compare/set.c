@@ -26,6 +26,7 @@ void as_set_fini(struct as_set *set)
     as_map_u64_fini(&set->index);
     as_vec_fini(&set->run);
     as_vec_fini(&set->object);
+    as_vec_fini(&set->metric);
 }
 
 char *as_set_text(struct as_arena *arena, const char *text)
@@ -33,7 +34,7 @@ char *as_set_text(struct as_arena *arena, const char *text)
     return text ? as_arena_strndup(arena, text, strlen(text)) : NULL;
 }
 
-static const char *text(struct as_set *set, struct assay_rows *rows, int column)
+const char *as_set_column(struct as_set *set, struct assay_rows *rows, int column)
 {
     const char *there = assay_rows_text(rows, column);
     const char *copy = as_set_text(&set->arena, there);
@@ -41,8 +42,7 @@ static const char *text(struct as_set *set, struct assay_rows *rows, int column)
     return copy;
 }
 
-/* Hands the rows of a statement, its first parameter bound, to `take`. */
-static int each(struct as_set *set, struct assay_experiment *experiment, const char *sql,
+int as_set_each(struct as_set *set, struct assay_experiment *experiment, const char *sql,
                 int64_t parameter, size_t run,
                 int (*take)(struct as_set *, struct assay_rows *, size_t), struct assay_error *err)
 {
@@ -83,11 +83,11 @@ static int take_run(struct as_set *set, struct assay_rows *rows, size_t unused)
     const bool timed = assay_rows_kind(rows, 7) != ASSAY_CELL_NULL;
     return as_vec_push(
         &set->run, (struct as_run){.id = assay_rows_integer(rows, 0),
-                                   .kind = text(set, rows, 1),
-                                   .label = text(set, rows, 2),
-                                   .command = text(set, rows, 3),
-                                   .host = text(set, rows, 4),
-                                   .event = text(set, rows, 5),
+                                   .kind = as_set_column(set, rows, 1),
+                                   .label = as_set_column(set, rows, 2),
+                                   .command = as_set_column(set, rows, 3),
+                                   .host = as_set_column(set, rows, 4),
+                                   .event = as_set_column(set, rows, 5),
                                    .rate_hz = assay_rows_integer(rows, 6),
                                    .wall_s = timed ? assay_rows_real(rows, 7) : NAN,
                                    .sampled_s = assay_rows_real(rows, 8),
@@ -104,7 +104,7 @@ static int take_run(struct as_set *set, struct assay_rows *rows, size_t unused)
 
 int as_set_runs(struct as_set *set, struct assay_experiment *experiment, struct assay_error *err)
 {
-    return each(set, experiment, run_sql, 0, 0, take_run, err);
+    return as_set_each(set, experiment, run_sql, 0, 0, take_run, err);
 }
 
 void as_set_choose(struct as_set *set, bool (*keep)(const struct as_run *, void *), void *context)
@@ -200,10 +200,10 @@ static int take_function(struct as_set *set, struct assay_rows *rows, size_t unu
     if (at == AS_MAP_NONE)
         return 0;
     struct as_object *it = &set->object.at[at];
-    it->name = text(set, rows, 1);
-    it->linkage = text(set, rows, 2);
-    it->module = text(set, rows, 3);
-    it->file = as_path_last(text(set, rows, 4));
+    it->name = as_set_column(set, rows, 1);
+    it->linkage = as_set_column(set, rows, 2);
+    it->module = as_set_column(set, rows, 3);
+    it->file = as_path_last(as_set_column(set, rows, 4));
     it->line = assay_rows_integer(rows, 5);
     it->address = assay_rows_integer(rows, 6);
     it->function_id = it->id;
@@ -229,14 +229,14 @@ static int take_loop(struct as_set *set, struct assay_rows *rows, size_t unused)
         return 0;
     struct as_object *it = &set->object.at[at];
     const bool counted = assay_rows_kind(rows, 9) != ASSAY_CELL_NULL;
-    it->name = text(set, rows, 1);
-    it->module = text(set, rows, 2);
-    it->file = as_path_last(text(set, rows, 3));
+    it->name = as_set_column(set, rows, 1);
+    it->module = as_set_column(set, rows, 2);
+    it->file = as_path_last(as_set_column(set, rows, 3));
     it->line = assay_rows_integer(rows, 4);
     it->last_line = assay_rows_integer(rows, 5);
     it->address = assay_rows_integer(rows, 6);
     it->depth = assay_rows_integer(rows, 7);
-    it->role = text(set, rows, 8);
+    it->role = as_set_column(set, rows, 8);
     it->instruction_n = counted ? assay_rows_integer(rows, 9) : -1;
     it->function_id = assay_rows_integer(rows, 10);
     it->ordinal = assay_rows_integer(rows, 11);
@@ -254,7 +254,7 @@ static int take_category(struct as_set *set, struct assay_rows *rows, size_t unu
     const uint32_t at = as_set_find(set, ASSAY_OBJECT_CATEGORY, assay_rows_integer(rows, 0));
     if (at == AS_MAP_NONE)
         return 0;
-    set->object.at[at].name = text(set, rows, 1);
+    set->object.at[at].name = as_set_column(set, rows, 1);
     return set->object.at[at].name ? 0 : ASSAY_ERR_NOMEM;
 }
 
@@ -273,11 +273,11 @@ static int add_functions_of_loops(struct as_set *set, struct assay_error *err)
 int as_set_objects(struct as_set *set, struct assay_experiment *experiment, struct assay_error *err)
 {
     for (size_t i = 0; i < set->run.n; i++)
-        AS_TRY(each(set, experiment, cost_sql, set->run.at[i].id, i, take_cost, err));
-    AS_TRY(each(set, experiment, loop_sql, 0, 0, take_loop, err));
+        AS_TRY(as_set_each(set, experiment, cost_sql, set->run.at[i].id, i, take_cost, err));
+    AS_TRY(as_set_each(set, experiment, loop_sql, 0, 0, take_loop, err));
     AS_TRY(add_functions_of_loops(set, err));
-    AS_TRY(each(set, experiment, function_sql, 0, 0, take_function, err));
-    return each(set, experiment, category_sql, 0, 0, take_category, err);
+    AS_TRY(as_set_each(set, experiment, function_sql, 0, 0, take_function, err));
+    return as_set_each(set, experiment, category_sql, 0, 0, take_category, err);
 }
 
 /* ---- Code ---------------------------------------------------------------------------------- */
@@ -325,8 +325,8 @@ static int take_code(struct as_set *set, struct assay_rows *rows, size_t unused)
 
 int as_set_code(struct as_set *set, struct assay_experiment *experiment, struct assay_error *err)
 {
-    return each(set, experiment,
-                "SELECT function_id, loop_id, text FROM disassembly WHERE ?1 = 0"
-                " ORDER BY module_id, address",
-                0, 0, take_code, err);
+    return as_set_each(set, experiment,
+                       "SELECT function_id, loop_id, text FROM disassembly WHERE ?1 = 0"
+                       " ORDER BY module_id, address",
+                       0, 0, take_code, err);
 }

@@ -30,6 +30,26 @@ struct as_cost {
     int64_t sample_n, thread_sample_n;
 };
 
+/* A value that the code of an object has: packed share, paths, ... */
+struct as_code_value {
+    struct as_code_value *next;
+    const struct as_code_metric *metric;
+    struct assay_quantity value;
+};
+
+struct as_code_metric {
+    int64_t id;
+    const char *name, *title, *unit, *topic;
+    bool is_neutral; /* neither more nor less of it is better */
+};
+
+/* Samples in functions of a category that an object calls directly. */
+struct as_called {
+    struct as_called *next;
+    const char *name, *title; /* of the category */
+    int64_t sample_n;
+};
+
 struct as_object {
     enum assay_object_kind kind;
     int64_t id;
@@ -46,12 +66,18 @@ struct as_object {
     int64_t own_n;
     uint64_t digest;
     struct as_cost *cost; /* one a run of the set */
+    /* What as_set_traits reads: of the unit, of versions of the loop ("main + tail"), or NULL. */
+    const char *compiler, *flags, *versions;
+    struct as_code_value *value;
+    struct as_called *called;
+    int64_t inclusive_n; /* samples of all runs */
 };
 
 struct as_set {
     struct as_arena arena; /* all texts and costs */
     AS_VEC(struct as_run) run;
     AS_VEC(struct as_object) object;
+    AS_VEC(struct as_code_metric *) metric;
     struct as_map_u64 index; /* kind and id -> index of the object */
     bool failed;             /* a text could not be kept */
 };
@@ -72,6 +98,18 @@ int as_set_objects(struct as_set *set, struct assay_experiment *experiment,
 
 /* Counts and digests the kept instructions of the objects. */
 int as_set_code(struct as_set *set, struct assay_experiment *experiment, struct assay_error *err);
+
+/* How the objects were compiled, what values their code has and what they call. */
+int as_set_traits(struct as_set *set, struct assay_experiment *experiment, struct assay_error *err);
+
+/*
+ * Hands the rows of a statement, its first parameter bound, to `take`, which fails for want of
+ * memory only; so does as_set_column, a copy of a cell's text, which `set->failed` remembers.
+ */
+int as_set_each(struct as_set *set, struct assay_experiment *experiment, const char *sql,
+                int64_t parameter, size_t run,
+                int (*take)(struct as_set *, struct assay_rows *, size_t), struct assay_error *err);
+const char *as_set_column(struct as_set *set, struct assay_rows *rows, int column);
 
 /* Index of an object, or AS_MAP_NONE. */
 uint32_t as_set_find(const struct as_set *set, enum assay_object_kind kind, int64_t id);

@@ -76,14 +76,19 @@ static void key_quantities(struct as_json *json, const char *key, const struct a
     as_json_array_end(json);
 }
 
+static void key_texts(struct as_json *json, const char *key, const char *const *text, size_t n)
+{
+    as_json_key(json, key);
+    as_json_array_begin(json);
+    for (size_t i = 0; i < n; i++)
+        as_json_string(json, text[i]);
+    as_json_array_end(json);
+}
+
 static void key_notes(struct as_json *json, const char *method, const char *const *note, size_t n)
 {
     key_string(json, "method", method);
-    as_json_key(json, "notes");
-    as_json_array_begin(json);
-    for (size_t i = 0; i < n; i++)
-        as_json_string(json, note[i]);
-    as_json_array_end(json);
+    key_texts(json, "notes", note, n);
 }
 
 static const char *object_word(enum assay_object_kind kind)
@@ -273,6 +278,29 @@ static const char *code_word(enum assay_code_change code)
     return code == ASSAY_CODE_SAME ? "same" : code == ASSAY_CODE_DIFFERS ? "differs" : NULL;
 }
 
+static void key_facts(struct as_json *json, const char *key, const struct assay_compare_fact *fact,
+                      size_t fact_n, size_t side_n)
+{
+    as_json_key(json, key);
+    as_json_array_begin(json);
+    for (size_t i = 0; i < fact_n; i++) {
+        as_json_object_begin(json);
+        key_string(json, "topic", fact[i].topic);
+        key_string(json, "name", fact[i].name);
+        key_string(json, "title", fact[i].title);
+        key_string(json, "unit", fact[i].unit);
+        as_json_key(json, "texts");
+        as_json_array_begin(json);
+        for (size_t s = 0; s < side_n; s++)
+            as_json_string(json, fact[i].text[s]);
+        as_json_array_end(json);
+        if (fact[i].value)
+            key_quantities(json, "values", fact[i].value, side_n);
+        as_json_object_end(json);
+    }
+    as_json_array_end(json);
+}
+
 static void cell(struct as_json *json, const struct assay_compare_cell *it)
 {
     as_json_object_begin(json);
@@ -280,6 +308,7 @@ static void cell(struct as_json *json, const struct assay_compare_cell *it)
     key_double(json, "p", it->p);
     key_bool(json, "significant", it->significant);
     key_string(json, "code", code_word(it->code));
+    key_texts(json, "differs", it->differs, it->differs_n);
     as_json_object_end(json);
 }
 
@@ -310,6 +339,7 @@ static void compare_row(struct as_json *json, const struct assay_compare_row *it
     for (size_t i = 1; i < n; i++)
         cell(json, &it->cell[i]);
     as_json_array_end(json);
+    key_facts(json, "facts", it->fact, it->fact_n, n);
     as_json_object_end(json);
 }
 
@@ -325,6 +355,7 @@ void assay_report_comparison_json(const struct assay_comparison *it, struct as_j
     for (size_t i = 0; i < it->side_n; i++)
         side(json, &it->side[i], i);
     as_json_array_end(json);
+    key_facts(json, "facts", it->fact, it->fact_n, it->side_n);
     as_json_key(json, "rows");
     as_json_array_begin(json);
     for (size_t i = 0; i < it->row_n; i++)

@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What differs of aligned functions and loops: compiler, flags, values of the code, instructions,
+ * versions, calls. Values differ when their intervals are apart, which exact ones are when they are
+ * not the same; what is not known of a side differs from nothing.
+ */
+#include "compare/differs.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare/statistics.h"
+
+/* Of what a row took on a side: versions with less do not speak for it. */
+#define LEAST_PART 0.1
+/* Shares of calls are many and come from samples: they differ when these intervals are apart. */
+#define CALL_LEVEL 0.999
+#define ARROW      " -> "
+
+/* ---- What a side says ---------------------------------------------------------------------- */
+
+static void tell_text(const char **told, const char *text)
+{
+    if (text && *text)
+        *told = !*told || strcmp(*told, text) == 0 ? text : AS_VARIES;
+}
+
+static bool is_alike(const struct assay_quantity *a, const struct assay_quantity *b)
+{
+    return a->low <= b->high && b->low <= a->high;
+}
+
+static int tell_value(struct as_told *told, const struct as_code_value *value,
+                      struct as_arena *arena)
+{
+    struct as_code_value *there = told->value;
+    while (there && there->metric != value->metric)
+        there = there->next;
+    if (there) {
+        if (!is_alike(&there->value, &value->value))
+            there->value.origin = 0;
+        return 0;
+    }
+    there = as_arena_array(arena, struct as_code_value, 1);
+    if (!there)
+        return ASSAY_ERR_NOMEM;
+    *there = *value;
+    there->next = told->value;
+    told->value = there;
+    return 0;
+}
+
+static struct as_called *called_of(const struct as_told *told, const char *name)
+{
+    struct as_called *it = told->called;
+    while (it && strcmp(it->name, name) != 0)
+        it = it->next;
+    return it;
+}
+
+static int tell_called(struct as_told *told, const struct as_called *called, struct as_arena *arena)
+{
+    struct as_called *there = called_of(told, called->name);
+    if (there) {
+        there->sample_n += called->sample_n;
+        return 0;
+    }
+    there = as_arena_array(arena, struct as_called, 1);
+    if (!there)
+        return ASSAY_ERR_NOMEM;
+    *there = *called;
+    there->next = told->called;
+    told->called = there;
+    return 0;
+}
+
+static double time_of(const struct as_set *set, const struct as_object *it)
+{
+    double sum = 0;
+    for (size_t i = 0; it->cost && i < set->run.n; i++)
+        sum += it->cost[i].time_s;
+    return sum;
+}
+
+static int tell_object(struct as_told *told, const struct as_object *object, bool counts,
+                       struct as_arena *arena)
+{
+    told->is_there = true;
+    told->inclusive_n += object->inclusive_n;
+    for (const struct as_called *it = object->called; it; it = it->next)
+        if (tell_called(told, it, arena) < 0)
+            return ASSAY_ERR_NOMEM;
+    if (!counts)
+        return 0;
+    tell_text(&told->compiler, object->compiler);
+    tell_text(&told->flags, object->flags);
+    tell_text(&told->versions, object->versions);
+    for (const struct as_code_value *it = object->value; it; it = it->next)
+        if (tell_value(told, it, arena) < 0)
+            return ASSAY_ERR_NOMEM;
+    return 0;
+}
+
+int as_told_of(const struct as_set *set, size_t n, const struct as_alignment *alignment,
+               const struct as_object *part, struct as_arena *arena, struct as_told **out)
+{
+    struct as_told *told = *out = as_arena_array(arena, struct as_told, alignment->row.n * n + 1);
+    if (!told)
+        return ASSAY_ERR_NOMEM;
+    for (size_t s = 0; s < n; s++) {
+        for (size_t i = 0; i < set[s].object.n; i++) {
+            const struct as_object *it = &set[s].object.at[i];
+            const size_t row = alignment->row_of[s][i], at = row * n + s;
+            if (row == AS_INDEX_NONE)
+                continue;
+            const double whole = time_of(&set[s], &part[at]);
+            if (tell_object(&told[at], it, time_of(&set[s], it) >= LEAST_PART * whole, arena) < 0)
+                return ASSAY_ERR_NOMEM;
+        }
+    }
+    return 0;
+}
+
+/* ---- Facts of a row ------------------------------------------------------------------------ */
+
+/* A fact with its place in the order, least first; of calls the bounds by which they differ. */
+struct fact {
+    struct assay_compare_fact fact;
+    double order;
+    const char **text;
+    struct assay_quantity *value, *bound;
+};
+
+struct telling {
+    struct as_arena *arena;
+    const struct as_told *told;
+    size_t n, base;
+    struct assay_compare_cell *cell;
+    AS_VEC(struct fact) fact;
+};
+
+static bool is_varying(const struct fact *it, size_t side)
+{
+    return it->text[side] && strcmp(it->text[side], AS_VARIES) == 0;
+}
+
+static bool differ(const struct fact *it, size_t a, size_t b)
+{
+    if (!it->text[a] || !it->text[b] || strcmp(it->text[a], it->text[b]) == 0)
+        return false;
+    if (is_varying(it, a) || is_varying(it, b))
+        return true;
+    if (it->bound)
+        return !is_alike(&it->bound[a], &it->bound[b]);
+    return strcmp(it->fact.name, "flags") != 0 || as_flags_differ(it->text[a], it->text[b]);
+}
+
+static struct fact *new_fact(struct telling *t, const char *topic, const char *name,
+                             const char *title, const char *unit)
+{
+    struct fact it = {.text = as_arena_array(t->arena, const char *, t->n)};
+    it.fact = (struct assay_compare_fact){.topic = as_set_text(t->arena, topic),
+                                          .name = as_set_text(t->arena, name),
+                                          .title = as_set_text(t->arena, title),
+                                          .unit = as_set_text(t->arena, unit),
+                                          .text = it.text};
+    if (unit) {
+        it.value = as_arena_array(t->arena, struct assay_quantity, t->n);
+        it.bound = as_arena_array(t->arena, struct assay_quantity, t->n);
+        it.fact.value = it.value;
+    }
+    if (!it.text || !it.fact.topic || !it.fact.name || !it.fact.title ||
+        (unit && (!it.fact.unit || !it.value || !it.bound)) || as_vec_push(&t->fact, it) < 0)
+        return NULL;
+    return &t->fact.at[t->fact.n - 1];
+}
+
+/* Takes a fact back that no two sides differ in; else it has its place in the order. */
+static void settle(struct telling *t, double rank)
+{
+    struct fact *it = &t->fact.at[t->fact.n - 1];
+    double change = 0;
+    bool found = false;
+    for (size_t a = 0; a < t->n; a++) {
+        for (size_t b = a + 1; b < t->n; b++) {
+            found |= differ(it, a, b);
+            if (it->value && it->text[a] && it->text[b])
+                change = fmax(change, fabs(it->value[a].value - it->value[b].value) /
+                                          fmax(fabs(it->value[a].value), fabs(it->value[b].value)));
+        }
+    }
+    if (found)
+        it->order = rank - 0.9 * (change > 0 && change <= 1 ? change : 0);
+    else
+        t->fact.n--;
+}
+
+static const char *number_text(struct as_arena *arena, double x)
+{
+    struct as_str text = {0};
+    const double size = fabs(x);
+    const bool is_whole = size >= 100 || fabs(x - round(x)) < 0.0005;
+    as_str_appendf(&text, "%.*f", is_whole ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3, x);
+    const char *copy = text.failed ? NULL : as_set_text(arena, as_str_z(&text));
+    as_str_fini(&text);
+    return copy;
+}
+
+static int put_number(struct telling *t, struct fact *it, size_t side, struct assay_quantity value)
+{
+    it->value[side] = it->bound[side] = value;
+    it->text[side] = value.origin ? number_text(t->arena, value.value) : AS_VARIES;
+    return it->text[side] ? 0 : ASSAY_ERR_NOMEM;
+}
+
+enum told_text { TOLD_COMPILER, TOLD_FLAGS, TOLD_VERSIONS };
+
+static const char *text_of(const struct as_told *told, enum told_text which)
+{
+    return which == TOLD_COMPILER ? told->compiler
+           : which == TOLD_FLAGS  ? told->flags
+                                  : told->versions;
+}
+
+static int add_text(struct telling *t, enum told_text which, const char *name, const char *title,
+                    double rank)
+{
+    struct fact *it = new_fact(t, which == TOLD_VERSIONS ? "code" : "compiler", name, title, NULL);
+    if (!it)
+        return ASSAY_ERR_NOMEM;
+    for (size_t s = 0; s < t->n; s++) {
+        const char *text = text_of(&t->told[s], which);
+        it->text[s] = as_set_text(t->arena, text);
+        if (text && !it->text[s])
+            return ASSAY_ERR_NOMEM;
+    }
+    settle(t, rank);
+    return 0;
+}
+
+static int add_instructions(struct telling *t)
+{
+    struct fact *it = new_fact(t, "code", "instructions", "Instructions", "1");
+    if (!it)
+        return ASSAY_ERR_NOMEM;
+    for (size_t s = 0; s < t->n; s++)
+        if (t->cell[s].instruction_n >= 0 &&
+            put_number(t, it, s, assay_exact((double)t->cell[s].instruction_n, 1)) < 0)
+            return ASSAY_ERR_NOMEM;
+    settle(t, 5);
+    return 0;
+}
+
+static const struct as_code_value *value_of(const struct as_told *told, const char *name)
+{
+    const struct as_code_value *it = told->value;
+    while (it && strcmp(it->metric->name, name) != 0)
+        it = it->next;
+    return it;
+}
+
+/* Whether a side before this one has told of it. */
+static bool is_told(const struct telling *t, const char *name, size_t side)
+{
+    for (size_t s = 0; s < side; s++)
+        if (value_of(&t->told[s], name))
+            return true;
+    return false;
+}
+
+static int add_value(struct telling *t, const struct as_code_metric *metric)
+{
+    struct fact *it = new_fact(t, metric->topic, metric->name, metric->title, metric->unit);
+    if (!it)
+        return ASSAY_ERR_NOMEM;
+    for (size_t s = 0; s < t->n; s++) {
+        const struct as_code_value *value = value_of(&t->told[s], metric->name);
+        if (value && strcmp(value->metric->unit, metric->unit) == 0 &&
+            put_number(t, it, s, value->value) < 0)
+            return ASSAY_ERR_NOMEM;
+    }
+    const bool is_share = strcmp(metric->name, "fp_packed_pct") == 0;
+    settle(t, is_share ? 3 : metric->is_neutral ? 7 : 4);
+    return 0;
+}
+
+static int add_values(struct telling *t)
+{
+    for (size_t s = 0; s < t->n; s++)
+        for (const struct as_code_value *it = t->told[s].value; it; it = it->next)
+            if (!is_told(t, it->metric->name, s) && add_value(t, it->metric) < 0)
+                return ASSAY_ERR_NOMEM;
+    return 0;
+}
+
+static bool is_called_before(const struct telling *t, const char *name, size_t side)
+{
+    for (size_t s = 0; s < side; s++)
+        if (called_of(&t->told[s], name))
+            return true;
+    return false;
+}
+
+static struct assay_quantity times_100(struct assay_quantity it)
+{
+    return (struct assay_quantity){100 * it.value, 100 * it.low, 100 * it.high, it.n, it.origin};
+}
+
+/* A side that calls none of a category calls it in no sample of all. */
+static int add_call(struct telling *t, const struct as_called *called)
+{
+    struct fact *it = new_fact(t, "calls", called->name, called->title, "%");
+    if (!it)
+        return ASSAY_ERR_NOMEM;
+    for (size_t s = 0; s < t->n; s++) {
+        const struct as_called *there = called_of(&t->told[s], called->name);
+        const int64_t whole = t->told[s].inclusive_n, all = there ? there->sample_n : 0;
+        const int64_t part = all < whole ? all : whole; /* recursion counts more than once */
+        if (whole <= 0)
+            continue;
+        if (put_number(t, it, s, times_100(assay_share(part, whole))) < 0)
+            return ASSAY_ERR_NOMEM;
+        const struct as_interval wide =
+            as_stat_wilson((double)part / (double)whole, (double)whole, CALL_LEVEL);
+        it->bound[s].low = 100 * wide.low;
+        it->bound[s].high = 100 * wide.high;
+    }
+    settle(t, 5);
+    return 0;
+}
+
+static int add_calls(struct telling *t)
+{
+    for (size_t s = 0; s < t->n; s++)
+        for (const struct as_called *it = t->told[s].called; it; it = it->next)
+            if (!is_called_before(t, it->name, s) && add_call(t, it) < 0)
+                return ASSAY_ERR_NOMEM;
+    return 0;
+}
+
+/* ---- Short words --------------------------------------------------------------------------- */
+
+/* "packed arithmetic 0 -> 96 %": titles begin small within a line, unless they are initials. */
+static void put_title(struct as_str *out, const struct assay_compare_fact *it)
+{
+    const char *title = it->title;
+    const bool is_word = title[0] && !isupper((unsigned char)title[1]);
+    if (strcmp(it->topic, "calls") == 0)
+        as_str_appendf(out, "calls of %s ", title);
+    else
+        as_str_appendf(out, "%c%s ", is_word ? tolower((unsigned char)title[0]) : title[0],
+                       title[0] ? title + 1 : "");
+}
+
+static void put_short(struct as_str *out, const struct fact *it, size_t a, size_t b)
+{
+    const char *unit = it->fact.unit;
+    if (strcmp(it->fact.name, "flags") == 0 && !is_varying(it, a) && !is_varying(it, b)) {
+        as_flags_difference(out, it->text[a], it->text[b]);
+        return;
+    }
+    if (strcmp(it->fact.name, "instructions") == 0) {
+        as_str_appendf(out, "%s" ARROW "%s instructions", it->text[a], it->text[b]);
+        return;
+    }
+    if (strcmp(it->fact.name, "compiler") != 0)
+        put_title(out, &it->fact);
+    as_str_appendf(out, "%s" ARROW "%s", it->text[a], it->text[b]);
+    if (unit && strcmp(unit, "1") != 0)
+        as_str_appendf(out, " %s", unit);
+}
+
+static int keep_short(struct telling *t, size_t side, const struct fact *it, const char **to)
+{
+    struct as_str text = {0};
+    if (it)
+        put_short(&text, it, t->base, side);
+    else
+        as_str_appendf(&text, "%lld other instructions", (long long)t->cell[side].instruction_n);
+    *to = text.failed ? NULL : as_set_text(t->arena, as_str_z(&text));
+    as_str_fini(&text);
+    return *to ? 0 : ASSAY_ERR_NOMEM;
+}
+
+/* As many instructions, but others. */
+static bool is_only_other(const struct telling *t, size_t side)
+{
+    const struct assay_compare_cell *a = &t->cell[t->base], *b = &t->cell[side];
+    return b->code == ASSAY_CODE_DIFFERS && b->instruction_n >= 0 &&
+           a->instruction_n == b->instruction_n;
+}
+
+static int tell_cell(struct telling *t, size_t side)
+{
+    const char **text = as_arena_array(t->arena, const char *, t->fact.n + 1);
+    struct assay_compare_cell *cell = &t->cell[side];
+    if (!text)
+        return ASSAY_ERR_NOMEM;
+    cell->differs = text;
+    as_vec_foreach (&t->fact, it)
+        if (differ(it, t->base, side) && keep_short(t, side, it, &text[cell->differs_n++]) < 0)
+            return ASSAY_ERR_NOMEM;
+    if (is_only_other(t, side))
+        return keep_short(t, side, NULL, &text[cell->differs_n++]);
+    return 0;
+}
+
+/* ---- The row ------------------------------------------------------------------------------- */
+
+static int by_order(const void *a, const void *b)
+{
+    const struct fact *x = a, *y = b;
+    if (x->order != y->order)
+        return x->order < y->order ? -1 : 1;
+    return strcmp(x->fact.name, y->fact.name);
+}
+
+static int add_all(struct telling *t)
+{
+    if (add_text(t, TOLD_COMPILER, "compiler", "Compiler", 1) < 0 ||
+        add_text(t, TOLD_FLAGS, "flags", "Flags", 2) < 0 || add_values(t) < 0 ||
+        add_instructions(t) < 0 || add_text(t, TOLD_VERSIONS, "versions", "Versions", 6) < 0 ||
+        add_calls(t) < 0)
+        return ASSAY_ERR_NOMEM;
+    if (t->fact.n)
+        qsort(t->fact.at, t->fact.n, sizeof *t->fact.at, by_order);
+    return 0;
+}
+
+static int keep_facts(struct telling *t, struct assay_compare_row *row)
+{
+    struct assay_compare_fact *fact =
+        as_arena_array(t->arena, struct assay_compare_fact, t->fact.n + 1);
+    if (!fact)
+        return ASSAY_ERR_NOMEM;
+    for (size_t i = 0; i < t->fact.n; i++)
+        fact[i] = t->fact.at[i].fact;
+    row->fact = fact;
+    row->fact_n = t->fact.n;
+    for (size_t s = t->base + 1; s < t->n; s++)
+        if (t->told[s].is_there && tell_cell(t, s) < 0)
+            return ASSAY_ERR_NOMEM;
+    return 0;
+}
+
+int as_tell_row(struct as_arena *arena, const struct as_told *told, size_t n,
+                struct assay_compare_row *row, struct assay_compare_cell *cell)
+{
+    struct telling t = {.arena = arena, .told = told, .n = n, .cell = cell};
+    while (t.base + 1 < n && !told[t.base].is_there)
+        t.base++;
+    int rc = add_all(&t);
+    if (rc == 0)
+        rc = keep_facts(&t, row);
+    as_vec_fini(&t.fact);
+    return rc;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What differs between sides beside their times: of aligned functions and loops, and of the runs as
+ * a whole. It is told and never called a cause.
+ */
+#ifndef AS_COMPARE_DIFFERS_H
+#define AS_COMPARE_DIFFERS_H
+
+#include "base/str.h"
+#include "compare/align.h"
+
+/* Told where a side's own runs, or versions of code, are not alike. */
+#define AS_VARIES "varies"
+
+/* ---- Flags --------------------------------------------------------------------------------- */
+
+/* How two command lines differ in what changes code: "-O2 -> -O3, with -ffast-math"; nothing is
+ * appended where they do not. What only concerns messages, places and debug information is none. */
+bool as_flags_differ(const char *a, const char *b);
+void as_flags_difference(struct as_str *out, const char *a, const char *b);
+
+/* ---- Functions and loops ------------------------------------------------------------------- */
+
+/* What a side says of the code of a row. Zero: it does not have it. */
+struct as_told {
+    bool is_there;
+    const char *compiler, *flags, *versions;
+    struct as_code_value *value; /* of origin 0: they vary */
+    struct as_called *called;
+    int64_t inclusive_n;
+};
+
+/*
+ * [row * n + side] in `arena`. `part` has what a row took on a side: versions with less than a
+ * tenth of it do not count.
+ */
+int as_told_of(const struct as_set *set, size_t n, const struct as_alignment *alignment,
+               const struct as_object *part, struct as_arena *arena, struct as_told **out);
+
+/* Gives a row of `n` sides its facts, and its cells what differs from the first that has it. */
+int as_tell_row(struct as_arena *arena, const struct as_told *told, size_t n,
+                struct assay_compare_row *row, struct assay_compare_cell *cell);
+
+/* ---- The whole ----------------------------------------------------------------------------- */
+
+/* Facts of the chosen runs that differ between sides: machine, environment, libraries, ... */
+int as_tell_runs(struct as_arena *arena, const struct assay_compare_request *request,
+                 struct as_set *set, size_t n, struct assay_comparison *out,
+                 struct assay_error *err);
+
+#endif

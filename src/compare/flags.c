@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Two command lines of compilers: which flags that change code differ. A flag is known by its key:
+ * -O of -O2, -march of -march=native, -ftree-vectorize of -fno-tree-vectorize; the last of a key
+ * holds, as for the compilers.
+ */
+#include <string.h>
+
+#include "compare/differs.h"
+
+/* More are counted only: -march=native is a hundred flags to gcc. */
+#define FLAGS_MOST 4
+
+/* Messages, places, names, debug information: no code. */
+static bool is_silent(struct as_view it)
+{
+    static const char *const prefix[] = {
+        "-g",          "-W",          "-w",           "-I",
+        "-i",          "-J",          "-o",           "-c",
+        "-M",          "-dump",       "-pipe",        "-v",
+        "-L",          "-l",          "-fdebug-",     "-ffile-prefix-map",
+        "-fmacro-pre", "-frandom-se", "-fdiagnostic", "-fcolor-diag",
+        "-frecord-",   "-grecord-",   "-fmessage-",   "-fno-diagnostic"};
+    for (size_t i = 0; i < sizeof prefix / sizeof *prefix; i++)
+        if (as_view_starts(it, prefix[i]))
+            return true;
+    return it.n < 2 || it.p[0] != '-';
+}
+
+/* The key of a flag in two parts: "-fno-x" and "-fx" are one flag. */
+struct key {
+    struct as_view front, rest;
+};
+
+static struct key key_of(struct as_view flag)
+{
+    struct as_view rest = {.p = flag.p + 2, .n = flag.n - 2};
+    const char *equals;
+    const size_t from = as_view_starts(flag, "--param=") ? sizeof "--param=" - 1 : 0;
+    if (as_view_starts(flag, "-O"))
+        return (struct key){{flag.p, 2}, {flag.p, 0}};
+    if (as_view_starts(rest, "no-"))
+        rest = (struct as_view){.p = rest.p + 3, .n = rest.n - 3};
+    equals = memchr(flag.p + from, '=', flag.n - from);
+    if (equals && equals > rest.p)
+        rest.n = (size_t)(equals - rest.p);
+    return (struct key){{flag.p, 2}, rest};
+}
+
+static bool is_key(struct key a, struct key b)
+{
+    return as_view_equal(a.front, b.front) && as_view_equal(a.rest, b.rest);
+}
+
+/* The last flag of a key; the empty view: there is none. */
+static struct as_view last_of(const char *flags, struct key key)
+{
+    struct as_view rest = as_view_of(flags), flag, found = {0};
+    while (as_view_split(&rest, ' ', &flag))
+        if (!is_silent(flag) && is_key(key_of(flag), key))
+            found = flag;
+    return found;
+}
+
+static void put_change(struct as_str *out, struct as_view a, struct as_view b, bool is_level)
+{
+    const int an = (int)a.n, bn = (int)b.n;
+    if (a.n && b.n)
+        as_str_appendf(out, "%.*s -> %.*s", an, a.p, bn, b.p);
+    else if (is_level)
+        as_str_appendf(out, "%s%.*s -> %s%.*s", a.n ? "" : "no -O", an, a.n ? a.p : "",
+                       b.n ? "" : "no -O", bn, b.n ? b.p : "");
+    else if (b.n)
+        as_str_appendf(out, "with %.*s", bn, b.p);
+    else
+        as_str_appendf(out, "without %.*s", an, a.p);
+}
+
+/* The level first, then the processor's, then the others. */
+static int rank_of(struct as_view flag)
+{
+    return as_view_starts(flag, "-O")         ? 0
+           : as_view_starts(flag, "-march=")  ? 1
+           : as_view_starts(flag, "-mtune=")  ? 3
+           : as_view_starts(flag, "--param=") ? 3
+                                              : 2;
+}
+
+struct comparing {
+    struct as_str *out; /* NULL: only counts */
+    const char *a, *b;
+    size_t n;
+};
+
+/* Flags of `of`, of a rank; those of the other side only where they are not here. */
+static void put_rank(struct comparing *it, const char *of, int rank)
+{
+    struct as_view rest = as_view_of(of), flag;
+    while (as_view_split(&rest, ' ', &flag)) {
+        if (is_silent(flag) || rank_of(flag) != rank)
+            continue;
+        const struct key key = key_of(flag);
+        const struct as_view a = last_of(it->a, key), b = last_of(it->b, key);
+        const struct as_view own = of == it->a ? a : b;
+        if (own.p != flag.p || as_view_equal(a, b) || (of == it->b && a.n))
+            continue;
+        if (it->n++ >= FLAGS_MOST || !it->out)
+            continue;
+        if (it->n > 1)
+            as_str_appendz(it->out, ", ");
+        put_change(it->out, a, b, rank == 0);
+    }
+}
+
+static void put_all(struct comparing *it)
+{
+    for (int rank = 0; rank <= 3; rank++) {
+        put_rank(it, it->a, rank);
+        put_rank(it, it->b, rank);
+    }
+}
+
+bool as_flags_differ(const char *a, const char *b)
+{
+    struct comparing it = {.a = a, .b = b};
+    put_all(&it);
+    return it.n > 0;
+}
+
+void as_flags_difference(struct as_str *out, const char *a, const char *b)
+{
+    struct comparing it = {.out = out, .a = a, .b = b};
+    put_all(&it);
+    if (it.n > FLAGS_MOST)
+        as_str_appendf(out, ", %zu more flags", it.n - FLAGS_MOST);
+}

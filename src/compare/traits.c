@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the code of functions and loops is like, whatever time it took: compiler and flags of their
+ * units, values that analyses gave them (packed share, paths, accesses), versions of a loop, and
+ * the kinds of work they call. What of it differs between sides is found elsewhere.
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "compare/set.h"
+
+static struct as_object *known(struct as_set *set, enum assay_object_kind kind, int64_t id)
+{
+    const uint32_t at = as_set_find(set, kind, id);
+    return at == AS_MAP_NONE ? NULL : &set->object.at[at];
+}
+
+/* ---- Units --------------------------------------------------------------------------------- */
+
+static const char unit_sql[] =
+    "SELECT f.function_id, u.compiler || ifnull(' ' || u.compiler_version, ''), u.flags"
+    " FROM function f JOIN unit u USING (unit_id) WHERE ?1 = 0";
+
+static int take_unit(struct as_set *set, struct assay_rows *rows, size_t unused)
+{
+    struct as_object *it = known(set, ASSAY_OBJECT_FUNCTION, assay_rows_integer(rows, 0));
+    (void)unused;
+    if (it) {
+        it->compiler = as_set_column(set, rows, 1);
+        it->flags = as_set_column(set, rows, 2);
+    }
+    return 0;
+}
+
+/* A loop was compiled as its function was. */
+static void give_units_to_loops(struct as_set *set)
+{
+    as_vec_foreach (&set->object, it) {
+        const struct as_object *function = it->kind == ASSAY_OBJECT_LOOP
+                                               ? known(set, ASSAY_OBJECT_FUNCTION, it->function_id)
+                                               : NULL;
+        if (function) {
+            it->compiler = function->compiler;
+            it->flags = function->flags;
+        }
+    }
+}
+
+/* ---- Versions of loops --------------------------------------------------------------------- */
+
+static const char version_sql[] =
+    "SELECT o.loop_id, v.versions FROM loop o JOIN (SELECT source,"
+    "  group_concat(iif(n > 1, n || ' ', '') || role, ' + ') AS versions"
+    "  FROM (SELECT coalesce(source_loop_id, loop_id) AS source, role, count(*) AS n FROM loop"
+    "    WHERE role IS NOT NULL GROUP BY 1, 2 ORDER BY 1, role != 'main', role) GROUP BY source)"
+    " v ON v.source = coalesce(o.source_loop_id, o.loop_id) WHERE ?1 = 0";
+
+static int take_versions(struct as_set *set, struct assay_rows *rows, size_t unused)
+{
+    struct as_object *it = known(set, ASSAY_OBJECT_LOOP, assay_rows_integer(rows, 0));
+    (void)unused;
+    if (it)
+        it->versions = as_set_column(set, rows, 1);
+    return 0;
+}
+
+/* ---- Values of the code -------------------------------------------------------------------- */
+
+/* Those of topic `options` rate the flags, which are told themselves. */
+static const char metric_sql[] =
+    "SELECT metric_id, name, ifnull(title, name), unit, ifnull(topic, ''), better = 'neither'"
+    " FROM metric m WHERE ?1 = 0 AND ifnull(topic, '') != 'options' AND (EXISTS (SELECT 1"
+    "   FROM value v WHERE v.metric_id = m.metric_id AND v.object_kind IN ('function', 'loop'))"
+    "  OR EXISTS (SELECT 1 FROM metric_set_column c JOIN metric_set s USING (metric_set_id)"
+    "   WHERE c.metric_id = m.metric_id AND s.object_kind IN ('function', 'loop')))"
+    " ORDER BY topic, position, metric_id";
+
+static int take_metric(struct as_set *set, struct assay_rows *rows, size_t unused)
+{
+    struct as_code_metric *it = as_arena_array(&set->arena, struct as_code_metric, 1);
+    (void)unused;
+    if (!it)
+        return ASSAY_ERR_NOMEM;
+    *it = (struct as_code_metric){.id = assay_rows_integer(rows, 0),
+                                  .name = as_set_column(set, rows, 1),
+                                  .title = as_set_column(set, rows, 2),
+                                  .unit = as_set_column(set, rows, 3),
+                                  .topic = as_set_column(set, rows, 4),
+                                  .is_neutral = assay_rows_integer(rows, 5) != 0};
+    return as_vec_push(&set->metric, it);
+}
+
+static enum assay_origin origin_of_word(const char *word)
+{
+#define ORIGIN_OF(name, number, text)                                                              \
+    if (word && strcmp(word, text) == 0)                                                           \
+        return ASSAY_ORIGIN_##name;
+    ASSAY_ORIGIN_LIST(ORIGIN_OF)
+#undef ORIGIN_OF
+    return ASSAY_ORIGIN_DERIVED;
+}
+
+/* A value of the run at hand comes after that of all runs, and replaces it. */
+static int take_value(struct as_set *set, const struct as_code_metric *metric,
+                      enum assay_object_kind kind, struct assay_rows *rows)
+{
+    struct as_object *it = known(set, kind, assay_rows_integer(rows, 0));
+    struct as_code_value *value = it ? it->value : NULL;
+    if (!it)
+        return 0;
+    while (value && value->metric != metric)
+        value = value->next;
+    if (!value) {
+        value = as_arena_array(&set->arena, struct as_code_value, 1);
+        if (!value)
+            return ASSAY_ERR_NOMEM;
+        *value = (struct as_code_value){.next = it->value, .metric = metric};
+        it->value = value;
+    }
+    value->value = (struct assay_quantity){.value = assay_rows_real(rows, 1),
+                                           .low = assay_rows_real(rows, 2),
+                                           .high = assay_rows_real(rows, 3),
+                                           .n = assay_rows_integer(rows, 4),
+                                           .origin = (int)origin_of_word(assay_rows_text(rows, 5))};
+    return 0;
+}
+
+static int read_values(struct as_set *set, struct assay_experiment *experiment,
+                       const struct as_code_metric *metric, enum assay_object_kind kind,
+                       struct assay_error *err)
+{
+    const struct assay_subject of = {.kind = kind, .run_id = set->run.n ? set->run.at[0].id : 0};
+    struct assay_rows *rows;
+    int rc;
+    AS_TRY(assay_experiment_values(experiment, metric->id, &of, &rows, err));
+    while ((rc = assay_rows_next(rows, err)) > 0)
+        if (take_value(set, metric, kind, rows) < 0) {
+            rc = as_error_nomem(err, "what is compared");
+            break;
+        }
+    assay_rows_close(&rows);
+    return rc;
+}
+
+static int read_all_values(struct as_set *set, struct assay_experiment *experiment,
+                           struct assay_error *err)
+{
+    AS_TRY(as_set_each(set, experiment, metric_sql, 0, 0, take_metric, err));
+    as_vec_foreach (&set->metric, it) {
+        AS_TRY(read_values(set, experiment, *it, ASSAY_OBJECT_FUNCTION, err));
+        AS_TRY(read_values(set, experiment, *it, ASSAY_OBJECT_LOOP, err));
+    }
+    return 0;
+}
+
+/* ---- Calls --------------------------------------------------------------------------------- */
+
+static const char inclusive_sql[] = "SELECT object_kind, object_id, inclusive_n FROM object_time"
+                                    " WHERE run_id = ?1 AND object_kind IN ('function', 'loop')";
+
+static int take_inclusive(struct as_set *set, struct assay_rows *rows, size_t unused)
+{
+    struct as_object *it =
+        known(set, assay_object_kind_of(assay_rows_text(rows, 0)), assay_rows_integer(rows, 1));
+    (void)unused;
+    if (it)
+        it->inclusive_n += assay_rows_integer(rows, 2);
+    return 0;
+}
+
+/* What a function or the loop around the call calls directly, of other kinds than itself. */
+static const char called_sql[] =
+    "SELECT p.function_id, l.loop_id, g.name, ifnull(g.title, g.name), sum(t.inclusive_n)"
+    " FROM callpath_time t JOIN callpath c USING (callpath_id)"
+    " JOIN callpath p ON p.callpath_id = c.parent_id"
+    " JOIN category g ON g.category_id = c.category_id"
+    " LEFT JOIN location l ON l.location_id = c.call_location_id"
+    " WHERE t.run_id = ?1 AND c.category_id IS NOT p.category_id"
+    " AND c.function_id != p.function_id GROUP BY 1, 2, 3";
+
+static int add_called(struct as_set *set, struct as_object *it, struct assay_rows *rows)
+{
+    struct as_called *called = it ? it->called : NULL;
+    const char *name = assay_rows_text(rows, 2);
+    if (!it || !name)
+        return 0;
+    while (called && strcmp(called->name, name) != 0)
+        called = called->next;
+    if (!called) {
+        called = as_arena_array(&set->arena, struct as_called, 1);
+        if (!called)
+            return ASSAY_ERR_NOMEM;
+        *called = (struct as_called){.next = it->called,
+                                     .name = as_set_column(set, rows, 2),
+                                     .title = as_set_column(set, rows, 3)};
+        if (set->failed)
+            return ASSAY_ERR_NOMEM;
+        it->called = called;
+    }
+    called->sample_n += assay_rows_integer(rows, 4);
+    return 0;
+}
+
+static int take_called(struct as_set *set, struct assay_rows *rows, size_t unused)
+{
+    (void)unused;
+    if (add_called(set, known(set, ASSAY_OBJECT_FUNCTION, assay_rows_integer(rows, 0)), rows) < 0)
+        return ASSAY_ERR_NOMEM;
+    return add_called(set, known(set, ASSAY_OBJECT_LOOP, assay_rows_integer(rows, 1)), rows);
+}
+
+int as_set_traits(struct as_set *set, struct assay_experiment *experiment, struct assay_error *err)
+{
+    AS_TRY(as_set_each(set, experiment, unit_sql, 0, 0, take_unit, err));
+    give_units_to_loops(set);
+    AS_TRY(as_set_each(set, experiment, version_sql, 0, 0, take_versions, err));
+    AS_TRY(read_all_values(set, experiment, err));
+    for (size_t i = 0; i < set->run.n; i++) {
+        AS_TRY(
+            as_set_each(set, experiment, inclusive_sql, set->run.at[i].id, i, take_inclusive, err));
+        AS_TRY(as_set_each(set, experiment, called_sql, set->run.at[i].id, i, take_called, err));
+    }
+    return 0;
+}
