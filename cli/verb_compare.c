@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "advised.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/str.h"
@@ -26,7 +27,8 @@ struct sides {
 };
 
 /* "EXP" or "EXP:RUNS"; a directory may have a colon in its name. */
-static int open_side(struct sides *sides, const char *word, struct assay_error *err)
+static int open_side(struct as_cli *cli, struct sides *sides, const char *word,
+                     struct assay_error *err)
 {
     struct assay_compare_request *side = &sides->side[sides->n];
     const char *colon = access(word, F_OK) == 0 ? NULL : strrchr(word, ':');
@@ -34,6 +36,7 @@ static int open_side(struct sides *sides, const char *word, struct assay_error *
     const char *path = as_arena_strndup(&sides->arena, word, n);
     if (!path)
         return as_error_nomem(err, word);
+    as_advise(cli, path); /* what the code of a run that was only profiled is like */
     *side = (struct assay_compare_request){.name = word, .runs = colon ? colon + 1 : NULL};
     AS_TRY(assay_experiment_read(path, &side->experiment, err));
     sides->n++;
@@ -47,7 +50,7 @@ static int open_sides(struct as_cli *cli, struct sides *sides, struct assay_erro
         return as_error_set(err, ASSAY_ERR_USAGE, "compare: at most %d experiments are possible",
                             SIDES_MOST);
     for (size_t i = 0; i < cli->args.positional_n; i++)
-        AS_TRY(open_side(sides, cli->args.positional[i], err));
+        AS_TRY(open_side(cli, sides, cli->args.positional[i], err));
     return 0;
 }
 

@@ -62,12 +62,12 @@ static const char fact_sql[] =
     "SELECT 'environment', name, name, value, NULL FROM run_environment WHERE run_id = ?1"
     " UNION ALL "
     "SELECT 'environment', '', 'Other variables', environment_digest, NULL FROM r UNION ALL "
-    "SELECT 'library', CASE WHEN module_id IN main THEN 'program' WHEN instr(name, '.so') THEN"
+    "SELECT iif(module_id IN main, 'program', 'library'), CASE WHEN module_id IN main THEN "
+    "'program'"
+    "  WHEN instr(name, '.so') THEN substr(name, 1, instr(name, '.so') + 2) ELSE name END,"
+    " CASE WHEN module_id IN main THEN 'Program' WHEN instr(name, '.so') THEN"
     "  substr(name, 1, instr(name, '.so') + 2) ELSE name END,"
-    " iif(module_id IN main, 'Program', substr(name, 1, ifnull(nullif(instr(name, '.so'), 0) + 2,"
-    "  length(name)))),"
-    " name || ifnull(' (build-id ' || substr(build_id, 1, 12) || ')',"
-    "  ifnull(' (' || size_b || ' bytes)', '')), n"
+    " name || ifnull(' ' || substr(build_id, 1, 12), ifnull(', ' || size_b || ' bytes', '')), n"
     " FROM m WHERE kind IN ('executable', 'shared')";
 
 /* Others on the host, as a share of the usable processors. */

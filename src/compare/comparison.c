@@ -426,9 +426,6 @@ static void note_differences(struct work *w)
             as_note(&w->notes, w->arena, "%s was sampled %lld times a second, %s %lld times.",
                     side[0].name, (long long)side[0].rate_hz, side[s].name,
                     (long long)side[s].rate_hz);
-        if (strcmp(side[0].command, side[s].command) != 0)
-            as_note(&w->notes, w->arena, "The commands differ: '%.200s' and '%.200s'.",
-                    side[0].command, side[s].command);
     }
 }
 

@@ -354,13 +354,14 @@ static void put_title(struct as_str *out, const struct assay_compare_fact *it)
                        title[0] ? title + 1 : "");
 }
 
+static bool has_lists(const struct fact *it, size_t a, size_t b)
+{
+    return strcmp(it->fact.name, "flags") == 0 && !is_varying(it, a) && !is_varying(it, b);
+}
+
 static void put_short(struct as_str *out, const struct fact *it, size_t a, size_t b)
 {
     const char *unit = it->fact.unit;
-    if (strcmp(it->fact.name, "flags") == 0 && !is_varying(it, a) && !is_varying(it, b)) {
-        as_flags_difference(out, it->text[a], it->text[b]);
-        return;
-    }
     if (strcmp(it->fact.name, "instructions") == 0) {
         as_str_appendf(out, "%s" ARROW "%s instructions", it->text[a], it->text[b]);
         return;
@@ -372,16 +373,16 @@ static void put_short(struct as_str *out, const struct fact *it, size_t a, size_
         as_str_appendf(out, " %s", unit);
 }
 
-static int keep_short(struct telling *t, size_t side, const struct fact *it, const char **to)
+/* Hands a text over to the cell, where there is one. */
+static int add_short(struct telling *t, struct assay_compare_cell *cell, const char **to,
+                     struct as_str *text)
 {
-    struct as_str text = {0};
-    if (it)
-        put_short(&text, it, t->base, side);
-    else
-        as_str_appendf(&text, "%lld other instructions", (long long)t->cell[side].instruction_n);
-    *to = text.failed ? NULL : as_set_text(t->arena, as_str_z(&text));
-    as_str_fini(&text);
-    return *to ? 0 : ASSAY_ERR_NOMEM;
+    const bool failed = text->failed;
+    if (text->n && !failed)
+        to[cell->differs_n++] = as_set_text(t->arena, as_str_z(text));
+    const bool is_kept = !text->n || to[cell->differs_n - 1];
+    as_str_fini(text);
+    return failed || !is_kept ? ASSAY_ERR_NOMEM : 0;
 }
 
 /* As many instructions, but others. */
@@ -392,19 +393,30 @@ static bool is_only_other(const struct telling *t, size_t side)
            a->instruction_n == b->instruction_n;
 }
 
+/* The main flags have the place of flags, the others, of which there can be many, the last. */
 static int tell_cell(struct telling *t, size_t side)
 {
-    const char **text = as_arena_array(t->arena, const char *, t->fact.n + 1);
+    const char **to = as_arena_array(t->arena, const char *, t->fact.n + 2);
     struct assay_compare_cell *cell = &t->cell[side];
-    if (!text)
-        return ASSAY_ERR_NOMEM;
-    cell->differs = text;
-    as_vec_foreach (&t->fact, it)
-        if (differ(it, t->base, side) && keep_short(t, side, it, &text[cell->differs_n++]) < 0)
-            return ASSAY_ERR_NOMEM;
-    if (is_only_other(t, side))
-        return keep_short(t, side, NULL, &text[cell->differs_n++]);
-    return 0;
+    struct as_str text = {0}, rest = {0};
+    int rc = to ? 0 : ASSAY_ERR_NOMEM;
+    cell->differs = to;
+    as_vec_foreach (&t->fact, it) {
+        if (rc < 0 || !differ(it, t->base, side))
+            continue;
+        if (has_lists(it, t->base, side)) {
+            as_flags_difference(&text, it->text[t->base], it->text[side], true);
+            as_flags_difference(&rest, it->text[t->base], it->text[side], false);
+        } else {
+            put_short(&text, it, t->base, side);
+        }
+        rc = add_short(t, cell, to, &text);
+    }
+    if (rc == 0 && is_only_other(t, side)) {
+        as_str_appendf(&text, "%lld other instructions", (long long)cell->instruction_n);
+        rc = add_short(t, cell, to, &text);
+    }
+    return rc < 0 ? (as_str_fini(&rest), rc) : add_short(t, cell, to, &rest);
 }
 
 /* ---- The row ------------------------------------------------------------------------------- */

@@ -14,10 +14,13 @@
 
 /* ---- Flags --------------------------------------------------------------------------------- */
 
-/* How two command lines differ in what changes code: "-O2 -> -O3, with -ffast-math"; nothing is
- * appended where they do not. What only concerns messages, places and debug information is none. */
+/*
+ * How two command lines differ in what changes code; what only concerns messages, places and debug
+ * information does not. Of the main ones, level and processor ("-O2 -> -O3, with -march=native"),
+ * or of all others ("without -ffast-math"); nothing is appended where they do not differ.
+ */
 bool as_flags_differ(const char *a, const char *b);
-void as_flags_difference(struct as_str *out, const char *a, const char *b);
+void as_flags_difference(struct as_str *out, const char *a, const char *b, bool is_main);
 
 /* ---- Functions and loops ------------------------------------------------------------------- */
 

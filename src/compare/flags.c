@@ -77,6 +77,8 @@ static void put_change(struct as_str *out, struct as_view a, struct as_view b, b
 }
 
 /* The level first, then the processor's, then the others. */
+#define LAST_MAIN_RANK 1
+#define LAST_RANK      3
 static int rank_of(struct as_view flag)
 {
     return as_view_starts(flag, "-O")         ? 0
@@ -112,9 +114,9 @@ static void put_rank(struct comparing *it, const char *of, int rank)
     }
 }
 
-static void put_all(struct comparing *it)
+static void put_all(struct comparing *it, int first, int last)
 {
-    for (int rank = 0; rank <= 3; rank++) {
+    for (int rank = first; rank <= last; rank++) {
         put_rank(it, it->a, rank);
         put_rank(it, it->b, rank);
     }
@@ -123,14 +125,15 @@ static void put_all(struct comparing *it)
 bool as_flags_differ(const char *a, const char *b)
 {
     struct comparing it = {.a = a, .b = b};
-    put_all(&it);
+    put_all(&it, 0, LAST_RANK);
     return it.n > 0;
 }
 
-void as_flags_difference(struct as_str *out, const char *a, const char *b)
+void as_flags_difference(struct as_str *out, const char *a, const char *b, bool is_main)
 {
     struct comparing it = {.out = out, .a = a, .b = b};
-    put_all(&it);
+    put_all(&it, is_main ? 0 : LAST_MAIN_RANK + 1, is_main ? LAST_MAIN_RANK : LAST_RANK);
     if (it.n > FLAGS_MOST)
-        as_str_appendf(out, ", %zu more flags", it.n - FLAGS_MOST);
+        as_str_appendf(out, ", %zu more flag%s", it.n - FLAGS_MOST,
+                       it.n == FLAGS_MOST + 1 ? "" : "s");
 }
