@@ -13,15 +13,12 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/str.h"
-#include "compared.h"
-
-#define SIDES_MOST 16
-#define INDENT     2 /* of what differs, under a row */
+#include "compare_text.h"
 
 /* ---- Sides --------------------------------------------------------------------------------- */
 
 struct sides {
-    struct assay_compare_request side[SIDES_MOST];
+    struct assay_compare_request side[AS_SIDES_MOST];
     size_t n;
     struct as_arena arena;
 };
@@ -46,9 +43,9 @@ static int open_side(struct as_cli *cli, struct sides *sides, const char *word,
 static int open_sides(struct as_cli *cli, struct sides *sides, struct assay_error *err)
 {
     as_arena_init(&sides->arena);
-    if (cli->args.positional_n > SIDES_MOST)
+    if (cli->args.positional_n > AS_SIDES_MOST)
         return as_error_set(err, ASSAY_ERR_USAGE, "compare: at most %d experiments are possible",
-                            SIDES_MOST);
+                            AS_SIDES_MOST);
     for (size_t i = 0; i < cli->args.positional_n; i++)
         AS_TRY(open_side(cli, sides, cli->args.positional[i], err));
     return 0;
@@ -59,258 +56,6 @@ static void close_sides(struct sides *sides)
     for (size_t i = 0; i < sides->n; i++)
         (void)assay_experiment_close(&sides->side[i].experiment, NULL);
     as_arena_fini(&sides->arena);
-}
-
-/* ---- Text ---------------------------------------------------------------------------------- */
-
-/* A digit behind the point, unless there are enough before it. */
-static int digits_of(double pct)
-{
-    return fabs(pct) < 99.95 ? 1 : 0;
-}
-
-/* '!' slower and '+' faster, significantly; '?' too few samples to say. */
-static void cell_difference(struct as_table *table, const struct assay_quantity *it,
-                            bool is_significant, bool is_tested)
-{
-    if (!it->origin) {
-        as_table_string(table, NULL);
-        return;
-    }
-    const char *sign = !is_tested ? " ?" : !is_significant ? "" : it->value > 0 ? " !" : " +";
-    as_table_f(table, "%+.*f %%%s", digits_of(it->value), it->value, sign);
-    if (!is_tested)
-        as_table_style(table, AS_STYLE_DIM);
-    else if (is_significant)
-        as_table_style(table, it->value > 0 ? AS_STYLE_RED : AS_STYLE_GREEN);
-}
-
-static void cell_signed(struct as_table *table, const struct assay_quantity *it)
-{
-    if (!it->origin || isinf(it->low) || isinf(it->high))
-        as_table_string(table, NULL);
-    else
-        as_table_f(table, "%+.*f to %+.*f", digits_of(it->low), it->low, digits_of(it->high),
-                   it->high);
-}
-
-static char letter(size_t side)
-{
-    return (char)('A' + side);
-}
-
-static int show_sides(struct as_cli *cli, const struct assay_comparison *it,
-                      struct assay_error *err)
-{
-    const struct as_column column[] = {{.title = ""},
-                                       {.title = "runs", .align = AS_ALIGN_RIGHT},
-                                       {.title = "wall s", .align = AS_ALIGN_RIGHT},
-                                       {.title = "95 %", .align = AS_ALIGN_RIGHT},
-                                       {.title = "difference", .align = AS_ALIGN_RIGHT},
-                                       {.title = "95 %", .align = AS_ALIGN_RIGHT},
-                                       {.title = "experiment", .shrink = AS_SHRINK_START}};
-    struct as_table table;
-    as_table_init(&table, column, sizeof column / sizeof *column);
-    for (size_t i = 0; i < it->side_n; i++) {
-        const struct assay_compare_side *side = &it->side[i];
-        as_table_f(&table, "%c", letter(i));
-        as_table_u64(&table, side->repeat_n);
-        as_cell_seconds(&table, side->wall_s.value);
-        as_cell_interval(&table, &side->wall_s, 1, 3);
-        cell_difference(&table, &side->difference_pct, side->is_slower || side->is_faster,
-                        !isinf(side->difference_pct.high));
-        cell_signed(&table, &side->difference_pct);
-        as_table_string(&table, side->name);
-    }
-    const int rc = as_table_print(&table, &cli->out, as_cli_table_width(cli), cli->color, err);
-    as_table_fini(&table);
-    return rc;
-}
-
-static const char *code_word(const struct assay_comparison *it, const struct assay_compare_row *row,
-                             char *text, size_t size_b)
-{
-    const struct assay_compare_cell *first = &row->cell[0], *last = &row->cell[it->side_n - 1];
-    if (!last->difference_pct.origin)
-        return "";
-    if (last->code == ASSAY_CODE_SAME)
-        return "same";
-    if (last->code == ASSAY_CODE_UNKNOWN)
-        return "?";
-    if (first->instruction_n < 0 || last->instruction_n < 0)
-        return "differs";
-    snprintf(text, size_b, "%lld > %lld", (long long)first->instruction_n,
-             (long long)last->instruction_n);
-    return text;
-}
-
-static void row_cells(struct as_table *table, const struct assay_comparison *it,
-                      const struct assay_compare_row *row)
-{
-    char code[64];
-    for (size_t i = 0; i < it->side_n; i++)
-        as_cell_seconds(table, row->cell[i].time_s.origin ? row->cell[i].time_s.value : NAN);
-    for (size_t i = 1; i < it->side_n; i++)
-        cell_difference(table, &row->cell[i].difference_pct, row->cell[i].significant,
-                        !isnan(row->cell[i].p));
-    if (it->side_n == 2)
-        cell_signed(table, &row->cell[1].difference_pct);
-    as_table_string(table, code_word(it, row, code, sizeof code));
-    as_table_string(table, row->aligned_by == ASSAY_ALIGNED_ALONE
-                               ? "alone"
-                               : assay_aligned_word(row->aligned_by));
-    as_table_string(table, row->object.where);
-    as_table_string(table, row->object.name);
-}
-
-/* Whole items only: what does not fit is counted. */
-static bool fits(const struct as_str *line, const char *item, bool is_last, size_t width)
-{
-    const size_t rest = is_last ? 0 : sizeof "; 99 more" - 1;
-    return !width || line->n + strlen(item) + 2 + rest + INDENT <= width;
-}
-
-/* "-O2 -> -O3; packed arithmetic 0 -> 96 %; 2 more" of one side against the first. */
-static void differs_line(struct as_str *line, const struct assay_compare_cell *cell,
-                         const char *side, size_t width)
-{
-    const bool is_same = cell->code == ASSAY_CODE_SAME;
-    const size_t n = cell->differs_n + is_same;
-    const size_t empty = strlen(side);
-    as_str_appendz(line, side);
-    for (size_t i = 0; i < n; i++) {
-        const char *item = i < cell->differs_n ? cell->differs[i] : "the same code";
-        if (line->n > empty && !fits(line, item, i + 1 == n, width)) {
-            as_str_appendf(line, "; %zu more", n - i);
-            return;
-        }
-        as_str_appendf(line, "%s%s", line->n > empty ? "; " : "", item);
-    }
-}
-
-/* Under rows of which the time differs for certain, or nobody reads on. */
-static void row_differs(struct as_table *table, const struct assay_comparison *it,
-                        const struct assay_compare_row *row, size_t width)
-{
-    for (size_t s = 1; s < it->side_n; s++) {
-        const struct assay_compare_cell *cell = &row->cell[s];
-        const char side[] = {letter(s), ':', ' ', '\0'};
-        struct as_str line = {0};
-        if (!cell->significant || (!cell->differs_n && cell->code != ASSAY_CODE_SAME))
-            continue;
-        differs_line(&line, cell, it->side_n > 2 ? side : "", width);
-        table->failed |= line.failed;
-        as_table_note(table, as_str_z(&line));
-        as_str_fini(&line);
-    }
-}
-
-static size_t row_columns(const struct assay_comparison *it, enum assay_object_kind kind,
-                          char (*title)[16], struct as_column *column)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < it->side_n; i++, n++) {
-        snprintf(title[n], sizeof title[n], "%c s", letter(i));
-        column[n] = (struct as_column){.title = title[n], .align = AS_ALIGN_RIGHT};
-    }
-    for (size_t i = 1; i < it->side_n; i++, n++) {
-        snprintf(title[n], sizeof title[n], "%c to A", letter(i));
-        column[n] = (struct as_column){.title = title[n], .align = AS_ALIGN_RIGHT};
-    }
-    if (it->side_n == 2)
-        column[n++] = (struct as_column){.title = "95 %", .align = AS_ALIGN_RIGHT};
-    column[n++] = (struct as_column){.title = "code", .align = AS_ALIGN_RIGHT};
-    column[n++] = (struct as_column){.title = "aligned by", .shrink = AS_SHRINK_END, .least = 6};
-    column[n++] = (struct as_column){.title = "where", .shrink = AS_SHRINK_START, .least = 8};
-    column[n++] =
-        (struct as_column){.title = as_compared_word(kind), .shrink = AS_SHRINK_MIDDLE, .least = 8};
-    return n;
-}
-
-static int show_rows(struct as_cli *cli, const struct assay_comparison *it,
-                     enum assay_object_kind kind, struct assay_error *err)
-{
-    struct as_column column[2 * SIDES_MOST + 6];
-    char title[2 * SIDES_MOST][16];
-    const size_t limit = as_compared_limit(cli);
-    struct as_table table;
-    size_t shown = 0;
-    as_table_init(&table, column, row_columns(it, kind, title, column));
-    for (size_t i = 0; i < it->row_n && shown < limit; i++) {
-        if (it->row[i].object.kind != kind)
-            continue;
-        row_cells(&table, it, &it->row[i]);
-        row_differs(&table, it, &it->row[i], as_cli_table_width(cli));
-        shown++;
-    }
-    int rc = 0;
-    if (shown) {
-        as_compared_heading(cli, as_compared_title(kind));
-        rc = as_table_print(&table, &cli->out, as_cli_table_width(cli), cli->color, err);
-    }
-    as_table_fini(&table);
-    return rc;
-}
-
-/* A text as a cell: what is not there is not a blank. */
-static const char *fact_text(const struct assay_compare_fact *it, size_t side)
-{
-    return it->text[side]                          ? it->text[side]
-           : strcmp(it->topic, "environment") == 0 ? "(not set)"
-           : strcmp(it->topic, "library") == 0     ? "(none)"
-                                                   : "?";
-}
-
-static int show_facts(struct as_cli *cli, const struct assay_comparison *it,
-                      struct assay_error *err)
-{
-    struct as_column column[SIDES_MOST + 2] = {{.title = ""},
-                                               {.title = "", .shrink = AS_SHRINK_END}};
-    char title[SIDES_MOST][2] = {{0}};
-    struct as_table table;
-    if (!it->fact_n)
-        return 0;
-    for (size_t s = 0; s < it->side_n; s++) {
-        title[s][0] = letter(s);
-        column[s + 2] = (struct as_column){.title = title[s], .shrink = AS_SHRINK_MIDDLE};
-    }
-    as_table_init(&table, column, it->side_n + 2);
-    for (size_t i = 0; i < it->fact_n; i++) {
-        as_table_string(&table, it->fact[i].topic);
-        as_table_string(&table, it->fact[i].title);
-        for (size_t s = 0; s < it->side_n; s++)
-            as_table_string(&table, fact_text(&it->fact[i], s));
-    }
-    as_compared_heading(cli, "What differs around the code");
-    const int rc = as_table_print(&table, &cli->out, as_cli_table_width(cli), cli->color, err);
-    as_table_fini(&table);
-    return rc;
-}
-
-static int show_text(struct as_cli *cli, const struct assay_comparison *it, struct assay_error *err)
-{
-    char found[200];
-    static const char *const legend =
-        "! slower, + faster than A, significantly; ? too few samples or runs to say. Code: the "
-        "same "
-        "operations, or instructions in A and in the last; ? not kept. Largest change first. "
-        "Under a row that differs stands what else does; it need not be why.";
-    const char *const line = found;
-    as_cli_styled(cli, AS_STYLE_BOLD, "Comparison");
-    as_cli_print(cli, "\n");
-    AS_TRY(show_sides(cli, it, err));
-    AS_TRY(show_facts(cli, it, err));
-    AS_TRY(show_rows(cli, it, ASSAY_OBJECT_FUNCTION, err));
-    AS_TRY(show_rows(cli, it, ASSAY_OBJECT_LOOP, err));
-    snprintf(found, sizeof found,
-             "%zu of %zu differences of functions and loops are significant; at most 5 %% of what "
-             "is called significant is so by chance.",
-             it->significant_n, it->tested_n);
-    as_out_c(&cli->out, '\n');
-    as_compared_notes(cli, &legend, 1);
-    as_compared_notes(cli, &line, 1);
-    as_compared_notes(cli, it->note, it->note_n);
-    return 0;
 }
 
 /* ---- CSV ----------------------------------------------------------------------------------- */
@@ -478,7 +223,7 @@ static int show(struct as_cli *cli, const struct assay_comparison *it, const str
     if (format == FORMAT_HTML)
         return show_page(cli, it, sides, err);
     if (format == FORMAT_TEXT)
-        return show_text(cli, it, err);
+        return as_compare_show(cli, it, err);
     if (format == FORMAT_CSV) {
         show_csv(cli, it);
         return 0;

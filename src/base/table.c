@@ -78,7 +78,7 @@ void as_table_style(struct as_table *table, enum as_style style)
 void as_table_note(struct as_table *table, const char *z)
 {
     struct as_table_note note = {.at = table->text.n, .after_n = table->cells.n};
-    assert(table->cells.n % table->column_n == 0 && "the row is not complete");
+    assert((table->failed || table->cells.n % table->column_n == 0) && "the row is not complete");
     as_clean_append(&table->text, as_view_of(z));
     note.n = table->text.n - note.at;
     if (table->text.failed || as_vec_push(&table->notes, note) < 0)

@@ -90,6 +90,12 @@ int as_set_runs(struct as_set *set, struct assay_experiment *experiment, struct 
 /* Keeps the runs for which `keep` is true. */
 void as_set_choose(struct as_set *set, bool (*keep)(const struct as_run *, void *), void *context);
 /*
+ * Keeps the runs that a request means and that ended well; `failed_n` are left out. Errors: USAGE
+ * (no such run), NOT_FOUND (none that ended well).
+ */
+int as_runs_choose(struct as_set *set, const struct assay_compare_request *request,
+                   unsigned *failed_n, struct assay_error *err);
+/*
  * The objects that have samples in the chosen runs, with their costs; functions of loops too.
  * Called once, when the runs are chosen.
  */

@@ -225,11 +225,42 @@ static void test_color_choice(void **state)
     close(pipe_ends[1]);
 }
 
+/* Lines under rows are as they are, however narrow the columns must be. */
+static void test_notes(void **state)
+{
+    (void)state;
+    struct as_str str = {0};
+    struct as_out out;
+    struct assay_error err = {0};
+    const struct as_column two[] = {{.title = "a", .shrink = AS_SHRINK_END, .least = 2},
+                                    {.title = "b", .align = AS_ALIGN_RIGHT}};
+    struct as_table t;
+    as_out_init_str(&out, &str);
+    as_table_init(&t, two, 2);
+    t.ascii = true;
+    for (int i = 0; i < 3; i++) {
+        as_table_string(&t, "abcdefgh");
+        as_table_u64(&t, (uint64_t)i);
+        if (i != 1)
+            as_table_note(&t, "longer than the columns");
+        if (i == 2)
+            as_table_note(&t, "a second\x1b one");
+    }
+    assert_int_equal(as_table_print(&t, &out, 8, false, &err), 0);
+    assert_int_equal(as_out_flush(&out, &err), 0);
+    assert_string_equal(as_str_z(&str), "a      b\nabcd~  0\n  longer than the columns\n"
+                                        "abcd~  1\nabcd~  2\n  longer than the columns\n"
+                                        "  a second\xef\xbf\xbd one\n");
+    as_table_fini(&t);
+    as_out_fini(&out);
+    as_str_fini(&str);
+}
+
 static void test_no_memory(void **state)
 {
     (void)state;
     int refused = 0;
-    for (int after = 0; after < 20; after++) {
+    for (int after = 0; after < 40; after++) {
         struct as_str str = {0};
         struct as_out out;
         as_out_init_str(&out, &str);
@@ -237,8 +268,10 @@ static void test_no_memory(void **state)
         struct assay_error err = {0};
         as_alloc_fail_after(after);
         as_table_init(&t, columns, 3);
-        for (int i = 0; i < 40; i++)
+        for (int i = 0; i < 40; i++) {
             add_long_row(&t);
+            as_table_note(&t, "under it");
+        }
         int rc = as_table_print(&t, &out, 80, false, &err);
         as_alloc_fail_after(-1);
         assert_true(rc == 0 || rc == ASSAY_ERR_NOMEM);
@@ -248,7 +281,7 @@ static void test_no_memory(void **state)
         as_out_fini(&out);
         as_str_fini(&str);
     }
-    assert_in_range(refused, 5, 19);
+    assert_in_range(refused, 5, 39);
 }
 
 int main(void)
@@ -262,6 +295,7 @@ int main(void)
         cmocka_unit_test(test_foreign_bytes),
         cmocka_unit_test(test_color),
         cmocka_unit_test(test_color_choice),
+        cmocka_unit_test(test_notes),
         cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -374,6 +374,33 @@ static void test_around(void **state)
     fine(assay_experiment_close(&b.experiment, err));
 }
 
+/* Others on the host: said where it was too busy on one side only. 64 processors, 12 s. */
+static void test_load(void **state)
+{
+    static const struct {
+        int64_t steal_s[2];
+        const char *want;
+    } it[] = {
+        {{0, 150}, ""},
+        {{200, 300}, ""},
+        {{6, 600}, "load others_cpus: 0.50 of 64 processors | 50.00 of 64 processors: too busy\n"}};
+    for (size_t i = 0; i < sizeof it / sizeof *it; i++) {
+        struct synthetic s[2];
+        for (size_t k = 0; k < 2; k++) {
+            open_runs(*state, &s[k], k ? "b" : "a", "1", 1);
+            synthetic_add(&s[k],
+                          &(struct synthetic_run){.kind = "repeat",
+                                                  .wall_s = 12,
+                                                  .thread_n = 1,
+                                                  .sample_n = samples,
+                                                  .steal_ns = it[i].steal_s[k] * 1000000000});
+        }
+        expect_facts(&s[0], &s[1], it[i].want);
+        for (size_t k = 0; k < 2; k++)
+            fine(assay_experiment_close(&s[k].experiment, err));
+    }
+}
+
 /* A library of which function 2 of the program is: its module changes. */
 static void open_library(const struct place *place, struct synthetic *s, const char *side,
                          const char *name, const char *build_id, int64_t n)
@@ -437,9 +464,9 @@ static void test_libraries(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_flags),   place_test(test_code),   place_test(test_intervals),
-        place_test(test_calls),         place_test(test_around), place_test(test_libraries),
-        place_test(test_facts_of_rows),
+        cmocka_unit_test(test_flags), place_test(test_code),          place_test(test_intervals),
+        place_test(test_calls),       place_test(test_around),        place_test(test_libraries),
+        place_test(test_load),        place_test(test_facts_of_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -128,7 +128,8 @@ int64_t synthetic_add(struct synthetic *s, const struct synthetic_run *run)
                                       .exit_code = assay_known(run->exit_code),
                                       .state = "complete",
                                       .event = run->event ? run->event : "cpu-clock",
-                                      .rate_hz = assay_known(500)};
+                                      .rate_hz = assay_known(500),
+                                      .host_steal_ns = assay_known(run->steal_ns)};
     fine(assay_experiment_add_run(s->experiment, &row, &run_id, err));
     const struct assay_row_process process = {.run_id = run_id, .pid = 100, .host_id = host_id};
     fine(assay_experiment_add_process(s->experiment, &process, &process_id, err));

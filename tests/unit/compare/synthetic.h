@@ -41,6 +41,7 @@ struct synthetic_run {
     const int64_t *sample_n; /* [thread * loop_n + loop] */
     const struct assay_scale_setting *setting;
     int64_t cpu_n;
+    int64_t steal_ns; /* taken by others */
 };
 
 /* Loop i is in the function "kernel_i", lines 10 i + 2 to 10 i + 5, of 8 + i instructions. */

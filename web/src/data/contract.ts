@@ -250,7 +250,24 @@ export interface ComparisonRow {
     significant: boolean;
     code?: string | null;
     instructions?: (number | null)[];
-    each?: { difference_pct: Quantity | null; p: number | null; significant: boolean }[];
+    each?: {
+        difference_pct: Quantity | null;
+        p: number | null;
+        significant: boolean;
+        code?: string | null;
+        differs?: string[];
+    }[];
+    facts?: ComparisonFact[];
+}
+
+/** Something that is not alike on all sides; null is not known, or not there. */
+export interface ComparisonFact {
+    topic: string;
+    name: string;
+    title: string;
+    unit: string | null;
+    texts: (string | null)[];
+    values?: (Quantity | null)[];
 }
 
 export interface ComparisonSide {
@@ -267,6 +284,7 @@ export interface ComparisonSide {
 
 export interface Comparison {
     sides: ComparisonSide[];
+    facts?: ComparisonFact[];
     rows: ComparisonRow[];
     tested?: number;
     significant?: number;

@@ -3,7 +3,7 @@
 
 import { useMemo } from 'preact/hooks';
 import { useReport } from '../context';
-import type { Comparison as Data } from '../data/contract';
+import type { Comparison as Data, ComparisonFact } from '../data/contract';
 import { integer } from '../format';
 import { Grid } from '../grid/Grid';
 import { Amount, Empty, PageHead, Panel } from '../parts/parts';
@@ -65,6 +65,67 @@ function differences(data: Data): MadeColumn[] {
     });
 }
 
+/** What else differs of a row, one column for every side but the first. */
+function whatDiffers(data: Data): MadeColumn[] {
+    const others = data.sides.slice(1);
+    return others.map((side, i) => {
+        const several = others.length > 1;
+        return {
+            ...textColumn(
+                several ? `differs_${side.name}` : 'differs',
+                several ? `What differs ${side.name}` : 'What differs',
+                data.rows.map(row => row.each?.[i]?.differs?.join('; ') || null),
+            ),
+            meaning: `What else differs between ${data.sides[0]!.name} and ${side.name}: flags, code, calls. It need not be why the time does`,
+        };
+    });
+}
+
+/** What a fact says of a side. */
+function said(fact: ComparisonFact, side: number): string {
+    const text = fact.texts[side];
+    if (text != null) return text;
+    return fact.topic === 'environment'
+        ? 'not set'
+        : fact.topic === 'library'
+          ? 'none'
+          : 'not known';
+}
+
+function Around({ data }: { data: Data }) {
+    if (!data.facts?.length) return null;
+    return (
+        <Panel title="What differs around the code">
+            <table class="plain">
+                <thead>
+                    <tr>
+                        <th scope="col">Of</th>
+                        <th scope="col">What</th>
+                        {data.sides.map(side => (
+                            <th key={side.name} scope="col">
+                                {side.name}
+                            </th>
+                        ))}
+                    </tr>
+                </thead>
+                <tbody>
+                    {data.facts.map(fact => (
+                        <tr key={`${fact.topic} ${fact.name}`}>
+                            <td>{fact.topic}</td>
+                            <th scope="row">{fact.title}</th>
+                            {data.sides.map((side, i) => (
+                                <td key={side.name} class={fact.texts[i] == null ? 'muted' : 'mono'}>
+                                    {said(fact, i)}
+                                </td>
+                            ))}
+                        </tr>
+                    ))}
+                </tbody>
+            </table>
+        </Panel>
+    );
+}
+
 function Known({ data }: { data: Data }) {
     const { sides } = data;
     const rows = useMemo(() => {
@@ -98,7 +159,7 @@ function Known({ data }: { data: Data }) {
                 ),
             ),
         );
-        columns.push(...differences(data));
+        columns.push(...differences(data), ...whatDiffers(data));
         if (data.rows.some(row => row.instructions))
             sides.forEach((side, i) =>
                 columns.push({
@@ -173,6 +234,7 @@ function Known({ data }: { data: Data }) {
                     </tbody>
                 </table>
             </Panel>
+            <Around data={data} />
             <Notes method={data.method} notes={data.notes} />
             <Grid
                 rows={rows}

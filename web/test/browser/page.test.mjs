@@ -160,6 +160,30 @@ test('from a finding to the loop to the source line and its instructions', () =>
         await page.locator('.finding').nth(2).waitFor();
     }));
 
+test('a comparison says what else differs beside the times', () =>
+    onReport(small, 'comparison', async page => {
+        const around = page.locator('.panel', { hasText: 'What differs around the code' });
+        const variable = around.locator('tr', { hasText: 'OMP_NUM_THREADS' });
+        assert.deepEqual(await variable.locator('td').allInnerTexts(), [
+            'environment',
+            '2',
+            'not set',
+        ]);
+        assert.match(
+            await around.innerText(),
+            /libm\.so\.6 1f2e3d4c5b6a\s+libm\.so\.6 0a1b2c3d4e5f/,
+        );
+        const row = page.locator('.grid-row', { hasText: 'sweep' });
+        assert.match(
+            await row.innerText(),
+            /-O2 -> -O3; packed arithmetic 0 -> 96 %; 120 -> 96 instructions/,
+        );
+        assert.doesNotMatch(
+            await page.locator('.grid-row', { hasText: 'total_heat' }).innerText(),
+            /->/,
+        );
+    }));
+
 test('source and assembly light up together on hover', () =>
     onReport(small, 'loop/12', async page => {
         const code = page.getByRole('listbox', { name: 'Assembly' });
