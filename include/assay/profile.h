@@ -46,11 +46,21 @@ int assay_profile_attribute(struct assay_experiment *experiment, int64_t run_id,
 
 /* ---- Recording ---------------------------------------------------------------------------- */
 
+/* What a run has of its own in a series: "size", or "env:NAME" of a variable. Borrowed. */
+struct assay_setting {
+    const char *name, *value;
+};
+
 struct assay_profile_request {
     const char *const *command; /* ends with NULL; NULL: attach to `pid` */
     pid_t pid;
     const char *label; /* the user's word for the run, or NULL */
     const char *kind;  /* of the run: NULL is "profile" */
+    /* What the run is to another one, words of the table `run`; NULL and 0: nothing. */
+    const char *role;
+    int64_t reference_id;
+    const struct assay_setting *setting; /* noted as facts; to apply them is not done here */
+    size_t setting_n;
     /* Its event may be TIMER; where perf events are refused it becomes that of itself. */
     struct assay_sample_options sampling;
     double duration_s;  /* ends the recording (not the program) after so long; 0 = no limit */

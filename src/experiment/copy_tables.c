@@ -42,6 +42,7 @@ const struct as_copy_table as_copy_tables[] = {
     {"metric", AS_COPY_COMPLETE, NULL, ""},
     {"run", AS_COPY_ASKED, NULL, "host_id:host reference_id:run"},
     {"run_environment", AS_COPY_ASKED, OF_RUN, "run_id:run"},
+    {"run_setting", AS_COPY_COMPLETE, OF_RUN, "run_id:run"},
     {"run_file", AS_COPY_COMPLETE, OF_RUN, "run_id:run path:@file"},
     {"overhead", AS_COPY_ADD_UP, OF_RUN, "run_id:run cpu_ns:@sum wall_ns:@sum"},
     {"process", AS_COPY_COMPLETE, OF_RUN, "run_id:run parent_id:process+ host_id:host"

@@ -16,7 +16,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/error.h"
+#include "profile/collector.h"
 
 int as_counts_open(struct as_counts *counts, const struct assay_profile_request *request, pid_t pid,
                    bool on_exec, struct assay_error *err)
@@ -169,3 +171,48 @@ int as_counts_store(const struct as_counts *counts, struct assay_experiment *exp
         assay_experiment_rollback(experiment);
     return rc;
 }
+
+/* ---- As a source --------------------------------------------------------------------------- */
+
+static bool counts_are_wanted(const struct as_collection *all)
+{
+    return all->request->events != NULL;
+}
+
+static int open_counts(struct as_collector *it, const struct as_collection *all,
+                       struct assay_error *err)
+{
+    it->self = as_calloc(1, sizeof(struct as_counts));
+    if (!it->self)
+        return as_error_nomem(err, "counters");
+    return as_counts_open(it->self, all->request, assay_launch_pid(all->launch), all->plan != NULL,
+                          err);
+}
+
+static int finish_counts(struct as_collector *it, const struct as_collection *all,
+                         struct assay_error *err)
+{
+    (void)all;
+    return as_counts_take(it->self, err);
+}
+
+static int tell_counts(struct as_collector *it, const struct as_collection *all,
+                       struct assay_experiment *experiment, int64_t run_id, struct assay_error *err)
+{
+    return as_counts_store(it->self, experiment, run_id, all->lossy, err);
+}
+
+static void close_counts(struct as_collector *it)
+{
+    if (it->self)
+        as_counts_close(it->self);
+    as_free(it->self);
+}
+
+extern const struct as_collector_kind as_collector_counts;
+const struct as_collector_kind as_collector_counts = {.name = "counts",
+                                                      .is_wanted = counts_are_wanted,
+                                                      .open = open_counts,
+                                                      .finish = finish_counts,
+                                                      .facts = tell_counts,
+                                                      .close = close_counts};

@@ -17,12 +17,8 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "profile/category.h"
-#include "profile/counts.h"
-#include "profile/delays.h"
-#include "profile/ends.h"
-#include "profile/ledger.h"
+#include "profile/collector.h"
 #include "profile/record.h"
-#include "profile/source.h"
 
 /* Between two looks at the kernel's buffers, and two flushes of the stream. */
 #define LOOK_MS  100
@@ -48,15 +44,10 @@ struct recording {
     const struct assay_profile_request *request;
     struct assay_profile_result *result;
     struct assay_launch_plan *plan;
-    struct assay_launch *launch;
-    struct as_source source;
-    struct assay_sample_choice choice; /* outlives the source */
+    struct as_collection sources;
+    struct assay_sample_choice choice; /* outlives its source */
     struct assay_recorder *recorder;
-    struct as_counts counts;
-    struct as_delays delays;
     struct assay_host_load load; /* when it began */
-    struct as_ledger ledger;
-    struct as_ends ends;
     struct assay_row_run row;
     int64_t run_id;
     int64_t begin_ns; /* CLOCK_MONOTONIC */
@@ -64,9 +55,8 @@ struct recording {
     struct rusage before;
     AS_VEC(struct early) early;
     struct as_map_u64 user; /* of processes, while these lived */
-    bool begun;             /* the program executes, or is attached to: there is something to keep */
-    bool lossy;             /* records were lost */
-    bool ended;             /* by the user or the limit of time, not by the program */
+    bool begun; /* the program executes, or is attached to: there is something to keep */
+    bool ended; /* by the user or the limit of time, not by the program */
 };
 
 static int64_t monotonic_ns(void)
@@ -84,6 +74,18 @@ static const char *stacks_word(unsigned stacks)
     return words[stacks];
 }
 
+/* What varies is known even of a run that does not come to its end. */
+static int add_settings(const struct recording *r, struct assay_error *err)
+{
+    for (size_t i = 0; i < r->request->setting_n; i++) {
+        const struct assay_row_run_setting row = {.run_id = r->run_id,
+                                                  .name = r->request->setting[i].name,
+                                                  .value = r->request->setting[i].value};
+        AS_TRY(assay_experiment_add_run_setting(r->experiment, &row, err));
+    }
+    return 0;
+}
+
 static int add_run(struct recording *r, struct assay_error *err)
 {
     int64_t host_id;
@@ -98,6 +100,8 @@ static int add_run(struct recording *r, struct assay_error *err)
                                     .host_id = host_id,
                                     .start_ns = r->begin_ns + as_clock_offset_ns(),
                                     .state = "recording",
+                                    .role = r->request->role,
+                                    .reference_id = r->request->reference_id,
                                     .call_stacks = stacks_word(r->request->sampling.stacks)};
     if (r->plan) {
         r->row.command = r->plan->command;
@@ -110,13 +114,14 @@ static int add_run(struct recording *r, struct assay_error *err)
     AS_TRY(assay_experiment_add_run(r->experiment, &r->row, &r->run_id, err));
     r->result->run_id = r->run_id;
     AS_TRY(as_run_environment(r->experiment, r->run_id, err));
+    AS_TRY(add_settings(r, err));
     return assay_experiment_run_directory(r->experiment, r->run_id, r->directory,
                                           sizeof r->directory, err);
 }
 
 static int set_choice(struct recording *r, struct assay_error *err)
 {
-    r->choice = *as_source_choice(&r->source);
+    r->choice = *as_collection_choice(&r->sources);
     r->row.event = assay_sample_event_name(r->choice.event);
     r->row.event_reason = r->choice.reason[0] ? r->choice.reason : NULL;
     r->row.rate_hz = assay_known(r->choice.rate_hz);
@@ -132,7 +137,7 @@ static uint64_t cpu_ns(const struct rusage *usage)
 
 static int complete_run(struct recording *r, struct assay_error *err)
 {
-    const struct assay_launch_outcome *outcome = assay_launch_outcome(r->launch);
+    const struct assay_launch_outcome *outcome = assay_launch_outcome(r->sources.launch);
     struct rusage now;
     getrusage(RUSAGE_SELF, &now);
     as_run_load(&r->load, r->plan ? 0 : (long)r->request->pid, &r->row);
@@ -173,20 +178,6 @@ static int look_again(struct recording *r, struct assay_error *err)
     return rc;
 }
 
-static int follow_delay(struct recording *r, const struct assay_sample_record *record,
-                        struct assay_error *err)
-{
-    const bool existed = !r->plan && record->time_ns < (uint64_t)r->begin_ns;
-    if (record->kind == ASSAY_SAMPLE_EXIT)
-        return as_delays_end(&r->delays, r->recorder, record->pid, record->tid, record->time_ns,
-                             err);
-    if (record->kind != ASSAY_SAMPLE_FORK && record->kind != ASSAY_SAMPLE_COMM)
-        return 0;
-    return as_delays_add(&r->delays, record->pid, record->tid, existed) < 0
-               ? as_error_nomem(err, "threads")
-               : 0;
-}
-
 static uid_t user_of(const struct recording *r, uint32_t pid)
 {
     const uint32_t user = as_map_u64_get(&r->user, pid);
@@ -199,9 +190,7 @@ static int take(void *context, const struct assay_sample_record *record, struct 
     struct recording *r = context;
     if (record->kind == ASSAY_SAMPLE_END)
         return as_record_end(r->recorder, record->pid, record->time_ns, record->status, err);
-    AS_TRY(follow_delay(r, record, err));
     AS_TRY(assay_recorder_take(r->recorder, record, err));
-    AS_TRY(as_ends_take(&r->ends, record, r->recorder, err));
     if (record->kind == ASSAY_SAMPLE_COMM && record->out &&
         as_map_u64_put(&r->user, record->pid, as_record_user(record->pid)) < 0)
         return as_error_nomem(err, "processes that begin");
@@ -236,26 +225,23 @@ static bool time_is_over(const struct recording *r)
 
 static int kill_deaf(struct recording *r, struct assay_error *err)
 {
-    if (!r->plan || assay_launch_outcome(r->launch)->interrupts < KILL_AFTER)
+    if (!r->plan || assay_launch_outcome(r->sources.launch)->interrupts < KILL_AFTER)
         return 0;
-    return assay_launch_signal(r->launch, SIGKILL, err);
+    return assay_launch_signal(r->sources.launch, SIGKILL, err);
 }
 
 static int record_until_end(struct recording *r, struct assay_error *err)
 {
     int64_t flushed = monotonic_ns();
     for (;;) {
-        as_source_wait(&r->source, assay_launch_fd(r->launch), LOOK_MS);
-        const int going = assay_launch_step(r->launch, err);
+        as_collection_wait(&r->sources, LOOK_MS);
+        const int going = assay_launch_step(r->sources.launch, err);
         AS_TRY(going);
         if (r->early.n)
             AS_TRY(look_again(r, err));
-        AS_TRY(as_source_pump(&r->source, false, take, r, err));
-        as_delays_look(&r->delays, monotonic_ns());
-        as_ledger_look(&r->ledger, monotonic_ns());
-        AS_TRY(as_ends_look(&r->ends, r->recorder, err));
+        AS_TRY(as_collection_pump(&r->sources, false, err));
         if (going == 0) {
-            r->ended = assay_launch_outcome(r->launch)->left;
+            r->ended = assay_launch_outcome(r->sources.launch)->left;
             return 0;
         }
         AS_TRY(kill_deaf(r, err));
@@ -270,82 +256,19 @@ static int record_until_end(struct recording *r, struct assay_error *err)
     }
 }
 
-static const char *why_missed(int error, char *text, size_t n)
-{
-    static const char *const room = "there was no room for their samples";
-    switch (error) {
-    case ENOSPC:
-    case EDQUOT:
-        snprintf(text, n, "%s (%s); set TMPDIR to a directory with more", room, strerror(error));
-        break;
-    case EFBIG:
-        snprintf(text, n, "%s under their limit of the size of files; raise it ('ulimit -f')",
-                 room);
-        break;
-    case ENOMEM:
-        snprintf(text, n, "%s under their limit of memory; raise it ('ulimit -v')", room);
-        break;
-    case EPERM:
-        snprintf(text, n, "they gave up the system calls that timers need (seccomp)");
-        break;
-    case EXDEV:
-        snprintf(text, n, "their processes have numbers of their own, as in a container");
-        break;
-    case EAGAIN:
-        snprintf(text, n,
-                 "there were no timers left; raise the limit of pending signals "
-                 "('ulimit -i')");
-        break;
-    default:
-        snprintf(text, n, "%s", strerror(error));
-        break;
-    }
-    return text;
-}
-
-/* What was not seen whole, for the flags. */
-static int add_missed(struct recording *r, struct assay_error *err)
-{
-    const struct assay_timer_facts *facts = as_source_facts(&r->source);
-    char text[256];
-    if (!facts)
-        return 0;
-    const struct {
-        const char *name;
-        uint64_t n;
-    } missed[] = {{"threads_missed", facts->threads_missed},
-                  {"processes_missed", facts->processes_missed},
-                  {"incomplete", facts->incomplete},
-                  {"short_threads", facts->short_threads},
-                  {"short_threads_ns", facts->short_threads_ns}};
-    for (size_t i = 0; i < sizeof missed / sizeof *missed; i++) {
-        snprintf(text, sizeof text, "%" PRIu64, missed[i].n);
-        if (missed[i].n)
-            AS_TRY(assay_recorder_info(r->recorder, missed[i].name, text, err));
-    }
-    if (!facts->missed_errno)
-        return 0;
-    return assay_recorder_info(r->recorder, "missed_why",
-                               why_missed(facts->missed_errno, text, sizeof text), err);
-}
-
 static int finish_stream(struct recording *r, struct assay_error *err)
 {
     char text[32];
-    const struct assay_launch_outcome *outcome = assay_launch_outcome(r->launch);
-    const uint32_t pid = (uint32_t)assay_launch_pid(r->launch);
+    const struct assay_launch_outcome *outcome = assay_launch_outcome(r->sources.launch);
+    const uint32_t pid = (uint32_t)assay_launch_pid(r->sources.launch);
+    const uint64_t end = outcome->end_ns ? outcome->end_ns : (uint64_t)monotonic_ns();
     if (!outcome->over)
-        AS_TRY(as_source_enable(&r->source, false, err));
-    AS_TRY(as_source_pump(&r->source, true, take, r, err));
-    AS_TRY(as_counts_take(&r->counts, err));
-    r->lossy = as_source_counts(&r->source)->lost > 0;
-    AS_TRY(add_missed(r, err));
-    AS_TRY(as_ends_look(&r->ends, r->recorder, err));
-    AS_TRY(as_ledger_tell(&r->ledger, outcome, r->recorder, err));
+        AS_TRY(as_collection_stop(&r->sources, err));
+    AS_TRY(as_collection_pump(&r->sources, true, err));
+    r->sources.end_ns = (int64_t)end;
+    AS_TRY(as_collection_finish(&r->sources, err));
     if (!outcome->over || r->plan == NULL)
         as_record_generated(r->directory, pid, user_of(r, pid));
-    const uint64_t end = outcome->end_ns ? outcome->end_ns : (uint64_t)monotonic_ns();
-    AS_TRY(as_delays_end_all(&r->delays, r->recorder, end, err));
     snprintf(text, sizeof text, "%d", outcome->exited ? outcome->exit_code : outcome->exit_signal);
     if (outcome->exited || outcome->signalled)
         AS_TRY(assay_recorder_process(r->recorder, pid, end,
@@ -381,7 +304,7 @@ static int hurry(void)
 /* Behind a launcher the program has our rank, also when it ends before it can be looked at. */
 static int tell_own_rank(struct recording *r, struct assay_error *err)
 {
-    const uint32_t pid = (uint32_t)assay_launch_pid(r->launch);
+    const uint32_t pid = (uint32_t)assay_launch_pid(r->sources.launch);
     struct assay_launch_rank own;
     char text[32];
     if (!assay_launch_rank_of_self(&own))
@@ -397,20 +320,18 @@ static int record(struct recording *r, struct assay_error *err)
     struct assay_error late = {0};
     AS_TRY(open_stream(r, err));
     getrusage(RUSAGE_SELF, &r->before);
-    const uint32_t pid = (uint32_t)assay_launch_pid(r->launch);
+    const uint32_t pid = (uint32_t)assay_launch_pid(r->sources.launch);
     assay_host_load_read(NULL, r->plan ? 0 : (long)pid, &r->load);
-    if (as_delays_add(&r->delays, pid, pid, true) < 0)
-        return as_error_nomem(err, "threads");
+    r->sources.recorder = r->recorder;
+    r->sources.begin_ns = r->begin_ns;
+    AS_TRY(as_collection_start(&r->sources, err));
     if (r->plan) {
-        AS_TRY(assay_launch_go(r->launch, err));
+        AS_TRY(assay_launch_go(r->sources.launch, err));
         r->begun = true;
         /* What we took to prepare is no time of the program. */
-        r->begin_ns = (int64_t)assay_launch_outcome(r->launch)->start_ns;
+        r->begin_ns = (int64_t)assay_launch_outcome(r->sources.launch)->start_ns;
         r->row.start_ns = r->begin_ns + as_clock_offset_ns();
-        /* Without its children the kernel has no account of a process that is not over. */
-        if (!r->request->sampling.no_children)
-            as_ledger_begin(&r->ledger, assay_launch_pid(r->launch), as_source_facts(&r->source),
-                            r->begin_ns);
+        r->sources.begin_ns = r->begin_ns;
         AS_TRY(tell_own_rank(r, err));
     } else {
         r->begun = true;
@@ -421,7 +342,7 @@ static int record(struct recording *r, struct assay_error *err)
     /* Whatever happened, what was taken is written. */
     if (rc == 0)
         rc = finish_stream(r, err);
-    const int end = assay_recorder_finish(&r->recorder, as_source_counts(&r->source), &late);
+    const int end = assay_recorder_finish(&r->recorder, as_collection_counts(&r->sources), &late);
     if (rc == 0 && end < 0) {
         *err = late;
         rc = end;
@@ -433,17 +354,18 @@ static int record(struct recording *r, struct assay_error *err)
 static void wait_for_end(struct recording *r)
 {
     struct assay_error ignored;
-    while (r->launch && r->plan && assay_launch_pid(r->launch) > 0 &&
-           assay_launch_outcome(r->launch)->start_ns && !assay_launch_outcome(r->launch)->over) {
+    while (r->sources.launch && r->plan && assay_launch_pid(r->sources.launch) > 0 &&
+           assay_launch_outcome(r->sources.launch)->start_ns &&
+           !assay_launch_outcome(r->sources.launch)->over) {
         (void)kill_deaf(r, &ignored);
-        if (assay_launch_step(r->launch, &ignored) != 0)
+        if (assay_launch_step(r->sources.launch, &ignored) != 0)
             usleep(1000 * LOOK_MS / 10);
     }
 }
 
 static void tell_result(struct recording *r)
 {
-    const struct assay_launch_outcome *outcome = assay_launch_outcome(r->launch);
+    const struct assay_launch_outcome *outcome = assay_launch_outcome(r->sources.launch);
     r->result->exit_code = outcome->exited ? outcome->exit_code : -1;
     r->result->exit_signal = outcome->exit_signal;
     r->result->stopped = r->ended;
@@ -460,49 +382,52 @@ static void forget_run(struct recording *r)
         r->result->run_id = r->run_id = 0;
 }
 
+/* All but the attribution. What is observed beside the samples is told as facts after that. */
+static int observe(struct recording *r, const struct as_collector_kind *const *kinds,
+                   struct assay_error *err)
+{
+    AS_TRY(check_rules(r->request, err));
+    AS_TRY(find_target(r, err));
+    AS_TRY(as_collection_open(&r->sources, kinds, r->request, r->plan, err));
+    AS_TRY(add_run(r, err));
+    AS_TRY(set_choice(r, err));
+    const int nice_was = hurry();
+    const int rc = record(r, err);
+    (void)setpriority(PRIO_PROCESS, 0, nice_was);
+    as_collection_release(&r->sources);
+    wait_for_end(r);
+    tell_result(r);
+    return rc < 0 ? rc : complete_run(r, err);
+}
+
+int as_profile_run_with(const struct as_collector_kind *const *kinds,
+                        struct assay_experiment *experiment,
+                        const struct assay_profile_request *request,
+                        struct assay_profile_result *result, struct assay_error *err)
+{
+    struct recording r = {.experiment = experiment, .request = request, .result = result};
+    *result = (struct assay_profile_result){.exit_code = -1};
+    r.sources.sink = take;
+    r.sources.context = &r;
+    as_map_u64_init(&r.user);
+    int rc = observe(&r, kinds, err);
+    if (rc < 0 && !r.begun)
+        forget_run(&r);
+    as_collection_release(&r.sources);
+    as_vec_fini(&r.early);
+    as_map_u64_fini(&r.user);
+    if (rc == 0)
+        rc = assay_profile_attribute(experiment, r.run_id, &request->attribute, err);
+    if (rc == 0)
+        rc = as_collection_facts(&r.sources, experiment, r.run_id, err);
+    as_collection_close(&r.sources);
+    assay_launch_plan_free(&r.plan);
+    return rc;
+}
+
 int assay_profile_run(struct assay_experiment *experiment,
                       const struct assay_profile_request *request,
                       struct assay_profile_result *result, struct assay_error *err)
 {
-    struct recording r = {.experiment = experiment, .request = request, .result = result};
-    *result = (struct assay_profile_result){.exit_code = -1};
-    as_delays_init(&r.delays);
-    as_map_u64_init(&r.user);
-    int rc = check_rules(request, err);
-    if (rc == 0)
-        rc = find_target(&r, err);
-    if (rc == 0)
-        rc = as_source_open(&r.source, request, r.plan, &r.launch, err);
-    if (rc == 0)
-        rc = as_counts_open(&r.counts, request, assay_launch_pid(r.launch), r.plan != NULL, err);
-    if (rc == 0)
-        rc = add_run(&r, err);
-    if (rc == 0)
-        rc = set_choice(&r, err);
-    if (rc == 0) {
-        const int nice_was = hurry();
-        rc = record(&r, err);
-        (void)setpriority(PRIO_PROCESS, 0, nice_was);
-        as_source_close(&r.source);
-        wait_for_end(&r);
-        tell_result(&r);
-        if (rc == 0)
-            rc = complete_run(&r, err);
-    }
-    if (rc < 0 && !r.begun)
-        forget_run(&r);
-    as_source_close(&r.source);
-    as_vec_fini(&r.early);
-    as_delays_fini(&r.delays);
-    as_ledger_end(&r.ledger);
-    as_ends_end(&r.ends);
-    as_map_u64_fini(&r.user);
-    assay_launch_close(&r.launch);
-    assay_launch_plan_free(&r.plan);
-    if (rc == 0)
-        rc = assay_profile_attribute(experiment, r.run_id, &request->attribute, err);
-    if (rc == 0)
-        rc = as_counts_store(&r.counts, experiment, r.run_id, r.lossy, err);
-    as_counts_close(&r.counts);
-    return rc;
+    return as_profile_run_with(as_collector_kinds, experiment, request, result, err);
 }

@@ -35,4 +35,12 @@ void as_record_generated(const char *directory, uint32_t pid, uid_t user);
 /* Whose a process is that lives; else ours. */
 uid_t as_record_user(uint32_t pid);
 
+struct as_collector_kind;
+
+/* assay_profile_run with other sources of observation (collector.h), for tests. */
+int as_profile_run_with(const struct as_collector_kind *const *kinds,
+                        struct assay_experiment *experiment,
+                        const struct assay_profile_request *request,
+                        struct assay_profile_result *result, struct assay_error *err);
+
 #endif

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Timers inside the program as a source of observation: where the kernel refuses its events, or
+ * where they are asked for. Their library is preloaded, so the program must be started with it.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "profile/collector.h"
+
+/* What a temporary directory of ours is called. */
+#define DIRECTORY "assay-agent-"
+
+struct timers {
+    struct assay_timer_sampler *sampler;
+    char directory[256]; /* "": there is none */
+};
+
+static bool timers_are_wanted(const struct as_collection *all)
+{
+    return all->request->sampling.event == ASSAY_EVENT_TIMER;
+}
+
+static bool timers_may_replace(const struct as_collection *all)
+{
+    return all->request->sampling.stacks != ASSAY_STACKS_LBR; /* which timers have not */
+}
+
+/* ---- Beginning ----------------------------------------------------------------------------- */
+
+static const char *place_of_timers(void)
+{
+    const char *place = getenv("TMPDIR");
+    const size_t most = sizeof((struct timers *)NULL)->directory - 32;
+    const bool usable = place && place[0] == '/' && strlen(place) <= most;
+    return usable ? place : "/tmp";
+}
+
+static void tidy_timers(const struct as_collection *all)
+{
+    if (all->plan)
+        assay_timer_sampler_sweep(place_of_timers(), DIRECTORY);
+}
+
+/* On a local disk, where the program's user can write: not beside the experiment, which may be on a
+ * file system of the network. */
+static int make_directory(struct timers *timers, struct assay_error *err)
+{
+    const char *place = place_of_timers();
+    snprintf(timers->directory, sizeof timers->directory, "%s/" DIRECTORY "XXXXXX", place);
+    if (mkdtemp(timers->directory))
+        return 0;
+    timers->directory[0] = 0;
+    return as_error_set(err, ASSAY_ERR_IO,
+                        "%s: no directory for timers can be made there: %s; set TMPDIR to one that "
+                        "can be written",
+                        place, strerror(errno));
+}
+
+/* Of two reasons for no samples both are said. */
+static int check_program(const struct as_collection *all, const struct assay_error *why,
+                         struct assay_error *err)
+{
+    struct assay_error not ;
+    if (!all->plan)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "process %d: runs already, and timers are put into a program when it "
+                            "starts; let assay start it, or sample by another event",
+                            (int)all->request->pid);
+    const int rc = assay_timer_sampler_check(all->plan->path, &not );
+    if (rc < 0 && why)
+        return as_error_set(err, rc, "%s: %s", not .text, why->text);
+    if (rc < 0 && err)
+        *err = not ;
+    return rc;
+}
+
+static int prepare_timers(struct as_collector *it, const struct as_collection *all,
+                          const struct assay_error *why, struct assay_error *err)
+{
+    struct timers *timers;
+    AS_TRY(check_program(all, why, err));
+    it->self = timers = as_calloc(1, sizeof *timers);
+    if (!timers)
+        return as_error_nomem(err, "timers");
+    AS_TRY(make_directory(timers, err));
+    AS_TRY(assay_timer_sampler_open(timers->directory, &all->request->sampling,
+                                    why ? why->text : NULL, &timers->sampler, err));
+    it->environment = assay_timer_sampler_environment(timers->sampler);
+    it->preload = assay_timer_sampler_preload(timers->sampler);
+    return 0;
+}
+
+static int open_timers(struct as_collector *it, const struct as_collection *all,
+                       struct assay_error *err)
+{
+    const struct timers *timers = it->self;
+    (void)err;
+    if (all->request->sampling.no_children)
+        assay_timer_sampler_only(timers->sampler, assay_launch_pid(all->launch));
+    return 0;
+}
+
+/* ---- Recording ----------------------------------------------------------------------------- */
+
+static bool wait_for_timers(struct as_collector *it, int other_fd, int timeout_ms)
+{
+    const struct timers *timers = it->self;
+    return assay_timer_sampler_wait(timers->sampler, other_fd, timeout_ms);
+}
+
+static int pump_timers(struct as_collector *it, struct as_collection *all, bool last,
+                       struct assay_error *err)
+{
+    const struct timers *timers = it->self;
+    return assay_timer_sampler_pump(timers->sampler, last, as_collection_hand, all, err);
+}
+
+static int stop_timers(struct as_collector *it, struct assay_error *err)
+{
+    const struct timers *timers = it->self;
+    return assay_timer_sampler_enable(timers->sampler, false, err);
+}
+
+/* ---- The end ------------------------------------------------------------------------------- */
+
+static const char *why_missed(int error, char *text, size_t n)
+{
+    static const char *const room = "there was no room for their samples";
+    switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+        snprintf(text, n, "%s (%s); set TMPDIR to a directory with more", room, strerror(error));
+        break;
+    case EFBIG:
+        snprintf(text, n, "%s under their limit of the size of files; raise it ('ulimit -f')",
+                 room);
+        break;
+    case ENOMEM:
+        snprintf(text, n, "%s under their limit of memory; raise it ('ulimit -v')", room);
+        break;
+    case EPERM:
+        snprintf(text, n, "they gave up the system calls that timers need (seccomp)");
+        break;
+    case EXDEV:
+        snprintf(text, n, "their processes have numbers of their own, as in a container");
+        break;
+    case EAGAIN:
+        snprintf(text, n,
+                 "there were no timers left; raise the limit of pending signals "
+                 "('ulimit -i')");
+        break;
+    default:
+        snprintf(text, n, "%s", strerror(error));
+        break;
+    }
+    return text;
+}
+
+/* What was not seen whole, for the flags. */
+static int tell_missed(struct as_collector *it, const struct as_collection *all,
+                       struct assay_error *err)
+{
+    const struct timers *timers = it->self;
+    const struct assay_timer_facts *facts = assay_timer_sampler_facts(timers->sampler);
+    char text[256];
+    const struct {
+        const char *name;
+        uint64_t n;
+    } missed[] = {{"threads_missed", facts->threads_missed},
+                  {"processes_missed", facts->processes_missed},
+                  {"incomplete", facts->incomplete},
+                  {"short_threads", facts->short_threads},
+                  {"short_threads_ns", facts->short_threads_ns}};
+    for (size_t i = 0; i < sizeof missed / sizeof *missed; i++) {
+        snprintf(text, sizeof text, "%" PRIu64, missed[i].n);
+        if (missed[i].n)
+            AS_TRY(assay_recorder_info(all->recorder, missed[i].name, text, err));
+    }
+    if (!facts->missed_errno)
+        return 0;
+    return assay_recorder_info(all->recorder, "missed_why",
+                               why_missed(facts->missed_errno, text, sizeof text), err);
+}
+
+static void close_timers(struct as_collector *it)
+{
+    struct timers *timers = it->self;
+    if (!timers)
+        return;
+    assay_timer_sampler_close(&timers->sampler);
+    if (timers->directory[0])
+        rmdir(timers->directory);
+    as_free(timers);
+}
+
+static const struct assay_sample_choice *choice_of_timers(const struct as_collector *it)
+{
+    const struct timers *timers = it->self;
+    return assay_timer_sampler_choice(timers->sampler);
+}
+
+static const struct assay_sample_counts *counts_of_timers(const struct as_collector *it)
+{
+    const struct timers *timers = it->self;
+    return assay_timer_sampler_counts(timers->sampler);
+}
+
+extern const struct as_collector_kind as_collector_timers;
+const struct as_collector_kind as_collector_timers = {.name = "timers",
+                                                      .instead_of = "perf",
+                                                      .may_replace = timers_may_replace,
+                                                      .is_wanted = timers_are_wanted,
+                                                      .tidy = tidy_timers,
+                                                      .prepare = prepare_timers,
+                                                      .open = open_timers,
+                                                      .wait = wait_for_timers,
+                                                      .pump = pump_timers,
+                                                      .stop = stop_timers,
+                                                      .finish = tell_missed,
+                                                      .close = close_timers,
+                                                      .choice = choice_of_timers,
+                                                      .counts = counts_of_timers};
