@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The settings that a program inherits through execve(2) and that a tool changes for itself (a
- * signal ignored, a limit raised): noted before main(), so that the observed program gets those
- * that its user meant for it. Directory, descriptors and group are not touched by anyone here.
+ * signal ignored, a limit raised, the processors of a thread): noted before main(), so that the
+ * observed program gets those that its user meant for it. Directory, descriptors and group are not
+ * touched by anyone here.
  */
+#include <sched.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include "launch/internal.h"
+
+/* Processors of the largest machines that Linux knows (CONFIG_NR_CPUS). */
+#define CPUS_MOST 8192
 
 /* Written before main(), read-only afterwards. */
 static struct {
@@ -15,7 +21,15 @@ static struct {
     sigset_t mask;
     struct rlimit limit[RLIM_NLIMITS];
     bool limit_known[RLIM_NLIMITS];
+    cpu_set_t cpus[CPUS_MOST / CPU_SETSIZE];
+    size_t cpus_b; /* of `cpus`, as the kernel gave them; 0: not known */
 } given;
+
+static void note_processors(void)
+{
+    const int rc = sched_getaffinity(0, sizeof given.cpus, given.cpus);
+    given.cpus_b = rc == 0 ? sizeof given.cpus : 0;
+}
 
 __attribute__((constructor)) static void note(void)
 {
@@ -26,6 +40,16 @@ __attribute__((constructor)) static void note(void)
     sigprocmask(SIG_SETMASK, NULL, &given.mask);
     for (int i = 0; i < RLIM_NLIMITS; i++)
         given.limit_known[i] = getrlimit((__rlimit_resource_t)i, &given.limit[i]) == 0;
+    note_processors();
+}
+
+static void restore_processors(void)
+{
+    cpu_set_t now[CPUS_MOST / CPU_SETSIZE];
+    memset(now, 0, sizeof now);
+    if (given.cpus_b && sched_getaffinity(0, sizeof now, now) == 0 &&
+        memcmp(now, given.cpus, sizeof now) != 0)
+        sched_setaffinity(0, given.cpus_b, given.cpus);
 }
 
 void as_given_restore(void)
@@ -40,6 +64,7 @@ void as_given_restore(void)
             (now.rlim_cur != given.limit[i].rlim_cur || now.rlim_max != given.limit[i].rlim_max))
             setrlimit((__rlimit_resource_t)i, &given.limit[i]);
     }
+    restore_processors();
 }
 
 const sigset_t *as_given_mask(void)

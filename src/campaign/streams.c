@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The standard streams of a run: the same input for every one, and output into the experiment.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "campaign/internal.h"
+
+/* ---- Input --------------------------------------------------------------------------------- */
+
+void as_input_note(struct as_input *input)
+{
+    struct stat st;
+
+    *input = (struct as_input){.kind = AS_INPUT_OTHER};
+    if (fstat(STDIN_FILENO, &st) != 0)
+        return;
+    if (S_ISREG(st.st_mode)) {
+        const off_t at = lseek(STDIN_FILENO, 0, SEEK_CUR);
+
+        *input = (struct as_input){.kind = AS_INPUT_FILE, .at = at < 0 ? 0 : at};
+    } else if (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)) {
+        input->kind = AS_INPUT_STREAM;
+    }
+}
+
+void as_input_rewind(const struct as_input *input)
+{
+    if (input->kind == AS_INPUT_FILE)
+        (void)lseek(STDIN_FILENO, input->at, SEEK_SET);
+}
+
+/* ---- Output -------------------------------------------------------------------------------- */
+
+/* A place beside the runs: which run it is of is known when that has begun. */
+static void waiting_path(const struct assay_experiment *experiment, char *path, size_t size_b)
+{
+    snprintf(path, size_b, "%s/output.waiting", assay_experiment_path(experiment));
+}
+
+int as_output_divert(struct as_output *output, const struct assay_experiment *experiment,
+                     struct assay_error *err)
+{
+    char path[4200];
+
+    waiting_path(experiment, path, sizeof path);
+    (void)unlink(path); /* of a series that was killed */
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s; free some space", path,
+                            strerror(errno));
+    fflush(stdout);
+    fflush(stderr);
+    for (int i = STDOUT_FILENO; i <= STDERR_FILENO; i++) {
+        output->own[i] = fcntl(i, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        dup2(fd, i);
+    }
+    close(fd);
+    return 0;
+}
+
+void as_output_restore(struct as_output *output)
+{
+    fflush(stderr);
+    for (int i = STDOUT_FILENO; i <= STDERR_FILENO; i++) {
+        if (output->own[i] >= 0) {
+            dup2(output->own[i], i);
+            close(output->own[i]);
+        } else {
+            close(i); /* as it was */
+        }
+        output->own[i] = -1;
+    }
+}
+
+int as_output_keep(struct assay_experiment *experiment, int64_t run_id, struct assay_error *err)
+{
+    char from[4200], directory[4096], to[4200];
+    struct stat st;
+
+    waiting_path(experiment, from, sizeof from);
+    if (run_id == 0 || stat(from, &st) != 0 || st.st_size == 0) {
+        (void)unlink(from);
+        return 0;
+    }
+    AS_TRY(assay_experiment_run_directory(experiment, run_id, directory, sizeof directory, err));
+    snprintf(to, sizeof to, "%s/output.txt", directory);
+    if (rename(from, to) != 0)
+        return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s", to, strerror(errno));
+    snprintf(to, sizeof to, "run-%03lld/output.txt", (long long)run_id);
+    const struct assay_row_run_file file = {
+        .run_id = run_id, .path = to, .kind = "output", .size_b = assay_known(st.st_size)};
+    return assay_experiment_add_run_file(experiment, &file, NULL, err);
+}
