@@ -45,12 +45,16 @@ static int open_to_add(struct as_cli *cli, struct as_experiment_name *name,
                                      : rc;
 }
 
-/* What went wrong after the profile is said, and loses nothing of it. */
+/* What went wrong is said, with what could not be made for it, and loses nothing of the rest. */
 static void say_failures(struct as_cli *cli, const struct assay_pipeline_result *result)
 {
     for (size_t i = 0; i < result->pass_n; i++)
         if (result->pass[i].code < 0)
             as_cli_complain(cli, &result->pass[i].error);
+    for (size_t i = 0; i < result->pass_n; i++)
+        if (result->pass[i].missing[0])
+            as_cli_note(cli, "left out: %s, which needs %s", result->pass[i].stage,
+                        result->pass[i].missing);
 }
 
 static int write_report(const char *name, int64_t run_id, const char *path, struct assay_error *err)

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The main job: the analyses of a level, in an order in which each finds what it needs, on one run
- * of a program. Knows which passes there are and what they need and make; the analyses know nothing
- * of each other.
+ * of a program and those that are made for it. Knows what passes need and make; the analyses know
+ * nothing of each other. doc/advise.md says how to add a pass.
  */
 #ifndef ASSAY_PIPELINE_H
 #define ASSAY_PIPELINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include <assay/campaign.h>
+#include <assay/catalogue.h>
 #include <assay/error.h>
 #include <assay/experiment.h>
 #include <assay/profile.h>
@@ -23,6 +26,50 @@ enum assay_pipeline_level {
     ASSAY_PIPELINE_ONE = 1 /* profile, code of the hot loops, advice */
 };
 
+/* ---- Passes ------------------------------------------------------------------------------- */
+
+struct assay_pipeline_request;
+struct assay_pipeline_result;
+struct assay_pass_turn; /* whose turn with the experiment it is */
+
+/* What a pass is handed. Its own copy; `run_id` is what it leaves there for those after it. */
+struct assay_pass_job {
+    struct assay_experiment *experiment; /* the one writer; no batch is open */
+    struct assay_catalogue *catalogue;
+    struct assay_campaign *campaign; /* starts the program, again too, as the user would have */
+    int64_t run_id;                  /* 0 until a pass has made the run */
+    const struct assay_pipeline_request *request;
+    struct assay_pipeline_result *result;
+    struct assay_pass_turn *turn; /* of assay_pass_aside */
+};
+
+/*
+ * An analysis as the pipeline sees it. Facts are words of its own choice, separated by spaces
+ * ("samples", "code"): NULL is none. A pass runs when all that it needs was made, behind all that
+ * make what it needs or uses. One that starts the program has the machine for itself. When it fails
+ * its open batch is rolled back, and it has made nothing.
+ */
+struct assay_pass {
+    const char *name;  /* short: "quality" */
+    const char *stage; /* for the user: "hot code" */
+    int level;         /* the lowest that has it */
+    const char *needs, *uses, *makes;
+    bool starts;
+    int (*run)(struct assay_pass_job *job, struct assay_error *err);
+};
+
+/*
+ * Passes that do not depend on each other work side by side, one at a time with the experiment:
+ * each has it from its beginning. In here a pass computes without it (nor rows of the catalogue),
+ * with no batch open, while others have it; afterwards it goes on when the passes before it in the
+ * table are done, so that what is written does not depend on what took how long. So a pass reads,
+ * computes aside, and writes. Errors: those of `work`.
+ */
+int assay_pass_aside(struct assay_pass_job *job, int (*work)(void *context, struct assay_error *),
+                     void *context, struct assay_error *err);
+
+/* ---- Running them ------------------------------------------------------------------------- */
+
 struct assay_pipeline_request {
     /* Its progress is the one below; its attribute.catalogue serves all passes, and where it is
      * NULL one that lives as long as the call. */
@@ -32,32 +79,36 @@ struct assay_pipeline_request {
     /* Told which pass of how many is at work, and how far it is; or NULL. */
     void (*progress)(void *context, const char *stage, uint64_t done, uint64_t total);
     void *context;
+    const struct assay_pass *pass; /* a table of passes in place of those of the house; or NULL */
+    size_t pass_n;
 };
 
-#define ASSAY_PIPELINE_PASSES_MAX 16
+#define ASSAY_PIPELINE_PASSES_MAX 32
 
 struct assay_pipeline_result {
     struct assay_profile_result profile;
     struct assay_pass_result {
-        const char *name;
+        const char *name, *stage;
         double wall_s;
         int code;                 /* 0, or the error code; a failed pass stops those that need it */
         struct assay_error error; /* of that code */
-    } pass[ASSAY_PIPELINE_PASSES_MAX];
+        char missing[32];         /* a fact that it needs and nobody made: it did not run; or "" */
+    } pass[ASSAY_PIPELINE_PASSES_MAX]; /* in the order of the plan */
     size_t pass_n;
 };
 
 /*
- * Runs the passes of the level on a new run of `experiment`. Passes share the one writer of the
- * experiment and go one after the other; each uses all processors. What a pass costs is a row of
- * `overhead` ("pass NAME"). Errors: those of the profile; a failure of a later pass is in the
- * result, and what was found before it stays.
+ * Runs the passes of the level on a new run of `experiment`. What a pass costs is a row of
+ * `overhead` ("pass NAME"), but for those that start the program: what they cost is said of each
+ * run. A pass that fails stops those that need it, and what others made stays: see the result. The
+ * call fails, with the error of the first that failed, when none succeeded, and with INTERNAL,
+ * before any runs, when passes wait for each other.
  */
 int assay_pipeline_run(struct assay_experiment *experiment,
                        const struct assay_pipeline_request *request,
                        struct assay_pipeline_result *result, struct assay_error *err);
 
-/* The passes of the level after the profile, on a run that is in the experiment already. */
+/* The same on a run that is in the experiment already, with its samples. */
 int assay_pipeline_again(struct assay_experiment *experiment, int64_t run_id,
                          const struct assay_pipeline_request *request,
                          struct assay_pipeline_result *result, struct assay_error *err);

@@ -1,109 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of passes, the plan drawn from it, and running the plan. A new analysis is one row of
- * the table and the function that calls it.
+ * Runs a plan wave by wave: the passes of a wave in threads of their own where there are several.
+ * What came of each is told in the result; what needs a fact that was not made is left out.
  */
+#include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#include <assay/advise.h>
-#include <assay/catalogue.h>
-#include <assay/pipeline.h>
-#include <assay/quality.h>
-
 #include "base/error.h"
+#include "pipeline/passes.h"
+#include "pipeline/plan.h"
+#include "pipeline/turn.h"
 
-struct job {
-    struct assay_experiment *experiment;
-    struct assay_catalogue *catalogue;
-    int64_t run_id;
-    const struct assay_pipeline_request *request;
-    struct assay_pipeline_result *result;
+/* A call. */
+struct running {
+    struct assay_pass_job job; /* what the next passes are handed */
+    struct as_plan plan;
+    uint64_t there; /* facts that are known by now */
+    size_t done_n;  /* passes, for the progress */
 };
 
-/* ---- The passes ---------------------------------------------------------------------------- */
-
-static int profile(struct job *job, struct assay_error *err)
-{
-    struct assay_profile_request request = job->request->profile;
-    int rc;
-
-    request.attribute.catalogue = job->catalogue;
-    request.attribute.progress = job->request->progress;
-    request.attribute.context = job->request->context;
-    rc = assay_profile_run(job->experiment, &request, &job->result->profile, err);
-    job->run_id = job->result->profile.run_id;
-    return rc;
-}
-
-static int quality(struct job *job, struct assay_error *err)
-{
-    const struct assay_quality_options options = {.catalogue = job->catalogue,
-                                                  .share = job->request->share,
-                                                  .progress = job->request->progress,
-                                                  .context = job->request->context};
-
-    return assay_quality_run(job->experiment, job->run_id, &options, err);
-}
-
-static int advise(struct job *job, struct assay_error *err)
-{
-    return assay_advise_run(job->experiment, job->run_id, err);
-}
-
-/* Facts that passes need and make: bits, so that the plan is a matter of sets. */
-enum fact {
-    SAMPLES = 1 << 0, /* attributed samples and their sums */
-    CODE = 1 << 1,    /* values of hot loops and functions */
-    ADVICE = 1 << 2   /* global metrics, what-ifs, checks, findings */
+/* A pass of the wave that runs. */
+struct started {
+    struct assay_pass_job job;
+    struct assay_pipeline_request request; /* its progress is ours */
+    struct assay_pass_turn turn;
+    const struct as_step *step;
+    struct assay_pass_result *out;
+    const struct assay_pipeline_request *asked;
+    int64_t wall_ns, cpu_ns;
+    pthread_t thread;
+    bool has_thread;
 };
-
-static const struct pass {
-    const char *name, *stage;
-    int level; /* the lowest that has it */
-    unsigned needs, makes;
-    unsigned uses; /* taken into account where it is there: goes after who makes it */
-    int (*run)(struct job *job, struct assay_error *err);
-} passes[] = {
-    {"profile", "profile", ASSAY_PIPELINE_ONE, 0, SAMPLES, 0, profile},
-    {"quality", "hot code", ASSAY_PIPELINE_ONE, SAMPLES, CODE, 0, quality},
-    {"advise", "advice", ASSAY_PIPELINE_ONE, SAMPLES, ADVICE, CODE, advise},
-};
-#define PASS_N (sizeof passes / sizeof *passes)
-
-/* ---- The plan ------------------------------------------------------------------------------ */
-
-/* Whether every fact of `facts` that some pass of the plan makes has been made. */
-static bool is_ready(const bool *is_planned, const bool *is_placed, unsigned facts)
-{
-    for (size_t i = 0; i < PASS_N; i++)
-        if (is_planned[i] && !is_placed[i] && (passes[i].makes & facts))
-            return false;
-    return true;
-}
-
-/* Passes of the level, each behind those that make what it needs or uses. */
-static size_t make_plan(int level, unsigned there, const struct pass **plan)
-{
-    bool is_planned[PASS_N], is_placed[PASS_N] = {false};
-    size_t n = 0, before;
-
-    for (size_t i = 0; i < PASS_N; i++)
-        is_planned[i] = passes[i].level <= level && (passes[i].makes & ~there);
-    do {
-        before = n;
-        for (size_t i = 0; i < PASS_N; i++) {
-            if (!is_planned[i] || is_placed[i] ||
-                !is_ready(is_planned, is_placed, passes[i].needs | passes[i].uses))
-                continue;
-            is_placed[i] = true;
-            plan[n++] = &passes[i];
-        }
-    } while (n > before);
-    return n;
-}
-
-/* ---- Running it ---------------------------------------------------------------------------- */
 
 static int64_t clock_ns(clockid_t clock)
 {
@@ -113,90 +42,215 @@ static int64_t clock_ns(clockid_t clock)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static int account(const struct job *job, const struct pass *pass, int64_t wall_ns, int64_t cpu_ns,
-                   struct assay_error *err)
-{
-    char part[32] = "pass ";
-    const struct assay_row_overhead row = {.run_id = job->run_id,
-                                           .part = strncat(part, pass->name, sizeof part - 6),
-                                           .wall_ns = assay_known(wall_ns),
-                                           .cpu_ns = assay_known(cpu_ns),
-                                           .origin = "measured"};
+/* ---- One pass ------------------------------------------------------------------------------ */
 
-    return assay_experiment_add_overhead(job->experiment, &row, NULL, err);
+/* Of passes side by side the first that is not done is shown. */
+static void show_progress(void *context, const char *stage, uint64_t done, uint64_t total)
+{
+    struct started *it = context;
+
+    if (as_turn_is_first(&it->turn))
+        it->asked->progress(it->asked->context, stage, done, total);
 }
 
-static int run_pass(struct job *job, const struct pass *pass, struct assay_error *err)
+static void run_pass(struct started *it)
 {
-    struct assay_pass_result *out = &job->result->pass[job->result->pass_n++];
     const int64_t wall = clock_ns(CLOCK_MONOTONIC), cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 
-    out->name = pass->name;
-    out->code = pass->run(job, &out->error);
-    const int64_t wall_ns = clock_ns(CLOCK_MONOTONIC) - wall;
-    out->wall_s = (double)wall_ns / 1e9;
-    if (out->code < 0) {
-        *err = out->error;
-        return out->code;
-    }
-    /* The profile keeps its own account: its wall time is the program's. */
-    return pass->run == profile
-               ? 0
-               : account(job, pass, wall_ns, clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu, err);
+    as_turn_take(&it->turn);
+    it->out->code = it->step->pass->run(&it->job, &it->out->error);
+    if (it->out->code < 0)
+        assay_experiment_rollback(it->job.experiment);
+    as_turn_leave(&it->turn, AS_TURN_ENDED);
+    it->wall_ns = clock_ns(CLOCK_MONOTONIC) - wall;
+    it->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+    it->out->wall_s = (double)it->wall_ns / 1e9;
 }
 
-static int run_plan(struct job *job, unsigned there, struct assay_error *err)
+static void *run_in_thread(void *started)
 {
-    const struct pass *plan[PASS_N];
-    const int level = job->request->level ? job->request->level : ASSAY_PIPELINE_ONE;
-    const size_t n = make_plan(level, there, plan);
-    int rc = 0;
+    run_pass(started);
+    return NULL;
+}
+
+/* The processor time of passes side by side is that of the process, and none's alone. */
+static int account(const struct started *it, bool is_alone, struct assay_error *err)
+{
+    char part[64];
+    const struct assay_row_overhead row = {.run_id = it->job.run_id,
+                                           .part = part,
+                                           .wall_ns = assay_known(it->wall_ns),
+                                           .cpu_ns = is_alone ? assay_known(it->cpu_ns)
+                                                              : (struct assay_number){0},
+                                           .origin = "measured"};
+
+    snprintf(part, sizeof part, "pass %s", it->step->pass->name);
+    return assay_experiment_add_overhead(it->job.experiment, &row, NULL, err);
+}
+
+/* ---- One wave ------------------------------------------------------------------------------ */
+
+static struct assay_pass_result *add_result(struct assay_pipeline_result *result,
+                                            const struct assay_pass *pass)
+{
+    struct assay_pass_result *out = &result->pass[result->pass_n++];
+
+    *out = (struct assay_pass_result){.name = pass->name, .stage = pass->stage};
+    return out;
+}
+
+/* Those of the wave that have what they need; the others are said. */
+static size_t take_wave(struct running *r, const struct as_step *step, size_t n,
+                        struct as_wave *wave, struct started *all)
+{
+    size_t started_n = 0;
 
     for (size_t i = 0; i < n; i++) {
-        if ((plan[i]->needs & there) != plan[i]->needs)
-            continue; /* who makes it has failed */
-        if (job->request->progress)
-            job->request->progress(job->request->context, plan[i]->stage, i, n);
-        if (run_pass(job, plan[i], err) == 0)
-            there |= plan[i]->makes;
-        else if (plan[i]->run == profile)
-            rc = job->result->pass[job->result->pass_n - 1].code;
+        struct assay_pass_result *out = add_result(r->job.result, step[i].pass);
+        const uint64_t missing = step[i].needs & ~r->there;
+
+        if (missing) {
+            const struct as_view fact = as_plan_fact(&r->plan, missing);
+
+            snprintf(out->missing, sizeof out->missing, "%.*s", (int)fact.n, fact.p);
+            continue;
+        }
+        all[started_n] = (struct started){.job = r->job,
+                                          .request = *r->job.request,
+                                          .turn = {.wave = wave, .number = started_n},
+                                          .step = &step[i],
+                                          .asked = r->job.request,
+                                          .out = out};
+        started_n++;
     }
+    return started_n;
+}
+
+static void run_wave(struct started *all, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        all[i].job.turn = &all[i].turn;
+        all[i].job.request = &all[i].request;
+        if (all[i].asked->progress)
+            all[i].request.progress = show_progress;
+        all[i].request.context = &all[i];
+    }
+    for (size_t i = 1; i < n; i++)
+        all[i].has_thread = pthread_create(&all[i].thread, NULL, run_in_thread, &all[i]) == 0;
+    for (size_t i = 0; i < n; i++)
+        if (!all[i].has_thread)
+            run_pass(&all[i]);
+    for (size_t i = 0; i < n; i++)
+        if (all[i].has_thread)
+            pthread_join(all[i].thread, NULL);
+}
+
+static void end_pass(struct running *r, struct started *it, bool is_alone)
+{
+    struct assay_pass_result *out = it->out;
+
+    if (out->code == 0 && !it->step->pass->starts && it->job.run_id)
+        out->code = account(it, is_alone, &out->error);
+    if (out->code < 0)
+        return;
+    r->there |= it->step->makes;
+    r->job.run_id = it->job.run_id;
+}
+
+/* ---- All ----------------------------------------------------------------------------------- */
+
+/* Steps of a wave from `from` on. */
+static size_t wave_size(const struct as_plan *plan, size_t from)
+{
+    size_t n = 1;
+
+    while (from + n < plan->step_n && plan->step[from + n].wave == plan->step[from].wave)
+        n++;
+    return n;
+}
+
+static void run_plan(struct running *r)
+{
+    const struct assay_pipeline_request *request = r->job.request;
+    struct started all[ASSAY_PIPELINE_PASSES_MAX];
+
+    for (size_t i = 0, n; i < r->plan.step_n; i += n) {
+        struct as_wave wave;
+
+        n = wave_size(&r->plan, i);
+        as_wave_init(&wave);
+        const size_t started_n = take_wave(r, &r->plan.step[i], n, &wave, all);
+        if (started_n && request->progress)
+            request->progress(request->context, all[0].step->pass->stage, i, r->plan.step_n);
+        run_wave(all, started_n);
+        for (size_t k = 0; k < started_n; k++)
+            end_pass(r, &all[k], started_n == 1);
+        as_wave_fini(&wave);
+    }
+}
+
+/* When nothing came of anything the first failure is that of the call. */
+static int judge(const struct assay_pipeline_result *result, struct assay_error *err)
+{
+    const struct assay_pass_result *failed = NULL;
+
+    for (size_t i = 0; i < result->pass_n; i++) {
+        const struct assay_pass_result *it = &result->pass[i];
+
+        if (it->code == 0 && !it->missing[0])
+            return 0;
+        if (it->code < 0 && !failed)
+            failed = it;
+    }
+    if (failed && err)
+        *err = failed->error;
+    return failed ? failed->code : 0;
+}
+
+/* All passes of the call speak of one catalogue, and start the program alike. */
+static int run_with_means(struct running *r, struct assay_error *err)
+{
+    const struct assay_attribute_options *attribute = &r->job.request->profile.attribute;
+    const struct assay_catalogue_options how = {.jobs = attribute->jobs, .open = attribute->open};
+    struct assay_catalogue *own = NULL;
+
+    AS_TRY(assay_campaign_open(&r->job.campaign, err));
+    int rc = attribute->catalogue ? 0 : assay_catalogue_new(r->job.experiment, &how, &own, err);
+    r->job.catalogue = own ? own : attribute->catalogue;
+    if (rc == 0) {
+        run_plan(r);
+        rc = judge(r->job.result, err);
+    }
+    assay_catalogue_free(&own);
+    assay_campaign_close(&r->job.campaign);
     return rc;
 }
 
-/* All passes of the call speak of one catalogue. */
-static int run_with_catalogue(struct job *job, unsigned there, struct assay_error *err)
+static int run_passes(struct assay_experiment *experiment, int64_t run_id, const char *there,
+                      const struct assay_pipeline_request *request,
+                      struct assay_pipeline_result *result, struct assay_error *err)
 {
-    const struct assay_attribute_options *attribute = &job->request->profile.attribute;
-    const struct assay_catalogue_options how = {.jobs = attribute->jobs, .open = attribute->open};
-    struct assay_catalogue *own = NULL;
-    int rc;
+    struct running r = {
+        .job = {.experiment = experiment, .run_id = run_id, .request = request, .result = result}};
+    const int level = request->level ? request->level : ASSAY_PIPELINE_ONE;
 
-    job->result->pass_n = 0;
-    if (!attribute->catalogue)
-        AS_TRY(assay_catalogue_new(job->experiment, &how, &own, err));
-    job->catalogue = own ? own : attribute->catalogue;
-    rc = run_plan(job, there, err);
-    assay_catalogue_free(&own);
-    return rc;
+    result->pass_n = 0;
+    AS_TRY(as_plan_make(request->pass ? request->pass : as_passes,
+                        request->pass ? request->pass_n : as_pass_n, level, there, &r.plan, err));
+    r.there = r.plan.there;
+    return run_with_means(&r, err);
 }
 
 int assay_pipeline_run(struct assay_experiment *experiment,
                        const struct assay_pipeline_request *request,
                        struct assay_pipeline_result *result, struct assay_error *err)
 {
-    struct job job = {.experiment = experiment, .request = request, .result = result};
-
-    return run_with_catalogue(&job, 0, err);
+    return run_passes(experiment, 0, "", request, result, err);
 }
 
 int assay_pipeline_again(struct assay_experiment *experiment, int64_t run_id,
                          const struct assay_pipeline_request *request,
                          struct assay_pipeline_result *result, struct assay_error *err)
 {
-    struct job job = {
-        .experiment = experiment, .run_id = run_id, .request = request, .result = result};
-
-    return run_with_catalogue(&job, SAMPLES, err);
+    return run_passes(experiment, run_id, AS_PASS_SAMPLES, request, result, err);
 }

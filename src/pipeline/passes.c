@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The table of passes. A new analysis is one row and the function that calls it; the facts that it
+ * names join it to the others:
+ *   samples   attributed samples of the run, and their sums
+ *   code      values of hot loops and functions
+ *   advice    global metrics, what-ifs, checks, findings
+ */
+#include "pipeline/passes.h"
+
+#include <assay/advise.h>
+#include <assay/quality.h>
+
+static int pass_profile(struct assay_pass_job *job, struct assay_error *err)
+{
+    struct assay_campaign_run run = {.profile = job->request->profile};
+    int rc;
+
+    run.profile.attribute.catalogue = job->catalogue;
+    run.profile.attribute.progress = job->request->progress;
+    run.profile.attribute.context = job->request->context;
+    rc = assay_campaign_run(job->campaign, job->experiment, &run, &job->result->profile, err);
+    job->run_id = job->result->profile.run_id;
+    return rc;
+}
+
+static int pass_quality(struct assay_pass_job *job, struct assay_error *err)
+{
+    const struct assay_quality_options options = {.catalogue = job->catalogue,
+                                                  .share = job->request->share,
+                                                  .progress = job->request->progress,
+                                                  .context = job->request->context};
+
+    return assay_quality_run(job->experiment, job->run_id, &options, err);
+}
+
+static int pass_advise(struct assay_pass_job *job, struct assay_error *err)
+{
+    return assay_advise_run(job->experiment, job->run_id, err);
+}
+
+const struct assay_pass as_passes[] = {
+    {.name = "profile",
+     .stage = "profile",
+     .level = ASSAY_PIPELINE_ONE,
+     .makes = AS_PASS_SAMPLES,
+     .starts = true,
+     .run = pass_profile},
+    {.name = "quality",
+     .stage = "hot code",
+     .level = ASSAY_PIPELINE_ONE,
+     .needs = AS_PASS_SAMPLES,
+     .makes = "code",
+     .run = pass_quality},
+    {.name = "advise",
+     .stage = "advice",
+     .level = ASSAY_PIPELINE_ONE,
+     .needs = AS_PASS_SAMPLES,
+     .uses = "code",
+     .makes = "advice",
+     .run = pass_advise},
+};
+const size_t as_pass_n = sizeof as_passes / sizeof *as_passes;

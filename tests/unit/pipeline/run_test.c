@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Running plans of passes that the test hands in: what a failing pass stops and what it does not,
+ * passes side by side, and what is written in which order.
+ */
+#include "place.h"
+
+#include <pthread.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <assay/pipeline.h>
+
+#include "base/error.h"
+
+/* A finding by the name of the pass: what it has written. */
+static int write_finding(struct assay_pass_job *job, const char *name, struct assay_error *err)
+{
+    const struct assay_finding it = {.run_id = job->run_id,
+                                     .kind = ASSAY_OBJECT_RUN,
+                                     .object_id = job->run_id,
+                                     .level = ASSAY_LEVEL_HINT,
+                                     .topic = "test",
+                                     .text = name};
+    int rc = assay_experiment_begin(job->experiment, err);
+
+    if (rc == 0)
+        rc = assay_experiment_finding(job->experiment, &it, err);
+    return rc < 0 ? rc : assay_experiment_commit(job->experiment, err);
+}
+
+#define WRITES(name)                                                                               \
+    static int pass_##name(struct assay_pass_job *job, struct assay_error *err)                    \
+    {                                                                                              \
+        return write_finding(job, #name, err);                                                     \
+    }
+WRITES(first)
+WRITES(second)
+WRITES(third)
+WRITES(fourth)
+
+/* Fails in the middle of a batch. */
+static int pass_fails(struct assay_pass_job *job, struct assay_error *err)
+{
+    const struct assay_finding it = {.run_id = job->run_id,
+                                     .kind = ASSAY_OBJECT_RUN,
+                                     .object_id = job->run_id,
+                                     .level = ASSAY_LEVEL_HINT,
+                                     .topic = "test",
+                                     .text = "half"};
+
+    AS_TRY(assay_experiment_begin(job->experiment, err));
+    AS_TRY(assay_experiment_finding(job->experiment, &it, err));
+    return as_error_set(err, ASSAY_ERR_CORRUPT, "model.txt: is damaged; restore a copy");
+}
+
+struct run_place {
+    struct place *place;
+    struct assay_experiment *experiment;
+    int64_t run_id;
+};
+
+static struct run_place opened(void **state)
+{
+    struct run_place it = {.place = *state};
+    struct fixture f;
+
+    fine(assay_experiment_create(it.place->exp, 0, &it.experiment, err));
+    fine(fixture_fill(it.experiment, &f, err));
+    it.run_id = f.run;
+    return it;
+}
+
+/* Runs the table on the fixture's run, and gives the findings in the order of writing. */
+static int run_table(const struct run_place *it, const struct assay_pass *pass, size_t n,
+                     struct assay_pipeline_result *result, struct assay_error *err)
+{
+    const struct assay_pipeline_request request = {.pass = pass, .pass_n = n};
+
+    *result = (struct assay_pipeline_result){0};
+    return assay_pipeline_again(it->experiment, it->run_id, &request, result, err);
+}
+
+#define FINDINGS                                                                                   \
+    "SELECT group_concat(text, ' ') FROM (SELECT text FROM finding WHERE topic = 'test'"           \
+    " ORDER BY finding_id)"
+
+static const struct assay_pass_result *result_of(const struct assay_pipeline_result *result,
+                                                 const char *name)
+{
+    for (size_t i = 0; i < result->pass_n; i++)
+        if (strcmp(result->pass[i].name, name) == 0)
+            return &result->pass[i];
+    fail_msg("no pass %s", name);
+    return NULL;
+}
+
+static void test_failure(void **state)
+{
+    const struct run_place it = opened(state);
+    const struct assay_pass table[] = {
+        {.name = "first", .needs = "samples", .makes = "a", .run = pass_first},
+        {.name = "broken", .needs = "a", .makes = "b", .run = pass_fails},
+        {.name = "second", .needs = "b", .makes = "c", .run = pass_second},
+        {.name = "third", .needs = "a", .uses = "b c", .makes = "d", .run = pass_third},
+        {.name = "fourth", .needs = "c d", .run = pass_fourth}};
+    struct assay_pipeline_result result;
+
+    fine(run_table(&it, table, 5, &result, err));
+    assert_int_equal(result.pass_n, 5);
+    assert_int_equal(result_of(&result, "broken")->code, ASSAY_ERR_CORRUPT);
+    assert_string_equal(result_of(&result, "broken")->error.text,
+                        "model.txt: is damaged; restore a copy");
+    /* What needs it did not run, and neither did what needs that; what only uses it did. */
+    assert_string_equal(result_of(&result, "second")->missing, "b");
+    assert_string_equal(result_of(&result, "fourth")->missing, "c");
+    assert_string_equal(result_of(&result, "third")->missing, "");
+    expect_row(it.experiment, FINDINGS, "first third");
+    /* Each that worked has its costs noted. */
+    expect_row(it.experiment,
+               "SELECT group_concat(part, ', ') FROM (SELECT part FROM overhead WHERE part LIKE"
+               " 'pass %' ORDER BY part)",
+               "pass first, pass third");
+    struct assay_experiment *e = it.experiment;
+    fine(assay_experiment_close(&e, err));
+}
+
+/* When nothing comes of anything, the call has failed as the first did. */
+static void test_nothing(void **state)
+{
+    const struct run_place it = opened(state);
+    const struct assay_pass table[] = {
+        {.name = "broken", .needs = "samples", .makes = "b", .run = pass_fails},
+        {.name = "second", .needs = "b", .run = pass_second}};
+    const struct assay_pass circle[] = {
+        {.name = "a", .needs = "2", .makes = "1", .run = pass_first},
+        {.name = "b", .needs = "1", .makes = "2", .run = pass_first}};
+    struct assay_pipeline_result result;
+
+    refused(run_table(&it, table, 2, &result, err), CORRUPT, "model.txt: is damaged");
+    refused(run_table(&it, circle, 2, &result, err), INTERNAL, "a, b wait");
+    assert_int_equal(result.pass_n, 0);
+    expect_row(it.experiment, "SELECT count(*) FROM finding WHERE topic = 'test'", "0");
+    struct assay_experiment *e = it.experiment;
+    fine(assay_experiment_close(&e, err));
+}
+
+/* ---- Side by side -------------------------------------------------------------------------- */
+
+/* Two that compute at the same time meet here; a third of a minute is enough for any host. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    int there_n, most_n;
+    bool writes; /* someone has the experiment */
+} meeting = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+static int meet(void *context, struct assay_error *err)
+{
+    struct timespec until;
+    int late = 0;
+
+    (void)context;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 20;
+    pthread_mutex_lock(&meeting.lock);
+    meeting.there_n++;
+    pthread_cond_broadcast(&meeting.changed);
+    while (meeting.there_n < 2 && !late)
+        late = pthread_cond_timedwait(&meeting.changed, &meeting.lock, &until);
+    pthread_mutex_unlock(&meeting.lock);
+    return late ? as_error_set(err, ASSAY_ERR_IO, "nobody came") : 0;
+}
+
+static int pass_slow(struct assay_pass_job *job, struct assay_error *err)
+{
+    AS_TRY(assay_pass_aside(job, meet, NULL, err));
+    usleep(20000); /* the other could overtake it now, if it might */
+    return write_finding(job, "slow", err);
+}
+
+static int pass_quick(struct assay_pass_job *job, struct assay_error *err)
+{
+    AS_TRY(assay_pass_aside(job, meet, NULL, err));
+    return write_finding(job, "quick", err);
+}
+
+static void test_side_by_side(void **state)
+{
+    const struct run_place it = opened(state);
+    const struct assay_pass table[] = {
+        {.name = "slow", .needs = "samples", .makes = "a", .run = pass_slow},
+        {.name = "quick", .needs = "samples", .makes = "b", .run = pass_quick},
+        {.name = "third", .needs = "a b", .run = pass_third}};
+    struct assay_pipeline_result result;
+
+    meeting.there_n = 0;
+    fine(run_table(&it, table, 3, &result, err));
+    for (size_t i = 0; i < 3; i++)
+        if (result.pass[i].code < 0)
+            fail_msg("%s: %s", result.pass[i].name, result.pass[i].error.text);
+    assert_int_equal(meeting.there_n, 2); /* both computed at once, or nobody had come */
+    expect_row(it.experiment, FINDINGS, "slow quick third");
+    struct assay_experiment *e = it.experiment;
+    fine(assay_experiment_close(&e, err));
+}
+
+/* Only one at a time has the experiment: without aside passes go one after the other. */
+static int pass_alone(struct assay_pass_job *job, struct assay_error *err)
+{
+    pthread_mutex_lock(&meeting.lock);
+    const bool others = meeting.writes;
+    meeting.writes = true;
+    pthread_mutex_unlock(&meeting.lock);
+    usleep(10000);
+    const int rc = write_finding(job, others ? "together" : "alone", err);
+    pthread_mutex_lock(&meeting.lock);
+    meeting.writes = false;
+    pthread_mutex_unlock(&meeting.lock);
+    return rc;
+}
+
+static void test_turns(void **state)
+{
+    const struct run_place it = opened(state);
+    struct assay_pass table[8];
+    struct assay_pipeline_result result;
+
+    for (size_t i = 0; i < 8; i++)
+        table[i] = (struct assay_pass){.name = "alone", .needs = "samples", .run = pass_alone};
+    fine(run_table(&it, table, 8, &result, err));
+    expect_row(it.experiment, FINDINGS, "alone alone alone alone alone alone alone alone");
+    struct assay_experiment *e = it.experiment;
+    fine(assay_experiment_close(&e, err));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {place_test(test_failure), place_test(test_nothing),
+                                       place_test(test_side_by_side), place_test(test_turns)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
