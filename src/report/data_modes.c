@@ -139,9 +139,11 @@ static int write_sections(struct as_document *document, struct assay_error *err)
         if (rc < 0)
             break;
     }
+    assay_rows_close(&rows);
+    if (rc == 0)
+        rc = as_data_conditions(document, err);
     if (rc == 0)
         as_json_array_end(&document->json);
-    assay_rows_close(&rows);
     return rc;
 }
 

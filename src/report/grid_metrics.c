@@ -333,8 +333,9 @@ static int write_note(struct metrics *in)
                        "experiment has all of them (assay query, view v_values). ",
                        in->all.n, in->row_most, grid->row_n);
     if (in->has_contexts)
-        as_str_appendz(&note, "Values that hold for one path, variant or machine are in the "
-                              "experiment alone (assay query, view v_values with context_id).");
+        as_str_appendz(&note, "Values that hold for one path, variant or machine are on the "
+                              "pages of the hottest, and all in the experiment (assay query, "
+                              "view v_values with context_id).");
     if (note.n)
         grid->note = copied(grid, as_str_z(&note));
     as_str_fini(&note);

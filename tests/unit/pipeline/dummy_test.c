@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a pass that only writes facts comes out as: dummy_pass.c, run by the pipeline, and the
+ * report data of the experiment held to a parser of its own.
+ */
+#include "place.h"
+
+#include <jansson.h>
+#include <math.h>
+
+#include <assay/pipeline.h>
+#include <assay/report.h>
+
+#include "base/out.h"
+#include "base/str.h"
+
+int dummy_pass(struct assay_pass_job *job, struct assay_error *err);
+
+struct shown {
+    struct assay_experiment *experiment;
+    struct fixture f;
+    json_t *document;
+};
+
+static void show(struct shown *it)
+{
+    struct as_str str = {0};
+    struct as_out out;
+    json_error_t error;
+
+    as_out_init_str(&out, &str);
+    fine(assay_report_data(it->experiment, it->f.run, NULL, &out, err));
+    fine(as_out_flush(&out, err));
+    as_out_fini(&out);
+    json_decref(it->document);
+    it->document = json_loadb(str.p, str.n, JSON_REJECT_DUPLICATES, &error);
+    if (!it->document)
+        fail_msg("%s at byte %d", error.text, error.position);
+    as_str_fini(&str);
+}
+
+static void run_dummy(struct shown *it)
+{
+    static const struct assay_pass pass = {.name = "dummy",
+                                           .stage = "dummy",
+                                           .needs = "samples",
+                                           .makes = "dummies",
+                                           .run = dummy_pass};
+    const struct assay_pipeline_request request = {.pass = &pass, .pass_n = 1};
+    struct assay_pipeline_result result = {0};
+
+    fine(assay_pipeline_again(it->experiment, it->f.run, &request, &result, err));
+    show(it);
+}
+
+/* The element of an array whose members have these texts; `id` -1 is any. */
+static json_t *find(json_t *array, const char *key, const char *text, int64_t id)
+{
+    size_t i;
+    json_t *it;
+
+    json_array_foreach(array, i, it)
+    {
+        const char *is = json_string_value(json_object_get(it, key));
+        if (is && strcmp(is, text) == 0 &&
+            (id < 0 || json_integer_value(json_object_get(it, "id")) == id))
+            return it;
+    }
+    return NULL;
+}
+
+static void same(json_t *text, const char *want)
+{
+    assert_non_null(json_string_value(text));
+    assert_string_equal(json_string_value(text), want);
+}
+
+static void check_column(const struct shown *it)
+{
+    json_t *view = find(json_object_get(it->document, "views"), "name", "loops", -1);
+    json_t *column = find(json_object_get(view, "columns"), "name", "dummy_score", -1);
+    json_t *data = json_object_get(view, "data");
+    json_t *ids = json_object_get(
+        json_object_get(data, json_string_value(json_object_get(view, "key"))), "v");
+    json_t *values = json_object_get(json_object_get(data, "dummy_score"), "v");
+
+    assert_non_null(column);
+    same(json_object_get(column, "title"), "Dummy");
+    same(json_object_get(column, "group"), "dummy");
+    same(json_object_get(column, "origin"), "derived");
+    assert_true(json_array_size(ids) >= 2);
+    for (size_t i = 0; i < json_array_size(ids); i++)
+        assert_true(fabs(json_number_value(json_array_get(values, i)) - 0.5 -
+                         (double)json_integer_value(json_array_get(ids, i))) < 1e-9);
+}
+
+static void check_table(const struct shown *it)
+{
+    json_t *section = NULL, *at;
+    size_t i;
+
+    json_array_foreach(json_object_get(it->document, "sections"), i, at)
+    {
+        if (json_integer_value(json_object_get(at, "id")) == it->f.inner &&
+            strcmp(json_string_value(json_object_get(at, "name")), "dummy") == 0)
+            section = at;
+    }
+    assert_non_null(section);
+    same(json_object_get(section, "object"), "loop");
+    same(json_object_get(section, "title"), "A table");
+    json_t *table = json_object_get(section, "table");
+    same(json_array_get(json_object_get(table, "columns"), 0), "What");
+    json_t *row = json_array_get(json_object_get(table, "rows"), 0);
+    same(json_array_get(row, 0), "loads");
+    assert_int_equal(json_integer_value(json_array_get(row, 1)), 7);
+}
+
+static void check_finding(const struct shown *it)
+{
+    json_t *finding = find(json_object_get(it->document, "findings"), "topic", "dummy", -1);
+
+    assert_non_null(finding);
+    same(json_object_get(finding, "text"), "This loop was looked at.");
+}
+
+/* "Metric, holds for, value, low, high, unit, origin" of each path. */
+static void check_contexts(const struct shown *it)
+{
+    json_t *section = NULL, *at;
+    size_t i;
+
+    json_array_foreach(json_object_get(it->document, "sections"), i, at)
+    {
+        if (json_integer_value(json_object_get(at, "id")) == it->f.inner &&
+            strcmp(json_string_value(json_object_get(at, "name")), "conditions") == 0)
+            section = at;
+    }
+    assert_non_null(section);
+    json_t *rows = json_object_get(json_object_get(section, "table"), "rows");
+    assert_int_equal(json_array_size(rows), 2);
+    for (i = 0; i < 2; i++) {
+        char holds[16];
+        json_t *row = json_array_get(rows, i);
+
+        snprintf(holds, sizeof holds, "path %zu", i + 1);
+        same(json_array_get(row, 0), "dummy_cy");
+        same(json_array_get(row, 1), holds);
+        assert_true(fabs(json_number_value(json_array_get(row, 2)) - 10.0 * (double)(i + 1)) <
+                    1e-9);
+        assert_true(fabs(json_number_value(json_array_get(row, 3)) - 10.0 * (double)(i + 1) + 1) <
+                    1e-9);
+        assert_true(fabs(json_number_value(json_array_get(row, 4)) - 99) < 1e-9);
+        same(json_array_get(row, 5), "cy");
+        same(json_array_get(row, 6), "modelled");
+    }
+}
+
+static void test_dummy(void **state)
+{
+    const struct place *place = *state;
+    struct shown it = {0};
+
+    fine(assay_experiment_create(place->exp, 0, &it.experiment, err));
+    fine(fixture_fill(it.experiment, &it.f, err));
+    fine(assay_experiment_summarise(it.experiment, it.f.run, err));
+    show(&it);
+    assert_null(find(json_object_get(it.document, "findings"), "topic", "dummy", -1));
+    for (int again = 0; again < 2; again++) { /* the second time nothing is there twice */
+        run_dummy(&it);
+        check_column(&it);
+        check_table(&it);
+        check_finding(&it);
+        check_contexts(&it);
+    }
+    assert_int_equal(
+        integer_of(it.experiment, "SELECT count(*) FROM finding WHERE topic = 'dummy'"),
+        integer_of(it.experiment, "SELECT count(*) FROM loop"));
+    json_decref(it.document);
+    fine(assay_experiment_close(&it.experiment, err));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {place_test(test_dummy)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
