@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What `assay scale` is asked to run: the combinations of nodes, processes and threads, and the
- * command of each. Runs nothing.
+ * What `assay scale` is asked to run: the combinations of nodes, processes, threads and whatever
+ * else is varied, and the command of each. Runs nothing.
  */
 #ifndef AS_CLI_SCALE_H
 #define AS_CLI_SCALE_H
 
+#include <assay/campaign.h>
 #include <assay/compare.h>
 
 #include "base/arena.h"
@@ -13,14 +14,18 @@
 
 struct as_scale_point {
     struct assay_scale_setting setting;
-    const char *label; /* "2x4": processes x threads; "1x2x4": nodes before */
+    const char *label; /* "2x4": processes x threads; "1x2x4": nodes before; "size=9 2x4" */
     const char *const *command;
+    const struct assay_setting *variant; /* one an axis of the plan */
+    size_t variant_number;               /* the first axis changes slowest */
 };
 
 struct as_scale_plan {
     struct as_arena arena;
-    struct as_scale_point *point; /* fewest processors first */
-    size_t point_n;
+    struct as_scale_point *point; /* by variant, then fewest processors first */
+    size_t point_n, reference;    /* what the others are compared with */
+    struct assay_axis **axis;     /* of --vary */
+    size_t axis_n;
     unsigned repeat_n;
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From lists of threads, processes and nodes and a template to the commands that are run.
+ * From lists of threads, processes, nodes and other settings and a template to the commands that
+ * are run.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 
 #define LIST_MOST  256
 #define COUNT_MOST 1000000
+#define POINT_MOST 1000
 
 struct list {
     int64_t at[LIST_MOST];
@@ -87,10 +89,10 @@ static void default_threads(struct list *list)
 
 /* ---- The template -------------------------------------------------------------------------- */
 
-static bool has(char *const *words, const char *placeholder)
+static bool has(char *const *words, const char *name)
 {
     for (; *words; words++)
-        if (strstr(*words, placeholder))
+        if (assay_setting_is_in(*words, name))
             return true;
     return false;
 }
@@ -107,9 +109,7 @@ static int64_t most(const struct list *list)
 static int check_placeholder(char *const *words, const char *name, const struct list *list,
                              const char *example, struct assay_error *err)
 {
-    char placeholder[32];
-    snprintf(placeholder, sizeof placeholder, "{%s}", name);
-    const bool there = has(words, placeholder);
+    const bool there = has(words, name);
     if (!there && most(list) > 1)
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "--%s: the command has no {%s}; write it where the launcher takes the "
@@ -123,51 +123,95 @@ static int check_placeholder(char *const *words, const char *name, const struct 
     return 0;
 }
 
-static bool replace(struct as_str *out, const char **at, const char *placeholder, int64_t number)
-{
-    const size_t n = strlen(placeholder);
-    if (strncmp(*at, placeholder, n) != 0)
-        return false;
-    as_str_appendf(out, "%lld", (long long)number);
-    *at += n;
-    return true;
-}
+/* "{threads}" and what else each point has, before what --vary names. */
+enum { THREADS, PROCESSES, NODES, UNITS, OWN_N };
 
-static const char *expand(struct as_arena *arena, const char *word,
-                          const struct assay_scale_setting *it)
+static const char *const own_names[OWN_N] = {"threads", "processes", "nodes", "units"};
+
+static int64_t units_of(const struct assay_scale_setting *it)
 {
-    struct as_str out = {0};
-    for (const char *at = word; *at;) {
-        if (!replace(&out, &at, "{threads}", it->threads) &&
-            !replace(&out, &at, "{processes}", it->processes) &&
-            !replace(&out, &at, "{nodes}", it->nodes) &&
-            !replace(&out, &at, "{units}", it->processes * it->threads))
-            as_str_append(&out, at++, 1);
-    }
-    const char *copy = out.failed ? NULL : as_arena_strndup(arena, as_str_z(&out), out.n);
-    as_str_fini(&out);
-    return copy;
+    return it->processes * (it->threads ? it->threads : 1);
 }
 
 static const char *const *expand_all(struct as_scale_plan *plan, char *const *words, size_t n,
-                                     const struct assay_scale_setting *it)
+                                     const struct as_scale_point *it)
 {
+    const int64_t own[OWN_N] = {it->setting.threads, it->setting.processes, it->setting.nodes,
+                                units_of(&it->setting)};
+    char number[OWN_N][32];
     const char **command = as_arena_array(&plan->arena, const char *, n + 1);
-    for (size_t i = 0; command && i < n; i++) {
-        command[i] = expand(&plan->arena, words[i], it);
+    struct assay_setting *all =
+        as_arena_array(&plan->arena, struct assay_setting, OWN_N + plan->axis_n);
+    for (size_t i = 0; all && i < OWN_N; i++) {
+        snprintf(number[i], sizeof number[i], "%lld", (long long)own[i]);
+        all[i] = (struct assay_setting){.name = own_names[i], .value = number[i]};
+    }
+    for (size_t i = 0; all && i < plan->axis_n; i++)
+        all[OWN_N + i] = it->variant[i];
+    for (size_t i = 0; all && command && i < n; i++) {
+        char *word = assay_setting_expand(words[i], all, OWN_N + plan->axis_n);
+        command[i] = word ? as_arena_strndup(&plan->arena, word, strlen(word)) : NULL;
+        free(word);
         if (!command[i])
             return NULL;
     }
-    return command;
+    return all ? command : NULL;
+}
+
+/* ---- Other settings ------------------------------------------------------------------------ */
+
+static int check_axis(struct as_cli *cli, const struct as_scale_plan *plan,
+                      const struct assay_axis *axis, struct assay_error *err)
+{
+    for (size_t i = 0; i < OWN_N; i++)
+        if (strcmp(axis->name, own_names[i]) == 0)
+            return as_error_set(err, ASSAY_ERR_USAGE,
+                                "--vary: {%s} follows from --threads, --processes and --nodes; "
+                                "give those",
+                                axis->name);
+    for (size_t i = 0; i < plan->axis_n; i++)
+        if (strcmp(plan->axis[i]->name, axis->name) == 0)
+            return as_error_set(err, ASSAY_ERR_USAGE,
+                                "--vary: %s is given twice; write all its values once", axis->name);
+    if (strcmp(axis->name, "env:OMP_NUM_THREADS") == 0 && as_given(&cli->args, AS_OPTION_THREADS))
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--vary: --threads sets OMP_NUM_THREADS too; give one of the two");
+    if (strncmp(axis->name, "env:", 4) != 0 && !has(cli->args.positional, axis->name))
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--vary: the command has no {%s}; write it where the program takes "
+                            "the value",
+                            axis->name);
+    return 0;
+}
+
+static int take_axes(struct as_cli *cli, struct as_scale_plan *plan, struct assay_error *err)
+{
+    const size_t n = cli->args.list[AS_OPTION_VARY].n;
+    plan->axis = as_arena_array(&plan->arena, struct assay_axis *, n + 1);
+    if (!plan->axis)
+        return as_error_nomem(err, "the combinations");
+    for (size_t i = 0; i < n; i++) {
+        struct assay_axis *axis;
+        AS_TRY(assay_axis_parse(cli->args.list[AS_OPTION_VARY].at[i], &axis, err));
+        const int rc = check_axis(cli, plan, axis, err);
+        if (rc < 0) {
+            assay_axis_free(&axis);
+            return rc;
+        }
+        plan->axis[plan->axis_n++] = axis;
+    }
+    return 0;
 }
 
 /* ---- Combinations -------------------------------------------------------------------------- */
 
 static int by_units(const void *a, const void *b)
 {
-    const struct assay_scale_setting *x = &((const struct as_scale_point *)a)->setting;
-    const struct assay_scale_setting *y = &((const struct as_scale_point *)b)->setting;
-    const int64_t ux = x->processes * x->threads, uy = y->processes * y->threads;
+    const struct as_scale_point *p = a, *q = b;
+    const struct assay_scale_setting *x = &p->setting, *y = &q->setting;
+    const int64_t ux = units_of(x), uy = units_of(y);
+    if (p->variant_number != q->variant_number)
+        return p->variant_number < q->variant_number ? -1 : 1;
     if (ux != uy)
         return ux < uy ? -1 : 1;
     if (x->processes != y->processes)
@@ -175,21 +219,44 @@ static int by_units(const void *a, const void *b)
     return (x->nodes > y->nodes) - (x->nodes < y->nodes);
 }
 
-static int add_point(struct as_cli *cli, struct as_scale_plan *plan,
-                     const struct assay_scale_setting *it, bool with_nodes)
+/* "size=1000 NAME=x", then what of nodes, processes and threads is told. */
+static void put_label(struct as_str *label, const struct as_scale_plan *plan,
+                      const struct as_scale_point *it, bool with_nodes)
 {
-    char label[96];
-    struct as_scale_point *point = &plan->point[plan->point_n++];
+    for (size_t i = 0; i < plan->axis_n; i++) {
+        const char *name = it->variant[i].name;
+        as_str_appendf(label, "%s%s=%s", label->n ? " " : "",
+                       strncmp(name, "env:", 4) == 0 ? name + 4 : name, it->variant[i].value);
+    }
+    if (plan->axis_n && it->setting.threads == 0 && it->setting.processes == 1 && !with_nodes)
+        return;
+    if (label->n)
+        as_str_appendz(label, " ");
     if (with_nodes)
-        snprintf(label, sizeof label, "%lldx%lldx%lld", (long long)it->nodes,
-                 (long long)it->processes, (long long)it->threads);
+        as_str_appendf(label, "%lldx", (long long)it->setting.nodes);
+    as_str_appendf(label, "%lldx", (long long)it->setting.processes);
+    if (it->setting.threads)
+        as_str_appendf(label, "%lld", (long long)it->setting.threads);
     else
-        snprintf(label, sizeof label, "%lldx%lld", (long long)it->processes,
-                 (long long)it->threads);
-    *point = (struct as_scale_point){
-        .setting = *it,
-        .label = as_arena_strndup(&plan->arena, label, strlen(label)),
-        .command = expand_all(plan, cli->args.positional, cli->args.positional_n, it)};
+        as_str_appendz(label, "any");
+}
+
+static int add_point(struct as_cli *cli, struct as_scale_plan *plan,
+                     const struct assay_scale_setting *it, size_t variant, bool with_nodes)
+{
+    struct as_str label = {0};
+    struct as_scale_point *point = &plan->point[plan->point_n++];
+    struct assay_setting *settings =
+        as_arena_array(&plan->arena, struct assay_setting, plan->axis_n + 1);
+    if (!settings)
+        return ASSAY_ERR_NOMEM;
+    assay_axes_at(plan->axis, plan->axis_n, variant, settings);
+    *point =
+        (struct as_scale_point){.setting = *it, .variant = settings, .variant_number = variant};
+    put_label(&label, plan, point, with_nodes);
+    point->label = label.failed ? NULL : as_arena_strndup(&plan->arena, as_str_z(&label), label.n);
+    point->command = expand_all(plan, cli->args.positional, cli->args.positional_n, point);
+    as_str_fini(&label);
     return point->label && point->command ? 0 : ASSAY_ERR_NOMEM;
 }
 
@@ -212,18 +279,26 @@ static int combine(struct as_cli *cli, struct as_scale_plan *plan, const struct 
                    struct assay_error *err)
 {
     const bool with_nodes = as_given(&cli->args, AS_OPTION_NODES);
-    const size_t n = lists->nodes.n * lists->processes.n * lists->threads.n;
+    const size_t own_n = lists->nodes.n * lists->processes.n * lists->threads.n;
+    const size_t variant_n = assay_axes_product(plan->axis, plan->axis_n);
+    size_t n;
+    if (__builtin_mul_overflow(own_n, variant_n, &n) || n > POINT_MOST)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "scale: the settings have more than %d combinations; vary fewer at "
+                            "once",
+                            POINT_MOST);
     plan->point = as_arena_array(&plan->arena, struct as_scale_point, n);
     if (!plan->point)
         return as_error_nomem(err, "the combinations");
     for (size_t i = 0; i < n; i++) {
-        const size_t t = i % lists->threads.n, rest = i / lists->threads.n;
+        const size_t own = i % own_n, t = own % lists->threads.n, rest = own / lists->threads.n;
         const struct assay_scale_setting it = {.nodes = lists->nodes.at[rest / lists->processes.n],
                                                .processes =
                                                    lists->processes.at[rest % lists->processes.n],
                                                .threads = lists->threads.at[t],
                                                .weak = as_given(&cli->args, AS_OPTION_WEAK)};
-        if (makes_sense(cli, &it, t == 0) && add_point(cli, plan, &it, with_nodes) < 0)
+        if (makes_sense(cli, &it, t == 0 && i < own_n) &&
+            add_point(cli, plan, &it, i / own_n, with_nodes) < 0)
             return as_error_nomem(err, "the combinations");
     }
     qsort(plan->point, plan->point_n, sizeof *plan->point, by_units);
@@ -244,8 +319,12 @@ static int take_lists(struct as_cli *cli, struct lists *lists, struct assay_erro
                              "srun -N {nodes} -n {processes} ./program", err));
     AS_TRY(check_placeholder(words, "processes", &lists->processes,
                              "mpirun -n {processes} ./program", err));
-    if (!lists->threads.n && (has(words, "{threads}") || !lists->processes.n))
+    const bool is_varied = as_given(&cli->args, AS_OPTION_VARY);
+    if (!lists->threads.n &&
+        (has(words, "threads") || (!lists->processes.n && (!is_varied || has(words, "units")))))
         default_threads(&lists->threads);
+    if (!lists->threads.n && is_varied)
+        (void)add_number(&lists->threads, 0); /* as many as the program likes */
     (void)add_number(&lists->nodes, lists->nodes.n ? lists->nodes.at[0] : 1);
     (void)add_number(&lists->processes, lists->processes.n ? lists->processes.at[0] : 1);
     (void)add_number(&lists->threads, lists->threads.n ? lists->threads.at[0] : 1);
@@ -280,6 +359,7 @@ static int mark_reference(struct as_cli *cli, struct as_scale_plan *plan, struct
         struct assay_scale_setting *it = &plan->point[i].setting;
         it->is_reference = found =
             it->processes == wanted->processes && it->threads == wanted->threads;
+        plan->reference = found ? i : 0;
     }
     if (!found)
         return as_error_set(err, ASSAY_ERR_USAGE,
@@ -301,6 +381,7 @@ int as_scale_plan(struct as_cli *cli, struct as_scale_plan *plan, struct assay_e
                             "./program'");
     if (repeats > 10000)
         return as_error_set(err, ASSAY_ERR_USAGE, "--repeats: at most 10000 are possible");
+    AS_TRY(take_axes(cli, plan, err));
     AS_TRY(take_lists(cli, &lists, err));
     AS_TRY(combine(cli, plan, &lists, err));
     return mark_reference(cli, plan, err);
@@ -308,5 +389,7 @@ int as_scale_plan(struct as_cli *cli, struct as_scale_plan *plan, struct assay_e
 
 void as_scale_plan_fini(struct as_scale_plan *plan)
 {
+    for (size_t i = 0; i < plan->axis_n; i++)
+        assay_axis_free(&plan->axis[i]);
     as_arena_fini(&plan->arena);
 }

@@ -27,6 +27,8 @@ static void point_row(struct as_table *table, const struct assay_scalability *it
         else
             as_table_string(table, point->failed_n ? "failed" : NULL);
     }
+    if (it->is_flat)
+        return;
     as_cell_efficiency(table, &point->efficiency, point->repeat_n == 1);
     as_cell_interval(table, &point->efficiency, 100, 0);
 }
@@ -43,8 +45,10 @@ static int show_points(struct as_cli *cli, const struct assay_scalability *it,
     column[n++] = (struct as_column){.title = "95 %", .align = AS_ALIGN_RIGHT};
     if (!it->weak)
         column[n++] = (struct as_column){.title = "speed-up", .align = AS_ALIGN_RIGHT};
-    column[n++] = (struct as_column){.title = "efficiency", .align = AS_ALIGN_RIGHT};
-    column[n++] = (struct as_column){.title = "95 %", .align = AS_ALIGN_RIGHT};
+    if (!it->is_flat) {
+        column[n++] = (struct as_column){.title = "efficiency", .align = AS_ALIGN_RIGHT};
+        column[n++] = (struct as_column){.title = "95 %", .align = AS_ALIGN_RIGHT};
+    }
     as_table_init(&table, column, n);
     for (size_t i = 0; i < it->point_n; i++)
         point_row(&table, it, i);
@@ -61,7 +65,9 @@ static void part_row(struct as_table *table, const struct assay_scalability *it,
     const struct assay_quantity *at = &row->thread_s[it->reference];
     as_cell_seconds(table, at->origin ? at->value : NAN);
     for (size_t i = 0; i < point_n; i++)
-        if (i != it->reference)
+        if (i != it->reference && it->is_flat)
+            as_cell_seconds(table, row->thread_s[i].origin ? row->thread_s[i].value : NAN);
+        else if (i != it->reference)
             as_cell_efficiency(table, &row->efficiency[i], false);
     as_table_string(table, row->object.where);
     as_table_string(table, row->object.name);
@@ -130,20 +136,33 @@ static int show_parts(struct as_cli *cli, const struct assay_scalability *it,
     return rc;
 }
 
+static void show_heading(struct as_cli *cli, const struct assay_scalability *it)
+{
+    as_cli_styled(cli, AS_STYLE_BOLD,
+                  it->is_flat ? "Settings"
+                  : it->weak  ? "Weak scaling"
+                              : "Strong scaling");
+    for (size_t i = 0; i < it->varied_n; i++)
+        as_cli_print(cli, ", %s", it->varied[i]);
+    as_cli_print(cli, it->is_flat ? "\n" : ", processes x threads\n");
+}
+
 int as_scale_text(struct as_cli *cli, const struct assay_scalability *it, struct assay_error *err)
 {
     static const enum assay_object_kind kinds[] = {ASSAY_OBJECT_CATEGORY, ASSAY_OBJECT_FUNCTION,
                                                    ASSAY_OBJECT_LOOP};
-    as_cli_styled(cli, AS_STYLE_BOLD, it->weak ? "Weak scaling" : "Strong scaling");
-    as_cli_print(cli, ", processes x threads\n");
+    show_heading(cli, it);
     AS_TRY(show_points(cli, it, err));
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         AS_TRY(show_parts(cli, it, kinds[i], err));
     static const char *const legend =
         "Efficiency: + good (80 % or more), ~ fair (50 %), ! poor, ? its interval is wider than 40 "
         "points. Parts: own time of the thread with most of it.";
+    static const char *const flat =
+        "Speed-up over the reference. Parts: own seconds of the thread with most of it, at the "
+        "reference, then at each other point.";
     as_out_c(&cli->out, '\n');
-    as_compared_notes(cli, &legend, 1);
+    as_compared_notes(cli, it->is_flat ? &flat : &legend, 1);
     as_compared_notes(cli, it->note, it->note_n);
     return 0;
 }
@@ -159,8 +178,18 @@ static void csv_head(struct as_csv *csv, const char *object, const struct assay_
     as_csv_string(csv, point->label);
     as_csv_i64(csv, point->nodes);
     as_csv_i64(csv, point->processes);
-    as_csv_i64(csv, point->threads);
+    if (point->threads)
+        as_csv_i64(csv, point->threads);
+    else
+        as_csv_string(csv, NULL);
     as_csv_u64(csv, point->repeat_n);
+}
+
+static void csv_settings(struct as_csv *csv, const struct assay_scalability *it,
+                         const struct assay_scale_point *point)
+{
+    for (size_t i = 0; i < it->varied_n; i++)
+        as_csv_string(csv, point->setting[i]);
 }
 
 void as_scale_csv(struct as_cli *cli, const struct assay_scalability *it)
@@ -191,7 +220,11 @@ void as_scale_csv(struct as_cli *cli, const struct assay_scalability *it)
     const struct assay_quantity none = {0};
     struct as_csv csv;
     as_cli_csv(cli, &csv);
-    as_csv_header(&csv, names, sizeof names / sizeof *names);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        as_csv_string(&csv, names[i]);
+    for (size_t i = 0; i < it->varied_n; i++)
+        as_csv_string(&csv, it->varied[i]);
+    as_csv_row_end(&csv);
     for (size_t i = 0; i < it->point_n; i++) {
         const struct assay_scale_point *point = &it->point[i];
         csv_head(&csv, "run", NULL, point);
@@ -199,6 +232,7 @@ void as_scale_csv(struct as_cli *cli, const struct assay_scalability *it)
                                                    &point->efficiency, &none};
         for (size_t k = 0; k < 5; k++)
             as_csv_quantity(&csv, at[k]);
+        csv_settings(&csv, it, point);
         as_csv_row_end(&csv);
     }
     for (size_t r = 0; r < it->row_n; r++) {
@@ -210,6 +244,7 @@ void as_scale_csv(struct as_cli *cli, const struct assay_scalability *it)
                                                        &row->cpu_efficiency[i]};
             for (size_t k = 0; k < 5; k++)
                 as_csv_quantity(&csv, at[k]);
+            csv_settings(&csv, it, &it->point[i]);
             as_csv_row_end(&csv);
         }
     }

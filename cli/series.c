@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -35,82 +34,7 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* ---- Streams ------------------------------------------------------------------------------- */
-
-/* A place beside the runs: which run it is of is known when that has begun. */
-static void waiting_path(const struct as_series *series, char *path, size_t size_b)
-{
-    snprintf(path, size_b, "%s/output.waiting", assay_experiment_path(series->experiment));
-}
-
-/* Every run reads the same: a file from its start, a terminal, else nothing. */
-static void rewind_input(void)
-{
-    struct stat st;
-    if (fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode))
-        (void)lseek(STDIN_FILENO, 0, SEEK_SET);
-    else if (!isatty(STDIN_FILENO)) {
-        const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
-        if (nothing > STDIN_FILENO) {
-            dup2(nothing, STDIN_FILENO);
-            close(nothing);
-        }
-    }
-}
-
-static int divert_output(struct as_series *series, struct assay_error *err)
-{
-    char path[4200];
-    waiting_path(series, path, sizeof path);
-    rewind_input();
-    (void)unlink(path); /* of a series that was killed */
-    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
-    if (fd < 0)
-        return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s; free some space", path,
-                            strerror(errno));
-    fflush(stderr);
-    for (int i = STDOUT_FILENO; i <= STDERR_FILENO; i++) {
-        series->own[i] = fcntl(i, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-        dup2(fd, i);
-    }
-    close(fd);
-    return 0;
-}
-
-static void restore_output(struct as_series *series)
-{
-    fflush(stderr);
-    for (int i = STDOUT_FILENO; i <= STDERR_FILENO; i++) {
-        if (series->own[i] >= 0) {
-            dup2(series->own[i], i);
-            close(series->own[i]);
-        } else {
-            close(i); /* as it was */
-        }
-        series->own[i] = -1;
-    }
-}
-
-/* What the run wrote goes to its directory; an empty one is not kept. */
-static int keep_output(struct as_series *series, int64_t run_id, struct assay_error *err)
-{
-    char from[4200], directory[4096], to[4200];
-    struct stat st;
-    waiting_path(series, from, sizeof from);
-    if (run_id == 0 || stat(from, &st) != 0 || st.st_size == 0) {
-        (void)unlink(from);
-        return 0;
-    }
-    AS_TRY(assay_experiment_run_directory(series->experiment, run_id, directory, sizeof directory,
-                                          err));
-    snprintf(to, sizeof to, "%s/output.txt", directory);
-    if (rename(from, to) != 0)
-        return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s", to, strerror(errno));
-    snprintf(to, sizeof to, "run-%03lld/output.txt", (long long)run_id);
-    const struct assay_row_run_file file = {
-        .run_id = run_id, .path = to, .kind = "output", .size_b = assay_known(st.st_size)};
-    return assay_experiment_add_run_file(series->experiment, &file, NULL, err);
-}
+/* ---- What a run wrote ---------------------------------------------------------------------- */
 
 /* The last line that a run wrote, without what could drive a terminal; "" when there is none. */
 static void last_line(const struct as_series *series, int64_t run_id, char *line, size_t size_b)
@@ -149,9 +73,11 @@ int as_series_begin(struct as_series *series, struct as_cli *cli, size_t run_n,
 {
     struct as_experiment_name chosen = {0};
     const struct sigaction action = {.sa_handler = note_interrupt, .sa_flags = (int)SA_RESETHAND};
-    *series = (struct as_series){.cli = cli, .run_n = run_n, .own = {-1, -1, -1}};
+    *series = (struct as_series){.cli = cli, .run_n = run_n};
     AS_TRY(as_recording_take(cli, &series->request, err));
     series->request.command = command;
+    AS_TRY(assay_campaign_open(&series->campaign, err));
+    AS_TRY(assay_campaign_check(series->campaign, run_n, err));
     int rc = as_recording_name(cli, &series->request, &chosen, err);
     if (rc == 0)
         rc = as_experiment_create(cli, &chosen, &series->experiment, err);
@@ -169,6 +95,7 @@ int as_series_end(struct as_series *series, const char *name, int rc, struct ass
 {
     struct as_cli *cli = series->cli;
     const size_t left = series->run_n - series->begun_n;
+    assay_campaign_close(&series->campaign);
     if (series->experiment && series->begun_n == 0) {
         assay_experiment_discard(&series->experiment);
         return rc;
@@ -226,26 +153,26 @@ int as_series_run(struct as_series *series, const struct as_series_run *run, int
                   struct assay_error *err)
 {
     struct assay_profile_result result = {.exit_code = -1};
-    struct assay_error late = {0};
     *run_id = 0;
     series->is_over |= interrupted != 0;
     if (series->is_over)
         return 0;
     say_begin(series, run);
-    series->request.command = run->command;
-    series->request.kind = run->kind;
-    series->request.label = run->label;
-    AS_TRY(divert_output(series, err));
-    int rc = assay_profile_run(series->experiment, &series->request, &result, err);
-    restore_output(series);
+    struct assay_campaign_run it = {.profile = series->request,
+                                    .variable = run->variable,
+                                    .variable_n = run->variable_n,
+                                    .keep_output = true};
+    it.profile.command = run->command;
+    it.profile.kind = run->kind;
+    it.profile.label = run->label;
+    it.profile.role = run->role;
+    it.profile.reference_id = run->reference_id;
+    it.profile.setting = run->setting;
+    it.profile.setting_n = run->setting_n;
+    const int rc = assay_campaign_run(series->campaign, series->experiment, &it, &result, err);
     *run_id = result.run_id;
     series->begun_n += result.run_id != 0;
     series->is_over = result.interrupted || interrupted;
-    const int kept = keep_output(series, result.run_id, &late);
-    if (rc == 0 && kept < 0) {
-        *err = late;
-        rc = kept;
-    }
     if (rc == 0 && !series->is_over && (result.exit_signal || result.exit_code > 0))
         say_failure(series, run, &result);
     return rc;

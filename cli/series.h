@@ -7,6 +7,7 @@
 #ifndef AS_CLI_SERIES_H
 #define AS_CLI_SERIES_H
 
+#include <assay/campaign.h>
 #include <assay/experiment.h>
 #include <assay/profile.h>
 
@@ -19,7 +20,7 @@ struct as_series {
     size_t begun_n, failed_n; /* so far */
     bool is_over;             /* the user ended it */
     uint64_t start_ns;
-    int own[3]; /* our streams, while a run has others */
+    struct assay_campaign *campaign;
     struct assay_profile_request request;
 };
 
@@ -27,11 +28,16 @@ struct as_series_run {
     const char *const *command;
     const char *kind, *label;
     const char *what; /* for the user: "2x4", "warm-up" */
+    const char *role; /* as in the table `run` */
+    int64_t reference_id;
+    const struct assay_setting *setting, *variable; /* that vary; further variables of this run */
+    size_t setting_n, variable_n;
 };
 
 /*
  * Reads the options that series share, and makes the experiment (--output, or a free name after the
- * program of `command`, which goes to `name`). Errors: USAGE, those of the experiment.
+ * program of `command`, which goes to `name`). In any case as_series_end is called. Errors: USAGE,
+ * UNSUPPORTED (an input that only one run could read), those of the experiment.
  */
 int as_series_begin(struct as_series *series, struct as_cli *cli, size_t run_n,
                     const char *const *command, struct as_str *name, struct assay_error *err);

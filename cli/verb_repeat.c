@@ -20,6 +20,7 @@ static int run_all(struct as_series *series, const char *const *command, size_t 
                    struct assay_error *err)
 {
     char label[32];
+    int64_t first = 0; /* that is no warm-up: what the others repeat */
     for (size_t i = 0; i < series->run_n && !series->is_over; i++) {
         const bool is_warm_up = i < warm_up_n;
         int64_t run_id;
@@ -27,8 +28,13 @@ static int run_all(struct as_series *series, const char *const *command, size_t 
         const struct as_series_run run = {.command = command,
                                           .kind = is_warm_up ? "warm-up" : "repeat",
                                           .label = label,
-                                          .what = is_warm_up ? "warm-up" : NULL};
+                                          .what = is_warm_up ? "warm-up" : NULL,
+                                          .role =
+                                              !is_warm_up && !first ? "reference" : "repetition",
+                                          .reference_id = first};
         AS_TRY(as_series_run(series, &run, &run_id, err));
+        if (!is_warm_up && !first)
+            first = run_id;
     }
     return 0;
 }
@@ -206,15 +212,14 @@ int as_verb_repeat(struct as_cli *cli, struct assay_error *err)
     AS_TRY(take_counts(cli, &run_n, &warm_up_n, err));
     const char *const *command = (const char *const *)cli->args.positional;
     int rc = as_series_begin(&series, cli, run_n + warm_up_n, command, &name, err);
-    if (rc == 0) {
+    if (rc == 0)
         rc = run_all(&series, command, warm_up_n, err);
-        if (series.begun_n > warm_up_n) {
-            struct assay_error late = {0};
-            const int shown = show(cli, series.experiment, rc < 0 ? &late : err);
-            rc = rc < 0 ? rc : shown;
-        }
-        rc = as_series_end(&series, as_str_z(&name), rc, err);
+    if (series.begun_n > warm_up_n) {
+        struct assay_error late = {0};
+        const int shown = show(cli, series.experiment, rc < 0 ? &late : err);
+        rc = rc < 0 ? rc : shown;
     }
+    rc = as_series_end(&series, as_str_z(&name), rc, err);
     as_str_fini(&name);
     return rc;
 }

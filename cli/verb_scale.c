@@ -23,13 +23,23 @@ enum pinning { PIN_OFF, PIN_USER, PIN_OMP };
 static const char *const pinning_variables[] = {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY",
                                                 "KMP_AFFINITY"};
 
+static bool varies_placement(const struct as_scale_plan *plan)
+{
+    for (size_t i = 0; i < plan->axis_n; i++)
+        for (size_t k = 0; k < sizeof pinning_variables / sizeof *pinning_variables; k++)
+            if (strncmp(plan->axis[i]->name, "env:", 4) == 0 &&
+                strcmp(plan->axis[i]->name + 4, pinning_variables[k]) == 0)
+                return true;
+    return false;
+}
+
 static enum pinning choose_pinning(struct as_cli *cli, const struct as_scale_plan *plan)
 {
     int64_t processes = 1;
     for (size_t i = 0; i < plan->point_n; i++)
         if (plan->point[i].setting.processes > processes)
             processes = plan->point[i].setting.processes;
-    if (getenv("OMP_NUM_THREADS"))
+    if (plan->point[0].setting.threads && getenv("OMP_NUM_THREADS"))
         as_cli_note(cli, "OMP_NUM_THREADS of the environment gives way to the numbers of threads "
                          "of this series");
     for (size_t i = 0; i < sizeof pinning_variables / sizeof *pinning_variables; i++) {
@@ -40,7 +50,8 @@ static enum pinning choose_pinning(struct as_cli *cli, const struct as_scale_pla
             return PIN_USER;
         }
     }
-    if (cli->args.number[AS_OPTION_PIN])
+    if (cli->args.number[AS_OPTION_PIN] || !plan->point[0].setting.threads ||
+        varies_placement(plan))
         return PIN_OFF;
     if (processes > 1) {
         as_cli_note(cli, "processes are placed by their launcher; tell it to leave room, as in "
@@ -52,21 +63,27 @@ static enum pinning choose_pinning(struct as_cli *cli, const struct as_scale_pla
     return PIN_OMP;
 }
 
-/* Threads beyond the processors are not pinned: two would share one for good. */
-static void set_environment(enum pinning pinning, const struct assay_scale_setting *it)
-{
+/* Variables of a point: NULL is none of that name. */
+struct variables {
+    struct assay_setting at[3];
+    size_t n;
     char number[32];
-    snprintf(number, sizeof number, "%lld", (long long)it->threads);
-    setenv("OMP_NUM_THREADS", number, 1);
+};
+
+/* Threads beyond the processors are not pinned: two would share one for good. */
+static void choose_variables(enum pinning pinning, const struct assay_scale_setting *it,
+                             struct variables *out)
+{
+    const bool is_pinned = it->threads <= sysconf(_SC_NPROCESSORS_ONLN);
+    out->n = 0;
+    if (!it->threads)
+        return;
+    snprintf(out->number, sizeof out->number, "%lld", (long long)it->threads);
+    out->at[out->n++] = (struct assay_setting){"env:OMP_NUM_THREADS", out->number};
     if (pinning != PIN_OMP)
         return;
-    if (it->threads <= sysconf(_SC_NPROCESSORS_ONLN)) {
-        setenv("OMP_PROC_BIND", "close", 1);
-        setenv("OMP_PLACES", "cores", 1);
-    } else {
-        unsetenv("OMP_PROC_BIND");
-        unsetenv("OMP_PLACES");
-    }
+    out->at[out->n++] = (struct assay_setting){"env:OMP_PROC_BIND", is_pinned ? "close" : NULL};
+    out->at[out->n++] = (struct assay_setting){"env:OMP_PLACES", is_pinned ? "cores" : NULL};
 }
 
 /* ---- Running ------------------------------------------------------------------------------- */
@@ -82,14 +99,34 @@ static int check_commands(const struct as_scale_plan *plan, struct assay_error *
     return 0;
 }
 
-static int run_point(struct as_series *series, const struct as_scale_point *point,
-                     enum pinning pinning, struct assay_error *err)
+/* What of the first runs the others are to. */
+struct firsts {
+    int64_t reference;
+    int64_t *of_point; /* its first run, 0 = there was none yet */
+};
+
+static int run_point(struct as_series *series, const struct as_scale_plan *plan, size_t number,
+                     enum pinning pinning, struct firsts *firsts, struct assay_error *err)
 {
-    const struct as_series_run run = {
-        .command = point->command, .kind = "scale", .label = point->label, .what = point->label};
-    int64_t run_id;
-    set_environment(pinning, &point->setting);
+    const struct as_scale_point *point = &plan->point[number];
+    int64_t *first = &firsts->of_point[number], run_id;
+    struct variables variables;
+    choose_variables(pinning, &point->setting, &variables);
+    const struct as_series_run run = {.command = point->command,
+                                      .kind = "scale",
+                                      .label = point->label,
+                                      .what = point->label,
+                                      .role = *first              ? "repetition"
+                                              : firsts->reference ? "variant"
+                                                                  : "reference",
+                                      .reference_id = *first ? *first : firsts->reference,
+                                      .setting = point->variant,
+                                      .setting_n = plan->axis_n,
+                                      .variable = variables.at,
+                                      .variable_n = variables.n};
     const int rc = as_series_run(series, &run, &run_id, err);
+    *first = *first ? *first : run_id;
+    firsts->reference = firsts->reference ? firsts->reference : run_id;
     /* What the run was is known even of one that could not be finished. */
     if (run_id) {
         const int marked =
@@ -99,14 +136,42 @@ static int run_point(struct as_series *series, const struct as_scale_point *poin
     return rc;
 }
 
-/* In turns, so that a machine that grows slower does so for all points. */
+/* In turns, so that a machine that grows slower does so for all points; the reference first. */
+static int run_turns(struct as_series *series, const struct as_scale_plan *plan,
+                     enum pinning pinning, struct firsts *firsts, struct assay_error *err)
+{
+    for (unsigned repeat = 0; repeat < plan->repeat_n; repeat++)
+        for (size_t i = 0; i < plan->point_n && !series->is_over; i++) {
+            const size_t number = i == 0 ? plan->reference : i <= plan->reference ? i - 1 : i;
+            AS_TRY(run_point(series, plan, number, pinning, firsts, err));
+        }
+    return 0;
+}
+
 static int run_all(struct as_series *series, const struct as_scale_plan *plan, enum pinning pinning,
                    struct assay_error *err)
 {
-    for (unsigned repeat = 0; repeat < plan->repeat_n; repeat++)
-        for (size_t i = 0; i < plan->point_n && !series->is_over; i++)
-            AS_TRY(run_point(series, &plan->point[i], pinning, err));
-    return 0;
+    struct firsts firsts = {.of_point = calloc(plan->point_n, sizeof *firsts.of_point)};
+    const int rc = firsts.of_point ? run_turns(series, plan, pinning, &firsts, err)
+                                   : as_error_nomem(err, "the runs of a series");
+    free(firsts.of_point);
+    return rc;
+}
+
+/* How many runs there will be is to be known before hours are spent. */
+static void say_size(struct as_cli *cli, const struct as_scale_plan *plan)
+{
+    struct as_str axes = {0};
+    const size_t variant_n = assay_axes_product(plan->axis, plan->axis_n);
+    for (size_t i = 0; i < plan->axis_n; i++)
+        as_str_appendf(&axes, "%s%s (%zu)", i ? " x " : "", plan->axis[i]->name,
+                       plan->axis[i]->value_n);
+    if (plan->point_n > variant_n)
+        as_str_appendf(&axes, " x nodes, processes and threads (%zu)", plan->point_n / variant_n);
+    if (plan->axis_n)
+        as_cli_note(cli, "%zu runs: %s%s", plan->point_n * plan->repeat_n, as_str_z(&axes),
+                    plan->repeat_n > 1 ? ", repeated" : "");
+    as_str_fini(&axes);
 }
 
 /* ---- Showing ------------------------------------------------------------------------------- */
@@ -140,21 +205,22 @@ static int show(struct as_cli *cli, struct assay_experiment *experiment, struct 
 
 static int run_series(struct as_cli *cli, const struct as_scale_plan *plan, struct assay_error *err)
 {
-    struct as_series series = {.own = {-1, -1, -1}};
+    struct as_series series = {.cli = cli};
     struct as_str name = {0};
     const size_t run_n = plan->point_n * plan->repeat_n;
     int rc = check_commands(plan, err);
     if (rc == 0)
         rc = as_series_begin(&series, cli, run_n, plan->point[0].command, &name, err);
     if (rc == 0) {
+        say_size(cli, plan);
         rc = run_all(&series, plan, choose_pinning(cli, plan), err);
-        if (series.begun_n) {
-            struct assay_error late = {0};
-            const int shown = show(cli, series.experiment, rc < 0 ? &late : err);
-            rc = rc < 0 ? rc : shown;
-        }
-        rc = as_series_end(&series, as_str_z(&name), rc, err);
     }
+    if (series.begun_n) {
+        struct assay_error late = {0};
+        const int shown = show(cli, series.experiment, rc < 0 ? &late : err);
+        rc = rc < 0 ? rc : shown;
+    }
+    rc = as_series_end(&series, as_str_z(&name), rc, err);
     as_str_fini(&name);
     return rc;
 }

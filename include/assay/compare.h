@@ -40,26 +40,29 @@ struct assay_compared {
 
 /* What a run of kind "scale" was made with; kept as values of the run. */
 struct assay_scale_setting {
-    int64_t nodes, processes, threads; /* processes in all; threads of each */
-    bool weak;                         /* the problem grows with processes x threads */
-    bool is_reference;                 /* the user's choice, else the smallest is taken */
+    /* Processes in all; threads of each, 0 = not told, as many as it likes. */
+    int64_t nodes, processes, threads;
+    bool weak;         /* the problem grows with processes x threads */
+    bool is_reference; /* the user's choice, else the smallest is taken */
 };
 
-/* Notes the setting of a run. Errors: those of the experiment. */
+/* Notes the setting of a run; what is not told is not noted. Errors: those of the experiment. */
 int assay_compare_mark(struct assay_experiment *experiment, int64_t run_id,
                        const struct assay_scale_setting *setting, struct assay_error *err);
 
 struct assay_scale_point {
     int64_t run_id; /* the first of its runs */
     const char *label;
-    int64_t nodes, processes, threads;
-    int64_t units;     /* processes x threads */
+    int64_t nodes, processes, threads; /* threads 0: not told */
+    int64_t units;                     /* processes x threads */
+    const char *const *setting;        /* values of what varies besides, one a name; or NULL */
+    size_t base;       /* the point of the same settings that its efficiency is measured against */
     unsigned repeat_n; /* runs that ended well; 0: nothing is known of this point */
     unsigned failed_n;
     bool oversubscribed;              /* more units than processors of the machine */
     struct assay_quantity wall_s;     /* mean; unbounded from one run */
-    struct assay_quantity speedup;    /* none in weak scaling */
-    struct assay_quantity efficiency; /* 1 = as the reference */
+    struct assay_quantity speedup;    /* over the reference; none in weak scaling */
+    struct assay_quantity efficiency; /* 1 = as `base` */
 };
 
 /* Arrays have one entry a point. */
@@ -74,6 +77,9 @@ struct assay_scale_row {
 
 struct assay_scalability {
     bool weak;
+    const char *const *varied; /* names of settings that vary besides: "size", "env:NAME" */
+    size_t varied_n;
+    bool is_flat;     /* no two points of the same settings: efficiencies say nothing */
     size_t reference; /* index of the point that the others are compared with */
     const struct assay_scale_point *point;
     size_t point_n;

@@ -10,11 +10,14 @@
 
 #include "base/error.h"
 #include "compare/measure.h"
+#include "compare/variant.h"
 
 struct point {
     struct as_repeats good;
     unsigned failed_n;
     struct as_run first; /* of its runs */
+    int64_t variant;     /* number of its further settings, as they were met */
+    size_t base;         /* what its efficiency is measured against */
 };
 
 struct scaling {
@@ -58,9 +61,11 @@ int assay_compare_mark(struct assay_experiment *experiment, int64_t run_id,
         {"scale_reference", "1: the other runs are compared with this one", setting->is_reference},
     };
     for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+        const bool is_told = at[i].value != 0 || i >= 3; /* a flag is false */
         const struct assay_metric metric = {
             .name = at[i].name, .unit = "1", .meaning = at[i].meaning, .formula = "given"};
-        AS_TRY(mark(experiment, run_id, &metric, at[i].value, err));
+        if (is_told)
+            AS_TRY(mark(experiment, run_id, &metric, at[i].value, err));
     }
     return 0;
 }
@@ -70,32 +75,48 @@ int assay_compare_mark(struct assay_experiment *experiment, int64_t run_id,
 static bool is_scaled(const struct as_run *run, void *unused)
 {
     (void)unused;
-    return strcmp(run->kind, "scale") == 0 && run->scale.threads > 0;
+    return strcmp(run->kind, "scale") == 0 && run->scale.processes > 0;
 }
 
 static int64_t units(const struct as_run *run)
 {
-    return run->scale.processes * run->scale.threads;
+    return run->scale.processes * (run->scale.threads ? run->scale.threads : 1);
 }
 
 static bool same_setting(const struct as_run *a, const struct as_run *b)
 {
     return a->scale.nodes == b->scale.nodes && a->scale.processes == b->scale.processes &&
-           a->scale.threads == b->scale.threads;
+           a->scale.threads == b->scale.threads && as_variant_same(a, b);
 }
 
 static int by_units(const void *a, const void *b)
 {
     const struct as_run *x = &((const struct point *)a)->first;
     const struct as_run *y = &((const struct point *)b)->first;
-    const int64_t key[][2] = {{units(x), units(y)},
-                              {x->scale.processes, y->scale.processes},
-                              {x->scale.nodes, y->scale.nodes},
-                              {x->id, y->id}};
+    const int64_t key[][2] = {
+        {((const struct point *)a)->variant, ((const struct point *)b)->variant},
+        {units(x), units(y)},
+        {x->scale.processes, y->scale.processes},
+        {x->scale.nodes, y->scale.nodes},
+        {x->id, y->id}};
     for (size_t i = 0; i < sizeof key / sizeof *key; i++)
         if (key[i][0] != key[i][1])
             return key[i][0] < key[i][1] ? -1 : 1;
     return 0;
+}
+
+static void add_point(struct work *w, const struct as_run *run)
+{
+    struct point *it = &w->point[w->point_n];
+    it->first = *run;
+    for (size_t i = 0; i < w->point_n; i++) {
+        if (as_variant_same(&w->point[i].first, run)) {
+            it->variant = w->point[i].variant;
+            break;
+        }
+        it->variant = w->point[i].variant >= it->variant ? w->point[i].variant + 1 : it->variant;
+    }
+    w->point_n++;
 }
 
 static int add_to_point(struct work *w, uint32_t run)
@@ -105,7 +126,7 @@ static int add_to_point(struct work *w, uint32_t run)
     while (p < w->point_n && !same_setting(&w->point[p].first, it))
         p++;
     if (p == w->point_n)
-        w->point[w->point_n++].first = *it;
+        add_point(w, it);
     struct point *point = &w->point[p];
     if (!it->is_over || it->is_failed) {
         point->failed_n++;
@@ -162,6 +183,32 @@ static int find_reference(struct work *w, const struct assay_scale_setting *want
     return 0;
 }
 
+/* Of points with the same further settings the one like the reference, or the smallest of which
+ * something is known. */
+static void find_bases(struct work *w)
+{
+    struct assay_scalability *result = &w->scaling->result;
+    const struct as_run *reference = &w->point[result->reference].first;
+    result->is_flat = w->point_n > 0;
+    for (size_t i = 0; i < w->point_n; i++) {
+        size_t base = i;
+        for (size_t k = w->point_n; k-- > 0;) {
+            const struct as_run *it = &w->point[k].first;
+            const bool is_like = it->scale.processes == reference->scale.processes &&
+                                 it->scale.threads == reference->scale.threads &&
+                                 it->scale.nodes == reference->scale.nodes;
+            if (w->point[k].variant != w->point[i].variant || !w->point[k].good.n)
+                continue;
+            base = k;
+            if (is_like)
+                break;
+        }
+        w->point[i].base = base;
+        result->is_flat &= i == 0 || w->point[i].variant != w->point[i - 1].variant;
+    }
+    result->is_flat &= w->point_n > 1;
+}
+
 /* ---- Ratios -------------------------------------------------------------------------------- */
 
 /* Speed-up over the reference: times that became shorter. Exact on the reference itself; none of
@@ -178,7 +225,7 @@ static struct assay_quantity speedup(struct assay_quantity reference, struct ass
 
 static double units_ratio(const struct work *w, size_t point)
 {
-    return (double)units(&w->point[w->scaling->result.reference].first) /
+    return (double)units(&w->point[w->point[point].base].first) /
            (double)units(&w->point[point].first);
 }
 
@@ -195,7 +242,11 @@ static void describe_point(struct work *w, size_t i, struct assay_scale_point *o
                                       .units = units(run),
                                       .repeat_n = (unsigned)it->good.n,
                                       .failed_n = it->failed_n,
+                                      .base = it->base,
                                       .oversubscribed = cpus > 0 && units(run) > cpus};
+    if (w->scaling->result.varied_n)
+        out->setting = as_variant_values(run, w->arena, w->scaling->result.varied,
+                                         w->scaling->result.varied_n);
     out->wall_s = as_repeats_wall_quantity(&w->set, &it->good, w->x);
 }
 
@@ -208,14 +259,16 @@ static int make_points(struct work *w, struct assay_error *err)
         return as_error_nomem(err, "the points of a scaling");
     for (size_t i = 0; i < w->point_n; i++) {
         describe_point(w, i, &point[i]);
-        if (!point[i].label)
+        if (!point[i].label || (result->varied_n && !point[i].setting))
             return as_error_nomem(err, "the points of a scaling");
     }
     for (size_t i = 0; i < w->point_n; i++) {
         const struct assay_quantity faster =
             speedup(point[result->reference].wall_s, point[i].wall_s, i == result->reference);
+        const size_t base = w->point[i].base;
+        const struct assay_quantity alike = speedup(point[base].wall_s, point[i].wall_s, i == base);
         point[i].speedup = result->weak ? (struct assay_quantity){0} : faster;
-        point[i].efficiency = result->weak ? faster : as_times(faster, units_ratio(w, i));
+        point[i].efficiency = result->weak ? alike : as_times(alike, units_ratio(w, i));
     }
     result->point = point;
     result->point_n = w->point_n;
@@ -238,14 +291,14 @@ static void fill_lists(struct work *w, const struct as_object *object, const str
         to->thread_s[i] = as_repeats_quantity(&w->set, object, good, AS_COST_THREAD, w->x);
     }
     for (size_t i = 0; i < w->point_n; i++) {
-        const bool is_reference = i == reference;
+        const size_t base = w->point[i].base;
         const double ratio = units_ratio(w, i);
         const struct assay_quantity faster =
-            speedup(to->thread_s[reference], to->thread_s[i], is_reference);
-        const struct assay_quantity less =
-            speedup(to->time_s[reference], to->time_s[i], is_reference);
+            speedup(to->thread_s[reference], to->thread_s[i], i == reference);
+        const struct assay_quantity alike = speedup(to->thread_s[base], to->thread_s[i], i == base);
+        const struct assay_quantity less = speedup(to->time_s[base], to->time_s[i], i == base);
         to->speedup[i] = weak ? (struct assay_quantity){0} : faster;
-        to->efficiency[i] = weak ? faster : as_times(faster, ratio);
+        to->efficiency[i] = weak ? alike : as_times(alike, ratio);
         to->cpu_efficiency[i] = weak ? as_times(less, 1 / ratio) : less;
     }
 }
@@ -357,6 +410,10 @@ static int evaluate(struct work *w, struct assay_experiment *experiment,
     w->scaling->result.weak = w->set.run.at[0].scale.weak;
     w->scaling->result.method = method;
     AS_TRY(find_reference(w, reference, err));
+    find_bases(w);
+    if (as_variant_names(&w->set, w->arena, &w->scaling->result.varied,
+                         &w->scaling->result.varied_n) < 0)
+        return as_error_nomem(err, "the settings of a scaling");
     AS_TRY(as_set_objects(&w->set, experiment, err));
     AS_TRY(make_points(w, err));
     AS_TRY(make_rows(w, err));

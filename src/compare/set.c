@@ -66,16 +66,18 @@ int as_set_each(struct as_set *set, struct assay_experiment *experiment, const c
     "(SELECT CAST(value AS INTEGER) FROM v_values v WHERE v.metric = '" name                       \
     "' AND v.object_kind = 'run' AND v.object_id = r.run_id)"
 
+/* clang-format off */
 static const char run_sql[] =
     "SELECT r.run_id, r.kind, r.label, r.command, r.host, r.event, r.rate_hz, r.wall_s,"
     " r.sampled_time_s, r.sample_n, r.state = 'complete',"
     " ifnull(r.exit_signal, 0) != 0 OR ifnull(r.exit_code, 0) != 0, h.cpu_n,"
-    " " SETTING("scale_nodes") ", " SETTING("scale_processes") ", " SETTING(
-        "scale_threads") ","
-                         " " SETTING("scale_weak") ", " SETTING(
-                             "scale_reference") " FROM v_runs r LEFT JOIN run x USING (run_id) "
-                                                "LEFT JOIN host h ON h.host_id = x.host_id"
-                                                " WHERE ?1 = 0 ORDER BY r.run_id";
+    " " SETTING("scale_nodes") ", " SETTING("scale_processes") ", " SETTING("scale_threads") ","
+    " " SETTING("scale_weak") ", " SETTING("scale_reference") ","
+    " (SELECT group_concat(name || char(31) || value, char(30)) FROM"
+    "   (SELECT name, value FROM run_setting s WHERE s.run_id = r.run_id ORDER BY name))"
+    " FROM v_runs r LEFT JOIN run x USING (run_id) LEFT JOIN host h ON h.host_id = x.host_id"
+    " WHERE ?1 = 0 ORDER BY r.run_id";
+/* clang-format on */
 
 static int take_run(struct as_set *set, struct assay_rows *rows, size_t unused)
 {
@@ -95,6 +97,7 @@ static int take_run(struct as_set *set, struct assay_rows *rows, size_t unused)
                                    .is_over = assay_rows_integer(rows, 10) && timed,
                                    .is_failed = assay_rows_integer(rows, 11) != 0,
                                    .cpu_n = assay_rows_integer(rows, 12),
+                                   .setting = as_set_column(set, rows, 18),
                                    .scale = {.nodes = assay_rows_integer(rows, 13),
                                              .processes = assay_rows_integer(rows, 14),
                                              .threads = assay_rows_integer(rows, 15),

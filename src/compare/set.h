@@ -21,7 +21,8 @@ struct as_run {
     int64_t sample_n;
     bool is_over;                     /* recorded to its end */
     bool is_failed;                   /* killed, or ended with an exit code */
-    struct assay_scale_setting scale; /* threads 0: it has none */
+    struct assay_scale_setting scale; /* processes 0: it has none */
+    const char *setting;              /* what varies besides, by name (variant.h); or NULL */
 };
 
 /* What an object took in one run. */

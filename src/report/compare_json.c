@@ -108,14 +108,37 @@ static void key_object(struct as_json *json, const struct assay_compared *it)
 
 /* ---- Scalability --------------------------------------------------------------------------- */
 
-static void point(struct as_json *json, const struct assay_scale_point *it)
+/* {"size": "1000"}: what varies besides nodes, processes and threads. */
+static void key_settings(struct as_json *json, const struct assay_scalability *of,
+                         const struct assay_scale_point *it)
+{
+    as_json_key(json, "settings");
+    as_json_object_begin(json);
+    for (size_t i = 0; i < of->varied_n; i++) {
+        as_json_key(json, of->varied[i]);
+        if (it->setting[i])
+            as_json_string(json, it->setting[i]);
+        else
+            as_json_null(json);
+    }
+    as_json_object_end(json);
+}
+
+static void point(struct as_json *json, const struct assay_scalability *of,
+                  const struct assay_scale_point *it)
 {
     as_json_object_begin(json);
     key_count(json, "run_id", it->run_id);
     key_string(json, "label", it->label);
     key_count(json, "nodes", it->nodes);
     key_count(json, "processes", it->processes);
-    key_count(json, "threads", it->threads);
+    as_json_key(json, "threads");
+    if (it->threads)
+        as_json_i64(json, it->threads);
+    else
+        as_json_null(json);
+    key_settings(json, of, it);
+    key_count(json, "base", (int64_t)it->base);
     key_count(json, "repeats", it->repeat_n);
     key_count(json, "failed", it->failed_n);
     key_bool(json, "oversubscribed", it->oversubscribed);
@@ -147,10 +170,15 @@ void assay_report_scalability_json(const struct assay_scalability *it, struct as
     key_count(json, "reference_run", it->point[it->reference].run_id);
     key_count(json, "reference", (int64_t)it->reference);
     key_string(json, "mode", it->weak ? "weak" : "strong");
+    as_json_key(json, "varied");
+    as_json_array_begin(json);
+    for (size_t i = 0; i < it->varied_n; i++)
+        as_json_string(json, it->varied[i]);
+    as_json_array_end(json);
     as_json_key(json, "points");
     as_json_array_begin(json);
     for (size_t i = 0; i < it->point_n; i++)
-        point(json, &it->point[i]);
+        point(json, it, &it->point[i]);
     as_json_array_end(json);
     as_json_key(json, "rows");
     as_json_array_begin(json);
