@@ -263,3 +263,77 @@ END
     equal 2 "$status"
     like "assay: plain.assay: has no runs of 'assay repeat'*" "$(cat err)"
 }
+
+@test "scale: other settings vary in the command and the environment" {
+    records
+    unset MODE
+    series 0 scale --vary size=0.01,0.02 --vary 'env:MODE=a,b\,c' -o x.assay -- ./work {size} -s={size}
+    like "Settings, *size*point*runs*speed-up*size=0.01 MODE=a (reference)*size=0.02 MODE=b,c*burn*" "$(cat out)"
+    ! grep -q efficiency out
+    like "assay: 4 runs: size (2) x env:MODE (2)*run 4 of 4: size=0.02 MODE=b,c*" "$(cat err)"
+    equal "./work 0.01 -s=0.01|./work 0.01 -s=0.01|./work 0.02 -s=0.02|./work 0.02 -s=0.02" \
+        "$(query x.assay "SELECT command FROM run ORDER BY run_id" | paste -sd'|')"
+    equal "1,a 2,b;c 3,a 4,b;c" "$(query x.assay "SELECT run_id || ',' || replace(value, ',', ';')
+        FROM v_run_settings WHERE name = 'env:MODE' ORDER BY run_id" | tr -d '"' | words)"
+    # Threads are as the program likes them.
+    like "1 threads, bind none,*" "$(cat x.assay/run-001/output.txt)"
+    equal 0 "$(query x.assay "SELECT count(*) FROM v_values WHERE metric = 'scale_threads'")"
+    series 0 scale --read x.assay --format json
+    equal "['env:MODE', 'size']" "$(json '["scalability"]["varied"]' <out)"
+    equal "b,c 0.02" "$(json '["scalability"]["points"][3]["settings"]["env:MODE"]' <out) $(
+        json '["scalability"]["points"][3]["settings"]["size"]' <out)"
+    equal None "$(json '["scalability"]["points"][3]["threads"]' <out | sed s/null/None/)"
+    series 0 scale --read x.assay --format csv
+    equal "env:MODE,size" "$(head -1 out | cut -d, -f24-)"
+    equal "a,0.02" "$(grep '^run,,,size=0.02 MODE=a' out | cut -d, -f24-)"
+    "$ASSAY" report x.assay --format json -o r.json 2>err
+    equal 0.02 "$(json '["scalability"]["points"][2]["settings"]["size"]' <r.json)"
+}
+@test "scale: settings and threads: efficiency is that of the same settings" {
+    records
+    series 0 scale --threads 1,2 --vary size=0.04,0.08 --repeats 2 --reference 1:2 -q -o x.assay -- ./work {size}
+    like "Strong scaling, size, processes x threads*size=0.04 1x1*size=0.04 1x2 (reference)*size=0.08 1x1*" "$(cat out)"
+    series 0 scale --read x.assay --format json --reference 1:2
+    python3 - <<'END'
+import json
+it = json.load(open("out"))["scalability"]
+assert [p["label"] for p in it["points"]] == [
+    "size=0.04 1x1", "size=0.04 1x2", "size=0.08 1x1", "size=0.08 1x2"]
+assert [p["base"] for p in it["points"]] == [1, 1, 3, 3]
+walls = [p["wall_s"]["value"] for p in it["points"]]
+assert abs(it["points"][2]["efficiency"]["value"] - walls[3] / walls[2] * 2) < 1e-9
+assert abs(it["points"][2]["speedup"]["value"] - walls[1] / walls[2]) < 1e-9
+END
+    # What each run is to another: the reference ran first, in turns.
+    equal "size=0.04 1x2,reference, size=0.04 1x1,variant,1 size=0.08 1x1,variant,1 size=0.08 1x2,variant,1 size=0.04 1x2,repetition,1 size=0.04 1x1,repetition,2 size=0.08 1x1,repetition,3 size=0.08 1x2,repetition,4" \
+        "$(query x.assay "SELECT label, role, reference_id FROM run ORDER BY run_id" | words)"
+}
+@test "scale: wrong settings" {
+    refused 2 "assay: --vary: the command has no {size}*" scale --vary size=1,2 -- ./work 1
+    refused 2 "assay: --vary: 'size' names no setting*" scale --vary size -- ./work {size}
+    refused 2 "assay: --vary: 'a=1,1' has the value '1' twice*" scale --vary a=1,1 -- ./work {a}
+    refused 2 "assay: --vary: a is given twice*" scale --vary a=1 --vary a=2 -- ./work {a}
+    refused 2 "assay: --vary: {threads} follows from*" scale --vary threads=1 -- ./work {threads}
+    refused 2 "assay: --vary: --threads sets OMP_NUM_THREADS too*" \
+        scale --threads 1,2 --vary env:OMP_NUM_THREADS=1,2 -- ./work 1
+    refused 2 "assay: scale: the settings have more than 1000 combinations*" \
+        scale --threads 1-40 --vary a="$(seq -s, 30)" -- ./work {a}
+}
+@test "series: a pipe cannot be read by every run" {
+    for verb in "scale --threads 1,2" "repeat -n 2"; do
+        status=0
+        echo word | "$ASSAY" $verb -o x.assay -- ./work 0.01 2>err || status=$?
+        equal 2 "$status"
+        like "assay: standard input: is a pipe*'< FILE'*" "$(cat err)"
+        [ ! -e x.assay ]
+    done
+    records
+    echo word | "$ASSAY" repeat -q -n 1 -o x.assay -- ./work 0.01 >out
+    like "*read word" "$(cat x.assay/run-001/output.txt)"
+}
+@test "repeat: runs know the first one" {
+    records
+    series 0 repeat -q -n 2 --warm-up 1 -o x.assay -- ./work 0.01
+    equal "warm-up,repetition, repeat,reference, repeat,repetition,2" \
+        "$(query x.assay "SELECT kind, role, reference_id FROM run ORDER BY run_id" | words)"
+}

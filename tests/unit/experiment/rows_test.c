@@ -53,7 +53,8 @@ static int fill_instances(struct assay_experiment *e, const struct fixture *f,
     return assay_experiment_array(e, &loop, &array, err);
 }
 
-/* The block of the inner loop, which goes back to itself, and the only way through it. */
+/* The block of the inner loop, which goes back to itself, and the only way through it; and what the
+ * run varied. */
 static int fill_flow(struct assay_experiment *e, const struct fixture *f, struct assay_error *err)
 {
     const struct assay_row_edge edge = {
@@ -61,7 +62,9 @@ static int fill_flow(struct assay_experiment *e, const struct fixture *f, struct
     const struct assay_row_path path = {
         .loop_id = f->inner, .number = 1, .block_n = 1, .instruction_n = 4};
     struct assay_row_path_block step = {.block_id = f->block};
+    const struct assay_row_run_setting setting = {.run_id = f->run, .name = "size", .value = "9"};
 
+    AS_TRY(assay_experiment_add_run_setting(e, &setting, err));
     AS_TRY(assay_experiment_add_edge(e, &edge, NULL, err));
     AS_TRY(assay_experiment_add_path(e, &path, &step.path_id, err));
     return assay_experiment_add_path_block(e, &step, err);
@@ -200,7 +203,7 @@ static void test_all_views(void **state)
         assay_rows_close(&rows);
     }
     assay_rows_close(&names);
-    assert_int_equal(n, 27);
+    assert_int_equal(n, 28);
     fine(assay_experiment_close(&e, err));
 }
 

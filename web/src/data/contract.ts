@@ -179,7 +179,9 @@ export interface ScalabilityPoint {
     run_id: number;
     label: string;
     processes: number;
-    threads: number;
+    threads: number | null; // null: not set
+    settings?: Record<string, string | null>; // of what else is varied
+    base?: number; // the point that the efficiency is measured against
     repeats: number;
     failed?: number;
     oversubscribed?: boolean;
@@ -200,6 +202,7 @@ export interface ScalabilityRow {
 export interface Scalability {
     reference_run: number;
     mode: 'strong' | 'weak';
+    varied?: string[]; // names of settings besides nodes, processes and threads
     points: ScalabilityPoint[];
     rows: ScalabilityRow[];
     method?: string | null;

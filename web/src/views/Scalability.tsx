@@ -11,6 +11,7 @@ import { Amount, Empty, PageHead, Panel } from '../parts/parts';
 import { EfficiencyMatrix } from './EfficiencyMatrix';
 import { resultLinks } from './links';
 import { Notes } from './Notes';
+import { coresOf, curvesOverCores, isFlat, timesOverSetting } from './settings';
 import { type MadeColumn, madeView, quantityColumns, textColumn } from './table';
 
 /** Fractions of 1 are shown in per cent. */
@@ -45,71 +46,118 @@ export function Scalability() {
                 <PageHead title="Scalability" />
                 <Empty>
                     This experiment was not run at several sizes. Scalability mode runs the same
-                    command over threads, processes or nodes.
+                    command over threads, processes, nodes or other settings.
                 </Empty>
             </>
         );
     return <Known data={scalability} />;
 }
 
-function Known({ data }: { data: Data }) {
-    const { points, mode } = data;
-    const cores = useMemo(() => points.map(point => point.processes * point.threads), [points]);
-    const speedup = useMemo<Series[]>(() => {
-        const least = cores[0] ?? 1;
-        return [
-            { label: 'measured', values: values(points.map(point => point.speedup)) },
-            { label: 'ideal', values: cores.map(n => n / least), kind: 'ideal' },
-        ];
-    }, [points]);
-    const efficiency = useMemo<Series[]>(
-        () => [
-            { label: 'measured', values: values(points.map(point => inPercent(point.efficiency))) },
-            { label: 'ideal', values: cores.map(() => 100), kind: 'ideal' },
-        ],
-        [points],
+/** One curve, and what it would be at best. */
+function chartsOfOne(data: Data) {
+    const cores = data.points.map(coresOf);
+    const least = cores[0] ?? 1;
+    const speedup: Series[] = [
+        { label: 'measured', values: values(data.points.map(point => point.speedup)) },
+        { label: 'ideal', values: cores.map(n => n / least), kind: 'ideal' },
+    ];
+    const efficiency: Series[] = [
+        {
+            label: 'measured',
+            values: values(data.points.map(point => inPercent(point.efficiency))),
+        },
+        { label: 'ideal', values: cores.map(() => 100), kind: 'ideal' },
+    ];
+    return { speedup: { x: cores, series: speedup }, efficiency: { x: cores, series: efficiency } };
+}
+
+function Charts({ data }: { data: Data }) {
+    const { speedup, efficiency } = useMemo(
+        () =>
+            data.varied?.length
+                ? {
+                      speedup: curvesOverCores(data, point => point.speedup),
+                      efficiency: curvesOverCores(data, point => inPercent(point.efficiency)),
+                  }
+                : chartsOfOne(data),
+        [data],
     );
     return (
-        <>
-            <PageHead
-                title="Scalability"
-                note={
-                    mode === 'weak'
-                        ? 'Weak scaling: the problem grows with the machine; efficiency is the ' +
-                          'time at the reference over the time here.'
-                        : 'Strong scaling: the same problem on more cores.'
-                }
-            />
-            <div class="columns even">
-                {mode === 'strong' && (
-                    <Panel title="Speed-up">
-                        <Chart
-                            label="Speed-up over cores"
-                            xLabel="threads in all processes"
-                            yLabel="speed-up"
-                            x={cores}
-                            series={speedup}
-                            format={value => `${fixed(value, 1)}×`}
-                        />
-                    </Panel>
-                )}
-                <Panel title="Efficiency">
+        <div class="columns even">
+            {data.mode === 'strong' && (
+                <Panel title="Speed-up">
                     <Chart
-                        label="Efficiency over cores"
+                        label="Speed-up over cores"
                         xLabel="threads in all processes"
-                        yLabel="efficiency"
-                        x={cores}
-                        series={efficiency}
-                        format={value => percent(value)}
+                        yLabel="speed-up"
+                        x={speedup.x}
+                        series={speedup.series}
+                        format={value => `${fixed(value, 1)}×`}
                     />
                 </Panel>
-            </div>
+            )}
+            <Panel title="Efficiency">
+                <Chart
+                    label="Efficiency over cores"
+                    xLabel="threads in all processes"
+                    yLabel="efficiency"
+                    x={efficiency.x}
+                    series={efficiency.series}
+                    format={value => percent(value)}
+                />
+            </Panel>
+        </div>
+    );
+}
+
+/** Settings of which no two are alike: their times, where they can be drawn over something. */
+function SettingChart({ data }: { data: Data }) {
+    const curves = useMemo(() => timesOverSetting(data), [data]);
+    if (!curves) return null;
+    const name = data.varied?.[0] ?? '';
+    return (
+        <Panel title="Wall time">
+            <Chart
+                label={`Wall time over ${name}`}
+                xLabel={name}
+                yLabel="wall time"
+                x={curves.x}
+                series={curves.series}
+                format={value => seconds(value)}
+            />
+        </Panel>
+    );
+}
+
+function noteOf(data: Data): string {
+    if (isFlat(data)) return 'The same command with other settings, compared with the reference.';
+    if (data.mode === 'weak')
+        return (
+            'Weak scaling: the problem grows with the machine; efficiency is the ' +
+            'time at the reference over the time here.'
+        );
+    return 'Strong scaling: the same problem on more cores.';
+}
+
+function Known({ data }: { data: Data }) {
+    const { points, mode } = data;
+    const varied = data.varied ?? [];
+    const flat = isFlat(data);
+    return (
+        <>
+            <PageHead title="Scalability" note={noteOf(data)} />
+            {flat ? <SettingChart data={data} /> : <Charts data={data} />}
             <Notes method={data.method} notes={data.notes} />
             <Panel title="Runs">
                 <table class="plain">
                     <thead>
                         <tr>
                             <th scope="col">Run</th>
+                            {varied.map(name => (
+                                <th scope="col" key={name}>
+                                    {name}
+                                </th>
+                            ))}
                             <th scope="col" class="number">
                                 Processes
                             </th>
@@ -127,9 +175,11 @@ function Known({ data }: { data: Data }) {
                                     Speed-up
                                 </th>
                             )}
-                            <th scope="col" class="number">
-                                Efficiency
-                            </th>
+                            {!flat && (
+                                <th scope="col" class="number">
+                                    Efficiency
+                                </th>
+                            )}
                         </tr>
                     </thead>
                     <tbody>
@@ -141,8 +191,13 @@ function Known({ data }: { data: Data }) {
                                         {remarks(point, point.run_id === data.reference_run)}
                                     </span>
                                 </th>
+                                {varied.map(name => (
+                                    <td key={name}>{point.settings?.[name] ?? '–'}</td>
+                                ))}
                                 <td class="number">{integer(point.processes)}</td>
-                                <td class="number">{integer(point.threads)}</td>
+                                <td class="number">
+                                    {point.threads === null ? '–' : integer(point.threads)}
+                                </td>
                                 <td class="number">{integer(point.repeats)}</td>
                                 <td class="number">
                                     <Amount quantity={point.wall_s} unit="s" />
@@ -152,17 +207,21 @@ function Known({ data }: { data: Data }) {
                                         <Amount quantity={point.speedup} unit="x" />
                                     </td>
                                 )}
-                                <td class="number">
-                                    <Amount quantity={inPercent(point.efficiency)} unit="%" />
-                                </td>
+                                {!flat && (
+                                    <td class="number">
+                                        <Amount quantity={inPercent(point.efficiency)} unit="%" />
+                                    </td>
+                                )}
                             </tr>
                         ))}
                     </tbody>
                 </table>
             </Panel>
-            <Panel title="Efficiency of categories, functions and loops">
-                <EfficiencyMatrix data={data} />
-            </Panel>
+            {!flat && (
+                <Panel title="Efficiency of categories, functions and loops">
+                    <EfficiencyMatrix data={data} />
+                </Panel>
+            )}
             <Panel title="Times">
                 <Times data={data} />
             </Panel>

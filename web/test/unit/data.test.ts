@@ -9,6 +9,7 @@ import { formatHash, parseHash } from '../../src/route';
 import { efficiencyRating } from '../../src/views/EfficiencyMatrix';
 import { factText, factTitle } from '../../src/views/Experiment';
 import { gainSeries } from '../../src/views/gain';
+import { curvesOverCores, isFlat, settingsWords, timesOverSetting } from '../../src/views/settings';
 import { sectionColumn } from '../../src/views/section_columns';
 import { totalScore, worthDoing } from '../../src/views/Summary';
 
@@ -212,4 +213,54 @@ test('sections: columns that are only titles are known by what they hold', () =>
     ];
     const kinds = rows[0]!.map((_, at) => sectionColumn(`Title ${at}`, at, rows).kind);
     assert.deepEqual(kinds, ['address', 'integer', 'number', 'text']);
+});
+
+test('scalability: points with other settings', () => {
+    const quantity = (value: number) => ({
+        value,
+        low: null,
+        high: null,
+        n: 1,
+        origin: 'measured',
+    });
+    const point = (size: string, threads: number | null, base: number, wall: number) => ({
+        run_id: base + 1,
+        label: size,
+        processes: 1,
+        threads,
+        settings: { size },
+        base,
+        repeats: 1,
+        wall_s: quantity(wall),
+        speedup: quantity(1 / wall),
+        efficiency: quantity(1),
+    });
+    const over = { reference_run: 1, mode: 'strong' as const, varied: ['size'], rows: [] };
+    const flat = {
+        ...over,
+        points: [point('200', null, 0, 2), point('1000', null, 1, 10), point('30', null, 2, 1)],
+    };
+    assert.equal(isFlat(flat), true);
+    assert.deepEqual(timesOverSetting(flat), {
+        x: [30, 200, 1000],
+        series: [{ label: 'measured', values: [1, 2, 10] }],
+    });
+    assert.equal(settingsWords(flat, flat.points[0]!), 'size=200');
+    const named = { ...over, points: [point('small', null, 0, 1), point('', null, 1, 2)] };
+    assert.equal(timesOverSetting(named), null);
+    const grid = {
+        ...over,
+        points: [point('1', 1, 0, 1), point('1', 4, 0, 0.5), point('2', 4, 2, 0.25)],
+    };
+    assert.equal(isFlat(grid), false);
+    assert.deepEqual(
+        curvesOverCores(grid, one => one.speedup),
+        {
+            x: [1, 4],
+            series: [
+                { label: 'size=1', values: [1, 2] },
+                { label: 'size=2', values: [null, 4] },
+            ],
+        },
+    );
 });
