@@ -279,10 +279,10 @@ END
     like "1 threads, bind none,*" "$(cat x.assay/run-001/output.txt)"
     equal 0 "$(query x.assay "SELECT count(*) FROM v_values WHERE metric = 'scale_threads'")"
     series 0 scale --read x.assay --format json
-    equal "['env:MODE', 'size']" "$(json '["scalability"]["varied"]' <out)"
+    equal '["env:MODE", "size"]' "$(json '["scalability"]["varied"]' <out)"
     equal "b,c 0.02" "$(json '["scalability"]["points"][3]["settings"]["env:MODE"]' <out) $(
         json '["scalability"]["points"][3]["settings"]["size"]' <out)"
-    equal None "$(json '["scalability"]["points"][3]["threads"]' <out | sed s/null/None/)"
+    equal null "$(json '["scalability"]["points"][3]["threads"]' <out)"
     series 0 scale --read x.assay --format csv
     equal "env:MODE,size" "$(head -1 out | cut -d, -f24-)"
     equal "a,0.02" "$(grep '^run,,,size=0.02 MODE=a' out | cut -d, -f24-)"
