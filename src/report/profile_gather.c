@@ -256,8 +256,10 @@ int as_report_run(struct assay_experiment *experiment, int64_t run_id, int64_t *
 
     AS_TRY(assay_rows_open(
         experiment,
-        "SELECT max(CASE WHEN ?1 IN (0, run_id) THEN run_id END), count(*), max(run_id)"
-        " FROM run",
+        /* The last, but rather not one that was made for another. */
+        "SELECT CASE WHEN ?1 THEN max(CASE WHEN run_id = ?1 THEN run_id END) ELSE"
+        " ifnull(max(CASE WHEN ifnull(role, 'main') = 'main' THEN run_id END), max(run_id)) END,"
+        " count(*), max(run_id) FROM run",
         &rows, err));
     assay_rows_bind_integer(rows, 1, run_id);
     rc = assay_rows_next(rows, err);

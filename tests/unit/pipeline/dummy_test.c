@@ -179,8 +179,29 @@ static void test_dummy(void **state)
     fine(assay_experiment_close(&it.experiment, err));
 }
 
+/* The report is of the run that was asked about, not of those that a pass made for it. */
+static void test_default_run(void **state)
+{
+    const struct place *place = *state;
+    struct assay_row_run variant = {
+        .kind = "variant", .command = "x", .state = "complete", .role = "variant"};
+    struct shown it = {0};
+
+    fine(assay_experiment_create(place->exp, 0, &it.experiment, err));
+    fine(fixture_fill(it.experiment, &it.f, err));
+    fine(assay_experiment_summarise(it.experiment, it.f.run, err));
+    variant.reference_id = it.f.run;
+    fine(assay_experiment_add_run(it.experiment, &variant, NULL, err));
+    const int64_t asked = it.f.run;
+    it.f.run = 0;
+    show(&it);
+    assert_int_equal(json_integer_value(json_object_get(it.document, "run_id")), asked);
+    json_decref(it.document);
+    fine(assay_experiment_close(&it.experiment, err));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {place_test(test_dummy)};
+    const struct CMUnitTest tests[] = {place_test(test_dummy), place_test(test_default_run)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
