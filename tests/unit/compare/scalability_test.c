@@ -212,6 +212,46 @@ static void test_lost_reference(void **state)
     fine(assay_experiment_close(&s.experiment, err));
 }
 
+/* Other settings: speed-up over the one reference, efficiency over the same settings. */
+static void test_settings(void **state)
+{
+    static const struct {
+        const char *size;
+        int64_t threads;
+        double wall_s;
+    } runs[] = {{"big", 1, 8}, {"big", 4, 4}, {"small", 1, 2}, {"small", 2, 1.6}};
+    static const int64_t n[] = {100, 100, 100, 100};
+    const struct place *place = *state;
+    struct assay_scalability *it;
+    struct synthetic s;
+    synthetic_open(&s, place->exp, 1, &(struct synthetic_code){.changed = -1});
+    for (size_t i = 0; i < 4; i++) {
+        const struct assay_row_run_setting row = {
+            .run_id = (int64_t)i + 1, .name = "size", .value = runs[i].size};
+        add_scale(&s, 1, runs[i].threads, runs[i].wall_s, n, (size_t)runs[i].threads, false);
+        fine(assay_experiment_add_run_setting(s.experiment, &row, err));
+    }
+    fine(assay_compare_scalability(s.experiment, NULL, &it, err));
+    assert_int_equal(it->point_n, 4);
+    assert_int_equal(it->varied_n, 1);
+    assert_string_equal(it->varied[0], "size");
+    assert_string_equal(it->point[1].setting[0], "big");
+    assert_string_equal(it->point[2].setting[0], "small");
+    assert_false(it->is_flat);
+    assert_int_equal(it->reference, 0);
+    assert_int_equal(it->point[1].base, 0);
+    assert_int_equal(it->point[3].base, 2);
+    near(it->point[1].efficiency.value, 8.0 / 4 / 4, 1e-12);
+    near(it->point[2].efficiency.value, 1, 0);
+    near(it->point[3].efficiency.value, 2 / 1.6 / 2, 1e-12);
+    near(it->point[3].speedup.value, 8 / 1.6, 1e-12);
+    const struct assay_scale_row *row = row_of(it, ASSAY_OBJECT_LOOP, "kernel_0");
+    near(row->efficiency[3].value, 0.5, 1e-9); /* as much in each of two threads */
+    near(row->speedup[3].value, 1, 1e-9);
+    assay_scalability_free(&it);
+    fine(assay_experiment_close(&s.experiment, err));
+}
+
 /* ---- Stability ----------------------------------------------------------------------------- */
 
 static void test_stability(void **state)
@@ -260,8 +300,9 @@ static void test_stability(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        place_test(test_strong),  place_test(test_reference),      place_test(test_weak),
-        place_test(test_repeats), place_test(test_lost_reference), place_test(test_stability),
+        place_test(test_strong),   place_test(test_reference),      place_test(test_weak),
+        place_test(test_repeats),  place_test(test_lost_reference), place_test(test_stability),
+        place_test(test_settings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

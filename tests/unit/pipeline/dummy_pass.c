@@ -9,9 +9,17 @@
 
 static const struct assay_set_metric metrics[] = {
     {{.name = "dummy_cy", .unit = "cy", .meaning = "Cycles of a path.", .formula = "10 x path"},
-     .origin = ASSAY_ORIGIN_MODELLED, .digits = 1, .bounded = true},
-    {{.name = "dummy_score", .unit = "1", .meaning = "A column.", .formula = "loop + 0.5",
-      .title = "Dummy", .topic = "dummy"}, .origin = ASSAY_ORIGIN_DERIVED, .digits = 1}};
+     .origin = ASSAY_ORIGIN_MODELLED,
+     .digits = 1,
+     .bounded = true},
+    {{.name = "dummy_score",
+      .unit = "1",
+      .meaning = "A column.",
+      .formula = "loop + 0.5",
+      .title = "Dummy",
+      .topic = "dummy"},
+     .origin = ASSAY_ORIGIN_DERIVED,
+     .digits = 1}};
 
 static int dummy_loop(struct assay_pass_job *job, struct assay_metric_set *set, int64_t loop,
                       struct assay_error *err)
@@ -24,17 +32,33 @@ static int dummy_loop(struct assay_pass_job *job, struct assay_metric_set *set, 
     AS_TRY(assay_metric_set_add(set, &it, 1, whole, err));
     for (int path = 1; path <= 2; path++) {
         const struct assay_row_context context = {.path = assay_known(path)};
-        const struct assay_quantity each[] = {assay_modelled(10 * path, 10 * path - 1, 99), {.n = 0}};
+        const struct assay_quantity each[] = {assay_modelled(10 * path, 10 * path - 1, 99),
+                                              {.n = 0}};
         AS_TRY(assay_experiment_add_context(job->experiment, &context, &it.context_id, err));
         AS_TRY(assay_metric_set_add(set, &it, 1, each, err));
     }
-    AS_TRY(assay_experiment_detail(job->experiment, &(struct assay_detail){
-        .run_id = job->run_id, .kind = it.kind, .object_id = loop, .name = "dummy",
-        .title = "A table", .column = (const char *const[]){"What", "n"}, .column_n = 2,
-        .cell = cells, .row_n = 1, .pass = "dummy"}, err));
-    return assay_experiment_finding(job->experiment, &(struct assay_finding){
-        .run_id = job->run_id, .kind = it.kind, .object_id = loop, .level = ASSAY_LEVEL_POTENTIAL,
-        .topic = "dummy", .text = "This loop was looked at.", .pass = "dummy"}, err);
+    AS_TRY(
+        assay_experiment_detail(job->experiment,
+                                &(struct assay_detail){.run_id = job->run_id,
+                                                       .kind = it.kind,
+                                                       .object_id = loop,
+                                                       .name = "dummy",
+                                                       .title = "A table",
+                                                       .column = (const char *const[]){"What", "n"},
+                                                       .column_n = 2,
+                                                       .cell = cells,
+                                                       .row_n = 1,
+                                                       .pass = "dummy"},
+                                err));
+    return assay_experiment_finding(job->experiment,
+                                    &(struct assay_finding){.run_id = job->run_id,
+                                                            .kind = it.kind,
+                                                            .object_id = loop,
+                                                            .level = ASSAY_LEVEL_POTENTIAL,
+                                                            .topic = "dummy",
+                                                            .text = "This loop was looked at.",
+                                                            .pass = "dummy"},
+                                    err);
 }
 
 int dummy_pass(struct assay_pass_job *job, struct assay_error *err);
