@@ -147,7 +147,7 @@ static void test_nothing(void **state)
 
 /* ---- Side by side -------------------------------------------------------------------------- */
 
-/* Two that compute at the same time meet here; a third of a minute is enough for any host. */
+/* Two that compute at the same time meet here; alone, one gives up after a while. */
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -172,10 +172,18 @@ static int meet(void *context, struct assay_error *err)
     return late ? as_error_set(err, ASSAY_ERR_IO, "nobody came") : 0;
 }
 
+/* Long enough for the other to write first, if it might. */
+static int meet_and_dawdle(void *context, struct assay_error *err)
+{
+    const int rc = meet(context, err);
+
+    usleep(200000);
+    return rc;
+}
+
 static int pass_slow(struct assay_pass_job *job, struct assay_error *err)
 {
-    AS_TRY(assay_pass_aside(job, meet, NULL, err));
-    usleep(20000); /* the other could overtake it now, if it might */
+    AS_TRY(assay_pass_aside(job, meet_and_dawdle, NULL, err));
     return write_finding(job, "slow", err);
 }
 
