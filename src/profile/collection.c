@@ -64,8 +64,7 @@ static int start_program(struct as_collection *all, struct assay_error *err)
     struct as_str preload = {0};
     bool failed = false;
 
-    each_collector(all, it)
-    {
+    each_collector (all, it) {
         for (const char *const *word = it->environment; word && *word; word++)
             failed |= as_vec_push(&environment, *word) < 0;
         if (it->preload)
@@ -92,8 +91,9 @@ static int open_all(struct as_collection *all, const struct as_collector *replac
                     const struct assay_error *why, size_t *at, struct assay_error *err)
 {
     *at = all->n;
-    each_collector(all, it) if (it->kind->prepare)
-        AS_TRY(it->kind->prepare(it, all, it == replacing ? why : NULL, err));
+    each_collector (all, it)
+        if (it->kind->prepare)
+            AS_TRY(it->kind->prepare(it, all, it == replacing ? why : NULL, err));
     AS_TRY(start_or_attach(all, err));
     for (size_t i = 0; i < all->n; i++) {
         const int rc = all->at[i].kind->open ? all->at[i].kind->open(&all->at[i], all, err) : 0;
@@ -114,7 +114,8 @@ static void close_one(struct as_collector *it)
 
 static void close_all(struct as_collection *all)
 {
-    each_collector(all, it) close_one(it);
+    each_collector (all, it)
+        close_one(it);
     assay_launch_close(&all->launch);
 }
 
@@ -149,7 +150,9 @@ int as_collection_open(struct as_collection *all, const struct as_collector_kind
 
 void as_collection_release(struct as_collection *all)
 {
-    each_collector(all, it) if (!it->kind->facts) close_one(it);
+    each_collector (all, it)
+        if (!it->kind->facts)
+            close_one(it);
 }
 
 void as_collection_close(struct as_collection *all)
@@ -162,19 +165,25 @@ void as_collection_close(struct as_collection *all)
 
 int as_collection_start(struct as_collection *all, struct assay_error *err)
 {
-    each_collector(all, it) if (it->kind->start) AS_TRY(it->kind->start(it, all, err));
+    each_collector (all, it)
+        if (it->kind->start)
+            AS_TRY(it->kind->start(it, all, err));
     return 0;
 }
 
 int as_collection_pump(struct as_collection *all, bool last, struct assay_error *err)
 {
-    each_collector(all, it) if (it->kind->pump) AS_TRY(it->kind->pump(it, all, last, err));
+    each_collector (all, it)
+        if (it->kind->pump)
+            AS_TRY(it->kind->pump(it, all, last, err));
     return 0;
 }
 
 int as_collection_stop(struct as_collection *all, struct assay_error *err)
 {
-    each_collector(all, it) if (it->kind->stop) AS_TRY(it->kind->stop(it, err));
+    each_collector (all, it)
+        if (it->kind->stop)
+            AS_TRY(it->kind->stop(it, err));
     return 0;
 }
 
@@ -183,15 +192,18 @@ int as_collection_finish(struct as_collection *all, struct assay_error *err)
     const struct assay_sample_counts *counts = as_collection_counts(all);
 
     all->lossy = counts && counts->lost > 0;
-    each_collector(all, it) if (it->kind->finish) AS_TRY(it->kind->finish(it, all, err));
+    each_collector (all, it)
+        if (it->kind->finish)
+            AS_TRY(it->kind->finish(it, all, err));
     return 0;
 }
 
 int as_collection_facts(struct as_collection *all, struct assay_experiment *experiment,
                         int64_t run_id, struct assay_error *err)
 {
-    each_collector(all, it) if (it->kind->facts)
-        AS_TRY(it->kind->facts(it, all, experiment, run_id, err));
+    each_collector (all, it)
+        if (it->kind->facts)
+            AS_TRY(it->kind->facts(it, all, experiment, run_id, err));
     return 0;
 }
 
@@ -199,11 +211,11 @@ void as_collection_wait(struct as_collection *all, int timeout_ms)
 {
     const int fd = assay_launch_fd(all->launch);
 
-    each_collector(all, it) if (it->kind->wait)
-    {
-        it->kind->wait(it, fd, timeout_ms);
-        return;
-    }
+    each_collector (all, it)
+        if (it->kind->wait) {
+            it->kind->wait(it, fd, timeout_ms);
+            return;
+        }
     struct pollfd ready = {.fd = fd, .events = POLLIN};
     (void)poll(&ready, 1, timeout_ms);
 }
@@ -213,9 +225,13 @@ int as_collection_hand(void *collection, const struct assay_sample_record *recor
 {
     struct as_collection *all = collection;
 
-    each_collector(all, it) if (it->kind->meet) AS_TRY(it->kind->meet(it, all, record, err));
+    each_collector (all, it)
+        if (it->kind->meet)
+            AS_TRY(it->kind->meet(it, all, record, err));
     AS_TRY(all->sink(all->context, record, err));
-    each_collector(all, it) if (it->kind->follow) AS_TRY(it->kind->follow(it, all, record, err));
+    each_collector (all, it)
+        if (it->kind->follow)
+            AS_TRY(it->kind->follow(it, all, record, err));
     return 0;
 }
 
