@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "report/short_name.h"
 
 #define INDENT 2 /* of what differs, under a row */
 
@@ -173,8 +174,10 @@ static size_t row_columns(const struct assay_comparison *it, enum assay_object_k
     column[n++] = (struct as_column){.title = "code", .align = AS_ALIGN_RIGHT};
     column[n++] = (struct as_column){.title = "aligned by", .shrink = AS_SHRINK_END, .least = 6};
     column[n++] = (struct as_column){.title = "where", .shrink = AS_SHRINK_START, .least = 8};
-    column[n++] =
-        (struct as_column){.title = as_compared_word(kind), .shrink = AS_SHRINK_MIDDLE, .least = 8};
+    column[n++] = (struct as_column){.title = as_compared_word(kind),
+                                     .shrink = AS_SHRINK_MIDDLE,
+                                     .least = 8,
+                                     .shorten = as_short_name};
     return n;
 }
 

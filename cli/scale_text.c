@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "compared.h"
+#include "report/short_name.h"
 #include "scale.h"
 
 #define POINTS_MOST 32 /* of a table; CSV and JSON have all */
@@ -85,8 +86,10 @@ static size_t part_columns(const struct assay_scalability *it, enum assay_object
     column[n++] = (struct as_column){.title = kind == ASSAY_OBJECT_CATEGORY ? NULL : "where",
                                      .shrink = AS_SHRINK_START,
                                      .least = 14};
-    column[n++] = (struct as_column){
-        .title = as_compared_word(kind), .shrink = AS_SHRINK_MIDDLE, .least = 16};
+    column[n++] = (struct as_column){.title = as_compared_word(kind),
+                                     .shrink = AS_SHRINK_MIDDLE,
+                                     .least = 16,
+                                     .shorten = as_short_name};
     return n;
 }
 

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "compared.h"
+#include "report/short_name.h"
 #include "series.h"
 
 #define RUNS_DEFAULT 31
@@ -83,7 +84,11 @@ static int show_parts(struct as_cli *cli, const struct assay_stability *it,
         {.title = kind == ASSAY_OBJECT_CATEGORY ? NULL : "where",
          .shrink = AS_SHRINK_START,
          .least = 14},
-        {.title = as_compared_word(kind), .shrink = AS_SHRINK_MIDDLE, .least = 16}};
+        {.title = as_compared_word(kind),
+         .shrink = AS_SHRINK_MIDDLE,
+         .least = 16,
+         .shorten = as_short_name},
+    };
     const size_t limit = as_compared_limit(cli);
     struct as_table table;
     size_t shown = 0;

@@ -180,7 +180,7 @@ static struct cut cut(struct as_view s, size_t width, size_t columns, enum as_sh
     return it;
 }
 
-static void print_cell(struct as_out *out, const struct place *at, struct as_view s, size_t width)
+static void print_whole(struct as_out *out, const struct place *at, struct as_view s, size_t width)
 {
     struct cut parts = {.before = s, .width = width};
     bool is_cut = width > at->width && at->column->shrink != AS_SHRINK_NOT;
@@ -202,6 +202,29 @@ static void print_cell(struct as_out *out, const struct place *at, struct as_vie
         as_out_style(out, AS_STYLE_PLAIN);
     if (at->column->align == AS_ALIGN_LEFT && !at->last)
         as_out_fill(out, ' ', pad);
+}
+
+/* A cell by its column's own way of telling it short. */
+static void print_short(struct as_out *out, const struct place *at, struct as_view s)
+{
+    struct as_str text = {0}, told = {0};
+    struct as_view as = s;
+
+    as_str_append(&text, s.p, s.n);
+    at->column->shorten(&told, as_str_z(&text), at->width);
+    if (told.n && !told.failed)
+        as = (struct as_view){.p = told.p, .n = told.n};
+    print_whole(out, at, as, as_utf8_width(as));
+    as_str_fini(&told);
+    as_str_fini(&text);
+}
+
+static void print_cell(struct as_out *out, const struct place *at, struct as_view s, size_t width)
+{
+    if (at->column->shorten && width > at->width && at->column->shrink != AS_SHRINK_NOT)
+        print_short(out, at, s);
+    else
+        print_whole(out, at, s, width);
 }
 
 /* The last cell of a line that shows something; later ones leave no trailing blanks. */

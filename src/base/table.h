@@ -35,6 +35,8 @@ struct as_column {
     unsigned least;      /* columns it keeps when shortened; 0 = 8 */
     enum as_style style; /* used only when colour is on */
     size_t wide;         /* columns it has at least, before shortening: to go on below a table */
+    /* Appends a cell that is too wide in `most` bytes if it can, before it is cut; or NULL. */
+    void (*shorten)(struct as_str *to, const char *text, size_t most);
 };
 
 struct as_table_cell {

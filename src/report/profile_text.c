@@ -403,7 +403,11 @@ static int print_functions(struct summary *s, struct assay_error *err)
         {.title = plus_minus(s), .align = AS_ALIGN_RIGHT},
         {.title = "self s", .align = AS_ALIGN_RIGHT},
         {.title = "total %", .align = AS_ALIGN_RIGHT},
-        {.title = "function", .shrink = AS_SHRINK_MIDDLE, .least = 16, .style = AS_STYLE_BOLD},
+        {.title = "function",
+         .shrink = AS_SHRINK_MIDDLE,
+         .least = 16,
+         .style = AS_STYLE_BOLD,
+         .shorten = as_short_name},
         {.title = "module", .shrink = AS_SHRINK_END},
         {.title = "source", .shrink = AS_SHRINK_START},
     };
@@ -433,7 +437,11 @@ static int print_loops(struct summary *s, struct assay_error *err)
         {.title = "total %", .align = AS_ALIGN_RIGHT},
         {.title = "depth", .align = AS_ALIGN_RIGHT},
         {.title = "role"},
-        {.title = "function", .shrink = AS_SHRINK_MIDDLE, .least = 16, .style = AS_STYLE_BOLD},
+        {.title = "function",
+         .shrink = AS_SHRINK_MIDDLE,
+         .least = 16,
+         .style = AS_STYLE_BOLD,
+         .shorten = as_short_name},
         {.title = "source", .shrink = AS_SHRINK_START, .least = 12},
     };
     size_t n = sizeof columns / sizeof *columns;

@@ -1,43 +1,123 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Skips what stands in balanced <> and (), outermost ones only, parameters before templates. */
+/* A list of forms, each made of the one before; the first that fits is taken. */
 #include "report/short_name.h"
 
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 
+#define OPERATOR "operator"
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '$';
+}
+
 static bool ends_in_operator(const char *name, const char *at)
 {
-    const char *from = at - strlen("operator");
+    const char *from = at - strlen(OPERATOR);
 
-    return from >= name && strncmp(from, "operator", strlen("operator")) == 0;
+    return from >= name && strncmp(from, OPERATOR, strlen(OPERATOR)) == 0;
 }
 
 /* The bracket that closes the one at `open`, or NULL. "->" and "operator<" are no brackets. */
 static const char *closing(const char *name, const char *open)
 {
-    int round = 0, angle = 0;
+    int round = 0, angle = 0, curly = 0;
 
     for (const char *p = open; *p; p++) {
         if (*p == '(')
             round++;
         else if (*p == ')')
             round--;
+        else if (*p == '{')
+            curly++;
+        else if (*p == '}')
+            curly--;
         else if (*p == '<' && !ends_in_operator(name, p))
             angle++;
         else if (*p == '>' && p[-1] != '-' && !ends_in_operator(name, p))
             angle--;
-        if (round < 0 || angle < 0)
+        if (round < 0 || angle < 0 || curly < 0)
             return NULL;
-        if (!round && !angle)
+        if (!round && !angle && !curly)
             return p;
     }
     return NULL;
 }
 
+/* ---- What stands at the top level ---------------------------------------------------------- */
+
+static bool starts_operator(const char *name, const char *p)
+{
+    return strncmp(p, OPERATOR, strlen(OPERATOR)) == 0 && (p == name || !is_word(p[-1])) &&
+           !is_word(p[strlen(OPERATOR)]);
+}
+
+static const char *behind_operator(const char *p)
+{
+    p += strlen(OPERATOR);
+    if (strncmp(p, "()", 2) == 0)
+        return p + 2;
+    return p + strspn(p, "<>=!+-*/%^&|~,[]");
+}
+
+/* The next place that is not inside a bracket or the sign of an operator. */
+static const char *next_place(const char *name, const char *p)
+{
+    const char *end = NULL;
+
+    if (starts_operator(name, p))
+        return behind_operator(p);
+    if (*p == '(' || *p == '<' || *p == '{')
+        end = closing(name, p);
+    return end ? end + 1 : p + 1;
+}
+
+/* The last list of parameters, or NULL. "(anonymous namespace)" is none. */
+static const char *parameters(const char *name)
+{
+    const char *found = NULL;
+
+    for (const char *p = name; *p; p = next_place(name, p))
+        if (*p == '(' && p > name && p[-1] != ' ' && p[-1] != ':' && closing(name, p))
+            found = p;
+    return found;
+}
+
+/* Where the name begins that stands before `end`: behind the type of its result. */
+static const char *behind_result(const char *name, const char *end)
+{
+    const char *from = name;
+
+    for (const char *p = name; p < end && !starts_operator(name, p); p = next_place(name, p))
+        if (*p == ' ')
+            from = p + 1;
+    return from;
+}
+
+/* Behind the outermost scope, as long as a class is left before the function; else NULL. */
+static const char *behind_scope(const char *name)
+{
+    const char *first = NULL;
+    int scopes = 0;
+
+    for (const char *p = name; *p && *p != ' '; p = next_place(name, p)) {
+        if (strncmp(p, "::", 2) != 0)
+            continue;
+        if (!first)
+            first = p + 2;
+        scopes++;
+        p++;
+    }
+    return scopes >= 2 ? first : NULL;
+}
+
+/* ---- Forms --------------------------------------------------------------------------------- */
+
 static bool opens(const char *name, const char *p, char bracket)
 {
-    const bool word = p > name && (isalnum((unsigned char)p[-1]) || p[-1] == '_' || p[-1] == '>' ||
+    const bool word = p > name && (is_word(p[-1]) || p[-1] == '>' || p[-1] == '}' ||
                                    ends_in_operator(name, p - 2));
 
     if (*p != bracket || !word || ends_in_operator(name, p))
@@ -45,34 +125,90 @@ static bool opens(const char *name, const char *p, char bracket)
     return p[1] != ')' && p[1] != '>' && p[1] != '=';
 }
 
-/* Leaves out what stands in the brackets; what is in brackets of the other kind stays whole. */
-static void without(struct as_str *to, const char *name, char bracket)
+/* `in` replaces the brackets and what stands in them; the other kind's brackets stay whole. */
+static void without(struct as_str *to, const char *name, char bracket, const char *in)
 {
     for (const char *p = name; *p; p++) {
         const char *end = opens(name, p, bracket) ? closing(name, p) : NULL;
 
-        if (end) {
+        if (end)
+            as_str_appendz(to, in);
+        else
             as_str_append(to, p, 1);
-            as_str_appendz(to, "...");
-            p = end;
-        }
-        as_str_append(to, p, 1);
+        p = end ? end : p;
     }
+}
+
+static void without_parameters(struct as_str *to, const char *name)
+{
+    without(to, name, '(', "(...)");
+}
+
+static void without_templates(struct as_str *to, const char *name)
+{
+    without(to, name, '<', "<...>");
+}
+
+/* Neither the type of the result nor what follows the parameters ("const", "[clone ...]"). */
+static void without_result(struct as_str *to, const char *name)
+{
+    const char *list = parameters(name), *note = strstr(name, " [");
+    const char *end = list ? closing(name, list) + 1 : note ? note : name + strlen(name);
+    const char *from = list ? behind_result(name, list) : name;
+
+    as_str_append(to, from, (size_t)(end - from));
+}
+
+static void without_scope(struct as_str *to, const char *name)
+{
+    const char *rest = behind_scope(name);
+
+    as_str_appendz(to, rest ? rest : name);
+}
+
+static void without_brackets(struct as_str *to, const char *name)
+{
+    const char *list = parameters(name);
+    size_t n = strlen(name);
+
+    as_str_append(to, name, list && !closing(name, list)[1] ? (size_t)(list - name) : n);
+}
+
+static void without_angles(struct as_str *to, const char *name)
+{
+    without(to, name, '<', "");
+}
+
+typedef void form_fn(struct as_str *to, const char *name);
+
+/* Makes `name` its next form; whether that is another, and no longer. */
+static bool shorten(struct as_str *name, form_fn *form)
+{
+    struct as_str next = {0};
+    bool another;
+
+    form(&next, as_str_z(name));
+    another = !next.failed && next.n && next.n <= name->n && strcmp(next.p, name->p) != 0;
+    if (another) {
+        as_str_clear(name);
+        as_str_append(name, next.p, next.n);
+    }
+    name->failed |= next.failed;
+    as_str_fini(&next);
+    return another;
 }
 
 void as_short_name(struct as_str *to, const char *name, size_t most)
 {
-    struct as_str once = {0};
+    static form_fn *const forms[] = {without_parameters, without_result,   without_templates,
+                                     without_scope,      without_brackets, without_angles};
+    struct as_str it = {0};
 
-    if (strlen(name) <= most) {
-        as_str_appendz(to, name);
-        return;
-    }
-    without(&once, name, '(');
-    if (once.n <= most)
-        as_str_appendz(to, as_str_z(&once));
-    else
-        without(to, as_str_z(&once), '<');
-    to->failed |= once.failed;
-    as_str_fini(&once);
+    as_str_appendz(&it, name);
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        while (it.n > most && shorten(&it, forms[i]) && forms[i] == without_scope)
+            ;
+    as_str_appendz(to, as_str_z(&it));
+    to->failed |= it.failed;
+    as_str_fini(&it);
 }

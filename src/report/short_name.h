@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Long names of C++ functions told short: what stands in template and parameter brackets gives way
- * to "...". Knows no grammar beyond brackets; a name it does not understand stays as it is.
+ * Long names of C++ functions told short: what a reader misses least goes first, and the class and
+ * the function stay. Knows no grammar beyond brackets, operators and "::"; a name that it does not
+ * understand stays as it is. web/src/parts/short_name.ts does the same for the page: both are held
+ * to tests/golden/report/short-names.tsv.
  */
 #ifndef AS_REPORT_SHORT_NAME_H
 #define AS_REPORT_SHORT_NAME_H
@@ -10,7 +12,11 @@
 
 #include "base/str.h"
 
-/* Appends `name`, short if it has more than `most` bytes. */
+/*
+ * Appends `name`, short if it has more than `most` bytes: parameters become "(...)", the type of
+ * the result and qualifiers go, template arguments become "<...>", outer scopes go, at last the
+ * brackets. No more is taken than it needs; the last form may still be longer than `most`.
+ */
 void as_short_name(struct as_str *to, const char *name, size_t most);
 
 #endif

@@ -56,6 +56,38 @@ static void test_alignment(void **state)
     as_table_fini(&t);
 }
 
+static void without_vowels(struct as_str *to, const char *text, size_t most)
+{
+    (void)most;
+    for (; *text; text++)
+        if (!strchr("aeiou", *text))
+            as_str_append(to, text, 1);
+}
+
+/* A column's own way comes before the cut, and only where a cell does not fit. */
+static void test_shorten(void **state)
+{
+    static const struct as_column own[] = {
+        {.title = "Name", .shrink = AS_SHRINK_END, .least = 4, .shorten = without_vowels},
+        {.title = "File"},
+    };
+    (void)state;
+    struct as_table t;
+    as_table_init(&t, own, 2);
+    as_table_string(&t, "audio");
+    as_table_string(&t, "a.c");
+    as_table_string(&t, "iteration");
+    as_table_string(&t, "b.c");
+    as_table_string(&t, "rhythmically");
+    as_table_string(&t, "c.c");
+    expect_print(&t, 13, false,
+                 "Name     File\n"
+                 "audio    a.c\n"
+                 "trtn     b.c\n"
+                 "rhythm\xe2\x80\xa6  c.c\n");
+    as_table_fini(&t);
+}
+
 static void add_long_row(struct as_table *t)
 {
     as_table_string(t, "a_function_with_a_rather_long_name_that_no_terminal_shows_whole");
@@ -288,6 +320,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_alignment),
+        cmocka_unit_test(test_shorten),
         cmocka_unit_test(test_80_columns),
         cmocka_unit_test(test_every_width),
         cmocka_unit_test(test_middle_indent_and_ascii),

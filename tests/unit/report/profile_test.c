@@ -108,32 +108,38 @@ static void test_golden(void **state)
     }
 }
 
+/* One line of short-names.tsv: most bytes, name, how it is told. */
+static void expect_short(char *line)
+{
+    char *name = strchr(line, '\t'), *told = name ? strchr(name + 1, '\t') : NULL;
+    struct as_str s = {0};
+
+    assert_non_null(told);
+    *name++ = *told++ = '\0';
+    told[strcspn(told, "\n")] = '\0';
+    as_short_name(&s, name, strtoul(line, NULL, 10));
+    assert_string_equal(as_str_z(&s), told);
+    as_str_clear(&s);
+    as_short_name(&s, name, 1000);
+    assert_string_equal(as_str_z(&s), name);
+    as_str_fini(&s);
+}
+
 static void test_short_names(void **state)
 {
     (void)state;
-    static const char *const at[][2] = {
-        {"main", "main"},
-        {"a<b<c>, d>::e(f(*)(g), h) const", "a<...>::e(...) const"},
-        {"foo<int>(std::vector<int> const&)", "foo<...>(...)"},
-        {"(anonymous namespace)::f(int)", "(anonymous namespace)::f(...)"},
-        {"std::ostream& operator<< <char>(X const&)", "std::ostream& operator<< <char>(...)"},
-        {"operator()(int)", "operator()(...)"},
-        {"A::operator->(long)", "A::operator->(...)"},
-        {"f()", "f()"},
-        {"f(int", "f(int"},
-        {"a > b", "a > b"},
-    };
+    FILE *file = fopen(GOLDEN_DIR "/short-names.tsv", "r");
+    char line[1024];
+    int n = 0;
 
-    for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
-        struct as_str s = {0};
-
-        as_short_name(&s, at[i][0], 0);
-        assert_string_equal(as_str_z(&s), at[i][1]);
-        as_str_clear(&s);
-        as_short_name(&s, at[i][0], 1000);
-        assert_string_equal(as_str_z(&s), at[i][0]);
-        as_str_fini(&s);
-    }
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file))
+        if (line[0] != '#') {
+            expect_short(line);
+            n++;
+        }
+    fclose(file);
+    assert_true(n > 20);
 }
 
 /* ---- Every page ---------------------------------------------------------------------------- */
