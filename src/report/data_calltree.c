@@ -2,20 +2,22 @@
 /*
  * The call tree of the report data: call paths of the run as a prefix tree in columns, parents
  * before children. Of very many the heaviest are kept; what the others took stands under the path
- * that they go on from, so that all sums stay.
+ * that they go on from, so that all sums stay. Frames by which the kernel was entered uncalled are
+ * marked, by the rules of data/report/kernel-entries.txt: the reader folds what they interrupted.
  */
 #include "report/data.h"
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "kernel_entries.h"
 
 #define PATHS_MOST 100000
 #define REST       "[small paths]"
 
 /* Columns by their place; the last ones are not written. */
 /* clang-format off */
-enum column { ID, PARENT, FUNCTION, FUNCTION_ID, MODULE, CATEGORY, SITE, SELF_N, SELF_S, BLOCKED_S,
-              WRITTEN_N, ALL_N = WRITTEN_N, ALL_S, ALL_BLOCKED_S };
+enum column { ID, PARENT, FUNCTION, FUNCTION_ID, MODULE, CATEGORY, SITE, ENTRY, SELF_N, SELF_S,
+              BLOCKED_S, WRITTEN_N, ALL_N = WRITTEN_N, ALL_S, ALL_BLOCKED_S };
 static const struct as_report_column columns[] = {
     [ID] = {.name = "id", .sql = "callpath_id", .kind = AS_COLUMN_ID},
     [PARENT] = {.name = "parent", .sql = "parent_id", .kind = AS_COLUMN_ID},
@@ -25,6 +27,8 @@ static const struct as_report_column columns[] = {
     [CATEGORY] = {.name = "category", .sql = "category", .kind = AS_COLUMN_TEXT},
     [SITE] = {.name = "site", .sql = "replace(path, rtrim(path, replace(path, '/', '')), '')"
                                      " || ':' || line", .kind = AS_COLUMN_TEXT},
+    [ENTRY] = {.name = "entry", .sql = "CASE kind WHEN 'kernel' THEN " AS_KERNEL_ENTRY_SQL " END",
+               .kind = AS_COLUMN_TEXT},
     [SELF_N] = {.name = "self_n", .sql = "exclusive_n", .kind = AS_COLUMN_INTEGER},
     [SELF_S] = {.name = "self_s", .sql = "exclusive_ns / 1e9", .kind = AS_COLUMN_NUMBER},
     [BLOCKED_S] = {.name = "blocked_s", .sql = "blocked_ns / 1e9", .kind = AS_COLUMN_NUMBER},
@@ -41,7 +45,7 @@ static const struct as_report_view paths = {
     .from = "(SELECT t.run_id, t.exclusive_n, t.exclusive_ns, t.blocked_ns, t.inclusive_n,"
             " t.inclusive_ns, t.blocked_inclusive_ns, p.callpath_id, p.parent_id, p.depth,"
             " p.function_id, f.name AS function, m.name AS module, c.name AS category, s.path,"
-            " l.number AS line FROM callpath_time t JOIN callpath p USING (callpath_id)"
+            " l.number AS line, m.kind FROM callpath_time t JOIN callpath p USING (callpath_id)"
             " JOIN function f USING (function_id) JOIN module m USING (module_id)"
             " LEFT JOIN category c ON c.category_id = p.category_id"
             " LEFT JOIN location a ON a.location_id = p.call_location_id"
@@ -120,7 +124,7 @@ static int add_rest(struct as_grid *grid, size_t parent, const struct rest *rest
     AS_TRY(as_vec_push(&at[FUNCTION]->text, word));
     AS_TRY(as_vec_push(&at[PARENT]->whole, (int64_t)parent));
     AS_TRY(as_vec_push(&at[FUNCTION_ID]->whole, AS_GRID_NO_INTEGER));
-    for (int i = MODULE; i <= SITE; i++)
+    for (int i = MODULE; i <= ENTRY; i++)
         AS_TRY(as_vec_push(&at[i]->text, AS_GRID_NO_TEXT));
     AS_TRY(as_vec_push(&at[SELF_N]->whole, rest->self_n));
     AS_TRY(as_vec_push(&at[SELF_S]->real, rest->self_s));

@@ -395,6 +395,65 @@ static void test_calltree(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
+/* A function called by solve, in which one sample was taken. */
+static void add_callee(struct assay_experiment *e, const struct fixture *f, int64_t module,
+                       const char *name, int64_t address)
+{
+    const struct assay_row_function function = {
+        .module_id = module, .name = name, .address = assay_known(address), .known_from = "symbol"};
+    struct assay_row_callpath path = {
+        .parent_id = f->path[1], .category_id = f->category[0], .depth = 3};
+    struct assay_row_location location = {.module_id = module, .address = address};
+    struct assay_row_sample sample = {.thread_id = f->thread[0], .n = 1, .time_ns = 1000000};
+
+    fine(assay_experiment_add_function(e, &function, &path.function_id, err));
+    fine(assay_experiment_add_callpath(e, &path, &sample.callpath_id, err));
+    location.function_id = path.function_id;
+    fine(assay_experiment_add_location(e, &location, &sample.location_id, err));
+    fine(assay_experiment_add_sample(e, &sample, err));
+}
+
+/* Entries are told by their names, and only in the kernel: a program has such names too. */
+static void test_kernel_entries(void **state)
+{
+    static const char *const at[][2] = {
+        {"asm_sysvec_apic_timer_interrupt", "interrupt"},
+        {"asm_common_interrupt", "interrupt"},
+        {"asm_exc_nmi", "interrupt"},
+        {"asm_exc_page_fault", "page_fault"},
+        {"asm_exc_invalid_op", "exception"},
+        {"entry_SYSCALL_64_after_hwframe", NULL},
+        {"handle_mm_fault", NULL},
+    };
+    const struct assay_row_module row = {.path = "[kernel]", .name = "[kernel]", .kind = "kernel"};
+    struct fixture f;
+    struct assay_experiment *e = filled(*state, &f);
+    int64_t kernel;
+    size_t told = 0;
+
+    fine(assay_experiment_add_module(e, &row, &kernel, err));
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++)
+        add_callee(e, &f, kernel, at[i][0], 0x1000 + 0x100 * (int64_t)i);
+    add_callee(e, &f, f.module[0], "page_fault", 0x9000);
+    fine(assay_experiment_summarise(e, f.run, err));
+
+    json_t *document = document_of(e), *tree = json_object_get(document, "calltree");
+    json_t *function = json_object_get(tree, "function"), *entry = json_object_get(tree, "entry");
+
+    for (size_t i = 0; i < (size_t)member(tree, "row_n"); i++) {
+        const char *want = NULL, *got = word(entry, i);
+
+        for (size_t k = 0; k < sizeof at / sizeof *at; k++)
+            if (strcmp(word(function, i), at[k][0]) == 0)
+                want = at[k][1];
+        assert_true(want ? got && strcmp(want, got) == 0 : !got);
+        told += want != NULL;
+    }
+    assert_int_equal(told, 5);
+    json_decref(document);
+    fine(assay_experiment_close(&e, err));
+}
+
 /* Of the four heaviest, main, solve, MPI_Wait and one fib, all else stands under where it was. */
 static void test_small_paths(void **state)
 {
@@ -681,19 +740,13 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        place_test(test_golden),
-        place_test(test_views),
-        place_test(test_calltree),
-        place_test(test_metrics),
-        place_test(test_advice),
-        place_test(test_code),
-        place_test(test_metric_columns),
-        place_test(test_hostile),
-        place_test(test_no_run),
-        place_test(test_out_of_memory),
-        place_test(test_small_paths),
-        place_test(test_metric_sets),
-        place_test(test_exact_metric_columns),
+        place_test(test_golden),         place_test(test_views),
+        place_test(test_calltree),       place_test(test_metrics),
+        place_test(test_advice),         place_test(test_code),
+        place_test(test_metric_columns), place_test(test_hostile),
+        place_test(test_no_run),         place_test(test_out_of_memory),
+        place_test(test_kernel_entries), place_test(test_small_paths),
+        place_test(test_metric_sets),    place_test(test_exact_metric_columns),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
