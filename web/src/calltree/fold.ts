@@ -5,6 +5,7 @@
 
 import type { CallTree } from '../data/contract';
 import { Nesting } from '../grid/rows';
+import type { Interrupted } from './shape';
 
 export interface FlatEntry {
     name: number; // index into the names of functions
@@ -29,6 +30,7 @@ export class Folded {
     readonly total: Float64Array;
     readonly totalN: Float64Array;
     readonly totalBlocked: Float64Array;
+    readonly totalFolded: Float64Array;
     readonly parent: Int32Array;
     readonly nesting: Nesting;
     readonly all: number; // seconds of the whole tree
@@ -37,7 +39,12 @@ export class Folded {
     readonly nameOf: Int32Array;
     private entries: FlatEntry[] | null = null;
 
-    constructor(readonly tree: CallTree) {
+    constructor(
+        readonly tree: CallTree,
+        /** Seconds of each row's own time that interrupts and page faults took from it. */
+        readonly foldedInto: Float64Array | null = null,
+        readonly interrupted: Interrupted = { seconds: 0, n: 0 },
+    ) {
         const n = tree.row_n;
         this.n = n;
         this.nameOf = this.identify();
@@ -48,6 +55,7 @@ export class Folded {
         this.total = this.upward(tree.self_s);
         this.totalN = this.upward(tree.self_n);
         this.totalBlocked = this.upward(tree.blocked_s);
+        this.totalFolded = foldedInto ? this.upward(foldedInto) : new Float64Array(n);
         this.nesting = new Nesting(this.parent);
         let all = 0;
         for (const root of this.nesting.roots) all += this.total[root]!;
@@ -70,7 +78,7 @@ export class Folded {
         });
     }
 
-    private upward(own: number[]): Float64Array {
+    private upward(own: ArrayLike<number>): Float64Array {
         const sum = Float64Array.from({ length: this.n }, (_, i) => own[i] ?? 0);
         for (let i = this.n - 1; i >= 0; i--)
             if (this.parent[i]! >= 0) sum[this.parent[i]!]! += sum[i]!;

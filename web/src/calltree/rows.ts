@@ -4,6 +4,7 @@
 
 import type { ViewColumn } from '../data/contract';
 import { type GridColumn, type ObjectRef, type Rows, gridColumns, range } from '../grid/rows';
+import { hotPath } from '../grid/order';
 import { rankTexts } from '../grid/values';
 import type { Folded } from './fold';
 
@@ -17,6 +18,7 @@ const SAMPLES = 6;
 const MODULE = 7;
 const CATEGORY = 8;
 const SITE = 9;
+const INTERRUPTED = 10;
 
 function column(
     name: string,
@@ -65,6 +67,14 @@ const COLUMNS: ViewColumn[] = [
     column('module', 'Module', 'text', null, 'File of code that the function is in'),
     column('category', 'Category', 'text', null, 'Category of time of this call path'),
     column('site', 'Called from', 'text', null, 'Where the call stands in the source'),
+    column(
+        'interrupted_s',
+        'Interrupted',
+        'number',
+        's',
+        'Part of the total time that interrupts and page faults took here and below',
+        false,
+    ),
 ];
 
 interface Sums {
@@ -72,6 +82,7 @@ interface Sums {
     self: number;
     blocked: number;
     n: number;
+    interrupted: number;
 }
 
 abstract class PathRows implements Rows {
@@ -117,6 +128,8 @@ abstract class PathRows implements Rows {
                 return sums.blocked;
             case SAMPLES:
                 return sums.n;
+            case INTERRUPTED:
+                return sums.interrupted;
             default:
                 return NaN;
         }
@@ -187,11 +200,25 @@ export class TopDownRows extends PathRows {
             self: this.folded.tree.self_s[node] ?? 0,
             blocked: this.folded.totalBlocked[node]!,
             n: this.folded.totalN[node]!,
+            interrupted: this.folded.totalFolded[node]!,
         };
     }
     protected sample(node: number): number {
         return node;
     }
+}
+
+/** Keys of the rows that lead to where most time is, or where it parts: a tree opens along them. */
+export function hotKeys(rows: Rows): string[] {
+    const roots = Array.from(rows.roots());
+    if (!roots.length) return [];
+    const hottest = roots.reduce((best, node) =>
+        rows.num(node, TOTAL) > rows.num(best, TOTAL) ? node : best,
+    );
+    // The last one too: below it no single child has half of the time.
+    return hotPath(rows, hottest, TOTAL)
+        .filter(node => rows.hasChildren(node))
+        .map(node => rows.key(node));
 }
 
 export class FlatRows extends PathRows {
@@ -232,7 +259,13 @@ export class FlatRows extends PathRows {
     }
     protected sums(node: number): Sums {
         const entry = this.folded.flat()[node]!;
-        return { total: entry.total, self: entry.self, blocked: NaN, n: entry.totalN };
+        return {
+            total: entry.total,
+            self: entry.self,
+            blocked: NaN,
+            n: entry.totalN,
+            interrupted: NaN,
+        };
     }
     protected sample(node: number): number {
         return this.first[node]!;
@@ -282,7 +315,7 @@ export class BottomUpRows extends PathRows {
         }
         const prefix = parent < 0 ? 'b' : `${this.made[parent]!.key}.`;
         return [...groups].map(([name, group]) => {
-            const sums: Sums = { total: 0, self: 0, blocked: 0, n: 0 };
+            const sums: Sums = { total: 0, self: 0, blocked: 0, n: 0, interrupted: NaN };
             for (const leaf of group.leaves) {
                 sums.total += this.folded.tree.self_s[leaf] ?? 0;
                 sums.blocked += this.folded.tree.blocked_s[leaf] ?? 0;

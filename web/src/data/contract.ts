@@ -130,6 +130,8 @@ export interface CallTree {
     module: Texts;
     category: Texts;
     site: Texts;
+    /** How the kernel was entered uncalled: `page_fault`, `interrupt` or `exception`. */
+    entry?: Texts;
     self_n: number[];
     self_s: number[];
     blocked_s: number[];

@@ -4,8 +4,10 @@
 import type { Code, Document, Finding, Section, Source, View } from './contract';
 import { type ObjectRef, ViewRows } from '../grid/rows';
 import { NestedLoops } from '../grid/nested_loops';
+import { shortName } from '../parts/short_name';
 import { withNames } from './names';
 import { Folded } from '../calltree/fold';
+import { type Shape, shapeTree } from '../calltree/shape';
 import { lineKey } from '../code/link';
 
 interface LinePlace {
@@ -34,6 +36,7 @@ export class Report {
     private nestedRows: NestedLoops | null = null;
     private lineOwners: Map<string, LinePlace> | null = null;
     private folded: Folded | null = null;
+    private readonly shapedAs = new Map<string, Folded>();
 
     constructor(readonly doc: Document) {}
 
@@ -74,6 +77,20 @@ export class Report {
         return this.folded;
     }
 
+    /** The call tree as it is read: what interrupted folded, calls from several places merged. */
+    shapedTree(shape: Shape): Folded | null {
+        const tree = this.doc.calltree;
+        if (!tree || !tree.row_n) return null;
+        const key = `${shape.entries} ${shape.sites}`;
+        let made = this.shapedAs.get(key);
+        if (!made) {
+            const { tree: shaped, folded, interrupted } = shapeTree(tree, shape);
+            made = new Folded(shaped, folded, interrupted);
+            this.shapedAs.set(key, made);
+        }
+        return made;
+    }
+
     /** Where the code of a source line is shown: the hottest function that has it. */
     linePlace(path: string, line: number): LinePlace | null {
         this.lineOwners ??= lineOwners(this.doc);
@@ -106,15 +123,16 @@ export class Report {
         return Number.isNaN(id) ? null : id;
     }
 
-    /** What an object is called in a sentence or a link. */
-    label(object: ObjectRef): string {
+    /** What an object is called in a sentence or a link; its function in `most` characters. */
+    label(object: ObjectRef, most = Infinity): string {
         const rows = this.rows(viewOf(object.kind));
         const row = rows ? rows.rowOf(object.id) : -1;
         if (!rows || row < 0) return `${object.kind} ${object.id}`;
         const label = rows.text(row, rows.treeColumn) ?? `${object.kind} ${object.id}`;
+        if (object.kind === 'function') return shortName(label, most);
         if (object.kind !== 'loop') return label;
         const owner = rows.text(row, rows.columnAt('function'));
-        return owner && !label.includes(owner) ? `${label} in ${owner}` : label;
+        return owner && !label.includes(owner) ? `${label} in ${shortName(owner, most)}` : label;
     }
 }
 

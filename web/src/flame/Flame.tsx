@@ -23,9 +23,11 @@ function describe(folded: Folded, node: number): string {
     if (node < 0) return `all: ${seconds(time)}`;
     const self = folded.tree.self_s[node] ?? 0;
     const site = folded.site(node);
+    const interrupted = folded.foldedInto?.[node] ?? 0;
     const module = folded.module(node);
     return (
         `${folded.name(node)}: ${seconds(time)} (${share}), itself ${seconds(self)}` +
+        `${interrupted > 0 ? ` (${seconds(interrupted)} of it interrupted)` : ''}` +
         `${module ? `, ${module}` : ''}${site ? `, called from ${site}` : ''}`
     );
 }

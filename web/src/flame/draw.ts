@@ -3,6 +3,7 @@
 
 import type { Folded } from '../calltree/fold';
 import { CATEGORY_N, categoryIndex } from '../parts/palette';
+import { shortName } from '../parts/short_name';
 import { cssColor } from '../theme';
 import type { Frame } from './layout';
 
@@ -19,7 +20,9 @@ function fit(context: CanvasRenderingContext2D, text: string, width: number): st
     const room = Math.floor((width - 8) / char);
     if (room < 3) return '';
     if (text.length <= room) return text;
-    let cut = text.slice(0, room);
+    let cut = shortName(text, room);
+    if (cut.length <= room && context.measureText(cut).width <= width - 8) return cut;
+    cut = cut.slice(0, room);
     while (cut.length > 2 && context.measureText(`${cut}…`).width > width - 8)
         cut = cut.slice(0, -1);
     return `${cut}…`;

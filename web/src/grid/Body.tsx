@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rows that are near the visible part, at their places in a box as high as all of them.
 
-import { NumberCell, PlainCell, cellTip } from './Cell';
+import { NumberCell, PlainCell, cellTip, nameText } from './Cell';
 import type { Line } from './order';
 import { type Rows, isNumeric } from './rows';
 import type { Window } from './window';
 
 export const ROW_PX = 24;
 const INDENT_PX = 16;
+const TWISTY_PX = 16; // where a row opens
 const DEEP = 8; // levels from which on the indent grows slower
 const DEEP_INDENT_PX = 6;
 
@@ -19,6 +20,7 @@ interface Props {
     rows: Rows;
     lines: readonly Line[];
     shown: readonly number[];
+    pixels: readonly number[]; // of the columns shown
     range: Window;
     idPrefix: string;
     activeIndex: number;
@@ -89,7 +91,7 @@ export function Body(props: Props) {
                                     ? NameCell({ ...props, node, level, at })
                                     : isNumeric(rows.columns[at]!)
                                       ? NumberCell({ rows, node, at })
-                                      : PlainCell({ rows, node, at })}
+                                      : PlainCell({ rows, node, at, pixels: props.pixels[i] })}
                             </div>
                         ))}
                     </div>
@@ -102,7 +104,9 @@ export function Body(props: Props) {
 function NameCell(props: Props & { node: number; level: number; at: number }) {
     const { rows, node, level, at } = props;
     const address = props.linkOf?.(node) ?? null;
-    const text = rows.text(node, at) ?? '(unknown)';
+    const whole = rows.text(node, at) ?? '(unknown)';
+    const text = nameText(rows, at, whole, (props.pixels[0] ?? 0) - indent(level) - TWISTY_PX);
+    const tip = text === whole ? undefined : whole;
     const code = rows.columns[at]!.kind === 'code' ? ' mono' : '';
     return (
         <span class="cell-name">
@@ -128,11 +132,17 @@ function NameCell(props: Props & { node: number; level: number; at: number }) {
                 </>
             )}
             {address ? (
-                <a class={`cell-text${code}`} href={address} tabIndex={-1} data-full="">
+                <a
+                    class={`cell-text${code}`}
+                    href={address}
+                    tabIndex={-1}
+                    data-full=""
+                    data-tip={tip}
+                >
                     {text}
                 </a>
             ) : (
-                <span class={`cell-text${code}`} data-full="">
+                <span class={`cell-text${code}`} data-full="" data-tip={tip}>
                     {text}
                 </span>
             )}

@@ -4,7 +4,9 @@
 
 import { provenance } from '../format';
 import { flagText, isDoubtful, marginText, numberText } from './cells';
+import { shortName } from '../parts/short_name';
 import { type Rows, isNumeric } from './rows';
+import { codeRoom } from './widths';
 
 interface Props {
     rows: Rows;
@@ -35,7 +37,7 @@ export function NumberCell({ rows, node, at }: Props) {
     const value = rows.num(node, at);
     if (Number.isNaN(value)) return null;
     const doubtful = isDoubtful(rows, node, column);
-    const margin = marginText(rows, node, column);
+    const margin = marginText(rows, node, at);
     const barred = column.kind === 'share' || column.bar;
     // Against the largest of the column: in a flat profile all shares are small.
     const length = barred ? Math.max(0, Math.min(100, (100 * value) / (column.max || 1))) : 0;
@@ -50,7 +52,7 @@ export function NumberCell({ rows, node, at }: Props) {
             {column.doubtAt >= 0 && (
                 <span class="cell-doubt">{doubtful ? <abbr>?</abbr> : null}</span>
             )}
-            {column.lowAt >= 0 && <span class="cell-margin">{margin}</span>}
+            {(column.lowAt >= 0 || column.highAt >= 0) && <span class="cell-margin">{margin}</span>}
         </span>
     );
 }
@@ -62,11 +64,24 @@ export function cellText(rows: Rows, node: number, at: number): string {
     return rows.text(node, at) ?? '';
 }
 
-export function PlainCell({ rows, node, at }: Props) {
+/** A name as it fits: of functions, the class and the function are the last to go. */
+export function nameText(rows: Rows, at: number, text: string, pixels: number): string {
     const column = rows.columns[at]!;
-    const text = cellText(rows, node, at);
+    const isName = column.kind === 'code' && (at === rows.treeColumn || column.name === 'function');
+    const room = codeRoom(pixels);
+    return isName && text.length > room ? shortName(text, room) : text;
+}
+
+export function PlainCell({ rows, node, at, pixels }: Props & { pixels?: number }) {
+    const column = rows.columns[at]!;
+    const whole = cellText(rows, node, at);
+    const text = pixels === undefined ? whole : nameText(rows, at, whole, pixels);
     return (
-        <span class={column.kind === 'text' ? 'cell-text' : 'cell-text mono'} data-full="">
+        <span
+            class={column.kind === 'text' ? 'cell-text' : 'cell-text mono'}
+            data-full=""
+            data-tip={text === whole ? undefined : whole}
+        >
             {text}
         </span>
     );

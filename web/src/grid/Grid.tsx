@@ -16,7 +16,15 @@ import { Header } from './Header';
 import { keyAction } from './keys';
 import { ABOVE, type Sort, hotPath, keepMatching, showLines } from './order';
 import { type Rows, isNumeric } from './rows';
-import { GridParams, formatOpen, formatSort, parseOpen, parseSort, useSettling } from './state';
+import {
+    ALL_CLOSED,
+    GridParams,
+    formatOpen,
+    formatSort,
+    parseOpen,
+    parseSort,
+    useSettling,
+} from './state';
 import { Toolbar } from './Toolbar';
 import { useWindow } from './window';
 import { columnTemplate } from './widths';
@@ -33,6 +41,8 @@ export interface GridProps {
     /** Columns shown at first, instead of those that say so themselves. */
     columns?: readonly string[];
     linkOf?: (node: number) => string | null;
+    /** Keys of rows that are open until the reader opens or closes one. */
+    openAtFirst?: readonly string[];
     onEnter?: (node: number) => void;
     /** Takes the height that is left; others are as high as their rows, up to a dozen. */
     tall?: boolean;
@@ -97,14 +107,20 @@ export function Grid(props: GridProps) {
         [rows, filter],
     );
     const openText = params.get('open');
-    const open = useMemo(() => parseOpen(openText), [openText]);
+    // A grouping has rows of its own, and none of them is open at first.
+    const atFirst = group ? undefined : props.openAtFirst;
+    const open = useMemo(
+        () => (openText === undefined && atFirst ? new Set(atFirst) : parseOpen(openText)),
+        [openText, atFirst],
+    );
+    const allClosed = atFirst?.length ? ALL_CLOSED : undefined;
     const allOpen = open.has('*');
     // What only stands above a match is opened, so that the match is seen.
     const isOpen = (node: number): boolean =>
         allOpen || open.has(rows.key(node)) || keep?.[node] === ABOVE;
     const lines = useMemo(
         () => showLines(rows, sort, keep, isOpen),
-        [rows, sort?.column, sort?.descending, keep, openText],
+        [rows, sort?.column, sort?.descending, keep, open],
     );
     const shown = chosenColumns(rows, params.get('cols'), defaultColumns(props));
     const template = useMemo(() => columnTemplate(props.rows, shown), [props.rows, shown.join()]);
@@ -126,7 +142,7 @@ export function Grid(props: GridProps) {
             if (value) next.add(rows.key(node));
             else next.delete(rows.key(node));
         }
-        params.set({ open: formatOpen(next) }, true);
+        params.set({ open: formatOpen(next) ?? allClosed }, true);
     };
     const scrollTo = (index: number): void => {
         const element = box.current;
@@ -204,7 +220,7 @@ export function Grid(props: GridProps) {
                         params.set({ cols: value?.map(at => rows.columns[at]!.name).join(',') })
                     }
                     onExpand={rows.nested && rows.complete ? () => params.set({ open: '*' }) : null}
-                    onCollapse={rows.nested ? () => params.set({ open: undefined }) : null}
+                    onCollapse={rows.nested ? () => params.set({ open: allClosed }) : null}
                     onHotPath={
                         rows.nested && lines.length
                             ? () => showHotPath(activeNode >= 0 ? activeNode : lines[0]!.node)
@@ -256,6 +272,7 @@ export function Grid(props: GridProps) {
                         rows={rows}
                         lines={lines}
                         shown={shown}
+                        pixels={template.pixels}
                         range={range}
                         idPrefix={`${name || 'main'}-row-`}
                         activeIndex={activeIndex}

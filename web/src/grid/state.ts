@@ -37,12 +37,15 @@ export function formatSort(sort: Sort, rows: Rows): string {
     return (sort.descending ? '-' : '') + rows.columns[sort.column]!.name;
 }
 
+/** Nothing is open, in a table of which something is at first. */
+export const ALL_CLOSED = '-';
+
 /** Keys of open rows, joined by commas; `*` is all. Commas in keys of groups are escaped. */
 export function parseOpen(text: string | undefined): Set<string> {
     return new Set(
         (text ?? '')
             .split(',')
-            .filter(Boolean)
+            .filter(key => key && key !== ALL_CLOSED)
             .map(key => key.replace(/~c/g, ',').replace(/~t/g, '~')),
     );
 }

@@ -20,12 +20,20 @@ function textWidth(rows: Rows, at: number, column: GridColumn): number {
     return usual * (column.kind === 'code' ? CODE_PX : CHAR_PX) + PAD_PX;
 }
 
+/** Characters of code that fit into so many pixels of a cell. */
+export function codeRoom(pixels: number): number {
+    return Math.floor((pixels - PAD_PX) / CODE_PX);
+}
+
 export function columnWidth(rows: Rows, at: number): number {
     const column = rows.columns[at]!;
     const header = (column.title.length + headerUnit(column).length) * BOLD_PX + 42;
-    if (column.kind === 'share') return Math.max(column.lowAt >= 0 ? 196 : 140, header);
-    if (isNumeric(column))
-        return Math.min(220, Math.max(76 + (column.lowAt >= 0 ? 56 : 0), header));
+    const bounded = column.lowAt >= 0 || column.highAt >= 0;
+    if (column.kind === 'share') return Math.max(bounded ? 206 : 140, header);
+    if (isNumeric(column)) {
+        const words = column.kind === 'integer' && column.max >= 1e6 ? 28 : 0; // "2.80 million"
+        return Math.min(220, Math.max(76 + words + (bounded ? 66 : 0), header));
+    }
     if (column.kind === 'flag' || column.kind === 'id') return Math.max(56, header);
     if (column.kind === 'address') return Math.max(120, header);
     if (at === rows.treeColumn && rows.deep)
@@ -41,6 +49,7 @@ export function columnWidth(rows: Rows, at: number): number {
 export interface Template {
     columns: string; // as CSS has it
     total: number; // pixels that the columns need
+    pixels: number[]; // of each
 }
 
 /** What is left of the page goes to a text at the end, else to nothing. */
@@ -54,6 +63,7 @@ export function columnTemplate(rows: Rows, shown: readonly number[]): Template {
     else widths.push('minmax(0, 1fr)');
     return {
         columns: widths.join(' '),
+        pixels,
         total: pixels.reduce((sum, width) => sum + width, 0),
     };
 }

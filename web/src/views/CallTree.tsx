@@ -3,12 +3,13 @@
 
 import { useMemo } from 'preact/hooks';
 import { useReport } from '../context';
-import { BottomUpRows, FlatRows, TopDownRows } from '../calltree/rows';
+import { BottomUpRows, FlatRows, TopDownRows, hotKeys } from '../calltree/rows';
 import type { Folded } from '../calltree/fold';
 import { Flame } from '../flame/Flame';
-import { percent, seconds } from '../format';
+import { counted, percent, seconds } from '../format';
 import { Grid } from '../grid/Grid';
 import { Choice, Empty, PageHead, Panel } from '../parts/parts';
+import { shortName } from '../parts/short_name';
 import { href, route, setParams } from '../route';
 import { objectLinks } from './links';
 
@@ -22,17 +23,16 @@ const MODES = [
 type Mode = (typeof MODES)[number]['value'];
 
 export function CallTree() {
-    const folded = useReport().callTree();
+    const report = useReport();
     const asked = route.value.params['mode'];
     const mode: Mode = MODES.find(one => one.value === asked)?.value ?? 'top-down';
-    const change = (next: Mode): void =>
-        setParams({
-            mode: next === 'top-down' ? undefined : next,
-            sort: undefined,
-            open: undefined,
-            row: undefined,
-            zoom: undefined,
-        });
+    // Bottom-up, flat and around a function, each function stands for itself: nothing is folded.
+    const shaped = mode === 'top-down' || mode === 'flame';
+    const entries = route.value.params['entries'] === 'shown';
+    const sites = route.value.params['sites'] === 'apart';
+    const folded = shaped ? report.shapedTree({ entries, sites }) : report.callTree();
+    const change = (changes: Record<string, string | undefined>): void =>
+        setParams({ ...changes, open: undefined, row: undefined, zoom: undefined });
     return (
         <div class="tall-page">
             <PageHead title="Call tree" note="Running time of call paths, summed over threads.">
@@ -41,17 +41,78 @@ export function CallTree() {
                         label="Kind of call tree"
                         options={MODES}
                         value={mode}
-                        onChange={change}
+                        onChange={next =>
+                            change({
+                                mode: next === 'top-down' ? undefined : next,
+                                sort: undefined,
+                            })
+                        }
                     />
                 )}
             </PageHead>
+            {folded && shaped && (
+                <ShapeChoice
+                    folded={folded}
+                    entries={entries}
+                    sites={sites}
+                    hasEntries={(report.doc.calltree?.entry?.i ?? []).some(at => at >= 0)}
+                    onChange={change}
+                />
+            )}
             {folded ? (
-                <ModeView key={mode} mode={mode} folded={folded} />
+                <ModeView key={`${mode} ${entries} ${sites}`} mode={mode} folded={folded} />
             ) : (
                 <Empty>
                     The report has no call paths: the profile was made without call stacks.
                 </Empty>
             )}
+        </div>
+    );
+}
+
+interface ShapeProps {
+    folded: Folded;
+    entries: boolean;
+    sites: boolean;
+    hasEntries: boolean;
+    onChange: (changes: Record<string, string | undefined>) => void;
+}
+
+/** What is folded and merged, with how much that is, and the choice to see it. */
+function ShapeChoice({ folded, entries, sites, hasEntries, onChange }: ShapeProps) {
+    const { seconds: time, n } = folded.interrupted;
+    const share = folded.all > 0 ? percent((100 * time) / folded.all) : '';
+    return (
+        <div class="toolbar tree-shape">
+            {hasEntries && (
+                <label class="tool-label">
+                    <input
+                        type="checkbox"
+                        checked={entries}
+                        onChange={event =>
+                            onChange({ entries: event.currentTarget.checked ? 'shown' : undefined })
+                        }
+                    />{' '}
+                    Show interrupts and page faults
+                    {!entries && (
+                        <span class="muted">
+                            {' '}
+                            ({seconds(time)}, {share}, {counted(n, 'sample')} in what they
+                            interrupted)
+                        </span>
+                    )}
+                </label>
+            )}
+            <label class="tool-label">
+                <input
+                    type="checkbox"
+                    checked={sites}
+                    onChange={event =>
+                        onChange({ sites: event.currentTarget.checked ? 'apart' : undefined })
+                    }
+                />{' '}
+                Show each call site apart
+            </label>
         </div>
     );
 }
@@ -62,11 +123,16 @@ function ModeView({ mode, folded }: { mode: Mode; folded: Folded }) {
         if (mode === 'bottom-up') return new BottomUpRows(folded);
         return new FlatRows(folded);
     }, [mode, folded]);
+    const openAtFirst = useMemo(
+        () => (mode === 'top-down' ? hotKeys(rows) : undefined),
+        [rows, mode],
+    );
     if (mode === 'flame') return <Flame folded={folded} />;
     if (mode === 'around') return <Around folded={folded} />;
     const hidden = mode === 'flat' ? ['blocked_s', 'site'] : ['blocked_s'];
+    const also = folded.interrupted.n > 0 ? ['interrupted_s'] : [];
     const shown = rows.columns
-        .filter(column => column.shown && !hidden.includes(column.name))
+        .filter(({ name, shown }) => (shown && !hidden.includes(name)) || also.includes(name))
         .map(column => column.name);
     return (
         <Grid
@@ -76,10 +142,13 @@ function ModeView({ mode, folded }: { mode: Mode; folded: Folded }) {
             sort={mode === 'flat' ? 'self_s' : 'total_s'}
             columns={shown}
             linkOf={objectLinks(rows)}
+            openAtFirst={openAtFirst}
             tall
         />
     );
 }
+
+const AROUND_MOST = 40; // characters of a name
 
 export function aroundHref(folded: Folded, name: number): string {
     return href('calltree', { mode: 'around', of: folded.names[name] ?? '' });
@@ -105,8 +174,11 @@ function Around({ folded }: { folded: Folded }) {
                             {entry.name < 0 ? (
                                 <span class="muted">(outermost)</span>
                             ) : (
-                                <a href={aroundHref(folded, entry.name)}>
-                                    {folded.names[entry.name]}
+                                <a
+                                    href={aroundHref(folded, entry.name)}
+                                    data-tip={folded.names[entry.name]}
+                                >
+                                    {shortName(folded.names[entry.name] ?? '', AROUND_MOST)}
                                 </a>
                             )}
                         </td>
@@ -142,7 +214,10 @@ function Around({ folded }: { folded: Folded }) {
             )}
             <div class="around-columns">
                 <Panel title="Callers">{list(relatives.callers)}</Panel>
-                <Panel title={folded.names[chosen.name] ?? ''} class="around-middle">
+                <Panel
+                    title={shortName(folded.names[chosen.name] ?? '', AROUND_MOST)}
+                    class="around-middle"
+                >
                     <p>
                         Total <b>{seconds(relatives.total)}</b> ({share(relatives.total)})
                     </p>

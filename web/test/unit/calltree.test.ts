@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Folded } from '../../src/calltree/fold';
-import { BottomUpRows, FlatRows, TopDownRows } from '../../src/calltree/rows';
-import type { CallTree } from '../../src/data/contract';
+import { BottomUpRows, FlatRows, TopDownRows, hotKeys } from '../../src/calltree/rows';
+import { foldEntries, mergeSites, shapeTree } from '../../src/calltree/shape';
+import type { CallTree, Texts } from '../../src/data/contract';
 import { frameAt, layout, matchedTime } from '../../src/flame/layout';
 
 // main(1) -> a(2) -> b(3) -> a(4, recursion) -> b(0.5); main -> b(5); another function named b
@@ -141,4 +142,117 @@ test('flame graph: matches inside matches add nothing', () => {
         matchedTime(folded, () => false),
         0,
     );
+});
+
+// main(1) -> work at :7 (4), at :9 (2); the first interrupted twice (0.5 each, one with a function
+// below), page faults of both at :7 and :9 (1 and 3), and one of nobody known (0.25)
+const SHAPED: [number, string, string | null, string | null, number][] = [
+    [-1, 'main', null, null, 1],
+    [0, 'work', 'a.c:7', null, 4],
+    [0, 'work', 'a.c:9', null, 2],
+    [1, 'asm_sysvec_apic_timer_interrupt', 'a.c:21', 'interrupt', 0.5],
+    [1, 'asm_sysvec_apic_timer_interrupt', 'a.c:22', 'interrupt', 0],
+    [4, 'schedule', null, null, 0.5],
+    [1, 'asm_exc_page_fault', 'a.c:21', 'page_fault', 1],
+    [2, 'asm_exc_page_fault', 'a.c:21', 'page_fault', 3],
+    [-1, 'asm_exc_page_fault', null, 'page_fault', 0.25],
+];
+
+function texts(values: (string | null)[]): Texts {
+    const dict = [...new Set(values.filter(value => value !== null))];
+    return { dict, i: values.map(value => (value === null ? -1 : dict.indexOf(value))) };
+}
+
+function interruptedTree(): CallTree {
+    const none = { dict: [], i: SHAPED.map(() => -1) };
+    return {
+        row_n: SHAPED.length,
+        parent: SHAPED.map(row => row[0]),
+        function: texts(SHAPED.map(row => row[1])),
+        function_id: SHAPED.map(() => null),
+        module: none,
+        category: none,
+        site: texts(SHAPED.map(row => row[2])),
+        entry: texts(SHAPED.map(row => row[3])),
+        self_n: SHAPED.map(row => row[4] * 4),
+        self_s: SHAPED.map(row => row[4]),
+        blocked_s: SHAPED.map(() => 0),
+    };
+}
+
+const told = (tree: CallTree) =>
+    Array.from({ length: tree.row_n }, (_, row) => [
+        tree.parent[row],
+        tree.function.dict[tree.function.i[row]!],
+        tree.site.dict[tree.site.i[row]!] ?? null,
+        tree.self_s[row],
+    ]);
+
+test('call tree: interrupts and page faults fold into what they interrupted', () => {
+    const { tree, folded, interrupted } = foldEntries(interruptedTree());
+    assert.deepEqual(told(tree), [
+        [-1, 'main', null, 1],
+        [0, 'work', 'a.c:7', 6],
+        [0, 'work', 'a.c:9', 5],
+        [-1, 'asm_exc_page_fault', null, 0.25], // whom it interrupted is not known
+    ]);
+    assert.deepEqual(Array.from(folded), [0, 2, 3, 0]);
+    assert.deepEqual(interrupted, { seconds: 5, n: 20 });
+});
+
+test('call tree: calls of one function from several places are one', () => {
+    const { tree } = shapeTree(interruptedTree(), { entries: true, sites: false });
+    assert.deepEqual(told(tree), [
+        [-1, 'main', null, 1],
+        [0, 'work', 'a.c:7, a.c:9', 6],
+        [1, 'asm_sysvec_apic_timer_interrupt', 'a.c:21, a.c:22', 0.5],
+        [2, 'schedule', null, 0.5],
+        [1, 'asm_exc_page_fault', 'a.c:21', 4],
+        [-1, 'asm_exc_page_fault', null, 0.25],
+    ]);
+});
+
+test('call tree: a shape loses no time and no sample', () => {
+    const whole = new Folded(interruptedTree());
+    for (const entries of [false, true])
+        for (const sites of [false, true]) {
+            const { tree, folded, interrupted } = shapeTree(interruptedTree(), { entries, sites });
+            const made = new Folded(tree, folded, interrupted);
+            assert.equal(made.all, whole.all);
+            assert.equal(
+                tree.self_n.reduce((sum, n) => sum + n, 0),
+                interruptedTree().self_n.reduce((sum, n) => sum + n, 0),
+            );
+            assert.equal(made.totalFolded[0], entries ? 0 : 5);
+        }
+    const same = shapeTree(interruptedTree(), { entries: true, sites: true });
+    assert.deepEqual(told(same.tree), told(interruptedTree()));
+});
+
+test('call tree: many call sites are counted, and recursion stays below itself', () => {
+    const many = interruptedTree();
+    many.site = texts(SHAPED.map((_, row) => `a.c:${row}`));
+    many.function = texts(SHAPED.map(() => 'f'));
+    many.parent = SHAPED.map((_, row) => (row ? 0 : -1));
+    const { tree } = mergeSites({
+        tree: many,
+        folded: new Float64Array(9),
+        interrupted: { seconds: 0, n: 0 },
+    });
+    assert.deepEqual(told(tree), [
+        [-1, 'f', 'a.c:0', 1],
+        [0, 'f', 'a.c:1 and 7 more', 11.25],
+    ]);
+});
+
+test('call tree: opens along the hot path, with what it parts into', () => {
+    const { tree, folded, interrupted } = shapeTree(interruptedTree(), {
+        entries: false,
+        sites: false,
+    });
+    const rows = new TopDownRows(new Folded(tree, folded, interrupted));
+    assert.deepEqual(hotKeys(rows), ['p0']); // work has no children left
+    const apart = new TopDownRows(new Folded(interruptedTree()));
+    assert.deepEqual(hotKeys(apart), ['p0', 'p1']); // below work nothing has half of it
+    assert.equal(rows.num(0, 10), 5);
 });

@@ -20,3 +20,6 @@ declare module '*.css' {
     const text: string;
     export default text;
 }
+declare module 'node:fs' {
+    export function readFileSync(path: string, encoding: 'utf8'): string;
+}
