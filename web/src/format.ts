@@ -51,6 +51,11 @@ export function seconds(value: number, digits = 3): string {
     return `${significant(value * factor, digits)} ${unit}`;
 }
 
+/** The same for ticks of an axis; `decimals` are of seconds, however small the unit. */
+export function tickSeconds(value: number, decimals?: number): string {
+    return decimals === undefined ? seconds(value) : `${fixed(value, decimals)} s`;
+}
+
 const BYTES = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 
 export function bytes(value: number): string {
@@ -111,34 +116,181 @@ export function withUnit(
         case undefined:
         case '':
         case '1':
-            return Number.isInteger(value) ? integer(value) : significant(value);
+            return Number.isInteger(value) ? count(value) : significant(value);
         default:
-            return `${Number.isInteger(value) ? integer(value) : significant(value)} ${unit}`;
+            return `${Number.isInteger(value) ? count(value) : significant(value)} ${unit}`;
     }
 }
 
-/** Half the width of an interval in the unit that the value is shown in; empty without bounds. */
-export function plusMinus(
-    value: number | null | undefined,
-    low: number | null | undefined,
-    high: number | null | undefined,
-    unit: string | null | undefined,
-): string {
-    if (low === null || low === undefined || high === null || high === undefined) return '';
-    const half = (high - low) / 2;
-    if (!Number.isFinite(half) || half <= 0) return '';
-    if (unit === 's') {
-        const { factor } = timeScale(Math.max(half, Math.abs(value ?? 0)));
-        return `±${significant(half * factor, 2)}`;
+/** Counts that nobody reads digit by digit: 2.80 million. */
+export function count(value: number): string {
+    const size = Math.abs(value);
+    if (size < 1e6) return integer(value);
+    if (size >= 1e15) return value.toExponential(1).replace('e+', '·10^');
+    const [least, word] =
+        size >= 1e12 ? [1e12, 'trillion'] : size >= 1e9 ? [1e9, 'billion'] : [1e6, 'million'];
+    return `${significant(value / least)}\u00a0${word}`;
+}
+
+/** `process` as `processes`. */
+export function plural(word: string): string {
+    if (/(s|x|ch|sh)$/.test(word)) return `${word}es`;
+    return /[^aeiou]y$/.test(word) ? `${word.slice(0, -1)}ies` : `${word}s`;
+}
+
+/** `1 loop`, `12 processes`. */
+export function counted(n: number, word: string): string {
+    return `${count(n)} ${n === 1 ? word : plural(word)}`;
+}
+
+type Bound = number | null | undefined;
+
+/** What is known around a value: ± the same on both sides, one bound, or both where they differ. */
+export type Spread =
+    | { kind: 'half'; half: number }
+    | { kind: 'most' | 'least'; bound: number }
+    | { kind: 'range'; low: number; high: number };
+
+const FACTORS = new Set(['x', '×', 'factor']);
+const EVEN = 2; // sides of an interval that differ by more are told apart
+
+/**
+ * A lower bound where nothing is (0; of factors 1) and an infinite upper one say nothing: there is
+ * one bound only then. ± stands only for an interval that is about as long on both sides, and never
+ * reaches where it does not.
+ */
+export function spreadOf(
+    value: number,
+    low: Bound,
+    high: Bound,
+    unit?: string | null,
+): Spread | null {
+    const nothing = unit && FACTORS.has(unit) ? 1 : 0;
+    const below = typeof low === 'number' && Number.isFinite(low) ? low : null;
+    const above = typeof high === 'number' && Number.isFinite(high) ? high : null;
+    if (above === null)
+        return below === null || below === nothing ? null : { kind: 'least', bound: below };
+    if (below === null || (below === nothing && value >= nothing))
+        return above === below ? null : { kind: 'most', bound: above };
+    if (above <= below) return null;
+    const down = value - below;
+    const up = above - value;
+    const half = (above - below) / 2;
+    const even = Math.max(down, up) <= EVEN * Math.min(down, up);
+    const crosses = below > 0 && value - half < 0;
+    return even && !crosses ? { kind: 'half', half } : { kind: 'range', low: below, high: above };
+}
+
+/** Turns numbers into text in one unit, which stands behind them once. */
+interface Scale {
+    text: (value: number) => string;
+    margin: (half: number) => string;
+    unit: string;
+}
+
+function scaled(factor: number, unit: string): Scale {
+    return {
+        text: value => significant(value * factor),
+        margin: half => significant(half * factor, 2),
+        unit,
+    };
+}
+
+const BYTE_POWERS = [...BYTES.keys()].reverse();
+
+function scaleFor(largest: number, unit: string | null | undefined): Scale {
+    const space = '\u00a0';
+    switch (unit) {
+        case 's': {
+            const { unit: name, factor } = timeScale(largest || 1);
+            return scaled(factor, space + name);
+        }
+        case 'B':
+        case 'bytes': {
+            const power = BYTE_POWERS.find(at => largest >= 1024 ** at) ?? 0;
+            return scaled(1024 ** -power, space + BYTES[power]);
+        }
+        case 'Hz': {
+            const found = HERTZ.find(([least]) => largest >= least);
+            return scaled(1 / (found?.[0] ?? 1), space + (found?.[1] ?? 'Hz'));
+        }
+        case '%':
+            return {
+                text: percentNumber,
+                margin: half => fixed(half, half < 0.1 ? 2 : half < 10 ? 1 : 0),
+                unit: `${space}%`,
+            };
+        case 'x':
+        case '×':
+        case 'factor': {
+            const decimals = largest > 1 && largest < 1.1 ? 3 : largest < 10 ? 2 : 1;
+            const text = (value: number): string => fixed(value, decimals);
+            return { text, margin: half => significant(half, 2), unit: '×' };
+        }
+        default: {
+            const name = unit && unit !== '1' ? (unit === '1/s' ? '/s' : unit) : '';
+            const text = (value: number): string =>
+                Math.abs(value) >= 1e6 ? count(value) : withUnit(value, '1');
+            return {
+                text,
+                margin: half => (half >= 1e6 ? count(half) : significant(half, 2)),
+                unit: name ? space + name : '',
+            };
+        }
     }
-    if (unit === '%') return `±${half < 0.1 ? fixed(half, 2) : fixed(half, half < 10 ? 1 : 0)}`;
-    return `±${significant(half, 2)}`;
+}
+
+export interface QuantityParts {
+    value: string;
+    /** Between the value and its unit; empty where no bound is known. */
+    margin: string;
+    unit: string;
+}
+
+/** A value with what is known of it: 338 ±12 ms, 0 (≤ 2.0) ms, 1.4 (0.9 to 6.1) s. One unit. */
+export function quantityParts(
+    value: number | null | undefined,
+    low: Bound,
+    high: Bound,
+    unit: string | null | undefined,
+): QuantityParts {
+    if (value === null || value === undefined || Number.isNaN(value))
+        return { value: NONE, margin: '', unit: '' };
+    const spread = spreadOf(value, low, high, unit);
+    const largest =
+        spread === null
+            ? 0
+            : spread.kind === 'half'
+              ? spread.half
+              : spread.kind === 'range'
+                ? Math.max(Math.abs(spread.low), Math.abs(spread.high))
+                : Math.abs(spread.bound);
+    const scale = scaleFor(Math.max(Math.abs(value), largest), unit);
+    const parts = { value: scale.text(value), unit: scale.unit };
+    if (!spread) return { ...parts, margin: '' };
+    switch (spread.kind) {
+        case 'half':
+            return { ...parts, margin: `±${scale.margin(spread.half)}` };
+        case 'range':
+            return {
+                ...parts,
+                margin: `(${scale.text(spread.low)} to ${scale.text(spread.high)})`,
+            };
+        case 'most':
+            return { ...parts, margin: `(≤ ${scale.text(spread.bound)})` };
+        case 'least':
+            return { ...parts, margin: `(≥ ${scale.text(spread.bound)})` };
+    }
 }
 
 export function quantityText(quantity: Quantity | null, unit: string | null): string {
     if (!quantity) return NONE;
-    const margin = plusMinus(quantity.value, quantity.low, quantity.high, unit);
-    return margin ? `${withUnit(quantity.value, unit)} ${margin}` : withUnit(quantity.value, unit);
+    const {
+        value,
+        margin,
+        unit: name,
+    } = quantityParts(quantity.value, quantity.low, quantity.high, unit);
+    return `${value}${margin && ` ${margin}`}${name}`;
 }
 
 /** What a number rests on, in words: for tooltips. */
@@ -152,8 +304,12 @@ export function provenance(
     const parts: string[] = [];
     if (origin) parts.push(origin);
     if (n !== null && n !== undefined && !Number.isNaN(n)) parts.push(`n = ${integer(n)}`);
-    if (typeof low === 'number' && typeof high === 'number' && Number.isFinite(high - low))
+    const isLow = typeof low === 'number' && Number.isFinite(low);
+    const isHigh = typeof high === 'number' && Number.isFinite(high);
+    if (isLow && isHigh)
         parts.push(`95 % interval ${withUnit(low, unit)} to ${withUnit(high, unit)}`);
+    else if (isHigh) parts.push(`at most ${withUnit(high, unit)} (95 %)`);
+    else if (isLow) parts.push(`at least ${withUnit(low, unit)} (95 %)`);
     return parts.join(', ');
 }
 

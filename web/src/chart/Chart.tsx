@@ -5,6 +5,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import { cssColor, isDark } from '../theme';
+import { tickTexts } from './ticks';
 
 export interface Series {
     label: string;
@@ -19,7 +20,8 @@ export interface ChartProps {
     x: number[];
     series: Series[];
     height?: number;
-    format?: (value: number) => string;
+    /** Text of a value; of ticks with so many decimals that no two are the same. */
+    format?: (value: number, decimals?: number) => string;
     xFormat?: (value: number) => string;
     yFromZero?: boolean;
     legend?: boolean;
@@ -48,7 +50,7 @@ function uplotSeries(series: Series, i: number): uPlot.Series {
 
 function options(props: ChartProps, width: number): uPlot.Options {
     const grid = { stroke: cssColor('--grid'), width: 1 };
-    const axis = (label: string, format?: (value: number) => string): uPlot.Axis => ({
+    const axis = (label: string, format?: ChartProps['format']): uPlot.Axis => ({
         label,
         stroke: cssColor('--text'),
         grid,
@@ -57,9 +59,7 @@ function options(props: ChartProps, width: number): uPlot.Options {
         labelFont: '12px system-ui, sans-serif',
         labelSize: 20,
         size: label === props.yLabel ? 72 : 36,
-        values: format
-            ? (_, splits) => splits.map(value => (value === null ? '' : format(value)))
-            : undefined,
+        values: format ? (_, splits) => tickTexts(splits, format) : undefined,
     });
     const number = (_: uPlot, value: number | null): string =>
         value === null || value === undefined ? '–' : (props.format ?? String)(value);

@@ -47,8 +47,9 @@ export function Details({ rows, node, onClose }: Props) {
                                 <div key={column.name} data-tip={column.meaning || undefined}>
                                     <dt>{column.title}</dt>
                                     <dd>
-                                        {cellText(rows, node, at)} {headerUnit(column)}{' '}
-                                        <span class="muted">{marginText(rows, node, column)}</span>
+                                        {cellText(rows, node, at)}{' '}
+                                        <span class="muted">{marginText(rows, node, at)}</span>{' '}
+                                        {headerUnit(column)}
                                         {isDoubtful(rows, node, column) && (
                                             <strong class="doubt"> ? few samples</strong>
                                         )}

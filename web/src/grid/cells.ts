@@ -2,7 +2,7 @@
 // Text of a cell. All cells of a column share unit and decimals, so that magnitudes can be compared
 // by eye; the header says the unit.
 
-import { fixed, integer, significant } from '../format';
+import { count, fixed, significant, spreadOf } from '../format';
 import { type GridColumn, type Rows } from './rows';
 
 interface Scale {
@@ -58,7 +58,7 @@ export function numberText(column: GridColumn, value: number): string {
     if (Number.isNaN(value)) return '';
     if (value === 0) return '0';
     const scale = scaleOf(column);
-    if (column.kind === 'integer' && scale.factor === 1) return integer(value);
+    if (column.kind === 'integer' && scale.factor === 1) return count(value);
     const decimals = decimalsOf(column, scale);
     const scaled = value * scale.factor;
     const least = 10 ** -decimals;
@@ -66,15 +66,33 @@ export function numberText(column: GridColumn, value: number): string {
     return fixed(scaled, decimals);
 }
 
-/** The interval of a cell as ±, in the unit of the column; empty where there is none. */
-export function marginText(rows: Rows, node: number, column: GridColumn): string {
-    if (column.lowAt < 0 || column.highAt < 0) return '';
-    const half = (rows.num(node, column.highAt) - rows.num(node, column.lowAt)) / 2;
-    if (!Number.isFinite(half) || half <= 0) return '';
+/** What is known around a cell, in the unit of the column; empty where there is nothing. */
+export function marginText(rows: Rows, node: number, at: number): string {
+    const column = rows.columns[at]!;
+    const bound = (of: number): number | null => (of < 0 ? null : rows.num(node, of));
+    const spread = spreadOf(
+        rows.num(node, at),
+        bound(column.lowAt),
+        bound(column.highAt),
+        column.unit,
+    );
+    if (!spread) return '';
     const scale = scaleOf(column);
-    const scaled = half * scale.factor;
     const decimals = decimalsOf(column, scale);
-    return `±${scaled < 10 ** -decimals ? significant(scaled, 1) : fixed(scaled, decimals)}`;
+    const text = (value: number): string => {
+        const scaled = value * scale.factor;
+        return scaled !== 0 && Math.abs(scaled) < 10 ** -decimals
+            ? significant(scaled, 1)
+            : fixed(scaled, decimals);
+    };
+    if (spread.kind === 'half') return `±${text(spread.half)}`;
+    if (spread.kind === 'range') {
+        // A cell has room for one number: half the interval, where ± does not reach beyond 0.
+        const half = (spread.high - spread.low) / 2;
+        const crosses = spread.low > 0 && rows.num(node, at) < half;
+        return crosses ? `≤${text(spread.high)}` : `±${text(half)}`;
+    }
+    return `${spread.kind === 'most' ? '≤' : '≥'}${text(spread.bound)}`;
 }
 
 export function isDoubtful(rows: Rows, node: number, column: GridColumn): boolean {

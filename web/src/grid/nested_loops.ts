@@ -2,7 +2,14 @@
 // Functions with their loops nested under them as one tree: nodes below `functionCount` are
 // functions, the rest are loops. Columns are matched by name.
 
-import { type GridColumn, Nesting, type ObjectRef, type Rows, type ViewRows } from './rows';
+import {
+    type GridColumn,
+    Nesting,
+    type ObjectRef,
+    type Rows,
+    type ViewRows,
+    nestColumn,
+} from './rows';
 import { rankTexts } from './values';
 
 export class NestedLoops implements Rows {
@@ -10,6 +17,7 @@ export class NestedLoops implements Rows {
     readonly nested = true;
     readonly complete = true;
     readonly treeColumn: number;
+    private readonly wholeOf: number[];
     private readonly loopColumn: Int32Array;
     private readonly functionColumn: Int32Array;
     private readonly nesting: Nesting;
@@ -45,6 +53,7 @@ export class NestedLoops implements Rows {
                     ? column.countAt
                     : place(loops.columns[column.countAt]?.name ?? null),
         }));
+        this.wholeOf = this.columns.map((_, at) => nestColumn(this.columns, at));
         this.functionColumn = Int32Array.from(names, name => functions.columnAt(name));
         this.loopColumn = Int32Array.from(names, name => loops.columnAt(name));
         this.nesting = new Nesting(this.parents());
@@ -92,9 +101,9 @@ export class NestedLoops implements Rows {
     /** Texts of both sides are ranked together, once for each column. */
     rank(node: number, column: number): number {
         const kind = this.columns[column]?.kind;
-        if (kind === 'number' || kind === 'integer' || kind === 'share' || kind === 'flag')
-            return this.num(node, column);
-        if (kind === 'id') return this.num(node, column);
+        if (kind === 'number' || kind === 'integer' || kind === 'share')
+            return this.num(node, this.isNest(node) ? this.wholeOf[column]! : column);
+        if (kind === 'flag' || kind === 'id') return this.num(node, column);
         let ranks = this.ranks.get(column);
         if (!ranks) {
             ranks = rankTexts(
@@ -103,6 +112,11 @@ export class NestedLoops implements Rows {
             this.ranks.set(column, ranks);
         }
         return ranks[node]!;
+    }
+
+    /** A loop with loops in it. A function's own time has that of its loops already. */
+    private isNest(node: number): boolean {
+        return node >= this.functionCount && this.hasChildren(node);
     }
 
     key(node: number): string {

@@ -61,6 +61,18 @@ const ADDITIVE = new Set([
     'self_pct',
 ]);
 
+/**
+ * Column by which a row that holds others is ordered: of own times, that with all below it, for
+ * while it is folded it stands for them.
+ */
+export function nestColumn(columns: readonly GridColumn[], column: number): number {
+    const own = columns[column];
+    if (!own || !isNumeric(own) || !own.name.startsWith('exclusive_')) return column;
+    const whole = own.name.replace('exclusive_', 'inclusive_');
+    const at = columns.findIndex(one => one.name === whole);
+    return at >= 0 ? at : column;
+}
+
 export function isNumeric(column: ViewColumn): boolean {
     return column.kind === 'number' || column.kind === 'integer' || column.kind === 'share';
 }
@@ -175,6 +187,8 @@ export class ViewRows implements Rows {
     private readonly all: Int32Array;
     private readonly ids: Values;
     private byKey: Map<number, number> | null = null;
+    /** By which a row that holds others is ordered, for each column. */
+    private readonly wholeOf: number[];
 
     constructor(
         readonly view: View,
@@ -183,6 +197,7 @@ export class ViewRows implements Rows {
         this.values = view.columns.map(column => new Values(view.data[column.name]));
         const valuesOf = new Map(view.columns.map((column, i) => [column.name, this.values[i]!]));
         this.columns = gridColumns(view.columns, column => valuesOf.get(column.name)!.max());
+        this.wholeOf = this.columns.map((_, at) => nestColumn(this.columns, at));
         this.treeColumn = nameColumn(view.columns);
         this.ids = new Values(view.key ? view.data[view.key] : undefined);
         this.all = range(view.row_n);
@@ -240,7 +255,8 @@ export class ViewRows implements Rows {
         return this.values[column]?.text(node) ?? null;
     }
     rank(node: number, column: number): number {
-        return this.values[column]?.rank(node) ?? NaN;
+        const by = this.hasChildren(node) ? this.wholeOf[column]! : column;
+        return this.values[by]?.rank(node) ?? NaN;
     }
     id(node: number): number {
         return this.ids.num(node);

@@ -5,7 +5,7 @@ import type { ComponentChildren } from 'preact';
 import type { Quantity, Rating } from '../data/contract';
 import { pageOf } from '../data/report';
 import { useReport } from '../context';
-import { plusMinus, provenance, withUnit } from '../format';
+import { provenance, quantityParts } from '../format';
 import type { ObjectRef } from '../grid/rows';
 import { href } from '../route';
 
@@ -33,15 +33,16 @@ interface AmountProps {
     plain?: boolean; // without the margin
 }
 
-/** A quantity with its margin; the tooltip says what it rests on. */
+/** A quantity with its margin, the unit behind both; the tooltip says what it rests on. */
 export function Amount({ quantity, unit, plain }: AmountProps) {
     if (!quantity || quantity.value === null) return <span class="muted">–</span>;
     const { value, low, high, n, origin } = quantity;
-    const margin = plain ? '' : plusMinus(value, low, high, unit);
+    const parts = quantityParts(value, plain ? null : low, plain ? null : high, unit);
     return (
         <span class="amount" data-tip={provenance(origin, n, low, high, unit) || undefined}>
-            {withUnit(value, unit)}
-            {margin && <span class="margin"> {margin}</span>}
+            {parts.value}
+            {parts.margin && <span class="margin"> {parts.margin}</span>}
+            {parts.unit}
         </span>
     );
 }
@@ -68,12 +69,30 @@ export function Empty({ children }: { children: ComponentChildren }) {
     return <p class="empty">{children}</p>;
 }
 
+const NAME_MOST = 48; // characters of a function's name in a sentence
+
 /** A link to the page of an object, with its name. */
-export function ObjectLink({ object, text }: { object: ObjectRef; text?: string }) {
+export function ObjectLink({
+    object,
+    text,
+    most = NAME_MOST,
+}: {
+    object: ObjectRef;
+    text?: string;
+    most?: number;
+}) {
     const report = useReport();
     const page = pageOf(object);
-    const label = text ?? report.label(object);
-    return page ? <a href={href(page)}>{label}</a> : <span>{label}</span>;
+    const label = text ?? report.label(object, most);
+    const whole = report.label(object);
+    const tip = text === undefined && whole !== label ? whole : undefined;
+    return page ? (
+        <a href={href(page)} data-tip={tip}>
+            {label}
+        </a>
+    ) : (
+        <span data-tip={tip}>{label}</span>
+    );
 }
 
 export function Facts({ facts }: { facts: [string, ComponentChildren][] }) {

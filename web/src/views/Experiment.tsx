@@ -3,7 +3,7 @@
 
 import { useMemo } from 'preact/hooks';
 import { useReport } from '../context';
-import { integer, moment, seconds, withUnit, words } from '../format';
+import { integer, moment, plural, seconds, withUnit, words } from '../format';
 import { Grid } from '../grid/Grid';
 import { Empty, Facts, PageHead, Panel } from '../parts/parts';
 import { FlagsPanel } from './Summary';
@@ -58,7 +58,7 @@ const TITLES: Record<string, string> = {
 export function factTitle(name: string): string {
     const known = TITLES[name];
     if (known) return known;
-    if (name.endsWith('_n')) return `${words(name.slice(0, -2))}s`;
+    if (name.endsWith('_n')) return plural(words(name.slice(0, -2)));
     return words(name.replace(/_(s|pct|b|hz|utc)$/, ''));
 }
 

@@ -5,7 +5,7 @@
 import { useMemo } from 'preact/hooks';
 import { Chart, type Series } from '../chart/Chart';
 import { useReport } from '../context';
-import { percent, seconds } from '../format';
+import { counted, percent, seconds, tickSeconds } from '../format';
 import { Empty } from '../parts/parts';
 import { loadOf } from './load';
 
@@ -32,7 +32,7 @@ export function LoadHistogram() {
     return (
         <>
             <p class="note">
-                {load.computing.length} {what}s
+                {counted(load.computing.length, what)}
                 {main && typeof main.balance_pct === 'number' && (
                     <>
                         , mean {seconds(main.mean_s ?? 0)}, longest {seconds(main.max_s ?? 0)}: load
@@ -42,16 +42,16 @@ export function LoadHistogram() {
                     </>
                 )}
                 . Time in MPI, OpenMP and thread libraries is left out
-                {load.idle > 0 && `, and ${load.idle} threads that are idle or of launchers`}.
+                {load.idle > 0 && `, and ${counted(load.idle, 'thread')} idle or of launchers`}.
             </p>
             <Chart
-                label={`Computing time of ${load.computing.length} ${what}s`}
+                label={`Computing time of ${counted(load.computing.length, what)}`}
                 xLabel={what}
                 yLabel="computing time"
                 x={x}
                 series={series}
                 height={220}
-                format={value => seconds(value)}
+                format={tickSeconds}
                 xFormat={value => load.labels[value] ?? String(value)}
             />
         </>

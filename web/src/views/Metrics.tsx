@@ -6,7 +6,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { Chart, type Series } from '../chart/Chart';
 import { useReport } from '../context';
 import type { Metric, WhatIf } from '../data/contract';
-import { fixed, integer, withUnit, words } from '../format';
+import { counted, fixed, withUnit, words } from '../format';
 import { Amount, Empty, ObjectLink, PageHead, Panel, RatingMark } from '../parts/parts';
 import { metricGroups } from './MetricCards';
 import { gainSeries } from './gain';
@@ -71,10 +71,6 @@ export function Metrics() {
     );
 }
 
-function counted(n: number, object: string): string {
-    return `${integer(n)} ${object}${n === 1 ? '' : 's'}`;
-}
-
 function GainPanel({ whatIfs }: { whatIfs: WhatIf[] }) {
     const curves = useMemo(() => gainSeries(whatIfs), [whatIfs]);
     const series: Series[] = useMemo(
@@ -99,6 +95,9 @@ function GainPanel({ whatIfs }: { whatIfs: WhatIf[] }) {
                 "(Amdahl's law over measured shares)."
             }
         >
+            {series.length === 0 && whatIfs.some(one => one.id.length > 0) && (
+                <p class="empty">None of what objects could give is worth a curve.</p>
+            )}
             {series.length > 0 && (
                 <Chart
                     label="Cumulative gain curves"
@@ -108,7 +107,7 @@ function GainPanel({ whatIfs }: { whatIfs: WhatIf[] }) {
                     series={series}
                     height={300}
                     yFromZero={false}
-                    format={value => `${fixed(value, 2)}×`}
+                    format={(value, decimals = 2) => `${fixed(value, decimals)}×`}
                 />
             )}
             <table class="plain">

@@ -118,8 +118,8 @@ function Value({ rows, row, at }: { rows: ViewRows; row: number; at: number }) {
     );
     return (
         <span data-tip={rests || undefined}>
-            {cellText(rows, row, at)} {headerUnit(column)}
-            {column.lowAt >= 0 && <span class="margin"> {marginText(rows, row, column)}</span>}
+            {cellText(rows, row, at)} <span class="margin">{marginText(rows, row, at)}</span>{' '}
+            {headerUnit(column)}
             {isDoubtful(rows, row, column) && (
                 <abbr class="doubt" data-tip={`few samples: ${rests}`}>
                     ?

@@ -73,7 +73,7 @@ function PrintTable({ rows, sort, title }: { rows: Rows; sort: string | null; ti
                                         key={at}
                                         class={cellClass(isNumeric(column), i === 0 && level > 0)}
                                     >
-                                        {cellText(rows, node, at)} {marginText(rows, node, column)}
+                                        {cellText(rows, node, at)} {marginText(rows, node, at)}
                                         {isDoubtful(rows, node, column) ? ' ?' : ''}
                                     </td>
                                 );

@@ -92,7 +92,7 @@ function Charts({ data }: { data: Data }) {
                         yLabel="speed-up"
                         x={speedup.x}
                         series={speedup.series}
-                        format={value => `${fixed(value, 1)}×`}
+                        format={(value, decimals = 1) => `${fixed(value, decimals)}×`}
                     />
                 </Panel>
             )}
@@ -103,7 +103,9 @@ function Charts({ data }: { data: Data }) {
                     yLabel="efficiency"
                     x={efficiency.x}
                     series={efficiency.series}
-                    format={value => percent(value)}
+                    format={(value, decimals) =>
+                        decimals === undefined ? percent(value) : `${fixed(value, decimals)} %`
+                    }
                 />
             </Panel>
         </div>

@@ -5,7 +5,7 @@ import { useMemo } from 'preact/hooks';
 import { Chart, type Series } from '../chart/Chart';
 import { useReport } from '../context';
 import type { Stability as Data } from '../data/contract';
-import { integer, percent, seconds } from '../format';
+import { integer, percent, seconds, tickSeconds } from '../format';
 import { Grid } from '../grid/Grid';
 import { Amount, Empty, Facts, PageHead, Panel } from '../parts/parts';
 import { resultLinks } from './links';
@@ -139,7 +139,7 @@ function Known({ data }: { data: Data }) {
                     yLabel="wall time"
                     x={x}
                     series={series}
-                    format={value => seconds(value)}
+                    format={tickSeconds}
                 />
                 {outliers.length > 0 && (
                     <ul class="flags">

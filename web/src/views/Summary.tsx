@@ -9,6 +9,7 @@ import { CategoryBar, categoryShares } from '../parts/CategoryBar';
 import { Facts, PageHead, Panel } from '../parts/parts';
 import { href } from '../route';
 import { FindingItem } from './Finding';
+import { HottestPanels } from './Hottest';
 import { MetricCards } from './MetricCards';
 
 const FIRST = 5;
@@ -81,6 +82,7 @@ export function Summary() {
                     <CategoryBar shares={categoryShares(categories)} />
                 </Panel>
             )}
+            <HottestPanels />
             <div class="columns">
                 <FindingsPanel />
                 <ChecksPanel checks={doc.checks} />

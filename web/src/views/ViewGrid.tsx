@@ -4,6 +4,7 @@
 import { useReport } from '../context';
 import { Grid } from '../grid/Grid';
 import { Empty } from '../parts/parts';
+import { type ViewRows, nestColumn } from '../grid/rows';
 import { lineLinks, objectLinks } from './links';
 
 interface Props {
@@ -23,13 +24,20 @@ export function ViewGrid({ view, name, tall, columns, flat }: Props) {
             rows={rows}
             name={name}
             label={rows.view.title}
-            sort={rows.view.sort}
+            sort={rows.nested ? nestSort(rows) : rows.view.sort}
             groupBy={rows.view.group_by}
             columns={columns}
             linkOf={view === 'lines' ? lineLinks(report, rows) : objectLinks(rows)}
             tall={tall}
         />
     );
+}
+
+/** What holds others is found by the time with them in it. */
+function nestSort(rows: ViewRows): string | null {
+    const { sort } = rows.view;
+    const at = sort ? rows.columnAt(sort) : -1;
+    return at < 0 ? sort : rows.columns[nestColumn(rows.columns, at)]!.name;
 }
 
 export function missing(view: string, known: boolean): string {

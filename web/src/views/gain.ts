@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gain curves over one common axis, cut where they have become flat.
+// Gain curves over one common axis, cut where they have become flat. What gains nothing has none.
 
 import type { WhatIf } from '../data/contract';
 
@@ -11,8 +11,16 @@ export interface GainCurves {
 const LEAST = 10; // objects shown at least, where there are as many
 const BEYOND = 4; // times the objects for 80 % of the gain
 
+/** A thousandth of the run is less than any measurement of it can tell. */
+const LEAST_SPEEDUP = 1.001;
+
+function gains(one: WhatIf): boolean {
+    const last = one.cumulative[one.cumulative.length - 1];
+    return last !== undefined && last >= LEAST_SPEEDUP;
+}
+
 export function gainSeries(whatIfs: readonly WhatIf[]): GainCurves {
-    const curves = whatIfs.filter(one => one.cumulative.length > 0);
+    const curves = whatIfs.filter(gains);
     const longest = Math.max(0, ...curves.map(one => one.cumulative.length));
     const wanted = Math.max(LEAST, ...curves.map(one => BEYOND * (one.to_80_n ?? 0)));
     const n = Math.min(longest, wanted);

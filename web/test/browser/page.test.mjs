@@ -246,6 +246,100 @@ test('the flame graph zooms, searches and walks by keys', () =>
         assert.match(await page.getByRole('status').innerText(), /Matched: 6\.80 s, 17\.0 %/);
     }));
 
+test('the call tree opens along the hot path, and stays closed when it is closed', () =>
+    onReport(small, 'calltree', async page => {
+        const names = async () => (await rowTexts(page, 0)).map(text => text.replace(/^\W+/, ''));
+        // The start of threads has most of all, and what it calls is open.
+        assert.deepEqual((await names()).slice(0, 2), ['gomp_thread_start', 'sweep._omp_fn.0']);
+        assert.ok((await page.locator('[aria-level="2"]').count()) >= 2);
+        await page.getByRole('button', { name: 'Collapse', exact: true }).first().click();
+        assert.equal(await page.locator('[aria-level="2"]').count(), 0);
+        assert.match(await hash(page), /open=-/);
+        await page.reload();
+        await page.waitForSelector('html[data-ready]');
+        assert.equal(await page.locator('[aria-level="2"]').count(), 0);
+    }));
+
+test('page faults are in what they interrupted until they are asked for', () =>
+    onReport(small, 'calltree?open=*', async page => {
+        const count = name => page.locator('.grid-row', { hasText: name }).count();
+        assert.equal(await count('asm_exc_page_fault'), 0);
+        assert.equal(await count('clear_page_erms'), 0); // below one
+        assert.equal(await count('sweep'), 2); // of main, from two places, and of a thread
+        const memset = page.getByRole('row', { name: /__memset/ });
+        assert.match(await memset.innerText(), /1\.62/); // 420 of its own and 390 below the fault
+        const choice = page.getByLabel(/Show interrupts and page faults/);
+        const label = page.locator('label', { hasText: 'Show interrupts' });
+        assert.match(await label.innerText(), /810 ms, .* 405 samples in what they interrupted/);
+        await choice.check();
+        assert.match(await hash(page), /entries=shown/);
+        await page.getByRole('button', { name: 'Expand all' }).click();
+        assert.equal(await count('asm_exc_page_fault'), 2); // one of memset, one of sweep
+        assert.equal(await count('clear_page_erms'), 1);
+        await page.getByLabel('Show each call site apart').check();
+        await page.getByRole('button', { name: 'Expand all' }).click();
+        assert.equal(await count('asm_exc_page_fault'), 3);
+        assert.equal(await count('sweep'), 3);
+        await page.getByRole('radio', { name: 'Flat' }).click();
+        assert.equal(await page.getByLabel('Show each call site apart').count(), 0);
+        assert.equal(await count('clear_page_erms'), 1); // each function for itself
+    }));
+
+test('a bar of shares is as long as each share', () =>
+    onReport(small, 'summary', async page => {
+        const parts = await page.$$eval('.category-part', all =>
+            all.map(one => [one.getBoundingClientRect().width, one.dataset.tip]),
+        );
+        const all = parts.reduce((sum, [width]) => sum + width, 0);
+        const shares = parts.map(([, tip]) => Number(/: ([\d.]+)/.exec(tip)[1]));
+        const known = shares.reduce((sum, share) => sum + share, 0);
+        assert.ok(Math.min(...shares) < 2); // which a padding would make longer
+        parts.forEach(([width, tip], i) =>
+            assert.ok(Math.abs((100 * width) / all - (100 * shares[i]) / known) < 0.3, tip),
+        );
+    }));
+
+test('the summary leads to the hottest functions and loops', () =>
+    onReport(small, 'summary', async page => {
+        const first = title =>
+            page.getByRole('table', { name: title }).getByRole('row').first().innerText();
+        assert.match(await first('Hottest functions'), /74\.5 %\s+29\.8 s\s+sweep\._omp_fn\.0/);
+        assert.match(await first('Hottest loops'), /loop 12/);
+        await page.getByRole('table', { name: 'Hottest loops' }).getByRole('link').first().click();
+        assert.match(await hash(page), /loop\/12/);
+    }));
+
+test('a name that does not fit keeps its function, and is whole when pointed at', async () => {
+    const long = smallDocument();
+    const names = long.views.find(view => view.name === 'functions').data.name;
+    const whole =
+        'double solver::detail::Sparse<double, std::allocator<double>, 7>::apply<std::negate<' +
+        'double> >(std::vector<double> const&, std::vector<double>&) const';
+    names.dict[names.i[0]] = whole;
+    await onReport(reports.of(long), 'functions', async page => {
+        const cell = page.locator('.grid-row .cell-text.mono', { hasText: 'apply' });
+        const text = await cell.innerText();
+        assert.match(text, /Sparse.*::apply/);
+        assert.ok(text.length < 60, text);
+        const [wide, room] = await cell.evaluate(one => [one.scrollWidth, one.clientWidth]);
+        assert.ok(wide <= room, 'the short name is cut');
+        await cell.hover();
+        await until(async () => assert.equal(await page.locator('#tip').innerText(), whole));
+    });
+});
+
+test('what objects could give is drawn where it is something', async () => {
+    const nothing = smallDocument();
+    nothing.what_ifs = nothing.what_ifs.map(one => ({
+        ...one,
+        cumulative: one.cumulative.map(() => 1),
+    }));
+    await onReport(reports.of(nothing), 'metrics', async page => {
+        assert.equal(await page.getByLabel('Cumulative gain curves').count(), 0);
+        assert.match(await page.locator('main').innerText(), /None of what objects could give/);
+    });
+});
+
 test('dark and light follow the system and the switch', async () => {
     const ground = page => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     await onReport(

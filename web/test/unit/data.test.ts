@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Check, Code, Finding, Source, WhatIf } from '../../src/data/contract';
+import { tickTexts } from '../../src/chart/ticks';
+import type { Check, Code, Finding, Source, View, WhatIf } from '../../src/data/contract';
 import { decodeBase64, parseDocument, readSlot } from '../../src/data/slot';
 import { splitHtml, languageOf, highlightLines } from '../../src/code/highlight';
 import { hottestLine, instructionsOf, link, loopFamily } from '../../src/code/link';
+import { fixed } from '../../src/format';
+import { ViewRows } from '../../src/grid/rows';
 import { formatHash, parseHash } from '../../src/route';
 import { efficiencyRating } from '../../src/views/EfficiencyMatrix';
 import { factText, factTitle } from '../../src/views/Experiment';
 import { gainSeries } from '../../src/views/gain';
 import { curvesOverCores, isFlat, settingsWords, timesOverSetting } from '../../src/views/settings';
+import { hottest } from '../../src/views/Hottest';
 import { sectionColumn } from '../../src/views/section_columns';
 import { totalScore, worthDoing } from '../../src/views/Summary';
 
@@ -152,6 +156,35 @@ test('summary: the score is the weighted mean of what is known', () => {
     assert.equal(totalScore([]), null);
 });
 
+test('axis: no two ticks look the same', () => {
+    const format = (value: number, decimals = 2): string => `${fixed(value, decimals)}×`;
+    assert.deepEqual(tickTexts([1, 1.01, 1.02], format), ['1.00×', '1.01×', '1.02×']);
+    assert.deepEqual(tickTexts([1, 1.001, 1.002], format), ['1.000×', '1.001×', '1.002×']);
+    assert.deepEqual(tickTexts([1, null, 2], format), ['1.00×', '', '2.00×']);
+    assert.deepEqual(tickTexts([1, 1], format), ['1.00×', '1.00×']); // the same value
+});
+
+test('summary: hottest are those with most time of their own', () => {
+    const view: View = {
+        name: 'functions',
+        title: 'Functions',
+        object: 'function',
+        key: null,
+        parent: null,
+        sort: null,
+        row_n: 4,
+        columns: [{ name: 'exclusive_time_s', title: 'Own', kind: 'number' }],
+        data: { exclusive_time_s: { v: [1, 3, 0, null] } },
+    };
+    assert.deepEqual(hottest(new ViewRows(view), 5), [1, 0]);
+    assert.deepEqual(hottest(new ViewRows(view), 1), [1]);
+});
+
+test('categories: a process is many processes', () => {
+    assert.equal(factTitle('process_n'), 'Processes');
+    assert.equal(factTitle('rank_n'), 'Ranks');
+});
+
 test('summary: what a check says already is not said again', () => {
     const finding = (rank: number, text: string, gain: boolean): Finding =>
         ({ rank, text, gain_s: gain ? {} : null }) as Finding;
@@ -182,6 +215,8 @@ test('gain curves: one axis, from no gain on, flat after the end', () => {
     const { x, series } = gainSeries([whatIf([1.5, 1.6], 1), whatIf([1.1, 1.2, 1.3], 2)]);
     assert.deepEqual(x, [0, 1, 2, 3]);
     assert.deepEqual(series[0]!.values, [1, 1.5, 1.6, 1.6]);
+    const none = gainSeries([whatIf([1, 1], 1), whatIf([1.1], 1), whatIf([1.0004], 1)]);
+    assert.equal(none.series.length, 1); // two of them gain nothing
     const long = gainSeries([whatIf(Array(5000).fill(2), 5)]);
     assert.equal(long.x.length, 21);
 });

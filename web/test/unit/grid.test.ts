@@ -201,6 +201,26 @@ test('grid: the hot path follows children with half of their parent', () => {
     assert.deepEqual(names(rows, hotPath(rows, 0, total)), ['solve']);
 });
 
+test('grid: a loop that others stand under is ordered by the time with them', () => {
+    const own = { v: [0.05, 7, 0.1] }; // the outer loop has least of its own
+    const view = {
+        ...LOOPS,
+        data: { ...LOOPS.data, exclusive_time_s: own, function_id: { v: [20, 20, 20] } },
+    };
+    const nested = new ViewRows(withNames(view));
+    const sort = (rows: ViewRows | NestedLoops, nodes: ArrayLike<number>) => {
+        const column = rows.columns.findIndex(one => one.name === 'exclusive_time_s');
+        return names(rows, sortNodes(rows, nodes, { column, descending: true }));
+    };
+    assert.deepEqual(sort(nested, nested.roots()), ['loop 1 · a.c:10–20', 'loop 3']);
+    const flat = new ViewRows(withNames(view), false);
+    assert.deepEqual(sort(flat, flat.roots()), ['loop 2 · a.c:12', 'loop 3', 'loop 1 · a.c:10–20']);
+    const within = new NestedLoops(functions(), nested);
+    const assemble = within.find('f20');
+    assert.deepEqual(sort(within, within.children(assemble)), ['loop 1 · a.c:10–20', 'loop 3']);
+    assert.equal(sort(within, within.roots())[0], 'Assemble'); // functions by their own time
+});
+
 test('cells: a column shares unit and decimals; what would vanish is said to be less', () => {
     const { columns } = functions();
     const column = columns[TIME]!;
@@ -218,8 +238,9 @@ test('cells: a column shares unit and decimals; what would vanish is said to be 
 
 test('cells: intervals are shown in the unit of the column', () => {
     const rows = functions();
-    assert.equal(marginText(rows, 1, rows.columns[TIME]!), '±0.200');
-    assert.equal(marginText(rows, 2, rows.columns[TIME]!), '');
+    assert.equal(marginText(rows, 1, TIME), '±0.200');
+    assert.equal(marginText(rows, 2, TIME), '');
+    assert.equal(marginText(rows, 3, TIME), '≤0.001'); // 0 is no bound
 });
 
 test('csv: full precision, quoting, and no formulas', () => {
