@@ -114,7 +114,10 @@ function Around({ data }: { data: Data }) {
                             <td>{fact.topic}</td>
                             <th scope="row">{fact.title}</th>
                             {data.sides.map((side, i) => (
-                                <td key={side.name} class={fact.texts[i] == null ? 'muted' : 'mono'}>
+                                <td
+                                    key={side.name}
+                                    class={fact.texts[i] == null ? 'muted' : 'mono'}
+                                >
                                     {said(fact, i)}
                                 </td>
                             ))}
