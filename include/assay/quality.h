@@ -30,9 +30,9 @@ struct assay_loop_facts {
     uint32_t stream_n[ASSAY_STRIDE_UNKNOWN + 1]; /* operands outside the frame, by assay_stride */
     uint32_t steady_n; /* of those of unknown step: the same in every iteration */
     uint32_t array_n;
-    /* Mean of assay_access_efficiency, 0 to 1, over operands that move; negative where none does.
-     */
-    double access, access_low, access_high;
+    /* Means of the bounds of assay_access_efficiency, 0 to 1, over operands that move; negative
+     * where none does. Equal where every step is known. */
+    double access_low, access_high;
 };
 
 /*
@@ -46,13 +46,11 @@ int assay_quality_loop(const struct assay_program *program, uint32_t loop,
 /*
  * Share of the bytes of touched cache lines (64 bytes) that one operand uses before the loop has
  * moved on: 1 at a fixed address and without holes; width over step, or over the line if the step
- * is larger. Indirect accesses use their width of a line of their own, or all of it when neighbours
- * come soon: low and high. So do steady steps that the code does not tell, a leading dimension as a
- * rule. Nothing is known of other unknown steps: they are no part of a loop's mean. False when
- * there is no such operand (the frame, width 0).
+ * is larger. Indirect accesses, and such whose step the code does not tell, use their width of a
+ * line of their own, or all of it when neighbours come soon: low and high, and nothing between them
+ * is known. False when there is no such operand (the frame, width 0).
  */
-bool assay_access_efficiency(const struct assay_memory_stream *stream, double *value, double *low,
-                             double *high);
+bool assay_access_efficiency(const struct assay_memory_stream *stream, double *low, double *high);
 
 /*
  * How far a compiler was let go, 0 to 1, by the options that DWARF records: half for the level of

@@ -23,30 +23,52 @@ static int ask(const struct as_advice *a, const char *sql, struct assay_rows **r
 
 /* ---- Metrics ------------------------------------------------------------------------------- */
 
+/* Sums of values drawn by samples. */
+struct draws {
+    double n, sum, squares, least, most;
+};
+
+static void draw(struct draws *d, double value, double weight)
+{
+    d->least = d->n > 0 ? fmin(d->least, value) : value;
+    d->most = d->n > 0 ? fmax(d->most, value) : value;
+    d->n += weight;
+    d->sum += weight * value;
+    d->squares += weight * value * value;
+}
+
+/* Which values the samples met is not exact; the error is that of a mean of n draws. */
+static double mean_of(const struct draws *d, double sigmas)
+{
+    const double mean = d->sum / d->n, variance = fmax(0, d->squares / d->n - mean * mean);
+
+    return fmax(d->least, fmin(d->most, mean + sigmas * sqrt(variance / d->n)));
+}
+
 /*
- * Mean of values weighted by samples. The values are exact; which ones the samples met is not, and
- * its error is that of a mean of n draws.
+ * Mean of values weighted by samples. With a third and fourth column, bounds, rows whose value is
+ * not known widen the interval: the value is that of the others, as far as the bounds allow it.
  */
 static int take_mean(struct assay_rows *rows, struct assay_quantity *out, struct assay_error *err)
 {
-    double n = 0, sum = 0, squares = 0, least = INFINITY, most = -INFINITY;
+    const double sigmas = as_stat_normal_quantile(0.5 + AS_STAT_LEVEL / 2);
+    const bool bounded = assay_rows_column_n(rows) > 3;
+    struct draws known = {0}, low = {0}, high = {0};
     int rc;
 
     while ((rc = assay_rows_next(rows, err)) > 0) {
-        const double value = assay_rows_real(rows, 0), weight = assay_rows_real(rows, 1);
+        const double weight = assay_rows_real(rows, 1);
 
-        n += weight;
-        sum += weight * value;
-        squares += weight * value * value;
-        least = fmin(least, value);
-        most = fmax(most, value);
+        if (assay_rows_kind(rows, 0) != ASSAY_CELL_NULL)
+            draw(&known, assay_rows_real(rows, 0), weight);
+        draw(&low, assay_rows_real(rows, bounded ? 2 : 0), weight);
+        draw(&high, assay_rows_real(rows, bounded ? 3 : 0), weight);
     }
-    if (rc < 0 || !(n > 0))
+    if (rc < 0 || !(known.n > 0))
         return rc;
-    const double mean = sum / n, variance = fmax(0, squares / n - mean * mean);
-    const double error = as_stat_normal_quantile(0.5 + AS_STAT_LEVEL / 2) * sqrt(variance / n);
-    *out = assay_derived(mean, fmin(mean, fmax(least, mean - error)),
-                         fmax(mean, fmin(most, mean + error)), (int64_t)n);
+    const double least = mean_of(&low, -sigmas), most = mean_of(&high, sigmas);
+    const double value = fmax(mean_of(&low, 0), fmin(mean_of(&high, 0), mean_of(&known, 0)));
+    *out = assay_derived(value, fmin(value, least), fmax(value, most), (int64_t)known.n);
     return 1;
 }
 

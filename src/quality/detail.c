@@ -96,9 +96,9 @@ static const char *access_word(unsigned access)
 
 static void access_row(struct sheet *s, const struct assay_memory_stream *at)
 {
-    double value, low, high;
+    double low, high;
 
-    if (!assay_access_efficiency(at, &value, &low, &high))
+    if (!assay_access_efficiency(at, &low, &high))
         return;
     address(s, s->program->code.insn[at->insn].address);
     integer(s, at->array);
@@ -109,7 +109,10 @@ static void access_row(struct sheet *s, const struct assay_memory_stream *at)
     else
         push(s, (struct assay_cell){0});
     integer(s, at->width_b);
-    push(s, (struct assay_cell){.kind = ASSAY_CELL_REAL, .real = 100 * value});
+    if (high > low) /* a bound is no value */
+        text(s, "not known");
+    else
+        push(s, (struct assay_cell){.kind = ASSAY_CELL_REAL, .real = 100 * low});
 }
 
 static int write_accesses(struct sheet *s, struct assay_error *err)

@@ -18,22 +18,21 @@ static double smaller(double a, double b)
     return a < b ? a : b;
 }
 
-bool assay_access_efficiency(const struct assay_memory_stream *stream, double *value, double *low,
-                             double *high)
+bool assay_access_efficiency(const struct assay_memory_stream *stream, double *low, double *high)
 {
     if (stream->stack || stream->width_b == 0)
         return false;
     const double width = smaller(stream->width_b, LINE_B), alone = width / LINE_B;
     const double step = (double)(stream->stride_b < 0 ? -stream->stride_b : stream->stride_b);
 
-    *low = *value = *high = 1;
+    *low = *high = 1;
     switch (stream->stride) {
     case ASSAY_STRIDE_CONSTANT:
-        *low = *value = *high = smaller(1, width / smaller(step > 0 ? step : 1, LINE_B));
+        *low = *high = smaller(1, width / smaller(step > 0 ? step : 1, LINE_B));
         break;
     case ASSAY_STRIDE_INDIRECT:
     case ASSAY_STRIDE_UNKNOWN:
-        *low = *value = alone;
+        *low = alone;
         break;
     default:
         break;
@@ -45,16 +44,16 @@ static int count_streams(const struct assay_program *program, uint32_t loop,
                          struct assay_loop_facts *out, struct assay_error *err)
 {
     struct assay_streams streams;
-    double low = 0, value = 0, high = 0;
-    uint32_t n = 0, known_n = 0;
+    double low = 0, high = 0;
+    uint32_t n = 0;
 
     AS_TRY(assay_loop_streams(program, loop, &streams, err));
     out->array_n = streams.arrays;
     for (size_t i = 0; i < streams.n; i++) {
         const struct assay_memory_stream *at = &streams.at[i];
-        double v, l, h;
+        double l, h;
 
-        if (!assay_access_efficiency(at, &v, &l, &h))
+        if (!assay_access_efficiency(at, &l, &h))
             continue;
         out->stream_n[at->stride]++;
         if (at->stride == ASSAY_STRIDE_ZERO)
@@ -62,16 +61,9 @@ static int count_streams(const struct assay_program *program, uint32_t loop,
         n++;
         low += l;
         high += h;
-        if (at->stride == ASSAY_STRIDE_UNKNOWN) {
-            if (!at->steady)
-                continue;
-            out->steady_n++;
-        }
-        value += v;
-        known_n++;
+        out->steady_n += at->stride == ASSAY_STRIDE_UNKNOWN && at->steady;
     }
     assay_streams_free(&streams);
-    out->access = known_n ? value / known_n : -1;
     out->access_low = n ? low / n : -1;
     out->access_high = n ? high / n : -1;
     return 0;

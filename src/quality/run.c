@@ -21,6 +21,8 @@ enum metric { /* those that loops have, in the order of their names below */
               PATHS,
               STEERING,
               ACCESS,
+              ACCESS_LEAST,
+              ACCESS_MOST,
               INDIRECT,
               STRIDED,
               UNIT,
@@ -36,6 +38,8 @@ enum metric { /* those that loops have, in the order of their names below */
 static const char *const names[METRIC_COUNT] = {"flow_paths",
                                                 "flow_steering_pct",
                                                 "array_access_efficiency_pct",
+                                                "array_access_least_pct",
+                                                "array_access_most_pct",
                                                 "access_indirect_n",
                                                 "access_strided_n",
                                                 "access_unit_n",
@@ -168,6 +172,16 @@ static int count(const struct pass *p, enum metric metric, int64_t loop_id, doub
     return set(p, metric, loop_id, assay_exact(n, 1), err);
 }
 
+/* The bounds always; a value where they are one. */
+static int write_access(const struct pass *p, int64_t id, double low, double high,
+                        struct assay_error *err)
+{
+    if (high - low < 1e-9)
+        AS_TRY(set(p, ACCESS, id, assay_derived(low, low, low, 1), err));
+    AS_TRY(set(p, ACCESS_LEAST, id, assay_derived(low, low, low, 1), err));
+    return set(p, ACCESS_MOST, id, assay_derived(high, high, high, 1), err);
+}
+
 static int write_loop(const struct pass *p, int64_t id, const struct assay_loop_facts *facts,
                       struct assay_error *err)
 {
@@ -177,11 +191,8 @@ static int write_loop(const struct pass *p, int64_t id, const struct assay_loop_
     AS_TRY(count(p, PATHS, id, (double)facts->path_n, err));
     if (facts->insn_n)
         AS_TRY(count(p, STEERING, id, 100.0 * facts->steer_n / facts->insn_n, err));
-    if (facts->access >= 0)
-        AS_TRY(set(p, ACCESS, id,
-                   assay_derived(100 * facts->access, 100 * fmin(facts->access_low, facts->access),
-                                 100 * fmax(facts->access_high, facts->access), 1),
-                   err));
+    if (facts->access_low >= 0)
+        AS_TRY(write_access(p, id, 100 * facts->access_low, 100 * facts->access_high, err));
     AS_TRY(count(p, INDIRECT, id, stream[ASSAY_STRIDE_INDIRECT], err));
     AS_TRY(count(p, STRIDED, id, stream[ASSAY_STRIDE_CONSTANT], err));
     AS_TRY(count(p, UNIT, id, stream[ASSAY_STRIDE_ZERO] + stream[ASSAY_STRIDE_UNIT], err));
