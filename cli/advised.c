@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Advice for runs that were only profiled or imported; see advised.h.
+ * Advice by their code for runs that were only profiled or imported; see advised.h.
  */
 #include "advised.h"
 
@@ -19,7 +19,8 @@ static int list_runs(struct assay_experiment *experiment, run_list *out, struct 
 
     rc = assay_rows_open(experiment,
                          "SELECT run_id FROM v_runs r WHERE sample_n > 0 AND NOT EXISTS"
-                         " (SELECT 1 FROM v_checks c WHERE c.run_id = r.run_id)",
+                         " (SELECT 1 FROM overhead o WHERE o.run_id = r.run_id"
+                         "  AND o.part = 'pass quality')",
                          &rows, err);
     while (rc >= 0 && (rc = assay_rows_next(rows, err)) > 0)
         if (as_vec_push(out, assay_rows_integer(rows, 0)) < 0)

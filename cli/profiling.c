@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <assay/advise.h>
 #include <assay/report.h>
 
 #include "base/term.h"
@@ -89,6 +90,13 @@ void as_stage_end(struct as_stage *stage)
         as_progress_end(&stage->progress);
     stage->is_on = false;
     stopping.is_on = 0;
+}
+
+void as_advise_quickly(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id)
+{
+    struct assay_error why;
+    if (assay_advise_run(experiment, run_id, &why) < 0)
+        as_cli_complain(cli, &why);
 }
 
 /* Text goes beside what the program wrote, JSON and CSV where results go. */

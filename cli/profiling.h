@@ -22,6 +22,10 @@ void as_stage_show(void *context, const char *name, uint64_t done, uint64_t tota
 void as_stage_end(struct as_stage *stage);
 void as_stage_guard(const char *experiment);
 
+/* Findings, checks and metrics of a run that was summed up; code is not read for it. What fails is
+ * said: the profile is there. */
+void as_advise_quickly(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id);
+
 /* Writes the text summary of a run to standard error, unless --quiet. */
 int as_summary_show(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id,
                     struct assay_error *err);

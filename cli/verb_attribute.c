@@ -55,6 +55,8 @@ static int attribute_runs(struct as_cli *cli, struct assay_experiment *experimen
                                 : assay_profile_attribute(experiment, run->id, &options, err);
         as_stage_end(&stage);
         if (rc == 0)
+            as_advise_quickly(cli, experiment, run->id);
+        if (rc == 0)
             as_cli_note(cli, "run %lld is attributed", (long long)run->id);
     }
     assay_catalogue_free(&options.catalogue);

@@ -45,6 +45,8 @@ static int import_into(struct as_cli *cli, struct as_experiment_name *name, stru
     int rc = assay_profile_import(experiment, &request, &result, err);
     as_stage_end(&stage);
     if (rc == 0)
+        as_advise_quickly(cli, experiment, result.run_id);
+    if (rc == 0)
         rc = as_summary_show(cli, experiment, result.run_id, err);
     if (rc == 0 && result.damage[0])
         as_cli_note(cli, "%s", result.damage);

@@ -22,6 +22,8 @@ static int profile_into(struct as_cli *cli, struct as_experiment_name *name,
     int rc = assay_profile_run(experiment, &request, result, err);
     as_stage_end(&stage);
     if (rc == 0)
+        as_advise_quickly(cli, experiment, result->run_id);
+    if (rc == 0)
         rc = as_summary_show(cli, experiment, result->run_id, err);
     if (rc < 0 && result->run_id == 0)
         assay_experiment_discard(&experiment);

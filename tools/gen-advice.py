@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes blocks of text as C tables: gen-advice.py OUTPUT HEADER NAME FILE...
 
-A block is a line `metric NAME`, `what_if NAME`, `check NAME` or `finding NAME` and its keys, one a
-line: four blanks, the key, its text. Lines that begin with more blanks go on with it. Checks what
-no program should find out at run time: unknown or missing keys, names that are there twice, a
-rating that goes against `better`. NAME goes into the names of the tables: as_NAME_metric[], ...
-A line `define WORD` and its `sql` give statements of the same file a part to share, as $WORD.
+A block is a line `metric NAME`, `what_if NAME`, `check NAME`, `flag NAME` or `finding NAME` and its
+keys, one a line: four blanks, the key, its text. Lines that begin with more blanks go on with it.
+Checks what no program should find out at run time: unknown or missing keys, names that are there
+twice, a rating that goes against `better`, a place in a text that nothing fills. NAME goes into the
+names of the tables: as_NAME_metric[], ...
+A line `define WORD` and its `sql` give all statements a part to share, as $WORD, or as $WORD(TEXT),
+where the part has $1 for the TEXT. Parts may use others.
 """
 import pathlib
 import re
@@ -16,8 +18,9 @@ import sys
 KEYS = {
     "metric": ("title unit topic better formula meaning", "good fair kind sql"),
     "what_if": ("title meaning kind", "sql"),
-    "check": ("title meaning weight sql", ""),
-    "finding": ("topic object sql", ""),
+    "check": ("title meaning weight sql", "said_by"),
+    "flag": ("sql", ""),
+    "finding": ("topic object sql", "command"),
     "define": ("sql", ""),
 }
 BETTER = {"neither": "ASSAY_BETTER_NEITHER", "higher": "ASSAY_BETTER_HIGHER",
@@ -60,15 +63,60 @@ def blocks_of(path):
     return blocks
 
 
+def bracket(sql, at):
+    """The text in the brackets that open at `at`, if any do, and where they end."""
+    if sql[at:at + 1] != "(":
+        return None, at
+    depth = 0
+    for i in range(at, len(sql)):
+        depth += (sql[i] == "(") - (sql[i] == ")")
+        if not depth:
+            return sql[at + 1:i], i + 1
+    return None, at
+
+
+def filled(where, sql, parts, depth=0):
+    """`sql` with every $WORD replaced."""
+    out, at = "", 0
+    if depth > 9:
+        sys.exit(f"{where}: definitions go round in a circle")
+    for match in re.finditer(r"\$([a-z]\w*)", sql):
+        if match.start() < at:
+            continue # in what stood in brackets before
+        if match[1] not in parts:
+            sys.exit(f"{where}: ${match[1]} is not defined")
+        part, end = parts[match[1]], match.end()
+        if "$1" in part:
+            given, end = bracket(sql, end)
+            if given is None:
+                sys.exit(f"{where}: ${match[1]} wants something in brackets")
+            part = part.replace("$1", given.strip())
+        out += sql[at:match.start()] + filled(where, part, parts, depth + 1)
+        at = end
+    return out + sql[at:]
+
+
 def expand(blocks):
     """The blocks with every $WORD of their statements replaced, without the definitions."""
     parts = {name: text.get("sql", "") for _, kind, name, text in blocks if kind == "define"}
-    for where, _, _, text in blocks:
-        for word in re.findall(r"\$(\w+)", text.get("sql", "")):
-            if word not in parts:
-                sys.exit(f"{where}: ${word} is not defined")
-            text["sql"] = text["sql"].replace(f"${word}", parts[word])
+    for where, kind, _, text in blocks:
+        if "sql" in text and kind != "define":
+            text["sql"] = filled(where, text["sql"], parts)
     return [block for block in blocks if block[1] != "define"]
+
+
+def check_places(blocks):
+    """Every {place} in a rule's texts and command is a column of its statement."""
+    rules = {name for _, kind, name, _ in blocks if kind in ("flag", "finding")}
+    for where, kind, name, text in blocks:
+        if kind == "finding":
+            columns = set(re.findall(r"\bAS (\w+)", text["sql"]))
+            for place in re.findall(r"\{(\w+)\}", text["sql"] + text.get("command", "")):
+                if place not in columns | {"experiment"}:
+                    sys.exit(f"{where}: {name}: no column fills {{{place}}}")
+        for word in text.get("said_by", "").split():
+            if word not in rules:
+                sys.exit(f"{where}: {name}: there is no rule {word}")
 
 
 def check(blocks):
@@ -132,9 +180,13 @@ def row_of(kind, name, text, position):
     if kind == "check":
         return (f"    {{.name = {c_text(name)}, .title = {c_text(get('title'))},\n"
                 f"     .weight = {get('weight')}, .position = {position},\n"
+                f"     .said_by = {c_text(' ' + get('said_by') + ' ' if get('said_by') else None)},\n"
                 f"     .sql = {c_text(get('sql'))}}},\n")
+    if kind == "flag":
+        return f"    {{.name = {c_text(name)}, .sql = {c_text(get('sql'))}}},\n"
     return (f"    {{.name = {c_text(name)}, .topic = {c_text(get('topic'))},\n"
             f"     .object = ASSAY_OBJECT_{get('object').upper()},\n"
+            f"     .command = {c_text(get('command'))},\n"
             f"     .sql = {c_text(get('sql'))}}},\n")
 
 
@@ -142,10 +194,10 @@ def main():
     target, header, table, *names = sys.argv[1:]
     blocks = []
     for name in names:
-        own = blocks_of(pathlib.Path(name))
-        check(own)
-        blocks += expand(own)
+        blocks += blocks_of(pathlib.Path(name))
     check(blocks)
+    blocks = expand(blocks)
+    check_places(blocks)
     with open(target, "w", encoding="ascii") as out:
         out.write(f'/* Generated by tools/gen-advice.py. */\n#include "{header}"\n')
         for kind in KEYS:

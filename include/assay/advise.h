@@ -24,6 +24,22 @@ extern "C" {
  */
 int assay_advise_run(struct assay_experiment *experiment, int64_t run_id, struct assay_error *err);
 
+/* Rules by their topics and by what they are about; none named: all. */
+struct assay_rule_choice {
+    const char *const *topic;
+    size_t topic_n;
+    const enum assay_object_kind *object;
+    size_t object_n;
+};
+
+/*
+ * Applies rules to code of which no run is known: every loop and function of the experiment (it may
+ * be assay_experiment_transient), by what their metrics say. Findings are of every run, and say no
+ * times; earlier ones are replaced. Errors: NOMEM, those of the experiment.
+ */
+int assay_advise_code(struct assay_experiment *experiment, const struct assay_rule_choice *choice,
+                      struct assay_error *err);
+
 /* ---- The engine of what-ifs, on plain numbers ---------------------------------------------- */
 
 /* One thread that takes part in the run: seconds in which it computes, and in which it runs or

@@ -77,6 +77,12 @@ int assay_experiment_read(const char *path, struct assay_experiment **out, struc
  */
 int assay_experiment_close(struct assay_experiment **experiment, struct assay_error *err);
 
+/*
+ * An empty experiment in memory: no directory, no lock, no run's files; gone when it is closed.
+ * Errors: NOMEM, IO.
+ */
+int assay_experiment_transient(struct assay_experiment **out, struct assay_error *err);
+
 /* Closes an experiment that came to nothing, and removes what was made of it. */
 void assay_experiment_discard(struct assay_experiment **experiment);
 
@@ -397,6 +403,9 @@ struct assay_finding {
     const struct assay_quantity *gain;     /* factor of speed-up of the run, or NULL */
     int64_t time_ns;                       /* of the run that it is about; 0 = not said */
     const char *pass;                      /* who found it: assay_experiment_forget; or NULL */
+    const char *rule;                      /* of its rules; or NULL */
+    const char *command; /* to type next, with "{experiment}" for the path of the experiment, which
+                            is a word for a shell then; or NULL */
 };
 
 /* What lessens trust: "lost_samples", "few_samples", "event_fallback", "no_symbols", ... */
@@ -406,6 +415,8 @@ struct assay_flag {
     int64_t object_id;
     const char *name, *text;
     int64_t n; /* how many times; at least 1 */
+    const char
+        *pass; /* who makes it anew each time: assay_experiment_forget; NULL = the recording */
 };
 
 int assay_experiment_finding(struct assay_experiment *experiment, const struct assay_finding *it,
@@ -479,8 +490,8 @@ int assay_experiment_detail(struct assay_experiment *experiment, const struct as
                             struct assay_error *err);
 
 /*
- * Takes away what `pass` has said of a run before it is made anew: its findings, checks, what-ifs,
- * parts of pages, and values of its metrics. What other passes said stays.
+ * Takes away what `pass` has said of a run (0: of every run) before it is made anew: its findings,
+ * flags, checks, what-ifs, parts of pages, and values of its metrics. What other passes said stays.
  */
 int assay_experiment_forget(struct assay_experiment *experiment, int64_t run_id, const char *pass,
                             struct assay_error *err);

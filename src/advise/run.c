@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pass: metrics, then what-ifs, then checks, then findings of a run, each by the statements of
- * its table. What a statement means is said in data/advise/; here is only how its rows are taken.
+ * The pass: metrics, what-ifs, flags, findings, then checks of a run, each by the statements of its
+ * table. What a statement means is said in data/advise/; here is only how its rows are taken.
  */
 #include <math.h>
 #include <string.h>
@@ -13,8 +13,8 @@
 #include "base/error.h"
 #include "base/stat.h"
 
-static int ask(const struct as_advice *a, const char *sql, struct assay_rows **rows,
-               struct assay_error *err)
+int as_advice_ask(const struct as_advice *a, const char *sql, struct assay_rows **rows,
+                  struct assay_error *err)
 {
     AS_TRY(assay_rows_open(a->experiment, sql, rows, err));
     assay_rows_bind_integer(*rows, 1, a->run_id);
@@ -108,100 +108,63 @@ static int make_metric(const struct as_advice *a, const struct as_metric_row *ro
 
     metric.pass = AS_ADVISE_PASS;
     AS_TRY(assay_experiment_metric(a->experiment, &metric, &id, err));
-    AS_TRY(ask(a, row->sql, &rows, err));
+    AS_TRY(as_advice_ask(a, row->sql, &rows, err));
     rc = row->kind == AS_METRIC_MEAN ? take_mean(rows, &quantity, err)
                                      : take_row(rows, row->kind, &quantity, err);
     assay_rows_close(&rows);
     return rc <= 0 ? rc : assay_experiment_value(a->experiment, id, &run, quantity, err);
 }
 
-/* ---- Checks and findings ------------------------------------------------------------------- */
+/* ---- Checks ------------------------------------------------------------------- */
+
+/* Whether a rule has said what to do: it is said once. */
+static int is_said(const struct as_advice *a, const struct as_check_row *row, bool *said,
+                   struct assay_error *err)
+{
+    struct assay_rows *rows;
+    int rc;
+
+    *said = false;
+    if (!row->said_by)
+        return 0;
+    AS_TRY(as_advice_ask(
+        a,
+        "SELECT 1 FROM finding WHERE run_id = ?1 AND ?2 GLOB '* ' || rule || ' *'"
+        " UNION ALL SELECT 1 FROM flag WHERE run_id = ?1 AND ?2 GLOB '* ' || name || ' *'",
+        &rows, err));
+    assay_rows_bind_text(rows, 2, row->said_by);
+    rc = assay_rows_next(rows, err);
+    *said = rc > 0;
+    assay_rows_close(&rows);
+    return rc < 0 ? rc : 0;
+}
 
 static int make_check(const struct as_advice *a, const struct as_check_row *row,
                       struct assay_error *err)
 {
     struct assay_rows *rows;
+    bool said;
     int rc;
 
-    AS_TRY(ask(a, row->sql, &rows, err));
+    AS_TRY(is_said(a, row, &said, err));
+    AS_TRY(as_advice_ask(a, row->sql, &rows, err));
     rc = assay_rows_next(rows, err);
     if (rc > 0) {
         const bool known = assay_rows_kind(rows, 0) != ASSAY_CELL_NULL;
         const double score = known ? fmin(1, fmax(0, assay_rows_real(rows, 0))) : -1;
         const char *text = assay_rows_text(rows, 1);
-        const struct assay_check check = {.run_id = a->run_id,
-                                          .name = row->name,
-                                          .title = row->title,
-                                          .weight = row->weight,
-                                          .position = row->position,
-                                          .score = score,
-                                          .pass = AS_ADVISE_PASS,
-                                          .text = text ? text : "",
-                                          .advice =
-                                              score < 0.999 ? assay_rows_text(rows, 2) : NULL};
+        const struct assay_check check = {
+            .run_id = a->run_id,
+            .name = row->name,
+            .title = row->title,
+            .weight = row->weight,
+            .position = row->position,
+            .score = score,
+            .pass = AS_ADVISE_PASS,
+            .text = text ? text : "",
+            .advice = score < 0.999 && !said ? assay_rows_text(rows, 2) : NULL};
 
         rc = assay_experiment_check(a->experiment, &check, err);
-    }
-    assay_rows_close(&rows);
-    return rc;
-}
-
-/* Seconds off the run as a factor of its speed. */
-static double factor(const struct as_advice *a, double gain_s)
-{
-    return a->time_s / (a->time_s - fmin(fmax(gain_s, 0), 0.999 * a->time_s));
-}
-
-static int add_finding(const struct as_advice *a, const struct as_finding_row *row,
-                       struct assay_rows *rows, struct assay_error *err)
-{
-    static const struct {
-        const char *word;
-        enum assay_level level;
-    } levels[] = {{"gain", ASSAY_LEVEL_GAIN},
-                  {"potential", ASSAY_LEVEL_POTENTIAL},
-                  {"hint", ASSAY_LEVEL_HINT},
-                  {"expert", ASSAY_LEVEL_EXPERT}};
-    const char *level = assay_rows_text(rows, 1), *text = assay_rows_text(rows, 2);
-    struct assay_quantity gain;
-    struct assay_finding finding = {.run_id = a->run_id,
-                                    .kind = row->object,
-                                    .object_id = assay_rows_integer(rows, 0),
-                                    .topic = row->topic,
-                                    .text = text,
-                                    .workaround = assay_rows_text(rows, 3),
-                                    .time_ns = (int64_t)(assay_rows_real(rows, 4) * 1e9),
-                                    .pass = AS_ADVISE_PASS};
-
-    for (size_t i = 0; level && i < sizeof levels / sizeof *levels; i++)
-        if (strcmp(level, levels[i].word) == 0)
-            finding.level = levels[i].level;
-    if (!finding.level || !text)
-        return as_error_set(err, ASSAY_ERR_INTERNAL, "finding %s: no level or no text", row->name);
-    if (finding.workaround && !*finding.workaround)
-        finding.workaround = NULL;
-    if (assay_rows_kind(rows, 5) != ASSAY_CELL_NULL && a->time_s > 0) {
-        const double value = factor(a, assay_rows_real(rows, 5));
-
-        gain = assay_derived(value, fmin(value, factor(a, assay_rows_real(rows, 6))),
-                             fmax(value, factor(a, assay_rows_real(rows, 7))),
-                             assay_rows_integer(rows, 8));
-        finding.gain = &gain;
-    }
-    return assay_experiment_finding(a->experiment, &finding, err);
-}
-
-static int make_findings(const struct as_advice *a, const struct as_finding_row *row,
-                         struct assay_error *err)
-{
-    struct assay_rows *rows;
-    int rc;
-
-    AS_TRY(ask(a, row->sql, &rows, err));
-    while ((rc = assay_rows_next(rows, err)) > 0) {
-        rc = add_finding(a, row, rows, err);
-        if (rc < 0)
-            break;
     }
     assay_rows_close(&rows);
     return rc;
@@ -214,7 +177,8 @@ static int read_time(struct as_advice *a, struct assay_error *err)
     struct assay_rows *rows;
     int rc;
 
-    AS_TRY(ask(a, "SELECT ifnull(wall_ns, 0) / 1e9 FROM run WHERE run_id = ?1", &rows, err));
+    AS_TRY(
+        as_advice_ask(a, "SELECT ifnull(wall_ns, 0) / 1e9 FROM run WHERE run_id = ?1", &rows, err));
     rc = assay_rows_next(rows, err);
     if (rc > 0)
         a->time_s = assay_rows_real(rows, 0);
@@ -227,27 +191,48 @@ static int read_time(struct as_advice *a, struct assay_error *err)
 
 static int advise(const struct as_advice *a, struct assay_error *err)
 {
+    const struct assay_rule_choice all = {0};
+
     AS_TRY(assay_experiment_forget(a->experiment, a->run_id, AS_ADVISE_PASS, err));
     for (size_t i = 0; i < as_advise_metric_n; i++)
         AS_TRY(make_metric(a, &as_advise_metric[i], err));
     AS_TRY(as_advise_what_ifs(a, err));
+    AS_TRY(as_advise_flags(a, err));
+    AS_TRY(as_advise_findings(a, &all, err));
     for (size_t i = 0; i < as_advise_check_n; i++)
         AS_TRY(make_check(a, &as_advise_check[i], err));
-    for (size_t i = 0; i < as_advise_finding_n; i++)
-        AS_TRY(make_findings(a, &as_advise_finding[i], err));
     return 0;
+}
+
+static int advise_on_code(const struct as_advice *a, const struct assay_rule_choice *choice,
+                          struct assay_error *err)
+{
+    AS_TRY(assay_experiment_forget(a->experiment, 0, AS_ADVISE_PASS, err));
+    return as_advise_findings(a, choice, err);
+}
+
+static int end_batch(const struct as_advice *a, int rc, struct assay_error *err)
+{
+    if (rc == 0)
+        return assay_experiment_commit(a->experiment, err);
+    assay_experiment_rollback(a->experiment);
+    return rc;
 }
 
 int assay_advise_run(struct assay_experiment *experiment, int64_t run_id, struct assay_error *err)
 {
     struct as_advice a = {.experiment = experiment, .run_id = run_id};
-    int rc;
 
     AS_TRY(read_time(&a, err));
     AS_TRY(assay_experiment_begin(experiment, err));
-    rc = advise(&a, err);
-    if (rc == 0)
-        return assay_experiment_commit(experiment, err);
-    assay_experiment_rollback(experiment);
-    return rc;
+    return end_batch(&a, advise(&a, err), err);
+}
+
+int assay_advise_code(struct assay_experiment *experiment, const struct assay_rule_choice *choice,
+                      struct assay_error *err)
+{
+    const struct as_advice a = {.experiment = experiment};
+
+    AS_TRY(assay_experiment_begin(experiment, err));
+    return end_batch(&a, advise_on_code(&a, choice, err), err);
 }

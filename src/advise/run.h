@@ -14,6 +14,15 @@ struct as_advice {
     double time_s; /* wall time of the run; 0 = not known */
 };
 
+/* Opens a statement whose ?1 is the run. */
+int as_advice_ask(const struct as_advice *advice, const char *sql, struct assay_rows **rows,
+                  struct assay_error *err);
+
+/* What the chosen rules of data/advise/ find; what lessens trust. */
+int as_advise_findings(const struct as_advice *advice, const struct assay_rule_choice *choice,
+                       struct assay_error *err);
+int as_advise_flags(const struct as_advice *advice, struct assay_error *err);
+
 /* Computes and writes the what-ifs of data/advise/. */
 int as_advise_what_ifs(const struct as_advice *advice, struct assay_error *err);
 

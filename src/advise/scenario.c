@@ -60,7 +60,11 @@ static int read_run(struct scenario *s, struct assay_error *err)
     return rc < 0 ? rc : 0;
 }
 
-/* Those that work; launchers and idle helpers wait whatever the program does. */
+/*
+ * Those that work; launchers and idle helpers wait whatever the program does. What one rank spends
+ * in MPI, and the only thread of a process in OpenMP, is no cost of being parallel; nor is MPI's
+ * starting up and shutting down, which is the same however the program works.
+ */
 static int read_threads(struct scenario *s, struct assay_error *err)
 {
     struct assay_rows *rows;
@@ -69,11 +73,20 @@ static int read_threads(struct scenario *s, struct assay_error *err)
     AS_TRY(assay_rows_open(
         s->advice->experiment,
         "SELECT t.thread_id, t.computing_time_s,"
-        " ifnull((SELECT sum(y.exclusive_ns + y.blocked_ns) FROM parallel_category c"
+        " max(0, ifnull((SELECT sum(y.exclusive_ns + y.blocked_ns) FROM parallel_category c"
         "  JOIN thread_time y ON y.object_id = c.category_id WHERE y.run_id = ?1"
-        "  AND y.object_kind = 'category' AND y.thread_id = t.thread_id), 0) / 1e9,"
-        " t.sample_n, ifnull(t.runnable_time_s, 0)"
-        " FROM v_threads t WHERE t.run_id = ?1 AND t.role = 'worker'"
+        "  AND y.object_kind = 'category' AND y.thread_id = t.thread_id"
+        "  AND iif(c.is_mpi, n.ranks, n.workers) > 1), 0)"
+        " - iif(n.ranks > 1, ifnull((SELECT sum(ns) FROM"
+        "  (SELECT max(y.inclusive_ns + y.blocked_inclusive_ns) AS ns FROM start_function s"
+        "   JOIN thread_time y ON y.object_id = s.function_id WHERE y.run_id = ?1"
+        "   AND y.object_kind = 'function' AND y.thread_id = t.thread_id GROUP BY s.phase)), 0), 0)"
+        " ) / 1e9, t.sample_n, ifnull(t.runnable_time_s, 0)"
+        " FROM v_threads t JOIN (SELECT p.process_id, count(*) AS workers,"
+        "  (SELECT count(DISTINCT r.rank) FROM process r WHERE r.run_id = ?1) AS ranks"
+        "  FROM process p JOIN thread x USING (process_id) WHERE p.run_id = ?1"
+        "  AND x.role = 'worker' GROUP BY p.process_id) n USING (process_id)"
+        " WHERE t.run_id = ?1 AND t.role = 'worker'"
         " AND EXISTS (SELECT 1 FROM thread_time y WHERE y.run_id = ?1) ORDER BY 1",
         &rows, err));
     assay_rows_bind_integer(rows, 1, s->advice->run_id);

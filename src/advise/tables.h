@@ -19,12 +19,18 @@ struct as_check_row {
     const char *name, *title;
     double weight;
     int position;
+    const char *said_by; /* rules, a blank around each: where one has spoken, no advice; or NULL */
     const char *sql;
+};
+
+struct as_flag_row {
+    const char *name, *sql;
 };
 
 struct as_finding_row {
     const char *name, *topic;
     enum assay_object_kind object;
+    const char *command; /* or NULL */
     const char *sql;
 };
 
@@ -34,6 +40,8 @@ extern const struct as_what_if_row as_advise_what_if[];
 extern const size_t as_advise_what_if_n;
 extern const struct as_check_row as_advise_check[];
 extern const size_t as_advise_check_n;
+extern const struct as_flag_row as_advise_flag[];
+extern const size_t as_advise_flag_n;
 extern const struct as_finding_row as_advise_finding[];
 extern const size_t as_advise_finding_n;
 

@@ -125,7 +125,7 @@ static double gain_now(const struct engine *e)
  * thread. */
 static void bound(struct engine *e, double value, struct assay_quantity *total)
 {
-    double low, high, spread;
+    double low, high, spread, most;
     int64_t n = 0;
 
     start(e);
@@ -140,8 +140,10 @@ static void bound(struct engine *e, double value, struct assay_quantity *total)
         save(e, e->saving[i].thread, e->saving[i].high_s);
     high = gain_now(e);
     spread = n > 0 ? SIGMAS / sqrt((double)n) : 1;
+    /* Nor do its errors take a gain beyond what the processors allow. */
+    most = fmin(e->longest_s, e->spare_s + fmax(0, e->saved_s) * (1 + spread) / e->processors);
     *total = assay_derived(value, fmin(value, fmax(0, low * (1 - spread))),
-                           fmax(value, fmin(e->longest_s, high * (1 + spread))), n);
+                           fmax(value, fmin(most, high * (1 + spread))), n);
 }
 
 static bool allocate(struct engine *e)

@@ -98,13 +98,14 @@ int assay_experiment_what_if(struct assay_experiment *experiment, const struct a
 int assay_experiment_forget(struct assay_experiment *experiment, int64_t run_id, const char *pass,
                             struct assay_error *err)
 {
-    static const char of_pass[] = " WHERE run_id = ?1 AND pass = ?2";
+    static const char of_pass[] = " WHERE ifnull(run_id, 0) = ?1 AND pass = ?2";
     static const char of_metric[] =
         " WHERE run_id = ?1 AND metric_id IN (SELECT metric_id FROM metric WHERE pass = ?2)";
     static const struct {
         const char *table, *where;
-    } said[] = {{"finding", of_pass}, {"check_result", of_pass}, {"what_if", of_pass},
-                {"detail", of_pass},  {"value", of_metric},      {"histogram", of_metric}};
+    } said[] = {{"finding", of_pass},    {"flag", of_pass},   {"check_result", of_pass},
+                {"what_if", of_pass},    {"detail", of_pass}, {"value", of_metric},
+                {"histogram", of_metric}};
     char sql[192];
 
     AS_TRY(as_batch_check(experiment, err));

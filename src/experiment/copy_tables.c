@@ -74,7 +74,7 @@ const struct as_copy_table as_copy_tables[] = {
     {"what_if", AS_COPY_MADE, NULL, "run_id:run"},
     {"what_if_object", AS_COPY_MADE, NULL, "what_if_id:what_if"},
     {"detail", AS_COPY_KEEP, OF_PROGRAM, "run_id:run object_id:@object"},
-    {"flag", AS_COPY_ASKED, OF_RUN, "run_id:run object_id:@object"},
+    {"flag", AS_COPY_ASKED, OF_RUN " AND pass IS NULL", "run_id:run object_id:@object"},
 };
 /* clang-format on */
 

@@ -429,6 +429,10 @@ int assay_experiment_run_directory(struct assay_experiment *experiment, int64_t 
     const int n = snprintf(path, size_b, "%s/run-%03lld", experiment->path, (long long)run_id);
     struct stat st;
 
+    if (experiment->in_memory)
+        return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+                            "%s: an experiment in memory has no files; make one on disk",
+                            experiment->path);
     if (n < 0 || (size_t)n >= size_b)
         return as_error_set(err, ASSAY_ERR_LIMIT, "%s: its path is too long; choose a shorter one",
                             experiment->path);

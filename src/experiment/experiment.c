@@ -104,7 +104,10 @@ static int connect_db(struct assay_experiment *it, int flags, const char *parame
     struct as_str place = {0}, uri = {0};
     int code, rc = 0;
 
-    append_place(&place, it);
+    if (it->in_memory)
+        as_str_appendz(&place, ":memory:");
+    else
+        append_place(&place, it);
     append_uri(&uri, as_str_z(&place), parameters);
     uri.failed |= place.failed;
     as_str_fini(&place);
@@ -190,6 +193,28 @@ int assay_experiment_create(const char *path, unsigned flags, struct assay_exper
     bool is_taken;
 
     return create_at(path, flags, &is_taken, out, err);
+}
+
+int assay_experiment_transient(struct assay_experiment **out, struct assay_error *err)
+{
+    struct assay_experiment *it = NULL;
+    int rc = make("(in memory)", &it, err);
+
+    *out = NULL;
+    if (rc == 0) {
+        it->in_memory = true;
+        rc = connect_db(it, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "", err);
+    }
+    if (rc == 0)
+        rc = as_sql_run(it, "PRAGMA foreign_keys = ON", "opening it to write", err);
+    if (rc == 0)
+        rc = as_schema_make(it, err);
+    if (rc < 0 && it) {
+        disconnect(it);
+        release(&it);
+    }
+    *out = it;
+    return rc;
 }
 
 int assay_experiment_create_free(const char *stem, const char *tail, struct assay_experiment **out,
@@ -364,7 +389,7 @@ int assay_experiment_close(struct assay_experiment **experiment, struct assay_er
 
 void assay_experiment_discard(struct assay_experiment **experiment)
 {
-    const size_t n = *experiment ? strlen((*experiment)->path) + 1 : 0;
+    const size_t n = *experiment && !(*experiment)->in_memory ? strlen((*experiment)->path) + 1 : 0;
     char *path = n ? as_malloc(n) : NULL;
 
     if (path)
@@ -402,7 +427,7 @@ const char *assay_experiment_path(const struct assay_experiment *experiment)
 
 int assay_experiment_begin(struct assay_experiment *experiment, struct assay_error *err)
 {
-    if (experiment->in_batch || experiment->lock < 0)
+    if (experiment->in_batch || !as_is_writer(experiment))
         return as_error_set(err, ASSAY_ERR_INTERNAL, "%s: %s", experiment->path,
                             experiment->in_batch ? "a batch is open already"
                                                  : "is open for reading only");

@@ -114,7 +114,7 @@ int as_sql_prepare(struct assay_experiment *experiment, const char *sql, sqlite3
 
     if (*statement)
         return 0;
-    if (experiment->lock < 0)
+    if (!as_is_writer(experiment))
         return as_error_set(err, ASSAY_ERR_INTERNAL, "%s: is open for reading only",
                             experiment->path);
     code = sqlite3_prepare_v3(experiment->db, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);

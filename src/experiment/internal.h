@@ -19,7 +19,8 @@ struct assay_experiment {
     char *path;    /* of the directory, as given, without slashes at its end */
     char *db_path; /* of experiment.db in it */
     sqlite3 *db;
-    int lock; /* descriptor of the writer's lock, -1 for a reader */
+    int lock;       /* descriptor of the writer's lock, -1 for a reader */
+    bool in_memory; /* and so a writer's, without directory and lock */
     bool in_batch;
     int64_t rollbacks;
     struct assay_error failed; /* what made this batch fail; later calls of it repeat it */
@@ -27,6 +28,11 @@ struct assay_experiment {
     sqlite3_stmt *add[AS_TABLE_COUNT], *set[AS_TABLE_COUNT]; /* prepared at first use */
     sqlite3_stmt *new_callpath;
 };
+
+static inline bool as_is_writer(const struct assay_experiment *experiment)
+{
+    return experiment->lock >= 0 || experiment->in_memory;
+}
 
 /* ---- failure.c ---- */
 

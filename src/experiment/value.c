@@ -212,6 +212,8 @@ int assay_experiment_finding(struct assay_experiment *experiment, const struct a
         .gain_high = (double)NAN,
         .time_ns = {it->time_ns, it->time_ns > 0},
         .pass = it->pass,
+        .rule = it->rule,
+        .command = it->command,
     };
 
     AS_TRY(as_batch_check(experiment, err));
@@ -236,6 +238,7 @@ int assay_experiment_flag(struct assay_experiment *experiment, const struct assa
         .name = it->name,
         .n = it->n,
         .text = it->text,
+        .pass = it->pass,
     };
 
     return as_row_add(experiment, AS_TABLE_flag, &row, NULL, err);

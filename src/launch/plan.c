@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/json.h"
+#include "base/shell.h"
 #include "base/str.h"
 #include "launch/internal.h"
 
@@ -29,31 +30,12 @@ const char *as_plan_keep(struct as_plan *plan, const char *text)
 
 /* ---- Words --------------------------------------------------------------------------------- */
 
-/* One word so that a POSIX shell reads the same again. */
-static void quote(struct as_str *out, const char *word)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "_-+=:,./@%^";
-    if (word[0] && word[strspn(word, plain)] == 0) {
-        as_str_appendz(out, word);
-        return;
-    }
-    as_str_appendz(out, "'");
-    for (const char *c = word; *c; c++) {
-        if (*c == '\'')
-            as_str_appendz(out, "'\\''");
-        else
-            as_str_append(out, c, 1);
-    }
-    as_str_appendz(out, "'");
-}
-
 static const char *as_shell(struct as_plan *plan)
 {
     struct as_str text = {0};
     for (size_t i = 0; plan->plan.argv[i]; i++) {
         as_str_appendz(&text, i ? " " : "");
-        quote(&text, plan->plan.argv[i]);
+        as_shell_word(&text, plan->plan.argv[i]);
     }
     const char *kept = text.failed ? NULL : as_plan_keep(plan, as_str_z(&text));
     as_str_fini(&text);

@@ -14,6 +14,7 @@
 #include "base/json.h"
 #include "base/map.h"
 #include "base/out.h"
+#include "base/shell.h"
 #include "base/str.h"
 #include "profile/category.h"
 #include "profile/record.h"
@@ -36,25 +37,6 @@ struct import {
 
 /* ---- The row ------------------------------------------------------------------------------- */
 
-/* A word as a shell would read it. */
-static void append_word(struct as_str *out, const char *word)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "_-./=:,@%+";
-    if (word[0] && word[strspn(word, plain)] == 0) {
-        as_str_appendz(out, word);
-        return;
-    }
-    as_str_append(out, "'", 1);
-    for (const char *c = word; *c; c++) {
-        if (*c == '\'')
-            as_str_appendz(out, "'\\''");
-        else
-            as_str_append(out, c, 1);
-    }
-    as_str_append(out, "'", 1);
-}
-
 static int make_command(struct import *im, struct assay_error *err)
 {
     const char *const *argv = im->facts->argv ? im->facts->argv : im->facts->perf_argv;
@@ -69,7 +51,7 @@ static int make_command(struct import *im, struct assay_error *err)
     as_json_array_begin(&json);
     for (size_t i = 0; argv[i]; i++) {
         as_str_appendz(&im->command, i ? " " : "");
-        append_word(&im->command, argv[i]);
+        as_shell_word(&im->command, argv[i]);
         as_json_string(&json, argv[i]);
     }
     as_json_array_end(&json);

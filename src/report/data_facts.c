@@ -41,12 +41,9 @@ const char as_facts_checks_sql[] = "SELECT name, title, score, weight, state, te
                                    " FROM v_checks WHERE run_id = ?1 ORDER BY position, name";
 
 const char as_facts_findings_sql[] =
-    "SELECT row_number() OVER (ORDER BY gain_s IS NULL, gain_s DESC, time_s IS NULL, time_s DESC,"
-    "  CASE level WHEN 'gain' THEN 1 WHEN 'potential' THEN 2 WHEN 'hint' THEN 3 ELSE 4 END,"
-    "  finding_id) AS rank,"
-    " level, topic, object_kind AS object, object_id AS id, text, workaround,"
+    "SELECT rank, level, topic, object_kind AS object, object_id AS id, text, workaround, command,"
     " gain_s AS \"gain_s.value\", gain_low_s, gain_high_s, ifnull(gain_n, 0), gain_origin, time_s"
-    " FROM v_findings WHERE ifnull(run_id, 0) IN (0, ?1) ORDER BY rank";
+    " FROM " AS_FACTS_FINDINGS;
 
 static const char balance_sql[] =
     "SELECT over, is_main, n, min_s, mean_s, max_s, balance_pct FROM v_balance WHERE run_id = ?1"
@@ -54,7 +51,7 @@ static const char balance_sql[] =
 
 static const char flags_sql[] =
     "SELECT object_kind AS object, object_id AS id, name, n, text FROM v_flags"
-    " WHERE ifnull(run_id, 0) IN (0, ?1) ORDER BY n DESC, flag_id";
+    " WHERE ifnull(run_id, 0) IN (0, ?1) ORDER BY " AS_FACTS_GRAVEST ", n DESC, flag_id";
 
 /* ---- What-ifs ----------------------------------------------------------------------------- */
 

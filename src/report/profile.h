@@ -41,7 +41,7 @@ struct as_profile_category {
 };
 
 struct as_profile_function {
-    const char *name, *linkage_name, *module, *module_path, *category, *file;
+    const char *name, *module, *category, *file;
     int64_t line; /* 0: unknown */
     struct as_share self, total;
     double blocked_s;
@@ -49,15 +49,9 @@ struct as_profile_function {
 
 struct as_profile_loop {
     int64_t loop_id, depth, first_line, last_line; /* lines 0: unknown */
-    const char *function, *module, *module_path, *file, *role, *address;
+    const char *function, *module, *file, *role, *address;
     bool is_innermost;
     struct as_share self, total;
-};
-
-struct as_profile_module {
-    const char *name, *path, *kind;
-    bool no_debug; /* known to have no debug information */
-    struct as_share self;
 };
 
 /* An event that was counted; the run was asked for it. */
@@ -94,11 +88,11 @@ struct as_profile_metric {
     const char *rating; /* "good", "fair" or "poor" */
 };
 
+/* A finding. */
 struct as_profile_advice {
     const char *topic;   /* snake_case */
-    const char *text;    /* a sentence or two */
-    const char *command; /* or NULL */
-    double weight;       /* the heavier ones are kept */
+    const char *text;    /* what it brings, what was found, what to do */
+    const char *command; /* to type next; or NULL */
 };
 
 struct as_profile {
@@ -107,22 +101,17 @@ struct as_profile {
     AS_VEC(struct as_profile_category) category;
     AS_VEC(struct as_profile_function) function; /* hottest first, as many as asked for */
     AS_VEC(struct as_profile_loop) loop;
-    AS_VEC(struct as_profile_module) module;
     AS_VEC(struct as_profile_flag) flag;
     AS_VEC(struct as_profile_spread) spread;
     AS_VEC(struct as_profile_count) count;
     AS_VEC(struct as_profile_metric) metric;
-    AS_VEC(struct as_profile_advice) advice;
-    bool has_findings;            /* the advice is that of the experiment, in its order */
-    AS_VEC(const char *) command; /* to type next */
-    double running_s, blocked_s;  /* of the threads that worked */
-    double queued_s;              /* they were ready to run, and had no processor */
-    double idle_s;                /* waited by the others */
-    int64_t idle_n;               /* how many others */
-    double unknown_pct;           /* in code of no known function */
-    const char *unknown_module;   /* where most of it is */
-    const char *blocked_function; /* where most of the waiting was */
-    const char *blocked_by;       /* the category of it */
+    AS_VEC(struct as_profile_advice) advice; /* the first findings, in their order */
+    size_t finding_n;                        /* of how many */
+    AS_VEC(const char *) command;            /* to type next */
+    double running_s, blocked_s;             /* of the threads that worked */
+    double queued_s;                         /* they were ready to run, and had no processor */
+    double idle_s;                           /* waited by the others */
+    int64_t idle_n;                          /* how many others */
     struct as_arena arena;
 };
 
@@ -134,8 +123,9 @@ void as_profile_release(struct as_profile *profile);
 /* The spreads, from the threads. Part of gathering. */
 int as_profile_spread(struct assay_experiment *experiment, struct as_profile *profile,
                       struct assay_error *err);
-/* Advice, where the experiment has none, and commands from all else. Part of gathering. */
-int as_profile_advise(struct as_profile *profile, struct assay_error *err);
+/* The findings that come first, and commands from all else. Part of gathering. */
+int as_profile_findings(struct assay_experiment *experiment, struct as_profile *profile,
+                        struct assay_error *err);
 
 /* The time of a category by name, or 0. */
 double as_profile_category_pct(struct as_profile *profile, const char *name);

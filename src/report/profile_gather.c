@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "profile/unfinished.h"
+#include "report/facts.h"
 
 /* ---- Rows -------------------------------------------------------------------------------- */
 
@@ -138,14 +139,12 @@ static void take_function(struct reading *in)
     PUSH(in, function,
          (struct as_profile_function){.name = text(in, 0),
                                       .module = text(in, 1),
-                                      .module_path = text(in, 2),
-                                      .category = text(in, 3),
-                                      .file = text(in, 4),
-                                      .line = integer(in, 5, 0),
-                                      .self = share(in, 6),
-                                      .total = share(in, 11),
-                                      .blocked_s = assay_rows_real(in->rows, 16),
-                                      .linkage_name = text(in, 17)});
+                                      .category = text(in, 2),
+                                      .file = text(in, 3),
+                                      .line = integer(in, 4, 0),
+                                      .self = share(in, 5),
+                                      .total = share(in, 10),
+                                      .blocked_s = assay_rows_real(in->rows, 15)});
 }
 
 #define BOTH_SHARES                                                                                \
@@ -154,9 +153,8 @@ static void take_function(struct reading *in)
     " v.inclusive_high_pct, v.few_samples"
 
 static const char function_sql[] =
-    "SELECT v.name, v.module, m.path, v.category, v.source_file, v.line," BOTH_SHARES
-    ", v.blocked_time_s, v.linkage_name FROM v_functions v JOIN function f USING (function_id)"
-    " JOIN module m ON m.module_id = f.module_id WHERE v.run_id = ?1 AND v.exclusive_sample_n > 0"
+    "SELECT v.name, v.module, v.category, v.source_file, v.line," BOTH_SHARES
+    ", v.blocked_time_s FROM v_functions v WHERE v.run_id = ?1 AND v.exclusive_sample_n > 0"
     " ORDER BY v.exclusive_time_s DESC, v.inclusive_time_s DESC, v.function_id LIMIT ?2";
 
 static void take_loop(struct reading *in)
@@ -165,39 +163,22 @@ static void take_loop(struct reading *in)
          (struct as_profile_loop){.loop_id = integer(in, 0, 0),
                                   .function = text(in, 1),
                                   .module = text(in, 2),
-                                  .module_path = text(in, 3),
-                                  .file = text(in, 4),
-                                  .first_line = integer(in, 5, 0),
-                                  .last_line = integer(in, 6, 0),
-                                  .self = share(in, 7),
-                                  .total = share(in, 12),
-                                  .depth = integer(in, 17, 0),
-                                  .role = text(in, 18),
-                                  .address = text(in, 19),
-                                  .is_innermost = integer(in, 20, 0) != 0});
+                                  .file = text(in, 3),
+                                  .first_line = integer(in, 4, 0),
+                                  .last_line = integer(in, 5, 0),
+                                  .self = share(in, 6),
+                                  .total = share(in, 11),
+                                  .depth = integer(in, 16, 0),
+                                  .role = text(in, 17),
+                                  .address = text(in, 18),
+                                  .is_innermost = integer(in, 19, 0) != 0});
 }
 
 static const char loop_sql[] =
-    "SELECT v.loop_id, v.function, v.module, m.path, v.source_file, v.first_line,"
+    "SELECT v.loop_id, v.function, v.module, v.source_file, v.first_line,"
     " v.last_line," BOTH_SHARES ", v.depth, v.role, v.address, v.is_innermost"
-    " FROM v_loops v JOIN function f USING (function_id)"
-    " JOIN module m ON m.module_id = f.module_id WHERE v.run_id = ?1 AND v.exclusive_sample_n > 0"
+    " FROM v_loops v WHERE v.run_id = ?1 AND v.exclusive_sample_n > 0"
     " ORDER BY v.exclusive_time_s DESC, v.inclusive_time_s DESC, v.loop_id LIMIT ?2";
-
-static void take_module(struct reading *in)
-{
-    PUSH(in, module,
-         (struct as_profile_module){.name = text(in, 0),
-                                    .path = text(in, 1),
-                                    .kind = text(in, 2),
-                                    .no_debug = integer(in, 3, 1) == 0,
-                                    .self = share(in, 4)});
-}
-
-static const char module_sql[] =
-    "SELECT name, path, kind, has_debug, exclusive_time_s, exclusive_pct, exclusive_low_pct,"
-    " exclusive_high_pct, few_samples FROM v_modules WHERE run_id = ?1 AND exclusive_sample_n > 0"
-    " ORDER BY exclusive_time_s DESC, module_id";
 
 static void take_flag(struct reading *in)
 {
@@ -209,7 +190,7 @@ static void take_flag(struct reading *in)
 /* With max() the other columns are those of the row that has it. */
 static const char flag_sql[] =
     "SELECT name, text, count(*), max(n) FROM v_flags WHERE ifnull(run_id, 0) IN (0, ?1)"
-    " GROUP BY name ORDER BY name IN ('unseen_time', 'crashed') DESC, max(n) DESC, name";
+    " GROUP BY name ORDER BY " AS_FACTS_GRAVEST ", max(n) DESC, name";
 
 /* What the kernel counted and no sample saw; of a run that has such an account. */
 static void take_unseen(struct reading *in)
@@ -222,27 +203,6 @@ static const char unseen_sql[] =
     "SELECT c.value, u.value FROM v_values c JOIN v_values u ON u.run_id = c.run_id"
     " AND u.object_kind = 'run' AND u.metric = 'unseen_time_s'"
     " WHERE c.run_id = ?1 AND c.object_kind = 'run' AND c.metric = 'processor_time_s'";
-
-static void take_unknown(struct reading *in)
-{
-    if (!in->profile->unknown_module)
-        in->profile->unknown_module = text(in, 0);
-    in->profile->unknown_pct += assay_rows_real(in->rows, 1);
-}
-
-static const char unknown_sql[] =
-    "SELECT module, exclusive_pct FROM v_functions WHERE run_id = ?1 AND name = '[unknown]'"
-    " AND exclusive_sample_n > 0 ORDER BY exclusive_pct DESC, function_id";
-
-static void take_blocked(struct reading *in)
-{
-    in->profile->blocked_function = text(in, 0);
-    in->profile->blocked_by = text(in, 1);
-}
-
-static const char blocked_sql[] =
-    "SELECT name, category FROM v_functions WHERE run_id = ?1 AND blocked_time_s > 0"
-    " ORDER BY blocked_time_s DESC, function_id LIMIT 1";
 
 /* ---- All of it ---------------------------------------------------------------------------- */
 
@@ -299,36 +259,6 @@ static const char metric_sql[] =
     " WHERE v.run_id = ?1 AND v.object_kind = 'run' AND m.good IS NOT NULL"
     " ORDER BY m.position, m.name";
 
-static void take_finding(struct reading *in)
-{
-    const char *topic = text(in, 0), *what = text(in, 1), *how = text(in, 2);
-    const double gain_s = real(in, 3), time_s = real(in, 6);
-    const char *seconds =
-        isfinite(gain_s)
-            ? as_profile_text(in->profile, "-%.2f s (%.2f to %.2f) of %.2f s: ", gain_s,
-                              real(in, 4), real(in, 5), real(in, 7))
-        : isfinite(time_s) ? as_profile_text(in->profile, "about %.2f s: ", time_s)
-                           : "";
-    const char *all = seconds && what ? as_profile_text(in->profile, "%s%s%s%s", seconds, what,
-                                                        how ? " " : "", how ? how : "")
-                                      : NULL;
-
-    in->failed |= !all;
-    in->profile->has_findings = true;
-    PUSH(in, advice, (struct as_profile_advice){topic, all, NULL, 0});
-}
-
-/* In the order of what they give, of their level, of what they are about; of a run that was advised
- * on. */
-static const char finding_sql[] =
-    "SELECT topic, text, workaround, gain_s, gain_low_s, gain_high_s, time_s,"
-    " (SELECT wall_ns / 1e9 FROM run r WHERE r.run_id = ?1)"
-    " FROM v_findings WHERE run_id = ?1 AND level <> 'expert'"
-    " AND EXISTS (SELECT 1 FROM v_checks c WHERE c.run_id = ?1)"
-    " ORDER BY topic = 'unseen_time' DESC, gain_s DESC NULLS LAST, level = 'hint', time_s DESC "
-    "NULLS LAST, finding_id"
-    " LIMIT min(?2, 7)";
-
 static void take_count(struct reading *in)
 {
     const struct as_profile_count it = {.name = text(in, 0),
@@ -354,10 +284,9 @@ int as_profile_gather(struct assay_experiment *experiment, int64_t run_id, size_
         const char *sql;
         void (*take)(struct reading *);
     } part[] = {
-        {run_sql, take_run},         {category_sql, take_category}, {function_sql, take_function},
-        {loop_sql, take_loop},       {module_sql, take_module},     {flag_sql, take_flag},
-        {unseen_sql, take_unseen},   {unknown_sql, take_unknown},   {blocked_sql, take_blocked},
-        {finding_sql, take_finding}, {metric_sql, take_metric},     {count_sql, take_count},
+        {run_sql, take_run},       {category_sql, take_category}, {function_sql, take_function},
+        {loop_sql, take_loop},     {flag_sql, take_flag},         {unseen_sql, take_unseen},
+        {metric_sql, take_metric}, {count_sql, take_count},
     };
 
     *profile = (struct as_profile){.path = assay_experiment_path(experiment)};
@@ -367,7 +296,7 @@ int as_profile_gather(struct assay_experiment *experiment, int64_t run_id, size_
     for (size_t i = 0; i < sizeof part / sizeof *part; i++)
         AS_TRY(each(experiment, profile, part[i].sql, rows ? rows : 10, part[i].take, err));
     AS_TRY(as_profile_spread(experiment, profile, err));
-    return as_profile_advise(profile, err);
+    return as_profile_findings(experiment, profile, err);
 }
 
 void as_profile_release(struct as_profile *profile)
@@ -375,7 +304,6 @@ void as_profile_release(struct as_profile *profile)
     as_vec_fini(&profile->category);
     as_vec_fini(&profile->function);
     as_vec_fini(&profile->loop);
-    as_vec_fini(&profile->module);
     as_vec_fini(&profile->flag);
     as_vec_fini(&profile->spread);
     as_vec_fini(&profile->count);

@@ -205,6 +205,7 @@ static void write_advice(struct as_json *json, struct as_profile *profile)
         as_json_object_end(json);
     }
     as_json_array_end(json);
+    as_json_key_u64(json, "finding_n", profile->finding_n);
     as_json_key(json, "commands");
     as_json_array_begin(json);
     as_vec_foreach (&profile->command, it)

@@ -10,9 +10,9 @@
 #include <assay/report.h>
 
 #include "base/error.h"
+#include "base/short_name.h"
 #include "report/page.h"
 #include "report/profile.h"
-#include "report/short_name.h"
 
 #define WIDE       100 /* columns from which tables show everything */
 #define BAR        24
@@ -552,13 +552,18 @@ static void print_advice(struct summary *s)
     int i = 0;
 
     if (s->profile->advice.n)
-        as_page_heading(&s->page,
-                        s->profile->has_findings ? "Do this first" : "What to look at next");
+        as_page_heading(&s->page, "Do this first");
     as_vec_foreach (&s->profile->advice, it) {
         char first[16];
 
         snprintf(first, sizeof first, "  %d. ", ++i);
         as_page_wrap(&s->page, first, it->text, false);
+    }
+    if (s->profile->finding_n > s->profile->advice.n) {
+        as_str_clear(&s->text);
+        as_str_appendf(&s->text, "%zu more: --view findings",
+                       s->profile->finding_n - s->profile->advice.n);
+        as_page_wrap(&s->page, "     ", as_str_z(&s->text), false);
     }
     if (s->profile->command.n)
         as_out_c(s->page.out, '\n');

@@ -5,11 +5,12 @@
  */
 #include "place.h"
 
+#include <assay/advise.h>
 #include <assay/report.h>
 
 #include "base/utf8.h"
 #include "cxx.h"
-#include "report/short_name.h"
+#include "base/short_name.h"
 
 static struct assay_experiment *filled(const struct place *place, bool cxx)
 {
@@ -24,6 +25,7 @@ static struct assay_experiment *filled(const struct place *place, bool cxx)
         fine(cxx_fill(e, &c, err));
     else
         fine(fixture_fill(e, &f, err));
+    fine(assay_advise_run(e, 1, err));
     return e;
 }
 
@@ -215,14 +217,16 @@ static void test_unfinished(void **state)
 
     fine(assay_experiment_create(place->exp, 0, &e, err));
     fine(assay_experiment_add_run(e, &run, &id, err));
-    expect_said(e, "This run is being recorded");
+    expect_said(e, "recording: this run is being recorded");
     run.state = "interrupted";
     fine(assay_experiment_set_run(e, id, &run, err));
-    expect_said(e, "The samples of this run are not attributed");
+    expect_said(e, "not_attributed: the samples of this run are not attributed");
     expect_said(e, "    assay attribute /");
     const struct assay_row_process process = {.run_id = id, .pid = 7};
     fine(assay_experiment_add_process(e, &process, NULL, err));
-    expect_said(e, "No sample was taken");
+    fine(assay_experiment_summarise(e, id, err));
+    fine(assay_advise_run(e, id, err));
+    expect_said(e, "no_samples: no sample was taken");
     fine(assay_experiment_close(&e, err));
 }
 

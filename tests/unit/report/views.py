@@ -14,7 +14,7 @@ from v_flags
 runs some
 sort n
 order n DESC
-omit run_id flag_id object_kind
+omit run_id flag_id pass object_kind
 text left flag = name
 use ids
 column name
@@ -63,7 +63,7 @@ FAULTS = [
     ("text left flag = name", "text left flag = $sare(x)", "no macro $sare"),
     ("from v_flags", "from v_flag", "no such table: v_flag"),
     ("order n DESC", "order m DESC", "no such column: m"),
-    ("omit run_id flag_id object_kind", "omit run_id object_kind",
+    ("omit run_id flag_id pass object_kind", "omit run_id pass object_kind",
      "column flag_id of v_flags is neither shown nor omitted"),
     ("runs some", "runs few", "runs 'few' is none of"),
     ("view flags", "view flag", "view flag must stand once, in flag.txt"),

@@ -5,8 +5,8 @@
  * understand stays as it is. web/src/parts/short_name.ts does the same for the page: both are held
  * to tests/golden/report/short-names.tsv.
  */
-#ifndef AS_REPORT_SHORT_NAME_H
-#define AS_REPORT_SHORT_NAME_H
+#ifndef AS_BASE_SHORT_NAME_H
+#define AS_BASE_SHORT_NAME_H
 
 #include <stddef.h>
 

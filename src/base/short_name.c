@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A list of forms, each made of the one before; the first that fits is taken. */
-#include "report/short_name.h"
+#include "base/short_name.h"
 
 #include <ctype.h>
 #include <stdbool.h>

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the experiment says of a run, for its summary: the findings that come first, in the order of
+ * v_findings, and the commands that go with them. A run of which nothing can be said yet has a flag
+ * in their place; it is made here, for nobody wrote it.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/shell.h"
+#include "report/facts.h"
+#include "report/profile.h"
+
+#define EXPERIMENT "{experiment}"
+
+/* ---- Commands ------------------------------------------------------------------------------ */
+
+/* `command` with the experiment in its place; NULL when out of memory. */
+static const char *command_of(struct as_profile *profile, const char *command)
+{
+    const char *at = strstr(command, EXPERIMENT), *from = command;
+    struct as_str all = {0};
+    const char *copy;
+
+    for (; at; from = at + strlen(EXPERIMENT), at = strstr(from, EXPERIMENT)) {
+        as_str_append(&all, from, (size_t)(at - from));
+        as_shell_word(&all, profile->path);
+    }
+    as_str_appendz(&all, from);
+    copy = all.failed ? NULL : as_profile_text(profile, "%s", as_str_z(&all));
+    as_str_fini(&all);
+    return copy;
+}
+
+/* Each once. */
+static int add_command(struct as_profile *profile, const char *command)
+{
+    if (!command)
+        return ASSAY_ERR_NOMEM;
+    as_vec_foreach (&profile->command, it)
+        if (strcmp(*it, command) == 0)
+            return 0;
+    return as_vec_push(&profile->command, command);
+}
+
+static int add_view(struct as_profile *profile, const char *view)
+{
+    return add_command(
+        profile,
+        command_of(profile, as_profile_text(profile, "assay show {experiment} --view %s", view)));
+}
+
+/* The views first, then what the findings ask for. */
+static int add_commands(struct as_profile *profile)
+{
+    const struct as_profile_run *run = &profile->run;
+
+    if (run->is_unfinished)
+        AS_TRY(add_command(profile, command_of(profile, "assay attribute {experiment}")));
+    if (profile->function.n)
+        AS_TRY(add_view(profile, "functions"));
+    if (profile->loop.n)
+        AS_TRY(add_view(profile, "loops"));
+    if (run->sample_n && run->call_stacks && strcmp(run->call_stacks, "off") != 0)
+        AS_TRY(add_view(profile, "callpaths"));
+    if (profile->finding_n > profile->advice.n)
+        AS_TRY(add_view(profile, "findings"));
+    as_vec_foreach (&profile->advice, it)
+        if (it->command)
+            AS_TRY(add_command(profile, it->command));
+    return 0;
+}
+
+/* ---- Findings ------------------------------------------------------------------------------ */
+
+static const char finding_sql[] =
+    "SELECT topic, text, workaround, command, level, gain_s, gain_low_s, gain_high_s, time_s,"
+    " (SELECT wall_ns / 1e9 FROM run r WHERE r.run_id = ?1), count(*) OVER ()"
+    " FROM " AS_FACTS_FINDINGS " LIMIT " AS_FACTS_FINDINGS_FIRST;
+
+static double real_or_nan(struct assay_rows *rows, int column)
+{
+    return assay_rows_kind(rows, column) == ASSAY_CELL_NULL ? (double)NAN
+                                                            : assay_rows_real(rows, column);
+}
+
+/* What a gain brings, what a potential is about. A hint claims no time. */
+static const char *seconds_of(struct as_profile *profile, struct assay_rows *rows)
+{
+    const double gain_s = real_or_nan(rows, 5), time_s = real_or_nan(rows, 8);
+    const char *level = assay_rows_text(rows, 4);
+
+    if (isfinite(gain_s))
+        return as_profile_text(profile, "-%.2f s (%.2f to %.2f) of %.2f s: ", gain_s,
+                               assay_rows_real(rows, 6), assay_rows_real(rows, 7),
+                               assay_rows_real(rows, 9));
+    if (isfinite(time_s) && level && strcmp(level, "potential") == 0)
+        return as_profile_text(profile, "about %.2f s: ", time_s);
+    return "";
+}
+
+static int add_finding(struct as_profile *profile, struct assay_rows *rows)
+{
+    const char *topic = assay_rows_text(rows, 0), *what = assay_rows_text(rows, 1);
+    const char *how = assay_rows_text(rows, 2), *command = assay_rows_text(rows, 3);
+    const char *seconds = seconds_of(profile, rows);
+    const struct as_profile_advice it = {
+        .topic = as_profile_text(profile, "%s", topic ? topic : ""),
+        .text = as_profile_text(profile, "%s%s%s%s", seconds ? seconds : "", what ? what : "",
+                                how ? " " : "", how ? how : ""),
+        .command = command ? command_of(profile, command) : NULL};
+
+    profile->finding_n = (size_t)assay_rows_integer(rows, 10);
+    if (!seconds || !it.topic || !it.text || (command && !it.command))
+        return ASSAY_ERR_NOMEM;
+    return as_vec_push(&profile->advice, it);
+}
+
+/* Then nothing else can be said. */
+static int flag_unfinished(struct as_profile *profile)
+{
+    const bool may_live = profile->run.state && strcmp(profile->run.state, "recording") == 0;
+    const struct as_profile_flag it = {
+        .name = may_live ? "recording" : "not_attributed",
+        .text = may_live ? "this run is being recorded; if no assay does so any more, finish it "
+                           "with the command below"
+                         : "the samples of this run are not attributed, for assay was stopped "
+                           "before: finish it with the command below",
+        .n = 1};
+
+    AS_TRY(as_vec_push(&profile->flag, it));
+    memmove(profile->flag.at + 1, profile->flag.at, (profile->flag.n - 1) * sizeof it);
+    profile->flag.at[0] = it;
+    return 0;
+}
+
+int as_profile_findings(struct assay_experiment *experiment, struct as_profile *profile,
+                        struct assay_error *err)
+{
+    struct assay_rows *rows;
+    int rc, added = 0;
+
+    AS_TRY(assay_rows_open(experiment, finding_sql, &rows, err));
+    assay_rows_bind_integer(rows, 1, profile->run.run_id);
+    while (added == 0 && (rc = assay_rows_next(rows, err)) > 0)
+        added = add_finding(profile, rows);
+    assay_rows_close(&rows);
+    if (added == 0 && rc < 0)
+        return rc;
+    if (added == 0 && profile->run.is_unfinished)
+        added = flag_unfinished(profile);
+    if (added == 0)
+        added = add_commands(profile);
+    return added < 0 ? as_error_nomem(err, "the summary") : 0;
+}

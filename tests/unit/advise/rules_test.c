@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Each rule of data/advise/ on a run in which it speaks, and on one much like it where it must not.
+ */
+#include "place.h"
+
+#include <assay/advise.h>
+
+#include "story.h"
+
+/* A run of a second on two processors, nearly all of it the program's. */
+#define RUN .wall_ms = 1000, .cpu_n = 2
+#define ALL                                                                                        \
+    {                                                                                              \
+        "work", "application", 1000                                                                \
+    }
+#define OWN(n)                                                                                     \
+    {                                                                                              \
+        "work", "application", n                                                                   \
+    }
+#define LOOP                                                                                       \
+    {                                                                                              \
+        "work", "application", 1000, .in_loop = true                                               \
+    }
+#define OLD                                                                                        \
+    {                                                                                              \
+        "work", "application", 1000, .in_loop = true, .flags = "-O2"                               \
+    }
+#define STEPS(packed, least, most, indirect)                                                       \
+    .metric = {{"flow_paths", 1},                                                                  \
+               {"fp_packed_pct", packed},                                                          \
+               {"array_access_least_pct", least},                                                  \
+               {"array_access_most_pct", most},                                                    \
+               {"access_strided_n", (most) < 100},                                                 \
+               {"access_indirect_n", indirect}}
+
+struct rule_case {
+    const char *rule;
+    struct story speaks, silent;
+};
+
+static const struct rule_case findings[] = {
+    {"load_imbalance",
+     {RUN, .thread_n = 2, .code = {{"work", "application", 1000, .is_uneven = true}}},
+     {RUN, .thread_n = 2, .code = {ALL}}},
+    /* 60 samples: the longest of two is no longer than chance makes it. */
+    {"load_imbalance",
+     {.wall_ms = 1000,
+      .cpu_n = 2,
+      .thread_n = 2,
+      .code = {{"work", "application", 900, .is_uneven = true}}},
+     {.wall_ms = 60,
+      .cpu_n = 2,
+      .thread_n = 2,
+      .code = {OWN(50), {"rest", "application", 8, .is_uneven = true}}}},
+    {"parallel_overhead",
+     {RUN, .rank_n = 2, .code = {OWN(600), {"MPI_Wait", "mpi", 300}}},
+     {RUN, .rank_n = 1, .code = {OWN(600), {"MPI_Wait", "mpi", 300}}}}, /* one rank */
+    {"parallel_overhead",
+     {RUN, .thread_n = 2, .code = {OWN(600), {"GOMP_barrier", "openmp", 300}}},
+     {RUN, .thread_n = 1, .code = {OWN(600), {"GOMP_barrier", "openmp", 300}}}}, /* one thread */
+    /* One rank of two threads: OpenMP is theirs, MPI nobody's. */
+    {"parallel_overhead",
+     {RUN, .rank_n = 1, .thread_n = 2, .code = {OWN(600), {"GOMP_barrier", "openmp", 300}}},
+     {RUN, .rank_n = 1, .thread_n = 2, .code = {OWN(600), {"MPI_Wait", "mpi", 300}}}},
+    /* Starting up and shutting down. */
+    {"parallel_overhead",
+     {RUN, .rank_n = 2, .code = {OWN(500), {"MPI_Init", "mpi", 200}, {"MPI_Wait", "mpi", 200}}},
+     {RUN, .rank_n = 2,
+      .code = {OWN(600), {"PMPI_Init_thread", "mpi", 200}, {"MPI_Finalize", "mpi", 100}}}},
+    /* Without call stacks nobody knows what of it that is. */
+    {"parallel_overhead",
+     {RUN, .rank_n = 2, .code = {OWN(600), {"MPI_Wait", "mpi", 300}}},
+     {RUN, .rank_n = 2, .call_stacks = "off", .code = {OWN(600), {"poll", "mpi", 300}}}},
+    /* An interval that touches nothing to gain: 2 samples. */
+    {"parallel_overhead",
+     {RUN, .rank_n = 2, .code = {OWN(600), {"MPI_Wait", "mpi", 60}}},
+     {.wall_ms = 60, .cpu_n = 2, .rank_n = 2, .code = {OWN(50), {"MPI_Wait", "mpi", 2}}}},
+    /* No processor is left that could do it sooner. */
+    {"parallel_overhead",
+     {RUN, .rank_n = 2, .code = {OWN(700), {"MPI_Wait", "mpi", 300}}},
+     {.wall_ms = 1400, .cpu_n = 1, .rank_n = 2, .code = {OWN(700), {"MPI_Wait", "mpi", 300}}}},
+    {"scalar_arithmetic",
+     {RUN, .code = {LOOP}, STEPS(0, 100, 100, 0)},
+     {RUN, .code = {LOOP}, STEPS(90, 100, 100, 0)}},
+    {"scalar_arithmetic",
+     {RUN, .code = {LOOP}, STEPS(0, 100, 100, 0)},
+     {RUN, .code = {LOOP}, STEPS(0, 13, 13, 0)}}, /* it waits for memory */
+    {"array_access",
+     {RUN, .code = {LOOP}, STEPS(0, 13, 60, 0)},
+     {RUN, .code = {LOOP}, STEPS(0, 13, 100, 1)}}, /* a bound is no value */
+    {"access_by_variable",
+     {RUN, .code = {LOOP},
+      .metric = {{"array_access_least_pct", 13},
+                 {"array_access_most_pct", 100},
+                 {"access_steady_n", 2},
+                 {"access_unknown_n", 0},
+                 {"access_indirect_n", 0}}},
+     {RUN, .code = {LOOP},
+      .metric = {{"array_access_least_pct", 13},
+                 {"array_access_most_pct", 100},
+                 {"access_steady_n", 2},
+                 {"access_unknown_n", 2},
+                 {"access_indirect_n", 0}}}},
+    {"divisions",
+     {RUN, .code = {LOOP}, .metric = {{"fp_divide_n", 2}}},
+     {RUN, .code = {LOOP}, .metric = {{"fp_divide_n", 0}}}},
+    {"calls_in_loop",
+     {RUN, .code = {LOOP}, .metric = {{"call_n", 1}}},
+     {RUN, .code = {LOOP}, .metric = {{"call_n", 0}}}},
+    {"scalar_mathematics",
+     {RUN, .code = {OWN(900), {"exp", "math", 100, .module = "/usr/lib/libm.so.6"}}},
+     {RUN, .code = {OWN(900), {"exp", "math", 100, .module = "/usr/lib/libmine.so"}}}},
+    {"oldest_instruction_set",
+     {RUN, .code = {OLD}, STEPS(0, 100, 100, 0)},
+     {RUN, .code = {OLD}, STEPS(0, 13, 100, 1)}}, /* gathers: waits for memory as far as known */
+    {"oldest_instruction_set",
+     {RUN, .code = {OLD}},
+     {RUN, .code = {{"work", "application", 1000, .flags = "-O2 -march=native"}}}},
+    {"not_optimised",
+     {RUN, .code = {{"work", "application", 1000, .flags = "-O1"}}},
+     {RUN, .code = {{"work", "application", 1000, .flags = "-O3"}}}},
+    {"memory_management",
+     {RUN, .code = {OWN(900), {"malloc", "memory", 100}}},
+     {RUN, .code = {OWN(980), {"malloc", "memory", 20}}}},
+    {"input_output",
+     {RUN, .code = {OWN(900), {"write", "io", 20, 80}}},
+     {RUN, .code = {OWN(980), {"write", "io", 20}}}},
+    {"copying",
+     {RUN, .code = {OWN(800), {"memcpy", "string", 200}}},
+     {RUN, .code = {OWN(950), {"memcpy", "string", 50}}}},
+    {"page_faults",
+     {RUN, .code = {OWN(800), {"exc_page_fault", "kernel", 200}}},
+     {RUN, .code = {OWN(800), {"do_futex", "kernel", 200}}}},
+    {"kernel_time",
+     {RUN, .code = {OWN(800), {"do_futex", "kernel", 200}}},
+     {RUN, .code = {OWN(800), {"exc_page_fault", "kernel", 200}}}},
+    {"interpreter",
+     {RUN, .code = {OWN(600), {"eval", "python", 400}}},
+     {RUN, .code = {OWN(900), {"eval", "python", 100}}}},
+    {"start_up",
+     {RUN, .rank_n = 2, .code = {OWN(600), {"MPI_Init", "mpi", 300}}},
+     {RUN, .rank_n = 2, .code = {OWN(600), {"MPI_Wait", "mpi", 300}}}},
+    /* Where no gain is sure: all processors are busy. */
+    {"parallel_time",
+     {.wall_ms = 1400, .cpu_n = 1, .rank_n = 2, .code = {OWN(700), {"MPI_Wait", "mpi", 300}}},
+     {.wall_ms = 1400, .cpu_n = 1, .rank_n = 1, .code = {OWN(700), {"MPI_Wait", "mpi", 300}}}},
+    {"waiting",
+     {RUN, .code = {OWN(500), {"poll", "other", 0, 500}}},
+     {RUN, .code = {OWN(900), {"poll", "other", 0, 100}}}},
+    {"waiting", /* once is enough */
+     {RUN, .code = {OWN(500), {"poll", "other", 0, 500}}},
+     {RUN, .code = {OWN(500), {"read", "io", 0, 500}}}},
+    {"processors_idle",
+     {.wall_ms = 1000, .cpu_n = 8, .code = {ALL}},
+     {.wall_ms = 1000, .cpu_n = 1, .code = {ALL}}},
+    {"affinity", {RUN, .migration_n = 40, .code = {ALL}}, {RUN, .migration_n = 4, .code = {ALL}}},
+    {"oversubscribed",
+     {.wall_ms = 2000, .cpu_n = 1, .thread_n = 2, .queued_ms = 1000, .code = {ALL}},
+     {.wall_ms = 1000, .cpu_n = 2, .thread_n = 2, .queued_ms = 10, .code = {ALL}}},
+    {"huge_pages",
+     {RUN, .huge_pages = "never", .code = {OWN(950), {"exc_page_fault", "kernel", 50}}},
+     {RUN, .huge_pages = "never", .code = {ALL}}}, /* no faults were seen */
+    {"no_debug",
+     {RUN, .code = {OWN(800), {"dgemm", "math", 200, .module = "/b/libblas.so", .no_debug = true}}},
+     {RUN, .rank_n = 2,
+      .code = {OWN(800), {"poll", "mpi", 200, .module = "/b/libmpi.so", .no_debug = true}}}},
+    {"hottest", {RUN, .code = {ALL}}, {RUN, .code = {LOOP}, .metric = {{"fp_divide_n", 2}}}},
+    {"flat",
+     {RUN, .code = {OWN(90),
+                    {"MPI_Wait", "mpi", 300},
+                    {"a", "other", 80},
+                    {"b", "other", 80},
+                    {"c", "other", 80},
+                    {"MPI_Send", "mpi", 300}}},
+     {RUN, .code = {ALL}}},
+};
+
+static const struct rule_case flags[] = {
+    {"killed", {RUN, .exit_signal = 11, .code = {ALL}}, {RUN, .code = {ALL}}},
+    {"killed",
+     {RUN, .exit_signal = 11, .code = {ALL}},
+     {RUN, .exit_signal = 11, .flag = "crashed", .code = {ALL}}},
+    {"failed", {RUN, .exit_code = 3, .code = {ALL}}, {RUN, .code = {ALL}}},
+    {"no_samples", {RUN, .code = {OWN(0)}}, {RUN, .code = {ALL}}},
+    {"few_samples", {RUN, .code = {OWN(400)}}, {RUN, .code = {ALL}}},
+    {"few_samples", {RUN, .code = {OWN(400)}}, {RUN, .flag = "unseen_time", .code = {OWN(400)}}},
+    {"lost_samples", {RUN, .lost_n = 100, .code = {ALL}}, {RUN, .lost_n = 5, .code = {ALL}}},
+    {"overhead", {RUN, .overhead_ms = 80, .code = {ALL}}, {RUN, .overhead_ms = 20, .code = {ALL}}},
+    {"unknown_code",
+     {RUN, .code = {OWN(900), {"[unknown]", "other", 100}}},
+     {RUN, .code = {OWN(980), {"[unknown]", "other", 20}}}},
+    {"busy_host", {RUN, .others_ms = 800, .code = {ALL}}, {RUN, .others_ms = 50, .code = {ALL}}},
+};
+
+static int64_t said(const struct story *story, const char *table, const char *column,
+                    const char *rule)
+{
+    struct assay_experiment *e = story_tell(story);
+    char sql[256];
+    int64_t n;
+
+    snprintf(sql, sizeof sql, "SELECT count(*) FROM %s WHERE pass = 'advise' AND %s = '%s'", table,
+             column, rule);
+    n = integer_of(e, sql);
+    /* Whatever is said: a gain has one for sure, and no check says it again. */
+    assert_int_equal(integer_of(e, "SELECT count(*) FROM v_findings f JOIN v_runs r USING (run_id)"
+                                   " WHERE (level = 'gain') <> (gain_s IS NOT NULL)"
+                                   " OR gain_low_s <= 0 OR gain_high_s >= wall_s"),
+                     0);
+    assert_int_equal(integer_of(e, "SELECT count(*) FROM v_findings f JOIN v_checks c"
+                                   " ON c.run_id = f.run_id AND c.text = f.text"),
+                     0);
+    assert_int_equal(integer_of(e, "SELECT count(*) FROM v_findings WHERE text LIKE '%e+0%'"
+                                   " OR text LIKE '%{%' OR workaround LIKE '%{%'"),
+                     0);
+    fine(assay_experiment_close(&e, err));
+    return n;
+}
+
+static void check(const struct rule_case *at, size_t n, const char *table, const char *column)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (said(&at[i].speaks, table, column, at[i].rule) != 1)
+            fail_msg("%s (%zu) does not speak", at[i].rule, i);
+        if (said(&at[i].silent, table, column, at[i].rule) != 0)
+            fail_msg("%s (%zu) is not silent", at[i].rule, i);
+    }
+}
+
+static void test_findings(void **state)
+{
+    (void)state;
+    check(findings, sizeof findings / sizeof *findings, "v_findings", "rule");
+}
+
+static void test_flags(void **state)
+{
+    (void)state;
+    check(flags, sizeof flags / sizeof *flags, "v_flags", "name");
+}
+
+/* ---- Texts --------------------------------------------------------------------------------- */
+
+static void test_numbers(void **state)
+{
+    const struct story story = {RUN, .migration_n = 45812, .code = {ALL}};
+    struct assay_experiment *e = story_tell(&story);
+
+    (void)state;
+    expect_row(e, "SELECT text FROM v_findings WHERE rule = 'affinity'",
+               "Threads change processor 45,800 times a second, and find cold caches each time.");
+    fine(assay_experiment_close(&e, err));
+}
+
+static void test_commands(void **state)
+{
+    const struct story story = {
+        RUN, .code = {{"a::b(int, std::vector<double, std::allocator<double> "
+                       "> const&, unsigned long)::{lambda(int)#1}",
+                       "application", 1000, .module = "/opt/my program", .is_linked = true}}};
+    struct assay_experiment *e = story_tell(&story);
+
+    (void)state;
+    expect_row(e, "SELECT command FROM v_findings WHERE rule = 'hottest'",
+               "assay disasm --function 'it'\\''s' '/opt/my program'");
+    expect_row(e, "SELECT command FROM v_findings WHERE rule = 'oldest_instruction_set'", "");
+    fine(assay_experiment_close(&e, err));
+}
+
+/* A check whose subject a rule has spoken of says its score only. */
+static void test_said_once(void **state)
+{
+    const struct story busy = {RUN, .migration_n = 40, .code = {ALL}};
+    const struct story quiet = {RUN, .migration_n = 10, .code = {ALL}};
+    struct assay_experiment *e = story_tell(&busy);
+
+    (void)state;
+    expect_row(e, "SELECT advice IS NULL FROM v_checks WHERE name = 'affinity'", "1");
+    fine(assay_experiment_close(&e, err));
+    e = story_tell(&quiet);
+    expect_row(e, "SELECT advice IS NULL FROM v_checks WHERE name = 'affinity'", "0");
+    fine(assay_experiment_close(&e, err));
+}
+
+/* ---- Width --------------------------------------------------------------------------------- */
+
+static void test_width_of_means(void **state)
+{
+    struct story story = {
+        RUN,
+        .code = {LOOP, {"other", "application", 500, .in_loop = true}},
+        .metric = {{"array_access_efficiency_pct", 100},
+                   {"array_access_least_pct", 100},
+                   {"array_access_most_pct", 100}},
+    };
+    const struct assay_subject loop = {.kind = ASSAY_OBJECT_LOOP, .object_id = 2};
+    struct assay_experiment *e = story_tell(&story);
+
+    (void)state;
+    /* The second is between 10 and 100 %, a third of the time. */
+    fine(assay_experiment_value(e,
+                                integer_of(e, "SELECT metric_id FROM metric WHERE name ="
+                                              " 'array_access_least_pct'"),
+                                &loop, assay_exact(10, 1), err));
+    fine(assay_experiment_value(e,
+                                integer_of(e, "SELECT metric_id FROM metric WHERE name ="
+                                              " 'array_access_most_pct'"),
+                                &loop, assay_exact(100, 1), err));
+    fine(assay_advise_run(e, 1, err));
+    expect_row(e,
+               "SELECT value, low BETWEEN 65 AND 70, high, n FROM v_values"
+               " WHERE metric = 'array_access_pct'",
+               "100.0 1 100.0 1000");
+    /* Of more than half nothing is known. */
+    fine(assay_experiment_close(&e, err));
+    story.code[1].ms = 1500;
+    e = story_tell(&story);
+    fine(assay_experiment_value(e,
+                                integer_of(e, "SELECT metric_id FROM metric WHERE name ="
+                                              " 'array_access_most_pct'"),
+                                &loop, assay_exact(100, 1), err));
+    fine(assay_advise_run(e, 1, err));
+    expect_row(e, "SELECT count(*) FROM v_values WHERE metric = 'array_access_pct'", "0");
+    fine(assay_experiment_close(&e, err));
+}
+
+/* ---- Without a run ------------------------------------------------------------------------- */
+
+static void test_code_alone(void **state)
+{
+    static const char *const topic[] = {"expensive_arithmetic"};
+    const enum assay_object_kind loops[] = {ASSAY_OBJECT_LOOP};
+    const struct assay_rule_choice one = {topic, 1, loops, 1}, all = {.object = loops, 1};
+    const struct assay_row_module module = {.path = "/a", .name = "a", .kind = "executable"};
+    const char *const name[] = {"fp_divide_n", "call_n"};
+    struct assay_row_function function = {.name = "f", .address = assay_known(16)};
+    struct assay_row_loop loop = {.address = 16, .depth = 1, .is_innermost = true};
+    struct assay_subject subject = {.kind = ASSAY_OBJECT_LOOP};
+    struct assay_experiment *e;
+    char path[64];
+
+    (void)state;
+    fine(assay_experiment_transient(&e, err));
+    refused(assay_experiment_run_directory(e, 1, path, sizeof path, err), UNSUPPORTED, "in memory");
+    fine(assay_experiment_add_module(e, &module, &function.module_id, err));
+    fine(assay_experiment_add_function(e, &function, &loop.function_id, err));
+    fine(assay_experiment_add_loop(e, &loop, &subject.object_id, err));
+    for (int i = 0; i < 2; i++) {
+        const struct assay_metric metric = {.name = name[i],
+                                            .unit = "1",
+                                            .meaning = "m",
+                                            .formula = "f",
+                                            .better = ASSAY_BETTER_LOWER};
+        int64_t id;
+
+        fine(assay_experiment_metric(e, &metric, &id, err));
+        fine(assay_experiment_value(e, id, &subject, assay_exact(2, 1), err));
+    }
+    fine(assay_advise_code(e, &one, err));
+    expect_row(e,
+               "SELECT rank, level, object_kind, object_id, text, time_s, run_id, gain_s"
+               " FROM v_findings",
+               "1 potential loop 1 A loop of f has divisions or square roots: 2. - - -");
+    fine(assay_advise_code(e, &all, err));
+    expect_row(e, "SELECT group_concat(rule) FROM (SELECT rule FROM v_findings ORDER BY rank)",
+               "divisions,calls_in_loop");
+    fine(assay_experiment_close(&e, err));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_findings),   cmocka_unit_test(test_flags),
+        cmocka_unit_test(test_numbers),    cmocka_unit_test(test_commands),
+        cmocka_unit_test(test_said_once),  cmocka_unit_test(test_width_of_means),
+        cmocka_unit_test(test_code_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

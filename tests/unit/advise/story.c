@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "story.h"
+
+#include "place.h"
+
+#include <assay/advise.h>
+
+#define MS INT64_C(1000000)
+
+struct place_of {
+    int64_t path, location;
+};
+
+static int64_t add_category(struct assay_experiment *e, const char *name)
+{
+    const struct assay_row_category row = {.name = name, .title = name};
+    int64_t id;
+
+    fine(assay_experiment_add_category(e, &row, &id, err));
+    return id;
+}
+
+static int64_t add_function(struct assay_experiment *e, const struct story_code *code, int number,
+                            int64_t *module_id)
+{
+    const char *path = code->module ? code->module : "/opt/program";
+    const char *name = strrchr(path, '/');
+    const struct assay_row_module module = {.path = path,
+                                            .name = name ? name + 1 : path,
+                                            .kind = "executable",
+                                            .has_debug = assay_known(!code->no_debug)};
+    struct assay_row_unit unit = {.name = "a.c", .compiler = "gcc", .flags = code->flags};
+    struct assay_row_function function = {.name = code->name,
+                                          .linkage_name = code->is_linked ? "it's" : NULL};
+    int64_t id;
+
+    fine(assay_experiment_add_module(e, &module, module_id, err));
+    unit.module_id = function.module_id = *module_id;
+    if (code->flags)
+        fine(assay_experiment_add_unit(e, &unit, &function.unit_id, err));
+    if (strcmp(code->name, "[unknown]") != 0)
+        function.address = assay_known(0x1000 * (number + 1));
+    fine(assay_experiment_add_function(e, &function, &id, err));
+    return id;
+}
+
+static struct place_of add_code(struct assay_experiment *e, const struct story_code *code,
+                                int number)
+{
+    struct assay_row_location location = {.address = 0x1000 * (number + 1) + 4};
+    const struct assay_row_source_file source = {.path = "/src/a.c"};
+    struct assay_row_loop loop = {
+        .address = 0x1000 * (number + 1), .depth = 1, .is_innermost = true};
+    struct assay_row_line line = {.number = 10 * (number + 1)};
+    struct assay_row_callpath path = {.depth = 1};
+    struct place_of out;
+
+    path.category_id = add_category(e, code->category);
+    path.function_id = location.function_id = loop.function_id =
+        add_function(e, code, number, &location.module_id);
+    if (code->in_loop) {
+        fine(assay_experiment_add_source_file(e, &source, &line.source_file_id, err));
+        fine(assay_experiment_add_line(e, &line, &loop.first_line_id, err));
+        fine(assay_experiment_add_loop(e, &loop, &location.loop_id, err));
+    }
+    fine(assay_experiment_add_location(e, &location, &out.location, err));
+    fine(assay_experiment_add_callpath(e, &path, &out.path, err));
+    return out;
+}
+
+static void add_samples(struct assay_experiment *e, const struct story_code *code,
+                        struct place_of at, int64_t thread_id, int i)
+{
+    const int64_t ms = code->is_uneven ? code->ms / (i + 1) : code->ms;
+    const struct assay_row_sample runs = {thread_id, at.path, at.location, ASSAY_SAMPLE_RUNNING,
+                                          ms,        ms * MS};
+    const struct assay_row_sample waits = {
+        thread_id, at.path, at.location, ASSAY_SAMPLE_BLOCKED, 1, code->blocked_ms * MS};
+
+    if (runs.n)
+        fine(assay_experiment_add_sample(e, &runs, err));
+    if (waits.time_ns)
+        fine(assay_experiment_add_sample(e, &waits, err));
+}
+
+static void add_thread(struct assay_experiment *e, const struct story *story,
+                       const struct place_of *at, int64_t process_id, int i)
+{
+    struct assay_row_thread row = {.process_id = process_id,
+                                   .tid = 100 + i,
+                                   .omp_thread = assay_known(i),
+                                   .end_ns = assay_known(story->wall_ms * MS),
+                                   .cpu_migration_n = assay_known(story->migration_n),
+                                   .runnable_ns = assay_known(story->queued_ms * MS),
+                                   .lost_n = i ? 0 : story->lost_n};
+    int64_t cpu_ms = 0, blocked_ms = 0, id;
+
+    for (int k = 0; k < 6 && story->code[k].name; k++) {
+        cpu_ms += story->code[k].is_uneven ? story->code[k].ms / (i + 1) : story->code[k].ms;
+        blocked_ms += story->code[k].blocked_ms;
+    }
+    row.cpu_ns = assay_known(cpu_ms * MS);
+    row.blocked_ns = assay_known(blocked_ms * MS);
+    fine(assay_experiment_add_thread(e, &row, &id, err));
+    for (int k = 0; k < 6 && story->code[k].name; k++)
+        add_samples(e, &story->code[k], at[k], id, i);
+}
+
+static void add_metrics(struct assay_experiment *e, const struct story *story)
+{
+    const struct assay_subject loop = {.kind = ASSAY_OBJECT_LOOP, .object_id = 1};
+
+    for (int i = 0; i < 6 && story->metric[i].name; i++) {
+        const struct assay_metric metric = {.name = story->metric[i].name,
+                                            .unit = "1",
+                                            .meaning = "m",
+                                            .formula = "f",
+                                            .better = ASSAY_BETTER_LOWER};
+        int64_t id;
+
+        fine(assay_experiment_metric(e, &metric, &id, err));
+        fine(assay_experiment_value(e, id, &loop, assay_exact(story->metric[i].value, 1), err));
+    }
+}
+
+static void add_run(struct assay_experiment *e, const struct story *story)
+{
+    const struct assay_row_host host = {.name = "h", .cpu_n = assay_known(story->cpu_n)};
+    struct assay_row_run run = {.kind = "profile",
+                                .command = "./program",
+                                .state = "complete",
+                                .call_stacks = story->call_stacks ? story->call_stacks : "fp",
+                                .wall_ns = assay_known(story->wall_ms * MS),
+                                .exit_code = assay_known(story->exit_code),
+                                .exit_signal = assay_known(story->exit_signal),
+                                .overhead_ns = assay_known(story->overhead_ms * MS)};
+    struct assay_row_host_fact fact = {.name = "transparent_huge_pages",
+                                       .value = story->huge_pages};
+    int64_t busy_ms = story->others_ms;
+
+    for (int i = 0; i < 6 && story->code[i].name; i++)
+        busy_ms += story->code[i].ms * (story->thread_n ? story->thread_n : 1);
+    run.host_busy_ns = assay_known(busy_ms * MS);
+    fine(assay_experiment_add_host(e, &host, &run.host_id, err));
+    fact.host_id = run.host_id;
+    if (story->huge_pages)
+        fine(assay_experiment_add_host_fact(e, &fact, err));
+    fine(assay_experiment_add_run(e, &run, NULL, err));
+    if (story->flag)
+        fine(assay_experiment_flag(e,
+                                   &(struct assay_flag){.run_id = 1,
+                                                        .kind = ASSAY_OBJECT_RUN,
+                                                        .object_id = 1,
+                                                        .name = story->flag,
+                                                        .text = "told",
+                                                        .n = 1},
+                                   err));
+}
+
+struct assay_experiment *story_tell(const struct story *story)
+{
+    struct assay_experiment *e;
+    struct place_of at[6];
+
+    fine(assay_experiment_transient(&e, err));
+    fine(assay_experiment_begin(e, err));
+    add_run(e, story);
+    for (int i = 0; i < 6 && story->code[i].name; i++)
+        at[i] = add_code(e, &story->code[i], i);
+    for (int rank = 0; rank < (story->rank_n ? story->rank_n : 1); rank++) {
+        struct assay_row_process process = {.run_id = 1, .pid = 100 + rank};
+        int64_t process_id;
+
+        if (story->rank_n)
+            process.rank = assay_known(rank);
+        fine(assay_experiment_add_process(e, &process, &process_id, err));
+        for (int i = 0; i < (story->thread_n ? story->thread_n : 1); i++)
+            add_thread(e, story, at, process_id, i);
+    }
+    add_metrics(e, story);
+    fine(assay_experiment_commit(e, err));
+    fine(assay_experiment_summarise(e, 1, err));
+    fine(assay_advise_run(e, 1, err));
+    return e;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An experiment of one run, told in a few words: what ran how long in how many threads. A sample is
+ * a millisecond.
+ */
+#ifndef AS_TESTS_STORY_H
+#define AS_TESTS_STORY_H
+
+#include <assay/experiment.h>
+
+/* A function in which each thread spends `ms` running and `blocked_ms` waiting. */
+struct story_code {
+    const char *name, *category;
+    int64_t ms, blocked_ms;
+    const char *module; /* path; NULL: /opt/program */
+    const char *flags;  /* of its compilation; NULL: not recorded */
+    bool in_loop;       /* its samples are in a loop of it, the first of which has the metrics */
+    bool is_uneven;     /* thread i spends 1 / (i + 1) of it */
+    bool no_debug, is_linked; /* is_linked: it has a linkage name with a quote in it */
+};
+
+struct story {
+    struct story_code code[6];
+    struct story_metric {
+        const char *name;
+        double value;
+    } metric[6];
+    int thread_n, rank_n; /* threads in each rank; 0: one, and no ranks */
+    int64_t wall_ms, cpu_n, exit_code, exit_signal, overhead_ms, lost_n, migration_n;
+    int64_t queued_ms, others_ms; /* of each thread; of the host */
+    const char *call_stacks, *huge_pages;
+    const char *flag; /* that the recording has made */
+};
+
+/* The run is number 1, summed up and advised on, in a transient experiment. */
+struct assay_experiment *story_tell(const struct story *story);
+
+#endif
