@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
-#include "report/short_name.h"
+#include "base/short_name.h"
 
 #define INDENT 2 /* of what differs, under a row */
 

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "compared.h"
-#include "report/short_name.h"
+#include "base/short_name.h"
 #include "scale.h"
 
 #define POINTS_MOST 32 /* of a table; CSV and JSON have all */

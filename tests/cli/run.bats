@@ -90,11 +90,21 @@ pass quality" "$(query "SELECT part FROM overhead WHERE part LIKE 'pass %' ORDER
     done
     equal 2 "$(query "SELECT count(*) FROM v_runs")"
 }
-@test "run: a report of what was only profiled is advised on first" {
+@test "run: a report of what was only profiled reads its code first" {
     rm -rf z.assay
-    "$ASSAY" profile -q -o z.assay -- ./stride
-    equal 0 "$("$ASSAY" query --format csv z.assay "SELECT count(*) FROM v_checks" | tail -n +2)"
+    "$ASSAY" profile -o z.assay -- ./stride 2>err
+    equal 0 "$("$ASSAY" query --format csv z.assay "SELECT count(*) FROM v_values
+        WHERE metric = 'flow_paths'" | tail -n +2)"
+    # The summary says what the experiment says.
+    equal 1 "$("$ASSAY" query --format csv z.assay "SELECT count(*) > 0 FROM v_findings
+        WHERE rule = 'hottest'" | tail -n +2)"
+    like "*Do this first*columns takes*begin there*assay disasm --function columns *" \
+        "$(tr '\nB' ' b' <err | tr -s ' ')"
     "$ASSAY" report --format json z.assay
     like "*columns*" "$(json "['findings']" <z.assay/report.json)"
-    [ "$("$ASSAY" query --format csv z.assay "SELECT count(*) FROM v_checks" | tail -n +2)" -gt 5 ]
+    [ "$("$ASSAY" query --format csv z.assay "SELECT count(*) FROM v_values
+        WHERE metric = 'flow_paths'" | tail -n +2)" -gt 0 ]
+    # Now more is known of the loop than that it is hot.
+    equal 0 "$("$ASSAY" query --format csv z.assay "SELECT count(*) FROM v_findings
+        WHERE rule = 'hottest'" | tail -n +2)"
 }

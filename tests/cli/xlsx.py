@@ -146,4 +146,5 @@ def main():
     print(f"{cells} cells, {by_sql} by SQL")
 
 
-main()
+if __name__ == "__main__":
+    main()

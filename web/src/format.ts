@@ -334,3 +334,8 @@ export function moment(utc: string): string {
     const match = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2})/.exec(utc);
     return match ? `${match[1]} ${match[2]} UTC` : utc;
 }
+
+/** As a shell reads it: in quotes where it must be. */
+export function shellWord(text: string): string {
+    return /^[\w./=:,@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -70,6 +70,8 @@ export interface Finding {
     id: number | null;
     text: string;
     workaround: string | null;
+    /** What to type next; `{experiment}` in it stands for the experiment. */
+    command?: string | null;
     gain_s: Quantity | null;
     time_s?: number | null;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // One thing to do: what, where, what it brings, and how.
 
+import { useReport } from '../context';
 import type { Finding } from '../data/contract';
-import { seconds, words } from '../format';
+import { seconds, shellWord, words } from '../format';
 import { Amount, ObjectLink } from '../parts/parts';
 
 const LEVELS: Record<string, string> = {
@@ -13,7 +14,8 @@ const LEVELS: Record<string, string> = {
 };
 
 export function FindingItem({ finding, place }: { finding: Finding; place?: boolean }) {
-    const { gain_s: gain, time_s: time, object, id } = finding;
+    const { gain_s: gain, time_s: time, object, id, command } = finding;
+    const { experiment } = useReport().doc;
     return (
         <li class="finding">
             <div class="finding-gain">
@@ -45,6 +47,11 @@ export function FindingItem({ finding, place }: { finding: Finding; place?: bool
                 </p>
                 <p>{finding.text}</p>
                 {finding.workaround && <p class="workaround">{finding.workaround}</p>}
+                {command && (
+                    <p>
+                        <code>{command.replaceAll('{experiment}', shellWord(experiment))}</code>
+                    </p>
+                )}
             </div>
         </li>
     );

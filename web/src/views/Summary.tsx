@@ -3,7 +3,7 @@
 
 import { useState } from 'preact/hooks';
 import { useReport } from '../context';
-import type { Check, Document, Finding } from '../data/contract';
+import type { Check, Document } from '../data/contract';
 import { integer, moment, percent, seconds } from '../format';
 import { CategoryBar, categoryShares } from '../parts/CategoryBar';
 import { Facts, PageHead, Panel } from '../parts/parts';
@@ -12,7 +12,8 @@ import { FindingItem } from './Finding';
 import { HottestPanels } from './Hottest';
 import { MetricCards } from './MetricCards';
 
-const FIRST = 5;
+/** As many as the terminal shows. */
+const FIRST = 7;
 
 function text(value: string | number | null | undefined): string | null {
     return value === null || value === undefined || value === '' ? null : String(value);
@@ -100,32 +101,24 @@ export function Summary() {
     );
 }
 
-/** By rank, without what a check says in the same words beside it. */
-export function worthDoing(findings: readonly Finding[], checks: readonly Check[]): Finding[] {
-    const said = new Set(checks.map(check => check.text));
-    return findings
-        .filter(finding => finding.gain_s || !said.has(finding.text))
-        .sort((a, b) => a.rank - b.rank);
-}
-
+/** All findings, in the order of the data. */
 export function FindingsPanel() {
-    const { findings, checks } = useReport().doc;
+    const { findings } = useReport().doc;
     const [all, setAll] = useState(false);
-    const sorted = worthDoing(findings, checks);
     return (
         <Panel title="Do this first" class="wide">
-            {sorted.length ? (
+            {findings.length ? (
                 <ol class="findings">
-                    {(all ? sorted : sorted.slice(0, FIRST)).map(finding => (
+                    {(all ? findings : findings.slice(0, FIRST)).map(finding => (
                         <FindingItem key={finding.rank} finding={finding} />
                     ))}
                 </ol>
             ) : (
                 <p class="empty">Nothing was found that is worth doing first.</p>
             )}
-            {sorted.length > FIRST && (
+            {findings.length > FIRST && (
                 <button type="button" class="button" onClick={() => setAll(!all)}>
-                    {all ? 'Show the first only' : `Show all ${sorted.length}`}
+                    {all ? 'Show the first only' : `Show all ${findings.length}`}
                 </button>
             )}
         </Panel>

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { tickTexts } from '../../src/chart/ticks';
-import type { Check, Code, Finding, Source, View, WhatIf } from '../../src/data/contract';
+import type { Code, Source, View, WhatIf } from '../../src/data/contract';
 import { decodeBase64, parseDocument, readSlot } from '../../src/data/slot';
 import { splitHtml, languageOf, highlightLines } from '../../src/code/highlight';
 import { hottestLine, instructionsOf, link, loopFamily } from '../../src/code/link';
-import { fixed } from '../../src/format';
+import { fixed, shellWord } from '../../src/format';
 import { ViewRows } from '../../src/grid/rows';
 import { formatHash, parseHash } from '../../src/route';
 import { efficiencyRating } from '../../src/views/EfficiencyMatrix';
@@ -15,7 +15,7 @@ import { gainSeries } from '../../src/views/gain';
 import { curvesOverCores, isFlat, settingsWords, timesOverSetting } from '../../src/views/settings';
 import { hottest } from '../../src/views/Hottest';
 import { sectionColumn } from '../../src/views/section_columns';
-import { totalScore, worthDoing } from '../../src/views/Summary';
+import { totalScore } from '../../src/views/Summary';
 
 async function packed(text: string): Promise<string> {
     const stream = new Blob([text]).stream().pipeThrough(new CompressionStream('deflate'));
@@ -185,18 +185,9 @@ test('categories: a process is many processes', () => {
     assert.equal(factTitle('rank_n'), 'Ranks');
 });
 
-test('summary: what a check says already is not said again', () => {
-    const finding = (rank: number, text: string, gain: boolean): Finding =>
-        ({ rank, text, gain_s: gain ? {} : null }) as Finding;
-    const checks = [{ text: 'short run' }] as Check[];
-    const found = worthDoing(
-        [finding(2, 'short run', false), finding(3, 'short run', true), finding(1, 'x', false)],
-        checks,
-    );
-    assert.deepEqual(
-        found.map(one => one.rank),
-        [1, 3],
-    );
+test('commands: the name of an experiment as a shell reads it', () => {
+    assert.equal(shellWord('a/b-1.assay'), 'a/b-1.assay');
+    assert.equal(shellWord("it's $x"), "'it'\\''s $x'");
 });
 
 test('gain curves: one axis, from no gain on, flat after the end', () => {
