@@ -72,16 +72,18 @@ static int read_threads(struct scenario *s, struct assay_error *err)
 
     AS_TRY(assay_rows_open(
         s->advice->experiment,
-        "SELECT t.thread_id, t.computing_time_s,"
+        "WITH start AS MATERIALIZED (SELECT y.thread_id, s.phase,"
+        "  max(y.inclusive_ns + y.blocked_inclusive_ns) AS ns FROM start_function s"
+        "  JOIN thread_time y ON y.object_id = s.function_id WHERE y.run_id = ?1"
+        "  AND y.object_kind = 'function' GROUP BY y.thread_id, s.phase)"
+        " SELECT t.thread_id, t.computing_time_s,"
         " max(0, ifnull((SELECT sum(y.exclusive_ns + y.blocked_ns) FROM parallel_category c"
         "  JOIN thread_time y ON y.object_id = c.category_id WHERE y.run_id = ?1"
         "  AND y.object_kind = 'category' AND y.thread_id = t.thread_id"
         "  AND iif(c.is_mpi, n.ranks, n.workers) > 1), 0)"
-        " - iif(n.ranks > 1, ifnull((SELECT sum(ns) FROM"
-        "  (SELECT max(y.inclusive_ns + y.blocked_inclusive_ns) AS ns FROM start_function s"
-        "   JOIN thread_time y ON y.object_id = s.function_id WHERE y.run_id = ?1"
-        "   AND y.object_kind = 'function' AND y.thread_id = t.thread_id GROUP BY s.phase)), 0), 0)"
-        " ) / 1e9, t.sample_n, ifnull(t.runnable_time_s, 0)"
+        " - iif(n.ranks > 1, ifnull((SELECT sum(s.ns) FROM start s WHERE s.thread_id = "
+        "t.thread_id),"
+        "  0), 0)) / 1e9, t.sample_n, ifnull(t.runnable_time_s, 0)"
         " FROM v_threads t JOIN (SELECT p.process_id, count(*) AS workers,"
         "  (SELECT count(DISTINCT r.rank) FROM process r WHERE r.run_id = ?1) AS ranks"
         "  FROM process p JOIN thread x USING (process_id) WHERE p.run_id = ?1"
@@ -228,7 +230,8 @@ static int mend_loops(struct scenario *s, const struct as_what_if_row *row, stru
     int rc;
 
     AS_TRY(read_objects(s, row->sql, err));
-    AS_TRY(read_savings(s, err));
+    if (s->object.n) /* the times of each loop in each thread are many */
+        AS_TRY(read_savings(s, err));
     gains.alone = as_calloc(s->object.n + 1, sizeof *gains.alone);
     gains.cumulative = as_calloc(s->object.n + 1, sizeof *gains.cumulative);
     gains.order = as_calloc(s->object.n + 1, sizeof *gains.order);

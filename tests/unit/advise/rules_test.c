@@ -319,6 +319,10 @@ static void test_width_of_means(void **state)
                                 integer_of(e, "SELECT metric_id FROM metric WHERE name ="
                                               " 'array_access_most_pct'"),
                                 &loop, assay_exact(100, 1), err));
+    fine(assay_experiment_value(e,
+                                integer_of(e, "SELECT metric_id FROM metric WHERE name ="
+                                              " 'array_access_least_pct'"),
+                                &loop, assay_exact(100, 1), err));
     fine(assay_advise_run(e, 1, err));
     expect_row(e, "SELECT count(*) FROM v_values WHERE metric = 'array_access_pct'", "0");
     fine(assay_experiment_close(&e, err));
