@@ -167,12 +167,12 @@ static const struct rule_case findings[] = {
     {"hottest", {RUN, .code = {ALL}}, {RUN, .code = {LOOP}, .metric = {{"fp_divide_n", 2}}}},
     {"flat",
      {RUN, .code = {OWN(90),
-                    {"MPI_Wait", "mpi", 300},
-                    {"a", "other", 80},
-                    {"b", "other", 80},
-                    {"c", "other", 80},
-                    {"MPI_Send", "mpi", 300}}},
-     {RUN, .code = {ALL}}},
+                    {"MPI_Wait", "mpi", 480},
+                    {"a", "other", 88},
+                    {"b", "other", 88},
+                    {"c", "other", 88},
+                    {"d", "other", 88}}},
+     {RUN, .code = {OWN(90), {"MPI_Wait", "mpi", 910}}}},
 };
 
 static const struct rule_case flags[] = {
