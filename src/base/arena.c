@@ -36,6 +36,28 @@ void as_arena_fini(struct as_arena *arena)
     as_arena_init(arena);
 }
 
+/* Several chunks make room for one that holds as much as they did. */
+void as_arena_reset(struct as_arena *arena)
+{
+    struct as_arena_chunk *chunk = arena->head;
+    if (!chunk)
+        return;
+#ifdef __SANITIZE_ADDRESS__
+    as_arena_fini(arena); /* so that what is used too late is noticed */
+#else
+    size_t size_b = 0;
+    if (!chunk->next && chunk->size_b <= AS_ARENA_KEEP_B) {
+        chunk->used_b = 0;
+        return;
+    }
+    for (; chunk; chunk = chunk->next)
+        size_b += chunk->size_b;
+    as_arena_fini(arena);
+    if (size_b <= AS_ARENA_KEEP_B)
+        arena->chunk_b = size_b;
+#endif
+}
+
 static void *take(struct as_arena_chunk *chunk, size_t size_b, size_t align_b)
 {
     uintptr_t from = (uintptr_t)chunk->data + chunk->used_b;

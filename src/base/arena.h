@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Arena: memory that lives as long as the thing analysed. Blocks are handed out by bumping a
- * pointer and released all at once. Not thread-safe; one arena per thread or per analysed thing.
+ * pointer and released all at once, or emptied to be used again for the next of many things. Not
+ * thread-safe; one arena per thread or per analysed thing.
  */
 #ifndef AS_BASE_ARENA_H
 #define AS_BASE_ARENA_H
@@ -12,12 +13,16 @@ struct as_arena_chunk;
 
 struct as_arena {
     struct as_arena_chunk *head;
-    size_t chunk_b; /* size of the next chunk, doubling up to 1 MiB */
+    size_t chunk_b; /* size of the next chunk, doubling up to 1 MiB; after a reset what was used */
     size_t total_b; /* bytes held from the heap */
 };
 
 void as_arena_init(struct as_arena *arena);
 void as_arena_fini(struct as_arena *arena);
+/* Releases all blocks, but keeps memory for as much as was in use (AS_ARENA_KEEP_B at most), so
+ * that what comes next asks the heap, and the kernel, for little or nothing. */
+void as_arena_reset(struct as_arena *arena);
+#define AS_ARENA_KEEP_B ((size_t)16 << 20)
 
 /* Uninitialised memory aligned to `align_b` (a power of two); NULL when out of memory. */
 void *as_arena_alloc(struct as_arena *arena, size_t size_b, size_t align_b);

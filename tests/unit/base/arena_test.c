@@ -71,6 +71,35 @@ static void test_calloc_array_and_strndup(void **state)
     as_arena_fini(&arena);
 }
 
+/* After a reset what was in use fits without another request; memory beyond what is kept goes. */
+static void test_reset_keeps_memory(void **state)
+{
+    (void)state;
+    struct as_arena arena;
+    as_arena_init(&arena);
+    as_arena_reset(&arena);
+    for (int i = 0; i < 100; i++)
+        memset(as_arena_alloc(&arena, 5000, 8), i, 5000);
+    as_arena_reset(&arena);
+    char *first = as_arena_alloc(&arena, 5000, 8); /* one block for all from here on */
+    assert_non_null(first);
+#ifndef __SANITIZE_ADDRESS__
+    as_alloc_fail_after(0);
+    for (int i = 1; i < 100; i++)
+        assert_non_null(as_arena_alloc(&arena, 5000, 8));
+    as_arena_reset(&arena);
+    assert_ptr_equal(as_arena_alloc(&arena, 5000, 8), first);
+    as_alloc_fail_after(-1);
+#endif
+    uint64_t *v = as_arena_array(&arena, uint64_t, 1000);
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(v[i], 0);
+    assert_non_null(as_arena_alloc(&arena, AS_ARENA_KEEP_B + 1, 8));
+    as_arena_reset(&arena);
+    assert_int_equal(arena.total_b, 0);
+    as_arena_fini(&arena);
+}
+
 static void test_no_memory(void **state)
 {
     (void)state;
@@ -97,6 +126,7 @@ int main(void)
         cmocka_unit_test(test_blocks_do_not_overlap),
         cmocka_unit_test(test_large_block_leaves_the_head),
         cmocka_unit_test(test_calloc_array_and_strndup),
+        cmocka_unit_test(test_reset_keeps_memory),
         cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
