@@ -296,7 +296,7 @@ void as_compute(struct as_evaluation *e, uint32_t step)
 {
     struct work w = {.e = e, .step = step, .index = e->steps->insn[step], .slot = UINT8_MAX};
     w.insn = as_step_insn(e->steps, step);
-    w.form = assay_form_get(w.insn->form);
+    w.form = as_form_of(w.insn);
     w.effects = &e->steps->effects[step];
     form_accesses(&w);
     write_results(&w);

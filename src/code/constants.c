@@ -26,7 +26,7 @@ static void vary(struct as_constants_block *state, unsigned regs)
 
 static void step(struct as_constants_block *state, const struct assay_insn *insn)
 {
-    const struct assay_form *form = assay_form_get(insn->form);
+    const struct assay_form *form = as_form_of(insn);
     struct assay_effects effects;
     if (form->insn_class == ASSAY_CLASS_CALL) {
         vary(state, CALLER_SAVED);

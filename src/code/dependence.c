@@ -8,8 +8,7 @@
 
 #include "base/error.h"
 #include "code/forward.h"
-#include "code/iteration.h"
-#include "code/reach.h"
+#include "code/scratch.h"
 
 enum { INSERTION_MOST = 16 };
 
@@ -74,43 +73,38 @@ static int collect(const struct as_steps *steps, struct as_reach *reach, struct 
     return 0;
 }
 
-static int find(const struct as_steps *steps, struct as_arena *arena, as_dependence_vec *found,
+static int find(const struct as_steps *steps, struct as_scratch *scratch, as_dependence_vec *found,
                 bool *limited)
 {
-    struct as_reach reach;
-    struct as_evaluation evaluation = {.locations = 0};
     struct as_forward forward;
-    int rc = as_reach_init(&reach, steps, arena);
-    if (rc == 0)
-        rc = as_evaluate(&evaluation, steps, arena);
-    if (rc == 0)
-        rc = as_forward_init(&forward, &evaluation, arena);
-    if (rc == 0)
-        rc = collect(steps, &reach, &forward, found);
-    *limited = reach.limited;
-    as_evaluate_fini(&evaluation);
-    as_reach_fini(&reach);
-    return rc;
+    AS_TRY(as_reach_start(&scratch->reach, steps, &scratch->arena));
+    AS_TRY(as_evaluate(&scratch->evaluation, steps, &scratch->arena));
+    AS_TRY(as_forward_init(&forward, &scratch->evaluation, &scratch->arena));
+    AS_TRY(collect(steps, &scratch->reach, &forward, found));
+    *limited = scratch->reach.limited;
+    return 0;
 }
 
 static int make(const struct assay_program *program, uint32_t loop, const struct assay_paths *paths,
-                size_t path, struct as_arena *arena, struct assay_dependences *out)
+                size_t path, struct as_scratch *scratch, struct assay_dependences *out)
 {
-    struct as_iteration iteration;
     struct as_view view;
     struct as_steps steps;
     const struct assay_path *p = &paths->path[path];
     enum as_view_kind kind = paths->merged ? AS_VIEW_MERGED : AS_VIEW_PATH;
-    AS_TRY(as_iteration_make(program, loop, arena, &iteration));
-    AS_TRY(as_view_make(&iteration, kind, paths->block + p->first, p->blocks, arena, &view));
-    AS_TRY(as_steps_make(&view, arena, &steps));
+    const struct as_iteration *iteration = as_scratch_iteration(scratch, program, loop);
+    if (!iteration)
+        return ASSAY_ERR_NOMEM;
+    AS_TRY(
+        as_view_make(iteration, kind, paths->block + p->first, p->blocks, &scratch->arena, &view));
+    AS_TRY(as_steps_make(&view, &scratch->arena, &steps));
     out->insn = as_malloc((steps.n + 1) * sizeof *out->insn);
     if (!out->insn)
         return ASSAY_ERR_NOMEM;
     memcpy(out->insn, steps.insn, steps.n * sizeof *out->insn);
     out->insn_n = steps.n;
     as_dependence_vec found = {0};
-    int rc = find(&steps, arena, &found, &out->limited);
+    int rc = find(&steps, scratch, &found, &out->limited);
     out->at = found.at;
     out->n = found.n;
     return rc;
@@ -120,11 +114,10 @@ int assay_loop_dependences(const struct assay_program *program, uint32_t loop,
                            const struct assay_paths *paths, size_t path,
                            struct assay_dependences *out, struct assay_error *err)
 {
-    struct as_arena arena;
     *out = (struct assay_dependences){0};
-    as_arena_init(&arena);
-    int rc = make(program, loop, paths, path, &arena, out);
-    as_arena_fini(&arena);
+    struct as_scratch *scratch = as_scratch_take(program);
+    int rc = scratch ? make(program, loop, paths, path, scratch, out) : ASSAY_ERR_NOMEM;
+    as_scratch_give(program, scratch);
     if (rc == 0)
         return 0;
     assay_dependences_free(out);

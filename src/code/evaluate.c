@@ -225,8 +225,12 @@ static void start(struct as_evaluation *e)
 
 int as_evaluate(struct as_evaluation *e, const struct as_steps *steps, struct as_arena *arena)
 {
-    *e = (struct as_evaluation){.steps = steps, .arena = arena};
-    as_symbols_init(&e->symbols);
+    struct as_symbols symbols = e->symbols;
+    as_access_vec access = e->access;
+    access.n = 0;
+    *e = (struct as_evaluation){
+        .steps = steps, .arena = arena, .symbols = symbols, .access = access};
+    as_symbols_start(&e->symbols);
     AS_TRY(as_frame_find(e));
     AS_TRY(make_writes(e));
     e->out = as_arena_array(arena, struct as_value, (size_t)e->locations * steps->view->n + 1);
@@ -260,7 +264,7 @@ static void pass_step(struct as_evaluation *e, uint32_t step, size_t *at, struct
 {
     const struct assay_effects *f = &e->steps->effects[step];
     const struct assay_insn *insn = as_step_insn(e->steps, step);
-    bool call = assay_form_get(insn->form)->insn_class == ASSAY_CLASS_CALL;
+    bool call = as_form_of(insn)->insn_class == ASSAY_CLASS_CALL;
     const uint64_t sp = (uint64_t)1 << AS_REG_SP;
     bool any = ((f->read.word[0] & l->reg.word[0] & ~sp) | (f->read.word[1] & l->reg.word[1])) &&
                !(insn->bits & ASSAY_INSN_IDIOM);

@@ -37,6 +37,8 @@ struct as_access {
     bool indirect; /* an address register holds what comes from memory (as_evaluate_origin) */
 };
 
+typedef AS_VEC(struct as_access) as_access_vec;
+
 /* Word of the frame that instructions address directly. */
 struct as_slot {
     int32_t disp;
@@ -47,7 +49,7 @@ struct as_evaluation {
     const struct as_steps *steps;
     struct as_arena *arena;
     struct as_symbols symbols;
-    AS_VEC(struct as_access) access; /* in the order of the steps */
+    as_access_vec access; /* in the order of the steps */
     struct as_slot slot[AS_SLOTS_MOST];
     uint32_t locations; /* general registers, then slots */
     uint8_t frame;      /* register that the slots are based on, or ASSAY_REG_NONE */
@@ -62,7 +64,8 @@ struct as_evaluation {
     uint64_t *writes; /* tree over the nodes of the iteration: locations written; or NULL */
 };
 
-/* 0 or ASSAY_ERR_NOMEM; in both cases as_evaluate_fini releases. */
+/* `e`: all zero, or of an evaluation before, whose memory is used again. 0 or ASSAY_ERR_NOMEM; in
+ * both cases as_evaluate_fini releases. */
 int as_evaluate(struct as_evaluation *e, const struct as_steps *steps, struct as_arena *arena);
 void as_evaluate_fini(struct as_evaluation *e);
 

@@ -9,15 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-size_t as_walk_insn(const struct as_walk *walk, uint32_t position)
-{
-    size_t s = walk->span.n - 1;
-    while (walk->span.at[s].first > position)
-        s--;
-    return walk->b->region.at[walk->span.at[s].region].first_insn +
-           (position - walk->span.at[s].first);
-}
-
 static const struct assay_insn *insn_at(const struct as_walk *walk, uint32_t position)
 {
     return &walk->b->program->code.insn[as_walk_insn(walk, position)];
@@ -37,8 +28,7 @@ static uint32_t position_of(const struct as_walk *walk, uint64_t address)
         if (insn == SIZE_MAX)
             return AS_NO_POSITION;
         const struct assay_insn *at = &walk->b->program->code.insn[insn];
-        bool after_lock =
-            at->address + 1 == address && (assay_form_get(at->form)->traits & ASSAY_TRAIT_LOCK);
+        bool after_lock = at->address + 1 == address && (as_form_of(at)->traits & ASSAY_TRAIT_LOCK);
         if (at->address != address && !after_lock)
             return AS_NO_POSITION;
         return walk->span.at[s].first + (uint32_t)(insn - r->first_insn);
@@ -51,9 +41,10 @@ static uint32_t next_position(const struct as_walk *walk, uint32_t position)
 {
     if (position + 1 >= walk->positions)
         return AS_NO_POSITION;
-    const struct assay_insn *insn = insn_at(walk, position);
-    return insn_at(walk, position + 1)->address == insn->address + insn->length ? position + 1
-                                                                                : AS_NO_POSITION;
+    const struct assay_insn *insn = insn_at(walk, position), *next = insn + 1;
+    if (walk->span.n > 1)
+        next = insn_at(walk, position + 1);
+    return next->address == insn->address + insn->length ? position + 1 : AS_NO_POSITION;
 }
 
 static bool is_padding(const struct assay_form *form)
@@ -67,7 +58,7 @@ static bool is_padding(const struct assay_form *form)
 static bool runs_out(const struct as_walk *walk, uint32_t position)
 {
     while ((position = next_position(walk, position)) != AS_NO_POSITION) {
-        const struct assay_form *form = assay_form_get(insn_at(walk, position)->form);
+        const struct assay_form *form = as_form_of(insn_at(walk, position));
         if (form->insn_class != ASSAY_CLASS_NOP)
             return false;
     }
@@ -161,7 +152,7 @@ static int call_noreturn(struct as_walk *walk, const struct assay_insn *insn, bo
     uint64_t target;
     uint64_t slot;
     *noreturn = false;
-    if (!assay_insn_target(insn, &target)) {
+    if (!as_insn_target(insn, &target)) {
         if (!assay_insn_memory_address(insn, &slot)) /* else through the global offset table */
             return 0;
         const char *name = as_import_at(walk->b, slot);
@@ -181,7 +172,7 @@ static int enter_own(struct as_walk *walk, const struct assay_insn *insn)
 {
     const struct as_stack at_entry = {0, AS_STACK_UNKNOWN};
     uint64_t target;
-    uint32_t to = assay_insn_target(insn, &target) ? position_of(walk, target) : AS_NO_POSITION;
+    uint32_t to = as_insn_target(insn, &target) ? position_of(walk, target) : AS_NO_POSITION;
     if (to == AS_NO_POSITION || target == walk->b->region.at[walk->body->head].start)
         return 0;
     return make_leader(walk, to, &at_entry, AS_MARK_ROOT);
@@ -248,7 +239,7 @@ static bool restores_stack(const struct as_walk *walk, uint32_t position)
         struct assay_effects effects;
         assay_insn_effects(at, &effects);
         if (assay_regset_has(effects.written, ASSAY_REG_GPR + 4))
-            return assay_form_get(at->form)->insn_class != ASSAY_CLASS_CALL;
+            return as_form_of(at)->insn_class != ASSAY_CLASS_CALL;
     }
     return false;
 }
@@ -310,18 +301,18 @@ static int walk_indirect(struct as_walk *walk, uint32_t position, const struct a
 static int walk_insn(struct as_walk *walk, uint32_t position, struct as_stack *stack, bool *goes_on)
 {
     const struct assay_insn *insn = insn_at(walk, position);
-    const struct assay_form *form = assay_form_get(insn->form);
+    const struct assay_form *form = as_form_of(insn);
     uint64_t target;
     *goes_on = false;
     switch (form->insn_class) {
     case ASSAY_CLASS_BRANCH:
         walk->mark.at[position] |= AS_MARK_END;
-        if (assay_insn_target(insn, &target))
+        if (as_insn_target(insn, &target))
             AS_TRY(jump_to(walk, position, target, ASSAY_EDGE_TAKEN, stack));
         return fall_to_next(walk, position, stack);
     case ASSAY_CLASS_JUMP:
         walk->mark.at[position] |= AS_MARK_END;
-        if (assay_insn_target(insn, &target))
+        if (as_insn_target(insn, &target))
             return jump_to(walk, position, target, ASSAY_EDGE_JUMP, stack);
         return walk_indirect(walk, position, stack);
     case ASSAY_CLASS_CALL:
@@ -401,8 +392,10 @@ static int walk_rest(struct as_walk *walk)
 {
     const struct as_stack unknown = {AS_STACK_UNKNOWN, AS_STACK_UNKNOWN};
     for (uint32_t i = 0; i < walk->positions; i++) {
+        if (walk->mark.at[i] & AS_MARK_REACHED)
+            continue;
         const struct assay_insn *insn = insn_at(walk, i);
-        if ((walk->mark.at[i] & AS_MARK_REACHED) || is_padding(assay_form_get(insn->form)))
+        if (is_padding(as_form_of(insn)))
             continue;
         walk->dead = !is_reached_otherwise(walk, insn->address);
         AS_TRY(make_leader(walk, i, &unknown, AS_MARK_ROOT));

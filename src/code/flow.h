@@ -61,6 +61,12 @@ int as_walk_blocks(struct as_walk *walk, struct as_arena *arena, struct as_flow 
 void as_walk_fini(struct as_walk *walk);
 
 /* Instruction at a position, as index into the sweep. */
-size_t as_walk_insn(const struct as_walk *walk, uint32_t position);
+static inline size_t as_walk_insn(const struct as_walk *walk, uint32_t position)
+{
+    const struct as_walk_span *span = &walk->span.at[walk->span.n - 1];
+    while (span->first > position)
+        span--;
+    return walk->b->region.at[span->region].first_insn + (position - span->first);
+}
 
 #endif

@@ -72,7 +72,7 @@ static int compare_stores(const void *a, const void *b)
 static bool repeats(const struct as_forward *f, const struct as_access *a)
 {
     const struct assay_insn *insn = as_step_insn(f->e->steps, a->at);
-    return assay_form_get(insn->form)->traits & ASSAY_TRAIT_REP;
+    return as_form_of(insn)->traits & ASSAY_TRAIT_REP;
 }
 
 static bool usable(const struct as_forward *f, const struct as_access *a)
@@ -116,8 +116,8 @@ static int count_calls(struct as_forward *f)
     if (!f->calls)
         return ASSAY_ERR_NOMEM;
     for (uint32_t i = 0; i < steps->n; i++)
-        f->calls[i + 1] = f->calls[i] + (assay_form_get(as_step_insn(steps, i)->form)->insn_class ==
-                                         ASSAY_CLASS_CALL);
+        f->calls[i + 1] =
+            f->calls[i] + (as_form_of(as_step_insn(steps, i))->insn_class == ASSAY_CLASS_CALL);
     return 0;
 }
 

@@ -21,7 +21,7 @@ static bool sets_frame_pointer(const struct assay_program *program, uint32_t loo
     const struct assay_block *entry = &program->block[body->entry_block];
     for (uint32_t i = 0; i < entry->insns && i < PROLOGUE_INSNS; i++) {
         const struct assay_insn *insn = &program->code.insn[entry->first_insn + i];
-        unsigned insn_class = assay_form_get(insn->form)->insn_class;
+        unsigned insn_class = as_form_of(insn)->insn_class;
         if (insn->reg[0] != AS_REG_BP)
             continue;
         if ((insn_class == ASSAY_CLASS_MOVE && insn->reg[1] == AS_REG_SP) ||
@@ -33,7 +33,7 @@ static bool sets_frame_pointer(const struct assay_program *program, uint32_t loo
 
 static bool is_call(const struct assay_insn *insn)
 {
-    return assay_form_get(insn->form)->insn_class == ASSAY_CLASS_CALL;
+    return as_form_of(insn)->insn_class == ASSAY_CLASS_CALL;
 }
 
 /* Blocks whose effects matter: those of the view, and all when there are inner loops. */

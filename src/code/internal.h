@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/pool.h"
 #include "base/vec.h"
+#include "isa/form.h"
 
 /* Contiguous code that starts in one place: a function, a cold part, a PLT entry, or a gap. */
 struct as_region {
@@ -97,9 +98,17 @@ struct as_builder {
     AS_VEC(struct as_body_parts) body;
     AS_VEC(uint32_t) part;  /* regions of the bodies */
     struct as_flow *flow;   /* per body */
-    struct as_arena *arena; /* per worker */
+    struct as_arena *arena; /* per worker; then, per worker, what as_scratch_of empties */
     unsigned workers;
 };
+
+/* What one worker works in from here on until it asks again: what was there is gone. */
+static inline struct as_arena *as_scratch_of(const struct as_builder *b, unsigned worker)
+{
+    struct as_arena *scratch = &b->arena[b->workers + worker];
+    as_arena_reset(scratch);
+    return scratch;
+}
 
 /* Region that holds `address`, or ASSAY_NONE. O(log n). */
 uint32_t as_region_at(const struct as_builder *b, uint64_t address);

@@ -157,9 +157,9 @@ static bool given_to_runtime(const struct as_builder *b, const struct as_referen
     for (size_t i = reference->insn + 1; i < end && i < reference->insn + 24; i++) {
         const struct assay_insn *insn = &b->program->code.insn[i];
         uint64_t target;
-        if (assay_form_get(insn->form)->insn_class != ASSAY_CLASS_CALL)
+        if (as_form_of(insn)->insn_class != ASSAY_CLASS_CALL)
             continue;
-        uint32_t to = assay_insn_target(insn, &target) ? as_region_at(b, target) : ASSAY_NONE;
+        uint32_t to = as_insn_target(insn, &target) ? as_region_at(b, target) : ASSAY_NONE;
         return to != ASSAY_NONE && starts_threads(name_of(b, &b->region.at[to]));
     }
     return false;

@@ -92,7 +92,7 @@ int as_source_motion(const struct as_source *s, uint32_t loop, struct as_source_
         const struct assay_block *block = &program->block[program->loop_block[l->first_block + k]];
         for (uint32_t i = 0; i < block->insns && block->loop == loop; i++) {
             const struct assay_insn *insn = &program->code.insn[block->first_insn + i];
-            const struct assay_form *form = assay_form_get(insn->form);
+            const struct assay_form *form = as_form_of(insn);
             int64_t step = step_of(insn, form);
             if (step)
                 motion->step[insn->reg[0]] += step;

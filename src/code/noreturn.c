@@ -61,25 +61,21 @@ static int walk_once(struct as_walk *walk, struct as_builder *b, size_t body,
  * A jump that is not understood at first may be once the constants of the blocks are known; what
  * it opens may lead to further ones. The last walk's constants are those of the blocks before it.
  */
-static int walk_again(struct as_walk *walk, struct as_builder *b, size_t body,
-                      struct as_arena *arena)
+static int walk_again(struct as_walk *walk, struct as_builder *b, size_t body, unsigned worker)
 {
     struct as_flow *flow = &b->flow[body];
     int rc = 0;
     for (int round = 0; round < WALKS_MOST && rc == 0; round++) {
         uint32_t before = flow->tables;
-        struct as_arena scratch;
         struct as_constants constants;
         struct as_flow last = *flow;
         if (flow->jumps == flow->tables + flow->calls)
             break;
-        as_arena_init(&scratch);
-        rc = as_constants_find(b, &last, &scratch, &constants);
+        rc = as_constants_find(b, &last, as_scratch_of(b, worker), &constants);
         walk->targets.constants = &constants;
         if (rc == 0)
-            rc = walk_once(walk, b, body, arena);
+            rc = walk_once(walk, b, body, &b->arena[worker]);
         walk->targets.constants = NULL;
-        as_arena_fini(&scratch);
         if (flow->tables == before)
             break;
     }
@@ -93,7 +89,7 @@ static int walk_some(void *ctx, size_t from, size_t to, unsigned worker, struct 
     for (size_t i = from; i < to; i++) {
         size_t body = r->again ? r->again[i] : i;
         if (walk_once(&r->walk[worker], b, body, &b->arena[worker]) < 0 ||
-            walk_again(&r->walk[worker], b, body, &b->arena[worker]) < 0)
+            walk_again(&r->walk[worker], b, body, worker) < 0)
             return as_error_nomem(err, "blocks of code");
     }
     return 0;

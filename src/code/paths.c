@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "code/scratch.h"
 
 /* What a list of all paths may hold; beyond it even "any number" gives the merged view. */
 #define BLOCKS_MOST ((size_t)1 << 26)
@@ -120,14 +121,12 @@ int as_paths_of(const struct as_iteration *iteration, unsigned limit, struct as_
 int assay_loop_paths(const struct assay_program *program, uint32_t loop, unsigned limit,
                      struct assay_paths *out, struct assay_error *err)
 {
-    struct as_arena arena;
-    struct as_iteration iteration;
     *out = (struct assay_paths){0};
-    as_arena_init(&arena);
-    int rc = as_iteration_make(program, loop, &arena, &iteration);
-    if (rc == 0)
-        rc = as_paths_of(&iteration, limit, &arena, out);
-    as_arena_fini(&arena);
+    struct as_scratch *scratch = as_scratch_take(program);
+    const struct as_iteration *iteration =
+        scratch ? as_scratch_iteration(scratch, program, loop) : NULL;
+    int rc = iteration ? as_paths_of(iteration, limit, &scratch->arena, out) : ASSAY_ERR_NOMEM;
+    as_scratch_give(program, scratch);
     return rc < 0 ? as_error_nomem(err, "the paths of a loop") : 0;
 }
 

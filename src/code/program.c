@@ -8,14 +8,9 @@
 
 #include "code/nest.h"
 #include "code/paths.h"
+#include "code/scratch.h"
 
 #define FILL_GRAIN 32
-
-/* The program with what its tables borrow. */
-struct whole {
-    struct assay_program program;
-    struct as_arena names; /* of bodies without one */
-};
 
 /* ---- Tables ------------------------------------------------------------------------------ */
 
@@ -31,7 +26,7 @@ static const char *make_name(struct assay_program *program, uint64_t entry)
 {
     char name[32];
     int n = snprintf(name, sizeof name, "func_%llx", (unsigned long long)entry);
-    return as_arena_strndup(&((struct whole *)program)->names, name, (size_t)n);
+    return as_arena_strndup(&((struct as_whole *)program)->names, name, (size_t)n);
 }
 
 static uint32_t size_of_block(const struct assay_program *program, const struct as_flow_block *v)
@@ -201,23 +196,20 @@ static void fill_loops(struct assay_program *program, const struct as_nest *nest
 }
 
 /* Paths of the loops of one body: of all of them only the number. */
-static int count_paths(struct assay_program *program, const struct assay_body *body, unsigned limit)
+static int count_paths(struct assay_program *program, const struct assay_body *body, unsigned limit,
+                       struct as_arena *scratch)
 {
-    struct as_arena scratch;
     int rc = 0;
-    as_arena_init(&scratch);
     for (uint32_t l = body->first_loop; l < body->first_loop + body->loops && rc == 0; l++) {
         uint64_t count = 0;
         if (program->loop[l].bits & ASSAY_LOOP_OUTSIZE)
             continue;
-        if (l % 64 == 63) /* what the loops before needed is not needed any more */
-            as_arena_fini(&scratch);
-        rc = as_loop_path_count(program, l, &scratch, &count);
+        as_arena_reset(scratch);
+        rc = as_loop_path_count(program, l, scratch, &count);
         program->loop[l].paths = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
         if (limit && count > limit)
             program->loop[l].bits |= ASSAY_LOOP_PATH_LIMIT;
     }
-    as_arena_fini(&scratch);
     return rc;
 }
 
@@ -226,19 +218,17 @@ static int nest_some(void *ctx, size_t from, size_t to, unsigned worker, struct 
     struct fill *f = ctx;
     int rc = 0;
     for (size_t i = from; i < to && rc == 0; i++) {
-        struct as_arena scratch;
-        as_arena_init(&scratch);
-        rc = as_nest_make(f->b, &f->b->flow[i], &scratch, &f->keep[worker], &f->nest[i]);
-        as_arena_fini(&scratch);
+        struct as_arena *scratch = as_scratch_of(f->b, worker);
+        rc = as_nest_make(f->b, &f->b->flow[i], scratch, &f->keep[worker], &f->nest[i]);
     }
     return rc < 0 ? as_error_nomem(err, "loops of code") : 0;
 }
 
 static int fill_some(void *ctx, size_t from, size_t to, unsigned worker, struct assay_error *err)
 {
-    (void)worker;
     const struct fill *f = ctx;
     struct assay_program *program = f->b->program;
+    struct as_arena *scratch = as_scratch_of(f->b, worker);
     for (size_t i = from; i < to; i++) {
         const struct assay_body *body = &program->body[i];
         uint32_t edge = body->function; /* parked there by place_bodies */
@@ -248,7 +238,7 @@ static int fill_some(void *ctx, size_t from, size_t to, unsigned worker, struct 
         if (!body->loops)
             continue;
         fill_loops(program, &f->nest[i], body, f->first_loop_block[i]);
-        if (count_paths(program, body, f->b->path_limit) < 0)
+        if (count_paths(program, body, f->b->path_limit, scratch) < 0)
             return as_error_nomem(err, "paths of loops");
     }
     return 0;
@@ -326,7 +316,7 @@ int as_program_fill(struct as_builder *b, struct assay_error *err)
 
 static void builder_fini(struct as_builder *b)
 {
-    for (unsigned i = 0; b->arena && i < b->workers; i++)
+    for (unsigned i = 0; b->arena && i < 2 * b->workers; i++)
         as_arena_fini(&b->arena[i]);
     as_free(b->arena);
     as_free(b->flow);
@@ -348,10 +338,10 @@ static int builder_init(struct as_builder *b, const struct assay_program_options
     AS_TRY(as_pool_new(&b->pool, options->jobs, err));
     b->workers = as_pool_jobs(b->pool);
     b->path_limit = options->path_limit;
-    b->arena = as_calloc(b->workers, sizeof *b->arena);
+    b->arena = as_calloc(2 * (size_t)b->workers, sizeof *b->arena);
     if (!b->arena)
         return as_error_nomem(err, "code of a binary");
-    for (unsigned i = 0; i < b->workers; i++)
+    for (unsigned i = 0; i < 2 * b->workers; i++)
         as_arena_init(&b->arena[i]);
     AS_TRY(assay_object_pointers(b->object, &b->pointers, err));
     struct assay_program *program = b->program;
@@ -381,7 +371,7 @@ int assay_program_new(struct assay_object *object, const struct assay_program_op
                       struct assay_program **out, struct assay_error *err)
 {
     *out = NULL;
-    struct whole *whole = as_calloc(1, sizeof *whole);
+    struct as_whole *whole = as_calloc(1, sizeof *whole);
     if (!whole)
         return as_error_nomem(err, "code of a binary");
     struct assay_program *program = &whole->program;
@@ -411,7 +401,8 @@ void assay_program_free(struct assay_program **program)
     as_free(p->loop);
     as_free(p->loop_block);
     as_free(p->loop_source);
-    as_arena_fini(&((struct whole *)p)->names);
+    as_arena_fini(&((struct as_whole *)p)->names);
+    as_scratches_fini(&((struct as_whole *)p)->scratches);
     as_free(p);
     *program = NULL;
 }

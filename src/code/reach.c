@@ -151,9 +151,11 @@ static int walk_once(struct as_reach *r)
     return 0;
 }
 
-int as_reach_init(struct as_reach *r, const struct as_steps *steps, struct as_arena *arena)
+int as_reach_start(struct as_reach *r, const struct as_steps *steps, struct as_arena *arena)
 {
-    *r = (struct as_reach){.steps = steps, .arena = arena, .exposed = steps->n};
+    as_set_pool pool = r->pool;
+    pool.n = 0;
+    *r = (struct as_reach){.steps = steps, .arena = arena, .exposed = steps->n, .pool = pool};
     number_things(r);
     r->out = as_arena_array(arena, uint32_t, (size_t)r->things * steps->view->n + 1);
     r->now = as_arena_array(arena, uint32_t, r->things + 1u);
@@ -205,7 +207,7 @@ static int add(struct reading *g, uint32_t from, uint16_t distance, uint8_t bits
 static bool writes_maybe(const struct as_reach *r, uint32_t step, const struct reading *g)
 {
     const struct assay_insn *insn = as_step_insn(r->steps, step);
-    const struct assay_form *form = assay_form_get(insn->form);
+    const struct assay_form *form = as_form_of(insn);
     if (g->kind == ASSAY_DEPENDENCE_FLAGS)
         return form->flags_maybe & g->what;
     for (unsigned i = 0; i < form->operands; i++) {
@@ -290,7 +292,7 @@ static bool only_addresses(const struct assay_insn *insn, const struct assay_for
 
 static uint8_t read_bits(const struct assay_insn *insn, const struct assay_effects *e, unsigned reg)
 {
-    const struct assay_form *form = assay_form_get(insn->form);
+    const struct assay_form *form = as_form_of(insn);
     uint8_t bits = 0;
     if (assay_regset_has(e->merged, reg) && only_merges(insn, form, reg))
         bits |= ASSAY_DEPENDENCE_MERGE;

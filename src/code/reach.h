@@ -17,6 +17,8 @@ enum {
     AS_WRITERS_MOST = ASSAY_DEPENDENCE_WRITERS
 };
 
+typedef AS_VEC(uint32_t) as_set_pool;
+
 struct as_reach {
     const struct as_steps *steps;
     struct as_arena *arena;
@@ -26,12 +28,13 @@ struct as_reach {
     uint32_t *out;            /* per block of the view and thing: set at the end */
     uint32_t *now;            /* per thing: set where the walk stands */
     uint32_t *carried;        /* per thing: set at the end of the iteration */
-    AS_VEC(uint32_t) pool;    /* sets: count, elements ascending */
+    as_set_pool pool;         /* sets: count, elements ascending */
     bool limited;             /* a set was cut to the last AS_WRITERS_MOST writers */
 };
 
-/* 0 or ASSAY_ERR_NOMEM; in both cases as_reach_fini releases. */
-int as_reach_init(struct as_reach *r, const struct as_steps *steps, struct as_arena *arena);
+/* `r`: all zero, or of a walk before, whose memory is used again. 0 or ASSAY_ERR_NOMEM; in both
+ * cases as_reach_fini releases. */
+int as_reach_start(struct as_reach *r, const struct as_steps *steps, struct as_arena *arena);
 void as_reach_fini(struct as_reach *r);
 
 /* Walk: enter each block of the view in order, then step through its instructions in order; each

@@ -10,10 +10,6 @@
 
 #include "code/internal.h"
 
-/* Bytes of code decoded into one piece: enough to share, small enough that the pieces and the
- * whole together take little more than the whole. */
-#define PIECE_B ((uint64_t)256 * 1024)
-
 /* Instructions searched for calls by one worker before it takes more. */
 #define CALLS_GRAIN ((size_t)65536)
 
@@ -36,7 +32,26 @@ size_t as_region_insn(const struct as_builder *b, uint32_t region, uint64_t addr
     const struct assay_insn *insn = b->program->code.insn + r->first_insn;
     if (address < r->start || address >= r->end || r->insns == 0)
         return SIZE_MAX;
-    size_t low = 0, high = r->insns;
+    /* Instructions are of much the same length: the place that the bytes before it make likely is
+     * near, and twice the distance each time reaches the right one in few steps. */
+    size_t low = (size_t)((double)(address - r->start) / (double)(r->end - r->start) * r->insns);
+    size_t high, step = 4;
+    if (low >= r->insns)
+        low = r->insns - 1;
+    if (insn[low].address <= address) {
+        for (high = low + step; high < r->insns && insn[high].address <= address; high += step) {
+            low = high;
+            step *= 2;
+        }
+        high = high < r->insns ? high : r->insns;
+    } else {
+        high = low;
+        for (low -= low < step ? low : step; low && insn[low].address > address;
+             low -= low < step ? low : step) {
+            high = low;
+            step *= 2;
+        }
+    }
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
         if (insn[middle].address <= address)
@@ -217,136 +232,6 @@ int as_regions_make(struct as_builder *b, struct assay_error *err)
     return 0;
 }
 
-/* ---- Decoding ---------------------------------------------------------------------------- */
-
-struct piece {
-    size_t from, to; /* regions */
-    struct assay_code code;
-    size_t first_insn, first_wide; /* its place in the whole */
-};
-
-struct sweep {
-    struct as_builder *b;
-    struct assay_code *all;
-    AS_VEC(struct piece) piece;
-};
-
-static int make_pieces(struct sweep *s)
-{
-    uint64_t size_b = PIECE_B;
-    for (size_t i = 0; i < s->b->region.n; i++) {
-        const struct as_region *r = &s->b->region.at[i];
-        if (size_b >= PIECE_B) {
-            AS_TRY(as_vec_push(&s->piece, (struct piece){.from = i, .to = i}));
-            size_b = 0;
-        }
-        s->piece.at[s->piece.n - 1].to = i + 1;
-        size_b += r->end - r->start;
-    }
-    return 0;
-}
-
-static int sweep_piece(const struct as_builder *b, struct piece *piece, struct assay_bytes *range,
-                       size_t *first, struct assay_error *err)
-{
-    size_t n = piece->to - piece->from;
-    for (size_t i = 0; i < n; i++) {
-        const struct as_region *r = &b->region.at[piece->from + i];
-        uint64_t size_b = r->end - r->start;
-        const uint8_t *bytes = assay_object_bytes(b->object, r->start, &size_b);
-        if (!bytes)
-            size_b = 0;
-        if (size_b > r->end - r->start)
-            size_b = r->end - r->start;
-        range[i] = (struct assay_bytes){bytes, (size_t)size_b, r->start};
-    }
-    AS_TRY(assay_decode_ranges(range, n, &piece->code, first, err));
-    for (size_t i = 0; i < n; i++) {
-        struct as_region *r = &b->region.at[piece->from + i];
-        size_t end = i + 1 < n ? first[i + 1] : piece->code.n;
-        r->first_insn = first[i]; /* within the piece, for now */
-        r->insns = (uint32_t)(end - first[i]);
-    }
-    return 0;
-}
-
-static int sweep_some(void *ctx, size_t from, size_t to, unsigned worker, struct assay_error *err)
-{
-    (void)worker;
-    struct sweep *s = ctx;
-    for (size_t i = from; i < to; i++) {
-        struct piece *piece = &s->piece.at[i];
-        size_t n = piece->to - piece->from;
-        struct assay_bytes *range = as_calloc(n, sizeof *range);
-        size_t *first = as_calloc(n, sizeof *first);
-        int rc = range && first ? sweep_piece(s->b, piece, range, first, err)
-                                : as_error_nomem(err, "decoded code");
-        as_free(range);
-        as_free(first);
-        AS_TRY(rc);
-    }
-    return 0;
-}
-
-/* Pieces into one array, each freed as soon as it is copied: the peak is one piece above. */
-static int gather_some(void *ctx, size_t from, size_t to, unsigned worker, struct assay_error *err)
-{
-    (void)worker;
-    (void)err;
-    struct sweep *s = ctx;
-    for (size_t p = from; p < to; p++) {
-        struct piece *piece = &s->piece.at[p];
-        const struct assay_code *code = &piece->code;
-        for (size_t i = piece->from; i < piece->to; i++)
-            s->b->region.at[i].first_insn += piece->first_insn;
-        for (size_t i = 0; i < code->wide_n; i++) {
-            s->all->wide[piece->first_wide + i] = code->wide[i];
-            s->all->wide[piece->first_wide + i].index += (uint32_t)piece->first_insn;
-        }
-        if (code->n)
-            memcpy(s->all->insn + piece->first_insn, code->insn, sizeof *code->insn * code->n);
-        assay_code_free(&piece->code);
-    }
-    return 0;
-}
-
-static int gather(struct sweep *s, struct assay_error *err)
-{
-    struct assay_code *all = s->all;
-    as_vec_foreach (&s->piece, piece) {
-        piece->first_insn = all->n;
-        piece->first_wide = all->wide_n;
-        all->n += piece->code.n;
-        all->wide_n += piece->code.wide_n;
-        all->invalid_n += piece->code.invalid_n;
-    }
-    if (all->n >= ASSAY_NONE)
-        return as_error_set(err, ASSAY_ERR_LIMIT,
-                            "more than 4,294,967,294 instructions: analyse a part");
-    all->insn = as_malloc_large(all->n + 1, sizeof *all->insn);
-    all->wide = as_malloc(sizeof *all->wide * (all->wide_n + 1));
-    if (!all->insn || !all->wide)
-        return as_error_nomem(err, "decoded code");
-    if (s->b->region.n) {
-        all->start = s->b->region.at[0].start;
-        all->end = s->b->region.at[s->b->region.n - 1].end;
-    }
-    return as_pool_for(s->b->pool, s->piece.n, 1, gather_some, s, err);
-}
-
-int as_regions_sweep(struct as_builder *b, struct assay_error *err)
-{
-    struct sweep s = {.b = b, .all = &b->program->code};
-    int rc = make_pieces(&s) < 0 ? as_error_nomem(err, "decoded code")
-                                 : as_pool_for(b->pool, s.piece.n, 1, sweep_some, &s, err);
-    if (rc == 0)
-        rc = gather(&s, err);
-    as_vec_foreach (&s.piece, piece)
-        assay_code_free(&piece->code);
-    as_vec_fini(&s.piece);
-    return rc;
-}
-
 /* ---- Splitting gaps ---------------------------------------------------------------------- */
 
 typedef AS_VEC(uint64_t) addresses;
@@ -370,9 +255,9 @@ static int starts_of_chunk(const struct as_builder *b, size_t from, size_t to, a
         while (code->insn[i].address >= b->region.at[own].end && own + 1 < b->region.n)
             own++;
         const struct as_region *r = &b->region.at[own];
-        if (!assay_insn_target(&code->insn[i], &target))
+        if (!as_insn_target(&code->insn[i], &target))
             continue;
-        bool is_call = assay_form_get(code->insn[i].form)->insn_class == ASSAY_CLASS_CALL;
+        bool is_call = as_form_of(&code->insn[i])->insn_class == ASSAY_CLASS_CALL;
         if (!is_call && (r->is_gap || (target >= r->start && target < r->end)))
             continue;
         uint32_t region = as_region_at(b, target);

@@ -28,7 +28,7 @@ static int scan_transfer(const struct as_builder *b, struct findings *f, uint32_
                          const struct assay_insn *insn, unsigned insn_class)
 {
     uint64_t target;
-    if (!assay_insn_target(insn, &target))
+    if (!as_insn_target(insn, &target))
         return 0;
     const struct as_region *own = &b->region.at[from];
     if (insn_class != ASSAY_CLASS_CALL && target >= own->start && target < own->end)
@@ -66,7 +66,7 @@ static bool is_address_immediate(const struct assay_form *form)
 static int scan_insn(const struct as_builder *b, struct findings *f, uint32_t from, size_t i)
 {
     const struct assay_insn *insn = &b->program->code.insn[i];
-    const struct assay_form *form = assay_form_get(insn->form);
+    const struct assay_form *form = as_form_of(insn);
     uint64_t address;
     switch (form->insn_class) {
     case ASSAY_CLASS_CALL:

@@ -111,7 +111,7 @@ static void gather_writes(const struct as_builder *b, const struct as_flow_block
 {
     const struct assay_insn *insn = insns_of(b, block);
     for (uint32_t i = 0; i < block->insns; i++) {
-        const struct assay_form *form = assay_form_get(insn[i].form);
+        const struct assay_form *form = as_form_of(&insn[i]);
         struct assay_effects effects;
         assay_insn_effects(&insn[i], &effects);
         unsigned written = (unsigned)(effects.written.word[0] & 0xffff) & ~(1u << 4);
@@ -153,7 +153,7 @@ static bool is_retry(const struct as_builder *b, const struct as_flow *flow,
     if (block->insns > RETRY_INSNS_MOST)
         return false;
     for (uint32_t i = 0; i < block->insns; i++) {
-        const struct assay_form *form = assay_form_get(insn[i].form);
+        const struct assay_form *form = as_form_of(&insn[i]);
         switch (form->insn_class) {
         case ASSAY_CLASS_GATHER:
         case ASSAY_CLASS_SCATTER:

@@ -10,16 +10,15 @@
 #define SOURCE_GRAIN 64
 
 struct whole {
+    struct as_builder *b;
     struct assay_program *program;
     as_source_ranges *chunk; /* per SOURCE_GRAIN bodies */
 };
 
 static int tie_body(struct assay_program *program, const struct assay_body *body,
-                    as_source_ranges *ranges)
+                    as_source_ranges *ranges, struct as_arena *arena)
 {
-    struct as_arena arena;
-    as_arena_init(&arena);
-    struct as_source s = {.program = program, .body = body, .arena = &arena, .ranges = ranges};
+    struct as_source s = {.program = program, .body = body, .arena = arena, .ranges = ranges};
     int rc = 0;
     if (program->debug.line_n) {
         rc = as_source_lines(&s);
@@ -32,18 +31,17 @@ static int tie_body(struct assay_program *program, const struct assay_body *body
         rc = as_source_unroll(&s);
     as_vec_fini(&s.op);
     as_vec_fini(&s.place);
-    as_arena_fini(&arena);
     return rc;
 }
 
 static int tie_some(void *ctx, size_t from, size_t to, unsigned worker, struct assay_error *err)
 {
-    (void)worker;
     struct whole *w = ctx;
     int rc = 0;
     for (size_t i = from; i < to && rc == 0; i++) {
         if (w->program->body[i].loops)
-            rc = tie_body(w->program, &w->program->body[i], &w->chunk[i / SOURCE_GRAIN]);
+            rc = tie_body(w->program, &w->program->body[i], &w->chunk[i / SOURCE_GRAIN],
+                          as_scratch_of(w->b, worker));
     }
     return rc < 0 ? as_error_nomem(err, "source of loops") : 0;
 }
@@ -78,7 +76,7 @@ int as_loops_source(struct as_builder *b, struct assay_error *err)
 {
     struct assay_program *program = b->program;
     size_t chunks = (program->body_n + SOURCE_GRAIN - 1) / SOURCE_GRAIN;
-    struct whole w = {.program = program, .chunk = as_calloc(chunks + 1, sizeof *w.chunk)};
+    struct whole w = {.b = b, .program = program, .chunk = as_calloc(chunks + 1, sizeof *w.chunk)};
     if (!w.chunk)
         return as_error_nomem(err, "source of loops");
     int rc = as_pool_for(b->pool, program->body_n, SOURCE_GRAIN, tie_some, &w, err);

@@ -43,8 +43,7 @@ static void call_effects(const struct assay_program *program, const struct assay
 {
     uint64_t target, destroyed = CLOBBERED;
     uint8_t flags = AS_FLAGS_ARITHMETIC;
-    const struct assay_body *leaf =
-        assay_insn_target(insn, &target) ? leaf_at(program, target) : NULL;
+    const struct assay_body *leaf = as_insn_target(insn, &target) ? leaf_at(program, target) : NULL;
     if (leaf) {
         destroyed = flags = 0;
         for (uint32_t i = 0; i < leaf->blocks; i++) {
@@ -66,7 +65,7 @@ void as_step_effects(const struct assay_program *program, const struct assay_ins
                      struct assay_effects *out)
 {
     assay_insn_effects(insn, out);
-    unsigned insn_class = assay_form_get(insn->form)->insn_class;
+    unsigned insn_class = as_form_of(insn)->insn_class;
     if (insn_class == ASSAY_CLASS_NOP)
         out->read = (struct assay_regset){{0, 0}}; /* its address is padding */
     if (insn_class == ASSAY_CLASS_CALL)

@@ -7,6 +7,7 @@
 #define AS_CODE_STEPS_H
 
 #include "code/iteration.h"
+#include "isa/form.h"
 
 struct as_steps {
     const struct as_view *view;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "code/evaluate.h"
+#include "code/scratch.h"
 
 enum { GAP_B = 64, BACK_BLOCKS = 8 };
 
@@ -25,11 +25,11 @@ struct operand {
 struct work {
     const struct assay_program *program;
     uint32_t loop;
-    struct as_iteration iteration;
+    const struct as_iteration *iteration;
     struct as_view view;
     struct as_steps steps;
-    struct as_evaluation e;
-    struct as_arena arena;
+    struct as_evaluation *e;
+    struct as_arena *arena;
     struct operand *operand;
     uint32_t operands;
     struct group *group;
@@ -100,7 +100,7 @@ static void describe(struct work *w, const struct as_access *a, struct operand *
     uint64_t constant = (uint64_t)a->address.constant;
     o->access = a;
     o->insn = w->steps.insn[a->at];
-    o->term = a->known ? a->address.term : fixed_part(&w->e.symbols, a->address.term);
+    o->term = a->known ? a->address.term : fixed_part(&w->e->symbols, a->address.term);
     o->symbol = ASSAY_NONE;
     o->absolute = a->image || !a->address.term || in_image(object, constant);
     if (o->absolute && object)
@@ -156,12 +156,12 @@ static void sort_operands(struct work *w, int (*compare)(const void *, const voi
 static int list_operands(struct work *w)
 {
     const struct as_view *view = &w->view;
-    w->operand = as_arena_array(&w->arena, struct operand, w->e.access.n + 1);
+    w->operand = as_arena_array(w->arena, struct operand, w->e->access.n + 1);
     if (!w->operand)
         return ASSAY_ERR_NOMEM;
     uint32_t block = 0;
-    for (size_t i = 0; i < w->e.access.n; i++) {
-        const struct as_access *a = &w->e.access.at[i];
+    for (size_t i = 0; i < w->e->access.n; i++) {
+        const struct as_access *a = &w->e->access.at[i];
         while (a->at >= view->start[block + 1])
             block++;
         if (as_view_block(view, block)->loop == w->loop)
@@ -170,7 +170,7 @@ static int list_operands(struct work *w)
     sort_operands(w, compare_operands);
     for (uint32_t i = 0; i < w->operands; i++)
         w->operand[i].index = i;
-    return w->e.symbols.failed ? ASSAY_ERR_NOMEM : 0;
+    return w->e->symbols.failed ? ASSAY_ERR_NOMEM : 0;
 }
 
 /* ---- Holes ------------------------------------------------------------------------------- */
@@ -211,8 +211,8 @@ static bool covers(const struct operand *first, const struct operand *end, struc
 
 static int make_groups(struct work *w)
 {
-    struct piece *piece = as_arena_array(&w->arena, struct piece, 2 * (size_t)w->operands + 1);
-    w->group = as_arena_array(&w->arena, struct group, w->operands + 1u);
+    struct piece *piece = as_arena_array(w->arena, struct piece, 2 * (size_t)w->operands + 1);
+    w->group = as_arena_array(w->arena, struct group, w->operands + 1u);
     if (!piece || !w->group)
         return ASSAY_ERR_NOMEM;
     sort_operands(w, compare_arrays);
@@ -310,7 +310,7 @@ static bool leaves(const struct work *w, const struct assay_block *b)
 /* General registers whose values an instruction reads, not as parts of an address. */
 static uint32_t read_values(const struct assay_insn *insn)
 {
-    const struct assay_form *form = assay_form_get(insn->form);
+    const struct assay_form *form = as_form_of(insn);
     uint32_t read = (uint32_t)form->implicit_read.word[0] & 0xffff;
     for (unsigned i = 0; i < form->operands; i++) {
         const struct assay_operand *o = &form->operand[i];
@@ -329,7 +329,7 @@ static uint32_t tested(const struct work *w, uint32_t block)
     if (step == view->start[block])
         return 0;
     const struct assay_insn *last = as_step_insn(&w->steps, step - 1);
-    const struct assay_form *form = assay_form_get(last->form);
+    const struct assay_form *form = as_form_of(last);
     uint8_t flags = form->flags_read;
     if (form->insn_class != ASSAY_CLASS_BRANCH)
         return 0;
@@ -361,7 +361,7 @@ static int fill_inductions(const struct work *w, struct assay_streams *out)
         return ASSAY_ERR_NOMEM;
     for (unsigned reg = 0; reg < AS_GPRS; reg++) {
         int64_t step;
-        if (as_evaluate_step(&w->e, reg, &step) && step)
+        if (as_evaluate_step(w->e, reg, &step) && step)
             out->induction[out->induction_n++] = (struct assay_induction){
                 .reg = (uint8_t)reg, .controls = compared >> reg & 1, .step = step};
     }
@@ -370,15 +370,14 @@ static int fill_inductions(const struct work *w, struct assay_streams *out)
 
 static int find(struct work *w, struct assay_streams *out)
 {
-    AS_TRY(as_iteration_make(w->program, w->loop, &w->arena, &w->iteration));
-    AS_TRY(as_view_make(&w->iteration, AS_VIEW_ALL, NULL, 0, &w->arena, &w->view));
-    AS_TRY(as_steps_make(&w->view, &w->arena, &w->steps));
-    AS_TRY(as_evaluate(&w->e, &w->steps, &w->arena));
+    AS_TRY(as_view_make(w->iteration, AS_VIEW_ALL, NULL, 0, w->arena, &w->view));
+    AS_TRY(as_steps_make(&w->view, w->arena, &w->steps));
+    AS_TRY(as_evaluate(w->e, &w->steps, w->arena));
     bool known = true;
-    for (size_t i = 0; i < w->e.access.n; i++)
-        known &= w->e.access.at[i].known;
+    for (size_t i = 0; i < w->e->access.n; i++)
+        known &= w->e->access.at[i].known;
     if (!known)
-        AS_TRY(as_evaluate_origin(&w->e));
+        AS_TRY(as_evaluate_origin(w->e));
     AS_TRY(list_operands(w));
     AS_TRY(make_groups(w));
     AS_TRY(fill_streams(w, out));
@@ -390,10 +389,14 @@ int assay_loop_streams(const struct assay_program *program, uint32_t loop,
 {
     struct work w = {.program = program, .loop = loop};
     *out = (struct assay_streams){0};
-    as_arena_init(&w.arena);
-    int rc = find(&w, out);
-    as_evaluate_fini(&w.e);
-    as_arena_fini(&w.arena);
+    struct as_scratch *scratch = as_scratch_take(program);
+    if (scratch) {
+        w.iteration = as_scratch_iteration(scratch, program, loop);
+        w.e = &scratch->evaluation;
+        w.arena = &scratch->arena;
+    }
+    int rc = w.iteration ? find(&w, out) : ASSAY_ERR_NOMEM;
+    as_scratch_give(program, scratch);
     if (rc == 0)
         return 0;
     assay_streams_free(out);

@@ -8,9 +8,18 @@
 
 #include "base/error.h"
 
-void as_symbols_init(struct as_symbols *s)
+enum { BUCKETS_FIRST = 64, BUCKETS_KEPT = 256 }; /* what is kept has to be cleared */
+
+void as_symbols_start(struct as_symbols *s)
 {
-    *s = (struct as_symbols){0};
+    s->atom.n = s->term.n = 0;
+    if (s->buckets > BUCKETS_KEPT) {
+        as_free(s->bucket);
+        s->bucket = NULL;
+        s->buckets = 0;
+    }
+    if (s->bucket)
+        memset(s->bucket, 0, s->buckets * sizeof *s->bucket);
     s->failed = as_vec_push(&s->term, (struct as_term){.parts = 0}) < 0;
 }
 
@@ -53,7 +62,7 @@ static bool same_term(const struct as_term *a, const struct as_term *b)
 
 static int grow(struct as_symbols *s)
 {
-    uint32_t n = s->buckets ? s->buckets * 2 : 64;
+    uint32_t n = s->buckets ? s->buckets * 2 : BUCKETS_FIRST;
     uint32_t *bucket = as_calloc(n, sizeof *bucket);
     if (!bucket)
         return ASSAY_ERR_NOMEM;

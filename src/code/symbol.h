@@ -61,7 +61,8 @@ struct as_symbols {
     bool failed; /* out of memory: values are meaningless */
 };
 
-void as_symbols_init(struct as_symbols *s);
+/* Empties `s`: all zero, or of a use before, whose memory is used again. */
+void as_symbols_start(struct as_symbols *s);
 void as_symbols_fini(struct as_symbols *s);
 
 /* A new atom as a value; inputs may be added with as_symbol_input. */

@@ -34,7 +34,7 @@ struct search {
 
 static const struct assay_form *form_of(const struct search *s, size_t i)
 {
-    return assay_form_get(s->insn[i].form);
+    return as_form_of(&s->insn[i]);
 }
 
 static bool writes(const struct search *s, size_t i, uint8_t reg)

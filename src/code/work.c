@@ -123,7 +123,7 @@ static int add_insn(struct as_source *s, struct as_loop_work *work, uint32_t ind
                     struct as_source_op op, struct widest *widest)
 {
     const struct assay_insn *insn = &s->program->code.insn[index];
-    const struct assay_form *form = assay_form_get(insn->form);
+    const struct assay_form *form = as_form_of(insn);
     bool packed = form->traits & ASSAY_TRAIT_PACKED;
     struct assay_memory memory[2];
     int n = moves_data(form) ? assay_insn_memory(&s->program->code, insn, memory) : 0;

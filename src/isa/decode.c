@@ -5,7 +5,7 @@
  * (made once by the reference decoder) that turns fields into a record. What the splitting does
  * not know (unusual prefixes, rare encodings) goes to the reference decoder each time.
  */
-#include "isa/fast.h"
+#include "isa/decode.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -13,7 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/vec.h"
+#include "isa/fast.h"
 
 /* ---- Recipes by key --------------------------------------------------------------------- */
 
@@ -142,13 +142,7 @@ static inline int decode_one(const uint8_t *p, size_t left, uint64_t address,
 
 enum { READ_B = 32 }; /* what splitting and filling may touch from an instruction's start */
 
-struct builder {
-    AS_VEC(struct assay_insn) insn;
-    AS_VEC(struct assay_wide) wide;
-    size_t invalid_n;
-};
-
-static int note_unusual(struct builder *b, const struct assay_insn *insn, int64_t wide)
+static int note_unusual(struct as_records *b, const struct assay_insn *insn, int64_t wide)
 {
     if (insn->bits & ASSAY_INSN_INVALID)
         b->invalid_n++;
@@ -157,7 +151,7 @@ static int note_unusual(struct builder *b, const struct assay_insn *insn, int64_
     return 0;
 }
 
-static int decode_range(const uint8_t *bytes, size_t size_b, uint64_t address, struct builder *b)
+static int decode_range(const uint8_t *bytes, size_t size_b, uint64_t address, struct as_records *b)
 {
     uint8_t tail[2 * READ_B];
     size_t tail_at = size_b < READ_B ? 0 : size_b - READ_B;
@@ -179,13 +173,42 @@ static int decode_range(const uint8_t *bytes, size_t size_b, uint64_t address, s
 }
 
 /* Gives back what the estimate took too much; keeps the bigger block when that fails. */
-static void shrink(struct builder *b)
+static void shrink(struct as_records *b)
 {
     if (!b->insn.n || b->insn.n == b->insn.cap)
         return;
     void *p = as_realloc(b->insn.at, b->insn.n, sizeof *b->insn.at);
     if (p)
         b->insn.at = p;
+}
+
+int as_records_decode(struct as_records *out, const struct assay_bytes *range, size_t n,
+                      size_t *first, struct assay_error *err)
+{
+    size_t size_b = 0;
+    uint64_t at = 0;
+    out->insn.n = out->wide.n = out->invalid_n = 0;
+    for (size_t i = 0; i < n; i++)
+        size_b += range[i].size_b;
+    int rc = as_vec_reserve(&out->insn, size_b / 4 + 1);
+    for (size_t i = 0; i < n && rc == 0; i++) {
+        if (first)
+            first[i] = out->insn.n;
+        at = range[i].address;
+        rc = decode_range(range[i].bytes, range[i].size_b, at, out);
+    }
+    if (rc == ASSAY_ERR_LIMIT)
+        return as_error_set(err, rc,
+                            "decoding at %#llx: more than 65536 different encoding forms; "
+                            "decode less in one process",
+                            (unsigned long long)at);
+    return rc < 0 ? as_error_nomem(err, "records of decoded instructions") : 0;
+}
+
+void as_records_fini(struct as_records *records)
+{
+    as_vec_fini(&records->insn);
+    as_vec_fini(&records->wide);
 }
 
 int assay_decode(const uint8_t *bytes, size_t size_b, uint64_t address, struct assay_code *out,
@@ -198,28 +221,12 @@ int assay_decode(const uint8_t *bytes, size_t size_b, uint64_t address, struct a
 int assay_decode_ranges(const struct assay_bytes *range, size_t n, struct assay_code *out,
                         size_t *first, struct assay_error *err)
 {
-    struct builder b = {0};
-    size_t size_b = 0;
-    uint64_t at = 0;
+    struct as_records b = {.invalid_n = 0};
     memset(out, 0, sizeof *out);
-    for (size_t i = 0; i < n; i++)
-        size_b += range[i].size_b;
-    int rc = as_vec_reserve(&b.insn, size_b / 4 + 1);
-    for (size_t i = 0; i < n && rc == 0; i++) {
-        if (first)
-            first[i] = b.insn.n;
-        at = range[i].address;
-        rc = decode_range(range[i].bytes, range[i].size_b, at, &b);
-    }
+    int rc = as_records_decode(&b, range, n, first, err);
     if (rc < 0) {
-        as_vec_fini(&b.insn);
-        as_vec_fini(&b.wide);
-        if (rc == ASSAY_ERR_LIMIT)
-            return as_error_set(err, rc,
-                                "decoding at %#llx: more than 65536 different encoding forms; "
-                                "decode less in one process",
-                                (unsigned long long)at);
-        return as_error_nomem(err, "records of decoded instructions");
+        as_records_fini(&b);
+        return rc;
     }
     shrink(&b);
     out->insn = b.insn.at;

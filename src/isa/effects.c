@@ -3,6 +3,7 @@
  * Registers and flags of one instruction, as sets: explicit, implicit and address registers,
  * with the rules of partial writes (SDM 1, 3.4.1.1; 14.1.3 upper bits of vector registers).
  */
+#include "isa/form.h"
 #include "isa/internal.h"
 
 #include <string.h>
@@ -98,7 +99,7 @@ static void shift_by_zero(const struct assay_insn *insn, const struct assay_form
 
 void assay_insn_effects(const struct assay_insn *insn, struct assay_effects *out)
 {
-    const struct assay_form *form = assay_form_get(insn->form);
+    const struct assay_form *form = as_form_of(insn);
     memset(out, 0, sizeof *out);
     out->read = form->implicit_read;
     out->written = form->implicit_write;

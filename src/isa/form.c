@@ -3,32 +3,29 @@
  * The table of forms: process-wide, append-only, each distinct form once. Readers take no lock:
  * a form is written before its number is handed out and never moves. Writers hold `lock`.
  */
-#include "isa/internal.h"
+#include "isa/form.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
-#include "base/alloc.h"
+#include "isa/internal.h"
 
-enum {
-    CHUNK = 256,
-    CHUNKS = 256,             /* 65,536 forms: what the record's 16 bits can name */
-    BUCKETS = CHUNK * CHUNKS, /* open hashing by chains of numbers */
-};
+enum { BUCKETS = AS_FORMS_MOST }; /* open hashing by chains of numbers */
 
-struct chunk {
-    struct assay_form form[CHUNK];
-    uint32_t hash[CHUNK];
-    uint16_t next[CHUNK]; /* number of the next form in the same bucket, 0 = none */
-};
+/* Pages of the table that no form stands in take no memory. */
+struct assay_form as_form_table[AS_FORMS_MOST];
+
+static struct entry {
+    uint32_t hash;
+    uint16_t next; /* number of the next form in the same bucket, 0 = none */
+} entries[AS_FORMS_MOST];
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic(struct chunk *) chunks[CHUNKS];
 static uint16_t bucket[BUCKETS]; /* guarded by lock; 0 = empty */
 static _Atomic size_t forms = 1; /* number 0 is `invalid` */
 
-static const struct assay_form invalid = {
+const struct assay_form as_form_invalid = {
     .mnemonic = "(bad)",
     .insn_class = ASSAY_CLASS_INVALID,
     .traits = ASSAY_TRAIT_ENDS,
@@ -37,9 +34,8 @@ static const struct assay_form invalid = {
 const struct assay_form *assay_form_get(uint16_t form)
 {
     if (form == AS_FORM_INVALID || form >= atomic_load_explicit(&forms, memory_order_acquire))
-        return &invalid;
-    const struct chunk *c = atomic_load_explicit(&chunks[form / CHUNK], memory_order_acquire);
-    return &c->form[form % CHUNK];
+        return &as_form_invalid;
+    return &as_form_table[form];
 }
 
 size_t assay_form_count(void)
@@ -60,18 +56,10 @@ static uint32_t hash_of(const struct assay_form *form)
 static int append(const struct assay_form *form, uint32_t hash)
 {
     size_t n = atomic_load_explicit(&forms, memory_order_relaxed);
-    if (n >= (size_t)CHUNK * CHUNKS)
+    if (n >= AS_FORMS_MOST)
         return ASSAY_ERR_LIMIT;
-    struct chunk *c = atomic_load_explicit(&chunks[n / CHUNK], memory_order_relaxed);
-    if (!c) {
-        c = as_calloc(1, sizeof *c);
-        if (!c)
-            return ASSAY_ERR_NOMEM;
-        atomic_store_explicit(&chunks[n / CHUNK], c, memory_order_release);
-    }
-    memcpy(&c->form[n % CHUNK], form, sizeof *form);
-    c->hash[n % CHUNK] = hash;
-    c->next[n % CHUNK] = bucket[hash % BUCKETS];
+    memcpy(&as_form_table[n], form, sizeof *form);
+    entries[n] = (struct entry){.hash = hash, .next = bucket[hash % BUCKETS]};
     bucket[hash % BUCKETS] = (uint16_t)n;
     atomic_store_explicit(&forms, n + 1, memory_order_release);
     return (int)n;
@@ -83,12 +71,11 @@ int as_form_intern(const struct assay_form *form)
     pthread_mutex_lock(&lock);
     int n = bucket[hash % BUCKETS];
     while (n) {
-        const struct chunk *c = atomic_load_explicit(&chunks[n / CHUNK], memory_order_relaxed);
         /* Forms are built on zeroed memory: equal forms have equal padding. */
         /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison) */
-        if (c->hash[n % CHUNK] == hash && memcmp(&c->form[n % CHUNK], form, sizeof *form) == 0)
+        if (entries[n].hash == hash && memcmp(&as_form_table[n], form, sizeof *form) == 0)
             break;
-        n = c->next[n % CHUNK];
+        n = entries[n].next;
     }
     if (!n)
         n = append(form, hash);

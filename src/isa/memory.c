@@ -2,7 +2,7 @@
 /*
  * Reading a record: whole immediates and displacements, targets, addresses, memory operands.
  */
-#include "isa/internal.h"
+#include "isa/form.h"
 
 #include <string.h>
 
@@ -61,11 +61,7 @@ size_t assay_code_find(const struct assay_code *code, uint64_t address)
 
 bool assay_insn_target(const struct assay_insn *insn, uint64_t *target)
 {
-    const struct assay_form *form = assay_form_get(insn->form);
-    if (!form->operands || form->operand[0].kind != ASSAY_OPERAND_REL)
-        return false;
-    *target = insn->address + (uint64_t)unwrapped(insn->imm, insn, ASSAY_WRAP_IMM);
-    return true;
+    return as_insn_target(insn, target);
 }
 
 bool assay_insn_memory_address(const struct assay_insn *insn, uint64_t *address)
@@ -125,7 +121,7 @@ static void implicit_memory(const struct assay_form *form, const struct assay_fo
 int assay_insn_memory(const struct assay_code *code, const struct assay_insn *insn,
                       struct assay_memory out[2])
 {
-    const struct assay_form *form = assay_form_get(insn->form);
+    const struct assay_form *form = as_form_of(insn);
     int n = 0;
     for (unsigned i = 0; i < form->operands && n < 2; i++)
         if (form->operand[i].kind == ASSAY_OPERAND_MEM)

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Decoding all regions into one table. Pieces of code are decoded into records that each worker
+ * uses again and again, while they are in its cache; where they go in the table is known when the
+ * piece before them has been decoded, so pieces take their places in turn and are copied side by
+ * side. The table has room for short instructions from the start: what it does not need was never
+ * touched and is given back.
+ */
+#include <pthread.h>
+#include <string.h>
+
+#include "code/internal.h"
+#include "isa/decode.h"
+
+/* Bytes of code decoded into one piece: its records stay in the second cache. */
+#define PIECE_B ((uint64_t)64 * 1024)
+
+/* Bytes an instruction that the table has room for: few binaries have less than four. */
+#define SHORT_INSN_B 3
+
+struct piece {
+    size_t from, to; /* regions */
+};
+
+/* Of one worker. */
+struct staging {
+    struct as_records records;
+    AS_VEC(struct assay_bytes) range; /* per region of the piece */
+    AS_VEC(size_t) first;
+};
+
+struct sweep {
+    struct as_builder *b;
+    AS_VEC(struct piece) piece;
+    struct staging *staging; /* per worker */
+    struct assay_code *all;
+    pthread_mutex_t lock; /* guards what follows, and the numbers and `wide` of `all` */
+    pthread_cond_t moved;
+    size_t turn;      /* piece that takes its place next */
+    size_t room;      /* records in all->insn; it moves only while nobody copies */
+    size_t wide_room; /* in all->wide */
+    unsigned copying;
+    bool failed; /* no further piece takes a place */
+};
+
+static int make_pieces(struct sweep *s)
+{
+    uint64_t piece_b = PIECE_B, size_b = 0;
+    for (size_t i = 0; i < s->b->region.n; i++) {
+        const struct as_region *r = &s->b->region.at[i];
+        if (piece_b >= PIECE_B) {
+            AS_TRY(as_vec_push(&s->piece, (struct piece){.from = i, .to = i}));
+            piece_b = 0;
+        }
+        s->piece.at[s->piece.n - 1].to = i + 1;
+        piece_b += r->end - r->start;
+        size_b += r->end - r->start;
+    }
+    s->room = size_b / SHORT_INSN_B + 1;
+    s->all->insn = as_malloc_large(s->room, sizeof *s->all->insn);
+    s->staging = as_calloc(s->b->workers, sizeof *s->staging);
+    return s->all->insn && s->staging ? 0 : ASSAY_ERR_NOMEM;
+}
+
+/* Decodes the piece; its regions know their records within it. */
+static int decode_piece(const struct as_builder *b, const struct piece *piece, struct staging *g,
+                        struct assay_error *err)
+{
+    size_t n = piece->to - piece->from;
+    if (as_vec_reserve(&g->range, n) < 0 || as_vec_reserve(&g->first, n) < 0)
+        return as_error_nomem(err, "decoded code");
+    for (size_t i = 0; i < n; i++) {
+        const struct as_region *r = &b->region.at[piece->from + i];
+        uint64_t size_b = r->end - r->start;
+        const uint8_t *bytes = assay_object_bytes(b->object, r->start, &size_b);
+        if (!bytes)
+            size_b = 0;
+        if (size_b > r->end - r->start)
+            size_b = r->end - r->start;
+        g->range.at[i] = (struct assay_bytes){bytes, (size_t)size_b, r->start};
+    }
+    return as_records_decode(&g->records, g->range.at, n, g->first.at, err);
+}
+
+/* Room for `n` records more; called with the lock, which is let go while others still copy. */
+static int make_room(struct sweep *s, size_t n)
+{
+    if (s->room - s->all->n > n)
+        return 0;
+    while (s->copying)
+        pthread_cond_wait(&s->moved, &s->lock);
+    size_t room = s->room + s->room / 2 + n + 1;
+    struct assay_insn *grown = as_realloc(s->all->insn, room, sizeof *grown);
+    if (!grown)
+        return ASSAY_ERR_NOMEM;
+    s->all->insn = grown;
+    s->room = room;
+    return 0;
+}
+
+static int add_wide(struct sweep *s, const struct as_records *records)
+{
+    size_t want = s->all->wide_n + records->wide.n;
+    if (want > s->wide_room) {
+        struct assay_wide *grown = as_vec_grow(s->all->wide, &s->wide_room, want, sizeof *grown);
+        if (!grown)
+            return ASSAY_ERR_NOMEM;
+        s->all->wide = grown;
+    }
+    for (size_t i = 0; i < records->wide.n; i++) {
+        struct assay_wide *w = &s->all->wide[s->all->wide_n++];
+        *w = records->wide.at[i];
+        w->index += (uint32_t)s->all->n;
+    }
+    return 0;
+}
+
+/* Waits for the pieces before it; the records' place in the table goes to `*place`. */
+static int take_place(struct sweep *s, size_t piece, const struct as_records *records,
+                      size_t *place, struct assay_error *err)
+{
+    int rc = 0;
+    pthread_mutex_lock(&s->lock);
+    while (s->turn != piece && !s->failed)
+        pthread_cond_wait(&s->moved, &s->lock);
+    if (s->failed || make_room(s, records->insn.n) < 0 || add_wide(s, records) < 0)
+        rc = as_error_nomem(err, "decoded code");
+    else if (s->all->n + records->insn.n >= ASSAY_NONE)
+        rc = as_error_set(err, ASSAY_ERR_LIMIT,
+                          "more than 4,294,967,294 instructions: analyse a part");
+    *place = s->all->n;
+    if (rc == 0) {
+        s->all->n += records->insn.n;
+        s->all->invalid_n += records->invalid_n;
+        s->turn++;
+        s->copying++;
+    }
+    pthread_cond_broadcast(&s->moved);
+    pthread_mutex_unlock(&s->lock);
+    return rc;
+}
+
+static void copy_piece(struct sweep *s, const struct piece *piece, const struct staging *g,
+                       size_t place)
+{
+    const struct as_records *records = &g->records;
+    size_t n = piece->to - piece->from;
+    for (size_t i = 0; i < n; i++) {
+        struct as_region *r = &s->b->region.at[piece->from + i];
+        size_t end = i + 1 < n ? g->first.at[i + 1] : records->insn.n;
+        r->first_insn = place + g->first.at[i];
+        r->insns = (uint32_t)(end - g->first.at[i]);
+    }
+    if (records->insn.n)
+        memcpy(s->all->insn + place, records->insn.at, sizeof *records->insn.at * records->insn.n);
+    pthread_mutex_lock(&s->lock);
+    if (--s->copying == 0)
+        pthread_cond_broadcast(&s->moved);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* Pieces are handed out in rising order, so the one that a worker waits for is being worked on; one
+ * that fails lets go of all who wait. */
+static int sweep_some(void *ctx, size_t from, size_t to, unsigned worker, struct assay_error *err)
+{
+    struct sweep *s = ctx;
+    struct staging *g = &s->staging[worker];
+    for (size_t i = from; i < to; i++) {
+        size_t place = 0;
+        int rc = decode_piece(s->b, &s->piece.at[i], g, err);
+        if (rc == 0)
+            rc = take_place(s, i, &g->records, &place, err);
+        if (rc < 0) {
+            pthread_mutex_lock(&s->lock);
+            s->failed = true;
+            pthread_cond_broadcast(&s->moved);
+            pthread_mutex_unlock(&s->lock);
+            return rc;
+        }
+        copy_piece(s, &s->piece.at[i], g, place);
+    }
+    return 0;
+}
+
+/* What the estimate took too much; keeps the bigger block when that fails. */
+static void give_back(struct assay_code *all)
+{
+    struct assay_insn *p = as_realloc(all->insn, all->n + 1, sizeof *p);
+    if (p)
+        all->insn = p;
+}
+
+static void sweep_fini(struct sweep *s)
+{
+    for (unsigned i = 0; s->staging && i < s->b->workers; i++) {
+        as_records_fini(&s->staging[i].records);
+        as_vec_fini(&s->staging[i].range);
+        as_vec_fini(&s->staging[i].first);
+    }
+    as_free(s->staging);
+    as_vec_fini(&s->piece);
+    pthread_cond_destroy(&s->moved);
+    pthread_mutex_destroy(&s->lock);
+}
+
+int as_regions_sweep(struct as_builder *b, struct assay_error *err)
+{
+    struct assay_code *all = &b->program->code;
+    struct sweep s = {.b = b, .all = all};
+    pthread_mutex_init(&s.lock, NULL);
+    pthread_cond_init(&s.moved, NULL);
+    int rc = make_pieces(&s) < 0 ? as_error_nomem(err, "decoded code")
+                                 : as_pool_for(b->pool, s.piece.n, 1, sweep_some, &s, err);
+    sweep_fini(&s);
+    if (rc < 0)
+        return rc; /* what there is goes with the program */
+    give_back(all);
+    if (b->region.n) {
+        all->start = b->region.at[0].start;
+        all->end = b->region.at[b->region.n - 1].end;
+    }
+    return 0;
+}
