@@ -11,7 +11,8 @@
 
 const char *as_dw_string_at(struct as_dw_bytes s, uint64_t offset)
 {
-    if (offset >= s.n || !memchr(s.p + offset, 0, s.n - offset))
+    /* A section that ends in a zero, as they do, ends every string in it. */
+    if (offset >= s.n || (s.p[s.n - 1] && !memchr(s.p + offset, 0, s.n - offset)))
         return NULL;
     return (const char *)s.p + offset;
 }

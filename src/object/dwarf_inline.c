@@ -86,6 +86,30 @@ static void take_attr(struct die *die, uint16_t name, const struct as_dw_value *
     }
 }
 
+/* What take_attr takes; the rest (types, frames, calls) is passed over unread. */
+static bool is_taken(unsigned name)
+{
+    switch (name) {
+    case DW_AT_type:
+    case DW_AT_external:
+    case DW_AT_frame_base:
+    case DW_AT_object_pointer:
+    case DW_AT_decl_column:
+    case DW_AT_accessibility:
+    case DW_AT_artificial:
+    case DW_AT_prototyped:
+    case DW_AT_inline:
+    case DW_AT_entry_pc:
+    case DW_AT_GNU_entry_view:
+    case DW_AT_call_all_calls:
+    case DW_AT_call_all_tail_calls:
+    case DW_AT_containing_type:
+        return false;
+    default:
+        return true;
+    }
+}
+
 static void read_die(const struct as_dw_unit *unit, struct as_dw_cursor *c,
                      const struct as_dw_abbrev *abbrev, struct die *die)
 {
@@ -93,6 +117,10 @@ static void read_die(const struct as_dw_unit *unit, struct as_dw_cursor *c,
     *die = (struct die){0};
     for (uint32_t i = 0; i < abbrev->attrs && !c->bad; i++) {
         struct as_dw_value v;
+        if (!is_taken(attr[i].name)) {
+            as_dw_form_skip(unit, c, attr[i].form);
+            continue;
+        }
         as_dw_form_read(unit, c, &attr[i], &v);
         take_attr(die, attr[i].name, &v);
     }
