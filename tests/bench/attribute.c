@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Benchmark driver: attribution of a recorded stream, from the file to the finished database:
- * bench-attribute [--jobs N] STREAM DIRECTORY. Makes DIRECTORY/x.assay, which must not exist.
+ * bench-attribute [--jobs N] STREAM DIRECTORY. Makes DIRECTORY/x.assay, which must not exist, on
+ * the file system of the stream.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,8 +31,11 @@ static int attribute(const char *stream, const char *directory, unsigned jobs,
     if (rc == 0)
         rc = assay_experiment_run_directory(experiment, id, run, sizeof run, err);
     snprintf(to, sizeof to, "%.4000s/main.samples", run);
-    if (rc == 0 && symlink(stream, to) < 0)
+    if (rc == 0 && link(stream, to) < 0) { /* a symbolic link is not followed there */
+        snprintf(err->text, sizeof err->text, "%.900s: has to lie on the file system of the result",
+                 stream);
         rc = -1;
+    }
     if (rc == 0)
         rc = assay_profile_attribute(experiment, id, &options, err);
     const int closed = assay_experiment_close(&experiment, rc < 0 ? NULL : err);
