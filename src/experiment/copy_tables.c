@@ -56,6 +56,7 @@ const struct as_copy_table as_copy_tables[] = {
     {"thread_time", AS_COPY_MADE, NULL, "run_id:run thread_id:thread object_id:@object"},
     {"object_time", AS_COPY_MADE, NULL, "run_id:run object_id:@object category_id:category"},
     {"callpath_time", AS_COPY_MADE, NULL, "run_id:run callpath_id:callpath"},
+    {"block_time", AS_COPY_MADE, NULL, "run_id:run block_id:block"},
     {"time_share", AS_COPY_MADE, NULL, "run_id:run"},
     {"context", AS_COPY_COMPLETE, NULL, ""},
     {"value", AS_COPY_KEEP, OF_EACH, "metric_id:metric run_id:run object_id:@object"

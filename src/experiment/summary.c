@@ -71,7 +71,7 @@ struct summary {
     AS_VEC(struct by_category) category;
     struct as_map_u64 category_of; /* object and category -> index in `category` */
     struct as_map_u64 has_share;   /* times in ns of which the share is written */
-    sqlite3_stmt *read, *write_thread, *write, *write_path, *write_share;
+    sqlite3_stmt *read, *write_thread, *write, *write_path, *write_block, *write_share;
     bool no_memory;
 };
 
@@ -409,18 +409,33 @@ static int write_share(struct summary *s, int64_t time_ns, const struct total *r
     return as_sql_insert(s->experiment, s->write_share, "writing shares", NULL, err);
 }
 
-/* There are far more call paths than other objects: what follows from their times is not kept. */
-static int write_path(struct summary *s, int64_t id, const struct total *it,
+/* There are far more call paths and blocks than other objects: what follows from their times is not
+ * kept. */
+static int write_sums(struct summary *s, sqlite3_stmt *to, int64_t id, const struct total *it,
                       const struct total *run, struct assay_error *err)
 {
     AS_TRY(write_share(s, it->sums.exclusive_ns, run, err));
     AS_TRY(write_share(s, it->sums.inclusive_ns, run, err));
-    sqlite3_bind_int64(s->write_path, 1, s->run_id);
-    sqlite3_bind_int64(s->write_path, 2, id);
-    bind_sums(s->write_path, 3, &it->sums);
-    sqlite3_bind_int64(s->write_path, 9, (int64_t)it->spread.n);
-    return as_sql_insert(s->experiment, s->write_path, "writing the times of call paths", NULL,
+    sqlite3_bind_int64(to, 1, s->run_id);
+    sqlite3_bind_int64(to, 2, id);
+    bind_sums(to, 3, &it->sums);
+    if (to == s->write_path)
+        sqlite3_bind_int64(to, 9, (int64_t)it->spread.n);
+    return as_sql_insert(s->experiment, to, "writing the times of call paths and blocks", NULL,
                          err);
+}
+
+static int write_object(struct summary *s, enum assay_object_kind kind, int64_t id,
+                        const struct total *it, const struct total *run, struct assay_error *err)
+{
+    switch (kind) {
+    case ASSAY_OBJECT_CALLPATH:
+        return write_sums(s, s->write_path, id, it, run, err);
+    case ASSAY_OBJECT_BLOCK:
+        return write_sums(s, s->write_block, id, it, run, err);
+    default:
+        return write_total(s, kind, id, it, run, err);
+    }
 }
 
 /* The category with most time becomes the object's; among equals the lower number. */
@@ -445,9 +460,7 @@ static int write_totals(struct summary *s, const struct total *run, struct assay
             if (s->total[i].spread.n > 0) {
                 const int64_t id = (int64_t)(i - s->base[kind]);
 
-                AS_TRY(kind == ASSAY_OBJECT_CALLPATH ? write_path(s, id, &s->total[i], run, err)
-                                                     : write_total(s, (enum assay_object_kind)kind,
-                                                                   id, &s->total[i], run, err));
+                AS_TRY(write_object(s, (enum assay_object_kind)kind, id, &s->total[i], run, err));
             }
     return write_total(s, ASSAY_OBJECT_RUN, s->run_id, run, run, err);
 }
@@ -486,6 +499,9 @@ static int set_up(struct summary *s, struct assay_error *err)
     AS_TRY(as_sql_prepare(s->experiment,
                           "INSERT INTO callpath_time VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
                           &s->write_path, err));
+    AS_TRY(as_sql_prepare(s->experiment,
+                          "INSERT INTO block_time VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                          &s->write_block, err));
     AS_TRY(as_sql_prepare(s->experiment, "INSERT INTO time_share VALUES (?1, ?2, ?3, ?4, ?5)",
                           &s->write_share, err));
     return as_sql_prepare(
@@ -597,9 +613,10 @@ static int clear(struct summary *s, struct assay_error *err)
                      "DELETE FROM thread_time WHERE run_id = %lld;"
                      "DELETE FROM object_time WHERE run_id = %lld;"
                      "DELETE FROM callpath_time WHERE run_id = %lld;"
+                     "DELETE FROM block_time WHERE run_id = %lld;"
                      "DELETE FROM time_share WHERE run_id = %lld",
                      (long long)s->run_id, (long long)s->run_id, (long long)s->run_id,
-                     (long long)s->run_id);
+                     (long long)s->run_id, (long long)s->run_id);
     return as_sql_run(s->experiment, sql, "clearing old summaries", err);
 }
 
@@ -609,6 +626,7 @@ static void tear_down(struct summary *s)
     sqlite3_finalize(s->write_thread);
     sqlite3_finalize(s->write);
     sqlite3_finalize(s->write_path);
+    sqlite3_finalize(s->write_block);
     sqlite3_finalize(s->write_share);
     as_vec_fini(&s->touched);
     as_vec_fini(&s->opened);
