@@ -109,12 +109,12 @@ decode() { # NAME PAIRS FILE...: the first that is there
     status=1
 }
 
-analyse() { # NAME PAIRS FILE OPTIONS...: whole analysis, and dependences of the innermost loops
-    name=$1 n=$2 file=$3
-    shift 3
-    pair "loops and dependences of $name" 0.4 "$n" "$drivers/bench-program" "$@" "$file" --vs \
+analyse() { # NAME TARGET PAIRS FILE: whole analysis, and dependences of the innermost loops
+    name=$1 whole=$2 n=$3 file=$4
+    shift 4
+    pair "loops and dependences of $name" "$whole" "$n" "$drivers/bench-program" "$@" "$file" --vs \
         objdump -d "$file" && memory "memory of $name's analysis" 80
-    CLOCK=--wall pair "$name, two threads over one" 0.59 "$pairs" "$drivers/bench-program" \
+    CLOCK=--wall pair "$name, two threads over one" 0.55 "$pairs" "$drivers/bench-program" \
         --jobs 2 --no-dependences "$@" "$file" --vs \
         "$drivers/bench-program" --jobs 1 --no-dependences "$@" "$file"
 }
@@ -160,10 +160,10 @@ of_code() {
         pair "symbols and lines, C++ library" 0.5 "$pairs" "$drivers/bench-symbols" "$templates" \
             --vs readelf --debug-dump=decodedline "$templates"
     blas=$(first_of "$lib"/openblas-*/libopenblas.so.0 "$lib/libopenblas.so.0")
-    [ -z "$blas" ] || analyse libopenblas "$long_pairs" "$blas"
+    [ -z "$blas" ] || analyse libopenblas 0.15 "$long_pairs" "$blas"
     [ ! -r "$templates" ] || {
-        analyse "the C++ library" "$long_pairs" "$templates"
-        pair "the same with source lines" - "$long_pairs" "$drivers/bench-program" --source \
+        analyse "the C++ library" 0.4 "$long_pairs" "$templates"
+        pair "the same with source lines" 0.4 "$long_pairs" "$drivers/bench-program" --source \
             "$templates" --vs objdump -d "$templates"
     }
     [ ! -r "$cc1" ] ||
@@ -262,13 +262,13 @@ attribution() {
          '$drivers/bench-attribute' --jobs 2 '$stream' '$build/attributed'" --vs true |
         field time_s)
     number "attribution of a million samples" \
-        "$(awk -v t="$cpu" -v n="$n" 'BEGIN { printf "%.2f", t * 1e6 / n }')" s "" 10
+        "$(awk -v t="$cpu" -v n="$n" 'BEGIN { printf "%.2f", t * 1e6 / n }')" s "" 3
     printf '    %s samples in %s s of CPU time, %s MiB peak\n' "$n" "$cpu" \
         "$(($(sed -n 's/^kib //p' "$build/said") / 1024))"
     database_b=$(wc -c <"$build/attributed/x.assay/experiment.db")
     stream_b=$(wc -c <"$stream")
     each_b=$(awk -v b="$((database_b + stream_b))" -v n="$n" 'BEGIN { printf "%.1f", b / n }')
-    number "disk of a sample" "$each_b" B "" 64
+    number "disk of a sample" "$each_b" B "" 48
     awk -v d="$database_b" -v s="$stream_b" -v n="$n" \
         'BEGIN { printf "    database %.1f, stream %.1f bytes a sample\n", d / n, s / n }'
 }
