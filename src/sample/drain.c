@@ -57,6 +57,43 @@ static void take_record(struct as_ring *ring, uint64_t at, size_t n)
     ring->wait.n += kept_b;
 }
 
+/* A whole record begins at `at` of `left` bytes: its size, or 0. */
+static size_t size_at(const uint8_t *at, uint64_t left)
+{
+    struct perf_event_header header;
+    if (left < sizeof header)
+        return 0;
+    memcpy(&header, at, sizeof header);
+    return header.size < sizeof header || header.size % 8 || header.size > left ? 0 : header.size;
+}
+
+/* Small records, of which there may be a million a second, all at once. False: some are damaged. */
+static bool take_small(struct as_ring *ring, uint64_t tail, size_t n)
+{
+    uint8_t *to = ring->wait.at + ring->wait.n;
+    size_t good = 0, size_b;
+    copy_out(ring, tail, to, n);
+    while (good < n && (size_b = size_at(to + good, n - good)) > 0)
+        good += size_b;
+    ring->wait.n += good;
+    return good == n;
+}
+
+/* Only whole records are between tail and head; a size of nonsense ends this batch. */
+static bool take_large(struct as_ring *ring, uint64_t tail, uint64_t head)
+{
+    while (tail != head) {
+        uint8_t start[sizeof(struct perf_event_header)];
+        copy_out(ring, tail, start, sizeof start);
+        const size_t size_b = size_at(start, head - tail);
+        if (!size_b)
+            return false;
+        take_record(ring, tail, size_b);
+        tail += size_b;
+    }
+    return true;
+}
+
 int as_ring_drain(struct assay_sampler *sampler, struct as_ring *ring)
 {
     if (!ring->page)
@@ -71,17 +108,9 @@ int as_ring_drain(struct assay_sampler *sampler, struct as_ring *ring)
         tail = head;
     }
     AS_TRY(as_vec_reserve(&ring->wait, ring->wait.n + (size_t)(head - tail)));
-    /* Only whole records are between tail and head; a size of nonsense ends this batch. */
-    while (tail != head) {
-        struct perf_event_header header;
-        copy_out(ring, tail, (uint8_t *)&header, sizeof header);
-        if (header.size < sizeof header || header.size % 8 || header.size > head - tail) {
-            sampler->counts.damaged++;
-            break;
-        }
-        take_record(ring, tail, header.size);
-        tail += header.size;
-    }
+    const bool large = ring->channel == AS_CHANNEL_SAMPLES || ring->channel == AS_CHANNEL_WAITS;
+    if (!(large ? take_large(ring, tail, head) : take_small(ring, tail, (size_t)(head - tail))))
+        sampler->counts.damaged++;
     __atomic_store_n(&ring->page->data_tail, head, __ATOMIC_RELEASE);
     return 0;
 }

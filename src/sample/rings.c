@@ -21,8 +21,14 @@
 #define RING_MOST_B  (16384u << 10)
 #define RING_LEAST_B (32u << 10)
 /* Records of tasks and switches take 32 to 200 bytes. */
-#define RING_SIDE_B  (256u << 10)
-#define RING_WAITS_B (1024u << 10)
+#define RING_SIDE_B (256u << 10)
+/* Ranks that wait for each other and yield switch some 100,000 times a second, 64 bytes each. To
+ * read them a hundred times a second instead of ten costs the reader a third more, and takes a
+ * processor from a rank each time. */
+#define RING_SWITCHES_B (2048u << 10)
+/* Those of a large machine together, at most. */
+#define SWITCHES_ALL_B (32u << 20)
+#define RING_WAITS_B   (1024u << 10)
 /* What all rings of a small machine may take together, to hold more than a quarter of a second. */
 #define RINGS_B (64u << 20)
 
@@ -47,16 +53,14 @@ static uint32_t power_of_two(uint64_t want_b)
     return ring_b;
 }
 
-static uint32_t ring_b(const struct assay_sampler *s, const struct as_ring *ring)
+static uint32_t switches_ring_b(size_t cpus)
 {
-    if (ring->channel == AS_CHANNEL_WAITS)
-        return s->waits_ring_b;
-    if (ring->channel == AS_CHANNEL_SAMPLES || s->choice.ring_b < RING_SIDE_B)
-        return s->choice.ring_b;
-    return RING_SIDE_B;
+    const uint32_t share_b = (uint32_t)(SWITCHES_ALL_B / (cpus ? cpus : 1));
+    uint32_t ring_b = RING_SWITCHES_B;
+    while (ring_b > RING_SIDE_B && ring_b > share_b)
+        ring_b /= 2;
+    return ring_b;
 }
-
-/* ---- Channels ----------------------------------------------------------------------------- */
 
 /* A process that runs has many threads already, each of which takes an event a channel and
  * processor: there, all small records share one. */
@@ -64,6 +68,23 @@ static bool has_switches(const struct assay_sampler *s)
 {
     return s->options.on_exec && s->options.switches;
 }
+
+static bool is_of_switches(const struct assay_sampler *s, unsigned channel)
+{
+    return channel == (has_switches(s) ? AS_CHANNEL_SWITCHES : AS_CHANNEL_TASKS) &&
+           s->options.switches;
+}
+
+static uint32_t ring_b(const struct assay_sampler *s, unsigned channel)
+{
+    if (channel == AS_CHANNEL_WAITS)
+        return s->waits_ring_b;
+    if (channel == AS_CHANNEL_SAMPLES || s->choice.ring_b < RING_SIDE_B)
+        return s->choice.ring_b;
+    return is_of_switches(s, channel) ? s->switches_ring_b : RING_SIDE_B;
+}
+
+/* ---- Channels ----------------------------------------------------------------------------- */
 
 struct perf_event_attr as_channel_attr(const struct assay_sampler *s, unsigned channel)
 {
@@ -74,8 +95,7 @@ struct perf_event_attr as_channel_attr(const struct assay_sampler *s, unsigned c
     attr.wakeup_watermark = s->choice.ring_b / 4;
     attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = tasks;
     attr.build_id = tasks && s->attr.build_id;
-    attr.context_switch = s->attr.context_switch &&
-                          channel == (has_switches(s) ? AS_CHANNEL_SWITCHES : AS_CHANNEL_TASKS);
+    attr.context_switch = s->attr.context_switch && is_of_switches(s, channel);
     if (channel == AS_CHANNEL_SAMPLES)
         return attr;
     /* The end of a record is the same whatever its event is. */
@@ -87,8 +107,9 @@ struct perf_event_attr as_channel_attr(const struct assay_sampler *s, unsigned c
     attr.exclude_callchain_kernel = attr.exclude_callchain_user = 0;
     attr.sample_regs_user = attr.sample_stack_user = 0;
     attr.branch_sample_type = 0;
-    /* A program or file may be gone in a moment: it is looked at at once. */
-    attr.wakeup_watermark = tasks && !attr.context_switch ? 1 : RING_SIDE_B / 4;
+    /* A program or file may be gone in a moment: it is looked at at once. Switches are in no hurry
+     * until there is no room for more: half of it lasts while the reader waits its turn. */
+    attr.wakeup_watermark = tasks && !attr.context_switch ? 1 : ring_b(s, channel) / 2;
     return attr;
 }
 
@@ -173,6 +194,7 @@ int as_rings_init(struct assay_sampler *s)
     s->choice.ring_b = power_of_two(o->ring_b                         ? o->ring_b
                                     : o->stacks == ASSAY_STACKS_DWARF ? stack_ring_b(o, s->cpus)
                                                                       : RING_B);
+    s->switches_ring_b = switches_ring_b(s->cpus);
     s->waits_ring_b = o->stacks == ASSAY_STACKS_DWARF ? RING_WAITS_B : RING_WAITS_B / 8;
     return make_heap(s);
 }
@@ -228,7 +250,7 @@ static struct as_ring *map_those(struct assay_sampler *s, bool waits)
     as_vec_foreach (&s->ring, ring) {
         if (ring->fd < 0 || ring->page || (ring->channel == AS_CHANNEL_WAITS) != waits)
             continue;
-        ring->data_b = ring_b(s, ring);
+        ring->data_b = ring_b(s, ring->channel);
         ring->map_b = page_b + ring->data_b;
         void *at = mmap(NULL, ring->map_b, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
         if (at == MAP_FAILED)
@@ -238,32 +260,62 @@ static struct as_ring *map_those(struct assay_sampler *s, bool waits)
     return NULL;
 }
 
-/* Over the limit of locked memory: smaller rings for all, which lose more. */
-static int map_all(struct assay_sampler *s, bool waits, struct assay_error *err)
+static int no_room(const struct as_ring *failed, int error, struct assay_error *err)
 {
-    uint32_t *size_b = waits ? &s->waits_ring_b : &s->choice.ring_b;
+    return as_error_set(err, ASSAY_ERR_LIMIT,
+                        "perf events: no %zu KiB of buffer for processor %u: %s; raise "
+                        "kernel.perf_event_mlock_kb as root, or 'ulimit -l'",
+                        failed->data_b >> 10, failed->cpu, strerror(error));
+}
+
+static bool is_no_room(int error)
+{
+    return error == EPERM || error == ENOMEM;
+}
+
+/* These wake nobody, so that nothing but their size is to be changed. */
+static int map_waits(struct assay_sampler *s, struct assay_error *err)
+{
     struct as_ring *failed;
-    while ((failed = map_those(s, waits)) != NULL) {
+    while ((failed = map_those(s, true)) != NULL) {
         const int error = errno;
-        if ((error != EPERM && error != ENOMEM) || *size_b <= RING_LEAST_B || s->mapped)
-            return as_error_set(err, ASSAY_ERR_LIMIT,
-                                "perf events: no %zu KiB of buffer for processor %u: %s; raise "
-                                "kernel.perf_event_mlock_kb as root, or 'ulimit -l'",
-                                failed->data_b >> 10, failed->cpu, strerror(error));
-        *size_b /= 2;
+        if (!is_no_room(error) || s->waits_ring_b <= RING_LEAST_B || s->mapped)
+            return no_room(failed, error, err);
+        s->waits_ring_b /= 2;
         as_vec_foreach (&s->ring, ring) {
-            if ((ring->channel == AS_CHANNEL_WAITS) == waits)
+            if (ring->channel == AS_CHANNEL_WAITS)
                 unmap(ring);
         }
     }
     return 0;
 }
 
+bool as_rings_shrink(struct assay_sampler *s)
+{
+    if (!s->has_no_room)
+        return false;
+    s->has_no_room = false;
+    if (s->switches_ring_b > RING_SIDE_B)
+        s->switches_ring_b /= 2;
+    else if (s->choice.ring_b > RING_LEAST_B)
+        s->choice.ring_b /= 2;
+    else
+        return false;
+    as_vec_foreach (&s->ring, ring) {
+        close_waits(ring); /* unmaps any */
+    }
+    return true;
+}
+
 int as_rings_map(struct assay_sampler *s, struct assay_error *err)
 {
     struct assay_error why;
-    AS_TRY(map_all(s, false, err));
-    if (s->choice.waits && map_all(s, true, &why) < 0)
+    const struct as_ring *failed = map_those(s, false);
+    if (failed) {
+        s->has_no_room = is_no_room(errno) && !s->mapped;
+        return no_room(failed, errno, err);
+    }
+    if (s->choice.waits && map_waits(s, &why) < 0)
         as_rings_no_waits(s, why.text);
     s->mapped = true;
     return 0;

@@ -112,10 +112,23 @@ static int open_thread(void *sampler, pid_t tid, struct assay_error *err)
     return rc < 0 ? rc : as_rings_map(s, err);
 }
 
+static void close_events(struct assay_sampler *s)
+{
+    as_vec_foreach (&s->event, event)
+        close(event->fd);
+    s->event.n = 0;
+}
+
+/* Over the limit of locked memory: smaller rings for all, which lose more. Nothing is enabled yet.
+ */
 static int open_all(struct assay_sampler *s, struct assay_error *err)
 {
-    return s->options.on_exec ? open_thread(s, s->pid, err)
-                              : as_sample_each_thread(s->pid, open_thread, s, err);
+    int rc;
+    do
+        rc = s->options.on_exec ? open_thread(s, s->pid, err)
+                                : as_sample_each_thread(s->pid, open_thread, s, err);
+    while (rc < 0 && as_rings_shrink(s) && (close_events(s), true));
+    return rc;
 }
 
 int assay_sampler_open(pid_t pid, const struct assay_sample_options *options,
@@ -154,8 +167,7 @@ void assay_sampler_close(struct assay_sampler **sampler)
     if (!s)
         return;
     as_rings_fini(s);
-    as_vec_foreach (&s->event, event)
-        close(event->fd);
+    close_events(s);
     as_vec_fini(&s->event);
     as_free(s);
     *sampler = NULL;

@@ -55,11 +55,12 @@ struct assay_sampler {
     /* Of all that is wanted but waits; as_channel_attr has that of an event. */
     struct perf_event_attr attr;
     struct perf_event_attr waits; /* of the samples of places of waiting */
-    uint32_t waits_ring_b;
+    uint32_t waits_ring_b, switches_ring_b;
     AS_VEC(struct as_ring) ring;
     AS_VEC(struct as_event) event; /* of all but waits; leaders too */
     size_t cpus;
     bool mapped;
+    bool has_no_room; /* memory for rings may not be locked: smaller ones might do */
     uint32_t *heap; /* rings that have something waiting, earliest first */
     uint32_t heap_n;
     uint64_t barrier_ns; /* what is earlier can no longer be overtaken */
@@ -116,9 +117,12 @@ int as_rings_add_waits(struct assay_sampler *sampler);
 void as_rings_fini(struct assay_sampler *sampler);
 /* The event of a channel, made of that of all. */
 struct perf_event_attr as_channel_attr(const struct assay_sampler *sampler, unsigned channel);
-/* Maps what is not mapped yet of rings with a leader, smaller where memory may not be locked;
- * waits are done without when there is no room for theirs. */
+/* Maps what is not mapped yet of rings with a leader; waits are done without when there is no room
+ * for theirs. */
 int as_rings_map(struct assay_sampler *sampler, struct assay_error *err);
+/* After that has failed: whether smaller rings might do, for which all events are to be opened
+ * anew (when they wake the reader is fixed then). The rings have no leaders any more. */
+bool as_rings_shrink(struct assay_sampler *sampler);
 /* Closes the events of waits: `why` is said with the choice. */
 void as_rings_no_waits(struct assay_sampler *sampler, const char *why);
 /* Records that the kernel has dropped by now: samples, or all others. 0 before Linux 6.0. */

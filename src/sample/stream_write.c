@@ -25,6 +25,8 @@ struct as_writer {
     int failed; /* errno of the first failure */
     struct as_map_u64 thread;
     uint32_t thread_n;
+    uint64_t near_key; /* of the last one asked for, when there was one */
+    uint32_t near_thread;
     AS_VEC(struct assay_stream_node) node; /* 0: no frame */
     uint32_t *slot;                        /* hash table of nodes; 0: free */
     size_t slot_n;                         /* a power of two */
@@ -241,10 +243,15 @@ int as_writer_kept(struct as_writer *writer, uint32_t module, const char *name)
 static int thread_of(struct as_writer *w, uint32_t pid, uint32_t tid, uint32_t *out)
 {
     uint64_t key = (uint64_t)pid << 32 | tid;
-    *out = as_map_u64_get(&w->thread, key);
-    if (*out != AS_MAP_NONE)
+    /* Who comes onto a processor is mostly the next to leave it. */
+    *out = w->thread_n && key == w->near_key ? w->near_thread : as_map_u64_get(&w->thread, key);
+    const bool known = *out != AS_MAP_NONE;
+    if (!known)
+        *out = w->thread_n++;
+    w->near_key = key;
+    w->near_thread = *out;
+    if (known)
         return 0;
-    *out = w->thread_n++;
     room(w, 16);
     put_u8(w, AS_TAG_THREAD);
     put_u(w, pid);
