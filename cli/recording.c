@@ -53,7 +53,8 @@ static int take_duration(const char *text, double *seconds, struct assay_error *
     return 0;
 }
 
-static int take_size(const char *text, uint64_t *size_b, struct assay_error *err)
+static int take_size(const char *option, const char *text, uint64_t *size_b,
+                     struct assay_error *err)
 {
     char *end;
     *size_b = 0;
@@ -64,10 +65,31 @@ static int take_size(const char *text, uint64_t *size_b, struct assay_error *err
     const unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
     if (end == text || !(value > 0) || value > 1e15 || (*end && (!unit || end[1])))
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--max-size: '%s' is no size; write bytes, or a number with K, M, G or "
-                            "T",
-                            text);
+                            "%s: '%s' is no size; write bytes, or a number with K, M, G or T",
+                            option, text);
     *size_b = (uint64_t)(value * (double)(UINT64_C(1) << shift));
+    return 0;
+}
+
+/* What the kernel copies at most; below the least there is hardly a frame. */
+#define STACK_LEAST_B 1024u
+#define STACK_MOST_B  65528u
+
+static int take_stack_size(const char *text, struct assay_sample_options *sampling,
+                           struct assay_error *err)
+{
+    uint64_t size_b = 0;
+    AS_TRY(take_size("--stack-size", text, &size_b, err));
+    if (text && sampling->stacks != ASSAY_STACKS_DWARF)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--stack-size: stacks are copied with --call-stacks dwarf alone; leave "
+                            "one of the two out");
+    /* 64K are meant to be the most. */
+    if (text && (size_b < STACK_LEAST_B || size_b > 65536))
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--stack-size: '%s' cannot be; give %u to %u bytes", text,
+                            STACK_LEAST_B, STACK_MOST_B);
+    sampling->stack_b = (uint32_t)(size_b > STACK_MOST_B ? STACK_MOST_B : size_b);
     return 0;
 }
 
@@ -105,7 +127,8 @@ int as_recording_take(struct as_cli *cli, struct assay_profile_request *request,
                             verb, verb, verb);
     AS_TRY(take_rate(args->value[AS_OPTION_RATE], &request->sampling.rate_hz, err));
     AS_TRY(take_duration(args->value[AS_OPTION_DURATION], &request->duration_s, err));
-    return take_size(args->value[AS_OPTION_MAX_SIZE], &request->max_b, err);
+    AS_TRY(take_stack_size(args->value[AS_OPTION_STACK_SIZE], &request->sampling, err));
+    return take_size("--max-size", args->value[AS_OPTION_MAX_SIZE], &request->max_b, err);
 }
 
 /* ---- The experiment ------------------------------------------------------------------------ */

@@ -54,7 +54,7 @@ struct assay_sample_options {
     bool no_children; /* neither processes nor threads that the process starts */
     bool on_exec;     /* `pid` is a stopped child: begin when it executes a program; else at once */
     uint32_t rate_hz; /* per thread that runs; 0 = ASSAY_RATE_MEDIUM */
-    uint32_t stack_b; /* copied a sample (ASSAY_STACKS_DWARF); 0 = 16 KiB, at most 65,528 */
+    uint32_t stack_b; /* copied a sample (ASSAY_STACKS_DWARF), at most 65,528; 0 = as needed */
     uint32_t ring_b;  /* kernel buffer of samples of each processor; 0 = chosen */
 };
 
@@ -68,6 +68,8 @@ struct assay_sample_choice {
     int64_t clock_offset_ns, written_ns;
     uint32_t rate_hz;
     uint32_t ring_b;
+    uint32_t stack_b; /* copied a sample; 0: stacks are not copied */
+    uint32_t deep_b;  /* the larger copy, with which it begins (assay_sampler_deepen); 0: none */
     char reason[512]; /* one sentence: what was refused, why, what would mend it; "" = all there */
 };
 
@@ -159,6 +161,9 @@ const struct assay_sample_counts *assay_sampler_counts(const struct assay_sample
 
 /* Stops and resumes sampling; not before an on_exec process has executed. Errors: IO. */
 int assay_sampler_enable(struct assay_sampler *sampler, bool on, struct assay_error *err);
+
+/* Turns to the larger copies of stacks, or back to the smaller. Nothing without choice.deep_b. */
+void assay_sampler_deepen(struct assay_sampler *sampler, bool deep);
 
 /* Waits until a kernel buffer is a quarter full, a process or file was seen first (for a process
  * begun with `on_exec`), or `other_fd` (-1: none) is readable; at most `timeout_ms`, and less when
@@ -312,6 +317,12 @@ int assay_recorder_process(struct assay_recorder *recorder, uint32_t pid, uint64
 int assay_recorder_thread(struct assay_recorder *recorder, uint32_t pid, uint32_t tid,
                           uint64_t time_ns, const char *name, const char *value,
                           struct assay_error *err);
+/* Samples whose stack was copied, by now: all, those of which the copy (or the depth) did not
+ * suffice, and those for which choice.stack_b would not have. */
+struct assay_stack_counts {
+    uint64_t copied, cut, deep;
+};
+const struct assay_stack_counts *assay_recorder_stacks(const struct assay_recorder *recorder);
 /* Bytes of the stream by now. */
 uint64_t assay_recorder_bytes(const struct assay_recorder *recorder);
 /* What was taken is safe against a kill of this process. Call it about once a second. */

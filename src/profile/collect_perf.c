@@ -2,10 +2,18 @@
 /*
  * Events of the kernel as a source of observation: samples from outside (<assay/sample.h>).
  */
+#include <time.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/error.h"
 #include "profile/collector.h"
+#include "profile/depth.h"
+
+struct perf_source {
+    struct assay_sampler *sampler;
+    struct as_depth depth; /* how much of stacks is copied */
+};
 
 static bool perf_is_wanted(const struct as_collection *all)
 {
@@ -26,11 +34,15 @@ static int perf_open(struct as_collector *it, const struct as_collection *all,
                      struct assay_error *err)
 {
     struct assay_sample_options options = all->request->sampling;
-    struct assay_sampler *sampler = NULL;
+    struct perf_source *source = as_calloc(1, sizeof *source);
+    if (!source)
+        return as_error_nomem(err, "the events of the kernel");
+    it->self = source;
+    as_depth_begin(&source->depth);
     options.on_exec = all->plan != NULL;
     options.switches = options.waits = true;
-    const int rc = assay_sampler_open(assay_launch_pid(all->launch), &options, &sampler, err);
-    it->self = sampler;
+    const int rc =
+        assay_sampler_open(assay_launch_pid(all->launch), &options, &source->sampler, err);
     /* Refused for this process, or at all? Then there is another way than to ask the administrator.
      */
     if ((rc == ASSAY_ERR_PERMISSION || rc == ASSAY_ERR_UNSUPPORTED) && !all->plan &&
@@ -42,36 +54,62 @@ static int perf_open(struct as_collector *it, const struct as_collection *all,
     return rc;
 }
 
+static struct assay_sampler *sampler_of(const struct as_collector *it)
+{
+    return ((const struct perf_source *)it->self)->sampler;
+}
+
 static bool perf_wait(struct as_collector *it, int other_fd, int timeout_ms)
 {
-    return assay_sampler_wait(it->self, other_fd, timeout_ms);
+    return assay_sampler_wait(sampler_of(it), other_fd, timeout_ms);
+}
+
+static int64_t perf_clock_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* As much of stacks is copied as those that were seen need. */
+static void choose_depth(struct perf_source *source, const struct as_collection *all)
+{
+    if (assay_sampler_choice(source->sampler)->deep_b && all->recorder &&
+        as_depth_look(&source->depth, assay_recorder_stacks(all->recorder), perf_clock_ns()))
+        assay_sampler_deepen(source->sampler, source->depth.is_deep);
 }
 
 static int perf_pump(struct as_collector *it, struct as_collection *all, bool last,
                      struct assay_error *err)
 {
-    return assay_sampler_pump(it->self, last, as_collection_hand, all, err);
+    AS_TRY(assay_sampler_pump(sampler_of(it), last, as_collection_hand, all, err));
+    if (!last)
+        choose_depth(it->self, all);
+    return 0;
 }
 
 static int perf_stop(struct as_collector *it, struct assay_error *err)
 {
-    return assay_sampler_enable(it->self, false, err);
+    return assay_sampler_enable(sampler_of(it), false, err);
 }
 
 static void perf_close(struct as_collector *it)
 {
-    struct assay_sampler *sampler = it->self;
-    assay_sampler_close(&sampler);
+    struct perf_source *source = it->self;
+    if (source)
+        assay_sampler_close(&source->sampler);
+    as_free(source);
+    it->self = NULL;
 }
 
 static const struct assay_sample_choice *perf_choice(const struct as_collector *it)
 {
-    return assay_sampler_choice(it->self);
+    return assay_sampler_choice(sampler_of(it));
 }
 
 static const struct assay_sample_counts *perf_counts(const struct as_collector *it)
 {
-    return assay_sampler_counts(it->self);
+    return assay_sampler_counts(sampler_of(it));
 }
 
 extern const struct as_collector_kind as_collector_perf;

@@ -123,7 +123,8 @@ static int flag_stacks(struct as_attribution *all, struct assay_error *err)
     if (tally->running_n && (double)tally->cut_n > WORTH * (double)tally->running_n)
         FLAG_RUN("cut_stacks", tally->cut_n,
                  "%.1f %% of the call stacks were longer than what was copied: their outer callers "
-                 "are missing",
+                 "are missing; record with a larger --stack-size (at most 65528), or with "
+                 "--call-stacks fp a program built with -fno-omit-frame-pointer",
                  percent(tally->cut_n, tally->running_n));
     return 0;
 }

@@ -292,6 +292,7 @@ int as_sample_choose(struct assay_sampler *sampler, pid_t pid, int cpu, struct a
     close(fd);
     choice->event = (uint8_t)event;
     choice->kernel = !sampler->attr.exclude_kernel;
+    choice->stack_b = sampler->attr.sample_stack_user;
     choice->switches = sampler->attr.context_switch;
     choice->build_ids = sampler->attr.build_id;
     if (options->kernel && !choice->kernel)
@@ -364,13 +365,12 @@ static void set_waits(struct assay_sampler *sampler, uint64_t point)
     if (sampler->options.stacks == ASSAY_STACKS_LBR) { /* a switch has no branches: as by dwarf */
         as_branches_leave(attr);
         attr->sample_type |= PERF_SAMPLE_STACK_USER;
-        attr->sample_stack_user = WAITS_STACK_B;
+        attr->sample_stack_user = 2 * WAITS_STACK_B;
     }
     attr->sample_type &= ~(uint64_t)PERF_SAMPLE_CALLCHAIN;
     attr->sample_type |= PERF_SAMPLE_REGS_USER;
     attr->sample_regs_user = as_sample_regs_mask;
-    if (attr->sample_stack_user > WAITS_STACK_B)
-        attr->sample_stack_user = WAITS_STACK_B;
+    attr->sample_stack_user = attr->sample_stack_user / 2 & ~7u;
 }
 
 void as_sample_no_waits(struct assay_sampler *sampler, const char *why)

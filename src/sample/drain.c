@@ -30,10 +30,11 @@ static void close_up(struct as_ring *ring)
     ring->from = 0;
 }
 
-/* Copies the record at `at` of `n` bytes, a sample without the unused end of its stack. */
-static void take_record(struct as_ring *ring, uint64_t at, size_t n)
+/* Copies the record at `at` of `n` bytes, a sample without the unused end of its stack. Of two
+ * sizes of copies the larger does not fit into a record with the smaller. */
+static void take_record(struct as_ring *ring, uint64_t at, size_t n, uint32_t deep_b)
 {
-    uint32_t stack_b = ring->attr->sample_stack_user;
+    uint32_t stack_b = deep_b && n > deep_b ? deep_b : ring->attr->sample_stack_user;
     uint8_t *to = ring->wait.at + ring->wait.n;
     struct perf_event_header header;
     uint64_t size_b = 0, used_b;
@@ -80,7 +81,7 @@ static bool take_small(struct as_ring *ring, uint64_t tail, size_t n)
 }
 
 /* Only whole records are between tail and head; a size of nonsense ends this batch. */
-static bool take_large(struct as_ring *ring, uint64_t tail, uint64_t head)
+static bool take_large(struct as_ring *ring, uint64_t tail, uint64_t head, uint32_t deep_b)
 {
     while (tail != head) {
         uint8_t start[sizeof(struct perf_event_header)];
@@ -88,7 +89,7 @@ static bool take_large(struct as_ring *ring, uint64_t tail, uint64_t head)
         const size_t size_b = size_at(start, head - tail);
         if (!size_b)
             return false;
-        take_record(ring, tail, size_b);
+        take_record(ring, tail, size_b, deep_b);
         tail += size_b;
     }
     return true;
@@ -109,7 +110,8 @@ int as_ring_drain(struct assay_sampler *sampler, struct as_ring *ring)
     }
     AS_TRY(as_vec_reserve(&ring->wait, ring->wait.n + (size_t)(head - tail)));
     const bool large = ring->channel == AS_CHANNEL_SAMPLES || ring->channel == AS_CHANNEL_WAITS;
-    if (!(large ? take_large(ring, tail, head) : take_small(ring, tail, (size_t)(head - tail))))
+    if (!(large ? take_large(ring, tail, head, sampler->choice.deep_b)
+                : take_small(ring, tail, (size_t)(head - tail))))
         sampler->counts.damaged++;
     __atomic_store_n(&ring->page->data_tail, head, __ATOMIC_RELEASE);
     return 0;

@@ -19,6 +19,8 @@ struct assay_recorder {
     struct as_spaces spaces;
     struct as_unwinder *unwinder;
     uint64_t max_b, dropped;
+    uint32_t stack_b; /* the smaller copy */
+    struct assay_stack_counts stacks;
     struct as_frames frames; /* of the sample at hand */
 };
 
@@ -59,6 +61,7 @@ int assay_recorder_new(const char *path, const struct assay_sample_choice *choic
     if (!r)
         return as_error_nomem(err, path);
     r->max_b = max_b;
+    r->stack_b = choice->stack_b;
     int rc = as_modules_init(&r->modules);
     r->modules.imported = choice->imported;
     r->modules.clock_offset_ns = choice->clock_offset_ns;
@@ -111,6 +114,18 @@ static int write_path(struct assay_recorder *r, const struct assay_sample_record
     return as_writer_sample(r->writer, sample, node, r->frames.end);
 }
 
+static void unwind_copy(struct assay_recorder *r, uint32_t space,
+                        const struct assay_sample_record *sample)
+{
+    as_unwind(r->unwinder, &r->modules, &r->spaces, space, sample, &r->frames);
+    if (sample->waits) /* which have copies of their own size */
+        return;
+    const bool cut = r->frames.end == ASSAY_STACK_CUT;
+    r->stacks.copied++;
+    r->stacks.cut += cut;
+    r->stacks.deep += cut || r->frames.reach_b > r->stack_b;
+}
+
 static int take_sample(struct assay_recorder *r, const struct assay_sample_record *sample)
 {
     uint32_t index;
@@ -128,7 +143,7 @@ static int take_sample(struct assay_recorder *r, const struct assay_sample_recor
     if (by_calls)
         as_branches_frames(sample, space, &r->frames);
     else if (sample->regs && sample->stack_b)
-        as_unwind(r->unwinder, &r->modules, &r->spaces, index, sample, &r->frames);
+        unwind_copy(r, index, sample);
     else if (r->frames.n == 0)
         as_frames_push(&r->frames, sample->in_kernel
                                        ? (struct as_frame){AS_MODULE_KERNEL, sample->ip}
@@ -219,6 +234,11 @@ int assay_recorder_thread(struct assay_recorder *recorder, uint32_t pid, uint32_
 {
     return written(recorder, as_writer_process(recorder->writer, pid, tid, time_ns, name, value),
                    err);
+}
+
+const struct assay_stack_counts *assay_recorder_stacks(const struct assay_recorder *recorder)
+{
+    return &recorder->stacks;
 }
 
 uint64_t assay_recorder_bytes(const struct assay_recorder *recorder)

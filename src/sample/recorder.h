@@ -114,7 +114,8 @@ struct as_frame {
 struct as_frames {
     struct as_frame frame[AS_DEPTH_MOST]; /* innermost first */
     unsigned n;
-    uint8_t end; /* assay_stack_end */
+    uint8_t end;      /* assay_stack_end */
+    uint64_t reach_b; /* of the copy of the stack, from its beginning */
 };
 
 struct as_unwinder;

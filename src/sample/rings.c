@@ -96,7 +96,12 @@ struct perf_event_attr as_channel_attr(const struct assay_sampler *s, unsigned c
     attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = tasks;
     attr.build_id = tasks && s->attr.build_id;
     attr.context_switch = s->attr.context_switch && is_of_switches(s, channel);
-    if (channel == AS_CHANNEL_SAMPLES)
+    if (channel == AS_CHANNEL_DEEP)
+        attr.sample_stack_user = s->choice.deep_b;
+    /* It begins with larger copies, if there are any. */
+    if (channel == AS_CHANNEL_SAMPLES && s->choice.deep_b)
+        attr.enable_on_exec = 0;
+    if (channel == AS_CHANNEL_SAMPLES || channel == AS_CHANNEL_DEEP)
         return attr;
     /* The end of a record is the same whatever its event is. */
     attr.sample_type &= AS_SAMPLE_ID_FIELDS;
@@ -290,6 +295,24 @@ static int map_waits(struct assay_sampler *s, struct assay_error *err)
     return 0;
 }
 
+/*
+ * Of samples with the larger copy a ring holds a sixteenth of a second at the usual rate, else it
+ * would lose too many. Other fields of a record may take 1.5 KiB, of 64.
+ */
+#define DEEP_B     61440u
+#define DEEP_LEAST 32u
+
+uint32_t as_rings_deep_b(const struct assay_sampler *s)
+{
+    const struct assay_sample_options *o = &s->options;
+    if (o->stacks != ASSAY_STACKS_DWARF || s->has_stack_b)
+        return 0;
+    uint32_t deep_b = DEEP_B;
+    while (deep_b > s->choice.ring_b / DEEP_LEAST)
+        deep_b /= 2;
+    return deep_b < 2 * o->stack_b - 4096 ? 0 : deep_b & ~7u;
+}
+
 bool as_rings_shrink(struct assay_sampler *s)
 {
     if (!s->has_no_room)
@@ -336,7 +359,9 @@ uint64_t as_rings_lost(const struct assay_sampler *s, bool samples)
 {
     uint64_t lost = 0;
     as_vec_foreach (&s->event, event) {
-        if ((event->channel == AS_CHANNEL_SAMPLES) == samples)
+        const bool is_sample =
+            event->channel == AS_CHANNEL_SAMPLES || event->channel == AS_CHANNEL_DEEP;
+        if (is_sample == samples)
             lost += lost_of(s, event->fd);
     }
     return lost;

@@ -39,6 +39,7 @@ static int take_options(struct assay_sampler *s, const struct assay_sample_optio
     *o = options ? *options : none;
     if (o->rate_hz == 0)
         o->rate_hz = ASSAY_RATE_MEDIUM;
+    s->has_stack_b = o->stack_b != 0;
     if (o->stack_b == 0)
         o->stack_b = STACK_B;
     o->stack_b = o->stack_b > 65528 ? 65528 : (o->stack_b + 7) & ~7u;
@@ -51,29 +52,28 @@ static int take_options(struct assay_sampler *s, const struct assay_sample_optio
 }
 
 /* Keeps the descriptor of an event; it is closed when it cannot be. */
-static int keep_event(struct assay_sampler *s, struct as_ring *ring, int fd)
+static int keep_event(struct assay_sampler *s, struct as_ring *ring, uint8_t channel, int fd)
 {
-    const int rc = ring->channel == AS_CHANNEL_WAITS
+    const int rc = channel == AS_CHANNEL_WAITS
                        ? as_vec_push(&ring->member, fd)
-                       : as_vec_push(&s->event, (struct as_event){fd, ring->channel});
+                       : as_vec_push(&s->event, (struct as_event){fd, channel});
     if (rc < 0)
         close(fd);
     return rc;
 }
 
-/* The event of one thread for `ring`. 1: the thread has ended. */
-static int open_one(struct assay_sampler *s, struct as_ring *ring, pid_t tid,
-                    struct assay_error *err)
+/* The event of one thread and channel for `ring`. 1: the thread has ended. */
+static int open_channel(struct assay_sampler *s, struct as_ring *ring, uint8_t channel, pid_t tid,
+                        struct assay_error *err)
 {
-    const struct perf_event_attr attr = as_channel_attr(s, ring->channel);
-    int fd = ring->channel == AS_CHANNEL_WAITS
-                 ? as_sample_open_waits(&attr, tid, (int)ring->cpu)
-                 : as_sample_perf_event_open(&attr, tid, (int)ring->cpu);
+    const struct perf_event_attr attr = as_channel_attr(s, channel);
+    int fd = channel == AS_CHANNEL_WAITS ? as_sample_open_waits(&attr, tid, (int)ring->cpu)
+                                         : as_sample_perf_event_open(&attr, tid, (int)ring->cpu);
     if (fd < 0 && errno == ENODEV) /* the processor was switched off */
         return 0;
     if (fd < 0)
         return errno == ESRCH && tid != s->pid ? 1 : as_sample_refused(err, tid, errno);
-    if (keep_event(s, ring, fd) < 0)
+    if (keep_event(s, ring, channel, fd) < 0)
         return as_error_nomem(err, "perf events");
     if (ring->fd < 0) {
         ring->fd = fd;
@@ -93,10 +93,10 @@ static int open_event(struct assay_sampler *s, struct as_ring *ring, pid_t tid,
 {
     struct assay_error why;
     if (ring->channel != AS_CHANNEL_WAITS)
-        return open_one(s, ring, tid, err);
+        return open_channel(s, ring, ring->channel, tid, err);
     if (!s->choice.waits)
         return 0;
-    int rc = open_one(s, ring, tid, &why);
+    int rc = open_channel(s, ring, AS_CHANNEL_WAITS, tid, &why);
     if (rc >= 0)
         return rc;
     as_rings_no_waits(s, why.text);
@@ -109,7 +109,13 @@ static int open_thread(void *sampler, pid_t tid, struct assay_error *err)
     int rc = 0;
     for (size_t i = 0; i < s->ring.n && rc == 0; i++)
         rc = open_event(s, &s->ring.at[i], tid, err);
-    return rc < 0 ? rc : as_rings_map(s, err);
+    if (rc == 0)
+        rc = as_rings_map(s, err);
+    /* These go to rings that must be there. */
+    for (size_t i = 0; i < s->ring.n && rc == 0 && s->choice.deep_b; i++)
+        if (s->ring.at[i].channel == AS_CHANNEL_SAMPLES && s->ring.at[i].fd >= 0)
+            rc = open_channel(s, &s->ring.at[i], AS_CHANNEL_DEEP, tid, err);
+    return rc < 0 ? rc : 0;
 }
 
 static void close_events(struct assay_sampler *s)
@@ -124,10 +130,12 @@ static void close_events(struct assay_sampler *s)
 static int open_all(struct assay_sampler *s, struct assay_error *err)
 {
     int rc;
-    do
+    do {
+        s->choice.deep_b = as_rings_deep_b(s);
+        s->is_deep = s->choice.deep_b > 0;
         rc = s->options.on_exec ? open_thread(s, s->pid, err)
                                 : as_sample_each_thread(s->pid, open_thread, s, err);
-    while (rc < 0 && as_rings_shrink(s) && (close_events(s), true));
+    } while (rc < 0 && as_rings_shrink(s) && (close_events(s), true));
     return rc;
 }
 
@@ -189,10 +197,33 @@ static void turn_waits(struct as_ring *ring, bool on)
         (void)ioctl(*fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 }
 
+/* Of the two events with copies of stacks one is on. */
+static bool is_unused(const struct assay_sampler *s, const struct as_event *event)
+{
+    return event->channel == (s->is_deep ? AS_CHANNEL_SAMPLES : AS_CHANNEL_DEEP);
+}
+
+/* All threads and processes have inherited both events: the kernel turns those too. */
+void assay_sampler_deepen(struct assay_sampler *s, bool deep)
+{
+    if (!s->choice.deep_b || s->is_deep == deep)
+        return;
+    s->is_deep = deep;
+    for (unsigned on = 0; on < 2; on++) {
+        as_vec_foreach (&s->event, event) {
+            if ((event->channel == AS_CHANNEL_DEEP || event->channel == AS_CHANNEL_SAMPLES) &&
+                is_unused(s, event) != on)
+                (void)ioctl(event->fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+        }
+    }
+}
+
 int assay_sampler_enable(struct assay_sampler *sampler, bool on, struct assay_error *err)
 {
     unsigned long request = on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE;
     as_vec_foreach (&sampler->event, event) {
+        if (on && is_unused(sampler, event))
+            continue;
         if (ioctl(event->fd, request, 0) < 0)
             return as_error_set(err, ASSAY_ERR_IO, "process %d: sampling cannot be %s: %s; retry",
                                 (int)sampler->pid, on ? "resumed" : "stopped", strerror(errno));

@@ -22,6 +22,7 @@ enum as_channel {
     AS_CHANNEL_SAMPLES,
     AS_CHANNEL_TASKS,    /* maps, names, begins and ends of threads */
     AS_CHANNEL_SWITCHES, /* of threads; not there: they are with the tasks */
+    AS_CHANNEL_DEEP,     /* samples with larger copies, in the ring of the others */
     AS_CHANNEL_WAITS     /* of places where threads leave the processor: lossy, see choose.c */
 };
 
@@ -60,8 +61,10 @@ struct assay_sampler {
     AS_VEC(struct as_event) event; /* of all but waits; leaders too */
     size_t cpus;
     bool mapped;
+    bool has_stack_b; /* the size of copies was asked for */
+    bool is_deep;     /* larger copies are taken now */
     bool has_no_room; /* memory for rings may not be locked: smaller ones might do */
-    uint32_t *heap; /* rings that have something waiting, earliest first */
+    uint32_t *heap;   /* rings that have something waiting, earliest first */
     uint32_t heap_n;
     uint64_t barrier_ns; /* what is earlier can no longer be overtaken */
     uint64_t handed_ns;
@@ -117,6 +120,8 @@ int as_rings_add_waits(struct assay_sampler *sampler);
 void as_rings_fini(struct assay_sampler *sampler);
 /* The event of a channel, made of that of all. */
 struct perf_event_attr as_channel_attr(const struct assay_sampler *sampler, unsigned channel);
+/* The larger copy that rings of this size hold enough of, or 0. */
+uint32_t as_rings_deep_b(const struct assay_sampler *sampler);
 /* Maps what is not mapped yet of rings with a leader; waits are done without when there is no room
  * for theirs. */
 int as_rings_map(struct assay_sampler *sampler, struct assay_error *err);

@@ -21,7 +21,9 @@
 #include "base/alloc.h"
 #include "sample/timer.h"
 
-#define STACK_B       16384u
+#define STACK_B 16384u
+/* A handler copies what there is, and no more: few stacks are as deep as this. */
+#define STACK_MOST_B  65528u
 #define RING_LEAST_B  (256u << 10)
 #define RING_MOST_B   (64u << 20)
 #define RING_STACKS_B (1024u << 10)
@@ -103,8 +105,9 @@ static void fill_control(struct assay_timer_sampler *s)
         least_b *= 2;
     control->ring_least_b = least_b;
     control->ring_most_b = o->ring_b ? least_b : RING_MOST_B;
-    /* Half a second: a quarter of the largest copies, or a chain. */
-    control->ring_processor_b = o->rate_hz / 2 * (copy ? o->stack_b / 4 + 256 : 256);
+    /* Half a second: a quarter of usual copies, or a chain. */
+    const uint32_t usual_b = o->stack_b < STACK_B ? o->stack_b : STACK_B;
+    control->ring_processor_b = o->rate_hz / 2 * (copy ? usual_b / 4 + 256 : 256);
     s->choice.ring_b = least_b;
     struct stat status;
     control->pid_namespace = stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
@@ -165,8 +168,8 @@ static int take_options(struct assay_timer_sampler *s, const struct assay_sample
     if (o->rate_hz == 0)
         o->rate_hz = ASSAY_RATE_MEDIUM;
     if (o->stack_b == 0)
-        o->stack_b = STACK_B;
-    o->stack_b = o->stack_b > 65528 ? 65528 : (o->stack_b + 7) & ~7u;
+        o->stack_b = STACK_MOST_B;
+    o->stack_b = o->stack_b > STACK_MOST_B ? STACK_MOST_B : (o->stack_b + 7) & ~7u;
     if (o->stacks <= ASSAY_STACKS_DWARF && o->rate_hz <= 1000000)
         return 0;
     return as_error_set(err, ASSAY_ERR_USAGE,

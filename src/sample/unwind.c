@@ -31,7 +31,8 @@ struct memory {
     uint64_t at;
     const uint8_t *bytes;
     uint64_t size_b;
-    bool beyond; /* a word above the copy was wanted */
+    uint64_t reach_b; /* of what was read of it */
+    bool beyond;      /* a word above the copy was wanted */
 };
 
 int as_unwinder_new(struct as_unwinder **out)
@@ -80,6 +81,8 @@ static bool read_word(void *context, uint64_t address, uint64_t *word)
         return false;
     }
     memcpy(word, memory->bytes + offset, sizeof *word);
+    if (memory->reach_b < offset + sizeof *word)
+        memory->reach_b = offset + sizeof *word;
     return true;
 }
 
@@ -175,9 +178,12 @@ void as_unwind(struct as_unwinder *unwinder, struct as_modules *modules,
             break; /* not code: the step before was wrong */
         as_frames_push(out, at->frame);
         if (out->end == ASSAY_STACK_CUT)
-            return;
+            break;
         result = step(at, &frame, &memory, depth == 0);
     }
+    out->reach_b = memory.reach_b;
+    if (out->end == ASSAY_STACK_CUT) /* by the depth */
+        return;
     if (result == ASSAY_UNWIND_NO_MEMORY && memory.beyond)
         out->end = ASSAY_STACK_CUT;
     else if (result != ASSAY_UNWIND_OUTERMOST)

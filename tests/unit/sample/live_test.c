@@ -223,6 +223,7 @@ static const struct {
     {"leaf", "burn_leaf<case_leaf<main<"},
     {"alloca", "burn_alloca<case_alloca<main<"},
     {"deep", deep_path},
+    {"wide", "burn_wide<wide_2<wide_1<case_wide<main<"},
     {"tail", "burn_tail<case_tail<main<"},
     {"throw", "burn_throw<thrower<case_throw<main<"},
     {"aligned", "burn_aligned<case_aligned<main<"},
@@ -248,6 +249,79 @@ static void test_stacks(void **state)
         snprintf(leaf, sizeof leaf, "burn_%s", paths[i].name);
         expect_path(paths[i].name, ASSAY_STACKS_DWARF, NULL, leaf, paths[i].path);
     }
+}
+
+/* Copies by turns: with the smaller the stack is cut where it ends, and what there is of it is
+ * right; with the larger it is whole. After a turn the other event goes on, in all threads. */
+struct turning {
+    struct assay_sampler *sampler;
+    struct assay_recorder *recorder;
+    uint64_t copies[2]; /* of the smaller size and of the larger */
+    uint64_t since;
+};
+
+static int turn(void *turning, const struct assay_sample_record *record, struct assay_error *err)
+{
+    struct turning *t = turning;
+    const struct assay_sample_choice *choice = assay_sampler_choice(t->sampler);
+    if (record->kind == ASSAY_SAMPLE_SAMPLE && record->stack) {
+        assert_true(record->stack_b <= choice->deep_b);
+        t->copies[record->stack_b > choice->stack_b]++;
+        if (++t->since % 32 == 0)
+            assay_sampler_deepen(t->sampler, t->since / 32 % 2 == 0);
+    }
+    return assay_recorder_take(t->recorder, record, err);
+}
+
+static void test_two_copies(void **state)
+{
+    (void)state;
+    if (!session_has_events())
+        return;
+    const struct assay_sample_options options = {
+        .rate_hz = 997, .stacks = ASSAY_STACKS_DWARF, .on_exec = true};
+    struct turning t = {0};
+    struct session s = {0};
+    struct assay_error err = {0};
+    int go, status;
+    pid_t pid =
+        session_start((const char *const[]){TARGETS "/sample-stacks", "wide", NULL}, -1, &go);
+    assert_int_equal(assay_sampler_open(pid, &options, &t.sampler, &err), 0);
+    session_release(go);
+    if (assay_sampler_choice(t.sampler)->deep_b == 0) { /* no memory may be locked */
+        waitpid(pid, &status, 0);
+        assay_sampler_close(&t.sampler);
+        skip();
+    }
+    const char *path = session_stream();
+    assert_int_equal(
+        assay_recorder_new(path, assay_sampler_choice(t.sampler), 0, &t.recorder, &err), 0);
+    while (waitpid(pid, &status, WNOHANG) == 0) {
+        assay_sampler_wait(t.sampler, -1, 5);
+        assert_int_equal(assay_sampler_pump(t.sampler, false, turn, &t, &err), 0);
+    }
+    assert_int_equal(assay_sampler_pump(t.sampler, true, turn, &t, &err), 0);
+    const struct assay_stack_counts stacks = *assay_recorder_stacks(t.recorder);
+    assert_int_equal(assay_recorder_finish(&t.recorder, assay_sampler_counts(t.sampler), &err), 0);
+    assay_sampler_close(&t.sampler);
+    session_read(&s, path);
+    size_t cut = 0, whole = 0;
+    as_vec_foreach (&s.sample, one) {
+        if (!begins(one->path, "burn_wide"))
+            continue;
+        cut += one->end == ASSAY_STACK_CUT;
+        whole += one->end == ASSAY_STACK_COMPLETE;
+        assert_true(begins(one->path, one->end == ASSAY_STACK_CUT
+                                          ? "burn_wide<wide_2<wide_1"
+                                          : "burn_wide<wide_2<wide_1<case_wide<main<"));
+    }
+    print_message("# %zu whole, %zu cut of %zu; copies of both sizes: %zu, %zu\n", whole, cut,
+                  s.sample.n, (size_t)t.copies[0], (size_t)t.copies[1]);
+    assert_true(whole > 0 && cut > 0);
+    assert_int_equal(stacks.cut, cut);
+    assert_true(stacks.deep >= whole + cut);
+    assert_true(stacks.copied >= stacks.deep);
+    session_fini(&s);
 }
 
 /* By frame pointers the caller of a leaf without frame is missing: that is their nature. */
@@ -381,6 +455,7 @@ int main(void)
         cmocka_unit_test(test_through_libc), cmocka_unit_test(test_deleted_library),
         cmocka_unit_test(test_attach),       cmocka_unit_test(test_max_size),
         cmocka_unit_test(test_no_process),   cmocka_unit_test(test_loss),
+        cmocka_unit_test(test_two_copies),
     };
     return cmocka_run_group_tests_name("sample/live", tests, NULL, NULL);
 }

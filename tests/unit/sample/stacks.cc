@@ -36,7 +36,7 @@ long work; /* turns of a burn */
         sink = x;                                                                                  \
     }
 void burn_leaf(long), burn_alloca(long), burn_deep(long), burn_signal(long), burn_tail(long);
-void burn_throw(long), burn_aligned(long), burn_sort(long), burn_child(long);
+void burn_throw(long), burn_aligned(long), burn_sort(long), burn_child(long), burn_wide(long);
 BURN(leaf)
 BURN(alloca)
 BURN(deep)
@@ -46,9 +46,11 @@ BURN(throw)
 BURN(aligned)
 BURN(sort)
 BURN(child)
+BURN(wide)
 
 void case_leaf(void), case_alloca(int), case_deep(int), case_signal(void), tail_2(long);
 void tail_1(long), case_tail(void), case_throw(int), case_aligned(int), case_sort(void);
+void case_wide(void), wide_1(void), wide_2(void);
 void on_signal(int), case_child(void), case_library(const char *), thrower(int);
 int compare(const void *, const void *);
 
@@ -74,6 +76,36 @@ ALONE void case_deep(int n)
     else
         case_deep(n - 1);
     sink += (uint64_t)pad[1];
+}
+
+/* Frames of 12 KiB each: three are more than the smaller copy holds. All is written to, for the
+ * kernel's copy ends at a page that was never touched. */
+#define WIDE_B 12288
+#define FILL(room)                                                                                 \
+    for (int i = 0; i < WIDE_B; i += 512)                                                          \
+    (room)[i] = 1
+ALONE void wide_2(void)
+{
+    volatile char room[WIDE_B];
+    FILL(room);
+    burn_wide(work);
+    sink += (uint64_t)room[0];
+}
+
+ALONE void wide_1(void)
+{
+    volatile char room[WIDE_B];
+    FILL(room);
+    wide_2();
+    sink += (uint64_t)room[0];
+}
+
+ALONE void case_wide(void)
+{
+    volatile char room[WIDE_B];
+    FILL(room);
+    wide_1();
+    sink += (uint64_t)room[0];
 }
 
 ALONE void on_signal(int)
@@ -209,6 +241,8 @@ int main(int argc, char **argv)
         case_alloca(argc * 100);
     else if (!strcmp(name, "deep"))
         case_deep(60);
+    else if (!strcmp(name, "wide"))
+        case_wide();
     else if (!strcmp(name, "signal"))
         case_signal();
     else if (!strcmp(name, "tail"))
