@@ -60,7 +60,6 @@ bool as_agent_active(void);
 
 /* ---- write.c ---- */
 
-uint64_t as_agent_now_ns(void);
 /* Room for a record of `size_b`, rounded up, or NULL. `spare_b` stays free. Lock-free. */
 void *as_agent_reserve(uint32_t size_b, uint32_t spare_b);
 /* Fills the head and makes the record seen. */

@@ -5,6 +5,7 @@
  * library waits for itself (system, pclose) is not seen.
  */
 #include "agent/agent.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -59,7 +60,7 @@ static void tell(pid_t pid, int status)
     if (record) {
         record->pid = (uint32_t)pid;
         record->status = status;
-        as_agent_commit(record, sizeof *record, AS_AGENT_CHILD, as_agent_now_ns());
+        as_agent_commit(record, sizeof *record, AS_AGENT_CHILD, as_monotonic_ns());
     }
     errno = saved;
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/build_id.h"
+#include "base/clock.h"
 
 /* One reader at a time; the other leaves it to those outside. */
 static _Atomic bool busy;
@@ -194,7 +195,7 @@ AS_AGENT_API void *dlopen(const char *name, int flags)
     if (!name || !as_agent_active())
         return AS_AGENT_REAL(dlopen)(name, flags);
     if (strchr(name, '/') && !strchr(name, '$')) {
-        uint64_t begun_ns = as_agent_now_ns();
+        uint64_t begun_ns = as_monotonic_ns();
         void *handle = AS_AGENT_REAL(dlopen)(name, flags);
         if (handle) {
             as_agent_maps(begun_ns);
@@ -210,6 +211,6 @@ AS_AGENT_API void *dlopen(const char *name, int flags)
 AS_AGENT_API int dlclose(void *handle)
 {
     if (as_agent_active() && as_agent.loaded)
-        as_agent_maps(as_agent_now_ns());
+        as_agent_maps(as_monotonic_ns());
     return AS_AGENT_REAL(dlclose)(handle);
 }

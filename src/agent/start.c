@@ -5,6 +5,7 @@
  * Every failure leaves the program alone, and is told in the control file where there is one.
  */
 #include "agent/agent.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -175,7 +176,7 @@ static int make_ring(pid_t parent_pid, pid_t parent_tid, bool forked)
 {
     char path[4096];
     const char *end = path + sizeof path - 1;
-    uint64_t begun_ns = as_agent_now_ns();
+    uint64_t begun_ns = as_monotonic_ns();
     char *at = append(path, end, as_agent.directory);
     at = append(at, end, "/" AS_AGENT_PREFIX);
     at = append_number(at, end, (uint64_t)as_agent.pid);
@@ -311,6 +312,6 @@ __attribute__((destructor)) static void program_ends(void)
         getpid() != as_agent.pid) /* a vforked child has our memory */
         return;
     if (as_agent.loaded)
-        as_agent_maps(as_agent_now_ns());
+        as_agent_maps(as_monotonic_ns());
     as_agent_mark(AS_AGENT_END);
 }

@@ -5,6 +5,7 @@
  * jumps to the program's function; a key's destructor tells its end. Raw clone(2) is not seen.
  */
 #include "agent/agent.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -86,7 +87,7 @@ void as_agent_arm(void)
         return;
     }
     /* Threads that start together are not to be sampled together. */
-    uint64_t mixed = ((uint64_t)self->tid ^ as_agent_now_ns()) * 0x9e3779b97f4a7c15u;
+    uint64_t mixed = ((uint64_t)self->tid ^ as_monotonic_ns()) * 0x9e3779b97f4a7c15u;
     struct itimerspec when = {.it_interval = {period_ns / 1000000000u, period_ns % 1000000000u}};
     when.it_value.tv_nsec = (long)(1 + (mixed >> 32) * (period_ns % 1000000000u) / UINT32_MAX);
     self->has_timer = true;
@@ -116,9 +117,7 @@ void as_agent_main_thread(void)
 
 static uint64_t ran_ns(void)
 {
-    struct timespec t = {0};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    return as_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static void tell(uint32_t kind, uint32_t parent_tid)
@@ -133,7 +132,7 @@ static void tell(uint32_t kind, uint32_t parent_tid)
     prctl(PR_GET_NAME, name, 0, 0, 0);
     memcpy(record->name, name, sizeof name);
     record->parent_tid = parent_tid;
-    as_agent_commit(record, sizeof *record, kind, as_agent_now_ns());
+    as_agent_commit(record, sizeof *record, kind, as_monotonic_ns());
 }
 
 /* ---- Beginning and end -------------------------------------------------------------------- */

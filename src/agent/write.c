@@ -5,6 +5,7 @@
  * only the thread's own memory within known bounds, errno kept.
  */
 #include "agent/agent.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -12,20 +13,12 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
 /* Stacks that are not the thread's own (coroutines): where they end is not known, pages are tried.
  */
 #define FOREIGN_STACK_B 8192u
-
-uint64_t as_agent_now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* ---- The ring ----------------------------------------------------------------------------- */
 
@@ -68,7 +61,7 @@ void as_agent_mark(uint32_t kind)
 {
     struct as_agent_record *record = as_agent_reserve(sizeof *record, 0);
     if (record)
-        as_agent_commit(record, sizeof *record, kind, as_agent_now_ns());
+        as_agent_commit(record, sizeof *record, kind, as_monotonic_ns());
 }
 
 /* ---- Stacks ------------------------------------------------------------------------------- */
@@ -174,7 +167,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
     } else if (as_agent.ring && !as_agent_is_confined() &&
                atomic_load_explicit(&as_agent.control->enabled, memory_order_relaxed)) {
         uint64_t times = 1 + (uint64_t)(info->si_overrun > 0 ? info->si_overrun : 0);
-        take_sample(context, as_agent_now_ns(), times * as_agent.control->period_ns);
+        take_sample(context, as_monotonic_ns(), times * as_agent.control->period_ns);
     }
     errno = saved;
 }

@@ -6,9 +6,9 @@
 #include "base/progress.h"
 
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/term.h"
 
 /* Before it nothing is drawn: short commands stay silent. */
@@ -16,19 +16,12 @@
 #define LEFT_NS     ((uint64_t)1000 * 1000 * 1000) /* before it no pace is known */
 #define INTERVAL_NS ((uint64_t)100 * 1000 * 1000)
 
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 void as_progress_begin(struct as_progress *progress, int fd, const char *label, uint64_t total)
 {
     *progress = (struct as_progress){.fd = as_term_is(fd) ? fd : -1, .label = label};
     progress->total = total;
     progress->interval_ns = INTERVAL_NS;
-    progress->begin_ns = now_ns();
+    progress->begin_ns = as_monotonic_ns();
     pthread_mutex_init(&progress->lock, NULL);
     atomic_init(&progress->done, 0);
     atomic_init(&progress->due_ns, progress->begin_ns + FIRST_NS);
@@ -44,7 +37,7 @@ static void put(int fd, const char *p, size_t n)
 /* ", 7 s left" by the pace so far, once that says anything. */
 static void remaining(const struct as_progress *progress, double part, char *out, size_t size_b)
 {
-    const uint64_t spent_ns = now_ns() - progress->begin_ns;
+    const uint64_t spent_ns = as_monotonic_ns() - progress->begin_ns;
 
     *out = '\0';
     if (part < 0.02 || spent_ns < LEFT_NS)
@@ -87,7 +80,7 @@ void as_progress_add(struct as_progress *progress, uint64_t steps)
     if (progress->fd < 0)
         return;
     atomic_fetch_add_explicit(&progress->done, steps, memory_order_relaxed);
-    uint64_t now = now_ns();
+    uint64_t now = as_monotonic_ns();
     if (now < atomic_load_explicit(&progress->due_ns, memory_order_relaxed) ||
         pthread_mutex_trylock(&progress->lock) != 0)
         return;

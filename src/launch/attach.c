@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/task.h"
 #include "launch/internal.h"
 #include "object/executable.h"
@@ -146,7 +147,7 @@ int assay_launch_attach(pid_t pid, struct assay_launch **out, struct assay_error
         l->attached = l->let_go = true;
         l->pid = pid;
         l->attached_start = process.task.start;
-        l->outcome.start_ns = as_launch_now_ns();
+        l->outcome.start_ns = as_monotonic_ns();
         l->end = (int)syscall(SYS_pidfd_open, pid, 0);
         if (l->end >= 0)
             rc = as_launch_add_fd(l, l->end, err);

@@ -11,20 +11,13 @@
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "launch/internal.h"
 
 #define IN_A_ROW_NS 2000000000u
-
-uint64_t as_launch_now_ns(void)
-{
-    struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 /* ---- Making and closing --------------------------------------------------------------------- */
 
@@ -95,7 +88,7 @@ int assay_launch_fd(const struct assay_launch *launch)
 
 static void note_interrupt(struct assay_launch *l)
 {
-    const uint64_t now = as_launch_now_ns();
+    const uint64_t now = as_monotonic_ns();
     struct assay_launch_outcome *o = &l->outcome;
     o->interrupts = now - l->last_interrupt_ns < IN_A_ROW_NS ? o->interrupts + 1 : 1;
     l->last_interrupt_ns = now;
@@ -104,7 +97,7 @@ static void note_interrupt(struct assay_launch *l)
 static void end_now(struct assay_launch *l)
 {
     l->outcome.over = true;
-    l->outcome.end_ns = as_launch_now_ns();
+    l->outcome.end_ns = as_monotonic_ns();
 }
 
 static bool is_to_end(int signal)

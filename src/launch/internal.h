@@ -86,7 +86,6 @@ struct assay_launch {
 int as_launch_new(const char *name, struct assay_launch **out, struct assay_error *err);
 /* Makes `fd` one of those that make the launch's descriptor readable. */
 int as_launch_add_fd(struct assay_launch *launch, int fd, struct assay_error *err);
-uint64_t as_launch_now_ns(void);
 
 /* Whether the process that was attached has ended. */
 bool as_attached_ended(const struct assay_launch *launch);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/str.h"
 #include "launch/internal.h"
 
@@ -218,7 +219,7 @@ int assay_launch_go(struct assay_launch *launch, struct assay_error *err)
     if (launch->let_go || launch->attached || !launch->pid)
         return as_error_set(err, ASSAY_ERR_USAGE, "%s: was let go already", launch->name);
     launch->let_go = true;
-    launch->outcome.start_ns = as_launch_now_ns();
+    launch->outcome.start_ns = as_monotonic_ns();
     /* A child that was killed at the gate leaves it without reader: its end is its outcome. */
     (void)send(launch->gate, "", 1, MSG_NOSIGNAL);
     close(launch->gate);
@@ -234,6 +235,6 @@ int assay_launch_go(struct assay_launch *launch, struct assay_error *err)
         ;
     launch->pid = 0;
     launch->outcome.over = true;
-    launch->outcome.end_ns = as_launch_now_ns();
+    launch->outcome.end_ns = as_monotonic_ns();
     return cannot_execute(launch->name, why, err);
 }

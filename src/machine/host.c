@@ -18,6 +18,7 @@
 
 #include "base/alloc.h"
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/vec.h"
 
@@ -206,13 +207,6 @@ static void read_hypervisor(struct whole *w)
             w->host.hypervisor = known[i].name;
 }
 
-static uint64_t clock_ns(void)
-{
-    struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC_RAW, &ts);
-    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 /* Leaf 0x15 (SDM vol. 2A, CPUID): crystal clock and ratio; a hypervisor's leaf 0x40000010 in kHz;
  * else it is compared with the clock for some milliseconds. */
 static void read_tsc(struct whole *w)
@@ -234,10 +228,10 @@ static void read_tsc(struct whole *w)
             }
         }
     }
-    const uint64_t from_ns = clock_ns(), from = __rdtsc();
-    while (clock_ns() - from_ns < 5000000)
+    const uint64_t from_ns = as_clock_ns(CLOCK_MONOTONIC_RAW), from = __rdtsc();
+    while (as_clock_ns(CLOCK_MONOTONIC_RAW) - from_ns < 5000000)
         _mm_pause();
-    const uint64_t ticks = __rdtsc() - from, ns = clock_ns() - from_ns;
+    const uint64_t ticks = __rdtsc() - from, ns = as_clock_ns(CLOCK_MONOTONIC_RAW) - from_ns;
     w->host.tsc_hz = (int64_t)((double)ticks * 1e9 / (double)ns);
     w->host.tsc_origin = "measured";
 }

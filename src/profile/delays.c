@@ -8,21 +8,14 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 
 /* Between two looks at least, and as a multiple of what a look takes. */
 #define LOOK_NS   100000000
 #define LOOK_COST 100
-
-static int64_t clock_ns(void)
-{
-    struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
-}
 
 /* The second of its numbers; -1: there is no such thread, or the kernel does not count. */
 static int64_t read_delay(uint32_t pid, uint32_t tid)
@@ -94,7 +87,7 @@ void as_delays_look(struct as_delays *delays, int64_t now_ns)
         if (it->tid)
             read_one(it);
     }
-    const int64_t end_ns = clock_ns(), pause_ns = LOOK_COST * (end_ns - now_ns);
+    const int64_t end_ns = as_monotonic_ns(), pause_ns = LOOK_COST * (end_ns - now_ns);
     delays->next_ns = end_ns + (pause_ns > LOOK_NS ? pause_ns : LOOK_NS);
 }
 

@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/task.h"
 #include "profile/record.h"
@@ -234,13 +234,6 @@ void as_ledger_begin(struct as_ledger *ledger, pid_t pid, bool is_timed, int64_t
                                  .stolen_ns = stolen_ns()};
 }
 
-static int64_t monotonic_ns(void)
-{
-    struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
-}
-
 void as_ledger_look(struct as_ledger *ledger, int64_t now_ns)
 {
     struct look look = {0};
@@ -255,7 +248,7 @@ void as_ledger_look(struct as_ledger *ledger, int64_t now_ns)
             enter(ledger, it);
     as_vec_fini(&look.seen);
     forget_small(ledger);
-    const int64_t end_ns = monotonic_ns(), sparing_ns = SPARING * (end_ns - now_ns);
+    const int64_t end_ns = as_monotonic_ns(), sparing_ns = SPARING * (end_ns - now_ns);
     ledger->gap_ns = ledger->gap_ns * 2 < MOST_NS ? ledger->gap_ns * 2 : MOST_NS;
     ledger->due_ns = end_ns + (ledger->gap_ns > sparing_ns ? ledger->gap_ns : sparing_ns);
 }
@@ -286,7 +279,7 @@ int as_ledger_tell(struct as_ledger *ledger, const struct assay_launch_outcome *
         return 0;
     if (!outcome->over) { /* what there is to know is there still */
         ledger->due_ns = 0;
-        as_ledger_look(ledger, monotonic_ns());
+        as_ledger_look(ledger, as_monotonic_ns());
     }
     if (ledger->process.n)
         qsort(ledger->process.at, ledger->process.n, sizeof *ledger->process.at, by_time);

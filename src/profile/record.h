@@ -9,9 +9,6 @@
 #include <assay/machine.h>
 #include <assay/profile.h>
 
-/* Times of one moment: realtime (since 1970) less monotonic. */
-int64_t as_clock_offset_ns(void);
-
 /* Adds this host, with its facts; `numa` gets as_numa_write's text. Errors: NOMEM, those of the
  * experiment. */
 int as_run_host(struct assay_experiment *experiment, int64_t *host_id, char *numa, size_t numa_b,

@@ -3,7 +3,6 @@
  * What a run had around it: the machine and the environment.
  */
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <assay/machine.h>
@@ -11,14 +10,6 @@
 #include "base/error.h"
 #include "profile/numa.h"
 #include "profile/record.h"
-
-int64_t as_clock_offset_ns(void)
-{
-    struct timespec real, mono;
-    clock_gettime(CLOCK_REALTIME, &real);
-    clock_gettime(CLOCK_MONOTONIC, &mono);
-    return (int64_t)(real.tv_sec - mono.tv_sec) * 1000000000 + (real.tv_nsec - mono.tv_nsec);
-}
 
 static struct assay_number known_if(int64_t value)
 {

@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "sample/recorder.h"
 
 /* Descriptors that are left for everything else. */
@@ -113,15 +114,10 @@ int as_mapped_open(const struct assay_sample_record *map, struct assay_file_iden
 
 /* ---- Recorded before ----------------------------------------------------------------------- */
 
-static int64_t ns_of(struct timespec t)
-{
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 /* The last change of a file or of its inode: a file that was moved here has an old one. */
 static int64_t changed_ns(const struct stat *st)
 {
-    const int64_t content = ns_of(st->st_mtim), inode = ns_of(st->st_ctim);
+    const int64_t content = as_timespec_ns(st->st_mtim), inode = as_timespec_ns(st->st_ctim);
     return content > inode ? content : inode;
 }
 

@@ -12,22 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 
 /* A copy of this much holds the stacks of nearly all numeric programs (doc/sample.md). */
 #define STACK_B 16384u
 /* Between two looks at tasks, though each record of theirs asks for one. */
 #define SOON_NS 3000000
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* ---- Opening ------------------------------------------------------------------------------ */
 
@@ -147,7 +140,7 @@ int assay_sampler_open(pid_t pid, const struct assay_sample_options *options,
     if (!s)
         return as_error_nomem(err, "a sampling session");
     s->pid = pid;
-    s->opened_ns = now_ns();
+    s->opened_ns = as_monotonic_ns();
     int rc = take_options(s, options, err);
     s->told_existing = s->options.on_exec;
     as_sample_raise_file_limit();
@@ -236,7 +229,7 @@ int assay_sampler_enable(struct assay_sampler *sampler, bool on, struct assay_er
 /* Records of tasks come in showers: they are read a moment later, and handed out a moment after. */
 static void rest(struct assay_sampler *s, int *timeout_ms)
 {
-    const uint64_t since_ns = now_ns() - s->woken_ns;
+    const uint64_t since_ns = as_monotonic_ns() - s->woken_ns;
     if (since_ns < SOON_NS)
         usleep((useconds_t)((SOON_NS - since_ns) / 1000));
     if (s->soon && (*timeout_ms < 0 || *timeout_ms > SOON_NS / 1000000))
@@ -263,7 +256,7 @@ bool assay_sampler_wait(struct assay_sampler *sampler, int other_fd, int timeout
     for (size_t i = 0; polls && ready > 0 && i < n; i++) {
         any = any || (polls[i].revents & POLLIN);
         if (i && polls[i].revents & POLLIN && sampler->ring.at[i - 1].channel == AS_CHANNEL_TASKS)
-            sampler->woken_ns = now_ns();
+            sampler->woken_ns = as_monotonic_ns();
     }
     /* When all threads have ended, every descriptor hangs up at once: that is no reason to spin. */
     if (ready > 0 && !any)
@@ -408,7 +401,7 @@ static int tell_lost(struct assay_sampler *s, assay_sample_sink *sink, void *con
 int assay_sampler_pump(struct assay_sampler *sampler, bool last, assay_sample_sink *sink,
                        void *context, struct assay_error *err)
 {
-    uint64_t begun_ns = now_ns();
+    uint64_t begun_ns = as_monotonic_ns();
     if (!sampler->told_existing) {
         sampler->told_existing = true;
         AS_TRY(as_sample_existing(sampler->pid, sampler->opened_ns, sink, context, err));

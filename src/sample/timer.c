@@ -12,19 +12,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/task.h"
 #include "sample/sampler.h"
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* ---- Handing out -------------------------------------------------------------------------- */
 
@@ -350,7 +343,7 @@ static int tell_lost(struct assay_timer_sampler *s, struct as_timer_ring *ring,
 static int empty_rings(struct assay_timer_sampler *s, bool last, const struct sink *sink)
 {
     AS_TRY(as_timer_find(s, sink->err));
-    uint64_t now = now_ns();
+    uint64_t now = as_monotonic_ns();
     for (uint32_t i = 0; i < s->ring.n; i++) {
         struct as_timer_ring *ring = &s->ring.at[i];
         if (!ring->head || ring->told)
@@ -403,7 +396,7 @@ int assay_timer_sampler_pump(struct assay_timer_sampler *sampler, bool last,
 {
     struct assay_timer_sampler *s = sampler;
     const struct sink sink = {.take = take, .context = context, .err = err};
-    uint64_t begun_ns = now_ns(), limit_ns = last ? UINT64_MAX : s->barrier_ns;
+    uint64_t begun_ns = as_monotonic_ns(), limit_ns = last ? UINT64_MAX : s->barrier_ns;
     size_t done = 0;
     s->pumps++;
     AS_TRY(empty_rings(s, last, &sink));

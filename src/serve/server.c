@@ -13,12 +13,12 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <assay/serve.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/foreign.h"
 #include "serve/request.h"
@@ -49,10 +49,7 @@ struct assay_server {
 
 static int64_t now_ms(void)
 {
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return as_monotonic_ns() / 1000000;
 }
 
 /* ---- Opening ------------------------------------------------------------------------------ */
