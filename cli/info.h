@@ -43,7 +43,5 @@ void as_info_facts(struct as_facts *facts, const struct as_info *info);
 /* Words shared by both: "pie", "embedded". */
 const char *as_type_word(enum assay_object_type type);
 const char *as_debug_word(enum assay_debug_kind kind);
-/* Hexadecimal build-id into `buf` (129 bytes); NULL when there is none. */
-const char *as_build_id(const struct assay_object_info *identity, char *buf);
 
 #endif

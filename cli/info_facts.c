@@ -64,7 +64,7 @@ static void identity_facts(struct as_facts *facts, const struct assay_object_inf
     as_facts_cell(facts, "static", as_cell_bool(it->is_static));
     as_facts_cell(facts, "size_b", as_cell_count(it->size_b));
     as_facts_cell(facts, "code_b", as_cell_count(it->text_b));
-    as_facts_cell(facts, "build_id", as_cell_text(as_build_id(it, build_id)));
+    as_facts_cell(facts, "build_id", as_cell_build_id(it, build_id));
     as_facts_cell(facts, "entry", it->entry ? as_cell_hex(it->entry) : as_cell_text(NULL));
     as_facts_cell(facts, "interpreter", as_cell_text(it->interpreter));
     as_facts_cell(facts, "soname", as_cell_text(it->soname));

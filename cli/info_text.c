@@ -72,7 +72,7 @@ static void say_identity(struct page *page, const struct as_info *info)
     as_str_appendz(&s, ", of it code ");
     as_append_size(&s, it->text_b);
     fact_str(page, "size", &s);
-    fact(page, "build-id", as_build_id(it, build_id) ? build_id : "none");
+    fact(page, "build-id", as_hex_put(build_id, it->build_id, it->build_id_b) ? build_id : "none");
     if (it->soname)
         fact(page, "soname", it->soname);
     if (it->interpreter)

@@ -390,6 +390,11 @@ void as_facts_end(struct as_facts *facts)
     as_str_fini(&facts->path);
 }
 
+struct as_cell as_cell_build_id(const struct assay_object_info *identity, char *buf)
+{
+    return as_cell_text(as_hex_put(buf, identity->build_id, identity->build_id_b) ? buf : NULL);
+}
+
 void as_facts_binary(struct as_facts *facts, const struct assay_object *object)
 {
     const struct assay_object_info *it = assay_object_info(object);
@@ -397,7 +402,7 @@ void as_facts_binary(struct as_facts *facts, const struct assay_object *object)
 
     as_facts_object(facts, "binary");
     as_facts_cell(facts, "path", as_cell_text(it->path));
-    as_facts_cell(facts, "build_id", as_cell_text(as_build_id(it, build_id)));
+    as_facts_cell(facts, "build_id", as_cell_build_id(it, build_id));
     as_facts_close(facts);
 }
 

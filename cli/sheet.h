@@ -88,6 +88,9 @@ struct as_facts {
 void as_facts_begin(struct as_facts *facts, struct as_cli *cli);
 /* Lists refused inputs and closes the document. */
 void as_facts_end(struct as_facts *facts);
+/* The build-id in hexadecimal, nothing when there is none; the text lives in `buf`, which has room
+ * for two digits a byte and a zero. */
+struct as_cell as_cell_build_id(const struct assay_object_info *identity, char *buf);
 /* "binary": its path and build-id. */
 void as_facts_binary(struct as_facts *facts, const struct assay_object *object);
 /* `key` is NULL inside an array. Each open is matched by as_facts_close. */

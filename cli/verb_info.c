@@ -40,13 +40,6 @@ const char *as_debug_word(enum assay_debug_kind kind)
     return NULL;
 }
 
-const char *as_build_id(const struct assay_object_info *identity, char *buf)
-{
-    for (size_t i = 0; i < identity->build_id_b; i++)
-        snprintf(buf + 2 * i, 3, "%02x", identity->build_id[i]);
-    return identity->build_id_b ? buf : NULL;
-}
-
 /* ---- Grouping of units ----------------------------------------------------------------- */
 
 static int compare_text(const char *a, const char *b)

@@ -37,6 +37,19 @@ bool as_view_ends(struct as_view s, const char *suffix)
     return s.n >= n && (n == 0 || memcmp(s.p + s.n - n, suffix, n) == 0);
 }
 
+size_t as_hex_put(char *to, const void *bytes, size_t n)
+{
+    static const char digits[] = "0123456789abcdef";
+    const unsigned char *at = bytes;
+
+    for (size_t i = 0; i < n; i++) {
+        to[2 * i] = digits[at[i] >> 4];
+        to[2 * i + 1] = digits[at[i] & 15];
+    }
+    to[2 * n] = 0;
+    return 2 * n;
+}
+
 static bool is_space(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');

@@ -28,6 +28,9 @@ bool as_view_split(struct as_view *rest, char separator, struct as_view *part);
  * NULL. */
 const char *as_path_last(const char *path);
 
+/* Two lower-case digits a byte and a zero: `to` has room for 2 n + 1. Gives 2 n. */
+size_t as_hex_put(char *to, const void *bytes, size_t n);
+
 /*
  * Zero-initialised is empty. After a failed allocation `failed` is set and appends do nothing.
  * What is appended must not lie in the builder itself, which may move.

@@ -69,13 +69,6 @@ static int put_index(struct as_modules *modules, const char *key, uint32_t index
 
 #define KEY_B (4096 + 192)
 
-static size_t append_id(char *key, size_t n, const uint8_t *id, unsigned id_b)
-{
-    for (unsigned i = 0; i < id_b; i++)
-        n += (size_t)snprintf(key + n, KEY_B - n, "%02x", id[i]);
-    return n;
-}
-
 /* Of a mapping, by all that its record says. */
 static void mapping_key(const struct assay_sample_record *map, char *key)
 {
@@ -83,7 +76,7 @@ static void mapping_key(const struct assay_sample_record *map, char *key)
                                 map->device_major, map->device_minor, map->inode, map->generation,
                                 map->file_b, (uint64_t)map->mtime_ns);
     key[n++] = ':';
-    n = append_id(key, n, map->build_id, map->build_id_b);
+    n += as_hex_put(key + n, map->build_id, map->build_id_b);
     snprintf(key + n, KEY_B - n, ":%.4096s", map->text);
 }
 
@@ -95,7 +88,7 @@ static bool file_key(const struct assay_stream_module *fact, char *key)
     if (file->build_id_b == 0 && file->known != ASSAY_FILE_SEEN)
         return false;
     if (file->build_id_b)
-        n = append_id(key, n, file->build_id, file->build_id_b);
+        n += as_hex_put(key + n, file->build_id, file->build_id_b);
     else
         n += (size_t)snprintf(key + n, KEY_B - n, "%" PRIx64 ".%" PRIx64 ".%" PRIx64, file->inode,
                               file->size_b, (uint64_t)file->mtime_ns);

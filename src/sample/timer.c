@@ -77,8 +77,7 @@ static int file_of(struct assay_timer_sampler *s, const struct assay_sample_reco
         return 0;
     n += (size_t)snprintf(key + n, sizeof key - n, ":%llx:%llx:", (unsigned long long)map->file_b,
                           (unsigned long long)map->mtime_ns);
-    for (unsigned i = 0; i < map->build_id_b; i++)
-        n += (size_t)snprintf(key + n, sizeof key - n, "%02x", map->build_id[i]);
+    as_hex_put(key + n, map->build_id, map->build_id_b);
     AS_TRY(number_of(s, key, out));
     key[plain_n] = 0; /* which is known, so that its text is not kept again */
     return *out == last ? 0 : as_map_view_put(&s->files, as_view_of(key), *out);

@@ -21,6 +21,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/foreign.h"
+#include "base/str.h"
 #include "serve/request.h"
 
 #define CONNECTIONS 32
@@ -101,8 +102,7 @@ static int make_key(struct assay_server *server, struct assay_error *err)
     if (getrandom(random, sizeof random, 0) != sizeof random)
         return as_error_set(err, ASSAY_ERR_IO, "the server: no random numbers: %s",
                             strerror(errno));
-    for (size_t i = 0; i < sizeof random; i++)
-        snprintf(server->key + 2 * i, 3, "%02x", random[i]);
+    as_hex_put(server->key, random, sizeof random);
     return 0;
 }
 

@@ -101,9 +101,20 @@ static void test_builder_no_memory(void **state)
     as_str_fini(&s);
 }
 
+static void test_hex(void **state)
+{
+    char to[2 * 4 + 1];
+    (void)state;
+    assert_int_equal(as_hex_put(to, "\x00\x7f\xa5\xff", 4), 8);
+    assert_string_equal(to, "007fa5ff");
+    assert_int_equal(as_hex_put(to, "", 0), 0);
+    assert_string_equal(to, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_hex),
         cmocka_unit_test(test_views),
         cmocka_unit_test(test_split),
         cmocka_unit_test(test_builder),
