@@ -30,12 +30,22 @@ struct as_merge_fact {
     AS_VEC(struct as_merge_variant) variant;
 };
 
+/* What the kernel counted of the processes of a part, in the order in which look.c asks. */
+enum as_merge_usage {
+    AS_MERGE_RESIDENT, /* bytes: the largest of all counts */
+    AS_MERGE_FAULT_MAJOR,
+    AS_MERGE_FAULT_MINOR,
+    AS_MERGE_SWITCH_VOLUNTARY,
+    AS_MERGE_SWITCH_INVOLUNTARY,
+    AS_MERGE_USAGES
+};
+
 struct as_merge_part {
     const char *path;
     int64_t run_id, start_ns, end_ns, overhead_ns;
     int64_t rank; /* its lowest, -1 = none */
     int64_t size; /* of the job, -1 = not known */
-    struct assay_number exit_code, exit_signal;
+    struct assay_number exit_code, exit_signal, usage[AS_MERGE_USAGES];
     const char *host, *launcher, *whose; /* "rank 3", or the host, or the path */
     dev_t device;
     ino_t inode;

@@ -110,6 +110,8 @@ static int read_run(struct look *l, struct assay_error *err)
     AS_TRY(ask(l,
                "SELECT r.start_ns, r.start_ns + ifnull(r.wall_ns, 0), r.exit_code, r.exit_signal,"
                " ifnull(r.overhead_ns, 0), r.state = 'complete', ifnull(h.name, 'unknown'),"
+               " r.resident_max_b, r.fault_major_n, r.fault_minor_n, r.switch_voluntary_n,"
+               " r.switch_involuntary_n,"
                " r.kind, r.label, r.command, r.argv, r.environment_digest, r.cwd, r.launcher,"
                " r.event, r.event_reason, r.rate_hz, r.call_stacks, r.scope"
                " FROM run r LEFT JOIN host h USING (host_id) WHERE r.run_id = ?1",
@@ -122,8 +124,11 @@ static int read_run(struct look *l, struct assay_error *err)
         l->part.exit_signal = number_at(rows, 3);
         l->part.overhead_ns = assay_rows_integer(rows, 4);
         l->part.is_complete = assay_rows_integer(rows, 5) != 0;
+        for (int i = 0; i < AS_MERGE_USAGES; i++)
+            l->part.usage[i] = number_at(rows, 7 + i);
         l->part.host = as_merge_keep(l->merge, assay_rows_text(rows, 6));
-        rc = l->part.host ? note_row(l, rows, 7, err) : as_error_nomem(err, l->part.path);
+        rc = l->part.host ? note_row(l, rows, 7 + AS_MERGE_USAGES, err)
+                          : as_error_nomem(err, l->part.path);
     }
     assay_rows_close(&rows);
     return rc < 0 ? rc : 0;

@@ -31,6 +31,31 @@ static void set_end(const struct as_merge *merge, struct assay_row_run *row)
     row->state = is_complete ? "complete" : "interrupted";
 }
 
+/* What it used: of memory the most that a process held, of all else the sum; not known when it is
+ * not known of each. */
+static void set_usage(const struct as_merge *merge, struct assay_row_run *row)
+{
+    struct assay_number all[AS_MERGE_USAGES];
+
+    for (int i = 0; i < AS_MERGE_USAGES; i++) {
+        all[i] = assay_known(0);
+        as_vec_foreach (&merge->order, at) {
+            const struct assay_number *it = &merge->part.at[*at].usage[i];
+            if (!it->known)
+                all[i].known = false;
+            else if (i != AS_MERGE_RESIDENT)
+                all[i].value += it->value;
+            else if (it->value > all[i].value)
+                all[i].value = it->value;
+        }
+    }
+    row->resident_max_b = all[AS_MERGE_RESIDENT];
+    row->fault_major_n = all[AS_MERGE_FAULT_MAJOR];
+    row->fault_minor_n = all[AS_MERGE_FAULT_MINOR];
+    row->switch_voluntary_n = all[AS_MERGE_SWITCH_VOLUNTARY];
+    row->switch_involuntary_n = all[AS_MERGE_SWITCH_INVOLUNTARY];
+}
+
 static int add_run(struct as_merge *merge, struct assay_error *err)
 {
     const uint32_t first = merge->order.at[0];
@@ -55,6 +80,7 @@ static int add_run(struct as_merge *merge, struct assay_error *err)
     if (rate)
         merge->row.rate_hz = assay_known(strtoll(rate, NULL, 10));
     set_end(merge, &merge->row);
+    set_usage(merge, &merge->row);
     return assay_experiment_add_run(merge->to, &merge->row, &merge->run_id, err);
 }
 

@@ -150,6 +150,7 @@ static int complete_run(struct recording *r, struct assay_error *err)
         r->row.exit_code = assay_known(outcome->exit_code);
     if (outcome->signalled)
         r->row.exit_signal = assay_known(outcome->exit_signal);
+    as_run_usage(outcome, &r->row);
     const struct assay_row_overhead overhead = {
         .run_id = r->run_id, .part = "sampling", .cpu_ns = assay_known(cost), .origin = "measured"};
     AS_TRY(assay_experiment_add_overhead(r->experiment, &overhead, NULL, err));

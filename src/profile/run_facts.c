@@ -61,6 +61,17 @@ static struct assay_number between(int64_t before, int64_t after)
     return before >= 0 && after >= before ? assay_known(after - before) : (struct assay_number){0};
 }
 
+void as_run_usage(const struct assay_launch_outcome *outcome, struct assay_row_run *row)
+{
+    if (!outcome->exited && !outcome->signalled)
+        return; /* nobody waited for it, so nothing was counted */
+    row->resident_max_b = assay_known((int64_t)outcome->resident_max_b);
+    row->fault_major_n = assay_known((int64_t)outcome->fault_major_n);
+    row->fault_minor_n = assay_known((int64_t)outcome->fault_minor_n);
+    row->switch_voluntary_n = assay_known((int64_t)outcome->switch_voluntary_n);
+    row->switch_involuntary_n = assay_known((int64_t)outcome->switch_involuntary_n);
+}
+
 void as_run_load(const struct assay_host_load *before, long pid, struct assay_row_run *row)
 {
     struct assay_host_load now;

@@ -141,6 +141,14 @@ hot() { query x.assay "SELECT inclusive_pct > 90 FROM v_functions WHERE name = '
     equal 1 "$(query x.assay "SELECT abs(sampled_time_s - 0.5) < 0.1 FROM v_runs")"
     equal 1 "$(query x.assay "SELECT count(*) FROM v_loops WHERE exclusive_pct > 80")"
 }
+@test "profile: what the kernel counted of the program" {
+    records
+    profile 0 -- python3 -c 'bytearray(b"x") * (64 << 20)'
+    equal 1,1,1,1,1 "$(query x.assay "SELECT resident_max_b BETWEEN 64 << 20 AND 512 << 20,
+        fault_major_n >= 0, fault_minor_n > 100, switch_voluntary_n >= 0,
+        switch_involuntary_n >= 0 FROM v_runs")"
+}
+
 @test "profile: lines fit 80 columns, and there are no colours in a file" {
     records
     profile 0 -- ./burn

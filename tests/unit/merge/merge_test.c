@@ -160,6 +160,29 @@ static void test_sums(void **state)
     assay_experiment_close(&e, NULL);
 }
 
+/* Of memory the most that a process held, of all else the sum, if it is known of each. */
+static void test_usage(void **state)
+{
+    const struct place *place = *state;
+    static const char *const name[] = {"a", "b"};
+    struct assay_merge_result result;
+    make_rank(place, "a", 0, 0);
+    make_rank(place, "b", 1, 0);
+    edit(place, "a",
+         "UPDATE run SET resident_max_b = 7000, fault_major_n = 1, fault_minor_n = 20,"
+         " switch_voluntary_n = 300, switch_involuntary_n = 4");
+    edit(place, "b",
+         "UPDATE run SET resident_max_b = 5000, fault_major_n = 0, fault_minor_n = 22,"
+         " switch_voluntary_n = 33");
+    fine(merge(place, &plain, name, 2, &result, err));
+    struct assay_experiment *e = read_out(place);
+    expect_row(e,
+               "SELECT resident_max_b, fault_major_n, fault_minor_n, switch_voluntary_n,"
+               " switch_involuntary_n IS NULL FROM v_runs",
+               "7000 1 42 333 1");
+    assay_experiment_close(&e, NULL);
+}
+
 /* What the inputs say of a loop stays, what they concluded is not taken over. */
 static void test_facts(void **state)
 {
@@ -579,11 +602,11 @@ static void test_stopped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        place_test(test_sums),    place_test(test_facts),    place_test(test_hosts_and_differences),
-        place_test(test_flags),   place_test(test_files),    place_test(test_doubled),
-        place_test(test_jobs),    place_test(test_binaries), place_test(test_times),
-        place_test(test_states),  place_test(test_runs),     place_test(test_many),
-        place_test(test_stopped),
+        place_test(test_sums),    place_test(test_facts),   place_test(test_hosts_and_differences),
+        place_test(test_usage),   place_test(test_flags),   place_test(test_files),
+        place_test(test_doubled), place_test(test_jobs),    place_test(test_binaries),
+        place_test(test_times),   place_test(test_states),  place_test(test_runs),
+        place_test(test_many),    place_test(test_stopped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
