@@ -151,7 +151,7 @@ int as_cli_fini(struct as_cli *cli)
 /* ---- Messages ---------------------------------------------------------------------------- */
 
 /* Names in it are of files that others made. */
-static void say(const char *text)
+static void say_refusal(const char *text)
 {
     struct as_str line = {0};
 
@@ -166,7 +166,7 @@ void as_cli_complain(struct as_cli *cli, const struct assay_error *err)
 {
     const int status = assay_error_exit_status(err->code);
 
-    say(err->text[0] ? err->text : assay_error_summary(err->code));
+    say_refusal(err->text[0] ? err->text : assay_error_summary(err->code));
     if (status > cli->status)
         cli->status = status;
 }
@@ -196,7 +196,7 @@ void as_cli_note(const struct as_cli *cli, const char *fmt, ...)
     n = vasprintf(&text, fmt, args);
     va_end(args);
     if (n >= 0)
-        say(text);
+        say_refusal(text);
     if (n >= 0)
         free(text);
 }

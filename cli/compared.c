@@ -96,7 +96,7 @@ void as_compared_notes(struct as_cli *cli, const char *const *note, size_t n)
 /* ---- Cells --------------------------------------------------------------------------------- */
 
 /* Four digits that say something, and never an exponent. */
-static int digits_of(double x)
+static int estimate_digits(double x)
 {
     return x >= 1000 ? 0 : x >= 100 ? 1 : x >= 10 ? 2 : 3;
 }
@@ -106,7 +106,7 @@ void as_cell_seconds(struct as_table *table, double seconds)
     if (isnan(seconds))
         as_table_string(table, NULL);
     else
-        as_table_f(table, "%.*f", digits_of(seconds), seconds);
+        as_table_f(table, "%.*f", estimate_digits(seconds), seconds);
 }
 
 void as_cell_interval(struct as_table *table, const struct assay_quantity *it, double factor,

@@ -35,7 +35,7 @@ void as_disasm_loop_words(const struct as_disasm *d, struct as_str *out)
     as_str_fini(&more);
 }
 
-static void word(struct as_str *out, char separator, const char *text)
+static void append_word(struct as_str *out, char separator, const char *text)
 {
     if (out->n)
         as_str_append(out, &separator, 1);
@@ -57,10 +57,10 @@ void as_disasm_block_words(const struct as_disasm *d, const struct as_range *ran
     char text[64];
 
     if (range->block == program->loop[d->loop].header)
-        word(out, separator, "header");
+        append_word(out, separator, "header");
     if (block->loop != d->loop && block->loop != ASSAY_NONE) {
         snprintf(text, sizeof text, "in loop %" PRIu32, block->loop);
-        word(out, separator, text);
+        append_word(out, separator, text);
     }
     for (uint32_t e = block->first_succ; e < block->first_succ + block->succs; e++) {
         const struct assay_edge *edge = &program->succ[e];
@@ -70,10 +70,10 @@ void as_disasm_block_words(const struct as_disasm *d, const struct as_range *ran
                            : edge->kind == ASSAY_EDGE_FALL          ? "then"
                                                                     : "or";
         snprintf(text, sizeof text, "%s 0x%" PRIx64, verb, to->start);
-        word(out, separator, text);
+        append_word(out, separator, text);
     }
     if (block->bits & ASSAY_BLOCK_UNRESOLVED)
-        word(out, separator, "unresolved jump");
+        append_word(out, separator, "unresolved jump");
     if (block->bits & ASSAY_BLOCK_RETURN)
-        word(out, separator, "returns");
+        append_word(out, separator, "returns");
 }

@@ -63,30 +63,30 @@ static const struct as_field fields[FIELDS] = {
 };
 
 /* The texts of one row live here until the next. */
-struct rows {
+struct insn_rows {
     struct as_disasm *d;
     const struct as_range *range;
     struct as_str text[FIELDS];
 };
 
 /* The empty text of a field, to be filled. */
-static struct as_str *fresh(struct rows *rows, int field)
+static struct as_str *fresh(struct insn_rows *rows, int field)
 {
     as_str_clear(&rows->text[field]);
     return &rows->text[field];
 }
 
-static struct as_cell text_cell(struct rows *rows, int field)
+static struct as_cell text_cell(struct insn_rows *rows, int field)
 {
     return as_cell_text(rows->text[field].n ? as_str_z(&rows->text[field]) : NULL);
 }
 
-static struct as_cell list_cell(struct rows *rows, int field)
+static struct as_cell list_cell(struct insn_rows *rows, int field)
 {
     return as_cell_list(as_str_z(&rows->text[field]));
 }
 
-static void encoding_cells(struct rows *rows, size_t i, struct as_cell *cell)
+static void encoding_cells(struct insn_rows *rows, size_t i, struct as_cell *cell)
 {
     const struct assay_insn *insn = &rows->range->code.insn[i];
     const uint8_t *p = rows->range->bytes + (insn->address - rows->range->start);
@@ -118,7 +118,8 @@ static void form_cells(const struct assay_form *form, struct as_cell *cell)
     cell[FIELD_INTOPS] = as_cell_count(form->intops);
 }
 
-static void effect_cells(struct rows *rows, const struct assay_insn *insn, struct as_cell *cell)
+static void effect_cells(struct insn_rows *rows, const struct assay_insn *insn,
+                         struct as_cell *cell)
 {
     struct assay_effects effects;
 
@@ -132,7 +133,8 @@ static void effect_cells(struct rows *rows, const struct assay_insn *insn, struc
         cell[i] = list_cell(rows, i);
 }
 
-static void target_cells(struct rows *rows, const struct assay_insn *insn, struct as_cell *cell)
+static void target_cells(struct insn_rows *rows, const struct assay_insn *insn,
+                         struct as_cell *cell)
 {
     uint64_t address;
 
@@ -161,7 +163,7 @@ static void inlined_words(const struct as_disasm *d, uint64_t address, struct as
     }
 }
 
-static void source_cells(struct rows *rows, uint64_t address, struct as_cell *cell)
+static void source_cells(struct insn_rows *rows, uint64_t address, struct as_cell *cell)
 {
     const struct assay_line *line = assay_debug_line_at(&rows->d->debug, address);
 
@@ -178,9 +180,9 @@ static void source_cells(struct rows *rows, uint64_t address, struct as_cell *ce
         cell[FIELD_COLUMN] = as_cell_count(line->column);
 }
 
-static void fill(void *context, size_t row, struct as_cell *cell)
+static void fill_insn_row(void *context, size_t row, struct as_cell *cell)
 {
-    struct rows *rows = context;
+    struct insn_rows *rows = context;
     const struct assay_insn *insn = &rows->range->code.insn[row];
 
     encoding_cells(rows, row, cell);
@@ -195,11 +197,11 @@ static void fill_inner(void *context, size_t row, struct as_cell *cell)
 {
     struct as_cell all[FIELDS] = {0};
 
-    fill(context, row, all);
+    fill_insn_row(context, row, all);
     memcpy(cell, all + 1, sizeof all - sizeof *all);
 }
 
-static void rows_fini(struct rows *rows)
+static void rows_fini(struct insn_rows *rows)
 {
     for (int i = 0; i < FIELDS; i++)
         as_str_fini(&rows->text[i]);
@@ -208,7 +210,7 @@ static void rows_fini(struct rows *rows)
 void as_disasm_json(struct as_disasm *d, struct as_facts *facts, const struct as_range *range)
 {
     const struct assay_function *f = range->function;
-    struct rows rows = {.d = d, .range = range};
+    struct insn_rows rows = {.d = d, .range = range};
     const struct as_sheet sheet = {fields + 1, FIELDS - 1, range->shown, &rows, fill_inner};
 
     as_facts_object(facts, NULL);
@@ -234,15 +236,15 @@ void as_disasm_json(struct as_disasm *d, struct as_facts *facts, const struct as
 
 void as_disasm_csv_header(struct as_disasm *d)
 {
-    const struct as_sheet sheet = {fields, FIELDS, 0, NULL, fill};
+    const struct as_sheet sheet = {fields, FIELDS, 0, NULL, fill_insn_row};
 
     as_sheet_csv_header(d->cli, &sheet);
 }
 
 void as_disasm_csv(struct as_disasm *d, const struct as_range *range)
 {
-    struct rows rows = {.d = d, .range = range};
-    const struct as_sheet sheet = {fields, FIELDS, range->shown, &rows, fill};
+    struct insn_rows rows = {.d = d, .range = range};
+    const struct as_sheet sheet = {fields, FIELDS, range->shown, &rows, fill_insn_row};
 
     as_sheet_csv_rows(d->cli, &sheet);
     rows_fini(&rows);

@@ -25,7 +25,7 @@ static uint64_t address_of(const struct tables *t, uint32_t insn)
     return t->d->program->code.insn[insn].address;
 }
 
-static struct as_cell assembly(struct tables *t, uint32_t index)
+static struct as_cell assembly_cell(struct tables *t, uint32_t index)
 {
     char text[256] = "";
     const struct assay_insn *insn = &t->d->program->code.insn[index];
@@ -44,7 +44,7 @@ static struct as_cell kept_list(struct tables *t, const struct as_str *words)
     return as_cell_list(text ? text : "");
 }
 
-static void mark(struct as_str *out, bool is_set, const char *word)
+static void mark_if(struct as_str *out, bool is_set, const char *word)
 {
     if (!is_set)
         return;
@@ -79,15 +79,15 @@ static void dependence_row(void *context, size_t row, struct as_cell *cell)
         as_str_appendz(&t->what, assay_reg_name(it->what, it->what < ASSAY_REG_VEC ? 8 : 16));
     else if (it->kind == ASSAY_DEPENDENCE_FLAGS)
         as_words_flags(&t->what, it->what, '\n');
-    mark(&t->marks, it->bits & ASSAY_DEPENDENCE_ADDRESS, "address");
-    mark(&t->marks, it->bits & ASSAY_DEPENDENCE_MERGE, "merge");
-    mark(&t->marks, it->bits & ASSAY_DEPENDENCE_MAYBE, "maybe");
-    mark(&t->marks, it->bits & ASSAY_DEPENDENCE_PARTIAL, "partial");
+    mark_if(&t->marks, it->bits & ASSAY_DEPENDENCE_ADDRESS, "address");
+    mark_if(&t->marks, it->bits & ASSAY_DEPENDENCE_MERGE, "merge");
+    mark_if(&t->marks, it->bits & ASSAY_DEPENDENCE_MAYBE, "maybe");
+    mark_if(&t->marks, it->bits & ASSAY_DEPENDENCE_PARTIAL, "partial");
     *cell++ = as_cell_hex(address_of(t, to));
-    *cell++ = assembly(t, to);
+    *cell++ = assembly_cell(t, to);
     *cell++ = as_cell_count(it->distance);
     *cell++ = as_cell_hex(address_of(t, from));
-    *cell++ = assembly(t, from);
+    *cell++ = assembly_cell(t, from);
     *cell++ = as_cell_text(through[it->kind]);
     *cell++ = kept_list(t, &t->what);
     *cell++ = kept_list(t, &t->marks);
@@ -116,7 +116,7 @@ static void stream_row(void *context, size_t row, struct as_cell *cell)
     const bool known = it->stride <= ASSAY_STRIDE_CONSTANT;
 
     cell[0] = as_cell_hex(address_of(t, it->insn));
-    cell[1] = assembly(t, it->insn);
+    cell[1] = assembly_cell(t, it->insn);
     cell[2] = as_cell_text(access == ASSAY_ACCESS_READ    ? "load"
                            : access == ASSAY_ACCESS_WRITE ? "store"
                                                           : "update");

@@ -9,7 +9,7 @@
 #include "disasm.h"
 #include "insn_words.h"
 
-struct place {
+struct listed_place {
     uint32_t file, line, inlined; /* ASSAY_NONE = unknown */
 };
 
@@ -17,13 +17,13 @@ struct listing {
     struct as_disasm *d;
     const struct as_range *range;
     struct as_str s;
-    struct place last;
+    struct listed_place last;
     int digits; /* of addresses */
     int column; /* where notes beside instructions begin */
 };
 
 /* Hands on what there is: the listing of a large range needs little memory. */
-static void flush(struct listing *l)
+static void flush_listing(struct listing *l)
 {
     as_out_write(&l->d->cli->out, as_str_z(&l->s), l->s.n);
     as_str_clear(&l->s);
@@ -33,7 +33,7 @@ static void flush(struct listing *l)
 static void paint(struct listing *l, enum as_style style)
 {
     if (l->d->cli->color)
-        flush(l);
+        flush_listing(l);
     as_cli_style(l->d->cli, style);
 }
 
@@ -58,7 +58,7 @@ static void say_chain(struct listing *l, uint32_t at)
     }
 }
 
-static void say_source(struct listing *l, const struct place *here)
+static void say_source(struct listing *l, const struct listed_place *here)
 {
     const char *file = as_disasm_file(l->d, here->file);
     const struct as_view text = as_source_line(&l->d->sources, here->file, file, here->line);
@@ -77,10 +77,10 @@ static void say_source(struct listing *l, const struct place *here)
     as_str_append(&l->s, "\n", 1);
 }
 
-static void source(struct listing *l, uint64_t address)
+static void write_source(struct listing *l, uint64_t address)
 {
     const struct assay_line *line = assay_debug_line_at(&l->d->debug, address);
-    struct place here = {ASSAY_NONE, 0, ASSAY_NONE};
+    struct listed_place here = {ASSAY_NONE, 0, ASSAY_NONE};
 
     if (!line || line->file == ASSAY_NONE || !line->line || !as_disasm_file(l->d, line->file))
         return;
@@ -184,7 +184,7 @@ static void instruction(struct listing *l, size_t i)
         say_facts(l, insn);
 }
 
-static void heading(struct listing *l)
+static void write_heading(struct listing *l)
 {
     const struct as_range *range = l->range;
     const struct assay_function *f = range->function;
@@ -216,15 +216,15 @@ void as_disasm_text(struct as_disasm *d, const struct as_range *range)
 
     l.digits = range->end > UINT64_C(0xffffffff) ? 12 : range->end > 0xffffff ? 8 : 6;
     l.column = l.digits + 6 + (d->with_bytes ? 24 : 0) + 34;
-    heading(&l);
+    write_heading(&l);
     for (size_t i = 0; i < range->shown; i++) {
         if (d->with_source)
-            source(&l, range->code.insn[i].address);
+            write_source(&l, range->code.insn[i].address);
         instruction(&l, i);
         if (l.s.n > 60000)
-            flush(&l);
+            flush_listing(&l);
     }
     as_str_append(&l.s, "\n", 1);
-    flush(&l);
+    flush_listing(&l);
     as_str_fini(&l.s);
 }

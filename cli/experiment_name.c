@@ -69,8 +69,8 @@ static int append_one(const struct as_experiment_name *name, const char *given, 
     return 0;
 }
 
-static int expand(const struct as_experiment_name *name, const char *given, bool is_pattern,
-                  struct as_str *out, struct assay_error *err)
+static int expand_name(const struct as_experiment_name *name, const char *given, bool is_pattern,
+                       struct as_str *out, struct assay_error *err)
 {
     for (const char *c = given; *c; c++) {
         if (*c != '%') {
@@ -124,7 +124,7 @@ static int name_as_given(struct as_experiment_name *name, const char *given,
                          struct assay_error *err)
 {
     struct as_str full = {0};
-    int rc = expand(name, given, false, &full, err);
+    int rc = expand_name(name, given, false, &full, err);
 
     if (rc == 0 && name->is_rank) {
         const char *text = as_str_z(&full);
@@ -133,7 +133,7 @@ static int name_as_given(struct as_experiment_name *name, const char *given,
         /* A job that has begun does not end for a name that is there. */
         as_str_append(&name->stem, text, n);
         as_str_append(&name->tail, text + n, strlen(text) - n);
-        rc = expand(name, given, true, &name->pattern, err);
+        rc = expand_name(name, given, true, &name->pattern, err);
     } else if (rc == 0) {
         as_str_appendz(&name->stem, as_str_z(&full));
     }
@@ -157,7 +157,7 @@ int as_experiment_name(struct as_cli *cli, const char *own, struct as_experiment
     } else if (given) {
         struct as_str full = {0};
 
-        rc = expand(name, given, false, &full, err);
+        rc = expand_name(name, given, false, &full, err);
         name_of_rank(name, as_str_z(&full), without_suffix(as_str_z(&full)));
         name->stem.failed |= full.failed;
         as_str_fini(&full);

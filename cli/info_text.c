@@ -13,14 +13,14 @@
 
 #define FACT_COLUMN 14 /* where values begin */
 
-struct page {
+struct info_page {
     struct as_cli *cli;
     struct as_str line;
     unsigned width;
 };
 
 /* "  title       value", wrapped. */
-static void fact(struct page *page, const char *title, const char *value)
+static void fact(struct info_page *page, const char *title, const char *value)
 {
     struct as_str *out = &page->line;
 
@@ -31,13 +31,13 @@ static void fact(struct page *page, const char *title, const char *value)
     as_cli_print(page->cli, "%*s%s", (int)(FACT_COLUMN - 2 - strlen(title)), "", as_str_z(out));
 }
 
-static void fact_str(struct page *page, const char *title, struct as_str *value)
+static void fact_str(struct info_page *page, const char *title, struct as_str *value)
 {
     fact(page, title, as_str_z(value));
     as_str_fini(value);
 }
 
-static void say_format(struct page *page, const struct assay_object_info *it)
+static void say_format(struct info_page *page, const struct assay_object_info *it)
 {
     struct as_str s = {0};
 
@@ -61,7 +61,7 @@ static void say_format(struct page *page, const struct assay_object_info *it)
     fact_str(page, "format", &s);
 }
 
-static void say_identity(struct page *page, const struct as_info *info)
+static void say_identity(struct info_page *page, const struct as_info *info)
 {
     const struct assay_object_info *it = info->identity;
     char build_id[2 * sizeof it->build_id + 1];
@@ -81,7 +81,7 @@ static void say_identity(struct page *page, const struct as_info *info)
         fact(page, "runpath", it->runpath);
 }
 
-static void say_needed(struct page *page, const struct as_info *info)
+static void say_needed(struct info_page *page, const struct as_info *info)
 {
     const char *const *name;
     const size_t n = assay_object_needed(info->object, &name);
@@ -95,7 +95,7 @@ static void say_needed(struct page *page, const struct as_info *info)
         fact(page, "needs", "no libraries");
 }
 
-static void say_symbols(struct page *page, const struct as_info *info)
+static void say_symbols(struct info_page *page, const struct as_info *info)
 {
     const struct assay_symbol_counts *n = &info->symbols;
     struct as_str s = {0};
@@ -148,7 +148,7 @@ static void say_debug_kind(struct as_str *s, const struct assay_object_info *it)
     }
 }
 
-static void say_debug(struct page *page, const struct as_info *info)
+static void say_debug(struct info_page *page, const struct as_info *info)
 {
     const struct assay_object_info *it = info->identity;
     struct as_str s = {0};
@@ -205,7 +205,7 @@ static enum content content_of(const struct assay_section *section)
     return LINKING;
 }
 
-static void say_sections(struct page *page, const struct as_info *info)
+static void say_sections(struct info_page *page, const struct as_info *info)
 {
     static const char *const word[CONTENTS] = {"code",      "constants",  "data",   "zeroes",
                                                "unwinding", "debug info", "linking"};
@@ -243,7 +243,7 @@ static void compiler_words(struct as_str *s, const struct assay_unit *unit)
                        unit->compiler_version ? unit->compiler_version : "");
 }
 
-static void say_group(struct page *page, const struct as_info *info,
+static void say_group(struct info_page *page, const struct as_info *info,
                       const struct as_unit_group *group, unsigned digits)
 {
     const struct assay_unit *unit = &info->debug.unit[group->unit];
@@ -266,7 +266,7 @@ static void say_group(struct page *page, const struct as_info *info,
     as_str_fini(&s);
 }
 
-static void say_units(struct page *page, const struct as_info *info)
+static void say_units(struct info_page *page, const struct as_info *info)
 {
     struct as_str s = {0};
     unsigned digits;
@@ -286,7 +286,7 @@ static void say_units(struct page *page, const struct as_info *info)
 
 /* ---- Code ------------------------------------------------------------------------------- */
 
-static void say_code(struct page *page, const struct as_code_counts *c)
+static void say_code(struct info_page *page, const struct as_code_counts *c)
 {
     struct as_str s = {0};
 
@@ -332,7 +332,7 @@ static void say_code(struct page *page, const struct as_code_counts *c)
 
 void as_info_text(struct as_cli *cli, const struct as_info *info, bool first)
 {
-    struct page page = {.cli = cli, .width = as_cli_width(cli)};
+    struct info_page page = {.cli = cli, .width = as_cli_width(cli)};
 
     as_cli_print(cli, "%s", first ? "" : "\n");
     as_cli_styled(cli, AS_STYLE_BOLD, info->identity->path);

@@ -16,7 +16,7 @@ static int (*const run_verb[AS_VERB_COUNT])(struct as_cli *, struct assay_error 
 };
 
 /* --help and --version. */
-static void answer(struct as_cli *cli)
+static void answer_help_or_version(struct as_cli *cli)
 {
     struct as_str text = {0};
 
@@ -52,7 +52,7 @@ int main(int argc, char **argv)
     if (rc == 0)
         rc = as_cli_init(&cli, &err);
     if (rc == 0 && (as_given(&cli.args, AS_OPTION_HELP) || as_given(&cli.args, AS_OPTION_VERSION)))
-        answer(&cli);
+        answer_help_or_version(&cli);
     else if (rc == 0)
         rc = run_verb[cli.args.verb](&cli, &err);
     if (rc < 0)

@@ -89,7 +89,7 @@ const struct assay_function *as_function_at(const struct assay_function *functio
 
 /* ---- Selecting -------------------------------------------------------------------------- */
 
-struct search {
+struct name_search {
     const struct assay_object *object;
     const struct assay_function *function;
     size_t n;
@@ -114,7 +114,7 @@ static size_t bare_length(const char *readable)
     return end == 0 || strncmp(readable + end, "(anonymous", 10) == 0 ? n : end;
 }
 
-static int add(struct search *s, size_t i, struct assay_error *err)
+static int add_name(struct name_search *s, size_t i, struct assay_error *err)
 {
     as_vec_foreach (&s->found.function, it)
         if (*it == i)
@@ -125,14 +125,14 @@ static int add(struct search *s, size_t i, struct assay_error *err)
 }
 
 /* By linkage name, aliases included. */
-static int by_symbol(struct search *s, struct assay_error *err)
+static int by_symbol(struct name_search *s, struct assay_error *err)
 {
     const struct assay_symbol *symbol;
     const size_t n = assay_object_symbols(s->object, &symbol);
 
     for (size_t i = 0; i < s->n; i++)
         if (strcmp(s->function[i].name, s->name) == 0)
-            AS_TRY(add(s, i, err));
+            AS_TRY(add_name(s, i, err));
     for (size_t i = 0; i < n; i++) {
         const struct assay_function *at;
 
@@ -140,13 +140,13 @@ static int by_symbol(struct search *s, struct assay_error *err)
             continue;
         at = as_function_at(s->function, s->n, symbol[i].address);
         if (at && at->start == symbol[i].address)
-            AS_TRY(add(s, (size_t)(at - s->function), err));
+            AS_TRY(add_name(s, (size_t)(at - s->function), err));
     }
     return 0;
 }
 
 /* By readable name, whole or without parameters. */
-static int by_readable(struct search *s, bool bare, struct assay_error *err)
+static int by_readable(struct name_search *s, bool bare, struct assay_error *err)
 {
     const size_t name_n = strlen(s->name);
     char readable[NAME_MAX_B];
@@ -155,12 +155,12 @@ static int by_readable(struct search *s, bool bare, struct assay_error *err)
         assay_demangle(s->function[i].name, readable, sizeof readable);
         if (strncmp(readable, s->name, name_n) == 0 &&
             name_n == (bare ? bare_length(readable) : strlen(readable)))
-            AS_TRY(add(s, i, err));
+            AS_TRY(add_name(s, i, err));
     }
     return 0;
 }
 
-static int by_pattern(struct search *s, struct assay_error *err)
+static int by_pattern(struct name_search *s, struct assay_error *err)
 {
     char readable[NAME_MAX_B];
     regex_t regex;
@@ -172,13 +172,13 @@ static int by_pattern(struct search *s, struct assay_error *err)
         assay_demangle(s->function[i].name, readable, sizeof readable);
         if (regexec(&regex, s->function[i].name, 0, NULL, 0) == 0 ||
             regexec(&regex, readable, 0, NULL, 0) == 0)
-            rc = add(s, i, err);
+            rc = add_name(s, i, err);
     }
     regfree(&regex);
     return rc;
 }
 
-static int several(const struct search *s, struct assay_error *err)
+static int several(const struct name_search *s, struct assay_error *err)
 {
     struct as_str list = {0};
     const size_t n = s->found.function.n;
@@ -220,7 +220,7 @@ static void near_offer(struct near near[3], const char *name, unsigned distance)
     }
 }
 
-static int none(const struct search *s, struct assay_error *err)
+static int none(const struct name_search *s, struct assay_error *err)
 {
     const size_t name_n = strlen(s->name);
     const unsigned most = (unsigned)(name_n < 6 ? 2 : name_n / 3);
@@ -253,7 +253,7 @@ static int none(const struct search *s, struct assay_error *err)
     return rc;
 }
 
-static int search(struct search *s, struct assay_error *err)
+static int search_names(struct name_search *s, struct assay_error *err)
 {
     AS_TRY(by_symbol(s, err));
     if (!s->found.function.n)
@@ -267,7 +267,7 @@ static int search(struct search *s, struct assay_error *err)
     return s->found.function.n ? 0 : none(s, err);
 }
 
-static int ascending(const void *a, const void *b)
+static int ascending_index(const void *a, const void *b)
 {
     const uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
 
@@ -278,13 +278,13 @@ int as_select_function(const struct assay_object *object, const struct assay_fun
                        size_t n, const char *name, struct as_selection *out,
                        struct assay_error *err)
 {
-    struct search s = {object, function, n, name, *out};
+    struct name_search s = {object, function, n, name, *out};
     const size_t before = out->function.n;
     int rc;
 
     /* Search afresh, then merge: what earlier names chose must not make this one ambiguous. */
     memset(&s.found, 0, sizeof s.found);
-    rc = search(&s, err);
+    rc = search_names(&s, err);
     for (size_t i = 0; rc == 0 && i < s.found.function.n; i++)
         if (as_vec_push(&out->function, s.found.function.at[i]) < 0)
             rc = as_error_nomem(err, "the chosen functions");
@@ -292,7 +292,7 @@ int as_select_function(const struct assay_object *object, const struct assay_fun
     if (rc == 0 && out->function.n > before) {
         size_t kept = 0;
 
-        qsort(out->function.at, out->function.n, sizeof *out->function.at, ascending);
+        qsort(out->function.at, out->function.n, sizeof *out->function.at, ascending_index);
         for (size_t i = 0; i < out->function.n; i++)
             if (i == 0 || out->function.at[i] != out->function.at[kept - 1])
                 out->function.at[kept++] = out->function.at[i];

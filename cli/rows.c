@@ -157,7 +157,7 @@ static int show_json(struct show *show, struct assay_error *err)
     return 0;
 }
 
-static int show_csv(struct show *show, struct assay_error *err)
+static int show_rows_csv(struct show *show, struct assay_error *err)
 {
     struct as_csv csv;
     int more;
@@ -229,7 +229,7 @@ static int show_some(struct show *show, struct layout *layout, bool is_first, in
     return rc;
 }
 
-static int show_text(struct show *show, struct assay_error *err)
+static int show_rows_text(struct show *show, struct assay_error *err)
 {
     const size_t n = (size_t)show->column_n;
     struct layout layout = {
@@ -265,8 +265,8 @@ int as_rows_show(struct as_cli *cli, struct assay_rows *rows, const struct as_ro
         rc = 0; /* a statement without a result, as some pragmas are */
     else if (rc == 0)
         rc = cli->format == AS_FORMAT_JSON  ? show_json(&show, err)
-             : cli->format == AS_FORMAT_CSV ? show_csv(&show, err)
-                                            : show_text(&show, err);
+             : cli->format == AS_FORMAT_CSV ? show_rows_csv(&show, err)
+                                            : show_rows_text(&show, err);
     as_str_fini(&show.text);
     as_arena_fini(&show.arena);
     return rc;

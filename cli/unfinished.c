@@ -9,7 +9,8 @@
 #include "base/error.h"
 #include "profile/unfinished.h"
 
-static void note(const struct as_cli *cli, const char *path, long long run_id, const char *state)
+static void note_unfinished(const struct as_cli *cli, const char *path, long long run_id,
+                            const char *state)
 {
     const bool may_live = state && strcmp(state, "recording") == 0;
 
@@ -32,8 +33,8 @@ int as_unfinished_note(const struct as_cli *cli, struct assay_experiment *experi
                            &rows, err));
     assay_rows_bind_integer(rows, 1, run_id);
     for (; (rc = assay_rows_next(rows, err)) > 0; found++)
-        note(cli, assay_experiment_path(experiment), (long long)assay_rows_integer(rows, 0),
-             assay_rows_text(rows, 1));
+        note_unfinished(cli, assay_experiment_path(experiment),
+                        (long long)assay_rows_integer(rows, 0), assay_rows_text(rows, 1));
     assay_rows_close(&rows);
     if (n)
         *n = found;

@@ -15,7 +15,7 @@
 
 #define BOXES_MOST 5000 /* of a drawing anybody looks at */
 
-struct view {
+struct cfg_view {
     struct as_cli *cli;
     struct as_chosen chosen;
     struct as_arena arena;
@@ -26,13 +26,13 @@ struct view {
     bool with_instructions;
 };
 
-static const struct assay_block *block_of(const struct view *v, uint32_t i)
+static const struct assay_block *block_of(const struct cfg_view *v, uint32_t i)
 {
     return &v->chosen.program->block[v->block[i]];
 }
 
 /* Number of a program's block in the view, or ASSAY_NONE. O(log n). */
-static uint32_t shown(const struct view *v, uint32_t block)
+static uint32_t shown_block(const struct cfg_view *v, uint32_t block)
 {
     uint32_t low = 0, high = v->blocks;
     while (low < high) {
@@ -45,7 +45,7 @@ static uint32_t shown(const struct view *v, uint32_t block)
     return low < v->blocks && v->block[low] == block ? low : ASSAY_NONE;
 }
 
-static uint32_t depth_of(const struct view *v, const struct assay_block *block)
+static uint32_t depth_of(const struct cfg_view *v, const struct assay_block *block)
 {
     return block->loop == ASSAY_NONE ? 0 : v->chosen.program->loop[block->loop].depth;
 }
@@ -71,7 +71,8 @@ static void block_marks(struct as_str *out, const struct assay_block *block, cha
 }
 
 /* "solver.c:12-14": lines of the block's own rows in the file of its first. */
-static void block_lines(const struct view *v, const struct assay_block *block, struct as_str *out)
+static void block_lines(const struct cfg_view *v, const struct assay_block *block,
+                        struct as_str *out)
 {
     const struct assay_debug *debug = &v->chosen.program->debug;
     const struct assay_line *row = assay_debug_line_at(debug, block->start);
@@ -92,8 +93,8 @@ static void block_lines(const struct view *v, const struct assay_block *block, s
         as_words_source(out, debug, &range, true);
 }
 
-static void assembly(const struct view *v, const struct assay_block *block, uint32_t i,
-                     char text[static 256])
+static void append_assembly(const struct cfg_view *v, const struct assay_block *block, uint32_t i,
+                            char text[static 256])
 {
     const struct assay_insn *insn = &v->chosen.program->code.insn[block->first_insn + i];
     uint64_t size_b = insn->length;
@@ -106,7 +107,7 @@ static void assembly(const struct view *v, const struct assay_block *block, uint
 
 /* ---- Listing ----------------------------------------------------------------------------- */
 
-static void list_block(const struct view *v, uint32_t i)
+static void list_block(const struct cfg_view *v, uint32_t i)
 {
     const struct assay_program *program = v->chosen.program;
     const struct assay_block *block = block_of(v, i);
@@ -128,12 +129,12 @@ static void list_block(const struct view *v, uint32_t i)
     as_cli_print(v->cli, "%s\n", as_str_z(&s));
     for (uint32_t k = 0; v->with_instructions && k < block->insns; k++) {
         char text[256];
-        assembly(v, block, k, text);
+        append_assembly(v, block, k, text);
         as_cli_print(v->cli, "%*s      %s\n", (int)(2 * depth_of(v, block)), "", text);
     }
     for (uint32_t e = block->first_succ; e < block->first_succ + block->succs; e++) {
         const struct assay_edge *edge = &program->succ[e];
-        const uint32_t to = shown(v, edge->block);
+        const uint32_t to = shown_block(v, edge->block);
 
         as_str_clear(&s);
         if (to != ASSAY_NONE)
@@ -185,22 +186,22 @@ static const struct as_field edge_fields[EDGE_FIELDS] = {
     [EDGE_BACK] = {"back", 0, 0},
 };
 
-struct rows {
-    const struct view *v;
+struct cfg_rows {
+    const struct cfg_view *v;
     struct as_str lines, marks;
     AS_VEC(struct as_graph_arrow) arrow; /* edges between blocks shown; kind as assay_edge_kind */
 };
 
-static struct as_cell shown_cell(const struct view *v, uint32_t block)
+static struct as_cell shown_cell(const struct cfg_view *v, uint32_t block)
 {
-    const uint32_t i = block == ASSAY_NONE ? ASSAY_NONE : shown(v, block);
+    const uint32_t i = block == ASSAY_NONE ? ASSAY_NONE : shown_block(v, block);
     return i == ASSAY_NONE ? as_cell_text(NULL) : as_cell_count(i);
 }
 
 static void block_row(void *context, size_t row, struct as_cell *cell)
 {
-    struct rows *rows = context;
-    const struct view *v = rows->v;
+    struct cfg_rows *rows = context;
+    const struct cfg_view *v = rows->v;
     const struct assay_block *block = block_of(v, (uint32_t)row);
 
     cell[BLOCK_ID] = as_cell_count(row);
@@ -224,7 +225,7 @@ static void block_row(void *context, size_t row, struct as_cell *cell)
 
 static void edge_row(void *context, size_t row, struct as_cell *cell)
 {
-    const struct rows *rows = context;
+    const struct cfg_rows *rows = context;
     const struct as_graph_arrow *arrow = &rows->arrow.at[row];
 
     cell[EDGE_FROM] = as_cell_count(arrow->from);
@@ -233,13 +234,13 @@ static void edge_row(void *context, size_t row, struct as_cell *cell)
     cell[EDGE_BACK] = as_cell_bool(arrow->back);
 }
 
-static int gather_edges(const struct view *v, struct rows *rows, struct assay_error *err)
+static int gather_edges(const struct cfg_view *v, struct cfg_rows *rows, struct assay_error *err)
 {
     for (uint32_t i = 0; i < v->blocks; i++) {
         const struct assay_block *block = block_of(v, i);
         for (uint32_t e = block->first_succ; e < block->first_succ + block->succs; e++) {
             const struct assay_edge *edge = &v->chosen.program->succ[e];
-            const uint32_t to = shown(v, edge->block);
+            const uint32_t to = shown_block(v, edge->block);
 
             if (to != ASSAY_NONE &&
                 as_vec_push(&rows->arrow, (struct as_graph_arrow){i, to, edge->kind, edge->back}) <
@@ -250,7 +251,7 @@ static int gather_edges(const struct view *v, struct rows *rows, struct assay_er
     return 0;
 }
 
-static void show_data(const struct view *v, struct rows *rows)
+static void show_data(const struct cfg_view *v, struct cfg_rows *rows)
 {
     const struct as_sheet blocks = {block_fields, BLOCK_FIELDS, v->blocks, rows, block_row};
     const struct as_sheet edges = {edge_fields, EDGE_FIELDS, rows->arrow.n, rows, edge_row};
@@ -293,20 +294,20 @@ static uint8_t arrow_kind(uint8_t kind)
     return AS_GRAPH_PLAIN;
 }
 
-static const char *kept(struct view *v, struct as_str *s)
+static const char *kept_label(struct cfg_view *v, struct as_str *s)
 {
     const char *text = as_arena_strndup(&v->arena, as_str_z(s), s->n);
     as_str_clear(s);
     return text ? text : "";
 }
 
-static void make_box(struct view *v, uint32_t i, struct as_graph_box *box, struct as_str *s)
+static void make_box(struct cfg_view *v, uint32_t i, struct as_graph_box *box, struct as_str *s)
 {
     const struct assay_block *block = block_of(v, i);
     struct as_str more = {0};
 
     as_str_appendf(s, "b%" PRIu32, i);
-    box->id = kept(v, s);
+    box->id = kept_label(v, s);
     as_str_appendf(s, "b%" PRIu32 "  0x%" PRIx64, i, block->start);
     block_lines(v, block, &more);
     if (more.n)
@@ -316,10 +317,10 @@ static void make_box(struct view *v, uint32_t i, struct as_graph_box *box, struc
                        block->insns == 1 ? "" : "s");
     for (uint32_t k = 0; v->with_instructions && k < block->insns; k++) {
         char text[256];
-        assembly(v, block, k, text);
+        append_assembly(v, block, k, text);
         as_str_appendf(s, "\n%s", text);
     }
-    box->text = kept(v, s);
+    box->text = kept_label(v, s);
     as_str_appendf(s, "block %" PRIu32 " at 0x%" PRIx64, i, block->start);
     if (block->loop != ASSAY_NONE)
         as_str_appendf(s, ", loop %" PRIu32, block->loop);
@@ -327,13 +328,13 @@ static void make_box(struct view *v, uint32_t i, struct as_graph_box *box, struc
     block_marks(&more, block, ',');
     if (more.n)
         as_str_appendf(s, ", %s", as_str_z(&more));
-    box->title = kept(v, s);
+    box->title = kept_label(v, s);
     box->depth = depth_of(v, block);
     box->marked = block->bits & (ASSAY_BLOCK_UNRESOLVED | ASSAY_BLOCK_UNREACHED);
     as_str_fini(&more);
 }
 
-static int show_picture(struct view *v, struct rows *rows, struct assay_error *err)
+static int show_picture(struct cfg_view *v, struct cfg_rows *rows, struct assay_error *err)
 {
     struct as_graph_picture picture = {
         .boxes = v->blocks, .arrow = rows->arrow.at, .arrows = rows->arrow.n};
@@ -354,13 +355,13 @@ static int show_picture(struct view *v, struct rows *rows, struct assay_error *e
             picture.entry = i;
     }
     if (v->loop != ASSAY_NONE)
-        picture.entry = shown(v, v->chosen.program->loop[v->loop].header);
+        picture.entry = shown_block(v, v->chosen.program->loop[v->loop].header);
     as_vec_foreach (&rows->arrow, arrow)
         arrow->kind = arrow_kind(arrow->kind);
     as_chosen_name(&v->chosen, v->body, &s);
     if (v->loop != ASSAY_NONE)
         as_str_appendf(&s, ", loop %" PRIu32, v->loop);
-    picture.title = kept(v, &s);
+    picture.title = kept_label(v, &s);
     picture.box = box;
     if (v->cli->format == AS_FORMAT_SVG)
         rc = as_graph_svg(&picture, &v->cli->out, err);
@@ -372,7 +373,7 @@ static int show_picture(struct view *v, struct rows *rows, struct assay_error *e
 
 /* ---- The verb ---------------------------------------------------------------------------- */
 
-static int choose_blocks(struct view *v, struct assay_error *err)
+static int choose_blocks(struct cfg_view *v, struct assay_error *err)
 {
     const struct assay_program *program = v->chosen.program;
     uint32_t chosen = 0;
@@ -403,9 +404,9 @@ static int choose_blocks(struct view *v, struct assay_error *err)
     return 0;
 }
 
-static int show(struct view *v, struct assay_error *err)
+static int show_cfg(struct cfg_view *v, struct assay_error *err)
 {
-    struct rows rows = {.v = v};
+    struct cfg_rows rows = {.v = v};
     struct as_str name = {0};
     int rc = gather_edges(v, &rows, err);
 
@@ -429,7 +430,7 @@ static int show(struct view *v, struct assay_error *err)
 
 int as_verb_cfg(struct as_cli *cli, struct assay_error *err)
 {
-    struct view v = {.cli = cli, .loop = ASSAY_NONE};
+    struct cfg_view v = {.cli = cli, .loop = ASSAY_NONE};
     int rc;
 
     if (!as_given(&cli->args, AS_OPTION_FUNCTION) && !as_given(&cli->args, AS_OPTION_LOOP))
@@ -441,7 +442,7 @@ int as_verb_cfg(struct as_cli *cli, struct assay_error *err)
     if (rc == 0 && v.chosen.object)
         rc = choose_blocks(&v, err);
     if (rc == 0 && v.chosen.object)
-        rc = show(&v, err);
+        rc = show_cfg(&v, err);
     as_arena_fini(&v.arena);
     as_chosen_free(&v.chosen);
     return rc;

@@ -94,8 +94,8 @@ static int mark_targets(struct as_range *range, struct assay_error *err)
     return 0;
 }
 
-static int decode(const struct as_disasm *d, uint64_t start, uint64_t end, struct as_range *range,
-                  struct assay_error *err)
+static int decode_range(const struct as_disasm *d, uint64_t start, uint64_t end,
+                        struct as_range *range, struct assay_error *err)
 {
     uint64_t size_b = end - start;
     const uint64_t limit = d->cli->args.number[AS_OPTION_LIMIT];
@@ -124,7 +124,7 @@ static int show_range(struct as_disasm *d, struct as_facts *facts,
 {
     struct as_range range = {.function = function, .block = block};
     struct as_str name = {0};
-    int rc = decode(d, start, end, &range, err);
+    int rc = decode_range(d, start, end, &range, err);
 
     if (rc == 0) {
         if (function)
@@ -199,7 +199,8 @@ static int show_loop(struct as_disasm *d, struct as_facts *facts, struct assay_e
     return 0;
 }
 
-static int show(struct as_disasm *d, const struct as_selection *chosen, struct assay_error *err)
+static int show_disassembly(struct as_disasm *d, const struct as_selection *chosen,
+                            struct assay_error *err)
 {
     const char *text = d->cli->args.value[AS_OPTION_RANGE];
     uint64_t start = 0, end = 0;
@@ -245,7 +246,7 @@ static void read_options(struct as_disasm *d)
     d->with_streams = as_given(args, AS_OPTION_STREAMS);
 }
 
-static int load(struct as_disasm *d, struct assay_object *object, struct assay_error *err)
+static int load_symbols(struct as_disasm *d, struct assay_object *object, struct assay_error *err)
 {
     const unsigned parts = d->with_source ? ASSAY_DEBUG_ALL : 0;
 
@@ -257,8 +258,8 @@ static int load(struct as_disasm *d, struct assay_object *object, struct assay_e
     return 0;
 }
 
-static int analyse(struct as_disasm *d, struct assay_object *object, struct assay_program **program,
-                   struct assay_error *err)
+static int analyse_loops(struct as_disasm *d, struct assay_object *object,
+                         struct assay_program **program, struct assay_error *err)
 {
     const struct assay_program_options options = {
         .jobs = d->cli->jobs, .path_limit = ASSAY_PATH_LIMIT, .with_source = d->with_source};
@@ -270,7 +271,8 @@ static int analyse(struct as_disasm *d, struct assay_object *object, struct assa
     return as_loop_of_option(d->cli, *program, &d->loop, err);
 }
 
-static int choose(const struct as_disasm *d, struct as_selection *chosen, struct assay_error *err)
+static int choose_ranges(const struct as_disasm *d, struct as_selection *chosen,
+                         struct assay_error *err)
 {
     const struct as_arguments *args = &d->cli->args;
 
@@ -301,13 +303,13 @@ int as_verb_disasm(struct as_cli *cli, struct assay_error *err)
     object = as_cli_open(cli, cli->args.positional[0]);
     if (!object)
         return 0;
-    rc = analyse(&d, object, &program, err);
+    rc = analyse_loops(&d, object, &program, err);
     if (rc == 0)
-        rc = load(&d, object, err);
+        rc = load_symbols(&d, object, err);
     if (rc == 0)
-        rc = choose(&d, &chosen, err);
+        rc = choose_ranges(&d, &chosen, err);
     if (rc == 0)
-        rc = show(&d, &chosen, err);
+        rc = show_disassembly(&d, &chosen, err);
     as_vec_fini(&chosen.function);
     as_sources_fini(&d.sources);
     assay_program_free(&program);

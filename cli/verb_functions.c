@@ -18,7 +18,7 @@ struct row {
     const char *name; /* as shown */
 };
 
-struct list {
+struct function_list {
     struct as_cli *cli;
     struct as_arena arena;
     const struct assay_section *section;
@@ -56,19 +56,20 @@ static const struct as_field columns[COLUMNS] = {
     [COLUMN_PART] = {"part", NULL, 0},         [COLUMN_SECTION] = {"section", NULL, 0},
 };
 
-static const struct assay_unit *unit_of(const struct list *list, const struct assay_function *f)
+static const struct assay_unit *unit_of(const struct function_list *list,
+                                        const struct assay_function *f)
 {
     return f->unit < list->debug.unit_n ? &list->debug.unit[f->unit] : NULL;
 }
 
-static const char *file_of(const struct list *list, const struct assay_function *f)
+static const char *file_of(const struct function_list *list, const struct assay_function *f)
 {
     return f->decl_file < list->debug.file_n ? list->debug.file[f->decl_file] : NULL;
 }
 
-static void fill(void *context, size_t row, struct as_cell *cell)
+static void fill_function_row(void *context, size_t row, struct as_cell *cell)
 {
-    const struct list *list = context;
+    const struct function_list *list = context;
     const struct assay_function *f = list->rows.at[row].function;
     const struct assay_unit *unit = unit_of(list, f);
 
@@ -94,7 +95,7 @@ static void fill(void *context, size_t row, struct as_cell *cell)
 
 /* ---- Text ------------------------------------------------------------------------------- */
 
-static const char *short_compiler(struct list *list, const struct assay_function *f)
+static const char *short_compiler(struct function_list *list, const struct assay_function *f)
 {
     const struct assay_unit *unit = unit_of(list, f);
     char text[64];
@@ -107,7 +108,7 @@ static const char *short_compiler(struct list *list, const struct assay_function
     return as_arena_strndup(&list->arena, text, strlen(text));
 }
 
-static const char *short_source(struct list *list, const struct assay_function *f)
+static const char *short_source(struct function_list *list, const struct assay_function *f)
 {
     const char *file = file_of(list, f), *slash = file ? strrchr(file, '/') : NULL;
     char text[256];
@@ -120,7 +121,7 @@ static const char *short_source(struct list *list, const struct assay_function *
 
 static void fill_text(void *context, size_t row, struct as_cell *cell)
 {
-    struct list *list = context;
+    struct function_list *list = context;
     const struct assay_function *f = list->rows.at[row].function;
 
     cell[0] = as_cell_hex(f->start);
@@ -143,7 +144,7 @@ static const struct as_field text_columns[] = {
     {"", "name", AS_FIELD_ELASTIC},
 };
 
-static int show_text(struct list *list, struct assay_error *err)
+static int show_function_text(struct function_list *list, struct assay_error *err)
 {
     const struct as_sheet sheet = {text_columns, sizeof text_columns / sizeof *text_columns,
                                    list->rows.n, list, fill_text};
@@ -167,8 +168,8 @@ static int show_text(struct list *list, struct assay_error *err)
 
 /* ---- Choosing and sorting --------------------------------------------------------------- */
 
-static int choose(struct list *list, const struct assay_function *function, size_t n,
-                  const regex_t *filter, struct assay_error *err)
+static int choose_functions(struct function_list *list, const struct assay_function *function,
+                            size_t n, const regex_t *filter, struct assay_error *err)
 {
     const bool plain = as_given(&list->cli->args, AS_OPTION_NO_DEMANGLE);
 
@@ -208,7 +209,7 @@ static int by_name(const void *a, const void *b)
     return order ? order : by_address(a, b);
 }
 
-static void sort(struct list *list)
+static void sort_functions(struct function_list *list)
 {
     static int (*const order[])(const void *, const void *) = {NULL, largest_first, by_name};
     const uint64_t key = list->cli->args.number[AS_OPTION_SORT];
@@ -220,7 +221,8 @@ static void sort(struct list *list)
         list->rows.n = limit;
 }
 
-static int gather(struct list *list, struct assay_object *object, struct assay_error *err)
+static int gather_functions(struct function_list *list, struct assay_object *object,
+                            struct assay_error *err)
 {
     const char *filter = list->cli->args.value[AS_OPTION_FILTER];
     const struct assay_function *function;
@@ -235,19 +237,20 @@ static int gather(struct list *list, struct assay_object *object, struct assay_e
     assay_object_sections(object, &list->section);
     if (filter)
         AS_TRY(as_regex_compile(&regex, filter, "filter", err));
-    rc = choose(list, function, n, filter ? &regex : NULL, err);
+    rc = choose_functions(list, function, n, filter ? &regex : NULL, err);
     if (filter)
         regfree(&regex);
-    sort(list);
+    sort_functions(list);
     return rc;
 }
 
-static int show(struct list *list, const struct assay_object *object, struct assay_error *err)
+static int show_functions(struct function_list *list, const struct assay_object *object,
+                          struct assay_error *err)
 {
-    const struct as_sheet sheet = {columns, COLUMNS, list->rows.n, list, fill};
+    const struct as_sheet sheet = {columns, COLUMNS, list->rows.n, list, fill_function_row};
 
     if (list->cli->format == AS_FORMAT_TEXT)
-        return show_text(list, err);
+        return show_function_text(list, err);
     as_sheet_answer(list->cli, object, "functions", &sheet);
     return 0;
 }
@@ -255,15 +258,15 @@ static int show(struct list *list, const struct assay_object *object, struct ass
 int as_verb_functions(struct as_cli *cli, struct assay_error *err)
 {
     struct assay_object *object = as_cli_open(cli, cli->args.positional[0]);
-    struct list list = {.cli = cli};
+    struct function_list list = {.cli = cli};
     int rc;
 
     if (!object)
         return 0;
     as_arena_init(&list.arena);
-    rc = gather(&list, object, err);
+    rc = gather_functions(&list, object, err);
     if (rc == 0)
-        rc = show(&list, object, err);
+        rc = show_functions(&list, object, err);
     as_vec_fini(&list.rows);
     as_arena_fini(&list.arena);
     assay_object_close(&object);

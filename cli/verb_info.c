@@ -157,8 +157,8 @@ static int analyse_code(struct as_cli *cli, struct assay_object *object, struct 
 
 /* ---- The verb -------------------------------------------------------------------------- */
 
-static int gather(struct as_cli *cli, struct assay_object *object, struct as_info *info,
-                  struct assay_error *err)
+static int gather_info(struct as_cli *cli, struct assay_object *object, struct as_info *info,
+                       struct assay_error *err)
 {
     *info = (struct as_info){.object = object, .identity = assay_object_info(object)};
     AS_TRY(assay_object_debug(object, ASSAY_DEBUG_UNITS, cli->jobs, &info->debug,
@@ -170,8 +170,8 @@ static int gather(struct as_cli *cli, struct assay_object *object, struct as_inf
     return as_given(&cli->args, AS_OPTION_CODE) ? analyse_code(cli, object, info, err) : 0;
 }
 
-static int show(struct as_cli *cli, struct as_facts *facts, const char *path, bool first,
-                struct assay_error *err)
+static int show_info(struct as_cli *cli, struct as_facts *facts, const char *path, bool first,
+                     struct assay_error *err)
 {
     struct assay_object *object = as_cli_open(cli, path);
     struct as_info info = {0};
@@ -179,7 +179,7 @@ static int show(struct as_cli *cli, struct as_facts *facts, const char *path, bo
 
     if (!object)
         return 0;
-    rc = gather(cli, object, &info, err);
+    rc = gather_info(cli, object, &info, err);
     if (rc == 0 && facts)
         as_info_facts(facts, &info);
     else if (rc == 0)
@@ -200,7 +200,7 @@ int as_verb_info(struct as_cli *cli, struct assay_error *err)
         as_facts_array(&facts, "binaries");
     }
     for (size_t i = 0; i < cli->args.positional_n && rc == 0; i++)
-        rc = show(cli, text ? NULL : &facts, cli->args.positional[i], i == 0, err);
+        rc = show_info(cli, text ? NULL : &facts, cli->args.positional[i], i == 0, err);
     if (!text) {
         as_facts_close(&facts);
         as_facts_end(&facts);

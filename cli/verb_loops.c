@@ -88,7 +88,7 @@ static const struct as_field columns[COLUMNS] = {
     [COLUMN_MARKS] = {"marks", NULL, 0},
 };
 
-struct list {
+struct loop_list {
     struct as_cli *cli;
     struct as_chosen chosen;
     AS_VEC(uint32_t) loops;
@@ -97,19 +97,20 @@ struct list {
     uint32_t named;                             /* body that `name` is of */
 };
 
-static const struct assay_loop *loop_of(const struct list *list, size_t row)
+static const struct assay_loop *loop_of(const struct loop_list *list, size_t row)
 {
     return &list->chosen.program->loop[list->loops.at[row]];
 }
 
 /* The loop's own range, or NULL. */
-static const struct assay_source_range *own_range(const struct list *list,
+static const struct assay_source_range *own_range(const struct loop_list *list,
                                                   const struct assay_loop *loop)
 {
     return loop->sources ? &list->chosen.program->loop_source[loop->source] : NULL;
 }
 
-static void source_cells(struct list *list, const struct assay_loop *loop, struct as_cell *cell)
+static void source_cells(struct loop_list *list, const struct assay_loop *loop,
+                         struct as_cell *cell)
 {
     const struct assay_program *program = list->chosen.program;
     const struct assay_source_range *own = own_range(list, loop);
@@ -132,7 +133,7 @@ static void source_cells(struct list *list, const struct assay_loop *loop, struc
     cell[COLUMN_INLINED] = as_cell_list(as_str_z(&list->inlined));
 }
 
-static void stream_cells(struct list *list, uint32_t id, struct as_cell *cell)
+static void stream_cells(struct loop_list *list, uint32_t id, struct as_cell *cell)
 {
     uint32_t count[ASSAY_STRIDE_UNKNOWN + 1] = {0};
     struct assay_streams streams;
@@ -176,7 +177,7 @@ static void shape_cells(const struct assay_program *program, const struct assay_
     cell[COLUMN_UNRESOLVED] = as_cell_bool(loop->bits & ASSAY_LOOP_UNRESOLVED);
 }
 
-static void name_body(struct list *list, uint32_t body)
+static void name_body(struct loop_list *list, uint32_t body)
 {
     if (list->named == body && list->name.n)
         return;
@@ -185,9 +186,9 @@ static void name_body(struct list *list, uint32_t body)
     list->named = body;
 }
 
-static void fill(void *context, size_t row, struct as_cell *cell)
+static void fill_loop_row(void *context, size_t row, struct as_cell *cell)
 {
-    struct list *list = context;
+    struct loop_list *list = context;
     const struct assay_loop *loop = loop_of(list, row);
     const struct assay_program *program = list->chosen.program;
 
@@ -207,7 +208,7 @@ static void fill(void *context, size_t row, struct as_cell *cell)
 
 /* ---- For people -------------------------------------------------------------------------- */
 
-static const char *keep(struct list *list, const struct as_str *s)
+static const char *keep_text(struct loop_list *list, const struct as_str *s)
 {
     const char *text = as_arena_strndup(&list->arena, as_str_z((struct as_str *)s), s->n);
 
@@ -215,33 +216,33 @@ static const char *keep(struct list *list, const struct as_str *s)
 }
 
 /* The level with its depth as indentation. */
-static const char *level_text(struct list *list, const struct assay_loop *loop)
+static const char *level_text(struct loop_list *list, const struct assay_loop *loop)
 {
     struct as_str s = {0};
 
     for (uint32_t i = 1; i < loop->depth && i < 6; i++)
         as_str_appendz(&s, " ");
     as_str_appendz(&s, as_level_word(loop->level));
-    const char *text = keep(list, &s);
+    const char *text = keep_text(list, &s);
     as_str_fini(&s);
     return text;
 }
 
-static const char *role_text(struct list *list, const struct assay_loop *loop)
+static const char *role_text(struct loop_list *list, const struct assay_loop *loop)
 {
     struct as_str s = {0};
 
     as_str_appendz(&s, as_role_word(loop->role));
     if (loop->role != ASSAY_ROLE_MAIN)
         as_str_appendf(&s, " of %" PRIu32, loop->group);
-    const char *text = keep(list, &s);
+    const char *text = keep_text(list, &s);
     as_str_fini(&s);
     return text;
 }
 
 static void fill_text(void *context, size_t row, struct as_cell *cell)
 {
-    struct list *list = context;
+    struct loop_list *list = context;
     const struct assay_loop *loop = loop_of(list, row);
     const struct assay_source_range *own = own_range(list, loop);
 
@@ -253,13 +254,13 @@ static void fill_text(void *context, size_t row, struct as_cell *cell)
     as_words_loop_marks(&list->marks, loop, ',');
     cell[0] = as_cell_count(list->loops.at[row]);
     cell[1] = as_cell_text(level_text(list, loop));
-    cell[2] = as_cell_text(keep(list, &list->source));
+    cell[2] = as_cell_text(keep_text(list, &list->source));
     cell[3] = as_cell_text(role_text(list, loop));
     cell[4] = loop->unroll ? as_cell_count(loop->unroll) : as_cell_text("");
     cell[5] = as_cell_count(loop->insns);
     cell[6] = loop->paths ? as_cell_count(loop->paths) : as_cell_text("");
-    cell[7] = as_cell_text(keep(list, &list->marks));
-    cell[8] = as_cell_text(keep(list, &list->name));
+    cell[7] = as_cell_text(keep_text(list, &list->marks));
+    cell[8] = as_cell_text(keep_text(list, &list->name));
 }
 
 static const struct as_field text_columns[] = {
@@ -274,7 +275,7 @@ static const struct as_field text_columns[] = {
     {"", "function", AS_FIELD_ELASTIC},
 };
 
-static int show_text(struct list *list, struct assay_error *err)
+static int show_loop_text(struct loop_list *list, struct assay_error *err)
 {
     const struct as_sheet sheet = {text_columns, sizeof text_columns / sizeof *text_columns,
                                    list->loops.n, list, fill_text};
@@ -300,7 +301,7 @@ static int show_text(struct list *list, struct assay_error *err)
 
 /* ---- The verb ---------------------------------------------------------------------------- */
 
-static int choose(struct list *list, struct assay_error *err)
+static int choose_loops(struct loop_list *list, struct assay_error *err)
 {
     static const int level_of_choice[] = {-1, ASSAY_LEVEL_INNERMOST, ASSAY_LEVEL_OUTERMOST,
                                           ASSAY_LEVEL_BETWEEN, ASSAY_LEVEL_SINGLE};
@@ -321,26 +322,26 @@ static int choose(struct list *list, struct assay_error *err)
     return 0;
 }
 
-static int show(struct list *list, struct assay_error *err)
+static int show_loops(struct loop_list *list, struct assay_error *err)
 {
-    const struct as_sheet sheet = {columns, COLUMNS, list->loops.n, list, fill};
+    const struct as_sheet sheet = {columns, COLUMNS, list->loops.n, list, fill_loop_row};
 
     if (list->cli->format == AS_FORMAT_TEXT)
-        return show_text(list, err);
+        return show_loop_text(list, err);
     as_sheet_answer(list->cli, list->chosen.object, "loops", &sheet);
     return 0;
 }
 
 int as_verb_loops(struct as_cli *cli, struct assay_error *err)
 {
-    struct list list = {.cli = cli, .named = ASSAY_NONE};
+    struct loop_list list = {.cli = cli, .named = ASSAY_NONE};
     int rc = as_chosen_load(cli, 0, &list.chosen, err);
 
     as_arena_init(&list.arena);
     if (rc == 0 && list.chosen.object)
-        rc = choose(&list, err);
+        rc = choose_loops(&list, err);
     if (rc == 0 && list.chosen.object)
-        rc = show(&list, err);
+        rc = show_loops(&list, err);
     as_vec_fini(&list.loops);
     as_str_fini(&list.name);
     as_str_fini(&list.source);

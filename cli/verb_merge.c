@@ -55,8 +55,8 @@ static void say_nothing_is_kept(struct assay_error *err)
 }
 
 /* Advice that fails takes nothing from the run, but for being stopped and a full disk. */
-static int advise(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id,
-                  struct as_stage *stage, struct assay_error *err)
+static int advise_merged(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id,
+                         struct as_stage *stage, struct assay_error *err)
 {
     const struct assay_pipeline_request request = {
         .profile.attribute.jobs = cli->jobs, .progress = as_stage_show, .context = stage};
@@ -91,14 +91,14 @@ static int merge_into(struct as_cli *cli, struct assay_experiment *experiment,
     int rc = assay_merge(experiment, &request, result, err);
 
     if (rc == 0)
-        rc = advise(cli, experiment, result->run_id, &stage, err);
+        rc = advise_merged(cli, experiment, result->run_id, &stage, err);
     as_stage_end(&stage);
     return rc;
 }
 
 /* Makes it at `draft` and puts it in its place. */
-static int make(struct as_cli *cli, const char *draft, const char *name, unsigned flags,
-                struct assay_merge_result *result, struct assay_error *err)
+static int make_merged(struct as_cli *cli, const char *draft, const char *name, unsigned flags,
+                       struct assay_merge_result *result, struct assay_error *err)
 {
     struct assay_experiment *experiment;
     int rc;
@@ -117,8 +117,8 @@ static int make(struct as_cli *cli, const char *draft, const char *name, unsigne
     return rc;
 }
 
-static int tell(struct as_cli *cli, const char *name, const struct assay_merge_result *result,
-                struct assay_error *err)
+static int tell_merged(struct as_cli *cli, const char *name,
+                       const struct assay_merge_result *result, struct assay_error *err)
 {
     struct assay_experiment *experiment;
     int rc;
@@ -153,10 +153,10 @@ int as_verb_merge(struct as_cli *cli, struct assay_error *err)
     as_str_appendf(&draft, ".merging-%d", (int)getpid());
     listen_to_stops();
     rc = draft.failed ? as_error_nomem(err, name)
-                      : make(cli, as_str_z(&draft), name, flags, &result, err);
+                      : make_merged(cli, as_str_z(&draft), name, flags, &result, err);
     as_str_fini(&draft);
     if (rc == 0)
-        return tell(cli, name, &result, err);
+        return tell_merged(cli, name, &result, err);
     say_nothing_is_kept(err);
     if (is_stopped()) {
         as_error_set(err, rc, "merge: stopped; nothing was made");

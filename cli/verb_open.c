@@ -101,7 +101,7 @@ static bool has_shown(pid_t pid)
     return true;
 }
 
-static bool start(const char *program, char *const argv[])
+static bool start_program(const char *program, char *const argv[])
 {
     pid_t pid;
 
@@ -128,7 +128,7 @@ static bool start_command(struct as_view command, const char *page)
         as_str_appendz(&script, " \"$1\"");
     char *const argv[] = {sh, c, script.p, sh, (char *)page, NULL};
 
-    shown = !script.failed && start(sh, argv);
+    shown = !script.failed && start_program(sh, argv);
     as_str_fini(&script);
     return shown;
 }
@@ -142,14 +142,14 @@ static bool start_browser(const char *page)
     struct as_view rest = as_view_of(browser), command;
 
     if (!browser || !*browser)
-        return start(opener, argv);
+        return start_program(opener, argv);
     while (as_view_split(&rest, ':', &command))
         if (command.n && start_command(command, page))
             return true;
     return false;
 }
 
-static void show(struct as_cli *cli, const char *page)
+static void show_page(struct as_cli *cli, const char *page)
 {
     const char *browser = getenv("BROWSER");
     char resolved[PATH_MAX];
@@ -222,7 +222,7 @@ int as_verb_open(struct as_cli *cli, struct assay_error *err)
         if (is_aside)
             remove_aside(&page);
     } else if (rc == 0) {
-        show(cli, as_str_z(&page));
+        show_page(cli, as_str_z(&page));
     }
     as_str_fini(&page);
     return rc;

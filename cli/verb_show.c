@@ -129,8 +129,8 @@ static int count_runs(struct as_cli *cli, struct assay_experiment *experiment, i
     return rc < 0 ? rc : 0;
 }
 
-static int show(struct as_cli *cli, const struct as_report_view *view,
-                struct assay_experiment *experiment, struct assay_error *err)
+static int show_view(struct as_cli *cli, const struct as_report_view *view,
+                     struct assay_experiment *experiment, struct assay_error *err)
 {
     struct as_rows_look look[FIELDS_MAX] = {0};
     struct as_rows_style style = {.look = look, .truths = true};
@@ -201,7 +201,7 @@ int as_verb_show(struct as_cli *cli, struct assay_error *err)
     if (!view)
         AS_TRY(check_summary(cli, err));
     AS_TRY(assay_experiment_read(cli->args.positional[0], &experiment, err));
-    rc = view ? show(cli, view, experiment, err) : summarise(cli, experiment, err);
+    rc = view ? show_view(cli, view, experiment, err) : summarise(cli, experiment, err);
     if (rc == 0 && view)
         rc = as_unfinished_note(cli, experiment, (int64_t)cli->args.number[AS_OPTION_RUN], NULL,
                                 err);

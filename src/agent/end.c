@@ -50,7 +50,7 @@ AS_AGENT_API __attribute__((noreturn)) void _Exit(int code)
 
 /* ---- Children's --------------------------------------------------------------------------- */
 
-static void tell(pid_t pid, int status)
+static void tell_child_end(pid_t pid, int status)
 {
     const int saved = errno;
     struct as_agent_child_record *record =
@@ -70,7 +70,7 @@ AS_AGENT_API pid_t wait4(pid_t pid, int *status, int options, struct rusage *usa
     int own = 0;
     const pid_t got = AS_AGENT_REAL(wait4)(pid, &own, options, usage);
     if (got > 0)
-        tell(got, own);
+        tell_child_end(got, own);
     if (got > 0 && status)
         *status = own;
     return got;
@@ -81,7 +81,7 @@ AS_AGENT_API pid_t waitpid(pid_t pid, int *status, int options)
     int own = 0;
     const pid_t got = AS_AGENT_REAL(waitpid)(pid, &own, options);
     if (got > 0)
-        tell(got, own);
+        tell_child_end(got, own);
     if (got > 0 && status)
         *status = own;
     return got;
@@ -104,9 +104,9 @@ AS_AGENT_API int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
     const siginfo_t *got = info ? info : &own;
     if (rc == 0 && got->si_pid > 0 && !(options & WNOWAIT)) {
         if (got->si_code == CLD_EXITED)
-            tell(got->si_pid, (got->si_status & 0xff) << 8);
+            tell_child_end(got->si_pid, (got->si_status & 0xff) << 8);
         else if (got->si_code == CLD_KILLED || got->si_code == CLD_DUMPED)
-            tell(got->si_pid, got->si_status & 0x7f);
+            tell_child_end(got->si_pid, got->si_status & 0x7f);
     }
     return rc;
 }

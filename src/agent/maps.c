@@ -38,7 +38,7 @@ static struct {
 /* Of our own memory, by which it is read: another thread may unmap it at any time. */
 static int memory_fd = -1;
 
-static uint64_t number(const char **at, unsigned base)
+static uint64_t parse_number(const char **at, unsigned base)
 {
     uint64_t value = 0;
     for (;; ++*at) {
@@ -62,18 +62,18 @@ struct line {
 
 static struct line parse(const char *at)
 {
-    struct line it = {.start = number(&at, 16)};
+    struct line it = {.start = parse_number(&at, 16)};
     at += *at == '-';
-    it.end = number(&at, 16);
+    it.end = parse_number(&at, 16);
     at += *at ? strlen(" rwxp ") : 0;
-    it.offset = number(&at, 16);
+    it.offset = parse_number(&at, 16);
     at += *at == ' ';
     it.key = at;
-    number(&at, 16);
+    parse_number(&at, 16);
     at += *at == ':';
-    number(&at, 16);
+    parse_number(&at, 16);
     at += *at == ' ';
-    it.inode = number(&at, 10);
+    it.inode = parse_number(&at, 10);
     it.key_n = (size_t)(at - it.key);
     while (*at == ' ')
         at++;

@@ -23,7 +23,7 @@ void as_agent_forward(int signal, siginfo_t *info, void *context)
 }
 
 /* `set` or a copy of it without our signal. */
-static const sigset_t *without(const sigset_t *set, sigset_t *copy)
+static const sigset_t *without_ours(const sigset_t *set, sigset_t *copy)
 {
     if (!set || as_agent.signal == 0 || sigismember(set, as_agent.signal) != 1)
         return set;
@@ -45,7 +45,7 @@ AS_AGENT_API int sigaction(int signal, const struct sigaction *action, struct si
     }
     if (action) {
         copy = *action;
-        copy.sa_mask = *without(&action->sa_mask, &copy.sa_mask);
+        copy.sa_mask = *without_ours(&action->sa_mask, &copy.sa_mask);
         action = &copy;
     }
     return AS_AGENT_REAL(sigaction)(signal, action, old);
@@ -64,35 +64,37 @@ AS_AGENT_API sighandler_t signal(int number, sighandler_t handler)
 AS_AGENT_API int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 {
     sigset_t copy;
-    return AS_AGENT_REAL(sigprocmask)(how, how == SIG_UNBLOCK ? set : without(set, &copy), old);
+    return AS_AGENT_REAL(sigprocmask)(how, how == SIG_UNBLOCK ? set : without_ours(set, &copy),
+                                      old);
 }
 
 AS_AGENT_API int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
     sigset_t copy;
-    return AS_AGENT_REAL(pthread_sigmask)(how, how == SIG_UNBLOCK ? set : without(set, &copy), old);
+    return AS_AGENT_REAL(pthread_sigmask)(how, how == SIG_UNBLOCK ? set : without_ours(set, &copy),
+                                          old);
 }
 
 AS_AGENT_API int sigwait(const sigset_t *set, int *signal)
 {
     sigset_t copy;
-    return AS_AGENT_REAL(sigwait)(without(set, &copy), signal);
+    return AS_AGENT_REAL(sigwait)(without_ours(set, &copy), signal);
 }
 
 AS_AGENT_API int sigwaitinfo(const sigset_t *set, siginfo_t *info)
 {
     sigset_t copy;
-    return AS_AGENT_REAL(sigwaitinfo)(without(set, &copy), info);
+    return AS_AGENT_REAL(sigwaitinfo)(without_ours(set, &copy), info);
 }
 
 AS_AGENT_API int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
     sigset_t copy;
-    return AS_AGENT_REAL(sigtimedwait)(without(set, &copy), info, timeout);
+    return AS_AGENT_REAL(sigtimedwait)(without_ours(set, &copy), info, timeout);
 }
 
 AS_AGENT_API int signalfd(int fd, const sigset_t *set, int flags)
 {
     sigset_t copy;
-    return AS_AGENT_REAL(signalfd)(fd, without(set, &copy), flags);
+    return AS_AGENT_REAL(signalfd)(fd, without_ours(set, &copy), flags);
 }

@@ -27,7 +27,7 @@ struct as_agent as_agent;
 
 /* ---- Text without stdio ------------------------------------------------------------------- */
 
-static char *append(char *at, const char *end, const char *text)
+static char *append_text(char *at, const char *end, const char *text)
 {
     while (*text && at < end)
         *at++ = *text++;
@@ -42,7 +42,7 @@ static char *append_number(char *at, const char *end, uint64_t value)
     do
         *--digit = (char)('0' + value % 10);
     while (value /= 10);
-    return append(at, end, digit);
+    return append_text(at, end, digit);
 }
 
 /* ---- Files -------------------------------------------------------------------------------- */
@@ -89,8 +89,8 @@ static bool is_for_us(struct as_agent_control *control, int fd)
 static int open_control(void)
 {
     char path[4096];
-    char *at = append(path, path + sizeof path - 1, as_agent.directory);
-    *append(at, path + sizeof path - 1, "/" AS_AGENT_CONTROL) = 0;
+    char *at = append_text(path, path + sizeof path - 1, as_agent.directory);
+    *append_text(at, path + sizeof path - 1, "/" AS_AGENT_CONTROL) = 0;
     return open_raw(path, O_RDWR);
 }
 
@@ -177,10 +177,10 @@ static int make_ring(pid_t parent_pid, pid_t parent_tid, bool forked)
     char path[4096];
     const char *end = path + sizeof path - 1;
     uint64_t begun_ns = as_monotonic_ns();
-    char *at = append(path, end, as_agent.directory);
-    at = append(at, end, "/" AS_AGENT_PREFIX);
+    char *at = append_text(path, end, as_agent.directory);
+    at = append_text(at, end, "/" AS_AGENT_PREFIX);
     at = append_number(at, end, (uint64_t)as_agent.pid);
-    at = append(at, end, ".");
+    at = append_text(at, end, ".");
     *append_number(at, end, begun_ns) = 0;
     int fd = open_raw(path, O_RDWR | O_CREAT | O_EXCL);
     int rc = fd < 0 ? fd : map_ring(fd, ring_size_b());
@@ -264,7 +264,7 @@ static int free_signal(void)
     return 0;
 }
 
-static bool begin(void)
+static bool begin_agent(void)
 {
     const char *directory = getenv(AS_AGENT_DIRECTORY);
     if (!directory || !*directory || strlen(directory) >= sizeof as_agent.directory)
@@ -295,7 +295,7 @@ bool as_agent_active(void)
     if (as_agent.state == AS_AGENT_UNBORN &&
         atomic_compare_exchange_strong(&as_agent.state, &unborn, AS_AGENT_BEGINNING)) {
         int saved = errno;
-        as_agent.state = begin() ? AS_AGENT_READY : AS_AGENT_INERT;
+        as_agent.state = begin_agent() ? AS_AGENT_READY : AS_AGENT_INERT;
         errno = saved;
     }
     return as_agent.state == AS_AGENT_READY && as_agent.ring;

@@ -120,7 +120,7 @@ static uint64_t ran_ns(void)
     return as_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-static void tell(uint32_t kind, uint32_t parent_tid)
+static void tell_thread(uint32_t kind, uint32_t parent_tid)
 {
     if (as_agent_is_confined())
         return;
@@ -169,7 +169,7 @@ static void begin_thread(struct begin *slot)
     atomic_store(&slot->taken, false);
     self->tid = (pid_t)syscall(SYS_gettid);
     pthread_setspecific(end_key, self);
-    tell(AS_AGENT_THREAD, parent_tid);
+    tell_thread(AS_AGENT_THREAD, parent_tid);
     as_agent_arm();
 }
 
@@ -192,11 +192,11 @@ static int begin_c11(void *slot)
     return function(argument);
 }
 
-static void end_thread(void *thread)
+static void end_agent_thread(void *thread)
 {
     (void)thread;
     as_agent_disarm();
-    tell(AS_AGENT_EXIT, 0);
+    tell_thread(AS_AGENT_EXIT, 0);
 }
 
 int as_agent_threads_begin(void)
@@ -205,11 +205,12 @@ int as_agent_threads_begin(void)
     as_agent.stack_size_b = 2u << 20; /* the C library's, when there is no limit */
     if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
         as_agent.stack_size_b = limit.rlim_cur;
-    return pthread_key_create(&end_key, end_thread) == 0 ? 0 : -1;
+    return pthread_key_create(&end_key, end_agent_thread) == 0 ? 0 : -1;
 }
 
 /* NULL: start it as if we were not here. */
-static struct begin *prepare(const pthread_attr_t *attr, void *(*function)(void *), void *argument)
+static struct begin *prepare_thread(const pthread_attr_t *attr, void *(*function)(void *),
+                                    void *argument)
 {
     if (!as_agent_active() || as_agent.control->only_pid)
         return NULL;
@@ -235,7 +236,7 @@ static struct begin *prepare(const pthread_attr_t *attr, void *(*function)(void 
 AS_AGENT_API int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
                                 void *(*function)(void *), void *argument)
 {
-    struct begin *begin = prepare(attr, function, argument);
+    struct begin *begin = prepare_thread(attr, function, argument);
     if (!begin)
         return AS_AGENT_REAL(pthread_create)(thread, attr, function, argument);
     int rc = AS_AGENT_REAL(pthread_create)(thread, attr, begin_posix, begin);
@@ -246,7 +247,8 @@ AS_AGENT_API int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 
 AS_AGENT_API int thrd_create(thrd_t *thread, thrd_start_t function, void *argument)
 {
-    struct begin *begin = prepare(NULL, (void *(*)(void *))(void (*)(void))function, argument);
+    struct begin *begin =
+        prepare_thread(NULL, (void *(*)(void *))(void (*)(void))function, argument);
     if (!begin)
         return AS_AGENT_REAL(thrd_create)(thread, function, argument);
     int rc = AS_AGENT_REAL(thrd_create)(thread, begin_c11, begin);
@@ -259,7 +261,7 @@ AS_AGENT_API int pthread_setname_np(pthread_t thread, const char *name)
 {
     int rc = AS_AGENT_REAL(pthread_setname_np)(thread, name);
     if (rc == 0 && as_agent.ring && pthread_equal(thread, pthread_self()))
-        tell(AS_AGENT_NAME, 0);
+        tell_thread(AS_AGENT_NAME, 0);
     return rc;
 }
 
@@ -273,6 +275,6 @@ AS_AGENT_API int prctl(int option, ...)
     va_end(ap);
     int rc = as_agent_prctl(option, a);
     if (rc == 0 && option == PR_SET_NAME && as_agent.ring)
-        tell(AS_AGENT_NAME, 0);
+        tell_thread(AS_AGENT_NAME, 0);
     return rc;
 }

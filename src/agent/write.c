@@ -96,7 +96,7 @@ static uintptr_t stack_end(const ucontext_t *context, uintptr_t sp, uint32_t mos
 
 /* Along the frame pointers, as the kernel would; at most `most` addresses to `chain`, or only their
  * number. */
-static uint32_t walk(const greg_t *regs, uintptr_t end, uint64_t *chain, uint32_t most)
+static uint32_t walk_frames(const greg_t *regs, uintptr_t end, uint64_t *chain, uint32_t most)
 {
     uintptr_t sp = (uintptr_t)regs[REG_RSP], frame = (uintptr_t)regs[REG_RBP];
     uint64_t pair[2] = {frame, (uint64_t)regs[REG_RIP]};
@@ -125,7 +125,7 @@ static void copy_registers(const greg_t *regs, uint64_t *out)
 
 /* ---- The handler -------------------------------------------------------------------------- */
 
-static void take_sample(const ucontext_t *context, uint64_t time_ns, uint64_t period_ns)
+static void write_sample(const ucontext_t *context, uint64_t time_ns, uint64_t period_ns)
 {
     const greg_t *regs = context->uc_mcontext.gregs;
     uint32_t stacks = as_agent.control->stacks, most_b = as_agent.control->stack_b;
@@ -134,7 +134,7 @@ static void take_sample(const ucontext_t *context, uint64_t time_ns, uint64_t pe
         .ip = (uint64_t)regs[REG_RIP], .period_ns = period_ns, .stack_at = sp};
     if (stacks == AS_AGENT_FRAME) {
         end = stack_end(context, sp, UINT32_MAX);
-        head.chain_n = walk(regs, end, NULL, AS_AGENT_CHAIN_N);
+        head.chain_n = walk_frames(regs, end, NULL, AS_AGENT_CHAIN_N);
     }
     if (stacks == AS_AGENT_COPY) {
         end = stack_end(context, sp, most_b);
@@ -154,7 +154,7 @@ static void take_sample(const ucontext_t *context, uint64_t time_ns, uint64_t pe
     if (head.regs_n)
         copy_registers(regs, words);
     if (head.chain_n) /* another thread may have changed the stack: never more than there is room */
-        walk(regs, end, words, head.chain_n);
+        walk_frames(regs, end, words, head.chain_n);
     memcpy(at + sizeof head + words_b, (const void *)sp, head.stack_b);
     as_agent_commit(at, size_b, AS_AGENT_SAMPLE, time_ns);
 }
@@ -167,7 +167,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
     } else if (as_agent.ring && !as_agent_is_confined() &&
                atomic_load_explicit(&as_agent.control->enabled, memory_order_relaxed)) {
         uint64_t times = 1 + (uint64_t)(info->si_overrun > 0 ? info->si_overrun : 0);
-        take_sample(context, as_monotonic_ns(), times * as_agent.control->period_ns);
+        write_sample(context, as_monotonic_ns(), times * as_agent.control->period_ns);
     }
     errno = saved;
 }

@@ -16,7 +16,7 @@ void as_alloc_fail_after(int64_t after)
     allowed = after;
 }
 
-static bool refused(void)
+static bool is_refused(void)
 {
     if (__builtin_expect(allowed < 0, 1))
         return false;
@@ -28,14 +28,14 @@ static bool refused(void)
 
 void *as_malloc(size_t size_b)
 {
-    return refused() ? NULL : malloc(size_b ? size_b : 1);
+    return is_refused() ? NULL : malloc(size_b ? size_b : 1);
 }
 
 void *as_calloc(size_t count, size_t size_b)
 {
     /* Checked here as well as in calloc: the address sanitizer's ends the program instead. */
     size_t total_b;
-    if (__builtin_mul_overflow(count, size_b, &total_b) || refused())
+    if (__builtin_mul_overflow(count, size_b, &total_b) || is_refused())
         return NULL;
     return calloc(1, total_b ? total_b : 1);
 }
@@ -43,7 +43,7 @@ void *as_calloc(size_t count, size_t size_b)
 void *as_realloc(void *p, size_t count, size_t size_b)
 {
     size_t total_b;
-    if (__builtin_mul_overflow(count, size_b, &total_b) || refused())
+    if (__builtin_mul_overflow(count, size_b, &total_b) || is_refused())
         return NULL;
     return realloc(p, total_b ? total_b : 1);
 }

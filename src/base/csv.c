@@ -14,7 +14,7 @@ void as_csv_init(struct as_csv *csv, struct as_out *out)
     *csv = (struct as_csv){.out = out};
 }
 
-static void next(struct as_csv *csv)
+static void next_cell(struct as_csv *csv)
 {
     assert((!csv->columns || csv->at < csv->columns) && "more fields than columns");
     if (csv->at++)
@@ -79,7 +79,7 @@ static void put_safe(struct as_csv *csv, struct as_view s)
 
 void as_csv_view(struct as_csv *csv, struct as_view s)
 {
-    next(csv);
+    next_cell(csv);
     if (csv->safe)
         put_safe(csv, s);
     else
@@ -114,13 +114,13 @@ void as_csv_string(struct as_csv *csv, const char *z)
 
 void as_csv_u64(struct as_csv *csv, uint64_t v)
 {
-    next(csv);
+    next_cell(csv);
     as_out_u64(csv->out, v);
 }
 
 void as_csv_i64(struct as_csv *csv, int64_t v)
 {
-    next(csv);
+    next_cell(csv);
     as_out_i64(csv->out, v);
 }
 
@@ -130,13 +130,13 @@ void as_csv_double(struct as_csv *csv, double v)
         as_csv_view(csv, (struct as_view){0});
         return;
     }
-    next(csv);
+    next_cell(csv);
     as_out_double(csv->out, v);
 }
 
 void as_csv_hex(struct as_csv *csv, uint64_t v)
 {
-    next(csv);
+    next_cell(csv);
     as_out_z(csv->out, "0x");
     as_out_hex(csv->out, v, 1);
 }

@@ -40,7 +40,7 @@ int assay_error_exit_status(int code)
  * Foreign names come into sentences: nothing in them may break the line or drive a terminal. Bytes
  * above 0x7f stay, they may be UTF-8.
  */
-static void clean(char *text)
+static void clean_sentence(char *text)
 {
     for (char *p = text; *p; p++)
         if ((unsigned char)*p < 0x20 || *p == 0x7f)
@@ -70,7 +70,7 @@ int as_error_set(struct assay_error *err, int code, const char *fmt, ...)
         snprintf(text, sizeof text, "%s", assay_error_summary(code));
     else if ((size_t)n >= sizeof text)
         shorten(text);
-    clean(text);
+    clean_sentence(text);
     err->code = code;
     memcpy(err->text, text, strlen(text) + 1);
     return code;

@@ -31,7 +31,7 @@ static void line(struct as_json *json)
 }
 
 /* Comma and place of the next member or element. */
-static void next(struct as_json *json)
+static void next_member(struct as_json *json)
 {
     if (json->filled & level_bit(json))
         as_out_c(json->out, ',');
@@ -49,11 +49,11 @@ static void value(struct as_json *json)
         assert(json->keyed && "a member needs its key");
         json->keyed = false;
     } else {
-        next(json);
+        next_member(json);
     }
 }
 
-static void begin(struct as_json *json, bool object)
+static void begin_nest(struct as_json *json, bool object)
 {
     value(json);
     assert(json->depth < AS_JSON_DEPTH && "too deep");
@@ -67,7 +67,7 @@ static void begin(struct as_json *json, bool object)
     as_out_c(json->out, object ? '{' : '[');
 }
 
-static void end(struct as_json *json, bool object)
+static void end_nest(struct as_json *json, bool object)
 {
     assert(json->depth && "an end without its begin");
     assert(!(json->objects & level_bit(json)) == !object && "ends the other kind");
@@ -82,22 +82,22 @@ static void end(struct as_json *json, bool object)
 
 void as_json_object_begin(struct as_json *json)
 {
-    begin(json, true);
+    begin_nest(json, true);
 }
 
 void as_json_object_end(struct as_json *json)
 {
-    end(json, true);
+    end_nest(json, true);
 }
 
 void as_json_array_begin(struct as_json *json)
 {
-    begin(json, false);
+    begin_nest(json, false);
 }
 
 void as_json_array_end(struct as_json *json)
 {
-    end(json, false);
+    end_nest(json, false);
 }
 
 void as_json_finish(struct as_json *json)
@@ -107,7 +107,7 @@ void as_json_finish(struct as_json *json)
     json->done = false;
 }
 
-static void escape(struct as_out *out, uint32_t c)
+static void escape_json(struct as_out *out, uint32_t c)
 {
     /* Indexed by the control character; 0 = no short form. */
     static const char brief[0x20] = {
@@ -124,7 +124,7 @@ static void escape(struct as_out *out, uint32_t c)
     }
 }
 
-static void text(struct as_out *out, const char *p, size_t n)
+static void put_escaped(struct as_out *out, const char *p, size_t n)
 {
     as_out_c(out, '"');
     size_t from = 0, i = 0;
@@ -143,13 +143,13 @@ static void text(struct as_out *out, const char *p, size_t n)
             }
             as_out_write(out, p + from, i - from);
             if (used > 0)
-                escape(out, code);
+                escape_json(out, code);
             else
                 as_out_z(out, AS_UTF8_REPLACEMENT_Z);
             i += (size_t)(used > 0 ? used : -used);
         } else {
             as_out_write(out, p + from, i - from);
-            escape(out, c);
+            escape_json(out, c);
             i++;
         }
         from = i;
@@ -162,8 +162,8 @@ void as_json_key(struct as_json *json, const char *key)
 {
     assert(json->depth && (json->objects & level_bit(json)) && "a key outside an object");
     assert(!json->keyed && "a key after a key");
-    next(json);
-    text(json->out, key, strlen(key));
+    next_member(json);
+    put_escaped(json->out, key, strlen(key));
     as_out_write(json->out, ": ", json->indent ? 2 : 1);
     json->keyed = true;
 }
@@ -175,7 +175,7 @@ void as_json_view(struct as_json *json, struct as_view s)
         return;
     }
     value(json);
-    text(json->out, s.p, s.n);
+    put_escaped(json->out, s.p, s.n);
 }
 
 void as_json_string(struct as_json *json, const char *z)

@@ -32,7 +32,7 @@ static const char *const level_words[] = {AS_LOG_LEVEL_LIST(LOG_WORD)};
 #define LEVELS_TEXT          AS_LOG_LEVEL_LIST(LOG_WORD)
 
 /* Index of `s` in `words`, or -1. */
-static int find(struct as_view s, const char *const *words, int n)
+static int find_word(struct as_view s, const char *const *words, int n)
 {
     for (int i = 0; i < n; i++)
         if (as_view_equal(s, as_view_of(words[i])))
@@ -40,8 +40,8 @@ static int find(struct as_view s, const char *const *words, int n)
     return -1;
 }
 
-static int unknown(struct assay_error *err, const char *kind, struct as_view word,
-                   const char *known)
+static int unknown_word(struct assay_error *err, const char *kind, struct as_view word,
+                        const char *known)
 {
     size_t n = strlen(known) - 2; /* without the last ", " */
     return as_error_set(err, ASSAY_ERR_USAGE, "ASSAY_LOG: no log %s \"%.*s\"; there are %.*s", kind,
@@ -60,15 +60,15 @@ int as_log_configure(const char *spec, struct assay_error *err)
         as_view_split(&level_word, ':', &domain_word);
         int domain = -1;
         if (level_word.p) {
-            domain = find(domain_word, domain_words, AS_LOG_DOMAIN_COUNT);
+            domain = find_word(domain_word, domain_words, AS_LOG_DOMAIN_COUNT);
             if (domain < 0)
-                return unknown(err, "domain", domain_word, DOMAINS_TEXT);
+                return unknown_word(err, "domain", domain_word, DOMAINS_TEXT);
         } else {
             level_word = domain_word;
         }
-        int level = find(level_word, level_words, AS_LOG_LEVEL_COUNT);
+        int level = find_word(level_word, level_words, AS_LOG_LEVEL_COUNT);
         if (level < 0)
-            return unknown(err, "level", level_word, LEVELS_TEXT);
+            return unknown_word(err, "level", level_word, LEVELS_TEXT);
         if (domain < 0)
             memset(levels, level, sizeof levels);
         else

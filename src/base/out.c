@@ -105,7 +105,7 @@ static void deliver(struct as_out *out, const char *p, size_t n)
     }
 }
 
-static void drain(struct as_out *out)
+static void drain_out(struct as_out *out)
 {
     deliver(out, out->buffer, out->n);
     out->n = 0;
@@ -118,7 +118,7 @@ static void write_raw(struct as_out *out, const char *p, size_t n)
         out->n += n;
         return;
     }
-    drain(out);
+    drain_out(out);
     if (n >= out->cap) {
         deliver(out, p, n);
         return;
@@ -208,7 +208,7 @@ void as_out_style(struct as_out *out, enum as_style style)
 int as_out_flush(struct as_out *out, struct assay_error *err)
 {
     release_held(out);
-    drain(out);
+    drain_out(out);
     if (!out->failed)
         return 0;
     if (out->str)

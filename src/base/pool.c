@@ -115,7 +115,7 @@ static void *worker_main(void *arg)
 }
 
 /* Starts up to `jobs` - 1 threads that take no signals: those are the main thread's business. */
-static void start(struct as_pool *pool, unsigned jobs)
+static void start_threads(struct as_pool *pool, unsigned jobs)
 {
     sigset_t all, before;
     sigfillset(&all);
@@ -147,7 +147,7 @@ int as_pool_new(struct as_pool **pool, unsigned jobs, struct assay_error *err)
     pthread_cond_init(&made->work, NULL);
     pthread_cond_init(&made->idle, NULL);
     made->jobs = 1;
-    start(made, jobs);
+    start_threads(made, jobs);
     *pool = made;
     return 0;
 }

@@ -28,7 +28,7 @@ void as_progress_begin(struct as_progress *progress, int fd, const char *label, 
 }
 
 /* A failed write to the terminal is nobody's loss. */
-static void put(int fd, const char *p, size_t n)
+static void put_line(int fd, const char *p, size_t n)
 {
     ssize_t ignored = write(fd, p, n);
     (void)ignored;
@@ -49,7 +49,7 @@ static void remaining(const struct as_progress *progress, double part, char *out
         snprintf(out, size_b, ", %.0f s left", left_s);
 }
 
-static void draw(struct as_progress *progress)
+static void draw_line(struct as_progress *progress)
 {
     char line[160], left[32];
     uint64_t done = atomic_load_explicit(&progress->done, memory_order_relaxed);
@@ -71,7 +71,7 @@ static void draw(struct as_progress *progress)
                      (uintmax_t)done);
     }
     if (n > 0)
-        put(progress->fd, line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1);
+        put_line(progress->fd, line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1);
     progress->shown = true;
 }
 
@@ -85,14 +85,14 @@ void as_progress_add(struct as_progress *progress, uint64_t steps)
         pthread_mutex_trylock(&progress->lock) != 0)
         return;
     atomic_store_explicit(&progress->due_ns, now + progress->interval_ns, memory_order_relaxed);
-    draw(progress);
+    draw_line(progress);
     pthread_mutex_unlock(&progress->lock);
 }
 
 void as_progress_end(struct as_progress *progress)
 {
     if (progress->fd >= 0 && progress->shown)
-        put(progress->fd, "\r\033[K", 4);
+        put_line(progress->fd, "\r\033[K", 4);
     progress->shown = false;
     progress->fd = -1;
     pthread_mutex_destroy(&progress->lock);

@@ -32,11 +32,11 @@ int as_utf8_next(const char *p, size_t n, uint32_t *c)
     return more + 1;
 }
 
-struct range {
+struct utf8_range {
     uint32_t from, to;
 };
 
-static int in(const struct range *ranges, size_t n, uint32_t c)
+static int in(const struct utf8_range *ranges, size_t n, uint32_t c)
 {
     for (size_t i = 0; i < n; i++)
         if (c >= ranges[i].from && c <= ranges[i].to)
@@ -46,12 +46,12 @@ static int in(const struct range *ranges, size_t n, uint32_t c)
 
 unsigned as_utf8_columns(uint32_t c)
 {
-    static const struct range none[] = {
+    static const struct utf8_range none[] = {
         {0x300, 0x36f},   {0x483, 0x489},   {0x591, 0x5bd},   {0x610, 0x61a},   {0x64b, 0x65f},
         {0x1ab0, 0x1aff}, {0x1dc0, 0x1dff}, {0x200b, 0x200f}, {0x202a, 0x202e}, {0x2060, 0x2064},
         {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f}, {0xfeff, 0xfeff},
     };
-    static const struct range wide[] = {
+    static const struct utf8_range wide[] = {
         {0x1100, 0x115f},   {0x2e80, 0x303e},   {0x3041, 0x4dbf},   {0x4e00, 0xa4cf},
         {0xa960, 0xa97c},   {0xac00, 0xd7a3},   {0xf900, 0xfaff},   {0xfe30, 0xfe6f},
         {0xff00, 0xff60},   {0xffe0, 0xffe6},   {0x1f300, 0x1f64f}, {0x1f680, 0x1f6ff},

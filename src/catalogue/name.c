@@ -34,7 +34,7 @@ static int compare_names(const void *a, const void *b)
 }
 
 /* Orders by start; of ranges that overlap the earlier one is cut where the later begins. */
-static int settle(struct as_catalogue_entry *entry, struct name_list *list)
+static int settle_names(struct as_catalogue_entry *entry, struct name_list *list)
 {
     if (list->at.n)
         qsort(list->at.at, list->at.n, sizeof *list->at.at, compare_names);
@@ -110,7 +110,7 @@ int as_entry_names(struct as_catalogue_entry *entry, struct assay_error *err)
     int rc = generated ? read_generated(entry, f, &list) : read_kernel(entry, f, &list);
     fclose(f);
     if (rc == 0)
-        rc = settle(entry, &list);
+        rc = settle_names(entry, &list);
     as_vec_fini(&list.at);
     entry->module.named = (uint32_t)entry->name.n;
     return rc < 0 ? as_error_nomem(err, path) : 0;

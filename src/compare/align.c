@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 
-struct work {
+struct align_work {
     const struct as_set *set; /* the side at hand */
     struct as_alignment *out;
     uint32_t side;
@@ -25,13 +25,13 @@ struct rule {
     bool joins;    /* rows that the side has already take another object */
     /* 0: this object has no such key. `moved`: of one that is so many lines below. */
     uint64_t (*key)(const struct as_object *object, uint32_t function, int64_t moved);
-    bool (*test)(const struct work *work, const struct as_object *object, uint32_t function,
+    bool (*test)(const struct align_work *work, const struct as_object *object, uint32_t function,
                  const struct as_aligned_row *row, int64_t moved);
 };
 
 /* ---- Words --------------------------------------------------------------------------------- */
 
-static uint64_t hash_of(const char *text, size_t n)
+static uint64_t name_hash(const char *text, size_t n)
 {
     uint64_t hash = n + 1;
     for (size_t i = 0; i < n; i++)
@@ -39,7 +39,7 @@ static uint64_t hash_of(const char *text, size_t n)
     return hash | 1;
 }
 
-static bool same(const char *a, const char *b)
+static bool same_text(const char *a, const char *b)
 {
     return a && b && strcmp(a, b) == 0;
 }
@@ -86,30 +86,31 @@ static const char *linkage_of(const struct as_object *it)
 static uint64_t key_linkage(const struct as_object *it, uint32_t function, int64_t moved)
 {
     (void)function, (void)moved;
-    return hash_of(linkage_of(it), strlen(linkage_of(it)));
+    return name_hash(linkage_of(it), strlen(linkage_of(it)));
 }
 
 /* One name may be that of several static functions: those of the same file first. */
-static bool test_linkage_and_file(const struct work *work, const struct as_object *it,
+static bool test_linkage_and_file(const struct align_work *work, const struct as_object *it,
                                   uint32_t function, const struct as_aligned_row *row,
                                   int64_t moved)
 {
     (void)work, (void)function, (void)moved;
-    return same(linkage_of(it), linkage_of(row->object)) && same(it->module, row->object->module) &&
-           may_be(it->file, row->object->file);
+    return same_text(linkage_of(it), linkage_of(row->object)) &&
+           same_text(it->module, row->object->module) && may_be(it->file, row->object->file);
 }
 
-static bool test_linkage(const struct work *work, const struct as_object *it, uint32_t function,
-                         const struct as_aligned_row *row, int64_t moved)
+static bool test_linkage(const struct align_work *work, const struct as_object *it,
+                         uint32_t function, const struct as_aligned_row *row, int64_t moved)
 {
     (void)work, (void)function, (void)moved;
-    return same(linkage_of(it), linkage_of(row->object)) && may_be(it->file, row->object->file);
+    return same_text(linkage_of(it), linkage_of(row->object)) &&
+           may_be(it->file, row->object->file);
 }
 
 static uint64_t key_name(const struct as_object *it, uint32_t function, int64_t moved)
 {
     (void)function, (void)moved;
-    return hash_of(it->name, as_align_name_n(it->name));
+    return name_hash(it->name, as_align_name_n(it->name));
 }
 
 static bool same_name(const struct as_object *a, const struct as_object *b)
@@ -118,7 +119,7 @@ static bool same_name(const struct as_object *a, const struct as_object *b)
     return n == as_align_name_n(b->name) && memcmp(a->name, b->name, n) == 0;
 }
 
-static bool test_name(const struct work *work, const struct as_object *it, uint32_t function,
+static bool test_name(const struct align_work *work, const struct as_object *it, uint32_t function,
                       const struct as_aligned_row *row, int64_t moved)
 {
     (void)work, (void)function, (void)moved;
@@ -126,11 +127,11 @@ static bool test_name(const struct work *work, const struct as_object *it, uint3
 }
 
 /* Clones of one function in one side are that function together, when the other has one alone. */
-static bool test_clone(const struct work *work, const struct as_object *it, uint32_t function,
+static bool test_clone(const struct align_work *work, const struct as_object *it, uint32_t function,
                        const struct as_aligned_row *row, int64_t moved)
 {
     (void)work, (void)function, (void)moved;
-    return same_name(it, row->object) && same(it->module, row->object->module) &&
+    return same_name(it, row->object) && same_text(it->module, row->object->module) &&
            may_be(it->file, row->object->file) && (is_clone(it) || is_clone(row->object));
 }
 
@@ -139,14 +140,14 @@ static uint64_t key_file(const struct as_object *it, uint32_t function, int64_t 
     (void)function;
     if (!it->file || it->line <= 0)
         return 0;
-    return as_hash_mix(hash_of(it->file, strlen(it->file)), (uint64_t)(it->line + moved)) | 1;
+    return as_hash_mix(name_hash(it->file, strlen(it->file)), (uint64_t)(it->line + moved)) | 1;
 }
 
-static bool test_moved(const struct work *work, const struct as_object *it, uint32_t function,
+static bool test_moved(const struct align_work *work, const struct as_object *it, uint32_t function,
                        const struct as_aligned_row *row, int64_t moved)
 {
     (void)work, (void)function;
-    return same(it->file, row->object->file) && llabs(it->line - row->object->line) == moved;
+    return same_text(it->file, row->object->file) && llabs(it->line - row->object->line) == moved;
 }
 
 /* ---- Loops --------------------------------------------------------------------------------- */
@@ -162,29 +163,29 @@ static uint64_t key_function(const struct as_object *it, uint32_t function, int6
     return function == AS_INDEX_NONE ? 0 : as_hash_mix(1, function) | 1;
 }
 
-static bool test_source_and_depth(const struct work *work, const struct as_object *it,
+static bool test_source_and_depth(const struct align_work *work, const struct as_object *it,
                                   uint32_t function, const struct as_aligned_row *row,
                                   int64_t moved)
 {
     const struct as_object *other = row->object;
     (void)work;
-    return row->function == function && same(it->file, other->file) &&
+    return row->function == function && same_text(it->file, other->file) &&
            llabs(it->line - other->line) == moved && same_role(it, other) &&
            it->depth == other->depth && it->ordinal == other->ordinal;
 }
 
-static bool test_source(const struct work *work, const struct as_object *it, uint32_t function,
-                        const struct as_aligned_row *row, int64_t moved)
+static bool test_source(const struct align_work *work, const struct as_object *it,
+                        uint32_t function, const struct as_aligned_row *row, int64_t moved)
 {
     const struct as_object *other = row->object;
     (void)work;
-    return row->function == function && same(it->file, other->file) &&
+    return row->function == function && same_text(it->file, other->file) &&
            llabs(it->line - other->line) == moved && same_role(it, other);
 }
 
 /* Lines from the beginning of the function; the function is that of the side that has the row. */
-static bool test_offset(const struct work *work, const struct as_object *it, uint32_t function,
-                        const struct as_aligned_row *row, int64_t moved)
+static bool test_offset(const struct align_work *work, const struct as_object *it,
+                        uint32_t function, const struct as_aligned_row *row, int64_t moved)
 {
     const struct as_object *other = row->object, *there;
     (void)moved;
@@ -198,22 +199,22 @@ static bool test_offset(const struct work *work, const struct as_object *it, uin
            it->line - work->set->object.at[own].line == other->line - there->line;
 }
 
-static bool test_order(const struct work *work, const struct as_object *it, uint32_t function,
+static bool test_order(const struct align_work *work, const struct as_object *it, uint32_t function,
                        const struct as_aligned_row *row, int64_t moved)
 {
     const struct as_object *other = row->object;
     (void)work, (void)moved;
     return row->function == function && same_role(it, other) && it->depth == other->depth &&
            it->ordinal == other->ordinal && it->sibling_n == other->sibling_n &&
-           (!it->file || !other->file || same(it->file, other->file));
+           (!it->file || !other->file || same_text(it->file, other->file));
 }
 
 /* The same loop of the source, inlined somewhere else. */
-static bool test_elsewhere(const struct work *work, const struct as_object *it, uint32_t function,
-                           const struct as_aligned_row *row, int64_t moved)
+static bool test_elsewhere(const struct align_work *work, const struct as_object *it,
+                           uint32_t function, const struct as_aligned_row *row, int64_t moved)
 {
     (void)work, (void)function, (void)moved;
-    return same(it->file, row->object->file) && it->line == row->object->line &&
+    return same_text(it->file, row->object->file) && it->line == row->object->line &&
            it->last_line == row->object->last_line && same_role(it, row->object);
 }
 
@@ -241,7 +242,7 @@ static const struct rule rules[] = {
 };
 
 /* The row of an object's function; AS_INDEX_NONE for functions themselves. */
-static uint32_t function_row(const struct work *w, const struct as_object *it)
+static uint32_t function_row(const struct align_work *w, const struct as_object *it)
 {
     const uint32_t at =
         it->kind == LOOP ? as_set_find(w->set, FUNCTION, it->function_id) : AS_MAP_NONE;
@@ -249,7 +250,7 @@ static uint32_t function_row(const struct work *w, const struct as_object *it)
 }
 
 /* Rows that were there before this side, by the key of a rule. */
-static int index_rows(const struct work *w, const struct rule *rule, size_t row_n,
+static int index_rows(const struct align_work *w, const struct rule *rule, size_t row_n,
                       struct as_index *index)
 {
     for (size_t i = 0; i < row_n; i++) {
@@ -263,7 +264,7 @@ static int index_rows(const struct work *w, const struct rule *rule, size_t row_
 }
 
 /* Looks among rows `below` lines below the object (above when negative). */
-static void match(const struct work *w, const struct rule *rule, const struct as_index *index,
+static void match(const struct align_work *w, const struct rule *rule, const struct as_index *index,
                   size_t object, int64_t below)
 {
     const struct as_object *it = &w->set->object.at[object];
@@ -286,15 +287,15 @@ static void match(const struct work *w, const struct rule *rule, const struct as
     }
 }
 
-static void match_all(const struct work *w, const struct rule *rule, const struct as_index *index,
-                      int64_t below)
+static void match_all(const struct align_work *w, const struct rule *rule,
+                      const struct as_index *index, int64_t below)
 {
     for (size_t i = 0; i < w->set->object.n; i++)
         if (w->row_of[i] == AS_INDEX_NONE && w->set->object.at[i].kind == rule->kind)
             match(w, rule, index, i, below);
 }
 
-static int apply(const struct work *w, const struct rule *rule, size_t row_n)
+static int apply_rule(const struct align_work *w, const struct rule *rule, size_t row_n)
 {
     struct as_index index = {0};
     int rc = index_rows(w, rule, row_n, &index);
@@ -308,7 +309,7 @@ static int apply(const struct work *w, const struct rule *rule, size_t row_n)
     return rc;
 }
 
-static int add_rest(const struct work *w, enum assay_object_kind kind)
+static int add_rest(const struct align_work *w, enum assay_object_kind kind)
 {
     for (size_t i = 0; i < w->set->object.n; i++) {
         const struct as_object *it = &w->set->object.at[i];
@@ -326,11 +327,11 @@ static int add_rest(const struct work *w, enum assay_object_kind kind)
     return 0;
 }
 
-static int align_kind(const struct work *w, enum assay_object_kind kind)
+static int align_kind(const struct align_work *w, enum assay_object_kind kind)
 {
     const size_t row_n = w->out->row.n;
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        if (rules[i].kind == kind && apply(w, &rules[i], row_n) < 0)
+        if (rules[i].kind == kind && apply_rule(w, &rules[i], row_n) < 0)
             return ASSAY_ERR_NOMEM;
     return add_rest(w, kind);
 }
@@ -343,7 +344,7 @@ static int align_side(const struct as_set *set, uint32_t side, struct as_alignme
     for (size_t i = 0; i < set->object.n; i++)
         row_of[i] = AS_INDEX_NONE;
     out->row_of[side] = row_of;
-    const struct work w = {.set = set, .out = out, .side = side, .row_of = row_of};
+    const struct align_work w = {.set = set, .out = out, .side = side, .row_of = row_of};
     if (align_kind(&w, FUNCTION) < 0 || align_kind(&w, LOOP) < 0)
         return ASSAY_ERR_NOMEM;
     return 0;
@@ -358,7 +359,7 @@ static int64_t last_line(const struct as_object *it)
 
 static bool share_lines(const struct as_object *a, const struct as_object *b)
 {
-    return same(a->file, b->file) && a->line > 0 && b->line > 0 && a->line <= last_line(b) &&
+    return same_text(a->file, b->file) && a->line > 0 && b->line > 0 && a->line <= last_line(b) &&
            b->line <= last_line(a);
 }
 

@@ -12,7 +12,7 @@
 #define OF_MEDIAN 1.482602218505602
 #define OF_MEAN   1.2533141373155003
 
-static int ascending(const void *a, const void *b)
+static int ascending_value(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -79,7 +79,7 @@ void as_spread_of(const double *x, size_t n, double *sorted, struct as_spread *o
     for (size_t i = 0; i < n; i++)
         as_moments_add(&moments, x[i]);
     memmove(sorted, x, n * sizeof *x);
-    qsort(sorted, n, sizeof *sorted, ascending);
+    qsort(sorted, n, sizeof *sorted, ascending_value);
     *out = (struct as_spread){.n = n,
                               .min = sorted[0],
                               .max = sorted[n - 1],

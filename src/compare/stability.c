@@ -11,12 +11,12 @@
 #include "base/error.h"
 #include "compare/measure.h"
 
-struct box {
+struct stability_box {
     struct assay_stability result; /* first: what the user holds */
     struct as_arena arena;
 };
 
-struct work {
+struct stability_work {
     struct as_set set; /* the repetitions that ended well */
     struct as_notes notes;
     struct assay_stability *result;
@@ -40,7 +40,7 @@ static bool is_good(const struct as_run *run, void *context)
     return false;
 }
 
-static int list_runs(struct work *w, struct assay_error *err)
+static int list_runs(struct stability_work *w, struct assay_error *err)
 {
     const size_t n = w->set.run.n;
     uint32_t *index = as_arena_array(&w->set.arena, uint32_t, n + 1);
@@ -76,7 +76,7 @@ static struct assay_spread spread_of(const struct as_spread *it)
         .robust_deviation = it->robust_deviation};
 }
 
-static int make_outlier(struct work *w, size_t run, const struct as_spread *spread,
+static int make_outlier(struct stability_work *w, size_t run, const struct as_spread *spread,
                         struct assay_outlier *out, struct assay_error *err)
 {
     const double x = w->result->all_s[run], score = as_spread_score(spread, x);
@@ -92,7 +92,8 @@ static int make_outlier(struct work *w, size_t run, const struct as_spread *spre
     return out->text ? 0 : as_error_nomem(err, "outliers");
 }
 
-static int find_outliers(struct work *w, const struct as_spread *spread, struct assay_error *err)
+static int find_outliers(struct stability_work *w, const struct as_spread *spread,
+                         struct assay_error *err)
 {
     struct assay_outlier *outlier = as_arena_array(w->arena, struct assay_outlier, spread->n);
     if (!outlier)
@@ -104,7 +105,8 @@ static int find_outliers(struct work *w, const struct as_spread *spread, struct 
     return 0;
 }
 
-static int find_drift(struct work *w, const struct as_spread *spread, struct assay_error *err)
+static int find_drift(struct stability_work *w, const struct as_spread *spread,
+                      struct assay_error *err)
 {
     struct as_trend trend;
     const size_t n = spread->n;
@@ -123,7 +125,7 @@ static int find_drift(struct work *w, const struct as_spread *spread, struct ass
     return 0;
 }
 
-static void find_levels(struct work *w, size_t n)
+static void find_levels(struct stability_work *w, size_t n)
 {
     struct as_modes modes;
     as_modes_of(w->sorted, n, &modes);
@@ -136,8 +138,8 @@ static void find_levels(struct work *w, size_t n)
 
 /* ---- Rows ---------------------------------------------------------------------------------- */
 
-static int make_row(struct work *w, const struct as_object *object, struct assay_stability_row *out,
-                    struct assay_error *err)
+static int make_stability_row(struct stability_work *w, const struct as_object *object,
+                              struct assay_stability_row *out, struct assay_error *err)
 {
     struct as_spread spread;
     as_repeats_cost(object, &w->all, AS_COST_TIME, w->x);
@@ -154,7 +156,7 @@ static int kind_order(enum assay_object_kind kind)
     return kind == ASSAY_OBJECT_CATEGORY ? 0 : kind == ASSAY_OBJECT_FUNCTION ? 1 : 2;
 }
 
-static int by_time(const void *a, const void *b)
+static int by_stable_time(const void *a, const void *b)
 {
     const struct assay_stability_row *x = a, *y = b;
     if (x->object.kind != y->object.kind)
@@ -164,7 +166,7 @@ static int by_time(const void *a, const void *b)
     return (x->object.id > y->object.id) - (x->object.id < y->object.id);
 }
 
-static int make_rows(struct work *w, struct assay_error *err)
+static int make_stability_rows(struct stability_work *w, struct assay_error *err)
 {
     struct assay_stability_row *row =
         as_arena_array(w->arena, struct assay_stability_row, w->set.object.n + 1);
@@ -172,15 +174,15 @@ static int make_rows(struct work *w, struct assay_error *err)
         return as_error_nomem(err, "the rows of repeated runs");
     as_vec_foreach (&w->set.object, it)
         if (as_object_share(&w->set, it) >= ASSAY_COMPARE_LEAST_SHARE)
-            AS_TRY(make_row(w, it, &row[w->result->row_n++], err));
-    qsort(row, w->result->row_n, sizeof *row, by_time);
+            AS_TRY(make_stability_row(w, it, &row[w->result->row_n++], err));
+    qsort(row, w->result->row_n, sizeof *row, by_stable_time);
     w->result->row = row;
     return 0;
 }
 
 /* ---- The whole ----------------------------------------------------------------------------- */
 
-static void note_runs(struct work *w)
+static void note_runs(struct stability_work *w)
 {
     const struct assay_stability *it = w->result;
     if (it->failed_n)
@@ -208,7 +210,8 @@ static const char method[] =
     "Interval of the median by order statistics; outliers beyond 3.5 robust deviations "
     "(1.4826 MAD) of the median; drift by Mann-Kendall's test and the Theil-Sen slope.";
 
-static int evaluate(struct work *w, struct assay_experiment *experiment, struct assay_error *err)
+static int evaluate_stability(struct stability_work *w, struct assay_experiment *experiment,
+                              struct assay_error *err)
 {
     struct as_spread spread;
     w->result->method = method;
@@ -220,7 +223,7 @@ static int evaluate(struct work *w, struct assay_experiment *experiment, struct 
         AS_TRY(find_outliers(w, &spread, err));
         AS_TRY(find_drift(w, &spread, err));
         AS_TRY(as_set_objects(&w->set, experiment, err));
-        AS_TRY(make_rows(w, err));
+        AS_TRY(make_stability_rows(w, err));
     }
     note_runs(w);
     return as_notes_take(&w->notes, w->arena, &w->result->note, &w->result->note_n, err);
@@ -229,9 +232,9 @@ static int evaluate(struct work *w, struct assay_experiment *experiment, struct 
 int assay_compare_stability(struct assay_experiment *experiment, struct assay_stability **out,
                             struct assay_error *err)
 {
-    struct work w = {0};
+    struct stability_work w = {0};
     struct assay_stability counts = {0};
-    struct box *box = NULL;
+    struct stability_box *box = NULL;
     *out = NULL;
     as_set_init(&w.set);
     int rc = as_set_runs(&w.set, experiment, err);
@@ -246,7 +249,7 @@ int assay_compare_stability(struct assay_experiment *experiment, struct assay_st
         box->result = counts;
         w.arena = &box->arena;
         w.result = *out = &box->result;
-        rc = evaluate(&w, experiment, err);
+        rc = evaluate_stability(&w, experiment, err);
         if (rc < 0)
             assay_stability_free(out);
     }
@@ -257,7 +260,7 @@ int assay_compare_stability(struct assay_experiment *experiment, struct assay_st
 
 void assay_stability_free(struct assay_stability **stability)
 {
-    struct box *box = (struct box *)(void *)*stability;
+    struct stability_box *box = (struct stability_box *)(void *)*stability;
     if (box)
         as_arena_fini(&box->arena);
     as_free(box);

@@ -11,7 +11,7 @@
 /* Up to so many values the distribution of the statistic is counted out. */
 #define EXACT_MOST 40
 
-static int ascending(const void *a, const void *b)
+static int ascending_slope(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -100,7 +100,7 @@ void as_trend_of(const double *x, size_t n, double *work, struct as_trend *out)
     bool ties = false;
     const double s = all_pairs(x, n, work, &ties);
     const double variance = variance_of_s(x, n);
-    qsort(work, pairs, sizeof *work, ascending);
+    qsort(work, pairs, sizeof *work, ascending_slope);
     out->slope = as_median_of_sorted(work, pairs);
     out->interval = slope_interval(work, pairs, variance);
     out->tau = s / (double)pairs;

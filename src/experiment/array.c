@@ -53,7 +53,7 @@ static int type_of(const char *word, enum assay_array_type *type)
     return ASSAY_ERR_CORRUPT;
 }
 
-static int failed(const char *path, const char *what, struct assay_error *err)
+static int array_failed(const char *path, const char *what, struct assay_error *err)
 {
     return as_error_set(err, errno == EACCES ? ASSAY_ERR_PERMISSION : ASSAY_ERR_IO, "%s: %s: %s",
                         path, what, as_foreign_reason(errno));
@@ -61,7 +61,7 @@ static int failed(const char *path, const char *what, struct assay_error *err)
 
 /* ---- Writing ------------------------------------------------------------------------------- */
 
-static int write_all(int fd, const char *p, size_t n, off_t at)
+static int write_array(int fd, const char *p, size_t n, off_t at)
 {
     while (n > 0) {
         const ssize_t done = pwrite(fd, p, n, at);
@@ -78,8 +78,8 @@ static int write_all(int fd, const char *p, size_t n, off_t at)
 }
 
 /* Appends to the file; where it begins into `offset`, how long the file is now into `size`. */
-static int append(const char *path, const struct assay_array *it, int64_t *offset, int64_t *size,
-                  struct assay_error *err)
+static int append_array(const char *path, const struct assay_array *it, int64_t *offset,
+                        int64_t *size, struct assay_error *err)
 {
     const size_t size_b = it->n * type_size_b(it->type);
     struct stat st;
@@ -87,17 +87,17 @@ static int append(const char *path, const struct assay_array *it, int64_t *offse
     const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
 
     if (fd < 0)
-        return failed(path, "opening the file of arrays", err);
+        return array_failed(path, "opening the file of arrays", err);
     if (fstat(fd, &st) < 0) {
-        rc = failed(path, "opening the file of arrays", err);
+        rc = array_failed(path, "opening the file of arrays", err);
     } else {
         *offset = (st.st_size + ALIGN_B - 1) / ALIGN_B * ALIGN_B;
         *size = *offset + (int64_t)size_b;
-        if (write_all(fd, it->data, size_b, *offset) < 0)
-            rc = failed(path, "writing an array", err);
+        if (write_array(fd, it->data, size_b, *offset) < 0)
+            rc = array_failed(path, "writing an array", err);
     }
     if (close(fd) < 0 && rc == 0)
-        rc = failed(path, "writing an array", err);
+        rc = array_failed(path, "writing an array", err);
     return rc;
 }
 
@@ -122,7 +122,7 @@ int assay_experiment_array(struct assay_experiment *experiment, const struct ass
         return as_error_set(err, ASSAY_ERR_INTERNAL, "array %s: is of no run", it->name);
     AS_TRY(assay_experiment_run_directory(experiment, subject->run_id, path, sizeof path - 8, err));
     strcat(path, "/arrays");
-    AS_TRY(append(path, it, &row.offset_b, &size_b, err));
+    AS_TRY(append_array(path, it, &row.offset_b, &size_b, err));
     file.path = path + strlen(experiment->path) + 1;
     file.size_b = assay_known(size_b);
     AS_TRY(assay_experiment_add_run_file(experiment, &file, &row.run_file_id, err));
@@ -131,14 +131,14 @@ int assay_experiment_array(struct assay_experiment *experiment, const struct ass
 
 /* ---- Reading ------------------------------------------------------------------------------- */
 
-static int read_all(const char *path, void *to, size_t n, off_t at, struct assay_error *err)
+static int read_array(const char *path, void *to, size_t n, off_t at, struct assay_error *err)
 {
     char *p = to;
     const int fd = as_foreign_open(AT_FDCWD, path, AS_FOREIGN_NO_LINK, NULL);
     ssize_t done = 1;
 
     if (fd < 0)
-        return failed(path, "opening the file of arrays", err);
+        return array_failed(path, "opening the file of arrays", err);
     while (n > 0 && done > 0) {
         done = pread(fd, p, n, at);
         if (done < 0 && errno == EINTR) {
@@ -150,7 +150,7 @@ static int read_all(const char *path, void *to, size_t n, off_t at, struct assay
         at += done > 0 ? done : 0;
     }
     if (n > 0) {
-        const int rc = done < 0 ? failed(path, "reading an array", err)
+        const int rc = done < 0 ? array_failed(path, "reading an array", err)
                                 : as_error_set(err, ASSAY_ERR_CORRUPT,
                                                "%s: is shorter than the arrays in it; copy the "
                                                "experiment whole",
@@ -207,7 +207,7 @@ static int read_found(struct assay_experiment *experiment, int64_t run_id, struc
     out->data = as_malloc(out->n * type_size_b(out->type) + 1);
     if (!out->data)
         return as_error_nomem(err, path);
-    rc = read_all(path, (void *)out->data, out->n * type_size_b(out->type), offset, err);
+    rc = read_array(path, (void *)out->data, out->n * type_size_b(out->type), offset, err);
     if (rc < 0)
         assay_array_fini(out);
     return rc;

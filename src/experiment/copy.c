@@ -463,7 +463,7 @@ int as_copy_run(struct as_copy *copy, const struct as_copy_part *part, struct as
 
 /* ---- All ----------------------------------------------------------------------------------- */
 
-static int describe(struct as_copy *copy, struct assay_error *err)
+static int describe_tables(struct as_copy *copy, struct assay_error *err)
 {
     for (size_t i = 0; i < as_copy_table_n; i++) {
         copy->table[i].as = &as_copy_tables[i];
@@ -490,7 +490,7 @@ int as_copy_new(struct assay_experiment *to, struct as_copy **out, struct assay_
     copy->to = to;
     as_arena_init(&copy->arena);
     copy->table = as_calloc(as_copy_table_n, sizeof *copy->table);
-    rc = copy->table ? describe(copy, err) : as_error_nomem(err, "a copy");
+    rc = copy->table ? describe_tables(copy, err) : as_error_nomem(err, "a copy");
     *out = copy;
     if (rc < 0)
         as_copy_free(out);

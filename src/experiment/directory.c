@@ -272,7 +272,8 @@ static int check_place(const struct assay_experiment *experiment, bool force, bo
     return 0;
 }
 
-static int replace(const struct assay_experiment *experiment, bool force, struct assay_error *err)
+static int replace_directory(const struct assay_experiment *experiment, bool force,
+                             struct assay_error *err)
 {
     bool is_there;
 
@@ -317,7 +318,7 @@ int as_directory_make(struct assay_experiment *experiment, unsigned flags, bool 
     rc = as_lock_take(experiment, err);
     *is_taken |= rc == ASSAY_ERR_LIMIT;
     if (rc == 0 && !(is_new && is_empty(experiment->path))) {
-        rc = replace(experiment, force, err);
+        rc = replace_directory(experiment, force, err);
         if (rc < 0)
             as_lock_release(experiment);
         *is_taken |= rc < 0;

@@ -22,7 +22,7 @@
 
 /* ---- Connections ------------------------------------------------------------------------- */
 
-static void release(struct assay_experiment **experiment)
+static void release_experiment(struct assay_experiment **experiment)
 {
     struct assay_experiment *it = *experiment;
 
@@ -35,7 +35,7 @@ static void release(struct assay_experiment **experiment)
     as_free(it);
 }
 
-static int make(const char *path, struct assay_experiment **out, struct assay_error *err)
+static int make_experiment(const char *path, struct assay_experiment **out, struct assay_error *err)
 {
     struct assay_experiment *it = as_calloc(1, sizeof *it);
     struct as_str own = {0}, db = {0};
@@ -166,7 +166,7 @@ static int create_at(const char *path, unsigned flags, bool *is_taken,
 
     *out = NULL;
     *is_taken = false;
-    rc = make(path, &it, err);
+    rc = make_experiment(path, &it, err);
     if (!it)
         return rc;
     rc = as_directory_make(it, flags, is_taken, err);
@@ -182,7 +182,7 @@ static int create_at(const char *path, unsigned flags, bool *is_taken,
         }
     }
     if (rc < 0)
-        release(&it);
+        release_experiment(&it);
     *out = it;
     return rc;
 }
@@ -244,25 +244,25 @@ int assay_experiment_create_free(const char *stem, const char *tail, struct assa
 int assay_experiment_check_new(const char *path, unsigned flags, struct assay_error *err)
 {
     struct assay_experiment *it = NULL;
-    int rc = make(path, &it, err);
+    int rc = make_experiment(path, &it, err);
 
     if (rc == 0)
         rc = as_directory_check_new(it, flags, err);
-    release(&it);
+    release_experiment(&it);
     return rc;
 }
 
 int assay_experiment_move(const char *path, const char *to, unsigned flags, struct assay_error *err)
 {
     struct assay_experiment *from = NULL, *place = NULL;
-    int rc = make(path, &from, err);
+    int rc = make_experiment(path, &from, err);
 
     if (rc == 0)
-        rc = make(to, &place, err);
+        rc = make_experiment(to, &place, err);
     if (rc == 0)
         rc = as_directory_move(from, place, flags, err);
-    release(&from);
-    release(&place);
+    release_experiment(&from);
+    release_experiment(&place);
     return rc;
 }
 
@@ -284,7 +284,7 @@ int assay_experiment_open(const char *path, struct assay_experiment **out, struc
     int rc;
 
     *out = NULL;
-    rc = make(path, &it, err);
+    rc = make_experiment(path, &it, err);
     if (!it)
         return rc;
     rc = as_directory_check(it, err);
@@ -300,7 +300,7 @@ int assay_experiment_open(const char *path, struct assay_experiment **out, struc
         rc = end_lost_runs(it, err);
     if (rc < 0) {
         disconnect(it);
-        release(&it);
+        release_experiment(&it);
     }
     *out = it;
     return rc;
@@ -335,7 +335,7 @@ int assay_experiment_read(const char *path, struct assay_experiment **out, struc
     int rc;
 
     *out = NULL;
-    rc = make(path, &it, err);
+    rc = make_experiment(path, &it, err);
     if (!it)
         return rc;
     rc = as_directory_check(it, err);
@@ -353,7 +353,7 @@ int assay_experiment_read(const char *path, struct assay_experiment **out, struc
     }
     if (rc < 0) {
         disconnect(it);
-        release(&it);
+        release_experiment(&it);
     }
     *out = it;
     return rc;
@@ -383,7 +383,7 @@ int assay_experiment_close(struct assay_experiment **experiment, struct assay_er
     code = sqlite3_close(it->db);
     if (code != SQLITE_OK) /* rows still open: a defect of the caller */
         rc = as_sql_failure(it->db_path, it->db, code, "closing it", err);
-    release(experiment);
+    release_experiment(experiment);
     return rc;
 }
 

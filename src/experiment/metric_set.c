@@ -18,7 +18,7 @@
 #define METRIC_MOST 600 /* three columns each are well within SQLite's 2000 */
 #define DIGITS_MOST 9
 
-struct column {
+struct set_column {
     enum assay_origin origin;
     double unit; /* values are kept in so many parts of 1 */
     bool bounded;
@@ -27,7 +27,7 @@ struct column {
 struct assay_metric_set {
     struct assay_experiment *experiment;
     sqlite3_stmt *add;
-    struct column *column;
+    struct set_column *column;
     size_t column_n;
     enum assay_object_kind kind;
 };
@@ -241,9 +241,9 @@ static int make_table(struct assay_experiment *experiment, const char *name,
     return rc;
 }
 
-static int describe(struct assay_experiment *experiment, const char *name,
-                    enum assay_object_kind kind, const char *pass,
-                    const struct assay_set_metric *metric, size_t n, struct assay_error *err)
+static int describe_set(struct assay_experiment *experiment, const char *name,
+                        enum assay_object_kind kind, const char *pass,
+                        const struct assay_set_metric *metric, size_t n, struct assay_error *err)
 {
     const struct as_row_metric_set set = {.name = name, .object_kind = kind, .pass = pass};
     int64_t id;
@@ -278,7 +278,7 @@ static int make_set(struct assay_experiment *experiment, const char *name,
     if (rc == 0 && !made)
         rc = make_table(experiment, name, kind, metric, n, as_str_z(&table), err);
     if (rc == 0)
-        rc = describe(experiment, name, kind, pass, metric, n, err);
+        rc = describe_set(experiment, name, kind, pass, metric, n, err);
     as_str_fini(&table);
     return rc;
 }
@@ -324,9 +324,9 @@ int assay_metric_set_open(struct assay_experiment *experiment, const char *name,
     set->kind = kind;
     set->column_n = metric_n;
     for (size_t i = 0; i < metric_n; i++)
-        set->column[i] = (struct column){.origin = metric[i].origin,
-                                         .unit = pow(10, metric[i].digits),
-                                         .bounded = metric[i].bounded};
+        set->column[i] = (struct set_column){.origin = metric[i].origin,
+                                             .unit = pow(10, metric[i].digits),
+                                             .bounded = metric[i].bounded};
     rc = prepare_add(set, name, err);
     if (rc < 0)
         assay_metric_set_close(&set);
@@ -346,8 +346,8 @@ void assay_metric_set_close(struct assay_metric_set **set)
 
 /* ---- Rows ---------------------------------------------------------------------------------- */
 
-static int check_value(const struct column *column, const struct assay_quantity *it, size_t number,
-                       struct assay_error *err)
+static int check_value(const struct set_column *column, const struct assay_quantity *it,
+                       size_t number, struct assay_error *err)
 {
     AS_TRY(as_quantity_check(it, "a metric of a set", err));
     if (it->origin != (int)column->origin)
@@ -371,7 +371,7 @@ static void bind_bound(sqlite3_stmt *s, int at, double bound)
         sqlite3_bind_null(s, at);
 }
 
-static int bind_value(sqlite3_stmt *s, int at, const struct column *column,
+static int bind_value(sqlite3_stmt *s, int at, const struct set_column *column,
                       const struct assay_quantity *it)
 {
     const bool known = it->origin != 0;

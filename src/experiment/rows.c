@@ -57,7 +57,7 @@ static int authorize(void *context, int action, const char *first, const char *s
 /* ---- Wrong SQL --------------------------------------------------------------------------- */
 
 /* "line 2, character 8" of a byte offset; characters, not bytes (UTF-8). */
-static void place_of(const char *sql, int offset, int *line, int *character)
+static void place_of_column(const char *sql, int offset, int *line, int *character)
 {
     *line = *character = 1;
     for (int i = 0; i < offset && sql[i]; i++) {
@@ -91,7 +91,7 @@ static int wrong_sql(struct assay_experiment *experiment, const char *sql, int c
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "SQL: %s; 'SELECT name FROM sqlite_schema' lists tables and views",
                             why);
-    place_of(sql, offset, &line, &character);
+    place_of_column(sql, offset, &line, &character);
     return as_error_set(err, ASSAY_ERR_USAGE,
                         "SQL: %s, at line %d, character %d: '%.40s'; 'SELECT name FROM "
                         "sqlite_schema' lists tables and views",

@@ -186,7 +186,7 @@ static uint8_t isa_of(const ZydisDecodedInstruction *insn)
     return ASSAY_ISA_OTHER;
 }
 
-static uint8_t file_of(ZydisRegister reg)
+static uint8_t register_file(ZydisRegister reg)
 {
     switch (ZydisRegisterGetClass(reg)) {
     case ZYDIS_REGCLASS_GPR8:
@@ -227,7 +227,7 @@ static struct assay_operand operand_of(const ZydisDecodedOperand *o, uint8_t *sl
     case ZYDIS_OPERAND_TYPE_REGISTER:
         out.kind = ASSAY_OPERAND_REG;
         out.slot = (*slot)++;
-        out.file = file_of(o->reg.value);
+        out.file = register_file(o->reg.value);
         if (o->visibility == ZYDIS_OPERAND_VISIBILITY_IMPLICIT)
             out.fixed = (uint8_t)(as_register_of(o->reg.value).reg + 1);
         break;

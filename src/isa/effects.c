@@ -19,7 +19,7 @@ static bool is_vector(unsigned reg)
 }
 
 /* Most operands name one register; a few stand for an aligned block of 2 or 4. */
-static unsigned block_of(const struct assay_operand *o, unsigned reg)
+static unsigned effect_block(const struct assay_operand *o, unsigned reg)
 {
     if (is_vector(reg) && o->width_b > 64)
         return o->width_b / 64u;
@@ -51,7 +51,7 @@ static void operand_effects(const struct assay_insn *insn, const struct assay_fo
                             const struct assay_operand *o, struct assay_effects *out)
 {
     unsigned reg = insn->reg[o->slot];
-    unsigned n = block_of(o, reg);
+    unsigned n = effect_block(o, reg);
     if (n > 1)
         reg &= ~(n - 1);
     bool idiom = insn->bits & ASSAY_INSN_IDIOM;

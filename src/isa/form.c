@@ -44,7 +44,7 @@ size_t assay_form_count(void)
 }
 
 /* FNV-1a; forms are zero-initialised so that padding is equal too. */
-static uint32_t hash_of(const struct assay_form *form)
+static uint32_t form_hash(const struct assay_form *form)
 {
     const uint8_t *p = (const uint8_t *)form;
     uint32_t h = 2166136261u;
@@ -53,7 +53,7 @@ static uint32_t hash_of(const struct assay_form *form)
     return h;
 }
 
-static int append(const struct assay_form *form, uint32_t hash)
+static int append_form(const struct assay_form *form, uint32_t hash)
 {
     size_t n = atomic_load_explicit(&forms, memory_order_relaxed);
     if (n >= AS_FORMS_MOST)
@@ -67,7 +67,7 @@ static int append(const struct assay_form *form, uint32_t hash)
 
 int as_form_intern(const struct assay_form *form)
 {
-    uint32_t hash = hash_of(form);
+    uint32_t hash = form_hash(form);
     pthread_mutex_lock(&lock);
     int n = bucket[hash % BUCKETS];
     while (n) {
@@ -78,7 +78,7 @@ int as_form_intern(const struct assay_form *form)
         n = entries[n].next;
     }
     if (!n)
-        n = append(form, hash);
+        n = append_form(form, hash);
     pthread_mutex_unlock(&lock);
     return n;
 }

@@ -14,9 +14,10 @@ struct text {
     size_t cap, n;
 };
 
-static void append(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void append_key(struct text *t, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
-static void append(struct text *t, const char *format, ...)
+static void append_key(struct text *t, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -38,7 +39,7 @@ static void append_register(struct text *t, const struct assay_operand *o)
         [ASSAY_FILE_GPR8] = 1,  [ASSAY_FILE_GPR16] = 2, [ASSAY_FILE_GPR32] = 4,
         [ASSAY_FILE_GPR64] = 8, [ASSAY_FILE_XMM] = 16,  [ASSAY_FILE_YMM] = 32,
         [ASSAY_FILE_ZMM] = 64,  [ASSAY_FILE_OTHER] = 0};
-    append(t, "%s", o->fixed ? assay_reg_name(o->fixed - 1u, width_b[o->file]) : any[o->file]);
+    append_key(t, "%s", o->fixed ? assay_reg_name(o->fixed - 1u, width_b[o->file]) : any[o->file]);
 }
 
 static void append_operand(struct text *t, const struct assay_operand *o)
@@ -48,19 +49,19 @@ static void append_operand(struct text *t, const struct assay_operand *o)
         append_register(t, o);
         break;
     case ASSAY_OPERAND_MEM:
-        append(t, "m%u", 8u * o->width_b);
+        append_key(t, "m%u", 8u * o->width_b);
         break;
     case ASSAY_OPERAND_ADDRESS:
-        append(t, "address%u", 8u * o->width_b);
+        append_key(t, "address%u", 8u * o->width_b);
         break;
     case ASSAY_OPERAND_REL:
-        append(t, "rel%u", 8u * o->width_b);
+        append_key(t, "rel%u", 8u * o->width_b);
         break;
     default:
         if (o->fixed)
-            append(t, "%u", o->fixed);
+            append_key(t, "%u", o->fixed);
         else
-            append(t, "imm%u", 8u * o->width_b);
+            append_key(t, "imm%u", 8u * o->width_b);
     }
 }
 
@@ -77,15 +78,15 @@ static bool counts_in_32_bits(const struct assay_form *form)
 static void append_implicit(struct text *t, const struct assay_form *form)
 {
     if (counts_in_32_bits(form))
-        append(t, " {a32}");
+        append_key(t, " {a32}");
     if (assay_regset_has(form->implicit_merge, ASSAY_REG_GPR + 8))
-        append(t, " {rex.b}"); /* pause, which exchanges registers on some processors */
+        append_key(t, " {rex.b}"); /* pause, which exchanges registers on some processors */
     for (unsigned i = 0; i < form->memories; i++) {
         const struct assay_form_memory *m = &form->memory[i];
         if (m->segment != ASSAY_REG_NONE)
-            append(t, " {%s}", assay_reg_name(m->segment, 2));
+            append_key(t, " {%s}", assay_reg_name(m->segment, 2));
         if (form->traits & ASSAY_TRAIT_STACK && m->width_b != 8)
-            append(t, " {stack%u}", 8u * m->width_b);
+            append_key(t, " {stack%u}", 8u * m->width_b);
     }
 }
 
@@ -93,17 +94,17 @@ static void append_encoding(struct text *t, const struct assay_form *form)
 {
     const bool says_vex = form->mnemonic[0] == 'v' || form->mnemonic[0] == 'k';
     if (form->traits & ASSAY_TRAIT_EVEX)
-        append(t, " {evex}");
+        append_key(t, " {evex}");
     else if (form->traits & ASSAY_TRAIT_VEX && !says_vex)
-        append(t, " {vex}");
+        append_key(t, " {vex}");
     if (form->traits & ASSAY_TRAIT_MASKED)
-        append(t, " {k}");
+        append_key(t, " {k}");
     if (form->traits & ASSAY_TRAIT_MASK_ZEROES)
-        append(t, " {z}");
+        append_key(t, " {z}");
     if (form->traits & ASSAY_TRAIT_BROADCAST)
-        append(t, " {broadcast}");
+        append_key(t, " {broadcast}");
     if (form->traits & ASSAY_TRAIT_RIP_RELATIVE)
-        append(t, " {rip}");
+        append_key(t, " {rip}");
 }
 
 int assay_form_text(const struct assay_form *form, char *buf, size_t buf_b)
@@ -112,12 +113,12 @@ int assay_form_text(const struct assay_form *form, char *buf, size_t buf_b)
     if (buf_b)
         buf[0] = 0;
     if (form->traits & ASSAY_TRAIT_LOCK)
-        append(&t, "lock ");
+        append_key(&t, "lock ");
     if (form->traits & ASSAY_TRAIT_REP)
-        append(&t, "rep ");
-    append(&t, "%s", form->mnemonic);
+        append_key(&t, "rep ");
+    append_key(&t, "%s", form->mnemonic);
     for (unsigned i = 0; i < form->operands; i++) {
-        append(&t, i ? "," : " ");
+        append_key(&t, i ? "," : " ");
         append_operand(&t, &form->operand[i]);
     }
     append_encoding(&t, form);

@@ -16,8 +16,8 @@ static bool is_vector(unsigned reg)
 }
 
 /* Nth shown operand of ours back to the library's. */
-static const ZydisDecodedOperand *shown(const ZydisDecodedInstruction *insn,
-                                        const ZydisDecodedOperand *ops, unsigned n)
+static const ZydisDecodedOperand *shown_operand(const ZydisDecodedInstruction *insn,
+                                                const ZydisDecodedOperand *ops, unsigned n)
 {
     for (unsigned i = 0; i < insn->operand_count; i++)
         if (as_operand_shown(&ops[i]) && !n--)
@@ -32,7 +32,7 @@ static void merging_writes(const ZydisDecodedInstruction *insn, const ZydisDecod
     bool merge_mask = insn->avx.mask.mode == ZYDIS_MASK_MODE_MERGING;
     for (unsigned i = 0; i < f->operands; i++) {
         struct assay_operand *o = &f->operand[i];
-        const ZydisDecodedOperand *z = shown(insn, ops, i);
+        const ZydisDecodedOperand *z = shown_operand(insn, ops, i);
         if (!(o->access & ASSAY_ACCESS_WRITE) || !z)
             continue;
         if (o->kind == ASSAY_OPERAND_MEM) {
@@ -328,7 +328,7 @@ static void idioms_and_moves(const ZydisDecodedInstruction *insn, const ZydisDec
     bool registers = f->operands >= 2, full = true;
     ZydisRegisterClass first = ZYDIS_REGCLASS_INVALID;
     for (unsigned i = 0; i < f->operands; i++) {
-        const ZydisDecodedOperand *z = shown(insn, ops, i);
+        const ZydisDecodedOperand *z = shown_operand(insn, ops, i);
         if (f->operand[i].kind == ASSAY_OPERAND_IMM && i >= 2)
             continue;
         if (f->operand[i].kind != ASSAY_OPERAND_REG || !z) {
@@ -398,8 +398,8 @@ void as_form_patch(const ZydisDecodedInstruction *insn, const ZydisDecodedOperan
     for (unsigned i = 0; i < f->operands; i++) {
         memory |= f->operand[i].kind == ASSAY_OPERAND_MEM;
         relative |= f->operand[i].kind == ASSAY_OPERAND_REL;
-        if (shown(insn, ops, i) && f->operand[i].kind == ASSAY_OPERAND_REG &&
-            as_register_of(shown(insn, ops, i)->reg.value).reg == ASSAY_REG_SYSTEM)
+        if (shown_operand(insn, ops, i) && f->operand[i].kind == ASSAY_OPERAND_REG &&
+            as_register_of(shown_operand(insn, ops, i)->reg.value).reg == ASSAY_REG_SYSTEM)
             f->insn_class = ASSAY_CLASS_SYSTEM;
     }
     if (insn->mnemonic == ZYDIS_MNEMONIC_XCHG && memory)

@@ -45,7 +45,7 @@ static uint8_t field_of(ZydisOperandEncoding encoding)
 }
 
 /* First register and number mask of the file that `reg` belongs to. */
-static void file_of(unsigned reg, bool evex, uint8_t *first, uint8_t *mask, bool *fine)
+static void reference_file(unsigned reg, bool evex, uint8_t *first, uint8_t *mask, bool *fine)
 {
     *fine = false;
     if (reg < ASSAY_REG_VEC) {
@@ -78,8 +78,8 @@ static void take_register(const ZydisDecodedInstruction *zi, const ZydisDecodedO
     if (field != AS_FIELD_CONST) {
         uint8_t mask;
         bool fine;
-        file_of(r.reg, zi->encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX, &recipe->base[slot], &mask,
-                &fine);
+        reference_file(r.reg, zi->encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX, &recipe->base[slot],
+                       &mask, &fine);
         recipe->pick[slot] = (uint8_t)(field | mask << 3);
         if (fine)
             recipe->flags |= AS_RECIPE_FINE;
@@ -98,7 +98,7 @@ static int32_t wrapped(int64_t value, uint16_t bit, struct assay_insn *insn)
     return (int32_t)(uint32_t)value;
 }
 
-static void take_memory(const ZydisDecodedOperand *o, struct as_decoded *out)
+static void reference_memory(const ZydisDecodedOperand *o, struct as_decoded *out)
 {
     struct assay_insn *insn = &out->insn;
     struct as_named base = as_register_of(o->mem.base), index = as_register_of(o->mem.index);
@@ -188,7 +188,7 @@ static void take_operands(const ZydisDecodedInstruction *zi, const ZydisDecodedO
         if (o->type == ZYDIS_OPERAND_TYPE_REGISTER && slot < AS_SLOTS)
             take_register(zi, o, slot++, out);
         else if (o->type == ZYDIS_OPERAND_TYPE_MEMORY)
-            take_memory(o, out);
+            reference_memory(o, out);
         else if (o->type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
             take_immediate(o, imms++, out);
     }

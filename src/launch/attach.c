@@ -26,7 +26,7 @@ struct process {
     uid_t user;
 };
 
-static bool read_text(pid_t pid, const char *name, char *text, size_t n)
+static bool read_proc_text(pid_t pid, const char *name, char *text, size_t n)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
@@ -48,7 +48,8 @@ static bool read_process(pid_t pid, struct process *out)
 {
     char text[2048];
     memset(out, 0, sizeof *out);
-    if (!as_task_read((uint32_t)pid, &out->task) || !read_text(pid, "status", text, sizeof text))
+    if (!as_task_read((uint32_t)pid, &out->task) ||
+        !read_proc_text(pid, "status", text, sizeof text))
         return false;
     out->group = (pid_t)status_number(text, "\nTgid:");
     out->user = (uid_t)status_number(text, "\nUid:");

@@ -36,7 +36,7 @@ bool assay_launch_variable_is_of_rank(const char *name)
 }
 
 /* FNV-1a, and then a mixing, because the sums of plain FNV of similar texts are alike. */
-static uint64_t hash_of(const char *text)
+static uint64_t variable_hash(const char *text)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
     for (; *text; text++)
@@ -52,6 +52,6 @@ void assay_launch_environment_digest(const char *const *environment, char out[17
         environment = (const char *const *)environ;
     for (; *environment; environment++)
         if (!fits_any(*environment, as_launch_shell) && !fits_any(*environment, as_launch_rank))
-            sum += hash_of(*environment);
+            sum += variable_hash(*environment);
     snprintf(out, 17, "%016" PRIx64, sum);
 }

@@ -22,7 +22,7 @@ static bool may_execute(const char *path)
 }
 
 /* "DIRECTORY/NAME" into `out`; an empty directory is the current one. */
-static void join(struct as_str *out, struct as_view directory, const char *name)
+static void join_path(struct as_str *out, struct as_view directory, const char *name)
 {
     as_str_clear(out);
     as_str_append(out, directory.p, directory.n);
@@ -32,14 +32,14 @@ static void join(struct as_str *out, struct as_view directory, const char *name)
 }
 
 /* The first executable file of PATH into `out`; *forbidden: a file was there that is not. */
-static bool search(const char *name, struct as_str *out, bool *forbidden)
+static bool search_path(const char *name, struct as_str *out, bool *forbidden)
 {
     const char *list = getenv("PATH");
     struct as_view rest = as_view_of(list ? list : DEFAULT_PATH), part;
     *forbidden = false;
     while (as_view_split(&rest, ':', &part)) {
         struct stat st;
-        join(out, part, name);
+        join_path(out, part, name);
         if (out->failed || stat(as_str_z(out), &st) < 0 || !S_ISREG(st.st_mode))
             continue;
         if (may_execute(as_str_z(out)))
@@ -53,7 +53,7 @@ bool as_path_has(const char *name)
 {
     struct as_str found = {0};
     bool forbidden;
-    const bool has = strchr(name, '/') ? may_execute(name) : search(name, &found, &forbidden);
+    const bool has = strchr(name, '/') ? may_execute(name) : search_path(name, &found, &forbidden);
     as_str_fini(&found);
     return has;
 }
@@ -97,7 +97,7 @@ static int say_not_there(const char *name, bool forbidden, struct assay_error *e
 }
 
 /* A path with a slash, or one that PATH gave. */
-static int check_file(const char *path, struct assay_error *err)
+static int check_program(const char *path, struct assay_error *err)
 {
     struct stat st;
     if (stat(path, &st) < 0)
@@ -136,7 +136,7 @@ int as_path_find(struct as_plan *plan, const char *name, const char **out, struc
                             "./program arguments'");
     if (strchr(name, '/')) {
         as_str_appendz(&found, name);
-    } else if (!search(name, &found, &forbidden)) {
+    } else if (!search_path(name, &found, &forbidden)) {
         const bool failed = found.failed;
         as_str_fini(&found);
         return failed ? as_error_nomem(err, name) : say_not_there(name, forbidden, err);
@@ -144,5 +144,5 @@ int as_path_find(struct as_plan *plan, const char *name, const char **out, struc
     *out = as_plan_keep(plan, as_str_z(&found));
     const bool failed = found.failed || !*out;
     as_str_fini(&found);
-    return failed ? as_error_nomem(err, name) : check_file(*out, err);
+    return failed ? as_error_nomem(err, name) : check_program(*out, err);
 }

@@ -16,12 +16,12 @@
 /* An environment is one block of at most so much; the kernel's own limit is 6 MiB. */
 #define ENVIRONMENT_MOST_B (8u << 20)
 
-struct block {
+struct environment_block {
     const char *p;
     size_t n;
 };
 
-static const char *value_of(const struct block *block, const char *name)
+static const char *value_of(const struct environment_block *block, const char *name)
 {
     const size_t length = strlen(name);
     for (size_t at = 0; at < block->n;) {
@@ -37,7 +37,7 @@ static const char *value_of(const struct block *block, const char *name)
 }
 
 /* A number that is not negative, or -1. */
-static int64_t number_of(const struct block *block, const char *name)
+static int64_t parse_rank(const struct environment_block *block, const char *name)
 {
     const char *text = name ? value_of(block, name) : NULL;
     char *end;
@@ -69,16 +69,16 @@ static const struct known slurm = {"srun", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS
                                    NULL};
 static const struct known pmix = {"pmix", "PMIX_RANK", NULL, NULL, NULL};
 
-static bool take(const struct block *block, const struct known *known,
-                 struct assay_launch_rank *out)
+static bool take_rank(const struct environment_block *block, const struct known *known,
+                      struct assay_launch_rank *out)
 {
-    const int64_t rank = number_of(block, known->rank);
+    const int64_t rank = parse_rank(block, known->rank);
     if (rank < 0)
         return false;
     *out = (struct assay_launch_rank){.rank = rank,
-                                      .size = number_of(block, known->size),
-                                      .local_rank = number_of(block, known->local_rank),
-                                      .local_size = number_of(block, known->local_size),
+                                      .size = parse_rank(block, known->size),
+                                      .local_rank = parse_rank(block, known->local_rank),
+                                      .local_size = parse_rank(block, known->local_size),
                                       .launcher = known->launcher};
     return true;
 }
@@ -106,30 +106,30 @@ static int64_t tasks_on(const char *list, int64_t node)
  * A batch script and an interactive shell have SLURM_PROCID 0 though they are no tasks: their steps
  * have names, or numbers from 0xfffffff0 on.
  */
-static bool take_slurm(const struct block *block, struct assay_launch_rank *out)
+static bool take_slurm(const struct environment_block *block, struct assay_launch_rank *out)
 {
-    int64_t step = number_of(block, "SLURM_STEP_ID");
+    int64_t step = parse_rank(block, "SLURM_STEP_ID");
     if (step < 0)
-        step = number_of(block, "SLURM_STEPID");
-    if (step < 0 || step >= 0xfffffff0 || !take(block, &slurm, out))
+        step = parse_rank(block, "SLURM_STEPID");
+    if (step < 0 || step >= 0xfffffff0 || !take_rank(block, &slurm, out))
         return false;
     if (out->size < 0)
-        out->size = number_of(block, "SLURM_NTASKS");
+        out->size = parse_rank(block, "SLURM_NTASKS");
     out->local_size =
-        tasks_on(value_of(block, "SLURM_STEP_TASKS_PER_NODE"), number_of(block, "SLURM_NODEID"));
+        tasks_on(value_of(block, "SLURM_STEP_TASKS_PER_NODE"), parse_rank(block, "SLURM_NODEID"));
     return true;
 }
 
 bool assay_launch_rank_of(const char *environment, size_t n, struct assay_launch_rank *out)
 {
-    const struct block block = {environment, n};
+    const struct environment_block block = {environment, n};
     for (size_t i = 0; i < sizeof first / sizeof *first; i++)
-        if (take(&block, &first[i], out))
+        if (take_rank(&block, &first[i], out))
             return true;
     /* srun speaks PMI too, with the same numbers; only Hydra says a local one of its own. */
-    if (number_of(&block, "MPI_LOCALRANKID") >= 0 && take(&block, &hydra, out))
+    if (parse_rank(&block, "MPI_LOCALRANKID") >= 0 && take_rank(&block, &hydra, out))
         return true;
-    if (take_slurm(&block, out) || take(&block, &hydra, out) || take(&block, &pmix, out))
+    if (take_slurm(&block, out) || take_rank(&block, &hydra, out) || take_rank(&block, &pmix, out))
         return true;
     *out = (struct assay_launch_rank){-1, -1, -1, -1, NULL};
     return false;

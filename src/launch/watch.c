@@ -32,7 +32,7 @@ static struct {
     bool taken[WATCHED_N];
 } watch = {.in = -1, .out = -1};
 
-static void note(int signal, siginfo_t *info, void *context)
+static void note_signal(int signal, siginfo_t *info, void *context)
 {
     const int kept = errno;
     (void)context;
@@ -76,7 +76,7 @@ int as_watch_begin(struct assay_error *err)
                             "with 'ulimit -n'");
     }
     for (size_t i = 0; i < WATCHED_N; i++) {
-        struct sigaction action = {.sa_sigaction = note,
+        struct sigaction action = {.sa_sigaction = note_signal,
                                    .sa_flags = SA_SIGINFO | SA_RESTART | SA_NOCLDSTOP};
         sigfillset(&action.sa_mask);
         /* nohup and the like: who ignores a signal wants both of us to go on. */

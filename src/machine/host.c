@@ -25,7 +25,7 @@
 #define CPUS_MOST 8192
 
 /* The host and the memory of its texts. */
-struct whole {
+struct host_reading {
     struct assay_host host; /* first: what users hold */
     struct as_arena arena;
     AS_VEC(struct assay_host_fact) fact;
@@ -33,13 +33,13 @@ struct whole {
     const char *root;
 };
 
-static const char *keep(struct whole *w, const char *text)
+static const char *keep_text(struct host_reading *w, const char *text)
 {
     return as_arena_strndup(&w->arena, text, strlen(text));
 }
 
 /* The beginning of a file without the newline at its end; false when it cannot be read. */
-static bool read_text(const struct whole *w, const char *path, char *out, size_t out_b)
+static bool read_host_text(const struct host_reading *w, const char *path, char *out, size_t out_b)
 {
     char full[4096];
     snprintf(full, sizeof full, "%s%s", w->root ? w->root : "", path);
@@ -53,7 +53,7 @@ static bool read_text(const struct whole *w, const char *path, char *out, size_t
     return n > 0;
 }
 
-static FILE *open_lines(const struct whole *w, const char *path)
+static FILE *open_lines(const struct host_reading *w, const char *path)
 {
     char full[4096];
     snprintf(full, sizeof full, "%s%s", w->root ? w->root : "", path);
@@ -63,8 +63,8 @@ static FILE *open_lines(const struct whole *w, const char *path)
 /* ---- Processors ---------------------------------------------------------------------------- */
 
 /* "0-3,8" into a count and, when wanted, a call for each. */
-static int64_t walk_list(const char *list, void (*each)(struct whole *, unsigned, int),
-                         struct whole *w, int value)
+static int64_t walk_list(const char *list, void (*each)(struct host_reading *, unsigned, int),
+                         struct host_reading *w, int value)
 {
     int64_t n = 0;
     while (isdigit((unsigned char)*list)) {
@@ -83,7 +83,7 @@ static int64_t walk_list(const char *list, void (*each)(struct whole *, unsigned
     return n;
 }
 
-static void set_numa(struct whole *w, unsigned cpu, int node)
+static void set_numa(struct host_reading *w, unsigned cpu, int node)
 {
     w->numa[cpu] = (int16_t)node;
 }
@@ -108,14 +108,14 @@ struct counting {
     AS_VEC(uint64_t) core, socket;
 };
 
-static void read_cpu_line(struct whole *w, const char *name, const char *value, uint64_t *package,
-                          struct counting *counting)
+static void read_cpu_line(struct host_reading *w, const char *name, const char *value,
+                          uint64_t *package, struct counting *counting)
 {
     struct assay_host *host = &w->host;
     if (strcmp(name, "vendor_id") == 0 && !host->cpu_vendor)
-        host->cpu_vendor = keep(w, value);
+        host->cpu_vendor = keep_text(w, value);
     else if (strcmp(name, "model name") == 0 && !host->cpu_model)
-        host->cpu_model = keep(w, value);
+        host->cpu_model = keep_text(w, value);
     else if (strcmp(name, "cpu family") == 0 && host->cpu_family < 0)
         host->cpu_family = strtoll(value, NULL, 10);
     else if (strcmp(name, "model") == 0 && host->cpu_model_number < 0)
@@ -131,7 +131,7 @@ static void read_cpu_line(struct whole *w, const char *name, const char *value, 
     }
 }
 
-static void read_processors(struct whole *w)
+static void read_processors(struct host_reading *w)
 {
     char line[4096], list[4096];
     uint64_t package = 0;
@@ -159,32 +159,33 @@ static void read_processors(struct whole *w)
     const size_t logical_n = counting.core.n;
     as_vec_fini(&counting.core);
     as_vec_fini(&counting.socket);
-    if (read_text(w, "/sys/devices/system/cpu/online", list, sizeof list))
+    if (read_host_text(w, "/sys/devices/system/cpu/online", list, sizeof list))
         w->host.cpu_n = walk_list(list, NULL, w, 0);
     else if (logical_n)
         w->host.cpu_n = (int64_t)logical_n; /* no /sys: by the entries of cpuinfo */
-    if (read_text(w, "/sys/devices/system/cpu/cpu0/cpufreq/base_frequency", list, sizeof list))
+    if (read_host_text(w, "/sys/devices/system/cpu/cpu0/cpufreq/base_frequency", list, sizeof list))
         w->host.base_hz = strtoll(list, NULL, 10) * 1000;
-    if (read_text(w, "/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", list, sizeof list))
+    if (read_host_text(w, "/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", list,
+                       sizeof list))
         w->host.max_hz = strtoll(list, NULL, 10) * 1000;
 }
 
-static void read_numa(struct whole *w)
+static void read_numa(struct host_reading *w)
 {
     char path[128], list[4096];
-    if (!read_text(w, "/sys/devices/system/node/online", list, sizeof list))
+    if (!read_host_text(w, "/sys/devices/system/node/online", list, sizeof list))
         return;
     w->host.numa_n = walk_list(list, NULL, w, 0);
     for (int node = 0; node < 1024 && node < 4 * w->host.numa_n + 4; node++) {
         snprintf(path, sizeof path, "/sys/devices/system/node/node%d/cpulist", node);
-        if (read_text(w, path, list, sizeof list))
+        if (read_host_text(w, path, list, sizeof list))
             walk_list(list, set_numa, w, node);
     }
 }
 
 /* ---- cpuid --------------------------------------------------------------------------------- */
 
-static void read_hypervisor(struct whole *w)
+static void read_hypervisor(struct host_reading *w)
 {
     static const struct {
         const char *signature, *name;
@@ -209,7 +210,7 @@ static void read_hypervisor(struct whole *w)
 
 /* Leaf 0x15 (SDM vol. 2A, CPUID): crystal clock and ratio; a hypervisor's leaf 0x40000010 in kHz;
  * else it is compared with the clock for some milliseconds. */
-static void read_tsc(struct whole *w)
+static void read_tsc(struct host_reading *w)
 {
     unsigned a, b, c, d;
     if (__get_cpuid(0x15, &a, &b, &c, &d) && a && b && c) {
@@ -238,18 +239,18 @@ static void read_tsc(struct whole *w)
 
 /* ---- System -------------------------------------------------------------------------------- */
 
-static void read_system(struct whole *w)
+static void read_system(struct host_reading *w)
 {
     char line[1024];
     struct utsname name;
     if (!w->root && uname(&name) == 0) {
-        w->host.name = keep(w, name.nodename);
-        w->host.kernel = keep(w, name.release);
+        w->host.name = keep_text(w, name.nodename);
+        w->host.kernel = keep_text(w, name.release);
     } else {
-        if (read_text(w, "/proc/sys/kernel/hostname", line, sizeof line))
-            w->host.name = keep(w, line);
-        if (read_text(w, "/proc/sys/kernel/osrelease", line, sizeof line))
-            w->host.kernel = keep(w, line);
+        if (read_host_text(w, "/proc/sys/kernel/hostname", line, sizeof line))
+            w->host.name = keep_text(w, line);
+        if (read_host_text(w, "/proc/sys/kernel/osrelease", line, sizeof line))
+            w->host.kernel = keep_text(w, line);
     }
     FILE *f = open_lines(w, "/etc/os-release");
     while (f && fgets(line, sizeof line, f)) {
@@ -257,7 +258,7 @@ static void read_system(struct whole *w)
             continue;
         char *text = line + 12 + (line[12] == '"');
         text[strcspn(text, "\"\n")] = 0;
-        w->host.os = keep(w, text);
+        w->host.os = keep_text(w, text);
     }
     if (f)
         fclose(f);
@@ -279,7 +280,7 @@ static void choose_bracketed(char *text)
     memmove(text, open + 1, strlen(open + 1) + 1);
 }
 
-static int read_facts(struct whole *w)
+static int read_facts(struct host_reading *w)
 {
     static const struct {
         const char *name, *path;
@@ -303,10 +304,10 @@ static int read_facts(struct whole *w)
     };
     char text[1024];
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (!read_text(w, known[i].path, text, sizeof text))
+        if (!read_host_text(w, known[i].path, text, sizeof text))
             continue;
         choose_bracketed(text);
-        const struct assay_host_fact fact = {known[i].name, keep(w, text)};
+        const struct assay_host_fact fact = {known[i].name, keep_text(w, text)};
         if (!fact.value || as_vec_push(&w->fact, fact) < 0)
             return ASSAY_ERR_NOMEM;
     }
@@ -317,7 +318,7 @@ static int read_facts(struct whole *w)
 
 int assay_host_read(const char *root, struct assay_host **out, struct assay_error *err)
 {
-    struct whole *w = as_calloc(1, sizeof *w);
+    struct host_reading *w = as_calloc(1, sizeof *w);
     *out = NULL;
     if (!w)
         return as_error_nomem(err, "the facts of this machine");
@@ -351,7 +352,7 @@ int assay_host_read(const char *root, struct assay_host **out, struct assay_erro
 
 void assay_host_free(struct assay_host **host)
 {
-    struct whole *w = (struct whole *)*host;
+    struct host_reading *w = (struct host_reading *)*host;
     if (!w)
         return;
     as_vec_fini(&w->fact);
@@ -362,5 +363,5 @@ void assay_host_free(struct assay_host **host)
 
 int assay_host_numa_of(const struct assay_host *host, unsigned cpu)
 {
-    return cpu < CPUS_MOST ? ((const struct whole *)host)->numa[cpu] : -1;
+    return cpu < CPUS_MOST ? ((const struct host_reading *)host)->numa[cpu] : -1;
 }

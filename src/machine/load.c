@@ -80,7 +80,7 @@ static void read_affinity(struct asked *a)
 /* ---- Quotas -------------------------------------------------------------------------------- */
 
 /* A group may use `quota` us in every `period` us; "max" or below 0: as many as there are. */
-static void bound(struct asked *a, double quota, double period)
+static void bound_by_quota(struct asked *a, double quota, double period)
 {
     const double n = quota > 0 && period > 0 ? quota / period : -1;
 
@@ -113,12 +113,12 @@ static void read_group(struct asked *a, bool is_v2, const char *path)
 
     if (is_v2) {
         numbers_in(open_at(a, "/sys/fs/cgroup%s/cpu.max", path), quota);
-        bound(a, quota[0], quota[1]);
+        bound_by_quota(a, quota[0], quota[1]);
         return;
     }
     numbers_in(open_at(a, "/sys/fs/cgroup/cpu%s/cpu.cfs_quota_us", path), quota);
     numbers_in(open_at(a, "/sys/fs/cgroup/cpu%s/cpu.cfs_period_us", path), period);
-    bound(a, quota[0], period[0]);
+    bound_by_quota(a, quota[0], period[0]);
 }
 
 static bool names_cpu(const char *controllers)

@@ -15,15 +15,15 @@
 #include "merge/internal.h"
 #include "profile/unfinished.h"
 
-struct look {
+struct part_look {
     struct as_merge *merge;
     struct assay_experiment *from;
     struct as_merge_part part;
     uint32_t number;
 };
 
-static int ask(const struct look *l, const char *sql, struct assay_rows **rows,
-               struct assay_error *err)
+static int ask_part(const struct part_look *l, const char *sql, struct assay_rows **rows,
+                    struct assay_error *err)
 {
     AS_TRY(assay_rows_open(l->from, sql, rows, err));
     assay_rows_bind_integer(*rows, 1, l->part.run_id);
@@ -38,7 +38,7 @@ static struct assay_number number_at(struct assay_rows *rows, int column)
 
 /* ---- Which run ----------------------------------------------------------------------------- */
 
-static int find_directory(struct look *l, struct assay_error *err)
+static int find_directory(struct part_look *l, struct assay_error *err)
 {
     struct stat st;
 
@@ -58,16 +58,16 @@ static int find_directory(struct look *l, struct assay_error *err)
     return 0;
 }
 
-static int find_run(struct look *l, struct assay_error *err)
+static int find_run(struct part_look *l, struct assay_error *err)
 {
     struct assay_rows *rows;
     int rc;
 
     l->part.run_id = l->merge->request->run_id;
-    AS_TRY(ask(l,
-               "SELECT run_id, state, " AS_RUN_UNFINISHED ", (SELECT count(*) FROM run)"
-               " FROM run r WHERE ?1 IN (0, run_id) ORDER BY run_id DESC",
-               &rows, err));
+    AS_TRY(ask_part(l,
+                    "SELECT run_id, state, " AS_RUN_UNFINISHED ", (SELECT count(*) FROM run)"
+                    " FROM run r WHERE ?1 IN (0, run_id) ORDER BY run_id DESC",
+                    &rows, err));
     rc = assay_rows_next(rows, err);
     if (rc == 0 && l->part.run_id)
         rc = as_error_set(err, ASSAY_ERR_NOT_FOUND,
@@ -94,7 +94,8 @@ static int find_run(struct look *l, struct assay_error *err)
 
 /* ---- The run ------------------------------------------------------------------------------- */
 
-static int note_row(struct look *l, struct assay_rows *rows, int first, struct assay_error *err)
+static int note_row(struct part_look *l, struct assay_rows *rows, int first,
+                    struct assay_error *err)
 {
     for (int i = first; i < assay_rows_column_n(rows); i++)
         AS_TRY(as_merge_note(l->merge, "run", assay_rows_column(rows, i), assay_rows_text(rows, i),
@@ -102,20 +103,21 @@ static int note_row(struct look *l, struct assay_rows *rows, int first, struct a
     return 0;
 }
 
-static int read_run(struct look *l, struct assay_error *err)
+static int read_part_run(struct part_look *l, struct assay_error *err)
 {
     struct assay_rows *rows;
     int rc;
 
-    AS_TRY(ask(l,
-               "SELECT r.start_ns, r.start_ns + ifnull(r.wall_ns, 0), r.exit_code, r.exit_signal,"
-               " ifnull(r.overhead_ns, 0), r.state = 'complete', ifnull(h.name, 'unknown'),"
-               " r.resident_max_b, r.fault_major_n, r.fault_minor_n, r.switch_voluntary_n,"
-               " r.switch_involuntary_n,"
-               " r.kind, r.label, r.command, r.argv, r.environment_digest, r.cwd, r.launcher,"
-               " r.event, r.event_reason, r.rate_hz, r.call_stacks, r.scope"
-               " FROM run r LEFT JOIN host h USING (host_id) WHERE r.run_id = ?1",
-               &rows, err));
+    AS_TRY(
+        ask_part(l,
+                 "SELECT r.start_ns, r.start_ns + ifnull(r.wall_ns, 0), r.exit_code, r.exit_signal,"
+                 " ifnull(r.overhead_ns, 0), r.state = 'complete', ifnull(h.name, 'unknown'),"
+                 " r.resident_max_b, r.fault_major_n, r.fault_minor_n, r.switch_voluntary_n,"
+                 " r.switch_involuntary_n,"
+                 " r.kind, r.label, r.command, r.argv, r.environment_digest, r.cwd, r.launcher,"
+                 " r.event, r.event_reason, r.rate_hz, r.call_stacks, r.scope"
+                 " FROM run r LEFT JOIN host h USING (host_id) WHERE r.run_id = ?1",
+                 &rows, err));
     rc = assay_rows_next(rows, err);
     if (rc > 0) {
         l->part.start_ns = assay_rows_integer(rows, 0);
@@ -137,12 +139,12 @@ static int read_run(struct look *l, struct assay_error *err)
 /* ---- Ranks --------------------------------------------------------------------------------- */
 
 /* Its environment as a block, for what launchers say in it. */
-static int read_environment(struct look *l, struct as_str *block, struct assay_error *err)
+static int read_environment(struct part_look *l, struct as_str *block, struct assay_error *err)
 {
     struct assay_rows *rows;
     int rc;
 
-    AS_TRY(ask(l, "SELECT name, value FROM run_environment WHERE run_id = ?1", &rows, err));
+    AS_TRY(ask_part(l, "SELECT name, value FROM run_environment WHERE run_id = ?1", &rows, err));
     while ((rc = assay_rows_next(rows, err)) > 0) {
         const char *name = assay_rows_text(rows, 0), *value = assay_rows_text(rows, 1);
 
@@ -159,7 +161,7 @@ static int read_environment(struct look *l, struct as_str *block, struct assay_e
     return rc;
 }
 
-static int add_rank(struct look *l, int64_t rank, struct assay_error *err)
+static int add_rank(struct part_look *l, int64_t rank, struct assay_error *err)
 {
     if (l->part.rank < 0 || rank < l->part.rank)
         l->part.rank = rank;
@@ -168,7 +170,7 @@ static int add_rank(struct look *l, int64_t rank, struct assay_error *err)
                : 0;
 }
 
-static int read_ranks(struct look *l, struct assay_error *err)
+static int read_ranks(struct part_look *l, struct assay_error *err)
 {
     struct assay_launch_rank own;
     struct as_str block = {0};
@@ -178,8 +180,8 @@ static int read_ranks(struct look *l, struct assay_error *err)
 
     l->part.rank = l->part.size = -1;
     if (rc == 0)
-        rc =
-            ask(l, "SELECT DISTINCT rank FROM process WHERE run_id = ?1 AND rank >= 0", &rows, err);
+        rc = ask_part(l, "SELECT DISTINCT rank FROM process WHERE run_id = ?1 AND rank >= 0", &rows,
+                      err);
     while (rc >= 0 && (rc = assay_rows_next(rows, err)) > 0)
         rc = add_rank(l, assay_rows_integer(rows, 0), err);
     assay_rows_close(&rows);
@@ -196,12 +198,12 @@ static int read_ranks(struct look *l, struct assay_error *err)
 /* ---- Binaries ------------------------------------------------------------------------------ */
 
 /* Files with time in the run: by build-id, or else by size. */
-static int read_modules(struct look *l, struct assay_error *err)
+static int read_modules(struct part_look *l, struct assay_error *err)
 {
     struct assay_rows *rows;
     int rc;
 
-    AS_TRY(ask(
+    AS_TRY(ask_part(
         l,
         "SELECT m.path, coalesce('build-id ' || m.build_id, m.size_b || ' bytes')"
         " FROM object_time t JOIN module m ON m.module_id = t.object_id"
@@ -219,17 +221,17 @@ static int read_modules(struct look *l, struct assay_error *err)
 
 /* ---- All ----------------------------------------------------------------------------------- */
 
-static int look_into(struct look *l, struct assay_error *err)
+static int look_into(struct part_look *l, struct assay_error *err)
 {
     AS_TRY(find_run(l, err));
-    AS_TRY(read_run(l, err));
+    AS_TRY(read_part_run(l, err));
     AS_TRY(read_ranks(l, err));
     return read_modules(l, err);
 }
 
 static int look_at(struct as_merge *merge, uint32_t number, struct assay_error *err)
 {
-    struct look l = {.merge = merge, .number = number};
+    struct part_look l = {.merge = merge, .number = number};
     int rc;
 
     l.part.path = merge->request->path[number];

@@ -56,7 +56,7 @@ static void set_usage(const struct as_merge *merge, struct assay_row_run *row)
     row->switch_involuntary_n = all[AS_MERGE_SWITCH_INVOLUNTARY];
 }
 
-static int add_run(struct as_merge *merge, struct assay_error *err)
+static int add_merged_run(struct as_merge *merge, struct assay_error *err)
 {
     const uint32_t first = merge->order.at[0];
     const struct as_merge_part *part = &merge->part.at[first];
@@ -241,7 +241,7 @@ static int merge_all(struct as_merge *merge, struct assay_merge_result *result,
 {
     AS_TRY(as_merge_look(merge, err));
     AS_TRY(as_merge_check(merge, err));
-    AS_TRY(add_run(merge, err));
+    AS_TRY(add_merged_run(merge, err));
     AS_TRY(copy_parts(merge, err));
     AS_TRY(write_facts(merge, err));
     if (merge->request->progress)
@@ -254,7 +254,7 @@ static int merge_all(struct as_merge *merge, struct assay_merge_result *result,
     return assay_experiment_summarise(merge->to, merge->run_id, err);
 }
 
-static void release(struct as_merge *merge)
+static void release_merge(struct as_merge *merge)
 {
     as_vec_foreach (&merge->fact, fact) {
         as_vec_foreach (&fact->variant, variant)
@@ -286,6 +286,6 @@ int assay_merge(struct assay_experiment *to, const struct assay_merge_request *r
     as_map_view_init(&merge.fact_of);
     as_map_view_init(&merge.flag_of);
     rc = merge_all(&merge, result, err);
-    release(&merge);
+    release_merge(&merge);
     return rc;
 }

@@ -15,22 +15,22 @@
 /* "No rule": not a kind that is handed out. */
 #define UNSPECIFIED 0xff
 
-struct state {
+struct cfi_state {
     int32_t cfa_value;
     uint8_t cfa_kind, cfa_register;
     uint8_t kind[ASSAY_UNWIND_REGISTERS];
     int32_t value[ASSAY_UNWIND_REGISTERS];
 };
 
-struct machine {
+struct cfi_machine {
     const struct as_frame_table *table;
     const struct as_frame_cie *cie;
     const struct as_frame_fde *fde;
     struct as_cfi_rows *out; /* NULL while the CIE's program runs */
     uint64_t at;             /* where the row under construction starts */
     bool nomem;
-    struct state now, initial;
-    struct state remembered[REMEMBER_MOST];
+    struct cfi_state now, initial;
+    struct cfi_state remembered[REMEMBER_MOST];
     unsigned remembered_n;
 };
 
@@ -41,7 +41,7 @@ static bool same_rules(const struct as_cfi_rows *out, const struct as_cfi_row *r
            (n == 0 || memcmp(&out->rule.at[row->first_rule], rule, n * sizeof *rule) == 0);
 }
 
-static unsigned rules_of(const struct state *state, struct assay_unwind_rule *rule)
+static unsigned rules_of(const struct cfi_state *state, struct assay_unwind_rule *rule)
 {
     unsigned n = 0;
     for (unsigned i = 0; i < ASSAY_UNWIND_REGISTERS && state->cfa_kind != ASSAY_CFA_NONE; i++)
@@ -52,7 +52,7 @@ static unsigned rules_of(const struct state *state, struct assay_unwind_rule *ru
 }
 
 /* Ends the row under construction at `end`: joined to the one before it when that says the same. */
-static int emit(struct machine *m, uint64_t end)
+static int emit(struct cfi_machine *m, uint64_t end)
 {
     struct as_cfi_rows *out = m->out;
     struct assay_unwind_rule rule[ASSAY_UNWIND_REGISTERS];
@@ -83,7 +83,7 @@ static int emit(struct machine *m, uint64_t end)
     return as_vec_push(&out->row, row);
 }
 
-static void advance(struct machine *m, struct as_read *r, uint64_t units)
+static void advance(struct cfi_machine *m, struct as_read *r, uint64_t units)
 {
     uint64_t by_b, to;
     if (__builtin_mul_overflow(units, m->cie->code_align, &by_b) ||
@@ -95,7 +95,7 @@ static void advance(struct machine *m, struct as_read *r, uint64_t units)
         m->nomem = true;
 }
 
-static void set_location(struct machine *m, struct as_read *r)
+static void set_location(struct cfi_machine *m, struct as_read *r)
 {
     uint64_t to = as_frame_pointer(m->table, r, m->cie->fde_encoding, m->fde->start);
     if (r->bad || to < m->at || !m->out)
@@ -112,7 +112,7 @@ static int32_t narrow(struct as_read *r, int64_t value)
 }
 
 /* A factored offset: times the data alignment. */
-static int32_t scaled(struct machine *m, struct as_read *r, int64_t units)
+static int32_t scaled(struct cfi_machine *m, struct as_read *r, int64_t units)
 {
     int64_t value;
     if (__builtin_mul_overflow(units, m->cie->data_align, &value))
@@ -130,7 +130,7 @@ static int64_t take_unsigned(struct as_read *r)
     return 0;
 }
 
-static void rule(struct machine *m, uint64_t reg, uint8_t kind, int32_t value)
+static void rule(struct cfi_machine *m, uint64_t reg, uint8_t kind, int32_t value)
 {
     if (reg >= ASSAY_UNWIND_REGISTERS)
         return;
@@ -139,7 +139,7 @@ static void rule(struct machine *m, uint64_t reg, uint8_t kind, int32_t value)
 }
 
 /* Where an expression's length stands; the block is passed. */
-static int32_t take_expression(struct machine *m, struct as_read *r)
+static int32_t take_expression(struct cfi_machine *m, struct as_read *r)
 {
     int32_t at = narrow(r, (int64_t)as_read_offset(r));
     (void)m;
@@ -147,7 +147,7 @@ static int32_t take_expression(struct machine *m, struct as_read *r)
     return at;
 }
 
-static void define_cfa(struct machine *m, struct as_read *r, uint64_t reg, int32_t value)
+static void define_cfa(struct cfi_machine *m, struct as_read *r, uint64_t reg, int32_t value)
 {
     if (reg >= ASSAY_UNWIND_REGISTERS) {
         as_read_fail(r);
@@ -159,20 +159,20 @@ static void define_cfa(struct machine *m, struct as_read *r, uint64_t reg, int32
 }
 
 /* Register of a CFA that must be a register and an offset already. */
-static uint64_t cfa_register(struct machine *m, struct as_read *r)
+static uint64_t cfa_register(struct cfi_machine *m, struct as_read *r)
 {
     if (m->now.cfa_kind != ASSAY_CFA_REGISTER)
         as_read_fail(r);
     return m->now.cfa_register;
 }
 
-static void restore(struct machine *m, uint64_t reg)
+static void restore(struct cfi_machine *m, uint64_t reg)
 {
     if (reg < ASSAY_UNWIND_REGISTERS)
         rule(m, reg, m->initial.kind[reg], m->initial.value[reg]);
 }
 
-static void remember_state(struct machine *m, struct as_read *r)
+static void remember_state(struct cfi_machine *m, struct as_read *r)
 {
     if (m->remembered_n == REMEMBER_MOST)
         as_read_fail(r);
@@ -180,7 +180,7 @@ static void remember_state(struct machine *m, struct as_read *r)
         m->remembered[m->remembered_n++] = m->now;
 }
 
-static void restore_state(struct machine *m, struct as_read *r)
+static void restore_state(struct cfi_machine *m, struct as_read *r)
 {
     if (m->remembered_n == 0)
         as_read_fail(r);
@@ -189,7 +189,7 @@ static void restore_state(struct machine *m, struct as_read *r)
 }
 
 /* Instructions on the CFA; false for others. */
-static bool run_cfa(struct machine *m, struct as_read *r, uint8_t op)
+static bool run_cfa(struct cfi_machine *m, struct as_read *r, uint8_t op)
 {
     uint64_t reg;
     switch (op) {
@@ -222,7 +222,7 @@ static bool run_cfa(struct machine *m, struct as_read *r, uint8_t op)
 }
 
 /* Rules of one register; false for other instructions. */
-static bool run_rule(struct machine *m, struct as_read *r, uint8_t op)
+static bool run_rule(struct cfi_machine *m, struct as_read *r, uint8_t op)
 {
     uint64_t reg = as_read_uleb(r), from;
     switch (op) {
@@ -268,7 +268,7 @@ static bool run_rule(struct machine *m, struct as_read *r, uint8_t op)
     }
 }
 
-static void run_one(struct machine *m, struct as_read *r)
+static void run_one(struct cfi_machine *m, struct as_read *r)
 {
     uint8_t op = as_read_u8(r), low = op & 0x3f;
     switch (op & 0xc0) {
@@ -317,10 +317,10 @@ static void run_one(struct machine *m, struct as_read *r)
     }
 }
 
-static bool run(struct machine *m, struct as_read program)
+static bool run(struct cfi_machine *m, struct as_read program)
 {
     while (as_read_left(&program) && !m->nomem) {
-        struct state before = m->now;
+        struct cfi_state before = m->now;
         run_one(m, &program);
         if (program.bad) {
             m->now = before;
@@ -335,7 +335,7 @@ static bool run(struct machine *m, struct as_read program)
 int as_cfi_rows_of(const struct as_frame_table *table, const struct as_frame_cie *cie,
                    const struct as_frame_fde *fde, struct as_cfi_rows *out)
 {
-    struct machine m; /* not zeroed whole: states remembered are written before they are read */
+    struct cfi_machine m; /* not zeroed whole: states remembered are written before they are read */
     m.table = table;
     m.cie = cie;
     m.fde = fde;
@@ -343,7 +343,7 @@ int as_cfi_rows_of(const struct as_frame_table *table, const struct as_frame_cie
     m.out = NULL;
     m.nomem = false;
     m.remembered_n = 0;
-    m.now = (struct state){.cfa_kind = ASSAY_CFA_NONE};
+    m.now = (struct cfi_state){.cfa_kind = ASSAY_CFA_NONE};
     memset(m.now.kind, UNSPECIFIED, sizeof m.now.kind);
     m.initial = m.now;
     out->row.n = out->rule.n = 0;

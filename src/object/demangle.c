@@ -21,14 +21,14 @@
 
 /* ---- Output that cannot overflow ------------------------------------------------------------ */
 
-struct sink {
+struct demangled_sink {
     char *buf;
     size_t n, buf_b;
     size_t seen; /* bytes written by the demangler, kept or not */
     jmp_buf stop;
 };
 
-static void put(struct sink *out, const char *s, size_t n)
+static void put(struct demangled_sink *out, const char *s, size_t n)
 {
     size_t room = out->buf_b - 1 - out->n;
     if (n > room)
@@ -40,14 +40,14 @@ static void put(struct sink *out, const char *s, size_t n)
     out->buf[out->n] = 0;
 }
 
-static void putz(struct sink *out, const char *z)
+static void putz(struct demangled_sink *out, const char *z)
 {
     put(out, z, strlen(z));
 }
 
 static void take(const char *s, size_t n, void *opaque)
 {
-    struct sink *out = opaque;
+    struct demangled_sink *out = opaque;
     put(out, s, n);
     out->seen += n;
     /* Substitutions can make a short name endless: then there is no other way out. All that the
@@ -58,7 +58,7 @@ static void take(const char *s, size_t n, void *opaque)
 
 typedef int (*demangler)(const char *, int, demangle_callbackref, void *);
 
-static bool run(demangler fn, const char *name, int options, struct sink *out)
+static bool run(demangler fn, const char *name, int options, struct demangled_sink *out)
 {
     if (setjmp(out->stop) != 0)
         return true; /* what fits is kept */
@@ -78,7 +78,7 @@ static bool is_word(const char *s, size_t n)
 }
 
 /* gfortran: __MODULE_MOD_NAME, and __SUBMODULE_PARENT_SMOD_NAME; names are lower case there. */
-static bool fortran(const char *name, size_t n, struct sink *out)
+static bool fortran(const char *name, size_t n, struct demangled_sink *out)
 {
     if (n < 8 || strncmp(name, "__", 2) != 0)
         return false;
@@ -121,7 +121,7 @@ static size_t clone_at(const char *name, size_t n)
 }
 
 /* " [clone .isra.0] [clone .cold]": one bracket a suffix, its number with it. */
-static void put_clones(struct sink *out, const char *s, size_t n)
+static void put_clones(struct demangled_sink *out, const char *s, size_t n)
 {
     size_t at = 0;
     while (at < n) {
@@ -138,7 +138,7 @@ static void put_clones(struct sink *out, const char *s, size_t n)
 
 /* ---- Door ----------------------------------------------------------------------------------- */
 
-static bool demangle_base(const char *base, size_t n, struct sink *out)
+static bool demangle_base(const char *base, size_t n, struct demangled_sink *out)
 {
     int options = DMGL_PARAMS | DMGL_ANSI | (n > LIMITED_MOST_B ? DMGL_NO_RECURSE_LIMIT : 0);
     if (n < 3 || base[0] != '_' || (base[1] != 'Z' && base[1] != 'R'))
@@ -154,7 +154,7 @@ int assay_demangle(const char *name, char *buf, size_t buf_b)
 {
     if (buf_b == 0)
         return 0;
-    struct sink out = {.buf = buf, .buf_b = buf_b};
+    struct demangled_sink out = {.buf = buf, .buf_b = buf_b};
     size_t n = strlen(name);
     buf[0] = 0;
     if (n > NAME_MOST_B) {

@@ -220,7 +220,7 @@ static void identify(const struct as_dw_unit *unit, struct as_dw_line_table *con
 
 /* ---- Walk --------------------------------------------------------------------------------- */
 
-struct walk {
+struct inline_walk {
     const struct as_dw_unit *unit;
     struct as_dw_line_table *const *tables;
     const struct as_dw_file *main;
@@ -231,7 +231,8 @@ struct walk {
 };
 
 /* Appends the ranges of `die` that lead to code; false when there are none. */
-static bool take_ranges(struct walk *w, const struct die *die, uint32_t owner, uint32_t *first)
+static bool take_ranges(struct inline_walk *w, const struct die *die, uint32_t owner,
+                        uint32_t *first)
 {
     as_dw_ranges *range = &w->out->range;
     size_t from = range->n;
@@ -264,7 +265,7 @@ static uint32_t narrow(uint64_t v)
 }
 
 /* Keeps `die` if it has code; the index of its entry, or `parent` / ASSAY_NONE. */
-static uint32_t take_instance(struct walk *w, const struct die *die, bool is_inlined,
+static uint32_t take_instance(struct inline_walk *w, const struct die *die, bool is_inlined,
                               uint32_t parent)
 {
     uint32_t owner = (uint32_t)w->out->at.n, first;
@@ -321,7 +322,7 @@ static void jump(struct as_dw_cursor *c, const struct as_dw_unit *unit, uint64_t
         c->p = to;
 }
 
-static void walk_dies(struct walk *w, struct as_dw_cursor *c)
+static void walk_dies(struct inline_walk *w, struct as_dw_cursor *c)
 {
     const struct as_dw_unit *unit = w->unit;
     unsigned depth = 0;
@@ -371,7 +372,7 @@ void as_dw_inlines_read(const struct as_dw_unit *unit, struct as_dw_line_table *
 {
     if (unit->damaged)
         return;
-    struct walk w = {.unit = unit, .tables = tables, .main = main, .out = out};
+    struct inline_walk w = {.unit = unit, .tables = tables, .main = main, .out = out};
     /* A range takes two bytes at least, and an honest list is used by two DIEs at most. */
     w.ranges_most = unit->sec.at[AS_DW_RANGES].n + unit->sec.at[AS_DW_RNGLISTS].n +
                     (size_t)(unit->end - unit->die);

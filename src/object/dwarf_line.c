@@ -49,7 +49,7 @@ static int files_v4(struct as_dw_line_table *table, struct as_dw_cursor *c, stru
     return rc;
 }
 
-struct entry {
+struct line_entry {
     const char *path;
     uint64_t dir;
 };
@@ -73,10 +73,10 @@ static void read_format(struct as_dw_cursor *c, struct format *format)
     }
 }
 
-static struct entry read_entry(const struct as_dw_unit *unit, struct as_dw_cursor *c,
-                               const struct format *format)
+static struct line_entry read_entry(const struct as_dw_unit *unit, struct as_dw_cursor *c,
+                                    const struct format *format)
 {
-    struct entry entry = {0};
+    struct line_entry entry = {0};
     for (unsigned i = 0; i < format->n; i++) {
         struct as_dw_value v;
         as_dw_form_read(unit, c, &format->at[i].attr, &v);
@@ -95,7 +95,7 @@ static int files_v5(struct as_dw_line_table *table, const struct as_dw_unit *uni
     read_format(c, &format);
     uint64_t n = as_dw_uleb(c);
     for (uint64_t i = 0; i < n && format.n && !c->bad; i++) {
-        struct entry entry = read_entry(unit, c, &format);
+        struct line_entry entry = read_entry(unit, c, &format);
         /* Directory 0 is the compilation directory; the others are relative to it. */
         if (as_vec_push(&dirs->at, entry.path ? entry.path : "") < 0)
             return ASSAY_ERR_NOMEM;
@@ -110,7 +110,7 @@ static int files_v5(struct as_dw_line_table *table, const struct as_dw_unit *uni
     if (!table->file)
         return ASSAY_ERR_NOMEM;
     for (uint64_t i = 0; i < n && format.n && !c->bad; i++) {
-        struct entry entry = read_entry(unit, c, &format);
+        struct line_entry entry = read_entry(unit, c, &format);
         uint32_t id = ASSAY_NONE;
         if (entry.path && !c->bad) {
             const char *dir = entry.dir < dirs->at.n ? dirs->at.at[entry.dir] : "";
@@ -178,32 +178,32 @@ int as_dw_line_header(struct as_dw_line_table *table, struct as_dw_files *files)
 
 /* ---- Program ------------------------------------------------------------------------------ */
 
-struct state {
+struct line_state {
     uint64_t address, file;
     uint64_t line, column;
     bool is_stmt;
 };
 
-struct machine {
+struct line_machine {
     struct as_dw_line_table *table;
     const struct as_dw_file *main;
-    struct state now;
+    struct line_state now;
     size_t first; /* row where the sequence began */
     bool open, sorted;
 };
 
-static void reset(struct machine *m)
+static void reset(struct line_machine *m)
 {
-    m->now = (struct state){.file = 1, .line = 1, .is_stmt = m->table->default_stmt};
+    m->now = (struct line_state){.file = 1, .line = 1, .is_stmt = m->table->default_stmt};
     m->first = m->table->row.n;
     m->open = false;
     m->sorted = true;
 }
 
-static int emit(struct machine *m)
+static int emit(struct line_machine *m)
 {
     const struct as_dw_line_table *table = m->table;
-    const struct state *now = &m->now;
+    const struct line_state *now = &m->now;
     struct assay_line row = {
         .address = now->address,
         .file = now->file < table->file_n ? table->file[now->file] : ASSAY_NONE,
@@ -229,7 +229,7 @@ static int by_address(const void *a, const void *b)
     return (x->line > y->line) - (x->line < y->line);
 }
 
-static int end_sequence(struct machine *m)
+static int end_sequence(struct line_machine *m)
 {
     struct as_dw_line_table *table = m->table;
     struct assay_line last = {.address = m->now.address, .file = ASSAY_NONE};
@@ -252,7 +252,7 @@ static int end_sequence(struct machine *m)
     return 0;
 }
 
-static int extended(struct machine *m, struct as_dw_cursor *c)
+static int extended(struct line_machine *m, struct as_dw_cursor *c)
 {
     uint64_t length = as_dw_uleb(c);
     if (c->bad || length > as_dw_left(c)) {
@@ -275,7 +275,7 @@ static int extended(struct machine *m, struct as_dw_cursor *c)
     return 0;
 }
 
-static int standard(struct machine *m, struct as_dw_cursor *c, uint8_t opcode)
+static int standard(struct line_machine *m, struct as_dw_cursor *c, uint8_t opcode)
 {
     const struct as_dw_line_table *table = m->table;
     switch (opcode) {
@@ -320,7 +320,7 @@ int as_dw_line_program(struct as_dw_line_table *table, const struct as_dw_file *
     if (table->damaged)
         return 0;
     struct as_dw_cursor c = as_dw_cursor_at(table->bytes, table->program, table->end);
-    struct machine m = {.table = table, .main = main};
+    struct line_machine m = {.table = table, .main = main};
     reset(&m);
     while (c.p && c.p < c.end) {
         uint8_t opcode = *c.p++;

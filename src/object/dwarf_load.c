@@ -158,7 +158,7 @@ static int table_of(struct as_dwarf *dw, struct as_dw_unit *unit)
     return 0;
 }
 
-struct place {
+struct load_place {
     const uint8_t *section;
     uint64_t offset;
     struct as_dw_unit *unit;
@@ -167,7 +167,7 @@ struct place {
 
 static int by_place(const void *a, const void *b)
 {
-    const struct place *x = a, *y = b;
+    const struct load_place *x = a, *y = b;
     if (x->section != y->section)
         return (uintptr_t)x->section < (uintptr_t)y->section ? -1 : 1;
     if (x->offset != y->offset)
@@ -175,12 +175,12 @@ static int by_place(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order);
 }
 
-typedef AS_VEC(struct place) place_list;
+typedef AS_VEC(struct load_place) place_list;
 
 static int add_places(place_list *list, struct as_dw_module *module)
 {
     as_vec_foreach (&module->unit, unit) {
-        struct place place = {unit->sec.at[AS_DW_LINE].p, unit->line_offset, unit, list->n};
+        struct load_place place = {unit->sec.at[AS_DW_LINE].p, unit->line_offset, unit, list->n};
         if (unit->line_offset != UINT64_MAX && as_vec_push(list, place) < 0)
             return ASSAY_ERR_NOMEM;
     }

@@ -44,12 +44,12 @@ static const struct magic MAGICS[] = {
     {"MZ", 2, "a PE/DOS file (Windows)", "build it for Linux x86-64"},
 };
 
-struct machine {
+struct elf_machine {
     uint16_t number;
     const char *name;
 };
 
-static const struct machine MACHINES[] = {
+static const struct elf_machine MACHINES[] = {
     {EM_SPARC, "SPARC"},        {EM_386, "Intel 80386"},
     {EM_68K, "Motorola 68000"}, {EM_MIPS, "MIPS"},
     {EM_PARISC, "PA-RISC"},     {EM_SPARC32PLUS, "SPARC v8+"},

@@ -20,20 +20,20 @@
 #define STUB_STEP_B 8u /* stubs stand at multiples of it from the start of their section */
 
 /* Where the loader will put a function's address. */
-struct slot {
+struct plt_slot {
     const char *name; /* NULL: that of the resolver */
     uint64_t resolver;
 };
 
-struct search {
+struct plt_search {
     struct assay_object *object;
-    AS_VEC(struct slot) slots;
+    AS_VEC(struct plt_slot) slots;
     AS_VEC(struct as_keyed) by_address; /* of the slots, then sorted */
     AS_VEC(struct as_plt_entry) found;
     AS_VEC(uint64_t) found_resolver; /* of found[i], 0 = it has a name */
 };
 
-static int gather_slots(struct search *s)
+static int gather_slots(struct plt_search *s)
 {
     const struct assay_object *object = s->object;
     Elf64_Rela rela;
@@ -41,7 +41,7 @@ static int gather_slots(struct search *s)
         for (uint64_t i = 0; as_relocation_get(&object->relocations[t], i, &rela); i++) {
             uint64_t type = ELF64_R_TYPE(rela.r_info);
             Elf64_Sym symbol;
-            struct slot slot = {0};
+            struct plt_slot slot = {0};
             if (type == R_X86_64_IRELATIVE)
                 slot.resolver = (uint64_t)rela.r_addend;
             else if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT)
@@ -61,7 +61,7 @@ static int gather_slots(struct search *s)
     return 0;
 }
 
-static const struct slot *slot_at(const struct search *s, uint64_t address)
+static const struct plt_slot *slot_at(const struct plt_search *s, uint64_t address)
 {
     size_t low = 0, high = s->by_address.n;
     while (low < high) {
@@ -97,7 +97,8 @@ static uint64_t stub_slot(const uint8_t *p, uint64_t n, uint64_t address)
     return address + i + 6 + (uint64_t)(int64_t)displacement;
 }
 
-static int add_found(struct search *s, const struct slot *slot, uint64_t address, uint64_t size_b)
+static int add_found(struct plt_search *s, const struct plt_slot *slot, uint64_t address,
+                     uint64_t size_b)
 {
     struct as_plt_entry entry = {.address = address, .size_b = size_b};
     if (slot->name) {
@@ -121,18 +122,18 @@ static uint64_t stub_size(const uint8_t *p, uint64_t n)
     return size_b < n ? size_b : n;
 }
 
-static int scan(struct search *s, const uint8_t *p, uint64_t n, uint64_t address)
+static int scan(struct plt_search *s, const uint8_t *p, uint64_t n, uint64_t address)
 {
     for (uint64_t at = 0; at < n; at += STUB_STEP_B) {
         uint64_t target = stub_slot(p + at, n - at, address + at);
-        const struct slot *slot = target ? slot_at(s, target) : NULL;
+        const struct plt_slot *slot = target ? slot_at(s, target) : NULL;
         if (slot)
             AS_TRY(add_found(s, slot, address + at, stub_size(p + at, n - at)));
     }
     return 0;
 }
 
-static int scan_object(struct search *s)
+static int scan_object(struct plt_search *s)
 {
     const struct assay_object *object = s->object;
     for (uint32_t i = 1; i < object->section_n; i++) {
@@ -151,7 +152,7 @@ static int scan_object(struct search *s)
     return 0;
 }
 
-static char *resolver_name(struct search *s, const char *symbol, uint64_t resolver)
+static char *resolver_name(struct plt_search *s, const char *symbol, uint64_t resolver)
 {
     char buf[64];
     if (!symbol) {
@@ -179,7 +180,7 @@ static bool better(const struct assay_symbol *a, const struct assay_symbol *b)
 }
 
 /* Gives the stubs of indirect functions the name of the symbol at their resolver. */
-static int name_resolvers(struct search *s, const struct assay_symbol *symbols, size_t symbol_n)
+static int name_resolvers(struct plt_search *s, const struct assay_symbol *symbols, size_t symbol_n)
 {
     AS_VEC(struct as_keyed) wanted = {0};
     int rc = 0;
@@ -219,7 +220,7 @@ static int name_resolvers(struct search *s, const struct assay_symbol *symbols, 
 int as_plt_find(struct assay_object *object, const struct assay_symbol *symbols, size_t symbol_n,
                 struct as_plt_entry **out, size_t *n)
 {
-    struct search s = {.object = object};
+    struct plt_search s = {.object = object};
     int rc = gather_slots(&s);
     if (rc == 0 && s.slots.n)
         rc = scan_object(&s);

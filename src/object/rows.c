@@ -14,21 +14,21 @@
 #include "object/order.h"
 
 /* Decoded rows of one FDE; in the arena, never changed after it is published. */
-struct block {
+struct row_block {
     uint32_t n;
     struct assay_unwind_row row[];
 };
 
-struct entry {
+struct row_entry {
     uint64_t start, end;
     struct as_frame_place place;
-    _Atomic(struct block *) block; /* NULL: not decoded */
+    _Atomic(struct row_block *) block; /* NULL: not decoded */
 };
 
 struct as_rows {
     struct as_arena arena;      /* blocks; guarded by `lock` */
     struct as_cfi_rows scratch; /* guarded by `lock` */
-    struct entry *entry;        /* by start; the entries' ranges never change */
+    struct row_entry *entry;    /* by start; the entries' ranges never change */
     size_t n;
 };
 
@@ -77,7 +77,7 @@ static bool covered(const struct assay_object *object, uint64_t start)
 static void put(struct as_rows *rows, const struct assay_unwind_range *range,
                 struct as_frame_place place)
 {
-    struct entry *entry = &rows->entry[rows->n++];
+    struct row_entry *entry = &rows->entry[rows->n++];
     entry->start = range->start;
     entry->end = range->end;
     entry->place = place;
@@ -88,7 +88,7 @@ static int by_start(struct as_rows *rows)
 {
     size_t n = rows->n;
     struct as_keyed *keyed = as_malloc(2 * (n + 1) * sizeof *keyed);
-    struct entry *sorted = as_malloc((n + 1) * sizeof *sorted);
+    struct row_entry *sorted = as_malloc((n + 1) * sizeof *sorted);
     bool good = keyed && sorted;
     for (size_t i = 0; good && i < n; i++)
         keyed[i] = (struct as_keyed){rows->entry[i].start, (uint32_t)i};
@@ -157,13 +157,13 @@ static uint32_t size_of_range(uint64_t start, uint64_t end)
 }
 
 /* Copies the scratch rows to the arena. */
-static struct block *keep(struct as_rows *rows, const struct as_frame_cie *cie,
-                          struct as_frame_place place)
+static struct row_block *keep(struct as_rows *rows, const struct as_frame_cie *cie,
+                              struct as_frame_place place)
 {
     const struct as_cfi_rows *from = &rows->scratch;
     size_t n = from->row.n;
-    struct block *block = as_arena_alloc(&rows->arena, sizeof *block + n * sizeof block->row[0],
-                                         _Alignof(struct block));
+    struct row_block *block = as_arena_alloc(&rows->arena, sizeof *block + n * sizeof block->row[0],
+                                             _Alignof(struct row_block));
     struct assay_unwind_rule *rule =
         as_arena_array(&rows->arena, struct assay_unwind_rule, from->rule.n + 1);
     if (!block || !rule)
@@ -189,8 +189,8 @@ static struct block *keep(struct as_rows *rows, const struct as_frame_cie *cie,
 }
 
 /* Under the lock. The record was read once by the scan: it can only be good. */
-static struct block *decode(const struct assay_object *object, struct as_rows *rows,
-                            const struct entry *entry)
+static struct row_block *decode(const struct assay_object *object, struct as_rows *rows,
+                                const struct row_entry *entry)
 {
     const struct as_frame_table *table = &object->frame_table[entry->place.table];
     struct as_read r = as_read_of(table->at, table->size_b), body;
@@ -207,10 +207,10 @@ static struct block *decode(const struct assay_object *object, struct as_rows *r
     return keep(rows, &cie, entry->place);
 }
 
-static int block_of(const struct assay_object *object, struct as_rows *rows, struct entry *entry,
-                    const struct block **out)
+static int block_of(const struct assay_object *object, struct as_rows *rows,
+                    struct row_entry *entry, const struct row_block **out)
 {
-    struct block *block = atomic_load_explicit(&entry->block, memory_order_acquire);
+    struct row_block *block = atomic_load_explicit(&entry->block, memory_order_acquire);
     if (!block) {
         pthread_mutex_lock(&lock);
         block = atomic_load_explicit(&entry->block, memory_order_relaxed);
@@ -226,7 +226,7 @@ static int block_of(const struct assay_object *object, struct as_rows *rows, str
 
 /* ---- Questions ---------------------------------------------------------------------------- */
 
-static struct entry *entry_at(const struct as_rows *rows, uint64_t address)
+static struct row_entry *entry_at(const struct as_rows *rows, uint64_t address)
 {
     size_t low = 0, high = rows->n;
     while (low < high) {
@@ -243,11 +243,11 @@ int assay_object_unwind_row(struct assay_object *object, uint64_t address,
                             const struct assay_unwind_row **row, struct assay_error *err)
 {
     struct as_rows *rows;
-    const struct block *block;
+    const struct row_block *block;
     *row = NULL;
     if (get_rows(object, &rows) < 0)
         return as_error_nomem(err, object->file.path);
-    struct entry *entry = entry_at(rows, address);
+    struct row_entry *entry = entry_at(rows, address);
     if (!entry)
         return 0;
     if (block_of(object, rows, entry, &block) < 0)

@@ -42,7 +42,7 @@ struct reader {
     as_error_set((r)->err, ASSAY_ERR_USAGE, "%s:%u: " fmt, (r)->file, (r)->line, __VA_ARGS__)
 #define V(view) (int)(view).n, (view).p
 
-static bool word(struct as_view *rest, struct as_view *out)
+static bool next_word(struct as_view *rest, struct as_view *out)
 {
     while (as_view_split(rest, ' ', out))
         if (out->n)
@@ -50,7 +50,7 @@ static bool word(struct as_view *rest, struct as_view *out)
     return false;
 }
 
-static int find(const struct as_categories *c, struct as_view name)
+static int find_category(const struct as_categories *c, struct as_view name)
 {
     for (size_t i = 0; i < c->category.n; i++)
         if (as_view_equal(as_view_of(c->category.at[i].name), name))
@@ -58,7 +58,7 @@ static int find(const struct as_categories *c, struct as_view name)
     return -1;
 }
 
-static int keep(struct reader *r, struct as_view text, const char **out)
+static int keep_rule_text(struct reader *r, struct as_view text, const char **out)
 {
     *out = as_arena_strndup(&r->c->arena, text.p, text.n);
     return *out ? 0 : as_error_nomem(r->err, r->file);
@@ -84,7 +84,7 @@ static int read_category(struct reader *r, struct as_view rest)
                      "'%.*s': is not a name for a category; write up to %d lower-case letters, "
                      "digits and '_', beginning with a letter",
                      V(rest), NAME_MAX_B);
-    const int known = find(r->c, rest);
+    const int known = find_category(r->c, rest);
     if (known >= 0) {
         r->category = (uint32_t)known;
         return 0;
@@ -92,7 +92,7 @@ static int read_category(struct reader *r, struct as_view rest)
     if (r->c->category.n == CATEGORY_MAX)
         return WRONG(r, "'%.*s': is one category too many; %d are allowed", V(rest), CATEGORY_MAX);
     struct as_category it = {.meaning = "", .parent = r->user ? 0 : -1};
-    AS_TRY(keep(r, rest, &it.name));
+    AS_TRY(keep_rule_text(r, rest, &it.name));
     it.title = it.name;
     if (as_vec_push(&r->c->category, it) < 0)
         return as_error_nomem(r->err, r->file);
@@ -102,19 +102,19 @@ static int read_category(struct reader *r, struct as_view rest)
 
 static int read_title(struct reader *r, struct as_view rest)
 {
-    return keep(r, rest, &r->c->category.at[r->category].title);
+    return keep_rule_text(r, rest, &r->c->category.at[r->category].title);
 }
 
 static int read_meaning(struct reader *r, struct as_view rest)
 {
-    return keep(r, rest, &r->c->category.at[r->category].meaning);
+    return keep_rule_text(r, rest, &r->c->category.at[r->category].meaning);
 }
 
 /* Only of one above: so there are no circles, and whoever writes them down finds the parent first.
  */
 static int read_parent(struct reader *r, struct as_view rest)
 {
-    const int parent = find(r->c, rest);
+    const int parent = find_category(r->c, rest);
     if (parent >= (int)r->category || (parent < 0 && !as_view_equal(rest, as_view_of("none"))))
         return WRONG(r, "'parent %.*s': there is no such category above '%s'; define it before",
                      V(rest), r->c->category.at[r->category].name);
@@ -149,7 +149,7 @@ static int add_module(struct reader *r, struct as_view glob, bool open)
 static int read_modules(struct reader *r, struct as_view rest, bool open)
 {
     struct as_view glob;
-    while (word(&rest, &glob))
+    while (next_word(&rest, &glob))
         AS_TRY(add_module(r, glob, open));
     return 0;
 }
@@ -159,7 +159,7 @@ static int read_libraries(struct reader *r, struct as_view rest, bool open)
 {
     static const char *const forms[] = {"lib%.*s.so", "lib%.*s.so.*", "lib%.*s-*.so*"};
     struct as_view name;
-    while (word(&rest, &name)) {
+    while (next_word(&rest, &name)) {
         if (memchr(name.p, '/', name.n))
             return WRONG(r,
                          "'%.*s': is a path; after 'library' write the name without 'lib' and "
@@ -171,7 +171,7 @@ static int read_libraries(struct reader *r, struct as_view rest, bool open)
             if (n >= (int)sizeof text)
                 return WRONG(r, "'%.*s': is too long for a library's name", V(name));
             const char *kept;
-            AS_TRY(keep(r, (struct as_view){text, (size_t)n}, &kept));
+            AS_TRY(keep_rule_text(r, (struct as_view){text, (size_t)n}, &kept));
             AS_TRY(add_module(r, as_view_of(kept), open));
         }
     }
@@ -196,7 +196,7 @@ static int add_symbol(struct reader *r, struct as_view glob, struct as_view limi
 static int read_symbols(struct reader *r, struct as_view rest)
 {
     struct as_view globs = rest, limits = {0}, at = rest, it;
-    while (word(&at, &it))
+    while (next_word(&at, &it))
         if (as_view_equal(it, as_view_of("in"))) {
             globs.n = (size_t)(it.p - rest.p);
             limits = at.p ? at : (struct as_view){"", 0};
@@ -208,9 +208,9 @@ static int read_symbols(struct reader *r, struct as_view rest)
         return WRONG(r, "%s: a module must follow; write 'symbol NAME... in MODULE...'", "'in'");
     do {
         struct as_view limit = {0}, names = globs;
-        if (limits.p && !word(&limits, &limit))
+        if (limits.p && !next_word(&limits, &limit))
             break;
-        while (word(&names, &it))
+        while (next_word(&names, &it))
             AS_TRY(add_symbol(r, it, limit));
     } while (limits.p);
     return 0;
@@ -222,7 +222,7 @@ static int read_symbols(struct reader *r, struct as_view rest)
 static int read_routines(struct reader *r, struct as_view rest)
 {
     struct as_view name;
-    while (word(&rest, &name)) {
+    while (next_word(&rest, &name)) {
         char *lower = as_arena_alloc(&r->c->arena, name.n * 2 + 2, 1);
         if (!lower)
             return as_error_nomem(r->err, r->file);
@@ -282,10 +282,10 @@ static int read_statement(struct reader *r, unsigned keyword, bool open, struct 
 static int read_line(struct reader *r, struct as_view line)
 {
     struct as_view first;
-    if (!word(&line, &first))
+    if (!next_word(&line, &first))
         return 0;
     const bool open = as_view_equal(first, as_view_of("open"));
-    if (open && !word(&line, &first))
+    if (open && !next_word(&line, &first))
         return WRONG(r, "'%s': 'library' or 'module' must follow", "open");
     unsigned keyword = 0;
     while (keyword < KEYWORDS && !as_view_equal(first, as_view_of(keywords[keyword])))
@@ -307,7 +307,7 @@ static int read_line(struct reader *r, struct as_view line)
 }
 
 /* Makes blanks of tabs and of the returns of other systems, and cuts the comment off. */
-static struct as_view clean(char *p, size_t n)
+static struct as_view clean_line(char *p, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (p[i] == '\t' || p[i] == '\r')
@@ -318,7 +318,7 @@ static struct as_view clean(char *p, size_t n)
     return (struct as_view){p, n};
 }
 
-static int read_text(struct reader *r, const char *file, const char *text, size_t n)
+static int read_rule_text(struct reader *r, const char *file, const char *text, size_t n)
 {
     char *copy = as_arena_strndup(&r->c->arena, text, n);
     if (!copy)
@@ -332,7 +332,7 @@ static int read_text(struct reader *r, const char *file, const char *text, size_
         r->line++;
         if (memchr(p, 0, (size_t)(stop - p)))
             return WRONG(r, "is not text: %s; give a file of rules", "it has a byte of zero");
-        AS_TRY(read_line(r, clean(p, (size_t)(stop - p))));
+        AS_TRY(read_line(r, clean_line(p, (size_t)(stop - p))));
         p = stop + 1;
     }
     return 0;
@@ -345,16 +345,16 @@ static int read_user(struct reader *r, const char *path)
     AS_TRY(as_text_read(path, "the file of categories", FILE_MAX_B, &text, &n, r->err));
     r->user = true;
     const char *file;
-    int rc = keep(r, as_view_of(path), &file);
+    int rc = keep_rule_text(r, as_view_of(path), &file);
     if (rc == 0)
-        rc = read_text(r, file, text, n);
+        rc = read_rule_text(r, file, text, n);
     as_free(text);
     return rc;
 }
 
 /* ---- Absorption --------------------------------------------------------------------------- */
 
-static int unknown(struct reader *r, const struct mention *m, struct as_view name)
+static int unknown_category(struct reader *r, const struct mention *m, struct as_view name)
 {
     r->file = m->file;
     r->line = m->line;
@@ -370,14 +370,14 @@ static int resolve_absorbs(struct reader *r, bool *declared)
         struct as_view rest = m->words, name;
         memset(row, 0, n * sizeof *row);
         declared[m->category] = true;
-        while (word(&rest, &name)) {
-            const int own = find(r->c, name);
+        while (next_word(&rest, &name)) {
+            const int own = find_category(r->c, name);
             if (as_view_equal(name, as_view_of("all")))
                 memset(row, 1, n * sizeof *row);
             else if (own >= 0)
                 row[own] = true;
             else if (!as_view_equal(name, as_view_of("none")))
-                return unknown(r, m, name);
+                return unknown_category(r, m, name);
         }
     }
     return 0;
@@ -466,7 +466,7 @@ static int chain_symbols(struct as_categories *c, struct assay_error *err)
     return 0;
 }
 
-static int order(struct as_categories *c, struct assay_error *err)
+static int order_rules(struct as_categories *c, struct assay_error *err)
 {
     qsort(c->symbol.at, c->symbol.n, sizeof *c->symbol.at, by_strength_symbol);
     qsort(c->module.at, c->module.n, sizeof *c->module.at, by_strength_module);
@@ -475,16 +475,16 @@ static int order(struct as_categories *c, struct assay_error *err)
 
 /* ---- All of it ---------------------------------------------------------------------------- */
 
-static int read_all(struct reader *r, const char *user_file)
+static int read_rules(struct reader *r, const char *user_file)
 {
     for (size_t i = 0; i < as_category_data_n; i++) {
         const struct as_category_data *it = &as_category_data[i];
-        AS_TRY(read_text(r, it->name, it->text, it->n));
+        AS_TRY(read_rule_text(r, it->name, it->text, it->n));
     }
     if (user_file)
         AS_TRY(read_user(r, user_file));
     AS_TRY(resolve(r));
-    return order(r->c, r->err);
+    return order_rules(r->c, r->err);
 }
 
 int as_categories_read(const char *user_file, struct as_categories **out, struct assay_error *err)
@@ -496,7 +496,7 @@ int as_categories_read(const char *user_file, struct as_categories **out, struct
     as_arena_init(&c->arena);
     as_map_view_init(&c->plain);
     struct reader r = {.c = c, .err = err};
-    const int rc = read_all(&r, user_file);
+    const int rc = read_rules(&r, user_file);
     as_vec_fini(&r.absorbs);
     if (rc < 0)
         as_categories_free(&c);

@@ -41,7 +41,7 @@ static bool is_rank(const struct as_tally *tally, const struct as_tally_process 
                                   tally->process.at[process->parent].rank != process->rank);
 }
 
-static int find(struct crashes *crashes)
+static int find_crashes(struct crashes *crashes)
 {
     const struct as_tally *tally = crashes->tally;
     for (uint32_t i = 0; i < tally->process.n; i++) {
@@ -69,7 +69,7 @@ static int by_blame(const void *a, const void *b, void *tally)
     return first != second ? (first < second ? -1 : 1) : 0;
 }
 
-static void say(struct as_str *text, const struct as_tally *tally, uint32_t index)
+static void say_crash(struct as_str *text, const struct as_tally *tally, uint32_t index)
 {
     const struct as_tally_process *process = &tally->process.at[index];
     const char *name = process->exe ? as_path_last(process->exe) : NULL;
@@ -88,7 +88,8 @@ static void say(struct as_str *text, const struct as_tally *tally, uint32_t inde
         as_str_appendf(text, " after %.2f s", (double)process->end_ns / 1e9);
 }
 
-static int flag(struct as_attribution *all, const struct crashes *crashes, struct assay_error *err)
+static int flag_crashes(struct as_attribution *all, const struct crashes *crashes,
+                        struct assay_error *err)
 {
     struct as_str text = {0};
     size_t blamed = 0;
@@ -96,7 +97,7 @@ static int flag(struct as_attribution *all, const struct crashes *crashes, struc
         blamed++;
     const size_t said = blamed ? blamed : crashes->list.n;
     for (size_t i = 0; i < said && i < NAMED_MOST; i++)
-        say(&text, crashes->tally, crashes->list.at[i].process);
+        say_crash(&text, crashes->tally, crashes->list.at[i].process);
     if (said > NAMED_MOST)
         as_str_appendf(&text, "; and %zu more", said - NAMED_MOST);
     if (said < crashes->list.n)
@@ -112,11 +113,11 @@ static int flag(struct as_attribution *all, const struct crashes *crashes, struc
 int as_attribute_crashes(struct as_attribution *all, struct assay_error *err)
 {
     struct crashes crashes = {.tally = &all->tally};
-    int rc = find(&crashes) < 0 ? as_error_nomem(err, "how processes ended") : 0;
+    int rc = find_crashes(&crashes) < 0 ? as_error_nomem(err, "how processes ended") : 0;
     if (crashes.list.n)
         qsort_r(crashes.list.at, crashes.list.n, sizeof *crashes.list.at, by_blame, &all->tally);
     if (rc == 0 && crashes.list.n)
-        rc = flag(all, &crashes, err);
+        rc = flag_crashes(all, &crashes, err);
     as_vec_fini(&crashes.list);
     return rc;
 }

@@ -37,7 +37,7 @@ static uint64_t key_of(uint32_t pid, uint32_t tid)
     return (uint64_t)pid << 32 | tid;
 }
 
-static struct as_delay *find(struct as_delays *delays, uint32_t pid, uint32_t tid)
+static struct as_delay *find_delay(struct as_delays *delays, uint32_t pid, uint32_t tid)
 {
     const uint32_t at = as_map_u64_get(&delays->at, key_of(pid, tid));
     struct as_delay *it = at == AS_MAP_NONE ? NULL : &delays->thread.at[at];
@@ -61,7 +61,7 @@ int as_delays_add(struct as_delays *delays, uint32_t pid, uint32_t tid, bool exi
 {
     struct as_delay it = {.pid = pid, .tid = tid, .now_ns = -1};
     uint32_t at = (uint32_t)delays->thread.n;
-    if (!pid || !tid || find(delays, pid, tid))
+    if (!pid || !tid || find_delay(delays, pid, tid))
         return 0;
     if (existed)
         it.before_ns = read_delay(pid, tid);
@@ -91,8 +91,8 @@ void as_delays_look(struct as_delays *delays, int64_t now_ns)
     delays->next_ns = end_ns + (pause_ns > LOOK_NS ? pause_ns : LOOK_NS);
 }
 
-static int tell(const struct as_delay *it, struct assay_recorder *recorder, uint64_t time_ns,
-                struct assay_error *err)
+static int tell_delay(const struct as_delay *it, struct assay_recorder *recorder, uint64_t time_ns,
+                      struct assay_error *err)
 {
     char text[32];
     if (it->now_ns < 0)
@@ -104,11 +104,11 @@ static int tell(const struct as_delay *it, struct assay_recorder *recorder, uint
 int as_delays_end(struct as_delays *delays, struct assay_recorder *recorder, uint32_t pid,
                   uint32_t tid, uint64_t time_ns, struct assay_error *err)
 {
-    struct as_delay *it = find(delays, pid, tid);
+    struct as_delay *it = find_delay(delays, pid, tid);
     if (!it)
         return 0;
     read_one(it); /* a process that nobody has waited for yet is still there */
-    AS_TRY(tell(it, recorder, time_ns, err));
+    AS_TRY(tell_delay(it, recorder, time_ns, err));
     *it = (struct as_delay){0};
     const uint32_t at = (uint32_t)(it - delays->thread.at);
     return as_vec_push(&delays->unused, at) < 0 ? as_error_nomem(err, "threads") : 0;
@@ -121,7 +121,7 @@ int as_delays_end_all(struct as_delays *delays, struct assay_recorder *recorder,
         if (!it->tid)
             continue;
         read_one(it);
-        AS_TRY(tell(it, recorder, time_ns, err));
+        AS_TRY(tell_delay(it, recorder, time_ns, err));
     }
     return 0;
 }

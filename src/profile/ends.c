@@ -29,7 +29,7 @@ _Static_assert(sizeof(struct info) == 64, "the size is part of the request's num
 
 enum answer { KNOWN, NOT_YET, NEVER };
 
-static enum answer ask(int fd, int *status)
+static enum answer ask_end(int fd, int *status)
 {
     struct info info = {.mask = INFO_EXIT};
     if (ioctl(fd, GET_INFO, &info) < 0)
@@ -38,7 +38,7 @@ static enum answer ask(int fd, int *status)
     return info.mask & INFO_EXIT ? KNOWN : NOT_YET;
 }
 
-static struct as_ends_process *find(struct as_ends *ends, uint32_t pid)
+static struct as_ends_process *find_watched(struct as_ends *ends, uint32_t pid)
 {
     as_vec_foreach (&ends->process, process)
         if (process->pid == pid && !process->end_ns)
@@ -46,15 +46,15 @@ static struct as_ends_process *find(struct as_ends *ends, uint32_t pid)
     return NULL;
 }
 
-static int begin(struct as_ends *ends, uint32_t pid, struct assay_error *err)
+static int begin_watching(struct as_ends *ends, uint32_t pid, struct assay_error *err)
 {
     int status;
-    if (ends->is_refused || ends->process.n >= HELD_MOST || find(ends, pid))
+    if (ends->is_refused || ends->process.n >= HELD_MOST || find_watched(ends, pid))
         return 0;
     struct as_ends_process made = {.pid = pid, .fd = (int)syscall(SYS_pidfd_open, pid, 0)};
     if (made.fd < 0) /* gone, or no room: this one is not known */
         return 0;
-    if (ask(made.fd, &status) == NEVER && errno != ESRCH)
+    if (ask_end(made.fd, &status) == NEVER && errno != ESRCH)
         ends->is_refused = true;
     if (!ends->is_refused && as_vec_push(&ends->process, made) == 0)
         return 0;
@@ -68,10 +68,10 @@ int as_ends_take(struct as_ends *ends, const struct assay_sample_record *record,
     struct as_task task;
     if ((record->kind == ASSAY_SAMPLE_FORK && record->pid != record->parent_pid) ||
         (record->kind == ASSAY_SAMPLE_COMM && record->out))
-        return begin(ends, record->pid, err);
+        return begin_watching(ends, record->pid, err);
     if (record->kind != ASSAY_SAMPLE_EXIT || record->pid != record->tid)
         return 0;
-    struct as_ends_process *process = find(ends, record->pid);
+    struct as_ends_process *process = find_watched(ends, record->pid);
     if (process) {
         process->end_ns = record->time_ns;
         return 0;
@@ -88,7 +88,8 @@ int as_ends_look(struct as_ends *ends, struct assay_recorder *recorder, struct a
     int rc = 0;
     as_vec_foreach (&ends->process, process) {
         int status = 0;
-        const enum answer answer = process->end_ns && rc == 0 ? ask(process->fd, &status) : NOT_YET;
+        const enum answer answer =
+            process->end_ns && rc == 0 ? ask_end(process->fd, &status) : NOT_YET;
         if (answer == NOT_YET) {
             ends->process.at[kept++] = *process;
             continue;

@@ -105,7 +105,7 @@ static int add_host(struct import *im, struct assay_error *err)
     return assay_experiment_add_host(im->experiment, &row, &im->row.host_id, err);
 }
 
-static int add_run(struct import *im, struct assay_error *err)
+static int add_imported_run(struct import *im, struct assay_error *err)
 {
     static const char *const words[] = {"off", "fp", "dwarf", "lbr"};
     const struct assay_sample_choice *choice = assay_perf_data_choice(im->data);
@@ -147,7 +147,8 @@ static int look_for_generated(struct import *im, const struct assay_sample_recor
 
 /* ---- The stream ---------------------------------------------------------------------------- */
 
-static int take(void *context, const struct assay_sample_record *record, struct assay_error *err)
+static int take_imported(void *context, const struct assay_sample_record *record,
+                         struct assay_error *err)
 {
     struct import *im = context;
     uint64_t done, total;
@@ -160,7 +161,8 @@ static int take(void *context, const struct assay_sample_record *record, struct 
     return assay_recorder_take(im->recorder, record, err);
 }
 
-static int tell(struct import *im, const char *name, const char *value, struct assay_error *err)
+static int tell_fact(struct import *im, const char *name, const char *value,
+                     struct assay_error *err)
 {
     return value ? assay_recorder_info(im->recorder, name, value, err) : 0;
 }
@@ -168,12 +170,12 @@ static int tell(struct import *im, const char *name, const char *value, struct a
 static int tell_facts(struct import *im, struct assay_error *err)
 {
     char text[64];
-    AS_TRY(tell(im, "host", im->facts->host ? im->facts->host : "unknown", err));
-    AS_TRY(tell(im, "stacks", im->row.call_stacks, err));
+    AS_TRY(tell_fact(im, "host", im->facts->host ? im->facts->host : "unknown", err));
+    AS_TRY(tell_fact(im, "stacks", im->row.call_stacks, err));
     snprintf(text, sizeof text, "%" PRId64, im->facts->clock_offset_ns);
-    AS_TRY(tell(im, "clock_offset_ns", text, err));
-    AS_TRY(tell(im, "imported_from", im->request->path, err));
-    return tell(im, "perf_version", im->facts->perf_version, err);
+    AS_TRY(tell_fact(im, "clock_offset_ns", text, err));
+    AS_TRY(tell_fact(im, "imported_from", im->request->path, err));
+    return tell_fact(im, "perf_version", im->facts->perf_version, err);
 }
 
 /* What is known only after reading. */
@@ -186,12 +188,12 @@ static int tell_counts(struct import *im, struct assay_error *err)
             continue;
         snprintf(name, sizeof name, "samples_of_%.128s", event->name);
         snprintf(text, sizeof text, "%" PRIu64, event->samples);
-        AS_TRY(tell(im, name, text, err));
+        AS_TRY(tell_fact(im, name, text, err));
     }
     if (im->facts->idle == 0)
         return 0;
     snprintf(text, sizeof text, "%" PRIu64, im->facts->idle);
-    return tell(im, "idle_samples", text, err);
+    return tell_fact(im, "idle_samples", text, err);
 }
 
 static int make_stream(struct import *im, struct assay_error *err)
@@ -203,7 +205,7 @@ static int make_stream(struct import *im, struct assay_error *err)
                               &im->recorder, err));
     int rc = tell_facts(im, err);
     if (rc == 0)
-        rc = assay_perf_data_read(im->data, take, im, err);
+        rc = assay_perf_data_read(im->data, take_imported, im, err);
     if (rc == 0)
         rc = tell_counts(im, err);
     const int end = assay_recorder_finish(&im->recorder, assay_perf_data_counts(im->data), &late);
@@ -214,8 +216,8 @@ static int make_stream(struct import *im, struct assay_error *err)
     return rc;
 }
 
-static int flag(struct import *im, const char *name, const char *text, uint64_t n,
-                struct assay_error *err)
+static int flag_import(struct import *im, const char *name, const char *text, uint64_t n,
+                       struct assay_error *err)
 {
     const struct assay_flag it = {.run_id = im->run_id,
                                   .kind = ASSAY_OBJECT_RUN,
@@ -234,11 +236,12 @@ static int complete_run(struct import *im, struct assay_error *err)
     snprintf(im->result->damage, sizeof im->result->damage, "%s", damage);
     im->row.wall_ns = assay_known((int64_t)(im->facts->last_ns - im->facts->first_ns));
     im->row.state = damage[0] ? "interrupted" : "complete";
-    AS_TRY(flag(im, "damaged_input", damage, damage[0] ? 1 : 0, err));
-    AS_TRY(flag(im, "idle_samples",
-                "samples of processors with nothing to do were left out: perf had recorded the "
-                "whole machine",
-                im->facts->idle, err));
+    AS_TRY(flag_import(im, "damaged_input", damage, damage[0] ? 1 : 0, err));
+    AS_TRY(
+        flag_import(im, "idle_samples",
+                    "samples of processors with nothing to do were left out: perf had recorded the "
+                    "whole machine",
+                    im->facts->idle, err));
     return assay_experiment_set_run(im->experiment, im->run_id, &im->row, err);
 }
 
@@ -255,7 +258,7 @@ static int import(struct import *im, struct assay_error *err)
     im->facts = assay_perf_data_facts(im->data);
     gethostname(host, sizeof host - 1);
     im->same_host = im->facts->host && strcmp(host, im->facts->host) == 0;
-    AS_TRY(add_run(im, err));
+    AS_TRY(add_imported_run(im, err));
     AS_TRY(make_stream(im, err));
     AS_TRY(complete_run(im, err));
     return assay_profile_attribute(im->experiment, im->run_id, &im->request->attribute, err);

@@ -148,11 +148,12 @@ struct seen {
     bool is_ours;
     struct as_task task;
 };
-struct look {
+struct ledger_look {
     AS_VEC(struct seen) seen;
 };
 
-static struct as_ledger_process *find(struct as_ledger *ledger, uint32_t pid, uint64_t start)
+static struct as_ledger_process *find_process(struct as_ledger *ledger, uint32_t pid,
+                                              uint64_t start)
 {
     as_vec_foreach (&ledger->process, process)
         if (process->pid == pid && process->start == start)
@@ -160,7 +161,7 @@ static struct as_ledger_process *find(struct as_ledger *ledger, uint32_t pid, ui
     return NULL;
 }
 
-static void read_all(struct as_ledger *ledger, struct look *look)
+static void read_processes(struct as_ledger *ledger, struct ledger_look *look)
 {
     DIR *dir = opendir("/proc");
     for (struct dirent *entry; dir && (entry = readdir(dir));) {
@@ -168,7 +169,7 @@ static void read_all(struct as_ledger *ledger, struct look *look)
         if (!isdigit((unsigned char)entry->d_name[0]) || !as_task_read(it.pid, &it.task) ||
             it.task.kernel || it.task.start < ledger->start)
             continue;
-        it.is_ours = it.pid == ledger->pid || find(ledger, it.pid, it.task.start);
+        it.is_ours = it.pid == ledger->pid || find_process(ledger, it.pid, it.task.start);
         (void)as_vec_push(&look->seen, it);
     }
     if (dir)
@@ -176,7 +177,7 @@ static void read_all(struct as_ledger *ledger, struct look *look)
 }
 
 /* Children of ours are ours. Numbers mostly grow, so the first pass finds nearly all. */
-static void spread(struct look *look)
+static void spread(struct ledger_look *look)
 {
     for (bool more = true; more;) {
         more = false;
@@ -190,9 +191,9 @@ static void spread(struct look *look)
     }
 }
 
-static void enter(struct as_ledger *ledger, const struct seen *it)
+static void enter_process(struct as_ledger *ledger, const struct seen *it)
 {
-    struct as_ledger_process *process = find(ledger, it->pid, it->task.start);
+    struct as_ledger_process *process = find_process(ledger, it->pid, it->task.start);
     if (!process) {
         const struct as_ledger_process made = {.pid = it->pid, .start = it->task.start};
         if (as_vec_push(&ledger->process, made) < 0)
@@ -236,16 +237,16 @@ void as_ledger_begin(struct as_ledger *ledger, pid_t pid, bool is_timed, int64_t
 
 void as_ledger_look(struct as_ledger *ledger, int64_t now_ns)
 {
-    struct look look = {0};
+    struct ledger_look look = {0};
     if (!ledger->pid || now_ns < ledger->due_ns)
         return;
-    read_all(ledger, &look);
+    read_processes(ledger, &look);
     spread(&look);
     as_vec_foreach (&ledger->process, process)
         process->lives = false;
     as_vec_foreach (&look.seen, it)
         if (it->is_ours)
-            enter(ledger, it);
+            enter_process(ledger, it);
     as_vec_fini(&look.seen);
     forget_small(ledger);
     const int64_t end_ns = as_monotonic_ns(), sparing_ns = SPARING * (end_ns - now_ns);
@@ -256,7 +257,7 @@ void as_ledger_look(struct as_ledger *ledger, int64_t now_ns)
 /* ---- Telling --------------------------------------------------------------------------------
  */
 
-static int by_time(const void *a, const void *b)
+static int by_cpu_time(const void *a, const void *b)
 {
     const struct as_ledger_process *x = a, *y = b;
     return x->cpu_ns != y->cpu_ns ? (x->cpu_ns > y->cpu_ns ? -1 : 1) : 0;
@@ -282,7 +283,7 @@ int as_ledger_tell(struct as_ledger *ledger, const struct assay_launch_outcome *
         as_ledger_look(ledger, as_monotonic_ns());
     }
     if (ledger->process.n)
-        qsort(ledger->process.at, ledger->process.n, sizeof *ledger->process.at, by_time);
+        qsort(ledger->process.at, ledger->process.n, sizeof *ledger->process.at, by_cpu_time);
     as_vec_foreach (&ledger->process, process) {
         all_ns += process->cpu_ns;
         if (process->cpu_ns < WORTH_NS || told++ >= TOLD_MOST)

@@ -30,7 +30,7 @@ bool as_numa_write(const struct assay_host *host, char *out, size_t out_b)
 }
 
 /* "FIRST-LAST=NODE" at `text`; what follows it, or NULL. */
-static const char *read_run(const char *text, unsigned long run[3])
+static const char *read_node_run(const char *text, unsigned long run[3])
 {
     static const char behind[] = "-=";
     char *end;
@@ -48,7 +48,7 @@ static const char *read_run(const char *text, unsigned long run[3])
 int as_numa_read(struct as_numa *numa, const char *text)
 {
     unsigned long run[3];
-    while ((text = read_run(text, run)) != NULL) {
+    while ((text = read_node_run(text, run)) != NULL) {
         if (run[0] > run[1] || run[1] >= CPUS_MOST || run[2] > INT16_MAX)
             return 0;
         while (numa->node.n <= run[1])

@@ -56,7 +56,7 @@ int as_run_host(struct assay_experiment *experiment, int64_t *host_id, char *num
     return rc;
 }
 
-static struct assay_number between(int64_t before, int64_t after)
+static struct assay_number counted_between(int64_t before, int64_t after)
 {
     return before >= 0 && after >= before ? assay_known(after - before) : (struct assay_number){0};
 }
@@ -78,9 +78,9 @@ void as_run_load(const struct assay_host_load *before, long pid, struct assay_ro
     assay_host_load_read(NULL, pid, &now);
     if (before->usable_cpu_n > 0)
         row->usable_milli_cpu_n = assay_known((int64_t)(before->usable_cpu_n * 1000 + 0.5));
-    row->host_busy_ns = between(before->busy_ns, now.busy_ns);
-    row->host_steal_ns = between(before->steal_ns, now.steal_ns);
-    row->host_pressure_ns = between(before->pressure_ns, now.pressure_ns);
+    row->host_busy_ns = counted_between(before->busy_ns, now.busy_ns);
+    row->host_steal_ns = counted_between(before->steal_ns, now.steal_ns);
+    row->host_pressure_ns = counted_between(before->pressure_ns, now.pressure_ns);
 }
 
 int as_run_environment(struct assay_experiment *experiment, int64_t run_id, struct assay_error *err)

@@ -30,8 +30,8 @@ static int fail_open(const char *path, const char *what, int error, struct assay
     }
 }
 
-static int read_all(int fd, const char *path, const char *what, size_t limit_b, char **out,
-                    size_t *n, struct assay_error *err)
+static int read_whole(int fd, const char *path, const char *what, size_t limit_b, char **out,
+                      size_t *n, struct assay_error *err)
 {
     AS_VEC(char) text = {0};
     for (;;) {
@@ -75,7 +75,7 @@ int as_text_read(const char *path, const char *what, size_t limit_b, char **out,
                             S_ISDIR(st.st_mode) ? "a directory" : "a device or pipe");
     if (fd < 0)
         return fail_open(path, what, errno, err);
-    const int rc = read_all(fd, path, what, limit_b, out, n, err);
+    const int rc = read_whole(fd, path, what, limit_b, out, n, err);
     close(fd);
     return rc;
 }

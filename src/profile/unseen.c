@@ -35,7 +35,7 @@ struct account {
     const char *name, *why;
 };
 
-struct sums {
+struct unseen_sums {
     double cpu_ns, user_ns, stolen_ns; /* by the kernel; 0: not known */
     double seen_ns, missed_ns;         /* by samples, and by those that are known to be lost */
     double switched_ns;                /* by records of switches */
@@ -44,14 +44,14 @@ struct sums {
     AS_VEC(struct account) account;
 };
 
-static double number_of(const struct as_attribution *all, uint32_t stream, const char *name)
+static double info_number(const struct as_attribution *all, uint32_t stream, const char *name)
 {
     const char *value = as_attribute_fact(all, stream, name);
     return value ? strtod(value, NULL) : 0;
 }
 
 /* "PID NS NAME\tWHY". */
-static int take_account(struct sums *sums, const struct as_tally_fact *fact)
+static int take_account(struct unseen_sums *sums, const struct as_tally_fact *fact)
 {
     char *at;
     struct account account = {.pid = (uint32_t)strtoul(fact->value, &at, 10)};
@@ -61,17 +61,17 @@ static int take_account(struct sums *sums, const struct as_tally_fact *fact)
     return account.why ? as_vec_push(&sums->account, account) : 0;
 }
 
-static int take_facts(const struct as_attribution *all, struct sums *sums)
+static int take_facts(const struct as_attribution *all, struct unseen_sums *sums)
 {
     const struct as_tally *tally = &all->tally;
     for (uint32_t i = 0; i < tally->stream.n; i++) {
         const struct as_tally_stream *stream = &tally->stream.at[i];
         const double period_ns = stream->rate_hz ? 1e9 / stream->rate_hz : 0;
-        sums->cpu_ns += number_of(all, i, "cpu_ns");
-        sums->user_ns += number_of(all, i, "cpu_user_ns");
-        sums->stolen_ns += number_of(all, i, "stolen_ns");
-        sums->short_n += (uint64_t)number_of(all, i, "short_threads");
-        sums->short_ns += number_of(all, i, "short_threads_ns");
+        sums->cpu_ns += info_number(all, i, "cpu_ns");
+        sums->user_ns += info_number(all, i, "cpu_user_ns");
+        sums->stolen_ns += info_number(all, i, "stolen_ns");
+        sums->short_n += (uint64_t)info_number(all, i, "short_threads");
+        sums->short_ns += info_number(all, i, "short_threads_ns");
         sums->missed_ns += (double)(stream->counts.lost + stream->dropped) * period_ns;
     }
     as_vec_foreach (&tally->fact, fact)
@@ -82,7 +82,7 @@ static int take_facts(const struct as_attribution *all, struct sums *sums)
 
 /* Of a thread the larger of both is right: samples of a counter are estimates of time, and records
  * of switches may be lost. */
-static int take_times(const struct as_attribution *all, struct sums *sums)
+static int take_times(const struct as_attribution *all, struct unseen_sums *sums)
 {
     const struct as_tally *tally = &all->tally;
     double *sampled = as_calloc(tally->thread.n + 1, sizeof *sampled);
@@ -116,7 +116,7 @@ static bool is_time(const struct as_tally_stream *stream)
 }
 
 /* What is not sampled in a run in which nothing is amiss. */
-static double slack_ns(const struct as_attribution *all, const struct sums *sums)
+static double slack_ns(const struct as_attribution *all, const struct unseen_sums *sums)
 {
     const struct as_tally *tally = &all->tally;
     const double period_ns =
@@ -132,7 +132,7 @@ static double slack_ns(const struct as_attribution *all, const struct sums *sums
 
 /* ---- Words ---------------------------------------------------------------------------------- */
 
-static bool is_to_be_named(const struct account *account, const struct sums *sums)
+static bool is_to_be_named(const struct account *account, const struct unseen_sums *sums)
 {
     const double missing_ns = account->cpu_ns - account->seen_ns;
     return missing_ns > SLACK_NS &&
@@ -147,7 +147,7 @@ static bool is_alike(const struct account *a, const struct account *b)
 }
 
 /* Processes of one name, in a sentence; the time that is missing of them. */
-static double say_alike(struct as_str *text, struct sums *sums, size_t first, uint64_t *n)
+static double say_alike(struct as_str *text, struct unseen_sums *sums, size_t first, uint64_t *n)
 {
     const struct account one = sums->account.at[first];
     double missing_ns = 0;
@@ -168,7 +168,7 @@ static double say_alike(struct as_str *text, struct sums *sums, size_t first, ui
     return missing_ns;
 }
 
-static bool is_first_of_its_kind(const struct sums *sums, size_t index)
+static bool is_first_of_its_kind(const struct unseen_sums *sums, size_t index)
 {
     for (size_t i = 0; i < index; i++)
         if (is_alike(&sums->account.at[i], &sums->account.at[index]) &&
@@ -178,7 +178,7 @@ static bool is_first_of_its_kind(const struct sums *sums, size_t index)
 }
 
 /* How many processes were named, and their time in `named_ns`. */
-static uint64_t say_processes(struct as_str *text, struct sums *sums, double *named_ns)
+static uint64_t say_processes(struct as_str *text, struct unseen_sums *sums, double *named_ns)
 {
     uint64_t all = 0;
     unsigned said = 0;
@@ -205,7 +205,7 @@ static void say_rest(struct as_str *text, double rest_ns, bool is_timed)
                                "started them (set-user-ID).");
 }
 
-static int flag_time(struct as_attribution *all, struct sums *sums, double unseen_ns,
+static int flag_time(struct as_attribution *all, struct unseen_sums *sums, double unseen_ns,
                      struct assay_error *err)
 {
     const bool is_timed =
@@ -248,7 +248,8 @@ static int add_value(struct as_attribution *all, const struct assay_metric *metr
 
 /* An event begins with a full period in each new thread: threads that end before it are never
  * sampled. The kernel's account of who ran, from switches, tells how much that is. */
-static int flag_short(struct as_attribution *all, const struct sums *sums, struct assay_error *err)
+static int flag_short(struct as_attribution *all, const struct unseen_sums *sums,
+                      struct assay_error *err)
 {
     if (sums->short_n < 2 || sums->switched_ns < 1e8 || sums->seen_ns > 0.9 * sums->switched_ns)
         return 0;
@@ -260,7 +261,8 @@ static int flag_short(struct as_attribution *all, const struct sums *sums, struc
         (sums->switched_ns - sums->seen_ns) / 1e9, sums->switched_ns / 1e9, sums->short_n);
 }
 
-static int judge(struct as_attribution *all, struct sums *sums, struct assay_error *err)
+static int judge_unseen(struct as_attribution *all, struct unseen_sums *sums,
+                        struct assay_error *err)
 {
     const struct as_tally_stream *stream = &all->tally.stream.at[0];
     static const struct assay_metric cpu = {
@@ -291,12 +293,12 @@ static int judge(struct as_attribution *all, struct sums *sums, struct assay_err
 
 int as_attribute_unseen(struct as_attribution *all, struct assay_error *err)
 {
-    struct sums sums = {0};
+    struct unseen_sums sums = {0};
     int rc = all->tally.stream.n && (take_facts(all, &sums) < 0 || take_times(all, &sums) < 0)
                  ? as_error_nomem(err, "the time that was not sampled")
                  : 0;
     if (rc == 0 && all->tally.stream.n)
-        rc = judge(all, &sums, err);
+        rc = judge_unseen(all, &sums, err);
     as_vec_fini(&sums.account);
     return rc;
 }

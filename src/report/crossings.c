@@ -12,11 +12,11 @@
 #define SWEEPS         24
 #define TRANSPOSE_MOST 2000 /* links of a layer, above which swapping is left out */
 
-struct sweep {
+struct crossing_sweep {
     struct as_layers *l;
     uint32_t *tree; /* Fenwick tree over the places of a layer */
     uint32_t *best; /* best order so far */
-    struct keyed {
+    struct keyed_node {
         double key;
         uint32_t was, node;
     } * keyed;
@@ -42,7 +42,7 @@ static uint32_t neighbours(const struct as_layers *l, uint32_t v, bool up, uint3
 }
 
 /* Crossings between layer `k` and the next: pairs of links in the wrong order. O(E log V). */
-static uint64_t crossings_below(struct sweep *s, uint32_t k)
+static uint64_t crossings_below(struct crossing_sweep *s, uint32_t k)
 {
     const struct as_layers *l = s->l;
     uint32_t size = l->first[k + 2] - l->first[k + 1];
@@ -66,7 +66,7 @@ static uint64_t crossings_below(struct sweep *s, uint32_t k)
     return crossings;
 }
 
-static uint64_t all_crossings(struct sweep *s)
+static uint64_t all_crossings(struct crossing_sweep *s)
 {
     uint64_t crossings = 0;
     for (uint32_t k = 0; k + 1 < s->l->layers; k++)
@@ -88,13 +88,13 @@ static double median(const uint32_t *near, uint32_t n)
 
 static int by_key(const void *a, const void *b)
 {
-    const struct keyed *x = a, *y = b;
+    const struct keyed_node *x = a, *y = b;
     if (x->key != y->key)
         return (x->key > y->key) - (x->key < y->key);
     return (x->was > y->was) - (x->was < y->was);
 }
 
-static void order_layer(struct sweep *s, uint32_t k, bool up)
+static void order_layer(struct crossing_sweep *s, uint32_t k, bool up)
 {
     struct as_layers *l = s->l;
     uint32_t n = l->first[k + 1] - l->first[k];
@@ -102,7 +102,7 @@ static void order_layer(struct sweep *s, uint32_t k, bool up)
         uint32_t v = l->order[l->first[k] + i];
         uint32_t near = neighbours(l, v, up, s->near);
         /* Nodes without neighbours keep their place. */
-        s->keyed[i] = (struct keyed){near ? median(s->near, near) : i, i, v};
+        s->keyed[i] = (struct keyed_node){near ? median(s->near, near) : i, i, v};
     }
     qsort(s->keyed, n, sizeof *s->keyed, by_key);
     for (uint32_t i = 0; i < n; i++) {
@@ -112,7 +112,7 @@ static void order_layer(struct sweep *s, uint32_t k, bool up)
 }
 
 /* Crossings of the links of `a` and `b` on one side when `a` stands left of `b`. */
-static uint64_t between(struct sweep *s, uint32_t a, uint32_t b, bool up)
+static uint64_t crossings_between(struct crossing_sweep *s, uint32_t a, uint32_t b, bool up)
 {
     const struct as_layers *l = s->l;
     uint32_t n = neighbours(l, a, up, s->near);
@@ -136,7 +136,7 @@ static uint32_t links_of_layer(const struct as_layers *l, uint32_t k)
     return links;
 }
 
-static void transpose(struct sweep *s)
+static void transpose(struct crossing_sweep *s)
 {
     struct as_layers *l = s->l;
     bool better = true;
@@ -147,8 +147,9 @@ static void transpose(struct sweep *s)
                 continue;
             for (uint32_t i = l->first[k]; i + 1 < l->first[k + 1]; i++) {
                 uint32_t a = l->order[i], b = l->order[i + 1];
-                uint64_t now = between(s, a, b, true) + between(s, a, b, false);
-                if (now == 0 || now <= between(s, b, a, true) + between(s, b, a, false))
+                uint64_t now = crossings_between(s, a, b, true) + crossings_between(s, a, b, false);
+                if (now == 0 ||
+                    now <= crossings_between(s, b, a, true) + crossings_between(s, b, a, false))
                     continue;
                 l->order[i] = b;
                 l->order[i + 1] = a;
@@ -171,11 +172,12 @@ int as_layers_order(struct as_layers *l, struct as_arena *arena, uint64_t *cross
         most = up > most ? up : most;
         most = down > most ? down : most;
     }
-    struct sweep s = {.l = l,
-                      .tree = as_arena_array(arena, uint32_t, (size_t)widest + 2),
-                      .best = as_arena_array(arena, uint32_t, (size_t)l->all + 1),
-                      .keyed = as_arena_array(arena, struct keyed, (size_t)widest + 1),
-                      .near = as_arena_array(arena, uint32_t, 2 * (size_t)most + 2)};
+    struct crossing_sweep s = {.l = l,
+                               .tree = as_arena_array(arena, uint32_t, (size_t)widest + 2),
+                               .best = as_arena_array(arena, uint32_t, (size_t)l->all + 1),
+                               .keyed =
+                                   as_arena_array(arena, struct keyed_node, (size_t)widest + 1),
+                               .near = as_arena_array(arena, uint32_t, 2 * (size_t)most + 2)};
     if (!s.tree || !s.best || !s.keyed || !s.near)
         return ASSAY_ERR_NOMEM;
     memcpy(s.best, l->order, sizeof *s.best * l->all);

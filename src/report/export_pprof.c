@@ -61,7 +61,7 @@ struct extent {
     uint64_t start, end; /* addresses seen; `end` 0: none */
 };
 
-struct writing {
+struct pprof_writing {
     struct as_stacks *stacks;
     bool blocked;
     struct as_gzip gzip;
@@ -76,7 +76,7 @@ struct writing {
 /* ---- Parts --------------------------------------------------------------------------------- */
 
 /* Number of a text in the table; 0 is "". The text stays where it is until the end. */
-static uint64_t text(struct writing *w, const char *z)
+static uint64_t text_number(struct pprof_writing *w, const char *z)
 {
     const struct as_view view = as_view_of(z ? z : "");
     uint32_t at = as_map_view_get(&w->text_of, view);
@@ -89,7 +89,7 @@ static uint64_t text(struct writing *w, const char *z)
 }
 
 /* Writes a field of the profile, and empties the message it is made of. */
-static void emit(struct writing *w, unsigned field)
+static void emit_field(struct pprof_writing *w, unsigned field)
 {
     as_str_clear(&w->whole);
     as_proto_message(&w->whole, field, &w->message);
@@ -98,7 +98,7 @@ static void emit(struct writing *w, unsigned field)
     as_str_clear(&w->message);
 }
 
-static void emit_number(struct writing *w, unsigned field, uint64_t v)
+static void emit_number(struct pprof_writing *w, unsigned field, uint64_t v)
 {
     as_str_clear(&w->whole);
     as_proto_number(&w->whole, field, v);
@@ -106,32 +106,32 @@ static void emit_number(struct writing *w, unsigned field, uint64_t v)
     as_gzip_write(&w->gzip, as_str_z(&w->whole), w->whole.n);
 }
 
-static void value_type(struct writing *w, unsigned field, const char *type, const char *unit)
+static void value_type(struct pprof_writing *w, unsigned field, const char *type, const char *unit)
 {
-    as_proto_number(&w->message, VALUE_TYPE, text(w, type));
-    as_proto_number(&w->message, VALUE_UNIT, text(w, unit));
-    emit(w, field);
+    as_proto_number(&w->message, VALUE_TYPE, text_number(w, type));
+    as_proto_number(&w->message, VALUE_UNIT, text_number(w, unit));
+    emit_field(w, field);
 }
 
 /* The field that was built last becomes part of the message. */
-static void add_field(struct writing *w, unsigned field)
+static void add_field(struct pprof_writing *w, unsigned field)
 {
     as_proto_message(&w->message, field, &w->field);
     w->failed |= w->field.failed;
     as_str_clear(&w->field);
 }
 
-static void label_text(struct writing *w, const char *key, const char *value)
+static void label_text(struct pprof_writing *w, const char *key, const char *value)
 {
     if (!value)
         return;
-    as_proto_number(&w->field, LABEL_KEY, text(w, key));
-    as_proto_number(&w->field, LABEL_TEXT, text(w, value));
+    as_proto_number(&w->field, LABEL_KEY, text_number(w, key));
+    as_proto_number(&w->field, LABEL_TEXT, text_number(w, value));
     add_field(w, SAMPLE_LABEL);
 }
 
 /* As a text: readers drop a number that is 0, and rank 0 is one. */
-static void label_number(struct writing *w, const char *key, int64_t value)
+static void label_number(struct pprof_writing *w, const char *key, int64_t value)
 {
     char digits[24];
     char *copy;
@@ -147,7 +147,7 @@ static void label_number(struct writing *w, const char *key, int64_t value)
 
 /* ---- Samples ------------------------------------------------------------------------------- */
 
-static void write_labels(struct writing *w, const struct as_stack_thread *thread)
+static void write_labels(struct pprof_writing *w, const struct as_stack_thread *thread)
 {
     const struct as_stack_process *process = &w->stacks->process.at[thread->process];
 
@@ -160,7 +160,7 @@ static void write_labels(struct writing *w, const struct as_stack_thread *thread
     label_number(w, "omp_thread", thread->omp_thread);
 }
 
-static int write_samples(struct writing *w, uint64_t *stack_n, struct assay_error *err)
+static int write_samples(struct pprof_writing *w, uint64_t *stack_n, struct assay_error *err)
 {
     as_stack_list sites = {0};
     int rc = 0;
@@ -178,7 +178,7 @@ static int write_samples(struct writing *w, uint64_t *stack_n, struct assay_erro
         as_proto_varint(&w->field, (uint64_t)it->time_ns);
         add_field(w, SAMPLE_VALUE);
         write_labels(w, &w->stacks->thread.at[it->thread]);
-        emit(w, PROFILE_SAMPLE);
+        emit_field(w, PROFILE_SAMPLE);
         ++*stack_n;
     }
     as_vec_fini(&sites);
@@ -187,7 +187,7 @@ static int write_samples(struct writing *w, uint64_t *stack_n, struct assay_erro
 
 /* ---- What samples refer to ----------------------------------------------------------------- */
 
-static void write_locations(struct writing *w)
+static void write_locations(struct pprof_writing *w)
 {
     for (size_t i = 0; i < w->stacks->site.n; i++) {
         const struct as_stack_site *site = &w->stacks->site.at[i];
@@ -207,12 +207,12 @@ static void write_locations(struct writing *w)
             as_proto_number(&w->field, LINE_LINE, (uint64_t)line->line);
             add_field(w, LOCATION_LINE);
         }
-        emit(w, PROFILE_LOCATION);
+        emit_field(w, PROFILE_LOCATION);
     }
 }
 
 /* Files of users begin at 0, so that addresses need no moving; the kernel where it was seen. */
-static void write_mappings(struct writing *w)
+static void write_mappings(struct pprof_writing *w)
 {
     const uint64_t page = 4096;
 
@@ -227,17 +227,17 @@ static void write_mappings(struct writing *w)
         as_proto_number(&w->message, MAPPING_START,
                         it->is_kernel ? extent->start & ~(page - 1) : 0);
         as_proto_number(&w->message, MAPPING_LIMIT, last > UINT64_MAX - page ? last : last + page);
-        as_proto_number(&w->message, MAPPING_FILE, text(w, it->path));
-        as_proto_number(&w->message, MAPPING_BUILD_ID, text(w, it->build_id));
+        as_proto_number(&w->message, MAPPING_FILE, text_number(w, it->path));
+        as_proto_number(&w->message, MAPPING_BUILD_ID, text_number(w, it->build_id));
         as_proto_number(&w->message, MAPPING_HAS_FUNCTIONS, 1);
         as_proto_number(&w->message, MAPPING_HAS_FILES, 1);
         as_proto_number(&w->message, MAPPING_HAS_LINES, 1);
         as_proto_number(&w->message, MAPPING_HAS_INLINED, 1);
-        emit(w, PROFILE_MAPPING);
+        emit_field(w, PROFILE_MAPPING);
     }
 }
 
-static void write_functions(struct writing *w)
+static void write_functions(struct pprof_writing *w)
 {
     for (size_t i = 0; i < w->stacks->function.n; i++) {
         const struct as_stack_function *it = &w->stacks->function.at[i];
@@ -245,31 +245,31 @@ static void write_functions(struct writing *w)
         if (!w->is_used[i])
             continue;
         as_proto_number(&w->message, FUNCTION_ID, i + 1);
-        as_proto_number(&w->message, FUNCTION_NAME, text(w, it->name));
-        as_proto_number(&w->message, FUNCTION_SYSTEM_NAME, text(w, it->linkage_name));
-        as_proto_number(&w->message, FUNCTION_FILE, text(w, it->file));
+        as_proto_number(&w->message, FUNCTION_NAME, text_number(w, it->name));
+        as_proto_number(&w->message, FUNCTION_SYSTEM_NAME, text_number(w, it->linkage_name));
+        as_proto_number(&w->message, FUNCTION_FILE, text_number(w, it->file));
         as_proto_number(&w->message, FUNCTION_LINE, (uint64_t)it->line);
-        emit(w, PROFILE_FUNCTION);
+        emit_field(w, PROFILE_FUNCTION);
     }
 }
 
 /* ---- The profile --------------------------------------------------------------------------- */
 
-static void comment(struct writing *w, const char *z)
+static void comment(struct pprof_writing *w, const char *z)
 {
     if (z)
-        emit_number(w, PROFILE_COMMENT, text(w, z));
+        emit_number(w, PROFILE_COMMENT, text_number(w, z));
 }
 
-static void write_head(struct writing *w)
+static void write_head(struct pprof_writing *w)
 {
     const struct as_stack_run *run = &w->stacks->run;
     const char *const type = w->blocked ? "waiting" : "running";
 
-    text(w, "");
+    text_number(w, "");
     value_type(w, PROFILE_SAMPLE_TYPE, w->blocked ? "waits" : "samples", "count");
     value_type(w, PROFILE_SAMPLE_TYPE, type, "nanoseconds");
-    emit_number(w, PROFILE_DEFAULT_TYPE, text(w, type));
+    emit_number(w, PROFILE_DEFAULT_TYPE, text_number(w, type));
     emit_number(w, PROFILE_TIME_NS, (uint64_t)run->start_ns);
     emit_number(w, PROFILE_DURATION_NS, (uint64_t)run->wall_ns);
     if (!w->blocked && run->rate_hz > 0) {
@@ -281,15 +281,15 @@ static void write_head(struct writing *w)
     comment(w, run->event);
 }
 
-static void write_texts(struct writing *w)
+static void write_texts(struct pprof_writing *w)
 {
     as_vec_foreach (&w->text, it) {
         as_str_append(&w->message, it->p, it->n);
-        emit(w, PROFILE_STRING);
+        emit_field(w, PROFILE_STRING);
     }
 }
 
-static int write_profile(struct writing *w, uint64_t *stack_n, struct assay_error *err)
+static int write_profile(struct pprof_writing *w, uint64_t *stack_n, struct assay_error *err)
 {
     write_head(w);
     AS_TRY(write_samples(w, stack_n, err));
@@ -303,7 +303,7 @@ static int write_profile(struct writing *w, uint64_t *stack_n, struct assay_erro
 int as_export_pprof(struct as_stacks *stacks, const struct assay_export_options *options,
                     struct as_out *out, uint64_t *stack_n, struct assay_error *err)
 {
-    struct writing w = {.stacks = stacks, .blocked = options->blocked};
+    struct pprof_writing w = {.stacks = stacks, .blocked = options->blocked};
     int rc = 0;
 
     as_map_view_init(&w.text_of);

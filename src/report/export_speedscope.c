@@ -9,7 +9,7 @@
 #include "report/export.h"
 #include "report/stack_tree.h"
 
-struct writing {
+struct speedscope_writing {
     struct as_stacks *stacks;
     enum assay_export_by by;
     struct as_stack_tree tree;
@@ -19,7 +19,7 @@ struct writing {
     struct as_json json;
 };
 
-static void write_frames(struct writing *w)
+static void write_frames(struct speedscope_writing *w)
 {
     uint32_t n = 0;
 
@@ -50,7 +50,7 @@ static void write_frames(struct writing *w)
     as_json_object_end(&w->json);
 }
 
-static int write_stacks(struct writing *w, uint32_t root, struct assay_error *err)
+static int write_stacks(struct speedscope_writing *w, uint32_t root, struct assay_error *err)
 {
     as_json_key(&w->json, "samples");
     as_json_array_begin(&w->json);
@@ -67,7 +67,7 @@ static int write_stacks(struct writing *w, uint32_t root, struct assay_error *er
     return 0;
 }
 
-static int64_t write_weights(struct writing *w, uint32_t root)
+static int64_t write_weights(struct speedscope_writing *w, uint32_t root)
 {
     int64_t sum = 0;
 
@@ -83,7 +83,7 @@ static int64_t write_weights(struct writing *w, uint32_t root)
     return sum;
 }
 
-static int write_profile(struct writing *w, uint32_t root, struct assay_error *err)
+static int write_profile(struct speedscope_writing *w, uint32_t root, struct assay_error *err)
 {
     as_str_clear(&w->text);
     as_stack_group_name(w->stacks, w->by, w->tree.node.at[root].label, &w->text);
@@ -100,7 +100,7 @@ static int write_profile(struct writing *w, uint32_t root, struct assay_error *e
     return 0;
 }
 
-static int write_document(struct writing *w, struct as_out *out, struct assay_error *err)
+static int write_document(struct speedscope_writing *w, struct as_out *out, struct assay_error *err)
 {
     const struct as_stack_run *run = &w->stacks->run;
 
@@ -126,7 +126,7 @@ static int write_document(struct writing *w, struct as_out *out, struct assay_er
 int as_export_speedscope(struct as_stacks *stacks, const struct assay_export_options *options,
                          struct as_out *out, uint64_t *stack_n, struct assay_error *err)
 {
-    struct writing w = {.stacks = stacks, .by = options->by};
+    struct speedscope_writing w = {.stacks = stacks, .by = options->by};
     int rc = 0;
 
     if (w.by == ASSAY_EXPORT_BY_DEFAULT)

@@ -7,7 +7,7 @@
 #include "report/graph.h"
 
 /* A quoted string; line ends become `line`, "\\l" to align left. */
-static void quote(struct as_out *out, const char *text, const char *line)
+static void quote_dot(struct as_out *out, const char *text, const char *line)
 {
     as_out_z(out, "\"");
     for (const char *p = text; *p; p++) {
@@ -34,23 +34,23 @@ void as_graph_dot(const struct as_graph_picture *picture, struct as_out *out)
     };
 
     as_out_z(out, "digraph ");
-    quote(out, picture->title, " ");
+    quote_dot(out, picture->title, " ");
     as_out_z(out, " {\n  node [shape=box fontname=\"monospace\"];\n");
     for (size_t i = 0; i < picture->boxes; i++) {
         as_out_z(out, "  ");
-        quote(out, picture->box[i].id, " ");
+        quote_dot(out, picture->box[i].id, " ");
         as_out_z(out, " [label=");
-        quote(out, picture->box[i].text, "\\l");
+        quote_dot(out, picture->box[i].text, "\\l");
         as_out_z(out, " tooltip=");
-        quote(out, picture->box[i].title, " ");
+        quote_dot(out, picture->box[i].title, " ");
         as_out_z(out, picture->box[i].marked ? " style=dashed];\n" : "];\n");
     }
     for (size_t i = 0; i < picture->arrows; i++) {
         const struct as_graph_arrow *arrow = &picture->arrow[i];
         as_out_z(out, "  ");
-        quote(out, picture->box[arrow->from].id, " ");
+        quote_dot(out, picture->box[arrow->from].id, " ");
         as_out_z(out, " -> ");
-        quote(out, picture->box[arrow->to].id, " ");
+        quote_dot(out, picture->box[arrow->to].id, " ");
         as_out_z(out, " [");
         as_out_z(out, style[arrow->kind]);
         as_out_z(out, arrow->back ? " penwidth=2];\n" : "];\n");

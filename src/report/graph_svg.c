@@ -18,7 +18,7 @@
 #define TITLE_PX  28.0
 #define CURVE_PX  10.0 /* radius that rounds the corners of edges */
 
-static void escape(struct as_out *out, const char *text, size_t n)
+static void escape_svg(struct as_out *out, const char *text, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         unsigned char c = (unsigned char)text[i];
@@ -74,7 +74,7 @@ static void head(const struct as_graph_picture *picture, const struct as_layout 
              "height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" aria-labelledby=\"title\">\n",
              width, height, width, height);
     as_out_z(out, "<title id=\"title\">");
-    escape(out, picture->title, strlen(picture->title));
+    escape_svg(out, picture->title, strlen(picture->title));
     as_out_z(out,
              "</title>\n<style>\n"
              ":root { --paper: #ffffff; --ink: #1c2024; --faint: #8a929b; --box: #f6f7f8;\n"
@@ -103,7 +103,7 @@ static void head(const struct as_graph_picture *picture, const struct as_layout 
              "</style>\n");
     as_out_f(out, "<rect class=\"paper\" width=\"%.0f\" height=\"%.0f\"/>\n", width, height);
     as_out_f(out, "<text class=\"title\" x=\"%.0f\" y=\"%.0f\">", MARGIN_PX, MARGIN_PX);
-    escape(out, picture->title, strlen(picture->title));
+    escape_svg(out, picture->title, strlen(picture->title));
     as_out_z(out, "</text>\n");
     as_out_f(out, "<g transform=\"translate(%.0f %.0f)\">\n", MARGIN_PX, MARGIN_PX + TITLE_PX);
 }
@@ -161,9 +161,9 @@ static void draw_box(const struct as_graph_box *box, const struct as_layout_node
         depth[2] = (char)('0' + (box->depth < 4 ? box->depth : 4));
     }
     as_out_z(out, "<g id=\"");
-    escape(out, box->id, strlen(box->id));
+    escape_svg(out, box->id, strlen(box->id));
     as_out_z(out, "\"><title>");
-    escape(out, box->title, strlen(box->title));
+    escape_svg(out, box->title, strlen(box->title));
     as_out_f(out,
              "</title><rect class=\"box%s%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
              "height=\"%.1f\" rx=\"4\"/>\n",
@@ -173,7 +173,7 @@ static void draw_box(const struct as_graph_box *box, const struct as_layout_node
         size_t n = strcspn(p, "\n");
         as_out_f(out, "<text%s x=\"%.1f\" y=\"%.1f\">", p == box->text ? " class=\"head\"" : "",
                  left + PAD_PX, y);
-        escape(out, p, n);
+        escape_svg(out, p, n);
         as_out_z(out, "</text>\n");
         y += LINE_PX;
         p += n;
@@ -183,8 +183,8 @@ static void draw_box(const struct as_graph_box *box, const struct as_layout_node
     as_out_z(out, "</g>\n");
 }
 
-static int draw(const struct as_graph_picture *picture, struct as_arena *arena, struct as_out *out,
-                struct assay_error *err)
+static int draw_picture(const struct as_graph_picture *picture, struct as_arena *arena,
+                        struct as_out *out, struct assay_error *err)
 {
     struct as_layout layout = {
         .nodes = (uint32_t)picture->boxes,
@@ -213,7 +213,7 @@ int as_graph_svg(const struct as_graph_picture *picture, struct as_out *out,
 {
     struct as_arena arena;
     as_arena_init(&arena);
-    int rc = draw(picture, &arena, out, err);
+    int rc = draw_picture(picture, &arena, out, err);
     as_arena_fini(&arena);
     return rc;
 }

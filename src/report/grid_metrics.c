@@ -17,7 +17,7 @@
 #include "base/str.h"
 
 /* A metric and its columns in the grid. */
-struct metric {
+struct grid_metric {
     int64_t id;
     const char *name, *title, *topic, *unit, *better, *meaning;
     const char *origin;              /* of all values, or NULL */
@@ -30,7 +30,7 @@ struct metrics {
     struct as_map_u64 row; /* of an id */
     size_t row_most;       /* with values */
     bool has_contexts;     /* there are values under conditions */
-    AS_VEC(struct metric) all;
+    AS_VEC(struct grid_metric) all;
 };
 
 static const char *copied(struct as_grid *grid, const char *text)
@@ -39,7 +39,7 @@ static const char *copied(struct as_grid *grid, const char *text)
 }
 
 /* "flow_paths" as a heading: "Flow paths". */
-static const char *heading(struct as_grid *grid, const char *name)
+static const char *metric_heading(struct as_grid *grid, const char *name)
 {
     char *text = as_arena_strndup(&grid->arena, name, strlen(name));
 
@@ -72,7 +72,7 @@ static const char metrics_sql[] =
 static int take_metric(struct metrics *in, struct assay_rows *rows)
 {
     struct as_grid *grid = in->grid;
-    struct metric it = {
+    struct grid_metric it = {
         .id = assay_rows_integer(rows, 0),
         .name = copied(grid, assay_rows_text(rows, 1)),
         .title = copied(grid, assay_rows_text(rows, 2)),
@@ -87,7 +87,7 @@ static int take_metric(struct metrics *in, struct assay_rows *rows)
     };
 
     if (it.name && !it.title)
-        it.title = heading(grid, it.name);
+        it.title = metric_heading(grid, it.name);
     if (!it.name || !it.title || !it.topic || !it.unit || !it.meaning)
         return ASSAY_ERR_NOMEM;
     return as_vec_push(&in->all, it);
@@ -112,14 +112,14 @@ static int find_metrics(struct metrics *in, struct assay_experiment *experiment,
 
 /* ---- Their columns ------------------------------------------------------------------------ */
 
-static enum as_column_kind kind_of(const struct metric *metric)
+static enum as_column_kind metric_kind(const struct grid_metric *metric)
 {
     if (strcmp(metric->unit, "%") == 0)
         return AS_COLUMN_SHARE;
     return metric->integral ? AS_COLUMN_INTEGER : AS_COLUMN_NUMBER;
 }
 
-static int digits_of(const struct metric *metric, enum as_column_kind kind)
+static int metric_digits(const struct grid_metric *metric, enum as_column_kind kind)
 {
     if (kind == AS_COLUMN_SHARE)
         return 1;
@@ -129,7 +129,7 @@ static int digits_of(const struct metric *metric, enum as_column_kind kind)
 }
 
 /* What the view says of a metric, completed with what the metric says of itself. */
-static struct as_report_column complete(const struct metric *metric,
+static struct as_report_column complete(const struct grid_metric *metric,
                                         const struct as_report_column *declared)
 {
     struct as_report_column is = {.digits = -1};
@@ -144,9 +144,9 @@ static struct as_report_column complete(const struct metric *metric,
     is.origin = metric->origin;
     is.better = strcmp(metric->better, "neither") == 0 ? NULL : metric->better;
     if (is.kind == AS_COLUMN_UNKNOWN)
-        is.kind = kind_of(metric);
+        is.kind = metric_kind(metric);
     if (is.digits < 0)
-        is.digits = digits_of(metric, is.kind);
+        is.digits = metric_digits(metric, is.kind);
     return is;
 }
 
@@ -176,7 +176,7 @@ static int add_side(struct as_grid *grid, struct as_grid_column *of, const char 
     return as_grid_blank(grid, *out);
 }
 
-static int add_columns(struct metrics *in, struct metric *metric,
+static int add_columns(struct metrics *in, struct grid_metric *metric,
                        const struct as_report_column *declared)
 {
     struct as_grid *grid = in->grid;
@@ -217,7 +217,7 @@ static void move_columns(struct as_grid *grid, size_t from)
     }
 }
 
-static int add_at(struct metrics *in, struct metric *metric,
+static int add_at(struct metrics *in, struct grid_metric *metric,
                   const struct as_report_column *declared, size_t position)
 {
     struct as_grid *grid = in->grid;
@@ -258,7 +258,7 @@ static void set_number(struct as_grid_column *column, size_t row, double value)
         column->whole.at[row] = llround(value);
 }
 
-static int take_value(struct metrics *in, struct metric *metric, struct assay_rows *rows)
+static int take_value(struct metrics *in, struct grid_metric *metric, struct assay_rows *rows)
 {
     const uint32_t row = as_map_u64_get(&in->row, (uint64_t)assay_rows_integer(rows, 0));
 
@@ -275,7 +275,7 @@ static int take_value(struct metrics *in, struct metric *metric, struct assay_ro
     return 0;
 }
 
-static int read_values(struct metrics *in, struct metric *metric, int64_t run_id,
+static int read_values(struct metrics *in, struct grid_metric *metric, int64_t run_id,
                        struct assay_experiment *experiment, struct assay_error *err)
 {
     const struct assay_subject of = {.kind = assay_object_kind_of(in->grid->view->object),

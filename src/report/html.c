@@ -14,7 +14,7 @@
 #define SUMMARY_COLUMNS 100
 #define SUMMARY_ROWS    20
 
-struct page {
+struct html_page {
     struct assay_experiment *experiment;
     int64_t run_id;
     const struct assay_report_data_options *options;
@@ -60,7 +60,7 @@ void as_html_escape(struct as_out *out, const char *text, size_t n)
 
 /* ---- What stands for the markers ---------------------------------------------------------- */
 
-static int write_title(struct page *page, struct assay_error *err)
+static int write_title(struct html_page *page, struct assay_error *err)
 {
     struct as_str title = {0};
     const int rc = as_report_title(page->experiment, page->run_id, &title, err);
@@ -70,7 +70,7 @@ static int write_title(struct page *page, struct assay_error *err)
     return rc;
 }
 
-static int write_data(struct page *page, struct assay_error *err)
+static int write_data(struct html_page *page, struct assay_error *err)
 {
     struct as_packed packed;
     struct as_out out;
@@ -91,7 +91,7 @@ static int write_data(struct page *page, struct assay_error *err)
     return rc;
 }
 
-static int write_summary(struct page *page, struct assay_error *err)
+static int write_summary(struct html_page *page, struct assay_error *err)
 {
     const struct assay_report_text_options options = {
         .width = SUMMARY_COLUMNS, .utf8 = true, .rows = SUMMARY_ROWS};
@@ -112,7 +112,7 @@ static int write_summary(struct page *page, struct assay_error *err)
 
 static const struct marker {
     const char *text;
-    int (*write)(struct page *page, struct assay_error *err);
+    int (*write)(struct html_page *page, struct assay_error *err);
 } markers[] = {
     {"%ASSAY_TITLE%", write_title},
     {"%ASSAY_DATA%", write_data},
@@ -139,7 +139,7 @@ int as_report_html(struct assay_experiment *experiment, int64_t run_id,
                    const struct assay_report_data_options *options, struct as_out *out,
                    struct assay_error *err)
 {
-    struct page page = {experiment, run_id, options, out};
+    struct html_page page = {experiment, run_id, options, out};
     const char *rest = as_report_shell, *at = NULL;
     const struct marker *marker;
     int64_t run_n;

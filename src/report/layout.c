@@ -110,7 +110,7 @@ static void self_loop(const struct as_layout_node *node, struct as_layout_point 
 }
 
 /* Ends of all edges, spread over the sides of their boxes. */
-static int attach(struct drawing *d, struct as_arena *arena)
+static int attach_edges(struct drawing *d, struct as_arena *arena)
 {
     struct as_layout *g = d->g;
     struct end *end = as_arena_array(arena, struct end, 2 * (size_t)g->edges + 1);
@@ -149,7 +149,7 @@ static int attach(struct drawing *d, struct as_arena *arena)
 }
 
 /* Moves everything so that the drawing begins at (0, 0). */
-static void fit(struct as_layout *g)
+static void fit_drawing(struct as_layout *g)
 {
     double left = DBL_MAX, right = -DBL_MAX, bottom = 0;
     for (uint32_t v = 0; v < g->nodes; v++) {
@@ -210,7 +210,7 @@ static int route_all(struct drawing *d, struct as_arena *arena)
         else
             route(d, e, &g->point[g->edge[e].first]);
     }
-    return attach(d, arena);
+    return attach_edges(d, arena);
 }
 
 int as_layout_make(struct as_layout *layout, uint32_t entry, struct as_arena *arena,
@@ -222,6 +222,6 @@ int as_layout_make(struct as_layout *layout, uint32_t entry, struct as_arena *ar
     if (as_layers_order(&d.layers, arena, &layout->crossings) < 0 || place_all(&d, arena) < 0 ||
         route_all(&d, arena) < 0)
         return as_error_nomem(err, "the drawing of a graph");
-    fit(layout);
+    fit_drawing(layout);
     return 0;
 }

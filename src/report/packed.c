@@ -9,7 +9,7 @@
 
 #define BLOCK_B 16384
 
-static void *take_memory(void *context, unsigned count, unsigned size_b)
+static void *packed_memory(void *context, unsigned count, unsigned size_b)
 {
     (void)context;
     return as_calloc(count, size_b);
@@ -23,7 +23,7 @@ static void give_memory(void *context, void *p)
 
 int as_packed_init(struct as_packed *packed, struct as_out *to)
 {
-    *packed = (struct as_packed){.z = {.zalloc = take_memory, .zfree = give_memory}, .to = to};
+    *packed = (struct as_packed){.z = {.zalloc = packed_memory, .zfree = give_memory}, .to = to};
     return deflateInit(&packed->z, Z_DEFAULT_COMPRESSION) == Z_OK ? 0 : ASSAY_ERR_NOMEM;
 }
 

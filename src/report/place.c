@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "report/layers.h"
 
-struct view { /* one of the four */
+struct place_view { /* one of the four */
     const struct as_layers *l;
     const double *width;
     bool down;            /* aligned with the neighbours below, layers from the bottom */
@@ -28,13 +28,13 @@ static uint32_t size_of(const struct as_layers *l, uint32_t k)
 }
 
 /* Node at position `i` of layer `k` as the view reads it. */
-static uint32_t node_at(const struct view *w, uint32_t k, uint32_t i)
+static uint32_t node_at(const struct place_view *w, uint32_t k, uint32_t i)
 {
     uint32_t n = size_of(w->l, k);
     return w->l->order[w->l->first[k] + (w->right ? n - 1 - i : i)];
 }
 
-static uint32_t position(const struct view *w, uint32_t v)
+static uint32_t position(const struct place_view *w, uint32_t v)
 {
     uint32_t n = size_of(w->l, w->l->layer[v]);
     return w->right ? n - 1 - w->l->place[v] : w->l->place[v];
@@ -73,7 +73,7 @@ static void mark_conflicts(const struct as_layers *l, bool *conflict)
 }
 
 /* The link between `upper` and `lower` may not be followed. */
-static bool is_conflict(const struct view *w, uint32_t upper, uint32_t lower)
+static bool is_conflict(const struct place_view *w, uint32_t upper, uint32_t lower)
 {
     for (uint32_t e = w->l->up_first[lower]; e < w->l->up_first[lower + 1]; e++) {
         if (w->l->up[e] == upper)
@@ -88,7 +88,7 @@ static int by_position(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-static void align_node(struct view *w, uint32_t v, uint64_t *sorted, int64_t *taken)
+static void align_node(struct place_view *w, uint32_t v, uint64_t *sorted, int64_t *taken)
 {
     const struct as_layers *l = w->l;
     const uint32_t *first = w->down ? l->down_first : l->up_first;
@@ -111,7 +111,7 @@ static void align_node(struct view *w, uint32_t v, uint64_t *sorted, int64_t *ta
     }
 }
 
-static void align_all(struct view *w, uint64_t *sorted)
+static void align_all(struct place_view *w, uint64_t *sorted)
 {
     for (uint32_t v = 0; v < w->l->all; v++)
         w->root[v] = w->align[v] = v;
@@ -123,7 +123,7 @@ static void align_all(struct view *w, uint64_t *sorted)
     }
 }
 
-static double apart(const struct view *w, uint32_t a, uint32_t b)
+static double nodes_apart(const struct place_view *w, uint32_t a, uint32_t b)
 {
     double gap = is_dummy(w->l, a) || is_dummy(w->l, b) ? AS_LAYOUT_BESIDE / 2 : AS_LAYOUT_BESIDE;
     return (w->width[a] + w->width[b]) / 2 + gap;
@@ -131,7 +131,7 @@ static double apart(const struct view *w, uint32_t a, uint32_t b)
 
 /* Packs the blocks: each as far to the view's left as its neighbours allow, then as far back to
  * the right as those leave room. */
-static int pack(struct view *w, struct as_arena *arena)
+static int pack(struct place_view *w, struct as_arena *arena)
 {
     const struct as_layers *l = w->l;
     uint32_t n = l->all, head = 0, tail = 0, links = 0;
@@ -152,7 +152,7 @@ static int pack(struct view *w, struct as_arena *arena)
                     waits[w->root[b]]++;
                     continue;
                 }
-                gap[first[from + 1]] = apart(w, a, b);
+                gap[first[from + 1]] = nodes_apart(w, a, b);
                 to[first[from + 1]++] = w->root[b];
                 links++;
             }
@@ -189,7 +189,7 @@ static int pack(struct view *w, struct as_arena *arena)
     return 0;
 }
 
-static void extent(const struct view *w, double *least, double *most)
+static void extent(const struct place_view *w, double *least, double *most)
 {
     *least = DBL_MAX;
     *most = -DBL_MAX;
@@ -200,14 +200,14 @@ static void extent(const struct view *w, double *least, double *most)
     }
 }
 
-static int by_value(const void *a, const void *b)
+static int by_place_value(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
 /* Shifts the four to the extent of the narrowest and takes the middle of each node's places. */
-static void balance(struct view view[4], double *x)
+static void balance(struct place_view view[4], double *x)
 {
     double least[4], most[4];
     int narrow = 0;
@@ -221,7 +221,7 @@ static void balance(struct view view[4], double *x)
         for (int i = 0; i < 4; i++)
             at[i] =
                 view[i].x[v] + (view[i].right ? most[narrow] - most[i] : least[narrow] - least[i]);
-        qsort(at, 4, sizeof *at, by_value);
+        qsort(at, 4, sizeof *at, by_place_value);
         x[v] = (at[1] + at[2]) / 2;
     }
 }
@@ -230,7 +230,7 @@ int as_layers_place(const struct as_layers *layers, const double *width, struct 
                     double *x)
 {
     uint32_t n = layers->all, most = 0;
-    struct view view[4];
+    struct place_view view[4];
     bool *conflict = as_arena_array(arena, bool, (size_t)layers->up_first[n] + 1);
     if (!conflict)
         return ASSAY_ERR_NOMEM;
@@ -245,14 +245,14 @@ int as_layers_place(const struct as_layers *layers, const double *width, struct 
         return ASSAY_ERR_NOMEM;
     mark_conflicts(layers, conflict);
     for (int i = 0; i < 4; i++) {
-        view[i] = (struct view){.l = layers,
-                                .width = width,
-                                .down = i & 1,
-                                .right = i & 2,
-                                .conflict = conflict,
-                                .root = as_arena_array(arena, uint32_t, (size_t)n + 1),
-                                .align = as_arena_array(arena, uint32_t, (size_t)n + 1),
-                                .x = as_arena_array(arena, double, (size_t)n + 1)};
+        view[i] = (struct place_view){.l = layers,
+                                      .width = width,
+                                      .down = i & 1,
+                                      .right = i & 2,
+                                      .conflict = conflict,
+                                      .root = as_arena_array(arena, uint32_t, (size_t)n + 1),
+                                      .align = as_arena_array(arena, uint32_t, (size_t)n + 1),
+                                      .x = as_arena_array(arena, double, (size_t)n + 1)};
         if (!view[i].root || !view[i].align || !view[i].x)
             return ASSAY_ERR_NOMEM;
         align_all(&view[i], sorted);

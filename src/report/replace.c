@@ -83,7 +83,7 @@ static int open_beside(struct as_replace *it, struct assay_error *err)
 }
 
 /* What is at the place: nothing, what can be replaced, a directory, or (1) a device. */
-static int look(const struct as_replace *it, bool foreign, struct assay_error *err)
+static int look_at_place(const struct as_replace *it, bool foreign, struct assay_error *err)
 {
     struct stat st;
 
@@ -100,7 +100,7 @@ int as_replace_begin(struct as_replace *it, const char *path, bool foreign, stru
     int rc;
 
     *it = (struct as_replace){.path = path, .fd = -1, .at = -1};
-    rc = look(it, foreign, err);
+    rc = look_at_place(it, foreign, err);
     if (rc < 0)
         return rc;
     if (rc > 0) {

@@ -8,7 +8,7 @@
 #include "base/utf8.h"
 #include "report/profile.h"
 
-struct reading {
+struct stack_reading {
     struct as_stacks *stacks;
     struct assay_rows *rows;
     struct as_str text;
@@ -38,7 +38,7 @@ static void append_clean(struct as_str *out, const char *z)
     }
 }
 
-static const char *kept(struct reading *in)
+static const char *kept_text(struct stack_reading *in)
 {
     const char *copy = in->text.failed
                            ? NULL
@@ -48,7 +48,7 @@ static const char *kept(struct reading *in)
     return copy ? copy : "";
 }
 
-static const char *text(struct reading *in, int column)
+static const char *text_of_row(struct stack_reading *in, int column)
 {
     const char *z = assay_rows_text(in->rows, column);
 
@@ -56,12 +56,12 @@ static const char *text(struct reading *in, int column)
         return NULL;
     as_str_clear(&in->text);
     append_clean(&in->text, z);
-    return kept(in);
+    return kept_text(in);
 }
 
 /* ---- Rows ---------------------------------------------------------------------------------- */
 
-static int64_t integer(struct reading *in, int column, int64_t unknown)
+static int64_t integer_or(struct stack_reading *in, int column, int64_t unknown)
 {
     return assay_rows_kind(in->rows, column) == ASSAY_CELL_NULL
                ? unknown
@@ -69,7 +69,8 @@ static int64_t integer(struct reading *in, int column, int64_t unknown)
 }
 
 /* Place of the thing whose id is in a column; `none` for NULL and for an id that is nowhere. */
-static uint32_t place(struct reading *in, int column, const struct as_map_u64 *map, uint32_t none)
+static uint32_t place(struct stack_reading *in, int column, const struct as_map_u64 *map,
+                      uint32_t none)
 {
     const uint32_t at = as_map_u64_get(map, (uint64_t)assay_rows_integer(in->rows, column));
 
@@ -77,7 +78,7 @@ static uint32_t place(struct reading *in, int column, const struct as_map_u64 *m
 }
 
 /* The last of a list has the id in column 0. */
-static void name_last(struct reading *in, struct as_map_u64 *map, size_t n)
+static void name_last(struct stack_reading *in, struct as_map_u64 *map, size_t n)
 {
     const uint64_t id = (uint64_t)assay_rows_integer(in->rows, 0);
 
@@ -85,23 +86,23 @@ static void name_last(struct reading *in, struct as_map_u64 *map, size_t n)
 }
 
 /* A source line: file and number in two columns. */
-static const char *file_and_line(struct reading *in, int column, int64_t *line)
+static const char *file_and_line(struct stack_reading *in, int column, int64_t *line)
 {
-    *line = integer(in, column + 1, 0);
-    return text(in, column);
+    *line = integer_or(in, column + 1, 0);
+    return text_of_row(in, column);
 }
 
-static void take_run(struct reading *in)
+static void read_stack_run(struct stack_reading *in)
 {
-    in->stacks->run = (struct as_stack_run){.command = text(in, 1),
-                                            .label = text(in, 2),
-                                            .event = text(in, 3),
-                                            .assay_version = text(in, 4),
-                                            .run_id = integer(in, 0, 0),
-                                            .start_ns = integer(in, 5, 0),
-                                            .wall_ns = integer(in, 6, 0),
-                                            .rate_hz = integer(in, 7, 0),
-                                            .host_n = integer(in, 8, 0)};
+    in->stacks->run = (struct as_stack_run){.command = text_of_row(in, 1),
+                                            .label = text_of_row(in, 2),
+                                            .event = text_of_row(in, 3),
+                                            .assay_version = text_of_row(in, 4),
+                                            .run_id = integer_or(in, 0, 0),
+                                            .start_ns = integer_or(in, 5, 0),
+                                            .wall_ns = integer_or(in, 6, 0),
+                                            .rate_hz = integer_or(in, 7, 0),
+                                            .host_n = integer_or(in, 8, 0)};
 }
 
 static const char run_sql[] =
@@ -109,13 +110,13 @@ static const char run_sql[] =
     " (SELECT count(DISTINCT host_id) FROM process p WHERE p.run_id = run.run_id)"
     " FROM run WHERE run_id = ?1";
 
-static void take_process(struct reading *in)
+static void take_process(struct stack_reading *in)
 {
     PUSH(in, process,
-         (struct as_stack_process){.name = as_path_last(text(in, 1)),
-                                   .host = text(in, 2),
-                                   .pid = integer(in, 3, 0),
-                                   .rank = integer(in, 4, -1)});
+         (struct as_stack_process){.name = as_path_last(text_of_row(in, 1)),
+                                   .host = text_of_row(in, 2),
+                                   .pid = integer_or(in, 3, 0),
+                                   .rank = integer_or(in, 4, -1)});
     name_last(in, &in->stacks->process_of, in->stacks->process.n);
 }
 
@@ -123,12 +124,12 @@ static const char process_sql[] =
     "SELECT process_id, ifnull(exe, command), name, pid, rank FROM process"
     " LEFT JOIN host USING (host_id) WHERE run_id = ?1 ORDER BY rank IS NULL, rank, process_id";
 
-static void take_thread(struct reading *in)
+static void take_thread(struct stack_reading *in)
 {
     PUSH(in, thread,
-         (struct as_stack_thread){.name = text(in, 1),
-                                  .tid = integer(in, 2, 0),
-                                  .omp_thread = integer(in, 3, -1),
+         (struct as_stack_thread){.name = text_of_row(in, 1),
+                                  .tid = integer_or(in, 2, 0),
+                                  .omp_thread = integer_or(in, 3, -1),
                                   .process = place(in, 4, &in->stacks->process_of, 0)});
     name_last(in, &in->stacks->thread_of, in->stacks->thread.n);
 }
@@ -137,14 +138,14 @@ static const char thread_sql[] =
     "SELECT thread_id, name, tid, omp_thread, process_id FROM thread JOIN process"
     " USING (process_id) WHERE run_id = ?1 ORDER BY rank IS NULL, rank, process_id, thread_id";
 
-static void take_module(struct reading *in)
+static void read_stack_module(struct stack_reading *in)
 {
     const char *kind = assay_rows_text(in->rows, 4);
 
     PUSH(in, module,
-         (struct as_stack_module){.path = text(in, 1),
-                                  .name = text(in, 2),
-                                  .build_id = text(in, 3),
+         (struct as_stack_module){.path = text_of_row(in, 1),
+                                  .name = text_of_row(in, 2),
+                                  .build_id = text_of_row(in, 3),
                                   .is_kernel = kind && strcmp(kind, "kernel") == 0});
     name_last(in, &in->stacks->module_of, in->stacks->module.n);
 }
@@ -156,18 +157,18 @@ static const char module_sql[] =
     " ORDER BY kind = 'executable' DESC, exclusive_ns DESC, module_id";
 
 /* "[libx.so]" says more than that the function is not known. */
-static const char *unknown_name(struct reading *in, const char *module)
+static const char *unknown_name(struct stack_reading *in, const char *module)
 {
     if (!module || module[0] == '[')
         return module ? module : "[unknown]";
     as_str_clear(&in->text);
     as_str_appendf(&in->text, "[%s]", module);
-    return kept(in);
+    return kept_text(in);
 }
 
-static void take_function(struct reading *in)
+static void read_stack_function(struct stack_reading *in)
 {
-    struct as_stack_function it = {.name = text(in, 1), .linkage_name = text(in, 2)};
+    struct as_stack_function it = {.name = text_of_row(in, 1), .linkage_name = text_of_row(in, 2)};
 
     it.module = place(in, 3, &in->stacks->module_of, 0);
     it.file = file_and_line(in, 4, &it.line);
@@ -184,9 +185,9 @@ static const char function_sql[] =
     " LEFT JOIN line USING (line_id) LEFT JOIN source_file USING (source_file_id)"
     " ORDER BY function_id";
 
-static void take_location(struct reading *in)
+static void take_location(struct stack_reading *in)
 {
-    struct as_stack_location it = {.address = integer(in, 1, 0),
+    struct as_stack_location it = {.address = integer_or(in, 1, 0),
                                    .module = place(in, 2, &in->stacks->module_of, 0),
                                    .inlining =
                                        place(in, 3, &in->stacks->inlining_of, AS_STACK_NONE)};
@@ -201,11 +202,11 @@ static const char location_sql[] =
     " LEFT JOIN line USING (line_id) LEFT JOIN source_file USING (source_file_id)"
     " ORDER BY location_id";
 
-static void take_path(struct reading *in)
+static void read_stack_path(struct stack_reading *in)
 {
     PUSH(in, path,
-         (struct as_stack_path){.id = integer(in, 0, 0),
-                                .parent_id = integer(in, 1, 0),
+         (struct as_stack_path){.id = integer_or(in, 0, 0),
+                                .parent_id = integer_or(in, 1, 0),
                                 .function = place(in, 2, &in->stacks->function_of, 0),
                                 .call_location =
                                     place(in, 3, &in->stacks->location_of, AS_STACK_NONE),
@@ -217,14 +218,14 @@ static const char path_sql[] =
     "SELECT callpath_id, parent_id, function_id, call_location_id FROM callpath"
     " ORDER BY callpath_id";
 
-static void take_sample(struct reading *in)
+static void read_sample(struct stack_reading *in)
 {
     PUSH(in, sample,
          (struct as_stack_sample){.thread = place(in, 0, &in->stacks->thread_of, 0),
                                   .path = place(in, 1, &in->stacks->path_of, AS_STACK_NONE),
                                   .location = place(in, 2, &in->stacks->location_of, AS_STACK_NONE),
-                                  .n = integer(in, 3, 0),
-                                  .time_ns = integer(in, 4, 0)});
+                                  .n = integer_or(in, 3, 0),
+                                  .time_ns = integer_or(in, 4, 0)});
 }
 
 static const char sample_sql[] =
@@ -235,7 +236,7 @@ static const char sample_sql[] =
 /* ---- Inlined functions --------------------------------------------------------------------- */
 
 /* One function however often it was inlined in its module. */
-static uint32_t inlined_function(struct reading *in, uint32_t module, const char *name)
+static uint32_t inlined_function(struct stack_reading *in, uint32_t module, const char *name)
 {
     struct as_stacks *stacks = in->stacks;
     uint64_t hash = as_hash_mix(1, module);
@@ -255,12 +256,12 @@ static uint32_t inlined_function(struct reading *in, uint32_t module, const char
     return in->failed ? 0 : at;
 }
 
-static void take_inlining(struct reading *in)
+static void take_inlining(struct stack_reading *in)
 {
     struct as_stacks *stacks = in->stacks;
     const uint32_t into = place(in, 2, &stacks->function_of, 0);
-    const char *name = text(in, 3);
-    struct as_stack_inlining it = {.parent_id = integer(in, 1, 0)};
+    const char *name = text_of_row(in, 3);
+    struct as_stack_inlining it = {.parent_id = integer_or(in, 1, 0)};
 
     it.function = inlined_function(in, stacks->function.at[into].module, name ? name : "[unknown]");
     it.call_file = file_and_line(in, 4, &it.call_line);
@@ -275,10 +276,11 @@ static const char inlining_sql[] =
 
 /* ---- All of it ----------------------------------------------------------------------------- */
 
-static int each(struct as_stacks *stacks, struct assay_experiment *experiment, const char *sql,
-                bool blocked, void (*take)(struct reading *), struct assay_error *err)
+static int each_stack_row(struct as_stacks *stacks, struct assay_experiment *experiment,
+                          const char *sql, bool blocked, void (*take)(struct stack_reading *),
+                          struct assay_error *err)
 {
-    struct reading in = {.stacks = stacks};
+    struct stack_reading in = {.stacks = stacks};
     int rc;
 
     AS_TRY(assay_rows_open(experiment, sql, &in.rows, err));
@@ -305,7 +307,7 @@ static void link_parents(struct as_stacks *stacks)
         it->parent = as_map_u64_get(&stacks->inlining_of, (uint64_t)it->parent_id);
 }
 
-static int begin(struct as_stacks *stacks, struct assay_error *err)
+static int begin_stacks(struct as_stacks *stacks, struct assay_error *err)
 {
     struct as_map_u64 *const maps[] = {
         &stacks->module_of, &stacks->function_of, &stacks->process_of, &stacks->thread_of,
@@ -326,19 +328,21 @@ int as_stacks_read(struct assay_experiment *experiment, int64_t run_id, bool blo
 {
     const struct {
         const char *sql;
-        void (*take)(struct reading *);
+        void (*take)(struct stack_reading *);
     } part[] = {
-        {run_sql, take_run},           {process_sql, take_process},   {thread_sql, take_thread},
-        {module_sql, take_module},     {function_sql, take_function}, {inlining_sql, take_inlining},
-        {location_sql, take_location}, {path_sql, take_path},         {sample_sql, take_sample},
+        {run_sql, read_stack_run},           {process_sql, take_process},
+        {thread_sql, take_thread},           {module_sql, read_stack_module},
+        {function_sql, read_stack_function}, {inlining_sql, take_inlining},
+        {location_sql, take_location},       {path_sql, read_stack_path},
+        {sample_sql, read_sample},
     };
     int64_t run_n;
 
     *stacks = (struct as_stacks){0};
-    AS_TRY(begin(stacks, err));
+    AS_TRY(begin_stacks(stacks, err));
     AS_TRY(as_report_run(experiment, run_id, &stacks->run.run_id, &run_n, err));
     for (size_t i = 0; i < sizeof part / sizeof *part; i++)
-        AS_TRY(each(stacks, experiment, part[i].sql, blocked, part[i].take, err));
+        AS_TRY(each_stack_row(stacks, experiment, part[i].sql, blocked, part[i].take, err));
     link_parents(stacks);
     return 0;
 }
@@ -370,8 +374,8 @@ void as_stacks_release(struct as_stacks *stacks)
 /* ---- Sites --------------------------------------------------------------------------------- */
 
 /* A function without a known file is taken to be where its lines are. */
-static int add_line(struct as_stacks *stacks, uint32_t function, const char *file, int64_t line,
-                    struct assay_error *err)
+static int add_stack_line(struct as_stacks *stacks, uint32_t function, const char *file,
+                          int64_t line, struct assay_error *err)
 {
     struct as_stack_function *it = &stacks->function.at[function];
     struct as_stack_line row = {.function = function};
@@ -408,12 +412,12 @@ static int add_lines(struct as_stacks *stacks, uint32_t function,
         if (guard > stacks->inlining.n)
             return as_error_set(err, ASSAY_ERR_CORRUPT,
                                 "inlined functions stand in a circle; the experiment is damaged");
-        AS_TRY(add_line(stacks, it->function, file, line, err));
+        AS_TRY(add_stack_line(stacks, it->function, file, line, err));
         file = it->call_file;
         line = it->call_line;
         at = it->parent;
     }
-    AS_TRY(add_line(stacks, function, file, line, err));
+    AS_TRY(add_stack_line(stacks, function, file, line, err));
     reverse(&stacks->line.at[first], stacks->line.n - first);
     return 0;
 }

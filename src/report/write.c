@@ -44,8 +44,8 @@ static bool is_inside(const struct report *report, const char *path)
     return is_same;
 }
 
-static int fill(const struct report *report, writer write_it, const void *what, int fd,
-                const char *path, struct assay_error *err)
+static int fill_file(const struct report *report, writer write_it, const void *what, int fd,
+                     const char *path, struct assay_error *err)
 {
     struct as_out out;
     int rc;
@@ -64,7 +64,7 @@ static int write_file(const struct report *report, writer write_it, const void *
     struct as_replace file;
 
     AS_TRY(as_replace_begin(&file, path, foreign, err));
-    return as_replace_end(&file, fill(report, write_it, what, file.fd, path, err), err);
+    return as_replace_end(&file, fill_file(report, write_it, what, file.fd, path, err), err);
 }
 
 /* ---- Formats ------------------------------------------------------------------------------ */
@@ -141,8 +141,8 @@ static int write_view_file(const struct report *report, const struct as_report_v
 }
 
 /* Makes the directory, or finds it; in an experiment it may be no link. */
-static int make_directory(const struct report *report, const char *directory,
-                          struct assay_error *err)
+static int make_report_directory(const struct report *report, const char *directory,
+                                 struct assay_error *err)
 {
     const int no_link = is_inside(report, directory) ? O_NOFOLLOW : 0;
     int fd;
@@ -158,7 +158,7 @@ static int make_directory(const struct report *report, const char *directory,
 
 static int write_views(const struct report *report, const char *directory, struct assay_error *err)
 {
-    AS_TRY(make_directory(report, directory, err));
+    AS_TRY(make_report_directory(report, directory, err));
     for (size_t i = 0; i < as_report_view_n; i++)
         if (!as_report_views[i].only_show)
             AS_TRY(write_view_file(report, &as_report_views[i], directory, err));

@@ -97,7 +97,7 @@ static bool is_coded(const char *p)
  * What XML can hold of a text, at most what a cell can; an underscore that would begin a code is
  * coded itself. Borrowed until the next.
  */
-static const char *clean(struct book *book, const char *text)
+static const char *clean_cell(struct book *book, const char *text)
 {
     const size_t n = strlen(text);
     size_t characters = 0;
@@ -125,8 +125,8 @@ static void put_text(struct book *book, lxw_worksheet *sheet, lxw_row_t row, lxw
                      const char *text, lxw_format *format)
 {
     if (text && *text)
-        book->failed |=
-            worksheet_write_string(sheet, row, column, clean(book, text), format) != LXW_NO_ERROR;
+        book->failed |= worksheet_write_string(sheet, row, column, clean_cell(book, text),
+                                               format) != LXW_NO_ERROR;
     else if (format)
         worksheet_write_blank(sheet, row, column, format);
 }
@@ -196,7 +196,7 @@ static void put_header(struct book *book, lxw_worksheet *sheet, lxw_col_t column
     put_text(book, sheet, 0, column, as_str_z(&text), book->header);
     as_str_clear(&text);
     as_str_appendf(&text, "%s\n%s", it->is.meaning, it->is.name);
-    worksheet_write_comment_opt(sheet, 0, column, clean(book, as_str_z(&text)), &note);
+    worksheet_write_comment_opt(sheet, 0, column, clean_cell(book, as_str_z(&text)), &note);
     book->failed |= text.failed;
     as_str_fini(&text);
 }
@@ -237,7 +237,7 @@ static void put_rows(struct book *book, struct as_grid *grid, lxw_worksheet *she
     book->row_n.at[book->row_n.n - 1] = rows + 1;
 }
 
-static void put_view(struct book *book, struct as_grid *grid)
+static void put_cell_text(struct book *book, struct as_grid *grid)
 {
     lxw_worksheet *sheet = add_sheet(book, grid->view->title);
 
@@ -264,7 +264,7 @@ static int put_views(struct book *book, struct assay_experiment *experiment, int
             continue;
         rc = as_grid_load(&grid, experiment, run_id, &as_report_views[i], err);
         if (rc == 0 && grid.row_n)
-            put_view(book, &grid);
+            put_cell_text(book, &grid);
         as_grid_fini(&grid);
         AS_TRY(rc);
     }
@@ -274,12 +274,12 @@ static int put_views(struct book *book, struct assay_experiment *experiment, int
 /* ---- The summary -------------------------------------------------------------------------- */
 
 /* A part of it: a heading, its columns by name, and the rows of a statement. */
-struct part {
+struct xlsx_part {
     const char *title, *sql, *shade; /* column whose word is the shade, or NULL */
     const char *column[8][2];        /* its title, its name in the statement */
 };
 
-static const struct part parts[] = {
+static const struct xlsx_part parts[] = {
     {"Metrics",
      as_facts_metrics_sql,
      "rating",
@@ -335,7 +335,7 @@ static int column_of(const struct assay_rows *rows, const char *name)
     return -1;
 }
 
-static void put_part_row(struct book *book, const struct part *part, struct assay_rows *rows,
+static void put_part_row(struct book *book, const struct xlsx_part *part, struct assay_rows *rows,
                          lxw_worksheet *sheet, lxw_row_t row)
 {
     const int by = column_of(rows, part->shade);
@@ -363,8 +363,9 @@ static void put_part_row(struct book *book, const struct part *part, struct assa
 }
 
 /* `*row` is where the part begins, then where the next may. Nothing where there are no rows. */
-static int put_part(struct book *book, const struct part *part, struct assay_experiment *experiment,
-                    int64_t run_id, lxw_worksheet *sheet, lxw_row_t *row, struct assay_error *err)
+static int put_part(struct book *book, const struct xlsx_part *part,
+                    struct assay_experiment *experiment, int64_t run_id, lxw_worksheet *sheet,
+                    lxw_row_t *row, struct assay_error *err)
 {
     struct assay_rows *rows;
     bool is_first = true;

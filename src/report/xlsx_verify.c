@@ -23,7 +23,7 @@ struct zip {
     unsigned char block[BLOCK_B], text[BLOCK_B];
 };
 
-static uint32_t number(const unsigned char *p, int bytes)
+static uint32_t zip_number(const unsigned char *p, int bytes)
 {
     uint32_t value = 0;
 
@@ -40,14 +40,14 @@ static bool read_at(struct zip *zip, long offset, int whence, unsigned char *to,
 /* ---- One sheet ---------------------------------------------------------------------------- */
 
 /* Looks for ends of rows and of the sheet in a stream of text. */
-struct scan {
+struct zip_scan {
     size_t row_n;
     bool ended;
     char word[16]; /* of the tag at hand, as far as it matters */
     size_t word_n;
 };
 
-static void scan_text(struct scan *scan, const unsigned char *p, size_t n)
+static void scan_text(struct zip_scan *scan, const unsigned char *p, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (p[i] == '<')
@@ -64,7 +64,7 @@ static void scan_text(struct scan *scan, const unsigned char *p, size_t n)
 }
 
 /* Inflates `n` bytes from where the file stands. */
-static bool scan_entry(struct zip *zip, size_t n, struct scan *scan)
+static bool scan_entry(struct zip *zip, size_t n, struct zip_scan *scan)
 {
     z_stream z = {0};
     int code = Z_OK;
@@ -112,22 +112,25 @@ static bool check_entry(struct zip *zip, long *offset, const size_t *row_n, size
 {
     unsigned char central[CENTRAL_B], local[LOCAL_B];
     char name[64] = "";
-    struct scan scan = {0};
+    struct zip_scan scan = {0};
 
     if (!read_at(zip, *offset, SEEK_SET, central, sizeof central))
         return false;
-    const size_t name_b = number(central + 28, 2);
-    const long size_b = (long)number(central + 20, 4), begin = (long)number(central + 42, 4);
+    const size_t name_b = zip_number(central + 28, 2);
+    const long size_b = (long)zip_number(central + 20, 4),
+               begin = (long)zip_number(central + 42, 4);
 
     if (name_b < sizeof name && fread(name, 1, name_b, zip->file) != name_b)
         return false;
-    *offset += (long)(CENTRAL_B + name_b + number(central + 30, 2) + number(central + 32, 2));
+    *offset +=
+        (long)(CENTRAL_B + name_b + zip_number(central + 30, 2) + zip_number(central + 32, 2));
     const long sheet = sheet_of(name);
 
     if (sheet < 0 || (size_t)sheet >= sheet_n)
         return true;
     if (!read_at(zip, begin, SEEK_SET, local, sizeof local) ||
-        fseek(zip->file, (long)number(local + 26, 2) + (long)number(local + 28, 2), SEEK_CUR) != 0)
+        fseek(zip->file, (long)zip_number(local + 26, 2) + (long)zip_number(local + 28, 2),
+              SEEK_CUR) != 0)
         return false;
     ++*seen;
     return scan_entry(zip, (size_t)size_b, &scan) && scan.ended && scan.row_n == row_n[sheet];
@@ -138,11 +141,11 @@ static bool check_all(struct zip *zip, const size_t *row_n, size_t sheet_n)
     unsigned char end[END_B];
     size_t seen = 0;
 
-    if (!read_at(zip, -END_B, SEEK_END, end, sizeof end) || number(end, 4) != 0x06054b50)
+    if (!read_at(zip, -END_B, SEEK_END, end, sizeof end) || zip_number(end, 4) != 0x06054b50)
         return false;
-    long offset = (long)number(end + 16, 4);
+    long offset = (long)zip_number(end + 16, 4);
 
-    for (uint32_t i = number(end + 10, 2); i; i--)
+    for (uint32_t i = zip_number(end + 10, 2); i; i--)
         if (!check_entry(zip, &offset, row_n, sheet_n, &seen))
             return false;
     return seen == sheet_n;

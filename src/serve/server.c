@@ -55,7 +55,7 @@ static int64_t now_ms(void)
 
 /* ---- Opening ------------------------------------------------------------------------------ */
 
-static int check_file(const char *path, struct assay_error *err)
+static int check_page(const char *path, struct assay_error *err)
 {
     if (access(path, R_OK) == 0)
         return 0;
@@ -113,7 +113,7 @@ int assay_server_open(const char *path, uint16_t port, struct assay_server **out
     int rc;
 
     *out = NULL;
-    AS_TRY(check_file(path, err));
+    AS_TRY(check_page(path, err));
     server = as_calloc(1, sizeof *server);
     if (!server)
         return as_error_nomem(err, "the server");
@@ -140,7 +140,7 @@ uint16_t assay_server_port(const struct assay_server *server)
 
 /* ---- One connection ----------------------------------------------------------------------- */
 
-static void end(struct connection *it)
+static void end_connection(struct connection *it)
 {
     if (it->file >= 0)
         close(it->file);
@@ -156,7 +156,7 @@ void assay_server_close(struct assay_server **server)
         return;
     for (size_t i = 0; i < CONNECTIONS; i++)
         if ((*server)->at[i].phase != FREE)
-            end(&(*server)->at[i]);
+            end_connection(&(*server)->at[i]);
     if ((*server)->fd >= 0)
         close((*server)->fd);
     as_free(*server);
@@ -176,7 +176,7 @@ static struct connection *place_for_one(struct assay_server *server)
         if (it->since_ms < oldest->since_ms)
             oldest = it;
     }
-    end(oldest);
+    end_connection(oldest);
     return oldest;
 }
 
@@ -209,7 +209,8 @@ static bool open_file(struct assay_server *server, struct connection *it)
 }
 
 /* The page has its scripts and styles in itself, and nothing to ask for elsewhere. */
-static void answer(struct assay_server *server, struct connection *it, int status, bool is_head)
+static void answer_request(struct assay_server *server, struct connection *it, int status,
+                           bool is_head)
 {
     const char *reason;
     uint64_t length_b;
@@ -245,18 +246,18 @@ static void read_some(struct assay_server *server, struct connection *it)
 
     if (n <= 0) {
         if (n == 0 || (errno != EAGAIN && errno != EINTR))
-            end(it);
+            end_connection(it);
         return;
     }
     it->in_n += (size_t)n;
     it->since_ms = now_ms();
     status = as_request_read(it->in, it->in_n, server->key, &is_head);
     if (status)
-        answer(server, it, status, is_head);
+        answer_request(server, it, status, is_head);
 }
 
 /* The next block of the file; false when there is no more or it became shorter meanwhile. */
-static bool fill(struct connection *it)
+static bool fill_block(struct connection *it)
 {
     const size_t want = it->rest_b < sizeof it->out ? (size_t)it->rest_b : sizeof it->out;
     const ssize_t n = want ? read(it->file, it->out, want) : 0;
@@ -271,12 +272,12 @@ static bool fill(struct connection *it)
 
 static void write_some(struct connection *it)
 {
-    while (it->out_at < it->out_n || fill(it)) {
+    while (it->out_at < it->out_n || fill_block(it)) {
         const ssize_t n = send(it->fd, it->out + it->out_at, it->out_n - it->out_at, MSG_NOSIGNAL);
 
         if (n < 0) {
             if (errno != EAGAIN && errno != EINTR)
-                end(it);
+                end_connection(it);
             return;
         }
         it->out_at += (size_t)n;
@@ -287,12 +288,12 @@ static void write_some(struct connection *it)
     it->phase = DRAINING;
 }
 
-static void drain(struct connection *it)
+static void drain_connection(struct connection *it)
 {
     const ssize_t n = read(it->fd, it->in, sizeof it->in);
 
     if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
-        end(it);
+        end_connection(it);
 }
 
 static void get_on(struct assay_server *server, struct connection *it, short events)
@@ -302,9 +303,9 @@ static void get_on(struct assay_server *server, struct connection *it, short eve
     if (it->phase == WRITING && (events & (POLLIN | POLLOUT)))
         write_some(it);
     else if (it->phase == DRAINING)
-        drain(it);
+        drain_connection(it);
     else if (it->phase != FREE && (events & (POLLERR | POLLNVAL)))
-        end(it);
+        end_connection(it);
 }
 
 /* ---- All of them -------------------------------------------------------------------------- */
@@ -345,7 +346,7 @@ int assay_server_run(struct assay_server *server, int stop, struct assay_error *
             if (it->phase != FREE && fds[i + 2].revents)
                 get_on(server, it, fds[i + 2].revents);
             if (it->phase != FREE && now_ms() - it->since_ms > PATIENCE_MS)
-                end(it);
+                end_connection(it);
         }
         if (fds[1].revents)
             accept_one(server);
