@@ -388,10 +388,10 @@ void assay_array_fini(struct assay_array *array);
 /* ---- Conclusions ------------------------------------------------------------------------- */
 
 enum assay_level {
-    ASSAY_LEVEL_GAIN = 1,
-    ASSAY_LEVEL_POTENTIAL = 2,
-    ASSAY_LEVEL_HINT = 3,
-    ASSAY_LEVEL_EXPERT = 4,
+    ASSAY_FINDING_GAIN = 1,
+    ASSAY_FINDING_POTENTIAL = 2,
+    ASSAY_FINDING_HINT = 3,
+    ASSAY_FINDING_EXPERT = 4,
 };
 
 struct assay_finding {

@@ -40,7 +40,7 @@ enum {
 struct as_split {
     uint64_t key;
     uint64_t fine; /* the bits a finer key adds */
-    uint8_t field[AS_FIELD_COUNT];
+    uint8_t field[AS_ENCODED_COUNT];
     uint8_t mask; /* EVEX.aaa */
     uint8_t x, b; /* index and base extensions, shifted by 3 */
     uint8_t modrm;
@@ -161,8 +161,8 @@ static inline void take_modrm(const uint8_t *p, unsigned at, char kind, struct a
     uint8_t modrm = p[at];
     unsigned reg = modrm >> 3 & 7, rm = modrm & 7, mod3 = modrm >= 0xc0;
     s->modrm = modrm;
-    s->field[AS_FIELD_REG] = (uint8_t)(s->field[AS_FIELD_REG] | reg);
-    s->field[AS_FIELD_RM] = (uint8_t)(s->field[AS_FIELD_RM] | rm);
+    s->field[AS_ENCODED_REG] = (uint8_t)(s->field[AS_ENCODED_REG] | reg);
+    s->field[AS_ENCODED_RM] = (uint8_t)(s->field[AS_ENCODED_RM] | rm);
     s->key |= (uint64_t)mod3 << KEY_MOD3 | (uint64_t)((modrm & 0xc7) == 5) << KEY_RIP;
     s->fine |= (uint64_t)reg | (mod3 ? (uint64_t)rm << 3 : 0);
     if (kind != 'm')
@@ -188,9 +188,9 @@ static inline bool split_legacy(const uint8_t *p, unsigned at, const struct pref
     unsigned r = rex >> 2 & 1, x = rex >> 1 & 1, b = rex & 1;
     s->x = (uint8_t)(x << 3);
     s->b = (uint8_t)(b << 3);
-    s->field[AS_FIELD_REG] = (uint8_t)(r << 3);
-    s->field[AS_FIELD_RM] = (uint8_t)(b << 3);
-    s->field[AS_FIELD_OPCODE] = (uint8_t)(b << 3 | (opcode & 7));
+    s->field[AS_ENCODED_REG] = (uint8_t)(r << 3);
+    s->field[AS_ENCODED_RM] = (uint8_t)(b << 3);
+    s->field[AS_ENCODED_OPCODE] = (uint8_t)(b << 3 | (opcode & 7));
     s->key = (uint64_t)opcode | (uint64_t)map << KEY_MAP |
              (uint64_t)(pre->operand | pre->repeat << 1 | pre->lock << 3) << KEY_PP |
              (uint64_t)(rex >> 3 & 1) << KEY_W | (uint64_t)(rex != 0) << KEY_REX;
@@ -222,9 +222,9 @@ static inline bool split_vex(const uint8_t *p, unsigned at, struct as_split *s)
     unsigned r = ~one >> 7 & 1, x = ~one >> 6 & 1, b = ~one >> 5 & 1, vvvv = ~two >> 3 & 15;
     s->x = (uint8_t)(x << 3);
     s->b = (uint8_t)(b << 3);
-    s->field[AS_FIELD_REG] = (uint8_t)(r << 3);
-    s->field[AS_FIELD_RM] = (uint8_t)(b << 3);
-    s->field[AS_FIELD_VVVV] = (uint8_t)vvvv;
+    s->field[AS_ENCODED_REG] = (uint8_t)(r << 3);
+    s->field[AS_ENCODED_RM] = (uint8_t)(b << 3);
+    s->field[AS_ENCODED_VVVV] = (uint8_t)vvvv;
     s->key = (uint64_t)opcode | (uint64_t)map << KEY_MAP | (uint64_t)encoding << KEY_ENCODING |
              (uint64_t)(two & 3) << KEY_PP | (uint64_t)(two >> 7) << KEY_W |
              (uint64_t)(two >> 2 & 1) << KEY_L | (uint64_t)!vvvv << KEY_NO_V;
@@ -244,9 +244,9 @@ static inline bool split_evex(const uint8_t *p, unsigned at, struct as_split *s)
     s->b = (uint8_t)(b << 3);
     s->is_evex = 1;
     s->mask = p2 & 7;
-    s->field[AS_FIELD_REG] = (uint8_t)(r << 3 | r2 << 4);
-    s->field[AS_FIELD_RM] = (uint8_t)(b << 3 | x << 4);
-    s->field[AS_FIELD_VVVV] = (uint8_t)vvvv;
+    s->field[AS_ENCODED_REG] = (uint8_t)(r << 3 | r2 << 4);
+    s->field[AS_ENCODED_RM] = (uint8_t)(b << 3 | x << 4);
+    s->field[AS_ENCODED_VVVV] = (uint8_t)vvvv;
     s->key = (uint64_t)opcode | (uint64_t)map << KEY_MAP | (uint64_t)2 << KEY_ENCODING |
              (uint64_t)(p1 & 3) << KEY_PP | (uint64_t)(p1 >> 7) << KEY_W |
              (uint64_t)(p2 >> 5 & 3) << KEY_L | (uint64_t)(p2 >> 4 & 1) << KEY_B |
@@ -399,7 +399,7 @@ static inline int64_t as_recipe_fill(const uint8_t *p, struct as_split *s,
     }
     if (recipe->imm_b) {
         imm = load_immediate(p + at, recipe);
-        s->field[AS_FIELD_IS4] = (uint8_t)(p[at] >> 4);
+        s->field[AS_ENCODED_IS4] = (uint8_t)(p[at] >> 4);
         at += recipe->imm_b;
         if (recipe->flags & (AS_RECIPE_IMM | AS_RECIPE_REL)) {
             int64_t value = recipe->flags & AS_RECIPE_REL ? imm + at : imm;

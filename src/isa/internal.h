@@ -12,14 +12,14 @@
 enum { AS_INSN_MAX_B = 15, AS_SLOTS = 4 };
 
 /* Where a register number stands in the encoding. */
-enum as_field {
-    AS_FIELD_CONST,
-    AS_FIELD_REG,
-    AS_FIELD_RM,
-    AS_FIELD_VVVV,
-    AS_FIELD_OPCODE,
-    AS_FIELD_IS4,
-    AS_FIELD_COUNT
+enum as_encoded {
+    AS_ENCODED_CONST,
+    AS_ENCODED_REG,
+    AS_ENCODED_RM,
+    AS_ENCODED_VVVV,
+    AS_ENCODED_OPCODE,
+    AS_ENCODED_IS4,
+    AS_ENCODED_COUNT
 };
 
 enum as_recipe_flag {

@@ -30,17 +30,17 @@ static uint8_t field_of(ZydisOperandEncoding encoding)
 {
     switch (encoding) {
     case ZYDIS_OPERAND_ENCODING_MODRM_REG:
-        return AS_FIELD_REG;
+        return AS_ENCODED_REG;
     case ZYDIS_OPERAND_ENCODING_MODRM_RM:
-        return AS_FIELD_RM;
+        return AS_ENCODED_RM;
     case ZYDIS_OPERAND_ENCODING_OPCODE:
-        return AS_FIELD_OPCODE;
+        return AS_ENCODED_OPCODE;
     case ZYDIS_OPERAND_ENCODING_NDSNDD:
-        return AS_FIELD_VVVV;
+        return AS_ENCODED_VVVV;
     case ZYDIS_OPERAND_ENCODING_IS4:
-        return AS_FIELD_IS4;
+        return AS_ENCODED_IS4;
     default:
-        return AS_FIELD_CONST;
+        return AS_ENCODED_CONST;
     }
 }
 
@@ -75,7 +75,7 @@ static void take_register(const ZydisDecodedInstruction *zi, const ZydisDecodedO
     out->insn.reg[slot] = r.reg;
     out->insn.high |= (uint8_t)(r.high << slot);
     recipe->base[slot] = r.reg;
-    if (field != AS_FIELD_CONST) {
+    if (field != AS_ENCODED_CONST) {
         uint8_t mask;
         bool fine;
         reference_file(r.reg, zi->encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX, &recipe->base[slot],

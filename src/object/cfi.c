@@ -52,7 +52,7 @@ static unsigned rules_of(const struct cfi_state *state, struct assay_unwind_rule
 }
 
 /* Ends the row under construction at `end`: joined to the one before it when that says the same. */
-static int emit(struct cfi_machine *m, uint64_t end)
+static int emit_row(struct cfi_machine *m, uint64_t end)
 {
     struct as_cfi_rows *out = m->out;
     struct assay_unwind_rule rule[ASSAY_UNWIND_REGISTERS];
@@ -91,7 +91,7 @@ static void advance(struct cfi_machine *m, struct as_read *r, uint64_t units)
         as_read_fail(r); /* a CIE's program has no place to advance to */
         return;
     }
-    if (emit(m, to < m->fde->end ? to : m->fde->end) < 0)
+    if (emit_row(m, to < m->fde->end ? to : m->fde->end) < 0)
         m->nomem = true;
 }
 
@@ -100,11 +100,11 @@ static void set_location(struct cfi_machine *m, struct as_read *r)
     uint64_t to = as_frame_pointer(m->table, r, m->cie->fde_encoding, m->fde->start);
     if (r->bad || to < m->at || !m->out)
         as_read_fail(r);
-    else if (emit(m, to < m->fde->end ? to : m->fde->end) < 0)
+    else if (emit_row(m, to < m->fde->end ? to : m->fde->end) < 0)
         m->nomem = true;
 }
 
-static int32_t narrow(struct as_read *r, int64_t value)
+static int32_t narrow_offset(struct as_read *r, int64_t value)
 {
     if (value != (int32_t)value)
         as_read_fail(r);
@@ -112,12 +112,12 @@ static int32_t narrow(struct as_read *r, int64_t value)
 }
 
 /* A factored offset: times the data alignment. */
-static int32_t scaled(struct cfi_machine *m, struct as_read *r, int64_t units)
+static int32_t scaled_offset(struct cfi_machine *m, struct as_read *r, int64_t units)
 {
     int64_t value;
     if (__builtin_mul_overflow(units, m->cie->data_align, &value))
         as_read_fail(r);
-    return r->bad ? 0 : narrow(r, value);
+    return r->bad ? 0 : narrow_offset(r, value);
 }
 
 /* LEB128 values beyond 63 bits cannot be offsets. */
@@ -141,7 +141,7 @@ static void rule(struct cfi_machine *m, uint64_t reg, uint8_t kind, int32_t valu
 /* Where an expression's length stands; the block is passed. */
 static int32_t take_expression(struct cfi_machine *m, struct as_read *r)
 {
-    int32_t at = narrow(r, (int64_t)as_read_offset(r));
+    int32_t at = narrow_offset(r, (int64_t)as_read_offset(r));
     (void)m;
     as_read_skip(r, as_read_uleb(r));
     return at;
@@ -195,21 +195,21 @@ static bool run_cfa(struct cfi_machine *m, struct as_read *r, uint8_t op)
     switch (op) {
     case DW_CFA_def_cfa:
         reg = as_read_uleb(r);
-        define_cfa(m, r, reg, narrow(r, take_unsigned(r)));
+        define_cfa(m, r, reg, narrow_offset(r, take_unsigned(r)));
         return true;
     case DW_CFA_def_cfa_sf:
         reg = as_read_uleb(r);
-        define_cfa(m, r, reg, scaled(m, r, as_read_sleb(r)));
+        define_cfa(m, r, reg, scaled_offset(m, r, as_read_sleb(r)));
         return true;
     case DW_CFA_def_cfa_register:
         cfa_register(m, r);
         define_cfa(m, r, as_read_uleb(r), m->now.cfa_value);
         return true;
     case DW_CFA_def_cfa_offset:
-        define_cfa(m, r, cfa_register(m, r), narrow(r, take_unsigned(r)));
+        define_cfa(m, r, cfa_register(m, r), narrow_offset(r, take_unsigned(r)));
         return true;
     case DW_CFA_def_cfa_offset_sf:
-        define_cfa(m, r, cfa_register(m, r), scaled(m, r, as_read_sleb(r)));
+        define_cfa(m, r, cfa_register(m, r), scaled_offset(m, r, as_read_sleb(r)));
         return true;
     case DW_CFA_def_cfa_expression:
         m->now.cfa_kind = ASSAY_CFA_EXPRESSION;
@@ -227,19 +227,19 @@ static bool run_rule(struct cfi_machine *m, struct as_read *r, uint8_t op)
     uint64_t reg = as_read_uleb(r), from;
     switch (op) {
     case DW_CFA_offset_extended:
-        rule(m, reg, ASSAY_RULE_OFFSET, scaled(m, r, take_unsigned(r)));
+        rule(m, reg, ASSAY_RULE_OFFSET, scaled_offset(m, r, take_unsigned(r)));
         return true;
     case DW_CFA_GNU_negative_offset_extended:
-        rule(m, reg, ASSAY_RULE_OFFSET, scaled(m, r, -take_unsigned(r)));
+        rule(m, reg, ASSAY_RULE_OFFSET, scaled_offset(m, r, -take_unsigned(r)));
         return true;
     case DW_CFA_offset_extended_sf:
-        rule(m, reg, ASSAY_RULE_OFFSET, scaled(m, r, as_read_sleb(r)));
+        rule(m, reg, ASSAY_RULE_OFFSET, scaled_offset(m, r, as_read_sleb(r)));
         return true;
     case DW_CFA_val_offset:
-        rule(m, reg, ASSAY_RULE_VAL_OFFSET, scaled(m, r, take_unsigned(r)));
+        rule(m, reg, ASSAY_RULE_VAL_OFFSET, scaled_offset(m, r, take_unsigned(r)));
         return true;
     case DW_CFA_val_offset_sf:
-        rule(m, reg, ASSAY_RULE_VAL_OFFSET, scaled(m, r, as_read_sleb(r)));
+        rule(m, reg, ASSAY_RULE_VAL_OFFSET, scaled_offset(m, r, as_read_sleb(r)));
         return true;
     case DW_CFA_restore_extended:
         restore(m, reg);
@@ -276,7 +276,7 @@ static void run_one(struct cfi_machine *m, struct as_read *r)
         advance(m, r, low);
         return;
     case DW_CFA_offset:
-        rule(m, low, ASSAY_RULE_OFFSET, scaled(m, r, take_unsigned(r)));
+        rule(m, low, ASSAY_RULE_OFFSET, scaled_offset(m, r, take_unsigned(r)));
         return;
     case DW_CFA_restore:
         restore(m, low);
@@ -317,7 +317,7 @@ static void run_one(struct cfi_machine *m, struct as_read *r)
     }
 }
 
-static bool run(struct cfi_machine *m, struct as_read program)
+static bool run_program(struct cfi_machine *m, struct as_read program)
 {
     while (as_read_left(&program) && !m->nomem) {
         struct cfi_state before = m->now;
@@ -347,10 +347,10 @@ int as_cfi_rows_of(const struct as_frame_table *table, const struct as_frame_cie
     memset(m.now.kind, UNSPECIFIED, sizeof m.now.kind);
     m.initial = m.now;
     out->row.n = out->rule.n = 0;
-    bool good = run(&m, cie->program) && cie->return_column == ASSAY_UNWIND_RA;
+    bool good = run_program(&m, cie->program) && cie->return_column == ASSAY_UNWIND_RA;
     m.initial = m.now;
     m.out = out;
-    good = good && run(&m, fde->program);
+    good = good && run_program(&m, fde->program);
     if (!good) { /* what the failing instruction was to change is unknown */
         m.now.cfa_kind = ASSAY_CFA_NONE;
         m.now.cfa_register = 0;
@@ -358,5 +358,5 @@ int as_cfi_rows_of(const struct as_frame_table *table, const struct as_frame_cie
     }
     if (m.nomem)
         return ASSAY_ERR_NOMEM;
-    return emit(&m, fde->end);
+    return emit_row(&m, fde->end);
 }

@@ -28,7 +28,7 @@ struct demangled_sink {
     jmp_buf stop;
 };
 
-static void put(struct demangled_sink *out, const char *s, size_t n)
+static void put_text(struct demangled_sink *out, const char *s, size_t n)
 {
     size_t room = out->buf_b - 1 - out->n;
     if (n > room)
@@ -42,13 +42,13 @@ static void put(struct demangled_sink *out, const char *s, size_t n)
 
 static void putz(struct demangled_sink *out, const char *z)
 {
-    put(out, z, strlen(z));
+    put_text(out, z, strlen(z));
 }
 
-static void take(const char *s, size_t n, void *opaque)
+static void take_demangled(const char *s, size_t n, void *opaque)
 {
     struct demangled_sink *out = opaque;
-    put(out, s, n);
+    put_text(out, s, n);
     out->seen += n;
     /* Substitutions can make a short name endless: then there is no other way out. All that the
      * C++ demangler holds is on its stack; Rust's may lose one small buffer. */
@@ -58,11 +58,11 @@ static void take(const char *s, size_t n, void *opaque)
 
 typedef int (*demangler)(const char *, int, demangle_callbackref, void *);
 
-static bool run(demangler fn, const char *name, int options, struct demangled_sink *out)
+static bool run_demangler(demangler fn, const char *name, int options, struct demangled_sink *out)
 {
     if (setjmp(out->stop) != 0)
         return true; /* what fits is kept */
-    return fn(name, options, take, out) != 0;
+    return fn(name, options, take_demangled, out) != 0;
 }
 
 /* ---- Fortran -------------------------------------------------------------------------------- */
@@ -98,9 +98,9 @@ static bool fortran(const char *name, size_t n, struct demangled_sink *out)
     size_t left = n - (size_t)(procedure - name);
     if (left == 0)
         return false;
-    put(out, name + 2, (size_t)(mark - name) - 2);
+    put_text(out, name + 2, (size_t)(mark - name) - 2);
     putz(out, "::");
-    put(out, procedure, left);
+    put_text(out, procedure, left);
     return true;
 }
 
@@ -130,7 +130,7 @@ static void put_clones(struct demangled_sink *out, const char *s, size_t n)
                !(s[end] == '.' && end + 1 < n && !(s[end + 1] >= '0' && s[end + 1] <= '9')))
             end++;
         putz(out, " [clone ");
-        put(out, s + at, end - at);
+        put_text(out, s + at, end - at);
         putz(out, "]");
         at = end;
     }
@@ -144,10 +144,10 @@ static bool demangle_base(const char *base, size_t n, struct demangled_sink *out
     if (n < 3 || base[0] != '_' || (base[1] != 'Z' && base[1] != 'R'))
         return fortran(base, n, out);
     /* Rust first: its older names are C++ names with a hash at the end. */
-    if (run(rust_demangle_callback, base, options, out))
+    if (run_demangler(rust_demangle_callback, base, options, out))
         return true;
     out->n = 0;
-    return base[1] == 'Z' && run(cplus_demangle_v3_callback, base, options, out);
+    return base[1] == 'Z' && run_demangler(cplus_demangle_v3_callback, base, options, out);
 }
 
 int assay_demangle(const char *name, char *buf, size_t buf_b)
@@ -158,7 +158,7 @@ int assay_demangle(const char *name, char *buf, size_t buf_b)
     size_t n = strlen(name);
     buf[0] = 0;
     if (n > NAME_MOST_B) {
-        put(&out, name, n);
+        put_text(&out, name, n);
         return (int)out.n;
     }
     char base[NAME_MOST_B + 1];
@@ -169,9 +169,9 @@ int assay_demangle(const char *name, char *buf, size_t buf_b)
     base[plain] = 0;
     if (!demangle_base(base, plain, &out)) {
         out.n = 0;
-        put(&out, base, plain);
+        put_text(&out, base, plain);
     }
     put_clones(&out, name + plain, base_n - plain);
-    put(&out, name + base_n, n - base_n);
+    put_text(&out, name + base_n, n - base_n);
     return (int)out.n;
 }

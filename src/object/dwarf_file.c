@@ -140,8 +140,8 @@ static uint8_t *own(struct as_dw_file *file, size_t size_b)
     return p;
 }
 
-static int expand(struct as_dw_file *file, struct as_dw_bytes in, uint64_t size_b, bool zstd,
-                  struct as_dw_bytes *out)
+static int expand_section(struct as_dw_file *file, struct as_dw_bytes in, uint64_t size_b,
+                          bool zstd, struct as_dw_bytes *out)
 {
     *out = (struct as_dw_bytes){0};
     if (zstd ? size_b > ZSTD_MOST_B : size_b / ZLIB_MOST_RATIO > in.n)
@@ -170,7 +170,7 @@ static int plain_contents(struct as_dw_file *file, const struct elf_view *v, con
         if (ch.ch_type != ELFCOMPRESS_ZLIB && ch.ch_type != 2)
             return 0;
         struct as_dw_bytes in = {raw.p + sizeof ch, raw.n - sizeof ch};
-        return expand(file, in, ch.ch_size, ch.ch_type == 2, out);
+        return expand_section(file, in, ch.ch_size, ch.ch_type == 2, out);
     }
     if (strncmp(name, ".zdebug_", 8) == 0) {
         *out = (struct as_dw_bytes){0};
@@ -179,7 +179,8 @@ static int plain_contents(struct as_dw_file *file, const struct elf_view *v, con
         uint64_t size_b = 0;
         for (int i = 4; i < 12; i++)
             size_b = size_b << 8 | raw.p[i];
-        return expand(file, (struct as_dw_bytes){raw.p + 12, raw.n - 12}, size_b, false, out);
+        return expand_section(file, (struct as_dw_bytes){raw.p + 12, raw.n - 12}, size_b, false,
+                              out);
     }
     *out = raw;
     return 0;

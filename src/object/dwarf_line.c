@@ -200,7 +200,7 @@ static void reset(struct line_machine *m)
     m->sorted = true;
 }
 
-static int emit(struct line_machine *m)
+static int emit_line(struct line_machine *m)
 {
     const struct as_dw_line_table *table = m->table;
     const struct line_state *now = &m->now;
@@ -280,7 +280,7 @@ static int standard(struct line_machine *m, struct as_dw_cursor *c, uint8_t opco
     const struct as_dw_line_table *table = m->table;
     switch (opcode) {
     case DW_LNS_copy:
-        return emit(m);
+        return emit_line(m);
     case DW_LNS_advance_pc:
         m->now.address += as_dw_uleb(c) * table->min_inst_b;
         break;
@@ -329,7 +329,7 @@ int as_dw_line_program(struct as_dw_line_table *table, const struct as_dw_file *
             m.now.address += (uint64_t)(adjusted / table->line_range) * table->min_inst_b;
             m.now.line = (uint32_t)(m.now.line + (uint64_t)(table->line_base +
                                                             (int)(adjusted % table->line_range)));
-            AS_TRY(emit(&m));
+            AS_TRY(emit_line(&m));
         } else if (opcode == 0) {
             AS_TRY(extended(&m, &c));
         } else {

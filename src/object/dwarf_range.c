@@ -8,7 +8,7 @@
 
 #include "object/dwarf_internal.h"
 
-static bool push(as_dw_ranges *out, uint64_t start, uint64_t end, bool *nomem)
+static bool push_range(as_dw_ranges *out, uint64_t start, uint64_t end, bool *nomem)
 {
     if (start >= end)
         return true; /* empty ones are allowed and say nothing */
@@ -33,7 +33,7 @@ static bool read_v4(const struct as_dw_unit *unit, uint64_t offset, as_dw_ranges
             return true;
         if (start == select)
             base = end;
-        else if (!push(out, base + start, base + end, nomem))
+        else if (!push_range(out, base + start, base + end, nomem))
             return false;
     }
 }
@@ -90,7 +90,7 @@ static bool read_v5(const struct as_dw_unit *unit, uint64_t offset, as_dw_ranges
     while (!last) {
         struct assay_range range;
         if (!entry_v5(unit, &c, &base, &range, &last) || c.bad ||
-            !push(out, range.start, range.end, nomem))
+            !push_range(out, range.start, range.end, nomem))
             return false;
     }
     return true;

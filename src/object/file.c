@@ -297,8 +297,8 @@ static int check_contents(const struct as_file *file, enum as_file_role role,
     return 0;
 }
 
-static int load(struct as_arena *arena, enum as_file_role role, struct as_file *file,
-                struct assay_error *err)
+static int load_headers(struct as_arena *arena, enum as_file_role role, struct as_file *file,
+                        struct assay_error *err)
 {
     AS_TRY(as_identify(file->path, file->bytes, file->size_b, err));
     memcpy(&file->ehdr, file->bytes, sizeof file->ehdr);
@@ -381,7 +381,7 @@ int as_file_open(struct as_arena *arena, const char *path, enum as_file_role rol
         return as_error_nomem(err, path);
     int rc = map(path, out, err);
     if (rc == 0)
-        rc = load(arena, role, out, err);
+        rc = load_headers(arena, role, out, err);
     if (rc < 0)
         as_file_close(out);
     return rc;
@@ -405,7 +405,7 @@ int as_file_open_memory(struct as_arena *arena, const void *bytes, uint64_t size
         memcpy(out->bytes, bytes, size_b);
         out->owned = true;
     }
-    int rc = load(arena, role, out, err);
+    int rc = load_headers(arena, role, out, err);
     if (rc < 0)
         as_file_close(out);
     return rc;

@@ -211,14 +211,14 @@ static void close_ends(const struct assay_object *object, function_vec *function
 }
 
 /* A place where code begins by a weaker source. */
-struct candidate {
+struct function_candidate {
     uint64_t start, end; /* end 0: not known */
     const char *name;    /* NULL: made of the address */
     uint8_t origin;
 };
 
 static int add_candidate(struct assay_object *object, function_vec *out,
-                         const struct candidate *candidate)
+                         const struct function_candidate *candidate)
 {
     const char *name = candidate->name;
     if (!name) {
@@ -247,12 +247,12 @@ static int add_candidate(struct assay_object *object, function_vec *out,
  * The functions are sorted, but may overlap: hence the running maximum of their ends.
  */
 static int add_uncovered(struct assay_object *object, function_vec *functions,
-                         const struct candidate *candidates, size_t n)
+                         const struct function_candidate *candidates, size_t n)
 {
     size_t known = functions->n, f = 0;
     uint64_t covered = 0, last = UINT64_MAX;
     for (size_t i = 0; i < n; i++) {
-        const struct candidate *c = &candidates[i];
+        const struct function_candidate *c = &candidates[i];
         for (; f < known && functions->at[f].start <= c->start; f++) {
             /* A function still without end covers its first byte only. */
             uint64_t end = functions->at[f].end;
@@ -284,12 +284,12 @@ static bool is_plt_range(const struct assay_object *object, const struct assay_u
 
 static int add_unwind(struct assay_object *object, function_vec *functions)
 {
-    AS_VEC(struct candidate) candidates = {0};
+    AS_VEC(struct function_candidate) candidates = {0};
     int rc = as_vec_reserve(&candidates, object->unwind_n);
     for (size_t i = 0; rc == 0 && i < object->unwind_n; i++) {
         const struct assay_unwind_range *range = &object->unwind[i];
         if (!is_plt_range(object, range))
-            candidates.at[candidates.n++] = (struct candidate){
+            candidates.at[candidates.n++] = (struct function_candidate){
                 .start = range->start, .end = range->end, .origin = ASSAY_FUNCTION_UNWIND};
     }
     if (rc == 0)
@@ -300,21 +300,22 @@ static int add_unwind(struct assay_object *object, function_vec *functions)
 
 static int compare_candidates(const void *left, const void *right)
 {
-    const struct candidate *a = left, *b = right;
+    const struct function_candidate *a = left, *b = right;
     return (a->start > b->start) - (a->start < b->start);
 }
 
 static int add_entries(struct assay_object *object, function_vec *functions)
 {
     size_t n = 0;
-    struct candidate *at = as_calloc(object->init_function_n + 1, sizeof *at);
+    struct function_candidate *at = as_calloc(object->init_function_n + 1, sizeof *at);
     if (!at)
         return ASSAY_ERR_NOMEM;
     if (object->info.entry)
-        at[n++] = (struct candidate){.start = object->info.entry, .origin = ASSAY_FUNCTION_ENTRY};
+        at[n++] = (struct function_candidate){.start = object->info.entry,
+                                              .origin = ASSAY_FUNCTION_ENTRY};
     for (size_t i = 0; i < object->init_function_n; i++)
-        at[n++] =
-            (struct candidate){.start = object->init_function[i], .origin = ASSAY_FUNCTION_ENTRY};
+        at[n++] = (struct function_candidate){.start = object->init_function[i],
+                                              .origin = ASSAY_FUNCTION_ENTRY};
     qsort(at, n, sizeof *at, compare_candidates);
     int rc = add_uncovered(object, functions, at, n);
     as_free(at);
@@ -340,15 +341,16 @@ static int subprogram_ranges(const struct assay_debug *debug, keyed_vec *out)
 static int add_subprograms(struct assay_object *object, function_vec *functions,
                            const struct assay_debug *debug, const keyed_vec *ranges)
 {
-    AS_VEC(struct candidate) candidates = {0};
+    AS_VEC(struct function_candidate) candidates = {0};
     int rc = as_vec_reserve(&candidates, ranges->n);
     for (size_t i = 0; rc == 0 && i < ranges->n; i++) {
         const struct assay_range *range = &debug->range[ranges->at[i].index];
         const char *name = debug->inlines[range->owner].name;
-        candidates.at[candidates.n++] = (struct candidate){.start = range->start,
-                                                           .end = range->end,
-                                                           .name = name && name[0] ? name : NULL,
-                                                           .origin = ASSAY_FUNCTION_DWARF};
+        candidates.at[candidates.n++] =
+            (struct function_candidate){.start = range->start,
+                                        .end = range->end,
+                                        .name = name && name[0] ? name : NULL,
+                                        .origin = ASSAY_FUNCTION_DWARF};
     }
     if (rc == 0)
         rc = add_uncovered(object, functions, candidates.at, candidates.n);
@@ -382,8 +384,8 @@ static void add_source(function_vec *functions, const struct assay_debug *debug,
     }
 }
 
-static int merge(struct assay_object *object, const struct assay_debug *debug,
-                 function_vec *functions)
+static int merge_functions(struct assay_object *object, const struct assay_debug *debug,
+                           function_vec *functions)
 {
     keyed_vec ranges = {0};
     int rc = as_vec_reserve(functions, object->symbol_n / 2 + object->unwind_n / 8);
@@ -415,7 +417,7 @@ int assay_object_functions(struct assay_object *object, bool with_source,
         function_vec functions = {0};
         if (with_source)
             AS_TRY(assay_object_debug(object, ASSAY_DEBUG_ALL, 0, &debug, NULL, err));
-        if (merge(object, &debug, &functions) < 0) {
+        if (merge_functions(object, &debug, &functions) < 0) {
             as_vec_fini(&functions);
             return as_error_nomem(err, object->info.path);
         }

@@ -33,7 +33,7 @@ static int copy_options(struct assay_object *object, const struct assay_object_o
     return 0;
 }
 
-static int load(struct assay_object *object, struct assay_error *err)
+static int load_tables(struct assay_object *object, struct assay_error *err)
 {
     struct assay_object_info *info = &object->info;
     info->path = object->file.path;
@@ -70,7 +70,7 @@ static int open_object(const char *path, const void *bytes, size_t size_b,
     else
         rc = as_file_open(&object->arena, path, AS_FILE_MAIN, &object->file, err);
     if (rc == 0)
-        rc = load(object, err);
+        rc = load_tables(object, err);
     if (rc < 0)
         assay_object_close(&object);
     *out = object;

@@ -18,7 +18,8 @@
 typedef AS_VEC(struct assay_pointer) pointers;
 typedef AS_VEC(struct assay_import) imports;
 
-static int add(const struct assay_object *object, pointers *out, uint64_t at, uint64_t target)
+static int add_pointer(const struct assay_object *object, pointers *out, uint64_t at,
+                       uint64_t target)
 {
     uint32_t section = as_object_section_at(object, target);
     if (section != ASSAY_NONE ? !object->section[section].exec : target == 0)
@@ -61,7 +62,7 @@ static int add_relocations(const struct assay_object *object, pointers *out, imp
             default:
                 continue;
             }
-            AS_TRY(add(object, out, rela.r_offset, target));
+            AS_TRY(add_pointer(object, out, rela.r_offset, target));
         }
     }
     return 0;
@@ -80,14 +81,14 @@ static int add_relr(const struct assay_object *object, pointers *out)
             uint64_t word;
             memcpy(&word, p + i, sizeof word);
             if (!(word & 1)) {
-                AS_TRY(add(object, out, word, as_object_word_at(object, word)));
+                AS_TRY(add_pointer(object, out, word, as_object_word_at(object, word)));
                 next = word + 8;
                 continue;
             }
             for (unsigned bit = 1; bit < 64; bit++) {
                 uint64_t at = next + 8 * (bit - 1);
                 if (word >> bit & 1)
-                    AS_TRY(add(object, out, at, as_object_word_at(object, at)));
+                    AS_TRY(add_pointer(object, out, at, as_object_word_at(object, at)));
             }
             next += (uint64_t)63 * 8;
         }
@@ -106,7 +107,7 @@ static int add_words(const struct assay_object *object, pointers *out)
             uint64_t word;
             memcpy(&word, section->data + i, sizeof word);
             if (word)
-                AS_TRY(add(object, out, section->address + i, word));
+                AS_TRY(add_pointer(object, out, section->address + i, word));
         }
     }
     return 0;

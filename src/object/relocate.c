@@ -57,9 +57,9 @@ static bool symbol_value(const struct assay_object *object, const struct as_symt
     return true;
 }
 
-static void apply(const struct assay_object *object, uint32_t target,
-                  const struct as_symtab *symtab, const Elf64_Rela *rela, uint8_t *bytes,
-                  uint64_t size_b)
+static void apply_relocation(const struct assay_object *object, uint32_t target,
+                             const struct as_symtab *symtab, const Elf64_Rela *rela, uint8_t *bytes,
+                             uint64_t size_b)
 {
     bool relative;
     unsigned n = width_b(ELF64_R_TYPE(rela->r_info), &relative);
@@ -84,7 +84,7 @@ static void apply_table(const struct assay_object *object, uint32_t table, uint8
     for (uint64_t i = 0; p && i < table_b / sizeof(Elf64_Rela); i++) {
         Elf64_Rela rela;
         memcpy(&rela, p + i * sizeof rela, sizeof rela);
-        apply(object, shdr->sh_info, &symtab, &rela, bytes, size_b);
+        apply_relocation(object, shdr->sh_info, &symtab, &rela, bytes, size_b);
     }
 }
 

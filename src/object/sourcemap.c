@@ -114,7 +114,7 @@ static bool rehash(struct as_dw_files *files)
     return true;
 }
 
-static uint32_t intern(struct as_dw_files *files, const char *path, size_t n)
+static uint32_t intern_path(struct as_dw_files *files, const char *path, size_t n)
 {
     if ((files->path.n + 1) * 2 > files->slots && !rehash(files))
         return ASSAY_NONE;
@@ -154,7 +154,7 @@ uint32_t as_dw_file_intern(struct as_dw_files *files, const char *comp_dir, cons
     files->buf[n] = 0;
     const char *mapped =
         as_source_map_apply(files->options, files->buf, files->buf + path_b, files->buf_b - path_b);
-    return mapped ? intern(files, mapped, strlen(mapped)) : ASSAY_NONE;
+    return mapped ? intern_path(files, mapped, strlen(mapped)) : ASSAY_NONE;
 }
 
 void as_dw_files_release(struct as_dw_files *files)

@@ -26,7 +26,7 @@ struct eval {
     enum assay_unwind_result result; /* why it failed */
 };
 
-static void push(struct eval *e, struct as_read *r, uint64_t value)
+static void push_value(struct eval *e, struct as_read *r, uint64_t value)
 {
     if (e->n == STACK_MOST)
         as_read_fail(r);
@@ -73,10 +73,10 @@ static void dereference(struct eval *e, struct as_read *r, unsigned size_b)
         e->result = ASSAY_UNWIND_NO_MEMORY;
         as_read_fail(r);
     }
-    push(e, r, size_b == 8 ? word : word & ((1ull << 8 * size_b) - 1));
+    push_value(e, r, size_b == 8 ? word : word & ((1ull << 8 * size_b) - 1));
 }
 
-static void jump(struct as_read *r, int16_t by)
+static void jump_by(struct as_read *r, int16_t by)
 {
     int64_t to = (int64_t)as_read_offset(r) + by;
     if (to < 0)
@@ -90,35 +90,35 @@ static bool run_constant(struct eval *e, struct as_read *r, uint8_t op)
 {
     switch (op) {
     case DW_OP_addr:
-        push(e, r, as_read_u64(r) + e->bias);
+        push_value(e, r, as_read_u64(r) + e->bias);
         return true;
     case DW_OP_const1u:
-        push(e, r, as_read_u8(r));
+        push_value(e, r, as_read_u8(r));
         return true;
     case DW_OP_const1s:
-        push(e, r, (uint64_t)as_read_i8(r));
+        push_value(e, r, (uint64_t)as_read_i8(r));
         return true;
     case DW_OP_const2u:
-        push(e, r, as_read_u16(r));
+        push_value(e, r, as_read_u16(r));
         return true;
     case DW_OP_const2s:
-        push(e, r, (uint64_t)as_read_i16(r));
+        push_value(e, r, (uint64_t)as_read_i16(r));
         return true;
     case DW_OP_const4u:
-        push(e, r, as_read_u32(r));
+        push_value(e, r, as_read_u32(r));
         return true;
     case DW_OP_const4s:
-        push(e, r, (uint64_t)as_read_i32(r));
+        push_value(e, r, (uint64_t)as_read_i32(r));
         return true;
     case DW_OP_const8u:
     case DW_OP_const8s:
-        push(e, r, as_read_u64(r));
+        push_value(e, r, as_read_u64(r));
         return true;
     case DW_OP_constu:
-        push(e, r, as_read_uleb(r));
+        push_value(e, r, as_read_uleb(r));
         return true;
     case DW_OP_consts:
-        push(e, r, (uint64_t)as_read_sleb(r));
+        push_value(e, r, (uint64_t)as_read_sleb(r));
         return true;
     default:
         return false;
@@ -191,7 +191,7 @@ static bool run_binary(struct eval *e, struct as_read *r, uint8_t op)
     }
     pop(e, r);
     pop(e, r);
-    push(e, r, v);
+    push_value(e, r, v);
     return true;
 }
 
@@ -201,43 +201,43 @@ static bool run_stack(struct eval *e, struct as_read *r, uint8_t op)
     uint64_t a, b, c;
     switch (op) {
     case DW_OP_dup:
-        push(e, r, peek(e, r, 0));
+        push_value(e, r, peek(e, r, 0));
         return true;
     case DW_OP_drop:
         pop(e, r);
         return true;
     case DW_OP_over:
-        push(e, r, peek(e, r, 1));
+        push_value(e, r, peek(e, r, 1));
         return true;
     case DW_OP_pick:
-        push(e, r, peek(e, r, as_read_u8(r)));
+        push_value(e, r, peek(e, r, as_read_u8(r)));
         return true;
     case DW_OP_swap:
         a = pop(e, r);
         b = pop(e, r);
-        push(e, r, a);
-        push(e, r, b);
+        push_value(e, r, a);
+        push_value(e, r, b);
         return true;
     case DW_OP_rot:
         a = pop(e, r);
         b = pop(e, r);
         c = pop(e, r);
-        push(e, r, a);
-        push(e, r, c);
-        push(e, r, b);
+        push_value(e, r, a);
+        push_value(e, r, c);
+        push_value(e, r, b);
         return true;
     case DW_OP_abs:
         a = pop(e, r);
-        push(e, r, (int64_t)a < 0 ? -a : a);
+        push_value(e, r, (int64_t)a < 0 ? -a : a);
         return true;
     case DW_OP_neg:
-        push(e, r, -pop(e, r));
+        push_value(e, r, -pop(e, r));
         return true;
     case DW_OP_not:
-        push(e, r, ~pop(e, r));
+        push_value(e, r, ~pop(e, r));
         return true;
     case DW_OP_plus_uconst:
-        push(e, r, pop(e, r) + as_read_uleb(r));
+        push_value(e, r, pop(e, r) + as_read_uleb(r));
         return true;
     default:
         return false;
@@ -250,12 +250,12 @@ static void run_one(struct eval *e, struct as_read *r)
     uint64_t value;
     int16_t by;
     if (op >= DW_OP_lit0 && op <= DW_OP_lit31) {
-        push(e, r, op - DW_OP_lit0);
+        push_value(e, r, op - DW_OP_lit0);
         return;
     }
     if (op >= DW_OP_breg0 && op <= DW_OP_breg31) {
         value = register_value(e, r, op - DW_OP_breg0);
-        push(e, r, value + (uint64_t)as_read_sleb(r));
+        push_value(e, r, value + (uint64_t)as_read_sleb(r));
         return;
     }
     switch (op) {
@@ -263,7 +263,7 @@ static void run_one(struct eval *e, struct as_read *r)
         return;
     case DW_OP_bregx:
         value = register_value(e, r, as_read_uleb(r));
-        push(e, r, value + (uint64_t)as_read_sleb(r));
+        push_value(e, r, value + (uint64_t)as_read_sleb(r));
         return;
     case DW_OP_deref:
         dereference(e, r, 8);
@@ -272,12 +272,12 @@ static void run_one(struct eval *e, struct as_read *r)
         dereference(e, r, as_read_u8(r));
         return;
     case DW_OP_skip:
-        jump(r, as_read_i16(r));
+        jump_by(r, as_read_i16(r));
         return;
     case DW_OP_bra:
         by = as_read_i16(r);
         if (pop(e, r))
-            jump(r, by);
+            jump_by(r, by);
         return;
     default:
         if (!run_constant(e, r, op) && !run_stack(e, r, op) && !run_binary(e, r, op))
@@ -286,9 +286,9 @@ static void run_one(struct eval *e, struct as_read *r)
 }
 
 /* `cfa`: pushed first, as rules of registers want it; NULL for the CFA's own expression. */
-static bool evaluate(struct eval *e, const struct assay_object *object,
-                     const struct assay_unwind_row *row, int32_t at, const uint64_t *cfa,
-                     uint64_t *out)
+static bool evaluate_expression(struct eval *e, const struct assay_object *object,
+                                const struct assay_unwind_row *row, int32_t at, const uint64_t *cfa,
+                                uint64_t *out)
 {
     size_t n;
     const uint8_t *p = assay_object_unwind_expression(object, row, at, &n);
@@ -296,7 +296,7 @@ static bool evaluate(struct eval *e, const struct assay_object *object,
     e->n = 0;
     e->result = ASSAY_UNWIND_DAMAGED;
     if (cfa)
-        push(e, &r, *cfa);
+        push_value(e, &r, *cfa);
     for (unsigned steps = 0; as_read_left(&r) && steps < STEPS_MOST; steps++)
         run_one(e, &r);
     if (r.bad || as_read_left(&r) || e->n == 0)
@@ -309,7 +309,7 @@ static bool find_cfa(struct eval *e, const struct assay_object *object,
                      const struct assay_unwind_row *row, uint64_t *cfa)
 {
     if (row->cfa_kind == ASSAY_CFA_EXPRESSION)
-        return evaluate(e, object, row, row->cfa_value, NULL, cfa);
+        return evaluate_expression(e, object, row, row->cfa_value, NULL, cfa);
     e->result = ASSAY_UNWIND_DAMAGED;
     if (row->cfa_kind != ASSAY_CFA_REGISTER || !(e->frame->known >> row->cfa_register & 1))
         return false;
@@ -331,10 +331,10 @@ static bool is_popped(const struct assay_unwind_frame *frame, unsigned reg, uint
  * The caller's value by one rule. `*known` is false for a value that is lost, which only the return
  * address cannot bear; a word that cannot be read is no obstacle to the registers beside it.
  */
-static enum assay_unwind_result apply(struct eval *e, const struct assay_object *object,
-                                      const struct assay_unwind_row *row,
-                                      const struct assay_unwind_rule *rule, uint64_t cfa,
-                                      uint64_t *value, bool *known)
+static enum assay_unwind_result apply_rule(struct eval *e, const struct assay_object *object,
+                                           const struct assay_unwind_row *row,
+                                           const struct assay_unwind_rule *rule, uint64_t cfa,
+                                           uint64_t *value, bool *known)
 {
     uint64_t address;
     *known = true;
@@ -358,13 +358,13 @@ static enum assay_unwind_result apply(struct eval *e, const struct assay_object 
         *value = cfa + (uint64_t)rule->value;
         return ASSAY_UNWIND_CALLER;
     case ASSAY_RULE_EXPRESSION:
-        *known = evaluate(e, object, row, rule->value, &cfa, &address);
+        *known = evaluate_expression(e, object, row, rule->value, &cfa, &address);
         if (!*known)
             return e->result;
         *known = e->read(e->context, address, value);
         return *known ? ASSAY_UNWIND_CALLER : ASSAY_UNWIND_NO_MEMORY;
     case ASSAY_RULE_VAL_EXPRESSION:
-        *known = evaluate(e, object, row, rule->value, &cfa, value);
+        *known = evaluate_expression(e, object, row, rule->value, &cfa, value);
         return *known ? ASSAY_UNWIND_CALLER : e->result;
     default:
         *known = false;
@@ -394,7 +394,7 @@ enum assay_unwind_result assay_object_unwind_step(const struct assay_object *obj
         const struct assay_unwind_rule *rule = &row->rule[i];
         bool known;
         enum assay_unwind_result one =
-            apply(&e, object, row, rule, cfa, &caller.reg[rule->reg], &known);
+            apply_rule(&e, object, row, rule, cfa, &caller.reg[rule->reg], &known);
         caller.known = (caller.known & ~(1u << rule->reg)) | (uint32_t)known << rule->reg;
         if (rule->reg == ASSAY_UNWIND_RA)
             result = one;

@@ -111,7 +111,8 @@ static bool section_of(const struct gathering *g, const struct as_symtab *table,
 }
 
 /* `foreign`: the table is of another file, whose section numbers say nothing here. */
-static int gather(struct gathering *g, const struct as_symtab *table, bool dynamic, bool foreign)
+static int gather_symbols(struct gathering *g, const struct as_symtab *table, bool dynamic,
+                          bool foreign)
 {
     struct assay_object *object = g->object;
     bool relocatable = object->file.ehdr.e_type == ET_REL;
@@ -157,7 +158,7 @@ static int gather_symtab(struct gathering *g)
             struct as_symtab table = as_file_symtab(files[f], i);
             object->info.has_symtab = true;
             object->counts.symtab = table.n ? table.n - 1 : 0;
-            return gather(g, &table, false, f == 1);
+            return gather_symbols(g, &table, false, f == 1);
         }
     }
     return 0;
@@ -170,7 +171,7 @@ static int binding_rank(const struct assay_symbol *symbol)
 }
 
 /* Order of symbols at one address. */
-static int compare(const void *left, const void *right)
+static int compare_symbols(const void *left, const void *right)
 {
     const struct assay_symbol *a = left, *b = right;
     if (a->size_b != b->size_b)
@@ -182,7 +183,7 @@ static int compare(const void *left, const void *right)
 }
 
 /* The same thing said twice: by both tables, or under two versions. */
-static bool same(const struct assay_symbol *a, const struct assay_symbol *b)
+static bool same_symbol(const struct assay_symbol *a, const struct assay_symbol *b)
 {
     return a->address == b->address && a->size_b == b->size_b && a->kind == b->kind &&
            binding_rank(a) == binding_rank(b) && strcmp(a->name, b->name) == 0;
@@ -209,18 +210,18 @@ static int keep_sorted(struct gathering *g)
         for (end = i + 1; end < n && out[end].address == out[i].address;)
             end++;
         if (end - i > 1)
-            qsort(out + i, end - i, sizeof *out, compare);
+            qsort(out + i, end - i, sizeof *out, compare_symbols);
     }
     size_t kept = 0;
     for (size_t i = 0; i < n; i++)
-        if (kept == 0 || !same(&out[kept - 1], &out[i]))
+        if (kept == 0 || !same_symbol(&out[kept - 1], &out[i]))
             out[kept++] = out[i];
     object->symbol = out;
     object->symbol_n = kept;
     return 0;
 }
 
-static void count(struct assay_object *object)
+static void count_symbols(struct assay_object *object)
 {
     for (size_t i = 0; i < object->symbol_n; i++) {
         switch (object->symbol[i].kind) {
@@ -266,7 +267,7 @@ int as_object_load_symbols(struct assay_object *object, struct assay_error *err)
     int rc = gather_symtab(&g);
     object->counts.dynsym = object->dynsym.n ? object->dynsym.n - 1 : 0;
     if (rc == 0)
-        rc = gather(&g, &object->dynsym, true, false);
+        rc = gather_symbols(&g, &object->dynsym, true, false);
     if (rc == 0)
         rc = gather_plt(&g);
     if (rc == 0)
@@ -274,7 +275,7 @@ int as_object_load_symbols(struct assay_object *object, struct assay_error *err)
     as_vec_fini(&g.symbols);
     if (rc < 0)
         return as_error_nomem(err, object->file.path);
-    count(object);
+    count_symbols(object);
     return 0;
 }
 

@@ -228,7 +228,7 @@ static int prepare(struct as_attribution *all, struct assay_error *err)
     return read_streams(all, start_ns, err);
 }
 
-static void release(struct as_attribution *all)
+static void release_attribution(struct as_attribution *all)
 {
     as_tally_fini(&all->tally);
     as_categories_free(&all->categories);
@@ -264,6 +264,6 @@ int assay_profile_attribute(struct assay_experiment *experiment, int64_t run_id,
             assay_experiment_rollback(experiment);
     }
     say(all, "summing up", 0, 1);
-    release(all);
+    release_attribution(all);
     return rc < 0 ? rc : assay_experiment_summarise(experiment, run_id, err);
 }

@@ -69,14 +69,14 @@ static int add_thread(struct as_attribution *all, uint32_t index, int64_t omp,
 
 /* ---- Threads of OpenMP --------------------------------------------------------------------- */
 
-struct member {
+struct subject_member {
     uint32_t process, tid, thread;
     bool worker;
 };
 
 static int compare_members(const void *a, const void *b)
 {
-    const struct member *x = a, *y = b;
+    const struct subject_member *x = a, *y = b;
     if (x->process != y->process)
         return x->process < y->process ? -1 : 1;
     return x->tid < y->tid ? -1 : x->tid > y->tid;
@@ -84,7 +84,7 @@ static int compare_members(const void *a, const void *b)
 
 /* Marks the threads whose stacks show that an OpenMP runtime made them: the thread library calls
  * the runtime (whose names may be stripped), or the stack begins in it. */
-static int find_workers(const struct as_attribution *all, struct member *member)
+static int find_workers(const struct as_attribution *all, struct subject_member *member)
 {
     const struct as_tally *tally = &all->tally;
     const uint32_t openmp = (uint32_t)as_category_find(all->categories, "openmp");
@@ -109,12 +109,13 @@ static int find_workers(const struct as_attribution *all, struct member *member)
 static int number_workers(const struct as_attribution *all, int64_t *omp)
 {
     const size_t n = all->tally.thread.n;
-    struct member *member = as_calloc(n + 1, sizeof *member);
+    struct subject_member *member = as_calloc(n + 1, sizeof *member);
     if (!member)
         return ASSAY_ERR_NOMEM;
     for (uint32_t i = 0; i < n; i++) {
         const struct as_tally_thread *thread = &all->tally.thread.at[i];
-        member[i] = (struct member){.process = thread->process, .tid = thread->tid, .thread = i};
+        member[i] =
+            (struct subject_member){.process = thread->process, .tid = thread->tid, .thread = i};
         omp[i] = -1;
     }
     const int rc = find_workers(all, member);

@@ -11,7 +11,7 @@
 /* ---- Parts -------------------------------------------------------------------------------- */
 
 /* Unknown numbers are null: not-a-number is written so anyway. */
-static void known(struct as_json *json, const char *key, int64_t value, int64_t unknown)
+static void known_member(struct as_json *json, const char *key, int64_t value, int64_t unknown)
 {
     as_json_key(json, key);
     if (value == unknown)
@@ -21,7 +21,7 @@ static void known(struct as_json *json, const char *key, int64_t value, int64_t 
 }
 
 /* "self_time_s", "self_pct", ... */
-static void share(struct as_json *json, const char *const key[4], const struct as_share *it)
+static void share_member(struct as_json *json, const char *const key[4], const struct as_share *it)
 {
     as_json_key_double(json, key[0], it->time_s);
     as_json_key_double(json, key[1], it->pct);
@@ -49,19 +49,19 @@ static void write_run(struct as_json *json, const struct as_profile_run *run)
     as_json_key_bool(json, "is_attributed", !run->is_unfinished);
     as_json_key_string(json, "start_utc", run->start_utc);
     as_json_key_double(json, "wall_s", run->wall_s);
-    known(json, "exit_code", run->exit_code, -1);
-    known(json, "exit_signal", run->exit_signal, -1);
+    known_member(json, "exit_code", run->exit_code, -1);
+    known_member(json, "exit_signal", run->exit_signal, -1);
     as_json_key_string(json, "host", run->host);
     as_json_key_string(json, "cpu_model", run->cpu_model);
-    known(json, "core_n", run->core_n, 0);
-    known(json, "cpu_n", run->cpu_n, 0);
+    known_member(json, "core_n", run->core_n, 0);
+    known_member(json, "cpu_n", run->cpu_n, 0);
     as_json_key_i64(json, "host_n", run->host_n);
     as_json_key_i64(json, "rank_n", run->rank_n);
     as_json_key_i64(json, "process_n", run->process_n);
     as_json_key_i64(json, "thread_n", run->thread_n);
     as_json_key_string(json, "event", run->event);
     as_json_key_string(json, "event_reason", run->event_reason);
-    known(json, "rate_hz", run->rate_hz, 0);
+    known_member(json, "rate_hz", run->rate_hz, 0);
     as_json_key_string(json, "call_stacks", run->call_stacks);
     as_json_key_string(json, "scope", run->scope);
     as_json_key_i64(json, "sample_n", run->sample_n);
@@ -94,7 +94,7 @@ static void write_categories(struct as_json *json, struct as_profile *profile)
         as_json_object_begin(json);
         as_json_key_string(json, "name", it->name);
         as_json_key_string(json, "title", it->title);
-        share(json, time_key, &it->share);
+        share_member(json, time_key, &it->share);
         as_json_key_double(json, "blocked_time_s", it->blocked_s);
         as_json_key_bool(json, "few_samples", it->share.few_samples);
         as_json_object_end(json);
@@ -149,9 +149,9 @@ static void write_functions(struct as_json *json, struct as_profile *profile)
         as_json_key_string(json, "module", it->module);
         as_json_key_string(json, "category", it->category);
         as_json_key_string(json, "source_file", it->file);
-        known(json, "line", it->line, 0);
-        share(json, self_key, &it->self);
-        share(json, total_key, &it->total);
+        known_member(json, "line", it->line, 0);
+        share_member(json, self_key, &it->self);
+        share_member(json, total_key, &it->total);
         as_json_key_double(json, "blocked_time_s", it->blocked_s);
         as_json_key_bool(json, "few_samples", it->self.few_samples);
         as_json_object_end(json);
@@ -169,14 +169,14 @@ static void write_loops(struct as_json *json, struct as_profile *profile)
         as_json_key_string(json, "function", it->function);
         as_json_key_string(json, "module", it->module);
         as_json_key_string(json, "source_file", it->file);
-        known(json, "first_line", it->first_line, 0);
-        known(json, "last_line", it->last_line, 0);
+        known_member(json, "first_line", it->first_line, 0);
+        known_member(json, "last_line", it->last_line, 0);
         as_json_key_string(json, "address", it->address);
         as_json_key_i64(json, "depth", it->depth);
         as_json_key_bool(json, "is_innermost", it->is_innermost);
         as_json_key_string(json, "role", it->role);
-        share(json, self_key, &it->self);
-        share(json, total_key, &it->total);
+        share_member(json, self_key, &it->self);
+        share_member(json, total_key, &it->total);
         as_json_key_bool(json, "few_samples", it->self.few_samples);
         as_json_object_end(json);
     }

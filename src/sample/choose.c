@@ -180,7 +180,7 @@ int as_sample_refused(struct assay_error *err, pid_t pid, int error)
     }
 }
 
-static void common(struct perf_event_attr *attr, const struct assay_sample_options *options)
+static void common_attr(struct perf_event_attr *attr, const struct assay_sample_options *options)
 {
     memset(attr, 0, sizeof *attr);
     attr->size = sizeof *attr;
@@ -274,7 +274,7 @@ int as_sample_choose(struct assay_sampler *sampler, pid_t pid, int cpu, struct a
     const unsigned last =
         options->stacks == ASSAY_STACKS_LBR ? ASSAY_EVENT_REF_CYCLES : ASSAY_EVENT_CPU_CLOCK;
     for (event = wanted ? wanted : ASSAY_EVENT_CYCLES; event <= last; event++) {
-        common(&sampler->attr, options);
+        common_attr(&sampler->attr, options);
         fd = try_event(sampler, event, pid, cpu);
         if (fd >= 0)
             break;

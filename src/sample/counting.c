@@ -138,7 +138,7 @@ static int unknown(const char *name, struct assay_error *err)
                         name, text);
 }
 
-static int find(const char *name, struct event *out, struct assay_error *err)
+static int find_event(const char *name, struct event *out, struct assay_error *err)
 {
     struct assay_error why;
     for (size_t i = 0; i < SOFTWARE_N; i++) {
@@ -173,7 +173,7 @@ static int add_names(struct assay_counting *c, const char *names, struct assay_e
         const char *name = as_arena_strndup(&c->arena, part.p, part.n);
         if (!name)
             return as_error_nomem(err, "names of events");
-        AS_TRY(find(name, &event, err));
+        AS_TRY(find_event(name, &event, err));
         if (as_vec_push(&c->event, event) < 0)
             return as_error_nomem(err, "names of events");
     }

@@ -12,7 +12,8 @@
 #include "sample/recorder.h"
 #include "sample/sampler.h"
 
-static int add(struct as_modules *modules, const struct assay_stream_module *fact, uint32_t pid)
+static int add_module(struct as_modules *modules, const struct assay_stream_module *fact,
+                      uint32_t pid)
 {
     struct as_module module = {.fact = *fact, .fd = -1, .pid = pid};
     module.fact.path = as_arena_strndup(&modules->arena, fact->path, strlen(fact->path));
@@ -30,7 +31,7 @@ int as_modules_init(struct as_modules *modules)
     as_arena_init(&modules->arena);
     as_map_view_init(&modules->by_key);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        AS_TRY(add(modules, &known[i], 0));
+        AS_TRY(add_module(modules, &known[i], 0));
     return 0;
 }
 
@@ -113,7 +114,8 @@ static bool is_held(const struct as_modules *modules, const struct assay_sample_
 
 /* The module of a mapping that is new: its file may be known by another. `*out` comes as the one
  * without a file that it was so far, or AS_MAP_NONE. */
-static int settle(struct as_modules *modules, const struct assay_sample_record *map, uint32_t *out)
+static int settle_mapping(struct as_modules *modules, const struct assay_sample_record *map,
+                          uint32_t *out)
 {
     struct assay_stream_module fact = {
         .path = map->text,
@@ -142,7 +144,7 @@ static int settle(struct as_modules *modules, const struct assay_sample_record *
         return 0;
     }
     *out = (uint32_t)modules->module.n;
-    int rc = add(modules, &fact, map->pid);
+    int rc = add_module(modules, &fact, map->pid);
     if (rc < 0) {
         if (fd >= 0)
             close(fd);
@@ -189,7 +191,7 @@ int as_modules_of(struct as_modules *modules, const struct assay_sample_record *
     mapping_key(&known, key);
     if (index_of(modules, key, out) && !is_unseen(modules, *out))
         return 0;
-    AS_TRY(settle(modules, &known, out));
+    AS_TRY(settle_mapping(modules, &known, out));
     return put_index(modules, key, *out);
 }
 

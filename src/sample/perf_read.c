@@ -183,7 +183,7 @@ static int by_time(const void *a, const void *b)
     return x->number < y->number ? -1 : 1;
 }
 
-static void release(struct assay_perf_data *data, uint32_t block)
+static void release_data(struct assay_perf_data *data, uint32_t block)
 {
     if (block == AS_MAP_NONE || --data->block.at[block].waiting)
         return;
@@ -206,7 +206,7 @@ static int flush(struct assay_perf_data *data, uint64_t until_ns, size_t most,
         if (next.time_ns > until_ns)
             break;
         rc = hand_out(data, next.bytes, err);
-        release(data, next.block);
+        release_data(data, next.block);
     }
     data->waiting.n -= n;
     if (data->waiting.n)
@@ -298,7 +298,7 @@ static int take_compressed(struct assay_perf_data *data, const struct perf_event
     }
     if (rc == 0 && *more && as_perf_left_over(data, block, at) < 0)
         rc = as_error_nomem(err, data->path);
-    release(data, block);
+    release_data(data, block);
     return rc;
 }
 

@@ -24,7 +24,7 @@ struct assay_recorder {
     struct as_frames frames; /* of the sample at hand */
 };
 
-static void release(struct assay_recorder **recorder)
+static void release_recorder(struct assay_recorder **recorder)
 {
     struct assay_recorder *r = *recorder;
     as_writer_free(&r->writer);
@@ -73,7 +73,7 @@ int assay_recorder_new(const char *path, const struct assay_sample_choice *choic
     if (rc == 0 && (write_modules(r) < 0 || write_choice(r, choice) < 0))
         rc = as_writer_flush(r->writer, err);
     if (rc < 0)
-        release(&r);
+        release_recorder(&r);
     *out = r;
     return rc;
 }
@@ -187,7 +187,7 @@ static int take_other(struct assay_recorder *r, const struct assay_sample_record
 }
 
 /* An error of the writer, told from one of memory. */
-static int written(struct assay_recorder *r, int rc, struct assay_error *err)
+static int writer_error(struct assay_recorder *r, int rc, struct assay_error *err)
 {
     if (rc == ASSAY_ERR_IO)
         return as_writer_flush(r->writer, err);
@@ -205,7 +205,7 @@ int assay_recorder_take(void *recorder, const struct assay_sample_record *record
         rc = take_map(r, record);
     else
         rc = take_other(r, record);
-    return written(r, rc, err);
+    return writer_error(r, rc, err);
 }
 
 int assay_recorder_keep(struct assay_recorder *recorder, const char *directory,
@@ -219,7 +219,7 @@ int assay_recorder_keep(struct assay_recorder *recorder, const char *directory,
 int assay_recorder_info(struct assay_recorder *recorder, const char *name, const char *value,
                         struct assay_error *err)
 {
-    return written(recorder, as_writer_info(recorder->writer, name, value), err);
+    return writer_error(recorder, as_writer_info(recorder->writer, name, value), err);
 }
 
 int assay_recorder_process(struct assay_recorder *recorder, uint32_t pid, uint64_t time_ns,
@@ -232,8 +232,8 @@ int assay_recorder_thread(struct assay_recorder *recorder, uint32_t pid, uint32_
                           uint64_t time_ns, const char *name, const char *value,
                           struct assay_error *err)
 {
-    return written(recorder, as_writer_process(recorder->writer, pid, tid, time_ns, name, value),
-                   err);
+    return writer_error(recorder,
+                        as_writer_process(recorder->writer, pid, tid, time_ns, name, value), err);
 }
 
 const struct assay_stack_counts *assay_recorder_stacks(const struct assay_recorder *recorder)
@@ -248,7 +248,7 @@ uint64_t assay_recorder_bytes(const struct assay_recorder *recorder)
 
 int assay_recorder_flush(struct assay_recorder *recorder, struct assay_error *err)
 {
-    AS_TRY(written(recorder, as_held_copy(&recorder->modules, false, recorder->writer), err));
+    AS_TRY(writer_error(recorder, as_held_copy(&recorder->modules, false, recorder->writer), err));
     return as_writer_flush(recorder->writer, err);
 }
 
@@ -260,6 +260,6 @@ int assay_recorder_finish(struct assay_recorder **recorder,
     if (rc == 0)
         rc = as_writer_end(r->writer, counts, r->dropped);
     rc = rc < 0 ? as_writer_flush(r->writer, err) : as_writer_finish(&r->writer, err);
-    release(recorder);
+    release_recorder(recorder);
     return rc;
 }

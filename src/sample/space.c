@@ -25,7 +25,7 @@ void as_spaces_fini(struct as_spaces *spaces)
 }
 
 /* Index of the live space of `pid`, or AS_MAP_NONE. Numbers of processes are used again. */
-static uint32_t find(const struct as_spaces *spaces, uint32_t pid)
+static uint32_t find_space(const struct as_spaces *spaces, uint32_t pid)
 {
     uint32_t i = as_map_u64_get(&spaces->by_pid, pid);
     if (i == AS_MAP_NONE || spaces->space.at[i].threads == 0 || spaces->space.at[i].pid != pid)
@@ -35,7 +35,7 @@ static uint32_t find(const struct as_spaces *spaces, uint32_t pid)
 
 int as_space_of(struct as_spaces *spaces, uint32_t pid, uint32_t *out)
 {
-    *out = find(spaces, pid);
+    *out = find_space(spaces, pid);
     if (*out != AS_MAP_NONE)
         return 0;
     if (spaces->unused.n) {
@@ -122,7 +122,7 @@ int as_space_fork(struct as_spaces *spaces, const struct assay_sample_record *fo
         return 0;
     }
     AS_TRY(as_space_of(spaces, fork->parent_pid, &parent));
-    child = find(spaces, fork->pid);
+    child = find_space(spaces, fork->pid);
     if (child != AS_MAP_NONE)
         spaces->space.at[child].threads = 1; /* its end was not seen */
     AS_TRY(as_space_of(spaces, fork->pid, &child));
@@ -138,7 +138,7 @@ int as_space_fork(struct as_spaces *spaces, const struct assay_sample_record *fo
 
 void as_space_exit(struct as_spaces *spaces, const struct assay_sample_record *exit)
 {
-    uint32_t i = find(spaces, exit->pid);
+    uint32_t i = find_space(spaces, exit->pid);
     if (i == AS_MAP_NONE || --spaces->space.at[i].threads != 0)
         return;
     spaces->space.at[i].generation = ++spaces->generations;
@@ -148,7 +148,7 @@ void as_space_exit(struct as_spaces *spaces, const struct assay_sample_record *e
 
 void as_space_exec(struct as_spaces *spaces, uint32_t pid)
 {
-    uint32_t i = find(spaces, pid);
+    uint32_t i = find_space(spaces, pid);
     if (i == AS_MAP_NONE)
         return;
     spaces->space.at[i].map.n = 0;

@@ -121,8 +121,8 @@ static int give_told_map(struct assay_timer_sampler *s, const struct as_timer_ri
 }
 
 /* What the agent could not tell: generated code, what a jump to dlopen brought. */
-static int look(struct assay_timer_sampler *s, struct as_timer_ring *ring,
-                const struct as_agent_record *from, const struct sink *sink)
+static int look_at_maps(struct assay_timer_sampler *s, struct as_timer_ring *ring,
+                        const struct as_agent_record *from, const struct sink *sink)
 {
     char path[64], line[4096 + 128];
     int rc = 0;
@@ -161,7 +161,7 @@ static int give_sample(struct assay_timer_sampler *s, struct as_timer_ring *ring
     if (as_space_of(&s->spaces, ring->serial, &space) < 0)
         return as_error_nomem(sink->err, "maps");
     if (!as_space_at(&s->spaces.space.at[space], sample->ip))
-        AS_TRY(look(s, ring, from, sink));
+        AS_TRY(look_at_maps(s, ring, from, sink));
     record.ip = sample->ip;
     record.period = sample->period_ns;
     record.regs = sample->regs_n == AS_AGENT_REGS_N ? words : NULL;
@@ -286,7 +286,7 @@ static int hand_out(struct assay_timer_sampler *s, const struct as_timer_item *i
     case AS_AGENT_MAP:
         return give_told_map(s, ring, (struct as_agent_map_record *)(void *)from, sink);
     case AS_AGENT_LOADED:
-        return look(s, ring, from, sink);
+        return look_at_maps(s, ring, from, sink);
     case AS_AGENT_THREAD:
     case AS_AGENT_NAME:
     case AS_AGENT_EXIT:

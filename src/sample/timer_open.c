@@ -138,7 +138,7 @@ static int make_control(struct assay_timer_sampler *s, struct assay_error *err)
 }
 
 /* Timers are looked at when the scheduler's clock ticks. */
-static void choose(struct assay_timer_sampler *s, const char *why)
+static void choose_period(struct assay_timer_sampler *s, const char *why)
 {
     struct timespec tick = {0, 4000000};
     struct assay_sample_choice *choice = &s->choice;
@@ -198,7 +198,7 @@ int assay_timer_sampler_open(const char *directory, const struct assay_sample_op
     if (rc == 0)
         rc = make_control(s, err);
     if (rc == 0)
-        choose(s, why);
+        choose_period(s, why);
     if (rc < 0)
         assay_timer_sampler_close(&s);
     *out = s;

@@ -54,7 +54,7 @@ void as_timer_ring_close(struct as_timer_ring *ring)
 }
 
 /* The same process executed something else, or another process has the number of one gone. */
-static bool replace(struct assay_timer_sampler *s, uint32_t pid, uint64_t begun_ns)
+static bool replace_ring(struct assay_timer_sampler *s, uint32_t pid, uint64_t begun_ns)
 {
     bool any = false;
     as_vec_foreach (&s->ring, ring) {
@@ -68,7 +68,7 @@ static bool replace(struct assay_timer_sampler *s, uint32_t pid, uint64_t begun_
     return any;
 }
 
-static int add(struct assay_timer_sampler *s, struct as_agent_ring *head, uint64_t data_b)
+static int add_ring(struct assay_timer_sampler *s, struct as_agent_ring *head, uint64_t data_b)
 {
     const uint64_t begun_ns = head->begun_ns; /* once: the program may write on */
     struct as_timer_ring ring = {.head = head,
@@ -84,7 +84,7 @@ static int add(struct assay_timer_sampler *s, struct as_agent_ring *head, uint64
     }
     while (at < s->ring.n && s->ring.at[at].head)
         at++;
-    ring.replaced = replace(s, ring.pid, begun_ns) && !head->forked;
+    ring.replaced = replace_ring(s, ring.pid, begun_ns) && !head->forked;
     if (at < s->ring.n)
         s->ring.at[at] = ring;
     else if (as_vec_push(&s->ring, ring) < 0) {
@@ -118,7 +118,7 @@ static int open_ring(struct assay_timer_sampler *s, int directory, const char *n
     if (!head)
         return 0;
     unlinkat(directory, name, 0);
-    return add(s, head, data_b);
+    return add_ring(s, head, data_b);
 }
 
 /* In order of time: a process that executes twice between two looks has three. */

@@ -81,7 +81,7 @@ static void test_gain_in_seconds_and_forgetting(void **state)
     struct assay_finding finding = {.run_id = 1,
                                     .kind = ASSAY_OBJECT_RUN,
                                     .object_id = 1,
-                                    .level = ASSAY_LEVEL_GAIN,
+                                    .level = ASSAY_FINDING_GAIN,
                                     .topic = "load",
                                     .text = "t",
                                     .gain = &gain,

@@ -307,7 +307,7 @@ static void say_as(struct assay_experiment *e, const char *pass, int64_t metric)
     const struct assay_finding finding = {.run_id = 1,
                                           .kind = ASSAY_OBJECT_RUN,
                                           .object_id = 1,
-                                          .level = ASSAY_LEVEL_HINT,
+                                          .level = ASSAY_FINDING_HINT,
                                           .topic = "t",
                                           .text = "x",
                                           .pass = pass};

@@ -287,7 +287,7 @@ static int fill_facts(struct assay_experiment *e, const struct fixture *f, struc
     const struct assay_finding finding = {.run_id = f->run,
                                           .kind = ASSAY_OBJECT_LOOP,
                                           .object_id = f->inner,
-                                          .level = ASSAY_LEVEL_GAIN,
+                                          .level = ASSAY_FINDING_GAIN,
                                           .topic = "vectorisation",
                                           .text = "Not vectorised.",
                                           .workaround = "Use -O3.",

@@ -246,7 +246,7 @@ static void test_values_without_origin_or_confidence(void **state)
         refused(assay_experiment_value(e, m, &run, bad[i].quantity, err), INTERNAL, bad[i].why);
     const struct assay_finding finding = {.kind = ASSAY_OBJECT_RUN,
                                           .object_id = 1,
-                                          .level = ASSAY_LEVEL_HINT,
+                                          .level = ASSAY_FINDING_HINT,
                                           .topic = "t",
                                           .text = "x",
                                           .gain = &bad[1].quantity};
@@ -267,7 +267,7 @@ static void test_findings_and_flags(void **state)
     expect_row(e, "SELECT object_kind, object_id, name, n FROM v_flags", "thread 2 lost_samples 3");
     const struct assay_finding plain = {.kind = ASSAY_OBJECT_RUN,
                                         .object_id = 1,
-                                        .level = ASSAY_LEVEL_HINT,
+                                        .level = ASSAY_FINDING_HINT,
                                         .topic = "t",
                                         .text = "x"};
     fine(assay_experiment_finding(e, &plain, err)); /* bindings of the last one are gone */

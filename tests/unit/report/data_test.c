@@ -95,7 +95,7 @@ static void add_advice(struct assay_experiment *e, const struct fixture *f)
     struct assay_finding finding = {.run_id = f->run,
                                     .kind = ASSAY_OBJECT_FUNCTION,
                                     .object_id = f->solve,
-                                    .level = ASSAY_LEVEL_HINT,
+                                    .level = ASSAY_FINDING_HINT,
                                     .topic = "short",
                                     .text = "Less time.",
                                     .time_ns = 1000000};
