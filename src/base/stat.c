@@ -153,17 +153,6 @@ void as_moments_add(struct as_moments *moments, double x)
     moments->m2 += before * (x - moments->mean);
 }
 
-void as_moments_merge(struct as_moments *moments, const struct as_moments *other)
-{
-    const double n = moments->n + other->n, apart = other->mean - moments->mean;
-
-    if (!(other->n > 0))
-        return;
-    moments->m2 += other->m2 + apart * apart * moments->n * other->n / n;
-    moments->mean += apart * other->n / n;
-    moments->n = n;
-}
-
 double as_moments_deviation(const struct as_moments *moments)
 {
     return moments->n < 2 ? 0 : sqrt(moments->m2 / (moments->n - 1));

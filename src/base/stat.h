@@ -30,8 +30,6 @@ struct as_moments {
 };
 
 void as_moments_add(struct as_moments *moments, double x);
-/* As if all of `other` had been added. */
-void as_moments_merge(struct as_moments *moments, const struct as_moments *other);
 /* Sample standard deviation (n - 1), and that of the mean; 0 below two values. */
 double as_moments_deviation(const struct as_moments *moments);
 double as_moments_standard_error(const struct as_moments *moments);

@@ -50,11 +50,6 @@ void as_table_u64(struct as_table *table, uint64_t v)
     as_table_f(table, "%ju", (uintmax_t)v);
 }
 
-void as_table_hex(struct as_table *table, uint64_t v)
-{
-    as_table_f(table, "0x%jx", (uintmax_t)v);
-}
-
 void as_table_f(struct as_table *table, const char *fmt, ...)
 {
     char text[512];

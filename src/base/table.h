@@ -70,7 +70,6 @@ void as_table_fini(struct as_table *table);
 void as_table_string(struct as_table *table, const char *z);
 void as_table_view(struct as_table *table, struct as_view s);
 void as_table_u64(struct as_table *table, uint64_t v);
-void as_table_hex(struct as_table *table, uint64_t v); /* 0x1f40 */
 void as_table_f(struct as_table *table, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Gives the cell that was added last a style of its own. */
 void as_table_style(struct as_table *table, enum as_style style);

@@ -9,18 +9,6 @@
 
 #define DEFAULT_WIDTH 80
 
-bool as_color_parse(const char *word, enum as_color *color)
-{
-    static const char *const words[] = {"auto", "always", "never"};
-    for (unsigned i = 0; i < 3; i++) {
-        if (strcmp(word, words[i]) == 0) {
-            *color = (enum as_color)i;
-            return true;
-        }
-    }
-    return false;
-}
-
 bool as_term_is(int fd)
 {
     const char *term = getenv("TERM");

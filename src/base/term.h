@@ -13,9 +13,6 @@
 
 enum as_color { AS_COLOR_AUTO, AS_COLOR_ALWAYS, AS_COLOR_NEVER };
 
-/* Reads "auto", "always" or "never" into `*color`; false for any other word. */
-bool as_color_parse(const char *word, enum as_color *color);
-
 /*
  * Whether to colour what is written to `fd`. AUTO: only on a terminal, and not when NO_COLOR is
  * set to something (no-color.org) or TERM is "dumb" or unset.
