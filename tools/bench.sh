@@ -4,7 +4,8 @@
 # of CPU time (doc/benchmarks.md says how to read them). A target that is missed is printed, not
 # an error; exit status 1 means that something could not be run.
 # BENCH_PAIRS=N interleaved pairs of each (5); BENCH_LONG_PAIRS=N of those with a slow peer (1);
-# BENCH_ROUNDS=N of the overhead of a profile (15); BENCH_ONLY=code, store or profile for those rows alone.
+# BENCH_ROUNDS=N of the overhead of a profile (15); BENCH_ONLY=code, store or profile for
+# those rows alone.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 

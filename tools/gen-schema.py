@@ -366,8 +366,8 @@ def write_schema(tables, views, source, header):
 
 PAGE_HEAD = """# Views and tables of an experiment
 
-Made from `data/experiment/` by `tools/gen-schema.py`; [experiment.md](experiment.md) says how to ask
-and what holds of all of them.
+Made from `data/experiment/` by `tools/gen-schema.py`; [experiment.md](experiment.md) says how to
+ask and what holds of all of them.
 
 ## Views
 
@@ -384,8 +384,9 @@ def page(tables, views):
     for view in views:
         columns = "; ".join(f"`{name}` {meaning}" for name, _, meaning in view.column)
         yield f"| `{view.name}` | {cell(view.meaning)} | {cell(columns)} |\n"
-    yield ("\n## Tables\n\n`*_id` refers to the table of that name; `parent_id` to the own. Rows of the "
-           "same key are the same row.\n\n| table | a row is | key | columns |\n|---|---|---|---|\n")
+    yield ("\n## Tables\n\n`*_id` refers to the table of that name; `parent_id` to the own. "
+           "Rows of the same key are the same row.\n\n"
+           "| table | a row is | key | columns |\n|---|---|---|---|\n")
     for table in tables.values():
         columns = [f"`{table.name}_id`"] if table.has_id else []
         columns += [f"`{column.name}` {column.meaning}" for column in table.column]

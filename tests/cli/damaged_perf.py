@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: damaged_perf.py OUT: files of perf that are damaged in one place each, some so that only the
-numbers are absurd, and OUT/whole, which is not. The bytes are those of tests/fuzz/seeds_samples.py.
+"""usage: damaged_perf.py OUT: files of perf that are damaged in one place each, some so that only
+the numbers are absurd, and OUT/whole, which is not. The bytes are those of
+tests/fuzz/seeds_samples.py.
 """
 import pathlib
 import random

@@ -28,7 +28,7 @@ def record(kind, body, misc=0):
 
 
 def attr(kind, config, sample_type, freq=True):
-    """perf_event_attr: frequency, sample_id_all, sixteen registers and the pc, 64 bytes of stack."""
+    """perf_event_attr: frequency, sample_id_all, 16 registers and the pc, 64 bytes of stack."""
     flags = (1 << 10 if freq else 0) | 1 << 18
     return struct.pack("<IIQQQQQ", kind, 136, config, 999, sample_type, 0, flags) + \
         struct.pack("<IIQQQQIIQIHH", 0, 0, 0, 0, 0, 0xff0fff, 64, 0, 0, 0, 0, 0) + b"\0" * 24
@@ -190,7 +190,8 @@ def stream_seeds(put):
     for tag in (EXIT, SWITCH_IN, SWITCH_OUT, PREEMPT, THROTTLE, UNTHROTTLE):
         events += tagged(tag, signed(1), b"\1", b"\3")
     samples = tagged(SAMPLE, signed(9), b"\0", varint(3), varint(10000000), signed(2))
-    samples += tagged(SAMPLE | 7, signed(9), signed(-1)) + tagged(SAMPLE | 0x2f, signed(9), signed(0))
+    samples += tagged(SAMPLE | 7, signed(9), signed(-1))
+    samples += tagged(SAMPLE | 0x2f, signed(9), signed(0))
     end = tagged(END, varint(9), varint(3), *[b"\0"] * 6)
     again = tagged(RESET) + nodes + tagged(SAMPLE | 7, signed(1), signed(1))
 
