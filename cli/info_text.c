@@ -181,7 +181,7 @@ static void say_debug(struct info_page *page, const struct as_info *info)
 
 /* ---- Sections by what they hold --------------------------------------------------------- */
 
-enum content { CODE, CONSTANTS, DATA, ZEROES, UNWIND, DEBUG, LINKING, CONTENTS };
+enum content { MACHINE_CODE, CONSTANTS, DATA, ZEROES, UNWIND, DEBUG, LINKING, CONTENTS };
 
 static enum content content_of(const struct assay_section *section)
 {
@@ -192,7 +192,7 @@ static enum content content_of(const struct assay_section *section)
     if (!section->alloc)
         return LINKING;
     if (section->exec)
-        return CODE;
+        return MACHINE_CODE;
     if (section->type == nobits)
         return ZEROES;
     if (section->write)

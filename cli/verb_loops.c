@@ -14,78 +14,78 @@
 #include "text.h"
 
 enum {
-    COLUMN_ID,
-    COLUMN_FUNCTION,
-    COLUMN_LINKAGE,
-    COLUMN_MODULE,
-    COLUMN_ADDRESS,
-    COLUMN_LEVEL,
-    COLUMN_DEPTH,
-    COLUMN_PARENT,
-    COLUMN_FILE,
-    COLUMN_FIRST_LINE,
-    COLUMN_LAST_LINE,
-    COLUMN_SOURCE,
-    COLUMN_INLINED,
-    COLUMN_ROLE,
-    COLUMN_GROUP,
-    COLUMN_UNROLL,
-    COLUMN_UNROLL_CONFIDENCE,
-    COLUMN_PATHS,
-    COLUMN_BLOCKS,
-    COLUMN_INSTRUCTIONS,
-    COLUMN_ENTRIES,
-    COLUMN_EXITS,
-    COLUMN_BACK_EDGES,
-    COLUMN_STREAMS,
-    COLUMN_ARRAYS,
-    COLUMN_STRIDE_ZERO,
-    COLUMN_STRIDE_UNIT,
-    COLUMN_STRIDE_CONSTANT,
-    COLUMN_STRIDE_INDIRECT,
-    COLUMN_STRIDE_UNKNOWN,
-    COLUMN_CALLS,
-    COLUMN_IRREDUCIBLE,
-    COLUMN_UNRESOLVED,
-    COLUMN_MARKS,
-    COLUMNS
+    LOOP_ID,
+    LOOP_FUNCTION,
+    LOOP_LINKAGE,
+    LOOP_MODULE,
+    LOOP_ADDRESS,
+    LOOP_LEVEL,
+    LOOP_DEPTH,
+    LOOP_PARENT,
+    LOOP_FILE,
+    LOOP_FIRST_LINE,
+    LOOP_LAST_LINE,
+    LOOP_SOURCE,
+    LOOP_INLINED,
+    LOOP_ROLE,
+    LOOP_GROUP,
+    LOOP_UNROLL,
+    LOOP_UNROLL_CONFIDENCE,
+    LOOP_PATHS,
+    LOOP_BLOCKS,
+    LOOP_INSTRUCTIONS,
+    LOOP_ENTRIES,
+    LOOP_EXITS,
+    LOOP_BACK_EDGES,
+    LOOP_STREAMS,
+    LOOP_ARRAYS,
+    LOOP_STRIDE_ZERO,
+    LOOP_STRIDE_UNIT,
+    LOOP_STRIDE_CONSTANT,
+    LOOP_STRIDE_INDIRECT,
+    LOOP_STRIDE_UNKNOWN,
+    LOOP_CALLS,
+    LOOP_IRREDUCIBLE,
+    LOOP_UNRESOLVED,
+    LOOP_MARKS,
+    LOOP_COLUMNS
 };
 
-static const struct as_field columns[COLUMNS] = {
-    [COLUMN_ID] = {"id", NULL, 0},
-    [COLUMN_FUNCTION] = {"function", NULL, 0},
-    [COLUMN_LINKAGE] = {"linkage_name", NULL, 0},
-    [COLUMN_MODULE] = {"module", NULL, 0},
-    [COLUMN_ADDRESS] = {"address", NULL, 0},
-    [COLUMN_LEVEL] = {"level", NULL, 0},
-    [COLUMN_DEPTH] = {"depth", NULL, 0},
-    [COLUMN_PARENT] = {"parent", NULL, 0},
-    [COLUMN_FILE] = {"file", NULL, 0},
-    [COLUMN_FIRST_LINE] = {"first_line", NULL, 0},
-    [COLUMN_LAST_LINE] = {"last_line", NULL, 0},
-    [COLUMN_SOURCE] = {"source", NULL, 0},
-    [COLUMN_INLINED] = {"inlined_from", NULL, 0},
-    [COLUMN_ROLE] = {"role", NULL, 0},
-    [COLUMN_GROUP] = {"group", NULL, 0},
-    [COLUMN_UNROLL] = {"unroll", NULL, 0},
-    [COLUMN_UNROLL_CONFIDENCE] = {"unroll_confidence_percent", NULL, 0},
-    [COLUMN_PATHS] = {"paths", NULL, 0},
-    [COLUMN_BLOCKS] = {"blocks", NULL, 0},
-    [COLUMN_INSTRUCTIONS] = {"instructions", NULL, 0},
-    [COLUMN_ENTRIES] = {"entries", NULL, 0},
-    [COLUMN_EXITS] = {"exits", NULL, 0},
-    [COLUMN_BACK_EDGES] = {"back_edges", NULL, 0},
-    [COLUMN_STREAMS] = {"streams", NULL, 0},
-    [COLUMN_ARRAYS] = {"arrays", NULL, 0},
-    [COLUMN_STRIDE_ZERO] = {"streams_stride_zero", NULL, 0},
-    [COLUMN_STRIDE_UNIT] = {"streams_stride_unit", NULL, 0},
-    [COLUMN_STRIDE_CONSTANT] = {"streams_stride_constant", NULL, 0},
-    [COLUMN_STRIDE_INDIRECT] = {"streams_indirect", NULL, 0},
-    [COLUMN_STRIDE_UNKNOWN] = {"streams_unknown", NULL, 0},
-    [COLUMN_CALLS] = {"calls", NULL, 0},
-    [COLUMN_IRREDUCIBLE] = {"irreducible", NULL, 0},
-    [COLUMN_UNRESOLVED] = {"unresolved", NULL, 0},
-    [COLUMN_MARKS] = {"marks", NULL, 0},
+static const struct as_field columns[LOOP_COLUMNS] = {
+    [LOOP_ID] = {"id", NULL, 0},
+    [LOOP_FUNCTION] = {"function", NULL, 0},
+    [LOOP_LINKAGE] = {"linkage_name", NULL, 0},
+    [LOOP_MODULE] = {"module", NULL, 0},
+    [LOOP_ADDRESS] = {"address", NULL, 0},
+    [LOOP_LEVEL] = {"level", NULL, 0},
+    [LOOP_DEPTH] = {"depth", NULL, 0},
+    [LOOP_PARENT] = {"parent", NULL, 0},
+    [LOOP_FILE] = {"file", NULL, 0},
+    [LOOP_FIRST_LINE] = {"first_line", NULL, 0},
+    [LOOP_LAST_LINE] = {"last_line", NULL, 0},
+    [LOOP_SOURCE] = {"source", NULL, 0},
+    [LOOP_INLINED] = {"inlined_from", NULL, 0},
+    [LOOP_ROLE] = {"role", NULL, 0},
+    [LOOP_GROUP] = {"group", NULL, 0},
+    [LOOP_UNROLL] = {"unroll", NULL, 0},
+    [LOOP_UNROLL_CONFIDENCE] = {"unroll_confidence_percent", NULL, 0},
+    [LOOP_PATHS] = {"paths", NULL, 0},
+    [LOOP_BLOCKS] = {"blocks", NULL, 0},
+    [LOOP_INSTRUCTIONS] = {"instructions", NULL, 0},
+    [LOOP_ENTRIES] = {"entries", NULL, 0},
+    [LOOP_EXITS] = {"exits", NULL, 0},
+    [LOOP_BACK_EDGES] = {"back_edges", NULL, 0},
+    [LOOP_STREAMS] = {"streams", NULL, 0},
+    [LOOP_ARRAYS] = {"arrays", NULL, 0},
+    [LOOP_STRIDE_ZERO] = {"streams_stride_zero", NULL, 0},
+    [LOOP_STRIDE_UNIT] = {"streams_stride_unit", NULL, 0},
+    [LOOP_STRIDE_CONSTANT] = {"streams_stride_constant", NULL, 0},
+    [LOOP_STRIDE_INDIRECT] = {"streams_indirect", NULL, 0},
+    [LOOP_STRIDE_UNKNOWN] = {"streams_unknown", NULL, 0},
+    [LOOP_CALLS] = {"calls", NULL, 0},
+    [LOOP_IRREDUCIBLE] = {"irreducible", NULL, 0},
+    [LOOP_UNRESOLVED] = {"unresolved", NULL, 0},
+    [LOOP_MARKS] = {"marks", NULL, 0},
 };
 
 struct loop_list {
@@ -125,12 +125,12 @@ static void source_cells(struct loop_list *list, const struct assay_loop *loop,
     as_words_inlined(&list->inlined, &program->debug, loop->inlined, list->chosen.plain_names,
                      '\n');
     if (own) {
-        cell[COLUMN_FILE] = as_cell_text(program->debug.file[own->file]);
-        cell[COLUMN_FIRST_LINE] = as_cell_count(own->first_line);
-        cell[COLUMN_LAST_LINE] = as_cell_count(own->last_line);
+        cell[LOOP_FILE] = as_cell_text(program->debug.file[own->file]);
+        cell[LOOP_FIRST_LINE] = as_cell_count(own->first_line);
+        cell[LOOP_LAST_LINE] = as_cell_count(own->last_line);
     }
-    cell[COLUMN_SOURCE] = as_cell_list(as_str_z(&list->source));
-    cell[COLUMN_INLINED] = as_cell_list(as_str_z(&list->inlined));
+    cell[LOOP_SOURCE] = as_cell_list(as_str_z(&list->source));
+    cell[LOOP_INLINED] = as_cell_list(as_str_z(&list->inlined));
 }
 
 static void stream_cells(struct loop_list *list, uint32_t id, struct as_cell *cell)
@@ -144,37 +144,37 @@ static void stream_cells(struct loop_list *list, uint32_t id, struct as_cell *ce
         return;
     for (size_t i = 0; i < streams.n; i++)
         count[streams.at[i].stride]++;
-    cell[COLUMN_STREAMS] = as_cell_count(streams.n);
-    cell[COLUMN_ARRAYS] = as_cell_count(streams.arrays);
+    cell[LOOP_STREAMS] = as_cell_count(streams.n);
+    cell[LOOP_ARRAYS] = as_cell_count(streams.arrays);
     for (unsigned s = 0; s <= ASSAY_STRIDE_UNKNOWN; s++)
-        cell[COLUMN_STRIDE_ZERO + s] = as_cell_count(count[s]);
+        cell[LOOP_STRIDE_ZERO + s] = as_cell_count(count[s]);
     assay_streams_free(&streams);
 }
 
 static void shape_cells(const struct assay_program *program, const struct assay_loop *loop,
                         struct as_cell *cell)
 {
-    cell[COLUMN_ADDRESS] = as_cell_hex(program->block[loop->header].start);
-    cell[COLUMN_LEVEL] = as_cell_text(as_level_word(loop->level));
-    cell[COLUMN_DEPTH] = as_cell_count(loop->depth);
+    cell[LOOP_ADDRESS] = as_cell_hex(program->block[loop->header].start);
+    cell[LOOP_LEVEL] = as_cell_text(as_level_word(loop->level));
+    cell[LOOP_DEPTH] = as_cell_count(loop->depth);
     if (loop->parent != ASSAY_NONE)
-        cell[COLUMN_PARENT] = as_cell_count(loop->parent);
-    cell[COLUMN_ROLE] = as_cell_text(as_role_word(loop->role));
-    cell[COLUMN_GROUP] = as_cell_count(loop->group);
+        cell[LOOP_PARENT] = as_cell_count(loop->parent);
+    cell[LOOP_ROLE] = as_cell_text(as_role_word(loop->role));
+    cell[LOOP_GROUP] = as_cell_count(loop->group);
     if (loop->unroll) {
-        cell[COLUMN_UNROLL] = as_cell_count(loop->unroll);
-        cell[COLUMN_UNROLL_CONFIDENCE] = as_cell_count(loop->unroll_confidence);
+        cell[LOOP_UNROLL] = as_cell_count(loop->unroll);
+        cell[LOOP_UNROLL_CONFIDENCE] = as_cell_count(loop->unroll_confidence);
     }
     if (!(loop->bits & ASSAY_LOOP_OUTSIZE))
-        cell[COLUMN_PATHS] = as_cell_count(loop->paths);
-    cell[COLUMN_BLOCKS] = as_cell_count(loop->blocks);
-    cell[COLUMN_INSTRUCTIONS] = as_cell_count(loop->insns);
-    cell[COLUMN_ENTRIES] = as_cell_count(loop->entries);
-    cell[COLUMN_EXITS] = as_cell_count(loop->exits);
-    cell[COLUMN_BACK_EDGES] = as_cell_count(loop->back_edges);
-    cell[COLUMN_CALLS] = as_cell_bool(loop->bits & ASSAY_LOOP_CALLS);
-    cell[COLUMN_IRREDUCIBLE] = as_cell_bool(loop->bits & ASSAY_LOOP_IRREDUCIBLE);
-    cell[COLUMN_UNRESOLVED] = as_cell_bool(loop->bits & ASSAY_LOOP_UNRESOLVED);
+        cell[LOOP_PATHS] = as_cell_count(loop->paths);
+    cell[LOOP_BLOCKS] = as_cell_count(loop->blocks);
+    cell[LOOP_INSTRUCTIONS] = as_cell_count(loop->insns);
+    cell[LOOP_ENTRIES] = as_cell_count(loop->entries);
+    cell[LOOP_EXITS] = as_cell_count(loop->exits);
+    cell[LOOP_BACK_EDGES] = as_cell_count(loop->back_edges);
+    cell[LOOP_CALLS] = as_cell_bool(loop->bits & ASSAY_LOOP_CALLS);
+    cell[LOOP_IRREDUCIBLE] = as_cell_bool(loop->bits & ASSAY_LOOP_IRREDUCIBLE);
+    cell[LOOP_UNRESOLVED] = as_cell_bool(loop->bits & ASSAY_LOOP_UNRESOLVED);
 }
 
 static void name_body(struct loop_list *list, uint32_t body)
@@ -193,17 +193,17 @@ static void fill_loop_row(void *context, size_t row, struct as_cell *cell)
     const struct assay_program *program = list->chosen.program;
 
     name_body(list, loop->body);
-    cell[COLUMN_ID] = as_cell_count(list->loops.at[row]);
-    cell[COLUMN_FUNCTION] = as_cell_text(as_str_z(&list->name));
-    cell[COLUMN_LINKAGE] = as_cell_text(program->body[loop->body].name);
-    cell[COLUMN_MODULE] = as_cell_text(assay_object_info(list->chosen.object)->path);
+    cell[LOOP_ID] = as_cell_count(list->loops.at[row]);
+    cell[LOOP_FUNCTION] = as_cell_text(as_str_z(&list->name));
+    cell[LOOP_LINKAGE] = as_cell_text(program->body[loop->body].name);
+    cell[LOOP_MODULE] = as_cell_text(assay_object_info(list->chosen.object)->path);
     shape_cells(program, loop, cell);
     source_cells(list, loop, cell);
     if (!(loop->bits & ASSAY_LOOP_OUTSIZE))
         stream_cells(list, list->loops.at[row], cell);
     as_str_clear(&list->marks);
     as_words_loop_marks(&list->marks, loop, '\n');
-    cell[COLUMN_MARKS] = as_cell_list(as_str_z(&list->marks));
+    cell[LOOP_MARKS] = as_cell_list(as_str_z(&list->marks));
 }
 
 /* ---- For people -------------------------------------------------------------------------- */
@@ -324,7 +324,7 @@ static int choose_loops(struct loop_list *list, struct assay_error *err)
 
 static int show_loops(struct loop_list *list, struct assay_error *err)
 {
-    const struct as_sheet sheet = {columns, COLUMNS, list->loops.n, list, fill_loop_row};
+    const struct as_sheet sheet = {columns, LOOP_COLUMNS, list->loops.n, list, fill_loop_row};
 
     if (list->cli->format == AS_FORMAT_TEXT)
         return show_loop_text(list, err);

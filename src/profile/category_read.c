@@ -248,31 +248,41 @@ static int read_routines(struct reader *r, struct as_view rest)
 
 /* ---- Lines -------------------------------------------------------------------------------- */
 
-enum keyword { CATEGORY, TITLE, MEANING, PARENT, ABSORBS, LIBRARY, MODULE, SYMBOL, ROUTINE };
+enum keyword {
+    KEYWORD_CATEGORY,
+    KEYWORD_TITLE,
+    KEYWORD_MEANING,
+    KEYWORD_PARENT,
+    KEYWORD_ABSORBS,
+    KEYWORD_LIBRARY,
+    KEYWORD_MODULE,
+    KEYWORD_SYMBOL,
+    KEYWORD_ROUTINE
+};
 static const char *const keywords[] = {
-    [CATEGORY] = "category", [TITLE] = "title",     [MEANING] = "meaning",
-    [PARENT] = "parent",     [ABSORBS] = "absorbs", [LIBRARY] = "library",
-    [MODULE] = "module",     [SYMBOL] = "symbol",   [ROUTINE] = "routine"};
+    [KEYWORD_CATEGORY] = "category", [KEYWORD_TITLE] = "title",     [KEYWORD_MEANING] = "meaning",
+    [KEYWORD_PARENT] = "parent",     [KEYWORD_ABSORBS] = "absorbs", [KEYWORD_LIBRARY] = "library",
+    [KEYWORD_MODULE] = "module",     [KEYWORD_SYMBOL] = "symbol",   [KEYWORD_ROUTINE] = "routine"};
 #define KEYWORDS (sizeof keywords / sizeof *keywords)
 
 static int read_statement(struct reader *r, unsigned keyword, bool open, struct as_view rest)
 {
     switch (keyword) {
-    case CATEGORY:
+    case KEYWORD_CATEGORY:
         return read_category(r, rest);
-    case TITLE:
+    case KEYWORD_TITLE:
         return read_title(r, rest);
-    case MEANING:
+    case KEYWORD_MEANING:
         return read_meaning(r, rest);
-    case PARENT:
+    case KEYWORD_PARENT:
         return read_parent(r, rest);
-    case ABSORBS:
+    case KEYWORD_ABSORBS:
         return read_absorbs(r, rest);
-    case LIBRARY:
+    case KEYWORD_LIBRARY:
         return read_libraries(r, rest, open);
-    case MODULE:
+    case KEYWORD_MODULE:
         return read_modules(r, rest, open);
-    case SYMBOL:
+    case KEYWORD_SYMBOL:
         return read_symbols(r, rest);
     default:
         return read_routines(r, rest);
@@ -295,12 +305,12 @@ static int read_line(struct reader *r, struct as_view line)
                      "'%.*s': is no statement; write one of category, title, meaning, parent, "
                      "absorbs, library, module, symbol, routine",
                      V(first));
-    if (open && keyword != LIBRARY && keyword != MODULE)
+    if (open && keyword != KEYWORD_LIBRARY && keyword != KEYWORD_MODULE)
         return WRONG(r, "'open %.*s': only 'library' and 'module' can be open", V(first));
     line = as_view_trim(line);
     if (line.n == 0)
         return WRONG(r, "'%.*s': something must follow it", V(first));
-    if (keyword != CATEGORY && r->category == AS_CATEGORY_NONE)
+    if (keyword != KEYWORD_CATEGORY && r->category == AS_CATEGORY_NONE)
         return WRONG(r, "'%.*s': belongs to no category; begin with a line 'category NAME'",
                      V(first));
     return read_statement(r, keyword, open, line);

@@ -49,7 +49,7 @@ enum location_field {
 };
 enum line_field { LINE_FUNCTION = 1, LINE_LINE = 2 };
 enum function_field {
-    FUNCTION_ID = 1,
+    FUNCTION_NUMBER = 1,
     FUNCTION_NAME = 2,
     FUNCTION_SYSTEM_NAME = 3,
     FUNCTION_FILE = 4,
@@ -244,7 +244,7 @@ static void write_functions(struct pprof_writing *w)
 
         if (!w->is_used[i])
             continue;
-        as_proto_number(&w->message, FUNCTION_ID, i + 1);
+        as_proto_number(&w->message, FUNCTION_NUMBER, i + 1);
         as_proto_number(&w->message, FUNCTION_NAME, text_number(w, it->name));
         as_proto_number(&w->message, FUNCTION_SYSTEM_NAME, text_number(w, it->linkage_name));
         as_proto_number(&w->message, FUNCTION_FILE, text_number(w, it->file));
