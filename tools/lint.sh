@@ -55,7 +55,7 @@ alone() { # HEADER COMPILER OPTION...: the header is the first thing a source in
     return $compiled
 }
 
-check_headers() { # every header compiles alone; the public ones in C11 and in C++
+check_headers() { # every header compiles alone; those of include/ in C11 and in C++
     status=0
     for header in include/assay/*.h; do
         alone "$header" gcc -std=c11 -Wpedantic -x c || status=1

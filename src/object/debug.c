@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Joins the two sides of the room: tells the DWARF reader what the ELF side knows, takes the
- * separate debug file's symbols back, and answers the public calls about debug information.
+ * separate debug file's symbols back, and answers the calls about debug information.
  */
 #include "object/dwarf_side.h"
 #include "object/internal.h"
