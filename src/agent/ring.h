@@ -8,6 +8,7 @@
 #define AS_AGENT_RING_H
 
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define AS_AGENT_DIRECTORY "ASSAY_AGENT" /* the environment variable */
@@ -109,5 +110,16 @@ struct as_agent_map_record {
     uint8_t build_id_b; /* 0: there is none */
     char line[];        /* with a zero */
 };
+
+/* Writer and reader are two builds that meet in memory: another layout is another AS_AGENT_VERSION.
+ */
+_Static_assert(sizeof(struct as_agent_record) == 24, "layout of rings");
+_Static_assert(sizeof(struct as_agent_sample) == 64, "layout of rings");
+_Static_assert(sizeof(struct as_agent_thread_record) == 56, "layout of rings");
+_Static_assert(sizeof(struct as_agent_child_record) == 32, "layout of rings");
+_Static_assert(offsetof(struct as_agent_map_record, line) == 61, "layout of rings");
+_Static_assert(offsetof(struct as_agent_ring, head) == 64 && sizeof(struct as_agent_ring) == 256,
+               "writers, the reader and losses each have a cache line");
+_Static_assert(sizeof(struct as_agent_control) == 72, "layout of the control page");
 
 #endif

@@ -9,6 +9,9 @@
 
 #include <assay/isa.h>
 
+/* Bodies of 10 million instructions are kept: two records a cache line. */
+_Static_assert(sizeof(struct assay_insn) == 32, "record of an instruction");
+
 enum { AS_INSN_MAX_B = 15, AS_SLOTS = 4 };
 
 /* Where a register number stands in the encoding. */
