@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "base/search.h"
 #include "base/str.h"
 
 #define NAME_MAX_B 4096
@@ -70,16 +71,7 @@ int as_regex_compile(regex_t *out, const char *text, const char *option, struct 
 const struct assay_function *as_function_at(const struct assay_function *function, size_t n,
                                             uint64_t address)
 {
-    size_t low = 0, high = n;
-
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (function[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = as_first_not(i, n, function[i].start <= address);
     /* Parts may nest: walk back over the few that begin before and end after. */
     for (size_t i = low, tried = 0; i > 0 && tried < 8; i--, tried++)
         if (address < function[i - 1].end)

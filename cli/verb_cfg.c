@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/search.h"
 #include "loop_words.h"
 #include "program.h"
 #include "sheet.h"
@@ -34,14 +35,7 @@ static const struct assay_block *block_of(const struct cfg_view *v, uint32_t i)
 /* Number of a program's block in the view, or ASSAY_NONE. O(log n). */
 static uint32_t shown_block(const struct cfg_view *v, uint32_t block)
 {
-    uint32_t low = 0, high = v->blocks;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (v->block[middle] < block)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = as_first_not(i, v->blocks, v->block[i] < block);
     return low < v->blocks && v->block[low] == block ? low : ASSAY_NONE;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/search.h"
 #include "disasm.h"
 #include "names.h"
 #include "program.h"
@@ -27,16 +28,7 @@ const char *as_disasm_file(const struct as_disasm *d, uint32_t file)
 /* The data symbol that covers `address`, or NULL. */
 static const struct assay_symbol *object_at(const struct as_disasm *d, uint64_t address)
 {
-    size_t low = 0, high = d->symbol_n;
-
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (d->symbol[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = as_first_not(i, d->symbol_n, d->symbol[i].address <= address);
     for (size_t i = low, tried = 0; i > 0 && tried < 8; i--, tried++) {
         const struct assay_symbol *symbol = &d->symbol[i - 1];
 

@@ -3,6 +3,7 @@
  * Looking addresses up in a module: by binary search over blocks (analysed files), functions
  * (others) or names (no file).
  */
+#include "base/search.h"
 #include "catalogue/internal.h"
 
 /* ---- Finding ------------------------------------------------------------------------------- */
@@ -20,15 +21,7 @@ bool assay_catalogue_address(const struct assay_catalogue_module *module, uint64
 static size_t begun_at(const struct as_catalogue_entry *entry, size_t n, uint64_t address,
                        uint64_t (*start_of)(const struct as_catalogue_entry *entry, size_t i))
 {
-    size_t low = 0, high = n;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (start_of(entry, middle) <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return as_first_not(i, n, start_of(entry, i) <= address);
 }
 
 static uint64_t block_start(const struct as_catalogue_entry *entry, size_t i)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/pool.h"
+#include "base/search.h"
 #include "object/dwarf_internal.h"
 
 /* Units or tables a thread takes at once: they differ much in size. */
@@ -17,16 +18,10 @@
 
 bool as_dw_is_code(const struct as_dw_file *main, uint64_t address)
 {
-    size_t low = 0, high = main->exec.n;
+    size_t high = main->exec.n;
     if (high == 0) /* no section headers: all but the tombstones of linkers */
         return address != 0 && address < UINT64_MAX - 0x1000 && address != UINT32_MAX;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (main->exec.at[mid].end <= address)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    const size_t low = as_first_not(i, high, main->exec.at[i].end <= address);
     return low < main->exec.n && address >= main->exec.at[low].start;
 }
 
@@ -451,27 +446,13 @@ int as_dwarf_load(struct as_dwarf *dw, unsigned parts, unsigned jobs, struct ass
 
 uint32_t as_dwarf_inline_at(const struct as_dwarf *dw, uint64_t address)
 {
-    size_t low = 0, high = dw ? dw->segment_n : 0;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (dw->segment[mid].start <= address)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = as_first_not(i, dw ? dw->segment_n : 0, dw->segment[i].start <= address);
     return low ? dw->segment[low - 1].owner : ASSAY_NONE;
 }
 
 const struct assay_line *assay_debug_line_at(const struct assay_debug *debug, uint64_t address)
 {
-    size_t low = 0, high = debug->line_n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (debug->line[mid].address <= address)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = as_first_not(i, debug->line_n, debug->line[i].address <= address);
     if (low == 0 || (debug->line[low - 1].file == ASSAY_NONE && debug->line[low - 1].line == 0))
         return NULL;
     return &debug->line[low - 1];

@@ -7,6 +7,7 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "object/dwarf_internal.h"
 
 /* ---- Headers ------------------------------------------------------------------------------ */
@@ -258,14 +259,7 @@ void as_dw_module_release(struct as_dw_module *module)
 
 const struct as_dw_unit *as_dw_unit_at(const struct as_dw_module *module, uint64_t offset)
 {
-    size_t low = 0, high = module->unit.n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (module->unit.at[mid].end <= offset)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = as_first_not(i, module->unit.n, module->unit.at[i].end <= offset);
     if (low == module->unit.n)
         return NULL;
     const struct as_dw_unit *unit = &module->unit.at[low];

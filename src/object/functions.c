@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/search.h"
 #include "base/vec.h"
 #include "object/internal.h"
 #include "object/order.h"
@@ -61,14 +62,7 @@ static uint64_t code_end(const struct assay_object *object, uint64_t address)
 /* Index of the last unwind range that starts at or before `address`; ASSAY_NONE when none. */
 static uint32_t unwind_at(const struct assay_object *object, uint64_t address)
 {
-    size_t low = 0, high = object->unwind_n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (object->unwind[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = as_first_not(i, object->unwind_n, object->unwind[i].start <= address);
     return low ? (uint32_t)(low - 1) : ASSAY_NONE;
 }
 

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/search.h"
 #include "base/vec.h"
 #include "object/internal.h"
 #include "object/order.h"
@@ -63,14 +64,7 @@ static int gather_slots(struct plt_search *s)
 
 static const struct plt_slot *slot_at(const struct plt_search *s, uint64_t address)
 {
-    size_t low = 0, high = s->by_address.n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (s->by_address.at[middle].key < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = as_first_not(i, s->by_address.n, s->by_address.at[i].key < address);
     if (low == s->by_address.n || s->by_address.at[low].key != address)
         return NULL;
     return &s->slots.at[s->by_address.at[low].index];
@@ -194,14 +188,7 @@ static int name_resolvers(struct plt_search *s, const struct assay_symbol *symbo
     if (rc == 0)
         as_order_by_key(wanted.at, n);
     for (size_t i = 0; rc == 0 && n && i < symbol_n; i++) {
-        size_t low = 0, high = n;
-        while (low < high) {
-            size_t middle = low + (high - low) / 2;
-            if (wanted.at[middle].key < symbols[i].address)
-                low = middle + 1;
-            else
-                high = middle;
-        }
+        size_t low = as_first_not(at, n, wanted.at[at].key < symbols[i].address);
         for (; low < n && wanted.at[low].key == symbols[i].address; low++)
             if (!best[low] || better(&symbols[i], best[low]))
                 best[low] = &symbols[i];

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/search.h"
 #include "object/cfi.h"
 #include "object/dwarf_side.h"
 #include "object/order.h"
@@ -63,14 +64,7 @@ static int scan_debug_frame(struct assay_object *object, struct as_frame_list *l
 /* True when .eh_frame has something at `start`. */
 static bool covered(const struct assay_object *object, uint64_t start)
 {
-    size_t low = 0, high = object->unwind_n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (object->unwind[middle].start <= start)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = as_first_not(i, object->unwind_n, object->unwind[i].start <= start);
     return low && start < object->unwind[low - 1].end;
 }
 
@@ -228,14 +222,7 @@ static int block_of(const struct assay_object *object, struct as_rows *rows,
 
 static struct row_entry *entry_at(const struct as_rows *rows, uint64_t address)
 {
-    size_t low = 0, high = rows->n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (rows->entry[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = as_first_not(i, rows->n, rows->entry[i].start <= address);
     return low && address < rows->entry[low - 1].end ? &rows->entry[low - 1] : NULL;
 }
 
@@ -252,14 +239,7 @@ int assay_object_unwind_row(struct assay_object *object, uint64_t address,
         return 0;
     if (block_of(object, rows, entry, &block) < 0)
         return as_error_nomem(err, object->file.path);
-    size_t low = 0, high = block->n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (block->row[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = as_first_not(i, block->n, block->row[i].start <= address);
     if (low && address - block->row[low - 1].start < block->row[low - 1].size_b)
         *row = &block->row[low - 1];
     return 0;

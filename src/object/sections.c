@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/search.h"
 #include "object/internal.h"
 #include "object/order.h"
 
@@ -146,14 +147,8 @@ int as_object_load_sections(struct assay_object *object, struct assay_error *err
 
 uint32_t as_object_section_at(const struct assay_object *object, uint64_t address)
 {
-    size_t low = 0, high = object->by_address_n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (object->section[object->by_address[middle]].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = as_first_not(i, object->by_address_n,
+                              object->section[object->by_address[i]].address <= address);
     if (low == 0)
         return ASSAY_NONE;
     uint32_t i = object->by_address[low - 1];

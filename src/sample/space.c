@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "base/search.h"
 #include "sample/recorder.h"
 
 int as_spaces_init(struct as_spaces *spaces)
@@ -57,15 +58,7 @@ int as_space_of(struct as_spaces *spaces, uint32_t pid, uint32_t *out)
 /* Index of the first mapping that ends after `address`. */
 static size_t first_after(const struct as_space *space, uint64_t address)
 {
-    size_t low = 0, high = space->map.n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (space->map.at[middle].end <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return as_first_not(i, space->map.n, space->map.at[i].end <= address);
 }
 
 static int insert(struct as_space *space, size_t at, struct as_mapping mapping)
