@@ -126,7 +126,7 @@ int as_told_of(const struct as_set *set, size_t n, const struct as_alignment *al
 /* ---- Facts of a row ------------------------------------------------------------------------ */
 
 /* A fact with its place in the order, least first; of calls the bounds by which they differ. */
-struct fact {
+struct told_fact {
     struct assay_compare_fact fact;
     double order;
     const char **text;
@@ -138,15 +138,15 @@ struct telling {
     const struct as_told *told;
     size_t n, base;
     struct assay_compare_cell *cell;
-    AS_VEC(struct fact) fact;
+    AS_VEC(struct told_fact) fact;
 };
 
-static bool is_varying(const struct fact *it, size_t side)
+static bool is_varying(const struct told_fact *it, size_t side)
 {
     return it->text[side] && strcmp(it->text[side], AS_VARIES) == 0;
 }
 
-static bool differ(const struct fact *it, size_t a, size_t b)
+static bool sides_differ(const struct told_fact *it, size_t a, size_t b)
 {
     if (!it->text[a] || !it->text[b] || strcmp(it->text[a], it->text[b]) == 0)
         return false;
@@ -157,10 +157,10 @@ static bool differ(const struct fact *it, size_t a, size_t b)
     return strcmp(it->fact.name, "flags") != 0 || as_flags_differ(it->text[a], it->text[b]);
 }
 
-static struct fact *new_fact(struct telling *t, const char *topic, const char *name,
-                             const char *title, const char *unit)
+static struct told_fact *new_fact(struct telling *t, const char *topic, const char *name,
+                                  const char *title, const char *unit)
 {
-    struct fact it = {.text = as_arena_array(t->arena, const char *, t->n)};
+    struct told_fact it = {.text = as_arena_array(t->arena, const char *, t->n)};
     it.fact = (struct assay_compare_fact){.topic = as_set_text(t->arena, topic),
                                           .name = as_set_text(t->arena, name),
                                           .title = as_set_text(t->arena, title),
@@ -178,14 +178,14 @@ static struct fact *new_fact(struct telling *t, const char *topic, const char *n
 }
 
 /* Takes a fact back that no two sides differ in; else it has its place in the order. */
-static void settle(struct telling *t, double rank)
+static void settle_fact(struct telling *t, double rank)
 {
-    struct fact *it = &t->fact.at[t->fact.n - 1];
+    struct told_fact *it = &t->fact.at[t->fact.n - 1];
     double change = 0;
     bool found = false;
     for (size_t a = 0; a < t->n; a++) {
         for (size_t b = a + 1; b < t->n; b++) {
-            found |= differ(it, a, b);
+            found |= sides_differ(it, a, b);
             if (it->value && it->text[a] && it->text[b])
                 change = fmax(change, fabs(it->value[a].value - it->value[b].value) /
                                           fmax(fabs(it->value[a].value), fabs(it->value[b].value)));
@@ -208,7 +208,8 @@ static const char *number_text(struct as_arena *arena, double x)
     return copy;
 }
 
-static int put_number(struct telling *t, struct fact *it, size_t side, struct assay_quantity value)
+static int put_number(struct telling *t, struct told_fact *it, size_t side,
+                      struct assay_quantity value)
 {
     it->value[side] = it->bound[side] = value;
     it->text[side] = value.origin ? number_text(t->arena, value.value) : AS_VARIES;
@@ -227,7 +228,8 @@ static const char *text_of(const struct as_told *told, enum told_text which)
 static int add_text(struct telling *t, enum told_text which, const char *name, const char *title,
                     double rank)
 {
-    struct fact *it = new_fact(t, which == TOLD_VERSIONS ? "code" : "compiler", name, title, NULL);
+    struct told_fact *it =
+        new_fact(t, which == TOLD_VERSIONS ? "code" : "compiler", name, title, NULL);
     if (!it)
         return ASSAY_ERR_NOMEM;
     for (size_t s = 0; s < t->n; s++) {
@@ -236,20 +238,20 @@ static int add_text(struct telling *t, enum told_text which, const char *name, c
         if (text && !it->text[s])
             return ASSAY_ERR_NOMEM;
     }
-    settle(t, rank);
+    settle_fact(t, rank);
     return 0;
 }
 
 static int add_instructions(struct telling *t)
 {
-    struct fact *it = new_fact(t, "code", "instructions", "Instructions", "1");
+    struct told_fact *it = new_fact(t, "code", "instructions", "Instructions", "1");
     if (!it)
         return ASSAY_ERR_NOMEM;
     for (size_t s = 0; s < t->n; s++)
         if (t->cell[s].instruction_n >= 0 &&
             put_number(t, it, s, assay_exact((double)t->cell[s].instruction_n, 1)) < 0)
             return ASSAY_ERR_NOMEM;
-    settle(t, 5);
+    settle_fact(t, 5);
     return 0;
 }
 
@@ -272,7 +274,7 @@ static bool is_told(const struct telling *t, const char *name, size_t side)
 
 static int add_value(struct telling *t, const struct as_code_metric *metric)
 {
-    struct fact *it = new_fact(t, metric->topic, metric->name, metric->title, metric->unit);
+    struct told_fact *it = new_fact(t, metric->topic, metric->name, metric->title, metric->unit);
     if (!it)
         return ASSAY_ERR_NOMEM;
     for (size_t s = 0; s < t->n; s++) {
@@ -282,7 +284,7 @@ static int add_value(struct telling *t, const struct as_code_metric *metric)
             return ASSAY_ERR_NOMEM;
     }
     const bool is_share = strcmp(metric->name, "fp_packed_pct") == 0;
-    settle(t, is_share ? 3 : metric->is_neutral ? 7 : 4);
+    settle_fact(t, is_share ? 3 : metric->is_neutral ? 7 : 4);
     return 0;
 }
 
@@ -311,7 +313,7 @@ static struct assay_quantity times_100(struct assay_quantity it)
 /* A side that calls none of a category calls it in no sample of all. */
 static int add_call(struct telling *t, const struct as_called *called)
 {
-    struct fact *it = new_fact(t, "calls", called->name, called->title, "%");
+    struct told_fact *it = new_fact(t, "calls", called->name, called->title, "%");
     if (!it)
         return ASSAY_ERR_NOMEM;
     for (size_t s = 0; s < t->n; s++) {
@@ -327,7 +329,7 @@ static int add_call(struct telling *t, const struct as_called *called)
         it->bound[s].low = 100 * wide.low;
         it->bound[s].high = 100 * wide.high;
     }
-    settle(t, 5);
+    settle_fact(t, 5);
     return 0;
 }
 
@@ -354,12 +356,12 @@ static void put_title(struct as_str *out, const struct assay_compare_fact *it)
                        title[0] ? title + 1 : "");
 }
 
-static bool has_lists(const struct fact *it, size_t a, size_t b)
+static bool has_lists(const struct told_fact *it, size_t a, size_t b)
 {
     return strcmp(it->fact.name, "flags") == 0 && !is_varying(it, a) && !is_varying(it, b);
 }
 
-static void put_short(struct as_str *out, const struct fact *it, size_t a, size_t b)
+static void put_short(struct as_str *out, const struct told_fact *it, size_t a, size_t b)
 {
     const char *unit = it->fact.unit;
     if (strcmp(it->fact.name, "instructions") == 0) {
@@ -402,7 +404,7 @@ static int tell_cell(struct telling *t, size_t side)
     int rc = to ? 0 : ASSAY_ERR_NOMEM;
     cell->differs = to;
     as_vec_foreach (&t->fact, it) {
-        if (rc < 0 || !differ(it, t->base, side))
+        if (rc < 0 || !sides_differ(it, t->base, side))
             continue;
         if (has_lists(it, t->base, side)) {
             as_flags_difference(&text, it->text[t->base], it->text[side], true);
@@ -423,7 +425,7 @@ static int tell_cell(struct telling *t, size_t side)
 
 static int by_order(const void *a, const void *b)
 {
-    const struct fact *x = a, *y = b;
+    const struct told_fact *x = a, *y = b;
     if (x->order != y->order)
         return x->order < y->order ? -1 : 1;
     return strcmp(x->fact.name, y->fact.name);

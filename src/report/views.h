@@ -48,7 +48,7 @@ enum as_report_runs {
 struct as_report_view {
     const char *name, *title, *meaning, *from, *object, *key, *parent, *group_by, *sort, *order;
     enum as_report_runs runs;
-    bool only_show;  /* not part of reports */
+    bool only_show;          /* not part of reports */
     size_t row_most;         /* the first rows only; 0 = all */
     size_t metric_cell_most; /* so many values of metrics, of the first rows; 0 = all */
     const struct as_report_column *column;
