@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/str.h"
 #include "base/short_name.h"
+#include "base/str.h"
 
 #define INDENT 2 /* of what differs, under a row */
 

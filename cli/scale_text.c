@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "compared.h"
 #include "base/short_name.h"
+#include "compared.h"
 #include "scale.h"
 
 #define POINTS_MOST 32 /* of a table; CSV and JSON have all */

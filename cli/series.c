@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/foreign.h"
 #include "base/str.h"
@@ -25,13 +25,6 @@ static volatile sig_atomic_t interrupted;
 static void note_interrupt(int signal)
 {
     interrupted = signal;
-}
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
 /* ---- What a run wrote ---------------------------------------------------------------------- */
@@ -87,7 +80,7 @@ int as_series_begin(struct as_series *series, struct as_cli *cli, size_t run_n,
     struct sigaction before;
     if (sigaction(SIGINT, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
         sigaction(SIGINT, &action, NULL);
-    series->start_ns = now_ns();
+    series->start_ns = (uint64_t)as_monotonic_ns();
     return 0;
 }
 
@@ -121,7 +114,7 @@ int as_series_end(struct as_series *series, const char *name, int rc, struct ass
 static void say_begin(const struct as_series *series, const struct as_series_run *run)
 {
     char left[64] = "";
-    const double past_s = (double)(now_ns() - series->start_ns) / 1e9;
+    const double past_s = (double)((uint64_t)as_monotonic_ns() - series->start_ns) / 1e9;
     if (series->begun_n) {
         const double each_s = past_s / (double)series->begun_n;
         const double left_s = each_s * (double)(series->run_n - series->begun_n);

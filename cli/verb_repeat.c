@@ -7,9 +7,9 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/short_name.h"
 #include "base/str.h"
 #include "compared.h"
-#include "base/short_name.h"
 #include "series.h"
 
 #define RUNS_DEFAULT 31

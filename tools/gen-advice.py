@@ -178,9 +178,10 @@ def row_of(kind, name, text, position):
                 f"     .meaning = {c_text(get('meaning'))}, .position = {position},\n"
                 f"     .kind = {WHAT_IF_KINDS[get('kind')]}, .sql = {c_text(get('sql'))}}},\n")
     if kind == "check":
+        said_by = get("said_by")
         return (f"    {{.name = {c_text(name)}, .title = {c_text(get('title'))},\n"
                 f"     .weight = {get('weight')}, .position = {position},\n"
-                f"     .said_by = {c_text(' ' + get('said_by') + ' ' if get('said_by') else None)},\n"
+                f"     .said_by = {c_text(f' {said_by} ' if said_by else None)},\n"
                 f"     .sql = {c_text(get('sql'))}}},\n")
     if kind == "flag":
         return f"    {{.name = {c_text(name)}, .sql = {c_text(get('sql'))}}},\n"

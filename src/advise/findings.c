@@ -92,13 +92,13 @@ static bool fill_command(struct as_str *out, struct assay_rows *rows, const char
 static enum assay_level level_of(const char *word)
 {
     static const char *const words[] = {
-        [ASSAY_LEVEL_GAIN] = "gain",
-        [ASSAY_LEVEL_POTENTIAL] = "potential",
-        [ASSAY_LEVEL_HINT] = "hint",
-        [ASSAY_LEVEL_EXPERT] = "expert",
+        [ASSAY_FINDING_GAIN] = "gain",
+        [ASSAY_FINDING_POTENTIAL] = "potential",
+        [ASSAY_FINDING_HINT] = "hint",
+        [ASSAY_FINDING_EXPERT] = "expert",
     };
 
-    for (int i = ASSAY_LEVEL_GAIN; word && i <= ASSAY_LEVEL_EXPERT; i++)
+    for (int i = ASSAY_FINDING_GAIN; word && i <= ASSAY_FINDING_EXPERT; i++)
         if (strcmp(word, words[i]) == 0)
             return (enum assay_level)i;
     return 0;
@@ -164,7 +164,7 @@ static int take_finding(const struct as_advice *a, const struct as_finding_row *
                                     .pass = AS_ADVISE_PASS,
                                     .rule = row->name};
 
-    if (finding.level == ASSAY_LEVEL_GAIN) {
+    if (finding.level == ASSAY_FINDING_GAIN) {
         if (!take_gain(a, rows, &gain))
             return 0;
         finding.gain = &gain;

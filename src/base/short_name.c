@@ -182,7 +182,7 @@ static void without_angles(struct as_str *to, const char *name)
 typedef void form_fn(struct as_str *to, const char *name);
 
 /* Makes `name` its next form; whether that is another, and no longer. */
-static bool shorten(struct as_str *name, form_fn *form)
+static bool shorten_name(struct as_str *name, form_fn *form)
 {
     struct as_str next = {0};
     bool another;
@@ -206,7 +206,7 @@ void as_short_name(struct as_str *to, const char *name, size_t most)
 
     as_str_appendz(&it, name);
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-        while (it.n > most && shorten(&it, forms[i]) && forms[i] == without_scope)
+        while (it.n > most && shorten_name(&it, forms[i]) && forms[i] == without_scope)
             ;
     as_str_appendz(to, as_str_z(&it));
     to->failed |= it.failed;

@@ -54,7 +54,7 @@ int assay_campaign_check(const struct assay_campaign *campaign, uint64_t run_n,
 #define ENV   "env:"
 #define ENV_N (sizeof ENV - 1)
 
-static char *copied(const char *text)
+static char *copied_text(const char *text)
 {
     const size_t n = strlen(text) + 1;
     char *copy = as_malloc(n);
@@ -68,8 +68,8 @@ static int set_variable(struct as_variables *variables, const struct assay_setti
         return 0;
     struct as_variable *variable = &variables->at[variables->n];
     const char *before = getenv(it->name + ENV_N);
-    *variable = (struct as_variable){.name = copied(it->name + ENV_N),
-                                     .before = before ? copied(before) : NULL};
+    *variable = (struct as_variable){.name = copied_text(it->name + ENV_N),
+                                     .before = before ? copied_text(before) : NULL};
     variables->n++;
     if (!variable->name || (before && !variable->before))
         return ASSAY_ERR_NOMEM;

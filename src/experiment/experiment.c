@@ -198,7 +198,7 @@ int assay_experiment_create(const char *path, unsigned flags, struct assay_exper
 int assay_experiment_transient(struct assay_experiment **out, struct assay_error *err)
 {
     struct assay_experiment *it = NULL;
-    int rc = make("(in memory)", &it, err);
+    int rc = make_experiment("(in memory)", &it, err);
 
     *out = NULL;
     if (rc == 0) {
@@ -211,7 +211,7 @@ int assay_experiment_transient(struct assay_experiment **out, struct assay_error
         rc = as_schema_make(it, err);
     if (rc < 0 && it) {
         disconnect(it);
-        release(&it);
+        release_experiment(&it);
     }
     *out = it;
     return rc;

@@ -6,8 +6,8 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "pipeline/passes.h"
 #include "pipeline/plan.h"
@@ -16,7 +16,7 @@
 /* A call. */
 struct running {
     struct assay_pass_job job; /* what the next passes are handed */
-    struct as_plan plan;
+    struct as_pass_plan plan;
     uint64_t there; /* facts that are known by now */
     size_t done_n;  /* passes, for the progress */
 };
@@ -34,14 +34,6 @@ struct started {
     bool has_thread;
 };
 
-static int64_t clock_ns(clockid_t clock)
-{
-    struct timespec t;
-
-    clock_gettime(clock, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 /* ---- One pass ------------------------------------------------------------------------------ */
 
 /* Of passes side by side the first that is not done is shown. */
@@ -55,15 +47,15 @@ static void show_progress(void *context, const char *stage, uint64_t done, uint6
 
 static void run_pass(struct started *it)
 {
-    const int64_t wall = clock_ns(CLOCK_MONOTONIC), cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    const int64_t wall = as_monotonic_ns(), cpu = as_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 
     as_turn_take(&it->turn);
     it->out->code = it->step->pass->run(&it->job, &it->out->error);
     if (it->out->code < 0)
         assay_experiment_rollback(it->job.experiment);
     as_turn_leave(&it->turn, AS_TURN_ENDED);
-    it->wall_ns = clock_ns(CLOCK_MONOTONIC) - wall;
-    it->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+    it->wall_ns = as_monotonic_ns() - wall;
+    it->cpu_ns = as_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu;
     it->out->wall_s = (double)it->wall_ns / 1e9;
 }
 
@@ -160,7 +152,7 @@ static void end_pass(struct running *r, struct started *it, bool is_alone)
 /* ---- All ----------------------------------------------------------------------------------- */
 
 /* Steps of a wave from `from` on. */
-static size_t wave_size(const struct as_plan *plan, size_t from)
+static size_t wave_size(const struct as_pass_plan *plan, size_t from)
 {
     size_t n = 1;
 
@@ -190,7 +182,7 @@ static void run_plan(struct running *r)
 }
 
 /* When nothing came of anything the first failure is that of the call. */
-static int judge(const struct assay_pipeline_result *result, struct assay_error *err)
+static int judge_passes(const struct assay_pipeline_result *result, struct assay_error *err)
 {
     const struct assay_pass_result *failed = NULL;
 
@@ -219,7 +211,7 @@ static int run_with_means(struct running *r, struct assay_error *err)
     r->job.catalogue = own ? own : attribute->catalogue;
     if (rc == 0) {
         run_plan(r);
-        rc = judge(r->job.result, err);
+        rc = judge_passes(r->job.result, err);
     }
     assay_catalogue_free(&own);
     assay_campaign_close(&r->job.campaign);

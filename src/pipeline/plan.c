@@ -8,7 +8,7 @@
 
 /* ---- Facts --------------------------------------------------------------------------------- */
 
-static int fact_bit(struct as_plan *plan, struct as_view word, uint64_t *bits,
+static int fact_bit(struct as_pass_plan *plan, struct as_view word, uint64_t *bits,
                     struct assay_error *err)
 {
     size_t i = 0;
@@ -24,7 +24,7 @@ static int fact_bit(struct as_plan *plan, struct as_view word, uint64_t *bits,
     return 0;
 }
 
-static int fact_bits(struct as_plan *plan, const char *words, uint64_t *bits,
+static int fact_bits(struct as_pass_plan *plan, const char *words, uint64_t *bits,
                      struct assay_error *err)
 {
     struct as_view rest = as_view_of(words ? words : ""), word;
@@ -36,7 +36,7 @@ static int fact_bits(struct as_plan *plan, const char *words, uint64_t *bits,
     return 0;
 }
 
-struct as_view as_plan_fact(const struct as_plan *plan, uint64_t facts)
+struct as_view as_plan_fact(const struct as_pass_plan *plan, uint64_t facts)
 {
     for (size_t i = 0; i < plan->fact_n; i++)
         if (facts >> i & 1)
@@ -46,13 +46,13 @@ struct as_view as_plan_fact(const struct as_plan *plan, uint64_t facts)
 
 /* ---- Waves --------------------------------------------------------------------------------- */
 
-struct candidate {
+struct ready_pass {
     struct as_step step;
     bool is_placed;
 };
 
 /* Whether all that could make something of `facts` stands in an earlier wave. */
-static bool is_ready(const struct candidate *all, size_t n, const struct candidate *it,
+static bool is_ready(const struct ready_pass *all, size_t n, const struct ready_pass *it,
                      unsigned wave)
 {
     const uint64_t facts = it->step.needs | it->step.uses;
@@ -65,7 +65,7 @@ static bool is_ready(const struct candidate *all, size_t n, const struct candida
 }
 
 /* One that starts the program comes alone, or not at all while others can work. */
-static bool place_wave(struct as_plan *plan, struct candidate *all, size_t n, unsigned wave)
+static bool place_wave(struct as_pass_plan *plan, struct ready_pass *all, size_t n, unsigned wave)
 {
     const size_t before = plan->step_n;
 
@@ -83,7 +83,7 @@ static bool place_wave(struct as_plan *plan, struct candidate *all, size_t n, un
     return plan->step_n > before;
 }
 
-static int tell_cycle(const struct candidate *all, size_t n, struct assay_error *err)
+static int tell_cycle(const struct ready_pass *all, size_t n, struct assay_error *err)
 {
     struct as_str names = {0};
 
@@ -98,8 +98,8 @@ static int tell_cycle(const struct candidate *all, size_t n, struct assay_error 
     return rc;
 }
 
-static int take_candidates(struct as_plan *plan, const struct assay_pass *pass, size_t pass_n,
-                           int level, struct candidate *all, size_t *n, struct assay_error *err)
+static int take_candidates(struct as_pass_plan *plan, const struct assay_pass *pass, size_t pass_n,
+                           int level, struct ready_pass *all, size_t *n, struct assay_error *err)
 {
     for (size_t i = 0; i < pass_n; i++) {
         struct as_step step = {.pass = &pass[i]};
@@ -108,18 +108,18 @@ static int take_candidates(struct as_plan *plan, const struct assay_pass *pass, 
         AS_TRY(fact_bits(plan, pass[i].uses, &step.uses, err));
         AS_TRY(fact_bits(plan, pass[i].makes, &step.makes, err));
         if (pass[i].level <= level && (!step.makes || (step.makes & ~plan->there)))
-            all[(*n)++] = (struct candidate){.step = step};
+            all[(*n)++] = (struct ready_pass){.step = step};
     }
     return 0;
 }
 
 int as_plan_make(const struct assay_pass *pass, size_t pass_n, int level, const char *there,
-                 struct as_plan *plan, struct assay_error *err)
+                 struct as_pass_plan *plan, struct assay_error *err)
 {
-    struct candidate all[ASSAY_PIPELINE_PASSES_MAX];
+    struct ready_pass all[ASSAY_PIPELINE_PASSES_MAX];
     size_t n = 0;
 
-    *plan = (struct as_plan){0};
+    *plan = (struct as_pass_plan){0};
     if (pass_n > ASSAY_PIPELINE_PASSES_MAX)
         return as_error_set(err, ASSAY_ERR_LIMIT, "passes: %zu are more than %d", pass_n,
                             ASSAY_PIPELINE_PASSES_MAX);

@@ -19,7 +19,7 @@ struct as_step {
     unsigned wave;               /* from 0, never falling from step to step */
 };
 
-struct as_plan {
+struct as_pass_plan {
     struct as_view fact[AS_PLAN_FACTS_MOST]; /* words of the passes, borrowed */
     size_t fact_n;
     uint64_t there; /* known before the first wave */
@@ -33,9 +33,9 @@ struct as_plan {
  * INTERNAL (passes that wait for each other; the sentence names them), LIMIT.
  */
 int as_plan_make(const struct assay_pass *pass, size_t pass_n, int level, const char *there,
-                 struct as_plan *plan, struct assay_error *err);
+                 struct as_pass_plan *plan, struct assay_error *err);
 
 /* The word of the lowest bit of `facts`. */
-struct as_view as_plan_fact(const struct as_plan *plan, uint64_t facts);
+struct as_view as_plan_fact(const struct as_pass_plan *plan, uint64_t facts);
 
 #endif

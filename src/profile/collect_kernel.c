@@ -3,21 +3,14 @@
  * What the kernel tells in /proc as sources of observation: waiting for a processor (delays.c), the
  * account of all processes (ledger.c), and how processes end (ends.c).
  */
-#include <time.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "profile/collector.h"
 #include "profile/delays.h"
 #include "profile/ends.h"
 #include "profile/ledger.h"
-
-static int64_t monotonic_ns(void)
-{
-    struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
-}
 
 /* ---- Waiting for a processor --------------------------------------------------------------- */
 
@@ -59,7 +52,7 @@ static int pump_delays(struct as_collector *it, struct as_collection *all, bool 
     (void)all;
     (void)err;
     if (!last)
-        as_delays_look(it->self, monotonic_ns());
+        as_delays_look(it->self, as_monotonic_ns());
     return 0;
 }
 
@@ -117,7 +110,7 @@ static int pump_ledger(struct as_collector *it, struct as_collection *all, bool 
     (void)all;
     (void)err;
     if (!last)
-        as_ledger_look(it->self, monotonic_ns());
+        as_ledger_look(it->self, as_monotonic_ns());
     return 0;
 }
 

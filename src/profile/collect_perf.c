@@ -2,10 +2,10 @@
 /*
  * Events of the kernel as a source of observation: samples from outside (<assay/sample.h>).
  */
-#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "profile/collector.h"
 #include "profile/depth.h"
@@ -64,18 +64,11 @@ static bool perf_wait(struct as_collector *it, int other_fd, int timeout_ms)
     return assay_sampler_wait(sampler_of(it), other_fd, timeout_ms);
 }
 
-static int64_t perf_clock_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 /* As much of stacks is copied as those that were seen need. */
 static void choose_depth(struct perf_source *source, const struct as_collection *all)
 {
     if (assay_sampler_choice(source->sampler)->deep_b && all->recorder &&
-        as_depth_look(&source->depth, assay_recorder_stacks(all->recorder), perf_clock_ns()))
+        as_depth_look(&source->depth, assay_recorder_stacks(all->recorder), as_monotonic_ns()))
         assay_sampler_deepen(source->sampler, source->depth.is_deep);
 }
 

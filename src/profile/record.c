@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "base/vec.h"
@@ -59,13 +60,6 @@ struct recording {
     bool ended; /* by the user or the limit of time, not by the program */
 };
 
-static int64_t monotonic_ns(void)
-{
-    struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
-}
-
 /* ---- The row ------------------------------------------------------------------------------- */
 
 static const char *stacks_word(unsigned stacks)
@@ -91,7 +85,7 @@ static int add_run(struct recording *r, struct assay_error *err)
     int64_t host_id;
     AS_TRY(as_run_host(r->experiment, &host_id, r->numa, sizeof r->numa, err));
     assay_launch_environment_digest(NULL, r->digest);
-    r->begin_ns = monotonic_ns();
+    r->begin_ns = as_monotonic_ns();
     r->row = (struct assay_row_run){.kind = r->request->kind ? r->request->kind : "profile",
                                     .label = r->request->label,
                                     .environment_digest = r->digest,
@@ -142,7 +136,7 @@ static int complete_run(struct recording *r, struct assay_error *err)
     getrusage(RUSAGE_SELF, &now);
     as_run_load(&r->load, r->plan ? 0 : (long)r->request->pid, &r->row);
     const int64_t cost = (int64_t)(cpu_ns(&now) - cpu_ns(&r->before));
-    const int64_t end = outcome->end_ns ? (int64_t)outcome->end_ns : monotonic_ns();
+    const int64_t end = outcome->end_ns ? (int64_t)outcome->end_ns : as_monotonic_ns();
     r->row.wall_ns = assay_known(end - r->begin_ns);
     r->row.overhead_ns = assay_known(cost);
     r->row.state = r->ended || outcome->interrupted ? "interrupted" : "complete";
@@ -221,7 +215,7 @@ static int open_stream(struct recording *r, struct assay_error *err)
 static bool time_is_over(const struct recording *r)
 {
     return r->request->duration_s > 0 &&
-           (double)(monotonic_ns() - r->begin_ns) >= r->request->duration_s * 1e9;
+           (double)(as_monotonic_ns() - r->begin_ns) >= r->request->duration_s * 1e9;
 }
 
 static int kill_deaf(struct recording *r, struct assay_error *err)
@@ -233,7 +227,7 @@ static int kill_deaf(struct recording *r, struct assay_error *err)
 
 static int record_until_end(struct recording *r, struct assay_error *err)
 {
-    int64_t flushed = monotonic_ns();
+    int64_t flushed = as_monotonic_ns();
     for (;;) {
         as_collection_wait(&r->sources, LOOK_MS);
         const int going = assay_launch_step(r->sources.launch, err);
@@ -250,9 +244,9 @@ static int record_until_end(struct recording *r, struct assay_error *err)
             r->ended = true;
             return 0;
         }
-        if (monotonic_ns() - flushed >= FLUSH_NS) {
+        if (as_monotonic_ns() - flushed >= FLUSH_NS) {
             AS_TRY(assay_recorder_flush(r->recorder, err));
-            flushed = monotonic_ns();
+            flushed = as_monotonic_ns();
         }
     }
 }
@@ -262,7 +256,7 @@ static int finish_stream(struct recording *r, struct assay_error *err)
     char text[32];
     const struct assay_launch_outcome *outcome = assay_launch_outcome(r->sources.launch);
     const uint32_t pid = (uint32_t)assay_launch_pid(r->sources.launch);
-    const uint64_t end = outcome->end_ns ? outcome->end_ns : (uint64_t)monotonic_ns();
+    const uint64_t end = outcome->end_ns ? outcome->end_ns : (uint64_t)as_monotonic_ns();
     if (!outcome->over)
         AS_TRY(as_collection_stop(&r->sources, err));
     AS_TRY(as_collection_pump(&r->sources, true, err));
@@ -336,8 +330,8 @@ static int record(struct recording *r, struct assay_error *err)
         AS_TRY(tell_own_rank(r, err));
     } else {
         r->begun = true;
-        AS_TRY(as_record_process(r->recorder, (uint32_t)r->request->pid, (uint64_t)monotonic_ns(),
-                                 true, err));
+        AS_TRY(as_record_process(r->recorder, (uint32_t)r->request->pid,
+                                 (uint64_t)as_monotonic_ns(), true, err));
     }
     int rc = record_until_end(r, err);
     /* Whatever happened, what was taken is written. */

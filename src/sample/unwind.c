@@ -140,8 +140,8 @@ static enum assay_unwind_result by_top(struct assay_unwind_frame *frame, struct 
     return pc ? ASSAY_UNWIND_CALLER : ASSAY_UNWIND_OUTERMOST;
 }
 
-static enum assay_unwind_result step(const struct cached *at, struct assay_unwind_frame *frame,
-                                     struct memory *memory, bool innermost)
+static enum assay_unwind_result step_out(const struct cached *at, struct assay_unwind_frame *frame,
+                                         struct memory *memory, bool innermost)
 {
     uint64_t rsp = frame->reg[ASSAY_UNWIND_RSP];
     enum assay_unwind_result result;
@@ -179,7 +179,7 @@ void as_unwind(struct as_unwinder *unwinder, struct as_modules *modules,
         as_frames_push(out, at->frame);
         if (out->end == ASSAY_STACK_CUT)
             break;
-        result = step(at, &frame, &memory, depth == 0);
+        result = step_out(at, &frame, &memory, depth == 0);
     }
     out->reach_b = memory.reach_b;
     if (out->end == ASSAY_STACK_CUT) /* by the depth */

@@ -12,7 +12,7 @@ static void expect_plan(const struct assay_pass *pass, size_t n, int level, cons
                         const char *want)
 {
     struct assay_error err = {0};
-    struct as_plan plan;
+    struct as_pass_plan plan;
     char got[256] = "";
 
     if (as_plan_make(pass, n, level, there, &plan, &err) < 0)
@@ -81,7 +81,7 @@ static void test_cycle(void **state)
                                        {.name = "nest", .uses = "bird", .makes = "egg"},
                                        {.name = "omelette", .needs = "egg"}};
     struct assay_error err = {0};
-    struct as_plan plan;
+    struct as_pass_plan plan;
 
     (void)state;
     assert_int_equal(as_plan_make(table, 4, 1, "", &plan, &err), ASSAY_ERR_INTERNAL);
@@ -94,7 +94,7 @@ static void test_limits(void **state)
     struct assay_pass table[ASSAY_PIPELINE_PASSES_MAX + 1] = {{.name = "a"}};
     char words[1024] = "";
     struct assay_error err = {0};
-    struct as_plan plan;
+    struct as_pass_plan plan;
 
     (void)state;
     for (size_t i = 0; i <= ASSAY_PIPELINE_PASSES_MAX; i++)

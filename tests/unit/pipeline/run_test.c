@@ -19,7 +19,7 @@ static int write_finding(struct assay_pass_job *job, const char *name, struct as
     const struct assay_finding it = {.run_id = job->run_id,
                                      .kind = ASSAY_OBJECT_RUN,
                                      .object_id = job->run_id,
-                                     .level = ASSAY_LEVEL_HINT,
+                                     .level = ASSAY_FINDING_HINT,
                                      .topic = "test",
                                      .text = name};
     int rc = assay_experiment_begin(job->experiment, err);
@@ -45,7 +45,7 @@ static int pass_fails(struct assay_pass_job *job, struct assay_error *err)
     const struct assay_finding it = {.run_id = job->run_id,
                                      .kind = ASSAY_OBJECT_RUN,
                                      .object_id = job->run_id,
-                                     .level = ASSAY_LEVEL_HINT,
+                                     .level = ASSAY_FINDING_HINT,
                                      .topic = "test",
                                      .text = "half"};
 

@@ -8,9 +8,9 @@
 #include <assay/advise.h>
 #include <assay/report.h>
 
+#include "base/short_name.h"
 #include "base/utf8.h"
 #include "cxx.h"
-#include "base/short_name.h"
 
 static struct assay_experiment *filled(const struct place *place, bool cxx)
 {

@@ -76,7 +76,9 @@ function whatDiffers(data: Data): MadeColumn[] {
                 several ? `What differs ${side.name}` : 'What differs',
                 data.rows.map(row => row.each?.[i]?.differs?.join('; ') || null),
             ),
-            meaning: `What else differs between ${data.sides[0]!.name} and ${side.name}: flags, code, calls. It need not be why the time does`,
+            meaning:
+                `What else differs between ${data.sides[0]!.name} and ${side.name}: ` +
+                'flags, code, calls. It need not be why the time does',
         };
     });
 }
