@@ -7,7 +7,9 @@
 #define AS_REPORT_FACTS_H
 
 /* Findings of the run in their order, and how many of them are shown first. */
-#define AS_FACTS_FINDINGS       "v_findings WHERE ifnull(run_id, 0) IN (0, ?1) ORDER BY rank, finding_id"
+#define AS_FACTS_FINDINGS                                                                          \
+    "v_findings WHERE ifnull(run_id, 0) IN (0, ?1)"                                                \
+    " ORDER BY rank, finding_id"
 #define AS_FACTS_FINDINGS_FIRST "7"
 
 /* Flags by what they leave of the rest: the gravest first. */
