@@ -121,7 +121,7 @@ int assay_experiment_array(struct assay_experiment *experiment, const struct ass
     if (subject->run_id <= 0)
         return as_error_set(err, ASSAY_ERR_INTERNAL, "array %s: is of no run", it->name);
     AS_TRY(assay_experiment_run_directory(experiment, subject->run_id, path, sizeof path - 8, err));
-    strcat(path, "/arrays");
+    memcpy(path + strlen(path), "/arrays", sizeof "/arrays");
     AS_TRY(append_array(path, it, &row.offset_b, &size_b, err));
     file.path = path + strlen(experiment->path) + 1;
     file.size_b = assay_known(size_b);

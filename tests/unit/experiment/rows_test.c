@@ -185,7 +185,7 @@ static void test_failure_while_running(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
-/* Every view can be read whole, and no column of it comes twice. */
+/* Every view can be read whole, and no column of it comes twice. Those for users have rows here. */
 static void test_all_views(void **state)
 {
     struct assay_experiment *e = filled(*state);
@@ -196,14 +196,15 @@ static void test_all_views(void **state)
     for (; assay_rows_next(names, NULL) == 1; n++) {
         snprintf(sql, sizeof sql, "SELECT * FROM %s", assay_rows_text(names, 0));
         fine(assay_rows_open(e, sql, &rows, err));
-        assert_int_equal(assay_rows_next(rows, NULL), 1);
+        const int more = assay_rows_next(rows, NULL);
+        assert_true(more == 1 || (more == 0 && strncmp(assay_rows_text(names, 0), "v_", 2) != 0));
         for (int i = 0; i < assay_rows_column_n(rows); i++)
             for (int j = 0; j < i; j++)
                 assert_string_not_equal(assay_rows_column(rows, i), assay_rows_column(rows, j));
         assay_rows_close(&rows);
     }
     assay_rows_close(&names);
-    assert_int_equal(n, 28);
+    assert_int_equal(n, 29);
     fine(assay_experiment_close(&e, err));
 }
 
