@@ -241,6 +241,18 @@ static int make_table(struct assay_experiment *experiment, const char *name,
     return rc;
 }
 
+/* Columns that an earlier form of the set had besides. */
+static int forget_columns(struct assay_experiment *experiment, int64_t id, size_t n,
+                          struct assay_error *err)
+{
+    char sql[128];
+
+    sqlite3_snprintf(sizeof sql, sql,
+                     "DELETE FROM metric_set_column WHERE metric_set_id = %lld AND number >= %lld",
+                     (long long)id, (long long)n);
+    return as_sql_run(experiment, sql, "making a set of metrics", err);
+}
+
 static int describe_set(struct assay_experiment *experiment, const char *name,
                         enum assay_object_kind kind, const char *pass,
                         const struct assay_set_metric *metric, size_t n, struct assay_error *err)
@@ -249,6 +261,7 @@ static int describe_set(struct assay_experiment *experiment, const char *name,
     int64_t id;
 
     AS_TRY(as_row_add(experiment, AS_TABLE_metric_set, &set, &id, err));
+    AS_TRY(forget_columns(experiment, id, n, err));
     for (size_t i = 0; i < n; i++) {
         struct as_row_metric_set_column row = {
             .metric_set_id = id,

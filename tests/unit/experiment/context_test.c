@@ -172,6 +172,10 @@ static void test_sets_opened_again(void **state)
     fine(assay_metric_set_open(e, "loop_code", ASSAY_OBJECT_LOOP, "code", changed, 3, &set, err));
     assay_metric_set_close(&set);
     assert_int_equal(integer_of(e, "SELECT count(*) FROM set_loop_code"), 0);
+    fine(assay_metric_set_open(e, "loop_code", ASSAY_OBJECT_LOOP, "code", columns, 1, &set, err));
+    fine(assay_metric_set_add(set, &loop, 0, row, err));
+    assay_metric_set_close(&set); /* with fewer metrics nothing of the others is left */
+    expect_row(e, "SELECT count(*), min(metric) FROM v_values", "1 loads");
     fine(assay_experiment_close(&e, err));
 }
 
