@@ -51,38 +51,44 @@ static void append_name(struct as_str *out, const char *name)
     as_str_fini(&brief);
 }
 
+/*
+ * Appends what stands before the next {column}, and gives that column's value (NULL = not known);
+ * false at the end of the text.
+ */
+static bool next_place(struct as_str *out, struct assay_rows *rows, const char **text,
+                       const char **value)
+{
+    for (; **text; (*text)++) {
+        size_t n;
+        const int column = **text == '{' ? column_at(rows, *text, &n) : -1;
+
+        if (column >= 0) {
+            *value = assay_rows_text(rows, column);
+            *text += n;
+            return true;
+        }
+        as_str_append(out, *text, 1);
+    }
+    return false;
+}
+
 static void fill_text(struct as_str *out, struct assay_rows *rows, const char *text)
 {
-    for (const char *p = text; *p;) {
-        size_t n;
-        const int column = *p == '{' ? column_at(rows, p, &n) : -1;
-        const char *value = column < 0 ? NULL : assay_rows_text(rows, column);
+    const char *value;
 
-        if (column < 0) {
-            as_str_append(out, p++, 1);
-            continue;
-        }
+    while (next_place(out, rows, &text, &value))
         append_name(out, value ? value : "?");
-        p += n;
-    }
 }
 
 /* False where a part of it is not known: then nothing can be typed. */
 static bool fill_command(struct as_str *out, struct assay_rows *rows, const char *command)
 {
-    for (const char *p = command; *p;) {
-        size_t n;
-        const int column = *p == '{' ? column_at(rows, p, &n) : -1;
-        const char *value = column < 0 ? NULL : assay_rows_text(rows, column);
+    const char *value;
 
-        if (column < 0) {
-            as_str_append(out, p++, 1);
-            continue;
-        }
+    while (next_place(out, rows, &command, &value)) {
         if (!value || strstr(value, EXPERIMENT))
             return false;
         as_shell_word(out, value);
-        p += n;
     }
     return true;
 }
