@@ -36,4 +36,21 @@ void fuzz_check_error(int code, const struct assay_error *err);
 void fuzz_walk_elf(struct assay_object *object);
 void fuzz_walk_debug(struct assay_object *object);
 
+/* What is left of an input. */
+struct fuzz_input {
+    const uint8_t *at;
+    size_t left;
+};
+
+/* The next `n` bytes; NULL where there are not as many. */
+static inline const uint8_t *fuzz_next(struct fuzz_input *in, size_t n)
+{
+    const uint8_t *at = in->at;
+    if (n == 0 || n > in->left)
+        return NULL;
+    in->at += n;
+    in->left -= n;
+    return at;
+}
+
 #endif

@@ -57,25 +57,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return 0;
 }
 
-struct input {
-    const uint8_t *at;
-    size_t left;
-};
-
-/* The next `n` bytes; NULL where there are not as many. */
-static const uint8_t *next(struct input *in, size_t n)
+static void write_over(struct fuzz_input *in, uint8_t *image, size_t n)
 {
-    const uint8_t *at = in->at;
-    if (n == 0 || n > in->left)
-        return NULL;
-    in->at += n;
-    in->left -= n;
-    return at;
-}
-
-static void write_over(struct input *in, uint8_t *image, size_t n)
-{
-    const uint8_t *place = next(in, 3), *bytes = next(in, n ? n : 1);
+    const uint8_t *place = fuzz_next(in, 3), *bytes = fuzz_next(in, n ? n : 1);
     if (!place || !bytes)
         return;
     const size_t at = ((size_t)place[0] | (size_t)place[1] << 8 | (size_t)place[2] << 16) % plain_b;
@@ -96,11 +80,11 @@ static bool ask_name(sqlite3 *db, char *sql, char *name, size_t name_b)
     return found;
 }
 
-static void bind(sqlite3_stmt *it, struct input *in, uint8_t kind)
+static void bind(sqlite3_stmt *it, struct fuzz_input *in, uint8_t kind)
 {
-    const uint8_t *value = kind % 5 < 2 ? next(in, 8) : NULL;
-    const uint8_t *n = kind % 5 > 2 ? next(in, 1) : NULL;
-    const uint8_t *text = n ? next(in, *n < in->left ? *n : in->left) : NULL;
+    const uint8_t *value = kind % 5 < 2 ? fuzz_next(in, 8) : NULL;
+    const uint8_t *n = kind % 5 > 2 ? fuzz_next(in, 1) : NULL;
+    const uint8_t *text = n ? fuzz_next(in, *n < in->left ? *n : in->left) : NULL;
     int64_t integer;
     double real;
     if (value && kind % 5 == 0) {
@@ -116,9 +100,9 @@ static void bind(sqlite3_stmt *it, struct input *in, uint8_t kind)
     }
 }
 
-static void set_value(sqlite3 *db, struct input *in)
+static void set_value(sqlite3 *db, struct fuzz_input *in)
 {
-    const uint8_t *which = next(in, 4);
+    const uint8_t *which = fuzz_next(in, 4);
     char table[128], column[128];
     sqlite3_stmt *it = NULL;
     if (!which ||
@@ -146,9 +130,9 @@ static void set_value(sqlite3 *db, struct input *in)
     sqlite3_free(sql);
 }
 
-static void drop(sqlite3 *db, struct input *in)
+static void drop(sqlite3 *db, struct fuzz_input *in)
 {
-    const uint8_t *which = next(in, 1);
+    const uint8_t *which = fuzz_next(in, 1);
     char sql[256];
     if (which &&
         ask_name(db,
@@ -162,10 +146,10 @@ static void drop(sqlite3 *db, struct input *in)
 /* Bytes first: rows are changed in what is left of the database. */
 static void change(const uint8_t *bytes, size_t size_b, const char *path, uint8_t *image)
 {
-    struct input in = {bytes, size_b};
+    struct fuzz_input in = {bytes, size_b};
     const uint8_t *step;
     memcpy(image, plain, plain_b);
-    while ((step = next(&in, 1)) && *step <= OVER_MOST)
+    while ((step = fuzz_next(&in, 1)) && *step <= OVER_MOST)
         write_over(&in, image, *step);
     scratch_write("x.assay/experiment.db", image, plain_b);
     sqlite3 *db = NULL;
@@ -177,7 +161,7 @@ static void change(const uint8_t *bytes, size_t size_b, const char *path, uint8_
                        "PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON; "
                        "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF",
                        NULL, NULL, NULL);
-    for (unsigned n = 0; step && n < 8; step = next(&in, 1), n++) {
+    for (unsigned n = 0; step && n < 8; step = fuzz_next(&in, 1), n++) {
         if (*step >= DROP_FIRST)
             drop(db, &in);
         else if (*step >= VALUE_FIRST)

@@ -27,21 +27,6 @@ enum { RING_ALIVE = 1, RING_FORKED = 2, RING_FIELDS = 4, RING_PUMP = 8 };
 /* Above all that the kernel gives: the process ended. */
 #define PROCESS 0x7fffff00u
 
-struct input {
-    const uint8_t *at;
-    size_t left;
-};
-
-static const uint8_t *next(struct input *in, size_t n)
-{
-    const uint8_t *at = in->at;
-    if (n == 0 || n > in->left)
-        return NULL;
-    in->at += n;
-    in->left -= n;
-    return at;
-}
-
 static uint64_t word_at(const uint8_t *bytes, unsigned index)
 {
     uint64_t word;
@@ -50,11 +35,11 @@ static uint64_t word_at(const uint8_t *bytes, unsigned index)
 }
 
 /* One ring; false when the input is at its end. */
-static bool put_ring(struct input *in, unsigned number, bool *pump)
+static bool put_ring(struct fuzz_input *in, unsigned number, bool *pump)
 {
     static _Alignas(AS_AGENT_PAGE_B) uint8_t page[AS_AGENT_PAGE_B + RING_B];
     struct as_agent_ring *head = (struct as_agent_ring *)(void *)page;
-    const uint8_t *fixed = next(in, 6);
+    const uint8_t *fixed = fuzz_next(in, 6);
     char name[64];
     if (!fixed)
         return false;
@@ -70,7 +55,7 @@ static bool put_ring(struct input *in, unsigned number, bool *pump)
                                    .begun_ns = 1000 * (uint64_t)number,
                                    .data_b = RING_B,
                                    .name = "program"};
-    const uint8_t *fields = fixed[0] & RING_FIELDS ? next(in, 40) : NULL;
+    const uint8_t *fields = fixed[0] & RING_FIELDS ? fuzz_next(in, 40) : NULL;
     data_b = data_b < in->left ? data_b : in->left;
     data_b = data_b < RING_B ? data_b : RING_B;
     head->tail = fields ? word_at(fields, 0) : tail;
@@ -78,7 +63,7 @@ static bool put_ring(struct input *in, unsigned number, bool *pump)
     head->lost = fields ? word_at(fields, 2) : 0;
     head->threads_missed = fields ? word_at(fields, 3) : 0;
     head->begun_ns = fields ? word_at(fields, 4) : head->begun_ns;
-    const uint8_t *data = next(in, data_b);
+    const uint8_t *data = fuzz_next(in, data_b);
     for (size_t i = 0; i < data_b; i++)
         page[AS_AGENT_PAGE_B + ((head->tail + i) & (RING_B - 1))] = data[i];
     snprintf(name, sizeof name, "%s%u.%u", AS_AGENT_PREFIX, head->pid, number);
@@ -107,7 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_b)
 {
     struct assay_timer_sampler *sampler = NULL;
     struct assay_error err = {0};
-    struct input in = {bytes, size_b};
+    struct fuzz_input in = {bytes, size_b};
     uint64_t records = 0;
     bool pump = false;
     setenv("ASSAY_AGENT_LIBRARY", "/proc/self/exe", 1); /* never loaded */
