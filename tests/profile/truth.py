@@ -342,7 +342,8 @@ class Truth:
     def held(self, name, run, modules=("p",), strays=0.0, cut=()):
         """Paths of the functions that burn are the program's, with its shares; one that ends on
         the way there (a prologue) is the program's too. `strays`: the part of samples that may be
-        elsewhere; `cut`: keys whose way from main need not be known."""
+        elsewhere; `cut`: keys whose way from main need not be known, and which recurse: a sample may
+        find them on the way down."""
         keys = run.truth["ns"]
         burners = {key.rpartition(";")[2] for key in keys}
         counts, strange = collections.Counter(), {}
@@ -352,7 +353,8 @@ class Truth:
                         (k in cut and path.startswith("?") and k.rpartition(";")[2] == last)), None)
             if key:
                 counts[key] += n
-            elif last in burners and not any(k.startswith(path + ";") for k in keys):
+            elif last in burners and not any(k.startswith(path + ";") or
+                                             (k in cut and descends(path, k)) for k in keys):
                 strange[path] = n
         total = run.run()["sample_n"]
         self.tap.point(sum(strange.values()) <= strays * total,
@@ -608,6 +610,12 @@ class Truth:
 
 GROUPS = {name: getattr(Truth, name) for name in
           ("shares", "threads", "ranks", "paths", "unwinding", "code", "loops", "waits", "queue")}
+
+
+def descends(path, key):
+    """Whether a path is a key whose last function has called itself."""
+    return path.startswith(key + ";") and set(path[len(key) + 1:].split(";")) == {
+        key.rpartition(";")[2]}
 
 
 def may_not_record(assay):
