@@ -97,7 +97,7 @@ static bool has(char *const *words, const char *name)
     return false;
 }
 
-static int64_t most(const struct list *list)
+static int64_t most_of_list(const struct list *list)
 {
     int64_t n = 0;
     for (size_t i = 0; i < list->n; i++)
@@ -110,7 +110,7 @@ static int check_placeholder(char *const *words, const char *name, const struct 
                              const char *example, struct assay_error *err)
 {
     const bool there = has(words, name);
-    if (!there && most(list) > 1)
+    if (!there && most_of_list(list) > 1)
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "--%s: the command has no {%s}; write it where the launcher takes the "
                             "number, as in '%s'",

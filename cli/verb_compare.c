@@ -216,8 +216,8 @@ static int show_page(struct as_cli *cli, const struct assay_comparison *it,
                               cli->args.value[AS_OPTION_OUTPUT], err);
 }
 
-static int show(struct as_cli *cli, const struct assay_comparison *it, const struct sides *sides,
-                struct assay_error *err)
+static int show_comparison(struct as_cli *cli, const struct assay_comparison *it,
+                           const struct sides *sides, struct assay_error *err)
 {
     const uint64_t format = cli->args.number[AS_OPTION_COMPARE_FORMAT];
     if (format == FORMAT_HTML)
@@ -251,7 +251,7 @@ int as_verb_compare(struct as_cli *cli, struct assay_error *err)
     if (rc == 0)
         rc = assay_compare_experiments(sides.side, sides.n, &result, err);
     if (rc == 0)
-        rc = show(cli, result, &sides, err);
+        rc = show_comparison(cli, result, &sides, err);
     if (rc == 0)
         judge(cli, result, pct);
     if (result)

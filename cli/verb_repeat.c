@@ -165,7 +165,8 @@ static void show_csv(struct as_cli *cli, const struct assay_stability *it)
 
 /* ---- The verb ------------------------------------------------------------------------------ */
 
-static int show(struct as_cli *cli, struct assay_experiment *experiment, struct assay_error *err)
+static int show_stability(struct as_cli *cli, struct assay_experiment *experiment,
+                          struct assay_error *err)
 {
     struct assay_stability *result;
     AS_TRY(assay_compare_stability(experiment, &result, err));
@@ -213,7 +214,7 @@ int as_verb_repeat(struct as_cli *cli, struct assay_error *err)
     struct as_str name = {0};
     size_t run_n, warm_up_n;
     if (as_given(&cli->args, AS_OPTION_READ))
-        return as_compared_read(cli, show, err);
+        return as_compared_read(cli, show_stability, err);
     AS_TRY(take_counts(cli, &run_n, &warm_up_n, err));
     const char *const *command = (const char *const *)cli->args.positional;
     int rc = as_series_begin(&series, cli, run_n + warm_up_n, command, &name, err);
@@ -221,7 +222,7 @@ int as_verb_repeat(struct as_cli *cli, struct assay_error *err)
         rc = run_all(&series, command, warm_up_n, err);
     if (series.begun_n > warm_up_n) {
         struct assay_error late = {0};
-        const int shown = show(cli, series.experiment, rc < 0 ? &late : err);
+        const int shown = show_stability(cli, series.experiment, rc < 0 ? &late : err);
         rc = rc < 0 ? rc : shown;
     }
     rc = as_series_end(&series, as_str_z(&name), rc, err);

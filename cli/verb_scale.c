@@ -176,7 +176,8 @@ static void say_size(struct as_cli *cli, const struct as_scale_plan *plan)
 
 /* ---- Showing ------------------------------------------------------------------------------- */
 
-static int show(struct as_cli *cli, struct assay_experiment *experiment, struct assay_error *err)
+static int show_scaling(struct as_cli *cli, struct assay_experiment *experiment,
+                        struct assay_error *err)
 {
     struct assay_scale_setting setting;
     const struct assay_scale_setting *reference;
@@ -217,7 +218,7 @@ static int run_series(struct as_cli *cli, const struct as_scale_plan *plan, stru
     }
     if (series.begun_n) {
         struct assay_error late = {0};
-        const int shown = show(cli, series.experiment, rc < 0 ? &late : err);
+        const int shown = show_scaling(cli, series.experiment, rc < 0 ? &late : err);
         rc = rc < 0 ? rc : shown;
     }
     rc = as_series_end(&series, as_str_z(&name), rc, err);
@@ -229,7 +230,7 @@ int as_verb_scale(struct as_cli *cli, struct assay_error *err)
 {
     struct as_scale_plan plan;
     if (as_given(&cli->args, AS_OPTION_READ))
-        return as_compared_read(cli, show, err);
+        return as_compared_read(cli, show_scaling, err);
     int rc = as_scale_plan(cli, &plan, err);
     if (rc == 0)
         rc = run_series(cli, &plan, err);

@@ -16,15 +16,6 @@ import sys
 TAG = re.compile(r"\b(?:struct|union|enum)\s+([A-Za-z_]\w*)\s*\{")
 ENUM = re.compile(r"\benum(?:\s+\w+)?\s*\{([^}]*)\}")
 STATIC = re.compile(r"^static\s[^=;{}()]*?\b([a-z][a-z0-9]*)\(", re.M)
-# Left over from before there was this check: to become fewer, never more.
-KNOWN = {
-    "static function": {"add", "advise", "allocate", "bound", "count", "cut", "each", "enter",
-                        "evaluate", "find", "grow", "integer", "known", "mark", "meet", "merge",
-                        "most", "push", "reaches", "set", "share", "show", "start", "take", "text",
-                        "within"},
-    "tag": {"as_source", "as_view", "lists", "members", "pass", "piece", "reading", "search",
-            "summary", "whole", "work"},
-}
 
 
 def names_of(text):
@@ -49,7 +40,7 @@ def main():
                 files[key].add(str(path.relative_to(root)))
     faults = [f"{kind} '{name}' stands in {', '.join(sorted(places))}"
               for (kind, name), places in sorted(files.items())
-              if len(places) > 1 and name not in KNOWN.get(kind, ())]
+              if len(places) > 1]
     print("\n".join(faults) if faults else f"names: {len(files)} checked")
     return 1 if faults else 0
 

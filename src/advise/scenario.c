@@ -31,7 +31,7 @@ struct scenario {
 
 /* ---- Reading ------------------------------------------------------------------------------- */
 
-static double known(struct assay_rows *rows, int column, double otherwise)
+static double real_or(struct assay_rows *rows, int column, double otherwise)
 {
     return assay_rows_kind(rows, column) == ASSAY_CELL_NULL ? otherwise
                                                             : assay_rows_real(rows, column);
@@ -52,10 +52,10 @@ static int read_run(struct scenario *s, struct assay_error *err)
     assay_rows_bind_integer(rows, 1, s->advice->run_id);
     rc = assay_rows_next(rows, err);
     if (rc > 0)
-        s->run = (struct assay_run_time){.wall_s = known(rows, 0, 0),
-                                         .processors = known(rows, 1, 0),
-                                         .others_s = known(rows, 2, -1),
-                                         .work_s = known(rows, 3, 0)};
+        s->run = (struct assay_run_time){.wall_s = real_or(rows, 0, 0),
+                                         .processors = real_or(rows, 1, 0),
+                                         .others_s = real_or(rows, 2, -1),
+                                         .work_s = real_or(rows, 3, 0)};
     assay_rows_close(&rows);
     return rc < 0 ? rc : 0;
 }
@@ -173,7 +173,7 @@ static int read_savings(struct scenario *s, struct assay_error *err)
 /* ---- Writing ------------------------------------------------------------------------------- */
 
 /* Samples may say a little more than the clock: a gain stays within the run. */
-static struct assay_quantity within(const struct as_advice *advice, struct assay_quantity gain)
+static struct assay_quantity within_run(const struct as_advice *advice, struct assay_quantity gain)
 {
     const double most = 0.999 * advice->time_s;
 
@@ -193,7 +193,7 @@ static int write(const struct scenario *s, const struct as_what_if_row *row,
     it->position = row->position;
     it->pass = AS_ADVISE_PASS;
     it->time_s = s->advice->time_s;
-    it->gain_s = within(s->advice, it->gain_s);
+    it->gain_s = within_run(s->advice, it->gain_s);
     return assay_experiment_what_if(s->advice->experiment, it, err);
 }
 

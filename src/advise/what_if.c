@@ -91,7 +91,7 @@ static double longest(const double *left, size_t n)
     return most;
 }
 
-static void start(struct engine *e)
+static void start_over(struct engine *e)
 {
     for (size_t i = 0; i < e->thread_n; i++)
         e->left[i] = e->thread[i].compute_s;
@@ -123,19 +123,19 @@ static double gain_now(const struct engine *e)
 
 /* Bounds of the whole: the bounds of each saving, and the samples behind those of the critical
  * thread. */
-static void bound(struct engine *e, double value, struct assay_quantity *total)
+static void bound_gain(struct engine *e, double value, struct assay_quantity *total)
 {
     double low, high, spread, most;
     int64_t n = 0;
 
-    start(e);
+    start_over(e);
     for (size_t i = 0; i < e->saving_n; i++) {
         save(e, e->saving[i].thread, e->saving[i].low_s);
         if (e->saving[i].thread == e->critical && e->saving[i].saved_s > 0)
             n += e->saving[i].n;
     }
     low = gain_now(e);
-    start(e);
+    start_over(e);
     for (size_t i = 0; i < e->saving_n; i++)
         save(e, e->saving[i].thread, e->saving[i].high_s);
     high = gain_now(e);
@@ -146,7 +146,7 @@ static void bound(struct engine *e, double value, struct assay_quantity *total)
                            fmax(value, fmin(most, high * (1 + spread))), n);
 }
 
-static bool allocate(struct engine *e)
+static bool allocate_engine(struct engine *e)
 {
     e->rank = as_calloc(e->object_n + 1, sizeof *e->rank);
     e->first = as_calloc(e->object_n + 3, sizeof *e->first);
@@ -176,7 +176,7 @@ int assay_what_if_gains(const struct assay_thread_time *thread, size_t thread_n,
                        .spare_s = spare_of(run),
                        .processors = run->processors > 0 ? run->processors : 1};
 
-    if (!allocate(&e)) {
+    if (!allocate_engine(&e)) {
         release(&e);
         return as_error_nomem(err, "a what-if");
     }
@@ -188,19 +188,19 @@ int assay_what_if_gains(const struct assay_thread_time *thread, size_t thread_n,
     }
     sort_savings(&e);
     rank_objects(&e);
-    start(&e);
+    start_over(&e);
     for (size_t o = 0; o < object_n; o++) {
         apply(&e, o, 1);
         alone[o] = gain_now(&e);
         apply(&e, o, -1);
     }
-    start(&e);
+    start_over(&e);
     for (size_t k = 0; k < object_n; k++) {
         order[k] = e.rank[k].object;
         apply(&e, order[k], 1);
         cumulative[k] = gain_now(&e);
     }
-    bound(&e, object_n ? cumulative[object_n - 1] : 0, total);
+    bound_gain(&e, object_n ? cumulative[object_n - 1] : 0, total);
     release(&e);
     return 0;
 }

@@ -163,7 +163,7 @@ struct cut {
     size_t width; /* of both and the ellipsis */
 };
 
-static struct cut cut(struct as_view s, size_t width, size_t columns, enum as_shrink shrink)
+static struct cut cut_text(struct as_view s, size_t width, size_t columns, enum as_shrink shrink)
 {
     size_t rest = columns ? columns - 1 : 0, front = 0, back = 0;
     struct cut it = {.before = {s.p, 0}, .after = {s.p + s.n, 0}};
@@ -180,7 +180,7 @@ static void print_whole(struct as_out *out, const struct place *at, struct as_vi
     struct cut parts = {.before = s, .width = width};
     bool is_cut = width > at->width && at->column->shrink != AS_SHRINK_NOT;
     if (is_cut)
-        parts = cut(s, width, at->width, at->column->shrink);
+        parts = cut_text(s, width, at->width, at->column->shrink);
     width = parts.width;
     size_t pad = at->width > width ? at->width - width : 0;
     if (at->column->align == AS_ALIGN_RIGHT)

@@ -79,7 +79,7 @@ static int copy_callees(const struct as_walk *walk, struct as_arena *arena, stru
 }
 
 /* Counts blocks and the edges between a block that simply goes on and the next. */
-static void count(const struct as_walk *walk, uint32_t *blocks, uint32_t *falls)
+static void count_blocks(const struct as_walk *walk, uint32_t *blocks, uint32_t *falls)
 {
     *blocks = *falls = 0;
     for (uint32_t i = 0; i < walk->positions; i++) {
@@ -94,7 +94,7 @@ static void count(const struct as_walk *walk, uint32_t *blocks, uint32_t *falls)
 int as_walk_blocks(struct as_walk *walk, struct as_arena *arena, struct as_flow *out)
 {
     uint32_t blocks, falls;
-    count(walk, &blocks, &falls);
+    count_blocks(walk, &blocks, &falls);
     *out = (struct as_flow){
         .entry = ASSAY_NONE,
         .jumps = walk->jumps,

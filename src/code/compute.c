@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* The instruction at hand. */
-struct work {
+struct insn_work {
     struct as_evaluation *e;
     const struct assay_insn *insn;
     const struct assay_form *form;
@@ -25,7 +25,7 @@ static bool is_gpr(unsigned reg)
     return reg < AS_GPRS;
 }
 
-static bool named(const struct work *w, const char *mnemonic)
+static bool named(const struct insn_work *w, const char *mnemonic)
 {
     return strcmp(w->form->mnemonic, mnemonic) == 0;
 }
@@ -49,7 +49,7 @@ static struct as_value form_address(struct as_evaluation *e, uint8_t base, uint8
     return v;
 }
 
-static void form_accesses(struct work *w)
+static void form_accesses(struct insn_work *w)
 {
     struct as_evaluation *e = w->e;
     struct assay_memory m[2];
@@ -75,7 +75,7 @@ static void form_accesses(struct work *w)
 }
 
 /* Value of operand `i`, 32 or 64 bits wide; false when it is nothing of the kind. */
-static bool operand_value(struct work *w, unsigned i, struct as_value *out)
+static bool operand_value(struct insn_work *w, unsigned i, struct as_value *out)
 {
     const struct assay_operand *o = &w->form->operand[i];
     struct as_evaluation *e = w->e;
@@ -101,7 +101,7 @@ static bool operand_value(struct work *w, unsigned i, struct as_value *out)
     return true;
 }
 
-static bool scaled(struct work *w, struct as_value a, struct as_value b, struct as_value *out)
+static bool scaled(struct insn_work *w, struct as_value a, struct as_value b, struct as_value *out)
 {
     if (a.term && b.term)
         return false;
@@ -111,7 +111,7 @@ static bool scaled(struct work *w, struct as_value a, struct as_value b, struct 
     return true;
 }
 
-static bool add_value(struct work *w, struct as_value *out)
+static bool add_value(struct insn_work *w, struct as_value *out)
 {
     struct as_symbols *s = &w->e->symbols;
     struct as_value a, b = as_symbol_constant(1);
@@ -129,7 +129,7 @@ static bool add_value(struct work *w, struct as_value *out)
     return true;
 }
 
-static bool multiply_value(struct work *w, struct as_value *out)
+static bool multiply_value(struct insn_work *w, struct as_value *out)
 {
     struct as_value a, b;
     unsigned n = w->form->operands;
@@ -140,7 +140,7 @@ static bool multiply_value(struct work *w, struct as_value *out)
     return true;
 }
 
-static bool logic_value(struct work *w, struct as_value *out)
+static bool logic_value(struct insn_work *w, struct as_value *out)
 {
     struct as_value a, b;
     if (w->insn->bits & ASSAY_INSN_IDIOM) {
@@ -172,7 +172,7 @@ static bool logic_value(struct work *w, struct as_value *out)
 }
 
 /* Value of the first operand after the instruction; false when it is not a sum we know. */
-static bool result_value(struct work *w, struct as_value *out)
+static bool result_value(struct insn_work *w, struct as_value *out)
 {
     struct as_value count;
     if (w->form->operands && w->form->operand[0].width_b != 4 && w->form->operand[0].width_b != 8)
@@ -212,7 +212,7 @@ static bool result_value(struct work *w, struct as_value *out)
 }
 
 /* A new atom for a register or slot the instruction writes. */
-static struct as_value unknown_value(struct work *w)
+static struct as_value unknown_value(struct insn_work *w)
 {
     struct as_symbols *s = &w->e->symbols;
     const struct assay_regset *read = &w->effects->read;
@@ -232,7 +232,7 @@ static struct as_value unknown_value(struct work *w)
 }
 
 /* push, pop, call and return move rsp by what they access. */
-static bool moves_stack(const struct work *w, int64_t *by)
+static bool moves_stack(const struct insn_work *w, int64_t *by)
 {
     *by = 0;
     switch (w->form->insn_class) {
@@ -250,14 +250,14 @@ static bool moves_stack(const struct work *w, int64_t *by)
 }
 
 /* A store to a slot that is not of the slot's width leaves something else there. */
-static bool fills_slot(const struct work *w, uint8_t location)
+static bool fills_slot(const struct insn_work *w, uint8_t location)
 {
     return w->form->operands && w->form->operand[0].kind == ASSAY_OPERAND_MEM &&
            w->form->operand[0].access & ASSAY_ACCESS_WRITE &&
            w->form->operand[0].width_b == w->e->slot[location - AS_GPRS].width_b;
 }
 
-static void write_results(struct work *w)
+static void write_results(struct insn_work *w)
 {
     struct as_evaluation *e = w->e;
     /* Most instructions of vector code write neither a general register nor the frame. */
@@ -294,7 +294,7 @@ static void write_results(struct work *w)
 
 void as_compute(struct as_evaluation *e, uint32_t step)
 {
-    struct work w = {.e = e, .step = step, .index = e->steps->insn[step], .slot = UINT8_MAX};
+    struct insn_work w = {.e = e, .step = step, .index = e->steps->insn[step], .slot = UINT8_MAX};
     w.insn = as_step_insn(e->steps, step);
     w.form = as_form_of(w.insn);
     w.effects = &e->steps->effects[step];

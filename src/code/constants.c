@@ -11,7 +11,7 @@
 
 #define CALLER_SAVED 0x0fc7 /* rax rcx rdx rsi rdi r8-r11 (AMD64 supplement, 3.2.1) */
 
-static void set(struct as_constants_block *state, unsigned reg, uint64_t value)
+static void set_constant(struct as_constants_block *state, unsigned reg, uint64_t value)
 {
     state->known |= (uint16_t)(1u << reg);
     state->varying &= (uint16_t) ~(1u << reg);
@@ -39,18 +39,18 @@ static void step(struct as_constants_block *state, const struct assay_insn *insn
     uint64_t address;
     if (to < 16 && form->insn_class == ASSAY_CLASS_LEA && form->operand[0].width_b == 8 &&
         assay_insn_memory_address(insn, &address)) {
-        set(state, to, address);
+        set_constant(state, to, address);
         return;
     }
     if (to < 16 && form->insn_class == ASSAY_CLASS_MOVE && form->operands == 2) {
         uint8_t from = insn->reg[form->operand[1].slot];
         if (form->operand[1].kind == ASSAY_OPERAND_IMM && form->operand[0].width_b == 4) {
-            set(state, to, (uint32_t)insn->imm);
+            set_constant(state, to, (uint32_t)insn->imm);
             return;
         }
         if (form->operand[1].kind == ASSAY_OPERAND_REG && form->operand[1].width_b == 8 &&
             from < 16 && (state->known >> from & 1)) {
-            set(state, to, state->value[from]);
+            set_constant(state, to, state->value[from]);
             return;
         }
     }
@@ -59,7 +59,7 @@ static void step(struct as_constants_block *state, const struct assay_insn *insn
 }
 
 /* Meets `from` into `into`; true when that changes it. */
-static bool meet(struct as_constants_block *into, const struct as_constants_block *from)
+static bool meet_block(struct as_constants_block *into, const struct as_constants_block *from)
 {
     unsigned varying = into->varying | from->varying;
     unsigned known = into->known;
@@ -105,7 +105,7 @@ int as_constants_find(const struct as_builder *b, const struct as_flow *flow,
             step(&state, &b->program->code.insn[block->first_insn + i]);
         for (uint32_t e = block->first_edge; e < block->first_edge + block->edges; e++) {
             uint32_t to = flow->edge[e].to;
-            if (meet(&out->block[to], &state) && !waits[to]) {
+            if (meet_block(&out->block[to], &state) && !waits[to]) {
                 waits[to] = true;
                 stack[depth++] = to;
             }

@@ -59,7 +59,7 @@ static void order(as_dependence_vec *v, size_t first)
 static int collect(const struct as_steps *steps, struct as_reach *reach, struct as_forward *forward,
                    as_dependence_vec *out)
 {
-    const struct as_view *view = steps->view;
+    const struct as_iteration_view *view = steps->view;
     AS_TRY(as_vec_reserve(out, 2 * (size_t)steps->n)); /* 1.8 an instruction in libopenblas */
     for (uint32_t i = 0; i < view->n; i++) {
         AS_TRY(as_reach_enter(reach, i));
@@ -73,8 +73,8 @@ static int collect(const struct as_steps *steps, struct as_reach *reach, struct 
     return 0;
 }
 
-static int find(const struct as_steps *steps, struct as_scratch *scratch, as_dependence_vec *found,
-                bool *limited)
+static int find_dependences(const struct as_steps *steps, struct as_scratch *scratch,
+                            as_dependence_vec *found, bool *limited)
 {
     struct as_forward forward;
     AS_TRY(as_reach_start(&scratch->reach, steps, &scratch->arena));
@@ -88,15 +88,15 @@ static int find(const struct as_steps *steps, struct as_scratch *scratch, as_dep
 static int make(const struct assay_program *program, uint32_t loop, const struct assay_paths *paths,
                 size_t path, struct as_scratch *scratch, struct assay_dependences *out)
 {
-    struct as_view view;
+    struct as_iteration_view view;
     struct as_steps steps;
     const struct assay_path *p = &paths->path[path];
-    enum as_view_kind kind = paths->merged ? AS_VIEW_MERGED : AS_VIEW_PATH;
+    enum as_iteration_view_kind kind = paths->merged ? AS_ITERATION_MERGED : AS_ITERATION_PATH;
     const struct as_iteration *iteration = as_scratch_iteration(scratch, program, loop);
     if (!iteration)
         return ASSAY_ERR_NOMEM;
-    AS_TRY(
-        as_view_make(iteration, kind, paths->block + p->first, p->blocks, &scratch->arena, &view));
+    AS_TRY(as_iteration_view_make(iteration, kind, paths->block + p->first, p->blocks,
+                                  &scratch->arena, &view));
     AS_TRY(as_steps_make(&view, &scratch->arena, &steps));
     out->insn = as_malloc((steps.n + 1) * sizeof *out->insn);
     if (!out->insn)
@@ -104,7 +104,7 @@ static int make(const struct assay_program *program, uint32_t loop, const struct
     memcpy(out->insn, steps.insn, steps.n * sizeof *out->insn);
     out->insn_n = steps.n;
     as_dependence_vec found = {0};
-    int rc = find(&steps, scratch, &found, &out->limited);
+    int rc = find_dependences(&steps, scratch, &found, &out->limited);
     out->at = found.at;
     out->n = found.n;
     return rc;

@@ -60,8 +60,8 @@ static uint64_t changed_inside(const struct as_evaluation *e, uint32_t node)
 /* ---- Walk -------------------------------------------------------------------------------- */
 
 /* Locations that differ get a new atom, once each: `met` has those that have theirs. */
-static void meet(struct as_evaluation *e, struct as_value *into, const struct as_value *from,
-                 uint64_t *met)
+static void meet_values(struct as_evaluation *e, struct as_value *into, const struct as_value *from,
+                        uint64_t *met)
 {
     for (uint32_t i = 0; i < e->locations; i++) {
         if (*met >> i & 1 || as_symbol_equal(into[i], from[i]))
@@ -71,17 +71,18 @@ static void meet(struct as_evaluation *e, struct as_value *into, const struct as
     }
 }
 
-static void enter(struct as_evaluation *e, uint32_t block)
+static void enter_block(struct as_evaluation *e, uint32_t block)
 {
-    const struct as_view *view = e->steps->view;
-    uint32_t preds = as_view_preds(view, block);
+    const struct as_iteration_view *view = e->steps->view;
+    uint32_t preds = as_iteration_view_preds(view, block);
     const struct as_value *first = e->live;
     uint64_t met = 0;
     if (preds)
-        first = e->out + (size_t)as_view_pred(view, block, 0) * e->locations;
+        first = e->out + (size_t)as_iteration_view_pred(view, block, 0) * e->locations;
     memcpy(e->now, first, e->locations * sizeof *e->now);
     for (uint32_t k = 1; k < preds; k++)
-        meet(e, e->now, e->out + (size_t)as_view_pred(view, block, k) * e->locations, &met);
+        meet_values(e, e->now,
+                    e->out + (size_t)as_iteration_view_pred(view, block, k) * e->locations, &met);
     for (uint64_t left = changed_inside(e, view->node[block]); left; left &= left - 1) {
         unsigned location = (unsigned)__builtin_ctzll(left);
         if (location < e->locations)
@@ -91,18 +92,18 @@ static void enter(struct as_evaluation *e, uint32_t block)
 
 static void walk(struct as_evaluation *e)
 {
-    const struct as_view *view = e->steps->view;
+    const struct as_iteration_view *view = e->steps->view;
     bool ended = false;
     uint64_t met = 0;
     for (uint32_t i = 0; i < view->n && !e->symbols.failed; i++) {
-        enter(e, i);
+        enter_block(e, i);
         for (uint32_t step = view->start[i]; step < view->start[i + 1]; step++)
             as_compute(e, step);
         memcpy(e->out + (size_t)i * e->locations, e->now, e->locations * sizeof *e->now);
-        if (!as_view_ends(view, i))
+        if (!as_iteration_view_ends(view, i))
             continue;
         if (ended)
-            meet(e, e->end, e->now, &met);
+            meet_values(e, e->end, e->now, &met);
         else
             memcpy(e->end, e->now, e->locations * sizeof *e->now);
         ended = true;
@@ -210,7 +211,7 @@ bool as_evaluate_step(const struct as_evaluation *e, unsigned location, int64_t 
     return atom->known;
 }
 
-static void start(struct as_evaluation *e)
+static void start_values(struct as_evaluation *e)
 {
     for (uint32_t i = 0; i < e->locations; i++) {
         e->live[i] = as_symbol_atom(&e->symbols, AS_ATOM_LIVE);
@@ -237,7 +238,7 @@ int as_evaluate(struct as_evaluation *e, const struct as_steps *steps, struct as
     e->now = as_arena_array(arena, struct as_value, e->locations);
     if (!e->out || !e->now)
         return ASSAY_ERR_NOMEM;
-    start(e);
+    start_values(e);
     walk(e);
     find_steps(e);
     find_steady(e);
@@ -288,7 +289,7 @@ static void pass_step(struct as_evaluation *e, uint32_t step, size_t *at, struct
 
 int as_evaluate_origin(struct as_evaluation *e)
 {
-    const struct as_view *view = e->steps->view;
+    const struct as_iteration_view *view = e->steps->view;
     struct loaded *out = as_arena_array(e->arena, struct loaded, view->n);
     struct loaded start = {{{0, 0}}, 0};
     if (!out)
@@ -298,9 +299,10 @@ int as_evaluate_origin(struct as_evaluation *e)
         size_t at = 0;
         struct loaded end = start;
         for (uint32_t i = 0; i < view->n; i++) {
-            struct loaded l = as_view_preds(view, i) ? (struct loaded){{{0, 0}}, 0} : start;
-            for (uint32_t k = 0; k < as_view_preds(view, i); k++) {
-                const struct loaded *from = &out[as_view_pred(view, i, k)];
+            struct loaded l =
+                as_iteration_view_preds(view, i) ? (struct loaded){{{0, 0}}, 0} : start;
+            for (uint32_t k = 0; k < as_iteration_view_preds(view, i); k++) {
+                const struct loaded *from = &out[as_iteration_view_pred(view, i, k)];
                 l.reg.word[0] |= from->reg.word[0];
                 l.reg.word[1] |= from->reg.word[1];
                 l.location |= from->location;
@@ -308,7 +310,7 @@ int as_evaluate_origin(struct as_evaluation *e)
             for (uint32_t step = view->start[i]; step < view->start[i + 1]; step++)
                 pass_step(e, step, &at, &l);
             out[i] = l;
-            if (as_view_ends(view, i)) {
+            if (as_iteration_view_ends(view, i)) {
                 end.reg.word[0] |= l.reg.word[0];
                 end.reg.word[1] |= l.reg.word[1];
                 end.location |= l.location;

@@ -35,7 +35,7 @@ struct forest {
     uint32_t *extra;          /* per node: first such edge into what it stands for, or NONE */
 };
 
-static uint32_t find(uint32_t *collapsed, uint32_t v)
+static uint32_t find_collapsed(uint32_t *collapsed, uint32_t v)
 {
     while (collapsed[v] != v) {
         collapsed[v] = collapsed[collapsed[v]];
@@ -61,9 +61,9 @@ static int add_to_body(struct forest *f, uint32_t w, uint32_t v)
 /* Entering edges of body node `x`, which is not `w`: that of the tree, and those that waited. */
 static int grow_from(struct forest *f, uint32_t w, uint32_t x)
 {
-    AS_TRY(add_to_body(f, w, find(f->collapsed, f->order.parent[x])));
+    AS_TRY(add_to_body(f, w, find_collapsed(f->collapsed, f->order.parent[x])));
     for (uint32_t e = f->extra[x]; e != AS_GRAPH_NONE; e = f->side.at[e].next)
-        AS_TRY(add_to_body(f, w, find(f->collapsed, f->side.at[e].from)));
+        AS_TRY(add_to_body(f, w, find_collapsed(f->collapsed, f->side.at[e].from)));
     return 0;
 }
 
@@ -92,7 +92,7 @@ static void end_waiting(struct forest *f, uint32_t w)
 {
     for (uint32_t e = f->waiting[w], next; e != AS_GRAPH_NONE; e = next) {
         struct side *edge = &f->side.at[e];
-        const uint32_t into = find(f->collapsed, edge->to);
+        const uint32_t into = find_collapsed(f->collapsed, edge->to);
         next = edge->next;
         mark_entered(f, edge->to);
         edge->next = f->extra[into];
@@ -109,7 +109,7 @@ static int collapse_loop(struct forest *f, uint32_t w)
         if (from == AS_GRAPH_NONE || !is_ancestor(f, w, from))
             continue;
         f->is_header[w] = true;
-        AS_TRY(add_to_body(f, w, find(f->collapsed, from)));
+        AS_TRY(add_to_body(f, w, find_collapsed(f->collapsed, from)));
     }
     for (size_t i = 0; i < f->body.n; i++)
         AS_TRY(grow_from(f, w, f->body.at[i]));
@@ -160,7 +160,7 @@ static int find_side_edges(struct forest *f, const struct as_graph *graph)
             const uint32_t to = f->order.pre[graph->to[e]];
             if (is_ancestor(f, to, from) || f->order.parent[to] == from)
                 continue;
-            const uint32_t both = find(top, to);
+            const uint32_t both = find_collapsed(top, to);
             AS_TRY(as_vec_push(&f->side, (struct side){from, to, f->waiting[both]}));
             f->waiting[both] = (uint32_t)f->side.n - 1;
         }

@@ -82,7 +82,7 @@ static bool usable(const struct as_forward *f, const struct as_access *a)
 
 static void list_stores(struct as_forward *f)
 {
-    const struct as_view *view = f->e->steps->view;
+    const struct as_iteration_view *view = f->e->steps->view;
     uint32_t block = 0;
     for (size_t i = 0; i < f->e->access.n; i++) {
         const struct as_access *a = &f->e->access.at[i];
@@ -109,7 +109,7 @@ static int count_calls(struct as_forward *f)
     const struct as_steps *steps = f->e->steps;
     uint32_t calls = 0;
     for (uint32_t i = 0; i < steps->view->n; i++)
-        calls += (as_view_block(steps->view, i)->bits & ASSAY_BLOCK_CALL) != 0;
+        calls += (as_iteration_view_block(steps->view, i)->bits & ASSAY_BLOCK_CALL) != 0;
     if (!calls)
         return 0;
     f->calls = as_arena_array(f->arena, uint32_t, (size_t)steps->n + 1);
@@ -124,7 +124,7 @@ static int count_calls(struct as_forward *f)
 /* A node is on every path exactly when no edge passes over it in the order of the nodes. */
 static int find_always(struct as_forward *f)
 {
-    const struct as_view *view = f->e->steps->view;
+    const struct as_iteration_view *view = f->e->steps->view;
     int64_t *over = as_arena_array(f->arena, int64_t, (size_t)view->n + 2);
     f->always = as_arena_array(f->arena, bool, view->n);
     f->seen = as_arena_array(f->arena, uint32_t, view->n);
@@ -132,11 +132,11 @@ static int find_always(struct as_forward *f)
     if (!over || !f->always || !f->seen || !f->work)
         return ASSAY_ERR_NOMEM;
     for (uint32_t i = 0; i < view->n; i++) {
-        for (uint32_t k = 0; k < as_view_preds(view, i); k++) {
-            over[as_view_pred(view, i, k) + 1]++;
+        for (uint32_t k = 0; k < as_iteration_view_preds(view, i); k++) {
+            over[as_iteration_view_pred(view, i, k) + 1]++;
             over[i]--;
         }
-        if (as_view_ends(view, i)) {
+        if (as_iteration_view_ends(view, i)) {
             over[i + 1]++;
             over[view->n]--;
         }
@@ -167,15 +167,15 @@ int as_forward_init(struct as_forward *f, const struct as_evaluation *e, struct 
 
 /* True when some way inside the iteration leads from one block of the view to the other; a search
  * that grows too long gives up and says no. */
-static bool reaches(struct as_forward *f, uint32_t from, uint32_t to)
+static bool reaches_block(struct as_forward *f, uint32_t from, uint32_t to)
 {
-    const struct as_view *view = f->e->steps->view;
+    const struct as_iteration_view *view = f->e->steps->view;
     uint32_t n = 0;
     f->searches++;
     f->work[n++] = to;
     for (uint32_t i = 0; i < n; i++) {
-        for (uint32_t k = 0; k < as_view_preds(view, f->work[i]); k++) {
-            uint32_t pred = as_view_pred(view, f->work[i], k);
+        for (uint32_t k = 0; k < as_iteration_view_preds(view, f->work[i]); k++) {
+            uint32_t pred = as_iteration_view_pred(view, f->work[i], k);
             if (pred == from)
                 return true;
             if (pred < from || f->seen[pred] == f->searches)
@@ -192,7 +192,7 @@ static bool reaches(struct as_forward *f, uint32_t from, uint32_t to)
 /* True when every way to the block of the load leads over the block of the store. */
 static bool dominates(const struct as_forward *f, uint32_t a, uint32_t b)
 {
-    const struct as_view *view = f->e->steps->view;
+    const struct as_iteration_view *view = f->e->steps->view;
     const struct as_iteration *it = view->iteration;
     uint32_t above = it->block[view->node[a]], at = it->block[view->node[b]];
     for (uint32_t i = 0; i < SEARCH_MOST && at != ASSAY_NONE; i++) {
@@ -225,7 +225,7 @@ static bool call_between(const struct as_forward *f, const struct load *l,
 static void add_candidate(struct as_forward *f, struct load *l, const struct as_store *s,
                           uint32_t distance, int64_t from_b)
 {
-    const struct as_view *view = f->e->steps->view;
+    const struct as_iteration_view *view = f->e->steps->view;
     struct candidate c = {.store = s, .from_b = from_b, .distance = distance};
     if (l->n == CANDIDATES_MOST || from_b + s->width_b <= 0)
         return;
@@ -234,7 +234,7 @@ static void add_candidate(struct as_forward *f, struct load *l, const struct as_
     if (c.called && !l->access->frame)
         return;
     if (!distance && !view->chain && s->block != l->block && !dominates(f, s->block, l->block) &&
-        !reaches(f, s->block, l->block))
+        !reaches_block(f, s->block, l->block))
         return;
     l->candidate[l->n++] = c;
 }
@@ -391,7 +391,7 @@ static int name_stores(struct as_forward *f, struct load *l, as_dependence_vec *
 
 int as_forward_step(struct as_forward *f, uint32_t step, as_dependence_vec *out)
 {
-    const struct as_view *view = f->e->steps->view;
+    const struct as_iteration_view *view = f->e->steps->view;
     if (!f->n)
         return 0;
     for (; f->next < f->e->access.n && f->e->access.at[f->next].at <= step; f->next++) {

@@ -37,7 +37,7 @@ static bool is_call(const struct assay_insn *insn)
 }
 
 /* Blocks whose effects matter: those of the view, and all when there are inner loops. */
-static bool counts(const struct as_view *view, uint32_t node)
+static bool counts(const struct as_iteration_view *view, uint32_t node)
 {
     return view->iteration->has_inner || view->index[node] != ASSAY_NONE;
 }
@@ -96,7 +96,7 @@ static void choose(struct as_evaluation *e, slot_vec *words)
 
 static uint32_t written_registers(const struct as_evaluation *e)
 {
-    const struct as_view *view = e->steps->view;
+    const struct as_iteration_view *view = e->steps->view;
     const struct as_iteration *it = view->iteration;
     uint64_t written = 0;
     for (uint32_t i = 0; i < e->steps->n; i++) {
@@ -117,7 +117,7 @@ static uint32_t written_registers(const struct as_evaluation *e)
 
 int as_frame_find(struct as_evaluation *e)
 {
-    const struct as_view *view = e->steps->view;
+    const struct as_iteration_view *view = e->steps->view;
     const struct as_iteration *it = view->iteration;
     e->frame = ASSAY_REG_NONE;
     e->locations = AS_GPRS;

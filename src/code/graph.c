@@ -87,7 +87,7 @@ struct semi_nca {
 };
 
 /* Vertex of least semidominator on the path from `v` up to the last linked vertex `from`. */
-static uint32_t evaluate(struct semi_nca *s, uint32_t v, uint32_t from)
+static uint32_t least_semidominator(struct semi_nca *s, uint32_t v, uint32_t from)
 {
     uint32_t depth = 0;
     if (s->ancestor[v] < from)
@@ -134,7 +134,7 @@ int as_graph_dominators(const struct as_graph *graph, uint32_t entry, struct as_
             uint32_t from = order.pre[back.to[e]];
             if (from == AS_GRAPH_NONE)
                 continue;
-            uint32_t semi = s.semi[evaluate(&s, from, w + 1)];
+            uint32_t semi = s.semi[least_semidominator(&s, from, w + 1)];
             least = semi < least ? semi : least;
         }
         s.semi[w] = least;

@@ -90,13 +90,13 @@ static bool together(const struct as_source *s, uint32_t a, uint32_t b)
 
 /* ---- Order ------------------------------------------------------------------------------- */
 
-struct search {
+struct group_search {
     struct as_graph_order order; /* of the blocks of the body */
     uint32_t *seen, *stack;      /* per block of the body */
     uint32_t stamp;
 };
 
-static int make_order(const struct as_source *s, struct search *search)
+static int make_order(const struct as_source *s, struct group_search *search)
 {
     const struct assay_program *program = s->program;
     uint32_t first = s->body->first_block, blocks = s->body->blocks, edges = 0;
@@ -122,7 +122,7 @@ static int make_order(const struct as_source *s, struct search *search)
 }
 
 /* Place of a block in a topological order of the graph without its retreating edges. */
-static uint32_t rank_of(const struct search *search, uint32_t block)
+static uint32_t rank_of(const struct group_search *search, uint32_t block)
 {
     uint32_t post = search->order.post[block];
     return post == AS_GRAPH_NONE ? UINT32_MAX : search->order.reached - 1 - post;
@@ -132,7 +132,8 @@ static uint32_t rank_of(const struct search *search, uint32_t block)
  * Whether control may come from the header of loop `a` to that of `b` without going back in any
  * loop. Only blocks that stand between the two in topological order are looked at.
  */
-static bool reaches(const struct as_source *s, uint32_t a, uint32_t b, struct search *search)
+static bool reaches_header(const struct as_source *s, uint32_t a, uint32_t b,
+                           struct group_search *search)
 {
     const struct assay_program *program = s->program;
     uint32_t first = s->body->first_block, depth = 0, visited = 0, stamp = ++search->stamp;
@@ -177,12 +178,12 @@ static bool does_more(const struct as_loop_work *a, const struct as_loop_work *b
     return a->masked < b->masked;
 }
 
-struct members {
+struct group_members {
     uint32_t *loop;
     uint32_t n;
 };
 
-static uint32_t take_best(const struct as_source *s, const struct members *m)
+static uint32_t take_best(const struct as_source *s, const struct group_members *m)
 {
     uint32_t best = 0;
     for (uint32_t i = 1; i < m->n; i++) {
@@ -196,7 +197,8 @@ static uint32_t take_best(const struct as_source *s, const struct members *m)
  * Roles of the members before and after the best of them; those that stand on no way with it are
  * versions, with peels and tails of their own.
  */
-static void give_roles(const struct as_source *s, struct members *m, struct search *search)
+static void give_roles(const struct as_source *s, struct group_members *m,
+                       struct group_search *search)
 {
     uint32_t main = m->loop[take_best(s, m)], lead = main;
     s->program->loop[main].role = ASSAY_ROLE_MAIN;
@@ -208,9 +210,9 @@ static void give_roles(const struct as_source *s, struct members *m, struct sear
             loop->group = main;
             if (m->loop[i] == lead)
                 continue;
-            if (reaches(s, lead, m->loop[i], search))
+            if (reaches_header(s, lead, m->loop[i], search))
                 loop->role = packed ? ASSAY_ROLE_VECTOR_TAIL : ASSAY_ROLE_TAIL;
-            else if (reaches(s, m->loop[i], lead, search))
+            else if (reaches_header(s, m->loop[i], lead, search))
                 loop->role = packed ? ASSAY_ROLE_VECTOR_PEEL : ASSAY_ROLE_PEEL;
             else
                 m->loop[left++] = m->loop[i];
@@ -244,8 +246,8 @@ int as_source_groups(struct as_source *s)
     const struct assay_body *b = s->body;
     struct keyed *key = as_arena_array(s->arena, struct keyed, b->loops);
     bool *taken = as_arena_array(s->arena, bool, b->loops);
-    struct members m = {.loop = as_arena_array(s->arena, uint32_t, b->loops)};
-    struct search search = {.seen = NULL};
+    struct group_members m = {.loop = as_arena_array(s->arena, uint32_t, b->loops)};
+    struct group_search search = {.seen = NULL};
     uint32_t n = 0;
     if (!key || !taken || !m.loop)
         return ASSAY_ERR_NOMEM;

@@ -12,7 +12,7 @@
 #include "base/error.h"
 
 /* Blocks of the loop by number while searching ("slots"), before nodes have theirs. */
-struct search {
+struct loop_search {
     const struct assay_program *program;
     uint32_t header; /* block */
     uint32_t n;
@@ -48,7 +48,7 @@ static const uint32_t *sorted_blocks(const struct assay_program *program,
 }
 
 /* Slot of a block or ASSAY_NONE when it stands outside the loop. */
-static uint32_t slot_of(const struct search *s, uint32_t block)
+static uint32_t slot_of(const struct loop_search *s, uint32_t block)
 {
     uint32_t first = s->block[0];
     if (block < first || block > s->block[s->n - 1])
@@ -59,7 +59,7 @@ static uint32_t slot_of(const struct search *s, uint32_t block)
     return at ? (uint32_t)(at - s->block) : ASSAY_NONE;
 }
 
-static void enter(struct search *s, uint32_t slot, uint32_t *depth)
+static void enter_slot(struct loop_search *s, uint32_t slot, uint32_t *depth)
 {
     s->state[slot] = 1;
     s->edge[slot] = s->program->block[s->block[slot]].succs;
@@ -67,10 +67,10 @@ static void enter(struct search *s, uint32_t slot, uint32_t *depth)
 }
 
 /* Visits the last successor first: then the reverse postorder follows the order of the edges. */
-static void run_search(struct search *s)
+static void run_search(struct loop_search *s)
 {
     uint32_t depth = 0;
-    enter(s, slot_of(s, s->header), &depth);
+    enter_slot(s, slot_of(s, s->header), &depth);
     while (depth) {
         uint32_t slot = s->stack[depth - 1];
         const struct assay_block *b = &s->program->block[s->block[slot]];
@@ -83,16 +83,16 @@ static void run_search(struct search *s)
         }
         uint32_t to = slot_of(s, s->program->succ[b->first_succ + --s->edge[slot]].block);
         if (to != ASSAY_NONE && !s->state[to])
-            enter(s, to, &depth);
+            enter_slot(s, to, &depth);
     }
 }
 
-static int search_make(struct search *s, const struct assay_program *program, uint32_t loop,
+static int search_make(struct loop_search *s, const struct assay_program *program, uint32_t loop,
                        struct as_arena *arena)
 {
     const struct assay_loop *l = &program->loop[loop];
     uint32_t n = l->blocks;
-    *s = (struct search){.program = program, .header = l->header, .n = n};
+    *s = (struct loop_search){.program = program, .header = l->header, .n = n};
     s->block = sorted_blocks(program, l, arena);
     s->edge = as_arena_array(arena, uint32_t, n);
     s->state = as_arena_array(arena, uint8_t, n);
@@ -107,7 +107,7 @@ static int search_make(struct search *s, const struct assay_program *program, ui
  * Successors of node `u` into `to`, once each. Numbers not above its own are edges back, of which
  * only those to the header stay in the list. `mark` per node holds the last node that named it.
  */
-static uint32_t list_succs(const struct search *s, const struct assay_block *b, uint32_t u,
+static uint32_t list_succs(const struct loop_search *s, const struct assay_block *b, uint32_t u,
                            uint32_t *mark, uint32_t *retreat, uint32_t *to)
 {
     uint32_t n = 0;
@@ -162,7 +162,8 @@ static int list_preds(struct as_iteration *it, struct as_arena *arena)
     return 0;
 }
 
-static int number_nodes(const struct search *s, struct as_iteration *it, struct as_arena *arena)
+static int number_nodes(const struct loop_search *s, struct as_iteration *it,
+                        struct as_arena *arena)
 {
     uint32_t n = s->reached;
     uint32_t *block = as_arena_array(arena, uint32_t, n);
@@ -204,7 +205,7 @@ static int number_nodes(const struct search *s, struct as_iteration *it, struct 
 int as_iteration_make(const struct assay_program *program, uint32_t loop, struct as_arena *arena,
                       struct as_iteration *out)
 {
-    struct search s;
+    struct loop_search s;
     *out = (struct as_iteration){.program = program, .loop = loop};
     AS_TRY(search_make(&s, program, loop, arena));
     run_search(&s);
@@ -212,25 +213,25 @@ int as_iteration_make(const struct assay_program *program, uint32_t loop, struct
     return list_preds(out, arena);
 }
 
-static void number_insns(struct as_view *view)
+static void number_insns(struct as_iteration_view *view)
 {
     for (uint32_t i = 0; i < view->n; i++) {
         view->index[view->node[i]] = i;
-        view->start[i + 1] = view->start[i] + as_view_block(view, i)->insns;
+        view->start[i + 1] = view->start[i] + as_iteration_view_block(view, i)->insns;
     }
 }
 
-static void take_nodes(struct as_view *view, enum as_view_kind kind)
+static void take_nodes(struct as_iteration_view *view, enum as_iteration_view_kind kind)
 {
     const struct as_iteration *it = view->iteration;
     for (uint32_t u = 0; u < it->nodes; u++) {
-        if (kind == AS_VIEW_ALL || it->ways[u])
+        if (kind == AS_ITERATION_ALL || it->ways[u])
             view->node[view->n++] = u;
     }
 }
 
 /* Each block of a path is a successor of the one before it. */
-static void take_path(struct as_view *view, const uint32_t *block, uint32_t blocks)
+static void take_path(struct as_iteration_view *view, const uint32_t *block, uint32_t blocks)
 {
     const struct as_iteration *it = view->iteration;
     if (blocks)
@@ -244,19 +245,19 @@ static void take_path(struct as_view *view, const uint32_t *block, uint32_t bloc
     }
 }
 
-int as_view_make(const struct as_iteration *iteration, enum as_view_kind kind,
-                 const uint32_t *block, uint32_t blocks, struct as_arena *arena,
-                 struct as_view *out)
+int as_iteration_view_make(const struct as_iteration *iteration, enum as_iteration_view_kind kind,
+                           const uint32_t *block, uint32_t blocks, struct as_arena *arena,
+                           struct as_iteration_view *out)
 {
-    uint32_t n = kind == AS_VIEW_PATH ? blocks : iteration->nodes;
-    *out = (struct as_view){.iteration = iteration, .chain = kind == AS_VIEW_PATH};
+    uint32_t n = kind == AS_ITERATION_PATH ? blocks : iteration->nodes;
+    *out = (struct as_iteration_view){.iteration = iteration, .chain = kind == AS_ITERATION_PATH};
     out->node = as_arena_array(arena, uint32_t, n);
     out->start = as_arena_array(arena, uint32_t, (size_t)n + 1);
     out->index = as_arena_array(arena, uint32_t, iteration->nodes);
     if (!out->node || !out->start || !out->index)
         return ASSAY_ERR_NOMEM;
     memset(out->index, 0xff, iteration->nodes * sizeof *out->index);
-    if (kind == AS_VIEW_PATH)
+    if (kind == AS_ITERATION_PATH)
         take_path(out, block, blocks);
     else
         take_nodes(out, kind);

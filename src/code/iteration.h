@@ -39,7 +39,7 @@ int as_iteration_make(const struct assay_program *program, uint32_t loop, struct
  * What an analysis walks: the nodes of one path (each follows the one before), or a set of nodes
  * with all edges between them. Instructions are numbered in the order of the nodes.
  */
-struct as_view {
+struct as_iteration_view {
     const struct as_iteration *iteration;
     uint32_t n;
     uint32_t *node;  /* ascending */
@@ -48,35 +48,36 @@ struct as_view {
     bool chain;      /* a path */
 };
 
-enum as_view_kind {
-    AS_VIEW_PATH,   /* the given blocks, one after the other */
-    AS_VIEW_MERGED, /* all nodes on some path */
-    AS_VIEW_ALL     /* all nodes */
+enum as_iteration_view_kind {
+    AS_ITERATION_PATH,   /* the given blocks, one after the other */
+    AS_ITERATION_MERGED, /* all nodes on some path */
+    AS_ITERATION_ALL     /* all nodes */
 };
 
-/* `block` (program blocks of a path in order) is used for AS_VIEW_PATH only. 0 or NOMEM. */
-int as_view_make(const struct as_iteration *iteration, enum as_view_kind kind,
-                 const uint32_t *block, uint32_t blocks, struct as_arena *arena,
-                 struct as_view *out);
+/* `block` (program blocks of a path in order) is used for AS_ITERATION_PATH only. 0 or NOMEM. */
+int as_iteration_view_make(const struct as_iteration *iteration, enum as_iteration_view_kind kind,
+                           const uint32_t *block, uint32_t blocks, struct as_arena *arena,
+                           struct as_iteration_view *out);
 
-static inline uint32_t as_view_insns(const struct as_view *view)
+static inline uint32_t as_iteration_view_insns(const struct as_iteration_view *view)
 {
     return view->start[view->n];
 }
 
-static inline const struct assay_block *as_view_block(const struct as_view *view, uint32_t i)
+static inline const struct assay_block *
+as_iteration_view_block(const struct as_iteration_view *view, uint32_t i)
 {
     return &view->iteration->program->block[view->iteration->block[view->node[i]]];
 }
 
 /* True when the iteration ends in the i-th node of the view. */
-static inline bool as_view_ends(const struct as_view *view, uint32_t i)
+static inline bool as_iteration_view_ends(const struct as_iteration_view *view, uint32_t i)
 {
     return view->chain ? i + 1 == view->n : view->iteration->ends[view->node[i]];
 }
 
 /* Predecessors of the i-th node of the view within the iteration, and the k-th as view index. */
-static inline uint32_t as_view_preds(const struct as_view *view, uint32_t i)
+static inline uint32_t as_iteration_view_preds(const struct as_iteration_view *view, uint32_t i)
 {
     const struct as_iteration *it = view->iteration;
     if (view->chain)
@@ -84,7 +85,8 @@ static inline uint32_t as_view_preds(const struct as_view *view, uint32_t i)
     return it->first_pred[view->node[i] + 1] - it->first_pred[view->node[i]];
 }
 
-static inline uint32_t as_view_pred(const struct as_view *view, uint32_t i, uint32_t k)
+static inline uint32_t as_iteration_view_pred(const struct as_iteration_view *view, uint32_t i,
+                                              uint32_t k)
 {
     const struct as_iteration *it = view->iteration;
     return view->chain ? i - 1 : view->index[it->pred[it->first_pred[view->node[i]] + k]];

@@ -21,7 +21,7 @@ struct walk {
     uint32_t depth;
 };
 
-static void push(struct walk *w, uint32_t node)
+static void push_node(struct walk *w, uint32_t node)
 {
     w->node[w->depth] = node;
     w->edge[w->depth++] = w->it->first_succ[node];
@@ -41,7 +41,7 @@ static bool next_path(struct walk *w)
         if (to == 0)
             return true;
         if (it->ways[to])
-            push(w, to);
+            push_node(w, to);
     }
     return false;
 }
@@ -53,7 +53,7 @@ static int walk_make(struct walk *w, const struct as_iteration *it, struct as_ar
     w->edge = as_arena_array(arena, uint32_t, it->nodes);
     if (!w->node || !w->edge)
         return ASSAY_ERR_NOMEM;
-    push(w, 0);
+    push_node(w, 0);
     return 0;
 }
 

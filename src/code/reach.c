@@ -114,17 +114,17 @@ static void number_things(struct as_reach *r)
 
 int as_reach_enter(struct as_reach *r, uint32_t block)
 {
-    const struct as_view *view = r->steps->view;
-    uint32_t preds = as_view_preds(view, block);
+    const struct as_iteration_view *view = r->steps->view;
+    uint32_t preds = as_iteration_view_preds(view, block);
     if (!preds) {
         for (uint32_t i = 0; i < r->things; i++)
             r->now[i] = r->exposed;
         return 0;
     }
-    memcpy(r->now, r->out + (size_t)as_view_pred(view, block, 0) * r->things,
+    memcpy(r->now, r->out + (size_t)as_iteration_view_pred(view, block, 0) * r->things,
            r->things * sizeof *r->now);
     for (uint32_t k = 1; k < preds; k++) {
-        const uint32_t *from = r->out + (size_t)as_view_pred(view, block, k) * r->things;
+        const uint32_t *from = r->out + (size_t)as_iteration_view_pred(view, block, k) * r->things;
         for (uint32_t i = 0; i < r->things; i++)
             AS_TRY(join(r, &r->now[i], from[i]));
     }
@@ -133,14 +133,14 @@ int as_reach_enter(struct as_reach *r, uint32_t block)
 
 static int walk_once(struct as_reach *r)
 {
-    const struct as_view *view = r->steps->view;
+    const struct as_iteration_view *view = r->steps->view;
     bool ended = false;
     for (uint32_t i = 0; i < view->n; i++) {
         AS_TRY(as_reach_enter(r, i));
         for (uint32_t step = view->start[i]; step < view->start[i + 1]; step++)
             write_all(r, &r->steps->effects[step], step);
         memcpy(r->out + (size_t)i * r->things, r->now, r->things * sizeof *r->now);
-        if (!as_view_ends(view, i))
+        if (!as_iteration_view_ends(view, i))
             continue;
         for (uint32_t k = 0; k < r->things && ended; k++)
             AS_TRY(join(r, &r->carried[k], r->now[k]));
@@ -174,7 +174,7 @@ void as_reach_fini(struct as_reach *r)
 
 /* ---- Reads ------------------------------------------------------------------------------- */
 
-struct reading {
+struct register_read {
     struct as_reach *r;
     as_dependence_vec *out;
     size_t first; /* of this instruction in `out` */
@@ -183,7 +183,7 @@ struct reading {
 };
 
 /* Flags of one writer make one dependence. */
-static int add(struct reading *g, uint32_t from, uint16_t distance, uint8_t bits)
+static int add(struct register_read *g, uint32_t from, uint16_t distance, uint8_t bits)
 {
     for (size_t i = g->first; g->kind == ASSAY_DEPENDENCE_FLAGS && i < g->out->n; i++) {
         struct assay_dependence *d = &g->out->at[i];
@@ -204,7 +204,7 @@ static int add(struct reading *g, uint32_t from, uint16_t distance, uint8_t bits
 }
 
 /* True when the instruction may leave the old value: a condition guards its write. */
-static bool writes_maybe(const struct as_reach *r, uint32_t step, const struct reading *g)
+static bool writes_maybe(const struct as_reach *r, uint32_t step, const struct register_read *g)
 {
     const struct assay_insn *insn = as_step_insn(r->steps, step);
     const struct assay_form *form = as_form_of(insn);
@@ -219,7 +219,7 @@ static bool writes_maybe(const struct as_reach *r, uint32_t step, const struct r
     return false;
 }
 
-static int name_writers(struct reading *g, unsigned thing)
+static int name_writers(struct register_read *g, unsigned thing)
 {
     struct as_reach *r = g->r;
     uint32_t n, carried_n = 0;
@@ -305,7 +305,7 @@ int as_reach_step(struct as_reach *r, uint32_t step, as_dependence_vec *out)
 {
     const struct assay_effects *e = &r->steps->effects[step];
     const struct assay_insn *insn = as_step_insn(r->steps, step);
-    struct reading g = {.r = r, .out = out, .first = out->n, .to = step};
+    struct register_read g = {.r = r, .out = out, .first = out->n, .to = step};
     g.kind = ASSAY_DEPENDENCE_REGISTER;
     for (unsigned w = 0; w < 2; w++) {
         for (uint64_t left = e->read.word[w]; left; left &= left - 1) {

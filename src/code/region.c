@@ -305,8 +305,8 @@ static bool is_linkage_head(const struct as_builder *b, const struct as_region *
 }
 
 /* Cuts `whole` (a gap) before each of its starts; the pieces go to `out`. */
-static int cut(const struct as_builder *b, const struct as_region *whole, const addresses *starts,
-               size_t *next, regions *out)
+static int cut_region(const struct as_builder *b, const struct as_region *whole,
+                      const addresses *starts, size_t *next, regions *out)
 {
     struct as_region piece = *whole;
     for (;;) {
@@ -339,7 +339,7 @@ static int split_all(struct as_builder *b, const addresses *starts, regions *out
     size_t next = 0;
     for (size_t i = 0; i < b->region.n; i++) {
         const struct as_region *r = &b->region.at[i];
-        AS_TRY(r->is_gap ? cut(b, r, starts, &next, out) : as_vec_push(out, *r));
+        AS_TRY(r->is_gap ? cut_region(b, r, starts, &next, out) : as_vec_push(out, *r));
     }
     return 0;
 }

@@ -181,7 +181,7 @@ static bool is_retry(const struct as_builder *b, const struct as_flow *flow,
 }
 
 /* The header of a merged loop stays a place where an iteration of the outer loop begins anew. */
-static void merge(const struct as_flow *flow, struct as_nest *nest, uint32_t loop, uint8_t bit)
+static void merge_loop(const struct as_flow *flow, struct as_nest *nest, uint32_t loop, uint8_t bit)
 {
     uint32_t outer = nest->loop[loop].parent;
     for (uint32_t v = 0; v < flow->blocks; v++) {
@@ -206,9 +206,9 @@ void as_nest_simplify(const struct as_builder *b, const struct as_flow *flow, st
             (nest->loop[outer].bits & ASSAY_LOOP_OUTSIZE))
             continue;
         if (is_retry(b, flow, nest, l))
-            merge(flow, nest, l, ASSAY_LOOP_FOLDED);
+            merge_loop(flow, nest, l, ASSAY_LOOP_FOLDED);
         else if (leads_straight(b, flow, nest, outer, l) && leaves_both(flow, nest, outer, l) &&
                  carries_on(b, flow, nest, outer, l))
-            merge(flow, nest, l, ASSAY_LOOP_MERGED);
+            merge_loop(flow, nest, l, ASSAY_LOOP_MERGED);
     }
 }

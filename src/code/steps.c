@@ -72,10 +72,11 @@ void as_step_effects(const struct assay_program *program, const struct assay_ins
         call_effects(program, insn, out);
 }
 
-int as_steps_make(const struct as_view *view, struct as_arena *arena, struct as_steps *out)
+int as_steps_make(const struct as_iteration_view *view, struct as_arena *arena,
+                  struct as_steps *out)
 {
     const struct assay_program *program = view->iteration->program;
-    uint32_t n = as_view_insns(view);
+    uint32_t n = as_iteration_view_insns(view);
     *out = (struct as_steps){.view = view};
     out->insn = as_arena_alloc(arena, (size_t)n * sizeof *out->insn, _Alignof(uint32_t));
     out->effects =
@@ -83,7 +84,7 @@ int as_steps_make(const struct as_view *view, struct as_arena *arena, struct as_
     if (!out->insn || !out->effects)
         return ASSAY_ERR_NOMEM;
     for (uint32_t i = 0; i < view->n; i++) {
-        const struct assay_block *b = as_view_block(view, i);
+        const struct assay_block *b = as_iteration_view_block(view, i);
         for (uint32_t k = 0; k < b->insns; k++) {
             out->insn[out->n] = b->first_insn + k;
             as_step_effects(program, &program->code.insn[b->first_insn + k], &out->effects[out->n]);

@@ -10,14 +10,15 @@
 #include "isa/form.h"
 
 struct as_steps {
-    const struct as_view *view;
+    const struct as_iteration_view *view;
     uint32_t n;
     uint32_t *insn; /* into program.code.insn */
     struct assay_effects *effects;
 };
 
 /* 0 or ASSAY_ERR_NOMEM. */
-int as_steps_make(const struct as_view *view, struct as_arena *arena, struct as_steps *out);
+int as_steps_make(const struct as_iteration_view *view, struct as_arena *arena,
+                  struct as_steps *out);
 
 static inline const struct assay_insn *as_step_insn(const struct as_steps *steps, uint32_t step)
 {

@@ -22,11 +22,11 @@ struct operand {
     bool absolute;
 };
 
-struct work {
+struct stream_work {
     const struct assay_program *program;
     uint32_t loop;
     const struct as_iteration *iteration;
-    struct as_view view;
+    struct as_iteration_view view;
     struct as_steps steps;
     struct as_evaluation *e;
     struct as_arena *arena;
@@ -94,7 +94,7 @@ static uint32_t fixed_part(struct as_symbols *s, uint32_t term)
     return sum.term ? sum.term : term;
 }
 
-static void describe(struct work *w, const struct as_access *a, struct operand *o)
+static void describe(struct stream_work *w, const struct as_access *a, struct operand *o)
 {
     struct assay_object *object = w->program->object;
     uint64_t constant = (uint64_t)a->address.constant;
@@ -144,7 +144,7 @@ static bool same_array(const struct operand *a, const struct operand *b)
 }
 
 /* Sorts unless it is sorted: blocks mostly follow each other as their instructions do. */
-static void sort_operands(struct work *w, int (*compare)(const void *, const void *))
+static void sort_operands(struct stream_work *w, int (*compare)(const void *, const void *))
 {
     uint32_t i = 1;
     while (i < w->operands && compare(&w->operand[i - 1], &w->operand[i]) <= 0)
@@ -153,9 +153,9 @@ static void sort_operands(struct work *w, int (*compare)(const void *, const voi
         qsort(w->operand, w->operands, sizeof *w->operand, compare);
 }
 
-static int list_operands(struct work *w)
+static int list_operands(struct stream_work *w)
 {
-    const struct as_view *view = &w->view;
+    const struct as_iteration_view *view = &w->view;
     w->operand = as_arena_array(w->arena, struct operand, w->e->access.n + 1);
     if (!w->operand)
         return ASSAY_ERR_NOMEM;
@@ -164,7 +164,7 @@ static int list_operands(struct work *w)
         const struct as_access *a = &w->e->access.at[i];
         while (a->at >= view->start[block + 1])
             block++;
-        if (as_view_block(view, block)->loop == w->loop)
+        if (as_iteration_view_block(view, block)->loop == w->loop)
             describe(w, a, &w->operand[w->operands++]);
     }
     sort_operands(w, compare_operands);
@@ -175,18 +175,18 @@ static int list_operands(struct work *w)
 
 /* ---- Holes ------------------------------------------------------------------------------- */
 
-struct piece {
+struct byte_piece {
     uint64_t from, to;
 };
 
 static int compare_pieces(const void *a, const void *b)
 {
-    const struct piece *x = a, *y = b;
+    const struct byte_piece *x = a, *y = b;
     return x->from < y->from ? -1 : x->from > y->from;
 }
 
 /* True when operands [first, end) of one array touch every byte of the step, modulo the step. */
-static bool covers(const struct operand *first, const struct operand *end, struct piece *piece)
+static bool covers(const struct operand *first, const struct operand *end, struct byte_piece *piece)
 {
     if (!first->access->known || !first->access->step || first->access->step == INT64_MIN)
         return false;
@@ -198,9 +198,9 @@ static bool covers(const struct operand *first, const struct operand *end, struc
         uint64_t from = (uint64_t)(off < 0 ? off + (int64_t)step : off);
         if (width >= step)
             return true;
-        piece[n++] = (struct piece){from, from + width};
+        piece[n++] = (struct byte_piece){from, from + width};
         if (from + width > step)
-            piece[n++] = (struct piece){0, from + width - step};
+            piece[n++] = (struct byte_piece){0, from + width - step};
     }
     qsort(piece, n, sizeof *piece, compare_pieces);
     uint64_t covered = 0;
@@ -209,9 +209,10 @@ static bool covers(const struct operand *first, const struct operand *end, struc
     return covered >= step;
 }
 
-static int make_groups(struct work *w)
+static int make_groups(struct stream_work *w)
 {
-    struct piece *piece = as_arena_array(w->arena, struct piece, 2 * (size_t)w->operands + 1);
+    struct byte_piece *piece =
+        as_arena_array(w->arena, struct byte_piece, 2 * (size_t)w->operands + 1);
     w->group = as_arena_array(w->arena, struct group, w->operands + 1u);
     if (!piece || !w->group)
         return ASSAY_ERR_NOMEM;
@@ -233,7 +234,7 @@ static int make_groups(struct work *w)
 }
 
 /* Arrays get their numbers in the order of the instructions, those of the frame last. */
-static uint32_t number_groups(struct work *w)
+static uint32_t number_groups(struct stream_work *w)
 {
     uint32_t number = 0, arrays = 0;
     for (unsigned frame = 0; frame < 2; frame++) {
@@ -251,7 +252,7 @@ static uint32_t number_groups(struct work *w)
 
 /* ---- Result ------------------------------------------------------------------------------ */
 
-static void fill_stream(const struct work *w, const struct operand *o,
+static void fill_stream(const struct stream_work *w, const struct operand *o,
                         struct assay_memory_stream *out)
 {
     const struct as_access *a = o->access;
@@ -276,7 +277,7 @@ static void fill_stream(const struct work *w, const struct operand *o,
     }
 }
 
-static int fill_streams(struct work *w, struct assay_streams *out)
+static int fill_streams(struct stream_work *w, struct assay_streams *out)
 {
     out->at = as_calloc(w->operands + 1u, sizeof *out->at);
     if (!out->at)
@@ -298,7 +299,7 @@ static bool in_loop(const struct assay_program *program, uint32_t block, uint32_
     return at == loop;
 }
 
-static bool leaves(const struct work *w, const struct assay_block *b)
+static bool leaves(const struct stream_work *w, const struct assay_block *b)
 {
     for (uint32_t k = 0; k < b->succs; k++) {
         if (!in_loop(w->program, w->program->succ[b->first_succ + k].block, w->loop))
@@ -322,9 +323,9 @@ static uint32_t read_values(const struct assay_insn *insn)
 }
 
 /* Registers that the test before an exit compares: of the instruction that set the flags. */
-static uint32_t tested(const struct work *w, uint32_t block)
+static uint32_t tested(const struct stream_work *w, uint32_t block)
 {
-    const struct as_view *view = &w->view;
+    const struct as_iteration_view *view = &w->view;
     uint32_t step = view->start[block + 1];
     if (step == view->start[block])
         return 0;
@@ -341,19 +342,19 @@ static uint32_t tested(const struct work *w, uint32_t block)
             if (w->steps.effects[step].flags_written & flags)
                 return read_values(as_step_insn(&w->steps, step));
         }
-        if (as_view_preds(view, block) != 1)
+        if (as_iteration_view_preds(view, block) != 1)
             return 0;
-        block = as_view_pred(view, block, 0);
+        block = as_iteration_view_pred(view, block, 0);
         step = view->start[block + 1];
     }
     return 0;
 }
 
-static int fill_inductions(const struct work *w, struct assay_streams *out)
+static int fill_inductions(const struct stream_work *w, struct assay_streams *out)
 {
     uint32_t compared = 0;
     for (uint32_t i = 0; i < w->view.n; i++) {
-        if (leaves(w, as_view_block(&w->view, i)))
+        if (leaves(w, as_iteration_view_block(&w->view, i)))
             compared |= tested(w, i);
     }
     out->induction = as_calloc(AS_GPRS, sizeof *out->induction);
@@ -368,9 +369,9 @@ static int fill_inductions(const struct work *w, struct assay_streams *out)
     return 0;
 }
 
-static int find(struct work *w, struct assay_streams *out)
+static int find_streams(struct stream_work *w, struct assay_streams *out)
 {
-    AS_TRY(as_view_make(w->iteration, AS_VIEW_ALL, NULL, 0, w->arena, &w->view));
+    AS_TRY(as_iteration_view_make(w->iteration, AS_ITERATION_ALL, NULL, 0, w->arena, &w->view));
     AS_TRY(as_steps_make(&w->view, w->arena, &w->steps));
     AS_TRY(as_evaluate(w->e, &w->steps, w->arena));
     bool known = true;
@@ -387,7 +388,7 @@ static int find(struct work *w, struct assay_streams *out)
 int assay_loop_streams(const struct assay_program *program, uint32_t loop,
                        struct assay_streams *out, struct assay_error *err)
 {
-    struct work w = {.program = program, .loop = loop};
+    struct stream_work w = {.program = program, .loop = loop};
     *out = (struct assay_streams){0};
     struct as_scratch *scratch = as_scratch_take(program);
     if (scratch) {
@@ -395,7 +396,7 @@ int assay_loop_streams(const struct assay_program *program, uint32_t loop,
         w.e = &scratch->evaluation;
         w.arena = &scratch->arena;
     }
-    int rc = w.iteration ? find(&w, out) : ASSAY_ERR_NOMEM;
+    int rc = w.iteration ? find_streams(&w, out) : ASSAY_ERR_NOMEM;
     as_scratch_give(program, scratch);
     if (rc == 0)
         return 0;

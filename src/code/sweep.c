@@ -18,7 +18,7 @@
 /* Bytes an instruction that the table has room for: few binaries have less than four. */
 #define SHORT_INSN_B 3
 
-struct piece {
+struct region_piece {
     size_t from, to; /* regions */
 };
 
@@ -31,7 +31,7 @@ struct staging {
 
 struct sweep {
     struct as_builder *b;
-    AS_VEC(struct piece) piece;
+    AS_VEC(struct region_piece) piece;
     struct staging *staging; /* per worker */
     struct assay_code *all;
     pthread_mutex_t lock; /* guards what follows, and the numbers and `wide` of `all` */
@@ -49,7 +49,7 @@ static int make_pieces(struct sweep *s)
     for (size_t i = 0; i < s->b->region.n; i++) {
         const struct as_region *r = &s->b->region.at[i];
         if (piece_b >= PIECE_B) {
-            AS_TRY(as_vec_push(&s->piece, (struct piece){.from = i, .to = i}));
+            AS_TRY(as_vec_push(&s->piece, (struct region_piece){.from = i, .to = i}));
             piece_b = 0;
         }
         s->piece.at[s->piece.n - 1].to = i + 1;
@@ -63,8 +63,8 @@ static int make_pieces(struct sweep *s)
 }
 
 /* Decodes the piece; its regions know their records within it. */
-static int decode_piece(const struct as_builder *b, const struct piece *piece, struct staging *g,
-                        struct assay_error *err)
+static int decode_piece(const struct as_builder *b, const struct region_piece *piece,
+                        struct staging *g, struct assay_error *err)
 {
     size_t n = piece->to - piece->from;
     if (as_vec_reserve(&g->range, n) < 0 || as_vec_reserve(&g->first, n) < 0)
@@ -140,7 +140,7 @@ static int take_place(struct sweep *s, size_t piece, const struct as_records *re
     return rc;
 }
 
-static void copy_piece(struct sweep *s, const struct piece *piece, const struct staging *g,
+static void copy_piece(struct sweep *s, const struct region_piece *piece, const struct staging *g,
                        size_t place)
 {
     const struct as_records *records = &g->records;

@@ -60,7 +60,7 @@ static bool same_term(const struct as_term *a, const struct as_term *b)
     return true;
 }
 
-static int grow(struct as_symbols *s)
+static int grow_buckets(struct as_symbols *s)
 {
     uint32_t n = s->buckets ? s->buckets * 2 : BUCKETS_FIRST;
     uint32_t *bucket = as_calloc(n, sizeof *bucket);
@@ -83,7 +83,7 @@ static uint32_t intern(struct as_symbols *s, const struct as_term *t)
 {
     if (!t->parts || s->failed)
         return 0;
-    if (s->term.n * 2 >= s->buckets && grow(s) < 0) {
+    if (s->term.n * 2 >= s->buckets && grow_buckets(s) < 0) {
         s->failed = true;
         return 0;
     }
@@ -128,8 +128,8 @@ void as_symbol_input(struct as_symbols *s, struct as_value value)
 }
 
 /* Merges both sums; parts beyond AS_TERM_PARTS are counted but not stored. */
-static uint32_t merge(const struct as_term *a, const struct as_term *b, int64_t factor,
-                      struct as_term *out)
+static uint32_t merge_sums(const struct as_term *a, const struct as_term *b, int64_t factor,
+                           struct as_term *out)
 {
     uint32_t n = 0, i = 0, k = 0;
     while (i < a->parts || k < b->parts) {
@@ -160,7 +160,7 @@ struct as_value as_symbol_add(struct as_symbols *s, struct as_value a, struct as
         return sum;
     }
     struct as_term t = {.parts = 0};
-    t.parts = merge(&s->term.at[a.term], &s->term.at[b.term], factor, &t);
+    t.parts = merge_sums(&s->term.at[a.term], &s->term.at[b.term], factor, &t);
     if (t.parts <= AS_TERM_PARTS) {
         sum.term = intern(s, &t);
         return sum;

@@ -24,7 +24,7 @@ struct table {
     size_t at;        /* instruction that uses the index */
 };
 
-struct search {
+struct table_search {
     const struct as_builder *b;
     const struct as_body_parts *body;
     struct as_jump_targets *out;
@@ -32,12 +32,12 @@ struct search {
     size_t first, end;             /* of the region the jump stands in */
 };
 
-static const struct assay_form *form_of(const struct search *s, size_t i)
+static const struct assay_form *form_of(const struct table_search *s, size_t i)
 {
     return as_form_of(&s->insn[i]);
 }
 
-static bool writes(const struct search *s, size_t i, uint8_t reg)
+static bool writes(const struct table_search *s, size_t i, uint8_t reg)
 {
     struct assay_effects effects;
     assay_insn_effects(&s->insn[i], &effects);
@@ -46,7 +46,7 @@ static bool writes(const struct search *s, size_t i, uint8_t reg)
 
 /* Last instruction before `i` in address order that writes `reg`; SIZE_MAX when a call (which may
  * change it), the end of another run of code, the start of the region or the limit comes first. */
-static size_t definition(const struct search *s, size_t i, uint8_t reg)
+static size_t definition(const struct table_search *s, size_t i, uint8_t reg)
 {
     for (size_t steps = 0; i-- > s->first && steps < LOOK_BACK; steps++) {
         unsigned insn_class = form_of(s, i)->insn_class;
@@ -58,13 +58,13 @@ static size_t definition(const struct search *s, size_t i, uint8_t reg)
     return SIZE_MAX;
 }
 
-static bool is_lea_constant(const struct search *s, size_t i, uint64_t *address)
+static bool is_lea_constant(const struct table_search *s, size_t i, uint64_t *address)
 {
     return form_of(s, i)->insn_class == ASSAY_CLASS_LEA &&
            assay_insn_memory_address(&s->insn[i], address);
 }
 
-static bool is_immediate_move(const struct search *s, size_t i)
+static bool is_immediate_move(const struct table_search *s, size_t i)
 {
     const struct assay_form *form = form_of(s, i);
     return form->insn_class == ASSAY_CLASS_MOVE && form->operands == 2 &&
@@ -72,7 +72,7 @@ static bool is_immediate_move(const struct search *s, size_t i)
 }
 
 /* Constant that `reg` holds before `i`. */
-static bool constant(const struct search *s, size_t i, uint8_t reg, uint64_t *address)
+static bool constant(const struct table_search *s, size_t i, uint8_t reg, uint64_t *address)
 {
     if (s->out->constants && as_constant_at(s->out->constants, i, reg, address))
         return true;
@@ -93,7 +93,7 @@ static bool constant(const struct search *s, size_t i, uint8_t reg, uint64_t *ad
 }
 
 /* The memory operand of `i` as an absolute table: disp(,index,8) or (base,index,8). */
-static bool absolute_table(const struct search *s, size_t i, struct table *t)
+static bool absolute_table(const struct table_search *s, size_t i, struct table *t)
 {
     const struct assay_insn *insn = &s->insn[i];
     if (!(insn->bits & ASSAY_INSN_MEM) || insn->index == ASSAY_REG_NONE || insn->scale != 8 ||
@@ -110,7 +110,7 @@ static bool absolute_table(const struct search *s, size_t i, struct table *t)
 }
 
 /* `reg` holds four times another register before `i`: lea 0(,%index,4),%reg. */
-static bool is_scaled(const struct search *s, size_t i, uint8_t reg, struct table *t)
+static bool is_scaled(const struct table_search *s, size_t i, uint8_t reg, struct table *t)
 {
     size_t at = definition(s, i, reg);
     if (at == SIZE_MAX || form_of(s, at)->insn_class != ASSAY_CLASS_LEA)
@@ -123,7 +123,7 @@ static bool is_scaled(const struct search *s, size_t i, uint8_t reg, struct tabl
 }
 
 /* The operand's address is (base,index,4), or, not optimised, (scaled index,base). */
-static bool relative_operand(const struct search *s, size_t i, struct table *t)
+static bool relative_operand(const struct table_search *s, size_t i, struct table *t)
 {
     const struct assay_insn *insn = &s->insn[i];
     uint8_t base = insn->base;
@@ -145,7 +145,7 @@ static bool relative_operand(const struct search *s, size_t i, struct table *t)
 }
 
 /* `i` loads a 4-byte entry: movslq (base,index,4), or a plain load and cltq after it. */
-static bool relative_table(const struct search *s, size_t i, struct table *t)
+static bool relative_table(const struct table_search *s, size_t i, struct table *t)
 {
     const struct assay_form *form = form_of(s, i);
     if (form->insn_class != ASSAY_CLASS_EXTEND)
@@ -162,7 +162,7 @@ static bool relative_table(const struct search *s, size_t i, struct table *t)
 
 /* The two registers that `i` adds: `add %b,%t`, or `lea (%b,%t),%x` as assemblers' macros have it.
  */
-static bool sum_of(const struct search *s, size_t i, uint8_t part[2])
+static bool sum_of(const struct table_search *s, size_t i, uint8_t part[2])
 {
     const struct assay_form *form = form_of(s, i);
     const struct assay_insn *insn = &s->insn[i];
@@ -181,7 +181,7 @@ static bool sum_of(const struct search *s, size_t i, uint8_t part[2])
 }
 
 /* One part of the sum at `i` is a table entry, the other its base. */
-static bool sum_table(const struct search *s, size_t i, struct table *t)
+static bool sum_table(const struct table_search *s, size_t i, struct table *t)
 {
     uint8_t part[2];
     if (!sum_of(s, i, part))
@@ -196,12 +196,12 @@ static bool sum_table(const struct search *s, size_t i, struct table *t)
     return false;
 }
 
-static bool has_index(const struct search *s, size_t i)
+static bool has_index(const struct table_search *s, size_t i)
 {
     return (s->insn[i].bits & ASSAY_INSN_MEM) && s->insn[i].index != ASSAY_REG_NONE;
 }
 
-static bool find_table(const struct search *s, size_t jump, struct table *t)
+static bool find_table(const struct table_search *s, size_t jump, struct table *t)
 {
     const struct assay_form *form = form_of(s, jump);
     s->out->indexed = has_index(s, jump);
@@ -223,7 +223,8 @@ static bool find_table(const struct search *s, size_t jump, struct table *t)
 /* ---- How many entries -------------------------------------------------------------------- */
 
 /* Entries allowed by the branch at `i`, which guards with the compare before it: 0 = not so. */
-static uint64_t guarded(const struct search *s, size_t i, const uint8_t *alias, unsigned aliases)
+static uint64_t guarded(const struct table_search *s, size_t i, const uint8_t *alias,
+                        unsigned aliases)
 {
     const char *mnemonic = form_of(s, i)->mnemonic;
     bool above = strcmp(mnemonic, "jnbe") == 0 || strcmp(mnemonic, "ja") == 0;
@@ -247,7 +248,7 @@ static uint64_t guarded(const struct search *s, size_t i, const uint8_t *alias, 
 }
 
 /* Registers that hold the index at earlier points: through copies and zero extensions. */
-static bool is_copy(const struct search *s, size_t i, uint8_t reg, uint8_t *from)
+static bool is_copy(const struct table_search *s, size_t i, uint8_t reg, uint8_t *from)
 {
     const struct assay_form *form = form_of(s, i);
     if ((form->insn_class != ASSAY_CLASS_MOVE && form->insn_class != ASSAY_CLASS_EXTEND) ||
@@ -262,7 +263,7 @@ static bool is_copy(const struct search *s, size_t i, uint8_t reg, uint8_t *from
  * Upper bound on the number of entries from code before the table's use; 0 when none is seen. A
  * compare is exact; after a mask the compiler may know that fewer values occur.
  */
-static uint64_t bound(const struct search *s, const struct table *t, bool *exact)
+static uint64_t entries_bound(const struct table_search *s, const struct table *t, bool *exact)
 {
     *exact = false;
     uint8_t alias[8] = {t->index};
@@ -326,7 +327,7 @@ static bool entry_at(const struct as_builder *b, const struct table *t, uint64_t
 }
 
 /* An instruction of a body begins at `target`; which body that is. */
-static uint32_t body_at(const struct search *s, uint64_t target)
+static uint32_t body_at(const struct table_search *s, uint64_t target)
 {
     uint32_t region = as_region_at(s->b, target);
     if (region == ASSAY_NONE)
@@ -337,14 +338,14 @@ static uint32_t body_at(const struct search *s, uint64_t target)
 }
 
 /* A region that only pointers reach may be a cold part that only this table leads to. */
-static bool may_be_cold(const struct search *s, uint64_t target)
+static bool may_be_cold(const struct table_search *s, uint64_t target)
 {
     const struct as_region *r = &s->b->region.at[as_region_at(s->b, target)];
     return (r->is_part || r->origin == ASSAY_FUNCTION_UNWIND) && !r->is_called;
 }
 
 /* Where clang sends values that cannot occur: behind the last instruction of a region. */
-static bool is_nowhere(const struct search *s, uint64_t target)
+static bool is_nowhere(const struct table_search *s, uint64_t target)
 {
     for (uint32_t p = 0; p < s->body->regions; p++) {
         if (s->b->region.at[s->b->part.at[s->body->first + p]].end == target)
@@ -369,17 +370,17 @@ int as_jump_resolve(const struct as_builder *b, const struct as_body_parts *body
     out->resolved = out->is_call = out->indexed = out->is_sum = false;
     uint32_t region = as_region_at(b, b->program->code.insn[insn].address);
     const struct as_region *r = &b->region.at[region];
-    struct search s = {.b = b,
-                       .body = body,
-                       .out = out,
-                       .insn = b->program->code.insn,
-                       .first = r->first_insn,
-                       .end = r->first_insn + r->insns};
+    struct table_search s = {.b = b,
+                             .body = body,
+                             .out = out,
+                             .insn = b->program->code.insn,
+                             .first = r->first_insn,
+                             .end = r->first_insn + r->insns};
     struct table t;
     if (!find_table(&s, insn, &t))
         return 0;
     bool exact;
-    uint64_t n = bound(&s, &t, &exact);
+    uint64_t n = entries_bound(&s, &t, &exact);
     bool bounded = exact && n <= ENTRIES_MOST;
     if (!bounded) {
         uint64_t room = (next_used(b, t.address) - t.address) / t.entry_b;

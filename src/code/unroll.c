@@ -88,7 +88,7 @@ static uint32_t gcd(uint32_t a, uint32_t b)
 }
 
 /* Sorts and adds up; returns how many different operators there are. */
-static uint32_t merge(struct operator* one, uint32_t n)
+static uint32_t merge_operators(struct operator* one, uint32_t n)
 {
     uint32_t m = 0;
     if (n > 1)
@@ -168,7 +168,7 @@ static int vote_places(const struct as_source *s, const struct as_loop_work *wor
         return 0;
     if (column < n) /* one place for a whole line */
         full /= 2;
-    n = merge(one, n);
+    n = merge_operators(one, n);
     uint32_t often = mode(one, n, &times), least = one[0].lanes;
     for (uint32_t i = 0; i < n; i++) {
         all = gcd(all, one[i].lanes);
@@ -184,7 +184,7 @@ static int vote_places(const struct as_source *s, const struct as_loop_work *wor
         vote(votes, often, full / 4);
     for (uint32_t i = 0; i < n; i++)
         one[i].place >>= 16;
-    n = merge(one, n);
+    n = merge_operators(one, n);
     if (is_uniform(one, n))
         vote(votes, one[0].lanes, full / 2);
     return 0;

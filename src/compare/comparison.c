@@ -23,7 +23,7 @@ struct box {
     struct as_arena arena;
 };
 
-struct work {
+struct compare_work {
     const struct assay_compare_request *request;
     size_t side_n;
     struct as_set *set; /* one a side; its runs are the repetitions */
@@ -54,7 +54,7 @@ const char *assay_aligned_word(enum assay_aligned by)
 
 /* ---- Sides read ------------------------------------------------------------------------- */
 
-static int list_repeats(struct work *w, size_t side, struct assay_error *err)
+static int list_repeats(struct compare_work *w, size_t side, struct assay_error *err)
 {
     const size_t n = w->set[side].run.n;
     uint32_t *run = as_arena_array(&w->scratch, uint32_t, n);
@@ -66,7 +66,7 @@ static int list_repeats(struct work *w, size_t side, struct assay_error *err)
     return 0;
 }
 
-static int read_sides(struct work *w, struct assay_error *err)
+static int read_sides(struct compare_work *w, struct assay_error *err)
 {
     size_t most = 1;
     for (size_t i = 0; i < w->side_n; i++) {
@@ -86,7 +86,7 @@ static int read_sides(struct work *w, struct assay_error *err)
 /* ---- Parts: what a row took on a side ------------------------------------------------------ */
 
 /* Clones and versions are one row: costs add up, and code is the same when all of it is. */
-static int add_part(struct work *w, size_t side, const struct as_object *object, size_t row)
+static int add_part(struct compare_work *w, size_t side, const struct as_object *object, size_t row)
 {
     struct as_object *part = &w->part[row * w->side_n + side];
     const size_t run_n = w->set[side].run.n;
@@ -111,7 +111,7 @@ static int add_part(struct work *w, size_t side, const struct as_object *object,
     return 0;
 }
 
-static int make_parts(struct work *w, struct assay_error *err)
+static int make_parts(struct compare_work *w, struct assay_error *err)
 {
     w->part = as_arena_array(&w->scratch, struct as_object, w->alignment.row.n * w->side_n + 1);
     if (!w->part)
@@ -148,13 +148,14 @@ static int64_t instructions_of(const struct as_object *it)
     return it->instruction_n >= 0 ? it->instruction_n : it->own_n > 0 ? it->own_n : -1;
 }
 
-static struct as_estimate estimate(struct work *w, size_t side, const struct as_object *part)
+static struct as_estimate estimate(struct compare_work *w, size_t side,
+                                   const struct as_object *part)
 {
     return as_repeats_estimate(&w->set[side], part, &w->repeats[side], AS_COST_TIME, w->x);
 }
 
-static void compare_cell(struct work *w, const struct as_object *part, size_t base, size_t side,
-                         struct assay_compare_cell *cell)
+static void compare_cell(struct compare_work *w, const struct as_object *part, size_t base,
+                         size_t side, struct assay_compare_cell *cell)
 {
     const struct as_estimate a = estimate(w, base, &part[base]), b = estimate(w, side, &part[side]);
     const int64_t samples = as_repeats_samples(&part[base], &w->repeats[base]) +
@@ -165,7 +166,7 @@ static void compare_cell(struct work *w, const struct as_object *part, size_t ba
     cell->code = code_change(&part[base], &part[side]);
 }
 
-static void make_cells(struct work *w, const struct as_object *part,
+static void make_cells(struct compare_work *w, const struct as_object *part,
                        struct assay_compare_cell *cell)
 {
     size_t base = w->side_n;
@@ -185,7 +186,7 @@ static void make_cells(struct work *w, const struct as_object *part,
 
 /* ---- Rows ---------------------------------------------------------------------------------- */
 
-static bool is_large(const struct work *w, const struct as_object *part)
+static bool is_large(const struct compare_work *w, const struct as_object *part)
 {
     for (size_t s = 0; s < w->side_n; s++)
         if (part[s].cost && as_object_share(&w->set[s], &part[s]) >= ASSAY_COMPARE_LEAST_SHARE)
@@ -194,7 +195,7 @@ static bool is_large(const struct work *w, const struct as_object *part)
 }
 
 /* A row is by the rule that found it only when more than one side has it. */
-static int make_row(struct work *w, size_t at, struct assay_compare_row *row,
+static int make_row(struct compare_work *w, size_t at, struct assay_compare_row *row,
                     struct assay_compare_cell *cell, struct assay_error *err)
 {
     const struct as_aligned_row *aligned = &w->alignment.row.at[at];
@@ -205,7 +206,7 @@ static int make_row(struct work *w, size_t at, struct assay_compare_row *row,
     return as_compared_of(w->arena, aligned->object, &row->object, err);
 }
 
-static int make_rows(struct work *w, struct assay_error *err)
+static int make_rows(struct compare_work *w, struct assay_error *err)
 {
     const size_t n = w->alignment.row.n;
     struct assay_compare_row *row = as_arena_array(w->arena, struct assay_compare_row, n + 1);
@@ -246,7 +247,7 @@ static void decide(struct assay_comparison *result, const struct family *family)
 
 /* All functions and loops on all sides are one family: at most 5 % of what is found is false, and
  * of comparisons between the same at most 5 % find anything. */
-static int find_significant(struct work *w, struct assay_error *err)
+static int find_significant(struct compare_work *w, struct assay_error *err)
 {
     const size_t n = w->result->row_n * w->side_n;
     struct family family = {.cell = as_arena_array(&w->scratch, struct assay_compare_cell *, n + 1),
@@ -287,7 +288,7 @@ static int by_change(const void *a, const void *b, void *context)
 
 /* ---- Sides --------------------------------------------------------------------------------- */
 
-static int make_side(struct work *w, size_t s, struct assay_compare_side *out,
+static int make_side(struct compare_work *w, size_t s, struct assay_compare_side *out,
                      struct assay_error *err)
 {
     const struct as_run *run = &w->set[s].run.at[0];
@@ -307,7 +308,7 @@ static int make_side(struct work *w, size_t s, struct assay_compare_side *out,
                : as_error_nomem(err, "the sides of a comparison");
 }
 
-static void compare_walls(struct work *w, struct assay_compare_side *side)
+static void compare_walls(struct compare_work *w, struct assay_compare_side *side)
 {
     struct as_estimate first = {0};
     for (size_t s = 0; s < w->side_n; s++) {
@@ -324,7 +325,7 @@ static void compare_walls(struct work *w, struct assay_compare_side *side)
     }
 }
 
-static int make_sides(struct work *w, struct assay_error *err)
+static int make_sides(struct compare_work *w, struct assay_error *err)
 {
     struct assay_compare_side *side =
         as_arena_array(w->arena, struct assay_compare_side, w->side_n);
@@ -340,7 +341,7 @@ static int make_sides(struct work *w, struct assay_error *err)
 
 /* ---- Notes --------------------------------------------------------------------------------- */
 
-static void note_differences(struct work *w)
+static void note_differences(struct compare_work *w)
 {
     const struct assay_compare_side *side = w->result->side;
     for (size_t s = 1; s < w->side_n; s++) {
@@ -362,7 +363,7 @@ static void note_differences(struct work *w)
 /* Repetitions that differ so much, per cent, were disturbed: by more than what is compared. */
 #define DISTURBED_PCT 5
 
-static void note_disturbed(struct work *w, size_t side)
+static void note_disturbed(struct compare_work *w, size_t side)
 {
     struct as_moments moments = {0};
     as_vec_foreach (&w->set[side].run, it)
@@ -377,7 +378,7 @@ static void note_disturbed(struct work *w, size_t side)
             w->result->side[side].name, pct);
 }
 
-static void note_repeats(struct work *w)
+static void note_repeats(struct compare_work *w)
 {
     bool is_single = false;
     for (size_t s = 0; s < w->side_n; s++) {
@@ -400,7 +401,7 @@ static const char method[] =
     "Welch's test on logarithms, over repetitions or, of one run, its samples; significant at 5 % "
     "after Benjamini and Hochberg's correction for many comparisons.";
 
-static int evaluate(struct work *w, struct assay_error *err)
+static int fill_comparison(struct compare_work *w, struct assay_error *err)
 {
     w->result->method = method;
     AS_TRY(read_sides(w, err));
@@ -417,7 +418,7 @@ static int evaluate(struct work *w, struct assay_error *err)
     return as_notes_take(&w->notes, w->arena, &w->result->note, &w->result->note_n, err);
 }
 
-static int set_up(struct work *w, struct assay_error *err)
+static int set_up(struct compare_work *w, struct assay_error *err)
 {
     w->set = as_arena_array(&w->scratch, struct as_set, w->side_n);
     w->repeats = as_arena_array(&w->scratch, struct as_repeats, w->side_n);
@@ -429,7 +430,7 @@ static int set_up(struct work *w, struct assay_error *err)
     return 0;
 }
 
-static void tear_down(struct work *w)
+static void tear_down(struct compare_work *w)
 {
     for (size_t i = 0; w->set && w->failed_n && i < w->side_n; i++)
         as_set_fini(&w->set[i]);
@@ -441,7 +442,7 @@ static void tear_down(struct work *w)
 int assay_compare_experiments(const struct assay_compare_request *side, size_t n,
                               struct assay_comparison **out, struct assay_error *err)
 {
-    struct work w = {.request = side, .side_n = n};
+    struct compare_work w = {.request = side, .side_n = n};
     struct box *box = as_calloc(1, sizeof *box);
     *out = NULL;
     if (!box)
@@ -456,7 +457,7 @@ int assay_compare_experiments(const struct assay_compare_request *side, size_t n
                                   "or more")
                    : set_up(&w, err);
     if (rc == 0)
-        rc = evaluate(&w, err);
+        rc = fill_comparison(&w, err);
     tear_down(&w);
     if (rc < 0)
         assay_comparison_free(out);

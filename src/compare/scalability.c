@@ -25,7 +25,7 @@ struct scaling {
     struct as_arena arena;
 };
 
-struct work {
+struct scale_work {
     struct as_set set;
     struct as_notes notes;
     struct scaling *scaling;
@@ -37,8 +37,8 @@ struct work {
 
 /* ---- Marks --------------------------------------------------------------------------------- */
 
-static int mark(struct assay_experiment *experiment, int64_t run_id,
-                const struct assay_metric *metric, int64_t value, struct assay_error *err)
+static int mark_run(struct assay_experiment *experiment, int64_t run_id,
+                    const struct assay_metric *metric, int64_t value, struct assay_error *err)
 {
     const struct assay_subject run = {
         .kind = ASSAY_OBJECT_RUN, .object_id = run_id, .run_id = run_id};
@@ -65,7 +65,7 @@ int assay_compare_mark(struct assay_experiment *experiment, int64_t run_id,
         const struct assay_metric metric = {
             .name = at[i].name, .unit = "1", .meaning = at[i].meaning, .formula = "given"};
         if (is_told)
-            AS_TRY(mark(experiment, run_id, &metric, at[i].value, err));
+            AS_TRY(mark_run(experiment, run_id, &metric, at[i].value, err));
     }
     return 0;
 }
@@ -105,7 +105,7 @@ static int by_units(const void *a, const void *b)
     return 0;
 }
 
-static void add_point(struct work *w, const struct as_run *run)
+static void add_point(struct scale_work *w, const struct as_run *run)
 {
     struct point *it = &w->point[w->point_n];
     it->first = *run;
@@ -119,7 +119,7 @@ static void add_point(struct work *w, const struct as_run *run)
     w->point_n++;
 }
 
-static int add_to_point(struct work *w, uint32_t run)
+static int add_to_point(struct scale_work *w, uint32_t run)
 {
     const struct as_run *it = &w->set.run.at[run];
     size_t p = 0;
@@ -140,7 +140,7 @@ static int add_to_point(struct work *w, uint32_t run)
     return 0;
 }
 
-static int find_points(struct work *w, struct assay_error *err)
+static int find_points(struct scale_work *w, struct assay_error *err)
 {
     w->point = as_arena_array(&w->set.arena, struct point, w->set.run.n);
     w->x = as_arena_array(&w->set.arena, double, w->set.run.n);
@@ -154,7 +154,7 @@ static int find_points(struct work *w, struct assay_error *err)
 }
 
 /* The point that was asked for, or marked, or the smallest of which something is known. */
-static int find_reference(struct work *w, const struct assay_scale_setting *wanted,
+static int find_reference(struct scale_work *w, const struct assay_scale_setting *wanted,
                           struct assay_error *err)
 {
     size_t found = w->point_n;
@@ -185,7 +185,7 @@ static int find_reference(struct work *w, const struct assay_scale_setting *want
 
 /* Of points with the same further settings the one like the reference, or the smallest of which
  * something is known. */
-static void find_bases(struct work *w)
+static void find_bases(struct scale_work *w)
 {
     struct assay_scalability *result = &w->scaling->result;
     const struct as_run *reference = &w->point[result->reference].first;
@@ -223,13 +223,13 @@ static struct assay_quantity speedup(struct assay_quantity reference, struct ass
     return as_ratio(reference, it);
 }
 
-static double units_ratio(const struct work *w, size_t point)
+static double units_ratio(const struct scale_work *w, size_t point)
 {
     return (double)units(&w->point[w->point[point].base].first) /
            (double)units(&w->point[point].first);
 }
 
-static void describe_point(struct work *w, size_t i, struct assay_scale_point *out)
+static void describe_point(struct scale_work *w, size_t i, struct assay_scale_point *out)
 {
     const struct point *it = &w->point[i];
     const struct as_run *run = &it->first;
@@ -250,7 +250,7 @@ static void describe_point(struct work *w, size_t i, struct assay_scale_point *o
     out->wall_s = as_repeats_wall_quantity(&w->set, &it->good, w->x);
 }
 
-static int make_points(struct work *w, struct assay_error *err)
+static int make_points(struct scale_work *w, struct assay_error *err)
 {
     struct assay_scalability *result = &w->scaling->result;
     struct assay_scale_point *point =
@@ -277,11 +277,12 @@ static int make_points(struct work *w, struct assay_error *err)
 
 /* ---- Rows ---------------------------------------------------------------------------------- */
 
-struct lists {
+struct row_lists {
     struct assay_quantity *time_s, *thread_s, *speedup, *efficiency, *cpu_efficiency;
 };
 
-static void fill_lists(struct work *w, const struct as_object *object, const struct lists *to)
+static void fill_lists(struct scale_work *w, const struct as_object *object,
+                       const struct row_lists *to)
 {
     const size_t reference = w->scaling->result.reference;
     const bool weak = w->scaling->result.weak;
@@ -303,14 +304,14 @@ static void fill_lists(struct work *w, const struct as_object *object, const str
     }
 }
 
-static int make_row(struct work *w, const struct as_object *object, struct assay_scale_row *out,
-                    struct assay_error *err)
+static int make_row(struct scale_work *w, const struct as_object *object,
+                    struct assay_scale_row *out, struct assay_error *err)
 {
     struct assay_quantity *all = as_arena_array(w->arena, struct assay_quantity, 5 * w->point_n);
     if (!all)
         return as_error_nomem(err, "a row of a scaling");
     const size_t n = w->point_n;
-    const struct lists lists = {all, all + n, all + 2 * n, all + 3 * n, all + 4 * n};
+    const struct row_lists lists = {all, all + n, all + 2 * n, all + 3 * n, all + 4 * n};
     fill_lists(w, object, &lists);
     *out = (struct assay_scale_row){.time_s = lists.time_s,
                                     .thread_s = lists.thread_s,
@@ -325,7 +326,7 @@ static int kind_order(enum assay_object_kind kind)
     return kind == ASSAY_OBJECT_CATEGORY ? 0 : kind == ASSAY_OBJECT_FUNCTION ? 1 : 2;
 }
 
-static double most(const struct assay_scale_row *row, size_t n)
+static double most_of_row(const struct assay_scale_row *row, size_t n)
 {
     double time_s = 0;
     for (size_t i = 0; i < n; i++)
@@ -337,14 +338,14 @@ static int by_time(const void *a, const void *b, void *context)
 {
     const struct assay_scale_row *x = a, *y = b;
     const size_t n = *(const size_t *)context;
-    const double tx = most(x, n), ty = most(y, n);
+    const double tx = most_of_row(x, n), ty = most_of_row(y, n);
     if (x->object.kind != y->object.kind)
         return kind_order(x->object.kind) - kind_order(y->object.kind);
     return tx != ty ? (tx < ty) - (tx > ty)
                     : (x->object.id > y->object.id) - (x->object.id < y->object.id);
 }
 
-static int make_rows(struct work *w, struct assay_error *err)
+static int make_rows(struct scale_work *w, struct assay_error *err)
 {
     struct assay_scalability *result = &w->scaling->result;
     struct assay_scale_row *row =
@@ -361,7 +362,7 @@ static int make_rows(struct work *w, struct assay_error *err)
 
 /* ---- Notes --------------------------------------------------------------------------------- */
 
-static void note_points(struct work *w)
+static void note_points(struct scale_work *w)
 {
     const struct assay_scalability *result = &w->scaling->result;
     unsigned failed = 0, single = 0, crowded = 0;
@@ -385,7 +386,7 @@ static void note_points(struct work *w)
                 single, single == 1 ? "" : "s");
 }
 
-static void note_hosts(struct work *w)
+static void note_hosts(struct scale_work *w)
 {
     for (size_t i = 1; i < w->set.run.n; i++) {
         const char *a = w->set.run.at[0].host, *b = w->set.run.at[i].host;
@@ -403,8 +404,8 @@ static const char method[] =
     "and loops with Wilson's interval of its samples, the wall time without bounds. Ratios by the "
     "method of variance estimates recovery on logarithms.";
 
-static int evaluate(struct work *w, struct assay_experiment *experiment,
-                    const struct assay_scale_setting *reference, struct assay_error *err)
+static int fill_scaling(struct scale_work *w, struct assay_experiment *experiment,
+                        const struct assay_scale_setting *reference, struct assay_error *err)
 {
     AS_TRY(find_points(w, err));
     w->scaling->result.weak = w->set.run.at[0].scale.weak;
@@ -427,7 +428,7 @@ int assay_compare_scalability(struct assay_experiment *experiment,
                               const struct assay_scale_setting *reference,
                               struct assay_scalability **out, struct assay_error *err)
 {
-    struct work w = {0};
+    struct scale_work w = {0};
     *out = NULL;
     as_set_init(&w.set);
     int rc = as_set_runs(&w.set, experiment, err);
@@ -441,7 +442,7 @@ int assay_compare_scalability(struct assay_experiment *experiment,
         as_arena_init(&w.scaling->arena);
         w.arena = &w.scaling->arena;
         *out = &w.scaling->result;
-        rc = evaluate(&w, experiment, reference, err);
+        rc = fill_scaling(&w, experiment, reference, err);
         if (rc < 0)
             assay_scalability_free(out);
     }

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "compare/set.h"
 
-static struct as_object *known(struct as_set *set, enum assay_object_kind kind, int64_t id)
+static struct as_object *known_object(struct as_set *set, enum assay_object_kind kind, int64_t id)
 {
     const uint32_t at = as_set_find(set, kind, id);
     return at == AS_MAP_NONE ? NULL : &set->object.at[at];
@@ -23,7 +23,7 @@ static const char unit_sql[] =
 
 static int take_unit(struct as_set *set, struct assay_rows *rows, size_t unused)
 {
-    struct as_object *it = known(set, ASSAY_OBJECT_FUNCTION, assay_rows_integer(rows, 0));
+    struct as_object *it = known_object(set, ASSAY_OBJECT_FUNCTION, assay_rows_integer(rows, 0));
     (void)unused;
     if (it) {
         it->compiler = as_set_column(set, rows, 1);
@@ -36,9 +36,10 @@ static int take_unit(struct as_set *set, struct assay_rows *rows, size_t unused)
 static void give_units_to_loops(struct as_set *set)
 {
     as_vec_foreach (&set->object, it) {
-        const struct as_object *function = it->kind == ASSAY_OBJECT_LOOP
-                                               ? known(set, ASSAY_OBJECT_FUNCTION, it->function_id)
-                                               : NULL;
+        const struct as_object *function =
+            it->kind == ASSAY_OBJECT_LOOP
+                ? known_object(set, ASSAY_OBJECT_FUNCTION, it->function_id)
+                : NULL;
         if (function) {
             it->compiler = function->compiler;
             it->flags = function->flags;
@@ -57,7 +58,7 @@ static const char version_sql[] =
 
 static int take_versions(struct as_set *set, struct assay_rows *rows, size_t unused)
 {
-    struct as_object *it = known(set, ASSAY_OBJECT_LOOP, assay_rows_integer(rows, 0));
+    struct as_object *it = known_object(set, ASSAY_OBJECT_LOOP, assay_rows_integer(rows, 0));
     (void)unused;
     if (it)
         it->versions = as_set_column(set, rows, 1);
@@ -104,7 +105,7 @@ static enum assay_origin origin_of_word(const char *word)
 static int take_value(struct as_set *set, const struct as_code_metric *metric,
                       enum assay_object_kind kind, struct assay_rows *rows)
 {
-    struct as_object *it = known(set, kind, assay_rows_integer(rows, 0));
+    struct as_object *it = known_object(set, kind, assay_rows_integer(rows, 0));
     struct as_code_value *value = it ? it->value : NULL;
     if (!it)
         return 0;
@@ -160,8 +161,8 @@ static const char inclusive_sql[] = "SELECT object_kind, object_id, inclusive_n 
 
 static int take_inclusive(struct as_set *set, struct assay_rows *rows, size_t unused)
 {
-    struct as_object *it =
-        known(set, assay_object_kind_of(assay_rows_text(rows, 0)), assay_rows_integer(rows, 1));
+    struct as_object *it = known_object(set, assay_object_kind_of(assay_rows_text(rows, 0)),
+                                        assay_rows_integer(rows, 1));
     (void)unused;
     if (it)
         it->inclusive_n += assay_rows_integer(rows, 2);
@@ -204,9 +205,10 @@ static int add_called(struct as_set *set, struct as_object *it, struct assay_row
 static int take_called(struct as_set *set, struct assay_rows *rows, size_t unused)
 {
     (void)unused;
-    if (add_called(set, known(set, ASSAY_OBJECT_FUNCTION, assay_rows_integer(rows, 0)), rows) < 0)
+    if (add_called(set, known_object(set, ASSAY_OBJECT_FUNCTION, assay_rows_integer(rows, 0)),
+                   rows) < 0)
         return ASSAY_ERR_NOMEM;
-    return add_called(set, known(set, ASSAY_OBJECT_LOOP, assay_rows_integer(rows, 1)), rows);
+    return add_called(set, known_object(set, ASSAY_OBJECT_LOOP, assay_rows_integer(rows, 1)), rows);
 }
 
 int as_set_traits(struct as_set *set, struct assay_experiment *experiment, struct assay_error *err)

@@ -102,7 +102,7 @@ static struct sums *touch(struct summary *s, uint32_t object)
 }
 
 /* Puts an object on the way down; the first time it is opened. */
-static void enter(struct summary *s, enum assay_object_kind kind, uint32_t id)
+static void enter_object(struct summary *s, enum assay_object_kind kind, uint32_t id)
 {
     const uint32_t object = index_of(s, kind, id);
 
@@ -115,10 +115,10 @@ static void enter(struct summary *s, enum assay_object_kind kind, uint32_t id)
 
 static void enter_place(struct summary *s, const struct as_place *place)
 {
-    enter(s, ASSAY_OBJECT_BLOCK, place->block);
-    enter(s, ASSAY_OBJECT_LINE, place->line);
+    enter_object(s, ASSAY_OBJECT_BLOCK, place->block);
+    enter_object(s, ASSAY_OBJECT_LINE, place->line);
     for (uint32_t loop = place->loop; loop; loop = s->tables.loop_parent[loop])
-        enter(s, ASSAY_OBJECT_LOOP, loop);
+        enter_object(s, ASSAY_OBJECT_LOOP, loop);
 }
 
 /* Takes objects off the way down to the lengths given; those it closes get `sums` inclusively. */
@@ -220,9 +220,9 @@ static void add_path(struct summary *s, uint32_t number)
     top.entered = s->entered.n;
     if (node->call_location)
         enter_place(s, &s->tables.location[node->call_location]);
-    enter(s, ASSAY_OBJECT_FUNCTION, node->function);
-    enter(s, ASSAY_OBJECT_MODULE, module);
-    enter(s, ASSAY_OBJECT_CALLPATH, path);
+    enter_object(s, ASSAY_OBJECT_FUNCTION, node->function);
+    enter_object(s, ASSAY_OBJECT_MODULE, module);
+    enter_object(s, ASSAY_OBJECT_CALLPATH, path);
     if (s->no_memory)
         return;
     for (size_t i = s->sample_at[number]; i < s->samples.n && s->samples.at[i].path == path; i++)
@@ -248,7 +248,7 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Marks a path and all above it as the thread's. */
-static void mark(struct summary *s, uint32_t path)
+static void mark_path(struct summary *s, uint32_t path)
 {
     for (; path; path = s->tables.path[path].parent) {
         const uint32_t number = s->tables.path[path].first;
@@ -279,7 +279,7 @@ static int read_samples(struct summary *s, int64_t thread_id, struct assay_error
         };
         const uint32_t number = s->tables.path[it.path].first;
 
-        mark(s, it.path);
+        mark_path(s, it.path);
         if (s->sample_at[number] == SIZE_MAX)
             s->sample_at[number] = s->samples.n;
         s->no_memory |= as_vec_push(&s->samples, it) < 0;

@@ -25,8 +25,8 @@ static int end_of(struct assay_experiment *experiment, const char *table, size_t
 }
 
 /* Rows of up to six ids, handed to `take`. */
-static int each(struct assay_experiment *experiment, const char *sql, struct as_tables *tables,
-                void (*take)(struct as_tables *, const uint32_t *id), struct assay_error *err)
+static int each_row(struct assay_experiment *experiment, const char *sql, struct as_tables *tables,
+                    void (*take)(struct as_tables *, const uint32_t *id), struct assay_error *err)
 {
     sqlite3_stmt *s = NULL;
     uint32_t id[6];
@@ -140,14 +140,15 @@ int as_tables_load(struct assay_experiment *experiment, struct as_tables *t,
     t->loop_parent = as_arena_array(&t->arena, uint32_t, t->id_end[ASSAY_OBJECT_LOOP]);
     if (!t->path || !t->location || !t->function_module || !t->loop_parent)
         return as_error_nomem(err, experiment->db_path);
-    AS_TRY(each(experiment, "SELECT function_id, module_id FROM function", t, take_function, err));
-    AS_TRY(each(experiment, "SELECT loop_id, parent_id FROM loop", t, take_loop, err));
-    AS_TRY(each(experiment, "SELECT location_id, loop_id, block_id, line_id FROM location", t,
-                take_location, err));
-    AS_TRY(each(experiment,
-                "SELECT callpath_id, parent_id, function_id, call_location_id, category_id"
-                " FROM callpath",
-                t, take_path, err));
+    AS_TRY(
+        each_row(experiment, "SELECT function_id, module_id FROM function", t, take_function, err));
+    AS_TRY(each_row(experiment, "SELECT loop_id, parent_id FROM loop", t, take_loop, err));
+    AS_TRY(each_row(experiment, "SELECT location_id, loop_id, block_id, line_id FROM location", t,
+                    take_location, err));
+    AS_TRY(each_row(experiment,
+                    "SELECT callpath_id, parent_id, function_id, call_location_id, category_id"
+                    " FROM callpath",
+                    t, take_path, err));
     return number_paths(experiment, t, err);
 }
 

@@ -400,7 +400,7 @@ struct flat {
     size_t depth;
 };
 
-static void mark(struct flat *f, uint64_t start)
+static void mark_segment(struct flat *f, uint64_t start)
 {
     uint32_t owner = f->depth ? f->stack[f->depth - 1].owner : ASSAY_NONE;
     if (f->n && f->at[f->n - 1].start == start)
@@ -417,7 +417,7 @@ static void close_until(struct flat *f, uint64_t to)
         uint64_t end = f->stack[f->depth - 1].end;
         while (f->depth && f->stack[f->depth - 1].end <= end)
             f->depth--;
-        mark(f, end);
+        mark_segment(f, end);
     }
 }
 
@@ -443,7 +443,7 @@ int as_dw_inlines_flatten(const struct assay_range *range, size_t range_n,
     for (size_t i = 0; i < range_n; i++) {
         close_until(&f, sorted[i].start);
         f.stack[f.depth++] = sorted[i];
-        mark(&f, sorted[i].start);
+        mark_segment(&f, sorted[i].start);
     }
     close_until(&f, UINT64_MAX);
     as_free(f.stack);

@@ -23,7 +23,7 @@ struct spot {
     uint32_t node;
 };
 
-struct work {
+struct module_work {
     struct as_attribution *all;
     const struct as_tally_module *from;
     struct assay_catalogue_module *code;
@@ -47,7 +47,8 @@ static bool is_system(const char *path)
            strncmp(path, "/bin/", 5) == 0 || strncmp(path, "/sbin/", 6) == 0 || path[0] != '/';
 }
 
-static int describe_module(struct work *w, struct as_module_fact *fact, struct assay_error *err)
+static int describe_module(struct module_work *w, struct as_module_fact *fact,
+                           struct assay_error *err)
 {
     const struct assay_object *object = w->code->object;
     if (object) {
@@ -64,7 +65,7 @@ static int describe_module(struct work *w, struct as_module_fact *fact, struct a
 
 /* ---- Its functions ------------------------------------------------------------------------- */
 
-static int new_function(struct work *w, uint32_t function, struct assay_error *err)
+static int new_function(struct module_work *w, uint32_t function, struct assay_error *err)
 {
     struct assay_catalogue_function from = {0};
     struct as_function_fact fact;
@@ -77,7 +78,8 @@ static int new_function(struct work *w, uint32_t function, struct assay_error *e
 }
 
 /* Index in all->function; ASSAY_NONE is asked for as well. */
-static int function_of(struct work *w, uint32_t function, uint32_t *index, struct assay_error *err)
+static int function_of(struct module_work *w, uint32_t function, uint32_t *index,
+                       struct assay_error *err)
 {
     uint32_t *slot = &w->function[function < w->function_n ? function : w->function_n];
     if (!*slot) {
@@ -96,7 +98,7 @@ static int compare_spots(const void *a, const void *b)
     return x->recorded < y->recorded ? -1 : x->recorded > y->recorded;
 }
 
-static int order_spots(struct work *w, const uint32_t *node, size_t n)
+static int order_spots(struct module_work *w, const uint32_t *node, size_t n)
 {
     w->spot = as_malloc((n + 1) * sizeof *w->spot);
     if (!w->spot)
@@ -108,8 +110,9 @@ static int order_spots(struct work *w, const uint32_t *node, size_t n)
     return 0;
 }
 
-static int attribute_spot(struct work *w, uint64_t recorded, struct assay_catalogue_place *place,
-                          struct as_node_fact *fact, struct assay_error *err)
+static int attribute_spot(struct module_work *w, uint64_t recorded,
+                          struct assay_catalogue_place *place, struct as_node_fact *fact,
+                          struct assay_error *err)
 {
     uint64_t address = recorded;
     *place = (struct assay_catalogue_place){ASSAY_NONE, ASSAY_NONE, ASSAY_NONE,
@@ -121,7 +124,7 @@ static int attribute_spot(struct work *w, uint64_t recorded, struct assay_catalo
     return assay_catalogue_row_location(w->code, address, place, &fact->location_id, err);
 }
 
-static int attribute_spots(struct work *w, struct assay_error *err)
+static int attribute_spots(struct module_work *w, struct assay_error *err)
 {
     struct assay_catalogue_place place = {0};
     struct as_node_fact known = {0};
@@ -137,7 +140,7 @@ static int attribute_spots(struct work *w, struct assay_error *err)
     return 0;
 }
 
-static int keep_excerpts(struct work *w, struct assay_error *err)
+static int keep_excerpts(struct module_work *w, struct assay_error *err)
 {
     const double least = HOT * (double)w->all->tally.running_n;
     size_t room = EXCERPT_MOST;
@@ -147,7 +150,8 @@ static int keep_excerpts(struct work *w, struct assay_error *err)
     return 0;
 }
 
-static int attribute_code(struct work *w, struct as_module_fact *fact, struct assay_error *err)
+static int attribute_code(struct module_work *w, struct as_module_fact *fact,
+                          struct assay_error *err)
 {
     as_category_module(w->all->categories, w->from->kind, w->from->path, &w->category);
     w->function_n = assay_catalogue_function_n(w->code);
@@ -175,7 +179,7 @@ static struct assay_catalogue_request request_for(const struct as_attribution *a
     return request;
 }
 
-static int open_code(struct work *w, struct assay_error *err)
+static int open_code(struct module_work *w, struct assay_error *err)
 {
     struct assay_catalogue *catalogue = w->all->catalogue;
     struct assay_catalogue_request request = request_for(w->all, w->from);
@@ -188,7 +192,7 @@ static int open_code(struct work *w, struct assay_error *err)
 int as_attribute_module(struct as_attribution *all, uint32_t module, const uint32_t *node,
                         size_t node_n, struct assay_error *err)
 {
-    struct work w = {.all = all, .from = &all->tally.module.at[module]};
+    struct module_work w = {.all = all, .from = &all->tally.module.at[module]};
     int rc = open_code(&w, err);
     if (rc == 0 && order_spots(&w, node, node_n) < 0)
         rc = as_error_nomem(err, w.from->path);

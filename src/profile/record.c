@@ -180,7 +180,8 @@ static uid_t user_of(const struct recording *r, uint32_t pid)
 }
 
 /* Everything goes to the recorder; a program that begins is looked at while it is there. */
-static int take(void *context, const struct assay_sample_record *record, struct assay_error *err)
+static int take_sample_record(void *context, const struct assay_sample_record *record,
+                              struct assay_error *err)
 {
     struct recording *r = context;
     if (record->kind == ASSAY_SAMPLE_END)
@@ -402,7 +403,7 @@ int as_profile_run_with(const struct as_collector_kind *const *kinds,
 {
     struct recording r = {.experiment = experiment, .request = request, .result = result};
     *result = (struct assay_profile_result){.exit_code = -1};
-    r.sources.sink = take;
+    r.sources.sink = take_sample_record;
     r.sources.context = &r;
     as_map_u64_init(&r.user);
     int rc = observe(&r, kinds, err);

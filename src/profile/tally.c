@@ -20,7 +20,7 @@ struct private_node {
 };
 
 /* One stream while it is read. Its numbers -> those of the tally, NONE = not yet. */
-struct reading {
+struct stream_reading {
     struct as_tally *tally;
     struct assay_stream *stream;
     uint32_t number;
@@ -43,7 +43,7 @@ static const char *keep(struct as_tally *t, const char *text)
 }
 
 /* The stream is foreign: times are below 2^62, and so is what lies between the clocks. */
-static int64_t run_time(const struct reading *r, uint64_t time_ns)
+static int64_t run_time(const struct stream_reading *r, uint64_t time_ns)
 {
     int64_t at = (int64_t)time_ns + r->offset_ns;
     return at > 0 ? at : 0;
@@ -51,7 +51,7 @@ static int64_t run_time(const struct reading *r, uint64_t time_ns)
 
 /* What of `ns` there is room for in a sum over all: none is ever more than 2^61: two of them can be
  * added. */
-static uint64_t within(uint64_t *sum, int64_t ns)
+static uint64_t add_within(uint64_t *sum, int64_t ns)
 {
     const uint64_t room = (UINT64_C(1) << 61) - *sum, more = ns > 0 ? (uint64_t)ns : 0;
     const uint64_t taken = more < room ? more : room;
@@ -59,7 +59,7 @@ static uint64_t within(uint64_t *sum, int64_t ns)
     return taken;
 }
 
-static int new_process(struct reading *r, uint32_t pid, uint32_t parent, uint32_t parent_pid,
+static int new_process(struct stream_reading *r, uint32_t pid, uint32_t parent, uint32_t parent_pid,
                        int64_t at, uint32_t *out)
 {
     const struct as_tally_process process = {.stream = r->number,
@@ -75,13 +75,13 @@ static int new_process(struct reading *r, uint32_t pid, uint32_t parent, uint32_
     return as_map_u64_put(&r->process, pid, *out);
 }
 
-static int process_of(struct reading *r, uint32_t pid, int64_t at, uint32_t *out)
+static int process_of(struct stream_reading *r, uint32_t pid, int64_t at, uint32_t *out)
 {
     *out = as_map_u64_get(&r->process, pid);
     return *out == AS_MAP_NONE ? new_process(r, pid, NONE, 0, at, out) : 0;
 }
 
-static int new_thread(struct reading *r, uint32_t index, uint32_t process, int64_t at)
+static int new_thread(struct stream_reading *r, uint32_t index, uint32_t process, int64_t at)
 {
     size_t n;
     const struct assay_stream_thread *known = assay_stream_threads(r->stream, &n);
@@ -102,7 +102,7 @@ static int new_thread(struct reading *r, uint32_t index, uint32_t process, int64
 }
 
 /* The running incarnation of a thread of the stream, made when it was not seen before. */
-static int thread_of(struct reading *r, uint32_t index, int64_t at, uint32_t *out)
+static int thread_of(struct stream_reading *r, uint32_t index, int64_t at, uint32_t *out)
 {
     if (index >= r->thread.n || r->thread.at[index] == NONE) {
         size_t n;
@@ -115,7 +115,7 @@ static int thread_of(struct reading *r, uint32_t index, int64_t at, uint32_t *ou
     return 0;
 }
 
-static int take_fork(struct reading *r, const struct assay_stream_record *record, int64_t at)
+static int take_fork(struct stream_reading *r, const struct assay_stream_record *record, int64_t at)
 {
     size_t n;
     const struct assay_stream_thread child = assay_stream_threads(r->stream, &n)[record->thread];
@@ -165,7 +165,7 @@ static int add_sum(struct as_tally *t, uint32_t thread, uint32_t node, bool bloc
 static void stop_queueing(struct as_tally *t, struct as_tally_thread *thread, int64_t at)
 {
     if (thread->queued_ns >= 0)
-        thread->runnable_ns += (int64_t)within(&t->runnable_ns, at - thread->queued_ns);
+        thread->runnable_ns += (int64_t)add_within(&t->runnable_ns, at - thread->queued_ns);
     thread->queued_ns = -1;
 }
 
@@ -174,7 +174,7 @@ static void end_thread(struct as_tally *t, uint32_t index, int64_t at)
     struct as_tally_thread *thread = &t->thread.at[index];
     stop_queueing(t, thread, at);
     if (thread->on_ns >= 0)
-        thread->cpu_ns += (int64_t)within(&t->cpu_ns, at - thread->on_ns);
+        thread->cpu_ns += (int64_t)add_within(&t->cpu_ns, at - thread->on_ns);
     thread->on_ns = thread->off_ns = -1;
     thread->end_ns = at;
 }
@@ -186,12 +186,12 @@ static int stop_waiting(struct as_tally *t, uint32_t index, int64_t at)
     thread->off_ns = -1;
     if (waited <= 0)
         return 0;
-    waited = (int64_t)within(&t->blocked_ns, waited);
+    waited = (int64_t)add_within(&t->blocked_ns, waited);
     thread->blocked_ns += waited;
     return thread->waits_at ? add_sum(t, index, thread->waits_at, true, 1, (uint64_t)waited) : 0;
 }
 
-static void seen_on(const struct reading *r, struct as_tally_thread *thread, uint32_t cpu)
+static void seen_on(const struct stream_reading *r, struct as_tally_thread *thread, uint32_t cpu)
 {
     if (thread->last_cpu != NONE && thread->last_cpu != cpu) {
         thread->migration_n++;
@@ -201,7 +201,8 @@ static void seen_on(const struct reading *r, struct as_tally_thread *thread, uin
     thread->last_cpu = cpu;
 }
 
-static int take_switch(struct reading *r, const struct assay_stream_record *record, int64_t at)
+static int take_switch(struct stream_reading *r, const struct assay_stream_record *record,
+                       int64_t at)
 {
     uint32_t index;
     AS_TRY(thread_of(r, record->thread, at, &index));
@@ -217,7 +218,7 @@ static int take_switch(struct reading *r, const struct assay_stream_record *reco
         return 0;
     }
     if (thread->on_ns >= 0)
-        thread->cpu_ns += (int64_t)within(&r->tally->cpu_ns, at - thread->on_ns);
+        thread->cpu_ns += (int64_t)add_within(&r->tally->cpu_ns, at - thread->on_ns);
     thread->on_ns = -1;
     if (record->preempted) { /* or it yielded: it would go on if it were let */
         thread->involuntary_n++;
@@ -229,7 +230,7 @@ static int take_switch(struct reading *r, const struct assay_stream_record *reco
     return 0;
 }
 
-static int count_cpu(const struct reading *r, struct as_tally_thread *thread, uint32_t cpu)
+static int count_cpu(const struct stream_reading *r, struct as_tally_thread *thread, uint32_t cpu)
 {
     as_vec_foreach (&thread->cpu, one) {
         if (one->cpu == cpu) {
@@ -273,7 +274,7 @@ static int add_module(struct as_tally *t, const struct as_tally_module *module, 
     return made->path ? as_index_add(&t->module_index, hash, *out) : ASSAY_ERR_NOMEM;
 }
 
-static int module_of(struct reading *r, uint32_t index, uint32_t process, uint32_t *out)
+static int module_of(struct stream_reading *r, uint32_t index, uint32_t process, uint32_t *out)
 {
     size_t n;
     const struct assay_stream_module *known = &assay_stream_modules(r->stream, &n)[index];
@@ -293,7 +294,7 @@ static int module_of(struct reading *r, uint32_t index, uint32_t process, uint32
 }
 
 /* Which files were copied is known when all is read. */
-static int take_copies(struct reading *r)
+static int take_copies(struct stream_reading *r)
 {
     size_t n;
     const struct assay_stream_module *known = assay_stream_modules(r->stream, &n);
@@ -324,7 +325,7 @@ static int add_node(struct as_tally *t, const struct as_tally_node *node, uint32
 }
 
 /* The tally's node for a private one, made with those above it. */
-static int private_node(struct reading *r, uint32_t index, uint32_t process, uint32_t *out)
+static int private_node(struct stream_reading *r, uint32_t index, uint32_t process, uint32_t *out)
 {
     size_t n;
     const struct assay_stream_node from = assay_stream_nodes(r->stream, &n)[index];
@@ -349,7 +350,7 @@ static int private_node(struct reading *r, uint32_t index, uint32_t process, uin
 }
 
 /* Nodes that the stream has named since: the tally's number of each that is not private. */
-static int take_nodes(struct reading *r)
+static int take_nodes(struct stream_reading *r)
 {
     size_t n, module_n;
     const struct assay_stream_node *known = assay_stream_nodes(r->stream, &n);
@@ -370,7 +371,8 @@ static int take_nodes(struct reading *r)
     return 0;
 }
 
-static int take_sample(struct reading *r, const struct assay_stream_record *record, int64_t at)
+static int take_sample(struct stream_reading *r, const struct assay_stream_record *record,
+                       int64_t at)
 {
     struct as_tally *t = r->tally;
     uint32_t index, node;
@@ -392,7 +394,7 @@ static int take_sample(struct reading *r, const struct assay_stream_record *reco
     seen_on(r, thread, record->cpu);
     AS_TRY(count_cpu(r, thread, record->cpu));
     const uint64_t ns = r->sample_ns ? r->sample_ns : record->period;
-    return add_sum(t, index, node, false, 1, within(&t->sum_ns, (int64_t)ns));
+    return add_sum(t, index, node, false, 1, add_within(&t->sum_ns, (int64_t)ns));
 }
 
 /* ---- Facts --------------------------------------------------------------------------------- */
@@ -408,7 +410,7 @@ static struct as_tally_thread *latest_of(struct as_tally *t, struct assay_stream
     return NULL;
 }
 
-static void take_delay(struct reading *r, const struct assay_stream_record *record)
+static void take_delay(struct stream_reading *r, const struct assay_stream_record *record)
 {
     size_t n;
     const bool runs = record->thread < r->thread.n && r->thread.at[record->thread] != NONE;
@@ -420,7 +422,7 @@ static void take_delay(struct reading *r, const struct assay_stream_record *reco
         thread->delay_ns = delay_ns;
 }
 
-static int take_process_fact(struct reading *r, const struct assay_stream_record *record,
+static int take_process_fact(struct stream_reading *r, const struct assay_stream_record *record,
                              int64_t at)
 {
     uint32_t index;
@@ -458,7 +460,7 @@ static int take_process_fact(struct reading *r, const struct assay_stream_record
 }
 
 /* The first file that a program maps is its own. */
-static int take_map(struct reading *r, const struct assay_stream_record *record, int64_t at)
+static int take_map(struct stream_reading *r, const struct assay_stream_record *record, int64_t at)
 {
     uint32_t index;
     size_t n;
@@ -480,7 +482,7 @@ static int64_t between(int64_t clock_ns, int64_t run_start_ns)
                : 0;
 }
 
-static int take_info(struct reading *r, const struct assay_stream_record *record,
+static int take_info(struct stream_reading *r, const struct assay_stream_record *record,
                      int64_t run_start_ns)
 {
     struct as_tally_stream *stream = &r->tally->stream.at[r->number];
@@ -513,7 +515,7 @@ static int take_info(struct reading *r, const struct assay_stream_record *record
 
 /* What was lost is told when there is room again: its thread may have ended, and is not a new one.
  */
-static int take_lost(struct reading *r, const struct assay_stream_record *record, int64_t at)
+static int take_lost(struct stream_reading *r, const struct assay_stream_record *record, int64_t at)
 {
     struct as_tally *t = r->tally;
     size_t n;
@@ -522,15 +524,16 @@ static int take_lost(struct reading *r, const struct assay_stream_record *record
     const bool runs = record->thread < r->thread.n && r->thread.at[record->thread] != NONE;
     struct as_tally_thread *ended = runs ? NULL : latest_of(t, who);
     if (ended) {
-        ended->lost_n += within(&t->lost_n, (int64_t)record->lost);
+        ended->lost_n += add_within(&t->lost_n, (int64_t)record->lost);
         return 0;
     }
     AS_TRY(thread_of(r, record->thread, at, &index));
-    t->thread.at[index].lost_n += within(&t->lost_n, (int64_t)record->lost);
+    t->thread.at[index].lost_n += add_within(&t->lost_n, (int64_t)record->lost);
     return 0;
 }
 
-static int take(struct reading *r, const struct assay_stream_record *record, int64_t run_start_ns)
+static int take_record(struct stream_reading *r, const struct assay_stream_record *record,
+                       int64_t run_start_ns)
 {
     int64_t at;
     uint32_t index;
@@ -601,18 +604,18 @@ void as_tally_fini(struct as_tally *tally)
     as_arena_fini(&tally->arena);
 }
 
-static int read_all(struct reading *r, int64_t run_start_ns, struct assay_error *err)
+static int read_all(struct stream_reading *r, int64_t run_start_ns, struct assay_error *err)
 {
     struct assay_stream_record record;
     int rc;
     while ((rc = assay_stream_next(r->stream, &record, err)) > 0)
-        if (take(r, &record, run_start_ns) < 0)
+        if (take_record(r, &record, run_start_ns) < 0)
             return as_error_nomem(err, "the samples of a run");
     return rc;
 }
 
 /* What was running when the stream ended has been waiting or running until then. */
-static int end_all(struct reading *r)
+static int end_all(struct stream_reading *r)
 {
     as_vec_foreach (&r->thread, index) {
         if (*index == NONE)
@@ -631,7 +634,7 @@ static int end_all(struct reading *r)
 int as_tally_add(struct as_tally *tally, const char *path, const char *name, int64_t run_start_ns,
                  struct assay_error *err)
 {
-    struct reading r = {.tally = tally, .number = (uint32_t)tally->stream.n};
+    struct stream_reading r = {.tally = tally, .number = (uint32_t)tally->stream.n};
     const struct as_tally_stream stream = {.name = keep(tally, name)};
     int rc = 0;
     as_map_u64_init(&r.process);

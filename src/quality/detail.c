@@ -28,22 +28,22 @@ struct sheet {
 
 /* ---- Cells --------------------------------------------------------------------------------- */
 
-static void push(struct sheet *s, struct assay_cell cell)
+static void push_cell(struct sheet *s, struct assay_cell cell)
 {
     s->failed |= as_vec_push(&s->cell, cell) < 0;
 }
 
-static void integer(struct sheet *s, int64_t value)
+static void push_integer(struct sheet *s, int64_t value)
 {
-    push(s, (struct assay_cell){.kind = ASSAY_CELL_INTEGER, .integer = value});
+    push_cell(s, (struct assay_cell){.kind = ASSAY_CELL_INTEGER, .integer = value});
 }
 
-static void text(struct sheet *s, const char *z)
+static void push_text(struct sheet *s, const char *z)
 {
     const char *copy = as_arena_strndup(&s->arena, z, strlen(z));
 
     s->failed |= !copy;
-    push(s, (struct assay_cell){.kind = ASSAY_CELL_TEXT, .text = copy ? copy : ""});
+    push_cell(s, (struct assay_cell){.kind = ASSAY_CELL_TEXT, .text = copy ? copy : ""});
 }
 
 static void address(struct sheet *s, uint64_t value)
@@ -51,7 +51,7 @@ static void address(struct sheet *s, uint64_t value)
     char hex[24];
 
     snprintf(hex, sizeof hex, "0x%llx", (unsigned long long)value);
-    text(s, hex);
+    push_text(s, hex);
 }
 
 static int finish(struct sheet *s, struct assay_detail *detail, struct assay_error *err)
@@ -101,18 +101,18 @@ static void access_row(struct sheet *s, const struct assay_memory_stream *at)
     if (!assay_access_efficiency(at, &low, &high))
         return;
     address(s, s->program->code.insn[at->insn].address);
-    integer(s, at->array);
-    text(s, access_word(at->access));
-    text(s, step_word(at));
+    push_integer(s, at->array);
+    push_text(s, access_word(at->access));
+    push_text(s, step_word(at));
     if (at->stride == ASSAY_STRIDE_UNIT || at->stride == ASSAY_STRIDE_CONSTANT)
-        integer(s, at->stride_b);
+        push_integer(s, at->stride_b);
     else
-        push(s, (struct assay_cell){0});
-    integer(s, at->width_b);
+        push_cell(s, (struct assay_cell){0});
+    push_integer(s, at->width_b);
     if (high > low) /* a bound is no value */
-        text(s, "not known");
+        push_text(s, "not known");
     else
-        push(s, (struct assay_cell){.kind = ASSAY_CELL_REAL, .real = 100 * low});
+        push_cell(s, (struct assay_cell){.kind = ASSAY_CELL_REAL, .real = 100 * low});
 }
 
 static int write_accesses(struct sheet *s, struct assay_error *err)
@@ -141,7 +141,7 @@ struct mix {
     int64_t n, packed_n, scalar_n;
 };
 
-static void count(const struct sheet *s, struct mix *mix)
+static void count_mix(const struct sheet *s, struct mix *mix)
 {
     const struct assay_program *program = s->program;
     const struct assay_loop *loop = &program->loop[s->loop];
@@ -174,17 +174,17 @@ static int write_mix(struct sheet *s, struct assay_error *err)
     struct mix mix[ASSAY_CLASS_COUNT] = {{0}};
     int64_t most = 0;
 
-    count(s, mix);
+    count_mix(s, mix);
     for (unsigned c = 0; c < ASSAY_CLASS_COUNT; c++)
         most = mix[c].n > most ? mix[c].n : most;
     for (int64_t n = most; n > 0; n--) { /* most first; loops are short */
         for (unsigned c = 0; c < ASSAY_CLASS_COUNT; c++) {
             if (mix[c].n != n)
                 continue;
-            text(s, assay_class_name(c));
-            integer(s, mix[c].n);
-            integer(s, mix[c].packed_n);
-            integer(s, mix[c].scalar_n);
+            push_text(s, assay_class_name(c));
+            push_integer(s, mix[c].n);
+            push_integer(s, mix[c].packed_n);
+            push_integer(s, mix[c].scalar_n);
         }
     }
     return finish(s, &detail, err);
@@ -210,10 +210,10 @@ static void path_row(struct sheet *s, const struct assay_paths *paths, size_t nu
         else
             blocks[at] = '\0';
     }
-    integer(s, (int64_t)number + 1);
-    integer(s, insn_n);
-    integer(s, path->blocks);
-    text(s, blocks);
+    push_integer(s, (int64_t)number + 1);
+    push_integer(s, insn_n);
+    push_integer(s, path->blocks);
+    push_text(s, blocks);
 }
 
 static int write_paths(struct sheet *s, struct assay_error *err)

@@ -158,18 +158,18 @@ static int list_loops(struct pass *p, int64_t module_id, struct assay_error *err
 
 /* ---- Values of loops ----------------------------------------------------------------------- */
 
-static int set(const struct pass *p, enum metric metric, int64_t loop_id,
-               struct assay_quantity quantity, struct assay_error *err)
+static int set_value(const struct pass *p, enum metric metric, int64_t loop_id,
+                     struct assay_quantity quantity, struct assay_error *err)
 {
     const struct assay_subject loop = {.kind = ASSAY_OBJECT_LOOP, .object_id = loop_id};
 
     return assay_experiment_value(p->experiment, p->metric[metric], &loop, quantity, err);
 }
 
-static int count(const struct pass *p, enum metric metric, int64_t loop_id, double n,
-                 struct assay_error *err)
+static int set_count(const struct pass *p, enum metric metric, int64_t loop_id, double n,
+                     struct assay_error *err)
 {
-    return set(p, metric, loop_id, assay_exact(n, 1), err);
+    return set_value(p, metric, loop_id, assay_exact(n, 1), err);
 }
 
 /* The bounds always; a value where they are one. */
@@ -177,9 +177,9 @@ static int write_access(const struct pass *p, int64_t id, double low, double hig
                         struct assay_error *err)
 {
     if (high - low < 1e-9)
-        AS_TRY(set(p, ACCESS, id, assay_derived(low, low, low, 1), err));
-    AS_TRY(set(p, ACCESS_LEAST, id, assay_derived(low, low, low, 1), err));
-    return set(p, ACCESS_MOST, id, assay_derived(high, high, high, 1), err);
+        AS_TRY(set_value(p, ACCESS, id, assay_derived(low, low, low, 1), err));
+    AS_TRY(set_value(p, ACCESS_LEAST, id, assay_derived(low, low, low, 1), err));
+    return set_value(p, ACCESS_MOST, id, assay_derived(high, high, high, 1), err);
 }
 
 static int write_loop(const struct pass *p, int64_t id, const struct assay_loop_facts *facts,
@@ -188,20 +188,20 @@ static int write_loop(const struct pass *p, int64_t id, const struct assay_loop_
     const uint32_t fp_n = facts->fp_packed_n + facts->fp_scalar_n;
     const uint32_t *stream = facts->stream_n;
 
-    AS_TRY(count(p, PATHS, id, (double)facts->path_n, err));
+    AS_TRY(set_count(p, PATHS, id, (double)facts->path_n, err));
     if (facts->insn_n)
-        AS_TRY(count(p, STEERING, id, 100.0 * facts->steer_n / facts->insn_n, err));
+        AS_TRY(set_count(p, STEERING, id, 100.0 * facts->steer_n / facts->insn_n, err));
     if (facts->access_low >= 0)
         AS_TRY(write_access(p, id, 100 * facts->access_low, 100 * facts->access_high, err));
-    AS_TRY(count(p, INDIRECT, id, stream[ASSAY_STRIDE_INDIRECT], err));
-    AS_TRY(count(p, STRIDED, id, stream[ASSAY_STRIDE_CONSTANT], err));
-    AS_TRY(count(p, UNIT, id, stream[ASSAY_STRIDE_ZERO] + stream[ASSAY_STRIDE_UNIT], err));
-    AS_TRY(count(p, UNKNOWN, id, stream[ASSAY_STRIDE_UNKNOWN] - facts->steady_n, err));
-    AS_TRY(count(p, STEADY, id, facts->steady_n, err));
+    AS_TRY(set_count(p, INDIRECT, id, stream[ASSAY_STRIDE_INDIRECT], err));
+    AS_TRY(set_count(p, STRIDED, id, stream[ASSAY_STRIDE_CONSTANT], err));
+    AS_TRY(set_count(p, UNIT, id, stream[ASSAY_STRIDE_ZERO] + stream[ASSAY_STRIDE_UNIT], err));
+    AS_TRY(set_count(p, UNKNOWN, id, stream[ASSAY_STRIDE_UNKNOWN] - facts->steady_n, err));
+    AS_TRY(set_count(p, STEADY, id, facts->steady_n, err));
     if (fp_n)
-        AS_TRY(count(p, PACKED, id, 100.0 * facts->fp_packed_n / fp_n, err));
-    AS_TRY(count(p, DIVIDES, id, facts->fp_divide_n, err));
-    return count(p, CALLS, id, facts->call_n, err);
+        AS_TRY(set_count(p, PACKED, id, 100.0 * facts->fp_packed_n / fp_n, err));
+    AS_TRY(set_count(p, DIVIDES, id, facts->fp_divide_n, err));
+    return set_count(p, CALLS, id, facts->call_n, err);
 }
 
 static int write_loops(const struct pass *p, const struct assay_catalogue_module *module,

@@ -79,7 +79,7 @@ static int number_parents(struct as_grid *grid)
 
 /* ---- What is left out ---------------------------------------------------------------------- */
 
-static void cut(struct as_grid *grid, size_t row_n)
+static void cut_rows(struct as_grid *grid, size_t row_n)
 {
     grid->row_n = row_n;
     as_vec_foreach (&grid->column, it) {
@@ -140,7 +140,7 @@ static int keep_heaviest(struct as_grid *grid, size_t most)
     struct rest *rest;
     int rc = 0;
 
-    cut(grid, most);
+    cut_rows(grid, most);
     rest = find_rests(grid);
     if (!rest)
         return ASSAY_ERR_NOMEM;

@@ -15,13 +15,13 @@
 
 /* ---- Rows -------------------------------------------------------------------------------- */
 
-struct reading {
+struct row_reading {
     struct as_profile *profile;
     struct assay_rows *rows;
     bool failed; /* out of memory */
 };
 
-static const char *text(struct reading *in, int column)
+static const char *read_text(struct row_reading *in, int column)
 {
     const char *z = assay_rows_text(in->rows, column);
     const char *copy = z ? as_arena_strndup(&in->profile->arena, z, strlen(z)) : NULL;
@@ -30,13 +30,13 @@ static const char *text(struct reading *in, int column)
     return copy;
 }
 
-static double real(struct reading *in, int column)
+static double real(struct row_reading *in, int column)
 {
     return assay_rows_kind(in->rows, column) == ASSAY_CELL_NULL ? NAN
                                                                 : assay_rows_real(in->rows, column);
 }
 
-static int64_t integer(struct reading *in, int column, int64_t unknown)
+static int64_t read_integer(struct row_reading *in, int column, int64_t unknown)
 {
     return assay_rows_kind(in->rows, column) == ASSAY_CELL_NULL
                ? unknown
@@ -44,7 +44,7 @@ static int64_t integer(struct reading *in, int column, int64_t unknown)
 }
 
 /* Five columns from `column` on: time, per cent, low, high, few_samples. */
-static struct as_share share(struct reading *in, int column)
+static struct as_share read_share(struct row_reading *in, int column)
 {
     return (struct as_share){
         .time_s = assay_rows_real(in->rows, column),
@@ -56,10 +56,11 @@ static struct as_share share(struct reading *in, int column)
 }
 
 /* Hands each row to `take`; ?1 is the run, ?2 the limit. */
-static int each(struct assay_experiment *experiment, struct as_profile *profile, const char *sql,
-                size_t limit, void (*take)(struct reading *), struct assay_error *err)
+static int gather_each(struct assay_experiment *experiment, struct as_profile *profile,
+                       const char *sql, size_t limit, void (*take)(struct row_reading *),
+                       struct assay_error *err)
 {
-    struct reading in = {.profile = profile};
+    struct row_reading in = {.profile = profile};
     int rc = assay_rows_open(experiment, sql, &in.rows, err);
 
     if (rc < 0)
@@ -76,38 +77,38 @@ static int each(struct assay_experiment *experiment, struct as_profile *profile,
 
 /* ---- What is read ------------------------------------------------------------------------- */
 
-static void take_run(struct reading *in)
+static void take_run(struct row_reading *in)
 {
     struct as_profile_run *run = &in->profile->run;
 
-    run->kind = text(in, 0);
-    run->label = text(in, 1);
-    run->command = text(in, 2);
-    run->launcher = text(in, 3);
-    run->host = text(in, 4);
-    run->start_utc = text(in, 5);
-    run->state = text(in, 6);
-    run->event = text(in, 7);
-    run->event_reason = text(in, 8);
-    run->call_stacks = text(in, 9);
-    run->scope = text(in, 10);
+    run->kind = read_text(in, 0);
+    run->label = read_text(in, 1);
+    run->command = read_text(in, 2);
+    run->launcher = read_text(in, 3);
+    run->host = read_text(in, 4);
+    run->start_utc = read_text(in, 5);
+    run->state = read_text(in, 6);
+    run->event = read_text(in, 7);
+    run->event_reason = read_text(in, 8);
+    run->call_stacks = read_text(in, 9);
+    run->scope = read_text(in, 10);
     run->wall_s = real(in, 11);
     run->sampled_s = real(in, 12);
     run->blocked_s = real(in, 13);
     run->overhead_pct = real(in, 14);
-    run->exit_code = integer(in, 15, -1);
-    run->exit_signal = integer(in, 16, -1);
-    run->rate_hz = integer(in, 17, 0);
-    run->process_n = integer(in, 18, 0);
-    run->thread_n = integer(in, 19, 0);
-    run->rank_n = integer(in, 20, 0);
-    run->sample_n = integer(in, 21, 0);
-    run->lost_n = integer(in, 22, 0);
-    run->host_n = integer(in, 23, 0);
-    run->cpu_model = text(in, 24);
-    run->core_n = integer(in, 25, 0);
-    run->cpu_n = integer(in, 26, 0);
-    run->is_unfinished = integer(in, 27, 0) != 0;
+    run->exit_code = read_integer(in, 15, -1);
+    run->exit_signal = read_integer(in, 16, -1);
+    run->rate_hz = read_integer(in, 17, 0);
+    run->process_n = read_integer(in, 18, 0);
+    run->thread_n = read_integer(in, 19, 0);
+    run->rank_n = read_integer(in, 20, 0);
+    run->sample_n = read_integer(in, 21, 0);
+    run->lost_n = read_integer(in, 22, 0);
+    run->host_n = read_integer(in, 23, 0);
+    run->cpu_model = read_text(in, 24);
+    run->core_n = read_integer(in, 25, 0);
+    run->cpu_n = read_integer(in, 26, 0);
+    run->is_unfinished = read_integer(in, 27, 0) != 0;
 }
 
 static const char run_sql[] =
@@ -120,12 +121,12 @@ static const char run_sql[] =
     " LEFT JOIN (SELECT r.run_id, cpu_model, core_n, cpu_n FROM run r JOIN host USING (host_id)) h"
     " USING (run_id) WHERE v.run_id = ?1";
 
-static void take_category(struct reading *in)
+static void take_category(struct row_reading *in)
 {
     PUSH(in, category,
-         (struct as_profile_category){.name = text(in, 0),
-                                      .title = text(in, 1),
-                                      .share = share(in, 2),
+         (struct as_profile_category){.name = read_text(in, 0),
+                                      .title = read_text(in, 1),
+                                      .share = read_share(in, 2),
                                       .blocked_s = assay_rows_real(in->rows, 7)});
 }
 
@@ -134,16 +135,16 @@ static const char category_sql[] =
     " blocked_time_s FROM v_categories WHERE run_id = ?1 AND (time_s > 0 OR blocked_time_s > 0)"
     " ORDER BY time_s DESC, blocked_time_s DESC, category_id";
 
-static void take_function(struct reading *in)
+static void take_function(struct row_reading *in)
 {
     PUSH(in, function,
-         (struct as_profile_function){.name = text(in, 0),
-                                      .module = text(in, 1),
-                                      .category = text(in, 2),
-                                      .file = text(in, 3),
-                                      .line = integer(in, 4, 0),
-                                      .self = share(in, 5),
-                                      .total = share(in, 10),
+         (struct as_profile_function){.name = read_text(in, 0),
+                                      .module = read_text(in, 1),
+                                      .category = read_text(in, 2),
+                                      .file = read_text(in, 3),
+                                      .line = read_integer(in, 4, 0),
+                                      .self = read_share(in, 5),
+                                      .total = read_share(in, 10),
                                       .blocked_s = assay_rows_real(in->rows, 15)});
 }
 
@@ -157,21 +158,21 @@ static const char function_sql[] =
     ", v.blocked_time_s FROM v_functions v WHERE v.run_id = ?1 AND v.exclusive_sample_n > 0"
     " ORDER BY v.exclusive_time_s DESC, v.inclusive_time_s DESC, v.function_id LIMIT ?2";
 
-static void take_loop(struct reading *in)
+static void take_loop(struct row_reading *in)
 {
     PUSH(in, loop,
-         (struct as_profile_loop){.loop_id = integer(in, 0, 0),
-                                  .function = text(in, 1),
-                                  .module = text(in, 2),
-                                  .file = text(in, 3),
-                                  .first_line = integer(in, 4, 0),
-                                  .last_line = integer(in, 5, 0),
-                                  .self = share(in, 6),
-                                  .total = share(in, 11),
-                                  .depth = integer(in, 16, 0),
-                                  .role = text(in, 17),
-                                  .address = text(in, 18),
-                                  .is_innermost = integer(in, 19, 0) != 0});
+         (struct as_profile_loop){.loop_id = read_integer(in, 0, 0),
+                                  .function = read_text(in, 1),
+                                  .module = read_text(in, 2),
+                                  .file = read_text(in, 3),
+                                  .first_line = read_integer(in, 4, 0),
+                                  .last_line = read_integer(in, 5, 0),
+                                  .self = read_share(in, 6),
+                                  .total = read_share(in, 11),
+                                  .depth = read_integer(in, 16, 0),
+                                  .role = read_text(in, 17),
+                                  .address = read_text(in, 18),
+                                  .is_innermost = read_integer(in, 19, 0) != 0});
 }
 
 static const char loop_sql[] =
@@ -180,11 +181,11 @@ static const char loop_sql[] =
     " FROM v_loops v WHERE v.run_id = ?1 AND v.exclusive_sample_n > 0"
     " ORDER BY v.exclusive_time_s DESC, v.inclusive_time_s DESC, v.loop_id LIMIT ?2";
 
-static void take_flag(struct reading *in)
+static void take_flag(struct row_reading *in)
 {
-    PUSH(
-        in, flag,
-        (struct as_profile_flag){.name = text(in, 0), .text = text(in, 1), .n = integer(in, 2, 1)});
+    PUSH(in, flag,
+         (struct as_profile_flag){
+             .name = read_text(in, 0), .text = read_text(in, 1), .n = read_integer(in, 2, 1)});
 }
 
 /* With max() the other columns are those of the row that has it. */
@@ -193,7 +194,7 @@ static const char flag_sql[] =
     " GROUP BY name ORDER BY " AS_FACTS_GRAVEST ", max(n) DESC, name";
 
 /* What the kernel counted and no sample saw; of a run that has such an account. */
-static void take_unseen(struct reading *in)
+static void take_unseen(struct row_reading *in)
 {
     in->profile->run.cpu_s = real(in, 0);
     in->profile->run.unseen_s = real(in, 1);
@@ -240,15 +241,15 @@ int as_report_run(struct assay_experiment *experiment, int64_t run_id, int64_t *
     return 0;
 }
 
-static void take_metric(struct reading *in)
+static void take_metric(struct row_reading *in)
 {
     PUSH(in, metric,
-         (struct as_profile_metric){.title = text(in, 0),
-                                    .unit = text(in, 1),
+         (struct as_profile_metric){.title = read_text(in, 0),
+                                    .unit = read_text(in, 1),
                                     .value = real(in, 2),
                                     .low = real(in, 3),
                                     .high = real(in, 4),
-                                    .rating = text(in, 5)});
+                                    .rating = read_text(in, 5)});
 }
 
 static const char metric_sql[] =
@@ -259,12 +260,12 @@ static const char metric_sql[] =
     " WHERE v.run_id = ?1 AND v.object_kind = 'run' AND m.good IS NOT NULL"
     " ORDER BY m.position, m.name";
 
-static void take_count(struct reading *in)
+static void take_count(struct row_reading *in)
 {
-    const struct as_profile_count it = {.name = text(in, 0),
-                                        .unit = text(in, 1),
+    const struct as_profile_count it = {.name = read_text(in, 0),
+                                        .unit = read_text(in, 1),
                                         .value = real(in, 2),
-                                        .is_exact = integer(in, 3, 0) != 0,
+                                        .is_exact = read_integer(in, 3, 0) != 0,
                                         .most = real(in, 4)};
     PUSH(in, count, it);
 }
@@ -282,7 +283,7 @@ int as_profile_gather(struct assay_experiment *experiment, int64_t run_id, size_
 {
     const struct {
         const char *sql;
-        void (*take)(struct reading *);
+        void (*take)(struct row_reading *);
     } part[] = {
         {run_sql, take_run},       {category_sql, take_category}, {function_sql, take_function},
         {loop_sql, take_loop},     {flag_sql, take_flag},         {unseen_sql, take_unseen},
@@ -294,7 +295,7 @@ int as_profile_gather(struct assay_experiment *experiment, int64_t run_id, size_
     as_arena_init(&profile->arena);
     AS_TRY(as_report_run(experiment, run_id, &profile->run.run_id, &profile->run.run_n, err));
     for (size_t i = 0; i < sizeof part / sizeof *part; i++)
-        AS_TRY(each(experiment, profile, part[i].sql, rows ? rows : 10, part[i].take, err));
+        AS_TRY(gather_each(experiment, profile, part[i].sql, rows ? rows : 10, part[i].take, err));
     AS_TRY(as_profile_spread(experiment, profile, err));
     return as_profile_findings(experiment, profile, err);
 }

@@ -29,7 +29,7 @@ static const char sql[] =
     " ifnull(computing_time_s, 0), ifnull(runnable_time_s, 0), ifnull(role, 'worker') = 'worker'"
     " FROM v_threads WHERE run_id = ?1 ORDER BY process_id, thread_id";
 
-static int64_t known(struct assay_rows *rows, int column)
+static int64_t integer_or_none(struct assay_rows *rows, int column)
 {
     return assay_rows_kind(rows, column) == ASSAY_CELL_NULL ? -1 : assay_rows_integer(rows, column);
 }
@@ -46,8 +46,8 @@ static int read_threads(struct assay_experiment *experiment, int64_t run_id,
         const struct member thread = {.process_id = assay_rows_integer(rows, 0),
                                       .tid = assay_rows_integer(rows, 1),
                                       .pid = assay_rows_integer(rows, 2),
-                                      .rank = known(rows, 3),
-                                      .omp_thread = known(rows, 4),
+                                      .rank = integer_or_none(rows, 3),
+                                      .omp_thread = integer_or_none(rows, 4),
                                       .time_s = assay_rows_real(rows, 5),
                                       .blocked_s = assay_rows_real(rows, 6),
                                       .work_s = assay_rows_real(rows, 7),
@@ -64,7 +64,7 @@ static int read_threads(struct assay_experiment *experiment, int64_t run_id,
 }
 
 /* Threads of a rank or process are neighbours but for processes that share a rank. */
-static struct member *find(struct members *members, int64_t key)
+static struct member *find_member(struct members *members, int64_t key)
 {
     for (size_t i = members->list.n; i-- > 0;)
         if (members->list.at[i].key == key)
@@ -78,7 +78,7 @@ static int gather_up(struct members *threads, struct members *owners, struct ass
         owners->has_ranks |= it->rank >= 0;
     as_vec_foreach (&threads->list, it) {
         const int64_t key = owners->has_ranks ? it->rank : it->process_id;
-        struct member *owner = key < 0 ? NULL : find(owners, key);
+        struct member *owner = key < 0 ? NULL : find_member(owners, key);
         struct member one = *it;
 
         if (key < 0)

@@ -18,7 +18,7 @@
 #define BAR        24
 #define FLAGS_MOST 8
 
-struct summary {
+struct summary_text {
     struct as_page page;
     struct as_profile *profile;
     int decimals; /* of seconds */
@@ -27,15 +27,15 @@ struct summary {
 
 /* ---- Cells -------------------------------------------------------------------------------- */
 
-static void table_begin(struct summary *s, struct as_table *table, const struct as_column *columns,
-                        size_t n)
+static void table_begin(struct summary_text *s, struct as_table *table,
+                        const struct as_column *columns, size_t n)
 {
     as_table_init(table, columns, n);
     table->indent = 2;
     table->ascii = !s->page.utf8;
 }
 
-static int table_end(struct summary *s, struct as_table *table, struct assay_error *err)
+static int table_end(struct summary_text *s, struct as_table *table, struct assay_error *err)
 {
     const int rc = as_table_print(table, s->page.out, s->page.width, s->page.colour, err);
 
@@ -43,7 +43,7 @@ static int table_end(struct summary *s, struct as_table *table, struct assay_err
     return rc;
 }
 
-static void seconds(const struct summary *s, struct as_table *table, double value)
+static void seconds(const struct summary_text *s, struct as_table *table, double value)
 {
     if (isnan(value))
         as_table_string(table, NULL);
@@ -52,20 +52,20 @@ static void seconds(const struct summary *s, struct as_table *table, double valu
 }
 
 /* Per cent and half of its interval; few samples make it a guess, which is said. */
-static void share(struct as_table *table, const struct as_share *it)
+static void append_share(struct as_table *table, const struct as_share *it)
 {
     as_table_f(table, "%.1f%s", it->pct, it->few_samples ? "?" : "");
     as_table_f(table, "%.1f", (it->high_pct - it->low_pct) / 2);
 }
 
-static void bar(struct summary *s, struct as_table *table, double part)
+static void bar(struct summary_text *s, struct as_table *table, double part)
 {
     as_str_clear(&s->text);
     as_page_bar(&s->page, &s->text, part, BAR);
     as_table_string(table, as_str_z(&s->text));
 }
 
-static void source(struct summary *s, struct as_table *table, const char *file, int64_t first,
+static void source(struct summary_text *s, struct as_table *table, const char *file, int64_t first,
                    int64_t last)
 {
     as_str_clear(&s->text);
@@ -80,21 +80,21 @@ static void source(struct summary *s, struct as_table *table, const char *file, 
 }
 
 /* Template and parameter lists are the first to go when there is no room. */
-static void name(struct summary *s, struct as_table *table, const char *z)
+static void name(struct summary_text *s, struct as_table *table, const char *z)
 {
     as_str_clear(&s->text);
     as_short_name(&s->text, z, s->page.width / 2);
     as_table_string(table, as_str_z(&s->text));
 }
 
-static const char *plus_minus(const struct summary *s)
+static const char *plus_minus(const struct summary_text *s)
 {
     return s->page.utf8 ? "\xc2\xb1" : "+-";
 }
 
 /* ---- Head --------------------------------------------------------------------------------- */
 
-static void print_line(struct summary *s, const char *label)
+static void print_line(struct summary_text *s, const char *label)
 {
     char first[16];
 
@@ -102,12 +102,12 @@ static void print_line(struct summary *s, const char *label)
     as_page_wrap(&s->page, first, as_str_z(&s->text), false);
 }
 
-static void count(struct as_str *text, int64_t n, const char *one, const char *many)
+static void append_count(struct as_str *text, int64_t n, const char *one, const char *many)
 {
     as_str_appendf(text, "%s%lld %s", text->n ? ", " : "", (long long)n, n == 1 ? one : many);
 }
 
-static void head_run(struct summary *s)
+static void head_run(struct summary_text *s)
 {
     const struct as_profile_run *run = &s->profile->run;
 
@@ -131,7 +131,7 @@ static void head_run(struct summary *s)
     print_line(s, "Run");
 }
 
-static void head_program(struct summary *s)
+static void head_program(struct summary_text *s)
 {
     const struct as_profile_run *run = &s->profile->run;
 
@@ -139,10 +139,10 @@ static void head_program(struct summary *s)
     if (run->is_unfinished)
         as_str_appendz(&s->text, "not known yet");
     if (run->rank_n)
-        count(&s->text, run->rank_n, "rank", "ranks");
+        append_count(&s->text, run->rank_n, "rank", "ranks");
     if (!run->is_unfinished) {
-        count(&s->text, run->process_n, "process", "processes");
-        count(&s->text, run->thread_n, "thread", "threads");
+        append_count(&s->text, run->process_n, "process", "processes");
+        append_count(&s->text, run->thread_n, "thread", "threads");
     }
     if (run->launcher)
         as_str_appendf(&s->text, "; launcher: %s", run->launcher);
@@ -156,9 +156,9 @@ static void head_program(struct summary *s)
     if (run->cpu_model)
         as_str_appendf(&s->text, ": %s", run->cpu_model);
     if (run->core_n)
-        count(&s->text, run->core_n, "core", "cores");
+        append_count(&s->text, run->core_n, "core", "cores");
     if (run->cpu_n)
-        count(&s->text, run->cpu_n, "CPU", "CPUs");
+        append_count(&s->text, run->cpu_n, "CPU", "CPUs");
     print_line(s, "Host");
 }
 
@@ -175,7 +175,7 @@ static const char *stacks_word(const char *word)
     return word;
 }
 
-static void head_sampling(struct summary *s)
+static void head_sampling(struct summary_text *s)
 {
     const struct as_profile_run *run = &s->profile->run;
     const int64_t all = run->sample_n + run->lost_n;
@@ -209,7 +209,7 @@ static void head_sampling(struct summary *s)
     print_line(s, "Samples");
 }
 
-static void print_head(struct summary *s)
+static void print_head(struct summary_text *s)
 {
     const struct as_profile_run *run = &s->profile->run;
 
@@ -226,7 +226,7 @@ static void print_head(struct summary *s)
 
 /* ---- Where the time went ------------------------------------------------------------------ */
 
-static int print_categories(struct summary *s, struct assay_error *err)
+static int print_categories(struct summary_text *s, struct assay_error *err)
 {
     const struct as_column columns[] = {
         {.title = "category", .shrink = AS_SHRINK_END},
@@ -248,7 +248,7 @@ static int print_categories(struct summary *s, struct assay_error *err)
     table_begin(s, &table, columns, sizeof columns / sizeof *columns);
     as_vec_foreach (&s->profile->category, it) {
         as_table_string(&table, it->title);
-        share(&table, &it->share);
+        append_share(&table, &it->share);
         seconds(s, &table, it->share.time_s);
         seconds(s, &table, it->blocked_s > 0 ? it->blocked_s : NAN);
         bar(s, &table, it->share.pct / 100);
@@ -256,7 +256,7 @@ static int print_categories(struct summary *s, struct assay_error *err)
     return table_end(s, &table, err);
 }
 
-static int print_waiting(struct summary *s, struct assay_error *err)
+static int print_waiting(struct summary_text *s, struct assay_error *err)
 {
     const struct as_column columns[] = {
         {.title = NULL},
@@ -311,7 +311,7 @@ static void amount(struct as_table *table, const struct as_profile_count *it, do
 }
 
 /* What was asked for with --events. */
-static int print_counts(struct summary *s, struct assay_error *err)
+static int print_counts(struct summary_text *s, struct assay_error *err)
 {
     const struct as_column columns[] = {
         {.title = "event", .shrink = AS_SHRINK_END, .least = 20},
@@ -339,7 +339,7 @@ static int print_counts(struct summary *s, struct assay_error *err)
 }
 
 /* Takes a column out where the page is narrow; `*n` columns are left. */
-static bool only_wide(const struct summary *s, struct as_column *columns, size_t *n, size_t at)
+static bool only_wide(const struct summary_text *s, struct as_column *columns, size_t *n, size_t at)
 {
     if (s->page.width >= WIDE)
         return true;
@@ -348,7 +348,7 @@ static bool only_wide(const struct summary *s, struct as_column *columns, size_t
     return false;
 }
 
-static int print_balance(struct summary *s, struct assay_error *err)
+static int print_balance(struct summary_text *s, struct assay_error *err)
 {
     struct as_column columns[] = {
         {.title = "of", .shrink = AS_SHRINK_END, .least = 18},
@@ -387,16 +387,16 @@ static int print_balance(struct summary *s, struct assay_error *err)
 
 /* ---- Functions and loops ------------------------------------------------------------------ */
 
-static void amounts(struct summary *s, struct as_table *table, const struct as_share *self,
+static void amounts(struct summary_text *s, struct as_table *table, const struct as_share *self,
                     const struct as_share *total)
 {
-    share(table, self);
+    append_share(table, self);
     seconds(s, table, self->time_s);
     if (s->page.width >= WIDE)
         as_table_f(table, "%.1f", total->pct);
 }
 
-static int print_functions(struct summary *s, struct assay_error *err)
+static int print_functions(struct summary_text *s, struct assay_error *err)
 {
     struct as_column columns[] = {
         {.title = "self %", .align = AS_ALIGN_RIGHT},
@@ -428,7 +428,7 @@ static int print_functions(struct summary *s, struct assay_error *err)
     return table_end(s, &table, err);
 }
 
-static int print_loops(struct summary *s, struct assay_error *err)
+static int print_loops(struct summary_text *s, struct assay_error *err)
 {
     struct as_column columns[] = {
         {.title = "self %", .align = AS_ALIGN_RIGHT},
@@ -498,7 +498,7 @@ static enum as_style style_of(const char *rating)
 }
 
 /* The figures of an advised run that are rated; the report has all of them. */
-static int print_metrics(struct summary *s, struct assay_error *err)
+static int print_metrics(struct summary_text *s, struct assay_error *err)
 {
     static const struct as_column columns[] = {
         {.title = "metric", .shrink = AS_SHRINK_END, .least = 24},
@@ -524,7 +524,7 @@ static int print_metrics(struct summary *s, struct assay_error *err)
 
 /* ---- What to make of it ------------------------------------------------------------------- */
 
-static void print_flags(struct summary *s)
+static void print_flags(struct summary_text *s)
 {
     size_t shown = 0;
 
@@ -547,7 +547,7 @@ static void print_flags(struct summary *s)
     }
 }
 
-static void print_advice(struct summary *s)
+static void print_advice(struct summary_text *s)
 {
     int i = 0;
 
@@ -577,7 +577,7 @@ static int decimals_for(double seconds)
     return seconds >= 1000 ? 1 : seconds >= 10 ? 2 : 3;
 }
 
-static int print(struct summary *s, struct assay_error *err)
+static int print(struct summary_text *s, struct assay_error *err)
 {
     print_head(s);
     AS_TRY(print_categories(s, err));
@@ -598,7 +598,7 @@ int assay_report_profile(struct assay_experiment *experiment, int64_t run_id,
 {
     const unsigned width = options->width ? options->width : 80;
     struct as_profile profile;
-    struct summary s = {
+    struct summary_text s = {
         .page = {out, width < 40 ? 40 : width, options->colour, options->utf8},
         .profile = &profile,
     };

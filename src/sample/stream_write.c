@@ -122,7 +122,7 @@ static int io_error(const struct as_writer *w, struct assay_error *err)
                         strerror(w->failed));
 }
 
-static int allocate(struct as_writer *w, const char *path)
+static int allocate_writer(struct as_writer *w, const char *path)
 {
     struct assay_stream_node none = {0};
     w->path = as_malloc(strlen(path) + 1);
@@ -144,7 +144,7 @@ int as_writer_new(const char *path, struct as_writer **out, struct assay_error *
     w->fd = -1;
     w->n = HEAD_B;
     as_map_u64_init(&w->thread);
-    int rc = allocate(w, path) < 0 ? as_error_nomem(err, path) : 0;
+    int rc = allocate_writer(w, path) < 0 ? as_error_nomem(err, path) : 0;
     if (rc == 0) {
         uint8_t head[16] = AS_STREAM_MAGIC;
         uint32_t version = AS_STREAM_VERSION;
@@ -281,7 +281,7 @@ static uint32_t *slot_for(struct as_writer *w, const struct assay_stream_node *n
 }
 
 /* At most half full. */
-static int grow(struct as_writer *w)
+static int grow_slots(struct as_writer *w)
 {
     if (w->node.n * 2 < w->slot_n)
         return 0;
@@ -300,7 +300,7 @@ int as_writer_node(struct as_writer *writer, uint32_t parent, struct as_frame fr
 {
     struct assay_stream_node node = {
         .parent = parent, .module = frame.module, .address = frame.address};
-    AS_TRY(grow(writer));
+    AS_TRY(grow_slots(writer));
     uint32_t *slot = slot_for(writer, &node);
     *out = *slot;
     if (*slot)
