@@ -117,7 +117,10 @@ static inline uint64_t as_read_uint(struct as_read *r, unsigned size_b)
     return v;
 }
 
-/* LEB128; padded forms are read, a value that does not fit 64 bits is bad. */
+/*
+ * LEB128. Two rules for every format: padding is read, however long (linkers relax by it); a value
+ * that does not fit 64 bits is bad, for what it would be cut to is a number that nobody wrote.
+ */
 uint64_t as_read_uleb_slow(struct as_read *r);
 int64_t as_read_sleb(struct as_read *r);
 

@@ -179,14 +179,14 @@ static const char *dwz_name(const struct as_dw_file *file, const uint8_t **id, s
         *id_b = file->alt_link.n - strlen(name) - 1;
         return name;
     }
-    struct as_dw_cursor c = as_dw_cursor_at(file->sup, 0, file->sup.n);
-    if (!file->sup.n || as_dw_u16(&c) < 2)
+    struct as_read c = as_dw_read_of(file->sup, 0, file->sup.n);
+    if (!file->sup.n || as_read_u16(&c) < 2)
         return NULL;
-    bool is_supplementary = as_dw_u8(&c) != 0;
-    name = as_dw_string(&c);
-    *id_b = (size_t)as_dw_uleb(&c);
-    *id = c.p;
-    if (c.bad || *id_b > as_dw_left(&c) || is_supplementary)
+    bool is_supplementary = as_read_u8(&c) != 0;
+    name = as_read_string(&c).p;
+    *id_b = (size_t)as_read_uleb(&c);
+    *id = c.at;
+    if (c.bad || *id_b > as_read_left(&c) || is_supplementary)
         return NULL;
     return name;
 }

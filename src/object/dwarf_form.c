@@ -17,15 +17,15 @@ const char *as_dw_string_at(struct as_dw_bytes s, uint64_t offset)
     return (const char *)s.p + offset;
 }
 
-uint64_t as_dw_initial_length(struct as_dw_cursor *c, uint8_t *offset_b)
+uint64_t as_dw_initial_length(struct as_read *c, uint8_t *offset_b)
 {
-    uint64_t length = as_dw_u32(c);
+    uint64_t length = as_read_u32(c);
     *offset_b = 4;
     if (length == 0xffffffffu) {
         *offset_b = 8;
-        length = as_dw_u64(c);
+        length = as_read_u64(c);
     } else if (length >= 0xfffffff0u) {
-        as_dw_fail(c);
+        as_read_fail(c);
     }
     return c->bad ? 0 : length;
 }
@@ -81,11 +81,11 @@ int as_dw_form_size(unsigned form)
     }
 }
 
-void as_dw_form_skip(const struct as_dw_unit *unit, struct as_dw_cursor *c, unsigned form)
+void as_dw_form_skip(const struct as_dw_unit *unit, struct as_read *c, unsigned form)
 {
     int size = as_dw_form_size(form);
     if (size >= 0) {
-        as_dw_skip(c, (uint64_t)size);
+        as_read_skip(c, (uint64_t)size);
         return;
     }
     struct as_dw_value ignored;
@@ -160,48 +160,48 @@ static void set_alt_string(const struct as_dw_unit *unit, struct as_dw_value *ou
 /* ---- One value ---------------------------------------------------------------------------- */
 
 /* The forms without fixed size; false: unknown. */
-static bool read_variable(const struct as_dw_unit *unit, struct as_dw_cursor *c, unsigned form,
+static bool read_variable(const struct as_dw_unit *unit, struct as_read *c, unsigned form,
                           struct as_dw_value *out)
 {
     switch (form) {
     case DW_FORM_udata:
-        set_number(out, AS_DW_UINT, as_dw_uleb(c));
+        set_number(out, AS_DW_UINT, as_read_uleb(c));
         return true;
     case DW_FORM_sdata:
-        set_number(out, AS_DW_SINT, (uint64_t)as_dw_sleb(c));
+        set_number(out, AS_DW_SINT, (uint64_t)as_read_sleb(c));
         return true;
     case DW_FORM_string:
-        set_string(out, as_dw_string(c));
+        set_string(out, as_read_string(c).p);
         return true;
     case DW_FORM_strx:
     case DW_FORM_GNU_str_index:
-        set_strx(unit, out, as_dw_uleb(c));
+        set_strx(unit, out, as_read_uleb(c));
         return true;
     case DW_FORM_addrx:
     case DW_FORM_GNU_addr_index:
-        set_addrx(unit, out, as_dw_uleb(c));
+        set_addrx(unit, out, as_read_uleb(c));
         return true;
     case DW_FORM_rnglistx:
-        set_number(out, AS_DW_LISTX, as_dw_uleb(c));
+        set_number(out, AS_DW_LISTX, as_read_uleb(c));
         return true;
     case DW_FORM_loclistx:
-        set_number(out, AS_DW_OTHER, as_dw_uleb(c));
+        set_number(out, AS_DW_OTHER, as_read_uleb(c));
         return true;
     case DW_FORM_ref_udata:
-        set_ref(unit, out, as_dw_uleb(c));
+        set_ref(unit, out, as_read_uleb(c));
         return true;
     case DW_FORM_block1:
-        as_dw_skip(c, as_dw_u8(c));
+        as_read_skip(c, as_read_u8(c));
         break;
     case DW_FORM_block2:
-        as_dw_skip(c, as_dw_u16(c));
+        as_read_skip(c, as_read_u16(c));
         break;
     case DW_FORM_block4:
-        as_dw_skip(c, as_dw_u32(c));
+        as_read_skip(c, as_read_u32(c));
         break;
     case DW_FORM_block:
     case DW_FORM_exprloc:
-        as_dw_skip(c, as_dw_uleb(c));
+        as_read_skip(c, as_read_uleb(c));
         break;
     default:
         return false;
@@ -269,16 +269,16 @@ static void read_fixed(const struct as_dw_unit *unit, unsigned form, uint64_t u,
     }
 }
 
-void as_dw_form_read(const struct as_dw_unit *unit, struct as_dw_cursor *c,
+void as_dw_form_read(const struct as_dw_unit *unit, struct as_read *c,
                      const struct as_dw_attr *attr, struct as_dw_value *out)
 {
     unsigned form = attr->form;
     *out = (struct as_dw_value){0};
     if (form == DW_FORM_indirect) {
-        form = (unsigned)(as_dw_uleb(c) & 0xffff);
+        form = (unsigned)(as_read_uleb(c) & 0xffff);
         /* Nothing sensible nests, and implicit_const has its value elsewhere. */
         if (form == DW_FORM_indirect || form == DW_FORM_implicit_const)
-            as_dw_fail(c);
+            as_read_fail(c);
     }
     int size = as_dw_form_size(form);
     if (form == DW_FORM_implicit_const)
@@ -286,30 +286,29 @@ void as_dw_form_read(const struct as_dw_unit *unit, struct as_dw_cursor *c,
     else if (form == DW_FORM_flag_present)
         set_number(out, AS_DW_UINT, 1);
     else if (form == DW_FORM_data16)
-        as_dw_skip(c, 16);
+        as_read_skip(c, 16);
     else if (form == DW_FORM_ref_addr) /* DWARF 2 made it as wide as an address */
         set_number(out, AS_DW_REF,
-                   as_dw_fixed(c, unit->version <= 2 ? unit->address_b : unit->offset_b));
+                   as_read_uint(c, unit->version <= 2 ? unit->address_b : unit->offset_b));
     else if (size == ADDRESS)
-        set_number(out, AS_DW_ADDRESS, as_dw_fixed(c, unit->address_b));
+        set_number(out, AS_DW_ADDRESS, as_read_uint(c, unit->address_b));
     else if (size == OFFSET)
-        read_offset(unit, form, as_dw_fixed(c, unit->offset_b), out);
+        read_offset(unit, form, as_read_uint(c, unit->offset_b), out);
     else if (size >= 0)
-        read_fixed(unit, form, as_dw_fixed(c, (unsigned)size), out);
+        read_fixed(unit, form, as_read_uint(c, (unsigned)size), out);
     else if (!read_variable(unit, c, form, out))
-        as_dw_fail(c);
+        as_read_fail(c);
     if (c->bad)
         out->kind = AS_DW_NONE;
 }
 
 /* ---- Abbreviations ------------------------------------------------------------------------ */
 
-static int read_attrs(struct as_dw_cursor *c, struct as_dw_abbrevs *table,
-                      struct as_dw_abbrev *abbrev)
+static int read_attrs(struct as_read *c, struct as_dw_abbrevs *table, struct as_dw_abbrev *abbrev)
 {
     for (;;) {
-        uint64_t name = as_dw_uleb(c), form = as_dw_uleb(c);
-        int64_t implicit = form == DW_FORM_implicit_const ? as_dw_sleb(c) : 0;
+        uint64_t name = as_read_uleb(c), form = as_read_uleb(c);
+        int64_t implicit = form == DW_FORM_implicit_const ? as_read_sleb(c) : 0;
         if (c->bad || name > 0xffff || form > 0xffff)
             return ASSAY_ERR_CORRUPT;
         if (name == 0 && form == 0)
@@ -340,18 +339,18 @@ static int by_code(const void *a, const void *b)
 
 int as_dw_abbrevs_read(struct as_dw_bytes section, uint64_t offset, struct as_dw_abbrevs *out)
 {
-    struct as_dw_cursor c = as_dw_cursor_at(section, offset, section.n);
+    struct as_read c = as_dw_read_of(section, offset, section.n);
     out->offset = offset;
     out->section = section.p;
     out->dense = true;
     while (!c.bad) {
-        uint64_t code = as_dw_uleb(&c);
+        uint64_t code = as_read_uleb(&c);
         if (code == 0 || c.bad)
             break;
-        uint64_t tag = as_dw_uleb(&c);
+        uint64_t tag = as_read_uleb(&c);
         struct as_dw_abbrev abbrev = {.code = code,
                                       .tag = (uint16_t)(tag > 0xffff ? 0 : tag),
-                                      .children = as_dw_u8(&c) != 0,
+                                      .children = as_read_u8(&c) != 0,
                                       .first = (uint32_t)out->attr.n};
         AS_TRY(read_attrs(&c, out, &abbrev));
         if (as_vec_push(&out->at, abbrev) < 0)

@@ -110,7 +110,7 @@ static bool is_taken(unsigned name)
     }
 }
 
-static void read_die(const struct as_dw_unit *unit, struct as_dw_cursor *c,
+static void read_die(const struct as_dw_unit *unit, struct as_read *c,
                      const struct as_dw_abbrev *abbrev, struct die *die)
 {
     const struct as_dw_attr *attr = as_dw_abbrev_attrs(unit->abbrevs, abbrev);
@@ -127,12 +127,12 @@ static void read_die(const struct as_dw_unit *unit, struct as_dw_cursor *c,
 }
 
 /* Passes the attributes of a DIE that is of no interest; its sibling, when it says one, else 0. */
-static uint64_t skip_die(const struct as_dw_unit *unit, struct as_dw_cursor *c,
+static uint64_t skip_die(const struct as_dw_unit *unit, struct as_read *c,
                          const struct as_dw_abbrev *abbrev, bool want_sibling)
 {
     if (abbrev->fixed_b != AS_DW_VARIABLE && !want_sibling) {
-        as_dw_skip(c, abbrev->fixed_b + (uint64_t)abbrev->addresses * unit->address_b +
-                          (uint64_t)abbrev->offsets * unit->offset_b);
+        as_read_skip(c, abbrev->fixed_b + (uint64_t)abbrev->addresses * unit->address_b +
+                            (uint64_t)abbrev->offsets * unit->offset_b);
         return 0;
     }
     const struct as_dw_attr *attr = as_dw_abbrev_attrs(unit->abbrevs, abbrev);
@@ -205,8 +205,8 @@ static void identify(const struct as_dw_unit *unit, struct as_dw_line_table *con
         const struct as_dw_unit *next = ref ? target(unit, ref) : NULL;
         if (!next)
             break;
-        struct as_dw_cursor c = as_dw_cursor_at(next->sec.at[AS_DW_INFO], offset, next->end);
-        const struct as_dw_abbrev *abbrev = as_dw_abbrev_find(next->abbrevs, as_dw_uleb(&c));
+        struct as_read c = as_dw_read_of(next->sec.at[AS_DW_INFO], offset, next->end);
+        const struct as_dw_abbrev *abbrev = as_dw_abbrev_find(next->abbrevs, as_read_uleb(&c));
         if (c.bad || !abbrev)
             break;
         unit = next;
@@ -315,20 +315,20 @@ static bool is_leaf_tree(unsigned tag)
     }
 }
 
-static void jump(struct as_dw_cursor *c, const struct as_dw_unit *unit, uint64_t sibling)
+static void jump(struct as_read *c, const struct as_dw_unit *unit, uint64_t sibling)
 {
     const uint8_t *to = unit->sec.at[AS_DW_INFO].p + sibling;
-    if (sibling < unit->end && to > c->p)
-        c->p = to;
+    if (sibling < unit->end && to > c->at)
+        c->at = to;
 }
 
-static void walk_dies(struct inline_walk *w, struct as_dw_cursor *c)
+static void walk_dies(struct inline_walk *w, struct as_read *c)
 {
     const struct as_dw_unit *unit = w->unit;
     unsigned depth = 0;
     w->parent[0] = ASSAY_NONE;
-    while (c->p < c->end && !w->out->nomem && !w->out->damaged) {
-        uint64_t code = as_dw_uleb(c);
+    while (c->at < c->end && !w->out->nomem && !w->out->damaged) {
+        uint64_t code = as_read_uleb(c);
         if (code == 0) {
             if (depth == 0)
                 break;
@@ -352,9 +352,9 @@ static void walk_dies(struct inline_walk *w, struct as_dw_cursor *c)
             bool leaf = descend && is_leaf_tree(abbrev->tag);
             uint64_t sibling = skip_die(unit, c, abbrev, leaf);
             if (leaf && sibling && !c->bad) {
-                const uint8_t *before = c->p;
+                const uint8_t *before = c->at;
                 jump(c, unit, sibling);
-                descend = c->p == before;
+                descend = c->at == before;
             }
         }
         if (descend && ++depth > DEPTH_MOST) {
@@ -377,7 +377,7 @@ void as_dw_inlines_read(const struct as_dw_unit *unit, struct as_dw_line_table *
     w.ranges_most = unit->sec.at[AS_DW_RANGES].n + unit->sec.at[AS_DW_RNGLISTS].n +
                     (size_t)(unit->end - unit->die);
     w.artificial = unit->name && strcmp(unit->name, "<artificial>") == 0;
-    struct as_dw_cursor c = as_dw_cursor_at(unit->sec.at[AS_DW_INFO], unit->die, unit->end);
+    struct as_read c = as_dw_read_of(unit->sec.at[AS_DW_INFO], unit->die, unit->end);
     walk_dies(&w, &c);
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/read.h"
 #include "base/vec.h"
 #include "object/dwarf_side.h"
 
@@ -89,124 +90,21 @@ bool as_dw_expand(struct as_dw_bytes in, bool zstd, uint8_t *out, size_t size_b)
 
 /* ---- Cursor ------------------------------------------------------------------------------ */
 
-/* Reads never pass `end`; the first that would sets `bad`, and all further ones yield 0. */
-struct as_dw_cursor {
-    const uint8_t *p, *end;
-    bool bad;
-};
-
-static inline struct as_dw_cursor as_dw_cursor_at(struct as_dw_bytes s, uint64_t from, uint64_t to)
+/* A cursor over the bytes of a section between two offsets; bad when they do not stand in it. */
+static inline struct as_read as_dw_read_of(struct as_dw_bytes s, uint64_t from, uint64_t to)
 {
     if (to > s.n)
         to = s.n;
     if (from > to || !s.p)
-        return (struct as_dw_cursor){.bad = true};
-    return (struct as_dw_cursor){.p = s.p + from, .end = s.p + to};
-}
-
-static inline size_t as_dw_left(const struct as_dw_cursor *c)
-{
-    return (size_t)(c->end - c->p);
-}
-
-static inline void as_dw_fail(struct as_dw_cursor *c)
-{
-    c->bad = true;
-    c->p = c->end;
-}
-
-static inline void as_dw_skip(struct as_dw_cursor *c, uint64_t n)
-{
-    if (n > as_dw_left(c))
-        as_dw_fail(c);
-    else
-        c->p += n;
-}
-
-/* Little-endian number of `n` <= 8 bytes. */
-static inline uint64_t as_dw_fixed(struct as_dw_cursor *c, unsigned n)
-{
-    uint64_t v = 0;
-    if (n > as_dw_left(c) || !c->p) {
-        as_dw_fail(c);
-        return 0;
-    }
-    memcpy(&v, c->p, n);
-    c->p += n;
-    return v;
-}
-
-static inline uint8_t as_dw_u8(struct as_dw_cursor *c)
-{
-    return (uint8_t)as_dw_fixed(c, 1);
-}
-static inline uint16_t as_dw_u16(struct as_dw_cursor *c)
-{
-    return (uint16_t)as_dw_fixed(c, 2);
-}
-static inline uint32_t as_dw_u32(struct as_dw_cursor *c)
-{
-    return (uint32_t)as_dw_fixed(c, 4);
-}
-static inline uint64_t as_dw_u64(struct as_dw_cursor *c)
-{
-    return as_dw_fixed(c, 8);
-}
-
-/* LEB128; bits beyond 64 are dropped. */
-static inline uint64_t as_dw_uleb(struct as_dw_cursor *c)
-{
-    uint64_t v = 0;
-    unsigned shift = 0;
-    while (c->p < c->end) {
-        uint8_t byte = *c->p++;
-        if (shift < 64)
-            v |= (uint64_t)(byte & 0x7f) << shift;
-        if (!(byte & 0x80))
-            return v;
-        shift += 7;
-    }
-    as_dw_fail(c);
-    return 0;
-}
-
-static inline int64_t as_dw_sleb(struct as_dw_cursor *c)
-{
-    uint64_t v = 0;
-    unsigned shift = 0;
-    while (c->p < c->end) {
-        uint8_t byte = *c->p++;
-        if (shift < 64)
-            v |= (uint64_t)(byte & 0x7f) << shift;
-        shift += 7;
-        if (!(byte & 0x80)) {
-            if (shift < 64 && (byte & 0x40))
-                v |= ~(uint64_t)0 << shift;
-            return (int64_t)v;
-        }
-    }
-    as_dw_fail(c);
-    return 0;
-}
-
-/* Zero-terminated string inside the cursor, or NULL (and bad). */
-static inline const char *as_dw_string(struct as_dw_cursor *c)
-{
-    const uint8_t *from = c->p;
-    const uint8_t *zero = as_dw_left(c) ? memchr(from, 0, as_dw_left(c)) : NULL;
-    if (!zero) {
-        as_dw_fail(c);
-        return NULL;
-    }
-    c->p = zero + 1;
-    return (const char *)from;
+        return (struct as_read){.bad = true};
+    return as_read_of(s.p + from, (size_t)(to - from));
 }
 
 /* Zero-terminated string at an offset of a string section, or NULL. */
 const char *as_dw_string_at(struct as_dw_bytes s, uint64_t offset);
 
 /* Initial length: sets *offset_b to 4 or 8 and returns the length (bad for reserved values). */
-uint64_t as_dw_initial_length(struct as_dw_cursor *c, uint8_t *offset_b);
+uint64_t as_dw_initial_length(struct as_read *c, uint8_t *offset_b);
 
 /* ---- Abbreviations ------------------------------------------------------------------------ */
 
@@ -310,9 +208,9 @@ struct as_dw_value {
 
 /* Reads one value; the cursor goes bad on an unknown form. Index forms are resolved through the
  * bases of `unit`; an unresolvable one has kind AS_DW_NONE. */
-void as_dw_form_read(const struct as_dw_unit *unit, struct as_dw_cursor *c,
+void as_dw_form_read(const struct as_dw_unit *unit, struct as_read *c,
                      const struct as_dw_attr *attr, struct as_dw_value *out);
-void as_dw_form_skip(const struct as_dw_unit *unit, struct as_dw_cursor *c, unsigned form);
+void as_dw_form_skip(const struct as_dw_unit *unit, struct as_read *c, unsigned form);
 /* Fixed size of a form: bytes, or -1 variable, -2 address size, -3 offset size. */
 int as_dw_form_size(unsigned form);
 bool as_dw_addrx(const struct as_dw_unit *unit, uint64_t index, uint64_t *out);

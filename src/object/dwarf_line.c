@@ -16,23 +16,23 @@ struct dirs {
 };
 
 /* File tables of version 2 to 4: directories from 1, files from 1, directory 0 = comp_dir. */
-static int files_v4(struct as_dw_line_table *table, struct as_dw_cursor *c, struct dirs *dirs,
+static int files_v4(struct as_dw_line_table *table, struct as_read *c, struct dirs *dirs,
                     struct as_dw_files *files)
 {
     AS_VEC(uint32_t) list = {0};
     const char *comp_dir = table->unit->comp_dir;
     int rc = as_vec_push(&dirs->at, "");
-    for (const char *s; rc == 0 && (s = as_dw_string(c)) && *s;)
+    for (const char *s; rc == 0 && *(s = as_read_string(c).p);)
         rc = as_vec_push(&dirs->at, s);
     if (rc == 0)
         rc = as_vec_push(&list, ASSAY_NONE);
     while (rc == 0 && !c->bad) {
-        const char *name = as_dw_string(c);
-        if (!name || !*name)
+        const char *name = as_read_string(c).p;
+        if (!*name)
             break;
-        uint64_t dir = as_dw_uleb(c);
-        as_dw_uleb(c); /* time */
-        as_dw_uleb(c); /* length */
+        uint64_t dir = as_read_uleb(c);
+        as_read_uleb(c); /* time */
+        as_read_uleb(c); /* length */
         uint32_t id =
             as_dw_file_intern(files, comp_dir, dir < dirs->at.n ? dirs->at.at[dir] : "", name);
         rc = id == ASSAY_NONE ? ASSAY_ERR_NOMEM : as_vec_push(&list, id);
@@ -63,17 +63,17 @@ struct format {
     unsigned n;
 };
 
-static void read_format(struct as_dw_cursor *c, struct format *format)
+static void read_format(struct as_read *c, struct format *format)
 {
-    format->n = as_dw_u8(c);
+    format->n = as_read_u8(c);
     for (unsigned i = 0; i < format->n; i++) {
-        format->at[i].content = as_dw_uleb(c);
-        uint64_t form = as_dw_uleb(c);
+        format->at[i].content = as_read_uleb(c);
+        uint64_t form = as_read_uleb(c);
         format->at[i].attr = (struct as_dw_attr){.form = (uint16_t)(form > 0xffff ? 0 : form)};
     }
 }
 
-static struct line_entry read_entry(const struct as_dw_unit *unit, struct as_dw_cursor *c,
+static struct line_entry read_entry(const struct as_dw_unit *unit, struct as_read *c,
                                     const struct format *format)
 {
     struct line_entry entry = {0};
@@ -89,11 +89,11 @@ static struct line_entry read_entry(const struct as_dw_unit *unit, struct as_dw_
 }
 
 static int files_v5(struct as_dw_line_table *table, const struct as_dw_unit *unit,
-                    struct as_dw_cursor *c, struct dirs *dirs, struct as_dw_files *files)
+                    struct as_read *c, struct dirs *dirs, struct as_dw_files *files)
 {
     struct format format;
     read_format(c, &format);
-    uint64_t n = as_dw_uleb(c);
+    uint64_t n = as_read_uleb(c);
     for (uint64_t i = 0; i < n && format.n && !c->bad; i++) {
         struct line_entry entry = read_entry(unit, c, &format);
         /* Directory 0 is the compilation directory; the others are relative to it. */
@@ -102,9 +102,9 @@ static int files_v5(struct as_dw_line_table *table, const struct as_dw_unit *uni
     }
     const char *comp_dir = dirs->at.n && *dirs->at.at[0] == '/' ? dirs->at.at[0] : unit->comp_dir;
     read_format(c, &format);
-    n = as_dw_uleb(c);
+    n = as_read_uleb(c);
     /* Each entry takes a byte at least, but for formats without any: no table to hold those. */
-    if (n > as_dw_left(c) || c->bad)
+    if (n > as_read_left(c) || c->bad)
         return ASSAY_ERR_CORRUPT;
     table->file = as_arena_array(files->arena, uint32_t, (size_t)n + 1);
     if (!table->file)
@@ -124,42 +124,42 @@ static int files_v5(struct as_dw_line_table *table, const struct as_dw_unit *uni
 }
 
 /* Fixed fields; false when they make no sense. */
-static bool read_fields(struct as_dw_line_table *table, struct as_dw_cursor *c)
+static bool read_fields(struct as_dw_line_table *table, struct as_read *c)
 {
     uint64_t length = as_dw_initial_length(c, &table->offset_b);
-    if (c->bad || length > as_dw_left(c))
+    if (c->bad || length > as_read_left(c))
         return false;
-    c->end = c->p + length;
+    c->end = c->at + length;
     table->end = (uint64_t)(c->end - table->bytes.p);
-    table->version = as_dw_u16(c);
+    table->version = as_read_u16(c);
     table->address_b = table->unit->address_b;
     if (table->version < 2 || table->version > 5)
         return false;
     if (table->version >= 5) {
-        table->address_b = as_dw_u8(c);
-        as_dw_u8(c); /* segment selector size */
+        table->address_b = as_read_u8(c);
+        as_read_u8(c); /* segment selector size */
     }
-    uint64_t header_b = as_dw_fixed(c, table->offset_b);
-    if (c->bad || header_b > as_dw_left(c))
+    uint64_t header_b = as_read_uint(c, table->offset_b);
+    if (c->bad || header_b > as_read_left(c))
         return false;
-    table->program = (uint64_t)(c->p - table->bytes.p) + header_b;
+    table->program = (uint64_t)(c->at - table->bytes.p) + header_b;
     c->end = table->bytes.p + table->program;
-    table->min_inst_b = as_dw_u8(c);
+    table->min_inst_b = as_read_u8(c);
     if (table->version >= 4)
-        as_dw_u8(c); /* operations per instruction */
-    table->default_stmt = as_dw_u8(c) != 0;
-    table->line_base = (int8_t)as_dw_u8(c);
-    table->line_range = as_dw_u8(c);
-    table->opcode_base = as_dw_u8(c);
-    table->opcode_lengths = c->p;
-    as_dw_skip(c, table->opcode_base ? table->opcode_base - 1u : 0);
+        as_read_u8(c); /* operations per instruction */
+    table->default_stmt = as_read_u8(c) != 0;
+    table->line_base = as_read_i8(c);
+    table->line_range = as_read_u8(c);
+    table->opcode_base = as_read_u8(c);
+    table->opcode_lengths = c->at;
+    as_read_skip(c, table->opcode_base ? table->opcode_base - 1u : 0);
     return !c->bad && table->opcode_base && table->line_range &&
            (table->address_b == 8 || table->address_b == 4);
 }
 
 int as_dw_line_header(struct as_dw_line_table *table, struct as_dw_files *files)
 {
-    struct as_dw_cursor c = as_dw_cursor_at(table->bytes, table->offset, table->bytes.n);
+    struct as_read c = as_dw_read_of(table->bytes, table->offset, table->bytes.n);
     table->damaged = true;
     if (c.bad || !read_fields(table, &c))
         return 0;
@@ -252,22 +252,17 @@ static int end_sequence(struct line_machine *m)
     return 0;
 }
 
-static int extended(struct line_machine *m, struct as_dw_cursor *c)
+static int extended(struct line_machine *m, struct as_read *c)
 {
-    uint64_t length = as_dw_uleb(c);
-    if (c->bad || length > as_dw_left(c)) {
-        as_dw_fail(c);
+    uint64_t length = as_read_uleb(c);
+    struct as_read in = as_read_sub(c, length);
+    if (length == 0 || in.bad)
         return 0;
-    }
-    if (length == 0)
-        return 0;
-    struct as_dw_cursor in = {.p = c->p, .end = c->p + length};
-    c->p += length;
-    switch (as_dw_u8(&in)) {
+    switch (as_read_u8(&in)) {
     case DW_LNE_end_sequence:
         return end_sequence(m);
     case DW_LNE_set_address:
-        m->now.address = as_dw_fixed(&in, as_dw_left(&in) < 8 ? (unsigned)as_dw_left(&in) : 8);
+        m->now.address = as_read_uint(&in, as_read_left(&in) < 8 ? (unsigned)as_read_left(&in) : 8);
         break;
     default: /* discriminators; files defined here are of the last century */
         break;
@@ -275,23 +270,23 @@ static int extended(struct line_machine *m, struct as_dw_cursor *c)
     return 0;
 }
 
-static int standard(struct line_machine *m, struct as_dw_cursor *c, uint8_t opcode)
+static int standard(struct line_machine *m, struct as_read *c, uint8_t opcode)
 {
     const struct as_dw_line_table *table = m->table;
     switch (opcode) {
     case DW_LNS_copy:
         return emit_line(m);
     case DW_LNS_advance_pc:
-        m->now.address += as_dw_uleb(c) * table->min_inst_b;
+        m->now.address += as_read_uleb(c) * table->min_inst_b;
         break;
     case DW_LNS_advance_line:
-        m->now.line = (uint32_t)(m->now.line + (uint64_t)as_dw_sleb(c));
+        m->now.line = (uint32_t)(m->now.line + (uint64_t)as_read_sleb(c));
         break;
     case DW_LNS_set_file:
-        m->now.file = as_dw_uleb(c);
+        m->now.file = as_read_uleb(c);
         break;
     case DW_LNS_set_column:
-        m->now.column = as_dw_uleb(c);
+        m->now.column = as_read_uleb(c);
         break;
     case DW_LNS_negate_stmt:
         m->now.is_stmt = !m->now.is_stmt;
@@ -301,7 +296,7 @@ static int standard(struct line_machine *m, struct as_dw_cursor *c, uint8_t opco
             (uint64_t)((255u - table->opcode_base) / table->line_range) * table->min_inst_b;
         break;
     case DW_LNS_fixed_advance_pc:
-        m->now.address += as_dw_u16(c);
+        m->now.address += as_read_u16(c);
         break;
     case DW_LNS_set_basic_block:
     case DW_LNS_set_prologue_end:
@@ -309,7 +304,7 @@ static int standard(struct line_machine *m, struct as_dw_cursor *c, uint8_t opco
         break;
     default: /* DW_LNS_set_isa and those to come: the header says how many operands to pass */
         for (unsigned i = table->opcode_lengths[opcode - 1]; i; i--)
-            as_dw_uleb(c);
+            as_read_uleb(c);
         break;
     }
     return 0;
@@ -319,11 +314,11 @@ int as_dw_line_program(struct as_dw_line_table *table, const struct as_dw_file *
 {
     if (table->damaged)
         return 0;
-    struct as_dw_cursor c = as_dw_cursor_at(table->bytes, table->program, table->end);
+    struct as_read c = as_dw_read_of(table->bytes, table->program, table->end);
     struct line_machine m = {.table = table, .main = main};
     reset(&m);
-    while (c.p && c.p < c.end) {
-        uint8_t opcode = *c.p++;
+    while (c.at && c.at < c.end) {
+        uint8_t opcode = *c.at++;
         if (opcode >= table->opcode_base) {
             unsigned adjusted = opcode - (unsigned)table->opcode_base;
             m.now.address += (uint64_t)(adjusted / table->line_range) * table->min_inst_b;

@@ -23,10 +23,10 @@ static bool read_v4(const struct as_dw_unit *unit, uint64_t offset, as_dw_ranges
 {
     const struct as_dw_bytes section = unit->sec.at[AS_DW_RANGES];
     const uint64_t select = unit->address_b == 8 ? UINT64_MAX : UINT32_MAX;
-    struct as_dw_cursor c = as_dw_cursor_at(section, offset, section.n);
+    struct as_read c = as_dw_read_of(section, offset, section.n);
     uint64_t base = unit->low_pc;
     for (;;) {
-        uint64_t start = as_dw_fixed(&c, unit->address_b), end = as_dw_fixed(&c, unit->address_b);
+        uint64_t start = as_read_uint(&c, unit->address_b), end = as_read_uint(&c, unit->address_b);
         if (c.bad)
             return false;
         if (start == 0 && end == 0)
@@ -39,42 +39,42 @@ static bool read_v4(const struct as_dw_unit *unit, uint64_t offset, as_dw_ranges
 }
 
 /* One entry of .debug_rnglists; sets `*last` at the end of the list. */
-static bool entry_v5(const struct as_dw_unit *unit, struct as_dw_cursor *c, uint64_t *base,
+static bool entry_v5(const struct as_dw_unit *unit, struct as_read *c, uint64_t *base,
                      struct assay_range *out, bool *last)
 {
     uint64_t a, b;
     *out = (struct assay_range){0};
-    switch (as_dw_u8(c)) {
+    switch (as_read_u8(c)) {
     case DW_RLE_end_of_list:
         *last = true;
         return !c->bad;
     case DW_RLE_base_addressx:
-        return as_dw_addrx(unit, as_dw_uleb(c), base);
+        return as_dw_addrx(unit, as_read_uleb(c), base);
     case DW_RLE_startx_endx:
-        a = as_dw_uleb(c);
-        b = as_dw_uleb(c);
+        a = as_read_uleb(c);
+        b = as_read_uleb(c);
         return as_dw_addrx(unit, a, &out->start) && as_dw_addrx(unit, b, &out->end);
     case DW_RLE_startx_length:
-        a = as_dw_uleb(c);
-        b = as_dw_uleb(c);
+        a = as_read_uleb(c);
+        b = as_read_uleb(c);
         if (!as_dw_addrx(unit, a, &out->start))
             return false;
         out->end = out->start + b;
         return true;
     case DW_RLE_offset_pair:
-        out->start = *base + as_dw_uleb(c);
-        out->end = *base + as_dw_uleb(c);
+        out->start = *base + as_read_uleb(c);
+        out->end = *base + as_read_uleb(c);
         return true;
     case DW_RLE_base_address:
-        *base = as_dw_fixed(c, unit->address_b);
+        *base = as_read_uint(c, unit->address_b);
         return true;
     case DW_RLE_start_end:
-        out->start = as_dw_fixed(c, unit->address_b);
-        out->end = as_dw_fixed(c, unit->address_b);
+        out->start = as_read_uint(c, unit->address_b);
+        out->end = as_read_uint(c, unit->address_b);
         return true;
     case DW_RLE_start_length:
-        out->start = as_dw_fixed(c, unit->address_b);
-        out->end = out->start + as_dw_uleb(c);
+        out->start = as_read_uint(c, unit->address_b);
+        out->end = out->start + as_read_uleb(c);
         return true;
     default:
         return false;
@@ -84,7 +84,7 @@ static bool entry_v5(const struct as_dw_unit *unit, struct as_dw_cursor *c, uint
 static bool read_v5(const struct as_dw_unit *unit, uint64_t offset, as_dw_ranges *out, bool *nomem)
 {
     const struct as_dw_bytes section = unit->sec.at[AS_DW_RNGLISTS];
-    struct as_dw_cursor c = as_dw_cursor_at(section, offset, section.n);
+    struct as_read c = as_dw_read_of(section, offset, section.n);
     uint64_t base = unit->low_pc;
     bool last = false;
     while (!last) {

@@ -29,11 +29,11 @@ static uint32_t u32_at(struct as_dw_bytes s, uint64_t at)
 
 static bool package_open(struct as_dw_bytes index, struct package *out)
 {
-    struct as_dw_cursor c = as_dw_cursor_at(index, 0, index.n);
-    uint32_t version = as_dw_u32(&c);
-    *out = (struct package){.index = index, .columns = as_dw_u32(&c)};
-    out->units = as_dw_u32(&c);
-    out->slots = as_dw_u32(&c);
+    struct as_read c = as_dw_read_of(index, 0, index.n);
+    uint32_t version = as_read_u32(&c);
+    *out = (struct package){.index = index, .columns = as_read_u32(&c)};
+    out->units = as_read_u32(&c);
+    out->slots = as_read_u32(&c);
     /* Version 5 is two bytes of version and two of padding. */
     out->is_v5 = (version & 0xffff) == 5;
     if (c.bad || (!out->is_v5 && version != 2) || out->slots == 0 ||

@@ -18,23 +18,23 @@ struct header {
 };
 
 /* Reads the header at the cursor; false when it makes no sense (the unit is skipped). */
-static bool read_header(struct as_dw_cursor *c, struct as_dw_unit *unit, struct header *out)
+static bool read_header(struct as_read *c, struct as_dw_unit *unit, struct header *out)
 {
-    unit->version = as_dw_u16(c);
+    unit->version = as_read_u16(c);
     if (unit->version < 2 || unit->version > 5)
         return false;
     if (unit->version >= 5) {
-        unit->type = as_dw_u8(c);
-        unit->address_b = as_dw_u8(c);
-        out->abbrev_offset = as_dw_fixed(c, unit->offset_b);
+        unit->type = as_read_u8(c);
+        unit->address_b = as_read_u8(c);
+        out->abbrev_offset = as_read_uint(c, unit->offset_b);
         if (unit->type == DW_UT_skeleton || unit->type == DW_UT_split_compile) {
-            unit->dwo_id = as_dw_u64(c);
+            unit->dwo_id = as_read_u64(c);
             unit->has_dwo_id = true;
         }
         out->is_type = unit->type == DW_UT_type || unit->type == DW_UT_split_type;
     } else {
-        out->abbrev_offset = as_dw_fixed(c, unit->offset_b);
-        unit->address_b = as_dw_u8(c);
+        out->abbrev_offset = as_read_uint(c, unit->offset_b);
+        unit->address_b = as_read_u8(c);
     }
     /* x86-64: 8; 4 for the x32 convention, which nobody ships but which costs nothing. */
     return !c->bad && (unit->address_b == 8 || unit->address_b == 4);
@@ -53,7 +53,7 @@ static int read_headers(struct as_dw_module *module, const struct as_dw_sections
     const struct as_dw_bytes info = sec->at[AS_DW_INFO];
     uint64_t at = 0;
     while (at < info.n) {
-        struct as_dw_cursor c = as_dw_cursor_at(info, at, info.n);
+        struct as_read c = as_dw_read_of(info, at, info.n);
         struct as_dw_unit unit = {.module = module,
                                   .sec = *sec,
                                   .offset = at,
@@ -61,12 +61,12 @@ static int read_headers(struct as_dw_module *module, const struct as_dw_sections
                                   .line_table = ASSAY_NONE,
                                   .user = ASSAY_NONE};
         uint64_t length = as_dw_initial_length(&c, &unit.offset_b);
-        if (c.bad || length > as_dw_left(&c)) {
+        if (c.bad || length > as_read_left(&c)) {
             /* Without a length there is no next unit. */
             module->damaged++;
             return 0;
         }
-        at = unit.end = (uint64_t)(c.p - info.p) + length;
+        at = unit.end = (uint64_t)(c.at - info.p) + length;
         c.end = info.p + unit.end;
         struct header header = {0};
         if (length == 0)
@@ -77,7 +77,7 @@ static int read_headers(struct as_dw_module *module, const struct as_dw_sections
         }
         if (header.is_type)
             continue;
-        unit.die = (uint64_t)(c.p - info.p);
+        unit.die = (uint64_t)(c.at - info.p);
         struct pending pending = {header.abbrev_offset, module->unit.n};
         if (as_vec_push(&module->unit, unit) < 0 || as_vec_push(list, pending) < 0)
             return ASSAY_ERR_NOMEM;
@@ -88,8 +88,7 @@ static int read_headers(struct as_dw_module *module, const struct as_dw_sections
 /* ---- Root DIE ----------------------------------------------------------------------------- */
 
 /* Bases first: forms of other attributes need them, wherever they stand in the DIE. */
-static void root_bases(struct as_dw_unit *unit, struct as_dw_cursor c,
-                       const struct as_dw_abbrev *abbrev)
+static void root_bases(struct as_dw_unit *unit, struct as_read c, const struct as_dw_abbrev *abbrev)
 {
     const struct as_dw_attr *attr = as_dw_abbrev_attrs(unit->abbrevs, abbrev);
     for (uint32_t i = 0; i < abbrev->attrs && !c.bad; i++) {
@@ -158,8 +157,8 @@ static void root_attr(struct as_dw_unit *unit, uint16_t name, const struct as_dw
 
 static bool read_root(struct as_dw_unit *unit)
 {
-    struct as_dw_cursor c = as_dw_cursor_at(unit->sec.at[AS_DW_INFO], unit->die, unit->end);
-    const struct as_dw_abbrev *abbrev = as_dw_abbrev_find(unit->abbrevs, as_dw_uleb(&c));
+    struct as_read c = as_dw_read_of(unit->sec.at[AS_DW_INFO], unit->die, unit->end);
+    const struct as_dw_abbrev *abbrev = as_dw_abbrev_find(unit->abbrevs, as_read_uleb(&c));
     if (c.bad || !abbrev)
         return false;
     unit->tag = abbrev->tag;
