@@ -11,14 +11,6 @@
 #include "base/vec.h"
 #include "object/internal.h"
 
-bool as_relocation_get(const struct as_relocations *table, uint64_t index, Elf64_Rela *out)
-{
-    if (index >= table->n)
-        return false;
-    memcpy(out, table->at + index * sizeof *out, sizeof *out);
-    return true;
-}
-
 /* The dynamic table's bytes: of the segment, else of the section. */
 static const uint8_t *dynamic_bytes(const struct as_file *file, uint64_t *size_b)
 {

@@ -70,6 +70,8 @@ struct as_symtab {
     uint64_t more_n;
 };
 
+/* The table of symbols with that section index; empty when the section is none. */
+struct as_symtab as_file_symtab(const struct as_file *file, uint32_t index);
 /* Symbol `index` and its name ("" when its offset is beyond the strings); false when beyond. */
 bool as_symtab_get(const struct as_symtab *table, uint64_t index, Elf64_Sym *out,
                    const char **name);
@@ -147,14 +149,12 @@ struct assay_object {
 uint32_t as_object_section_at(const struct assay_object *object, uint64_t address);
 /* Link-time address of section `index` of the file: synthetic in a relocatable one. */
 uint64_t as_object_section_address(const struct assay_object *object, uint32_t index);
+/* 8 bytes of the image at `address`, 0 when the file has none there. */
+uint64_t as_object_word_at(const struct assay_object *object, uint64_t address);
 /*
  * Applies the relocations of a .o that stand against section `index` to `bytes`, the section's
  * (decompressed) contents. Sections that are not compressed are relocated in place on opening.
  */
-/* A table of symbols of `file` by its section index; empty when the section is none. */
-struct as_symtab as_file_symtab(const struct as_file *file, uint32_t index);
-/* 8 bytes of the image at `address`, 0 when the file has none there. */
-uint64_t as_object_word_at(const struct assay_object *object, uint64_t address);
 void as_object_relocate(const struct assay_object *object, uint32_t index, uint8_t *bytes,
                         uint64_t size_b);
 
