@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include "base/search.h"
+
 #define CALLER_SAVED 0x0fc7 /* rax rcx rdx rsi rdi r8-r11 (AMD64 supplement, 3.2.1) */
 
 static void set_constant(struct as_constants_block *state, unsigned reg, uint64_t value)
@@ -117,19 +119,12 @@ int as_constants_find(const struct as_builder *b, const struct as_flow *flow,
 bool as_constant_at(const struct as_constants *constants, size_t insn, uint8_t reg, uint64_t *value)
 {
     const struct as_flow *flow = constants->flow;
-    uint32_t low = 0, high = flow->blocks;
-    while (high - low > 1) { /* blocks ascend by instruction */
-        uint32_t middle = low + (high - low) / 2;
-        if (flow->block[middle].first_insn <= insn)
-            low = middle;
-        else
-            high = middle;
-    }
-    if (reg >= 16 || flow->blocks == 0 || insn < flow->block[low].first_insn ||
-        insn >= (size_t)flow->block[low].first_insn + flow->block[low].insns)
+    const uint32_t after = as_first_not(k, flow->blocks, flow->block[k].first_insn <= insn);
+    const struct as_flow_block *in = flow->block + after - 1;
+    if (reg >= 16 || after == 0 || insn >= (size_t)in->first_insn + in->insns)
         return false;
-    struct as_constants_block state = constants->block[low];
-    for (size_t i = flow->block[low].first_insn; i < insn; i++)
+    struct as_constants_block state = constants->block[after - 1];
+    for (size_t i = in->first_insn; i < insn; i++)
         step(&state, &constants->b->program->code.insn[i]);
     *value = state.value[reg];
     return state.known >> reg & 1;

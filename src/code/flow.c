@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
+
 static const struct assay_insn *insn_at(const struct as_walk *walk, uint32_t position)
 {
     return &walk->b->program->code.insn[as_walk_insn(walk, position)];
@@ -134,16 +136,10 @@ static int jump_to(struct as_walk *walk, uint32_t position, uint64_t target, uin
 
 static const struct as_landing *landing_at(const struct as_walk *walk, uint64_t address)
 {
-    size_t low = 0, high = walk->landing.n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (walk->landing.at[middle].end <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < walk->landing.n && walk->landing.at[low].start <= address ? &walk->landing.at[low]
-                                                                           : NULL;
+    const struct as_landing *landing = walk->landing.at;
+    const size_t at = as_first_not(k, walk->landing.n, landing[k].end <= address);
+
+    return at < walk->landing.n && landing[at].start <= address ? &landing[at] : NULL;
 }
 
 /* Whether the call at `position` is known not to return; notes the body it calls. */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/search.h"
 
 enum { SEARCH_MOST = 256, RUN_MOST = 4, CANDIDATES_MOST = 64, WIDTH_MOST = 64 };
 
@@ -242,15 +243,7 @@ static void add_candidate(struct as_forward *f, struct load *l, const struct as_
 /* First store not before (term, place, ahead, at) in the order of the stores. */
 static uint32_t first_store(const struct as_forward *f, const struct as_store *key)
 {
-    uint32_t low = 0, high = f->n;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (compare_stores(&f->store[mid], key) < 0)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
+    return as_first_not(k, f->n, compare_stores(&f->store[k], key) < 0);
 }
 
 /* Stores at one address, [first, end): the last ones before step `before`. */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/search.h"
 
 enum { PROLOGUE_INSNS = 16 };
 
@@ -150,16 +151,9 @@ uint8_t as_frame_location(const struct as_evaluation *e, const struct assay_memo
     if (memory->base != e->frame || e->frame == ASSAY_REG_NONE || memory->index != ASSAY_REG_NONE ||
         memory->segment != ASSAY_REG_NONE)
         return UINT8_MAX;
-    uint32_t low = 0, high = e->locations - AS_GPRS;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (e->slot[mid].disp < memory->disp)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    bool is = low < e->locations - AS_GPRS && e->slot[low].disp == memory->disp;
-    return is ? (uint8_t)(AS_GPRS + low) : UINT8_MAX;
+    const uint32_t slots = e->locations - AS_GPRS;
+    const uint32_t at = as_first_not(k, slots, e->slot[k].disp < memory->disp);
+    return at < slots && e->slot[at].disp == memory->disp ? (uint8_t)(AS_GPRS + at) : UINT8_MAX;
 }
 
 uint64_t as_frame_writes(const struct as_evaluation *e, const struct assay_insn *insn,

@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include "base/search.h"
+
 #define RANGES_MOST   16 /* of one loop */
 #define LEVEL_PERCENT 75 /* of the rows of a loop that its level of inlining holds */
 
@@ -18,18 +20,10 @@
 static const struct assay_line *row_of(const struct assay_debug *debug, uint64_t address)
 {
     const struct assay_line *row = assay_debug_line_at(debug, address);
-    const struct assay_line *end = debug->line + debug->line_n;
-    size_t low = 0, high = debug->line_n;
     if (row)
         return row;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (debug->line[middle].address < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return debug->line + low < end ? debug->line + low : NULL;
+    const size_t at = as_first_not(k, debug->line_n, debug->line[k].address < address);
+    return at < debug->line_n ? debug->line + at : NULL;
 }
 
 static uint64_t end_of(const struct assay_block *block)

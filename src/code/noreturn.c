@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "code/constants.h"
 #include "code/flow.h"
 #include "code/noreturn_names.h"
@@ -22,17 +23,10 @@ bool as_noreturn_name(const char *name)
         return false;
     memcpy(plain, name, n);
     plain[n] = '\0';
-    size_t low = 0, high = as_noreturn_name_n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = strcmp(as_noreturn_names[middle], plain);
-        if (order == 0)
-            return true;
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const size_t names = as_noreturn_name_n;
+    const size_t at = as_first_not(k, names, strcmp(as_noreturn_names[k], plain) < 0);
+    if (at < names && strcmp(as_noreturn_names[at], plain) == 0)
+        return true;
     for (size_t i = 0; i < as_noreturn_pattern_n; i++) {
         const char *pattern = as_noreturn_patterns[i];
         const char *star = strchr(pattern, '*');

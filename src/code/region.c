@@ -5,9 +5,11 @@
  * shows that code begins there. Decoding starts afresh in every region, so data between functions
  * cannot put the records out of step.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "code/internal.h"
 
 /* Instructions searched for calls by one worker before it takes more. */
@@ -15,15 +17,9 @@
 
 uint32_t as_region_at(const struct as_builder *b, uint64_t address)
 {
-    size_t low = 0, high = b->region.n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (b->region.at[middle].end <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < b->region.n && b->region.at[low].start <= address ? (uint32_t)low : ASSAY_NONE;
+    const struct as_region *region = b->region.at;
+    const size_t at = as_first_not(k, b->region.n, region[k].end <= address);
+    return at < b->region.n && region[at].start <= address ? (uint32_t)at : ASSAY_NONE;
 }
 
 size_t as_region_insn(const struct as_builder *b, uint32_t region, uint64_t address)
@@ -52,27 +48,15 @@ size_t as_region_insn(const struct as_builder *b, uint32_t region, uint64_t addr
             step *= 2;
         }
     }
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (insn[middle].address <= address)
-            low = middle;
-        else
-            high = middle;
-    }
-    return r->first_insn + low;
+    /* The one at `low` begins at the address or before it, the first of a region at its start. */
+    assert(low < high && insn[low].address <= address);
+    insn += low + 1;
+    return r->first_insn + low + as_first_not(k, high - low - 1, insn[k].address <= address);
 }
 
 size_t as_lower_bound(const uint64_t *sorted, size_t n, uint64_t address)
 {
-    size_t low = 0;
-    while (low < n) {
-        size_t middle = low + (n - low) / 2;
-        if (sorted[middle] < address)
-            low = middle + 1;
-        else
-            n = middle;
-    }
-    return low;
+    return as_first_not(k, n, sorted[k] < address);
 }
 
 static int by_address(const void *a, const void *b)
@@ -93,30 +77,21 @@ size_t as_sort_unique(uint64_t *address, size_t n)
     return kept;
 }
 
-/* Both tables of pointers are sorted by their first member, the place. */
-static int by_place(const void *key, const void *entry)
-{
-    uint64_t at = *(const uint64_t *)key, place = *(const uint64_t *)entry;
-    return (at > place) - (at < place);
-}
-
 bool as_pointer_at(const struct as_builder *b, uint64_t at, uint64_t *target)
 {
-    const struct assay_pointer *found =
-        b->pointers.n ? bsearch(&at, b->pointers.pointer, b->pointers.n, sizeof *found, by_place)
-                      : NULL;
-    if (found)
-        *target = found->target;
-    return found != NULL;
+    const struct assay_pointer *pointer = b->pointers.pointer;
+    const size_t found = as_first_not(k, b->pointers.n, pointer[k].at < at);
+    if (found == b->pointers.n || pointer[found].at != at)
+        return false;
+    *target = pointer[found].target;
+    return true;
 }
 
 const char *as_import_at(const struct as_builder *b, uint64_t at)
 {
-    const struct assay_import *found =
-        b->pointers.import_n
-            ? bsearch(&at, b->pointers.import, b->pointers.import_n, sizeof *found, by_place)
-            : NULL;
-    return found ? found->name : NULL;
+    const struct assay_import *import = b->pointers.import;
+    const size_t found = as_first_not(k, b->pointers.import_n, import[k].at < at);
+    return found < b->pointers.import_n && import[found].at == at ? import[found].name : NULL;
 }
 
 static int push_gap(struct as_builder *b, uint64_t start, uint64_t end)

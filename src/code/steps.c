@@ -6,6 +6,7 @@
 #include "code/steps.h"
 
 #include "base/error.h"
+#include "base/search.h"
 
 /* rax rcx rdx rsi rdi r8 ... r11, all vector, mask and x87 registers. */
 #define CLOBBERED_GPRS ((uint64_t)0x0fc7)
@@ -16,17 +17,10 @@ enum { LEAF_INSNS = 64 };
 /* The body that begins at `address` when it is so small and simple that all it writes is known. */
 static const struct assay_body *leaf_at(const struct assay_program *program, uint64_t address)
 {
-    size_t low = 0, high = program->body_n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (program->body[mid].entry < address)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    if (low == program->body_n || program->body[low].entry != address)
+    const size_t at = as_first_not(k, program->body_n, program->body[k].entry < address);
+    if (at == program->body_n || program->body[at].entry != address)
         return NULL;
-    const struct assay_body *body = &program->body[low];
+    const struct assay_body *body = &program->body[at];
     const uint8_t beyond = ASSAY_BLOCK_CALL | ASSAY_BLOCK_TAILCALL | ASSAY_BLOCK_UNRESOLVED;
     uint32_t insns = 0;
     for (uint32_t i = 0; i < body->blocks && insns <= LEAF_INSNS; i++) {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/search.h"
 #include "code/scratch.h"
 
 enum { GAP_B = 64, BACK_BLOCKS = 8 };
@@ -48,18 +49,12 @@ struct group {
 static uint32_t symbol_at(const struct assay_object *object, uint64_t address)
 {
     const struct assay_symbol *symbol;
-    size_t low = 0, high = assay_object_symbols(object, &symbol);
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (symbol[mid].address <= address)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    for (unsigned tries = 0; low-- > 0 && tries < 4; tries++) {
-        if (symbol[low].kind == ASSAY_SYMBOL_OBJECT &&
-            address - symbol[low].address < symbol[low].size_b)
-            return (uint32_t)low;
+    const size_t n = assay_object_symbols(object, &symbol);
+    size_t at = as_first_not(k, n, symbol[k].address <= address);
+    for (unsigned tries = 0; at-- > 0 && tries < 4; tries++) {
+        if (symbol[at].kind == ASSAY_SYMBOL_OBJECT &&
+            address - symbol[at].address < symbol[at].size_b)
+            return (uint32_t)at;
     }
     return ASSAY_NONE;
 }

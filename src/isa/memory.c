@@ -6,17 +6,12 @@
 
 #include <string.h>
 
+#include "base/search.h"
+
 static const struct assay_wide *wide_of(const struct assay_code *code, size_t index)
 {
-    size_t low = 0, high = code->wide_n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (code->wide[mid].index < index)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low < code->wide_n && code->wide[low].index == index ? &code->wide[low] : NULL;
+    const size_t at = as_first_not(k, code->wide_n, code->wide[k].index < index);
+    return at < code->wide_n && code->wide[at].index == index ? &code->wide[at] : NULL;
 }
 
 static int64_t unwrapped(int32_t value, const struct assay_insn *insn, uint16_t bit)
@@ -45,18 +40,11 @@ int64_t assay_code_disp(const struct assay_code *code, size_t index)
 
 size_t assay_code_find(const struct assay_code *code, uint64_t address)
 {
-    size_t low = 0, high = code->n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (code->insn[mid].address <= address)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    if (!low)
+    const size_t after = as_first_not(k, code->n, code->insn[k].address <= address);
+    if (!after)
         return SIZE_MAX;
-    const struct assay_insn *insn = &code->insn[low - 1];
-    return address - insn->address < insn->length ? low - 1 : SIZE_MAX;
+    const struct assay_insn *insn = &code->insn[after - 1];
+    return address - insn->address < insn->length ? after - 1 : SIZE_MAX;
 }
 
 bool assay_insn_target(const struct assay_insn *insn, uint64_t *target)
