@@ -286,8 +286,6 @@ int assay_counting_open(pid_t pid, const char *names, bool on_exec, bool no_chil
 int assay_counting_read(struct assay_counting *counting, const struct assay_count **out, size_t *n,
                         struct assay_error *err);
 void assay_counting_close(struct assay_counting **counting); /* NULL inside is fine */
-/* Software events by index: the name, or NULL at the end of the list. For help and completion. */
-const char *assay_counting_software(size_t i);
 
 /* ---- Recorder ----------------------------------------------------------------------------- */
 

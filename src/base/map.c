@@ -70,11 +70,6 @@ uint32_t as_map_u64_get(const struct as_map_u64 *map, uint64_t key)
     return entry ? entry->value : AS_MAP_NONE;
 }
 
-size_t as_map_u64_count(const struct as_map_u64 *map)
-{
-    return HASH_COUNT(map->head);
-}
-
 /* uthash counts a key's bytes in `unsigned`; no name comes near, but a caller could. */
 static bool too_long(struct as_view key)
 {

@@ -36,7 +36,6 @@ void as_map_u64_fini(struct as_map_u64 *map);
 int as_map_u64_put(struct as_map_u64 *map, uint64_t key, uint32_t value);
 /* The value of `key` or AS_MAP_NONE. */
 uint32_t as_map_u64_get(const struct as_map_u64 *map, uint64_t key);
-size_t as_map_u64_count(const struct as_map_u64 *map);
 
 void as_map_view_init(struct as_map_view *map);
 void as_map_view_fini(struct as_map_view *map);

@@ -180,10 +180,3 @@ int as_graph_post_dominators(const struct as_graph *graph, struct as_arena *aren
         ipdom[v] = idom[v] == n ? AS_GRAPH_NONE : idom[v];
     return 0;
 }
-
-bool as_graph_dominates(const uint32_t *idom, uint32_t a, uint32_t b)
-{
-    while (b != a && b != AS_GRAPH_NONE)
-        b = idom[b];
-    return b == a;
-}

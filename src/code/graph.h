@@ -40,9 +40,6 @@ int as_graph_dominators(const struct as_graph *graph, uint32_t entry, struct as_
  */
 int as_graph_post_dominators(const struct as_graph *graph, struct as_arena *arena, uint32_t *ipdom);
 
-/* True when `a` dominates `b` (every node dominates itself); O(depth of the tree). */
-bool as_graph_dominates(const uint32_t *idom, uint32_t a, uint32_t b);
-
 /* One loop for each header. */
 struct as_graph_loops {
     uint32_t loops;

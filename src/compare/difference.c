@@ -86,12 +86,6 @@ static double probability(const struct welch *it)
     return two_sided(it->difference / sqrt(it->variance), it->freedom);
 }
 
-double as_difference_probability(const struct as_estimate *a, const struct as_estimate *b)
-{
-    const struct welch it = welch_of(a, b);
-    return probability(&it);
-}
-
 struct as_difference as_difference_of(const struct as_estimate *a, const struct as_estimate *b)
 {
     const struct welch it = welch_of(a, b);

@@ -88,8 +88,6 @@ struct as_difference {
 };
 
 struct as_difference as_difference_of(const struct as_estimate *a, const struct as_estimate *b);
-/* Its `p` alone, which is found a hundred times faster. */
-double as_difference_probability(const struct as_estimate *a, const struct as_estimate *b);
 
 /*
  * Adjusts `n` probabilities for being many (Benjamini and Hochberg): `adjusted` <= 0.05 are

@@ -66,11 +66,6 @@ struct assay_counting {
     struct as_arena arena; /* names */
 };
 
-const char *assay_counting_software(size_t i)
-{
-    return i < SOFTWARE_N ? software[i].name : NULL;
-}
-
 /* ---- Names -------------------------------------------------------------------------------- */
 
 #define SUGGESTED 3

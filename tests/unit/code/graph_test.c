@@ -65,6 +65,14 @@ static uint32_t reach(const struct small *s, uint32_t from, uint32_t allowed)
     return seen;
 }
 
+/* Whether `a` stands on the way from `b` up the tree. */
+static bool is_above(const uint32_t *idom, uint32_t a, uint32_t b)
+{
+    while (b != a && b != AS_GRAPH_NONE)
+        b = idom[b];
+    return b == a;
+}
+
 static void check_dominators(const struct small *s, const uint32_t *idom)
 {
     uint32_t all = (1u << s->n) - 1;
@@ -78,7 +86,7 @@ static void check_dominators(const struct small *s, const uint32_t *idom)
             if (!(reached >> a & 1))
                 continue;
             bool cut = a == b || !(reach(s, 0, all & ~(1u << a)) >> b & 1);
-            assert_int_equal(as_graph_dominates(idom, a, b), cut);
+            assert_int_equal(is_above(idom, a, b), cut);
         }
     }
 }
@@ -96,7 +104,7 @@ static void check_post_dominators(const struct small *s, const uint32_t *ipdom)
             if (!(reach(s, a, all) & exits))
                 continue;
             bool cut = a == b || !(reach(s, b, all & ~(1u << a)) & exits);
-            assert_int_equal(as_graph_dominates(ipdom, a, b), cut);
+            assert_int_equal(is_above(ipdom, a, b), cut);
         }
     }
 }

@@ -72,7 +72,7 @@ static size_t find(const struct drawn *drawn, int wanted, bool *found)
         const struct as_estimate a = as_estimate_runs(drawn->a[i], RUNS, 0.002);
         const struct as_estimate b = as_estimate_runs(drawn->b[i], RUNS, 0.002);
         const double samples = (a.mean + b.mean) * RUNS / 0.002;
-        p[i] = samples >= 2 * ASSAY_FEW_SAMPLES ? as_difference_probability(&a, &b) : NAN;
+        p[i] = samples >= 2 * ASSAY_FEW_SAMPLES ? as_difference_of(&a, &b).p : NAN;
     }
     as_benjamini_hochberg(p, LOOPS, order, adjusted);
     for (int i = 0; i < LOOPS; i++) {
