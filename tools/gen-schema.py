@@ -3,7 +3,8 @@
 """Makes of data/experiment/ what the store and its readers need, so that none can disagree:
 
   gen-schema.py rows TABLES OUTPUT.h            structs of rows, for <assay/experiment.h>
-  gen-schema.py schema TABLES VIEWS OUT.c OUT.h the SQL, and how the structs become rows
+  gen-schema.py schema TABLES VIEWS OUT.c OUT.h the SQL, how the structs become rows, and how rows
+                                                are copied
   gen-schema.py sql TABLES VIEWS OUT.sql        the SQL alone, for tools/gen-views.py
   gen-schema.py doc TABLES VIEWS PAGE [--check] doc/experiment-tables.md
 
@@ -33,6 +34,8 @@ MEMBERS = {
 }
 ALWAYS = {"integer", "sum", "bool", "kind", "origin", "version"}
 UNKNOWN = {"text": "''", "words": "''", "number": "-1", "own": "0", "ref": "0", "link": "0"}
+COPY_ROLES = {"times": "TIME", "sums": "SUM", "files": "FILE", "processes": "PROCESS"}
+COPY_WAYS = "complete keep add made asked".split()
 SUFFIXES = {"_ns": ("_s", "{} / 1e9")}
 
 
@@ -77,6 +80,8 @@ class Table:
         self.made = self.split = ""
         self.again, self.key, self.check = "complete", None, ""
         self.index, self.column = [], []
+        self.copy = []                                      # (way, which rows) if said
+        self.role = {word: [] for word in COPY_ROLES}       # names of columns
 
     def named(self, name):
         return next((column for column in self.column if column.name == name), None)
@@ -86,6 +91,44 @@ class Table:
 
     def struct(self):
         return f"{'as' if self.inside else 'assay'}_row_{self.name}"
+
+    # ---- Copying -------------------------------------------------------------------------
+
+    def owner(self):
+        return next((column for column in self.column if column.type == "own"), None)
+
+    def copy_ways(self, tables):
+        """(way, SQL that says which rows are of run ?1, or "") of each round of copying."""
+        own = self.owner()
+        if self.copy:
+            return [(way, rows or self.copy_rows(tables)) for way, rows in self.copy]
+        if self.made or (own and tables[own.of].copy_ways(tables)[0][0] == "made"):
+            return [("made", "")]
+        # A row that has a number is written anew to learn the number of the one that is there.
+        otherwise = "complete" if self.has_id or self.again == "complete" else "keep"
+        return [("add" if self.again == "add" else otherwise, self.copy_rows(tables))]
+
+    def copy_rows(self, tables):
+        own = self.owner()
+        if not own:
+            return ""
+        if own.of == "run":
+            return f"{own.name} = ?1"
+        rows = tables[own.of].copy_rows(tables)
+        return f"{own.name} IN (SELECT {own.of}_id FROM {own.of} WHERE {rows})" if rows else ""
+
+    def copy_role(self, column, tables):
+        """Its word in enum as_copy_role, and the table that it refers to."""
+        for word, role in COPY_ROLES.items():
+            if column.name in self.role[word] or (word == "sums" and column.type == "sum"):
+                return role, None
+        if column.name == "object_id" and self.named("object_kind"):
+            return "OBJECT", None
+        of = column.of if column.type in ("own", "ref", "link") else column.name.removesuffix("_id")
+        if column.name == of or of not in tables:
+            return "VALUE", None
+        # A row may refer to one further down, unless that is how it is told from others.
+        return "LATER" if of == self.name and column.name not in self.key else "ID", of
 
     # ---- SQL -----------------------------------------------------------------------------
 
@@ -228,6 +271,13 @@ def read_tables(path):
             table.again = rest
         elif word == "index":
             table.index.append(rest.split())
+        elif word == "copy":
+            way, _, rows = rest.partition(" of ")
+            if way not in COPY_WAYS:
+                fail(where, f"copy {way}?")
+            table.copy.append((way, " ".join(rows.split())))
+        elif word in COPY_ROLES:
+            table.role[word] = rest.split()
         elif word == "check":
             table.check = " ".join(rest.split())
         else:
@@ -245,9 +295,10 @@ def check_table(path, table):
         fail(where, "a column is there twice")
     if table.key is None:
         fail(where, "no key: say `key none` if rows are never the same")
-    for name in table.key + sum(table.index, []) + ([table.split] if table.split else []):
+    for name in sum([table.key, *table.index, *table.role.values()],
+                    [table.split] if table.split else []):
         if name not in names:
-            fail(where, f"its key or index names {name}, which is no column")
+            fail(where, f"{name} is named, which is no column")
     if table.again not in ("complete", "add", "replace", "refuse"):
         fail(where, f"again {table.again}?")
 
@@ -341,7 +392,8 @@ def write_schema(tables, views, source, header):
                   "    AS_TABLE_COUNT\n};\n\n#endif\n")
     with open(source, "w", encoding="ascii") as out:
         out.write("/* Generated by tools/gen-schema.py from data/experiment/. */\n"
-                  '#include <assay/version.h>\n\n#include "experiment/schema.h"\n\n'
+                  '#include <assay/version.h>\n\n#include "experiment/copy.h"\n'
+                  '#include "experiment/schema.h"\n\n'
                   f"const int as_schema_version = {VERSION};\n\n"
                   f"const char as_schema_sql[] =\n    {c_text(sql(tables, views))};\n\n")
         values = next(view for view in views if view.name == "v_values")
@@ -360,6 +412,27 @@ def write_schema(tables, views, source, header):
                       f"{table.name}_columns,\n    {len(table.members())}, {add},\n    {new},"
                       f"\n    {text}}},\n")
         out.write("};\n")
+        out.writelines(copy_list(tables))
+
+
+def copy_list(tables):
+    rounds = [(table, way, rows) for table in tables.values()
+              for way, rows in table.copy_ways(tables)]
+    first = {table.name: i for i, (table, _, _) in reversed(list(enumerate(rounds)))}
+    for table in tables.values():
+        yield f"\nstatic const struct as_copy_column {table.name}_copied[] = {{\n"
+        for column in table.column:
+            role, of = table.copy_role(column, tables)
+            yield f'    {{"{column.name}", AS_COPY_{role}, {first[of] if of else 0}}},\n'
+        yield "};\n"
+    yield "\nconst struct as_copy_table as_copy_tables[] = {\n"
+    for table, way, rows in rounds:
+        names = [column.name for column in table.column]
+        kind = names.index("object_kind") if "object_kind" in names else -1
+        yield (f'    {{"{table.name}", AS_COPY_{way.upper()},\n    '
+               f'{c_text(rows) if rows else "NULL"}, {table.name}_copied,\n'
+               f"    {len(names)}, {str(table.has_id).lower()}, {kind}}},\n")
+    yield "};\nconst size_t as_copy_table_n = sizeof as_copy_tables / sizeof *as_copy_tables;\n"
 
 
 # ---- The page ------------------------------------------------------------------------------

@@ -12,25 +12,12 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/arena.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "experiment/internal.h"
 
 #define PLUS_ONE(...) +1
 enum { KIND_END = 1 ASSAY_OBJECT_LIST(PLUS_ONE) };
-
-enum role { ROLE_VALUE, ROLE_ID, ROLE_OBJECT, ROLE_TIME, ROLE_FILE, ROLE_PROCESS, ROLE_SUM };
-
-enum mark { MARK_NONE = 0, MARK_LATER = '+' };
-
-struct copied_column {
-    const char *name;
-    enum role role;
-    enum mark mark;
-    size_t of;         /* ID: index of the table */
-    sqlite3_stmt *set; /* LATER: sets it in a row that is there */
-};
 
 /* A reference to a row further down. */
 struct later {
@@ -40,115 +27,31 @@ struct later {
 
 struct copied_table {
     const struct as_copy_table *as;
-    AS_VEC(struct copied_column) column; /* without its own id */
-    bool has_id;
-    int kind_at; /* of object_kind, -1 = there is none */
     sqlite3_stmt *read, *add;
+    sqlite3_stmt **set;   /* by column: sets it in a row that is there; NULL = not used yet */
     struct as_map_u64 id; /* old -> new */
     AS_VEC(struct later) later;
 };
 
 struct as_copy {
     struct assay_experiment *to;
-    struct as_arena arena;
     struct copied_table *table; /* as_copy_table_n */
     size_t of_kind[KIND_END];
     struct as_str text;
     const struct as_copy_part *part;
 };
 
-/* ---- The list ------------------------------------------------------------------------------ */
-
-static size_t find_table(const char *name, size_t n)
-{
-    for (size_t i = 0; i < as_copy_table_n; i++)
-        if (strlen(as_copy_tables[i].name) == n && memcmp(as_copy_tables[i].name, name, n) == 0)
-            return i;
-    return as_copy_table_n;
-}
-
-static void take_role(struct copied_column *column, const char *role, size_t n)
-{
-    static const struct {
-        const char *word;
-        enum role role;
-    } known[] = {{"@object", ROLE_OBJECT},
-                 {"@time", ROLE_TIME},
-                 {"@file", ROLE_FILE},
-                 {"@process", ROLE_PROCESS},
-                 {"@sum", ROLE_SUM}};
-
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strlen(known[i].word) == n && memcmp(known[i].word, role, n) == 0)
-            column->role = known[i].role;
-    if (column->role != ROLE_VALUE)
-        return;
-    column->role = ROLE_ID;
-    if (n && role[n - 1] == MARK_LATER) {
-        column->mark = MARK_LATER;
-        n--;
-    }
-    column->of = find_table(role, n);
-}
-
-/* The role that the list gives the column of this name. */
-static void find_role(const struct as_copy_table *as, struct copied_column *column)
-{
-    const size_t n = strlen(column->name);
-
-    for (const char *word = as->columns; *word; word += strspn(word, " ")) {
-        const size_t word_n = strcspn(word, " ");
-
-        if (word_n > n && word[n] == ':' && memcmp(word, column->name, n) == 0)
-            take_role(column, word + n + 1, word_n - n - 1);
-        word += word_n;
-    }
-}
-
-static int add_column(struct as_copy *copy, struct copied_table *table, const char *name,
-                      struct assay_error *err)
-{
-    struct copied_column column = {.name = as_arena_strndup(&copy->arena, name, strlen(name))};
-    const size_t n = strlen(table->as->name);
-
-    if (strncmp(name, table->as->name, n) == 0 && strcmp(name + n, "_id") == 0) {
-        table->has_id = true;
-        return 0;
-    }
-    if (!column.name)
-        return as_error_nomem(err, table->as->name);
-    find_role(table->as, &column);
-    if (column.role == ROLE_ID && column.of == as_copy_table_n)
-        return as_error_set(err, ASSAY_ERR_INTERNAL, "table %s: %s refers to no table",
-                            table->as->name, name);
-    if (strcmp(name, "object_kind") == 0)
-        table->kind_at = (int)table->column.n;
-    return as_vec_push(&table->column, column) < 0 ? as_error_nomem(err, table->as->name) : 0;
-}
-
-static int list_columns(struct as_copy *copy, struct copied_table *table, struct assay_error *err)
-{
-    sqlite3_stmt *s = NULL;
-    int code, rc;
-
-    table->kind_at = -1;
-    rc = as_sql_prepare(copy->to, "SELECT name FROM pragma_table_info(?1)", &s, err);
-    if (rc < 0)
-        return rc;
-    sqlite3_bind_text(s, 1, table->as->name, -1, SQLITE_STATIC);
-    while (rc == 0 && (code = sqlite3_step(s)) == SQLITE_ROW)
-        rc = add_column(copy, table, (const char *)sqlite3_column_text(s, 0), err);
-    if (rc == 0 && code != SQLITE_DONE)
-        rc = as_sql_failure(copy->to->db_path, copy->to->db, code, "reading its schema", err);
-    sqlite3_finalize(s);
-    return rc;
-}
-
 /* ---- Statements ---------------------------------------------------------------------------- */
 
 static bool is_copied(const struct copied_table *table)
 {
     return table->as->way < AS_COPY_MADE;
+}
+
+static void append_columns(struct as_str *sql, const struct as_copy_table *as)
+{
+    for (size_t i = 0; i < as->column_n; i++)
+        as_str_appendf(sql, "%s\"%s\"", i ? ", " : "", as->column[i].name);
 }
 
 static void append_conflict(struct as_str *sql, const struct copied_table *table)
@@ -158,20 +61,20 @@ static void append_conflict(struct as_str *sql, const struct copied_table *table
     if (table->as->way == AS_COPY_KEEP)
         as_str_appendz(sql, " ON CONFLICT DO NOTHING");
     else
-        as_vec_foreach (&table->column, it) {
-            const char *c = it->name;
+        for (size_t i = 0; i < table->as->column_n; i++) {
+            const char *c = table->as->column[i].name;
 
             if (table->as->way == AS_COPY_COMPLETE)
                 as_str_appendf(sql, "%s\"%s\" = coalesce(\"%s\", excluded.\"%s\")", between, c, c,
                                c);
-            else if (it->role == ROLE_SUM)
+            else if (table->as->column[i].role == AS_COPY_SUM)
                 as_str_appendf(sql, "%s\"%s\" = coalesce(\"%s\" + excluded.\"%s\", \"%s\")",
                                between, c, c, c, c);
             else
                 continue;
             between = ", ";
         }
-    if (table->has_id)
+    if (table->as->has_id)
         as_str_appendf(sql, " RETURNING %s_id", table->as->name);
 }
 
@@ -181,10 +84,9 @@ static int prepare_add(struct as_copy *copy, struct copied_table *table, struct 
     int rc;
 
     as_str_appendf(&sql, "INSERT INTO \"%s\" (", table->as->name);
-    as_vec_foreach (&table->column, it)
-        as_str_appendf(&sql, "%s\"%s\"", it == table->column.at ? "" : ", ", it->name);
+    append_columns(&sql, table->as);
     as_str_appendz(&sql, ") VALUES (");
-    for (size_t i = 0; i < table->column.n; i++)
+    for (size_t i = 0; i < table->as->column_n; i++)
         as_str_appendf(&sql, "%s?%zu", i ? ", " : "", i + 1);
     as_str_appendz(&sql, ")");
     append_conflict(&sql, table);
@@ -210,13 +112,12 @@ static int prepare_read(struct as_copy *copy, struct copied_table *table, struct
     int code = SQLITE_OK, rc = 0;
 
     as_str_appendf(&sql, "SELECT ");
-    if (table->has_id)
+    if (table->as->has_id)
         as_str_appendf(&sql, "%s_id, ", table->as->name);
-    as_vec_foreach (&table->column, it)
-        as_str_appendf(&sql, "%s\"%s\"", it == table->column.at ? "" : ", ", it->name);
+    append_columns(&sql, table->as);
     as_str_appendf(&sql, " FROM \"%s\" WHERE %s", table->as->name,
                    table->as->rows ? table->as->rows : "1");
-    if (table->has_id)
+    if (table->as->has_id)
         as_str_appendf(&sql, " ORDER BY %s_id", table->as->name);
     if (sql.failed)
         rc = as_error_nomem(err, table->as->name);
@@ -246,7 +147,7 @@ static int64_t mapped(const struct copied_table *table, int64_t id)
 static int bind_reference(struct as_copy *copy, struct copied_table *table, size_t at, int64_t row,
                           int64_t id, struct assay_error *err)
 {
-    const struct copied_column *column = &table->column.at[at];
+    const struct as_copy_column *column = &table->as->column[at];
     const int64_t now = id ? mapped(&copy->table[column->of], id) : 0;
     char why[160];
 
@@ -254,7 +155,7 @@ static int bind_reference(struct as_copy *copy, struct copied_table *table, size
         sqlite3_bind_int64(table->add, (int)at + 1, now);
         return ROW_GOES;
     }
-    if (column->mark == MARK_LATER && id > row) {
+    if (column->role == AS_COPY_LATER && id > row) {
         sqlite3_bind_null(table->add, (int)at + 1);
         if (as_vec_push(&table->later, (struct later){.old = id, .column = at}) < 0)
             return as_error_nomem(err, table->as->name);
@@ -267,10 +168,11 @@ static int bind_reference(struct as_copy *copy, struct copied_table *table, size
 
 static int bind_object(struct as_copy *copy, struct copied_table *table, size_t at, int64_t id)
 {
-    const int first = table->has_id;
-    const char *word = table->kind_at < 0
-                           ? NULL
-                           : (const char *)sqlite3_column_text(table->read, first + table->kind_at);
+    const int first = table->as->has_id;
+    const char *word =
+        table->as->kind_at < 0
+            ? NULL
+            : (const char *)sqlite3_column_text(table->read, first + table->as->kind_at);
     const enum assay_object_kind kind = assay_object_kind_of(word);
     const int64_t now = kind ? as_copy_object(copy, kind, id) : 0;
 
@@ -314,22 +216,22 @@ static int bind_of_process(struct as_copy *copy, struct copied_table *table, siz
 static int bind_column(struct as_copy *copy, struct copied_table *table, size_t at, int64_t row,
                        struct assay_error *err)
 {
-    const int from = (int)at + table->has_id, to = (int)at + 1;
+    const int from = (int)at + table->as->has_id, to = (int)at + 1;
     sqlite3_stmt *read = table->read;
     const int type = sqlite3_column_type(read, from);
-    const enum role role = table->column.at[at].role;
+    const enum as_copy_role role = table->as->column[at].role;
     const char *text = type == SQLITE_TEXT ? (const char *)sqlite3_column_text(read, from) : NULL;
     const int64_t integer = type == SQLITE_INTEGER ? sqlite3_column_int64(read, from) : 0;
 
-    if (type == SQLITE_INTEGER && role == ROLE_ID)
+    if (type == SQLITE_INTEGER && (role == AS_COPY_ID || role == AS_COPY_LATER))
         return bind_reference(copy, table, at, row, integer, err);
-    if (type == SQLITE_INTEGER && role == ROLE_OBJECT)
+    if (type == SQLITE_INTEGER && role == AS_COPY_OBJECT)
         return bind_object(copy, table, at, integer);
-    if (text && role == ROLE_FILE)
+    if (text && role == AS_COPY_FILE)
         return bind_file(copy, table, at, text, err);
-    if (text && role == ROLE_PROCESS)
+    if (text && role == AS_COPY_PROCESS)
         return bind_of_process(copy, table, at, text, err);
-    if (type == SQLITE_INTEGER && role == ROLE_TIME)
+    if (type == SQLITE_INTEGER && role == AS_COPY_TIME)
         sqlite3_bind_int64(table->add, to,
                            (int64_t)((uint64_t)integer + (uint64_t)copy->part->shift_ns));
     else
@@ -356,19 +258,19 @@ static int write_row(struct as_copy *copy, struct copied_table *table, int64_t *
 
 static int copy_row(struct as_copy *copy, struct copied_table *table, struct assay_error *err)
 {
-    const int64_t old = table->has_id ? sqlite3_column_int64(table->read, 0) : 0;
+    const int64_t old = table->as->has_id ? sqlite3_column_int64(table->read, 0) : 0;
     const size_t later_n = table->later.n;
     int64_t id;
 
     AS_TRY(as_stop_check(copy->to, err));
-    for (size_t i = 0; i < table->column.n; i++) {
+    for (size_t i = 0; i < table->as->column_n; i++) {
         const int goes = bind_column(copy, table, i, old, err);
 
         if (goes != ROW_GOES)
             return goes;
     }
     AS_TRY(write_row(copy, table, &id, err));
-    if (!table->has_id || !id)
+    if (!table->as->has_id || !id)
         return 0;
     for (size_t i = later_n; i < table->later.n; i++)
         table->later.at[i].id = id;
@@ -382,16 +284,20 @@ static int copy_row(struct as_copy *copy, struct copied_table *table, struct ass
 
 /* ---- A table ------------------------------------------------------------------------------- */
 
-static int prepare_set(struct as_copy *copy, struct copied_table *table,
-                       struct copied_column *column, struct assay_error *err)
+static int prepare_set(struct as_copy *copy, struct copied_table *table, size_t column,
+                       struct assay_error *err)
 {
+    const struct as_copy_table *as = table->as;
     struct as_str sql = {0};
     int rc;
 
-    as_str_appendf(&sql, "UPDATE \"%s\" SET \"%s\" = ?1 WHERE %s_id = ?2", table->as->name,
-                   column->name, table->as->name);
-    rc = sql.failed ? as_error_nomem(err, table->as->name)
-                    : as_sql_prepare(copy->to, as_str_z(&sql), &column->set, err);
+    if (!table->set)
+        table->set = as_calloc(as->column_n, sizeof *table->set);
+    as_str_appendf(&sql, "UPDATE \"%s\" SET \"%s\" = ?1 WHERE %s_id = ?2", as->name,
+                   as->column[column].name, as->name);
+    rc = sql.failed || !table->set
+             ? as_error_nomem(err, as->name)
+             : as_sql_prepare(copy->to, as_str_z(&sql), &table->set[column], err);
     as_str_fini(&sql);
     return rc;
 }
@@ -399,15 +305,15 @@ static int prepare_set(struct as_copy *copy, struct copied_table *table,
 static int set_later(struct as_copy *copy, struct copied_table *table, struct assay_error *err)
 {
     as_vec_foreach (&table->later, it) {
-        struct copied_column *column = &table->column.at[it->column];
         const int64_t now = mapped(table, it->old);
 
         if (!now || !it->id)
             continue; /* what is not there is not known */
-        AS_TRY(prepare_set(copy, table, column, err));
-        sqlite3_bind_int64(column->set, 1, now);
-        sqlite3_bind_int64(column->set, 2, it->id);
-        AS_TRY(as_sql_insert(copy->to, column->set, "writing a row", NULL, err));
+        AS_TRY(prepare_set(copy, table, it->column, err));
+        sqlite3_stmt *set = table->set[it->column];
+        sqlite3_bind_int64(set, 1, now);
+        sqlite3_bind_int64(set, 2, it->id);
+        AS_TRY(as_sql_insert(copy->to, set, "writing a row", NULL, err));
     }
     return 0;
 }
@@ -463,7 +369,7 @@ int as_copy_run(struct as_copy *copy, const struct as_copy_part *part, struct as
 
 /* ---- All ----------------------------------------------------------------------------------- */
 
-static int describe_tables(struct as_copy *copy, struct assay_error *err)
+static void describe_tables(struct as_copy *copy)
 {
     for (size_t i = 0; i < as_copy_table_n; i++) {
         copy->table[i].as = &as_copy_tables[i];
@@ -472,29 +378,25 @@ static int describe_tables(struct as_copy *copy, struct assay_error *err)
     for (size_t k = 1; k < KIND_END; k++) {
         const char *word = assay_object_word((enum assay_object_kind)k);
 
-        copy->of_kind[k] = find_table(word, strlen(word));
+        while (copy->of_kind[k] < as_copy_table_n &&
+               strcmp(as_copy_tables[copy->of_kind[k]].name, word) != 0)
+            copy->of_kind[k]++;
     }
-    for (size_t i = 0; i < as_copy_table_n; i++)
-        AS_TRY(list_columns(copy, &copy->table[i], err));
-    return 0;
 }
 
 int as_copy_new(struct assay_experiment *to, struct as_copy **out, struct assay_error *err)
 {
-    struct as_copy *copy = as_calloc(1, sizeof *copy);
-    int rc;
+    struct as_copy *copy = *out = as_calloc(1, sizeof *copy);
 
-    *out = NULL;
-    if (!copy)
-        return as_error_nomem(err, "a copy");
-    copy->to = to;
-    as_arena_init(&copy->arena);
-    copy->table = as_calloc(as_copy_table_n, sizeof *copy->table);
-    rc = copy->table ? describe_tables(copy, err) : as_error_nomem(err, "a copy");
-    *out = copy;
-    if (rc < 0)
+    if (copy)
+        copy->table = as_calloc(as_copy_table_n, sizeof *copy->table);
+    if (!copy || !copy->table) {
         as_copy_free(out);
-    return rc;
+        return as_error_nomem(err, "a copy");
+    }
+    copy->to = to;
+    describe_tables(copy);
+    return 0;
 }
 
 void as_copy_free(struct as_copy **copy)
@@ -509,15 +411,14 @@ void as_copy_free(struct as_copy **copy)
 
         sqlite3_finalize(table->read);
         sqlite3_finalize(table->add);
-        as_vec_foreach (&table->column, column)
-            sqlite3_finalize(column->set);
-        as_vec_fini(&table->column);
+        for (size_t k = 0; table->set && k < table->as->column_n; k++)
+            sqlite3_finalize(table->set[k]);
+        as_free(table->set);
         as_vec_fini(&table->later);
         as_map_u64_fini(&table->id);
     }
     as_free(it->table);
     as_str_fini(&it->text);
-    as_arena_fini(&it->arena);
     as_free(it);
 }
 

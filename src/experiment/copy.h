@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Copying a run with all it stands on from one experiment into another: rows get new ids, what has
- * a natural key is not doubled. What is to be known of each table stands in one list
- * (copy_tables.c); columns are taken as they are in the schema. Knows nothing of ranks, hosts or
- * clocks.
+ * a natural key is not doubled. What is to be known of each table is made of
+ * data/experiment/tables.txt. Knows nothing of ranks, hosts or clocks.
  */
 #ifndef AS_EXPERIMENT_COPY_H
 #define AS_EXPERIMENT_COPY_H
@@ -15,29 +14,40 @@
 enum as_copy_way {
     AS_COPY_COMPLETE, /* a row whose natural key is there is completed */
     AS_COPY_KEEP,     /* a row whose natural key is there stays as it is */
-    AS_COPY_ADD_UP,   /* columns that are sums grow */
+    AS_COPY_ADD,      /* columns that are sums grow */
     AS_COPY_MADE,     /* not copied: made anew of other tables */
     AS_COPY_ASKED     /* not copied: for who copies to write */
 };
 
-/*
- * A table, after those that it refers to. `columns` are those that are more than values, as
- * "COLUMN:ROLE ...":
- *   TABLE     the id of a row of that table; TABLE+ of the own one, also further down
- *   @object   the id of a row of the table that object_kind beside it names
- *   @time     nanoseconds since the start of the run
- *   @file     a path in the experiment
- *   @process  a text that holds within one process: "[generated code of process 12]"
- *   @sum      grows, where rows add up
- */
+enum as_copy_role {
+    AS_COPY_VALUE,
+    AS_COPY_ID,      /* of a row of table `of`, which is further up */
+    AS_COPY_LATER,   /* of a row of the own table, perhaps further down */
+    AS_COPY_OBJECT,  /* id of a row of the table that object_kind beside it names */
+    AS_COPY_TIME,    /* nanoseconds since the start of the run */
+    AS_COPY_FILE,    /* a path in the experiment */
+    AS_COPY_PROCESS, /* a text that holds within one process: "[generated code of process 12]" */
+    AS_COPY_SUM      /* grows, where rows add up */
+};
+
+struct as_copy_column {
+    const char *name;
+    enum as_copy_role role;
+    size_t of; /* index of a table */
+};
+
+/* A table, after those that it refers to. One may be there twice, for different rows. */
 struct as_copy_table {
     const char *name;
     enum as_copy_way way;
-    const char *rows; /* SQL: which are of run ?1; NULL = all */
-    const char *columns;
+    const char *rows;                    /* SQL: which are of run ?1; NULL = all */
+    const struct as_copy_column *column; /* without its own id */
+    size_t column_n;
+    bool has_id;
+    int kind_at; /* of object_kind, -1 = there is none */
 };
 
-extern const struct as_copy_table as_copy_tables[];
+extern const struct as_copy_table as_copy_tables[]; /* generated */
 extern const size_t as_copy_table_n;
 
 struct as_copy;

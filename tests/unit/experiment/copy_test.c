@@ -21,29 +21,13 @@ static struct assay_experiment *new_experiment(void **state, const char *name)
 
 /* ---- The list ------------------------------------------------------------------------------ */
 
-/* The line of a table, or -1. */
+/* The first line of a table, or -1. */
 static int line_of(const char *name)
 {
     for (size_t i = 0; i < as_copy_table_n; i++)
         if (strcmp(as_copy_tables[i].name, name) == 0)
             return (int)i;
     return -1;
-}
-
-/* The role that a column has in a line: "" = only a value. */
-static void role_of(const struct as_copy_table *table, const char *column, char *role,
-                    size_t role_b)
-{
-    const size_t n = strlen(column);
-
-    role[0] = '\0';
-    for (const char *word = table->columns; *word;) {
-        const size_t word_n = strcspn(word, " ");
-
-        if (word_n > n && word[n] == ':' && memcmp(word, column, n) == 0)
-            snprintf(role, role_b, "%.*s", (int)(word_n - n - 1), word + n + 1);
-        word += word_n + strspn(word + word_n, " ");
-    }
 }
 
 static bool is_copied(const struct as_copy_table *table)
@@ -63,106 +47,81 @@ static void every_table_is_described(void **state)
                          &rows, err));
     for (; assay_rows_next(rows, NULL) > 0; n++)
         if (line_of(assay_rows_text(rows, 0)) < 0)
-            fail_msg("table %s has no line in copy_tables.c", assay_rows_text(rows, 0));
+            fail_msg("nothing says how table %s is copied", assay_rows_text(rows, 0));
     assay_rows_close(&rows);
     assert_true(n > 30);
-    for (size_t i = 0; i < as_copy_table_n; i++) {
-        char sql[160];
-
-        snprintf(sql, sizeof sql, "SELECT count(*) FROM sqlite_schema WHERE name = '%s'",
-                 as_copy_tables[i].name);
-        if (integer_of(e, sql) != 1)
-            fail_msg("copy_tables.c describes %s, which is no table", as_copy_tables[i].name);
-    }
     assay_experiment_close(&e, NULL);
+}
+
+static bool refers_to(const struct as_copy_table *table, const struct as_copy_column *column,
+                      const char *of)
+{
+    return (column->role == AS_COPY_ID || column->role == AS_COPY_LATER) &&
+           strcmp(as_copy_tables[column->of].name, of) == 0 &&
+           (column->role == AS_COPY_ID || strcmp(table->name, of) == 0);
 }
 
 /* What a column must be by its name and by the schema. */
-static void check_column(const struct as_copy_table *table, const char *column, const char *refers,
-                         bool has_kind, bool is_integer)
+static void check_column(const struct as_copy_table *table, const struct as_copy_column *column,
+                         const char *refers, bool is_integer)
 {
-    const size_t n = strlen(table->name), column_n = strlen(column);
     static const char *const times[] = {"start_ns", "end_ns", "from_ns", "to_ns"};
-    char role[64];
+    const size_t n = strlen(column->name);
 
-    role_of(table, column, role, sizeof role);
-    if (strncmp(column, table->name, n) == 0 && strcmp(column + n, "_id") == 0)
-        return;
-    if (refers && (strncmp(role, refers, strlen(refers)) != 0 || strlen(role) > strlen(refers) + 1))
-        fail_msg("%s.%s refers to %s in the schema and to '%s' in copy_tables.c", table->name,
-                 column, refers, role);
-    if (strcmp(column, "object_id") == 0 && has_kind) {
-        if (strcmp(role, "@object") != 0)
-            fail_msg("%s.object_id is not described as @object", table->name);
-    } else if (is_integer && is_copied(table) && column_n > 3 &&
-               strcmp(column + column_n - 3, "_id") == 0 && !role[0]) {
-        fail_msg("%s.%s refers to a row and is not described", table->name, column);
-    }
+    if (refers && !refers_to(table, column, refers))
+        fail_msg("%s.%s refers to %s in the schema and not in the copy", table->name, column->name,
+                 refers);
+    if (strcmp(column->name, "object_id") == 0 && table->kind_at >= 0)
+        assert_int_equal(column->role, AS_COPY_OBJECT);
+    else if (is_integer && is_copied(table) && n > 3 && strcmp(column->name + n - 3, "_id") == 0 &&
+             column->role != AS_COPY_ID && column->role != AS_COPY_LATER)
+        fail_msg("%s.%s is an id and copied as it is", table->name, column->name);
     for (size_t i = 0; i < sizeof times / sizeof *times && is_copied(table); i++)
-        if (strcmp(column, times[i]) == 0 && strcmp(role, "@time") != 0)
-            fail_msg("%s.%s is a time since the start of the run and not described as @time",
-                     table->name, column);
+        if (strcmp(column->name, times[i]) == 0 && column->role != AS_COPY_TIME)
+            fail_msg("%s.%s is a time since the start of the run and not described as one",
+                     table->name, column->name);
 }
 
-static void every_reference_is_described(void **state)
+static void check_table(struct assay_experiment *e, const struct as_copy_table *table)
 {
-    struct assay_experiment *e = new_experiment(state, "schema.assay");
+    struct assay_rows *rows;
+    char sql[400];
+    size_t n = 0;
 
-    for (size_t i = 0; i < as_copy_table_n; i++) {
-        struct assay_rows *rows;
-        char sql[400];
-        size_t n = 0;
-
-        snprintf(sql, sizeof sql,
-                 "SELECT count(*) FROM pragma_table_info('%s') WHERE name ="
-                 " 'object_kind'",
-                 as_copy_tables[i].name);
-        const bool has_kind = integer_of(e, sql) == 1;
-        snprintf(sql, sizeof sql,
-                 "SELECT c.name, f.\"table\", c.type = 'INTEGER' FROM pragma_table_info('%s') c"
-                 " LEFT JOIN pragma_foreign_key_list('%s') f ON f.\"from\" = c.name",
-                 as_copy_tables[i].name, as_copy_tables[i].name);
-        fine(assay_rows_open(e, sql, &rows, err));
-        for (; assay_rows_next(rows, NULL) > 0; n++)
-            check_column(&as_copy_tables[i], assay_rows_text(rows, 0), assay_rows_text(rows, 1),
-                         has_kind, assay_rows_integer(rows, 2) != 0);
-        assay_rows_close(&rows);
-        assert_true(n > 0);
+    snprintf(sql, sizeof sql,
+             "SELECT c.name, f.\"table\", c.type = 'INTEGER' FROM pragma_table_info('%s') c"
+             " LEFT JOIN pragma_foreign_key_list('%s') f ON f.\"from\" = c.name"
+             " WHERE c.name != '%s_id' ORDER BY c.cid",
+             table->name, table->name, table->name);
+    fine(assay_rows_open(e, sql, &rows, err));
+    for (; assay_rows_next(rows, NULL) > 0; n++) {
+        assert_true(n < table->column_n);
+        assert_string_equal(table->column[n].name, assay_rows_text(rows, 0));
+        assert_int_equal(table->kind_at == (int)n,
+                         strcmp(table->column[n].name, "object_kind") == 0);
+        check_column(table, &table->column[n], assay_rows_text(rows, 1),
+                     assay_rows_integer(rows, 2) != 0);
     }
-    assay_experiment_close(&e, NULL);
+    assay_rows_close(&rows);
+    assert_int_equal(n, table->column_n);
 }
 
-static void check_word(struct assay_experiment *e, size_t at, const char *word, size_t word_n)
-{
-    const struct as_copy_table *table = &as_copy_tables[at];
-    const char *colon = memchr(word, ':', word_n);
-    char sql[300], role[64];
-
-    assert_non_null(colon);
-    snprintf(sql, sizeof sql, "SELECT count(*) FROM pragma_table_info('%s') WHERE name = '%.*s'",
-             table->name, (int)(colon - word), word);
-    if (integer_of(e, sql) != 1)
-        fail_msg("%s has no column %.*s", table->name, (int)(colon - word), word);
-    snprintf(role, sizeof role, "%.*s", (int)(word_n - (size_t)(colon - word) - 1), colon + 1);
-    if (role[0] == '@' || !is_copied(table))
-        return;
-    role[strcspn(role, "+")] = '\0';
-    if (line_of(role) < 0 || line_of(role) > (int)at)
-        fail_msg("%s stands before %s, to which it refers", table->name, role);
-}
-
-static void described_columns_are_there_and_in_order(void **state)
+static void every_column_is_described(void **state)
 {
     struct assay_experiment *e = new_experiment(state, "schema.assay");
 
     for (size_t i = 0; i < as_copy_table_n; i++)
-        for (const char *word = as_copy_tables[i].columns; *word;) {
-            const size_t n = strcspn(word, " ");
-
-            check_word(e, i, word, n);
-            word += n + strspn(word + n, " ");
-        }
+        check_table(e, &as_copy_tables[i]);
     assay_experiment_close(&e, NULL);
+}
+
+static void tables_stand_behind_those_they_refer_to(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < as_copy_table_n; i++)
+        for (size_t k = 0; k < as_copy_tables[i].column_n; k++)
+            if (as_copy_tables[i].column[k].role == AS_COPY_ID)
+                assert_true(as_copy_tables[i].column[k].of <= i);
 }
 
 /* ---- Copies -------------------------------------------------------------------------------- */
@@ -327,8 +286,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         place_test(every_table_is_described),
-        place_test(every_reference_is_described),
-        place_test(described_columns_are_there_and_in_order),
+        place_test(every_column_is_described),
+        place_test(tables_stand_behind_those_they_refer_to),
         place_test(a_copy_is_the_same),
         place_test(a_second_copy_shares_the_program),
         place_test(damage_is_said),
