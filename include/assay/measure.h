@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Measuring this processor without a performance counter: how many core cycles a block of
+ * instructions takes in a steady state. A calibrated chain of dependent multiplications beside
+ * every sample turns ticks of the time stamp counter into core cycles; a canary of independent
+ * increments tells when another tenant shares the core. doc/machine.md explains the method.
+ */
+#ifndef ASSAY_MEASURE_H
+#define ASSAY_MEASURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <assay/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct assay_meter; /* one thread at a time */
+
+struct assay_meter_options {
+    int cpu;          /* processor to measure on, -1: the calmest of those this process may use */
+    unsigned samples; /* clean samples of a block, 0: 120 */
+    unsigned page_n;  /* physical pages behind all that blocks touch, 0: 8 */
+    unsigned patience_ms; /* longest time for one block on a busy machine, 0: 3000 */
+};
+
+enum assay_meter_mode {
+    ASSAY_METER_UNROLLED, /* copies of the block, one behind the other: cycles of a copy */
+    ASSAY_METER_LOOP      /* the block, then dec and jnz of a register that it leaves alone: cycles
+                             of an iteration, dec and jnz included */
+};
+
+/* What became of a block; the word is for tables, the sentence for people. */
+#define ASSAY_METER_STATUS_LIST(X)                                                                 \
+    X(OK, "ok", "measured")                                                                        \
+    X(NOISY, "noisy", "measured, but the machine was never calm: the figure is of little trust")   \
+    X(UNDECODED, "undecoded", "its bytes are no instructions")                                     \
+    X(EXCLUDED, "excluded", "it transfers control, repeats, or changes what measuring needs")      \
+    X(UNSUPPORTED, "unsupported", "this processor has not all of its instructions")                \
+    X(FAULTING, "faulting", "it faults")                                                           \
+    X(PAGES, "pages", "it touches more than 1024 pages")                                           \
+    X(REGISTERS, "registers", "no register is left to count the loop with")                        \
+    X(TIMEOUT, "timeout", "no sample came to its end undisturbed in the time there was")
+
+enum assay_meter_status {
+#define ASSAY_METER_ENUM(name, word, sentence) ASSAY_METER_##name,
+    ASSAY_METER_STATUS_LIST(ASSAY_METER_ENUM)
+#undef ASSAY_METER_ENUM
+        ASSAY_METER_STATUS_COUNT
+};
+
+const char *assay_meter_status_word(enum assay_meter_status status);
+const char *assay_meter_status_text(enum assay_meter_status status);
+
+/* Figures are there with OK and NOISY only. */
+struct assay_cycles {
+    enum assay_meter_status status;
+    double cycles;        /* the robust estimate: 10th percentiles of two lengths, difference */
+    double median;        /* the same of medians */
+    double low, high;     /* quartiles of the differences of single samples: the spread */
+    double core_per_tick; /* core cycles in a tick of the time stamp counter */
+    unsigned sample_n, noisy_n; /* clean samples, and those that were discarded */
+    unsigned insn_n, page_n;    /* instructions of the block, pages that it touches */
+    int signal;                 /* FAULTING, UNSUPPORTED: which */
+    uint64_t address;           /* FAULTING: where */
+};
+
+/* Calibrates itself, about 0.2 s. `options` NULL: all as said for 0 and -1. Errors: NOMEM, IO
+ * (no processor may be used, no memory can be mapped). */
+int assay_meter_new(const struct assay_meter_options *options, struct assay_meter **out,
+                    struct assay_error *err);
+void assay_meter_free(struct assay_meter **meter); /* NULL inside is fine */
+
+/*
+ * Measures the block of `size_b` bytes in a child process: what it touches is mapped there,
+ * floating point runs with denormals flushed, every register holds a different value (address-like
+ * for general ones, near 1 for vectors). What cannot be measured is a status, not an error. Errors:
+ * NOMEM; IO (no child can be started).
+ */
+int assay_meter_block(struct assay_meter *meter, const uint8_t *bytes, size_t size_b,
+                      enum assay_meter_mode mode, struct assay_cycles *out,
+                      struct assay_error *err);
+
+/* How the machine looked so far. */
+struct assay_meter_state {
+    int cpu;              /* where it measures now */
+    const char *clock;    /* "chain" or "pmu" */
+    double core_per_tick; /* the last */
+    double chain_cycles;  /* cycles of a dependent 64-bit multiplication */
+    double canary_best;   /* independent increments a cycle when calm */
+    double clean_share;   /* share of samples that passed the gate, 1 before the first */
+    unsigned switch_n;    /* changes of the processor */
+};
+void assay_meter_state_get(const struct assay_meter *meter, struct assay_meter_state *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

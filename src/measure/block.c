@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A block before it is measured: whether it can be, which registers it leaves alone, and which of
+ * its operands must be moved with it.
+ */
+#include "measure/internal.h"
+
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "isa/encode.h"
+
+#define BLOCK_MOST_B 4096
+
+static bool class_is_measured(const struct assay_form *form)
+{
+    switch (form->insn_class) {
+    case ASSAY_CLASS_SYSTEM:
+    case ASSAY_CLASS_CALL:
+    case ASSAY_CLASS_JUMP:
+    case ASSAY_CLASS_BRANCH:
+    case ASSAY_CLASS_RETURN:
+    case ASSAY_CLASS_SYSCALL:
+    case ASSAY_CLASS_TRAP:
+    case ASSAY_CLASS_TIME:
+    case ASSAY_CLASS_RANDOM:
+    case ASSAY_CLASS_TILE:
+    case ASSAY_CLASS_INVALID:
+        return false;
+    default:
+        return !(form->traits & (ASSAY_TRAIT_REP | ASSAY_TRAIT_PRIVILEGED));
+    }
+}
+
+/* State that the code around the block or its faults depend on. */
+static bool changes_frame(const struct assay_form *form, const struct assay_effects *effects)
+{
+    static const char *const harmless[] = {
+        "vzeroupper", "vzeroall", "emms",  "cld",     "clc",      "stc",
+        "cmc",        "lahf",     "sahf",  "ldmxcsr", "vldmxcsr", "stmxcsr",
+        "vstmxcsr",   "fnstcw",   "fldcw", "fnstsw",  "fninit"};
+    for (unsigned reg = ASSAY_REG_SEG; reg < ASSAY_REG_SEG + 6; reg++)
+        if (assay_regset_has(effects->written, reg))
+            return true;
+    /* popf and std: a trap flag or a direction that outlives the block. */
+    if (form->flags_written & (ASSAY_FLAG_SYSTEM | ASSAY_FLAG_D) &&
+        strcmp(form->mnemonic, "cld") != 0)
+        return true;
+    if (form->insn_class != ASSAY_CLASS_STATE)
+        return false;
+    for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
+        if (strcmp(form->mnemonic, harmless[i]) == 0)
+            return false;
+    return true;
+}
+
+static void note_registers(struct as_block *block, const struct assay_insn *insn,
+                           const struct assay_form *form, const struct assay_effects *effects)
+{
+    for (unsigned reg = 0; reg < 16; reg++)
+        if (assay_regset_has(effects->read, reg) || assay_regset_has(effects->written, reg))
+            block->general |= 1u << reg;
+    for (unsigned i = 0; i < 4; i++)
+        if (insn->reg[i] < 16)
+            block->general |= 1u << insn->reg[i];
+    for (unsigned reg = ASSAY_REG_X87; reg < ASSAY_REG_X87 + 8; reg++)
+        if (assay_regset_has(effects->read, reg) || assay_regset_has(effects->written, reg))
+            block->uses_x87 = true;
+    if (form->isa == ASSAY_ISA_X87 || form->isa == ASSAY_ISA_MMX)
+        block->uses_x87 = true;
+    block->uses_segment |= insn->segment != ASSAY_REG_NONE;
+}
+
+static int read_insn(struct as_block *block, size_t i)
+{
+    const struct assay_insn *insn = &block->code.insn[i];
+    const struct assay_form *form = assay_form_get(insn->form);
+    struct assay_effects effects;
+
+    if (insn->bits & ASSAY_INSN_INVALID)
+        return ASSAY_METER_UNDECODED;
+    assay_insn_effects(insn, &effects);
+    if (!class_is_measured(form) || changes_frame(form, &effects))
+        return ASSAY_METER_EXCLUDED;
+    note_registers(block, insn, form, &effects);
+    if (form->traits & ASSAY_TRAIT_RIP_RELATIVE) {
+        block->rip[i] = (uint16_t)as_encode_rip_offset(block->bytes + insn->address, insn->length);
+        if (!block->rip[i])
+            return ASSAY_METER_EXCLUDED;
+        /* One page and a place on it as in the binary: operands that share a line still do. */
+        block->target[i] = AS_METER_RIP + ((insn->address + (uint64_t)(int64_t)insn->disp) & 0xfc0);
+    }
+    return ASSAY_METER_OK;
+}
+
+int as_block_init(struct as_block *block, const uint8_t *bytes, size_t size_b)
+{
+    struct assay_error err;
+    int status = ASSAY_METER_OK;
+
+    *block = (struct as_block){.bytes = bytes, .size_b = size_b};
+    if (size_b == 0 || size_b > BLOCK_MOST_B)
+        return ASSAY_METER_UNDECODED;
+    AS_TRY(assay_decode(bytes, size_b, 0, &block->code, &err));
+    if (block->code.n > AS_METER_INSNS)
+        return ASSAY_METER_UNDECODED;
+    block->rip = as_calloc(block->code.n, sizeof *block->rip);
+    block->target = as_calloc(block->code.n, sizeof *block->target);
+    if (!block->rip || !block->target)
+        return ASSAY_ERR_NOMEM;
+    for (size_t i = 0; i < block->code.n && status == ASSAY_METER_OK; i++)
+        status = read_insn(block, i);
+    return status;
+}
+
+void as_block_fini(struct as_block *block)
+{
+    assay_code_free(&block->code);
+    as_free(block->rip);
+    as_free(block->target);
+    *block = (struct as_block){0};
+}
+
+void as_widths_read(struct as_widths *widths)
+{
+    __builtin_cpu_init();
+    widths->avx = __builtin_cpu_supports("avx");
+    widths->avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                     __builtin_cpu_supports("avx512vl");
+    /* The kernel says whether it lets programs use it, cpuid only that the processor could. */
+    widths->fsgsbase = (getauxval(AT_HWCAP2) & 1u << 1) != 0;
+}

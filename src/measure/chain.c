@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The chain and the canary in assembler, so that no compiler changes their length.
+ */
+#include "measure/chain.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <x86intrin.h>
+
+#define TEN(text)     text text text text text text text text text text
+#define HUNDRED(text) TEN(TEN(text))
+
+static inline uint64_t ticks_now(void)
+{
+    _mm_lfence();
+    const uint64_t ticks = __rdtsc();
+    _mm_lfence();
+    return ticks;
+}
+
+__attribute__((noinline)) uint64_t as_chain_ticks(void)
+{
+    const uint64_t from = ticks_now();
+    for (int i = 0; i < AS_CHAIN_N / 100; i++)
+        __asm__ volatile(HUNDRED("imul %%rax, %%rax\n")::: "rax", "cc");
+    return ticks_now() - from;
+}
+
+__attribute__((noinline)) uint64_t as_chain_adds(void)
+{
+    const uint64_t from = ticks_now();
+    /* Of two registers: additions of constants are done by the renamer of some cores. */
+    for (int i = 0; i < AS_CHAIN_N / 100; i++)
+        __asm__ volatile(HUNDRED("add %%rcx, %%rax\n")::: "rax", "cc");
+    return ticks_now() - from;
+}
+
+__attribute__((noinline)) uint64_t as_canary_ticks(void)
+{
+    const uint64_t from = ticks_now();
+    for (int i = 0; i < AS_CANARY_N / 800; i++)
+        __asm__ volatile(HUNDRED("inc %%rax\ninc %%rcx\ninc %%rdx\ninc %%rsi\n"
+                                 "inc %%rdi\ninc %%r8\ninc %%r9\ninc %%r10\n")::
+                             : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "cc");
+    return ticks_now() - from;
+}
+
+void as_gate_calibrate(struct as_gate *gate, unsigned tries)
+{
+    double chain = INFINITY, adds = INFINITY;
+
+    as_chain_ticks(); /* the code is fetched, the frequency rises */
+    for (unsigned i = 0; i < tries; i++) {
+        chain = fmin(chain, (double)as_chain_ticks());
+        adds = fmin(adds, (double)as_chain_adds());
+    }
+    if (gate->chain_cycles <= 0)
+        gate->chain_cycles = fmin(fmax(round(chain / adds), 1), 20);
+    for (unsigned i = 0; i < tries; i++) {
+        const uint64_t before = as_chain_ticks(), canary = as_canary_ticks(),
+                       after = as_chain_ticks();
+        /* A chain that was interrupted makes its canary look fast. */
+        if (fabs((double)before - (double)after) < AS_CHAIN_DRIFT * (double)after)
+            gate->best = fmax(gate->best, as_gate_rate(gate, canary, (before + after) / 2));
+    }
+}
+
+unsigned as_gate_passes(const struct as_gate *gate, unsigned tries)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < tries; i++) {
+        const uint64_t chain = as_chain_ticks();
+        n += as_gate_rate(gate, as_canary_ticks(), chain) >= AS_CANARY_PASSES * gate->best;
+    }
+    return n;
+}
+
+static int compare_samples(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double as_sample_quantile(double *value, size_t n, double share)
+{
+    if (!n)
+        return NAN;
+    qsort(value, n, sizeof *value, compare_samples);
+    return value[(size_t)((double)(n - 1) * share + 0.5)];
+}

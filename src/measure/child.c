@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The process that measures one block and ends: pages that the block touches are mapped as it
+ * faults on them, all onto a few physical pages; then samples of two lengths between chains and
+ * canaries. It allocates nothing and holds no lock: it is forked from a program with threads.
+ */
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "measure/internal.h"
+
+#define CHILD_SECONDS 20  /* it hangs when it still runs then */
+#define WARM_ROUNDS   200 /* a round maps pages; blocks walk through memory for so long at most */
+
+/* What the handler needs: it runs with the segment bases of the block. */
+static struct {
+    struct assay_cycles *result;
+    int memory;
+    unsigned page_n, distinct_n;
+    volatile unsigned faults;
+} at_fault;
+
+#define IN_HANDLER                                                                                 \
+    __attribute__((no_stack_protector, no_sanitize("address", "undefined"),                        \
+                   target("general-regs-only")))
+
+IN_HANDLER static inline long raw_call(long number, const long argument[6])
+{
+    register long r10 __asm__("r10") = argument[3];
+    register long r8 __asm__("r8") = argument[4];
+    register long r9 __asm__("r9") = argument[5];
+    long result;
+
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(argument[0]), "S"(argument[1]), "d"(argument[2]), "r"(r10),
+                       "r"(r8), "r"(r9)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+
+/* Addresses that blocks may have made theirs: not where code, its data or the loader's lie. */
+IN_HANDLER static inline bool may_map(uint64_t address)
+{
+    return address < AS_METER_CODE + UINT64_C(0x20000000) &&
+           !(address >= UINT64_C(0x550000000000) && address < UINT64_C(0x580000000000));
+}
+
+IN_HANDLER static bool map_page(uint64_t address)
+{
+    const long page = (long)(address & ~UINT64_C(4095));
+    const long mapping[6] = {page,
+                             4096,
+                             PROT_READ | PROT_WRITE,
+                             MAP_SHARED | MAP_FIXED_NOREPLACE,
+                             at_fault.memory,
+                             (long)(at_fault.page_n % at_fault.distinct_n) * 4096};
+
+    if (!may_map(address) || at_fault.page_n == AS_METER_PAGES ||
+        raw_call(SYS_mmap, mapping) != page)
+        return false;
+    at_fault.page_n++;
+    at_fault.faults++;
+    return true;
+}
+
+IN_HANDLER static void on_fault(int signal, siginfo_t *info, void *context)
+{
+    static const long ending[6] = {0};
+    const uint64_t address = (uint64_t)(uintptr_t)info->si_addr;
+
+    (void)context;
+    if (signal == SIGSEGV && info->si_code == SEGV_MAPERR && map_page(address))
+        return;
+    at_fault.result->signal = signal;
+    at_fault.result->address = address;
+    at_fault.result->page_n = at_fault.page_n;
+    at_fault.result->status = at_fault.page_n == AS_METER_PAGES ? ASSAY_METER_PAGES
+                              : signal == SIGILL                ? ASSAY_METER_UNSUPPORTED
+                                                                : ASSAY_METER_FAULTING;
+    raw_call(SYS_exit_group, ending);
+}
+
+static void catch_faults(const struct as_child *child)
+{
+    static uint8_t stack[1 << 16];
+    const stack_t on = {.ss_sp = stack, .ss_size = sizeof stack};
+    const int caught[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP};
+    struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+
+    at_fault.result = child->result;
+    at_fault.memory = child->memory;
+    at_fault.distinct_n = child->page_n;
+    sigaltstack(&on, NULL);
+    for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
+        sigaction(caught[i], &action, NULL);
+    signal(SIGINT, SIG_IGN); /* of the terminal: the parent decides */
+    signal(SIGALRM, SIG_DFL);
+    alarm(CHILD_SECONDS);
+}
+
+static bool make_room(struct as_meter_slots **slots)
+{
+    void *area =
+        mmap((void *)(uintptr_t)AS_METER_CODE, AS_METER_CODE_B, PROT_READ | PROT_WRITE | PROT_EXEC,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    if ((uintptr_t)area != AS_METER_CODE)
+        return false;
+    *slots = area;
+    (*slots)->mxcsr = 0x9fc0; /* denormals to zero, nothing traps */
+    for (unsigned i = 0; i < 32; i++)
+        for (unsigned k = 0; k < 8; k++)
+            (*slots)->vector[i][k] = 1 + (i + 1) / 32. + k / 512.;
+    return true;
+}
+
+/* ---- Two lengths ------------------------------------------------------------------------------
+ */
+
+struct pair {
+    const struct as_child *child;
+    struct as_meter_slots *slots;
+    struct as_shape shorter, longer;
+    void (*run_shorter)(void);
+    void (*run_longer)(void);
+};
+
+static uint64_t run_ticks(const struct pair *p, void (*function)(void))
+{
+    function();
+    return p->slots->end - p->slots->begin;
+}
+
+/* Enough copies that the reorder window is full in both. */
+static void choose_unrolled(struct pair *p)
+{
+    const size_t insn_n = p->child->block->code.n, size_b = p->child->block->size_b;
+    unsigned copies = (unsigned)((600 + insn_n - 1) / insn_n);
+
+    while (3 * copies * size_b > 24000 && copies > 4)
+        copies--;
+    copies = copies < 4 ? 4 : copies;
+    p->shorter = (struct as_shape){.copies = copies, .counter = -1};
+    p->longer = (struct as_shape){.copies = 3 * copies, .counter = -1};
+}
+
+static bool choose_loop(struct pair *p)
+{
+    const struct as_block *block = p->child->block;
+    const bool is_long = block->code.n > 40;
+    int counter = 15;
+
+    while (counter >= 0 && (counter == 4 || block->general >> counter & 1))
+        counter--;
+    p->shorter = (struct as_shape){.copies = 1, .loops = is_long ? 400 : 800, .counter = counter};
+    p->longer = (struct as_shape){.copies = 1, .loops = is_long ? 1600 : 4000, .counter = counter};
+    return counter >= 0;
+}
+
+static bool emit_pair(struct pair *p, unsigned repeats)
+{
+    uint8_t *at = (uint8_t *)p->slots + 4096;
+
+    p->shorter.repeats = p->longer.repeats = repeats;
+    p->run_shorter = as_frame_emit(p->child->frame, p->child->block, &p->shorter, &at);
+    p->run_longer = as_frame_emit(p->child->frame, p->child->block, &p->longer, &at);
+    return p->run_shorter && p->run_longer;
+}
+
+static double executions(const struct as_shape *shape)
+{
+    return (double)shape->repeats * shape->copies * (shape->loops ? (double)shape->loops : 1);
+}
+
+/* Maps what is touched, and repeats short blocks so often that the clock's steps are small. */
+static bool warm_up(struct pair *p)
+{
+    uint64_t best = UINT64_MAX;
+
+    for (unsigned round = 0; round < WARM_ROUNDS; round++) {
+        const unsigned before = at_fault.faults;
+        run_ticks(p, p->run_longer);
+        run_ticks(p, p->run_shorter);
+        if (at_fault.faults == before)
+            break;
+    }
+    for (unsigned i = 0; i < 8; i++) {
+        const uint64_t ticks = run_ticks(p, p->run_longer);
+        best = ticks < best ? ticks : best;
+    }
+    const double cycles = (double)best * as_gate_cycles(&p->child->gate) / (double)as_chain_ticks();
+    const unsigned repeats = cycles >= 40000 ? 1 : (unsigned)(40000 / (cycles + 1));
+    if (!emit_pair(p, repeats > 400 ? 400 : repeats < 1 ? 1 : repeats))
+        return false;
+    for (unsigned i = 0; i < 4; i++) {
+        run_ticks(p, p->run_shorter);
+        run_ticks(p, p->run_longer);
+    }
+    return true;
+}
+
+static bool chains_agree(uint64_t a, uint64_t b)
+{
+    const double difference = a < b ? (double)(b - a) : (double)(a - b);
+    return difference <= AS_CHAIN_DRIFT * (double)(a < b ? a : b);
+}
+
+/* chain, canary, short, chain, canary, long, canary, chain: what was disturbed shows beside it. */
+static bool take_sample(struct pair *p, struct as_series *series)
+{
+    const struct as_gate *gate = &p->child->gate;
+    uint64_t chain[3], canary[3];
+
+    chain[0] = as_chain_ticks();
+    canary[0] = as_canary_ticks();
+    const uint64_t shorter = run_ticks(p, p->run_shorter);
+    chain[1] = as_chain_ticks();
+    canary[1] = as_canary_ticks();
+    const uint64_t longer = run_ticks(p, p->run_longer);
+    canary[2] = as_canary_ticks();
+    chain[2] = as_chain_ticks();
+    if (!chains_agree(chain[0], chain[1]) || !chains_agree(chain[1], chain[2]))
+        return false;
+    const double cycles = as_gate_cycles(gate);
+    const double first = cycles / ((double)(chain[0] + chain[1]) / 2);
+    const double second = cycles / ((double)(chain[1] + chain[2]) / 2);
+    bool clean = true;
+    for (unsigned i = 0; i < 3; i++)
+        clean = clean && as_gate_rate(gate, canary[i], chain[i]) >= AS_CANARY_PASSES * gate->best;
+    series->shorter[series->n] = (double)shorter * first;
+    series->longer[series->n] = (double)longer * second;
+    series->ratio[series->n] = second;
+    series->clean[series->n++] = clean;
+    return clean;
+}
+
+static void take_samples(struct pair *p)
+{
+    const struct as_child *child = p->child;
+    struct as_series *series = child->series;
+    const int64_t until_ns = as_monotonic_ns() + (int64_t)child->limit_ms * 1000000;
+    unsigned clean = 0, tried = 0;
+
+    series->n = 0;
+    series->span = executions(&p->longer) - executions(&p->shorter);
+    while (clean < child->samples && series->n < AS_METER_SAMPLES) {
+        clean += take_sample(p, series);
+        tried++;
+        if (as_monotonic_ns() > until_ns)
+            break;
+    }
+    child->result->noisy_n = tried - clean;
+}
+
+static void pin_and_hurry(int cpu)
+{
+    cpu_set_t set;
+
+    CPU_ZERO(&set);
+    CPU_SET((size_t)cpu, &set);
+    sched_setaffinity(0, sizeof set, &set); /* where it is refused the chains will tell */
+    setpriority(PRIO_PROCESS, 0, -10);
+}
+
+static void measure_block(const struct as_child *child)
+{
+    struct pair p = {.child = child};
+
+    catch_faults(child);
+    if (!make_room(&p.slots))
+        return;
+    if (child->mode == ASSAY_METER_UNROLLED) {
+        choose_unrolled(&p);
+    } else if (!choose_loop(&p)) {
+        child->result->status = ASSAY_METER_REGISTERS;
+        return;
+    }
+    if (!emit_pair(&p, 1) || !warm_up(&p))
+        return;
+    take_samples(&p);
+    child->result->page_n = at_fault.page_n;
+    child->result->status = ASSAY_METER_OK;
+}
+
+_Noreturn void as_child_run(const struct as_child *child)
+{
+    pin_and_hurry(child->cpu);
+    measure_block(child);
+    _exit(0);
+}

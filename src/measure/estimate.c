@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a series of samples says: 10th percentiles of the short and the long form and their
+ * difference, which leaves out what both have in common. Sources of noise only add time.
+ */
+#include "measure/internal.h"
+
+static size_t gather(const struct as_series *series, const double *from, bool only_clean,
+                     double *to)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < series->n; i++)
+        if (series->clean[i] || !only_clean)
+            to[n++] = from[i];
+    return n;
+}
+
+static double difference(const struct as_series *series, bool only_clean, double share)
+{
+    double value[AS_METER_SAMPLES];
+    size_t n = gather(series, series->longer, only_clean, value);
+    const double longer = as_sample_quantile(value, n, share);
+
+    n = gather(series, series->shorter, only_clean, value);
+    return (longer - as_sample_quantile(value, n, share)) / series->span;
+}
+
+static void find_spread(const struct as_series *series, bool only_clean, struct assay_cycles *out)
+{
+    double single[AS_METER_SAMPLES], value[AS_METER_SAMPLES];
+
+    for (size_t i = 0; i < series->n; i++)
+        single[i] = (series->longer[i] - series->shorter[i]) / series->span;
+    const size_t n = gather(series, single, only_clean, value);
+    out->low = as_sample_quantile(value, n, 0.25);
+    out->high = as_sample_quantile(value, n, 0.75);
+}
+
+void as_series_estimate(const struct as_series *series, unsigned wanted, struct assay_cycles *out)
+{
+    double value[AS_METER_SAMPLES];
+    size_t clean = 0;
+
+    for (size_t i = 0; i < series->n; i++)
+        clean += series->clean[i];
+    const size_t least = wanted / 4 > 8 ? wanted / 4 : 8;
+    const bool calm = clean >= least;
+    out->sample_n = (unsigned)clean;
+    if (!calm && series->n < 8) {
+        out->status = ASSAY_METER_TIMEOUT;
+        return;
+    }
+    out->status = calm ? ASSAY_METER_OK : ASSAY_METER_NOISY;
+    out->cycles = difference(series, calm, 0.1);
+    out->median = difference(series, calm, 0.5);
+    find_spread(series, calm, out);
+    const size_t n = gather(series, series->ratio, calm, value);
+    out->core_per_tick = as_sample_quantile(value, n, 0.5);
+}

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The meter: calibrates chain and canary, starts a child for each block, and chooses another
+ * processor where this one is not calm.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "measure/internal.h"
+
+#define ATTEMPT_MS 700 /* of one child; then another processor may be better */
+
+struct as_meter_shared {
+    struct assay_cycles result;
+    struct as_series series;
+};
+
+struct assay_meter {
+    struct assay_meter_options options;
+    struct as_frame *frame;
+    struct as_gate gate;
+    struct as_meter_shared *shared;
+    int memory;
+    int cpu;
+    bool may_switch;
+    double core_per_tick;
+    uint64_t clean_n, sample_n;
+    unsigned switch_n;
+};
+
+static const struct {
+    const char *word, *sentence;
+} status_texts[] = {
+#define STATUS_TEXT(name, word, sentence) [ASSAY_METER_##name] = {word, sentence},
+    ASSAY_METER_STATUS_LIST(STATUS_TEXT)
+#undef STATUS_TEXT
+};
+
+const char *assay_meter_status_word(enum assay_meter_status status)
+{
+    return status < ASSAY_METER_STATUS_COUNT ? status_texts[status].word : "?";
+}
+
+const char *assay_meter_status_text(enum assay_meter_status status)
+{
+    return status < ASSAY_METER_STATUS_COUNT ? status_texts[status].sentence : "?";
+}
+
+/* ---- Processors ------------------------------------------------------------------------------ */
+
+/* Processor behind `cpu` of those that may be used, around. */
+static int cpu_behind(const cpu_set_t *set, int cpu)
+{
+    for (int i = 1; i <= CPU_SETSIZE; i++) {
+        const int next = (cpu + i) % CPU_SETSIZE;
+        if (CPU_ISSET((size_t)next, set))
+            return next;
+    }
+    return -1;
+}
+
+/* Calls `work` on a processor and comes back to where this process may run. */
+static void work_on(int cpu, void (*work)(struct assay_meter *), struct assay_meter *meter)
+{
+    cpu_set_t before, one;
+
+    CPU_ZERO(&one);
+    CPU_SET((size_t)cpu, &one);
+    const bool known = sched_getaffinity(0, sizeof before, &before) == 0;
+    if (known && sched_setaffinity(0, sizeof one, &one) == 0) {
+        work(meter);
+        sched_setaffinity(0, sizeof before, &before);
+    } else {
+        work(meter);
+    }
+}
+
+static void calibrate_here(struct assay_meter *meter)
+{
+    as_gate_calibrate(&meter->gate, 60);
+}
+
+static unsigned passes_here_n; /* of the last call of count_passes */
+
+static void count_passes(struct assay_meter *meter)
+{
+    passes_here_n = as_gate_passes(&meter->gate, 16);
+}
+
+/* The calmest processor of the first few: the best canary of any is what all are held to. */
+static int choose_cpu(struct assay_meter *meter, struct assay_error *err)
+{
+    cpu_set_t set;
+    unsigned best = 0;
+
+    if (sched_getaffinity(0, sizeof set, &set) < 0 || CPU_COUNT(&set) == 0)
+        return as_error_set(err, ASSAY_ERR_IO, "measuring: no processor may be used: %s",
+                            strerror(errno));
+    meter->may_switch = meter->options.cpu < 0 && CPU_COUNT(&set) > 1;
+    meter->cpu = meter->options.cpu >= 0 ? meter->options.cpu : cpu_behind(&set, 0);
+    if (!CPU_ISSET((size_t)meter->cpu, &set))
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "measuring: processor %d may not be used by this process", meter->cpu);
+    work_on(meter->cpu, calibrate_here, meter);
+    if (!meter->may_switch)
+        return 0;
+    const int tries = CPU_COUNT(&set) < 8 ? CPU_COUNT(&set) : 8;
+    for (int i = 1, cpu = meter->cpu; i < tries; i++) {
+        cpu = cpu_behind(&set, cpu);
+        work_on(cpu, calibrate_here, meter);
+    }
+    for (int i = 0, cpu = meter->cpu; i < tries; i++, cpu = cpu_behind(&set, cpu)) {
+        work_on(cpu, count_passes, meter);
+        if (passes_here_n > best) {
+            best = passes_here_n;
+            meter->cpu = cpu;
+        }
+    }
+    return 0;
+}
+
+static void switch_cpu(struct assay_meter *meter)
+{
+    cpu_set_t set;
+
+    work_on(meter->cpu, count_passes, meter);
+    if (passes_here_n >= 8 || !meter->may_switch || sched_getaffinity(0, sizeof set, &set) < 0)
+        return;
+    const int next = cpu_behind(&set, meter->cpu);
+    if (next >= 0 && next != meter->cpu) {
+        meter->cpu = next;
+        meter->switch_n++;
+    }
+}
+
+/* ---- Making ---------------------------------------------------------------------------------- */
+
+static int make_memory(struct assay_meter *meter, struct assay_error *err)
+{
+    meter->memory = memfd_create("assay-meter", MFD_CLOEXEC);
+    if (meter->memory < 0 || ftruncate(meter->memory, (off_t)meter->options.page_n * 4096) < 0)
+        return as_error_set(err, ASSAY_ERR_IO, "measuring: no memory for what blocks touch: %s",
+                            strerror(errno));
+    void *shared = mmap(NULL, sizeof *meter->shared, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED)
+        return as_error_nomem(err, "the samples of a measurement");
+    meter->shared = shared;
+    return 0;
+}
+
+int assay_meter_new(const struct assay_meter_options *options, struct assay_meter **out,
+                    struct assay_error *err)
+{
+    struct assay_meter *meter = as_calloc(1, sizeof *meter);
+    struct as_widths widths;
+    int rc;
+
+    *out = meter;
+    if (!meter)
+        return as_error_nomem(err, "the meter of this processor");
+    meter->memory = -1;
+    meter->options = options ? *options : (struct assay_meter_options){.cpu = -1};
+    meter->options.samples = meter->options.samples ? meter->options.samples : 120;
+    meter->options.page_n = meter->options.page_n ? meter->options.page_n : 8;
+    meter->options.patience_ms = meter->options.patience_ms ? meter->options.patience_ms : 3000;
+    as_widths_read(&widths);
+    rc = as_frame_new(&widths, &meter->frame, err);
+    if (rc == 0)
+        rc = make_memory(meter, err);
+    if (rc == 0)
+        rc = choose_cpu(meter, err);
+    if (rc < 0)
+        assay_meter_free(out);
+    return rc;
+}
+
+void assay_meter_free(struct assay_meter **meter)
+{
+    struct assay_meter *m = *meter;
+
+    if (!m)
+        return;
+    as_frame_free(&m->frame);
+    if (m->memory >= 0)
+        close(m->memory);
+    if (m->shared)
+        munmap(m->shared, sizeof *m->shared);
+    as_free(m);
+    *meter = NULL;
+}
+
+void assay_meter_state_get(const struct assay_meter *meter, struct assay_meter_state *out)
+{
+    *out = (struct assay_meter_state){
+        .cpu = meter->cpu,
+        .clock = "chain",
+        .core_per_tick = meter->core_per_tick,
+        .chain_cycles = meter->gate.chain_cycles,
+        .canary_best = meter->gate.best,
+        .clean_share = meter->sample_n ? (double)meter->clean_n / (double)meter->sample_n : 1,
+        .switch_n = meter->switch_n};
+}
+
+/* ---- A block ----------------------------------------------------------------------------------
+ */
+
+static int fill_memory(const struct assay_meter *meter, struct assay_error *err)
+{
+    uint64_t page[512];
+
+    for (size_t i = 0; i < 512; i++)
+        page[i] = AS_METER_FILL;
+    for (unsigned i = 0; i < meter->options.page_n; i++)
+        if (pwrite(meter->memory, page, sizeof page, (off_t)i * 4096) != (ssize_t)sizeof page)
+            return as_error_set(err, ASSAY_ERR_IO, "measuring: cannot write to memory: %s",
+                                strerror(errno));
+    return 0;
+}
+
+/* Signals are held until the child has its own handlers; it inherits none of ours. */
+static int run_child(struct assay_meter *meter, const struct as_child *child,
+                     struct assay_error *err)
+{
+    struct assay_cycles *result = &meter->shared->result;
+    int end;
+
+    result->status = ASSAY_METER_TIMEOUT;
+    AS_TRY(fill_memory(meter, err));
+    const pid_t pid = fork();
+    if (pid == 0)
+        as_child_run(child);
+    if (pid < 0)
+        return as_error_set(err, ASSAY_ERR_IO, "measuring: no process can be started: %s",
+                            strerror(errno));
+    while (waitpid(pid, &end, 0) < 0)
+        if (errno != EINTR)
+            return as_error_set(err, ASSAY_ERR_IO, "measuring: lost its process: %s",
+                                strerror(errno));
+    if (WIFSIGNALED(end) && WTERMSIG(end) != SIGALRM) {
+        result->status = ASSAY_METER_FAULTING;
+        result->signal = WTERMSIG(end);
+    }
+    return 0;
+}
+
+static int attempt(struct assay_meter *meter, const struct as_block *block,
+                   enum assay_meter_mode mode, unsigned limit_ms, struct assay_error *err)
+{
+    struct assay_cycles *result = &meter->shared->result;
+    const struct as_child child = {.block = block,
+                                   .frame = meter->frame,
+                                   .mode = mode,
+                                   .gate = meter->gate,
+                                   .samples = meter->options.samples,
+                                   .page_n = meter->options.page_n,
+                                   .limit_ms = limit_ms,
+                                   .memory = meter->memory,
+                                   .cpu = meter->cpu,
+                                   .result = result,
+                                   .series = &meter->shared->series};
+
+    *result = (struct assay_cycles){.insn_n = (unsigned)block->code.n};
+    meter->shared->series.n = 0;
+    AS_TRY(run_child(meter, &child, err));
+    if (result->status != ASSAY_METER_OK)
+        return 0;
+    as_series_estimate(&meter->shared->series, meter->options.samples, result);
+    for (size_t i = 0; i < meter->shared->series.n; i++)
+        meter->clean_n += meter->shared->series.clean[i];
+    meter->sample_n += meter->shared->series.n;
+    return 0;
+}
+
+/* Whether the second attempt tells more than the first. */
+static bool is_better(const struct assay_cycles *a, const struct assay_cycles *b)
+{
+    if (a->status != b->status)
+        return b->status == ASSAY_METER_TIMEOUT || a->status == ASSAY_METER_OK;
+    return a->sample_n > b->sample_n;
+}
+
+static int measure_patiently(struct assay_meter *meter, const struct as_block *block,
+                             enum assay_meter_mode mode, struct assay_cycles *out,
+                             struct assay_error *err)
+{
+    const int64_t until_ns =
+        as_monotonic_ns() + (int64_t)meter->options.patience_ms * INT64_C(1000000);
+
+    out->status = ASSAY_METER_TIMEOUT;
+    for (;;) {
+        const int64_t left_ms = (until_ns - as_monotonic_ns()) / 1000000;
+        if (left_ms <= 0)
+            return 0;
+        AS_TRY(attempt(meter, block, mode, left_ms < ATTEMPT_MS ? (unsigned)left_ms : ATTEMPT_MS,
+                       err));
+        const struct assay_cycles *result = &meter->shared->result;
+        if (is_better(result, out))
+            *out = *result;
+        if (result->status == ASSAY_METER_OK)
+            meter->core_per_tick = result->core_per_tick;
+        if (result->status != ASSAY_METER_NOISY && result->status != ASSAY_METER_TIMEOUT)
+            return 0;
+        switch_cpu(meter);
+    }
+}
+
+int assay_meter_block(struct assay_meter *meter, const uint8_t *bytes, size_t size_b,
+                      enum assay_meter_mode mode, struct assay_cycles *out, struct assay_error *err)
+{
+    struct as_block block;
+    int rc = as_block_init(&block, bytes, size_b);
+
+    *out = (struct assay_cycles){0};
+    if (rc == ASSAY_METER_OK && block.uses_segment) {
+        struct as_widths widths;
+        as_widths_read(&widths);
+        rc = widths.fsgsbase ? ASSAY_METER_OK : ASSAY_METER_EXCLUDED;
+    }
+    if (rc < 0)
+        rc = as_error_nomem(err, "a block of instructions");
+    else if (rc != ASSAY_METER_OK)
+        out->status = (enum assay_meter_status)rc;
+    else
+        rc = measure_patiently(meter, &block, mode, out, err);
+    out->insn_n = (unsigned)block.code.n;
+    as_block_fini(&block);
+    return rc < 0 ? rc : 0;
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The meter: what it says of blocks that cannot be measured, and what it makes of samples. How long
+ * anything takes is never judged: samples are made up.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+
+#include "isa/encode.h"
+#include "measure/internal.h"
+
+static size_t assemble(const char *text, uint8_t *out)
+{
+    char copy[512], *rest = NULL;
+    size_t n = 0;
+
+    strcpy(copy, text);
+    for (char *line = strtok_r(copy, ";", &rest); line; line = strtok_r(NULL, ";", &rest)) {
+        uint8_t insn[AS_ENCODE_B];
+        const size_t length = as_encode_text(line, insn);
+        if (!length)
+            fail_msg("cannot encode %s", line);
+        memcpy(out + n, insn, length);
+        n += length;
+    }
+    return n;
+}
+
+static struct assay_cycles measure_bytes(const uint8_t *bytes, size_t n, enum assay_meter_mode mode)
+{
+    const struct assay_meter_options options = {.cpu = -1, .samples = 16, .patience_ms = 1500};
+    struct assay_meter *meter;
+    struct assay_error err;
+    struct assay_cycles cycles;
+
+    assert_int_equal(assay_meter_new(&options, &meter, &err), 0);
+    assert_int_equal(assay_meter_block(meter, bytes, n, mode, &cycles, &err), 0);
+    assay_meter_free(&meter);
+    assert_null(meter);
+    return cycles;
+}
+
+static struct assay_cycles measure_text(const char *text, enum assay_meter_mode mode)
+{
+    uint8_t bytes[512];
+    return measure_bytes(bytes, assemble(text, bytes), mode);
+}
+
+static void expect_status(const char *text, enum assay_meter_mode mode,
+                          enum assay_meter_status expected)
+{
+    const struct assay_cycles c = measure_text(text, mode);
+    if (c.status != expected)
+        fail_msg("%s: %s, expected %s", text, assay_meter_status_word(c.status),
+                 assay_meter_status_word(expected));
+    assert_true(c.cycles == 0);
+}
+
+static bool was_measured(const struct assay_cycles *c)
+{
+    if (c->status == ASSAY_METER_TIMEOUT)
+        return true; /* a machine so busy that nothing came to its end: said, not judged */
+    return (c->status == ASSAY_METER_OK || c->status == ASSAY_METER_NOISY) && c->cycles > 0 &&
+           c->low <= c->high && c->core_per_tick > 0;
+}
+
+static void blocks_are_measured(void **state)
+{
+    (void)state;
+    struct assay_cycles c =
+        measure_text("add rax,rcx;mov rdx,m64[rbx+rsi*8]", ASSAY_METER_UNROLLED);
+    assert_true(was_measured(&c));
+    assert_int_equal(c.insn_n, 2);
+    c = measure_text("imul rax,rax", ASSAY_METER_LOOP);
+    assert_true(was_measured(&c));
+    /* Its stack, floating point of the old kind, data at fixed distances. */
+    c = measure_text("push rax;pop rcx;fadd st0,st1;mov m64[rip+256],rcx", ASSAY_METER_UNROLLED);
+    assert_true(was_measured(&c));
+}
+
+static void what_faults_is_said(void **state)
+{
+    (void)state;
+    struct assay_cycles c = measure_text("xor ecx,ecx;div rcx", ASSAY_METER_UNROLLED);
+    assert_int_equal(c.status, ASSAY_METER_FAULTING);
+    assert_int_equal(c.signal, SIGFPE);
+    c = measure_text("movaps xmm0,m128[rbx+1]", ASSAY_METER_UNROLLED);
+    assert_int_equal(c.status, ASSAY_METER_FAULTING);
+    assert_int_equal(c.signal, SIGSEGV);
+    /* Byte by byte a page further each time. */
+    expect_status("add rsi,4096;mov rax,m64[rsi]", ASSAY_METER_LOOP, ASSAY_METER_PAGES);
+}
+
+static void what_this_processor_has_not_is_said(void **state)
+{
+    /* vp2intersectd k0,zmm0,zmm1 of few processors; vpermw of AMD's XOP, of those up to 2017: no
+     * processor has both. */
+    static const uint8_t newer[] = {0x62, 0xf2, 0x7f, 0x48, 0x68, 0xc1};
+    static const uint8_t older[] = {0x8f, 0xe8, 0x78, 0xa2, 0xc1, 0x20};
+    (void)state;
+    const struct assay_cycles a = measure_bytes(newer, sizeof newer, ASSAY_METER_UNROLLED);
+    const struct assay_cycles b = measure_bytes(older, sizeof older, ASSAY_METER_UNROLLED);
+    assert_true(a.status == ASSAY_METER_UNSUPPORTED || b.status == ASSAY_METER_UNSUPPORTED);
+    if (a.status == ASSAY_METER_UNSUPPORTED)
+        assert_int_equal(a.signal, SIGILL);
+}
+
+static void what_cannot_be_measured_is_not_started(void **state)
+{
+    static const uint8_t jump[] = {0x75, 0xfe}, undecoded[] = {0x06}, rep[] = {0xf3, 0xa4};
+    (void)state;
+    expect_status("rdtsc", ASSAY_METER_UNROLLED, ASSAY_METER_EXCLUDED);
+    expect_status("syscall", ASSAY_METER_UNROLLED, ASSAY_METER_EXCLUDED);
+    expect_status("popfq", ASSAY_METER_UNROLLED, ASSAY_METER_EXCLUDED);
+    expect_status("wrfsbase rax", ASSAY_METER_UNROLLED, ASSAY_METER_EXCLUDED);
+    assert_int_equal(measure_bytes(jump, 2, ASSAY_METER_UNROLLED).status, ASSAY_METER_EXCLUDED);
+    assert_int_equal(measure_bytes(rep, 2, ASSAY_METER_UNROLLED).status, ASSAY_METER_EXCLUDED);
+    assert_int_equal(measure_bytes(undecoded, 1, ASSAY_METER_UNROLLED).status,
+                     ASSAY_METER_UNDECODED);
+    assert_int_equal(measure_bytes(undecoded, 0, ASSAY_METER_UNROLLED).status,
+                     ASSAY_METER_UNDECODED);
+    /* A loop needs a register of its own. */
+    expect_status(
+        "add rax,rcx;add rdx,rbx;add rbp,rsi;add rdi,r8;add r9,r10;add r11,r12;add r13,r14;"
+        "add r15,rax",
+        ASSAY_METER_LOOP, ASSAY_METER_REGISTERS);
+}
+
+static void one_processor_is_enough(void **state)
+{
+    cpu_set_t before, one;
+    struct assay_meter_options options = {.cpu = -1};
+    struct assay_meter *meter;
+    struct assay_error err;
+    struct assay_meter_state now;
+    int first = 0;
+
+    (void)state;
+    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+    while (!CPU_ISSET((size_t)first, &before))
+        first++;
+    CPU_ZERO(&one);
+    CPU_SET((size_t)first, &one);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+    assert_int_equal(assay_meter_new(&options, &meter, &err), 0);
+    assay_meter_state_get(meter, &now);
+    assert_int_equal(now.cpu, first);
+    assay_meter_free(&meter);
+    options.cpu = first + 1;
+    assert_int_equal(assay_meter_new(&options, &meter, &err), ASSAY_ERR_USAGE);
+    assert_non_null(strstr(err.text, "may not be used"));
+    assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
+}
+
+/* ---- The estimator -----------------------------------------------------------------------------
+ */
+
+static struct as_series series;
+
+/* 300 executions apart, `cycles` each, with a common part of 5000; every third sample is disturbed.
+ */
+static void make_series(size_t n, double cycles, double disturbed, bool gate_sees_it)
+{
+    series.n = n;
+    series.span = 300;
+    for (size_t i = 0; i < n; i++) {
+        const bool is_bad = i % 3 == 2;
+        const double jitter = (double)(i * 7 % 11) * 0.3; /* ticks of a coarse clock */
+        series.shorter[i] = 5000 + 150 * cycles * (is_bad ? disturbed : 1) + jitter;
+        series.longer[i] = 5000 + 450 * cycles * (is_bad ? disturbed : 1) + jitter;
+        series.ratio[i] = 1.5;
+        series.clean[i] = !is_bad || !gate_sees_it;
+    }
+}
+
+static void disturbed_samples_do_not_count(void **state)
+{
+    struct assay_cycles c = {0};
+    (void)state;
+    make_series(120, 4, 1.4, true);
+    as_series_estimate(&series, 120, &c);
+    assert_int_equal(c.status, ASSAY_METER_OK);
+    assert_int_equal(c.sample_n, 80);
+    assert_true(fabs(c.cycles - 4) < 0.02);
+    assert_true(c.high < 4.1);
+    assert_true(fabs(c.core_per_tick - 1.5) < 1e-9);
+    /* Unseen by the gate they widen the spread, and the estimate stays. */
+    make_series(120, 4, 1.4, false);
+    as_series_estimate(&series, 120, &c);
+    assert_true(fabs(c.cycles - 4) < 0.02);
+    assert_true(c.high > 5);
+}
+
+static void a_busy_machine_is_said(void **state)
+{
+    struct assay_cycles c = {0};
+    (void)state;
+    make_series(60, 4, 1.4, true);
+    for (size_t i = 0; i < 60; i++)
+        series.clean[i] = i < 5;
+    as_series_estimate(&series, 120, &c);
+    assert_int_equal(c.status, ASSAY_METER_NOISY);
+    assert_int_equal(c.sample_n, 5);
+    assert_true(c.cycles > 3.9 && c.cycles < 5.7);
+    make_series(7, 4, 1.4, true);
+    as_series_estimate(&series, 120, &c);
+    assert_int_equal(c.status, ASSAY_METER_TIMEOUT);
+}
+
+static void quantiles_are_of_sorted_values(void **state)
+{
+    double value[] = {5, 1, 4, 2, 3};
+    (void)state;
+    assert_true(as_sample_quantile(value, 5, 0) == 1);
+    assert_true(as_sample_quantile(value, 5, 0.5) == 3);
+    assert_true(as_sample_quantile(value, 5, 1) == 5);
+    assert_true(isnan(as_sample_quantile(value, 0, 0.5)));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blocks_are_measured),
+        cmocka_unit_test(what_faults_is_said),
+        cmocka_unit_test(what_this_processor_has_not_is_said),
+        cmocka_unit_test(what_cannot_be_measured_is_not_started),
+        cmocka_unit_test(one_processor_is_enough),
+        cmocka_unit_test(disturbed_samples_do_not_count),
+        cmocka_unit_test(a_busy_machine_is_said),
+        cmocka_unit_test(quantiles_are_of_sorted_values),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
