@@ -17,7 +17,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 # Only these rooms may see the headers of these libraries.
 OWNERS = {"Zydis/": {"isa"}, "Zycore/": {"isa"}, "elfutils/": {"object"}, "libelf.h": {"object"},
           "gelf.h": {"object"}, "dwarf.h": {"object"}, "sqlite3.h": {"experiment"},
-          "perfmon/": {"sample"}, "xlsxwriter": {"report"}}
+          "perfmon/": {"sample"}, "xlsxwriter": {"report"}, "hwloc": {"machine"}}
 
 
 def read_floors(root):

@@ -6,6 +6,7 @@
 #ifndef ASSAY_MACHINE_H
 #define ASSAY_MACHINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,20 +20,96 @@ struct assay_host_fact {
     const char *name, *value; /* "governor", "performance"; names in doc/machine.md */
 };
 
+/* ---- Topology ------------------------------------------------------------------------------- */
+
+#define ASSAY_PLACE_LIST(X)                                                                        \
+    X(MACHINE, "machine")                                                                          \
+    X(PACKAGE, "package")                                                                          \
+    X(DIE, "die")                                                                                  \
+    X(GROUP, "group")                                                                              \
+    X(MEMORY, "memory") /* a NUMA node; stands below what it is near to */                         \
+    X(CACHE, "cache")                                                                              \
+    X(CORE, "core")                                                                                \
+    X(PU, "processor") /* what the kernel schedules on: a hardware thread */
+
+enum assay_place_kind {
+#define ASSAY_PLACE_ENUM(name, word) ASSAY_PLACE_##name,
+    ASSAY_PLACE_LIST(ASSAY_PLACE_ENUM)
+#undef ASSAY_PLACE_ENUM
+        ASSAY_PLACE_KINDS
+};
+
+const char *assay_place_word(unsigned kind);
+
+/* One thing in the tree of the machine; a place stands behind the one it is in. */
+struct assay_place {
+    uint8_t kind;  /* assay_place_kind */
+    uint8_t level; /* caches: 1, 2, ... */
+    char cache;    /* 'd' data, 'i' instructions, 'u' both */
+    bool usable;   /* processors: this process may run there, by its affinity and cpuset */
+    int16_t
+        efficiency;  /* cores of several kinds: 0 is the least fast; -1: one kind, or not known */
+    uint16_t ways;   /* caches: 0 not known, 65535 all */
+    uint32_t parent; /* index; its own for the machine */
+    int32_t number;  /* as the kernel counts, -1 not known */
+    uint32_t line_b;
+    uint64_t size_b;    /* caches and memory; 0 not known */
+    const char *memory; /* its kind: "DRAM", "HBM", "MCDRAM", ...; NULL elsewhere */
+};
+
+/* Immutable; thread-safe. -1: not known. */
+struct assay_topology {
+    const struct assay_place *place; /* [0] is the machine */
+    size_t place_n;
+    int64_t package_n, numa_n, core_n, cpu_n;
+    int64_t usable_cpu_n;    /* processors that this process may use, -1 of another machine */
+    int64_t core_kind_n;     /* kinds of cores: 2 on a hybrid processor */
+    const char *cpu_model;   /* as a file of another machine says, NULL: not known */
+    const char *memory_most; /* the kind of most of its memory */
+};
+
+/*
+ * This machine (both NULL), a recorded one (`root`, a directory with its sys/ and proc/), or the
+ * one that hwloc described in the XML file `xml`. Changes variables of the environment while it
+ * works: not for two threads at once. Errors: NOT_FOUND, CORRUPT (what cannot be read), NOMEM.
+ */
+int assay_topology_read(const char *root, const char *xml, struct assay_topology **out,
+                        struct assay_error *err);
+void assay_topology_free(struct assay_topology **topology); /* NULL inside is fine */
+
+/* NUMA node of a processor, by the kernel's numbers; -1 when not known. */
+int assay_topology_numa_of(const struct assay_topology *topology, unsigned cpu);
+/* Bytes of the data cache of a level that processor `cpu` reaches, and how many processors share
+ * it (`sharers` may be NULL); 0: there is none. */
+uint64_t assay_topology_cache_b(const struct assay_topology *topology, unsigned cpu, unsigned level,
+                                unsigned *sharers);
+/* The first usable processor of each core, ascending; returns how many there are, of which `most`
+ * are written. `numa` >= 0: of that node only. */
+size_t assay_topology_cores(const struct assay_topology *topology, int numa, int *cpu, size_t most);
+
+/* ---- The host -------------------------------------------------------------------------------- */
+
+/* Name of the micro-architecture ("zen5"), or NULL; `words` (may be NULL) for people. */
+const char *assay_microarchitecture_of(const char *vendor, int64_t family, int64_t model,
+                                       int64_t stepping, const char **words);
+
 /* Texts NULL, numbers -1: not known. Belongs to the host object. */
 struct assay_host {
     const char *name, *kernel, *os;
     const char *cpu_vendor; /* "GenuineIntel", "AuthenticAMD" */
     const char *cpu_model;
-    const char *hypervisor; /* "KVM", ...; NULL on bare metal */
-    const char *tsc_origin; /* "cpuid", "hypervisor", "kernel", "measured" */
+    const char *microarchitecture;       /* "zen5"; NULL: none that is known */
+    const char *microarchitecture_words; /* "AMD Zen 5" */
+    const char *hypervisor;              /* "KVM", ...; NULL on bare metal */
+    const char *tsc_origin;              /* "cpuid", "hypervisor", "kernel", "measured" */
     int64_t cpu_family, cpu_model_number, cpu_stepping; /* family and model with their extensions */
-    int64_t socket_n, core_n, cpu_n, numa_n;            /* those that are online */
+    int64_t socket_n, core_n, cpu_n, numa_n;            /* of the topology: those that are online */
     int64_t memory_b;
     int64_t tsc_hz;
     int64_t base_hz, max_hz;
     const struct assay_host_fact *fact;
     size_t fact_n;
+    const struct assay_topology *topology; /* NULL: not known */
 };
 
 /*

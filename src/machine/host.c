@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What this host is: /proc and /sys read once, cpuid for the hypervisor and the TSC. A file that is
- * not there leaves its fact unknown.
+ * What this host is: /proc and /sys read once, cpuid for the hypervisor and the TSC; how its parts
+ * hang together is topology.c's. A file that is not there leaves its fact unknown.
  */
 #include <cpuid.h>
 #include <ctype.h>
@@ -21,15 +21,14 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/vec.h"
-
-#define CPUS_MOST 8192
+#include "machine/pmu.h"
 
 /* The host and the memory of its texts. */
 struct host_reading {
     struct assay_host host; /* first: what users hold */
     struct as_arena arena;
     AS_VEC(struct assay_host_fact) fact;
-    int16_t numa[CPUS_MOST]; /* by cpu, -1 unknown */
+    struct assay_topology *topology;
     const char *root;
 };
 
@@ -62,54 +61,7 @@ static FILE *open_lines(const struct host_reading *w, const char *path)
 
 /* ---- Processors ---------------------------------------------------------------------------- */
 
-/* "0-3,8" into a count and, when wanted, a call for each. */
-static int64_t walk_list(const char *list, void (*each)(struct host_reading *, unsigned, int),
-                         struct host_reading *w, int value)
-{
-    int64_t n = 0;
-    while (isdigit((unsigned char)*list)) {
-        char *end;
-        const unsigned long first = strtoul(list, &end, 10);
-        unsigned long last = first;
-        if (*end == '-')
-            last = strtoul(end + 1, &end, 10);
-        for (unsigned long i = first; i <= last && i < CPUS_MOST; i++, n++)
-            if (each)
-                each(w, (unsigned)i, value);
-        list = *end == ',' ? end + 1 : end;
-        if (*end != ',')
-            break;
-    }
-    return n;
-}
-
-static void set_numa(struct host_reading *w, unsigned cpu, int node)
-{
-    w->numa[cpu] = (int16_t)node;
-}
-
-static int compare_pairs(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
-static int64_t count_distinct(uint64_t *value, size_t n)
-{
-    int64_t distinct = 0;
-    if (n)
-        qsort(value, n, sizeof *value, compare_pairs);
-    for (size_t i = 0; i < n; i++)
-        distinct += i == 0 || value[i] != value[i - 1];
-    return distinct;
-}
-
-struct counting {
-    AS_VEC(uint64_t) core, socket;
-};
-
-static void read_cpu_line(struct host_reading *w, const char *name, const char *value,
-                          uint64_t *package, struct counting *counting)
+static void read_cpu_line(struct host_reading *w, const char *name, const char *value)
 {
     struct assay_host *host = &w->host;
     if (strcmp(name, "vendor_id") == 0 && !host->cpu_vendor)
@@ -122,20 +74,11 @@ static void read_cpu_line(struct host_reading *w, const char *name, const char *
         host->cpu_model_number = strtoll(value, NULL, 10);
     else if (strcmp(name, "stepping") == 0 && host->cpu_stepping < 0)
         host->cpu_stepping = strtoll(value, NULL, 10);
-    else if (strcmp(name, "physical id") == 0)
-        *package = strtoull(value, NULL, 10);
-    else if (strcmp(name, "core id") == 0) {
-        const uint64_t core = *package << 32 | strtoull(value, NULL, 10);
-        if (as_vec_push(&counting->core, core) < 0 || as_vec_push(&counting->socket, *package) < 0)
-            return; /* then fewer are counted */
-    }
 }
 
 static void read_processors(struct host_reading *w)
 {
-    char line[4096], list[4096];
-    uint64_t package = 0;
-    struct counting counting = {0};
+    char line[4096], list[64];
     FILE *f = open_lines(w, "/proc/cpuinfo");
     while (f && fgets(line, sizeof line, f)) {
         char *colon = strchr(line, ':');
@@ -148,21 +91,10 @@ static void read_processors(struct host_reading *w)
         colon++;
         colon += *colon == ' ';
         colon[strcspn(colon, "\n")] = 0;
-        read_cpu_line(w, line, colon, &package, &counting);
+        read_cpu_line(w, line, colon);
     }
     if (f)
         fclose(f);
-    if (counting.core.n) {
-        w->host.core_n = count_distinct(counting.core.at, counting.core.n);
-        w->host.socket_n = count_distinct(counting.socket.at, counting.socket.n);
-    }
-    const size_t logical_n = counting.core.n;
-    as_vec_fini(&counting.core);
-    as_vec_fini(&counting.socket);
-    if (read_host_text(w, "/sys/devices/system/cpu/online", list, sizeof list))
-        w->host.cpu_n = walk_list(list, NULL, w, 0);
-    else if (logical_n)
-        w->host.cpu_n = (int64_t)logical_n; /* no /sys: by the entries of cpuinfo */
     if (read_host_text(w, "/sys/devices/system/cpu/cpu0/cpufreq/base_frequency", list, sizeof list))
         w->host.base_hz = strtoll(list, NULL, 10) * 1000;
     if (read_host_text(w, "/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", list,
@@ -170,17 +102,18 @@ static void read_processors(struct host_reading *w)
         w->host.max_hz = strtoll(list, NULL, 10) * 1000;
 }
 
-static void read_numa(struct host_reading *w)
+/* What hwloc knows; nothing of a machine that it cannot read. */
+static void read_topology(struct host_reading *w)
 {
-    char path[128], list[4096];
-    if (!read_host_text(w, "/sys/devices/system/node/online", list, sizeof list))
+    struct assay_error ignored;
+
+    if (assay_topology_read(w->root, NULL, &w->topology, &ignored) < 0)
         return;
-    w->host.numa_n = walk_list(list, NULL, w, 0);
-    for (int node = 0; node < 1024 && node < 4 * w->host.numa_n + 4; node++) {
-        snprintf(path, sizeof path, "/sys/devices/system/node/node%d/cpulist", node);
-        if (read_host_text(w, path, list, sizeof list))
-            walk_list(list, set_numa, w, node);
-    }
+    w->host.topology = w->topology;
+    w->host.socket_n = w->topology->package_n;
+    w->host.core_n = w->topology->core_n;
+    w->host.cpu_n = w->topology->cpu_n;
+    w->host.numa_n = w->topology->numa_n;
 }
 
 /* ---- cpuid --------------------------------------------------------------------------------- */
@@ -311,8 +244,35 @@ static int read_facts(struct host_reading *w)
         if (!fact.value || as_vec_push(&w->fact, fact) < 0)
             return ASSAY_ERR_NOMEM;
     }
-    w->host.fact = w->fact.at;
-    w->host.fact_n = w->fact.n;
+    return 0;
+}
+
+static int add_host_fact(struct host_reading *w, const char *name, const char *value)
+{
+    const struct assay_host_fact fact = {name, keep_text(w, value)};
+
+    return fact.value ? as_vec_push(&w->fact, fact) : ASSAY_ERR_NOMEM;
+}
+
+/* What only the running machine can be asked. */
+static int ask_facts(struct host_reading *w)
+{
+    char text[128];
+    unsigned a, b, c, d;
+    const int paranoid =
+        read_host_text(w, "/proc/sys/kernel/perf_event_paranoid", text, sizeof text) ? atoi(text)
+                                                                                     : -99;
+
+    as_pmu_words(as_pmu_try(), paranoid, w->host.hypervisor, as_pmu_counters(), text, sizeof text);
+    AS_TRY(add_host_fact(w, "pmu", text));
+    if (__get_cpuid(0x80000007, &a, &b, &c, &d))
+        AS_TRY(add_host_fact(w, "tsc_invariant", d >> 8 & 1 ? "1" : "0"));
+    if (w->host.topology && w->host.core_n > 0) {
+        snprintf(text, sizeof text, "%" PRId64, w->host.cpu_n / w->host.core_n);
+        AS_TRY(add_host_fact(w, "threads_per_core", text));
+        snprintf(text, sizeof text, "%" PRId64, w->host.topology->usable_cpu_n);
+        AS_TRY(add_host_fact(w, "usable_cpu_n", text));
+    }
     return 0;
 }
 
@@ -335,17 +295,22 @@ int assay_host_read(const char *root, struct assay_host **out, struct assay_erro
                                   .tsc_hz = -1,
                                   .base_hz = -1,
                                   .max_hz = -1};
-    memset(w->numa, 0xff, sizeof w->numa);
     read_system(w);
     read_processors(w);
-    read_numa(w);
+    read_topology(w);
+    w->host.microarchitecture =
+        assay_microarchitecture_of(w->host.cpu_vendor, w->host.cpu_family, w->host.cpu_model_number,
+                                   w->host.cpu_stepping, &w->host.microarchitecture_words);
     if (!root) {
         read_hypervisor(w);
         read_tsc(w);
     }
     *out = &w->host;
-    if (read_facts(w) == 0)
+    if (read_facts(w) == 0 && (root || ask_facts(w) == 0)) {
+        w->host.fact = w->fact.at;
+        w->host.fact_n = w->fact.n;
         return 0;
+    }
     assay_host_free(out);
     return as_error_nomem(err, "the facts of this machine");
 }
@@ -355,6 +320,7 @@ void assay_host_free(struct assay_host **host)
     struct host_reading *w = (struct host_reading *)*host;
     if (!w)
         return;
+    assay_topology_free(&w->topology);
     as_vec_fini(&w->fact);
     as_arena_fini(&w->arena);
     as_free(w);
@@ -363,5 +329,5 @@ void assay_host_free(struct assay_host **host)
 
 int assay_host_numa_of(const struct assay_host *host, unsigned cpu)
 {
-    return cpu < CPUS_MOST ? ((const struct host_reading *)host)->numa[cpu] : -1;
+    return host->topology ? assay_topology_numa_of(host->topology, cpu) : -1;
 }

@@ -3,54 +3,11 @@
  * Usable processors and their load, and NUMA nodes, of recorded machines: trees of files as the
  * kernel shows them.
  */
-#include "unit.h"
+#include "recorded.h"
 
-#include <ftw.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <assay/machine.h>
-
-static char root[64];
-
-static int set_up(void **state)
-{
-    (void)state;
-    strcpy(root, "/tmp/assay-machine-XXXXXX");
-    return mkdtemp(root) ? 0 : -1;
-}
-
-static int drop(const char *path, const struct stat *st, int kind, struct FTW *at)
-{
-    (void)st;
-    (void)kind;
-    (void)at;
-    return remove(path);
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    return nftw(root, drop, 8, FTW_DEPTH | FTW_PHYS);
-}
-
-static void put(const char *path, const char *text)
-{
-    char full[512];
-
-    snprintf(full, sizeof full, "%s%s", root, path);
-    for (char *at = full + strlen(root) + 1; (at = strchr(at, '/')); at++) {
-        *at = 0;
-        mkdir(full, 0777);
-        *at = '/';
-    }
-    FILE *f = fopen(full, "w");
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
-}
 
 static const char stat_text[] = "cpu  1 2 3 4\n"
                                 "cpu0 100 10 20 1000 5 3 2 7 50 0\n"
@@ -115,15 +72,19 @@ static void test_numa(void **state)
     struct assay_error err;
 
     (void)state;
+    put_processors(8);
     put("/sys/devices/system/node/online", "0-1\n");
-    put("/sys/devices/system/node/node0/cpulist", "0-1,4\n");
-    put("/sys/devices/system/node/node1/cpulist", "2-3\n");
+    put("/sys/devices/system/node/node0/cpumap", "0f\n");
+    put("/sys/devices/system/node/node1/cpumap", "f0\n");
     assert_int_equal(assay_host_read(root, &host, &err), 0);
     assert_int_equal(host->numa_n, 2);
+    assert_int_equal(host->cpu_n, 8);
+    assert_int_equal(host->core_n, 4);
+    assert_int_equal(host->socket_n, 2);
     assert_int_equal(assay_host_numa_of(host, 1), 0);
-    assert_int_equal(assay_host_numa_of(host, 3), 1);
-    assert_int_equal(assay_host_numa_of(host, 4), 0);
-    assert_int_equal(assay_host_numa_of(host, 5), -1);
+    assert_int_equal(assay_host_numa_of(host, 4), 1);
+    assert_int_equal(assay_host_numa_of(host, 7), 1);
+    assert_int_equal(assay_host_numa_of(host, 8), -1);
     assay_host_free(&host);
 }
 

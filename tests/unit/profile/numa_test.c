@@ -20,11 +20,15 @@ static void test_there_and_back(void **state)
 
     (void)state;
     assert_non_null(mkdtemp(root));
-    snprintf(command, sizeof command,
-             "cd %s && mkdir -p sys/devices/system/node/node0 sys/devices/system/node/node1 && "
-             "cd sys/devices/system/node && echo 0-1 > online && echo 0-1,4-5 > node0/cpulist && "
-             "echo 2-3,6-7 > node1/cpulist",
-             root);
+    snprintf(
+        command, sizeof command,
+        "cd %s && mkdir -p sys/devices/system/node/node0 sys/devices/system/node/node1 && "
+        "cd sys/devices/system/node && echo 0-1 > online && echo 33 > node0/cpumap && "
+        "echo cc > node1/cpumap && mkdir ../cpu && cd ../cpu && echo 0-7 | tee online > possible "
+        "&& for c in 0 1 2 3 4 5 6 7; do mkdir -p cpu$c/topology && "
+        "echo $c > cpu$c/topology/core_id; printf %%x $((1 << c)) > cpu$c/topology/core_cpus; "
+        "echo ff > cpu$c/topology/package_cpus; done",
+        root);
     assert_int_equal(system(command), 0);
     assert_int_equal(assay_host_read(root, &host, &err), 0);
     assert_true(as_numa_write(host, text, sizeof text));

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The tree of a machine, read by hwloc (https://www.open-mpi.org/projects/hwloc/): packages, NUMA
+ * nodes, caches, cores, processors. Without devices and without hwloc's plugins, which would load
+ * the drivers of graphics processors; with processors that this process may not use.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <hwloc.h>
+
+#include <assay/machine.h>
+
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/vec.h"
+
+struct topology_reading {
+    struct assay_topology topology; /* first: what users hold */
+    struct as_arena arena;
+    AS_VEC(struct assay_place) place;
+    hwloc_topology_t hwloc;
+    cpu_set_t affinity;
+    bool is_here; /* this machine: affinity counts */
+    bool failed;  /* out of memory */
+};
+
+static const char *const place_words[] = {
+#define PLACE_WORD(name, word) [ASSAY_PLACE_##name] = word,
+    ASSAY_PLACE_LIST(PLACE_WORD)
+#undef PLACE_WORD
+};
+
+const char *assay_place_word(unsigned kind)
+{
+    return kind < ASSAY_PLACE_KINDS ? place_words[kind] : "?";
+}
+
+/* ---- Loading --------------------------------------------------------------------------------- */
+
+/* Variables are all by which hwloc can be told these things; they are as before when it is loaded.
+ */
+struct held_variable {
+    const char *name;
+    char *before;
+};
+
+static void hold_variable(struct held_variable *held, const char *name, const char *value)
+{
+    const char *now = getenv(name);
+
+    *held = (struct held_variable){name, now ? strdup(now) : NULL};
+    setenv(name, value, 1);
+}
+
+static void restore_variable(const struct held_variable *held)
+{
+    if (held->before)
+        setenv(held->name, held->before, 1);
+    else
+        unsetenv(held->name);
+    free(held->before);
+}
+
+/* Without cpuid where the kernel says enough: hwloc binds itself to each processor in turn for it.
+ */
+static int prepare(hwloc_topology_t hwloc, const char *xml, bool with_cpuid)
+{
+    const unsigned long flags = HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED |
+                                HWLOC_TOPOLOGY_FLAG_NO_DISTANCES | HWLOC_TOPOLOGY_FLAG_NO_MEMATTRS;
+
+    hwloc_topology_set_io_types_filter(hwloc, HWLOC_TYPE_FILTER_KEEP_NONE);
+    hwloc_topology_set_type_filter(hwloc, HWLOC_OBJ_MISC, HWLOC_TYPE_FILTER_KEEP_NONE);
+    if (!with_cpuid)
+        hwloc_topology_set_components(hwloc, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
+    if (hwloc_topology_set_flags(hwloc, flags) < 0)
+        return -1;
+    return xml ? hwloc_topology_set_xml(hwloc, xml) : 0;
+}
+
+static bool load_once(struct topology_reading *t, const char *root, const char *xml,
+                      bool with_cpuid)
+{
+    struct held_variable plugins, fsroot, quiet;
+
+    hold_variable(&plugins, "HWLOC_PLUGINS_PATH", "/nonexistent");
+    hold_variable(&quiet, "HWLOC_HIDE_ERRORS", "2");
+    if (root)
+        hold_variable(&fsroot, "HWLOC_FSROOT", root);
+    bool loaded = hwloc_topology_init(&t->hwloc) == 0;
+    if (loaded && (prepare(t->hwloc, xml, with_cpuid) < 0 || hwloc_topology_load(t->hwloc) < 0)) {
+        hwloc_topology_destroy(t->hwloc);
+        loaded = false;
+    }
+    if (root)
+        restore_variable(&fsroot);
+    restore_variable(&quiet);
+    restore_variable(&plugins);
+    return loaded;
+}
+
+static bool knows_caches(hwloc_topology_t hwloc)
+{
+    return hwloc_get_nbobjs_by_type(hwloc, HWLOC_OBJ_L1CACHE) > 0;
+}
+
+static int load_hwloc(struct topology_reading *t, const char *root, const char *xml,
+                      struct assay_error *err)
+{
+    char path[PATH_MAX];
+
+    if (xml && access(xml, R_OK) < 0)
+        return as_error_set(err, ASSAY_ERR_NOT_FOUND, "%s: cannot be read: %s", xml,
+                            strerror(errno));
+    if (root) {
+        snprintf(path, sizeof path, "%s/sys/devices/system/cpu", root);
+        if (access(path, R_OK) < 0)
+            return as_error_set(err, ASSAY_ERR_NOT_FOUND, "%s: no recorded machine: %s", path,
+                                strerror(errno));
+    }
+    if (!load_once(t, root, xml, false))
+        return as_error_set(err, ASSAY_ERR_CORRUPT,
+                            "%s: is no description of a machine that "
+                            "hwloc can read",
+                            xml    ? xml
+                            : root ? root
+                                   : "this machine");
+    if (root || xml || knows_caches(t->hwloc))
+        return 0;
+    hwloc_topology_destroy(t->hwloc);
+    if (!load_once(t, root, xml, true))
+        return as_error_set(err, ASSAY_ERR_CORRUPT, "this machine: hwloc cannot read it");
+    return 0;
+}
+
+/* ---- The tree ---------------------------------------------------------------------------------
+ */
+
+static int kind_of(hwloc_obj_type_t type)
+{
+    switch (type) {
+    case HWLOC_OBJ_MACHINE:
+        return ASSAY_PLACE_MACHINE;
+    case HWLOC_OBJ_PACKAGE:
+        return ASSAY_PLACE_PACKAGE;
+    case HWLOC_OBJ_DIE:
+        return ASSAY_PLACE_DIE;
+    case HWLOC_OBJ_GROUP:
+        return ASSAY_PLACE_GROUP;
+    case HWLOC_OBJ_NUMANODE:
+        return ASSAY_PLACE_MEMORY;
+    case HWLOC_OBJ_CORE:
+        return ASSAY_PLACE_CORE;
+    case HWLOC_OBJ_PU:
+        return ASSAY_PLACE_PU;
+    default:
+        return hwloc_obj_type_is_cache(type) ? ASSAY_PLACE_CACHE : -1;
+    }
+}
+
+static void describe_cache(const struct hwloc_cache_attr_s *cache, struct assay_place *place)
+{
+    place->level = (uint8_t)cache->depth;
+    place->cache = cache->type == HWLOC_OBJ_CACHE_DATA          ? 'd'
+                   : cache->type == HWLOC_OBJ_CACHE_INSTRUCTION ? 'i'
+                                                                : 'u';
+    place->size_b = cache->size;
+    place->line_b = cache->linesize;
+    place->ways = cache->associativity < 0 ? UINT16_MAX : (uint16_t)cache->associativity;
+}
+
+static bool may_use(const struct topology_reading *t, hwloc_obj_t object)
+{
+    const unsigned number = object->os_index;
+
+    return hwloc_bitmap_isset(hwloc_topology_get_allowed_cpuset(t->hwloc), number) &&
+           (!t->is_here || number >= CPU_SETSIZE || CPU_ISSET(number, &t->affinity));
+}
+
+static int16_t efficiency_of(const struct topology_reading *t, hwloc_obj_t object)
+{
+    int efficiency = -1;
+
+    if (hwloc_cpukinds_get_nr(t->hwloc, 0) < 2)
+        return -1;
+    const int kind = hwloc_cpukinds_get_by_cpuset(t->hwloc, object->cpuset, 0);
+    if (kind < 0 ||
+        hwloc_cpukinds_get_info(t->hwloc, (unsigned)kind, NULL, &efficiency, NULL, NULL, 0) < 0)
+        return -1;
+    return (int16_t)(efficiency >= 0 ? efficiency : kind);
+}
+
+static void describe(struct topology_reading *t, hwloc_obj_t object, struct assay_place *place)
+{
+    place->number = object->os_index == HWLOC_UNKNOWN_INDEX ? -1 : (int32_t)object->os_index;
+    switch (place->kind) {
+    case ASSAY_PLACE_CACHE:
+        describe_cache(&object->attr->cache, place);
+        break;
+    case ASSAY_PLACE_MEMORY:
+        place->size_b = object->attr->numanode.local_memory;
+        place->memory = object->subtype
+                            ? as_arena_strndup(&t->arena, object->subtype, strlen(object->subtype))
+                            : "DRAM";
+        t->failed |= !place->memory;
+        break;
+    case ASSAY_PLACE_CORE:
+        place->efficiency = efficiency_of(t, object);
+        break;
+    case ASSAY_PLACE_PU:
+        place->usable = may_use(t, object);
+        break;
+    default:
+        break;
+    }
+}
+
+/* `depth` bounds what a file of somebody else can make of the stack. */
+static void add_place(struct topology_reading *t, hwloc_obj_t object, uint32_t parent,
+                      unsigned depth)
+{
+    const int kind = kind_of(object->type);
+    const uint32_t index = kind < 0 ? parent : (uint32_t)t->place.n;
+
+    if (t->failed || depth > 64)
+        return;
+    if (kind >= 0) {
+        struct assay_place place = {.kind = (uint8_t)kind, .parent = parent, .efficiency = -1};
+        describe(t, object, &place);
+        t->failed |= as_vec_push(&t->place, place) < 0;
+    }
+    for (hwloc_obj_t m = object->memory_first_child; m; m = m->next_sibling)
+        add_place(t, m, index, depth + 1);
+    for (unsigned i = 0; i < object->arity; i++)
+        add_place(t, object->children[i], index, depth + 1);
+}
+
+static int64_t count_type(const struct topology_reading *t, hwloc_obj_type_t type)
+{
+    const int n = hwloc_get_nbobjs_by_type(t->hwloc, type);
+    return n > 0 ? n : -1;
+}
+
+static void summarise(struct topology_reading *t)
+{
+    struct assay_topology *out = &t->topology;
+    uint64_t most = 0;
+
+    out->place = t->place.at;
+    out->place_n = t->place.n;
+    out->package_n = count_type(t, HWLOC_OBJ_PACKAGE);
+    out->numa_n = count_type(t, HWLOC_OBJ_NUMANODE);
+    out->core_n = count_type(t, HWLOC_OBJ_CORE);
+    out->cpu_n = count_type(t, HWLOC_OBJ_PU);
+    out->core_kind_n = hwloc_cpukinds_get_nr(t->hwloc, 0);
+    out->core_kind_n = out->core_kind_n > 1 ? out->core_kind_n : 1;
+    out->usable_cpu_n = t->is_here ? 0 : -1;
+    as_vec_foreach (&t->place, p) {
+        if (t->is_here && p->kind == ASSAY_PLACE_PU)
+            out->usable_cpu_n += p->usable;
+        if (p->kind == ASSAY_PLACE_MEMORY && p->size_b >= most) {
+            most = p->size_b;
+            out->memory_most = p->memory;
+        }
+    }
+}
+
+static void find_model(struct topology_reading *t)
+{
+    const hwloc_obj_t package = hwloc_get_obj_by_type(t->hwloc, HWLOC_OBJ_PACKAGE, 0);
+    const char *model = hwloc_obj_get_info_by_name(hwloc_get_root_obj(t->hwloc), "CPUModel");
+
+    if (!model && package)
+        model = hwloc_obj_get_info_by_name(package, "CPUModel");
+    if (!model)
+        return;
+    t->topology.cpu_model = as_arena_strndup(&t->arena, model, strlen(model));
+    t->failed |= !t->topology.cpu_model;
+}
+
+int assay_topology_read(const char *root, const char *xml, struct assay_topology **out,
+                        struct assay_error *err)
+{
+    struct topology_reading *t = as_calloc(1, sizeof *t);
+
+    *out = NULL;
+    if (!t)
+        return as_error_nomem(err, "the topology of the machine");
+    as_arena_init(&t->arena);
+    t->is_here = !root && !xml && sched_getaffinity(0, sizeof t->affinity, &t->affinity) == 0;
+    int rc = load_hwloc(t, root, xml, err);
+    if (rc == 0) {
+        add_place(t, hwloc_get_root_obj(t->hwloc), 0, 0);
+        find_model(t);
+        summarise(t);
+        hwloc_topology_destroy(t->hwloc);
+        rc = t->failed ? as_error_nomem(err, "the topology of the machine") : 0;
+    }
+    *out = &t->topology;
+    if (rc < 0)
+        assay_topology_free(out);
+    return rc;
+}
+
+void assay_topology_free(struct assay_topology **topology)
+{
+    struct topology_reading *t = (struct topology_reading *)*topology;
+
+    if (!t)
+        return;
+    as_vec_fini(&t->place);
+    as_arena_fini(&t->arena);
+    as_free(t);
+    *topology = NULL;
+}
+
+/* ---- Questions ---------------------------------------------------------------------------------
+ */
+
+static const struct assay_place *find_cpu(const struct assay_topology *topology, unsigned cpu)
+{
+    for (size_t i = 0; i < topology->place_n; i++)
+        if (topology->place[i].kind == ASSAY_PLACE_PU && topology->place[i].number == (int)cpu)
+            return &topology->place[i];
+    return NULL;
+}
+
+static bool is_inside(const struct assay_topology *topology, const struct assay_place *place,
+                      uint32_t outer)
+{
+    const struct assay_place *at = place;
+
+    for (;;) {
+        const uint32_t index = (uint32_t)(at - topology->place);
+        if (index == outer)
+            return true;
+        if (at->parent == index)
+            return false;
+        at = &topology->place[at->parent];
+    }
+}
+
+/* Of several nodes of one place (kinds of memory) the first, which is where the kernel allocates.
+ */
+int assay_topology_numa_of(const struct assay_topology *topology, unsigned cpu)
+{
+    const struct assay_place *pu = find_cpu(topology, cpu);
+    int found = -1;
+    uint32_t nearest = 0;
+
+    for (size_t i = 0; pu && i < topology->place_n; i++) {
+        const struct assay_place *p = &topology->place[i];
+        if (p->kind == ASSAY_PLACE_MEMORY && is_inside(topology, pu, p->parent) &&
+            (found < 0 || p->parent > nearest)) {
+            found = p->number;
+            nearest = p->parent;
+        }
+    }
+    return found;
+}
+
+uint64_t assay_topology_cache_b(const struct assay_topology *topology, unsigned cpu, unsigned level,
+                                unsigned *sharers)
+{
+    const struct assay_place *pu = find_cpu(topology, cpu);
+
+    for (size_t i = 0; pu && i < topology->place_n; i++) {
+        const struct assay_place *p = &topology->place[i];
+        if (p->kind != ASSAY_PLACE_CACHE || p->level != level || p->cache == 'i' ||
+            !is_inside(topology, pu, (uint32_t)i))
+            continue;
+        if (sharers) {
+            *sharers = 0;
+            for (size_t k = i; k < topology->place_n; k++)
+                *sharers += topology->place[k].kind == ASSAY_PLACE_PU &&
+                            is_inside(topology, &topology->place[k], (uint32_t)i);
+        }
+        return p->size_b;
+    }
+    if (sharers)
+        *sharers = 0;
+    return 0;
+}
+
+static uint32_t core_of(const struct assay_topology *topology, const struct assay_place *pu)
+{
+    const struct assay_place *at = pu;
+
+    while (at->kind != ASSAY_PLACE_CORE && at->parent != (uint32_t)(at - topology->place))
+        at = &topology->place[at->parent];
+    return (uint32_t)((at->kind == ASSAY_PLACE_CORE ? at : pu) - topology->place);
+}
+
+size_t assay_topology_cores(const struct assay_topology *topology, int numa, int *cpu, size_t most)
+{
+    uint32_t last = UINT32_MAX; /* threads of a core stand side by side */
+    size_t n = 0;
+
+    for (size_t i = 0; i < topology->place_n; i++) {
+        const struct assay_place *p = &topology->place[i];
+        if (p->kind != ASSAY_PLACE_PU || !p->usable || p->number < 0 ||
+            (numa >= 0 && assay_topology_numa_of(topology, (unsigned)p->number) != numa))
+            continue;
+        const uint32_t core = core_of(topology, p);
+        if (core != last && n < most)
+            cpu[n] = p->number;
+        n += core != last;
+        last = core;
+    }
+    return n;
+}
