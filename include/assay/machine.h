@@ -136,6 +136,88 @@ struct assay_host_load {
  * a quota gives parts of them. */
 void assay_host_load_read(const char *root, long pid, struct assay_host_load *load);
 
+/* ---- Measured figures ------------------------------------------------------------------------ */
+
+/* What was measured on a machine: ceilings of memory and arithmetic (doc/machine.md names them). */
+struct assay_figure {
+    const char *name;  /* "bandwidth.triad.L2.core" */
+    const char *unit;  /* "B/s", "ns", "op/s", "Hz" */
+    double value;      /* in units */
+    double spread;     /* of its samples, relative; below 0: not known */
+    uint32_t sample_n; /* samples that count */
+    bool is_calm;      /* no neighbour was noticed meanwhile */
+    int64_t when_s;    /* since 1970 UTC */
+};
+
+/* How far to trust a figure: "high", "medium", "low". */
+const char *assay_figure_confidence(const struct assay_figure *figure);
+
+/* A point of a curve: latency over the size of what is accessed. */
+struct assay_figure_point {
+    const char *curve; /* "latency.huge" */
+    double x, y;
+};
+
+/* Something that lessens trust in figures, or that they contradict. */
+struct assay_figure_finding {
+    const char *name; /* of a figure or a kind of them */
+    const char *text; /* a sentence */
+};
+
+/* How far the measuring of a group of figures has come. */
+struct assay_figure_group {
+    const char *name; /* "memory", "peaks", "ceilings", "instructions" */
+    bool is_done;
+    int64_t when_s; /* begun, or done */
+};
+
+/* Belongs to whoever opened it; not for two threads at once. */
+struct assay_figures {
+    const struct assay_host_fact *fact; /* of the machine: name, cpu, memory, hypervisor, ... */
+    size_t fact_n;
+    const struct assay_figure *figure;
+    size_t figure_n;
+    const struct assay_figure_point *point;
+    size_t point_n;
+    const struct assay_figure_finding *finding;
+    size_t finding_n;
+    const struct assay_figure_group *group;
+    size_t group_n;
+};
+
+/* None yet, of `host` (NULL: of no machine). Errors: NOMEM. */
+int assay_figures_new(const struct assay_host *host, struct assay_figures **out,
+                      struct assay_error *err);
+/* Of a file. Errors: NOT_FOUND, CORRUPT (line and what is wrong), IO, NOMEM. */
+int assay_figures_open(const char *path, struct assay_figures **out, struct assay_error *err);
+void assay_figures_free(struct assay_figures **figures); /* NULL inside is fine */
+/* Replaces the file at once or not at all; makes its directory. Errors: IO, NOMEM. */
+int assay_figures_save(const struct assay_figures *figures, const char *path,
+                       struct assay_error *err);
+/* Where figures of a host are kept for this user: in $XDG_DATA_HOME/assay/machines, by the name,
+ * processor, memory and hypervisor. False: there is no home. */
+bool assay_figures_path(const struct assay_host *host, char *out, size_t out_b);
+/* That directory. */
+bool assay_figures_directory(char *out, size_t out_b);
+
+const struct assay_figure *assay_figures_find(const struct assay_figures *figures,
+                                              const char *name);
+const char *assay_figures_fact(const struct assay_figures *figures, const char *name);
+/* Texts are copied; what has the same name is replaced. Errors: NOMEM. */
+int assay_figures_set(struct assay_figures *figures, const struct assay_figure *figure,
+                      struct assay_error *err);
+int assay_figures_set_fact(struct assay_figures *figures, const char *name, const char *value,
+                           struct assay_error *err);
+int assay_figures_set_group(struct assay_figures *figures, const struct assay_figure_group *group,
+                            struct assay_error *err);
+int assay_figures_add_point(struct assay_figures *figures, const struct assay_figure_point *point,
+                            struct assay_error *err);
+int assay_figures_add_finding(struct assay_figures *figures, const char *name, const char *text,
+                              struct assay_error *err);
+/* Forgets points of a curve, or findings about a name. */
+void assay_figures_drop_curve(struct assay_figures *figures, const char *curve);
+void assay_figures_drop_findings(struct assay_figures *figures, const char *name);
+
 #ifdef __cplusplus
 }
 #endif

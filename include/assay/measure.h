@@ -96,6 +96,35 @@ struct assay_meter_state {
 };
 void assay_meter_state_get(const struct assay_meter *meter, struct assay_meter_state *out);
 
+/* ---- Ceilings -------------------------------------------------------------------------------- */
+
+struct assay_host;
+struct assay_figures;
+
+enum assay_ceilings {
+    ASSAY_CEILINGS_MEMORY = 1 << 0, /* latency, bandwidth, strides, gathers */
+    ASSAY_CEILINGS_PEAKS = 1 << 1,  /* arithmetic of every width, and the frequency meanwhile */
+    ASSAY_CEILINGS_NEEDED = 1 << 2  /* what numbers of a run need, in `budget_ms` at most */
+};
+
+struct assay_ceilings_options {
+    unsigned what;            /* enum assay_ceilings */
+    unsigned budget_ms;       /* NEEDED: 0: 10000 */
+    const char *path;         /* saved there after each figure; NULL: not saved */
+    int progress_fd;          /* -1: shows nothing */
+    const volatile int *stop; /* becomes other than 0: ends after the trial at hand; may be NULL */
+};
+
+/*
+ * Measures the ceilings of this machine into `figures`. What a measurement that was cut off has
+ * done since it began is not done again. Findings (no huge pages, a quota, one processor, a busy
+ * machine) stand beside the figures. `*stopped` tells that there is more to do. Errors:
+ * UNSUPPORTED, IO, NOMEM.
+ */
+int assay_measure_ceilings(const struct assay_host *host,
+                           const struct assay_ceilings_options *options,
+                           struct assay_figures *figures, bool *stopped, struct assay_error *err);
+
 #ifdef __cplusplus
 }
 #endif

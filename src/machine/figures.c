@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Figures of a machine in memory. They are few hundred: looked up one by one.
+ */
+#include "machine/figures.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+static const char *keep(struct as_figures *f, const char *text)
+{
+    return as_arena_strndup(&f->arena, text, strlen(text));
+}
+
+static int no_room(struct assay_error *err)
+{
+    return as_error_nomem(err, "the figures of a machine");
+}
+
+/* Vectors move: what users see is set anew. */
+static void publish(struct as_figures *f)
+{
+    struct assay_figures *out = &f->figures;
+
+    out->fact = f->fact.at, out->fact_n = f->fact.n;
+    out->figure = f->figure.at, out->figure_n = f->figure.n;
+    out->point = f->point.at, out->point_n = f->point.n;
+    out->finding = f->finding.at, out->finding_n = f->finding.n;
+    out->group = f->group.at, out->group_n = f->group.n;
+}
+
+static int describe_host(struct assay_figures *figures, const struct assay_host *host,
+                         struct assay_error *err)
+{
+    const struct {
+        const char *name, *value;
+    } texts[] = {{"name", host->name},
+                 {"cpu", host->cpu_model},
+                 {"vendor", host->cpu_vendor},
+                 {"microarchitecture", host->microarchitecture},
+                 {"hypervisor", host->hypervisor},
+                 {"kernel", host->kernel}};
+    const struct {
+        const char *name;
+        int64_t value;
+    } numbers[] = {{"family", host->cpu_family},     {"model", host->cpu_model_number},
+                   {"stepping", host->cpu_stepping}, {"packages", host->socket_n},
+                   {"cores", host->core_n},          {"processors", host->cpu_n},
+                   {"numa_nodes", host->numa_n},     {"memory_b", host->memory_b},
+                   {"tsc_hz", host->tsc_hz}};
+    char text[32];
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (texts[i].value)
+            AS_TRY(assay_figures_set_fact(figures, texts[i].name, texts[i].value, err));
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        if (numbers[i].value < 0)
+            continue;
+        snprintf(text, sizeof text, "%lld", (long long)numbers[i].value);
+        AS_TRY(assay_figures_set_fact(figures, numbers[i].name, text, err));
+    }
+    return 0;
+}
+
+int assay_figures_new(const struct assay_host *host, struct assay_figures **out,
+                      struct assay_error *err)
+{
+    struct as_figures *f = as_calloc(1, sizeof *f);
+
+    *out = NULL;
+    if (!f)
+        return no_room(err);
+    as_arena_init(&f->arena);
+    *out = &f->figures;
+    const int rc = host ? describe_host(*out, host, err) : 0;
+    if (rc < 0)
+        assay_figures_free(out);
+    return rc;
+}
+
+void assay_figures_free(struct assay_figures **figures)
+{
+    struct as_figures *f = (struct as_figures *)*figures;
+
+    if (!f)
+        return;
+    as_vec_fini(&f->fact);
+    as_vec_fini(&f->figure);
+    as_vec_fini(&f->point);
+    as_vec_fini(&f->finding);
+    as_vec_fini(&f->group);
+    as_arena_fini(&f->arena);
+    as_free(f);
+    *figures = NULL;
+}
+
+const struct assay_figure *assay_figures_find(const struct assay_figures *figures, const char *name)
+{
+    for (size_t i = 0; i < figures->figure_n; i++)
+        if (strcmp(figures->figure[i].name, name) == 0)
+            return &figures->figure[i];
+    return NULL;
+}
+
+const char *assay_figures_fact(const struct assay_figures *figures, const char *name)
+{
+    for (size_t i = 0; i < figures->fact_n; i++)
+        if (strcmp(figures->fact[i].name, name) == 0)
+            return figures->fact[i].value;
+    return NULL;
+}
+
+int assay_figures_set(struct assay_figures *figures, const struct assay_figure *figure,
+                      struct assay_error *err)
+{
+    struct as_figures *f = (struct as_figures *)figures;
+    struct assay_figure kept = *figure;
+
+    kept.name = keep(f, figure->name);
+    kept.unit = keep(f, figure->unit);
+    if (!kept.name || !kept.unit)
+        return no_room(err);
+    as_vec_foreach (&f->figure, there)
+        if (strcmp(there->name, figure->name) == 0) {
+            *there = kept;
+            return 0;
+        }
+    if (as_vec_push(&f->figure, kept) < 0)
+        return no_room(err);
+    publish(f);
+    return 0;
+}
+
+int assay_figures_set_fact(struct assay_figures *figures, const char *name, const char *value,
+                           struct assay_error *err)
+{
+    struct as_figures *f = (struct as_figures *)figures;
+    const struct assay_host_fact kept = {keep(f, name), keep(f, value)};
+
+    if (!kept.name || !kept.value)
+        return no_room(err);
+    as_vec_foreach (&f->fact, there)
+        if (strcmp(there->name, name) == 0) {
+            *there = kept;
+            return 0;
+        }
+    if (as_vec_push(&f->fact, kept) < 0)
+        return no_room(err);
+    publish(f);
+    return 0;
+}
+
+int assay_figures_set_group(struct assay_figures *figures, const struct assay_figure_group *group,
+                            struct assay_error *err)
+{
+    struct as_figures *f = (struct as_figures *)figures;
+    struct assay_figure_group kept = *group;
+
+    kept.name = keep(f, group->name);
+    if (!kept.name)
+        return no_room(err);
+    as_vec_foreach (&f->group, there)
+        if (strcmp(there->name, group->name) == 0) {
+            *there = kept;
+            return 0;
+        }
+    if (as_vec_push(&f->group, kept) < 0)
+        return no_room(err);
+    publish(f);
+    return 0;
+}
+
+int assay_figures_add_point(struct assay_figures *figures, const struct assay_figure_point *point,
+                            struct assay_error *err)
+{
+    struct as_figures *f = (struct as_figures *)figures;
+    struct assay_figure_point kept = *point;
+
+    kept.curve = keep(f, point->curve);
+    if (!kept.curve || as_vec_push(&f->point, kept) < 0)
+        return no_room(err);
+    publish(f);
+    return 0;
+}
+
+int assay_figures_add_finding(struct assay_figures *figures, const char *name, const char *text,
+                              struct assay_error *err)
+{
+    struct as_figures *f = (struct as_figures *)figures;
+    const struct assay_figure_finding kept = {keep(f, name), keep(f, text)};
+
+    if (!kept.name || !kept.text || as_vec_push(&f->finding, kept) < 0)
+        return no_room(err);
+    publish(f);
+    return 0;
+}
+
+void assay_figures_drop_curve(struct assay_figures *figures, const char *curve)
+{
+    struct as_figures *f = (struct as_figures *)figures;
+    size_t n = 0;
+
+    for (size_t i = 0; i < f->point.n; i++)
+        if (strcmp(f->point.at[i].curve, curve) != 0)
+            f->point.at[n++] = f->point.at[i];
+    f->point.n = n;
+    publish(f);
+}
+
+void assay_figures_drop_findings(struct assay_figures *figures, const char *name)
+{
+    struct as_figures *f = (struct as_figures *)figures;
+    size_t n = 0;
+
+    for (size_t i = 0; i < f->finding.n; i++)
+        if (strcmp(f->finding.at[i].name, name) != 0)
+            f->finding.at[n++] = f->finding.at[i];
+    f->finding.n = n;
+    publish(f);
+}
+
+const char *assay_figure_confidence(const struct assay_figure *figure)
+{
+    if (!figure->is_calm || figure->spread < 0 || figure->spread > 0.1 || figure->sample_n < 3)
+        return "low";
+    return figure->spread <= 0.02 ? "high" : "medium";
+}

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Figures as a file: a line a fact, figure, point, finding or group, columns separated by tabs. It
+ * is written beside the old one and takes its place when it is whole.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "machine/figures.h"
+
+/* ---- Writing --------------------------------------------------------------------------------- */
+
+static const char *date_of(int64_t when_s, char out[32])
+{
+    const time_t when = (time_t)when_s;
+    struct tm utc;
+
+    if (!gmtime_r(&when, &utc) || strftime(out, 32, "%Y-%m-%dT%H:%M:%SZ", &utc) == 0)
+        strcpy(out, "-");
+    return out;
+}
+
+/* Tabs and line ends in names of machines would make columns. */
+static void append_clean(struct as_str *to, const char *text)
+{
+    for (; *text; text++)
+        as_str_appendf(to, "%c", (unsigned char)*text < ' ' ? ' ' : *text);
+}
+
+static void append_all(struct as_str *to, const struct assay_figures *f)
+{
+    char date[32];
+
+    as_str_appendz(to, "# Figures of a machine, measured by assay (doc/machine.md)\n");
+    for (size_t i = 0; i < f->fact_n; i++) {
+        as_str_appendf(to, "machine\t%s\t", f->fact[i].name);
+        append_clean(to, f->fact[i].value);
+        as_str_appendz(to, "\n");
+    }
+    for (size_t i = 0; i < f->group_n; i++)
+        as_str_appendf(to, "%s\t%s\t%s\n", f->group[i].is_done ? "done" : "begun", f->group[i].name,
+                       date_of(f->group[i].when_s, date));
+    for (size_t i = 0; i < f->figure_n; i++) {
+        const struct assay_figure *figure = &f->figure[i];
+        as_str_appendf(to, "figure\t%s\t%.6g\t%s\t%.4g\t%u\t%s\t%s\n", figure->name, figure->value,
+                       figure->unit, figure->spread, figure->sample_n,
+                       figure->is_calm ? "calm" : "noisy", date_of(figure->when_s, date));
+    }
+    for (size_t i = 0; i < f->point_n; i++)
+        as_str_appendf(to, "point\t%s\t%.8g\t%.6g\n", f->point[i].curve, f->point[i].x,
+                       f->point[i].y);
+    for (size_t i = 0; i < f->finding_n; i++) {
+        as_str_appendf(to, "finding\t%s\t", f->finding[i].name);
+        append_clean(to, f->finding[i].text);
+        as_str_appendz(to, "\n");
+    }
+}
+
+/* The directories above a file, those that are missing, for this user alone. */
+static void make_directories(const char *path)
+{
+    char part[PATH_MAX];
+
+    if (strlen(path) >= sizeof part)
+        return;
+    strcpy(part, path);
+    for (char *at = part + 1; (at = strchr(at, '/')) != NULL; at++) {
+        *at = 0;
+        mkdir(part, 0700); /* what is there stays; what cannot be made is said by open */
+        *at = '/';
+    }
+}
+
+static int write_all(const char *path, const struct as_str *text, struct assay_error *err)
+{
+    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    bool whole = fd >= 0;
+
+    for (size_t done = 0; whole && done < text->n;) {
+        const ssize_t n = write(fd, text->p + done, text->n - done);
+        whole = n > 0;
+        done += n > 0 ? (size_t)n : 0;
+    }
+    const int why = errno;
+    if (fd >= 0 && close(fd) < 0)
+        whole = false;
+    return whole
+               ? 0
+               : as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s", path, strerror(why));
+}
+
+int assay_figures_save(const struct assay_figures *figures, const char *path,
+                       struct assay_error *err)
+{
+    char beside[PATH_MAX];
+    struct as_str text = {0};
+
+    append_all(&text, figures);
+    if (text.failed ||
+        snprintf(beside, sizeof beside, "%s.%ld", path, (long)getpid()) >= (int)sizeof beside) {
+        as_str_fini(&text);
+        return as_error_nomem(err, "the figures of a machine");
+    }
+    make_directories(path);
+    int rc = write_all(beside, &text, err);
+    if (rc == 0 && rename(beside, path) < 0)
+        rc = as_error_set(err, ASSAY_ERR_IO, "%s: cannot be replaced: %s", path, strerror(errno));
+    if (rc < 0)
+        unlink(beside);
+    as_str_fini(&text);
+    return rc;
+}
+
+/* ---- Reading --------------------------------------------------------------------------------- */
+
+enum { COLUMNS_MOST = 8 };
+
+struct line {
+    char *column[COLUMNS_MOST];
+    size_t n;
+    const char *path;
+    size_t number;
+    struct assay_error *err;
+};
+
+static int bad_line(const struct line *l, const char *what)
+{
+    return as_error_set(l->err, ASSAY_ERR_CORRUPT, "%s:%zu: %s; measure again or remove the file",
+                        l->path, l->number, what);
+}
+
+static bool number_in(const char *text, double *out)
+{
+    char *end;
+
+    *out = strtod(text, &end);
+    return end != text && *end == 0 && isfinite(*out);
+}
+
+static bool date_in(const char *text, int64_t *when_s)
+{
+    struct tm utc = {0};
+    const char *end = strptime(text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+
+    *when_s = end && *end == 0 ? (int64_t)timegm(&utc) : 0;
+    return (end && *end == 0) || strcmp(text, "-") == 0;
+}
+
+static int read_figure(struct assay_figures *f, const struct line *l)
+{
+    struct assay_figure figure = {.name = l->column[1], .unit = l->column[3]};
+    double samples;
+
+    if (l->n != 8 || !number_in(l->column[2], &figure.value) ||
+        !number_in(l->column[4], &figure.spread) || !number_in(l->column[5], &samples) ||
+        samples < 0 || samples > 1e9 || !date_in(l->column[7], &figure.when_s))
+        return bad_line(l,
+                        "no figure with name, value, unit, spread, samples, calm or noisy, date");
+    figure.sample_n = (uint32_t)samples;
+    figure.is_calm = strcmp(l->column[6], "calm") == 0;
+    return assay_figures_set(f, &figure, l->err);
+}
+
+static int read_point(struct assay_figures *f, const struct line *l)
+{
+    struct assay_figure_point point = {.curve = l->column[1]};
+
+    if (l->n != 4 || !number_in(l->column[2], &point.x) || !number_in(l->column[3], &point.y))
+        return bad_line(l, "no point with curve and two numbers");
+    return assay_figures_add_point(f, &point, l->err);
+}
+
+static int read_group(struct assay_figures *f, const struct line *l)
+{
+    struct assay_figure_group group = {.name = l->column[1],
+                                       .is_done = strcmp(l->column[0], "done") == 0};
+
+    if (l->n != 3 || !date_in(l->column[2], &group.when_s))
+        return bad_line(l, "no group with a date");
+    return assay_figures_set_group(f, &group, l->err);
+}
+
+static int read_line(struct assay_figures *f, const struct line *l)
+{
+    const char *kind = l->column[0];
+
+    if (strcmp(kind, "figure") == 0)
+        return read_figure(f, l);
+    if (strcmp(kind, "point") == 0)
+        return read_point(f, l);
+    if (strcmp(kind, "begun") == 0 || strcmp(kind, "done") == 0)
+        return read_group(f, l);
+    if (l->n != 3)
+        return bad_line(l, "not three columns");
+    if (strcmp(kind, "machine") == 0)
+        return assay_figures_set_fact(f, l->column[1], l->column[2], l->err);
+    if (strcmp(kind, "finding") == 0)
+        return assay_figures_add_finding(f, l->column[1], l->column[2], l->err);
+    return bad_line(l, "begins with no known word");
+}
+
+static int read_lines(struct assay_figures *f, char *text, const char *path,
+                      struct assay_error *err)
+{
+    struct line l = {.path = path, .err = err};
+
+    for (char *next = text; next && *next;) {
+        char *rest = next;
+        next = strchr(next, '\n');
+        if (next)
+            *next++ = 0;
+        l.number++;
+        if (*rest == 0 || *rest == '#')
+            continue;
+        for (l.n = 0; rest; l.n++) {
+            char *column = strsep(&rest, "\t");
+            if (l.n == COLUMNS_MOST)
+                return bad_line(&l, "too many columns");
+            l.column[l.n] = column;
+        }
+        for (size_t i = l.n; i < COLUMNS_MOST; i++)
+            l.column[i] = "";
+        AS_TRY(read_line(f, &l));
+    }
+    return 0;
+}
+
+#define FILE_MOST_B ((off_t)4 << 20) /* ours have some 10 KiB */
+
+static int read_file(const char *path, char **out, struct assay_error *err)
+{
+    struct stat st;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const int why = errno;
+
+    *out = NULL;
+    if (fd < 0)
+        return as_error_set(err, why == ENOENT ? ASSAY_ERR_NOT_FOUND : ASSAY_ERR_PERMISSION,
+                            "%s: cannot be read: %s", path, strerror(why));
+    const bool usable = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= FILE_MOST_B;
+    char *text = usable ? as_malloc((size_t)st.st_size + 1) : NULL;
+    ssize_t n = text ? read(fd, text, (size_t)st.st_size) : 0;
+    close(fd);
+    if (!usable)
+        return as_error_set(err, ASSAY_ERR_CORRUPT, "%s: is no file of figures", path);
+    if (!text)
+        return as_error_nomem(err, "the figures of a machine");
+    text[n > 0 ? n : 0] = 0;
+    *out = text;
+    return 0;
+}
+
+int assay_figures_open(const char *path, struct assay_figures **out, struct assay_error *err)
+{
+    char *text;
+
+    *out = NULL;
+    AS_TRY(read_file(path, &text, err));
+    int rc = assay_figures_new(NULL, out, err);
+    if (rc == 0)
+        rc = read_lines(*out, text, path, err);
+    if (rc < 0)
+        assay_figures_free(out);
+    as_free(text);
+    return rc;
+}
+
+/* ---- Places ---------------------------------------------------------------------------------- */
+
+bool assay_figures_directory(char *out, size_t out_b)
+{
+    const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+    int n = 0;
+
+    if (data && *data == '/') /* others are to be ignored, says the specification */
+        n = snprintf(out, out_b, "%s/assay/machines", data);
+    else if (home && *home == '/')
+        n = snprintf(out, out_b, "%s/.local/share/assay/machines", home);
+    return n > 0 && (size_t)n < out_b;
+}
+
+static uint64_t mix(uint64_t hash, const void *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        hash = (hash ^ ((const uint8_t *)bytes)[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+/* Memory by the GiB: what the kernel keeps for itself differs from one to the next. */
+static uint32_t host_key(const struct assay_host *host)
+{
+    const int64_t number[] = {host->cpu_family,
+                              host->cpu_model_number,
+                              host->cpu_stepping,
+                              host->cpu_n,
+                              host->core_n,
+                              host->numa_n,
+                              (host->memory_b + (INT64_C(1) << 29)) >> 30};
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    const char *const text[] = {host->cpu_vendor, host->cpu_model, host->hypervisor};
+
+    hash = mix(hash, number, sizeof number);
+    for (size_t i = 0; i < sizeof text / sizeof *text; i++)
+        hash = mix(hash, text[i] ? text[i] : "-", text[i] ? strlen(text[i]) + 1 : 2);
+    return (uint32_t)(hash ^ hash >> 32);
+}
+
+bool assay_figures_path(const struct assay_host *host, char *out, size_t out_b)
+{
+    char name[65];
+    size_t n = 0;
+
+    if (!assay_figures_directory(out, out_b))
+        return false;
+    for (const char *at = host->name ? host->name : "host"; *at && n < sizeof name - 1; at++)
+        name[n++] = isalnum((unsigned char)*at) || *at == '-' ? *at : '_';
+    name[n] = 0;
+    const size_t used = strlen(out);
+    return snprintf(out + used, out_b - used, "/%s-%08x.tsv", name, host_key(host)) <
+           (int)(out_b - used);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Functions written at run time, line by line as text, for the widest registers that this processor
+ * has. They take the arguments of a C function (rdi, rsi, rdx, rcx, r8) and change only registers
+ * that a caller does not keep.
+ */
+#ifndef AS_MEASURE_ASSEMBLE_H
+#define AS_MEASURE_ASSEMBLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <assay/error.h>
+
+typedef void as_kernel_fn(void *a, void *b, void *c, size_t n, size_t passes);
+
+struct as_assembly {
+    uint8_t code[1 << 14];
+    size_t n;
+    char refused[96]; /* the first line that could not be encoded */
+};
+
+/* One instruction of the text. */
+void as_assembly_line(struct as_assembly *a, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Nops to a multiple of 64 bytes; where the next instruction will stand. */
+size_t as_assembly_label(struct as_assembly *a);
+/* Jumps to `label` while the result of the instruction before is not zero. */
+void as_assembly_jump_back(struct as_assembly *a, size_t label);
+
+struct as_kernel {
+    void *memory;
+    size_t size_b;
+    as_kernel_fn *run;
+};
+
+/* Ends the function and makes it executable. Errors: INTERNAL (a line), IO (no such memory). */
+int as_kernel_open(const struct as_assembly *a, struct as_kernel *kernel, struct assay_error *err);
+void as_kernel_close(struct as_kernel *kernel);
+
+#endif

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which figures there are for a machine, in which order they are measured, and what is said of the
+ * circumstances. A figure is saved as soon as it is there: nothing is lost to an interruption.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/progress.h"
+#include "base/vec.h"
+#include "measure/rig.h"
+
+struct plan {
+    AS_VEC(struct as_job) jobs;
+    struct as_rig *rig;
+    const struct assay_ceilings_options *options;
+    bool failed;
+};
+
+static struct as_job *add_job(struct plan *p, unsigned cost_ms,
+                              int (*work)(struct as_rig *, const struct as_job *,
+                                          struct assay_error *))
+{
+    static struct as_job lost;
+
+    if (as_vec_push(&p->jobs, (struct as_job){.cost_ms = cost_ms, .work = work}) < 0) {
+        p->failed = true;
+        return &lost;
+    }
+    return &p->jobs.at[p->jobs.n - 1];
+}
+
+/* ---- Jobs --------------------------------------------------------------------------------------
+ */
+
+static struct as_scope one_core(const struct as_rig *rig)
+{
+    return (struct as_scope){.name = "core", .cpu = rig->core, .n = 1};
+}
+
+static struct as_scope all_cores(const struct as_rig *rig)
+{
+    return (struct as_scope){.name = "all", .cpu = rig->core, .n = rig->core_n};
+}
+
+static unsigned trials_ms(const struct plan *p)
+{
+    return p->rig->trial_n * (p->rig->trial_ms + 1) * 3 / 2;
+}
+
+static void add_stream(struct plan *p, unsigned level, enum as_stream stream, bool nontemporal,
+                       struct as_scope scope)
+{
+    if (level && !as_level_b(p->rig, level, &scope))
+        return;
+    struct as_job *job = add_job(p, trials_ms(p) + (level ? 0 : 100), as_job_stream);
+    job->level = level;
+    job->stream = stream;
+    job->nontemporal = nontemporal;
+    job->scope = scope;
+    snprintf(job->name, sizeof job->name, "bandwidth.%s%s.%s.%s", as_stream_name(stream),
+             nontemporal ? "-nt" : "", as_level_name(level), scope.name);
+}
+
+static void add_streams(struct plan *p, struct as_scope scope)
+{
+    for (unsigned k = 0; k < AS_LEVELS; k++) {
+        const unsigned level = (k + 1) % AS_LEVELS; /* L1, L2, L3, memory */
+        for (unsigned stream = 0; stream < AS_STREAMS; stream++)
+            add_stream(p, level, (enum as_stream)stream, false, scope);
+    }
+    for (unsigned stream = AS_STREAM_WRITE; stream < AS_STREAMS; stream++)
+        add_stream(p, 0, (enum as_stream)stream, true, scope);
+}
+
+static void add_latency(struct plan *p, enum as_pages pages)
+{
+    struct as_job *job = add_job(p, 60 * trials_ms(p), as_job_latency);
+
+    job->pages = pages;
+    snprintf(job->name, sizeof job->name, "latency.%s", pages == AS_PAGES_HUGE ? "huge" : "small");
+}
+
+static void add_strides(struct plan *p)
+{
+    static const unsigned stride_b[] = {8, 16, 32, 64, 128, 256, 512, 1024, 4096};
+
+    for (size_t i = 0; i < sizeof stride_b / sizeof *stride_b; i++) {
+        struct as_job *job = add_job(p, trials_ms(p), as_job_stride);
+        job->stride_b = stride_b[i];
+        job->scope = one_core(p->rig);
+        snprintf(job->name, sizeof job->name, "stride.%u.memory.core", stride_b[i]);
+    }
+}
+
+static void add_gathers(struct plan *p)
+{
+    for (unsigned level = 0; level < AS_LEVELS; level++) {
+        const struct as_scope scope = one_core(p->rig);
+        if (level && !as_level_b(p->rig, level, &scope))
+            continue;
+        for (int gathers = p->rig->kernels.avx2; gathers >= 0; gathers--) {
+            struct as_job *job = add_job(p, trials_ms(p), as_job_gather);
+            job->level = level;
+            job->gathers = gathers;
+            job->scope = scope;
+            snprintf(job->name, sizeof job->name, "gather.%s.%s.core",
+                     gathers ? "vector" : "scalar", as_level_name(level));
+        }
+    }
+}
+
+static void add_peak(struct plan *p, struct as_arithmetic what, struct as_scope scope)
+{
+    if (!as_arithmetic_exists(&p->rig->kernels, &what))
+        return;
+    struct as_job *job = add_job(p, trials_ms(p), as_job_peak);
+    job->arithmetic = what;
+    job->scope = scope;
+    snprintf(job->name, sizeof job->name, "peak.%s.%s.%s.%s", as_operation_name(what.operation),
+             as_number_name(what.number), as_width_name(what.width), scope.name);
+}
+
+static void add_peaks(struct plan *p, struct as_scope scope)
+{
+    for (unsigned width = 0; width < AS_WIDTHS; width++)
+        for (unsigned number = 0; number < AS_NUMBERS; number++)
+            for (unsigned operation = 0; operation < AS_OPERATIONS; operation++)
+                add_peak(p,
+                         (struct as_arithmetic){.operation = (enum as_operation)operation,
+                                                .number = (enum as_number)number,
+                                                .width = (enum as_width)width},
+                         scope);
+}
+
+/* Memory of each node by the cores beside it. Their list lives in the rig while the plan does. */
+static void add_nodes(struct plan *p)
+{
+    struct as_rig *rig = p->rig;
+    size_t used = 0;
+
+    for (size_t i = 0; rig->topology->numa_n > 1 && i < rig->topology->place_n; i++) {
+        const struct assay_place *place = &rig->topology->place[i];
+        if (place->kind != ASSAY_PLACE_MEMORY || place->number < 0)
+            continue;
+        struct as_scope scope = {.cpu = rig->node_core + used};
+        scope.n = assay_topology_cores(rig->topology, place->number, rig->node_core + used,
+                                       AS_CORES_MOST - used);
+        if (scope.n == 0 || scope.n > AS_CORES_MOST - used)
+            continue; /* memory without cores: that of an accelerator, or fast memory */
+        used += scope.n;
+        snprintf(scope.name, sizeof scope.name, "numa%d", place->number);
+        add_stream(p, 0, AS_STREAM_READ, false, scope);
+        add_stream(p, 0, AS_STREAM_TRIAD, false, scope);
+    }
+}
+
+/* What rooflines and bounds of loops are drawn with. */
+static void add_needed(struct plan *p)
+{
+    const struct as_scope scope[] = {one_core(p->rig), all_cores(p->rig)};
+    const enum as_width widest = p->rig->kernels.widest;
+
+    for (size_t i = 0; i < 2; i++) {
+        for (unsigned number = AS_NUMBER_F64; number <= AS_NUMBER_F32; number++) {
+            add_peak(p, (struct as_arithmetic){AS_OPERATION_FMA, (enum as_number)number, widest},
+                     scope[i]);
+            add_peak(p, (struct as_arithmetic){AS_OPERATION_ADD, (enum as_number)number, widest},
+                     scope[i]);
+            add_peak(
+                p,
+                (struct as_arithmetic){AS_OPERATION_ADD, (enum as_number)number, AS_WIDTH_SCALAR},
+                scope[i]);
+        }
+        for (unsigned k = 0; k < AS_LEVELS; k++) {
+            add_stream(p, (k + 1) % AS_LEVELS, AS_STREAM_READ, false, scope[i]);
+            add_stream(p, (k + 1) % AS_LEVELS, AS_STREAM_TRIAD, false, scope[i]);
+        }
+    }
+}
+
+static void make_plan(struct plan *p, unsigned what)
+{
+    if (what == ASSAY_CEILINGS_NEEDED) {
+        add_needed(p);
+        return;
+    }
+    if (what == ASSAY_CEILINGS_MEMORY) {
+        add_streams(p, one_core(p->rig));
+        add_streams(p, all_cores(p->rig));
+        add_nodes(p);
+        add_latency(p, AS_PAGES_HUGE);
+        add_latency(p, AS_PAGES_SMALL);
+        add_strides(p);
+        add_gathers(p);
+        return;
+    }
+    add_peaks(p, one_core(p->rig));
+    add_peaks(p, all_cores(p->rig));
+}
+
+/* ---- Circumstances -----------------------------------------------------------------------------
+ */
+
+static int say(struct as_rig *rig, const char *name, const char *text, struct assay_error *err)
+{
+    assay_figures_drop_findings(rig->figures, name);
+    return text ? assay_figures_add_finding(rig->figures, name, text, err) : 0;
+}
+
+static int say_processors(struct as_rig *rig, struct assay_error *err)
+{
+    const int64_t online = rig->topology->cpu_n, usable = rig->topology->usable_cpu_n;
+    struct assay_host_load load;
+    char text[256] = "";
+
+    if (usable > 0 && usable < online)
+        snprintf(text, sizeof text,
+                 "processors: only %" PRId64 " of %" PRId64
+                 " may be used (affinity or cpuset): 'all' stands for %zu cores",
+                 usable, online, rig->core_n);
+    AS_TRY(say(rig, "processors", *text ? text : NULL, err));
+    assay_host_load_read(NULL, 0, &load);
+    *text = 0;
+    if (load.usable_cpu_n > 0 && load.usable_cpu_n < (double)usable)
+        snprintf(text, sizeof text,
+                 "quota: the control group grants %.2g processors of %" PRId64
+                 ": figures of all cores are what it grants, not what the machine has",
+                 load.usable_cpu_n, usable);
+    return say(rig, "quota", *text ? text : NULL, err);
+}
+
+static int say_afterwards(struct as_rig *rig, const char *group, struct assay_error *err)
+{
+    size_t noisy = 0, n = 0;
+    char name[64], text[256] = "";
+
+    for (size_t i = 0; i < rig->figures->figure_n; i++) {
+        n++;
+        noisy += !rig->figures->figure[i].is_calm;
+    }
+    if (rig->small_only)
+        AS_TRY(say(rig, "huge_pages",
+                   "huge pages: the kernel gave none (transparent_hugepage is off?): latency and "
+                   "bandwidth of large areas include misses of the translation buffer",
+                   err));
+    snprintf(name, sizeof name, "noise.%s", group);
+    if (noisy)
+        snprintf(
+            text, sizeof text,
+            "noise: %zu of %zu figures were measured while others used the core: measure again "
+            "on a calm machine",
+            noisy, n);
+    return say(rig, name, noisy ? text : NULL, err);
+}
+
+/* ---- The way through ---------------------------------------------------------------------------
+ */
+
+static bool is_done(const struct as_rig *rig, const struct as_job *job, int64_t begun_s)
+{
+    const struct assay_figure *figure;
+    char name[64];
+
+    if (job->work == as_job_latency)
+        snprintf(name, sizeof name, "latency.memory.%s", strchr(job->name, '.') + 1);
+    else
+        snprintf(name, sizeof name, "%s", job->name);
+    figure = assay_figures_find(rig->figures, name);
+    return figure && figure->when_s >= begun_s;
+}
+
+/* When this group was begun: now, or then when it was cut off. */
+static int begin_group(struct as_rig *rig, const char *name, int64_t *begun_s,
+                       struct assay_error *err)
+{
+    for (size_t i = 0; i < rig->figures->group_n; i++) {
+        const struct assay_figure_group *g = &rig->figures->group[i];
+        if (strcmp(g->name, name) == 0 && !g->is_done) {
+            *begun_s = g->when_s;
+            return 0;
+        }
+    }
+    const struct assay_figure_group group = {.name = name, .when_s = (int64_t)time(NULL)};
+    *begun_s = group.when_s;
+    return assay_figures_set_group(rig->figures, &group, err);
+}
+
+static int save(const struct plan *p, struct assay_error *err)
+{
+    return p->options->path ? assay_figures_save(p->rig->figures, p->options->path, err) : 0;
+}
+
+static int work_through(struct plan *p, int64_t begun_s, int64_t until_ns, struct assay_error *err)
+{
+    struct as_progress progress;
+    uint64_t total = 0;
+    int rc = 0;
+
+    as_vec_foreach (&p->jobs, job)
+        total += is_done(p->rig, job, begun_s) ? 0 : job->cost_ms;
+    as_progress_begin(&progress, p->options->progress_fd, "measuring", total);
+    as_vec_foreach (&p->jobs, job) {
+        if (rc < 0 || as_rig_stopped(p->rig) || as_monotonic_ns() > until_ns)
+            break;
+        if (is_done(p->rig, job, begun_s))
+            continue;
+        rc = job->work(p->rig, job, err);
+        if (rc == ASSAY_ERR_LIMIT)
+            rc = assay_figures_add_finding(p->rig->figures, job->name, err->text, err);
+        if (rc == 0)
+            rc = save(p, err);
+        as_progress_add(&progress, job->cost_ms);
+    }
+    as_progress_end(&progress);
+    return rc;
+}
+
+static int measure_group(struct plan *p, unsigned what, const char *name, bool *stopped,
+                         struct assay_error *err)
+{
+    const unsigned budget_ms = p->options->budget_ms ? p->options->budget_ms : 10000;
+    const int64_t until_ns =
+        what == ASSAY_CEILINGS_NEEDED ? as_monotonic_ns() + (int64_t)budget_ms * 900000 : INT64_MAX;
+    int64_t begun_s;
+
+    p->jobs.n = 0;
+    p->rig->until_ns = until_ns;
+    make_plan(p, what);
+    if (p->failed)
+        return as_error_nomem(err, "the plan of a measurement");
+    AS_TRY(begin_group(p->rig, name, &begun_s, err));
+    AS_TRY(work_through(p, begun_s, until_ns, err));
+    AS_TRY(say_afterwards(p->rig, name, err));
+    if (as_rig_stopped(p->rig)) {
+        *stopped = true;
+    } else {
+        const struct assay_figure_group done = {
+            .name = name, .is_done = true, .when_s = (int64_t)time(NULL)};
+        AS_TRY(assay_figures_set_group(p->rig->figures, &done, err));
+    }
+    return save(p, err);
+}
+
+int assay_measure_ceilings(const struct assay_host *host,
+                           const struct assay_ceilings_options *options,
+                           struct assay_figures *figures, bool *stopped, struct assay_error *err)
+{
+    static const struct {
+        unsigned what;
+        const char *name;
+    } groups[] = {{ASSAY_CEILINGS_PEAKS, "peaks"},
+                  {ASSAY_CEILINGS_MEMORY, "memory"},
+                  {ASSAY_CEILINGS_NEEDED, "ceilings"}};
+    const bool quick = options->what == ASSAY_CEILINGS_NEEDED;
+    struct as_rig *rig = as_calloc(1, sizeof *rig);
+
+    *stopped = false;
+    if (!rig)
+        return as_error_nomem(err, "the measurement of this machine");
+    rig->stop = options->stop;
+    rig->trial_n = quick ? 24 : 40;
+    rig->trial_ms = quick ? 2 : 3;
+    struct plan plan = {.rig = rig, .options = options};
+    int rc = as_rig_init(rig, host, figures, err);
+    if (rc == 0)
+        rc = say_processors(rig, err);
+    for (size_t i = 0; rc == 0 && !*stopped && i < sizeof groups / sizeof *groups; i++)
+        if (options->what & groups[i].what)
+            rc = measure_group(&plan, groups[i].what, groups[i].name, stopped, err);
+    if (rig->core_n)
+        as_rig_release(rig);
+    as_vec_fini(&plan.jobs);
+    as_free(rig);
+    return rc;
+}

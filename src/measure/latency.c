@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Latency over size: pointers through every line of an area, in one random cycle (Sattolo 1986), on
+ * small and on huge pages; then the plateaus of that curve.
+ */
+#include "measure/rig.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "measure/plateau.h"
+
+#define LINE_B       64
+#define PER_OCTAVE   4
+#define POINTS_MOST  128
+#define LATENCY_MOST ((uint64_t)512 << 20)
+
+static uint64_t next_random(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+/* `order` has room for a number a line. */
+static void thread_pointers(uint8_t *area, size_t lines, uint32_t *order)
+{
+    uint64_t random = 88172645463325252u;
+
+    for (size_t i = 0; i < lines; i++)
+        order[i] = (uint32_t)i;
+    for (size_t i = lines - 1; i > 0; i--) {
+        const size_t k = next_random(&random) % i; /* below i, never i: one cycle */
+        const uint32_t held = order[i];
+        order[i] = order[k];
+        order[k] = held;
+    }
+    for (size_t i = 0; i < lines; i++) {
+        void *next = area + (size_t)order[i] * LINE_B;
+        memcpy(area + i * LINE_B, &next, sizeof next);
+    }
+}
+
+static uint64_t largest_b(const struct as_rig *rig)
+{
+    uint64_t last_b = 16u << 20;
+
+    for (unsigned level = 1; level < AS_LEVELS; level++)
+        last_b = rig->cache_b[level] > last_b ? rig->cache_b[level] : last_b;
+    uint64_t most_b = 4 * last_b;
+    most_b = most_b > LATENCY_MOST ? LATENCY_MOST : most_b;
+    return most_b > rig->memory_most_b / 2 ? rig->memory_most_b / 2 : most_b;
+}
+
+struct curve {
+    double x[POINTS_MOST], y[POINTS_MOST];
+    struct as_trials trials[POINTS_MOST];
+    size_t n;
+};
+
+static int measure_curve(struct as_rig *rig, const struct as_job *job, struct as_bench *bench,
+                         struct curve *curve, struct assay_error *err)
+{
+    const size_t most_b = bench->part[0].n;
+    uint32_t *order = as_malloc(most_b / LINE_B * sizeof *order);
+    struct as_kernel kernel = {0};
+    void *cursor = bench->part[0].a;
+    int rc = order ? as_kernel_chase(&kernel, err) : as_error_nomem(err, "the order of accesses");
+
+    bench->part[0].b = &cursor;
+    for (unsigned step = 0; rc == 0 && curve->n < POINTS_MOST; step++) {
+        const double size = 8192 * pow(2, (double)step / PER_OCTAVE);
+        const size_t lines = (size_t)(size / LINE_B);
+        struct as_trials *trials = &curve->trials[curve->n];
+        if (lines * LINE_B > most_b || as_rig_stopped(rig))
+            break;
+        thread_pointers(bench->part[0].a, lines, order);
+        cursor = bench->part[0].a;
+        as_crew_passes(bench->crew, lines / 64 + 1);
+        as_crew_run(bench->crew, kernel.run); /* once around */
+        if (!as_rig_run(rig, bench->crew, &bench->part[0], kernel.run, trials))
+            break;
+        curve->x[curve->n] = (double)(lines * LINE_B);
+        curve->y[curve->n] = trials->best_s / 64 * 1e9;
+        const struct assay_figure_point point = {job->name, curve->x[curve->n], curve->y[curve->n]};
+        rc = assay_figures_add_point(rig->figures, &point, err);
+        curve->n++;
+    }
+    as_kernel_close(&kernel);
+    as_free(order);
+    return rc;
+}
+
+/* ---- Levels ---------------------------------------------------------------------------------- */
+
+/* The calm of the points between, the least samples. */
+static struct as_trials trials_of(const struct curve *curve, const struct as_plateau *p)
+{
+    struct as_trials all = {.spread = p->spread, .sample_n = UINT32_MAX, .is_calm = true};
+    unsigned noisy = 0, n = 0;
+
+    for (size_t i = 0; i < curve->n; i++) {
+        if (curve->x[i] < p->first_b || curve->x[i] > p->last_b)
+            continue;
+        noisy += !curve->trials[i].is_calm;
+        n++;
+        if (curve->trials[i].sample_n < all.sample_n)
+            all.sample_n = curve->trials[i].sample_n;
+    }
+    all.is_calm = 2 * noisy < n;
+    return all;
+}
+
+static const struct as_plateau *plateau_of(const struct as_plateau *plateau, size_t n, int level)
+{
+    for (size_t i = 0; i < n; i++)
+        if (plateau[i].level == level)
+            return &plateau[i];
+    return NULL;
+}
+
+/* Without a plateau the point at two thirds of the level stands for it, and is of little trust. */
+static int keep_climbing(struct as_rig *rig, const struct curve *curve, const char *name,
+                         unsigned level, struct assay_error *err)
+{
+    const double wanted = level ? (double)rig->cache_b[level] * 2 / 3 : curve->x[curve->n - 1];
+    size_t nearest = 0;
+    char text[256];
+
+    for (size_t i = 1; i < curve->n; i++)
+        if (fabs(log(curve->x[i] / wanted)) < fabs(log(curve->x[nearest] / wanted)))
+            nearest = i;
+    struct as_trials trials = curve->trials[nearest];
+    trials.is_calm = false;
+    snprintf(text, sizeof text,
+             "%s: the latency has no plateau that ends near %s; the figure is that of %.0f KiB",
+             name,
+             level ? "the size that the processor reports for this cache" : "the largest area",
+             curve->x[nearest] / 1024);
+    AS_TRY(assay_figures_add_finding(rig->figures, name, text, err));
+    return as_rig_keep(rig, name, curve->y[nearest], "ns", &trials, err);
+}
+
+/* A plateau that no cache explains, between others: another tenant's share, or a wrong size. */
+static int flag_strange(struct as_rig *rig, const struct as_job *job, const struct as_plateau *p,
+                        struct assay_error *err)
+{
+    char text[256];
+
+    snprintf(
+        text, sizeof text,
+        "%s: the latency is flat (%.1f ns) up to %.0f KiB, where no cache of that size is reported",
+        job->name, p->value, p->last_b / 1024);
+    return assay_figures_add_finding(rig->figures, job->name, text, err);
+}
+
+static int keep_levels(struct as_rig *rig, const struct as_job *job, const struct curve *curve,
+                       struct assay_error *err)
+{
+    struct as_plateau plateau[AS_PLATEAUS_MOST];
+    const size_t n = as_plateaus_find(curve->x, curve->y, curve->n, plateau);
+    char name[64];
+
+    as_plateaus_name(plateau, n, rig->cache_b);
+    for (unsigned level = 0; level < AS_LEVELS; level++) {
+        if (level && !rig->cache_b[level])
+            continue;
+        const struct as_plateau *p = plateau_of(plateau, n, (int)level);
+        snprintf(name, sizeof name, "latency.%s%s", as_level_name(level), strchr(job->name, '.'));
+        assay_figures_drop_findings(rig->figures, name);
+        if (p) {
+            const struct as_trials trials = trials_of(curve, p);
+            AS_TRY(as_rig_keep(rig, name, p->value, "ns", &trials, err));
+        } else {
+            AS_TRY(keep_climbing(rig, curve, name, level, err));
+        }
+    }
+    for (size_t i = 0; i < n && job->pages == AS_PAGES_HUGE; i++)
+        if (plateau[i].level < 0)
+            AS_TRY(flag_strange(rig, job, &plateau[i], err));
+    return 0;
+}
+
+int as_job_latency(struct as_rig *rig, const struct as_job *job, struct assay_error *err)
+{
+    const struct as_scope one = {.name = "core", .cpu = rig->core, .n = 1};
+    const size_t most_b = largest_b(rig) / LINE_B * LINE_B;
+    struct curve *curve = as_calloc(1, sizeof *curve);
+    struct as_bench *bench = NULL;
+
+    if (!curve)
+        return as_error_nomem(err, "the curve of latency");
+    assay_figures_drop_curve(rig->figures, job->name);
+    assay_figures_drop_findings(rig->figures, job->name);
+    int rc = as_bench_open(rig, &one, 1, most_b, job->pages, &bench, err);
+    if (rc == 0)
+        rc = measure_curve(rig, job, bench, curve, err);
+    if (rc == 0 && curve->n && !as_rig_stopped(rig))
+        rc = keep_levels(rig, job, curve, err);
+    as_bench_close(&bench);
+    as_free(curve);
+    return rc;
+}

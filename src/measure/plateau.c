@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A level is flat as long as everything fits; where it does not the curve climbs over an octave or
+ * two to the next. What is too short to be flat is a climb.
+ */
+#include "measure/plateau.h"
+
+#include <math.h>
+
+#include "measure/chain.h"
+
+#define FLAT   1.2 /* most of a run over its least */
+#define OCTAVE 1.9 /* last size over the first: an octave, but for rounding */
+#define NEAR   1.7
+
+/* The last point of the run that begins at `from`; one point that sticks out does not end it. */
+static size_t run_end(const double *y, size_t n, size_t from)
+{
+    double least = y[from], most = y[from];
+    size_t end = from;
+
+    for (size_t i = from + 1; i < n; i++) {
+        const double low = fmin(least, y[i]), high = fmax(most, y[i]);
+        if (high > FLAT * low) {
+            const bool sticks_out =
+                i + 1 < n && fmax(most, y[i + 1]) <= FLAT * fmin(least, y[i + 1]);
+            if (sticks_out)
+                continue;
+            break;
+        }
+        least = low, most = high;
+        end = i;
+    }
+    return end;
+}
+
+static struct as_plateau describe_run(const double *x, const double *y, size_t from, size_t end)
+{
+    double value[512];
+    size_t n = 0;
+
+    for (size_t i = from; i <= end && n < 512; i++)
+        value[n++] = y[i];
+    struct as_plateau p = {.first_b = x[from], .last_b = x[end], .level = -1};
+    p.value = as_sample_quantile(value, n, 0.5);
+    p.spread = value[n - 1] / value[0] - 1; /* sorted by now */
+    return p;
+}
+
+size_t as_plateaus_find(const double *x, const double *y, size_t n,
+                        struct as_plateau out[AS_PLATEAUS_MOST])
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < n && found < AS_PLATEAUS_MOST;) {
+        /* The run that reaches furthest of those that begin in the first half of this one: a
+         * climb's last point is not the plateau's first. */
+        size_t from = i, end = run_end(y, n, i);
+        for (size_t k = i + 1; k <= (i + end) / 2; k++) {
+            const size_t other = run_end(y, n, k);
+            if (x[other] / x[k] > x[end] / x[from]) {
+                from = k;
+                end = other;
+            }
+        }
+        if (x[end] / x[from] >= OCTAVE) {
+            out[found++] = describe_run(x, y, from, end);
+            i = end + 1;
+        } else {
+            i++;
+        }
+    }
+    return found;
+}
+
+static double distance(double a, double b)
+{
+    return fabs(log(a / b));
+}
+
+static void name_one(struct as_plateau *p, const uint64_t cache_b[4])
+{
+    double largest_b = 0, best = log(NEAR);
+
+    for (int level = 1; level < 4; level++) {
+        if (!cache_b[level])
+            continue;
+        largest_b = (double)cache_b[level];
+        if (distance(p->last_b, largest_b) < best) {
+            best = distance(p->last_b, largest_b);
+            p->level = level;
+        }
+    }
+    if (p->level < 0 && largest_b > 0 && p->last_b > 2 * largest_b)
+        p->level = 0;
+}
+
+void as_plateaus_name(struct as_plateau *plateau, size_t n, const uint64_t cache_b[4])
+{
+    for (size_t i = 0; i < n; i++) {
+        struct as_plateau *p = &plateau[i];
+        p->level = -1;
+        name_one(p, cache_b);
+        for (size_t k = 0; k < i && p->level >= 0; k++) {
+            if (plateau[k].level != p->level)
+                continue;
+            const double size_b = p->level ? (double)cache_b[p->level] : INFINITY;
+            /* Of two the one whose end is nearer; of two beyond all caches the later. */
+            const bool takes =
+                p->level == 0 || distance(p->last_b, size_b) <= distance(plateau[k].last_b, size_b);
+            if (takes)
+                plateau[k].level = -1;
+            else
+                p->level = -1;
+        }
+    }
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Trials of a kernel. Each is long against the clock's steps and the waking of threads; around each
+ * the chain gives the frequency and the canary says whether the core was ours alone.
+ */
+#include "measure/rig.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/error.h"
+
+#define TRIALS_MOST 64
+
+/* ---- The rig --------------------------------------------------------------------------------- */
+
+/* A line "NAME: N kB" of /proc/meminfo; 0 when it is not there. */
+static uint64_t meminfo_b(const char *name)
+{
+    char line[128];
+    unsigned long long kb;
+    uint64_t found = 0;
+    FILE *f = fopen("/proc/meminfo", "re");
+
+    while (f && fgets(line, sizeof line, f))
+        if (strncmp(line, name, strlen(name)) == 0 &&
+            sscanf(line + strlen(name), ": %llu kB", &kb) == 1)
+            found = (uint64_t)kb * 1024;
+    if (f)
+        fclose(f);
+    return found;
+}
+
+/* A quarter of what is free, by the machine and by the limit of the control group. */
+static uint64_t memory_to_use(const struct assay_host *host)
+{
+    uint64_t free_b = meminfo_b("MemAvailable");
+
+    for (size_t i = 0; i < host->fact_n; i++)
+        if (strcmp(host->fact[i].name, "cgroup_memory_max") == 0) {
+            const uint64_t limit_b = strtoull(host->fact[i].value, NULL, 10); /* "max": 0 */
+            free_b = limit_b && limit_b < free_b ? limit_b : free_b;
+        }
+    return free_b / 4;
+}
+
+static void read_levels(struct as_rig *rig)
+{
+    for (unsigned level = 1; level < AS_LEVELS; level++) {
+        unsigned processors;
+        const unsigned cpu = (unsigned)rig->core[0];
+        rig->cache_b[level] = assay_topology_cache_b(rig->topology, cpu, level, &processors);
+        const int64_t a_core =
+            rig->topology->core_n > 0 ? rig->topology->cpu_n / rig->topology->core_n : 1;
+        rig->sharers[level] = a_core > 0 ? processors / (unsigned)a_core : processors;
+        if (rig->sharers[level] == 0)
+            rig->sharers[level] = 1;
+    }
+}
+
+static void pin_main(int cpu)
+{
+    cpu_set_t one;
+
+    CPU_ZERO(&one);
+    CPU_SET((size_t)cpu, &one);
+    sched_setaffinity(0, sizeof one, &one);
+}
+
+int as_rig_init(struct as_rig *rig, const struct assay_host *host, struct assay_figures *figures,
+                struct assay_error *err)
+{
+    rig->host = host;
+    rig->topology = host->topology;
+    rig->figures = figures;
+    rig->tsc_hz = (double)host->tsc_hz;
+    as_kernel_host_read(&rig->kernels);
+    if (rig->topology)
+        rig->core_n = assay_topology_cores(rig->topology, -1, rig->core, AS_CORES_MOST);
+    if (rig->core_n == 0)
+        return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+                            "measuring: the processors of this machine are not known (no /sys?)");
+    if (rig->core_n > AS_CORES_MOST)
+        rig->core_n = AS_CORES_MOST;
+    read_levels(rig);
+    rig->memory_most_b = memory_to_use(host);
+    pin_main(rig->core[0]);
+    as_gate_calibrate(&rig->gate, 60);
+    return 0;
+}
+
+void as_rig_release(const struct as_rig *rig)
+{
+    cpu_set_t all;
+
+    CPU_ZERO(&all);
+    for (size_t i = 0; i < rig->topology->place_n; i++) {
+        const struct assay_place *p = &rig->topology->place[i];
+        if (p->kind == ASSAY_PLACE_PU && p->usable && p->number >= 0 && p->number < CPU_SETSIZE)
+            CPU_SET((size_t)p->number, &all);
+    }
+    sched_setaffinity(0, sizeof all, &all);
+}
+
+/* ---- Trials ---------------------------------------------------------------------------------- */
+
+/* Passes that take about as long as a trial, found by doubling. */
+static size_t passes_for(struct as_rig *rig, struct as_crew *crew, as_kernel_fn *kernel)
+{
+    /* Short, so that most are undisturbed; of several threads the beginnings differ. */
+    const int64_t wanted_ns = (int64_t)rig->trial_ms * (as_crew_size(crew) > 1 ? 2000000 : 1000000);
+    size_t passes = 1;
+
+    for (;;) {
+        as_crew_passes(crew, passes);
+        int64_t ns = INT64_MAX;
+        for (unsigned i = 0; i < 3; i++) { /* one that was interrupted would look long enough */
+            const int64_t once_ns = as_crew_run(crew, kernel);
+            ns = once_ns < ns ? once_ns : ns;
+            if (ns > 4 * wanted_ns)
+                break;
+        }
+        if (ns >= wanted_ns / 2 || as_rig_stopped(rig))
+            return passes;
+        const double grow = (double)wanted_ns / (double)ns;
+        passes = (size_t)((double)passes * (grow > 8 ? 8 : grow < 1.2 ? 1.2 : grow)) + 1;
+    }
+}
+
+bool as_rig_run(struct as_rig *rig, struct as_crew *crew, const struct as_crew_part *first,
+                as_kernel_fn *kernel, struct as_trials *out)
+{
+    double second[TRIALS_MOST], ratio[TRIALS_MOST];
+    bool clean[TRIALS_MOST];
+    const unsigned most = rig->trial_n < TRIALS_MOST ? rig->trial_n : TRIALS_MOST;
+    unsigned n = 0;
+
+    pin_main(first->cpu);
+    const size_t passes = passes_for(rig, crew, kernel);
+    as_crew_passes(crew, passes);
+    while (n < most && !as_rig_stopped(rig) && (n < 3 || as_monotonic_ns() < rig->until_ns)) {
+        const bool calm_before = as_gate_passes(&rig->gate, 2) > 0;
+        second[n] = (double)as_crew_run(crew, kernel) / 1e9 / (double)passes;
+        const uint64_t chain =
+            as_chain_ticks(); /* at once: the frequency is still that of the kernel */
+        ratio[n] = as_gate_cycles(&rig->gate) / (double)chain;
+        clean[n] = calm_before && as_gate_passes(&rig->gate, 2) > 0;
+        n++;
+    }
+    as_trials_estimate(second, clean, n, out);
+    out->core_per_tick = as_sample_quantile(ratio, n, 0.5);
+    return n >= 3 || n == most;
+}
+
+void as_trials_estimate(double *second, const bool *clean, size_t n, struct as_trials *out)
+{
+    size_t clean_n = 0;
+
+    for (size_t i = 0; clean && i < n; i++)
+        clean_n += clean[i];
+    out->is_calm = !clean || clean_n >= (n + 2) / 3;
+    if (clean && out->is_calm) {
+        size_t kept = 0;
+        for (size_t i = 0; i < n; i++)
+            if (clean[i])
+                second[kept++] = second[i];
+        n = kept;
+    }
+    out->sample_n = (unsigned)n;
+    out->best_s = as_sample_quantile(second, n, 0.1);
+    out->spread = n ? as_sample_quantile(second, n, 0.5) / out->best_s - 1 : -1;
+}
+
+int as_rig_keep(struct as_rig *rig, const char *name, double value, const char *unit,
+                const struct as_trials *trials, struct assay_error *err)
+{
+    const struct assay_figure figure = {.name = name,
+                                        .unit = unit,
+                                        .value = value,
+                                        .spread = trials->spread,
+                                        .sample_n = trials->sample_n,
+                                        .is_calm = trials->is_calm,
+                                        .when_s = (int64_t)time(NULL)};
+
+    if (!isfinite(value) || value <= 0)
+        return 0; /* no trial came to its end */
+    return assay_figures_set(rig->figures, &figure, err);
+}
+
+/* ---- Memory of a crew ------------------------------------------------------------------------ */
+
+static void fill_part(struct as_crew_part *part)
+{
+    const double small = 0x1p-30; /* no denormals, nothing grows */
+    double *array[] = {part->a, part->b, part->c};
+
+    for (unsigned k = 0; k < 3; k++)
+        for (size_t i = 0; i < part->n / sizeof small; i++)
+            array[k][i] = small;
+}
+
+int as_bench_open(struct as_rig *rig, const struct as_scope *scope, size_t arrays, size_t n,
+                  enum as_pages pages, struct as_bench **out, struct assay_error *err)
+{
+    /* Arrays of a power of two apart share sets of the caches, and look the same to a store that
+     * passes loads: a few lines between them. */
+    const size_t apart_b = n + 3 * AS_STREAM_BLOCK_B;
+    struct as_bench *bench = as_calloc(1, sizeof *bench);
+
+    *out = bench;
+    if (!bench)
+        return as_error_nomem(err, "the memory of a measurement");
+    for (; bench->n < scope->n; bench->n++) {
+        struct as_room *room = &bench->room[bench->n];
+        struct as_crew_part *part = &bench->part[bench->n];
+        if (!as_room_open(room, arrays * apart_b, pages)) {
+            as_bench_close(out);
+            return as_error_set(err, ASSAY_ERR_LIMIT,
+                                "measuring: no memory for arrays of %zu bytes", n);
+        }
+        uint8_t *at = room->at;
+        *part = (struct as_crew_part){.cpu = scope->cpu[bench->n], .n = n, .passes = 1};
+        part->a = at;
+        part->b = at + (arrays > 1 ? apart_b : 0);
+        part->c = at + (arrays > 2 ? 2 * apart_b : 0);
+    }
+    const int rc = as_crew_new(bench->part, bench->n, &bench->crew, err);
+    if (rc < 0) {
+        as_bench_close(out);
+        return rc;
+    }
+    as_crew_fill(bench->crew, fill_part);
+    as_room_look(&bench->room[0]);
+    if (pages != AS_PAGES_SMALL && !bench->room[0].huge && bench->room[0].size_b >= 4u << 20)
+        rig->small_only = true;
+    return 0;
+}
+
+void as_bench_close(struct as_bench **out)
+{
+    struct as_bench *bench = *out;
+
+    if (!bench)
+        return;
+    as_crew_free(&bench->crew);
+    for (size_t i = 0; i < bench->n; i++)
+        as_room_close(&bench->room[i]);
+    as_free(bench);
+    *out = NULL;
+}
+
+/* ---- Levels ---------------------------------------------------------------------------------- */
+
+const char *as_level_name(unsigned level)
+{
+    static const char *const name[AS_LEVELS] = {"memory", "L1", "L2", "L3"};
+    return name[level];
+}
+
+static uint64_t last_level_b(const struct as_rig *rig)
+{
+    uint64_t last_b = 0;
+
+    for (unsigned level = 1; level < AS_LEVELS; level++)
+        last_b = rig->cache_b[level] ? rig->cache_b[level] : last_b;
+    return last_b;
+}
+
+/* Four times the last caches of the scope together; not less than 64 MiB in all. */
+static size_t memory_for(const struct as_rig *rig, const struct as_scope *scope)
+{
+    uint64_t last_b = last_level_b(rig);
+    unsigned sharers = 1;
+
+    for (unsigned level = 1; level < AS_LEVELS; level++)
+        sharers = rig->cache_b[level] ? rig->sharers[level] : sharers;
+    uint64_t all_b = 4 * last_b * ((scope->n + sharers - 1) / sharers);
+    all_b = all_b < (64u << 20) ? 64u << 20 : all_b;
+    all_b = all_b > rig->memory_most_b ? rig->memory_most_b : all_b;
+    return all_b / scope->n;
+}
+
+size_t as_level_b(const struct as_rig *rig, unsigned level, const struct as_scope *scope)
+{
+    const uint64_t size_b = rig->cache_b[level];
+    uint64_t below_b = 0;
+
+    if (level == 0)
+        return memory_for(rig, scope);
+    for (unsigned l = 1; l < level; l++)
+        below_b = rig->cache_b[l] ? rig->cache_b[l] : below_b;
+    const unsigned with = scope->n < rig->sharers[level] ? (unsigned)scope->n : rig->sharers[level];
+    uint64_t part_b = size_b / 2 / with;
+    /* Of a large cache that others may use too no more than is needed to miss the one below. */
+    if (below_b && part_b > 6 * below_b)
+        part_b = 6 * below_b;
+    return part_b >= 2 * below_b ? part_b : 0;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Running a kernel again and again under a gate, and making a figure of the times: what every
+ * ceiling of this machine is measured with.
+ */
+#ifndef AS_MEASURE_RIG_H
+#define AS_MEASURE_RIG_H
+
+#include <assay/machine.h>
+#include <assay/measure.h>
+
+#include "measure/chain.h"
+#include "measure/crew.h"
+#include "measure/kernels.h"
+
+#define AS_CORES_MOST 1024
+#define AS_LEVELS     4 /* L1, L2, L3; 0 is memory */
+
+/* Which threads a figure is of. */
+struct as_scope {
+    char name[16];  /* "core", "all", "numa0" */
+    const int *cpu; /* one of each core */
+    size_t n;
+};
+
+struct as_rig {
+    const struct assay_host *host;
+    const struct assay_topology *topology;
+    struct assay_figures *figures;
+    const volatile int *stop; /* may be NULL */
+    struct as_kernel_host kernels;
+    struct as_gate gate;
+    int core[AS_CORES_MOST]; /* one processor of each usable core */
+    size_t core_n;
+    int node_core[AS_CORES_MOST]; /* those of the NUMA node of the scope in use */
+    double tsc_hz;
+    uint64_t cache_b[AS_LEVELS]; /* by level, of the first core */
+    unsigned sharers[AS_LEVELS]; /* cores of all that share that cache; at least 1 */
+    uint64_t memory_most_b;      /* that may be touched */
+    unsigned trial_n, trial_ms;
+    int64_t until_ns; /* of the monotonic clock: then three trials are enough */
+    bool small_only; /* no huge pages were given: said once */
+};
+
+int as_rig_init(struct as_rig *rig, const struct assay_host *host, struct assay_figures *figures,
+                struct assay_error *err);
+/* Where the main thread may run again. */
+void as_rig_release(const struct as_rig *rig);
+static inline bool as_rig_stopped(const struct as_rig *rig)
+{
+    return rig->stop && *rig->stop;
+}
+
+/* What came of trials. */
+struct as_trials {
+    double best_s;        /* 10th percentile of the times of one pass over `n` by all */
+    double spread;        /* the median over it, less 1 */
+    double core_per_tick; /* median beside the trials, of the first processor */
+    unsigned sample_n;
+    bool is_calm;
+};
+
+/*
+ * Runs `kernel` on the parts of a crew: as many passes as fill a trial, then trials. False when it
+ * was stopped before three of them.
+ */
+bool as_rig_run(struct as_rig *rig, struct as_crew *crew, const struct as_crew_part *first,
+                as_kernel_fn *kernel, struct as_trials *out);
+/* The same estimate from times that are there; sorts them. `clean` NULL: all. */
+void as_trials_estimate(double *second, const bool *clean, size_t n, struct as_trials *out);
+
+/* Keeps a figure: `value` from the trials' best time. */
+int as_rig_keep(struct as_rig *rig, const char *name, double value, const char *unit,
+                const struct as_trials *trials, struct assay_error *err);
+
+/* A crew for a scope, with `arrays` of `n` bytes each, filled by their users. */
+struct as_bench {
+    struct as_crew_part part[AS_CORES_MOST];
+    size_t n;
+    struct as_room room[AS_CORES_MOST];
+    struct as_crew *crew;
+};
+/* `*out` is heap memory. LIMIT: not enough memory. */
+int as_bench_open(struct as_rig *rig, const struct as_scope *scope, size_t arrays, size_t n,
+                  enum as_pages pages, struct as_bench **out, struct assay_error *err);
+void as_bench_close(struct as_bench **bench);
+
+/* ---- Kinds of figures -------------------------------------------------------------------------
+ */
+
+/* One figure, or a curve, to be measured. */
+struct as_job {
+    char name[64];
+    unsigned cost_ms; /* about */
+    int (*work)(struct as_rig *rig, const struct as_job *job, struct assay_error *err);
+    struct as_scope scope;
+    unsigned level; /* 0: memory */
+    enum as_stream stream;
+    bool nontemporal, gathers;
+    unsigned stride_b;
+    enum as_pages pages;
+    struct as_arithmetic arithmetic;
+};
+
+int as_job_stream(struct as_rig *rig, const struct as_job *job, struct assay_error *err);
+int as_job_stride(struct as_rig *rig, const struct as_job *job, struct assay_error *err);
+int as_job_gather(struct as_rig *rig, const struct as_job *job, struct assay_error *err);
+int as_job_latency(struct as_rig *rig, const struct as_job *job, struct assay_error *err);
+int as_job_peak(struct as_rig *rig, const struct as_job *job, struct assay_error *err);
+
+const char *as_level_name(unsigned level);
+/* Bytes for one thread of a scope so that all that it touches lies in the level; 0: there is no
+ * such level, or nothing fits between it and the one below. */
+size_t as_level_b(const struct as_rig *rig, unsigned level, const struct as_scope *scope);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Figures of bandwidth: streams over arrays, strides, gathers. Bytes are those that a program sees:
+ * what a store reads of its line before it writes, or a prefetcher too much, is not counted.
+ */
+#include "measure/rig.h"
+
+#include <stdio.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+/* Arrays that a stream touches: those of read and write are one, of triad three. */
+static size_t arrays_of(enum as_stream stream)
+{
+    return as_stream_moved(stream);
+}
+
+int as_job_stream(struct as_rig *rig, const struct as_job *job, struct assay_error *err)
+{
+    const size_t arrays = arrays_of(job->stream);
+    const size_t all_b = as_level_b(rig, job->level, &job->scope);
+    const size_t n = all_b / arrays / AS_STREAM_BLOCK_B * AS_STREAM_BLOCK_B;
+    struct as_bench *bench;
+    struct as_kernel kernel;
+    struct as_trials trials;
+
+    if (n == 0)
+        return 0; /* there is no such level */
+    AS_TRY(as_kernel_stream(&rig->kernels, job->stream, job->nontemporal, &kernel, err));
+    int rc = as_bench_open(rig, &job->scope, arrays, n, AS_PAGES_ANY, &bench, err);
+    if (rc == 0) {
+        const double moved = (double)n * as_stream_moved(job->stream) * (double)job->scope.n;
+        if (as_rig_run(rig, bench->crew, &bench->part[0], kernel.run, &trials))
+            rc = as_rig_keep(rig, job->name, moved / trials.best_s, "B/s", &trials, err);
+        as_bench_close(&bench);
+    }
+    as_kernel_close(&kernel);
+    return rc;
+}
+
+int as_job_stride(struct as_rig *rig, const struct as_job *job, struct assay_error *err)
+{
+    const size_t all_b = as_level_b(rig, job->level, &job->scope);
+    const size_t block_b = 8 * (size_t)job->stride_b, n = all_b / block_b * block_b;
+    struct as_bench *bench;
+    struct as_kernel kernel;
+    struct as_trials trials;
+
+    if (n == 0)
+        return 0;
+    AS_TRY(as_kernel_stride(job->stride_b, &kernel, err));
+    int rc = as_bench_open(rig, &job->scope, 1, n, AS_PAGES_ANY, &bench, err);
+    if (rc == 0) {
+        const double accesses = (double)n / job->stride_b;
+        if (as_rig_run(rig, bench->crew, &bench->part[0], kernel.run, &trials))
+            rc = as_rig_keep(rig, job->name, trials.best_s / accesses * 1e9, "ns", &trials, err);
+        as_bench_close(&bench);
+    }
+    as_kernel_close(&kernel);
+    return rc;
+}
+
+/* Any order will do that no prefetcher follows (xorshift, Marsaglia 2003). */
+static uint64_t next_random(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+#define INDICES_MOST ((size_t)1 << 18) /* 1 MiB of them, read in order */
+
+int as_job_gather(struct as_rig *rig, const struct as_job *job, struct assay_error *err)
+{
+    const size_t all_b = as_level_b(rig, job->level, &job->scope);
+    const size_t elements = all_b / 8, wanted = elements < INDICES_MOST ? elements : INDICES_MOST;
+    const size_t index_n = wanted / 64 * 64;
+    uint64_t random = 88172645463325252u;
+    struct as_bench *bench;
+    struct as_kernel kernel;
+    struct as_trials trials;
+
+    if (index_n == 0 || (job->gathers && !rig->kernels.avx2) || elements > INT32_MAX)
+        return 0;
+    AS_TRY(as_kernel_gather(&rig->kernels, job->gathers, &kernel, err));
+    int rc = as_bench_open(rig, &job->scope, 1, elements * 8, AS_PAGES_ANY, &bench, err);
+    uint32_t *index = rc == 0 ? as_malloc(index_n * sizeof *index) : NULL;
+    if (rc == 0 && !index)
+        rc = as_error_nomem(err, "the indices of gathers");
+    if (rc == 0) {
+        for (size_t i = 0; i < index_n; i++)
+            index[i] = (uint32_t)(next_random(&random) % elements);
+        bench->part[0].b = index;
+        bench->part[0].n = index_n;
+        if (as_rig_run(rig, bench->crew, &bench->part[0], kernel.run, &trials))
+            rc = as_rig_keep(rig, job->name, trials.best_s / (double)index_n * 1e9, "ns", &trials,
+                             err);
+    }
+    as_free(index);
+    as_bench_close(&bench);
+    as_kernel_close(&kernel);
+    return rc;
+}
+
+int as_job_peak(struct as_rig *rig, const struct as_job *job, struct assay_error *err)
+{
+    char name[80];
+    double operations;
+    struct as_crew_part part[AS_CORES_MOST];
+    struct as_crew *crew;
+    struct as_kernel kernel;
+    struct as_trials trials;
+
+    for (size_t i = 0; i < job->scope.n; i++)
+        part[i] = (struct as_crew_part){.cpu = job->scope.cpu[i], .passes = 1};
+    AS_TRY(as_kernel_arithmetic(&rig->kernels, &job->arithmetic, &operations, &kernel, err));
+    int rc = as_crew_new(part, job->scope.n, &crew, err);
+    if (rc == 0 && as_rig_run(rig, crew, &part[0], kernel.run, &trials)) {
+        const double all = operations * (double)job->scope.n;
+        rc = as_rig_keep(rig, job->name, all / trials.best_s, "op/s", &trials, err);
+        snprintf(name, sizeof name, "frequency%s", job->name + sizeof "peak" - 1);
+        if (rc == 0)
+            rc = as_rig_keep(rig, name, trials.core_per_tick * rig->tsc_hz, "Hz", &trials, err);
+    }
+    as_crew_free(&crew);
+    as_kernel_close(&kernel);
+    return rc;
+}

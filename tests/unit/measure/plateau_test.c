@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Plateaus of curves that were made, and of one that was recorded: names go by the caches' sizes.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+
+#include "measure/plateau.h"
+#include "measure/rig.h"
+
+#define K 1024.0
+#define M (1024 * K)
+
+static double x[128], y[128];
+static struct as_plateau plateau[AS_PLATEAUS_MOST];
+
+/* Four points an octave from 8 KiB; flat in each level, a climb of an octave behind it; 3 % of
+ * jitter. */
+static size_t make_curve(const double *size_b, const double *ns, size_t levels, double most_b)
+{
+    size_t n = 0;
+
+    for (double size = 8 * K; size <= most_b; size *= pow(2, 0.25), n++) {
+        size_t level = 0;
+        while (level < levels && size > size_b[level] * 1.01)
+            level++;
+        x[n] = size;
+        y[n] = ns[level];
+        if (level > 0 && size < size_b[level - 1] * 2)
+            y[n] = ns[level - 1] * pow(ns[level] / ns[level - 1], log2(size / size_b[level - 1]));
+        y[n] *= 1 + 0.03 * (double)(n * 7 % 5 - 2) / 2;
+    }
+    return n;
+}
+
+static size_t name_curve(size_t n, uint64_t l1, uint64_t l2, uint64_t l3)
+{
+    const uint64_t cache_b[4] = {0, l1, l2, l3};
+    const size_t found = as_plateaus_find(x, y, n, plateau);
+
+    as_plateaus_name(plateau, found, cache_b);
+    return found;
+}
+
+static const struct as_plateau *of_level(size_t n, int level)
+{
+    const struct as_plateau *found = NULL;
+    for (size_t i = 0; i < n; i++)
+        if (plateau[i].level == level) {
+            assert_null(found); /* one of each */
+            found = &plateau[i];
+        }
+    return found;
+}
+
+static void expect_level(size_t n, int level, double ns)
+{
+    const struct as_plateau *p = of_level(n, level);
+    if (!p)
+        fail_msg("no plateau of level %d", level);
+    if (fabs(p->value / ns - 1) > 0.05)
+        fail_msg("level %d: %f, expected %f", level, p->value, ns);
+}
+
+static void levels_have_their_names(void **state)
+{
+    static const double size[] = {48 * K, 1 * M, 32 * M}, ns[] = {1.1, 3.9, 13, 110};
+    (void)state;
+    const size_t n = name_curve(make_curve(size, ns, 3, 256 * M), 48 << 10, 1 << 20, 32 << 20);
+    assert_int_equal(n, 4);
+    expect_level(n, 1, 1.1);
+    expect_level(n, 2, 3.9);
+    expect_level(n, 3, 13);
+    expect_level(n, 0, 110);
+}
+
+/* Without an L3 (Knights Landing, or a machine that hides it) the third is memory, not "L3". */
+static void a_missing_cache_takes_no_name(void **state)
+{
+    static const double size[] = {32 * K, 1 * M}, ns[] = {2.8, 12, 150};
+    (void)state;
+    const size_t n = name_curve(make_curve(size, ns, 2, 64 * M), 32 << 10, 1 << 20, 0);
+    assert_int_equal(n, 3);
+    expect_level(n, 1, 2.8);
+    expect_level(n, 2, 12);
+    assert_null(of_level(n, 3));
+    expect_level(n, 0, 150);
+}
+
+/* A machine that reports 32 MiB, of which 8 are ours: the plateau is not called L3. */
+static void a_size_that_is_contradicted(void **state)
+{
+    static const double size[] = {48 * K, 1 * M, 8 * M}, ns[] = {1.1, 3.9, 13, 110};
+    (void)state;
+    const size_t n = name_curve(make_curve(size, ns, 3, 256 * M), 48 << 10, 1 << 20, 32 << 20);
+    assert_null(of_level(n, 3));
+    expect_level(n, 0, 110);
+    size_t strange = 0;
+    for (size_t i = 0; i < n; i++)
+        strange += plateau[i].level == -1 && fabs(plateau[i].value / 13 - 1) < 0.05;
+    assert_int_equal(strange, 1);
+}
+
+/* A level that nobody reports lies between: the order of the others does not move. */
+static void an_unknown_level_between(void **state)
+{
+    static const double size[] = {32 * K, 200 * K, 2 * M, 32 * M}, ns[] = {1.2, 2.5, 5, 15, 100};
+    (void)state;
+    const size_t n = name_curve(make_curve(size, ns, 4, 256 * M), 32 << 10, 2 << 20, 32 << 20);
+    expect_level(n, 1, 1.2);
+    expect_level(n, 2, 5);
+    expect_level(n, 3, 15);
+    expect_level(n, 0, 100);
+}
+
+static void one_bad_point_does_not_split(void **state)
+{
+    static const double size[] = {48 * K, 1 * M, 32 * M}, ns[] = {1.1, 3.9, 13, 110};
+    (void)state;
+    const size_t points = make_curve(size, ns, 3, 256 * M);
+    y[15] *= 3; /* somebody else ran in between, in the middle of the L2 */
+    const size_t n = name_curve(points, 48 << 10, 1 << 20, 32 << 20);
+    expect_level(n, 2, 3.9);
+    assert_int_equal(n, 4);
+}
+
+static void a_climb_has_no_plateau(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 40; i++) {
+        x[i] = 8 * K * pow(2, (double)i / 4);
+        y[i] = pow(1.2, (double)i);
+    }
+    assert_int_equal(name_curve(40, 48 << 10, 1 << 20, 0), 0);
+    assert_int_equal(name_curve(0, 48 << 10, 1 << 20, 0), 0);
+    assert_int_equal(name_curve(1, 48 << 10, 1 << 20, 0), 0);
+}
+
+/* ---- Times of trials ---------------------------------------------------------------------------
+ */
+
+static void trials_take_the_clean_ones(void **state)
+{
+    double second[12];
+    bool clean[12];
+    struct as_trials t;
+
+    (void)state;
+    for (size_t i = 0; i < 12; i++) {
+        clean[i] = i % 2 == 0;
+        second[i] = clean[i] ? 1 + 0.001 * (double)i : 0.5 * (double)i;
+    }
+    as_trials_estimate(second, clean, 12, &t);
+    assert_true(t.is_calm);
+    assert_int_equal(t.sample_n, 6);
+    assert_true(t.best_s >= 1 && t.best_s < 1.01);
+    assert_true(t.spread >= 0 && t.spread < 0.02);
+    for (size_t i = 0; i < 12; i++) {
+        clean[i] = i == 3;
+        second[i] = 1 + 0.1 * (double)i;
+    }
+    as_trials_estimate(second, clean, 12, &t); /* too few: all, and said */
+    assert_false(t.is_calm);
+    assert_int_equal(t.sample_n, 12);
+    as_trials_estimate(second, NULL, 12, &t);
+    assert_true(t.is_calm);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(levels_have_their_names),
+        cmocka_unit_test(a_missing_cache_takes_no_name),
+        cmocka_unit_test(a_size_that_is_contradicted),
+        cmocka_unit_test(an_unknown_level_between),
+        cmocka_unit_test(one_bad_point_does_not_split),
+        cmocka_unit_test(a_climb_has_no_plateau),
+        cmocka_unit_test(trials_take_the_clean_ones),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
