@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What `assay machine` shows: a host, its topology and what was measured on it.
+ */
+#ifndef AS_CLI_MACHINE_PAGE_H
+#define AS_CLI_MACHINE_PAGE_H
+
+#include <assay/machine.h>
+
+#include "cli.h"
+
+struct as_machine_page {
+    const struct assay_host *host; /* NULL: a machine of a file */
+    const struct assay_topology *topology;
+    const struct assay_figures *figures; /* NULL: never measured */
+};
+
+/* The card, for people. */
+int as_machine_card(struct as_cli *cli, const struct as_machine_page *page,
+                    struct assay_error *err);
+/* All facts, places and figures, as JSON or CSV. */
+void as_machine_facts(struct as_cli *cli, const struct as_machine_page *page);
+/* Figures of two machines side by side. */
+int as_machine_diff(struct as_cli *cli, const struct assay_figures *a,
+                    const struct assay_figures *b, struct assay_error *err);
+/* Machines that have figures here. */
+int as_machine_list(struct as_cli *cli, struct assay_error *err);
+
+/* A figure in units of people: "105 GB/s"; "?" behind it says that it is of little trust. */
+void as_figure_text(const struct assay_figure *figure, char *out, size_t out_b);
+
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `assay machine`: what this machine is and what was measured on it; measures it, lists and
+ * compares machines.
+ */
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <assay/measure.h>
+
+#include "base/error.h"
+#include "machine_page.h"
+
+static volatile int stop_asked; /* set by SIGINT: what is measured by then is kept */
+
+static void note_stop(int signal)
+{
+    (void)signal;
+    stop_asked = 1;
+}
+
+/* What is stored of this host, or nothing yet. */
+static int open_stored(struct as_cli *cli, const struct assay_host *host, char path[PATH_MAX],
+                       struct assay_figures **out, struct assay_error *err)
+{
+    *out = NULL;
+    if (!assay_figures_path(host, path, PATH_MAX)) {
+        *path = 0;
+        return 0;
+    }
+    const int rc = assay_figures_open(path, out, err);
+    if (rc == ASSAY_ERR_NOT_FOUND)
+        return 0;
+    if (rc == ASSAY_ERR_CORRUPT) {
+        as_cli_complain(cli, err);
+        return 0;
+    }
+    return rc;
+}
+
+/* ---- Measuring ---------------------------------------------------------------------------------
+ */
+
+enum { MEASURE_ALL = 1, MEASURE_INSTRUCTIONS = 2, MEASURE_MEMORY = 4, MEASURE_PEAKS = 8 };
+
+static unsigned ceilings_of(uint64_t choice)
+{
+    unsigned what = 0;
+
+    if (choice & (MEASURE_ALL | MEASURE_MEMORY))
+        what |= ASSAY_CEILINGS_MEMORY;
+    if (choice & (MEASURE_ALL | MEASURE_PEAKS))
+        what |= ASSAY_CEILINGS_PEAKS;
+    return what;
+}
+
+static int measure_host(struct as_cli *cli, const struct assay_host *host, const char *path,
+                        struct assay_figures *figures, struct assay_error *err)
+{
+    const struct sigaction action = {.sa_handler = note_stop, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction before;
+    const struct assay_ceilings_options options = {
+        .what = ceilings_of(cli->args.number[AS_OPTION_MEASURE]),
+        .path = *path ? path : NULL,
+        .progress_fd = as_given(&cli->args, AS_OPTION_QUIET) ? -1 : STDERR_FILENO,
+        .stop = &stop_asked};
+    bool stopped = false;
+
+    if (sigaction(SIGINT, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(SIGINT, &action, NULL);
+    if (options.what)
+        AS_TRY(assay_measure_ceilings(host, &options, figures, &stopped, err));
+    if (!*path)
+        as_cli_note(cli, "no home directory is known: the figures are not kept");
+    if (stopped) {
+        as_cli_note(cli,
+                    "ended by the user; what was measured is kept, and the same command goes on "
+                    "with the rest");
+        cli->status = 128 + SIGINT;
+    }
+    return 0;
+}
+
+static int show_host(struct as_cli *cli, struct assay_error *err)
+{
+    struct assay_host *host;
+    struct assay_figures *figures = NULL;
+    char path[PATH_MAX];
+
+    AS_TRY(assay_host_read(NULL, &host, err));
+    int rc = open_stored(cli, host, path, &figures, err);
+    if (rc == 0 && as_given(&cli->args, AS_OPTION_MEASURE)) {
+        if (!figures)
+            rc = assay_figures_new(host, &figures, err);
+        if (rc == 0)
+            rc = measure_host(cli, host, path, figures, err);
+    }
+    const char *copy = cli->args.value[AS_OPTION_EXPORT_FIGURES];
+    if (rc == 0 && copy) {
+        if (!figures)
+            rc = as_error_set(err, ASSAY_ERR_NOT_FOUND,
+                              "--export: nothing was measured on this machine; add --measure all");
+        else
+            rc = assay_figures_save(figures, copy, err);
+    }
+    if (rc == 0) {
+        const struct as_machine_page page = {host, host->topology, figures};
+        if (cli->format == AS_FORMAT_TEXT)
+            rc = as_machine_card(cli, &page, err);
+        else
+            as_machine_facts(cli, &page);
+    }
+    assay_figures_free(&figures);
+    assay_host_free(&host);
+    return rc;
+}
+
+/* ---- Other machines -----------------------------------------------------------------------------
+ */
+
+static int show_topology(struct as_cli *cli, const char *file, struct assay_error *err)
+{
+    struct assay_topology *topology;
+    int rc = 0;
+
+    AS_TRY(assay_topology_read(NULL, file, &topology, err));
+    const struct as_machine_page page = {.topology = topology};
+    if (cli->format == AS_FORMAT_TEXT)
+        rc = as_machine_card(cli, &page, err);
+    else
+        as_machine_facts(cli, &page);
+    assay_topology_free(&topology);
+    return rc;
+}
+
+/* A file, or the name of a machine that was measured here. */
+static int open_named(const char *name, struct assay_figures **out, struct assay_error *err)
+{
+    char directory[PATH_MAX], path[2 * PATH_MAX];
+
+    if (!strchr(name, '/') && access(name, F_OK) < 0 &&
+        assay_figures_directory(directory, sizeof directory)) {
+        snprintf(path, sizeof path, "%s/%s%s", directory, name,
+                 strlen(name) > 4 && strcmp(name + strlen(name) - 4, ".tsv") == 0 ? "" : ".tsv");
+        if (access(path, F_OK) == 0)
+            return assay_figures_open(path, out, err);
+    }
+    return assay_figures_open(name, out, err);
+}
+
+static int show_diff(struct as_cli *cli, struct assay_error *err)
+{
+    struct assay_figures *a = NULL, *b = NULL;
+
+    if (cli->args.positional_n != 2)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--diff: two machines are compared; name two files, or two of 'assay "
+                            "machine --list'");
+    int rc = open_named(cli->args.positional[0], &a, err);
+    if (rc == 0)
+        rc = open_named(cli->args.positional[1], &b, err);
+    if (rc == 0)
+        rc = as_machine_diff(cli, a, b, err);
+    assay_figures_free(&a);
+    assay_figures_free(&b);
+    return rc;
+}
+
+int as_verb_machine(struct as_cli *cli, struct assay_error *err)
+{
+    const struct as_arguments *args = &cli->args;
+
+    if (as_given(args, AS_OPTION_DIFF))
+        return show_diff(cli, err);
+    if (args->positional_n)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "machine: '%s' is one word too many; only --diff "
+                            "takes machines",
+                            args->positional[0]);
+    if (as_given(args, AS_OPTION_MACHINES))
+        return as_machine_list(cli, err);
+    if (as_given(args, AS_OPTION_TOPOLOGY)) {
+        if (as_given(args, AS_OPTION_MEASURE))
+            return as_error_set(
+                err, ASSAY_ERR_USAGE,
+                "--measure: another machine, of --topology, cannot be measured here");
+        return show_topology(cli, args->value[AS_OPTION_TOPOLOGY], err);
+    }
+    return show_host(cli, err);
+}

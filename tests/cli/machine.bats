@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+# assay machine: the card, the formats, other machines, measuring that is interrupted. What the figures
+# are is never judged.
+
+setup() {
+    load common.bash
+    export XDG_DATA_HOME=$BATS_TEST_TMPDIR/data
+}
+
+# A machine that was measured once.
+figures_of() { # FILE BANDWIDTH
+    {
+        printf 'machine\tname\tnode1\nmachine\tcpu\tX 9000\n'
+        printf 'done\tmemory\t2026-01-02T03:04:05Z\n'
+        printf 'figure\tbandwidth.read.L1.core\t%s\tB/s\t0.01\t21\tcalm\t2026-01-02T03:04:05Z\n' "$2"
+        printf 'figure\tlatency.L1.huge\t1.25\tns\t0.01\t21\tnoisy\t2026-01-02T03:04:05Z\n'
+        printf 'figure\tpeak.fma.f64.avx2.core\t5.9e10\top/s\t0.01\t21\tcalm\t2026-01-02T03:04:05Z\n'
+        for i in 1 2 3 4 5; do printf 'finding\tf%s\tfinding number %s\n' $i $i; done
+    } >"$1"
+}
+# Where this host's figures are kept: a measurement that is stopped at once makes the file.
+store() { # -> $stored
+    env --default-signal=INT "$ASSAY" machine --measure peaks --quiet >/dev/null &
+    local pid=$! i
+    for ((i = 0; i < 600; i++)); do
+        stored=$(find "$XDG_DATA_HOME/assay/machines" -name '*.tsv' 2>/dev/null || true)
+        if [ -n "$stored" ]; then break; fi
+        sleep 0.1
+    done
+    kill -INT $pid
+    status=0
+    wait $pid || status=$?
+}
+
+@test "the card of this machine, never measured" {
+    "$ASSAY" machine >out
+    grep -q '^  cores  *.*processor' out
+    grep -q '^  caches ' out
+    grep -q '^  clock  *TSC [0-9.]* GHz' out
+    grep -Eq '^  counters  *(available|none|refused|busy)' out
+    grep -q "^  measured  *never; 'assay machine --measure all'" out
+    [ "$(wc -L <out)" -le 80 ]
+}
+@test "JSON and CSV" {
+    "$ASSAY" machine --format json >out
+    equal "$(getconf _NPROCESSORS_ONLN)" "$(json '["topology"]["processor_n"]' <out)"
+    equal machine "$(json '["topology"]["places"][0]["kind"]' <out)"
+    "$ASSAY" machine --format csv >out
+    grep -q '^topology.places.0.kind,machine$' out
+    grep -q '^host.facts.pmu,' out
+}
+@test "what is kept is shown, on one screen, with its date" {
+    store
+    figures_of "$stored" 4.5e11
+    "$ASSAY" machine >out
+    grep -Eq '^  read, one core, GB/s +450$' out
+    grep -Eq '^  latency, huge pages, ns +1.25\?$' out
+    grep -Eq '^  FMA f64, one core +59.0' out
+    grep -q '2026-01-02 03:04 UTC; trust: 2 high, 0 medium, 1 low' out
+    grep -q 'finding number 3' out
+    grep -q '2 more findings' out
+    [ "$(wc -L <out)" -le 80 ]
+    [ "$(wc -l <out)" -le 36 ]
+    "$ASSAY" machine --format json >out
+    equal low "$(json '["figures"][1]["confidence"]' <out)"
+    equal "finding number 5" "$(json '["findings"][4]' <out)"
+}
+@test "interrupted, kept and gone on with" {
+    store
+    equal 130 "$status"
+    grep -q "^begun	peaks	" "$stored"
+    ! grep -q "^done	peaks	" "$stored"
+    cp "$stored" first
+    COLUMNS=200 "$ASSAY" machine >out
+    grep -q "'peaks' was cut off: --measure goes on with it" out
+    n=$(grep -c ^figure first)
+    [ "$n" -ge 1 ]
+    # Again: what is there stays as it is, with its date.
+    env --default-signal=INT "$ASSAY" machine --measure peaks --quiet >/dev/null &
+    pid=$!
+    for ((i = 0; i < 600; i++)); do
+        if [ "$(grep -c ^figure "$stored")" -gt "$n" ]; then break; fi
+        sleep 0.1
+    done
+    kill -INT $pid
+    wait $pid || true
+    [ "$(grep -c ^figure "$stored")" -gt "$n" ]
+    grep ^figure first >before
+    grep ^figure "$stored" | head -n "$n" >after
+    equal "$(cat before)" "$(cat after)"
+}
+@test "a damaged file is said, and not used" {
+    store
+    echo 'figure	x' >"$stored"
+    "$ASSAY" machine >out 2>err || true
+    like "assay: $stored:1: no figure*" "$(cat err)"
+    grep -q '^  cores ' out
+}
+@test "machines side by side" {
+    figures_of a.tsv 4e11
+    figures_of b.tsv 2e11
+    "$ASSAY" machine --diff a.tsv b.tsv >out
+    grep -Eq '^bandwidth.read.L1.core +B/s +4e\+11 +2e\+11 +0.500 +high +high$' out
+    "$ASSAY" machine --diff --format csv a.tsv b.tsv >out
+    equal "name,unit,a,b,ratio,confidence_a,confidence_b" "$(head -1 out)"
+    "$ASSAY" machine --diff --format json a.tsv b.tsv >out
+    equal 0.500 "$(json '["figures"][0]["ratio"]' <out)"
+    status=0
+    "$ASSAY" machine --diff a.tsv 2>err || status=$?
+    equal 2 "$status"
+    like "assay: --diff: two machines are compared;*" "$(cat err)"
+    status=0
+    "$ASSAY" machine a.tsv 2>err || status=$?
+    equal 2 "$status"
+}
+@test "machines that were measured, by their names" {
+    "$ASSAY" machine --list >out 2>err
+    like "*no machine was measured yet*" "$(cat err)"
+    mkdir -p "$XDG_DATA_HOME/assay/machines"
+    figures_of "$XDG_DATA_HOME/assay/machines/node1-12345678.tsv" 1e11
+    "$ASSAY" machine --list >out
+    grep -q '^node1 .*X 9000 .* 3 .*2026-01-02' out
+    "$ASSAY" machine --diff node1-12345678 node1-12345678.tsv | grep -q ' 1.000 '
+    "$ASSAY" machine --list --format json >out
+    equal node1 "$(json '["machines"][0]["name"]' <out)"
+}
+@test "the machine of a file" {
+    "$ASSAY" machine --topology "$MACHINES/flat-memory.xml" >out
+    like "a machine: Intel(R) Xeon Phi(TM) CPU 7250" "$(head -1 out)"
+    grep -q '8 cores, 32 processors' out
+    grep -q 'L1 32.0 KiB for 4, L2 1.0 MiB for 8' out
+    grep -q '112.0 GiB DRAM, 4 NUMA nodes' out
+    ! grep -q measured out
+    "$ASSAY" machine --topology "$MACHINES/two-packages.xml" --format json >out
+    equal 16 "$(json '["topology"]["processor_n"]' <out)"
+    status=0
+    "$ASSAY" machine --topology /nonexistent.xml 2>err || status=$?
+    equal 2 "$status"
+    like "assay: /nonexistent.xml: cannot be read: *" "$(cat err)"
+    status=0
+    "$ASSAY" machine --topology "$MACHINES/hybrid.xml" --measure all 2>err || status=$?
+    equal 2 "$status"
+}
+@test "figures for elsewhere" {
+    status=0
+    "$ASSAY" machine --export copy.tsv 2>err >/dev/null || status=$?
+    equal 2 "$status"
+    like "assay: --export: nothing was measured*" "$(cat err)"
+    store
+    "$ASSAY" machine --export copy.tsv >/dev/null
+    cmp copy.tsv "$stored"
+}
+@test "one processor is enough" {
+    command -v taskset >/dev/null || skip "no taskset here"
+    first=$(taskset -cp $$ | sed 's/.*: //;s/[-,].*//')
+    [ "$(getconf _NPROCESSORS_ONLN)" -gt 1 ] || skip "there is no more than one"
+    taskset -c "$first" "$ASSAY" machine >out
+    grep -q ', 1 may be used here' out
+}
