@@ -26,6 +26,10 @@ int as_machine_diff(struct as_cli *cli, const struct assay_figures *a,
 /* Machines that have figures here. */
 int as_machine_list(struct as_cli *cli, struct assay_error *err);
 
+/* Measures the ceilings that numbers of a run need, in ten seconds at most, where this machine has
+ * none yet. Whatever hinders it is said, and nothing is lost. */
+void as_machine_need(struct as_cli *cli);
+
 /* A figure in units of people: "105 GB/s"; "?" behind it says that it is of little trust. */
 void as_figure_text(const struct assay_figure *figure, char *out, size_t out_b);
 

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -116,6 +117,62 @@ static int show_host(struct as_cli *cli, struct assay_error *err)
     assay_figures_free(&figures);
     assay_host_free(&host);
     return rc;
+}
+
+static bool knows_ceilings(const struct assay_figures *figures)
+{
+    bool peaks = false, memory = false;
+
+    for (size_t i = 0; figures && i < figures->group_n; i++) {
+        const struct assay_figure_group *g = &figures->group[i];
+        const bool both = strcmp(g->name, "ceilings") == 0;
+        peaks |= g->is_done && (both || strcmp(g->name, "peaks") == 0);
+        memory |= g->is_done && (both || strcmp(g->name, "memory") == 0);
+    }
+    return peaks && memory;
+}
+
+static int measure_needed(struct as_cli *cli, const struct assay_host *host,
+                          struct assay_error *err)
+{
+    struct assay_figures *figures = NULL;
+    char path[PATH_MAX];
+    bool stopped;
+    int rc = open_stored(cli, host, path, &figures, err);
+
+    if (rc == 0 && *path && !knows_ceilings(figures)) {
+        const struct assay_ceilings_options options = {
+            .what = ASSAY_CEILINGS_NEEDED,
+            .path = path,
+            .progress_fd = as_given(&cli->args, AS_OPTION_QUIET) ? -1 : STDERR_FILENO,
+            .stop = &stop_asked};
+        as_cli_note(cli,
+                    "measuring this machine, once, for some ten seconds (--no-measure leaves it "
+                    "out)");
+        if (!figures)
+            rc = assay_figures_new(host, &figures, err);
+        if (rc == 0)
+            rc = assay_measure_ceilings(host, &options, figures, &stopped, err);
+    }
+    assay_figures_free(&figures);
+    return rc;
+}
+
+void as_machine_need(struct as_cli *cli)
+{
+    const char *unwanted = getenv("ASSAY_NO_MEASURE");
+    struct assay_host *host;
+    struct assay_error err;
+
+    if (as_given(&cli->args, AS_OPTION_NO_MEASURE) || (unwanted && *unwanted))
+        return;
+    int rc = assay_host_read(NULL, &host, &err);
+    if (rc == 0) {
+        rc = measure_needed(cli, host, &err);
+        assay_host_free(&host);
+    }
+    if (rc < 0)
+        as_cli_note(cli, "this machine was not measured: %s", err.text);
 }
 
 /* ---- Other machines -----------------------------------------------------------------------------

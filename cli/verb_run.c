@@ -9,6 +9,7 @@
 #include <assay/report.h>
 
 #include "base/error.h"
+#include "machine_page.h"
 #include "profiling.h"
 #include "recording.h"
 
@@ -118,6 +119,9 @@ int as_verb_run(struct as_cli *cli, struct assay_error *err)
     AS_TRY(as_recording_take(cli, &request.profile, err));
     AS_TRY(take_share(cli->args.value[AS_OPTION_SHARE], &request.share, err));
     int rc = as_recording_name(cli, &request.profile, &name, err);
+    /* Ranks would measure each other, and a program that runs already the machine it shares. */
+    if (rc == 0 && !name.is_rank && !as_given(&cli->args, AS_OPTION_PID))
+        as_machine_need(cli);
     if (rc == 0)
         rc = run_into(cli, &name, &request, &result, err);
     if (rc == 0)

@@ -267,6 +267,8 @@ static int ask_facts(struct host_reading *w)
     AS_TRY(add_host_fact(w, "pmu", text));
     if (__get_cpuid(0x80000007, &a, &b, &c, &d))
         AS_TRY(add_host_fact(w, "tsc_invariant", d >> 8 & 1 ? "1" : "0"));
+    if (w->host.microarchitecture)
+        AS_TRY(add_host_fact(w, "microarchitecture", w->host.microarchitecture));
     if (w->host.topology && w->host.core_n > 0) {
         snprintf(text, sizeof text, "%" PRId64, w->host.cpu_n / w->host.core_n);
         AS_TRY(add_host_fact(w, "threads_per_core", text));

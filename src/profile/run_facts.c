@@ -2,6 +2,8 @@
 /*
  * What a run had around it: the machine and the environment.
  */
+#include <limits.h>
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -45,13 +47,81 @@ static int add_host(struct assay_experiment *experiment, const struct assay_host
     return 0;
 }
 
+static const char *known_word(const struct assay_place *place)
+{
+    return place->kind != ASSAY_PLACE_CACHE ? NULL
+           : place->cache == 'd'            ? "data"
+           : place->cache == 'i'            ? "instructions"
+                                            : "both";
+}
+
+static int add_places(struct assay_experiment *experiment, const struct assay_topology *topology,
+                      int64_t host_id, struct assay_error *err)
+{
+    for (size_t i = 0; topology && i < topology->place_n; i++) {
+        const struct assay_place *p = &topology->place[i];
+        const struct assay_row_machine_place row = {
+            .host_id = host_id,
+            .place = (int64_t)i,
+            .parent = p->parent,
+            .kind = assay_place_word(p->kind),
+            .number = known_if(p->number),
+            .level = known_if(p->kind == ASSAY_PLACE_CACHE ? p->level : -1),
+            .cache = known_word(p),
+            .size_b = known_if(p->size_b ? (int64_t)p->size_b : -1),
+            .memory = p->memory,
+            .efficiency = known_if(p->efficiency),
+            .is_usable = p->usable};
+        AS_TRY(assay_experiment_add_machine_place(experiment, &row, err));
+    }
+    return 0;
+}
+
+/* What was measured on this machine by now: numbers of the run may use it. A file that is damaged
+ * is as none here; `assay machine` says it. */
+static int add_figures(struct assay_experiment *experiment, const struct assay_host *host,
+                       int64_t host_id, struct assay_error *err)
+{
+    char path[PATH_MAX];
+    struct assay_figures *figures;
+    struct assay_error ignored;
+    int rc = 0;
+
+    if (!assay_figures_path(host, path, sizeof path) ||
+        assay_figures_open(path, &figures, &ignored) < 0)
+        return 0;
+    for (size_t i = 0; i < figures->figure_n && rc == 0; i++) {
+        const struct assay_figure *f = &figures->figure[i];
+        const struct assay_row_machine_figure row = {.host_id = host_id,
+                                                     .name = f->name,
+                                                     .value = f->value,
+                                                     .unit = f->unit,
+                                                     .spread = f->spread < 0 ? NAN : f->spread,
+                                                     .sample_n = assay_known(f->sample_n),
+                                                     .confidence = assay_figure_confidence(f),
+                                                     .measured_s = known_if(f->when_s)};
+        rc = assay_experiment_add_machine_figure(experiment, &row, err);
+    }
+    for (size_t i = 0; i < figures->finding_n && rc == 0; i++) {
+        const struct assay_row_machine_finding row = {
+            .host_id = host_id, .name = figures->finding[i].name, .text = figures->finding[i].text};
+        rc = assay_experiment_add_machine_finding(experiment, &row, err);
+    }
+    assay_figures_free(&figures);
+    return rc;
+}
+
 int as_run_host(struct assay_experiment *experiment, int64_t *host_id, char *numa, size_t numa_b,
                 struct assay_error *err)
 {
     struct assay_host *host;
     AS_TRY(assay_host_read(NULL, &host, err));
     as_numa_write(host, numa, numa_b);
-    const int rc = add_host(experiment, host, host_id, err);
+    int rc = add_host(experiment, host, host_id, err);
+    if (rc == 0)
+        rc = add_places(experiment, host->topology, *host_id, err);
+    if (rc == 0)
+        rc = add_figures(experiment, host, *host_id, err);
     assay_host_free(&host);
     return rc;
 }

@@ -5,6 +5,7 @@
 setup() {
     load common.bash
     export XDG_DATA_HOME=$BATS_TEST_TMPDIR/data
+    cd "$BATS_TEST_TMPDIR"
 }
 
 # A machine that was measured once.
@@ -156,4 +157,30 @@ store() { # -> $stored
     [ "$(getconf _NPROCESSORS_ONLN)" -gt 1 ] || skip "there is no more than one"
     taskset -c "$first" "$ASSAY" machine >out
     grep -q ', 1 may be used here' out
+}
+@test "a run measures what it needs, once, and keeps it" {
+    unset ASSAY_NO_MEASURE
+    "$ASSAY" run -o none.assay --no-measure -- true >out 2>&1
+    ! grep -q 'measuring this machine' out
+    equal 0 "$("$ASSAY" query none.assay --format csv 'SELECT count(*) FROM machine_figure' | tail -1)"
+    equal machine "$("$ASSAY" query none.assay --format csv \
+        'SELECT kind FROM v_machine_places WHERE place = 0' | tail -1)"
+    "$ASSAY" run -o one.assay -- true >out 2>&1
+    grep -q 'measuring this machine' out
+    "$ASSAY" query one.assay --format csv 'SELECT name, unit FROM v_machine' >figures
+    grep -q '^bandwidth.triad.memory.core,B/s' figures
+    grep -q '^peak.fma.f64.[a-z0-9]*.core,op/s' figures || grep -q '^peak.add.f64.sse.core' figures
+    "$ASSAY" run -o two.assay -- true >out 2>&1
+    ! grep -q 'measuring this machine' out
+    equal "$(cat figures)" \
+        "$("$ASSAY" query two.assay --format csv 'SELECT name, unit FROM v_machine')"
+    "$ASSAY" show two.assay --view machine >out
+    grep -q 'bandwidth.triad.memory.core .*GB/s' out
+}
+@test "a run that cannot keep figures is not kept from running" {
+    unset ASSAY_NO_MEASURE
+    export XDG_DATA_HOME=/proc/nowhere
+    "$ASSAY" run -o x.assay -- true >out 2>&1
+    like "*this machine was not measured: /proc/nowhere/*: cannot be written*" "$(cat out)"
+    [ -d x.assay ]
 }
