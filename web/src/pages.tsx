@@ -7,6 +7,7 @@ import { Application } from './views/Application';
 import { CallTree } from './views/CallTree';
 import { Comparison } from './views/Comparison';
 import { Experiment } from './views/Experiment';
+import { Machine } from './views/Machine';
 import { Metrics } from './views/Metrics';
 import { Scalability } from './views/Scalability';
 import { Stability } from './views/Stability';
@@ -46,6 +47,12 @@ export const PAGES: Page[] = [
         title: 'Comparison',
         view: Comparison,
         isThere: report => report.doc.comparison !== null,
+    },
+    {
+        path: 'machine',
+        title: 'Machine',
+        view: Machine,
+        isThere: report => report.rows('machine_places') !== null,
     },
     { path: 'expert', title: 'Expert', view: Expert },
     { path: 'experiment', title: 'Experiment', view: Experiment },

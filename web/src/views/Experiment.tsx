@@ -28,6 +28,9 @@ const PLACED = new Set([
     'threads',
     'runs',
     'hosts',
+    'machine',
+    'machine_places',
+    'machine_findings',
     'flags',
 ]);
 

@@ -36,6 +36,7 @@ for (const path of [
     ...PAGES,
     'calltree?mode=flame',
     'expert',
+    'machine',
     'experiment',
     'loop/1',
     'function/1',
