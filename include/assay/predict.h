@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Cycles of a straight piece of code that is executed over and over: the body of a loop, or a block
+ * that follows itself without a branch. Data are in the first-level cache, branches are predicted.
+ *
+ * Lower bounds of each thing that a core can run out of (the front end, each set of ports, units
+ * that are not pipelined, chains of dependences through registers and memory), and a simulation of
+ * the core out of order where several bounds are near each other. doc/predict.md says how.
+ */
+#ifndef ASSAY_PREDICT_H
+#define ASSAY_PREDICT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <assay/error.h>
+#include <assay/isa.h>
+#include <assay/uarch.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum assay_predict_mode {
+    ASSAY_PREDICT_LOOP,    /* ends in its back edge; one without a branch gets dec and jnz */
+    ASSAY_PREDICT_UNROLLED /* copies of it one behind the other */
+};
+
+/* What limits. */
+enum assay_bound {
+    ASSAY_BOUND_DISPATCH, /* slots a cycle */
+    ASSAY_BOUND_DECODE,   /* legacy decode, op cache, loop buffer */
+    ASSAY_BOUND_BRANCH,   /* taken branches */
+    ASSAY_BOUND_PORTS,    /* a set of ports */
+    ASSAY_BOUND_UNIT,     /* a unit that is not pipelined */
+    ASSAY_BOUND_LATENCY,  /* a chain from iteration to iteration */
+    ASSAY_BOUND_WINDOW,   /* none of these alone: what the simulation adds */
+    ASSAY_BOUNDS
+};
+/* "dispatch", "ports", ...; borrowed. */
+const char *assay_bound_name(enum assay_bound bound);
+
+/* Parts of the model that can be left out, to see what each is worth (doc/predict.md). */
+enum assay_predict_without {
+    ASSAY_WITHOUT_SIMULATION = 1 << 0,
+    ASSAY_WITHOUT_MEMORY = 1 << 1,        /* dependences through memory */
+    ASSAY_WITHOUT_RENAMED_MEMORY = 1 << 2,
+    ASSAY_WITHOUT_MOVES = 1 << 3,         /* elimination of moves */
+    ASSAY_WITHOUT_STACK_ENGINE = 1 << 4,
+    ASSAY_WITHOUT_BYPASS = 1 << 5,
+    ASSAY_WITHOUT_FRONT_END = 1 << 6,
+    ASSAY_WITHOUT_PORTS = 1 << 7,
+    ASSAY_WITHOUT_LATENCY = 1 << 8,
+    ASSAY_WITHOUT_DECODE = 1 << 9,        /* legacy decode, op cache and loop buffer rules */
+    ASSAY_WITHOUT_FUSION = 1 << 10,
+    ASSAY_WITHOUT_SYMBOLS = 1 << 11       /* addresses by register alone */
+};
+
+struct assay_predict_options {
+    enum assay_predict_mode mode;
+    uint32_t without;    /* assay_predict_without */
+    bool simulate;       /* always; else only where bounds are near-tied */
+    unsigned timeline_n; /* iterations whose times are kept, 0: none */
+};
+
+/* One step of the chain that limits. */
+struct assay_chain_step {
+    uint32_t insn;
+    float cycles;       /* from the start of this one to the start of the next */
+    bool memory;        /* hands its value on through memory */
+    uint8_t iterations; /* to the next */
+};
+
+struct assay_insn_prediction {
+    const struct assay_timing *timing; /* NULL: estimated */
+    uint8_t match;                     /* assay_timing_match */
+    bool fused;      /* part of the instruction before it */
+    bool eliminated; /* costs a slot alone */
+    bool estimated;
+    bool chain;      /* on the chain that limits */
+    float slots;
+    float latency;
+};
+
+/* Times of one execution of one instruction, in cycles since the first of the time line. */
+struct assay_timeline_entry {
+    uint32_t iteration, insn;
+    int32_t dispatch, ready, issue, done, retire;
+};
+
+struct assay_prediction {
+    double cycles;          /* per iteration: the answer */
+    enum assay_bound bound; /* that is nearest below it */
+    double bounds[ASSAY_BOUNDS];
+    char limit[32]; /* which ports, which unit; else empty */
+    double simulated;       /* below 0: not simulated */
+    double worst;           /* with the worst values computed with (divide, square root) */
+    unsigned estimated_n;   /* instructions that the table has nothing like */
+    unsigned alike_n;       /* by a line that is like it */
+    size_t insn_n;
+    const struct assay_insn_prediction *insn;
+    size_t chain_n;
+    const struct assay_chain_step *chain;
+    unsigned port_n;
+    const double *port_use; /* cycles a port is busy, by port, the load spread best */
+    /* Port-cycles of each instruction, insn * port_n + port. */
+    const float *insn_port;
+    size_t timeline_n;
+    const struct assay_timeline_entry *timeline;
+};
+
+struct assay_predictor; /* memory and what is known of forms for one core; of one thread */
+
+int assay_predictor_new(const struct assay_uarch *uarch, struct assay_predictor **out,
+                        struct assay_error *err);
+void assay_predictor_free(struct assay_predictor **predictor);
+
+/*
+ * Predicts `n` instructions of `code` from `first` on. What `out` points to belongs to the predictor and is
+ * overwritten by the next call. Errors: NO_CODE (no instruction), NOMEM.
+ */
+int assay_predict(struct assay_predictor *predictor, const struct assay_code *code, size_t first,
+                  size_t n, const struct assay_predict_options *options,
+                  struct assay_prediction *out, struct assay_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What instructions cost on one core: the tables of data/uarch/, a line per instruction form, with
+ * some dozens of parameters of the core. doc/uarch.md describes the format. A table says of each
+ * line where it is from: measured on which core and when, or cited.
+ */
+#ifndef ASSAY_UARCH_H
+#define ASSAY_UARCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <assay/error.h>
+#include <assay/isa.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* X(name, default): parameters of a core; cycles, entries, bytes or a count. */
+#define ASSAY_UARCH_PARAMETER_LIST(X)                                                              \
+    X(dispatch_width, 4)     /* slots renamed a cycle */                                           \
+    X(retire_width, 8)       /* slots retired a cycle */                                           \
+    X(rob, 224)              /* slots in flight */                                                 \
+    X(sched_int, 97)         /* waiting, integer side */                                           \
+    X(sched_fp, 64)          /* waiting, vector side; 0: one scheduler with the integers */        \
+    X(sched_mem, 0)          /* waiting, loads and stores; 0: with the integers */                 \
+    X(load_queue, 72)                                                                              \
+    X(store_queue, 56)                                                                             \
+    X(regs_int, 180)         /* physical registers beyond the architectural ones */                \
+    X(regs_fp, 168)                                                                                \
+    X(load_int, 5)           /* L1 hit: address to general register */                             \
+    X(load_int_indexed, 5)                                                                         \
+    X(load_fp, 6)            /* to vector register */                                              \
+    X(load_fp_indexed, 6)                                                                          \
+    X(forward_int, 5)        /* store to load of the same bytes: data to result */                 \
+    X(forward_fp, 6)                                                                               \
+    X(forward_mixed, 7)      /* between general and vector registers */                            \
+    X(forward_failed, 15)    /* the load reads more than the store wrote */                        \
+    X(rename_memory, 0)      /* 1: loads with the address expression of the store cost nothing */  \
+    X(sbb_breaks, 0)         /* 1: sbb of equal registers waits for the flags alone */             \
+    X(stack_engine, 1)       /* 1: push and pop change rsp at decode */                            \
+    X(stack_sync, 1)         /* slots to make rsp whole after push and pop */                       \
+    X(move_slots, 1)         /* 0: eliminated moves do not count at dispatch */                    \
+    X(move_share, 1)         /* share of moves that are eliminated, 0 to 1 */                      \
+    X(taken_branch, 1)       /* cycles per taken branch at least */                                \
+    X(fuse_branch, 1)        /* 0 none; 1 cmp, test; 2 add, sub, inc, dec, and too; 3 any ALU */   \
+    X(decode_width, 4)       /* legacy decode: instructions a cycle */                             \
+    X(decode_b, 16)          /* legacy decode: bytes a cycle */                                    \
+    X(complex_slots, 4)      /* most slots that the first decoder makes itself */                  \
+    X(simple_slots, 1)       /* most slots of one instruction in any other decoder */              \
+    X(lcp_stall, 3)          /* length-changing prefix */                                          \
+    X(opcache_width, 6)      /* slots a cycle out of the op cache; 0: no op cache */               \
+    X(opcache_slots, 1536)   /* capacity */                                                        \
+    X(opcache_line_b, 32)    /* window of code a line stands for */                                \
+    X(opcache_line_slots, 6) /* slots in a line */                                                 \
+    X(opcache_window_lines, 3) /* most lines of one window; 0: any */                              \
+    X(loop_buffer, 0)        /* slots that loop without the front end; 0: none */                  \
+    X(jcc_erratum, 0)        /* 1: branches at the end of 32 bytes are not in the op cache */      \
+    X(ports_at_rename, 0)    /* 1: ports are chosen when renamed, not when issued */               \
+    X(line_b, 64)            /* of the caches */                                                   \
+    X(split_load, 1)         /* extra port-cycles of a load that crosses lines */                  \
+    X(l1d_b, 32768)                                                                                \
+    X(l2_b, 1048576)                                                                               \
+    X(l3_b, 0)
+
+enum assay_uarch_parameter {
+#define ASSAY_UARCH_ENUM(name, value) ASSAY_UARCH_##name,
+    ASSAY_UARCH_PARAMETER_LIST(ASSAY_UARCH_ENUM)
+#undef ASSAY_UARCH_ENUM
+        ASSAY_UARCH_PARAMETERS
+};
+
+#define ASSAY_UARCH_PORTS   64
+#define ASSAY_UARCH_GROUPS  48
+#define ASSAY_UARCH_CLASSES 16
+#define ASSAY_UARCH_USES    8
+#define ASSAY_UARCH_PAIRS   4
+
+enum assay_uarch_flag {
+    ASSAY_TIMING_MOVE = 1 << 0,       /* eliminated at rename */
+    ASSAY_TIMING_ZERO = 1 << 1,       /* waits for no source */
+    ASSAY_TIMING_COMPLEX = 1 << 2,    /* first decoder only */
+    ASSAY_TIMING_MICROCODE = 1 << 3,  /* from the microcode store */
+    ASSAY_TIMING_UNLAMINATE = 1 << 4, /* decoded as one slot less than it is renamed as */
+    ASSAY_TIMING_NOFUSE = 1 << 5,     /* does not fuse with a branch */
+    ASSAY_TIMING_ESTIMATED = 1 << 6   /* nobody measured or published it */
+};
+
+/* Number of port-cycles on any port of a group; best and worst by the values computed with. */
+struct assay_uarch_use {
+    uint8_t group;
+    float n, worst;
+};
+
+/* What a pair names besides the numbers of explicit operands. */
+enum assay_uarch_place {
+    ASSAY_PLACE_MEMORY = 8,
+    ASSAY_PLACE_FLAGS = 9,
+    ASSAY_PLACE_IMPLICIT = 10
+};
+
+struct assay_uarch_pair {
+    uint8_t from, to; /* operand number or assay_uarch_place */
+    float latency;
+};
+
+/* What one form costs. */
+struct assay_timing {
+    const char *key;  /* the line's, borrowed from the table */
+    float slots;      /* of the dispatch */
+    float latency;    /* source to result; below 0: no result */
+    float worst;      /* latency by the values computed with; else as latency */
+    float own;        /* cycles of a unit of this form alone */
+    uint8_t flags;    /* assay_uarch_flag */
+    uint8_t bypass;   /* class */
+    uint8_t use_n, pair_n;
+    uint16_t source;  /* index into the table's sources */
+    float spread;     /* relative difference of two runs; below 0: not known */
+    struct assay_uarch_use use[ASSAY_UARCH_USES];
+    struct assay_uarch_pair pair[ASSAY_UARCH_PAIRS];
+};
+
+struct assay_uarch_group {
+    const char *name;
+    uint64_t ports; /* bit i: port i */
+};
+
+struct assay_uarch_source {
+    const char *id, *words;
+};
+
+struct assay_uarch_match {
+    const char *vendor;
+    unsigned family, model_first, model_last;
+};
+
+/* One core's table; immutable once loaded, thread-safe. */
+struct assay_uarch {
+    const char *name, *words;
+    double set[ASSAY_UARCH_PARAMETERS];
+    bool is_set[ASSAY_UARCH_PARAMETERS]; /* the table has a line */
+    const char *port[ASSAY_UARCH_PORTS];
+    unsigned port_n;
+    struct assay_uarch_group group[ASSAY_UARCH_GROUPS];
+    unsigned group_n;
+    const char *bypass_class[ASSAY_UARCH_CLASSES]; /* [0] is the class of all others, "-" */
+    unsigned bypass_class_n;
+    float bypass[ASSAY_UARCH_CLASSES][ASSAY_UARCH_CLASSES]; /* extra cycles, from producer to user */
+    const struct assay_uarch_source *source;
+    size_t source_n;
+    const struct assay_uarch_match *match;
+    size_t match_n;
+    const struct assay_timing *timing; /* in the order of the lines */
+    size_t timing_n;
+};
+
+/* Tables that the program carries: borrowed names, NULL behind the last. */
+const char *const *assay_uarch_names(void);
+/*
+ * A table by name, or by the path of a file (a name with a '/' or that ends in .tsv). Released by
+ * assay_uarch_free. Errors: NOT_FOUND, CORRUPT (the line and what is wrong with it), IO, NOMEM.
+ */
+int assay_uarch_open(const char *name, struct assay_uarch **out, struct assay_error *err);
+/* Text of a table; `name` is for messages. */
+int assay_uarch_parse(const char *text, size_t text_b, const char *name, struct assay_uarch **out,
+                      struct assay_error *err);
+void assay_uarch_free(struct assay_uarch **uarch);
+
+/* Name of the table that the program carries for a processor, by cpuid's words; NULL: none. */
+const char *assay_uarch_name_of(const char *vendor, unsigned family, unsigned model);
+
+/* The key under which a table has the line of an instruction (doc/uarch.md); returns its length. */
+#define ASSAY_UARCH_KEY_B 192
+int assay_uarch_key(const struct assay_insn *insn, char *buf, size_t buf_b);
+
+/* How near the line found is to the instruction asked for. */
+enum assay_timing_match {
+    ASSAY_TIMING_EXACT,
+    ASSAY_TIMING_ALIKE, /* the same but for an index, a mask, the encoding, a fixed register */
+    ASSAY_TIMING_WIDTH, /* another width of the same mnemonic */
+    ASSAY_TIMING_REGISTER, /* the form with registers alone: the access to memory is not in it */
+    ASSAY_TIMING_NONE
+};
+/*
+ * The line for an instruction, NULL when even its mnemonic is unknown (match NONE); borrowed.
+ */
+const struct assay_timing *assay_uarch_timing(const struct assay_uarch *uarch,
+                                              const struct assay_insn *insn,
+                                              enum assay_timing_match *match);
+/* Index of a group or of nothing: below 0. */
+int assay_uarch_group_find(const struct assay_uarch *uarch, const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

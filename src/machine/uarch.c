@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tables of cores: which there are, and the line of an instruction in one.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "machine/uarch.h"
+
+const char *const *assay_uarch_names(void)
+{
+    return as_uarch_names;
+}
+
+static int read_table_file(const char *path, struct as_str *text, struct assay_error *err)
+{
+    char part[16384];
+    size_t n;
+    FILE *f = fopen(path, "re");
+    if (!f)
+        return as_error_set(err, ASSAY_ERR_NOT_FOUND, "%s: no such table of a core, or it cannot "
+                            "be read", path);
+    while ((n = fread(part, 1, sizeof part, f)) > 0)
+        as_str_append(text, part, n);
+    const bool bad = ferror(f) || text->failed;
+    fclose(f);
+    return bad ? as_error_set(err, ASSAY_ERR_IO, "%s: cannot be read to its end", path) : 0;
+}
+
+static int say_no_table(const char *name, struct assay_error *err)
+{
+    struct as_str known = {0};
+    for (const char *const *at = as_uarch_names; *at; at++)
+        as_str_appendf(&known, "%s%s", known.n ? ", " : "", *at);
+    const int rc = as_error_set(err, ASSAY_ERR_NOT_FOUND,
+                                "no table of a core is named '%s'; there are %s, and files "
+                                "(NAME.tsv)",
+                                name, as_str_z(&known));
+    as_str_fini(&known);
+    return rc;
+}
+
+int assay_uarch_open(const char *name, struct assay_uarch **out, struct assay_error *err)
+{
+    *out = NULL;
+    for (size_t i = 0; i < as_uarch_texts_n; i++)
+        if (strcmp(as_uarch_texts[i].name, name) == 0)
+            return assay_uarch_parse(as_uarch_texts[i].text, as_uarch_texts[i].text_b, name, out,
+                                     err);
+    if (!strchr(name, '/') && !as_view_ends(as_view_of(name), ".tsv"))
+        return say_no_table(name, err);
+    struct as_str text = {0};
+    int rc = read_table_file(name, &text, err);
+    if (rc == 0)
+        rc = assay_uarch_parse(as_str_z(&text), text.n, name, out, err);
+    as_str_fini(&text);
+    return rc;
+}
+
+void assay_uarch_free(struct assay_uarch **uarch)
+{
+    struct as_uarch_table *table = (struct as_uarch_table *)*uarch;
+    *uarch = NULL;
+    if (!table)
+        return;
+    as_vec_fini(&table->timing);
+    as_vec_fini(&table->parts);
+    as_vec_fini(&table->source);
+    as_vec_fini(&table->match);
+    as_index_fini(&table->by_key);
+    as_index_fini(&table->by_family);
+    as_arena_fini(&table->arena);
+    as_free(table);
+}
+
+int assay_uarch_group_find(const struct assay_uarch *uarch, const char *name)
+{
+    for (unsigned i = 0; i < uarch->group_n; i++)
+        if (strcmp(uarch->group[i].name, name) == 0)
+            return (int)i;
+    return -1;
+}
+
+/* ---- Lines of instructions ----------------------------------------------------------------- */
+
+uint64_t as_key_hash(struct as_view text)
+{
+    uint64_t hash = 14695981039346656037u;
+    for (size_t i = 0; i < text.n; i++)
+        hash = (hash ^ (uint8_t)text.p[i]) * 1099511628211u;
+    return hash;
+}
+
+static const struct assay_timing *find_exact(const struct as_uarch_table *table, const char *key)
+{
+    uint32_t row;
+    for (struct as_probe probe =
+             as_index_probe(&table->by_key, as_key_hash(as_view_of(key)));
+         (row = as_index_next(&table->by_key, &probe)) != AS_INDEX_NONE;)
+        if (strcmp(table->timing.at[row].key, key) == 0)
+            return &table->timing.at[row];
+    return NULL;
+}
+
+static const struct assay_timing *find_nearest(const struct as_uarch_table *table, const char *key,
+                                               unsigned *distance)
+{
+    struct as_key_parts asked;
+    const struct assay_timing *best = NULL;
+    uint32_t row;
+    as_key_split(key, &asked);
+    const struct as_view family = as_key_family(asked.mnemonic);
+    *distance = 1000;
+    for (struct as_probe probe = as_index_probe(&table->by_family, as_key_hash(family));
+         (row = as_index_next(&table->by_family, &probe)) != AS_INDEX_NONE;) {
+        const struct as_key_parts *line = &table->parts.at[row];
+        if (!as_view_equal(as_key_family(line->mnemonic), family))
+            continue;
+        const unsigned d = as_key_distance(&asked, line);
+        if (d < *distance) {
+            *distance = d;
+            best = &table->timing.at[row];
+        }
+    }
+    return best;
+}
+
+const struct assay_timing *assay_uarch_timing(const struct assay_uarch *uarch,
+                                              const struct assay_insn *insn,
+                                              enum assay_timing_match *match)
+{
+    const struct as_uarch_table *table = (const struct as_uarch_table *)uarch;
+    char key[ASSAY_UARCH_KEY_B];
+    unsigned distance = 0;
+    assay_uarch_key(insn, key, sizeof key);
+    const struct assay_timing *timing = find_exact(table, key);
+    if (!timing)
+        timing = find_nearest(table, key, &distance);
+    *match = !timing          ? ASSAY_TIMING_NONE
+             : distance == 0  ? ASSAY_TIMING_EXACT
+             : distance < 10  ? ASSAY_TIMING_ALIKE
+             : distance < 100 ? ASSAY_TIMING_WIDTH
+                              : ASSAY_TIMING_REGISTER;
+    return timing;
+}

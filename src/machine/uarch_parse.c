@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reads the text of a core's table. What cannot be read is an error that names the line: a table
+ * with a spelling mistake would give wrong cycles without a word.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "machine/uarch.h"
+
+enum { COLUMNS_MOST = 8 };
+
+struct table_reading {
+    struct as_uarch_table *table;
+    const char *name;
+    unsigned line;
+    char *column[COLUMNS_MOST];
+    unsigned column_n;
+    struct assay_error *err;
+};
+
+static int say_line(const struct table_reading *r, const char *what, const char *word)
+{
+    return as_error_set(r->err, ASSAY_ERR_CORRUPT, "%s: line %u: %s '%s'; doc/uarch.md says how "
+                        "lines are written", r->name, r->line, what, word);
+}
+
+static bool read_real(const char *text, float *out)
+{
+    char *end;
+    *out = strtof(text, &end);
+    return end != text && !*end;
+}
+
+/* "13-20" or "13". */
+static bool read_span(char *text, float *best, float *worst)
+{
+    char *dash = *text ? strchr(text + 1, '-') : NULL;
+    if (dash)
+        *dash = 0;
+    return read_real(text, best) && read_real(dash ? dash + 1 : text, worst) && *worst >= *best;
+}
+
+static int find_source(const struct table_reading *r, const char *id)
+{
+    for (size_t i = 0; i < r->table->source.n; i++)
+        if (strcmp(r->table->source.at[i].id, id) == 0)
+            return (int)i;
+    return say_line(r, "no line 'source' before it is named", id);
+}
+
+/* ---- Kinds of lines ------------------------------------------------------------------------ */
+
+static int read_core(struct table_reading *r)
+{
+    r->table->uarch.name = r->column[1];
+    r->table->uarch.words = r->column[2];
+    return 0;
+}
+
+static int read_match(struct table_reading *r)
+{
+    char *rest = r->column[3];
+    for (char *part; (part = strsep(&rest, ",")) != NULL;) {
+        struct assay_uarch_match match = {.vendor = r->column[1],
+                                          .family = (unsigned)atoi(r->column[2])};
+        char *dash = strchr(part, '-');
+        match.model_first = (unsigned)atoi(part);
+        match.model_last = dash ? (unsigned)atoi(dash + 1) : match.model_first;
+        if (!isdigit((unsigned char)*part))
+            return say_line(r, "no model number", part);
+        if (as_vec_push(&r->table->match, match) < 0)
+            return as_error_nomem(r->err, "the table of a core");
+    }
+    return 0;
+}
+
+static int read_source(struct table_reading *r)
+{
+    const struct assay_uarch_source source = {r->column[1], r->column[2]};
+    if (as_vec_push(&r->table->source, source) < 0)
+        return as_error_nomem(r->err, "the table of a core");
+    return 0;
+}
+
+static int read_set(struct table_reading *r)
+{
+    static const char *const known[] = {
+#define NAME_OF(name, value) #name,
+        ASSAY_UARCH_PARAMETER_LIST(NAME_OF)
+#undef NAME_OF
+    };
+    float value;
+    AS_TRY(find_source(r, r->column[3]));
+    if (!read_real(r->column[2], &value) || value < 0)
+        return say_line(r, "not a number:", r->column[2]);
+    for (size_t i = 0; i < ASSAY_UARCH_PARAMETERS; i++)
+        if (strcmp(known[i], r->column[1]) == 0) {
+            r->table->uarch.set[i] = (double)value;
+            r->table->uarch.is_set[i] = true;
+            return 0;
+        }
+    return say_line(r, "no parameter is named", r->column[1]);
+}
+
+static int find_port(struct table_reading *r, const char *name)
+{
+    struct assay_uarch *uarch = &r->table->uarch;
+    for (unsigned i = 0; i < uarch->port_n; i++)
+        if (strcmp(uarch->port[i], name) == 0)
+            return (int)i;
+    if (uarch->port_n == ASSAY_UARCH_PORTS)
+        return say_line(r, "more than 64 ports with", name);
+    uarch->port[uarch->port_n] = name;
+    return (int)uarch->port_n++;
+}
+
+static int read_group(struct table_reading *r)
+{
+    struct assay_uarch *uarch = &r->table->uarch;
+    struct assay_uarch_group group = {.name = r->column[1]};
+    AS_TRY(find_source(r, r->column[3]));
+    char *rest = r->column[2];
+    for (char *part; (part = strsep(&rest, " ")) != NULL;) {
+        if (!*part)
+            continue;
+        const int port = find_port(r, part);
+        AS_TRY(port);
+        group.ports |= (uint64_t)1 << port;
+    }
+    if (!group.ports || uarch->group_n == ASSAY_UARCH_GROUPS ||
+        assay_uarch_group_find(uarch, group.name) >= 0)
+        return say_line(r, "no ports, too many groups, or twice:", group.name);
+    uarch->group[uarch->group_n++] = group;
+    return 0;
+}
+
+static int find_class(struct table_reading *r, const char *name)
+{
+    struct assay_uarch *uarch = &r->table->uarch;
+    for (unsigned i = 1; i < uarch->bypass_class_n; i++)
+        if (strcmp(uarch->bypass_class[i], name) == 0)
+            return (int)i;
+    if (uarch->bypass_class_n == ASSAY_UARCH_CLASSES)
+        return say_line(r, "too many bypass classes with", name);
+    uarch->bypass_class[uarch->bypass_class_n] = name;
+    return (int)uarch->bypass_class_n++;
+}
+
+/* FROM and TO may be * (any) or !x (any but x); later lines win. */
+static int read_bypass(struct table_reading *r)
+{
+    unsigned at[2];
+    float cycles;
+    AS_TRY(find_source(r, r->column[4]));
+    for (int side = 0; side < 2; side++) {
+        const char *word = r->column[1 + side];
+        const int class = strcmp(word, "*") == 0 ? 0 : find_class(r, word + (*word == '!'));
+        AS_TRY(class);
+        at[side] = (unsigned)class;
+    }
+    if (!read_real(r->column[3], &cycles))
+        return say_line(r, "not a number:", r->column[3]);
+    for (unsigned from = 0; from < ASSAY_UARCH_CLASSES; from++)
+        for (unsigned to = 0; to < ASSAY_UARCH_CLASSES; to++) {
+            const bool from_fits = !at[0] || (from == at[0]) != (*r->column[1] == '!');
+            const bool to_fits = !at[1] || (to == at[1]) != (*r->column[2] == '!');
+            if (from_fits && to_fits)
+                r->table->uarch.bypass[from][to] = cycles;
+        }
+    return 0;
+}
+
+/* ---- Forms --------------------------------------------------------------------------------- */
+
+static int read_uses(struct table_reading *r, char *text, struct assay_timing *timing)
+{
+    for (char *part; (part = strsep(&text, " ")) != NULL;) {
+        char *colon = strchr(part, ':');
+        struct assay_uarch_use use = {0};
+        if (!*part || strcmp(part, "-") == 0)
+            continue;
+        if (!colon || !read_span(colon + 1, &use.n, &use.worst))
+            return say_line(r, "not GROUP:n:", part);
+        *colon = 0;
+        if (strcmp(part, "own") == 0) {
+            timing->own = use.n;
+            continue;
+        }
+        const int group = assay_uarch_group_find(&r->table->uarch, part);
+        if (group < 0 || timing->use_n == ASSAY_UARCH_USES)
+            return say_line(r, "no group of this name, or too many uses:", part);
+        use.group = (uint8_t)group;
+        timing->use[timing->use_n++] = use;
+    }
+    return 0;
+}
+
+static int read_place(const char *text, size_t n)
+{
+    if (n != 1)
+        return -1;
+    switch (*text) {
+    case 'm':
+        return ASSAY_PLACE_MEMORY;
+    case 'f':
+        return ASSAY_PLACE_FLAGS;
+    case 'x':
+        return ASSAY_PLACE_IMPLICIT;
+    default:
+        return *text >= '0' && *text < '0' + ASSAY_OPERANDS_MAX ? *text - '0' : -1;
+    }
+}
+
+/* "4 2>0:1 f>0:2", "13-20", "-" */
+static int read_latency(struct table_reading *r, char *text, struct assay_timing *timing)
+{
+    timing->latency = timing->worst = -1;
+    for (char *part; (part = strsep(&text, " ")) != NULL;) {
+        char *arrow = strchr(part, '>'), *colon = strchr(part, ':');
+        if (!*part || strcmp(part, "-") == 0)
+            continue;
+        if (!arrow) {
+            if (!read_span(part, &timing->latency, &timing->worst))
+                return say_line(r, "not a latency:", part);
+            continue;
+        }
+        const int from = read_place(part, (size_t)(arrow - part));
+        const int to = colon > arrow ? read_place(arrow + 1, (size_t)(colon - arrow - 1)) : -1;
+        float latency;
+        if (from < 0 || to < 0 || !read_real(colon + 1, &latency) ||
+            timing->pair_n == ASSAY_UARCH_PAIRS)
+            return say_line(r, "not SRC>DST:n, or too many:", part);
+        timing->pair[timing->pair_n++] =
+            (struct assay_uarch_pair){(uint8_t)from, (uint8_t)to, latency};
+    }
+    return 0;
+}
+
+static int read_flags(struct table_reading *r, char *text, struct assay_timing *timing)
+{
+    static const struct {
+        const char *word;
+        uint8_t flag;
+    } known[] = {{"move", ASSAY_TIMING_MOVE},
+                 {"zero", ASSAY_TIMING_ZERO},
+                 {"complex", ASSAY_TIMING_COMPLEX},
+                 {"microcode", ASSAY_TIMING_MICROCODE},
+                 {"unlaminate", ASSAY_TIMING_UNLAMINATE},
+                 {"nofuse", ASSAY_TIMING_NOFUSE},
+                 {"estimated", ASSAY_TIMING_ESTIMATED},
+                 {"-", 0}};
+    for (char *part; (part = strsep(&text, ",")) != NULL;) {
+        bool found = false;
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+            if (strcmp(known[i].word, part) == 0) {
+                timing->flags |= known[i].flag;
+                found = true;
+            }
+        if (strncmp(part, "class=", 6) == 0) {
+            const int class = find_class(r, part + 6);
+            AS_TRY(class);
+            timing->bypass = (uint8_t)class;
+            found = true;
+        }
+        if (!found)
+            return say_line(r, "no flag is named", part);
+    }
+    return 0;
+}
+
+static int add_timing(struct table_reading *r, const struct assay_timing *timing)
+{
+    struct as_uarch_table *table = r->table;
+    struct as_key_parts parts;
+    const uint32_t row = (uint32_t)table->timing.n;
+    const uint64_t hash = as_key_hash(as_view_of(timing->key));
+    struct as_probe probe = as_index_probe(&table->by_key, hash);
+    for (uint32_t at; (at = as_index_next(&table->by_key, &probe)) != AS_INDEX_NONE;)
+        if (strcmp(table->timing.at[at].key, timing->key) == 0)
+            return say_line(r, "there is a line already for", timing->key);
+    as_key_split(timing->key, &parts);
+    if (as_vec_push(&table->timing, *timing) < 0 || as_vec_push(&table->parts, parts) < 0 ||
+        as_index_add(&table->by_key, hash, row) < 0 ||
+        as_index_add(&table->by_family, as_key_hash(as_key_family(parts.mnemonic)), row) < 0)
+        return as_error_nomem(r->err, "the table of a core");
+    return 0;
+}
+
+static int read_form(struct table_reading *r)
+{
+    struct assay_timing timing = {.key = r->column[1], .spread = -1};
+    char *spread = strchr(r->column[6], ' ');
+    if (spread)
+        *spread++ = 0;
+    const int source = find_source(r, r->column[6]);
+    AS_TRY(source);
+    timing.source = (uint16_t)source;
+    if (spread)
+        timing.spread = strtof(spread, NULL) / 100;
+    if (!read_real(r->column[2], &timing.slots) || timing.slots < 0)
+        return say_line(r, "slots are no number:", r->column[2]);
+    AS_TRY(read_uses(r, r->column[3], &timing));
+    AS_TRY(read_latency(r, r->column[4], &timing));
+    AS_TRY(read_flags(r, r->column[5], &timing));
+    return add_timing(r, &timing);
+}
+
+/* ---- The text ------------------------------------------------------------------------------ */
+
+static int read_columns(struct table_reading *r, char *line)
+{
+    static const struct {
+        const char *word;
+        unsigned columns;
+        int (*read)(struct table_reading *);
+    } kind[] = {{"core", 3, read_core},   {"match", 4, read_match},   {"source", 3, read_source},
+                {"set", 4, read_set},     {"group", 4, read_group},   {"bypass", 5, read_bypass},
+                {"form", 7, read_form}};
+    r->column_n = 0;
+    for (char *part; r->column_n < COLUMNS_MOST && (part = strsep(&line, "\t")) != NULL;)
+        r->column[r->column_n++] = part;
+    for (size_t i = 0; i < sizeof kind / sizeof *kind; i++) {
+        if (strcmp(kind[i].word, r->column[0]) != 0)
+            continue;
+        if (r->column_n != kind[i].columns || line)
+            return say_line(r, "too few or too many columns of kind", r->column[0]);
+        return kind[i].read(r);
+    }
+    return say_line(r, "no line begins with", r->column[0]);
+}
+
+static int read_table(struct table_reading *r, char *text)
+{
+    struct assay_uarch *uarch = &r->table->uarch;
+    for (char *line; (line = strsep(&text, "\n")) != NULL;) {
+        r->line++;
+        if (*line && *line != '#')
+            AS_TRY(read_columns(r, line));
+    }
+    uarch->source = r->table->source.at;
+    uarch->source_n = r->table->source.n;
+    uarch->match = r->table->match.at;
+    uarch->match_n = r->table->match.n;
+    uarch->timing = r->table->timing.at;
+    uarch->timing_n = r->table->timing.n;
+    if (!uarch->name || !uarch->timing_n)
+        return say_line(r, "the table ends without a line 'core' or 'form':", r->name);
+    return 0;
+}
+
+int assay_uarch_parse(const char *text, size_t text_b, const char *name, struct assay_uarch **out,
+                      struct assay_error *err)
+{
+    static const double initial[] = {
+#define VALUE_OF(parameter, value) value,
+        ASSAY_UARCH_PARAMETER_LIST(VALUE_OF)
+#undef VALUE_OF
+    };
+    struct as_uarch_table *table = as_calloc(1, sizeof *table);
+    *out = NULL;
+    if (!table)
+        return as_error_nomem(err, "the table of a core");
+    struct assay_uarch *made = &table->uarch;
+    as_arena_init(&table->arena);
+    memcpy(made->set, initial, sizeof initial);
+    made->bypass_class[made->bypass_class_n++] = "-";
+    struct table_reading reading = {.table = table, .name = name, .err = err};
+    char *copy = as_arena_strndup(&table->arena, text, text_b);
+    const int rc = copy ? read_table(&reading, copy) : as_error_nomem(err, "the table of a core");
+    if (rc < 0)
+        assay_uarch_free(&made);
+    *out = made;
+    return rc;
+}
+
+const char *assay_uarch_name_of(const char *vendor, unsigned family, unsigned model)
+{
+    for (size_t i = 0; i < as_uarch_texts_n; i++) {
+        struct assay_uarch *uarch;
+        bool fits = false;
+        if (assay_uarch_parse(as_uarch_texts[i].text, as_uarch_texts[i].text_b,
+                              as_uarch_texts[i].name, &uarch, NULL) < 0)
+            continue;
+        for (size_t k = 0; k < uarch->match_n; k++)
+            fits |= strcmp(uarch->match[k].vendor, vendor) == 0 &&
+                    uarch->match[k].family == family && uarch->match[k].model_first <= model &&
+                    model <= uarch->match[k].model_last;
+        assay_uarch_free(&uarch);
+        if (fits)
+            return as_uarch_texts[i].name;
+    }
+    return NULL;
+}

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A block as a list of operations: what each instruction reads and writes, what it costs by the
+ * table, which pairs fuse, what the loop adds.
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "predict/internal.h"
+
+/* ---- Costs --------------------------------------------------------------------------------- */
+
+static uint32_t variant_of(const struct assay_insn *insn, const struct assay_form *form)
+{
+    uint32_t variant = (uint32_t)insn->form << 8;
+    if (insn->bits & ASSAY_INSN_IDIOM)
+        variant |= 1;
+    if (insn->index != ASSAY_REG_NONE)
+        variant |= 2;
+    if (form->insn_class == ASSAY_CLASS_LEA)
+        variant |= (insn->base != ASSAY_REG_NONE ? 4u : 0) | (insn->scale > 1 ? 8u : 0) |
+                   (insn->disp || insn->wrap ? 16u : 0) | (insn->base == ASSAY_REG_IP ? 32u : 0);
+    return variant;
+}
+
+static const struct as_known_form *known_form(struct assay_predictor *p,
+                                              const struct assay_insn *insn,
+                                              const struct assay_form *form)
+{
+    const uint32_t key = variant_of(insn, form);
+    const uint64_t hash = as_hash_mix(1, key);
+    struct as_probe probe = as_index_probe(&p->known_index, hash);
+    for (uint32_t row; (row = as_index_next(&p->known_index, &probe)) != AS_INDEX_NONE;)
+        if (p->known.at[row].key == key)
+            return &p->known.at[row];
+    enum assay_timing_match match;
+    const struct assay_timing *timing = assay_uarch_timing(p->uarch, insn, &match);
+    const struct as_known_form made = {key, timing, (uint8_t)match};
+    if (as_vec_push(&p->known, made) < 0 ||
+        as_index_add(&p->known_index, hash, (uint32_t)p->known.n - 1) < 0)
+        return NULL;
+    return &p->known.at[p->known.n - 1];
+}
+
+/* Groups that wait for the address alone are named so (doc/uarch.md). */
+static bool waits_for_address(const struct assay_uarch *uarch, unsigned group)
+{
+    const char *name = uarch->group[group].name;
+    return strncmp(name, "AGU", 3) == 0 || strncmp(name, "LD", 2) == 0 ||
+           strncmp(name, "STA", 3) == 0;
+}
+
+static void take_timing(struct assay_predictor *p, struct as_op *op,
+                        const struct assay_timing *timing)
+{
+    op->timing = timing;
+    op->flags = timing->flags;
+    op->bypass = timing->bypass;
+    op->slots = timing->slots;
+    op->latency = timing->latency < 0 ? 0 : timing->latency;
+    op->worst = timing->worst < 0 ? op->latency : timing->worst;
+    op->own = timing->own;
+    for (unsigned i = 0; i < timing->use_n; i++)
+        op->use[op->use_n++] =
+            (struct as_op_use){.group = timing->use[i].group,
+                               .address = waits_for_address(p->uarch, timing->use[i].group),
+                               .n = timing->use[i].n};
+}
+
+static bool is_register_move(const struct assay_form *form, const struct assay_insn *insn)
+{
+    return form->traits & ASSAY_TRAIT_REGMOVE && !(insn->bits & ASSAY_INSN_MEM);
+}
+
+/* A move that is not eliminated, as ablation or because it is to itself. */
+static void execute_move(const struct assay_predictor *p, struct as_op *op)
+{
+    const int group = op->vector ? p->group_fp : p->group_alu;
+    op->latency = op->worst = 1;
+    op->flags &= (uint8_t)~ASSAY_TIMING_MOVE;
+    if (!op->use_n && group >= 0)
+        op->use[op->use_n++] = (struct as_op_use){.group = (uint8_t)group, .n = 1};
+}
+
+/* ---- What is read and written -------------------------------------------------------------- */
+
+/* Registers whose values nobody waits for: rip, the control words, segments. */
+static bool is_followed(unsigned reg)
+{
+    return reg < ASSAY_REG_TILE + 8;
+}
+
+static float pair_latency(const struct assay_timing *timing, unsigned from, unsigned to, float other)
+{
+    for (unsigned i = 0; timing && i < timing->pair_n; i++)
+        if (timing->pair[i].from == from && timing->pair[i].to == to)
+            return timing->pair[i].latency;
+    return other;
+}
+
+static void add_read(struct as_op *op, unsigned place, unsigned kind, float earlier)
+{
+    for (unsigned i = 0; i < op->read_n; i++)
+        if (op->read[i].place == place && op->read[i].kind == kind) {
+            if (earlier > op->read[i].earlier)
+                op->read[i].earlier = earlier;
+            return;
+        }
+    if (op->read_n < AS_READS)
+        op->read[op->read_n++] = (struct as_op_read){(uint8_t)place, (uint8_t)kind, earlier};
+}
+
+static void add_write(struct as_op *op, unsigned place, float latency)
+{
+    if (op->write_n < AS_WRITES)
+        op->write[op->write_n++] = (struct as_op_write){(uint8_t)place, latency};
+}
+
+static void read_set(struct as_op *op, struct assay_regset set, unsigned kind, float earlier)
+{
+    for (unsigned word = 0; word < 2; word++)
+        for (uint64_t left = set.word[word]; left; left &= left - 1) {
+            const unsigned reg = 64 * word + (unsigned)__builtin_ctzll(left);
+            if (is_followed(reg))
+                add_read(op, reg, kind, earlier);
+        }
+}
+
+static void read_operands(struct as_op *op, const struct assay_insn *insn,
+                          const struct assay_form *form, const struct assay_effects *effects)
+{
+    for (unsigned i = 0; i < form->operands; i++) {
+        const struct assay_operand *o = &form->operand[i];
+        const unsigned reg = o->kind == ASSAY_OPERAND_REG ? insn->reg[o->slot] : ASSAY_REG_NONE;
+        if (reg == ASSAY_REG_NONE || !is_followed(reg) || !assay_regset_has(effects->read, reg) ||
+            !(o->access & (ASSAY_ACCESS_READ | ASSAY_ACCESS_MAYBE | ASSAY_ACCESS_MERGE)))
+            continue;
+        add_read(op, reg, AS_READ_DATA,
+                 pair_latency(op->timing, i, 0, op->latency) - op->latency);
+    }
+    if (insn->mask != ASSAY_REG_NONE)
+        add_read(op, insn->mask, AS_READ_DATA, 0);
+}
+
+static void read_addresses(struct as_op *op, const struct assay_insn *insn,
+                           const struct assay_form *form)
+{
+    const unsigned kind =
+        form->insn_class == ASSAY_CLASS_LEA ? AS_READ_DATA : AS_READ_ADDRESS;
+    if (form->insn_class == ASSAY_CLASS_NOP || !(insn->bits & ASSAY_INSN_MEM))
+        return;
+    if (insn->base != ASSAY_REG_NONE && is_followed(insn->base))
+        add_read(op, insn->base, kind, 0);
+    if (insn->index != ASSAY_REG_NONE)
+        add_read(op, insn->index, kind, 0);
+}
+
+/* Registers beyond operands; the top of the x87 stack moves at rename. */
+static struct assay_regset implicit_without(struct assay_regset set, bool without_rsp)
+{
+    set.word[0] &= ~((uint64_t)0xff << ASSAY_REG_X87);
+    if (without_rsp)
+        set.word[0] &= ~((uint64_t)1 << (ASSAY_REG_GPR + 4));
+    return set;
+}
+
+static void read_and_write_flags(struct as_op *op, const struct assay_effects *effects,
+                                 bool without_reads)
+{
+    if (effects->flags_read & ASSAY_FLAG_C && !without_reads)
+        add_read(op, AS_PLACE_CARRY, AS_READ_DATA, 0);
+    if (effects->flags_read & (uint8_t) ~(ASSAY_FLAG_C | ASSAY_FLAG_D | ASSAY_FLAG_SYSTEM) &&
+        !without_reads)
+        add_read(op, AS_PLACE_FLAGS, AS_READ_DATA, 0);
+    const float latency = pair_latency(op->timing, 0, ASSAY_PLACE_FLAGS, op->latency);
+    if (effects->flags_written & ASSAY_FLAG_C)
+        add_write(op, AS_PLACE_CARRY, latency);
+    if (effects->flags_written & (uint8_t) ~(ASSAY_FLAG_C | ASSAY_FLAG_D | ASSAY_FLAG_SYSTEM))
+        add_write(op, AS_PLACE_FLAGS, latency);
+}
+
+static void write_registers(struct as_op *op, const struct assay_insn *insn,
+                            const struct assay_form *form, const struct assay_effects *effects,
+                            bool without_rsp)
+{
+    struct assay_regset written = implicit_without(effects->written, without_rsp);
+    for (unsigned i = 0; i < form->operands; i++)
+        if (form->operand[i].kind == ASSAY_OPERAND_REG && form->operand[i].access & ASSAY_ACCESS_WRITE &&
+            insn->reg[form->operand[i].slot] / 8 == ASSAY_REG_X87 / 8)
+            add_write(op, insn->reg[form->operand[i].slot], op->latency);
+    for (unsigned word = 0; word < 2; word++)
+        for (uint64_t left = written.word[word]; left; left &= left - 1) {
+            const unsigned reg = 64 * word + (unsigned)__builtin_ctzll(left);
+            if (is_followed(reg))
+                add_write(op, reg, op->latency);
+        }
+}
+
+static bool same_registers(const struct assay_insn *insn, const struct assay_form *form)
+{
+    return form->operands == 2 && form->operand[0].kind == ASSAY_OPERAND_REG &&
+           form->operand[1].kind == ASSAY_OPERAND_REG && insn->reg[0] == insn->reg[1];
+}
+
+static void add_effects(struct assay_predictor *p, struct as_op *op, const struct assay_insn *insn,
+                        const struct assay_form *form)
+{
+    struct assay_effects effects;
+    const double *set = p->uarch->set;
+    assay_insn_effects(insn, &effects);
+    op->stack = form->traits & ASSAY_TRAIT_STACK && set[ASSAY_UARCH_stack_engine] > 0 &&
+                !(p->block.without & ASSAY_WITHOUT_STACK_ENGINE);
+    const bool zero = op->flags & ASSAY_TIMING_ZERO;
+    const bool flags_alone = set[ASSAY_UARCH_sbb_breaks] > 0 && same_registers(insn, form) &&
+                             strcmp(form->mnemonic, "sbb") == 0;
+    if (!zero && !flags_alone) {
+        read_operands(op, insn, form, &effects);
+        read_set(op, implicit_without(form->implicit_read, op->stack), AS_READ_DATA, 0);
+        read_set(op, implicit_without(form->implicit_merge, op->stack), AS_READ_DATA, 0);
+    }
+    read_addresses(op, insn, form);
+    read_and_write_flags(op, &effects, zero);
+    write_registers(op, insn, form, &effects, op->stack);
+}
+
+static void add_memory(struct assay_predictor *p, struct as_op *op, const struct assay_insn *insn,
+                       const struct assay_form *form)
+{
+    const double *set = p->uarch->set;
+    if (form->insn_class == ASSAY_CLASS_NOP || form->insn_class == ASSAY_CLASS_LEA)
+        return;
+    op->memory_n = (uint8_t)assay_insn_memory(p->block.code, insn, op->memory);
+    for (unsigned i = 0; i < op->memory_n; i++) {
+        op->loads |= op->memory[i].access & ASSAY_ACCESS_READ;
+        op->stores |= (op->memory[i].access & ASSAY_ACCESS_WRITE) != 0;
+    }
+    if (form->insn_class == ASSAY_CLASS_PREFETCH)
+        op->loads = false;
+    const bool indexed = insn->index != ASSAY_REG_NONE;
+    if (op->loads)
+        op->load_latency =
+            (float)(op->vector ? set[indexed ? ASSAY_UARCH_load_fp_indexed : ASSAY_UARCH_load_fp]
+                               : set[indexed ? ASSAY_UARCH_load_int_indexed : ASSAY_UARCH_load_int]);
+}
+
+static bool touches_vectors(const struct assay_form *form)
+{
+    for (unsigned i = 0; i < form->operands; i++)
+        if (form->operand[i].file >= ASSAY_FILE_MMX && form->operand[i].file <= ASSAY_FILE_X87)
+            return true;
+    return form->vector_b >= 16 || form->traits & ASSAY_TRAIT_X87;
+}
+
+static int build_op(struct assay_predictor *p, const struct assay_code *code, size_t at,
+                    struct as_op *op)
+{
+    const struct assay_insn *insn = &code->insn[at];
+    const struct assay_form *form = assay_form_get(insn->form);
+    const struct as_known_form *known = known_form(p, insn, form);
+    if (!known)
+        return ASSAY_ERR_NOMEM;
+    memset(op, 0, sizeof *op);
+    op->at = (uint32_t)at;
+    op->length = insn->length;
+    op->vector = touches_vectors(form);
+    op->branch = form->insn_class == ASSAY_CLASS_BRANCH || form->insn_class == ASSAY_CLASS_JUMP ||
+                 form->insn_class == ASSAY_CLASS_CALL || form->insn_class == ASSAY_CLASS_RETURN;
+    if (known->timing)
+        take_timing(p, op, known->timing);
+    if (!known->timing || known->match == ASSAY_TIMING_REGISTER)
+        as_estimate_op(p, form, op, known->timing != NULL);
+    p->block.estimated_n += known->match >= ASSAY_TIMING_REGISTER ||
+                            op->flags & ASSAY_TIMING_ESTIMATED;
+    p->block.alike_n += known->match == ASSAY_TIMING_ALIKE || known->match == ASSAY_TIMING_WIDTH;
+    op->decoded = op->slots - (op->flags & ASSAY_TIMING_UNLAMINATE ? 1 : 0);
+    op->move = op->flags & ASSAY_TIMING_MOVE && is_register_move(form, insn);
+    if (op->flags & ASSAY_TIMING_MOVE &&
+        (p->block.without & ASSAY_WITHOUT_MOVES || !op->move ||
+         (same_registers(insn, form) && p->uarch->set[ASSAY_UARCH_ports_at_rename] > 0)))
+        execute_move(p, op), op->move = false;
+    add_memory(p, op, insn, form);
+    add_effects(p, op, insn, form);
+    return 0;
+}
+
+/* ---- Fusion and the loop's end ------------------------------------------------------------- */
+
+/* SDM optimization manual, "macro-fusion"; AMD's guide: any flag-setting ALU operation. */
+static bool may_fuse(const struct assay_predictor *p, const struct assay_insn *insn,
+                     const struct assay_insn *branch)
+{
+    const struct assay_form *form = assay_form_get(insn->form);
+    const struct assay_form *jump = assay_form_get(branch->form);
+    const unsigned kind = (unsigned)p->uarch->set[ASSAY_UARCH_fuse_branch];
+    const char *m = form->mnemonic;
+    const bool imm = form->operands && form->operand[form->operands - 1].kind == ASSAY_OPERAND_IMM;
+    if (jump->insn_class != ASSAY_CLASS_BRANCH || !jump->flags_read || !form->flags_written || !kind)
+        return false;
+    if (insn->bits & ASSAY_INSN_MEM && (imm || insn->base == ASSAY_REG_IP))
+        return false;
+    const bool compare = strcmp(m, "cmp") == 0, test = strcmp(m, "test") == 0;
+    const bool counts = strcmp(m, "inc") == 0 || strcmp(m, "dec") == 0;
+    const bool alu = strcmp(m, "add") == 0 || strcmp(m, "sub") == 0 || strcmp(m, "and") == 0;
+    if (form->operands && form->operand[0].kind == ASSAY_OPERAND_MEM && !compare && !test)
+        return false;
+    if (kind == 3)
+        return compare || test || counts || alu || strcmp(m, "or") == 0 || strcmp(m, "xor") == 0;
+    const uint8_t odd = jump->flags_read & (ASSAY_FLAG_S | ASSAY_FLAG_P | ASSAY_FLAG_O);
+    const bool only_odd = odd && !(jump->flags_read & (ASSAY_FLAG_C | ASSAY_FLAG_Z)) &&
+                          jump->flags_read != (ASSAY_FLAG_S | ASSAY_FLAG_O);
+    if (test || (kind == 2 && strcmp(m, "and") == 0))
+        return true;
+    if (compare || (kind == 2 && alu))
+        return !only_odd;
+    return kind == 2 && counts && !only_odd && !(jump->flags_read & ASSAY_FLAG_C);
+}
+
+/* The branch joins the operation before it: one slot, on a port that branches. */
+static void fuse_branch(const struct assay_predictor *p, struct as_op *op)
+{
+    for (unsigned i = 0; i < op->use_n && p->group_branch >= 0; i++)
+        if ((int)op->use[i].group == p->group_alu) {
+            op->use[i].group = (uint8_t)p->group_branch;
+            break;
+        }
+    op->branch = true;
+}
+
+static void add_loop_end(struct assay_predictor *p, struct as_block *block)
+{
+    struct as_op *op = &block->op[block->op_n++];
+    const int group = p->group_branch >= 0 ? p->group_branch : p->group_alu;
+    *op = (struct as_op){.insn = block->insn_n,
+                         .at = UINT32_MAX,
+                         .branch = true,
+                         .jump_taken = true,
+                         .slots = 1,
+                         .decoded = 1,
+                         .latency = 1,
+                         .worst = 1,
+                         .offset = (uint16_t)block->size_b,
+                         .length = 5};
+    if (group >= 0)
+        op->use[op->use_n++] = (struct as_op_use){.group = (uint8_t)group, .n = 1};
+    block->size_b += 5;
+    block->has_branch = false;
+}
+
+int as_block_build(struct assay_predictor *p, const struct assay_code *code, size_t first, size_t n,
+                   struct assay_error *err)
+{
+    struct as_block *block = &p->block;
+    block->op = as_arena_array(&p->arena, struct as_op, n + 1);
+    if (!block->op)
+        return as_error_nomem(err, "the block to predict");
+    block->uarch = p->uarch;
+    block->code = code;
+    block->insn_n = (uint32_t)n;
+    block->has_branch = true;
+    for (size_t i = 0; i < n; i++) {
+        const struct assay_insn *insn = &code->insn[first + i];
+        struct as_op *op = &block->op[block->op_n];
+        const uint32_t offset = block->size_b;
+        block->size_b += insn->length;
+        if (i && !(block->without & ASSAY_WITHOUT_FUSION) &&
+            block->op_n && op[-1].insn == i - 1 && may_fuse(p, insn - 1, insn)) {
+            fuse_branch(p, op - 1);
+            op[-1].jump_taken = i + 1 == n;
+            op[-1].length = (uint16_t)(op[-1].length + insn->length);
+            continue;
+        }
+        if (build_op(p, code, first + i, op) < 0)
+            return as_error_nomem(err, "the block to predict");
+        op->insn = (uint32_t)i;
+        op->offset = (uint16_t)offset;
+        op->jump_taken = op->branch && (i + 1 == n || assay_form_get(insn->form)->insn_class !=
+                                                          ASSAY_CLASS_BRANCH);
+        block->op_n++;
+    }
+    if (block->mode == ASSAY_PREDICT_LOOP && !block->op[block->op_n - 1].branch)
+        add_loop_end(p, block);
+    return 0;
+}

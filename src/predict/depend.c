@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Edges between operations: which start must come how long after which other one, through
+ * registers, flags and memory, in the same iteration or a later one.
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "predict/internal.h"
+
+struct last_write {
+    int32_t op; /* below 0: not written yet */
+    float latency;
+    float extra; /* rsp: what making it whole has cost since */
+    bool before; /* by the iteration before */
+};
+
+struct depending {
+    struct as_block *block;
+    struct last_write last[AS_PLACES];
+    const struct as_memory_edge *memory;
+    bool stack_moved; /* push or pop since rsp was made whole */
+    bool keeps;       /* edges are kept: the second round */
+};
+
+static float bypass_of(const struct as_block *block, const struct as_op *from, const struct as_op *to)
+{
+    if (block->without & ASSAY_WITHOUT_BYPASS)
+        return 0;
+    return block->uarch->bypass[from->bypass][to->bypass];
+}
+
+static int keep_edge(struct depending *d, uint32_t from, uint32_t to, float weight, unsigned distance,
+                     bool memory)
+{
+    const struct as_edge edge = {from, to, weight < 0 ? 0 : weight, (uint16_t)distance, memory};
+    return d->keeps ? as_vec_push(&d->block->edge, edge) : 0;
+}
+
+static bool load_is_renamed(const struct depending *d, uint32_t i)
+{
+    return (d->memory[2 * i].from >= 0 && d->memory[2 * i].kind == AS_FORWARD_RENAMED) ||
+           (d->memory[2 * i + 1].from >= 0 && d->memory[2 * i + 1].kind == AS_FORWARD_RENAMED);
+}
+
+static int read_edge(struct depending *d, uint32_t i, const struct as_op_read *r)
+{
+    const struct as_op *op = &d->block->op[i];
+    const struct last_write *last = &d->last[r->place];
+    if (last->op < 0)
+        return 0;
+    const struct as_op *from = &d->block->op[last->op];
+    float weight = last->latency + last->extra + bypass_of(d->block, from, op) + r->earlier;
+    if (r->kind == AS_READ_ADDRESS) {
+        if (!op->loads || load_is_renamed(d, i))
+            return 0;
+        weight += op->load_latency;
+    }
+    return keep_edge(d, (uint32_t)last->op, i, weight, last->before, false);
+}
+
+static float forward_latency(const struct as_block *block, const struct as_op *from,
+                             const struct as_op *to, unsigned kind)
+{
+    const double *set = block->uarch->set;
+    if (kind == AS_FORWARD_RENAMED)
+        return 0;
+    if (kind == AS_FORWARD_FAILED)
+        return (float)set[ASSAY_UARCH_forward_failed];
+    if (from->vector != to->vector)
+        return (float)set[ASSAY_UARCH_forward_mixed];
+    return (float)set[to->vector ? ASSAY_UARCH_forward_fp : ASSAY_UARCH_forward_int];
+}
+
+static int memory_edges(struct depending *d, uint32_t i)
+{
+    for (unsigned k = 0; k < d->block->op[i].memory_n; k++) {
+        const struct as_memory_edge *m = &d->memory[2 * i + k];
+        if (m->from < 0)
+            continue;
+        const struct as_op *from = &d->block->op[m->from], *op = &d->block->op[i];
+        const float weight = from->latency + forward_latency(d->block, from, op, m->kind);
+        AS_TRY(keep_edge(d, (uint32_t)m->from, i, weight, m->distance, true));
+    }
+    return 0;
+}
+
+/* rsp is wanted by its name after push or pop: one more operation adds up what they moved it by. */
+static void make_stack_whole(struct depending *d, struct as_op *op)
+{
+    bool reads = false;
+    for (unsigned k = 0; k < op->read_n; k++)
+        reads |= op->read[k].place == ASSAY_REG_GPR + 4;
+    if (op->stack)
+        d->stack_moved = true;
+    if (op->stack || !reads || !d->stack_moved)
+        return;
+    d->stack_moved = false;
+    d->last[ASSAY_REG_GPR + 4].extra += 1;
+    if (d->keeps)
+        op->slots += (float)d->block->uarch->set[ASSAY_UARCH_stack_sync];
+}
+
+static int depend_round(struct depending *d)
+{
+    for (uint32_t i = 0; i < d->block->op_n; i++) {
+        struct as_op *op = &d->block->op[i];
+        make_stack_whole(d, op);
+        for (unsigned k = 0; k < op->read_n; k++)
+            AS_TRY(read_edge(d, i, &op->read[k]));
+        AS_TRY(memory_edges(d, i));
+        for (unsigned k = 0; k < op->write_n; k++)
+            d->last[op->write[k].place] =
+                (struct last_write){(int32_t)i, op->write[k].latency, 0, false};
+    }
+    return 0;
+}
+
+int as_block_depend(struct assay_predictor *p, struct assay_error *err)
+{
+    struct as_memory_edge *memory =
+        as_arena_array(&p->arena, struct as_memory_edge, 2 * p->block.op_n);
+    struct depending d = {.block = &p->block, .memory = memory};
+    p->block.edge.n = 0;
+    if (!memory || as_values_memory(p, memory) < 0)
+        return as_error_nomem(err, "the values of a block");
+    for (unsigned place = 0; place < AS_PLACES; place++)
+        d.last[place].op = -1;
+    depend_round(&d); /* keeps nothing, cannot fail */
+    for (unsigned place = 0; place < AS_PLACES; place++)
+        d.last[place].before = true;
+    d.keeps = true;
+    return depend_round(&d) < 0 ? as_error_nomem(err, "the dependences of a block") : 0;
+}

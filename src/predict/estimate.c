@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Instructions that a table says nothing of: a cost by their class, which is marked and counted.
+ * The figures are round ones that hold for most cores of the last ten years (Fog, "Instruction
+ * tables"), so that one such instruction does not spoil the answer for the others.
+ */
+#include "predict/internal.h"
+
+struct class_cost {
+    uint8_t insn_class;
+    float slots, latency, latency_fp, own;
+};
+
+static const struct class_cost class_costs[] = {
+    {ASSAY_CLASS_NOP, 1, 0, 0, 0},       {ASSAY_CLASS_MOVE, 1, 1, 1, 0},
+    {ASSAY_CLASS_MUL, 1, 3, 4, 0},       {ASSAY_CLASS_FMA, 1, 4, 4, 0},
+    {ASSAY_CLASS_ADD, 1, 1, 3, 0},       {ASSAY_CLASS_DIV, 4, 15, 13, 5},
+    {ASSAY_CLASS_SQRT, 1, 18, 18, 6},    {ASSAY_CLASS_RCP, 1, 4, 4, 0},
+    {ASSAY_CLASS_RSQRT, 1, 4, 4, 0},     {ASSAY_CLASS_DOT, 2, 10, 10, 1},
+    {ASSAY_CLASS_ROUND, 1, 6, 6, 0},     {ASSAY_CLASS_CONVERT, 1, 5, 5, 0},
+    {ASSAY_CLASS_MINMAX, 1, 1, 3, 0},    {ASSAY_CLASS_STRING, 8, 5, 5, 4},
+    {ASSAY_CLASS_EXCHANGE, 3, 2, 2, 1},  {ASSAY_CLASS_CALL, 2, 0, 0, 0},
+    {ASSAY_CLASS_RETURN, 2, 0, 0, 0},    {ASSAY_CLASS_GATHER, 8, 10, 10, 4},
+    {ASSAY_CLASS_SCATTER, 12, 10, 10, 8}, {ASSAY_CLASS_COMPRESS, 2, 4, 4, 2},
+    {ASSAY_CLASS_TRANSCENDENTAL, 50, 60, 60, 50},
+    {ASSAY_CLASS_CRYPTO, 1, 4, 4, 0},    {ASSAY_CLASS_TILE, 8, 16, 16, 16},
+    {ASSAY_CLASS_SYSCALL, 100, 100, 100, 100},
+    {ASSAY_CLASS_FENCE, 2, 5, 5, 20},    {ASSAY_CLASS_CACHE, 2, 5, 5, 10},
+    {ASSAY_CLASS_STATE, 4, 4, 4, 4},     {ASSAY_CLASS_TIME, 20, 25, 25, 25},
+    {ASSAY_CLASS_RANDOM, 20, 300, 300, 300}, {ASSAY_CLASS_SYSTEM, 20, 30, 30, 30}};
+
+static void add_use(struct as_op *op, int group, float n, bool address)
+{
+    if (group >= 0 && op->use_n < AS_USES)
+        op->use[op->use_n++] = (struct as_op_use){(uint8_t)group, address, n};
+}
+
+static bool has_memory(const struct assay_form *form, unsigned access)
+{
+    for (unsigned i = 0; i < form->operands; i++)
+        if (form->operand[i].kind == ASSAY_OPERAND_MEM && form->operand[i].access & access)
+            return form->insn_class != ASSAY_CLASS_NOP;
+    for (unsigned i = 0; i < form->memories; i++)
+        if (form->memory[i].access & access)
+            return true;
+    return false;
+}
+
+static void estimate_memory(const struct assay_predictor *p, const struct assay_form *form,
+                            struct as_op *op)
+{
+    if (has_memory(form, ASSAY_ACCESS_READ) || form->insn_class == ASSAY_CLASS_PREFETCH)
+        add_use(op, op->vector && p->group_load_fp >= 0 ? p->group_load_fp : p->group_load, 1, true);
+    if (!has_memory(form, ASSAY_ACCESS_WRITE))
+        return;
+    add_use(op, p->group_store_address, 1, true);
+    add_use(op, p->group_store_data, 1, false);
+}
+
+static void estimate_class(const struct assay_predictor *p, const struct assay_form *form,
+                           struct as_op *op)
+{
+    const bool fp = form->traits & ASSAY_TRAIT_FP;
+    op->slots = 1;
+    op->latency = op->vector && !fp ? 2 : 1;
+    for (size_t i = 0; i < sizeof class_costs / sizeof *class_costs; i++)
+        if (class_costs[i].insn_class == form->insn_class) {
+            op->slots = class_costs[i].slots;
+            op->latency = fp ? class_costs[i].latency_fp : class_costs[i].latency;
+            op->own = class_costs[i].own;
+        }
+    op->worst = op->latency;
+    if (form->insn_class == ASSAY_CLASS_NOP)
+        return;
+    const bool moves = form->insn_class == ASSAY_CLASS_MOVE || form->insn_class == ASSAY_CLASS_PUSH ||
+                       form->insn_class == ASSAY_CLASS_POP || form->insn_class == ASSAY_CLASS_PREFETCH;
+    if (moves && (has_memory(form, ASSAY_ACCESS_READ) || has_memory(form, ASSAY_ACCESS_WRITE) ||
+                  form->insn_class == ASSAY_CLASS_PREFETCH))
+        op->latency = op->worst = 0;
+    else if (op->branch)
+        add_use(op, p->group_branch >= 0 ? p->group_branch : p->group_alu, 1, false);
+    else
+        add_use(op, op->vector ? p->group_fp : p->group_alu, op->slots < 4 ? op->slots : 4, false);
+}
+
+void as_estimate_op(const struct assay_predictor *p, const struct assay_form *form,
+                    struct as_op *op, bool memory_alone)
+{
+    if (!memory_alone) {
+        estimate_class(p, form, op);
+        op->flags |= ASSAY_TIMING_ESTIMATED;
+    } else {
+        op->flags &= (uint8_t) ~(ASSAY_TIMING_MOVE | ASSAY_TIMING_ZERO);
+    }
+    estimate_memory(p, form, op);
+}

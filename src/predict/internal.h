@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of this room share: a block as a list of operations with what they wait for and
+ * occupy, the edges between them, and the predictor that holds the memory for both.
+ */
+#ifndef AS_PREDICT_INTERNAL_H
+#define AS_PREDICT_INTERNAL_H
+
+#include <assay/predict.h>
+
+#include "base/arena.h"
+#include "base/index.h"
+#include "base/vec.h"
+
+/* Places that values are in: registers as in <assay/isa.h>, then the flags in two groups that are
+ * renamed apart. */
+enum {
+    AS_PLACE_CARRY = ASSAY_REG_COUNT,
+    AS_PLACE_FLAGS, /* all but the carry */
+    AS_PLACES
+};
+enum { AS_READS = 10, AS_WRITES = 8, AS_USES = 12 };
+
+enum as_read_kind { AS_READ_DATA, AS_READ_ADDRESS };
+
+struct as_op_read {
+    uint8_t place;
+    uint8_t kind;   /* as_read_kind */
+    float earlier;  /* cycles by which this source may come later than others (pair latencies) */
+};
+
+struct as_op_write {
+    uint8_t place;
+    float latency;
+};
+
+/* Port-cycles of one group. */
+struct as_op_use {
+    uint8_t group;
+    bool address; /* waits for the address alone, not for the data */
+    float n;
+};
+
+/* One instruction, or two that are fused. */
+struct as_op {
+    uint32_t insn; /* in the block */
+    uint32_t at;   /* its record in the code */
+    const struct assay_timing *timing;
+    uint8_t flags; /* assay_uarch_flag */
+    uint8_t bypass;
+    uint8_t read_n, write_n, use_n, memory_n;
+    bool loads, stores, vector, move, branch, stack, jump_taken;
+    float slots;     /* renamed */
+    float decoded;   /* slots that the op cache holds (unlaminated forms: fewer) */
+    float latency, worst;
+    float load_latency;
+    float own;
+    uint16_t offset, length; /* bytes */
+    struct as_op_read read[AS_READS];
+    struct as_op_write write[AS_WRITES];
+    struct as_op_use use[AS_USES];
+    struct assay_memory memory[2];
+};
+
+/* `to` starts `weight` after `from` started, `distance` iterations later. */
+struct as_edge {
+    uint32_t from, to;
+    float weight;
+    uint16_t distance;
+    bool memory;
+};
+
+struct as_block {
+    const struct assay_uarch *uarch;
+    const struct assay_code *code;
+    uint32_t without;
+    enum assay_predict_mode mode;
+    struct as_op *op;
+    uint32_t op_n;
+    uint32_t insn_n;
+    uint32_t size_b;
+    bool has_branch; /* the block's own; else dec and jnz were added */
+    AS_VEC(struct as_edge) edge;
+    unsigned estimated_n, alike_n;
+};
+
+/* What the table says of a form, found once. */
+struct as_known_form {
+    uint32_t key; /* form and variant */
+    const struct assay_timing *timing;
+    uint8_t match;
+};
+
+struct as_memory_edge {
+    int32_t from; /* op, below 0: none */
+    uint16_t distance;
+    uint8_t kind; /* as_forward */
+};
+
+enum as_forward { AS_FORWARD_NONE, AS_FORWARD_RENAMED, AS_FORWARD_WHOLE, AS_FORWARD_FAILED };
+
+struct assay_predictor {
+    const struct assay_uarch *uarch;
+    struct as_arena arena; /* of the prediction at hand */
+    AS_VEC(struct as_known_form) known;
+    struct as_index known_index;
+    struct as_block block;
+    struct as_values *values;
+    struct as_simulation *simulation;
+    int group_load, group_load_fp, group_store_address, group_store_data, group_alu, group_fp,
+        group_branch;
+};
+
+/* Operations of a block out of its instructions (block.c, estimate.c). */
+int as_block_build(struct assay_predictor *p, const struct assay_code *code, size_t first, size_t n,
+                   struct assay_error *err);
+/* A form the table has nothing of, or of which it has the form with registers alone. */
+void as_estimate_op(const struct assay_predictor *p, const struct assay_form *form,
+                    struct as_op *op, bool memory_alone);
+
+/* Edges of a block: through registers, flags and memory (depend.c, values.c). */
+int as_block_depend(struct assay_predictor *p, struct assay_error *err);
+/* By op and memory operand, 2 * op + operand. */
+int as_values_memory(struct assay_predictor *p, struct as_memory_edge *out);
+void as_values_free(struct as_values **values);
+
+/* ---- Bounds -------------------------------------------------------------------------------- */
+
+/* The greatest ratio of weight to distance over all cycles of edges, and the edges of one such cycle
+ * in order (at most op_n); 0 without a cycle. */
+double as_chain_longest(const struct as_block *block, struct as_arena *arena, uint32_t *edge,
+                        size_t *edge_n);
+
+/* The busiest set of ports: cycles, and the set. */
+double as_ports_busiest(const struct as_block *block, uint64_t *ports);
+/* Spreads the load over the ports as evenly as can be. */
+void as_ports_spread(const struct as_block *block, double *port_use, float *insn_port);
+double as_units_busiest(const struct as_block *block, const char **name);
+double as_front_dispatch(const struct as_block *block);
+double as_front_decode(const struct as_block *block);
+double as_front_branch(const struct as_block *block);
+
+/* ---- Simulation ---------------------------------------------------------------------------- */
+
+/* Cycles of an iteration in the steady state; times of `timeline_n` iterations into the arena. */
+int as_simulate(struct assay_predictor *p, unsigned timeline_n, double least, double *cycles,
+                struct assay_timeline_entry **timeline, size_t *entries);
+void as_simulation_free(struct as_simulation **simulation);
+
+#endif

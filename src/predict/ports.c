@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What ports allow: no set of ports can take more than its share of the port-cycles that fit
+ * nowhere else. The busiest set is a union of groups in use; the unions are gone through. (uiCA and
+ * the papers on port models say so: Abel and Reineke, ICS 2022; Ritter and Hack, PLDI 2020.)
+ */
+#include "predict/internal.h"
+
+struct port_demand {
+    uint64_t ports;
+    double n;
+};
+
+static double width_of_ports(uint64_t ports)
+{
+    return (double)__builtin_popcountll(ports);
+}
+
+/* Port-cycles by set of ports. */
+static unsigned sum_demand(const struct as_block *block, struct port_demand out[ASSAY_UARCH_GROUPS])
+{
+    unsigned n = 0;
+    for (uint32_t i = 0; i < block->op_n; i++)
+        for (unsigned k = 0; k < block->op[i].use_n; k++) {
+            const struct as_op_use *use = &block->op[i].use[k];
+            const uint64_t ports = block->uarch->group[use->group].ports;
+            unsigned at = 0;
+            while (at < n && out[at].ports != ports)
+                at++;
+            if (at == n)
+                out[n++] = (struct port_demand){ports, 0};
+            out[at].n += (double)use->n;
+        }
+    return n;
+}
+
+static double load_of_set(const struct port_demand *demand, unsigned n, uint64_t ports)
+{
+    double sum = 0;
+    for (unsigned i = 0; i < n; i++)
+        if (!(demand[i].ports & ~ports))
+            sum += demand[i].n;
+    return sum / width_of_ports(ports);
+}
+
+/* All unions of connected sets, from `ports` on. */
+static void try_unions(const struct port_demand *demand, unsigned n, unsigned from, uint64_t ports,
+                       double *best, uint64_t *best_ports)
+{
+    const double load = ports ? load_of_set(demand, n, ports) : 0;
+    if (load > *best) {
+        *best = load;
+        *best_ports = ports;
+    }
+    for (unsigned i = from; i < n; i++)
+        if (!ports || (demand[i].ports & ports && demand[i].ports & ~ports))
+            try_unions(demand, n, i + 1, ports | demand[i].ports, best, best_ports);
+}
+
+double as_ports_busiest(const struct as_block *block, uint64_t *ports)
+{
+    struct port_demand demand[ASSAY_UARCH_GROUPS];
+    const unsigned n = sum_demand(block, demand);
+    double best = 0;
+    *ports = 0;
+    for (unsigned i = 0; i + 1 < n; i++) /* small sets first: their unions are found from them */
+        for (unsigned k = i + 1; k < n; k++)
+            if (width_of_ports(demand[k].ports) < width_of_ports(demand[i].ports)) {
+                const struct port_demand keep = demand[i];
+                demand[i] = demand[k];
+                demand[k] = keep;
+            }
+    try_unions(demand, n, 0, 0, &best, ports);
+    return best;
+}
+
+double as_units_busiest(const struct as_block *block, const char **name)
+{
+    double best = 0;
+    *name = "";
+    for (uint32_t i = 0; i < block->op_n; i++) {
+        double sum = 0;
+        if (!(block->op[i].own > 0))
+            continue;
+        for (uint32_t k = 0; k < block->op_n; k++)
+            if (block->op[k].timing == block->op[i].timing)
+                sum += (double)block->op[k].own;
+        if (sum > best) {
+            best = sum;
+            *name = block->op[i].timing ? block->op[i].timing->key : "estimated";
+        }
+    }
+    return best;
+}
+
+/* Water filling: each use goes to the ports of its group that are least busy, a few rounds. */
+void as_ports_spread(const struct as_block *block, double *port_use, float *insn_port)
+{
+    const unsigned port_n = block->uarch->port_n;
+    for (unsigned share = 0; share < 16; share++)
+        for (uint32_t i = 0; i < block->op_n; i++)
+            for (unsigned k = 0; k < block->op[i].use_n; k++) {
+                const struct as_op_use *use = &block->op[i].use[k];
+                unsigned least = ASSAY_UARCH_PORTS;
+                for (uint64_t left = block->uarch->group[use->group].ports; left; left &= left - 1) {
+                    const unsigned port = (unsigned)__builtin_ctzll(left);
+                    if (least == ASSAY_UARCH_PORTS || port_use[port] < port_use[least])
+                        least = port;
+                }
+                port_use[least] += (double)use->n / 16;
+                if (block->op[i].insn < block->insn_n)
+                    insn_port[block->op[i].insn * port_n + least] += use->n / 16;
+            }
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The prediction: bounds of all kinds, the simulation where it can say more, and what is reported
+ * of them.
+ */
+#include <math.h>
+#include <string.h>
+
+#include <stdio.h>
+
+#include "base/error.h"
+#include "predict/internal.h"
+
+/* Bounds within this share of the greatest one may add up: then it is simulated. */
+#define NEAR_TIE 0.6
+
+const char *assay_bound_name(enum assay_bound bound)
+{
+    static const char *const name[] = {
+        [ASSAY_BOUND_DISPATCH] = "dispatch", [ASSAY_BOUND_DECODE] = "decode",
+        [ASSAY_BOUND_BRANCH] = "branch",     [ASSAY_BOUND_PORTS] = "ports",
+        [ASSAY_BOUND_UNIT] = "unit",         [ASSAY_BOUND_LATENCY] = "latency",
+        [ASSAY_BOUND_WINDOW] = "window"};
+    return (unsigned)bound < ASSAY_BOUNDS ? name[bound] : "?";
+}
+
+static int first_group(const struct assay_uarch *uarch, const char *const *name)
+{
+    for (; *name; name++) {
+        const int group = assay_uarch_group_find(uarch, *name);
+        if (group >= 0)
+            return group;
+    }
+    return -1;
+}
+
+int assay_predictor_new(const struct assay_uarch *uarch, struct assay_predictor **out,
+                        struct assay_error *err)
+{
+    static const char *const load[] = {"LD", "AGU", NULL}, *const load_fp[] = {"LDV", "LD", NULL},
+                             *const address[] = {"STA", "AGU", NULL}, *const data[] = {"STD", NULL},
+                             *const alu[] = {"ALU", NULL}, *const fp[] = {"FANY", NULL},
+                             *const branch[] = {"BR", "ALU", NULL};
+    struct assay_predictor *p = as_calloc(1, sizeof *p);
+    *out = p;
+    if (!p)
+        return as_error_nomem(err, "the predictor");
+    p->uarch = uarch;
+    as_arena_init(&p->arena);
+    p->group_load = first_group(uarch, load);
+    p->group_load_fp = first_group(uarch, load_fp);
+    p->group_store_address = first_group(uarch, address);
+    p->group_store_data = first_group(uarch, data);
+    p->group_alu = first_group(uarch, alu);
+    p->group_fp = first_group(uarch, fp);
+    p->group_branch = first_group(uarch, branch);
+    return 0;
+}
+
+void assay_predictor_free(struct assay_predictor **predictor)
+{
+    struct assay_predictor *p = *predictor;
+    *predictor = NULL;
+    if (!p)
+        return;
+    as_vec_fini(&p->known);
+    as_vec_fini(&p->block.edge);
+    as_index_fini(&p->known_index);
+    as_values_free(&p->values);
+    as_simulation_free(&p->simulation);
+    as_arena_fini(&p->arena);
+    as_free(p);
+}
+
+/* ---- Bounds -------------------------------------------------------------------------------- */
+
+static void name_ports(const struct assay_uarch *uarch, uint64_t ports, char *out, size_t out_b)
+{
+    size_t n = 0;
+    out[0] = 0;
+    for (; ports && n < out_b; ports &= ports - 1)
+        n += (size_t)snprintf(out + n, out_b - n, "%s%s", n ? " " : "",
+                              uarch->port[__builtin_ctzll(ports)]);
+}
+
+static int keep_chain(struct assay_predictor *p, const uint32_t *edge, size_t edge_n,
+                      struct assay_prediction *out)
+{
+    struct assay_chain_step *step =
+        as_arena_array(&p->arena, struct assay_chain_step, edge_n + 1);
+    if (!step)
+        return ASSAY_ERR_NOMEM;
+    for (size_t i = 0; i < edge_n; i++) {
+        const struct as_edge *e = &p->block.edge.at[edge[i]];
+        step[i] = (struct assay_chain_step){p->block.op[e->from].insn, e->weight, e->memory,
+                                            (uint8_t)e->distance};
+    }
+    out->chain = step;
+    out->chain_n = edge_n;
+    return 0;
+}
+
+static int find_chain(struct assay_predictor *p, struct assay_prediction *out)
+{
+    size_t edge_n;
+    uint32_t *edge = as_arena_array(&p->arena, uint32_t, p->block.op_n + 1);
+    const double cycles = edge ? as_chain_longest(&p->block, &p->arena, edge, &edge_n) : -1;
+    if (cycles < 0 || keep_chain(p, edge, edge_n, out) < 0)
+        return ASSAY_ERR_NOMEM;
+    out->bounds[ASSAY_BOUND_LATENCY] = cycles;
+    return 0;
+}
+
+static int find_bounds(struct assay_predictor *p, struct assay_prediction *out)
+{
+    const struct as_block *block = &p->block;
+    uint64_t ports = 0;
+    const char *unit = "";
+    if (!(block->without & ASSAY_WITHOUT_FRONT_END))
+        out->bounds[ASSAY_BOUND_DISPATCH] = as_front_dispatch(block);
+    if (!(block->without & (ASSAY_WITHOUT_FRONT_END | ASSAY_WITHOUT_DECODE)))
+        out->bounds[ASSAY_BOUND_DECODE] = as_front_decode(block);
+    out->bounds[ASSAY_BOUND_BRANCH] = as_front_branch(block);
+    if (!(block->without & ASSAY_WITHOUT_PORTS))
+        out->bounds[ASSAY_BOUND_PORTS] = as_ports_busiest(block, &ports);
+    out->bounds[ASSAY_BOUND_UNIT] = as_units_busiest(block, &unit);
+    if (!(block->without & ASSAY_WITHOUT_LATENCY))
+        AS_TRY(find_chain(p, out));
+    for (unsigned i = 0; i < ASSAY_BOUND_WINDOW; i++)
+        if (out->bounds[i] > out->cycles) {
+            out->cycles = out->bounds[i];
+            out->bound = (enum assay_bound)i;
+        }
+    if (out->bound == ASSAY_BOUND_PORTS)
+        name_ports(p->uarch, ports, out->limit, sizeof out->limit);
+    else if (out->bound == ASSAY_BOUND_UNIT)
+        snprintf(out->limit, sizeof out->limit, "%s", unit);
+    return 0;
+}
+
+/* ---- What is said of instructions ---------------------------------------------------------- */
+
+static int describe_insns(struct assay_predictor *p, struct assay_prediction *out)
+{
+    const struct as_block *block = &p->block;
+    struct assay_insn_prediction *insn =
+        as_arena_array(&p->arena, struct assay_insn_prediction, block->insn_n + 1);
+    double *port_use = as_arena_array(&p->arena, double, p->uarch->port_n + 1);
+    float *insn_port = as_arena_array(&p->arena, float, (block->insn_n + 1) * p->uarch->port_n + 1);
+    if (!insn || !port_use || !insn_port)
+        return ASSAY_ERR_NOMEM;
+    for (uint32_t i = 0; i < block->insn_n; i++)
+        insn[i].fused = true;
+    for (uint32_t i = 0; i < block->op_n; i++) {
+        const struct as_op *op = &block->op[i];
+        if (op->insn >= block->insn_n)
+            continue;
+        insn[op->insn] =
+            (struct assay_insn_prediction){.timing = op->timing,
+                                           .eliminated = op->move || (!op->use_n && !op->memory_n),
+                                           .estimated = op->flags & ASSAY_TIMING_ESTIMATED,
+                                           .slots = op->slots,
+                                           .latency = op->latency};
+    }
+    for (size_t i = 0; i < out->chain_n; i++)
+        if (out->chain[i].insn < block->insn_n)
+            insn[out->chain[i].insn].chain = true;
+    as_ports_spread(block, port_use, insn_port);
+    out->insn = insn;
+    out->insn_n = block->insn_n;
+    out->port_use = port_use;
+    out->insn_port = insn_port;
+    out->port_n = p->uarch->port_n;
+    return 0;
+}
+
+static bool near_tie(const struct assay_prediction *out)
+{
+    unsigned near = 0;
+    for (unsigned i = 0; i < ASSAY_BOUND_WINDOW; i++)
+        near += out->bounds[i] > NEAR_TIE * out->cycles;
+    return near > 1;
+}
+
+static int add_simulation(struct assay_predictor *p, const struct assay_predict_options *options,
+                          struct assay_prediction *out)
+{
+    struct assay_timeline_entry *timeline = NULL;
+    out->simulated = -1;
+    if (options->without & ASSAY_WITHOUT_SIMULATION ||
+        (!options->simulate && !options->timeline_n && !near_tie(out)))
+        return 0;
+    AS_TRY(as_simulate(p, options->timeline_n, out->cycles, &out->simulated, &timeline,
+                       &out->timeline_n));
+    out->timeline = timeline;
+    out->bounds[ASSAY_BOUND_WINDOW] = out->simulated;
+    if (out->simulated > out->cycles * 1.02)
+        out->bound = ASSAY_BOUND_WINDOW;
+    if (out->simulated > out->cycles)
+        out->cycles = out->simulated;
+    return 0;
+}
+
+int assay_predict(struct assay_predictor *predictor, const struct assay_code *code, size_t first,
+                  size_t n, const struct assay_predict_options *options,
+                  struct assay_prediction *out, struct assay_error *err)
+{
+    struct assay_predictor *p = predictor;
+    memset(out, 0, sizeof *out);
+    if (!n || first + n > code->n)
+        return as_error_set(err, ASSAY_ERR_NO_CODE, "predict: no instruction to predict");
+    as_arena_reset(&p->arena);
+    const __typeof__(p->block.edge) edge = p->block.edge;
+    p->block = (struct as_block){.without = options->without, .mode = options->mode};
+    memcpy(&p->block.edge, &edge, sizeof edge);
+    AS_TRY(as_block_build(p, code, first, n, err));
+    AS_TRY(as_block_depend(p, err));
+    if (find_bounds(p, out) < 0 || add_simulation(p, options, out) < 0 || describe_insns(p, out) < 0)
+        return as_error_nomem(err, "the prediction");
+    out->estimated_n = p->block.estimated_n;
+    out->alike_n = p->block.alike_n;
+    return 0;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How many blocks a second are predicted, and the predictions: bench-predict CORE FILE.csv [WITHOUT
+ * [MODE]] with lines id,hex,... ; writes id,cycles,bound,simulated,estimated.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <assay/predict.h>
+
+static size_t read_hex(const char *text, uint8_t *out, size_t most)
+{
+    size_t n = 0;
+    unsigned byte;
+    while (n < most && sscanf(text + 2 * n, "%2x", &byte) == 1)
+        out[n++] = (uint8_t)byte;
+    return n;
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+int main(int argc, char **argv)
+{
+    static char line[65536];
+    struct assay_error err;
+    struct assay_uarch *uarch;
+    struct assay_predictor *predictor;
+    struct assay_predict_options options = {.mode = ASSAY_PREDICT_UNROLLED};
+    if (argc < 3 || assay_uarch_open(argv[1], &uarch, &err) < 0 ||
+        assay_predictor_new(uarch, &predictor, &err) < 0)
+        return fprintf(stderr, "bench-predict: %s\n", argc < 3 ? "CORE FILE" : err.text), 1;
+    options.without = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 0) : 0;
+    options.mode = argc > 4 && strcmp(argv[4], "loop") == 0 ? ASSAY_PREDICT_LOOP
+                                                            : ASSAY_PREDICT_UNROLLED;
+    options.simulate = argc > 5;
+    FILE *f = fopen(argv[2], "re");
+    size_t blocks = 0;
+    double seconds = 0;
+    printf("id,cycles,bound,simulated,estimated,alike,limit\n");
+    while (f && fgets(line, sizeof line, f)) {
+        char *hex = strchr(line, ',');
+        uint8_t bytes[8192];
+        struct assay_code code;
+        struct assay_prediction out;
+        if (!hex)
+            continue;
+        *hex++ = 0;
+        const size_t n = read_hex(hex, bytes, sizeof bytes);
+        if (!n)
+            continue;
+        const double from = now();
+        if (assay_decode(bytes, n, 0x1000, &code, &err) < 0 ||
+            assay_predict(predictor, &code, 0, code.n, &options, &out, &err) < 0) {
+            fprintf(stderr, "%s: %s\n", line, err.text);
+            continue;
+        }
+        seconds += now() - from;
+        printf("%s,%.4f,%s,%.4f,%u,%u,%s\n", line, out.cycles, assay_bound_name(out.bound),
+               out.simulated, out.estimated_n, out.alike_n, out.limit);
+        assay_code_free(&code);
+        blocks++;
+    }
+    fprintf(stderr, "%zu blocks, %.0f a second\n", blocks, (double)blocks / seconds);
+    return 0;
+}

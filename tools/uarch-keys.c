@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Keys under which tables of cores (data/uarch/) have instructions: reads lines of hexadecimal
+ * machine code, writes the keys of the instructions of each line, TAB-separated.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <assay/isa.h>
+#include <assay/uarch.h>
+
+static size_t read_hex(const char *text, uint8_t *out, size_t most)
+{
+    size_t n = 0;
+    unsigned byte;
+    while (n < most && sscanf(text + 2 * n, "%2x", &byte) == 1)
+        out[n++] = (uint8_t)byte;
+    return n;
+}
+
+static int print_keys(const char *line)
+{
+    uint8_t bytes[4096];
+    char key[ASSAY_UARCH_KEY_B];
+    struct assay_code code;
+    struct assay_error err;
+    const size_t n = read_hex(line, bytes, sizeof bytes);
+    if (assay_decode(bytes, n, 0x1000, &code, &err) < 0)
+        return fprintf(stderr, "uarch-keys: %s\n", err.text), 1;
+    for (size_t i = 0; i < code.n; i++) {
+        assay_uarch_key(&code.insn[i], key, sizeof key);
+        printf("%s%s", i ? "\t" : "", key);
+    }
+    printf("\n");
+    assay_code_free(&code);
+    return 0;
+}
+
+int main(void)
+{
+    static char line[16384];
+    while (fgets(line, sizeof line, stdin)) {
+        line[strcspn(line, "\n")] = 0;
+        if (print_keys(line))
+            return 1;
+    }
+    return 0;
+}
