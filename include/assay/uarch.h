@@ -46,6 +46,13 @@ extern "C" {
     X(move_share, 1)         /* share of moves that are eliminated, 0 to 1 */                      \
     X(taken_branch, 1)       /* cycles per taken branch at least */                                \
     X(fuse_branch, 1)        /* 0 none; 1 cmp, test; 2 add, sub, inc, dec, and too; 3 any ALU */   \
+    X(fuse_move, 0)          /* 1: a move and an operation on its destination share a slot */        \
+    X(move_rsp, 1)           /* 0: moves out of rsp are not eliminated */                          \
+    X(dispatch_fp, 0)        /* vector slots renamed a cycle; 0: as others */                      \
+    X(alu_after_first, 0)    /* extra ALU cycles of an operation that waits for one that waits    \
+                                for none, */                                                       \
+    X(alu_after_other, 0)    /* for any other, */                                                  \
+    X(alu_after_carried, 0)  /* for one of the iteration before */                                 \
     X(decode_width, 4)       /* legacy decode: instructions a cycle */                             \
     X(decode_b, 16)          /* legacy decode: bytes a cycle */                                    \
     X(complex_slots, 4)      /* most slots that the first decoder makes itself */                  \
@@ -56,6 +63,8 @@ extern "C" {
     X(opcache_line_b, 32)    /* window of code a line stands for */                                \
     X(opcache_line_slots, 6) /* slots in a line */                                                 \
     X(opcache_window_lines, 3) /* most lines of one window; 0: any */                              \
+    X(opcache_fetch, 0)      /* slots of a line read at once; 0: all */                             \
+    X(opcache_again, 0)      /* cycles more for each further reading of a line, in a loop */       \
     X(loop_buffer, 0)        /* slots that loop without the front end; 0: none */                  \
     X(jcc_erratum, 0)        /* 1: branches at the end of 32 bytes are not in the op cache */      \
     X(ports_at_rename, 0)    /* 1: ports are chosen when renamed, not when issued */               \
@@ -77,6 +86,7 @@ enum assay_uarch_parameter {
 #define ASSAY_UARCH_CLASSES 16
 #define ASSAY_UARCH_USES    8
 #define ASSAY_UARCH_PAIRS   4
+#define ASSAY_UARCH_LINE    72
 
 enum assay_uarch_flag {
     ASSAY_TIMING_MOVE = 1 << 0,       /* eliminated at rename */
@@ -148,6 +158,9 @@ struct assay_uarch {
     const char *bypass_class[ASSAY_UARCH_CLASSES]; /* [0] is the class of all others, "-" */
     unsigned bypass_class_n;
     float bypass[ASSAY_UARCH_CLASSES][ASSAY_UARCH_CLASSES]; /* extra cycles, from producer to user */
+    /* Cycles that a line of the op cache with so many slots takes in straight code; 0: as many as
+     * dispatch takes. */
+    float line_cycles[ASSAY_UARCH_LINE];
     const struct assay_uarch_source *source;
     size_t source_n;
     const struct assay_uarch_match *match;

@@ -174,6 +174,16 @@ static int read_bypass(struct table_reading *r)
     return 0;
 }
 
+static int read_line(struct table_reading *r)
+{
+    const int slots = atoi(r->column[1]);
+    AS_TRY(find_source(r, r->column[3]));
+    if (slots < 1 || slots >= ASSAY_UARCH_LINE ||
+        !read_real(r->column[2], &r->table->uarch.line_cycles[slots]))
+        return say_line(r, "not slots and cycles of a line of the op cache:", r->column[1]);
+    return 0;
+}
+
 /* ---- Forms --------------------------------------------------------------------------------- */
 
 static int read_uses(struct table_reading *r, char *text, struct assay_timing *timing)
@@ -319,6 +329,7 @@ static int read_columns(struct table_reading *r, char *line)
         int (*read)(struct table_reading *);
     } kind[] = {{"core", 3, read_core},   {"match", 4, read_match},   {"source", 3, read_source},
                 {"set", 4, read_set},     {"group", 4, read_group},   {"bypass", 5, read_bypass},
+                {"line", 4, read_line},
                 {"form", 7, read_form}};
     r->column_n = 0;
     for (char *part; r->column_n < COLUMNS_MOST && (part = strsep(&line, "\t")) != NULL;)

@@ -274,11 +274,16 @@ static int build_op(struct assay_predictor *p, const struct assay_code *code, si
     p->block.alike_n += known->match == ASSAY_TIMING_ALIKE || known->match == ASSAY_TIMING_WIDTH;
     op->decoded = op->slots - (op->flags & ASSAY_TIMING_UNLAMINATE ? 1 : 0);
     op->move = op->flags & ASSAY_TIMING_MOVE && is_register_move(form, insn);
+    const bool out_of_rsp = op->move && insn->reg[1] == ASSAY_REG_GPR + 4 &&
+                            !(p->uarch->set[ASSAY_UARCH_move_rsp] > 0);
     if (op->flags & ASSAY_TIMING_MOVE &&
-        (p->block.without & ASSAY_WITHOUT_MOVES || !op->move ||
+        (out_of_rsp || p->block.without & ASSAY_WITHOUT_MOVES || !op->move ||
          (same_registers(insn, form) && p->uarch->set[ASSAY_UARCH_ports_at_rename] > 0)))
         execute_move(p, op), op->move = false;
     add_memory(p, op, insn, form);
+    if (op->loads && !op->vector && form->operands && form->operand[0].kind == ASSAY_OPERAND_REG &&
+        form->operand[0].access & ASSAY_ACCESS_MERGE && op->latency < 1)
+        op->latency = op->worst = 1; /* joins what it loads with the rest of the register */
     add_effects(p, op, insn, form);
     return 0;
 }
@@ -326,6 +331,23 @@ static void fuse_branch(const struct assay_predictor *p, struct as_op *op)
     op->branch = true;
 }
 
+/* Integers that fuse with the move before them that made their destination. */
+static bool may_fuse_move(const struct assay_predictor *p, const struct as_op *move,
+                          const struct assay_insn *from, const struct assay_insn *insn)
+{
+    static const char *const known[] = {"add", "sub", "and", "or", "xor", "inc", "dec", "not"};
+    const struct assay_form *form = assay_form_get(insn->form);
+    if (!(p->uarch->set[ASSAY_UARCH_fuse_move] > 0) || !move->move || move->vector ||
+        insn->bits & (ASSAY_INSN_MEM | ASSAY_INSN_IDIOM) || !form->operands ||
+        form->operand[0].kind != ASSAY_OPERAND_REG || insn->reg[0] != from->reg[0] ||
+        form->operand[0].width_b != assay_form_get(from->form)->operand[0].width_b)
+        return false;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(known[i], form->mnemonic) == 0)
+            return true;
+    return false;
+}
+
 static void add_loop_end(struct assay_predictor *p, struct as_block *block)
 {
     struct as_op *op = &block->op[block->op_n++];
@@ -371,6 +393,9 @@ int as_block_build(struct assay_predictor *p, const struct assay_code *code, siz
         }
         if (build_op(p, code, first + i, op) < 0)
             return as_error_nomem(err, "the block to predict");
+        if (i && block->op_n && op[-1].insn == i - 1 && !(block->without & ASSAY_WITHOUT_FUSION) &&
+            may_fuse_move(p, op - 1, insn - 1, insn))
+            op[-1].slots = 0;
         op->insn = (uint32_t)i;
         op->offset = (uint16_t)offset;
         op->jump_taken = op->branch && (i + 1 == n || assay_form_get(insn->form)->insn_class !=

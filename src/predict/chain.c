@@ -106,7 +106,7 @@ double as_chain_longest(const struct as_block *block, struct as_arena *arena, ui
     for (uint32_t i = 0; i < block->op_n; i++)
         s.parent[i] = NO_EDGE;
     for (uint32_t round = 0; round < 20 * block->op_n + 100 && push_starts(&s, ratio); round++) {
-        uint32_t on;
+        uint32_t on = 0;
         const double found = cycle_among(&s, &on);
         if (found <= ratio + 1e-9)
             continue;

@@ -49,7 +49,7 @@ struct as_op {
     uint8_t flags; /* assay_uarch_flag */
     uint8_t bypass;
     uint8_t read_n, write_n, use_n, memory_n;
-    bool loads, stores, vector, move, branch, stack, jump_taken;
+    bool loads, stores, vector, move, branch, stack, jump_taken, renamed_load;
     float slots;     /* renamed */
     float decoded;   /* slots that the op cache holds (unlaminated forms: fewer) */
     float latency, worst;
@@ -67,7 +67,7 @@ struct as_edge {
     uint32_t from, to;
     float weight;
     uint16_t distance;
-    bool memory;
+    bool memory, address;
 };
 
 struct as_block {
