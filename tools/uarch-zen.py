@@ -116,8 +116,6 @@ class Form:
     def latency(self):
         measured = list(self.raw["lat"].values())
         mnemonic, base = self.mnemonic, self.base
-        if mnemonic in ("cmovbe", "cmovnbe", "setbe", "setnbe"):
-            return 2.0, True
         if measured:
             latency = max(measured)
             if ADDERS.match(mnemonic):
@@ -161,9 +159,18 @@ class Form:
         if not self.rtp or self.divides or self.int_divides or self.raw["imp"]:
             return 0
         port = max([n / PORTS[g] for g, n in uses.items() if g in PORTS] + [self.slots() / 8])
-        chain = latency / (8 if self.vector else 7) * 1.3 + 0.05
+        chain = max(latency, 1) / (8 if self.vector else 4) * 1.05 + 0.05
         return whole(self.rtp) if self.rtp > 1.15 * port and self.rtp > chain and self.rtp > 0.6 else 0
 
+
+# Between register files and to the flags: chains of two kinds of instructions, measured by hand.
+BETWEEN = (
+    (r"v?mov[dq] (xmm|mm),r\d+", "5"), (r"v?mov[dq] r\d+,(xmm|mm)", "4"),
+    (r"v?p?movmsk\w+ ", "4"), (r"v?pextr\w (r\d+),", "6"), (r"v?extractps r", "6"),
+    (r"pinsr\w xmm,r", "5 0>0:2"), (r"vpinsr\w xmm,xmm,r", "5 1>0:2"),
+    (r"cvtsi2s[sd] xmm,r", "6 0>0:3"), (r"vcvtsi2s[sd] xmm,xmm,r", "6 1>0:3"),
+    (r"v?cvtt?s[sd]2si ", "7"), (r"v?u?comis[sd] ", "6"), (r"v?ptest ", "6"), (r"vtestp[sd] ", "6"),
+    (r"cmovn?(l|le) r", "1 f>0:2"), (r"cmovn?be r", "1 f>0:2"))
 
 READ_WRITES = ("add", "sub", "and", "or", "xor", "inc", "dec", "neg", "not", "adc", "sbb", "shl", "sar",
                "shr", "rol", "ror", "xadd", "xchg")
@@ -178,9 +185,12 @@ def line(form):
     if own:
         uses["own"] = own
     words = " ".join(f"{g}:{n if isinstance(n, str) else format(n, 'g')}" for g, n in uses.items())
-    result = "-" if form.mnemonic in ("cmp", "test", "nop", "prefetcht0") and False else f"{snapped(latency):g}"
+    result, source = f"{snapped(latency):g}", "m1" if measured or form.stores else "m2"
+    for pattern, known in BETWEEN:
+        if re.match(pattern, form.key):
+            result, source = known, "p"
     return "\t".join(["form", form.key, f"{form.slots():g}", words or "-", result, form.flags(latency),
-                      "m1" if measured or form.stores else "m2"])
+                      source])
 
 
 def main():

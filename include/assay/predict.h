@@ -60,6 +60,9 @@ enum assay_predict_without {
 struct assay_predict_options {
     enum assay_predict_mode mode;
     uint32_t without;    /* assay_predict_without */
+    /* Memory that the code has not written holds one value everywhere, as harnesses that measure
+     * blocks alone fill it: pointers that are loaded are equal. Else they are taken to differ. */
+    bool equal_memory;
     bool simulate;       /* always; else only where bounds are near-tied */
     unsigned timeline_n; /* iterations whose times are kept, 0: none */
 };

@@ -39,6 +39,7 @@ extern "C" {
     X(forward_mixed, 7)      /* between general and vector registers */                            \
     X(forward_failed, 15)    /* the load reads more than the store wrote */                        \
     X(rename_memory, 0)      /* 1: loads with the address expression of the store cost nothing */  \
+    X(rename_memory_loop, 0) /* 1: in loops with any address that stays the store's */             \
     X(sbb_breaks, 0)         /* 1: sbb of equal registers waits for the flags alone */             \
     X(stack_engine, 1)       /* 1: push and pop change rsp at decode */                            \
     X(stack_sync, 1)         /* slots to make rsp whole after push and pop */                       \

@@ -167,11 +167,12 @@ static struct assay_regset implicit_without(struct assay_regset set, bool withou
 static void read_and_write_flags(struct as_op *op, const struct assay_effects *effects,
                                  bool without_reads)
 {
+    const float later = pair_latency(op->timing, ASSAY_PLACE_FLAGS, 0, op->latency) - op->latency;
     if (effects->flags_read & ASSAY_FLAG_C && !without_reads)
-        add_read(op, AS_PLACE_CARRY, AS_READ_DATA, 0);
+        add_read(op, AS_PLACE_CARRY, AS_READ_DATA, later);
     if (effects->flags_read & (uint8_t) ~(ASSAY_FLAG_C | ASSAY_FLAG_D | ASSAY_FLAG_SYSTEM) &&
         !without_reads)
-        add_read(op, AS_PLACE_FLAGS, AS_READ_DATA, 0);
+        add_read(op, AS_PLACE_FLAGS, AS_READ_DATA, later);
     const float latency = pair_latency(op->timing, 0, ASSAY_PLACE_FLAGS, op->latency);
     if (effects->flags_written & ASSAY_FLAG_C)
         add_write(op, AS_PLACE_CARRY, latency);
@@ -237,7 +238,7 @@ static void add_memory(struct assay_predictor *p, struct as_op *op, const struct
     if (form->insn_class == ASSAY_CLASS_PREFETCH)
         op->loads = false;
     const bool indexed = insn->index != ASSAY_REG_NONE;
-    if (op->loads)
+    if (op->loads && !op->locked) /* a locked one's latency has its load in it */
         op->load_latency =
             (float)(op->vector ? set[indexed ? ASSAY_UARCH_load_fp_indexed : ASSAY_UARCH_load_fp]
                                : set[indexed ? ASSAY_UARCH_load_int_indexed : ASSAY_UARCH_load_int]);
@@ -263,6 +264,8 @@ static int build_op(struct assay_predictor *p, const struct assay_code *code, si
     op->at = (uint32_t)at;
     op->length = insn->length;
     op->vector = touches_vectors(form);
+    op->locked = form->traits & ASSAY_TRAIT_LOCK;
+    op->extends = form->insn_class == ASSAY_CLASS_EXTEND && strcmp(form->mnemonic, "movsxd") != 0;
     op->branch = form->insn_class == ASSAY_CLASS_BRANCH || form->insn_class == ASSAY_CLASS_JUMP ||
                  form->insn_class == ASSAY_CLASS_CALL || form->insn_class == ASSAY_CLASS_RETURN;
     if (known->timing)

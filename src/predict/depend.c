@@ -67,7 +67,7 @@ static float forward_latency(const struct as_block *block, const struct as_op *f
                              const struct as_op *to, unsigned kind)
 {
     const double *set = block->uarch->set;
-    if (kind == AS_FORWARD_RENAMED)
+    if (kind == AS_FORWARD_RENAMED || (from->locked && to->locked))
         return 0;
     if (kind == AS_FORWARD_FAILED)
         return (float)set[ASSAY_UARCH_forward_failed];

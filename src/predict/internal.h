@@ -49,7 +49,8 @@ struct as_op {
     uint8_t flags; /* assay_uarch_flag */
     uint8_t bypass;
     uint8_t read_n, write_n, use_n, memory_n;
-    bool loads, stores, vector, move, branch, stack, jump_taken, renamed_load;
+    bool loads, stores, vector, move, branch, stack, jump_taken, renamed_load, locked,
+        extends;
     float slots;     /* renamed */
     float decoded;   /* slots that the op cache holds (unlaminated forms: fewer) */
     float latency, worst;
@@ -79,6 +80,7 @@ struct as_block {
     uint32_t op_n;
     uint32_t insn_n;
     uint32_t size_b;
+    bool equal_memory;
     bool has_branch; /* the block's own; else dec and jnz were added */
     AS_VEC(struct as_edge) edge;
     unsigned estimated_n, alike_n;

@@ -211,7 +211,8 @@ int assay_predict(struct assay_predictor *predictor, const struct assay_code *co
         return as_error_set(err, ASSAY_ERR_NO_CODE, "predict: no instruction to predict");
     as_arena_reset(&p->arena);
     const __typeof__(p->block.edge) edge = p->block.edge;
-    p->block = (struct as_block){.without = options->without, .mode = options->mode};
+    p->block = (struct as_block){.without = options->without, .mode = options->mode,
+                                 .equal_memory = options->equal_memory};
     memcpy(&p->block.edge, &edge, sizeof edge);
     AS_TRY(as_block_build(p, code, first, n, err));
     AS_TRY(as_block_depend(p, err));

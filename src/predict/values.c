@@ -151,8 +151,10 @@ static enum as_forward forwarding(const struct as_values *v, const struct kept_s
     const bool general = !s->vector && !op->vector;
     const bool renames = v->block->uarch->set[ASSAY_UARCH_rename_memory] > 0 &&
                          !(v->block->without & ASSAY_WITHOUT_RENAMED_MEMORY);
-    if (renames && general && s->offset == at.offset && m->width_b >= 4 &&
-        (s->push ? op->stack : op->stack || same_expression(v, s, m)))
+    const bool alike = (v->block->mode == ASSAY_PREDICT_LOOP &&
+                        v->block->uarch->set[ASSAY_UARCH_rename_memory_loop] > 0) ||
+                       (s->push ? op->stack : op->stack || same_expression(v, s, m));
+    if (renames && general && s->offset == at.offset && !op->extends && alike)
         return AS_FORWARD_RENAMED;
     return AS_FORWARD_WHOLE;
 }
@@ -168,6 +170,8 @@ static struct symbolic load_value(struct as_values *v, const struct as_op *op, u
             : NULL;
     struct as_memory_edge *edge = &v->out[2 * (op - v->block->op) + k];
     *edge = (struct as_memory_edge){.from = -1};
+    if (!s && v->block->equal_memory && m->width_b >= 4)
+        return (struct symbolic){number_of(v, OF_LOAD, 0, 0, 0), 0};
     if (!s)
         return (struct symbolic){number_of(v, OF_LOAD, at.base, (uint64_t)at.offset, 0), 0};
     edge->from = (int32_t)s->op;

@@ -39,7 +39,8 @@ int main(int argc, char **argv)
     options.without = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 0) : 0;
     options.mode = argc > 4 && strcmp(argv[4], "loop") == 0 ? ASSAY_PREDICT_LOOP
                                                             : ASSAY_PREDICT_UNROLLED;
-    options.simulate = argc > 5;
+    options.simulate = argc > 5 && strchr(argv[5], 's');
+    options.equal_memory = argc > 5 && strchr(argv[5], 'e');
     FILE *f = fopen(argv[2], "re");
     size_t blocks = 0;
     double seconds = 0;
