@@ -252,6 +252,25 @@ static bool touches_vectors(const struct assay_form *form)
     return form->vector_b >= 16 || form->traits & ASSAY_TRAIT_X87;
 }
 
+/* Slots of the op cache; `more`: what a displacement with an immediate, or 64 bits, take besides. */
+static float decoded_slots(const struct assay_predictor *p, const struct as_op *op,
+                           const struct assay_insn *insn, const struct assay_form *form,
+                           float *more)
+{
+    float slots = op->slots - (op->flags & ASSAY_TIMING_UNLAMINATE ? 1 : 0);
+    bool imm = false;
+    if (!(p->uarch->set[ASSAY_UARCH_opcache_imm] > 0))
+        return slots;
+    for (unsigned i = 0; i < form->operands; i++)
+        imm |= form->operand[i].kind == ASSAY_OPERAND_IMM;
+    if (slots <= 2)
+        slots = slots < 1 ? slots : 1;
+    *more = insn->bits & ASSAY_INSN_IMM64                          ? 2
+            : imm && insn->bits & ASSAY_INSN_MEM && insn->disp ? 1
+                                                               : 0;
+    return slots;
+}
+
 static int build_op(struct assay_predictor *p, const struct assay_code *code, size_t at,
                     struct as_op *op)
 {
@@ -275,7 +294,7 @@ static int build_op(struct assay_predictor *p, const struct assay_code *code, si
     p->block.estimated_n += known->match >= ASSAY_TIMING_REGISTER ||
                             op->flags & ASSAY_TIMING_ESTIMATED;
     p->block.alike_n += known->match == ASSAY_TIMING_ALIKE || known->match == ASSAY_TIMING_WIDTH;
-    op->decoded = op->slots - (op->flags & ASSAY_TIMING_UNLAMINATE ? 1 : 0);
+    op->decoded = decoded_slots(p, op, insn, form, &op->decoded_more);
     op->move = op->flags & ASSAY_TIMING_MOVE && is_register_move(form, insn);
     const bool out_of_rsp = op->move && insn->reg[1] == ASSAY_REG_GPR + 4 &&
                             !(p->uarch->set[ASSAY_UARCH_move_rsp] > 0);

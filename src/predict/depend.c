@@ -89,6 +89,13 @@ static int memory_edges(struct depending *d, uint32_t i)
                                              .weight = weight,
                                              .distance = m->distance,
                                              .memory = true}));
+        /* Such a load waits until the store is in the cache, and the next such store retires behind
+         * the load. */
+        if (m->kind == AS_FORWARD_FAILED)
+            AS_TRY(keep_edge(d, (struct as_edge){.from = i,
+                                                 .to = (uint32_t)m->from,
+                                                 .distance = (uint32_t)m->from <= i,
+                                                 .memory = true}));
     }
     return 0;
 }

@@ -74,7 +74,7 @@ static double lines_cycles(const struct as_block *block, bool loop)
                 slots = 0;
                 line = end / line_b;
             }
-            slots += (double)op->decoded;
+            slots += (double)op->decoded + (loop ? (double)op->decoded_more : 0);
         }
         copies++;
     } while (!loop && copies < COPIES_MOST && (uint64_t)copies * block->size_b % line_b);

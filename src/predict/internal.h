@@ -53,6 +53,7 @@ struct as_op {
         extends;
     float slots;     /* renamed */
     float decoded;   /* slots that the op cache holds (unlaminated forms: fewer) */
+    float decoded_more; /* in loops: for a displacement with an immediate */
     float latency, worst;
     float load_latency;
     float own;
