@@ -12,6 +12,8 @@ import json
 import re
 import sys
 
+from uarch_lines import is_general, is_memory, is_vector, kinds, uses_text
+
 WIDTH = {"ALU6": 6, "MUL3": 3, "FP01": 2, "FP23": 2, "FP4": 4, "PERM": 2, "LD2": 2, "LD4": 4, "STV": 2}
 ADDERS = re.compile(r"v?(add|sub|max|min|addsub)[sp][sd]$")
 STORES_MANY = 2.0  # cycles: more is not one store a cycle but microcode
@@ -25,26 +27,6 @@ def snapped(x):
     """A count of port-cycles: to the next half where the measurement allows."""
     near = round(2 * x) / 2
     return near if abs(near - x) < 0.15 + 0.06 * near else whole(x)
-
-
-def kinds(key):
-    words = key.split(" ")
-    words = [w for w in words if w not in ("lock", "rep")]
-    mnemonic = words[0]
-    operands = words[1].split(",") if len(words) > 1 and words[1][0] not in "[{" else []
-    return mnemonic, operands
-
-
-def is_vector(operand):
-    return operand in ("xmm", "ymm", "zmm", "mm", "xmm0")
-
-
-def is_memory(operand):
-    return re.fullmatch(r"m\d+", operand) is not None
-
-
-def is_general(operand):
-    return operand in ("r8", "r16", "r32", "r64", "eax", "rax", "al", "ax", "cl")
 
 
 class Form:
@@ -184,12 +166,11 @@ def line(form):
     own = form.own(uses, latency)
     if own:
         uses["own"] = own
-    words = " ".join(f"{g}:{n if isinstance(n, str) else format(n, 'g')}" for g, n in uses.items())
     result, source = f"{snapped(latency):g}", "m1" if measured or form.stores else "m2"
     for pattern, known in BETWEEN:
         if re.match(pattern, form.key):
             result, source = known, "p"
-    return "\t".join(["form", form.key, f"{form.slots():g}", words or "-", result, form.flags(latency),
+    return "\t".join(["form", form.key, f"{form.slots():g}", uses_text(uses), result, form.flags(latency),
                       source])
 
 

@@ -66,11 +66,13 @@ extern "C" {
     X(opcache_window_lines, 3) /* most lines of one window; 0: any */                              \
     X(opcache_fetch, 0)      /* slots of a line read at once; 0: all */                             \
     X(opcache_again, 0)      /* cycles more for each further reading of a line, in a loop */       \
+    X(opcache_by_start, 0)   /* 1: an instruction stands in the line where it starts, not ends */   \
     X(opcache_imm, 0)        /* 1: a displacement with an immediate takes one slot more */         \
     X(loop_buffer, 0)        /* slots that loop without the front end; 0: none */                  \
     X(jcc_erratum, 0)        /* 1: branches at the end of 32 bytes are not in the op cache */      \
     X(ports_at_rename, 0)    /* 1: ports are chosen when renamed, not when issued */               \
     X(line_b, 64)            /* of the caches */                                                   \
+    X(store_lines, 0)        /* lines written a cycle, stores to one line together; 0: any */      \
     X(split_load, 1)         /* extra port-cycles of a load that crosses lines */                  \
     X(l1d_b, 32768)                                                                                \
     X(l2_b, 1048576)                                                                               \

@@ -295,12 +295,13 @@ static int build_op(struct assay_predictor *p, const struct assay_code *code, si
                             op->flags & ASSAY_TIMING_ESTIMATED;
     p->block.alike_n += known->match == ASSAY_TIMING_ALIKE || known->match == ASSAY_TIMING_WIDTH;
     op->decoded = decoded_slots(p, op, insn, form, &op->decoded_more);
-    op->move = op->flags & ASSAY_TIMING_MOVE && is_register_move(form, insn);
-    const bool out_of_rsp = op->move && insn->reg[1] == ASSAY_REG_GPR + 4 &&
+    const bool copies = is_register_move(form, insn);
+    op->move = op->flags & ASSAY_TIMING_MOVE && !(insn->bits & ASSAY_INSN_MEM && !op->timing);
+    const bool out_of_rsp = copies && insn->reg[1] == ASSAY_REG_GPR + 4 &&
                             !(p->uarch->set[ASSAY_UARCH_move_rsp] > 0);
     if (op->flags & ASSAY_TIMING_MOVE &&
-        (out_of_rsp || p->block.without & ASSAY_WITHOUT_MOVES || !op->move ||
-         (same_registers(insn, form) && p->uarch->set[ASSAY_UARCH_ports_at_rename] > 0)))
+        (out_of_rsp || p->block.without & ASSAY_WITHOUT_MOVES ||
+         (copies && same_registers(insn, form) && p->uarch->set[ASSAY_UARCH_ports_at_rename] > 0)))
         execute_move(p, op), op->move = false;
     add_memory(p, op, insn, form);
     if (op->loads && !op->vector && form->operands && form->operand[0].kind == ASSAY_OPERAND_REG &&
@@ -359,7 +360,8 @@ static bool may_fuse_move(const struct assay_predictor *p, const struct as_op *m
 {
     static const char *const known[] = {"add", "sub", "and", "or", "xor", "inc", "dec", "not"};
     const struct assay_form *form = assay_form_get(insn->form);
-    if (!(p->uarch->set[ASSAY_UARCH_fuse_move] > 0) || !move->move || move->vector ||
+    if (!(p->uarch->set[ASSAY_UARCH_fuse_move] > 0) || !move->move ||
+        !is_register_move(assay_form_get(from->form), from) || move->vector ||
         insn->bits & (ASSAY_INSN_MEM | ASSAY_INSN_IDIOM) || !form->operands ||
         form->operand[0].kind != ASSAY_OPERAND_REG || insn->reg[0] != from->reg[0] ||
         form->operand[0].width_b != assay_form_get(from->form)->operand[0].width_b)

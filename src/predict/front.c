@@ -33,10 +33,11 @@ double as_front_branch(const struct as_block *block)
 
 enum { LINE_SLOTS = ASSAY_UARCH_LINE, COPIES_MOST = 64 };
 
-/* In a loop: a line with more slots than are read at once is read again, after a pause. */
+/* A line with more slots than are read at once is read again, in a loop after a pause. */
 static double looped_line(const struct assay_uarch *uarch, double slots)
 {
-    const double times = ceil(slots / uarch->set[ASSAY_UARCH_opcache_fetch] - 1e-9);
+    const double fetch = uarch->set[ASSAY_UARCH_opcache_fetch];
+    const double times = ceil(slots / fetch - 1e-9);
     return times > 0 ? 1 + uarch->set[ASSAY_UARCH_opcache_again] * (times - 1) : 0;
 }
 
@@ -53,39 +54,121 @@ static double straight_line(const struct assay_uarch *uarch, double slots)
     return at_low + (at_high - at_low) * (slots - low);
 }
 
+/* One line of the op cache a cycle, each with slots of one window of code (Intel). */
+static double windowed_line(const struct assay_uarch *uarch, double slots)
+{
+    return ceil(slots / uarch->set[ASSAY_UARCH_opcache_line_slots] - 1e-9);
+}
+
+static double line_cycles(const struct assay_uarch *uarch, double slots, bool loop)
+{
+    if (!(uarch->set[ASSAY_UARCH_opcache_fetch] > 0))
+        return windowed_line(uarch, slots);
+    return loop ? looped_line(uarch, slots) : straight_line(uarch, slots);
+}
+
 /* Copies of the block one behind the other until a line begins where the first one did. */
-static double lines_cycles(const struct as_block *block, bool loop)
+static double opcache_cycles(const struct as_block *block, bool loop)
 {
     const struct assay_uarch *uarch = block->uarch;
     const uint64_t line_b = (uint64_t)uarch->set[ASSAY_UARCH_opcache_line_b];
-    const uint64_t start = block->op[0].at == UINT32_MAX || !line_b
-                               ? 0
-                               : block->code->insn[block->op[0].at].address;
+    const bool by_start = uarch->set[ASSAY_UARCH_opcache_by_start] > 0;
+    const uint64_t start =
+        block->op[0].at == UINT32_MAX ? 0 : block->code->insn[block->op[0].at].address;
     uint64_t line = UINT64_MAX;
     double slots = 0, cycles = 0;
     unsigned copies = 0;
     do {
         for (uint32_t i = 0; i < block->op_n; i++) {
             const struct as_op *op = &block->op[i];
-            const uint64_t end =
-                start + (uint64_t)copies * block->size_b + op->offset + op->length - 1;
-            if (end / line_b != line) {
-                cycles += loop ? looped_line(uarch, slots) : straight_line(uarch, slots);
+            const uint64_t at = start + (uint64_t)copies * block->size_b + op->offset +
+                                (by_start ? 0 : op->length - 1u);
+            if (at / line_b != line) {
+                cycles += line_cycles(uarch, slots, loop);
                 slots = 0;
-                line = end / line_b;
+                line = at / line_b;
             }
             slots += (double)op->decoded + (loop ? (double)op->decoded_more : 0);
         }
         copies++;
     } while (!loop && copies < COPIES_MOST && (uint64_t)copies * block->size_b % line_b);
-    cycles += loop ? looped_line(uarch, slots) : straight_line(uarch, slots);
+    cycles += line_cycles(uarch, slots, loop);
     return cycles / copies;
+}
+
+/* ---- Legacy decode ------------------------------------------------------------------------- */
+
+static bool changes_length(const struct as_block *block, const struct as_op *op)
+{
+    if (op->at == UINT32_MAX)
+        return false;
+    const struct assay_form *form = assay_form_get(block->code->insn[op->at].form);
+    for (unsigned i = 0; i < form->operands; i++)
+        if (form->operand[i].kind == ASSAY_OPERAND_IMM && form->operand[i].width_b == 2 &&
+            !form->operand[i].fixed)
+            return true;
+    return false;
+}
+
+/*
+ * Groups of instructions: the first decoder takes any up to its most slots, the others simple ones;
+ * a branch ends a group; bytes come in blocks, a length-changing prefix stalls (Fog; uiCA, 4.1).
+ */
+static double legacy_cycles(const struct as_block *block)
+{
+    const double *set = block->uarch->set;
+    double cycles = 0, stalls = 0;
+    unsigned in_group = 0;
+    for (uint32_t i = 0; i < block->op_n; i++) {
+        const struct as_op *op = &block->op[i];
+        const bool complex = op->flags & ASSAY_TIMING_COMPLEX ||
+                             (double)op->decoded > set[ASSAY_UARCH_simple_slots];
+        const bool microcode = (double)op->decoded > set[ASSAY_UARCH_complex_slots];
+        if (!in_group || complex || in_group >= set[ASSAY_UARCH_decode_width]) {
+            cycles++;
+            in_group = 0;
+        }
+        in_group++;
+        if (microcode)
+            cycles += (double)op->decoded / 4;
+        if (op->branch || microcode)
+            in_group = 0;
+        if (changes_length(block, op))
+            stalls += set[ASSAY_UARCH_lcp_stall];
+    }
+    const double bytes = block->size_b / set[ASSAY_UARCH_decode_b];
+    return (cycles > bytes ? cycles : bytes) + stalls;
+}
+
+/* A branch (with what fused to it) that crosses or ends at 32 bytes (Intel, "Mitigations for Jump
+ * Conditional Code Erratum", 2019): its window is not kept in the op cache. */
+static bool has_erratum(const struct as_block *block)
+{
+    if (!(block->uarch->set[ASSAY_UARCH_jcc_erratum] > 0))
+        return false;
+    for (uint32_t i = 0; i < block->op_n; i++) {
+        const struct as_op *op = &block->op[i];
+        const uint64_t start = (op->at == UINT32_MAX ? 0 : block->code->insn[block->op[0].at].address) +
+                               op->offset;
+        if (op->branch && start / 32 != (start + op->length) / 32)
+            return true;
+    }
+    return false;
 }
 
 double as_front_decode(const struct as_block *block)
 {
     const double *set = block->uarch->set;
-    if (set[ASSAY_UARCH_opcache_fetch] > 0 && set[ASSAY_UARCH_opcache_line_b] > 0)
-        return lines_cycles(block, block->mode == ASSAY_PREDICT_LOOP);
-    return 0;
+    double slots = 0;
+    for (uint32_t i = 0; i < block->op_n; i++)
+        slots += (double)block->op[i].decoded;
+    const bool loop = block->mode == ASSAY_PREDICT_LOOP, erratum = has_erratum(block);
+    if (loop && slots <= set[ASSAY_UARCH_loop_buffer] && !erratum)
+        return ceil(slots / set[ASSAY_UARCH_dispatch_width] - 1e-9); /* whole rounds of the loop */
+    if (!(set[ASSAY_UARCH_opcache_width] > 0) || erratum ||
+        (loop && slots > set[ASSAY_UARCH_opcache_slots]))
+        return legacy_cycles(block);
+    const double lines = set[ASSAY_UARCH_opcache_line_b] > 0 ? opcache_cycles(block, loop) : 0;
+    const double width = slots / set[ASSAY_UARCH_opcache_width];
+    return lines > width ? lines : width;
 }

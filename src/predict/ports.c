@@ -74,6 +74,32 @@ double as_ports_busiest(const struct as_block *block, uint64_t *ports)
     return best;
 }
 
+/* Two stores behind each other that write one line of the cache, as far as their addresses say. */
+static bool same_line(const struct as_block *block, const struct as_op *a, const struct as_op *b)
+{
+    const int64_t line_b = (int64_t)block->uarch->set[ASSAY_UARCH_line_b];
+    const struct assay_memory *x = &a->memory[a->memory_n - 1], *y = &b->memory[b->memory_n - 1];
+    const int64_t apart = x->disp > y->disp ? x->disp - y->disp : y->disp - x->disp;
+    return x->base == y->base && x->index == y->index && apart < line_b;
+}
+
+/* Lines that stores write in an iteration, one behind the other. */
+double as_store_lines(const struct as_block *block)
+{
+    const struct as_op *last = NULL;
+    double lines = 0;
+    bool paired = false;
+    for (uint32_t i = 0; i < block->op_n; i++) {
+        const struct as_op *op = &block->op[i];
+        if (!op->stores)
+            continue;
+        paired = last && !paired && same_line(block, last, op);
+        lines += paired ? 0 : 1;
+        last = op;
+    }
+    return lines;
+}
+
 double as_units_busiest(const struct as_block *block, const char **name)
 {
     double best = 0;

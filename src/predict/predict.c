@@ -124,6 +124,13 @@ static int find_bounds(struct assay_predictor *p, struct assay_prediction *out)
     if (!(block->without & ASSAY_WITHOUT_PORTS))
         out->bounds[ASSAY_BOUND_PORTS] = as_ports_busiest(block, &ports);
     out->bounds[ASSAY_BOUND_UNIT] = as_units_busiest(block, &unit);
+    const double written = p->uarch->set[ASSAY_UARCH_store_lines] > 0
+                               ? as_store_lines(block) / p->uarch->set[ASSAY_UARCH_store_lines]
+                               : 0;
+    if (written > out->bounds[ASSAY_BOUND_UNIT]) {
+        out->bounds[ASSAY_BOUND_UNIT] = written;
+        unit = "stores to lines";
+    }
     if (!(block->without & ASSAY_WITHOUT_LATENCY))
         AS_TRY(find_chain(p, out));
     for (unsigned i = 0; i < ASSAY_BOUND_WINDOW; i++)
