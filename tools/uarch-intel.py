@@ -75,7 +75,8 @@ class Form:
             moves = self.mnemonic in ("mov", "movzx", "movsx", "movsxd", "pop", "push", "nop", "movabs") or \
                 self.mnemonic.startswith("prefetch")
             from_memory = self.loads or self.stores
-            if not (moves and (from_memory or self.mnemonic == "nop")) and not self.eliminated():
+            renamed = self.eliminated() and (self.rtp < 0.19 or not self.flags_written())
+            if not (moves and (from_memory or self.mnemonic == "nop")) and not renamed:
                 uses["ALU"] = max(rest - (1 if self.updates else 0), 0 if sum(uses.values()) else 1)
             return uses
         uses = {"P5": on["PERM"], "P1": min(on["MUL3"], on["FP01"]), "P0": min(on["SHF3"], on["FP01"])}
@@ -83,6 +84,10 @@ class Form:
         uses["P15"] = max(0, on["FP23"] - uses["P1"] - uses["P5"])
         uses["P015"] = max(0, on["FP4"] - sum(uses.values()))
         return uses
+
+    def flags_written(self):
+        """Its result may be known at rename, its flags are computed."""
+        return READ_WRITES.match(self.mnemonic) is not None and not self.key.endswith("[same]")
 
     def eliminated(self):
         if self.key.endswith("[same]"):
@@ -151,7 +156,7 @@ class Form:
         flags = []
         if self.key.endswith("[same]"):
             flags.append("zero")
-        elif self.eliminated():
+        elif self.eliminated() and not self.port_uses().get("ALU"):
             flags.append("move")
         if self.key.endswith("[i]") and self.slots() == UNLAMINATED and self.mnemonic[0] == "v":
             flags.append("unlaminate")

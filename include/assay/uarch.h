@@ -39,7 +39,9 @@ extern "C" {
     X(forward_mixed, 7)      /* between general and vector registers */                            \
     X(forward_failed, 15)    /* the load reads more than the store wrote */                        \
     X(rename_memory, 0)      /* 1: loads with the address expression of the store cost nothing */  \
-    X(rename_memory_loop, 0) /* 1: in loops with any address that stays the store's */             \
+    X(rename_memory_loop, 0) /* 1: in loops whatever the address expression */                     \
+    X(rename_memory_any, 0)  /* 1: whatever the address expression, everywhere */                  \
+    X(rename_memory_b, 1)    /* least bytes that are renamed */                                    \
     X(sbb_breaks, 0)         /* 1: sbb of equal registers waits for the flags alone */             \
     X(stack_engine, 1)       /* 1: push and pop change rsp at decode */                            \
     X(stack_sync, 1)         /* slots to make rsp whole after push and pop */                       \
@@ -67,12 +69,15 @@ extern "C" {
     X(opcache_fetch, 0)      /* slots of a line read at once; 0: all */                             \
     X(opcache_again, 0)      /* cycles more for each further reading of a line, in a loop */       \
     X(opcache_by_start, 0)   /* 1: an instruction stands in the line where it starts, not ends */   \
+    X(opcache_cross, 0)      /* 1: one that crosses lines stands in both */                        \
     X(opcache_imm, 0)        /* 1: a displacement with an immediate takes one slot more */         \
     X(loop_buffer, 0)        /* slots that loop without the front end; 0: none */                  \
     X(jcc_erratum, 0)        /* 1: branches at the end of 32 bytes are not in the op cache */      \
     X(ports_at_rename, 0)    /* 1: ports are chosen when renamed, not when issued */               \
     X(line_b, 64)            /* of the caches */                                                   \
     X(store_lines, 0)        /* lines written a cycle, stores to one line together; 0: any */      \
+    X(load_bank_b, 0)        /* bytes of a bank of the first level; 0: no banks */                 \
+    X(load_bank, 0)          /* loads a cycle from one bank */                                     \
     X(split_load, 1)         /* extra port-cycles of a load that crosses lines */                  \
     X(l1d_b, 32768)                                                                                \
     X(l2_b, 1048576)                                                                               \

@@ -72,6 +72,7 @@ static double opcache_cycles(const struct as_block *block, bool loop)
 {
     const struct assay_uarch *uarch = block->uarch;
     const uint64_t line_b = (uint64_t)uarch->set[ASSAY_UARCH_opcache_line_b];
+    const bool crossing = !loop && uarch->set[ASSAY_UARCH_opcache_cross] > 0;
     const bool by_start = uarch->set[ASSAY_UARCH_opcache_by_start] > 0;
     const uint64_t start =
         block->op[0].at == UINT32_MAX ? 0 : block->code->insn[block->op[0].at].address;
@@ -81,14 +82,20 @@ static double opcache_cycles(const struct as_block *block, bool loop)
     do {
         for (uint32_t i = 0; i < block->op_n; i++) {
             const struct as_op *op = &block->op[i];
-            const uint64_t at = start + (uint64_t)copies * block->size_b + op->offset +
-                                (by_start ? 0 : op->length - 1u);
+            const uint64_t first = start + (uint64_t)copies * block->size_b + op->offset;
+            const uint64_t end = first + op->length - 1u, at = by_start ? first : end;
+            const double own = (double)op->decoded + (loop ? (double)op->decoded_more : 0);
             if (at / line_b != line) {
                 cycles += line_cycles(uarch, slots, loop);
                 slots = 0;
                 line = at / line_b;
             }
-            slots += (double)op->decoded + (loop ? (double)op->decoded_more : 0);
+            slots += own;
+            if (crossing && first / line_b != end / line_b) {
+                cycles += line_cycles(uarch, slots, loop);
+                slots = own;
+                line = end / line_b;
+            }
         }
         copies++;
     } while (!loop && copies < COPIES_MOST && (uint64_t)copies * block->size_b % line_b);

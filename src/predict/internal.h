@@ -139,6 +139,7 @@ double as_ports_busiest(const struct as_block *block, uint64_t *ports);
 /* Spreads the load over the ports as evenly as can be. */
 void as_ports_spread(const struct as_block *block, double *port_use, float *insn_port);
 double as_units_busiest(const struct as_block *block, const char **name);
+double as_bank_busiest(const struct as_block *block);
 double as_store_lines(const struct as_block *block);
 double as_front_dispatch(const struct as_block *block);
 double as_front_decode(const struct as_block *block);

@@ -80,24 +80,49 @@ static bool same_line(const struct as_block *block, const struct as_op *a, const
     const int64_t line_b = (int64_t)block->uarch->set[ASSAY_UARCH_line_b];
     const struct assay_memory *x = &a->memory[a->memory_n - 1], *y = &b->memory[b->memory_n - 1];
     const int64_t apart = x->disp > y->disp ? x->disp - y->disp : y->disp - x->disp;
-    return x->base == y->base && x->index == y->index && apart < line_b;
+    return (a->stack && b->stack) ||
+           (x->base == y->base && x->index == y->index && apart < line_b);
 }
 
-/* Lines that stores write in an iteration, one behind the other. */
+/* Lines that stores write in an iteration, some iterations one behind the other; the next store of
+ * one instruction alone goes to the same line. */
 double as_store_lines(const struct as_block *block)
 {
+    enum { ROUNDS = 8 };
     const struct as_op *last = NULL;
     double lines = 0;
-    bool paired = false;
+    bool paired = true;
+    for (unsigned round = 0; round < ROUNDS; round++)
+        for (uint32_t i = 0; i < block->op_n; i++) {
+            const struct as_op *op = &block->op[i];
+            if (!op->stores)
+                continue;
+            paired = last && !paired && (last == op || same_line(block, last, op));
+            lines += paired ? 0 : 1;
+            last = op;
+        }
+    return lines / ROUNDS;
+}
+
+/* Loads from one bank of the first level; registers are taken to hold addresses of whole lines. */
+double as_bank_busiest(const struct as_block *block)
+{
+    enum { BANKS_MOST = 16 };
+    const double *set = block->uarch->set;
+    const uint64_t bank_b = (uint64_t)set[ASSAY_UARCH_load_bank_b];
+    const uint64_t line_b = (uint64_t)set[ASSAY_UARCH_line_b];
+    double loads[BANKS_MOST] = {0}, most = 0;
+    if (!bank_b || line_b / bank_b > BANKS_MOST)
+        return 0;
     for (uint32_t i = 0; i < block->op_n; i++) {
         const struct as_op *op = &block->op[i];
-        if (!op->stores)
+        if (!op->loads || op->stack)
             continue;
-        paired = last && !paired && same_line(block, last, op);
-        lines += paired ? 0 : 1;
-        last = op;
+        double *bank = &loads[((uint64_t)op->memory[0].disp & (line_b - 1)) / bank_b];
+        *bank += 1;
+        most = *bank > most ? *bank : most;
     }
-    return lines;
+    return most / set[ASSAY_UARCH_load_bank];
 }
 
 double as_units_busiest(const struct as_block *block, const char **name)

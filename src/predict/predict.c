@@ -131,6 +131,11 @@ static int find_bounds(struct assay_predictor *p, struct assay_prediction *out)
         out->bounds[ASSAY_BOUND_UNIT] = written;
         unit = "stores to lines";
     }
+    const double banks = as_bank_busiest(block);
+    if (banks > out->bounds[ASSAY_BOUND_UNIT]) {
+        out->bounds[ASSAY_BOUND_UNIT] = banks;
+        unit = "loads from one bank";
+    }
     if (!(block->without & ASSAY_WITHOUT_LATENCY))
         AS_TRY(find_chain(p, out));
     for (unsigned i = 0; i < ASSAY_BOUND_WINDOW; i++)

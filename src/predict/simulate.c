@@ -56,6 +56,9 @@ struct as_simulation {
     uint32_t *first_edge; /* by operation, into order */
     uint32_t *order;
     const struct as_block *block;
+    /* Ports are chosen at rename, in this cycle. */
+    bool binds;
+    double dispatched;
 };
 
 /* ---- Ports --------------------------------------------------------------------------------- */
@@ -103,6 +106,34 @@ static int64_t book_port(struct as_simulation *s, uint64_t ports, int64_t ready)
     return cycle;
 }
 
+/* Port-cycles booked on a port from `cycle` on, as far as a scheduler looks. */
+static unsigned pending_on(struct as_simulation *s, unsigned port, int64_t cycle)
+{
+    unsigned n = 0;
+    for (int64_t word = cycle >> 6; word < (cycle >> 6) + 3; word++) {
+        uint64_t busy = *busy_word(&s->port[port], word);
+        if (word == cycle >> 6)
+            busy &= ~(uint64_t)0 << (cycle & 63);
+        n += (unsigned)__builtin_popcountll(busy);
+    }
+    return n;
+}
+
+/* The port is chosen when the operation is renamed, by what waits for each port at that time. */
+static int64_t bind_port(struct as_simulation *s, uint64_t ports, int64_t ready)
+{
+    unsigned best = 0, least = UINT32_MAX;
+    for (uint64_t left = ports; left; left &= left - 1) {
+        const unsigned port = (unsigned)__builtin_ctzll(left);
+        const unsigned n = pending_on(s, port, (int64_t)s->dispatched);
+        if (n < least || (n == least && s->port_count[port] < s->port_count[best])) {
+            best = port;
+            least = n;
+        }
+    }
+    return book_port(s, (uint64_t)1 << best, ready);
+}
+
 /* A use of a group: when its first port-cycle is. */
 static double book_use(struct as_simulation *s, const struct as_op_use *use, double *carry,
                        double ready)
@@ -116,7 +147,9 @@ static double book_use(struct as_simulation *s, const struct as_op_use *use, dou
     }
     double issued = -1;
     for (*carry += (double)use->n; *carry > 0.999; *carry -= 1) {
-        const double at = (double)book_port(s, ports, (int64_t)ceil(ready - 1e-9));
+        const int64_t from = (int64_t)ceil(ready - 1e-9);
+        const bool binds = s->binds && ports & (ports - 1) && !use->address;
+        const double at = (double)(binds ? bind_port(s, ports, from) : book_port(s, ports, from));
         if (issued < 0)
             issued = at;
     }
@@ -315,6 +348,7 @@ static double simulate_op(struct as_simulation *s, uint32_t i, uint32_t iteratio
     const struct as_op *op = &s->block->op[i];
     const double dispatched = dispatch(s, op, not_before);
     const struct as_sources ready = sources_ready(s, i, iteration);
+    s->dispatched = dispatched;
     const double start = issue(s, i, ready, dispatched + 1);
     const double done = start + (op->latency > 1 || !op->use_n ? (double)op->latency : 1);
     const double retired = retire(s, op, done);
@@ -364,6 +398,7 @@ static void clear_simulation(struct as_simulation *s, const struct as_block *blo
     s->loads.n = s->stores.n = s->slot_count = 0;
     s->slots_held = s->dispatch_at = s->retired_at = 0;
     s->block = block;
+    s->binds = set[ASSAY_UARCH_ports_at_rename] > 0;
 }
 
 /* Edges by the operation they lead to, and which operations share a unit of their own. */

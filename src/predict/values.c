@@ -151,10 +151,13 @@ static enum as_forward forwarding(const struct as_values *v, const struct kept_s
     const bool general = !s->vector && !op->vector;
     const bool renames = v->block->uarch->set[ASSAY_UARCH_rename_memory] > 0 &&
                          !(v->block->without & ASSAY_WITHOUT_RENAMED_MEMORY);
-    const bool alike = (v->block->mode == ASSAY_PREDICT_LOOP &&
-                        v->block->uarch->set[ASSAY_UARCH_rename_memory_loop] > 0) ||
+    const double *set = v->block->uarch->set;
+    const bool alike = set[ASSAY_UARCH_rename_memory_any] > 0 ||
+                       (v->block->mode == ASSAY_PREDICT_LOOP &&
+                        set[ASSAY_UARCH_rename_memory_loop] > 0) ||
                        (s->push ? op->stack : op->stack || same_expression(v, s, m));
-    if (renames && general && s->offset == at.offset && !op->extends && alike)
+    if (renames && general && s->offset == at.offset && !op->extends && alike &&
+        m->width_b >= set[ASSAY_UARCH_rename_memory_b])
         return AS_FORWARD_RENAMED;
     return AS_FORWARD_WHOLE;
 }
