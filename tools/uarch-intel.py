@@ -143,6 +143,8 @@ class Form:
             return f"{max(1, round(self.latency)):g}", "m1"
         if self.stores:
             return ("1" if self.updates else "0"), "m1"
+        if self.mnemonic == "mov" and self.operands[:1] in (["r8"], ["r16"]):
+            return "1", "m1"  # joins what the register had before
         if self.mnemonic in ("mov", "movzx", "movsx", "movsxd", "pop", "lddqu") or \
                 self.vector and self.loads and re.match(r"v?(mov|broadcast|lddqu)", self.mnemonic):
             return "0", "m1"

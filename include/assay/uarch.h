@@ -40,7 +40,8 @@ extern "C" {
     X(forward_failed, 15)    /* the load reads more than the store wrote */                        \
     X(rename_memory, 0)      /* 1: loads with the address expression of the store cost nothing */  \
     X(rename_memory_loop, 0) /* 1: in loops whatever the address expression */                     \
-    X(rename_memory_any, 0)  /* 1: whatever the address expression, everywhere */                  \
+    X(rename_memory_late, 0) /* 1: where the load's address comes late, out of a load */           \
+    X(rename_memory_update, 1) /* 0: not of `add [m],r` and its like */                            \
     X(rename_memory_b, 1)    /* least bytes that are renamed */                                    \
     X(sbb_breaks, 0)         /* 1: sbb of equal registers waits for the flags alone */             \
     X(stack_engine, 1)       /* 1: push and pop change rsp at decode */                            \

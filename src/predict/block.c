@@ -284,6 +284,10 @@ static int build_op(struct assay_predictor *p, const struct assay_code *code, si
     op->length = insn->length;
     op->vector = touches_vectors(form);
     op->locked = form->traits & ASSAY_TRAIT_LOCK;
+    op->updates = form->operands == 2 && form->operand[0].kind == ASSAY_OPERAND_MEM &&
+                  form->operand[0].access & ASSAY_ACCESS_WRITE &&
+                  form->operand[0].access & ASSAY_ACCESS_READ &&
+                  form->operand[1].kind == ASSAY_OPERAND_REG;
     op->extends = form->insn_class == ASSAY_CLASS_EXTEND && strcmp(form->mnemonic, "movsxd") != 0;
     op->branch = form->insn_class == ASSAY_CLASS_BRANCH || form->insn_class == ASSAY_CLASS_JUMP ||
                  form->insn_class == ASSAY_CLASS_CALL || form->insn_class == ASSAY_CLASS_RETURN;

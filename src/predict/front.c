@@ -117,6 +117,15 @@ static bool changes_length(const struct as_block *block, const struct as_op *op)
     return false;
 }
 
+/* Code whose lengths are hard to find is decoded anew where it does not loop closely. */
+static bool has_stalls(const struct as_block *block)
+{
+    for (uint32_t i = 0; i < block->op_n; i++)
+        if (block->uarch->set[ASSAY_UARCH_lcp_stall] > 0 && changes_length(block, &block->op[i]))
+            return true;
+    return false;
+}
+
 /*
  * Groups of instructions: the first decoder takes any up to its most slots, the others simple ones;
  * a branch ends a group; bytes come in blocks, a length-changing prefix stalls (Fog; uiCA, 4.1).
@@ -172,7 +181,7 @@ double as_front_decode(const struct as_block *block)
     const bool loop = block->mode == ASSAY_PREDICT_LOOP, erratum = has_erratum(block);
     if (loop && slots <= set[ASSAY_UARCH_loop_buffer] && !erratum)
         return ceil(slots / set[ASSAY_UARCH_dispatch_width] - 1e-9); /* whole rounds of the loop */
-    if (!(set[ASSAY_UARCH_opcache_width] > 0) || erratum ||
+    if (!(set[ASSAY_UARCH_opcache_width] > 0) || erratum || (!loop && has_stalls(block)) ||
         (loop && slots > set[ASSAY_UARCH_opcache_slots]))
         return legacy_cycles(block);
     const double lines = set[ASSAY_UARCH_opcache_line_b] > 0 ? opcache_cycles(block, loop) : 0;

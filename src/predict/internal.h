@@ -50,7 +50,7 @@ struct as_op {
     uint8_t bypass;
     uint8_t read_n, write_n, use_n, memory_n;
     bool loads, stores, vector, move, branch, stack, jump_taken, renamed_load, locked,
-        extends;
+        extends, updates;
     float slots;     /* renamed */
     float decoded;   /* slots that the op cache holds (unlaminated forms: fewer) */
     float decoded_more; /* in loops: for a displacement with an immediate */
@@ -62,6 +62,8 @@ struct as_op {
     struct as_op_write write[AS_WRITES];
     struct as_op_use use[AS_USES];
     struct assay_memory memory[2];
+    uint32_t address_base; /* symbolic address of its last memory operand in a late iteration */
+    int64_t address_offset;
 };
 
 /* `to` starts `weight` after `from` started, `distance` iterations later. */

@@ -74,14 +74,14 @@ double as_ports_busiest(const struct as_block *block, uint64_t *ports)
     return best;
 }
 
-/* Two stores behind each other that write one line of the cache, as far as their addresses say. */
+/* Two stores behind each other that write one line of the cache, as far as their addresses say;
+ * unknown bases are taken to begin lines. */
 static bool same_line(const struct as_block *block, const struct as_op *a, const struct as_op *b)
 {
     const int64_t line_b = (int64_t)block->uarch->set[ASSAY_UARCH_line_b];
-    const struct assay_memory *x = &a->memory[a->memory_n - 1], *y = &b->memory[b->memory_n - 1];
-    const int64_t apart = x->disp > y->disp ? x->disp - y->disp : y->disp - x->disp;
     return (a->stack && b->stack) ||
-           (x->base == y->base && x->index == y->index && apart < line_b);
+           (a->address_base == b->address_base &&
+            (a->address_offset & -line_b) == (b->address_offset & -line_b));
 }
 
 /* Lines that stores write in an iteration, some iterations one behind the other; the next store of
@@ -118,7 +118,7 @@ double as_bank_busiest(const struct as_block *block)
         const struct as_op *op = &block->op[i];
         if (!op->loads || op->stack)
             continue;
-        double *bank = &loads[((uint64_t)op->memory[0].disp & (line_b - 1)) / bank_b];
+        double *bank = &loads[((uint64_t)op->address_offset & (line_b - 1)) / bank_b];
         *bank += 1;
         most = *bank > most ? *bank : most;
     }

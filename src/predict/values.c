@@ -43,6 +43,7 @@ struct as_values {
     AS_VEC(int32_t) newest; /* by base: its newest store, below 0 none */
     struct symbolic reg[16];
     uint32_t version[AS_PLACES];
+    bool loaded[16]; /* the register came out of a load */
     uint32_t counter;
     const struct as_block *block;
     struct as_memory_edge *out;
@@ -148,15 +149,18 @@ static enum as_forward forwarding(const struct as_values *v, const struct kept_s
 {
     if (s->offset > at.offset || at.offset + m->width_b > s->offset + s->width)
         return AS_FORWARD_FAILED;
-    const bool general = !s->vector && !op->vector;
-    const bool renames = v->block->uarch->set[ASSAY_UARCH_rename_memory] > 0 &&
-                         !(v->block->without & ASSAY_WITHOUT_RENAMED_MEMORY);
     const double *set = v->block->uarch->set;
-    const bool alike = set[ASSAY_UARCH_rename_memory_any] > 0 ||
+    const bool late = set[ASSAY_UARCH_rename_memory_late] > 0 && m->base < 16 &&
+                      v->loaded[m->base];
+    const bool general = !s->vector && !op->vector;
+    const bool renames = (v->block->uarch->set[ASSAY_UARCH_rename_memory] > 0 || late) &&
+                         !(v->block->without & ASSAY_WITHOUT_RENAMED_MEMORY);
+    const bool alike = late ||
                        (v->block->mode == ASSAY_PREDICT_LOOP &&
                         set[ASSAY_UARCH_rename_memory_loop] > 0) ||
                        (s->push ? op->stack : op->stack || same_expression(v, s, m));
-    if (renames && general && s->offset == at.offset && !op->extends && alike &&
+    const bool refuses = op->updates && !(set[ASSAY_UARCH_rename_memory_update] > 0);
+    if (renames && general && !refuses && s->offset == at.offset && !op->extends && alike &&
         m->width_b >= set[ASSAY_UARCH_rename_memory_b])
         return AS_FORWARD_RENAMED;
     return AS_FORWARD_WHOLE;
@@ -327,6 +331,7 @@ static void write_results(struct as_values *v, const struct computing *c, struct
             v->version[place] = ++v->counter;
         if (place >= 16 || (place == 4 && c->stack))
             continue;
+        v->loaded[place] = c->op->loads;
         if (place == first || c->op->write_n == 1)
             v->reg[place] = result;
         else
@@ -335,7 +340,7 @@ static void write_results(struct as_values *v, const struct computing *c, struct
     }
 }
 
-static void take_step(struct as_values *v, const struct as_op *op, uint32_t iteration)
+static void take_step(struct as_values *v, struct as_op *op, uint32_t iteration)
 {
     static const struct assay_form none = {.mnemonic = ""};
     struct computing c = {.op = op, .form = &none};
@@ -351,6 +356,8 @@ static void take_step(struct as_values *v, const struct as_op *op, uint32_t iter
     c.imm = c.has_imm ? assay_code_imm(v->block->code, op->at) : 0;
     for (unsigned k = 0; k < op->memory_n; k++) {
         at[k] = address_of(v, &op->memory[k]);
+        op->address_base = at[k].base;
+        op->address_offset = at[k].offset;
         if (op->memory[k].access & ASSAY_ACCESS_READ && op->loads) {
             c.load = load_value(v, op, iteration, k, at[k]);
             c.has_load = true;
@@ -383,6 +390,7 @@ static struct as_values *cleared_values(struct assay_predictor *p)
     v->counter = 0;
     v->failed = false;
     memset(v->version, 0, sizeof v->version);
+    memset(v->loaded, 0, sizeof v->loaded);
     v->block = &p->block;
     for (unsigned reg = 0; reg < 16; reg++)
         v->reg[reg] = (struct symbolic){number_of(v, OF_INPUT, reg, 0, 0), 0};
@@ -404,13 +412,14 @@ int as_values_memory(struct assay_predictor *p, struct as_memory_edge *out)
         loads |= p->block.op[i].loads;
         stores |= p->block.op[i].stores;
     }
-    if (!loads || !stores)
+    if (!(loads && stores) && !(stores && p->uarch->set[ASSAY_UARCH_store_lines] > 0) &&
+        !(loads && p->uarch->set[ASSAY_UARCH_load_bank_b] > 0))
         return 0;
     struct as_values *v = cleared_values(p);
     if (!v)
         return ASSAY_ERR_NOMEM;
     v->out = out;
-    const uint32_t n = iterations_of(&p->block);
+    const uint32_t n = loads && stores ? iterations_of(&p->block) : 2;
     for (uint32_t iteration = 0; iteration < n; iteration++)
         for (uint32_t i = 0; i < p->block.op_n; i++)
             take_step(v, &p->block.op[i], iteration);
