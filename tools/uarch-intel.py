@@ -30,6 +30,12 @@ BETWEEN = (
     (r"cvtsi2s[sd] xmm,r", "7 0>0:4"), (r"vcvtsi2s[sd] xmm,xmm,r", "7 1>0:4"),
     (r"v?cvtt?s[sd]2si ", "7"), (r"v?u?comis[sd] ", "3"), (r"v?ptest ", "6"), (r"vtestp[sd] ", "5"))
 MANY = re.compile(r"(mul|i?div|xchg|xadd|cmpxchg|bswap|sh[lr]d|rc[lr]|bt[srec]|leave|cmpsb)")
+# Legacy forms without a VEX form that was measured: the vendor's ports of their kind.
+SPOILT = (
+    (r"p?unpck|p?shuf|ps[lr]ldq|palignr|packs|packu|movhl|movlh", {"FP4": 1, "FP23": 1}),
+    (r"p?andn?p?|p?x?orp?|padd|psub|pavg|blend|mov", {"FP4": 1}),
+    (r"(add|sub)[sp][sd]|addsub", {"FP4": 1, "FP23": 1}),
+    (r"cvtsi2s", {"FP4": 2, "FP23": 1, "PERM": 1, "FP01": 1}))
 UNLAMINATED = 2
 
 
@@ -120,6 +126,8 @@ class Form:
         if self.mnemonic in ("div", "idiv"):
             best = 10 if "64" in self.key else 6
             u = {"P1": 2, "ALU": 2, "IDIV": f"{best}-{max(best, self.rtp or 18):.3g}"}
+        elif re.match(r"v?cvtsi2ss", self.mnemonic) and "r64" in self.operands:
+            u = {"P5": 2, "P01": 1}
         elif re.match(r"v?(div|sqrt)[sp][sd]", self.mnemonic):
             u = {"P0": 1, "FDIV": float(f"{self.rtp:.3g}")}
         else:
@@ -139,6 +147,8 @@ class Form:
                 return known, "uops"
         if self.eliminated():
             return "0", "m1"
+        if self.mnemonic.startswith("set"):
+            return "2", "b"
         if self.latency is not None:
             return f"{max(1, round(self.latency)):g}", "m1"
         if self.stores:
@@ -194,9 +204,10 @@ def main():
         if twin:
             form.on, form.spoilt = twin.on, False
         elif form.spoilt:
-            form.on = {"FP4": 1}
-            form.on.update({"FP01": 1} if form.rtp > 0.4 else {})
-            form.on.update({"PERM": 1, "FP23": 1, "FP01": 0} if form.rtp > 0.9 else {})
+            form.on = next((on for pattern, on in SPOILT if re.match(pattern, form.mnemonic)),
+                           {"FP4": 1, "FP01": 1})
+            if form.loads and re.match(r"mov|lddqu", form.mnemonic):
+                form.on = {}
         result, source = form.result()
         slots = form.slots()
         if form.key.startswith("lock"):

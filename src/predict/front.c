@@ -184,7 +184,12 @@ double as_front_decode(const struct as_block *block)
     if (!(set[ASSAY_UARCH_opcache_width] > 0) || erratum || (!loop && has_stalls(block)) ||
         (loop && slots > set[ASSAY_UARCH_opcache_slots]))
         return legacy_cycles(block);
-    const double lines = set[ASSAY_UARCH_opcache_line_b] > 0 ? opcache_cycles(block, loop) : 0;
+    const bool reads_again = set[ASSAY_UARCH_opcache_fetch] > 0;
+    double lines = 0;
+    if (loop && !reads_again) /* slots come in rows of a line, the branch ends one */
+        lines = windowed_line(block->uarch, slots);
+    else if (set[ASSAY_UARCH_opcache_line_b] > 0)
+        lines = opcache_cycles(block, loop);
     const double width = slots / set[ASSAY_UARCH_opcache_width];
     return lines > width ? lines : width;
 }
