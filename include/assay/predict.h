@@ -44,25 +44,26 @@ const char *assay_bound_name(enum assay_bound bound);
 /* Parts of the model that can be left out, to see what each is worth (doc/predict.md). */
 enum assay_predict_without {
     ASSAY_WITHOUT_SIMULATION = 1 << 0,
-    ASSAY_WITHOUT_MEMORY = 1 << 1,        /* dependences through memory */
+    ASSAY_WITHOUT_MEMORY = 1 << 1, /* dependences through memory */
     ASSAY_WITHOUT_RENAMED_MEMORY = 1 << 2,
-    ASSAY_WITHOUT_MOVES = 1 << 3,         /* elimination of moves */
+    ASSAY_WITHOUT_MOVES = 1 << 3, /* elimination of moves */
     ASSAY_WITHOUT_STACK_ENGINE = 1 << 4,
     ASSAY_WITHOUT_BYPASS = 1 << 5,
     ASSAY_WITHOUT_FRONT_END = 1 << 6,
     ASSAY_WITHOUT_PORTS = 1 << 7,
     ASSAY_WITHOUT_LATENCY = 1 << 8,
-    ASSAY_WITHOUT_DECODE = 1 << 9,        /* legacy decode, op cache and loop buffer rules */
+    ASSAY_WITHOUT_DECODE = 1 << 9, /* legacy decode, op cache and loop buffer rules */
     ASSAY_WITHOUT_FUSION = 1 << 10,
-    ASSAY_WITHOUT_SYMBOLS = 1 << 11       /* addresses by register alone */
+    ASSAY_WITHOUT_SYMBOLS = 1 << 11 /* addresses by register alone */
 };
 
 struct assay_predict_options {
     enum assay_predict_mode mode;
-    uint32_t without;    /* assay_predict_without */
+    uint32_t without; /* assay_predict_without */
     /* Memory that the code has not written holds one value everywhere, as harnesses that measure
      * blocks alone fill it: pointers that are loaded are equal. Else they are taken to differ. */
     bool equal_memory;
+    bool worst;          /* the worst values to compute with, else the best */
     bool simulate;       /* always; else only where bounds are near-tied */
     unsigned timeline_n; /* iterations whose times are kept, 0: none */
 };
@@ -78,10 +79,10 @@ struct assay_chain_step {
 struct assay_insn_prediction {
     const struct assay_timing *timing; /* NULL: estimated */
     uint8_t match;                     /* assay_timing_match */
-    bool fused;      /* part of the instruction before it */
-    bool eliminated; /* costs a slot alone */
+    bool fused;                        /* part of the instruction before it */
+    bool eliminated;                   /* costs a slot alone */
     bool estimated;
-    bool chain;      /* on the chain that limits */
+    bool chain; /* on the chain that limits */
     float slots;
     float latency;
 };
@@ -96,11 +97,11 @@ struct assay_prediction {
     double cycles;          /* per iteration: the answer */
     enum assay_bound bound; /* that is nearest below it */
     double bounds[ASSAY_BOUNDS];
-    char limit[32]; /* which ports, which unit; else empty */
-    double simulated;       /* below 0: not simulated */
-    double worst;           /* with the worst values computed with (divide, square root) */
-    unsigned estimated_n;   /* instructions that the table has nothing like */
-    unsigned alike_n;       /* by a line that is like it */
+    char limit[32];       /* which ports, which unit; else empty */
+    double simulated;     /* below 0: not simulated */
+    bool varies;          /* with the values computed with (divide, square root) */
+    unsigned estimated_n; /* instructions that the table has nothing like */
+    unsigned alike_n;     /* by a line that is like it */
     size_t insn_n;
     const struct assay_insn_prediction *insn;
     size_t chain_n;
@@ -120,7 +121,8 @@ int assay_predictor_new(const struct assay_uarch *uarch, struct assay_predictor 
 void assay_predictor_free(struct assay_predictor **predictor);
 
 /*
- * Predicts `n` instructions of `code` from `first` on. What `out` points to belongs to the predictor and is
+ * Predicts `n` instructions of `code` from `first` on: where the next one does not stand behind, a
+ * branch is taken. What `out` points to belongs to the predictor and is
  * overwritten by the next call. Errors: NO_CODE (no instruction), NOMEM.
  */
 int assay_predict(struct assay_predictor *predictor, const struct assay_code *code, size_t first,

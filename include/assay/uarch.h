@@ -20,21 +20,21 @@ extern "C" {
 
 /* X(name, default): parameters of a core; cycles, entries, bytes or a count. */
 #define ASSAY_UARCH_PARAMETER_LIST(X)                                                              \
-    X(dispatch_width, 4)     /* slots renamed a cycle */                                           \
-    X(retire_width, 8)       /* slots retired a cycle */                                           \
-    X(rob, 224)              /* slots in flight */                                                 \
-    X(sched_int, 97)         /* waiting, integer side */                                           \
-    X(sched_fp, 64)          /* waiting, vector side; 0: one scheduler with the integers */        \
-    X(sched_mem, 0)          /* waiting, loads and stores; 0: with the integers */                 \
+    X(dispatch_width, 4) /* slots renamed a cycle */                                               \
+    X(retire_width, 8)   /* slots retired a cycle */                                               \
+    X(rob, 224)          /* slots in flight */                                                     \
+    X(sched_int, 97)     /* waiting, integer side */                                               \
+    X(sched_fp, 64)      /* waiting, vector side; 0: one scheduler with the integers */            \
+    X(sched_mem, 0)      /* waiting, loads and stores; 0: with the integers */                     \
     X(load_queue, 72)                                                                              \
     X(store_queue, 56)                                                                             \
-    X(regs_int, 180)         /* physical registers beyond the architectural ones */                \
+    X(regs_int, 180) /* physical registers beyond the architectural ones */                        \
     X(regs_fp, 168)                                                                                \
-    X(load_int, 5)           /* L1 hit: address to general register */                             \
+    X(load_int, 5) /* L1 hit: address to general register */                                       \
     X(load_int_indexed, 5)                                                                         \
-    X(load_fp, 6)            /* to vector register */                                              \
+    X(load_fp, 6) /* to vector register */                                                         \
     X(load_fp_indexed, 6)                                                                          \
-    X(forward_int, 5)        /* store to load of the same bytes: data to result */                 \
+    X(forward_int, 5) /* store to load of the same bytes: data to result */                        \
     X(forward_fp, 6)                                                                               \
     X(forward_mixed, 7)      /* between general and vector registers */                            \
     X(forward_failed, 15)    /* the load reads more than the store wrote */                        \
@@ -42,44 +42,44 @@ extern "C" {
     X(rename_memory_loop, 0) /* 1: in loops whatever the address expression */                     \
     X(rename_memory_late, 0) /* 1: where the load's address comes late, out of a load */           \
     X(rename_memory_update, 1) /* 0: not of `add [m],r` and its like */                            \
-    X(rename_memory_b, 1)    /* least bytes that are renamed */                                    \
-    X(sbb_breaks, 0)         /* 1: sbb of equal registers waits for the flags alone */             \
-    X(stack_engine, 1)       /* 1: push and pop change rsp at decode */                            \
-    X(stack_sync, 1)         /* slots to make rsp whole after push and pop */                       \
-    X(move_slots, 1)         /* 0: eliminated moves do not count at dispatch */                    \
-    X(move_share, 1)         /* share of moves that are eliminated, 0 to 1 */                      \
-    X(taken_branch, 1)       /* cycles per taken branch at least */                                \
-    X(fuse_branch, 1)        /* 0 none; 1 cmp, test; 2 add, sub, inc, dec, and too; 3 any ALU */   \
-    X(fuse_move, 0)          /* 1: a move and an operation on its destination share a slot */        \
-    X(move_rsp, 1)           /* 0: moves out of rsp are not eliminated */                          \
-    X(dispatch_fp, 0)        /* vector slots renamed a cycle; 0: as others */                      \
-    X(alu_after_first, 0)    /* extra ALU cycles of an operation that waits for one that waits    \
-                                for none, */                                                       \
-    X(alu_after_other, 0)    /* for any other, */                                                  \
-    X(alu_after_carried, 0)  /* for one of the iteration before */                                 \
-    X(decode_width, 4)       /* legacy decode: instructions a cycle */                             \
-    X(decode_b, 16)          /* legacy decode: bytes a cycle */                                    \
-    X(complex_slots, 4)      /* most slots that the first decoder makes itself */                  \
-    X(simple_slots, 1)       /* most slots of one instruction in any other decoder */              \
-    X(lcp_stall, 3)          /* length-changing prefix */                                          \
-    X(opcache_width, 6)      /* slots a cycle out of the op cache; 0: no op cache */               \
-    X(opcache_slots, 1536)   /* capacity */                                                        \
-    X(opcache_line_b, 32)    /* window of code a line stands for */                                \
-    X(opcache_line_slots, 6) /* slots in a line */                                                 \
+    X(rename_memory_b, 1)      /* least bytes that are renamed */                                  \
+    X(sbb_breaks, 0)           /* 1: sbb of equal registers waits for the flags alone */           \
+    X(stack_engine, 1)         /* 1: push and pop change rsp at decode */                          \
+    X(stack_sync, 1)           /* slots to make rsp whole after push and pop */                    \
+    X(move_slots, 1)           /* 0: eliminated moves do not count at dispatch */                  \
+    X(move_share, 1)           /* share of moves that are eliminated, 0 to 1 */                    \
+    X(taken_branch, 1)         /* cycles per taken branch at least */                              \
+    X(fuse_branch, 1)          /* 0 none; 1 cmp, test; 2 add, sub, inc, dec, and too; 3 any ALU */ \
+    X(fuse_move, 0)            /* 1: a move and an operation on its destination share a slot */    \
+    X(move_rsp, 1)             /* 0: moves out of rsp are not eliminated */                        \
+    X(dispatch_fp, 0)          /* vector slots renamed a cycle; 0: as others */                    \
+    X(alu_after_first, 0)      /* extra ALU cycles of an operation that waits for one that waits   \
+                                  for none, */                                                     \
+    X(alu_after_other, 0)      /* for any other, */                                                \
+    X(alu_after_carried, 0)    /* for one of the iteration before */                               \
+    X(decode_width, 4)         /* legacy decode: instructions a cycle */                           \
+    X(decode_b, 16)            /* legacy decode: bytes a cycle */                                  \
+    X(complex_slots, 4)        /* most slots that the first decoder makes itself */                \
+    X(simple_slots, 1)         /* most slots of one instruction in any other decoder */            \
+    X(lcp_stall, 3)            /* length-changing prefix */                                        \
+    X(opcache_width, 6)        /* slots a cycle out of the op cache; 0: no op cache */             \
+    X(opcache_slots, 1536)     /* capacity */                                                      \
+    X(opcache_line_b, 32)      /* window of code a line stands for */                              \
+    X(opcache_line_slots, 6)   /* slots in a line */                                               \
     X(opcache_window_lines, 3) /* most lines of one window; 0: any */                              \
-    X(opcache_fetch, 0)      /* slots of a line read at once; 0: all */                             \
-    X(opcache_again, 0)      /* cycles more for each further reading of a line, in a loop */       \
-    X(opcache_by_start, 0)   /* 1: an instruction stands in the line where it starts, not ends */   \
-    X(opcache_cross, 0)      /* 1: one that crosses lines stands in both */                        \
-    X(opcache_imm, 0)        /* 1: a displacement with an immediate takes one slot more */         \
-    X(loop_buffer, 0)        /* slots that loop without the front end; 0: none */                  \
-    X(jcc_erratum, 0)        /* 1: branches at the end of 32 bytes are not in the op cache */      \
-    X(ports_at_rename, 0)    /* 1: ports are chosen when renamed, not when issued */               \
-    X(line_b, 64)            /* of the caches */                                                   \
-    X(store_lines, 0)        /* lines written a cycle, stores to one line together; 0: any */      \
-    X(load_bank_b, 0)        /* bytes of a bank of the first level; 0: no banks */                 \
-    X(load_bank, 0)          /* loads a cycle from one bank */                                     \
-    X(split_load, 1)         /* extra port-cycles of a load that crosses lines */                  \
+    X(opcache_fetch, 0)        /* slots of a line read at once; 0: all */                          \
+    X(opcache_again, 0)        /* cycles more for each further reading of a line, in a loop */     \
+    X(opcache_by_start, 0) /* 1: an instruction stands in the line where it starts, not ends */    \
+    X(opcache_cross, 0)    /* 1: one that crosses lines stands in both */                          \
+    X(opcache_imm, 0)      /* 1: a displacement with an immediate takes one slot more */           \
+    X(loop_buffer, 0)      /* slots that loop without the front end; 0: none */                    \
+    X(jcc_erratum, 0)      /* 1: branches at the end of 32 bytes are not in the op cache */        \
+    X(ports_at_rename, 0)  /* 1: ports are chosen when renamed, not when issued */                 \
+    X(line_b, 64)          /* of the caches */                                                     \
+    X(store_lines, 0)      /* lines written a cycle, stores to one line together; 0: any */        \
+    X(load_bank_b, 0)      /* bytes of a bank of the first level; 0: no banks */                   \
+    X(load_bank, 0)        /* loads a cycle from one bank */                                       \
+    X(split_load, 1)       /* extra port-cycles of a load that crosses lines */                    \
     X(l1d_b, 32768)                                                                                \
     X(l2_b, 1048576)                                                                               \
     X(l3_b, 0)
@@ -115,11 +115,7 @@ struct assay_uarch_use {
 };
 
 /* What a pair names besides the numbers of explicit operands. */
-enum assay_uarch_place {
-    ASSAY_PLACE_MEMORY = 8,
-    ASSAY_PLACE_FLAGS = 9,
-    ASSAY_PLACE_IMPLICIT = 10
-};
+enum assay_uarch_place { ASSAY_PLACE_MEMORY = 8, ASSAY_PLACE_FLAGS = 9, ASSAY_PLACE_IMPLICIT = 10 };
 
 struct assay_uarch_pair {
     uint8_t from, to; /* operand number or assay_uarch_place */
@@ -128,16 +124,16 @@ struct assay_uarch_pair {
 
 /* What one form costs. */
 struct assay_timing {
-    const char *key;  /* the line's, borrowed from the table */
-    float slots;      /* of the dispatch */
-    float latency;    /* source to result; below 0: no result */
-    float worst;      /* latency by the values computed with; else as latency */
-    float own;        /* cycles of a unit of this form alone */
-    uint8_t flags;    /* assay_uarch_flag */
-    uint8_t bypass;   /* class */
+    const char *key; /* the line's, borrowed from the table */
+    float slots;     /* of the dispatch */
+    float latency;   /* source to result; below 0: no result */
+    float worst;     /* latency by the values computed with; else as latency */
+    float own;       /* cycles of a unit of this form alone */
+    uint8_t flags;   /* assay_uarch_flag */
+    uint8_t bypass;  /* class */
     uint8_t use_n, pair_n;
-    uint16_t source;  /* index into the table's sources */
-    float spread;     /* relative difference of two runs; below 0: not known */
+    uint16_t source; /* index into the table's sources */
+    float spread;    /* relative difference of two runs; below 0: not known */
     struct assay_uarch_use use[ASSAY_UARCH_USES];
     struct assay_uarch_pair pair[ASSAY_UARCH_PAIRS];
 };
@@ -167,7 +163,8 @@ struct assay_uarch {
     unsigned group_n;
     const char *bypass_class[ASSAY_UARCH_CLASSES]; /* [0] is the class of all others, "-" */
     unsigned bypass_class_n;
-    float bypass[ASSAY_UARCH_CLASSES][ASSAY_UARCH_CLASSES]; /* extra cycles, from producer to user */
+    float bypass[ASSAY_UARCH_CLASSES]
+                [ASSAY_UARCH_CLASSES]; /* extra cycles, from producer to user */
     /* Cycles that a line of the op cache with so many slots takes in straight code; 0: as many as
      * dispatch takes. */
     float line_cycles[ASSAY_UARCH_LINE];
@@ -201,8 +198,8 @@ int assay_uarch_key(const struct assay_insn *insn, char *buf, size_t buf_b);
 /* How near the line found is to the instruction asked for. */
 enum assay_timing_match {
     ASSAY_TIMING_EXACT,
-    ASSAY_TIMING_ALIKE, /* the same but for an index, a mask, the encoding, a fixed register */
-    ASSAY_TIMING_WIDTH, /* another width of the same mnemonic */
+    ASSAY_TIMING_ALIKE,    /* the same but for an index, a mask, the encoding, a fixed register */
+    ASSAY_TIMING_WIDTH,    /* another width of the same mnemonic */
     ASSAY_TIMING_REGISTER, /* the form with registers alone: the access to memory is not in it */
     ASSAY_TIMING_NONE
 };

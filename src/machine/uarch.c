@@ -20,8 +20,10 @@ static int read_table_file(const char *path, struct as_str *text, struct assay_e
     size_t n;
     FILE *f = fopen(path, "re");
     if (!f)
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND, "%s: no such table of a core, or it cannot "
-                            "be read", path);
+        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+                            "%s: no such table of a core, or it cannot "
+                            "be read",
+                            path);
     while ((n = fread(part, 1, sizeof part, f)) > 0)
         as_str_append(text, part, n);
     const bool bad = ferror(f) || text->failed;
@@ -96,8 +98,7 @@ uint64_t as_key_hash(struct as_view text)
 static const struct assay_timing *find_exact(const struct as_uarch_table *table, const char *key)
 {
     uint32_t row;
-    for (struct as_probe probe =
-             as_index_probe(&table->by_key, as_key_hash(as_view_of(key)));
+    for (struct as_probe probe = as_index_probe(&table->by_key, as_key_hash(as_view_of(key)));
          (row = as_index_next(&table->by_key, &probe)) != AS_INDEX_NONE;)
         if (strcmp(table->timing.at[row].key, key) == 0)
             return &table->timing.at[row];

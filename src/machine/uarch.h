@@ -30,7 +30,8 @@ enum as_key_bits {
     AS_KEY_OTHER = 1 << 13 /* words of implicit operands */
 };
 
-/* One operand of a key: r(egister), v(ector), m(emory), a(ddress), i(mmediate), j(ump), k, x, ... */
+/* One operand of a key: r(egister), v(ector), m(emory), a(ddress), i(mmediate), j(ump), k, x, ...
+ */
 struct as_key_operand {
     char kind;
     bool fixed;

@@ -70,7 +70,8 @@ static struct as_key_operand split_operand(const char *p, size_t n)
                  {"mm", 'M', 64},   {"st", 't', 80},   {"tmm", 'T', 8192}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         const size_t word = strlen(known[i].word);
-        if (n >= word && strncmp(p, known[i].word, word) == 0 && (n == word || starts_digit(p + word)))
+        if (n >= word && strncmp(p, known[i].word, word) == 0 &&
+            (n == word || starts_digit(p + word)))
             return (struct as_key_operand){known[i].kind, n > word, known[i].bits};
     }
     if (starts_digit(p))
@@ -81,7 +82,8 @@ static struct as_key_operand split_operand(const char *p, size_t n)
         return (struct as_key_operand){'j', false, (uint16_t)atoi(p + 3)};
     if (n > 7 && strncmp(p, "address", 7) == 0)
         return (struct as_key_operand){'a', false, (uint16_t)atoi(p + 7)};
-    if (n > 1 && (*p == 'r' || *p == 'm') && starts_digit(p + 1) && (*p == 'm' || atoi(p + 1) <= 64)) {
+    if (n > 1 && (*p == 'r' || *p == 'm') && starts_digit(p + 1) &&
+        (*p == 'm' || atoi(p + 1) <= 64)) {
         const uint16_t bits = (uint16_t)atoi(p + 1);
         return (struct as_key_operand){*p, false, bits};
     }
@@ -95,8 +97,8 @@ static uint32_t bits_of_word(const char *word, size_t n)
     static const struct {
         const char *word;
         uint32_t bits;
-    } known[] = {{"{evex}", AS_KEY_EVEX}, {"{vex}", AS_KEY_VEX},   {"{k}", AS_KEY_MASKED},
-                 {"{z}", AS_KEY_ZEROED},  {"[i]", AS_KEY_INDEXED}, {"[same]", AS_KEY_SAME},
+    } known[] = {{"{evex}", AS_KEY_EVEX},          {"{vex}", AS_KEY_VEX},   {"{k}", AS_KEY_MASKED},
+                 {"{z}", AS_KEY_ZEROED},           {"[i]", AS_KEY_INDEXED}, {"[same]", AS_KEY_SAME},
                  {"{broadcast}", AS_KEY_BROADCAST}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strlen(known[i].word) == n && strncmp(word, known[i].word, n) == 0)

@@ -24,8 +24,10 @@ struct table_reading {
 
 static int say_line(const struct table_reading *r, const char *what, const char *word)
 {
-    return as_error_set(r->err, ASSAY_ERR_CORRUPT, "%s: line %u: %s '%s'; doc/uarch.md says how "
-                        "lines are written", r->name, r->line, what, word);
+    return as_error_set(r->err, ASSAY_ERR_CORRUPT,
+                        "%s: line %u: %s '%s'; doc/uarch.md says how "
+                        "lines are written",
+                        r->name, r->line, what, word);
 }
 
 static bool read_real(const char *text, float *out)
@@ -273,7 +275,7 @@ static int read_flags(struct table_reading *r, char *text, struct assay_timing *
         if (strncmp(part, "class=", 6) == 0) {
             const int class = find_class(r, part + 6);
             AS_TRY(class);
-            timing->bypass = (uint8_t)class;
+            timing->bypass = (uint8_t) class;
             found = true;
         }
         if (!found)
@@ -327,10 +329,9 @@ static int read_columns(struct table_reading *r, char *line)
         const char *word;
         unsigned columns;
         int (*read)(struct table_reading *);
-    } kind[] = {{"core", 3, read_core},   {"match", 4, read_match},   {"source", 3, read_source},
-                {"set", 4, read_set},     {"group", 4, read_group},   {"bypass", 5, read_bypass},
-                {"line", 4, read_line},
-                {"form", 7, read_form}};
+    } kind[] = {{"core", 3, read_core}, {"match", 4, read_match}, {"source", 3, read_source},
+                {"set", 4, read_set},   {"group", 4, read_group}, {"bypass", 5, read_bypass},
+                {"line", 4, read_line}, {"form", 7, read_form}};
     r->column_n = 0;
     for (char *part; r->column_n < COLUMNS_MOST && (part = strsep(&line, "\t")) != NULL;)
         r->column[r->column_n++] = part;

@@ -23,9 +23,8 @@ static uint32_t variant_of(const struct assay_insn *insn, const struct assay_for
     return variant;
 }
 
-static const struct as_known_form *known_form(struct assay_predictor *p,
-                                              const struct assay_insn *insn,
-                                              const struct assay_form *form)
+static const struct as_known_form *
+known_form(struct assay_predictor *p, const struct assay_insn *insn, const struct assay_form *form)
 {
     const uint32_t key = variant_of(insn, form);
     const uint64_t hash = as_hash_mix(1, key);
@@ -59,12 +58,16 @@ static void take_timing(struct assay_predictor *p, struct as_op *op,
     op->slots = timing->slots;
     op->latency = timing->latency < 0 ? 0 : timing->latency;
     op->worst = timing->worst < 0 ? op->latency : timing->worst;
+    p->block.varies |= op->worst > op->latency;
+    if (p->block.worst)
+        op->latency = op->worst;
     op->own = timing->own;
     for (unsigned i = 0; i < timing->use_n; i++)
         op->use[op->use_n++] =
             (struct as_op_use){.group = timing->use[i].group,
                                .address = waits_for_address(p->uarch, timing->use[i].group),
-                               .n = timing->use[i].n};
+                               .n = p->block.worst ? timing->use[i].worst : timing->use[i].n},
+        p->block.varies |= timing->use[i].worst > timing->use[i].n;
 }
 
 static bool is_register_move(const struct assay_form *form, const struct assay_insn *insn)
@@ -90,7 +93,8 @@ static bool is_followed(unsigned reg)
     return reg < ASSAY_REG_TILE + 8;
 }
 
-static float pair_latency(const struct assay_timing *timing, unsigned from, unsigned to, float other)
+static float pair_latency(const struct assay_timing *timing, unsigned from, unsigned to,
+                          float other)
 {
     for (unsigned i = 0; timing && i < timing->pair_n; i++)
         if (timing->pair[i].from == from && timing->pair[i].to == to)
@@ -135,8 +139,7 @@ static void read_operands(struct as_op *op, const struct assay_insn *insn,
         if (reg == ASSAY_REG_NONE || !is_followed(reg) || !assay_regset_has(effects->read, reg) ||
             !(o->access & (ASSAY_ACCESS_READ | ASSAY_ACCESS_MAYBE | ASSAY_ACCESS_MERGE)))
             continue;
-        add_read(op, reg, AS_READ_DATA,
-                 pair_latency(op->timing, i, 0, op->latency) - op->latency);
+        add_read(op, reg, AS_READ_DATA, pair_latency(op->timing, i, 0, op->latency) - op->latency);
     }
     if (insn->mask != ASSAY_REG_NONE)
         add_read(op, insn->mask, AS_READ_DATA, 0);
@@ -145,8 +148,7 @@ static void read_operands(struct as_op *op, const struct assay_insn *insn,
 static void read_addresses(struct as_op *op, const struct assay_insn *insn,
                            const struct assay_form *form)
 {
-    const unsigned kind =
-        form->insn_class == ASSAY_CLASS_LEA ? AS_READ_DATA : AS_READ_ADDRESS;
+    const unsigned kind = form->insn_class == ASSAY_CLASS_LEA ? AS_READ_DATA : AS_READ_ADDRESS;
     if (form->insn_class == ASSAY_CLASS_NOP || !(insn->bits & ASSAY_INSN_MEM))
         return;
     if (insn->base != ASSAY_REG_NONE && is_followed(insn->base))
@@ -186,7 +188,8 @@ static void write_registers(struct as_op *op, const struct assay_insn *insn,
 {
     struct assay_regset written = implicit_without(effects->written, without_rsp);
     for (unsigned i = 0; i < form->operands; i++)
-        if (form->operand[i].kind == ASSAY_OPERAND_REG && form->operand[i].access & ASSAY_ACCESS_WRITE &&
+        if (form->operand[i].kind == ASSAY_OPERAND_REG &&
+            form->operand[i].access & ASSAY_ACCESS_WRITE &&
             insn->reg[form->operand[i].slot] / 8 == ASSAY_REG_X87 / 8)
             add_write(op, insn->reg[form->operand[i].slot], op->latency);
     for (unsigned word = 0; word < 2; word++)
@@ -240,8 +243,9 @@ static void add_memory(struct assay_predictor *p, struct as_op *op, const struct
     const bool indexed = insn->index != ASSAY_REG_NONE;
     if (op->loads && !op->locked) /* a locked one's latency has its load in it */
         op->load_latency =
-            (float)(op->vector ? set[indexed ? ASSAY_UARCH_load_fp_indexed : ASSAY_UARCH_load_fp]
-                               : set[indexed ? ASSAY_UARCH_load_int_indexed : ASSAY_UARCH_load_int]);
+            (float)(op->vector
+                        ? set[indexed ? ASSAY_UARCH_load_fp_indexed : ASSAY_UARCH_load_fp]
+                        : set[indexed ? ASSAY_UARCH_load_int_indexed : ASSAY_UARCH_load_int]);
 }
 
 static bool touches_vectors(const struct assay_form *form)
@@ -252,7 +256,8 @@ static bool touches_vectors(const struct assay_form *form)
     return form->vector_b >= 16 || form->traits & ASSAY_TRAIT_X87;
 }
 
-/* Slots of the op cache; `more`: what a displacement with an immediate, or 64 bits, take besides. */
+/* Slots of the op cache; `more`: what a displacement with an immediate, or 64 bits, take besides.
+ */
 static float decoded_slots(const struct assay_predictor *p, const struct as_op *op,
                            const struct assay_insn *insn, const struct assay_form *form,
                            float *more)
@@ -265,7 +270,7 @@ static float decoded_slots(const struct assay_predictor *p, const struct as_op *
         imm |= form->operand[i].kind == ASSAY_OPERAND_IMM;
     if (slots <= 2)
         slots = slots < 1 ? slots : 1;
-    *more = insn->bits & ASSAY_INSN_IMM64                          ? 2
+    *more = insn->bits & ASSAY_INSN_IMM64                      ? 2
             : imm && insn->bits & ASSAY_INSN_MEM && insn->disp ? 1
                                                                : 0;
     return slots;
@@ -295,14 +300,14 @@ static int build_op(struct assay_predictor *p, const struct assay_code *code, si
         take_timing(p, op, known->timing);
     if (!known->timing || known->match == ASSAY_TIMING_REGISTER)
         as_estimate_op(p, form, op, known->timing != NULL);
-    p->block.estimated_n += known->match >= ASSAY_TIMING_REGISTER ||
-                            op->flags & ASSAY_TIMING_ESTIMATED;
+    p->block.estimated_n +=
+        known->match >= ASSAY_TIMING_REGISTER || op->flags & ASSAY_TIMING_ESTIMATED;
     p->block.alike_n += known->match == ASSAY_TIMING_ALIKE || known->match == ASSAY_TIMING_WIDTH;
     op->decoded = decoded_slots(p, op, insn, form, &op->decoded_more);
     const bool copies = is_register_move(form, insn);
     op->move = op->flags & ASSAY_TIMING_MOVE && !(insn->bits & ASSAY_INSN_MEM && !op->timing);
-    const bool out_of_rsp = copies && insn->reg[1] == ASSAY_REG_GPR + 4 &&
-                            !(p->uarch->set[ASSAY_UARCH_move_rsp] > 0);
+    const bool out_of_rsp =
+        copies && insn->reg[1] == ASSAY_REG_GPR + 4 && !(p->uarch->set[ASSAY_UARCH_move_rsp] > 0);
     if (op->flags & ASSAY_TIMING_MOVE &&
         (out_of_rsp || p->block.without & ASSAY_WITHOUT_MOVES ||
          (copies && same_registers(insn, form) && p->uarch->set[ASSAY_UARCH_ports_at_rename] > 0)))
@@ -326,7 +331,8 @@ static bool may_fuse(const struct assay_predictor *p, const struct assay_insn *i
     const unsigned kind = (unsigned)p->uarch->set[ASSAY_UARCH_fuse_branch];
     const char *m = form->mnemonic;
     const bool imm = form->operands && form->operand[form->operands - 1].kind == ASSAY_OPERAND_IMM;
-    if (jump->insn_class != ASSAY_CLASS_BRANCH || !jump->flags_read || !form->flags_written || !kind)
+    if (jump->insn_class != ASSAY_CLASS_BRANCH || !jump->flags_read || !form->flags_written ||
+        !kind)
         return false;
     if (insn->bits & ASSAY_INSN_MEM && (imm || insn->base == ASSAY_REG_IP))
         return false;
@@ -396,6 +402,12 @@ static void add_loop_end(struct assay_predictor *p, struct as_block *block)
     block->has_branch = false;
 }
 
+/* The next instruction is not the one behind it. */
+static bool leaves(const struct assay_insn *insn, bool last)
+{
+    return last || insn[1].address != insn->address + insn->length;
+}
+
 int as_block_build(struct assay_predictor *p, const struct assay_code *code, size_t first, size_t n,
                    struct assay_error *err)
 {
@@ -412,10 +424,10 @@ int as_block_build(struct assay_predictor *p, const struct assay_code *code, siz
         struct as_op *op = &block->op[block->op_n];
         const uint32_t offset = block->size_b;
         block->size_b += insn->length;
-        if (i && !(block->without & ASSAY_WITHOUT_FUSION) &&
-            block->op_n && op[-1].insn == i - 1 && may_fuse(p, insn - 1, insn)) {
+        if (i && !(block->without & ASSAY_WITHOUT_FUSION) && block->op_n && op[-1].insn == i - 1 &&
+            may_fuse(p, insn - 1, insn)) {
             fuse_branch(p, op - 1);
-            op[-1].jump_taken = i + 1 == n;
+            op[-1].jump_taken = leaves(insn, i + 1 == n);
             op[-1].length = (uint16_t)(op[-1].length + insn->length);
             continue;
         }
@@ -426,8 +438,7 @@ int as_block_build(struct assay_predictor *p, const struct assay_code *code, siz
             op[-1].slots = 0;
         op->insn = (uint32_t)i;
         op->offset = (uint16_t)offset;
-        op->jump_taken = op->branch && (i + 1 == n || assay_form_get(insn->form)->insn_class !=
-                                                          ASSAY_CLASS_BRANCH);
+        op->jump_taken = op->branch && leaves(insn, i + 1 == n);
         block->op_n++;
     }
     if (block->mode == ASSAY_PREDICT_LOOP && !block->op[block->op_n - 1].branch)

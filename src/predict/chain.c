@@ -2,8 +2,8 @@
 /*
  * The chain that limits: the cycle of edges with the greatest ratio of cycles to iterations
  * (RecMII of modulo scheduling; Rau, "Iterative modulo scheduling", 1996). Found by longest paths
- * with each edge less by the ratio found so far (Lawler, 1976): a cycle that is still positive has a
- * greater one. Edges within an iteration go forward, so a round is one pass over the operations.
+ * with each edge less by the ratio found so far (Lawler, 1976): a cycle that is still positive has
+ * a greater one. Edges within an iteration go forward, so a round is one pass over the operations.
  */
 #include "predict/internal.h"
 

@@ -23,7 +23,8 @@ struct depending {
     bool keeps;       /* edges are kept: the second round */
 };
 
-static float bypass_of(const struct as_block *block, const struct as_op *from, const struct as_op *to)
+static float bypass_of(const struct as_block *block, const struct as_op *from,
+                       const struct as_op *to)
 {
     if (block->without & ASSAY_WITHOUT_BYPASS)
         return 0;

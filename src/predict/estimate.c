@@ -11,23 +11,36 @@ struct class_cost {
     float slots, latency, latency_fp, own;
 };
 
-static const struct class_cost class_costs[] = {
-    {ASSAY_CLASS_NOP, 1, 0, 0, 0},       {ASSAY_CLASS_MOVE, 1, 1, 1, 0},
-    {ASSAY_CLASS_MUL, 1, 3, 4, 0},       {ASSAY_CLASS_FMA, 1, 4, 4, 0},
-    {ASSAY_CLASS_ADD, 1, 1, 3, 0},       {ASSAY_CLASS_DIV, 4, 15, 13, 5},
-    {ASSAY_CLASS_SQRT, 1, 18, 18, 6},    {ASSAY_CLASS_RCP, 1, 4, 4, 0},
-    {ASSAY_CLASS_RSQRT, 1, 4, 4, 0},     {ASSAY_CLASS_DOT, 2, 10, 10, 1},
-    {ASSAY_CLASS_ROUND, 1, 6, 6, 0},     {ASSAY_CLASS_CONVERT, 1, 5, 5, 0},
-    {ASSAY_CLASS_MINMAX, 1, 1, 3, 0},    {ASSAY_CLASS_STRING, 8, 5, 5, 4},
-    {ASSAY_CLASS_EXCHANGE, 3, 2, 2, 1},  {ASSAY_CLASS_CALL, 2, 0, 0, 0},
-    {ASSAY_CLASS_RETURN, 2, 0, 0, 0},    {ASSAY_CLASS_GATHER, 8, 10, 10, 4},
-    {ASSAY_CLASS_SCATTER, 12, 10, 10, 8}, {ASSAY_CLASS_COMPRESS, 2, 4, 4, 2},
-    {ASSAY_CLASS_TRANSCENDENTAL, 50, 60, 60, 50},
-    {ASSAY_CLASS_CRYPTO, 1, 4, 4, 0},    {ASSAY_CLASS_TILE, 8, 16, 16, 16},
-    {ASSAY_CLASS_SYSCALL, 100, 100, 100, 100},
-    {ASSAY_CLASS_FENCE, 2, 5, 5, 20},    {ASSAY_CLASS_CACHE, 2, 5, 5, 10},
-    {ASSAY_CLASS_STATE, 4, 4, 4, 4},     {ASSAY_CLASS_TIME, 20, 25, 25, 25},
-    {ASSAY_CLASS_RANDOM, 20, 300, 300, 300}, {ASSAY_CLASS_SYSTEM, 20, 30, 30, 30}};
+static const struct class_cost class_costs[] = {{ASSAY_CLASS_NOP, 1, 0, 0, 0},
+                                                {ASSAY_CLASS_MOVE, 1, 1, 1, 0},
+                                                {ASSAY_CLASS_MUL, 1, 3, 4, 0},
+                                                {ASSAY_CLASS_FMA, 1, 4, 4, 0},
+                                                {ASSAY_CLASS_ADD, 1, 1, 3, 0},
+                                                {ASSAY_CLASS_DIV, 4, 15, 13, 5},
+                                                {ASSAY_CLASS_SQRT, 1, 18, 18, 6},
+                                                {ASSAY_CLASS_RCP, 1, 4, 4, 0},
+                                                {ASSAY_CLASS_RSQRT, 1, 4, 4, 0},
+                                                {ASSAY_CLASS_DOT, 2, 10, 10, 1},
+                                                {ASSAY_CLASS_ROUND, 1, 6, 6, 0},
+                                                {ASSAY_CLASS_CONVERT, 1, 5, 5, 0},
+                                                {ASSAY_CLASS_MINMAX, 1, 1, 3, 0},
+                                                {ASSAY_CLASS_STRING, 8, 5, 5, 4},
+                                                {ASSAY_CLASS_EXCHANGE, 3, 2, 2, 1},
+                                                {ASSAY_CLASS_CALL, 2, 0, 0, 0},
+                                                {ASSAY_CLASS_RETURN, 2, 0, 0, 0},
+                                                {ASSAY_CLASS_GATHER, 8, 10, 10, 4},
+                                                {ASSAY_CLASS_SCATTER, 12, 10, 10, 8},
+                                                {ASSAY_CLASS_COMPRESS, 2, 4, 4, 2},
+                                                {ASSAY_CLASS_TRANSCENDENTAL, 50, 60, 60, 50},
+                                                {ASSAY_CLASS_CRYPTO, 1, 4, 4, 0},
+                                                {ASSAY_CLASS_TILE, 8, 16, 16, 16},
+                                                {ASSAY_CLASS_SYSCALL, 100, 100, 100, 100},
+                                                {ASSAY_CLASS_FENCE, 2, 5, 5, 20},
+                                                {ASSAY_CLASS_CACHE, 2, 5, 5, 10},
+                                                {ASSAY_CLASS_STATE, 4, 4, 4, 4},
+                                                {ASSAY_CLASS_TIME, 20, 25, 25, 25},
+                                                {ASSAY_CLASS_RANDOM, 20, 300, 300, 300},
+                                                {ASSAY_CLASS_SYSTEM, 20, 30, 30, 30}};
 
 static void add_use(struct as_op *op, int group, float n, bool address)
 {
@@ -50,7 +63,8 @@ static void estimate_memory(const struct assay_predictor *p, const struct assay_
                             struct as_op *op)
 {
     if (has_memory(form, ASSAY_ACCESS_READ) || form->insn_class == ASSAY_CLASS_PREFETCH)
-        add_use(op, op->vector && p->group_load_fp >= 0 ? p->group_load_fp : p->group_load, 1, true);
+        add_use(op, op->vector && p->group_load_fp >= 0 ? p->group_load_fp : p->group_load, 1,
+                true);
     if (!has_memory(form, ASSAY_ACCESS_WRITE))
         return;
     add_use(op, p->group_store_address, 1, true);
@@ -72,8 +86,9 @@ static void estimate_class(const struct assay_predictor *p, const struct assay_f
     op->worst = op->latency;
     if (form->insn_class == ASSAY_CLASS_NOP)
         return;
-    const bool moves = form->insn_class == ASSAY_CLASS_MOVE || form->insn_class == ASSAY_CLASS_PUSH ||
-                       form->insn_class == ASSAY_CLASS_POP || form->insn_class == ASSAY_CLASS_PREFETCH;
+    const bool moves =
+        form->insn_class == ASSAY_CLASS_MOVE || form->insn_class == ASSAY_CLASS_PUSH ||
+        form->insn_class == ASSAY_CLASS_POP || form->insn_class == ASSAY_CLASS_PREFETCH;
     if (moves && (has_memory(form, ASSAY_ACCESS_READ) || has_memory(form, ASSAY_ACCESS_WRITE) ||
                   form->insn_class == ASSAY_CLASS_PREFETCH))
         op->latency = op->worst = 0;

@@ -48,9 +48,10 @@ static double straight_line(const struct assay_uarch *uarch, double slots)
     const unsigned low = (unsigned)slots;
     if (low + 1 >= LINE_SLOTS)
         return slots / width;
-    const double at_low = uarch->line_cycles[low] > 0 ? (double)uarch->line_cycles[low] : low / width;
-    const double at_high = uarch->line_cycles[low + 1] > 0 ? (double)uarch->line_cycles[low + 1]
-                                                           : (low + 1) / width;
+    const double at_low =
+        uarch->line_cycles[low] > 0 ? (double)uarch->line_cycles[low] : low / width;
+    const double at_high =
+        uarch->line_cycles[low + 1] > 0 ? (double)uarch->line_cycles[low + 1] : (low + 1) / width;
     return at_low + (at_high - at_low) * (slots - low);
 }
 
@@ -137,8 +138,8 @@ static double legacy_cycles(const struct as_block *block)
     unsigned in_group = 0;
     for (uint32_t i = 0; i < block->op_n; i++) {
         const struct as_op *op = &block->op[i];
-        const bool complex = op->flags & ASSAY_TIMING_COMPLEX ||
-                             (double)op->decoded > set[ASSAY_UARCH_simple_slots];
+        const bool complex =
+            op->flags & ASSAY_TIMING_COMPLEX || (double)op->decoded > set[ASSAY_UARCH_simple_slots];
         const bool microcode = (double)op->decoded > set[ASSAY_UARCH_complex_slots];
         if (!in_group || complex || in_group >= set[ASSAY_UARCH_decode_width]) {
             cycles++;
@@ -164,8 +165,8 @@ static bool has_erratum(const struct as_block *block)
         return false;
     for (uint32_t i = 0; i < block->op_n; i++) {
         const struct as_op *op = &block->op[i];
-        const uint64_t start = (op->at == UINT32_MAX ? 0 : block->code->insn[block->op[0].at].address) +
-                               op->offset;
+        const uint64_t start =
+            (op->at == UINT32_MAX ? 0 : block->code->insn[block->op[0].at].address) + op->offset;
         if (op->branch && start / 32 != (start + op->length) / 32)
             return true;
     }

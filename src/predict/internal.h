@@ -25,8 +25,8 @@ enum as_read_kind { AS_READ_DATA, AS_READ_ADDRESS };
 
 struct as_op_read {
     uint8_t place;
-    uint8_t kind;   /* as_read_kind */
-    float earlier;  /* cycles by which this source may come later than others (pair latencies) */
+    uint8_t kind;  /* as_read_kind */
+    float earlier; /* cycles by which this source may come later than others (pair latencies) */
 };
 
 struct as_op_write {
@@ -49,10 +49,10 @@ struct as_op {
     uint8_t flags; /* assay_uarch_flag */
     uint8_t bypass;
     uint8_t read_n, write_n, use_n, memory_n;
-    bool loads, stores, vector, move, branch, stack, jump_taken, renamed_load, locked,
-        extends, updates;
-    float slots;     /* renamed */
-    float decoded;   /* slots that the op cache holds (unlaminated forms: fewer) */
+    bool loads, stores, vector, move, branch, stack, jump_taken, renamed_load, locked, extends,
+        updates;
+    float slots;        /* renamed */
+    float decoded;      /* slots that the op cache holds (unlaminated forms: fewer) */
     float decoded_more; /* in loops: for a displacement with an immediate */
     float latency, worst;
     float load_latency;
@@ -83,7 +83,7 @@ struct as_block {
     uint32_t op_n;
     uint32_t insn_n;
     uint32_t size_b;
-    bool equal_memory;
+    bool equal_memory, worst, varies;
     bool has_branch; /* the block's own; else dec and jnz were added */
     AS_VEC(struct as_edge) edge;
     unsigned estimated_n, alike_n;
@@ -131,8 +131,8 @@ void as_values_free(struct as_values **values);
 
 /* ---- Bounds -------------------------------------------------------------------------------- */
 
-/* The greatest ratio of weight to distance over all cycles of edges, and the edges of one such cycle
- * in order (at most op_n); 0 without a cycle. */
+/* The greatest ratio of weight to distance over all cycles of edges, and the edges of one such
+ * cycle in order (at most op_n); 0 without a cycle. */
 double as_chain_longest(const struct as_block *block, struct as_arena *arena, uint32_t *edge,
                         size_t *edge_n);
 
@@ -150,7 +150,7 @@ double as_front_branch(const struct as_block *block);
 /* ---- Simulation ---------------------------------------------------------------------------- */
 
 /* Cycles of an iteration in the steady state; times of `timeline_n` iterations into the arena. */
-int as_simulate(struct assay_predictor *p, unsigned timeline_n, double least, double *cycles,
+int as_simulate(struct assay_predictor *p, unsigned timeline_n, double *cycles,
                 struct assay_timeline_entry **timeline, size_t *entries);
 void as_simulation_free(struct as_simulation **simulation);
 

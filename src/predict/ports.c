@@ -153,7 +153,8 @@ void as_ports_spread(const struct as_block *block, double *port_use, float *insn
             for (unsigned k = 0; k < block->op[i].use_n; k++) {
                 const struct as_op_use *use = &block->op[i].use[k];
                 unsigned least = ASSAY_UARCH_PORTS;
-                for (uint64_t left = block->uarch->group[use->group].ports; left; left &= left - 1) {
+                for (uint64_t left = block->uarch->group[use->group].ports; left;
+                     left &= left - 1) {
                     const unsigned port = (unsigned)__builtin_ctzll(left);
                     if (least == ASSAY_UARCH_PORTS || port_use[port] < port_use[least])
                         least = port;

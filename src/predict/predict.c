@@ -86,8 +86,7 @@ static void name_ports(const struct assay_uarch *uarch, uint64_t ports, char *ou
 static int keep_chain(struct assay_predictor *p, const uint32_t *edge, size_t edge_n,
                       struct assay_prediction *out)
 {
-    struct assay_chain_step *step =
-        as_arena_array(&p->arena, struct assay_chain_step, edge_n + 1);
+    struct assay_chain_step *step = as_arena_array(&p->arena, struct assay_chain_step, edge_n + 1);
     if (!step)
         return ASSAY_ERR_NOMEM;
     for (size_t i = 0; i < edge_n; i++) {
@@ -202,8 +201,7 @@ static int add_simulation(struct assay_predictor *p, const struct assay_predict_
     if (options->without & ASSAY_WITHOUT_SIMULATION ||
         (!options->simulate && !options->timeline_n && !near_tie(out)))
         return 0;
-    AS_TRY(as_simulate(p, options->timeline_n, out->cycles, &out->simulated, &timeline,
-                       &out->timeline_n));
+    AS_TRY(as_simulate(p, options->timeline_n, &out->simulated, &timeline, &out->timeline_n));
     out->timeline = timeline;
     out->bounds[ASSAY_BOUND_WINDOW] = out->simulated;
     if (out->simulated > out->cycles * 1.02)
@@ -223,14 +221,18 @@ int assay_predict(struct assay_predictor *predictor, const struct assay_code *co
         return as_error_set(err, ASSAY_ERR_NO_CODE, "predict: no instruction to predict");
     as_arena_reset(&p->arena);
     const __typeof__(p->block.edge) edge = p->block.edge;
-    p->block = (struct as_block){.without = options->without, .mode = options->mode,
-                                 .equal_memory = options->equal_memory};
+    p->block = (struct as_block){.without = options->without,
+                                 .mode = options->mode,
+                                 .equal_memory = options->equal_memory,
+                                 .worst = options->worst};
     memcpy(&p->block.edge, &edge, sizeof edge);
     AS_TRY(as_block_build(p, code, first, n, err));
     AS_TRY(as_block_depend(p, err));
-    if (find_bounds(p, out) < 0 || add_simulation(p, options, out) < 0 || describe_insns(p, out) < 0)
+    if (find_bounds(p, out) < 0 || add_simulation(p, options, out) < 0 ||
+        describe_insns(p, out) < 0)
         return as_error_nomem(err, "the prediction");
     out->estimated_n = p->block.estimated_n;
     out->alike_n = p->block.alike_n;
+    out->varies = p->block.varies;
     return 0;
 }

@@ -2,9 +2,9 @@
 /*
  * The core out of order: operations are taken in program order, each gets its cycle of dispatch
  * (width, reorder buffer, schedulers and queues that must have room), its cycle of issue (the first
- * one after its sources in which a port of its group is free) and of retirement. As ports are booked
- * from the oldest on, an older operation is never held up by a younger one: the order in which a
- * scheduler that picks the oldest ready one works.
+ * one after its sources in which a port of its group is free) and of retirement. As ports are
+ * booked from the oldest on, an older operation is never held up by a younger one: the order in
+ * which a scheduler that picks the oldest ready one works.
  */
 #include <math.h>
 #include <string.h>
@@ -50,7 +50,7 @@ struct as_simulation {
     double retired_at;  /* in slots too */
     /* What belongs to the block: start of each operation in the last iterations. */
     double *start;
-    double *carry;   /* fractions of port-cycles, by operation and use */
+    double *carry;    /* fractions of port-cycles, by operation and use */
     double *own_free; /* by operation: its own unit, that of the first with the same form */
     uint32_t *own_of;
     uint32_t *first_edge; /* by operation, into order */
@@ -252,8 +252,8 @@ static unsigned scheduler_of(const struct as_simulation *s, const struct as_op *
 static double dispatch(struct as_simulation *s, const struct as_op *op, double not_before)
 {
     const double width = s->block->uarch->set[ASSAY_UARCH_dispatch_width];
-    const double slots =
-        op->move ? (double)op->slots * s->block->uarch->set[ASSAY_UARCH_move_slots] : (double)op->slots;
+    const double slots = op->move ? (double)op->slots * s->block->uarch->set[ASSAY_UARCH_move_slots]
+                                  : (double)op->slots;
     double cycle = floor(s->dispatch_at / width + 1e-9);
     if (cycle < not_before)
         cycle = ceil(not_before);
@@ -275,7 +275,8 @@ struct as_sources {
     double address, data;
 };
 
-static struct as_sources sources_ready(const struct as_simulation *s, uint32_t i, uint32_t iteration)
+static struct as_sources sources_ready(const struct as_simulation *s, uint32_t i,
+                                       uint32_t iteration)
 {
     struct as_sources ready = {0, 0};
     const struct as_op *op = &s->block->op[i];
@@ -342,8 +343,8 @@ static double retire(struct as_simulation *s, const struct as_op *op, double don
     return cycle;
 }
 
-static double simulate_op(struct as_simulation *s, uint32_t i, uint32_t iteration, double not_before,
-                          struct assay_timeline_entry *entry)
+static void simulate_op(struct as_simulation *s, uint32_t i, uint32_t iteration, double not_before,
+                        struct assay_timeline_entry *entry)
 {
     const struct as_op *op = &s->block->op[i];
     const double dispatched = dispatch(s, op, not_before);
@@ -369,7 +370,6 @@ static double simulate_op(struct as_simulation *s, uint32_t i, uint32_t iteratio
             .issue = (int32_t)start,
             .done = (int32_t)done,
             .retire = (int32_t)retired};
-    return retired;
 }
 
 /* ---- A run --------------------------------------------------------------------------------- */
@@ -406,8 +406,8 @@ static bool prepare(struct as_simulation *s, struct as_arena *arena)
 {
     const struct as_block *block = s->block;
     const size_t n = block->op_n;
-    s->start = as_arena_array(arena, double, n * ITERATIONS_KEPT);
-    s->carry = as_arena_array(arena, double, n * AS_USES);
+    s->start = as_arena_array(arena, double, n *ITERATIONS_KEPT);
+    s->carry = as_arena_array(arena, double, n *AS_USES);
     s->own_free = as_arena_array(arena, double, n);
     s->own_of = as_arena_array(arena, uint32_t, n);
     s->first_edge = as_arena_array(arena, uint32_t, n + 2);
@@ -442,7 +442,7 @@ static uint32_t iterations_of_run(const struct as_block *block)
     return n < 6 ? 6 : n;
 }
 
-int as_simulate(struct assay_predictor *p, unsigned timeline_n, double least, double *cycles,
+int as_simulate(struct assay_predictor *p, unsigned timeline_n, double *cycles,
                 struct assay_timeline_entry **timeline, size_t *entries)
 {
     struct as_block *block = &p->block;
@@ -459,21 +459,16 @@ int as_simulate(struct assay_predictor *p, unsigned timeline_n, double least, do
     *timeline = as_arena_array(&p->arena, struct assay_timeline_entry, *entries + 1);
     if (!*timeline || !prepare(s, &p->arena))
         return ASSAY_ERR_NOMEM;
-    const double front = fmax(as_front_branch(block), block->without & ASSAY_WITHOUT_DECODE
-                                                          ? 0
-                                                          : as_front_decode(block));
-    double middle = 0, end = 0;
-    (void)least;
+    const double front = fmax(as_front_branch(block),
+                              block->without & ASSAY_WITHOUT_DECODE ? 0 : as_front_decode(block));
+    double middle = 0;
     for (uint32_t iteration = 0; iteration < 2 * half; iteration++) {
         for (uint32_t i = 0; i < block->op_n; i++)
-            end = simulate_op(s, i, iteration, front * iteration,
-                              iteration >= half && iteration < half + timeline_n
-                                  ? &(*timeline)[(iteration - half) * block->op_n + i]
-                                  : NULL);
+            simulate_op(s, i, iteration, front * iteration,
+                        iteration < timeline_n ? &(*timeline)[iteration * block->op_n + i] : NULL);
         if (iteration + 1 == half)
             middle = s->retired_at;
     }
-    (void)end;
     *cycles = (s->retired_at - middle) / block->uarch->set[ASSAY_UARCH_retire_width] / half;
     return 0;
 }

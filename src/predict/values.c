@@ -79,7 +79,8 @@ static uint64_t packed(struct symbolic s)
 }
 
 /* a + b * scale */
-static struct symbolic sum_of(struct as_values *v, struct symbolic a, struct symbolic b, int64_t scale)
+static struct symbolic sum_of(struct as_values *v, struct symbolic a, struct symbolic b,
+                              int64_t scale)
 {
     const int64_t offset = (int64_t)((uint64_t)a.offset + (uint64_t)b.offset * (uint64_t)scale);
     if (!b.base)
@@ -150,15 +151,13 @@ static enum as_forward forwarding(const struct as_values *v, const struct kept_s
     if (s->offset > at.offset || at.offset + m->width_b > s->offset + s->width)
         return AS_FORWARD_FAILED;
     const double *set = v->block->uarch->set;
-    const bool late = set[ASSAY_UARCH_rename_memory_late] > 0 && m->base < 16 &&
-                      v->loaded[m->base];
+    const bool late = set[ASSAY_UARCH_rename_memory_late] > 0 && m->base < 16 && v->loaded[m->base];
     const bool general = !s->vector && !op->vector;
     const bool renames = (v->block->uarch->set[ASSAY_UARCH_rename_memory] > 0 || late) &&
                          !(v->block->without & ASSAY_WITHOUT_RENAMED_MEMORY);
-    const bool alike = late ||
-                       (v->block->mode == ASSAY_PREDICT_LOOP &&
-                        set[ASSAY_UARCH_rename_memory_loop] > 0) ||
-                       (s->push ? op->stack : op->stack || same_expression(v, s, m));
+    const bool alike =
+        late || (v->block->mode == ASSAY_PREDICT_LOOP && set[ASSAY_UARCH_rename_memory_loop] > 0) ||
+        (s->push ? op->stack : op->stack || same_expression(v, s, m));
     const bool refuses = op->updates && !(set[ASSAY_UARCH_rename_memory_update] > 0);
     if (renames && general && !refuses && s->offset == at.offset && !op->extends && alike &&
         m->width_b >= set[ASSAY_UARCH_rename_memory_b])
@@ -171,10 +170,9 @@ static struct symbolic load_value(struct as_values *v, const struct as_op *op, u
                                   unsigned k, struct symbolic at)
 {
     const struct assay_memory *m = &op->memory[k];
-    const struct kept_store *s =
-        m->width_b && !(v->block->without & ASSAY_WITHOUT_MEMORY)
-            ? newest_overlap(v, at, m->width_b)
-            : NULL;
+    const struct kept_store *s = m->width_b && !(v->block->without & ASSAY_WITHOUT_MEMORY)
+                                     ? newest_overlap(v, at, m->width_b)
+                                     : NULL;
     struct as_memory_edge *edge = &v->out[2 * (op - v->block->op) + k];
     *edge = (struct as_memory_edge){.from = -1};
     if (!s && v->block->equal_memory && m->width_b >= 4)
@@ -247,8 +245,8 @@ static struct symbolic opaque_value(struct as_values *v, const struct computing 
     }
     if (c->op->loads && !c->has_load)
         return fresh_value(v);
-    return (struct symbolic){
-        number_of(v, OF_OPERATION, hash, c->has_load ? packed(c->load) : 0, 1), 0};
+    return (struct symbolic){number_of(v, OF_OPERATION, hash, c->has_load ? packed(c->load) : 0, 1),
+                             0};
 }
 
 static bool is_named(const struct computing *c, const char *mnemonic)
@@ -288,7 +286,8 @@ static struct symbolic result_value(struct as_values *v, const struct computing 
     if (!c->wide || to == ASSAY_REG_NONE || c->form->operands > 2)
         return opaque_value(v, c);
     if (is_named(c, "inc") || is_named(c, "dec"))
-        return (struct symbolic){v->reg[to].base, v->reg[to].offset + (is_named(c, "inc") ? 1 : -1)};
+        return (struct symbolic){v->reg[to].base,
+                                 v->reg[to].offset + (is_named(c, "inc") ? 1 : -1)};
     if (!second_value(v, c, &second))
         return opaque_value(v, c);
     if (is_named(c, "mov") || is_named(c, "movabs") || is_named(c, "movsxd"))
@@ -335,8 +334,8 @@ static void write_results(struct as_values *v, const struct computing *c, struct
         if (place == first || c->op->write_n == 1)
             v->reg[place] = result;
         else
-            v->reg[place] = (struct symbolic){
-                number_of(v, OF_OPERATION, packed(result), place, 2), 0};
+            v->reg[place] =
+                (struct symbolic){number_of(v, OF_OPERATION, packed(result), place, 2), 0};
     }
 }
 

@@ -37,8 +37,8 @@ int main(int argc, char **argv)
         assay_predictor_new(uarch, &predictor, &err) < 0)
         return fprintf(stderr, "bench-predict: %s\n", argc < 3 ? "CORE FILE" : err.text), 1;
     options.without = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 0) : 0;
-    options.mode = argc > 4 && strcmp(argv[4], "loop") == 0 ? ASSAY_PREDICT_LOOP
-                                                            : ASSAY_PREDICT_UNROLLED;
+    options.mode =
+        argc > 4 && strcmp(argv[4], "loop") == 0 ? ASSAY_PREDICT_LOOP : ASSAY_PREDICT_UNROLLED;
     options.simulate = argc > 5 && strchr(argv[5], 's');
     options.equal_memory = argc > 5 && strchr(argv[5], 'e');
     FILE *f = fopen(argv[2], "re");

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What `assay predict` and `assay validate` share: the predictor as the user's options say, blocks
+ * out of hexadecimal digits, and showing one prediction.
+ */
+#ifndef AS_CLI_PREDICT_H
+#define AS_CLI_PREDICT_H
+
+#include <assay/predict.h>
+
+#include "cli.h"
+#include "sheet.h"
+
+struct as_predicting {
+    struct as_cli *cli;
+    struct assay_uarch *uarch;
+    struct assay_predictor *predictor;
+    struct assay_predict_options options;
+    struct as_facts facts; /* JSON */
+    bool equal_given;
+};
+
+/* Opens the table of --machine or this machine's. Errors: NOT_FOUND, USAGE, CORRUPT, NOMEM. */
+int as_predicting_init(struct as_cli *cli, struct as_predicting *p, struct assay_error *err);
+void as_predicting_fini(struct as_predicting *p);
+
+/* Digits to bytes; below 0 with a sentence when they are none, or odd. */
+int as_hex_read(const char *text, size_t n, uint8_t *out, size_t most, const char *what,
+                struct assay_error *err);
+
+/* A piece of code: its records, and its bytes for the assembly text (NULL: none). */
+struct as_piece {
+    const char *name;
+    const struct assay_code *code;
+    size_t first, n;
+    const uint8_t *bytes; /* of each record in turn, or NULL */
+    struct assay_object *object;
+};
+
+/* Predicts and shows, in the format of the command line. */
+int as_predict_show(struct as_predicting *p, const struct as_piece *piece, struct assay_error *err);
+
+/* ---- Rendering (predict_text.c, predict_json.c) -------------------------------------------- */
+
+struct as_what_if {
+    const char *words;
+    const char *key;
+    double cycles;
+};
+enum { AS_WHAT_IFS = 4 };
+
+struct as_predicted {
+    const struct as_predicting *p;
+    const struct as_piece *piece;
+    struct assay_prediction out;
+    double worst; /* cycles with the worst values computed with */
+    struct as_what_if what_if[AS_WHAT_IFS];
+};
+
+void as_predict_text(struct as_predicting *p, const struct as_predicted *predicted);
+void as_predict_json(struct as_predicting *p, const struct as_predicted *predicted);
+/* Assembly of record `i` of the piece. */
+void as_predict_assembly(const struct as_predicted *predicted, size_t i, char *buf, size_t buf_b);
+/* "exact", "alike", "width", "register", "estimated" */
+const char *as_predict_match(const struct assay_insn_prediction *insn);
+
+#endif

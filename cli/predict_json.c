@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A prediction for programs (doc/json.md).
+ */
+#include "predict.h"
+
+static void put_insns(struct as_predicting *p, const struct as_predicted *predicted)
+{
+    struct as_json *json = &p->facts.json;
+    const struct assay_prediction *out = &predicted->out;
+    char assembly[256];
+    as_json_key(json, "instructions");
+    as_json_array_begin(json);
+    for (size_t i = 0; i < out->insn_n; i++) {
+        const struct assay_insn_prediction *insn = &out->insn[i];
+        as_predict_assembly(predicted, i, assembly, sizeof assembly);
+        as_json_object_begin(json);
+        as_json_key(json, "address");
+        as_json_hex(json, predicted->piece->code->insn[predicted->piece->first + i].address);
+        as_json_key_string(json, "assembly", assembly);
+        as_json_key_double(json, "slots", (double)insn->slots);
+        as_json_key_double(json, "latency_cy", (double)insn->latency);
+        as_json_key_bool(json, "chain", insn->chain);
+        as_json_key_bool(json, "fused", insn->fused);
+        as_json_key_bool(json, "eliminated", insn->eliminated);
+        as_json_key_bool(json, "estimated", insn->estimated);
+        as_json_key_string(json, "match", as_predict_match(insn));
+        as_json_key_string(json, "line", insn->timing ? insn->timing->key : NULL);
+        as_json_key_string(json, "source",
+                           insn->timing ? p->uarch->source[insn->timing->source].words : NULL);
+        as_json_key(json, "ports");
+        as_json_object_begin(json);
+        for (unsigned port = 0; port < out->port_n; port++)
+            if (out->insn_port[i * out->port_n + port] > 0.01F)
+                as_json_key_double(json, p->uarch->port[port],
+                                   (double)out->insn_port[i * out->port_n + port]);
+        as_json_object_end(json);
+        as_json_object_end(json);
+    }
+    as_json_array_end(json);
+}
+
+static void put_chain(struct as_json *json, const struct assay_prediction *out)
+{
+    as_json_key(json, "chain");
+    as_json_array_begin(json);
+    for (size_t i = 0; i < out->chain_n; i++) {
+        as_json_object_begin(json);
+        as_json_key_u64(json, "instruction", out->chain[i].insn);
+        as_json_key_double(json, "cycles", (double)out->chain[i].cycles);
+        as_json_key_bool(json, "memory", out->chain[i].memory);
+        as_json_key_u64(json, "iterations", out->chain[i].iterations);
+        as_json_object_end(json);
+    }
+    as_json_array_end(json);
+}
+
+static void put_timeline(struct as_json *json, const struct assay_prediction *out)
+{
+    as_json_key(json, "timeline");
+    as_json_array_begin(json);
+    for (size_t i = 0; i < out->timeline_n; i++) {
+        const struct assay_timeline_entry *e = &out->timeline[i];
+        as_json_object_begin(json);
+        as_json_key_u64(json, "iteration", e->iteration);
+        as_json_key_u64(json, "instruction", e->insn);
+        as_json_key_i64(json, "dispatch", e->dispatch);
+        as_json_key_i64(json, "ready", e->ready);
+        as_json_key_i64(json, "issue", e->issue);
+        as_json_key_i64(json, "done", e->done);
+        as_json_key_i64(json, "retire", e->retire);
+        as_json_object_end(json);
+    }
+    as_json_array_end(json);
+}
+
+static void put_answer(struct as_predicting *p, const struct as_predicted *predicted)
+{
+    struct as_json *json = &p->facts.json;
+    const struct assay_prediction *out = &predicted->out;
+    as_json_key_string(json, "id", predicted->piece->name);
+    as_json_key_string(json, "machine", p->uarch->name);
+    as_json_key_string(json, "mode", p->options.mode == ASSAY_PREDICT_LOOP ? "loop" : "unrolled");
+    as_json_key_double(json, "cycles", out->cycles);
+    as_json_key_double(json, "cycles_worst", predicted->worst);
+    as_json_key_string(json, "bound", assay_bound_name(out->bound));
+    as_json_key_string(json, "limit", out->limit);
+    as_json_key(json, "bounds");
+    as_json_object_begin(json);
+    for (unsigned i = 0; i < ASSAY_BOUNDS; i++)
+        as_json_key_double(json, assay_bound_name((enum assay_bound)i), out->bounds[i]);
+    as_json_object_end(json);
+    as_json_key_u64(json, "estimated_n", out->estimated_n);
+    as_json_key_u64(json, "alike_n", out->alike_n);
+}
+
+void as_predict_json(struct as_predicting *p, const struct as_predicted *predicted)
+{
+    struct as_json *json = &p->facts.json;
+    as_json_object_begin(json);
+    put_answer(p, predicted);
+    put_insns(p, predicted);
+    put_chain(json, &predicted->out);
+    put_timeline(json, &predicted->out);
+    as_json_key(json, "what_if");
+    as_json_object_begin(json);
+    for (unsigned i = 0; i < AS_WHAT_IFS; i++)
+        as_json_key_double(json, predicted->what_if[i].key, predicted->what_if[i].cycles);
+    as_json_object_end(json);
+    as_json_object_end(json);
+}

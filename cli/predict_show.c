@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One prediction with all that is said beside it: what removing a limit would give, the worst
+ * values, the assembly.
+ */
+#include <cpuid.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "predict.h"
+
+static const char *host_table(void)
+{
+    unsigned a, b, c, d;
+    char vendor[13] = "";
+    if (!__get_cpuid(0, &a, &b, &c, &d))
+        return NULL;
+    memcpy(vendor, &b, 4);
+    memcpy(vendor + 4, &d, 4);
+    memcpy(vendor + 8, &c, 4);
+    __get_cpuid(1, &a, &b, &c, &d);
+    const unsigned base = a >> 8 & 15;
+    const unsigned family = base == 15 ? base + (a >> 20 & 255) : base;
+    const unsigned model = (a >> 4 & 15) | (base == 15 || base == 6 ? a >> 12 & 0xf0 : 0);
+    return assay_uarch_name_of(vendor, family, model);
+}
+
+int as_predicting_init(struct as_cli *cli, struct as_predicting *p, struct assay_error *err)
+{
+    const struct as_arguments *args = &cli->args;
+    const char *name = args->value[AS_OPTION_MACHINE];
+    *p = (struct as_predicting){.cli = cli};
+    if (!name)
+        name = host_table();
+    if (!name)
+        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+                            "predict: assay has no table of this machine's core; name one with "
+                            "--machine (assay predict --help)");
+    p->options = (struct assay_predict_options){
+        .mode = args->number[AS_OPTION_MODE] ? ASSAY_PREDICT_UNROLLED : ASSAY_PREDICT_LOOP,
+        .without = (uint32_t)args->number[AS_OPTION_WITHOUT] |
+                   (as_given(args, AS_OPTION_BOUNDS) ? ASSAY_WITHOUT_SIMULATION : 0),
+        .simulate = true,
+        .timeline_n = (unsigned)args->number[AS_OPTION_TIMELINE],
+        .equal_memory = args->number[AS_OPTION_MEMORY] == 2};
+    p->equal_given = args->number[AS_OPTION_MEMORY] != 0;
+    AS_TRY(assay_uarch_open(name, &p->uarch, err));
+    return assay_predictor_new(p->uarch, &p->predictor, err);
+}
+
+void as_predicting_fini(struct as_predicting *p)
+{
+    assay_predictor_free(&p->predictor);
+    assay_uarch_free(&p->uarch);
+}
+
+static int digit_of(char c)
+{
+    const char *at = c ? strchr("0123456789abcdef", c | 0x20) : NULL;
+    return at && c != 0x10 ? (int)(at - "0123456789abcdef") : -1;
+}
+
+int as_hex_read(const char *text, size_t n, uint8_t *out, size_t most, const char *what,
+                struct assay_error *err)
+{
+    if (n % 2 || n / 2 > most || !n)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "%s: %zu hexadecimal digits; bytes have two each, and there may be "
+                            "%zu bytes at most",
+                            what, n, most);
+    for (size_t i = 0; i < n; i += 2) {
+        const int high = digit_of(text[i]), low = digit_of(text[i + 1]);
+        if (high < 0 || low < 0)
+            return as_error_set(err, ASSAY_ERR_USAGE, "%s: '%.2s' is no byte in hexadecimal digits",
+                                what, text + i);
+        out[i / 2] = (uint8_t)(high << 4 | low);
+    }
+    return (int)(n / 2);
+}
+
+void as_predict_assembly(const struct as_predicted *predicted, size_t i, char *buf, size_t buf_b)
+{
+    const struct as_piece *piece = predicted->piece;
+    const struct assay_insn *insn = &piece->code->insn[piece->first + i];
+    uint64_t size_b = insn->length;
+    const uint8_t *bytes = NULL;
+    if (piece->object)
+        bytes = assay_object_bytes(piece->object, insn->address, &size_b);
+    else if (piece->bytes)
+        bytes = piece->bytes + (insn->address - piece->code->insn[piece->first].address);
+    buf[0] = 0;
+    if (bytes)
+        assay_insn_format(bytes, insn->length, insn->address, ASSAY_SYNTAX_INTEL, buf, buf_b);
+}
+
+const char *as_predict_match(const struct assay_insn_prediction *insn)
+{
+    static const char *const word[] = {"exact", "alike", "width", "register", "estimated"};
+    return word[insn->match <= ASSAY_TIMING_NONE ? insn->match : ASSAY_TIMING_NONE];
+}
+
+/* The same code with a limit taken away. */
+static int find_what_ifs(struct as_predicting *p, struct as_predicted *predicted,
+                         struct assay_error *err)
+{
+    static const struct {
+        const char *words, *key;
+        uint32_t without;
+    } change[AS_WHAT_IFS] = {
+        {"no chain from iteration to iteration", "without_latency", ASSAY_WITHOUT_LATENCY},
+        {"no value passed through memory", "without_memory", ASSAY_WITHOUT_MEMORY},
+        {"any number of ports", "without_ports", ASSAY_WITHOUT_PORTS},
+        {"a perfect front end", "without_front_end", ASSAY_WITHOUT_FRONT_END}};
+    const struct as_piece *piece = predicted->piece;
+    for (unsigned i = 0; i < AS_WHAT_IFS; i++) {
+        struct assay_predict_options options = p->options;
+        struct assay_prediction out;
+        options.without |= change[i].without | ASSAY_WITHOUT_SIMULATION;
+        options.timeline_n = 0;
+        AS_TRY(
+            assay_predict(p->predictor, piece->code, piece->first, piece->n, &options, &out, err));
+        predicted->what_if[i] = (struct as_what_if){change[i].words, change[i].key, out.cycles};
+    }
+    struct assay_predict_options options = p->options;
+    struct assay_prediction out;
+    options.worst = true;
+    AS_TRY(assay_predict(p->predictor, piece->code, piece->first, piece->n, &options, &out, err));
+    predicted->worst = out.cycles;
+    return 0;
+}
+
+int as_predict_show(struct as_predicting *p, const struct as_piece *piece, struct assay_error *err)
+{
+    struct as_predicted predicted = {.p = p, .piece = piece};
+    AS_TRY(find_what_ifs(p, &predicted, err));
+    AS_TRY(assay_predict(p->predictor, piece->code, piece->first, piece->n, &p->options,
+                         &predicted.out, err));
+    if (p->cli->format == AS_FORMAT_JSON)
+        as_predict_json(p, &predicted);
+    else
+        as_predict_text(p, &predicted);
+    return 0;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A prediction for people: the answer and its limits, a line per instruction, the chain, the time
+ * line, what removing a limit would give.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "predict.h"
+
+static void show_answer(struct as_predicting *p, const struct as_predicted *predicted)
+{
+    const struct assay_prediction *out = &predicted->out;
+    struct as_cli *cli = p->cli;
+    as_cli_styled(cli, AS_STYLE_BOLD, predicted->piece->name);
+    as_cli_print(cli, ": %.2f cycles per iteration on %s", out->cycles, p->uarch->words);
+    if (out->varies && predicted->worst > out->cycles * 1.005)
+        as_cli_print(cli, " (up to %.2f by the values computed with)", predicted->worst);
+    as_cli_print(cli, "\nlimited by %s%s%s\n", assay_bound_name(out->bound),
+                 *out->limit ? ": " : "", out->limit);
+    for (unsigned i = 0; i < ASSAY_BOUNDS; i++)
+        if (out->bounds[i] > 0)
+            as_cli_print(cli, "  %-9s %8.2f\n", assay_bound_name((enum assay_bound)i),
+                         out->bounds[i]);
+    if (out->estimated_n)
+        as_cli_print(cli, "%u of %zu instructions are estimated: the table has nothing of them\n",
+                     out->estimated_n, out->insn_n);
+}
+
+/* Ports with their share of the instruction: "a0 0.5 a1 0.5"; nothing where it takes none. */
+static void put_ports(const struct as_predicting *p, const struct assay_prediction *out, size_t i,
+                      struct as_str *words)
+{
+    as_str_clear(words);
+    for (unsigned port = 0; port < out->port_n; port++) {
+        const float n = out->insn_port[i * out->port_n + port];
+        if (n > 0.01F)
+            as_str_appendf(words, "%s%s %.2g", words->n ? " " : "", p->uarch->port[port],
+                           (double)n);
+    }
+}
+
+static void show_insns(struct as_predicting *p, const struct as_predicted *predicted)
+{
+    const struct assay_prediction *out = &predicted->out;
+    struct as_str ports = {0};
+    char assembly[256];
+    as_cli_print(p->cli, "\n  slots latency  instruction; ports\n");
+    for (size_t i = 0; i < out->insn_n; i++) {
+        const struct assay_insn_prediction *insn = &out->insn[i];
+        as_predict_assembly(predicted, i, assembly, sizeof assembly);
+        put_ports(p, out, i, &ports);
+        if (insn->fused)
+            as_cli_print(p->cli, "%c     -       -  %-40s fused with the one before\n", ' ',
+                         assembly);
+        else
+            as_cli_print(p->cli, "%c %5.4g %7.4g  %-40s %s%s\n", insn->chain ? '>' : ' ',
+                         (double)insn->slots, (double)insn->latency, assembly, as_str_z(&ports),
+                         insn->estimated    ? " (estimated)"
+                         : insn->eliminated ? "eliminated"
+                                            : "");
+    }
+    as_str_fini(&ports);
+}
+
+static void show_chain(struct as_predicting *p, const struct as_predicted *predicted)
+{
+    const struct assay_prediction *out = &predicted->out;
+    char assembly[256];
+    if (!out->chain_n)
+        return;
+    as_cli_print(p->cli, "\nlongest chain from iteration to iteration (>):\n");
+    for (size_t i = 0; i < out->chain_n; i++) {
+        const struct assay_chain_step *step = &out->chain[i];
+        if (step->insn < out->insn_n)
+            as_predict_assembly(predicted, step->insn, assembly, sizeof assembly);
+        else
+            snprintf(assembly, sizeof assembly, "the loop's counter");
+        as_cli_print(p->cli, "  %-40s %5.4g cycles%s", assembly, (double)step->cycles,
+                     step->memory ? ", through memory" : "");
+        if (step->iterations)
+            as_cli_print(p->cli, ", %u iteration%s on", step->iterations,
+                         step->iterations == 1 ? "" : "s");
+        as_cli_print(p->cli, "\n");
+    }
+}
+
+/* A row: dispatched D, waiting for sources =, for a port -, executing e, done E, waiting to retire
+ * '.', retired R. */
+static void draw_row(char *row, size_t width, const struct assay_timeline_entry *e, int32_t from)
+{
+    for (size_t c = 0; c < width; c++) {
+        const int32_t t = (int32_t)c + from;
+        row[c] = t == e->dispatch                   ? 'D'
+                 : t == e->retire                   ? 'R'
+                 : t < e->dispatch || t > e->retire ? ' '
+                 : t < e->ready                     ? '='
+                 : t < e->issue                     ? '-'
+                 : t < e->done                      ? 'e'
+                                                    : '.';
+    }
+    row[width] = 0;
+}
+
+static void show_timeline(struct as_predicting *p, const struct as_predicted *predicted)
+{
+    enum { WIDTH = 120 };
+    const struct assay_prediction *out = &predicted->out;
+    char row[WIDTH + 1], assembly[256];
+    if (!out->timeline_n)
+        return;
+    as_cli_print(p->cli,
+                 "\ntime line from cycle %" PRId32 " on (D dispatched, = waits for a source, "
+                 "- for a port, e executes, . done, R retired):\n",
+                 out->timeline[0].dispatch);
+    for (size_t i = 0; i < out->timeline_n; i++) {
+        const struct assay_timeline_entry *e = &out->timeline[i];
+        draw_row(row, WIDTH, e, out->timeline[0].dispatch);
+        size_t n = strlen(row);
+        while (n && row[n - 1] == ' ')
+            row[--n] = 0;
+        assembly[0] = 0;
+        if (e->insn < out->insn_n)
+            as_predict_assembly(predicted, e->insn, assembly, sizeof assembly);
+        as_cli_print(p->cli, "%4" PRIu32 " %-32.32s %s\n", e->iteration, assembly, row);
+    }
+}
+
+void as_predict_text(struct as_predicting *p, const struct as_predicted *predicted)
+{
+    show_answer(p, predicted);
+    show_insns(p, predicted);
+    show_chain(p, predicted);
+    show_timeline(p, predicted);
+    as_cli_print(p->cli, "\nwith\n");
+    for (unsigned i = 0; i < AS_WHAT_IFS; i++)
+        as_cli_print(p->cli, "  %-38s %8.2f\n", predicted->what_if[i].words,
+                     predicted->what_if[i].cycles);
+}

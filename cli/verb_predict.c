@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `assay predict`: finds the code that is meant (digits, a file of digits, loops, what stands
+ * between markers) and predicts it piece by piece.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "predict.h"
+#include "program.h"
+
+enum { BLOCK_MOST_B = 65536 };
+
+/* ---- Digits -------------------------------------------------------------------------------- */
+
+static int predict_hex(struct as_predicting *p, const char *text, struct assay_error *err)
+{
+    static uint8_t bytes[BLOCK_MOST_B];
+    struct assay_code code;
+    const int n = as_hex_read(text, strlen(text), bytes, sizeof bytes, "--hex", err);
+    AS_TRY(n);
+    AS_TRY(assay_decode(bytes, (size_t)n, 0, &code, err));
+    const struct as_piece piece = {.name = "code", .code = &code, .n = code.n, .bytes = bytes};
+    const int rc = as_predict_show(p, &piece, err);
+    assay_code_free(&code);
+    return rc;
+}
+
+static void put_csv_row(struct as_csv *csv, struct as_view id, const struct assay_prediction *out)
+{
+    as_csv_view(csv, id);
+    as_csv_double(csv, out->cycles);
+    as_csv_string(csv, assay_bound_name(out->bound));
+    as_csv_string(csv, out->limit);
+    for (unsigned i = 0; i < ASSAY_BOUNDS; i++)
+        as_csv_double(csv, out->bounds[i]);
+    as_csv_u64(csv, out->insn_n);
+    as_csv_u64(csv, out->estimated_n);
+    as_csv_u64(csv, out->alike_n);
+    as_csv_row_end(csv);
+}
+
+/* One line "id,hex,..."; a head, whose second column has other letters, is passed over. */
+static int predict_line(struct as_predicting *p, struct as_csv *csv, char *line, size_t number,
+                        struct assay_error *err)
+{
+    static uint8_t bytes[BLOCK_MOST_B];
+    char what[64];
+    struct as_view rest = as_view_of(line), id, hex;
+    struct assay_code code;
+    struct assay_prediction out;
+    if (!as_view_split(&rest, ',', &id) || !as_view_split(&rest, ',', &hex))
+        return as_error_set(err, ASSAY_ERR_USAGE, "--hex-file: line %zu is not 'id,hex'", number);
+    hex = as_view_trim(hex);
+    snprintf(what, sizeof what, "--hex-file: line %zu", number);
+    const int n = as_hex_read(hex.p, hex.n, bytes, sizeof bytes, what, err);
+    if (n < 0 && number == 1)
+        return 0;
+    AS_TRY(n);
+    AS_TRY(assay_decode(bytes, (size_t)n, 0, &code, err));
+    const int rc = assay_predict(p->predictor, &code, 0, code.n, &p->options, &out, err);
+    if (rc == 0)
+        put_csv_row(csv, id, &out);
+    assay_code_free(&code);
+    return rc;
+}
+
+static int predict_hex_file(struct as_predicting *p, const char *path, struct assay_error *err)
+{
+    static const char *const head[] = {
+        "id",    "cycles", "bound",   "limit",  "dispatch",     "decode",      "branch",
+        "ports", "unit",   "latency", "window", "instructions", "estimated_n", "alike_n"};
+    struct as_csv csv;
+    char *line = NULL;
+    size_t cap = 0, number = 0;
+    int rc = 0;
+    FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+    if (!f)
+        return as_error_set(err, ASSAY_ERR_NOT_FOUND, "%s: cannot be read", path);
+    as_cli_csv(p->cli, &csv);
+    as_csv_header(&csv, head, sizeof head / sizeof *head);
+    while (rc == 0 && getline(&line, &cap, f) >= 0) {
+        number++;
+        line[strcspn(line, "\r\n")] = 0;
+        if (*line && *line != '#')
+            rc = predict_line(p, &csv, line, number, err);
+    }
+    free(line); /* of getline */
+    if (f != stdin)
+        fclose(f);
+    return rc;
+}
+
+/* ---- Loops of a binary --------------------------------------------------------------------- */
+
+/* The records of a path, one behind the other. */
+static int gather_path(const struct assay_program *program, const struct assay_paths *paths,
+                       size_t path, struct assay_code *out)
+{
+    size_t n = 0;
+    *out = (struct assay_code){0};
+    for (uint32_t i = 0; i < paths->path[path].blocks; i++)
+        n += program->block[paths->block[paths->path[path].first + i]].insns;
+    out->insn = as_calloc(n + 1, sizeof *out->insn);
+    if (!out->insn)
+        return ASSAY_ERR_NOMEM;
+    for (uint32_t i = 0; i < paths->path[path].blocks; i++) {
+        const struct assay_block *block =
+            &program->block[paths->block[paths->path[path].first + i]];
+        memcpy(out->insn + out->n, program->code.insn + block->first_insn,
+               block->insns * sizeof *out->insn);
+        out->n += block->insns;
+    }
+    return 0;
+}
+
+static int predict_loop(struct as_predicting *p, const struct as_chosen *chosen, uint32_t loop,
+                        struct assay_error *err)
+{
+    struct assay_paths paths;
+    struct as_str name = {0};
+    int rc = 0;
+    AS_TRY(assay_loop_paths(chosen->program, loop, ASSAY_PATH_LIMIT, &paths, err));
+    for (size_t i = 0; rc == 0 && i < paths.path_n; i++) {
+        struct assay_code code;
+        as_str_clear(&name);
+        as_str_appendf(&name, "loop %" PRIu32, loop);
+        if (paths.path_n > 1)
+            as_str_appendf(&name, " path %zu of %zu", i + 1, paths.path_n);
+        if (paths.merged)
+            as_str_appendz(&name, " (all paths together)");
+        rc = gather_path(chosen->program, &paths, i, &code);
+        const struct as_piece piece = {
+            .name = as_str_z(&name), .code = &code, .n = code.n, .object = chosen->object};
+        if (rc == 0 && code.n)
+            rc = as_predict_show(p, &piece, err);
+        as_free(code.insn);
+        if (rc == 0 && i + 1 < paths.path_n && p->cli->format == AS_FORMAT_TEXT)
+            as_cli_print(p->cli, "\n");
+    }
+    as_str_fini(&name);
+    assay_paths_free(&paths);
+    return rc;
+}
+
+/* Innermost loops of the functions chosen, or the one of --loop. */
+static int predict_loops(struct as_predicting *p, struct assay_error *err)
+{
+    struct as_chosen chosen;
+    uint32_t one = ASSAY_NONE;
+    size_t shown = 0;
+    int rc = as_chosen_load(p->cli, 0, &chosen, err);
+    if (rc == 0 && chosen.object && as_given(&p->cli->args, AS_OPTION_LOOP))
+        rc = as_loop_of_option(p->cli, chosen.program, &one, err);
+    for (uint32_t i = 0; rc == 0 && chosen.object && i < chosen.program->loop_n; i++) {
+        const struct assay_loop *loop = &chosen.program->loop[i];
+        const bool inner =
+            loop->level == ASSAY_LEVEL_INNERMOST || loop->level == ASSAY_LEVEL_SINGLE;
+        if (one != ASSAY_NONE ? i != one : !inner || !chosen.body[loop->body])
+            continue;
+        if (shown++ && p->cli->format == AS_FORMAT_TEXT)
+            as_cli_print(p->cli, "\n");
+        rc = predict_loop(p, &chosen, i, err);
+    }
+    if (rc == 0 && chosen.object && !shown)
+        rc = as_error_set(err, ASSAY_ERR_NO_CODE,
+                          "predict: no loop without a loop inside is in what --function chose");
+    as_chosen_free(&chosen);
+    return rc;
+}
+
+/* ---- An object file ------------------------------------------------------------------------ */
+
+/* mov ebx,111 (222); fs addr32 nop: the markers of IACA, which OSACA takes too. */
+static size_t find_marker(const uint8_t *bytes, size_t from, size_t n, uint8_t number)
+{
+    const uint8_t marker[] = {0xbb, number, 0, 0, 0, 0x64, 0x67, 0x90};
+    for (size_t i = from; i + sizeof marker <= n; i++)
+        if (memcmp(bytes + i, marker, sizeof marker) == 0)
+            return i;
+    return n;
+}
+
+static int predict_section(struct as_predicting *p, struct assay_object *object,
+                           const struct assay_section *section, bool marked,
+                           struct assay_error *err)
+{
+    enum { MARKER_B = 8 };
+    const size_t n = section->size_b;
+    const size_t mark = find_marker(section->data, 0, n, 111);
+    const size_t start = marked ? mark + MARKER_B : 0;
+    const size_t end = marked ? find_marker(section->data, start, n, 222) : n;
+    struct assay_code code;
+    AS_TRY(assay_decode(section->data + start, end - start, section->address + start, &code, err));
+    const struct as_piece piece = {.name = marked ? "between markers" : section->name,
+                                   .code = &code,
+                                   .n = code.n,
+                                   .object = object};
+    const int rc = as_predict_show(p, &piece, err);
+    assay_code_free(&code);
+    return rc;
+}
+
+static int predict_object(struct as_predicting *p, struct assay_error *err)
+{
+    const struct assay_section *section, *chosen = NULL;
+    struct assay_object *object = as_cli_open(p->cli, p->cli->args.positional[0]);
+    bool marked = false;
+    if (!object)
+        return 0;
+    const size_t n = assay_object_sections(object, &section);
+    for (size_t i = 0; i < n; i++) {
+        if (!section[i].exec || !section[i].data || !section[i].size_b)
+            continue;
+        const bool here =
+            find_marker(section[i].data, 0, section[i].size_b, 111) < section[i].size_b;
+        if (here && !marked)
+            chosen = &section[i];
+        else if (!chosen)
+            chosen = &section[i];
+        marked |= here;
+    }
+    int rc;
+    if (!chosen)
+        rc = as_error_set(err, ASSAY_ERR_NO_CODE, "%s: no section of code in it",
+                          assay_object_info(object)->path);
+    else if (!marked && assay_object_info(object)->type != ASSAY_OBJECT_RELOCATABLE)
+        rc = as_error_set(err, ASSAY_ERR_USAGE,
+                          "predict: nothing chosen; write --loop ID or --function NAME ('assay "
+                          "loops' lists the loops)");
+    else
+        rc = predict_section(p, object, chosen, marked, err);
+    assay_object_close(&object);
+    return rc;
+}
+
+/* ---- The verb ------------------------------------------------------------------------------ */
+
+static int predict_given(struct as_predicting *p, struct assay_error *err)
+{
+    const struct as_arguments *args = &p->cli->args;
+    const bool digits = as_given(args, AS_OPTION_HEX) || as_given(args, AS_OPTION_HEX_FILE);
+    if (!p->equal_given)
+        p->options.equal_memory = digits;
+    if (as_given(args, AS_OPTION_HEX_FILE))
+        return predict_hex_file(p, args->value[AS_OPTION_HEX_FILE], err);
+    if (p->cli->format == AS_FORMAT_CSV)
+        return as_error_set(err, ASSAY_ERR_USAGE, "predict: CSV is written of --hex-file alone");
+    if (p->cli->format == AS_FORMAT_JSON) {
+        as_facts_begin(&p->facts, p->cli);
+        as_facts_array(&p->facts, "predictions");
+    }
+    int rc;
+    if (as_given(args, AS_OPTION_HEX))
+        rc = predict_hex(p, args->value[AS_OPTION_HEX], err);
+    else if (as_given(args, AS_OPTION_LOOP) || as_given(args, AS_OPTION_FUNCTION))
+        rc = predict_loops(p, err);
+    else
+        rc = predict_object(p, err);
+    if (p->cli->format == AS_FORMAT_JSON) {
+        as_facts_close(&p->facts);
+        as_facts_end(&p->facts);
+    }
+    return rc;
+}
+
+int as_verb_predict(struct as_cli *cli, struct assay_error *err)
+{
+    const struct as_arguments *args = &cli->args;
+    const unsigned inputs = (unsigned)args->positional_n + as_given(args, AS_OPTION_HEX) +
+                            as_given(args, AS_OPTION_HEX_FILE);
+    struct as_predicting p;
+    if (inputs != 1)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "predict: write one of FILE, --hex BYTES and --hex-file FILE");
+    int rc = as_predicting_init(cli, &p, err);
+    if (rc == 0)
+        rc = predict_given(&p, err);
+    as_predicting_fini(&p);
+    return rc;
+}
