@@ -197,7 +197,8 @@ def main():
     by_key = {}
     for form in forms:
         key = keys.get(str(form["id"]))
-        if key and form["inst"] and key not in by_key and f"{form['id']}|T" in measured:
+        whole = measured.get(f"{form['id']}|T", 0)
+        if key and form["inst"] and key not in by_key and 0 < whole < 100 * len(form["inst"]):
             by_key[key] = Form(form, key, measured)
     for key, form in by_key.items():
         twin = twin_of(form, by_key)

@@ -156,6 +156,7 @@ BETWEEN = (
 
 READ_WRITES = ("add", "sub", "and", "or", "xor", "inc", "dec", "neg", "not", "adc", "sbb", "shl", "sar",
                "shr", "rol", "ror", "xadd", "xchg")
+SPOILT = 100  # cycles: the x87 stack overflowed, or worse
 PORTS = {"ALU": 6, "MUL": 3, "FMUL": 2, "FADD": 2, "FANY": 4, "PERM": 2, "AGU": 4, "LDV": 2, "STD": 2,
          "I2F": 1}
 
@@ -180,7 +181,7 @@ def main():
     seen = set()
     for number, measured in raw.items():
         key = keys.get(number)
-        if not key or key in seen or not measured["u"] or "(bad)" in key:
+        if not key or key in seen or not measured["u"] or (measured["rtp"] or 0) > SPOILT:
             continue
         seen.add(key)
         print(line(Form(key, measured)))

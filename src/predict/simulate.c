@@ -351,7 +351,10 @@ static void simulate_op(struct as_simulation *s, uint32_t i, uint32_t iteration,
     const struct as_sources ready = sources_ready(s, i, iteration);
     s->dispatched = dispatched;
     const double start = issue(s, i, ready, dispatched + 1);
-    const double done = start + (op->latency > 1 || !op->use_n ? (double)op->latency : 1);
+    /* A load is done when its value is there, a store a cycle after its data. */
+    const double done = start + (op->latency >= 1        ? (double)op->latency
+                                 : op->loads || op->move ? 0
+                                                         : 1);
     const double retired = retire(s, op, done);
     s->start[iteration % ITERATIONS_KEPT * s->block->op_n + i] = start;
     if (op->use_n)

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tables of cores: those that the program carries are whole, mistakes in a table are named by line,
+ * and the line of an instruction is the nearest there is.
+ */
+#include "unit.h"
+
+#include <assay/uarch.h>
+
+static const char head[] = "core\ttoy\ta toy\nmatch\tToyVendor\t6\t1-3,9\nsource\ts\tthis test\n"
+                           "set\tdispatch_width\t4\ts\ngroup\tALU\ta b\ts\ngroup\tMUL\ta\ts\n";
+
+static struct assay_uarch *toy(const char *lines)
+{
+    struct assay_uarch *uarch;
+    struct assay_error err;
+    char text[4096];
+    const int n = snprintf(text, sizeof text, "%s%s", head, lines);
+    if (assay_uarch_parse(text, (size_t)n, "toy.tsv", &uarch, &err) < 0)
+        fail_msg("%s", err.text);
+    return uarch;
+}
+
+static void refuses(const char *lines, const char *part)
+{
+    struct assay_uarch *uarch;
+    struct assay_error err;
+    char text[4096];
+    const int n = snprintf(text, sizeof text, "%s%s", head, lines);
+    assert_int_equal(assay_uarch_parse(text, (size_t)n, "toy.tsv", &uarch, &err),
+                     ASSAY_ERR_CORRUPT);
+    assert_null(uarch);
+    if (!has(err.text, part))
+        fail_msg("'%s' is not in '%s'", part, err.text);
+}
+
+/* The line that one instruction gets. */
+static const struct assay_timing *line_of(const struct assay_uarch *uarch, const char *bytes,
+                                          size_t n, enum assay_timing_match *match)
+{
+    struct assay_code code;
+    struct assay_error err;
+    assert_int_equal(assay_decode((const uint8_t *)bytes, n, 0x1000, &code, &err), 0);
+    assert_int_equal(code.n, 1);
+    const struct assay_timing *timing = assay_uarch_timing(uarch, &code.insn[0], match);
+    assay_code_free(&code);
+    return timing;
+}
+
+static void key_is(const char *bytes, size_t n, const char *want)
+{
+    struct assay_code code;
+    struct assay_error err;
+    char key[ASSAY_UARCH_KEY_B];
+    assert_int_equal(assay_decode((const uint8_t *)bytes, n, 0x1000, &code, &err), 0);
+    const int length = assay_uarch_key(&code.insn[0], key, sizeof key);
+    assert_string_equal(key, want);
+    assert_int_equal(length, strlen(want));
+    assay_code_free(&code);
+}
+
+static void tables_of_the_program_are_whole(void **state)
+{
+    struct assay_error err;
+    size_t tables = 0;
+    (void)state;
+    for (const char *const *name = assay_uarch_names(); *name; name++, tables++) {
+        struct assay_uarch *uarch;
+        if (assay_uarch_open(*name, &uarch, &err) < 0)
+            fail_msg("%s", err.text);
+        assert_string_equal(uarch->name, *name);
+        assert_true(uarch->timing_n > 500);
+        assert_true(uarch->match_n > 0);
+        for (size_t i = 0; i < uarch->timing_n; i++) {
+            const struct assay_timing *t = &uarch->timing[i];
+            assert_true(t->source < uarch->source_n);
+            assert_true(strlen(uarch->source[t->source].words) > 10);
+            assert_true(t->latency < 1000 && t->slots < 1000);
+        }
+        for (unsigned i = 0; i < ASSAY_UARCH_PARAMETERS; i++)
+            assert_true(uarch->set[i] >= 0);
+        assay_uarch_free(&uarch);
+    }
+    assert_true(tables >= 2);
+}
+
+static void hosts_find_their_table(void **state)
+{
+    (void)state;
+    assert_string_equal(assay_uarch_name_of("AuthenticAMD", 26, 2), "zen5");
+    assert_string_equal(assay_uarch_name_of("GenuineIntel", 6, 207), "emeraldrapids");
+    assert_null(assay_uarch_name_of("GenuineIntel", 6, 1));
+    assert_null(assay_uarch_name_of("AuthenticAMD", 6, 207));
+}
+
+static void a_table_is_read(void **state)
+{
+    struct assay_uarch *uarch = toy("bypass\tfadd\t!fadd\t1\ts\n"
+                                    "form\tadd r64,r64\t1\tALU:1\t1\t-\ts 0.5%\n"
+                                    "form\tdiv r64\t2\tMUL:2 ALU:0.5-3\t13-20 1>0:4 f>0:5\t"
+                                    "microcode,class=fadd\ts\n");
+    (void)state;
+    assert_int_equal(uarch->timing_n, 2);
+    assert_true(uarch->set[ASSAY_UARCH_dispatch_width] == 4 && uarch->is_set[0]);
+    assert_int_equal(uarch->match_n, 2);
+    assert_int_equal(uarch->match[1].model_first, 9);
+    const struct assay_timing *add = &uarch->timing[0], *div = &uarch->timing[1];
+    assert_true(add->spread > 0.0049F && add->spread < 0.0051F);
+    assert_int_equal(div->use_n, 2);
+    assert_true(div->use[1].n == 0.5F && div->use[1].worst == 3);
+    assert_true(div->latency == 13 && div->worst == 20);
+    assert_int_equal(div->pair_n, 2);
+    assert_int_equal(div->pair[1].from, ASSAY_PLACE_FLAGS);
+    assert_true(div->pair[1].latency == 5);
+    assert_int_equal(div->flags, ASSAY_TIMING_MICROCODE);
+    assert_true(uarch->bypass[div->bypass][0] == 1 && uarch->bypass[0][div->bypass] == 0);
+    assert_true(uarch->bypass[div->bypass][div->bypass] == 0);
+    assay_uarch_free(&uarch);
+}
+
+static void mistakes_are_named(void **state)
+{
+    (void)state;
+    refuses("set\tdispatch_widht\t4\ts\n", "line 7: no parameter is named 'dispatch_widht'");
+    refuses("set\trob\tmany\ts\n", "not a number: 'many'");
+    refuses("form\tnop\t1\tFPU:1\t0\t-\ts\n", "no group of this name");
+    refuses("form\tnop\t1\tALU\t0\t-\ts\n", "not GROUP:n");
+    refuses("form\tnop\t1\t-\t0\tfast\ts\n", "no flag is named 'fast'");
+    refuses("form\tnop\t1\t-\t0\t-\tt\n", "no line 'source' before it is named 't'");
+    refuses("form\tnop\t1\t-\t5-3\t-\ts\n", "not a latency");
+    refuses("form\tnop\t1\t-\t1 9>0:2\t-\ts\n", "not SRC>DST:n");
+    refuses("form\tnop\t1\t-\t0\t-\ts\nform\tnop\t1\t-\t0\t-\ts\n",
+            "line 8: there is a line already");
+    refuses("from\tnop\t1\t-\t0\t-\ts\n", "no line begins with 'from'");
+    refuses("form\tnop\t1\t-\t0\ts\n", "too few or too many columns");
+    refuses("group\tALU\tc\ts\n", "twice");
+    refuses("", "ends without");
+}
+
+static void keys_say_what_forms_do_not(void **state)
+{
+    (void)state;
+    key_is("\x48\x8d\x74\xcf\x10", 5, "lea r64,address64 [bisd]");
+    key_is("\x48\x8d\x37", 3, "lea r64,address64 [b]");
+    key_is("\x48\x8b\x34\xcf", 4, "mov r64,m64 [i]");
+    key_is("\x31\xc0", 2, "xor r32,r32 [same]");
+    key_is("\x31\xc8", 2, "xor r32,r32");
+    key_is("\x48\x8b\x05\x10\x00\x00\x00", 7, "mov r64,m64");
+}
+
+static void the_nearest_line_is_found(void **state)
+{
+    struct assay_uarch *uarch = toy("form\tadd r32,imm8\t1\tALU:1\t1\t-\ts\n"
+                                    "form\tadd r64,r64\t1\tALU:1\t1\t-\ts\n"
+                                    "form\txor r32,r32 [same]\t1\t-\t0\tzero\ts\n"
+                                    "form\tcmovz r64,r64\t1\tALU:1\t1\t-\ts\n"
+                                    "form\taddss xmm,xmm\t1\tALU:1\t3\t-\ts\n");
+    enum assay_timing_match match;
+    (void)state;
+    assert_ptr_equal(line_of(uarch, "\x4c\x01\xc0", 3, &match), &uarch->timing[1]);
+    assert_int_equal(match, ASSAY_TIMING_EXACT);
+    /* add eax,0x1000: a fixed register and another immediate */
+    assert_ptr_equal(line_of(uarch, "\x05\x00\x10\x00\x00", 5, &match), &uarch->timing[0]);
+    assert_int_equal(match, ASSAY_TIMING_ALIKE);
+    /* add ax,cx: another width */
+    assert_ptr_equal(line_of(uarch, "\x66\x01\xc8", 3, &match), &uarch->timing[1]);
+    assert_int_equal(match, ASSAY_TIMING_WIDTH);
+    /* cmovs rax,rcx: another condition; vaddss xmm0,xmm1,xmm2: the AVX form */
+    assert_ptr_equal(line_of(uarch, "\x48\x0f\x48\xc1", 4, &match), &uarch->timing[3]);
+    assert_int_equal(match, ASSAY_TIMING_ALIKE);
+    assert_ptr_equal(line_of(uarch, "\xc5\xf2\x58\xc2", 4, &match), &uarch->timing[4]);
+    assert_int_equal(match, ASSAY_TIMING_ALIKE);
+    /* add rax,[rcx]: the form with registers alone */
+    assert_ptr_equal(line_of(uarch, "\x48\x03\x01", 3, &match), &uarch->timing[1]);
+    assert_int_equal(match, ASSAY_TIMING_REGISTER);
+    /* what an idiom costs says nothing of others: xor eax,ecx */
+    assert_null(line_of(uarch, "\x31\xc8", 2, &match));
+    assert_int_equal(match, ASSAY_TIMING_NONE);
+    assert_null(line_of(uarch, "\x0f\x05", 2, &match));
+    assay_uarch_free(&uarch);
+}
+
+static void files_are_opened_by_path(void **state)
+{
+    char path[] = "/tmp/assay-uarch-XXXXXX.tsv";
+    struct assay_uarch *uarch;
+    struct assay_error err;
+    (void)state;
+    const int fd = mkstemps(path, 4);
+    assert_true(fd >= 0);
+    assert_true(write(fd, head, sizeof head - 1) > 0);
+    assert_true(write(fd, "form\tnop\t1\t-\t0\t-\ts\n", 20) == 20);
+    close(fd);
+    assert_int_equal(assay_uarch_open(path, &uarch, &err), 0);
+    assert_string_equal(uarch->words, "a toy");
+    assay_uarch_free(&uarch);
+    unlink(path);
+    assert_int_equal(assay_uarch_open(path, &uarch, &err), ASSAY_ERR_NOT_FOUND);
+    assert_int_equal(assay_uarch_open("zen55", &uarch, &err), ASSAY_ERR_NOT_FOUND);
+    assert_true(has(err.text, "zen5"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tables_of_the_program_are_whole),
+        cmocka_unit_test(hosts_find_their_table),
+        cmocka_unit_test(a_table_is_read),
+        cmocka_unit_test(mistakes_are_named),
+        cmocka_unit_test(keys_say_what_forms_do_not),
+        cmocka_unit_test(the_nearest_line_is_found),
+        cmocka_unit_test(files_are_opened_by_path),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

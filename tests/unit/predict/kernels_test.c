@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kernels whose cycles are computed by hand on the toy core (toy.h), one for each thing that can
+ * limit. The computation stands beside each.
+ */
+#include "toy.h"
+
+#include <math.h>
+
+/* lea rax..r?,[r8+8]; each writes another register and waits for none */
+#define LEA            "498d4008"
+#define IMUL           "490fafc0" /* imul rax,r8 */
+#define NOP            "90"
+#define DIV            "48f7f1" /* div rcx */
+#define LOOP_AT_ITSELF "75fb"   /* jnz -3, behind three bytes */
+
+static struct toy toy;
+
+static int set_up(void **state)
+{
+    (void)state;
+    toy_init(&toy, "");
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    toy_fini(&toy);
+    return 0;
+}
+
+static void dispatch_limits_what_takes_no_port(void **state)
+{
+    (void)state;
+    toy_expect(toy_cycles(&toy, NOP NOP NOP NOP NOP NOP), 1.5); /* 6 slots, 4 a cycle */
+    assert_int_equal(toy.out.bound, ASSAY_BOUND_DISPATCH);
+}
+
+static void ports_limit_by_the_busiest_set(void **state)
+{
+    (void)state;
+    toy_expect(toy_cycles(&toy, LEA LEA LEA), 1.5); /* 3 operations on a and b */
+    assert_string_equal(toy.out.limit, "a b");
+    /* xor breaks the chain of imul: 2 multiplications on a, 1 lea goes to b: a is busy 2 cycles */
+    toy_expect(toy_cycles(&toy, "31c0" IMUL "31c0" IMUL LEA), 2);
+    assert_string_equal(toy.out.limit, "a");
+    /* with 3 more lea both are busy: 2 + 4 operations on two ports */
+    toy_expect(toy_cycles(&toy, "31c0" IMUL "31c0" IMUL LEA LEA LEA LEA), 3);
+    assert_string_equal(toy.out.limit, "a b");
+}
+
+static void units_that_are_not_pipelined_limit(void **state)
+{
+    const struct assay_predict_options worst = {
+        .mode = ASSAY_PREDICT_UNROLLED, .without = ASSAY_WITHOUT_SIMULATION, .worst = true};
+    (void)state;
+    /* rax and rdx go from one to the next: latency 10; worst 20. Without the chain the unit: 7, 18
+     */
+    toy_expect(toy_cycles(&toy, DIV), 10);
+    assert_true(toy.out.varies);
+    toy_expect(toy_cycles_as(&toy, DIV, &worst), 20);
+    toy_expect(toy_cycles(&toy, "31c031d2" DIV), 7);
+    toy_expect(toy_cycles_as(&toy, "31c031d2" DIV, &worst), 18);
+}
+
+static void chains_of_registers_limit(void **state)
+{
+    (void)state;
+    toy_expect(toy_cycles(&toy, "480fafc0"), 3); /* imul rax,rax */
+    toy_expect(toy_cycles(&toy, "480fafc0"
+                                "4c01c0"),
+               4); /* and add rax,r8 */
+    assert_int_equal(toy.out.bound, ASSAY_BOUND_LATENCY);
+    assert_int_equal(toy.out.chain_n, 2);
+    assert_true(toy.out.insn[0].chain && toy.out.insn[1].chain);
+    /* pointer chasing: mov rsi,[rsi], 4 a load */
+    toy_expect(toy_cycles(&toy, "488b36"), 4);
+    /* a load whose address does not wait: the port */
+    toy_expect(toy_cycles(&toy, "488b37"), 1);
+}
+
+static void flags_make_chains(void **state)
+{
+    (void)state;
+    toy_expect(toy_cycles(&toy, "19c0"), 1); /* sbb eax,eax waits for itself */
+    struct toy breaks;
+    toy_init(&breaks, "set\tsbb_breaks\t1\ts\n");
+    /* now for the carry alone, which it makes itself: still one */
+    toy_expect(toy_cycles(&breaks, "19c0"), 1);
+    /* cmp rbx,rsi makes the carry anew: no chain, two operations on two ports */
+    toy_expect(toy_cycles(&breaks, "4839f3"
+                                   "19c0"),
+               1);
+    assert_true(breaks.out.bounds[ASSAY_BOUND_LATENCY] == 0);
+    toy_fini(&breaks);
+}
+
+static void idioms_and_moves_are_free(void **state)
+{
+    const struct assay_predict_options executed = {
+        .mode = ASSAY_PREDICT_UNROLLED, .without = ASSAY_WITHOUT_SIMULATION | ASSAY_WITHOUT_MOVES};
+    (void)state;
+    /* xor eax,eax; imul rax,rax: no chain, one on a */
+    toy_expect(toy_cycles(&toy, "31c0"
+                                "480fafc0"),
+               1);
+    /* mov rax,rbx; mov rbx,rax: two slots, no time; executed, two cycles of a chain */
+    toy_expect(toy_cycles(&toy, "4889d8"
+                                "4889c3"),
+               0.5);
+    toy_expect(toy_cycles_as(&toy,
+                             "4889d8"
+                             "4889c3",
+                             &executed),
+               2);
+}
+
+static void results_reach_other_units_later(void **state)
+{
+    (void)state;
+    toy_expect(toy_cycles(&toy, "c5f958c1"), 2); /* vaddpd to itself */
+    /* vaddpd (2, and 1 to another class), vmulpd (4) */
+    toy_expect(toy_cycles(&toy, "c5f958c1"
+                                "c5f959c1"),
+               7);
+    /* vmulpd xmm0,xmm1,xmm0: through its last source it takes 1 */
+    toy_expect(toy_cycles(&toy, "c5f159c0"), 1);
+}
+
+static void stores_hand_on_to_loads(void **state)
+{
+    (void)state;
+    /* mov [rsp+8],rax; mov rax,[rsp+8]: data to result 6 */
+    toy_expect(toy_cycles(&toy, "4889442408"
+                                "488b442408"),
+               6);
+    assert_true(toy.out.chain[0].memory || toy.out.chain[1].memory);
+    /* mov [rsp+8],rax; mov eax,[rsp+8]: half of what was stored, still 6 */
+    toy_expect(toy_cycles(&toy, "4889442408"
+                                "8b442408"),
+               6);
+    /* mov [rsp+8],eax; mov rax,[rsp+8]: more than was stored, 20 */
+    toy_expect(toy_cycles(&toy, "89442408"
+                                "488b442408"),
+               20);
+    /* add qword [rsp+8],1: 6 and its own 1 */
+    toy_expect(toy_cycles(&toy, "488344240801"), 7);
+    /* movss xmm0 of what eax stored: no chain; two on each of the ports of stores? one: a cycle */
+    toy_expect(toy_cycles(&toy, "89442408"
+                                "f30f10442408"),
+               1);
+    /* mov [rdi+8 rcx],rax; mov rax,[rdi+8 rcx-16]; inc rcx: what one iteration loads the next
+     * one stores and the third one loads: 6 in 3 iterations */
+    toy_expect(toy_cycles(&toy, "488904cf"
+                                "488b44cff0"
+                                "48ffc1"),
+               2);
+    assert_true(toy.out.chain_n > 0);
+    /* mov [rdi+8 rcx],rax; mov rax,[rsp+8]: bases that differ are apart */
+    toy_expect(toy_cycles(&toy, "488904cf"
+                                "488b442408"),
+               1);
+}
+
+static void stores_rename_to_loads(void **state)
+{
+    struct toy renames;
+    (void)state;
+    toy_init(&renames, "set\trename_memory\t1\ts\n");
+    /* the same expression: no time; the ports of the store and of the load take a cycle each */
+    toy_expect(toy_cycles(&renames, "4889442408"
+                                    "488b442408"),
+               1);
+    /* an address that changes in between is another expression: mov rcx written anew by inc */
+    toy_expect(toy_cycles(&renames, "488904cf"
+                                    "48ffc1"
+                                    "488b44cff8"),
+               6);
+    toy_fini(&renames);
+}
+
+static void the_stack_engine_moves_rsp(void **state)
+{
+    struct toy plain;
+    (void)state;
+    /* push rax; pop rax: forwarded data, rsp costs nothing */
+    toy_expect(toy_cycles(&toy, "50"
+                                "58"),
+               6);
+    /* push r; add rsp,8: rsp is made whole (1) and added to (1) */
+    toy_expect(toy_cycles(&toy, "50"
+                                "4883c408"),
+               2);
+    toy_init(&plain, "set\tstack_engine\t0\ts\n");
+    toy_expect(toy_cycles(&plain, "58"), 1); /* rsp by an addition: a load a cycle anyway */
+    toy_fini(&plain);
+}
+
+static void loops_end_in_a_branch(void **state)
+{
+    const struct assay_predict_options loop = {.mode = ASSAY_PREDICT_LOOP,
+                                               .without = ASSAY_WITHOUT_SIMULATION};
+    (void)state;
+    toy_expect(toy_cycles_as(&toy, NOP, &loop), 1); /* a taken branch a cycle */
+    toy_expect(toy.out.bounds[ASSAY_BOUND_BRANCH], 1);
+    /* cmp rax,rbx; jnz: one slot with fusion, two without */
+    toy_expect(toy_cycles_as(&toy, "4839d8" LOOP_AT_ITSELF, &loop), 1);
+    toy_expect(toy.out.bounds[ASSAY_BOUND_DISPATCH], 0.25);
+    assert_true(toy.out.insn[1].fused);
+    const struct assay_predict_options apart = {
+        .mode = ASSAY_PREDICT_LOOP, .without = ASSAY_WITHOUT_SIMULATION | ASSAY_WITHOUT_FUSION};
+    toy_cycles_as(&toy, "4839d8" LOOP_AT_ITSELF, &apart);
+    toy_expect(toy.out.bounds[ASSAY_BOUND_DISPATCH], 0.5);
+}
+
+static void lines_of_the_op_cache_limit_loops(void **state)
+{
+    const struct assay_predict_options loop = {.mode = ASSAY_PREDICT_LOOP,
+                                               .without = ASSAY_WITHOUT_SIMULATION};
+    struct toy lines;
+    (void)state;
+    toy_init(&lines,
+             "set\topcache_line_b\t64\ts\nset\topcache_fetch\t4\ts\nset\topcache_again\t2\ts\n");
+    /* 3 nop and the fused dec and jnz: 4 slots of one line, read at once */
+    toy_cycles_as(&lines, NOP NOP NOP, &loop);
+    toy_expect(lines.out.bounds[ASSAY_BOUND_DECODE], 1);
+    /* one more: the line is read twice, 2 cycles later */
+    toy_cycles_as(&lines, NOP NOP NOP NOP, &loop);
+    toy_expect(lines.out.bounds[ASSAY_BOUND_DECODE], 3);
+    toy_fini(&lines);
+}
+
+static void legacy_decode_stalls(void **state)
+{
+    const struct assay_predict_options loop = {.mode = ASSAY_PREDICT_LOOP,
+                                               .without = ASSAY_WITHOUT_SIMULATION};
+    struct toy legacy;
+    (void)state;
+    toy_init(&legacy, "set\topcache_width\t0\ts\nset\tdecode_width\t4\ts\nset\tdecode_b\t16\ts\n");
+    /* 6 nop: groups of 4 and 2, and the branch in the second */
+    toy_cycles_as(&legacy, NOP NOP NOP NOP NOP NOP, &loop);
+    toy_expect(legacy.out.bounds[ASSAY_BOUND_DECODE], 2);
+    /* 5 of 4 bytes and 5 of the branch: 25 bytes, 16 a cycle */
+    toy_cycles_as(&legacy, LEA LEA LEA LEA LEA, &loop);
+    toy_expect(legacy.out.bounds[ASSAY_BOUND_DECODE], 2);
+    toy_fini(&legacy);
+    toy_init(&legacy, "set\topcache_width\t0\ts\nset\tdecode_width\t4\ts\nset\tdecode_b\t16\ts\n"
+                      "set\tlcp_stall\t3\ts\n");
+    /* cmp si,0x200: a prefix changes its length; one group and 3 cycles */
+    toy_cycles_as(&legacy, "6681fe0002", &loop);
+    toy_expect(legacy.out.bounds[ASSAY_BOUND_DECODE], 4);
+    toy_fini(&legacy);
+}
+
+static void what_is_unknown_is_estimated(void **state)
+{
+    (void)state;
+    /* vpgatherdd is not in the table: an answer, marked */
+    assert_true(toy_cycles(&toy, "c4e269900488") > 0);
+    assert_int_equal(toy.out.estimated_n, 1);
+    assert_true(toy.out.insn[0].estimated);
+    /* bytes that are no instruction too */
+    assert_true(toy_cycles(&toy, "06") > 0);
+    toy_cycles(&toy, LEA);
+    assert_int_equal(toy.out.estimated_n, 0);
+}
+
+static const struct assay_predict_options simulated = {.mode = ASSAY_PREDICT_UNROLLED,
+                                                       .simulate = true};
+
+static void the_simulation_agrees_with_clear_bounds(void **state)
+{
+    (void)state;
+    toy_expect(toy_cycles_as(&toy, NOP NOP NOP NOP NOP NOP, &simulated), 1.5);
+    toy_expect(toy_cycles_as(&toy, LEA LEA LEA, &simulated), 1.5);
+    toy_expect(toy_cycles_as(&toy,
+                             "480fafc0"
+                             "4c01c0",
+                             &simulated),
+               4);
+    toy_expect(toy_cycles_as(&toy, "31c031d2" DIV, &simulated), 7);
+    assert_true(toy.out.simulated > 0);
+}
+
+/*
+ * A reorder buffer of 2: two loads go in cycle 0, one issues in 1 and one in 2 (one port), are done
+ * in 5 and 6, retire then and leave room in 6 and 7. The next two go in 6 and 7, ...: two in 6
+ * cycles, where the port alone would take 2.
+ */
+static void a_small_window_limits(void **state)
+{
+    struct toy small;
+    (void)state;
+    toy_init(&small, "set\trob\t2\ts\n");
+    const double cycles = toy_cycles_as(&small,
+                                        "488b37"
+                                        "488b37",
+                                        &simulated);
+    toy_expect(cycles, 6);
+    assert_int_equal(small.out.bound, ASSAY_BOUND_WINDOW);
+    toy_fini(&small);
+}
+
+/* imul rax,rax waits for itself: started 3 cycles apart, the time line says so. */
+static void the_time_line_is_that_of_the_chain(void **state)
+{
+    const struct assay_predict_options options = {.mode = ASSAY_PREDICT_UNROLLED, .timeline_n = 4};
+    (void)state;
+    toy_cycles_as(&toy, "480fafc0", &options);
+    assert_int_equal(toy.out.timeline_n, 4);
+    for (size_t i = 1; i < 4; i++) {
+        const struct assay_timeline_entry *e = &toy.out.timeline[i];
+        assert_int_equal(e->issue - e[-1].issue, 3);
+        assert_int_equal(e->done - e->issue, 3);
+        assert_true(e->dispatch < e->issue && e->done <= e->retire);
+    }
+}
+
+/* rax is taken for a pointer: mov rax,[rdi]; mov [rax],rcx; mov rdx,[rsi]; mov rcx,[rdx]. Where all
+ * of memory holds one value the load reads what was stored. */
+static void equal_pointers_are_an_assumption(void **state)
+{
+    const char *hex = "488b07"
+                      "488908"
+                      "488b16"
+                      "488b0a";
+    const struct assay_predict_options equal = {
+        .mode = ASSAY_PREDICT_UNROLLED, .without = ASSAY_WITHOUT_SIMULATION, .equal_memory = true};
+    (void)state;
+    toy_expect(toy_cycles(&toy, hex), 3); /* three loads on one port */
+    toy_expect(toy_cycles_as(&toy, hex, &equal), 6);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(dispatch_limits_what_takes_no_port),
+        cmocka_unit_test(ports_limit_by_the_busiest_set),
+        cmocka_unit_test(units_that_are_not_pipelined_limit),
+        cmocka_unit_test(chains_of_registers_limit),
+        cmocka_unit_test(flags_make_chains),
+        cmocka_unit_test(idioms_and_moves_are_free),
+        cmocka_unit_test(results_reach_other_units_later),
+        cmocka_unit_test(stores_hand_on_to_loads),
+        cmocka_unit_test(stores_rename_to_loads),
+        cmocka_unit_test(the_stack_engine_moves_rsp),
+        cmocka_unit_test(loops_end_in_a_branch),
+        cmocka_unit_test(lines_of_the_op_cache_limit_loops),
+        cmocka_unit_test(legacy_decode_stalls),
+        cmocka_unit_test(what_is_unknown_is_estimated),
+        cmocka_unit_test(the_simulation_agrees_with_clear_bounds),
+        cmocka_unit_test(a_small_window_limits),
+        cmocka_unit_test(the_time_line_is_that_of_the_chain),
+        cmocka_unit_test(equal_pointers_are_an_assumption),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "toy.h"
+
+#include <math.h>
+
+static void make_predictor(struct toy *toy)
+{
+    struct assay_error err;
+    if (assay_predictor_new(toy->uarch, &toy->predictor, &err) < 0)
+        fail_msg("%s", err.text);
+}
+
+void toy_init(struct toy *toy, const char *more)
+{
+    static char text[16384];
+    struct assay_error err;
+    const int n = snprintf(text, sizeof text, "%s%s%s%s", TOY_HEAD, more, TOY_PORTS, TOY_FORMS);
+    *toy = (struct toy){0};
+    if (assay_uarch_parse(text, (size_t)n, "toy", &toy->uarch, &err) < 0)
+        fail_msg("%s", err.text);
+    make_predictor(toy);
+}
+
+void toy_open(struct toy *toy, const char *name)
+{
+    struct assay_error err;
+    *toy = (struct toy){0};
+    if (assay_uarch_open(name, &toy->uarch, &err) < 0)
+        fail_msg("%s", err.text);
+    make_predictor(toy);
+}
+
+void toy_fini(struct toy *toy)
+{
+    assay_predictor_free(&toy->predictor);
+    assay_uarch_free(&toy->uarch);
+}
+
+double toy_cycles_as(struct toy *toy, const char *hex, const struct assay_predict_options *options)
+{
+    static uint8_t bytes[4096];
+    struct assay_code code;
+    struct assay_error err;
+    size_t n = 0;
+    unsigned byte;
+    while (n < sizeof bytes && sscanf(hex + 2 * n, "%2x", &byte) == 1)
+        bytes[n++] = (uint8_t)byte;
+    if (assay_decode(bytes, n, 0x1000, &code, &err) < 0 ||
+        assay_predict(toy->predictor, &code, 0, code.n, options, &toy->out, &err) < 0)
+        fail_msg("%s", err.text);
+    assay_code_free(&code);
+    return toy->out.cycles;
+}
+
+double toy_cycles(struct toy *toy, const char *hex)
+{
+    const struct assay_predict_options options = {.mode = ASSAY_PREDICT_UNROLLED,
+                                                  .without = ASSAY_WITHOUT_SIMULATION};
+    return toy_cycles_as(toy, hex, &options);
+}
+
+void toy_expect(double got, double want)
+{
+    if (fabs(got - want) > 0.001 * (1 + want))
+        fail_msg("%g cycles instead of %g", got, want);
+}
