@@ -435,7 +435,7 @@ int as_block_build(struct assay_predictor *p, const struct assay_code *code, siz
             return as_error_nomem(err, "the block to predict");
         if (i && block->op_n && op[-1].insn == i - 1 && !(block->without & ASSAY_WITHOUT_FUSION) &&
             may_fuse_move(p, op - 1, insn - 1, insn))
-            op[-1].slots = 0;
+            op[-1].slots = op[-1].decoded = 0;
         op->insn = (uint32_t)i;
         op->offset = (uint16_t)offset;
         op->jump_taken = op->branch && leaves(insn, i + 1 == n);

@@ -139,6 +139,8 @@ static double book_use(struct as_simulation *s, const struct as_op_use *use, dou
                        double ready)
 {
     const uint64_t ports = s->block->uarch->group[use->group].ports;
+    if (s->block->without & ASSAY_WITHOUT_PORTS)
+        return ready;
     if (!(ports & (ports - 1)) && use->n > 1) { /* one port for several cycles */
         double *free = &s->unit_free[__builtin_ctzll(ports)];
         const double at = *free > ready ? *free : ready;
@@ -267,7 +269,7 @@ static double dispatch(struct as_simulation *s, const struct as_op *op, double n
     cycle = ceil(cycle - 1e-9);
     if (cycle * width > s->dispatch_at)
         s->dispatch_at = cycle * width;
-    s->dispatch_at += slots;
+    s->dispatch_at += s->block->without & ASSAY_WITHOUT_FRONT_END ? 0 : slots;
     return cycle;
 }
 
@@ -280,6 +282,8 @@ static struct as_sources sources_ready(const struct as_simulation *s, uint32_t i
 {
     struct as_sources ready = {0, 0};
     const struct as_op *op = &s->block->op[i];
+    if (s->block->without & ASSAY_WITHOUT_LATENCY)
+        return ready;
     for (uint32_t k = s->first_edge[i]; k < s->first_edge[i + 1]; k++) {
         const struct as_edge *e = &s->block->edge.at[s->order[k]];
         if (e->distance > iteration)
@@ -463,7 +467,9 @@ int as_simulate(struct assay_predictor *p, unsigned timeline_n, double *cycles,
     if (!*timeline || !prepare(s, &p->arena))
         return ASSAY_ERR_NOMEM;
     const double front = fmax(as_front_branch(block),
-                              block->without & ASSAY_WITHOUT_DECODE ? 0 : as_front_decode(block));
+                              block->without & (ASSAY_WITHOUT_DECODE | ASSAY_WITHOUT_FRONT_END)
+                                  ? 0
+                                  : as_front_decode(block));
     double middle = 0;
     for (uint32_t iteration = 0; iteration < 2 * half; iteration++) {
         for (uint32_t i = 0; i < block->op_n; i++)
