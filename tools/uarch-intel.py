@@ -147,8 +147,6 @@ class Form:
                 return known, "uops"
         if self.eliminated():
             return "0", "m1"
-        if self.mnemonic.startswith("set"):
-            return "2", "b"
         if self.latency is not None:
             return f"{max(1, round(self.latency)):g}", "m1"
         if self.stores:
