@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+# assay predict and assay validate: kernels whose cycles the instruction tables fix, on named cores.
+
+setup_file() {
+    load common.bash
+    command -v gcc >/dev/null || skip "no gcc here"
+    cat >loops.c <<'EOF'
+#include <stddef.h>
+double sum(const double *a, size_t n)
+{
+    double s = 0;
+    for (size_t i = 0; i < n; i++)
+        s += a[i];
+    return s;
+}
+size_t paths(const int *a, size_t n)
+{
+    size_t s = 0;
+    for (size_t i = 0; i < n; i++)
+        s += a[i] > 3 ? 7 * (size_t)a[i] : s >> 2;
+    return s;
+}
+EOF
+    gcc -g -O1 -shared -fPIC loops.c -o loops.so
+    # Two of four instructions stand between the markers of IACA.
+    cat >marked.s <<'EOF'
+imul %rax,%rax
+movl $111,%ebx
+.byte 0x64,0x67,0x90
+imul %rcx,%rcx
+imul %rcx,%rcx
+movl $222,%ebx
+.byte 0x64,0x67,0x90
+imul %rdx,%rdx
+EOF
+    as marked.s -o marked.o
+    as -o plain.o - <<<'imul %rcx,%rcx'
+}
+setup() { load common.bash; }
+
+@test "a chain limits, and stands in the answer" { # vfmadd231pd ymm0,ymm1,ymm2: 4 cycles
+    "$ASSAY" predict --machine zen5 --hex c4e2f5b8c2 >out
+    like 'code: 4.00 cycles per iteration on AMD Zen 5*' "$(head -1 out)"
+    grep -qx 'limited by latency' out
+    grep -q '^>     1       4  vfmadd231pd ymm0, ymm1, ymm2' out
+    grep -q 'no chain from iteration to iteration  *1.00' out
+    "$ASSAY" predict --machine emeraldrapids --mode unrolled --hex c4e2f5b8c2 --format json >out
+    equal '4 latency' "$(json '["predictions"][0]["cycles"]' <out) $(json '["predictions"][0]["bound"]' <out)"
+    equal exact "$(json '["predictions"][0]["instructions"][0]["match"]' <out)"
+}
+@test "the time line has each instruction of each iteration" {
+    "$ASSAY" predict --machine zen5 --hex c4e2f5b8c2 --timeline 3 --format json >out
+    equal 6 "$(python3 -c 'import json; print(len(json.load(open("out"))["predictions"][0]["timeline"]))')"
+    "$ASSAY" predict --machine zen5 --mode unrolled --hex c4e2f5b8c2 --timeline 3 >out
+    equal 3 "$(grep -c '^   [012] vfmadd231pd.*eeee' out)"
+}
+@test "a file of blocks gives a row a block, none without an answer" {
+    printf 'id,hex,other\na,480fafc0,1\nb,06,2\nc,c4e2f5b8c2,3\n' >blocks.csv
+    "$ASSAY" predict --machine zen5 --mode unrolled --hex-file blocks.csv >out
+    equal 4 "$(wc -l <out)"
+    like 'id,cycles,bound,limit,*' "$(head -1 out)"
+    like 'a,3,latency,*,0,0' "$(sed -n 2p out)"
+    like 'b,*,1,0' "$(sed -n 3p out)" # no instruction: estimated, and counted
+    like 'c,4,latency,*' "$(sed -n 4p out)"
+    "$ASSAY" predict --machine zen5 --mode unrolled --hex-file - <blocks.csv | cmp - out
+}
+@test "parts of the model can be left out" {
+    equal 1 "$("$ASSAY" predict --machine zen5 --hex c4e2f5b8c2 --without latency --format json |
+        json '["predictions"][0]["cycles"]')"
+}
+@test "loops of a binary, by number and by function" {
+    id=$("$ASSAY" loops --function sum --format json loops.so | json '["loops"][0]["id"]')
+    "$ASSAY" predict --machine emeraldrapids --loop "$id" loops.so >out
+    like "loop $id: 2.00 cycles per iteration on *" "$(head -1 out)" # addsd: 2 cycles
+    grep -q '^>     1       2  addsd' out
+    "$ASSAY" predict --machine emeraldrapids --function sum loops.so | cmp - out
+    "$ASSAY" predict --machine zen5 --function paths loops.so >out
+    grep -q '^loop [0-9]* path 1 of 2: ' out
+    grep -q '^loop [0-9]* path 2 of 2: ' out
+}
+@test "an object file, whole or between markers" {
+    like 'between markers: 6.00 cycles*' "$("$ASSAY" predict --machine zen5 --mode unrolled marked.o)"
+    like '.text: 3.00 cycles*' "$("$ASSAY" predict --machine zen5 --mode unrolled plain.o)"
+}
+@test "validate says how far predictions are" {
+    printf 'id,hex,cycles,ok\na,480fafc0,3,1\nb,c4e2f5b8c2,5,1\nc,90,1,0\n' >truth.csv
+    "$ASSAY" validate --machine zen5 --mode unrolled --blocks truth.csv --format json >out
+    # 3 against 3, 4 against 5: 0 and 20 %
+    equal 2 "$(json '["kinds"][0]["n"]' <out)"
+    equal 10 "$(json '["kinds"][0]["mape_percent"]' <out)"
+    equal 50 "$(json '["kinds"][0]["within_5_percent"]' <out)"
+    equal 1 "$(json '["kinds"][0]["kendall_tau"]' <out)"
+    "$ASSAY" validate --machine zen5 --mode unrolled --blocks truth.csv >out
+    grep -q '^all  *2  *10.00' out
+    grep -q '^1 rows without a measurement' out
+    grep -q '^b  *5.000  *4.000  *latency' out
+    printf 'id,cycles\na,6\n' >other.csv
+    equal 50 "$("$ASSAY" validate --machine zen5 --mode unrolled --blocks truth.csv --truths other.csv \
+        --format json | json '["kinds"][0]["mape_percent"]')"
+}
+@test "what cannot be predicted is said" {
+    refused() { run "$ASSAY" predict "${@:2}"; equal 2 "$status"; like "$1" "$output"; }
+    refused '*write one of FILE, --hex BYTES and --hex-file FILE' --machine zen5
+    refused '*--hex: *two each*' --machine zen5 --hex 123
+    refused "*--hex: 'zz' is no byte*" --machine zen5 --hex zz
+    refused "*no table of a core is named 'zen55'; there are *zen5*" --machine zen55 --hex 90
+    refused '*nothing chosen; write --loop ID or --function NAME*' --machine zen5 loops.so
+    printf 'a,90\nb,9\n' >bad.csv
+    refused '*--hex-file: line 2*' --machine zen5 --hex-file bad.csv
+    printf 'core\ttoy\ta toy\nfrom\tx\n' >toy.tsv
+    refused "*toy.tsv: line 2: no line begins with 'from'*" --machine ./toy.tsv --hex 90
+    run "$ASSAY" validate --machine zen5
+    equal 2 "$status"
+}
