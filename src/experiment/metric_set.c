@@ -181,38 +181,17 @@ int as_metric_set_values(struct assay_experiment *experiment, struct as_str *sql
     return put_values(experiment, sql) == SQLITE_DONE && !sql->failed ? 0 : ASSAY_ERR_CORRUPT;
 }
 
-/* The view of all values, made anew when there is another set. */
-static int remake_values(struct assay_experiment *experiment, struct assay_error *err)
-{
-    struct as_str sql = {0};
-    int rc, code;
-
-    as_str_appendz(&sql, "DROP VIEW v_values; ");
-    code = put_values(experiment, &sql);
-    if (code != SQLITE_DONE)
-        rc = as_sql_failure(experiment->db_path, experiment->db, code, "reading its sets", err);
-    else if (sql.failed)
-        rc = as_error_nomem(err, experiment->db_path);
-    else
-        rc = as_sql_run(experiment, as_str_z(&sql), "making the view of values", err);
-    as_str_fini(&sql);
-    return rc;
-}
-
 /* ---- Opening ------------------------------------------------------------------------------- */
 
-/* Whether the table is there as `table` makes it: SQLite keeps the statement. */
-static int is_made(struct assay_experiment *experiment, const char *name, const char *table,
-                   bool *is, struct assay_error *err)
+/* Whether a table or view was made by this very statement, which SQLite keeps. */
+static int is_made(struct assay_experiment *experiment, const char *statement, bool *is,
+                   struct assay_error *err)
 {
     sqlite3_stmt *s = NULL;
-    int code = sqlite3_prepare_v2(experiment->db,
-                                  "SELECT count(*) FROM sqlite_schema WHERE name = 'set_' || ?1"
-                                  " AND sql = ?2",
-                                  -1, &s, NULL);
+    int code = sqlite3_prepare_v2(
+        experiment->db, "SELECT count(*) FROM sqlite_schema WHERE sql = ?1", -1, &s, NULL);
 
-    sqlite3_bind_text(s, 1, name, -1, SQLITE_STATIC);
-    sqlite3_bind_text(s, 2, table, -1, SQLITE_STATIC);
+    sqlite3_bind_text(s, 1, statement, -1, SQLITE_STATIC);
     if (code == SQLITE_OK)
         code = sqlite3_step(s);
     *is = code == SQLITE_ROW && sqlite3_column_int(s, 0) > 0;
@@ -237,6 +216,29 @@ static int make_table(struct assay_experiment *experiment, const char *name,
     put_view(&sql, name, kind, metric, n);
     rc = sql.failed ? as_error_nomem(err, experiment->db_path)
                     : as_sql_run(experiment, as_str_z(&sql), "making a set of metrics", err);
+    as_str_fini(&sql);
+    return rc;
+}
+
+/* The view of all values, which a set with other columns changes: each change of the schema makes
+ * SQLite prepare every statement anew. */
+static int remake_values(struct assay_experiment *experiment, struct assay_error *err)
+{
+    static const char drop[] = "DROP VIEW v_values; ";
+    struct as_str sql = {0};
+    bool made = false;
+    int rc, code;
+
+    as_str_appendz(&sql, drop);
+    code = put_values(experiment, &sql);
+    if (code != SQLITE_DONE)
+        rc = as_sql_failure(experiment->db_path, experiment->db, code, "reading its sets", err);
+    else if (sql.failed)
+        rc = as_error_nomem(err, experiment->db_path);
+    else
+        rc = is_made(experiment, as_str_z(&sql) + sizeof drop - 1, &made, err);
+    if (rc == 0 && !made)
+        rc = as_sql_run(experiment, as_str_z(&sql), "making the view of values", err);
     as_str_fini(&sql);
     return rc;
 }
@@ -287,7 +289,7 @@ static int make_set(struct assay_experiment *experiment, const char *name,
 
     put_table(&table, name, metric, n);
     rc = table.failed ? as_error_nomem(err, experiment->db_path)
-                      : is_made(experiment, name, as_str_z(&table), &made, err);
+                      : is_made(experiment, as_str_z(&table), &made, err);
     if (rc == 0 && !made)
         rc = make_table(experiment, name, kind, metric, n, as_str_z(&table), err);
     if (rc == 0)

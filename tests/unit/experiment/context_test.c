@@ -164,9 +164,11 @@ static void test_sets_opened_again(void **state)
     struct assay_set_metric changed[3];
     fine(assay_metric_set_add(set, &loop, 0, row, err));
     assay_metric_set_close(&set);
+    const int64_t version = integer_of(e, "PRAGMA schema_version");
     set = open_set(e);
     assay_metric_set_close(&set);
     assert_int_equal(integer_of(e, "SELECT count(*) FROM set_loop_code"), 1);
+    assert_int_equal(integer_of(e, "PRAGMA schema_version"), version); /* nothing made anew */
     memcpy(changed, columns, sizeof changed);
     changed[2].digits = 2;
     fine(assay_metric_set_open(e, "loop_code", ASSAY_OBJECT_LOOP, "code", changed, 3, &set, err));
