@@ -18,6 +18,7 @@
 #include "base/clean.h"
 #include "base/error.h"
 #include "base/utf8.h"
+#include "base/whole.h"
 
 /* 64 KiB: the capacity of a Linux pipe; larger gained nothing in writing listings. */
 #define BUFFER_B ((size_t)1 << 16)
@@ -92,17 +93,7 @@ static void deliver(struct as_out *out, const char *p, size_t n)
         out->failed = out->call(out->context, p, n);
         return;
     }
-    while (n) {
-        ssize_t written = write(out->fd, p, n);
-        if (written < 0) {
-            if (errno == EINTR)
-                continue;
-            out->failed = errno;
-            return;
-        }
-        p += written;
-        n -= (size_t)written;
-    }
+    out->failed = as_whole_write(out->fd, p, n);
 }
 
 static void drain_out(struct as_out *out)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/foreign.h"
+#include "base/whole.h"
 
 /* Larger files are not read: a source that people or their generators write is far below. */
 #define SOURCE_MAX_B (64u << 20)
@@ -22,16 +23,11 @@ struct as_source_file {
 
 static void read_text(struct as_source_file *file, int fd, size_t size_b)
 {
-    ssize_t got;
-
     if (size_b > SOURCE_MAX_B)
         return;
     file->text = as_malloc(size_b + 1);
-    if (!file->text)
-        return;
-    while (file->text_b < size_b &&
-           (got = read(fd, file->text + file->text_b, size_b - file->text_b)) > 0)
-        file->text_b += (size_t)got;
+    if (file->text)
+        file->text_b = as_whole_read(fd, file->text, size_b);
 }
 
 static void index_lines(struct as_source_file *file)

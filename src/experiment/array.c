@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/foreign.h"
+#include "base/whole.h"
 #include "experiment/internal.h"
 #include "experiment/schema.h"
 
@@ -61,22 +62,6 @@ static int array_failed(const char *path, const char *what, struct assay_error *
 
 /* ---- Writing ------------------------------------------------------------------------------- */
 
-static int write_array(int fd, const char *p, size_t n, off_t at)
-{
-    while (n > 0) {
-        const ssize_t done = pwrite(fd, p, n, at);
-
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return -1;
-        p += done;
-        n -= (size_t)done;
-        at += done;
-    }
-    return 0;
-}
-
 /* Appends to the file; where it begins into `offset`, how long the file is now into `size`. */
 static int append_array(const char *path, const struct assay_array *it, int64_t *offset,
                         int64_t *size, struct assay_error *err)
@@ -93,7 +78,9 @@ static int append_array(const char *path, const struct assay_array *it, int64_t 
     } else {
         *offset = (st.st_size + ALIGN_B - 1) / ALIGN_B * ALIGN_B;
         *size = *offset + (int64_t)size_b;
-        if (write_array(fd, it->data, size_b, *offset) < 0)
+        if (lseek(fd, *offset, SEEK_SET) >= 0)
+            errno = as_whole_write(fd, it->data, size_b);
+        if (errno)
             rc = array_failed(path, "writing an array", err);
     }
     if (close(fd) < 0 && rc == 0)
@@ -133,33 +120,18 @@ int assay_experiment_array(struct assay_experiment *experiment, const struct ass
 
 static int read_array(const char *path, void *to, size_t n, off_t at, struct assay_error *err)
 {
-    char *p = to;
     const int fd = as_foreign_open(AT_FDCWD, path, AS_FOREIGN_NO_LINK, NULL);
-    ssize_t done = 1;
+    int rc = 0;
 
     if (fd < 0)
         return array_failed(path, "opening the file of arrays", err);
-    while (n > 0 && done > 0) {
-        done = pread(fd, p, n, at);
-        if (done < 0 && errno == EINTR) {
-            done = 1;
-            continue;
-        }
-        p += done > 0 ? done : 0;
-        n -= done > 0 ? (size_t)done : 0;
-        at += done > 0 ? done : 0;
-    }
-    if (n > 0) {
-        const int rc = done < 0 ? array_failed(path, "reading an array", err)
-                                : as_error_set(err, ASSAY_ERR_CORRUPT,
-                                               "%s: is shorter than the arrays in it; copy the "
-                                               "experiment whole",
-                                               path);
-        close(fd);
-        return rc;
-    }
+    if (lseek(fd, at, SEEK_SET) < 0 || as_whole_read(fd, to, n) < n)
+        rc = errno ? array_failed(path, "reading an array", err)
+                   : as_error_set(err, ASSAY_ERR_CORRUPT,
+                                  "%s: is shorter than the arrays in it; copy the experiment whole",
+                                  path);
     close(fd);
-    return 0;
+    return rc;
 }
 
 static int find_array(struct assay_experiment *experiment, const struct assay_subject *subject,

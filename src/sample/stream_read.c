@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/foreign.h"
 #include "base/read.h"
+#include "base/whole.h"
 #include "sample/recorder.h"
 
 struct assay_stream {
@@ -32,25 +33,11 @@ struct assay_stream {
     uint64_t dropped;
 };
 
-static size_t read_full(int fd, void *to, size_t n)
-{
-    size_t have = 0;
-    while (have < n) {
-        ssize_t got = read(fd, (char *)to + have, n - have);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            break;
-        have += (size_t)got;
-    }
-    return have;
-}
-
 static int check_head(struct assay_stream *s, const char *path, struct assay_error *err)
 {
     uint8_t head[16];
     uint32_t version;
-    size_t n = read_full(s->fd, head, sizeof head);
+    size_t n = as_whole_read(s->fd, head, sizeof head);
     if (n != sizeof head || memcmp(head, AS_STREAM_MAGIC, 8) != 0)
         return as_error_set(err, ASSAY_ERR_CORRUPT,
                             "%s: is not a stream of samples: it does not begin with %s; name the "
@@ -378,11 +365,11 @@ static bool take_record(struct assay_stream *s, struct assay_stream_record *out,
 static bool next_block(struct assay_stream *s)
 {
     uint32_t head[2];
-    size_t n = read_full(s->fd, head, sizeof head);
+    size_t n = as_whole_read(s->fd, head, sizeof head);
     s->over = true;
     if (n != sizeof head || head[0] > AS_BLOCK_B)
         return false;
-    if (read_full(s->fd, s->block, head[0]) != head[0] ||
+    if (as_whole_read(s->fd, s->block, head[0]) != head[0] ||
         crc32(crc32(0, NULL, 0), s->block, head[0]) != head[1])
         return false;
     s->r = as_read_of(s->block, head[0]);

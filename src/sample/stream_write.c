@@ -11,6 +11,7 @@
 #include <zlib.h>
 
 #include "base/alloc.h"
+#include "base/whole.h"
 #include "sample/recorder.h"
 
 /* Nodes before the tree is started anew: 32 MiB of them, and 16 MiB of table. */
@@ -40,19 +41,12 @@ struct as_writer {
 
 static int write_all(struct as_writer *w, const uint8_t *p, size_t n)
 {
-    while (n && !w->failed) {
-        ssize_t done = write(w->fd, p, n);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0) {
-            w->failed = done < 0 ? errno : ENOSPC;
-            break;
-        }
-        p += done;
-        n -= (size_t)done;
-        w->written_b += (uint64_t)done;
-    }
-    return w->failed ? ASSAY_ERR_IO : 0;
+    if (!w->failed)
+        w->failed = as_whole_write(w->fd, p, n);
+    if (w->failed)
+        return ASSAY_ERR_IO;
+    w->written_b += n;
+    return 0;
 }
 
 static int end_block(struct as_writer *w)

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Goes on where read and write stopped early, see whole.h. */
+#include "base/whole.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+int as_whole_write(int fd, const void *p, size_t n)
+{
+    for (const char *at = p; n > 0;) {
+        const ssize_t done = write(fd, at, n);
+
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return done < 0 ? errno : ENOSPC;
+        at += done;
+        n -= (size_t)done;
+    }
+    return 0;
+}
+
+size_t as_whole_read(int fd, void *p, size_t n)
+{
+    size_t have = 0;
+
+    errno = 0;
+    while (have < n) {
+        const ssize_t got = read(fd, (char *)p + have, n - have);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        have += (size_t)got;
+    }
+    if (have == n)
+        errno = 0;
+    return have;
+}

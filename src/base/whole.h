@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * All of it or a failure: reading and writing files where the kernel takes or gives less than was
+ * asked, or a signal comes between. For descriptors that block.
+ */
+#ifndef AS_BASE_WHOLE_H
+#define AS_BASE_WHOLE_H
+
+#include <stddef.h>
+
+/* 0, or errno; ENOSPC where the kernel takes nothing and says no more. */
+int as_whole_write(int fd, const void *p, size_t n);
+/* How many bytes came: fewer than `n` at the end of the file (errno is 0) or at a failure. */
+size_t as_whole_read(int fd, void *p, size_t n);
+
+#endif
