@@ -133,9 +133,6 @@ struct assay_launch_outcome {
 
 const struct assay_launch_outcome *assay_launch_outcome(const struct assay_launch *launch);
 
-/* As a shell would say it: the exit code, or 128 + signal; 0 of an attached process. */
-int assay_launch_exit_status(const struct assay_launch_outcome *outcome);
-
 /* Ends the watching of signals. A child that was not let go yet is ended; one that runs is not
  * waited for any more. NULL inside is fine. */
 void assay_launch_close(struct assay_launch **launch);

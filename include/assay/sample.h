@@ -321,8 +321,6 @@ struct assay_stack_counts {
     uint64_t copied, cut, deep;
 };
 const struct assay_stack_counts *assay_recorder_stacks(const struct assay_recorder *recorder);
-/* Bytes of the stream by now. */
-uint64_t assay_recorder_bytes(const struct assay_recorder *recorder);
 /* What was taken is safe against a kill of this process. Call it about once a second. */
 int assay_recorder_flush(struct assay_recorder *recorder, struct assay_error *err);
 /* Writes the end and closes; `counts` may be NULL. The recorder is gone in any case. */

@@ -203,10 +203,3 @@ const struct assay_launch_outcome *assay_launch_outcome(const struct assay_launc
 {
     return &launch->outcome;
 }
-
-int assay_launch_exit_status(const struct assay_launch_outcome *outcome)
-{
-    if (outcome->signalled)
-        return 128 + outcome->exit_signal;
-    return outcome->exited ? outcome->exit_code : 0;
-}

@@ -151,17 +151,11 @@ uint32_t as_object_section_at(const struct assay_object *object, uint64_t addres
 uint64_t as_object_section_address(const struct assay_object *object, uint32_t index);
 /* 8 bytes of the image at `address`, 0 when the file has none there. */
 uint64_t as_object_word_at(const struct assay_object *object, uint64_t address);
-/*
- * Applies the relocations of a .o that stand against section `index` to `bytes`, the section's
- * (decompressed) contents. Sections that are not compressed are relocated in place on opening.
- */
-void as_object_relocate(const struct assay_object *object, uint32_t index, uint8_t *bytes,
-                        uint64_t size_b);
 
 /* ---- Steps of opening, one file each -------------------------------------------------------- */
 
 int as_object_load_sections(struct assay_object *object, struct assay_error *err);
-void as_object_relocate_all(struct assay_object *object); /* a .o, in place */
+void as_object_relocate(struct assay_object *object); /* a .o, in place */
 int as_object_load_dynamic(struct assay_object *object, struct assay_error *err);
 int as_object_load_debug(struct assay_object *object, struct assay_error *err); /* no DWARF yet */
 int as_object_load_symbols(struct assay_object *object, struct assay_error *err);

@@ -44,7 +44,7 @@ static int load_tables(struct assay_object *object, struct assay_error *err)
     info->build_id_b = as_file_build_id(&object->file, info->build_id, sizeof info->build_id);
     AS_TRY(as_object_load_sections(object, err));
     if (object->file.ehdr.e_type == ET_REL)
-        as_object_relocate_all(object);
+        as_object_relocate(object);
     AS_TRY(as_object_load_dynamic(object, err));
     AS_TRY(as_object_load_debug(object, err));
     AS_TRY(as_object_load_symbols(object, err));

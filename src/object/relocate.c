@@ -88,15 +88,7 @@ static void apply_table(const struct assay_object *object, uint32_t table, uint8
     }
 }
 
-void as_object_relocate(const struct assay_object *object, uint32_t index, uint8_t *bytes,
-                        uint64_t size_b)
-{
-    for (uint32_t i = 1; i < object->file.shdr_n; i++)
-        if (object->file.shdr[i].sh_type == SHT_RELA && object->file.shdr[i].sh_info == index)
-            apply_table(object, i, bytes, size_b);
-}
-
-void as_object_relocate_all(struct assay_object *object)
+void as_object_relocate(struct assay_object *object)
 {
     const struct as_file *file = &object->file;
     for (uint32_t i = 1; i < file->shdr_n; i++) {

@@ -93,14 +93,6 @@ void as_category_module(const struct as_categories *categories, unsigned kind, c
     }
 }
 
-unsigned as_category_of_module(const struct as_categories *categories, unsigned kind,
-                               const char *path)
-{
-    struct as_category_module module;
-    as_category_module(categories, kind, path, &module);
-    return module.home;
-}
-
 /* ---- Functions ---------------------------------------------------------------------------- */
 
 bool as_category_readable(const struct as_category_rule *rule)
@@ -200,14 +192,6 @@ unsigned as_category_of_symbol(const struct as_categories *categories,
     if (categories->readable)
         best = strongest_readable(categories, module, symbol, best);
     return best == AS_CATEGORY_NONE ? module->home : categories->symbol.at[best].category;
-}
-
-unsigned as_category_of(const struct as_categories *categories, unsigned module_kind,
-                        const char *module_path, const char *symbol)
-{
-    struct as_category_module module;
-    as_category_module(categories, module_kind, module_path, &module);
-    return as_category_of_symbol(categories, &module, symbol);
 }
 
 /* ---- Frames ------------------------------------------------------------------------------- */

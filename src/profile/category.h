@@ -59,12 +59,6 @@ void as_category_module(const struct as_categories *categories, unsigned kind, c
 unsigned as_category_of_symbol(const struct as_categories *categories,
                                const struct as_category_module *module, const char *symbol);
 
-/* The same in one step; and of a module without a function. */
-unsigned as_category_of_module(const struct as_categories *categories, unsigned kind,
-                               const char *path);
-unsigned as_category_of(const struct as_categories *categories, unsigned module_kind,
-                        const char *module_path, const char *symbol);
-
 /*
  * Category of a frame whose own is `own`, called by a frame of category `caller` (what this
  * function gave for that one; AS_CATEGORY_APPLICATION for the outermost frame).

@@ -241,11 +241,6 @@ const struct assay_stack_counts *assay_recorder_stacks(const struct assay_record
     return &recorder->stacks;
 }
 
-uint64_t assay_recorder_bytes(const struct assay_recorder *recorder)
-{
-    return as_writer_bytes(recorder->writer);
-}
-
 int assay_recorder_flush(struct assay_recorder *recorder, struct assay_error *err)
 {
     AS_TRY(writer_error(recorder, as_held_copy(&recorder->modules, false, recorder->writer), err));

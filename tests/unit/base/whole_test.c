@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All of it through a pipe that takes little at a time, with signals in between; ends and failures.
+/* Through a pipe that takes little at a time, with signals in between; ends and failures.
  */
 #include "base/whole.h"
 

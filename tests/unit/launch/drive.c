@@ -37,7 +37,9 @@ static int say(const char *path, const struct assay_launch_outcome *o)
         return 126;
     fprintf(f, "exited %d %d signalled %d %d interrupted %d interrupts %u left %d\n", o->exited,
             o->exit_code, o->signalled, o->exit_signal, o->interrupted, o->interrupts, o->left);
-    return fclose(f) == 0 ? assay_launch_exit_status(o) : 126;
+    if (fclose(f) != 0)
+        return 126;
+    return o->signalled ? 128 + o->exit_signal : o->exit_code; /* as a shell has it */
 }
 
 int main(int argc, char **argv)

@@ -23,7 +23,9 @@
 static const char *name_of(const struct as_categories *all, unsigned kind, const char *path,
                            const char *symbol)
 {
-    return as_category_at(all, as_category_of(all, kind, path, symbol))->name;
+    struct as_category_module module;
+    as_category_module(all, kind, path, &module);
+    return as_category_at(all, as_category_of_symbol(all, &module, symbol))->name;
 }
 
 static unsigned find(const struct as_categories *all, const char *name)
