@@ -114,6 +114,10 @@ int assay_experiment_remove_run(struct assay_experiment *experiment, int64_t run
 int assay_experiment_begin(struct assay_experiment *experiment, struct assay_error *err);
 int assay_experiment_commit(struct assay_experiment *experiment, struct assay_error *err);
 void assay_experiment_rollback(struct assay_experiment *experiment);
+/* `work` in a batch: committed when it succeeds, rolled back when it fails. */
+int assay_experiment_batch(struct assay_experiment *experiment,
+                           int (*work)(void *context, struct assay_error *err), void *context,
+                           struct assay_error *err);
 
 /* How often a batch came to nothing, by rollback or by a commit that failed: ids from it are void,
  * which whoever remembers ids must know. */
@@ -462,13 +466,39 @@ int assay_experiment_check(struct assay_experiment *experiment, const struct ass
 int assay_experiment_what_if(struct assay_experiment *experiment, const struct assay_what_if *it,
                              struct assay_error *err);
 
+enum assay_cell_kind {
+    ASSAY_CELL_NULL,
+    ASSAY_CELL_INTEGER,
+    ASSAY_CELL_REAL,
+    ASSAY_CELL_TEXT,
+    ASSAY_CELL_BLOB
+};
+
 /* A cell of a table: NULL, INTEGER, REAL or TEXT (borrowed). Zero-initialised is NULL. */
 struct assay_cell {
-    int kind; /* enum assay_cell_kind */
+    enum assay_cell_kind kind;
     int64_t integer;
     double real;
     const char *text;
 };
+
+static inline struct assay_cell assay_cell_integer(int64_t value)
+{
+    struct assay_cell it = {ASSAY_CELL_INTEGER, value, 0, NULL};
+    return it;
+}
+
+static inline struct assay_cell assay_cell_real(double value)
+{
+    struct assay_cell it = {ASSAY_CELL_REAL, 0, value, NULL};
+    return it;
+}
+
+static inline struct assay_cell assay_cell_text(const char *value)
+{
+    struct assay_cell it = {ASSAY_CELL_TEXT, 0, 0, value};
+    return it;
+}
 
 /* A part of the page of an object: a text, a table, or both. */
 struct assay_detail {
@@ -485,6 +515,17 @@ struct assay_detail {
     const char *pass; /* who made it; or NULL */
 };
 
+/* A table, of the object that values are of. */
+static inline struct assay_detail assay_detail_of(const struct assay_subject *of, const char *name,
+                                                  const char *title, const char *const *column,
+                                                  size_t column_n, const struct assay_cell *cell,
+                                                  size_t row_n)
+{
+    struct assay_detail it = {of->run_id, of->kind, of->object_id, name, title, 0,
+                              NULL,       column,   column_n,      cell, row_n, NULL};
+    return it;
+}
+
 /* Adding a detail of the same object, name and run again replaces it. */
 int assay_experiment_detail(struct assay_experiment *experiment, const struct assay_detail *it,
                             struct assay_error *err);
@@ -495,6 +536,14 @@ int assay_experiment_detail(struct assay_experiment *experiment, const struct as
  */
 int assay_experiment_forget(struct assay_experiment *experiment, int64_t run_id, const char *pass,
                             struct assay_error *err);
+
+/*
+ * A pass says what it has found of a run, in a batch of its own: what it said before is forgotten,
+ * and what `say` adds bears its name where it names no pass. When `say` fails nothing has changed.
+ */
+int assay_experiment_say(struct assay_experiment *experiment, int64_t run_id, const char *pass,
+                         int (*say)(void *context, struct assay_error *err), void *context,
+                         struct assay_error *err);
 
 /* ---- Summaries --------------------------------------------------------------------------- */
 
@@ -512,14 +561,6 @@ int assay_experiment_summarise(struct assay_experiment *experiment, int64_t run_
 
 /* ---- Reading ----------------------------------------------------------------------------- */
 
-enum assay_cell_kind {
-    ASSAY_CELL_NULL,
-    ASSAY_CELL_INTEGER,
-    ASSAY_CELL_REAL,
-    ASSAY_CELL_TEXT,
-    ASSAY_CELL_BLOB
-};
-
 /*
  * Prepares one statement that reads ("SELECT ..."). USAGE for SQL that is wrong, with the place,
  * that changes something, or that is more than one statement. Parameters (?1, ?2, ...) are bound
@@ -533,6 +574,11 @@ void assay_rows_bind_text(struct assay_rows *rows, int parameter, const char *te
 
 /* 1 with a row, 0 after the last, or a negative code. Rows stream: none is held in memory. */
 int assay_rows_next(struct assay_rows *rows, struct assay_error *err);
+
+/* Hands each row to `take` until that fails; ?1 is `number`. 0, or the first error. */
+int assay_rows_each(struct assay_experiment *experiment, const char *sql, int64_t number,
+                    int (*take)(void *context, struct assay_rows *row, struct assay_error *err),
+                    void *context, struct assay_error *err);
 
 /* Columns, from 0; the name is borrowed until closing. */
 int assay_rows_column_n(const struct assay_rows *rows);

@@ -189,11 +189,11 @@ static int read_time(struct as_advice *a, struct assay_error *err)
     return rc < 0 ? rc : 0;
 }
 
-static int advise(const struct as_advice *a, struct assay_error *err)
+static int advise(void *context, struct assay_error *err)
 {
+    const struct as_advice *a = context;
     const struct assay_rule_choice all = {0};
 
-    AS_TRY(assay_experiment_forget(a->experiment, a->run_id, AS_ADVISE_PASS, err));
     for (size_t i = 0; i < as_advise_metric_n; i++)
         AS_TRY(make_metric(a, &as_advise_metric[i], err));
     AS_TRY(as_advise_what_ifs(a, err));
@@ -204,19 +204,16 @@ static int advise(const struct as_advice *a, struct assay_error *err)
     return 0;
 }
 
-static int advise_on_code(const struct as_advice *a, const struct assay_rule_choice *choice,
-                          struct assay_error *err)
-{
-    AS_TRY(assay_experiment_forget(a->experiment, 0, AS_ADVISE_PASS, err));
-    return as_advise_findings(a, choice, err);
-}
+struct on_code {
+    struct as_advice advice;
+    const struct assay_rule_choice *choice;
+};
 
-static int end_batch(const struct as_advice *a, int rc, struct assay_error *err)
+static int advise_on_code(void *context, struct assay_error *err)
 {
-    if (rc == 0)
-        return assay_experiment_commit(a->experiment, err);
-    assay_experiment_rollback(a->experiment);
-    return rc;
+    const struct on_code *it = context;
+
+    return as_advise_findings(&it->advice, it->choice, err);
 }
 
 int assay_advise_run(struct assay_experiment *experiment, int64_t run_id, struct assay_error *err)
@@ -224,15 +221,13 @@ int assay_advise_run(struct assay_experiment *experiment, int64_t run_id, struct
     struct as_advice a = {.experiment = experiment, .run_id = run_id};
 
     AS_TRY(read_time(&a, err));
-    AS_TRY(assay_experiment_begin(experiment, err));
-    return end_batch(&a, advise(&a, err), err);
+    return assay_experiment_say(experiment, run_id, AS_ADVISE_PASS, advise, &a, err);
 }
 
 int assay_advise_code(struct assay_experiment *experiment, const struct assay_rule_choice *choice,
                       struct assay_error *err)
 {
-    const struct as_advice a = {.experiment = experiment};
+    struct on_code it = {.advice = {.experiment = experiment}, .choice = choice};
 
-    AS_TRY(assay_experiment_begin(experiment, err));
-    return end_batch(&a, advise_on_code(&a, choice, err), err);
+    return assay_experiment_say(experiment, 0, AS_ADVISE_PASS, advise_on_code, &it, err);
 }

@@ -3,6 +3,7 @@
  * Checks and what-ifs of a run, and forgetting what a pass said before it is made anew. Knows
  * nothing of what they mean.
  */
+#include <assert.h>
 #include <math.h>
 
 #include "experiment/internal.h"
@@ -20,7 +21,7 @@ int assay_experiment_check(struct assay_experiment *experiment, const struct ass
         .score = it->score >= 0 ? it->score : (double)NAN,
         .text = it->text,
         .advice = it->advice,
-        .pass = it->pass,
+        .pass = as_pass_name(experiment, it->pass),
     };
 
     AS_TRY(as_batch_check(experiment, err));
@@ -83,7 +84,7 @@ int assay_experiment_what_if(struct assay_experiment *experiment, const struct a
         .n = it->gain_s.n,
         .origin = (enum assay_origin)it->gain_s.origin,
         .to_80_n = {it->to_80_n, it->to_80_n > 0},
-        .pass = it->pass,
+        .pass = as_pass_name(experiment, it->pass),
     };
     int64_t id;
 
@@ -114,4 +115,34 @@ int assay_experiment_forget(struct assay_experiment *experiment, int64_t run_id,
         AS_TRY(run_with(experiment, sql, run_id, pass, err));
     }
     return as_metric_set_forget(experiment, run_id, pass, err);
+}
+
+/* ---- Speaking ------------------------------------------------------------------------------ */
+
+struct speech {
+    struct assay_experiment *experiment;
+    int64_t run_id;
+    int (*say)(void *context, struct assay_error *err);
+    void *context;
+};
+
+static int speak(void *context, struct assay_error *err)
+{
+    const struct speech *it = context;
+
+    AS_TRY(assay_experiment_forget(it->experiment, it->run_id, it->experiment->speaker, err));
+    return it->say(it->context, err);
+}
+
+int assay_experiment_say(struct assay_experiment *experiment, int64_t run_id, const char *pass,
+                         int (*say)(void *context, struct assay_error *err), void *context,
+                         struct assay_error *err)
+{
+    struct speech it = {experiment, run_id, say, context};
+
+    assert(!experiment->speaker);
+    experiment->speaker = pass;
+    const int rc = assay_experiment_batch(experiment, speak, &it, err);
+    experiment->speaker = NULL;
+    return rc;
 }

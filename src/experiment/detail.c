@@ -73,7 +73,7 @@ int assay_experiment_detail(struct assay_experiment *experiment, const struct as
         .title = it->title,
         .position = it->position,
         .text = it->text,
-        .pass = it->pass,
+        .pass = as_pass_name(experiment, it->pass),
     };
     struct as_str columns = {0}, cells = {0};
     int rc = as_batch_check(experiment, err);

@@ -466,3 +466,15 @@ int assay_experiment_commit(struct assay_experiment *experiment, struct assay_er
     experiment->in_batch = false;
     return 0;
 }
+
+int assay_experiment_batch(struct assay_experiment *experiment,
+                           int (*work)(void *context, struct assay_error *err), void *context,
+                           struct assay_error *err)
+{
+    AS_TRY(assay_experiment_begin(experiment, err));
+    const int rc = work(context, err);
+    if (rc == 0)
+        return assay_experiment_commit(experiment, err);
+    assay_experiment_rollback(experiment);
+    return rc;
+}

@@ -22,6 +22,7 @@ struct assay_experiment {
     int lock;       /* descriptor of the writer's lock, -1 for a reader */
     bool in_memory; /* and so a writer's, without directory and lock */
     bool in_batch;
+    const char *speaker; /* the pass whose batch it is, or NULL */
     int64_t rollbacks;
     struct assay_error failed; /* what made this batch fail; later calls of it repeat it */
     bool (*stopped)(void);     /* may be NULL */
@@ -64,6 +65,12 @@ int as_stop_check(const struct assay_experiment *experiment, struct assay_error 
 
 /* 0, or the failure that this batch had before. */
 int as_batch_check(const struct assay_experiment *experiment, struct assay_error *err);
+
+/* What a row says of the pass that makes it: its own word, or whose batch it is. */
+static inline const char *as_pass_name(const struct assay_experiment *experiment, const char *pass)
+{
+    return pass ? pass : experiment->speaker;
+}
 
 /* ---- directory.c ---- */
 

@@ -259,7 +259,8 @@ static int describe_set(struct assay_experiment *experiment, const char *name,
                         enum assay_object_kind kind, const char *pass,
                         const struct assay_set_metric *metric, size_t n, struct assay_error *err)
 {
-    const struct as_row_metric_set set = {.name = name, .object_kind = kind, .pass = pass};
+    const struct as_row_metric_set set = {
+        .name = name, .object_kind = kind, .pass = as_pass_name(experiment, pass)};
     int64_t id;
 
     AS_TRY(as_row_add(experiment, AS_TABLE_metric_set, &set, &id, err));

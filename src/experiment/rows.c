@@ -183,6 +183,21 @@ int assay_rows_next(struct assay_rows *rows, struct assay_error *err)
     return as_sql_failure(experiment->db_path, experiment->db, code, "reading it", err);
 }
 
+int assay_rows_each(struct assay_experiment *experiment, const char *sql, int64_t number,
+                    int (*take)(void *context, struct assay_rows *row, struct assay_error *err),
+                    void *context, struct assay_error *err)
+{
+    struct assay_rows *rows;
+    int rc;
+
+    AS_TRY(assay_rows_open(experiment, sql, &rows, err));
+    assay_rows_bind_integer(rows, 1, number);
+    while ((rc = assay_rows_next(rows, err)) > 0 && (rc = take(context, rows, err)) == 0)
+        ;
+    assay_rows_close(&rows);
+    return rc;
+}
+
 /* ---- Columns and cells ------------------------------------------------------------------- */
 
 int assay_rows_column_n(const struct assay_rows *rows)

@@ -115,7 +115,7 @@ int assay_experiment_metric(struct assay_experiment *experiment, const struct as
         .good = rated ? metric->good : (double)NAN,
         .fair = rated ? metric->fair : (double)NAN,
         .position = assay_known(metric->position),
-        .pass = metric->pass,
+        .pass = as_pass_name(experiment, metric->pass),
     };
 
     return as_row_add(experiment, AS_TABLE_metric, &row, id, err);
@@ -211,7 +211,7 @@ int assay_experiment_finding(struct assay_experiment *experiment, const struct a
         .gain_low = (double)NAN,
         .gain_high = (double)NAN,
         .time_ns = {it->time_ns, it->time_ns > 0},
-        .pass = it->pass,
+        .pass = as_pass_name(experiment, it->pass),
         .rule = it->rule,
         .command = it->command,
     };
@@ -238,7 +238,7 @@ int assay_experiment_flag(struct assay_experiment *experiment, const struct assa
         .name = it->name,
         .n = it->n,
         .text = it->text,
-        .pass = it->pass,
+        .pass = as_pass_name(experiment, it->pass),
     };
 
     return as_row_add(experiment, AS_TABLE_flag, &row, NULL, err);

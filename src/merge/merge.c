@@ -222,18 +222,12 @@ static int copy_parts(struct as_merge *merge, struct assay_error *err)
 
 /* ---- All ----------------------------------------------------------------------------------- */
 
-static int write_facts(struct as_merge *merge, struct assay_error *err)
+static int write_facts(void *context, struct assay_error *err)
 {
-    int rc;
+    struct as_merge *merge = context;
 
-    AS_TRY(assay_experiment_begin(merge->to, err));
-    rc = add_environment(merge, err);
-    if (rc == 0)
-        rc = as_merge_write_flags(merge, err);
-    if (rc == 0)
-        return assay_experiment_commit(merge->to, err);
-    assay_experiment_rollback(merge->to);
-    return rc;
+    AS_TRY(add_environment(merge, err));
+    return as_merge_write_flags(merge, err);
 }
 
 static int merge_all(struct as_merge *merge, struct assay_merge_result *result,
@@ -243,7 +237,7 @@ static int merge_all(struct as_merge *merge, struct assay_merge_result *result,
     AS_TRY(as_merge_check(merge, err));
     AS_TRY(add_merged_run(merge, err));
     AS_TRY(copy_parts(merge, err));
-    AS_TRY(write_facts(merge, err));
+    AS_TRY(assay_experiment_batch(merge->to, write_facts, merge, err));
     if (merge->request->progress)
         merge->request->progress(merge->request->context, "summing up", 0, 1);
     result->run_id = merge->run_id;

@@ -195,8 +195,9 @@ static int add_files(struct as_attribution *all, struct assay_error *err)
     return 0;
 }
 
-static int attribute(struct as_attribution *all, struct assay_error *err)
+static int attribute(void *attribution, struct assay_error *err)
 {
+    struct as_attribution *all = attribution;
     AS_TRY(add_files(all, err));
     AS_TRY(add_categories(all, err));
     AS_TRY(attribute_modules(all, err));
@@ -255,14 +256,7 @@ int assay_profile_attribute(struct assay_experiment *experiment, int64_t run_id,
     if (rc == 0)
         rc = prepare(all, err);
     if (rc == 0)
-        rc = assay_experiment_begin(experiment, err);
-    if (rc == 0) {
-        rc = attribute(all, err);
-        if (rc == 0)
-            rc = assay_experiment_commit(experiment, err);
-        else
-            assay_experiment_rollback(experiment);
-    }
+        rc = assay_experiment_batch(experiment, attribute, all, err);
     say(all, "summing up", 0, 1);
     release_attribution(all);
     return rc < 0 ? rc : assay_experiment_summarise(experiment, run_id, err);

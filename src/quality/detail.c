@@ -35,7 +35,7 @@ static void push_cell(struct sheet *s, struct assay_cell cell)
 
 static void push_integer(struct sheet *s, int64_t value)
 {
-    push_cell(s, (struct assay_cell){.kind = ASSAY_CELL_INTEGER, .integer = value});
+    push_cell(s, assay_cell_integer(value));
 }
 
 static void push_text(struct sheet *s, const char *z)
@@ -43,7 +43,7 @@ static void push_text(struct sheet *s, const char *z)
     const char *copy = as_arena_strndup(&s->arena, z, strlen(z));
 
     s->failed |= !copy;
-    push_cell(s, (struct assay_cell){.kind = ASSAY_CELL_TEXT, .text = copy ? copy : ""});
+    push_cell(s, assay_cell_text(copy ? copy : ""));
 }
 
 static void address(struct sheet *s, uint64_t value)
@@ -54,19 +54,27 @@ static void address(struct sheet *s, uint64_t value)
     push_text(s, hex);
 }
 
-static int finish(struct sheet *s, struct assay_detail *detail, struct assay_error *err)
-{
-    int rc;
+/* A table of the page: its name, title, place on the page, and the text above it. */
+struct heading {
+    const char *name, *title;
+    int position;
+    const char *text;
+};
 
-    detail->kind = ASSAY_OBJECT_LOOP;
-    detail->object_id = s->loop_id;
-    detail->cell = s->cell.at;
-    detail->row_n = s->cell.n / detail->column_n;
-    rc = s->failed       ? as_error_nomem(err, "the page of a loop")
-         : detail->row_n ? assay_experiment_detail(s->experiment, detail, err)
-                         : 0;
+/* Writes the rows that were pushed, if there are any. */
+static int finish(struct sheet *s, const struct heading *heading, const char *const *column,
+                  size_t column_n, struct assay_error *err)
+{
+    const struct assay_subject loop = {.kind = ASSAY_OBJECT_LOOP, .object_id = s->loop_id};
+    struct assay_detail detail = assay_detail_of(&loop, heading->name, heading->title, column,
+                                                 column_n, s->cell.at, s->cell.n / column_n);
+
+    detail.position = heading->position;
+    detail.text = heading->text;
     s->cell.n = 0;
-    return rc;
+    if (s->failed)
+        return as_error_nomem(err, "the page of a loop");
+    return detail.row_n ? assay_experiment_detail(s->experiment, &detail, err) : 0;
 }
 
 /* ---- Memory accesses ----------------------------------------------------------------------- */
@@ -112,27 +120,24 @@ static void access_row(struct sheet *s, const struct assay_memory_stream *at)
     if (high > low) /* a bound is no value */
         push_text(s, "not known");
     else
-        push_cell(s, (struct assay_cell){.kind = ASSAY_CELL_REAL, .real = 100 * low});
+        push_cell(s, assay_cell_real(100 * low));
 }
 
 static int write_accesses(struct sheet *s, struct assay_error *err)
 {
     static const char *const column[] = {"Instruction", "Array",     "Access",           "Moves",
                                          "Step (B)",    "Width (B)", "Used of lines (%)"};
-    struct assay_detail detail = {.name = "accesses",
-                                  .title = "Memory accesses",
-                                  .position = 20,
-                                  .text = "Operands outside the frame of the function. Those of "
-                                          "one array share its number.",
-                                  .column = column,
-                                  .column_n = sizeof column / sizeof *column};
+    static const struct heading heading = {"accesses", "Memory accesses", 20,
+                                           "Operands outside the frame of the function. Those of "
+                                           "one array share its number."};
+    const size_t n = sizeof column / sizeof *column;
     struct assay_streams streams;
 
     AS_TRY(assay_loop_streams(s->program, s->loop, &streams, err));
-    for (size_t i = 0; i < streams.n && s->cell.n < ROWS_MOST * detail.column_n; i++)
+    for (size_t i = 0; i < streams.n && s->cell.n < ROWS_MOST * n; i++)
         access_row(s, &streams.at[i]);
     assay_streams_free(&streams);
-    return finish(s, &detail, err);
+    return finish(s, &heading, column, n, err);
 }
 
 /* ---- Instruction mix ----------------------------------------------------------------------- */
@@ -164,13 +169,9 @@ static void count_mix(const struct sheet *s, struct mix *mix)
 static int write_mix(struct sheet *s, struct assay_error *err)
 {
     static const char *const column[] = {"Class", "Instructions", "Packed", "Scalar vector"};
-    struct assay_detail detail = {.name = "mix",
-                                  .title = "Instruction mix",
-                                  .position = 30,
-                                  .text = "Instructions of the loop outside inner loops, each "
-                                          "counted once.",
-                                  .column = column,
-                                  .column_n = sizeof column / sizeof *column};
+    static const struct heading heading = {
+        "mix", "Instruction mix", 30,
+        "Instructions of the loop outside inner loops, each counted once."};
     struct mix mix[ASSAY_CLASS_COUNT] = {{0}};
     int64_t most = 0;
 
@@ -187,7 +188,7 @@ static int write_mix(struct sheet *s, struct assay_error *err)
             push_integer(s, mix[c].scalar_n);
         }
     }
-    return finish(s, &detail, err);
+    return finish(s, &heading, column, sizeof column / sizeof *column, err);
 }
 
 /* ---- Paths --------------------------------------------------------------------------------- */
@@ -219,22 +220,18 @@ static void path_row(struct sheet *s, const struct assay_paths *paths, size_t nu
 static int write_paths(struct sheet *s, struct assay_error *err)
 {
     static const char *const column[] = {"Path", "Instructions", "Blocks", "Through"};
-    struct assay_detail detail = {.name = "paths",
-                                  .title = "Paths",
-                                  .position = 40,
-                                  .column = column,
-                                  .column_n = sizeof column / sizeof *column};
+    struct heading heading = {"paths", "Paths", 40, NULL};
     struct assay_paths paths;
 
     if (s->program->loop[s->loop].paths < 2)
         return 0;
     AS_TRY(assay_loop_paths(s->program, s->loop, ASSAY_PATH_LIMIT, &paths, err));
-    detail.text = paths.merged ? "More ways than are listed: all blocks that stand on some way."
-                               : "Ways through one iteration, inner loops once.";
+    heading.text = paths.merged ? "More ways than are listed: all blocks that stand on some way."
+                                : "Ways through one iteration, inner loops once.";
     for (size_t i = 0; i < paths.path_n; i++)
         path_row(s, &paths, i);
     assay_paths_free(&paths);
-    return finish(s, &detail, err);
+    return finish(s, &heading, column, sizeof column / sizeof *column, err);
 }
 
 int as_quality_details(struct assay_experiment *experiment, int64_t loop_id,

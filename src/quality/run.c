@@ -91,31 +91,20 @@ static int define_metrics(struct pass *p, struct assay_error *err)
     return 0;
 }
 
-static int list_modules(struct pass *p, struct assay_error *err)
+static const char modules_sql[] =
+    "SELECT m.module_id, t.exclusive_share FROM object_time t JOIN module m"
+    " ON m.module_id = t.object_id WHERE t.run_id = ?1 AND t.object_kind = 'module'"
+    " AND m.kind IN ('executable', 'shared') ORDER BY t.exclusive_ns DESC, m.module_id";
+
+static int list_module(void *pass, struct assay_rows *row, struct assay_error *err)
 {
+    struct pass *p = pass;
     const double least = p->options->share > 0 ? p->options->share : LEAST_SHARE;
-    struct assay_rows *rows;
-    int rc;
+    const struct module it = {assay_rows_integer(row, 0), assay_rows_real(row, 1)};
 
-    AS_TRY(assay_rows_open(p->experiment,
-                           "SELECT m.module_id, t.exclusive_share"
-                           " FROM object_time t JOIN module m ON m.module_id = t.object_id"
-                           " WHERE t.run_id = ?1 AND t.object_kind = 'module' AND m.kind IN"
-                           " ('executable', 'shared') ORDER BY t.exclusive_ns DESC, m.module_id",
-                           &rows, err));
-    assay_rows_bind_integer(rows, 1, p->run_id);
-    while ((rc = assay_rows_next(rows, err)) > 0) {
-        const struct module it = {assay_rows_integer(rows, 0), assay_rows_real(rows, 1)};
-
-        if (it.share < least)
-            break;
-        if (as_vec_push(&p->module, it) < 0) {
-            rc = as_error_nomem(err, "the modules of a run");
-            break;
-        }
-    }
-    assay_rows_close(&rows);
-    return rc < 0 ? rc : 0;
+    return it.share >= least && as_vec_push(&p->module, it) < 0
+               ? as_error_nomem(err, "the modules of a run")
+               : 0;
 }
 
 /* Loops of a module that have samples, and no values yet, or no tables yet and are hot: perhaps for
@@ -268,56 +257,34 @@ static int look_at_modules(struct pass *p, struct assay_error *err)
 
 /* ---- Functions ----------------------------------------------------------------------------- */
 
-static int score_functions(struct pass *p, struct assay_error *err)
+static const char functions_sql[] =
+    "SELECT f.function_id, u.compiler, u.compiler_version, u.flags FROM object_time t"
+    " JOIN function f ON f.function_id = t.object_id JOIN unit u USING (unit_id)"
+    " WHERE t.run_id = ?1 AND t.object_kind = 'function' AND u.flags IS NOT NULL";
+
+static int score_function(void *pass, struct assay_rows *row, struct assay_error *err)
 {
-    struct assay_rows *rows;
-    int rc;
+    const struct pass *p = pass;
+    const struct assay_subject function = {.kind = ASSAY_OBJECT_FUNCTION,
+                                           .object_id = assay_rows_integer(row, 0)};
+    struct assay_options_score score;
 
-    AS_TRY(assay_rows_open(
-        p->experiment,
-        "SELECT f.function_id, u.compiler, u.compiler_version, u.flags"
-        " FROM object_time t JOIN function f ON f.function_id = t.object_id"
-        " JOIN unit u USING (unit_id)"
-        " WHERE t.run_id = ?1 AND t.object_kind = 'function' AND u.flags IS NOT NULL",
-        &rows, err));
-    assay_rows_bind_integer(rows, 1, p->run_id);
-    while ((rc = assay_rows_next(rows, err)) > 0) {
-        struct assay_options_score score;
-
-        assay_score_options(assay_rows_text(rows, 1), assay_rows_text(rows, 2),
-                            assay_rows_text(rows, 3), &score);
-        if (score.score < 0)
-            continue;
-        const struct assay_subject function = {.kind = ASSAY_OBJECT_FUNCTION,
-                                               .object_id = assay_rows_integer(rows, 0)};
-
-        rc = assay_experiment_value(p->experiment, p->metric[OPTIONS], &function,
-                                    assay_exact(100 * score.score, 1), err);
-        if (rc < 0)
-            break;
-    }
-    assay_rows_close(&rows);
-    return rc < 0 ? rc : 0;
+    assay_score_options(assay_rows_text(row, 1), assay_rows_text(row, 2), assay_rows_text(row, 3),
+                        &score);
+    if (score.score < 0)
+        return 0;
+    return assay_experiment_value(p->experiment, p->metric[OPTIONS], &function,
+                                  assay_exact(100 * score.score, 1), err);
 }
 
-static int look(struct pass *p, struct assay_error *err)
+static int look(void *pass, struct assay_error *err)
 {
+    struct pass *p = pass;
+
     AS_TRY(define_metrics(p, err));
-    AS_TRY(list_modules(p, err));
+    AS_TRY(assay_rows_each(p->experiment, modules_sql, p->run_id, list_module, p, err));
     AS_TRY(look_at_modules(p, err));
-    return score_functions(p, err);
-}
-
-static int look_in_batch(struct pass *p, struct assay_error *err)
-{
-    int rc;
-
-    AS_TRY(assay_experiment_begin(p->experiment, err));
-    rc = look(p, err);
-    if (rc == 0)
-        return assay_experiment_commit(p->experiment, err);
-    assay_experiment_rollback(p->experiment);
-    return rc;
+    return assay_rows_each(p->experiment, functions_sql, p->run_id, score_function, p, err);
 }
 
 int assay_quality_run(struct assay_experiment *experiment, int64_t run_id,
@@ -332,7 +299,7 @@ int assay_quality_run(struct assay_experiment *experiment, int64_t run_id,
 
     p.catalogue = own ? own : p.options->catalogue;
     if (rc == 0)
-        rc = look_in_batch(&p, err);
+        rc = assay_experiment_batch(experiment, look, &p, err);
     assay_catalogue_free(&own);
     as_vec_fini(&p.module);
     as_vec_fini(&p.loop);

@@ -7,73 +7,62 @@
 
 #include "base/error.h"
 
+struct dummy {
+    struct assay_pass_job *job;
+    struct assay_metric_set *set;
+};
+
 static const struct assay_set_metric metrics[] = {
-    {{.name = "dummy_cy", .unit = "cy", .meaning = "Cycles of a path.", .formula = "10 x path"},
+    {.metric = {"dummy_cy", "cy", "Cycles of a path.", .formula = "10 x path"},
      .origin = ASSAY_ORIGIN_MODELLED,
      .digits = 1,
      .bounded = true},
-    {{.name = "dummy_score",
-      .unit = "1",
-      .meaning = "A column.",
-      .formula = "loop + 0.5",
-      .title = "Dummy",
-      .topic = "dummy"},
+    {.metric = {"dummy_score", "1", "A column.", "loop + 0.5", .title = "Dummy", .topic = "dummy"},
      .origin = ASSAY_ORIGIN_DERIVED,
      .digits = 1}};
+static const char *const column[] = {"What", "n"};
 
-static int dummy_loop(struct assay_pass_job *job, struct assay_metric_set *set, int64_t loop,
-                      struct assay_error *err)
+static int say_of_loop(void *context, struct assay_rows *row, struct assay_error *err)
 {
-    struct assay_subject it = {.kind = ASSAY_OBJECT_LOOP, .object_id = loop, .run_id = job->run_id};
-    const double score = (double)loop + 0.5;
+    const struct dummy *it = context;
+    struct assay_experiment *to = it->job->experiment;
+    struct assay_subject loop = {ASSAY_OBJECT_LOOP, assay_rows_integer(row, 0), it->job->run_id, 0};
+    const double score = (double)loop.object_id + 0.5;
     const struct assay_quantity whole[] = {{.n = 0}, assay_derived(score, score, score, 1)};
-    const struct assay_cell cells[] = {{.kind = ASSAY_CELL_TEXT, .text = "loads"},
-                                       {.kind = ASSAY_CELL_INTEGER, .integer = 7}};
-    AS_TRY(assay_metric_set_add(set, &it, 1, whole, err));
+    const struct assay_cell cells[] = {assay_cell_text("loads"), assay_cell_integer(7)};
+    const struct assay_detail table =
+        assay_detail_of(&loop, "dummy", "A table", column, 2, cells, 1);
+    const struct assay_finding finding = {.run_id = loop.run_id,
+                                          .kind = loop.kind,
+                                          .object_id = loop.object_id,
+                                          .level = ASSAY_FINDING_POTENTIAL,
+                                          .topic = "dummy",
+                                          .text = "This loop was looked at."};
+    AS_TRY(assay_metric_set_add(it->set, &loop, 1, whole, err));
     for (int path = 1; path <= 2; path++) {
-        const struct assay_row_context context = {.path = assay_known(path)};
+        const struct assay_row_context of = {.path = assay_known(path)};
         const struct assay_quantity each[] = {assay_modelled(10 * path, 10 * path - 1, 99),
                                               {.n = 0}};
-        AS_TRY(assay_experiment_add_context(job->experiment, &context, &it.context_id, err));
-        AS_TRY(assay_metric_set_add(set, &it, 1, each, err));
+        AS_TRY(assay_experiment_add_context(to, &of, &loop.context_id, err));
+        AS_TRY(assay_metric_set_add(it->set, &loop, 1, each, err));
     }
-    AS_TRY(
-        assay_experiment_detail(job->experiment,
-                                &(struct assay_detail){.run_id = job->run_id,
-                                                       .kind = it.kind,
-                                                       .object_id = loop,
-                                                       .name = "dummy",
-                                                       .title = "A table",
-                                                       .column = (const char *const[]){"What", "n"},
-                                                       .column_n = 2,
-                                                       .cell = cells,
-                                                       .row_n = 1,
-                                                       .pass = "dummy"},
-                                err));
-    return assay_experiment_finding(job->experiment,
-                                    &(struct assay_finding){.run_id = job->run_id,
-                                                            .kind = it.kind,
-                                                            .object_id = loop,
-                                                            .level = ASSAY_FINDING_POTENTIAL,
-                                                            .topic = "dummy",
-                                                            .text = "This loop was looked at.",
-                                                            .pass = "dummy"},
-                                    err);
+    AS_TRY(assay_experiment_detail(to, &table, err));
+    return assay_experiment_finding(to, &finding, err);
+}
+
+static int say(void *context, struct assay_error *err)
+{
+    struct dummy *it = context;
+    struct assay_experiment *to = it->job->experiment;
+    AS_TRY(assay_metric_set_open(to, "dummy", ASSAY_OBJECT_LOOP, NULL, metrics, 2, &it->set, err));
+    const int rc = assay_rows_each(to, "SELECT loop_id FROM loop", 0, say_of_loop, it, err);
+    assay_metric_set_close(&it->set);
+    return rc;
 }
 
 int dummy_pass(struct assay_pass_job *job, struct assay_error *err);
 int dummy_pass(struct assay_pass_job *job, struct assay_error *err)
 {
-    struct assay_metric_set *set = NULL;
-    struct assay_rows *rows = NULL;
-    AS_TRY(assay_experiment_begin(job->experiment, err));
-    AS_TRY(assay_experiment_forget(job->experiment, job->run_id, "dummy", err));
-    AS_TRY(assay_metric_set_open(job->experiment, "dummy", ASSAY_OBJECT_LOOP, "dummy", metrics, 2,
-                                 &set, err));
-    int rc = assay_rows_open(job->experiment, "SELECT loop_id FROM loop", &rows, err);
-    while (rc == 0 && (rc = assay_rows_next(rows, err)) > 0)
-        rc = dummy_loop(job, set, assay_rows_integer(rows, 0), err);
-    assay_rows_close(&rows);
-    assay_metric_set_close(&set);
-    return rc < 0 ? rc : assay_experiment_commit(job->experiment, err);
+    struct dummy it = {.job = job};
+    return assay_experiment_say(job->experiment, job->run_id, "dummy", say, &it, err);
 }
