@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reading a stream into the tally: numbers of the stream become numbers of the tally, samples
- * become sums. A process or thread is an incarnation: the kernel gives numbers out again.
+ * become sums.
  */
-#include "profile/tally.h"
+#include "profile/tally_read.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,47 +11,20 @@
 
 #include "base/alloc.h"
 #include "base/str.h"
-#include "profile/numa.h"
 
-#define NONE UINT32_MAX
-
-struct private_node {
-    uint32_t node, process, result;
-};
-
-/* One stream while it is read. Its numbers -> those of the tally, NONE = not yet. */
-struct stream_reading {
-    struct as_tally *tally;
-    struct assay_stream *stream;
-    uint32_t number;
-    int64_t offset_ns;  /* from times of the stream to those of the run */
-    uint64_t sample_ns; /* what a sample stands for; 0: its period says it */
-    int64_t last_ns;
-    AS_VEC(uint32_t) thread, module, node;
-    AS_VEC(bool) is_private;         /* by node: on a path through generated code */
-    AS_VEC(struct private_node) own; /* private nodes by process */
-    struct as_index own_index;
-    struct as_map_u64 process; /* pid -> latest incarnation */
-    struct as_numa numa;       /* of the host of the stream */
-};
-
-/* ---- Processes and threads ---------------------------------------------------------------- */
-
-static const char *keep(struct as_tally *t, const char *text)
+const char *as_tally_keep(struct as_tally *t, const char *text)
 {
     return as_arena_strndup(&t->arena, text, strlen(text));
 }
 
 /* The stream is foreign: times are below 2^62, and so is what lies between the clocks. */
-static int64_t run_time(const struct stream_reading *r, uint64_t time_ns)
+static int64_t run_time(const struct as_tally_reading *r, uint64_t time_ns)
 {
     int64_t at = (int64_t)time_ns + r->offset_ns;
     return at > 0 ? at : 0;
 }
 
-/* What of `ns` there is room for in a sum over all: none is ever more than 2^61: two of them can be
- * added. */
-static uint64_t add_within(uint64_t *sum, int64_t ns)
+uint64_t as_tally_add_within(uint64_t *sum, int64_t ns)
 {
     const uint64_t room = (UINT64_C(1) << 61) - *sum, more = ns > 0 ? (uint64_t)ns : 0;
     const uint64_t taken = more < room ? more : room;
@@ -59,93 +32,10 @@ static uint64_t add_within(uint64_t *sum, int64_t ns)
     return taken;
 }
 
-static int new_process(struct stream_reading *r, uint32_t pid, uint32_t parent, uint32_t parent_pid,
-                       int64_t at, uint32_t *out)
-{
-    const struct as_tally_process process = {.stream = r->number,
-                                             .parent = parent,
-                                             .pid = pid,
-                                             .parent_pid = parent_pid,
-                                             .rank = -1,
-                                             .exit_code = -1,
-                                             .start_ns = at,
-                                             .end_ns = -1};
-    *out = (uint32_t)r->tally->process.n;
-    AS_TRY(as_vec_push(&r->tally->process, process));
-    return as_map_u64_put(&r->process, pid, *out);
-}
-
-static int process_of(struct stream_reading *r, uint32_t pid, int64_t at, uint32_t *out)
-{
-    *out = as_map_u64_get(&r->process, pid);
-    return *out == AS_MAP_NONE ? new_process(r, pid, NONE, 0, at, out) : 0;
-}
-
-static int new_thread(struct stream_reading *r, uint32_t index, uint32_t process, int64_t at)
-{
-    size_t n;
-    const struct assay_stream_thread *known = assay_stream_threads(r->stream, &n);
-    const struct as_tally_thread thread = {.process = process,
-                                           .tid = known[index].tid,
-                                           .start_ns = at,
-                                           .end_ns = -1,
-                                           .cpu_ns = -1,
-                                           .last_cpu = NONE,
-                                           .on_ns = -1,
-                                           .off_ns = -1,
-                                           .queued_ns = -1,
-                                           .delay_ns = -1};
-    while (r->thread.n < n)
-        AS_TRY(as_vec_push(&r->thread, NONE));
-    r->thread.at[index] = (uint32_t)r->tally->thread.n;
-    return as_vec_push(&r->tally->thread, thread);
-}
-
-/* The running incarnation of a thread of the stream, made when it was not seen before. */
-static int thread_of(struct stream_reading *r, uint32_t index, int64_t at, uint32_t *out)
-{
-    if (index >= r->thread.n || r->thread.at[index] == NONE) {
-        size_t n;
-        uint32_t process;
-        const struct assay_stream_thread *known = assay_stream_threads(r->stream, &n);
-        AS_TRY(process_of(r, known[index].pid, at, &process));
-        AS_TRY(new_thread(r, index, process, at));
-    }
-    *out = r->thread.at[index];
-    return 0;
-}
-
-static int take_fork(struct stream_reading *r, const struct assay_stream_record *record, int64_t at)
-{
-    size_t n;
-    const struct assay_stream_thread child = assay_stream_threads(r->stream, &n)[record->thread];
-    uint32_t parent, process;
-    AS_TRY(thread_of(r, record->parent, at, &parent));
-    const struct as_tally_thread from = r->tally->thread.at[parent];
-    const uint32_t parent_pid = r->tally->process.at[from.process].pid;
-    if (child.pid == parent_pid)
-        process = from.process;
-    else
-        AS_TRY(new_process(r, child.pid, from.process, parent_pid, at, &process));
-    AS_TRY(new_thread(r, record->thread, process, at));
-    struct as_tally_thread *thread = &r->tally->thread.at[r->thread.at[record->thread]];
-    thread->name = from.name;
-    if (process != from.process) {
-        struct as_tally_process *made = &r->tally->process.at[process];
-        const struct as_tally_process *of = &r->tally->process.at[from.process];
-        made->exe = of->exe;
-        made->command = of->command;
-        made->root = of->root;
-        made->rank = of->rank; /* the program that a rank starts is of the rank */
-        made->launcher = of->launcher;
-    }
-    return 0;
-}
-
 /* ---- Sums ---------------------------------------------------------------------------------- */
 
-static int add_sum(struct as_tally *t, uint32_t thread, uint32_t node, bool blocked, uint64_t n,
-                   uint64_t time_ns)
+int as_tally_add_sum(struct as_tally *t, uint32_t thread, uint32_t node, bool blocked, uint64_t n,
+                     uint64_t time_ns)
 {
     uint64_t hash = as_hash_mix((uint64_t)thread << 1 | blocked, node);
     uint32_t row;
@@ -160,85 +50,6 @@ static int add_sum(struct as_tally *t, uint32_t thread, uint32_t node, bool bloc
     }
     AS_TRY(as_index_add(&t->sum_index, hash, (uint32_t)t->sum.n));
     return as_vec_push(&t->sum, (struct as_tally_sum){thread, node, blocked, n, time_ns});
-}
-
-static void stop_queueing(struct as_tally *t, struct as_tally_thread *thread, int64_t at)
-{
-    if (thread->queued_ns >= 0)
-        thread->runnable_ns += (int64_t)add_within(&t->runnable_ns, at - thread->queued_ns);
-    thread->queued_ns = -1;
-}
-
-static void end_thread(struct as_tally *t, uint32_t index, int64_t at)
-{
-    struct as_tally_thread *thread = &t->thread.at[index];
-    stop_queueing(t, thread, at);
-    if (thread->on_ns >= 0)
-        thread->cpu_ns += (int64_t)add_within(&t->cpu_ns, at - thread->on_ns);
-    thread->on_ns = thread->off_ns = -1;
-    thread->end_ns = at;
-}
-
-static int stop_waiting(struct as_tally *t, uint32_t index, int64_t at)
-{
-    struct as_tally_thread *thread = &t->thread.at[index];
-    int64_t waited = thread->off_ns >= 0 ? at - thread->off_ns : 0;
-    thread->off_ns = -1;
-    if (waited <= 0)
-        return 0;
-    waited = (int64_t)add_within(&t->blocked_ns, waited);
-    thread->blocked_ns += waited;
-    return thread->waits_at ? add_sum(t, index, thread->waits_at, true, 1, (uint64_t)waited) : 0;
-}
-
-static void seen_on(const struct stream_reading *r, struct as_tally_thread *thread, uint32_t cpu)
-{
-    if (thread->last_cpu != NONE && thread->last_cpu != cpu) {
-        thread->migration_n++;
-        thread->numa_migration_n +=
-            as_numa_of(&r->numa, cpu) != as_numa_of(&r->numa, thread->last_cpu);
-    }
-    thread->last_cpu = cpu;
-}
-
-static int take_switch(struct stream_reading *r, const struct assay_stream_record *record,
-                       int64_t at)
-{
-    uint32_t index;
-    AS_TRY(thread_of(r, record->thread, at, &index));
-    struct as_tally_thread *thread = &r->tally->thread.at[index];
-    if (thread->cpu_ns < 0)
-        thread->cpu_ns = 0;
-    seen_on(r, thread, record->cpu);
-    if (!record->out) {
-        AS_TRY(stop_waiting(r->tally, index, at));
-        stop_queueing(r->tally, thread, at);
-        thread->on_ns = at;
-        thread->waits_at = 0;
-        return 0;
-    }
-    if (thread->on_ns >= 0)
-        thread->cpu_ns += (int64_t)add_within(&r->tally->cpu_ns, at - thread->on_ns);
-    thread->on_ns = -1;
-    if (record->preempted) { /* or it yielded: it would go on if it were let */
-        thread->involuntary_n++;
-        thread->queued_ns = at;
-    } else {
-        thread->voluntary_n++;
-        thread->off_ns = at;
-    }
-    return 0;
-}
-
-static int count_cpu(const struct stream_reading *r, struct as_tally_thread *thread, uint32_t cpu)
-{
-    as_vec_foreach (&thread->cpu, one) {
-        if (one->cpu == cpu) {
-            one->n++;
-            return 0;
-        }
-    }
-    return as_vec_push(&thread->cpu, (struct as_tally_cpu){cpu, 1, as_numa_of(&r->numa, cpu)});
 }
 
 /* ---- Modules and frames -------------------------------------------------------------------- */
@@ -270,39 +81,39 @@ static int add_module(struct as_tally *t, const struct as_tally_module *module, 
     *out = (uint32_t)t->module.n;
     AS_TRY(as_vec_push(&t->module, *module));
     struct as_tally_module *made = &t->module.at[*out];
-    made->path = keep(t, module->path);
+    made->path = as_tally_keep(t, module->path);
     return made->path ? as_index_add(&t->module_index, hash, *out) : ASSAY_ERR_NOMEM;
 }
 
-static int module_of(struct stream_reading *r, uint32_t index, uint32_t process, uint32_t *out)
+static int module_of(struct as_tally_reading *r, uint32_t index, uint32_t process, uint32_t *out)
 {
     size_t n;
     const struct assay_stream_module *known = &assay_stream_modules(r->stream, &n)[index];
     struct as_tally_module module = {
-        .path = known->path, .file = known->file, .kind = known->kind, .process = NONE};
+        .path = known->path, .file = known->file, .kind = known->kind, .process = ASSAY_NONE};
     if (known->kind == ASSAY_MODULE_ANON)
         module.process = process;
-    else if (index < r->module.n && r->module.at[index] != NONE) {
+    else if (index < r->module.n && r->module.at[index] != ASSAY_NONE) {
         *out = r->module.at[index];
         return 0;
     }
     AS_TRY(add_module(r->tally, &module, out));
     while (r->module.n <= index)
-        AS_TRY(as_vec_push(&r->module, NONE));
+        AS_TRY(as_vec_push(&r->module, ASSAY_NONE));
     r->module.at[index] = *out;
     return 0;
 }
 
 /* Which files were copied is known when all is read. */
-static int take_copies(struct stream_reading *r)
+static int take_copies(struct as_tally_reading *r)
 {
     size_t n;
     const struct assay_stream_module *known = assay_stream_modules(r->stream, &n);
     for (size_t i = 0; i < r->module.n && i < n; i++) {
-        if (!known[i].kept || r->module.at[i] == NONE)
+        if (!known[i].kept || r->module.at[i] == ASSAY_NONE)
             continue;
         struct as_tally_module *module = &r->tally->module.at[r->module.at[i]];
-        if (!module->kept && !(module->kept = keep(r->tally, known[i].kept)))
+        if (!module->kept && !(module->kept = as_tally_keep(r->tally, known[i].kept)))
             return ASSAY_ERR_NOMEM;
     }
     return 0;
@@ -325,7 +136,7 @@ static int add_node(struct as_tally *t, const struct as_tally_node *node, uint32
 }
 
 /* The tally's node for a private one, made with those above it. */
-static int private_node(struct stream_reading *r, uint32_t index, uint32_t process, uint32_t *out)
+static int private_node(struct as_tally_reading *r, uint32_t index, uint32_t process, uint32_t *out)
 {
     size_t n;
     const struct assay_stream_node from = assay_stream_nodes(r->stream, &n)[index];
@@ -346,11 +157,11 @@ static int private_node(struct stream_reading *r, uint32_t index, uint32_t proce
     AS_TRY(module_of(r, from.module, process, &node.module));
     AS_TRY(add_node(r->tally, &node, out));
     AS_TRY(as_index_add(&r->own_index, hash, (uint32_t)r->own.n));
-    return as_vec_push(&r->own, (struct private_node){index, process, *out});
+    return as_vec_push(&r->own, (struct as_tally_private){index, process, *out});
 }
 
 /* Nodes that the stream has named since: the tally's number of each that is not private. */
-static int take_nodes(struct stream_reading *r)
+static int take_nodes(struct as_tally_reading *r)
 {
     size_t n, module_n;
     const struct assay_stream_node *known = assay_stream_nodes(r->stream, &n);
@@ -362,7 +173,7 @@ static int take_nodes(struct stream_reading *r)
         if (i && !is_private) {
             struct as_tally_node node = {.parent = r->node.at[known[i].parent],
                                          .address = known[i].address};
-            AS_TRY(module_of(r, known[i].module, NONE, &node.module));
+            AS_TRY(module_of(r, known[i].module, ASSAY_NONE, &node.module));
             AS_TRY(add_node(r->tally, &node, &result));
         }
         AS_TRY(as_vec_push(&r->node, result));
@@ -371,12 +182,12 @@ static int take_nodes(struct stream_reading *r)
     return 0;
 }
 
-static int take_sample(struct stream_reading *r, const struct assay_stream_record *record,
+static int take_sample(struct as_tally_reading *r, const struct assay_stream_record *record,
                        int64_t at)
 {
     struct as_tally *t = r->tally;
     uint32_t index, node;
-    AS_TRY(thread_of(r, record->thread, at, &index));
+    AS_TRY(as_tally_thread_of(r, record->thread, at, &index));
     AS_TRY(take_nodes(r));
     node = r->node.at[record->node];
     if (r->is_private.at[record->node])
@@ -391,10 +202,10 @@ static int take_sample(struct stream_reading *r, const struct assay_stream_recor
     t->broken_n += record->end == ASSAY_STACK_BROKEN;
     thread->n++;
     t->process.at[thread->process].n++;
-    seen_on(r, thread, record->cpu);
-    AS_TRY(count_cpu(r, thread, record->cpu));
+    as_tally_seen_on(r, thread, record->cpu);
+    AS_TRY(as_tally_count_cpu(r, thread, record->cpu));
     const uint64_t ns = r->sample_ns ? r->sample_ns : record->period;
-    return add_sum(t, index, node, false, 1, add_within(&t->sum_ns, (int64_t)ns));
+    return as_tally_add_sum(t, index, node, false, 1, as_tally_add_within(&t->sum_ns, (int64_t)ns));
 }
 
 /* ---- Facts --------------------------------------------------------------------------------- */
@@ -410,10 +221,10 @@ static struct as_tally_thread *latest_of(struct as_tally *t, struct assay_stream
     return NULL;
 }
 
-static void take_delay(struct stream_reading *r, const struct assay_stream_record *record)
+static void take_delay(struct as_tally_reading *r, const struct assay_stream_record *record)
 {
     size_t n;
-    const bool runs = record->thread < r->thread.n && r->thread.at[record->thread] != NONE;
+    const bool runs = record->thread < r->thread.n && r->thread.at[record->thread] != ASSAY_NONE;
     struct as_tally_thread *thread =
         runs ? &r->tally->thread.at[r->thread.at[record->thread]]
              : latest_of(r->tally, assay_stream_threads(r->stream, &n)[record->thread]);
@@ -422,7 +233,7 @@ static void take_delay(struct stream_reading *r, const struct assay_stream_recor
         thread->delay_ns = delay_ns;
 }
 
-static int take_process_fact(struct stream_reading *r, const struct assay_stream_record *record,
+static int take_process_fact(struct as_tally_reading *r, const struct assay_stream_record *record,
                              int64_t at)
 {
     uint32_t index;
@@ -435,9 +246,9 @@ static int take_process_fact(struct stream_reading *r, const struct assay_stream
     /* Who waits for a process knows its end, though it was not observed. */
     if (strncmp(record->text, "exit_", 5) == 0 && as_map_u64_get(&r->process, pid) == AS_MAP_NONE)
         return 0;
-    AS_TRY(process_of(r, pid, at, &index));
+    AS_TRY(as_tally_process_of(r, pid, at, &index));
     struct as_tally_process *process = &r->tally->process.at[index];
-    const char *value = keep(r->tally, record->value);
+    const char *value = as_tally_keep(r->tally, record->value);
     if (!value)
         return ASSAY_ERR_NOMEM;
     if (strcmp(record->text, "exe") == 0)
@@ -460,16 +271,17 @@ static int take_process_fact(struct stream_reading *r, const struct assay_stream
 }
 
 /* The first file that a program maps is its own. */
-static int take_map(struct stream_reading *r, const struct assay_stream_record *record, int64_t at)
+static int take_map(struct as_tally_reading *r, const struct assay_stream_record *record,
+                    int64_t at)
 {
     uint32_t index;
     size_t n;
     const struct assay_stream_module *module = &assay_stream_modules(r->stream, &n)[record->module];
-    AS_TRY(thread_of(r, record->thread, at, &index));
+    AS_TRY(as_tally_thread_of(r, record->thread, at, &index));
     struct as_tally_process *process = &r->tally->process.at[r->tally->thread.at[index].process];
     if (process->exe || module->kind != ASSAY_MODULE_FILE)
         return 0;
-    process->exe = keep(r->tally, module->path);
+    process->exe = as_tally_keep(r->tally, module->path);
     return process->exe ? 0 : ASSAY_ERR_NOMEM;
 }
 
@@ -482,11 +294,12 @@ static int64_t between(int64_t clock_ns, int64_t run_start_ns)
                : 0;
 }
 
-static int take_info(struct stream_reading *r, const struct assay_stream_record *record,
+static int take_info(struct as_tally_reading *r, const struct assay_stream_record *record,
                      int64_t run_start_ns)
 {
     struct as_tally_stream *stream = &r->tally->stream.at[r->number];
-    const char *name = keep(r->tally, record->text), *value = keep(r->tally, record->value);
+    const char *name = as_tally_keep(r->tally, record->text),
+               *value = as_tally_keep(r->tally, record->value);
     if (!name || !value)
         return ASSAY_ERR_NOMEM;
     if (strcmp(name, "event") == 0)
@@ -515,24 +328,25 @@ static int take_info(struct stream_reading *r, const struct assay_stream_record 
 
 /* What was lost is told when there is room again: its thread may have ended, and is not a new one.
  */
-static int take_lost(struct stream_reading *r, const struct assay_stream_record *record, int64_t at)
+static int take_lost(struct as_tally_reading *r, const struct assay_stream_record *record,
+                     int64_t at)
 {
     struct as_tally *t = r->tally;
     size_t n;
     uint32_t index;
     const struct assay_stream_thread who = assay_stream_threads(r->stream, &n)[record->thread];
-    const bool runs = record->thread < r->thread.n && r->thread.at[record->thread] != NONE;
+    const bool runs = record->thread < r->thread.n && r->thread.at[record->thread] != ASSAY_NONE;
     struct as_tally_thread *ended = runs ? NULL : latest_of(t, who);
     if (ended) {
-        ended->lost_n += add_within(&t->lost_n, (int64_t)record->lost);
+        ended->lost_n += as_tally_add_within(&t->lost_n, (int64_t)record->lost);
         return 0;
     }
-    AS_TRY(thread_of(r, record->thread, at, &index));
-    t->thread.at[index].lost_n += add_within(&t->lost_n, (int64_t)record->lost);
+    AS_TRY(as_tally_thread_of(r, record->thread, at, &index));
+    t->thread.at[index].lost_n += as_tally_add_within(&t->lost_n, (int64_t)record->lost);
     return 0;
 }
 
-static int take_record(struct stream_reading *r, const struct assay_stream_record *record,
+static int take_record(struct as_tally_reading *r, const struct assay_stream_record *record,
                        int64_t run_start_ns)
 {
     int64_t at;
@@ -545,29 +359,29 @@ static int take_record(struct stream_reading *r, const struct assay_stream_recor
     case ASSAY_STREAM_SAMPLE:
         return take_sample(r, record, at);
     case ASSAY_STREAM_FORK:
-        return take_fork(r, record, at);
+        return as_tally_take_fork(r, record, at);
     case ASSAY_STREAM_SWITCH:
-        return take_switch(r, record, at);
+        return as_tally_take_switch(r, record, at);
     case ASSAY_STREAM_PROCESS:
         return take_process_fact(r, record, at);
     case ASSAY_STREAM_MAP:
         return take_map(r, record, at);
     case ASSAY_STREAM_COMM:
-        AS_TRY(thread_of(r, record->thread, at, &index));
+        AS_TRY(as_tally_thread_of(r, record->thread, at, &index));
         if (record->out) { /* another program from here on */
             struct as_tally_process *process =
                 &r->tally->process.at[r->tally->thread.at[index].process];
             process->exe = process->command = NULL;
         }
-        r->tally->thread.at[index].name = keep(r->tally, record->text);
+        r->tally->thread.at[index].name = as_tally_keep(r->tally, record->text);
         return r->tally->thread.at[index].name ? 0 : ASSAY_ERR_NOMEM;
     case ASSAY_STREAM_LOST:
         return take_lost(r, record, at);
     case ASSAY_STREAM_EXIT:
-        AS_TRY(thread_of(r, record->thread, at, &index));
-        AS_TRY(stop_waiting(r->tally, index, at));
-        end_thread(r->tally, index, at);
-        r->thread.at[record->thread] = NONE;
+        AS_TRY(as_tally_thread_of(r, record->thread, at, &index));
+        AS_TRY(as_tally_stop_waiting(r->tally, index, at));
+        as_tally_end_thread(r->tally, index, at);
+        r->thread.at[record->thread] = ASSAY_NONE;
         return 0;
     default:
         return 0;
@@ -583,7 +397,7 @@ int as_tally_init(struct as_tally *tally)
     AS_TRY(as_vec_push(&tally->node, (struct as_tally_node){0}));
     uint32_t none;
     const struct as_tally_module unknown = {
-        .path = "", .kind = ASSAY_MODULE_UNKNOWN, .process = NONE};
+        .path = "", .kind = ASSAY_MODULE_UNKNOWN, .process = ASSAY_NONE};
     return add_module(tally, &unknown, &none);
 }
 
@@ -604,7 +418,7 @@ void as_tally_fini(struct as_tally *tally)
     as_arena_fini(&tally->arena);
 }
 
-static int read_all(struct stream_reading *r, int64_t run_start_ns, struct assay_error *err)
+static int read_all(struct as_tally_reading *r, int64_t run_start_ns, struct assay_error *err)
 {
     struct assay_stream_record record;
     int rc;
@@ -615,16 +429,16 @@ static int read_all(struct stream_reading *r, int64_t run_start_ns, struct assay
 }
 
 /* What was running when the stream ended has been waiting or running until then. */
-static int end_all(struct stream_reading *r)
+static int end_all(struct as_tally_reading *r)
 {
     as_vec_foreach (&r->thread, index) {
-        if (*index == NONE)
+        if (*index == ASSAY_NONE)
             continue;
-        AS_TRY(stop_waiting(r->tally, *index, r->last_ns));
-        stop_queueing(r->tally, &r->tally->thread.at[*index], r->last_ns);
+        AS_TRY(as_tally_stop_waiting(r->tally, *index, r->last_ns));
+        as_tally_stop_queueing(r->tally, &r->tally->thread.at[*index], r->last_ns);
         const struct as_tally_thread *thread = &r->tally->thread.at[*index];
         if (thread->on_ns >= 0) {
-            end_thread(r->tally, *index, r->last_ns);
+            as_tally_end_thread(r->tally, *index, r->last_ns);
             r->tally->thread.at[*index].end_ns = -1;
         }
     }
@@ -634,8 +448,8 @@ static int end_all(struct stream_reading *r)
 int as_tally_add(struct as_tally *tally, const char *path, const char *name, int64_t run_start_ns,
                  struct assay_error *err)
 {
-    struct stream_reading r = {.tally = tally, .number = (uint32_t)tally->stream.n};
-    const struct as_tally_stream stream = {.name = keep(tally, name)};
+    struct as_tally_reading r = {.tally = tally, .number = (uint32_t)tally->stream.n};
+    const struct as_tally_stream stream = {.name = as_tally_keep(tally, name)};
     int rc = 0;
     as_map_u64_init(&r.process);
     if (!stream.name || as_vec_push(&tally->stream, stream) < 0)

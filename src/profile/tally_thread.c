@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Processes and threads of a stream while it is read: how long each ran, waited, and was ready with
+ * no processor. One is an incarnation: the kernel gives numbers out again.
+ */
+#include "profile/tally_read.h"
+
+/* ---- Incarnations ---------------------------------------------------------------- */
+
+static int new_process(struct as_tally_reading *r, uint32_t pid, uint32_t parent,
+                       uint32_t parent_pid, int64_t at, uint32_t *out)
+{
+    const struct as_tally_process process = {.stream = r->number,
+                                             .parent = parent,
+                                             .pid = pid,
+                                             .parent_pid = parent_pid,
+                                             .rank = -1,
+                                             .exit_code = -1,
+                                             .start_ns = at,
+                                             .end_ns = -1};
+    *out = (uint32_t)r->tally->process.n;
+    AS_TRY(as_vec_push(&r->tally->process, process));
+    return as_map_u64_put(&r->process, pid, *out);
+}
+
+int as_tally_process_of(struct as_tally_reading *r, uint32_t pid, int64_t at, uint32_t *out)
+{
+    *out = as_map_u64_get(&r->process, pid);
+    return *out == AS_MAP_NONE ? new_process(r, pid, ASSAY_NONE, 0, at, out) : 0;
+}
+
+static int new_thread(struct as_tally_reading *r, uint32_t index, uint32_t process, int64_t at)
+{
+    size_t n;
+    const struct assay_stream_thread *known = assay_stream_threads(r->stream, &n);
+    const struct as_tally_thread thread = {.process = process,
+                                           .tid = known[index].tid,
+                                           .start_ns = at,
+                                           .end_ns = -1,
+                                           .cpu_ns = -1,
+                                           .last_cpu = ASSAY_NONE,
+                                           .on_ns = -1,
+                                           .off_ns = -1,
+                                           .queued_ns = -1,
+                                           .delay_ns = -1};
+    while (r->thread.n < n)
+        AS_TRY(as_vec_push(&r->thread, ASSAY_NONE));
+    r->thread.at[index] = (uint32_t)r->tally->thread.n;
+    return as_vec_push(&r->tally->thread, thread);
+}
+
+/* The running incarnation of a thread of the stream, made when it was not seen before. */
+int as_tally_thread_of(struct as_tally_reading *r, uint32_t index, int64_t at, uint32_t *out)
+{
+    if (index >= r->thread.n || r->thread.at[index] == ASSAY_NONE) {
+        size_t n;
+        uint32_t process;
+        const struct assay_stream_thread *known = assay_stream_threads(r->stream, &n);
+        AS_TRY(as_tally_process_of(r, known[index].pid, at, &process));
+        AS_TRY(new_thread(r, index, process, at));
+    }
+    *out = r->thread.at[index];
+    return 0;
+}
+
+int as_tally_take_fork(struct as_tally_reading *r, const struct assay_stream_record *record,
+                       int64_t at)
+{
+    size_t n;
+    const struct assay_stream_thread child = assay_stream_threads(r->stream, &n)[record->thread];
+    uint32_t parent, process;
+    AS_TRY(as_tally_thread_of(r, record->parent, at, &parent));
+    const struct as_tally_thread from = r->tally->thread.at[parent];
+    const uint32_t parent_pid = r->tally->process.at[from.process].pid;
+    if (child.pid == parent_pid)
+        process = from.process;
+    else
+        AS_TRY(new_process(r, child.pid, from.process, parent_pid, at, &process));
+    AS_TRY(new_thread(r, record->thread, process, at));
+    struct as_tally_thread *thread = &r->tally->thread.at[r->thread.at[record->thread]];
+    thread->name = from.name;
+    if (process != from.process) {
+        struct as_tally_process *made = &r->tally->process.at[process];
+        const struct as_tally_process *of = &r->tally->process.at[from.process];
+        made->exe = of->exe;
+        made->command = of->command;
+        made->root = of->root;
+        made->rank = of->rank; /* the program that a rank starts is of the rank */
+        made->launcher = of->launcher;
+    }
+    return 0;
+}
+
+/* ---- Running and waiting ------------------------------------------------------------------ */
+
+void as_tally_stop_queueing(struct as_tally *t, struct as_tally_thread *thread, int64_t at)
+{
+    if (thread->queued_ns >= 0)
+        thread->runnable_ns +=
+            (int64_t)as_tally_add_within(&t->runnable_ns, at - thread->queued_ns);
+    thread->queued_ns = -1;
+}
+
+void as_tally_end_thread(struct as_tally *t, uint32_t index, int64_t at)
+{
+    struct as_tally_thread *thread = &t->thread.at[index];
+    as_tally_stop_queueing(t, thread, at);
+    if (thread->on_ns >= 0)
+        thread->cpu_ns += (int64_t)as_tally_add_within(&t->cpu_ns, at - thread->on_ns);
+    thread->on_ns = thread->off_ns = -1;
+    thread->end_ns = at;
+}
+
+int as_tally_stop_waiting(struct as_tally *t, uint32_t index, int64_t at)
+{
+    struct as_tally_thread *thread = &t->thread.at[index];
+    int64_t waited = thread->off_ns >= 0 ? at - thread->off_ns : 0;
+    thread->off_ns = -1;
+    if (waited <= 0)
+        return 0;
+    waited = (int64_t)as_tally_add_within(&t->blocked_ns, waited);
+    thread->blocked_ns += waited;
+    return thread->waits_at
+               ? as_tally_add_sum(t, index, thread->waits_at, true, 1, (uint64_t)waited)
+               : 0;
+}
+
+void as_tally_seen_on(const struct as_tally_reading *r, struct as_tally_thread *thread,
+                      uint32_t cpu)
+{
+    if (thread->last_cpu != ASSAY_NONE && thread->last_cpu != cpu) {
+        thread->migration_n++;
+        thread->numa_migration_n +=
+            as_numa_of(&r->numa, cpu) != as_numa_of(&r->numa, thread->last_cpu);
+    }
+    thread->last_cpu = cpu;
+}
+
+int as_tally_take_switch(struct as_tally_reading *r, const struct assay_stream_record *record,
+                         int64_t at)
+{
+    uint32_t index;
+    AS_TRY(as_tally_thread_of(r, record->thread, at, &index));
+    struct as_tally_thread *thread = &r->tally->thread.at[index];
+    if (thread->cpu_ns < 0)
+        thread->cpu_ns = 0;
+    as_tally_seen_on(r, thread, record->cpu);
+    if (!record->out) {
+        AS_TRY(as_tally_stop_waiting(r->tally, index, at));
+        as_tally_stop_queueing(r->tally, thread, at);
+        thread->on_ns = at;
+        thread->waits_at = 0;
+        return 0;
+    }
+    if (thread->on_ns >= 0)
+        thread->cpu_ns += (int64_t)as_tally_add_within(&r->tally->cpu_ns, at - thread->on_ns);
+    thread->on_ns = -1;
+    if (record->preempted) { /* or it yielded: it would go on if it were let */
+        thread->involuntary_n++;
+        thread->queued_ns = at;
+    } else {
+        thread->voluntary_n++;
+        thread->off_ns = at;
+    }
+    return 0;
+}
+
+int as_tally_count_cpu(const struct as_tally_reading *r, struct as_tally_thread *thread,
+                       uint32_t cpu)
+{
+    as_vec_foreach (&thread->cpu, one) {
+        if (one->cpu == cpu) {
+            one->n++;
+            return 0;
+        }
+    }
+    return as_vec_push(&thread->cpu, (struct as_tally_cpu){cpu, 1, as_numa_of(&r->numa, cpu)});
+}
