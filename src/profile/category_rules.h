@@ -52,4 +52,7 @@ struct as_categories {
 /* A name as in the source ("solver::step"), not as linked. */
 bool as_category_readable(const struct as_category_rule *rule);
 
+/* Sorts all rules, the strongest first, and makes the chains. Errors: NOMEM. */
+int as_categories_order(struct as_categories *c, struct assay_error *err);
+
 #endif
