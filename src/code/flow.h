@@ -24,6 +24,7 @@ enum as_walk_mark {
     AS_MARK_TAILCALL = 1 << 9,
     AS_MARK_UNRESOLVED = 1 << 10
 };
+_Static_assert(AS_MARK_UNRESOLVED <= UINT16_MAX, "marks are kept in 16 bits");
 
 struct as_walk_edge {
     uint32_t from, to; /* positions */

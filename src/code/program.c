@@ -3,6 +3,7 @@
  * The whole analysis of a binary, in the order internal.h tells, and the tables it ends in. Bodies
  * are filled in parallel: their places in the tables follow from the counts alone.
  */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -55,6 +56,8 @@ static void fill_body(const struct as_builder *b, size_t body, uint32_t block, u
     bits |= head->origin == ASSAY_FUNCTION_ENTRY ? ASSAY_BODY_GUESSED : 0;
     const struct assay_function *function =
         head->function == ASSAY_NONE ? NULL : &b->program->function[head->function];
+    /* Others look bodies up by halves. */
+    assert(body == 0 || b->program->body[body - 1].entry < head->start);
     b->program->body[body] = (struct assay_body){
         .name = function ? function->name : make_name(b->program, head->start),
         .entry = head->start,
@@ -167,6 +170,7 @@ static void fill_loops(struct assay_program *program, const struct as_nest *nest
         bool is_inner = nest->loop[l].parent != ASSAY_NONE;
         bool has_inner = l + 1 < nest->loops && nest->loop[l + 1].parent == l;
         uint32_t self = body->first_loop + l;
+        assert(!is_inner || nest->loop[l].parent < l); /* as walks from the outside in rely on */
         loop[l] = (struct assay_loop){
             .body = (uint32_t)(body - program->body),
             .header = body->first_block + nest->loop[l].header,

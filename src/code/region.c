@@ -98,6 +98,7 @@ static int push_gap(struct as_builder *b, uint64_t start, uint64_t end)
 {
     if (start >= end)
         return 0;
+    assert(b->region.n == 0 || b->region.at[b->region.n - 1].end <= start);
     return as_vec_push(&b->region, (struct as_region){.start = start,
                                                       .end = end,
                                                       .function = ASSAY_NONE,

@@ -3,6 +3,7 @@
  * Arrays that are too large for SQL: appended to run-NNN/arrays, little endian as in memory, each
  * at a multiple of 8 bytes; the table `array` says where. What is replaced stays in the file.
  */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -29,6 +30,7 @@ static const char *type_word(enum assay_array_type type)
         ASSAY_ARRAY_LIST(ARRAY_WORD)
 #undef ARRAY_WORD
     };
+    assert((size_t)type < sizeof word / sizeof *word);
     return word[type];
 }
 
@@ -39,6 +41,7 @@ static size_t type_size_b(enum assay_array_type type)
         ASSAY_ARRAY_LIST(ARRAY_SIZE)
 #undef ARRAY_SIZE
     };
+    assert((size_t)type < sizeof size / sizeof *size);
     return size[type];
 }
 

@@ -6,6 +6,7 @@
  */
 #include "experiment/copy.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -373,6 +374,7 @@ static void describe_tables(struct as_copy *copy)
 {
     for (size_t i = 0; i < as_copy_table_n; i++) {
         copy->table[i].as = &as_copy_tables[i];
+        assert(as_copy_tables[i].kind_at < (int)as_copy_tables[i].column_n);
         as_map_u64_init(&copy->table[i].id);
     }
     for (size_t k = 1; k < KIND_END; k++) {

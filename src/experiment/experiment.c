@@ -6,6 +6,7 @@
  * from read-only places. What a killed writer left is put in order by the next who may write. The
  * database may come from anybody: what it says of itself is checked before it is used (schema.c).
  */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -463,6 +464,7 @@ int assay_experiment_commit(struct assay_experiment *experiment, struct assay_er
         assay_experiment_rollback(experiment);
         return rc;
     }
+    assert(sqlite3_get_autocommit(experiment->db));
     experiment->in_batch = false;
     return 0;
 }

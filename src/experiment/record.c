@@ -3,6 +3,7 @@
  * Writing rows: a struct becomes the parameters of its table's statement by the description that
  * data/experiment/tables.txt gives of both.
  */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -78,6 +79,7 @@ static int write_row(struct assay_experiment *experiment, enum as_table_id id,
 int as_row_add(struct assay_experiment *experiment, enum as_table_id id, const void *row,
                int64_t *out, struct assay_error *err)
 {
+    assert(id < AS_TABLE_COUNT);
     AS_TRY(as_batch_check(experiment, err));
     AS_TRY(as_sql_prepare(experiment, as_row_tables[id].add, &experiment->add[id], err));
     return write_row(experiment, id, experiment->add[id], row, out, err);

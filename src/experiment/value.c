@@ -3,6 +3,7 @@
  * Metrics, values, histograms, findings and flags. A quantity without origin or outside its bounds
  * is a defect of the caller and refused: rule 3 of the house ends here.
  */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -103,6 +104,7 @@ int assay_experiment_metric(struct assay_experiment *experiment, const struct as
                             int64_t *id, struct assay_error *err)
 {
     static const char *const better[] = {"neither", "higher", "lower"};
+    assert((size_t)metric->better < sizeof better / sizeof *better);
     const bool rated = metric->good < metric->fair || metric->good > metric->fair;
     const struct as_row_metric row = {
         .name = metric->name,
@@ -199,6 +201,7 @@ int assay_experiment_finding(struct assay_experiment *experiment, const struct a
                              struct assay_error *err)
 {
     static const char *const level[] = {NULL, "gain", "potential", "hint", "expert"};
+    assert(it->level >= ASSAY_FINDING_GAIN && it->level <= ASSAY_FINDING_EXPERT);
     struct as_row_finding row = {
         .run_id = it->run_id,
         .object_kind = it->kind,

@@ -4,6 +4,7 @@
  * programs into one table by address. x86-64 has no VLIW slots, so op_index is not kept.
  * Source: DWARF 5, section 6.2.
  */
+#include <assert.h>
 #include <dwarf.h>
 #include <stdlib.h>
 
@@ -364,6 +365,7 @@ static size_t copy_rows(struct assay_line *out, size_t n, const struct as_dw_seq
                 continue;
             line.address = from;
         }
+        assert(n == 0 || out[n - 1].address <= line.address);
         out[n++] = line;
     }
     return n;

@@ -3,6 +3,7 @@
  * Runs a plan wave by wave: the passes of a wave in threads of their own where there are several.
  * What came of each is told in the result; what needs a fact that was not made is left out.
  */
+#include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -85,6 +86,7 @@ static int account(const struct started *it, bool is_alone, struct assay_error *
 static struct assay_pass_result *add_result(struct assay_pipeline_result *result,
                                             const struct assay_pass *pass)
 {
+    assert(result->pass_n < ASSAY_PIPELINE_PASSES_MAX);
     struct assay_pass_result *out = &result->pass[result->pass_n++];
 
     *out = (struct assay_pass_result){.name = pass->name, .stage = pass->stage};

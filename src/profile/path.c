@@ -3,6 +3,7 @@
  * Call paths: the tree of frames becomes a tree of functions and the places they were called from,
  * each with the category of its own time; sums become samples.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -32,6 +33,7 @@ struct paths {
 static int add_path(struct paths *p, const struct edge *edge, struct assay_error *err)
 {
     struct as_attribution *all = p->all;
+    assert(edge->parent < p->path.n && edge->function < all->function.n);
     const struct path *caller = &p->path.at[edge->parent];
     const struct as_function_fact *function = &all->function.at[edge->function];
     struct path path = {.category = function->category, .depth = caller->depth + 1};

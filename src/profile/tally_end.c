@@ -4,7 +4,9 @@
  * modules.
  */
 #include "base/alloc.h"
+
 #include "profile/tally.h"
+#include <assert.h>
 
 /* So many sampled waits say where a thread waits. */
 #define WAITS_ENOUGH 30
@@ -65,12 +67,14 @@ int as_tally_end(struct as_tally *tally, struct assay_error *err)
     if (!below)
         return as_error_nomem(err, "the frames of a run");
     as_vec_foreach (&tally->sum, sum) {
+        assert(sum->node < tally->node.n && sum->thread < tally->thread.n);
         if (!sum->blocked)
             below[sum->node] += sum->n;
     }
     /* Children come after their parents. A module counts where a path enters it. */
     for (size_t i = tally->node.n; i-- > 1;) {
         const struct as_tally_node *node = &tally->node.at[i];
+        assert(node->parent < i && node->module < tally->module.n);
         if (!node->parent || tally->node.at[node->parent].module != node->module)
             tally->module.at[node->module].n += below[i];
         below[node->parent] += below[i];

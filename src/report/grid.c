@@ -2,6 +2,7 @@
 /* Loading the rows of a view: one statement, read once, each cell put into its column. */
 #include "report/grid.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -169,6 +170,11 @@ static int take_rows(struct as_grid *grid, struct assay_rows *rows, struct assay
                 return as_error_nomem(err, "the rows of a view");
         grid->row_n++;
     }
+    /* Whoever writes rows reads every column by the number of the row. */
+    for (size_t i = 0; i < grid->column.n; i++)
+        assert(grid->column.at[i]->real.n + grid->column.at[i]->whole.n +
+                   grid->column.at[i]->text.n ==
+               grid->row_n);
     return more;
 }
 
