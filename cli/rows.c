@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/utf8.h"
+#include "sheet.h"
 
 /* Rows of text that are laid out together. */
 #define TEXT_ROWS 500
@@ -78,62 +79,34 @@ static int set_up(struct show *show, struct assay_error *err)
 
 /* ---- Cells ------------------------------------------------------------------------------- */
 
-/* The cell as text in show->text; hexadecimal for bytes. */
-static const char *cell_text(struct show *show, int column)
+/* Bytes are hexadecimal. */
+static struct as_cell cell_at(struct show *show, int column)
 {
-    struct as_out out;
     const unsigned char *blob;
+    int64_t number;
     size_t n;
 
-    as_str_clear(&show->text);
     switch (assay_rows_kind(show->rows, column)) {
     case ASSAY_CELL_NULL:
         break;
     case ASSAY_CELL_INTEGER:
-        if (show->is_truth[column])
-            return assay_rows_integer(show->rows, column) ? "true" : "false";
-        as_str_appendf(&show->text, "%lld", (long long)assay_rows_integer(show->rows, column));
-        break;
+        number = assay_rows_integer(show->rows, column);
+        return show->is_truth[column] ? as_cell_bool(number != 0) : as_cell_signed(number);
     case ASSAY_CELL_REAL:
-        as_out_init_str(&out, &show->text);
-        as_out_double(&out, assay_rows_real(show->rows, column));
-        as_out_flush(&out, NULL);
-        as_out_fini(&out);
-        break;
+        return as_cell_real(assay_rows_real(show->rows, column));
     case ASSAY_CELL_TEXT:
-        return assay_rows_text(show->rows, column);
+        return as_cell_text(assay_rows_text(show->rows, column));
     case ASSAY_CELL_BLOB:
         blob = assay_rows_blob(show->rows, column, &n);
+        as_str_clear(&show->text);
         for (size_t i = 0; i < n; i++)
             as_str_appendf(&show->text, "%02x", blob[i]);
-        break;
+        return as_cell_text(as_str_z(&show->text));
     }
-    return as_str_z(&show->text);
+    return as_cell_text(NULL);
 }
 
 /* ---- JSON and CSV ------------------------------------------------------------------------ */
-
-static void json_cell(struct show *show, struct as_json *json, int column)
-{
-    switch (assay_rows_kind(show->rows, column)) {
-    case ASSAY_CELL_NULL:
-        as_json_null(json);
-        break;
-    case ASSAY_CELL_INTEGER:
-        if (show->is_truth[column])
-            as_json_bool(json, assay_rows_integer(show->rows, column) != 0);
-        else
-            as_json_i64(json, assay_rows_integer(show->rows, column));
-        break;
-    case ASSAY_CELL_REAL:
-        as_json_double(json, assay_rows_real(show->rows, column));
-        break;
-    case ASSAY_CELL_TEXT:
-    case ASSAY_CELL_BLOB:
-        as_json_string(json, cell_text(show, column));
-        break;
-    }
-}
 
 static int show_json(struct show *show, struct assay_error *err)
 {
@@ -145,8 +118,10 @@ static int show_json(struct show *show, struct assay_error *err)
     while ((more = assay_rows_next(show->rows, err)) > 0 && !show->cli->out.failed) {
         as_json_object_begin(&json);
         for (int i = 0; i < show->column_n; i++) {
+            const struct as_cell cell = cell_at(show, i);
+
             as_json_key(&json, show->name[i]);
-            json_cell(show, &json, i);
+            as_cell_json(&json, &cell);
         }
         as_json_object_end(&json);
     }
@@ -165,8 +140,11 @@ static int show_rows_csv(struct show *show, struct assay_error *err)
     as_cli_csv(show->cli, &csv);
     as_csv_header(&csv, show->name, (size_t)show->column_n);
     while ((more = assay_rows_next(show->rows, err)) > 0 && !show->cli->out.failed) {
-        for (int i = 0; i < show->column_n; i++)
-            as_csv_string(&csv, cell_text(show, i));
+        for (int i = 0; i < show->column_n; i++) {
+            const struct as_cell cell = cell_at(show, i);
+
+            as_cell_csv(&csv, &cell);
+        }
         as_csv_row_end(&csv);
     }
     return more < 0 ? more : 0;
@@ -199,16 +177,21 @@ static void columns_make(const struct show *show, struct layout *layout, bool is
 /* Takes the current row into `table`. */
 static void take_row(struct show *show, struct as_table *table, struct layout *layout)
 {
-    for (int i = 0; i < show->column_n; i++) {
-        const enum assay_cell_kind kind = assay_rows_kind(show->rows, i);
-        const char *text = cell_text(show, i);
-        const size_t width = as_utf8_width(as_view_of(text));
+    struct as_str printed = {0};
 
-        layout->is_number[i] &= kind != ASSAY_CELL_TEXT && kind != ASSAY_CELL_BLOB;
+    for (int i = 0; i < show->column_n; i++) {
+        const struct as_cell cell = cell_at(show, i);
+
+        as_str_clear(&printed);
+        as_cell_print(&cell, &printed);
+        const size_t width = as_utf8_width(as_view_of(as_str_z(&printed)));
+
+        layout->is_number[i] &= cell.kind != AS_CELL_TEXT;
         if (width > layout->width[i])
             layout->width[i] = width;
-        as_table_string(table, text);
+        as_table_string(table, as_str_z(&printed));
     }
+    as_str_fini(&printed);
 }
 
 /* The next rows as one table; `*more` as assay_rows_next says. */

@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include <assay/version.h>
@@ -17,32 +18,37 @@
 
 struct as_cell as_cell_text(const char *text)
 {
-    return (struct as_cell){text ? AS_CELL_TEXT : AS_CELL_NONE, text, 0};
+    return (struct as_cell){.kind = text ? AS_CELL_TEXT : AS_CELL_NONE, .text = text};
 }
 
 struct as_cell as_cell_list(const char *words)
 {
-    return (struct as_cell){AS_CELL_LIST, words, 0};
+    return (struct as_cell){.kind = AS_CELL_LIST, .text = words};
 }
 
 struct as_cell as_cell_count(uint64_t number)
 {
-    return (struct as_cell){AS_CELL_COUNT, NULL, number};
+    return (struct as_cell){.kind = AS_CELL_COUNT, .number = number};
 }
 
 struct as_cell as_cell_signed(int64_t number)
 {
-    return (struct as_cell){AS_CELL_SIGNED, NULL, (uint64_t)number};
+    return (struct as_cell){.kind = AS_CELL_SIGNED, .number = (uint64_t)number};
+}
+
+struct as_cell as_cell_real(double number)
+{
+    return (struct as_cell){.kind = AS_CELL_REAL, .real = number};
 }
 
 struct as_cell as_cell_hex(uint64_t address)
 {
-    return (struct as_cell){AS_CELL_HEX, NULL, address};
+    return (struct as_cell){.kind = AS_CELL_HEX, .number = address};
 }
 
 struct as_cell as_cell_bool(bool value)
 {
-    return (struct as_cell){AS_CELL_BOOL, NULL, value};
+    return (struct as_cell){.kind = AS_CELL_BOOL, .number = value};
 }
 
 static bool cell_equal(const struct as_cell *a, const struct as_cell *b)
@@ -66,7 +72,16 @@ static void csv_list(struct as_csv *csv, const char *words)
     as_str_fini(&joined);
 }
 
-static void csv_cell(struct as_csv *csv, const struct as_cell *cell)
+/* An infinite bound is said, where as_csv_double has an empty cell. */
+static void csv_real(struct as_csv *csv, double number)
+{
+    if (isinf(number))
+        as_csv_string(csv, number < 0 ? "-inf" : "inf");
+    else
+        as_csv_double(csv, number);
+}
+
+void as_cell_csv(struct as_csv *csv, const struct as_cell *cell)
 {
     switch (cell->kind) {
     case AS_CELL_NONE:
@@ -80,6 +95,9 @@ static void csv_cell(struct as_csv *csv, const struct as_cell *cell)
         break;
     case AS_CELL_SIGNED:
         as_csv_i64(csv, (int64_t)cell->number);
+        break;
+    case AS_CELL_REAL:
+        csv_real(csv, cell->real);
         break;
     case AS_CELL_HEX:
         as_csv_hex(csv, cell->number);
@@ -120,14 +138,24 @@ void as_sheet_csv_rows(struct as_cli *cli, const struct as_sheet *sheet)
     for (size_t row = 0; row < sheet->row_n; row++) {
         row_get(sheet, row, cell);
         for (size_t i = 0; i < sheet->field_n; i++)
-            csv_cell(&csv, &cell[i]);
+            as_cell_csv(&csv, &cell[i]);
         as_csv_row_end(&csv);
     }
 }
 
 /* ---- Text -------------------------------------------------------------------------------- */
 
-static void print_cell(const struct as_cell *cell, struct as_str *out)
+static void print_real(double number, struct as_str *to)
+{
+    struct as_out out;
+
+    as_out_init_str(&out, to);
+    as_out_double(&out, number);
+    as_out_flush(&out, NULL);
+    as_out_fini(&out);
+}
+
+void as_cell_print(const struct as_cell *cell, struct as_str *out)
 {
     switch (cell->kind) {
     case AS_CELL_NONE:
@@ -141,6 +169,9 @@ static void print_cell(const struct as_cell *cell, struct as_str *out)
         break;
     case AS_CELL_SIGNED:
         as_str_appendf(out, "%" PRId64, (int64_t)cell->number);
+        break;
+    case AS_CELL_REAL:
+        print_real(cell->real, out);
         break;
     case AS_CELL_HEX:
         as_str_appendf(out, "%" PRIx64, cell->number);
@@ -172,7 +203,7 @@ static void choose_fields(const struct as_sheet *sheet, bool *shown, struct as_s
             (first[i].text && !*first[i].text))
             continue;
         as_str_appendf(same, ", %s%s ", begin ? "" : "all: ", sheet->field[i].title);
-        print_cell(&first[i], same);
+        as_cell_print(&first[i], same);
     }
 }
 
@@ -215,7 +246,7 @@ int as_sheet_text(struct as_cli *cli, const struct as_sheet *sheet, struct as_st
             if (!shown[i])
                 continue;
             as_str_clear(&text);
-            print_cell(&cell[i], &text);
+            as_cell_print(&cell[i], &text);
             as_table_string(&table, as_str_z(&text));
         }
     }
@@ -297,7 +328,7 @@ static void json_list(struct as_json *json, const char *words)
     as_json_array_end(json);
 }
 
-static void json_cell(struct as_json *json, const struct as_cell *cell)
+void as_cell_json(struct as_json *json, const struct as_cell *cell)
 {
     switch (cell->kind) {
     case AS_CELL_NONE:
@@ -311,6 +342,9 @@ static void json_cell(struct as_json *json, const struct as_cell *cell)
         break;
     case AS_CELL_SIGNED:
         as_json_i64(json, (int64_t)cell->number);
+        break;
+    case AS_CELL_REAL:
+        as_json_double(json, cell->real);
         break;
     case AS_CELL_HEX:
         as_json_hex(json, cell->number);
@@ -331,14 +365,14 @@ void as_facts_cell(struct as_facts *facts, const char *key, struct as_cell cell)
 
         path_enter(facts, key);
         as_csv_string(&facts->csv, as_str_z(&facts->path));
-        csv_cell(&facts->csv, &cell);
+        as_cell_csv(&facts->csv, &cell);
         as_csv_row_end(&facts->csv);
         path_leave(facts, path_n);
         return;
     }
     if (key)
         as_json_key(&facts->json, key);
-    json_cell(&facts->json, &cell);
+    as_cell_json(&facts->json, &cell);
 }
 
 void as_facts_sheet(struct as_facts *facts, const char *key, const struct as_sheet *sheet)

@@ -16,7 +16,8 @@ enum as_cell_kind {
     AS_CELL_TEXT,
     AS_CELL_COUNT,
     AS_CELL_SIGNED, /* the number is an int64_t */
-    AS_CELL_HEX,    /* an address: "0x..." in JSON too, since doubles cannot hold all of them */
+    AS_CELL_REAL,
+    AS_CELL_HEX, /* an address: "0x..." in JSON too, since doubles cannot hold all of them */
     AS_CELL_BOOL,
     AS_CELL_LIST /* words separated by newlines: an array in JSON, "a;b" elsewhere */
 };
@@ -25,14 +26,21 @@ struct as_cell {
     enum as_cell_kind kind;
     const char *text; /* borrowed until the next row is asked for */
     uint64_t number;
+    double real;
 };
 
 struct as_cell as_cell_text(const char *text); /* NULL gives AS_CELL_NONE */
 struct as_cell as_cell_list(const char *words);
 struct as_cell as_cell_count(uint64_t number);
 struct as_cell as_cell_signed(int64_t number);
+struct as_cell as_cell_real(double number);
 struct as_cell as_cell_hex(uint64_t address);
 struct as_cell as_cell_bool(bool value);
+
+/* A cell in each of the formats. */
+void as_cell_csv(struct as_csv *csv, const struct as_cell *cell);
+void as_cell_json(struct as_json *json, const struct as_cell *cell);
+void as_cell_print(const struct as_cell *cell, struct as_str *out); /* appends */
 
 #define AS_SHEET_FIELDS_MAX 40
 
