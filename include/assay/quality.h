@@ -70,6 +70,11 @@ struct assay_quality_options {
     const struct assay_object_options *open; /* without one */
     void (*progress)(void *context, const char *stage, uint64_t done, uint64_t total);
     void *context;
+    /* Runs `work`, which does not touch the experiment, while others have it; NULL: nobody waits.
+     * No batch is open. Errors: those of `work`. */
+    int (*aside)(void *aside_context, int (*work)(void *context, struct assay_error *err),
+                 void *context, struct assay_error *err);
+    void *aside_context;
 };
 
 /*

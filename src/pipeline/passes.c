@@ -24,12 +24,20 @@ static int pass_profile(struct assay_pass_job *job, struct assay_error *err)
     return rc;
 }
 
+static int aside(void *job, int (*work)(void *context, struct assay_error *err), void *context,
+                 struct assay_error *err)
+{
+    return assay_pass_aside(job, work, context, err);
+}
+
 static int pass_quality(struct assay_pass_job *job, struct assay_error *err)
 {
     const struct assay_quality_options options = {.catalogue = job->catalogue,
                                                   .share = job->request->share,
                                                   .progress = job->request->progress,
-                                                  .context = job->request->context};
+                                                  .context = job->request->context,
+                                                  .aside = aside,
+                                                  .aside_context = job};
 
     return assay_quality_run(job->experiment, job->run_id, &options, err);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pass: which modules and loops of a run matter, and writing what their code says as values.
- * Loops of the experiment and of the catalogue meet by address and depth.
+ * The pass: which modules and loops of a run matter, reading their code, for which nobody has to
+ * wait, and writing what it says as values. Loops of the experiment and of the catalogue meet by
+ * address and depth.
  */
 #include <math.h>
 #include <string.h>
@@ -53,6 +54,7 @@ static const char *const names[METRIC_COUNT] = {"flow_paths",
 struct module {
     int64_t id;
     double share;
+    struct assay_catalogue_module *code; /* NULL: has no loops to read */
 };
 
 struct loop {
@@ -60,6 +62,9 @@ struct loop {
     uint64_t address;
     uint32_t depth;
     bool wants_values, wants_page; /* page: hot enough for tables behind its figures */
+    const struct assay_program *program;
+    uint32_t at;                   /* in `program` */
+    struct assay_loop_facts facts; /* where it wants values */
 };
 
 struct pass {
@@ -69,7 +74,7 @@ struct pass {
     struct assay_catalogue *catalogue;
     int64_t metric[METRIC_COUNT];
     AS_VEC(struct module) module;
-    AS_VEC(struct loop) loop; /* of the module at hand */
+    AS_VEC(struct loop) loop; /* whose code can be read */
 };
 
 /* ---- What there is ------------------------------------------------------------------------- */
@@ -100,49 +105,68 @@ static int list_module(void *pass, struct assay_rows *row, struct assay_error *e
 {
     struct pass *p = pass;
     const double least = p->options->share > 0 ? p->options->share : LEAST_SHARE;
-    const struct module it = {assay_rows_integer(row, 0), assay_rows_real(row, 1)};
+    const struct module it = {.id = assay_rows_integer(row, 0), .share = assay_rows_real(row, 1)};
 
     return it.share >= least && as_vec_push(&p->module, it) < 0
                ? as_error_nomem(err, "the modules of a run")
                : 0;
 }
 
-/* Loops of a module that have samples, and no values yet, or no tables yet and are hot: perhaps for
- * the first time, in a run that joined others. */
-static int list_loops(struct pass *p, int64_t module_id, struct assay_error *err)
+static struct module *find_module(struct pass *p, int64_t id)
 {
-    struct assay_rows *rows;
-    int rc;
+    as_vec_foreach (&p->module, it)
+        if (it->id == id)
+            return it;
+    return NULL;
+}
 
-    p->loop.n = 0;
-    AS_TRY(assay_rows_open(
-        p->experiment,
-        "SELECT * FROM (SELECT l.loop_id, l.address, l.depth,"
-        " NOT EXISTS (SELECT 1 FROM value v JOIN metric m USING (metric_id)"
-        "             WHERE m.name = 'flow_paths' AND v.object_kind = 'loop'"
-        "             AND v.object_id = l.loop_id AND v.run_id = 0) AS wants_values,"
-        " t.exclusive_share >= " PAGE_SHARE
-        " AND NOT EXISTS (SELECT 1 FROM detail d WHERE d.object_kind = 'loop'"
-        "             AND d.object_id = l.loop_id AND d.name = 'mix') AS wants_page"
-        " FROM object_time t"
-        " JOIN loop l ON l.loop_id = t.object_id JOIN function f USING (function_id)"
-        " WHERE t.run_id = ?1 AND t.object_kind = 'loop' AND t.exclusive_n > 0"
-        " AND f.module_id = ?2) WHERE wants_values OR wants_page",
-        &rows, err));
-    assay_rows_bind_integer(rows, 1, p->run_id);
-    assay_rows_bind_integer(rows, 2, module_id);
-    while ((rc = assay_rows_next(rows, err)) > 0) {
-        const struct loop it = {assay_rows_integer(rows, 0), (uint64_t)assay_rows_integer(rows, 1),
-                                (uint32_t)assay_rows_integer(rows, 2),
-                                assay_rows_integer(rows, 3) != 0, assay_rows_integer(rows, 4) != 0};
+/* Loops that have samples, and no values yet, or no tables yet and are hot: perhaps for
+ * the first time, in a run that joined others. */
+static const char loops_sql[] =
+    "SELECT * FROM (SELECT l.loop_id, l.address, l.depth,"
+    " NOT EXISTS (SELECT 1 FROM value v JOIN metric m USING (metric_id)"
+    "             WHERE m.name = 'flow_paths' AND v.object_kind = 'loop'"
+    "             AND v.object_id = l.loop_id AND v.run_id = 0) AS wants_values,"
+    " t.exclusive_share >= " PAGE_SHARE
+    " AND NOT EXISTS (SELECT 1 FROM detail d WHERE d.object_kind = 'loop'"
+    "             AND d.object_id = l.loop_id AND d.name = 'mix') AS wants_page, f.module_id"
+    " FROM object_time t JOIN loop l ON l.loop_id = t.object_id JOIN function f USING (function_id)"
+    " WHERE t.run_id = ?1 AND t.object_kind = 'loop' AND t.exclusive_n > 0)"
+    " WHERE wants_values OR wants_page";
 
-        if (as_vec_push(&p->loop, it) < 0) {
-            rc = as_error_nomem(err, "the loops of a run");
-            break;
-        }
-    }
-    assay_rows_close(&rows);
-    return rc < 0 ? rc : 0;
+static int list_loop(void *pass, struct assay_rows *row, struct assay_error *err)
+{
+    struct pass *p = pass;
+    struct loop it = {.id = assay_rows_integer(row, 0),
+                      .address = (uint64_t)assay_rows_integer(row, 1),
+                      .depth = (uint32_t)assay_rows_integer(row, 2),
+                      .wants_values = assay_rows_integer(row, 3) != 0,
+                      .wants_page = assay_rows_integer(row, 4) != 0};
+    struct module *module = find_module(p, assay_rows_integer(row, 5));
+
+    if (!module)
+        return 0;
+    if (!module->code)
+        AS_TRY(assay_catalogue_open_row(p->catalogue, module->id, module->share,
+                                        ASSAY_CATALOGUE_ANALYSED, &module->code, err));
+    it.program = module->code->program;
+    if (it.program)
+        it.at = assay_catalogue_find_loop(module->code, it.address, it.depth);
+    return it.program && it.at != ASSAY_NONE && as_vec_push(&p->loop, it) < 0
+               ? as_error_nomem(err, "the loops of a run")
+               : 0;
+}
+
+/* ---- Reading ------------------------------------------------------------------------------- */
+
+static int read_loops(void *pass, struct assay_error *err)
+{
+    struct pass *p = pass;
+
+    as_vec_foreach (&p->loop, it)
+        if (it->wants_values)
+            AS_TRY(assay_quality_loop(it->program, it->at, &it->facts, err));
+    return 0;
 }
 
 /* ---- Values of loops ----------------------------------------------------------------------- */
@@ -193,64 +217,30 @@ static int write_loop(const struct pass *p, int64_t id, const struct assay_loop_
     return set_count(p, CALLS, id, facts->call_n, err);
 }
 
-static int write_loops(const struct pass *p, const struct assay_catalogue_module *module,
-                       struct assay_error *err)
+static int write_loops(const struct pass *p, struct assay_error *err)
 {
-    int rc = 0;
-
-    for (size_t i = 0; i < p->loop.n && rc == 0; i++) {
-        const struct loop *it = &p->loop.at[i];
-        const uint32_t at = assay_catalogue_find_loop(module, it->address, it->depth);
-        struct assay_loop_facts facts;
-
-        if (at == ASSAY_NONE)
-            continue;
-        if (it->wants_values) {
-            rc = assay_quality_loop(module->program, at, &facts, err);
-            if (rc == 0)
-                rc = write_loop(p, it->id, &facts, err);
-        }
-        if (rc == 0 && it->wants_page)
-            rc = as_quality_details(p->experiment, it->id, module->program, at, err);
+    as_vec_foreach (&p->loop, it) {
+        if (it->wants_values)
+            AS_TRY(write_loop(p, it->id, &it->facts, err));
+        if (it->wants_page)
+            AS_TRY(as_quality_details(p->experiment, it->id, it->program, it->at, err));
     }
-    return rc;
+    return 0;
 }
 
-/* ---- Modules ------------------------------------------------------------------------------- */
-
-static int say_unread(const struct pass *p, const struct module *module, const char *why,
-                      struct assay_error *err)
+/* Modules whose loops cannot be read. */
+static int write_unread(const struct pass *p, struct assay_error *err)
 {
-    const struct assay_flag flag = {.run_id = p->run_id,
-                                    .kind = ASSAY_OBJECT_MODULE,
-                                    .object_id = module->id,
-                                    .name = "code_not_read",
-                                    .text = why,
-                                    .n = 1};
+    as_vec_foreach (&p->module, it) {
+        const struct assay_flag flag = {.run_id = p->run_id,
+                                        .kind = ASSAY_OBJECT_MODULE,
+                                        .object_id = it->id,
+                                        .name = "code_not_read",
+                                        .text = it->code ? it->code->trouble.text : "",
+                                        .n = 1};
 
-    return assay_experiment_flag(p->experiment, &flag, err);
-}
-
-static int read_code(const struct pass *p, const struct module *module, struct assay_error *err)
-{
-    struct assay_catalogue_module *code;
-    int rc;
-
-    AS_TRY(assay_catalogue_open_row(p->catalogue, module->id, module->share,
-                                    ASSAY_CATALOGUE_ANALYSED, &code, err));
-    rc = code->program ? write_loops(p, code, err) : say_unread(p, module, code->trouble.text, err);
-    assay_catalogue_close(p->catalogue, &code);
-    return rc;
-}
-
-static int look_at_modules(struct pass *p, struct assay_error *err)
-{
-    for (size_t i = 0; i < p->module.n; i++) {
-        if (p->options->progress)
-            p->options->progress(p->options->context, "reading hot code", i, p->module.n);
-        AS_TRY(list_loops(p, p->module.at[i].id, err));
-        if (p->loop.n)
-            AS_TRY(read_code(p, &p->module.at[i], err));
+        if (it->code && !it->code->program)
+            AS_TRY(assay_experiment_flag(p->experiment, &flag, err));
     }
     return 0;
 }
@@ -277,14 +267,34 @@ static int score_function(void *pass, struct assay_rows *row, struct assay_error
                                   assay_exact(100 * score.score, 1), err);
 }
 
-static int look(void *pass, struct assay_error *err)
+/* ---- All ----------------------------------------------------------------------------------- */
+
+static int find_loops(struct pass *p, struct assay_error *err)
+{
+    AS_TRY(assay_rows_each(p->experiment, modules_sql, p->run_id, list_module, p, err));
+    return assay_rows_each(p->experiment, loops_sql, p->run_id, list_loop, p, err);
+}
+
+static int write_all(void *pass, struct assay_error *err)
 {
     struct pass *p = pass;
 
     AS_TRY(define_metrics(p, err));
-    AS_TRY(assay_rows_each(p->experiment, modules_sql, p->run_id, list_module, p, err));
-    AS_TRY(look_at_modules(p, err));
+    AS_TRY(write_unread(p, err));
+    AS_TRY(write_loops(p, err));
     return assay_rows_each(p->experiment, functions_sql, p->run_id, score_function, p, err);
+}
+
+static int look(struct pass *p, struct assay_error *err)
+{
+    const struct assay_quality_options *options = p->options;
+
+    if (options->progress)
+        options->progress(options->context, "reading hot code", 0, 1);
+    AS_TRY(find_loops(p, err));
+    AS_TRY(options->aside ? options->aside(options->aside_context, read_loops, p, err)
+                          : read_loops(p, err));
+    return assay_experiment_batch(p->experiment, write_all, p, err);
 }
 
 int assay_quality_run(struct assay_experiment *experiment, int64_t run_id,
@@ -299,7 +309,9 @@ int assay_quality_run(struct assay_experiment *experiment, int64_t run_id,
 
     p.catalogue = own ? own : p.options->catalogue;
     if (rc == 0)
-        rc = assay_experiment_batch(experiment, look, &p, err);
+        rc = look(&p, err);
+    as_vec_foreach (&p.module, it)
+        assay_catalogue_close(p.catalogue, &it->code);
     assay_catalogue_free(&own);
     as_vec_fini(&p.module);
     as_vec_fini(&p.loop);

@@ -55,11 +55,31 @@ static void add_code(struct assay_experiment *e, const struct built *b, const ch
     }
 }
 
+struct others {
+    struct assay_experiment *experiment;
+    unsigned turns;
+};
+
+/* While code is read the experiment is free: another can write, and is done before. */
+static int let_others(void *others, int (*work)(void *context, struct assay_error *err),
+                      void *context, struct assay_error *failed)
+{
+    struct others *it = others;
+
+    fine(assay_experiment_begin(it->experiment, err));
+    const int rc = work(context, failed);
+    fine(assay_experiment_commit(it->experiment, err));
+    it->turns++;
+    return rc;
+}
+
 /* A run with so many samples in each of both loops, and the pass over it. */
 static void add_run(struct assay_experiment *e, const struct code *c, int64_t n, int64_t other_n)
 {
     const struct assay_row_run run = {.kind = "profile", .command = "q", .state = "complete"};
-    const struct assay_quality_options options = {.jobs = 1};
+    struct others others = {.experiment = e};
+    const struct assay_quality_options options = {
+        .jobs = 1, .aside = let_others, .aside_context = &others};
     const int64_t samples[] = {n, other_n};
     struct assay_row_process process = {.pid = 1};
     struct assay_row_thread thread = {.tid = 1};
@@ -78,6 +98,7 @@ static void add_run(struct assay_experiment *e, const struct code *c, int64_t n,
     }
     fine(assay_experiment_summarise(e, process.run_id, err));
     fine(assay_quality_run(e, process.run_id, &options, err));
+    assert_int_equal(others.turns, 1);
 }
 
 static int64_t tables_of(struct assay_experiment *e, int64_t loop_id)
