@@ -177,6 +177,21 @@ static int fill_paths(struct assay_experiment *e, struct fixture *f, const struc
     return 0;
 }
 
+static int fill_machine(struct assay_experiment *e, int64_t host, struct assay_error *err)
+{
+    const struct assay_row_machine_place place = {.host_id = host, .kind = "machine"};
+    const struct assay_row_machine_figure figure = {.host_id = host,
+                                                    .name = "bandwidth.triad.RAM.core",
+                                                    .value = 2e10,
+                                                    .unit = "B/s",
+                                                    .confidence = "high"};
+    const struct assay_row_machine_finding finding = {
+        .host_id = host, .name = "bandwidth", .text = "There are no huge pages."};
+    AS_TRY(assay_experiment_add_machine_place(e, &place, err));
+    AS_TRY(assay_experiment_add_machine_figure(e, &figure, err));
+    return assay_experiment_add_machine_finding(e, &finding, err);
+}
+
 static int fill_run(struct assay_experiment *e, struct fixture *f, struct assay_error *err)
 {
     const struct assay_row_host host = {.name = "node1",
@@ -187,6 +202,7 @@ static int fill_run(struct assay_experiment *e, struct fixture *f, struct assay_
                                         .cpu_n = assay_known(4),
                                         .core_n = assay_known(2)};
     AS_TRY(assay_experiment_add_host(e, &host, &f->host, err));
+    AS_TRY(fill_machine(e, f->host, err));
     const struct assay_row_run run = {.kind = "profile",
                                       .command = "mpirun -n 2 ./solver 100",
                                       .argv = "[\"mpirun\",\"-n\",\"2\",\"./solver\",\"100\"]",
