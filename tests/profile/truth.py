@@ -342,8 +342,8 @@ class Truth:
     def held(self, name, run, modules=("p",), strays=0.0, cut=()):
         """Paths of the functions that burn are the program's, with its shares; one that ends on
         the way there (a prologue) is the program's too. `strays`: the part of samples that may be
-        elsewhere; `cut`: keys whose way from main need not be known, and which recurse: a sample may
-        find them on the way down."""
+        elsewhere; `cut`: keys whose way from main need not be known, and which recurse: a sample
+        may find them on the way down."""
         keys = run.truth["ns"]
         burners = {key.rpartition(";")[2] for key in keys}
         counts, strange = collections.Counter(), {}
