@@ -197,13 +197,7 @@ static int show_rows(struct as_cli *cli, const struct assay_comparison *it,
         row_differs(&table, it, &it->row[i], as_cli_table_width(cli));
         shown++;
     }
-    int rc = 0;
-    if (shown) {
-        as_compared_heading(cli, as_compared_title(kind));
-        rc = as_table_print(&table, &cli->out, as_cli_table_width(cli), cli->color, err);
-    }
-    as_table_fini(&table);
-    return rc;
+    return as_compared_table(cli, kind, &table, shown, err);
 }
 
 /* A text as a cell: what is not there is not a blank. */

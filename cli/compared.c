@@ -82,6 +82,19 @@ void as_compared_heading(struct as_cli *cli, const char *heading)
     as_cli_print(cli, "\n");
 }
 
+int as_compared_table(struct as_cli *cli, enum assay_object_kind kind, struct as_table *table,
+                      size_t row_n, struct assay_error *err)
+{
+    int rc = 0;
+
+    if (row_n) {
+        as_compared_heading(cli, as_compared_title(kind));
+        rc = as_table_print(table, &cli->out, as_cli_table_width(cli), cli->color, err);
+    }
+    as_table_fini(table);
+    return rc;
+}
+
 void as_compared_notes(struct as_cli *cli, const char *const *note, size_t n)
 {
     struct as_str text = {0};

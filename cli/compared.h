@@ -40,6 +40,10 @@ const char *as_compared_word(enum assay_object_kind kind);
 void as_compared_notes(struct as_cli *cli, const char *const *note, size_t n);
 /* A heading, bold on a terminal, after an empty line. */
 void as_compared_heading(struct as_cli *cli, const char *heading);
+/* Prints a table of objects of a kind under its heading, unless it has no rows; the table is gone.
+ */
+int as_compared_table(struct as_cli *cli, enum assay_object_kind kind, struct as_table *table,
+                      size_t row_n, struct assay_error *err);
 
 /* Cells: "1.234", "1.20-1.31"; empty where nothing is known. */
 void as_cell_seconds(struct as_table *table, double seconds);

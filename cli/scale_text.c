@@ -130,13 +130,7 @@ static int show_parts(struct as_cli *cli, const struct assay_scalability *it,
         part_row(&table, it, &it->row[i], point_n);
         shown++;
     }
-    int rc = 0;
-    if (shown) {
-        as_compared_heading(cli, as_compared_title(kind));
-        rc = as_table_print(&table, &cli->out, as_cli_table_width(cli), cli->color, err);
-    }
-    as_table_fini(&table);
-    return rc;
+    return as_compared_table(cli, kind, &table, shown, err);
 }
 
 static void show_heading(struct as_cli *cli, const struct assay_scalability *it)

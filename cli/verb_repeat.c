@@ -107,13 +107,7 @@ static int show_parts(struct as_cli *cli, const struct assay_stability *it,
         as_table_string(&table, row->object.name);
         shown++;
     }
-    int rc = 0;
-    if (shown) {
-        as_compared_heading(cli, as_compared_title(kind));
-        rc = as_table_print(&table, &cli->out, as_cli_table_width(cli), cli->color, err);
-    }
-    as_table_fini(&table);
-    return rc;
+    return as_compared_table(cli, kind, &table, shown, err);
 }
 
 static int show_text(struct as_cli *cli, const struct assay_stability *it, struct assay_error *err)

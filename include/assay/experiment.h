@@ -191,6 +191,7 @@ enum assay_origin {
     ASSAY_ORIGIN_LIST(ASSAY_ORIGIN_ENUM)
 #undef ASSAY_ORIGIN_ENUM
 };
+const char *assay_origin_word(int origin); /* NULL: none */
 
 /* What a value, a finding or a flag is about. X(NAME, number, word) */
 #define ASSAY_OBJECT_LIST(X)                                                                       \

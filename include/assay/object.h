@@ -121,6 +121,8 @@ struct assay_file_identity {
 
 /* The identity of an open file; false when it is not a regular one. */
 bool assay_file_identify(int fd, struct assay_file_identity *out);
+/* Whether two files of one name are the same one, as each was when it was seen. */
+bool assay_file_same(const struct assay_file_identity *a, const struct assay_file_identity *b);
 /*
  * Opens `path` if it is the file of that identity. Errors: NOT_FOUND also when another stands there
  * now, or when nothing tells; those of assay_object_open.

@@ -80,21 +80,12 @@ static bool is_same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static bool is_same_file(const struct assay_file_identity *a, const struct assay_file_identity *b)
-{
-    if (a->build_id_b || b->build_id_b)
-        return a->build_id_b == b->build_id_b &&
-               memcmp(a->build_id, b->build_id, a->build_id_b) == 0;
-    return a->known == b->known && a->inode == b->inode && a->size_b == b->size_b &&
-           a->mtime_ns == b->mtime_ns;
-}
-
 static bool is_same_module(const struct as_catalogue_entry *entry,
                            const struct assay_catalogue_request *wanted)
 {
     const struct assay_stream_module *a = &entry->request.file, *b = &wanted->file;
     return a->kind == b->kind && is_same_text(a->path, b->path) && is_same_text(a->kept, b->kept) &&
-           is_same_file(&a->file, &b->file) && entry->request.pid == wanted->pid &&
+           assay_file_same(&a->file, &b->file) && entry->request.pid == wanted->pid &&
            /* The directory tells copies and generated code apart, and nothing else. */
            ((!a->kept && a->kind != ASSAY_MODULE_ANON) ||
             is_same_text(entry->request.directory, wanted->directory));

@@ -108,8 +108,7 @@ void as_lock_release(struct assay_experiment *experiment);
 
 /* ---- value.c ---- */
 
-/* The word of an origin, or NULL; whether a quantity may be stored (`of` what it is). */
-const char *as_quantity_origin(int origin);
+/* Whether a quantity may be stored; `of`: what it is. */
 int as_quantity_check(const struct assay_quantity *it, const char *of, struct assay_error *err);
 
 /* ---- record.c ---- */

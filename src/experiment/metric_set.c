@@ -55,7 +55,7 @@ static int check_set(const char *name, const struct assay_set_metric *metric, si
         return as_error_set(err, ASSAY_ERR_INTERNAL, "set %s: is no name", name);
     for (size_t i = 0; i < n; i++)
         if (!as_metric_set_is_name(metric[i].metric.name) || metric[i].digits < 0 ||
-            metric[i].digits > DIGITS_MOST || !as_quantity_origin((int)metric[i].origin))
+            metric[i].digits > DIGITS_MOST || !assay_origin_word((int)metric[i].origin))
             return as_error_set(err, ASSAY_ERR_INTERNAL,
                                 "set %s: metric %s has a bad name, number of digits or origin",
                                 name, metric[i].metric.name);

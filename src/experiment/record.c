@@ -59,7 +59,7 @@ static void bind_member(sqlite3_stmt *statement, int at, enum as_row_kind kind, 
         bind_text(statement, at, assay_object_word(MEMBER(enum assay_object_kind, from)));
         break;
     case AS_ROW_ORIGIN:
-        bind_text(statement, at, as_quantity_origin((int)MEMBER(enum assay_origin, from)));
+        bind_text(statement, at, assay_origin_word((int)MEMBER(enum assay_origin, from)));
         break;
     }
 }

@@ -46,7 +46,7 @@ struct assay_quantity assay_share(int64_t part, int64_t whole)
     return assay_measured(share, it.low, it.high, whole);
 }
 
-const char *as_quantity_origin(int origin)
+const char *assay_origin_word(int origin)
 {
     switch (origin) {
 #define ORIGIN_WORD(name, number, word)                                                            \
@@ -61,7 +61,7 @@ const char *as_quantity_origin(int origin)
 
 int as_quantity_check(const struct assay_quantity *it, const char *of, struct assay_error *err)
 {
-    if (!as_quantity_origin(it->origin))
+    if (!assay_origin_word(it->origin))
         return as_error_set(err, ASSAY_ERR_INTERNAL, "value of %s: has no origin", of);
     if (!isfinite(it->value))
         return as_error_set(err, ASSAY_ERR_INTERNAL, "value of %s: is not a finite number", of);
@@ -150,7 +150,7 @@ int assay_experiment_value(struct assay_experiment *experiment, int64_t metric_i
 static int check_histogram(const struct assay_histogram *it, int64_t *n, struct assay_error *err)
 {
     *n = 0;
-    if (!as_quantity_origin((int)it->origin))
+    if (!assay_origin_word((int)it->origin))
         return as_error_set(err, ASSAY_ERR_INTERNAL, "a histogram: has no origin");
     for (size_t i = 0; i < it->bin_n; i++) {
         if (!(it->edge[i] < it->edge[i + 1]) || it->count[i] < 0)
@@ -225,7 +225,7 @@ int assay_experiment_finding(struct assay_experiment *experiment, const struct a
         row.gain = it->gain->value;
         row.gain_low = it->gain->low;
         row.gain_high = it->gain->high;
-        row.gain_origin = as_quantity_origin(it->gain->origin);
+        row.gain_origin = assay_origin_word(it->gain->origin);
         row.gain_n = assay_known(it->gain->n);
     }
     return as_row_add(experiment, AS_TABLE_finding, &row, NULL, err);

@@ -22,6 +22,15 @@ static size_t read_at(void *context, uint64_t offset, void *to, size_t n)
     return have;
 }
 
+bool assay_file_same(const struct assay_file_identity *a, const struct assay_file_identity *b)
+{
+    if (a->build_id_b || b->build_id_b)
+        return a->build_id_b == b->build_id_b &&
+               memcmp(a->build_id, b->build_id, a->build_id_b) == 0;
+    return a->known == b->known && a->inode == b->inode && a->size_b == b->size_b &&
+           a->mtime_ns == b->mtime_ns;
+}
+
 bool assay_file_identify(int fd, struct assay_file_identity *out)
 {
     uint8_t room[4096];

@@ -54,16 +54,6 @@ int as_tally_add_sum(struct as_tally *t, uint32_t thread, uint32_t node, bool bl
 
 /* ---- Modules and frames -------------------------------------------------------------------- */
 
-/* Files of one name are told apart as they were when they were seen. */
-static bool is_same_file(const struct assay_file_identity *a, const struct assay_file_identity *b)
-{
-    if (a->build_id_b || b->build_id_b)
-        return a->build_id_b == b->build_id_b &&
-               memcmp(a->build_id, b->build_id, a->build_id_b) == 0;
-    return a->known == b->known && a->inode == b->inode && a->size_b == b->size_b &&
-           a->mtime_ns == b->mtime_ns;
-}
-
 static int add_module(struct as_tally *t, const struct as_tally_module *module, uint32_t *out)
 {
     uint64_t hash = as_hash_mix(module->kind, module->process);
@@ -75,7 +65,7 @@ static int add_module(struct as_tally *t, const struct as_tally_module *module, 
          (*out = as_index_next(&t->module_index, &probe)) != AS_INDEX_NONE;) {
         const struct as_tally_module *has = &t->module.at[*out];
         if (has->kind == module->kind && has->process == module->process &&
-            is_same_file(&has->file, &module->file) && strcmp(has->path, module->path) == 0)
+            assay_file_same(&has->file, &module->file) && strcmp(has->path, module->path) == 0)
             return 0;
     }
     *out = (uint32_t)t->module.n;

@@ -32,19 +32,6 @@ static void key_bool(struct as_json *json, const char *key, bool x)
     as_json_bool(json, x);
 }
 
-static const char *origin_word(int origin)
-{
-    switch (origin) {
-#define ORIGIN_WORD(name, number, word)                                                            \
-    case number:                                                                                   \
-        return word;
-        ASSAY_ORIGIN_LIST(ORIGIN_WORD)
-#undef ORIGIN_WORD
-    default:
-        return NULL;
-    }
-}
-
 static void quantity(struct as_json *json, const struct assay_quantity *it)
 {
     if (!it->origin || isnan(it->value)) {
@@ -56,7 +43,7 @@ static void quantity(struct as_json *json, const struct assay_quantity *it)
     key_double(json, "low", it->low);
     key_double(json, "high", it->high);
     key_count(json, "n", it->n);
-    key_string(json, "origin", origin_word(it->origin));
+    key_string(json, "origin", assay_origin_word(it->origin));
     as_json_object_end(json);
 }
 

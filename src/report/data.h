@@ -47,6 +47,8 @@ void as_data_row(struct as_json *json, struct assay_rows *rows);
 int as_report_title(struct assay_experiment *experiment, int64_t run_id, struct as_str *title,
                     struct assay_error *err);
 
+/* A cell of a column of numbers. */
+void as_data_number(struct as_json *json, const struct as_grid_column *column, size_t row);
 /* Texts as "dict" and "i", numbers as an array. */
 void as_data_texts(struct as_json *json, const struct as_grid_column *column, size_t row_n);
 void as_data_numbers(struct as_json *json, const struct as_grid_column *column, size_t row_n);

@@ -92,12 +92,8 @@ static void write_slice(struct as_json *json, const struct as_grid_column *colum
     for (size_t i = from; i < to; i++) {
         if (column->text.n)
             as_json_string(json, as_grid_text(column, i));
-        else if (column->real.n)
-            as_json_double(json, column->real.at[i]);
-        else if (column->whole.at[i] == AS_GRID_NO_INTEGER)
-            as_json_null(json);
         else
-            as_json_i64(json, column->whole.at[i]);
+            as_data_number(json, column, i);
     }
     as_json_array_end(json);
 }

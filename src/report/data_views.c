@@ -28,17 +28,21 @@ void as_data_texts(struct as_json *json, const struct as_grid_column *column, si
     as_json_object_end(json);
 }
 
+void as_data_number(struct as_json *json, const struct as_grid_column *column, size_t row)
+{
+    if (column->real.n)
+        as_json_double(json, column->real.at[row]);
+    else if (column->whole.at[row] == AS_GRID_NO_INTEGER)
+        as_json_null(json);
+    else
+        as_json_i64(json, column->whole.at[row]);
+}
+
 void as_data_numbers(struct as_json *json, const struct as_grid_column *column, size_t row_n)
 {
     as_json_array_begin(json);
-    for (size_t i = 0; i < row_n; i++) {
-        if (column->real.n)
-            as_json_double(json, column->real.at[i]);
-        else if (column->whole.at[i] == AS_GRID_NO_INTEGER)
-            as_json_null(json);
-        else
-            as_json_i64(json, column->whole.at[i]);
-    }
+    for (size_t i = 0; i < row_n; i++)
+        as_data_number(json, column, i);
     as_json_array_end(json);
 }
 

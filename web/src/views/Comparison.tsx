@@ -8,7 +8,7 @@ import { integer } from '../format';
 import { Grid } from '../grid/Grid';
 import { Amount, Empty, PageHead, Panel } from '../parts/parts';
 import { Notes } from './Notes';
-import { type MadeColumn, madeView, quantityColumns, textColumn } from './table';
+import { type MadeColumn, madeView, objectColumns, quantityColumns, textColumn } from './table';
 
 export function Comparison() {
     const { comparison } = useReport().doc;
@@ -134,25 +134,7 @@ function Around({ data }: { data: Data }) {
 function Known({ data }: { data: Data }) {
     const { sides } = data;
     const rows = useMemo(() => {
-        const columns: MadeColumn[] = [
-            textColumn(
-                'name',
-                'Name',
-                data.rows.map(row => row.name),
-                'code',
-            ),
-            textColumn(
-                'object',
-                'Kind',
-                data.rows.map(row => row.object),
-            ),
-            textColumn(
-                'where',
-                'Where',
-                data.rows.map(row => row.where),
-                'code',
-            ),
-        ];
+        const columns: MadeColumn[] = objectColumns(data.rows);
         sides.forEach((side, i) =>
             columns.push(
                 ...quantityColumns(

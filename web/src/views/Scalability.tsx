@@ -12,7 +12,7 @@ import { EfficiencyMatrix } from './EfficiencyMatrix';
 import { resultLinks } from './links';
 import { Notes } from './Notes';
 import { coresOf, curvesOverCores, isFlat, timesOverSetting } from './settings';
-import { type MadeColumn, madeView, quantityColumns, textColumn } from './table';
+import { type MadeColumn, madeView, objectColumns, quantityColumns } from './table';
 
 /** Fractions of 1 are shown in per cent. */
 function inPercent(quantity: Quantity | null | undefined): Quantity | null {
@@ -233,25 +233,7 @@ function Known({ data }: { data: Data }) {
 
 function Times({ data }: { data: Data }) {
     const rows = useMemo(() => {
-        const columns: MadeColumn[] = [
-            textColumn(
-                'name',
-                'Name',
-                data.rows.map(row => row.name),
-                'code',
-            ),
-            textColumn(
-                'object',
-                'Kind',
-                data.rows.map(row => row.object),
-            ),
-            textColumn(
-                'where',
-                'Where',
-                data.rows.map(row => row.where),
-                'code',
-            ),
-        ];
+        const columns: MadeColumn[] = objectColumns(data.rows);
         data.points.forEach((point, i) =>
             columns.push(
                 ...quantityColumns(

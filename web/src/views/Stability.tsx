@@ -10,7 +10,7 @@ import { Grid } from '../grid/Grid';
 import { Amount, Empty, Facts, PageHead, Panel } from '../parts/parts';
 import { resultLinks } from './links';
 import { Notes } from './Notes';
-import { type MadeColumn, madeView, textColumn } from './table';
+import { type MadeColumn, madeView, objectColumns } from './table';
 
 export function Stability() {
     const { stability } = useReport().doc;
@@ -61,23 +61,7 @@ function Known({ data }: { data: Data }) {
             origin: 'measured',
         });
         return madeView('rows', 'Spread', [
-            textColumn(
-                'name',
-                'Name',
-                data.rows.map(row => row.name),
-                'code',
-            ),
-            textColumn(
-                'object',
-                'Kind',
-                data.rows.map(row => row.object),
-            ),
-            textColumn(
-                'where',
-                'Where',
-                data.rows.map(row => row.where),
-                'code',
-            ),
+            ...objectColumns(data.rows),
             number(
                 'min_s',
                 'Least',

@@ -97,3 +97,28 @@ export function textColumn(
 ): MadeColumn {
     return { name, title, kind, shown: values.some(Boolean), group: 'identity', values };
 }
+
+/** What a row is about, and where that stands. */
+export function objectColumns(
+    rows: { name: string; object: string; where: string | null }[],
+): MadeColumn[] {
+    return [
+        textColumn(
+            'name',
+            'Name',
+            rows.map(row => row.name),
+            'code',
+        ),
+        textColumn(
+            'object',
+            'Kind',
+            rows.map(row => row.object),
+        ),
+        textColumn(
+            'where',
+            'Where',
+            rows.map(row => row.where),
+            'code',
+        ),
+    ];
+}
