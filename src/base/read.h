@@ -111,7 +111,12 @@ static inline uint64_t as_read_uint(struct as_read *r, unsigned size_b)
         as_read_fail(r);
         return 0;
     }
+    const size_t left = as_read_left(r);
     const uint8_t *p = as_read_bytes(r, size_b);
+    if (p && left >= sizeof v) { /* one load: far cheaper than copying a few bytes */
+        memcpy(&v, p, sizeof v);
+        return size_b < sizeof v ? v & (((uint64_t)1 << 8 * size_b) - 1) : v;
+    }
     if (p)
         memcpy(&v, p, size_b);
     return v;

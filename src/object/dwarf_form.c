@@ -84,11 +84,29 @@ int as_dw_form_size(unsigned form)
 void as_dw_form_skip(const struct as_dw_unit *unit, struct as_read *c, unsigned form)
 {
     int size = as_dw_form_size(form);
-    if (size >= 0) {
-        as_read_skip(c, (uint64_t)size);
+    struct as_dw_value ignored;
+    if (size != VARIABLE) {
+        as_read_skip(c, size == ADDRESS  ? unit->address_b
+                        : size == OFFSET ? unit->offset_b
+                                         : (uint64_t)size);
         return;
     }
-    struct as_dw_value ignored;
+    switch (form) { /* the most frequent ones */
+    case DW_FORM_exprloc:
+    case DW_FORM_block:
+        as_read_skip(c, as_read_uleb(c));
+        return;
+    case DW_FORM_udata:
+    case DW_FORM_loclistx:
+    case DW_FORM_rnglistx:
+        as_read_uleb(c);
+        return;
+    case DW_FORM_sdata:
+        as_read_sleb(c);
+        return;
+    default:
+        break;
+    }
     as_dw_form_read(unit, c, &(struct as_dw_attr){.form = (uint16_t)form}, &ignored);
 }
 
@@ -353,6 +371,7 @@ int as_dw_abbrevs_read(struct as_dw_bytes section, uint64_t offset, struct as_dw
                                       .children = as_read_u8(&c) != 0,
                                       .first = (uint32_t)out->attr.n};
         AS_TRY(read_attrs(&c, out, &abbrev));
+        abbrev.role = as_dw_abbrev_role(&abbrev, as_dw_abbrev_attrs(out, &abbrev));
         if (as_vec_push(&out->at, abbrev) < 0)
             return ASSAY_ERR_NOMEM;
         if (code != out->at.n)
@@ -369,10 +388,8 @@ void as_dw_abbrevs_release(struct as_dw_abbrevs *table)
     as_vec_fini(&table->attr);
 }
 
-const struct as_dw_abbrev *as_dw_abbrev_find(const struct as_dw_abbrevs *table, uint64_t code)
+const struct as_dw_abbrev *as_dw_abbrev_search(const struct as_dw_abbrevs *table, uint64_t code)
 {
-    if (table->dense)
-        return code - 1 < table->at.n ? &table->at.at[code - 1] : NULL;
     const struct as_dw_abbrev key = {.code = code};
     return table->at.n ? bsearch(&key, table->at.at, table->at.n, sizeof key, by_code) : NULL;
 }

@@ -8,146 +8,12 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
-#include "object/dwarf_internal.h"
+#include "object/dwarf_die.h"
+#include "object/order.h"
 
 #define DEPTH_MOST 1024 /* nesting of DIEs; real programs stay below 100 */
 #define CHAIN_MOST 16   /* origins and specifications followed for a name; real ones are 3 */
-
-struct die {
-    struct as_dw_value low, high, ranges, origin, specification;
-    const char *name, *linkage;
-    uint64_t decl_file, decl_line, call_file, call_line, call_column, sibling;
-    bool has_decl_file, has_call_file, is_declaration;
-};
-
-static bool is_number(const struct as_dw_value *v)
-{
-    return v->kind == AS_DW_UINT || v->kind == AS_DW_SINT;
-}
-
-static void take_name(struct die *die, uint16_t name, const struct as_dw_value *v)
-{
-    if (v->kind != AS_DW_STRING)
-        return;
-    if (name == DW_AT_name)
-        die->name = v->s;
-    else
-        die->linkage = v->s;
-}
-
-static void take_attr(struct die *die, uint16_t name, const struct as_dw_value *v)
-{
-    switch (name) {
-    case DW_AT_sibling:
-        die->sibling = v->kind == AS_DW_REF ? v->u : 0;
-        break;
-    case DW_AT_low_pc:
-        die->low = *v;
-        break;
-    case DW_AT_high_pc:
-        die->high = *v;
-        break;
-    case DW_AT_ranges:
-        die->ranges = *v;
-        break;
-    case DW_AT_abstract_origin:
-        die->origin = *v;
-        break;
-    case DW_AT_specification:
-        die->specification = *v;
-        break;
-    case DW_AT_name:
-    case DW_AT_linkage_name:
-    case DW_AT_MIPS_linkage_name:
-        take_name(die, name, v);
-        break;
-    case DW_AT_decl_file:
-        die->decl_file = v->u;
-        die->has_decl_file = is_number(v);
-        break;
-    case DW_AT_decl_line:
-        die->decl_line = is_number(v) ? v->u : 0;
-        break;
-    case DW_AT_call_file:
-        die->call_file = v->u;
-        die->has_call_file = is_number(v);
-        break;
-    case DW_AT_call_line:
-        die->call_line = is_number(v) ? v->u : 0;
-        break;
-    case DW_AT_call_column:
-        die->call_column = is_number(v) ? v->u : 0;
-        break;
-    case DW_AT_declaration:
-        die->is_declaration = v->u != 0;
-        break;
-    default:
-        break;
-    }
-}
-
-/* What take_attr takes; the rest (types, frames, calls) is passed over unread. */
-static bool is_taken(unsigned name)
-{
-    switch (name) {
-    case DW_AT_type:
-    case DW_AT_external:
-    case DW_AT_frame_base:
-    case DW_AT_object_pointer:
-    case DW_AT_decl_column:
-    case DW_AT_accessibility:
-    case DW_AT_artificial:
-    case DW_AT_prototyped:
-    case DW_AT_inline:
-    case DW_AT_entry_pc:
-    case DW_AT_GNU_entry_view:
-    case DW_AT_call_all_calls:
-    case DW_AT_call_all_tail_calls:
-    case DW_AT_containing_type:
-        return false;
-    default:
-        return true;
-    }
-}
-
-static void read_die(const struct as_dw_unit *unit, struct as_read *c,
-                     const struct as_dw_abbrev *abbrev, struct die *die)
-{
-    const struct as_dw_attr *attr = as_dw_abbrev_attrs(unit->abbrevs, abbrev);
-    *die = (struct die){0};
-    for (uint32_t i = 0; i < abbrev->attrs && !c->bad; i++) {
-        struct as_dw_value v;
-        if (!is_taken(attr[i].name)) {
-            as_dw_form_skip(unit, c, attr[i].form);
-            continue;
-        }
-        as_dw_form_read(unit, c, &attr[i], &v);
-        take_attr(die, attr[i].name, &v);
-    }
-}
-
-/* Passes the attributes of a DIE that is of no interest; its sibling, when it says one, else 0. */
-static uint64_t skip_die(const struct as_dw_unit *unit, struct as_read *c,
-                         const struct as_dw_abbrev *abbrev, bool want_sibling)
-{
-    if (abbrev->fixed_b != AS_DW_VARIABLE && !want_sibling) {
-        as_read_skip(c, abbrev->fixed_b + (uint64_t)abbrev->addresses * unit->address_b +
-                            (uint64_t)abbrev->offsets * unit->offset_b);
-        return 0;
-    }
-    const struct as_dw_attr *attr = as_dw_abbrev_attrs(unit->abbrevs, abbrev);
-    uint64_t sibling = 0;
-    for (uint32_t i = 0; i < abbrev->attrs && !c->bad; i++) {
-        if (attr[i].name == DW_AT_sibling) {
-            struct as_dw_value v;
-            as_dw_form_read(unit, c, &attr[i], &v);
-            sibling = v.kind == AS_DW_REF ? v.u : 0;
-        } else {
-            as_dw_form_skip(unit, c, attr[i].form);
-        }
-    }
-    return sibling;
-}
+#define KNOWN_BITS 8    /* of the number of origins remembered */
 
 /* ---- Names -------------------------------------------------------------------------------- */
 
@@ -179,9 +45,9 @@ static const struct as_dw_unit *target(const struct as_dw_unit *from, const stru
 
 /* Follows origins and specifications of `die` until name and declaration are known. */
 static void identify(const struct as_dw_unit *unit, struct as_dw_line_table *const *tables,
-                     const struct die *first, struct identity *out)
+                     const struct as_dw_die *first, struct identity *out)
 {
-    struct die die = *first;
+    struct as_dw_die die = *first;
     const char *plain = NULL;
     *out = (struct identity){.decl_file = ASSAY_NONE, .user = unit->user};
     for (int i = 0; i < CHAIN_MOST; i++) {
@@ -212,10 +78,38 @@ static void identify(const struct as_dw_unit *unit, struct as_dw_line_table *con
         unit = next;
         if (unit->user != ASSAY_NONE)
             out->user = unit->user;
-        read_die(unit, &c, abbrev, &die);
+        as_dw_die_read(unit, &c, abbrev, &die);
     }
     if (!out->name)
         out->name = plain;
+}
+
+/* An origin in the unit at hand, and who it is. */
+struct known {
+    uint64_t origin;
+    struct identity is;
+    bool is_set; /* in foreign bytes any origin may stand */
+};
+
+/*
+ * As identify. An inlined instance says nothing of itself but its origin, which it shares with the
+ * other calls that were inlined: those stand near each other.
+ */
+static void identify_once(const struct as_dw_unit *unit, struct as_dw_line_table *const *tables,
+                          const struct as_dw_die *die, struct known *known, struct identity *out)
+{
+    if (die->name || die->linkage || die->decl_line || die->has_decl_file ||
+        die->origin.kind != AS_DW_REF) {
+        identify(unit, tables, die, out);
+        return;
+    }
+    struct known *k = &known[die->origin.u * 0x9e3779b97f4a7c15u >> (64 - KNOWN_BITS)];
+    if (!k->is_set || k->origin != die->origin.u) {
+        k->is_set = true;
+        k->origin = die->origin.u;
+        identify(unit, tables, die, &k->is);
+    }
+    *out = k->is;
 }
 
 /* ---- Walk --------------------------------------------------------------------------------- */
@@ -227,11 +121,12 @@ struct inline_walk {
     struct as_dw_inlines *out;
     size_t ranges_most;              /* more than the sections can hold: a loop was built */
     uint32_t parent[DEPTH_MOST + 1]; /* innermost instance at each depth */
-    bool artificial;                 /* the unit in which link-time optimisation puts its code */
+    struct known known[1 << KNOWN_BITS];
+    bool artificial; /* the unit in which link-time optimisation puts its code */
 };
 
 /* Appends the ranges of `die` that lead to code; false when there are none. */
-static bool take_ranges(struct inline_walk *w, const struct die *die, uint32_t owner,
+static bool take_ranges(struct inline_walk *w, const struct as_dw_die *die, uint32_t owner,
                         uint32_t *first)
 {
     as_dw_ranges *range = &w->out->range;
@@ -265,7 +160,7 @@ static uint32_t narrow(uint64_t v)
 }
 
 /* Keeps `die` if it has code; the index of its entry, or `parent` / ASSAY_NONE. */
-static uint32_t take_instance(struct inline_walk *w, const struct die *die, bool is_inlined,
+static uint32_t take_instance(struct inline_walk *w, const struct as_dw_die *die, bool is_inlined,
                               uint32_t parent)
 {
     uint32_t owner = (uint32_t)w->out->at.n, first;
@@ -273,7 +168,7 @@ static uint32_t take_instance(struct inline_walk *w, const struct die *die, bool
     if (!take_ranges(w, die, owner, &first))
         return otherwise;
     struct identity id;
-    identify(w->unit, w->tables, die, &id);
+    identify_once(w->unit, w->tables, die, w->known, &id);
     struct assay_inline entry = {.name = id.name ? id.name : "",
                                  .parent = is_inlined ? parent : ASSAY_NONE,
                                  .unit = w->artificial ? id.user : w->unit->user,
@@ -297,29 +192,42 @@ static uint32_t take_instance(struct inline_walk *w, const struct die *die, bool
     return owner;
 }
 
-/* Whether everything below such a DIE is of no interest. */
-static bool is_leaf_tree(unsigned tag)
-{
-    switch (tag) {
-    case DW_TAG_enumeration_type:
-    case DW_TAG_array_type:
-    case DW_TAG_subroutine_type:
-    case DW_TAG_variable:
-    case DW_TAG_call_site:
-    case DW_TAG_GNU_call_site:
-    case DW_TAG_formal_parameter:
-    case DW_TAG_GNU_formal_parameter_pack:
-        return true;
-    default:
-        return false;
-    }
-}
-
 static void jump(struct as_read *c, const struct as_dw_unit *unit, uint64_t sibling)
 {
     const uint8_t *to = unit->sec.at[AS_DW_INFO].p + sibling;
     if (sibling < unit->end && to > c->at)
         c->at = to;
+}
+
+/* One DIE: `*inner` becomes the innermost instance below it. True when that is to be walked. */
+static bool walk_die(struct inline_walk *w, struct as_read *c, const struct as_dw_abbrev *abbrev,
+                     uint32_t *inner)
+{
+    const struct as_dw_unit *unit = w->unit;
+    const bool is_inlined = abbrev->tag == DW_TAG_inlined_subroutine;
+    struct as_dw_die die;
+    switch (abbrev->role) {
+    case AS_DW_ROLE_INSTANCE:
+        as_dw_die_read(unit, c, abbrev, &die);
+        if (!c->bad && !die.is_declaration)
+            *inner = take_instance(w, &die, is_inlined, *inner);
+        break;
+    case AS_DW_ROLE_ABSTRACT:
+        as_dw_die_skip(unit, c, abbrev, false);
+        *inner = is_inlined ? *inner : ASSAY_NONE;
+        break;
+    case AS_DW_ROLE_LEAF: {
+        const uint64_t sibling = as_dw_die_skip(unit, c, abbrev, true);
+        const uint8_t *before = c->at;
+        if (sibling && !c->bad)
+            jump(c, unit, sibling);
+        return c->at == before;
+    }
+    default:
+        as_dw_die_skip(unit, c, abbrev, false);
+        break;
+    }
+    return abbrev->children;
 }
 
 static void walk_dies(struct inline_walk *w, struct as_read *c)
@@ -341,22 +249,7 @@ static void walk_dies(struct inline_walk *w, struct as_read *c)
             return;
         }
         uint32_t inner = w->parent[depth];
-        bool descend = abbrev->children;
-        if (abbrev->tag == DW_TAG_subprogram || abbrev->tag == DW_TAG_inlined_subroutine) {
-            struct die die;
-            read_die(unit, c, abbrev, &die);
-            bool is_inlined = abbrev->tag == DW_TAG_inlined_subroutine;
-            if (!c->bad && !die.is_declaration)
-                inner = take_instance(w, &die, is_inlined, inner);
-        } else {
-            bool leaf = descend && is_leaf_tree(abbrev->tag);
-            uint64_t sibling = skip_die(unit, c, abbrev, leaf);
-            if (leaf && sibling && !c->bad) {
-                const uint8_t *before = c->at;
-                jump(c, unit, sibling);
-                descend = c->at == before;
-            }
-        }
+        const bool descend = walk_die(w, c, abbrev, &inner);
         if (descend && ++depth > DEPTH_MOST) {
             w->out->damaged = true;
             return;
@@ -391,6 +284,41 @@ static int by_nesting(const void *a, const void *b)
     if (x->end != y->end)
         return x->end > y->end ? -1 : 1;
     return (x->owner > y->owner) - (x->owner < y->owner);
+}
+
+/* Those that start at one place, of which there are few. */
+static void sort_equal_starts(struct assay_range *at, size_t n)
+{
+    if (n > 32) {
+        qsort(at, n, sizeof *at, by_nesting);
+        return;
+    }
+    for (size_t i = 1; i < n; i++) {
+        const struct assay_range moved = at[i];
+        size_t j = i;
+        for (; j > 0 && by_nesting(&at[j - 1], &moved) > 0; j--)
+            at[j] = at[j - 1];
+        at[j] = moved;
+    }
+}
+
+static int sort_by_nesting(const struct assay_range *range, size_t n, struct assay_range *out)
+{
+    struct as_keyed *keyed = as_malloc_large(2 * n, sizeof *keyed);
+    if (!keyed)
+        return ASSAY_ERR_NOMEM;
+    for (size_t i = 0; i < n; i++)
+        keyed[i] = (struct as_keyed){range[i].start, (uint32_t)i};
+    as_order_by_key(keyed, n);
+    for (size_t i = 0; i < n; i++)
+        out[i] = range[keyed[i].index];
+    as_free(keyed);
+    for (size_t i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && out[end].start == out[i].start; end++)
+            ;
+        sort_equal_starts(out + i, end - i);
+    }
+    return 0;
 }
 
 struct flat {
@@ -431,15 +359,13 @@ int as_dw_inlines_flatten(const struct assay_range *range, size_t range_n,
     /* Each range opens one segment and closes one. */
     struct flat f = {.at = as_realloc(NULL, range_n, 2 * sizeof *f.at),
                      .stack = as_realloc(NULL, range_n, sizeof *f.stack)};
-    struct assay_range *sorted = as_realloc(NULL, range_n, sizeof *sorted);
-    if (!f.at || !f.stack || !sorted) {
+    struct assay_range *sorted = as_malloc_large(range_n, sizeof *sorted);
+    if (!f.at || !f.stack || !sorted || sort_by_nesting(range, range_n, sorted) < 0) {
         as_free(f.at);
         as_free(f.stack);
         as_free(sorted);
         return ASSAY_ERR_NOMEM;
     }
-    memcpy(sorted, range, range_n * sizeof *sorted);
-    qsort(sorted, range_n, sizeof *sorted, by_nesting);
     for (size_t i = 0; i < range_n; i++) {
         close_until(&f, sorted[i].start);
         f.stack[f.depth++] = sorted[i];

@@ -117,6 +117,7 @@ struct as_dw_abbrev {
     uint64_t code;
     uint16_t tag;
     bool children;
+    uint8_t role;          /* as_dw_role */
     uint32_t first, attrs; /* into the table's attributes */
     /* Bytes of a DIE when all forms have a fixed size, else AS_DW_VARIABLE. The sizes that depend
      * on the unit are counted apart. */
@@ -135,7 +136,16 @@ struct as_dw_abbrevs {
 /* Errors: NOMEM, CORRUPT (quiet). */
 int as_dw_abbrevs_read(struct as_dw_bytes section, uint64_t offset, struct as_dw_abbrevs *out);
 void as_dw_abbrevs_release(struct as_dw_abbrevs *table);
-const struct as_dw_abbrev *as_dw_abbrev_find(const struct as_dw_abbrevs *table, uint64_t code);
+const struct as_dw_abbrev *as_dw_abbrev_search(const struct as_dw_abbrevs *table, uint64_t code);
+static inline const struct as_dw_abbrev *as_dw_abbrev_find(const struct as_dw_abbrevs *table,
+                                                           uint64_t code)
+{
+    if (!table->dense)
+        return as_dw_abbrev_search(table, code);
+    return code - 1 < table->at.n ? &table->at.at[code - 1] : NULL;
+}
+/* What the walk over inlined instances does with DIEs of it (dwarf_die.h). */
+uint8_t as_dw_abbrev_role(const struct as_dw_abbrev *abbrev, const struct as_dw_attr *attr);
 /* Attributes of one abbreviation; NULL when it has none (a table may have none at all). */
 static inline const struct as_dw_attr *as_dw_abbrev_attrs(const struct as_dw_abbrevs *table,
                                                           const struct as_dw_abbrev *abbrev)

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Attributes of subprograms and inlined subroutines, and the role of an abbreviation in the walk
+ * over them. Source: DWARF 5, sections 3.3 and 7.5.3.
+ */
+#include "object/dwarf_die.h"
+
+#include <dwarf.h>
+
+static bool is_number(const struct as_dw_value *v)
+{
+    return v->kind == AS_DW_UINT || v->kind == AS_DW_SINT;
+}
+
+static void take_name(struct as_dw_die *die, uint16_t name, const struct as_dw_value *v)
+{
+    if (v->kind != AS_DW_STRING)
+        return;
+    if (name == DW_AT_name)
+        die->name = v->s;
+    else
+        die->linkage = v->s;
+}
+
+static void take_attr(struct as_dw_die *die, uint16_t name, const struct as_dw_value *v)
+{
+    switch (name) {
+    case DW_AT_low_pc:
+        die->low = *v;
+        break;
+    case DW_AT_high_pc:
+        die->high = *v;
+        break;
+    case DW_AT_ranges:
+        die->ranges = *v;
+        break;
+    case DW_AT_abstract_origin:
+        die->origin = *v;
+        break;
+    case DW_AT_specification:
+        die->specification = *v;
+        break;
+    case DW_AT_name:
+    case DW_AT_linkage_name:
+    case DW_AT_MIPS_linkage_name:
+        take_name(die, name, v);
+        break;
+    case DW_AT_decl_file:
+        die->decl_file = v->u;
+        die->has_decl_file = is_number(v);
+        break;
+    case DW_AT_decl_line:
+        die->decl_line = is_number(v) ? v->u : 0;
+        break;
+    case DW_AT_call_file:
+        die->call_file = v->u;
+        die->has_call_file = is_number(v);
+        break;
+    case DW_AT_call_line:
+        die->call_line = is_number(v) ? v->u : 0;
+        break;
+    case DW_AT_call_column:
+        die->call_column = is_number(v) ? v->u : 0;
+        break;
+    case DW_AT_declaration:
+        die->is_declaration = v->u != 0;
+        break;
+    default:
+        break;
+    }
+}
+
+/* What take_attr takes; the rest (types, frames, calls) is passed over unread. */
+static bool is_taken(unsigned name)
+{
+    switch (name) {
+    case DW_AT_low_pc:
+    case DW_AT_high_pc:
+    case DW_AT_ranges:
+    case DW_AT_abstract_origin:
+    case DW_AT_specification:
+    case DW_AT_name:
+    case DW_AT_linkage_name:
+    case DW_AT_MIPS_linkage_name:
+    case DW_AT_decl_file:
+    case DW_AT_decl_line:
+    case DW_AT_call_file:
+    case DW_AT_call_line:
+    case DW_AT_call_column:
+    case DW_AT_declaration:
+        return true;
+    default:
+        return false;
+    }
+}
+
+void as_dw_die_read(const struct as_dw_unit *unit, struct as_read *c,
+                    const struct as_dw_abbrev *abbrev, struct as_dw_die *die)
+{
+    const struct as_dw_attr *attr = as_dw_abbrev_attrs(unit->abbrevs, abbrev);
+    *die = (struct as_dw_die){0};
+    for (uint32_t i = 0; i < abbrev->attrs && !c->bad; i++) {
+        struct as_dw_value v;
+        if (!is_taken(attr[i].name)) {
+            as_dw_form_skip(unit, c, attr[i].form);
+            continue;
+        }
+        as_dw_form_read(unit, c, &attr[i], &v);
+        take_attr(die, attr[i].name, &v);
+    }
+}
+
+uint64_t as_dw_die_skip(const struct as_dw_unit *unit, struct as_read *c,
+                        const struct as_dw_abbrev *abbrev, bool want_sibling)
+{
+    if (abbrev->fixed_b != AS_DW_VARIABLE && !want_sibling) {
+        as_read_skip(c, abbrev->fixed_b + (uint64_t)abbrev->addresses * unit->address_b +
+                            (uint64_t)abbrev->offsets * unit->offset_b);
+        return 0;
+    }
+    const struct as_dw_attr *attr = as_dw_abbrev_attrs(unit->abbrevs, abbrev);
+    uint64_t sibling = 0;
+    for (uint32_t i = 0; i < abbrev->attrs && !c->bad; i++) {
+        if (want_sibling && attr[i].name == DW_AT_sibling) {
+            struct as_dw_value v;
+            as_dw_form_read(unit, c, &attr[i], &v);
+            sibling = v.kind == AS_DW_REF ? v.u : 0;
+        } else {
+            as_dw_form_skip(unit, c, attr[i].form);
+        }
+    }
+    return sibling;
+}
+
+/* ---- Roles -------------------------------------------------------------------------------- */
+
+/* Whether everything below such a DIE is of no interest. */
+static bool is_leaf_tree(unsigned tag)
+{
+    switch (tag) {
+    case DW_TAG_enumeration_type:
+    case DW_TAG_array_type:
+    case DW_TAG_subroutine_type:
+    case DW_TAG_variable:
+    case DW_TAG_call_site:
+    case DW_TAG_GNU_call_site:
+    case DW_TAG_formal_parameter:
+    case DW_TAG_GNU_formal_parameter_pack:
+        return true;
+    default:
+        return false;
+    }
+}
+
+uint8_t as_dw_abbrev_role(const struct as_dw_abbrev *abbrev, const struct as_dw_attr *attr)
+{
+    bool low = false, high = false, ranges = false, declared = false, perhaps = false;
+    if (abbrev->tag != DW_TAG_subprogram && abbrev->tag != DW_TAG_inlined_subroutine)
+        return abbrev->children && is_leaf_tree(abbrev->tag) ? AS_DW_ROLE_LEAF : AS_DW_ROLE_PASSED;
+    for (uint32_t i = 0; i < abbrev->attrs; i++) {
+        low |= attr[i].name == DW_AT_low_pc;
+        high |= attr[i].name == DW_AT_high_pc;
+        ranges |= attr[i].name == DW_AT_ranges;
+        if (attr[i].name != DW_AT_declaration)
+            continue;
+        declared |= attr[i].form == DW_FORM_flag_present;
+        perhaps |= attr[i].form != DW_FORM_flag_present; /* the DIE itself says */
+    }
+    if (perhaps)
+        return AS_DW_ROLE_INSTANCE;
+    if (declared)
+        return AS_DW_ROLE_DECLARED;
+    return ranges || (low && high) ? AS_DW_ROLE_INSTANCE : AS_DW_ROLE_ABSTRACT;
+}
