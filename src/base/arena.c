@@ -12,7 +12,7 @@
 #include "base/alloc.h"
 
 #define CHUNK_FIRST_B ((size_t)4096)
-#define CHUNK_MOST_B  ((size_t)1 << 20)
+#define CHUNK_MOST_B  ((size_t)4 << 20) /* the kernel gives it large pages */
 
 struct as_arena_chunk {
     struct as_arena_chunk *next;
@@ -74,7 +74,7 @@ static struct as_arena_chunk *chunk_new(struct as_arena *arena, size_t size_b)
     size_t total_b;
     if (__builtin_add_overflow(size_b, sizeof(struct as_arena_chunk), &total_b))
         return NULL;
-    struct as_arena_chunk *chunk = as_malloc(total_b);
+    struct as_arena_chunk *chunk = as_malloc_large(1, total_b);
     if (!chunk)
         return NULL;
     chunk->used_b = 0;
@@ -112,13 +112,18 @@ void *as_arena_alloc(struct as_arena *arena, size_t size_b, size_t align_b)
     return take_room(chunk, size_b, align_b);
 }
 
-void *as_arena_calloc(struct as_arena *arena, size_t count, size_t size_b, size_t align_b)
+void *as_arena_alloc_n(struct as_arena *arena, size_t count, size_t size_b, size_t align_b)
 {
     size_t total_b;
     if (__builtin_mul_overflow(count, size_b, &total_b))
         return NULL;
-    void *p = as_arena_alloc(arena, total_b, align_b);
-    return p ? memset(p, 0, total_b) : NULL;
+    return as_arena_alloc(arena, total_b, align_b);
+}
+
+void *as_arena_calloc(struct as_arena *arena, size_t count, size_t size_b, size_t align_b)
+{
+    void *p = as_arena_alloc_n(arena, count, size_b, align_b);
+    return p ? memset(p, 0, count * size_b) : NULL;
 }
 
 char *as_arena_strndup(struct as_arena *arena, const char *p, size_t n)

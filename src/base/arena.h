@@ -13,7 +13,7 @@ struct as_arena_chunk;
 
 struct as_arena {
     struct as_arena_chunk *head;
-    size_t chunk_b; /* size of the next chunk, doubling up to 1 MiB; after a reset what was used */
+    size_t chunk_b; /* size of the next chunk, doubling up to 4 MiB; after a reset what was used */
     size_t total_b; /* bytes held from the heap */
 };
 
@@ -26,13 +26,18 @@ void as_arena_reset(struct as_arena *arena);
 
 /* Uninitialised memory aligned to `align_b` (a power of two); NULL when out of memory. */
 void *as_arena_alloc(struct as_arena *arena, size_t size_b, size_t align_b);
-/* As above, zeroed, for `count` elements; NULL also when the product overflows. */
+/* As above for `count` elements; NULL also when the product overflows. */
+void *as_arena_alloc_n(struct as_arena *arena, size_t count, size_t size_b, size_t align_b);
+/* As above, zeroed. */
 void *as_arena_calloc(struct as_arena *arena, size_t count, size_t size_b, size_t align_b);
 /* Copy of `n` bytes with a terminating zero; NULL when out of memory. */
 char *as_arena_strndup(struct as_arena *arena, const char *p, size_t n);
 
 #define as_arena_new(arena, type)                                                                  \
     ((type *)as_arena_calloc((arena), 1, sizeof(type), _Alignof(type)))
+/* Uninitialised elements: for arrays that are filled whole. */
+#define as_arena_fresh(arena, type, count)                                                         \
+    ((type *)as_arena_alloc_n((arena), (count), sizeof(type), _Alignof(type)))
 #define as_arena_array(arena, type, count)                                                         \
     ((type *)as_arena_calloc((arena), (count), sizeof(type), _Alignof(type)))
 

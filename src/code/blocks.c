@@ -3,26 +3,25 @@
  * From the marks and edges of a walked body to its blocks: a block runs from a leader to the next
  * leader, an end, or the end of its region. The way on into the next block is an edge too.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "code/flow.h"
 
-static int by_source(const void *a, const void *b)
+static int by_kind(const void *a, const void *b)
 {
-    const struct as_walk_edge *x = a, *y = b;
-    if (x->from != y->from)
-        return (x->from > y->from) - (x->from < y->from);
+    const struct as_flow_edge *x = a, *y = b;
     if (x->kind != y->kind)
         return (x->kind > y->kind) - (x->kind < y->kind);
     return (x->to > y->to) - (x->to < y->to);
 }
 
 static uint8_t block_bits(const struct as_walk *walk, uint16_t first, uint16_t last, bool has_call,
-                          uint32_t leader)
+                          size_t first_insn)
 {
     unsigned bits = 0;
-    const struct assay_insn *insn = &walk->b->program->code.insn[as_walk_insn(walk, leader)];
+    const struct assay_insn *insn = &walk->b->program->code.insn[first_insn];
     if (insn->address == walk->b->region.at[walk->body->head].start)
         bits |= ASSAY_BLOCK_ENTRY;
     bits |= first & AS_MARK_PAD ? ASSAY_BLOCK_LANDING : 0;
@@ -36,28 +35,22 @@ static uint8_t block_bits(const struct as_walk *walk, uint16_t first, uint16_t l
 }
 
 /* The block that begins at `leader`; returns the position after it. */
-static uint32_t make_block(const struct as_walk *walk, uint32_t leader, struct as_flow_block *out,
-                           uint32_t *last)
+static uint32_t make_block(const struct as_walk *walk, uint32_t leader, size_t first_insn,
+                           struct as_flow_block *out)
 {
-    size_t first_insn = as_walk_insn(walk, leader);
+    const uint16_t *mark = walk->mark.at;
+    const uint32_t positions = walk->positions;
     uint32_t at = leader;
-    uint32_t n = 0;
-    bool has_call = false;
-    for (;;) {
-        uint16_t mark = walk->mark.at[at];
-        has_call |= (mark & AS_MARK_CALL) != 0;
-        n++;
-        at++;
-        if ((mark & AS_MARK_END) || at >= walk->positions ||
-            (walk->mark.at[at] & (AS_MARK_LEADER | AS_MARK_REACHED)) != AS_MARK_REACHED)
-            break;
-    }
-    *last = at - 1;
+    unsigned seen = 0;
+    do {
+        seen |= mark[at++];
+    } while (!(seen & AS_MARK_END) && at < positions &&
+             (mark[at] & (AS_MARK_LEADER | AS_MARK_REACHED)) == AS_MARK_REACHED);
     *out = (struct as_flow_block){
         .first_insn = (uint32_t)first_insn,
-        .insns = n,
-        .bits = block_bits(walk, walk->mark.at[leader], walk->mark.at[at - 1], has_call, leader),
-        .is_root = (walk->mark.at[leader] & AS_MARK_ROOT) != 0,
+        .insns = at - leader,
+        .bits = block_bits(walk, mark[leader], mark[at - 1], seen & AS_MARK_CALL, first_insn),
+        .is_root = (mark[leader] & AS_MARK_ROOT) != 0,
     };
     return at;
 }
@@ -78,23 +71,67 @@ static int copy_callees(const struct as_walk *walk, struct as_arena *arena, stru
     return 0;
 }
 
-/* Counts blocks and the edges between a block that simply goes on and the next. */
-static void count_blocks(const struct as_walk *walk, uint32_t *blocks, uint32_t *falls)
+/* All blocks, by position; returns how many simply go on into the next. */
+static uint32_t make_blocks(struct as_walk *walk, struct as_flow *out)
 {
-    *blocks = *falls = 0;
-    for (uint32_t i = 0; i < walk->positions; i++) {
-        if (!(walk->mark.at[i] & AS_MARK_LEADER))
+    const uint16_t *mark = walk->mark.at;
+    uint32_t falls = 0;
+    for (uint32_t i = 0; i < walk->positions;) {
+        if (!(mark[i] & AS_MARK_LEADER)) {
+            i++;
             continue;
-        ++*blocks;
-        *falls +=
-            i > 0 && (walk->mark.at[i - 1] & (AS_MARK_REACHED | AS_MARK_END)) == AS_MARK_REACHED;
+        }
+        struct as_flow_block *block = &out->block[out->blocks];
+        walk->block.at[i] = out->blocks;
+        i = make_block(walk, i, as_walk_insn(walk, i), block);
+        walk->last.at[out->blocks] = i - 1;
+        falls += !(mark[i - 1] & AS_MARK_END) && i < walk->positions;
+        if (block->bits & ASSAY_BLOCK_ENTRY)
+            out->entry = out->blocks;
+        out->blocks++;
+    }
+    assert(out->blocks == walk->leaders && "every leader was counted once");
+    return falls;
+}
+
+/* By kind, then by block: two edges mostly, but tables have thousands. */
+static void order_edges(struct as_flow_edge *at, uint32_t n)
+{
+    if (n > 16) {
+        qsort(at, n, sizeof *at, by_kind);
+        return;
+    }
+    for (uint32_t i = 1; i < n; i++) {
+        const struct as_flow_edge moved = at[i];
+        uint32_t j = i;
+        for (; j > 0 && by_kind(&at[j - 1], &moved) > 0; j--)
+            at[j] = at[j - 1];
+        at[j] = moved;
+    }
+}
+
+static void make_edges(const struct as_walk *walk, struct as_flow *out)
+{
+    for (uint32_t v = 0; v < out->blocks; v++) {
+        struct as_flow_block *block = &out->block[v];
+        const uint32_t last = walk->last.at[v];
+        block->first_edge = out->edges;
+        if (walk->mark.at[last] & AS_MARK_END) {
+            for (size_t e = walk->first_edge.at[last];
+                 e < walk->edge.n && walk->edge.at[e].from == last; e++)
+                out->edge[out->edges++] = (struct as_flow_edge){walk->block.at[walk->edge.at[e].to],
+                                                                walk->edge.at[e].kind};
+            order_edges(out->edge + block->first_edge, out->edges - block->first_edge);
+        } else if (last + 1 < walk->positions) {
+            out->edge[out->edges++] =
+                (struct as_flow_edge){walk->block.at[last + 1], ASSAY_EDGE_FALL};
+        }
+        block->edges = out->edges - block->first_edge;
     }
 }
 
 int as_walk_blocks(struct as_walk *walk, struct as_arena *arena, struct as_flow *out)
 {
-    uint32_t blocks, falls;
-    count_blocks(walk, &blocks, &falls);
     *out = (struct as_flow){
         .entry = ASSAY_NONE,
         .jumps = walk->jumps,
@@ -104,38 +141,14 @@ int as_walk_blocks(struct as_walk *walk, struct as_arena *arena, struct as_flow 
         .has_landing = walk->landing.n > 0,
     };
     AS_TRY(copy_callees(walk, arena, out));
-    if (walk->edge.n)
-        qsort(walk->edge.at, walk->edge.n, sizeof *walk->edge.at, by_source);
-    size_t most = walk->edge.n + falls;
-    out->block = as_arena_alloc(arena, sizeof *out->block * (blocks + 1), 8);
-    out->edge = as_arena_alloc(arena, sizeof *out->edge * (most + 1), 8);
-    if (!out->block || !out->edge)
+    AS_TRY(as_vec_reserve(&walk->last, walk->leaders));
+    out->block = as_arena_fresh(arena, struct as_flow_block, (size_t)walk->leaders + 1);
+    if (!out->block)
         return ASSAY_ERR_NOMEM;
-    for (uint32_t i = 0, n = 0; i < walk->positions; i++) {
-        if (walk->mark.at[i] & AS_MARK_LEADER)
-            walk->block.at[i] = n++;
-    }
-    size_t e = 0;
-    for (uint32_t i = 0; i < walk->positions;) {
-        if (!(walk->mark.at[i] & AS_MARK_LEADER)) {
-            i++;
-            continue;
-        }
-        struct as_flow_block *block = &out->block[out->blocks];
-        uint32_t last;
-        i = make_block(walk, i, block, &last);
-        block->first_edge = out->edges;
-        while (e < walk->edge.n && walk->edge.at[e].from < last)
-            e++;
-        for (; e < walk->edge.n && walk->edge.at[e].from == last; e++)
-            out->edge[out->edges++] =
-                (struct as_flow_edge){walk->block.at[walk->edge.at[e].to], walk->edge.at[e].kind};
-        if (!(walk->mark.at[last] & AS_MARK_END) && i < walk->positions)
-            out->edge[out->edges++] = (struct as_flow_edge){walk->block.at[i], ASSAY_EDGE_FALL};
-        block->edges = out->edges - block->first_edge;
-        if (block->bits & ASSAY_BLOCK_ENTRY)
-            out->entry = out->blocks;
-        out->blocks++;
-    }
+    const size_t edges = walk->edge.n + make_blocks(walk, out);
+    out->edge = as_arena_fresh(arena, struct as_flow_edge, edges + 1);
+    if (!out->edge)
+        return ASSAY_ERR_NOMEM;
+    make_edges(walk, out);
     return 0;
 }

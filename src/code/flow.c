@@ -75,6 +75,7 @@ static int make_leader(struct as_walk *walk, uint32_t position, const struct as_
     uint16_t *mark = &walk->mark.at[position];
     bool is_new = !(*mark & AS_MARK_LEADER);
     *mark |= (uint16_t)(AS_MARK_LEADER | extra);
+    walk->leaders += is_new;
     if (is_new)
         walk->stack.at[position] = *stack;
     if (*mark & AS_MARK_REACHED)
@@ -300,6 +301,7 @@ static int walk_insn(struct as_walk *walk, uint32_t position, struct as_stack *s
     const struct assay_form *form = as_form_of(insn);
     uint64_t target;
     *goes_on = false;
+    walk->first_edge.at[position] = (uint32_t)walk->edge.n;
     switch (form->insn_class) {
     case ASSAY_CLASS_BRANCH:
         walk->mark.at[position] |= AS_MARK_END;
@@ -328,12 +330,56 @@ static int walk_insn(struct as_walk *walk, uint32_t position, struct as_stack *s
     }
 }
 
+static bool may_end(unsigned insn_class)
+{
+    switch (insn_class) {
+    case ASSAY_CLASS_BRANCH:
+    case ASSAY_CLASS_JUMP:
+    case ASSAY_CLASS_CALL:
+    case ASSAY_CLASS_RETURN:
+    case ASSAY_CLASS_TRAP:
+    case ASSAY_CLASS_INVALID:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/*
+ * Instructions that nothing ends, from `position` on, which was not reached before, and as far as
+ * one region goes: returns the place of the first that may end the run, was reached before, or is
+ * the last one.
+ */
+static uint32_t walk_straight(struct as_walk *walk, uint32_t position, struct as_stack *stack)
+{
+    const struct as_walk_span *span = &walk->span.at[walk->span.n - 1];
+    while (span->first > position)
+        span--;
+    const struct as_region *region = &walk->b->region.at[span->region];
+    const struct assay_insn *insn =
+        &walk->b->program->code.insn[region->first_insn + (position - span->first)];
+    const uint32_t end = span->first + region->insns;
+    const uint16_t reached = (uint16_t)(AS_MARK_REACHED | (walk->dead ? AS_MARK_DEAD : 0));
+    uint16_t *mark = walk->mark.at;
+    for (; position + 1 < end && !(mark[position] & AS_MARK_REACHED); position++, insn++) {
+        const struct assay_form *form = as_form_of(insn);
+        if (may_end(form->insn_class) || insn[1].address != insn->address + insn->length)
+            break;
+        mark[position] |= reached;
+        if (as_stack_is_touched(insn, form))
+            as_stack_step(stack, insn, form);
+    }
+    return position;
+}
+
 static int walk_from(struct as_walk *walk, uint32_t position)
 {
     struct as_stack stack = walk->stack.at[position];
     for (;;) {
+        position = walk_straight(walk, position, &stack);
         uint16_t *mark = &walk->mark.at[position];
         if (*mark & AS_MARK_REACHED) {
+            walk->leaders += !(*mark & AS_MARK_LEADER);
             *mark |= AS_MARK_LEADER;
             return 0;
         }
@@ -413,7 +459,7 @@ static int walk_begin(struct as_walk *walk, const struct as_builder *b,
     walk->body = body;
     walk->span.n = walk->edge.n = walk->todo.n = walk->callee.n = walk->tail.n = 0;
     walk->landing.n = 0;
-    walk->positions = walk->jumps = walk->tables = walk->calls = 0;
+    walk->leaders = walk->positions = walk->jumps = walk->tables = walk->calls = 0;
     walk->may_return = walk->dead = false;
     for (uint32_t p = 0; p < body->regions; p++) {
         uint32_t region = b->part.at[body->first + p];
@@ -427,6 +473,7 @@ static int walk_begin(struct as_walk *walk, const struct as_builder *b,
     AS_TRY(as_vec_reserve(&walk->mark, walk->positions));
     AS_TRY(as_vec_reserve(&walk->stack, walk->positions));
     AS_TRY(as_vec_reserve(&walk->block, walk->positions));
+    AS_TRY(as_vec_reserve(&walk->first_edge, walk->positions));
     if (walk->positions)
         memset(walk->mark.at, 0, sizeof *walk->mark.at * walk->positions);
     return 0;
@@ -450,6 +497,8 @@ void as_walk_fini(struct as_walk *walk)
     as_vec_fini(&walk->mark);
     as_vec_fini(&walk->stack);
     as_vec_fini(&walk->block);
+    as_vec_fini(&walk->first_edge);
+    as_vec_fini(&walk->last);
     as_vec_fini(&walk->todo);
     as_vec_fini(&walk->edge);
     as_vec_fini(&walk->callee);

@@ -44,11 +44,14 @@ struct as_walk {
     AS_VEC(uint16_t) mark;         /* by position */
     AS_VEC(struct as_stack) stack; /* by position, valid at leaders */
     AS_VEC(uint32_t) block;        /* by position, valid at leaders once blocks are built */
+    AS_VEC(uint32_t) first_edge;   /* by position, valid at ends: its edges stand together */
+    AS_VEC(uint32_t) last;         /* by block: its last position */
     AS_VEC(uint32_t) todo;         /* leaders to walk from */
     AS_VEC(struct as_walk_edge) edge;
     AS_VEC(uint32_t) callee, tail; /* bodies */
     as_landings landing;           /* by start */
     struct as_jump_targets targets;
+    uint32_t leaders;
     uint32_t jumps, tables, calls;
     bool may_return;
     bool dead; /* walking code that no entry reaches */

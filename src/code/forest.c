@@ -120,29 +120,25 @@ static int collapse_loop(struct forest *f, uint32_t w)
     return 0;
 }
 
-static int forest_init(struct forest *f, const struct as_graph *graph, uint32_t entry,
-                       struct as_arena *arena)
+static int forest_init(struct forest *f, const struct as_graph *back,
+                       const struct as_graph_order *order, struct as_arena *arena)
 {
-    *f = (struct forest){0};
-    AS_TRY(as_graph_order(graph, entry, arena, &f->order));
-    AS_TRY(as_graph_reverse(graph, arena, &f->back));
-    uint32_t n = f->order.reached;
-    f->header = as_arena_array(arena, uint32_t, n);
-    f->collapsed = as_arena_array(arena, uint32_t, n);
-    f->stamp = as_arena_array(arena, uint32_t, n);
-    f->extra = as_arena_array(arena, uint32_t, n);
-    f->waiting = as_arena_array(arena, uint32_t, n);
-    f->beyond = as_arena_array(arena, uint32_t, n);
+    const uint32_t n = order->reached;
+    uint32_t *all = as_arena_fresh(arena, uint32_t, 6 * (size_t)n);
+    *f = (struct forest){.order = *order, .back = *back};
     f->is_header = as_arena_array(arena, bool, n);
     f->irreducible = as_arena_array(arena, bool, n);
-    if (!f->header || !f->collapsed || !f->stamp || !f->extra || !f->waiting || !f->beyond ||
-        !f->is_header || !f->irreducible)
+    if (!all || !f->is_header || !f->irreducible)
         return ASSAY_ERR_NOMEM;
-    for (uint32_t v = 0; v < n; v++) {
+    memset(all, 0xff, sizeof *all * 5 * n);
+    f->header = all;
+    f->stamp = all + n;
+    f->extra = all + 2 * (size_t)n;
+    f->waiting = all + 3 * (size_t)n;
+    f->beyond = all + 4 * (size_t)n;
+    f->collapsed = all + 5 * (size_t)n;
+    for (uint32_t v = 0; v < n; v++)
         f->collapsed[v] = v;
-        f->header[v] = f->stamp[v] = f->extra[v] = AS_GRAPH_NONE;
-        f->waiting[v] = f->beyond[v] = AS_GRAPH_NONE;
-    }
     return 0;
 }
 
@@ -202,11 +198,12 @@ static int forest_result(const struct forest *f, const struct as_graph *graph,
     return 0;
 }
 
-int as_graph_find_loops(const struct as_graph *graph, uint32_t entry, struct as_arena *arena,
-                        struct as_graph_loops *out)
+int as_graph_make_forest(const struct as_graph *graph, const struct as_graph *back,
+                         const struct as_graph_order *order, struct as_arena *arena,
+                         struct as_graph_loops *out)
 {
     struct forest f;
-    int rc = forest_init(&f, graph, entry, arena);
+    int rc = forest_init(&f, back, order, arena);
     if (rc == 0)
         rc = find_side_edges(&f, graph);
     for (uint32_t w = rc < 0 ? 0 : f.order.reached; w-- > 0 && rc == 0;) {
@@ -218,4 +215,14 @@ int as_graph_find_loops(const struct as_graph *graph, uint32_t entry, struct as_
     as_vec_fini(&f.body);
     as_vec_fini(&f.side);
     return rc;
+}
+
+int as_graph_find_loops(const struct as_graph *graph, uint32_t entry, struct as_arena *arena,
+                        struct as_graph_loops *out)
+{
+    struct as_graph_order order;
+    struct as_graph back;
+    AS_TRY(as_graph_order(graph, entry, arena, &order));
+    AS_TRY(as_graph_reverse(graph, arena, &back));
+    return as_graph_make_forest(graph, &back, &order, arena, out);
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "code/graph.h"
+#include "code/order.h"
 
 /* Blocks of all loops, each with what is inside, may be so many times those of the body: the mean
  * depth. The least lets nests of five hundred pass whole. */
@@ -21,8 +21,8 @@ static int make_graph(const struct as_flow *flow, struct as_arena *arena, struct
     uint32_t n = flow->blocks, roots = 0;
     for (uint32_t v = 0; v < n; v++)
         roots += flow->block[v].is_root;
-    uint32_t *first = as_arena_array(arena, uint32_t, (size_t)n + 2);
-    uint32_t *to = as_arena_array(arena, uint32_t, (size_t)flow->edges + roots + 1);
+    uint32_t *first = as_arena_fresh(arena, uint32_t, (size_t)n + 2);
+    uint32_t *to = as_arena_fresh(arena, uint32_t, (size_t)flow->edges + roots + 1);
     if (!first || !to)
         return ASSAY_ERR_NOMEM;
     for (uint32_t v = 0; v < n; v++)
@@ -190,15 +190,16 @@ static void mark_loops(const struct as_flow *flow, struct as_nest *nest)
     }
 }
 
-static int take_loops(const struct as_graph *graph, uint32_t root, uint32_t blocks,
-                      struct as_arena *arena, struct as_nest *out)
+static int take_loops(const struct as_graph *graph, const struct as_graph *back,
+                      const struct as_graph_order *order, uint32_t blocks, struct as_arena *arena,
+                      struct as_nest *out)
 {
     struct as_graph_loops found;
-    AS_TRY(as_graph_find_loops(graph, root, arena, &found));
+    AS_TRY(as_graph_make_forest(graph, back, order, arena, &found));
     out->loop_of = found.loop_of;
     out->loops = found.loops;
-    out->loop = as_arena_array(arena, struct as_nest_loop, (size_t)found.loops + 1);
-    out->heads = as_arena_array(arena, uint32_t, (size_t)blocks + 1);
+    out->loop = as_arena_fresh(arena, struct as_nest_loop, (size_t)found.loops + 1);
+    out->heads = as_arena_fresh(arena, uint32_t, (size_t)blocks + 1);
     if (!out->loop || !out->heads)
         return ASSAY_ERR_NOMEM;
     memset(out->heads, 0xff, sizeof *out->heads * blocks);
@@ -215,25 +216,31 @@ static int take_loops(const struct as_graph *graph, uint32_t root, uint32_t bloc
     return 0;
 }
 
+/* Dominators go to `keep`: one element more than the blocks, for the virtual root. */
 static int find_nest(const struct as_builder *b, const struct as_flow *flow, struct as_arena *arena,
-                     struct as_nest *out)
+                     struct as_arena *keep, struct as_nest *out)
 {
-    struct as_graph graph;
+    struct as_graph graph, back;
+    struct as_graph_order order;
     uint32_t root;
     AS_TRY(make_graph(flow, arena, &graph, &root));
-    out->idom = as_arena_array(arena, uint32_t, graph.nodes);
-    out->ipdom = as_arena_array(arena, uint32_t, graph.nodes);
+    AS_TRY(as_graph_order(&graph, root, arena, &order));
+    AS_TRY(as_graph_reverse(&graph, arena, &back));
+    out->idom = as_arena_fresh(keep, uint32_t, graph.nodes);
+    out->ipdom = as_arena_fresh(keep, uint32_t, graph.nodes);
     if (!out->idom || !out->ipdom)
         return ASSAY_ERR_NOMEM;
-    AS_TRY(as_graph_dominators(&graph, root, arena, out->idom));
-    AS_TRY(as_graph_post_dominators(&graph, arena, out->ipdom));
+    AS_TRY(as_graph_dominate(&back, &order, arena, out->idom));
+    AS_TRY(as_graph_post_dominate(&graph, &back, arena, out->ipdom));
     for (uint32_t v = 0; v < flow->blocks; v++) {
         if (out->idom[v] >= flow->blocks)
             out->idom[v] = ASSAY_NONE;
         if (out->ipdom[v] >= flow->blocks)
             out->ipdom[v] = ASSAY_NONE;
     }
-    AS_TRY(take_loops(&graph, root, flow->blocks, arena, out));
+    if (!order.cyclic)
+        return 0;
+    AS_TRY(take_loops(&graph, &back, &order, flow->blocks, arena, out));
     if (out->loops == 0)
         return 0;
     count_blocks(flow, out, true);
@@ -261,9 +268,7 @@ int as_nest_make(const struct as_builder *b, const struct as_flow *flow, struct 
     *out = (struct as_nest){0};
     if (flow->blocks == 0)
         return 0;
-    AS_TRY(find_nest(b, flow, scratch, out));
-    AS_TRY(keep_words(keep, flow->blocks, &out->idom));
-    AS_TRY(keep_words(keep, flow->blocks, &out->ipdom));
+    AS_TRY(find_nest(b, flow, scratch, keep, out));
     if (out->loops == 0)
         return 0;
     AS_TRY(keep_words(keep, flow->blocks, &out->loop_of));

@@ -282,8 +282,8 @@ static int place_bodies(struct fill *f, struct assay_error *err)
     program->block = as_malloc_large(blocks + 1, sizeof *program->block);
     program->succ = as_malloc_large(edges + 1, sizeof *program->succ);
     program->pred = as_malloc_large(edges + 1, sizeof *program->pred);
-    program->loop = as_malloc(sizeof *program->loop * (loops + 1));
-    program->loop_block = as_malloc(sizeof *program->loop_block * (loop_blocks + 1));
+    program->loop = as_malloc_large(loops + 1, sizeof *program->loop);
+    program->loop_block = as_malloc_large(loop_blocks + 1, sizeof *program->loop_block);
     if (!program->block || !program->succ || !program->pred || !program->loop ||
         !program->loop_block)
         return as_error_nomem(err, "tables of code");

@@ -6,6 +6,8 @@
 #ifndef AS_CODE_STACK_H
 #define AS_CODE_STACK_H
 
+#include <string.h>
+
 #include <assay/isa.h>
 
 #define AS_STACK_UNKNOWN INT32_MIN
@@ -14,6 +16,16 @@ struct as_stack {
     int32_t depth; /* bytes below the entry's stack pointer, or AS_STACK_UNKNOWN */
     int32_t frame; /* depth that rbp points at, or AS_STACK_UNKNOWN */
 };
+
+/* Whether the instruction may have an effect: nearly none names the two registers. */
+static inline bool as_stack_is_touched(const struct assay_insn *insn, const struct assay_form *form)
+{
+    uint32_t reg, other; /* a byte for each register: zero for rsp (4) and rbp (5) */
+    memcpy(&reg, insn->reg, sizeof reg);
+    other = (reg & 0xfefefefeu) ^ 0x04040404u;
+    return ((other - 0x01010101u) & ~other & 0x80808080u) || form->insn_class == ASSAY_CLASS_PUSH ||
+           form->insn_class == ASSAY_CLASS_POP;
+}
 
 /* Effect of one instruction that is no jump and no return. */
 void as_stack_step(struct as_stack *stack, const struct assay_insn *insn,
