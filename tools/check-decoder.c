@@ -49,7 +49,7 @@ static void add(const uint8_t *bytes, unsigned n)
     if (!m->fast)
         return;
     memset(&again, 0, sizeof again);
-    as_recipe_fill(m->bytes, &m->split, &m->ref.recipe, &again);
+    as_recipe_fill(m->bytes, &m->split, &m->ref.recipe, &again, &(int64_t){0});
     m->fast = memcmp(&again, &m->ref.insn, sizeof again) == 0;
 }
 
@@ -78,7 +78,7 @@ static void compare(const struct member *by, struct member *m)
     struct assay_insn insn;
     memset(&insn, 0, sizeof insn);
     group.compared++;
-    as_recipe_fill(m->bytes, &m->split, &by->ref.recipe, &insn);
+    as_recipe_fill(m->bytes, &m->split, &by->ref.recipe, &insn, &(int64_t){0});
     if (memcmp(&insn, &m->ref.insn, sizeof insn) != 0)
         complain(by, m);
 }

@@ -21,7 +21,8 @@ enum {
     CACHE_BITS = 16,
     CACHE = 1 << CACHE_BITS,
     CACHE_FULL = CACHE / 2, /* beyond this many recipes nothing is added: probing stays short */
-    WAYS = 16,              /* probes before a key counts as absent */
+    RECENT_BITS = 10,
+    WAYS = 16, /* probes before a key counts as absent */
 };
 
 /*
@@ -71,6 +72,17 @@ static void cache_add(uint64_t key, const struct as_recipe *recipe)
     pthread_mutex_unlock(&cache_lock);
 }
 
+/*
+ * Recipes used last by one who decodes: the table of all is spread over more pages than a processor
+ * has translations at hand for, while a binary uses some hundreds of recipes again and again.
+ */
+struct as_recent {
+    struct recent {
+        uint64_t key; /* 0 = empty; not the finer one */
+        struct as_recipe recipe;
+    } at[1 << RECENT_BITS];
+};
+
 /* ---- One instruction -------------------------------------------------------------------- */
 
 /* Keeps the recipe if it gives the same record from the same bytes, else marks it slow. */
@@ -80,7 +92,7 @@ static void learn(const uint8_t *p, struct as_split *s, struct as_decoded *ref)
     if (!(ref->recipe.flags & AS_RECIPE_SLOW)) {
         memset(&again, 0, sizeof again);
         again.address = ref->insn.address;
-        as_recipe_fill(p, s, &ref->recipe, &again);
+        as_recipe_fill(p, s, &ref->recipe, &again, &(int64_t){0});
         if (memcmp(&again, &ref->insn, sizeof again) != 0)
             ref->recipe.flags |= AS_RECIPE_SLOW;
     }
@@ -105,37 +117,45 @@ static int decode_slow(const uint8_t *p, size_t left, uint64_t address, struct a
     return 0;
 }
 
-static inline const struct as_recipe *recipe_of(const struct as_split *s)
+static inline const struct as_recipe *recipe_of(const struct as_split *s, struct as_recent *recent)
 {
+    struct recent *near =
+        &recent->at[(size_t)((s->key * 0x9e3779b97f4a7c15u) >> (64 - RECENT_BITS))];
+    if (__builtin_expect(near->key == s->key, 1))
+        return &near->recipe;
     const struct as_recipe *recipe = cache_find(s->key);
     if (recipe && recipe->flags & AS_RECIPE_FINE)
-        recipe = cache_find(as_split_fine_key(s));
+        return cache_find(as_split_fine_key(s));
+    if (recipe)
+        *near = (struct recent){s->key, *recipe};
     return recipe;
 }
 
 /*
  * Decodes at `p`, of which 16 bytes are readable and `left` count, into `insn`; `wide` gets the
- * whole value when the record has IMM64. Returns 0 or an error code.
+ * whole value when the record has IMM64. Returns the length or an error code.
  */
 static inline int decode_one(const uint8_t *p, size_t left, uint64_t address,
-                             struct assay_insn *insn, int64_t *wide)
+                             struct as_recent *recent, struct assay_insn *insn, int64_t *wide)
 {
     struct as_split s;
     struct as_decoded ref;
     bool ok = as_split_bytes(p, &s);
-    const struct as_recipe *recipe = ok ? recipe_of(&s) : NULL;
+    const struct as_recipe *recipe = ok ? recipe_of(&s, recent) : NULL;
     if (recipe && !(recipe->flags & AS_RECIPE_SLOW)) {
         insn->address = address;
-        *wide = as_recipe_fill(p, &s, recipe, insn);
-        if (insn->length <= AS_INSN_MAX_B && insn->length <= left)
-            return 0;
+        /* Not out of the record: reading back what was just stored would hold up all that follows.
+         */
+        const unsigned length = as_recipe_fill(p, &s, recipe, insn, wide);
+        if (length <= AS_INSN_MAX_B && length <= left)
+            return (int)length;
     }
     int rc = decode_slow(p, left, address, ok && !recipe ? &s : NULL, &ref);
     if (rc < 0)
         return rc;
     *insn = ref.insn;
     *wide = insn->bits & ASSAY_INSN_MEM ? ref.disp : ref.imm;
-    return 0;
+    return insn->length;
 }
 
 /* ---- A range ---------------------------------------------------------------------------- */
@@ -163,10 +183,12 @@ static int decode_range(const uint8_t *bytes, size_t size_b, uint64_t address, s
         int64_t wide;
         AS_TRY(as_vec_reserve(&b->insn, b->insn.n + 1));
         struct assay_insn *insn = &b->insn.at[b->insn.n];
-        AS_TRY(decode_one(p, size_b - at, address + at, insn, &wide));
+        const int length = decode_one(p, size_b - at, address + at, b->recent, insn, &wide);
+        if (__builtin_expect(length < 0, 0))
+            return length;
         if (__builtin_expect(insn->bits & (ASSAY_INSN_INVALID | ASSAY_INSN_IMM64), 0))
             AS_TRY(note_unusual(b, insn, wide));
-        at += insn->length;
+        at += (unsigned)length;
         b->insn.n++;
     }
     return 0;
@@ -190,7 +212,9 @@ int as_records_decode(struct as_records *out, const struct assay_bytes *range, s
     out->insn.n = out->wide.n = out->invalid_n = 0;
     for (size_t i = 0; i < n; i++)
         size_b += range[i].size_b;
-    int rc = as_vec_reserve(&out->insn, size_b / 4 + 1);
+    if (!out->recent)
+        out->recent = as_calloc(1, sizeof *out->recent);
+    int rc = out->recent ? as_vec_reserve(&out->insn, size_b / 4 + 1) : ASSAY_ERR_NOMEM;
     for (size_t i = 0; i < n && rc == 0; i++) {
         if (first)
             first[i] = out->insn.n;
@@ -209,6 +233,8 @@ void as_records_fini(struct as_records *records)
 {
     as_vec_fini(&records->insn);
     as_vec_fini(&records->wide);
+    as_free(records->recent);
+    records->recent = NULL;
 }
 
 int assay_decode(const uint8_t *bytes, size_t size_b, uint64_t address, struct assay_code *out,
@@ -236,6 +262,7 @@ int assay_decode_ranges(const struct assay_bytes *range, size_t n, struct assay_
     out->wide = b.wide.at;
     out->wide_n = b.wide.n;
     out->invalid_n = b.invalid_n;
+    as_free(b.recent);
     return 0;
 }
 

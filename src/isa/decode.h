@@ -15,6 +15,7 @@ struct as_records {
     AS_VEC(struct assay_insn) insn;
     AS_VEC(struct assay_wide) wide; /* indices into `insn` */
     size_t invalid_n;
+    struct as_recent *recent; /* recipes of the instructions decoded last */
 };
 
 /* As assay_decode_ranges; what `out` held before is dropped, its memory used again. */

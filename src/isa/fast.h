@@ -9,6 +9,7 @@
 #ifndef AS_ISA_FAST_H
 #define AS_ISA_FAST_H
 
+#include <stddef.h>
 #include <string.h>
 
 #include "isa/internal.h"
@@ -88,13 +89,9 @@ static const char modrm_0f[] = "gGmm.........g.."
                                "mmmmmmmmmmmmmmmm"
                                "mmmmmmmmmmmmmmmm";
 
+/* Maps behind a VEX, EVEX or XOP prefix. */
 static inline char modrm_kind(unsigned encoding, unsigned map, unsigned opcode)
 {
-    if (!encoding)
-        return map == 0        ? modrm_one[opcode]
-               : map == 1      ? modrm_0f[opcode]
-               : opcode < 0xd0 ? 'm'
-                               : 'G';
     if (map == 1)
         return opcode == 0x77 ? '.' : opcode - 0x71u < 3 ? 'g' : opcode == 0xae ? 'G' : 'm';
     if (encoding == 3)
@@ -102,53 +99,69 @@ static inline char modrm_kind(unsigned encoding, unsigned map, unsigned opcode)
     return map == 2 && (opcode == 0xf3 || opcode - 0xc6u < 2 || opcode == 0x49) ? 'G' : 'm';
 }
 
+/* Bits of the key, and REX. */
 struct prefixes {
-    unsigned operand, address, lock, segment; /* 0 or 1; segment: 1 to 6 */
-    unsigned repeat;                          /* 0, 1 = f3, 2 = f2 */
-    unsigned rex;
+    uint32_t key, rex;
 };
+
+#define KEY_ALL_PP      ((uint32_t)15 << KEY_PP)
+#define KEY_ALL_SEGMENT ((uint32_t)7 << KEY_SEGMENT)
 
 /* Offset of the opcode, or -1 where order or repetition of prefixes is unusual. */
 static inline int take_prefixes(const uint8_t *p, struct prefixes *out)
 {
+    uint32_t key = 0, repeat;
     for (int i = 0; i < AS_INSN_MAX_B - 1; i++) {
         switch (p[i]) {
         case 0x66:
-            out->operand = 1;
+            key |= (uint32_t)1 << KEY_PP;
             continue;
         case 0x67:
-            out->address = 1;
+            key |= (uint32_t)1 << KEY_ADDRESS;
             continue;
         case 0xf0:
-            out->lock = 1;
+            key |= (uint32_t)8 << KEY_PP;
             continue;
         case 0xf2:
         case 0xf3:
-            if (out->repeat && out->repeat != (p[i] == 0xf3 ? 1u : 2u))
+            repeat = (uint32_t)(p[i] == 0xf3 ? 2 : 4) << KEY_PP;
+            if (key & ((uint32_t)6 << KEY_PP) & ~repeat)
                 return -1;
-            out->repeat = p[i] == 0xf3 ? 1 : 2;
+            key |= repeat;
             continue;
         case 0x26:
         case 0x2e:
         case 0x36:
         case 0x3e:
-            if (out->segment)
+            if (key & KEY_ALL_SEGMENT)
                 return -1;
-            out->segment = 1u + (p[i] >> 3 & 3);
+            key |= (1u + (p[i] >> 3 & 3)) << KEY_SEGMENT;
             continue;
         case 0x64:
         case 0x65:
-            if (out->segment)
+            if (key & KEY_ALL_SEGMENT)
                 return -1;
-            out->segment = p[i] - 0x64u + 5;
+            key |= (p[i] - 0x64u + 5) << KEY_SEGMENT;
             continue;
         default:
+            out->key = key;
             if ((p[i] & 0xf0) == 0x40)
                 out->rex = p[i++];
             return i;
         }
     }
     return -1;
+}
+
+/* Whether the byte is one of the legacy prefixes, each a bit of two words. */
+static inline bool is_prefix(unsigned byte)
+{
+    const uint64_t low =
+        (uint64_t)1 << 0x26 | (uint64_t)1 << 0x2e | (uint64_t)1 << 0x36 | (uint64_t)1 << 0x3e;
+    const uint64_t middle = (uint64_t)0xf << (0x64 - 0x40);
+    const uint64_t high = (uint64_t)0xd << (0xf0 - 0xc0);
+    const uint64_t word = byte < 0x40 ? low : byte < 0x80 ? middle : byte < 0xc0 ? 0 : high;
+    return word >> (byte & 63) & 1;
 }
 
 /* After the opcode: ModRM into fields and key. */
@@ -165,22 +178,24 @@ static inline void take_modrm(const uint8_t *p, unsigned at, char kind, struct a
     s->field[AS_ENCODED_RM] = (uint8_t)(s->field[AS_ENCODED_RM] | rm);
     s->key |= (uint64_t)mod3 << KEY_MOD3 | (uint64_t)((modrm & 0xc7) == 5) << KEY_RIP;
     s->fine |= (uint64_t)reg | (mod3 ? (uint64_t)rm << 3 : 0);
-    if (kind != 'm')
-        s->key |= (uint64_t)reg << KEY_REG;
-    if (kind == 'G' && mod3)
-        s->key |= (uint64_t)rm << KEY_RM;
+    /* Without a branch: bit 3 of a kind is clear in 'g' and 'G', bit 5 in 'G' alone. */
+    s->key |= (uint64_t)(reg & (((unsigned)kind >> 3 & 1) - 1)) << KEY_REG;
+    s->key |= (uint64_t)(rm & (((unsigned)kind >> 5 & 1) - 1) & (0 - mod3)) << KEY_RM;
 }
 
 static inline bool split_legacy(const uint8_t *p, unsigned at, const struct prefixes *pre,
                                 struct as_split *s)
 {
     unsigned map = 0, opcode = p[at++], rex = pre->rex;
+    char kind = modrm_one[opcode];
     if (opcode == 0x0f) {
         map = 1;
         opcode = p[at++];
+        kind = modrm_0f[opcode];
         if (opcode == 0x38 || opcode == 0x3a) {
             map = opcode == 0x38 ? 2 : 3;
             opcode = p[at++];
+            kind = opcode < 0xd0 ? 'm' : 'G';
         } else if (opcode == 0x0f) {
             return false;
         }
@@ -191,13 +206,12 @@ static inline bool split_legacy(const uint8_t *p, unsigned at, const struct pref
     s->field[AS_ENCODED_REG] = (uint8_t)(r << 3);
     s->field[AS_ENCODED_RM] = (uint8_t)(b << 3);
     s->field[AS_ENCODED_OPCODE] = (uint8_t)(b << 3 | (opcode & 7));
-    s->key = (uint64_t)opcode | (uint64_t)map << KEY_MAP |
-             (uint64_t)(pre->operand | pre->repeat << 1 | pre->lock << 3) << KEY_PP |
+    s->key = (uint64_t)opcode | (uint64_t)map << KEY_MAP | pre->key |
              (uint64_t)(rex >> 3 & 1) << KEY_W | (uint64_t)(rex != 0) << KEY_REX;
     s->fine = (uint64_t)(r | x << 1 | b << 2) << 6;
     if (!map && opcode == 0x90) /* nop, pause or xchg */
         s->key |= (uint64_t)b << KEY_RM;
-    take_modrm(p, at, modrm_kind(0, map, opcode), s);
+    take_modrm(p, at, kind, s);
     return true;
 }
 
@@ -260,23 +274,29 @@ static inline bool split_evex(const uint8_t *p, unsigned at, struct as_split *s)
 /* False: unusual, for the reference decoder. Reads at most 16 bytes at `p`. */
 static inline bool as_split_bytes(const uint8_t *p, struct as_split *s)
 {
-    struct prefixes pre = {0};
+    struct prefixes pre = {0, 0};
+    int at = 0;
     memset(s, 0, sizeof *s);
-    int at = take_prefixes(p, &pre);
-    if (at < 0 || at > 8)
-        return false;
+    if (__builtin_expect(!is_prefix(p[0]), 1)) {
+        if ((p[0] & 0xf0) == 0x40)
+            pre.rex = p[at++];
+    } else {
+        at = take_prefixes(p, &pre);
+        if (at < 0 || at > 8)
+            return false;
+    }
     unsigned first = p[at];
     bool ok;
     if (first == 0xc4 || first == 0xc5 || first == 0x62 ||
         (first == 0x8f && (p[at + 1] & 31) > 7)) {
-        if (pre.operand | pre.lock | pre.repeat | pre.rex)
+        if ((pre.key & KEY_ALL_PP) | pre.rex)
             return false;
         ok = first == 0x62 ? split_evex(p, (unsigned)at, s) : split_vex(p, (unsigned)at, s);
+        s->key |= pre.key;
     } else {
         ok = split_legacy(p, (unsigned)at, &pre, s);
     }
-    s->key |= (uint64_t)1 << KEY_USED | (uint64_t)pre.address << KEY_ADDRESS |
-              (uint64_t)pre.segment << KEY_SEGMENT;
+    s->key |= (uint64_t)1 << KEY_USED;
     return ok;
 }
 
@@ -289,44 +309,47 @@ static inline int32_t load32(const uint8_t *p)
     return v;
 }
 
+/* The memory operand of a record as it is found. */
+struct filled {
+    unsigned base, index, scale, bits;
+    int32_t disp;
+};
+
 /* ModRM memory operand: base, index, displacement. Returns the offset behind it. */
 static inline unsigned fill_memory(const uint8_t *p, const struct as_split *s,
-                                   const struct as_recipe *recipe, struct assay_insn *insn)
+                                   const struct as_recipe *recipe, struct filled *out)
 {
     unsigned mod = s->modrm >> 6, rm = s->modrm & 7, at = s->at + 1u;
-    unsigned base = rm | s->b, index = ASSAY_REG_NONE, scale = 0;
-    int32_t disp = 0;
+    unsigned base = rm | s->b;
+    out->disp = 0;
     if (rm == 4) {
         unsigned sib = p[at++];
         unsigned i = (sib >> 3 & 7) | s->x;
-        base = (sib & 7) | s->b;
         rm = sib & 7;
+        base = rm | s->b;
         if (i != 4) {
-            index = i;
-            scale = 1u << (sib >> 6);
+            out->index = i;
+            out->scale = 1u << (sib >> 6);
         }
         if (mod == 0 && rm == 5) {
             base = ASSAY_REG_NONE;
-            disp = load32(p + at);
+            out->disp = load32(p + at);
             at += 4;
         }
     } else if (mod == 0 && rm == 5) {
         base = ASSAY_REG_IP;
-        disp = load32(p + at);
+        out->disp = load32(p + at);
         at += 4;
     }
     if (mod == 1) {
-        disp = (int32_t)((uint32_t)(int8_t)p[at] << recipe->disp_shift);
+        out->disp = (int32_t)((uint32_t)(int8_t)p[at] << recipe->disp_shift);
         at += 1;
     } else if (mod == 2) {
-        disp = load32(p + at);
+        out->disp = load32(p + at);
         at += 4;
     }
-    insn->base = (uint8_t)base;
-    insn->index = (uint8_t)index;
-    insn->scale = (uint8_t)scale;
-    insn->disp = disp;
-    insn->bits = (uint8_t)(ASSAY_INSN_MEM | (base == 4 || base == 5 ? ASSAY_INSN_STACKMEM : 0));
+    out->base = base;
+    out->bits = ASSAY_INSN_MEM | (base == 4 || base == 5 ? ASSAY_INSN_STACKMEM : 0);
     return at;
 }
 
@@ -340,88 +363,134 @@ static inline unsigned skip_memory(const uint8_t *p, const struct as_split *s)
     return at + (mod == 1 ? 1 : mod == 2 || rm == 5 ? 4 : 0);
 }
 
-static inline int64_t load_immediate(const uint8_t *p, const struct as_recipe *recipe)
+/* The immediate at p[*at], which moves behind it: by a constant in each case, so that a processor
+ * may go on to the next instruction before it knows the recipe. */
+static inline int64_t load_immediate(const uint8_t *p, const struct as_recipe *recipe, unsigned *at)
 {
-    bool extend = recipe->flags & AS_RECIPE_SIGNED;
+    const bool extend = recipe->flags & AS_RECIPE_SIGNED;
     uint64_t v = 0;
+    p += *at;
     switch (recipe->imm_b) {
     case 1:
+        *at += 1;
         return extend ? (int8_t)p[0] : p[0];
     case 2:
+        *at += 2;
         v = (uint64_t)p[0] | (uint64_t)p[1] << 8;
         return extend ? (int16_t)v : (int64_t)v;
     case 4:
+        *at += 4;
         return extend ? load32(p) : (int64_t)(uint32_t)load32(p);
     case 8:
+        *at += 8;
         memcpy(&v, p, sizeof v);
         return (int64_t)v;
     default:
+        *at += recipe->imm_b;
         return 0;
     }
 }
 
-static inline void fill_registers(const struct as_split *s, const struct as_recipe *recipe,
-                                  struct assay_insn *insn)
+/* The four register slots, a byte each. */
+static inline uint32_t registers_of(const struct as_split *s, const struct as_recipe *recipe)
 {
+    uint32_t reg = 0;
     for (unsigned i = 0; i < AS_SLOTS; i++) {
         unsigned pick = recipe->pick[i];
-        insn->reg[i] = (uint8_t)(recipe->base[i] + (s->field[pick & 7] & pick >> 3));
+        reg |= ((recipe->base[i] + (s->field[pick & 7] & pick >> 3)) & 0xffu) << 8 * i;
     }
-    insn->high = 0;
-    if (recipe->bytes)
-        for (unsigned i = 0; i < AS_SLOTS; i++)
-            if (recipe->bytes >> i & 1 && insn->reg[i] >= 4) {
-                insn->reg[i] = (uint8_t)(insn->reg[i] - 4);
-                insn->high |= (uint8_t)(1 << i);
-            }
-    insn->mask = s->mask ? (uint8_t)(ASSAY_REG_MASK + s->mask) : ASSAY_REG_NONE;
+    return reg;
 }
 
-/* Fills all but the address; returns the whole immediate (only of use with IMM64). */
-static inline int64_t as_recipe_fill(const uint8_t *p, struct as_split *s,
-                                     const struct as_recipe *recipe, struct assay_insn *insn)
+/* Byte registers 4 to 7 without REX are ah ... bh: returns which slots, and takes 4 off those. */
+static inline unsigned take_high(uint32_t *reg, unsigned bytes)
 {
-    unsigned at;
-    int64_t imm = 0;
-    insn->form = recipe->form;
-    insn->segment = ASSAY_REG_NONE;
-    insn->wrap = 0;
-    insn->imm = recipe->flags >> 7; /* AS_RECIPE_ONE */
-    if (recipe->flags & AS_RECIPE_MEM) {
-        at = fill_memory(p, s, recipe, insn);
-        insn->segment = recipe->segment;
+    unsigned high = 0;
+    for (unsigned i = 0; i < AS_SLOTS; i++) {
+        if (!(bytes >> i & 1) || (*reg >> 8 * i & 0xff) < 4)
+            continue;
+        *reg -= (uint32_t)4 << 8 * i;
+        high |= 1u << i;
+    }
+    return high;
+}
+
+/* The whole record in four stores: its fields are bytes, and this is the hottest place there is. */
+_Static_assert(offsetof(struct assay_insn, form) == 8 &&
+                   offsetof(struct assay_insn, length) == 10 &&
+                   offsetof(struct assay_insn, bits) == 11 &&
+                   offsetof(struct assay_insn, reg) == 12,
+               "second word of a record");
+_Static_assert(offsetof(struct assay_insn, base) == 16 &&
+                   offsetof(struct assay_insn, index) == 17 &&
+                   offsetof(struct assay_insn, scale) == 18 &&
+                   offsetof(struct assay_insn, segment) == 19 &&
+                   offsetof(struct assay_insn, mask) == 20 &&
+                   offsetof(struct assay_insn, high) == 21 &&
+                   offsetof(struct assay_insn, wrap) == 22,
+               "third word");
+_Static_assert(offsetof(struct assay_insn, disp) == 24 && offsetof(struct assay_insn, imm) == 28,
+               "fourth word");
+
+static inline void store_words(struct assay_insn *insn, uint64_t second, uint64_t third,
+                               int32_t disp, int32_t imm)
+{
+    uint8_t *to = (uint8_t *)insn;
+    memcpy(to + 8, &second, sizeof second);
+    memcpy(to + 16, &third, sizeof third);
+    insn->disp = disp;
+    insn->imm = imm;
+}
+
+/* Fills all but the address; returns the length. `*imm`: the whole immediate (only of use with
+ * IMM64). */
+static inline unsigned as_recipe_fill(const uint8_t *p, struct as_split *s,
+                                      const struct as_recipe *recipe, struct assay_insn *insn,
+                                      int64_t *imm)
+{
+    struct filled f = {.base = ASSAY_REG_NONE, .index = ASSAY_REG_NONE};
+    unsigned at, segment = ASSAY_REG_NONE, wrap = 0, high = 0;
+    const unsigned flags = recipe->flags;
+    int32_t value = (int32_t)(flags >> 7); /* AS_RECIPE_ONE */
+    *imm = 0;
+    if (flags & AS_RECIPE_MEM) {
+        at = fill_memory(p, s, recipe, &f);
+        segment = recipe->segment;
     } else {
-        insn->base = insn->index = ASSAY_REG_NONE;
-        insn->scale = 0;
-        insn->disp = 0;
-        insn->bits = 0;
         at = s->has_modrm ? skip_memory(p, s) : s->at;
     }
     if (recipe->imm_b) {
-        imm = load_immediate(p + at, recipe);
         s->field[AS_ENCODED_IS4] = (uint8_t)(p[at] >> 4);
-        at += recipe->imm_b;
-        if (recipe->flags & (AS_RECIPE_IMM | AS_RECIPE_REL)) {
-            int64_t value = recipe->flags & AS_RECIPE_REL ? imm + at : imm;
-            insn->imm = (int32_t)(uint32_t)(uint64_t)value;
-            if (recipe->flags & AS_RECIPE_REL && value > INT32_MAX)
-                insn->wrap |= ASSAY_WRAP_IMM;
-            else if (recipe->imm_b == 8 && value != insn->imm)
-                insn->bits |= ASSAY_INSN_IMM64;
+        *imm = load_immediate(p, recipe, &at);
+        if (flags & (AS_RECIPE_IMM | AS_RECIPE_REL)) {
+            int64_t whole = flags & AS_RECIPE_REL ? *imm + at : *imm;
+            value = (int32_t)(uint32_t)(uint64_t)whole;
+            if (flags & AS_RECIPE_REL && whole > INT32_MAX)
+                wrap |= ASSAY_WRAP_IMM;
+            else if (recipe->imm_b == 8 && whole != value)
+                f.bits |= ASSAY_INSN_IMM64;
         }
     }
-    insn->length = (uint8_t)at;
-    if (insn->base == ASSAY_REG_IP) {
-        int64_t disp = (int64_t)insn->disp + at;
-        insn->disp = (int32_t)(uint32_t)(uint64_t)disp;
+    if (f.base == ASSAY_REG_IP) {
+        int64_t disp = (int64_t)f.disp + at;
+        f.disp = (int32_t)(uint32_t)(uint64_t)disp;
         if (disp > INT32_MAX)
-            insn->wrap |= ASSAY_WRAP_DISP;
+            wrap |= ASSAY_WRAP_DISP;
     }
-    fill_registers(s, recipe, insn);
-    if (recipe->flags & AS_RECIPE_IDIOM &&
-        insn->reg[recipe->idiom & 15] == insn->reg[recipe->idiom >> 4])
-        insn->bits |= ASSAY_INSN_IDIOM;
-    return imm;
+    uint32_t reg = registers_of(s, recipe);
+    if (recipe->bytes)
+        high = take_high(&reg, recipe->bytes);
+    if (flags & AS_RECIPE_IDIOM &&
+        ((reg >> 8 * (recipe->idiom & 15)) & 0xff) == ((reg >> 8 * (recipe->idiom >> 4)) & 0xff))
+        f.bits |= ASSAY_INSN_IDIOM;
+    const unsigned mask = s->mask ? ASSAY_REG_MASK + (unsigned)s->mask : ASSAY_REG_NONE;
+    store_words(insn,
+                recipe->form | (uint64_t)(at & 0xff) << 16 | (uint64_t)f.bits << 24 |
+                    (uint64_t)reg << 32,
+                f.base | f.index << 8 | f.scale << 16 | (uint64_t)segment << 24 |
+                    (uint64_t)mask << 32 | (uint64_t)high << 40 | (uint64_t)wrap << 48,
+                f.disp, value);
+    return at;
 }
 
 /* The key of one instance alone, where validity hangs on register numbers. */
