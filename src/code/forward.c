@@ -102,7 +102,11 @@ static void list_stores(struct as_forward *f)
         if (s->width_b > f->widest_b)
             f->widest_b = s->width_b;
     }
-    qsort(f->store, f->n, sizeof *f->store, compare_stores);
+    uint32_t ordered = 1;
+    while (ordered < f->n && compare_stores(&f->store[ordered - 1], &f->store[ordered]) <= 0)
+        ordered++;
+    if (ordered < f->n)
+        qsort(f->store, f->n, sizeof *f->store, compare_stores);
 }
 
 static int count_calls(struct as_forward *f)
@@ -129,7 +133,7 @@ static int find_always(struct as_forward *f)
     int64_t *over = as_arena_array(f->arena, int64_t, (size_t)view->n + 2);
     f->always = as_arena_array(f->arena, bool, view->n);
     f->seen = as_arena_array(f->arena, uint32_t, view->n);
-    f->work = as_arena_array(f->arena, uint32_t, SEARCH_MOST);
+    f->work = as_arena_fresh(f->arena, uint32_t, SEARCH_MOST);
     if (!over || !f->always || !f->seen || !f->work)
         return ASSAY_ERR_NOMEM;
     for (uint32_t i = 0; i < view->n; i++) {

@@ -34,6 +34,15 @@ struct as_region {
     bool is_pointed;   /* its address stands in data: a function, or an entry of a jump table */
 };
 
+/*
+ * Instructions of a run of regions that may lead to other code or name a constant address, noted
+ * while their records are in the cache: a sixth of all, and all that split and scan look at.
+ */
+struct as_notes {
+    uint64_t start, end;   /* addresses of the regions */
+    AS_VEC(uint32_t) insn; /* into the sweep, ascending */
+};
+
 /* Direct transfer of control from one region into another, or inside a part's candidates. */
 struct as_crossing {
     uint32_t from, to; /* regions */
@@ -89,6 +98,13 @@ struct as_builder {
     struct as_pool *pool;
     unsigned path_limit;
     AS_VEC(struct as_region) region; /* ascending, not overlapping */
+    struct as_near {                 /* where to look for the region of an address */
+        uint64_t base;
+        unsigned shift;
+        size_t n;        /* stretches of 1 << shift bytes; 0: everywhere */
+        uint32_t *first; /* n + 1: first region that ends behind the start of the stretch */
+    } near;
+    AS_VEC(struct as_notes) notes; /* by address; from sweep to scan */
     AS_VEC(struct as_crossing) crossing;
     AS_VEC(struct as_reference) reference;
     AS_VEC(uint64_t) data_address; /* constant addresses of non-code that code computes; sorted */
@@ -110,11 +126,22 @@ static inline struct as_arena *as_scratch_of(const struct as_builder *b, unsigne
     return scratch;
 }
 
-/* Region that holds `address`, or ASSAY_NONE. O(log n). */
+/* `mov $address,%edi` and `push $address` of position-dependent code. */
+static inline bool as_is_address_immediate(const struct assay_form *form)
+{
+    return (form->insn_class == ASSAY_CLASS_MOVE || form->insn_class == ASSAY_CLASS_PUSH) &&
+           form->operands && form->operand[form->operands - 1].kind == ASSAY_OPERAND_IMM;
+}
+
+/* Region that holds `address`, or ASSAY_NONE. O(log n), near O(1). */
 uint32_t as_region_at(const struct as_builder *b, uint64_t address);
 /* Instruction of the region that starts at `address` or, failing that, covers it; SIZE_MAX when
  * the region does not hold the address. */
 size_t as_region_insn(const struct as_builder *b, uint32_t region, uint64_t address);
+
+/* Makes `near` for the regions as they are. 0 or ASSAY_ERR_NOMEM. */
+int as_regions_index(struct as_builder *b);
+void as_notes_release(struct as_builder *b);
 
 int as_regions_make(struct as_builder *b, struct assay_error *err);
 int as_regions_sweep(struct as_builder *b, struct assay_error *err);

@@ -94,12 +94,12 @@ static int search_make(struct loop_search *s, const struct assay_program *progra
     uint32_t n = l->blocks;
     *s = (struct loop_search){.program = program, .header = l->header, .n = n};
     s->block = sorted_blocks(program, l, arena);
-    s->edge = as_arena_array(arena, uint32_t, n);
+    s->edge = as_arena_fresh(arena, uint32_t, 3 * (size_t)n);
     s->state = as_arena_array(arena, uint8_t, n);
-    s->number = as_arena_array(arena, uint32_t, n);
-    s->stack = as_arena_array(arena, uint32_t, n);
-    if (!s->block || !s->edge || !s->state || !s->number || !s->stack)
+    if (!s->block || !s->edge || !s->state)
         return ASSAY_ERR_NOMEM;
+    s->number = s->edge + n;
+    s->stack = s->number + n;
     return 0;
 }
 
@@ -144,7 +144,7 @@ static int list_preds(struct as_iteration *it, struct as_arena *arena)
 {
     uint32_t n = it->nodes;
     uint32_t *first = as_arena_array(arena, uint32_t, (size_t)n + 2);
-    uint32_t *pred = as_arena_array(arena, uint32_t, (size_t)it->first_succ[n] + 1);
+    uint32_t *pred = as_arena_fresh(arena, uint32_t, (size_t)it->first_succ[n] + 1);
     if (!first || !pred)
         return ASSAY_ERR_NOMEM;
     for (uint32_t e = 0; e < it->first_succ[n]; e++)
@@ -166,23 +166,20 @@ static int number_nodes(const struct loop_search *s, struct as_iteration *it,
                         struct as_arena *arena)
 {
     uint32_t n = s->reached;
-    uint32_t *block = as_arena_array(arena, uint32_t, n);
-    uint32_t *first = as_arena_array(arena, uint32_t, (size_t)n + 1);
-    uint32_t *succ = as_arena_array(arena, uint32_t, (size_t)s->edges + 1);
-    uint32_t *mark = as_arena_array(arena, uint32_t, n);
-    uint32_t *retreat = as_arena_array(arena, uint32_t, n);
+    uint32_t *mark = as_arena_fresh(arena, uint32_t, 4 * (size_t)n + s->edges + 2);
     bool *ends = as_arena_array(arena, bool, n);
     uint64_t *ways = as_arena_array(arena, uint64_t, n);
-    if (!block || !first || !succ || !mark || !retreat || !ends || !ways)
+    if (!mark || !ends || !ways)
         return ASSAY_ERR_NOMEM;
+    uint32_t *retreat = mark + n, *block = retreat + n, *first = block + n, *succ = first + n + 1;
     for (uint32_t slot = 0; slot < s->n; slot++) {
         if (s->state[slot] != 2)
             continue;
         s->number[slot] = n - 1 - s->number[slot];
         block[s->number[slot]] = s->block[slot];
     }
-    memset(mark, 0xff, n * sizeof *mark);
-    memset(retreat, 0xff, n * sizeof *retreat);
+    memset(mark, 0xff, 2 * (size_t)n * sizeof *mark); /* retreat too */
+    first[0] = 0;
     for (uint32_t u = 0; u < n; u++) {
         const struct assay_block *b = &s->program->block[block[u]];
         first[u + 1] = first[u] + list_succs(s, b, u, mark, retreat, succ + first[u]);
@@ -251,11 +248,12 @@ int as_iteration_view_make(const struct as_iteration *iteration, enum as_iterati
 {
     uint32_t n = kind == AS_ITERATION_PATH ? blocks : iteration->nodes;
     *out = (struct as_iteration_view){.iteration = iteration, .chain = kind == AS_ITERATION_PATH};
-    out->node = as_arena_array(arena, uint32_t, n);
-    out->start = as_arena_array(arena, uint32_t, (size_t)n + 1);
-    out->index = as_arena_array(arena, uint32_t, iteration->nodes);
-    if (!out->node || !out->start || !out->index)
+    out->node = as_arena_fresh(arena, uint32_t, 2 * (size_t)n + 1 + iteration->nodes);
+    if (!out->node)
         return ASSAY_ERR_NOMEM;
+    out->start = out->node + n;
+    out->index = out->start + n + 1;
+    out->start[0] = 0;
     memset(out->index, 0xff, iteration->nodes * sizeof *out->index);
     if (kind == AS_ITERATION_PATH)
         take_path(out, block, blocks);

@@ -18,11 +18,9 @@ static int64_t step_of(const struct assay_insn *insn, const struct assay_form *f
         return insn->base == insn->reg[0] && insn->index == ASSAY_REG_NONE ? insn->disp : 0;
     if (form->insn_class != ASSAY_CLASS_ADD)
         return 0;
-    if (!strcmp(form->mnemonic, "inc"))
-        return 1;
-    if (!strcmp(form->mnemonic, "dec"))
-        return -1;
-    if (form->operands < 2 || form->operand[1].kind != ASSAY_OPERAND_IMM)
+    if (form->operands < 2)
+        return !strcmp(form->mnemonic, "inc") - !strcmp(form->mnemonic, "dec");
+    if (form->operand[1].kind != ASSAY_OPERAND_IMM)
         return 0;
     if (!strcmp(form->mnemonic, "add"))
         return insn->imm;
@@ -121,31 +119,62 @@ static uint64_t shape_of(const struct as_source_access *a)
            (uint64_t)a->access << 16 | (a->width_b & 0xffff);
 }
 
+/* What repeats are found by; `at` keeps equal ones in order. */
+struct spot {
+    uint64_t shape;
+    int64_t disp;
+    uint32_t at;
+};
+
 static int by_shape(const void *a, const void *b)
 {
-    const struct as_source_access *x = a, *y = b;
-    if (shape_of(x) != shape_of(y))
-        return (shape_of(x) > shape_of(y)) - (shape_of(x) < shape_of(y));
-    return (x->disp > y->disp) - (x->disp < y->disp);
+    const struct spot *x = a, *y = b;
+    if (x->shape != y->shape)
+        return x->shape < y->shape ? -1 : 1;
+    if (x->disp != y->disp)
+        return x->disp < y->disp ? -1 : 1;
+    return (x->at > y->at) - (x->at < y->at);
 }
 
-uint32_t as_source_repeats(struct as_source_motion *motion)
+static void sort_spots(struct spot *at, uint32_t n)
 {
-    const struct as_source_access *a = motion->access;
+    if (n > 64) {
+        qsort(at, n, sizeof *at, by_shape);
+        return;
+    }
+    for (uint32_t i = 1; i < n; i++) {
+        const struct spot moved = at[i];
+        uint32_t k = i;
+        for (; k > 0 && by_shape(&moved, &at[k - 1]) < 0; k--)
+            at[k] = at[k - 1];
+        at[k] = moved;
+    }
+}
+
+int as_source_repeats(const struct as_source *s, const struct as_source_motion *motion,
+                      uint32_t *repeats)
+{
     uint32_t copies = 0, n = motion->n;
-    if (n > 1)
-        qsort(motion->access, n, sizeof *a, by_shape);
+    struct spot *spot = as_arena_fresh(s->arena, struct spot, (size_t)n + 1);
+    *repeats = 0;
+    if (!spot)
+        return ASSAY_ERR_NOMEM;
+    for (uint32_t i = 0; i < n; i++)
+        spot[i] = (struct spot){shape_of(&motion->access[i]), motion->access[i].disp, i};
+    sort_spots(spot, n);
     for (uint32_t i = 0; i < n;) {
+        const int64_t width_b = motion->access[spot[i].at].width_b;
         uint32_t j = i + 1;
-        while (j < n && shape_of(&a[j]) == shape_of(&a[i]) &&
-               a[j].disp == a[j - 1].disp + (int64_t)a[i].width_b)
+        while (j < n && spot[j].shape == spot[i].shape &&
+               spot[j].disp == spot[j - 1].disp + width_b)
             j++;
         if (copies && j - i != copies)
             return 0;
         copies = j - i;
         i = j;
     }
-    if (n == 0 || a[0].element_b == 0 || a[0].width_b % a[0].element_b)
-        return 0;
-    return copies * (a[0].width_b / a[0].element_b);
+    const struct as_source_access *first = n ? &motion->access[spot[0].at] : NULL;
+    if (first && first->element_b && first->width_b % first->element_b == 0)
+        *repeats = copies * (first->width_b / first->element_b);
+    return 0;
 }

@@ -325,6 +325,8 @@ static void builder_fini(struct as_builder *b)
     as_free(b->arena);
     as_free(b->flow);
     as_vec_fini(&b->region);
+    as_free(b->near.first);
+    as_notes_release(b);
     as_vec_fini(&b->crossing);
     as_vec_fini(&b->reference);
     as_vec_fini(&b->data_address);

@@ -49,8 +49,7 @@ static int join(struct as_reach *r, uint32_t *into, uint32_t set)
 {
     uint32_t merged[2 * (AS_WRITERS_MOST + 1)];
     uint32_t an, bn;
-    if (*into == set)
-        return 0;
+    assert(*into != set && "nothing to join");
     const uint32_t *a = elements(r, into, &an);
     const uint32_t *b = elements(r, &set, &bn);
     uint32_t n = unite(a, an, b, bn, merged);
@@ -116,6 +115,10 @@ int as_reach_enter(struct as_reach *r, uint32_t block)
 {
     const struct as_iteration_view *view = r->steps->view;
     uint32_t preds = as_iteration_view_preds(view, block);
+    if (r->walked) {
+        memcpy(r->now, r->in + (size_t)block * r->things, r->things * sizeof *r->now);
+        return 0;
+    }
     if (!preds) {
         for (uint32_t i = 0; i < r->things; i++)
             r->now[i] = r->exposed;
@@ -125,8 +128,10 @@ int as_reach_enter(struct as_reach *r, uint32_t block)
            r->things * sizeof *r->now);
     for (uint32_t k = 1; k < preds; k++) {
         const uint32_t *from = r->out + (size_t)as_iteration_view_pred(view, block, k) * r->things;
-        for (uint32_t i = 0; i < r->things; i++)
-            AS_TRY(join(r, &r->now[i], from[i]));
+        for (uint32_t i = 0; i < r->things; i++) {
+            if (r->now[i] != from[i])
+                AS_TRY(join(r, &r->now[i], from[i]));
+        }
     }
     return 0;
 }
@@ -137,17 +142,20 @@ static int walk_once(struct as_reach *r)
     bool ended = false;
     for (uint32_t i = 0; i < view->n; i++) {
         AS_TRY(as_reach_enter(r, i));
+        if (r->in)
+            memcpy(r->in + (size_t)i * r->things, r->now, r->things * sizeof *r->now);
         for (uint32_t step = view->start[i]; step < view->start[i + 1]; step++)
             write_all(r, &r->steps->effects[step], step);
         memcpy(r->out + (size_t)i * r->things, r->now, r->things * sizeof *r->now);
         if (!as_iteration_view_ends(view, i))
             continue;
         for (uint32_t k = 0; k < r->things && ended; k++)
-            AS_TRY(join(r, &r->carried[k], r->now[k]));
+            AS_TRY(r->carried[k] != r->now[k] ? join(r, &r->carried[k], r->now[k]) : 0);
         if (!ended)
             memcpy(r->carried, r->now, r->things * sizeof *r->now);
         ended = true;
     }
+    r->walked = r->in != NULL;
     return 0;
 }
 
@@ -157,11 +165,16 @@ int as_reach_start(struct as_reach *r, const struct as_steps *steps, struct as_a
     pool.n = 0;
     *r = (struct as_reach){.steps = steps, .arena = arena, .exposed = steps->n, .pool = pool};
     number_things(r);
-    r->out = as_arena_array(arena, uint32_t, (size_t)r->things * steps->view->n + 1);
-    r->now = as_arena_array(arena, uint32_t, r->things + 1u);
-    r->carried = as_arena_array(arena, uint32_t, r->things + 1u);
-    if (!r->out || !r->now || !r->carried)
+    const bool meets = !steps->view->chain && steps->view->n > 1;
+    const size_t sets = (size_t)r->things * steps->view->n;
+    uint32_t *all =
+        as_arena_fresh(arena, uint32_t, 2 * (size_t)r->things + (meets ? 2 : 1) * sets + 1);
+    if (!all)
         return ASSAY_ERR_NOMEM;
+    r->now = all;
+    r->carried = all + r->things;
+    r->out = all + 2 * (size_t)r->things;
+    r->in = meets ? r->out + sets : NULL;
     for (uint32_t i = 0; i < r->things; i++)
         r->carried[i] = r->exposed;
     return walk_once(r);
@@ -227,6 +240,11 @@ static int name_writers(struct register_read *g, unsigned thing)
         return 0; /* only live into the loop */
     const uint32_t *set = &r->now[r->dense[thing]];
     const uint32_t *carried = &r->carried[r->dense[thing]];
+    const uint32_t only = *set == r->exposed ? *carried : *set;
+    if (only < r->exposed) { /* one writer, in this iteration or the one before: nearly always */
+        const uint8_t maybe = writes_maybe(r, only, g) ? ASSAY_DEPENDENCE_MAYBE : 0;
+        return add(g, only, *set == r->exposed, g->bits | maybe);
+    }
     set = elements(r, set, &n);
     if (set[n - 1] == r->exposed)
         carried = elements(r, carried, &carried_n);

@@ -26,6 +26,8 @@ struct as_reach {
     uint32_t things;          /* written ones, numbered densely */
     uint8_t dense[AS_THINGS]; /* or UINT8_MAX */
     uint32_t *out;            /* per block of the view and thing: set at the end */
+    uint32_t *in;             /* per block and thing: set at the start, where ways meet; or NULL */
+    bool walked;              /* `in` is known */
     uint32_t *now;            /* per thing: set where the walk stands */
     uint32_t *carried;        /* per thing: set at the end of the iteration */
     as_set_pool pool;         /* sets: count, elements ascending */

@@ -12,14 +12,50 @@
 #include "base/search.h"
 #include "code/internal.h"
 
-/* Instructions searched for calls by one worker before it takes more. */
-#define CALLS_GRAIN ((size_t)65536)
-
 uint32_t as_region_at(const struct as_builder *b, uint64_t address)
 {
+    const struct as_near *near = &b->near;
+    const uint64_t stretch = (address - near->base) >> near->shift;
+    size_t low = 0, high = b->region.n;
+    if (stretch < near->n) {
+        low = near->first[stretch];
+        high = near->first[stretch + 1];
+    } else if (near->n) {
+        return ASSAY_NONE; /* before the first region or behind the last */
+    }
     const struct as_region *region = b->region.at;
-    const size_t at = as_first_not(k, b->region.n, region[k].end <= address);
-    return at < b->region.n && region[at].start <= address ? (uint32_t)at : ASSAY_NONE;
+    const size_t at = low + as_first_not(k, high - low, region[low + k].end <= address);
+    return at < b->region.n && region[at].start <= address && address < region[at].end
+               ? (uint32_t)at
+               : ASSAY_NONE;
+}
+
+int as_regions_index(struct as_builder *b)
+{
+    struct as_near *near = &b->near;
+    as_free(near->first);
+    *near = (struct as_near){.shift = 6};
+    if (!b->region.n)
+        return 0;
+    const uint64_t base = b->region.at[0].start;
+    const uint64_t last = b->region.at[b->region.n - 1].end - 1 - base;
+    while (last >> near->shift >= 2 * b->region.n + 16) /* code may stand far apart */
+        near->shift++;
+    const size_t n = (size_t)(last >> near->shift) + 1;
+    uint32_t *first = as_malloc((n + 1) * sizeof *first);
+    if (!first)
+        return ASSAY_ERR_NOMEM;
+    uint32_t r = 0;
+    for (size_t i = 0; i < n; i++) {
+        while (b->region.at[r].end <= base + ((uint64_t)i << near->shift))
+            r++;
+        first[i] = r;
+    }
+    first[n] = (uint32_t)b->region.n - 1;
+    near->base = base;
+    near->first = first;
+    near->n = n;
+    return 0;
 }
 
 size_t as_region_insn(const struct as_builder *b, uint32_t region, uint64_t address)
@@ -202,7 +238,7 @@ int as_regions_make(struct as_builder *b, struct assay_error *err)
         done = ranges.at[i].end;
     }
     as_vec_fini(&ranges);
-    if (rc < 0)
+    if (rc < 0 || as_regions_index(b) < 0)
         return as_error_nomem(err, "regions of code");
     add_unwind(b);
     return 0;
@@ -215,25 +251,27 @@ typedef AS_VEC(struct as_region) regions;
 
 struct calls {
     const struct as_builder *b;
-    addresses *starts; /* per CALLS_GRAIN instructions */
+    addresses *starts; /* per run of notes */
 };
 
 /*
  * Starts of code inside gaps that hit an instruction: targets of direct calls from anywhere, and of
  * jumps out of functions (tail calls; the entries of a linkage table jump to its head).
  */
-static int starts_of_chunk(const struct as_builder *b, size_t from, size_t to, addresses *starts)
+static int starts_of_notes(const struct as_builder *b, const struct as_notes *notes,
+                           addresses *starts)
 {
     const struct assay_code *code = &b->program->code;
-    uint32_t own = from < to ? as_region_at(b, code->insn[from].address) : ASSAY_NONE;
-    for (size_t i = from; i < to && own != ASSAY_NONE; i++) {
+    uint32_t own = as_region_at(b, notes->start);
+    for (size_t i = 0; i < notes->insn.n && own != ASSAY_NONE; i++) {
+        const struct assay_insn *from = &code->insn[notes->insn.at[i]];
         uint64_t target;
-        while (code->insn[i].address >= b->region.at[own].end && own + 1 < b->region.n)
+        while (from->address >= b->region.at[own].end && own + 1 < b->region.n)
             own++;
         const struct as_region *r = &b->region.at[own];
-        if (!as_insn_target(&code->insn[i], &target))
+        if (!as_insn_target(from, &target))
             continue;
-        bool is_call = as_form_of(&code->insn[i])->insn_class == ASSAY_CLASS_CALL;
+        bool is_call = as_form_of(from)->insn_class == ASSAY_CLASS_CALL;
         if (!is_call && (r->is_gap || (target >= r->start && target < r->end)))
             continue;
         uint32_t region = as_region_at(b, target);
@@ -250,19 +288,21 @@ static int starts_some(void *ctx, size_t from, size_t to, unsigned worker, struc
 {
     (void)worker;
     const struct calls *c = ctx;
-    return starts_of_chunk(c->b, from, to, &c->starts[from / CALLS_GRAIN]) < 0
-               ? as_error_nomem(err, "calls into gaps")
-               : 0;
+    for (size_t i = from; i < to; i++) {
+        if (starts_of_notes(c->b, &c->b->notes.at[i], &c->starts[i]) < 0)
+            return as_error_nomem(err, "calls into gaps");
+    }
+    return 0;
 }
 
 static int starts_in_gaps(const struct as_builder *b, addresses *starts, struct assay_error *err)
 {
-    size_t chunks = b->program->code.n / CALLS_GRAIN + 1;
-    struct calls c = {.b = b, .starts = as_calloc(chunks, sizeof *c.starts)};
+    const size_t runs = b->notes.n;
+    struct calls c = {.b = b, .starts = as_calloc(runs, sizeof *c.starts)};
     if (!c.starts)
         return as_error_nomem(err, "calls into gaps");
-    int rc = as_pool_for(b->pool, b->program->code.n, CALLS_GRAIN, starts_some, &c, err);
-    for (size_t k = 0; k < chunks; k++) {
+    int rc = as_pool_for(b->pool, runs, 1, starts_some, &c, err);
+    for (size_t k = 0; k < runs; k++) {
         for (size_t i = 0; i < c.starts[k].n && rc == 0; i++)
             rc = as_vec_push(starts, c.starts[k].at[i]) < 0 ? as_error_nomem(err, "calls into gaps")
                                                             : 0;
@@ -334,6 +374,7 @@ int as_regions_split(struct as_builder *b, struct assay_error *err)
             b->region.n = out.n;
             b->region.cap = out.cap;
             out.at = NULL;
+            rc = as_regions_index(b) < 0 ? as_error_nomem(err, "regions of code") : 0;
         }
     }
     as_free(out.at);

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One look at every instruction for what ties regions together: calls, jumps that leave a region,
- * and constant addresses (of functions, and of data that may be jump tables). Workers collect by
- * range of instructions; the pieces are put together in address order.
+ * One look at every instruction that was noted for what ties regions together: calls, jumps that
+ * leave a region, and constant addresses (of functions, and of data that may be jump tables).
+ * Workers collect by run of regions; the pieces are put together in address order.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "code/internal.h"
-
-#define SCAN_GRAIN ((size_t)64)
 
 struct findings {
     AS_VEC(struct as_crossing) crossing;
@@ -21,7 +19,7 @@ struct findings {
 
 struct scan {
     struct as_builder *b;
-    struct findings *chunk; /* per SCAN_GRAIN regions */
+    struct findings *piece; /* per run of notes */
 };
 
 static int scan_transfer(const struct as_builder *b, struct findings *f, uint32_t from,
@@ -56,13 +54,6 @@ static int note_address(const struct as_builder *b, struct findings *f, uint32_t
     return as_vec_push(&f->reference, (struct as_reference){.from = from, .to = to, .insn = i});
 }
 
-/* `mov $address,%edi` and `push $address` of position-dependent code. */
-static bool is_address_immediate(const struct assay_form *form)
-{
-    return (form->insn_class == ASSAY_CLASS_MOVE || form->insn_class == ASSAY_CLASS_PUSH) &&
-           form->operands && form->operand[form->operands - 1].kind == ASSAY_OPERAND_IMM;
-}
-
 static int scan_insn(const struct as_builder *b, struct findings *f, uint32_t from, size_t i)
 {
     const struct assay_insn *insn = &b->program->code.insn[i];
@@ -85,7 +76,7 @@ static int scan_insn(const struct as_builder *b, struct findings *f, uint32_t fr
             return note_address(b, f, from, i, (uint64_t)insn->disp);
         return 0;
     }
-    if (is_address_immediate(form) && insn->imm > 0)
+    if (as_is_address_immediate(form) && insn->imm > 0)
         return note_address(b, f, from, i, (uint64_t)insn->imm);
     return 0;
 }
@@ -108,11 +99,16 @@ static int scan_landings(const struct as_builder *b, struct findings *f, uint32_
     return 0;
 }
 
-static int scan_region(const struct as_builder *b, struct findings *f, uint32_t from)
+/* One region; `*next`: the first note that is not behind it. */
+static int scan_region(const struct as_builder *b, struct findings *f, uint32_t from,
+                       const struct as_notes *notes, size_t *next)
 {
     const struct as_region *region = &b->region.at[from];
-    for (size_t i = 0; i < region->insns; i++)
-        AS_TRY(scan_insn(b, f, from, region->first_insn + i));
+    const size_t end = region->first_insn + region->insns;
+    while (*next < notes->insn.n && notes->insn.at[*next] < region->first_insn)
+        ++*next;
+    for (; *next < notes->insn.n && notes->insn.at[*next] < end; ++*next)
+        AS_TRY(scan_insn(b, f, from, notes->insn.at[*next]));
     if (!region->lsda)
         return 0;
     as_landings landing = {0};
@@ -126,11 +122,12 @@ static int scan_some(void *ctx, size_t from, size_t to, unsigned worker, struct 
     (void)worker;
     const struct scan *s = ctx;
     const struct as_builder *b = s->b;
-    for (size_t chunk = from; chunk < to; chunk++) {
-        size_t last =
-            (chunk + 1) * SCAN_GRAIN < b->region.n ? (chunk + 1) * SCAN_GRAIN : b->region.n;
-        for (size_t r = chunk * SCAN_GRAIN; r < last; r++) {
-            if (!b->region.at[r].is_gap && scan_region(b, &s->chunk[chunk], (uint32_t)r) < 0)
+    for (size_t piece = from; piece < to; piece++) {
+        const struct as_notes *notes = &b->notes.at[piece];
+        size_t next = 0;
+        for (uint32_t r = as_region_at(b, notes->start);
+             r < b->region.n && b->region.at[r].start < notes->end; r++) {
+            if (!b->region.at[r].is_gap && scan_region(b, &s->piece[piece], r, notes, &next) < 0)
                 return as_error_nomem(err, "references between functions");
         }
     }
@@ -191,21 +188,22 @@ static int add_labels_of_data(struct as_builder *b)
 
 int as_regions_scan(struct as_builder *b, struct assay_error *err)
 {
-    size_t chunks = (b->region.n + SCAN_GRAIN - 1) / SCAN_GRAIN;
-    struct scan s = {.b = b, .chunk = as_calloc(chunks, sizeof *s.chunk)};
-    if (!s.chunk)
+    const size_t pieces = b->notes.n;
+    struct scan s = {.b = b, .piece = as_calloc(pieces, sizeof *s.piece)};
+    if (!s.piece)
         return as_error_nomem(err, "references between functions");
-    int rc = as_pool_for(b->pool, chunks, 1, scan_some, &s, err);
-    for (size_t i = 0; i < chunks; i++) {
-        if (rc == 0 && take_findings(b, &s.chunk[i]) < 0)
+    int rc = as_pool_for(b->pool, pieces, 1, scan_some, &s, err);
+    for (size_t i = 0; i < pieces; i++) {
+        if (rc == 0 && take_findings(b, &s.piece[i]) < 0)
             rc = as_error_nomem(err, "references between functions");
-        as_vec_fini(&s.chunk[i].crossing);
-        as_vec_fini(&s.chunk[i].reference);
-        as_vec_fini(&s.chunk[i].data_address);
-        as_vec_fini(&s.chunk[i].label);
-        as_vec_fini(&s.chunk[i].called);
+        as_vec_fini(&s.piece[i].crossing);
+        as_vec_fini(&s.piece[i].reference);
+        as_vec_fini(&s.piece[i].data_address);
+        as_vec_fini(&s.piece[i].label);
+        as_vec_fini(&s.piece[i].called);
     }
-    as_free(s.chunk);
+    as_free(s.piece);
+    as_notes_release(b);
     mark_called_by_loader(b);
     mark_taken(b);
     if (rc == 0 && add_labels_of_data(b) < 0)

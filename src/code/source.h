@@ -80,9 +80,10 @@ struct as_source_motion {
 };
 /* Motion of `loop` in the arena of the body. 0 or ASSAY_ERR_NOMEM. */
 int as_source_motion(const struct as_source *s, uint32_t loop, struct as_source_motion *motion);
-/* Elements in the accesses of each shape that stand one right after the other; 0 when they do not
- * repeat alike. Sorts the accesses. */
-uint32_t as_source_repeats(struct as_source_motion *motion);
+/* `*repeats`: elements in the accesses of each shape that stand one right after the other; 0 when
+ * they do not repeat alike. 0 or ASSAY_ERR_NOMEM. */
+int as_source_repeats(const struct as_source *s, const struct as_source_motion *motion,
+                      uint32_t *repeats);
 
 /* The step to the next: each 0 or ASSAY_ERR_NOMEM. */
 int as_source_lines(struct as_source *s);

@@ -24,6 +24,7 @@ struct region_piece {
 
 /* Of one worker. */
 struct staging {
+    AS_VEC(uint32_t) noted; /* into `records` */
     struct as_records records;
     AS_VEC(struct assay_bytes) range; /* per region of the piece */
     AS_VEC(size_t) first;
@@ -57,6 +58,9 @@ static int make_pieces(struct sweep *s)
         size_b += r->end - r->start;
     }
     s->room = size_b / SHORT_INSN_B + 1;
+    AS_TRY(as_vec_reserve(&s->b->notes, s->piece.n));
+    for (; s->b->notes.n < s->piece.n; s->b->notes.n++)
+        s->b->notes.at[s->b->notes.n] = (struct as_notes){0};
     s->all->insn = as_malloc_large(s->room, sizeof *s->all->insn);
     s->staging = as_calloc(s->b->workers, sizeof *s->staging);
     return s->all->insn && s->staging ? 0 : ASSAY_ERR_NOMEM;
@@ -80,6 +84,42 @@ static int decode_piece(const struct as_builder *b, const struct region_piece *p
         g->range.at[i] = (struct assay_bytes){bytes, (size_t)size_b, r->start};
     }
     return as_records_decode(&g->records, g->range.at, n, g->first.at, err);
+}
+
+/* Whether scanning has a use for the instruction: a direct target, or a constant address. */
+static inline bool is_noted(const struct assay_insn *insn, const struct assay_form *form)
+{
+    if (form->operands && form->operand[0].kind == ASSAY_OPERAND_REL)
+        return true;
+    if (insn->bits & ASSAY_INSN_MEM)
+        return insn->base >= ASSAY_REG_IP; /* or none */
+    return insn->imm > 0 && as_is_address_immediate(form);
+}
+
+static int note_piece(struct staging *g)
+{
+    const struct as_records *records = &g->records;
+    g->noted.n = 0;
+    for (size_t i = 0; i < records->insn.n; i++) {
+        const struct assay_insn *insn = &records->insn.at[i];
+        if (is_noted(insn, as_form_of(insn)))
+            AS_TRY(as_vec_push(&g->noted, (uint32_t)i));
+    }
+    return 0;
+}
+
+/* The notes of a piece whose records stand at `place`. */
+static int keep_notes(struct as_builder *b, size_t piece, size_t from, size_t to,
+                      const struct staging *g, size_t place)
+{
+    struct as_notes *notes = &b->notes.at[piece];
+    AS_TRY(as_vec_reserve(&notes->insn, g->noted.n));
+    for (size_t i = 0; i < g->noted.n; i++)
+        notes->insn.at[i] = (uint32_t)place + g->noted.at[i];
+    notes->insn.n = g->noted.n;
+    notes->start = b->region.at[from].start;
+    notes->end = b->region.at[to - 1].end;
+    return 0;
 }
 
 /* Room for `n` records more; called with the lock, which is let go while others still copy. */
@@ -168,6 +208,8 @@ static int sweep_some(void *ctx, size_t from, size_t to, unsigned worker, struct
     for (size_t i = from; i < to; i++) {
         size_t place = 0;
         int rc = decode_piece(s->b, &s->piece.at[i], g, err);
+        if (rc == 0 && note_piece(g) < 0)
+            rc = as_error_nomem(err, "decoded code");
         if (rc == 0)
             rc = take_place(s, i, &g->records, &place, err);
         if (rc < 0) {
@@ -178,6 +220,8 @@ static int sweep_some(void *ctx, size_t from, size_t to, unsigned worker, struct
             return rc;
         }
         copy_piece(s, &s->piece.at[i], g, place);
+        if (keep_notes(s->b, i, s->piece.at[i].from, s->piece.at[i].to, g, place) < 0)
+            return as_error_nomem(err, "decoded code");
     }
     return 0;
 }
@@ -194,6 +238,7 @@ static void sweep_fini(struct sweep *s)
 {
     for (unsigned i = 0; s->staging && i < s->b->workers; i++) {
         as_records_fini(&s->staging[i].records);
+        as_vec_fini(&s->staging[i].noted);
         as_vec_fini(&s->staging[i].range);
         as_vec_fini(&s->staging[i].first);
     }
@@ -220,4 +265,11 @@ int as_regions_sweep(struct as_builder *b, struct assay_error *err)
         all->end = b->region.at[b->region.n - 1].end;
     }
     return 0;
+}
+
+void as_notes_release(struct as_builder *b)
+{
+    as_vec_foreach (&b->notes, notes)
+        as_vec_fini(&notes->insn);
+    as_vec_fini(&b->notes);
 }

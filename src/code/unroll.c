@@ -311,7 +311,8 @@ static int unroll_loop(const struct as_source *s, uint32_t l, uint32_t reference
     AS_TRY(as_source_motion(s, l, &motion));
     if (votes.n == 0) {
         /* Fields of a structure stand side by side too, but the address does not move past them. */
-        uint32_t repeats = as_source_repeats(&motion);
+        uint32_t repeats;
+        AS_TRY(as_source_repeats(s, &motion, &repeats));
         if (repeats == 1 || compare(&motion, repeats).exact)
             vote(&votes, repeats, 2);
     }

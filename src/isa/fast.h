@@ -40,7 +40,6 @@ enum {
 
 struct as_split {
     uint64_t key;
-    uint64_t fine; /* the bits a finer key adds */
     uint8_t field[AS_ENCODED_COUNT];
     uint8_t mask; /* EVEX.aaa */
     uint8_t x, b; /* index and base extensions, shifted by 3 */
@@ -177,7 +176,6 @@ static inline void take_modrm(const uint8_t *p, unsigned at, char kind, struct a
     s->field[AS_ENCODED_REG] = (uint8_t)(s->field[AS_ENCODED_REG] | reg);
     s->field[AS_ENCODED_RM] = (uint8_t)(s->field[AS_ENCODED_RM] | rm);
     s->key |= (uint64_t)mod3 << KEY_MOD3 | (uint64_t)((modrm & 0xc7) == 5) << KEY_RIP;
-    s->fine |= (uint64_t)reg | (mod3 ? (uint64_t)rm << 3 : 0);
     /* Without a branch: bit 3 of a kind is clear in 'g' and 'G', bit 5 in 'G' alone. */
     s->key |= (uint64_t)(reg & (((unsigned)kind >> 3 & 1) - 1)) << KEY_REG;
     s->key |= (uint64_t)(rm & (((unsigned)kind >> 5 & 1) - 1) & (0 - mod3)) << KEY_RM;
@@ -208,7 +206,6 @@ static inline bool split_legacy(const uint8_t *p, unsigned at, const struct pref
     s->field[AS_ENCODED_OPCODE] = (uint8_t)(b << 3 | (opcode & 7));
     s->key = (uint64_t)opcode | (uint64_t)map << KEY_MAP | pre->key |
              (uint64_t)(rex >> 3 & 1) << KEY_W | (uint64_t)(rex != 0) << KEY_REX;
-    s->fine = (uint64_t)(r | x << 1 | b << 2) << 6;
     if (!map && opcode == 0x90) /* nop, pause or xchg */
         s->key |= (uint64_t)b << KEY_RM;
     take_modrm(p, at, kind, s);
@@ -242,7 +239,6 @@ static inline bool split_vex(const uint8_t *p, unsigned at, struct as_split *s)
     s->key = (uint64_t)opcode | (uint64_t)map << KEY_MAP | (uint64_t)encoding << KEY_ENCODING |
              (uint64_t)(two & 3) << KEY_PP | (uint64_t)(two >> 7) << KEY_W |
              (uint64_t)(two >> 2 & 1) << KEY_L | (uint64_t)!vvvv << KEY_NO_V;
-    s->fine = (uint64_t)(r | x << 1 | b << 2 | vvvv << 3) << 6;
     take_modrm(p, at, modrm_kind(encoding, map, opcode), s);
     return true;
 }
@@ -266,7 +262,6 @@ static inline bool split_evex(const uint8_t *p, unsigned at, struct as_split *s)
              (uint64_t)(p2 >> 5 & 3) << KEY_L | (uint64_t)(p2 >> 4 & 1) << KEY_B |
              (uint64_t)(p2 >> 7) << KEY_Z | (uint64_t) !!s->mask << KEY_MASKED |
              (uint64_t)!vvvv << KEY_NO_V;
-    s->fine = (uint64_t)(r | x << 1 | b << 2 | vvvv << 3 | r2 << 8 | (unsigned)s->mask << 9) << 6;
     take_modrm(p, at + 5, modrm_kind(2, map, opcode), s);
     return true;
 }
@@ -444,9 +439,9 @@ static inline void store_words(struct assay_insn *insn, uint64_t second, uint64_
 
 /* Fills all but the address; returns the length. `*imm`: the whole immediate (only of use with
  * IMM64). */
-static inline unsigned as_recipe_fill(const uint8_t *p, struct as_split *s,
-                                      const struct as_recipe *recipe, struct assay_insn *insn,
-                                      int64_t *imm)
+static inline __attribute__((always_inline)) unsigned
+as_recipe_fill(const uint8_t *p, struct as_split *s, const struct as_recipe *recipe,
+               struct assay_insn *insn, int64_t *imm)
 {
     struct filled f = {.base = ASSAY_REG_NONE, .index = ASSAY_REG_NONE};
     unsigned at, segment = ASSAY_REG_NONE, wrap = 0, high = 0;
@@ -496,7 +491,11 @@ static inline unsigned as_recipe_fill(const uint8_t *p, struct as_split *s,
 /* The key of one instance alone, where validity hangs on register numbers. */
 static inline uint64_t as_split_fine_key(const struct as_split *s)
 {
-    return s->key | s->fine << (KEY_FINE + 1) | (uint64_t)1 << KEY_FINE;
+    const unsigned rm = s->has_modrm && s->modrm >= 0xc0 ? s->modrm & 7u : 0;
+    const uint64_t fine = (uint64_t)s->field[AS_ENCODED_REG] |
+                          (uint64_t)s->field[AS_ENCODED_VVVV] << 5 | (uint64_t)s->mask << 10 |
+                          (uint64_t)rm << 13 | (uint64_t)s->x << 13 | (uint64_t)s->b << 14;
+    return s->key | fine << (KEY_FINE + 1) | (uint64_t)1 << KEY_FINE;
 }
 
 #endif
