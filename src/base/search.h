@@ -23,4 +23,36 @@
         as_low;                                                                                    \
     })
 
+/*
+ * The same, where the place is near one found before: the steps away from `from` double until the
+ * place lies between two of them. Who asks for ascending things takes a few steps for each.
+ */
+#define as_first_not_near(i, n, from, before)                                                      \
+    ({                                                                                             \
+        const __typeof__((n) + 0) as_n = (n);                                                      \
+        __typeof__((n) + 0) as_low = (from) < as_n ? (from) : as_n, as_high = as_low, as_step;     \
+        for (as_step = 1; as_high < as_n; as_step *= 2) { /* upwards, while before */              \
+            const __typeof__((n) + 0) i = as_high;                                                 \
+            if (!(before))                                                                         \
+                break;                                                                             \
+            as_low = as_high + 1;                                                                  \
+            as_high = as_n - as_high > as_step ? as_high + as_step : as_n;                         \
+        }                                                                                          \
+        for (as_step = 1; as_low > 0; as_step *= 2) { /* downwards, while not */                   \
+            const __typeof__((n) + 0) i = as_low - 1;                                              \
+            if (before)                                                                            \
+                break;                                                                             \
+            as_high = as_low - 1;                                                                  \
+            as_low = as_low > as_step ? as_low - as_step : 0;                                      \
+        }                                                                                          \
+        while (as_low < as_high) {                                                                 \
+            const __typeof__((n) + 0) i = as_low + (as_high - as_low) / 2;                         \
+            if (before)                                                                            \
+                as_low = i + 1;                                                                    \
+            else                                                                                   \
+                as_high = i;                                                                       \
+        }                                                                                          \
+        as_low;                                                                                    \
+    })
+
 #endif

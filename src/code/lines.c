@@ -16,14 +16,19 @@
 
 /* ---- Rows of a body ---------------------------------------------------------------------- */
 
-/* Row of the line table that holds the first byte of `block`, or the first one inside it. */
-static const struct assay_line *row_of(const struct assay_debug *debug, uint64_t address)
+/*
+ * Index of the row of the line table that holds the first byte of a block at `address`, else of the
+ * first one behind it. Blocks ascend mostly: the search begins where the one before ended.
+ */
+static size_t first_row_at(struct as_source *s, uint64_t address)
 {
-    const struct assay_line *row = assay_debug_line_at(debug, address);
-    if (row)
-        return row;
-    const size_t at = as_first_not(k, debug->line_n, debug->line[k].address < address);
-    return at < debug->line_n ? debug->line + at : NULL;
+    const struct assay_debug *debug = &s->program->debug;
+    s->near_line =
+        as_first_not_near(i, debug->line_n, s->near_line, debug->line[i].address <= address);
+    const struct assay_line *before = s->near_line ? &debug->line[s->near_line - 1] : NULL;
+    if (before && !(before->file == ASSAY_NONE && before->line == 0))
+        return s->near_line - 1;
+    return as_first_not_near(i, debug->line_n, s->near_line, debug->line[i].address < address);
 }
 
 static uint64_t end_of(const struct assay_block *block)
@@ -31,13 +36,13 @@ static uint64_t end_of(const struct assay_block *block)
     return block->start + block->size_b;
 }
 
-/* Number of rows that may cover something in the block. */
-static uint32_t count_rows(const struct assay_debug *debug, const struct assay_block *block)
+/* Number of rows that may cover something in the block; `*first` is the first of them. */
+static uint32_t count_rows(struct as_source *s, const struct assay_block *block, size_t *first)
 {
-    const struct assay_line *row = row_of(debug, block->start);
-    const struct assay_line *end = debug->line + debug->line_n;
+    const struct assay_debug *debug = &s->program->debug;
     uint32_t n = 0;
-    for (; row && row < end && row->address < end_of(block); row++)
+    *first = first_row_at(s, block->start);
+    for (size_t i = *first; i < debug->line_n && debug->line[i].address < end_of(block); i++)
         n++;
     return n;
 }
@@ -53,14 +58,14 @@ static uint32_t opening_line(const struct as_source *s, uint32_t *file)
     return row ? row->line : 0;
 }
 
-static uint32_t fill_rows(const struct as_source *s, const struct assay_block *block, uint32_t file,
-                          uint32_t line, struct as_source_row *out)
+static uint32_t fill_rows(struct as_source *s, const struct assay_block *block, size_t first,
+                          uint32_t file, uint32_t line, struct as_source_row *out)
 {
     const struct assay_debug *debug = &s->program->debug;
-    const struct assay_line *row = row_of(debug, block->start);
+    const struct assay_line *row = debug->line + first;
     const struct assay_line *end = debug->line + debug->line_n;
     uint32_t n = 0;
-    for (; row && row < end && row->address < end_of(block); row++) {
+    for (; row < end && row->address < end_of(block); row++) {
         if (row + 1 < end && row[1].address <= block->start)
             continue;
         if (row + 1 < end && row[1].address == row->address)
@@ -68,7 +73,7 @@ static uint32_t fill_rows(const struct as_source *s, const struct assay_block *b
         if (row->line == 0 || row->file == ASSAY_NONE)
             continue;
         uint64_t address = row->address > block->start ? row->address : block->start;
-        uint32_t at = assay_debug_inline_at(s->program->object, address);
+        uint32_t at = assay_debug_inline_near(s->program->object, address, &s->near_inline);
         const struct assay_inline *in = at == ASSAY_NONE ? NULL : &debug->inlines[at];
         bool declared = in && row->file == in->decl_file && row->line == in->decl_line;
         bool opened = row->file == file && row->line == line && (!in || in->call_line == 0);
@@ -85,19 +90,21 @@ static uint32_t fill_rows(const struct as_source *s, const struct assay_block *b
 /* Rows of the blocks that stand in loops; those of others stay empty. */
 static int make_rows(struct as_source *s)
 {
-    const struct assay_debug *debug = &s->program->debug;
     const struct assay_block *block = &s->program->block[s->body->first_block];
+    size_t *first = as_arena_fresh(s->arena, size_t, (size_t)s->body->blocks + 1);
     uint32_t n = 0, file, line = opening_line(s, &file);
+    if (!first)
+        return ASSAY_ERR_NOMEM;
     for (uint32_t v = 0; v < s->body->blocks; v++)
-        n += block[v].loop == ASSAY_NONE ? 0 : count_rows(debug, &block[v]);
-    s->row = as_arena_array(s->arena, struct as_source_row, (size_t)n + 1);
+        n += block[v].loop == ASSAY_NONE ? 0 : count_rows(s, &block[v], &first[v]);
+    s->row = as_arena_fresh(s->arena, struct as_source_row, (size_t)n + 1);
     if (!s->row)
         return ASSAY_ERR_NOMEM;
     n = 0;
     for (uint32_t v = 0; v < s->body->blocks; v++) {
         s->first_row[v] = n;
         if (block[v].loop != ASSAY_NONE)
-            n += fill_rows(s, &block[v], file, line, s->row + n);
+            n += fill_rows(s, &block[v], first[v], file, line, s->row + n);
     }
     s->first_row[s->body->blocks] = n;
     return 0;

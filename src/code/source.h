@@ -54,9 +54,10 @@ struct as_source {
     struct assay_program *program;
     const struct assay_body *body;
     struct as_arena *arena;
-    as_source_ranges *ranges;  /* shared with other bodies; `source` of a loop counts in it */
-    struct as_source_row *row; /* of all blocks of the body */
-    uint32_t *first_row;       /* per block of the body, and one more */
+    size_t near_line, near_inline; /* where the last look into the tables of lines ended */
+    as_source_ranges *ranges;      /* shared with other bodies; `source` of a loop counts in it */
+    struct as_source_row *row;     /* of all blocks of the body */
+    uint32_t *first_row;           /* per block of the body, and one more */
     AS_VEC(struct as_source_op) op;
     AS_VEC(uint64_t) place;
     struct as_loop_work *work; /* per loop of the body */

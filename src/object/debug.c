@@ -58,3 +58,8 @@ uint32_t assay_debug_inline_at(const struct assay_object *object, uint64_t addre
 {
     return as_dwarf_inline_at(object->dwarf, address);
 }
+
+uint32_t assay_debug_inline_near(const struct assay_object *object, uint64_t address, size_t *near)
+{
+    return as_dwarf_inline_near(object->dwarf, address, near);
+}

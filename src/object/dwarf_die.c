@@ -71,7 +71,7 @@ static void take_attr(struct as_dw_die *die, uint16_t name, const struct as_dw_v
 }
 
 /* What take_attr takes; the rest (types, frames, calls) is passed over unread. */
-static bool is_taken(unsigned name)
+bool as_dw_attr_is_taken(unsigned name)
 {
     switch (name) {
     case DW_AT_low_pc:
@@ -94,6 +94,54 @@ static bool is_taken(unsigned name)
     }
 }
 
+/* As as_dw_form_skip. */
+static inline void skip_attr(const struct as_dw_unit *unit, struct as_read *c,
+                             const struct as_dw_attr *attr)
+{
+    if (attr->size >= 0)
+        as_read_skip(c, (uint64_t)attr->size);
+    else
+        as_dw_form_skip(unit, c, attr->form);
+}
+
+/* As as_dw_form_read; the forms that instances are made of without a call. */
+static inline void read_attr(const struct as_dw_unit *unit, struct as_read *c,
+                             const struct as_dw_attr *attr, struct as_dw_value *v)
+{
+    *v = (struct as_dw_value){0};
+    switch (attr->form) {
+    case DW_FORM_data1:
+    case DW_FORM_data2:
+    case DW_FORM_data4:
+    case DW_FORM_data8:
+        v->kind = AS_DW_UINT;
+        v->u = as_read_uint(c, (unsigned)attr->size);
+        break;
+    case DW_FORM_ref4:
+        v->u = as_read_uint(c, 4);
+        v->kind = v->u < unit->end - unit->offset ? AS_DW_REF : AS_DW_NONE;
+        v->u += unit->offset;
+        break;
+    case DW_FORM_addr:
+        v->kind = AS_DW_ADDRESS;
+        v->u = as_read_uint(c, unit->address_b);
+        break;
+    case DW_FORM_sec_offset:
+        v->kind = AS_DW_OFFSET;
+        v->u = as_read_uint(c, unit->offset_b);
+        break;
+    case DW_FORM_implicit_const:
+        v->kind = AS_DW_SINT;
+        v->u = (uint64_t)attr->implicit;
+        break;
+    default:
+        as_dw_form_read(unit, c, attr, v);
+        return;
+    }
+    if (c->bad)
+        v->kind = AS_DW_NONE;
+}
+
 void as_dw_die_read(const struct as_dw_unit *unit, struct as_read *c,
                     const struct as_dw_abbrev *abbrev, struct as_dw_die *die)
 {
@@ -101,11 +149,11 @@ void as_dw_die_read(const struct as_dw_unit *unit, struct as_read *c,
     *die = (struct as_dw_die){0};
     for (uint32_t i = 0; i < abbrev->attrs && !c->bad; i++) {
         struct as_dw_value v;
-        if (!is_taken(attr[i].name)) {
-            as_dw_form_skip(unit, c, attr[i].form);
+        if (!attr[i].is_taken) {
+            skip_attr(unit, c, &attr[i]);
             continue;
         }
-        as_dw_form_read(unit, c, &attr[i], &v);
+        read_attr(unit, c, &attr[i], &v);
         take_attr(die, attr[i].name, &v);
     }
 }
@@ -126,7 +174,7 @@ uint64_t as_dw_die_skip(const struct as_dw_unit *unit, struct as_read *c,
             as_dw_form_read(unit, c, &attr[i], &v);
             sibling = v.kind == AS_DW_REF ? v.u : 0;
         } else {
-            as_dw_form_skip(unit, c, attr[i].form);
+            skip_attr(unit, c, &attr[i]);
         }
     }
     return sibling;

@@ -331,11 +331,15 @@ static int read_attrs(struct as_read *c, struct as_dw_abbrevs *table, struct as_
             return ASSAY_ERR_CORRUPT;
         if (name == 0 && form == 0)
             return 0;
-        struct as_dw_attr attr = {(uint16_t)name, (uint16_t)form, implicit};
+        const int size = as_dw_form_size((unsigned)form);
+        const struct as_dw_attr attr = {.name = (uint16_t)name,
+                                        .form = (uint16_t)form,
+                                        .size = (int8_t)size,
+                                        .is_taken = as_dw_attr_is_taken((unsigned)name),
+                                        .implicit = implicit};
         if (as_vec_push(&table->attr, attr) < 0)
             return ASSAY_ERR_NOMEM;
         abbrev->attrs++;
-        int size = as_dw_form_size((unsigned)form);
         if (size == VARIABLE)
             abbrev->fixed_b = AS_DW_VARIABLE;
         else if (abbrev->fixed_b == AS_DW_VARIABLE)

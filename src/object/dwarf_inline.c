@@ -357,7 +357,7 @@ int as_dw_inlines_flatten(const struct assay_range *range, size_t range_n,
     if (range_n == 0)
         return 0;
     /* Each range opens one segment and closes one. */
-    struct flat f = {.at = as_realloc(NULL, range_n, 2 * sizeof *f.at),
+    struct flat f = {.at = as_malloc_large(range_n, 2 * sizeof *f.at),
                      .stack = as_realloc(NULL, range_n, sizeof *f.stack)};
     struct assay_range *sorted = as_malloc_large(range_n, sizeof *sorted);
     if (!f.at || !f.stack || !sorted || sort_by_nesting(range, range_n, sorted) < 0) {

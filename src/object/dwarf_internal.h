@@ -110,6 +110,8 @@ uint64_t as_dw_initial_length(struct as_read *c, uint8_t *offset_b);
 
 struct as_dw_attr {
     uint16_t name, form;
+    int8_t size;   /* of an attribute of an abbreviation: as_dw_form_size */
+    bool is_taken; /* of interest in a subprogram or inlined instance */
     int64_t implicit;
 };
 
@@ -144,6 +146,8 @@ static inline const struct as_dw_abbrev *as_dw_abbrev_find(const struct as_dw_ab
         return as_dw_abbrev_search(table, code);
     return code - 1 < table->at.n ? &table->at.at[code - 1] : NULL;
 }
+/* Whether as_dw_die_read keeps an attribute of that name. */
+bool as_dw_attr_is_taken(unsigned name);
 /* What the walk over inlined instances does with DIEs of it (dwarf_die.h). */
 uint8_t as_dw_abbrev_role(const struct as_dw_abbrev *abbrev, const struct as_dw_attr *attr);
 /* Attributes of one abbreviation; NULL when it has none (a table may have none at all). */

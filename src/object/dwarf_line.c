@@ -10,6 +10,8 @@
 
 #include "object/dwarf_internal.h"
 
+#define GUESS_MOST ((size_t)1 << 16) /* rows that room is made for before they are seen */
+
 /* ---- Header ------------------------------------------------------------------------------- */
 
 struct dirs {
@@ -318,6 +320,10 @@ int as_dw_line_program(struct as_dw_line_table *table, const struct as_dw_file *
     struct as_read c = as_dw_read_of(table->bytes, table->program, table->end);
     struct line_machine m = {.table = table, .main = main};
     reset(&m);
+    /* A row takes four bytes of gcc's programs; what the guess takes too much is never touched. */
+    const size_t guess = as_read_left(&c) / 4;
+    if (as_vec_reserve(&table->row, guess < GUESS_MOST ? guess : GUESS_MOST) < 0)
+        return ASSAY_ERR_NOMEM;
     while (c.at && c.at < c.end) {
         uint8_t opcode = *c.at++;
         if (opcode >= table->opcode_base) {
@@ -392,7 +398,7 @@ int as_dw_lines_merge(struct as_dw_line_table *const *table, size_t table_n,
         as_vec_fini(&all);
         return 0;
     }
-    struct assay_line *line = as_realloc(NULL, rows, sizeof *line);
+    struct assay_line *line = as_malloc_large(rows, sizeof *line);
     if (!line) {
         as_vec_fini(&all);
         return ASSAY_ERR_NOMEM;

@@ -356,8 +356,8 @@ static int join_inlines(struct as_dwarf *dw, struct as_dw_inlines *part, size_t 
     }
     if (inlines >= ASSAY_NONE || ranges >= ASSAY_NONE)
         return ASSAY_ERR_NOMEM;
-    dw->inlines = as_realloc(NULL, inlines + 1, sizeof *dw->inlines);
-    dw->range = as_realloc(NULL, ranges + 1, sizeof *dw->range);
+    dw->inlines = as_malloc_large(inlines + 1, sizeof *dw->inlines);
+    dw->range = as_malloc_large(ranges + 1, sizeof *dw->range);
     if (!dw->inlines || !dw->range)
         return ASSAY_ERR_NOMEM;
     for (size_t i = 0; i < n; i++) {
@@ -448,6 +448,12 @@ uint32_t as_dwarf_inline_at(const struct as_dwarf *dw, uint64_t address)
 {
     size_t low = as_first_not(i, dw ? dw->segment_n : 0, dw->segment[i].start <= address);
     return low ? dw->segment[low - 1].owner : ASSAY_NONE;
+}
+
+uint32_t as_dwarf_inline_near(const struct as_dwarf *dw, uint64_t address, size_t *near)
+{
+    *near = as_first_not_near(i, dw ? dw->segment_n : 0, *near, dw->segment[i].start <= address);
+    return *near ? dw->segment[*near - 1].owner : ASSAY_NONE;
 }
 
 const struct assay_line *assay_debug_line_at(const struct assay_debug *debug, uint64_t address)

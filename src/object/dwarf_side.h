@@ -44,5 +44,6 @@ const uint8_t *as_dwarf_frames(const struct as_dwarf *dwarf, size_t *size_b);
 int as_dwarf_load(struct as_dwarf *dwarf, unsigned parts, unsigned jobs, struct assay_debug *out,
                   size_t *damaged_units, struct assay_error *err);
 uint32_t as_dwarf_inline_at(const struct as_dwarf *dwarf, uint64_t address);
+uint32_t as_dwarf_inline_near(const struct as_dwarf *dwarf, uint64_t address, size_t *near);
 
 #endif
