@@ -15,9 +15,18 @@ void *as_calloc(size_t count, size_t size_b);
 void *as_realloc(void *p, size_t count, size_t size_b);
 void as_free(void *p);
 
-/* As as_malloc for a table that is about to be filled whole: asks the kernel for large pages, which
- * spares most of the page faults. */
+/*
+ * As as_malloc for a table of which much will be filled: asks the kernel for large pages, which
+ * spares most of the page faults. Where they do not pay (in a virtual machine whose host takes back
+ * what lies free in large blocks each has to be fetched there, 30 times as slow) that is noticed at
+ * the first such page, and the process asks for no more.
+ */
 void *as_malloc_large(size_t count, size_t size_b);
+/* As above for one that is filled whole at once: its pages are fetched now. */
+void *as_malloc_table(size_t count, size_t size_b);
+/* Fetches the large pages that begin in [from_b, to_b) of a block of as_malloc_large, `size_b` in
+ * all; nothing stands there yet. */
+void as_large_fetch(void *block, size_t size_b, size_t from_b, size_t to_b);
 
 /*
  * Test seam: the `after`-th allocation from now (0 = the next) and all later ones fail;

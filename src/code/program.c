@@ -279,11 +279,11 @@ static int place_bodies(struct fill *f, struct assay_error *err)
     if (edges >= ASSAY_NONE || loop_blocks >= ASSAY_NONE)
         return as_error_set(err, ASSAY_ERR_LIMIT,
                             "more than 4,294,967,294 edges between blocks: analyse a part");
-    program->block = as_malloc_large(blocks + 1, sizeof *program->block);
-    program->succ = as_malloc_large(edges + 1, sizeof *program->succ);
-    program->pred = as_malloc_large(edges + 1, sizeof *program->pred);
-    program->loop = as_malloc_large(loops + 1, sizeof *program->loop);
-    program->loop_block = as_malloc_large(loop_blocks + 1, sizeof *program->loop_block);
+    program->block = as_malloc_table(blocks + 1, sizeof *program->block);
+    program->succ = as_malloc_table(edges + 1, sizeof *program->succ);
+    program->pred = as_malloc_table(edges + 1, sizeof *program->pred);
+    program->loop = as_malloc_table(loops + 1, sizeof *program->loop);
+    program->loop_block = as_malloc_table(loop_blocks + 1, sizeof *program->loop_block);
     if (!program->block || !program->succ || !program->pred || !program->loop ||
         !program->loop_block)
         return as_error_nomem(err, "tables of code");

@@ -170,6 +170,8 @@ static int take_place(struct sweep *s, size_t piece, const struct as_records *re
                           "more than 4,294,967,294 instructions: analyse a part");
     *place = s->all->n;
     if (rc == 0) {
+        as_large_fetch(s->all->insn, s->room * sizeof *s->all->insn, *place * sizeof *s->all->insn,
+                       (*place + records->insn.n) * sizeof *s->all->insn);
         s->all->n += records->insn.n;
         s->all->invalid_n += records->invalid_n;
         s->turn++;

@@ -304,7 +304,7 @@ static void sort_equal_starts(struct assay_range *at, size_t n)
 
 static int sort_by_nesting(const struct assay_range *range, size_t n, struct assay_range *out)
 {
-    struct as_keyed *keyed = as_malloc_large(2 * n, sizeof *keyed);
+    struct as_keyed *keyed = as_malloc_table(2 * n, sizeof *keyed);
     if (!keyed)
         return ASSAY_ERR_NOMEM;
     for (size_t i = 0; i < n; i++)
@@ -359,7 +359,7 @@ int as_dw_inlines_flatten(const struct assay_range *range, size_t range_n,
     /* Each range opens one segment and closes one. */
     struct flat f = {.at = as_malloc_large(range_n, 2 * sizeof *f.at),
                      .stack = as_realloc(NULL, range_n, sizeof *f.stack)};
-    struct assay_range *sorted = as_malloc_large(range_n, sizeof *sorted);
+    struct assay_range *sorted = as_malloc_table(range_n, sizeof *sorted);
     if (!f.at || !f.stack || !sorted || sort_by_nesting(range, range_n, sorted) < 0) {
         as_free(f.at);
         as_free(f.stack);

@@ -398,7 +398,7 @@ int as_dw_lines_merge(struct as_dw_line_table *const *table, size_t table_n,
         as_vec_fini(&all);
         return 0;
     }
-    struct assay_line *line = as_malloc_large(rows, sizeof *line);
+    struct assay_line *line = as_malloc_table(rows, sizeof *line);
     if (!line) {
         as_vec_fini(&all);
         return ASSAY_ERR_NOMEM;

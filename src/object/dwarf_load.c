@@ -356,8 +356,8 @@ static int join_inlines(struct as_dwarf *dw, struct as_dw_inlines *part, size_t 
     }
     if (inlines >= ASSAY_NONE || ranges >= ASSAY_NONE)
         return ASSAY_ERR_NOMEM;
-    dw->inlines = as_malloc_large(inlines + 1, sizeof *dw->inlines);
-    dw->range = as_malloc_large(ranges + 1, sizeof *dw->range);
+    dw->inlines = as_malloc_table(inlines + 1, sizeof *dw->inlines);
+    dw->range = as_malloc_table(ranges + 1, sizeof *dw->range);
     if (!dw->inlines || !dw->range)
         return ASSAY_ERR_NOMEM;
     for (size_t i = 0; i < n; i++) {
