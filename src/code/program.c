@@ -37,6 +37,7 @@ static uint32_t size_of_block(const struct assay_program *program, const struct 
     return (uint32_t)(last->address + last->length - first->address);
 }
 
+/* What its blocks tell (size, unresolved jumps) comes with them. */
 static void fill_body(const struct as_builder *b, size_t body, uint32_t block, uint32_t loop,
                       uint32_t loops)
 {
@@ -44,11 +45,6 @@ static void fill_body(const struct as_builder *b, size_t body, uint32_t block, u
     const struct as_region *head = &b->region.at[parts->head];
     const struct as_flow *flow = &b->flow[body];
     unsigned bits = 0;
-    uint64_t size_b = 0;
-    for (uint32_t v = 0; v < flow->blocks; v++) {
-        size_b += size_of_block(b->program, &flow->block[v]);
-        bits |= flow->block[v].bits & ASSAY_BLOCK_UNRESOLVED ? ASSAY_BODY_UNRESOLVED : 0;
-    }
     bits |= parts->noreturn ? ASSAY_BODY_NORETURN : 0;
     bits |= parts->outlined ? ASSAY_BODY_OUTLINED : 0;
     bits |= flow->has_landing ? ASSAY_BODY_LANDING : 0;
@@ -61,7 +57,6 @@ static void fill_body(const struct as_builder *b, size_t body, uint32_t block, u
     b->program->body[body] = (struct assay_body){
         .name = function ? function->name : make_name(b->program, head->start),
         .entry = head->start,
-        .size_b = size_b,
         .function = head->function,
         .first_block = block,
         .blocks = flow->blocks,
@@ -82,10 +77,11 @@ static uint32_t shifted(uint32_t local, uint32_t first)
 
 /* Blocks and successors of a body; counts how many edges come into each block. */
 static void fill_blocks(struct assay_program *program, const struct as_flow *flow,
-                        const struct as_nest *nest, const struct assay_body *body, uint32_t edge)
+                        const struct as_nest *nest, struct assay_body *body, uint32_t edge)
 {
     struct assay_block *block = program->block + body->first_block;
     uint32_t self = (uint32_t)(body - program->body);
+    unsigned bits = 0;
     for (uint32_t v = 0; v < flow->blocks; v++) {
         const struct as_flow_block *from = &flow->block[v];
         block[v] = (struct assay_block){
@@ -101,7 +97,10 @@ static void fill_blocks(struct assay_program *program, const struct as_flow *flo
             .loop = nest->loops ? shifted(nest->loop_of[v], body->first_loop) : ASSAY_NONE,
             .bits = from->bits,
         };
+        body->size_b += block[v].size_b;
+        bits |= from->bits & ASSAY_BLOCK_UNRESOLVED ? ASSAY_BODY_UNRESOLVED : 0;
     }
+    body->bits = (uint8_t)(body->bits | bits);
     for (uint32_t v = 0; v < flow->blocks; v++) {
         for (uint32_t e = flow->block[v].first_edge;
              e < flow->block[v].first_edge + flow->block[v].edges; e++) {
@@ -234,7 +233,7 @@ static int fill_some(void *ctx, size_t from, size_t to, unsigned worker, struct 
     struct assay_program *program = f->b->program;
     struct as_arena *scratch = as_scratch_of(f->b, worker);
     for (size_t i = from; i < to; i++) {
-        const struct assay_body *body = &program->body[i];
+        struct assay_body *body = &program->body[i];
         uint32_t edge = body->function; /* parked there by place_bodies */
         program->body[i].function = f->b->region.at[f->b->body.at[i].head].function;
         fill_blocks(program, &f->b->flow[i], &f->nest[i], body, edge);

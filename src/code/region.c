@@ -95,24 +95,6 @@ size_t as_lower_bound(const uint64_t *sorted, size_t n, uint64_t address)
     return as_first_not(k, n, sorted[k] < address);
 }
 
-static int by_address(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-size_t as_sort_unique(uint64_t *address, size_t n)
-{
-    size_t kept = 0;
-    if (n)
-        qsort(address, n, sizeof *address, by_address);
-    for (size_t i = 0; i < n; i++) {
-        if (kept == 0 || address[kept - 1] != address[i])
-            address[kept++] = address[i];
-    }
-    return kept;
-}
-
 bool as_pointer_at(const struct as_builder *b, uint64_t at, uint64_t *target)
 {
     const struct assay_pointer *pointer = b->pointers.pointer;
