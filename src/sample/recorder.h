@@ -154,6 +154,20 @@ int as_writer_end(struct as_writer *writer, const struct assay_sample_counts *co
 /* Call between samples: starts the nodes anew when there are too many. */
 int as_writer_trim(struct as_writer *writer);
 
+/* Blocks, packed (stream_pack.c): in the order in which they were packed. */
+struct as_packer;
+int as_packer_new(struct as_packer **out); /* 0 or NOMEM */
+void as_packer_free(struct as_packer **packer);
+/* Packs a payload to `to` (AS_PACKED_B): how long it is then; 0: there is no memory. */
+size_t as_pack(struct as_packer *packer, const uint8_t *bytes, size_t n, uint8_t *to);
+
+struct as_unpacker;
+int as_unpacker_new(struct as_unpacker **out); /* 0 or NOMEM */
+void as_unpacker_free(struct as_unpacker **unpacker);
+/* Unpacks to `to` (AS_BLOCK_B); false: damaged, or more than a block. */
+bool as_unpack(struct as_unpacker *unpacker, const uint8_t *bytes, size_t n, uint8_t *to,
+               size_t *to_n);
+
 /* Tags of records; a sample has its own bit and flags. */
 enum as_tag {
     AS_TAG_INFO = 1,
@@ -194,8 +208,12 @@ enum {
 #define AS_PERIOD_MOST  (UINT64_C(1) << 48)
 
 #define AS_STREAM_MAGIC   "ASSAYSMP"
-#define AS_STREAM_VERSION 2u
+#define AS_STREAM_VERSION 3u
+/* From this version on blocks are packed, and what samples have in common is written once. */
+#define AS_STREAM_PACKED 3u
 /* Payload of a block, at most: a record never crosses its end. */
 #define AS_BLOCK_B (64u << 10)
+/* The same packed: bytes that cannot be made fewer become a little more. */
+#define AS_PACKED_B (AS_BLOCK_B + (1u << 10))
 
 #endif

@@ -17,15 +17,18 @@
 
 struct assay_stream {
     int fd;
-    uint8_t *block;
-    struct as_read r; /* what is left of the block */
+    uint8_t *block, *packed;
+    struct as_unpacker *unpacker; /* NULL: blocks are not packed */
+    struct as_read r;             /* what is left of the block */
     uint32_t version;
     bool over, ended, damaged;
     struct as_arena text; /* paths of modules */
     AS_VEC(struct assay_stream_module) module;
     AS_VEC(struct assay_stream_thread) thread;
+    AS_VEC(uint64_t) sampled_ns; /* by thread: its last sample, or its first mention */
     AS_VEC(struct assay_stream_node) node;
-    uint32_t node_base; /* the writer's node 0 of now is ours + this */
+    AS_VEC(struct as_frame) place; /* where nodes are, since the last RESET; 0: none */
+    uint32_t node_base;            /* the writer's node 0 of now is ours + this */
     char name[4097], value[4097];
     uint64_t last_ns, last_period, last_address;
     uint32_t last_thread, last_cpu, last_node;
@@ -50,7 +53,10 @@ static int check_head(struct assay_stream *s, const char *path, struct assay_err
                             "use the one that wrote it",
                             path, version, AS_STREAM_VERSION);
     s->version = version;
-    return 0;
+    if (version < AS_STREAM_PACKED)
+        return 0;
+    s->packed = as_malloc(AS_PACKED_B);
+    return !s->packed || as_unpacker_new(&s->unpacker) < 0 ? as_error_nomem(err, path) : 0;
 }
 
 int assay_stream_open(const char *path, struct assay_stream **out, struct assay_error *err)
@@ -70,7 +76,8 @@ int assay_stream_open(const char *path, struct assay_stream **out, struct assay_
                                      : ASSAY_ERR_IO;
         rc = as_error_set(err, code, "%s: cannot be opened: %s; name the stream of a run", path,
                           as_foreign_reason(errno));
-    } else if (!s->block || as_vec_push(&s->node, none) < 0) {
+    } else if (!s->block || as_vec_push(&s->node, none) < 0 ||
+               as_vec_push(&s->place, (struct as_frame){0}) < 0) {
         rc = as_error_nomem(err, path);
     } else {
         rc = check_head(s, path, err);
@@ -91,7 +98,11 @@ void assay_stream_close(struct assay_stream **stream)
     as_arena_fini(&s->text);
     as_vec_fini(&s->module);
     as_vec_fini(&s->thread);
+    as_vec_fini(&s->sampled_ns);
     as_vec_fini(&s->node);
+    as_vec_fini(&s->place);
+    as_unpacker_free(&s->unpacker);
+    as_free(s->packed);
     as_free(s->block);
     as_free(s);
     *stream = NULL;
@@ -190,17 +201,32 @@ static int take_thread(struct assay_stream *s)
     struct assay_stream_thread thread;
     thread.pid = (uint32_t)as_read_uleb(&s->r);
     thread.tid = (uint32_t)as_read_uleb(&s->r);
-    return s->r.bad ? 0 : as_vec_push(&s->thread, thread);
+    if (s->r.bad)
+        return 0;
+    AS_TRY(as_vec_push(&s->sampled_ns, s->last_ns));
+    return as_vec_push(&s->thread, thread);
+}
+
+/* Where a node is; from the third version on known ones by their number. */
+static int take_place(struct assay_stream *s, struct as_frame *out)
+{
+    const uint32_t known = s->version < AS_STREAM_PACKED ? 0 : take_index(&s->r, s->place.n);
+    *out = s->place.at[known];
+    if (known)
+        return 0;
+    out->module = take_index(&s->r, s->module.n);
+    s->last_address += (uint64_t)take_s(&s->r);
+    out->address = s->last_address;
+    return s->r.bad || s->version < AS_STREAM_PACKED ? 0 : as_vec_push(&s->place, *out);
 }
 
 static int take_node(struct assay_stream *s)
 {
-    struct assay_stream_node node;
+    struct as_frame place;
     size_t index = s->node.n - s->node_base;
     uint64_t up = as_read_uleb(&s->r);
-    node.module = take_index(&s->r, s->module.n);
-    s->last_address += (uint64_t)take_s(&s->r);
-    node.address = s->last_address;
+    AS_TRY(take_place(s, &place));
+    struct assay_stream_node node = {.module = place.module, .address = place.address};
     if (up == 0 || up > index)
         as_read_fail(&s->r);
     if (s->r.bad)
@@ -242,6 +268,7 @@ static bool take_definition(struct assay_stream *s, uint8_t tag, int *rc)
         return true;
     case AS_TAG_RESET:
         s->node_base = (uint32_t)s->node.n - 1;
+        s->place.n = 1;
         s->last_node = 0;
         return true;
     case AS_TAG_END:
@@ -264,9 +291,22 @@ static bool take_definition(struct assay_stream *s, uint8_t tag, int *rc)
 
 /* ---- Records ------------------------------------------------------------------------------ */
 
+/* Behind its other fields: a thread that runs is sampled once a period. */
+static void take_sample_time(struct assay_stream *s, bool waits)
+{
+    if (waits) {
+        take_time(s);
+        return;
+    }
+    s->last_ns = s->sampled_ns.at[s->last_thread] + s->last_period;
+    take_time(s);
+    s->sampled_ns.at[s->last_thread] = s->last_ns;
+}
+
 static void take_sample(struct assay_stream *s, uint8_t tag, struct assay_stream_record *out)
 {
-    take_time(s);
+    if (s->version < AS_STREAM_PACKED)
+        take_time(s);
     if (!(tag & AS_SAME_THREAD))
         s->last_thread = take_index(&s->r, s->thread.n);
     if (!(tag & AS_SAME_CPU))
@@ -280,6 +320,8 @@ static void take_sample(struct assay_stream *s, uint8_t tag, struct assay_stream
     if (node >= s->node.n - s->node_base || s->last_thread >= s->thread.n ||
         s->last_period > AS_PERIOD_MOST)
         as_read_fail(&s->r);
+    if (!s->r.bad && s->version >= AS_STREAM_PACKED)
+        take_sample_time(s, out->waits);
     if (s->r.bad)
         return;
     s->last_node = (uint32_t)node;
@@ -364,15 +406,22 @@ static bool take_record(struct assay_stream *s, struct assay_stream_record *out,
 
 static bool next_block(struct assay_stream *s)
 {
+    uint8_t *to = s->unpacker ? s->packed : s->block;
+    const size_t most_b = s->unpacker ? AS_PACKED_B : AS_BLOCK_B;
     uint32_t head[2];
     size_t n = as_whole_read(s->fd, head, sizeof head);
     s->over = true;
-    if (n != sizeof head || head[0] > AS_BLOCK_B)
+    if (n != sizeof head || head[0] > most_b)
         return false;
-    if (as_whole_read(s->fd, s->block, head[0]) != head[0] ||
-        crc32(crc32(0, NULL, 0), s->block, head[0]) != head[1])
+    if (as_whole_read(s->fd, to, head[0]) != head[0] ||
+        crc32(crc32(0, NULL, 0), to, head[0]) != head[1])
         return false;
-    s->r = as_read_of(s->block, head[0]);
+    n = head[0];
+    if (s->unpacker && !as_unpack(s->unpacker, to, n, s->block, &n)) {
+        s->damaged = true;
+        return false;
+    }
+    s->r = as_read_of(s->block, n);
     s->over = false;
     return true;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writer of the sample stream: varints in blocks with a checksum, call paths as a tree of frames
- * written once each. The format stands in doc/sample.md; what is flushed can be read whatever
- * happens to the writer.
+ * Writer of the sample stream: varints in packed blocks with a checksum, call paths as a tree of
+ * frames written once each, and so are the places that frames are at. The format stands in
+ * doc/sample.md; what is flushed can be read whatever happens to the writer.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,26 +11,33 @@
 #include <zlib.h>
 
 #include "base/alloc.h"
+#include "base/index.h"
 #include "base/whole.h"
 #include "sample/recorder.h"
 
-/* Nodes before the tree is started anew: 32 MiB of them, and 16 MiB of table. */
+/* Nodes before the tree is started anew: 32 MiB of them, and 24 MiB of table; places are fewer. */
 #define NODES_MOST (2u << 20)
+
+struct writer_node {
+    uint32_t parent, place;
+};
 
 struct as_writer {
     int fd;
     char *path;
     uint64_t written_b;
-    uint8_t *block; /* AS_BLOCK_B with its head before it */
+    uint8_t *block; /* AS_BLOCK_B */
     size_t n;
+    uint8_t *packed; /* AS_PACKED_B with the head of a block before it */
+    struct as_packer *packer;
     int failed; /* errno of the first failure */
     struct as_map_u64 thread;
-    uint32_t thread_n;
-    uint64_t near_key; /* of the last one asked for, when there was one */
+    AS_VEC(uint64_t) sampled_ns; /* by thread: its last sample, or its first mention */
+    uint64_t near_key;           /* of the last one asked for, when there was one */
     uint32_t near_thread;
-    AS_VEC(struct assay_stream_node) node; /* 0: no frame */
-    uint32_t *slot;                        /* hash table of nodes; 0: free */
-    size_t slot_n;                         /* a power of two */
+    AS_VEC(struct writer_node) node; /* 0: no frame */
+    AS_VEC(struct as_frame) place;   /* 0: none */
+    struct as_index node_index, place_index;
     uint64_t last_ns, last_period, last_address;
     uint32_t last_thread, last_cpu, last_node;
 };
@@ -51,20 +58,23 @@ static int write_all(struct as_writer *w, const uint8_t *p, size_t n)
 
 static int end_block(struct as_writer *w)
 {
-    if (w->n == HEAD_B || w->failed)
+    if (w->n == 0 || w->failed)
         return w->failed ? ASSAY_ERR_IO : 0;
-    uint32_t head[2] = {(uint32_t)(w->n - HEAD_B), 0};
-    head[1] = (uint32_t)crc32(crc32(0, NULL, 0), w->block + HEAD_B, head[0]);
-    memcpy(w->block, head, HEAD_B);
-    int rc = write_all(w, w->block, w->n);
-    w->n = HEAD_B;
-    return rc;
+    uint32_t head[2] = {(uint32_t)as_pack(w->packer, w->block, w->n, w->packed + HEAD_B), 0};
+    w->n = 0;
+    if (head[0] == 0) {
+        w->failed = ENOMEM;
+        return ASSAY_ERR_IO;
+    }
+    head[1] = (uint32_t)crc32(crc32(0, NULL, 0), w->packed + HEAD_B, head[0]);
+    memcpy(w->packed, head, HEAD_B);
+    return write_all(w, w->packed, HEAD_B + head[0]);
 }
 
 /* Room for a record of `n` bytes in this block. */
 static void room(struct as_writer *w, size_t n)
 {
-    if (w->n + n > HEAD_B + AS_BLOCK_B)
+    if (w->n + n > AS_BLOCK_B)
         end_block(w); /* a failure sticks */
 }
 
@@ -118,15 +128,15 @@ static int io_error(const struct as_writer *w, struct assay_error *err)
 
 static int allocate_writer(struct as_writer *w, const char *path)
 {
-    struct assay_stream_node none = {0};
     w->path = as_malloc(strlen(path) + 1);
-    w->block = as_malloc(HEAD_B + AS_BLOCK_B);
-    w->slot_n = 1u << 12;
-    w->slot = as_calloc(w->slot_n, sizeof *w->slot);
-    if (!w->path || !w->block || !w->slot)
+    w->block = as_malloc(AS_BLOCK_B);
+    w->packed = as_malloc(HEAD_B + AS_PACKED_B);
+    if (!w->path || !w->block || !w->packed)
         return ASSAY_ERR_NOMEM;
     memcpy(w->path, path, strlen(path) + 1);
-    return as_vec_push(&w->node, none);
+    AS_TRY(as_vec_push(&w->node, (struct writer_node){0}));
+    AS_TRY(as_vec_push(&w->place, (struct as_frame){0}));
+    return as_packer_new(&w->packer);
 }
 
 int as_writer_new(const char *path, struct as_writer **out, struct assay_error *err)
@@ -136,7 +146,6 @@ int as_writer_new(const char *path, struct as_writer **out, struct assay_error *
     if (!w)
         return as_error_nomem(err, path);
     w->fd = -1;
-    w->n = HEAD_B;
     as_map_u64_init(&w->thread);
     int rc = allocate_writer(w, path) < 0 ? as_error_nomem(err, path) : 0;
     if (rc == 0) {
@@ -162,8 +171,13 @@ void as_writer_free(struct as_writer **writer)
     if (w->fd >= 0)
         close(w->fd);
     as_map_u64_fini(&w->thread);
+    as_vec_fini(&w->sampled_ns);
     as_vec_fini(&w->node);
-    as_free(w->slot);
+    as_vec_fini(&w->place);
+    as_index_fini(&w->node_index);
+    as_index_fini(&w->place_index);
+    as_packer_free(&w->packer);
+    as_free(w->packed);
     as_free(w->block);
     as_free(w->path);
     as_free(w);
@@ -191,7 +205,7 @@ int as_writer_finish(struct as_writer **writer, struct assay_error *err)
 
 uint64_t as_writer_bytes(const struct as_writer *writer)
 {
-    return writer->written_b + writer->n - HEAD_B;
+    return writer->written_b + writer->n;
 }
 
 /* ---- Definitions -------------------------------------------------------------------------- */
@@ -238,10 +252,10 @@ static int thread_of(struct as_writer *w, uint32_t pid, uint32_t tid, uint32_t *
 {
     uint64_t key = (uint64_t)pid << 32 | tid;
     /* Who comes onto a processor is mostly the next to leave it. */
-    *out = w->thread_n && key == w->near_key ? w->near_thread : as_map_u64_get(&w->thread, key);
+    *out = w->sampled_ns.n && key == w->near_key ? w->near_thread : as_map_u64_get(&w->thread, key);
     const bool known = *out != AS_MAP_NONE;
     if (!known)
-        *out = w->thread_n++;
+        *out = (uint32_t)w->sampled_ns.n;
     w->near_key = key;
     w->near_thread = *out;
     if (known)
@@ -250,72 +264,68 @@ static int thread_of(struct as_writer *w, uint32_t pid, uint32_t tid, uint32_t *
     put_u8(w, AS_TAG_THREAD);
     put_u(w, pid);
     put_u(w, tid);
+    AS_TRY(as_vec_push(&w->sampled_ns, w->last_ns));
     return as_map_u64_put(&w->thread, key, *out);
 }
 
-static size_t hash_of(const struct assay_stream_node *node)
+/* The number of a place; `*is_new`: it has none yet, and gets it now. */
+static int place_of(struct as_writer *w, struct as_frame frame, uint32_t *out, bool *is_new)
 {
-    uint64_t h =
-        (node->address + ((uint64_t)node->parent << 32 | node->module) * 0xff51afd7ed558ccdu) *
-        0x9e3779b97f4a7c15u;
-    return (size_t)(h ^ h >> 29);
-}
-
-static uint32_t *slot_for(struct as_writer *w, const struct assay_stream_node *node)
-{
-    size_t i = hash_of(node) & (w->slot_n - 1);
-    while (w->slot[i]) {
-        const struct assay_stream_node *there = &w->node.at[w->slot[i]];
-        if (there->address == node->address && there->parent == node->parent &&
-            there->module == node->module)
-            break;
-        i = (i + 1) & (w->slot_n - 1);
+    const uint64_t hash = as_hash_mix(frame.module, frame.address);
+    *is_new = false;
+    for (struct as_probe probe = as_index_probe(&w->place_index, hash);
+         (*out = as_index_next(&w->place_index, &probe)) != AS_INDEX_NONE;) {
+        const struct as_frame *there = &w->place.at[*out];
+        if (there->address == frame.address && there->module == frame.module)
+            return 0;
     }
-    return &w->slot[i];
+    *is_new = true;
+    *out = (uint32_t)w->place.n;
+    AS_TRY(as_vec_push(&w->place, frame));
+    return as_index_add(&w->place_index, hash, *out);
 }
 
-/* At most half full. */
-static int grow_slots(struct as_writer *w)
+static void write_node(struct as_writer *w, uint32_t up, uint32_t place, bool is_new)
 {
-    if (w->node.n * 2 < w->slot_n)
-        return 0;
-    uint32_t *slot = as_calloc(w->slot_n * 2, sizeof *slot);
-    if (!slot)
-        return ASSAY_ERR_NOMEM;
-    as_free(w->slot);
-    w->slot = slot;
-    w->slot_n *= 2;
-    for (uint32_t i = 1; i < w->node.n; i++)
-        *slot_for(w, &w->node.at[i]) = i;
-    return 0;
+    const struct as_frame *frame = &w->place.at[place];
+    room(w, 32);
+    put_u8(w, AS_TAG_NODE);
+    put_u(w, up);
+    put_u(w, is_new ? 0 : place);
+    if (!is_new)
+        return;
+    put_u(w, frame->module);
+    put_s(w, (int64_t)(frame->address - w->last_address));
+    w->last_address = frame->address;
 }
 
 int as_writer_node(struct as_writer *writer, uint32_t parent, struct as_frame frame, uint32_t *out)
 {
-    struct assay_stream_node node = {
-        .parent = parent, .module = frame.module, .address = frame.address};
-    AS_TRY(grow_slots(writer));
-    uint32_t *slot = slot_for(writer, &node);
-    *out = *slot;
-    if (*slot)
-        return 0;
-    *out = *slot = (uint32_t)writer->node.n;
-    AS_TRY(as_vec_push(&writer->node, node));
-    room(writer, 32);
-    put_u8(writer, AS_TAG_NODE);
-    put_u(writer, *out - parent);
-    put_u(writer, frame.module);
-    put_s(writer, (int64_t)(frame.address - writer->last_address));
-    writer->last_address = frame.address;
-    return result(writer);
+    struct as_writer *w = writer;
+    uint32_t place;
+    bool is_new;
+    AS_TRY(place_of(w, frame, &place, &is_new));
+    const uint64_t hash = as_hash_mix(parent, place);
+    for (struct as_probe probe = as_index_probe(&w->node_index, hash);
+         (*out = as_index_next(&w->node_index, &probe)) != AS_INDEX_NONE;) {
+        const struct writer_node *there = &w->node.at[*out];
+        if (there->parent == parent && there->place == place)
+            return 0;
+    }
+    *out = (uint32_t)w->node.n;
+    AS_TRY(as_vec_push(&w->node, (struct writer_node){parent, place}));
+    AS_TRY(as_index_add(&w->node_index, hash, *out));
+    write_node(w, *out - parent, place, is_new);
+    return result(w);
 }
 
 int as_writer_trim(struct as_writer *writer)
 {
     if (writer->node.n < NODES_MOST)
         return 0;
-    writer->node.n = 1;
-    memset(writer->slot, 0, writer->slot_n * sizeof *writer->slot);
+    writer->node.n = writer->place.n = 1;
+    as_index_fini(&writer->node_index);
+    as_index_fini(&writer->place_index);
     writer->last_node = 0;
     room(writer, 1);
     put_u8(writer, AS_TAG_RESET);
@@ -338,6 +348,17 @@ int as_writer_process(struct as_writer *writer, uint32_t pid, uint32_t tid, uint
     return result(writer);
 }
 
+/* A thread that runs is sampled once a period: only what it is off by is written. */
+static void put_sample_time(struct as_writer *w, const struct assay_sample_record *sample,
+                            uint32_t thread)
+{
+    if (!sample->waits) {
+        w->last_ns = w->sampled_ns.at[thread] + sample->period;
+        w->sampled_ns.at[thread] = sample->time_ns;
+    }
+    put_time(w, sample->time_ns);
+}
+
 int as_writer_sample(struct as_writer *writer, const struct assay_sample_record *sample,
                      uint32_t node, uint8_t end)
 {
@@ -351,7 +372,6 @@ int as_writer_sample(struct as_writer *writer, const struct assay_sample_record 
     flags |= sample->period == w->last_period ? AS_SAME_PERIOD : 0;
     flags |= sample->waits ? AS_WAITS : 0;
     put_u8(w, AS_TAG_SAMPLE | flags);
-    put_time(w, sample->time_ns);
     if (!(flags & AS_SAME_THREAD))
         put_u(w, thread);
     if (!(flags & AS_SAME_CPU))
@@ -359,6 +379,7 @@ int as_writer_sample(struct as_writer *writer, const struct assay_sample_record 
     if (!(flags & AS_SAME_PERIOD))
         put_u(w, sample->period);
     put_s(w, (int64_t)node - (int64_t)w->last_node);
+    put_sample_time(w, sample, thread);
     w->last_thread = thread;
     w->last_cpu = sample->cpu;
     w->last_period = sample->period;

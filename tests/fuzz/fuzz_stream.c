@@ -2,8 +2,8 @@
 /*
  * Fuzz entry: a stream of samples. Bytes that begin with its magic are the file as it is; any other
  * are blocks of at most 16 KiB, each behind its length in two bytes, around which the entry puts
- * the head and the checksums that no mutation would find. What is handed out must keep the promises
- * of <assay/sample.h>.
+ * the head, the checksums and the packing that no mutation would find. What is handed out must keep
+ * the promises of <assay/sample.h>.
  */
 #include "fuzz.h"
 
@@ -19,19 +19,44 @@
 #define HEAD_B  16u
 #define BLOCK_B (16u << 10)
 
-static size_t put_block(uint8_t *to, const uint8_t *bytes, size_t n)
+#define PACKING_B 9u
+
+/* A frame of zstd with one block of bytes as they are (RFC 8878): no checksum, window of 128 KiB.
+ */
+static size_t pack_plainly(uint8_t *to, const uint8_t *bytes, size_t n)
 {
-    uint32_t head[2] = {(uint32_t)n, (uint32_t)crc32(crc32(0, NULL, 0), bytes, (uInt)n)};
+    const uint8_t head[PACKING_B] = {0x28,
+                                     0xb5,
+                                     0x2f,
+                                     0xfd,
+                                     0,
+                                     7 << 3,
+                                     (uint8_t)(n << 3 | 1),
+                                     (uint8_t)(n >> 5),
+                                     (uint8_t)(n >> 13)};
     memcpy(to, head, sizeof head);
     memcpy(to + sizeof head, bytes, n);
     return sizeof head + n;
 }
 
-/* At most 8 bytes for each block of 2 and more. */
+static size_t put_block(uint8_t *to, const uint8_t *bytes, size_t n, uint32_t version)
+{
+    uint32_t head[2];
+    if (version >= AS_STREAM_PACKED)
+        n = pack_plainly(to + sizeof head, bytes, n);
+    else
+        memcpy(to + sizeof head, bytes, n);
+    head[0] = (uint32_t)n;
+    head[1] = (uint32_t)crc32(crc32(0, NULL, 0), to + sizeof head, (uInt)n);
+    memcpy(to, head, sizeof head);
+    return sizeof head + n;
+}
+
+/* At most 17 bytes for each block of 2 and more. */
 static uint8_t *wrap(const uint8_t *bytes, size_t size_b, size_t *out_b)
 {
-    const uint32_t version = 1 + size_b % AS_STREAM_VERSION; /* all are still read */
-    uint8_t *out = calloc(1, HEAD_B + 5 * size_b + 8);
+    const uint32_t version = 1 + (uint32_t)(size_b % AS_STREAM_VERSION); /* all are still read */
+    uint8_t *out = calloc(1, HEAD_B + 10 * size_b + 8);
     size_t at = 0, n = HEAD_B;
     FUZZ_CHECK(out);
     memcpy(out, AS_STREAM_MAGIC, 8);
@@ -41,7 +66,7 @@ static uint8_t *wrap(const uint8_t *bytes, size_t size_b, size_t *out_b)
         at += 2;
         block_b = block_b > BLOCK_B ? BLOCK_B : block_b;
         block_b = block_b > size_b - at ? size_b - at : block_b;
-        n += put_block(out + n, bytes + at, block_b);
+        n += put_block(out + n, bytes + at, block_b, version);
         at += block_b;
     }
     *out_b = n;

@@ -178,6 +178,10 @@ def stream_seeds(put):
     modules = tagged(MODULE, b"\4", word(""), b"\0\0\0", word("")) + \
         tagged(MODULE, b"\0", word("/opt/solver"), varint(2049), varint(77), b"\4", b"\1\2\3\4",
                word("kept-0"))
+    seen = b"\2" + varint(8192) + signed(10**18)  # not in the first version
+    known_modules = tagged(MODULE, b"\4", word(""), b"\0\0\0", word(""), b"\0\0\0") + \
+        tagged(MODULE, b"\0", word("/opt/solver"), varint(2049), varint(77), b"\4", b"\1\2\3\4",
+               word("kept-0"), seen)
     threads = tagged(THREAD, varint(100), varint(100)) + tagged(THREAD, varint(100), varint(101))
     nodes = tagged(NODE, b"\1", b"\1", signed(0x1000)) + tagged(NODE, b"\1", b"\1", signed(-16))
     info = tagged(INFO, word("host"), word("node7")) + \
@@ -195,13 +199,26 @@ def stream_seeds(put):
     end = tagged(END, varint(9), varint(3), *[b"\0"] * 6)
     again = tagged(RESET) + nodes + tagged(SAMPLE | 7, signed(1), signed(1))
 
-    def blocks(*parts):
-        return b"".join(struct.pack("<H", len(part)) + part for part in parts)
+    # From the third version on: places by number, times last.
+    places = tagged(NODE, b"\1", b"\0", b"\1", signed(0x1000)) + \
+        tagged(NODE, b"\1", b"\0", b"\1", signed(-16)) + tagged(NODE, b"\1", b"\1")
+    times = tagged(SAMPLE, b"\0", varint(3), varint(10000000), signed(2), signed(9))
+    times += tagged(SAMPLE | 7, signed(-1), signed(-9)) + tagged(SAMPLE | 0x2f, signed(0), signed(9))
+    more = tagged(RESET) + places + tagged(SAMPLE | 7, signed(1), signed(1))
 
-    for parts in ([modules, threads, nodes, info, events, samples, again, end],
-                  [modules + threads + nodes + samples + end], [modules + threads + events],
-                  [info], [end], [modules + nodes, again]):
-        put("stream", blocks(*parts))
+    def put_blocks(version, *parts):
+        data = b"".join(struct.pack("<H", len(part)) + part for part in parts)
+        while 1 + len(data) % 3 != version:  # behind the end
+            data += b"\0"
+        put("stream", data)
+
+    for version, nodes, samples, again in ((1, nodes, samples, again), (2, nodes, samples, again),
+                                           (3, places, times, more)):
+        known = modules if version == 1 else known_modules
+        for parts in ([known, threads, nodes, info, events, samples, again, end],
+                      [known + threads + nodes + samples + end], [known + threads + events],
+                      [info], [end], [known + nodes, again]):
+            put_blocks(version, *parts)
     put("stream", b"ASSAYSMP" + struct.pack("<II", 1, 0) + b"\0" * 8)
     put("stream", b"ASSAYSMP" + struct.pack("<II", 9, 0))
 

@@ -233,7 +233,7 @@ static void test_every_length(void **state)
     uint8_t *bytes = load(path, &n);
     assert_int_equal(walk(path, &truncated), 20001);
     assert_false(truncated);
-    for (size_t cut = 0; cut < n; cut += 997) {
+    for (size_t cut = 0; cut < n; cut += n / 60) {
         store(path, bytes, cut);
         size_t samples = walk(path, &truncated);
         assert_true(truncated && samples >= most && samples < 20001);
@@ -393,12 +393,90 @@ static void test_first_version(void **state)
     assay_stream_close(&stream);
 }
 
-/* With the checksum mended, so that the damage reaches the reader of records. */
+static void mend_sum(uint8_t *bytes, size_t n)
+{
+    const uint32_t sum = (uint32_t)crc32(crc32(0, NULL, 0), bytes + 24, (unsigned)(n - 24));
+    memcpy(bytes + 20, &sum, sizeof sum);
+}
+
+/* One of the second version: blocks as they are, each node with its place, times first. */
+static void test_second_version(void **state)
+{
+    (void)state;
+    const char *path = session_stream();
+    uint8_t bytes[] = "ASSAYSMP\2\0\0\0\0\0\0\0"
+                      "\x2a\0\0\0\0\0\0\0"                   /* so many bytes */
+                      "\2\0\6/a/bin\5\7\0\0\1\0\0"           /* MODULE */
+                      "\3\x0a\x0b\4\1\0\x20\4\1\0\4"         /* THREAD, two NODEs */
+                      "\x80\x14\0\1\x05\4\x87\x06\1\x87\4\0" /* SAMPLEs */
+                      "\x0c\2\0\1";                          /* SWITCH in */
+    static const uint64_t time_ns[] = {10, 13, 15, 16}, address[] = {18, 16, 16, 0};
+    struct assay_stream *stream;
+    struct assay_stream_record r;
+    struct assay_error err;
+    size_t n = 0, nodes;
+    bytes[16] = sizeof bytes - 1 - 24;
+    mend_sum(bytes, sizeof bytes - 1);
+    store(path, bytes, sizeof bytes - 1);
+    assert_int_equal(assay_stream_open(path, &stream, &err), 0);
+    for (; assay_stream_next(stream, &r, &err) > 0; n++) {
+        assert_true(n < 4);
+        assert_int_equal(r.time_ns, time_ns[n]);
+        assert_int_equal(assay_stream_nodes(stream, &nodes)[r.node].address, address[n]);
+        assert_int_equal(r.period, n < 3 ? 5 : 0);
+    }
+    assert_int_equal(n, 4);
+    assay_stream_close(&stream);
+}
+
+/* Each byte of the only block is damaged from `from` on, with the checksum mended, so that the
+ * damage reaches who reads what it protects. */
+static void damage_all(const char *path, uint8_t *bytes, size_t from, size_t n)
+{
+    bool truncated;
+    for (size_t i = from; i < n; i++)
+        for (unsigned c = 1; c < 256; c = c * 3 + 1) {
+            bytes[i] ^= (uint8_t)c;
+            mend_sum(bytes, n);
+            store(path, bytes, n);
+            walk(path, &truncated);
+            bytes[i] ^= (uint8_t)c;
+        }
+}
+
+/* The block unpacked and, in a frame of zstd, put as it is (RFC 8878). */
+static size_t repack(const uint8_t *bytes, size_t n, uint8_t *out)
+{
+    struct as_unpacker *unpacker;
+    uint8_t *block = malloc(AS_BLOCK_B);
+    size_t block_b = 0;
+    assert_int_equal(as_unpacker_new(&unpacker), 0);
+    assert_true(as_unpack(unpacker, bytes + 24, n - 24, block, &block_b));
+    as_unpacker_free(&unpacker);
+    const uint8_t head[] = {0x28,
+                            0xb5,
+                            0x2f,
+                            0xfd,
+                            0,
+                            7 << 3,
+                            (uint8_t)(block_b << 3 | 1),
+                            (uint8_t)(block_b >> 5),
+                            (uint8_t)(block_b >> 13)};
+    const uint32_t length = (uint32_t)(sizeof head + block_b);
+    memcpy(out, bytes, 16);
+    memcpy(out + 16, &length, sizeof length);
+    memcpy(out + 24, head, sizeof head);
+    memcpy(out + 24 + sizeof head, block, block_b);
+    free(block);
+    return 24 + length;
+}
+
 static void test_damage(void **state)
 {
     (void)state;
     const char *path = session_stream();
-    size_t n;
+    uint8_t *plain = malloc(AS_PACKED_B);
+    size_t n, plain_b;
     bool truncated;
     write_stream(path, 60);
     uint8_t *bytes = load(path, &n);
@@ -407,17 +485,101 @@ static void test_damage(void **state)
     assert_int_equal(walk(path, &truncated), 0); /* the checksum tells */
     assert_true(truncated);
     bytes[20] ^= 1;
+    damage_all(path, bytes, 24, n);
 
-    for (size_t i = 24; i < n; i++)
-        for (unsigned c = 1; c < 256; c = c * 3 + 1) {
-            bytes[i] ^= (uint8_t)c;
-            uint32_t sum = (uint32_t)crc32(0, bytes + 24, (unsigned)(n - 24));
-            memcpy(bytes + 20, &sum, sizeof sum);
-            store(path, bytes, n);
-            walk(path, &truncated);
-            bytes[i] ^= (uint8_t)c;
-        }
+    plain_b = repack(bytes, n, plain);
+    mend_sum(plain, plain_b);
+    store(path, plain, plain_b);
+    assert_int_equal(walk(path, &truncated), 61);
+    assert_false(truncated);
+    damage_all(path, plain, 24 + 9, plain_b);
+    free(plain);
     free(bytes);
+}
+
+/* A block that says to be more than a block is when it is unpacked. */
+static void test_too_large(void **state)
+{
+    (void)state;
+    const char *path = session_stream();
+    /* A block of 128 KiB of one byte. */
+    uint8_t bytes[] = "ASSAYSMP\3\0\0\0\0\0\0\0"
+                      "\x0a\0\0\0\0\0\0\0"
+                      "\x28\xb5\x2f\xfd\0\x38\x03\0\x10\1";
+    bool truncated;
+    mend_sum(bytes, sizeof bytes - 1);
+    store(path, bytes, sizeof bytes - 1);
+    assert_int_equal(walk(path, &truncated), 0);
+    assert_true(truncated);
+}
+
+struct moment {
+    uint32_t tid;
+    uint64_t time_ns, period;
+    bool waits;
+};
+
+static uint64_t next_random(uint64_t *seed)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return *seed >> 33;
+}
+
+/* Times of many threads, also such as go back and of every length, and paths at the same places;
+ * what is flushed can be read. */
+static void test_times(void **state)
+{
+    (void)state;
+    enum { N = 30000, THREADS = 40 };
+    const char *path = session_stream();
+    struct moment *moment = calloc(N, sizeof *moment);
+    struct assay_recorder *recorder;
+    struct assay_stream *stream;
+    struct assay_stream_record r;
+    struct assay_error err = {0};
+    uint64_t seed = 7, now_ns = 1000000;
+    size_t n = 0, threads, nodes;
+    assert_int_equal(assay_recorder_new(path, &choice, 0, &recorder, &err), 0);
+    for (unsigned i = 0; i < N; i++) {
+        const uint64_t chain[] = {0x1000 + next_random(&seed) % 200, 0x9000 + i % 3};
+        now_ns += next_random(&seed) % 100000;
+        moment[i] = (struct moment){.tid = 100 + (uint32_t)(next_random(&seed) % THREADS),
+                                    .time_ns = now_ns - next_random(&seed) % 50000,
+                                    .period = i % 1000 ? 2004008 : next_random(&seed),
+                                    .waits = next_random(&seed) % 5 == 0};
+        give(recorder, (struct assay_sample_record){.kind = ASSAY_SAMPLE_SAMPLE,
+                                                    .pid = 100,
+                                                    .tid = moment[i].tid,
+                                                    .time_ns = moment[i].time_ns,
+                                                    .period = moment[i].period,
+                                                    .waits = moment[i].waits,
+                                                    .ip = chain[0],
+                                                    .chain = chain,
+                                                    .chain_n = 2});
+        if (i % 7000 == 6999)
+            assert_int_equal(assay_recorder_flush(recorder, &err), 0);
+        if (i == 6999) {
+            bool truncated;
+            assert_int_equal(walk(path, &truncated), 7000);
+            assert_true(truncated);
+        }
+    }
+    assert_int_equal(assay_recorder_finish(&recorder, NULL, &err), 0);
+    assert_int_equal(assay_stream_open(path, &stream, &err), 0);
+    while (assay_stream_next(stream, &r, &err) > 0) {
+        if (r.kind != ASSAY_STREAM_SAMPLE)
+            continue;
+        assert_int_equal(assay_stream_threads(stream, &threads)[r.thread].tid, moment[n].tid);
+        assert_int_equal(r.time_ns, moment[n].time_ns);
+        assert_int_equal(r.period, moment[n].period);
+        assert_int_equal(r.waits, moment[n].waits);
+        n++;
+    }
+    assert_int_equal(n, N);
+    assay_stream_nodes(stream, &nodes);
+    assert_int_equal(nodes, 1 + 3 + 3 * 200);
+    assay_stream_close(&stream);
+    free(moment);
 }
 
 static void test_refusals(void **state)
@@ -585,12 +747,21 @@ static void test_hostile_records(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_facts),       cmocka_unit_test(test_every_length),
-        cmocka_unit_test(test_damage),      cmocka_unit_test(test_files),
-        cmocka_unit_test(test_many_files),  cmocka_unit_test(test_first_version),
-        cmocka_unit_test(test_refusals),    cmocka_unit_test(test_disk_full),
-        cmocka_unit_test(test_sentences),   cmocka_unit_test(test_maps),
-        cmocka_unit_test(test_short_lives), cmocka_unit_test(test_hostile_records),
+        cmocka_unit_test(test_facts),
+        cmocka_unit_test(test_every_length),
+        cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_too_large),
+        cmocka_unit_test(test_times),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_many_files),
+        cmocka_unit_test(test_first_version),
+        cmocka_unit_test(test_second_version),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_disk_full),
+        cmocka_unit_test(test_sentences),
+        cmocka_unit_test(test_maps),
+        cmocka_unit_test(test_short_lives),
+        cmocka_unit_test(test_hostile_records),
     };
     return cmocka_run_group_tests_name("sample/stream", tests, NULL, NULL);
 }
