@@ -76,8 +76,8 @@ class Column:
 class Table:
     def __init__(self, name, meaning):
         self.name, self.meaning = name, meaning
-        self.has_id = self.inside = False
-        self.made = self.split = ""
+        self.has_id = self.inside = self.brief = False
+        self.made = ""
         self.again, self.key, self.check = "complete", None, ""
         self.index, self.column = [], []
         self.copy = []                                      # (way, which rows) if said
@@ -147,18 +147,16 @@ class Table:
         yield f"CREATE TABLE {self.name} (\n    " + ",\n    ".join(lines) + f"\n) {end};\n"
         yield from self.indices()
 
+    def key_index(self):
+        """The index of the key, where it is not the primary one; else ""."""
+        if not self.key or self.is_plain():
+            return ""
+        key = ", ".join(self.named(name).key() for name in self.key)
+        return f"CREATE UNIQUE INDEX {self.name}_key ON {self.name} ({key})"
+
     def indices(self):
-        if self.key and not self.is_plain():
-            key = {name: self.named(name).key() for name in self.key}
-            if self.split:
-                rest = ", ".join(text for name, text in key.items() if name != self.split)
-                yield (f"CREATE UNIQUE INDEX {self.name}_key ON {self.name} ({self.split}, {rest})"
-                       f"\n    WHERE {self.split} IS NOT NULL;\n")
-                yield (f"CREATE UNIQUE INDEX {self.name}_root ON {self.name} ({rest})"
-                       f"\n    WHERE {self.split} IS NULL;\n")
-            else:
-                yield (f"CREATE UNIQUE INDEX {self.name}_key ON {self.name} "
-                       f"({', '.join(key.values())});\n")
+        if self.key_index() and not self.brief:
+            yield self.key_index() + ";\n"
         for number, names in enumerate(self.index, 1):
             yield f"CREATE INDEX {self.name}_index{number} ON {self.name} ({', '.join(names)});\n"
 
@@ -171,7 +169,8 @@ class Table:
             values.append("'\" ASSAY_VERSION \"'")
         return f"INSERT INTO {self.name} ({', '.join(names)}) VALUES ({', '.join(values)})"
 
-    def add(self):
+    def conflict(self):
+        """What is done to a row that is there already; "": nothing, it is refused."""
         sets = []
         for column in self.members():
             name = column.name
@@ -181,9 +180,10 @@ class Table:
                 sets.append(f"{name} = excluded.{name}")
             elif self.again == "complete":
                 sets.append(f"{name} = coalesce(excluded.{name}, {name})")
-        text = self.insert()
-        if sets and self.key:
-            text += " ON CONFLICT DO UPDATE SET " + ", ".join(sets)
+        return " ON CONFLICT DO UPDATE SET " + ", ".join(sets) if sets and self.key else ""
+
+    def add(self):
+        text = self.insert() + self.conflict()
         return text + (f" RETURNING {self.name}_id" if self.has_id else "")
 
     def set(self):
@@ -265,8 +265,8 @@ def read_tables(path):
             table.made = rest
         elif word == "key":
             table.key = [] if rest == "none" else rest.split()
-        elif word == "split":
-            table.split = rest
+        elif word == "brief":
+            table.brief = True
         elif word == "again":
             table.again = rest
         elif word == "index":
@@ -295,8 +295,9 @@ def check_table(path, table):
         fail(where, "a column is there twice")
     if table.key is None:
         fail(where, "no key: say `key none` if rows are never the same")
-    for name in sum([table.key, *table.index, *table.role.values()],
-                    [table.split] if table.split else []):
+    if table.brief and (not table.has_id or not table.key):
+        fail(where, "only the index of a key beside a number can be brief")
+    for name in sum([table.key, *table.index, *table.role.values()], []):
         if name not in names:
             fail(where, f"{name} is named, which is no column")
     if table.again not in ("complete", "add", "replace", "refuse"):
@@ -406,11 +407,13 @@ def write_schema(tables, views, source, header):
             out.write("};\n")
         out.write("\nconst struct as_row_table as_row_tables[AS_TABLE_COUNT] = {\n")
         for table in written:
-            add, new = c_statement(table.add()), c_statement(table.insert())
-            text = f'NULL' if not table.has_id else c_text(table.set())
+            texts = [table.add(), table.set() if table.has_id else "", table.conflict(),
+                     table.key_index().replace("INDEX", "INDEX IF NOT EXISTS", 1)
+                     if table.brief else ""]
             out.write(f'    {{"{table.name}", "writing a row of table {table.name}", '
-                      f"{table.name}_columns,\n    {len(table.members())}, {add},\n    {new},"
-                      f"\n    {text}}},\n")
+                      f"{table.name}_columns,\n    {len(table.members())}" +
+                      "".join(f",\n    {c_statement(text) if text else 'NULL'}"
+                              for text in texts) + "},\n")
         out.write("};\n")
         out.writelines(copy_list(tables))
 

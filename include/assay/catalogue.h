@@ -157,10 +157,11 @@ int assay_catalogue_row_path(struct assay_catalogue_module *module, uint32_t loo
                              struct assay_error *err);
 int assay_catalogue_row_line(struct assay_catalogue_module *module, uint32_t file, uint32_t line,
                              int64_t *id, struct assay_error *err);
-/* `place` is what assay_catalogue_find says of `address`. */
-int assay_catalogue_row_location(struct assay_catalogue_module *module, uint64_t address,
-                                 const struct assay_catalogue_place *place, int64_t *id,
-                                 struct assay_error *err);
+/* What the row of a location is, not yet added; what it refers to is. `place` is what
+ * assay_catalogue_find says of `address`. */
+int assay_catalogue_location(struct assay_catalogue_module *module, uint64_t address,
+                             const struct assay_catalogue_place *place,
+                             struct assay_row_location *row, struct assay_error *err);
 
 /* Rows of all loops of a function, each with the one whose source loop it shares. */
 int assay_catalogue_rows_loops(struct assay_catalogue_module *module, uint32_t function,

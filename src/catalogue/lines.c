@@ -82,19 +82,17 @@ static int add_inlining(struct as_catalogue_entry *entry, uint32_t inlined, int6
                : 0;
 }
 
-int assay_catalogue_row_location(struct assay_catalogue_module *module, uint64_t address,
-                                 const struct assay_catalogue_place *place, int64_t *id,
-                                 struct assay_error *err)
+int assay_catalogue_location(struct assay_catalogue_module *module, uint64_t address,
+                             const struct assay_catalogue_place *place,
+                             struct assay_row_location *row, struct assay_error *err)
 {
     struct as_catalogue_entry *entry = as_entry_of(module);
-    struct assay_row_location row = {.address = (int64_t)address};
-    *id = 0;
+    *row = (struct assay_row_location){.address = (int64_t)address};
     AS_TRY(as_rows_ready(entry, err));
-    AS_TRY(assay_catalogue_row(module, &row.module_id, err));
-    AS_TRY(assay_catalogue_row_function(module, place->function, &row.function_id, err));
-    AS_TRY(assay_catalogue_row_loop(module, place->loop, &row.loop_id, err));
-    AS_TRY(assay_catalogue_row_block(module, place->block, &row.block_id, err));
-    AS_TRY(assay_catalogue_row_line(module, place->file, place->line, &row.line_id, err));
-    AS_TRY(add_inlining(entry, place->inlined, row.function_id, &row.inlining_id, err));
-    return assay_experiment_add_location(entry->catalogue->experiment, &row, id, err);
+    AS_TRY(assay_catalogue_row(module, &row->module_id, err));
+    AS_TRY(assay_catalogue_row_function(module, place->function, &row->function_id, err));
+    AS_TRY(assay_catalogue_row_loop(module, place->loop, &row->loop_id, err));
+    AS_TRY(assay_catalogue_row_block(module, place->block, &row->block_id, err));
+    AS_TRY(assay_catalogue_row_line(module, place->file, place->line, &row->line_id, err));
+    return add_inlining(entry, place->inlined, row->function_id, &row->inlining_id, err);
 }

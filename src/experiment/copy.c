@@ -336,6 +336,8 @@ static int copy_table(struct as_copy *copy, struct copied_table *table, struct a
     int rc = table->add ? 0 : prepare_add(copy, table, err);
 
     if (rc == 0)
+        rc = as_key_make_named(copy->to, table->as->name, err);
+    if (rc == 0)
         rc = prepare_read(copy, table, err);
     if (rc == 0)
         rc = copy_rows(copy, table, err);

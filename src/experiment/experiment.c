@@ -366,7 +366,6 @@ static void finalize_all(struct assay_experiment *it)
         sqlite3_finalize(it->add[i]);
         sqlite3_finalize(it->set[i]);
     }
-    sqlite3_finalize(it->new_callpath);
 }
 
 int assay_experiment_close(struct assay_experiment **experiment, struct assay_error *err)
@@ -442,6 +441,7 @@ void assay_experiment_rollback(struct assay_experiment *experiment)
 {
     if (!sqlite3_get_autocommit(experiment->db))
         sqlite3_exec(experiment->db, "ROLLBACK", NULL, NULL, NULL);
+    memset(experiment->has_key, 0, sizeof experiment->has_key);
     experiment->rollbacks += experiment->in_batch;
     experiment->in_batch = false;
     experiment->failed.code = 0;
@@ -458,6 +458,8 @@ int assay_experiment_commit(struct assay_experiment *experiment, struct assay_er
 
     if (!experiment->in_batch)
         return as_error_set(err, ASSAY_ERR_INTERNAL, "%s: no batch is open", experiment->path);
+    if (rc == 0)
+        rc = as_keys_drop(experiment, err);
     if (rc == 0)
         rc = as_sql_run(experiment, "COMMIT", "writing", err);
     if (rc < 0) {

@@ -15,6 +15,8 @@
 #include "base/str.h"
 #include "experiment/row_tables.h"
 
+struct as_bulk; /* bulk.h */
+
 struct assay_experiment {
     char *path;    /* of the directory, as given, without slashes at its end */
     char *db_path; /* of experiment.db in it */
@@ -27,7 +29,8 @@ struct assay_experiment {
     struct assay_error failed; /* what made this batch fail; later calls of it repeat it */
     bool (*stopped)(void);     /* may be NULL */
     sqlite3_stmt *add[AS_TABLE_COUNT], *set[AS_TABLE_COUNT]; /* prepared at first use */
-    sqlite3_stmt *new_callpath;
+    bool has_key[AS_TABLE_COUNT];                            /* of brief keys: made by this batch */
+    const struct as_bulk *bulk;                              /* what is being written, or NULL */
 };
 
 static inline bool as_is_writer(const struct assay_experiment *experiment)
@@ -116,6 +119,12 @@ int as_quantity_check(const struct assay_quantity *it, const char *of, struct as
 /* Adds a row, a struct of the table's; `id` may be NULL. */
 int as_row_add(struct assay_experiment *experiment, enum as_table_id id, const void *row,
                int64_t *out, struct assay_error *err);
+/* Makes the index of a brief key, which goes with the batch; of other tables does nothing. */
+int as_key_make(struct assay_experiment *experiment, enum as_table_id id, struct assay_error *err);
+int as_key_make_named(struct assay_experiment *experiment, const char *table,
+                      struct assay_error *err);
+/* At the end of the batch. */
+int as_keys_drop(struct assay_experiment *experiment, struct assay_error *err);
 
 /* ---- metric_set.c ---- */
 

@@ -7,8 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "experiment/internal.h"
-#include "experiment/schema.h"
+#include "experiment/bulk.h"
 
 static void bind_text(sqlite3_stmt *statement, int at, const char *text)
 {
@@ -64,6 +63,43 @@ static void bind_member(sqlite3_stmt *statement, int at, enum as_row_kind kind, 
     }
 }
 
+void as_row_result(sqlite3_context *context, enum as_row_kind kind, const char *from)
+{
+    switch (kind) {
+    case AS_ROW_TEXT:
+        sqlite3_result_text(context, MEMBER(const char *, from), -1, SQLITE_STATIC);
+        break;
+    case AS_ROW_NUMBER: {
+        const struct assay_number number = MEMBER(struct assay_number, from);
+
+        if (number.known) /* else it stays NULL */
+            sqlite3_result_int64(context, number.value);
+        break;
+    }
+    case AS_ROW_INTEGER:
+        sqlite3_result_int64(context, MEMBER(int64_t, from));
+        break;
+    case AS_ROW_REAL:
+        sqlite3_result_double(context, MEMBER(double, from));
+        break;
+    case AS_ROW_BOOL:
+        sqlite3_result_int(context, MEMBER(bool, from));
+        break;
+    case AS_ROW_ID:
+        if (MEMBER(int64_t, from))
+            sqlite3_result_int64(context, MEMBER(int64_t, from));
+        break;
+    case AS_ROW_OBJECT:
+        sqlite3_result_text(context, assay_object_word(MEMBER(enum assay_object_kind, from)), -1,
+                            SQLITE_STATIC);
+        break;
+    case AS_ROW_ORIGIN:
+        sqlite3_result_text(context, as_quantity_origin((int)MEMBER(enum assay_origin, from)), -1,
+                            SQLITE_STATIC);
+        break;
+    }
+}
+
 static int write_row(struct assay_experiment *experiment, enum as_table_id id,
                      sqlite3_stmt *statement, const void *row, int64_t *out,
                      struct assay_error *err)
@@ -76,13 +112,85 @@ static int write_row(struct assay_experiment *experiment, enum as_table_id id,
     return as_sql_insert(experiment, statement, table->writing, out, err);
 }
 
+/* ---- Brief keys -------------------------------------------------------------------------- */
+
+int as_key_make(struct assay_experiment *experiment, enum as_table_id id, struct assay_error *err)
+{
+    const struct as_row_table *table = &as_row_tables[id];
+
+    if (!table->key || experiment->has_key[id])
+        return 0;
+    assert(experiment->in_batch);
+    AS_TRY(as_sql_run(experiment, table->key, table->writing, err));
+    experiment->has_key[id] = true;
+    return 0;
+}
+
+int as_key_make_named(struct assay_experiment *experiment, const char *table,
+                      struct assay_error *err)
+{
+    for (int i = 0; i < AS_TABLE_COUNT; i++)
+        if (strcmp(as_row_tables[i].name, table) == 0)
+            return as_key_make(experiment, (enum as_table_id)i, err);
+    return 0;
+}
+
+int as_keys_drop(struct assay_experiment *experiment, struct assay_error *err)
+{
+    char sql[80];
+
+    for (int i = 0; i < AS_TABLE_COUNT; i++) {
+        if (!experiment->has_key[i])
+            continue;
+        sqlite3_snprintf(sizeof sql, sql, "DROP INDEX %s_key", as_row_tables[i].name);
+        AS_TRY(as_sql_run(experiment, sql, as_row_tables[i].writing, err));
+        experiment->has_key[i] = false;
+    }
+    return 0;
+}
+
+/* ---- Adding ------------------------------------------------------------------------------ */
+
+static int add_row(struct assay_experiment *experiment, enum as_table_id id, const void *row,
+                   int64_t *out, struct assay_error *err)
+{
+    AS_TRY(as_key_make(experiment, id, err));
+    AS_TRY(as_sql_prepare(experiment, as_row_tables[id].add, &experiment->add[id], err));
+    return write_row(experiment, id, experiment->add[id], row, out, err);
+}
+
 int as_row_add(struct assay_experiment *experiment, enum as_table_id id, const void *row,
                int64_t *out, struct assay_error *err)
 {
+    int rc;
+
     assert(id < AS_TABLE_COUNT);
     AS_TRY(as_batch_check(experiment, err));
-    AS_TRY(as_sql_prepare(experiment, as_row_tables[id].add, &experiment->add[id], err));
-    return write_row(experiment, id, experiment->add[id], row, out, err);
+    if (!as_row_tables[id].key || experiment->in_batch)
+        return add_row(experiment, id, row, out, err);
+    AS_TRY(assay_experiment_begin(experiment, err)); /* a batch of one: the key needs it */
+    rc = add_row(experiment, id, row, out, err);
+    if (rc == 0)
+        return assay_experiment_commit(experiment, err);
+    assay_experiment_rollback(experiment);
+    return rc;
+}
+
+static int add_rows(struct assay_experiment *experiment, enum as_table_id id, const void *row,
+                    size_t row_b, size_t n, int64_t first_id, struct assay_error *err)
+{
+    const struct as_row_table *table = &as_row_tables[id];
+    const struct as_bulk bulk = {.table = table->name,
+                                 .what = table->writing,
+                                 .column = table->column,
+                                 .column_n = table->column_n,
+                                 .conflict = first_id ? NULL : table->conflict,
+                                 .row = row,
+                                 .row_b = row_b,
+                                 .n = n,
+                                 .first_id = first_id};
+
+    return as_bulk_add(experiment, &bulk, err);
 }
 
 static int set_row(struct assay_experiment *experiment, enum as_table_id id, int64_t row_id,
@@ -125,14 +233,25 @@ ASSAY_ROW_LIST(ROW_FUNCTIONS)
     }
 ASSAY_PLAIN_ROW_LIST(PLAIN_ROW_FUNCTIONS)
 
-int assay_experiment_add_new_callpath(struct assay_experiment *experiment,
-                                      const struct assay_row_callpath *row, int64_t *id,
-                                      struct assay_error *err)
+/* ---- Many at once ------------------------------------------------------------------------ */
+
+int assay_experiment_add_new_locations(struct assay_experiment *experiment,
+                                       const struct assay_row_location *row, size_t n,
+                                       int64_t first_id, struct assay_error *err)
 {
-    AS_TRY(as_batch_check(experiment, err));
-    AS_TRY(as_sql_prepare(experiment, as_row_tables[AS_TABLE_callpath].add_new,
-                          &experiment->new_callpath, err));
-    AS_TRY(write_row(experiment, AS_TABLE_callpath, experiment->new_callpath, row, NULL, err));
-    *id = sqlite3_last_insert_rowid(experiment->db);
-    return 0;
+    return add_rows(experiment, AS_TABLE_location, row, sizeof *row, n, first_id, err);
+}
+
+int assay_experiment_add_new_callpaths(struct assay_experiment *experiment,
+                                       const struct assay_row_callpath *row, size_t n,
+                                       int64_t first_id, struct assay_error *err)
+{
+    return add_rows(experiment, AS_TABLE_callpath, row, sizeof *row, n, first_id, err);
+}
+
+int assay_experiment_add_samples(struct assay_experiment *experiment,
+                                 const struct assay_row_sample *row, size_t n,
+                                 struct assay_error *err)
+{
+    return add_rows(experiment, AS_TABLE_sample, row, sizeof *row, n, 0, err);
 }

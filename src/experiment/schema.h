@@ -41,7 +41,9 @@ struct as_row_table {
     const char *name, *writing;
     const struct as_row_column *column;
     size_t column_n;
-    const char *add, *add_new, *set; /* SQL; `set` is NULL where rows have no ids */
+    const char *add, *set; /* SQL; `set` is NULL where rows have no ids */
+    const char *conflict;  /* what `add` does to a row that is there; may be NULL */
+    const char *key;       /* makes the index of a brief key; else NULL */
 };
 
 extern const struct as_row_table as_row_tables[AS_TABLE_COUNT];

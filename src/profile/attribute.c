@@ -201,6 +201,7 @@ static int attribute(void *attribution, struct assay_error *err)
     AS_TRY(add_files(all, err));
     AS_TRY(add_categories(all, err));
     AS_TRY(attribute_modules(all, err));
+    AS_TRY(as_attribute_locations(all, err));
     AS_TRY(as_attribute_subjects(all, err));
     say(all, "adding samples", 0, 1);
     AS_TRY(as_attribute_paths(all, err));
@@ -217,11 +218,22 @@ static int choose_catalogue(struct as_attribution *all, struct assay_error *err)
     return 0;
 }
 
+static int look_for_locations(struct as_attribution *all, struct assay_error *err)
+{
+    struct assay_rows *rows;
+    AS_TRY(assay_rows_open(all->experiment, "SELECT 1 FROM location LIMIT 1", &rows, err));
+    const int rc = assay_rows_next(rows, err);
+    all->has_locations = rc == 1;
+    assay_rows_close(&rows);
+    return rc < 0 ? rc : 0;
+}
+
 static int prepare(struct as_attribution *all, struct assay_error *err)
 {
     int64_t start_ns = 0;
     AS_TRY(choose_catalogue(all, err));
     AS_TRY(check_new(all, err));
+    AS_TRY(look_for_locations(all, err));
     AS_TRY(assay_experiment_run_directory(all->experiment, all->run_id, all->directory,
                                           sizeof all->directory, err));
     AS_TRY(read_run(all, &start_ns, err));
@@ -235,6 +247,8 @@ static void release_attribution(struct as_attribution *all)
     as_categories_free(&all->categories);
     as_vec_fini(&all->category_id);
     as_vec_fini(&all->function);
+    as_vec_fini(&all->location);
+    as_index_fini(&all->location_index);
     as_free(all->node);
     as_free(all->module);
     as_free(all->process_id);

@@ -44,6 +44,9 @@ struct as_attribution {
     AS_VEC(int64_t) category_id;
     char directory[4096]; /* of the run */
     AS_VEC(struct as_function_fact) function;
+    AS_VEC(struct assay_row_location) location; /* new ones, by number from 1: not written yet */
+    struct as_index location_index;
+    bool has_locations;            /* earlier runs have left some */
     struct as_node_fact *node;     /* by node of the tally */
     struct as_module_fact *module; /* by module of the tally */
     int64_t *process_id, *thread_id;
@@ -54,6 +57,8 @@ struct as_attribution {
 /* Each is one step, in a batch of the caller. Errors: NOMEM, those of the experiment. */
 int as_attribute_module(struct as_attribution *all, uint32_t module, const uint32_t *node,
                         size_t node_n, struct assay_error *err);
+/* Writes the locations that the modules have. */
+int as_attribute_locations(struct as_attribution *all, struct assay_error *err);
 int as_attribute_subjects(struct as_attribution *all, struct assay_error *err);
 int as_attribute_paths(struct as_attribution *all, struct assay_error *err);
 int as_attribute_trust(struct as_attribution *all, struct assay_error *err);

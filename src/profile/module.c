@@ -110,10 +110,39 @@ static int order_spots(struct module_work *w, const uint32_t *node, size_t n)
     return 0;
 }
 
-static int attribute_spot(struct module_work *w, uint64_t recorded,
-                          struct assay_catalogue_place *place, struct as_node_fact *fact,
-                          struct assay_error *err)
+/* Where no run was before, all locations are new: they are written at once, when all are known. */
+static int location_of(struct as_attribution *all, const struct assay_row_location *row,
+                       int64_t *id, struct assay_error *err)
 {
+    const uint64_t hash = as_hash_mix((uint64_t)row->module_id, (uint64_t)row->address);
+    uint32_t at;
+    if (all->has_locations)
+        return assay_experiment_add_location(all->experiment, row, id, err);
+    for (struct as_probe probe = as_index_probe(&all->location_index, hash);
+         (at = as_index_next(&all->location_index, &probe)) != AS_INDEX_NONE;) {
+        const struct assay_row_location *has = &all->location.at[at];
+        if (has->module_id == row->module_id && has->address == row->address) {
+            *id = (int64_t)at + 1;
+            return 0;
+        }
+    }
+    *id = (int64_t)all->location.n + 1;
+    return as_index_add(&all->location_index, hash, (uint32_t)all->location.n) < 0 ||
+                   as_vec_push(&all->location, *row) < 0
+               ? as_error_nomem(err, "the places of a run")
+               : 0;
+}
+
+int as_attribute_locations(struct as_attribution *all, struct assay_error *err)
+{
+    return assay_experiment_add_new_locations(all->experiment, all->location.at, all->location.n, 1,
+                                              err);
+}
+
+static int attribute_spot(struct module_work *w, uint64_t recorded, struct assay_catalogue_place *place,
+                          struct as_node_fact *fact, struct assay_error *err)
+{
+    struct assay_row_location row;
     uint64_t address = recorded;
     *place = (struct assay_catalogue_place){ASSAY_NONE, ASSAY_NONE, ASSAY_NONE,
                                             ASSAY_NONE, 0,          ASSAY_NONE};
@@ -121,7 +150,8 @@ static int attribute_spot(struct module_work *w, uint64_t recorded,
         assay_catalogue_find(w->code, address, place);
     AS_TRY(function_of(w, place->function, &fact->function, err));
     AS_TRY(assay_catalogue_rows_loops(w->code, place->function, err));
-    return assay_catalogue_row_location(w->code, address, place, &fact->location_id, err);
+    AS_TRY(assay_catalogue_location(w->code, address, place, &row, err));
+    return location_of(w->all, &row, &fact->location_id, err);
 }
 
 static int attribute_spots(struct module_work *w, struct assay_error *err)

@@ -15,27 +15,39 @@ struct path {
     uint32_t depth;
 };
 
-/* One path per (path of the caller, function, place of the call). */
+/* One path per (path of the caller, function, place of the call). Two modules of the recording may
+ * be one of the experiment, and so their functions. */
 struct edge {
-    uint32_t parent, function;
-    int64_t call_location;
+    uint32_t parent;
+    int64_t function, call_location;
 };
 
 struct paths {
     struct as_attribution *all;
-    AS_VEC(struct path) path; /* 0: no caller */
-    AS_VEC(struct edge) edge; /* by path */
+    AS_VEC(struct path) path;              /* 0: no caller */
+    AS_VEC(struct edge) edge;              /* by path */
+    AS_VEC(struct assay_row_callpath) row; /* new ones, not written yet */
     struct as_index index;
     uint32_t *of_node;
     int64_t known_id; /* the last path that earlier runs have left */
 };
 
-static int add_path(struct paths *p, const struct edge *edge, struct assay_error *err)
+/* Where no run was before, all paths are new: they are written at once, when all are known. */
+static int write_path(struct paths *p, const struct assay_row_callpath *row, int64_t *id,
+                      struct assay_error *err)
+{
+    if (p->known_id)
+        return assay_experiment_add_callpath(p->all->experiment, row, id, err);
+    *id = (int64_t)p->row.n + 1;
+    return as_vec_push(&p->row, *row) < 0 ? as_error_nomem(err, "the call paths of a run") : 0;
+}
+
+static int add_path(struct paths *p, const struct edge *edge,
+                    const struct as_function_fact *function, struct assay_error *err)
 {
     struct as_attribution *all = p->all;
     assert(edge->parent < p->path.n && edge->function < all->function.n);
     const struct path *caller = &p->path.at[edge->parent];
-    const struct as_function_fact *function = &all->function.at[edge->function];
     struct path path = {.category = function->category, .depth = caller->depth + 1};
     if (edge->parent)
         path.category = as_category_in(all->categories, function->category, caller->category);
@@ -44,19 +56,17 @@ static int add_path(struct paths *p, const struct edge *edge, struct assay_error
                                            .call_location_id = edge->call_location,
                                            .category_id = all->category_id.at[path.category],
                                            .depth = path.depth};
-    /* What a path calls that is new here is new too, and met here once. */
-    const bool is_new = caller->id > p->known_id || p->known_id == 0;
-    AS_TRY((is_new ? assay_experiment_add_new_callpath
-                   : assay_experiment_add_callpath)(all->experiment, &row, &path.id, err));
+    AS_TRY(write_path(p, &row, &path.id, err));
     if (as_vec_push(&p->path, path) < 0 || as_vec_push(&p->edge, *edge) < 0)
         return as_error_nomem(err, "the call paths of a run");
     return 0;
 }
 
-static int path_of(struct paths *p, const struct edge *edge, uint32_t *out, struct assay_error *err)
+static int path_of(struct paths *p, const struct edge *edge,
+                   const struct as_function_fact *function, uint32_t *out, struct assay_error *err)
 {
-    const uint64_t hash =
-        as_hash_mix(as_hash_mix(edge->parent, edge->function), (uint64_t)edge->call_location);
+    const uint64_t hash = as_hash_mix(as_hash_mix(edge->parent, (uint64_t)edge->function),
+                                      (uint64_t)edge->call_location);
     for (struct as_probe probe = as_index_probe(&p->index, hash);
          (*out = as_index_next(&p->index, &probe)) != AS_INDEX_NONE;) {
         const struct edge *has = &p->edge.at[*out];
@@ -65,7 +75,7 @@ static int path_of(struct paths *p, const struct edge *edge, uint32_t *out, stru
             return 0;
     }
     *out = (uint32_t)p->path.n;
-    AS_TRY(add_path(p, edge, err));
+    AS_TRY(add_path(p, edge, function, err));
     return as_index_add(&p->index, hash, *out) < 0 ? as_error_nomem(err, "the call paths of a run")
                                                    : 0;
 }
@@ -75,12 +85,13 @@ static int walk_nodes(struct paths *p, struct assay_error *err)
     const struct as_attribution *all = p->all;
     for (size_t i = 1; i < all->tally.node.n; i++) {
         const uint32_t parent = all->tally.node.at[i].parent;
-        struct edge edge = {.parent = p->of_node[parent], .function = all->node[i].function};
+        const struct as_function_fact *function = &all->function.at[all->node[i].function];
+        struct edge edge = {.parent = p->of_node[parent], .function = function->id};
         if (parent)
             edge.call_location = all->node[parent].location_id;
-        AS_TRY(path_of(p, &edge, &p->of_node[i], err));
+        AS_TRY(path_of(p, &edge, function, &p->of_node[i], err));
     }
-    return 0;
+    return assay_experiment_add_new_callpaths(all->experiment, p->row.at, p->row.n, 1, err);
 }
 
 static int compare_samples(const void *a, const void *b)
@@ -113,9 +124,7 @@ static int add_samples(struct paths *p, struct assay_error *err)
                                              .time_ns = (int64_t)sum->time_ns};
     }
     qsort(row, n, sizeof *row, compare_samples);
-    int rc = 0;
-    for (size_t i = 0; i < n && rc == 0; i++)
-        rc = assay_experiment_add_sample(all->experiment, &row[i], err);
+    const int rc = assay_experiment_add_samples(all->experiment, row, n, err);
     as_free(row);
     return rc;
 }
@@ -151,6 +160,7 @@ int as_attribute_paths(struct as_attribution *all, struct assay_error *err)
     as_index_fini(&p.index);
     as_vec_fini(&p.path);
     as_vec_fini(&p.edge);
+    as_vec_fini(&p.row);
     as_free(p.of_node);
     return rc;
 }

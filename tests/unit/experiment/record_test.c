@@ -3,6 +3,7 @@
 #include "place.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static struct assay_experiment *fresh(const struct place *place)
 {
@@ -75,27 +76,73 @@ static void test_natural_keys(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
-/* A path known to be new is found again, and cannot come twice. */
-static void test_new_callpaths(void **state)
+/* What is written at once is found again, keeps every column, and no index of its key is left. */
+static void test_many_at_once(void **state)
 {
     struct assay_experiment *e = fresh(*state);
     const struct assay_row_module module = {.path = "/a", .name = "a", .kind = "shared"};
     struct assay_row_function function = {.name = "[unknown]"};
-    struct assay_row_callpath path = {.depth = 1};
-    int64_t top, below, again;
-    fine(assay_experiment_add_module(e, &module, &function.module_id, err));
-    fine(assay_experiment_add_function(e, &function, &path.function_id, err));
+    struct assay_row_callpath path[3] = {{.depth = 1}};
+    struct assay_row_location place[2] = {{.address = -5}, {.address = 7}};
+    int64_t again;
     fine(assay_experiment_begin(e, err));
-    fine(assay_experiment_add_new_callpath(e, &path, &top, err));
-    path.parent_id = top;
-    path.depth = 2;
-    fine(assay_experiment_add_new_callpath(e, &path, &below, err));
-    assert_int_not_equal(top, below);
+    fine(assay_experiment_add_module(e, &module, &function.module_id, err));
+    fine(assay_experiment_add_function(e, &function, &path[0].function_id, err));
+    for (int i = 0; i < 2; i++) {
+        place[i].module_id = function.module_id;
+        path[i + 1] = (struct assay_row_callpath){.parent_id = 11,
+                                                  .function_id = path[0].function_id,
+                                                  .call_location_id = 21 + i,
+                                                  .depth = 2};
+    }
+    fine(assay_experiment_add_new_locations(e, place, 2, 21, err));
+    fine(assay_experiment_add_new_callpaths(e, path, 3, 11, err));
+    fine(assay_experiment_add_new_callpaths(e, path, 0, 11, err));
+    fine(assay_experiment_add_callpath(e, &path[2], &again, err));
+    assert_int_equal(again, 13);
+    fine(assay_experiment_add_location(e, &place[1], &again, err));
+    assert_int_equal(again, 22);
     fine(assay_experiment_commit(e, err));
-    fine(assay_experiment_add_callpath(e, &path, &again, err));
-    assert_int_equal(below, again);
-    expect_row(e, "SELECT count(*), max(parent_id) FROM callpath", "2 1");
-    refused(assay_experiment_add_new_callpath(e, &path, &again, err), INTERNAL, "UNIQUE");
+    expect_row(e,
+               "SELECT count(*), min(callpath_id), max(parent_id), min(call_location_id),"
+               " sum(depth) FROM callpath",
+               "3 11 11 21 5");
+    expect_row(e, "SELECT min(location_id), min(address), count(function_id) FROM location",
+               "21 -5 0");
+    expect_row(e,
+               "SELECT count(*) FROM sqlite_schema WHERE name IN ('callpath_key',"
+               " 'location_key')",
+               "0");
+
+    /* Whose ids are taken, none is written; who has lied about being new is found out. */
+    refused(assay_experiment_add_new_callpaths(e, path, 3, 9, err), INTERNAL, "UNIQUE");
+    expect_row(e, "SELECT count(*) FROM callpath", "3");
+    fine(assay_experiment_add_new_callpaths(e, path, 1, 14, err));
+    refused(assay_experiment_add_callpath(e, &path[0], &again, err), INTERNAL, "UNIQUE");
+    fine(assay_experiment_close(&e, err));
+}
+
+static bool stop_now(void)
+{
+    return true;
+}
+
+/* A writer that is told to stop does so in the midst of many rows. */
+static void test_stop_many(void **state)
+{
+    enum { N = 20000 };
+    struct assay_experiment *e = fresh(*state);
+    struct assay_row_callpath *path = calloc(N, sizeof *path);
+    for (int i = 0; i < N; i++)
+        path[i] = (struct assay_row_callpath){.function_id = 1, .call_location_id = i, .depth = 1};
+    fine(assay_experiment_begin(e, err));
+    fine(assay_experiment_add_new_callpaths(e, path, N, 1, err));
+    assay_experiment_stop_when(e, stop_now);
+    refused(assay_experiment_add_new_callpaths(e, path, N, N + 1, err), LIMIT, "stopped");
+    assay_experiment_rollback(e);
+    assay_experiment_stop_when(e, NULL);
+    expect_row(e, "SELECT count(*) FROM callpath", "0");
+    free(path);
     fine(assay_experiment_close(&e, err));
 }
 
@@ -282,7 +329,8 @@ int main(void)
         place_test(test_unknown_is_null),
         place_test(test_set),
         place_test(test_natural_keys),
-        place_test(test_new_callpaths),
+        place_test(test_many_at_once),
+        place_test(test_stop_many),
         place_test(test_all_tables),
         place_test(test_samples_add_up),
         place_test(test_rows_that_cannot_be),
