@@ -14,13 +14,8 @@
 #include "experiment/roles.h"
 #include "experiment/summary.h"
 
-struct sums {
-    int64_t exclusive_n, exclusive_ns, inclusive_n, inclusive_ns;
-    int64_t blocked_ns, blocked_inclusive_ns;
-};
-
 struct total {
-    struct sums sums;
+    struct as_sums sums;
     struct as_moments spread; /* of the inclusive times of threads */
     int64_t min_ns, max_ns;
     uint32_t category; /* with most of the exclusive time */
@@ -37,12 +32,12 @@ struct open_path {
     uint32_t last;
     size_t opened; /* length of `opened` before it */
     size_t entered;
-    struct sums sums; /* of it and what was below it so far */
+    struct as_sums sums; /* of it and what was below it so far */
 };
 
 struct thread_sum {
     int64_t thread_id, process_id;
-    struct sums sums;
+    struct as_sums sums;
 };
 
 struct by_category {
@@ -55,7 +50,7 @@ struct summary {
     int64_t run_id;
     struct as_tables tables;
     size_t base[ASSAY_OBJECT_CATEGORY + 2]; /* first index of each kind; the last is the end */
-    struct sums *thread;                    /* by index, of the thread at hand */
+    struct as_sums *thread;                 /* by index, of the thread at hand */
     struct total *total;                    /* by index */
     uint32_t *standing;                     /* by index: how often on the way down */
     bool *is_touched;
@@ -70,12 +65,12 @@ struct summary {
     AS_VEC(struct thread_sum) threads; /* of the run, those of a process side by side */
     AS_VEC(struct by_category) category;
     struct as_map_u64 category_of; /* object and category -> index in `category` */
-    struct as_map_u64 has_share;   /* times in ns of which the share is written */
-    sqlite3_stmt *read, *write_thread, *write, *write_path, *write_block, *write_share;
+    struct as_sum_rows rows;
+    sqlite3_stmt *read, *write_thread, *write;
     bool no_memory;
 };
 
-static void sums_add(struct sums *to, const struct sums *it)
+static void sums_add(struct as_sums *to, const struct as_sums *it)
 {
     to->exclusive_n += it->exclusive_n;
     to->exclusive_ns += it->exclusive_ns;
@@ -92,7 +87,7 @@ static uint32_t index_of(const struct summary *s, enum assay_object_kind kind, u
 
 /* ---- One thread -------------------------------------------------------------------------- */
 
-static struct sums *touch(struct summary *s, uint32_t object)
+static struct as_sums *touch(struct summary *s, uint32_t object)
 {
     if (!s->is_touched[object]) {
         s->is_touched[object] = true;
@@ -122,12 +117,12 @@ static void enter_place(struct summary *s, const struct as_place *place)
 }
 
 /* Takes objects off the way down to the lengths given; those it closes get `sums` inclusively. */
-static void leave(struct summary *s, size_t opened, size_t entered, const struct sums *sums)
+static void leave(struct summary *s, size_t opened, size_t entered, const struct as_sums *sums)
 {
     while (s->entered.n > entered)
         s->standing[s->entered.at[--s->entered.n]]--;
     while (s->opened.n > opened) {
-        struct sums *to = touch(s, s->opened.at[--s->opened.n]);
+        struct as_sums *to = touch(s, s->opened.at[--s->opened.n]);
 
         to->inclusive_n += sums->inclusive_n;
         to->inclusive_ns += sums->inclusive_ns;
@@ -136,9 +131,9 @@ static void leave(struct summary *s, size_t opened, size_t entered, const struct
 }
 
 static void add_exclusive(struct summary *s, enum assay_object_kind kind, uint32_t id,
-                          const struct sums *sums)
+                          const struct as_sums *sums)
 {
-    struct sums *to;
+    struct as_sums *to;
 
     if (!id)
         return;
@@ -171,11 +166,11 @@ static void add_category(struct summary *s, enum assay_object_kind kind, uint32_
 
 /* A sample in the frame that is on top of the way down. */
 static void add_sample(struct summary *s, const struct as_path_node *node, const struct sample *it,
-                       struct sums *self)
+                       struct as_sums *self)
 {
     const struct as_place *place = &s->tables.location[it->location];
     const size_t opened = s->opened.n, entered = s->entered.n;
-    struct sums sums = {0};
+    struct as_sums sums = {0};
 
     if (it->blocked) {
         sums.blocked_ns = sums.blocked_inclusive_ns = it->time_ns;
@@ -198,7 +193,7 @@ static void close_top(struct summary *s)
 
     leave(s, top.opened, top.entered, &top.sums);
     if (s->way.n) {
-        struct sums *to = &s->way.at[s->way.n - 1].sums;
+        struct as_sums *to = &s->way.at[s->way.n - 1].sums;
 
         to->inclusive_n += top.sums.inclusive_n;
         to->inclusive_ns += top.sums.inclusive_ns;
@@ -212,7 +207,7 @@ static void add_path(struct summary *s, uint32_t number)
     const struct as_path_node *node = &s->tables.path[path];
     const uint32_t module = s->tables.function_module[node->function];
     struct open_path top = {.last = node->last};
-    struct sums self = {0};
+    struct as_sums self = {0};
 
     while (s->way.n && s->way.at[s->way.n - 1].last < number)
         close_top(s);
@@ -232,7 +227,7 @@ static void add_path(struct summary *s, uint32_t number)
     add_exclusive(s, ASSAY_OBJECT_CALLPATH, path, &self);
     add_category(s, ASSAY_OBJECT_FUNCTION, node->function, node->category, self.exclusive_ns);
     if (node->category) { /* a category holds the time itself: there is nothing below it */
-        struct sums *to = touch(s, index_of(s, ASSAY_OBJECT_CATEGORY, node->category));
+        struct as_sums *to = touch(s, index_of(s, ASSAY_OBJECT_CATEGORY, node->category));
 
         sums_add(to, &self);
     }
@@ -294,7 +289,7 @@ static int read_samples(struct summary *s, int64_t thread_id, struct assay_error
 
 /* ---- Totals ------------------------------------------------------------------------------ */
 
-static void total_add(struct total *total, const struct sums *sums)
+static void total_add(struct total *total, const struct as_sums *sums)
 {
     const int64_t time_ns = sums->inclusive_ns;
 
@@ -322,7 +317,7 @@ static bool keeps_threads(enum assay_object_kind kind)
            kind == ASSAY_OBJECT_LOOP || kind == ASSAY_OBJECT_CATEGORY;
 }
 
-static void bind_sums(sqlite3_stmt *statement, int at, const struct sums *it)
+static void bind_sums(sqlite3_stmt *statement, int at, const struct as_sums *it)
 {
     const int64_t value[] = {it->exclusive_n,  it->exclusive_ns, it->inclusive_n,
                              it->inclusive_ns, it->blocked_ns,   it->blocked_inclusive_ns};
@@ -340,7 +335,7 @@ static int end_thread(struct summary *s, int64_t thread_id, struct assay_error *
 {
     as_vec_foreach (&s->touched, it) {
         const enum assay_object_kind kind = kind_of(s, *it);
-        struct sums *sums = &s->thread[*it];
+        struct as_sums *sums = &s->thread[*it];
 
         total_add(&s->total[*it], sums);
         if (keeps_threads(kind)) {
@@ -353,7 +348,7 @@ static int end_thread(struct summary *s, int64_t thread_id, struct assay_error *
                                  NULL, err));
         }
         s->is_touched[*it] = false;
-        *sums = (struct sums){0};
+        *sums = (struct as_sums){0};
     }
     s->touched.n = 0;
     return 0;
@@ -388,54 +383,14 @@ static int write_total(struct summary *s, enum assay_object_kind kind, int64_t i
     return as_sql_insert(s->experiment, s->write, "writing summaries", NULL, err);
 }
 
-/* The share of a time of the run, with its interval, unless it was written before. */
-static int write_share(struct summary *s, int64_t time_ns, const struct total *run,
-                       struct assay_error *err)
-{
-    const double whole_ns = (double)run->sums.exclusive_ns;
-    const double share = whole_ns > 0 ? (double)time_ns / whole_ns : 0;
-    const struct as_interval in =
-        as_stat_wilson(share, (double)run->sums.exclusive_n, AS_STAT_LEVEL);
-
-    if (as_map_u64_get(&s->has_share, (uint64_t)time_ns) != AS_MAP_NONE)
-        return 0;
-    if (as_map_u64_put(&s->has_share, (uint64_t)time_ns, 1) < 0)
-        return as_error_nomem(err, s->experiment->db_path);
-    sqlite3_bind_int64(s->write_share, 1, s->run_id);
-    sqlite3_bind_int64(s->write_share, 2, time_ns);
-    sqlite3_bind_double(s->write_share, 3, share);
-    sqlite3_bind_double(s->write_share, 4, in.low);
-    sqlite3_bind_double(s->write_share, 5, in.high);
-    return as_sql_insert(s->experiment, s->write_share, "writing shares", NULL, err);
-}
-
-/* There are far more call paths and blocks than other objects: what follows from their times is not
- * kept. */
-static int write_sums(struct summary *s, sqlite3_stmt *to, int64_t id, const struct total *it,
-                      const struct total *run, struct assay_error *err)
-{
-    AS_TRY(write_share(s, it->sums.exclusive_ns, run, err));
-    AS_TRY(write_share(s, it->sums.inclusive_ns, run, err));
-    sqlite3_bind_int64(to, 1, s->run_id);
-    sqlite3_bind_int64(to, 2, id);
-    bind_sums(to, 3, &it->sums);
-    if (to == s->write_path)
-        sqlite3_bind_int64(to, 9, (int64_t)it->spread.n);
-    return as_sql_insert(s->experiment, to, "writing the times of call paths and blocks", NULL,
-                         err);
-}
-
 static int write_object(struct summary *s, enum assay_object_kind kind, int64_t id,
                         const struct total *it, const struct total *run, struct assay_error *err)
 {
-    switch (kind) {
-    case ASSAY_OBJECT_CALLPATH:
-        return write_sums(s, s->write_path, id, it, run, err);
-    case ASSAY_OBJECT_BLOCK:
-        return write_sums(s, s->write_block, id, it, run, err);
-    default:
+    if (kind != ASSAY_OBJECT_CALLPATH && kind != ASSAY_OBJECT_BLOCK)
         return write_total(s, kind, id, it, run, err);
-    }
+    return as_sum_rows_add(&s->rows, kind, id, &it->sums, (int64_t)it->spread.n) < 0
+               ? as_error_nomem(err, s->experiment->db_path)
+               : 0;
 }
 
 /* The category with most time becomes the object's; among equals the lower number. */
@@ -462,6 +417,7 @@ static int write_totals(struct summary *s, const struct total *run, struct assay
 
                 AS_TRY(write_object(s, (enum assay_object_kind)kind, id, &s->total[i], run, err));
             }
+    AS_TRY(as_sum_rows_write(&s->rows, s->experiment, &run->sums, err));
     return write_total(s, ASSAY_OBJECT_RUN, s->run_id, run, run, err);
 }
 
@@ -481,7 +437,7 @@ static int set_up(struct summary *s, struct assay_error *err)
     if (n >= UINT32_MAX)
         return as_error_set(err, ASSAY_ERR_LIMIT, "%s: has more objects than can be added up",
                             s->experiment->db_path);
-    s->thread = as_arena_array(arena, struct sums, n + 1);
+    s->thread = as_arena_array(arena, struct as_sums, n + 1);
     s->total = as_arena_array(arena, struct total, n + 1);
     s->standing = as_arena_array(arena, uint32_t, n + 1);
     s->is_touched = as_arena_array(arena, bool, n + 1);
@@ -496,14 +452,6 @@ static int set_up(struct summary *s, struct assay_error *err)
     AS_TRY(as_sql_prepare(
         s->experiment, "INSERT INTO thread_time VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
         &s->write_thread, err));
-    AS_TRY(as_sql_prepare(s->experiment,
-                          "INSERT INTO callpath_time VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-                          &s->write_path, err));
-    AS_TRY(as_sql_prepare(s->experiment,
-                          "INSERT INTO block_time VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-                          &s->write_block, err));
-    AS_TRY(as_sql_prepare(s->experiment, "INSERT INTO time_share VALUES (?1, ?2, ?3, ?4, ?5)",
-                          &s->write_share, err));
     return as_sql_prepare(
         s->experiment,
         "INSERT INTO object_time (run_id, object_kind, object_id, exclusive_n, exclusive_ns,"
@@ -516,10 +464,10 @@ static int set_up(struct summary *s, struct assay_error *err)
 }
 
 /* Adds a thread up; `own` receives its sums. */
-static int add_thread(struct summary *s, int64_t thread_id, struct sums *own,
+static int add_thread(struct summary *s, int64_t thread_id, struct as_sums *own,
                       struct assay_error *err)
 {
-    *own = (struct sums){0};
+    *own = (struct as_sums){0};
     AS_TRY(read_samples(s, thread_id, err));
     as_vec_foreach (&s->samples, it) {
         own->exclusive_n += it->blocked ? 0 : it->n;
@@ -625,9 +573,6 @@ static void tear_down(struct summary *s)
     sqlite3_finalize(s->read);
     sqlite3_finalize(s->write_thread);
     sqlite3_finalize(s->write);
-    sqlite3_finalize(s->write_path);
-    sqlite3_finalize(s->write_block);
-    sqlite3_finalize(s->write_share);
     as_vec_fini(&s->touched);
     as_vec_fini(&s->opened);
     as_vec_fini(&s->entered);
@@ -637,7 +582,7 @@ static void tear_down(struct summary *s)
     as_vec_fini(&s->threads);
     as_vec_fini(&s->category);
     as_map_u64_fini(&s->category_of);
-    as_map_u64_fini(&s->has_share);
+    as_sum_rows_fini(&s->rows);
     as_tables_fini(&s->tables);
 }
 
@@ -649,7 +594,7 @@ int assay_experiment_summarise(struct assay_experiment *experiment, int64_t run_
 
     AS_TRY(assay_experiment_begin(experiment, err));
     as_map_u64_init(&s.category_of);
-    as_map_u64_init(&s.has_share);
+    as_sum_rows_init(&s.rows, run_id);
     rc = clear(&s, err);
     if (rc == 0)
         rc = add_run(&s, err);

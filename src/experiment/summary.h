@@ -7,6 +7,8 @@
 #define AS_EXPERIMENT_SUMMARY_H
 
 #include "base/arena.h"
+#include "base/map.h"
+#include "base/vec.h"
 #include "experiment/internal.h"
 
 struct as_path_node {
@@ -35,5 +37,41 @@ struct as_tables {
 int as_tables_load(struct assay_experiment *experiment, struct as_tables *tables,
                    struct assay_error *err);
 void as_tables_fini(struct as_tables *tables);
+
+struct as_sums {
+    int64_t exclusive_n, exclusive_ns, inclusive_n, inclusive_ns;
+    int64_t blocked_ns, blocked_inclusive_ns;
+};
+
+/* ---- summary_rows.c ---- */
+
+struct as_sum_row {
+    int64_t run_id, id;
+    struct as_sums sums;
+    int64_t thread_n;
+};
+
+struct as_share_row {
+    int64_t run_id, time_ns;
+    double share, low, high;
+};
+
+/* Rows of callpath_time, block_time and time_share, not yet written. */
+struct as_sum_rows {
+    int64_t run_id;
+    AS_VEC(struct as_sum_row) path, block;
+    AS_VEC(struct as_share_row) share;
+    struct as_map_u64 has_share; /* times in ns that are in `share` */
+    int64_t last_ns;             /* which was asked for last: most are alike */
+};
+
+void as_sum_rows_init(struct as_sum_rows *rows, int64_t run_id);
+void as_sum_rows_fini(struct as_sum_rows *rows);
+/* Of a call path or block. 0 or NOMEM. */
+int as_sum_rows_add(struct as_sum_rows *rows, enum assay_object_kind kind, int64_t id,
+                    const struct as_sums *sums, int64_t thread_n);
+/* Writes all; `run`: of the whole run. */
+int as_sum_rows_write(struct as_sum_rows *rows, struct assay_experiment *experiment,
+                      const struct as_sums *run, struct assay_error *err);
 
 #endif
