@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/sort.h"
 #include "base/stat.h"
 #include "base/vec.h"
 #include "experiment/roles.h"
@@ -59,7 +60,7 @@ struct summary {
     AS_VEC(uint32_t) entered; /* objects counted, in order */
     AS_VEC(struct open_path) way;
     AS_VEC(struct sample) samples;
-    AS_VEC(uint32_t) paths;            /* preorder numbers of the thread's paths */
+    AS_VEC(struct as_sort_key) paths;  /* the thread's, by preorder number */
     bool *is_path;                     /* by preorder number: among `paths` */
     size_t *sample_at;                 /* by preorder number: first in `samples` */
     AS_VEC(struct thread_sum) threads; /* of the run, those of a process side by side */
@@ -235,13 +236,6 @@ static void add_path(struct summary *s, uint32_t number)
     s->no_memory |= as_vec_push(&s->way, top) < 0;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Marks a path and all above it as the thread's. */
 static void mark_path(struct summary *s, uint32_t path)
 {
@@ -252,7 +246,7 @@ static void mark_path(struct summary *s, uint32_t path)
             return;
         s->is_path[number] = true;
         s->sample_at[number] = SIZE_MAX;
-        s->no_memory |= as_vec_push(&s->paths, number) < 0;
+        s->no_memory |= as_vec_push(&s->paths, (struct as_sort_key){number, 0}) < 0;
     }
 }
 
@@ -477,12 +471,11 @@ static int add_thread(struct summary *s, int64_t thread_id, struct as_sums *own,
     own->inclusive_n = own->exclusive_n;
     own->inclusive_ns = own->exclusive_ns;
     own->blocked_inclusive_ns = own->blocked_ns;
-    if (s->paths.n)
-        qsort(s->paths.at, s->paths.n, sizeof *s->paths.at, by_number);
+    s->no_memory |= as_sort_keys(s->paths.at, s->paths.n) < 0;
     as_vec_foreach (&s->paths, it) {
         if (!s->no_memory)
-            add_path(s, *it);
-        s->is_path[*it] = false;
+            add_path(s, (uint32_t)it->key);
+        s->is_path[it->key] = false;
     }
     s->paths.n = 0;
     while (s->way.n)

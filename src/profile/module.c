@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "base/str.h"
 #include "profile/attribute.h"
 
@@ -18,11 +19,6 @@
 #define SMALL_B      (1u << 20)
 #define SHARE_ENOUGH 0.002
 
-struct spot {
-    uint64_t recorded;
-    uint32_t node;
-};
-
 struct module_work {
     struct as_attribution *all;
     const struct as_tally_module *from;
@@ -30,9 +26,9 @@ struct module_work {
     bool is_hot;                        /* enough to be analysed whatever its size */
     struct as_category_module category; /* what the rules say of the module */
     uint32_t function_n;
-    uint32_t *function; /* index in all->function + 1; the last is for code of no function */
-    uint64_t *own;      /* running samples by function */
-    struct spot *spot;  /* by address */
+    uint32_t *function;       /* index in all->function + 1; the last is for code of no function */
+    uint64_t *own;            /* running samples by function */
+    struct as_sort_key *spot; /* nodes by address, as recorded */
     size_t n;
 };
 
@@ -92,12 +88,6 @@ static int function_of(struct module_work *w, uint32_t function, uint32_t *index
 
 /* ---- Its addresses ------------------------------------------------------------------------- */
 
-static int compare_spots(const void *a, const void *b)
-{
-    const struct spot *x = a, *y = b;
-    return x->recorded < y->recorded ? -1 : x->recorded > y->recorded;
-}
-
 static int order_spots(struct module_work *w, const uint32_t *node, size_t n)
 {
     w->spot = as_malloc((n + 1) * sizeof *w->spot);
@@ -105,9 +95,8 @@ static int order_spots(struct module_work *w, const uint32_t *node, size_t n)
         return ASSAY_ERR_NOMEM;
     w->n = n;
     for (size_t i = 0; i < n; i++)
-        w->spot[i] = (struct spot){w->all->tally.node.at[node[i]].address, node[i]};
-    qsort(w->spot, n, sizeof *w->spot, compare_spots);
-    return 0;
+        w->spot[i] = (struct as_sort_key){w->all->tally.node.at[node[i]].address, node[i]};
+    return as_sort_keys(w->spot, n);
 }
 
 /* Where no run was before, all locations are new: they are written at once, when all are known. */
@@ -159,9 +148,9 @@ static int attribute_spots(struct module_work *w, struct assay_error *err)
     struct assay_catalogue_place place = {0};
     struct as_node_fact known = {0};
     for (size_t i = 0; i < w->n; i++) {
-        if (i == 0 || w->spot[i].recorded != w->spot[i - 1].recorded)
-            AS_TRY(attribute_spot(w, w->spot[i].recorded, &place, &known, err));
-        struct as_node_fact *fact = &w->all->node[w->spot[i].node];
+        if (i == 0 || w->spot[i].key != w->spot[i - 1].key)
+            AS_TRY(attribute_spot(w, w->spot[i].key, &place, &known, err));
+        struct as_node_fact *fact = &w->all->node[w->spot[i].at];
         fact->function = known.function;
         fact->location_id = known.location_id;
         if (place.function != ASSAY_NONE)

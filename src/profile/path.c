@@ -4,9 +4,9 @@
  * each with the category of its own time; sums become samples.
  */
 #include <assert.h>
-#include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "profile/attribute.h"
 
 struct path {
@@ -46,7 +46,7 @@ static int add_path(struct paths *p, const struct edge *edge,
                     const struct as_function_fact *function, struct assay_error *err)
 {
     struct as_attribution *all = p->all;
-    assert(edge->parent < p->path.n && edge->function < all->function.n);
+    assert(edge->parent < p->path.n);
     const struct path *caller = &p->path.at[edge->parent];
     struct path path = {.category = function->category, .depth = caller->depth + 1};
     if (edge->parent)
@@ -94,37 +94,49 @@ static int walk_nodes(struct paths *p, struct assay_error *err)
     return assay_experiment_add_new_callpaths(all->experiment, p->row.at, p->row.n, 1, err);
 }
 
-static int compare_samples(const void *a, const void *b)
+static struct assay_row_sample sample_of(const struct paths *p, const struct as_tally_sum *sum)
 {
-    const struct assay_row_sample *x = a, *y = b;
-    if (x->thread_id != y->thread_id)
-        return x->thread_id < y->thread_id ? -1 : 1;
-    if (x->callpath_id != y->callpath_id)
-        return x->callpath_id < y->callpath_id ? -1 : 1;
-    return (x->location_id > y->location_id) - (x->location_id < y->location_id);
+    const struct as_attribution *all = p->all;
+    return (struct assay_row_sample){.thread_id = all->thread_id[sum->thread],
+                                     .callpath_id = p->path.at[p->of_node[sum->node]].id,
+                                     .location_id = all->node[sum->node].location_id,
+                                     .state =
+                                         sum->blocked ? ASSAY_SAMPLE_BLOCKED : ASSAY_SAMPLE_RUNNING,
+                                     .n = (int64_t)sum->n,
+                                     .time_ns = (int64_t)sum->time_ns};
+}
+
+/* Sums by thread, path and location, of which the first sort is by what decides last. */
+static int order_sums(const struct paths *p, struct as_sort_key *key, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        key[i].key = (uint64_t)sample_of(p, &p->all->tally.sum.at[key[i].at]).location_id;
+    AS_TRY(as_sort_keys(key, n));
+    for (size_t i = 0; i < n; i++) {
+        const struct assay_row_sample row = sample_of(p, &p->all->tally.sum.at[key[i].at]);
+        key[i].key = (uint64_t)row.thread_id << 32 | (uint64_t)row.callpath_id;
+    }
+    return as_sort_keys(key, n);
 }
 
 /* In the order in which they are kept: each row goes to the end. */
 static int add_samples(struct paths *p, struct assay_error *err)
 {
-    const struct as_attribution *all = p->all;
-    struct assay_row_sample *row = as_malloc((all->tally.sum.n + 1) * sizeof *row);
+    const struct as_tally *tally = &p->all->tally;
+    struct assay_row_sample *row = as_malloc((tally->sum.n + 1) * sizeof *row);
+    struct as_sort_key *key = as_malloc((tally->sum.n + 1) * sizeof *key);
     size_t n = 0;
-    if (!row)
-        return as_error_nomem(err, "the samples of a run");
-    as_vec_foreach (&all->tally.sum, sum) {
-        if (!sum->node)
-            continue;
-        row[n++] = (struct assay_row_sample){.thread_id = all->thread_id[sum->thread],
-                                             .callpath_id = p->path.at[p->of_node[sum->node]].id,
-                                             .location_id = all->node[sum->node].location_id,
-                                             .state = sum->blocked ? ASSAY_SAMPLE_BLOCKED
-                                                                   : ASSAY_SAMPLE_RUNNING,
-                                             .n = (int64_t)sum->n,
-                                             .time_ns = (int64_t)sum->time_ns};
-    }
-    qsort(row, n, sizeof *row, compare_samples);
-    const int rc = assay_experiment_add_samples(all->experiment, row, n, err);
+    int rc = row && key ? 0 : ASSAY_ERR_NOMEM;
+    for (uint32_t i = 0; i < tally->sum.n && rc == 0; i++)
+        if (tally->sum.at[i].node)
+            key[n++] = (struct as_sort_key){.at = i};
+    if (rc == 0)
+        rc = order_sums(p, key, n);
+    for (size_t i = 0; i < n && rc == 0; i++)
+        row[i] = sample_of(p, &tally->sum.at[key[i].at]);
+    as_free(key);
+    rc = rc < 0 ? as_error_nomem(err, "the samples of a run")
+                : assay_experiment_add_samples(p->all->experiment, row, n, err);
     as_free(row);
     return rc;
 }

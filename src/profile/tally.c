@@ -12,6 +12,9 @@
 #include "base/alloc.h"
 #include "base/str.h"
 
+/* So many nodes a stream names before it begins anew (sample/stream_write.c). */
+#define NODES_ALONE (2u << 20)
+
 const char *as_tally_keep(struct as_tally *t, const char *text)
 {
     return as_arena_strndup(&t->arena, text, strlen(text));
@@ -34,23 +37,45 @@ uint64_t as_tally_add_within(uint64_t *sum, int64_t ns)
 
 /* ---- Sums ---------------------------------------------------------------------------------- */
 
+static bool is_sum_of(const struct as_tally_sum *sum, uint32_t thread, uint32_t node, bool blocked)
+{
+    return sum->thread == thread && sum->node == node && sum->blocked == blocked;
+}
+
+/* The sum that is there, ASSAY_NONE: there is none. Mostly the last one of its node is it, or the
+ * node is new and has none. */
+static uint32_t find_sum(struct as_tally *t, uint32_t thread, uint32_t node, bool blocked,
+                         uint64_t hash)
+{
+    uint32_t row = t->last_sum.at[node];
+    if (row == ASSAY_NONE || is_sum_of(&t->sum.at[row], thread, node, blocked))
+        return row;
+    for (struct as_probe probe = as_index_probe(&t->sum_index, hash);
+         (row = as_index_next(&t->sum_index, &probe)) != AS_INDEX_NONE;)
+        if (is_sum_of(&t->sum.at[row], thread, node, blocked))
+            break;
+    return row;
+}
+
 int as_tally_add_sum(struct as_tally *t, uint32_t thread, uint32_t node, bool blocked, uint64_t n,
                      uint64_t time_ns)
 {
-    uint64_t hash = as_hash_mix((uint64_t)thread << 1 | blocked, node);
-    uint32_t row;
-    for (struct as_probe probe = as_index_probe(&t->sum_index, hash);
-         (row = as_index_next(&t->sum_index, &probe)) != AS_INDEX_NONE;) {
-        struct as_tally_sum *sum = &t->sum.at[row];
-        if (sum->thread == thread && sum->node == node && sum->blocked == blocked) {
-            sum->n += n;
-            sum->time_ns += time_ns;
-            return 0;
-        }
+    const uint64_t hash = as_hash_mix((uint64_t)thread << 1 | blocked, node);
+    while (t->last_sum.n <= node)
+        AS_TRY(as_vec_push(&t->last_sum, ASSAY_NONE));
+    uint32_t row = find_sum(t, thread, node, blocked, hash);
+    if (row == ASSAY_NONE) {
+        row = (uint32_t)t->sum.n;
+        AS_TRY(as_index_add(&t->sum_index, hash, row));
+        AS_TRY(as_vec_push(&t->sum, (struct as_tally_sum){thread, node, blocked, 0, 0}));
     }
-    AS_TRY(as_index_add(&t->sum_index, hash, (uint32_t)t->sum.n));
-    return as_vec_push(&t->sum, (struct as_tally_sum){thread, node, blocked, n, time_ns});
+    t->last_sum.at[node] = row;
+    t->sum.at[row].n += n;
+    t->sum.at[row].time_ns += time_ns;
+    return 0;
 }
+
+_Static_assert(ASSAY_NONE == AS_INDEX_NONE, "one word for both");
 
 /* ---- Modules and frames -------------------------------------------------------------------- */
 
@@ -109,10 +134,24 @@ static int take_copies(struct as_tally_reading *r)
     return 0;
 }
 
+static uint64_t hash_of_node(const struct as_tally_node *node)
+{
+    return as_hash_mix(as_hash_mix((uint64_t)node->parent << 32 | node->module, 1), node->address);
+}
+
+/* A stream names each node once, until it has too many to remember. So those of the first are not
+ * looked for, and not put where they would be found, before there is need to. */
 static int add_node(struct as_tally *t, const struct as_tally_node *node, uint32_t *out)
 {
-    uint64_t hash =
-        as_hash_mix(as_hash_mix((uint64_t)node->parent << 32 | node->module, 1), node->address);
+    if (t->stream.n < 2 && t->node.n < NODES_ALONE) {
+        *out = (uint32_t)t->node.n;
+        return as_vec_push(&t->node, *node);
+    }
+    for (; t->indexed_n < t->node.n; t->indexed_n++)
+        if (t->indexed_n)
+            AS_TRY(as_index_add(&t->node_index, hash_of_node(&t->node.at[t->indexed_n]),
+                                (uint32_t)t->indexed_n));
+    const uint64_t hash = hash_of_node(node);
     for (struct as_probe probe = as_index_probe(&t->node_index, hash);
          (*out = as_index_next(&t->node_index, &probe)) != AS_INDEX_NONE;) {
         const struct as_tally_node *has = &t->node.at[*out];
@@ -122,6 +161,7 @@ static int add_node(struct as_tally *t, const struct as_tally_node *node, uint32
     }
     *out = (uint32_t)t->node.n;
     AS_TRY(as_vec_push(&t->node, *node));
+    t->indexed_n++;
     return as_index_add(&t->node_index, hash, *out);
 }
 
@@ -401,6 +441,7 @@ void as_tally_fini(struct as_tally *tally)
     as_vec_fini(&tally->thread);
     as_vec_fini(&tally->node);
     as_vec_fini(&tally->sum);
+    as_vec_fini(&tally->last_sum);
     as_vec_fini(&tally->fact);
     as_index_fini(&tally->node_index);
     as_index_fini(&tally->sum_index);

@@ -99,6 +99,7 @@ struct as_tally {
     AS_VEC(struct as_tally_thread) thread;
     AS_VEC(struct as_tally_node) node; /* 0: no frame */
     AS_VEC(struct as_tally_sum) sum;
+    AS_VEC(uint32_t) last_sum; /* by node: the one that was last added to */
     AS_VEC(struct as_tally_fact) fact;
     uint64_t running_n, cut_n, broken_n;
     /* Of all, never more than a number can hold. */
@@ -108,6 +109,7 @@ struct as_tally {
     double placed_ns, spread_ns, unplaced_ns;
     struct as_arena arena; /* all texts */
     struct as_index node_index, sum_index, module_index;
+    size_t indexed_n; /* nodes that are in their index */
 };
 
 int as_tally_init(struct as_tally *tally);
