@@ -70,7 +70,8 @@ static bool is_short_for_one(const char *path, char *full, size_t full_b)
 
 /* The database and what SQLite may have left beside it. */
 static const char *const database_file[] = {"experiment.db", "experiment.db-wal",
-                                            "experiment.db-shm", "experiment.db-journal"};
+                                            "experiment.db-shm", "experiment.db-journal",
+                                            "experiment.db" AS_PACKED_TAIL};
 #define DATABASE_FILE_N (sizeof database_file / sizeof *database_file)
 
 /* SQLite would wait at a pipe, and write through a link. */

@@ -63,8 +63,7 @@ static int make_experiment(const char *path, struct assay_experiment **out, stru
     return 0;
 }
 
-/* "file:" URI of the database: reserved characters as %XX (RFC 3986). */
-static void append_uri(struct as_str *uri, const char *path, const char *parameters)
+void as_uri_append(struct as_str *uri, const char *path, const char *parameters)
 {
     as_str_appendz(uri, "file:");
     for (const char *p = path; *p; p++) {
@@ -119,7 +118,7 @@ static int connect_db(struct assay_experiment *it, int flags, const char *parame
         as_str_appendz(&place, ":memory:");
     else
         append_place(&place, it);
-    append_uri(&uri, as_str_z(&place), parameters);
+    as_uri_append(&uri, as_str_z(&place), parameters);
     uri.failed |= place.failed;
     as_str_fini(&place);
     if (uri.failed) {
@@ -302,6 +301,8 @@ int assay_experiment_open(const char *path, struct assay_experiment **out, struc
     if (rc == 0)
         rc = as_lock_take(it, err);
     if (rc == 0)
+        as_pack_forget(it);
+    if (rc == 0)
         rc = connect_db(it, SQLITE_OPEN_READWRITE, "", err);
     if (rc == 0)
         rc = as_schema_check(it, err);
@@ -390,9 +391,13 @@ int assay_experiment_close(struct assay_experiment **experiment, struct assay_er
     finalize_all(it);
     if (it->lock >= 0)
         tidy(it);
+    if (it->has_grown)
+        as_pack_write(it);
     code = sqlite3_close(it->db);
     if (code != SQLITE_OK) /* rows still open: a defect of the caller */
         rc = as_sql_failure(it->db_path, it->db, code, "closing it", err);
+    if (it->is_packed)
+        as_pack_take(it);
     release_experiment(experiment);
     return rc;
 }

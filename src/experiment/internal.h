@@ -31,6 +31,8 @@ struct assay_experiment {
     sqlite3_stmt *add[AS_TABLE_COUNT], *set[AS_TABLE_COUNT]; /* prepared at first use */
     bool has_key[AS_TABLE_COUNT];                            /* of brief keys: made by this batch */
     const struct as_bulk *bulk;                              /* what is being written, or NULL */
+    bool has_grown;                                          /* by so much that packing pays */
+    bool is_packed; /* it lies beside the database, whole */
 };
 
 static inline bool as_is_writer(const struct assay_experiment *experiment)
@@ -125,6 +127,21 @@ int as_key_make_named(struct assay_experiment *experiment, const char *table,
                       struct assay_error *err);
 /* At the end of the batch. */
 int as_keys_drop(struct assay_experiment *experiment, struct assay_error *err);
+
+/* ---- pack.c ---- */
+
+#define AS_PACKED_TAIL "-packed"
+/* Writes the database anew beside it, if there is room and nobody writes a journal; `is_packed`. */
+void as_pack_write(struct assay_experiment *experiment);
+/* Removes what a killed writer left of it. */
+void as_pack_forget(const struct assay_experiment *experiment);
+/* Puts that in its place, when it is closed. */
+void as_pack_take(struct assay_experiment *experiment);
+
+/* ---- experiment.c ---- */
+
+/* "file:" URI of the database: reserved characters as %XX (RFC 3986). */
+void as_uri_append(struct as_str *uri, const char *path, const char *parameters);
 
 /* ---- metric_set.c ---- */
 

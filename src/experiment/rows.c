@@ -20,10 +20,11 @@ struct assay_rows {
 static bool is_telling_pragma(const char *name)
 {
     static const char *const known[] = {
-        "table_info",   "table_xinfo",    "table_list",        "index_list",
-        "index_info",   "index_xinfo",    "user_version",      "schema_version",
-        "journal_mode", "application_id", "foreign_key_list",  "integrity_check",
-        "quick_check",  "page_count",     "foreign_key_check", "compile_options",
+        "table_info",     "table_xinfo",    "table_list",        "index_list",
+        "index_info",     "index_xinfo",    "user_version",      "schema_version",
+        "journal_mode",   "application_id", "foreign_key_list",  "integrity_check",
+        "quick_check",    "page_count",     "foreign_key_check", "compile_options",
+        "freelist_count",
     };
 
     for (size_t i = 0; name && i < sizeof known / sizeof *known; i++)

@@ -50,6 +50,79 @@ static void test_create_and_read(void **state)
     assert_false(is_there(place->exp, "experiment.db-shm"));
 }
 
+/* As many call paths as a writer that has grown leaves, and the room of an index that is gone. */
+static struct assay_experiment *make_grown(const char *exp)
+{
+    enum { N = 20000 };
+    struct assay_experiment *e;
+    struct assay_row_callpath *path = calloc(N, sizeof *path),
+                              more = {.function_id = 2, .depth = 1};
+    for (int i = 0; i < N; i++)
+        path[i] = (struct assay_row_callpath){.function_id = 1, .call_location_id = i, .depth = 1};
+    fine(assay_experiment_create(exp, 0, &e, err));
+    fine(assay_experiment_begin(e, err));
+    fine(assay_experiment_add_new_callpaths(e, path, N, 1, err));
+    fine(assay_experiment_add_callpath(e, &more, NULL, err));
+    fine(assay_experiment_commit(e, err));
+    free(path);
+    assert_true(integer_of(e, "PRAGMA freelist_count") > 50);
+    return e;
+}
+
+/* What has grown is packed when it is closed, under the same name and mode; nothing else is left.
+ */
+static void test_packed(void **state)
+{
+    const struct place *place = *state;
+    struct assay_experiment *e;
+    struct stat st;
+    e = make_grown(place->exp);
+    write_file(place->exp, "experiment.db-packed", "left by one that was killed");
+    assert_int_equal(chmod(place->db, 0640), 0);
+    fine(assay_experiment_close(&e, err));
+    assert_false(is_there(place->exp, "experiment.db-packed"));
+    assert_int_equal(stat(place->db, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0640);
+    fine(assay_experiment_open(place->exp, &e, err));
+    assert_int_equal(integer_of(e, "PRAGMA freelist_count"), 0);
+    assert_int_equal(integer_of(e, "SELECT count(*) FROM callpath"), 20001);
+    fine(assay_experiment_close(&e, err));
+}
+
+/* Beside a reader it stays as it is, and so where there is no room; a name with signs that mean
+ * something to SQLite is no obstacle. */
+static void test_packed_or_not(void **state)
+{
+    const struct place *place = *state;
+    struct assay_experiment *e, *reader;
+    char path[160];
+    e = make_grown(place->exp);
+    fine(assay_experiment_read(place->exp, &reader, err));
+    assert_int_equal(integer_of(reader, "SELECT count(*) FROM callpath"), 20001);
+    fine(assay_experiment_close(&e, err));
+    assert_int_equal(integer_of(reader, "SELECT count(*) FROM callpath"), 20001);
+    fine(assay_experiment_close(&reader, err));
+    assert_false(is_there(place->exp, "experiment.db-packed"));
+
+    snprintf(path, sizeof path, "%s/it's 50%% #1?.assay", place->dir);
+    e = make_grown(path);
+    fine(assay_experiment_close(&e, err));
+    fine(assay_experiment_read(path, &e, err));
+    assert_int_equal(integer_of(e, "PRAGMA freelist_count"), 0);
+    fine(assay_experiment_close(&e, err));
+
+    snprintf(path, sizeof path, "%s/b.assay", place->dir);
+    e = make_grown(path);
+    snprintf(path, sizeof path, "%s/b.assay/experiment.db-packed", place->dir);
+    assert_int_equal(mkdir(path, 0700), 0); /* it cannot be written */
+    fine(assay_experiment_close(&e, err));
+    assert_int_equal(rmdir(path), 0); /* which is refused in an experiment */
+    snprintf(path, sizeof path, "%s/b.assay", place->dir);
+    fine(assay_experiment_read(path, &e, err));
+    assert_int_equal(integer_of(e, "SELECT count(*) FROM callpath"), 20001);
+    fine(assay_experiment_close(&e, err));
+}
+
 static void test_trailing_slash_and_odd_names(void **state)
 {
     struct place *place = *state;
@@ -472,6 +545,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         place_test(test_create_and_read),
+        place_test(test_packed),
+        place_test(test_packed_or_not),
         place_test(test_trailing_slash_and_odd_names),
         place_test(test_exists),
         place_test(test_force_replaces_ours_only),
