@@ -213,6 +213,8 @@ enum {
 #define AS_STREAM_PACKED 3u
 /* Payload of a block, at most: a record never crosses its end. */
 #define AS_BLOCK_B (64u << 10)
+/* In the length of a block: its payload is not packed, and not part of what others refer to. */
+#define AS_BLOCK_PLAIN (UINT32_C(1) << 31)
 /* The same packed: bytes that cannot be made fewer become a little more. */
 #define AS_PACKED_B (AS_BLOCK_B + (1u << 10))
 

@@ -406,18 +406,20 @@ static bool take_record(struct assay_stream *s, struct assay_stream_record *out,
 
 static bool next_block(struct assay_stream *s)
 {
-    uint8_t *to = s->unpacker ? s->packed : s->block;
-    const size_t most_b = s->unpacker ? AS_PACKED_B : AS_BLOCK_B;
-    uint32_t head[2];
+    uint32_t head[2] = {0};
     size_t n = as_whole_read(s->fd, head, sizeof head);
+    const bool packed = s->unpacker && !(head[0] & AS_BLOCK_PLAIN);
+    uint8_t *to = packed ? s->packed : s->block;
+    if (s->unpacker)
+        head[0] &= ~AS_BLOCK_PLAIN;
     s->over = true;
-    if (n != sizeof head || head[0] > most_b)
+    if (n != sizeof head || head[0] > (packed ? AS_PACKED_B : AS_BLOCK_B))
         return false;
     if (as_whole_read(s->fd, to, head[0]) != head[0] ||
         crc32(crc32(0, NULL, 0), to, head[0]) != head[1])
         return false;
     n = head[0];
-    if (s->unpacker && !as_unpack(s->unpacker, to, n, s->block, &n)) {
+    if (packed && !as_unpack(s->unpacker, to, n, s->block, &n)) {
         s->damaged = true;
         return false;
     }

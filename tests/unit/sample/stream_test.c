@@ -180,12 +180,12 @@ static size_t walk(const char *path, bool *truncated)
     while (assay_stream_next(stream, &r, &err) > 0) {
         const struct assay_stream_node *node = assay_stream_nodes(stream, &n);
         assert_true(r.node < n);
+        assay_stream_modules(stream, &n);
         for (uint32_t at = r.node; at; at = node[at].parent)
-            assert_true(node[at].parent < at);
+            assert_true(node[at].parent < at && node[at].module < n);
+        assert_true(r.module < n || r.kind != ASSAY_STREAM_MAP);
         assay_stream_threads(stream, &n);
         assert_true(r.thread < n || r.kind == ASSAY_STREAM_INFO);
-        assay_stream_modules(stream, &n);
-        assert_true(r.module < n);
         samples += r.kind == ASSAY_STREAM_SAMPLE;
     }
     *truncated = assay_stream_truncated(stream);
@@ -497,6 +497,69 @@ static void test_damage(void **state)
     free(bytes);
 }
 
+static size_t plain_blocks(const char *path)
+{
+    size_t n, plain = 0;
+    uint8_t *bytes = load(path, &n);
+    for (size_t at = 16; at + 8 <= n;) {
+        uint32_t length;
+        memcpy(&length, bytes + at, sizeof length);
+        plain += length >> 31;
+        at += 8 + (length & ~AS_BLOCK_PLAIN);
+    }
+    free(bytes);
+    return plain;
+}
+
+/* Records of switches at `every_ns`, between them samples: so many of the blocks are not packed. */
+static size_t write_switches(const char *path, uint64_t every_ns)
+{
+    enum { N = 60000 };
+    struct assay_recorder *recorder;
+    struct assay_stream *stream;
+    struct assay_stream_record r;
+    struct assay_error err = {0};
+    size_t n = 0;
+    assert_int_equal(assay_recorder_new(path, &choice, 0, &recorder, &err), 0);
+    for (unsigned i = 0; i < N; i++)
+        if (i % 50)
+            give(recorder, (struct assay_sample_record){.kind = ASSAY_SAMPLE_SWITCH,
+                                                        .pid = 100,
+                                                        .tid = 100 + i % 7,
+                                                        .out = i % 2,
+                                                        .preempted = i % 4 == 1,
+                                                        .time_ns = 1000 + i * every_ns});
+        else
+            give_chain(recorder, 100, 100, 1000 + i * every_ns, (const uint64_t[]){0x1000 + i}, 1);
+    assert_int_equal(assay_recorder_finish(&recorder, NULL, &err), 0);
+    assert_int_equal(assay_stream_open(path, &stream, &err), 0);
+    while (assay_stream_next(stream, &r, &err) > 0) {
+        if (r.kind != ASSAY_STREAM_SAMPLE && r.kind != ASSAY_STREAM_SWITCH)
+            continue;
+        assert_int_equal(r.kind == ASSAY_STREAM_SAMPLE, n % 50 == 0);
+        assert_int_equal(r.time_ns, 1000 + n * every_ns);
+        if (r.kind == ASSAY_STREAM_SWITCH) {
+            assert_int_equal(r.out, n % 2);
+            assert_int_equal(r.preempted, n % 4 == 1);
+        }
+        n++;
+    }
+    assert_false(assay_stream_truncated(stream));
+    assert_int_equal(n, N);
+    assay_stream_close(&stream);
+    return plain_blocks(path);
+}
+
+/* What a busy program leaves is written as it is, among packed blocks; few switches are packed. */
+static void test_switches(void **state)
+{
+    (void)state;
+    const char *path = session_stream();
+    assert_true(write_switches(path, 5000) >= 3);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(write_switches(path, 100000), 0);
+}
+
 /* A block that says to be more than a block is when it is unpacked. */
 static void test_too_large(void **state)
 {
@@ -747,21 +810,14 @@ static void test_hostile_records(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_facts),
-        cmocka_unit_test(test_every_length),
-        cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_too_large),
-        cmocka_unit_test(test_times),
-        cmocka_unit_test(test_files),
-        cmocka_unit_test(test_many_files),
-        cmocka_unit_test(test_first_version),
-        cmocka_unit_test(test_second_version),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_disk_full),
-        cmocka_unit_test(test_sentences),
-        cmocka_unit_test(test_maps),
-        cmocka_unit_test(test_short_lives),
-        cmocka_unit_test(test_hostile_records),
+        cmocka_unit_test(test_facts),         cmocka_unit_test(test_every_length),
+        cmocka_unit_test(test_damage),        cmocka_unit_test(test_too_large),
+        cmocka_unit_test(test_switches),      cmocka_unit_test(test_times),
+        cmocka_unit_test(test_files),         cmocka_unit_test(test_many_files),
+        cmocka_unit_test(test_first_version), cmocka_unit_test(test_second_version),
+        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_disk_full),
+        cmocka_unit_test(test_sentences),     cmocka_unit_test(test_maps),
+        cmocka_unit_test(test_short_lives),   cmocka_unit_test(test_hostile_records),
     };
     return cmocka_run_group_tests_name("sample/stream", tests, NULL, NULL);
 }
