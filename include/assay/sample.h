@@ -53,6 +53,7 @@ struct assay_sample_options {
     bool waits;       /* samples of the place where a thread leaves it, where permitted */
     bool no_children; /* neither processes nor threads that the process starts */
     bool on_exec;     /* `pid` is a stopped child: begin when it executes a program; else at once */
+    bool few_events;  /* also where there are few processors (doc/sample.md) */
     uint32_t rate_hz; /* per thread that runs; 0 = ASSAY_RATE_MEDIUM */
     uint32_t stack_b; /* copied a sample (ASSAY_STACKS_DWARF), at most 65,528; 0 = as needed */
     uint32_t ring_b;  /* kernel buffer of samples of each processor; 0 = chosen */

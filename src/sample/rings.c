@@ -62,11 +62,15 @@ static uint32_t switches_ring_b(size_t cpus)
     return ring_b;
 }
 
+/* At each record of a switch the kernel looks at all events of the thread, those of other
+ * processors too: 11 ns each (doc/benchmarks.md). With so many processors one less pays. */
+#define MANY_CPUS 16
+
 /* A process that runs has many threads already, each of which takes an event a channel and
- * processor: there, all small records share one. */
+ * processor: there, and where processors are many, all small records share one. */
 static bool has_switches(const struct assay_sampler *s)
 {
-    return s->options.on_exec && s->options.switches;
+    return s->options.switches && !s->has_few;
 }
 
 static bool is_of_switches(const struct assay_sampler *s, unsigned channel)
@@ -185,6 +189,18 @@ static int add_processors(struct assay_sampler *s)
     return s->cpus ? 0 : add_rings(s, 0);
 }
 
+/* How many processors there are is known when all have their rings. */
+static void drop_switches(struct assay_sampler *s)
+{
+    size_t n = 0;
+    s->has_few = true;
+    as_vec_foreach (&s->ring, ring) {
+        if (ring->channel != AS_CHANNEL_SWITCHES)
+            s->ring.at[n++] = *ring;
+    }
+    s->ring.n = n;
+}
+
 static int make_heap(struct assay_sampler *s)
 {
     as_free(s->heap);
@@ -195,7 +211,10 @@ static int make_heap(struct assay_sampler *s)
 int as_rings_init(struct assay_sampler *s)
 {
     const struct assay_sample_options *o = &s->options;
+    s->has_few = !o->on_exec || o->few_events;
     AS_TRY(add_processors(s));
+    if (s->cpus > MANY_CPUS)
+        drop_switches(s);
     s->choice.ring_b = power_of_two(o->ring_b                         ? o->ring_b
                                     : o->stacks == ASSAY_STACKS_DWARF ? stack_ring_b(o, s->cpus)
                                                                       : RING_B);

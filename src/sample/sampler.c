@@ -21,6 +21,8 @@
 #define STACK_B 16384u
 /* Between two looks at tasks, though each record of theirs asks for one. */
 #define SOON_NS 3000000
+/* And where they do not ask for it. */
+#define SHARED_MS 10
 
 /* ---- Opening ------------------------------------------------------------------------------ */
 
@@ -226,12 +228,20 @@ int assay_sampler_enable(struct assay_sampler *sampler, bool on, struct assay_er
     return 0;
 }
 
+/* Where records of tasks come with those of switches they wake nobody, and are looked for. */
+static bool is_shared(const struct assay_sampler *s)
+{
+    return s->options.switches && s->has_few;
+}
+
 /* Records of tasks come in showers: they are read a moment later, and handed out a moment after. */
 static void rest(struct assay_sampler *s, int *timeout_ms)
 {
     const uint64_t since_ns = as_monotonic_ns() - s->woken_ns;
     if (since_ns < SOON_NS)
         usleep((useconds_t)((SOON_NS - since_ns) / 1000));
+    if (is_shared(s) && (*timeout_ms < 0 || *timeout_ms > SHARED_MS))
+        *timeout_ms = SHARED_MS;
     if (s->soon && (*timeout_ms < 0 || *timeout_ms > SOON_NS / 1000000))
         *timeout_ms = SOON_NS / 1000000;
 }
@@ -432,6 +442,6 @@ int assay_sampler_pump(struct assay_sampler *sampler, bool last, assay_sample_si
         sift_down(sampler, 0);
     }
     sampler->barrier_ns = begun_ns;
-    sampler->soon = has_tasks(sampler);
+    sampler->soon = !is_shared(sampler) && has_tasks(sampler);
     return last ? tell_lost(sampler, sink, context, err) : 0;
 }

@@ -61,6 +61,7 @@ struct assay_sampler {
     AS_VEC(struct as_event) event; /* of all but waits; leaders too */
     size_t cpus;
     bool mapped;
+    bool has_few;     /* records of tasks and switches share an event and ring */
     bool has_stack_b; /* the size of copies was asked for */
     bool is_deep;     /* larger copies are taken now */
     bool has_no_room; /* memory for rings may not be locked: smaller ones might do */

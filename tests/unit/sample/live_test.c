@@ -93,13 +93,11 @@ static void expect_turns(const struct session *s, size_t threads)
     assert_int_equal(n, threads);
 }
 
-static void test_threads(void **state)
+static void expect_threads(bool few_events)
 {
-    (void)state;
-    if (!session_has_events())
-        return;
     struct session s;
-    const struct assay_sample_options options = {.rate_hz = 997, .switches = true};
+    const struct assay_sample_options options = {
+        .rate_hz = 997, .switches = true, .few_events = few_events};
     session_run(&s, &options, 0, (const char *const[]){TARGETS "/sample-spin", "8", "90", NULL});
     expect_shares(&s);
     assert_int_equal(s.forks, 7);
@@ -119,6 +117,52 @@ static void test_threads(void **state)
     }
     assert_int_equal(tids, 8);
     session_fini(&s);
+}
+
+/* As where there are few processors, and as where there are many. */
+static void test_threads(void **state)
+{
+    (void)state;
+    if (!session_has_events())
+        return;
+    expect_threads(false);
+    expect_threads(true);
+}
+
+/* Events that are open, for a child that waits to be started. */
+static unsigned events_for(pid_t pid, bool few_events)
+{
+    const struct assay_sample_options options = {
+        .switches = true, .on_exec = true, .few_events = few_events};
+    struct assay_sampler *sampler;
+    struct assay_error err;
+    unsigned n = 0;
+    assert_int_equal(assay_sampler_open(pid, &options, &sampler, &err), 0);
+    for (int fd = 3; fd < 1024; fd++) {
+        char link[64], target[64] = "";
+        snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+        n += readlink(link, target, sizeof target - 1) > 0 && strstr(target, "perf_event");
+    }
+    assay_sampler_close(&sampler);
+    return n;
+}
+
+/* Of each processor one less, where they cost. */
+static void test_few_events(void **state)
+{
+    (void)state;
+    if (!session_has_events())
+        return;
+    const pid_t pid = fork();
+    if (pid == 0) {
+        pause();
+        _exit(0);
+    }
+    const unsigned all = events_for(pid, false), few = events_for(pid, true);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    assert_true(few >= 2 && (all == few || all * 2 == few * 3));
+    assert_true(all > few || sysconf(_SC_NPROCESSORS_ONLN) > 16);
 }
 
 static void test_many_threads(void **state)
@@ -449,12 +493,19 @@ static void test_choice(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_choice),       cmocka_unit_test(test_shares),
-        cmocka_unit_test(test_threads),      cmocka_unit_test(test_many_threads),
-        cmocka_unit_test(test_stacks),       cmocka_unit_test(test_frame_pointers),
-        cmocka_unit_test(test_through_libc), cmocka_unit_test(test_deleted_library),
-        cmocka_unit_test(test_attach),       cmocka_unit_test(test_max_size),
-        cmocka_unit_test(test_no_process),   cmocka_unit_test(test_loss),
+        cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_shares),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_few_events),
+        cmocka_unit_test(test_many_threads),
+        cmocka_unit_test(test_stacks),
+        cmocka_unit_test(test_frame_pointers),
+        cmocka_unit_test(test_through_libc),
+        cmocka_unit_test(test_deleted_library),
+        cmocka_unit_test(test_attach),
+        cmocka_unit_test(test_max_size),
+        cmocka_unit_test(test_no_process),
+        cmocka_unit_test(test_loss),
         cmocka_unit_test(test_two_copies),
     };
     return cmocka_run_group_tests_name("sample/live", tests, NULL, NULL);
