@@ -94,7 +94,7 @@ void as_row_result(sqlite3_context *context, enum as_row_kind kind, const char *
                             SQLITE_STATIC);
         break;
     case AS_ROW_ORIGIN:
-        sqlite3_result_text(context, as_quantity_origin((int)MEMBER(enum assay_origin, from)), -1,
+        sqlite3_result_text(context, assay_origin_word((int)MEMBER(enum assay_origin, from)), -1,
                             SQLITE_STATIC);
         break;
     }
