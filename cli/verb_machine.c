@@ -10,9 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <assay/isa.h>
 #include <assay/measure.h>
 
 #include "base/error.h"
+#include "base/vec.h"
 #include "machine_page.h"
 
 static volatile int stop_asked; /* set by SIGINT: what is measured by then is kept */
@@ -58,6 +60,85 @@ static unsigned ceilings_of(uint64_t choice)
     return what;
 }
 
+/* ---- Instructions -------------------------------------------------------------------------------
+ */
+
+typedef AS_VEC(struct assay_bytes) code_list;
+
+static int add_code(const struct assay_object *object, code_list *code, struct assay_error *err)
+{
+    const struct assay_section *section;
+    const size_t n = assay_object_sections(object, &section);
+
+    for (size_t i = 0; i < n; i++) {
+        if (!section[i].exec || !section[i].alloc || section[i].size_b == 0)
+            continue;
+        const struct assay_bytes range = {.bytes = section[i].data, .size_b = section[i].size_b};
+        if (range.bytes && as_vec_push(code, range) < 0)
+            return as_error_nomem(err, "the code of a binary");
+    }
+    return 0;
+}
+
+/* Of all hosts of one processor, whatever they are called. */
+static int table_path(const struct assay_host *host, char out[PATH_MAX], struct assay_error *err)
+{
+    char directory[PATH_MAX - 128];
+
+    if (!assay_figures_directory(directory, sizeof directory))
+        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+                            "--measure: no home directory is known; set XDG_DATA_HOME");
+    snprintf(out, PATH_MAX, "%s/%.32s-%d-%d-%d.uarch", directory,
+             host->cpu_vendor ? host->cpu_vendor : "unknown", (int)host->cpu_family,
+             (int)host->cpu_model_number, (int)host->cpu_stepping);
+    return 0;
+}
+
+static int measure_table(struct as_cli *cli, const struct assay_host *host, const code_list *code,
+                         bool *stopped, struct assay_error *err)
+{
+    char table[PATH_MAX];
+    struct assay_instruction_result result;
+
+    AS_TRY(table_path(host, table, err));
+    const struct assay_instruction_options options = {
+        .path = table,
+        .code = code->at,
+        .code_n = code->n,
+        .progress_fd = as_given(&cli->args, AS_OPTION_QUIET) ? -1 : STDERR_FILENO,
+        .stop = &stop_asked};
+    AS_TRY(assay_measure_instructions(host, &options, &result, err));
+    as_cli_note(cli,
+                "%zu forms measured (%zu of them while others used the core), %zu refused: %s%s",
+                result.measured_n, result.noisy_n, result.refused_n, table,
+                result.is_stopped ? ".part" : "");
+    *stopped |= result.is_stopped;
+    return 0;
+}
+
+static int measure_instructions(struct as_cli *cli, const struct assay_host *host, bool *stopped,
+                                struct assay_error *err)
+{
+    AS_VEC(struct assay_object *) objects = {0};
+    code_list code = {0};
+    int rc = 0;
+
+    for (size_t i = 0; i < cli->args.list[AS_OPTION_FOR].n && rc == 0; i++) {
+        struct assay_object *object = as_cli_open(cli, cli->args.list[AS_OPTION_FOR].at[i]);
+        if (!object)
+            continue;
+        rc = as_vec_push(&objects, object) < 0 ? as_error_nomem(err, "the binaries")
+                                               : add_code(object, &code, err);
+    }
+    if (rc == 0 && (code.n || cli->args.list[AS_OPTION_FOR].n == 0))
+        rc = measure_table(cli, host, &code, stopped, err);
+    as_vec_foreach (&objects, object)
+        assay_object_close(object);
+    as_vec_fini(&objects);
+    as_vec_fini(&code);
+    return rc;
+}
+
 static int measure_host(struct as_cli *cli, const struct assay_host *host, const char *path,
                         struct assay_figures *figures, struct assay_error *err)
 {
@@ -74,6 +155,11 @@ static int measure_host(struct as_cli *cli, const struct assay_host *host, const
         sigaction(SIGINT, &action, NULL);
     if (options.what)
         AS_TRY(assay_measure_ceilings(host, &options, figures, &stopped, err));
+    if (!stopped && cli->args.number[AS_OPTION_MEASURE] & (MEASURE_ALL | MEASURE_INSTRUCTIONS)) {
+        if (*path)
+            AS_TRY(assay_figures_save(figures, path, err)); /* its directory is there then */
+        AS_TRY(measure_instructions(cli, host, &stopped, err));
+    }
     if (!*path)
         as_cli_note(cli, "no home directory is known: the figures are not kept");
     if (stopped) {

@@ -125,6 +125,34 @@ int assay_measure_ceilings(const struct assay_host *host,
                            const struct assay_ceilings_options *options,
                            struct assay_figures *figures, bool *stopped, struct assay_error *err);
 
+/* ---- Instructions ---------------------------------------------------------------------------- */
+
+struct assay_bytes;
+
+struct assay_instruction_options {
+    const char *path; /* of the table; what is measured so far lies in PATH.part */
+    const struct assay_bytes
+        *code; /* only forms that occur in these; none: all that the decoder knows */
+    size_t code_n;
+    int progress_fd;          /* -1: shows nothing */
+    const volatile int *stop; /* becomes other than 0: ends after the form at hand; may be NULL */
+};
+
+struct assay_instruction_result {
+    size_t measured_n, refused_n,
+        noisy_n;     /* forms; refused: faulting, not on this processor, ... */
+    bool is_stopped; /* there is more to do: the next call goes on */
+};
+
+/*
+ * Measures the table of this core: slots, resources and latencies of each form, and parameters of
+ * the core, in the format of data/uarch/. Forms that PATH.part has are not measured again. Errors:
+ * IO, NOMEM.
+ */
+int assay_measure_instructions(const struct assay_host *host,
+                               const struct assay_instruction_options *options,
+                               struct assay_instruction_result *result, struct assay_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -39,7 +39,7 @@ struct as_rig {
     uint64_t memory_most_b;      /* that may be touched */
     unsigned trial_n, trial_ms;
     int64_t until_ns; /* of the monotonic clock: then three trials are enough */
-    bool small_only; /* no huge pages were given: said once */
+    bool small_only;  /* no huge pages were given: said once */
 };
 
 int as_rig_init(struct as_rig *rig, const struct assay_host *host, struct assay_figures *figures,

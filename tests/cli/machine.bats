@@ -184,3 +184,20 @@ store() { # -> $stored
     like "*this machine was not measured: /proc/nowhere/*: cannot be written*" "$(cat out)"
     [ -d x.assay ]
 }
+@test "the table of this core, of the forms of a binary" {
+    command -v gcc >/dev/null || skip "no gcc here"
+    echo 'long f(long a, long b) { return a * b + 3; }' >f.c
+    gcc -O1 -shared -nostdlib -o f.so f.c
+    "$ASSAY" machine --measure instructions --for f.so >out 2>err
+    like "assay: * forms measured *" "$(cat err)"
+    table=$(ls "$XDG_DATA_HOME"/assay/machines/*.uarch)
+    grep -q '^core	' "$table"
+    grep -q '^set	dispatch_width	[1-9]' "$table"
+    grep -q '^group	ALU	' "$table"
+    grep -q '^form	imul r64,r64	' "$table"
+    ! grep -q '^form	vaddpd' "$table"
+    [ ! -e "$table.part" ]
+    status=0
+    "$ASSAY" machine --measure instructions --for /nonexistent 2>err >/dev/null || status=$?
+    equal 2 "$status"
+}

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Forms are found by decoding: every opcode of every map with registers, memory and indexed memory,
+ * in the legacy, VEX and EVEX encodings. What decodes to a form that is not there yet is kept.
+ */
+#include "measure/forms.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+enum { FORMS_MOST = 1 << 16 };
+
+/* ---- Keys ------------------------------------------------------------------------------------ */
+
+static unsigned lea_parts(const struct assay_insn *insn)
+{
+    return (insn->base != ASSAY_REG_NONE ? 1u : 0) | (insn->index != ASSAY_REG_NONE ? 2u : 0) |
+           (insn->scale > 1 ? 4u : 0) | (insn->disp || insn->wrap ? 8u : 0);
+}
+
+/* 0 to 31: 0 plain, 1 indexed, 2 idiom of equal registers, 16 and more the parts of lea. */
+static unsigned variant_of(const struct assay_insn *insn, const struct assay_form *form)
+{
+    if (form->insn_class == ASSAY_CLASS_LEA)
+        return 16 + (insn->base == ASSAY_REG_IP ? 8 : lea_parts(insn));
+    if (insn->bits & ASSAY_INSN_MEM && insn->index != ASSAY_REG_NONE)
+        return 1;
+    return insn->bits & ASSAY_INSN_IDIOM ? 2 : 0;
+}
+
+int as_form_key_text(const struct assay_insn *insn, char *buf, size_t buf_b)
+{
+    const struct assay_form *form = assay_form_get(insn->form);
+    const unsigned variant = variant_of(insn, form);
+    int n = assay_form_text(form, buf, buf_b);
+    char *rip = strstr(buf, " {rip}");
+
+    if (rip) {
+        memmove(rip, rip + 6, strlen(rip + 6) + 1);
+        n -= 6;
+    }
+    const size_t left = buf_b - (size_t)n;
+    if (variant >= 16)
+        n += snprintf(buf + n, left, " [%s%s%s%s]", variant & 1 ? "b" : "", variant & 2 ? "i" : "",
+                      variant & 4 ? "s" : "", variant & 8 ? "d" : "");
+    else if (variant)
+        n += snprintf(buf + n, left, variant == 1 ? " [i]" : " [same]");
+    return n;
+}
+
+/* ---- Collecting ------------------------------------------------------------------------------ */
+
+int as_forms_init(struct as_form_list *list)
+{
+    *list = (struct as_form_list){0};
+    list->seen = as_calloc(FORMS_MOST, sizeof *list->seen);
+    return list->seen ? 0 : ASSAY_ERR_NOMEM;
+}
+
+void as_forms_fini(struct as_form_list *list)
+{
+    as_vec_fini(&list->cases);
+    as_free(list->seen);
+    list->seen = NULL;
+}
+
+static int keep_form(struct as_form_list *list, const struct assay_insn *insn, const uint8_t *bytes)
+{
+    const struct assay_form *form = assay_form_get(insn->form);
+    const uint32_t bit = 1u << variant_of(insn, form);
+    struct as_form_case one = {.n = insn->length, .insn = *insn};
+
+    if (insn->bits & ASSAY_INSN_INVALID || list->seen[insn->form] & bit)
+        return 0;
+    list->seen[insn->form] |= bit;
+    one.insn.address = 0;
+    memcpy(one.bytes, bytes, insn->length);
+    as_form_key_text(insn, one.key, sizeof one.key);
+    return as_vec_push(&list->cases, one);
+}
+
+int as_forms_of_code(struct as_form_list *list, const uint8_t *bytes, size_t size_b)
+{
+    struct assay_code code;
+    struct assay_error err;
+    int rc = assay_decode(bytes, size_b, 0, &code, &err);
+
+    for (size_t i = 0; i < code.n && rc == 0; i++)
+        rc = keep_form(list, &code.insn[i], bytes + code.insn[i].address);
+    assay_code_free(&code);
+    return rc;
+}
+
+/* ---- Every opcode ---------------------------------------------------------------------------- */
+
+/* Instructions in a row, so that thousands are decoded at once. */
+struct row {
+    struct as_form_list *list;
+    uint8_t bytes[1 << 16];
+    size_t n;
+    int rc;
+};
+
+/* An instruction is followed by what its immediate could be, and by nops behind that. */
+static void decode_row(struct row *row)
+{
+    struct assay_code code;
+    struct assay_error err;
+
+    for (size_t at = 0; at + 15 <= row->n && row->rc == 0; at += 32) {
+        row->rc = assay_decode(row->bytes + at, 15, 0, &code, &err);
+        if (row->rc == 0 && code.n)
+            row->rc = keep_form(row->list, &code.insn[0], row->bytes + at);
+        if (row->rc == 0)
+            assay_code_free(&code);
+    }
+    row->n = 0;
+}
+
+static void add_opcode(struct row *row, const uint8_t *bytes, size_t n)
+{
+    uint8_t *to = row->bytes + row->n;
+
+    memset(to, 3, 32); /* immediates: 3 is a shift, a rotation, a selection of all kinds */
+    memcpy(to, bytes, n);
+    row->n += 32;
+    if (row->n + 32 > sizeof row->bytes)
+        decode_row(row);
+}
+
+/* ModRM and SIB: two registers, one register twice, [rbx], [rbx + r10 * 8]. */
+static size_t put_modrm(uint8_t *to, unsigned reg, unsigned way)
+{
+    switch (way) {
+    case 0:
+        to[0] = (uint8_t)(0xc0 | reg << 3 | ((reg + 1) & 7));
+        return 1;
+    case 1:
+        to[0] = (uint8_t)(0xc0 | reg << 3 | reg);
+        return 1;
+    case 2:
+        to[0] = (uint8_t)(reg << 3 | 3);
+        return 1;
+    default:
+        to[0] = (uint8_t)(reg << 3 | 4);
+        to[1] = 0xd3; /* index 2, with the prefix's bit 10; base rbx; scale 8 */
+        return 2;
+    }
+}
+
+static void legacy_opcodes(struct row *row, unsigned map, uint8_t prefix, unsigned wide)
+{
+    static const uint8_t escape[4][2] = {{0}, {0x0f}, {0x0f, 0x38}, {0x0f, 0x3a}};
+    static const uint8_t escape_n[] = {0, 1, 2, 2};
+
+    for (unsigned opcode = 0; opcode < 256; opcode++)
+        for (unsigned reg = 0; reg < 8; reg++)
+            for (unsigned way = 0; way < 4; way++) {
+                uint8_t b[16];
+                size_t n = 0;
+                if (prefix)
+                    b[n++] = prefix;
+                if (wide || way == 3)
+                    b[n++] = (uint8_t)(0x40 | wide << 3 | (way == 3 ? 2 : 0));
+                memcpy(b + n, escape[map], escape_n[map]);
+                n += escape_n[map];
+                b[n++] = (uint8_t)opcode;
+                n += put_modrm(b + n, reg, way);
+                add_opcode(row, b, n);
+            }
+}
+
+/* `behind` is the register in vvvv, inverted; 15 none. */
+static void vex_opcodes(struct row *row, unsigned map, unsigned pp, unsigned wide, unsigned length)
+{
+    for (unsigned opcode = 0; opcode < 256; opcode++)
+        for (unsigned reg = 0; reg < 8; reg++)
+            for (unsigned way = 0; way < 4; way++)
+                for (unsigned behind = 13; behind <= 15; behind += 2) {
+                    uint8_t b[16] = {0xc4, (uint8_t)((way == 3 ? 0xa0 : 0xe0) | map),
+                                     (uint8_t)(wide << 7 | behind << 3 | length << 2 | pp),
+                                     (uint8_t)opcode};
+                    add_opcode(row, b, 4 + put_modrm(b + 4, reg, way));
+                }
+}
+
+static void evex_opcodes(struct row *row, unsigned map, unsigned pp, unsigned wide, unsigned length)
+{
+    for (unsigned opcode = 0; opcode < 256; opcode++)
+        for (unsigned reg = 0; reg < 8; reg++)
+            for (unsigned way = 0; way < 4; way++)
+                for (unsigned behind = 13; behind <= 15; behind += 2) {
+                    uint8_t b[16] = {0x62, (uint8_t)((way == 3 ? 0xb0 : 0xf0) | map),
+                                     (uint8_t)(wide << 7 | behind << 3 | 4 | pp),
+                                     (uint8_t)(length << 5 | 8), (uint8_t)opcode};
+                    add_opcode(row, b, 5 + put_modrm(b + 5, reg, way));
+                }
+}
+
+/* Parts of addresses beyond those of put_modrm. */
+static int add_addresses(struct as_form_list *list)
+{
+    static const char *const text[] = {
+        "lea rax,m64[rbx]",       "lea rax,m64[rbx+8]",       "lea rax,m64[rbx+r10]",
+        "lea rax,m64[rbx+r10+8]", "lea rax,m64[rbx+r10*8]",   "lea rax,m64[rbx+r10*8+8]",
+        "lea rax,m64[r10*8]",     "lea rax,m64[r10*8+8]",     "lea rax,m64[rip+8]",
+        "lea eax,m32[rbx+8]",     "lea eax,m32[rbx+r10]",     "lea eax,m32[rbx+r10+8]",
+        "lea eax,m32[rbx+r10*8]", "lea eax,m32[rbx+r10*8+8]", "lea eax,m32[r10*8+8]"};
+    int rc = 0;
+
+    for (size_t i = 0; i < sizeof text / sizeof *text && rc == 0; i++) {
+        uint8_t bytes[AS_ENCODE_B];
+        const size_t n = as_encode_text(text[i], bytes);
+        rc = n ? as_forms_of_code(list, bytes, n) : 0;
+    }
+    return rc;
+}
+
+int as_forms_of_decoder(struct as_form_list *list)
+{
+    static const uint8_t prefix[] = {0, 0x66, 0xf2, 0xf3};
+    struct row *row = as_calloc(1, sizeof *row);
+
+    if (!row)
+        return ASSAY_ERR_NOMEM;
+    row->list = list;
+    for (unsigned map = 0; map < 4; map++)
+        for (unsigned i = 0; i < 4; i++)
+            for (unsigned wide = 0; wide < 2; wide++)
+                legacy_opcodes(row, map, prefix[i], wide);
+    for (unsigned map = 1; map < 7; map++)
+        for (unsigned i = 0; i < 24; i++) {
+            const unsigned pp = i & 3, wide = i >> 2 & 1, length = i >> 3;
+            if (map < 4 && length < 2)
+                vex_opcodes(row, map, pp, wide, length);
+            if (map != 4)
+                evex_opcodes(row, map, pp, wide, length);
+        }
+    decode_row(row);
+    const int rc = row->rc;
+    as_free(row);
+    return rc < 0 ? rc : add_addresses(list);
+}
+
+/* ---- Instances ------------------------------------------------------------------------------- */
+
+static bool is_vector_file(unsigned file)
+{
+    return file == ASSAY_FILE_XMM || file == ASSAY_FILE_YMM || file == ASSAY_FILE_ZMM;
+}
+
+static bool is_general_file(unsigned file)
+{
+    return file >= ASSAY_FILE_GPR8 && file <= ASSAY_FILE_GPR64;
+}
+
+/* Registers that an instruction uses without naming them. */
+static uint32_t implied(const struct assay_form *form)
+{
+    const uint64_t used = form->implicit_read.word[0] | form->implicit_write.word[0];
+    uint32_t mask = (uint32_t)(used & 0xffff);
+
+    for (unsigned i = 0; i < form->operands; i++)
+        if (form->operand[i].kind == ASSAY_OPERAND_REG && form->operand[i].fixed &&
+            form->operand[i].fixed <= 16)
+            mask |= 1u << (form->operand[i].fixed - 1);
+    return mask;
+}
+
+/* rbx and r10 are addresses, rsp the stack, rbp, r11 and up are sources. */
+static unsigned general_targets(uint32_t taken, uint8_t left[7])
+{
+    static const uint8_t pool[] = {0, 1, 2, 6, 7, 8, 9};
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < 7; i++)
+        if (!(taken >> pool[i] & 1))
+            left[n++] = pool[i];
+    return n;
+}
+
+static uint8_t general_target(uint32_t taken, unsigned number)
+{
+    uint8_t left[7];
+    const unsigned n = general_targets(taken, left);
+
+    return n ? left[number % n] : 0;
+}
+
+unsigned as_form_copies(const struct as_form_case *one)
+{
+    const struct assay_form *form = assay_form_get(one->insn.form);
+    uint8_t left[7];
+
+    for (unsigned i = 0; i < form->operands; i++) {
+        const struct assay_operand *o = &form->operand[i];
+        if (o->kind != ASSAY_OPERAND_REG || o->fixed || !(o->access & ASSAY_ACCESS_WRITE))
+            continue;
+        if (is_general_file(o->file))
+            return general_targets(implied(form), left);
+        if (o->file == ASSAY_FILE_MASK || o->file == ASSAY_FILE_MMX)
+            return 4;
+    }
+    return 8;
+}
+
+size_t as_form_breaker(const struct as_form_case *one, uint8_t out[4 * AS_ENCODE_B])
+{
+    static const char *const name[] = {"rax", "rcx", "rdx"}; /* those that forms imply */
+    const struct assay_form *form = assay_form_get(one->insn.form);
+    const uint64_t both = form->implicit_read.word[0] & form->implicit_write.word[0];
+    size_t at = 0;
+
+    for (unsigned reg = 0; reg < 3; reg++) {
+        char text[32];
+        if (!(both >> reg & 1) && !(reg == 2 && form->insn_class == ASSAY_CLASS_DIV))
+            continue;
+        /* The upper half of what is divided: zero, so that the quotient fits. */
+        if (reg == 2)
+            snprintf(text, sizeof text, "xor edx,edx");
+        else
+            snprintf(text, sizeof text, "mov %s,rbp", name[reg]);
+        at += as_encode_text(text, out + at);
+    }
+    return at;
+}
+
+static uint8_t target_of(const struct assay_form *form, unsigned file, unsigned number)
+{
+    if (is_general_file(file))
+        return general_target(implied(form), number);
+    return (uint8_t)(file == ASSAY_FILE_MASK  ? 1 + number % 4
+                     : file == ASSAY_FILE_MMX ? number % 4
+                                              : number % 8);
+}
+
+static uint8_t source_of(unsigned file, unsigned nth)
+{
+    static const uint8_t general[] = {5, 11, 12, 13, 14};
+
+    if (is_general_file(file))
+        return general[nth % 5];
+    return (uint8_t)(is_vector_file(file) ? 8 + nth : 5 + nth % 3);
+}
+
+size_t as_form_instance(const struct as_form_case *one, unsigned number, int chained,
+                        uint8_t out[AS_ENCODE_B])
+{
+    const struct assay_form *form = assay_form_get(one->insn.form);
+    const bool is_idiom = one->insn.bits & ASSAY_INSN_IDIOM;
+    struct as_encode_choice choice = {.base = 3, .index = 10};
+    unsigned sources = 0;
+
+    if (one->insn.base == ASSAY_REG_IP)
+        choice.base = AS_ENCODE_KEEP;
+    choice.sets_disp = form->insn_class != ASSAY_CLASS_LEA && one->insn.bits & ASSAY_INSN_MEM;
+    choice.disp = 64 * (int32_t)(number & 15);
+    for (unsigned i = 0; i < ASSAY_OPERANDS_MAX; i++) {
+        const struct assay_operand *o = &form->operand[i];
+        choice.reg[i] = AS_ENCODE_KEEP;
+        if ((int)i == chained && o->kind == ASSAY_OPERAND_ADDRESS) {
+            uint8_t *to = one->insn.base != ASSAY_REG_NONE ? &choice.base : &choice.index;
+            *to = general_target(implied(form), 0);
+        }
+        if (i >= form->operands || o->kind != ASSAY_OPERAND_REG || o->fixed)
+            continue;
+        if (!is_general_file(o->file) && !is_vector_file(o->file) && o->file != ASSAY_FILE_MASK &&
+            o->file != ASSAY_FILE_MMX)
+            continue;
+        if (o->access & ASSAY_ACCESS_WRITE || is_idiom || (int)i == chained)
+            choice.reg[i] = target_of(form, o->file, chained >= 0 ? 0 : number);
+        else
+            choice.reg[i] = source_of(o->file, sources++);
+    }
+    const size_t n = as_encode_again(one->bytes, one->n, &choice, out);
+    if (!n && form->isa == ASSAY_ISA_X87) { /* their operands stand on a stack */
+        memcpy(out, one->bytes, one->n);
+        return one->n;
+    }
+    return n;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Instruction forms to be measured, each with an instance that stands for it: all that the decoder
+ * knows, or those of code that is given; and further instances with chosen registers.
+ */
+#ifndef AS_MEASURE_FORMS_H
+#define AS_MEASURE_FORMS_H
+
+#include <assay/isa.h>
+
+#include "base/vec.h"
+#include "isa/encode.h"
+
+#define AS_FORM_KEY_B 192
+
+struct as_form_case {
+    char key[AS_FORM_KEY_B]; /* as tables of cores have it (doc/machine.md) */
+    uint8_t bytes[AS_ENCODE_B];
+    uint8_t n;
+    struct assay_insn insn; /* of these bytes, at address 0 */
+};
+
+struct as_form_list {
+    AS_VEC(struct as_form_case) cases;
+    uint32_t *seen; /* by form: bits of the variants that are there */
+};
+
+/* The key of an instruction: its form, and what else decides its cost. */
+int as_form_key_text(const struct assay_insn *insn, char *buf, size_t buf_b);
+
+int as_forms_init(struct as_form_list *list);
+void as_forms_fini(struct as_form_list *list);
+/* Those of all instructions in `bytes`. Errors: NOMEM. */
+int as_forms_of_code(struct as_form_list *list, const uint8_t *bytes, size_t size_b);
+/* Those of every opcode, without masks and embedded broadcasts. Errors: NOMEM. */
+int as_forms_of_decoder(struct as_form_list *list);
+
+/* How many instances write registers of their own; 8 where nothing is written. */
+unsigned as_form_copies(const struct as_form_case *one);
+/* Instructions that give what a form reads without naming it (and writes too) values that wait for
+ * nothing, so that its instances do not wait for each other; their bytes. Most need none. */
+size_t as_form_breaker(const struct as_form_case *one, uint8_t out[4 * AS_ENCODE_B]);
+
+/*
+ * Instance `number` (0 to 7) of a case: what it writes is another register in each, what it reads
+ * alone are others than those, memory is near rbx (and r10). `chained`: the explicit operand that
+ * is to be the register written, -1 none; the register written is then that of instance 0. 0:
+ * cannot be.
+ */
+size_t as_form_instance(const struct as_form_case *one, unsigned number, int chained,
+                        uint8_t out[AS_ENCODE_B]);
+
+#endif

@@ -1,0 +1,631 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The table of this core: each form among independent ones, in chains from operand to result, and
+ * inside kernels that saturate one resource each. Lines go to a file as they are measured, so that
+ * an interruption loses nothing.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <assay/machine.h>
+#include <assay/measure.h>
+#include <assay/version.h>
+
+#include "base/error.h"
+#include "base/progress.h"
+#include "measure/internal.h"
+#include "measure/timing.h"
+
+#define KERNEL_MOST_B 4000 /* that a block may have */
+#define KERNEL_MOST_N 1000
+#define COPIES_MOST   8
+#define LONG_CYCLES   60 /* beyond this a form is microcode, or waits for memory: no mixtures */
+
+struct table_work {
+    struct assay_meter *meter;
+    struct as_form_list forms;
+    struct as_probe_rates rates;
+    const struct assay_host *host;
+    const struct assay_instruction_options *options;
+    FILE *lines;
+    struct as_str sets;
+    double slot_cycles; /* of one slot: 1 / width */
+    double half_trip;   /* general register to vector register or back: half of both; 0 unknown */
+    size_t measured_n, refused_n, noisy_n;
+};
+
+/* ---- Kernels --------------------------------------------------------------------------------- */
+
+/* Nops that differ in length: where instructions stand in the lines of a micro-operation cache
+ * moves a mixture by some per cent, so the best of them counts. */
+#define NOPS 4
+static const struct {
+    uint8_t all; /* instructions of the kernel, those of the form among them: whole lines */
+    uint8_t n, bytes[5];
+} nops[NOPS] = {{56, 3, {0x0f, 0x1f, 0x00}},
+                {56, 1, {0x90}},
+                {48, 4, {0x0f, 0x1f, 0x40, 0x00}},
+                {64, 5, {0x0f, 0x1f, 0x44, 0x00, 0x00}}};
+
+/* Instruction `i` of a saturating kernel; its length, 0: not on this processor. */
+static size_t probe_insn(enum as_probe probe, unsigned i, unsigned nop, uint8_t out[AS_ENCODE_B])
+{
+    static const char *const general[] = {"r11", "r12", "r13", "r14", "r15"};
+    struct as_widths widths;
+    char text[64];
+
+    as_widths_read(&widths);
+    if (!widths.avx && probe >= AS_PROBE_FMUL && probe <= AS_PROBE_LDV && probe != AS_PROBE_AGU)
+        return 0;
+    switch (probe) {
+    case AS_PROBE_SLOTS:
+        memcpy(out, nops[nop].bytes, nops[nop].n);
+        return nops[nop].n;
+    case AS_PROBE_ALU:
+        snprintf(text, sizeof text, "lea %s,m64[rbp+8]", general[i % 5]);
+        break;
+    case AS_PROBE_MUL:
+        snprintf(text, sizeof text, "imul %s,rbp,3", general[i % 5]);
+        break;
+    case AS_PROBE_FMUL:
+        snprintf(text, sizeof text, "vmulpd ymm%u,ymm8,ymm9", 10 + i % 6);
+        break;
+    case AS_PROBE_FADD:
+        snprintf(text, sizeof text, "vaddpd ymm%u,ymm8,ymm9", 10 + i % 6);
+        break;
+    case AS_PROBE_FANY:
+        snprintf(text, sizeof text, "vandpd ymm%u,ymm8,ymm9", 10 + i % 6);
+        break;
+    case AS_PROBE_PERM:
+        snprintf(text, sizeof text, "vperm2f128 ymm%u,ymm8,ymm9,1", 10 + i % 6);
+        break;
+    case AS_PROBE_AGU:
+        snprintf(text, sizeof text, "mov %s,m64[rbx+%u]", general[i % 5], 8 * (i % 16));
+        break;
+    case AS_PROBE_LDV:
+        snprintf(text, sizeof text, "vmovupd xmm%u,m128[rbx+%u]", 10 + i % 6, 64 * (i % 16));
+        break;
+    default:
+        snprintf(text, sizeof text, "mov m64[rbx+%u],rbp", 2048 + 8 * (i % 16));
+        break;
+    }
+    return as_encode_text(text, out);
+}
+
+/* A saturating kernel, so often, with `n` instances of a form spread over it. */
+struct mixture {
+    enum as_probe probe;
+    unsigned repeats, n, nop;
+    const struct as_form_case *one; /* NULL: none */
+};
+
+/* Its bytes, 0: cannot be. */
+static size_t build_mixture(const struct mixture *m, uint8_t out[KERNEL_MOST_B])
+{
+    const bool is_nops = m->probe == AS_PROBE_SLOTS;
+    const unsigned all =
+        is_nops ? nops[m->nop].all * m->repeats - m->n : as_probe_n(m->probe) * m->repeats;
+    unsigned put = 0;
+    size_t at = 0;
+
+    for (unsigned i = 0; i < all; i++) {
+        if (at + 6 * AS_ENCODE_B > KERNEL_MOST_B)
+            return 0;
+        const size_t length = probe_insn(m->probe, i, m->nop, out + at);
+        if (!length)
+            return 0;
+        at += length;
+        if (m->one && put < m->n && (i + 1) * m->n >= (put + 1) * all) {
+            at += as_form_breaker(m->one, out + at);
+            const size_t more = as_form_instance(m->one, put++, -1, out + at);
+            if (!more)
+                return 0;
+            at += more;
+        }
+    }
+    return at;
+}
+
+/* Cycles of a block, 0 where there are none; what came of it in `out`. */
+static int cycles_of(struct table_work *w, const uint8_t *bytes, size_t n, struct assay_cycles *out,
+                     struct assay_error *err)
+{
+    AS_TRY(assay_meter_block(w->meter, bytes, n, ASSAY_METER_UNROLLED, out, err));
+    if (out->status != ASSAY_METER_OK && out->status != ASSAY_METER_NOISY)
+        out->cycles = 0;
+    return 0;
+}
+
+/* ---- The core ---------------------------------------------------------------------------------
+ */
+
+/* The best of five: all others are held to it. */
+static int measure_probes(struct table_work *w, struct assay_error *err)
+{
+    uint8_t bytes[KERNEL_MOST_B];
+    struct assay_cycles cycles;
+
+    for (unsigned p = 0; p < AS_PROBES; p++) {
+        const struct mixture alone = {.probe = (enum as_probe)p, .repeats = 1};
+        const size_t n = build_mixture(&alone, bytes);
+        double best = INFINITY;
+        for (unsigned i = 0; i < 5 && n; i++) {
+            AS_TRY(cycles_of(w, bytes, n, &cycles, err));
+            if (cycles.cycles > 0)
+                best = fmin(best, cycles.cycles);
+        }
+        w->rates.cycles[p] = isfinite(best) ? best : 0;
+    }
+    const unsigned width = as_probe_ports(&w->rates, AS_PROBE_SLOTS);
+    w->slot_cycles = width ? 1. / width : 0;
+    return 0;
+}
+
+static size_t assemble_block(const char *const *text, uint8_t *out)
+{
+    size_t at = 0;
+
+    for (; *text; text++) {
+        const size_t n = as_encode_text(*text, out + at);
+        if (!n)
+            return 0;
+        at += n;
+    }
+    return at;
+}
+
+static int measure_set(struct table_work *w, const char *name, double less, const char *const *text,
+                       struct assay_error *err)
+{
+    uint8_t bytes[256];
+    struct assay_cycles cycles;
+    const size_t n = assemble_block(text, bytes);
+
+    if (!n)
+        return 0;
+    AS_TRY(cycles_of(w, bytes, n, &cycles, err));
+    if (cycles.cycles > less)
+        as_str_appendf(&w->sets, "set\t%s\t%.3g\tm1\n", name,
+                       round((cycles.cycles - less) * 2) / 2);
+    return 0;
+}
+
+/* Parameters that blocks without branches show. A store and a load whose addresses are written in
+ * different ways forward data; written alike some cores rename them. */
+static int measure_sets(struct table_work *w, struct assay_error *err)
+{
+    static const char *const load[] = {"mov rax,m64[rax]", NULL};
+    static const char *const indexed[] = {"mov rax,m64[rax+rcx*1]", "xor ecx,ecx", NULL};
+    static const char *const general[] = {"lea rsi,m64[rbx]", "mov m64[rbx],rax",
+                                          "mov rax,m64[rsi]", NULL};
+    static const char *const vector[] = {"lea rsi,m64[rbx]", "movaps m128[rbx],xmm0",
+                                         "movaps xmm0,m128[rsi]", NULL};
+    static const char *const alike[] = {"mov m64[rbx],rax", "mov rax,m64[rbx]", NULL};
+    static const char *const trip[] = {"vmovq xmm0,rax", "vmovq rax,xmm0", NULL};
+    uint8_t bytes[256];
+    struct assay_cycles cycles;
+    struct as_widths widths;
+
+    as_widths_read(&widths);
+    if (widths.avx) {
+        AS_TRY(cycles_of(w, bytes, assemble_block(trip, bytes), &cycles, err));
+        w->half_trip = cycles.cycles / 2;
+    }
+    as_str_appendf(&w->sets, "set\tdispatch_width\t%u\tm1\n",
+                   as_probe_ports(&w->rates, AS_PROBE_SLOTS));
+    AS_TRY(measure_set(w, "load_int", 0, load, err));
+    AS_TRY(measure_set(w, "load_int_indexed", 0, indexed, err));
+    AS_TRY(measure_set(w, "forward_int", 0, general, err));
+    AS_TRY(measure_set(w, "forward_fp", 0, vector, err));
+    AS_TRY(cycles_of(w, bytes, assemble_block(alike, bytes), &cycles, err));
+    if (cycles.cycles > 0)
+        as_str_appendf(&w->sets, "set\trename_memory\t%d\tm1\n", cycles.cycles < 1.5);
+    return 0;
+}
+
+/* ---- A form ------------------------------------------------------------------------------------
+ */
+
+static int measure_each(struct table_work *w, const struct as_form_case *one, struct as_timing *t,
+                        enum assay_meter_status *status, struct assay_error *err)
+{
+    uint8_t bytes[5 * COPIES_MOST * AS_ENCODE_B];
+    struct assay_cycles cycles;
+    size_t at = 0;
+
+    *status = ASSAY_METER_EXCLUDED;
+    t->copies = as_form_copies(one);
+    for (unsigned i = 0; i < t->copies; i++) {
+        const size_t before = as_form_breaker(one, bytes + at);
+        at += before;
+        const size_t n = as_form_instance(one, i, -1, bytes + at);
+        if (!n)
+            return 0;
+        at += n;
+    }
+    AS_TRY(cycles_of(w, bytes, at, &cycles, err));
+    *status = cycles.status;
+    t->each = t->copies ? cycles.cycles / t->copies : 0;
+    t->is_noisy = cycles.status == ASSAY_METER_NOISY;
+    t->spread = cycles.cycles > 0 ? (cycles.high - cycles.low) / cycles.cycles : 0;
+    return 0;
+}
+
+static bool same_kind(unsigned a, unsigned b)
+{
+    const bool general_a = a >= ASSAY_FILE_GPR8 && a <= ASSAY_FILE_GPR64;
+    const bool general_b = b >= ASSAY_FILE_GPR8 && b <= ASSAY_FILE_GPR64;
+    const bool vector_a = a >= ASSAY_FILE_XMM && a <= ASSAY_FILE_ZMM;
+    const bool vector_b = b >= ASSAY_FILE_XMM && b <= ASSAY_FILE_ZMM;
+
+    return (general_a && general_b) || (vector_a && vector_b) || a == b;
+}
+
+/* Between files a move leads back to the register that the chain began with; half of there and back
+ * is taken off for it. Which half is the longer nobody can see. */
+static int measure_crossing(struct table_work *w, const struct as_form_case *one, unsigned operand,
+                            bool to_vector, double *latency, struct assay_error *err)
+{
+    uint8_t bytes[2 * AS_ENCODE_B];
+    struct assay_cycles cycles;
+    size_t n = as_form_instance(one, 0, (int)operand, bytes);
+    const size_t back =
+        n ? as_encode_text(to_vector ? "vmovq rax,xmm0" : "vmovq xmm0,rax", bytes + n) : 0;
+
+    if (!back || w->half_trip == 0)
+        return 0;
+    AS_TRY(cycles_of(w, bytes, n + back, &cycles, err));
+    if (cycles.cycles > w->half_trip)
+        *latency = cycles.cycles - w->half_trip;
+    return 0;
+}
+
+/* Chains through each operand that is read and may be the register that is written. */
+static int measure_latencies(struct table_work *w, const struct as_form_case *one,
+                             struct as_timing *t, struct assay_error *err)
+{
+    const struct assay_form *form = assay_form_get(one->insn.form);
+    int written = -1;
+
+    for (unsigned i = 0; i < ASSAY_OPERANDS_MAX; i++)
+        t->latency[i] = -1;
+    for (unsigned i = form->operands; i-- > 0;)
+        if (form->operand[i].kind == ASSAY_OPERAND_REG && !form->operand[i].fixed &&
+            form->operand[i].access & ASSAY_ACCESS_WRITE)
+            written = (int)i;
+    for (unsigned i = 0; i < form->operands && written >= 0; i++) {
+        const struct assay_operand *o = &form->operand[i];
+        uint8_t bytes[AS_ENCODE_B];
+        struct assay_cycles cycles;
+        const bool is_register = o->kind == ASSAY_OPERAND_REG && !o->fixed &&
+                                 o->access & ASSAY_ACCESS_READ &&
+                                 same_kind(o->file, form->operand[written].file);
+        if (!is_register && o->kind == ASSAY_OPERAND_REG && !o->fixed &&
+            o->access & ASSAY_ACCESS_READ) {
+            AS_TRY(measure_crossing(w, one, i, form->operand[written].file >= ASSAY_FILE_XMM,
+                                    &t->latency[i], err));
+            continue;
+        }
+        if (!is_register && o->kind != ASSAY_OPERAND_ADDRESS)
+            continue;
+        const size_t n = as_form_instance(one, 0, (int)i, bytes);
+        if (!n)
+            continue;
+        AS_TRY(cycles_of(w, bytes, n, &cycles, err));
+        if (cycles.cycles > 0)
+            t->latency[i] = cycles.cycles;
+    }
+    return 0;
+}
+
+static bool touches_general(const struct assay_form *form)
+{
+    bool touches = form->flags_read || form->flags_written;
+
+    for (unsigned i = 0; i < form->operands; i++)
+        touches |= form->operand[i].kind == ASSAY_OPERAND_MEM ||
+                   (form->operand[i].kind == ASSAY_OPERAND_REG &&
+                    form->operand[i].file <= ASSAY_FILE_GPR64);
+    return touches;
+}
+
+/* A form of general registers does not use the pipes of vectors, and the other way round. */
+static bool probe_matters(const struct assay_form *form, enum as_probe probe)
+{
+    const bool vector = form->vector_b || form->isa == ASSAY_ISA_X87 || form->isa == ASSAY_ISA_MMX;
+
+    switch (probe) {
+    case AS_PROBE_ALU:
+        return !vector || touches_general(form);
+    case AS_PROBE_MUL:
+        return form->insn_class == ASSAY_CLASS_MUL || form->insn_class == ASSAY_CLASS_SHIFT ||
+               form->insn_class == ASSAY_CLASS_BIT || form->insn_class == ASSAY_CLASS_DIV;
+    case AS_PROBE_FMUL:
+    case AS_PROBE_FADD:
+    case AS_PROBE_FANY:
+    case AS_PROBE_PERM:
+    case AS_PROBE_LDV:
+        return vector;
+    default:
+        return true;
+    }
+}
+
+/* Of kernels of nops the best of all lengths. */
+static int measure_mixture(struct table_work *w, const struct mixture *m, struct as_timing *t,
+                           struct assay_error *err)
+{
+    uint8_t bytes[KERNEL_MOST_B];
+    double best = INFINITY;
+
+    for (unsigned nop = 0; nop < (m->probe == AS_PROBE_SLOTS ? NOPS : 1); nop++) {
+        struct mixture with = *m;
+        struct assay_cycles cycles;
+        with.nop = nop;
+        const size_t size_b = build_mixture(&with, bytes);
+        if (!size_b)
+            continue;
+        AS_TRY(cycles_of(w, bytes, size_b, &cycles, err));
+        t->is_noisy |= cycles.status == ASSAY_METER_NOISY;
+        if (cycles.cycles > 0 && m->probe == AS_PROBE_SLOTS)
+            cycles.cycles -= (nops[nop].all * m->repeats - m->n) * w->slot_cycles;
+        if (cycles.cycles > 0)
+            best = fmin(best, cycles.cycles);
+    }
+    t->mixed[m->probe] = isfinite(best) ? best : 0;
+    return 0;
+}
+
+/* A load beside the stores of a kernel waits for their addresses: that is no use of a port. */
+static bool waits_for_stores(const struct assay_form *form)
+{
+    bool reads = false, writes = false;
+
+    for (unsigned i = 0; i < form->operands; i++)
+        if (form->operand[i].kind == ASSAY_OPERAND_MEM) {
+            reads |= form->operand[i].access & ASSAY_ACCESS_READ;
+            writes |= form->operand[i].access & ASSAY_ACCESS_WRITE;
+        }
+    return reads && !writes;
+}
+
+static unsigned breakers_of(const struct as_form_case *one)
+{
+    uint8_t bytes[4 * AS_ENCODE_B];
+    struct assay_code code;
+    struct assay_error err;
+    const size_t n = as_form_breaker(one, bytes);
+
+    if (n == 0 || assay_decode(bytes, n, 0, &code, &err) < 0)
+        return 0;
+    const unsigned insns = (unsigned)code.n;
+    assay_code_free(&code);
+    return insns;
+}
+
+static int measure_mixtures(struct table_work *w, const struct as_form_case *one,
+                            struct as_timing *t, struct assay_error *err)
+{
+    const struct assay_form *form = assay_form_get(one->insn.form);
+    const unsigned n = t->each <= 1.2 ? 4 : t->each <= 2.6 ? 2 : 1;
+
+    for (unsigned p = 0; p < AS_PROBES; p++) {
+        const enum as_probe probe = (enum as_probe)p;
+        if (w->rates.cycles[p] == 0 || !probe_matters(form, probe) ||
+            (probe == AS_PROBE_STD && waits_for_stores(form)))
+            continue;
+        t->mixed_n[p] = probe == AS_PROBE_SLOTS && t->each <= 0.6 ? 8 : n;
+        t->breaker_n = breakers_of(one);
+        /* Twice as long as the instances take by themselves, so that they hide in it. */
+        t->repeats[p] = 1 + (unsigned)(2 * t->mixed_n[p] * t->each / w->rates.cycles[p]);
+        if (t->repeats[p] * as_probe_n(probe) > KERNEL_MOST_N)
+            continue;
+        const struct mixture m = {
+            .probe = probe, .repeats = t->repeats[p], .n = t->mixed_n[p], .one = one};
+        AS_TRY(measure_mixture(w, &m, t, err));
+    }
+    return 0;
+}
+
+static int measure_form(struct table_work *w, const struct as_form_case *one,
+                        struct assay_error *err)
+{
+    struct as_timing t = {0};
+    struct as_str line = {0};
+    enum assay_meter_status status;
+
+    AS_TRY(measure_each(w, one, &t, &status, err));
+    if (status != ASSAY_METER_OK && status != ASSAY_METER_NOISY) {
+        fprintf(w->lines, "# %s: %s\n", one->key, assay_meter_status_text(status));
+        w->refused_n++;
+        return 0;
+    }
+    AS_TRY(measure_latencies(w, one, &t, err));
+    if (t.each <= LONG_CYCLES)
+        AS_TRY(measure_mixtures(w, one, &t, err));
+    as_timing_append(&line, one, &t, &w->rates);
+    if (!line.failed)
+        fputs(as_str_z(&line), w->lines);
+    as_str_fini(&line);
+    w->measured_n++;
+    w->noisy_n += t.is_noisy;
+    return 0;
+}
+
+/* ---- The table ---------------------------------------------------------------------------------
+ */
+
+/* Lines that are there from a measurement that was cut off: their forms are done. */
+static void forget_done(struct as_form_list *forms, const char *path)
+{
+    char line[512];
+    FILE *f = fopen(path, "re");
+
+    while (f && fgets(line, sizeof line, f)) {
+        char *key = line, *end;
+        if (strncmp(line, "form\t", 5) == 0)
+            key += 5, end = strchr(key, '\t');
+        else if (strncmp(line, "# ", 2) == 0)
+            key += 2, end = strstr(key, ": ");
+        else
+            continue;
+        if (!end)
+            continue;
+        *end = 0;
+        as_vec_foreach (&forms->cases, one)
+            if (strcmp(one->key, key) == 0)
+                one->n = 0;
+    }
+    if (f)
+        fclose(f);
+}
+
+/* EVEX forms of what VEX has too are as those, and say so by being left out. */
+static bool is_wanted(const struct as_form_case *one, bool given)
+{
+    const struct assay_form *form = assay_form_get(one->insn.form);
+    struct as_block block;
+
+    if (one->n == 0 || (!given && (form->isa == ASSAY_ISA_OTHER || form->isa == ASSAY_ISA_AMX)))
+        return false;
+    if (!given && strstr(one->key, "{evex}") && form->vector_b < 64)
+        return false;
+    const int status = as_block_init(&block, one->bytes, one->n);
+    as_block_fini(&block);
+    return status == ASSAY_METER_OK;
+}
+
+static void append_head(struct table_work *w, struct as_str *to)
+{
+    const struct assay_host *h = w->host;
+    struct assay_meter_state state;
+    const time_t now = time(NULL);
+    char date[32] = "";
+    struct tm utc;
+
+    assay_meter_state_get(w->meter, &state);
+    if (gmtime_r(&now, &utc))
+        strftime(date, sizeof date, "%Y-%m-%d", &utc);
+    as_str_appendf(to, "core\t%s\t%s, measured\n",
+                   h->microarchitecture ? h->microarchitecture : "host",
+                   h->microarchitecture_words ? h->microarchitecture_words : "this processor");
+    as_str_appendf(to, "match\t%s\t%" PRId64 "\t%" PRId64 "\n", h->cpu_vendor ? h->cpu_vendor : "?",
+                   h->cpu_family, h->cpu_model_number);
+    as_str_appendf(to, "source\tm1\tmeasured on %s (%s, %s clock) by assay %s, %s\n",
+                   h->cpu_model ? h->cpu_model : "?", h->hypervisor ? h->hypervisor : "bare metal",
+                   state.clock, ASSAY_VERSION, date);
+    as_str_appendf(to, "source\tnoisy\tas m1, while others used the core: of little trust\n");
+    as_str_appendz(to, as_str_z(&w->sets));
+    for (unsigned p = AS_PROBE_ALU; p < AS_PROBES; p++) {
+        const unsigned ports = as_probe_ports(&w->rates, (enum as_probe)p);
+        if (ports == 0)
+            continue;
+        as_str_appendf(to, "group\t%s\t", as_probe_group((enum as_probe)p));
+        for (unsigned i = 0; i < ports; i++)
+            as_str_appendf(to, "%s%s%u", i ? " " : "", as_probe_group((enum as_probe)p), i);
+        as_str_appendz(to, "\tm1\n");
+    }
+}
+
+/* The head and the lines, as one file in the place of the old one. */
+static int finish_table(struct table_work *w, const char *part, const char *path,
+                        struct assay_error *err)
+{
+    char whole[PATH_MAX], line[512];
+    struct as_str head = {0};
+
+    if (snprintf(whole, sizeof whole, "%s.%ld", path, (long)getpid()) >= (int)sizeof whole)
+        return as_error_set(err, ASSAY_ERR_IO, "%s: the name is too long", path);
+    append_head(w, &head);
+    FILE *from = fopen(part, "re"), *to = fopen(whole, "we");
+    bool good = from && to && !head.failed && fputs(as_str_z(&head), to) >= 0;
+    while (good && fgets(line, sizeof line, from))
+        good = fputs(line, to) >= 0;
+    if (from)
+        fclose(from);
+    if (to && fclose(to) != 0)
+        good = false;
+    as_str_fini(&head);
+    if (good && rename(whole, path) == 0) {
+        unlink(part);
+        return 0;
+    }
+    const int why = errno;
+    unlink(whole);
+    return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s", path, strerror(why));
+}
+
+static int measure_all(struct table_work *w, bool *stopped, struct assay_error *err)
+{
+    struct as_progress progress;
+    int rc = measure_probes(w, err);
+
+    if (rc == 0)
+        rc = measure_sets(w, err);
+    as_progress_begin(&progress, w->options->progress_fd, "measuring instructions",
+                      w->forms.cases.n);
+    as_vec_foreach (&w->forms.cases, one) {
+        if (rc < 0 || (w->options->stop && *w->options->stop))
+            break;
+        if (is_wanted(one, w->options->code_n > 0))
+            rc = measure_form(w, one, err);
+        fflush(w->lines);
+        as_progress_add(&progress, 1);
+    }
+    as_progress_end(&progress);
+    *stopped = w->options->stop && *w->options->stop;
+    return rc;
+}
+
+static int collect(struct table_work *w, struct assay_error *err)
+{
+    int rc = as_forms_init(&w->forms);
+
+    for (size_t i = 0; i < w->options->code_n && rc == 0; i++)
+        rc = as_forms_of_code(&w->forms, w->options->code[i].bytes, w->options->code[i].size_b);
+    if (w->options->code_n == 0 && rc == 0)
+        rc = as_forms_of_decoder(&w->forms);
+    return rc < 0 ? as_error_nomem(err, "the forms of instructions") : 0;
+}
+
+int assay_measure_instructions(const struct assay_host *host,
+                               const struct assay_instruction_options *options,
+                               struct assay_instruction_result *result, struct assay_error *err)
+{
+    /* Thousands of blocks: one that is not calm in a moment is marked, and the next begins. */
+    const struct assay_meter_options meter = {.cpu = -1, .samples = 80, .patience_ms = 600};
+    struct table_work w = {.host = host, .options = options};
+    char part[PATH_MAX];
+    int rc = collect(&w, err);
+
+    *result = (struct assay_instruction_result){0};
+    snprintf(part, sizeof part, "%s.part", options->path);
+    if (rc == 0) {
+        forget_done(&w.forms, part);
+        w.lines = fopen(part, "ae");
+        if (!w.lines)
+            rc =
+                as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s", part, strerror(errno));
+    }
+    if (rc == 0)
+        rc = assay_meter_new(&meter, &w.meter, err);
+    if (rc == 0)
+        rc = measure_all(&w, &result->is_stopped, err);
+    if (w.lines)
+        fclose(w.lines);
+    if (rc == 0 && !result->is_stopped)
+        rc = finish_table(&w, part, options->path, err);
+    result->measured_n = w.measured_n;
+    result->refused_n = w.refused_n;
+    result->noisy_n = w.noisy_n;
+    assay_meter_free(&w.meter);
+    as_forms_fini(&w.forms);
+    as_str_fini(&w.sets);
+    return rc;
+}

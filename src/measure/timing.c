@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From cycles to a line: a kernel that saturates a resource and slows down by d cycles when n
+ * instances stand in it tells that one takes d / n cycles of that resource's ports.
+ */
+#include "measure/timing.h"
+
+#include <math.h>
+
+static const struct {
+    const char *group;
+    unsigned n;
+} probes[] = {
+#define PROBE_ROW(name, word, n) {word, n},
+    AS_PROBE_LIST(PROBE_ROW)
+#undef PROBE_ROW
+};
+
+const char *as_probe_group(enum as_probe probe)
+{
+    return probes[probe].group;
+}
+
+unsigned as_probe_n(enum as_probe probe)
+{
+    return probes[probe].n;
+}
+
+unsigned as_probe_ports(const struct as_probe_rates *rates, enum as_probe probe)
+{
+    return rates->cycles[probe] > 0 ? (unsigned)(probes[probe].n / rates->cycles[probe] + 0.4) : 0;
+}
+
+/* Whole and half numbers where they are meant: what is left is noise of some per cent. */
+static double tidy(double value)
+{
+    const double half = round(value * 2) / 2;
+
+    return fabs(value - half) <= fmax(0.12, 0.04 * value) ? half : round(value * 100) / 100;
+}
+
+/* The rate of the nops, not rounded to a whole number: kernels reach it to one part in hundred. */
+static double slot_cycles(const struct as_probe_rates *rates)
+{
+    const unsigned width = as_probe_ports(rates, AS_PROBE_SLOTS);
+    return width ? 1. / width : 0;
+}
+
+static double slots_of(const struct as_timing *t, const struct as_probe_rates *rates)
+{
+    const double slot = slot_cycles(rates);
+
+    if (!(t->mixed[AS_PROBE_SLOTS] > 0) || slot == 0)
+        return 1;
+    const double slots = t->mixed[AS_PROBE_SLOTS] / t->mixed_n[AS_PROBE_SLOTS] / slot;
+    return tidy(fmax(slots - t->breaker_n, 0));
+}
+
+/* Port-cycles of a group; 0 too where the width of the core alone explains the mixture. */
+static double use_of(const struct as_timing *t, const struct as_probe_rates *rates,
+                     enum as_probe probe, double slots)
+{
+    const unsigned ports = as_probe_ports(rates, probe), n = t->mixed_n[probe];
+
+    if (!(t->mixed[probe] > 0) || ports == 0 || n == 0)
+        return 0;
+    const double kernel = rates->cycles[probe] * t->repeats[probe];
+    const double by_width =
+        (probes[probe].n * t->repeats[probe] + n * (slots + t->breaker_n)) * slot_cycles(rates);
+    if (t->mixed[probe] <= by_width * 1.02 || t->mixed[probe] <= kernel * 1.01)
+        return 0;
+    const double use = (t->mixed[probe] - kernel) / n * ports;
+    return use < 0.3 ? 0 : tidy(use);
+}
+
+static void append_number(struct as_str *to, double value)
+{
+    as_str_appendf(to, "%.4g", value);
+}
+
+static double longest_latency(const struct as_timing *t)
+{
+    double longest = -1;
+
+    for (unsigned i = 0; i < ASSAY_OPERANDS_MAX; i++)
+        longest = fmax(longest, t->latency[i]);
+    return longest;
+}
+
+/* Cycles between instances that chains alone explain: through the register written, or through
+ * flags and implied registers, by which every instance waits for the one before. */
+static double chain_bound(const struct assay_form *form, const struct as_timing *t)
+{
+    const double longest = longest_latency(t);
+    bool reads_target = false;
+
+    for (unsigned i = 0; i < form->operands; i++)
+        reads_target |= form->operand[i].kind == ASSAY_OPERAND_REG &&
+                        (form->operand[i].access & ASSAY_ACCESS_WRITE) &&
+                        (form->operand[i].access & (ASSAY_ACCESS_READ | ASSAY_ACCESS_MERGE));
+    if (form->flags_read & form->flags_written)
+        return fmax(longest, 1);
+    return reads_target && t->copies ? longest / t->copies : 0;
+}
+
+/* What an instance takes beyond the cycles that ports, slots and chains explain is a unit of its
+ * own. */
+static void append_uses(struct as_str *to, const struct assay_form *form, const struct as_timing *t,
+                        const struct as_probe_rates *rates, double slots)
+{
+    double bound = slots * slot_cycles(rates);
+    bool any = false;
+
+    for (unsigned p = AS_PROBE_ALU; p < AS_PROBES; p++) {
+        const double use = use_of(t, rates, (enum as_probe)p, slots);
+        if (use == 0)
+            continue;
+        as_str_appendf(to, "%s%s:", any ? " " : "", probes[p].group);
+        append_number(to, use);
+        bound = fmax(bound, use / as_probe_ports(rates, (enum as_probe)p));
+        any = true;
+    }
+    /* Instances that write what they read wait for the one before that wrote the same. */
+    bound = fmax(bound, chain_bound(form, t));
+    if (t->each > 1.15 * bound && t->each > bound + 0.25) {
+        as_str_appendf(to, "%sown:", any ? " " : "");
+        append_number(to, tidy(t->each));
+        any = true;
+    }
+    if (!any)
+        as_str_appendz(to, "-");
+}
+
+static int written_operand(const struct assay_form *form)
+{
+    for (unsigned i = 0; i < form->operands; i++)
+        if (form->operand[i].kind == ASSAY_OPERAND_REG &&
+            form->operand[i].access & ASSAY_ACCESS_WRITE)
+            return (int)i;
+    return -1;
+}
+
+static bool only_moves(const struct assay_form *form)
+{
+    return form->insn_class == ASSAY_CLASS_MOVE || form->insn_class == ASSAY_CLASS_BROADCAST ||
+           form->insn_class == ASSAY_CLASS_PUSH || form->insn_class == ASSAY_CLASS_POP;
+}
+
+/* The latency and its exceptions; true where it was not measured but taken. */
+static bool append_latency(struct as_str *to, const struct assay_form *form,
+                           const struct as_timing *t, bool is_free)
+{
+    const double longest = longest_latency(t);
+    const int written = written_operand(form);
+
+    if (is_free || only_moves(form)) {
+        as_str_appendz(to, longest > 0.5 && !is_free ? "" : "0");
+        if (longest > 0.5 && !is_free)
+            append_number(to, tidy(longest));
+        return false;
+    }
+    if (longest < 0) {
+        as_str_appendz(to, written < 0 ? "-" : "1");
+        return written >= 0;
+    }
+    append_number(to, tidy(longest));
+    for (unsigned i = 0; i < ASSAY_OPERANDS_MAX && written >= 0; i++)
+        if (t->latency[i] >= 0 && t->latency[i] < longest - 0.4) {
+            as_str_appendf(to, " %u>%d:", i, written);
+            append_number(to, tidy(t->latency[i]));
+        }
+    return false;
+}
+
+void as_timing_append(struct as_str *to, const struct as_form_case *one, const struct as_timing *t,
+                      const struct as_probe_rates *rates)
+{
+    const struct assay_form *form = assay_form_get(one->insn.form);
+    const double slots = slots_of(t, rates), longest = longest_latency(t);
+    const bool is_idiom = one->insn.bits & ASSAY_INSN_IDIOM && longest >= 0 && longest < 0.5;
+    const bool is_moved = form->traits & ASSAY_TRAIT_REGMOVE && longest >= 0 && longest < 0.5;
+
+    as_str_appendf(to, "form\t%s\t", one->key);
+    append_number(to, slots);
+    as_str_appendz(to, "\t");
+    append_uses(to, form, t, rates, slots);
+    as_str_appendz(to, "\t");
+    const bool is_taken = append_latency(to, form, t, is_idiom || is_moved);
+    as_str_appendf(to, "\t%s\t%s %.1f%%\n",
+                   is_idiom   ? "zero"
+                   : is_moved ? "move"
+                   : is_taken ? "estimated"
+                              : "-",
+                   t->is_noisy ? "noisy" : "m1", 100 * t->spread);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is measured of one form, and the line of a table that it becomes. The line is made of
+ * numbers alone: nothing here measures.
+ */
+#ifndef AS_MEASURE_TIMING_H
+#define AS_MEASURE_TIMING_H
+
+#include "base/str.h"
+#include "measure/forms.h"
+
+/* Resources that a kernel can saturate; the words are groups of a table of a core. */
+#define AS_PROBE_LIST(X)                                                                           \
+    X(SLOTS, "-", 56) /* dispatch: nops */                                                         \
+    X(ALU, "ALU", 42)                                                                              \
+    X(MUL, "MUL", 21)                                                                              \
+    X(FMUL, "FMUL", 14)                                                                            \
+    X(FADD, "FADD", 14)                                                                            \
+    X(FANY, "FANY", 28)                                                                            \
+    X(PERM, "PERM", 14)                                                                            \
+    X(AGU, "AGU", 28)                                                                              \
+    X(LDV, "LDV", 14)                                                                              \
+    X(STD, "STD", 14)
+
+enum as_probe {
+#define AS_PROBE_ENUM(name, word, n) AS_PROBE_##name,
+    AS_PROBE_LIST(AS_PROBE_ENUM)
+#undef AS_PROBE_ENUM
+        AS_PROBES
+};
+
+const char *as_probe_group(enum as_probe probe);
+unsigned as_probe_n(enum as_probe probe); /* instructions in its kernel */
+
+/* A core by its saturating kernels: how many of each go through in a cycle. */
+struct as_probe_rates {
+    double cycles[AS_PROBES]; /* of the kernel alone; 0: this processor has not its instructions */
+};
+/* Ports of a group: the rate as a whole number; of SLOTS the width. */
+unsigned as_probe_ports(const struct as_probe_rates *rates, enum as_probe probe);
+
+struct as_timing {
+    double each;   /* cycles of one among independent ones */
+    double spread; /* of that, relative */
+    bool is_noisy;
+    /* Cycles of a kernel with `mixed_n` in it; of SLOTS without those of its nops; 0: not measured.
+     */
+    double mixed[AS_PROBES];
+    unsigned mixed_n[AS_PROBES];
+    unsigned repeats[AS_PROBES]; /* of the kernel, so that it is long against the instances */
+    unsigned breaker_n;          /* instructions before each instance that break its chains */
+    unsigned copies;             /* registers that independent instances wrote in turn */
+    double latency[ASSAY_OPERANDS_MAX]; /* from an explicit operand to the register written; below
+                                           0: not known */
+};
+
+/* Appends the line "form\tKEY\t..." with its end. */
+void as_timing_append(struct as_str *to, const struct as_form_case *one,
+                      const struct as_timing *timing, const struct as_probe_rates *rates);
+
+#endif

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Forms that are found, instances that are made of them, and the lines of a table that come of
+ * figures: those of a core that was made up, so that every number is known.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <assay/machine.h>
+#include <assay/measure.h>
+
+#include "measure/timing.h"
+
+static struct as_form_list all;
+
+static int collect_all(void **state)
+{
+    (void)state;
+    return as_forms_init(&all) < 0 || as_forms_of_decoder(&all) < 0 ? -1 : 0;
+}
+
+static int drop_all(void **state)
+{
+    (void)state;
+    as_forms_fini(&all);
+    return 0;
+}
+
+static const struct as_form_case *form_named(const char *key)
+{
+    as_vec_foreach (&all.cases, one)
+        if (strcmp(one->key, key) == 0)
+            return one;
+    fail_msg("there is no form '%s'", key);
+    return NULL;
+}
+
+static void forms_of_all_kinds_are_found(void **state)
+{
+    static const char *const key[] = {"add r64,r64",
+                                      "add r64,imm8",
+                                      "add m64,r64",
+                                      "add r64,m64 [i]",
+                                      "imul r64,r64,imm32",
+                                      "lea r64,address64 [bisd]",
+                                      "lea r64,address64 [is]",
+                                      "xor r32,r32 [same]",
+                                      "div r64",
+                                      "shl r64,cl",
+                                      "cmovz r64,r64",
+                                      "adc r64,r64",
+                                      "push r64",
+                                      "movzx r32,m8",
+                                      "popcnt r64,r64",
+                                      "addsd xmm,xmm",
+                                      "mulps xmm,m128",
+                                      "sqrtpd xmm,xmm",
+                                      "cvtsi2sd xmm,r64",
+                                      "vfmadd231pd ymm,ymm,ymm",
+                                      "vfmadd231pd zmm,zmm,zmm {evex}",
+                                      "vaddps zmm,zmm,m512 {evex}",
+                                      "vdivpd ymm,ymm,ymm",
+                                      "vperm2f128 ymm,ymm,ymm,imm8",
+                                      "vpermd ymm,ymm,ymm",
+                                      "fadd st0,st",
+                                      "paddd mm,mm",
+                                      "kandw k,k,k"};
+    (void)state;
+    for (size_t i = 0; i < sizeof key / sizeof *key; i++)
+        form_named(key[i]);
+    assert_true(all.cases.n > 8000);
+}
+
+/* Each instance is of the form that it is to stand for, and no two write the same register. */
+static void instances_are_of_their_form(void **state)
+{
+    size_t made = 0;
+
+    (void)state;
+    as_vec_foreach (&all.cases, one) {
+        struct assay_code code;
+        struct assay_error err;
+        char key[AS_FORM_KEY_B];
+        uint8_t bytes[AS_ENCODE_B];
+        const size_t n = as_form_instance(one, 1, -1, bytes);
+        if (!n)
+            continue;
+        made++;
+        assert_int_equal(assay_decode(bytes, n, 0, &code, &err), 0);
+        assert_int_equal(code.n, 1);
+        as_form_key_text(&code.insn[0], key, sizeof key);
+        assay_code_free(&code);
+        /* The encoder reverses operands of fdiv where that is shorter. */
+        if (strcmp(key, one->key) != 0 && strncmp(key, "fdiv", 4) != 0)
+            fail_msg("%s became %s", one->key, key);
+    }
+    assert_true(made > 8000);
+}
+
+static unsigned first_register(const char *key, unsigned number, int chained, unsigned slot)
+{
+    uint8_t bytes[AS_ENCODE_B];
+    struct assay_code code;
+    struct assay_error err;
+    const size_t n = as_form_instance(form_named(key), number, chained, bytes);
+
+    assert_true(n > 0);
+    assert_int_equal(assay_decode(bytes, n, 0, &code, &err), 0);
+    const unsigned reg = slot < 4 ? code.insn[0].reg[slot] : code.insn[0].base;
+    assay_code_free(&code);
+    return reg;
+}
+
+static void instances_write_registers_in_turn(void **state)
+{
+    (void)state;
+    assert_int_equal(first_register("vaddpd ymm,ymm,ymm", 0, -1, 0), ASSAY_REG_VEC);
+    assert_int_equal(first_register("vaddpd ymm,ymm,ymm", 5, -1, 0), ASSAY_REG_VEC + 5);
+    assert_true(first_register("vaddpd ymm,ymm,ymm", 5, -1, 1) >= ASSAY_REG_VEC + 8);
+    /* Chained: the source is what the instance writes. */
+    assert_int_equal(first_register("vaddpd ymm,ymm,ymm", 0, 2, 2), ASSAY_REG_VEC);
+    assert_int_equal(first_register("lea r64,address64 [bis]", 0, 1, 4),
+                     first_register("lea r64,address64 [bis]", 0, 1, 0));
+    /* Seven general registers, but for what a form implies: cl. */
+    assert_int_equal(as_form_copies(form_named("add r64,r64")), 7);
+    assert_int_equal(as_form_copies(form_named("shl r64,cl")), 6);
+    assert_int_equal(as_form_copies(form_named("vaddpd ymm,ymm,ymm")), 8);
+    for (unsigned i = 0; i < 8; i++)
+        assert_int_not_equal(first_register("shl r64,cl", i, -1, 0), 1);
+}
+
+static void implied_chains_are_broken(void **state)
+{
+    uint8_t bytes[4 * AS_ENCODE_B];
+
+    (void)state;
+    assert_int_equal(as_form_breaker(form_named("add r64,r64"), bytes), 0);
+    assert_true(as_form_breaker(form_named("div r64"), bytes) > 0);
+}
+
+/* ---- Lines -------------------------------------------------------------------------------------
+ */
+
+/* A core of six ways: four ALUs, one of which multiplies, two pipes of vectors, two loads, a store.
+ */
+static const struct as_probe_rates core = {.cycles = {[AS_PROBE_SLOTS] = 56. / 6,
+                                                      [AS_PROBE_ALU] = 42. / 4,
+                                                      [AS_PROBE_MUL] = 21,
+                                                      [AS_PROBE_FMUL] = 7,
+                                                      [AS_PROBE_FADD] = 7,
+                                                      [AS_PROBE_FANY] = 28. / 3,
+                                                      [AS_PROBE_PERM] = 14,
+                                                      [AS_PROBE_AGU] = 14,
+                                                      [AS_PROBE_LDV] = 7,
+                                                      [AS_PROBE_STD] = 14}};
+
+/* Nothing is used: every kernel with instances in it is as fast as alone. */
+static struct as_timing idle(double each, double slots)
+{
+    struct as_timing t = {.each = each, .spread = 0.004, .copies = 8};
+
+    for (unsigned p = 0; p < AS_PROBES; p++) {
+        t.mixed_n[p] = 4;
+        t.repeats[p] = 1;
+        t.mixed[p] = core.cycles[p];
+    }
+    t.mixed[AS_PROBE_SLOTS] = 4 * slots / 6;
+    for (unsigned i = 0; i < ASSAY_OPERANDS_MAX; i++)
+        t.latency[i] = -1;
+    return t;
+}
+
+static void expect_line(const char *key, const struct as_timing *t, const char *behind)
+{
+    struct as_str line = {0};
+    char want[256];
+
+    as_timing_append(&line, form_named(key), t, &core);
+    snprintf(want, sizeof want, "form\t%s\t%s\n", key, behind);
+    assert_string_equal(as_str_z(&line), want);
+    as_str_fini(&line);
+}
+
+static void ports_are_whole(void **state)
+{
+    (void)state;
+    assert_int_equal(as_probe_ports(&core, AS_PROBE_SLOTS), 6);
+    assert_int_equal(as_probe_ports(&core, AS_PROBE_ALU), 4);
+    assert_int_equal(as_probe_ports(&core, AS_PROBE_MUL), 1);
+    assert_int_equal(as_probe_ports(&core, AS_PROBE_FANY), 3);
+    const struct as_probe_rates none = {{0}};
+    assert_int_equal(as_probe_ports(&none, AS_PROBE_FMUL), 0);
+}
+
+static void figures_become_lines(void **state)
+{
+    struct as_timing t = idle(0.25, 1);
+    (void)state;
+    t.mixed[AS_PROBE_ALU] += 4 * 1 / 4.; /* four of them take a cycle of all four ALUs */
+    t.latency[0] = t.latency[1] = 0.997;
+    expect_line("add r64,r64", &t, "1\tALU:1\t1\t-\tm1 0.4%");
+    t = idle(1, 1.02);
+    t.mixed[AS_PROBE_ALU] += 4 * 0.98 / 4;
+    t.mixed[AS_PROBE_MUL] += 4;
+    t.latency[0] = 2.99;
+    t.latency[1] = 2.99;
+    expect_line("imul r64,r64", &t, "1\tALU:1 MUL:1\t3\t-\tm1 0.4%");
+    /* A unit of its own: five cycles, of which ports explain a half. */
+    t = idle(5, 1);
+    t.mixed[AS_PROBE_FMUL] += 4 * 1 / 2.;
+    t.latency[1] = t.latency[2] = 12.97;
+    expect_line("vdivpd ymm,ymm,ymm", &t, "1\tFMUL:1 own:5\t13\t-\tm1 0.4%");
+    /* The addend is needed later. */
+    t = idle(0.5, 1);
+    t.mixed[AS_PROBE_FMUL] += 4 * 1 / 2.;
+    t.latency[0] = 2;
+    t.latency[1] = t.latency[2] = 4;
+    expect_line("vfmadd231pd ymm,ymm,ymm", &t, "1\tFMUL:1\t4 0>0:2\t-\tm1 0.4%");
+}
+
+static void what_costs_nothing_is_said(void **state)
+{
+    struct as_timing t = idle(1 / 6., 1);
+    (void)state;
+    t.latency[1] = 0.17;
+    expect_line("mov r64,r64", &t, "1\t-\t0\tmove\tm1 0.4%");
+    t.latency[0] = t.latency[1] = 0.17;
+    expect_line("xor r32,r32 [same]", &t, "1\t-\t0\tzero\tm1 0.4%");
+    /* The same, where the core does not see through it. */
+    t.latency[0] = t.latency[1] = 1;
+    expect_line("xor r32,r32 [same]", &t, "1\t-\t1\t-\tm1 0.4%");
+}
+
+static void the_width_is_no_port(void **state)
+{
+    struct as_timing t = idle(1 / 3., 2);
+    (void)state;
+    /* 42 + 4 * 2 slots at four a cycle would look like a use of ALUs: a core of four ways. */
+    struct as_probe_rates narrow = core;
+    narrow.cycles[AS_PROBE_SLOTS] = 14;
+    t.mixed[AS_PROBE_SLOTS] = 4 * 2 / 4.;
+    t.mixed[AS_PROBE_ALU] = (42 + 8) / 4.;
+    struct as_str line = {0};
+    as_timing_append(&line, form_named("vaddpd ymm,ymm,m256"), &t, &narrow);
+    assert_non_null(strstr(as_str_z(&line), "\t2\t-\t"));
+    as_str_fini(&line);
+}
+
+static void noise_stands_in_the_line(void **state)
+{
+    struct as_timing t = idle(1, 1);
+    (void)state;
+    t.is_noisy = true;
+    t.latency[0] = 1;
+    expect_line("adc r64,r64", &t, "1\t-\t1\t-\tnoisy 0.4%");
+    /* A chain of flags, not a unit of its own; without a chain it would be one. */
+    t.is_noisy = false;
+    expect_line("bsf r64,r64", &t, "1\town:1\t1\t-\tm1 0.4%");
+}
+
+/* ---- A table ------------------------------------------------------------------------------------
+ */
+
+static size_t count_lines(const char *path, const char *begin)
+{
+    char line[512];
+    size_t n = 0;
+    FILE *f = fopen(path, "r");
+
+    while (f && fgets(line, sizeof line, f))
+        n += strncmp(line, begin, strlen(begin)) == 0;
+    if (f)
+        fclose(f);
+    return n;
+}
+
+/* What is measured is not judged: that there is a line for each form, said or refused; and that
+ * what a stopped measurement has left is gone on with. */
+static void a_table_is_made_and_gone_on_with(void **state)
+{
+    char path[] = "/tmp/assay-table-XXXXXX", part[64];
+    uint8_t bytes[64];
+    size_t n = 0;
+    struct assay_host *host;
+    struct assay_error err;
+    struct assay_instruction_result result;
+    volatile int stop = 1;
+
+    (void)state;
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    snprintf(part, sizeof part, "%s.part", path);
+    n += as_encode_text("add rax,rcx", bytes + n);
+    n += as_encode_text("movaps xmm0,m128[rbx]", bytes + n);
+    const struct assay_bytes code = {.bytes = bytes, .size_b = n};
+    struct assay_instruction_options options = {
+        .path = path, .code = &code, .code_n = 1, .progress_fd = -1, .stop = &stop};
+    assert_int_equal(assay_host_read(NULL, &host, &err), 0);
+    assert_int_equal(assay_measure_instructions(host, &options, &result, &err), 0);
+    assert_true(result.is_stopped);
+    assert_int_equal(result.measured_n, 0);
+    assert_int_equal(access(part, F_OK), 0);
+    FILE *f = fopen(part, "a"); /* done before it was stopped */
+    fputs("form\tadd r64,r64\t9\t-\t9\t-\tm1 0.0%\n", f);
+    fclose(f);
+    stop = 0;
+    assert_int_equal(assay_measure_instructions(host, &options, &result, &err), 0);
+    assert_false(result.is_stopped);
+    assert_int_equal(result.measured_n + result.refused_n, 1);
+    assert_int_equal(count_lines(path, "core\t"), 1);
+    assert_int_equal(count_lines(path, "form\tadd r64,r64\t9\t"), 1);
+    assert_int_equal(count_lines(path, "form\t") + count_lines(path, "# "), 2);
+    assert_int_not_equal(access(part, F_OK), 0);
+    options.path = "/nonexistent/x";
+    assert_int_equal(assay_measure_instructions(host, &options, &result, &err), ASSAY_ERR_IO);
+    unlink(path);
+    assay_host_free(&host);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(forms_of_all_kinds_are_found),
+        cmocka_unit_test(instances_are_of_their_form),
+        cmocka_unit_test(instances_write_registers_in_turn),
+        cmocka_unit_test(implied_chains_are_broken),
+        cmocka_unit_test(ports_are_whole),
+        cmocka_unit_test(figures_become_lines),
+        cmocka_unit_test(what_costs_nothing_is_said),
+        cmocka_unit_test(the_width_is_no_port),
+        cmocka_unit_test(noise_stands_in_the_line),
+        cmocka_unit_test(a_table_is_made_and_gone_on_with),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, collect_all, drop_all);
+}
