@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +18,6 @@
 
 /* ---- Numbers as texts -------------------------------------------------------------------------
  */
-
-static const char *number_text(double value, char out[32])
-{
-    snprintf(out, 32, "%.6g", value);
-    return out;
-}
 
 static const char *utc_text(int64_t when_s, char out[32])
 {
@@ -116,9 +111,9 @@ static void one_figure(struct as_facts *facts, const struct assay_figure *f)
 
     as_facts_object(facts, NULL);
     as_facts_cell(facts, "name", as_cell_text(f->name));
-    as_facts_cell(facts, "value", as_cell_text(number_text(f->value, text)));
+    as_facts_cell(facts, "value", as_cell_real(f->value));
     as_facts_cell(facts, "unit", as_cell_text(f->unit));
-    as_facts_cell(facts, "spread", as_cell_text(number_text(f->spread, text)));
+    as_facts_cell(facts, "spread", as_cell_real(f->spread < 0 ? NAN : f->spread));
     as_facts_cell(facts, "sample_n", as_cell_count(f->sample_n));
     as_facts_cell(facts, "confidence", as_cell_text(assay_figure_confidence(f)));
     as_facts_cell(facts, "measured", as_cell_text(utc_text(f->when_s, text)));
@@ -156,30 +151,23 @@ void as_machine_facts(struct as_cli *cli, const struct as_machine_page *page)
 
 struct pairing {
     const struct assay_figures *a, *b;
-    char text[3][32];
 };
 
 static void pair_row(void *context, size_t row, struct as_cell *cell)
 {
-    struct pairing *p = context;
+    const struct pairing *p = context;
     const struct assay_figure *a = &p->a->figure[row], *b = assay_figures_find(p->b, a->name);
 
     *cell++ = as_cell_text(a->name);
     *cell++ = as_cell_text(a->unit);
-    *cell++ = as_cell_text(number_text(a->value, p->text[0]));
-    *cell++ = b ? as_cell_text(number_text(b->value, p->text[1])) : as_cell_text(NULL);
-    if (b) {
-        snprintf(p->text[2], sizeof p->text[2], "%.3f", b->value / a->value);
-        *cell++ = as_cell_text(p->text[2]);
-    } else {
-        *cell++ = as_cell_text(NULL);
-    }
+    *cell++ = as_cell_real(a->value);
+    *cell++ = as_cell_real(b ? b->value : NAN);
+    *cell++ = as_cell_real(b ? b->value / a->value : NAN);
     *cell++ = as_cell_text(assay_figure_confidence(a));
     *cell++ = as_cell_text(b ? assay_figure_confidence(b) : NULL);
 }
 
-/* Texts of a table live until its end: rows are printed one by one instead. */
-static int print_pairs(struct as_cli *cli, struct pairing *p, struct assay_error *err)
+static int print_pairs(struct as_cli *cli, const struct pairing *p, struct assay_error *err)
 {
     static const struct as_column columns[] = {{.title = "figure"},
                                                {.title = "unit"},
@@ -192,10 +180,19 @@ static int print_pairs(struct as_cli *cli, struct pairing *p, struct assay_error
 
     as_table_init(&table, columns, 7);
     for (size_t i = 0; i < p->a->figure_n; i++) {
-        struct as_cell cell[7] = {0};
-        pair_row(p, i, cell);
-        for (size_t k = 0; k < 7; k++)
-            as_table_string(&table, cell[k].text ? cell[k].text : "");
+        const struct assay_figure *a = &p->a->figure[i], *b = assay_figures_find(p->b, a->name);
+        as_table_string(&table, a->name);
+        as_table_string(&table, a->unit);
+        as_table_f(&table, "%.6g", a->value);
+        if (b) {
+            as_table_f(&table, "%.6g", b->value);
+            as_table_f(&table, "%.3f", b->value / a->value);
+        } else {
+            as_table_string(&table, NULL);
+            as_table_string(&table, NULL);
+        }
+        as_table_string(&table, assay_figure_confidence(a));
+        as_table_string(&table, b ? assay_figure_confidence(b) : "");
     }
     const int rc = as_table_print(&table, &cli->out, as_cli_table_width(cli), cli->color, err);
     as_table_fini(&table);

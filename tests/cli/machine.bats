@@ -105,7 +105,7 @@ store() { # -> $stored
     "$ASSAY" machine --diff --format csv a.tsv b.tsv >out
     equal "name,unit,a,b,ratio,confidence_a,confidence_b" "$(head -1 out)"
     "$ASSAY" machine --diff --format json a.tsv b.tsv >out
-    equal 0.500 "$(json '["figures"][0]["ratio"]' <out)"
+    equal 0.5 "$(json '["figures"][0]["ratio"]' <out)"
     status=0
     "$ASSAY" machine --diff a.tsv 2>err || status=$?
     equal 2 "$status"
