@@ -357,7 +357,8 @@ size_t as_form_instance(const struct as_form_case *one, unsigned number, int cha
     if (one->insn.base == ASSAY_REG_IP)
         choice.base = AS_ENCODE_KEEP;
     choice.sets_disp = form->insn_class != ASSAY_CLASS_LEA && one->insn.bits & ASSAY_INSN_MEM;
-    choice.disp = 64 * (int32_t)(number & 15);
+    /* Not where kernels load (below) and store (above): what overlaps waits for the other. */
+    choice.disp = 1024 + 64 * (int32_t)(number & 15);
     for (unsigned i = 0; i < ASSAY_OPERANDS_MAX; i++) {
         const struct assay_operand *o = &form->operand[i];
         choice.reg[i] = AS_ENCODE_KEEP;

@@ -53,7 +53,9 @@ static double slots_of(const struct as_timing *t, const struct as_probe_rates *r
     if (!(t->mixed[AS_PROBE_SLOTS] > 0) || slot == 0)
         return 1;
     const double slots = t->mixed[AS_PROBE_SLOTS] / t->mixed_n[AS_PROBE_SLOTS] / slot;
-    return tidy(fmax(slots - t->breaker_n, 0));
+    const double own = fmax(slots - t->breaker_n, 0), whole = round(own);
+    /* Slots are whole, but for those that two instructions share. */
+    return fabs(own - whole) <= 0.35 ? whole : round(own * 2) / 2;
 }
 
 /* Port-cycles of a group; 0 too where the width of the core alone explains the mixture. */
@@ -140,10 +142,26 @@ static int written_operand(const struct assay_form *form)
     return -1;
 }
 
+/* What a load brings is there when it is loaded: the latency of loads comes first. Constants wait
+ * for nothing, but take their cycle. */
 static bool only_moves(const struct assay_form *form)
 {
-    return form->insn_class == ASSAY_CLASS_MOVE || form->insn_class == ASSAY_CLASS_BROADCAST ||
-           form->insn_class == ASSAY_CLASS_PUSH || form->insn_class == ASSAY_CLASS_POP;
+    bool reads_memory = form->memories > 0, reads_register = false;
+
+    for (unsigned i = 0; i < form->operands; i++) {
+        reads_memory |= form->operand[i].kind == ASSAY_OPERAND_MEM;
+        reads_register |= form->operand[i].kind == ASSAY_OPERAND_REG &&
+                          form->operand[i].access & ASSAY_ACCESS_READ;
+    }
+    switch (form->insn_class) {
+    case ASSAY_CLASS_MOVE:
+    case ASSAY_CLASS_BROADCAST:
+        return reads_memory || reads_register;
+    case ASSAY_CLASS_EXTEND:
+        return reads_memory;
+    default:
+        return form->insn_class == ASSAY_CLASS_PUSH || form->insn_class == ASSAY_CLASS_POP;
+    }
 }
 
 /* The latency and its exceptions; true where it was not measured but taken. */
@@ -160,8 +178,9 @@ static bool append_latency(struct as_str *to, const struct assay_form *form,
         return false;
     }
     if (longest < 0) {
-        as_str_appendz(to, written < 0 ? "-" : "1");
-        return written >= 0;
+        const bool has_result = written >= 0 || form->flags_written;
+        as_str_appendz(to, has_result ? "1" : "-");
+        return has_result;
     }
     append_number(to, tidy(longest));
     for (unsigned i = 0; i < ASSAY_OPERANDS_MAX && written >= 0; i++)

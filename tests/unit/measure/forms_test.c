@@ -239,6 +239,18 @@ static void what_costs_nothing_is_said(void **state)
     expect_line("xor r32,r32 [same]", &t, "1\t-\t1\t-\tm1 0.4%");
 }
 
+/* Results that no chain shows: flags, constants, loads. */
+static void what_no_chain_shows_is_marked(void **state)
+{
+    struct as_timing t = idle(0.25, 1.2);
+    (void)state;
+    expect_line("cmp r64,r64", &t, "1\t-\t1\testimated\tm1 0.4%");
+    expect_line("mov r32,imm32", &t, "1\t-\t1\testimated\tm1 0.4%");
+    expect_line("mov r64,m64", &t, "1\t-\t0\t-\tm1 0.4%");
+    expect_line("movzx r32,m8", &t, "1\t-\t0\t-\tm1 0.4%");
+    expect_line("mov m64,r64", &t, "1\t-\t0\t-\tm1 0.4%");
+}
+
 static void the_width_is_no_port(void **state)
 {
     struct as_timing t = idle(1 / 3., 2);
@@ -336,6 +348,7 @@ int main(void)
         cmocka_unit_test(ports_are_whole),
         cmocka_unit_test(figures_become_lines),
         cmocka_unit_test(what_costs_nothing_is_said),
+        cmocka_unit_test(what_no_chain_shows_is_marked),
         cmocka_unit_test(the_width_is_no_port),
         cmocka_unit_test(noise_stands_in_the_line),
         cmocka_unit_test(a_table_is_made_and_gone_on_with),
