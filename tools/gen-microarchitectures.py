@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes data/machine/microarchitectures.txt as a C table: gen-microarchitectures.py INPUT OUTPUT."""
+"""Writes the table of micro-architectures in C: gen-microarchitectures.py INPUT OUTPUT."""
 import re
 import sys
 

@@ -126,7 +126,7 @@ int assay_figures_save(const struct assay_figures *figures, const char *path,
 
 enum { COLUMNS_MOST = 8 };
 
-struct line {
+struct figure_line {
     char *column[COLUMNS_MOST];
     size_t n;
     const char *path;
@@ -134,7 +134,7 @@ struct line {
     struct assay_error *err;
 };
 
-static int bad_line(const struct line *l, const char *what)
+static int bad_line(const struct figure_line *l, const char *what)
 {
     return as_error_set(l->err, ASSAY_ERR_CORRUPT, "%s:%zu: %s; measure again or remove the file",
                         l->path, l->number, what);
@@ -157,7 +157,7 @@ static bool date_in(const char *text, int64_t *when_s)
     return (end && *end == 0) || strcmp(text, "-") == 0;
 }
 
-static int read_figure(struct assay_figures *f, const struct line *l)
+static int read_figure(struct assay_figures *f, const struct figure_line *l)
 {
     struct assay_figure figure = {.name = l->column[1], .unit = l->column[3]};
     double samples;
@@ -172,7 +172,7 @@ static int read_figure(struct assay_figures *f, const struct line *l)
     return assay_figures_set(f, &figure, l->err);
 }
 
-static int read_point(struct assay_figures *f, const struct line *l)
+static int read_point(struct assay_figures *f, const struct figure_line *l)
 {
     struct assay_figure_point point = {.curve = l->column[1]};
 
@@ -181,7 +181,7 @@ static int read_point(struct assay_figures *f, const struct line *l)
     return assay_figures_add_point(f, &point, l->err);
 }
 
-static int read_group(struct assay_figures *f, const struct line *l)
+static int read_group(struct assay_figures *f, const struct figure_line *l)
 {
     struct assay_figure_group group = {.name = l->column[1],
                                        .is_done = strcmp(l->column[0], "done") == 0};
@@ -191,7 +191,7 @@ static int read_group(struct assay_figures *f, const struct line *l)
     return assay_figures_set_group(f, &group, l->err);
 }
 
-static int read_line(struct assay_figures *f, const struct line *l)
+static int read_line(struct assay_figures *f, const struct figure_line *l)
 {
     const char *kind = l->column[0];
 
@@ -213,7 +213,7 @@ static int read_line(struct assay_figures *f, const struct line *l)
 static int read_lines(struct assay_figures *f, char *text, const char *path,
                       struct assay_error *err)
 {
-    struct line l = {.path = path, .err = err};
+    struct figure_line l = {.path = path, .err = err};
 
     for (char *next = text; next && *next;) {
         char *rest = next;

@@ -69,7 +69,7 @@ static void restore_variable(const struct held_variable *held)
 
 /* Without cpuid where the kernel says enough: hwloc binds itself to each processor in turn for it.
  */
-static int prepare(hwloc_topology_t hwloc, const char *xml, bool with_cpuid)
+static int prepare_hwloc(hwloc_topology_t hwloc, const char *xml, bool with_cpuid)
 {
     const unsigned long flags = HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED |
                                 HWLOC_TOPOLOGY_FLAG_NO_DISTANCES | HWLOC_TOPOLOGY_FLAG_NO_MEMATTRS;
@@ -93,7 +93,8 @@ static bool load_once(struct topology_reading *t, const char *root, const char *
     if (root)
         hold_variable(&fsroot, "HWLOC_FSROOT", root);
     bool loaded = hwloc_topology_init(&t->hwloc) == 0;
-    if (loaded && (prepare(t->hwloc, xml, with_cpuid) < 0 || hwloc_topology_load(t->hwloc) < 0)) {
+    if (loaded &&
+        (prepare_hwloc(t->hwloc, xml, with_cpuid) < 0 || hwloc_topology_load(t->hwloc) < 0)) {
         hwloc_topology_destroy(t->hwloc);
         loaded = false;
     }
@@ -195,7 +196,8 @@ static int16_t efficiency_of(const struct topology_reading *t, hwloc_obj_t objec
     return (int16_t)(efficiency >= 0 ? efficiency : kind);
 }
 
-static void describe(struct topology_reading *t, hwloc_obj_t object, struct assay_place *place)
+static void describe_place(struct topology_reading *t, hwloc_obj_t object,
+                           struct assay_place *place)
 {
     place->number = object->os_index == HWLOC_UNKNOWN_INDEX ? -1 : (int32_t)object->os_index;
     switch (place->kind) {
@@ -231,7 +233,7 @@ static void add_place(struct topology_reading *t, hwloc_obj_t object, uint32_t p
         return;
     if (kind >= 0) {
         struct assay_place place = {.kind = (uint8_t)kind, .parent = parent, .efficiency = -1};
-        describe(t, object, &place);
+        describe_place(t, object, &place);
         t->failed |= as_vec_push(&t->place, place) < 0;
     }
     for (hwloc_obj_t m = object->memory_first_child; m; m = m->next_sibling)
@@ -246,7 +248,7 @@ static int64_t count_type(const struct topology_reading *t, hwloc_obj_type_t typ
     return n > 0 ? n : -1;
 }
 
-static void summarise(struct topology_reading *t)
+static void summarise_tree(struct topology_reading *t)
 {
     struct assay_topology *out = &t->topology;
     uint64_t most = 0;
@@ -297,7 +299,7 @@ int assay_topology_read(const char *root, const char *xml, struct assay_topology
     if (rc == 0) {
         add_place(t, hwloc_get_root_obj(t->hwloc), 0, 0);
         find_model(t);
-        summarise(t);
+        summarise_tree(t);
         hwloc_topology_destroy(t->hwloc);
         rc = t->failed ? as_error_nomem(err, "the topology of the machine") : 0;
     }

@@ -207,7 +207,8 @@ static void make_plan(struct plan *p, unsigned what)
 /* ---- Circumstances -----------------------------------------------------------------------------
  */
 
-static int say(struct as_rig *rig, const char *name, const char *text, struct assay_error *err)
+static int say_circumstance(struct as_rig *rig, const char *name, const char *text,
+                            struct assay_error *err)
 {
     assay_figures_drop_findings(rig->figures, name);
     return text ? assay_figures_add_finding(rig->figures, name, text, err) : 0;
@@ -224,7 +225,7 @@ static int say_processors(struct as_rig *rig, struct assay_error *err)
                  "processors: only %" PRId64 " of %" PRId64
                  " may be used (affinity or cpuset): 'all' stands for %zu cores",
                  usable, online, rig->core_n);
-    AS_TRY(say(rig, "processors", *text ? text : NULL, err));
+    AS_TRY(say_circumstance(rig, "processors", *text ? text : NULL, err));
     assay_host_load_read(NULL, 0, &load);
     *text = 0;
     if (load.usable_cpu_n > 0 && load.usable_cpu_n < (double)usable)
@@ -232,7 +233,7 @@ static int say_processors(struct as_rig *rig, struct assay_error *err)
                  "quota: the control group grants %.2g processors of %" PRId64
                  ": figures of all cores are what it grants, not what the machine has",
                  load.usable_cpu_n, usable);
-    return say(rig, "quota", *text ? text : NULL, err);
+    return say_circumstance(rig, "quota", *text ? text : NULL, err);
 }
 
 static int say_afterwards(struct as_rig *rig, const char *group, struct assay_error *err)
@@ -245,10 +246,11 @@ static int say_afterwards(struct as_rig *rig, const char *group, struct assay_er
         noisy += !rig->figures->figure[i].is_calm;
     }
     if (rig->small_only)
-        AS_TRY(say(rig, "huge_pages",
-                   "huge pages: the kernel gave none (transparent_hugepage is off?): latency and "
-                   "bandwidth of large areas include misses of the translation buffer",
-                   err));
+        AS_TRY(say_circumstance(
+            rig, "huge_pages",
+            "huge pages: the kernel gave none (transparent_hugepage is off?): latency and "
+            "bandwidth of large areas include misses of the translation buffer",
+            err));
     snprintf(name, sizeof name, "noise.%s", group);
     if (noisy)
         snprintf(
@@ -256,7 +258,7 @@ static int say_afterwards(struct as_rig *rig, const char *group, struct assay_er
             "noise: %zu of %zu figures were measured while others used the core: measure again "
             "on a calm machine",
             noisy, n);
-    return say(rig, name, noisy ? text : NULL, err);
+    return say_circumstance(rig, name, noisy ? text : NULL, err);
 }
 
 /* ---- The way through ---------------------------------------------------------------------------
@@ -291,7 +293,7 @@ static int begin_group(struct as_rig *rig, const char *name, int64_t *begun_s,
     return assay_figures_set_group(rig->figures, &group, err);
 }
 
-static int save(const struct plan *p, struct assay_error *err)
+static int save_figures(const struct plan *p, struct assay_error *err)
 {
     return p->options->path ? assay_figures_save(p->rig->figures, p->options->path, err) : 0;
 }
@@ -314,7 +316,7 @@ static int work_through(struct plan *p, int64_t begun_s, int64_t until_ns, struc
         if (rc == ASSAY_ERR_LIMIT)
             rc = assay_figures_add_finding(p->rig->figures, job->name, err->text, err);
         if (rc == 0)
-            rc = save(p, err);
+            rc = save_figures(p, err);
         as_progress_add(&progress, job->cost_ms);
     }
     as_progress_end(&progress);
@@ -344,7 +346,7 @@ static int measure_group(struct plan *p, unsigned what, const char *name, bool *
             .name = name, .is_done = true, .when_s = (int64_t)time(NULL)};
         AS_TRY(assay_figures_set_group(p->rig->figures, &done, err));
     }
-    return save(p, err);
+    return save_figures(p, err);
 }
 
 int assay_measure_ceilings(const struct assay_host *host,

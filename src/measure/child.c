@@ -213,7 +213,7 @@ static bool chains_agree(uint64_t a, uint64_t b)
 }
 
 /* chain, canary, short, chain, canary, long, canary, chain: what was disturbed shows beside it. */
-static bool take_sample(struct pair *p, struct as_series *series)
+static bool take_sample(struct pair *p, struct as_sample_series *series)
 {
     const struct as_gate *gate = &p->child->gate;
     uint64_t chain[3], canary[3];
@@ -244,7 +244,7 @@ static bool take_sample(struct pair *p, struct as_series *series)
 static void take_samples(struct pair *p)
 {
     const struct as_child *child = p->child;
-    struct as_series *series = child->series;
+    struct as_sample_series *series = child->series;
     const int64_t until_ns = as_monotonic_ns() + (int64_t)child->limit_ms * 1000000;
     unsigned clean = 0, tried = 0;
 

@@ -30,7 +30,7 @@ struct piece {
     bool failed;
 };
 
-struct as_frame {
+struct as_meter_frame {
     struct piece enter, top, x87, leave_loop, leave;
 };
 
@@ -154,7 +154,7 @@ static void make_top(struct piece *p, const struct as_widths *widths)
     piece_text(p, "lfence");
 }
 
-static void make_leave(struct as_frame *frame, const struct as_widths *widths)
+static void make_leave(struct as_meter_frame *frame, const struct as_widths *widths)
 {
     struct piece *p = &frame->leave;
     static const char *const back[] = {"pop r15", "pop r14", "pop r13",
@@ -178,9 +178,10 @@ static void make_leave(struct as_frame *frame, const struct as_widths *widths)
         piece_text(p, "vzeroupper");
 }
 
-int as_frame_new(const struct as_widths *widths, struct as_frame **out, struct assay_error *err)
+int as_frame_new(const struct as_widths *widths, struct as_meter_frame **out,
+                 struct assay_error *err)
 {
-    struct as_frame *frame = as_calloc(1, sizeof *frame);
+    struct as_meter_frame *frame = as_calloc(1, sizeof *frame);
 
     *out = frame;
     if (!frame)
@@ -197,7 +198,7 @@ int as_frame_new(const struct as_widths *widths, struct as_frame **out, struct a
     return 0;
 }
 
-void as_frame_free(struct as_frame **frame)
+void as_frame_free(struct as_meter_frame **frame)
 {
     as_free(*frame);
     *frame = NULL;
@@ -311,7 +312,7 @@ static void emit_blocks(struct emitter *e, const struct as_block *block)
     }
 }
 
-void (*as_frame_emit(const struct as_frame *frame, const struct as_block *block,
+void (*as_frame_emit(const struct as_meter_frame *frame, const struct as_block *block,
                      const struct as_shape *shape, uint8_t **at))(void)
 {
     static const uint8_t ret = 0xc3;

@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 
-struct member {
+struct crew_member {
     struct as_crew *crew;
     size_t index;
     pthread_t thread;
@@ -25,7 +25,7 @@ struct member {
 struct as_crew {
     struct as_crew_part *part; /* borrowed; changed between rounds only */
     size_t n;
-    struct member *member;
+    struct crew_member *member;
     size_t started;
     pthread_mutex_t lock; /* guards all below */
     pthread_cond_t changed;
@@ -71,7 +71,7 @@ static bool await_round(struct as_crew *crew, unsigned *seen)
 
 static void *work_along(void *context)
 {
-    struct member *me = context;
+    struct crew_member *me = context;
     struct as_crew *crew = me->crew;
     struct as_crew_part *part = &crew->part[me->index];
     unsigned seen = 0;
@@ -110,8 +110,8 @@ int as_crew_new(struct as_crew_part *part, size_t n, struct as_crew **out, struc
         return as_error_nomem(err, "the threads of a measurement");
     }
     for (; crew->started < n; crew->started++) {
-        struct member *m = &crew->member[crew->started];
-        *m = (struct member){.crew = crew, .index = crew->started};
+        struct crew_member *m = &crew->member[crew->started];
+        *m = (struct crew_member){.crew = crew, .index = crew->started};
         const int why = pthread_create(&m->thread, NULL, work_along, m);
         if (why) {
             as_crew_free(out);
@@ -153,7 +153,7 @@ static int64_t run_round(struct as_crew *crew)
     while (crew->busy)
         pthread_cond_wait(&crew->changed, &crew->lock);
     for (size_t i = 0; i < crew->n; i++) {
-        const struct member *m = &crew->member[i];
+        const struct crew_member *m = &crew->member[i];
         first_ns = m->begin_ns < first_ns ? m->begin_ns : first_ns;
         last_ns = m->end_ns > last_ns ? m->end_ns : last_ns;
     }

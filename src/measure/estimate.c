@@ -5,7 +5,7 @@
  */
 #include "measure/internal.h"
 
-static size_t gather(const struct as_series *series, const double *from, bool only_clean,
+static size_t gather(const struct as_sample_series *series, const double *from, bool only_clean,
                      double *to)
 {
     size_t n = 0;
@@ -16,7 +16,7 @@ static size_t gather(const struct as_series *series, const double *from, bool on
     return n;
 }
 
-static double difference(const struct as_series *series, bool only_clean, double share)
+static double difference(const struct as_sample_series *series, bool only_clean, double share)
 {
     double value[AS_METER_SAMPLES];
     size_t n = gather(series, series->longer, only_clean, value);
@@ -26,7 +26,8 @@ static double difference(const struct as_series *series, bool only_clean, double
     return (longer - as_sample_quantile(value, n, share)) / series->span;
 }
 
-static void find_spread(const struct as_series *series, bool only_clean, struct assay_cycles *out)
+static void find_spread(const struct as_sample_series *series, bool only_clean,
+                        struct assay_cycles *out)
 {
     double single[AS_METER_SAMPLES], value[AS_METER_SAMPLES];
 
@@ -37,7 +38,8 @@ static void find_spread(const struct as_series *series, bool only_clean, struct 
     out->high = as_sample_quantile(value, n, 0.75);
 }
 
-void as_series_estimate(const struct as_series *series, unsigned wanted, struct assay_cycles *out)
+void as_series_estimate(const struct as_sample_series *series, unsigned wanted,
+                        struct assay_cycles *out)
 {
     double value[AS_METER_SAMPLES];
     size_t clean = 0;

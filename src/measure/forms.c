@@ -97,7 +97,7 @@ int as_forms_of_code(struct as_form_list *list, const uint8_t *bytes, size_t siz
 /* ---- Every opcode ---------------------------------------------------------------------------- */
 
 /* Instructions in a row, so that thousands are decoded at once. */
-struct row {
+struct opcode_row {
     struct as_form_list *list;
     uint8_t bytes[1 << 16];
     size_t n;
@@ -105,7 +105,7 @@ struct row {
 };
 
 /* An instruction is followed by what its immediate could be, and by nops behind that. */
-static void decode_row(struct row *row)
+static void decode_row(struct opcode_row *row)
 {
     struct assay_code code;
     struct assay_error err;
@@ -120,7 +120,7 @@ static void decode_row(struct row *row)
     row->n = 0;
 }
 
-static void add_opcode(struct row *row, const uint8_t *bytes, size_t n)
+static void add_opcode(struct opcode_row *row, const uint8_t *bytes, size_t n)
 {
     uint8_t *to = row->bytes + row->n;
 
@@ -151,7 +151,7 @@ static size_t put_modrm(uint8_t *to, unsigned reg, unsigned way)
     }
 }
 
-static void legacy_opcodes(struct row *row, unsigned map, uint8_t prefix, unsigned wide)
+static void legacy_opcodes(struct opcode_row *row, unsigned map, uint8_t prefix, unsigned wide)
 {
     static const uint8_t escape[4][2] = {{0}, {0x0f}, {0x0f, 0x38}, {0x0f, 0x3a}};
     static const uint8_t escape_n[] = {0, 1, 2, 2};
@@ -174,7 +174,8 @@ static void legacy_opcodes(struct row *row, unsigned map, uint8_t prefix, unsign
 }
 
 /* `behind` is the register in vvvv, inverted; 15 none. */
-static void vex_opcodes(struct row *row, unsigned map, unsigned pp, unsigned wide, unsigned length)
+static void vex_opcodes(struct opcode_row *row, unsigned map, unsigned pp, unsigned wide,
+                        unsigned length)
 {
     for (unsigned opcode = 0; opcode < 256; opcode++)
         for (unsigned reg = 0; reg < 8; reg++)
@@ -187,7 +188,8 @@ static void vex_opcodes(struct row *row, unsigned map, unsigned pp, unsigned wid
                 }
 }
 
-static void evex_opcodes(struct row *row, unsigned map, unsigned pp, unsigned wide, unsigned length)
+static void evex_opcodes(struct opcode_row *row, unsigned map, unsigned pp, unsigned wide,
+                         unsigned length)
 {
     for (unsigned opcode = 0; opcode < 256; opcode++)
         for (unsigned reg = 0; reg < 8; reg++)
@@ -222,7 +224,7 @@ static int add_addresses(struct as_form_list *list)
 int as_forms_of_decoder(struct as_form_list *list)
 {
     static const uint8_t prefix[] = {0, 0x66, 0xf2, 0xf3};
-    struct row *row = as_calloc(1, sizeof *row);
+    struct opcode_row *row = as_calloc(1, sizeof *row);
 
     if (!row)
         return ASSAY_ERR_NOMEM;

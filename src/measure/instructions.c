@@ -54,7 +54,8 @@ static const struct {
                 {64, 5, {0x0f, 0x1f, 0x44, 0x00, 0x00}}};
 
 /* Instruction `i` of a saturating kernel; its length, 0: not on this processor. */
-static size_t probe_insn(enum as_probe probe, unsigned i, unsigned nop, uint8_t out[AS_ENCODE_B])
+static size_t probe_insn(enum as_saturated probe, unsigned i, unsigned nop,
+                         uint8_t out[AS_ENCODE_B])
 {
     static const char *const general[] = {"r11", "r12", "r13", "r14", "r15"};
     struct as_widths widths;
@@ -100,7 +101,7 @@ static size_t probe_insn(enum as_probe probe, unsigned i, unsigned nop, uint8_t 
 
 /* A saturating kernel, so often, with `n` instances of a form spread over it. */
 struct mixture {
-    enum as_probe probe;
+    enum as_saturated probe;
     unsigned repeats, n, nop;
     const struct as_form_case *one; /* NULL: none */
 };
@@ -152,7 +153,7 @@ static int measure_probes(struct table_work *w, struct assay_error *err)
     struct assay_cycles cycles;
 
     for (unsigned p = 0; p < AS_PROBES; p++) {
-        const struct mixture alone = {.probe = (enum as_probe)p, .repeats = 1};
+        const struct mixture alone = {.probe = (enum as_saturated)p, .repeats = 1};
         const size_t n = build_mixture(&alone, bytes);
         double best = INFINITY;
         for (unsigned i = 0; i < 5 && n; i++) {
@@ -336,7 +337,7 @@ static bool touches_general(const struct assay_form *form)
 }
 
 /* A form of general registers does not use the pipes of vectors, and the other way round. */
-static bool probe_matters(const struct assay_form *form, enum as_probe probe)
+static bool probe_matters(const struct assay_form *form, enum as_saturated probe)
 {
     const bool vector = form->vector_b || form->isa == ASSAY_ISA_X87 || form->isa == ASSAY_ISA_MMX;
 
@@ -414,7 +415,7 @@ static int measure_mixtures(struct table_work *w, const struct as_form_case *one
     const unsigned n = t->each <= 1.2 ? 4 : t->each <= 2.6 ? 2 : 1;
 
     for (unsigned p = 0; p < AS_PROBES; p++) {
-        const enum as_probe probe = (enum as_probe)p;
+        const enum as_saturated probe = (enum as_saturated)p;
         if (w->rates.cycles[p] == 0 || !probe_matters(form, probe) ||
             (probe == AS_PROBE_STD && waits_for_stores(form)))
             continue;
@@ -521,12 +522,12 @@ static void append_head(struct table_work *w, struct as_str *to)
     as_str_appendf(to, "source\tnoisy\tas m1, while others used the core: of little trust\n");
     as_str_appendz(to, as_str_z(&w->sets));
     for (unsigned p = AS_PROBE_ALU; p < AS_PROBES; p++) {
-        const unsigned ports = as_probe_ports(&w->rates, (enum as_probe)p);
+        const unsigned ports = as_probe_ports(&w->rates, (enum as_saturated)p);
         if (ports == 0)
             continue;
-        as_str_appendf(to, "group\t%s\t", as_probe_group((enum as_probe)p));
+        as_str_appendf(to, "group\t%s\t", as_probe_group((enum as_saturated)p));
         for (unsigned i = 0; i < ports; i++)
-            as_str_appendf(to, "%s%s%u", i ? " " : "", as_probe_group((enum as_probe)p), i);
+            as_str_appendf(to, "%s%s%u", i ? " " : "", as_probe_group((enum as_saturated)p), i);
         as_str_appendz(to, "\tm1\n");
     }
 }
@@ -581,7 +582,7 @@ static int measure_all(struct table_work *w, bool *stopped, struct assay_error *
     return rc;
 }
 
-static int collect(struct table_work *w, struct assay_error *err)
+static int collect_forms(struct table_work *w, struct assay_error *err)
 {
     int rc = as_forms_init(&w->forms);
 
@@ -600,7 +601,7 @@ int assay_measure_instructions(const struct assay_host *host,
     const struct assay_meter_options meter = {.cpu = -1, .samples = 80, .patience_ms = 600};
     struct table_work w = {.host = host, .options = options};
     char part[PATH_MAX];
-    int rc = collect(&w, err);
+    int rc = collect_forms(&w, err);
 
     *result = (struct assay_instruction_result){0};
     snprintf(part, sizeof part, "%s.part", options->path);

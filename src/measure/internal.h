@@ -54,9 +54,10 @@ struct as_meter_slots {
 };
 
 /* What is the same for all blocks, encoded once. */
-struct as_frame;
-int as_frame_new(const struct as_widths *widths, struct as_frame **out, struct assay_error *err);
-void as_frame_free(struct as_frame **frame);
+struct as_meter_frame;
+int as_frame_new(const struct as_widths *widths, struct as_meter_frame **out,
+                 struct assay_error *err);
+void as_frame_free(struct as_meter_frame **frame);
 
 struct as_shape {
     unsigned copies;  /* of the block, one behind the other */
@@ -67,7 +68,7 @@ struct as_shape {
 
 /* Writes at `*at` (in the child's code area) and moves it behind; the function's entry, NULL when
  * it does not fit. No allocation: called in the child. */
-void (*as_frame_emit(const struct as_frame *frame, const struct as_block *block,
+void (*as_frame_emit(const struct as_meter_frame *frame, const struct as_block *block,
                      const struct as_shape *shape, uint8_t **at))(void);
 
 /* ---- Child (child.c) ------------------------------------------------------------------------- */
@@ -76,18 +77,18 @@ void (*as_frame_emit(const struct as_frame *frame, const struct as_block *block,
 
 struct as_child {
     const struct as_block *block;
-    const struct as_frame *frame;
+    const struct as_meter_frame *frame;
     enum assay_meter_mode mode;
     struct as_gate gate;
     unsigned samples, page_n, limit_ms;
     int memory; /* file of `page_n` pages */
     int cpu;
-    struct assay_cycles *result; /* shared with the parent */
-    struct as_series *series;    /* shared too, so that it need not be allocated */
+    struct assay_cycles *result;     /* shared with the parent */
+    struct as_sample_series *series; /* shared too, so that it need not be allocated */
 };
 
 /* Raw samples of one attempt; also what tests feed to the estimator. */
-struct as_series {
+struct as_sample_series {
     size_t n;
     double span; /* executions of the block by which the two lengths differ */
     double shorter[AS_METER_SAMPLES], longer[AS_METER_SAMPLES], ratio[AS_METER_SAMPLES];
@@ -99,6 +100,7 @@ _Noreturn void as_child_run(const struct as_child *child);
 
 /* Fills the figures of `out` from a series: clean samples where there are at least `wanted` / 4,
  * else all of them and status NOISY. */
-void as_series_estimate(const struct as_series *series, unsigned wanted, struct assay_cycles *out);
+void as_series_estimate(const struct as_sample_series *series, unsigned wanted,
+                        struct assay_cycles *out);
 
 #endif

@@ -21,12 +21,12 @@
 
 struct as_meter_shared {
     struct assay_cycles result;
-    struct as_series series;
+    struct as_sample_series series;
 };
 
 struct assay_meter {
     struct assay_meter_options options;
-    struct as_frame *frame;
+    struct as_meter_frame *frame;
     struct as_gate gate;
     struct as_meter_shared *shared;
     int memory;

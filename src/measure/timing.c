@@ -16,23 +16,23 @@ static const struct {
 #undef PROBE_ROW
 };
 
-const char *as_probe_group(enum as_probe probe)
+const char *as_probe_group(enum as_saturated probe)
 {
     return probes[probe].group;
 }
 
-unsigned as_probe_n(enum as_probe probe)
+unsigned as_probe_n(enum as_saturated probe)
 {
     return probes[probe].n;
 }
 
-unsigned as_probe_ports(const struct as_probe_rates *rates, enum as_probe probe)
+unsigned as_probe_ports(const struct as_probe_rates *rates, enum as_saturated probe)
 {
     return rates->cycles[probe] > 0 ? (unsigned)(probes[probe].n / rates->cycles[probe] + 0.4) : 0;
 }
 
 /* Whole and half numbers where they are meant: what is left is noise of some per cent. */
-static double tidy(double value)
+static double tidy_number(double value)
 {
     const double half = round(value * 2) / 2;
 
@@ -60,7 +60,7 @@ static double slots_of(const struct as_timing *t, const struct as_probe_rates *r
 
 /* Port-cycles of a group; 0 too where the width of the core alone explains the mixture. */
 static double use_of(const struct as_timing *t, const struct as_probe_rates *rates,
-                     enum as_probe probe, double slots)
+                     enum as_saturated probe, double slots)
 {
     const unsigned ports = as_probe_ports(rates, probe), n = t->mixed_n[probe];
 
@@ -72,7 +72,7 @@ static double use_of(const struct as_timing *t, const struct as_probe_rates *rat
     if (t->mixed[probe] <= by_width * 1.02 || t->mixed[probe] <= kernel * 1.01)
         return 0;
     const double use = (t->mixed[probe] - kernel) / n * ports;
-    return use < 0.3 ? 0 : tidy(use);
+    return use < 0.3 ? 0 : tidy_number(use);
 }
 
 static void append_number(struct as_str *to, double value)
@@ -114,19 +114,19 @@ static void append_uses(struct as_str *to, const struct assay_form *form, const 
     bool any = false;
 
     for (unsigned p = AS_PROBE_ALU; p < AS_PROBES; p++) {
-        const double use = use_of(t, rates, (enum as_probe)p, slots);
+        const double use = use_of(t, rates, (enum as_saturated)p, slots);
         if (use == 0)
             continue;
         as_str_appendf(to, "%s%s:", any ? " " : "", probes[p].group);
         append_number(to, use);
-        bound = fmax(bound, use / as_probe_ports(rates, (enum as_probe)p));
+        bound = fmax(bound, use / as_probe_ports(rates, (enum as_saturated)p));
         any = true;
     }
     /* Instances that write what they read wait for the one before that wrote the same. */
     bound = fmax(bound, chain_bound(form, t));
     if (t->each > 1.15 * bound && t->each > bound + 0.25) {
         as_str_appendf(to, "%sown:", any ? " " : "");
-        append_number(to, tidy(t->each));
+        append_number(to, tidy_number(t->each));
         any = true;
     }
     if (!any)
@@ -174,7 +174,7 @@ static bool append_latency(struct as_str *to, const struct assay_form *form,
     if (is_free || only_moves(form)) {
         as_str_appendz(to, longest > 0.5 && !is_free ? "" : "0");
         if (longest > 0.5 && !is_free)
-            append_number(to, tidy(longest));
+            append_number(to, tidy_number(longest));
         return false;
     }
     if (longest < 0) {
@@ -182,11 +182,11 @@ static bool append_latency(struct as_str *to, const struct assay_form *form,
         as_str_appendz(to, has_result ? "1" : "-");
         return has_result;
     }
-    append_number(to, tidy(longest));
+    append_number(to, tidy_number(longest));
     for (unsigned i = 0; i < ASSAY_OPERANDS_MAX && written >= 0; i++)
         if (t->latency[i] >= 0 && t->latency[i] < longest - 0.4) {
             as_str_appendf(to, " %u>%d:", i, written);
-            append_number(to, tidy(t->latency[i]));
+            append_number(to, tidy_number(t->latency[i]));
         }
     return false;
 }

@@ -22,22 +22,22 @@
     X(LDV, "LDV", 14)                                                                              \
     X(STD, "STD", 14)
 
-enum as_probe {
+enum as_saturated {
 #define AS_PROBE_ENUM(name, word, n) AS_PROBE_##name,
     AS_PROBE_LIST(AS_PROBE_ENUM)
 #undef AS_PROBE_ENUM
         AS_PROBES
 };
 
-const char *as_probe_group(enum as_probe probe);
-unsigned as_probe_n(enum as_probe probe); /* instructions in its kernel */
+const char *as_probe_group(enum as_saturated probe);
+unsigned as_probe_n(enum as_saturated probe); /* instructions in its kernel */
 
 /* A core by its saturating kernels: how many of each go through in a cycle. */
 struct as_probe_rates {
     double cycles[AS_PROBES]; /* of the kernel alone; 0: this processor has not its instructions */
 };
 /* Ports of a group: the rate as a whole number; of SLOTS the width. */
-unsigned as_probe_ports(const struct as_probe_rates *rates, enum as_probe probe);
+unsigned as_probe_ports(const struct as_probe_rates *rates, enum as_saturated probe);
 
 struct as_timing {
     double each;   /* cycles of one among independent ones */

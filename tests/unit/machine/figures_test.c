@@ -154,9 +154,9 @@ static void where_they_lie(void **state)
     assert_true(assay_figures_path(&other, second, sizeof second));
     assert_string_equal(path, second);
     setenv("XDG_DATA_HOME", "relative", 1);
-    setenv("HOME", "/home/x", 1);
+    setenv("HOME", "/houses/x", 1);
     assert_true(assay_figures_directory(path, sizeof path));
-    assert_string_equal(path, "/home/x/.local/share/assay/machines");
+    assert_string_equal(path, "/houses/x/.local/share/assay/machines");
     unsetenv("XDG_DATA_HOME");
     unsetenv("HOME");
     assert_false(assay_figures_directory(path, sizeof path));

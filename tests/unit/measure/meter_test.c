@@ -163,7 +163,7 @@ static void one_processor_is_enough(void **state)
 /* ---- The estimator -----------------------------------------------------------------------------
  */
 
-static struct as_series series;
+static struct as_sample_series series;
 
 /* 300 executions apart, `cycles` each, with a common part of 5000; every third sample is disturbed.
  */

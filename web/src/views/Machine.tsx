@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machines of the runs: what they are made of, what was measured on them, and what lessens trust in that.
+// The machines of the runs: what they are made of, what was measured on them, what lessens trust.
 
 import { useMemo } from 'preact/hooks';
 import { useReport } from '../context';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of a machine as boxes in boxes. A part that holds one other alone shares its box with it, so
-// that a core with caches of its own is one box.
+// The parts of a machine as boxes in boxes. A part that holds one other alone shares its box with
+// it, so that a core with caches of its own is one box.
 
 import { bytes } from '../format';
 import type { ViewRows } from '../grid/rows';
