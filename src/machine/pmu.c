@@ -70,7 +70,7 @@ unsigned as_pmu_counters(void)
 
     if (__get_cpuid(0xa, &a, &b, &c, &d) && (a & 0xff))
         return a >> 8 & 0xff;
-    if (__get_cpuid_max(0x80000000, NULL) >= 0x80000022) {
+    if ((unsigned)__get_cpuid_max(0x80000000, NULL) >= 0x80000022) {
         __cpuid_count(0x80000022, 0, a, b, c, d);
         return b & 0xf;
     }

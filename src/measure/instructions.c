@@ -5,27 +5,22 @@
  * an interruption loses nothing.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include <assay/machine.h>
 #include <assay/measure.h>
-#include <assay/version.h>
 
 #include "base/error.h"
 #include "base/progress.h"
+#include "measure/core_table.h"
 #include "measure/internal.h"
-#include "measure/timing.h"
+#include "measure/mixture.h"
 
-#define KERNEL_MOST_B 4000 /* that a block may have */
-#define KERNEL_MOST_N 1000
-#define COPIES_MOST   8
-#define LONG_CYCLES   60 /* beyond this a form is microcode, or waits for memory: no mixtures */
+#define COPIES_MOST 8
+#define LONG_CYCLES 60 /* beyond this a form is microcode, or waits for memory: no mixtures */
 
 struct table_work {
     struct assay_meter *meter;
@@ -39,99 +34,6 @@ struct table_work {
     double half_trip;   /* general register to vector register or back: half of both; 0 unknown */
     size_t measured_n, refused_n, noisy_n;
 };
-
-/* ---- Kernels --------------------------------------------------------------------------------- */
-
-/* Nops that differ in length: where instructions stand in the lines of a micro-operation cache
- * moves a mixture by some per cent, so the best of them counts. */
-#define NOPS 4
-static const struct {
-    uint8_t all; /* instructions of the kernel, those of the form among them: whole lines */
-    uint8_t n, bytes[5];
-} nops[NOPS] = {{56, 3, {0x0f, 0x1f, 0x00}},
-                {56, 1, {0x90}},
-                {48, 4, {0x0f, 0x1f, 0x40, 0x00}},
-                {64, 5, {0x0f, 0x1f, 0x44, 0x00, 0x00}}};
-
-/* Instruction `i` of a saturating kernel; its length, 0: not on this processor. */
-static size_t probe_insn(enum as_saturated probe, unsigned i, unsigned nop,
-                         uint8_t out[AS_ENCODE_B])
-{
-    static const char *const general[] = {"r11", "r12", "r13", "r14", "r15"};
-    struct as_widths widths;
-    char text[64];
-
-    as_widths_read(&widths);
-    if (!widths.avx && probe >= AS_PROBE_FMUL && probe <= AS_PROBE_LDV && probe != AS_PROBE_AGU)
-        return 0;
-    switch (probe) {
-    case AS_PROBE_SLOTS:
-        memcpy(out, nops[nop].bytes, nops[nop].n);
-        return nops[nop].n;
-    case AS_PROBE_ALU:
-        snprintf(text, sizeof text, "lea %s,m64[rbp+8]", general[i % 5]);
-        break;
-    case AS_PROBE_MUL:
-        snprintf(text, sizeof text, "imul %s,rbp,3", general[i % 5]);
-        break;
-    case AS_PROBE_FMUL:
-        snprintf(text, sizeof text, "vmulpd ymm%u,ymm8,ymm9", 10 + i % 6);
-        break;
-    case AS_PROBE_FADD:
-        snprintf(text, sizeof text, "vaddpd ymm%u,ymm8,ymm9", 10 + i % 6);
-        break;
-    case AS_PROBE_FANY:
-        snprintf(text, sizeof text, "vandpd ymm%u,ymm8,ymm9", 10 + i % 6);
-        break;
-    case AS_PROBE_PERM:
-        snprintf(text, sizeof text, "vperm2f128 ymm%u,ymm8,ymm9,1", 10 + i % 6);
-        break;
-    case AS_PROBE_AGU:
-        snprintf(text, sizeof text, "mov %s,m64[rbx+%u]", general[i % 5], 8 * (i % 16));
-        break;
-    case AS_PROBE_LDV:
-        snprintf(text, sizeof text, "vmovupd xmm%u,m128[rbx+%u]", 10 + i % 6, 64 * (i % 16));
-        break;
-    default:
-        snprintf(text, sizeof text, "mov m64[rbx+%u],rbp", 2048 + 8 * (i % 16));
-        break;
-    }
-    return as_encode_text(text, out);
-}
-
-/* A saturating kernel, so often, with `n` instances of a form spread over it. */
-struct mixture {
-    enum as_saturated probe;
-    unsigned repeats, n, nop;
-    const struct as_form_case *one; /* NULL: none */
-};
-
-/* Its bytes, 0: cannot be. */
-static size_t build_mixture(const struct mixture *m, uint8_t out[KERNEL_MOST_B])
-{
-    const bool is_nops = m->probe == AS_PROBE_SLOTS;
-    const unsigned all =
-        is_nops ? nops[m->nop].all * m->repeats - m->n : as_probe_n(m->probe) * m->repeats;
-    unsigned put = 0;
-    size_t at = 0;
-
-    for (unsigned i = 0; i < all; i++) {
-        if (at + 6 * AS_ENCODE_B > KERNEL_MOST_B)
-            return 0;
-        const size_t length = probe_insn(m->probe, i, m->nop, out + at);
-        if (!length)
-            return 0;
-        at += length;
-        if (m->one && put < m->n && (i + 1) * m->n >= (put + 1) * all) {
-            at += as_form_breaker(m->one, out + at);
-            const size_t more = as_form_instance(m->one, put++, -1, out + at);
-            if (!more)
-                return 0;
-            at += more;
-        }
-    }
-    return at;
-}
 
 /* Cycles of a block, 0 where there are none; what came of it in `out`. */
 static int cycles_of(struct table_work *w, const uint8_t *bytes, size_t n, struct assay_cycles *out,
@@ -149,12 +51,12 @@ static int cycles_of(struct table_work *w, const uint8_t *bytes, size_t n, struc
 /* The best of five: all others are held to it. */
 static int measure_probes(struct table_work *w, struct assay_error *err)
 {
-    uint8_t bytes[KERNEL_MOST_B];
+    uint8_t bytes[AS_MIXTURE_MOST_B];
     struct assay_cycles cycles;
 
     for (unsigned p = 0; p < AS_PROBES; p++) {
-        const struct mixture alone = {.probe = (enum as_saturated)p, .repeats = 1};
-        const size_t n = build_mixture(&alone, bytes);
+        const struct as_mixture alone = {.probe = (enum as_saturated)p, .repeats = 1};
+        const size_t n = as_mixture_build(&alone, bytes);
         double best = INFINITY;
         for (unsigned i = 0; i < 5 && n; i++) {
             AS_TRY(cycles_of(w, bytes, n, &cycles, err));
@@ -359,23 +261,23 @@ static bool probe_matters(const struct assay_form *form, enum as_saturated probe
 }
 
 /* Of kernels of nops the best of all lengths. */
-static int measure_mixture(struct table_work *w, const struct mixture *m, struct as_timing *t,
+static int measure_mixture(struct table_work *w, const struct as_mixture *m, struct as_timing *t,
                            struct assay_error *err)
 {
-    uint8_t bytes[KERNEL_MOST_B];
+    uint8_t bytes[AS_MIXTURE_MOST_B];
     double best = INFINITY;
 
-    for (unsigned nop = 0; nop < (m->probe == AS_PROBE_SLOTS ? NOPS : 1); nop++) {
-        struct mixture with = *m;
+    for (unsigned nop = 0; nop < (m->probe == AS_PROBE_SLOTS ? AS_MIXTURE_NOPS : 1); nop++) {
+        struct as_mixture with = *m;
         struct assay_cycles cycles;
         with.nop = nop;
-        const size_t size_b = build_mixture(&with, bytes);
+        const size_t size_b = as_mixture_build(&with, bytes);
         if (!size_b)
             continue;
         AS_TRY(cycles_of(w, bytes, size_b, &cycles, err));
         t->is_noisy |= cycles.status == ASSAY_METER_NOISY;
         if (cycles.cycles > 0 && m->probe == AS_PROBE_SLOTS)
-            cycles.cycles -= (nops[nop].all * m->repeats - m->n) * w->slot_cycles;
+            cycles.cycles -= as_mixture_nops(&with) * w->slot_cycles;
         if (cycles.cycles > 0)
             best = fmin(best, cycles.cycles);
     }
@@ -423,9 +325,9 @@ static int measure_mixtures(struct table_work *w, const struct as_form_case *one
         t->breaker_n = breakers_of(one);
         /* Twice as long as the instances take by themselves, so that they hide in it. */
         t->repeats[p] = 1 + (unsigned)(2 * t->mixed_n[p] * t->each / w->rates.cycles[p]);
-        if (t->repeats[p] * as_probe_n(probe) > KERNEL_MOST_N)
+        if (t->repeats[p] * as_probe_n(probe) > AS_MIXTURE_MOST_N)
             continue;
-        const struct mixture m = {
+        const struct as_mixture m = {
             .probe = probe, .repeats = t->repeats[p], .n = t->mixed_n[p], .one = one};
         AS_TRY(measure_mixture(w, &m, t, err));
     }
@@ -500,66 +402,6 @@ static bool is_wanted(const struct as_form_case *one, bool given)
     return status == ASSAY_METER_OK;
 }
 
-static void append_head(struct table_work *w, struct as_str *to)
-{
-    const struct assay_host *h = w->host;
-    struct assay_meter_state state;
-    const time_t now = time(NULL);
-    char date[32] = "";
-    struct tm utc;
-
-    assay_meter_state_get(w->meter, &state);
-    if (gmtime_r(&now, &utc))
-        strftime(date, sizeof date, "%Y-%m-%d", &utc);
-    as_str_appendf(to, "core\t%s\t%s, measured\n",
-                   h->microarchitecture ? h->microarchitecture : "host",
-                   h->microarchitecture_words ? h->microarchitecture_words : "this processor");
-    as_str_appendf(to, "match\t%s\t%" PRId64 "\t%" PRId64 "\n", h->cpu_vendor ? h->cpu_vendor : "?",
-                   h->cpu_family, h->cpu_model_number);
-    as_str_appendf(to, "source\tm1\tmeasured on %s (%s, %s clock) by assay %s, %s\n",
-                   h->cpu_model ? h->cpu_model : "?", h->hypervisor ? h->hypervisor : "bare metal",
-                   state.clock, ASSAY_VERSION, date);
-    as_str_appendf(to, "source\tnoisy\tas m1, while others used the core: of little trust\n");
-    as_str_appendz(to, as_str_z(&w->sets));
-    for (unsigned p = AS_PROBE_ALU; p < AS_PROBES; p++) {
-        const unsigned ports = as_probe_ports(&w->rates, (enum as_saturated)p);
-        if (ports == 0)
-            continue;
-        as_str_appendf(to, "group\t%s\t", as_probe_group((enum as_saturated)p));
-        for (unsigned i = 0; i < ports; i++)
-            as_str_appendf(to, "%s%s%u", i ? " " : "", as_probe_group((enum as_saturated)p), i);
-        as_str_appendz(to, "\tm1\n");
-    }
-}
-
-/* The head and the lines, as one file in the place of the old one. */
-static int finish_table(struct table_work *w, const char *part, const char *path,
-                        struct assay_error *err)
-{
-    char whole[PATH_MAX], line[512];
-    struct as_str head = {0};
-
-    if (snprintf(whole, sizeof whole, "%s.%ld", path, (long)getpid()) >= (int)sizeof whole)
-        return as_error_set(err, ASSAY_ERR_IO, "%s: the name is too long", path);
-    append_head(w, &head);
-    FILE *from = fopen(part, "re"), *to = fopen(whole, "we");
-    bool good = from && to && !head.failed && fputs(as_str_z(&head), to) >= 0;
-    while (good && fgets(line, sizeof line, from))
-        good = fputs(line, to) >= 0;
-    if (from)
-        fclose(from);
-    if (to && fclose(to) != 0)
-        good = false;
-    as_str_fini(&head);
-    if (good && rename(whole, path) == 0) {
-        unlink(part);
-        return 0;
-    }
-    const int why = errno;
-    unlink(whole);
-    return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s", path, strerror(why));
-}
-
 static int measure_all(struct table_work *w, bool *stopped, struct assay_error *err)
 {
     struct as_progress progress;
@@ -618,8 +460,9 @@ int assay_measure_instructions(const struct assay_host *host,
         rc = measure_all(&w, &result->is_stopped, err);
     if (w.lines)
         fclose(w.lines);
+    const struct as_core_table table = {host, w.meter, &w.rates, as_str_z(&w.sets)};
     if (rc == 0 && !result->is_stopped)
-        rc = finish_table(&w, part, options->path, err);
+        rc = as_core_table_finish(&table, part, options->path, err);
     result->measured_n = w.measured_n;
     result->refused_n = w.refused_n;
     result->noisy_n = w.noisy_n;

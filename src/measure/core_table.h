@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The file of a table of a core: its head, and the lines that were measured. */
+#ifndef AS_MEASURE_CORE_TABLE_H
+#define AS_MEASURE_CORE_TABLE_H
+
+#include <assay/machine.h>
+#include <assay/measure.h>
+
+#include "measure/timing.h"
+
+struct as_core_table {
+    const struct assay_host *host;
+    const struct assay_meter *meter;
+    const struct as_probe_rates *rates;
+    const char *sets; /* lines of parameters */
+};
+
+/* Head and the lines of `part` as one file in the place of `path`; `part` goes. Errors: IO. */
+int as_core_table_finish(const struct as_core_table *table, const char *part, const char *path,
+                         struct assay_error *err);
+
+#endif

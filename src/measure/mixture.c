@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kernels of nops, and of instructions of one kind each whose results nobody waits for.
+ */
+#include "measure/mixture.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "measure/internal.h"
+
+/* Nops that differ in length: where instructions stand in the lines of a micro-operation cache
+ * moves a mixture by some per cent, so the best of them counts. */
+static const struct {
+    uint8_t all; /* instructions of the kernel, those of the form among them: whole lines */
+    uint8_t n, bytes[5];
+} nops[AS_MIXTURE_NOPS] = {{56, 3, {0x0f, 0x1f, 0x00}},
+                           {56, 1, {0x90}},
+                           {48, 4, {0x0f, 0x1f, 0x40, 0x00}},
+                           {64, 5, {0x0f, 0x1f, 0x44, 0x00, 0x00}}};
+
+/* Instruction `i` of a saturating kernel; its length, 0: not on this processor. */
+static size_t probe_insn(enum as_saturated probe, unsigned i, unsigned nop,
+                         uint8_t out[AS_ENCODE_B])
+{
+    static const char *const general[] = {"r11", "r12", "r13", "r14", "r15"};
+    struct as_widths widths;
+    char text[64];
+
+    as_widths_read(&widths);
+    if (!widths.avx && probe >= AS_PROBE_FMUL && probe <= AS_PROBE_LDV && probe != AS_PROBE_AGU)
+        return 0;
+    switch (probe) {
+    case AS_PROBE_SLOTS:
+        memcpy(out, nops[nop].bytes, nops[nop].n);
+        return nops[nop].n;
+    case AS_PROBE_ALU:
+        snprintf(text, sizeof text, "lea %s,m64[rbp+8]", general[i % 5]);
+        break;
+    case AS_PROBE_MUL:
+        snprintf(text, sizeof text, "imul %s,rbp,3", general[i % 5]);
+        break;
+    case AS_PROBE_FMUL:
+        snprintf(text, sizeof text, "vmulpd ymm%u,ymm8,ymm9", 10 + i % 6);
+        break;
+    case AS_PROBE_FADD:
+        snprintf(text, sizeof text, "vaddpd ymm%u,ymm8,ymm9", 10 + i % 6);
+        break;
+    case AS_PROBE_FANY:
+        snprintf(text, sizeof text, "vandpd ymm%u,ymm8,ymm9", 10 + i % 6);
+        break;
+    case AS_PROBE_PERM:
+        snprintf(text, sizeof text, "vperm2f128 ymm%u,ymm8,ymm9,1", 10 + i % 6);
+        break;
+    case AS_PROBE_AGU:
+        snprintf(text, sizeof text, "mov %s,m64[rbx+%u]", general[i % 5], 8 * (i % 16));
+        break;
+    case AS_PROBE_LDV:
+        snprintf(text, sizeof text, "vmovupd xmm%u,m128[rbx+%u]", 10 + i % 6, 64 * (i % 16));
+        break;
+    default:
+        snprintf(text, sizeof text, "mov m64[rbx+%u],rbp", 2048 + 8 * (i % 16));
+        break;
+    }
+    return as_encode_text(text, out);
+}
+
+size_t as_mixture_build(const struct as_mixture *m, uint8_t out[AS_MIXTURE_MOST_B])
+{
+    const bool is_nops = m->probe == AS_PROBE_SLOTS;
+    const unsigned all =
+        is_nops ? nops[m->nop].all * m->repeats - m->n : as_probe_n(m->probe) * m->repeats;
+    unsigned put = 0;
+    size_t at = 0;
+
+    for (unsigned i = 0; i < all; i++) {
+        if (at + 6 * AS_ENCODE_B > AS_MIXTURE_MOST_B)
+            return 0;
+        const size_t length = probe_insn(m->probe, i, m->nop, out + at);
+        if (!length)
+            return 0;
+        at += length;
+        if (m->one && put < m->n && (i + 1) * m->n >= (put + 1) * all) {
+            at += as_form_breaker(m->one, out + at);
+            const size_t more = as_form_instance(m->one, put++, -1, out + at);
+            if (!more)
+                return 0;
+            at += more;
+        }
+    }
+    return at;
+}
+
+unsigned as_mixture_nops(const struct as_mixture *m)
+{
+    return nops[m->nop].all * m->repeats - m->n;
+}

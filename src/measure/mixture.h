@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Blocks that saturate one resource of a core, with instances of a form spread over them.
+ */
+#ifndef AS_MEASURE_MIXTURE_H
+#define AS_MEASURE_MIXTURE_H
+
+#include "measure/timing.h"
+
+#define AS_MIXTURE_MOST_B 4000 /* that a block may have */
+#define AS_MIXTURE_MOST_N 1000
+#define AS_MIXTURE_NOPS   4 /* kinds of nops that kernels of slots are made of */
+
+/* A saturating kernel, so often, with `n` instances of a form spread over it. */
+struct as_mixture {
+    enum as_saturated probe;
+    unsigned repeats, n, nop;
+    const struct as_form_case *one; /* NULL: none */
+};
+
+/* Its bytes, 0: cannot be. */
+size_t as_mixture_build(const struct as_mixture *m, uint8_t out[AS_MIXTURE_MOST_B]);
+/* Nops in a kernel of slots. */
+unsigned as_mixture_nops(const struct as_mixture *m);
+
+#endif
