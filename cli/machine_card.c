@@ -165,6 +165,10 @@ static void say_clock(struct as_cli *cli, const struct as_machine_page *page)
         if (!f)
             continue;
         as_str_appendf(&s, "; core %.2f GHz in FMA %s", f->value / 1e9, width[i]);
+        snprintf(name, sizeof name, "peak.fma.f64.%s.core", width[i]);
+        const struct assay_figure *peak = assay_figures_find(page->figures, name);
+        if (peak)
+            as_str_appendf(&s, ", %.1f f64 operations a cycle", peak->value / f->value);
         break;
     }
     card_line(cli, "clock", &s);

@@ -4,7 +4,7 @@
 # of CPU time (doc/benchmarks.md says how to read them). A target that is missed is printed, not
 # an error; exit status 1 means that something could not be run.
 # BENCH_PAIRS=N interleaved pairs of each (5); BENCH_LONG_PAIRS=N of those with a slow peer (1);
-# BENCH_ROUNDS=N of the overhead of a profile (15); BENCH_ONLY=code, store or profile for
+# BENCH_ROUNDS=N of the overhead of a profile (15); BENCH_ONLY=code, store, profile or machine for
 # those rows alone.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -326,7 +326,7 @@ after_run() { # what assay run does when the program has ended, on LAMMPS with t
         return
     fi
     began=$(date +%s.%N)
-    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "$build/assay" run -q --force \
+    ASSAY_NO_MEASURE=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "$build/assay" run -q --force \
         -o "$build/lammps.assay" -- mpirun.openmpi --oversubscribe -n 2 \
         lmp -log none -in tests/bench/melt.in >"$build/lammps.said" 2>&1 || {
         tail -n 3 "$build/lammps.said" >&2
@@ -354,17 +354,23 @@ of_profile() {
 
 cc1=$(gcc -print-prog-name=cc1)
 rounds=${BENCH_ROUNDS:-15}
+of_machine() { # against a STREAM of our own and against itself; a calm machine is needed
+    rm -rf "$build/machine"
+    python3 tests/bench/machine.py "$build/assay" "$build/machine" || status=1
+}
+
 case "${BENCH_ONLY:-}" in
 '')
     of_code
     of_store
     of_profile
     ;;
+machine) of_machine ;;
 code) of_code ;;
 store) of_store ;;
 profile) of_profile ;;
 *)
-    echo "bench: BENCH_ONLY is code, store or profile" >&2
+    echo "bench: BENCH_ONLY is code, store, profile or machine" >&2
     exit 2
     ;;
 esac

@@ -440,7 +440,7 @@ int assay_measure_instructions(const struct assay_host *host,
                                struct assay_instruction_result *result, struct assay_error *err)
 {
     /* Thousands of blocks: one that is not calm in a moment is marked, and the next begins. */
-    const struct assay_meter_options meter = {.cpu = -1, .samples = 80, .patience_ms = 600};
+    const struct assay_meter_options meter = {.cpu = -1, .samples = 48, .patience_ms = 600};
     struct table_work w = {.host = host, .options = options};
     char part[PATH_MAX];
     int rc = collect_forms(&w, err);

@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What `assay machine` measures against what can be known of it otherwise: machine.py ASSAY FOLDER.
+
+Prints a line each: the triad of all cores over a hand-tuned STREAM with OpenMP, the FMA peak over pipes
+x lanes x 2 x the frequency measured beside it, how far two measurements of instruction forms agree, and
+how long measuring takes. Figures of a machine that was not calm say little: their share is printed too.
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+PIPES = (0.5, 1, 2, 3, 4)
+LANES = {"sse": 2, "avx2": 4, "avx512": 8}
+
+
+def run(*words, **more):
+    return subprocess.run(words, check=True, capture_output=True, text=True, **more).stdout
+
+
+def measure(assay, home, what, *more):
+    began = time.monotonic()
+    out = run(assay, "machine", "--measure", what, "--quiet", "--format", "json", *more,
+              env={**os.environ, "XDG_DATA_HOME": str(home)})
+    return json.loads(out), time.monotonic() - began
+
+
+def stream(folder, array_b):
+    source = pathlib.Path(__file__).with_name("stream.c")
+    program = folder / "stream"
+    run("gcc", "-O3", "-march=native", "-fopenmp", "-o", program, source)
+    cores = len(os.sched_getaffinity(0))
+    out = run(program, str(array_b), "40",
+              env={**os.environ, "OMP_NUM_THREADS": str(cores), "OMP_PROC_BIND": "true"})
+    return {name: float(value) for name, value in (line.split() for line in out.splitlines())}
+
+
+def table(home):
+    forms = {}
+    for path in (home / "assay/machines").glob("*.uarch"):
+        for line in path.read_text().splitlines():
+            word = line.split("\t")
+            if word[0] == "form":
+                forms[word[1]] = (*word[2:5], "noisy" in word[6])
+    return forms
+
+
+def agrees(a, b):
+    """Slots and the first latency to 2 %, groups of resources to 5 % and a quarter of a cycle."""
+    def number(text):
+        try:
+            return float(text.split()[0])
+        except (ValueError, IndexError):
+            return None
+    for x, y in ((a[0], b[0]), (a[2], b[2])):
+        p, q = number(x), number(y)
+        if (p is None) != (q is None) or (p is not None and abs(p - q) > 0.02 * max(p, q)):
+            return False
+    return True
+
+
+def say(what, value, target):
+    print(f"{what:<52} {value:>12}  {target}")
+
+
+def main():
+    assay, folder = sys.argv[1], pathlib.Path(sys.argv[2])
+    folder.mkdir(parents=True, exist_ok=True)
+    data, took = measure(assay, folder / "a", "memory,peaks")
+    say("memory and peaks", f"{took:.0f} s", "with instructions below 360 s")
+    figures = {one["name"]: one for one in data["figures"]}
+    low = sum(one["confidence"] == "low" for one in data["figures"])
+    say("figures of little trust", f"{low} of {len(figures)}", "")
+    last_b = max((one["size_b"] or 0 for one in data["topology"]["places"]
+                  if one["kind"] == "cache"), default=32 << 20)
+    peer = stream(folder, max(4 * last_b // 3, 64 << 20))
+    for name in ("triad", "triad-nt"):
+        ours = figures[f"bandwidth.{name}.memory.all"]["value"]
+        say(f"{name} of all cores, over STREAM's", f"{ours / peer[name]:.3f}", "0.95 or more")
+    for width, lanes in LANES.items():
+        peak = figures.get(f"peak.fma.f64.{width}.core")
+        if not peak:
+            continue
+        pipes = peak["value"] / figures[f"frequency.fma.f64.{width}.core"]["value"] / 2 / lanes
+        whole = min(PIPES, key=lambda one: abs(one - pipes))
+        say(f"FMA f64 {width}, over {whole:g} pipes", f"{pipes / whole:.3f}", "0.97 or more")
+    code = [word for name in sys.argv[3:] or [assay] for word in ("--for", name)]
+    for home in ("a", "b"):
+        _, took = measure(assay, folder / home, "instructions", *code)
+    say("instructions, the forms of " + " ".join(sys.argv[3:] or ["assay"]), f"{took:.0f} s", "")
+    a, b = table(folder / "a"), table(folder / "b")
+    both = [key for key in a if key in b and not a[key][3] and not b[key][3]]
+    same = sum(agrees(a[key], b[key]) for key in both)
+    say("forms that were calm twice", f"{len(both)} of {len(a)}", "")
+    say("of them agree to 2 %", f"{100 * same / max(1, len(both)):.1f} %", "97 % or more")
+
+
+main()
