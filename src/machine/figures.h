@@ -8,6 +8,7 @@
 #include <assay/machine.h>
 
 #include "base/arena.h"
+#include "base/str.h"
 #include "base/vec.h"
 
 struct as_figures {
@@ -19,5 +20,11 @@ struct as_figures {
     AS_VEC(struct assay_figure_finding) finding;
     AS_VEC(struct assay_figure_group) group;
 };
+
+/* The text of a file of figures. */
+void as_figures_append(struct as_str *to, const struct assay_figures *figures);
+/* Figures of such a text, which is taken apart; `name` is for messages. */
+int as_figures_parse(char *text, const char *name, struct assay_figures **out,
+                     struct assay_error *err);
 
 #endif

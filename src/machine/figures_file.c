@@ -38,7 +38,7 @@ static void append_clean(struct as_str *to, const char *text)
         as_str_appendf(to, "%c", (unsigned char)*text < ' ' ? ' ' : *text);
 }
 
-static void append_all(struct as_str *to, const struct assay_figures *f)
+void as_figures_append(struct as_str *to, const struct assay_figures *f)
 {
     char date[32];
 
@@ -106,7 +106,7 @@ int assay_figures_save(const struct assay_figures *figures, const char *path,
     char beside[PATH_MAX];
     struct as_str text = {0};
 
-    append_all(&text, figures);
+    as_figures_append(&text, figures);
     if (text.failed ||
         snprintf(beside, sizeof beside, "%s.%ld", path, (long)getpid()) >= (int)sizeof beside) {
         as_str_fini(&text);
@@ -236,6 +236,18 @@ static int read_lines(struct assay_figures *f, char *text, const char *path,
     return 0;
 }
 
+int as_figures_parse(char *text, const char *name, struct assay_figures **out,
+                     struct assay_error *err)
+{
+    int rc = assay_figures_new(NULL, out, err);
+
+    if (rc == 0)
+        rc = read_lines(*out, text, name, err);
+    if (rc < 0)
+        assay_figures_free(out);
+    return rc;
+}
+
 #define FILE_MOST_B ((off_t)4 << 20) /* ours have some 10 KiB */
 
 static int read_file(const char *path, char **out, struct assay_error *err)
@@ -267,11 +279,7 @@ int assay_figures_open(const char *path, struct assay_figures **out, struct assa
 
     *out = NULL;
     AS_TRY(read_file(path, &text, err));
-    int rc = assay_figures_new(NULL, out, err);
-    if (rc == 0)
-        rc = read_lines(*out, text, path, err);
-    if (rc < 0)
-        assay_figures_free(out);
+    const int rc = as_figures_parse(text, path, out, err);
     as_free(text);
     return rc;
 }

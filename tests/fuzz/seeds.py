@@ -45,6 +45,9 @@ DEMANGLE = ["_ZN4deep3boxIiE3getEv", "_Z3fooILi3EEvT_", "_ZNSt6vectorIdSaIdEE9pu
             "_RNvCs1234_7mycrate3foo", "_RINvNtC3std3mem8align_ofNtNtC3std3mem12DiscriminantE",
             "_ZZ4mainENKUlvE_clEv", "heat_mp_sweep_", "_QMheatPsweep", "_ZTV4base", "plain",
             "_ZN1aC1ERKS_", "_ZGVZ1fvE1x", "_ZN3foo17h05af221e174051e9E.llvm.123", "main.cold"]
+FIGURES = ["machine\tname\ta b\nbegun\tmemory\t2026-01-02T03:04:05Z\ndone\tpeaks\t-\n"
+           "figure\tx\t-1e300\tns\t-1\t0\tnoisy\t-\npoint\tc\t0x10\t1\nfinding\tq\ttext\n",
+           "figure\tx\tnan\tns\t0\t1\tcalm\t-\n"]
 BYTES = ["00", "90c3", "c5fd58c1c5fdefc9", "62f17c4858c8", "62f27d4818c0", "f3480f1efa", "480fafc3",
          "48b8efcdab8967452301c3", "a0efcdab8967452301", "e8fbffffff0f84f0ffffffebfe",
          "f3a4f348abf2ae", "d9eedec1d9fadfe0", "c4e27149c0c4e2785e00", "62f24d29900405000000 00",
@@ -223,7 +226,8 @@ def put_frames(path, put):
 
 def main():
     out = pathlib.Path(sys.argv[1]).resolve()
-    for entry in ("elf", "dwarf", "decode", "demangle", "cfi", "perf", "stream", "ring"):
+    for entry in ("elf", "dwarf", "decode", "demangle", "cfi", "perf", "stream", "ring",
+                  "figures"):
         (out / entry).mkdir(parents=True, exist_ok=True)
     count = {}
 
@@ -246,6 +250,8 @@ def main():
         put("decode", b"\0" + bytes.fromhex(text.replace(" ", "")))
     for text in DEMANGLE:
         put("demangle", text.encode())
+    for text in FIGURES:
+        put("figures", text.encode())
     seeds_samples.write(put)
     print(" ".join(f"{entry}: {n}" for entry, n in sorted(count.items())))
 
