@@ -272,7 +272,7 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 static int is_table(const struct dirent *entry)
 {
     const size_t n = strlen(entry->d_name);
-    return n > 4 && strcmp(entry->d_name + n - 4, ".tsv") == 0;
+    return n > 4 && strcmp(entry->d_name + n - 4, ".tsv") == 0 && !strstr(entry->d_name, ".uarch.");
 }
 
 int as_machine_list(struct as_cli *cli, struct assay_error *err)

@@ -80,27 +80,15 @@ static int add_code(const struct assay_object *object, code_list *code, struct a
     return 0;
 }
 
-/* Of all hosts of one processor, whatever they are called. */
-static int table_path(const struct assay_host *host, char out[PATH_MAX], struct assay_error *err)
-{
-    char directory[PATH_MAX - 128];
-
-    if (!assay_figures_directory(directory, sizeof directory))
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                            "--measure: no home directory is known; set XDG_DATA_HOME");
-    snprintf(out, PATH_MAX, "%s/%.32s-%d-%d-%d.uarch", directory,
-             host->cpu_vendor ? host->cpu_vendor : "unknown", (int)host->cpu_family,
-             (int)host->cpu_model_number, (int)host->cpu_stepping);
-    return 0;
-}
-
 static int measure_table(struct as_cli *cli, const struct assay_host *host, const code_list *code,
                          bool *stopped, struct assay_error *err)
 {
     char table[PATH_MAX];
     struct assay_instruction_result result;
 
-    AS_TRY(table_path(host, table, err));
+    if (!assay_core_table_path(host, table, sizeof table))
+        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+                            "--measure: no home directory is known; set XDG_DATA_HOME");
     const struct assay_instruction_options options = {
         .path = table,
         .code = code->at,

@@ -197,6 +197,9 @@ int assay_figures_save(const struct assay_figures *figures, const char *path,
 /* Where figures of a host are kept for this user: in $XDG_DATA_HOME/assay/machines, by the name,
  * processor, memory and hypervisor. False: there is no home. */
 bool assay_figures_path(const struct assay_host *host, char *out, size_t out_b);
+/* Where the table of the core is kept that was measured on processors as this host's: by vendor,
+ * family, model and stepping, whatever the host is called. False: there is no home. */
+bool assay_core_table_path(const struct assay_host *host, char *out, size_t out_b);
 /* That directory. */
 bool assay_figures_directory(char *out, size_t out_b);
 

@@ -298,6 +298,16 @@ bool assay_figures_directory(char *out, size_t out_b)
     return n > 0 && (size_t)n < out_b;
 }
 
+bool assay_core_table_path(const struct assay_host *host, char *out, size_t out_b)
+{
+    if (!assay_figures_directory(out, out_b))
+        return false;
+    const size_t used = strlen(out);
+    return snprintf(out + used, out_b - used, "/%.32s-%d-%d-%d.uarch.tsv",
+                    host->cpu_vendor ? host->cpu_vendor : "unknown", (int)host->cpu_family,
+                    (int)host->cpu_model_number, (int)host->cpu_stepping) < (int)(out_b - used);
+}
+
 static uint64_t mix(uint64_t hash, const void *bytes, size_t n)
 {
     for (size_t i = 0; i < n; i++)

@@ -79,6 +79,10 @@ static int keep_form(struct as_form_list *list, const struct assay_insn *insn, c
     one.insn.address = 0;
     memcpy(one.bytes, bytes, insn->length);
     as_form_key_text(insn, one.key, sizeof one.key);
+    /* Forms that differ in what no key tells (a RIP-relative operand) are one line. */
+    as_vec_foreach (&list->cases, there)
+        if (strcmp(there->key, one.key) == 0)
+            return 0;
     return as_vec_push(&list->cases, one);
 }
 

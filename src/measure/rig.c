@@ -174,7 +174,7 @@ void as_trials_estimate(double *second, const bool *clean, size_t n, struct as_t
         n = kept;
     }
     out->sample_n = (unsigned)n;
-    out->best_s = as_sample_quantile(second, n, 0.1);
+    out->best_s = as_sample_quantile(second, n, 0.05);
     out->spread = n ? as_sample_quantile(second, n, 0.5) / out->best_s - 1 : -1;
 }
 

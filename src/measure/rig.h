@@ -53,7 +53,7 @@ static inline bool as_rig_stopped(const struct as_rig *rig)
 
 /* What came of trials. */
 struct as_trials {
-    double best_s;        /* 10th percentile of the times of one pass over `n` by all */
+    double best_s;        /* 5th percentile of the times of one pass over `n` by all */
     double spread;        /* the median over it, less 1 */
     double core_per_tick; /* median beside the trials, of the first processor */
     unsigned sample_n;

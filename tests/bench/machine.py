@@ -40,7 +40,7 @@ def stream(folder, array_b):
 
 def table(home):
     forms = {}
-    for path in (home / "assay/machines").glob("*.uarch"):
+    for path in (home / "assay/machines").glob("*.uarch.tsv"):
         for line in path.read_text().splitlines():
             word = line.split("\t")
             if word[0] == "form":

@@ -190,13 +190,15 @@ store() { # -> $stored
     gcc -O1 -shared -nostdlib -o f.so f.c
     "$ASSAY" machine --measure instructions --for f.so >out 2>err
     like "assay: * forms measured *" "$(cat err)"
-    table=$(ls "$XDG_DATA_HOME"/assay/machines/*.uarch)
+    table=$(ls "$XDG_DATA_HOME"/assay/machines/*.uarch.tsv)
     grep -q '^core	' "$table"
     grep -q '^set	dispatch_width	[1-9]' "$table"
     grep -q '^group	ALU	' "$table"
     grep -q '^form	imul r64,r64	' "$table"
     ! grep -q '^form	vaddpd' "$table"
     [ ! -e "$table.part" ]
+    "$ASSAY" machine --list >out
+    ! grep -q uarch out
     status=0
     "$ASSAY" machine --measure instructions --for /nonexistent 2>err >/dev/null || status=$?
     equal 2 "$status"

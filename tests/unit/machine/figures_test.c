@@ -153,6 +153,14 @@ static void where_they_lie(void **state)
     other.memory_b += 1 << 20; /* the kernel kept a little less: the same */
     assert_true(assay_figures_path(&other, second, sizeof second));
     assert_string_equal(path, second);
+    /* The table of a core is that of all hosts that have it. */
+    const struct assay_host core = {.name = "any",
+                                    .cpu_vendor = "AuthenticAMD",
+                                    .cpu_family = 26,
+                                    .cpu_model_number = 2,
+                                    .cpu_stepping = 1};
+    assert_true(assay_core_table_path(&core, path, sizeof path));
+    assert_string_equal(path, "/data/assay/machines/AuthenticAMD-26-2-1.uarch.tsv");
     setenv("XDG_DATA_HOME", "relative", 1);
     setenv("HOME", "/houses/x", 1);
     assert_true(assay_figures_directory(path, sizeof path));

@@ -79,6 +79,25 @@ static void forms_of_all_kinds_are_found(void **state)
     assert_true(all.cases.n > 8000);
 }
 
+/* A table has one line a key: a RIP-relative operand is memory as any other. */
+static void keys_are_different(void **state)
+{
+    struct as_form_list list;
+    uint8_t bytes[4 * AS_ENCODE_B];
+    size_t n = as_encode_text("mov rax,m64[rip+8]", bytes);
+
+    (void)state;
+    n += as_encode_text("mov rax,m64[rbx]", bytes + n);
+    n += as_encode_text("mov rcx,m64[rbx+8]", bytes + n);
+    n += as_encode_text("mov rcx,m64[rbx+rsi]", bytes + n);
+    assert_int_equal(as_forms_init(&list), 0);
+    assert_int_equal(as_forms_of_code(&list, bytes, n), 0);
+    assert_int_equal(list.cases.n, 2);
+    assert_string_equal(list.cases.at[0].key, "mov r64,m64");
+    assert_string_equal(list.cases.at[1].key, "mov r64,m64 [i]");
+    as_forms_fini(&list);
+}
+
 /* Each instance is of the form that it is to stand for, and no two write the same register. */
 static void instances_are_of_their_form(void **state)
 {
@@ -342,6 +361,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(forms_of_all_kinds_are_found),
+        cmocka_unit_test(keys_are_different),
         cmocka_unit_test(instances_are_of_their_form),
         cmocka_unit_test(instances_write_registers_in_turn),
         cmocka_unit_test(implied_chains_are_broken),
