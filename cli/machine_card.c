@@ -133,7 +133,7 @@ static void say_memory(struct as_cli *cli, const struct as_machine_page *page)
     uint64_t all_b = 0;
 
     for (size_t i = 0; i < t->place_n; i++)
-        all_b += t->place[i].kind == ASSAY_PLACE_MEMORY ? t->place[i].size_b : 0;
+        all_b += t->place[i].kind == ASSAY_PLACE_NUMA ? t->place[i].size_b : 0;
     as_append_size(&s,
                    page->host && page->host->memory_b > 0 ? (uint64_t)page->host->memory_b : all_b);
     if (t->memory_most)

@@ -27,7 +27,7 @@ struct assay_host_fact {
     X(PACKAGE, "package")                                                                          \
     X(DIE, "die")                                                                                  \
     X(GROUP, "group")                                                                              \
-    X(MEMORY, "memory") /* a NUMA node; stands below what it is near to */                         \
+    X(NUMA, "memory") /* a NUMA node; stands below what it is near to */                           \
     X(CACHE, "cache")                                                                              \
     X(CORE, "core")                                                                                \
     X(PU, "processor") /* what the kernel schedules on: a hardware thread */

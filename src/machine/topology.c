@@ -154,7 +154,7 @@ static int kind_of(hwloc_obj_type_t type)
     case HWLOC_OBJ_GROUP:
         return ASSAY_PLACE_GROUP;
     case HWLOC_OBJ_NUMANODE:
-        return ASSAY_PLACE_MEMORY;
+        return ASSAY_PLACE_NUMA;
     case HWLOC_OBJ_CORE:
         return ASSAY_PLACE_CORE;
     case HWLOC_OBJ_PU:
@@ -204,7 +204,7 @@ static void describe_place(struct topology_reading *t, hwloc_obj_t object,
     case ASSAY_PLACE_CACHE:
         describe_cache(&object->attr->cache, place);
         break;
-    case ASSAY_PLACE_MEMORY:
+    case ASSAY_PLACE_NUMA:
         place->size_b = object->attr->numanode.local_memory;
         place->memory = object->subtype
                             ? as_arena_strndup(&t->arena, object->subtype, strlen(object->subtype))
@@ -265,7 +265,7 @@ static void summarise_tree(struct topology_reading *t)
     as_vec_foreach (&t->place, p) {
         if (t->is_here && p->kind == ASSAY_PLACE_PU)
             out->usable_cpu_n += p->usable;
-        if (p->kind == ASSAY_PLACE_MEMORY && p->size_b >= most) {
+        if (p->kind == ASSAY_PLACE_NUMA && p->size_b >= most) {
             most = p->size_b;
             out->memory_most = p->memory;
         }
@@ -357,7 +357,7 @@ int assay_topology_numa_of(const struct assay_topology *topology, unsigned cpu)
 
     for (size_t i = 0; pu && i < topology->place_n; i++) {
         const struct assay_place *p = &topology->place[i];
-        if (p->kind == ASSAY_PLACE_MEMORY && is_inside(topology, pu, p->parent) &&
+        if (p->kind == ASSAY_PLACE_NUMA && is_inside(topology, pu, p->parent) &&
             (found < 0 || p->parent > nearest)) {
             found = p->number;
             nearest = p->parent;

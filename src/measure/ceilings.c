@@ -146,7 +146,7 @@ static void add_nodes(struct plan *p)
 
     for (size_t i = 0; rig->topology->numa_n > 1 && i < rig->topology->place_n; i++) {
         const struct assay_place *place = &rig->topology->place[i];
-        if (place->kind != ASSAY_PLACE_MEMORY || place->number < 0)
+        if (place->kind != ASSAY_PLACE_NUMA || place->number < 0)
             continue;
         struct as_scope scope = {.cpu = rig->node_core + used};
         scope.n = assay_topology_cores(rig->topology, place->number, rig->node_core + used,

@@ -13,7 +13,7 @@
 
 enum { FORMS_MOST = 1 << 16 };
 
-/* ---- Keys ------------------------------------------------------------------------------------ */
+/* ---- Variants -------------------------------------------------------------------------------- */
 
 static unsigned lea_parts(const struct assay_insn *insn)
 {
@@ -29,26 +29,6 @@ static unsigned variant_of(const struct assay_insn *insn, const struct assay_for
     if (insn->bits & ASSAY_INSN_MEM && insn->index != ASSAY_REG_NONE)
         return 1;
     return insn->bits & ASSAY_INSN_IDIOM ? 2 : 0;
-}
-
-int as_form_key_text(const struct assay_insn *insn, char *buf, size_t buf_b)
-{
-    const struct assay_form *form = assay_form_get(insn->form);
-    const unsigned variant = variant_of(insn, form);
-    int n = assay_form_text(form, buf, buf_b);
-    char *rip = strstr(buf, " {rip}");
-
-    if (rip) {
-        memmove(rip, rip + 6, strlen(rip + 6) + 1);
-        n -= 6;
-    }
-    const size_t left = buf_b - (size_t)n;
-    if (variant >= 16)
-        n += snprintf(buf + n, left, " [%s%s%s%s]", variant & 1 ? "b" : "", variant & 2 ? "i" : "",
-                      variant & 4 ? "s" : "", variant & 8 ? "d" : "");
-    else if (variant)
-        n += snprintf(buf + n, left, variant == 1 ? " [i]" : " [same]");
-    return n;
 }
 
 /* ---- Collecting ------------------------------------------------------------------------------ */
@@ -78,7 +58,7 @@ static int keep_form(struct as_form_list *list, const struct assay_insn *insn, c
     list->seen[insn->form] |= bit;
     one.insn.address = 0;
     memcpy(one.bytes, bytes, insn->length);
-    as_form_key_text(insn, one.key, sizeof one.key);
+    assay_uarch_key(insn, one.key, sizeof one.key);
     /* Forms that differ in what no key tells (a RIP-relative operand) are one line. */
     as_vec_foreach (&list->cases, there)
         if (strcmp(there->key, one.key) == 0)

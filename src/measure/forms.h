@@ -7,14 +7,13 @@
 #define AS_MEASURE_FORMS_H
 
 #include <assay/isa.h>
+#include <assay/uarch.h>
 
 #include "base/vec.h"
 #include "isa/encode.h"
 
-#define AS_FORM_KEY_B 192
-
 struct as_form_case {
-    char key[AS_FORM_KEY_B]; /* as tables of cores have it (doc/machine.md) */
+    char key[ASSAY_UARCH_KEY_B]; /* as tables of cores have it */
     uint8_t bytes[AS_ENCODE_B];
     uint8_t n;
     struct assay_insn insn; /* of these bytes, at address 0 */
@@ -24,9 +23,6 @@ struct as_form_list {
     AS_VEC(struct as_form_case) cases;
     uint32_t *seen; /* by form: bits of the variants that are there */
 };
-
-/* The key of an instruction: its form, and what else decides its cost. */
-int as_form_key_text(const struct assay_insn *insn, char *buf, size_t buf_b);
 
 int as_forms_init(struct as_form_list *list);
 void as_forms_fini(struct as_form_list *list);

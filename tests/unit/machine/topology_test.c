@@ -169,7 +169,7 @@ static void kinds_of_memory(void **state)
     assert_int_equal(topology->numa_n, 4);
     for (size_t i = 0; i < topology->place_n; i++) {
         const struct assay_place *p = &topology->place[i];
-        if (p->kind != ASSAY_PLACE_MEMORY)
+        if (p->kind != ASSAY_PLACE_NUMA)
             continue;
         assert_string_equal(p->memory, p->size_b == (uint64_t)8 << 30 ? "MCDRAM" : "DRAM");
         fast += p->size_b == (uint64_t)8 << 30;

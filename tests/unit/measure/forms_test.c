@@ -107,7 +107,7 @@ static void instances_are_of_their_form(void **state)
     as_vec_foreach (&all.cases, one) {
         struct assay_code code;
         struct assay_error err;
-        char key[AS_FORM_KEY_B];
+        char key[ASSAY_UARCH_KEY_B];
         uint8_t bytes[AS_ENCODE_B];
         const size_t n = as_form_instance(one, 1, -1, bytes);
         if (!n)
@@ -115,7 +115,7 @@ static void instances_are_of_their_form(void **state)
         made++;
         assert_int_equal(assay_decode(bytes, n, 0, &code, &err), 0);
         assert_int_equal(code.n, 1);
-        as_form_key_text(&code.insn[0], key, sizeof key);
+        assay_uarch_key(&code.insn[0], key, sizeof key);
         assay_code_free(&code);
         /* The encoder reverses operands of fdiv where that is shorter. */
         if (strcmp(key, one->key) != 0 && strncmp(key, "fdiv", 4) != 0)
@@ -351,6 +351,13 @@ static void a_table_is_made_and_gone_on_with(void **state)
     assert_int_equal(count_lines(path, "form\tadd r64,r64\t9\t"), 1);
     assert_int_equal(count_lines(path, "form\t") + count_lines(path, "# "), 2);
     assert_int_not_equal(access(part, F_OK), 0);
+    /* Those who use tables read it. */
+    struct assay_uarch *table;
+    if (assay_uarch_open(path, &table, &err) < 0)
+        fail_msg("%s", err.text);
+    assert_true(table->timing_n >= 1 && table->group_n > 0);
+    assert_true(table->is_set[ASSAY_UARCH_dispatch_width]);
+    assay_uarch_free(&table);
     options.path = "/nonexistent/x";
     assert_int_equal(assay_measure_instructions(host, &options, &result, &err), ASSAY_ERR_IO);
     unlink(path);
