@@ -326,7 +326,8 @@ after_run() { # what assay run does when the program has ended, on LAMMPS with t
         return
     fi
     began=$(date +%s.%N)
-    ASSAY_NO_MEASURE=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "$build/assay" run -q --force \
+    ASSAY_NO_MEASURE=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+        "$build/assay" run -q --force \
         -o "$build/lammps.assay" -- mpirun.openmpi --oversubscribe -n 2 \
         lmp -log none -in tests/bench/melt.in >"$build/lammps.said" 2>&1 || {
         tail -n 3 "$build/lammps.said" >&2

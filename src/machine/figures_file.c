@@ -27,7 +27,7 @@ static const char *date_of(int64_t when_s, char out[32])
     struct tm utc;
 
     if (!gmtime_r(&when, &utc) || strftime(out, 32, "%Y-%m-%dT%H:%M:%SZ", &utc) == 0)
-        strcpy(out, "-");
+        snprintf(out, 32, "-");
     return out;
 }
 
@@ -72,9 +72,8 @@ static void make_directories(const char *path)
 {
     char part[PATH_MAX];
 
-    if (strlen(path) >= sizeof part)
+    if (snprintf(part, sizeof part, "%s", path) >= (int)sizeof part)
         return;
-    strcpy(part, path);
     for (char *at = part + 1; (at = strchr(at, '/')) != NULL; at++) {
         *at = 0;
         mkdir(part, 0700); /* what is there stays; what cannot be made is said by open */
@@ -124,10 +123,10 @@ int assay_figures_save(const struct assay_figures *figures, const char *path,
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-enum { COLUMNS_MOST = 8 };
+enum { FIGURE_COLUMNS = 8 };
 
 struct figure_line {
-    char *column[COLUMNS_MOST];
+    char *column[FIGURE_COLUMNS];
     size_t n;
     const char *path;
     size_t number;
@@ -225,11 +224,11 @@ static int read_lines(struct assay_figures *f, char *text, const char *path,
             continue;
         for (l.n = 0; rest; l.n++) {
             char *column = strsep(&rest, "\t");
-            if (l.n == COLUMNS_MOST)
+            if (l.n == FIGURE_COLUMNS)
                 return bad_line(&l, "too many columns");
             l.column[l.n] = column;
         }
-        for (size_t i = l.n; i < COLUMNS_MOST; i++)
+        for (size_t i = l.n; i < FIGURE_COLUMNS; i++)
             l.column[i] = "";
         AS_TRY(read_line(f, &l));
     }
@@ -308,11 +307,19 @@ bool assay_core_table_path(const struct assay_host *host, char *out, size_t out_
                     (int)host->cpu_model_number, (int)host->cpu_stepping) < (int)(out_b - used);
 }
 
-static uint64_t mix(uint64_t hash, const void *bytes, size_t n)
+/* FNV-1a, of numbers and texts byte by byte. */
+static uint64_t mix_number(uint64_t hash, uint64_t number)
 {
-    for (size_t i = 0; i < n; i++)
-        hash = (hash ^ ((const uint8_t *)bytes)[i]) * UINT64_C(0x100000001b3);
+    for (unsigned shift = 0; shift < 64; shift += 8)
+        hash = (hash ^ (number >> shift & 0xff)) * UINT64_C(0x100000001b3);
     return hash;
+}
+
+static uint64_t mix_text(uint64_t hash, const char *text)
+{
+    for (const char *at = text ? text : "-"; *at; at++)
+        hash = (hash ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
+    return mix_number(hash, 0);
 }
 
 /* Memory by the GiB: what the kernel keeps for itself differs from one to the next. */
@@ -328,9 +335,10 @@ static uint32_t host_key(const struct assay_host *host)
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
     const char *const text[] = {host->cpu_vendor, host->cpu_model, host->hypervisor};
 
-    hash = mix(hash, number, sizeof number);
+    for (size_t i = 0; i < sizeof number / sizeof *number; i++)
+        hash = mix_number(hash, (uint64_t)number[i]);
     for (size_t i = 0; i < sizeof text / sizeof *text; i++)
-        hash = mix(hash, text[i] ? text[i] : "-", text[i] ? strlen(text[i]) + 1 : 2);
+        hash = mix_text(hash, text[i]);
     return (uint32_t)(hash ^ hash >> 32);
 }
 

@@ -260,8 +260,9 @@ static int ask_facts(struct host_reading *w)
     char text[128];
     unsigned a, b, c, d;
     const int paranoid =
-        read_host_text(w, "/proc/sys/kernel/perf_event_paranoid", text, sizeof text) ? atoi(text)
-                                                                                     : -99;
+        read_host_text(w, "/proc/sys/kernel/perf_event_paranoid", text, sizeof text)
+            ? (int)strtol(text, NULL, 10)
+            : -99;
 
     as_pmu_words(as_pmu_try(), paranoid, w->host.hypervisor, as_pmu_counters(), text, sizeof text);
     AS_TRY(add_host_fact(w, "pmu", text));

@@ -56,7 +56,7 @@ static bool changes_frame(const struct assay_form *form, const struct assay_effe
     return true;
 }
 
-static void note_registers(struct as_block *block, const struct assay_insn *insn,
+static void note_registers(struct as_meter_block *block, const struct assay_insn *insn,
                            const struct assay_form *form, const struct assay_effects *effects)
 {
     for (unsigned reg = 0; reg < 16; reg++)
@@ -73,7 +73,7 @@ static void note_registers(struct as_block *block, const struct assay_insn *insn
     block->uses_segment |= insn->segment != ASSAY_REG_NONE;
 }
 
-static int read_insn(struct as_block *block, size_t i)
+static int read_insn(struct as_meter_block *block, size_t i)
 {
     const struct assay_insn *insn = &block->code.insn[i];
     const struct assay_form *form = assay_form_get(insn->form);
@@ -95,12 +95,12 @@ static int read_insn(struct as_block *block, size_t i)
     return ASSAY_METER_OK;
 }
 
-int as_block_init(struct as_block *block, const uint8_t *bytes, size_t size_b)
+int as_block_init(struct as_meter_block *block, const uint8_t *bytes, size_t size_b)
 {
     struct assay_error err;
     int status = ASSAY_METER_OK;
 
-    *block = (struct as_block){.bytes = bytes, .size_b = size_b};
+    *block = (struct as_meter_block){.bytes = bytes, .size_b = size_b};
     if (size_b == 0 || size_b > BLOCK_MOST_B)
         return ASSAY_METER_UNDECODED;
     AS_TRY(assay_decode(bytes, size_b, 0, &block->code, &err));
@@ -115,12 +115,12 @@ int as_block_init(struct as_block *block, const uint8_t *bytes, size_t size_b)
     return status;
 }
 
-void as_block_fini(struct as_block *block)
+void as_block_fini(struct as_meter_block *block)
 {
     assay_code_free(&block->code);
     as_free(block->rip);
     as_free(block->target);
-    *block = (struct as_block){0};
+    *block = (struct as_meter_block){0};
 }
 
 void as_widths_read(struct as_widths *widths)

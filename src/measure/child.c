@@ -153,7 +153,7 @@ static void choose_unrolled(struct pair *p)
 
 static bool choose_loop(struct pair *p)
 {
-    const struct as_block *block = p->child->block;
+    const struct as_meter_block *block = p->child->block;
     const bool is_long = block->code.n > 40;
     int counter = 15;
 

@@ -261,7 +261,7 @@ static void emit_nops(struct emitter *e, size_t behind_b)
         emit_bytes(e, &nop, 1);
 }
 
-static void emit_copy(struct emitter *e, const struct as_block *block)
+static void emit_copy(struct emitter *e, const struct as_meter_block *block)
 {
     uint8_t *from = e->at;
 
@@ -293,7 +293,7 @@ static void emit_jump_back(struct emitter *e, const uint8_t *to)
     emit_bytes(e, jnz, 6);
 }
 
-static void emit_blocks(struct emitter *e, const struct as_block *block)
+static void emit_blocks(struct emitter *e, const struct as_meter_block *block)
 {
     static const uint8_t lfence[] = {0x0f, 0xae, 0xe8};
     const struct as_shape *shape = e->shape;
@@ -312,7 +312,7 @@ static void emit_blocks(struct emitter *e, const struct as_block *block)
     }
 }
 
-void (*as_frame_emit(const struct as_meter_frame *frame, const struct as_block *block,
+void (*as_frame_emit(const struct as_meter_frame *frame, const struct as_meter_block *block,
                      const struct as_shape *shape, uint8_t **at))(void)
 {
     static const uint8_t ret = 0xc3;

@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -214,16 +215,19 @@ bool as_room_open(struct as_room *room, size_t size_b, enum as_pages pages)
 void as_room_look(struct as_room *room)
 {
     char line[512];
-    unsigned long long first, last, huge_kb;
+    static const char huge[] = "AnonHugePages:";
     bool inside = false;
     FILE *f = fopen("/proc/self/smaps", "re");
 
     room->huge = false;
     while (f && fgets(line, sizeof line, f)) {
-        if (sscanf(line, "%llx-%llx ", &first, &last) == 2)
-            inside = first <= (uintptr_t)room->at && (uintptr_t)room->at < last;
-        else if (inside && sscanf(line, "AnonHugePages: %llu kB", &huge_kb) == 1)
-            room->huge = huge_kb * 1024 >= room->size_b / 2;
+        char *end;
+        const unsigned long long first = strtoull(line, &end, 16);
+        if (end != line && *end == '-')
+            inside =
+                first <= (uintptr_t)room->at && (uintptr_t)room->at < strtoull(end + 1, NULL, 16);
+        else if (inside && strncmp(line, huge, sizeof huge - 1) == 0)
+            room->huge = strtoull(line + sizeof huge - 1, NULL, 10) * 1024 >= room->size_b / 2;
     }
     if (f)
         fclose(f);

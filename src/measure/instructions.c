@@ -391,7 +391,7 @@ static void forget_done(struct as_form_list *forms, const char *path)
 static bool is_wanted(const struct as_form_case *one, bool given)
 {
     const struct assay_form *form = assay_form_get(one->insn.form);
-    struct as_block block;
+    struct as_meter_block block;
 
     if (one->n == 0 || (!given && (form->isa == ASSAY_ISA_OTHER || form->isa == ASSAY_ISA_AMX)))
         return false;

@@ -22,7 +22,7 @@
 #define AS_METER_PAGES 1024
 #define AS_METER_INSNS 1024
 
-struct as_block {
+struct as_meter_block {
     const uint8_t *bytes;
     size_t size_b;
     struct assay_code code; /* addresses from 0 */
@@ -33,8 +33,8 @@ struct as_block {
 };
 
 /* OK, UNDECODED or EXCLUDED; negative: NOMEM. as_block_fini in any case. */
-int as_block_init(struct as_block *block, const uint8_t *bytes, size_t size_b);
-void as_block_fini(struct as_block *block);
+int as_block_init(struct as_meter_block *block, const uint8_t *bytes, size_t size_b);
+void as_block_fini(struct as_meter_block *block);
 
 /* Widest registers that this processor has. */
 struct as_widths {
@@ -68,7 +68,7 @@ struct as_shape {
 
 /* Writes at `*at` (in the child's code area) and moves it behind; the function's entry, NULL when
  * it does not fit. No allocation: called in the child. */
-void (*as_frame_emit(const struct as_meter_frame *frame, const struct as_block *block,
+void (*as_frame_emit(const struct as_meter_frame *frame, const struct as_meter_block *block,
                      const struct as_shape *shape, uint8_t **at))(void);
 
 /* ---- Child (child.c) ------------------------------------------------------------------------- */
@@ -76,7 +76,7 @@ void (*as_frame_emit(const struct as_meter_frame *frame, const struct as_block *
 #define AS_METER_SAMPLES 1024
 
 struct as_child {
-    const struct as_block *block;
+    const struct as_meter_block *block;
     const struct as_meter_frame *frame;
     enum assay_meter_mode mode;
     struct as_gate gate;

@@ -253,7 +253,7 @@ static int run_child(struct assay_meter *meter, const struct as_child *child,
     return 0;
 }
 
-static int attempt(struct assay_meter *meter, const struct as_block *block,
+static int attempt(struct assay_meter *meter, const struct as_meter_block *block,
                    enum assay_meter_mode mode, unsigned limit_ms, struct assay_error *err)
 {
     struct assay_cycles *result = &meter->shared->result;
@@ -289,7 +289,7 @@ static bool is_better(const struct assay_cycles *a, const struct assay_cycles *b
     return a->sample_n > b->sample_n;
 }
 
-static int measure_patiently(struct assay_meter *meter, const struct as_block *block,
+static int measure_patiently(struct assay_meter *meter, const struct as_meter_block *block,
                              enum assay_meter_mode mode, struct assay_cycles *out,
                              struct assay_error *err)
 {
@@ -317,7 +317,7 @@ static int measure_patiently(struct assay_meter *meter, const struct as_block *b
 int assay_meter_block(struct assay_meter *meter, const uint8_t *bytes, size_t size_b,
                       enum assay_meter_mode mode, struct assay_cycles *out, struct assay_error *err)
 {
-    struct as_block block;
+    struct as_meter_block block;
     int rc = as_block_init(&block, bytes, size_b);
 
     *out = (struct assay_cycles){0};

@@ -21,18 +21,16 @@
 
 /* ---- The rig --------------------------------------------------------------------------------- */
 
-/* A line "NAME: N kB" of /proc/meminfo; 0 when it is not there. */
+/* A line "NAME N kB" of /proc/meminfo; 0 when it is not there. */
 static uint64_t meminfo_b(const char *name)
 {
     char line[128];
-    unsigned long long kb;
     uint64_t found = 0;
     FILE *f = fopen("/proc/meminfo", "re");
 
     while (f && fgets(line, sizeof line, f))
-        if (strncmp(line, name, strlen(name)) == 0 &&
-            sscanf(line + strlen(name), ": %llu kB", &kb) == 1)
-            found = (uint64_t)kb * 1024;
+        if (strncmp(line, name, strlen(name)) == 0)
+            found = strtoull(line + strlen(name), NULL, 10) * 1024;
     if (f)
         fclose(f);
     return found;
@@ -41,7 +39,7 @@ static uint64_t meminfo_b(const char *name)
 /* A quarter of what is free, by the machine and by the limit of the control group. */
 static uint64_t memory_to_use(const struct assay_host *host)
 {
-    uint64_t free_b = meminfo_b("MemAvailable");
+    uint64_t free_b = meminfo_b("MemAvailable:");
 
     for (size_t i = 0; i < host->fact_n; i++)
         if (strcmp(host->fact[i].name, "cgroup_memory_max") == 0) {
@@ -84,7 +82,7 @@ int as_rig_init(struct as_rig *rig, const struct assay_host *host, struct assay_
     as_kernel_host_read(&rig->kernels);
     if (rig->topology)
         rig->core_n = assay_topology_cores(rig->topology, -1, rig->core, AS_CORES_MOST);
-    if (rig->core_n == 0)
+    if (!rig->topology || rig->core_n == 0)
         return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
                             "measuring: the processors of this machine are not known (no /sys?)");
     if (rig->core_n > AS_CORES_MOST)

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `assay machine` measures against what can be known of it otherwise: machine.py ASSAY FOLDER.
 
-Prints a line each: the triad of all cores over a hand-tuned STREAM with OpenMP, the FMA peak over pipes
-x lanes x 2 x the frequency measured beside it, how far two measurements of instruction forms agree, and
-how long measuring takes. Figures of a machine that was not calm say little: their share is printed too.
+Prints a line each: the triad of all cores over a hand-tuned STREAM with OpenMP, the FMA peak over
+pipes x lanes x 2 x the frequency measured beside it, how far two measurements of instruction forms
+agree, and how long measuring takes. Figures of a machine that was not calm say little: their share
+is printed too.
 """
 import json
 import os
