@@ -3,9 +3,13 @@
  * The card of a machine: one screen of 80 columns. Figures of little trust carry a '?'.
  */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
+
+#include <assay/uarch.h>
 
 #include "base/error.h"
 #include "machine_page.h"
@@ -190,6 +194,22 @@ static void say_system(struct as_cli *cli, const struct as_machine_page *page)
     card_line(cli, "counters", &s);
 }
 
+/* Which table of a core there is for this one, and whether one was measured here. */
+static void say_table(struct as_cli *cli, const struct assay_host *h)
+{
+    char path[PATH_MAX];
+    struct as_str s = {0};
+
+    if (!h || h->cpu_family < 0)
+        return;
+    const char *name =
+        assay_uarch_name_of(h->cpu_vendor, (unsigned)h->cpu_family, (unsigned)h->cpu_model_number);
+    as_str_appendf(&s, "%s%s", name ? "table " : "no table of this core", name ? name : "");
+    if (assay_core_table_path(h, path, sizeof path) && access(path, R_OK) == 0)
+        as_str_appendf(&s, "; measured here: %s", path);
+    card_line(cli, "core", &s);
+}
+
 /* ---- What was measured ------------------------------------------------------------------------
  */
 
@@ -345,6 +365,7 @@ int as_machine_card(struct as_cli *cli, const struct as_machine_page *page, stru
     }
     say_clock(cli, page);
     say_system(cli, page);
+    say_table(cli, page->host);
     if (!f || f->figure_n == 0) {
         if (page->host) {
             as_str_appendz(&never, "never; 'assay machine --measure all' takes some minutes");

@@ -199,6 +199,8 @@ store() { # -> $stored
     [ ! -e "$table.part" ]
     "$ASSAY" machine --list >out
     ! grep -q uarch out
+    COLUMNS=300 "$ASSAY" machine >out
+    grep -q "^  core  .*; measured here: $table" out
     status=0
     "$ASSAY" machine --measure instructions --for /nonexistent 2>err >/dev/null || status=$?
     equal 2 "$status"
