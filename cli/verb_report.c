@@ -71,24 +71,26 @@ static int check_options(const struct as_cli *cli, uint64_t formats, struct assa
 
 /* Nothing else goes there. */
 static int write_stdout(struct as_cli *cli, struct assay_experiment *experiment,
-                        enum assay_report_format format, struct assay_error *err)
+                        enum assay_report_format format,
+                        const struct assay_report_data_options *options, struct assay_error *err)
 {
     cli->out.clean = isatty(cli->fd);
-    return assay_report_stream(experiment, (int64_t)cli->args.number[AS_OPTION_RUN], format, NULL,
-                               &cli->out, err);
+    return assay_report_stream(experiment, (int64_t)cli->args.number[AS_OPTION_RUN], format,
+                               options, &cli->out, err);
 }
 
 static int write_one(struct as_cli *cli, struct assay_experiment *experiment,
                      enum assay_report_format format, struct assay_error *err)
 {
     const char *output = cli->args.value[AS_OPTION_REPORT];
-    const struct assay_report_data_options options = {.csv_safe =
-                                                          as_given(&cli->args, AS_OPTION_CSV_SAFE)};
+    const struct assay_report_data_options options = {
+        .csv_safe = as_given(&cli->args, AS_OPTION_CSV_SAFE),
+        .no_inline = as_given(&cli->args, AS_OPTION_NO_INLINE)};
     struct as_str path = {0};
     int rc;
 
     if (output && as_cli_is_stdout(output))
-        return write_stdout(cli, experiment, format, err);
+        return write_stdout(cli, experiment, format, &options, err);
     if (!output || is_directory(output))
         as_report_path(cli, output ? output : assay_experiment_path(experiment), format, &path);
     else

@@ -129,9 +129,12 @@ static int count_runs(struct as_cli *cli, struct assay_experiment *experiment, i
     return rc < 0 ? rc : 0;
 }
 
-static int show_view(struct as_cli *cli, const struct as_report_view *view,
+static int show_view(struct as_cli *cli, const struct as_report_view *asked,
                      struct assay_experiment *experiment, struct assay_error *err)
 {
+    const struct as_report_view shown =
+        as_report_view_as(asked, as_given(&cli->args, AS_OPTION_NO_INLINE));
+    const struct as_report_view *view = &shown;
     struct as_rows_look look[FIELDS_MAX] = {0};
     struct as_rows_style style = {.look = look, .truths = true};
     struct assay_rows *rows = NULL;
@@ -166,6 +169,7 @@ static int summarise(struct as_cli *cli, struct assay_experiment *experiment,
         .colour = cli->color,
         .utf8 = assay_report_locale_is_utf8(),
         .rows = cli->args.number[AS_OPTION_LIMIT],
+        .no_inline = as_given(&cli->args, AS_OPTION_NO_INLINE),
     };
 
     if (as_given(&cli->args, AS_OPTION_RUN)) {
@@ -174,7 +178,7 @@ static int summarise(struct as_cli *cli, struct assay_experiment *experiment,
         AS_TRY(count_runs(cli, experiment, &run_n, err));
     }
     if (cli->format == AS_FORMAT_JSON)
-        return assay_report_profile_json(experiment, run_id, options.rows, &cli->out, err);
+        return assay_report_profile_json(experiment, run_id, &options, &cli->out, err);
     return assay_report_profile(experiment, run_id, &options, &cli->out, err);
 }
 

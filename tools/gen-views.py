@@ -8,6 +8,7 @@ report. A line is a key and its value:
   view NAME            the file is named after it; then of the view:
     title, meaning     what people read (must be there)
     from               SQL view that the rows come from
+    binary             the same as if nothing was inlined, of the same columns
     runs               one: rows of one run; all: of every run, all shown; some: of one run and such
                        as hold in all; none: rows know no run
     only show          not in reports, for `assay show --view` only
@@ -46,8 +47,8 @@ KINDS = ["number", "integer", "share", "text", "code", "flag", "address", "id"]
 NUMERIC = {"number", "integer", "share"}
 ORIGINS = {"measured", "exact", "derived", "modelled", "simulated"}
 UNITS = {"_s": "s", "_pct": "%", "_b": "B", "_hz": "Hz"}
-VIEW_KEYS = {"title", "meaning", "from", "runs", "only", "object", "key", "parent", "group_by",
-             "sort", "order", "omit"}
+VIEW_KEYS = {"title", "meaning", "from", "binary", "runs", "only", "object", "key", "parent",
+             "group_by", "sort", "order", "omit"}
 COLUMN_KEYS = {"expression", "title", "meaning", "group", "kind", "unit", "digits", "low", "high",
                "doubt", "better", "origin", "shown", "bar"}
 METRIC_KEYS = {"title", "group", "digits", "kind", "shown", "bar"}
@@ -225,20 +226,25 @@ def check_view(view):
 
 def try_sql(database, view):
     """Prepares what reports and `assay show` will ask; every column of the SQL view is shown."""
+    for source in [view["from"]] + ([view["binary"]] if "binary" in view else []):
+        try_source(database, view, source)
+
+
+def try_source(database, view, source):
     own = [column for column in view.columns if column.what == "column"]
     for columns in ([(column.sql, column.name) for column in own],
                     [(sql, title) for _, title, sql in view.texts]):
         listed = ", ".join(f'{sql} AS "{name}"' for sql, name in columns)
-        sql = f"SELECT {listed} FROM {view['from']} ORDER BY {view['order']}"
+        sql = f"SELECT {listed} FROM {source} ORDER BY {view['order']}"
         try:
             database.execute(sql, (0,) if "?1" in sql else ())
         except sqlite3.Error as error:
             sys.exit(f"{view.where}: {error} in: {sql}")
-    there = [row[1] for row in database.execute(f"PRAGMA table_info({view['from']})")]
+    there = [row[1] for row in database.execute(f"PRAGMA table_info({source})")]
     shown = {column.name for column in own} | set(view.get("omit", "").split())
     for name in there:
         if name not in shown:
-            sys.exit(f"{view.where}: column {name} of {view['from']} is neither shown nor omitted")
+            sys.exit(f"{view.where}: column {name} of {source} is neither shown nor omitted")
 
 
 def empty_experiment(schema):
@@ -287,7 +293,8 @@ def text_row(text):
 
 def view_row(view):
     words = {key: quoted(view.get(key)) for key in
-             ("title", "meaning", "from", "object", "key", "parent", "group_by", "sort", "order")}
+             ("title", "meaning", "from", "binary", "object", "key", "parent", "group_by", "sort",
+              "order")}
     return "    {" + members(
         name=quoted(view.name), runs=f"AS_RUNS_{view['runs'].upper()}",
         only_show=truth(view, "only"), column=f"{view.name}_columns",

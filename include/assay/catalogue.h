@@ -157,6 +157,10 @@ int assay_catalogue_row_path(struct assay_catalogue_module *module, uint32_t loo
                              struct assay_error *err);
 int assay_catalogue_row_line(struct assay_catalogue_module *module, uint32_t file, uint32_t line,
                              int64_t *id, struct assay_error *err);
+/* Of an inlined call (assay_catalogue_place.inlined) in a function's code, with those around it and
+ * the functions that are inlined. */
+int assay_catalogue_row_inlining(struct assay_catalogue_module *module, uint32_t inlined,
+                                 int64_t function_id, int64_t *id, struct assay_error *err);
 /* What the row of a location is, not yet added; what it refers to is. `place` is what
  * assay_catalogue_find says of `address`. */
 int assay_catalogue_location(struct assay_catalogue_module *module, uint64_t address,

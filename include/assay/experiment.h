@@ -220,7 +220,8 @@ const char *assay_origin_word(int origin); /* NULL: none */
     X(MACHINE, 14, "machine")                                                                      \
     X(DATA, 15, "data")                                                                            \
     X(REGION, 16, "region")                                                                        \
-    X(EDGE, 17, "edge")
+    X(EDGE, 17, "edge")                                                                            \
+    X(FRAME, 18, "frame")
 
 enum assay_object_kind {
 #define ASSAY_OBJECT_ENUM(name, number, word) ASSAY_OBJECT_##name = (number),

@@ -32,6 +32,7 @@ struct assay_report_text_options {
     bool colour;    /* escape sequences */
     bool utf8;      /* bars and dots beyond ASCII (assay_report_locale_is_utf8) */
     size_t rows;    /* functions, loops, ... in each list; 0 = 10 */
+    bool no_inline; /* as if nothing was inlined: functions of the binary with all their code */
 };
 
 /* Whether the environment (LC_ALL, LC_CTYPE, LANG) asks for UTF-8. */
@@ -47,9 +48,11 @@ int assay_report_profile(struct assay_experiment *experiment, int64_t run_id,
                          const struct assay_report_text_options *options, struct as_out *out,
                          struct assay_error *err);
 
-/* The same as one JSON object, described in doc/json.md. `rows` as above. Errors as above. */
-int assay_report_profile_json(struct assay_experiment *experiment, int64_t run_id, size_t rows,
-                              struct as_out *out, struct assay_error *err);
+/* The same as one JSON object, described in doc/json.md. Of the options rows and no_inline count;
+ * NULL: none. Errors as above. */
+int assay_report_profile_json(struct assay_experiment *experiment, int64_t run_id,
+                              const struct assay_report_text_options *options, struct as_out *out,
+                              struct assay_error *err);
 
 /* ---- The report --------------------------------------------------------------------------- */
 
@@ -61,7 +64,8 @@ struct assay_report_data_options {
     size_t path_most;     /* call paths kept, the heaviest; 0 = 100,000 */
     /* With others, of which this experiment is one side; or NULL. */
     const struct assay_comparison *comparison;
-    bool csv_safe; /* CSV: no text that a spreadsheet takes for a formula */
+    bool csv_safe;  /* CSV: no text that a spreadsheet takes for a formula */
+    bool no_inline; /* as if nothing was inlined: functions of the binary with all their code */
 };
 
 /*

@@ -198,17 +198,24 @@ static bool shorten_name(struct as_str *name, form_fn *form)
     return another;
 }
 
+/* Behind the name of a function that is inlined; it stays. */
+#define INLINED " (inlined"
+
 void as_short_name(struct as_str *to, const char *name, size_t most)
 {
     static form_fn *const forms[] = {without_parameters, without_result,   without_templates,
                                      without_scope,      without_brackets, without_angles};
+    const char *mark = strstr(name, INLINED);
+    const size_t n = mark ? strlen(mark) : 0;
     struct as_str it = {0};
 
-    as_str_appendz(&it, name);
+    as_str_append(&it, name, strlen(name) - n);
+    most = most > n ? most - n : 0;
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
         while (it.n > most && shorten_name(&it, forms[i]) && forms[i] == without_scope)
             ;
     as_str_appendz(to, as_str_z(&it));
+    as_str_appendz(to, mark ? mark : "");
     to->failed |= it.failed;
     as_str_fini(&it);
 }

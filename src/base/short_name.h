@@ -15,7 +15,8 @@
 /*
  * Appends `name`, short if it has more than `most` bytes: parameters become "(...)", the type of
  * the result and qualifiers go, template arguments become "<...>", outer scopes go, at last the
- * brackets. No more is taken than it needs; the last form may still be longer than `most`.
+ * brackets. No more is taken than it needs; the last form may still be longer than `most`. The mark
+ * " (inlined...)" behind a name stays.
  */
 void as_short_name(struct as_str *to, const char *name, size_t most);
 

@@ -59,26 +59,41 @@ int as_rows_unit(struct as_catalogue_entry *entry, uint32_t unit, int64_t *id,
 
 /* ---- Locations ----------------------------------------------------------------------------- */
 
-static int add_inlining(struct as_catalogue_entry *entry, uint32_t inlined, int64_t function,
-                        int64_t *id, struct assay_error *err)
+/* The function that is inlined, which has no code of its own to be known by: one a name. */
+static int add_inlined(struct as_catalogue_entry *entry, const struct assay_inline *from,
+                       int64_t *id, struct assay_error *err)
 {
-    const struct assay_debug *debug = &entry->module.debug;
+    char readable[4096];
+    struct assay_row_function row = {
+        .name = readable, .linkage_name = from->name, .known_from = "inlined"};
+    assay_demangle(from->name ? from->name : "[inlined]", readable, sizeof readable);
+    AS_TRY(assay_catalogue_row(&entry->module, &row.module_id, err));
+    AS_TRY(assay_catalogue_row_line(&entry->module, from->decl_file, from->decl_line, &row.line_id,
+                                    err));
+    return assay_experiment_add_function(entry->catalogue->experiment, &row, id, err);
+}
+
+int assay_catalogue_row_inlining(struct assay_catalogue_module *module, uint32_t inlined,
+                                 int64_t function_id, int64_t *id, struct assay_error *err)
+{
+    struct as_catalogue_entry *entry = as_entry_of(module);
+    const struct assay_debug *debug = &module->debug;
     *id = 0;
     if (inlined >= debug->inline_n || debug->inlines[inlined].parent == ASSAY_NONE)
         return 0; /* the function itself */
+    AS_TRY(as_rows_ready(entry, err));
     *id = as_id_map_get(&entry->rows.inlining, inlined);
     if (*id)
         return 0;
     const struct assay_inline *from = &debug->inlines[inlined];
-    char readable[4096];
-    struct assay_row_inlining row = {.function_id = function, .name = readable};
-    AS_TRY(add_inlining(entry, from->parent, function, &row.parent_id, err));
-    AS_TRY(assay_catalogue_row_line(&entry->module, from->call_file, from->call_line,
-                                    &row.call_line_id, err));
-    assay_demangle(from->name ? from->name : "[unknown]", readable, sizeof readable);
+    struct assay_row_inlining row = {.function_id = function_id};
+    AS_TRY(assay_catalogue_row_inlining(module, from->parent, function_id, &row.parent_id, err));
+    AS_TRY(add_inlined(entry, from, &row.inlined_id, err));
+    AS_TRY(
+        assay_catalogue_row_line(module, from->call_file, from->call_line, &row.call_line_id, err));
     AS_TRY(assay_experiment_add_inlining(entry->catalogue->experiment, &row, id, err));
     return as_id_map_put(&entry->rows.inlining, inlined, *id) < 0
-               ? as_error_nomem(err, entry->module.path)
+               ? as_error_nomem(err, module->path)
                : 0;
 }
 
@@ -94,5 +109,6 @@ int assay_catalogue_location(struct assay_catalogue_module *module, uint64_t add
     AS_TRY(assay_catalogue_row_loop(module, place->loop, &row->loop_id, err));
     AS_TRY(assay_catalogue_row_block(module, place->block, &row->block_id, err));
     AS_TRY(assay_catalogue_row_line(module, place->file, place->line, &row->line_id, err));
-    return add_inlining(entry, place->inlined, row->function_id, &row->inlining_id, err);
+    return assay_catalogue_row_inlining(module, place->inlined, row->function_id, &row->inlining_id,
+                                        err);
 }

@@ -137,6 +137,8 @@ static int loop_row(struct as_catalogue_entry *entry, uint32_t index, struct ass
     struct assay_catalogue_module *module = &entry->module;
     AS_TRY(assay_catalogue_row_function(module, loop->body, &row->function_id, err));
     AS_TRY(assay_catalogue_row_loop(module, loop->parent, &row->parent_id, err));
+    AS_TRY(assay_catalogue_row_inlining(module, loop->inlined, row->function_id, &row->inlining_id,
+                                        err));
     if (loop->sources) {
         const struct assay_source_range *range = &program->loop_source[loop->source];
         AS_TRY(assay_catalogue_row_line(module, range->file, range->first_line, &row->first_line_id,

@@ -3,7 +3,8 @@
  * Adds the samples of a run up, thread by thread. A thread's call paths are walked in preorder
  * with a count for each object of how often it stands on the way down: an object is opened where
  * the count leaves zero, so that recursion counts a sample once. Objects of all kinds share one
- * range of indices. Cost: the samples, plus the paths each thread took.
+ * range of indices. Functions are added up twice: as those of the binary, and as frames, where
+ * inlined code counts to the inlined function. Cost: the samples, plus the paths each thread took.
  */
 #include <stdlib.h>
 
@@ -50,10 +51,10 @@ struct summary {
     struct assay_experiment *experiment;
     int64_t run_id;
     struct as_tables tables;
-    size_t base[ASSAY_OBJECT_CATEGORY + 2]; /* first index of each kind; the last is the end */
-    struct as_sums *thread;                 /* by index, of the thread at hand */
-    struct total *total;                    /* by index */
-    uint32_t *standing;                     /* by index: how often on the way down */
+    size_t base[ASSAY_OBJECT_FRAME + 2]; /* first index of each kind; the last is the end */
+    struct as_sums *thread;              /* by index, of the thread at hand */
+    struct total *total;                 /* by index */
+    uint32_t *standing;                  /* by index: how often on the way down */
     bool *is_touched;
     AS_VEC(uint32_t) touched;
     AS_VEC(uint32_t) opened;  /* objects whose count left zero, in order */
@@ -115,6 +116,8 @@ static void enter_place(struct summary *s, const struct as_place *place)
     enter_object(s, ASSAY_OBJECT_LINE, place->line);
     for (uint32_t loop = place->loop; loop; loop = s->tables.loop_parent[loop])
         enter_object(s, ASSAY_OBJECT_LOOP, loop);
+    for (uint32_t at = place->inlining; at; at = s->tables.inlining[at].parent)
+        enter_object(s, ASSAY_OBJECT_FRAME, s->tables.inlining[at].inlined);
 }
 
 /* Takes objects off the way down to the lengths given; those it closes get `sums` inclusively. */
@@ -165,11 +168,42 @@ static void add_category(struct summary *s, enum assay_object_kind kind, uint32_
     s->category.at[at].time_ns += time_ns;
 }
 
-/* A sample in the frame that is on top of the way down. */
+/* The frame of a function of the binary; 0 where it is the function, for nothing is inlined. */
+static uint32_t frame_of(const struct summary *s, uint32_t function)
+{
+    return s->tables.has_frame[function] ? function : 0;
+}
+
+/* Whose time a place in a frame of `category` is. */
+static uint32_t category_at(const struct summary *s, uint32_t category,
+                            const struct as_place *place)
+{
+    const uint32_t inlined =
+        place->inlining ? as_map_u64_get(&s->tables.inlined_category,
+                                         as_inlined_category_key(category, place->inlining))
+                        : AS_MAP_NONE;
+
+    return inlined == AS_MAP_NONE ? category : inlined;
+}
+
+/* What is of a category: it holds the time itself, there is nothing below it. */
+static void add_of_category(struct summary *s, uint32_t function, uint32_t category,
+                            const struct as_sums *sums)
+{
+    if (!category)
+        return;
+    sums_add(touch(s, index_of(s, ASSAY_OBJECT_CATEGORY, category)), sums);
+    add_category(s, ASSAY_OBJECT_FUNCTION, function, category, sums->exclusive_ns);
+}
+
+/* A sample in the frame that is on top of the way down; `own` is what has the frame's category. */
 static void add_sample(struct summary *s, const struct as_path_node *node, const struct sample *it,
-                       struct as_sums *self)
+                       struct as_sums *self, struct as_sums *own)
 {
     const struct as_place *place = &s->tables.location[it->location];
+    const uint32_t category = category_at(s, node->category, place);
+    const uint32_t frame =
+        place->inlining ? s->tables.inlining[place->inlining].inlined : frame_of(s, node->function);
     const size_t opened = s->opened.n, entered = s->entered.n;
     struct as_sums sums = {0};
 
@@ -183,7 +217,13 @@ static void add_sample(struct summary *s, const struct as_path_node *node, const
     add_exclusive(s, ASSAY_OBJECT_BLOCK, place->block, &sums);
     add_exclusive(s, ASSAY_OBJECT_LINE, place->line, &sums);
     add_exclusive(s, ASSAY_OBJECT_LOOP, place->loop, &sums);
-    add_category(s, ASSAY_OBJECT_LOOP, place->loop, node->category, sums.exclusive_ns);
+    add_exclusive(s, ASSAY_OBJECT_FRAME, frame, &sums);
+    add_category(s, ASSAY_OBJECT_LOOP, place->loop, category, sums.exclusive_ns);
+    add_category(s, ASSAY_OBJECT_FRAME, frame, category, sums.exclusive_ns);
+    if (category == node->category)
+        sums_add(own, &sums);
+    else
+        add_of_category(s, node->function, category, &sums);
     enter_place(s, place);
     leave(s, opened, entered, &sums);
 }
@@ -208,7 +248,7 @@ static void add_path(struct summary *s, uint32_t number)
     const struct as_path_node *node = &s->tables.path[path];
     const uint32_t module = s->tables.function_module[node->function];
     struct open_path top = {.last = node->last};
-    struct as_sums self = {0};
+    struct as_sums self = {0}, own = {0};
 
     while (s->way.n && s->way.at[s->way.n - 1].last < number)
         close_top(s);
@@ -217,21 +257,17 @@ static void add_path(struct summary *s, uint32_t number)
     if (node->call_location)
         enter_place(s, &s->tables.location[node->call_location]);
     enter_object(s, ASSAY_OBJECT_FUNCTION, node->function);
+    enter_object(s, ASSAY_OBJECT_FRAME, frame_of(s, node->function));
     enter_object(s, ASSAY_OBJECT_MODULE, module);
     enter_object(s, ASSAY_OBJECT_CALLPATH, path);
     if (s->no_memory)
         return;
     for (size_t i = s->sample_at[number]; i < s->samples.n && s->samples.at[i].path == path; i++)
-        add_sample(s, node, &s->samples.at[i], &self);
+        add_sample(s, node, &s->samples.at[i], &self, &own);
     add_exclusive(s, ASSAY_OBJECT_FUNCTION, node->function, &self);
     add_exclusive(s, ASSAY_OBJECT_MODULE, module, &self);
     add_exclusive(s, ASSAY_OBJECT_CALLPATH, path, &self);
-    add_category(s, ASSAY_OBJECT_FUNCTION, node->function, node->category, self.exclusive_ns);
-    if (node->category) { /* a category holds the time itself: there is nothing below it */
-        struct as_sums *to = touch(s, index_of(s, ASSAY_OBJECT_CATEGORY, node->category));
-
-        sums_add(to, &self);
-    }
+    add_of_category(s, node->function, node->category, &own);
     top.sums = self;
     s->no_memory |= as_vec_push(&s->way, top) < 0;
 }
@@ -308,7 +344,7 @@ static enum assay_object_kind kind_of(const struct summary *s, size_t object)
 static bool keeps_threads(enum assay_object_kind kind)
 {
     return kind == ASSAY_OBJECT_MODULE || kind == ASSAY_OBJECT_FUNCTION ||
-           kind == ASSAY_OBJECT_LOOP || kind == ASSAY_OBJECT_CATEGORY;
+           kind == ASSAY_OBJECT_LOOP || kind == ASSAY_OBJECT_CATEGORY || kind == ASSAY_OBJECT_FRAME;
 }
 
 static void bind_sums(sqlite3_stmt *statement, int at, const struct as_sums *it)
@@ -404,7 +440,7 @@ static void choose_categories(struct summary *s)
 static int write_totals(struct summary *s, const struct total *run, struct assay_error *err)
 {
     choose_categories(s);
-    for (int kind = ASSAY_OBJECT_MODULE; kind <= ASSAY_OBJECT_CATEGORY; kind++)
+    for (int kind = ASSAY_OBJECT_MODULE; kind <= ASSAY_OBJECT_FRAME; kind++)
         for (size_t i = s->base[kind]; i < s->base[kind + 1]; i++)
             if (s->total[i].spread.n > 0) {
                 const int64_t id = (int64_t)(i - s->base[kind]);
@@ -423,11 +459,11 @@ static int set_up(struct summary *s, struct assay_error *err)
     struct as_arena *arena = &s->tables.arena;
     size_t n = 0;
 
-    for (int kind = 0; kind <= ASSAY_OBJECT_CATEGORY; kind++) {
+    for (int kind = 0; kind <= ASSAY_OBJECT_FRAME; kind++) {
         s->base[kind] = n;
         n += s->tables.id_end[kind];
     }
-    s->base[ASSAY_OBJECT_CATEGORY + 1] = n;
+    s->base[ASSAY_OBJECT_FRAME + 1] = n;
     if (n >= UINT32_MAX)
         return as_error_set(err, ASSAY_ERR_LIMIT, "%s: has more objects than can be added up",
                             s->experiment->db_path);

@@ -18,7 +18,12 @@ struct as_path_node {
 };
 
 struct as_place {
-    uint32_t loop, block, line;
+    uint32_t loop, block, line, inlining;
+};
+
+/* Parents have lower ids: a stack of inlined functions ends, whatever the database says. */
+struct as_inlining_node {
+    uint32_t parent, inlined;
 };
 
 struct as_tables {
@@ -27,11 +32,20 @@ struct as_tables {
     struct as_place *location;
     uint32_t *function_module;
     uint32_t *loop_parent;
-    uint32_t *at; /* preorder number -> path */
+    struct as_inlining_node *inlining;
+    bool *has_frame; /* by function: it is inlined somewhere, or others are inlined into it */
+    struct as_map_u64 inlined_category; /* as_inlined_category_key -> category */
+    uint32_t *at;                       /* preorder number -> path */
     /* One more than the largest id of each kind of object that samples are added up by. */
-    size_t id_end[ASSAY_OBJECT_CATEGORY + 1];
-    size_t location_end;
+    size_t id_end[ASSAY_OBJECT_FRAME + 1];
+    size_t location_end, inlining_end;
+    bool no_memory; /* while loading */
 };
+
+static inline uint64_t as_inlined_category_key(uint32_t category, uint32_t inlining)
+{
+    return (uint64_t)category << 32 | inlining;
+}
 
 /* Loads all tables. Errors: NOMEM, LIMIT (more rows than 2^32), CORRUPT (a circle), reading. */
 int as_tables_load(struct assay_experiment *experiment, struct as_tables *tables,

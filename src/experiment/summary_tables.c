@@ -29,7 +29,7 @@ static int each_row(struct assay_experiment *experiment, const char *sql, struct
                     void (*take)(struct as_tables *, const uint32_t *id), struct assay_error *err)
 {
     sqlite3_stmt *s = NULL;
-    uint32_t id[6];
+    uint32_t id[6] = {0};
     int rc = 0, code = sqlite3_prepare_v2(experiment->db, sql, -1, &s, NULL);
     const int n = sqlite3_column_count(s);
 
@@ -59,7 +59,23 @@ static void take_loop(struct as_tables *tables, const uint32_t *id)
 
 static void take_location(struct as_tables *tables, const uint32_t *id)
 {
-    tables->location[id[0]] = (struct as_place){.loop = id[1], .block = id[2], .line = id[3]};
+    tables->location[id[0]] =
+        (struct as_place){.loop = id[1], .block = id[2], .line = id[3], .inlining = id[4]};
+    tables->has_frame[id[5]] |= id[4] != 0;
+}
+
+static void take_inlining(struct as_tables *tables, const uint32_t *id)
+{
+    const uint32_t parent = id[1] < id[0] ? id[1] : 0;
+
+    tables->inlining[id[0]] = (struct as_inlining_node){.parent = parent, .inlined = id[2]};
+    tables->has_frame[id[2]] = true;
+}
+
+static void take_inlined_category(struct as_tables *tables, const uint32_t *id)
+{
+    tables->no_memory |=
+        as_map_u64_put(&tables->inlined_category, as_inlined_category_key(id[0], id[1]), id[2]) < 0;
 }
 
 static void take_path(struct as_tables *tables, const uint32_t *id)
@@ -117,8 +133,8 @@ static int number_paths(struct assay_experiment *experiment, struct as_tables *t
     return 0;
 }
 
-int as_tables_load(struct assay_experiment *experiment, struct as_tables *t,
-                   struct assay_error *err)
+static int make_tables(struct assay_experiment *experiment, struct as_tables *t,
+                       struct assay_error *err)
 {
     static const struct {
         enum assay_object_kind kind;
@@ -127,24 +143,45 @@ int as_tables_load(struct assay_experiment *experiment, struct as_tables *t,
         {ASSAY_OBJECT_MODULE, "module"},     {ASSAY_OBJECT_FUNCTION, "function"},
         {ASSAY_OBJECT_LOOP, "loop"},         {ASSAY_OBJECT_BLOCK, "block"},
         {ASSAY_OBJECT_LINE, "line"},         {ASSAY_OBJECT_CALLPATH, "callpath"},
-        {ASSAY_OBJECT_CATEGORY, "category"},
+        {ASSAY_OBJECT_CATEGORY, "category"}, {ASSAY_OBJECT_FRAME, "function"},
     };
 
-    as_arena_init(&t->arena);
     for (size_t i = 0; i < sizeof by / sizeof *by; i++)
         AS_TRY(end_of(experiment, by[i].table, &t->id_end[by[i].kind], err));
     AS_TRY(end_of(experiment, "location", &t->location_end, err));
+    AS_TRY(end_of(experiment, "inlining", &t->inlining_end, err));
     t->path = as_arena_array(&t->arena, struct as_path_node, t->id_end[ASSAY_OBJECT_CALLPATH]);
     t->location = as_arena_array(&t->arena, struct as_place, t->location_end);
     t->function_module = as_arena_array(&t->arena, uint32_t, t->id_end[ASSAY_OBJECT_FUNCTION]);
     t->loop_parent = as_arena_array(&t->arena, uint32_t, t->id_end[ASSAY_OBJECT_LOOP]);
-    if (!t->path || !t->location || !t->function_module || !t->loop_parent)
+    t->inlining = as_arena_array(&t->arena, struct as_inlining_node, t->inlining_end);
+    t->has_frame = as_arena_array(&t->arena, bool, t->id_end[ASSAY_OBJECT_FUNCTION]);
+    if (!t->path || !t->location || !t->function_module || !t->loop_parent || !t->inlining ||
+        !t->has_frame)
         return as_error_nomem(err, experiment->db_path);
+    return 0;
+}
+
+int as_tables_load(struct assay_experiment *experiment, struct as_tables *t,
+                   struct assay_error *err)
+{
+    as_arena_init(&t->arena);
+    as_map_u64_init(&t->inlined_category);
+    AS_TRY(make_tables(experiment, t, err));
     AS_TRY(
         each_row(experiment, "SELECT function_id, module_id FROM function", t, take_function, err));
     AS_TRY(each_row(experiment, "SELECT loop_id, parent_id FROM loop", t, take_loop, err));
-    AS_TRY(each_row(experiment, "SELECT location_id, loop_id, block_id, line_id FROM location", t,
-                    take_location, err));
+    AS_TRY(each_row(experiment,
+                    "SELECT location_id, loop_id, block_id, line_id, inlining_id, function_id"
+                    " FROM location",
+                    t, take_location, err));
+    AS_TRY(each_row(experiment, "SELECT inlining_id, parent_id, inlined_id FROM inlining", t,
+                    take_inlining, err));
+    AS_TRY(each_row(experiment,
+                    "SELECT frame_category_id, inlining_id, category_id FROM inlined_category", t,
+                    take_inlined_category, err));
+    if (t->no_memory)
+        return as_error_nomem(err, experiment->db_path);
     AS_TRY(each_row(experiment,
                     "SELECT callpath_id, parent_id, function_id, call_location_id, category_id"
                     " FROM callpath",
@@ -154,5 +191,6 @@ int as_tables_load(struct assay_experiment *experiment, struct as_tables *t,
 
 void as_tables_fini(struct as_tables *tables)
 {
+    as_map_u64_fini(&tables->inlined_category);
     as_arena_fini(&tables->arena);
 }

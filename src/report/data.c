@@ -203,7 +203,8 @@ int assay_report_data(struct assay_experiment *experiment, int64_t run_id,
 {
     struct as_document document = {.experiment = experiment,
                                    .comparison = options ? options->comparison : NULL,
-                                   .path_most = options ? options->path_most : 0};
+                                   .path_most = options ? options->path_most : 0,
+                                   .no_inline = options && options->no_inline};
     int64_t run_n;
     int rc;
 

@@ -16,6 +16,7 @@ struct as_document {
     struct assay_experiment *experiment;
     int64_t run_id;
     size_t path_most; /* call paths kept; 0 = as many as a page can show */
+    bool no_inline;   /* as if nothing was inlined */
     struct as_json json;
 };
 

@@ -2,10 +2,11 @@
 /*
  * The call tree of the report data: call paths of the run as a prefix tree in columns, parents
  * before children. Of very many the heaviest are kept; what the others took stands under the path
- * that they go on from, so that all sums stay. Frames by which the kernel was entered uncalled are
- * marked, by the rules of data/report/kernel-entries.txt: the reader folds what they interrupted.
+ * that they go on from, so that all sums stay. Inlined functions come in between. Frames by which
+ * the kernel was entered uncalled are marked, by the rules of data/report/kernel-entries.txt: the
+ * reader folds what they interrupted.
  */
-#include "report/data.h"
+#include "report/calltree.h"
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -14,28 +15,28 @@
 #define PATHS_MOST 100000
 #define REST       "[small paths]"
 
-/* Columns by their place; the last ones are not written. */
 /* clang-format off */
-enum column { ID, PARENT, FUNCTION, FUNCTION_ID, MODULE, CATEGORY, SITE, ENTRY, SELF_N, SELF_S,
-              BLOCKED_S, WRITTEN_N, ALL_N = WRITTEN_N, ALL_S, ALL_BLOCKED_S };
 static const struct as_report_column columns[] = {
-    [ID] = {.name = "id", .sql = "callpath_id", .kind = AS_COLUMN_ID},
-    [PARENT] = {.name = "parent", .sql = "parent_id", .kind = AS_COLUMN_ID},
-    [FUNCTION] = {.name = "function", .sql = "function", .kind = AS_COLUMN_CODE},
-    [FUNCTION_ID] = {.name = "function_id", .sql = "function_id", .kind = AS_COLUMN_ID},
-    [MODULE] = {.name = "module", .sql = "module", .kind = AS_COLUMN_TEXT},
-    [CATEGORY] = {.name = "category", .sql = "category", .kind = AS_COLUMN_TEXT},
-    [SITE] = {.name = "site", .sql = "replace(path, rtrim(path, replace(path, '/', '')), '')"
+    [AS_TREE_ID] = {.name = "id", .sql = "callpath_id", .kind = AS_COLUMN_ID},
+    [AS_TREE_PARENT] = {.name = "parent", .sql = "parent_id", .kind = AS_COLUMN_ID},
+    [AS_TREE_FUNCTION] = {.name = "function", .sql = "function", .kind = AS_COLUMN_CODE},
+    [AS_TREE_FUNCTION_ID] = {.name = "function_id", .sql = "function_id", .kind = AS_COLUMN_ID},
+    [AS_TREE_MODULE] = {.name = "module", .sql = "module", .kind = AS_COLUMN_TEXT},
+    [AS_TREE_CATEGORY] = {.name = "category", .sql = "category", .kind = AS_COLUMN_TEXT},
+    [AS_TREE_SITE] = {.name = "site", .sql = "replace(path, rtrim(path, replace(path, '/', '')), '')"
                                      " || ':' || line", .kind = AS_COLUMN_TEXT},
-    [ENTRY] = {.name = "entry", .sql = "CASE kind WHEN 'kernel' THEN " AS_KERNEL_ENTRY_SQL " END",
+    [AS_TREE_ENTRY] = {.name = "entry", .sql = "CASE kind WHEN 'kernel' THEN " AS_KERNEL_ENTRY_SQL " END",
                .kind = AS_COLUMN_TEXT},
-    [SELF_N] = {.name = "self_n", .sql = "exclusive_n", .kind = AS_COLUMN_INTEGER},
-    [SELF_S] = {.name = "self_s", .sql = "exclusive_ns / 1e9", .kind = AS_COLUMN_NUMBER},
-    [BLOCKED_S] = {.name = "blocked_s", .sql = "blocked_ns / 1e9", .kind = AS_COLUMN_NUMBER},
-    [ALL_N] = {.name = "all_n", .sql = "inclusive_n", .kind = AS_COLUMN_INTEGER},
-    [ALL_S] = {.name = "all_s", .sql = "inclusive_ns / 1e9", .kind = AS_COLUMN_NUMBER},
-    [ALL_BLOCKED_S] = {.name = "all_blocked_s", .sql = "blocked_inclusive_ns / 1e9",
+    [AS_TREE_INLINED] = {.name = "inlined", .sql = "0", .kind = AS_COLUMN_FLAG},
+    [AS_TREE_SELF_N] = {.name = "self_n", .sql = "exclusive_n", .kind = AS_COLUMN_INTEGER},
+    [AS_TREE_SELF_S] = {.name = "self_s", .sql = "exclusive_ns / 1e9", .kind = AS_COLUMN_NUMBER},
+    [AS_TREE_BLOCKED_S] = {.name = "blocked_s", .sql = "blocked_ns / 1e9", .kind = AS_COLUMN_NUMBER},
+    [AS_TREE_ALL_N] = {.name = "all_n", .sql = "inclusive_n", .kind = AS_COLUMN_INTEGER},
+    [AS_TREE_ALL_S] = {.name = "all_s", .sql = "inclusive_ns / 1e9", .kind = AS_COLUMN_NUMBER},
+    [AS_TREE_ALL_BLOCKED_S] = {.name = "all_blocked_s", .sql = "blocked_inclusive_ns / 1e9",
                        .kind = AS_COLUMN_NUMBER},
+    [AS_TREE_CATEGORY_ID] = {.name = "category_id", .sql = "category_id", .kind = AS_COLUMN_ID},
+    [AS_TREE_INLINING_ID] = {.name = "inlining_id", .sql = "inlining_id", .kind = AS_COLUMN_ID},
 };
 /* clang-format on */
 
@@ -45,7 +46,8 @@ static const struct as_report_view paths = {
     .from = "(SELECT t.run_id, t.exclusive_n, t.exclusive_ns, t.blocked_ns, t.inclusive_n,"
             " t.inclusive_ns, t.blocked_inclusive_ns, p.callpath_id, p.parent_id, p.depth,"
             " p.function_id, f.name AS function, m.name AS module, c.name AS category, s.path,"
-            " l.number AS line, m.kind FROM callpath_time t JOIN callpath p USING (callpath_id)"
+            " l.number AS line, m.kind, p.category_id, a.inlining_id"
+            " FROM callpath_time t JOIN callpath p USING (callpath_id)"
             " JOIN function f USING (function_id) JOIN module m USING (module_id)"
             " LEFT JOIN category c ON c.category_id = p.category_id"
             " LEFT JOIN location a ON a.location_id = p.call_location_id"
@@ -60,7 +62,8 @@ static const struct as_report_view paths = {
 /* Ids of parents become their rows, -1 for the outermost. */
 static int number_parents(struct as_grid *grid)
 {
-    struct as_grid_column *id = grid->column.at[ID], *parent = grid->column.at[PARENT];
+    struct as_grid_column *id = grid->column.at[AS_TREE_ID],
+                          *parent = grid->column.at[AS_TREE_PARENT];
     struct as_map_u64 row;
     int rc = 0;
 
@@ -101,15 +104,16 @@ static struct rest *find_rests(const struct as_grid *grid)
     struct rest *rest = as_calloc(grid->row_n, sizeof *rest);
 
     for (size_t i = 0; rest && i < grid->row_n; i++) {
-        const int64_t parent = at[PARENT]->whole.at[i];
+        const int64_t parent = at[AS_TREE_PARENT]->whole.at[i];
 
-        rest[i].self_n += at[ALL_N]->whole.at[i] - at[SELF_N]->whole.at[i];
-        rest[i].self_s += at[ALL_S]->real.at[i] - at[SELF_S]->real.at[i];
-        rest[i].blocked_s += at[ALL_BLOCKED_S]->real.at[i] - at[BLOCKED_S]->real.at[i];
+        rest[i].self_n += at[AS_TREE_ALL_N]->whole.at[i] - at[AS_TREE_SELF_N]->whole.at[i];
+        rest[i].self_s += at[AS_TREE_ALL_S]->real.at[i] - at[AS_TREE_SELF_S]->real.at[i];
+        rest[i].blocked_s +=
+            at[AS_TREE_ALL_BLOCKED_S]->real.at[i] - at[AS_TREE_BLOCKED_S]->real.at[i];
         if (parent >= 0) {
-            rest[parent].self_n -= at[ALL_N]->whole.at[i];
-            rest[parent].self_s -= at[ALL_S]->real.at[i];
-            rest[parent].blocked_s -= at[ALL_BLOCKED_S]->real.at[i];
+            rest[parent].self_n -= at[AS_TREE_ALL_N]->whole.at[i];
+            rest[parent].self_s -= at[AS_TREE_ALL_S]->real.at[i];
+            rest[parent].blocked_s -= at[AS_TREE_ALL_BLOCKED_S]->real.at[i];
         }
     }
     return rest;
@@ -120,15 +124,16 @@ static int add_rest(struct as_grid *grid, size_t parent, const struct rest *rest
     struct as_grid_column *const *at = grid->column.at;
     uint32_t word;
 
-    AS_TRY(as_grid_word(grid, at[FUNCTION], REST, &word));
-    AS_TRY(as_vec_push(&at[FUNCTION]->text, word));
-    AS_TRY(as_vec_push(&at[PARENT]->whole, (int64_t)parent));
-    AS_TRY(as_vec_push(&at[FUNCTION_ID]->whole, AS_GRID_NO_INTEGER));
-    for (int i = MODULE; i <= ENTRY; i++)
+    AS_TRY(as_grid_word(grid, at[AS_TREE_FUNCTION], REST, &word));
+    AS_TRY(as_vec_push(&at[AS_TREE_FUNCTION]->text, word));
+    AS_TRY(as_vec_push(&at[AS_TREE_PARENT]->whole, (int64_t)parent));
+    AS_TRY(as_vec_push(&at[AS_TREE_FUNCTION_ID]->whole, AS_GRID_NO_INTEGER));
+    for (int i = AS_TREE_MODULE; i <= AS_TREE_ENTRY; i++)
         AS_TRY(as_vec_push(&at[i]->text, AS_GRID_NO_TEXT));
-    AS_TRY(as_vec_push(&at[SELF_N]->whole, rest->self_n));
-    AS_TRY(as_vec_push(&at[SELF_S]->real, rest->self_s));
-    AS_TRY(as_vec_push(&at[BLOCKED_S]->real, rest->blocked_s));
+    AS_TRY(as_vec_push(&at[AS_TREE_INLINED]->whole, 0));
+    AS_TRY(as_vec_push(&at[AS_TREE_SELF_N]->whole, rest->self_n));
+    AS_TRY(as_vec_push(&at[AS_TREE_SELF_S]->real, rest->self_s));
+    AS_TRY(as_vec_push(&at[AS_TREE_BLOCKED_S]->real, rest->blocked_s));
     grid->row_n++;
     return 0;
 }
@@ -157,7 +162,7 @@ static void write_tree(struct as_json *json, const struct as_grid *grid)
 {
     as_json_object_begin(json);
     as_json_key_u64(json, "row_n", grid->row_n);
-    for (size_t i = PARENT; i < WRITTEN_N; i++) {
+    for (size_t i = AS_TREE_PARENT; i < AS_TREE_WRITTEN_N; i++) {
         const struct as_grid_column *column = grid->column.at[i];
 
         as_json_key(json, column->is.name);
@@ -182,6 +187,8 @@ int as_data_calltree(struct as_document *document, struct assay_error *err)
         rc = as_error_nomem(err, "the call tree");
     if (rc == 0 && grid.row_n > most && keep_heaviest(&grid, most) < 0)
         rc = as_error_nomem(err, "the call tree");
+    if (rc == 0 && !document->no_inline)
+        rc = as_calltree_inline(document, &grid, err);
     if (rc == 0) {
         as_json_key(&document->json, "calltree");
         write_tree(&document->json, &grid);

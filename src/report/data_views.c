@@ -139,7 +139,7 @@ int as_data_views(struct as_document *document, struct assay_error *err)
     as_json_key(&document->json, "views");
     as_json_array_begin(&document->json);
     for (size_t i = 0; i < as_report_view_n; i++) {
-        struct as_report_view view = as_report_views[i];
+        struct as_report_view view = as_report_view_as(&as_report_views[i], document->no_inline);
         struct as_grid grid;
         int rc;
 

@@ -93,8 +93,11 @@ static int write_data(struct html_page *page, struct assay_error *err)
 
 static int write_summary(struct html_page *page, struct assay_error *err)
 {
-    const struct assay_report_text_options options = {
-        .width = SUMMARY_COLUMNS, .utf8 = true, .rows = SUMMARY_ROWS};
+    const struct assay_report_text_options options = {.width = SUMMARY_COLUMNS,
+                                                      .utf8 = true,
+                                                      .rows = SUMMARY_ROWS,
+                                                      .no_inline = page->options &&
+                                                                   page->options->no_inline};
     struct as_str text = {0};
     struct as_out out;
     int rc;

@@ -43,15 +43,24 @@ struct as_profile_category {
 struct as_profile_function {
     const char *name, *module, *category, *file;
     int64_t line; /* 0: unknown */
+    bool is_inlined;
     struct as_share self, total;
+    double binary_s, binary_pct; /* of its code, with what is inlined into it; or not-a-number */
     double blocked_s;
 };
 
 struct as_profile_loop {
     int64_t loop_id, depth, first_line, last_line; /* lines 0: unknown */
     const char *function, *module, *file, *role, *address;
+    const char *inlined_into; /* functions, from that of the binary; NULL: it is not inlined */
     bool is_innermost;
     struct as_share self, total;
+};
+
+/* A function of the binary of whose code much was inlined. */
+struct as_profile_binary {
+    const char *name;
+    double pct; /* of all its code */
 };
 
 /* An event that was counted; the run was asked for it. */
@@ -100,6 +109,7 @@ struct as_profile {
     struct as_profile_run run;
     AS_VEC(struct as_profile_category) category;
     AS_VEC(struct as_profile_function) function; /* hottest first, as many as asked for */
+    AS_VEC(struct as_profile_binary) binary; /* hottest first; none where inlining is not told */
     AS_VEC(struct as_profile_loop) loop;
     AS_VEC(struct as_profile_flag) flag;
     AS_VEC(struct as_profile_spread) spread;
@@ -117,7 +127,7 @@ struct as_profile {
 
 /* Zero-initialises and fills; release it in any case. Errors: NOT_FOUND, NOMEM, of reading. */
 int as_profile_gather(struct assay_experiment *experiment, int64_t run_id, size_t rows,
-                      struct as_profile *profile, struct assay_error *err);
+                      bool no_inline, struct as_profile *profile, struct assay_error *err);
 void as_profile_release(struct as_profile *profile);
 
 /* The spreads, from the threads. Part of gathering. */

@@ -145,7 +145,10 @@ static void take_function(struct row_reading *in)
                                       .line = read_integer(in, 4, 0),
                                       .self = read_share(in, 5),
                                       .total = read_share(in, 10),
-                                      .blocked_s = assay_rows_real(in->rows, 15)});
+                                      .blocked_s = assay_rows_real(in->rows, 15),
+                                      .is_inlined = read_integer(in, 16, 0) != 0,
+                                      .binary_s = real(in, 17),
+                                      .binary_pct = real(in, 18)});
 }
 
 #define BOTH_SHARES                                                                                \
@@ -153,10 +156,25 @@ static void take_function(struct row_reading *in)
     " v.few_samples, v.inclusive_time_s, v.inclusive_pct, v.inclusive_low_pct,"                    \
     " v.inclusive_high_pct, v.few_samples"
 
-static const char function_sql[] =
-    "SELECT v.name, v.module, v.category, v.source_file, v.line," BOTH_SHARES
-    ", v.blocked_time_s FROM v_functions v WHERE v.run_id = ?1 AND v.exclusive_sample_n > 0"
-    " ORDER BY v.exclusive_time_s DESC, v.inclusive_time_s DESC, v.function_id LIMIT ?2";
+#define FUNCTION_SQL(view)                                                                         \
+    "SELECT v.name, v.module, v.category, v.source_file, v.line," BOTH_SHARES                      \
+    ", v.blocked_time_s, v.is_inlined, v.binary_time_s, v.binary_pct FROM " view " v"              \
+    " WHERE v.run_id = ?1 AND v.exclusive_sample_n > 0"                                            \
+    " ORDER BY v.exclusive_time_s DESC, v.inclusive_time_s DESC, v.function_id LIMIT ?2"
+
+static const char function_sql[] = FUNCTION_SQL("v_functions");
+static const char binary_function_sql[] = FUNCTION_SQL("v_binary_functions");
+
+static void take_binary(struct row_reading *in)
+{
+    PUSH(in, binary, (struct as_profile_binary){.name = read_text(in, 0), .pct = real(in, 1)});
+}
+
+/* Two points are told: less is no surprise. Of the view of the binary all have their own time. */
+static const char binary_sql[] =
+    "SELECT name, binary_pct FROM v_functions WHERE run_id = ?1 AND binary_pct > exclusive_pct + 2"
+    " ORDER BY binary_pct DESC, function_id LIMIT 3";
+static const char no_binary_sql[] = "SELECT name, 0 FROM function WHERE ?1 IS NULL";
 
 static void take_loop(struct row_reading *in)
 {
@@ -172,14 +190,18 @@ static void take_loop(struct row_reading *in)
                                   .depth = read_integer(in, 16, 0),
                                   .role = read_text(in, 17),
                                   .address = read_text(in, 18),
-                                  .is_innermost = read_integer(in, 19, 0) != 0});
+                                  .is_innermost = read_integer(in, 19, 0) != 0,
+                                  .inlined_into = read_text(in, 20)});
 }
 
-static const char loop_sql[] =
-    "SELECT v.loop_id, v.function, v.module, v.source_file, v.first_line,"
-    " v.last_line," BOTH_SHARES ", v.depth, v.role, v.address, v.is_innermost"
-    " FROM v_loops v WHERE v.run_id = ?1 AND v.exclusive_sample_n > 0"
-    " ORDER BY v.exclusive_time_s DESC, v.inclusive_time_s DESC, v.loop_id LIMIT ?2";
+#define LOOP_SQL(view)                                                                             \
+    "SELECT v.loop_id, v.function, v.module, v.source_file, v.first_line,"                         \
+    " v.last_line," BOTH_SHARES ", v.depth, v.role, v.address, v.is_innermost, v.inlined_into"     \
+    " FROM " view " v WHERE v.run_id = ?1 AND v.exclusive_sample_n > 0"                            \
+    " ORDER BY v.exclusive_time_s DESC, v.inclusive_time_s DESC, v.loop_id LIMIT ?2"
+
+static const char loop_sql[] = LOOP_SQL("v_loops");
+static const char binary_loop_sql[] = LOOP_SQL("v_binary_loops");
 
 static void take_flag(struct row_reading *in)
 {
@@ -279,15 +301,21 @@ static const char count_sql[] =
     " ORDER BY m.position, m.name";
 
 int as_profile_gather(struct assay_experiment *experiment, int64_t run_id, size_t rows,
-                      struct as_profile *profile, struct assay_error *err)
+                      bool no_inline, struct as_profile *profile, struct assay_error *err)
 {
     const struct {
         const char *sql;
         void (*take)(struct row_reading *);
     } part[] = {
-        {run_sql, take_run},       {category_sql, take_category}, {function_sql, take_function},
-        {loop_sql, take_loop},     {flag_sql, take_flag},         {unseen_sql, take_unseen},
-        {metric_sql, take_metric}, {count_sql, take_count},
+        {run_sql, take_run},
+        {category_sql, take_category},
+        {no_inline ? binary_function_sql : function_sql, take_function},
+        {no_inline ? no_binary_sql : binary_sql, take_binary},
+        {no_inline ? binary_loop_sql : loop_sql, take_loop},
+        {flag_sql, take_flag},
+        {unseen_sql, take_unseen},
+        {metric_sql, take_metric},
+        {count_sql, take_count},
     };
 
     *profile = (struct as_profile){.path = assay_experiment_path(experiment)};
@@ -304,6 +332,7 @@ void as_profile_release(struct as_profile *profile)
 {
     as_vec_fini(&profile->category);
     as_vec_fini(&profile->function);
+    as_vec_fini(&profile->binary);
     as_vec_fini(&profile->loop);
     as_vec_fini(&profile->flag);
     as_vec_fini(&profile->spread);

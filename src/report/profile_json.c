@@ -152,6 +152,9 @@ static void write_functions(struct as_json *json, struct as_profile *profile)
         known_member(json, "line", it->line, 0);
         share_member(json, self_key, &it->self);
         share_member(json, total_key, &it->total);
+        as_json_key_bool(json, "is_inlined", it->is_inlined);
+        as_json_key_double(json, "binary_time_s", it->binary_s);
+        as_json_key_double(json, "binary_pct", it->binary_pct);
         as_json_key_double(json, "blocked_time_s", it->blocked_s);
         as_json_key_bool(json, "few_samples", it->self.few_samples);
         as_json_object_end(json);
@@ -167,6 +170,7 @@ static void write_loops(struct as_json *json, struct as_profile *profile)
         as_json_object_begin(json);
         as_json_key_i64(json, "loop_id", it->loop_id);
         as_json_key_string(json, "function", it->function);
+        as_json_key_string(json, "inlined_into", it->inlined_into);
         as_json_key_string(json, "module", it->module);
         as_json_key_string(json, "source_file", it->file);
         known_member(json, "first_line", it->first_line, 0);
@@ -213,12 +217,14 @@ static void write_advice(struct as_json *json, struct as_profile *profile)
     as_json_array_end(json);
 }
 
-int assay_report_profile_json(struct assay_experiment *experiment, int64_t run_id, size_t rows,
-                              struct as_out *out, struct assay_error *err)
+int assay_report_profile_json(struct assay_experiment *experiment, int64_t run_id,
+                              const struct assay_report_text_options *options, struct as_out *out,
+                              struct assay_error *err)
 {
     struct as_profile profile;
     struct as_json json;
-    const int rc = as_profile_gather(experiment, run_id, rows, &profile, err);
+    const int rc = as_profile_gather(experiment, run_id, options ? options->rows : 0,
+                                     options && options->no_inline, &profile, err);
 
     if (rc == 0) {
         as_json_init(&json, out, 2);

@@ -79,11 +79,16 @@ static void source(struct summary_text *s, struct as_table *table, const char *f
     as_table_string(table, as_str_z(&s->text));
 }
 
-/* Template and parameter lists are the first to go when there is no room. */
-static void name(struct summary_text *s, struct as_table *table, const char *z)
+/* Template and parameter lists are the first to go when there is no room. `into`: what it is
+ * inlined into, outermost first, told where there is room; NULL where it is not inlined. */
+static void name(struct summary_text *s, struct as_table *table, const char *z, const char *into)
 {
     as_str_clear(&s->text);
     as_short_name(&s->text, z, s->page.width / 2);
+    if (into && *into && s->page.width >= WIDE)
+        as_str_appendf(&s->text, " (inlined into %.*s)", (int)strcspn(into, ";("), into);
+    else if (into)
+        as_str_appendz(&s->text, " (inlined)");
     as_table_string(table, as_str_z(&s->text));
 }
 
@@ -396,6 +401,24 @@ static void amounts(struct summary_text *s, struct as_table *table, const struct
         as_table_f(table, "%.1f", total->pct);
 }
 
+/* What the functions of the binary have with all that is inlined into them. */
+static void print_binary(struct summary_text *s)
+{
+    if (!s->profile->binary.n)
+        return;
+    as_str_clear(&s->text);
+    as_str_appendz(&s->text, "With what is inlined into them:");
+    for (size_t i = 0; i < s->profile->binary.n; i++) {
+        const struct as_profile_binary *it = &s->profile->binary.at[i];
+
+        as_str_appendz(&s->text, i ? ", " : " ");
+        as_short_name(&s->text, it->name, s->page.width / 2);
+        as_str_appendf(&s->text, " %.1f %%", it->pct);
+    }
+    as_str_appendz(&s->text, ".");
+    as_page_wrap(&s->page, "  ", as_str_z(&s->text), false);
+}
+
 static int print_functions(struct summary_text *s, struct assay_error *err)
 {
     struct as_column columns[] = {
@@ -421,11 +444,13 @@ static int print_functions(struct summary_text *s, struct assay_error *err)
     table_begin(s, &table, columns, n);
     as_vec_foreach (&s->profile->function, it) {
         amounts(s, &table, &it->self, &it->total);
-        name(s, &table, it->name);
+        name(s, &table, it->name, it->is_inlined ? "" : NULL);
         as_table_string(&table, it->module);
         source(s, &table, it->file, it->line, 0);
     }
-    return table_end(s, &table, err);
+    AS_TRY(table_end(s, &table, err));
+    print_binary(s);
+    return 0;
 }
 
 static int print_loops(struct summary_text *s, struct assay_error *err)
@@ -456,7 +481,7 @@ static int print_loops(struct summary_text *s, struct assay_error *err)
         amounts(s, &table, &it->self, &it->total);
         as_table_u64(&table, (uint64_t)it->depth);
         as_table_string(&table, it->role);
-        name(s, &table, it->function);
+        name(s, &table, it->function, it->inlined_into);
         if (it->file)
             source(s, &table, it->file, it->first_line, it->last_line);
         else
@@ -602,7 +627,8 @@ int assay_report_profile(struct assay_experiment *experiment, int64_t run_id,
         .page = {out, width < 40 ? 40 : width, options->colour, options->utf8},
         .profile = &profile,
     };
-    int rc = as_profile_gather(experiment, run_id, options->rows, &profile, err);
+    int rc =
+        as_profile_gather(experiment, run_id, options->rows, options->no_inline, &profile, err);
 
     if (rc == 0) {
         s.decimals = decimals_for(profile.run.sampled_s);

@@ -235,42 +235,18 @@ static const char sample_sql[] =
 
 /* ---- Inlined functions --------------------------------------------------------------------- */
 
-/* One function however often it was inlined in its module. */
-static uint32_t inlined_function(struct stack_reading *in, uint32_t module, const char *name)
-{
-    struct as_stacks *stacks = in->stacks;
-    uint64_t hash = as_hash_mix(1, module);
-    uint32_t at;
-
-    for (const char *p = name; *p; p++)
-        hash = as_hash_mix(hash, (unsigned char)*p);
-    for (struct as_probe probe = as_index_probe(&stacks->inlined, hash);
-         (at = as_index_next(&stacks->inlined, &probe)) != AS_INDEX_NONE;)
-        if (stacks->function.at[at].module == module &&
-            strcmp(stacks->function.at[at].name, name) == 0)
-            return at;
-    at = (uint32_t)stacks->function.n;
-    PUSH(in, function,
-         (struct as_stack_function){.name = name, .linkage_name = name, .module = module});
-    in->failed |= as_index_add(&stacks->inlined, hash, at) < 0;
-    return in->failed ? 0 : at;
-}
-
 static void take_inlining(struct stack_reading *in)
 {
-    struct as_stacks *stacks = in->stacks;
-    const uint32_t into = place(in, 2, &stacks->function_of, 0);
-    const char *name = text_of_row(in, 3);
-    struct as_stack_inlining it = {.parent_id = integer_or(in, 1, 0)};
+    struct as_stack_inlining it = {.parent_id = integer_or(in, 1, 0),
+                                   .function = place(in, 2, &in->stacks->function_of, 0)};
 
-    it.function = inlined_function(in, stacks->function.at[into].module, name ? name : "[unknown]");
-    it.call_file = file_and_line(in, 4, &it.call_line);
+    it.call_file = file_and_line(in, 3, &it.call_line);
     PUSH(in, inlining, it);
-    name_last(in, &stacks->inlining_of, stacks->inlining.n);
+    name_last(in, &in->stacks->inlining_of, in->stacks->inlining.n);
 }
 
 static const char inlining_sql[] =
-    "SELECT inlining_id, parent_id, function_id, name, path, number FROM inlining"
+    "SELECT inlining_id, parent_id, inlined_id, path, number FROM inlining"
     " LEFT JOIN line ON line_id = call_line_id LEFT JOIN source_file USING (source_file_id)"
     " ORDER BY inlining_id";
 
@@ -366,7 +342,6 @@ void as_stacks_release(struct as_stacks *stacks)
     as_map_u64_fini(&stacks->path_of);
     as_map_u64_fini(&stacks->location_of);
     as_map_u64_fini(&stacks->inlining_of);
-    as_index_fini(&stacks->inlined);
     as_index_fini(&stacks->sites);
     as_arena_fini(&stacks->arena);
 }

@@ -48,7 +48,7 @@ struct as_stack_function {
     const char *name;         /* readable; "[libx.so]" where no function of libx.so is known */
     const char *linkage_name; /* as name where there is none */
     const char *file;
-    int64_t line; /* where it begins; 0: not known, or inlined */
+    int64_t line; /* where it begins; 0: not known */
     uint32_t module;
 };
 
@@ -106,7 +106,7 @@ struct as_stacks {
     AS_VEC(struct as_stack_inlining) inlining;
     struct as_map_u64 module_of, function_of, process_of, thread_of, path_of, location_of,
         inlining_of; /* by id */
-    struct as_index inlined, sites;
+    struct as_index sites;
     struct as_arena arena;
 };
 

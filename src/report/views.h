@@ -47,6 +47,7 @@ enum as_report_runs {
 
 struct as_report_view {
     const char *name, *title, *meaning, *from, *object, *key, *parent, *group_by, *sort, *order;
+    const char *binary; /* in place of `from` where nothing is to be told of inlining; or NULL */
     enum as_report_runs runs;
     bool only_show;          /* not part of reports */
     size_t row_most;         /* the first rows only; 0 = all */
@@ -62,6 +63,17 @@ extern const size_t as_report_view_n;
 
 /* The view of a name, or NULL. */
 const struct as_report_view *as_report_view(const char *name);
+
+/* The view, or as if nothing was inlined. */
+static inline struct as_report_view as_report_view_as(const struct as_report_view *view,
+                                                      bool no_inline)
+{
+    struct as_report_view it = *view;
+
+    if (no_inline && it.binary)
+        it.from = it.binary;
+    return it;
+}
 
 /* "number", "integer", ... as the document of doc/report-data.md says it. */
 const char *as_column_kind_word(enum as_column_kind kind);

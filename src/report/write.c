@@ -22,6 +22,11 @@ struct report {
     const struct assay_report_data_options *options;
 };
 
+static bool has_no_inline(const struct report *report)
+{
+    return report->options && report->options->no_inline;
+}
+
 /* Writes the whole of something to `out`. */
 typedef int (*writer)(const struct report *report, const void *what, struct as_out *out,
                       struct assay_error *err);
@@ -86,7 +91,8 @@ static int write_json(const struct report *report, const void *what, struct as_o
 static int write_text(const struct report *report, const void *what, struct as_out *out,
                       struct assay_error *err)
 {
-    const struct assay_report_text_options options = {.width = TEXT_COLUMNS, .utf8 = true};
+    const struct assay_report_text_options options = {
+        .width = TEXT_COLUMNS, .utf8 = true, .no_inline = has_no_inline(report)};
 
     (void)what;
     return assay_report_profile(report->experiment, report->run_id, &options, out, err);
@@ -127,9 +133,10 @@ static int write_view(const struct report *report, const void *what, struct as_o
 static int write_view_file(const struct report *report, const struct as_report_view *view,
                            const char *directory, struct assay_error *err)
 {
+    const struct as_report_view shown = as_report_view_as(view, has_no_inline(report));
     struct as_str path = {0};
     struct as_grid grid;
-    int rc = as_grid_load(&grid, report->experiment, report->run_id, view, err);
+    int rc = as_grid_load(&grid, report->experiment, report->run_id, &shown, err);
 
     as_str_appendf(&path, "%s/%s.csv", directory, view->name);
     if (rc == 0)
@@ -180,9 +187,10 @@ static int write_workbook(const struct report *report, const char *path, struct 
     int rc;
 
     AS_TRY(as_replace_begin(&file, path, is_inside(report, path), err));
-    rc = as_replace_is_device(&file) ? no_workbook(path, err)
-                                     : as_report_xlsx(report->experiment, report->run_id,
-                                                      as_str_z(&file.beside), path, err);
+    rc = as_replace_is_device(&file)
+             ? no_workbook(path, err)
+             : as_report_xlsx(report->experiment, report->run_id, has_no_inline(report),
+                              as_str_z(&file.beside), path, err);
     return as_replace_end(&file, rc, err);
 }
 

@@ -254,15 +254,16 @@ static void put_cell_text(struct book *book, struct as_grid *grid)
 }
 
 static int put_views(struct book *book, struct assay_experiment *experiment, int64_t run_id,
-                     struct assay_error *err)
+                     bool no_inline, struct assay_error *err)
 {
     for (size_t i = 0; i < as_report_view_n && !book->failed; i++) {
+        const struct as_report_view view = as_report_view_as(&as_report_views[i], no_inline);
         struct as_grid grid;
         int rc;
 
-        if (as_report_views[i].only_show)
+        if (view.only_show)
             continue;
-        rc = as_grid_load(&grid, experiment, run_id, &as_report_views[i], err);
+        rc = as_grid_load(&grid, experiment, run_id, &view, err);
         if (rc == 0 && grid.row_n)
             put_cell_text(book, &grid);
         as_grid_fini(&grid);
@@ -452,16 +453,16 @@ static int close_book(struct book *book, const char *name, struct assay_error *e
 }
 
 static int fill_book(struct book *book, struct assay_experiment *experiment, int64_t run_id,
-                     struct assay_error *err)
+                     bool no_inline, struct assay_error *err)
 {
     make_formats(book);
     AS_TRY(put_summary(book, experiment, run_id, err));
-    AS_TRY(put_views(book, experiment, run_id, err));
+    AS_TRY(put_views(book, experiment, run_id, no_inline, err));
     return book->failed ? as_error_nomem(err, "the workbook") : 0;
 }
 
-int as_report_xlsx(struct assay_experiment *experiment, int64_t run_id, const char *path,
-                   const char *name, struct assay_error *err)
+int as_report_xlsx(struct assay_experiment *experiment, int64_t run_id, bool no_inline,
+                   const char *path, const char *name, struct assay_error *err)
 {
     const char *slash = strrchr(path, '/');
     struct as_str directory = {0};
@@ -471,7 +472,8 @@ int as_report_xlsx(struct assay_experiment *experiment, int64_t run_id, const ch
     as_str_append(&directory, slash ? path : ".", slash ? (size_t)(slash - path) + 1 : 1);
     lxw_workbook_options options = {.constant_memory = LXW_TRUE, .tmpdir = directory.p};
     book.workbook = directory.failed ? NULL : workbook_new_opt(path, &options);
-    rc = book.workbook ? fill_book(&book, experiment, run_id, err) : as_error_nomem(err, name);
+    rc = book.workbook ? fill_book(&book, experiment, run_id, no_inline, err)
+                       : as_error_nomem(err, name);
     if (book.workbook) {
         closed = close_book(&book, name, rc == 0 ? err : NULL);
         rc = rc == 0 ? closed : rc;

@@ -13,8 +13,8 @@
  * Rows go through temporary files in the directory of `path`. Errors: IO (a full disk), NOMEM,
  * those of reading.
  */
-int as_report_xlsx(struct assay_experiment *experiment, int64_t run_id, const char *path,
-                   const char *name, struct assay_error *err);
+int as_report_xlsx(struct assay_experiment *experiment, int64_t run_id, bool no_inline,
+                   const char *path, const char *name, struct assay_error *err);
 
 /*
  * Whether the sheets of a workbook are whole: sheet i (from 0) has `row_n[i]` rows. The library

@@ -39,7 +39,8 @@ class Truth:
         row = self.one("SELECT inlining_id FROM location WHERE location_id = ?", location_id)
         out, at = [], row and row[0]
         while at:
-            name, at = self.one("SELECT name, parent_id FROM inlining WHERE inlining_id = ?", at)
+            name, at = self.one("SELECT f.name, i.parent_id FROM inlining i JOIN function f"
+                                " ON f.function_id = i.inlined_id WHERE inlining_id = ?", at)
             out.insert(0, name)
         return out
 

@@ -115,7 +115,7 @@ equals_parts() { # RANKS
         JOIN thread USING (thread_id) JOIN process p USING (process_id) JOIN function f
         ON t.object_kind = 'function' AND t.object_id = f.function_id WHERE f.name = 'work' ORDER BY p.rank"
     local paths="SELECT p.rank, c.path, sum(s.n) FROM sample s JOIN thread USING (thread_id)
-        JOIN process p USING (process_id) JOIN v_callpaths c USING (callpath_id)
+        JOIN process p USING (process_id) JOIN v_binary_callpaths c USING (callpath_id)
         WHERE s.state = 0 GROUP BY 1, 2 ORDER BY 1, 2"
     for question in "$sums" "$work" "$paths"; do
         for ((rank = 0; rank < $1; rank++)); do query x.r$rank.assay "$question"; done >want

@@ -80,11 +80,11 @@ timed() {
 # The shares are those of the program, within their intervals (95 %; twice that is nearly never
 # left).
 expect_shares() {
-    query "SELECT name, exclusive_pct FROM v_functions WHERE name IN ('one', 'two') ORDER BY name"
+    query "SELECT name, exclusive_pct FROM v_binary_functions WHERE name IN ('one', 'two') ORDER BY name"
     one "SELECT abs(o.exclusive_pct - 100 / 3.0) < 2 * (o.exclusive_high_pct - o.exclusive_low_pct) / 2
          AND abs(t.exclusive_pct - 200 / 3.0) < 2 * (t.exclusive_high_pct - t.exclusive_low_pct) / 2
          AND o.exclusive_pct + t.exclusive_pct > 97 AS fine
-         FROM v_functions o, v_functions t WHERE o.name = 'one' AND t.name = 'two'"
+         FROM v_binary_functions o, v_binary_functions t WHERE o.name = 'one' AND t.name = 'two'"
 }
 
 @test "timers: the shares are right, and so is the sum" {
@@ -104,16 +104,16 @@ expect_shares() {
 }
 @test "timers: call stacks by each means" {
     timed -- ./two 2000
-    one "SELECT inclusive_pct > 95 FROM v_functions WHERE name = 'main'"
+    one "SELECT inclusive_pct > 95 FROM v_binary_functions WHERE name = 'main'"
     rm -rf x.assay
     timed --call-stacks fp -- ./two-fp 2000
     equal fp "$(query "SELECT call_stacks FROM v_runs")"
     expect_shares
-    one "SELECT inclusive_pct > 95 FROM v_functions WHERE name = 'main'"
+    one "SELECT inclusive_pct > 95 FROM v_binary_functions WHERE name = 'main'"
     rm -rf x.assay
     timed --call-stacks off -- ./two 2000
     expect_shares
-    equal 0 "$(query "SELECT count(*) FROM v_functions WHERE name = 'main'")"
+    equal 0 "$(query "SELECT count(*) FROM v_binary_functions WHERE name = 'main'")"
 }
 @test "timers: threads and children" {
     timed -- ./two 2000 threads
@@ -128,10 +128,10 @@ expect_shares() {
 @test "timers: --no-children" {
     timed --no-children -- ./two 2000 children
     equal 1 "$(query "SELECT count(*) FROM v_processes")"
-    equal 0 "$(query "SELECT count(*) FROM v_functions WHERE name = 'two'")"
+    equal 0 "$(query "SELECT count(*) FROM v_binary_functions WHERE name = 'two'")"
     rm -rf x.assay
     timed --no-children -- ./two 2000 threads
-    equal 0 "$(query "SELECT count(*) FROM v_functions WHERE name = 'two'")"
+    equal 0 "$(query "SELECT count(*) FROM v_binary_functions WHERE name = 'two'")"
     rm -rf x.assay
     timed --no-children -- ./two 2000
     expect_shares
@@ -178,7 +178,7 @@ END
     gcc -O1 -g -shared -fPIC -o later.so later.c
     gcc -O1 -g -o loads loads.c -ldl
     timed -- ./loads
-    one "SELECT exclusive_pct > 95 FROM v_functions WHERE name = 'later' AND module = 'later.so'"
+    one "SELECT exclusive_pct > 95 FROM v_binary_functions WHERE name = 'later' AND module = 'later.so'"
 }
 @test "timers: programs that cannot take them" {
     gcc -O2 -static -o fixed two.c -pthread 2>/dev/null || skip "nothing can be linked statically here"
@@ -199,7 +199,7 @@ END
 }
 # missed WHY: no processes but those of the shell are in the profile, and a flag says why
 missed() {
-    equal 0 "$(query "SELECT count(*) FROM v_functions WHERE name = 'two'")"
+    equal 0 "$(query "SELECT count(*) FROM v_binary_functions WHERE name = 'two'")"
     like "$1" "$(query "SELECT text FROM v_flags WHERE name = 'missed_processes'")"
 }
 @test "timers: a process that runs already cannot have them" {

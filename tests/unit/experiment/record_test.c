@@ -161,7 +161,7 @@ static void test_all_tables(void **state)
                                               0x7f0000010000, 4096,        assay_known(1),
                                               assay_known(2)};
     const struct assay_row_unit unit = {f.module[0], "solver.c", "C17", "gcc", "12.2.0", "-O2"};
-    const struct assay_row_inlining inlining = {f.solve, 0, "dot", 1};
+    const struct assay_row_inlining inlining = {f.solve, 0, f.fib, 1};
     const struct assay_row_disassembly insn = {f.module[0], 0x1150,  f.solve, 4,
                                                "addsd",     f.inner, f.block, 1};
     for (int i = 0; i < 2; i++) {
@@ -180,9 +180,9 @@ static void test_all_tables(void **state)
     expect_row(e, "SELECT * FROM overhead", "1 1 sampling 4 5 measured");
     expect_row(e, "SELECT * FROM mapping", "1 1 2 139637976727552 139637976793088 4096 1 2");
     expect_row(e, "SELECT * FROM unit", "1 1 solver.c C17 gcc 12.2.0 -O2");
-    expect_row(e, "SELECT * FROM inlining", "1 2 - dot 1");
+    expect_row(e, "SELECT * FROM inlining", "1 2 - 3 1");
     expect_row(e, "SELECT * FROM disassembly", "1 4432 2 4 addsd 2 1 1");
-    expect_row(e, "SELECT * FROM loop WHERE loop_id = 2", "2 2 1 - 4416 2 1 main 5 6 1 7");
+    expect_row(e, "SELECT * FROM loop WHERE loop_id = 2", "2 2 1 - 4416 2 1 main - 5 6 1 7");
     expect_row(e, "SELECT * FROM thread_cpu WHERE cpu = 2", "1 2 0 70");
     assert_int_equal(integer_of(e, "SELECT count(*) FROM pragma_foreign_key_check"), 0);
     fine(assay_experiment_close(&e, err));

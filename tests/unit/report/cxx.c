@@ -131,20 +131,28 @@ static int fill_functions(struct assay_experiment *e, struct cxx *c, struct code
     return assay_experiment_add_loop(e, &loop, NULL, err);
 }
 
+static int add_inlined(struct assay_experiment *e, const struct code *p, const char *name,
+                       struct assay_row_inlining row, int64_t *id, struct assay_error *err)
+{
+    const struct assay_row_function function = {
+        .module_id = p->module[0], .name = name, .known_from = "inlined"};
+
+    AS_TRY(assay_experiment_add_function(e, &function, &row.inlined_id, err));
+    return assay_experiment_add_inlining(e, &row, id, err);
+}
+
 static int fill_inlined(struct assay_experiment *e, const struct cxx *c, struct code *p,
                         const int64_t *line, struct assay_error *err)
 {
-    struct assay_row_inlining row = {
-        .function_id = p->main, .name = "run_step", .call_line_id = line[12]};
+    struct assay_row_inlining row = {.function_id = p->main, .call_line_id = line[12]};
     int64_t distance;
 
-    AS_TRY(assay_experiment_add_inlining(e, &row, &p->step, err));
+    AS_TRY(add_inlined(e, p, "run_step", row, &p->step, err));
+    row = (struct assay_row_inlining){.function_id = c->force, .call_line_id = line[46]};
+    AS_TRY(add_inlined(e, p, "distance(a; b)\x1b[2J", row, &distance, err));
     row = (struct assay_row_inlining){
-        .function_id = c->force, .name = "distance(a; b)\x1b[2J", .call_line_id = line[46]};
-    AS_TRY(assay_experiment_add_inlining(e, &row, &distance, err));
-    row = (struct assay_row_inlining){
-        .function_id = c->force, .parent_id = distance, .name = "norm", .call_line_id = line[20]};
-    return assay_experiment_add_inlining(e, &row, &p->norm, err);
+        .function_id = c->force, .parent_id = distance, .call_line_id = line[20]};
+    return add_inlined(e, p, "norm", row, &p->norm, err);
 }
 
 static int fill_places(struct assay_experiment *e, const struct cxx *c, struct code *p,

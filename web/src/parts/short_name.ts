@@ -123,8 +123,17 @@ const FORMS: { form: (name: string) => string; again?: boolean }[] = [
     { form: name => without(name, '<', '') },
 ];
 
-/** `name`, short if it has more than `most` characters; no more is taken than it needs. */
+/** Stands behind the name of a function that is inlined. */
+export const INLINED = ' (inlined)';
+const MARK = ' (inlined';
+
+/**
+ * `name`, short if it has more than `most` characters; no more is taken than it needs. The mark of
+ * an inlined function stays.
+ */
 export function shortName(name: string, most: number): string {
+    const at = name.indexOf(MARK);
+    if (at >= 0) return shortName(name.slice(0, at), most - (name.length - at)) + name.slice(at);
     let text = name;
     for (const { form, again } of FORMS)
         while (text.length > most) {

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The call tree while it is made: a grid of these columns, first of paths of functions of the
+ * binary, then with inlined functions between them (calltree_inline.c).
+ */
+#ifndef AS_REPORT_CALLTREE_H
+#define AS_REPORT_CALLTREE_H
+
+#include "report/data.h"
+
+/* Columns by their place; the last ones are not written, nor is the first. */
+enum as_calltree_column {
+    AS_TREE_ID,
+    AS_TREE_PARENT, /* row, -1: outermost */
+    AS_TREE_FUNCTION,
+    AS_TREE_FUNCTION_ID,
+    AS_TREE_MODULE,
+    AS_TREE_CATEGORY,
+    AS_TREE_SITE,
+    AS_TREE_ENTRY,
+    AS_TREE_INLINED,
+    AS_TREE_SELF_N,
+    AS_TREE_SELF_S,
+    AS_TREE_BLOCKED_S,
+    AS_TREE_WRITTEN_N,
+    AS_TREE_ALL_N = AS_TREE_WRITTEN_N,
+    AS_TREE_ALL_S,
+    AS_TREE_ALL_BLOCKED_S,
+    AS_TREE_CATEGORY_ID,
+    AS_TREE_INLINING_ID, /* of the place of the call */
+};
+
+/*
+ * Puts inlined functions as rows between the paths of the binary, takes what was in them from
+ * those, and keeps parents before children. Paths stand behind their parents, which are rows.
+ * Errors: NOMEM, those of reading.
+ */
+int as_calltree_inline(const struct as_document *document, struct as_grid *grid,
+                       struct assay_error *err);
+
+#endif
