@@ -249,6 +249,7 @@ static void release_attribution(struct as_attribution *all)
     as_vec_fini(&all->function);
     as_vec_fini(&all->location);
     as_index_fini(&all->location_index);
+    as_vec_fini(&all->inlined);
     as_free(all->node);
     as_free(all->module);
     as_free(all->process_id);

@@ -19,10 +19,18 @@ struct as_function_fact {
     uint32_t category;
 };
 
+/* An inlined call that has a category of its own by a rule, or stands in one that has. */
+struct as_inlined_fact {
+    int64_t inlining_id;
+    uint32_t outer;    /* what it stands in: as in as_node_fact */
+    uint32_t category; /* ASSAY_NONE: that of what it stands in */
+};
+
 /* What is known of a node of the tally. */
 struct as_node_fact {
     int64_t location_id;
     uint32_t function; /* into as_attribution.function */
+    uint32_t inlined;  /* innermost inlined call: 1 + its place in as_attribution.inlined, or 0 */
     uint64_t own_n;    /* running samples exactly here */
 };
 
@@ -46,7 +54,8 @@ struct as_attribution {
     AS_VEC(struct as_function_fact) function;
     AS_VEC(struct assay_row_location) location; /* new ones, by number from 1: not written yet */
     struct as_index location_index;
-    bool has_locations;            /* earlier runs have left some */
+    bool has_locations; /* earlier runs have left some */
+    AS_VEC(struct as_inlined_fact) inlined;
     struct as_node_fact *node;     /* by node of the tally */
     struct as_module_fact *module; /* by module of the tally */
     int64_t *process_id, *thread_id;

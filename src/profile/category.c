@@ -177,21 +177,32 @@ static uint32_t strongest_readable(const struct as_categories *c,
     return best;
 }
 
-unsigned as_category_of_symbol(const struct as_categories *categories,
-                               const struct as_category_module *module, const char *symbol)
+bool as_category_by_rule(const struct as_categories *categories,
+                         const struct as_category_module *module, const char *symbol,
+                         unsigned *category)
 {
     struct as_view name = as_view_of(symbol);
     if (as_view_ends(name, "@plt"))
         name.n -= strlen("@plt");
     if (name.n == 0)
-        return module->home;
+        return false;
     uint32_t best = strongest(categories, module, name, AS_CATEGORY_NONE);
     const struct as_view base = original(name);
     if (best == AS_CATEGORY_NONE && base.n < name.n)
         best = strongest(categories, module, base, best);
     if (categories->readable)
         best = strongest_readable(categories, module, symbol, best);
-    return best == AS_CATEGORY_NONE ? module->home : categories->symbol.at[best].category;
+    if (best != AS_CATEGORY_NONE)
+        *category = categories->symbol.at[best].category;
+    return best != AS_CATEGORY_NONE;
+}
+
+unsigned as_category_of_symbol(const struct as_categories *categories,
+                               const struct as_category_module *module, const char *symbol)
+{
+    unsigned category = module->home;
+    as_category_by_rule(categories, module, symbol, &category);
+    return category;
 }
 
 /* ---- Frames ------------------------------------------------------------------------------- */

@@ -59,6 +59,11 @@ void as_category_module(const struct as_categories *categories, unsigned kind, c
 unsigned as_category_of_symbol(const struct as_categories *categories,
                                const struct as_category_module *module, const char *symbol);
 
+/* Whether a rule by symbol says it: what the module is as a whole says nothing then. */
+bool as_category_by_rule(const struct as_categories *categories,
+                         const struct as_category_module *module, const char *symbol,
+                         unsigned *category);
+
 /*
  * Category of a frame whose own is `own`, called by a frame of category `caller` (what this
  * function gave for that one; AS_CATEGORY_APPLICATION for the outermost frame).

@@ -27,6 +27,7 @@ struct module_work {
     struct as_category_module category; /* what the rules say of the module */
     uint32_t function_n;
     uint32_t *function;       /* index in all->function + 1; the last is for code of no function */
+    uint32_t *inlined;        /* by inlined call: 0 not looked at, else 1 + as in as_node_fact */
     uint64_t *own;            /* running samples by function */
     struct as_sort_key *spot; /* nodes by address, as recorded */
     size_t n;
@@ -86,6 +87,48 @@ static int function_of(struct module_work *w, uint32_t function, uint32_t *index
     return 0;
 }
 
+/* ---- What is inlined ----------------------------------------------------------------------- */
+
+static int look_at_inlined(struct module_work *w, uint32_t inlined, int64_t function_id,
+                           uint32_t *out, struct assay_error *err);
+
+/* As in as_node_fact: 0 where no rule says anything of it or of what it stands in. */
+static int inlined_of(struct module_work *w, uint32_t inlined, int64_t function_id, uint32_t *out,
+                      struct assay_error *err)
+{
+    const struct assay_debug *debug = &w->code->debug;
+    *out = 0;
+    if (inlined >= debug->inline_n || debug->inlines[inlined].parent == ASSAY_NONE)
+        return 0;
+    if (!w->inlined)
+        w->inlined = as_calloc(debug->inline_n, sizeof *w->inlined);
+    if (!w->inlined)
+        return as_error_nomem(err, w->from->path);
+    if (!w->inlined[inlined]) {
+        AS_TRY(look_at_inlined(w, inlined, function_id, out, err));
+        w->inlined[inlined] = *out + 1;
+    }
+    *out = w->inlined[inlined] - 1;
+    return 0;
+}
+
+static int look_at_inlined(struct module_work *w, uint32_t inlined, int64_t function_id,
+                           uint32_t *out, struct assay_error *err)
+{
+    const struct assay_inline *from = &w->code->debug.inlines[inlined];
+    struct as_inlined_fact fact = {.category = ASSAY_NONE};
+    AS_TRY(inlined_of(w, from->parent, function_id, &fact.outer, err));
+    *out = 0;
+    if (!as_category_by_rule(w->all->categories, &w->category, from->name, &fact.category) &&
+        !fact.outer)
+        return 0;
+    AS_TRY(assay_catalogue_row_inlining(w->code, inlined, function_id, &fact.inlining_id, err));
+    *out = (uint32_t)w->all->inlined.n + 1;
+    return as_vec_push(&w->all->inlined, fact) < 0
+               ? as_error_nomem(err, "the inlined functions of a run")
+               : 0;
+}
+
 /* ---- Its addresses ------------------------------------------------------------------------- */
 
 static int order_spots(struct module_work *w, const uint32_t *node, size_t n)
@@ -128,8 +171,9 @@ int as_attribute_locations(struct as_attribution *all, struct assay_error *err)
                                               err);
 }
 
-static int attribute_spot(struct module_work *w, uint64_t recorded, struct assay_catalogue_place *place,
-                          struct as_node_fact *fact, struct assay_error *err)
+static int attribute_spot(struct module_work *w, uint64_t recorded,
+                          struct assay_catalogue_place *place, struct as_node_fact *fact,
+                          struct assay_error *err)
 {
     struct assay_row_location row;
     uint64_t address = recorded;
@@ -138,6 +182,8 @@ static int attribute_spot(struct module_work *w, uint64_t recorded, struct assay
     if (assay_catalogue_address(w->code, recorded, &address))
         assay_catalogue_find(w->code, address, place);
     AS_TRY(function_of(w, place->function, &fact->function, err));
+    AS_TRY(
+        inlined_of(w, place->inlined, w->all->function.at[fact->function].id, &fact->inlined, err));
     AS_TRY(assay_catalogue_rows_loops(w->code, place->function, err));
     AS_TRY(assay_catalogue_location(w->code, address, place, &row, err));
     return location_of(w->all, &row, &fact->location_id, err);
@@ -152,6 +198,7 @@ static int attribute_spots(struct module_work *w, struct assay_error *err)
             AS_TRY(attribute_spot(w, w->spot[i].key, &place, &known, err));
         struct as_node_fact *fact = &w->all->node[w->spot[i].at];
         fact->function = known.function;
+        fact->inlined = known.inlined;
         fact->location_id = known.location_id;
         if (place.function != ASSAY_NONE)
             w->own[place.function] += fact->own_n;
@@ -220,6 +267,7 @@ int as_attribute_module(struct as_attribution *all, uint32_t module, const uint3
     assay_catalogue_close(all->catalogue, &w.code);
     as_free(w.function);
     as_free(w.own);
+    as_free(w.inlined);
     as_free(w.spot);
     return rc;
 }

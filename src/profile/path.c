@@ -19,6 +19,7 @@ struct path {
  * be one of the experiment, and so their functions. */
 struct edge {
     uint32_t parent;
+    uint32_t inlined; /* at that place, as in as_node_fact */
     int64_t function, call_location;
 };
 
@@ -29,8 +30,45 @@ struct paths {
     AS_VEC(struct assay_row_callpath) row; /* new ones, not written yet */
     struct as_index index;
     uint32_t *of_node;
+    struct as_map_u64
+        told;         /* inlined calls whose category was told, by frame's category and them */
     int64_t known_id; /* the last path that earlier runs have left */
 };
+
+/* ---- Inlined functions --------------------------------------------------------------------- */
+
+/*
+ * Whose time an inlined call is in a frame of `frame`, as if it were called; where that is not the
+ * frame's, it becomes a row.
+ */
+static int category_inside(struct paths *p, uint32_t frame, uint32_t inlined, uint32_t *category,
+                           struct assay_error *err)
+{
+    struct as_attribution *all = p->all;
+    const uint64_t key = (uint64_t)frame << 32 | inlined;
+    *category = frame;
+    if (!inlined)
+        return 0;
+    const uint32_t told = as_map_u64_get(&p->told, key);
+    if (told != AS_MAP_NONE) {
+        *category = told;
+        return 0;
+    }
+    const struct as_inlined_fact *fact = &all->inlined.at[inlined - 1];
+    AS_TRY(category_inside(p, frame, fact->outer, category, err));
+    if (fact->category != ASSAY_NONE)
+        *category = as_category_in(all->categories, fact->category, *category);
+    const struct assay_row_inlined_category row = {.frame_category_id = all->category_id.at[frame],
+                                                   .inlining_id = fact->inlining_id,
+                                                   .category_id = all->category_id.at[*category]};
+    if (*category != frame)
+        AS_TRY(assay_experiment_add_inlined_category(all->experiment, &row, err));
+    return as_map_u64_put(&p->told, key, *category) < 0
+               ? as_error_nomem(err, "the call paths of a run")
+               : 0;
+}
+
+/* ---- Paths --------------------------------------------------------------------------------- */
 
 /* Where no run was before, all paths are new: they are written at once, when all are known. */
 static int write_path(struct paths *p, const struct assay_row_callpath *row, int64_t *id,
@@ -49,8 +87,11 @@ static int add_path(struct paths *p, const struct edge *edge,
     assert(edge->parent < p->path.n);
     const struct path *caller = &p->path.at[edge->parent];
     struct path path = {.category = function->category, .depth = caller->depth + 1};
-    if (edge->parent)
-        path.category = as_category_in(all->categories, function->category, caller->category);
+    uint32_t calling;
+    if (edge->parent) {
+        AS_TRY(category_inside(p, caller->category, edge->inlined, &calling, err));
+        path.category = as_category_in(all->categories, function->category, calling);
+    }
     const struct assay_row_callpath row = {.parent_id = caller->id,
                                            .function_id = function->id,
                                            .call_location_id = edge->call_location,
@@ -87,11 +128,27 @@ static int walk_nodes(struct paths *p, struct assay_error *err)
         const uint32_t parent = all->tally.node.at[i].parent;
         const struct as_function_fact *function = &all->function.at[all->node[i].function];
         struct edge edge = {.parent = p->of_node[parent], .function = function->id};
-        if (parent)
+        if (parent) {
             edge.call_location = all->node[parent].location_id;
+            edge.inlined = all->node[parent].inlined;
+        }
         AS_TRY(path_of(p, &edge, function, &p->of_node[i], err));
     }
     return assay_experiment_add_new_callpaths(all->experiment, p->row.at, p->row.n, 1, err);
+}
+
+/* ---- Samples ------------------------------------------------------------------------------- */
+
+/* What of a sum has a category of its own, for it is inlined. */
+static int tell_categories(struct paths *p, struct assay_error *err)
+{
+    const struct as_attribution *all = p->all;
+    uint32_t category;
+    as_vec_foreach (&all->tally.sum, sum)
+        if (sum->node)
+            AS_TRY(category_inside(p, p->path.at[p->of_node[sum->node]].category,
+                                   all->node[sum->node].inlined, &category, err));
+    return 0;
 }
 
 static struct assay_row_sample sample_of(const struct paths *p, const struct as_tally_sum *sum)
@@ -159,6 +216,7 @@ int as_attribute_paths(struct as_attribution *all, struct assay_error *err)
     struct paths p = {.all = all};
     const struct path none = {0};
     const struct edge nothing = {0};
+    as_map_u64_init(&p.told);
     p.of_node = as_calloc(all->tally.node.n + 1, sizeof *p.of_node);
     int rc = 0;
     if (!p.of_node || as_vec_push(&p.path, none) < 0 || as_vec_push(&p.edge, nothing) < 0)
@@ -168,8 +226,11 @@ int as_attribute_paths(struct as_attribution *all, struct assay_error *err)
     if (rc == 0)
         rc = walk_nodes(&p, err);
     if (rc == 0)
+        rc = tell_categories(&p, err);
+    if (rc == 0)
         rc = add_samples(&p, err);
     as_index_fini(&p.index);
+    as_map_u64_fini(&p.told);
     as_vec_fini(&p.path);
     as_vec_fini(&p.edge);
     as_vec_fini(&p.row);

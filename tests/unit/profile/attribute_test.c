@@ -46,6 +46,29 @@ __attribute__((noinline)) int caller(int n)
     return callee(n) + 1;
 }
 
+/* Inlined into each other, whatever the options: the addresses of the inner ones are their marks.
+ */
+int outermost(int n);
+extern const char inner_mark[], middle_mark[], outer_mark[];
+
+static inline __attribute__((always_inline)) int inner(int n)
+{
+    __asm__ volatile(".globl inner_mark\ninner_mark: nop\n\tnop" : "+r"(n));
+    return n;
+}
+
+static inline __attribute__((always_inline)) int middle(int n)
+{
+    __asm__ volatile(".globl middle_mark\nmiddle_mark: nop\n\tnop" : "+r"(n));
+    return inner(n) + 1;
+}
+
+__attribute__((noinline, noclone)) int outermost(int n)
+{
+    __asm__ volatile(".globl outer_mark\nouter_mark: nop\n\tnop" : "+r"(n));
+    return middle(n) + 1;
+}
+
 /* ---- A stream ------------------------------------------------------------------------------ */
 
 struct setting {
@@ -324,6 +347,69 @@ static int64_t add_run(void (*fill)(void), char *path)
     fill();
     assert_int_equal(assay_recorder_finish(&recorder, NULL, &err), 0);
     return run_id;
+}
+
+static uint64_t recorded(const char *place)
+{
+    return setting.callee_at + (uint64_t)((uintptr_t)place - (uintptr_t)callee);
+}
+
+/* 4 samples in outermost, 5 in middle, 6 in inner, 7 in callee called from inner. */
+static void give_inlined(void)
+{
+    const uint64_t user = (uint64_t)PERF_CONTEXT_USER;
+    const uint64_t outer[] = {user, recorded(outer_mark)};
+    const uint64_t mid[] = {user, recorded(middle_mark)};
+    const uint64_t in[] = {user, recorded(inner_mark)};
+    const uint64_t called[] = {user, setting.callee_at + 1, recorded(inner_mark) + 1};
+    give_map(100, BASE, LONG, setting.program);
+    for (unsigned i = 0; i < 4; i++)
+        give_sample(100, 100, 2000 + i, outer, 2);
+    for (unsigned i = 0; i < 5; i++)
+        give_sample(100, 100, 3000 + i, mid, 2);
+    for (unsigned i = 0; i < 6; i++)
+        give_sample(100, 100, 4000 + i, in, 2);
+    for (unsigned i = 0; i < 7; i++)
+        give_sample(100, 100, 5000 + i, called, 3);
+}
+
+/* Rules by symbol hold for inlined functions, which absorb what they call as others do. */
+static void test_inlined(void **state)
+{
+    char path[4200], rules[128], sql[512];
+    struct assay_error err;
+    (void)state;
+    snprintf(rules, sizeof rules, "%s/rules.txt", setting.directory);
+    FILE *f = fopen(rules, "w");
+    assert_non_null(f);
+    fprintf(f, "category wires\nsymbol middle\nabsorbs string\n\ncategory string\nsymbol callee\n");
+    fclose(f);
+    const struct assay_attribute_options options = {.categories = rules};
+    const int64_t run_id = add_run(give_inlined, path);
+    if (assay_profile_attribute(setting.store, run_id, &options, &err) < 0)
+        fail_msg("%s", err.text);
+    snprintf(sql, sizeof sql,
+             "SELECT name, is_inlined, exclusive_sample_n, inclusive_sample_n, binary_sample_n,"
+             " category FROM v_functions WHERE run_id = %lld ORDER BY exclusive_sample_n",
+             (long long)run_id);
+    expect(sql, "outermost|0|4|22|15|application;middle|1|5|18|-|wires;inner|1|6|13|-|wires;"
+                "callee|0|7|7|7|wires");
+    snprintf(sql, sizeof sql,
+             "SELECT path, exclusive_sample_n, category FROM v_callpaths WHERE run_id = %lld"
+             " ORDER BY depth",
+             (long long)run_id);
+    expect(sql, "outermost|4|application;outermost;middle|5|wires;outermost;middle;inner|6|wires;"
+                "outermost;middle;inner;callee|7|wires");
+    snprintf(sql, sizeof sql,
+             "SELECT name, sample_n FROM v_categories WHERE run_id = %lld ORDER BY 2",
+             (long long)run_id);
+    expect(sql, "application|4;wires|18");
+    expect("SELECT path, depth FROM v_inlinings WHERE binary_function = 'outermost' ORDER BY depth",
+           "outermost;middle|1;outermost;middle;inner|2");
+    expect("SELECT f.known_from, s.path LIKE '%attribute_test.c', l.number > 0 FROM function f"
+           " JOIN line l USING (line_id) JOIN source_file s USING (source_file_id)"
+           " WHERE f.name = 'inner'",
+           "inlined|1|1");
 }
 
 static void give_nothing(void)
@@ -612,6 +698,7 @@ int main(void)
         cmocka_unit_test(test_waiting_for_a_processor),
         cmocka_unit_test(test_code_of_another),
         cmocka_unit_test(test_code_is_analysed_once),
+        cmocka_unit_test(test_inlined),
     };
     return cmocka_run_group_tests(tests, make, remove_all);
 }
