@@ -66,13 +66,23 @@ class Run:
         return self.view("runs")[0]
 
     def functions(self, module=None):
-        return {f["name"]: f for f in self.view("functions") if module in (None, f["module"])}
+        """Those of the binary, by name."""
+        return {f["name"]: f for f in self.view("binary_functions")
+                if module in (None, f["module"])}
 
     # ---- Call paths -----------------------------------------------------------------------
 
-    def paths(self):
+    def nodes(self, view):
+        """The rows of `callpaths` or `binary_callpaths` by their number."""
+        return {(n["callpath_id"], n["inlining_id"]): n for n in self.view(view)}
+
+    @staticmethod
+    def above(node):
+        return node["parent_id"], node["parent_inlining_id"]
+
+    def paths(self, inlined=False):
         """[(functions from the outermost, their modules, samples at its end)], those with some."""
-        nodes = {n["callpath_id"]: n for n in self.view("callpaths")}
+        nodes = self.nodes("callpaths" if inlined else "binary_callpaths")
         said = []
         for node in nodes.values():
             if not node["exclusive_sample_n"]:
@@ -81,22 +91,22 @@ class Run:
             while at is not None:
                 names.append(at["function"])
                 modules.append(at["module"])
-                at = nodes.get(at["parent_id"])
+                at = nodes.get(self.above(at))
             said.append((names[::-1], modules[::-1], node["exclusive_sample_n"]))
         return said
 
-    def stacks(self):
+    def stacks(self, inlined=False):
         """Samples by stack, the outermost frame first: ((function, file name), ...)."""
         counts = collections.Counter()
-        for names, modules, n in self.paths():
+        for names, modules, n in self.paths(inlined):
             counts[tuple(zip(names, modules))] += n
         return counts
 
-    def paths_in(self, modules, begin="main"):
+    def paths_in(self, modules, begin="main", inlined=False):
         """Samples by path, from below `begin` (else the outermost, and a "?" before it) to the
         innermost frame in one of `modules`."""
         counts = collections.Counter()
-        for names, of, n in self.paths():
+        for names, of, n in self.paths(inlined):
             last = max((i for i, m in enumerate(of) if m in modules), default=None)
             if last is not None:
                 cut = names[:last + 1]
@@ -108,7 +118,7 @@ class Run:
         """Samples by (`by`, function), `by` one of tid, pid and rank: of those in one of the
         functions `names` or in what it calls, the kernel's part included. The clock around a
         function charges it with all that."""
-        nodes = {n["callpath_id"]: n for n in self.view("callpaths")}
+        nodes = {n["callpath_id"]: n for n in self.view("binary_callpaths")}
         counts = collections.Counter()
         for r in self.rows("SELECT t.tid, p.pid, p.rank, s.callpath_id, sum(s.n) AS n FROM "
                            "sample s JOIN thread t USING (thread_id) JOIN process p USING "
@@ -131,13 +141,14 @@ class Run:
             if got != want:
                 said.append(f"{what}: {got}, not {want}")
 
-        for view in ("functions", "modules", "callpaths"):
+        for view in ("functions", "binary_functions", "modules", "callpaths", "binary_callpaths"):
             equal(f"samples of all {view}",
                   sum(r["exclusive_sample_n"] for r in self.view(view)), n)
         for view in ("threads", "processes", "categories"):
             equal(f"samples of all {view}", sum(r["sample_n"] for r in self.view(view)), n)
         self.wrong_shares(said, n)
-        self.wrong_paths(said, equal)
+        self.wrong_paths(said, equal, "")
+        self.wrong_paths(said, equal, "binary_")
         self.wrong_loops(said)
         time_s = sum(r["time_s"] for r in self.view("threads"))
         if abs(time_s - self.run()["sampled_time_s"]) > 1e-6:
@@ -145,7 +156,8 @@ class Run:
         return said
 
     def wrong_shares(self, said, n):
-        for view in ("functions", "modules", "loops", "callpaths", "lines"):
+        for view in ("functions", "binary_functions", "modules", "loops", "callpaths",
+                     "binary_callpaths", "lines"):
             for r in self.view(view):
                 who = f"{view[:-1]} {r.get('name') or r.get('path') or r.get('line')}"
                 if not 0 <= r["exclusive_sample_n"] <= r["inclusive_sample_n"] <= n:
@@ -158,36 +170,38 @@ class Run:
                     if n and abs(at - 100 * r[f"{kind}_sample_n"] / n) > 0.5:
                         said.append(f"{who}: {kind} share {at} of {r[f'{kind}_sample_n']}/{n}")
 
-    def wrong_paths(self, said, equal):
-        """Inclusive counts are those of the paths: each sample once in each function on its way."""
-        nodes = {r["callpath_id"]: r for r in self.view("callpaths")}
+    def wrong_paths(self, said, equal, which):
+        """Inclusive counts are those of the paths: each sample once in each function on its way.
+        `which`: "" with inlined functions, "binary_" without."""
+        nodes = self.nodes(f"{which}callpaths")
         below, within = collections.Counter(), collections.Counter()
         for node in nodes.values():
-            below[node["parent_id"]] += node["inclusive_sample_n"]
+            below[self.above(node)] += node["inclusive_sample_n"]
             on_the_way, at = set(), node
             while node["exclusive_sample_n"] and at is not None:
                 on_the_way.add(at["function_id"])
-                at = nodes.get(at["parent_id"])
+                at = nodes.get(self.above(at))
             for function in on_the_way:
                 within[function] += node["exclusive_sample_n"]
         for number, node in nodes.items():
             if node["inclusive_sample_n"] != node["exclusive_sample_n"] + below[number]:
-                said.append(f"path {node['path'][-80:]}: {node['inclusive_sample_n']} samples, own "
+                said.append(f"{which}path {node['path'][-80:]}: "
+                            f"{node['inclusive_sample_n']} samples, own "
                             f"{node['exclusive_sample_n']}, callees' {below[number]}")
-        equal("samples of outermost functions", below[None], self.run()["sample_n"])
-        for f in self.view("functions"):
-            equal(f"inclusive samples of {f['name']}", f["inclusive_sample_n"],
+        equal("samples of outermost functions", below[None, None], self.run()["sample_n"])
+        for f in self.view(f"{which}functions"):
+            equal(f"inclusive samples of {which}{f['name']}", f["inclusive_sample_n"],
                   within[f["function_id"]])
 
     def wrong_loops(self, said):
         loops = {r["loop_id"]: r for r in self.view("loops")}
         own = collections.Counter()
         for loop in loops.values():
-            own[loop["function_id"]] += loop["exclusive_sample_n"]
+            own[loop["binary_function_id"]] += loop["exclusive_sample_n"]
             parent = loops.get(loop["parent_id"])
             if parent and parent["inclusive_sample_n"] < loop["inclusive_sample_n"]:
                 said.append(f"loop {loop['loop_id']} has more than the loop around it")
-        for f in self.view("functions"):
+        for f in self.view("binary_functions"):
             if own[f["function_id"]] > f["exclusive_sample_n"]:
                 said.append(f"the loops of {f['name']} have more samples than it has")
 

@@ -28,11 +28,13 @@ def record(folder, command, stacks, rate=997, event="cpu-clock:u", name="perf.da
     return data
 
 
-def stacks(data):
+def stacks(data, inlined=False):
     """Samples by stack, the outermost frame first: ((function, file name), ...). A frame that is
     not known has the name "[unknown]"; the library's version of a name is left out, and so is the
-    frame at the last address of all, where perf ends a stack that was longer than the copy."""
-    done = subprocess.run(["perf", "script", "-i", str(data), "--no-inline", "-F", "ip,sym,dso"],
+    frame at the last address of all, where perf ends a stack that was longer than the copy.
+    `inlined`: with inlined functions."""
+    done = subprocess.run(["perf", "script", "-i", str(data), "-F", "ip,sym,dso",
+                           *([] if inlined else ["--no-inline"])],
                           capture_output=True, text=True)
     if done.returncode != 0:
         raise RuntimeError(f"perf script: {done.stderr.strip()}")
@@ -43,6 +45,9 @@ def stacks(data):
             m = re.match(r"\s*([0-9a-f]+) (.*) \((.*)\)$", line)
             if m and m[1] != "f" * 16:
                 frames.append((m[2].partition("@")[0], pathlib.Path(m[3]).name))
+        for i in reversed(range(len(frames) - 1)):  # an inlined one has the file of its caller
+            if frames[i][1] == "inlined":
+                frames[i] = (frames[i][0], frames[i + 1][1])
         if frames:
             counts[tuple(frames[::-1])] += 1
     return counts

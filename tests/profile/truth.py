@@ -533,32 +533,114 @@ class Truth:
                 self.fair("two loops of one line",
                           {k: (found[i][1], run.truth["ns"][k] / run.truth["total_ns"])
                            for i, k in enumerate(("1st", "2nd"))}, run.run()["sample_n"])
-        self.inlined()
 
-    def inlined(self):
+    # ---- Inlined functions ------------------------------------------------------------------
+
+    def inlining(self):
+        self.inlined_c()
+        for row in ("inlining-gcc", "inlining-clang", "inlining-none"):
+            self.chains(row, ["./p", 0.4])
+        self.chains("across", ["./p", 0.3])
+        self.chains("across-apart", ["./p", 0.3])
+        self.chains("inlining-fortran", ["./p"], "MAIN__")
+        self.as_perf()
+
+    def chains(self, row, command, begin="main"):
+        """Time of each chain of functions, of which some are inlined, some called. By name what is
+        inlined is what rows.toml says."""
+        run = self.record(row, command, row)
+        if not run:
+            return None
+        got = collections.Counter()
+        for path, n in run.paths_in({"p"}, begin, inlined=True).items():
+            names = [perf.bare(name) for name in path.split(";")]
+            if begin != "main":
+                names = [name.rpartition("::")[2] for name in names]
+            while names and names[-1] in ("truth_clock", "some"):
+                names.pop()
+            got[";".join(names)] += n
+        run.truth["ns"] = {";".join(map(perf.bare, k.split(";"))): t
+                           for k, t in run.truth["ns"].items()}
+        self.fair(row, {k: (got[k], t / run.truth["total_ns"]) for k, t in run.truth["ns"].items()},
+                  run.run()["sample_n"])
+        wanted = build.rows()[row].get("inlined", [])
+        inlined = {re.sub("<.*>", "", perf.bare(f["name"])).rpartition("::")[2]
+                   for f in run.view("functions") if f["module"] == "p" and f["is_inlined"]}
+        inlined = {name for name in inlined if not name.startswith("truth_")}  # of truth.h
+        self.tap.equal(sorted(inlined), sorted(wanted), f"{row}: what is inlined is told")
+        self.by_function(row, run)
+        return run
+
+    def by_function(self, row, run):
+        """A function has the time of its chains, recursion once."""
+        wrong = []
+        functions = {}
+        for f in run.view("functions"):
+            if f["module"] == "p":
+                functions.setdefault(perf.bare(f["name"]), []).append(f)
+        truth, total = run.truth["ns"], run.run()["sample_n"]
+        for name in {k for chain in truth for k in chain.split(";")}:
+            rows = functions.get(name) or functions.get(f"steps::{name}", [])
+            share = sum(t for chain, t in truth.items() if name in chain.split(";"))
+            share /= run.truth["total_ns"]
+            n = sum(f["inclusive_sample_n"] for f in rows)
+            # The clock and what a loop takes between its looks at it are in the function too.
+            why = unlikely(n, total, share, RATE * self.host.taken_s + 0.02 * total)
+            if why:
+                wrong.append(f"{name}: {why}")
+        self.tap.point(not wrong, f"{row}: each function has the time of its chains",
+                       "\n".join(wrong))
+
+    def inlined_c(self):
+        """One function inlined into two, and another into it: by chain and by line; its loops say
+        where they were inlined."""
         lines = marks("inlined.c", "LINE")
         for row in ("inlined-gcc", "inlined-clang"):
-            run = self.record(row, ["./p", 0.4], row)
+            run = self.chains(row, ["./p", 0.4])
             if not run:
                 continue
             total, ns = run.run()["sample_n"], run.truth["ns"]
-            chains = {r["inlining_id"]: r for r in run.rows("SELECT * FROM inlining")}
-            got = collections.Counter()
-            for r in run.rows("SELECT f.name, l.inlining_id, sum(s.n) AS n FROM sample s JOIN "
-                              "location l USING (location_id) JOIN function f USING (function_id) "
-                              "WHERE s.state = 0 GROUP BY 1, 2"):
-                names, at = [], chains.get(r["inlining_id"])
-                while at:
-                    names.append(at["name"])
-                    at = chains.get(at["parent_id"])
-                got[";".join([r["name"]] + names[::-1])] += r["n"]
-            self.fair(row, {k: (got[k], t / run.truth["total_ns"]) for k, t in ns.items()}, total)
             of_line = {r["line"]: r["exclusive_sample_n"] for r in run.view("lines")
                        if str(r["source_file"]).endswith("inlined.c")}
             want = {word: sum(t for k, t in ns.items() if k.rpartition(";")[2] == word)
                     for word in lines}
             self.fair(f"{row}, lines", {w: (of_line.get(lines[w], 0), t / run.truth["total_ns"])
                                         for w, t in want.items()}, total)
+            said = {(r["function"], r["inlined_into"]) for r in run.view("loops")
+                    if r["inclusive_sample_n"] > 10 and r["is_inlined"] and r["module"] == "p"}
+            self.tap.equal(sorted(said), [("innermost", "outer_one;shared"),
+                                          ("innermost", "outer_two;shared"),
+                                          ("shared", "outer_one"), ("shared", "outer_two")],
+                           f"{row}: loops say where they were inlined")
+
+    def as_perf(self):
+        """The same samples: frames of inlined functions are those of perf. Below main: what it
+        says of aliases in libc is no inlining."""
+        def below_main(stacks):
+            counts = collections.Counter()
+            for stack, n in stacks.items():
+                at = next((i for i, frame in enumerate(stack) if frame[0] == "main"), None)
+                if at is not None:
+                    counts[stack[at:]] += n
+            return counts
+        if not perf.may_record(self.outdir):
+            self.tap.skip("inlining", "perf (linux-perf) is not here, or may not sample")
+            return
+        for row in ("inlining-gcc", "inlined-gcc"):
+            folder = self.folder(row)
+            if not folder:
+                continue
+            data = perf.record(folder, ["./p", 0.25], "dwarf,16384")
+            theirs = perf.stacks(data, inlined=True)
+            if max(map(len, theirs)) <= max(map(len, perf.stacks(data))):
+                self.tap.skip(f"{row}: frames are perf's", "perf tells no inlined functions here")
+                continue
+            same, n, other = agreement(below_main(theirs), below_main(
+                imported(self.assay, data).stacks(inlined=True)), "p")
+            # Of a static function without a name for linking perf now and then says the symbol.
+            self.tap.point(n > 100 and same >= 0.95 * n,
+                           f"{row}: {same} of {n} stacks with inlined functions are perf's",
+                           "\n".join(other))
 
     # ---- Waiting ------------------------------------------------------------------------------
 
@@ -609,7 +691,8 @@ class Truth:
 
 
 GROUPS = {name: getattr(Truth, name) for name in
-          ("shares", "threads", "ranks", "paths", "unwinding", "code", "loops", "waits", "queue")}
+          ("shares", "threads", "ranks", "paths", "unwinding", "code", "loops", "inlining", "waits",
+           "queue")}
 
 
 def descends(path, key):
