@@ -152,14 +152,17 @@ static struct as_object *object_of(struct as_set *set, enum assay_object_kind ki
     return &set->object.at[at];
 }
 
-/* Kinds are those of enum assay_object_kind: functions, loops, categories. */
+/* Kinds are those of enum assay_object_kind: functions as the source has them, loops, categories.
+ */
 static const char cost_sql[] =
-    "SELECT object_kind, object_id, exclusive_n, exclusive_ns, most_ns, most_n FROM object_time"
-    " LEFT JOIN (SELECT object_kind, object_id, max(exclusive_ns) AS most_ns,"
-    "   exclusive_n AS most_n FROM thread_time"
-    "   WHERE run_id = ?1 AND object_kind IN ('function', 'loop', 'category')"
-    "   GROUP BY object_kind, object_id) USING (object_kind, object_id)"
-    " WHERE run_id = ?1 AND object_kind IN ('function', 'loop', 'category') AND exclusive_n > 0";
+    "WITH " AS_SET_SOURCE_SQL ", spent AS (SELECT iif(t.object_kind = 'frame', 'function',"
+    "   t.object_kind) AS kind, ifnull(s.as_id, t.object_id) AS id, t.thread_id,"
+    "   sum(t.exclusive_n) AS n, sum(t.exclusive_ns) AS ns FROM thread_time t"
+    "  LEFT JOIN source s ON t.object_kind IN ('frame', 'function') AND s.id = t.object_id"
+    "  WHERE t.run_id = ?1 AND t.object_kind IN ('frame', 'function', 'loop', 'category')"
+    "   AND " AS_SET_IS_FRAME_SQL " GROUP BY 1, 2, 3)"
+    " SELECT kind, id, sum(n), sum(ns), max(ns), n FROM spent"
+    " GROUP BY kind, id HAVING sum(n) > 0";
 
 static int take_cost(struct as_set *set, struct assay_rows *rows, size_t run)
 {
@@ -214,12 +217,24 @@ static int take_function(struct as_set *set, struct assay_rows *rows, size_t unu
     return it->name && it->module ? 0 : ASSAY_ERR_NOMEM;
 }
 
+/* A loop is in the function of the source that has it, wherever that is inlined; so its depth is.
+ */
+#define LOOP_DEPTH_SQL                                                                             \
+    "o.depth - ifnull((WITH RECURSIVE up (parent_id, inlining_id, depth) AS ("                     \
+    "  SELECT parent_id, inlining_id, depth FROM loop WHERE loop_id = o.parent_id"                 \
+    "  UNION SELECT p.parent_id, p.inlining_id, p.depth FROM up u"                                 \
+    "  JOIN loop p ON p.loop_id = u.parent_id WHERE u.inlining_id IS o.inlining_id)"               \
+    " SELECT max(depth) FROM up WHERE inlining_id IS NOT o.inlining_id), 0)"
+
 static const char loop_sql[] =
-    "SELECT o.loop_id, f.name, m.name, s.path, l.number, e.number, o.address, o.depth, o.role,"
-    " o.instruction_n, o.function_id,"
-    " row_number() OVER (PARTITION BY o.function_id, o.depth, o.role ORDER BY o.address),"
-    " count(*) OVER (PARTITION BY o.function_id, o.depth, o.role)"
-    " FROM loop o JOIN function f USING (function_id)"
+    "WITH " AS_SET_SOURCE_SQL ", nested AS (SELECT o.*, x.as_id, " LOOP_DEPTH_SQL " AS level"
+    "  FROM loop o LEFT JOIN inlining i USING (inlining_id)"
+    "  JOIN source x ON x.id = ifnull(i.inlined_id, o.function_id))"
+    " SELECT o.loop_id, f.name, m.name, s.path, l.number, e.number, o.address, o.level, o.role,"
+    " o.instruction_n, f.function_id,"
+    " row_number() OVER (PARTITION BY f.function_id, o.level, o.role ORDER BY o.address),"
+    " count(*) OVER (PARTITION BY f.function_id, o.level, o.role)"
+    " FROM nested o JOIN function f ON f.function_id = o.as_id"
     " JOIN module m USING (module_id) LEFT JOIN line l ON l.line_id = o.first_line_id"
     " LEFT JOIN line e ON e.line_id = o.last_line_id"
     " LEFT JOIN source_file s ON s.source_file_id = l.source_file_id WHERE ?1 = 0";

@@ -83,6 +83,23 @@ struct as_set {
     bool failed;             /* a text could not be kept */
 };
 
+/*
+ * For SQL that is about functions as the source has them. `source` is a table of WITH: for each
+ * function its `id`, and `as_id`, which of an inlined one is the function of the binary of the same
+ * name, where there is one: both are one function. The other is whether a row `t` of thread_time or
+ * object_time is to be taken.
+ */
+#define AS_SET_SOURCE_SQL                                                                          \
+    "source AS MATERIALIZED (SELECT f.function_id AS id,"                                          \
+    " ifnull(b.function_id, f.function_id) AS as_id FROM function f"                               \
+    " LEFT JOIN (SELECT module_id, linkage_name, min(function_id) AS function_id FROM function"    \
+    "  WHERE address IS NOT NULL AND linkage_name IS NOT NULL GROUP BY 1, 2) b"                    \
+    " ON f.known_from = 'inlined' AND b.module_id = f.module_id"                                   \
+    " AND b.linkage_name = f.linkage_name)"
+#define AS_SET_IS_FRAME_SQL                                                                        \
+    "(t.object_kind <> 'function' OR NOT EXISTS (SELECT 1 FROM object_time x"                      \
+    " WHERE x.run_id = t.run_id AND x.object_kind = 'frame' AND x.object_id = t.object_id))"
+
 void as_set_init(struct as_set *set);
 void as_set_fini(struct as_set *set);
 

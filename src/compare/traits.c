@@ -17,8 +17,12 @@ static struct as_object *known_object(struct as_set *set, enum assay_object_kind
 
 /* ---- Units --------------------------------------------------------------------------------- */
 
+/* An inlined function was compiled as that of the binary that it stands in. */
 static const char unit_sql[] =
-    "SELECT f.function_id, u.compiler || ifnull(' ' || u.compiler_version, ''), u.flags"
+    "SELECT i.inlined_id, u.compiler || ifnull(' ' || u.compiler_version, ''), u.flags"
+    " FROM inlining i JOIN function f USING (function_id) JOIN unit u USING (unit_id)"
+    " WHERE ?1 = 0 UNION ALL"
+    " SELECT f.function_id, u.compiler || ifnull(' ' || u.compiler_version, ''), u.flags"
     " FROM function f JOIN unit u USING (unit_id) WHERE ?1 = 0";
 
 static int take_unit(struct as_set *set, struct assay_rows *rows, size_t unused)
@@ -156,8 +160,11 @@ static int read_all_values(struct as_set *set, struct assay_experiment *experime
 
 /* ---- Calls --------------------------------------------------------------------------------- */
 
-static const char inclusive_sql[] = "SELECT object_kind, object_id, inclusive_n FROM object_time"
-                                    " WHERE run_id = ?1 AND object_kind IN ('function', 'loop')";
+static const char inclusive_sql[] =
+    "WITH " AS_SET_SOURCE_SQL " SELECT iif(t.object_kind = 'loop', 'loop', 'function'),"
+    " iif(t.object_kind = 'loop', t.object_id, s.as_id), t.inclusive_n"
+    " FROM object_time t LEFT JOIN source s ON s.id = t.object_id WHERE t.run_id = ?1"
+    " AND t.object_kind IN ('function', 'frame', 'loop') AND " AS_SET_IS_FRAME_SQL;
 
 static int take_inclusive(struct as_set *set, struct assay_rows *rows, size_t unused)
 {
@@ -171,11 +178,14 @@ static int take_inclusive(struct as_set *set, struct assay_rows *rows, size_t un
 
 /* What a function or the loop around the call calls directly, of other kinds than itself. */
 static const char called_sql[] =
-    "SELECT p.function_id, l.loop_id, g.name, ifnull(g.title, g.name), sum(t.inclusive_n)"
+    "WITH " AS_SET_SOURCE_SQL
+    " SELECT s.as_id, l.loop_id, g.name, ifnull(g.title, g.name), sum(t.inclusive_n)"
     " FROM callpath_time t JOIN callpath c USING (callpath_id)"
     " JOIN callpath p ON p.callpath_id = c.parent_id"
     " JOIN category g ON g.category_id = c.category_id"
     " LEFT JOIN location l ON l.location_id = c.call_location_id"
+    " LEFT JOIN inlining i USING (inlining_id)"
+    " JOIN source s ON s.id = ifnull(i.inlined_id, p.function_id)"
     " WHERE t.run_id = ?1 AND c.category_id IS NOT p.category_id"
     " AND c.function_id != p.function_id GROUP BY 1, 2, 3";
 

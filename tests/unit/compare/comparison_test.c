@@ -356,6 +356,69 @@ static void test_versions(void **state)
     }
 }
 
+/* The function of loop 1, inlined into the loop of kernel_2 with its loop: a fourth loop. */
+static void add_inlined(struct synthetic *s)
+{
+    struct assay_row_function function = {
+        .module_id = 1, .name = "kernel_1", .linkage_name = "kernel_1", .known_from = "inlined"};
+    struct assay_row_inlining inlining = {.function_id = s->function[2]};
+    struct assay_row_loop loop = {.function_id = s->function[2],
+                                  .parent_id = s->loop[2],
+                                  .address = 0x9000,
+                                  .depth = 2,
+                                  .is_innermost = true,
+                                  .role = "main",
+                                  .instruction_n = assay_known(5)};
+    const struct assay_row_line line[] = {{.source_file_id = 1, .number = 11},
+                                          {.source_file_id = 1, .number = 12},
+                                          {.source_file_id = 1, .number = 15}};
+    fine(assay_experiment_add_line(s->experiment, &line[0], &function.line_id, err));
+    fine(assay_experiment_add_line(s->experiment, &line[1], &loop.first_line_id, err));
+    fine(assay_experiment_add_line(s->experiment, &line[2], &loop.last_line_id, err));
+    fine(assay_experiment_add_function(s->experiment, &function, &inlining.inlined_id, err));
+    fine(assay_experiment_add_inlining(s->experiment, &inlining, &loop.inlining_id, err));
+    fine(assay_experiment_add_loop(s->experiment, &loop, &s->loop[3], err));
+    const struct assay_row_location location = {.module_id = 1,
+                                                .address = 0x9004,
+                                                .function_id = s->function[2],
+                                                .loop_id = s->loop[3],
+                                                .inlining_id = loop.inlining_id};
+    fine(assay_experiment_add_location(s->experiment, &location, &s->location[3], err));
+    s->path[3] = s->path[2];
+    s->loop_n = 4;
+}
+
+/* What one side calls and the other has inlined, in part, is one function with one loop. */
+static void test_inlined(void **state)
+{
+    struct synthetic a, b;
+    char path[200];
+    path_of(*state, "a", path, sizeof path);
+    synthetic_open(&a, path, 3, &(struct synthetic_code){.changed = -1});
+    add_plain(&a, "profile", 12, NULL, NULL);
+    path_of(*state, "b", path, sizeof path);
+    synthetic_open(&b, path, 3, &(struct synthetic_code){.changed = -1});
+    add_inlined(&b);
+    add_four(&b, 500, 1500);
+    for (int turn = 0; turn < 2; turn++) {
+        static const struct {
+            const char *name;
+            double time_s;
+        } want[] = {{"kernel_0", 2}, {"kernel_1", 4}, {"kernel_2", 6}};
+        struct assay_comparison *it = turn ? compare(&b, &a) : compare(&a, &b);
+        assert_int_equal(it->row_n, 6);
+        for (int k = 0; k < 6; k++) {
+            const enum assay_object_kind kind = k < 3 ? ASSAY_OBJECT_FUNCTION : ASSAY_OBJECT_LOOP;
+            const struct assay_compare_row *row = row_of(it, kind, want[k % 3].name);
+            near(row->cell[0].time_s.value, want[k % 3].time_s, 1e-9);
+            near(row->cell[1].time_s.value, want[k % 3].time_s, 1e-9);
+        }
+        assay_comparison_free(&it);
+    }
+    fine(assay_experiment_close(&a.experiment, err));
+    fine(assay_experiment_close(&b.experiment, err));
+}
+
 static void test_names(void **state)
 {
     (void)state;
@@ -472,7 +535,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_power), cmocka_unit_test(test_silence), cmocka_unit_test(test_names),
         place_test(test_end_to_end),  place_test(test_alignment),     place_test(test_versions),
-        place_test(test_sides),       place_test(test_no_memory),
+        place_test(test_inlined),     place_test(test_sides),         place_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
