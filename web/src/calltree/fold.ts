@@ -5,6 +5,7 @@
 
 import type { CallTree } from '../data/contract';
 import { Nesting } from '../grid/rows';
+import { INLINED } from '../parts/short_name';
 import type { Interrupted } from './shape';
 
 export interface FlatEntry {
@@ -72,7 +73,8 @@ export class Folded {
             if (place === undefined) {
                 place = this.names.length;
                 places.set(key, place);
-                this.names.push(this.tree.function.dict[text] ?? '(unknown)');
+                const mark = this.tree.inlined?.[node] === 1 ? INLINED : '';
+                this.names.push((this.tree.function.dict[text] ?? '(unknown)') + mark);
             }
             return place;
         });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two ways of making a tree of call paths readable, both without losing a sample: what interrupted
-// a frame is folded into it, and calls of one function from several places become one.
+// Ways of making a tree of call paths readable, all without losing a sample: what interrupted a
+// frame is folded into it, calls of one function from several places become one, and inlined
+// functions count to what they are inlined into.
 
 import type { CallTree, Texts } from '../data/contract';
 
@@ -45,6 +46,7 @@ function pick(tree: CallTree, rows: number[], parent: number[]): CallTree {
         category: select(tree.category, rows),
         site: select(tree.site, rows),
         entry: tree.entry ? select(tree.entry, rows) : undefined,
+        inlined: tree.inlined ? rows.map(row => tree.inlined![row] ?? 0) : undefined,
         self_n: rows.map(() => 0),
         self_s: rows.map(() => 0),
         blocked_s: rows.map(() => 0),
@@ -67,15 +69,40 @@ function gather(tree: CallTree, rows: number[], to: Int32Array): CallTree {
     return made;
 }
 
-/** Interrupts, page faults and all below them count to the frame that they interrupted. */
-export function foldEntries(tree: CallTree): ShapedTree {
-    const holder = holders(tree);
+/** The rows of those for which `holder` is another, with theirs gathered. */
+function foldInto(tree: CallTree, holder: Int32Array): { tree: CallTree; to: Int32Array } {
     const rows: number[] = [];
     const to = new Int32Array(tree.row_n);
     for (let row = 0; row < tree.row_n; row++)
         if (holder[row] === row) to[row] = rows.push(row) - 1;
         else to[row] = to[holder[row]!]!;
-    const folded = new Float64Array(rows.length);
+    return { tree: gather(tree, rows, to), to };
+}
+
+export function hasInlined(tree: CallTree | null | undefined): boolean {
+    return (tree?.inlined ?? []).some(is => is === 1);
+}
+
+/** The row of the function of the binary that each row's code is in. */
+export function binaryRows(tree: CallTree): Int32Array {
+    const holder = Int32Array.from({ length: tree.row_n }, (_, row) => row);
+    for (let row = 0; row < tree.row_n; row++) {
+        const above = tree.parent[row] ?? -1;
+        if (tree.inlined?.[row] === 1 && above >= 0 && above < row) holder[row] = holder[above]!;
+    }
+    return holder;
+}
+
+/** As if nothing was inlined. */
+export function withoutInlined(tree: CallTree): CallTree {
+    return hasInlined(tree) ? foldInto(tree, binaryRows(tree)).tree : tree;
+}
+
+/** Interrupts, page faults and all below them count to the frame that they interrupted. */
+export function foldEntries(tree: CallTree): ShapedTree {
+    const holder = holders(tree);
+    const { tree: made, to } = foldInto(tree, holder);
+    const folded = new Float64Array(made.row_n);
     const interrupted = { seconds: 0, n: 0 };
     for (let row = 0; row < tree.row_n; row++) {
         if (holder[row] === row) continue;
@@ -83,7 +110,7 @@ export function foldEntries(tree: CallTree): ShapedTree {
         interrupted.seconds += tree.self_s[row] ?? 0;
         interrupted.n += tree.self_n[row] ?? 0;
     }
-    return { tree: gather(tree, rows, to), folded, interrupted };
+    return { tree: made, folded, interrupted };
 }
 
 function placesText(places: Set<string>): string | null {
@@ -139,9 +166,12 @@ export interface Shape {
     entries: boolean;
     /** Calls from different places stand apart. */
     sites: boolean;
+    /** False: inlined functions are no frames of their own. */
+    inlined?: boolean;
 }
 
-export function shapeTree(tree: CallTree, shape: Shape): ShapedTree {
+export function shapeTree(from: CallTree, shape: Shape): ShapedTree {
+    const tree = shape.inlined === false ? withoutInlined(from) : from;
     const whole: ShapedTree = {
         tree,
         folded: new Float64Array(tree.row_n),

@@ -16,6 +16,8 @@ interface Props {
     linked: Linked;
     sources: readonly Source[];
     runSeconds: number;
+    /** The line to begin at, as a key; without one the hottest. */
+    begin?: string | null;
 }
 
 const highlighted = new WeakMap<Source, string[]>();
@@ -56,12 +58,15 @@ function Gutter({ time, n, all, most }: { time: number; n: number; all: number; 
     );
 }
 
-export function SideBySide({ code, linked, sources, runSeconds }: Props) {
+export function SideBySide({ code, linked, sources, runSeconds, begin }: Props) {
     const [hover, setHover] = useState<string | null>(null);
     const [cursor, setCursor] = useState<{ side: 'source' | 'code'; index: number } | null>(null);
     const inAddress = route.value.params['at'];
     const pinned = inAddress ?? null;
-    const first = useMemo(() => pinned ?? hottestLine(linked, code), [linked, code]);
+    const first = useMemo(
+        () => pinned ?? begin ?? hottestLine(linked, code),
+        [linked, code, begin],
+    );
     const target = pinned ?? first;
 
     const sourceIndex = useMemo(() => {

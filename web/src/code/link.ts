@@ -82,6 +82,27 @@ export function link(
     return { instructions, sourceRows, byLine, lineMax, instructionMax, total };
 }
 
+/** The first line with code from `line` of a file on, as a key; null if there is none. */
+export function lineFrom(
+    linked: Linked,
+    sources: readonly Source[],
+    path: string | null,
+    line: number,
+): string | null {
+    const found = linked.sourceRows.filter(
+        row =>
+            row.kind === 'line' &&
+            row.line >= line &&
+            sources[row.source]?.path === path &&
+            linked.byLine.has(lineKey(row.source, row.line)),
+    );
+    const first = found.reduce<SourceRow | null>(
+        (best, row) => (best && best.line <= row.line ? best : row),
+        null,
+    );
+    return first && lineKey(first.source, first.line);
+}
+
 /** The line with most time among those shown, as a key; null if none has any. */
 export function hottestLine(linked: Linked, code: Code | null): string | null {
     let best: string | null = null;

@@ -134,6 +134,8 @@ export interface CallTree {
     site: Texts;
     /** How the kernel was entered uncalled: `page_fault`, `interrupt` or `exception`. */
     entry?: Texts;
+    /** 1: a function that is inlined into the one above it. */
+    inlined?: number[];
     self_n: number[];
     self_s: number[];
     blocked_s: number[];

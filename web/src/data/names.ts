@@ -4,6 +4,7 @@
 
 import type { ColumnData, View, ViewColumn } from './contract';
 import { baseName } from '../format';
+import { INLINED } from '../parts/short_name';
 import { Values } from '../grid/values';
 
 export function sourceRange(file: string | null, first: number, last: number): string {
@@ -45,6 +46,18 @@ function named(
     };
 }
 
+/** Inlined functions may have the name of one of the binary. */
+function markInlined(view: View): View {
+    const name = new Values(view.data['name']);
+    const is = new Values(view.data['is_inlined']);
+    const dict: string[] = [];
+    const i = Array.from({ length: view.row_n }, (_, row) => {
+        const text = name.text(row);
+        return text === null ? -1 : dict.push(text + (is.num(row) === 1 ? INLINED : '')) - 1;
+    });
+    return { ...view, data: { ...view.data, name: { dict, i } } };
+}
+
 export function withNames(view: View): View {
     const values = (name: string): Values => new Values(view.data[name]);
     const file = values('source_file');
@@ -63,6 +76,7 @@ export function withNames(view: View): View {
             },
         );
     }
+    if (view.name === 'functions' && view.data['is_inlined']) return markInlined(view);
     if (view.name === 'lines') {
         const line = values('line');
         return named(view, 'Line', 'File and number of the line.', ['source_file', 'line'], row =>

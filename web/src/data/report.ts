@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The document with what is looked up in it again and again, made once and on first use.
 
-import type { Code, Document, Finding, Section, Source, View } from './contract';
+import type { Code, Document, Finding, Numbers, Section, Source, View } from './contract';
 import { type ObjectRef, ViewRows } from '../grid/rows';
 import { NestedLoops } from '../grid/nested_loops';
 import { shortName } from '../parts/short_name';
 import { withNames } from './names';
 import { Folded } from '../calltree/fold';
-import { type Shape, shapeTree } from '../calltree/shape';
+import { type Shape, hasInlined, shapeTree, withoutInlined } from '../calltree/shape';
+import { binaryView } from './binary';
 import { lineKey } from '../code/link';
 
 interface LinePlace {
@@ -33,9 +34,11 @@ function lineOwners(doc: Document): Map<string, LinePlace> {
 export class Report {
     private readonly rowsOf = new Map<string, ViewRows>();
     private readonly flatOf = new Map<string, ViewRows>();
-    private nestedRows: NestedLoops | null = null;
+    private readonly binaryOf = new Map<string, ViewRows>();
+    private readonly nestedOf = new Map<boolean, NestedLoops>();
+    private inlined: boolean | null = null;
     private lineOwners: Map<string, LinePlace> | null = null;
-    private folded: Folded | null = null;
+    private readonly foldedAs = new Map<boolean, Folded>();
     private readonly shapedAs = new Map<string, Folded>();
 
     constructor(readonly doc: Document) {}
@@ -64,24 +67,55 @@ export class Report {
         return made;
     }
 
-    nestedLoops(): NestedLoops | null {
-        const functions = this.rows('functions');
-        const loops = this.rows('loops');
-        if (functions && loops) this.nestedRows ??= new NestedLoops(functions, loops);
-        return this.nestedRows;
+    /** Whether inlined functions are told: else there is nothing to choose. */
+    hasInlined(): boolean {
+        this.inlined ??=
+            hasInlined(this.doc.calltree) ||
+            (this.view('functions')?.data['is_inlined'] !== undefined &&
+                (this.view('functions')!.data['is_inlined'] as Numbers).v.some(is => is === 1));
+        return this.inlined;
     }
 
-    callTree(): Folded | null {
-        if (this.doc.calltree && this.doc.calltree.row_n > 0)
-            this.folded ??= new Folded(this.doc.calltree);
-        return this.folded;
+    /** Rows of functions or loops as if nothing was inlined. */
+    binaryRows(name: 'functions' | 'loops', flat = false): ViewRows | null {
+        const key = `${name} ${flat}`;
+        let made = this.binaryOf.get(key);
+        const view = this.view(name);
+        if (!made && view && view.row_n) {
+            const seconds = Number(this.doc.run['sampled_time_s']);
+            made = new ViewRows(withNames(binaryView(view, seconds)), !flat);
+            this.binaryOf.set(key, made);
+        }
+        return made ?? null;
+    }
+
+    nestedLoops(inlined = true): NestedLoops | null {
+        const made = this.nestedOf.get(inlined);
+        if (made) return made;
+        const functions = inlined ? this.rows('functions') : this.binaryRows('functions');
+        const loops = inlined ? this.rows('loops') : this.binaryRows('loops');
+        if (!functions || !loops) return null;
+        const rows = new NestedLoops(functions, loops);
+        this.nestedOf.set(inlined, rows);
+        return rows;
+    }
+
+    callTree(inlined = true): Folded | null {
+        const tree = this.doc.calltree;
+        if (!tree || !tree.row_n) return null;
+        let made = this.foldedAs.get(inlined);
+        if (!made) {
+            made = new Folded(inlined ? tree : withoutInlined(tree));
+            this.foldedAs.set(inlined, made);
+        }
+        return made;
     }
 
     /** The call tree as it is read: what interrupted folded, calls from several places merged. */
     shapedTree(shape: Shape): Folded | null {
         const tree = this.doc.calltree;
         if (!tree || !tree.row_n) return null;
-        const key = `${shape.entries} ${shape.sites}`;
+        const key = `${shape.entries} ${shape.sites} ${shape.inlined}`;
         let made = this.shapedAs.get(key);
         if (!made) {
             const { tree: shaped, folded, interrupted } = shapeTree(tree, shape);
@@ -115,12 +149,21 @@ export class Report {
             .sort((a, b) => a.order - b.order);
     }
 
-    /** The function that a loop belongs to, or null. */
-    functionOfLoop(loopId: number): number | null {
+    private ofLoop(loopId: number, column: string): number | null {
         const loops = this.rows('loops');
         if (!loops) return null;
-        const id = loops.num(loops.rowOf(loopId), loops.columnAt('function_id'));
+        const id = loops.num(loops.rowOf(loopId), loops.columnAt(column));
         return Number.isNaN(id) ? null : id;
+    }
+
+    /** The function that a loop belongs to, or null. */
+    functionOfLoop(loopId: number): number | null {
+        return this.ofLoop(loopId, 'function_id');
+    }
+
+    /** The function of the binary whose code a loop is in, or null. */
+    codeOfLoop(loopId: number): number | null {
+        return this.ofLoop(loopId, 'binary_function_id') ?? this.functionOfLoop(loopId);
     }
 
     /** What an object is called in a sentence or a link; its function in `most` characters. */

@@ -11,6 +11,7 @@ import { Grid } from '../grid/Grid';
 import { Choice, Empty, PageHead, Panel } from '../parts/parts';
 import { shortName } from '../parts/short_name';
 import { href, route, setParams } from '../route';
+import { InlinedChoice, showsInlined } from './Inlining';
 import { objectLinks } from './links';
 
 const MODES = [
@@ -30,7 +31,10 @@ export function CallTree() {
     const shaped = mode === 'top-down' || mode === 'flame';
     const entries = route.value.params['entries'] === 'shown';
     const sites = route.value.params['sites'] === 'apart';
-    const folded = shaped ? report.shapedTree({ entries, sites }) : report.callTree();
+    const inlined = showsInlined();
+    const folded = shaped
+        ? report.shapedTree({ entries, sites, inlined })
+        : report.callTree(inlined);
     const change = (changes: Record<string, string | undefined>): void =>
         setParams({ ...changes, open: undefined, row: undefined, zoom: undefined });
     return (
@@ -50,6 +54,11 @@ export function CallTree() {
                     />
                 )}
             </PageHead>
+            {folded && !shaped && report.hasInlined() && (
+                <div class="toolbar tree-shape">
+                    <InlinedChoice />
+                </div>
+            )}
             {folded && shaped && (
                 <ShapeChoice
                     folded={folded}
@@ -60,7 +69,11 @@ export function CallTree() {
                 />
             )}
             {folded ? (
-                <ModeView key={`${mode} ${entries} ${sites}`} mode={mode} folded={folded} />
+                <ModeView
+                    key={`${mode} ${entries} ${sites} ${inlined}`}
+                    mode={mode}
+                    folded={folded}
+                />
             ) : (
                 <Empty>
                     The report has no call paths: the profile was made without call stacks.
@@ -113,6 +126,7 @@ function ShapeChoice({ folded, entries, sites, hasEntries, onChange }: ShapeProp
                 />{' '}
                 Show each call site apart
             </label>
+            <InlinedChoice />
         </div>
     );
 }

@@ -3,9 +3,10 @@
 // analyses add.
 
 import { useMemo } from 'preact/hooks';
-import { instructionsOf, link, loopFamily } from '../code/link';
+import { instructionsOf, lineFrom, link, loopFamily } from '../code/link';
 import { SideBySide } from '../code/SideBySide';
 import { useReport } from '../context';
+import type { Code } from '../data/contract';
 import type { Report } from '../data/report';
 import { provenance } from '../format';
 import { cellText } from '../grid/Cell';
@@ -14,6 +15,7 @@ import { type ObjectRef, type ViewRows, servingColumns } from '../grid/rows';
 import { Choice, Empty, ObjectLink, PageHead, Panel } from '../parts/parts';
 import { href, route, setParams } from '../route';
 import { FindingItem } from './Finding';
+import { InliningPanel, inliningParts } from './Inlining';
 import { SectionPanel } from './Sections';
 
 export function ObjectPage({ kind }: { kind: 'loop' | 'function' }) {
@@ -21,7 +23,7 @@ export function ObjectPage({ kind }: { kind: 'loop' | 'function' }) {
     const id = Number(route.value.path[1]);
     const rows = report.rows(`${kind}s`);
     const row = rows ? rows.rowOf(id) : -1;
-    const code = report.code(kind === 'function' ? id : (report.functionOfLoop(id) ?? -1));
+    const code = report.code(kind === 'function' ? id : (report.codeOfLoop(id) ?? -1));
     if ((!rows || row < 0) && !code)
         return (
             <>
@@ -49,6 +51,7 @@ export function ObjectPage({ kind }: { kind: 'loop' | 'function' }) {
                     </ol>
                 </Panel>
             )}
+            {object.kind === 'function' && <InliningPanel report={report} id={id} />}
             <CodePanel report={report} object={object} />
             {report.sections(object).map(section => (
                 <SectionPanel key={section.name} section={section} />
@@ -93,6 +96,9 @@ const KEY = new Set([
     'inclusive_pct',
     'exclusive_time_s',
     'exclusive_pct',
+    'binary_time_s',
+    'binary_pct',
+    'inlined_into',
     'blocked_time_s',
     'thread_n',
     'role',
@@ -182,8 +188,8 @@ const SCOPES = [
 ] as const;
 
 function CodePanel({ report, object }: { report: Report; object: ObjectRef }) {
-    const functionId = object.kind === 'function' ? object.id : report.functionOfLoop(object.id);
-    const code = functionId === null ? null : report.code(functionId);
+    const functionId = object.kind === 'function' ? object.id : report.codeOfLoop(object.id);
+    const code = functionId === null ? null : codeWith(report, functionId);
     const whole = object.kind === 'function' || route.value.params['scope'] === 'function';
     const linked = useMemo(() => {
         const loops = report.rows('loops');
@@ -200,6 +206,10 @@ function CodePanel({ report, object }: { report: Report; object: ObjectRef }) {
         return link(code, instructions, report.doc.sources, ownSources(report, object));
     }, [report, object.kind, object.id, whole]);
     const seconds = Number(report.doc.run['sampled_time_s']) || linked.total;
+    const begin =
+        functionId !== null && code && code.function_id !== functionId
+            ? lineFrom(linked, report.doc.sources, ...declaration(report, functionId))
+            : null;
     return (
         <Panel title="Source and assembly" class="code-panel">
             {object.kind === 'loop' && (
@@ -216,9 +226,26 @@ function CodePanel({ report, object }: { report: Report; object: ObjectRef }) {
                 linked={linked}
                 sources={report.doc.sources}
                 runSeconds={seconds}
+                begin={begin}
             />
         </Panel>
     );
+}
+
+function declaration(report: Report, functionId: number): [string | null, number] {
+    const rows = report.rows('functions');
+    const row = rows ? rows.rowOf(functionId) : -1;
+    if (!rows || row < 0) return [null, NaN];
+    return [rows.text(row, rows.columnAt('source_file')), rows.num(row, rows.columnAt('line'))];
+}
+
+/** The code of a function; of an inlined one, of that into which most of its time is inlined. */
+function codeWith(report: Report, functionId: number): Code | null {
+    const own = report.code(functionId);
+    const tree = report.doc.calltree;
+    if (own || !tree) return own;
+    const most = inliningParts(tree, functionId, true)[0];
+    return most ? report.code(most.id) : null;
 }
 
 /** Excerpts that hold the object's own lines, by its file and first line. */

@@ -7,13 +7,15 @@ import { Grid } from '../grid/Grid';
 import { servingColumns } from '../grid/rows';
 import { Choice, Empty, PageHead } from '../parts/parts';
 import { route, setParams } from '../route';
+import { InlinedChoice, showsInlined } from './Inlining';
 import { objectLinks } from './links';
 import { ViewGrid, missing } from './ViewGrid';
 
 export function Functions() {
     const report = useReport();
-    const nested = report.nestedLoops();
-    const functions = report.rows('functions');
+    const inlined = showsInlined();
+    const nested = report.nestedLoops(inlined);
+    const functions = inlined ? report.rows('functions') : report.binaryRows('functions');
     const rows = nested ?? functions;
     return (
         <div class="tall-page">
@@ -24,9 +26,12 @@ export function Functions() {
                         ? 'Each function with its loops; times are summed over threads.'
                         : functions?.view.meaning
                 }
-            />
+            >
+                <InlinedChoice />
+            </PageHead>
             {rows && functions ? (
                 <Grid
+                    key={`${inlined}`}
                     rows={rows}
                     name=""
                     label="Functions"
@@ -71,6 +76,7 @@ export function Loops() {
                         setParams({ shape: value === 'flat' ? undefined : value, open: undefined })
                     }
                 />
+                <InlinedChoice />
             </PageHead>
             <ViewGrid view="loops" name="" flat={!nested} tall />
         </div>

@@ -5,6 +5,7 @@ import { useReport } from '../context';
 import { Grid } from '../grid/Grid';
 import { Empty } from '../parts/parts';
 import { type ViewRows, nestColumn } from '../grid/rows';
+import { showsInlined } from './Inlining';
 import { lineLinks, objectLinks } from './links';
 
 interface Props {
@@ -17,10 +18,16 @@ interface Props {
 
 export function ViewGrid({ view, name, tall, columns, flat }: Props) {
     const report = useReport();
-    const rows = flat ? report.flatRows(view) : report.rows(view);
+    const binary = view === 'loops' && !showsInlined();
+    const rows = binary
+        ? report.binaryRows('loops', flat)
+        : flat
+          ? report.flatRows(view)
+          : report.rows(view);
     if (!rows) return <Empty>{missing(view, report.view(view) !== null)}</Empty>;
     return (
         <Grid
+            key={`${binary}`}
             rows={rows}
             name={name}
             label={rows.view.title}

@@ -61,6 +61,48 @@ test('a table sorts by its headers, and back goes back', () =>
         await until(async () => assert.match((await rowTexts(page, 0))[0], /vfprintf/));
     }));
 
+test('inlined functions stand apart, and count to what they are inlined into when asked', () =>
+    onReport(small, 'functions', async page => {
+        const all = async () => (await rowTexts(page, 0)).map(text => text.replace(/^\W+/, ''));
+        const own = async name => {
+            const row = page.locator('.grid-body .grid-row', { hasText: name });
+            return (await row.first().innerText()).match(/([\d.]+)\s*%?/g);
+        };
+        assert.equal((await all()).filter(name => name.endsWith(' (inlined)')).length, 1);
+        const before = await own('sweep');
+        const box = page.getByLabel('Show inlined functions');
+        assert.equal(await box.isChecked(), true);
+        await box.uncheck();
+        await until(async () =>
+            assert.equal((await all()).filter(name => name.endsWith(' (inlined)')).length, 0),
+        );
+        assert.notDeepEqual(await own('sweep'), before);
+        assert.match(await hash(page), /inlined=folded/);
+        for (const mode of ['top-down', 'bottom-up', 'flat', 'around', 'flame']) {
+            await page.goto(`${small}#/calltree?mode=${mode}`);
+            await page.getByLabel('Show inlined functions').uncheck();
+            await page.waitForFunction(() => location.hash.includes('inlined=folded'));
+        }
+        await page.goto(`${small}#/calltree?mode=flat`);
+        await until(async () => assert.match((await all()).join('\n'), / \(inlined\)/));
+        await page.getByLabel('Show inlined functions').uncheck();
+        await until(async () => assert.doesNotMatch((await all()).join('\n'), /inlined/));
+        await page.getByLabel('Show inlined functions').check();
+        await until(async () => assert.match((await all()).join('\n'), / \(inlined\)/));
+    }));
+
+test('the page of a function says where it is inlined and what is inlined into it', () =>
+    onReport(small, 'function/10', async page => {
+        assert.match(await page.locator('h1').innerText(), /\(inlined\)$/);
+        const into = page.getByRole('table', { name: 'Inlined into' });
+        assert.match(await into.innerText(), /0\.1\d? %.*sweep\._omp_fn\.0/s);
+        await into.getByRole('link').click();
+        const here = page.getByRole('table', { name: 'Inlined here' });
+        await here.waitFor();
+        assert.match(await here.innerText(), /\(inlined\)/);
+        assert.equal(await page.getByRole('table', { name: 'Inlined into' }).count(), 0);
+    }));
+
 test('a filter by words and conditions, and what is wrong with one is said', () =>
     onReport(small, 'functions', async page => {
         const field = page.getByLabel('Filter Functions');
