@@ -394,7 +394,7 @@ static void add_loop_end(struct assay_predictor *p, struct as_block *block)
                          .decoded = 1,
                          .latency = 1,
                          .worst = 1,
-                         .offset = (uint16_t)block->size_b,
+                         .offset = block->size_b,
                          .length = 5};
     if (group >= 0)
         op->use[op->use_n++] = (struct as_op_use){.group = (uint8_t)group, .n = 1};
@@ -428,7 +428,7 @@ int as_block_build(struct assay_predictor *p, const struct assay_code *code, siz
             may_fuse(p, insn - 1, insn)) {
             fuse_branch(p, op - 1);
             op[-1].jump_taken = leaves(insn, i + 1 == n);
-            op[-1].length = (uint16_t)(op[-1].length + insn->length);
+            op[-1].length += insn->length;
             continue;
         }
         if (build_op(p, code, first + i, op) < 0)
@@ -437,7 +437,7 @@ int as_block_build(struct assay_predictor *p, const struct assay_code *code, siz
             may_fuse_move(p, op - 1, insn - 1, insn))
             op[-1].slots = op[-1].decoded = 0;
         op->insn = (uint32_t)i;
-        op->offset = (uint16_t)offset;
+        op->offset = offset;
         op->jump_taken = op->branch && leaves(insn, i + 1 == n);
         block->op_n++;
     }

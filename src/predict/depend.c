@@ -146,49 +146,53 @@ static bool is_quick(const struct as_block *block, const struct as_op *op, uint6
     return false;
 }
 
-static bool waits_for_alu(const struct as_block *block, uint32_t i, uint64_t alu, unsigned distance)
+static bool uses_alu(const struct as_block *block, const struct as_op *op, uint64_t alu)
 {
-    for (size_t k = 0; k < block->edge.n; k++) {
-        const struct as_edge *e = &block->edge.at[k];
-        if (e->to == i && e->distance == distance && !e->memory &&
-            is_quick(block, &block->op[e->from], alu))
+    for (unsigned k = 0; k < op->use_n; k++)
+        if (!(block->uarch->group[op->use[k].group].ports & ~alu))
             return true;
-    }
     return false;
+}
+
+/* By operation: waits for a quick one of the same iteration, of the one before, for a first one. */
+enum { WAITS_HERE = 1, WAITS_CARRIED = 2, WAITS_FIRST = 4 };
+
+static void mark_waiting(const struct as_block *block, uint64_t alu, uint8_t *waits)
+{
+    for (int round = 0; round < 2; round++)
+        for (size_t k = 0; k < block->edge.n; k++) {
+            const struct as_edge *e = &block->edge.at[k];
+            if (e->memory || e->distance > 1 || !is_quick(block, &block->op[e->from], alu))
+                continue;
+            if (!round)
+                waits[e->to] |= e->distance ? WAITS_CARRIED : WAITS_HERE;
+            else if (!e->distance && !(waits[e->from] & (WAITS_HERE | WAITS_CARRIED)))
+                waits[e->to] |= WAITS_FIRST;
+        }
 }
 
 /* Operations that wait for another of one cycle take more of the integer units than their cycle
  * (measured: twelve chains of additions run at 5.3 a cycle on six units, pairs at 4.1). */
-static void add_waiting(const struct assay_predictor *p, struct as_block *block)
+static int add_waiting(struct assay_predictor *p, struct as_block *block)
 {
     const double *set = block->uarch->set;
     const uint64_t alu = p->group_alu >= 0 ? block->uarch->group[p->group_alu].ports : 0;
     if (!alu || !(set[ASSAY_UARCH_alu_after_first] > 0))
-        return;
+        return 0;
+    uint8_t *waits = as_arena_array(&p->arena, uint8_t, block->op_n + 1);
+    if (!waits)
+        return ASSAY_ERR_NOMEM;
+    mark_waiting(block, alu, waits);
     for (uint32_t i = 0; i < block->op_n; i++) {
         struct as_op *op = &block->op[i];
-        double extra = 0;
-        bool uses = false, first = false;
-        for (unsigned k = 0; k < op->use_n; k++)
-            uses |= !(block->uarch->group[op->use[k].group].ports & ~alu);
-        if (!uses || op->use_n == AS_USES)
-            continue;
-        for (size_t k = 0; k < block->edge.n; k++) {
-            const struct as_edge *e = &block->edge.at[k];
-            if (e->to != i || e->memory || !is_quick(block, &block->op[e->from], alu))
-                continue;
-            if (e->distance)
-                extra = extra > 0 ? extra : set[ASSAY_UARCH_alu_after_carried];
-            else
-                first |= !waits_for_alu(block, e->from, alu, 0) &&
-                         !waits_for_alu(block, e->from, alu, 1),
-                    extra = set[ASSAY_UARCH_alu_after_other];
-        }
-        if (first)
-            extra = set[ASSAY_UARCH_alu_after_first];
-        if (extra > 0)
+        const double extra = waits[i] & WAITS_FIRST     ? set[ASSAY_UARCH_alu_after_first]
+                             : waits[i] & WAITS_HERE    ? set[ASSAY_UARCH_alu_after_other]
+                             : waits[i] & WAITS_CARRIED ? set[ASSAY_UARCH_alu_after_carried]
+                                                        : 0;
+        if (extra > 0 && op->use_n < AS_USES && uses_alu(block, op, alu))
             op->use[op->use_n++] = (struct as_op_use){(uint8_t)p->group_alu, false, (float)extra};
     }
+    return 0;
 }
 
 int as_block_depend(struct assay_predictor *p, struct assay_error *err)
@@ -205,8 +209,7 @@ int as_block_depend(struct assay_predictor *p, struct assay_error *err)
     for (unsigned place = 0; place < AS_PLACES; place++)
         d.last[place].before = true;
     d.keeps = true;
-    if (depend_round(&d) < 0)
+    if (depend_round(&d) < 0 || add_waiting(p, &p->block) < 0)
         return as_error_nomem(err, "the dependences of a block");
-    add_waiting(p, &p->block);
     return 0;
 }

@@ -57,7 +57,7 @@ struct as_op {
     float latency, worst;
     float load_latency;
     float own;
-    uint16_t offset, length; /* bytes */
+    uint32_t offset, length; /* bytes */
     struct as_op_read read[AS_READS];
     struct as_op_write write[AS_WRITES];
     struct as_op_use use[AS_USES];

@@ -68,6 +68,10 @@ int main(int argc, char **argv)
         assay_code_free(&code);
         blocks++;
     }
+    if (f)
+        fclose(f);
+    assay_predictor_free(&predictor);
+    assay_uarch_free(&uarch);
     fprintf(stderr, "%zu blocks, %.0f a second\n", blocks, (double)blocks / seconds);
     return 0;
 }
