@@ -4,7 +4,8 @@
 # of CPU time (doc/benchmarks.md says how to read them). A target that is missed is printed, not
 # an error; exit status 1 means that something could not be run.
 # BENCH_PAIRS=N interleaved pairs of each (5); BENCH_LONG_PAIRS=N of those with a slow peer (1);
-# BENCH_ROUNDS=N of the overhead of a profile (15); BENCH_ONLY=code, store, profile or machine for
+# BENCH_ROUNDS=N of the overhead of a profile (15); BENCH_ONLY=code, predict, store, profile or
+# machine for
 # those rows alone.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -353,6 +354,21 @@ of_profile() {
     after_run
 }
 
+of_prediction() { # speed, and accuracy beside llvm-mca's on blocks that were measured
+    heading
+    python3 tests/bench/predict.py "$drivers/bench-predict" tests/unit/predict/blocks.csv \
+        >"$build/predict.said" || {
+        echo "bench: predictions could not be made" >&2
+        status=1
+        return
+    }
+    number "prediction of a block, by bounds" \
+        "$(sed -n 's/^bounds_us //p' "$build/predict.said")" us "" 50
+    number "prediction of a block, with simulation" \
+        "$(sed -n 's/^simulation_us //p' "$build/predict.said")" us "" 500
+    grep '^  ' "$build/predict.said"
+}
+
 cc1=$(gcc -print-prog-name=cc1)
 rounds=${BENCH_ROUNDS:-15}
 of_machine() { # against a STREAM of our own and against itself; a calm machine is needed
@@ -363,15 +379,17 @@ of_machine() { # against a STREAM of our own and against itself; a calm machine 
 case "${BENCH_ONLY:-}" in
 '')
     of_code
+    of_prediction
     of_store
     of_profile
     ;;
 machine) of_machine ;;
 code) of_code ;;
 store) of_store ;;
+predict) of_prediction ;;
 profile) of_profile ;;
 *)
-    echo "bench: BENCH_ONLY is code, store, profile or machine" >&2
+    echo "bench: BENCH_ONLY is code, predict, store, profile or machine" >&2
     exit 2
     ;;
 esac
