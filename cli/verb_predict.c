@@ -12,13 +12,13 @@
 #include "predict.h"
 #include "program.h"
 
-enum { BLOCK_MOST_B = 65536 };
+enum { PREDICTED_MOST_B = 65536 };
 
 /* ---- Digits -------------------------------------------------------------------------------- */
 
 static int predict_hex(struct as_predicting *p, const char *text, struct assay_error *err)
 {
-    static uint8_t bytes[BLOCK_MOST_B];
+    static uint8_t bytes[PREDICTED_MOST_B];
     struct assay_code code;
     const int n = as_hex_read(text, strlen(text), bytes, sizeof bytes, "--hex", err);
     AS_TRY(n);
@@ -47,7 +47,7 @@ static void put_csv_row(struct as_csv *csv, struct as_view id, const struct assa
 static int predict_line(struct as_predicting *p, struct as_csv *csv, char *line, size_t number,
                         struct assay_error *err)
 {
-    static uint8_t bytes[BLOCK_MOST_B];
+    static uint8_t bytes[PREDICTED_MOST_B];
     char what[64];
     struct as_view rest = as_view_of(line), id, hex;
     struct assay_code code;

@@ -12,7 +12,7 @@
 #include "base/map.h"
 #include "predict.h"
 
-enum { BLOCK_MOST_B = 65536, COLUMNS_MOST = 64 };
+enum { JUDGED_MOST_B = 65536, JUDGED_COLUMNS = 64 };
 
 enum block_kind {
     KIND_ALL,
@@ -73,13 +73,13 @@ static struct table_head read_head(const struct validating *v, const char *line)
         column_of(head, unrolled ? "ok_u" : "ok_l", "ok")};
 }
 
-static size_t split_row(char *line, struct as_view out[COLUMNS_MOST])
+static size_t split_row(char *line, struct as_view out[JUDGED_COLUMNS])
 {
     struct as_view rest = as_view_of(line);
     size_t n = 0;
     line[strcspn(line, "\r\n")] = 0;
     rest = as_view_of(line);
-    while (n < COLUMNS_MOST && as_view_split(&rest, ',', &out[n]))
+    while (n < JUDGED_COLUMNS && as_view_split(&rest, ',', &out[n]))
         n++;
     return n;
 }
@@ -107,7 +107,7 @@ static int read_rows(struct validating *v, const char *path,
                                  const struct as_view *, size_t, struct assay_error *),
                      struct assay_error *err)
 {
-    struct as_view row[COLUMNS_MOST];
+    struct as_view row[JUDGED_COLUMNS];
     struct table_head head = {-1, -1, -1, -1};
     char *line = NULL;
     size_t cap = 0, number = 0;
@@ -169,7 +169,7 @@ static int judge_code(struct validating *v, struct as_view id, double measured,
 static int judge_row(struct validating *v, const struct table_head *head, const struct as_view *row,
                      size_t n, struct assay_error *err)
 {
-    static uint8_t bytes[BLOCK_MOST_B];
+    static uint8_t bytes[JUDGED_MOST_B];
     struct assay_code code;
     const struct as_view id = cell_of(row, n, head->id), hex = cell_of(row, n, head->hex);
     double measured = measured_of(head, row, n);

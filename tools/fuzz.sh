@@ -17,7 +17,8 @@ case "${1:-}:${2:-0}" in
 esac
 seconds=$1
 runs=${2:--1}
-entries=${ENTRIES:-elf dwarf cfi decode demangle code perf stream ring import experiment request predict}
+entries=${ENTRIES:-elf dwarf cfi decode demangle code perf stream ring import experiment request}
+[ -n "${ENTRIES:-}" ] || entries="$entries predict"
 build=$root/build-fuzz
 jobs=${JOBS:-$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)}
 

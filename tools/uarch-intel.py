@@ -6,8 +6,9 @@ KEYS.json FORMS.json HEAD.txt MEASURED.csv... > CORE.tsv
 KEYS.json: form number -> key (build/uarch-keys). FORMS.json: forms with their instances (`inst`).
 MEASURED.csv: lines NAME,status,cycles: `F|T` all instances of form F one behind the other, `F|Ln` a
 chain through operand n, `F|KERNEL|N` a kernel of KERNEL with N instances in it, `B|KERNEL` without.
-A kernel saturates a set of ports (KERNELS); what it takes longer with N more says how many operations
-of the form run on subsets of these ports. Which sets there are is the vendor's (HEAD.txt).
+A kernel saturates a set of ports (KERNELS); what it takes longer with N more says how many
+operations of the form run on subsets of these ports. Which sets there are is the vendor's
+(HEAD.txt).
 """
 import csv
 import json
@@ -29,6 +30,7 @@ BETWEEN = (
     (r"pinsr\w xmm,r", "4 0>0:2"), (r"vpinsr\w xmm,xmm,r", "4 1>0:2"),
     (r"cvtsi2s[sd] xmm,r", "7 0>0:4"), (r"vcvtsi2s[sd] xmm,xmm,r", "7 1>0:4"),
     (r"v?cvtt?s[sd]2si ", "7"), (r"v?u?comis[sd] ", "3"), (r"v?ptest ", "6"), (r"vtestp[sd] ", "5"))
+MOVES = ("mov", "movzx", "movsx", "movsxd", "pop", "push", "nop", "movabs")
 MANY = re.compile(r"(mul|i?div|xchg|xadd|cmpxchg|bswap|sh[lr]d|rc[lr]|bt[srec]|leave|cmpsb)")
 # Legacy forms without a VEX form that was measured: the vendor's ports of their kind.
 SPOILT = (
@@ -54,14 +56,16 @@ class Form:
         self.key, self.n = key, len(form["inst"])
         self.mnemonic, self.operands = kinds(key)
         self.base = self.mnemonic[1:] if self.mnemonic[0] == "v" else self.mnemonic
-        own = {k.split("|", 1)[1]: v for k, v in measured.items() if k.split("|")[0] == str(form["id"])}
+        number = str(form["id"])
+        own = {k.split("|", 1)[1]: v for k, v in measured.items() if k.split("|")[0] == number}
         self.rtp = own["T"] / self.n if "T" in own else None
         self.latencies = {k[1:]: v for k, v in own.items() if k[0] == "L" and k[1:].isdigit()}
         self.on = {}
         for name, value in own.items():
             kernel, _, n = name.partition("|")
             if kernel in KERNELS and f"B|{kernel}" in measured:
-                self.on[kernel] = round((value - measured[f"B|{kernel}"]) / int(n) * KERNELS[kernel])
+                longer = value - measured[f"B|{kernel}"]
+                self.on[kernel] = round(longer / int(n) * KERNELS[kernel])
         self.slot = min(((v * 6 - int(k.split("|")[2])) / int(k.split("|")[1])
                          for k, v in own.items() if k.startswith("NOP")), default=1.0)
         self.vector = any(map(is_vector, self.operands))
@@ -78,14 +82,15 @@ class Form:
         if not self.vector:
             uses = {"P1": on["MUL3"], "P06": on["SHF3"]}
             rest = round(self.slots()) - sum(uses.values())
-            moves = self.mnemonic in ("mov", "movzx", "movsx", "movsxd", "pop", "push", "nop", "movabs") or \
+            moves = self.mnemonic in MOVES or \
                 self.mnemonic.startswith("prefetch")
             from_memory = self.loads or self.stores
             renamed = self.eliminated() and (self.rtp < 0.19 or not self.flags_written())
             if not (moves and (from_memory or self.mnemonic == "nop")) and not renamed:
                 uses["ALU"] = max(rest - (1 if self.updates else 0), 0 if sum(uses.values()) else 1)
             return uses
-        uses = {"P5": on["PERM"], "P1": min(on["MUL3"], on["FP01"]), "P0": min(on["SHF3"], on["FP01"])}
+        uses = {"P5": on["PERM"], "P1": min(on["MUL3"], on["FP01"]),
+                "P0": min(on["SHF3"], on["FP01"])}
         uses["P01"] = max(0, on["FP01"] - uses["P1"] - uses["P0"])
         uses["P15"] = max(0, on["FP23"] - uses["P1"] - uses["P5"])
         uses["P015"] = max(0, on["FP4"] - sum(uses.values()))
@@ -136,7 +141,8 @@ class Form:
             u["LD"] = 1
         if self.stores:
             u.update({"STA": 1, "STD": 1})
-        if self.key.startswith("lock") or (self.rtp or 0) > 6 and "FDIV" not in u and "IDIV" not in u:
+        divides = "FDIV" in u or "IDIV" in u
+        if self.key.startswith("lock") or (self.rtp or 0) > 6 and not divides:
             u = {k: v for k, v in u.items() if k in ("LD", "STA", "STD")}
             u["own"] = float(f"{self.rtp or 20:.3g}")
         return u
@@ -211,7 +217,8 @@ def main():
         slots = form.slots()
         if form.key.startswith("lock"):
             slots = 8
-        print("\t".join(["form", key, f"{slots:g}", uses_text(form.uses()), result, form.flags(), source]))
+        print("\t".join(["form", key, f"{slots:g}", uses_text(form.uses()), result, form.flags(),
+                         source]))
 
 
 main()

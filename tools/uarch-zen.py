@@ -3,10 +3,11 @@
 """Makes a table of a core of data/uarch/ out of measurements of a Zen core: uarch-zen.py KEYS.json
 RAW.json HEAD.txt > CORE.tsv
 
-KEYS.json: form number -> key (build/uarch-keys). RAW.json: form number -> `rtp` (cycles of one among
-many independent ones), `lat` (operand -> cycles of a chain through it), `u` (resource -> how much
-longer a kernel that saturates it takes with one more of the form). HEAD.txt: the lines of the table
-that are not forms. Every rule below follows from what a saturated resource means; none looks at code.
+KEYS.json: form number -> key (build/uarch-keys). RAW.json: form number -> `rtp` (cycles of one
+among many independent ones), `lat` (operand -> cycles of a chain through it), `u` (resource -> how
+much longer a kernel that saturates it takes with one more of the form). HEAD.txt: the lines of the table
+that are not forms. Every rule below follows from what a saturated resource means; none looks at
+code.
 """
 import json
 import re
@@ -14,7 +15,8 @@ import sys
 
 from uarch_lines import is_general, is_memory, is_vector, kinds, uses_text
 
-WIDTH = {"ALU6": 6, "MUL3": 3, "FP01": 2, "FP23": 2, "FP4": 4, "PERM": 2, "LD2": 2, "LD4": 4, "STV": 2}
+WIDTH = {"ALU6": 6, "MUL3": 3, "FP01": 2, "FP23": 2, "FP4": 4, "PERM": 2, "LD2": 2, "LD4": 4,
+         "STV": 2}
 ADDERS = re.compile(r"v?(add|sub|max|min|addsub)[sp][sd]$")
 STORES_MANY = 2.0  # cycles: more is not one store a cycle but microcode
 
@@ -137,12 +139,13 @@ class Form:
         return ",".join(flags) or "-"
 
     def own(self, uses, latency):
-        """Throughput that no resource explains, and no chain through a register it writes itself."""
+        """Throughput that no resource explains, and no chain through what it writes itself."""
         if not self.rtp or self.divides or self.int_divides or self.raw["imp"]:
             return 0
         port = max([n / PORTS[g] for g, n in uses.items() if g in PORTS] + [self.slots() / 8])
         chain = max(latency, 1) / (8 if self.vector else 4) * 1.05 + 0.05
-        return whole(self.rtp) if self.rtp > 1.15 * port and self.rtp > chain and self.rtp > 0.6 else 0
+        unexplained = self.rtp > 1.15 * port and self.rtp > chain and self.rtp > 0.6
+        return whole(self.rtp) if unexplained else 0
 
 
 # Between register files and to the flags: chains of two kinds of instructions, measured by hand.
@@ -154,11 +157,11 @@ BETWEEN = (
     (r"v?cvtt?s[sd]2si ", "7"), (r"v?u?comis[sd] ", "6"), (r"v?ptest ", "6"), (r"vtestp[sd] ", "6"),
     (r"cmovn?(l|le) r", "1 f>0:2"), (r"cmovn?be r", "1 f>0:2"))
 
-READ_WRITES = ("add", "sub", "and", "or", "xor", "inc", "dec", "neg", "not", "adc", "sbb", "shl", "sar",
-               "shr", "rol", "ror", "xadd", "xchg")
+READ_WRITES = ("add", "sub", "and", "or", "xor", "inc", "dec", "neg", "not", "adc", "sbb", "shl",
+               "sar", "shr", "rol", "ror", "xadd", "xchg")
 SPOILT = 100  # cycles: the x87 stack overflowed, or worse
-PORTS = {"ALU": 6, "MUL": 3, "FMUL": 2, "FADD": 2, "FANY": 4, "PERM": 2, "AGU": 4, "LDV": 2, "STD": 2,
-         "I2F": 1}
+PORTS = {"ALU": 6, "MUL": 3, "FMUL": 2, "FADD": 2, "FANY": 4, "PERM": 2, "AGU": 4, "LDV": 2,
+         "STD": 2, "I2F": 1}
 
 
 def line(form):
@@ -171,8 +174,8 @@ def line(form):
     for pattern, known in BETWEEN:
         if re.match(pattern, form.key):
             result, source = known, "p"
-    return "\t".join(["form", form.key, f"{form.slots():g}", uses_text(uses), result, form.flags(latency),
-                      source])
+    return "\t".join(["form", form.key, f"{form.slots():g}", uses_text(uses), result,
+                      form.flags(latency), source])
 
 
 def main():

@@ -48,6 +48,12 @@ static bool starts_digit(const char *text)
     return isdigit((unsigned char)*text);
 }
 
+/* The number that begins at `text`: widths are small. */
+static unsigned digits_at(const char *text)
+{
+    return (unsigned)strtoul(text, NULL, 10);
+}
+
 /* A general register by its name: the width, 0 for what is none. */
 static uint16_t width_of_name(const char *name, size_t n)
 {
@@ -77,14 +83,14 @@ static struct as_key_operand split_operand(const char *p, size_t n)
     if (starts_digit(p))
         return (struct as_key_operand){'i', true, 8};
     if (n > 3 && strncmp(p, "imm", 3) == 0)
-        return (struct as_key_operand){'i', false, (uint16_t)atoi(p + 3)};
+        return (struct as_key_operand){'i', false, (uint16_t)digits_at(p + 3)};
     if (n > 3 && strncmp(p, "rel", 3) == 0)
-        return (struct as_key_operand){'j', false, (uint16_t)atoi(p + 3)};
+        return (struct as_key_operand){'j', false, (uint16_t)digits_at(p + 3)};
     if (n > 7 && strncmp(p, "address", 7) == 0)
-        return (struct as_key_operand){'a', false, (uint16_t)atoi(p + 7)};
+        return (struct as_key_operand){'a', false, (uint16_t)digits_at(p + 7)};
     if (n > 1 && (*p == 'r' || *p == 'm') && starts_digit(p + 1) &&
-        (*p == 'm' || atoi(p + 1) <= 64)) {
-        const uint16_t bits = (uint16_t)atoi(p + 1);
+        (*p == 'm' || digits_at(p + 1) <= 64)) {
+        const uint16_t bits = (uint16_t)digits_at(p + 1);
         return (struct as_key_operand){*p, false, bits};
     }
     if (*p == 'k' && n <= 2)

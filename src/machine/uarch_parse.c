@@ -46,6 +46,12 @@ static bool read_span(char *text, float *best, float *worst)
     return read_real(text, best) && read_real(dash ? dash + 1 : text, worst) && *worst >= *best;
 }
 
+/* 0 where there are no digits. */
+static unsigned read_count(const char *text)
+{
+    return (unsigned)strtoul(text, NULL, 10);
+}
+
 static int find_source(const struct table_reading *r, const char *id)
 {
     for (size_t i = 0; i < r->table->source.n; i++)
@@ -68,10 +74,10 @@ static int read_match(struct table_reading *r)
     char *rest = r->column[3];
     for (char *part; (part = strsep(&rest, ",")) != NULL;) {
         struct assay_uarch_match match = {.vendor = r->column[1],
-                                          .family = (unsigned)atoi(r->column[2])};
+                                          .family = read_count(r->column[2])};
         char *dash = strchr(part, '-');
-        match.model_first = (unsigned)atoi(part);
-        match.model_last = dash ? (unsigned)atoi(dash + 1) : match.model_first;
+        match.model_first = read_count(part);
+        match.model_last = dash ? read_count(dash + 1) : match.model_first;
         if (!isdigit((unsigned char)*part))
             return say_line(r, "no model number", part);
         if (as_vec_push(&r->table->match, match) < 0)
@@ -178,7 +184,7 @@ static int read_bypass(struct table_reading *r)
 
 static int read_line(struct table_reading *r)
 {
-    const int slots = atoi(r->column[1]);
+    const unsigned slots = read_count(r->column[1]);
     AS_TRY(find_source(r, r->column[3]));
     if (slots < 1 || slots >= ASSAY_UARCH_LINE ||
         !read_real(r->column[2], &r->table->uarch.line_cycles[slots]))

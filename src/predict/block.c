@@ -403,7 +403,7 @@ static void add_loop_end(struct assay_predictor *p, struct as_block *block)
 }
 
 /* The next instruction is not the one behind it. */
-static bool leaves(const struct assay_insn *insn, bool last)
+static bool jumps_away(const struct assay_insn *insn, bool last)
 {
     return last || insn[1].address != insn->address + insn->length;
 }
@@ -427,7 +427,7 @@ int as_block_build(struct assay_predictor *p, const struct assay_code *code, siz
         if (i && !(block->without & ASSAY_WITHOUT_FUSION) && block->op_n && op[-1].insn == i - 1 &&
             may_fuse(p, insn - 1, insn)) {
             fuse_branch(p, op - 1);
-            op[-1].jump_taken = leaves(insn, i + 1 == n);
+            op[-1].jump_taken = jumps_away(insn, i + 1 == n);
             op[-1].length += insn->length;
             continue;
         }
@@ -438,7 +438,7 @@ int as_block_build(struct assay_predictor *p, const struct assay_code *code, siz
             op[-1].slots = op[-1].decoded = 0;
         op->insn = (uint32_t)i;
         op->offset = offset;
-        op->jump_taken = op->branch && leaves(insn, i + 1 == n);
+        op->jump_taken = op->branch && jumps_away(insn, i + 1 == n);
         block->op_n++;
     }
     if (block->mode == ASSAY_PREDICT_LOOP && !block->op[block->op_n - 1].branch)

@@ -99,10 +99,10 @@ struct as_known_form {
 struct as_memory_edge {
     int32_t from; /* op, below 0: none */
     uint16_t distance;
-    uint8_t kind; /* as_forward */
+    uint8_t kind; /* as_store_forward */
 };
 
-enum as_forward { AS_FORWARD_NONE, AS_FORWARD_RENAMED, AS_FORWARD_WHOLE, AS_FORWARD_FAILED };
+enum as_store_forward { AS_FORWARD_NONE, AS_FORWARD_RENAMED, AS_FORWARD_WHOLE, AS_FORWARD_FAILED };
 
 struct assay_predictor {
     const struct assay_uarch *uarch;

@@ -101,7 +101,7 @@ static int keep_chain(struct assay_predictor *p, const uint32_t *edge, size_t ed
 
 static int find_chain(struct assay_predictor *p, struct assay_prediction *out)
 {
-    size_t edge_n;
+    size_t edge_n = 0;
     uint32_t *edge = as_arena_array(&p->arena, uint32_t, p->block.op_n + 1);
     const double cycles = edge ? as_chain_longest(&p->block, &p->arena, edge, &edge_n) : -1;
     if (cycles < 0 || keep_chain(p, edge, edge_n, out) < 0)

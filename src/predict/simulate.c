@@ -6,6 +6,7 @@
  * booked from the oldest on, an older operation is never held up by a younger one: the order in
  * which a scheduler that picks the oldest ready one works.
  */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -273,14 +274,14 @@ static double dispatch(struct as_simulation *s, const struct as_op *op, double n
     return cycle;
 }
 
-struct as_sources {
+struct sources_at {
     double address, data;
 };
 
-static struct as_sources sources_ready(const struct as_simulation *s, uint32_t i,
+static struct sources_at sources_ready(const struct as_simulation *s, uint32_t i,
                                        uint32_t iteration)
 {
-    struct as_sources ready = {0, 0};
+    struct sources_at ready = {0, 0};
     const struct as_op *op = &s->block->op[i];
     if (s->block->without & ASSAY_WITHOUT_LATENCY)
         return ready;
@@ -300,7 +301,7 @@ static struct as_sources sources_ready(const struct as_simulation *s, uint32_t i
 }
 
 /* Issues all uses; gives the cycle in which the operation itself starts. */
-static double issue(struct as_simulation *s, uint32_t i, struct as_sources ready, double dispatched)
+static double issue(struct as_simulation *s, uint32_t i, struct sources_at ready, double dispatched)
 {
     const struct as_op *op = &s->block->op[i];
     double *carry = &s->carry[(size_t)i * AS_USES];
@@ -352,7 +353,7 @@ static void simulate_op(struct as_simulation *s, uint32_t i, uint32_t iteration,
 {
     const struct as_op *op = &s->block->op[i];
     const double dispatched = dispatch(s, op, not_before);
-    const struct as_sources ready = sources_ready(s, i, iteration);
+    const struct sources_at ready = sources_ready(s, i, iteration);
     s->dispatched = dispatched;
     const double start = issue(s, i, ready, dispatched + 1);
     /* A load is done when its value is there, a store a cycle after its data. */
@@ -409,7 +410,7 @@ static void clear_simulation(struct as_simulation *s, const struct as_block *blo
 }
 
 /* Edges by the operation they lead to, and which operations share a unit of their own. */
-static bool prepare(struct as_simulation *s, struct as_arena *arena)
+static bool prepare_run(struct as_simulation *s, struct as_arena *arena)
 {
     const struct as_block *block = s->block;
     const size_t n = block->op_n;
@@ -439,6 +440,7 @@ static bool prepare(struct as_simulation *s, struct as_arena *arena)
 /* Iterations until the window is full, twice: once to get there, once to measure. */
 static uint32_t iterations_of_run(const struct as_block *block)
 {
+    assert(block->op_n);
     const double rob = block->uarch->set[ASSAY_UARCH_rob];
     double slots = 0;
     for (uint32_t i = 0; i < block->op_n; i++)
@@ -464,7 +466,7 @@ int as_simulate(struct assay_predictor *p, unsigned timeline_n, double *cycles,
         timeline_n = half;
     *entries = (size_t)timeline_n * block->op_n;
     *timeline = as_arena_array(&p->arena, struct assay_timeline_entry, *entries + 1);
-    if (!*timeline || !prepare(s, &p->arena))
+    if (!*timeline || !prepare_run(s, &p->arena))
         return ASSAY_ERR_NOMEM;
     const double front = fmax(as_front_branch(block),
                               block->without & (ASSAY_WITHOUT_DECODE | ASSAY_WITHOUT_FRONT_END)

@@ -144,9 +144,9 @@ static bool same_expression(const struct as_values *v, const struct kept_store *
            s->version[0] == version_of(v, m->base) && s->version[1] == version_of(v, m->index);
 }
 
-static enum as_forward forwarding(const struct as_values *v, const struct kept_store *s,
-                                  const struct as_op *op, const struct assay_memory *m,
-                                  struct symbolic at)
+static enum as_store_forward forwarding(const struct as_values *v, const struct kept_store *s,
+                                        const struct as_op *op, const struct assay_memory *m,
+                                        struct symbolic at)
 {
     if (s->offset > at.offset || at.offset + m->width_b > s->offset + s->width)
         return AS_FORWARD_FAILED;

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Predictions of assay beside those of llvm-mca on the same blocks: predict.py BENCH-PREDICT BLOCKS.csv
+"""Predictions of assay beside those of llvm-mca on the same blocks:
+predict.py BENCH-PREDICT BLOCKS.csv
 
-Writes, a line each: microseconds a block by bounds, with simulation; then for each core the mean and median
-error of assay and of llvm-mca-19 (or llvm-mca) on the blocks of the unit tests, and llvm-mca's blocks
-a second. The blocks' cycles were measured on those cores.
+Writes, a line each: microseconds a block by bounds, with simulation; then for each core the mean
+and median error of assay and of llvm-mca-19 (or llvm-mca) on the blocks of the unit tests, and
+llvm-mca's blocks a second. The blocks' cycles were measured on those cores.
 """
 import csv
 import io
@@ -15,7 +16,8 @@ import subprocess
 import sys
 import time
 
-CORES = {"zen5": ("zen5_unrolled", "znver5"), "emeraldrapids": ("emeraldrapids_unrolled", "sapphirerapids")}
+CORES = {"zen5": ("zen5_unrolled", "znver5"),
+         "emeraldrapids": ("emeraldrapids_unrolled", "sapphirerapids")}
 
 
 def run(command, text=None):
