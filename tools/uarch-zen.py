@@ -5,9 +5,9 @@ RAW.json HEAD.txt > CORE.tsv
 
 KEYS.json: form number -> key (build/uarch-keys). RAW.json: form number -> `rtp` (cycles of one
 among many independent ones), `lat` (operand -> cycles of a chain through it), `u` (resource -> how
-much longer a kernel that saturates it takes with one more of the form). HEAD.txt: the lines of the table
-that are not forms. Every rule below follows from what a saturated resource means; none looks at
-code.
+much longer a kernel that saturates it takes with one more of the form). HEAD.txt: the lines of the
+table that are not forms. Every rule below follows from what a saturated resource means; none looks
+at code.
 """
 import json
 import re
