@@ -45,6 +45,12 @@ static void ports_limit_by_the_busiest_set(void **state)
     /* xor breaks the chain of imul: 2 multiplications on a, 1 lea goes to b: a is busy 2 cycles */
     toy_expect(toy_cycles(&toy, "31c0" IMUL "31c0" IMUL LEA), 2);
     assert_string_equal(toy.out.limit, "a");
+    /* 3 on f and g, 3 on g and h, none waits for another: 6 operations on three ports; neither pair
+     * of ports alone has more than 1.5 a port */
+    toy_expect(toy_cycles(&toy, "c5f959d1c5f959d1c5f959d1"
+                                "c5f956d9c5f956d9c5f956d9"),
+               2);
+    assert_string_equal(toy.out.limit, "f g h");
     /* with 3 more lea both are busy: 2 + 4 operations on two ports */
     toy_expect(toy_cycles(&toy, "31c0" IMUL "31c0" IMUL LEA LEA LEA LEA), 3);
     assert_string_equal(toy.out.limit, "a b");

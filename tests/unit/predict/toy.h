@@ -22,7 +22,7 @@
     "set\tlcp_stall\t0\ts\nset\tstack_sync\t0\ts\n"
 #define TOY_PORTS                                                                                  \
     "group\tALU\ta b\ts\ngroup\tMUL\ta\ts\ngroup\tLD\tl\ts\ngroup\tSTA\tt\ts\ngroup\tSTD\td\ts\n"  \
-    "group\tFANY\tf g\ts\ngroup\tDIV\tdiv\ts\nbypass\tfadd\t!fadd\t1\ts\n"
+    "group\tFANY\tf g\ts\ngroup\tFSHUF\tg h\ts\ngroup\tDIV\tdiv\ts\nbypass\tfadd\t!fadd\t1\ts\n"
 #define TOY_FORMS                                                                                  \
     "form\tadd r64,r64\t1\tALU:1\t1\t-\ts\nform\tadd r64,imm8\t1\tALU:1\t1\t-\ts\n"                \
     "form\tinc r64\t1\tALU:1\t1\t-\ts\nform\tcmp r64,r64\t1\tALU:1\t1\t-\ts\n"                     \
@@ -38,6 +38,7 @@
     "form\tpush r64\t1\tSTA:1 STD:1\t0\t-\ts\nform\tpop r64\t1\tLD:1\t0\t-\ts\n"                   \
     "form\tmovss xmm,m32\t1\tLD:1\t0\t-\ts\n"                                                      \
     "form\tvaddpd xmm,xmm,xmm\t1\tFANY:1\t2\tclass=fadd\ts\n"                                      \
+    "form\tvorpd xmm,xmm,xmm\t1\tFSHUF:1\t1\t-\ts\n"                                               \
     "form\tvmulpd xmm,xmm,xmm\t1\tFANY:1\t4 2>0:1\t-\ts\n"
 
 /* A predictor for the toy with `more` lines before its groups (sets that differ). */
