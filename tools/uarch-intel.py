@@ -35,7 +35,7 @@ MANY = re.compile(r"(mul|i?div|xchg|xadd|cmpxchg|bswap|sh[lr]d|rc[lr]|bt[srec]|l
 # Legacy forms without a VEX form that was measured: the vendor's ports of their kind.
 SPOILT = (
     (r"p?unpck|p?shuf|ps[lr]ldq|palignr|packs|packu|movhl|movlh", {"FP4": 1, "FP23": 1}),
-    (r"p?andn?p?|p?x?orp?|padd|psub|pavg|blend|mov", {"FP4": 1}),
+    (r"p?andn?p?|p?x?orp?|p(add|sub)|pavg|blend|mov", {"FP4": 1}),
     (r"(add|sub)[sp][sd]|addsub", {"FP4": 1, "FP23": 1}),
     (r"cvtsi2s", {"FP4": 2, "FP23": 1, "PERM": 1, "FP01": 1}))
 UNLAMINATED = 2

@@ -338,6 +338,36 @@ static void equal_pointers_are_an_assumption(void **state)
     toy_expect(toy_cycles_as(&toy, hex, &equal), 6);
 }
 
+/* Whichever allocation fails: a sentence and no answer, then the same answer as before. */
+static void running_out_of_memory_is_said(void **state)
+{
+    const uint8_t bytes[] = {0x48, 0x89, 0x44, 0x24, 0x08, 0x48, 0x8b, 0x44, 0x24, 0x08};
+    const struct assay_predict_options options = {
+        .mode = ASSAY_PREDICT_LOOP, .simulate = true, .timeline_n = 2};
+    struct assay_code code;
+    struct assay_error err;
+    int rc = -1;
+    (void)state;
+    assert_int_equal(assay_decode(bytes, sizeof bytes, 0x1000, &code, &err), 0);
+    for (int64_t after = 0; rc < 0; after++) {
+        struct toy fresh;
+        toy_init(&fresh, "");
+        as_alloc_fail_after(after);
+        rc = assay_predict(fresh.predictor, &code, 0, code.n, &options, &fresh.out, &err);
+        as_alloc_fail_after(-1);
+        if (rc < 0) {
+            assert_int_equal(rc, ASSAY_ERR_NOMEM);
+            assert_true(strlen(err.text) > 10);
+            assert_int_equal(
+                assay_predict(fresh.predictor, &code, 0, code.n, &options, &fresh.out, &err), 0);
+        }
+        toy_expect(fresh.out.cycles, 6);
+        assert_true(after > 3 || rc < 0);
+        toy_fini(&fresh);
+    }
+    assay_code_free(&code);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -359,6 +389,7 @@ int main(void)
         cmocka_unit_test(a_small_window_limits),
         cmocka_unit_test(the_time_line_is_that_of_the_chain),
         cmocka_unit_test(equal_pointers_are_an_assumption),
+        cmocka_unit_test(running_out_of_memory_is_said),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
