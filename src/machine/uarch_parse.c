@@ -11,13 +11,13 @@
 #include "base/error.h"
 #include "machine/uarch.h"
 
-enum { COLUMNS_MOST = 8 };
+enum { UARCH_COLUMNS = 8 };
 
 struct table_reading {
     struct as_uarch_table *table;
     const char *name;
     unsigned line;
-    char *column[COLUMNS_MOST];
+    char *column[UARCH_COLUMNS];
     unsigned column_n;
     struct assay_error *err;
 };
@@ -339,7 +339,7 @@ static int read_columns(struct table_reading *r, char *line)
                 {"set", 4, read_set},   {"group", 4, read_group}, {"bypass", 5, read_bypass},
                 {"line", 4, read_line}, {"form", 7, read_form}};
     r->column_n = 0;
-    for (char *part; r->column_n < COLUMNS_MOST && (part = strsep(&line, "\t")) != NULL;)
+    for (char *part; r->column_n < UARCH_COLUMNS && (part = strsep(&line, "\t")) != NULL;)
         r->column[r->column_n++] = part;
     for (size_t i = 0; i < sizeof kind / sizeof *kind; i++) {
         if (strcmp(kind[i].word, r->column[0]) != 0)
