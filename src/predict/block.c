@@ -382,7 +382,7 @@ static bool may_fuse_move(const struct assay_predictor *p, const struct as_op *m
     return false;
 }
 
-static void add_loop_end(struct assay_predictor *p, struct as_block *block)
+static void add_loop_end(struct assay_predictor *p, struct as_piece_of_code *block)
 {
     struct as_op *op = &block->op[block->op_n++];
     const int group = p->group_branch >= 0 ? p->group_branch : p->group_alu;
@@ -411,7 +411,7 @@ static bool jumps_away(const struct assay_insn *insn, bool last)
 int as_block_build(struct assay_predictor *p, const struct assay_code *code, size_t first, size_t n,
                    struct assay_error *err)
 {
-    struct as_block *block = &p->block;
+    struct as_piece_of_code *block = &p->block;
     block->op = as_arena_array(&p->arena, struct as_op, n + 1);
     if (!block->op)
         return as_error_nomem(err, "the block to predict");

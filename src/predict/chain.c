@@ -8,7 +8,7 @@
 #include "predict/internal.h"
 
 struct chain_search {
-    const struct as_block *block;
+    const struct as_piece_of_code *block;
     double *start;    /* by operation */
     uint32_t *parent; /* edge that set it */
     uint32_t *mark;
@@ -92,8 +92,8 @@ static bool order_edges(struct chain_search *s, struct as_arena *arena)
     return true;
 }
 
-double as_chain_longest(const struct as_block *block, struct as_arena *arena, uint32_t *edge,
-                        size_t *edge_n)
+double as_chain_longest(const struct as_piece_of_code *block, struct as_arena *arena,
+                        uint32_t *edge, size_t *edge_n)
 {
     struct chain_search s = {.block = block,
                              .start = as_arena_array(arena, double, block->op_n),

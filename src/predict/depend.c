@@ -16,14 +16,14 @@ struct last_write {
 };
 
 struct depending {
-    struct as_block *block;
+    struct as_piece_of_code *block;
     struct last_write last[AS_PLACES];
     const struct as_memory_edge *memory;
     bool stack_moved; /* push or pop since rsp was made whole */
     bool keeps;       /* edges are kept: the second round */
 };
 
-static float bypass_of(const struct as_block *block, const struct as_op *from,
+static float bypass_of(const struct as_piece_of_code *block, const struct as_op *from,
                        const struct as_op *to)
 {
     if (block->without & ASSAY_WITHOUT_BYPASS)
@@ -64,7 +64,7 @@ static int read_edge(struct depending *d, uint32_t i, const struct as_op_read *r
                                          .address = r->kind == AS_READ_ADDRESS});
 }
 
-static float forward_latency(const struct as_block *block, const struct as_op *from,
+static float forward_latency(const struct as_piece_of_code *block, const struct as_op *from,
                              const struct as_op *to, unsigned kind)
 {
     const double *set = block->uarch->set;
@@ -136,7 +136,7 @@ static int depend_round(struct depending *d)
 /* ---- What waiting costs a scheduler -------------------------------------------------------- */
 
 /* Runs on the integer units in a cycle, without memory. */
-static bool is_quick(const struct as_block *block, const struct as_op *op, uint64_t alu)
+static bool is_quick(const struct as_piece_of_code *block, const struct as_op *op, uint64_t alu)
 {
     if (op->loads || op->vector || op->latency > 1.01F || op->latency < 0.5F)
         return false;
@@ -146,7 +146,7 @@ static bool is_quick(const struct as_block *block, const struct as_op *op, uint6
     return false;
 }
 
-static bool uses_alu(const struct as_block *block, const struct as_op *op, uint64_t alu)
+static bool uses_alu(const struct as_piece_of_code *block, const struct as_op *op, uint64_t alu)
 {
     for (unsigned k = 0; k < op->use_n; k++)
         if (!(block->uarch->group[op->use[k].group].ports & ~alu))
@@ -157,7 +157,7 @@ static bool uses_alu(const struct as_block *block, const struct as_op *op, uint6
 /* By operation: waits for a quick one of the same iteration, of the one before, for a first one. */
 enum { WAITS_HERE = 1, WAITS_CARRIED = 2, WAITS_FIRST = 4 };
 
-static void mark_waiting(const struct as_block *block, uint64_t alu, uint8_t *waits)
+static void mark_waiting(const struct as_piece_of_code *block, uint64_t alu, uint8_t *waits)
 {
     for (int round = 0; round < 2; round++)
         for (size_t k = 0; k < block->edge.n; k++) {
@@ -173,7 +173,7 @@ static void mark_waiting(const struct as_block *block, uint64_t alu, uint8_t *wa
 
 /* Operations that wait for another of one cycle take more of the integer units than their cycle
  * (measured: twelve chains of additions run at 5.3 a cycle on six units, pairs at 4.1). */
-static int add_waiting(struct assay_predictor *p, struct as_block *block)
+static int add_waiting(struct assay_predictor *p, struct as_piece_of_code *block)
 {
     const double *set = block->uarch->set;
     const uint64_t alu = p->group_alu >= 0 ? block->uarch->group[p->group_alu].ports : 0;

@@ -7,7 +7,7 @@
 
 #include "predict/internal.h"
 
-double as_front_dispatch(const struct as_block *block)
+double as_front_dispatch(const struct as_piece_of_code *block)
 {
     const double *set = block->uarch->set;
     double slots = 0, vectors = 0;
@@ -21,7 +21,7 @@ double as_front_dispatch(const struct as_block *block)
     return width > 0 && vectors / width > cycles ? vectors / width : cycles;
 }
 
-double as_front_branch(const struct as_block *block)
+double as_front_branch(const struct as_piece_of_code *block)
 {
     double taken = 0;
     for (uint32_t i = 0; i < block->op_n; i++)
@@ -69,7 +69,7 @@ static double line_cycles(const struct assay_uarch *uarch, double slots, bool lo
 }
 
 /* Copies of the block one behind the other until a line begins where the first one did. */
-static double opcache_cycles(const struct as_block *block, bool loop)
+static double opcache_cycles(const struct as_piece_of_code *block, bool loop)
 {
     const struct assay_uarch *uarch = block->uarch;
     const uint64_t line_b = (uint64_t)uarch->set[ASSAY_UARCH_opcache_line_b];
@@ -106,7 +106,7 @@ static double opcache_cycles(const struct as_block *block, bool loop)
 
 /* ---- Legacy decode ------------------------------------------------------------------------- */
 
-static bool changes_length(const struct as_block *block, const struct as_op *op)
+static bool changes_length(const struct as_piece_of_code *block, const struct as_op *op)
 {
     if (op->at == UINT32_MAX)
         return false;
@@ -119,7 +119,7 @@ static bool changes_length(const struct as_block *block, const struct as_op *op)
 }
 
 /* Code whose lengths are hard to find is decoded anew where it does not loop closely. */
-static bool has_stalls(const struct as_block *block)
+static bool has_stalls(const struct as_piece_of_code *block)
 {
     for (uint32_t i = 0; i < block->op_n; i++)
         if (block->uarch->set[ASSAY_UARCH_lcp_stall] > 0 && changes_length(block, &block->op[i]))
@@ -131,7 +131,7 @@ static bool has_stalls(const struct as_block *block)
  * Groups of instructions: the first decoder takes any up to its most slots, the others simple ones;
  * a branch ends a group; bytes come in blocks, a length-changing prefix stalls (Fog; uiCA, 4.1).
  */
-static double legacy_cycles(const struct as_block *block)
+static double legacy_cycles(const struct as_piece_of_code *block)
 {
     const double *set = block->uarch->set;
     double cycles = 0, stalls = 0;
@@ -159,7 +159,7 @@ static double legacy_cycles(const struct as_block *block)
 
 /* A branch (with what fused to it) that crosses or ends at 32 bytes (Intel, "Mitigations for Jump
  * Conditional Code Erratum", 2019): its window is not kept in the op cache. */
-static bool has_erratum(const struct as_block *block)
+static bool has_erratum(const struct as_piece_of_code *block)
 {
     if (!(block->uarch->set[ASSAY_UARCH_jcc_erratum] > 0))
         return false;
@@ -173,7 +173,7 @@ static bool has_erratum(const struct as_block *block)
     return false;
 }
 
-double as_front_decode(const struct as_block *block)
+double as_front_decode(const struct as_piece_of_code *block)
 {
     const double *set = block->uarch->set;
     double slots = 0;

@@ -74,7 +74,7 @@ struct as_edge {
     bool memory, address;
 };
 
-struct as_block {
+struct as_piece_of_code {
     const struct assay_uarch *uarch;
     const struct assay_code *code;
     uint32_t without;
@@ -109,7 +109,7 @@ struct assay_predictor {
     struct as_arena arena; /* of the prediction at hand */
     AS_VEC(struct as_known_form) known;
     struct as_index known_index;
-    struct as_block block;
+    struct as_piece_of_code block;
     struct as_values *values;
     struct as_simulation *simulation;
     int group_load, group_load_fp, group_store_address, group_store_data, group_alu, group_fp,
@@ -133,19 +133,19 @@ void as_values_free(struct as_values **values);
 
 /* The greatest ratio of weight to distance over all cycles of edges, and the edges of one such
  * cycle in order (at most op_n); 0 without a cycle. */
-double as_chain_longest(const struct as_block *block, struct as_arena *arena, uint32_t *edge,
-                        size_t *edge_n);
+double as_chain_longest(const struct as_piece_of_code *block, struct as_arena *arena,
+                        uint32_t *edge, size_t *edge_n);
 
 /* The busiest set of ports: cycles, and the set. */
-double as_ports_busiest(const struct as_block *block, uint64_t *ports);
+double as_ports_busiest(const struct as_piece_of_code *block, uint64_t *ports);
 /* Spreads the load over the ports as evenly as can be. */
-void as_ports_spread(const struct as_block *block, double *port_use, float *insn_port);
-double as_units_busiest(const struct as_block *block, const char **name);
-double as_bank_busiest(const struct as_block *block);
-double as_store_lines(const struct as_block *block);
-double as_front_dispatch(const struct as_block *block);
-double as_front_decode(const struct as_block *block);
-double as_front_branch(const struct as_block *block);
+void as_ports_spread(const struct as_piece_of_code *block, double *port_use, float *insn_port);
+double as_units_busiest(const struct as_piece_of_code *block, const char **name);
+double as_bank_busiest(const struct as_piece_of_code *block);
+double as_store_lines(const struct as_piece_of_code *block);
+double as_front_dispatch(const struct as_piece_of_code *block);
+double as_front_decode(const struct as_piece_of_code *block);
+double as_front_branch(const struct as_piece_of_code *block);
 
 /* ---- Simulation ---------------------------------------------------------------------------- */
 

@@ -17,7 +17,8 @@ static double width_of_ports(uint64_t ports)
 }
 
 /* Port-cycles by set of ports. */
-static unsigned sum_demand(const struct as_block *block, struct port_demand out[ASSAY_UARCH_GROUPS])
+static unsigned sum_demand(const struct as_piece_of_code *block,
+                           struct port_demand out[ASSAY_UARCH_GROUPS])
 {
     unsigned n = 0;
     for (uint32_t i = 0; i < block->op_n; i++)
@@ -57,7 +58,7 @@ static void try_unions(const struct port_demand *demand, unsigned n, unsigned fr
             try_unions(demand, n, i + 1, ports | demand[i].ports, best, best_ports);
 }
 
-double as_ports_busiest(const struct as_block *block, uint64_t *ports)
+double as_ports_busiest(const struct as_piece_of_code *block, uint64_t *ports)
 {
     struct port_demand demand[ASSAY_UARCH_GROUPS];
     const unsigned n = sum_demand(block, demand);
@@ -76,7 +77,8 @@ double as_ports_busiest(const struct as_block *block, uint64_t *ports)
 
 /* Two stores behind each other that write one line of the cache, as far as their addresses say;
  * unknown bases are taken to begin lines. */
-static bool same_line(const struct as_block *block, const struct as_op *a, const struct as_op *b)
+static bool same_line(const struct as_piece_of_code *block, const struct as_op *a,
+                      const struct as_op *b)
 {
     const int64_t line_b = (int64_t)block->uarch->set[ASSAY_UARCH_line_b];
     return (a->stack && b->stack) ||
@@ -86,7 +88,7 @@ static bool same_line(const struct as_block *block, const struct as_op *a, const
 
 /* Lines that stores write in an iteration, some iterations one behind the other; the next store of
  * one instruction alone goes to the same line. */
-double as_store_lines(const struct as_block *block)
+double as_store_lines(const struct as_piece_of_code *block)
 {
     enum { ROUNDS = 8 };
     const struct as_op *last = NULL;
@@ -105,7 +107,7 @@ double as_store_lines(const struct as_block *block)
 }
 
 /* Loads from one bank of the first level; registers are taken to hold addresses of whole lines. */
-double as_bank_busiest(const struct as_block *block)
+double as_bank_busiest(const struct as_piece_of_code *block)
 {
     enum { BANKS_MOST = 16 };
     const double *set = block->uarch->set;
@@ -125,7 +127,7 @@ double as_bank_busiest(const struct as_block *block)
     return most / set[ASSAY_UARCH_load_bank];
 }
 
-double as_units_busiest(const struct as_block *block, const char **name)
+double as_units_busiest(const struct as_piece_of_code *block, const char **name)
 {
     double best = 0;
     *name = "";
@@ -145,7 +147,7 @@ double as_units_busiest(const struct as_block *block, const char **name)
 }
 
 /* Water filling: each use goes to the ports of its group that are least busy, a few rounds. */
-void as_ports_spread(const struct as_block *block, double *port_use, float *insn_port)
+void as_ports_spread(const struct as_piece_of_code *block, double *port_use, float *insn_port)
 {
     const unsigned port_n = block->uarch->port_n;
     for (unsigned share = 0; share < 16; share++)

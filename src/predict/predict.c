@@ -112,7 +112,7 @@ static int find_chain(struct assay_predictor *p, struct assay_prediction *out)
 
 static int find_bounds(struct assay_predictor *p, struct assay_prediction *out)
 {
-    const struct as_block *block = &p->block;
+    const struct as_piece_of_code *block = &p->block;
     uint64_t ports = 0;
     const char *unit = "";
     if (!(block->without & ASSAY_WITHOUT_FRONT_END))
@@ -153,7 +153,7 @@ static int find_bounds(struct assay_predictor *p, struct assay_prediction *out)
 
 static int describe_insns(struct assay_predictor *p, struct assay_prediction *out)
 {
-    const struct as_block *block = &p->block;
+    const struct as_piece_of_code *block = &p->block;
     struct assay_insn_prediction *insn =
         as_arena_array(&p->arena, struct assay_insn_prediction, block->insn_n + 1);
     double *port_use = as_arena_array(&p->arena, double, p->uarch->port_n + 1);
@@ -221,10 +221,10 @@ int assay_predict(struct assay_predictor *predictor, const struct assay_code *co
         return as_error_set(err, ASSAY_ERR_NO_CODE, "predict: no instruction to predict");
     as_arena_reset(&p->arena);
     const __typeof__(p->block.edge) edge = p->block.edge;
-    p->block = (struct as_block){.without = options->without,
-                                 .mode = options->mode,
-                                 .equal_memory = options->equal_memory,
-                                 .worst = options->worst};
+    p->block = (struct as_piece_of_code){.without = options->without,
+                                         .mode = options->mode,
+                                         .equal_memory = options->equal_memory,
+                                         .worst = options->worst};
     memcpy(&p->block.edge, &edge, sizeof edge);
     AS_TRY(as_block_build(p, code, first, n, err));
     AS_TRY(as_block_depend(p, err));

@@ -56,7 +56,7 @@ struct as_simulation {
     uint32_t *own_of;
     uint32_t *first_edge; /* by operation, into order */
     uint32_t *order;
-    const struct as_block *block;
+    const struct as_piece_of_code *block;
     /* Ports are chosen at rename, in this cycle. */
     bool binds;
     double dispatched;
@@ -387,7 +387,7 @@ static unsigned capped(double value, unsigned most)
     return value < 0 ? 0 : value > most - 1 ? most - 1 : (unsigned)value;
 }
 
-static void clear_simulation(struct as_simulation *s, const struct as_block *block)
+static void clear_simulation(struct as_simulation *s, const struct as_piece_of_code *block)
 {
     const double *set = block->uarch->set;
     for (unsigned i = 0; i < ASSAY_UARCH_PORTS; i++) {
@@ -412,7 +412,7 @@ static void clear_simulation(struct as_simulation *s, const struct as_block *blo
 /* Edges by the operation they lead to, and which operations share a unit of their own. */
 static bool prepare_run(struct as_simulation *s, struct as_arena *arena)
 {
-    const struct as_block *block = s->block;
+    const struct as_piece_of_code *block = s->block;
     const size_t n = block->op_n;
     s->start = as_arena_array(arena, double, n *ITERATIONS_KEPT);
     s->carry = as_arena_array(arena, double, n *AS_USES);
@@ -438,7 +438,7 @@ static bool prepare_run(struct as_simulation *s, struct as_arena *arena)
 }
 
 /* Iterations until the window is full, twice: once to get there, once to measure. */
-static uint32_t iterations_of_run(const struct as_block *block)
+static uint32_t iterations_of_run(const struct as_piece_of_code *block)
 {
     assert(block->op_n);
     const double rob = block->uarch->set[ASSAY_UARCH_rob];
@@ -454,7 +454,7 @@ static uint32_t iterations_of_run(const struct as_block *block)
 int as_simulate(struct assay_predictor *p, unsigned timeline_n, double *cycles,
                 struct assay_timeline_entry **timeline, size_t *entries)
 {
-    struct as_block *block = &p->block;
+    struct as_piece_of_code *block = &p->block;
     if (!p->simulation)
         p->simulation = as_calloc(1, sizeof *p->simulation);
     struct as_simulation *s = p->simulation;

@@ -45,7 +45,7 @@ struct as_values {
     uint32_t version[AS_PLACES];
     bool loaded[16]; /* the register came out of a load */
     uint32_t counter;
-    const struct as_block *block;
+    const struct as_piece_of_code *block;
     struct as_memory_edge *out;
     bool failed;
 };
@@ -397,7 +397,7 @@ static struct as_values *cleared_values(struct assay_predictor *p)
 }
 
 /* Iterations that are in flight together, and some more to settle. */
-static uint32_t iterations_of(const struct as_block *block)
+static uint32_t iterations_of(const struct as_piece_of_code *block)
 {
     const uint32_t n = (uint32_t)(block->uarch->set[ASSAY_UARCH_rob] / (block->op_n + 1)) + 3;
     return n < ITERATIONS_LEAST ? ITERATIONS_LEAST : n > ITERATIONS_MOST ? ITERATIONS_MOST : n;
