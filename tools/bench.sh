@@ -5,8 +5,7 @@
 # an error; exit status 1 means that something could not be run.
 # BENCH_PAIRS=N interleaved pairs of each (5); BENCH_LONG_PAIRS=N of those with a slow peer (1);
 # BENCH_ROUNDS=N of the overhead of a profile (15); BENCH_ONLY=code, predict, store, profile or
-# machine for
-# those rows alone.
+# machine for those rows alone.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
