@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes blocks of text as C tables: gen-advice.py OUTPUT HEADER NAME FILE...
 
-A block is a line `metric NAME`, `what_if NAME`, `check NAME`, `flag NAME` or `finding NAME` and its
-keys, one a line: four blanks, the key, its text. Lines that begin with more blanks go on with it.
+A block is a line `metric NAME`, `what_if NAME`, `check NAME`, `flag NAME`, `finding NAME`,
+`loops NAME` (there is one) or `cause NAME` and its keys, one a line: four blanks, the key, its text.
+Lines that begin with more blanks go on with it.
 Checks what no program should find out at run time: unknown or missing keys, names that are there
 twice, a rating that goes against `better`, a place in a text that nothing fills. NAME goes into the
 names of the tables: as_NAME_metric[], ...
@@ -21,6 +22,8 @@ KEYS = {
     "check": ("title meaning weight sql", "said_by"),
     "flag": ("sql", ""),
     "finding": ("topic object sql", "command"),
+    "loops": ("sql", ""),
+    "cause": ("topic pattern sql", "unless"),
     "define": ("sql", ""),
 }
 BETTER = {"neither": "ASSAY_BETTER_NEITHER", "higher": "ASSAY_BETTER_HIGHER",
@@ -107,9 +110,10 @@ def expand(blocks):
 
 def check_places(blocks):
     """Every {place} in a rule's texts and command is a column of its statement."""
-    rules = {name for _, kind, name, _ in blocks if kind in ("flag", "finding")}
+    rules = {name for _, kind, name, _ in blocks if kind in ("flag", "finding", "cause")}
+    said = set()
     for where, kind, name, text in blocks:
-        if kind == "finding":
+        if kind in ("finding", "loops", "cause"):
             columns = set(re.findall(r"\bAS (\w+)", text["sql"]))
             for place in re.findall(r"\{(\w+)\}", text["sql"] + text.get("command", "")):
                 if place not in columns | {"experiment"}:
@@ -117,6 +121,11 @@ def check_places(blocks):
         for word in text.get("said_by", "").split():
             if word not in rules:
                 sys.exit(f"{where}: {name}: there is no rule {word}")
+        for word in text.get("unless", "").split():
+            if word not in said:
+                sys.exit(f"{where}: {name}: no cause above it is {word}")
+        if kind == "cause":
+            said.add(name)
 
 
 def check(blocks):
@@ -183,8 +192,14 @@ def row_of(kind, name, text, position):
                 f"     .weight = {get('weight')}, .position = {position},\n"
                 f"     .said_by = {c_text(f' {said_by} ' if said_by else None)},\n"
                 f"     .sql = {c_text(get('sql'))}}},\n")
-    if kind == "flag":
+    if kind in ("flag", "loops"):
         return f"    {{.name = {c_text(name)}, .sql = {c_text(get('sql'))}}},\n"
+    if kind == "cause":
+        unless = get("unless")
+        return (f"    {{.name = {c_text(name)}, .topic = {c_text(get('topic'))},\n"
+                f"     .pattern = {c_text(get('pattern'))},\n"
+                f"     .unless = {c_text(f' {unless} ' if unless else None)},\n"
+                f"     .sql = {c_text(get('sql'))}}},\n")
     return (f"    {{.name = {c_text(name)}, .topic = {c_text(get('topic'))},\n"
             f"     .object = ASSAY_OBJECT_{get('object').upper()},\n"
             f"     .command = {c_text(get('command'))},\n"

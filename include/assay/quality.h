@@ -23,13 +23,17 @@ extern "C" {
 struct assay_loop_facts {
     uint64_t path_n; /* ways through one iteration, saturated */
     uint32_t insn_n;
-    uint32_t steer_n;                            /* only choose between ways: see below */
-    uint32_t fp_packed_n, fp_scalar_n;           /* add, multiply, FMA, divide, square root */
-    uint32_t fp_divide_n;                        /* of them: divide, square root */
-    uint32_t call_n;                             /* calls that return */
+    uint32_t steer_n;                  /* only choose between ways: see below */
+    uint32_t fp_packed_n, fp_scalar_n; /* add, multiply, FMA, divide, square root */
+    uint32_t fp_divide_n;              /* of them: divide, square root */
+    uint32_t fp_carried_n; /* of the arithmetic: needs what it gave an iteration before; looked for
+                              in innermost loops of one way with scalar arithmetic */
+    uint32_t call_n;       /* calls that return */
     uint32_t stream_n[ASSAY_STRIDE_UNKNOWN + 1]; /* operands outside the frame, by assay_stride */
     uint32_t steady_n; /* of those of unknown step: the same in every iteration */
     uint32_t array_n;
+    uint32_t wide_n;   /* of those without holes that move: 16 bytes and more at once */
+    uint32_t moving_n; /* those without holes that move */
     /* Means of the bounds of assay_access_efficiency, 0 to 1, over operands that move; negative
      * where none does. Equal where every step is known. */
     double access_low, access_high;

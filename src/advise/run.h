@@ -18,6 +18,12 @@ struct as_advice {
 int as_advice_ask(const struct as_advice *advice, const char *sql, struct assay_rows **rows,
                   struct assay_error *err);
 
+/* The level that a statement names; 0: none. */
+enum assay_level as_advice_level(const char *word);
+/* Whether rules of that topic about such objects are wanted. */
+bool as_advice_chosen(const struct assay_rule_choice *choice, const char *topic,
+                      enum assay_object_kind object);
+
 /* What the chosen rules of data/advise/ find; what lessens trust. */
 int as_advise_findings(const struct as_advice *advice, const struct assay_rule_choice *choice,
                        struct assay_error *err);

@@ -34,6 +34,18 @@ struct as_finding_row {
     const char *sql;
 };
 
+/* Which loops ask for advice; one row. */
+struct as_loops_row {
+    const char *name, *sql;
+};
+
+struct as_cause_row {
+    const char *name, *topic;
+    const char *pattern; /* what several loops do */
+    const char *unless;  /* causes, a blank around each, beside which it is not said; or NULL */
+    const char *sql;
+};
+
 extern const struct as_metric_row as_advise_metric[];
 extern const size_t as_advise_metric_n;
 extern const struct as_what_if_row as_advise_what_if[];
@@ -44,5 +56,9 @@ extern const struct as_flag_row as_advise_flag[];
 extern const size_t as_advise_flag_n;
 extern const struct as_finding_row as_advise_finding[];
 extern const size_t as_advise_finding_n;
+extern const struct as_loops_row as_advise_loops[];
+extern const size_t as_advise_loops_n;
+extern const struct as_cause_row as_advise_cause[];
+extern const size_t as_advise_cause_n;
 
 #endif

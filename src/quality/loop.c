@@ -10,6 +10,7 @@
 #include "base/error.h"
 
 #define LINE_B 64
+#define WIDE_B 16 /* more than one value of a scalar instruction */
 
 /* ---- Memory -------------------------------------------------------------------------------- */
 
@@ -59,6 +60,8 @@ static int count_streams(const struct assay_program *program, uint32_t loop,
         if (at->stride == ASSAY_STRIDE_ZERO)
             continue; /* no walk through an array */
         n++;
+        out->moving_n += at->stride == ASSAY_STRIDE_UNIT;
+        out->wide_n += at->stride == ASSAY_STRIDE_UNIT && at->width_b >= WIDE_B;
         low += l;
         high += h;
         out->steady_n += at->stride == ASSAY_STRIDE_UNKNOWN && at->steady;
@@ -142,6 +145,39 @@ static uint32_t steering(const struct assay_program *program, const struct assay
     return form->insn_class == ASSAY_CLASS_COMPARE ? 2 : 1;
 }
 
+/* ---- Chains -------------------------------------------------------------------------------- */
+
+static bool is_arithmetic_at(const struct assay_program *program,
+                             const struct assay_dependences *found, uint32_t at)
+{
+    return is_arithmetic(assay_form_get(program->code.insn[found->insn[at]].form));
+}
+
+/* A value of arithmetic that arithmetic of the next iteration takes in, as sums and recurrences do.
+ */
+static int count_carried(const struct assay_program *program, uint32_t loop,
+                         struct assay_loop_facts *out, struct assay_error *err)
+{
+    struct assay_paths paths;
+    struct assay_dependences found;
+    int rc;
+
+    AS_TRY(assay_loop_paths(program, loop, 2, &paths, err));
+    rc = assay_loop_dependences(program, loop, &paths, 0, &found, err);
+    assay_paths_free(&paths);
+    AS_TRY(rc);
+    for (size_t i = 0; i < found.n; i++) {
+        const struct assay_dependence *at = &found.at[i];
+
+        out->fp_carried_n += at->distance > 0 && !(at->bits & ASSAY_DEPENDENCE_MERGE) &&
+                             at->kind == ASSAY_DEPENDENCE_REGISTER &&
+                             is_arithmetic_at(program, &found, at->from) &&
+                             is_arithmetic_at(program, &found, at->to);
+    }
+    assay_dependences_free(&found);
+    return 0;
+}
+
 int assay_quality_loop(const struct assay_program *program, uint32_t loop,
                        struct assay_loop_facts *out, struct assay_error *err)
 {
@@ -159,5 +195,10 @@ int assay_quality_loop(const struct assay_program *program, uint32_t loop,
             count_insn(&program->code.insn[block->first_insn + k], out);
         out->steer_n += steering(program, block, loop);
     }
+    const bool innermost =
+        from->level == ASSAY_LEVEL_INNERMOST || from->level == ASSAY_LEVEL_SINGLE;
+
+    if (innermost && out->path_n == 1 && out->fp_scalar_n)
+        AS_TRY(count_carried(program, loop, out, err));
     return count_streams(program, loop, out, err);
 }

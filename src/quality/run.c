@@ -31,6 +31,8 @@ enum metric { /* those that loops have, in the order of their names below */
               STEADY,
               PACKED,
               DIVIDES,
+              CARRIED,
+              WIDE,
               CALLS,
               OPTIONS,
               METRIC_COUNT
@@ -48,6 +50,8 @@ static const char *const names[METRIC_COUNT] = {"flow_paths",
                                                 "access_steady_n",
                                                 "fp_packed_pct",
                                                 "fp_divide_n",
+                                                "fp_carried_n",
+                                                "wide_access_pct",
                                                 "call_n",
                                                 "compilation_options_pct"};
 
@@ -214,6 +218,9 @@ static int write_loop(const struct pass *p, int64_t id, const struct assay_loop_
     if (fp_n)
         AS_TRY(set_count(p, PACKED, id, 100.0 * facts->fp_packed_n / fp_n, err));
     AS_TRY(set_count(p, DIVIDES, id, facts->fp_divide_n, err));
+    AS_TRY(set_count(p, CARRIED, id, facts->fp_carried_n, err));
+    if (facts->moving_n)
+        AS_TRY(set_count(p, WIDE, id, 100.0 * facts->wide_n / facts->moving_n, err));
     return set_count(p, CALLS, id, facts->call_n, err);
 }
 

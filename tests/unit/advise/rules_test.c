@@ -28,6 +28,13 @@
     {                                                                                              \
         "work", "application", 1000, .in_loop = true, .flags = "-O2"                               \
     }
+#define FULL                                                                                       \
+    {                                                                                              \
+        "work", "application", 1000, .in_loop = true, .flags = "-O3"                               \
+    }
+#define SCALAR(ways, calls, carried)                                                               \
+    .metric = {                                                                                    \
+        {"fp_packed_pct", 0}, {"flow_paths", ways}, {"call_n", calls}, {"fp_carried_n", carried}}
 #define STEPS(packed, least, most, indirect)                                                       \
     .metric = {{"flow_paths", 1},                                                                  \
                {"fp_packed_pct", packed},                                                          \
@@ -88,6 +95,28 @@ static const struct rule_case findings[] = {
     {"scalar_arithmetic",
      {RUN, .code = {LOOP}, STEPS(0, 100, 100, 0)},
      {RUN, .code = {LOOP}, STEPS(0, 13, 13, 0)}}, /* it waits for memory */
+    {"scalar_options",
+     {RUN, .code = {OLD}, STEPS(0, 100, 100, 0)},
+     {RUN, .code = {FULL}, STEPS(0, 100, 100, 0)}},
+    {"scalar_calls",
+     {RUN, .code = {FULL}, SCALAR(1, 1, 0)},
+     {RUN, .code = {FULL}, SCALAR(1, 0, 0)}},
+    {"scalar_chain",
+     {RUN, .code = {FULL}, SCALAR(1, 0, 1)},
+     {RUN, .code = {FULL}, SCALAR(1, 0, 0)}},
+    {"scalar_branches",
+     {RUN, .code = {FULL}, SCALAR(3, 0, 0)},
+     {RUN, .code = {FULL}, SCALAR(1, 0, 0)}},
+    {"scalar_arithmetic",
+     {RUN, .code = {FULL}, SCALAR(1, 0, 0)},
+     {RUN, .code = {FULL}, SCALAR(3, 0, 0)}}, /* the cause is known */
+    {"narrow_accesses",
+     {RUN, .code = {LOOP}, .metric = {{"wide_access_pct", 0}, {"flow_paths", 1}}},
+     {RUN, .code = {LOOP},
+      .metric = {{"wide_access_pct", 0}, {"flow_paths", 1}, {"fp_packed_pct", 0}}}},
+    {"narrow_accesses",
+     {RUN, .code = {LOOP}, .metric = {{"wide_access_pct", 0}, {"flow_paths", 1}}},
+     {RUN, .code = {LOOP}, .metric = {{"wide_access_pct", 100}, {"flow_paths", 1}}}},
     {"array_access",
      {RUN, .code = {LOOP}, STEPS(0, 13, 60, 0)},
      {RUN, .code = {LOOP}, STEPS(0, 13, 100, 1)}}, /* a bound is no value */
@@ -331,6 +360,77 @@ static void test_width_of_means(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
+/* ---- Cards --------------------------------------------------------------------------------- */
+
+/* Several observations of a loop are one finding of its seconds; what contradicts is left out. */
+static void test_one_card(void **state)
+{
+    const struct story story = {RUN, .code = {FULL, {"rest", "application", 1000, .in_loop = true}},
+                                .metric = {{"fp_packed_pct", 0},
+                                           {"array_access_most_pct", 13},
+                                           {"array_access_efficiency_pct", 13},
+                                           {"access_strided_n", 2},
+                                           {"flow_paths", 3},
+                                           {"call_n", 2}}};
+    struct assay_experiment *e = story_tell(&story);
+
+    (void)state;
+    expect_row(
+        e,
+        "SELECT count(*), group_concat(rule), sum(time_s), group_concat(text) FROM v_findings"
+        " WHERE object_kind = 'loop'",
+        "1 array_access 1.0 The loop at a.c:10 uses 13 % of the bytes of the cache lines that "
+        "it touches. It also calls functions, from 2 places.");
+    fine(assay_experiment_close(&e, err));
+}
+
+#define SMALL(name, ms)                                                                            \
+    {                                                                                              \
+        name, "application", ms, .in_loop = true, .flags = "-O3"                                   \
+    }
+
+/* Loops too small for a finding each are one on what they share. */
+static void test_pattern(void **state)
+{
+    struct story story = {.wall_ms = 1000,
+                          .cpu_n = 1,
+                          .loop_n = 5,
+                          .code = {SMALL("a", 15), SMALL("b", 14), SMALL("c", 12), SMALL("d", 10),
+                                   SMALL("e", 9), OWN(940)},
+                          SCALAR(2, 0, 0)};
+    struct assay_experiment *e = story_tell(&story);
+
+    (void)state;
+    expect_row(
+        e, "SELECT rule, object_kind, time_s, text FROM v_findings WHERE topic = 'vectorisation'",
+        "scalar_branches run 0.06 5 loops, together 6 % of the time, work on one value at a "
+        "time, for they branch; most of it at a.c:10, a.c:20 and a.c:30.");
+    fine(assay_experiment_close(&e, err));
+    story.loop_n = 2; /* two are no pattern, and together little */
+    e = story_tell(&story);
+    expect_row(e, "SELECT count(*) FROM v_findings WHERE topic = 'vectorisation'", "0");
+    fine(assay_experiment_close(&e, err));
+}
+
+/* What a run spends outside its own code makes no loop of it less worth mending. */
+static void test_share_of_category(void **state)
+{
+    struct story story = {.wall_ms = 1000,
+                          .cpu_n = 1,
+                          .rank_n = 2,
+                          .code = {SMALL("a", 30), {"MPI_Wait", "mpi", 970}},
+                          SCALAR(2, 0, 0)};
+    struct assay_experiment *e = story_tell(&story);
+
+    (void)state;
+    expect_row(e, "SELECT count(*) FROM v_findings WHERE rule = 'scalar_branches'", "1");
+    fine(assay_experiment_close(&e, err));
+    story.code[1] = (struct story_code)OWN(970);
+    e = story_tell(&story);
+    expect_row(e, "SELECT count(*) FROM v_findings WHERE rule = 'scalar_branches'", "0");
+    fine(assay_experiment_close(&e, err));
+}
+
 /* ---- Without a run ------------------------------------------------------------------------- */
 
 static void test_code_alone(void **state)
@@ -367,10 +467,15 @@ static void test_code_alone(void **state)
     expect_row(e,
                "SELECT rank, level, object_kind, object_id, text, time_s, run_id, gain_s"
                " FROM v_findings",
-               "1 potential loop 1 A loop of f has divisions or square roots: 2. - - -");
+               "1 potential loop 1 A loop of f has 2 divisions or square roots. - - -");
     fine(assay_advise_code(e, &all, err));
-    expect_row(e, "SELECT group_concat(rule) FROM (SELECT rule FROM v_findings ORDER BY rank)",
-               "divisions,calls_in_loop");
+    expect_row(
+        e, "SELECT rule, text, workaround FROM v_findings",
+        "divisions A loop of f has 2 divisions or square roots. It also calls functions, from "
+        "2 places. Divide once before the loop and multiply in it; reuse what does not "
+        "change; single precision or -ffast-math (reciprocals) where the result allows it. "
+        "Then: Small functions in another file are not inlined: give -flto, or move them to "
+        "the header. Of mathematical functions there are vector versions: -O3 -ffast-math.");
     fine(assay_experiment_close(&e, err));
 }
 
@@ -380,7 +485,8 @@ int main(void)
         cmocka_unit_test(test_findings),   cmocka_unit_test(test_flags),
         cmocka_unit_test(test_numbers),    cmocka_unit_test(test_commands),
         cmocka_unit_test(test_said_once),  cmocka_unit_test(test_width_of_means),
-        cmocka_unit_test(test_code_alone),
+        cmocka_unit_test(test_code_alone), cmocka_unit_test(test_one_card),
+        cmocka_unit_test(test_pattern),    cmocka_unit_test(test_share_of_category),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -95,21 +95,19 @@ static void add_thread(struct assay_experiment *e, const struct story *story,
                                    .lost_n = i ? 0 : story->lost_n};
     int64_t cpu_ms = 0, blocked_ms = 0, id;
 
-    for (int k = 0; k < 6 && story->code[k].name; k++) {
+    for (int k = 0; k < STORY_CODE_N && story->code[k].name; k++) {
         cpu_ms += story->code[k].is_uneven ? story->code[k].ms / (i + 1) : story->code[k].ms;
         blocked_ms += story->code[k].blocked_ms;
     }
     row.cpu_ns = assay_known(cpu_ms * MS);
     row.blocked_ns = assay_known(blocked_ms * MS);
     fine(assay_experiment_add_thread(e, &row, &id, err));
-    for (int k = 0; k < 6 && story->code[k].name; k++)
+    for (int k = 0; k < STORY_CODE_N && story->code[k].name; k++)
         add_samples(e, &story->code[k], at[k], id, i);
 }
 
 static void add_metrics(struct assay_experiment *e, const struct story *story)
 {
-    const struct assay_subject loop = {.kind = ASSAY_OBJECT_LOOP, .object_id = 1};
-
     for (int i = 0; i < 6 && story->metric[i].name; i++) {
         const struct assay_metric metric = {.name = story->metric[i].name,
                                             .unit = "1",
@@ -119,7 +117,11 @@ static void add_metrics(struct assay_experiment *e, const struct story *story)
         int64_t id;
 
         fine(assay_experiment_metric(e, &metric, &id, err));
-        fine(assay_experiment_value(e, id, &loop, assay_exact(story->metric[i].value, 1), err));
+        for (int k = 1; k <= (story->loop_n ? story->loop_n : 1); k++) {
+            const struct assay_subject loop = {.kind = ASSAY_OBJECT_LOOP, .object_id = k};
+
+            fine(assay_experiment_value(e, id, &loop, assay_exact(story->metric[i].value, 1), err));
+        }
     }
 }
 
@@ -138,7 +140,7 @@ static void add_run(struct assay_experiment *e, const struct story *story)
                                        .value = story->huge_pages};
     int64_t busy_ms = story->others_ms;
 
-    for (int i = 0; i < 6 && story->code[i].name; i++)
+    for (int i = 0; i < STORY_CODE_N && story->code[i].name; i++)
         busy_ms += story->code[i].ms * (story->thread_n ? story->thread_n : 1);
     run.host_busy_ns = assay_known(busy_ms * MS);
     fine(assay_experiment_add_host(e, &host, &run.host_id, err));
@@ -160,12 +162,12 @@ static void add_run(struct assay_experiment *e, const struct story *story)
 struct assay_experiment *story_tell(const struct story *story)
 {
     struct assay_experiment *e;
-    struct place_of at[6];
+    struct place_of at[STORY_CODE_N];
 
     fine(assay_experiment_transient(&e, err));
     fine(assay_experiment_begin(e, err));
     add_run(e, story);
-    for (int i = 0; i < 6 && story->code[i].name; i++)
+    for (int i = 0; i < STORY_CODE_N && story->code[i].name; i++)
         at[i] = add_code(e, &story->code[i], i);
     for (int rank = 0; rank < (story->rank_n ? story->rank_n : 1); rank++) {
         struct assay_row_process process = {.run_id = 1, .pid = 100 + rank};

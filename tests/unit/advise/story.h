@@ -8,6 +8,8 @@
 
 #include <assay/experiment.h>
 
+#define STORY_CODE_N 8
+
 /* A function in which each thread spends `ms` running and `blocked_ms` waiting. */
 struct story_code {
     const char *name, *category;
@@ -20,11 +22,12 @@ struct story_code {
 };
 
 struct story {
-    struct story_code code[6];
+    struct story_code code[STORY_CODE_N];
     struct story_metric {
         const char *name;
         double value;
     } metric[6];
+    int loop_n;           /* loops that have them, of the first; 0: one */
     int thread_n, rank_n; /* threads in each rank; 0: one, and no ranks */
     int64_t wall_ms, cpu_n, exit_code, exit_signal, overhead_ms, lost_n, migration_n;
     int64_t queued_ms, others_ms; /* of each thread; of the host */

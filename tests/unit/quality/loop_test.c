@@ -36,6 +36,10 @@ static const char source[] =
     "{ long s = 0; for (long i = 0; i < n; i++) { if (a[i] == 7) { s += 3; __asm__ volatile(\"\"); "
     "}\n"
     "  else __asm__ volatile(\"nop\"); } return s; }\n"
+    "void copy(double *restrict a, const double *restrict b, long n)\n"
+    "{ for (long i = 0; i < n; i++) a[i] = b[i] > 0 ? b[i] : 0; }\n"
+    "void recurrence(double *a, double s, long n)\n"
+    "{ for (long i = 0; i < n; i++) { s = s * a[i] + 1; a[i] = s; } }\n"
     "void daxpy(double *restrict y, const double *restrict x, double a, long n)\n"
     "{ for (long i = 0; i < n; i++) y[i] += a * x[i]; }\n";
 
@@ -86,6 +90,23 @@ static void test_arithmetic(void **state)
     assert_int_equal(it.fp_scalar_n, 1);
 }
 
+/* What one iteration hands on to the next; how wide the walks are of what has no arithmetic. */
+static void test_reasons(void **state)
+{
+    (void)state;
+    assert_int_equal(facts_of("-O1", "sum").fp_carried_n, 1);
+    assert_int_equal(facts_of("-O1", "recurrence").fp_carried_n, 1);
+    assert_int_equal(facts_of("-O1", "daxpy").fp_carried_n, 0);
+    assert_int_equal(facts_of("-O1", "divide").fp_carried_n, 0);
+    struct assay_loop_facts it = facts_of("-O1", "copy");
+    assert_int_equal(it.moving_n, 2);
+    assert_int_equal(it.wide_n, 0);
+    assert_int_equal(it.fp_scalar_n, 0);
+    it = facts_of("-O3 -fno-unroll-loops", "copy");
+    assert_int_equal(it.wide_n, it.moving_n);
+    assert_true(it.wide_n >= 2);
+}
+
 static void test_flow(void **state)
 {
     (void)state;
@@ -128,9 +149,8 @@ static void test_options(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_access),
-        cmocka_unit_test(test_arithmetic),
-        cmocka_unit_test(test_flow),
+        cmocka_unit_test(test_access),  cmocka_unit_test(test_arithmetic),
+        cmocka_unit_test(test_reasons), cmocka_unit_test(test_flow),
         cmocka_unit_test(test_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is seen of a loop becomes one finding, a card: its seconds are counted once, its causes
+ * stand in the order of their table. Loops too small for a card of their own that have the same
+ * first cause are one finding on what they share.
+ */
+#include "advise/cards.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "advise/fill.h"
+#include "advise/tables.h"
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/map.h"
+#include "base/str.h"
+#include "base/vec.h"
+
+#define CAUSES_MOST 8 /* of one loop that are told */
+/* Of small loops: as many, with as much of the run, make a pattern; so many are named. */
+#define PATTERN_LOOPS 3
+#define PATTERN_PCT   5.0
+#define NAMED_MOST    3
+
+struct seen_cause {
+    uint32_t row; /* of as_advise_cause */
+    enum assay_level level;
+    const char *what, *how;
+};
+
+struct loop_card {
+    int64_t loop_id, n;
+    const char *subject, *place, *time_word;
+    bool is_alone;
+    double time_s, pct;
+    struct seen_cause cause[CAUSES_MOST];
+    uint32_t cause_n;
+};
+
+struct deck {
+    const struct as_advice *advice;
+    AS_VEC(struct loop_card) card; /* most samples first */
+    struct as_map_u64 by_loop;
+    struct as_arena arena;
+};
+
+/* ---- What there is -------------------------------------------------------------------------- */
+
+/* Copy of the column with its places filled; NULL when out of memory. */
+static const char *kept_text(struct deck *d, struct assay_rows *rows, int column)
+{
+    const char *from = assay_rows_text(rows, column);
+    struct as_str text = {0};
+
+    as_fill_text(&text, rows, from ? from : "");
+    const char *copy =
+        text.failed ? NULL : as_arena_strndup(&d->arena, as_str_z(&text), strlen(as_str_z(&text)));
+    as_str_fini(&text);
+    return copy;
+}
+
+static int take_loop(struct deck *d, struct assay_rows *rows)
+{
+    const struct loop_card card = {.loop_id = assay_rows_integer(rows, 0),
+                                   .subject = kept_text(d, rows, 1),
+                                   .place = kept_text(d, rows, 2),
+                                   .is_alone = assay_rows_integer(rows, 3) != 0,
+                                   .time_s = assay_rows_real(rows, 4),
+                                   .n = assay_rows_integer(rows, 5),
+                                   .pct = assay_rows_real(rows, 6),
+                                   .time_word = kept_text(d, rows, 7)};
+
+    if (!card.subject || !card.place || !card.time_word)
+        return ASSAY_ERR_NOMEM;
+    AS_TRY(as_map_u64_put(&d->by_loop, (uint64_t)card.loop_id, (uint32_t)d->card.n));
+    return as_vec_push(&d->card, card);
+}
+
+/* Whether one of the causes that leave nothing of `row` was seen. */
+static bool is_explained(const struct loop_card *card, const struct as_cause_row *row)
+{
+    char word[64];
+
+    for (uint32_t i = 0; row->unless && i < card->cause_n; i++) {
+        snprintf(word, sizeof word, " %s ", as_advise_cause[card->cause[i].row].name);
+        if (strstr(row->unless, word))
+            return true;
+    }
+    return false;
+}
+
+static int take_cause(struct deck *d, uint32_t number, struct assay_rows *rows)
+{
+    const uint32_t at = as_map_u64_get(&d->by_loop, (uint64_t)assay_rows_integer(rows, 0));
+    struct loop_card *card = at == AS_MAP_NONE ? NULL : &d->card.at[at];
+
+    if (!card || card->cause_n == CAUSES_MOST || is_explained(card, &as_advise_cause[number]))
+        return 0;
+    const struct seen_cause cause = {.row = number,
+                                     .level = as_advice_level(assay_rows_text(rows, 1)),
+                                     .what = kept_text(d, rows, 2),
+                                     .how = kept_text(d, rows, 3)};
+    card->cause[card->cause_n++] = cause;
+    return cause.what && cause.how ? 0 : ASSAY_ERR_NOMEM;
+}
+
+/* Hands each row of a statement to `take_loop`, or of a cause to `take_cause`. */
+static int read_rows(struct deck *d, const char *sql, uint32_t cause, struct assay_error *err)
+{
+    struct assay_rows *rows;
+    int rc, taken = 0;
+
+    AS_TRY(as_advice_ask(d->advice, sql, &rows, err));
+    while (taken == 0 && (rc = assay_rows_next(rows, err)) > 0)
+        taken = cause < as_advise_cause_n ? take_cause(d, cause, rows) : take_loop(d, rows);
+    assay_rows_close(&rows);
+    return taken < 0 ? as_error_nomem(err, "the findings of loops") : rc;
+}
+
+static int read_all(struct deck *d, const struct assay_rule_choice *choice, struct assay_error *err)
+{
+    AS_TRY(read_rows(d, as_advise_loops[0].sql, (uint32_t)as_advise_cause_n, err));
+    for (uint32_t i = 0; i < as_advise_cause_n && d->card.n; i++)
+        if (as_advice_chosen(choice, as_advise_cause[i].topic, ASSAY_OBJECT_LOOP))
+            AS_TRY(read_rows(d, as_advise_cause[i].sql, i, err));
+    return 0;
+}
+
+/* ---- Findings ------------------------------------------------------------------------------- */
+
+static int write_finding(const struct deck *d, struct assay_finding *finding, struct as_str *text,
+                         struct as_str *how, struct assay_error *err)
+{
+    const bool failed = text->failed || how->failed;
+
+    finding->run_id = d->advice->run_id;
+    finding->pass = AS_ADVISE_PASS;
+    finding->text = as_str_z(text);
+    finding->workaround = how->n ? as_str_z(how) : NULL;
+    const int rc = failed ? as_error_nomem(err, "the findings of loops")
+                          : assay_experiment_finding(d->advice->experiment, finding, err);
+    as_str_fini(text);
+    as_str_fini(how);
+    return rc;
+}
+
+static int write_card(const struct deck *d, const struct loop_card *card, struct assay_error *err)
+{
+    const struct as_cause_row *main = &as_advise_cause[card->cause[0].row];
+    struct assay_finding finding = {.kind = ASSAY_OBJECT_LOOP,
+                                    .object_id = card->loop_id,
+                                    .level = card->cause[0].level,
+                                    .topic = main->topic,
+                                    .rule = main->name,
+                                    .time_ns = (int64_t)(card->time_s * 1e9)};
+    struct as_str text = {0}, how = {0};
+
+    as_str_appendf(&text, "%s ", card->subject);
+    for (uint32_t i = 0; i < card->cause_n; i++) {
+        const struct seen_cause *cause = &card->cause[i];
+
+        as_str_appendf(&text, "%s%s.", i ? " It also " : "", cause->what);
+        as_str_appendf(&how, "%s%s", i ? " Then: " : "", cause->how);
+        if (cause->level < finding.level)
+            finding.level = cause->level;
+    }
+    return write_finding(d, &finding, &text, &how, err);
+}
+
+struct pattern {
+    const struct loop_card *named[NAMED_MOST];
+    size_t loop_n;
+    double time_s, pct;
+};
+
+/* The small loops whose first cause it is. */
+static struct pattern pattern_of(const struct deck *d, uint32_t cause)
+{
+    struct pattern out = {0};
+
+    as_vec_foreach (&d->card, card) {
+        if (card->is_alone || !card->cause_n || card->cause[0].row != cause)
+            continue;
+        if (out.loop_n < NAMED_MOST)
+            out.named[out.loop_n] = card;
+        out.loop_n++;
+        out.time_s += card->time_s;
+        out.pct += card->pct;
+    }
+    return out;
+}
+
+static int write_pattern(const struct deck *d, uint32_t cause, const struct pattern *pattern,
+                         struct assay_error *err)
+{
+    const struct loop_card *hottest = pattern->named[0];
+    struct assay_finding finding = {.kind = ASSAY_OBJECT_RUN,
+                                    .object_id = d->advice->run_id,
+                                    .level = hottest->cause[0].level,
+                                    .topic = as_advise_cause[cause].topic,
+                                    .rule = as_advise_cause[cause].name,
+                                    .command = "assay show {experiment} --view loops",
+                                    .time_ns = (int64_t)(pattern->time_s * 1e9)};
+    struct as_str text = {0}, how = {0};
+
+    as_str_appendf(&text, "%zu loops, together %.0f %% of the %s, %s; most of it at",
+                   pattern->loop_n, pattern->pct, hottest->time_word,
+                   as_advise_cause[cause].pattern);
+    for (size_t i = 0; i < NAMED_MOST; i++)
+        as_str_appendf(&text, "%s %s",
+                       i == 0               ? ""
+                       : i + 1 < NAMED_MOST ? ","
+                                            : " and",
+                       pattern->named[i]->place);
+    as_str_appendz(&text, ".");
+    as_str_appendz(&how, hottest->cause[0].how);
+    return write_finding(d, &finding, &text, &how, err);
+}
+
+static int write_all(const struct deck *d, struct assay_error *err)
+{
+    as_vec_foreach (&d->card, card)
+        if (card->is_alone && card->cause_n)
+            AS_TRY(write_card(d, card, err));
+    for (uint32_t i = 0; i < as_advise_cause_n; i++) {
+        const struct pattern pattern = pattern_of(d, i);
+
+        if (pattern.loop_n >= PATTERN_LOOPS && pattern.pct >= PATTERN_PCT)
+            AS_TRY(write_pattern(d, i, &pattern, err));
+    }
+    return 0;
+}
+
+int as_advise_cards(const struct as_advice *advice, const struct assay_rule_choice *choice,
+                    struct assay_error *err)
+{
+    struct deck d = {.advice = advice};
+    int rc;
+
+    as_arena_init(&d.arena);
+    as_map_u64_init(&d.by_loop);
+    rc = read_all(&d, choice, err);
+    if (rc == 0)
+        rc = write_all(&d, err);
+    as_vec_fini(&d.card);
+    as_map_u64_fini(&d.by_loop);
+    as_arena_fini(&d.arena);
+    return rc;
+}
