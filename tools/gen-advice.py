@@ -3,8 +3,8 @@
 """Writes blocks of text as C tables: gen-advice.py OUTPUT HEADER NAME FILE...
 
 A block is a line `metric NAME`, `what_if NAME`, `check NAME`, `flag NAME`, `finding NAME`,
-`loops NAME` (there is one) or `cause NAME` and its keys, one a line: four blanks, the key, its text.
-Lines that begin with more blanks go on with it.
+`loops NAME` (there is one) or `cause NAME` and its keys, one a line: four blanks, the key, its
+text. Lines that begin with more blanks go on with it.
 Checks what no program should find out at run time: unknown or missing keys, names that are there
 twice, a rating that goes against `better`, a place in a text that nothing fills. NAME goes into the
 names of the tables: as_NAME_metric[], ...

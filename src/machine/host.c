@@ -230,6 +230,8 @@ static int read_facts(struct host_reading *w)
         {"perf_event_mlock_kb", "/proc/sys/kernel/perf_event_mlock_kb"},
         {"randomize_va_space", "/proc/sys/kernel/randomize_va_space"},
         {"clocksource", "/sys/devices/system/clocksource/clocksource0/current_clocksource"},
+        {"cache_l2", "/sys/devices/system/cpu/cpu0/cache/index2/size"},
+        {"cache_l3", "/sys/devices/system/cpu/cpu0/cache/index3/size"},
         {"microcode", "/sys/devices/system/cpu/cpu0/microcode/version"},
         {"cgroup_cpu_max", "/sys/fs/cgroup/cpu.max"},
         {"cgroup_memory_max", "/sys/fs/cgroup/memory.max"},

@@ -205,6 +205,7 @@ static int attribute(void *attribution, struct assay_error *err)
     AS_TRY(as_attribute_subjects(all, err));
     say(all, "adding samples", 0, 1);
     AS_TRY(as_attribute_paths(all, err));
+    AS_TRY(as_attribute_operands(all, err));
     return as_attribute_trust(all, err);
 }
 

@@ -72,6 +72,9 @@ int as_attribute_subjects(struct as_attribution *all, struct assay_error *err);
 int as_attribute_paths(struct as_attribution *all, struct assay_error *err);
 int as_attribute_trust(struct as_attribution *all, struct assay_error *err);
 
+/* What operands tell of loops; after the paths. */
+int as_attribute_operands(struct as_attribution *all, struct assay_error *err);
+
 /* Holds the samples to the kernel's account of processor time, and flags what they miss. */
 int as_attribute_unseen(struct as_attribution *all, struct assay_error *err);
 /* Flags ranks that ended badly, and other processes that crashed. */

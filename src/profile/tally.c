@@ -263,6 +263,17 @@ static void take_delay(struct as_tally_reading *r, const struct assay_stream_rec
         thread->delay_ns = delay_ns;
 }
 
+static int take_operand(struct as_tally_reading *r, const char *text, uint32_t process)
+{
+    size_t n;
+    struct as_tally_operand operand;
+    assay_stream_modules(r->stream, &n);
+    if (as_operand_read(text, &operand) < 0 || operand.module >= n)
+        return 0;
+    AS_TRY(module_of(r, operand.module, process, &operand.module));
+    return as_vec_push(&r->tally->operand, operand);
+}
+
 static int take_process_fact(struct as_tally_reading *r, const struct assay_stream_record *record,
                              int64_t at)
 {
@@ -277,6 +288,8 @@ static int take_process_fact(struct as_tally_reading *r, const struct assay_stre
     if (strncmp(record->text, "exit_", 5) == 0 && as_map_u64_get(&r->process, pid) == AS_MAP_NONE)
         return 0;
     AS_TRY(as_tally_process_of(r, pid, at, &index));
+    if (strcmp(record->text, "operands") == 0)
+        return take_operand(r, record->value, index);
     struct as_tally_process *process = &r->tally->process.at[index];
     const char *value = as_tally_keep(r->tally, record->value);
     if (!value)
@@ -443,6 +456,7 @@ void as_tally_fini(struct as_tally *tally)
     as_vec_fini(&tally->sum);
     as_vec_fini(&tally->last_sum);
     as_vec_fini(&tally->fact);
+    as_vec_fini(&tally->operand);
     as_index_fini(&tally->node_index);
     as_index_fini(&tally->sum_index);
     as_index_fini(&tally->module_index);

@@ -92,6 +92,14 @@ struct as_tally_fact {
     const char *name, *value;
 };
 
+/* What is known of the memory operand of an instruction, in one process. */
+struct as_tally_operand {
+    uint32_t module;
+    uint64_t address, n;
+    double reach_b, far, pace_b_s; /* far: share of the addresses that range so far */
+    int64_t location_id;           /* found when places have rows; 0: none */
+};
+
 struct as_tally {
     AS_VEC(struct as_tally_stream) stream;
     AS_VEC(struct as_tally_module) module; /* 0: nothing known is mapped there */
@@ -101,6 +109,7 @@ struct as_tally {
     AS_VEC(struct as_tally_sum) sum;
     AS_VEC(uint32_t) last_sum; /* by node: the one that was last added to */
     AS_VEC(struct as_tally_fact) fact;
+    AS_VEC(struct as_tally_operand) operand;
     uint64_t running_n, cut_n, broken_n;
     /* Of all, never more than a number can hold. */
     uint64_t sum_ns, cpu_ns, blocked_ns, runnable_ns, lost_n;
@@ -119,6 +128,9 @@ void as_tally_fini(struct as_tally *tally);
  * NOMEM. */
 int as_tally_add(struct as_tally *tally, const char *path, const char *name, int64_t run_start_ns,
                  struct assay_error *err);
+
+/* An operand as the recording has it, its module still the stream's; below 0: it is none. */
+int as_operand_read(const char *text, struct as_tally_operand *out);
 
 /* After the last stream: what still runs ends, modules learn how many samples they have, and waits
  * that were not sampled belong to the places of those of the same thread that were. */

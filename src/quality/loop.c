@@ -8,6 +8,7 @@
 #include <assay/quality.h>
 
 #include "base/error.h"
+#include "quality/arithmetic.h"
 
 #define LINE_B 64
 #define WIDE_B 16 /* more than one value of a scalar instruction */
@@ -74,20 +75,6 @@ static int count_streams(const struct assay_program *program, uint32_t loop,
 
 /* ---- Instructions -------------------------------------------------------------------------- */
 
-static bool is_arithmetic(const struct assay_form *form)
-{
-    switch (form->insn_class) {
-    case ASSAY_CLASS_ADD:
-    case ASSAY_CLASS_MUL:
-    case ASSAY_CLASS_FMA:
-    case ASSAY_CLASS_DIV:
-    case ASSAY_CLASS_SQRT:
-        return form->traits & ASSAY_TRAIT_FP;
-    default:
-        return false;
-    }
-}
-
 static void count_insn(const struct assay_insn *insn, struct assay_loop_facts *out)
 {
     const struct assay_form *form = assay_form_get(insn->form);
@@ -95,7 +82,7 @@ static void count_insn(const struct assay_insn *insn, struct assay_loop_facts *o
     out->insn_n++;
     if (form->insn_class == ASSAY_CLASS_CALL)
         out->call_n++;
-    if (!is_arithmetic(form))
+    if (!as_quality_arithmetic(form))
         return;
     if (form->traits & ASSAY_TRAIT_PACKED)
         out->fp_packed_n++;
@@ -150,7 +137,7 @@ static uint32_t steering(const struct assay_program *program, const struct assay
 static bool is_arithmetic_at(const struct assay_program *program,
                              const struct assay_dependences *found, uint32_t at)
 {
-    return is_arithmetic(assay_form_get(program->code.insn[found->insn[at]].form));
+    return as_quality_arithmetic(assay_form_get(program->code.insn[found->insn[at]].form));
 }
 
 /* A value of arithmetic that arithmetic of the next iteration takes in, as sums and recurrences do.

@@ -11,8 +11,10 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "quality/callee.h"
 #include "quality/detail.h"
 #include "quality/metrics.h"
+#include "quality/straight.h"
 
 #define LEAST_SHARE 0.01
 /* Of the run's time that a loop must have for the tables behind its figures to be kept. */
@@ -34,7 +36,10 @@ enum metric { /* those that loops have, in the order of their names below */
               CARRIED,
               WIDE,
               CALLS,
-              OPTIONS,
+              ROOT_CALLS,
+              OPTIONS, /* of functions, from here on */
+              STRAIGHT_N,
+              STRAIGHT_PACKED,
               METRIC_COUNT
 };
 
@@ -53,7 +58,10 @@ static const char *const names[METRIC_COUNT] = {"flow_paths",
                                                 "fp_carried_n",
                                                 "wide_access_pct",
                                                 "call_n",
-                                                "compilation_options_pct"};
+                                                "root_call_n",
+                                                "compilation_options_pct",
+                                                "straight_instruction_n",
+                                                "straight_packed_pct"};
 
 struct module {
     int64_t id;
@@ -69,6 +77,13 @@ struct loop {
     const struct assay_program *program;
     uint32_t at;                   /* in `program` */
     struct assay_loop_facts facts; /* where it wants values */
+    uint32_t root_call_n;          /* so, too */
+};
+
+/* A function that takes its time outside loops, and whose code can be read. */
+struct straight {
+    int64_t id;
+    struct as_straight_facts facts;
 };
 
 struct pass {
@@ -79,6 +94,7 @@ struct pass {
     int64_t metric[METRIC_COUNT];
     AS_VEC(struct module) module;
     AS_VEC(struct loop) loop; /* whose code can be read */
+    AS_VEC(struct straight) straight;
 };
 
 /* ---- What there is ------------------------------------------------------------------------- */
@@ -124,6 +140,14 @@ static struct module *find_module(struct pass *p, int64_t id)
     return NULL;
 }
 
+static int open_code(struct pass *p, struct module *module, struct assay_error *err)
+{
+    if (module->code)
+        return 0;
+    return assay_catalogue_open_row(p->catalogue, module->id, module->share,
+                                    ASSAY_CATALOGUE_ANALYSED, &module->code, err);
+}
+
 /* Loops that have samples, and no values yet, or no tables yet and are hot: perhaps for
  * the first time, in a run that joined others. */
 static const char loops_sql[] =
@@ -150,14 +174,44 @@ static int list_loop(void *pass, struct assay_rows *row, struct assay_error *err
 
     if (!module)
         return 0;
-    if (!module->code)
-        AS_TRY(assay_catalogue_open_row(p->catalogue, module->id, module->share,
-                                        ASSAY_CATALOGUE_ANALYSED, &module->code, err));
+    AS_TRY(open_code(p, module, err));
     it.program = module->code->program;
     if (it.program)
         it.at = assay_catalogue_find_loop(module->code, it.address, it.depth);
+    if (it.program && it.at != ASSAY_NONE && it.wants_values)
+        it.root_call_n = as_quality_root_calls(module->code, it.at);
     return it.program && it.at != ASSAY_NONE && as_vec_push(&p->loop, it) < 0
                ? as_error_nomem(err, "the loops of a run")
+               : 0;
+}
+
+/* Functions with a share of the run outside their loops, and no values yet. */
+static const char straight_sql[] =
+    "SELECT f.function_id, f.address, f.module_id FROM object_time t"
+    " JOIN function f ON f.function_id = t.object_id"
+    " WHERE t.run_id = ?1 AND t.object_kind = 'function' AND t.exclusive_share >= 0.03"
+    " AND f.address IS NOT NULL"
+    " AND NOT EXISTS (SELECT 1 FROM value v JOIN metric m USING (metric_id)"
+    "  WHERE m.name = 'straight_instruction_n' AND v.object_kind = 'function'"
+    "  AND v.object_id = f.function_id AND v.run_id = 0)"
+    " AND t.exclusive_n >= 2 * (SELECT ifnull(sum(o.exclusive_n), 0) FROM loop l"
+    "  JOIN object_time o ON o.run_id = ?1 AND o.object_kind = 'loop'"
+    "  AND o.object_id = l.loop_id WHERE l.function_id = f.function_id)";
+
+static int list_straight(void *pass, struct assay_rows *row, struct assay_error *err)
+{
+    struct pass *p = pass;
+    struct straight it = {.id = assay_rows_integer(row, 0)};
+    struct module *module = find_module(p, assay_rows_integer(row, 2));
+
+    if (!module)
+        return 0;
+    AS_TRY(open_code(p, module, err));
+    return module->code->program &&
+                   as_quality_straight(module->code->program, (uint64_t)assay_rows_integer(row, 1),
+                                       &it.facts) &&
+                   as_vec_push(&p->straight, it) < 0
+               ? as_error_nomem(err, "the functions of a run")
                : 0;
 }
 
@@ -229,8 +283,26 @@ static int write_loops(const struct pass *p, struct assay_error *err)
     as_vec_foreach (&p->loop, it) {
         if (it->wants_values)
             AS_TRY(write_loop(p, it->id, &it->facts, err));
+        if (it->wants_values)
+            AS_TRY(set_count(p, ROOT_CALLS, it->id, it->root_call_n, err));
         if (it->wants_page)
             AS_TRY(as_quality_details(p->experiment, it->id, it->program, it->at, err));
+    }
+    return 0;
+}
+
+static int write_straight(const struct pass *p, struct assay_error *err)
+{
+    as_vec_foreach (&p->straight, it) {
+        const struct assay_subject function = {.kind = ASSAY_OBJECT_FUNCTION, .object_id = it->id};
+        const uint32_t fp_n = it->facts.fp_packed_n + it->facts.fp_scalar_n;
+
+        AS_TRY(assay_experiment_value(p->experiment, p->metric[STRAIGHT_N], &function,
+                                      assay_exact(it->facts.insn_n, 1), err));
+        if (fp_n)
+            AS_TRY(assay_experiment_value(p->experiment, p->metric[STRAIGHT_PACKED], &function,
+                                          assay_exact(100.0 * it->facts.fp_packed_n / fp_n, 1),
+                                          err));
     }
     return 0;
 }
@@ -279,7 +351,8 @@ static int score_function(void *pass, struct assay_rows *row, struct assay_error
 static int find_loops(struct pass *p, struct assay_error *err)
 {
     AS_TRY(assay_rows_each(p->experiment, modules_sql, p->run_id, list_module, p, err));
-    return assay_rows_each(p->experiment, loops_sql, p->run_id, list_loop, p, err);
+    AS_TRY(assay_rows_each(p->experiment, loops_sql, p->run_id, list_loop, p, err));
+    return assay_rows_each(p->experiment, straight_sql, p->run_id, list_straight, p, err);
 }
 
 static int write_all(void *pass, struct assay_error *err)
@@ -289,6 +362,7 @@ static int write_all(void *pass, struct assay_error *err)
     AS_TRY(define_metrics(p, err));
     AS_TRY(write_unread(p, err));
     AS_TRY(write_loops(p, err));
+    AS_TRY(write_straight(p, err));
     return assay_rows_each(p->experiment, functions_sql, p->run_id, score_function, p, err);
 }
 
@@ -322,5 +396,6 @@ int assay_quality_run(struct assay_experiment *experiment, int64_t run_id,
     assay_catalogue_free(&own);
     as_vec_fini(&p.module);
     as_vec_fini(&p.loop);
+    as_vec_fini(&p.straight);
     return rc;
 }

@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "sample/branches.h"
+#include "sample/operands.h"
 #include "sample/recorder.h"
 
 struct assay_recorder {
@@ -18,6 +19,7 @@ struct assay_recorder {
     size_t modules_written;
     struct as_spaces spaces;
     struct as_unwinder *unwinder;
+    struct as_operands *operands;
     uint64_t max_b, dropped;
     uint32_t stack_b; /* the smaller copy */
     struct assay_stack_counts stacks;
@@ -29,6 +31,7 @@ static void release_recorder(struct assay_recorder **recorder)
     struct assay_recorder *r = *recorder;
     as_writer_free(&r->writer);
     as_unwinder_free(&r->unwinder);
+    as_operands_free(&r->operands);
     as_spaces_fini(&r->spaces);
     as_modules_fini(&r->modules);
     as_free(r);
@@ -66,7 +69,8 @@ int assay_recorder_new(const char *path, const struct assay_sample_choice *choic
     r->modules.imported = choice->imported;
     r->modules.clock_offset_ns = choice->clock_offset_ns;
     r->modules.written_ns = choice->written_ns;
-    if (as_spaces_init(&r->spaces) < 0 || as_unwinder_new(&r->unwinder) < 0 || rc < 0)
+    if (as_spaces_init(&r->spaces) < 0 || as_unwinder_new(&r->unwinder) < 0 ||
+        as_operands_new(choice->rate_hz, &r->operands) < 0 || rc < 0)
         rc = as_error_nomem(err, path);
     if (rc == 0)
         rc = as_writer_new(path, &r->writer, err);
@@ -148,6 +152,11 @@ static int take_sample(struct assay_recorder *r, const struct assay_sample_recor
         as_frames_push(&r->frames, sample->in_kernel
                                        ? (struct as_frame){AS_MODULE_KERNEL, sample->ip}
                                        : as_frame_of(space, sample->ip));
+    if (!sample->waits && r->frames.n) {
+        const struct as_frame frame = r->frames.frame[0];
+        AS_TRY(as_operands_take(r->operands, as_module_object(&r->modules, frame.module), frame,
+                                sample));
+    }
     return write_path(r, sample);
 }
 
@@ -252,6 +261,8 @@ int assay_recorder_finish(struct assay_recorder **recorder,
 {
     struct assay_recorder *r = *recorder;
     int rc = as_held_copy(&r->modules, true, r->writer);
+    if (rc == 0)
+        rc = as_operands_write(r->operands, r->writer);
     if (rc == 0)
         rc = as_writer_end(r->writer, counts, r->dropped);
     rc = rc < 0 ? as_writer_flush(r->writer, err) : as_writer_finish(&r->writer, err);

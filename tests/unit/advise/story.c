@@ -8,7 +8,8 @@
 #define MS INT64_C(1000000)
 
 struct place_of {
-    int64_t path, location;
+    const char *name;
+    int64_t path, location, depth;
 };
 
 static int64_t add_category(struct assay_experiment *e, const char *name)
@@ -44,16 +45,28 @@ static int64_t add_function(struct assay_experiment *e, const struct story_code 
     return id;
 }
 
-static struct place_of add_code(struct assay_experiment *e, const struct story_code *code,
-                                int number)
+/* The place of `name` among those before `number`. */
+static struct place_of place_of(const struct place_of *before, int number, const char *name)
 {
+    for (int i = 0; name && i < number; i++)
+        if (strcmp(before[i].name, name) == 0)
+            return before[i];
+    return (struct place_of){0};
+}
+
+static struct place_of add_code(struct assay_experiment *e, const struct story_code *code,
+                                const struct place_of *before, int number)
+{
+    const struct place_of caller = place_of(before, number, code->under);
     struct assay_row_location location = {.address = 0x1000 * (number + 1) + 4};
     const struct assay_row_source_file source = {.path = "/src/a.c"};
-    struct assay_row_loop loop = {
-        .address = 0x1000 * (number + 1), .depth = 1, .is_innermost = true};
+    struct assay_row_loop loop = {.address = 0x1000 * (number + 1),
+                                  .depth = 1,
+                                  .is_innermost = true,
+                                  .instruction_n = assay_known(9)};
     struct assay_row_line line = {.number = 10 * (number + 1)};
-    struct assay_row_callpath path = {.depth = 1};
-    struct place_of out;
+    struct assay_row_callpath path = {.depth = caller.depth + 1, .parent_id = caller.path};
+    struct place_of out = {.name = code->name, .depth = path.depth};
 
     path.category_id = add_category(e, code->category);
     path.function_id = location.function_id = loop.function_id =
@@ -108,7 +121,7 @@ static void add_thread(struct assay_experiment *e, const struct story *story,
 
 static void add_metrics(struct assay_experiment *e, const struct story *story)
 {
-    for (int i = 0; i < 6 && story->metric[i].name; i++) {
+    for (int i = 0; i < STORY_METRIC_N && story->metric[i].name; i++) {
         const struct assay_metric metric = {.name = story->metric[i].name,
                                             .unit = "1",
                                             .meaning = "m",
@@ -118,7 +131,9 @@ static void add_metrics(struct assay_experiment *e, const struct story *story)
 
         fine(assay_experiment_metric(e, &metric, &id, err));
         for (int k = 1; k <= (story->loop_n ? story->loop_n : 1); k++) {
-            const struct assay_subject loop = {.kind = ASSAY_OBJECT_LOOP, .object_id = k};
+            const bool of_run = strncmp(metric.name, "operand_", 8) == 0;
+            const struct assay_subject loop = {
+                .kind = ASSAY_OBJECT_LOOP, .object_id = k, .run_id = of_run};
 
             fine(assay_experiment_value(e, id, &loop, assay_exact(story->metric[i].value, 1), err));
         }
@@ -135,6 +150,8 @@ static void add_run(struct assay_experiment *e, const struct story *story)
                                 .wall_ns = assay_known(story->wall_ms * MS),
                                 .exit_code = assay_known(story->exit_code),
                                 .exit_signal = assay_known(story->exit_signal),
+                                .fault_minor_n = assay_known(story->fault_n),
+                                .resident_max_b = assay_known(story->resident_mib << 20),
                                 .overhead_ns = assay_known(story->overhead_ms * MS)};
     struct assay_row_host_fact fact = {.name = "transparent_huge_pages",
                                        .value = story->huge_pages};
@@ -147,6 +164,11 @@ static void add_run(struct assay_experiment *e, const struct story *story)
     fact.host_id = run.host_id;
     if (story->huge_pages)
         fine(assay_experiment_add_host_fact(e, &fact, err));
+    if (story->cache) {
+        fact.name = "cache_l3";
+        fact.value = story->cache;
+        fine(assay_experiment_add_host_fact(e, &fact, err));
+    }
     fine(assay_experiment_add_run(e, &run, NULL, err));
     if (story->flag)
         fine(assay_experiment_flag(e,
@@ -168,7 +190,7 @@ struct assay_experiment *story_tell(const struct story *story)
     fine(assay_experiment_begin(e, err));
     add_run(e, story);
     for (int i = 0; i < STORY_CODE_N && story->code[i].name; i++)
-        at[i] = add_code(e, &story->code[i], i);
+        at[i] = add_code(e, &story->code[i], at, i);
     for (int rank = 0; rank < (story->rank_n ? story->rank_n : 1); rank++) {
         struct assay_row_process process = {.run_id = 1, .pid = 100 + rank};
         int64_t process_id;

@@ -8,13 +8,15 @@
 
 #include <assay/experiment.h>
 
-#define STORY_CODE_N 8
+#define STORY_CODE_N   8
+#define STORY_METRIC_N 10
 
 /* A function in which each thread spends `ms` running and `blocked_ms` waiting. */
 struct story_code {
     const char *name, *category;
     int64_t ms, blocked_ms;
     const char *module; /* path; NULL: /opt/program */
+    const char *under;  /* name of one before that calls it; NULL: it is outermost */
     const char *flags;  /* of its compilation; NULL: not recorded */
     bool in_loop;       /* its samples are in a loop of it, the first of which has the metrics */
     bool is_uneven;     /* thread i spends 1 / (i + 1) of it */
@@ -26,13 +28,15 @@ struct story {
     struct story_metric {
         const char *name;
         double value;
-    } metric[6];
-    int loop_n;           /* loops that have them, of the first; 0: one */
+    } metric[STORY_METRIC_N];
+    int loop_n; /* loops that have them, of the first; 0: one. Those of operands are of the run */
     int thread_n, rank_n; /* threads in each rank; 0: one, and no ranks */
     int64_t wall_ms, cpu_n, exit_code, exit_signal, overhead_ms, lost_n, migration_n;
-    int64_t queued_ms, others_ms; /* of each thread; of the host */
+    int64_t queued_ms, others_ms;  /* of each thread; of the host */
+    int64_t fault_n, resident_mib; /* page faults; memory held at most */
     const char *call_stacks, *huge_pages;
-    const char *flag; /* that the recording has made */
+    const char *cache; /* of level 3, as the kernel has it */
+    const char *flag;  /* that the recording has made */
 };
 
 /* The run is number 1, summed up and advised on, in a transient experiment. */

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a loop calls. */
+#ifndef AS_QUALITY_CALLEE_H
+#define AS_QUALITY_CALLEE_H
+
+#include <assay/catalogue.h>
+
+/* Calls of the library's square root, outside inner loops. */
+uint32_t as_quality_root_calls(const struct assay_catalogue_module *module, uint32_t loop);
+
+#endif

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The instruction at which a sample was taken has not been executed yet: the registers of the
+ * sample give the address that it is about to touch. Where it touches no memory, the next one of
+ * the same straight line does, as long as nothing in between changes its registers.
+ *
+ * Of random draws from an array of S chunks two fall into the same chunk with probability 1/S, so
+ * the number of such pairs bounds S from below; the outermost addresses bound it from above, for
+ * what walks evenly meets itself less often than chance. Chunks that are met again and again (a
+ * stack, the first steps of a search) stay in a cache, and are left out.
+ */
+#include "sample/operands.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <assay/isa.h>
+
+#include "base/alloc.h"
+#include "base/index.h"
+
+#define SITES_MOST   8192u /* instructions of a process that are followed */
+#define WALKS_MOST   (1u << 17)
+#define KEPT_MOST    256u /* addresses of one, drawn from all */
+#define LEAST        20u  /* fewer say nothing */
+#define CHUNK_BITS   16   /* 64 KiB */
+#define LINE_INSN_N  8u   /* looked at from the sampled one on */
+#define INSN_MOST_B  15u
+#define PERIODS_MOST 3.0 /* between two samples of one walk */
+
+/* An operand of an instruction, in registers of DWARF. */
+struct operand_form {
+    uint8_t base, index, scale; /* NO_REG: none */
+    bool is_usable;
+    int64_t disp;
+};
+#define NO_REG 255
+
+struct operand_site {
+    uint32_t pid, module;
+    uint64_t address; /* of a sample, in the module */
+    struct operand_form form;
+    uint64_t seen_n, last_ns;
+    uint64_t *kept; /* KEPT_MOST; NULL: nothing yet */
+    float *pace;    /* bytes a second; KEPT_MOST */
+    uint32_t kept_n, pace_n;
+    uint64_t pace_seen_n;
+};
+
+/* The last address of a thread at a site. */
+struct operand_walk {
+    uint64_t at, time_ns;
+};
+
+struct as_operands {
+    AS_VEC(struct operand_site) site;
+    struct as_index by_place;
+    AS_VEC(struct operand_walk) walk;
+    struct as_map_u64 by_thread; /* tid and site -> walk */
+    struct as_map_u64 clock; /* tid -> its samples by now: what ran in between, not who else did */
+    uint64_t period_ns, random;
+};
+
+int as_operands_new(uint32_t rate_hz, struct as_operands **out)
+{
+    struct as_operands *o = as_calloc(1, sizeof *o);
+
+    *out = o;
+    if (!o)
+        return ASSAY_ERR_NOMEM;
+    o->period_ns = 1000000000u / (rate_hz ? rate_hz : 1);
+    o->random = 1;
+    as_map_u64_init(&o->by_thread);
+    as_map_u64_init(&o->clock);
+    return 0;
+}
+
+void as_operands_free(struct as_operands **operands)
+{
+    struct as_operands *o = *operands;
+
+    if (!o)
+        return;
+    as_vec_foreach (&o->site, site) {
+        as_free(site->kept);
+        as_free(site->pace);
+    }
+    as_vec_fini(&o->site);
+    as_vec_fini(&o->walk);
+    as_index_fini(&o->by_place);
+    as_map_u64_fini(&o->by_thread);
+    as_map_u64_fini(&o->clock);
+    as_free(o);
+    *operands = NULL;
+}
+
+/* ---- Operands of instructions --------------------------------------------------------------- */
+
+/* DWARF number of a general register; NO_REG: it is none. */
+static uint8_t number_of(uint8_t reg)
+{
+    static const uint8_t first[8] = {0, 2, 1, 3, 7, 6, 4, 5};
+
+    return reg >= ASSAY_REG_GPR + 16 ? NO_REG : reg < 8 ? first[reg] : reg;
+}
+
+/* Memory that moves: neither the stack, nor a fixed place, nor a gather, nor what is a thread's. */
+static bool form_of(const struct assay_code *code, size_t at, struct operand_form *out)
+{
+    struct assay_memory memory[2];
+    const int n = assay_insn_memory(code, &code->insn[at], memory);
+
+    for (int i = 0; i < n; i++) {
+        const struct assay_memory *m = &memory[i];
+        const bool has_base = m->base != ASSAY_REG_NONE, has_index = m->index != ASSAY_REG_NONE;
+
+        if (m->stack || m->rip_relative || m->segment != ASSAY_REG_NONE || !m->access ||
+            (!has_base && !has_index))
+            continue;
+        *out = (struct operand_form){.base = has_base ? number_of(m->base) : NO_REG,
+                                     .index = has_index ? number_of(m->index) : NO_REG,
+                                     .scale = m->scale,
+                                     .disp = m->disp,
+                                     .is_usable = true};
+        return (!has_base || out->base != NO_REG) && (!has_index || out->index != NO_REG);
+    }
+    return false;
+}
+
+static bool leaves_line(const struct assay_form *form)
+{
+    return form->traits & ASSAY_TRAIT_ENDS || form->insn_class == ASSAY_CLASS_BRANCH ||
+           form->insn_class == ASSAY_CLASS_CALL || form->insn_class == ASSAY_CLASS_INVALID;
+}
+
+static bool is_changed(const struct assay_regset *written, uint8_t reg)
+{
+    for (unsigned gpr = 0; gpr < 16 && reg != NO_REG; gpr++)
+        if (number_of((uint8_t)gpr) == reg)
+            return assay_regset_has(*written, ASSAY_REG_GPR + gpr);
+    return false;
+}
+
+/* The first operand of the straight line that begins with `code`. */
+static struct operand_form first_operand(const struct assay_code *code)
+{
+    struct assay_regset written = {{0, 0}};
+    struct operand_form form = {0};
+
+    for (size_t i = 0; i < code->n && i < LINE_INSN_N; i++) {
+        struct assay_effects effects;
+
+        if (form_of(code, i, &form)) {
+            form.is_usable = !is_changed(&written, form.base) && !is_changed(&written, form.index);
+            return form;
+        }
+        if (leaves_line(assay_form_get(code->insn[i].form)))
+            break;
+        assay_insn_effects(&code->insn[i], &effects);
+        written.word[0] |= effects.written.word[0];
+        written.word[1] |= effects.written.word[1];
+    }
+    return (struct operand_form){0};
+}
+
+static struct operand_form read_form(const struct assay_object *object, uint64_t offset)
+{
+    struct operand_form form = {0};
+    struct assay_code code;
+    uint64_t address, size_b;
+    const uint8_t *bytes;
+
+    if (!object || !assay_object_address_of(object, offset, &address))
+        return form;
+    bytes = assay_object_bytes(object, address, &size_b);
+    if (size_b > LINE_INSN_N * INSN_MOST_B)
+        size_b = LINE_INSN_N * INSN_MOST_B;
+    if (!bytes || assay_decode(bytes, size_b, address, &code, NULL) < 0)
+        return form;
+    form = first_operand(&code);
+    assay_code_free(&code);
+    return form;
+}
+
+/* ---- Samples -------------------------------------------------------------------------------- */
+
+/* Where the `seen`-th of all goes among those that are kept: each is as likely to stay as any other
+ * (J. S. Vitter, ACM TOMS 11 (1985) 37, algorithm R). KEPT_MOST: it does not. */
+static uint32_t draw_place(struct as_operands *o, uint64_t seen)
+{
+    if (seen < KEPT_MOST)
+        return (uint32_t)seen;
+    o->random = o->random * 6364136223846793005u + 1442695040888963407u;
+    const uint64_t at = (o->random >> 33) % (seen + 1);
+    return at < KEPT_MOST ? (uint32_t)at : KEPT_MOST;
+}
+
+static int site_of(struct as_operands *o, const struct assay_object *object, struct as_frame frame,
+                   uint32_t pid, uint32_t *out)
+{
+    const uint64_t hash = as_hash_mix((uint64_t)pid << 32 | frame.module, frame.address);
+    struct operand_site site = {.pid = pid, .module = frame.module, .address = frame.address};
+
+    for (struct as_probe probe = as_index_probe(&o->by_place, hash);
+         (*out = as_index_next(&o->by_place, &probe)) != AS_INDEX_NONE;) {
+        const struct operand_site *has = &o->site.at[*out];
+
+        if (has->pid == pid && has->module == frame.module && has->address == frame.address)
+            return 0;
+    }
+    if (o->site.n == SITES_MOST)
+        return 0;
+    *out = (uint32_t)o->site.n;
+    site.form = read_form(object, frame.address);
+    AS_TRY(as_vec_push(&o->site, site));
+    return as_index_add(&o->by_place, hash, *out);
+}
+
+static int keep_address(struct as_operands *o, struct operand_site *site, uint64_t at)
+{
+    const uint32_t place = draw_place(o, site->seen_n++);
+
+    if (!site->kept && !(site->kept = as_malloc(KEPT_MOST * sizeof *site->kept)))
+        return ASSAY_ERR_NOMEM;
+    if (place < KEPT_MOST)
+        site->kept[place] = at;
+    site->kept_n = site->seen_n < KEPT_MOST ? (uint32_t)site->seen_n : KEPT_MOST;
+    return 0;
+}
+
+static int keep_pace(struct as_operands *o, struct operand_site *site,
+                     const struct operand_walk *from, const struct operand_walk *to)
+{
+    const double time_ns = (double)(to->time_ns - from->time_ns);
+    const double far_b = fabs((double)(int64_t)(to->at - from->at));
+
+    if (!(time_ns > 0) || time_ns > PERIODS_MOST * (double)o->period_ns)
+        return 0;
+    const uint32_t place = draw_place(o, site->pace_seen_n++);
+    if (!site->pace && !(site->pace = as_malloc(KEPT_MOST * sizeof *site->pace)))
+        return ASSAY_ERR_NOMEM;
+    if (place < KEPT_MOST)
+        site->pace[place] = (float)(far_b / time_ns * 1e9);
+    site->pace_n = site->pace_seen_n < KEPT_MOST ? (uint32_t)site->pace_seen_n : KEPT_MOST;
+    return 0;
+}
+
+/* From the last sample of this thread at the same place. */
+static int follow_walk(struct as_operands *o, uint32_t site, uint32_t tid, struct operand_walk now)
+{
+    const uint64_t key = (uint64_t)tid << 32 | site;
+    const uint32_t at = as_map_u64_get(&o->by_thread, key);
+
+    if (at != AS_MAP_NONE) {
+        AS_TRY(keep_pace(o, &o->site.at[site], &o->walk.at[at], &now));
+        o->walk.at[at] = now;
+        return 0;
+    }
+    if (o->walk.n == WALKS_MOST)
+        return 0;
+    AS_TRY(as_map_u64_put(&o->by_thread, key, (uint32_t)o->walk.n));
+    return as_vec_push(&o->walk, now);
+}
+
+int as_operands_take(struct as_operands *operands, const struct assay_object *object,
+                     struct as_frame frame, const struct assay_sample_record *sample)
+{
+    const uint32_t before = as_map_u64_get(&operands->clock, sample->tid);
+    const uint32_t ticks = before == AS_MAP_NONE ? 1 : before + 1;
+    uint32_t index;
+
+    AS_TRY(as_map_u64_put(&operands->clock, sample->tid, ticks));
+    if (!sample->regs || sample->in_kernel)
+        return 0;
+    AS_TRY(site_of(operands, object, frame, sample->pid, &index));
+    if (index == AS_INDEX_NONE)
+        return 0;
+    struct operand_site *site = &operands->site.at[index];
+    const struct operand_form *form = &site->form;
+    if (!form->is_usable)
+        return 0;
+    struct operand_walk now = {.at = (uint64_t)form->disp, .time_ns = ticks * operands->period_ns};
+    if (form->base != NO_REG)
+        now.at += sample->regs[form->base];
+    if (form->index != NO_REG)
+        now.at += sample->regs[form->index] * form->scale;
+    site->last_ns = sample->time_ns;
+    AS_TRY(keep_address(operands, site, now.at));
+    return follow_walk(operands, index, sample->tid, now);
+}
+
+/* ---- Statistics ----------------------------------------------------------------------------- */
+
+static int compare_u64(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static int compare_float(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* How many of the sorted addresses from `at` on lie in its chunk. */
+static size_t in_chunk(const uint64_t *address, size_t at, size_t n)
+{
+    size_t end = at + 1;
+
+    while (end < n && address[end] >> CHUNK_BITS == address[at] >> CHUNK_BITS)
+        end++;
+    return end - at;
+}
+
+struct as_operand_reach as_operands_reach(uint64_t *address, size_t n)
+{
+    const double often = fmax(3, 0.02 * (double)n), chunk_b = (double)(1u << CHUNK_BITS);
+    double far_n = 0, pairs = 0;
+    uint64_t low = 0, high = 0;
+
+    if (n < LEAST)
+        return (struct as_operand_reach){0, 0};
+    qsort(address, n, sizeof *address, compare_u64);
+    for (size_t i = 0, step; i < n; i += step) {
+        step = in_chunk(address, i, n);
+        const double here = (double)step;
+        if (here > often)
+            continue;
+        low = far_n > 0 ? low : address[i];
+        high = address[i + step - 1];
+        far_n += here;
+        pairs += here * (here - 1) / 2;
+    }
+    /* The most pairs that 95 % of such draws have, were the mean as seen (Poisson's, rounded up).
+     */
+    const double most = pairs + 1.96 * sqrt(pairs + 1) + 2;
+    const struct as_operand_reach out = {
+        .reach_b = fmin(chunk_b * far_n * (far_n - 1) / 2 / most, (double)(high - low) + chunk_b),
+        .far = far_n / (double)n};
+    return far_n < LEAST ? (struct as_operand_reach){0, out.far} : out;
+}
+
+static float median_pace(struct operand_site *site)
+{
+    if (site->pace_n < LEAST)
+        return 0;
+    qsort(site->pace, site->pace_n, sizeof *site->pace, compare_float);
+    return site->pace[site->pace_n / 2];
+}
+
+/* module, address, samples, reach, share of those far apart, pace */
+int as_operands_write(struct as_operands *operands, struct as_writer *writer)
+{
+    as_vec_foreach (&operands->site, site) {
+        char text[160];
+
+        if (site->kept_n < LEAST)
+            continue;
+        const struct as_operand_reach reach = as_operands_reach(site->kept, site->kept_n);
+        snprintf(text, sizeof text, "%u %llu %llu %.0f %.3f %.0f", site->module,
+                 (unsigned long long)site->address, (unsigned long long)site->seen_n, reach.reach_b,
+                 reach.far, (double)median_pace(site));
+        AS_TRY(as_writer_process(writer, site->pid, site->pid, site->last_ns, "operands", text));
+    }
+    return 0;
+}
