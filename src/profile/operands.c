@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the operands of sampled instructions tell of loops: how much memory a loop ranges over at
- * least, and how fast it moves there. The recording has it by instruction (sample/operands.c); of
- * the instructions of a loop the one that proves most counts.
+ * least, walking or by indices, and how fast it walks. The recording has it by instruction
+ * (sample/operands.c), the code says how the operand of an instruction moves; of the instructions
+ * of a loop the one that proves most counts.
  */
 #include <math.h>
 #include <stdio.h>
@@ -10,34 +11,41 @@
 
 #include "profile/attribute.h"
 
+enum { WALK_REACH, INDEX_REACH, WALK_PACE, OPERAND_METRICS };
+
 struct reach_of_loop {
     int64_t loop_id, n;
-    double reach_b, pace_b_s;
+    double value[OPERAND_METRICS];
 };
 
-static const struct assay_metric reach_metric = {
-    .name = "operand_reach_b",
-    .unit = "b",
-    .title = "Memory touched, at least",
-    .meaning =
-        "What the sampled addresses of a memory operand of the loop range over at least. What "
-        "is met again and again is left out.",
-    .formula = "64 KiB * pairs of addresses / (most pairs in one 64 KiB that chance explains); at "
-               "most from the lowest address to the highest",
-    .topic = "memory",
-    .better = ASSAY_BETTER_NEITHER,
-    .position = 60};
-static const struct assay_metric pace_metric = {
-    .name = "operand_pace_b_s",
-    .unit = "b/s",
-    .title = "Pace through memory",
-    .meaning =
-        "How far the address of a memory operand of the loop moves between two samples, over "
-        "the time between them.",
-    .formula = "median over pairs of samples of one thread, up to three of its samples apart",
-    .topic = "memory",
-    .better = ASSAY_BETTER_NEITHER,
-    .position = 61};
+static const struct assay_metric operand_metric[OPERAND_METRICS] = {
+    [WALK_REACH] = {.name = "operand_walk_b",
+                    .unit = "b",
+                    .title = "Walks over, at least",
+                    .meaning = "What the sampled addresses of an operand that walks along memory "
+                               "range over at least. What is met again and again is left out.",
+                    .formula =
+                        "64 KiB * pairs of addresses / (most pairs in one 64 KiB that chance "
+                        "explains); at most from the lowest address to the highest",
+                    .topic = "memory",
+                    .position = 60},
+    [INDEX_REACH] = {.name = "operand_index_b",
+                     .unit = "b",
+                     .title = "Goes by indices over, at least",
+                     .meaning = "The same of an operand whose address comes from memory, or whose "
+                                "step differs.",
+                     .formula = "as that of walks",
+                     .topic = "memory",
+                     .position = 61},
+    [WALK_PACE] = {.name = "operand_pace_b_s",
+                   .unit = "b/s",
+                   .title = "Pace through memory",
+                   .meaning = "How far the address of an operand that walks moves between two "
+                              "samples, over the time between them.",
+                   .formula = "median over pairs of samples of one thread, up to three of its "
+                              "samples apart",
+                   .topic = "memory",
+                   .position = 62}};
 
 /* ---- Reading -------------------------------------------------------------------------------- */
 
@@ -47,8 +55,8 @@ int as_operand_read(const char *text, struct as_tally_operand *out)
     char end;
 
     *out = (struct as_tally_operand){0};
-    if (sscanf(text, "%u %llu %llu %lf %lf %lf%c", &out->module, &address, &n, &out->reach_b,
-               &out->far, &out->pace_b_s, &end) != 6)
+    if (sscanf(text, "%u %llu %u %llu %lf %lf %lf%c", &out->module, &address, &out->later_b, &n,
+               &out->reach_b, &out->far, &out->pace_b_s, &end) != 7)
         return -1;
     out->address = address;
     out->n = n;
@@ -56,6 +64,58 @@ int as_operand_read(const char *text, struct as_tally_operand *out)
                    out->pace_b_s >= 0 && out->pace_b_s < 0x1p62 && n < UINT64_C(1) << 48
                ? 0
                : -1;
+}
+
+/* ---- What the code says --------------------------------------------------------------------- */
+
+/* How the operand at `address` in a loop moves; UNKNOWN where that is not known. */
+static int stride_at(const struct assay_program *program, uint32_t loop, uint64_t address,
+                     enum assay_stride *out, struct assay_error *err)
+{
+    struct assay_streams streams;
+
+    *out = ASSAY_STRIDE_UNKNOWN;
+    AS_TRY(assay_loop_streams(program, loop, &streams, err));
+    for (size_t i = 0; i < streams.n; i++) {
+        const struct assay_memory_stream *at = &streams.at[i];
+
+        if (program->code.insn[at->insn].address == address && !at->stack)
+            *out = at->steady ? ASSAY_STRIDE_CONSTANT : (enum assay_stride)at->stride;
+    }
+    assay_streams_free(&streams);
+    return 0;
+}
+
+/* Half of the addresses and more must be far apart: else the loop touches such memory now and then.
+ */
+static void take_operand(struct reach_of_loop *it, const struct as_tally_operand *operand,
+                         enum assay_stride stride)
+{
+    const bool walks = stride == ASSAY_STRIDE_UNIT || stride == ASSAY_STRIDE_CONSTANT;
+
+    it->n = (int64_t)operand->n;
+    if (operand->far >= 0.5 && stride != ASSAY_STRIDE_ZERO)
+        it->value[walks ? WALK_REACH : INDEX_REACH] = operand->reach_b;
+    if (walks)
+        it->value[WALK_PACE] = operand->pace_b_s;
+}
+
+static int look_at_operand(const struct assay_catalogue_module *module,
+                           const struct as_tally_operand *operand, struct reach_of_loop *it,
+                           struct assay_error *err)
+{
+    struct assay_catalogue_place place;
+    enum assay_stride stride;
+    uint64_t address;
+
+    if (!module->program || !assay_catalogue_address(module, operand->address, &address))
+        return 0;
+    assay_catalogue_find(module, address, &place);
+    if (place.loop == ASSAY_NONE)
+        return 0;
+    AS_TRY(stride_at(module->program, place.loop, address + operand->later_b, &stride, err));
+    take_operand(it, operand, stride);
+    return 0;
 }
 
 /* ---- Loops ---------------------------------------------------------------------------------- */
@@ -80,26 +140,23 @@ static int compare_loops(const void *a, const void *b)
 static void find_locations(struct as_attribution *all)
 {
     struct as_tally *t = &all->tally;
+    struct as_tally_operand *at = t->operand.at;
 
-    qsort(t->operand.at, t->operand.n, sizeof *t->operand.at, compare_places);
+    if (!t->operand.n)
+        return;
+    qsort(at, t->operand.n, sizeof *at, compare_places);
     for (size_t i = 1; i < t->node.n; i++) {
         const struct as_tally_operand key = {.module = t->node.at[i].module,
                                              .address = t->node.at[i].address};
         struct as_tally_operand *found =
-            bsearch(&key, t->operand.at, t->operand.n, sizeof key, compare_places);
+            bsearch(&key, at, t->operand.n, sizeof key, compare_places);
 
-        if (found)
+        /* Of several processes with one place all have it. */
+        for (; found && found > at && compare_places(found - 1, &key) == 0; found--)
+            ;
+        for (; found && found < at + t->operand.n && compare_places(found, &key) == 0; found++)
             found->location_id = all->node[i].location_id;
     }
-    /* Of several processes with one place, one was found. */
-    for (size_t i = 1; i < t->operand.n; i++)
-        if (compare_places(&t->operand.at[i - 1], &t->operand.at[i]) == 0 &&
-            !t->operand.at[i].location_id)
-            t->operand.at[i].location_id = t->operand.at[i - 1].location_id;
-    for (size_t i = t->operand.n; i-- > 1;)
-        if (compare_places(&t->operand.at[i - 1], &t->operand.at[i]) == 0 &&
-            !t->operand.at[i - 1].location_id)
-            t->operand.at[i - 1].location_id = t->operand.at[i].location_id;
 }
 
 static int loop_of(struct as_attribution *all, int64_t location_id, int64_t *loop_id,
@@ -119,39 +176,57 @@ static int loop_of(struct as_attribution *all, int64_t location_id, int64_t *loo
     return rc < 0 ? rc : 0;
 }
 
-static int store_loop(struct as_attribution *all, const int64_t metric[2],
+typedef AS_VEC(struct reach_of_loop) loop_list;
+
+/* Operands [from, to) are of one module. */
+static int look_at_module(struct as_attribution *all, size_t from, size_t to, loop_list *loop,
+                          struct assay_error *err)
+{
+    const struct as_tally_operand *at = all->tally.operand.at;
+    struct assay_catalogue_module *module;
+    int rc = 0;
+
+    AS_TRY(assay_catalogue_open_row(all->catalogue, all->module[at[from].module].id, 1,
+                                    ASSAY_CATALOGUE_ANALYSED, &module, err));
+    for (size_t i = from; i < to && rc == 0; i++) {
+        struct reach_of_loop it = {0};
+
+        if (at[i].location_id)
+            rc = loop_of(all, at[i].location_id, &it.loop_id, err);
+        if (rc < 0 || !it.loop_id)
+            continue;
+        rc = look_at_operand(module, &at[i], &it, err);
+        if (rc == 0 && as_vec_push(loop, it) < 0)
+            rc = as_error_nomem(err, "the operands of a run");
+    }
+    assay_catalogue_close(all->catalogue, &module);
+    return rc;
+}
+
+static int store_loop(struct as_attribution *all, const int64_t *metric,
                       const struct reach_of_loop *it, struct assay_error *err)
 {
     const struct assay_subject loop = {
         .kind = ASSAY_OBJECT_LOOP, .object_id = it->loop_id, .run_id = all->run_id};
 
-    if (it->reach_b > 0)
-        AS_TRY(assay_experiment_value(all->experiment, metric[0], &loop,
-                                      assay_derived(it->reach_b, it->reach_b, INFINITY, it->n),
-                                      err));
-    if (it->pace_b_s > 0)
-        AS_TRY(assay_experiment_value(all->experiment, metric[1], &loop,
-                                      assay_derived(it->pace_b_s, 0, INFINITY, it->n), err));
-    return 0;
-}
+    for (int m = 0; m < OPERAND_METRICS; m++) {
+        const double value = it->value[m], low = m == WALK_PACE ? 0 : value;
 
-/* Half of the addresses and more must be far apart: else the loop touches such memory now and then.
- */
-static void take_operand(struct reach_of_loop *it, const struct as_tally_operand *operand)
-{
-    it->n += (int64_t)operand->n;
-    it->reach_b = operand->far >= 0.5 ? fmax(it->reach_b, operand->reach_b) : it->reach_b;
-    it->pace_b_s = fmax(it->pace_b_s, operand->pace_b_s);
+        if (value > 0)
+            AS_TRY(assay_experiment_value(all->experiment, metric[m], &loop,
+                                          assay_derived(value, low, INFINITY, it->n), err));
+    }
+    return 0;
 }
 
 static int store_loops(struct as_attribution *all, struct reach_of_loop *loop, size_t n,
                        struct assay_error *err)
 {
-    int64_t metric[2];
+    int64_t metric[OPERAND_METRICS];
     size_t last = 0;
 
-    AS_TRY(assay_experiment_metric(all->experiment, &reach_metric, &metric[0], err));
-    AS_TRY(assay_experiment_metric(all->experiment, &pace_metric, &metric[1], err));
+    for (int m = 0; m < OPERAND_METRICS; m++)
+        AS_TRY(assay_experiment_metric(all->experiment, &operand_metric[m], &metric[m], err));
     qsort(loop, n, sizeof *loop, compare_loops);
     for (size_t i = 1; i < n; i++) {
         if (loop[i].loop_id != loop[last].loop_id) {
@@ -160,28 +235,26 @@ static int store_loops(struct as_attribution *all, struct reach_of_loop *loop, s
             continue;
         }
         loop[last].n += loop[i].n;
-        loop[last].reach_b = fmax(loop[last].reach_b, loop[i].reach_b);
-        loop[last].pace_b_s = fmax(loop[last].pace_b_s, loop[i].pace_b_s);
+        for (int m = 0; m < OPERAND_METRICS; m++)
+            loop[last].value[m] = fmax(loop[last].value[m], loop[i].value[m]);
     }
     return store_loop(all, metric, &loop[last], err);
 }
 
 int as_attribute_operands(struct as_attribution *all, struct assay_error *err)
 {
-    AS_VEC(struct reach_of_loop) loop = {0};
+    const size_t n = all->tally.operand.n;
+    loop_list loop = {0};
     int rc = 0;
 
     find_locations(all);
-    as_vec_foreach (&all->tally.operand, operand) {
-        struct reach_of_loop it = {0};
+    for (size_t from = 0, to; from < n && rc == 0; from = to) {
+        const uint32_t module = all->tally.operand.at[from].module;
 
-        if (operand->location_id)
-            rc = loop_of(all, operand->location_id, &it.loop_id, err);
-        take_operand(&it, operand);
-        if (rc == 0 && it.loop_id && as_vec_push(&loop, it) < 0)
-            rc = as_error_nomem(err, "the operands of a run");
-        if (rc < 0)
-            break;
+        for (to = from; to < n && all->tally.operand.at[to].module == module; to++)
+            ;
+        if (all->module[module].id)
+            rc = look_at_module(all, from, to, &loop, err);
     }
     if (rc == 0 && loop.n)
         rc = store_loops(all, loop.at, loop.n, err);

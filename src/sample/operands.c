@@ -23,16 +23,17 @@
 
 #define SITES_MOST   8192u /* instructions of a process that are followed */
 #define WALKS_MOST   (1u << 17)
-#define KEPT_MOST    256u /* addresses of one, drawn from all */
-#define LEAST        20u  /* fewer say nothing */
-#define CHUNK_BITS   16   /* 64 KiB */
-#define LINE_INSN_N  8u   /* looked at from the sampled one on */
+#define KEPT_MOST    1024u /* addresses of one, drawn from all */
+#define LEAST        20u   /* fewer say nothing */
+#define CHUNK_BITS   16    /* 64 KiB */
+#define LINE_INSN_N  8u    /* looked at from the sampled one on */
 #define INSN_MOST_B  15u
 #define PERIODS_MOST 3.0 /* between two samples of one walk */
 
 /* An operand of an instruction, in registers of DWARF. */
 struct operand_form {
     uint8_t base, index, scale; /* NO_REG: none */
+    uint8_t later_b;            /* it stands so far behind the sampled one */
     bool is_usable;
     int64_t disp;
 };
@@ -43,9 +44,8 @@ struct operand_site {
     uint64_t address; /* of a sample, in the module */
     struct operand_form form;
     uint64_t seen_n, last_ns;
-    uint64_t *kept; /* KEPT_MOST; NULL: nothing yet */
-    float *pace;    /* bytes a second; KEPT_MOST */
-    uint32_t kept_n, pace_n;
+    AS_VEC(uint64_t) kept;
+    AS_VEC(float) pace; /* bytes a second */
     uint64_t pace_seen_n;
 };
 
@@ -84,8 +84,8 @@ void as_operands_free(struct as_operands **operands)
     if (!o)
         return;
     as_vec_foreach (&o->site, site) {
-        as_free(site->kept);
-        as_free(site->pace);
+        as_vec_fini(&site->kept);
+        as_vec_fini(&site->pace);
     }
     as_vec_fini(&o->site);
     as_vec_fini(&o->walk);
@@ -154,6 +154,7 @@ static struct operand_form first_operand(const struct assay_code *code)
 
         if (form_of(code, i, &form)) {
             form.is_usable = !is_changed(&written, form.base) && !is_changed(&written, form.index);
+            form.later_b = (uint8_t)(code->insn[i].address - code->insn[0].address);
             return form;
         }
         if (leaves_line(assay_form_get(code->insn[i].form)))
@@ -222,11 +223,10 @@ static int keep_address(struct as_operands *o, struct operand_site *site, uint64
 {
     const uint32_t place = draw_place(o, site->seen_n++);
 
-    if (!site->kept && !(site->kept = as_malloc(KEPT_MOST * sizeof *site->kept)))
-        return ASSAY_ERR_NOMEM;
+    if (place == site->kept.n)
+        return as_vec_push(&site->kept, at);
     if (place < KEPT_MOST)
-        site->kept[place] = at;
-    site->kept_n = site->seen_n < KEPT_MOST ? (uint32_t)site->seen_n : KEPT_MOST;
+        site->kept.at[place] = at;
     return 0;
 }
 
@@ -239,11 +239,11 @@ static int keep_pace(struct as_operands *o, struct operand_site *site,
     if (!(time_ns > 0) || time_ns > PERIODS_MOST * (double)o->period_ns)
         return 0;
     const uint32_t place = draw_place(o, site->pace_seen_n++);
-    if (!site->pace && !(site->pace = as_malloc(KEPT_MOST * sizeof *site->pace)))
-        return ASSAY_ERR_NOMEM;
+    const float pace = (float)(far_b / time_ns * 1e9);
+    if (place == site->pace.n)
+        return as_vec_push(&site->pace, pace);
     if (place < KEPT_MOST)
-        site->pace[place] = (float)(far_b / time_ns * 1e9);
-    site->pace_n = site->pace_seen_n < KEPT_MOST ? (uint32_t)site->pace_seen_n : KEPT_MOST;
+        site->pace.at[place] = pace;
     return 0;
 }
 
@@ -347,24 +347,26 @@ struct as_operand_reach as_operands_reach(uint64_t *address, size_t n)
 
 static float median_pace(struct operand_site *site)
 {
-    if (site->pace_n < LEAST)
+    if (site->pace.n < LEAST)
         return 0;
-    qsort(site->pace, site->pace_n, sizeof *site->pace, compare_float);
-    return site->pace[site->pace_n / 2];
+    qsort(site->pace.at, site->pace.n, sizeof *site->pace.at, compare_float);
+    return site->pace.at[site->pace.n / 2];
 }
 
-/* module, address, samples, reach, share of those far apart, pace */
+/* module, address, bytes to the instruction of the operand, samples, reach, share of those far
+ * apart, pace */
 int as_operands_write(struct as_operands *operands, struct as_writer *writer)
 {
     as_vec_foreach (&operands->site, site) {
         char text[160];
 
-        if (site->kept_n < LEAST)
+        if (site->kept.n < LEAST)
             continue;
-        const struct as_operand_reach reach = as_operands_reach(site->kept, site->kept_n);
-        snprintf(text, sizeof text, "%u %llu %llu %.0f %.3f %.0f", site->module,
-                 (unsigned long long)site->address, (unsigned long long)site->seen_n, reach.reach_b,
-                 reach.far, (double)median_pace(site));
+        const struct as_operand_reach reach = as_operands_reach(site->kept.at, site->kept.n);
+        snprintf(text, sizeof text, "%u %llu %u %llu %.0f %.3f %.0f", site->module,
+                 (unsigned long long)site->address, site->form.later_b,
+                 (unsigned long long)site->seen_n, reach.reach_b, reach.far,
+                 (double)median_pace(site));
         AS_TRY(as_writer_process(writer, site->pid, site->pid, site->last_ns, "operands", text));
     }
     return 0;

@@ -43,7 +43,7 @@
                {"access_indirect_n", indirect},                                                    \
                {"access_unit_n", unit}}
 #define WALK_AND(reach_mib, with)                                                                  \
-    .metric = {{"operand_reach_b", (reach_mib)*1048576.0},                                         \
+    .metric = {{"operand_walk_b", (reach_mib)*1048576.0},                                          \
                {"flow_paths", 1},                                                                  \
                {"access_unit_n", 3},                                                               \
                {"access_unknown_n", 0},                                                            \
@@ -156,8 +156,15 @@ static const struct rule_case findings[] = {
      {RUN, .cache = "32768K", .code = {FULL}, WALK(60)},
      {RUN, .cache = "32768K", .code = {FULL}, WALK_AND(60, "fp_divide_n")}},
     {"memory_latency",
-     {RUN, .cache = "32768K", .code = {FULL}, WALK_AND(60, "access_indirect_n")},
-     {RUN, .cache = "32768K", .code = {FULL}, WALK(60)}},
+     {RUN, .cache = "32768K", .code = {FULL}, .metric = {{"operand_index_b", 6e7}}},
+     {RUN, .cache = "32768K", .code = {FULL}, .metric = {{"operand_walk_b", 6e7}}}},
+    {"memory_bandwidth", /* what it walks over is not all that it touches */
+     {RUN, .cache = "32768K", .code = {FULL}, WALK(60)},
+     {RUN, .cache = "32768K", .code = {FULL}, WALK_AND(60, "access_indirect_n")}},
+    {"divisions",
+     {RUN, .code = {LOOP}, .metric = {{"fp_divide_n", 2}}},
+     {RUN, .code = {{"work", "application", 1000, .in_loop = true, .instruction_n = 40}},
+      .metric = {{"fp_divide_n", 2}}}}, /* few of many instructions */
     /* Known to wait for memory: faster instructions promise nothing. */
     {"oldest_instruction_set",
      {RUN, .cache = "32768K", .code = {OLD}, WALK(40)},

@@ -63,7 +63,8 @@ static struct place_of add_code(struct assay_experiment *e, const struct story_c
     struct assay_row_loop loop = {.address = 0x1000 * (number + 1),
                                   .depth = 1,
                                   .is_innermost = true,
-                                  .instruction_n = assay_known(9)};
+                                  .instruction_n =
+                                      assay_known(code->instruction_n ? code->instruction_n : 9)};
     struct assay_row_line line = {.number = 10 * (number + 1)};
     struct assay_row_callpath path = {.depth = caller.depth + 1, .parent_id = caller.path};
     struct place_of out = {.name = code->name, .depth = path.depth};

@@ -19,6 +19,7 @@ struct story_code {
     const char *under;  /* name of one before that calls it; NULL: it is outermost */
     const char *flags;  /* of its compilation; NULL: not recorded */
     bool in_loop;       /* its samples are in a loop of it, the first of which has the metrics */
+    int instruction_n;  /* of that loop; 0: 9 */
     bool is_uneven;     /* thread i spends 1 / (i + 1) of it */
     bool no_debug, is_linked; /* is_linked: it has a linkage name with a quote in it */
 };

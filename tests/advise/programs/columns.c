@@ -1,0 +1,23 @@
+/* finding: array_access; mended: the loops are swapped. */
+#include "program.h"
+
+#define N 3000
+
+static double matrix[N][N];
+
+int main(void)
+{
+    double sum[N] = {0};
+
+    for (int step = 0; step < 6; step++)
+#ifdef MENDED
+        for (int i = 0; i < N; i++)
+            for (int k = 0; k < N; k++)
+                sum[k] += matrix[i][k] += step;
+#else
+        for (int k = 0; k < N; k++)
+            for (int i = 0; i < N; i++)
+                sum[k] += matrix[i][k] += step;
+#endif
+    return done(sum[N / 2]);
+}

@@ -1,0 +1,19 @@
+/* finding: system_calls; mended: asked once. */
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "program.h"
+
+int main(void)
+{
+    double sum = 0;
+    long who = getppid();
+
+    for (int i = 0; i < 8000000; i++) {
+#ifndef MENDED
+        who = getppid();
+#endif
+        sum += (double)who * i;
+    }
+    return done(sum);
+}
