@@ -4,8 +4,8 @@
 # of CPU time (doc/benchmarks.md says how to read them). A target that is missed is printed, not
 # an error; exit status 1 means that something could not be run.
 # BENCH_PAIRS=N interleaved pairs of each (5); BENCH_LONG_PAIRS=N of those with a slow peer (1);
-# BENCH_ROUNDS=N of the overhead of a profile (15); BENCH_ONLY=code, predict, store, profile or
-# machine for those rows alone.
+# BENCH_ROUNDS=N of the overhead of a profile (15); BENCH_ONLY=code, predict, store, profile, advice
+# or machine for those rows alone.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -368,6 +368,13 @@ of_prediction() { # speed, and accuracy beside llvm-mca's on blocks that were me
     grep '^  ' "$build/predict.said"
 }
 
+# Findings: what mending saves, and that the rules of now promise no more.
+of_advice() {
+    echo
+    echo "what mending brings (tests/advise)"
+    python3 tests/advise/truth.py measure "$build/advice" || status=1
+}
+
 cc1=$(gcc -print-prog-name=cc1)
 rounds=${BENCH_ROUNDS:-15}
 of_machine() { # against a STREAM of our own and against itself; a calm machine is needed
@@ -381,14 +388,16 @@ case "${BENCH_ONLY:-}" in
     of_prediction
     of_store
     of_profile
+    of_advice
     ;;
 machine) of_machine ;;
 code) of_code ;;
 store) of_store ;;
 predict) of_prediction ;;
 profile) of_profile ;;
+advice) of_advice ;;
 *)
-    echo "bench: BENCH_ONLY is code, predict, store, profile or machine" >&2
+    echo "bench: BENCH_ONLY is code, predict, store, profile, advice or machine" >&2
     exit 2
     ;;
 esac

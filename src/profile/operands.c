@@ -33,7 +33,7 @@ static const struct assay_metric operand_metric[OPERAND_METRICS] = {
                      .unit = "b",
                      .title = "Goes by indices over, at least",
                      .meaning = "The same of an operand whose address comes from memory, or whose "
-                                "step differs.",
+                                "step differs, and that goes back as often as forward.",
                      .formula = "as that of walks",
                      .topic = "memory",
                      .position = 61},
@@ -55,8 +55,8 @@ int as_operand_read(const char *text, struct as_tally_operand *out)
     char end;
 
     *out = (struct as_tally_operand){0};
-    if (sscanf(text, "%u %llu %u %llu %lf %lf %lf%c", &out->module, &address, &out->later_b, &n,
-               &out->reach_b, &out->far, &out->pace_b_s, &end) != 7)
+    if (sscanf(text, "%u %llu %d %llu %lf %lf %lf %lf%c", &out->module, &address, &out->later_b, &n,
+               &out->reach_b, &out->far, &out->pace_b_s, &out->forward, &end) != 8)
         return -1;
     out->address = address;
     out->n = n;
@@ -68,13 +68,13 @@ int as_operand_read(const char *text, struct as_tally_operand *out)
 
 /* ---- What the code says --------------------------------------------------------------------- */
 
-/* How the operand at `address` in a loop moves; UNKNOWN where that is not known. */
+/* How the operand at `address` in a loop moves; ZERO where there is none. */
 static int stride_at(const struct assay_program *program, uint32_t loop, uint64_t address,
                      enum assay_stride *out, struct assay_error *err)
 {
     struct assay_streams streams;
 
-    *out = ASSAY_STRIDE_UNKNOWN;
+    *out = ASSAY_STRIDE_ZERO;
     AS_TRY(assay_loop_streams(program, loop, &streams, err));
     for (size_t i = 0; i < streams.n; i++) {
         const struct assay_memory_stream *at = &streams.at[i];
@@ -94,7 +94,9 @@ static void take_operand(struct reach_of_loop *it, const struct as_tally_operand
     const bool walks = stride == ASSAY_STRIDE_UNIT || stride == ASSAY_STRIDE_CONSTANT;
 
     it->n = (int64_t)operand->n;
-    if (operand->far >= 0.5 && stride != ASSAY_STRIDE_ZERO)
+    /* Indices that come in order make a walk, which processors foresee. */
+    if (operand->far >= 0.5 && stride != ASSAY_STRIDE_ZERO &&
+        (walks || (operand->forward > 0.35 && operand->forward < 0.65)))
         it->value[walks ? WALK_REACH : INDEX_REACH] = operand->reach_b;
     if (walks)
         it->value[WALK_PACE] = operand->pace_b_s;
@@ -104,16 +106,18 @@ static int look_at_operand(const struct assay_catalogue_module *module,
                            const struct as_tally_operand *operand, struct reach_of_loop *it,
                            struct assay_error *err)
 {
-    struct assay_catalogue_place place;
+    struct assay_catalogue_place place, other;
     enum assay_stride stride;
-    uint64_t address;
+    uint64_t address, at;
 
     if (!module->program || !assay_catalogue_address(module, operand->address, &address))
         return 0;
+    at = address + (uint64_t)(int64_t)operand->later_b;
     assay_catalogue_find(module, address, &place);
-    if (place.loop == ASSAY_NONE)
-        return 0;
-    AS_TRY(stride_at(module->program, place.loop, address + operand->later_b, &stride, err));
+    assay_catalogue_find(module, at, &other);
+    if (place.loop == ASSAY_NONE || place.block != other.block)
+        return 0; /* another way may lead from one to the other */
+    AS_TRY(stride_at(module->program, place.loop, at, &stride, err));
     take_operand(it, operand, stride);
     return 0;
 }

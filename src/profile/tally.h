@@ -94,9 +94,11 @@ struct as_tally_fact {
 
 /* What is known of the memory operand of an instruction, in one process. */
 struct as_tally_operand {
-    uint32_t module, later_b; /* the operand's instruction stands so far behind the address */
+    uint32_t module;
+    int later_b; /* the operand's instruction stands so far behind the address */
     uint64_t address, n;
-    double reach_b, far, pace_b_s; /* far: share of the addresses that range so far */
+    /* far: share of the addresses that range so far; forward: of the moves, below 0 = not known */
+    double reach_b, far, pace_b_s, forward;
     int64_t location_id;           /* found when places have rows; 0: none */
 };
 

@@ -28,12 +28,13 @@
 #define CHUNK_BITS   16    /* 64 KiB */
 #define LINE_INSN_N  8u    /* looked at from the sampled one on */
 #define INSN_MOST_B  15u
+#define BEFORE_B     96u
 #define PERIODS_MOST 3.0 /* between two samples of one walk */
 
 /* An operand of an instruction, in registers of DWARF. */
 struct operand_form {
     uint8_t base, index, scale; /* NO_REG: none */
-    uint8_t later_b;            /* it stands so far behind the sampled one */
+    int8_t later_b;             /* it stands so far behind the sampled one; below 0: before it */
     bool is_usable;
     int64_t disp;
 };
@@ -45,8 +46,8 @@ struct operand_site {
     struct operand_form form;
     uint64_t seen_n, last_ns;
     AS_VEC(uint64_t) kept;
-    AS_VEC(float) pace; /* bytes a second */
-    uint64_t pace_seen_n;
+    AS_VEC(float) pace;              /* bytes a second */
+    uint64_t pace_seen_n, forward_n; /* moves, and those to higher addresses */
 };
 
 /* The last address of a thread at a site. */
@@ -154,7 +155,7 @@ static struct operand_form first_operand(const struct assay_code *code)
 
         if (form_of(code, i, &form)) {
             form.is_usable = !is_changed(&written, form.base) && !is_changed(&written, form.index);
-            form.later_b = (uint8_t)(code->insn[i].address - code->insn[0].address);
+            form.later_b = (int8_t)(code->insn[i].address - code->insn[0].address);
             return form;
         }
         if (leaves_line(assay_form_get(code->insn[i].form)))
@@ -164,6 +165,56 @@ static struct operand_form first_operand(const struct assay_code *code)
         written.word[1] |= effects.written.word[1];
     }
     return (struct operand_form){0};
+}
+
+/* The last operand of what ends where `code` ends, written by nothing from there on. */
+static struct operand_form last_operand(const struct assay_code *code, uint64_t end)
+{
+    struct assay_regset written = {{0, 0}};
+    struct operand_form form = {0};
+
+    for (size_t i = code->n; i-- > 0 && i + LINE_INSN_N > code->n;) {
+        struct assay_effects effects;
+
+        if (leaves_line(assay_form_get(code->insn[i].form)))
+            break;
+        assay_insn_effects(&code->insn[i], &effects);
+        written.word[0] |= effects.written.word[0];
+        written.word[1] |= effects.written.word[1];
+        if (!form_of(code, i, &form))
+            continue;
+        form.is_usable = !is_changed(&written, form.base) && !is_changed(&written, form.index);
+        form.later_b = (int8_t)(code->insn[i].address - end);
+        return form;
+    }
+    return (struct operand_form){0};
+}
+
+static bool is_same_form(const struct operand_form *a, const struct operand_form *b)
+{
+    return a->base == b->base && a->index == b->index && a->scale == b->scale &&
+           a->later_b == b->later_b && a->is_usable == b->is_usable && a->disp == b->disp;
+}
+
+/* Decoded from somewhere, instructions fall into step soon: from two places they must end alike. */
+static struct operand_form operand_before(const struct assay_object *object, uint64_t address)
+{
+    struct operand_form form[2] = {{0}, {0}};
+    uint64_t size_b;
+
+    for (int i = 0; i < 2; i++) {
+        const uint64_t start = address - BEFORE_B + (uint64_t)i * 13;
+        const uint8_t *bytes = assay_object_bytes(object, start, &size_b);
+        struct assay_code code;
+
+        if (!bytes || size_b < address - start ||
+            assay_decode(bytes, address - start, start, &code, NULL) < 0)
+            return form[1];
+        if (code.n && code.insn[code.n - 1].address + code.insn[code.n - 1].length == address)
+            form[i] = last_operand(&code, address);
+        assay_code_free(&code);
+    }
+    return is_same_form(&form[0], &form[1]) ? form[0] : (struct operand_form){0};
 }
 
 static struct operand_form read_form(const struct assay_object *object, uint64_t offset)
@@ -182,7 +233,10 @@ static struct operand_form read_form(const struct assay_object *object, uint64_t
         return form;
     form = first_operand(&code);
     assay_code_free(&code);
-    return form;
+    if (form.is_usable && form.later_b == 0)
+        return form;
+    const struct operand_form before = operand_before(object, address);
+    return before.is_usable ? before : form;
 }
 
 /* ---- Samples -------------------------------------------------------------------------------- */
@@ -239,6 +293,7 @@ static int keep_pace(struct as_operands *o, struct operand_site *site,
     if (!(time_ns > 0) || time_ns > PERIODS_MOST * (double)o->period_ns)
         return 0;
     const uint32_t place = draw_place(o, site->pace_seen_n++);
+    site->forward_n += to->at > from->at;
     const float pace = (float)(far_b / time_ns * 1e9);
     if (place == site->pace.n)
         return as_vec_push(&site->pace, pace);
@@ -353,6 +408,11 @@ static float median_pace(struct operand_site *site)
     return site->pace.at[site->pace.n / 2];
 }
 
+static double forward_share(const struct operand_site *site)
+{
+    return site->pace_seen_n < LEAST ? -1 : (double)site->forward_n / (double)site->pace_seen_n;
+}
+
 /* module, address, bytes to the instruction of the operand, samples, reach, share of those far
  * apart, pace */
 int as_operands_write(struct as_operands *operands, struct as_writer *writer)
@@ -363,10 +423,10 @@ int as_operands_write(struct as_operands *operands, struct as_writer *writer)
         if (site->kept.n < LEAST)
             continue;
         const struct as_operand_reach reach = as_operands_reach(site->kept.at, site->kept.n);
-        snprintf(text, sizeof text, "%u %llu %u %llu %.0f %.3f %.0f", site->module,
+        snprintf(text, sizeof text, "%u %llu %d %llu %.0f %.3f %.0f %.3f", site->module,
                  (unsigned long long)site->address, site->form.later_b,
                  (unsigned long long)site->seen_n, reach.reach_b, reach.far,
-                 (double)median_pace(site));
+                 (double)median_pace(site), forward_share(site));
         AS_TRY(as_writer_process(writer, site->pid, site->pid, site->last_ns, "operands", text));
     }
     return 0;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* finding: memory_management; mended: one array in place of an object each. */
 #include "program.h"
 

@@ -1,4 +1,6 @@
-/* finding: scalar_branches; mended: a selection that stores in each case. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* finding: scalar_branches; mended: selected, and allowed to; mended flags: -O3 -fno-trapping-math
+ */
 #include "program.h"
 
 #define N 4000
@@ -9,10 +11,10 @@ int main(void)
 
     for (int i = 0; i < N; i++)
         a[i] = draw() % 2 ? 1.5 : -1.5;
-    for (int step = 0; step < 100000; step++)
+    for (int step = 0; step < 400000; step++)
         for (int i = 0; i < N; i++) {
 #ifdef MENDED
-            b[i] = a[i] > 0 ? b[i] + a[i] * 0.5 : b[i];
+            b[i] += a[i] > 0 ? a[i] * 0.5 : 0;
 #else
             if (a[i] > 0)
                 b[i] += a[i] * 0.5;

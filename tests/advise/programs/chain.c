@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* finding: scalar_chain; mended: the sum may be reordered. */
 #include "program.h"
 

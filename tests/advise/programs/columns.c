@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* finding: array_access; mended: the loops are swapped. */
 #include "program.h"
 
@@ -9,7 +10,7 @@ int main(void)
 {
     double sum[N] = {0};
 
-    for (int step = 0; step < 6; step++)
+    for (int step = 0; step < 40; step++)
 #ifdef MENDED
         for (int i = 0; i < N; i++)
             for (int k = 0; k < N; k++)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* finding: copying; mended: pointers are exchanged. */
 #include "program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* finding: divisions; mended: divided once, multiplied in the loop. */
 #include "program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* finding: memory_latency; mended: the indices are sorted. */
 #include "program.h"
 
@@ -15,7 +16,7 @@ int main(void)
     for (int i = 0; i < M; i++) /* the same for each run: they come in order */
         at[i] = (int)((long)i * N / M);
 #endif
-    for (int step = 0; step < 8; step++)
+    for (int step = 0; step < 50; step++)
         for (int i = 0; i < M; i++)
             sum += from[at[i]];
     return done(sum);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* finding: memory_given_back; mended: the arrays are kept. */
 #include "program.h"
 

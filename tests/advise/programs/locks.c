@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* finding: lock_contention; mended: each thread adds up for itself, and combines once. */
 #include <pthread.h>
 
 #include "program.h"
 
-#define N 6000000
+#define N 20000000
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static double total;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* finding: scalar_mathematics; mended flags: -O3 -ffast-math */
 #include <math.h>
 

@@ -1,4 +1,5 @@
-/* finding: narrow_accesses; mended: the compiler is told that it may. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* finding: narrow_accesses; flags: -O2; mended flags: -O3 */
 #include "program.h"
 
 #define N 4000
@@ -6,11 +7,6 @@
 __attribute__((noinline)) static void larger(double *a, const double *b, const double *c,
                                              const double *d, long n)
 {
-#ifdef MENDED
-#pragma omp simd
-#else
-#pragma GCC novector
-#endif
     for (long i = 0; i < n; i++) {
         const double x = b[i] > c[i] ? b[i] : c[i];
         a[i] = x > d[i] ? x : d[i];

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* finding: not_optimised; flags: -O0; mended flags: -O2 */
 #include "program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* finding: scalar_options; flags: -O2; mended flags: -O3 */
 #include "program.h"
 
@@ -12,7 +13,7 @@ int main(void)
     const long n = 4000;
     double *a = array_of(n), *b = array_of(n), *c = array_of(n);
 
-    for (int step = 0; step < 250000; step++)
+    for (int step = 0; step < 500000; step++)
         add(a, b, c, n - step % 7);
     return done(a[n / 2]);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* finding: input_output; mended: gathered in a buffer. */
 #include <fcntl.h>
 #include <unistd.h>

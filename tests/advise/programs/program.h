@@ -1,5 +1,6 @@
-/* What the programs share: arrays that are touched, draws that are the same in each run, and a result
- * that no compiler can leave out. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the programs share: arrays that are touched, draws that are the same in each run, and a
+ * result that no compiler can leave out. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* finding: scalar_errno; mended flags: -fno-math-errno */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* finding: scalar_errno; mended flags: -O3 -fno-math-errno */
 #include <math.h>
 
 #include "program.h"
@@ -11,6 +12,6 @@ int main(void)
 
     for (int step = 0; step < 70000; step++)
         for (int i = 0; i < N; i++)
-            b[i] = sqrt(a[i] + b[i]);
+            b[i] = sqrt(a[i] + b[i]) * (0.5 + a[i] * (0.25 + a[i] * (0.125 + a[i] * 0.0625)));
     return done(b[N / 2]);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* finding: straight_code; mended: the function works on all elements, with the loop inside. */
 #include "program.h"
 
@@ -30,7 +31,7 @@ int main(void)
 {
     for (int k = 0; k < N; k++)
         a[k % 4][k] = b[k % 3][k] = k;
-    for (int step = 0; step < 100000; step++) {
+    for (int step = 0; step < 300000; step++) {
 #ifdef MENDED
         multiply(N);
 #else

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* finding: system_calls; mended: asked once. */
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* finding: memory_bandwidth; mended: all passes over a part of the arrays that stays in a cache. */
 #include "program.h"
 
@@ -15,7 +16,7 @@ int main(void)
 {
     double *a = array_of(N), *b = array_of(N), *c = array_of(N);
 
-    for (int step = 0; step < 8; step++) {
+    for (int step = 0; step < 60; step++) {
 #ifdef MENDED
         for (long part = 0; part < N; part += PART)
             passes(a + part, b + part, c + part, PART);

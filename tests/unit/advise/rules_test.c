@@ -155,6 +155,11 @@ static const struct rule_case findings[] = {
     {"memory_bandwidth",
      {RUN, .cache = "32768K", .code = {FULL}, WALK(60)},
      {RUN, .cache = "32768K", .code = {FULL}, WALK_AND(60, "fp_divide_n")}},
+    {"memory_pace",
+     {RUN, .cache = "32768K", .code = {FULL},
+      .metric = {{"operand_walk_b", 6e7}, {"operand_pace_b_s", 8e9}}},
+     {RUN, .cache = "32768K", .code = {FULL},
+      .metric = {{"operand_walk_b", 6e7}, {"operand_pace_b_s", 1e9}}}},
     {"memory_latency",
      {RUN, .cache = "32768K", .code = {FULL}, .metric = {{"operand_index_b", 6e7}}},
      {RUN, .cache = "32768K", .code = {FULL}, .metric = {{"operand_walk_b", 6e7}}}},
@@ -499,7 +504,7 @@ static void test_pattern(void **state)
     expect_row(
         e, "SELECT rule, object_kind, time_s, text FROM v_findings WHERE topic = 'vectorisation'",
         "scalar_branches run 0.06 5 loops, together 6 % of the time, work on one value at a "
-        "time, for they branch; most of it at a.c:10, a.c:20 and a.c:30.");
+        "time, and branch; most of it at a.c:10, a.c:20 and a.c:30.");
     fine(assay_experiment_close(&e, err));
     story.loop_n = 2; /* two are no pattern, and together little */
     e = story_tell(&story);

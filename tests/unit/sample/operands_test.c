@@ -90,13 +90,17 @@ static void test_near_and_far(void **state)
 /* ---- Instructions --------------------------------------------------------------------------- */
 
 extern const char walk_plain[], walk_indexed[], walk_later[], walk_changed[], walk_stack[],
-    walk_no[];
+    walk_no[], walk_before[], walk_chased[];
 extern const char __executable_start[];
 __asm__(".text\n"
         "walk_plain: mov 8(%r12), %rax\n ret\n"
         "walk_indexed: addsd (%rsi,%rcx,8), %xmm0\n ret\n"
         "walk_later: addsd %xmm1, %xmm0\n movsd %xmm0, (%rdi,%rax)\n ret\n"
         "walk_changed: add $8, %rdi\n movsd %xmm0, (%rdi)\n ret\n"
+        ".skip 96, 0x90\n"
+        "mov (%rbx,%r9,4), %eax\n walk_before: add %eax, %ecx\n ret\n"
+        ".skip 96, 0x90\n"
+        "mov (%rbx), %rbx\n walk_chased: add %eax, %ecx\n ret\n"
         "walk_stack: mov 16(%rsp), %rax\n ret\n"
         "walk_no: ret\n");
 
@@ -156,7 +160,7 @@ static void test_instructions(void **state)
     struct stage s = {0};
     struct as_writer *writer;
     char path[] = "/tmp/assay-operands-XXXXXX", text[160];
-    uint64_t at[6];
+    uint64_t at[8];
 
     (void)state;
     assert_true(mkdtemp(path) != NULL);
@@ -168,22 +172,27 @@ static void test_instructions(void **state)
     s.regs[2] = 1; /* rcx: as good as none */
     walk(&s, walk_indexed, 4);
     walk(&s, walk_later, 5);
+    walk(&s, walk_before, 3);
     walk(&s, walk_changed, 5);
+    walk(&s, walk_chased, 3);
     walk(&s, walk_stack, 7);
     walk(&s, walk_no, 5);
-    const char *const place[] = {walk_plain,   walk_indexed, walk_later,
-                                 walk_changed, walk_stack,   walk_no};
-    for (int i = 0; i < 6; i++)
+    const char *const place[] = {walk_plain,   walk_indexed, walk_later, walk_before,
+                                 walk_changed, walk_stack,   walk_no,    walk_chased};
+    for (int i = 0; i < 8; i++)
         at[i] = offset_of(&s, place[i]);
     assert_int_equal(as_writer_new(stream, &writer, NULL), 0);
     assert_int_equal(as_operands_write(s.operands, writer), 0);
     assert_int_equal(as_writer_finish(&writer, NULL), 0);
-    for (int i = 0; i < 3; i++) { /* 64 KiB * 4950 pairs / 3.96 of 99 MiB; a MiB a millisecond */
+    for (int i = 0; i < 4; i++) { /* 64 KiB * 4950 pairs / 3.96 of 99 MiB; a MiB a millisecond */
+        static const char *const later[] = {"0", "0", "4", "-4"};
+        char want[64];
+
+        snprintf(want, sizeof want, "%s 100 81920000 1.000 1048576000 1.000", later[i]);
         told(stream, at[i], text, sizeof text);
-        assert_string_equal(text, i == 2 ? "4 100 81920000 1.000 1048576000"
-                                         : "0 100 81920000 1.000 1048576000");
+        assert_string_equal(text, want);
     }
-    for (int i = 3; i < 6; i++) {
+    for (int i = 4; i < 8; i++) {
         told(stream, at[i], text, sizeof text);
         assert_string_equal(text, "");
     }

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Applies the rules of now to a recorded experiment, and prints what they find: rule, level,
+ * seconds that it is about, gain with its bounds, text.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <assay/advise.h>
+#include <assay/experiment.h>
+
+static int fail(const struct assay_error *err)
+{
+    fprintf(stderr, "again: %s\n", err->text);
+    return 1;
+}
+
+int main(int argc, char **argv)
+{
+    static const char sql[] =
+        "SELECT f.rule, f.level, ifnull(f.time_s, 0), ifnull(f.gain_s, 0), ifnull(f.gain_low_s, 0),"
+        " ifnull(f.gain_high_s, 0), f.text, f.run_id FROM v_findings f ORDER BY f.rank";
+    struct assay_experiment *experiment;
+    struct assay_error err = {0};
+    struct assay_rows *rows;
+
+    if (argc != 2)
+        return 2;
+    if (assay_experiment_open(argv[1], &experiment, &err) < 0 ||
+        assay_advise_run(experiment, 1, &err) < 0 ||
+        assay_rows_open(experiment, sql, &rows, &err) < 0)
+        return fail(&err);
+    while (assay_rows_next(rows, &err) > 0)
+        printf("%s\t%s\t%.6f\t%.6f\t%.6f\t%.6f\t%s\n", assay_rows_text(rows, 0),
+               assay_rows_text(rows, 1), assay_rows_real(rows, 2), assay_rows_real(rows, 3),
+               assay_rows_real(rows, 4), assay_rows_real(rows, 5), assay_rows_text(rows, 6));
+    assay_rows_close(&rows);
+    return assay_experiment_close(&experiment, &err) < 0 ? fail(&err) : 0;
+}
