@@ -16,9 +16,11 @@ int main(void)
     double *array =
         mmap(NULL, PART * 8, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-    for (int step = 0; step < 6; step++)
-        for (long at = 0; at < ALL; at += PART)
+    for (int step = 0; step < 16; step++)
+        for (long at = 0; at < ALL; at += PART) {
             for (long i = 0; i < PART; i++)
                 array[i] = (double)(i + step);
+            __asm__ volatile("" ::: "memory"); /* each pass is made */
+        }
     return done(array[PART / 2]);
 }
