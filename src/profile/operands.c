@@ -6,7 +6,6 @@
  * of a loop the one that proves most counts.
  */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "profile/attribute.h"
@@ -49,21 +48,38 @@ static const struct assay_metric operand_metric[OPERAND_METRICS] = {
 
 /* ---- Reading -------------------------------------------------------------------------------- */
 
+/* The numbers of `text`, separated by blanks; false unless there are `n` and no more. */
+static bool read_numbers(const char *text, double *number, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        char *end;
+
+        number[i] = strtod(text, &end);
+        if (end == text || !(fabs(number[i]) < 0x1p62))
+            return false;
+        text = end;
+    }
+    return *text == 0;
+}
+
 int as_operand_read(const char *text, struct as_tally_operand *out)
 {
-    unsigned long long address, n;
-    char end;
+    char *end;
+    double number[6];
 
     *out = (struct as_tally_operand){0};
-    if (sscanf(text, "%u %llu %d %llu %lf %lf %lf %lf%c", &out->module, &address, &out->later_b, &n,
-               &out->reach_b, &out->far, &out->pace_b_s, &out->forward, &end) != 8)
+    out->module = (uint32_t)strtoul(text, &end, 10);
+    out->address = strtoull(end, &end, 10);
+    if (!read_numbers(end, number, sizeof number / sizeof *number) || number[1] < 0 ||
+        number[2] < 0 || number[4] < 0 || fabs(number[0]) > 128)
         return -1;
-    out->address = address;
-    out->n = n;
-    return out->reach_b >= 0 && out->reach_b < 0x1p62 && out->far >= 0 && out->far <= 1 &&
-                   out->pace_b_s >= 0 && out->pace_b_s < 0x1p62 && n < UINT64_C(1) << 48
-               ? 0
-               : -1;
+    out->later_b = (int)number[0];
+    out->n = (uint64_t)fmin(number[1], 0x1p48);
+    out->reach_b = number[2];
+    out->far = number[3];
+    out->pace_b_s = number[4];
+    out->forward = number[5];
+    return 0;
 }
 
 /* ---- What the code says --------------------------------------------------------------------- */
