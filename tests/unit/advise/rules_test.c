@@ -280,9 +280,6 @@ static const struct rule_case findings[] = {
     {"oversubscribed",
      {.wall_ms = 2000, .cpu_n = 1, .thread_n = 2, .queued_ms = 1000, .code = {ALL}},
      {.wall_ms = 1000, .cpu_n = 2, .thread_n = 2, .queued_ms = 10, .code = {ALL}}},
-    {"huge_pages",
-     {RUN, .huge_pages = "never", .code = {OWN(970), {"exc_page_fault", "kernel", 30}}},
-     {RUN, .huge_pages = "never", .code = {ALL}}}, /* no faults were seen */
     {"no_debug",
      {RUN, .code = {OWN(800), {"dgemm", "math", 200, .module = "/b/libblas.so", .no_debug = true}}},
      {RUN, .rank_n = 2,
