@@ -99,7 +99,7 @@ struct as_tally_operand {
     uint64_t address, n;
     /* far: share of the addresses that range so far; forward: of the moves, below 0 = not known */
     double reach_b, far, pace_b_s, forward;
-    int64_t location_id;           /* found when places have rows; 0: none */
+    int64_t location_id; /* found when places have rows; 0: none */
 };
 
 struct as_tally {

@@ -489,6 +489,20 @@ static void test_one_card(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
+/* What waits for memory gains nothing from fewer instructions. */
+static void test_no_contradiction(void **state)
+{
+    const struct story story = {RUN, .cache = "32768K", .code = {FULL}, WALK(60)};
+    struct assay_experiment *e = story_tell(&story);
+
+    (void)state;
+    expect_row(e,
+               "SELECT count(*), group_concat(rule), group_concat(text) LIKE '%(bandwidth).'"
+               " FROM v_findings WHERE object_kind = 'loop'",
+               "1 memory_bandwidth 1");
+    fine(assay_experiment_close(&e, err));
+}
+
 #define SMALL(name, ms)                                                                            \
     {                                                                                              \
         name, "application", ms, .in_loop = true, .flags = "-O3"                                   \
@@ -587,12 +601,12 @@ static void test_code_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_findings),          cmocka_unit_test(test_flags),
-        cmocka_unit_test(test_numbers),           cmocka_unit_test(test_commands),
-        cmocka_unit_test(test_said_once),         cmocka_unit_test(test_width_of_means),
-        cmocka_unit_test(test_code_alone),        cmocka_unit_test(test_one_card),
-        cmocka_unit_test(test_given_back),        cmocka_unit_test(test_pattern),
-        cmocka_unit_test(test_share_of_category),
+        cmocka_unit_test(test_findings),         cmocka_unit_test(test_flags),
+        cmocka_unit_test(test_numbers),          cmocka_unit_test(test_commands),
+        cmocka_unit_test(test_said_once),        cmocka_unit_test(test_width_of_means),
+        cmocka_unit_test(test_code_alone),       cmocka_unit_test(test_one_card),
+        cmocka_unit_test(test_no_contradiction), cmocka_unit_test(test_given_back),
+        cmocka_unit_test(test_pattern),          cmocka_unit_test(test_share_of_category),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
