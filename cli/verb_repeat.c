@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "against.h"
 #include "base/error.h"
 #include "base/short_name.h"
 #include "base/str.h"
@@ -163,6 +164,9 @@ static int show_stability(struct as_cli *cli, struct assay_experiment *experimen
                           struct assay_error *err)
 {
     struct assay_stability *result;
+    const int against = as_against_show(cli, experiment, err);
+    if (against != 0)
+        return against < 0 ? against : 0;
     AS_TRY(assay_compare_stability(experiment, &result, err));
     if (!result)
         return as_error_set(err, ASSAY_ERR_NOT_FOUND,
@@ -209,6 +213,8 @@ int as_verb_repeat(struct as_cli *cli, struct assay_error *err)
     size_t run_n, warm_up_n;
     if (as_given(&cli->args, AS_OPTION_READ))
         return as_compared_read(cli, show_stability, err);
+    if (as_given(&cli->args, AS_OPTION_AGAINST))
+        return as_against_run(cli, err);
     AS_TRY(take_counts(cli, &run_n, &warm_up_n, err));
     const char *const *command = (const char *const *)cli->args.positional;
     int rc = as_series_begin(&series, cli, run_n + warm_up_n, command, &name, err);

@@ -147,6 +147,61 @@ int assay_compare_stability(struct assay_experiment *experiment, struct assay_st
                             struct assay_error *err);
 void assay_stability_free(struct assay_stability **stability); /* NULL inside is fine */
 
+/* ---- Alternation -------------------------------------------------------------------------- */
+
+/* Kind of the runs of the command that others are run against, in turns. */
+#define ASSAY_AGAINST "against"
+/* Setting of its runs: how many of each were planned. */
+#define ASSAY_ALTERNATION_RUNS "runs"
+/* Commands that differ by less for certain are equal. */
+#define ASSAY_ALTERNATION_EQUAL_PCT 1
+
+enum assay_alternation_verdict {
+    ASSAY_ALTERNATION_OPEN, /* not known */
+    ASSAY_ALTERNATION_FASTER,
+    ASSAY_ALTERNATION_SLOWER,
+    ASSAY_ALTERNATION_EQUAL
+};
+
+const char *assay_alternation_word(enum assay_alternation_verdict verdict);
+
+struct assay_alternation_side {
+    const char *name, *command; /* "A", "B" */
+    int64_t run_id;             /* the first that ended well; 0: none */
+    unsigned repeat_n, failed_n;
+    struct assay_quantity wall_s; /* mean */
+};
+
+struct assay_alternation_run {
+    int64_t run_id;
+    double wall_s;
+    bool is_b;
+};
+
+struct assay_alternation {
+    struct assay_alternation_side side[2];
+    size_t pair_n, planned_n; /* runs of each, those that failed too */
+    bool is_look;             /* a series may end here */
+    /* Of B to A; that it is 0; of the former the interval keeps its level for having been looked
+     * at before. */
+    struct assay_quantity difference_pct;
+    double p;
+    enum assay_alternation_verdict verdict;  /* B is ... than A */
+    const struct assay_alternation_run *run; /* that ended well, as they came */
+    size_t run_n;
+    const char *method;
+    const char *const *note;
+    size_t note_n;
+};
+
+/*
+ * What runs of kind "repeat" (A) and "against" (B) in turns say; `*out` is NULL when there is none
+ * of the latter. Errors: NOMEM, those of reading.
+ */
+int assay_compare_alternation(struct assay_experiment *experiment, struct assay_alternation **out,
+                              struct assay_error *err);
+void assay_alternation_free(struct assay_alternation **alternation); /* NULL inside is fine */
+
 /* ---- Comparison --------------------------------------------------------------------------- */
 
 /* One side: all chosen runs of an experiment are repetitions of each other. */
@@ -204,6 +259,7 @@ struct assay_compare_side {
     struct assay_quantity
         difference_pct;        /* of the wall time to the first side; none on the first */
     bool is_slower, is_faster; /* the interval of that has one sign */
+    bool in_turns;             /* with the first side: their wall times are compared in pairs */
 };
 
 /* Of one object on one side, against the first side that has it. */

@@ -120,6 +120,7 @@ int assay_report_stream(struct assay_experiment *experiment, int64_t run_id,
  */
 struct as_json;
 void assay_report_scalability_json(const struct assay_scalability *it, struct as_json *json);
+void assay_report_alternation_json(const struct assay_alternation *it, struct as_json *json);
 void assay_report_stability_json(const struct assay_stability *it, struct as_json *json);
 void assay_report_comparison_json(const struct assay_comparison *it, struct as_json *json);
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Quoting by the rules of POSIX, 2.2.2: nothing in single quotes is special but the quote. */
+/* Quoting by the rules of POSIX, 2.2: nothing in single quotes is special but the quote. */
 #include "base/shell.h"
 
 #include <string.h>
+
+#include "base/error.h"
 
 void as_shell_word(struct as_str *out, const char *word)
 {
@@ -21,4 +23,61 @@ void as_shell_word(struct as_str *out, const char *word)
             as_str_append(out, c, 1);
     }
     as_str_append(out, "'", 1);
+}
+
+/* ---- Reading ------------------------------------------------------------------------------- */
+
+static int no_words(const char *text, const char *why, struct assay_error *err)
+{
+    return as_error_set(err, ASSAY_ERR_USAGE,
+                        "'%s': %s; write a plain command, or sh -c '...' around it", text, why);
+}
+
+/* What stands in quotes; `*at` is behind the first, and goes behind the last. False: none. */
+static bool take_quoted(struct as_str *words, const char **at, char quote)
+{
+    const char *c = *at;
+
+    for (; *c && *c != quote; c++) {
+        if (quote == '"' && *c == '\\' && c[1] && strchr("\"\\$`", c[1]))
+            c++;
+        as_str_append(words, c, 1);
+    }
+    *at = c + (*c != 0);
+    return *c != 0;
+}
+
+/* A word up to the blank behind it. */
+static int take_shell_word(struct as_str *words, const char **at, const char *text,
+                           struct assay_error *err)
+{
+    while (**at && !strchr(" \t", **at)) {
+        const char c = *(*at)++;
+
+        if (c == '\'' || c == '"') {
+            if (!take_quoted(words, at, c))
+                return no_words(text, "a quote has no end", err);
+        } else if (strchr(";|&<>()`$*?[\n", c)) {
+            return no_words(text, "needs a shell", err);
+        } else if (c == '\\' && **at) {
+            as_str_append(words, (*at)++, 1);
+        } else {
+            as_str_append(words, &c, 1);
+        }
+    }
+    as_str_append(words, "", 1);
+    return 0;
+}
+
+int as_shell_split(const char *text, struct as_str *words, struct assay_error *err)
+{
+    int n = 0;
+
+    for (const char *at = text;; n++) {
+        at += strspn(at, " \t");
+        if (!*at)
+            break;
+        AS_TRY(take_shell_word(words, &at, text, err));
+    }
+    return words->failed ? as_error_nomem(err, "the words of a command") : n;
 }

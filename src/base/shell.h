@@ -3,9 +3,18 @@
 #ifndef AS_BASE_SHELL_H
 #define AS_BASE_SHELL_H
 
+#include <assay/error.h>
+
 #include "base/str.h"
 
 /* Appends `word` so that a shell reads the same again: in quotes where it must be. */
 void as_shell_word(struct as_str *out, const char *word);
+
+/*
+ * The words of `text` as a shell would read them, each with its end: quotes and backslashes are
+ * understood, nothing is replaced. Returns how many, or a negative code: USAGE where it needs a
+ * shell (an open quote, or one of ;|&<>()`$*?[ or a line end that is not quoted), NOMEM.
+ */
+int as_shell_split(const char *text, struct as_str *words, struct assay_error *err);
 
 #endif

@@ -308,6 +308,57 @@ static int make_side(struct compare_work *w, size_t s, struct assay_compare_side
                : as_error_nomem(err, "the sides of a comparison");
 }
 
+static bool is_of(const struct compare_work *w, size_t side, int64_t run_id)
+{
+    as_vec_foreach (&w->set[side].run, it)
+        if (it->id == run_id)
+            return true;
+    return false;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct as_turn *x = a, *y = b;
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+/* The runs of two sides in the order in which they came; false unless they came in turns. */
+static bool list_turns(struct compare_work *w, size_t side, struct as_turn *turn)
+{
+    const size_t first_n = w->set[0].run.n, n = first_n + w->set[side].run.n;
+    size_t changes = 0;
+    for (size_t i = 0; i < n; i++) {
+        const bool is_variant = i >= first_n;
+        const struct as_run *run =
+            is_variant ? &w->set[side].run.at[i - first_n] : &w->set[0].run.at[i];
+        if (!(run->wall_s > 0) || (is_variant && is_of(w, 0, run->id)))
+            return false;
+        turn[i] = (struct as_turn){(double)run->id, run->wall_s, is_variant};
+    }
+    qsort(turn, n, sizeof *turn, by_place);
+    for (size_t i = 1; i < n; i++)
+        changes += turn[i].is_variant != turn[i - 1].is_variant;
+    return changes + 1 >= n / 2 && changes >= 3;
+}
+
+/* Of two sides of one experiment that ran in turns; what changed slowly on the host falls out. */
+static bool compare_turns(struct compare_work *w, size_t side, struct as_difference *out)
+{
+    const size_t n = w->set[0].run.n + w->set[side].run.n;
+    struct as_turn *turn = as_arena_array(&w->scratch, struct as_turn, n);
+    struct as_paired it;
+    double p;
+    if (!turn || strcmp(assay_experiment_path(w->request[0].experiment),
+                        assay_experiment_path(w->request[side].experiment)) != 0)
+        return false;
+    if (!list_turns(w, side, turn) || as_paired_of(turn, n, &it) < 0 || isinf(it.variance))
+        return false;
+    *out = (struct as_difference){.ratio = exp(it.difference)};
+    as_paired_interval(&it, 1 - AS_STAT_LEVEL, &out->interval, &p);
+    out->p = p;
+    return true;
+}
+
 static void compare_walls(struct compare_work *w, struct assay_compare_side *side)
 {
     struct as_estimate first = {0};
@@ -318,7 +369,10 @@ static void compare_walls(struct compare_work *w, struct assay_compare_side *sid
             first = it;
             continue;
         }
-        const struct as_difference difference = as_difference_of(&first, &it);
+        struct as_difference difference;
+        side[s].in_turns = compare_turns(w, s, &difference);
+        if (!side[s].in_turns)
+            difference = as_difference_of(&first, &it);
         side[s].difference_pct = difference_pct(&difference, it.n < first.n ? it.n : first.n);
         side[s].is_slower = side[s].difference_pct.low > 0;
         side[s].is_faster = side[s].difference_pct.high < 0;
@@ -389,6 +443,12 @@ static void note_repeats(struct compare_work *w)
                     w->failed_n[s], w->failed_n[s] == 1 ? "" : "s", w->result->side[s].name,
                     w->failed_n[s] == 1 ? "is" : "are");
     }
+    for (size_t s = 1; s < w->side_n; s++)
+        if (w->result->side[s].in_turns)
+            as_note(&w->notes, w->arena,
+                    "%s and %s ran in turns: of their wall times each is compared with those "
+                    "before and after it.",
+                    w->result->side[0].name, w->result->side[s].name);
     if (is_single)
         as_note(&w->notes, w->arena,
                 "One run says nothing of how far runs differ: intervals hold the noise of sampling "

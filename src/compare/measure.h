@@ -5,6 +5,7 @@
 #ifndef AS_COMPARE_MEASURE_H
 #define AS_COMPARE_MEASURE_H
 
+#include "base/paired.h"
 #include "compare/set.h"
 #include "compare/statistics.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scalability, stability and comparison as JSON values; the keys are in doc/report-data.md.
+ * Scalability, stability, alternation and comparison as JSON values; the keys are in
+ * doc/report-data.md.
  */
 #include <math.h>
 
@@ -267,6 +268,56 @@ void assay_report_stability_json(const struct assay_stability *it, struct as_jso
     as_json_object_end(json);
 }
 
+/* ---- Alternation --------------------------------------------------------------------------- */
+
+static void alternation_side(struct as_json *json, const struct assay_alternation_side *it)
+{
+    as_json_object_begin(json);
+    key_string(json, "name", it->name);
+    key_string(json, "command", it->command);
+    key_count(json, "run_id", it->run_id);
+    key_count(json, "repeats", it->repeat_n);
+    key_count(json, "failed", it->failed_n);
+    key_quantity(json, "wall_s", &it->wall_s);
+    as_json_object_end(json);
+}
+
+static void key_turns(struct as_json *json, const struct assay_alternation *it)
+{
+    as_json_key(json, "runs");
+    as_json_array_begin(json);
+    for (size_t i = 0; i < it->run_n; i++) {
+        as_json_object_begin(json);
+        key_count(json, "run_id", it->run[i].run_id);
+        key_string(json, "of", it->run[i].is_b ? "B" : "A");
+        key_double(json, "wall_s", it->run[i].wall_s);
+        as_json_object_end(json);
+    }
+    as_json_array_end(json);
+}
+
+void assay_report_alternation_json(const struct assay_alternation *it, struct as_json *json)
+{
+    if (!it) {
+        as_json_null(json);
+        return;
+    }
+    as_json_object_begin(json);
+    key_count(json, "pairs", (int64_t)it->pair_n);
+    key_count(json, "planned", (int64_t)it->planned_n);
+    as_json_key(json, "sides");
+    as_json_array_begin(json);
+    for (int i = 0; i < 2; i++)
+        alternation_side(json, &it->side[i]);
+    as_json_array_end(json);
+    key_string(json, "verdict", assay_alternation_word(it->verdict));
+    key_quantity(json, "difference_pct", &it->difference_pct);
+    key_double(json, "p", it->p);
+    key_turns(json, it);
+    key_notes(json, it->method, it->note, it->note_n);
+    as_json_object_end(json);
+}
+
 /* ---- Comparison ---------------------------------------------------------------------------- */
 
 /* Sides are A, B, ...: short for headings, and never twice the same. */
@@ -285,6 +336,7 @@ static void side(struct as_json *json, const struct assay_compare_side *it, size
     key_count(json, "failed", it->failed_n);
     key_quantity(json, "wall_s", &it->wall_s);
     key_quantity(json, "difference_pct", &it->difference_pct);
+    key_bool(json, "in_turns", it->in_turns);
     as_json_object_end(json);
 }
 

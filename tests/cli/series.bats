@@ -214,6 +214,51 @@ END
     series 0 repeat --read x.assay --format csv
     like "run,,,7,*" "$(sed -n 2p out)"
 }
+@test "repeat --against: A B A B, each with its role, in text, JSON, CSV and for compare" {
+    records
+    series 0 repeat -n 3 --against "OMP_NUM_THREADS=3 ./work '0.03'" -o x.assay -- ./work 0.01
+    like "A against B, 3 pairs in turns*A * 3 *./work 0.01*B * 3 *./work 0.03*" "$(cat out)"
+    like "*run 2 of 6: B*" "$(cat err)"
+    equal "A,repeat,reference,0 B,against,variant,1 A,repeat,repetition,1 B,against,repetition,2 A,repeat,repetition,1 B,against,repetition,2" \
+        "$(query x.assay "SELECT label, kind, role, ifnull(reference_id, 0) FROM run ORDER BY run_id" | words)"
+    like "*1 threads*last 0.01" "$(cat x.assay/run-005/output.txt)"
+    like "*3 threads*last 0.03" "$(cat x.assay/run-006/output.txt)"
+    series 0 repeat --read x.assay --format json
+    python3 - <<'END'
+import json
+it = json.load(open("out"))["alternation"]
+assert [r["of"] for r in it["runs"]] == list("ABABAB"), it["runs"]
+assert it["pairs"] == it["planned"] == 3
+assert it["verdict"] in ("open", "faster", "slower", "equal")
+low, value, high = (it["difference_pct"][k] for k in ("low", "value", "high"))
+assert low <= value <= high
+assert (it["verdict"] == "open") == (low <= 0 <= high and not (low >= -1 and high <= 1))
+assert [s["repeats"] for s in it["sides"]] == [3, 3]
+END
+    series 0 repeat --read x.assay --format csv
+    equal "of,run_id,wall_s A,1 B,2" "$(sed 's/\(,[12]\),.*/\1/' out | head -3 | words)"
+    series 0 compare x.assay:A x.assay:B --format json
+    python3 -c 'import json; s = json.load(open("out"))["comparison"]["sides"]
+assert s[1]["in_turns"] and not s[0]["in_turns"] and [x["repeats"] for x in s] == [3, 3]'
+    # Runs of B are no repetitions of A.
+    series 0 compare x.assay x.assay:1 --format json
+    python3 -c 'import json; s = json.load(open("out"))["comparison"]["sides"]
+assert [x["repeats"] for x in s] == [3, 1] and not s[1]["in_turns"]'
+}
+@test "repeat --against: a command that fails is left out, said, and ends with 1" {
+    records
+    series 1 repeat -n 2 --against "OMP_NUM_THREADS=2 ./work 0.01 fails" -o x.assay -- ./work 0.01
+    like "*too few runs*B * 0 *./work 0.01 fails*2 runs of B did not end well and are left out.*" "$(cat out)"
+    like "*run 2 (B) ended with exit status 5; its last line: two is too many*2 of 4 runs failed*" "$(cat err)"
+}
+@test "repeat --against: what is no plain command is refused" {
+    refused 2 "assay: './work 0.1 | cat': needs a shell; write a plain command, or sh -c '...' around it" \
+        repeat --against "./work 0.1 | cat" -- ./work 0.1
+    refused 2 "assay: './work \"0.1': a quote has no end*" repeat --against './work "0.1' -- ./work 0.1
+    refused 2 "assay: --against: 'A=1 ' names no command*" repeat --against 'A=1 ' -- ./work 0.1
+    refused 2 "assay: repeat: no command given that another is run against*" repeat --against ./work
+    refused 2 "assay: --runs: 1 is not from 2 to 10000 pairs" repeat -n 1 --against ./work -- ./work 0.1
+}
 @test "repeat: every run reads the same input" {
     records
     echo word >input

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Two commands in turns: `assay repeat --against`.
+ */
+#ifndef AS_CLI_AGAINST_H
+#define AS_CLI_AGAINST_H
+
+#include <assay/experiment.h>
+
+#include "cli.h"
+
+/* Runs the command (A) and that of --against (B) in turns until it is certain which is faster, and
+ * shows it. Errors: USAGE, those of running. */
+int as_against_run(struct as_cli *cli, struct assay_error *err);
+
+/* Shows what an experiment holds of two commands in turns; 0 when there is none, else 1. */
+int as_against_show(struct as_cli *cli, struct assay_experiment *experiment,
+                    struct assay_error *err);
+
+#endif
