@@ -64,6 +64,7 @@ struct assay_profile_request {
     /* Its event may be TIMER; where perf events are refused it becomes that of itself. */
     struct assay_sample_options sampling;
     double duration_s;  /* ends the recording (not the program) after so long; 0 = no limit */
+    double limit_s;     /* the command is killed after so long, with all it started; 0 = never */
     uint64_t max_b;     /* of samples kept; 0 = no limit */
     const char *events; /* further events to count, separated by commas, or NULL */
     struct assay_attribute_options attribute;
@@ -74,6 +75,7 @@ struct assay_profile_result {
     int exit_code;    /* of the command; -1: unknown (attached) or killed */
     int exit_signal;  /* that killed it, or 0 */
     bool stopped;     /* the user or the limit of time ended the recording before the program */
+    bool too_long;    /* it was killed for `limit_s` */
     bool interrupted; /* the user asked for the end (Ctrl-C, SIGTERM), whatever the program did */
 };
 

@@ -19,6 +19,7 @@
 #include "base/vec.h"
 #include "profile/category.h"
 #include "profile/collector.h"
+#include "profile/limit.h"
 #include "profile/record.h"
 
 /* Between two looks at the kernel's buffers, and two flushes of the stream. */
@@ -226,6 +227,16 @@ static int kill_deaf(struct recording *r, struct assay_error *err)
     return assay_launch_signal(r->sources.launch, SIGKILL, err);
 }
 
+/* Kills the command and what it started, again and again until it has ended. */
+static void keep_limit(struct recording *r)
+{
+    if (!r->plan || r->request->limit_s <= 0 ||
+        (double)(as_monotonic_ns() - r->begin_ns) < r->request->limit_s * 1e9)
+        return;
+    r->result->too_long = true;
+    as_limit_kill(assay_launch_pid(r->sources.launch));
+}
+
 static int record_until_end(struct recording *r, struct assay_error *err)
 {
     int64_t flushed = as_monotonic_ns();
@@ -241,6 +252,7 @@ static int record_until_end(struct recording *r, struct assay_error *err)
             return 0;
         }
         AS_TRY(kill_deaf(r, err));
+        keep_limit(r);
         if (time_is_over(r)) {
             r->ended = true;
             return 0;
