@@ -13,6 +13,7 @@ import { Scalability } from './views/Scalability';
 import { Stability } from './views/Stability';
 import { Summary } from './views/Summary';
 import { Expert, Functions, Lines, Loops } from './views/Tables';
+import { Tried } from './views/Tried';
 
 export interface Page {
     path: string;
@@ -30,6 +31,12 @@ export const PAGES: Page[] = [
     { path: 'loops', title: 'Loops', view: Loops },
     { path: 'lines', title: 'Lines', view: Lines },
     { path: 'calltree', title: 'Call tree', view: CallTree },
+    {
+        path: 'tried',
+        title: 'Tried',
+        view: Tried,
+        isThere: report => report.doc.tries.length > 0,
+    },
     {
         path: 'scalability',
         title: 'Scalability',

@@ -74,6 +74,30 @@ export interface Finding {
     command?: string | null;
     gain_s: Quantity | null;
     time_s?: number | null;
+    /** What `assay try` measured of it: "measured: -1.92 s ± 0.06 of 5.40 s (NAME)". */
+    measured?: string | null;
+}
+
+/** A way to run the program that was tried against it as it is. */
+export interface Try {
+    rank: number;
+    name: string;
+    title: string;
+    what: string;
+    verdict: string;
+    said: string | null;
+    n: number;
+    base_s: number | null;
+    ratio: number | null;
+    ratio_low: number | null;
+    ratio_high: number | null;
+    gain_s: Quantity | null;
+    result: string | null;
+    differs_by: number | null;
+    /** What to type. */
+    command: string | null;
+    /** Functions and loops that changed. */
+    why: string | null;
 }
 
 export interface Flag {
@@ -316,6 +340,7 @@ export interface Document {
     what_ifs: WhatIf[];
     checks: Check[];
     findings: Finding[];
+    tries: Try[];
     flags: Flag[];
     views: View[];
     calltree: CallTree | null;

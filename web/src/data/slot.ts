@@ -84,6 +84,7 @@ export function parseDocument(json: string): Document {
         what_ifs: list(given.what_ifs),
         checks: list(given.checks),
         findings: list(given.findings),
+        tries: list(given.tries),
         flags: list(given.flags),
         views: list(given.views).filter(view => view && view.columns && view.data),
         calltree: given.calltree ?? null,

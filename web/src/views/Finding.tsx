@@ -45,6 +45,11 @@ export function FindingItem({ finding, place }: { finding: Finding; place?: bool
                         </>
                     )}
                 </p>
+                {finding.measured && (
+                    <p>
+                        <b>{finding.measured}</b>
+                    </p>
+                )}
                 <p>{finding.text}</p>
                 {finding.workaround && <p class="workaround">{finding.workaround}</p>}
                 {command && (

@@ -34,7 +34,16 @@ const hash = page => page.evaluate(() => decodeURIComponent(location.hash));
 
 const PAGES = [
     ...['summary', 'metrics', 'application', 'functions', 'loops', 'lines', 'calltree'],
-    ...['scalability', 'stability', 'comparison', 'expert', 'experiment', 'loop/12', 'function/1'],
+    ...[
+        'tried',
+        'scalability',
+        'stability',
+        'comparison',
+        'expert',
+        'experiment',
+        'loop/12',
+        'function/1',
+    ],
     ...['bottom-up', 'flat', 'around', 'flame'].map(mode => `calltree?mode=${mode}`),
 ];
 
