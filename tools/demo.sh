@@ -56,3 +56,6 @@ fi
 
 say "the report, for a browser: $PWD/cg.assay/report.html"
 echo "    now yours: build/assay run -- PROGRAM (help: build/assay --help)"
+echo "    what would make it faster, tried and measured (5 minutes):"
+echo "    build/assay try --source examples/cg --build 'make MPI=no OPTIMISE=\"-O2 {flags}\"' \\"
+echo "        -- examples/cg/build/cg $how --faults $faults"

@@ -3,13 +3,27 @@
 """Writes blocks of text as C tables: gen-advice.py OUTPUT HEADER NAME FILE...
 
 A block is a line `metric NAME`, `what_if NAME`, `check NAME`, `flag NAME`, `finding NAME`,
-`loops NAME` (there is one) or `cause NAME` and its keys, one a line: four blanks, the key, its
-text. Lines that begin with more blanks go on with it.
+`loops NAME` (there is one), `cause NAME` or `try NAME` and its keys, one a line: four blanks, the
+key, its text. Lines that begin with more blanks go on with it.
 Checks what no program should find out at run time: unknown or missing keys, names that are there
 twice, a rating that goes against `better`, a place in a text that nothing fills. NAME goes into the
 names of the tables: as_NAME_metric[], ...
 A line `define WORD` and its `sql` give all statements a part to share, as $WORD, or as $WORD(TEXT),
 where the part has $1 for the TEXT. Parts may use others.
+
+A try is what `assay try` may try:
+  what      env, threads, placement or flags
+  title     for people, without a full stop
+  group     of those of one group a combination has one
+  env       variables, NAME=VALUE, blanks between
+  preload   a library for LD_PRELOAD, where it is installed
+  wrap      words before the command; launcher: options for its launcher, behind its name
+  ranks     the number of ranks of the launcher
+  flags     options of compilers; train: those of a build that runs once before, for a profile
+  compiler  of those families
+  when      all must hold: uses:LIBRARY|..., launcher:KIND|..., command:NAME, cpu:FEATURE, threads
+            (several at work), processors (more than one), nodes (of memory, more than one)
+  finding   rules of data/advise/findings.txt that it answers: their findings make it come first
 """
 import pathlib
 import re
@@ -24,6 +38,8 @@ KEYS = {
     "finding": ("topic object sql", "command"),
     "loops": ("sql", ""),
     "cause": ("topic pattern sql", "unless"),
+    "try": ("what title group",
+            "env preload wrap launcher ranks flags train compiler when finding"),
     "define": ("sql", ""),
 }
 BETTER = {"neither": "ASSAY_BETTER_NEITHER", "higher": "ASSAY_BETTER_HIGHER",
@@ -33,6 +49,8 @@ METRIC_KINDS = {"": "AS_METRIC_COMPUTED", "value": "AS_METRIC_VALUE", "share": "
                 "mean": "AS_METRIC_MEAN", "exact": "AS_METRIC_EXACT"}
 WHAT_IF_KINDS = {"loops": "AS_WHAT_IF_LOOPS", "parallel": "AS_WHAT_IF_PARALLEL",
                  "parallel_and_load": "AS_WHAT_IF_PARALLEL_AND_LOAD"}
+TRY_WHAT = {"env": "ENV", "threads": "THREADS", "placement": "PLACEMENT", "flags": "FLAGS"}
+TRY_WHEN = r"(uses|launcher|command|cpu):[A-Za-z0-9_.+|-]+|threads|processors|nodes"
 OBJECTS = "run process thread module function loop".split()
 
 
@@ -147,6 +165,31 @@ def check(blocks):
             sys.exit(f"{where}: {name}: kind is one of {', '.join(WHAT_IF_KINDS)}")
         if kind == "finding" and text["object"] not in OBJECTS:
             sys.exit(f"{where}: {name}: object is one of {', '.join(OBJECTS)}")
+        if kind == "try":
+            check_try(where, name, text)
+
+
+def check_try(where, name, text):
+    if text["what"] not in TRY_WHAT:
+        sys.exit(f"{where}: {name}: what is one of {', '.join(TRY_WHAT)}")
+    if not set("env preload wrap launcher ranks flags".split()) & set(text):
+        sys.exit(f"{where}: {name} changes nothing")
+    if ("flags" in text) != ("compiler" in text) or ("flags" in text) != (text["what"] == "flags"):
+        sys.exit(f"{where}: {name}: flags and compiler belong to what flags")
+    for word in text.get("when", "").split():
+        if not re.fullmatch(TRY_WHEN, word):
+            sys.exit(f"{where}: {name}: nothing is known of 'when {word}'")
+    for word in text.get("env", "").split():
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*=\S+", word):
+            sys.exit(f"{where}: {name}: '{word}' is no variable with its value")
+
+
+def check_tries(blocks, rules):
+    """Each finding that a try answers is a rule."""
+    for where, kind, name, text in blocks:
+        for word in text.get("finding", "").split() if kind == "try" else []:
+            if word not in rules:
+                sys.exit(f"{where}: {name}: there is no rule {word}")
 
 
 def check_metric(where, name, text):
@@ -192,6 +235,12 @@ def row_of(kind, name, text, position):
                 f"     .weight = {get('weight')}, .position = {position},\n"
                 f"     .said_by = {c_text(f' {said_by} ' if said_by else None)},\n"
                 f"     .sql = {c_text(get('sql'))}}},\n")
+    if kind == "try":
+        words = "env preload wrap launcher ranks flags train compiler when finding".split()
+        rest = ", ".join(f".{word} = {c_text(get(word))}" for word in words)
+        return (f"    {{.name = {c_text(name)}, .what = ASSAY_TRIAL_{TRY_WHAT[get('what')]},\n"
+                f"     .title = {c_text(get('title'))}, .group = {c_text(get('group'))},\n"
+                f"     {rest}}},\n")
     if kind in ("flag", "loops"):
         return f"    {{.name = {c_text(name)}, .sql = {c_text(get('sql'))}}},\n"
     if kind == "cause":
@@ -212,6 +261,10 @@ def main():
     for name in names:
         blocks += blocks_of(pathlib.Path(name))
     check(blocks)
+    rules = {name for _, kind, name, _ in blocks if kind == "finding"}
+    check_tries(blocks, rules)
+    if any(kind == "try" for _, kind, _, _ in blocks):
+        blocks = [block for block in blocks if block[1] == "try"]
     blocks = expand(blocks)
     check_places(blocks)
     with open(target, "w", encoding="ascii") as out:

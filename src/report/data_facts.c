@@ -42,8 +42,15 @@ const char as_facts_checks_sql[] = "SELECT name, title, score, weight, state, te
 
 const char as_facts_findings_sql[] =
     "SELECT rank, level, topic, object_kind AS object, object_id AS id, text, workaround, command,"
-    " gain_s AS \"gain_s.value\", gain_low_s, gain_high_s, ifnull(gain_n, 0), gain_origin, time_s"
-    " FROM " AS_FACTS_FINDINGS;
+    " gain_s AS \"gain_s.value\", gain_low_s, gain_high_s, ifnull(gain_n, 0), gain_origin, time_s,"
+    " measured FROM " AS_FACTS_FINDINGS;
+
+/* Of the run, and where it is one of those that were tried, of the program as it is. */
+static const char tries_sql[] =
+    "SELECT rank, name, title, what, verdict, said, n, base_s, ratio, ratio_low, ratio_high,"
+    " gain_s AS \"gain_s.value\", gain_low_s, gain_high_s, n, 'measured' AS origin, result,"
+    " differs_by, command, why FROM v_tries WHERE run_id IN (?1,"
+    " (SELECT reference_id FROM run WHERE run_id = ?1)) ORDER BY rank";
 
 static const char balance_sql[] =
     "SELECT over, is_main, n, min_s, mean_s, max_s, balance_pct FROM v_balance WHERE run_id = ?1"
@@ -132,5 +139,6 @@ int as_data_facts(struct as_document *document, struct assay_error *err)
     AS_TRY(write_what_ifs(document, err));
     AS_TRY(as_data_rows(document, "checks", as_facts_checks_sql, false, err));
     AS_TRY(as_data_rows(document, "findings", as_facts_findings_sql, false, err));
+    AS_TRY(as_data_rows(document, "tries", tries_sql, false, err));
     return as_data_rows(document, "flags", flags_sql, false, err);
 }

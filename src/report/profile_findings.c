@@ -76,7 +76,7 @@ static int add_commands(struct as_profile *profile)
 
 static const char finding_sql[] =
     "SELECT topic, text, workaround, command, level, gain_s, gain_low_s, gain_high_s, time_s,"
-    " (SELECT wall_ns / 1e9 FROM run r WHERE r.run_id = ?1), count(*) OVER ()"
+    " (SELECT wall_ns / 1e9 FROM run r WHERE r.run_id = ?1), count(*) OVER (), measured"
     " FROM " AS_FACTS_FINDINGS " LIMIT " AS_FACTS_FINDINGS_FIRST;
 
 static double real_or_nan(struct assay_rows *rows, int column)
@@ -85,12 +85,14 @@ static double real_or_nan(struct assay_rows *rows, int column)
                                                             : assay_rows_real(rows, column);
 }
 
-/* What a gain brings, what a potential is about. A hint claims no time. */
+/* What was measured, a gain brings or a potential is about. A hint claims no time. */
 static const char *seconds_of(struct as_profile *profile, struct assay_rows *rows)
 {
     const double gain_s = real_or_nan(rows, 5), time_s = real_or_nan(rows, 8);
-    const char *level = assay_rows_text(rows, 4);
+    const char *level = assay_rows_text(rows, 4), *measured = assay_rows_text(rows, 11);
 
+    if (measured)
+        return as_profile_text(profile, "%s: ", measured);
     if (isfinite(gain_s))
         return as_profile_text(profile, "-%.2f s (%.2f to %.2f) of %.2f s: ", gain_s,
                                assay_rows_real(rows, 6), assay_rows_real(rows, 7),

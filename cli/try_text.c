@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What was tried, as a table with what to type below it; see try.h.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <assay/report.h>
+#include <assay/trial.h>
+
+#include "base/error.h"
+#include "compared.h"
+#include "text.h"
+#include "try.h"
+
+/* Exit status where nothing gains. */
+#define NO_GAIN 3
+
+static const char tries_sql[] =
+    "SELECT name, title, what, verdict, said, n, base_s, ratio, ratio_low, ratio_high, gain_s,"
+    " gain_low_s, gain_high_s, result, differs_by, command, why, rules, rank, run_id, variant_id"
+    " FROM v_tries ORDER BY run_id, rank";
+
+enum {
+    NAME,
+    TITLE,
+    WHAT,
+    VERDICT,
+    SAID,
+    N,
+    BASE_S,
+    RATIO,
+    RATIO_LOW,
+    RATIO_HIGH,
+    GAIN_S,
+    GAIN_LOW_S,
+    GAIN_HIGH_S,
+    RESULT,
+    DIFFERS_BY,
+    COMMAND,
+    WHY
+};
+
+static bool is_known(struct assay_rows *rows, int column)
+{
+    return assay_rows_kind(rows, column) != ASSAY_CELL_NULL;
+}
+
+static bool is_verdict(struct assay_rows *rows, const char *word)
+{
+    return strcmp(assay_rows_text(rows, VERDICT), word) == 0;
+}
+
+static bool is_gain(struct assay_rows *rows)
+{
+    return is_verdict(rows, assay_trial_word(ASSAY_TRIAL_GAIN));
+}
+
+/* ---- The table ----------------------------------------------------------------------------- */
+
+static void cell_signed(struct as_table *table, struct assay_rows *rows, int column)
+{
+    if (is_known(rows, column))
+        as_table_f(table, "%+.2f", -assay_rows_real(rows, column));
+    else
+        as_table_string(table, NULL);
+}
+
+static void try_row(struct as_table *table, struct assay_rows *rows)
+{
+    const bool bounded = is_known(rows, RATIO_HIGH);
+
+    if (is_known(rows, RATIO))
+        as_table_f(table, "%+.1f %%", 100 * (assay_rows_real(rows, RATIO) - 1));
+    else
+        as_table_string(table, NULL);
+    if (is_gain(rows))
+        as_table_style(table, AS_STYLE_GREEN);
+    else if (is_verdict(rows, assay_trial_word(ASSAY_TRIAL_HARM)))
+        as_table_style(table, AS_STYLE_RED);
+    if (bounded)
+        as_table_f(table, "%+.1f to %+.1f", 100 * (assay_rows_real(rows, RATIO_LOW) - 1),
+                   100 * (assay_rows_real(rows, RATIO_HIGH) - 1));
+    else
+        as_table_string(table, NULL);
+    cell_signed(table, rows, GAIN_S);
+    as_table_u64(table, (uint64_t)assay_rows_integer(rows, N));
+    as_table_string(table, assay_rows_text(rows, VERDICT));
+    as_table_string(table, assay_rows_text(rows, NAME));
+}
+
+static int fill_tries(struct as_table *table, struct assay_rows *rows, size_t limit, size_t *n,
+                      size_t *gains, double *base_s, struct assay_error *err)
+{
+    int rc;
+
+    *base_s = NAN;
+    while ((rc = assay_rows_next(rows, err)) > 0) {
+        if ((*n)++ < limit)
+            try_row(table, rows);
+        *gains += is_gain(rows);
+        if (is_known(rows, BASE_S))
+            *base_s = assay_rows_real(rows, BASE_S);
+    }
+    return rc;
+}
+
+static int show_table(struct as_cli *cli, struct assay_rows *rows, size_t *n, size_t *gains,
+                      struct assay_error *err)
+{
+    const struct as_column column[] = {{.title = "time", .align = AS_ALIGN_RIGHT},
+                                       {.title = "interval", .align = AS_ALIGN_RIGHT},
+                                       {.title = "s", .align = AS_ALIGN_RIGHT},
+                                       {.title = "runs", .align = AS_ALIGN_RIGHT},
+                                       {.title = "verdict"},
+                                       {.title = "what", .shrink = AS_SHRINK_MIDDLE, .least = 16}};
+    struct as_table table;
+    double base_s;
+
+    as_table_init(&table, column, sizeof column / sizeof *column);
+    int rc = fill_tries(&table, rows,
+                        as_given(&cli->args, AS_OPTION_LIMIT) ? as_compared_limit(cli) : SIZE_MAX,
+                        n, gains, &base_s, err);
+    if (rc == 0 && *n) {
+        as_cli_styled(cli, AS_STYLE_BOLD, "Tried");
+        as_cli_print(cli, " %zu way%s; ", *n, *n == 1 ? "" : "s");
+        if (!isnan(base_s))
+            as_cli_print(cli, "the program as it is takes %.4g s, ", base_s);
+        if (*gains)
+            as_cli_print(cli, "%zu of them gain%s\n\n", *gains, *gains == 1 ? "s" : "");
+        else
+            as_cli_print(cli, "none gains for certain\n\n");
+        rc = as_table_print(&table, &cli->out, as_cli_table_width(cli), cli->color, err);
+    }
+    as_table_fini(&table);
+    return rc;
+}
+
+/* ---- Below it ------------------------------------------------------------------------------ */
+
+static void say_line(struct as_cli *cli, const char *title, const char *text)
+{
+    struct as_str out = {0};
+
+    as_str_appendf(&out, "  %-10s", title);
+    as_wrap(&out, text, 12, 12, as_cli_width(cli));
+    as_out_z(&cli->out, as_str_z(&out));
+    as_str_fini(&out);
+}
+
+/* "-1.92 s +-0.06 of 5.40 s, same results". */
+static void say_measured(struct as_cli *cli, struct assay_rows *rows)
+{
+    char text[400];
+    const double gain = assay_rows_real(rows, GAIN_S);
+    const double half =
+        (assay_rows_real(rows, GAIN_HIGH_S) - assay_rows_real(rows, GAIN_LOW_S)) / 2;
+
+    snprintf(text, sizeof text, "%+.2f s %s%.2f of %.2f s, %s", -gain,
+             assay_report_locale_is_utf8() ? "\302\261" : "+-", half, assay_rows_real(rows, BASE_S),
+             is_known(rows, RESULT) ? assay_rows_text(rows, RESULT) : "results not compared");
+    say_line(cli, "measured", text);
+}
+
+/* What to type and what changed, where there is something to say. */
+static void say_try(struct as_cli *cli, struct assay_rows *rows)
+{
+    const bool measured =
+        is_known(rows, RATIO_HIGH) &&
+        (is_gain(rows) || is_verdict(rows, "harm") || is_verdict(rows, "differs"));
+
+    if (!measured && !is_known(rows, SAID))
+        return;
+    as_cli_print(cli, "\n");
+    as_cli_styled(cli, AS_STYLE_BOLD, assay_rows_text(rows, NAME));
+    as_cli_print(cli, ": %s\n", assay_rows_text(rows, TITLE));
+    if (is_known(rows, SAID))
+        say_line(cli, assay_rows_text(rows, VERDICT), assay_rows_text(rows, SAID));
+    if (!measured)
+        return;
+    say_measured(cli, rows);
+    if (is_known(rows, WHY))
+        say_line(cli, "changed", assay_rows_text(rows, WHY));
+    if (!is_verdict(rows, "harm") && is_known(rows, COMMAND))
+        say_line(cli, "type", assay_rows_text(rows, COMMAND));
+}
+
+/* Those with nothing but "no gain" are in the table alone; what never ran is said in one line. */
+static int show_details(struct as_cli *cli, struct assay_rows *rows, struct assay_error *err)
+{
+    int rc;
+    size_t unrun = 0;
+
+    while ((rc = assay_rows_next(rows, err)) > 0) {
+        if (is_verdict(rows, "unrun") || is_verdict(rows, "same"))
+            unrun++;
+        else
+            say_try(cli, rows);
+    }
+    if (rc == 0 && unrun)
+        as_cli_print(cli,
+                     "\n%zu %s not run: the same code as another, or no time; "
+                     "'assay show EXP --view tries' says which\n",
+                     unrun, unrun == 1 ? "was" : "were");
+    return rc;
+}
+
+static int show_tries_text(struct as_cli *cli, struct assay_experiment *experiment, size_t *n,
+                           size_t *gains, struct assay_error *err)
+{
+    struct assay_rows *rows;
+    AS_TRY(assay_rows_open(experiment, tries_sql, &rows, err));
+    int rc = show_table(cli, rows, n, gains, err);
+    assay_rows_close(&rows);
+    if (rc < 0 || !*n)
+        return rc;
+    AS_TRY(assay_rows_open(experiment, tries_sql, &rows, err));
+    rc = show_details(cli, rows, err);
+    assay_rows_close(&rows);
+    return rc;
+}
+
+/* ---- Data ---------------------------------------------------------------------------------- */
+
+static void json_cell(struct as_json *json, struct assay_rows *rows, int column)
+{
+    as_json_key(json, assay_rows_column(rows, column));
+    switch (assay_rows_kind(rows, column)) {
+    case ASSAY_CELL_INTEGER:
+        as_json_i64(json, assay_rows_integer(rows, column));
+        break;
+    case ASSAY_CELL_REAL:
+        as_json_double(json, assay_rows_real(rows, column));
+        break;
+    case ASSAY_CELL_NULL:
+        as_json_null(json);
+        break;
+    default:
+        as_json_string(json, assay_rows_text(rows, column));
+    }
+}
+
+static int show_tries_json(struct as_cli *cli, struct assay_experiment *experiment, size_t *n,
+                           size_t *gains, struct assay_error *err)
+{
+    struct assay_rows *rows;
+    struct as_json json;
+    int rc;
+
+    AS_TRY(assay_rows_open(experiment, tries_sql, &rows, err));
+    as_compared_json_begin(&json, cli, experiment, "tries");
+    as_json_array_begin(&json);
+    for (; (rc = assay_rows_next(rows, err)) > 0; ++*n) {
+        as_json_object_begin(&json);
+        for (int i = 0; i < assay_rows_column_n(rows); i++)
+            json_cell(&json, rows, i);
+        as_json_object_end(&json);
+        *gains += is_gain(rows);
+    }
+    as_json_array_end(&json);
+    as_compared_json_end(&json);
+    assay_rows_close(&rows);
+    return rc;
+}
+
+static int show_tries_csv(struct as_cli *cli, struct assay_experiment *experiment, size_t *n,
+                          size_t *gains, struct assay_error *err)
+{
+    struct assay_rows *rows;
+    struct as_csv csv;
+    const char *names[32];
+    int rc;
+
+    AS_TRY(assay_rows_open(experiment, tries_sql, &rows, err));
+    const int columns = assay_rows_column_n(rows);
+    for (int i = 0; i < columns; i++)
+        names[i] = assay_rows_column(rows, i);
+    as_cli_csv(cli, &csv);
+    as_csv_header(&csv, names, (size_t)columns);
+    for (; (rc = assay_rows_next(rows, err)) > 0; ++*n) {
+        for (int i = 0; i < columns; i++)
+            if (assay_rows_kind(rows, i) == ASSAY_CELL_REAL)
+                as_csv_double(&csv, assay_rows_real(rows, i));
+            else
+                as_csv_string(&csv, assay_rows_text(rows, i));
+        as_csv_row_end(&csv);
+        *gains += is_gain(rows);
+    }
+    assay_rows_close(&rows);
+    return rc;
+}
+
+static int count_tries(struct assay_experiment *experiment, size_t *n, struct assay_error *err)
+{
+    struct assay_rows *rows;
+    AS_TRY(assay_rows_open(experiment, "SELECT count(*) FROM v_tries", &rows, err));
+    const int rc = assay_rows_next(rows, err);
+    *n = rc > 0 ? (size_t)assay_rows_integer(rows, 0) : 0;
+    assay_rows_close(&rows);
+    return rc < 0 ? rc : 0;
+}
+
+int as_try_show(struct as_cli *cli, struct assay_experiment *experiment, struct assay_error *err)
+{
+    size_t n = 0, gains = 0, all;
+    AS_TRY(count_tries(experiment, &all, err));
+    if (!all)
+        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+                            "%s: nothing was tried in it; 'assay try -- CMD' does",
+                            assay_experiment_path(experiment));
+    const int rc =
+        (cli->format == AS_FORMAT_JSON  ? show_tries_json
+         : cli->format == AS_FORMAT_CSV ? show_tries_csv
+                                        : show_tries_text)(cli, experiment, &n, &gains, err);
+    if (rc >= 0 && !gains && !cli->status)
+        cli->status = NO_GAIN;
+    return rc;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Trying what might make a program faster: variants of its environment, threads, placement and
+ * compiler options, each measured against the program as it is, in turns, within a time that the
+ * user gives. What is found are facts in the experiment (table `trial`), with what to type.
+ */
+#ifndef ASSAY_TRIAL_H
+#define ASSAY_TRIAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <assay/error.h>
+#include <assay/experiment.h>
+#include <assay/profile.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* X(NAME, word): what became of a variant. */
+#define ASSAY_TRIAL_VERDICT_LIST(X)                                                                \
+    X(OPEN, "open") /* too few runs for any verdict */                                             \
+    X(GAIN, "gain") /* faster for certain */                                                       \
+    X(HARM, "harm") /* slower for certain */                                                       \
+    X(NONE, "none") /* neither: the interval says how much it may be */                            \
+    X(SAME, "same") /* the same code as another: not run */                                        \
+    X(NO_BUILD, "unbuilt")                                                                        \
+    X(FAILED, "failed") /* ended with a status or signal of its own */                             \
+    X(TOO_LONG, "hung")                                                                        \
+    X(DIFFERS, "differs") /* other results */                                                      \
+    X(NOT_RUN, "unrun") /* the time was too short */
+
+enum assay_trial_verdict {
+#define ASSAY_TRIAL_VERDICT_ENUM(name, word) ASSAY_TRIAL_##name,
+    ASSAY_TRIAL_VERDICT_LIST(ASSAY_TRIAL_VERDICT_ENUM)
+#undef ASSAY_TRIAL_VERDICT_ENUM
+};
+
+const char *assay_trial_word(enum assay_trial_verdict verdict);
+
+/* What is varied; a bit each. */
+#define ASSAY_TRIAL_ENV       1u
+#define ASSAY_TRIAL_THREADS   2u
+#define ASSAY_TRIAL_PLACEMENT 4u
+#define ASSAY_TRIAL_FLAGS     8u
+#define ASSAY_TRIAL_ALL       15u
+
+/* What the campaign tells while it goes on; nothing is kept of it. */
+struct assay_trial_news {
+    enum {
+        ASSAY_TRIAL_NEWS_NOTE, /* `text` is a sentence */
+        ASSAY_TRIAL_NEWS_BUILD,
+        ASSAY_TRIAL_NEWS_RUN
+    } kind;
+    const char *text;    /* of BUILD and RUN: the variant, "base" */
+    size_t number, all;  /* of BUILD: which of how many; of RUN: the round, variants in it */
+    double left_s;       /* RUN: at most */
+    const char *best;    /* so far, or NULL */
+    double best_s, of_s; /* its gain, of the time of base */
+};
+
+/* All zero is a good choice but for `profile`. Borrowed during the call. */
+struct assay_trial_request {
+    struct assay_profile_request profile; /* of each run; command must be there */
+    unsigned what;                        /* ASSAY_TRIAL_*; 0: all */
+    double budget_s;                      /* 0: 300 */
+    const char *build;                    /* a command for /bin/sh with {flags} in it, or NULL */
+    const char *source;                   /* what it builds; NULL: the working directory */
+    double tolerance; /* of numbers in the output, relative; negative: they must be the same */
+    const char
+        *check;    /* a command for /bin/sh that judges the results, in place of that; or NULL */
+    bool copy;     /* the program runs in a copy of its directory; sources of any size */
+    unsigned jobs; /* builds side by side; 0: one for each processor */
+    void (*tell)(void *context, const struct assay_trial_news *news);
+    bool (*stop)(void *context); /* asked between runs and during builds: true ends it; or NULL */
+    void *context;
+};
+
+struct assay_trial_result {
+    size_t trial_n, gain_n, harm_n, run_n;
+    int64_t base_run_id; /* the first run of the program as it is; 0: none ended well */
+    bool interrupted;    /* Ctrl-C: what was measured stays */
+    bool is_busy;        /* the host was too busy to judge by */
+};
+
+/*
+ * Tries variants of the command into `experiment`. Runs of the program as it is have the label
+ * "base", those of a variant its name. Errors: USAGE (no {flags}, a source directory that is too
+ * large to copy), FAILED-like ones of the program or build as they are (nothing can be compared),
+ * UNSUPPORTED (input from a pipe), those of writing.
+ */
+int assay_trial_run(struct assay_experiment *experiment, const struct assay_trial_request *request,
+                    struct assay_trial_result *result, struct assay_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Builds of a program with other options, each in a copy of its source directory, side by side. The
+ * directory itself is only read: where the kernel lets us it cannot be written by a build, and
+ * whether one did is looked at after each.
+ */
+#ifndef AS_TRIAL_BUILD_H
+#define AS_TRIAL_BUILD_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <assay/error.h>
+
+#include "base/arena.h"
+#include "trial/tree.h"
+
+/* Directories above this are not copied unless the user says so. */
+#define AS_YARD_SIZE_MOST ((uint64_t)1 << 30)
+
+struct as_yard_options {
+    const char *command; /* for /bin/sh, with {flags} */
+    const char *source;  /* NULL: the working directory */
+    bool any_size;
+    const char *const *program; /* the words of the command that will be run */
+    unsigned jobs;
+};
+
+struct as_yard {
+    struct as_arena arena;
+    struct as_yard_options options;
+    char source[PATH_MAX], root[PATH_MAX], here[PATH_MAX]; /* without links; here: where it runs */
+    struct as_tree_copy copy;
+    struct as_tree_size size;
+    bool use_map; /* builds get an option by which debug information names the source directory */
+    size_t build_n;
+    bool is_protected; /* builds cannot write to the source directory */
+};
+
+enum as_build_state { AS_BUILD_WAITING, AS_BUILD_AT_WORK, AS_BUILD_DONE, AS_BUILD_FAILED };
+
+struct as_build {
+    const char *flags, *train; /* train: of a build whose program runs once before; or NULL */
+    enum as_build_state state;
+    char directory[PATH_MAX];
+    char error[256]; /* FAILED: the first line of its error */
+    uint64_t digest; /* DONE: of the machine code of all that it made */
+    pid_t pid;
+    int step;
+    int64_t end_ns; /* of the training run */
+};
+
+/* What the caller is asked while builds go on. */
+struct as_build_watch {
+    int64_t end_ns; /* when builds that are not done are given up, CLOCK_MONOTONIC */
+    double train_s; /* what a training run may take */
+    bool (*stop)(void *context);
+    void (*tell)(void *context, const struct as_build *build);
+    void *context;
+};
+
+/*
+ * Finds the source directory and a place for copies. Errors: USAGE (no {flags}; too large: what
+ * would be copied, and what to do), NOT_FOUND, IO. In any case _close is called.
+ */
+int as_yard_open(struct as_yard *yard, const struct as_yard_options *options,
+                 struct assay_error *err);
+void as_yard_close(struct as_yard *yard);
+
+/* Whether the paths can stand in an option without quotes. */
+bool as_yard_can_map(const struct as_yard *yard);
+/* Whether the kernel lets us keep a child from writing to a directory. */
+bool as_yard_can_protect(const char *source);
+
+/* Builds all that are waiting. A build that fails is no error; those that were stopped wait.
+ * Errors: IO (a full disk), LIMIT (no processes), NOMEM. */
+int as_yard_build(struct as_yard *yard, struct as_build *build, size_t n,
+                  const struct as_build_watch *watch, struct assay_error *err);
+
+/* The command with {flags} filled in, to be typed by the user. In the arena; NULL: NOMEM. */
+const char *as_yard_command(struct as_yard *yard, const char *flags);
+/*
+ * The words of a command with the programs that `build` made in place of the user's; NULL: NOMEM.
+ * `*replaced`: how many were.
+ */
+const char *const *as_yard_words(struct as_yard *yard, const struct as_build *build,
+                                 const char *const *words, size_t *replaced);
+/* Families of compilers that made the programs of a build: "gcc", "clang", "gfortran", blanks
+ * between. */
+int as_yard_compilers(const struct as_yard *yard, const struct as_build *build, char *out,
+                      size_t size_b);
+
+#endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The builds of a campaign: the program as it is, then candidates with other options side by side,
+ * before anything is measured.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "trial/campaign.h"
+
+/* Of the budget builds may take this part: what is not done then is not run. */
+#define BUILDS_SHARE 0.4
+/* Of the program as it is; its builds are no part of the budget. */
+#define BASE_BUILD_S 86400.0
+
+static void tell_build(void *context, const struct as_build *build)
+{
+    struct as_trial *t = context;
+    struct assay_trial_news news = {.kind = ASSAY_TRIAL_NEWS_BUILD, .all = t->build_all};
+
+    news.text = AS_TRIAL_BASE;
+    as_vec_foreach (&t->candidate, it)
+        if (it->flags == build->flags && build != &t->base_build)
+            news.text = it->name;
+    news.number = ++t->round_of_build;
+    if (t->request->tell)
+        t->request->tell(t->request->context, &news);
+}
+
+static struct as_build_watch watch_of(struct as_trial *t, double end_s)
+{
+    return (struct as_build_watch){.end_ns = as_monotonic_ns() + (int64_t)(end_s * 1e9),
+                                   .train_s = t->limit_s * 5 + 10,
+                                   .stop = as_trial_stopped,
+                                   .tell = tell_build,
+                                   .context = t};
+}
+
+/* ---- The program as it is ------------------------------------------------------------------ */
+
+static int build_base_once(struct as_trial *t, struct assay_error *err)
+{
+    const struct as_build_watch watch = watch_of(t, BASE_BUILD_S);
+
+    t->base_build = (struct as_build){.flags = ""};
+    t->round_of_build = 0;
+    return as_yard_build(&t->yard, &t->base_build, 1, &watch, err);
+}
+
+static int check_base(struct as_trial *t, struct assay_error *err)
+{
+    size_t replaced;
+
+    if (t->base_build.state == AS_BUILD_WAITING)
+        return 0; /* the user ended it */
+    if (t->base_build.state != AS_BUILD_DONE)
+        return as_error_set(err, ASSAY_ERR_NOT_FOUND, "--build: '%s' fails in a copy of %s: %s",
+                            t->request->build, t->yard.source, t->base_build.error);
+    t->base_command =
+        as_yard_words(&t->yard, &t->base_build, t->request->profile.command, &replaced);
+    if (!t->base_command)
+        return as_error_nomem(err, "the builds");
+    if (!replaced)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--build: '%s' makes no program that the command runs; name it by its "
+                            "path in %s, as in './program', or give the directory with --source",
+                            t->request->build, t->yard.source);
+    (void)as_yard_compilers(&t->yard, &t->base_build, t->compilers, sizeof t->compilers);
+    return 0;
+}
+
+int as_trial_build_base(struct as_trial *t, struct assay_error *err)
+{
+    t->build_all = 1;
+    /* Debug information names the user's directory where the compiler can. */
+    t->yard.use_map = as_yard_can_map(&t->yard);
+    AS_TRY(build_base_once(t, err));
+    if (t->base_build.state == AS_BUILD_FAILED && t->yard.use_map) {
+        t->yard.use_map = false;
+        AS_TRY(build_base_once(t, err));
+    }
+    t->is_over |= as_trial_stopped(t);
+    return check_base(t, err);
+}
+
+/* ---- Candidates ---------------------------------------------------------------------------- */
+
+/* The candidate before it whose code it has, or that of the program as it is: NULL. */
+static bool find_same(struct as_trial *t, struct as_candidate *it, const char **name)
+{
+    *name = "the program as it is";
+    if (it->build.digest == t->base_build.digest)
+        return true;
+    for (struct as_candidate *other = t->candidate.at; other < it; other++)
+        if (other->flags && other->build.state == AS_BUILD_DONE && !other->variable_n &&
+            !it->variable_n && other->build.digest == it->build.digest) {
+            *name = other->name;
+            return true;
+        }
+    return false;
+}
+
+static int take_build(struct as_trial *t, struct as_candidate *it, struct assay_error *err)
+{
+    char said[320];
+    const char *same;
+
+    if (it->build.state == AS_BUILD_FAILED) {
+        it->verdict = ASSAY_TRIAL_NO_BUILD;
+        snprintf(said, sizeof said, "%s", it->build.error);
+    } else if (it->build.state != AS_BUILD_DONE) {
+        it->verdict = ASSAY_TRIAL_NOT_RUN;
+        snprintf(said, sizeof said, "the time for builds was too short");
+    } else if (!it->variable_n && !it->wrap && find_same(t, it, &same)) {
+        it->verdict = ASSAY_TRIAL_SAME;
+        snprintf(said, sizeof said, "the same code as %s", same);
+    } else {
+        return 0;
+    }
+    it->said = as_arena_strndup(&t->arena, said, strlen(said));
+    return it->said ? 0 : as_error_nomem(err, "the builds");
+}
+
+int as_trial_build(struct as_trial *t, size_t from, struct assay_error *err)
+{
+    struct as_build *build = as_calloc(t->candidate.n - from + 1, sizeof *build);
+    size_t n = 0, at = 0;
+
+    if (!build)
+        return as_error_nomem(err, "the builds");
+    for (size_t i = from; i < t->candidate.n; i++)
+        if (t->candidate.at[i].flags)
+            build[n++] = (struct as_build){.flags = t->candidate.at[i].flags,
+                                           .train = t->candidate.at[i].train};
+    t->build_all = n;
+    t->round_of_build = 0;
+    const double end_s = as_trial_left(t) - (1 - BUILDS_SHARE) * t->budget_s;
+    const struct as_build_watch watch = watch_of(t, from ? as_trial_left(t) / 3 : end_s);
+    int rc = n ? as_yard_build(&t->yard, build, n, &watch, err) : 0;
+    for (size_t i = from; i < t->candidate.n && rc == 0; i++)
+        if (t->candidate.at[i].flags) {
+            t->candidate.at[i].build = build[at++];
+            rc = take_build(t, &t->candidate.at[i], err);
+        }
+    t->is_over |= as_trial_stopped(t);
+    as_free(build);
+    return rc;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The machine code that a build made, as a digest: two builds with the same one run the same
+ * instructions, whatever their debug information says.
+ */
+#include <elf.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <assay/object.h>
+
+#include "base/error.h"
+#include "trial/internal.h"
+#include "trial/tree.h"
+
+bool as_code_is_program(const char *path)
+{
+    unsigned char head[18] = {0};
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    const ssize_t n = fd < 0 ? 0 : read(fd, head, sizeof head);
+
+    if (fd >= 0)
+        close(fd);
+    return n == sizeof head && memcmp(head, ELFMAG, SELFMAG) == 0 &&
+           (head[16] == ET_EXEC || head[16] == ET_DYN);
+}
+
+/* ---- The digest ---------------------------------------------------------------------------- */
+
+static void mix_bytes(uint64_t *digest, const void *bytes, size_t n)
+{
+    const unsigned char *at = bytes;
+    for (size_t i = 0; i < n; i++)
+        *digest = (*digest ^ at[i]) * 1099511628211u;
+}
+
+/* A file that cannot be read as a program counts by its size. */
+static void mix_object(uint64_t *digest, const char *path)
+{
+    const struct assay_section *section;
+    struct assay_object *object;
+    struct stat st;
+
+    if (assay_object_open(path, NULL, &object, NULL) < 0) {
+        if (stat(path, &st) == 0)
+            mix_bytes(digest, &st.st_size, sizeof st.st_size);
+        return;
+    }
+    const size_t n = assay_object_sections(object, &section);
+    for (size_t i = 0; i < n; i++)
+        if (section[i].exec && section[i].data)
+            mix_bytes(digest, section[i].data, section[i].size_b);
+    assay_object_close(&object);
+}
+
+struct code_digest {
+    uint64_t digest;
+    size_t root_n;
+};
+
+static int add_program(void *context, const char *path)
+{
+    struct code_digest *it = context;
+
+    if (!as_code_is_program(path))
+        return 0;
+    mix_bytes(&it->digest, path + it->root_n, strlen(path + it->root_n));
+    mix_object(&it->digest, path);
+    return 0;
+}
+
+int as_code_digest(const char *directory, uint64_t *out, struct assay_error *err)
+{
+    struct code_digest it = {14695981039346656037u, strlen(directory)};
+
+    (void)err;
+    (void)as_tree_files(directory, add_program, &it);
+    *out = it.digest;
+    return 0;
+}
+
+/* ---- Compilers ----------------------------------------------------------------------------- */
+
+static bool has_bytes(const void *bytes, size_t n, const char *text)
+{
+    return memmem(bytes, n, text, strlen(text)) != NULL;
+}
+
+unsigned as_code_compilers(const char *path)
+{
+    unsigned found = 0;
+    struct stat st;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0) {
+        if (fd >= 0)
+            close(fd);
+        return 0;
+    }
+    const size_t n = (size_t)st.st_size;
+    void *bytes = mmap(NULL, n, PROT_READ, MAP_PRIVATE, fd, 0);
+    close(fd);
+    if (bytes == MAP_FAILED)
+        return 0;
+    /* The files that gcc's linker adds name it in programs of clang too. */
+    if (has_bytes(bytes, n, "clang version"))
+        found |= AS_CODE_CLANG;
+    else if (has_bytes(bytes, n, "GCC: ("))
+        found |= AS_CODE_GCC;
+    if (has_bytes(bytes, n, "_gfortran_"))
+        found |= AS_CODE_GFORTRAN;
+    munmap(bytes, n);
+    return found;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is known of the program before anything is tried: what its first run was, which findings
+ * there are, which libraries it uses, what the machine has.
+ */
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <assay/advise.h>
+#include <assay/machine.h>
+#include <assay/object.h>
+#include <assay/quality.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "trial/campaign.h"
+#include "trial/internal.h"
+
+/* ---- Lists --------------------------------------------------------------------------------- */
+
+/* Words of a column, a blank before and behind each; on the heap. */
+static int list_column(struct as_trial *t, const char *sql, struct as_str *out,
+                       struct assay_error *err)
+{
+    struct assay_rows *rows;
+    int rc;
+
+    AS_TRY(assay_rows_open(t->experiment, sql, &rows, err));
+    assay_rows_bind_integer(rows, 1, t->result->base_run_id);
+    while ((rc = assay_rows_next(rows, err)) > 0)
+        if (assay_rows_text(rows, 0))
+            as_str_appendf(out, " %s ", assay_rows_text(rows, 0));
+    assay_rows_close(&rows);
+    return rc;
+}
+
+static void list_needed(const char *path, struct as_str *out)
+{
+    struct assay_object *object;
+    const char *const *name;
+
+    if (assay_object_open(path, NULL, &object, NULL) < 0)
+        return;
+    const size_t n = assay_object_needed(object, &name);
+    for (size_t i = 0; i < n; i++)
+        as_str_appendf(out, " %s ", name[i]);
+    assay_object_close(&object);
+}
+
+/* Of all words that are programs: the launcher's do no harm. */
+static int find_libraries(struct as_trial *t, const struct assay_launch_plan *plan,
+                          struct assay_error *err)
+{
+    struct as_str all = {0};
+
+    if (plan->kind == ASSAY_LAUNCH_PROGRAM)
+        list_needed(plan->path, &all);
+    for (size_t i = 1; t->base_command[i]; i++)
+        if (as_code_is_program(t->base_command[i]))
+            list_needed(t->base_command[i], &all);
+    int rc = list_column(t, "SELECT DISTINCT name FROM module WHERE ?1 > 0", &all, err);
+    t->libraries = all.failed ? NULL : strdup(as_str_z(&all));
+    as_str_fini(&all);
+    return rc < 0 ? rc : t->libraries ? 0 : as_error_nomem(err, "the libraries of the program");
+}
+
+/* ---- Findings ------------------------------------------------------------------------------ */
+
+/* Without them every candidate is one of the standard set. */
+static void advise_base(struct as_trial *t)
+{
+    const struct assay_quality_options options = {.share = 0};
+    struct assay_error late = {0};
+
+    if (assay_quality_run(t->experiment, t->result->base_run_id, &options, &late) < 0 ||
+        assay_advise_run(t->experiment, t->result->base_run_id, &late) < 0)
+        as_trial_note(t, "no findings to begin with: %s", late.text);
+}
+
+static int find_rules(struct as_trial *t, struct assay_error *err)
+{
+    struct as_str all = {0};
+    const int rc = list_column(t, "SELECT DISTINCT rule FROM finding WHERE run_id = ?1", &all, err);
+
+    t->rules = all.failed ? NULL : strdup(as_str_z(&all));
+    as_str_fini(&all);
+    return rc < 0 ? rc : t->rules ? 0 : as_error_nomem(err, "the findings");
+}
+
+/* ---- The machine --------------------------------------------------------------------------- */
+
+static int find_machine(struct as_trial *t, struct assay_error *err)
+{
+    struct assay_host_load load;
+    struct assay_host *host;
+    cpu_set_t set;
+
+    AS_TRY(assay_host_read(NULL, &host, err));
+    assay_host_load_read(NULL, 0, &load);
+    t->facts.cpu_n = load.usable_cpu_n >= 1 ? (int64_t)load.usable_cpu_n : host->cpu_n;
+    t->facts.core_n =
+        host->core_n > 0 && host->core_n < t->facts.cpu_n ? host->core_n : t->facts.cpu_n;
+    t->facts.numa_n = host->numa_n;
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        for (int i = 0; i < CPU_SETSIZE; i++)
+            if (CPU_ISSET(i, &set)) {
+                t->facts.first_cpu = i;
+                break;
+            }
+    assay_host_free(&host);
+    return 0;
+}
+
+int as_trial_find_facts(struct as_trial *t, struct assay_error *err)
+{
+    struct assay_launch_plan *plan;
+
+    AS_TRY(assay_launch_plan(t->base_command, &plan, err));
+    t->facts.launcher = (enum assay_launch_kind)plan->kind;
+    t->facts.command = t->request->profile.command;
+    advise_base(t);
+    int rc = find_libraries(t, plan, err);
+    assay_launch_plan_free(&plan);
+    if (rc == 0)
+        rc = find_rules(t, err);
+    if (rc == 0)
+        rc = find_machine(t, err);
+    t->facts.libraries = t->libraries ? t->libraries : "";
+    t->facts.rules = t->rules ? t->rules : "";
+    t->facts.compilers = t->compilers;
+    return rc;
+}

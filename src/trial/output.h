@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whether a program writes the same as before: its output word by word, numbers as numbers. What
+ * differs between runs of the program as it is (times, dates, addresses) is left out.
+ */
+#ifndef AS_TRIAL_OUTPUT_H
+#define AS_TRIAL_OUTPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <assay/error.h>
+
+#include "base/str.h"
+#include "base/vec.h"
+
+struct as_word {
+    uint32_t at, n; /* in the text */
+    uint32_t line;
+    bool is_number, varies;
+};
+
+typedef AS_VEC(struct as_word) as_word_list;
+
+/* What the program writes as it is. */
+struct as_output_model {
+    struct as_str text;
+    as_word_list word;
+    unsigned run_n;
+    bool is_wild; /* its runs have other lines or words: nothing can be compared */
+    size_t varying_n;
+};
+
+struct as_output_difference {
+    int digit;       /* of the number that differs most, the first that does; from 1 */
+    bool is_known;   /* false: nothing could be compared */
+    bool differs;    /* by words, or numbers beyond the tolerance */
+    double relative; /* largest of numbers; 0: all are the same */
+    uint32_t line;   /* of that, or of the first words that differ; from 1 */
+    char text[200];  /* "line 4: 1.0000003 instead of 1.0000000"; "" where all is the same */
+};
+
+void as_output_model_fini(struct as_output_model *model);
+/* What a run of the program as it is wrote. Errors: NOMEM. */
+int as_output_learn(struct as_output_model *model, const char *text, size_t n);
+/* What a run of a variant wrote. `tolerance` is relative. Errors: NOMEM. */
+int as_output_compare(const struct as_output_model *model, const char *text, size_t n,
+                      double tolerance, struct as_output_difference *out);
+
+/* "the same", "differ in the 9th digit", "differ: line 4: ...". */
+void as_output_say(const struct as_output_difference *it, char *text, size_t size_b);
+
+#endif

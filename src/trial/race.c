@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The race of variants; see race.h. Its statistics are those of doc/compare.md, its order is that
+ * of successive halving (Z. Karnin, T. Koren, O. Somekh, ICML 2013), for which claims are made by
+ * intervals alone: who is dropped is said to be nothing.
+ */
+#include "trial/race.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+
+/* Rounds before the first look. */
+#define ROUNDS_FEWEST 4
+/* What a variant runs on average before the first look, where the time is short. */
+#define FIRST_ROUNDS 1.75
+/* A gain that is known to this part of itself, or of the time, needs no further runs. */
+#define GAIN_KNOWN 0.15
+#define TIME_KNOWN 0.004
+
+void as_race_init(struct as_race *race, size_t family)
+{
+    *race = (struct as_race){.family = family ? family : 1};
+}
+
+void as_race_fini(struct as_race *race)
+{
+    as_vec_fini(&race->racer);
+    as_vec_fini(&race->run);
+}
+
+int as_race_join(struct as_race *race)
+{
+    const struct as_racer racer = {
+        .is_in = true, .ratio = NAN, .interval = {0, INFINITY}, .cost_s = race->base_cost_s};
+
+    if (as_vec_push(&race->racer, racer) < 0)
+        return ASSAY_ERR_NOMEM;
+    race->round = 0;
+    return (int)race->racer.n - 1;
+}
+
+void as_race_leave(struct as_race *race, size_t racer)
+{
+    race->racer.at[racer].is_in = false;
+}
+
+int as_race_take(struct as_race *race, size_t racer, double time_s, double cost_s)
+{
+    const struct as_race_run run = {racer, race->place++, time_s};
+
+    if (racer == AS_RACE_BASE) {
+        race->base_n++;
+        race->base_cost_s = cost_s;
+    } else {
+        race->racer.at[racer].run_n++;
+        race->racer.at[racer].cost_s = cost_s;
+    }
+    return as_vec_push(&race->run, run) < 0 ? ASSAY_ERR_NOMEM : 0;
+}
+
+static size_t still_in(const struct as_race *race)
+{
+    size_t n = 0;
+    as_vec_foreach (&race->racer, it)
+        n += it->is_in;
+    return n;
+}
+
+static double round_cost(const struct as_race *race)
+{
+    double sum = race->base_cost_s;
+    as_vec_foreach (&race->racer, it)
+        sum += it->is_in ? it->cost_s : 0;
+    return sum;
+}
+
+/* ---- What is known ------------------------------------------------------------------------- */
+
+static int compare_with_base(struct as_race *race, size_t racer, struct as_paired *out)
+{
+    struct as_turn *turn = as_calloc(race->run.n + 1, sizeof *turn);
+    size_t n = 0;
+
+    if (!turn)
+        return ASSAY_ERR_NOMEM;
+    as_vec_foreach (&race->run, run)
+        if (run->racer == racer || run->racer == AS_RACE_BASE)
+            turn[n++] = (struct as_turn){run->at, run->x, run->racer == racer};
+    const int rc = as_paired_of(turn, n, out);
+    as_free(turn);
+    return rc;
+}
+
+static bool is_near_one(double ratio)
+{
+    return fabs(ratio - 1) <= AS_RACE_EQUAL_PCT / 100.0;
+}
+
+static enum assay_trial_verdict verdict_of(const struct as_racer *it)
+{
+    if (isinf(it->interval.high) || it->run_n < ROUNDS_FEWEST)
+        return ASSAY_TRIAL_OPEN;
+    if (it->interval.high < 1)
+        return ASSAY_TRIAL_GAIN;
+    return it->interval.low > 1 ? ASSAY_TRIAL_HARM : ASSAY_TRIAL_NONE;
+}
+
+/* Each look at a variant spends a part of what it may spend. */
+static int judge_racer(struct as_race *race, size_t number)
+{
+    struct as_racer *it = &race->racer.at[number];
+    struct as_paired paired;
+    double p;
+
+    if (it->judged_n == it->run_n)
+        return 0;
+    if (compare_with_base(race, number, &paired) < 0)
+        return ASSAY_ERR_NOMEM;
+    if (isinf(paired.variance))
+        return 0;
+    it->judged_n = it->run_n;
+    it->ratio = exp(paired.difference);
+    as_paired_interval(&paired, as_look_alpha(AS_RACE_ALPHA / (double)race->family, ++it->look_n),
+                       &it->interval, &p);
+    it->verdict = verdict_of(it);
+    return 0;
+}
+
+int as_race_judge(struct as_race *race)
+{
+    for (size_t i = 0; i < race->racer.n; i++)
+        if (race->racer.at[i].is_in && judge_racer(race, i) < 0)
+            return ASSAY_ERR_NOMEM;
+    return 0;
+}
+
+size_t as_race_best(const struct as_race *race)
+{
+    size_t best = AS_RACE_END;
+    for (size_t i = 0; i < race->racer.n; i++) {
+        const struct as_racer *it = &race->racer.at[i];
+        if (it->verdict == ASSAY_TRIAL_GAIN &&
+            (best == AS_RACE_END || it->ratio < race->racer.at[best].ratio))
+            best = i;
+    }
+    return best;
+}
+
+/* ---- Who goes out -------------------------------------------------------------------------- */
+
+static bool is_known_well(const struct as_racer *it)
+{
+    const double half = (it->interval.high - it->interval.low) / 2;
+    return half <= TIME_KNOWN || half <= GAIN_KNOWN * fabs(1 - it->ratio);
+}
+
+/* Nothing is left to find out: it harms, does nothing, or its gain is known. */
+static bool is_settled(const struct as_racer *it)
+{
+    if (it->verdict == ASSAY_TRIAL_HARM)
+        return true;
+    if (is_near_one(it->interval.low) && is_near_one(it->interval.high))
+        return true;
+    return it->verdict == ASSAY_TRIAL_GAIN && is_known_well(it);
+}
+
+/* The most that it can be is less than the best is at least. */
+static bool cannot_win(const struct as_race *race, const struct as_racer *it)
+{
+    const size_t best = as_race_best(race);
+    return best != AS_RACE_END && it != &race->racer.at[best] && it->verdict != ASSAY_TRIAL_OPEN &&
+           it->interval.low > race->racer.at[best].interval.high;
+}
+
+static int by_ratio(const void *a, const void *b, void *context)
+{
+    const struct as_race *race = context;
+    const struct as_racer *x = &race->racer.at[*(const size_t *)a],
+                          *y = &race->racer.at[*(const size_t *)b];
+    const double p = isnan(x->ratio) ? 1 : x->ratio, q = isnan(y->ratio) ? 1 : y->ratio;
+    return (p > q) - (p < q);
+}
+
+/* Keeps the `keep` variants that look fastest, and those that are faster for certain. */
+static int drop_slowest(struct as_race *race, size_t keep)
+{
+    size_t *order = as_calloc(race->racer.n + 1, sizeof *order), n = 0;
+
+    if (!order)
+        return ASSAY_ERR_NOMEM;
+    for (size_t i = 0; i < race->racer.n; i++)
+        if (race->racer.at[i].is_in)
+            order[n++] = i;
+    qsort_r(order, n, sizeof *order, by_ratio, race);
+    for (size_t i = keep; i < n; i++) {
+        struct as_racer *it = &race->racer.at[order[i]];
+        if (it->verdict == ASSAY_TRIAL_GAIN)
+            continue;
+        it->is_in = false;
+        it->is_dropped = true;
+    }
+    as_free(order);
+    return 0;
+}
+
+static int look_at_all(struct as_race *race)
+{
+    if (as_race_judge(race) < 0)
+        return ASSAY_ERR_NOMEM;
+    const size_t before = still_in(race);
+    as_vec_foreach (&race->racer, it)
+        if (it->is_in && (is_settled(it) || cannot_win(race, it)))
+            it->is_in = false;
+    if (race->round >= AS_RACE_ROUNDS_MOST)
+        return drop_slowest(race, 0);
+    return still_in(race) > before / 2 ? drop_slowest(race, (before + 1) / 2) : 0;
+}
+
+/* Of those that there is no time to run four times, the slowest so far go. */
+static int fit_in_time(struct as_race *race, double left_s)
+{
+    if (race->round >= ROUNDS_FEWEST || still_in(race) < 2)
+        return 0;
+    const double rounds = ROUNDS_FEWEST - race->round;
+    const double fits = (left_s / rounds - race->base_cost_s) /
+                        ((round_cost(race) - race->base_cost_s) / (double)still_in(race));
+    if (fits >= (double)still_in(race))
+        return 0;
+    for (size_t i = 0; i < race->racer.n; i++) {
+        struct as_paired paired;
+        if (!race->racer.at[i].is_in || race->racer.at[i].run_n == 0)
+            continue;
+        if (compare_with_base(race, i, &paired) < 0)
+            return ASSAY_ERR_NOMEM;
+        race->racer.at[i].ratio = exp(paired.difference);
+    }
+    return drop_slowest(race, fits < 1 ? 1 : (size_t)fits);
+}
+
+/*
+ * Before anything has run: of variants that there is no time for the last to join go, least
+ * promising as they are. Those that stay share four rounds, of which the last three see a quarter
+ * of them.
+ */
+static void fit_at_start(struct as_race *race, double left_s)
+{
+    const double base_s = (ROUNDS_FEWEST + 1) * race->base_cost_s;
+    double used_s = 0;
+
+    if (race->base_cost_s <= 0)
+        return;
+    as_vec_foreach (&race->racer, it) {
+        used_s += it->is_in ? FIRST_ROUNDS * it->cost_s : 0;
+        if (it->is_in && used_s + base_s > left_s && used_s > FIRST_ROUNDS * it->cost_s)
+            it->is_in = false;
+    }
+}
+
+/* The base that ends a round has run. */
+static int end_round(struct as_race *race, double left_s)
+{
+    bool is_look;
+
+    race->round++;
+    race->next = 0;
+    (void)as_look_number(race->round, &is_look);
+    if (is_look || race->round >= AS_RACE_ROUNDS_MOST)
+        return look_at_all(race);
+    return fit_in_time(race, left_s);
+}
+
+/* ---- Who is next --------------------------------------------------------------------------- */
+
+size_t as_race_next(struct as_race *race, double left_s)
+{
+    if (!race->is_round) {
+        fit_at_start(race, left_s);
+        race->is_round = true;
+        race->next = 0;
+        return AS_RACE_BASE;
+    }
+    for (; race->next < race->racer.n; race->next++) {
+        const struct as_racer *it = &race->racer.at[race->next];
+        if (it->is_in && it->cost_s + race->base_cost_s > left_s)
+            return AS_RACE_END;
+        if (it->is_in)
+            return race->next++;
+    }
+    if (race->next == race->racer.n && still_in(race)) {
+        race->next++;
+        return AS_RACE_BASE;
+    }
+    if (!still_in(race) || end_round(race, left_s) < 0 || !still_in(race))
+        return AS_RACE_END;
+    return as_race_next(race, left_s);
+}
+
+/* Looks halve the field: what four rounds of all take, and half as much for each that follows. */
+double as_race_time_left(const struct as_race *race)
+{
+    const double cost = round_cost(race);
+    if (!still_in(race))
+        return 0;
+    return race->round < ROUNDS_FEWEST ? (ROUNDS_FEWEST - race->round + 2) * cost : 2 * cost;
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One run of a campaign: started, timed, and its results judged.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "trial/campaign.h"
+
+/* Of an output that is compared. */
+#define OUTPUT_MOST_B (16u << 20)
+
+/* ---- Time ---------------------------------------------------------------------------------- */
+
+/*
+ * The wall time of a run. Where one thread works, less what it was ready for and had no processor:
+ * that is the machine's, and on a busy one most of what differs.
+ */
+static int read_time(struct as_trial *t, bool main, struct as_trial_run *run,
+                     struct assay_error *err)
+{
+    struct assay_rows *rows;
+    int rc;
+
+    AS_TRY(assay_rows_open(t->experiment,
+                           "SELECT r.wall_ns, count(x.thread_id), sum(x.runnable_ns) FROM run r"
+                           " LEFT JOIN process p USING (run_id)"
+                           " LEFT JOIN thread x ON x.process_id = p.process_id"
+                           " AND ifnull(x.role, 'worker') = 'worker' WHERE r.run_id = ?1",
+                           &rows, err));
+    assay_rows_bind_integer(rows, 1, run->profile.run_id);
+    rc = assay_rows_next(rows, err);
+    if (rc > 0) {
+        const double wall_s = assay_rows_real(rows, 0) / 1e9;
+        const double queue_s = assay_rows_real(rows, 2) / 1e9;
+        const bool is_single = assay_rows_integer(rows, 1) == 1 &&
+                               assay_rows_kind(rows, 2) != ASSAY_CELL_NULL && queue_s < wall_s;
+        if (main) {
+            t->is_single = is_single;
+            t->facts.thread_n = assay_rows_integer(rows, 1);
+        }
+        run->wall_s = wall_s;
+        run->time_s = is_single && t->is_single ? wall_s - queue_s : wall_s;
+    }
+    assay_rows_close(&rows);
+    return rc < 0 ? rc : 0;
+}
+
+/* ---- Starting ------------------------------------------------------------------------------ */
+
+static void fill_run(const struct as_trial *t, const struct as_candidate *it, bool main,
+                     struct assay_campaign_run *run)
+{
+    *run = (struct assay_campaign_run){.profile = t->request->profile, .keep_output = true};
+    run->profile.command = it ? it->command : t->base_command;
+    run->profile.kind = main ? "profile" : AS_TRIAL_KIND;
+    run->profile.label = it ? it->name : AS_TRIAL_BASE;
+    run->profile.role = main ? "main" : it && !it->run_id ? "variant" : "repetition";
+    run->profile.reference_id = main ? 0 : it && it->run_id ? it->run_id : t->result->base_run_id;
+    run->profile.limit_s = main ? 0 : t->limit_s;
+    if (it) {
+        run->profile.setting = it->variable;
+        run->profile.setting_n = it->variable_n;
+    }
+}
+
+int as_trial_start(struct as_trial *t, struct as_candidate *candidate, bool main,
+                   struct as_trial_run *out, struct assay_error *err)
+{
+    struct assay_campaign_run run;
+    const int64_t begin_ns = as_monotonic_ns();
+
+    *out = (struct as_trial_run){0};
+    fill_run(t, candidate, main, &run);
+    AS_TRY(assay_campaign_run(t->campaign, t->experiment, &run, &out->profile, err));
+    t->is_over |= out->profile.interrupted;
+    t->result->run_n++;
+    out->is_good = !t->is_over && !out->profile.too_long && !out->profile.exit_signal &&
+                   out->profile.exit_code == 0;
+    AS_TRY(read_time(t, main, out, err));
+    out->cost_s = (double)(as_monotonic_ns() - begin_ns) / 1e9;
+    if (candidate) {
+        candidate->run_id = candidate->run_id ? candidate->run_id : out->profile.run_id;
+        candidate->run_n++;
+    }
+    return 0;
+}
+
+/* ---- Results ------------------------------------------------------------------------------- */
+
+static void output_path(const struct as_trial *t, int64_t run_id, char *path, size_t size_b)
+{
+    snprintf(path, size_b, "%s/run-%03lld/output.txt", assay_experiment_path(t->experiment),
+             (long long)run_id);
+}
+
+/* What a run wrote; nothing where there is no file. NOMEM. */
+static int read_output(const struct as_trial *t, int64_t run_id, struct as_str *out)
+{
+    char path[4300], block[1 << 14];
+    ssize_t n;
+
+    output_path(t, run_id, path, sizeof path);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    while (fd >= 0 && out->n < OUTPUT_MOST_B && (n = read(fd, block, sizeof block)) > 0)
+        as_str_append(out, block, (size_t)n);
+    if (fd >= 0)
+        close(fd);
+    return out->failed ? ASSAY_ERR_NOMEM : 0;
+}
+
+int as_trial_learn(struct as_trial *t, int64_t run_id, struct assay_error *err)
+{
+    struct as_str text = {0};
+    int rc = read_output(t, run_id, &text);
+
+    if (rc == 0)
+        rc = as_output_learn(&t->output, as_str_z(&text), text.n);
+    as_str_fini(&text);
+    return rc < 0 ? as_error_nomem(err, "the output of a run") : 0;
+}
+
+/* The first line that a command wrote, in `said`. */
+static void first_line_of(int fd, char *said, size_t size_b)
+{
+    const ssize_t n = read(fd, said, size_b - 1);
+    said[n > 0 ? n : 0] = '\0';
+    said[strcspn(said, "\n")] = '\0';
+}
+
+/* The user's check: in the program's directory, with what was written as ASSAY_OUTPUT. */
+static bool passes_check(const struct as_trial *t, int64_t run_id, char *said, size_t size_b)
+{
+    char path[4300], real[PATH_MAX];
+    int ends[2], status = 1;
+
+    output_path(t, run_id, path, sizeof path);
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return false;
+    const pid_t pid = fork();
+    if (pid == 0) {
+        (void)setenv("ASSAY_OUTPUT", realpath(path, real) ? real : "/dev/null", 1);
+        dup2(ends[1], STDOUT_FILENO);
+        dup2(ends[1], STDERR_FILENO);
+        execl("/bin/sh", "sh", "-c", t->request->check, (char *)NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    first_line_of(ends[0], said, size_b);
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    close(ends[0]);
+    return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static void take_check(struct as_candidate *it, bool passes, const char *said)
+{
+    it->output = (struct as_output_difference){.is_known = true, .differs = !passes};
+    if (passes)
+        return;
+    it->output.relative = INFINITY;
+    snprintf(it->output.text, sizeof it->output.text, "the check failed%s%.150s",
+             said[0] ? ": " : "", said);
+}
+
+int as_trial_judge(struct as_trial *t, struct as_candidate *candidate, int64_t run_id,
+                   bool *is_fine, struct assay_error *err)
+{
+    struct as_output_difference now = {0};
+    struct as_str text = {0};
+    char said[256];
+    int rc = 0;
+
+    if (t->request->check) {
+        take_check(candidate, passes_check(t, run_id, said, sizeof said), said);
+        *is_fine = !candidate->output.differs;
+        return 0;
+    }
+    rc = read_output(t, run_id, &text);
+    if (rc == 0)
+        rc = as_output_compare(&t->output, as_str_z(&text), text.n, t->request->tolerance, &now);
+    as_str_fini(&text);
+    if (!candidate->output.is_known || now.relative > candidate->output.relative)
+        candidate->output = now;
+    *is_fine = !now.differs;
+    return rc < 0 ? as_error_nomem(err, "the output of a run") : 0;
+}
+
+/* ---- Failures ------------------------------------------------------------------------------ */
+
+/* Its last line that says something. */
+static void last_line_of(const struct as_str *text, char *line, size_t size_b)
+{
+    size_t n = text->n;
+    const char *p = as_str_z(text);
+
+    while (n && (p[n - 1] == '\n' || p[n - 1] == ' '))
+        n--;
+    size_t from = n;
+    while (from && p[from - 1] != '\n')
+        from--;
+    snprintf(line, size_b, "%.*s", (int)(n - from < size_b - 1 ? n - from : size_b - 1), p + from);
+    for (char *c = line; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            *c = ' ';
+}
+
+const char *as_trial_failure(struct as_trial *t, const struct as_trial_run *run)
+{
+    struct as_str text = {0};
+    char how[80], line[200], all[300];
+
+    if (run->profile.too_long)
+        snprintf(how, sizeof how, "ended after %.3g s", t->limit_s);
+    else if (run->profile.exit_signal)
+        snprintf(how, sizeof how, "was killed by signal %d", run->profile.exit_signal);
+    else
+        snprintf(how, sizeof how, "ended with exit status %d", run->profile.exit_code);
+    (void)read_output(t, run->profile.run_id, &text);
+    last_line_of(&text, line, sizeof line);
+    as_str_fini(&text);
+    const int n = snprintf(all, sizeof all, "%s%s%s", how, line[0] ? ": " : "", line);
+    return as_arena_strndup(&t->arena, all, (size_t)n < sizeof all ? (size_t)n : sizeof all - 1);
+}

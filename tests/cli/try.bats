@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: Apache-2.0
+# assay try as a user meets it. What is faster is never asserted: the host of the test may be busy.
+# Where runs cannot be recorded the tests that record are skipped.
+
+setup_file() {
+    load common.bash
+    command -v gcc >/dev/null || skip "no gcc here"
+    mkdir -p src
+    cat >src/work.c <<'END'
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+volatile double sink;
+/* work HOW: what it does when it finds LD_BIND_NOW in its environment, as one candidate has it */
+int main(int argc, char **argv)
+{
+    const char *how = argc > 1 ? argv[1] : "";
+    const int is_tried = getenv("LD_BIND_NOW") != NULL;
+    double sum = 0;
+    for (int i = 0; i < 3000000; i++)
+        sum += i * 0.5;
+    sink = sum;
+    if (strcmp(how, "touch") == 0)
+        fclose(fopen("was-here", "w"));
+    if (is_tried && strcmp(how, "crash") == 0)
+        raise(SIGSEGV);
+    if (is_tried && strcmp(how, "fail") == 0) {
+        fprintf(stderr, "cannot go on\n");
+        return 7;
+    }
+    if (is_tried && strcmp(how, "hang") == 0) {
+        if (fork() == 0)
+            execlp("sleep", "sleep", "976", (char *)NULL);
+        pause();
+    }
+    if (is_tried && strcmp(how, "digit") == 0)
+        sum *= 1.000000001;
+    if (is_tried && strcmp(how, "other") == 0)
+        sum = 1;
+    printf("sum %.15g\n", sum);
+    if (strcmp(how, "wild") == 0)
+        printf("process %d\n%s", (int)getpid(), getpid() % 2 ? "odd\n" : "");
+    return strcmp(how, "never") == 0;
+}
+END
+    cat >src/Makefile <<'END'
+CFLAGS = -O1 -g
+work: work.o
+	$(CC) $(CFLAGS) -o $@ $^
+work.o: work.c
+	$(CC) $(CFLAGS) -c -o $@ $<
+END
+    gcc -O1 -g -o work src/work.c
+    make -s -C src
+    if ! "$ASSAY" profile -q -o probe.assay -- ./work >/dev/null 2>probe.err; then
+        cat probe.err >&2
+        touch refused
+    fi
+}
+setup() {
+    load common.bash
+    rm -rf ./*.assay copy was-here tmp
+    mkdir tmp
+    export TMPDIR=$PWD/tmp
+    unset LD_BIND_NOW MAKEFLAGS
+}
+
+records() { [ ! -e refused ] || skip "no run can be recorded here: $(cat probe.err)"; }
+query() { "$ASSAY" query --format csv "$1" "$2" | tail -n +2; }
+words() { tr '\n' ' ' | sed 's/ $//'; }
+
+# tries ARGUMENT...: out and err; something gains, or nothing
+tries() {
+    local status=0
+    "$ASSAY" try "$@" >out 2>err </dev/null || status=$?
+    [ "$status" = 0 ] || [ "$status" = 3 ] || fails "status $status" "$(cat err)"
+    [ "$status" = 3 ] || equal 1 "$(query x.assay "SELECT count(*) > 0 FROM v_tries WHERE verdict = 'gain'")"
+    [ -z "$(ls "$TMPDIR")" ] || fails "left behind: $(ls "$TMPDIR")"
+}
+
+# refused STATUS SENTENCE ARGUMENT...: one sentence, and nothing is left behind
+refused() {
+    local status=0 want_status=$1 want=$2
+    shift 2
+    "$ASSAY" "$@" >out 2>err </dev/null || status=$?
+    like "$want" "$(grep -v '^assay: build 1 of 1: base$' err)"
+    equal "$want_status" "$status"
+    [ ! -s out ] || fails "there is output: $(cat out)"
+    [ -z "$(ls -d ./*.assay 2>/dev/null)" ] || fails "left behind: $(ls -d ./*.assay)"
+    [ -z "$(ls "$TMPDIR")" ] || fails "left behind: $(ls "$TMPDIR")"
+}
+
+@test "try: runs in turns, rows, labels and what to type" {
+    records
+    tries --what env --budget 20 -o x.assay -- ./work
+    like "Tried * ways; the program as it is takes * s, *time*interval*runs*verdict*what*bind_now*" "$(cat out)"
+    like "*round 1, * in it, at most * s left: base*" "$(cat err)"
+    [ "$(awk '{ if (length > 80) n++ } END { print n + 0 }' out)" = 0 ] || fails "wider than 80 columns"
+    # Base begins and ends each round; the others are between, in one order.
+    equal "main base" "$(query x.assay "SELECT role, label FROM run WHERE run_id = 1" | tr , ' ')"
+    equal "base" "$(query x.assay "SELECT label FROM run WHERE run_id = 2")"
+    query x.assay "SELECT label FROM run WHERE run_id > 1 ORDER BY run_id" >order
+    python3 - <<'END'
+labels = open("order").read().split()
+rounds = " ".join(labels).split("base")
+assert rounds[0] == "" and len(rounds) > 4, labels
+first = rounds[1].split()
+assert first and len(first) == len(set(first))
+for later in rounds[2:]:
+    assert [name for name in first if name in later.split()] == later.split()
+END
+    equal "LD_BIND_NOW=1 ./work" "$(query x.assay "SELECT command FROM v_tries WHERE name = 'bind_now'")"
+    equal "0" "$(query x.assay "SELECT count(*) FROM v_tries WHERE n >= 4 AND (ratio_low > ratio OR ratio > ratio_high OR result <> 'same results')")"
+    equal "env:LD_BIND_NOW=1" \
+        "$(query x.assay "SELECT DISTINCT name || '=' || value FROM run_setting JOIN run USING (run_id) WHERE label = 'bind_now'")"
+    # The run that is shown is the program as it is.
+    like "*run 1*" "$("$ASSAY" show x.assay --format json | head -40 | tr -d '" ' | sed 's/run_id:/run /')"
+    status=0
+    "$ASSAY" try --read x.assay --format json >json || status=$?
+    python3 - <<'END'
+import json
+tries = json.load(open("json"))["tries"]
+assert [t["rank"] for t in tries] == list(range(1, len(tries) + 1))
+for t in tries:
+    assert t["verdict"] in "open gain harm none same unbuilt failed hung differs unrun".split()
+    if t["verdict"] == "gain":
+        assert t["ratio_high"] < 1
+    if t["verdict"] == "harm":
+        assert t["ratio_low"] > 1
+END
+    "$ASSAY" try --read x.assay --format csv >csv || true
+    like "name,title,what,verdict,said,n,*" "$(head -1 csv)"
+    like "*rank*verdict*time*bind_now*" "$("$ASSAY" show x.assay --view tries)"
+    like "*A*B*" "$("$ASSAY" compare x.assay:base x.assay:bind_now)"
+}
+@test "try: a candidate that crashes, fails, hangs or gives other results is a row of its own" {
+    records
+    for how in "crash failed" "fail failed" "hang hung" "other -" "digit -"; do
+        set -- $how
+        tries --what env --budget 15 --force -o x.assay -- ./work "$1"
+        row=$(query x.assay "SELECT verdict, ifnull(said, ''), ifnull(result, '') FROM v_tries WHERE name = 'bind_now'")
+        case $1 in
+        crash) like "failed,was killed by signal 11*" "$row" ;;
+        fail) like "failed,ended with exit status 7: cannot go on,*" "$row" ;;
+        hang)
+            like "hung,ended after * s*" "$row"
+            [ -z "$(pgrep -f 'sleep 976')" ] || fails "what it started lives on"
+            ;;
+        other)
+            like "*results differ in the 1st digit*" "$row"
+            equal 0 "$(query x.assay "SELECT count(*) FROM v_tries WHERE name = 'bind_now' AND verdict = 'gain'")"
+            ;;
+        digit) like "*results differ in the 10th digit*" "$row" ;;
+        esac
+    done
+}
+@test "try: --same-output, --tolerance, --check, output that differs by itself" {
+    records
+    tries --what env --same-output --budget 12 -o x.assay -- ./work digit
+    equal 0 "$(query x.assay "SELECT count(*) FROM v_tries WHERE name = 'bind_now' AND verdict = 'gain'")"
+    tries --what env --budget 12 --force -o x.assay -- ./work wild
+    equal "results not compared" "$(query x.assay "SELECT DISTINCT result FROM v_tries WHERE n > 0")"
+    tries --what env --check 'grep -q sum "$ASSAY_OUTPUT" && echo "no good" && [ -z "$LD_BIND_NOW" ] && ! grep -q "^sum 1$" "$ASSAY_OUTPUT"' \
+        --budget 12 --force -o x.assay -- ./work other
+    equal "results differ: the check failed: no good" "$(query x.assay "SELECT result FROM v_tries WHERE name = 'bind_now'")"
+}
+@test "try: builds with flags in copies, never in the user's directory" {
+    records
+    (cd src && find . -type f -printf '%p %T@ %s\n' | sort) >before
+    cd src
+    tries --what flags --build 'make CFLAGS="-O1 -g {flags}"' --budget 45 -o ../x.assay -- ./work
+    cd ..
+    (cd src && find . -type f ! -name out ! -name err -printf '%p %T@ %s\n' | sort) >after
+    equal "" "$(diff before after)"
+    like "*build 1 of 1: base*build * of *: o3*" "$(cat src/err)"
+    # The same code is not run, and what is run is another program.
+    equal "0" "$(query x.assay "SELECT sum(n) FROM v_tries WHERE verdict = 'same'")"
+    equal "1" "$(query x.assay "SELECT count(*) > 0 FROM v_tries WHERE verdict = 'same' AND said LIKE 'the same code as %'")"
+    equal "make CFLAGS=\"-O1 -g -O3\" && ./work" "$(query x.assay "SELECT command FROM v_tries WHERE name = 'o3'" | sed 's/^"//; s/"$//; s/""/"/g')"
+    # Sources are named as the user has them.
+    equal "1" "$(query x.assay "SELECT count(*) > 0 FROM source_file WHERE path LIKE '%/src/work.c' AND path NOT LIKE '%assay-try%'")"
+}
+@test "try: a candidate that does not build is a row with its error" {
+    records
+    cd src
+    tries --what flags --build 'case "{flags}" in *-O3*) echo "work.c:1: error: no O3 here" >&2; exit 1;; esac; make CFLAGS="-O1 -g {flags}"' \
+        --budget 30 -o ../x.assay -- ./work
+    cd ..
+    equal "unbuilt,work.c:1: error: no O3 here" "$(query x.assay "SELECT verdict, said FROM v_tries WHERE name = 'o3'")"
+}
+@test "try: a program guided by its own profile is built in two steps" {
+    records
+    cd src
+    tries --what flags --build 'make CFLAGS="-O1 -g {flags}"' --budget 45 -o ../x.assay -- ./work
+    cd ..
+    equal "0" "$(query x.assay "SELECT count(*) FROM v_tries WHERE name = 'profile_guided' AND verdict = 'unbuilt'")"
+    like "make CFLAGS=*-fprofile-generate*./work && make it anew: make CFLAGS=*-fprofile-use*" \
+        "$(query x.assay "SELECT command FROM v_tries WHERE name = 'profile_guided'" | sed 's/^"//; s/""/"/g')"
+}
+@test "try: builds that cannot be" {
+    records
+    cd src
+    refused 2 "assay: --build: 'make' has no {flags}; write it where the compiler's options stand*" \
+        try --build make -- ./work
+    refused 2 "assay: --build: 'no-such-compiler {flags} work.c' fails in a copy of *: *no-such-compiler*not found" \
+        try --build 'no-such-compiler {flags} work.c' -- ./work
+    refused 2 "assay: --build: 'true {flags}' makes no program that the command runs*" \
+        try --build 'true {flags}' -- ./work
+    refused 2 "assay: --source: /no/such/place: No such file*" \
+        try --source /no/such/place --build 'make {flags}' -- ./work
+    truncate -s 10G large.bin
+    refused 2 "assay: */src: 10.0 GiB in * files would be copied for each build; give --source*or --copy*" \
+        try --build 'make CFLAGS="{flags}"' -- ./work
+    rm large.bin
+    cd ..
+    refused 2 "assay: --what flags: how is the program built? add --build*" try --what flags -- ./work
+}
+@test "try: --copy runs the program in a copy of its directory" {
+    records
+    mkdir copy
+    cp work copy/
+    cd copy
+    tries --copy --what env --budget 10 -o ../x.assay -- ./work touch
+    [ ! -e was-here ] || fails "it ran in the user's directory"
+}
+@test "try: Ctrl-C: what was measured stays and is shown" {
+    records
+    setsid env --default-signal=INT "$ASSAY" try --what env --budget 120 -o x.assay -- ./work >out 2>err </dev/null &
+    pid=$!
+    for _ in $(seq 200); do
+        grep -q "round 3" err && break
+        sleep 0.1
+    done
+    kill -INT -- "-$pid"
+    status=0
+    wait "$pid" || status=$?
+    equal 130 "$status"
+    like "Tried * ways*" "$(cat out)"
+    like "*ended by the user*the experiment is x.assay*" "$(cat err)"
+    equal 1 "$(query x.assay "SELECT max(n) >= 2 FROM v_tries")"
+    [ -z "$(ls "$TMPDIR")" ] || fails "left behind: $(ls "$TMPDIR")"
+}
+@test "try: the budget is kept within a tenth" {
+    records
+    begin=$(date +%s%N)
+    tries --what env,placement --budget 10 -o x.assay -- ./work
+    used=$((($(date +%s%N) - begin) / 1000000))
+    # Showing and a run in progress on a busy host are in it: a run here takes far less than a second.
+    [ "$used" -lt 14000 ] || fails "10 s became $used ms"
+}
+@test "try: a program that fails, is not there, or reads a pipe" {
+    records
+    status=0
+    "$ASSAY" try --budget 5 -o x.assay -- ./work never >out 2>err </dev/null || status=$?
+    equal 2 "$status"
+    like "*assay: ./work: ended with exit status 1: sum*; nothing can be compared with it*" "$(cat err)"
+    rm -rf x.assay
+    refused 2 "assay: no-such-command: no such command*" try -- no-such-command
+    status=0
+    echo text | "$ASSAY" try -- ./work >out 2>err || status=$?
+    equal 2 "$status"
+    like "assay: standard input: is a pipe*" "$(cat err)"
+}
+@test "try: wrong arguments" {
+    refused 2 "assay: try: no command given*" try
+    refused 2 "assay: --budget: 'soon' is no time*" try --budget soon -- ./work
+    refused 2 "assay: --tolerance: '2' is no number from 0 to 1*" try --tolerance 2 -- ./work
+    refused 2 "assay: --same-output, --tolerance and --check each say*" try --same-output --check true -- ./work
+    refused 2 "assay: --what: *" try --what luck -- ./work
+    "$MAKE_EXPERIMENT" plain.assay
+    status=0
+    "$ASSAY" try --read plain.assay 2>err || status=$?
+    equal 2 "$status"
+    like "assay: plain.assay: nothing was tried in it*" "$(cat err)"
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Campaigns on drawn times: variants that change nothing are called no gain, what harms is found,
+ * the best wins, two gains that do not add up are shown as they are, and the time is kept.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* Order matters: cmocka uses the types above without including them. */
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "synthetic.h"
+#include "trial/race.h"
+
+enum climate { CLIMATE_CALM, CLIMATE_DRIFT, CLIMATE_WANDER, CLIMATE_HEAVY, CLIMATE_N };
+
+static const char *const climate_name[] = {"calm", "drifting", "wandering", "disturbed"};
+
+struct host {
+    struct noise noise;
+    enum climate climate;
+    double spread, wander;
+    size_t run_n;
+};
+
+static double time_of(struct host *host, double ratio)
+{
+    double slow = 0;
+    host->run_n++;
+    if (host->climate == CLIMATE_DRIFT)
+        slow = 0.0008 * (double)host->run_n;
+    if (host->climate == CLIMATE_WANDER)
+        slow = host->wander += 0.4 * host->spread * noise_normal(&host->noise);
+    if (host->climate == CLIMATE_HEAVY && noise_uniform(&host->noise) < 0.15)
+        slow = 0.3 * noise_uniform(&host->noise);
+    return 5.4 * ratio * exp(slow) * exp(host->spread * noise_normal(&host->noise));
+}
+
+/* Variants with these ratios to base, in `budget_s`; returns what was used of it. */
+static double run_race(struct as_race *race, struct host *host, const double *ratio, size_t n,
+                       double budget_s)
+{
+    double used = 0;
+    size_t who;
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(as_race_join(race), i);
+    while ((who = as_race_next(race, budget_s - used)) != AS_RACE_END) {
+        const double x = time_of(host, who == AS_RACE_BASE ? 1 : ratio[who]);
+        used += x + 0.1;
+        assert_int_equal(as_race_take(race, who, x, x + 0.1), 0);
+    }
+    assert_int_equal(as_race_judge(race), 0);
+    return used;
+}
+
+static unsigned count_verdict(const struct as_race *race, enum assay_trial_verdict verdict)
+{
+    unsigned n = 0;
+    as_vec_foreach (&race->racer, it)
+        n += it->verdict == verdict;
+    return n;
+}
+
+#define CAMPAIGNS 400
+
+static void test_null_is_no_gain(void **state)
+{
+    double ratio[20];
+    (void)state;
+    for (size_t i = 0; i < 20; i++)
+        ratio[i] = 1;
+    for (enum climate climate = 0; climate < CLIMATE_N; climate++) {
+        unsigned gains = 0, harms = 0;
+        struct host host = {.climate = climate, .spread = 0.01};
+        noise_seed(&host.noise, 7 + climate);
+        for (unsigned c = 0; c < CAMPAIGNS; c++) {
+            struct as_race race;
+            host.wander = 0;
+            host.run_n = 0;
+            as_race_init(&race, 23);
+            const double budget = c % 2 ? 300 : 3000,
+                         used = run_race(&race, &host, ratio, 20, budget);
+            assert_true(used <= 1.1 * budget);
+            gains += count_verdict(&race, ASSAY_TRIAL_GAIN) > 0;
+            harms += count_verdict(&race, ASSAY_TRIAL_HARM) > 0;
+            as_race_fini(&race);
+        }
+        printf(
+            "# 20 null variants on a %s host: a gain in %.1f %% of campaigns, a harm in %.1f %%\n",
+            climate_name[climate], 100.0 * gains / CAMPAIGNS, 100.0 * harms / CAMPAIGNS);
+        assert_true(gains <= 0.05 * CAMPAIGNS);
+        assert_true(gains + harms <= 0.05 * CAMPAIGNS);
+    }
+}
+
+/* One gains, one harms much, the others do nothing. */
+static void test_the_right_one_wins(void **state)
+{
+    double ratio[20];
+    unsigned right = 0, harm = 0, covered = 0, wrong = 0;
+    struct host host = {.climate = CLIMATE_DRIFT, .spread = 0.01};
+    double used = 0;
+    (void)state;
+    noise_seed(&host.noise, 30);
+    for (size_t i = 0; i < 20; i++)
+        ratio[i] = 1;
+    ratio[13] = 0.8;
+    ratio[4] = 1.4;
+    for (unsigned c = 0; c < CAMPAIGNS; c++) {
+        struct as_race race;
+        host.run_n = 0;
+        as_race_init(&race, 23);
+        used += run_race(&race, &host, ratio, 20, 3000);
+        const struct as_racer *best = &race.racer.at[13];
+        right += as_race_best(&race) == 13;
+        covered += best->interval.low <= 0.8 && 0.8 <= best->interval.high;
+        harm += race.racer.at[4].verdict == ASSAY_TRIAL_HARM;
+        wrong += race.racer.at[4].verdict == ASSAY_TRIAL_GAIN;
+        as_race_fini(&race);
+    }
+    printf("# the right one of 20 wins in %u of %u, the harmful one is found in %u; %.0f s each\n",
+           right, CAMPAIGNS, harm, used / CAMPAIGNS);
+    assert_true(right == CAMPAIGNS);
+    assert_true(covered >= 0.95 * CAMPAIGNS);
+    assert_true(harm == CAMPAIGNS);
+    assert_int_equal(wrong, 0);
+}
+
+/* In so short a time that not all can be run four times. */
+static void test_short_time(void **state)
+{
+    double ratio[20];
+    unsigned right = 0;
+    struct host host = {.climate = CLIMATE_CALM, .spread = 0.01};
+    (void)state;
+    noise_seed(&host.noise, 31);
+    for (size_t i = 0; i < 20; i++)
+        ratio[i] = 1;
+    ratio[7] = 0.7;
+    for (unsigned c = 0; c < CAMPAIGNS; c++) {
+        struct as_race race;
+        host.run_n = 0;
+        as_race_init(&race, 23);
+        const double used = run_race(&race, &host, ratio, 20, 300);
+        assert_true(used <= 330);
+        right += as_race_best(&race) == 7;
+        as_race_fini(&race);
+    }
+    printf("# in 300 s the right one of 20 wins in %u of %u\n", right, CAMPAIGNS);
+    assert_true(right >= 0.95 * CAMPAIGNS);
+}
+
+/* Nothing more is run when all is known; a variant that leaves is not asked again. */
+static void test_early_end(void **state)
+{
+    const double ratio[] = {0.5, 1.8, 1};
+    struct as_race race;
+    struct host host = {.climate = CLIMATE_CALM, .spread = 0.0005};
+    size_t who, asked = 0;
+    (void)state;
+    noise_seed(&host.noise, 32);
+    as_race_init(&race, 6);
+    const double used = run_race(&race, &host, ratio, 3, 1e6);
+    assert_true(used < 200);
+    assert_int_equal(race.racer.at[0].verdict, ASSAY_TRIAL_GAIN);
+    assert_int_equal(race.racer.at[0].run_n, 4);
+    assert_int_equal(race.racer.at[1].verdict, ASSAY_TRIAL_HARM);
+    assert_int_equal(race.racer.at[2].verdict, ASSAY_TRIAL_NONE);
+    assert_true(race.racer.at[2].interval.high - race.racer.at[2].interval.low < 0.02);
+    /* What joins now runs against base again; two that do not add up are shown as they are. */
+    assert_int_equal(as_race_join(&race), 3);
+    assert_int_equal(as_race_join(&race), 4);
+    while ((who = as_race_next(&race, 1e6)) != AS_RACE_END) {
+        assert_true(who == AS_RACE_BASE || who == 3 || who == 4);
+        asked += who == 4;
+        if (who == 4) {
+            as_race_leave(&race, 4);
+            continue;
+        }
+        const double x = time_of(&host, who == 3 ? 0.55 : 1);
+        assert_int_equal(as_race_take(&race, who, x, x), 0);
+    }
+    assert_int_equal(asked, 1);
+    assert_int_equal(race.racer.at[3].verdict, ASSAY_TRIAL_GAIN);
+    assert_int_equal(as_race_best(&race), 0);
+    assert_int_equal(race.racer.at[4].verdict, ASSAY_TRIAL_OPEN);
+    as_race_fini(&race);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_null_is_no_gain), cmocka_unit_test(test_the_right_one_wins),
+        cmocka_unit_test(test_short_time), cmocka_unit_test(test_early_end)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
