@@ -93,7 +93,10 @@ export function Tried() {
         <>
             <PageHead
                 title="Tried"
-                note={`${counted(tries.length, 'way')} against the program as it is, in turns; intervals of all together hold in 95 of 100 campaigns`}
+                note={
+                    `${counted(tries.length, 'way')} against the program as it is, in turns; ` +
+                    'intervals of all together hold in 95 of 100 campaigns'
+                }
             />
             {gains.length > 0 && (
                 <Panel title="What makes it faster" class="wide">
