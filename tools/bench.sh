@@ -4,8 +4,9 @@
 # of CPU time (doc/benchmarks.md says how to read them). A target that is missed is printed, not
 # an error; exit status 1 means that something could not be run.
 # BENCH_PAIRS=N interleaved pairs of each (5); BENCH_LONG_PAIRS=N of those with a slow peer (1);
-# BENCH_ROUNDS=N of the overhead of a profile (15); BENCH_ONLY=code, predict, store, profile, advice
-# or machine for those rows alone.
+# BENCH_ROUNDS=N of the overhead of a profile (15); BENCH_ONLY=code, predict, store, profile, advice,
+# try or machine for those rows alone; BENCH_TRY_BUDGET=S seconds of each campaign (90),
+# BENCH_TRY_NULLS=N of those of programs that gain nothing (2).
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -375,6 +376,11 @@ of_advice() {
     python3 tests/advise/truth.py measure "$build/advice" || status=1
 }
 
+of_tries() { # programs that gain from one thing, or from nothing
+    echo
+    sh tests/bench/try.sh "$build/assay" "$build/try" || status=1
+}
+
 cc1=$(gcc -print-prog-name=cc1)
 rounds=${BENCH_ROUNDS:-15}
 of_machine() { # against a STREAM of our own and against itself; a calm machine is needed
@@ -389,6 +395,7 @@ case "${BENCH_ONLY:-}" in
     of_store
     of_profile
     of_advice
+    of_tries
     ;;
 machine) of_machine ;;
 code) of_code ;;
@@ -396,8 +403,9 @@ store) of_store ;;
 predict) of_prediction ;;
 profile) of_profile ;;
 advice) of_advice ;;
+try) of_tries ;;
 *)
-    echo "bench: BENCH_ONLY is code, predict, store, profile, advice or machine" >&2
+    echo "bench: BENCH_ONLY is code, predict, store, profile, advice, try or machine" >&2
     exit 2
     ;;
 esac
