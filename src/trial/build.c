@@ -191,13 +191,32 @@ static int start_training(struct as_yard *yard, struct as_build *build,
                           : 0;
 }
 
+/* A copy that fails, on a full disk, is the failure of its build: others may be there already. */
+static int copy_source(struct as_yard *yard, struct as_build *build, struct assay_error *err)
+{
+    struct assay_error why = {0};
+
+    snprintf(build->directory, sizeof build->directory, "%.3900s/%03zu", yard->root,
+             yard->build_n++);
+    const int rc = as_tree_copy(&yard->copy, build->directory, &why);
+    if (rc == ASSAY_ERR_IO) {
+        build->state = AS_BUILD_FAILED;
+        snprintf(build->error, sizeof build->error, "%.*s", (int)sizeof build->error - 1, why.text);
+        as_tree_remove(build->directory);
+        return 0;
+    }
+    if (rc < 0 && err)
+        *err = why;
+    return rc;
+}
+
 static int next_step(struct as_yard *yard, struct as_build *build,
                      const struct as_build_watch *watch, struct assay_error *err)
 {
     if (build->step == STEP_COPY) {
-        snprintf(build->directory, sizeof build->directory, "%.3900s/%03zu", yard->root,
-                 yard->build_n++);
-        AS_TRY(as_tree_copy(&yard->copy, build->directory, err));
+        AS_TRY(copy_source(yard, build, err));
+        if (build->state == AS_BUILD_FAILED)
+            return 0;
         build->step = build->train ? STEP_TRAIN_BUILD : STEP_BUILD;
         build->state = AS_BUILD_AT_WORK;
         return start_shell(yard, build, build->train ? build->train : build->flags, err);

@@ -22,6 +22,7 @@ struct as_trial {
     const struct assay_trial_request *request;
     struct assay_trial_result *result;
     struct assay_campaign *campaign;
+    struct assay_catalogue *catalogue; /* the code of all runs, read once */
     struct as_arena arena;
     struct as_yard yard;
     bool has_yard;

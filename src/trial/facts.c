@@ -70,7 +70,7 @@ static int find_libraries(struct as_trial *t, const struct assay_launch_plan *pl
 /* Without them every candidate is one of the standard set. */
 static void advise_base(struct as_trial *t)
 {
-    const struct assay_quality_options options = {.share = 0};
+    const struct assay_quality_options options = {.catalogue = t->catalogue};
     struct assay_error late = {0};
 
     if (assay_quality_run(t->experiment, t->result->base_run_id, &options, &late) < 0 ||

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/ranks.h"
 
 /* Rounds before the first look. */
 #define ROUNDS_FEWEST 4
@@ -107,6 +108,57 @@ static enum assay_trial_verdict verdict_of(const struct as_racer *it)
     return it->interval.low > 1 ? ASSAY_TRIAL_HARM : ASSAY_TRIAL_NONE;
 }
 
+/* Logarithms of the runs of a variant, and of base from that before its first to that behind its
+ * last one. */
+static void list_logs(const struct as_race *race, size_t racer, double *base, size_t *base_n,
+                      double *own, size_t *own_n)
+{
+    size_t first = 0, last = 0;
+
+    *base_n = *own_n = 0;
+    for (size_t i = 0; i < race->run.n; i++) {
+        if (race->run.at[i].racer != racer)
+            continue;
+        first = *own_n ? first : i;
+        last = i;
+        own[(*own_n)++] = log(race->run.at[i].x);
+    }
+    while (first > 0 && race->run.at[first].racer != AS_RACE_BASE)
+        first--;
+    while (last + 1 < race->run.n && race->run.at[last].racer != AS_RACE_BASE)
+        last++;
+    for (size_t i = first; i <= last; i++)
+        if (race->run.at[i].racer == AS_RACE_BASE)
+            base[(*base_n)++] = log(race->run.at[i].x);
+}
+
+/*
+ * The same by ranks, which a run that was disturbed hardly moves: where both intervals hold, what
+ * they have in common does. Each has half of the error.
+ */
+static int narrow_by_ranks(const struct as_race *race, size_t number, double alpha,
+                           struct as_racer *it)
+{
+    const size_t n = race->run.n;
+    double *base = as_calloc(2 * n + n * n / 4 + 1, sizeof *base), *own = base + n;
+    struct as_interval shift;
+    size_t base_n, own_n;
+
+    if (!base)
+        return ASSAY_ERR_NOMEM;
+    list_logs(race, number, base, &base_n, own, &own_n);
+    if (base_n && own_n) {
+        const double middle = as_ranks_shift(base, base_n, own, own_n, alpha, own + n, &shift);
+        const struct as_interval both = {fmax(it->interval.low, exp(shift.low)),
+                                         fmin(it->interval.high, exp(shift.high))};
+        if (both.low <= both.high)
+            it->interval = both;
+        it->ratio = fmin(fmax(exp(middle), it->interval.low), it->interval.high);
+    }
+    as_free(base);
+    return 0;
+}
+
 /* Each look at a variant spends a part of what it may spend. */
 static int judge_racer(struct as_race *race, size_t number)
 {
@@ -122,8 +174,10 @@ static int judge_racer(struct as_race *race, size_t number)
         return 0;
     it->judged_n = it->run_n;
     it->ratio = exp(paired.difference);
-    as_paired_interval(&paired, as_look_alpha(AS_RACE_ALPHA / (double)race->family, ++it->look_n),
-                       &it->interval, &p);
+    const double alpha = as_look_alpha(AS_RACE_ALPHA / (double)race->family, ++it->look_n);
+    as_paired_interval(&paired, alpha / 2, &it->interval, &p);
+    if (narrow_by_ranks(race, number, alpha / 2, it) < 0)
+        return ASSAY_ERR_NOMEM;
     it->verdict = verdict_of(it);
     return 0;
 }

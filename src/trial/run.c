@@ -96,7 +96,8 @@ static int run_base_first(struct as_trial *t, struct assay_error *err)
                             "%s: %s; nothing can be compared with it: make it run, then try again",
                             t->request->profile.command[0], as_trial_failure(t, &run));
     t->base_s = run.time_s;
-    t->base_cost_s = run.cost_s;
+    /* Its code is read for the first time: others will not take so long around the program. */
+    t->base_cost_s = run.wall_s + (run.cost_s - run.wall_s) / 4;
     t->limit_s = TOO_LONG_TIMES * run.wall_s + TOO_LONG_MORE_S;
     return as_trial_learn(t, run.profile.run_id, err);
 }
@@ -373,6 +374,9 @@ static int open_trial(struct as_trial *t, char *copy, size_t size_b, struct assa
     }
     if (request->copy)
         AS_TRY(enter_copy(copy, size_b, err));
+    const struct assay_catalogue_options how = {.jobs = request->profile.attribute.jobs,
+                                                .open = request->profile.attribute.open};
+    AS_TRY(assay_catalogue_new(t->experiment, &how, &t->catalogue, err));
     AS_TRY(assay_campaign_open(&t->campaign, err));
     return assay_campaign_check(t->campaign, 2, err);
 }
@@ -380,6 +384,7 @@ static int open_trial(struct as_trial *t, char *copy, size_t size_b, struct assa
 static void close_trial(struct as_trial *t)
 {
     assay_campaign_close(&t->campaign);
+    assay_catalogue_free(&t->catalogue);
     if (t->has_yard)
         as_yard_close(&t->yard);
     as_race_fini(&t->race);

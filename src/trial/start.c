@@ -62,6 +62,7 @@ static void fill_run(const struct as_trial *t, const struct as_candidate *it, bo
                      struct assay_campaign_run *run)
 {
     *run = (struct assay_campaign_run){.profile = t->request->profile, .keep_output = true};
+    run->profile.attribute.catalogue = t->catalogue;
     run->profile.command = it ? it->command : t->base_command;
     run->profile.kind = main ? "profile" : AS_TRIAL_KIND;
     run->profile.label = it ? it->name : AS_TRIAL_BASE;

@@ -217,6 +217,19 @@ END
     cd ..
     refused 2 "assay: --what flags: how is the program built? add --build*" try --what flags -- ./work
 }
+@test "try: a full disk is said, and nothing is left" {
+    records
+    unshare -m true 2>/dev/null || skip "no file system can be mounted here"
+    head -c 300000 /dev/zero >src/data.bin
+    status=0
+    unshare -m sh -c 'mount -t tmpfs -o size=128k none tmp && cd src && "$ASSAY" try --build "make CFLAGS={flags}" \
+        --budget 5 -o ../x.assay -- ./work >out 2>err; status=$?; ls ../tmp >left; exit $status' || status=$?
+    rm src/data.bin
+    equal 2 "$status"
+    like "*fails in a copy of *: cannot be copied to: No space left on device; free some space, or set TMPDIR*" "$(cat src/err)"
+    equal "" "$(cat src/left)"
+    rm src/left
+}
 @test "try: --copy runs the program in a copy of its directory" {
     records
     mkdir copy

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Of across.c. */
-double step(double x, double y)
+unsigned step(unsigned x);
+
+unsigned step(unsigned x)
 {
-    return 0.5 * x + y;
+    return (x << 3) ^ (x + 5);
 }

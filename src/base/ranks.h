@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How far two samples lie apart, by ranks: an outlier counts no more than its place. The shift is
+ * the median of all differences and its interval that of the rank-sum test (Hodges and Lehmann,
+ * Moses; doc/try.md). Pure functions of their arguments.
+ */
+#ifndef AS_BASE_RANKS_H
+#define AS_BASE_RANKS_H
+
+#include <stddef.h>
+
+#include "base/stat.h"
+
+/*
+ * Of `b` to `a`, each of one value at least. `work` has room for a_n * b_n numbers. `*interval` of
+ * level 1 - `alpha`; unbounded where there are too few for that. Returns the median shift.
+ */
+double as_ranks_shift(const double *a, size_t a_n, const double *b, size_t b_n, double alpha,
+                      double *work, struct as_interval *interval);
+
+/* Largest number of inversions u with P(U <= u) <= `tail` of a_n and b_n values in any order, all
+ * alike likely; -1: there is none. */
+long as_ranks_cut(size_t a_n, size_t b_n, double tail);
+
+#endif
