@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Whether `assay try` finds what a program gains from: each program of tests/bench/try gains from one
-# thing, or from nothing. usage: try.sh ASSAY DIRECTORY [PROGRAM...]
-# BENCH_TRY_BUDGET=S seconds for each (90); BENCH_TRY_NULLS=N campaigns of programs that gain nothing (2).
+# Whether `assay try` finds what a program gains from: each program of tests/bench/try gains from
+# one thing, or from nothing. usage: try.sh ASSAY DIRECTORY [PROGRAM...]
+# BENCH_TRY_BUDGET=S seconds for each (90); BENCH_TRY_NULLS=N campaigns of those that gain nothing
+# (2).
 set -u
 assay=$(realpath "$1") place=$2
 shift 2
@@ -42,8 +43,8 @@ if best:
     low, high = (100 * (best[k] - 1) for k in ("ratio_low", "ratio_high"))
     said = f"{best['name']} {100 * (best['ratio'] - 1):+.1f} % ({low:+.1f} to {high:+.1f})"
 runs = sum(t["n"] for t in tries)
-print(f"{name:<12} {said}; {len(gains)} gains, {len(harms)} harms of {len(tries)}, {runs} runs: {verdict}",
-      flush=True)
+counts = f"{len(gains)} gains, {len(harms)} harms of {len(tries)}, {runs} runs"
+print(f"{name:<12} {said}; {counts}: {verdict}", flush=True)
 END
 }
 
@@ -52,13 +53,16 @@ wanted() { [ -z "$only" ] || case " $only " in *" $1 "*) ;; *) return 1 ;; esac 
 only=$*
 wanted across && campaign across -O2 flags 'link_time' across.c across_step.c
 wanted sum && campaign sum -O3 flags 'associative|fast_math|o3_native_fast_math' sum.c
-wanted storm && campaign storm -O2 env 'keep_freed_memory|keep_freed_memory_and_more|huge_pages_of_malloc|jemalloc|tcmalloc|mimalloc' storm.c
-wanted short && campaign short '-O3 -march=native' flags 'not_vectorised|o2|vectors_128|profile_guided' short_loops.c
+memory='keep_freed_memory(_and_more)?|huge_pages_of_malloc|jemalloc|tcmalloc|mimalloc'
+wanted storm && campaign storm -O2 env "$memory" storm.c
+wanted short && campaign short '-O3 -march=native' flags \
+    'not_vectorised|o2|vectors_128|profile_guided' short_loops.c
 wanted ping && campaign ping -O2 placement 'one_processor' ping.c
 if wanted spin; then
     OMP_NUM_THREADS=$(($(getconf _NPROCESSORS_ONLN) * 2))
     export OMP_NUM_THREADS
-    campaign spin '-O2 -fopenmp' env,threads 'wait_passively|spin_little|one_thread|all_processors|all_cores' spin.c
+    campaign spin '-O2 -fopenmp' env,threads \
+        'wait_passively|spin_little|one_thread|all_processors|all_cores' spin.c
     unset OMP_NUM_THREADS
 fi
 for _ in $(seq "$nulls"); do
