@@ -156,10 +156,10 @@ static int take_trial(struct as_cli *cli, struct assay_trial_request *request,
 static int name_own(struct as_cli *cli, const struct assay_trial_request *request,
                     struct as_experiment_name *name, struct assay_error *err)
 {
-    const char *own = strrchr(request->profile.command[0], '/');
+    const char *program = cli->args.positional[0], *last = strrchr(program, '/');
     if (!request->build)
         return as_recording_name(cli, &request->profile, name, err);
-    return as_experiment_name(cli, own ? own + 1 : request->profile.command[0], name, err);
+    return as_experiment_name(cli, last ? last + 1 : program, name, err);
 }
 
 /* Its path must hold where the program runs too. */

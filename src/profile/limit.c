@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #define DEPTH_MOST 64
 
@@ -16,13 +17,12 @@ static void kill_tree(pid_t pid, int depth);
 
 static void kill_children(pid_t pid, const char *thread, int depth)
 {
-    char path[320];
-    int child;
+    char path[320], child[24];
 
     snprintf(path, sizeof path, "/proc/%d/task/%s/children", (int)pid, thread);
     FILE *file = fopen(path, "re");
-    while (file && fscanf(file, "%d", &child) == 1)
-        kill_tree(child, depth + 1);
+    while (file && fscanf(file, "%23s", child) == 1)
+        kill_tree((pid_t)strtol(child, NULL, 10), depth + 1);
     if (file)
         fclose(file);
 }

@@ -95,8 +95,11 @@ static pid_t start_child(const struct as_yard *yard, const char *directory, cons
     for (int i = 1; i < NSIG; i++)
         (void)signal(i, SIG_DFL);
     redirect_all(log);
-    if (builds)
+    if (builds) {
+        /* What a compiler that is killed leaves behind goes with the yard. */
+        (void)setenv("TMPDIR", yard->temporary, 1);
         (void)protect_source(yard->source);
+    }
     if (chdir(directory) == 0)
         execvp(words[0], (char *const *)(uintptr_t)words);
     dprintf(STDERR_FILENO, "%s: %s\n", words[0], strerror(errno));

@@ -33,6 +33,7 @@ struct as_yard {
     struct as_arena arena;
     struct as_yard_options options;
     char source[PATH_MAX], root[PATH_MAX], here[PATH_MAX]; /* without links; here: where it runs */
+    char temporary[PATH_MAX + 8];                          /* of compilers */
     struct as_tree_copy copy;
     struct as_tree_size size;
     bool use_map; /* builds get an option by which debug information names the source directory */

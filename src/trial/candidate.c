@@ -115,7 +115,7 @@ static size_t ranks_at(const struct as_candidate_facts *facts)
         return 0;
     for (size_t i = 1; facts->command[i] && facts->command[i + 1]; i++)
         if ((strcmp(facts->command[i], "-n") == 0 || strcmp(facts->command[i], "-np") == 0) &&
-            atoi(facts->command[i + 1]) > 0)
+            strtol(facts->command[i + 1], NULL, 10) > 0)
             return i + 1;
     return 0;
 }
@@ -125,7 +125,7 @@ static const char *filled_in(const struct as_candidate_facts *facts, const char 
                              struct as_arena *arena)
 {
     const size_t at = ranks_at(facts);
-    const int64_t ranks = at ? atoi(facts->command[at]) : 0;
+    const int64_t ranks = at ? strtol(facts->command[at], NULL, 10) : 0;
     char number[6][24], word[512];
     const int64_t value[6] = {facts->cpu_n,     facts->core_n,    facts->cpu_n / 2,
                               facts->cpu_n * 2, facts->first_cpu, ranks / 2};

@@ -179,7 +179,7 @@ int as_trial_judge(struct as_trial *t, struct as_candidate *candidate, int64_t r
 {
     struct as_output_difference now = {0};
     struct as_str text = {0};
-    char said[256];
+    char said[256] = "";
     int rc = 0;
 
     if (t->request->check) {

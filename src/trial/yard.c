@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -148,6 +149,8 @@ static int find_places(struct as_yard *yard, struct assay_error *err)
         yard->root[0] = '\0';
         return rc;
     }
+    snprintf(yard->temporary, sizeof yard->temporary, "%s/tmp", yard->root);
+    (void)mkdir(yard->temporary, 0700); /* without it compilers take another place */
     if (strncmp(yard->root, yard->source, strlen(yard->source)) == 0 &&
         yard->root[strlen(yard->source)] == '/')
         return as_error_set(err, ASSAY_ERR_USAGE,
