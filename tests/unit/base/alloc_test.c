@@ -53,13 +53,40 @@ static void test_nth_fails_and_all_after(void **state)
     as_free(b);
 }
 
+/* Pages are fetched by a write: none of it may fall on what stands there, or outside. */
+static void test_large_blocks(void **state)
+{
+    (void)state;
+    const size_t size_b = ((size_t)9 << 20) + 4097, half_b = size_b / 2;
+    volatile size_t many = SIZE_MAX / 2;
+    unsigned char *p = as_malloc_large(size_b, 1);
+    assert_non_null(p);
+    memset(p, 0xa5, half_b);
+    as_large_fetch(p, size_b, half_b, size_b);
+    for (size_t i = 0; i < half_b; i++)
+        assert_int_equal(p[i], 0xa5);
+    memset(p, 0x5a, size_b);
+    as_free(p);
+    p = as_malloc_table(size_b, 1);
+    assert_non_null(p);
+    memset(p, 0x5a, size_b);
+    as_free(p);
+    p = as_malloc_table(0, 8);
+    assert_non_null(p);
+    as_free(p);
+    assert_null(as_malloc_table(many, 3));
+    as_alloc_fail_after(0);
+    assert_null(as_malloc_large(size_b, 1));
+    assert_null(as_malloc_table(size_b, 1));
+    as_alloc_fail_after(-1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_overflow_is_refused),
-        cmocka_unit_test(test_zero_size_is_no_failure),
-        cmocka_unit_test(test_calloc_is_zero),
-        cmocka_unit_test(test_nth_fails_and_all_after),
+        cmocka_unit_test(test_overflow_is_refused), cmocka_unit_test(test_zero_size_is_no_failure),
+        cmocka_unit_test(test_calloc_is_zero),      cmocka_unit_test(test_nth_fails_and_all_after),
+        cmocka_unit_test(test_large_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
