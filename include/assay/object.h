@@ -451,8 +451,8 @@ const struct assay_line *assay_debug_line_at(const struct assay_debug *debug, ui
 /* Innermost subprogram or inlined instance at `address`; follow .parent outwards. ASSAY_NONE
  * when none. O(log n + depth). */
 uint32_t assay_debug_inline_at(const struct assay_object *object, uint64_t address);
-/* The same for who asks for many addresses that mostly ascend: `*near` is where the answer before was
- * found (0 at first). O(log distance). */
+/* The same for who asks for many addresses that mostly ascend: `*near` is where the answer before
+ * was found (0 at first). O(log distance). */
 uint32_t assay_debug_inline_near(const struct assay_object *object, uint64_t address, size_t *near);
 
 #ifdef __cplusplus

@@ -55,8 +55,7 @@ static bool is_padding(const struct assay_form *form)
            form->insn_class == ASSAY_CLASS_INVALID;
 }
 
-/* Nothing but padding follows in the region: no compiler lets control run into the next function.
- */
+/* Nothing but padding follows in the region: no compiler lets control run on into the next. */
 static bool runs_out(const struct as_walk *walk, uint32_t position)
 {
     while ((position = next_position(walk, position)) != AS_NO_POSITION) {
@@ -330,25 +329,13 @@ static int walk_insn(struct as_walk *walk, uint32_t position, struct as_stack *s
     }
 }
 
-static bool may_end(unsigned insn_class)
+static bool may_end(unsigned c)
 {
-    switch (insn_class) {
-    case ASSAY_CLASS_BRANCH:
-    case ASSAY_CLASS_JUMP:
-    case ASSAY_CLASS_CALL:
-    case ASSAY_CLASS_RETURN:
-    case ASSAY_CLASS_TRAP:
-    case ASSAY_CLASS_INVALID:
-        return true;
-    default:
-        return false;
-    }
+    return c == ASSAY_CLASS_BRANCH || c == ASSAY_CLASS_JUMP || c == ASSAY_CLASS_CALL ||
+           c == ASSAY_CLASS_RETURN || c == ASSAY_CLASS_TRAP || c == ASSAY_CLASS_INVALID;
 }
 
-/*
- * Instructions that nothing ends, from `position` on, which was not reached before, and as far as
- * one region goes: returns the place of the first that may end the run, was reached before, or is
- * the last one.
+/* Passes what neither ends a run nor was reached before, as far as one region goes. Returns where.
  */
 static uint32_t walk_straight(struct as_walk *walk, uint32_t position, struct as_stack *stack)
 {
@@ -356,8 +343,7 @@ static uint32_t walk_straight(struct as_walk *walk, uint32_t position, struct as
     while (span->first > position)
         span--;
     const struct as_region *region = &walk->b->region.at[span->region];
-    const struct assay_insn *insn =
-        &walk->b->program->code.insn[region->first_insn + (position - span->first)];
+    const struct assay_insn *insn = insn_at(walk, position);
     const uint32_t end = span->first + region->insns;
     const uint16_t reached = (uint16_t)(AS_MARK_REACHED | (walk->dead ? AS_MARK_DEAD : 0));
     uint16_t *mark = walk->mark.at;

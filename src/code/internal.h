@@ -38,7 +38,7 @@ struct as_region {
  * Instructions of a run of regions that may lead to other code or name a constant address, noted
  * while their records are in the cache: a sixth of all, and all that split and scan look at.
  */
-struct as_notes {
+struct as_code_notes {
     uint64_t start, end;   /* addresses of the regions */
     AS_VEC(uint32_t) insn; /* into the sweep, ascending */
 };
@@ -104,7 +104,7 @@ struct as_builder {
         size_t n;        /* stretches of 1 << shift bytes; 0: everywhere */
         uint32_t *first; /* n + 1: first region that ends behind the start of the stretch */
     } near;
-    AS_VEC(struct as_notes) notes; /* by address; from sweep to scan */
+    AS_VEC(struct as_code_notes) notes; /* by address; from sweep to scan */
     AS_VEC(struct as_crossing) crossing;
     AS_VEC(struct as_reference) reference;
     AS_VEC(uint64_t) data_address; /* constant addresses of non-code that code computes; sorted */

@@ -120,7 +120,7 @@ static uint64_t shape_of(const struct as_source_access *a)
 }
 
 /* What repeats are found by; `at` keeps equal ones in order. */
-struct spot {
+struct access_spot {
     uint64_t shape;
     int64_t disp;
     uint32_t at;
@@ -128,7 +128,7 @@ struct spot {
 
 static int by_shape(const void *a, const void *b)
 {
-    const struct spot *x = a, *y = b;
+    const struct access_spot *x = a, *y = b;
     if (x->shape != y->shape)
         return x->shape < y->shape ? -1 : 1;
     if (x->disp != y->disp)
@@ -136,14 +136,14 @@ static int by_shape(const void *a, const void *b)
     return (x->at > y->at) - (x->at < y->at);
 }
 
-static void sort_spots(struct spot *at, uint32_t n)
+static void sort_spots(struct access_spot *at, uint32_t n)
 {
     if (n > 64) {
         qsort(at, n, sizeof *at, by_shape);
         return;
     }
     for (uint32_t i = 1; i < n; i++) {
-        const struct spot moved = at[i];
+        const struct access_spot moved = at[i];
         uint32_t k = i;
         for (; k > 0 && by_shape(&moved, &at[k - 1]) < 0; k--)
             at[k] = at[k - 1];
@@ -155,12 +155,12 @@ int as_source_repeats(const struct as_source *s, const struct as_source_motion *
                       uint32_t *repeats)
 {
     uint32_t copies = 0, n = motion->n;
-    struct spot *spot = as_arena_fresh(s->arena, struct spot, (size_t)n + 1);
+    struct access_spot *spot = as_arena_fresh(s->arena, struct access_spot, (size_t)n + 1);
     *repeats = 0;
     if (!spot)
         return ASSAY_ERR_NOMEM;
     for (uint32_t i = 0; i < n; i++)
-        spot[i] = (struct spot){shape_of(&motion->access[i]), motion->access[i].disp, i};
+        spot[i] = (struct access_spot){shape_of(&motion->access[i]), motion->access[i].disp, i};
     sort_spots(spot, n);
     for (uint32_t i = 0; i < n;) {
         const int64_t width_b = motion->access[spot[i].at].width_b;

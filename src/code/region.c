@@ -240,7 +240,7 @@ struct calls {
  * Starts of code inside gaps that hit an instruction: targets of direct calls from anywhere, and of
  * jumps out of functions (tail calls; the entries of a linkage table jump to its head).
  */
-static int starts_of_notes(const struct as_builder *b, const struct as_notes *notes,
+static int starts_of_notes(const struct as_builder *b, const struct as_code_notes *notes,
                            addresses *starts)
 {
     const struct assay_code *code = &b->program->code;

@@ -101,7 +101,7 @@ static int scan_landings(const struct as_builder *b, struct findings *f, uint32_
 
 /* One region; `*next`: the first note that is not behind it. */
 static int scan_region(const struct as_builder *b, struct findings *f, uint32_t from,
-                       const struct as_notes *notes, size_t *next)
+                       const struct as_code_notes *notes, size_t *next)
 {
     const struct as_region *region = &b->region.at[from];
     const size_t end = region->first_insn + region->insns;
@@ -123,7 +123,7 @@ static int scan_some(void *ctx, size_t from, size_t to, unsigned worker, struct 
     const struct scan *s = ctx;
     const struct as_builder *b = s->b;
     for (size_t piece = from; piece < to; piece++) {
-        const struct as_notes *notes = &b->notes.at[piece];
+        const struct as_code_notes *notes = &b->notes.at[piece];
         size_t next = 0;
         for (uint32_t r = as_region_at(b, notes->start);
              r < b->region.n && b->region.at[r].start < notes->end; r++) {

@@ -60,7 +60,7 @@ static int make_pieces(struct sweep *s)
     s->room = size_b / SHORT_INSN_B + 1;
     AS_TRY(as_vec_reserve(&s->b->notes, s->piece.n));
     for (; s->b->notes.n < s->piece.n; s->b->notes.n++)
-        s->b->notes.at[s->b->notes.n] = (struct as_notes){0};
+        s->b->notes.at[s->b->notes.n] = (struct as_code_notes){0};
     s->all->insn = as_malloc_large(s->room, sizeof *s->all->insn);
     s->staging = as_calloc(s->b->workers, sizeof *s->staging);
     return s->all->insn && s->staging ? 0 : ASSAY_ERR_NOMEM;
@@ -112,7 +112,7 @@ static int note_piece(struct staging *g)
 static int keep_notes(struct as_builder *b, size_t piece, size_t from, size_t to,
                       const struct staging *g, size_t place)
 {
-    struct as_notes *notes = &b->notes.at[piece];
+    struct as_code_notes *notes = &b->notes.at[piece];
     AS_TRY(as_vec_reserve(&notes->insn, g->noted.n));
     for (size_t i = 0; i < g->noted.n; i++)
         notes->insn.at[i] = (uint32_t)place + g->noted.at[i];

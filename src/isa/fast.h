@@ -103,8 +103,7 @@ struct prefixes {
     uint32_t key, rex;
 };
 
-#define KEY_ALL_PP      ((uint32_t)15 << KEY_PP)
-#define KEY_ALL_SEGMENT ((uint32_t)7 << KEY_SEGMENT)
+enum { KEY_ALL_PP = 15 << KEY_PP, KEY_ALL_SEGMENT = 7 << KEY_SEGMENT };
 
 /* Offset of the opcode, or -1 where order or repetition of prefixes is unusual. */
 static inline int take_prefixes(const uint8_t *p, struct prefixes *out)
@@ -152,7 +151,7 @@ static inline int take_prefixes(const uint8_t *p, struct prefixes *out)
     return -1;
 }
 
-/* Whether the byte is one of the legacy prefixes, each a bit of two words. */
+/* Whether the byte is one of the legacy prefixes. */
 static inline bool is_prefix(unsigned byte)
 {
     const uint64_t low =

@@ -85,7 +85,7 @@ static void identify(const struct as_dw_unit *unit, struct as_dw_line_table *con
 }
 
 /* An origin in the unit at hand, and who it is. */
-struct known {
+struct known_origin {
     uint64_t origin;
     struct identity is;
     bool is_set; /* in foreign bytes any origin may stand */
@@ -96,14 +96,15 @@ struct known {
  * other calls that were inlined: those stand near each other.
  */
 static void identify_once(const struct as_dw_unit *unit, struct as_dw_line_table *const *tables,
-                          const struct as_dw_die *die, struct known *known, struct identity *out)
+                          const struct as_dw_die *die, struct known_origin *known,
+                          struct identity *out)
 {
     if (die->name || die->linkage || die->decl_line || die->has_decl_file ||
         die->origin.kind != AS_DW_REF) {
         identify(unit, tables, die, out);
         return;
     }
-    struct known *k = &known[die->origin.u * 0x9e3779b97f4a7c15u >> (64 - KNOWN_BITS)];
+    struct known_origin *k = &known[die->origin.u * 0x9e3779b97f4a7c15u >> (64 - KNOWN_BITS)];
     if (!k->is_set || k->origin != die->origin.u) {
         k->is_set = true;
         k->origin = die->origin.u;
@@ -121,7 +122,7 @@ struct inline_walk {
     struct as_dw_inlines *out;
     size_t ranges_most;              /* more than the sections can hold: a loop was built */
     uint32_t parent[DEPTH_MOST + 1]; /* innermost instance at each depth */
-    struct known known[1 << KNOWN_BITS];
+    struct known_origin known[1 << KNOWN_BITS];
     bool artificial; /* the unit in which link-time optimisation puts its code */
 };
 
