@@ -156,8 +156,8 @@ static void append_sql(struct as_str *sql, const struct as_bulk *bulk)
     as_str_appendf(sql, " FROM assay_rows WHERE true%s", bulk->conflict ? bulk->conflict : "");
 }
 
-static int prepare(struct assay_experiment *experiment, const struct as_bulk *bulk,
-                   sqlite3_stmt **out, struct assay_error *err)
+static int prepare_bulk(struct assay_experiment *experiment, const struct as_bulk *bulk,
+                        sqlite3_stmt **out, struct assay_error *err)
 {
     struct as_str sql = {0};
     int rc;
@@ -186,7 +186,7 @@ int as_bulk_add(struct assay_experiment *experiment, const struct as_bulk *bulk,
     AS_TRY(as_batch_check(experiment, err));
     if (bulk->n == 0)
         return 0;
-    rc = prepare(experiment, bulk, &statement, err);
+    rc = prepare_bulk(experiment, bulk, &statement, err);
     experiment->bulk = bulk;
     if (rc == 0)
         rc = as_sql_insert(experiment, statement, bulk->what, NULL, err);

@@ -203,7 +203,8 @@ def stream_seeds(put):
     places = tagged(NODE, b"\1", b"\0", b"\1", signed(0x1000)) + \
         tagged(NODE, b"\1", b"\0", b"\1", signed(-16)) + tagged(NODE, b"\1", b"\1")
     times = tagged(SAMPLE, b"\0", varint(3), varint(10000000), signed(2), signed(9))
-    times += tagged(SAMPLE | 7, signed(-1), signed(-9)) + tagged(SAMPLE | 0x2f, signed(0), signed(9))
+    times += tagged(SAMPLE | 7, signed(-1), signed(-9))
+    times += tagged(SAMPLE | 0x2f, signed(0), signed(9))
     more = tagged(RESET) + places + tagged(SAMPLE | 7, signed(1), signed(1))
 
     def put_blocks(version, *parts):
