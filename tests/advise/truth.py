@@ -157,8 +157,9 @@ def judge_promise(found, saved):
     """What is wrong with the finding when mending saved so many seconds; "" when nothing is."""
     if found["level"] == "gain" and not found["low_s"] <= saved <= found["high_s"]:
         return f"{saved:.3f} s were saved, not {found['low_s']:.3f} to {found['high_s']:.3f}"
-    # Time that it is about is counted by samples: a tenth is chance.
-    if found["level"] == "potential" and saved > 1.1 * found["time_s"] + 0.05:
+    # It claims no gain, but what it is about should hold one. A quarter more may show elsewhere: a
+    # system call and a page fault leave cold caches and predictors to the code behind them.
+    if found["level"] == "potential" and saved > 1.25 * found["time_s"] + 0.05:
         return f"{saved:.3f} s were saved of {found['time_s']:.3f} that it is about"
     return "" if saved > 0 else f"mending saved nothing ({saved:.3f} s)"
 
