@@ -261,7 +261,7 @@ def main():
     for name in names:
         blocks += blocks_of(pathlib.Path(name))
     check(blocks)
-    rules = {name for _, kind, name, _ in blocks if kind == "finding"}
+    rules = {name for _, kind, name, _ in blocks if kind in ("finding", "cause")}
     check_tries(blocks, rules)
     if any(kind == "try" for _, kind, _, _ in blocks):
         blocks = [block for block in blocks if block[1] == "try"]
