@@ -26,11 +26,11 @@ extern "C" {
     X(HARM, "harm") /* slower for certain */                                                       \
     X(NONE, "none") /* neither: the interval says how much it may be */                            \
     X(SAME, "same") /* the same code as another: not run */                                        \
-    X(NO_BUILD, "unbuilt")                                                                        \
+    X(NO_BUILD, "unbuilt")                                                                         \
     X(FAILED, "failed") /* ended with a status or signal of its own */                             \
-    X(TOO_LONG, "hung")                                                                        \
+    X(TOO_LONG, "hung")                                                                            \
     X(DIFFERS, "differs") /* other results */                                                      \
-    X(NOT_RUN, "unrun") /* the time was too short */
+    X(NOT_RUN, "unrun")   /* the time was too short */
 
 enum assay_trial_verdict {
 #define ASSAY_TRIAL_VERDICT_ENUM(name, word) ASSAY_TRIAL_##name,
