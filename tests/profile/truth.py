@@ -278,8 +278,8 @@ class Truth:
             run = self.record(row, ["./p", 0.2], row, env=env)
             if not run:
                 continue
-            bodies = [f["name"] for f in run.view("functions") if f["module"] == "p" and
-                      re.search(r"omp_fn|omp_outlined", f["name"]) and f["inclusive_sample_n"] > 20]
+            bodies = [name for name, f in run.functions("p").items() if
+                      re.search(r"omp_fn|omp_outlined", name) and f["inclusive_sample_n"] > 20]
             by_region = [sum(t["ns"][k] for t in run.truth["threads"]) for k in (0, 1)]
             got = sorted(run.functions("p")[b]["inclusive_sample_n"] for b in bodies)
             want = sorted(by_region)

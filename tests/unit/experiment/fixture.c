@@ -308,6 +308,18 @@ static int fill_facts(struct assay_experiment *e, const struct fixture *f, struc
                                           .text = "Not vectorised.",
                                           .workaround = "Use -O3.",
                                           .gain = &gain};
+    const struct assay_row_trial trial = {.run_id = f->run,
+                                          .position = 1,
+                                          .name = "o3",
+                                          .title = "-O3",
+                                          .what = "flags",
+                                          .verdict = "none",
+                                          .n = 4,
+                                          .base_s = 2,
+                                          .ratio = 1.01,
+                                          .ratio_low = 0.98,
+                                          .ratio_high = 1.04,
+                                          .rules = " "};
     const struct assay_flag flag = {.run_id = f->run,
                                     .kind = ASSAY_OBJECT_THREAD,
                                     .object_id = f->thread[1],
@@ -321,6 +333,7 @@ static int fill_facts(struct assay_experiment *e, const struct fixture *f, struc
         e, id, &(struct assay_subject){.kind = ASSAY_OBJECT_LOOP, .object_id = f->inner},
         assay_modelled(4.25, 4, 5), err));
     AS_TRY(assay_experiment_finding(e, &finding, err));
+    AS_TRY(assay_experiment_add_trial(e, &trial, NULL, err));
     return assay_experiment_flag(e, &flag, err);
 }
 

@@ -185,7 +185,8 @@ static void test_failure_while_running(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
-/* Every view can be read whole, and no column of it comes twice. Those for users have rows here. */
+/* Every view can be read whole, and no column of it comes twice. Those for users have rows here, but
+ * for inlined functions (inlined_test.c). */
 static void test_all_views(void **state)
 {
     struct assay_experiment *e = filled(*state);
@@ -197,14 +198,17 @@ static void test_all_views(void **state)
         snprintf(sql, sizeof sql, "SELECT * FROM %s", assay_rows_text(names, 0));
         fine(assay_rows_open(e, sql, &rows, err));
         const int more = assay_rows_next(rows, NULL);
-        assert_true(more == 1 || (more == 0 && strncmp(assay_rows_text(names, 0), "v_", 2) != 0));
+        const char *name = assay_rows_text(names, 0);
+        const bool may_be_empty = strncmp(name, "v_", 2) != 0 || strcmp(name, "v_inlinings") == 0;
+        if (more != 1 && (more != 0 || !may_be_empty))
+            fail_msg("%s has no row", name);
         for (int i = 0; i < assay_rows_column_n(rows); i++)
             for (int j = 0; j < i; j++)
                 assert_string_not_equal(assay_rows_column(rows, i), assay_rows_column(rows, j));
         assay_rows_close(&rows);
     }
     assay_rows_close(&names);
-    assert_int_equal(n, 32);
+    assert_int_equal(n, 38);
     fine(assay_experiment_close(&e, err));
 }
 
