@@ -147,7 +147,7 @@ END
         DELETE FROM sample; DELETE FROM value; DELETE FROM finding; DELETE FROM flag"
     equal 5 "$("$ASSAY" report y.assay --format html,xlsx,text,json,csv | wc -l)"
     python3 "$CHECK_XLSX" "$ASSAY" y.assay
-    equal "processes threads runs hosts" \
+    equal "processes threads runs hosts machine machine_places machine_findings" \
         "$(python3 -c 'import json; print(*[it["name"] for it in json.load(open("y.assay/report.json"))["views"]])')"
 }
 @test "open: makes the page each time" {

@@ -290,9 +290,10 @@ END
     refused 2 "assay: --tolerance: '2' is no number from 0 to 1*" try --tolerance 2 -- ./work
     refused 2 "assay: --same-output, --tolerance and --check each say*" try --same-output --check true -- ./work
     refused 2 "assay: --what: *" try --what luck -- ./work
-    "$MAKE_EXPERIMENT" plain.assay
+    records
+    "$ASSAY" profile -q -o plain.assay -- ./work >/dev/null
     status=0
-    "$ASSAY" try --read plain.assay 2>err || status=$?
+    "$ASSAY" try --read plain.assay >out 2>err || status=$?
     equal 2 "$status"
     like "assay: plain.assay: nothing was tried in it*" "$(cat err)"
 }
