@@ -69,9 +69,10 @@ static bool is_short_for_one(const char *path, char *full, size_t full_b)
 }
 
 /* The database and what SQLite may have left beside it. */
-static const char *const database_file[] = {"experiment.db", "experiment.db-wal",
-                                            "experiment.db-shm", "experiment.db-journal",
-                                            "experiment.db" AS_PACKED_TAIL};
+#define DATABASE "experiment.db"
+static const char packed_file[] = DATABASE AS_PACKED_TAIL;
+static const char *const database_file[] = {DATABASE, DATABASE "-wal", DATABASE "-shm",
+                                            DATABASE "-journal", packed_file};
 #define DATABASE_FILE_N (sizeof database_file / sizeof *database_file)
 
 /* SQLite would wait at a pipe, and write through a link. */

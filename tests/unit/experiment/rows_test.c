@@ -185,8 +185,8 @@ static void test_failure_while_running(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
-/* Every view can be read whole, and no column of it comes twice. Those for users have rows here, but
- * for inlined functions (inlined_test.c). */
+/* Every view can be read whole, and no column of it comes twice. Those for users have rows here,
+ * but for inlined functions (inlined_test.c). */
 static void test_all_views(void **state)
 {
     struct assay_experiment *e = filled(*state);

@@ -63,7 +63,7 @@ static inline __attribute__((always_inline)) int middle(int n)
     return inner(n) + 1;
 }
 
-__attribute__((noinline, noclone)) int outermost(int n)
+__attribute__((noinline)) int outermost(int n)
 {
     __asm__ volatile(".globl outer_mark\nouter_mark: nop\n\tnop" : "+r"(n));
     return middle(n) + 1;
