@@ -8,6 +8,7 @@
  */
 #include "code/graph.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -91,6 +92,7 @@ static void mark_entered(struct forest *f, uint32_t to)
 static void end_waiting(struct forest *f, uint32_t w)
 {
     for (uint32_t e = f->waiting[w], next; e != AS_GRAPH_NONE; e = next) {
+        assert(f->side.at && e < f->side.n);
         struct side *edge = &f->side.at[e];
         const uint32_t into = find_collapsed(f->collapsed, edge->to);
         next = edge->next;

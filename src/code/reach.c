@@ -116,7 +116,8 @@ int as_reach_enter(struct as_reach *r, uint32_t block)
     const struct as_iteration_view *view = r->steps->view;
     uint32_t preds = as_iteration_view_preds(view, block);
     if (r->walked) {
-        memcpy(r->now, r->in + (size_t)block * r->things, r->things * sizeof *r->now);
+        if (r->in)
+            memcpy(r->now, r->in + (size_t)block * r->things, r->things * sizeof *r->now);
         return 0;
     }
     if (!preds) {

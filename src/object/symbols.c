@@ -4,6 +4,7 @@
  * suffixes taken off, PLT names added, sorted by address. Names point into the mapped files but
  * for those that had a suffix. Source: System V gABI, "Symbol Table".
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,6 +102,7 @@ static int gather_symbols(struct gathering *g, const struct as_symtab *table, bo
         if (relocatable && section != ASSAY_NONE && type != STT_TLS)
             symbol.st_value += object->section[section].address;
         unsigned visibility = ELF64_ST_VISIBILITY(symbol.st_other);
+        assert(g->symbols.at);
         g->symbols.at[g->symbols.n++] = (struct assay_symbol){
             .name = dynamic ? name : without_version(g, name),
             .address = symbol.st_value,
