@@ -79,31 +79,38 @@ static int set_up(struct show *show, struct assay_error *err)
 
 /* ---- Cells ------------------------------------------------------------------------------- */
 
-/* Bytes are hexadecimal. */
+struct as_cell as_cell_of_row(struct assay_rows *rows, int column)
+{
+    switch (assay_rows_kind(rows, column)) {
+    case ASSAY_CELL_INTEGER:
+        return as_cell_signed(assay_rows_integer(rows, column));
+    case ASSAY_CELL_REAL:
+        return as_cell_real(assay_rows_real(rows, column));
+    case ASSAY_CELL_TEXT:
+        return as_cell_text(assay_rows_text(rows, column));
+    case ASSAY_CELL_NULL:
+    case ASSAY_CELL_BLOB:
+        break;
+    }
+    return as_cell_text(NULL);
+}
+
+/* Truths are words, bytes are hexadecimal. */
 static struct as_cell cell_at(struct show *show, int column)
 {
     const unsigned char *blob;
-    int64_t number;
+    const enum assay_cell_kind kind = assay_rows_kind(show->rows, column);
     size_t n;
 
-    switch (assay_rows_kind(show->rows, column)) {
-    case ASSAY_CELL_NULL:
-        break;
-    case ASSAY_CELL_INTEGER:
-        number = assay_rows_integer(show->rows, column);
-        return show->is_truth[column] ? as_cell_bool(number != 0) : as_cell_signed(number);
-    case ASSAY_CELL_REAL:
-        return as_cell_real(assay_rows_real(show->rows, column));
-    case ASSAY_CELL_TEXT:
-        return as_cell_text(assay_rows_text(show->rows, column));
-    case ASSAY_CELL_BLOB:
-        blob = assay_rows_blob(show->rows, column, &n);
-        as_str_clear(&show->text);
-        for (size_t i = 0; i < n; i++)
-            as_str_appendf(&show->text, "%02x", blob[i]);
-        return as_cell_text(as_str_z(&show->text));
-    }
-    return as_cell_text(NULL);
+    if (kind == ASSAY_CELL_INTEGER && show->is_truth[column])
+        return as_cell_bool(assay_rows_integer(show->rows, column) != 0);
+    if (kind != ASSAY_CELL_BLOB)
+        return as_cell_of_row(show->rows, column);
+    blob = assay_rows_blob(show->rows, column, &n);
+    as_str_clear(&show->text);
+    for (size_t i = 0; i < n; i++)
+        as_str_appendf(&show->text, "%02x", blob[i]);
+    return as_cell_text(as_str_z(&show->text));
 }
 
 /* ---- JSON and CSV ------------------------------------------------------------------------ */

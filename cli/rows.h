@@ -9,6 +9,7 @@
 #include <assay/experiment.h>
 
 #include "cli.h"
+#include "sheet.h"
 
 /* How a column looks as text; those of a query look as their cells are. */
 struct as_rows_look {
@@ -20,6 +21,9 @@ struct as_rows_style {
     const struct as_rows_look *look; /* one a column, or NULL */
     bool truths; /* columns named is_*, has_* and few_samples hold truth values */
 };
+
+/* A cell of the current row, its text lent until the next one; of bytes none. */
+struct as_cell as_cell_of_row(struct assay_rows *rows, int column);
 
 /* Shows all rows that are left in the format asked for. Errors: those of reading; NOMEM. */
 int as_rows_show(struct as_cli *cli, struct assay_rows *rows, const struct as_rows_style *style,

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "compared.h"
+#include "rows.h"
 #include "text.h"
 #include "try.h"
 
@@ -223,24 +224,6 @@ static int show_tries_text(struct as_cli *cli, struct assay_experiment *experime
 
 /* ---- Data ---------------------------------------------------------------------------------- */
 
-static void json_cell(struct as_json *json, struct assay_rows *rows, int column)
-{
-    as_json_key(json, assay_rows_column(rows, column));
-    switch (assay_rows_kind(rows, column)) {
-    case ASSAY_CELL_INTEGER:
-        as_json_i64(json, assay_rows_integer(rows, column));
-        break;
-    case ASSAY_CELL_REAL:
-        as_json_double(json, assay_rows_real(rows, column));
-        break;
-    case ASSAY_CELL_NULL:
-        as_json_null(json);
-        break;
-    default:
-        as_json_string(json, assay_rows_text(rows, column));
-    }
-}
-
 static int show_tries_json(struct as_cli *cli, struct assay_experiment *experiment, size_t *n,
                            size_t *gains, struct assay_error *err)
 {
@@ -253,8 +236,12 @@ static int show_tries_json(struct as_cli *cli, struct assay_experiment *experime
     as_json_array_begin(&json);
     for (; (rc = assay_rows_next(rows, err)) > 0; ++*n) {
         as_json_object_begin(&json);
-        for (int i = 0; i < assay_rows_column_n(rows); i++)
-            json_cell(&json, rows, i);
+        for (int i = 0; i < assay_rows_column_n(rows); i++) {
+            const struct as_cell cell = as_cell_of_row(rows, i);
+
+            as_json_key(&json, assay_rows_column(rows, i));
+            as_cell_json(&json, &cell);
+        }
         as_json_object_end(&json);
         *gains += is_gain(rows);
     }

@@ -19,7 +19,7 @@
 
 /* ---- Rows as objects ---------------------------------------------------------------------- */
 
-static void write_cell(struct as_json *json, struct assay_rows *rows, int i)
+void as_data_cell(struct as_json *json, struct assay_rows *rows, int i)
 {
     switch (assay_rows_kind(rows, i)) {
     case ASSAY_CELL_NULL:
@@ -50,7 +50,7 @@ static void write_quantity(struct as_json *json, struct assay_rows *rows, int i)
     as_json_object_begin(json);
     for (int k = 0; k < 5; k++) {
         as_json_key(json, key[k]);
-        write_cell(json, rows, i + k);
+        as_data_cell(json, rows, i + k);
     }
     as_json_object_end(json);
 }
@@ -66,7 +66,7 @@ void as_data_row(struct as_json *json, struct assay_rows *rows)
 
         if (!dot || (size_t)(dot - name) >= sizeof key) {
             as_json_key(json, name);
-            write_cell(json, rows, i);
+            as_data_cell(json, rows, i);
             continue;
         }
         memcpy(key, name, (size_t)(dot - name));

@@ -41,6 +41,8 @@ int as_data_modes(struct as_document *document, struct assay_error *err);
  */
 int as_data_rows(struct as_document *document, const char *key, const char *sql, bool is_one,
                  struct assay_error *err);
+/* A cell of the current row; bytes are null. */
+void as_data_cell(struct as_json *json, struct assay_rows *rows, int i);
 /* The members of the current row. */
 void as_data_row(struct as_json *json, struct assay_rows *rows);
 

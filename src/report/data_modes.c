@@ -10,24 +10,6 @@
 
 /* ---- Sections ------------------------------------------------------------------------------ */
 
-static void write_cell(struct as_json *json, struct assay_rows *rows, int column)
-{
-    switch (assay_rows_kind(rows, column)) {
-    case ASSAY_CELL_INTEGER:
-        as_json_i64(json, assay_rows_integer(rows, column));
-        break;
-    case ASSAY_CELL_REAL:
-        as_json_double(json, assay_rows_real(rows, column));
-        break;
-    case ASSAY_CELL_TEXT:
-        as_json_string(json, assay_rows_text(rows, column));
-        break;
-    default:
-        as_json_null(json);
-        break;
-    }
-}
-
 static int write_columns(struct as_document *document, int64_t detail_id, struct assay_error *err)
 {
     struct as_json *json = &document->json;
@@ -72,7 +54,7 @@ static int write_cells(struct as_document *document, int64_t detail_id, struct a
             is_open = true;
             row = assay_rows_integer(rows, 0);
         }
-        write_cell(json, rows, 1);
+        as_data_cell(json, rows, 1);
     }
     if (rc == 0 && is_open)
         as_json_array_end(json);
@@ -111,7 +93,7 @@ static int write_section(struct as_document *document, struct assay_rows *rows,
     as_json_key_string(json, "title", assay_rows_text(rows, 4));
     as_json_key_i64(json, "order", assay_rows_integer(rows, 5));
     as_json_key(json, "text");
-    write_cell(json, rows, 6);
+    as_data_cell(json, rows, 6);
     AS_TRY(
         write_table(document, assay_rows_integer(rows, 0), assay_rows_integer(rows, 7) > 0, err));
     as_json_key(json, "svg");
