@@ -637,7 +637,6 @@ class Truth:
                 continue
             same, n, other = agreement(below_main(theirs), below_main(
                 imported(self.assay, data).stacks(inlined=True)), "p")
-            # Of a static function without a name for linking perf now and then says the symbol.
             self.tap.point(n > 100 and same >= 0.95 * n,
                            f"{row}: {same} of {n} stacks with inlined functions are perf's",
                            "\n".join(other))

@@ -12,7 +12,7 @@
     while ((n)--)                                                                                  \
     KEEP(n)
 static uint64_t seed = 1;
-static uint64_t some(void)
+static NOINLINE uint64_t some(void)
 {
     return 100000 + truth_random(&seed) % 300000;
 }

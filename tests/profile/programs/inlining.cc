@@ -57,15 +57,16 @@ static NOINLINE void alone()
     MEASURE("alone", SPIN(n));
 }
 
-static NOINLINE void walk(int depth);
-static INLINE void descend(int depth)
+// Not static: of an inlined function without a name for linking perf now and then says the symbol.
+NOINLINE void walk(int depth);
+INLINE void descend(int depth)
 {
     uint64_t n = some(3);
     MEASURE(depth == 2 ? "walk;descend" : depth == 1 ? "walk;descend;walk;descend" : "", SPIN(n));
     walk(depth - 1);
     STAY();
 }
-static NOINLINE void walk(int depth)
+NOINLINE void walk(int depth)
 {
     uint64_t n = some(2);
     MEASURE(depth == 2   ? "walk"
