@@ -202,6 +202,24 @@ int as_experiment_create(struct as_cli *cli, struct as_experiment_name *name,
     return as_error_nomem(err, "the experiment's name");
 }
 
+int as_experiment_continue(struct as_cli *cli, struct as_experiment_name *name,
+                           struct assay_experiment **out, struct assay_error *err)
+{
+    int rc;
+
+    if (!as_given(&cli->args, AS_OPTION_EXPERIMENT))
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--add: to what? name the experiment with --output NAME.assay");
+    if (as_given(&cli->args, AS_OPTION_FORCE))
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--add: --force would replace the experiment; give one of the two");
+    as_str_appendf(&name->made, "%s%s", as_str_z(&name->stem), as_str_z(&name->tail));
+    rc = name->made.failed ? as_error_nomem(err, "the experiment's name")
+                           : assay_experiment_open(as_str_z(&name->made), out, err);
+    return rc == ASSAY_ERR_NOT_FOUND ? assay_experiment_create(as_str_z(&name->made), 0, out, err)
+                                     : rc;
+}
+
 void as_experiment_tell(const struct as_cli *cli, const struct as_experiment_name *name)
 {
     const char *path = as_str_z(&name->made), *pattern = as_str_z(&name->pattern);

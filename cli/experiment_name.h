@@ -37,6 +37,11 @@ void as_experiment_name_fini(struct as_experiment_name *name);
 int as_experiment_create(struct as_cli *cli, struct as_experiment_name *name,
                          struct assay_experiment **out, struct assay_error *err);
 
+/* With --add: opens the one that --output names when it is there; else makes one of just that name.
+ * Errors: USAGE (no --output; --force), those of opening. */
+int as_experiment_continue(struct as_cli *cli, struct as_experiment_name *name,
+                           struct assay_experiment **out, struct assay_error *err);
+
 /* "the experiment is NAME"; of ranks how to merge them. */
 void as_experiment_tell(const struct as_cli *cli, const struct as_experiment_name *name);
 

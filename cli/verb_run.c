@@ -27,25 +27,6 @@ static int take_share(const char *text, double *share, struct assay_error *err)
     return 0;
 }
 
-/* The one that --add names, when it is there; else a new one of just that name. */
-static int open_to_add(struct as_cli *cli, struct as_experiment_name *name,
-                       struct assay_experiment **out, struct assay_error *err)
-{
-    int rc;
-
-    if (!as_given(&cli->args, AS_OPTION_EXPERIMENT))
-        return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--add: to what? name the experiment with --output NAME.assay");
-    if (as_given(&cli->args, AS_OPTION_FORCE))
-        return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--add: --force would replace the experiment; give one of the two");
-    as_str_appendf(&name->made, "%s%s", as_str_z(&name->stem), as_str_z(&name->tail));
-    rc = name->made.failed ? as_error_nomem(err, "the experiment's name")
-                           : assay_experiment_open(as_str_z(&name->made), out, err);
-    return rc == ASSAY_ERR_NOT_FOUND ? assay_experiment_create(as_str_z(&name->made), 0, out, err)
-                                     : rc;
-}
-
 /* What went wrong is said, with what could not be made for it, and loses nothing of the rest. */
 static void say_failures(struct as_cli *cli, const struct assay_pipeline_result *result)
 {
@@ -93,7 +74,7 @@ static int run_into(struct as_cli *cli, struct as_experiment_name *name,
     struct assay_experiment *experiment = NULL;
     int rc;
 
-    AS_TRY(as_given(&cli->args, AS_OPTION_ADD) ? open_to_add(cli, name, &experiment, err)
+    AS_TRY(as_given(&cli->args, AS_OPTION_ADD) ? as_experiment_continue(cli, name, &experiment, err)
                                                : as_experiment_create(cli, name, &experiment, err));
     as_stage_guard(as_str_z(&name->made));
     request->progress = as_stage_show;

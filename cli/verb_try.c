@@ -12,8 +12,10 @@
 
 #include <assay/trial.h>
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "base/vec.h"
 #include "compared.h"
 #include "experiment_name.h"
 #include "recording.h"
@@ -163,14 +165,14 @@ static int name_own(struct as_cli *cli, const struct assay_trial_request *reques
 }
 
 /* Its path must hold where the program runs too. */
-static int name_experiment(struct as_cli *cli, const struct assay_trial_request *request,
-                           struct as_experiment_name *name, struct assay_error *err)
+static int name_from_root(struct as_cli *cli, struct as_experiment_name *name,
+                          struct assay_error *err)
 {
     struct as_str all = {0};
     char here[PATH_MAX];
 
-    AS_TRY(name_own(cli, request, name, err));
-    if (!request->copy || as_str_z(&name->stem)[0] == '/' || !getcwd(here, sizeof here))
+    if (!as_given(&cli->args, AS_OPTION_COPY) || as_str_z(&name->stem)[0] == '/' ||
+        !getcwd(here, sizeof here))
         return 0;
     as_str_appendf(&all, "%s/%s", here, as_str_z(&name->stem));
     as_str_fini(&name->stem);
@@ -178,13 +180,21 @@ static int name_experiment(struct as_cli *cli, const struct assay_trial_request 
     return all.failed ? as_error_nomem(err, "the name of the experiment") : 0;
 }
 
+static int name_experiment(struct as_cli *cli, const struct assay_trial_request *request,
+                           struct as_experiment_name *name, struct assay_error *err)
+{
+    AS_TRY(name_own(cli, request, name, err));
+    return name_from_root(cli, name, err);
+}
+
 static int show_and_close(struct as_cli *cli, struct assay_experiment **experiment,
                           const struct assay_trial_result *result, const char *name, int rc,
                           struct assay_error *err)
 {
+    const bool is_new = !as_given(&cli->args, AS_OPTION_ADD);
     struct assay_error late = {0};
 
-    if (!result->base_run_id) {
+    if (!result->base_run_id && is_new) {
         assay_experiment_discard(experiment);
         return rc;
     }
@@ -202,32 +212,137 @@ static int show_and_close(struct as_cli *cli, struct assay_experiment **experime
 }
 
 static int run_trial(struct as_cli *cli, const struct assay_trial_request *request,
+                     struct assay_experiment **experiment, const char *name,
                      struct assay_error *err)
 {
     const struct sigaction action = {.sa_handler = note_stop};
-    struct as_experiment_name name = {0};
-    struct assay_experiment *experiment = NULL;
     struct assay_trial_result result = {0};
     struct sigaction before;
 
-    int rc = name_experiment(cli, request, &name, err);
+    if (sigaction(SIGINT, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(SIGINT, &action, NULL);
+    const int rc = assay_trial_run(*experiment, request, &result, err);
+    return show_and_close(cli, experiment, &result, name, rc, err);
+}
+
+static int try_anew(struct as_cli *cli, struct assay_error *err)
+{
+    struct as_experiment_name name = {0};
+    struct assay_experiment *experiment = NULL;
+    struct assay_trial_request request;
+
+    AS_TRY(take_trial(cli, &request, err));
+    int rc = name_experiment(cli, &request, &name, err);
     if (rc == 0)
         rc = as_experiment_create(cli, &name, &experiment, err);
-    if (rc == 0) {
-        if (sigaction(SIGINT, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-            sigaction(SIGINT, &action, NULL);
-        rc = assay_trial_run(experiment, request, &result, err);
-        rc = show_and_close(cli, &experiment, &result, as_str_z(&name.made), rc, err);
+    if (rc == 0)
+        rc = run_trial(cli, &request, &experiment, as_str_z(&name.made), err);
+    as_experiment_name_fini(&name);
+    return rc;
+}
+
+/* ---- An experiment that is there ----------------------------------------------------------- */
+
+/* Of the experiment that is added to: the last profile, whose findings are answered. */
+struct earlier {
+    int64_t run_id; /* 0: none */
+    struct as_arena arena;
+    AS_VEC(char *) word; /* its command */
+};
+
+static int read_words(struct assay_experiment *experiment, struct earlier *it,
+                      struct assay_error *err)
+{
+    struct assay_rows *rows;
+    int rc;
+
+    AS_TRY(assay_rows_open(experiment,
+                           "SELECT value FROM json_each((SELECT argv FROM run WHERE run_id = ?1))",
+                           &rows, err));
+    assay_rows_bind_integer(rows, 1, it->run_id);
+    while ((rc = assay_rows_next(rows, err)) > 0) {
+        const char *text = assay_rows_text(rows, 0);
+        char *word = text ? as_arena_strndup(&it->arena, text, strlen(text)) : NULL;
+        if (!word || as_vec_push(&it->word, word) < 0) {
+            rc = as_error_nomem(err, "the command");
+            break;
+        }
     }
+    assay_rows_close(&rows);
+    return rc;
+}
+
+/* Without a command of the user's it is that of the run, which then stands where it ran. */
+static int read_earlier(struct as_cli *cli, struct assay_experiment *experiment, struct earlier *it,
+                        struct assay_error *err)
+{
+    struct assay_rows *rows;
+    char here[PATH_MAX] = "";
+    int rc;
+
+    (void)!getcwd(here, sizeof here);
+    AS_TRY(assay_rows_open(experiment,
+                           "SELECT run_id, command, cwd FROM run WHERE kind = 'profile'"
+                           " AND ifnull(role, 'main') = 'main' ORDER BY run_id DESC LIMIT 1",
+                           &rows, err));
+    if ((rc = assay_rows_next(rows, err)) > 0) {
+        const char *cwd = assay_rows_text(rows, 2);
+        it->run_id = assay_rows_integer(rows, 0);
+        as_cli_note(cli, "what is tried answers the findings of run %lld: %s",
+                    (long long)it->run_id, assay_rows_text(rows, 1));
+        if (!cli->args.positional_n && cwd && strcmp(cwd, here) != 0)
+            rc = as_error_set(err, ASSAY_ERR_USAGE,
+                              "--add: the program ran in %s; go there, or give its command behind "
+                              "--",
+                              cwd);
+    }
+    assay_rows_close(&rows);
+    return rc < 0 ? rc : it->run_id ? read_words(experiment, it, err) : 0;
+}
+
+static int try_earlier(struct as_cli *cli, struct as_experiment_name *name, struct earlier *earlier,
+                       struct assay_error *err)
+{
+    struct assay_experiment *experiment = NULL;
+    struct assay_trial_request request = {0};
+
+    AS_TRY(as_experiment_continue(cli, name, &experiment, err));
+    int rc = read_earlier(cli, experiment, earlier, err);
+    if (rc == 0 && !cli->args.positional_n && earlier->word.n) {
+        if (as_vec_push(&earlier->word, NULL) < 0)
+            rc = as_error_nomem(err, "the command");
+        cli->args.positional = earlier->word.at;
+        cli->args.positional_n = earlier->word.n - 1;
+    }
+    if (rc == 0)
+        rc = take_trial(cli, &request, err);
+    request.run_id = earlier->run_id;
+    if (rc == 0)
+        return run_trial(cli, &request, &experiment, as_str_z(&name->made), err);
+    assay_experiment_close(&experiment, NULL);
+    return rc;
+}
+
+static int try_added(struct as_cli *cli, struct assay_error *err)
+{
+    struct as_experiment_name name = {0};
+    struct earlier earlier = {0};
+
+    as_arena_init(&earlier.arena);
+    int rc = as_experiment_name(cli, "", &name, err);
+    if (rc == 0)
+        rc = name_from_root(cli, &name, err);
+    if (rc == 0)
+        rc = try_earlier(cli, &name, &earlier, err);
+    as_vec_fini(&earlier.word);
+    as_arena_fini(&earlier.arena);
     as_experiment_name_fini(&name);
     return rc;
 }
 
 int as_verb_try(struct as_cli *cli, struct assay_error *err)
 {
-    struct assay_trial_request request;
     if (as_given(&cli->args, AS_OPTION_READ))
         return as_compared_read(cli, as_try_show, err);
-    AS_TRY(take_trial(cli, &request, err));
-    return run_trial(cli, &request, err);
+    return as_given(&cli->args, AS_OPTION_ADD) ? try_added(cli, err) : try_anew(cli, err);
 }

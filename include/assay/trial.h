@@ -64,6 +64,9 @@ struct assay_trial_news {
 /* All zero is a good choice but for `profile`. Borrowed during the call. */
 struct assay_trial_request {
     struct assay_profile_request profile; /* of each run; command must be there */
+    /* A run of the program as it is that the experiment has already: its findings choose, and are
+     * answered. 0: the first run is one. */
+    int64_t run_id;
     unsigned what;                        /* ASSAY_TRIAL_*; 0: all */
     double budget_s;                      /* 0: 300 */
     const char *build;                    /* a command for /bin/sh with {flags} in it, or NULL */
@@ -80,7 +83,8 @@ struct assay_trial_request {
 
 struct assay_trial_result {
     size_t trial_n, gain_n, harm_n, run_n;
-    int64_t base_run_id; /* the first run of the program as it is; 0: none ended well */
+    /* Whose findings were answered: the request's, or the first run; 0: none ended well. */
+    int64_t base_run_id;
     bool interrupted;    /* Ctrl-C: what was measured stays */
     bool is_busy;        /* the host was too busy to judge by */
 };

@@ -36,6 +36,7 @@ struct as_trial {
     double budget_s;
     double base_s, base_cost_s; /* of the first run */
     double limit_s;             /* of all others */
+    double check_limit_s;       /* of the user's check; 0: its first run has no limit */
     bool is_single;             /* one thread works: waiting for a processor is no time of it */
     bool is_over;               /* the user ended it */
     unsigned base_failed_n;     /* runs of the program as it is that did not end well */
@@ -57,14 +58,25 @@ struct as_trial_run {
     struct assay_profile_result profile;
 };
 
-/* Runs the program as it is (`candidate` NULL; `main`: the first time) or as a candidate has it.
- * Errors: those of the campaign; a program that fails is no error. */
-int as_trial_start(struct as_trial *t, struct as_candidate *candidate, bool main,
+/* Runs the program as it is (`candidate` NULL; `first`: what it is like is learnt) or as a
+ * candidate has it. Errors: those of the campaign; a program that fails is no error. */
+int as_trial_start(struct as_trial *t, struct as_candidate *candidate, bool first,
                    struct as_trial_run *out, struct assay_error *err);
 /* What a run wrote, against that of the program as it is; or what the user's check says. False: the
  * candidate gives other results. */
 int as_trial_judge(struct as_trial *t, struct as_candidate *candidate, int64_t run_id,
                    bool *is_fine, struct assay_error *err);
+/* The user's check of a run that wrote `output`. */
+struct as_trial_check {
+    bool passes, is_late; /* is_late: it was killed, five times as long as its first run */
+    char said[256];       /* its first line */
+};
+/* Errors: LIMIT (no process). */
+int as_trial_check(struct as_trial *t, const char *output, struct as_trial_check *out,
+                   struct assay_error *err);
+/* Asks the user's check, where there is one, of the program as it is: what refuses that judges
+ * nothing. Errors: UNSUPPORTED. */
+int as_trial_check_base(struct as_trial *t, int64_t run_id, struct assay_error *err);
 /* Learns from a run of the program as it is. */
 int as_trial_learn(struct as_trial *t, int64_t run_id, struct assay_error *err);
 /* What failed, in a few words: "ended with status 3: its last line". */

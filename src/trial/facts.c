@@ -119,11 +119,15 @@ int as_trial_find_facts(struct as_trial *t, struct assay_error *err)
     AS_TRY(assay_launch_plan(t->base_command, &plan, err));
     t->facts.launcher = (enum assay_launch_kind)plan->kind;
     t->facts.command = t->request->profile.command;
-    advise_base(t);
     int rc = find_libraries(t, plan, err);
     assay_launch_plan_free(&plan);
     if (rc == 0)
         rc = find_rules(t, err);
+    if (rc == 0 && !t->rules[0]) {
+        advise_base(t);
+        free(t->rules);
+        rc = find_rules(t, err);
+    }
     if (rc == 0)
         rc = find_machine(t, err);
     t->facts.libraries = t->libraries ? t->libraries : "";

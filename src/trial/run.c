@@ -87,8 +87,10 @@ static int run_base_first(struct as_trial *t, struct assay_error *err)
 {
     struct as_trial_run run;
 
+    t->result->base_run_id = t->request->run_id;
     AS_TRY(as_trial_start(t, NULL, true, &run, err));
-    t->result->base_run_id = run.profile.run_id;
+    if (!t->request->run_id)
+        t->result->base_run_id = run.profile.run_id;
     if (t->is_over)
         return 0;
     if (!run.is_good)
@@ -99,7 +101,8 @@ static int run_base_first(struct as_trial *t, struct assay_error *err)
     /* Its code is read for the first time: others will not take so long around the program. */
     t->base_cost_s = run.wall_s + (run.cost_s - run.wall_s) / 4;
     t->limit_s = TOO_LONG_TIMES * run.wall_s + TOO_LONG_MORE_S;
-    return as_trial_learn(t, run.profile.run_id, err);
+    AS_TRY(as_trial_learn(t, run.profile.run_id, err));
+    return as_trial_check_base(t, run.profile.run_id, err);
 }
 
 /* ---- Candidates ---------------------------------------------------------------------------- */
@@ -196,7 +199,11 @@ static int take_candidate_run(struct as_trial *t, struct as_candidate *it, struc
                 as_arena_strndup(&t->arena, late.text, strlen(late.text)));
     if (started < 0 || t->is_over || !run.is_good)
         return 0;
+    const int64_t begin_ns = as_monotonic_ns();
     AS_TRY(as_trial_judge(t, it, run.profile.run_id, &is_fine, err));
+    if (t->is_over)
+        return 0;
+    run.cost_s += (double)(as_monotonic_ns() - begin_ns) / 1e9;
     it->differs |= !is_fine;
     if (as_race_take(&t->race, (size_t)it->racer, run.time_s, run.cost_s) < 0)
         return as_error_nomem(err, "what was measured");

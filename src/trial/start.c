@@ -2,14 +2,11 @@
 /*
  * One run of a campaign: started, timed, and its results judged.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -26,7 +23,7 @@
  * The wall time of a run. Where one thread works, less what it was ready for and had no processor:
  * that is the machine's, and on a busy one most of what differs.
  */
-static int read_time(struct as_trial *t, bool main, struct as_trial_run *run,
+static int read_time(struct as_trial *t, bool first, struct as_trial_run *run,
                      struct assay_error *err)
 {
     struct assay_rows *rows;
@@ -45,7 +42,7 @@ static int read_time(struct as_trial *t, bool main, struct as_trial_run *run,
         const double queue_s = assay_rows_real(rows, 2) / 1e9;
         const bool is_single = assay_rows_integer(rows, 1) == 1 &&
                                assay_rows_kind(rows, 2) != ASSAY_CELL_NULL && queue_s < wall_s;
-        if (main) {
+        if (first) {
             t->is_single = is_single;
             t->facts.thread_n = assay_rows_integer(rows, 1);
         }
@@ -75,20 +72,20 @@ static void fill_run(const struct as_trial *t, const struct as_candidate *it, bo
     }
 }
 
-int as_trial_start(struct as_trial *t, struct as_candidate *candidate, bool main,
+int as_trial_start(struct as_trial *t, struct as_candidate *candidate, bool first,
                    struct as_trial_run *out, struct assay_error *err)
 {
     struct assay_campaign_run run;
     const int64_t begin_ns = as_monotonic_ns();
 
     *out = (struct as_trial_run){0};
-    fill_run(t, candidate, main, &run);
+    fill_run(t, candidate, first && !t->request->run_id, &run);
     AS_TRY(assay_campaign_run(t->campaign, t->experiment, &run, &out->profile, err));
     t->is_over |= out->profile.interrupted;
     t->result->run_n++;
     out->is_good = !t->is_over && !out->profile.too_long && !out->profile.exit_signal &&
                    out->profile.exit_code == 0;
-    AS_TRY(read_time(t, main, out, err));
+    AS_TRY(read_time(t, first, out, err));
     out->cost_s = (double)(as_monotonic_ns() - begin_ns) / 1e9;
     if (candidate) {
         candidate->run_id = candidate->run_id ? candidate->run_id : out->profile.run_id;
@@ -131,47 +128,45 @@ int as_trial_learn(struct as_trial *t, int64_t run_id, struct assay_error *err)
     return rc < 0 ? as_error_nomem(err, "the output of a run") : 0;
 }
 
-/* The first line that a command wrote, in `said`. */
-static void first_line_of(int fd, char *said, size_t size_b)
+int as_trial_check_base(struct as_trial *t, int64_t run_id, struct assay_error *err)
 {
-    const ssize_t n = read(fd, said, size_b - 1);
-    said[n > 0 ? n : 0] = '\0';
-    said[strcspn(said, "\n")] = '\0';
+    struct as_trial_check check;
+    char path[4300];
+
+    if (!t->request->check)
+        return 0;
+    output_path(t, run_id, path, sizeof path);
+    AS_TRY(as_trial_check(t, path, &check, err));
+    if (check.passes || t->is_over)
+        return 0;
+    return as_error_set(
+        err, ASSAY_ERR_UNSUPPORTED,
+        "--check: '%s' refuses the results of the program as it is%s%.150s; nothing "
+        "can be judged by it: make it end with status 0 on them",
+        t->request->check, check.said[0] ? ": " : "", check.said);
 }
 
-/* The user's check: in the program's directory, with what was written as ASSAY_OUTPUT. */
-static bool passes_check(const struct as_trial *t, int64_t run_id, char *said, size_t size_b)
+static int judge_by_check(struct as_trial *t, struct as_candidate *it, int64_t run_id,
+                          struct assay_error *err)
 {
-    char path[4300], real[PATH_MAX];
-    int ends[2], status = 1;
+    struct as_trial_check check;
+    char path[4300];
 
     output_path(t, run_id, path, sizeof path);
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return false;
-    const pid_t pid = fork();
-    if (pid == 0) {
-        (void)setenv("ASSAY_OUTPUT", realpath(path, real) ? real : "/dev/null", 1);
-        dup2(ends[1], STDOUT_FILENO);
-        dup2(ends[1], STDERR_FILENO);
-        execl("/bin/sh", "sh", "-c", t->request->check, (char *)NULL);
-        _exit(127);
-    }
-    close(ends[1]);
-    first_line_of(ends[0], said, size_b);
-    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        continue;
-    close(ends[0]);
-    return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
-static void take_check(struct as_candidate *it, bool passes, const char *said)
-{
-    it->output = (struct as_output_difference){.is_known = true, .differs = !passes};
-    if (passes)
-        return;
+    AS_TRY(as_trial_check(t, path, &check, err));
+    if (it->output.differs || t->is_over)
+        return 0; /* what failed once stays so */
+    it->output = (struct as_output_difference){.is_known = true, .differs = !check.passes};
+    if (check.passes)
+        return 0;
     it->output.relative = INFINITY;
-    snprintf(it->output.text, sizeof it->output.text, "the check failed%s%.150s",
-             said[0] ? ": " : "", said);
+    if (check.is_late)
+        snprintf(it->output.text, sizeof it->output.text, "the check was ended after %.3g s",
+                 t->check_limit_s);
+    else
+        snprintf(it->output.text, sizeof it->output.text, "the check failed%s%.150s",
+                 check.said[0] ? ": " : "", check.said);
+    return 0;
 }
 
 int as_trial_judge(struct as_trial *t, struct as_candidate *candidate, int64_t run_id,
@@ -179,13 +174,12 @@ int as_trial_judge(struct as_trial *t, struct as_candidate *candidate, int64_t r
 {
     struct as_output_difference now = {0};
     struct as_str text = {0};
-    char said[256] = "";
     int rc = 0;
 
     if (t->request->check) {
-        take_check(candidate, passes_check(t, run_id, said, sizeof said), said);
+        rc = judge_by_check(t, candidate, run_id, err);
         *is_fine = !candidate->output.differs;
-        return 0;
+        return rc;
     }
     rc = read_output(t, run_id, &text);
     if (rc == 0)

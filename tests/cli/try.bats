@@ -68,7 +68,7 @@ END
 }
 setup() {
     load common.bash
-    rm -rf ./*.assay copy was-here tmp
+    rm -rf ./*.assay copy elsewhere was-here tmp
     mkdir tmp
     export TMPDIR=$PWD/tmp
     unset LD_BIND_NOW MAKEFLAGS
@@ -173,6 +173,37 @@ END
     tries --what env --check 'grep -q sum "$ASSAY_OUTPUT" && echo "no good" && [ -z "$LD_BIND_NOW" ] && ! grep -q "^sum 1$" "$ASSAY_OUTPUT"' \
         --budget 12 --force -o x.assay -- ./work other
     equal "results differ: the check failed: no good" "$(query x.assay "SELECT result FROM v_tries WHERE name = 'bind_now'")"
+}
+@test "try: a check that refuses the program as it is, or hangs" {
+    records
+    local status=0
+    "$ASSAY" try --what env --budget 10 -o x.assay --check 'echo no good; false' -- ./work >out 2>err || status=$?
+    equal 2 "$status"
+    like "*assay: --check: 'echo no good; false' refuses the results of the program as it is: no good; nothing*" "$(cat err)"
+    rm -rf x.assay
+    tries --what env --budget 30 -o x.assay --check 'if grep -q "^sum 1$" "$ASSAY_OUTPUT"; then sleep 971; fi' -- ./work other
+    like "results differ: the check was ended after * s" "$(query x.assay "SELECT result FROM v_tries WHERE name = 'bind_now'")"
+    ! pgrep -f "sleep 971" || fails "what the check started is still there"
+}
+@test "try: --add tries what the findings of an experiment ask for" {
+    records
+    local status
+    refused 2 "assay: --add: to what? name the experiment*" try --add -- ./work
+    "$ASSAY" run -q -o x.assay -- ./work >/dev/null
+    tries --add --what env --budget 10 -o x.assay
+    like "*what is tried answers the findings of run 1: ./work*" "$(cat err)"
+    equal "1 1" "$(query x.assay "SELECT min(run_id) || ' ' || max(run_id) FROM v_tries")"
+    equal "1" "$(query x.assay "SELECT count(*) FROM run WHERE kind = 'profile'")"
+    equal "base" "$(query x.assay "SELECT label FROM run WHERE run_id = 2")"
+    rows=$(query x.assay "SELECT count(*) FROM v_tries")
+    tries --add --what placement --budget 5 -o x.assay -- ./work
+    equal 1 "$(query x.assay "SELECT count(*) > $rows AND count(*) = count(DISTINCT rank) FROM v_tries")"
+    mkdir elsewhere
+    cd elsewhere
+    status=0
+    "$ASSAY" try --add -o ../x.assay >out 2>err || status=$?
+    equal 2 "$status"
+    like "*assay: --add: the program ran in *; go there, or give its command behind --" "$(cat err)"
 }
 @test "try: builds with flags in copies, never in the user's directory" {
     records

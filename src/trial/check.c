@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The user's own check of results: a command that runs where the program runs, held to a time that
+ * its first run gives.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "trial/campaign.h"
+
+/* A check that takes so many times as long as the first one hangs. */
+#define TOO_LONG_TIMES  5
+#define TOO_LONG_MORE_S 2
+#define LOOK_MS         50
+
+struct check {
+    const struct as_trial *trial;
+    pid_t pid;
+    int from; /* what it writes */
+    int64_t end_ns;
+    char *said; /* its first line */
+    size_t said_n, size_b;
+    bool is_line_over;
+    bool is_late, is_stopped;
+};
+
+/* A group of its own: what it starts ends with it. */
+static int start_check(struct check *it, const char *output, struct assay_error *err)
+{
+    char real[PATH_MAX];
+    int ends[2];
+
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return as_error_set(err, ASSAY_ERR_LIMIT, "--check: no pipe can be made");
+    it->pid = fork();
+    if (it->pid == 0) {
+        (void)setpgid(0, 0);
+        (void)signal(SIGINT, SIG_DFL);
+        (void)setenv("ASSAY_OUTPUT", realpath(output, real) ? real : "/dev/null", 1);
+        dup2(ends[1], STDOUT_FILENO);
+        dup2(ends[1], STDERR_FILENO);
+        execl("/bin/sh", "sh", "-c", it->trial->request->check, (char *)NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    it->from = ends[0];
+    if (it->pid < 0) {
+        close(ends[0]);
+        return as_error_set(err, ASSAY_ERR_LIMIT, "--check: no process can be made");
+    }
+    (void)setpgid(it->pid, it->pid);
+    return 0;
+}
+
+static void keep_line(struct check *it, const char *text, size_t n)
+{
+    for (size_t i = 0; i < n && !it->is_line_over; i++) {
+        it->is_line_over = text[i] == '\n' || it->said_n + 1 == it->size_b;
+        if (!it->is_line_over)
+            it->said[it->said_n++] = text[i];
+    }
+    it->said[it->said_n] = '\0';
+}
+
+/* Reads what it writes, so that it never waits for us; false: nobody writes any more. */
+static bool read_some(struct check *it)
+{
+    struct pollfd wait = {.fd = it->from, .events = POLLIN};
+    char block[4096];
+
+    if (poll(&wait, 1, LOOK_MS) <= 0)
+        return true;
+    const ssize_t n = read(it->from, block, sizeof block);
+    keep_line(it, block, n > 0 ? (size_t)n : 0);
+    return n > 0 || (n < 0 && errno == EINTR);
+}
+
+static bool must_end(struct check *it)
+{
+    it->is_late |= as_monotonic_ns() > it->end_ns;
+    it->is_stopped |= as_trial_stopped((void *)(uintptr_t)it->trial);
+    return it->is_late || it->is_stopped;
+}
+
+/* Its status when it has ended, or was ended. What it left running in the background may keep the
+ * pipe: the command itself counts. */
+static int await_check(struct check *it)
+{
+    int status = 1;
+    bool is_open = true;
+
+    while (waitpid(it->pid, &status, WNOHANG) == 0) {
+        if (must_end(it)) {
+            (void)kill(-it->pid, SIGKILL);
+            (void)waitpid(it->pid, &status, 0);
+            return status;
+        }
+        if (is_open)
+            is_open = read_some(it);
+        else
+            (void)poll(NULL, 0, LOOK_MS);
+    }
+    if (is_open)
+        (void)read_some(it);
+    return status;
+}
+
+int as_trial_check(struct as_trial *t, const char *output, struct as_trial_check *out,
+                   struct assay_error *err)
+{
+    const int64_t begin_ns = as_monotonic_ns();
+    struct check it = {.trial = t, .said = out->said, .size_b = sizeof out->said};
+
+    out->said[0] = '\0';
+    it.end_ns = t->check_limit_s > 0 ? begin_ns + (int64_t)(t->check_limit_s * 1e9) : INT64_MAX;
+    AS_TRY(start_check(&it, output, err));
+    const int status = await_check(&it);
+    close(it.from);
+    out->is_late = it.is_late;
+    out->passes = !it.is_late && !it.is_stopped && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    t->is_over |= it.is_stopped;
+    if (!t->check_limit_s)
+        t->check_limit_s =
+            TOO_LONG_TIMES * (double)(as_monotonic_ns() - begin_ns) / 1e9 + TOO_LONG_MORE_S;
+    return 0;
+}
