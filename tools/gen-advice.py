@@ -19,7 +19,8 @@ A try is what `assay try` may try:
   preload   a library for LD_PRELOAD, where it is installed
   wrap      words before the command; launcher: options for its launcher, behind its name
   ranks     the number of ranks of the launcher
-  flags     options of compilers; train: those of a build that runs once before, for a profile
+  flags     options of compilers; train: those of a build that runs once before, for a profile;
+            merge: a command of the shell between; {profile} in these is a directory for it
   compiler  of those families
   when      all must hold: uses:LIBRARY|..., launcher:KIND|..., command:NAME, cpu:FEATURE, threads
             (several at work), processors (more than one), nodes (of memory, more than one)
@@ -39,7 +40,7 @@ KEYS = {
     "loops": ("sql", ""),
     "cause": ("topic pattern sql", "unless"),
     "try": ("what title group",
-            "env preload wrap launcher ranks flags train compiler when finding"),
+            "env preload wrap launcher ranks flags train merge compiler when finding"),
     "define": ("sql", ""),
 }
 BETTER = {"neither": "ASSAY_BETTER_NEITHER", "higher": "ASSAY_BETTER_HIGHER",
@@ -236,7 +237,7 @@ def row_of(kind, name, text, position):
                 f"     .said_by = {c_text(f' {said_by} ' if said_by else None)},\n"
                 f"     .sql = {c_text(get('sql'))}}},\n")
     if kind == "try":
-        words = "env preload wrap launcher ranks flags train compiler when finding".split()
+        words = "env preload wrap launcher ranks flags train merge compiler when finding".split()
         rest = ", ".join(f".{word} = {c_text(get(word))}" for word in words)
         return (f"    {{.name = {c_text(name)}, .what = ASSAY_TRIAL_{TRY_WHAT[get('what')]},\n"
                 f"     .title = {c_text(get('title'))}, .group = {c_text(get('group'))},\n"

@@ -80,9 +80,10 @@ static void redirect_all(const char *log)
     }
 }
 
-/* A process of its own group in `directory`: its number, or -1. */
+/* A process of its own group in `directory`, which builds what is planned, or runs (`plan` NULL):
+ * its number, or -1. */
 static pid_t start_child(const struct as_yard *yard, const char *directory, const char *log,
-                         const char *const *words, bool builds)
+                         const char *const *words, const struct as_build_plan *plan)
 {
     const pid_t pid = fork();
 
@@ -95,10 +96,12 @@ static pid_t start_child(const struct as_yard *yard, const char *directory, cons
     for (int i = 1; i < NSIG; i++)
         (void)signal(i, SIG_DFL);
     redirect_all(log);
-    if (builds) {
+    if (plan) {
         /* What a compiler that is killed leaves behind goes with the yard. */
         (void)setenv("TMPDIR", yard->temporary, 1);
         (void)protect_source(yard->source);
+        if (plan->only)
+            as_yard_enter_wrap(yard, plan);
     }
     if (chdir(directory) == 0)
         execvp(words[0], (char *const *)(uintptr_t)words);
@@ -147,34 +150,50 @@ static int forget_object(void *context, const char *path)
 
 /* ---- Steps --------------------------------------------------------------------------------- */
 
-enum { STEP_COPY, STEP_TRAIN_BUILD, STEP_TRAIN, STEP_BUILD, STEP_END };
+enum { STEP_COPY, STEP_TRAIN_BUILD, STEP_TRAIN, STEP_MERGE, STEP_BUILD, STEP_END };
 
 static void log_of(const struct as_build *build, char *path, size_t size_b)
 {
     snprintf(path, size_b, "%s.log", build->directory);
 }
 
-static int start_shell(struct as_yard *yard, struct as_build *build, const char *flags,
+/* {profile} of its texts. NULL: NOMEM. */
+static const char *with_profile(struct as_yard *yard, const struct as_build *build,
+                                const char *text)
+{
+    char path[PATH_MAX + 16];
+
+    snprintf(path, sizeof path, "%s.profile", build->directory);
+    return as_yard_fill(yard, text, "{profile}", path);
+}
+
+static int start_shell(struct as_yard *yard, struct as_build *build, const char *command,
                        struct assay_error *err)
 {
-    struct as_str all = {0};
+    const char *const words[] = {"/bin/sh", "-c", command, NULL};
     char log[PATH_MAX + 16];
-    int rc = 0;
+
+    log_of(build, log, sizeof log);
+    if (!command)
+        return as_error_nomem(err, "a build");
+    build->pid = start_child(yard, build->directory, log, words, &build->plan);
+    return build->pid < 0 ? as_error_set(err, ASSAY_ERR_LIMIT, "%s: cannot be started: %s", command,
+                                         strerror(errno))
+                          : 0;
+}
+
+static int start_command(struct as_yard *yard, struct as_build *build, const char *flags,
+                         struct assay_error *err)
+{
+    struct as_str all = {0};
 
     as_str_appendz(&all, flags);
     if (yard->use_map)
         as_str_appendf(&all, "%s-ffile-prefix-map=%s=%s", flags[0] ? " " : "", build->directory,
                        yard->source);
-    const char *command = all.failed ? NULL : as_yard_command(yard, as_str_z(&all));
-    const char *const words[] = {"/bin/sh", "-c", command, NULL};
-    log_of(build, log, sizeof log);
-    if (!command)
-        rc = as_error_nomem(err, "a build");
-    else if ((build->pid = start_child(yard, build->directory, log, words, true)) < 0)
-        rc = as_error_set(err, ASSAY_ERR_LIMIT, "%s: cannot be started: %s", command,
-                          strerror(errno));
+    const char *filled = all.failed ? NULL : with_profile(yard, build, as_str_z(&all));
     as_str_fini(&all);
-    return rc;
+    return start_shell(yard, build, as_yard_command(yard, filled), err);
 }
 
 static int start_training(struct as_yard *yard, struct as_build *build,
@@ -187,7 +206,7 @@ static int start_training(struct as_yard *yard, struct as_build *build,
     if (!words)
         return as_error_nomem(err, "a build");
     snprintf(log, sizeof log, "%s.train", build->directory);
-    build->pid = start_child(yard, yard->here, log, words, false);
+    build->pid = start_child(yard, yard->here, log, words, NULL);
     build->end_ns = as_monotonic_ns() + (int64_t)(watch->train_s * 1e9);
     return build->pid < 0 ? as_error_set(err, ASSAY_ERR_LIMIT, "%s: cannot be started: %s",
                                          words[0], strerror(errno))
@@ -213,23 +232,37 @@ static int copy_source(struct as_yard *yard, struct as_build *build, struct assa
     return rc;
 }
 
+static int begin_build(struct as_yard *yard, struct as_build *build, struct assay_error *err)
+{
+    const struct as_build_plan *plan = &build->plan;
+
+    if (plan->only)
+        AS_TRY(as_yard_wrap(yard, err));
+    AS_TRY(copy_source(yard, build, err));
+    if (build->state == AS_BUILD_FAILED)
+        return 0;
+    build->step = plan->train ? STEP_TRAIN_BUILD : STEP_BUILD;
+    build->state = AS_BUILD_AT_WORK;
+    if (plan->train)
+        return start_command(yard, build, plan->train, err);
+    return start_command(yard, build, plan->only ? "" : plan->flags, err);
+}
+
 static int next_step(struct as_yard *yard, struct as_build *build,
                      const struct as_build_watch *watch, struct assay_error *err)
 {
-    if (build->step == STEP_COPY) {
-        AS_TRY(copy_source(yard, build, err));
-        if (build->state == AS_BUILD_FAILED)
-            return 0;
-        build->step = build->train ? STEP_TRAIN_BUILD : STEP_BUILD;
-        build->state = AS_BUILD_AT_WORK;
-        return start_shell(yard, build, build->train ? build->train : build->flags, err);
-    }
+    if (build->step == STEP_COPY)
+        return begin_build(yard, build, err);
     build->step++;
     if (build->step == STEP_TRAIN)
         return start_training(yard, build, watch, err);
+    if (build->step == STEP_MERGE && build->plan.merge)
+        return start_shell(yard, build, with_profile(yard, build, build->plan.merge), err);
+    if (build->step == STEP_MERGE)
+        build->step++;
     if (build->step == STEP_BUILD) {
         as_tree_files(build->directory, forget_object, NULL);
-        return start_shell(yard, build, build->flags, err);
+        return start_command(yard, build, build->plan.flags, err);
     }
     build->state = AS_BUILD_DONE;
     build->pid = 0;
@@ -241,7 +274,7 @@ static void look_at_source(struct as_yard *yard, struct as_build *build)
 {
     struct as_tree_size now;
 
-    if (yard->is_protected || build->train)
+    if (yard->is_protected || build->plan.train)
         return;
     if (as_tree_measure(&yard->copy, &now, NULL) < 0 || now.digest == yard->size.digest)
         return;

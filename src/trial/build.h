@@ -36,6 +36,7 @@ struct as_yard {
     char temporary[PATH_MAX + 8];                          /* of compilers */
     struct as_tree_copy copy;
     struct as_tree_size size;
+    char wrappers[PATH_MAX + 16]; /* of compilers; "": none yet */
     bool use_map; /* builds get an option by which debug information names the source directory */
     size_t build_n;
     bool is_protected; /* builds cannot write to the source directory */
@@ -43,8 +44,18 @@ struct as_yard {
 
 enum as_build_state { AS_BUILD_WAITING, AS_BUILD_AT_WORK, AS_BUILD_DONE, AS_BUILD_FAILED };
 
+/* What a build is: options in the place of {flags}. {profile} in them is a directory of its own. */
+struct as_build_plan {
+    const char *name; /* for people */
+    const char *flags;
+    const char *train, *merge; /* options of a build whose program runs once before, and a command
+                                  of the shell behind that run; or NULL */
+    /* Only these files, by the end of their paths, get the options; ends with NULL. Or NULL. */
+    const char *const *only;
+};
+
 struct as_build {
-    const char *flags, *train; /* train: of a build whose program runs once before; or NULL */
+    struct as_build_plan plan;
     enum as_build_state state;
     char directory[PATH_MAX];
     char error[256]; /* FAILED: the first line of its error */
@@ -76,12 +87,23 @@ bool as_yard_can_map(const struct as_yard *yard);
 /* Whether the kernel lets us keep a child from writing to a directory. */
 bool as_yard_can_protect(const char *source);
 
+/*
+ * Makes the compilers that give options to some files only: programs of their names, which PATH
+ * leads to. Errors: IO.
+ */
+int as_yard_wrap(struct as_yard *yard, struct assay_error *err);
+/* In the child that builds: PATH and what the wrappers read. `flags`: for the files of `plan`. */
+void as_yard_enter_wrap(const struct as_yard *yard, const struct as_build_plan *plan);
+
 /* Builds all that are waiting. A build that fails is no error; those that were stopped wait.
  * Errors: IO (a full disk), LIMIT (no processes), NOMEM. */
 int as_yard_build(struct as_yard *yard, struct as_build *build, size_t n,
                   const struct as_build_watch *watch, struct assay_error *err);
 
-/* The command with {flags} filled in, to be typed by the user. In the arena; NULL: NOMEM. */
+/* `text` with `value` for each `name`. In the arena; NULL: NOMEM. */
+const char *as_yard_fill(struct as_yard *yard, const char *text, const char *name,
+                         const char *value);
+/* The command with {flags} filled in. In the arena; NULL: NOMEM. */
 const char *as_yard_command(struct as_yard *yard, const char *flags);
 /*
  * The words of a command with the programs that `build` made in place of the user's; NULL: NOMEM.

@@ -20,10 +20,7 @@ static void tell_build(void *context, const struct as_build *build)
     struct as_trial *t = context;
     struct assay_trial_news news = {.kind = ASSAY_TRIAL_NEWS_BUILD, .all = t->build_all};
 
-    news.text = AS_TRIAL_BASE;
-    as_vec_foreach (&t->candidate, it)
-        if (it->flags == build->flags && build != &t->base_build)
-            news.text = it->name;
+    news.text = build->plan.name;
     news.number = ++t->round_of_build;
     if (t->request->tell)
         t->request->tell(t->request->context, &news);
@@ -44,7 +41,7 @@ static int build_base_once(struct as_trial *t, struct assay_error *err)
 {
     const struct as_build_watch watch = watch_of(t, BASE_BUILD_S);
 
-    t->base_build = (struct as_build){.flags = ""};
+    t->base_build = (struct as_build){.plan = {.name = AS_TRIAL_BASE, .flags = ""}};
     t->round_of_build = 0;
     return as_yard_build(&t->yard, &t->base_build, 1, &watch, err);
 }
@@ -123,6 +120,15 @@ static int take_build(struct as_trial *t, struct as_candidate *it, struct assay_
     return it->said ? 0 : as_error_nomem(err, "the builds");
 }
 
+static struct as_build_plan plan_of(const struct as_candidate *it)
+{
+    return (struct as_build_plan){.name = it->name,
+                                  .flags = it->flags,
+                                  .train = it->train,
+                                  .merge = it->train ? it->merge : NULL,
+                                  .only = it->only};
+}
+
 int as_trial_build(struct as_trial *t, size_t from, struct assay_error *err)
 {
     struct as_build *build = as_calloc(t->candidate.n - from + 1, sizeof *build);
@@ -132,8 +138,7 @@ int as_trial_build(struct as_trial *t, size_t from, struct assay_error *err)
         return as_error_nomem(err, "the builds");
     for (size_t i = from; i < t->candidate.n; i++)
         if (t->candidate.at[i].flags)
-            build[n++] = (struct as_build){.flags = t->candidate.at[i].flags,
-                                           .train = t->candidate.at[i].train};
+            build[n++] = (struct as_build){.plan = plan_of(&t->candidate.at[i])};
     t->build_all = n;
     t->round_of_build = 0;
     const double end_s = as_trial_left(t) - (1 - BUILDS_SHARE) * t->budget_s;

@@ -14,8 +14,9 @@
 /* Runs of a campaign that are no base at the beginning. */
 #define AS_TRIAL_KIND "try"
 #define AS_TRIAL_BASE "base"
-/* Combinations of gains that are tried at most. */
+/* What is tried when gains are known, at most: combinations, and one in the hot files alone. */
 #define AS_COMBINATIONS_MOST 3
+#define AS_LATE_MOST         (AS_COMBINATIONS_MOST + 1)
 
 struct as_trial {
     struct assay_experiment *experiment;
@@ -86,6 +87,10 @@ const char *as_trial_failure(struct as_trial *t, const struct as_trial_run *run)
 int as_trial_build_base(struct as_trial *t, struct assay_error *err);
 /* Builds the candidates from `from` on that have flags. Those with the code of another are SAME. */
 int as_trial_build(struct as_trial *t, size_t from, struct assay_error *err);
+
+/* Adds `it`, which has flags, for the files alone that have most of the time; nothing where there
+ * is no debug information, or these are all. Errors: NOMEM, those of reading. */
+int as_trial_add_hot(struct as_trial *t, const struct as_candidate *it, struct assay_error *err);
 
 /* Findings and hosts of the first run, its libraries: what candidates are chosen by. */
 int as_trial_find_facts(struct as_trial *t, struct assay_error *err);

@@ -284,6 +284,7 @@ static bool make_candidate(const struct as_try_row *row, const struct as_candida
                                  .is_found = is_asked_for(facts, row),
                                  .flags = row->flags,
                                  .train = row->train,
+                                 .merge = row->merge,
                                  .is_trained = row->train != NULL,
                                  .racer = -1};
     if (!take_row_variables(out, row, facts, arena))
@@ -405,6 +406,7 @@ static bool add_part(struct as_candidate *to, const struct as_candidate *part,
     if (train)
         to->train = joined(to->train, train, " ", arena);
     to->is_trained |= part->train != NULL;
+    to->merge = part->merge ? part->merge : to->merge;
     to->wrap = part->wrap ? part->wrap : to->wrap;
     to->launcher = part->launcher ? part->launcher : to->launcher;
     to->ranks = part->ranks ? part->ranks : to->ranks;

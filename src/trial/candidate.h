@@ -26,7 +26,8 @@ struct as_candidate {
     struct assay_setting *variable; /* "env:NAME" */
     size_t variable_n;
     const char *const *wrap, *const *launcher; /* words, end with NULL */
-    const char *ranks, *flags, *train;
+    const char *ranks, *flags, *train, *merge;
+    const char *const *only;      /* files that get the flags, ends with NULL; NULL: all */
     bool is_trained;              /* guided by a profile: built with `train` first */
     uint32_t part[AS_PARTS_MOST]; /* of a combination: which it is made of */
     size_t part_n;

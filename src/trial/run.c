@@ -136,7 +136,7 @@ static int choose_candidates(struct as_trial *t, struct assay_error *err)
     AS_TRY(as_candidates_choose(&t->facts, what, &t->arena, &t->candidate, err));
     if (t->has_yard)
         AS_TRY(as_trial_build(t, 0, err));
-    as_race_init(&t->race, t->candidate.n + AS_COMBINATIONS_MOST);
+    as_race_init(&t->race, t->candidate.n + AS_LATE_MOST);
     t->race.base_cost_s = t->base_cost_s;
     return join_race(t, 0, err);
 }
@@ -286,12 +286,26 @@ static int add_combinations(struct as_trial *t, struct assay_error *err)
     return 0;
 }
 
-static int race_combinations(struct as_trial *t, struct assay_error *err)
+/* Whether the best of the compiler's options give the same where most of the time is. */
+static int add_hot_files(struct as_trial *t, struct assay_error *err)
+{
+    const struct as_candidate *best = NULL;
+
+    as_vec_foreach (&t->candidate, it)
+        if (it->racer >= 0 && it->what == ASSAY_TRIAL_FLAGS && !it->train &&
+            t->race.racer.at[it->racer].verdict == ASSAY_TRIAL_GAIN &&
+            (!best || t->race.racer.at[it->racer].ratio < t->race.racer.at[best->racer].ratio))
+            best = it;
+    return best ? as_trial_add_hot(t, best, err) : 0;
+}
+
+static int race_late(struct as_trial *t, struct assay_error *err)
 {
     const size_t from = t->candidate.n;
 
     if (t->is_over)
         return 0;
+    AS_TRY(add_hot_files(t, err));
     AS_TRY(add_combinations(t, err));
     if (t->candidate.n == from)
         return 0;
@@ -339,7 +353,7 @@ static int run_steps(struct as_trial *t, struct assay_error *err)
     AS_TRY(choose_candidates(t, err));
     int rc = run_race(t, err);
     if (rc == 0)
-        rc = race_combinations(t, err);
+        rc = race_late(t, err);
     settle_verdicts(t);
     const int written = as_trial_write(t, rc < 0 ? NULL : err);
     return rc < 0 ? rc : written;

@@ -10,7 +10,8 @@ struct as_try_row {
     const char *name, *title, *group;
     unsigned what; /* ASSAY_TRIAL_* */
     /* NULL where it has none. */
-    const char *env, *preload, *wrap, *launcher, *ranks, *flags, *train, *compiler, *when, *finding;
+    const char *env, *preload, *wrap, *launcher, *ranks, *flags, *train, *merge, *compiler, *when,
+        *finding;
 };
 
 extern const struct as_try_row as_trial_try[];

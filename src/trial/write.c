@@ -97,6 +97,13 @@ static const char *what_word(unsigned what)
     return words[what & 15] ? words[what & 15] : "env";
 }
 
+/* The user's profile is in the directory where the program runs. */
+static const char *typed(struct as_trial *t, const char *text)
+{
+    const char *filled = text ? as_yard_fill(&t->yard, text, "{profile}", "$PWD/profile") : NULL;
+    return filled ? filled : "";
+}
+
 /* What the user types to build it: in two steps where a profile guides it. */
 static const char *build_command(struct as_trial *t, const struct as_candidate *it)
 {
@@ -105,12 +112,21 @@ static const char *build_command(struct as_trial *t, const struct as_candidate *
     if (!it->flags)
         return NULL;
     if (it->train) {
-        const char *first = as_yard_command(&t->yard, it->train);
+        const char *first = typed(t, as_yard_command(&t->yard, it->train));
         const char *run = as_candidate_type(it, &t->facts, first, &t->arena);
-        as_str_appendf(&out, "%s && make it anew: ", run ? run : "");
+        as_str_appendf(&out, "%s && ", run ? run : "");
+        if (it->merge)
+            as_str_appendf(&out, "%s && ", typed(t, it->merge));
+        as_str_appendz(&out, "make it anew: ");
     }
-    const char *command = as_yard_command(&t->yard, it->flags);
-    as_str_appendz(&out, command ? command : "");
+    if (it->only) {
+        as_str_appendf(&out, "%s for", it->flags);
+        for (size_t i = 0; it->only[i]; i++)
+            as_str_appendf(&out, " %s", it->only[i]);
+        as_str_appendz(&out, " alone, and ");
+    }
+    const char *command = as_yard_command(&t->yard, it->only ? "" : it->flags);
+    as_str_appendz(&out, typed(t, command));
     const char *copy = out.failed ? NULL : as_arena_strndup(&t->arena, as_str_z(&out), out.n);
     as_str_fini(&out);
     return copy;

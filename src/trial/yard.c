@@ -80,19 +80,25 @@ const char *const *as_yard_words(struct as_yard *yard, const struct as_build *bu
     return out;
 }
 
-const char *as_yard_command(struct as_yard *yard, const char *flags)
+const char *as_yard_fill(struct as_yard *yard, const char *text, const char *name,
+                         const char *value)
 {
     struct as_str out = {0};
-    const char *at = yard->options.command, *next;
+    const char *at = text, *next;
 
-    for (; (next = strstr(at, FLAGS)); at = next + strlen(FLAGS)) {
+    for (; (next = strstr(at, name)); at = next + strlen(name)) {
         as_str_append(&out, at, (size_t)(next - at));
-        as_str_appendz(&out, flags);
+        as_str_appendz(&out, value);
     }
     as_str_appendz(&out, at);
     const char *copy = out.failed ? NULL : as_arena_strndup(&yard->arena, as_str_z(&out), out.n);
     as_str_fini(&out);
     return copy;
+}
+
+const char *as_yard_command(struct as_yard *yard, const char *flags)
+{
+    return flags ? as_yard_fill(yard, yard->options.command, FLAGS, flags) : NULL;
 }
 
 bool as_yard_can_map(const struct as_yard *yard)

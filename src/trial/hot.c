@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Options for the hot files alone: which source files have most of the time of what a build made,
+ * and the candidate that gives its flags to them.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "trial/campaign.h"
+
+/* Files are hot until so much of the time is in them. */
+#define HOT_SHARE 0.9
+#define HOT_MOST  16
+
+struct hot_file {
+    const char *path;
+    double time_ns;
+};
+typedef AS_VEC(struct hot_file) hot_file_list;
+
+/* A unit's name below the source directory: "src/solve.c". */
+static const char *below_source(const struct as_trial *t, const char *name)
+{
+    const size_t n = strlen(t->yard.source);
+
+    if (strncmp(name, t->yard.source, n) == 0 && name[n] == '/')
+        name += n + 1;
+    while (strncmp(name, "../", 3) == 0 || strncmp(name, "./", 2) == 0)
+        name = strchr(name, '/') + 1;
+    return name;
+}
+
+/* Of the programs that the build of the program as it is made, most time first. */
+static int read_files(struct as_trial *t, hot_file_list *out, double *all_ns,
+                      struct assay_error *err)
+{
+    struct assay_rows *rows;
+    int rc;
+
+    AS_TRY(assay_rows_open(
+        t->experiment,
+        "SELECT u.name, sum(o.exclusive_ns) FROM object_time o JOIN run r USING (run_id)"
+        " JOIN function f ON f.function_id = o.object_id JOIN module m ON m.module_id = f.module_id"
+        " JOIN unit u ON u.unit_id = f.unit_id WHERE o.object_kind = 'function'"
+        " AND r.label = '" AS_TRIAL_BASE "' AND instr(m.path, ?1) = 1"
+        " GROUP BY u.name ORDER BY 2 DESC, 1",
+        &rows, err));
+    assay_rows_bind_text(rows, 1, t->base_build.directory);
+    while ((rc = assay_rows_next(rows, err)) > 0) {
+        const char *name = below_source(t, assay_rows_text(rows, 0));
+        const struct hot_file it = {as_arena_strndup(&t->arena, name, strlen(name)),
+                                    assay_rows_real(rows, 1)};
+        if (!it.path || as_vec_push(out, it) < 0) {
+            rc = as_error_nomem(err, "the source files");
+            break;
+        }
+        *all_ns += it.time_ns;
+    }
+    assay_rows_close(&rows);
+    return rc;
+}
+
+/* How many of the files are hot; 0: so many that it is no choice. */
+static size_t count_hot(const hot_file_list *file, double all_ns)
+{
+    double sum_ns = 0;
+    size_t n = 0;
+
+    while (n < file->n && sum_ns < HOT_SHARE * all_ns)
+        sum_ns += file->at[n++].time_ns;
+    return n <= HOT_MOST ? n : 0;
+}
+
+static int add_candidate(struct as_trial *t, const struct as_candidate *like,
+                         const hot_file_list *file, size_t n, struct assay_error *err)
+{
+    const char **only = as_arena_array(&t->arena, const char *, n + 1);
+    struct as_candidate it = *like;
+    char name[128], title[256];
+
+    snprintf(name, sizeof name, "%.100s_hot", like->name);
+    snprintf(title, sizeof title, "%.200s, in %zu hot file%s alone", like->title, n,
+             n == 1 ? "" : "s");
+    for (size_t i = 0; only && i < n; i++)
+        only[i] = file->at[i].path;
+    it.only = only;
+    it.name = as_arena_strndup(&t->arena, name, strlen(name));
+    it.title = as_arena_strndup(&t->arena, title, strlen(title));
+    it.build = (struct as_build){0};
+    it.racer = -1;
+    it.differs = false;
+    it.output = (struct as_output_difference){0};
+    it.verdict = ASSAY_TRIAL_OPEN;
+    it.run_id = 0;
+    it.run_n = 0;
+    it.command = NULL;
+    it.said = it.why = NULL;
+    if (!only || !it.name || !it.title || as_vec_push(&t->candidate, it) < 0)
+        return as_error_nomem(err, "what is tried");
+    return 0;
+}
+
+int as_trial_add_hot(struct as_trial *t, const struct as_candidate *it, struct assay_error *err)
+{
+    hot_file_list file = {0};
+    double all_ns = 0;
+
+    int rc = t->has_yard ? read_files(t, &file, &all_ns, err) : 0;
+    const size_t n = rc == 0 ? count_hot(&file, all_ns) : 0;
+    if (n)
+        rc = add_candidate(t, it, &file, n, err);
+    as_vec_fini(&file);
+    return rc;
+}
