@@ -19,6 +19,9 @@
 /* A run that takes this many times as long as the program as it is hangs. */
 #define TOO_LONG_TIMES  5
 #define TOO_LONG_MORE_S 2
+/* What gains leaves this part of the budget to what is tried together, or in the hot files alone.
+ */
+#define LATE_SHARE 0.25
 /* What a run may go beyond the budget, at most. */
 #define BUDGET_OVER 0.08
 
@@ -220,12 +223,19 @@ static struct as_candidate *of_racer(struct as_trial *t, size_t racer)
 
 #define BASE_FAILURES_MOST 3
 
-static int run_race(struct as_trial *t, struct assay_error *err)
+/* Time for the race: `late` is its second part. */
+static double race_left(const struct as_trial *t, bool late)
+{
+    const bool is_shared = !late && as_race_best(&t->race) != AS_RACE_END;
+    return as_trial_left(t) - (is_shared ? LATE_SHARE * t->budget_s : 0);
+}
+
+static int run_race(struct as_trial *t, bool late, struct assay_error *err)
 {
     size_t who;
 
     while (!as_trial_stopped(t) && t->base_failed_n < BASE_FAILURES_MOST &&
-           (who = as_race_next(&t->race, as_trial_left(t))) != AS_RACE_END) {
+           (who = as_race_next(&t->race, race_left(t, late))) != AS_RACE_END) {
         struct as_candidate *it = who == AS_RACE_BASE ? NULL : of_racer(t, who);
 
         tell_run(t, it ? it->name : AS_TRIAL_BASE);
@@ -312,7 +322,7 @@ static int race_late(struct as_trial *t, struct assay_error *err)
     if (t->has_yard)
         AS_TRY(as_trial_build(t, from, err));
     AS_TRY(join_race(t, from, err));
-    return run_race(t, err);
+    return run_race(t, true, err);
 }
 
 /* ---- The whole ----------------------------------------------------------------------------- */
@@ -351,7 +361,7 @@ static int run_steps(struct as_trial *t, struct assay_error *err)
         return 0;
     AS_TRY(as_trial_find_facts(t, err));
     AS_TRY(choose_candidates(t, err));
-    int rc = run_race(t, err);
+    int rc = run_race(t, false, err);
     if (rc == 0)
         rc = race_late(t, err);
     settle_verdicts(t);
