@@ -55,14 +55,13 @@ wanted across && campaign across -O2 flags 'link_time' across.c across_step.c
 wanted sum && campaign sum -O3 flags 'associative|fast_math|o3_native_fast_math' sum.c
 memory='keep_freed_memory(_and_more)?|huge_pages_of_malloc|jemalloc|tcmalloc|mimalloc'
 wanted storm && campaign storm -O2 env "$memory" storm.c
-wanted short && campaign short '-O3 -march=native' flags \
-    'not_vectorised|o2|vectors_128|profile_guided' short_loops.c
+wanted narrow && campaign narrow '-O3 -march=native' flags 'not_vectorised|o2' narrow_stores.c
 wanted ping && campaign ping -O2 placement 'one_processor' ping.c
 if wanted spin; then
     OMP_NUM_THREADS=$(($(getconf _NPROCESSORS_ONLN) * 2))
     export OMP_NUM_THREADS
     campaign spin '-O2 -fopenmp' env,threads \
-        'wait_passively|spin_little|one_thread|all_processors|all_cores' spin.c
+        'wait_passively|spin_little|(one|half_the|all)_(thread|processors|cores)' spin.c
     unset OMP_NUM_THREADS
 fi
 for _ in $(seq "$nulls"); do
