@@ -36,7 +36,7 @@ struct as_region {
 
 /*
  * Instructions of a run of regions that may lead to other code or name a constant address, noted
- * while their records are in the cache: a sixth of all, and all that split and scan look at.
+ * while their records are in the cache: few of all, and all that split and scan look at.
  */
 struct as_code_notes {
     uint64_t start, end;   /* addresses of the regions */

@@ -86,24 +86,33 @@ static int decode_piece(const struct as_builder *b, const struct region_piece *p
     return as_records_decode(&g->records, g->range.at, n, g->first.at, err);
 }
 
-/* Whether scanning has a use for the instruction: a direct target, or a constant address. */
-static inline bool is_noted(const struct assay_insn *insn, const struct assay_form *form)
+/* Whether scanning has a use for the instruction: control that leaves its region, or a constant
+ * address. Jumps inside a function are most of all; a gap may be cut, then some of its leave. */
+static inline bool is_noted(const struct as_region *region, const struct assay_insn *insn,
+                            const struct assay_form *form)
 {
-    if (form->operands && form->operand[0].kind == ASSAY_OPERAND_REL)
-        return true;
+    if (form->operands && form->operand[0].kind == ASSAY_OPERAND_REL) {
+        uint64_t target;
+        return region->is_gap || form->insn_class == ASSAY_CLASS_CALL ||
+               !as_insn_target(insn, &target) || target < region->start || target >= region->end;
+    }
     if (insn->bits & ASSAY_INSN_MEM)
         return insn->base >= ASSAY_REG_IP; /* or none */
     return insn->imm > 0 && as_is_address_immediate(form);
 }
 
-static int note_piece(struct staging *g)
+static int note_piece(const struct as_builder *b, const struct region_piece *piece,
+                      struct staging *g)
 {
-    const struct as_records *records = &g->records;
+    const struct assay_insn *insn = g->records.insn.at;
     g->noted.n = 0;
-    for (size_t i = 0; i < records->insn.n; i++) {
-        const struct assay_insn *insn = &records->insn.at[i];
-        if (is_noted(insn, as_form_of(insn)))
-            AS_TRY(as_vec_push(&g->noted, (uint32_t)i));
+    for (size_t r = piece->from; r < piece->to; r++) {
+        const size_t k = r - piece->from;
+        const size_t end = r + 1 < piece->to ? g->first.at[k + 1] : g->records.insn.n;
+        for (size_t i = g->first.at[k]; i < end; i++) {
+            if (is_noted(&b->region.at[r], &insn[i], as_form_of(&insn[i])))
+                AS_TRY(as_vec_push(&g->noted, (uint32_t)i));
+        }
     }
     return 0;
 }
@@ -210,7 +219,7 @@ static int sweep_some(void *ctx, size_t from, size_t to, unsigned worker, struct
     for (size_t i = from; i < to; i++) {
         size_t place = 0;
         int rc = decode_piece(s->b, &s->piece.at[i], g, err);
-        if (rc == 0 && note_piece(g) < 0)
+        if (rc == 0 && note_piece(s->b, &s->piece.at[i], g) < 0)
             rc = as_error_nomem(err, "decoded code");
         if (rc == 0)
             rc = take_place(s, i, &g->records, &place, err);
