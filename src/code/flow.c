@@ -17,16 +17,18 @@ static const struct assay_insn *insn_at(const struct as_walk *walk, uint32_t pos
 }
 
 /*
- * Position of the instruction at `address`. A jump over a lock prefix lands one byte inside an
- * instruction: that counts as a jump to it.
+ * Position of the instruction at `address`, to which the one at `from` leads. A jump over a lock
+ * prefix lands one byte inside an instruction: that counts as a jump to it.
  */
-static uint32_t position_of(const struct as_walk *walk, uint64_t address)
+static uint32_t position_from(const struct as_walk *walk, uint64_t address, size_t from)
 {
     for (size_t s = 0; s < walk->span.n; s++) {
         const struct as_region *r = &walk->b->region.at[walk->span.at[s].region];
         if (address < r->start || address >= r->end)
             continue;
-        size_t insn = as_region_insn(walk->b, walk->span.at[s].region, address);
+        const bool is_own = from - r->first_insn < r->insns;
+        size_t insn = as_region_insn_near(walk->b, walk->span.at[s].region, address,
+                                          is_own ? from : r->first_insn);
         if (insn == SIZE_MAX)
             return AS_NO_POSITION;
         const struct assay_insn *at = &walk->b->program->code.insn[insn];
@@ -36,6 +38,11 @@ static uint32_t position_of(const struct as_walk *walk, uint64_t address)
         return walk->span.at[s].first + (uint32_t)(insn - r->first_insn);
     }
     return AS_NO_POSITION;
+}
+
+static uint32_t position_of(const struct as_walk *walk, uint64_t address)
+{
+    return position_from(walk, address, SIZE_MAX);
 }
 
 /* Position after `position` in the same run of code, or none at the end of its region. */
@@ -117,7 +124,7 @@ static int fall_to_next(struct as_walk *walk, uint32_t position, const struct as
 static int jump_to(struct as_walk *walk, uint32_t position, uint64_t target, uint8_t kind,
                    const struct as_stack *stack)
 {
-    uint32_t to = position_of(walk, target);
+    uint32_t to = position_from(walk, target, as_walk_insn(walk, position));
     if (to != AS_NO_POSITION)
         return add_edge(walk, position, to, kind, stack);
     uint32_t region = as_region_at(walk->b, target);

@@ -138,6 +138,9 @@ uint32_t as_region_at(const struct as_builder *b, uint64_t address);
 /* Instruction of the region that starts at `address` or, failing that, covers it; SIZE_MAX when
  * the region does not hold the address. */
 size_t as_region_insn(const struct as_builder *b, uint32_t region, uint64_t address);
+/* The same for who comes from an instruction of the region, `near`, and goes mostly not far. */
+size_t as_region_insn_near(const struct as_builder *b, uint32_t region, uint64_t address,
+                           size_t near);
 
 /* Makes `near` for the regions as they are. 0 or ASSAY_ERR_NOMEM. */
 int as_regions_index(struct as_builder *b);

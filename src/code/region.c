@@ -58,36 +58,28 @@ int as_regions_index(struct as_builder *b)
     return 0;
 }
 
-size_t as_region_insn(const struct as_builder *b, uint32_t region, uint64_t address)
+size_t as_region_insn_near(const struct as_builder *b, uint32_t region, uint64_t address,
+                           size_t near)
 {
     const struct as_region *r = &b->region.at[region];
     const struct assay_insn *insn = b->program->code.insn + r->first_insn;
     if (address < r->start || address >= r->end || r->insns == 0)
         return SIZE_MAX;
-    /* Instructions are of much the same length: the place that the bytes before it make likely is
-     * near, and twice the distance each time reaches the right one in few steps. */
-    size_t low = (size_t)((double)(address - r->start) / (double)(r->end - r->start) * r->insns);
-    size_t high, step = 4;
-    if (low >= r->insns)
-        low = r->insns - 1;
-    if (insn[low].address <= address) {
-        for (high = low + step; high < r->insns && insn[high].address <= address; high += step) {
-            low = high;
-            step *= 2;
-        }
-        high = high < r->insns ? high : r->insns;
-    } else {
-        high = low;
-        for (low -= low < step ? low : step; low && insn[low].address > address;
-             low -= low < step ? low : step) {
-            high = low;
-            step *= 2;
-        }
-    }
-    /* The one at `low` begins at the address or before it, the first of a region at its start. */
-    assert(low < high && insn[low].address <= address);
-    insn += low + 1;
-    return r->first_insn + low + as_first_not(k, high - low - 1, insn[k].address <= address);
+    assert(near >= r->first_insn && near - r->first_insn < r->insns);
+    /* Instructions are of much the same length: the place that the bytes between make likely is
+     * near the right one. */
+    near -= r->first_insn;
+    const double bytes = (double)(int64_t)(address - insn[near].address);
+    const double likely = (double)near + bytes * r->insns / (double)(r->end - r->start);
+    const size_t from = likely > 0 ? (size_t)likely : 0;
+    const size_t after = as_first_not_near(k, (size_t)r->insns, from, insn[k].address <= address);
+    assert(after > 0); /* the first of a region begins where it does */
+    return r->first_insn + after - 1;
+}
+
+size_t as_region_insn(const struct as_builder *b, uint32_t region, uint64_t address)
+{
+    return as_region_insn_near(b, region, address, b->region.at[region].first_insn);
 }
 
 size_t as_lower_bound(const uint64_t *sorted, size_t n, uint64_t address)
