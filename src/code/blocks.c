@@ -18,11 +18,10 @@ static int by_kind(const void *a, const void *b)
 }
 
 static uint8_t block_bits(const struct as_walk *walk, uint16_t first, uint16_t last, bool has_call,
-                          size_t first_insn)
+                          uint64_t start)
 {
     unsigned bits = 0;
-    const struct assay_insn *insn = &walk->b->program->code.insn[first_insn];
-    if (insn->address == walk->b->region.at[walk->body->head].start)
+    if (start == walk->b->region.at[walk->body->head].start)
         bits |= ASSAY_BLOCK_ENTRY;
     bits |= first & AS_MARK_PAD ? ASSAY_BLOCK_LANDING : 0;
     bits |= first & AS_MARK_DEAD ? ASSAY_BLOCK_UNREACHED : 0;
@@ -46,10 +45,14 @@ static uint32_t make_block(const struct as_walk *walk, uint32_t leader, size_t f
         seen |= mark[at++];
     } while (!(seen & AS_MARK_END) && at < positions &&
              (mark[at] & (AS_MARK_LEADER | AS_MARK_REACHED)) == AS_MARK_REACHED);
+    const struct assay_insn *insn = &walk->b->program->code.insn[first_insn];
+    const struct assay_insn *end = &insn[at - leader - 1];
     *out = (struct as_flow_block){
+        .start = insn->address,
+        .size_b = (uint32_t)(end->address + end->length - insn->address),
         .first_insn = (uint32_t)first_insn,
         .insns = at - leader,
-        .bits = block_bits(walk, mark[leader], mark[at - 1], seen & AS_MARK_CALL, first_insn),
+        .bits = block_bits(walk, mark[leader], mark[at - 1], seen & AS_MARK_CALL, insn->address),
         .is_root = (mark[leader] & AS_MARK_ROOT) != 0,
     };
     return at;

@@ -62,6 +62,8 @@ struct as_flow_edge {
 };
 
 struct as_flow_block {
+    uint64_t start;
+    uint32_t size_b;
     uint32_t first_insn; /* into the sweep */
     uint32_t insns;
     uint32_t first_edge, edges;

@@ -30,13 +30,6 @@ static const char *make_name(struct assay_program *program, uint64_t entry)
     return as_arena_strndup(&((struct as_whole *)program)->names, name, (size_t)n);
 }
 
-static uint32_t size_of_block(const struct assay_program *program, const struct as_flow_block *v)
-{
-    const struct assay_insn *first = &program->code.insn[v->first_insn];
-    const struct assay_insn *last = &first[v->insns - 1];
-    return (uint32_t)(last->address + last->length - first->address);
-}
-
 /* What its blocks tell (size, unresolved jumps) comes with them. */
 static void fill_body(const struct as_builder *b, size_t body, uint32_t block, uint32_t loop,
                       uint32_t loops)
@@ -85,10 +78,10 @@ static void fill_blocks(struct assay_program *program, const struct as_flow *flo
     for (uint32_t v = 0; v < flow->blocks; v++) {
         const struct as_flow_block *from = &flow->block[v];
         block[v] = (struct assay_block){
-            .start = program->code.insn[from->first_insn].address,
+            .start = from->start,
             .first_insn = from->first_insn,
             .insns = from->insns,
-            .size_b = size_of_block(program, from),
+            .size_b = from->size_b,
             .body = self,
             .first_succ = edge + from->first_edge,
             .succs = from->edges,
