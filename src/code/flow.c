@@ -336,12 +336,6 @@ static int walk_insn(struct as_walk *walk, uint32_t position, struct as_stack *s
     }
 }
 
-static bool may_end(unsigned c)
-{
-    return c == ASSAY_CLASS_BRANCH || c == ASSAY_CLASS_JUMP || c == ASSAY_CLASS_CALL ||
-           c == ASSAY_CLASS_RETURN || c == ASSAY_CLASS_TRAP || c == ASSAY_CLASS_INVALID;
-}
-
 /* Passes what neither ends a run nor was reached before, as far as one region goes. Returns where.
  */
 static uint32_t walk_straight(struct as_walk *walk, uint32_t position, struct as_stack *stack)
@@ -355,12 +349,12 @@ static uint32_t walk_straight(struct as_walk *walk, uint32_t position, struct as
     const uint16_t reached = (uint16_t)(AS_MARK_REACHED | (walk->dead ? AS_MARK_DEAD : 0));
     uint16_t *mark = walk->mark.at;
     for (; position + 1 < end && !(mark[position] & AS_MARK_REACHED); position++, insn++) {
-        const struct assay_form *form = as_form_of(insn);
-        if (may_end(form->insn_class) || insn[1].address != insn->address + insn->length)
+        if (!(as_form_flows[insn->form] & AS_FORM_GOES_ON) ||
+            insn[1].address != insn->address + insn->length)
             break;
         mark[position] |= reached;
-        if (as_stack_is_touched(insn, form))
-            as_stack_step(stack, insn, form);
+        if (as_stack_is_touched(insn))
+            as_stack_step(stack, insn, as_form_of(insn));
     }
     return position;
 }

@@ -128,13 +128,6 @@ static inline struct as_arena *as_scratch_of(const struct as_builder *b, unsigne
     return scratch;
 }
 
-/* `mov $address,%edi` and `push $address` of position-dependent code. */
-static inline bool as_is_address_immediate(const struct assay_form *form)
-{
-    return (form->insn_class == ASSAY_CLASS_MOVE || form->insn_class == ASSAY_CLASS_PUSH) &&
-           form->operands && form->operand[form->operands - 1].kind == ASSAY_OPERAND_IMM;
-}
-
 /* Region that holds `address`, or ASSAY_NONE. O(log n), near O(1). */
 uint32_t as_region_at(const struct as_builder *b, uint64_t address);
 /* Instruction of the region that starts at `address` or, failing that, covers it; SIZE_MAX when

@@ -76,7 +76,7 @@ static int scan_insn(const struct as_builder *b, struct findings *f, uint32_t fr
             return note_address(b, f, from, i, (uint64_t)insn->disp);
         return 0;
     }
-    if (as_is_address_immediate(form) && insn->imm > 0)
+    if (as_form_flows[insn->form] & AS_FORM_ADDRESS && insn->imm > 0)
         return note_address(b, f, from, i, (uint64_t)insn->imm);
     return 0;
 }

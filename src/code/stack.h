@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include <assay/isa.h>
+#include "isa/form.h"
 
 #define AS_STACK_UNKNOWN INT32_MIN
 
@@ -18,13 +18,13 @@ struct as_stack {
 };
 
 /* Whether the instruction may have an effect: nearly none names the two registers. */
-static inline bool as_stack_is_touched(const struct assay_insn *insn, const struct assay_form *form)
+static inline bool as_stack_is_touched(const struct assay_insn *insn)
 {
     uint32_t reg, other; /* a byte for each register: zero for rsp (4) and rbp (5) */
     memcpy(&reg, insn->reg, sizeof reg);
     other = (reg & 0xfefefefeu) ^ 0x04040404u;
-    return ((other - 0x01010101u) & ~other & 0x80808080u) || form->insn_class == ASSAY_CLASS_PUSH ||
-           form->insn_class == ASSAY_CLASS_POP;
+    return ((other - 0x01010101u) & ~other & 0x80808080u) ||
+           as_form_flows[insn->form] & AS_FORM_STACKS;
 }
 
 /* Effect of one instruction that is no jump and no return. */

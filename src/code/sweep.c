@@ -88,17 +88,17 @@ static int decode_piece(const struct as_builder *b, const struct region_piece *p
 
 /* Whether scanning has a use for the instruction: control that leaves its region, or a constant
  * address. Jumps inside a function are most of all; a gap may be cut, then some of its leave. */
-static inline bool is_noted(const struct as_region *region, const struct assay_insn *insn,
-                            const struct assay_form *form)
+static inline bool is_noted(const struct as_region *region, const struct assay_insn *insn)
 {
-    if (form->operands && form->operand[0].kind == ASSAY_OPERAND_REL) {
+    const unsigned flow = as_form_flows[insn->form];
+    if (flow & AS_FORM_LEADS) {
         uint64_t target;
-        return region->is_gap || form->insn_class == ASSAY_CLASS_CALL ||
-               !as_insn_target(insn, &target) || target < region->start || target >= region->end;
+        return region->is_gap || flow & AS_FORM_CALLS || !as_insn_target(insn, &target) ||
+               target < region->start || target >= region->end;
     }
     if (insn->bits & ASSAY_INSN_MEM)
         return insn->base >= ASSAY_REG_IP; /* or none */
-    return insn->imm > 0 && as_is_address_immediate(form);
+    return flow & AS_FORM_ADDRESS && insn->imm > 0;
 }
 
 static int note_piece(const struct as_builder *b, const struct region_piece *piece,
@@ -110,7 +110,7 @@ static int note_piece(const struct as_builder *b, const struct region_piece *pie
         const size_t k = r - piece->from;
         const size_t end = r + 1 < piece->to ? g->first.at[k + 1] : g->records.insn.n;
         for (size_t i = g->first.at[k]; i < end; i++) {
-            if (is_noted(&b->region.at[r], &insn[i], as_form_of(&insn[i])))
+            if (is_noted(&b->region.at[r], &insn[i]))
                 AS_TRY(as_vec_push(&g->noted, (uint32_t)i));
         }
     }

@@ -15,6 +15,7 @@ enum { BUCKETS = AS_FORMS_MOST }; /* open hashing by chains of numbers */
 
 /* Pages of the table that no form stands in take no memory. */
 struct assay_form as_form_table[AS_FORMS_MOST];
+uint8_t as_form_flows[AS_FORMS_MOST];
 
 static struct entry {
     uint32_t hash;
@@ -53,12 +54,31 @@ static uint32_t form_hash(const struct assay_form *form)
     return h;
 }
 
+static uint8_t flow_of(const struct assay_form *form)
+{
+    unsigned c = form->insn_class, flow = 0;
+    if (c != ASSAY_CLASS_BRANCH && c != ASSAY_CLASS_JUMP && c != ASSAY_CLASS_CALL &&
+        c != ASSAY_CLASS_RETURN && c != ASSAY_CLASS_TRAP && c != ASSAY_CLASS_INVALID)
+        flow |= AS_FORM_GOES_ON;
+    if (form->operands && form->operand[0].kind == ASSAY_OPERAND_REL)
+        flow |= AS_FORM_LEADS;
+    if (c == ASSAY_CLASS_CALL)
+        flow |= AS_FORM_CALLS;
+    if (c == ASSAY_CLASS_PUSH || c == ASSAY_CLASS_POP)
+        flow |= AS_FORM_STACKS;
+    if ((c == ASSAY_CLASS_MOVE || c == ASSAY_CLASS_PUSH) && form->operands &&
+        form->operand[form->operands - 1].kind == ASSAY_OPERAND_IMM)
+        flow |= AS_FORM_ADDRESS;
+    return (uint8_t)flow;
+}
+
 static int append_form(const struct assay_form *form, uint32_t hash)
 {
     size_t n = atomic_load_explicit(&forms, memory_order_relaxed);
     if (n >= AS_FORMS_MOST)
         return ASSAY_ERR_LIMIT;
     memcpy(&as_form_table[n], form, sizeof *form);
+    as_form_flows[n] = flow_of(form);
     entries[n] = (struct entry){.hash = hash, .next = bucket[hash % BUCKETS]};
     bucket[hash % BUCKETS] = (uint16_t)n;
     atomic_store_explicit(&forms, n + 1, memory_order_release);
