@@ -199,11 +199,54 @@ static int number_nodes(const struct loop_search *s, struct as_iteration *it,
     return 0;
 }
 
+/* The loop of one block that leads to itself: most innermost ones. */
+struct single_node {
+    uint64_t ways;
+    uint32_t block, retreat;
+    uint32_t first_succ[2], succ;
+    uint32_t first_pred[2], pred;
+    bool ends;
+};
+
+static bool leads_to_itself(const struct assay_program *program, uint32_t block)
+{
+    const struct assay_block *b = &program->block[block];
+    for (uint32_t e = b->first_succ; e < b->first_succ + b->succs; e++) {
+        if (program->succ[e].block == block)
+            return true;
+    }
+    return false;
+}
+
+static int make_single(struct as_iteration *out, struct as_arena *arena)
+{
+    struct single_node *node = as_arena_fresh(arena, struct single_node, 1);
+    if (!node)
+        return ASSAY_ERR_NOMEM;
+    *node = (struct single_node){.ways = 1,
+                                 .block = out->program->loop[out->loop].header,
+                                 .retreat = ASSAY_NONE,
+                                 .first_succ = {0, 1},
+                                 .ends = true};
+    out->nodes = 1;
+    out->block = &node->block;
+    out->first_succ = node->first_succ;
+    out->succ = &node->succ;
+    out->first_pred = node->first_pred;
+    out->pred = &node->pred;
+    out->ends = &node->ends;
+    out->retreat = &node->retreat;
+    out->ways = &node->ways;
+    return 0;
+}
+
 int as_iteration_make(const struct assay_program *program, uint32_t loop, struct as_arena *arena,
                       struct as_iteration *out)
 {
     struct loop_search s;
     *out = (struct as_iteration){.program = program, .loop = loop};
+    if (program->loop[loop].blocks == 1 && leads_to_itself(program, program->loop[loop].header))
+        return make_single(out, arena);
     AS_TRY(search_make(&s, program, loop, arena));
     run_search(&s);
     AS_TRY(number_nodes(&s, out, arena));
