@@ -12,16 +12,17 @@
 
 enum { INSERTION_MOST = 16 };
 
+/* The order of the dependences of one instruction, as a number. */
+static uint64_t rank_of(const struct assay_dependence *d)
+{
+    return (uint64_t)d->from << 32 | (uint32_t)d->kind << 24 | (uint32_t)d->what << 16 |
+           d->distance;
+}
+
 static int compare_dependences(const void *a, const void *b)
 {
-    const struct assay_dependence *x = a, *y = b;
-    if (x->from != y->from)
-        return x->from < y->from ? -1 : 1;
-    if (x->kind != y->kind)
-        return x->kind < y->kind ? -1 : 1;
-    if (x->what != y->what)
-        return x->what < y->what ? -1 : 1;
-    return x->distance < y->distance ? -1 : x->distance > y->distance;
+    const uint64_t x = rank_of(a), y = rank_of(b);
+    return (x > y) - (x < y);
 }
 
 /* Most instructions have two or three. */
@@ -29,8 +30,9 @@ static void insert_all(struct assay_dependence *at, size_t n)
 {
     for (size_t i = 1; i < n; i++) {
         struct assay_dependence d = at[i];
+        const uint64_t rank = rank_of(&d);
         size_t k = i;
-        for (; k > 0 && compare_dependences(&d, &at[k - 1]) < 0; k--)
+        for (; k > 0 && rank < rank_of(&at[k - 1]); k--)
             at[k] = at[k - 1];
         at[k] = d;
     }
@@ -48,7 +50,7 @@ static void order(as_dependence_vec *v, size_t first)
         insert_all(v->at + first, v->n - first);
     size_t n = first + 1;
     for (size_t i = n; i < v->n; i++) {
-        if (compare_dependences(&v->at[n - 1], &v->at[i]) == 0)
+        if (rank_of(&v->at[n - 1]) == rank_of(&v->at[i]))
             v->at[n - 1].bits |= v->at[i].bits;
         else
             v->at[n++] = v->at[i];

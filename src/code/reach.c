@@ -103,12 +103,14 @@ static void number_things(struct as_reach *r)
         written.word[1] |= r->steps->effects[i].written.word[1];
         flags |= r->steps->effects[i].flags_written;
     }
-    for (unsigned thing = 0; thing < AS_THINGS; thing++) {
-        bool is = thing < ASSAY_REG_COUNT
-                      ? assay_regset_has(written, thing) && thing != ASSAY_REG_IP
-                      : flags >> (thing - ASSAY_REG_COUNT) & 1;
-        r->dense[thing] = is ? (uint8_t)r->things++ : UINT8_MAX;
+    written.word[ASSAY_REG_IP / 64] &= ~((uint64_t)1 << ASSAY_REG_IP % 64);
+    memset(r->dense, UINT8_MAX, sizeof r->dense);
+    for (unsigned w = 0; w < 2; w++) {
+        for (uint64_t left = written.word[w]; left; left &= left - 1)
+            r->dense[w * 64 + (unsigned)__builtin_ctzll(left)] = (uint8_t)r->things++;
     }
+    for (unsigned left = flags; left; left &= left - 1)
+        r->dense[ASSAY_REG_COUNT + __builtin_ctz(left)] = (uint8_t)r->things++;
 }
 
 int as_reach_enter(struct as_reach *r, uint32_t block)
@@ -224,6 +226,8 @@ static bool writes_maybe(const struct as_reach *r, uint32_t step, const struct r
     const struct assay_form *form = as_form_of(insn);
     if (g->kind == ASSAY_DEPENDENCE_FLAGS)
         return form->flags_maybe & g->what;
+    if (!assay_regset_has(r->steps->effects[step].merged, g->what))
+        return false; /* what may stay is merged */
     for (unsigned i = 0; i < form->operands; i++) {
         const struct assay_operand *o = &form->operand[i];
         if (o->kind == ASSAY_OPERAND_REG && o->access & ASSAY_ACCESS_MAYBE &&
