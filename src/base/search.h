@@ -5,6 +5,16 @@
 #ifndef AS_BASE_SEARCH_H
 #define AS_BASE_SEARCH_H
 
+/* The halving of both: `as_low` and `as_high` close in on the place. */
+#define AS_SEARCH_BETWEEN(i, before)                                                               \
+    while (as_low < as_high) {                                                                     \
+        const __typeof__(as_low) i = as_low + (as_high - as_low) / 2;                              \
+        if (before)                                                                                \
+            as_low = i + 1;                                                                        \
+        else                                                                                       \
+            as_high = i;                                                                           \
+    }
+
 /*
  * How many of the first `n` things are `before` what is sought: an expression of `i`, the number of
  * one of them, that is true of all up to some place and false from there on. The type is that of
@@ -13,13 +23,7 @@
 #define as_first_not(i, n, before)                                                                 \
     ({                                                                                             \
         __typeof__((n) + 0) as_low = 0, as_high = (n);                                             \
-        while (as_low < as_high) {                                                                 \
-            const __typeof__((n) + 0) i = as_low + (as_high - as_low) / 2;                         \
-            if (before)                                                                            \
-                as_low = i + 1;                                                                    \
-            else                                                                                   \
-                as_high = i;                                                                       \
-        }                                                                                          \
+        AS_SEARCH_BETWEEN(i, before)                                                               \
         as_low;                                                                                    \
     })
 
@@ -45,13 +49,7 @@
             as_high = as_low - 1;                                                                  \
             as_low = as_low > as_step ? as_low - as_step : 0;                                      \
         }                                                                                          \
-        while (as_low < as_high) {                                                                 \
-            const __typeof__((n) + 0) i = as_low + (as_high - as_low) / 2;                         \
-            if (before)                                                                            \
-                as_low = i + 1;                                                                    \
-            else                                                                                   \
-                as_high = i;                                                                       \
-        }                                                                                          \
+        AS_SEARCH_BETWEEN(i, before)                                                               \
         as_low;                                                                                    \
     })
 
