@@ -10,14 +10,7 @@
 #include <assay/isa.h>
 #include <assay/uarch.h>
 
-static size_t read_hex(const char *text, uint8_t *out, size_t most)
-{
-    size_t n = 0;
-    unsigned byte;
-    while (n < most && sscanf(text + 2 * n, "%2x", &byte) == 1)
-        out[n++] = (uint8_t)byte;
-    return n;
-}
+#include "base/str.h"
 
 static int print_keys(const char *line)
 {
@@ -25,7 +18,7 @@ static int print_keys(const char *line)
     char key[ASSAY_UARCH_KEY_B];
     struct assay_code code;
     struct assay_error err;
-    const size_t n = read_hex(line, bytes, sizeof bytes);
+    const size_t n = as_hex_get(line, bytes, sizeof bytes);
     if (assay_decode(bytes, n, 0x1000, &code, &err) < 0)
         return fprintf(stderr, "uarch-keys: %s\n", err.text), 1;
     for (size_t i = 0; i < code.n; i++) {

@@ -50,6 +50,29 @@ size_t as_hex_put(char *to, const void *bytes, size_t n)
     return 2 * n;
 }
 
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c = (char)(c | 0x20);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+size_t as_hex_get(const char *text, void *bytes, size_t most)
+{
+    unsigned char *to = bytes;
+    size_t n = 0;
+
+    for (; n < most; n++) {
+        const int high = hex_digit(text[2 * n]);
+        const int low = high < 0 ? -1 : hex_digit(text[2 * n + 1]); /* the text may end before */
+        if (low < 0)
+            break;
+        to[n] = (unsigned char)(high << 4 | low);
+    }
+    return n;
+}
+
 static bool is_space(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');

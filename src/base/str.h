@@ -30,6 +30,9 @@ const char *as_path_last(const char *path);
 
 /* Two lower-case digits a byte and a zero: `to` has room for 2 n + 1. Gives 2 n. */
 size_t as_hex_put(char *to, const void *bytes, size_t n);
+/* The other way: reads pairs of digits of either case up to the first that is none, `most` at most;
+ * gives how many bytes they were. */
+size_t as_hex_get(const char *text, void *bytes, size_t most);
 
 /*
  * Zero-initialised is empty. After a failed allocation `failed` is set and appends do nothing.

@@ -10,14 +10,7 @@
 
 #include <assay/predict.h>
 
-static size_t read_hex(const char *text, uint8_t *out, size_t most)
-{
-    size_t n = 0;
-    unsigned byte;
-    while (n < most && sscanf(text + 2 * n, "%2x", &byte) == 1)
-        out[n++] = (uint8_t)byte;
-    return n;
-}
+#include "base/str.h"
 
 static double now(void)
 {
@@ -53,7 +46,7 @@ int main(int argc, char **argv)
         if (!hex)
             continue;
         *hex++ = 0;
-        const size_t n = read_hex(hex, bytes, sizeof bytes);
+        const size_t n = as_hex_get(hex, bytes, sizeof bytes);
         if (!n)
             continue;
         const double from = now();

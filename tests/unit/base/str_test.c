@@ -109,6 +109,15 @@ static void test_hex(void **state)
     assert_string_equal(to, "007fa5ff");
     assert_int_equal(as_hex_put(to, "", 0), 0);
     assert_string_equal(to, "");
+    memset(to, 1, sizeof to);
+    assert_int_equal(as_hex_get("007fA5fF", to, 4), 4);
+    assert_memory_equal(to, "\x00\x7f\xa5\xff\x01", 5);
+    assert_int_equal(as_hex_get("007f", to, 1), 1);
+    assert_int_equal(as_hex_get("90c", to, 4), 1);
+    assert_int_equal(as_hex_get("90 c3", to, 4), 1);
+    assert_int_equal(as_hex_get("90g0", to, 4), 1);
+    assert_int_equal(as_hex_get("@0`0", to, 4), 0);
+    assert_int_equal(as_hex_get("", to, 4), 0);
 }
 
 int main(void)

@@ -10,6 +10,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/str.h"
+
 enum { BLOCKS_MOST = 200, MODES = 2 };
 
 struct kept_block {
@@ -111,10 +113,8 @@ static size_t end_of_insn(const char *hex, size_t k)
     static uint8_t bytes[256];
     struct assay_code code;
     struct assay_error err;
-    size_t n = 0, end = 0;
-    unsigned byte;
-    while (n < sizeof bytes && sscanf(hex + 2 * n, "%2x", &byte) == 1)
-        bytes[n++] = (uint8_t)byte;
+    const size_t n = as_hex_get(hex, bytes, sizeof bytes);
+    size_t end = 0;
     assert_int_equal(assay_decode(bytes, n, 0, &code, &err), 0);
     k %= code.n;
     for (size_t i = 0; i <= k; i++)

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "base/str.h"
+
 static void make_predictor(struct toy *toy)
 {
     struct assay_error err;
@@ -41,10 +43,7 @@ double toy_cycles_as(struct toy *toy, const char *hex, const struct assay_predic
     static uint8_t bytes[4096];
     struct assay_code code;
     struct assay_error err;
-    size_t n = 0;
-    unsigned byte;
-    while (n < sizeof bytes && sscanf(hex + 2 * n, "%2x", &byte) == 1)
-        bytes[n++] = (uint8_t)byte;
+    const size_t n = as_hex_get(hex, bytes, sizeof bytes);
     if (assay_decode(bytes, n, 0x1000, &code, &err) < 0 ||
         assay_predict(toy->predictor, &code, 0, code.n, options, &toy->out, &err) < 0)
         fail_msg("%s", err.text);
