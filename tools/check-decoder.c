@@ -68,7 +68,7 @@ static void complain(const struct member *by, const struct member *m)
     fprintf(stderr, "check-decoder:");
     for (unsigned i = 0; i < 12; i++)
         fprintf(stderr, " %02x", m->bytes[i]);
-    fprintf(stderr, ": \"%s\" would be decoded as \"%s\", whose key it shares: src/isa/fast.h\n",
+    fprintf(stderr, ": \"%s\" would be decoded as \"%s\", whose key it shares: src/isa/split.h\n",
             text[0], text[1]);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Decoding a range. An instruction's bytes are split into fields (fast.h); everything that does not
- * hang on register numbers, displacements or immediates makes a key, and the key names a recipe
+ * Decoding a range. An instruction's bytes are split into fields (split.h); everything that does
+ * not hang on register numbers, displacements or immediates makes a key, and the key names a recipe
  * (made once by the reference decoder) that turns fields into a record. What the splitting does
  * not know (unusual prefixes, rare encodings) goes to the reference decoder each time.
  */
