@@ -46,6 +46,12 @@ static int choose_bodies(const struct as_cli *cli, struct as_chosen *chosen,
 
 int as_chosen_load(struct as_cli *cli, size_t index, struct as_chosen *out, struct assay_error *err)
 {
+    return as_chosen_open(cli, cli->args.positional[index], out, err);
+}
+
+int as_chosen_open(struct as_cli *cli, const char *path, struct as_chosen *out,
+                   struct assay_error *err)
+{
     const struct assay_program_options options = {
         .jobs = cli->jobs,
         .path_limit = as_given(&cli->args, AS_OPTION_PATHS)
@@ -55,7 +61,7 @@ int as_chosen_load(struct as_cli *cli, size_t index, struct as_chosen *out, stru
     };
 
     *out = (struct as_chosen){.plain_names = as_given(&cli->args, AS_OPTION_NO_DEMANGLE)};
-    out->object = as_cli_open(cli, cli->args.positional[index]);
+    out->object = as_cli_open(cli, path);
     if (!out->object)
         return 0;
     AS_TRY(assay_program_new(out->object, &options, &out->program, err));

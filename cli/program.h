@@ -20,6 +20,9 @@ struct as_chosen {
  * --function. A refused file leaves `object` NULL and returns 0. */
 int as_chosen_load(struct as_cli *cli, size_t index, struct as_chosen *out,
                    struct assay_error *err);
+/* The same of the file `path`. */
+int as_chosen_open(struct as_cli *cli, const char *path, struct as_chosen *out,
+                   struct assay_error *err);
 void as_chosen_free(struct as_chosen *chosen);
 
 /* The value of --loop as an index into program->loop. Errors: USAGE (not a loop of the program). */

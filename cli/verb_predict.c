@@ -96,27 +96,6 @@ static int predict_hex_file(struct as_predicting *p, const char *path, struct as
 
 /* ---- Loops of a binary --------------------------------------------------------------------- */
 
-/* The records of a path, one behind the other. */
-static int gather_path(const struct assay_program *program, const struct assay_paths *paths,
-                       size_t path, struct assay_code *out)
-{
-    size_t n = 0;
-    *out = (struct assay_code){0};
-    for (uint32_t i = 0; i < paths->path[path].blocks; i++)
-        n += program->block[paths->block[paths->path[path].first + i]].insns;
-    out->insn = as_calloc(n + 1, sizeof *out->insn);
-    if (!out->insn)
-        return ASSAY_ERR_NOMEM;
-    for (uint32_t i = 0; i < paths->path[path].blocks; i++) {
-        const struct assay_block *block =
-            &program->block[paths->block[paths->path[path].first + i]];
-        memcpy(out->insn + out->n, program->code.insn + block->first_insn,
-               block->insns * sizeof *out->insn);
-        out->n += block->insns;
-    }
-    return 0;
-}
-
 static int predict_loop(struct as_predicting *p, const struct as_chosen *chosen, uint32_t loop,
                         struct assay_error *err)
 {
@@ -132,12 +111,12 @@ static int predict_loop(struct as_predicting *p, const struct as_chosen *chosen,
             as_str_appendf(&name, " path %zu of %zu", i + 1, paths.path_n);
         if (paths.merged)
             as_str_appendz(&name, " (all paths together)");
-        rc = gather_path(chosen->program, &paths, i, &code);
+        rc = assay_path_code(chosen->program, &paths, i, &code, err);
         const struct as_piece piece = {
             .name = as_str_z(&name), .code = &code, .n = code.n, .object = chosen->object};
         if (rc == 0 && code.n)
             rc = as_predict_show(p, &piece, err);
-        as_free(code.insn);
+        assay_code_free(&code);
         if (rc == 0 && i + 1 < paths.path_n && p->cli->format == AS_FORMAT_TEXT)
             as_cli_print(p->cli, "\n");
     }

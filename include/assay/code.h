@@ -227,6 +227,10 @@ struct assay_paths {
 int assay_loop_paths(const struct assay_program *program, uint32_t loop, unsigned limit,
                      struct assay_paths *out, struct assay_error *err);
 void assay_paths_free(struct assay_paths *paths);
+/* The instructions of a path, one behind the other, in memory of the caller's (assay_code_free).
+ * Errors: NOMEM. */
+int assay_path_code(const struct assay_program *program, const struct assay_paths *paths,
+                    size_t path, struct assay_code *out, struct assay_error *err);
 
 /* ---- Dependences ------------------------------------------------------------------------- */
 

@@ -84,6 +84,29 @@ int assay_meter_block(struct assay_meter *meter, const uint8_t *bytes, size_t si
                       enum assay_meter_mode mode, struct assay_cycles *out,
                       struct assay_error *err);
 
+/* A function of this program in two lengths, which differ by `span` iterations of its loop. */
+struct assay_meter_work {
+    void (*run)(void *context, bool longer, unsigned repeats);
+    void *context;
+    double span;
+};
+
+/*
+ * Measures it as blocks are, in a child process with denormals flushed: cycles of an iteration.
+ * What both lengths have in common is left out. Errors: NOMEM, IO.
+ */
+int assay_meter_work(struct assay_meter *meter, const struct assay_meter_work *work,
+                     struct assay_cycles *out, struct assay_error *err);
+
+/*
+ * Runs `work` once, in one length, step by step in a child process, and counts how often the
+ * instruction at each of the `size_b` bytes from `base` on was executed. FAULTING and TIMEOUT (20
+ * seconds) leave the counts undefined. Errors: NOMEM, IO.
+ */
+int assay_meter_count(const struct assay_meter_work *work, bool longer, uint64_t base,
+                      size_t size_b, uint32_t *count, enum assay_meter_status *status,
+                      struct assay_error *err);
+
 /* How the machine looked so far. */
 struct assay_meter_state {
     int cpu;              /* where it measures now */

@@ -148,3 +148,24 @@ int as_loop_path_count(const struct assay_program *program, uint32_t loop, struc
     *count = iteration.ways[0];
     return 0;
 }
+
+int assay_path_code(const struct assay_program *program, const struct assay_paths *paths,
+                    size_t path, struct assay_code *out, struct assay_error *err)
+{
+    const uint32_t *block = paths->block + paths->path[path].first;
+    size_t n = 0;
+
+    *out = (struct assay_code){0};
+    for (uint32_t i = 0; i < paths->path[path].blocks; i++)
+        n += program->block[block[i]].insns;
+    out->insn = as_calloc(n + 1, sizeof *out->insn);
+    if (!out->insn)
+        return as_error_nomem(err, "the instructions of a path");
+    for (uint32_t i = 0; i < paths->path[path].blocks; i++) {
+        const struct assay_block *from = &program->block[block[i]];
+        memcpy(out->insn + out->n, program->code.insn + from->first_insn,
+               from->insns * sizeof *out->insn);
+        out->n += from->insns;
+    }
+    return 0;
+}

@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include <x86intrin.h>
 
 #include "base/clock.h"
 #include "measure/internal.h"
@@ -82,9 +83,10 @@ IN_HANDLER static void on_fault(int signal, siginfo_t *info, void *context)
     at_fault.result->signal = signal;
     at_fault.result->address = address;
     at_fault.result->page_n = at_fault.page_n;
-    at_fault.result->status = at_fault.page_n == AS_METER_PAGES ? ASSAY_METER_PAGES
-                              : signal == SIGILL                ? ASSAY_METER_UNSUPPORTED
-                                                                : ASSAY_METER_FAULTING;
+    at_fault.result->status = at_fault.page_n == AS_METER_PAGES && at_fault.faults
+                                  ? ASSAY_METER_PAGES
+                              : signal == SIGILL ? ASSAY_METER_UNSUPPORTED
+                                                 : ASSAY_METER_FAULTING;
     raw_call(SYS_exit_group, ending);
 }
 
@@ -132,9 +134,24 @@ struct pair {
     void (*run_longer)(void);
 };
 
-static uint64_t run_ticks(const struct pair *p, void (*function)(void))
+static uint64_t work_ticks(const struct pair *p, bool longer)
 {
-    function();
+    const struct assay_meter_work *work = p->child->work;
+    _mm_lfence();
+    const uint64_t begin = __rdtsc();
+    _mm_lfence();
+    work->run(work->context, longer, p->longer.repeats);
+    _mm_lfence();
+    const uint64_t end = __rdtsc();
+    _mm_lfence();
+    return end - begin;
+}
+
+static uint64_t run_ticks(const struct pair *p, bool longer)
+{
+    if (p->child->work)
+        return work_ticks(p, longer);
+    (longer ? p->run_longer : p->run_shorter)();
     return p->slots->end - p->slots->begin;
 }
 
@@ -169,13 +186,18 @@ static bool emit_pair(struct pair *p, unsigned repeats)
     uint8_t *at = (uint8_t *)p->slots + 4096;
 
     p->shorter.repeats = p->longer.repeats = repeats;
+    if (p->child->work)
+        return true;
     p->run_shorter = as_frame_emit(p->child->frame, p->child->block, &p->shorter, &at);
     p->run_longer = as_frame_emit(p->child->frame, p->child->block, &p->longer, &at);
     return p->run_shorter && p->run_longer;
 }
 
-static double executions(const struct as_shape *shape)
+/* Of the block; of work: the iterations by which its two lengths differ, and nothing. */
+static double executions(const struct pair *p, const struct as_shape *shape)
 {
+    if (p->child->work)
+        return shape == &p->longer ? shape->repeats * p->child->work->span : 0;
     return (double)shape->repeats * shape->copies * (shape->loops ? (double)shape->loops : 1);
 }
 
@@ -186,13 +208,13 @@ static bool warm_up(struct pair *p)
 
     for (unsigned round = 0; round < WARM_ROUNDS; round++) {
         const unsigned before = at_fault.faults;
-        run_ticks(p, p->run_longer);
-        run_ticks(p, p->run_shorter);
+        run_ticks(p, true);
+        run_ticks(p, false);
         if (at_fault.faults == before)
             break;
     }
     for (unsigned i = 0; i < 8; i++) {
-        const uint64_t ticks = run_ticks(p, p->run_longer);
+        const uint64_t ticks = run_ticks(p, true);
         best = ticks < best ? ticks : best;
     }
     const double cycles = (double)best * as_gate_cycles(&p->child->gate) / (double)as_chain_ticks();
@@ -200,8 +222,8 @@ static bool warm_up(struct pair *p)
     if (!emit_pair(p, repeats > 400 ? 400 : repeats < 1 ? 1 : repeats))
         return false;
     for (unsigned i = 0; i < 4; i++) {
-        run_ticks(p, p->run_shorter);
-        run_ticks(p, p->run_longer);
+        run_ticks(p, false);
+        run_ticks(p, true);
     }
     return true;
 }
@@ -220,10 +242,10 @@ static bool take_sample(struct pair *p, struct as_sample_series *series)
 
     chain[0] = as_chain_ticks();
     canary[0] = as_canary_ticks();
-    const uint64_t shorter = run_ticks(p, p->run_shorter);
+    const uint64_t shorter = run_ticks(p, false);
     chain[1] = as_chain_ticks();
     canary[1] = as_canary_ticks();
-    const uint64_t longer = run_ticks(p, p->run_longer);
+    const uint64_t longer = run_ticks(p, true);
     canary[2] = as_canary_ticks();
     chain[2] = as_chain_ticks();
     if (!chains_agree(chain[0], chain[1]) || !chains_agree(chain[1], chain[2]))
@@ -249,7 +271,7 @@ static void take_samples(struct pair *p)
     unsigned clean = 0, tried = 0;
 
     series->n = 0;
-    series->span = executions(&p->longer) - executions(&p->shorter);
+    series->span = executions(p, &p->longer) - executions(p, &p->shorter);
     while (clean < child->samples && series->n < AS_METER_SAMPLES) {
         clean += take_sample(p, series);
         tried++;
@@ -289,9 +311,26 @@ static void measure_block(const struct as_child *child)
     child->result->status = ASSAY_METER_OK;
 }
 
+/* A function of the program's own, with denormals as the harness has them. */
+static void measure_work(const struct as_child *child)
+{
+    struct pair p = {.child = child};
+
+    catch_faults(child);
+    at_fault.page_n = AS_METER_PAGES; /* its memory is there: a fault is one */
+    _mm_setcsr(0x9fc0);
+    if (!emit_pair(&p, 1) || !warm_up(&p))
+        return;
+    take_samples(&p);
+    child->result->status = ASSAY_METER_OK;
+}
+
 _Noreturn void as_child_run(const struct as_child *child)
 {
     pin_and_hurry(child->cpu);
-    measure_block(child);
+    if (child->work)
+        measure_work(child);
+    else
+        measure_block(child);
     _exit(0);
 }

@@ -76,6 +76,7 @@ void (*as_frame_emit(const struct as_meter_frame *frame, const struct as_meter_b
 #define AS_METER_SAMPLES 1024
 
 struct as_child {
+    const struct assay_meter_work *work; /* is measured instead of a block, where it is there */
     const struct as_meter_block *block;
     const struct as_meter_frame *frame;
     enum assay_meter_mode mode;

@@ -253,23 +253,22 @@ static int run_child(struct assay_meter *meter, const struct as_child *child,
     return 0;
 }
 
-static int attempt(struct assay_meter *meter, const struct as_meter_block *block,
-                   enum assay_meter_mode mode, unsigned limit_ms, struct assay_error *err)
+static int attempt(struct assay_meter *meter, const struct as_child *what, unsigned limit_ms,
+                   struct assay_error *err)
 {
     struct assay_cycles *result = &meter->shared->result;
-    const struct as_child child = {.block = block,
-                                   .frame = meter->frame,
-                                   .mode = mode,
-                                   .gate = meter->gate,
-                                   .samples = meter->options.samples,
-                                   .page_n = meter->options.page_n,
-                                   .limit_ms = limit_ms,
-                                   .memory = meter->memory,
-                                   .cpu = meter->cpu,
-                                   .result = result,
-                                   .series = &meter->shared->series};
+    struct as_child child = *what;
 
-    *result = (struct assay_cycles){.insn_n = (unsigned)block->code.n};
+    child.frame = meter->frame;
+    child.gate = meter->gate;
+    child.samples = meter->options.samples;
+    child.page_n = meter->options.page_n;
+    child.limit_ms = limit_ms;
+    child.memory = meter->memory;
+    child.cpu = meter->cpu;
+    child.result = result;
+    child.series = &meter->shared->series;
+    *result = (struct assay_cycles){0};
     meter->shared->series.n = 0;
     AS_TRY(run_child(meter, &child, err));
     if (result->status != ASSAY_METER_OK)
@@ -289,9 +288,8 @@ static bool is_better(const struct assay_cycles *a, const struct assay_cycles *b
     return a->sample_n > b->sample_n;
 }
 
-static int measure_patiently(struct assay_meter *meter, const struct as_meter_block *block,
-                             enum assay_meter_mode mode, struct assay_cycles *out,
-                             struct assay_error *err)
+static int measure_patiently(struct assay_meter *meter, const struct as_child *what,
+                             struct assay_cycles *out, struct assay_error *err)
 {
     const int64_t until_ns =
         as_monotonic_ns() + (int64_t)meter->options.patience_ms * INT64_C(1000000);
@@ -301,8 +299,7 @@ static int measure_patiently(struct assay_meter *meter, const struct as_meter_bl
         const int64_t left_ms = (until_ns - as_monotonic_ns()) / 1000000;
         if (left_ms <= 0)
             return 0;
-        AS_TRY(attempt(meter, block, mode, left_ms < ATTEMPT_MS ? (unsigned)left_ms : ATTEMPT_MS,
-                       err));
+        AS_TRY(attempt(meter, what, left_ms < ATTEMPT_MS ? (unsigned)left_ms : ATTEMPT_MS, err));
         const struct assay_cycles *result = &meter->shared->result;
         if (is_better(result, out))
             *out = *result;
@@ -318,6 +315,7 @@ int assay_meter_block(struct assay_meter *meter, const uint8_t *bytes, size_t si
                       enum assay_meter_mode mode, struct assay_cycles *out, struct assay_error *err)
 {
     struct as_meter_block block;
+    const struct as_child what = {.block = &block, .mode = mode};
     int rc = as_block_init(&block, bytes, size_b);
 
     *out = (struct assay_cycles){0};
@@ -331,8 +329,17 @@ int assay_meter_block(struct assay_meter *meter, const uint8_t *bytes, size_t si
     else if (rc != ASSAY_METER_OK)
         out->status = (enum assay_meter_status)rc;
     else
-        rc = measure_patiently(meter, &block, mode, out, err);
+        rc = measure_patiently(meter, &what, out, err);
     out->insn_n = (unsigned)block.code.n;
     as_block_fini(&block);
     return rc < 0 ? rc : 0;
+}
+
+int assay_meter_work(struct assay_meter *meter, const struct assay_meter_work *work,
+                     struct assay_cycles *out, struct assay_error *err)
+{
+    const struct as_child what = {.work = work};
+
+    *out = (struct assay_cycles){0};
+    return measure_patiently(meter, &what, out, err);
 }

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What `assay validate` shows of pieces of code that were judged, keeps of them in a file, and says
+ * of the difference to such a file.
+ */
+#ifndef AS_CLI_VALIDATE_H
+#define AS_CLI_VALIDATE_H
+
+#include <assay/validate.h>
+
+#include "predict.h"
+
+/* Shows, in the format of the command line; writes --save, reads --against. Errors: USAGE (nothing
+ * to judge), IO, NOT_FOUND, NOMEM. */
+int as_validate_show(struct as_predicting *p, const struct assay_validation *judged,
+                     struct assay_error *err);
+
+/* ---- Records (validate_record.c) ------------------------------------------------------------ */
+
+/* Pieces that stand in an earlier record too. */
+struct as_since {
+    const char *path;            /* NULL: nothing is compared */
+    size_t n, better_n, worse_n; /* by more than a hundredth of the measured cycles */
+    double before, now;          /* mean error of those, per cent */
+};
+
+int as_record_save(const char *path, const struct assay_judged *piece, size_t n,
+                   struct assay_error *err);
+int as_record_compare(const char *path, const struct assay_judged *piece, size_t n,
+                      struct as_since *out, struct assay_error *err);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Innermost loops of a binary as blocks: a body that runs straight through is measured without its
+ * closing branch, in place of which the harness and the prediction put dec and jnz. Its data are
+ * those of the harness, not the program's.
+ */
+#include <inttypes.h>
+
+#include "base/error.h"
+#include "base/progress.h"
+#include "validate/internal.h"
+
+struct measuring {
+    struct assay_validation *v;
+    struct assay_meter *meter;
+    const struct assay_program *program;
+};
+
+static bool is_innermost(const struct assay_loop *loop)
+{
+    return loop->level == ASSAY_LEVEL_INNERMOST || loop->level == ASSAY_LEVEL_SINGLE;
+}
+
+/* Why a loop is no block, NULL: it is one. */
+static const char *refuse_loop(const struct assay_loop *loop)
+{
+    const unsigned unclear =
+        ASSAY_LOOP_IRREDUCIBLE | ASSAY_LOOP_UNRESOLVED | ASSAY_LOOP_UNREACHED | ASSAY_LOOP_OUTSIZE;
+    return loop->bits & unclear            ? "its control flow is not known"
+           : loop->bits & ASSAY_LOOP_CALLS ? "it calls"
+                                           : NULL;
+}
+
+static const char *refuse_path(const struct assay_code *path)
+{
+    if (path->n < 2)
+        return "it has no instruction but its branch";
+    for (size_t i = 0; i < path->n; i++) {
+        const unsigned class = assay_form_get(path->insn[i].form)->insn_class;
+        const bool branches = class == ASSAY_CLASS_BRANCH || class == ASSAY_CLASS_JUMP;
+        if (branches != (i + 1 == path->n))
+            return branches ? "it can be left in the middle" : "it does not end in its branch";
+    }
+    return NULL;
+}
+
+static int judge_body(const struct measuring *m, uint32_t loop, const uint8_t *bytes, size_t size_b,
+                      struct assay_error *err)
+{
+    struct assay_cycles cycles;
+    struct assay_code code;
+    struct as_str id = {0};
+    AS_TRY(assay_meter_block(m->meter, bytes, size_b, ASSAY_METER_LOOP, &cycles, err));
+    if (cycles.status != ASSAY_METER_OK)
+        return assay_validation_leave_out(m->v, assay_meter_status_text(cycles.status), err);
+    const uint32_t body = m->program->loop[loop].body, header = m->program->loop[loop].header;
+    as_str_appendf(&id, "%s:0x%" PRIx64, m->program->body[body].name,
+                   m->program->block[header].start);
+    int rc = assay_decode(bytes, size_b, 0, &code, err); /* the harness aligns it */
+    if (rc == 0) {
+        rc = assay_validation_add(m->v, as_str_z(&id), cycles.cycles,
+                                  (cycles.high - cycles.low) / cycles.cycles, &code, bytes, size_b,
+                                  err);
+        assay_code_free(&code);
+    }
+    as_str_fini(&id);
+    return rc;
+}
+
+static int measure_path(const struct measuring *m, uint32_t loop, const struct assay_paths *paths,
+                        struct assay_error *err)
+{
+    struct assay_code path;
+    size_t size_b = 0;
+    AS_TRY(assay_path_code(m->program, paths, 0, &path, err));
+    const char *why = refuse_path(&path);
+    const uint8_t *bytes = why ? NULL : as_path_bytes(m->program, &path, &size_b);
+    if (!why && !bytes)
+        why = "it does not stand in one piece";
+    const size_t branch_b = path.n ? path.insn[path.n - 1].length : 0;
+    assay_code_free(&path);
+    return why ? assay_validation_leave_out(m->v, why, err)
+               : judge_body(m, loop, bytes, size_b - branch_b, err);
+}
+
+static int measure_loop(const struct measuring *m, uint32_t loop, struct assay_error *err)
+{
+    struct assay_paths paths;
+    const char *why = refuse_loop(&m->program->loop[loop]);
+    if (why)
+        return assay_validation_leave_out(m->v, why, err);
+    AS_TRY(assay_loop_paths(m->program, loop, ASSAY_PATH_LIMIT, &paths, err));
+    const int rc = paths.path_n != 1 || paths.merged
+                       ? assay_validation_leave_out(m->v, "it has several paths", err)
+                       : measure_path(m, loop, &paths, err);
+    assay_paths_free(&paths);
+    return rc;
+}
+
+int assay_validation_binary(struct assay_validation *v, struct assay_meter *meter,
+                            const struct assay_program *program, const bool *chosen,
+                            const struct assay_validation_progress *progress,
+                            struct assay_error *err)
+{
+    const struct measuring m = {v, meter, program};
+    const bool equal = v->options.equal_memory;
+    struct as_progress line;
+    int rc = 0;
+    as_progress_begin(&line, progress->fd, "measuring loops", program->loop_n);
+    v->options.equal_memory = true; /* as the harness fills it */
+    for (uint32_t i = 0; rc == 0 && i < program->loop_n; i++) {
+        if (progress->stop && *progress->stop)
+            break;
+        if (is_innermost(&program->loop[i]) && (!chosen || chosen[program->loop[i].body]))
+            rc = measure_loop(&m, i, err);
+        as_progress_add(&line, 1);
+    }
+    v->options.equal_memory = equal;
+    as_progress_end(&line);
+    return rc;
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The suite of compiled loops: each function of each library is run step by step for how often
+ * every block is executed, which tells the iterations of its loop and the paths taken, then
+ * measured in two lengths, then predicted path by path.
+ */
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/progress.h"
+#include "validate/suite.h"
+
+/* Elements of the two lengths that are counted, and the share of all instructions of an iteration
+ * that must stand in the loop that is judged. */
+enum { COUNT_SHORTER = 256, COUNT_LONGER = 512 };
+#define LOOP_SHARE 0.99
+
+struct trying {
+    struct assay_validation *v;
+    struct assay_meter *meter;
+    struct as_suite_arrays *arrays;
+    const struct as_suite_library *library;
+    struct assay_program *program;
+    double *executed; /* by block of the program: more in the longer length */
+};
+
+/* ---- Which loop, and how often -------------------------------------------------------------- */
+
+static unsigned element_b(const struct as_suite_library *library)
+{
+    return strstr(library->build->options, "-DT=float") ? sizeof(float) : sizeof(double);
+}
+
+/* Executions of the blocks of a body in the two lengths, and their difference. */
+static int count_body(struct trying *t, const struct assay_body *body,
+                      const struct as_suite_work *work, uint64_t loaded_at,
+                      enum assay_meter_status *status, struct assay_error *err)
+{
+    const struct assay_block *block = &t->program->block[body->first_block];
+    const struct assay_block *last = &block[body->blocks - 1];
+    const size_t size_b = (size_t)(last->start + last->size_b - block->start);
+    const struct assay_meter_work counted = {as_suite_run, (void *)(uintptr_t)work, 1};
+    uint32_t *count = as_calloc(size_b + 1, 2 * sizeof *count), *longer = count + size_b;
+    if (!count)
+        return as_error_nomem(err, "counts of instructions");
+    int rc =
+        assay_meter_count(&counted, false, loaded_at + block->start, size_b, count, status, err);
+    if (rc == 0 && *status == ASSAY_METER_OK)
+        rc = assay_meter_count(&counted, true, loaded_at + block->start, size_b, longer, status,
+                               err);
+    for (uint32_t i = 0; i < body->blocks; i++) {
+        const size_t at = (size_t)(block[i].start - block->start);
+        t->executed[body->first_block + i] = (double)longer[at] - (double)count[at];
+    }
+    as_free(count);
+    return rc;
+}
+
+/* The loop in which the length is spent; ASSAY_NONE: there is not one alone. */
+static uint32_t find_hot(const struct trying *t, const struct assay_body *body)
+{
+    double all = 0, most = 0;
+    uint32_t hot = ASSAY_NONE;
+    for (uint32_t i = 0; i < body->blocks; i++)
+        all += t->executed[body->first_block + i] * t->program->block[body->first_block + i].insns;
+    for (uint32_t i = body->first_loop; i < body->first_loop + body->loops; i++) {
+        const struct assay_loop *loop = &t->program->loop[i];
+        double own = 0;
+        if (loop->level != ASSAY_LEVEL_INNERMOST && loop->level != ASSAY_LEVEL_SINGLE)
+            continue;
+        for (uint32_t k = 0; k < loop->blocks; k++) {
+            const uint32_t block = t->program->loop_block[loop->first_block + k];
+            own += t->executed[block] * t->program->block[block].insns;
+        }
+        if (own > most) {
+            most = own;
+            hot = i;
+        }
+    }
+    return most >= LOOP_SHARE * all ? hot : ASSAY_NONE;
+}
+
+/* ---- Its prediction -------------------------------------------------------------------------- */
+
+static int predict_path(struct trying *t, const struct assay_paths *paths, size_t path,
+                        double weight, struct assay_judged *judged, const uint8_t **bytes,
+                        size_t *size_b, struct assay_error *err)
+{
+    struct assay_prediction out;
+    struct assay_code code;
+    AS_TRY(assay_path_code(t->program, paths, path, &code, err));
+    const int rc = assay_predict(t->v->predictor, &code, 0, code.n, &t->v->options, &out, err);
+    if (rc == 0) {
+        if (!judged->kinds || weight > 0.5)
+            judged->bound = out.bound;
+        judged->kinds |= as_judged_kinds(&code, out.bound);
+        judged->predicted += weight * out.cycles;
+        judged->address = code.insn[0].address;
+        *bytes = as_path_bytes(t->program, &code, size_b);
+    }
+    assay_code_free(&code);
+    return rc;
+}
+
+/* Packed and scalar on different paths, or none: the greater one stays. */
+static uint32_t one_type(uint32_t kinds)
+{
+    const uint32_t packed = 1u << ASSAY_JUDGED_FP_VECTOR, scalar = 1u << ASSAY_JUDGED_FP_SCALAR;
+    if (kinds & packed)
+        kinds &= ~scalar;
+    if (kinds & (packed | scalar))
+        kinds &= ~(1u << ASSAY_JUDGED_INTEGER);
+    return kinds;
+}
+
+static int predict_hot(struct trying *t, uint32_t loop, struct assay_judged *judged,
+                       struct assay_error *err)
+{
+    struct assay_paths paths;
+    const uint8_t *bytes = NULL;
+    size_t size_b = 0, taken = 0;
+    int rc = 0;
+    AS_TRY(assay_loop_paths(t->program, loop, 0, &paths, err));
+    double *weight = paths.merged ? NULL : as_calloc(paths.path_n + 1, sizeof *weight);
+    if (paths.merged)
+        rc = assay_validation_leave_out(t->v, "it has more paths than can be listed", err);
+    else if (!weight)
+        rc = as_error_nomem(err, "the paths of a loop");
+    if (weight)
+        as_path_weights(t->program, &paths, t->executed, weight);
+    for (size_t i = 0; weight && rc == 0 && i < paths.path_n; i++)
+        if (weight[i] > 0.001) {
+            rc = predict_path(t, &paths, i, weight[i], judged, &bytes, &size_b, err);
+            taken++;
+        }
+    judged->kinds = one_type(judged->kinds);
+    if (rc == 0 && taken)
+        rc = as_judged_push(t->v, judged, taken == 1 ? bytes : NULL, size_b, err);
+    as_free(weight);
+    assay_paths_free(&paths);
+    return rc;
+}
+
+/* ---- One function ---------------------------------------------------------------------------- */
+
+static int measure_hot(struct trying *t, const char *id, uint32_t loop, struct as_suite_work *work,
+                       struct assay_error *err)
+{
+    const double per_element =
+        t->executed[t->program->loop[loop].header] / (double)(COUNT_LONGER - COUNT_SHORTER);
+    const struct assay_meter_work measured = {as_suite_run, work,
+                                              per_element * as_suite_span(work)};
+    struct assay_cycles cycles;
+    AS_TRY(assay_meter_work(t->meter, &measured, &cycles, err));
+    if (cycles.status != ASSAY_METER_OK || !(cycles.cycles > 0))
+        return assay_validation_leave_out(t->v,
+                                          assay_meter_status_text(cycles.status == ASSAY_METER_OK
+                                                                      ? ASSAY_METER_NOISY
+                                                                      : cycles.status),
+                                          err);
+    struct assay_judged judged = {
+        .id = id, .measured = cycles.cycles, .spread = (cycles.high - cycles.low) / cycles.cycles};
+    return predict_hot(t, loop, &judged, err);
+}
+
+static int try_function(struct trying *t, const char *id, const struct assay_body *body,
+                        void *function, struct assay_error *err)
+{
+    const char *number = strrchr(body->name, '_');
+    struct as_suite_work work = {
+        .arrays = t->arrays, .shorter = COUNT_SHORTER, .longer = COUNT_LONGER, .once = true};
+    enum assay_meter_status status;
+    memcpy(&work.loop, &function, sizeof function);
+    as_suite_fill(t->arrays, element_b(t->library));
+    AS_TRY(count_body(t, body, &work, (uint64_t)(uintptr_t)function - body->entry, &status, err));
+    if (status != ASSAY_METER_OK)
+        return assay_validation_leave_out(t->v, assay_meter_status_text(status), err);
+    const uint32_t loop = find_hot(t, body);
+    if (loop == ASSAY_NONE)
+        return assay_validation_leave_out(t->v, "the compiler made several loops, or none, of it",
+                                          err);
+    if (t->program->loop[loop].bits & ASSAY_LOOP_CALLS)
+        return assay_validation_leave_out(t->v, "it calls", err);
+    work.once = false;
+    as_suite_lengths(&work, number ? (unsigned)atoi(number + 1) : 4, element_b(t->library));
+    return measure_hot(t, id, loop, &work, err);
+}
+
+/* ---- A library ------------------------------------------------------------------------------- */
+
+/* NAME_N is a loop of ours; what the linker adds has no such name. */
+static bool is_loop_name(const char *name)
+{
+    const char *number = strrchr(name, '_');
+    return number && number > name && strlen(number) == 2 && number[1] >= '0' && number[1] <= '9';
+}
+
+static void id_of(const struct trying *t, const struct assay_body *body, struct as_str *id)
+{
+    const char *number = strrchr(body->name, '_');
+    as_str_clear(id);
+    as_str_append(id, body->name, (size_t)(number - body->name));
+    as_str_appendf(id, " %s %s", t->library->compiler, t->library->build->name);
+}
+
+struct asked_suite {
+    bool (*wants)(void *context, const char *id);
+    void *context;
+    const struct assay_validation_progress *progress;
+    struct as_progress line;
+};
+
+static int try_library(struct trying *t, void *handle, struct asked_suite *asked,
+                       struct assay_error *err)
+{
+    struct as_str id = {0};
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < t->program->body_n; i++) {
+        const struct assay_body *body = &t->program->body[i];
+        if (asked->progress->stop && *asked->progress->stop)
+            break;
+        if (!is_loop_name(body->name))
+            continue;
+        void *function = dlsym(handle, body->name);
+        id_of(t, body, &id);
+        if (function && (!asked->wants || asked->wants(asked->context, as_str_z(&id))))
+            rc = try_function(t, as_str_z(&id), body, function, err);
+        as_progress_add(&asked->line, 1);
+    }
+    as_str_fini(&id);
+    return rc;
+}
+
+static int analyse_library(struct trying *t, struct asked_suite *asked, struct assay_error *err)
+{
+    const struct assay_program_options options = {.jobs = 1};
+    struct assay_object *object = NULL;
+    AS_TRY(assay_object_open(t->library->path, NULL, &object, err));
+    int rc = assay_program_new(object, &options, &t->program, err);
+    void *handle = rc == 0 ? dlopen(t->library->path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    if (rc == 0) {
+        t->executed = as_calloc(t->program->block_n + 1, sizeof *t->executed);
+        if (!t->executed)
+            rc = as_error_nomem(err, "counts of blocks");
+        else if (!handle)
+            rc = assay_validation_leave_out(t->v, "a library of them cannot be loaded", err);
+        else
+            rc = try_library(t, handle, asked, err);
+    }
+    if (handle)
+        dlclose(handle);
+    as_free(t->executed);
+    t->executed = NULL;
+    assay_program_free(&t->program);
+    assay_object_close(&object);
+    return rc;
+}
+
+static size_t loop_number(void)
+{
+    size_t n = 0;
+    for (const struct as_suite_source *source = as_suite_sources; source->file; source++)
+        for (const char *at = source->text; (at = strchr(at, '\n')); at++)
+            n += strncmp(at + 1, "LOOP(", 5) == 0 || strncmp(at + 1, "subroutine ", 11) == 0;
+    return n;
+}
+
+int assay_validation_suite(struct assay_validation *v, struct assay_meter *meter,
+                           bool (*wants)(void *context, const char *id), void *context,
+                           const struct assay_validation_progress *progress,
+                           struct assay_error *err)
+{
+    struct trying t = {.v = v, .meter = meter};
+    struct asked_suite asked = {wants, context, progress, {0}};
+    struct as_suite suite;
+    int rc = as_suite_arrays_new(&t.arrays, err);
+    if (rc == 0)
+        rc = as_suite_open(&suite, err);
+    else
+        suite = (struct as_suite){0};
+    as_progress_begin(&asked.line, progress->fd, "running loops",
+                      suite.library_n * loop_number() * 2 / 3);
+    for (size_t i = 0; rc == 0 && i < suite.library_n; i++) {
+        if (progress->stop && *progress->stop)
+            break;
+        t.library = &suite.library[i];
+        rc = as_suite_compile(&suite, t.library)
+                 ? analyse_library(&t, &asked, err)
+                 : assay_validation_leave_out(v, "a compiler refuses the options of a build", err);
+    }
+    as_progress_end(&asked.line);
+    as_suite_close(&suite);
+    as_suite_arrays_free(&t.arrays);
+    return rc;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The suite: its sources and ways to build it (data/validate/), the libraries that become of them,
+ * and running one loop of a library.
+ */
+#ifndef AS_VALIDATE_SUITE_H
+#define AS_VALIDATE_SUITE_H
+
+#include "validate/internal.h"
+
+struct as_suite_build {
+    const char *name, *language;
+    const char *needs; /* "x86-64-v3", "" */
+    const char *options;
+};
+struct as_suite_source {
+    const char *file, *language, *text;
+};
+/* Both end in an empty one (gen-validate.py). */
+extern const struct as_suite_build as_suite_builds[];
+extern const struct as_suite_source as_suite_sources[];
+
+/* A library of one source, one compiler and one build. */
+struct as_suite_library {
+    const char *compiler; /* "gcc", "clang", "gfortran" */
+    const struct as_suite_build *build;
+    const struct as_suite_source *source;
+    char path[256];
+};
+enum { AS_SUITE_LIBRARIES = 64 };
+
+struct as_suite {
+    char directory[64];
+    struct as_suite_library library[AS_SUITE_LIBRARIES];
+    size_t library_n;
+};
+
+/* Finds compilers and makes a directory. Errors: NOT_FOUND, IO. */
+int as_suite_open(struct as_suite *suite, struct assay_error *err);
+void as_suite_close(struct as_suite *suite); /* removes the directory */
+/* Compiles it; false: the compiler refuses. */
+bool as_suite_compile(const struct as_suite *suite, const struct as_suite_library *library);
+
+/* ---- Running a loop (run.c) ------------------------------------------------------------------ */
+
+struct as_suite_arrays; /* in the first level of the cache */
+int as_suite_arrays_new(struct as_suite_arrays **out, struct assay_error *err);
+void as_suite_arrays_free(struct as_suite_arrays **arrays);
+
+struct as_suite_work {
+    struct as_suite_arrays *arrays;
+    void (*loop)(long n, void *a, const void *b, const void *c, const void *d, const int *k,
+                 void *s);
+    long shorter, longer; /* elements */
+    bool once;            /* of exactly so many; else several lengths near it in turns */
+};
+/* Lengths for a loop through `array_n` arrays with elements of `element_b` bytes. */
+void as_suite_lengths(struct as_suite_work *work, unsigned array_n, unsigned element_b);
+/* Values that are not 0, of that type. */
+void as_suite_fill(struct as_suite_arrays *arrays, unsigned element_b);
+/* `run` of an assay_meter_work; the context is an as_suite_work. */
+void as_suite_run(void *context, bool longer, unsigned repeats);
+/* Elements by which the two lengths of one run differ. */
+double as_suite_span(const struct as_suite_work *work);
+
+#endif
