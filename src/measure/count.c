@@ -66,8 +66,10 @@ _Noreturn static void count_in_child(const struct assay_meter_work *work, bool l
         const struct sigaction action = {.sa_sigaction = caught[i].handler, .sa_flags = SA_SIGINFO};
         sigaction(caught[i].signal, &action, NULL);
     }
+    const int fatal[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGALRM}; /* not our program's handlers */
+    for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
+        signal(fatal[i], SIG_DFL);
     signal(SIGINT, SIG_IGN); /* of the terminal: the parent decides */
-    signal(SIGALRM, SIG_DFL);
     alarm(COUNT_SECONDS);
     raise(SIGUSR1);
     work->run(work->context, longer, 1);

@@ -29,6 +29,12 @@ double as_front_branch(const struct as_piece_of_code *block)
     return taken * block->uarch->set[ASSAY_UARCH_taken_branch];
 }
 
+/* Where the code stands; a branch that was added to it stands behind. */
+static uint64_t code_start(const struct as_piece_of_code *block)
+{
+    return block->op[0].at == UINT32_MAX ? 0 : block->code->insn[block->op[0].at].address;
+}
+
 /* ---- The op cache, line by line ------------------------------------------------------------ */
 
 enum { LINE_SLOTS = ASSAY_UARCH_LINE, COPIES_MOST = 64 };
@@ -75,8 +81,7 @@ static double opcache_cycles(const struct as_piece_of_code *block, bool loop)
     const uint64_t line_b = (uint64_t)uarch->set[ASSAY_UARCH_opcache_line_b];
     const bool crossing = !loop && uarch->set[ASSAY_UARCH_opcache_cross] > 0;
     const bool by_start = uarch->set[ASSAY_UARCH_opcache_by_start] > 0;
-    const uint64_t start =
-        block->op[0].at == UINT32_MAX ? 0 : block->code->insn[block->op[0].at].address;
+    const uint64_t start = code_start(block);
     uint64_t line = UINT64_MAX;
     double slots = 0, cycles = 0;
     unsigned copies = 0;
@@ -165,8 +170,7 @@ static bool has_erratum(const struct as_piece_of_code *block)
         return false;
     for (uint32_t i = 0; i < block->op_n; i++) {
         const struct as_op *op = &block->op[i];
-        const uint64_t start =
-            (op->at == UINT32_MAX ? 0 : block->code->insn[block->op[0].at].address) + op->offset;
+        const uint64_t start = code_start(block) + op->offset;
         if (op->branch && start / 32 != (start + op->length) / 32)
             return true;
     }

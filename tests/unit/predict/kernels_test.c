@@ -259,6 +259,65 @@ static void legacy_decode_stalls(void **state)
     toy_fini(&legacy);
 }
 
+/* cmp rax,rbx and jnz are one: five bytes, three and two. */
+#define NOPS_8     NOP NOP NOP NOP NOP NOP NOP NOP
+#define NOPS_24    NOPS_8 NOPS_8 NOPS_8
+#define NOP_9      "660f1f840000000000"
+#define COMPARE    "4839d8"
+#define BACK_BY(n) "75" n
+
+static void branches_at_the_end_of_32_bytes_are_decoded(void **state)
+{
+    const struct assay_predict_options loop = {.mode = ASSAY_PREDICT_LOOP,
+                                               .without = ASSAY_WITHOUT_SIMULATION};
+    struct toy erratum;
+    (void)state;
+    toy_init(&erratum, "set\tjcc_erratum\t1\ts\nset\tdecode_width\t4\ts\n"
+                       "set\tdecode_b\t16\ts\n");
+    /* bytes 26 to 30: one row of the op cache, which has 100 slots */
+    toy_cycles_as(&erratum, NOPS_24 NOP NOP COMPARE BACK_BY("e1"), &loop);
+    toy_expect(erratum.out.bounds[ASSAY_BOUND_DECODE], 1);
+    /* 27 to 31, the last of the 32: decoded, 28 in groups of four */
+    toy_cycles_as(&erratum, NOPS_24 NOP NOP NOP COMPARE BACK_BY("e0"), &loop);
+    toy_expect(erratum.out.bounds[ASSAY_BOUND_DECODE], 7);
+    /* 28 to 32, over the end: 29, eight groups */
+    toy_cycles_as(&erratum, NOPS_24 NOP NOP NOP NOP COMPARE BACK_BY("df"), &loop);
+    toy_expect(erratum.out.bounds[ASSAY_BOUND_DECODE], 8);
+    /* The branch that is added to code without one, dec and jnz, stands behind it. */
+    toy_cycles_as(&erratum, NOPS_24 NOP NOP NOP, &loop);
+    toy_expect(erratum.out.bounds[ASSAY_BOUND_DECODE], 7);
+    toy_fini(&erratum);
+    /* Other cores do not mind: the same as one byte on. */
+    toy_cycles_as(&toy, NOPS_24 NOP NOP NOP COMPARE BACK_BY("e0"), &loop);
+    toy_expect(toy.out.bounds[ASSAY_BOUND_DECODE], 1);
+}
+
+static void small_loops_run_out_of_the_loop_buffer(void **state)
+{
+    const struct assay_predict_options loop = {.mode = ASSAY_PREDICT_LOOP,
+                                               .without = ASSAY_WITHOUT_SIMULATION};
+    struct toy buffer;
+    (void)state;
+    toy_init(&buffer, "set\tloop_buffer\t7\ts\nset\tdecode_width\t1\ts\n"
+                      "set\topcache_width\t0\ts\nset\tjcc_erratum\t1\ts\n");
+    /* 5 and the fused branch: two rounds of four slots, as an iteration begins a new one */
+    toy_cycles_as(&buffer, NOP NOP NOP NOP NOP COMPARE BACK_BY("f6"), &loop);
+    toy_expect(buffer.out.bounds[ASSAY_BOUND_DECODE], 2);
+    /* 8 do not fit: decoded, one a cycle */
+    toy_cycles_as(&buffer, NOP NOP NOP NOP NOP NOP NOP COMPARE BACK_BY("f4"), &loop);
+    toy_expect(buffer.out.bounds[ASSAY_BOUND_DECODE], 8);
+    /* straight code never loops */
+    toy_cycles(&buffer, NOP NOP NOP NOP NOP);
+    toy_expect(buffer.out.bounds[ASSAY_BOUND_DECODE], 5);
+    /* what the erratum keeps out of the op cache is not in the buffer either: three of nine bytes,
+     * and the branch ends with the 32 */
+    toy_cycles_as(&buffer, NOP_9 NOP_9 NOP_9 COMPARE BACK_BY("e0"), &loop);
+    toy_expect(buffer.out.bounds[ASSAY_BOUND_DECODE], 4);
+    toy_cycles_as(&buffer, NOP_9 NOP_9 NOP COMPARE BACK_BY("e8"), &loop);
+    toy_expect(buffer.out.bounds[ASSAY_BOUND_DECODE], 1);
+    toy_fini(&buffer);
+}
+
 static void what_is_unknown_is_estimated(void **state)
 {
     (void)state;
@@ -384,6 +443,8 @@ int main(void)
         cmocka_unit_test(loops_end_in_a_branch),
         cmocka_unit_test(lines_of_the_op_cache_limit_loops),
         cmocka_unit_test(legacy_decode_stalls),
+        cmocka_unit_test(branches_at_the_end_of_32_bytes_are_decoded),
+        cmocka_unit_test(small_loops_run_out_of_the_loop_buffer),
         cmocka_unit_test(what_is_unknown_is_estimated),
         cmocka_unit_test(the_simulation_agrees_with_clear_bounds),
         cmocka_unit_test(a_small_window_limits),
