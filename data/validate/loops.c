@@ -22,7 +22,7 @@
         __VA_ARGS__                                                                                \
     }
 #define EACH    for (long i = 0; i < n; i++)
-#define MIDDLE  for (long i = 4; i < n - 4; i++)
+#define MIDDLE  for (long i = 16; i < n - 16; i++)
 #define REVERSE for (long i = n - 1; i >= 0; i--)
 
 /* Vectors */

@@ -150,6 +150,11 @@ void as_key_split(const char *key, struct as_key_parts *out)
 
 struct as_view as_key_family(struct as_view mnemonic)
 {
+    /* Which operand is added, and the signs, change nothing of what an FMA costs. */
+    if (as_view_starts(mnemonic, "vfmadd") || as_view_starts(mnemonic, "vfmsub"))
+        return (struct as_view){mnemonic.p + 1, 2};
+    if (as_view_starts(mnemonic, "vfnmadd") || as_view_starts(mnemonic, "vfnmsub"))
+        return (struct as_view){mnemonic.p + 1, 3};
     if (mnemonic.n > 2 && mnemonic.p[0] == 'v' && !as_view_starts(mnemonic, "ver"))
         return (struct as_view){mnemonic.p + 1, mnemonic.n - 1};
     if (as_view_starts(mnemonic, "cmov") || as_view_starts(mnemonic, "fcmov"))

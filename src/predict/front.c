@@ -39,12 +39,29 @@ static uint64_t code_start(const struct as_piece_of_code *block)
 
 enum { LINE_SLOTS = ASSAY_UARCH_LINE, COPIES_MOST = 64 };
 
-/* A line with more slots than are read at once is read again, in a loop after a pause. */
-static double looped_line(const struct assay_uarch *uarch, double slots)
+/* Lines of a loop in the cycles in which they are read: what stands in a cycle's entries may be of
+ * several lines; a line with more slots than one reading gives is read again, after a pause. */
+struct line_reading {
+    double cycles;
+    double left; /* entries that the cycle at hand still has */
+};
+
+static void read_looped_line(const struct assay_uarch *uarch, double slots, struct line_reading *r)
 {
     const double fetch = uarch->set[ASSAY_UARCH_opcache_fetch];
-    const double times = ceil(slots / fetch - 1e-9);
-    return times > 0 ? 1 + uarch->set[ASSAY_UARCH_opcache_again] * (times - 1) : 0;
+    const double entry = uarch->set[ASSAY_UARCH_opcache_line_slots];
+    /* One with nothing but the end of an instruction is read too. */
+    const double entries = fmax(ceil(fmin(slots, fetch) / entry - 1e-9), 1);
+    const double again = ceil(slots / fetch - 1e-9) - 1;
+    if (entries > r->left) {
+        r->cycles++;
+        r->left = fmax(floor(fetch / entry), 1);
+    }
+    r->left -= entries;
+    if (again > 0) {
+        r->cycles += uarch->set[ASSAY_UARCH_opcache_again] * again;
+        r->left = 0;
+    }
 }
 
 /* In straight code: as measured, else what dispatch takes. */
@@ -67,11 +84,15 @@ static double windowed_line(const struct assay_uarch *uarch, double slots)
     return ceil(slots / uarch->set[ASSAY_UARCH_opcache_line_slots] - 1e-9);
 }
 
-static double line_cycles(const struct assay_uarch *uarch, double slots, bool loop)
+static void read_line(const struct assay_uarch *uarch, double slots, bool loop,
+                      struct line_reading *r)
 {
     if (!(uarch->set[ASSAY_UARCH_opcache_fetch] > 0))
-        return windowed_line(uarch, slots);
-    return loop ? looped_line(uarch, slots) : straight_line(uarch, slots);
+        r->cycles += windowed_line(uarch, slots);
+    else if (loop)
+        read_looped_line(uarch, slots, r);
+    else
+        r->cycles += straight_line(uarch, slots);
 }
 
 /* Copies of the block one behind the other until a line begins where the first one did. */
@@ -79,11 +100,14 @@ static double opcache_cycles(const struct as_piece_of_code *block, bool loop)
 {
     const struct assay_uarch *uarch = block->uarch;
     const uint64_t line_b = (uint64_t)uarch->set[ASSAY_UARCH_opcache_line_b];
-    const bool crossing = !loop && uarch->set[ASSAY_UARCH_opcache_cross] > 0;
-    const bool by_start = uarch->set[ASSAY_UARCH_opcache_by_start] > 0;
+    const bool crossing = loop ? uarch->set[ASSAY_UARCH_opcache_fetch] > 0
+                               : uarch->set[ASSAY_UARCH_opcache_cross] > 0;
+    const bool by_start = uarch->set[ASSAY_UARCH_opcache_by_start] > 0 ||
+                          (loop && uarch->set[ASSAY_UARCH_opcache_fetch] > 0);
     const uint64_t start = code_start(block);
     uint64_t line = UINT64_MAX;
-    double slots = 0, cycles = 0;
+    struct line_reading reading = {0};
+    double slots = 0;
     unsigned copies = 0;
     do {
         for (uint32_t i = 0; i < block->op_n; i++) {
@@ -92,21 +116,22 @@ static double opcache_cycles(const struct as_piece_of_code *block, bool loop)
             const uint64_t end = first + op->length - 1u, at = by_start ? first : end;
             const double own = (double)op->decoded + (loop ? (double)op->decoded_more : 0);
             if (at / line_b != line) {
-                cycles += line_cycles(uarch, slots, loop);
+                if (line != UINT64_MAX)
+                    read_line(uarch, slots, loop, &reading);
                 slots = 0;
                 line = at / line_b;
             }
             slots += own;
             if (crossing && first / line_b != end / line_b) {
-                cycles += line_cycles(uarch, slots, loop);
-                slots = own;
+                read_line(uarch, slots, loop, &reading);
+                slots = loop ? 0 : own;
                 line = end / line_b;
             }
         }
         copies++;
     } while (!loop && copies < COPIES_MOST && (uint64_t)copies * block->size_b % line_b);
-    cycles += line_cycles(uarch, slots, loop);
-    return cycles / copies;
+    read_line(uarch, slots, loop, &reading);
+    return reading.cycles / copies;
 }
 
 /* ---- Legacy decode ------------------------------------------------------------------------- */

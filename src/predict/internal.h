@@ -140,6 +140,8 @@ double as_chain_longest(const struct as_piece_of_code *block, struct as_arena *a
 double as_ports_busiest(const struct as_piece_of_code *block, uint64_t *ports);
 /* Spreads the load over the ports as evenly as can be. */
 void as_ports_spread(const struct as_piece_of_code *block, double *port_use, float *insn_port);
+/* Adds what loads that cross lines take; addresses are known. */
+void as_ports_split(struct as_piece_of_code *block);
 double as_units_busiest(const struct as_piece_of_code *block, const char **name);
 double as_bank_busiest(const struct as_piece_of_code *block);
 double as_store_lines(const struct as_piece_of_code *block);

@@ -106,6 +106,27 @@ double as_store_lines(const struct as_piece_of_code *block)
     return lines / ROUNDS;
 }
 
+/*
+ * A load that crosses lines takes its ports once more. Bases are taken to hold addresses of whole
+ * lines: of vectors that do not lie at a multiple of their width every (line / width)th crosses, as
+ * loops go.
+ */
+void as_ports_split(struct as_piece_of_code *block)
+{
+    const double *set = block->uarch->set;
+    const double line_b = set[ASSAY_UARCH_line_b];
+    for (uint32_t i = 0; i < block->op_n; i++) {
+        struct as_op *op = &block->op[i];
+        const uint32_t width_b = op->memory_n == 1 ? op->memory[0].width_b : 0;
+        if (!op->loads || op->stores || !op->vector || op->stack || width_b < 16 ||
+            width_b > line_b || op->address_offset % width_b == 0)
+            continue;
+        for (unsigned k = 0; k < op->use_n; k++)
+            if (op->use[k].address)
+                op->use[k].n += (float)(set[ASSAY_UARCH_split_load] * width_b / line_b);
+    }
+}
+
 /* Loads from one bank of the first level; registers are taken to hold addresses of whole lines. */
 double as_bank_busiest(const struct as_piece_of_code *block)
 {

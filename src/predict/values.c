@@ -405,13 +405,14 @@ static uint32_t iterations_of(const struct as_piece_of_code *block)
 
 int as_values_memory(struct assay_predictor *p, struct as_memory_edge *out)
 {
-    bool loads = false, stores = false;
+    bool loads = false, stores = false, vectors = false;
     for (uint32_t i = 0; i < p->block.op_n; i++) {
         out[2 * i].from = out[2 * i + 1].from = -1;
         loads |= p->block.op[i].loads;
         stores |= p->block.op[i].stores;
+        vectors |= p->block.op[i].loads && p->block.op[i].vector; /* may cross lines */
     }
-    if (!(loads && stores) && !(stores && p->uarch->set[ASSAY_UARCH_store_lines] > 0) &&
+    if (!(loads && stores) && !vectors && !(stores && p->uarch->set[ASSAY_UARCH_store_lines] > 0) &&
         !(loads && p->uarch->set[ASSAY_UARCH_load_bank_b] > 0))
         return 0;
     struct as_values *v = cleared_values(p);

@@ -19,7 +19,7 @@ enum {
     STAGGER_B = 832,
     SCALARS_B = 1024,
     STEP = 64, /* elements: lengths are multiples of it, so that no remainder runs */
-    MOST = 2048
+    MOST = 1024
 };
 static const unsigned char turn[] = {0, 2, 1, 3, 2, 0, 3, 1};
 
@@ -86,7 +86,7 @@ void as_suite_fill(struct as_suite_arrays *arrays, unsigned element_b)
 
 void as_suite_lengths(struct as_suite_work *work, unsigned array_n, unsigned element_b)
 {
-    const size_t room = work->arrays->cache_b / 4 * 3 / ((array_n ? array_n : 1) * element_b);
+    const size_t room = work->arrays->cache_b / 4 / ((array_n ? array_n : 1) * element_b);
     const long most = room > MOST * sizeof(double) / element_b
                           ? (long)(MOST * sizeof(double) / element_b)
                           : (long)room;

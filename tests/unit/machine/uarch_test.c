@@ -154,9 +154,13 @@ static void the_nearest_line_is_found(void **state)
                                     "form\tadd r64,r64\t1\tALU:1\t1\t-\ts\n"
                                     "form\txor r32,r32 [same]\t1\t-\t0\tzero\ts\n"
                                     "form\tcmovz r64,r64\t1\tALU:1\t1\t-\ts\n"
-                                    "form\taddss xmm,xmm\t1\tALU:1\t3\t-\ts\n");
+                                    "form\taddss xmm,xmm\t1\tALU:1\t3\t-\ts\n"
+                                    "form\tvfmadd231pd ymm,ymm,ymm\t1\tALU:1\t4\t-\ts\n");
     enum assay_timing_match match;
     (void)state;
+    /* vfmsub132pd ymm0,ymm1,ymm2: another order and sign */
+    assert_ptr_equal(line_of(uarch, "\xc4\xe2\xf5\x9a\xc2", 5, &match), &uarch->timing[5]);
+    assert_int_equal(match, ASSAY_TIMING_ALIKE);
     assert_ptr_equal(line_of(uarch, "\x4c\x01\xc0", 3, &match), &uarch->timing[1]);
     assert_int_equal(match, ASSAY_TIMING_EXACT);
     /* add eax,0x1000: a fixed register and another immediate */

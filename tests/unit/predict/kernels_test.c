@@ -8,6 +8,14 @@
 #include <math.h>
 
 /* lea rax..r?,[r8+8]; each writes another register and waits for none */
+#define NOPS_8 NOP NOP NOP NOP NOP NOP NOP NOP
+#define NOP_2  "6690"
+#define NOP_6  "660f1f440000"
+#define NOP_9  "660f1f840000000000"
+#define NOP_15 "666666666666660f1f840000000000"
+/* cmp rax,rbx and jnz are one: five bytes, three and two. */
+#define COMPARE        "4839d8"
+#define BACK_BY(n)     "75" n
 #define LEA            "498d4008"
 #define IMUL           "490fafc0" /* imul rax,r8 */
 #define NOP            "90"
@@ -237,6 +245,45 @@ static void lines_of_the_op_cache_limit_loops(void **state)
     toy_fini(&lines);
 }
 
+/* Entries of four slots, two a cycle; what a loop of two lines takes depends on where it begins. */
+static void lines_of_the_op_cache_share_a_cycle(void **state)
+{
+    const struct assay_predict_options loop = {.mode = ASSAY_PREDICT_LOOP,
+                                               .without = ASSAY_WITHOUT_SIMULATION};
+    struct toy lines;
+    (void)state;
+    toy_init(&lines, "set\topcache_line_b\t32\ts\nset\topcache_fetch\t8\ts\n"
+                     "set\topcache_again\t2\ts\nset\topcache_line_slots\t4\ts\n");
+    /* three in 32 bytes, then the branch: an entry of each line */
+    toy_cycles_as(&lines, NOP_15 NOP_15 NOP_2 COMPARE BACK_BY("db"), &loop);
+    toy_expect(lines.out.bounds[ASSAY_BOUND_DECODE], 1);
+    /* five: two entries, and one */
+    toy_cycles_as(&lines, NOP_15 NOP_9 NOP_6 NOP NOP COMPARE BACK_BY("db"), &loop);
+    toy_expect(lines.out.bounds[ASSAY_BOUND_DECODE], 2);
+    /* the fourth, or the fifth, begins in the first line; its end alone makes the second be read */
+    toy_cycles_as(&lines, NOP_15 NOP_15 NOP COMPARE BACK_BY("dc"), &loop);
+    toy_expect(lines.out.bounds[ASSAY_BOUND_DECODE], 1);
+    toy_cycles_as(&lines, NOP_15 NOP_9 NOP_6 NOP COMPARE BACK_BY("dc"), &loop);
+    toy_expect(lines.out.bounds[ASSAY_BOUND_DECODE], 2);
+    /* ten of one line: eight, and two cycles later the rest */
+    toy_cycles_as(&lines, NOPS_8 NOP COMPARE BACK_BY("f2"), &loop);
+    toy_expect(lines.out.bounds[ASSAY_BOUND_DECODE], 3);
+    toy_fini(&lines);
+}
+
+/* vmovups ymm0,[rax+n]: at a multiple of its width within a line, else half of them cross. */
+static void loads_across_lines_take_their_port_twice(void **state)
+{
+    (void)state;
+    toy_expect(toy_cycles(&toy, "c5fc104020"), 1);
+    toy_expect(toy_cycles(&toy, "c5fc104010"), 1.5);
+    toy_expect(toy_cycles(&toy, "c5fc1040f8"
+                                "c5fc104008"),
+               3);
+    toy_expect(toy_cycles(&toy, "c5f8104008"), 1.25); /* 16 bytes: every fourth */
+    toy_expect(toy_cycles(&toy, "f30f104002"), 1);    /* too short to count */
+}
+
 static void legacy_decode_stalls(void **state)
 {
     const struct assay_predict_options loop = {.mode = ASSAY_PREDICT_LOOP,
@@ -259,12 +306,9 @@ static void legacy_decode_stalls(void **state)
     toy_fini(&legacy);
 }
 
-/* cmp rax,rbx and jnz are one: five bytes, three and two. */
-#define NOPS_8     NOP NOP NOP NOP NOP NOP NOP NOP
-#define NOPS_24    NOPS_8 NOPS_8 NOPS_8
-#define NOP_9      "660f1f840000000000"
-#define COMPARE    "4839d8"
-#define BACK_BY(n) "75" n
+#define NOPS_24 NOPS_8 NOPS_8 NOPS_8
+#define NOP_9   "660f1f840000000000"
+#define COMPARE "4839d8"
 
 static void branches_at_the_end_of_32_bytes_are_decoded(void **state)
 {
@@ -442,6 +486,8 @@ int main(void)
         cmocka_unit_test(the_stack_engine_moves_rsp),
         cmocka_unit_test(loops_end_in_a_branch),
         cmocka_unit_test(lines_of_the_op_cache_limit_loops),
+        cmocka_unit_test(lines_of_the_op_cache_share_a_cycle),
+        cmocka_unit_test(loads_across_lines_take_their_port_twice),
         cmocka_unit_test(legacy_decode_stalls),
         cmocka_unit_test(branches_at_the_end_of_32_bytes_are_decoded),
         cmocka_unit_test(small_loops_run_out_of_the_loop_buffer),
