@@ -18,6 +18,8 @@ struct as_predicting {
     struct assay_predict_options options;
     struct as_facts facts; /* JSON */
     bool equal_given;
+    bool level[ASSAY_PREDICT_LEVELS]; /* asked for by --level */
+    struct assay_figures *figures;    /* of this machine, NULL: none were measured */
 };
 
 /* Opens the table of --machine or this machine's. Errors: NOT_FOUND, USAGE, CORRUPT, NOMEM. */
@@ -35,6 +37,9 @@ struct as_piece {
     size_t first, n;
     const uint8_t *bytes; /* of each record in turn, or NULL */
     struct assay_object *object;
+    const struct assay_traffic *traffic; /* of its loop, or NULL */
+    double weight;                       /* of a path among those of its loop; 0: one alone */
+    double weighted;                     /* cycles of the loop over its paths */
 };
 
 /* Predicts and shows, in the format of the command line. */
@@ -46,8 +51,10 @@ struct as_what_if {
     const char *words;
     const char *key;
     double cycles;
+    enum assay_bound bound; /* that limits then */
+    bool is_there;          /* there is something to change */
 };
-enum { AS_WHAT_IFS = 4 };
+enum { AS_WHAT_IFS = 6 };
 
 struct as_predicted {
     const struct as_predicting *p;
@@ -55,6 +62,11 @@ struct as_predicted {
     struct assay_prediction out;
     double worst; /* cycles with the worst values computed with */
     struct as_what_if what_if[AS_WHAT_IFS];
+    size_t load; /* of "one load fewer": the instruction, from 0 */
+    struct {
+        double cycles; /* below 0: not known */
+        const char *lacking;
+    } level[ASSAY_PREDICT_LEVELS];
 };
 
 void as_predict_text(struct as_predicting *p, const struct as_predicted *predicted);

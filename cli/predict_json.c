@@ -94,6 +94,41 @@ static void put_answer(struct as_predicting *p, const struct as_predicted *predi
     as_json_key_u64(json, "alike_n", out->alike_n);
 }
 
+static void put_what_ifs(struct as_json *json, const struct as_predicted *predicted)
+{
+    as_json_key(json, "what_if");
+    as_json_object_begin(json);
+    for (unsigned i = 0; i < AS_WHAT_IFS; i++)
+        if (predicted->what_if[i].is_there)
+            as_json_key_double(json, predicted->what_if[i].key, predicted->what_if[i].cycles);
+    as_json_object_end(json);
+    as_json_key(json, "limits_next");
+    as_json_object_begin(json);
+    for (unsigned i = 0; i < AS_WHAT_IFS; i++)
+        if (predicted->what_if[i].is_there)
+            as_json_key_string(json, predicted->what_if[i].key,
+                               assay_bound_name(predicted->what_if[i].bound));
+    as_json_object_end(json);
+}
+
+static void put_levels(struct as_predicting *p, const struct as_predicted *predicted)
+{
+    struct as_json *json = &p->facts.json;
+    if (predicted->piece->weight > 0) {
+        as_json_key_double(json, "weight", predicted->piece->weight);
+        as_json_key_double(json, "weighted_cycles", predicted->piece->weighted);
+    }
+    if (!predicted->piece->traffic)
+        return;
+    as_json_key(json, "levels");
+    as_json_object_begin(json);
+    for (unsigned i = 0; i < ASSAY_PREDICT_LEVELS; i++)
+        if (predicted->level[i].cycles >= 0)
+            as_json_key_double(json, assay_predict_level_name((enum assay_predict_level)i),
+                               predicted->level[i].cycles);
+    as_json_object_end(json);
+}
+
 void as_predict_json(struct as_predicting *p, const struct as_predicted *predicted)
 {
     struct as_json *json = &p->facts.json;
@@ -102,10 +137,7 @@ void as_predict_json(struct as_predicting *p, const struct as_predicted *predict
     put_insns(p, predicted);
     put_chain(json, &predicted->out);
     put_timeline(json, &predicted->out);
-    as_json_key(json, "what_if");
-    as_json_object_begin(json);
-    for (unsigned i = 0; i < AS_WHAT_IFS; i++)
-        as_json_key_double(json, predicted->what_if[i].key, predicted->what_if[i].cycles);
-    as_json_object_end(json);
+    put_what_ifs(json, predicted);
+    put_levels(p, predicted);
     as_json_object_end(json);
 }

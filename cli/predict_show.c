@@ -5,6 +5,9 @@
  */
 #include <cpuid.h>
 #include <string.h>
+#include <unistd.h>
+
+#include <assay/machine.h>
 
 #include "base/error.h"
 #include "predict.h"
@@ -23,6 +26,31 @@ static const char *host_table(void)
     const unsigned family = base == 15 ? base + (a >> 20 & 255) : base;
     const unsigned model = (a >> 4 & 15) | (base == 15 || base == 6 ? a >> 12 & 0xf0 : 0);
     return assay_uarch_name_of(vendor, family, model);
+}
+
+/* What was measured of this machine; it may be nothing. */
+static int open_figures(struct as_predicting *p, struct assay_error *err)
+{
+    struct assay_host *host;
+    char path[4096];
+    AS_TRY(assay_host_read(NULL, &host, err));
+    const bool known = assay_figures_path(host, path, sizeof path);
+    assay_host_free(&host);
+    if (!known || access(path, R_OK) != 0)
+        return 0;
+    return assay_figures_open(path, &p->figures, err);
+}
+
+/* --level: L1|L2|L3|RAM|all */
+static int choose_levels(struct as_predicting *p, struct assay_error *err)
+{
+    const struct as_arguments *args = &p->cli->args;
+    const uint64_t chosen = args->number[AS_OPTION_DATA_LEVEL];
+    if (!as_given(args, AS_OPTION_DATA_LEVEL))
+        return 0;
+    for (unsigned i = 0; i < ASSAY_PREDICT_LEVELS; i++)
+        p->level[i] = chosen == ASSAY_PREDICT_LEVELS || chosen == i;
+    return chosen == ASSAY_PREDICT_L1 ? 0 : open_figures(p, err);
 }
 
 int as_predicting_init(struct as_cli *cli, struct as_predicting *p, struct assay_error *err)
@@ -44,6 +72,7 @@ int as_predicting_init(struct as_cli *cli, struct as_predicting *p, struct assay
         .timeline_n = (unsigned)args->number[AS_OPTION_TIMELINE],
         .equal_memory = args->number[AS_OPTION_MEMORY] == 2};
     p->equal_given = args->number[AS_OPTION_MEMORY] != 0;
+    AS_TRY(choose_levels(p, err));
     AS_TRY(assay_uarch_open(name, &p->uarch, err));
     return assay_predictor_new(p->uarch, &p->predictor, err);
 }
@@ -51,6 +80,7 @@ int as_predicting_init(struct as_cli *cli, struct as_predicting *p, struct assay
 void as_predicting_fini(struct as_predicting *p)
 {
     assay_predictor_free(&p->predictor);
+    assay_figures_free(&p->figures);
     assay_uarch_free(&p->uarch);
 }
 
@@ -99,10 +129,73 @@ const char *as_predict_match(const struct assay_insn_prediction *insn)
     return word[insn->match <= ASSAY_TIMING_NONE ? insn->match : ASSAY_TIMING_NONE];
 }
 
-/* The same code with a limit taken away. */
+/* The same code otherwise, simulated as the answer is. */
+static int predict_other(struct as_predicting *p, const struct as_piece *piece,
+                         const struct assay_predict_options *options, struct as_what_if *what_if,
+                         struct assay_error *err)
+{
+    struct assay_prediction out;
+    AS_TRY(assay_predict(p->predictor, piece->code, piece->first, piece->n, options, &out, err));
+    what_if->cycles = out.cycles;
+    what_if->bound = out.bound;
+    what_if->is_there = true;
+    return 0;
+}
+
+static bool divides(const struct as_piece *piece)
+{
+    for (size_t i = piece->first; i < piece->first + piece->n; i++) {
+        const struct assay_form *form = assay_form_get(piece->code->insn[i].form);
+        if ((form->insn_class == ASSAY_CLASS_DIV || form->insn_class == ASSAY_CLASS_SQRT) &&
+            form->traits & ASSAY_TRAIT_FP)
+            return true;
+    }
+    return false;
+}
+
+static bool loads(const struct assay_insn *insn)
+{
+    const struct assay_form *form = assay_form_get(insn->form);
+    for (unsigned i = 0; i < form->operands; i++)
+        if (form->operand[i].kind == ASSAY_OPERAND_MEM &&
+            form->operand[i].access & ASSAY_ACCESS_READ)
+            return form->insn_class != ASSAY_CLASS_NOP && form->insn_class != ASSAY_CLASS_LEA &&
+                   form->insn_class != ASSAY_CLASS_PREFETCH;
+    return false;
+}
+
+/* Of all loads the one without which it takes least; by bounds, then as the answer. */
+static int drop_best_load(struct as_predicting *p, struct as_predicted *predicted,
+                          struct as_what_if *what_if, struct assay_error *err)
+{
+    const struct as_piece *piece = predicted->piece;
+    struct assay_predict_options options = p->options;
+    double best = -1;
+    options.timeline_n = 0;
+    options.without |= ASSAY_WITHOUT_SIMULATION;
+    for (size_t i = 0; i < piece->n; i++) {
+        struct assay_prediction out;
+        if (!loads(&piece->code->insn[piece->first + i]))
+            continue;
+        options.without_load = i + 1;
+        AS_TRY(
+            assay_predict(p->predictor, piece->code, piece->first, piece->n, &options, &out, err));
+        if (best < 0 || out.cycles < best) {
+            best = out.cycles;
+            predicted->load = i;
+        }
+    }
+    if (best < 0)
+        return 0;
+    options.without = p->options.without;
+    options.without_load = predicted->load + 1;
+    return predict_other(p, piece, &options, what_if, err);
+}
+
 static int find_what_ifs(struct as_predicting *p, struct as_predicted *predicted,
                          struct assay_error *err)
 {
+    enum { ONE_LOAD = 4, DIVISION = 5 };
     static const struct {
         const char *words, *key;
         uint32_t without;
@@ -110,23 +203,42 @@ static int find_what_ifs(struct as_predicting *p, struct as_predicted *predicted
         {"no chain from iteration to iteration", "without_latency", ASSAY_WITHOUT_LATENCY},
         {"no value passed through memory", "without_memory", ASSAY_WITHOUT_MEMORY},
         {"any number of ports", "without_ports", ASSAY_WITHOUT_PORTS},
-        {"a perfect front end", "without_front_end", ASSAY_WITHOUT_FRONT_END}};
-    const struct as_piece *piece = predicted->piece;
+        {"a perfect front end", "without_front_end", ASSAY_WITHOUT_FRONT_END},
+        [ONE_LOAD] = {"one load fewer", "one_load_fewer", 0},
+        [DIVISION] = {"divisions as multiplications", "without_division", ASSAY_WITHOUT_DIVISION}};
     for (unsigned i = 0; i < AS_WHAT_IFS; i++) {
+        struct as_what_if *what_if = &predicted->what_if[i];
         struct assay_predict_options options = p->options;
-        struct assay_prediction out;
-        options.without |= change[i].without | ASSAY_WITHOUT_SIMULATION;
+        *what_if = (struct as_what_if){.words = change[i].words, .key = change[i].key};
+        options.without |= change[i].without;
         options.timeline_n = 0;
-        AS_TRY(
-            assay_predict(p->predictor, piece->code, piece->first, piece->n, &options, &out, err));
-        predicted->what_if[i] = (struct as_what_if){change[i].words, change[i].key, out.cycles};
+        if (i == ONE_LOAD)
+            AS_TRY(drop_best_load(p, predicted, what_if, err));
+        else if (i != DIVISION || divides(predicted->piece))
+            AS_TRY(predict_other(p, predicted->piece, &options, what_if, err));
     }
     struct assay_predict_options options = p->options;
-    struct assay_prediction out;
+    struct as_what_if worst;
     options.worst = true;
-    AS_TRY(assay_predict(p->predictor, piece->code, piece->first, piece->n, &options, &out, err));
-    predicted->worst = out.cycles;
+    AS_TRY(predict_other(p, predicted->piece, &options, &worst, err));
+    predicted->worst = worst.cycles;
     return 0;
+}
+
+static void find_levels(struct as_predicting *p, struct as_predicted *predicted)
+{
+    const struct as_piece *piece = predicted->piece;
+    for (unsigned i = 0; i < ASSAY_PREDICT_LEVELS; i++) {
+        predicted->level[i].cycles = -1;
+        if (!p->level[i] || !piece->traffic)
+            continue;
+        if (i != ASSAY_PREDICT_L1 && !p->figures)
+            predicted->level[i].lacking = "bandwidth";
+        else if (!assay_predict_at(piece->traffic, p->figures, (enum assay_predict_level)i,
+                                   predicted->out.cycles, &predicted->level[i].cycles,
+                                   &predicted->level[i].lacking))
+            predicted->level[i].cycles = -1;
+    }
 }
 
 int as_predict_show(struct as_predicting *p, const struct as_piece *piece, struct assay_error *err)
@@ -135,6 +247,7 @@ int as_predict_show(struct as_predicting *p, const struct as_piece *piece, struc
     AS_TRY(find_what_ifs(p, &predicted, err));
     AS_TRY(assay_predict(p->predictor, piece->code, piece->first, piece->n, &p->options,
                          &predicted.out, err));
+    find_levels(p, &predicted);
     if (p->cli->format == AS_FORMAT_JSON)
         as_predict_json(p, &predicted);
     else

@@ -127,14 +127,58 @@ static void show_timeline(struct as_predicting *p, const struct as_predicted *pr
     }
 }
 
+/* Rows of --level, or why there is none. */
+static void show_levels(struct as_predicting *p, const struct as_predicted *predicted)
+{
+    const char *lacking = NULL;
+    bool asked = false;
+    for (unsigned i = 0; i < ASSAY_PREDICT_LEVELS; i++) {
+        asked |= p->level[i];
+        if (predicted->level[i].cycles >= 0)
+            as_cli_print(p->cli, "%s  data in %-4s %8.2f\n", i ? "" : "\n",
+                         assay_predict_level_name((enum assay_predict_level)i),
+                         predicted->level[i].cycles);
+        lacking = predicted->level[i].lacking ? predicted->level[i].lacking : lacking;
+    }
+    if (lacking)
+        as_cli_print(p->cli,
+                     "  not known of this machine: %s; 'assay machine --measure all' measures it\n",
+                     lacking);
+    else if (asked && !predicted->piece->traffic)
+        as_cli_print(p->cli, "  only loops of a binary have streams from other levels\n");
+    if (asked && predicted->piece->traffic && predicted->piece->traffic->unknown_n)
+        as_cli_print(p->cli, "  %u accesses with an unknown step are not in it\n",
+                     predicted->piece->traffic->unknown_n);
+}
+
+static void show_what_ifs(struct as_predicting *p, const struct as_predicted *predicted)
+{
+    char assembly[256];
+    as_cli_print(p->cli, "\nwith\n");
+    for (unsigned i = 0; i < AS_WHAT_IFS; i++) {
+        const struct as_what_if *what_if = &predicted->what_if[i];
+        if (!what_if->is_there)
+            continue;
+        as_cli_print(p->cli, "  %-38s %8.2f  then %s", what_if->words, what_if->cycles,
+                     assay_bound_name(what_if->bound));
+        if (strcmp(what_if->key, "one_load_fewer") == 0) {
+            as_predict_assembly(predicted, predicted->load, assembly, sizeof assembly);
+            as_cli_print(p->cli, " (%s)", assembly);
+        }
+        as_cli_print(p->cli, "\n");
+    }
+}
+
 void as_predict_text(struct as_predicting *p, const struct as_predicted *predicted)
 {
     show_answer(p, predicted);
+    show_levels(p, predicted);
     show_insns(p, predicted);
     show_chain(p, predicted);
     show_timeline(p, predicted);
-    as_cli_print(p->cli, "\nwith\n");
-    for (unsigned i = 0; i < AS_WHAT_IFS; i++)
-        as_cli_print(p->cli, "  %-38s %8.2f\n", predicted->what_if[i].words,
-                     predicted->what_if[i].cycles);
+    show_what_ifs(p, predicted);
+    if (predicted->piece->weight > 0)
+        as_cli_print(p->cli,
+                     "\nall paths of the loop, weighted the same (no profile): %.2f cycles\n",
+                     predicted->piece->weighted);
 }

@@ -96,31 +96,78 @@ static int predict_hex_file(struct as_predicting *p, const char *path, struct as
 
 /* ---- Loops of a binary --------------------------------------------------------------------- */
 
+/* Cycles of an iteration over all paths, each as often as the others. */
+static int weigh_paths(struct as_predicting *p, const struct as_chosen *chosen,
+                       const struct assay_paths *paths, double *weighted, struct assay_error *err)
+{
+    int rc = 0;
+    *weighted = 0;
+    for (size_t i = 0; rc == 0 && i < paths->path_n; i++) {
+        struct assay_prediction out = {0};
+        struct assay_code code;
+        rc = assay_path_code(chosen->program, paths, i, &code, err);
+        if (rc == 0 && code.n)
+            rc = assay_predict(p->predictor, &code, 0, code.n, &p->options, &out, err);
+        *weighted += out.cycles / (double)paths->path_n;
+        assay_code_free(&code);
+    }
+    return rc;
+}
+
+static int show_path(struct as_predicting *p, const struct as_chosen *chosen, uint32_t loop,
+                     const struct assay_paths *paths, size_t path, struct as_piece *piece,
+                     struct assay_error *err)
+{
+    struct assay_code code;
+    struct as_str name = {0};
+    as_str_appendf(&name, "loop %" PRIu32, loop);
+    if (paths->path_n > 1)
+        as_str_appendf(&name, " path %zu of %zu", path + 1, paths->path_n);
+    if (paths->merged)
+        as_str_appendz(&name, " (all paths together)");
+    int rc = assay_path_code(chosen->program, paths, path, &code, err);
+    piece->name = as_str_z(&name);
+    piece->code = &code;
+    piece->n = code.n;
+    if (rc == 0 && code.n)
+        rc = as_predict_show(p, piece, err);
+    assay_code_free(&code);
+    as_str_fini(&name);
+    return rc;
+}
+
+/* What the loop moves, where --level asks for it. */
+static int find_traffic(struct as_predicting *p, const struct as_chosen *chosen, uint32_t loop,
+                        struct assay_traffic *out, struct assay_error *err)
+{
+    struct assay_streams streams;
+    AS_TRY(assay_loop_streams(chosen->program, loop, &streams, err));
+    assay_traffic_of(&streams, p->uarch->set[ASSAY_UARCH_line_b], out);
+    assay_streams_free(&streams);
+    return 0;
+}
+
 static int predict_loop(struct as_predicting *p, const struct as_chosen *chosen, uint32_t loop,
                         struct assay_error *err)
 {
+    struct as_piece piece = {.object = chosen->object};
+    struct assay_traffic traffic;
     struct assay_paths paths;
-    struct as_str name = {0};
     int rc = 0;
     AS_TRY(assay_loop_paths(chosen->program, loop, ASSAY_PATH_LIMIT, &paths, err));
+    if (as_given(&p->cli->args, AS_OPTION_DATA_LEVEL)) {
+        rc = find_traffic(p, chosen, loop, &traffic, err);
+        piece.traffic = &traffic;
+    }
+    if (rc == 0 && paths.path_n > 1) {
+        piece.weight = 1. / (double)paths.path_n;
+        rc = weigh_paths(p, chosen, &paths, &piece.weighted, err);
+    }
     for (size_t i = 0; rc == 0 && i < paths.path_n; i++) {
-        struct assay_code code;
-        as_str_clear(&name);
-        as_str_appendf(&name, "loop %" PRIu32, loop);
-        if (paths.path_n > 1)
-            as_str_appendf(&name, " path %zu of %zu", i + 1, paths.path_n);
-        if (paths.merged)
-            as_str_appendz(&name, " (all paths together)");
-        rc = assay_path_code(chosen->program, &paths, i, &code, err);
-        const struct as_piece piece = {
-            .name = as_str_z(&name), .code = &code, .n = code.n, .object = chosen->object};
-        if (rc == 0 && code.n)
-            rc = as_predict_show(p, &piece, err);
-        assay_code_free(&code);
+        rc = show_path(p, chosen, loop, &paths, i, &piece, err);
         if (rc == 0 && i + 1 < paths.path_n && p->cli->format == AS_FORMAT_TEXT)
             as_cli_print(p->cli, "\n");
     }
-    as_str_fini(&name);
     assay_paths_free(&paths);
     return rc;
 }

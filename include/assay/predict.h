@@ -54,7 +54,10 @@ enum assay_predict_without {
     ASSAY_WITHOUT_LATENCY = 1 << 8,
     ASSAY_WITHOUT_DECODE = 1 << 9, /* legacy decode, op cache and loop buffer rules */
     ASSAY_WITHOUT_FUSION = 1 << 10,
-    ASSAY_WITHOUT_SYMBOLS = 1 << 11 /* addresses by register alone */
+    ASSAY_WITHOUT_SYMBOLS = 1 << 11, /* addresses by register alone */
+    /* What a change of the code would give: */
+    ASSAY_WITHOUT_DIVISION = 1 << 12 /* divisions and square roots of floating point cost as
+                                        multiplications do */
 };
 
 struct assay_predict_options {
@@ -66,6 +69,9 @@ struct assay_predict_options {
     bool worst;          /* the worst values to compute with, else the best */
     bool simulate;       /* always; else only where bounds are near-tied */
     unsigned timeline_n; /* iterations whose times are kept, 0: none */
+    /* Number of an instruction, from 1 on, whose load is left out: its value is at hand. 0: none.
+     */
+    size_t without_load;
 };
 
 /* One step of the chain that limits. */
@@ -128,6 +134,42 @@ void assay_predictor_free(struct assay_predictor **predictor);
 int assay_predict(struct assay_predictor *predictor, const struct assay_code *code, size_t first,
                   size_t n, const struct assay_predict_options *options,
                   struct assay_prediction *out, struct assay_error *err);
+
+/* ---- Beyond the first level of the cache ----------------------------------------------------- */
+
+struct assay_streams;
+struct assay_figures;
+
+enum assay_predict_level {
+    ASSAY_PREDICT_L1,
+    ASSAY_PREDICT_L2,
+    ASSAY_PREDICT_L3,
+    ASSAY_PREDICT_RAM,
+    ASSAY_PREDICT_LEVELS
+};
+/* "L1", "L2", "L3", "RAM"; borrowed. */
+const char *assay_predict_level_name(enum assay_predict_level level);
+
+/* What one iteration moves, once for each array whatever the number of accesses to it. */
+struct assay_traffic {
+    double read_b;     /* of arrays that are read alone */
+    double written_b;  /* of arrays that are written, read or not: their lines come and go */
+    double gathered_n; /* elements by addresses out of memory; `gathers` by vector instructions */
+    bool gathers;
+    unsigned unknown_n; /* accesses with an unknown step: not counted */
+};
+void assay_traffic_of(const struct assay_streams *streams, double line_b,
+                      struct assay_traffic *out);
+
+/*
+ * Cycles of an iteration whose data come from `level`: the greater of `cycles` (data in the first
+ * level) and of what moving takes by the bandwidths measured on one core of the machine, gathers
+ * behind streams (doc/predict.md). False: the machine's figures lack what that takes; its name is
+ * in `lacking` (may be NULL).
+ */
+bool assay_predict_at(const struct assay_traffic *traffic, const struct assay_figures *figures,
+                      enum assay_predict_level level, double cycles, double *out,
+                      const char **lacking);
 
 #ifdef __cplusplus
 }

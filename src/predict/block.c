@@ -248,6 +248,62 @@ static void add_memory(struct assay_predictor *p, struct as_op *op, const struct
                         : set[indexed ? ASSAY_UARCH_load_int_indexed : ASSAY_UARCH_load_int]);
 }
 
+/* The instruction without its load: what it would have loaded is at hand. */
+static void drop_load(const struct assay_predictor *p, struct as_op *op,
+                      const struct assay_form *form)
+{
+    unsigned kept = 0;
+    if (!op->loads)
+        return;
+    for (unsigned i = 0; i < op->use_n; i++) {
+        struct as_op_use use = op->use[i];
+        if (use.address && strncmp(p->uarch->group[use.group].name, "STA", 3) != 0)
+            use.n -= 1;
+        if (use.n > 0)
+            op->use[kept++] = use;
+    }
+    op->use_n = (uint8_t)kept;
+    op->loads = false;
+    op->load_latency = 0;
+    for (unsigned i = 0; i < op->memory_n; i++)
+        op->memory[i].access &= (uint8_t)~ASSAY_ACCESS_READ;
+    if (op->stores)
+        return;
+    op->memory_n = 0;
+    if (form->insn_class == ASSAY_CLASS_MOVE || form->insn_class == ASSAY_CLASS_POP)
+        op->slots = op->decoded = op->decoded_more = op->latency = 0, op->use_n = 0;
+    kept = 0;
+    for (unsigned i = 0; i < op->read_n; i++)
+        if (op->read[i].kind != AS_READ_ADDRESS)
+            op->read[kept++] = op->read[i];
+    op->read_n = (uint8_t)kept;
+}
+
+/* A division as a multiplication: a slot, a pipe of those that multiply, some cycles. */
+static void multiply_instead(const struct assay_predictor *p, struct as_op *op,
+                             const struct assay_form *form)
+{
+    enum { MULTIPLY_CYCLES = 4 };
+    static const char *const pipes[] = {"FMUL", "P01", NULL};
+    int group = p->group_fp;
+    unsigned kept = 0;
+    if ((form->insn_class != ASSAY_CLASS_DIV && form->insn_class != ASSAY_CLASS_SQRT) ||
+        !op->vector)
+        return;
+    for (unsigned i = 0; pipes[i]; i++)
+        if (assay_uarch_group_find(p->uarch, pipes[i]) >= 0)
+            group = assay_uarch_group_find(p->uarch, pipes[i]);
+    for (unsigned i = 0; i < op->use_n; i++)
+        if (op->use[i].address)
+            op->use[kept++] = op->use[i];
+    if (group >= 0 && kept < AS_USES)
+        op->use[kept++] = (struct as_op_use){.group = (uint8_t)group, .n = 1};
+    op->use_n = (uint8_t)kept;
+    op->own = 0;
+    op->slots = op->decoded = 1;
+    op->latency = op->worst = MULTIPLY_CYCLES;
+}
+
 static bool touches_vectors(const struct assay_form *form)
 {
     for (unsigned i = 0; i < form->operands; i++)
@@ -304,6 +360,8 @@ static int build_op(struct assay_predictor *p, const struct assay_code *code, si
         known->match >= ASSAY_TIMING_REGISTER || op->flags & ASSAY_TIMING_ESTIMATED;
     p->block.alike_n += known->match == ASSAY_TIMING_ALIKE || known->match == ASSAY_TIMING_WIDTH;
     op->decoded = decoded_slots(p, op, insn, form, &op->decoded_more);
+    if (p->block.without & ASSAY_WITHOUT_DIVISION)
+        multiply_instead(p, op, form);
     const bool copies = is_register_move(form, insn);
     op->move = op->flags & ASSAY_TIMING_MOVE && !(insn->bits & ASSAY_INSN_MEM && !op->timing);
     const bool out_of_rsp =
@@ -317,6 +375,8 @@ static int build_op(struct assay_predictor *p, const struct assay_code *code, si
         form->operand[0].access & ASSAY_ACCESS_MERGE && op->latency < 1)
         op->latency = op->worst = 1; /* joins what it loads with the rest of the register */
     add_effects(p, op, insn, form);
+    if (p->block.without_load == at + 1)
+        drop_load(p, op, form);
     return 0;
 }
 

@@ -83,6 +83,7 @@ struct as_piece_of_code {
     uint32_t op_n;
     uint32_t insn_n;
     uint32_t size_b;
+    size_t without_load; /* record in the code + 1 */
     bool equal_memory, worst, varies;
     bool has_branch; /* the block's own; else dec and jnz were added */
     AS_VEC(struct as_edge) edge;

@@ -221,10 +221,12 @@ int assay_predict(struct assay_predictor *predictor, const struct assay_code *co
         return as_error_set(err, ASSAY_ERR_NO_CODE, "predict: no instruction to predict");
     as_arena_reset(&p->arena);
     const __typeof__(p->block.edge) edge = p->block.edge;
-    p->block = (struct as_piece_of_code){.without = options->without,
-                                         .mode = options->mode,
-                                         .equal_memory = options->equal_memory,
-                                         .worst = options->worst};
+    p->block = (struct as_piece_of_code){
+        .without = options->without,
+        .mode = options->mode,
+        .without_load = options->without_load ? first + options->without_load : 0,
+        .equal_memory = options->equal_memory,
+        .worst = options->worst};
     memcpy(&p->block.edge, &edge, sizeof edge);
     AS_TRY(as_block_build(p, code, first, n, err));
     AS_TRY(as_block_depend(p, err));

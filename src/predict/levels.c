@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Loops whose data do not lie in the first level: what an iteration moves, from the streams of the
+ * loop, over what the machine was measured to move. A bandwidth is known of four mixtures of
+ * reading and writing; between them the cycles of a byte are taken to change evenly. Hardware
+ * fetches ahead, so that computing and moving overlap: the greater of both is the answer.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <assay/code.h>
+#include <assay/machine.h>
+
+#include "predict/internal.h"
+
+const char *assay_predict_level_name(enum assay_predict_level level)
+{
+    static const char *const name[] = {"L1", "L2", "L3", "RAM"};
+    return (unsigned)level < ASSAY_PREDICT_LEVELS ? name[level] : "?";
+}
+
+/* ---- What moves ---------------------------------------------------------------------------- */
+
+/* Lines that the accesses of one array begin in, of a step that leaves holes. */
+static double lines_of(const struct assay_streams *streams, uint32_t array, double line_b)
+{
+    double lines = 0;
+    for (size_t i = 0; i < streams->n; i++) {
+        const struct assay_memory_stream *a = &streams->at[i];
+        bool seen = a->array != array || a->stride == ASSAY_STRIDE_ZERO;
+        for (size_t k = 0; k < i && !seen; k++)
+            seen = streams->at[k].array == array &&
+                   floor((double)streams->at[k].offset_b / line_b) ==
+                       floor((double)a->offset_b / line_b); /* NOLINT: whole numbers */
+        lines += seen ? 0 : 1;
+    }
+    return lines;
+}
+
+static bool is_first_of_array(const struct assay_streams *streams, size_t i, bool *written)
+{
+    bool first = true;
+    *written = false;
+    for (size_t k = 0; k < streams->n; k++) {
+        const struct assay_memory_stream *other = &streams->at[k];
+        if (other->array != streams->at[i].array || other->stack != streams->at[i].stack)
+            continue;
+        *written |= (other->access & ASSAY_ACCESS_WRITE) != 0;
+        first &= k >= i || other->stride == ASSAY_STRIDE_ZERO;
+    }
+    return first;
+}
+
+static void add_indirect(const struct assay_memory_stream *stream, struct assay_traffic *out)
+{
+    const double n = stream->element_b && stream->width_b > stream->element_b
+                         ? (double)stream->width_b / stream->element_b
+                         : 1;
+    out->gathered_n += n;
+    out->gathers |= n > 1;
+}
+
+void assay_traffic_of(const struct assay_streams *streams, double line_b, struct assay_traffic *out)
+{
+    *out = (struct assay_traffic){0};
+    for (size_t i = 0; i < streams->n; i++) {
+        const struct assay_memory_stream *stream = &streams->at[i];
+        bool written;
+        if (stream->stack || stream->stride == ASSAY_STRIDE_ZERO)
+            continue;
+        if (stream->stride == ASSAY_STRIDE_INDIRECT) {
+            add_indirect(stream, out);
+            continue;
+        }
+        if (stream->stride == ASSAY_STRIDE_UNKNOWN) {
+            out->unknown_n++;
+            continue;
+        }
+        if (!is_first_of_array(streams, i, &written))
+            continue;
+        const double step = fabs((double)stream->stride_b);
+        const double holes = lines_of(streams, stream->array, line_b) * line_b;
+        const double moved = step > holes ? holes : step;
+        *(written ? &out->written_b : &out->read_b) += moved;
+    }
+}
+
+/* ---- What it takes ------------------------------------------------------------------------- */
+
+static const char *const stored_level[] = {"L1", "L2", "L3", "memory"};
+
+static double figure_of(const struct assay_figures *figures, const char *format,
+                        enum assay_predict_level level, const char **lacking)
+{
+    static char name[64]; /* of the last one that was lacking */
+    char wanted[64];
+    snprintf(wanted, sizeof wanted, format, stored_level[level]);
+    const struct assay_figure *figure = assay_figures_find(figures, wanted);
+    if (figure && figure->value > 0)
+        return figure->value;
+    memcpy(name, wanted, sizeof name);
+    if (lacking)
+        *lacking = name;
+    return -1;
+}
+
+/* Hertz of a core that runs vectors, or what is there. */
+static double frequency_of(const struct assay_figures *figures)
+{
+    for (size_t i = 0; i < figures->figure_n; i++)
+        if (strncmp(figures->figure[i].name, "frequency.", 10) == 0 && figures->figure[i].value > 0)
+            return figures->figure[i].value;
+    return -1;
+}
+
+/* Seconds of a byte by the share that is written; below 0: lacking. */
+static double seconds_of_byte(const struct assay_figures *figures, enum assay_predict_level level,
+                              double written, const char **lacking)
+{
+    static const struct {
+        double written;
+        const char *figure;
+    } known[] = {{0, "bandwidth.read.%s.core"},
+                 {1. / 3, "bandwidth.triad.%s.core"},
+                 {1. / 2, "bandwidth.copy.%s.core"},
+                 {1, "bandwidth.write.%s.core"}};
+    size_t high = 1;
+    while (high < 3 && known[high].written < written)
+        high++;
+    const double below = figure_of(figures, known[high - 1].figure, level, lacking);
+    const double above = figure_of(figures, known[high].figure, level, lacking);
+    if (below < 0 || above < 0)
+        return -1;
+    const double at =
+        (written - known[high - 1].written) / (known[high].written - known[high - 1].written);
+    return (1 - at) / below + at / above;
+}
+
+bool assay_predict_at(const struct assay_traffic *traffic, const struct assay_figures *figures,
+                      enum assay_predict_level level, double cycles, double *out,
+                      const char **lacking)
+{
+    const double bytes = traffic->read_b + traffic->written_b;
+    const double frequency = frequency_of(figures);
+    double seconds = 0;
+    *out = cycles;
+    if (level == ASSAY_PREDICT_L1)
+        return true;
+    if (frequency < 0) {
+        if (lacking)
+            *lacking = "frequency";
+        return false;
+    }
+    if (bytes > 0) {
+        const double each = seconds_of_byte(figures, level, traffic->written_b / bytes, lacking);
+        if (each < 0)
+            return false;
+        seconds += bytes * each;
+    }
+    if (traffic->gathered_n > 0) {
+        const double each =
+            figure_of(figures, traffic->gathers ? "gather.vector.%s.core" : "gather.scalar.%s.core",
+                      level, lacking);
+        if (each < 0)
+            return false;
+        seconds += traffic->gathered_n * each * 1e-9;
+    }
+    *out = fmax(cycles, seconds * frequency);
+    return true;
+}
