@@ -143,11 +143,11 @@ bool assay_predict_at(const struct assay_traffic *traffic, const struct assay_fi
                       const char **lacking)
 {
     const double bytes = traffic->read_b + traffic->written_b;
-    const double frequency = frequency_of(figures);
     double seconds = 0;
     *out = cycles;
     if (level == ASSAY_PREDICT_L1)
         return true;
+    const double frequency = frequency_of(figures);
     if (frequency < 0) {
         if (lacking)
             *lacking = "frequency";
@@ -165,7 +165,8 @@ bool assay_predict_at(const struct assay_traffic *traffic, const struct assay_fi
                       level, lacking);
         if (each < 0)
             return false;
-        seconds += traffic->gathered_n * each * 1e-9;
+        /* The figure has its stream of indices in it. */
+        seconds = fmax(seconds, traffic->gathered_n * each * 1e-9);
     }
     *out = fmax(cycles, seconds * frequency);
     return true;

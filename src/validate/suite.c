@@ -5,6 +5,7 @@
  * measured in two lengths, then predicted path by path.
  */
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -233,6 +234,24 @@ static int try_library(struct trying *t, void *handle, struct asked_suite *asked
     return rc;
 }
 
+/* Whether a loop of the source would be wanted: else it need not be compiled. */
+static bool wants_any(const struct as_suite_library *library, const struct asked_suite *asked)
+{
+    static const char *const before[] = {"\nLOOP(", "\nsubroutine "};
+    bool any = !asked->wants;
+    for (size_t i = 0; i < sizeof before / sizeof *before; i++)
+        for (const char *at = library->source->text; !any && (at = strstr(at, before[i]));) {
+            char id[128];
+            at += strlen(before[i]);
+            snprintf(id, sizeof id, "%.*s %s %s", (int)strcspn(at, ",("), at, library->compiler,
+                     library->build->name);
+            char *number = strchr(id, ' ') - 2; /* NAME_N */
+            memmove(number, number + 2, strlen(number + 2) + 1);
+            any = asked->wants(asked->context, id);
+        }
+    return any;
+}
+
 static int analyse_library(struct trying *t, struct asked_suite *asked, struct assay_error *err)
 {
     const struct assay_program_options options = {.jobs = 1};
@@ -286,6 +305,8 @@ int assay_validation_suite(struct assay_validation *v, struct assay_meter *meter
         if (progress->stop && *progress->stop)
             break;
         t.library = &suite.library[i];
+        if (!wants_any(t.library, &asked))
+            continue;
         rc = as_suite_compile(&suite, t.library)
                  ? analyse_library(&t, &asked, err)
                  : assay_validation_leave_out(v, "a compiler refuses the options of a build", err);

@@ -77,6 +77,29 @@ setup() { load common.bash; }
     "$ASSAY" predict --machine zen5 --function paths loops.so >out
     grep -q '^loop [0-9]* path 1 of 2: ' out
     grep -q '^loop [0-9]* path 2 of 2: ' out
+    equal 2 "$(grep -c '^all paths of the loop, weighted the same (no profile): ' out)"
+    "$ASSAY" predict --machine zen5 --function paths --format json loops.so >out
+    python3 -c 'import json; p = json.load(open("out"))["predictions"]
+assert [x["weight"] for x in p] == [0.5, 0.5], p
+assert all(abs(x["weighted_cycles"] - sum(y["cycles"] for y in p) / 2) < 1e-9 for x in p), p'
+}
+@test "what a change would give, and what limits then" {
+    # vdivsd xmm0,xmm1,[rax]; vaddsd xmm2,xmm2,xmm0
+    "$ASSAY" predict --machine zen5 --mode unrolled --hex c5f35e00c5eb58d0 >out
+    grep -q '^  divisions as multiplications  *2.00  then latency$' out
+    grep -q '^  one load fewer .* (vdivsd xmm0, xmm1, .*\[rax\])$' out
+    "$ASSAY" predict --machine zen5 --mode unrolled --hex c5f35e00c5eb58d0 --format json >out
+    equal '2 latency' "$(json '["predictions"][0]["what_if"]["without_division"]' <out) $(json '["predictions"][0]["limits_next"]["without_division"]' <out)"
+    ! "$ASSAY" predict --machine zen5 --hex 480fafc0 | grep -q 'divisions\|one load'
+}
+@test "data of further levels, by what was measured here" {
+    export XDG_DATA_HOME=$PWD/data
+    "$ASSAY" predict --machine zen5 --function sum --level all loops.so >out
+    grep -q '^  data in L1 *2.00$' out
+    grep -q 'not known of this machine: bandwidth; .assay machine --measure all. measures it' out
+    "$ASSAY" predict --machine zen5 --function sum --level L1 --format json loops.so >out
+    equal 2 "$(json '["predictions"][0]["levels"]["L1"]' <out)"
+    like '*only loops of a binary*' "$("$ASSAY" predict --machine zen5 --hex 480fafc0 --level L2)"
 }
 @test "an object file, whole or between markers" {
     like 'between markers: 6.00 cycles*' "$("$ASSAY" predict --machine zen5 --mode unrolled marked.o)"
@@ -92,7 +115,7 @@ setup() { load common.bash; }
     equal 1 "$(json '["kinds"][0]["kendall_tau"]' <out)"
     "$ASSAY" validate --machine zen5 --mode unrolled --blocks truth.csv >out
     grep -q '^all  *2  *10.00' out
-    grep -q '^1 rows without a measurement' out
+    grep -q '^ *1 not judged: no measurement to rely on' out
     grep -q '^b  *5.000  *4.000  *latency' out
     printf 'id,cycles\na,6\n' >other.csv
     equal 50 "$("$ASSAY" validate --machine zen5 --mode unrolled --blocks truth.csv --truths other.csv \

@@ -284,6 +284,47 @@ static void loads_across_lines_take_their_port_twice(void **state)
     toy_expect(toy_cycles(&toy, "f30f104002"), 1);    /* too short to count */
 }
 
+/* What a change of the code would give, on the toy: a load a cycle, a divider of 7 to 18. */
+static void a_load_less_and_no_division(void **state)
+{
+    struct assay_predict_options options = {.mode = ASSAY_PREDICT_UNROLLED,
+                                            .without = ASSAY_WITHOUT_SIMULATION};
+    (void)state;
+    /* mov rax,[rbx]; mov rcx,[rdx]; add rax,rcx */
+    toy_expect(toy_cycles_as(&toy,
+                             "488b03"
+                             "488b0a"
+                             "4801c8",
+                             &options),
+               2);
+    options.without_load = 2;
+    toy_expect(toy_cycles_as(&toy,
+                             "488b03"
+                             "488b0a"
+                             "4801c8",
+                             &options),
+               1);
+    toy_expect(toy.out.bounds[ASSAY_BOUND_DISPATCH], 0.5); /* the move is gone with it */
+    options.without_load = 3;                              /* loads nothing */
+    toy_expect(toy_cycles_as(&toy,
+                             "488b03"
+                             "488b0a"
+                             "4801c8",
+                             &options),
+               2);
+    /* mov rax,[rax]: the chain goes with the load */
+    options.without_load = 0;
+    toy_expect(toy_cycles_as(&toy, "488b00", &options), 4);
+    options.without_load = 1;
+    toy_expect(toy_cycles_as(&toy, "488b00", &options), 0);
+    /* vdivpd xmm0,xmm0,xmm1: 9 on the divider, 13 from one to the next; as a product 4 */
+    options.without_load = 0;
+    toy_expect(toy_cycles_as(&toy, "c5f95ec1", &options), 13);
+    options.without |= ASSAY_WITHOUT_DIVISION;
+    toy_expect(toy_cycles_as(&toy, "c5f95ec1", &options), 4);
+    toy_expect(toy_cycles_as(&toy, "48f7f1", &options), 10); /* of integers: as it is */
+}
+
 static void legacy_decode_stalls(void **state)
 {
     const struct assay_predict_options loop = {.mode = ASSAY_PREDICT_LOOP,
@@ -488,6 +529,7 @@ int main(void)
         cmocka_unit_test(lines_of_the_op_cache_limit_loops),
         cmocka_unit_test(lines_of_the_op_cache_share_a_cycle),
         cmocka_unit_test(loads_across_lines_take_their_port_twice),
+        cmocka_unit_test(a_load_less_and_no_division),
         cmocka_unit_test(legacy_decode_stalls),
         cmocka_unit_test(branches_at_the_end_of_32_bytes_are_decoded),
         cmocka_unit_test(small_loops_run_out_of_the_loop_buffer),

@@ -37,6 +37,7 @@
     "form\tadd m64,imm8\t2\tLD:1 ALU:1 STA:1 STD:1\t1\t-\ts\n"                                     \
     "form\tpush r64\t1\tSTA:1 STD:1\t0\t-\ts\nform\tpop r64\t1\tLD:1\t0\t-\ts\n"                   \
     "form\tvmovups ymm,m256\t1\tLD:1\t0\t-\ts\nform\tvmovups xmm,m128\t1\tLD:1\t0\t-\ts\n"         \
+    "form\tvdivpd xmm,xmm,xmm\t1\tFANY:1 DIV:9\t13\t-\ts\n"                                        \
     "form\tmovss xmm,m32\t1\tLD:1\t0\t-\ts\n"                                                      \
     "form\tvaddpd xmm,xmm,xmm\t1\tFANY:1\t2\tclass=fadd\ts\n"                                      \
     "form\tvorpd xmm,xmm,xmm\t1\tFSHUF:1\t1\t-\ts\n"                                               \
