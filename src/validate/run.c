@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <x86intrin.h>
 
 #include "base/error.h"
 #include "validate/suite.h"
@@ -19,7 +20,7 @@ enum {
     STAGGER_B = 832,
     SCALARS_B = 1024,
     STEP = 64, /* elements: lengths are multiples of it, so that no remainder runs */
-    MOST = 1024
+    MOST = 2048
 };
 static const unsigned char turn[] = {0, 2, 1, 3, 2, 0, 3, 1};
 
@@ -86,7 +87,7 @@ void as_suite_fill(struct as_suite_arrays *arrays, unsigned element_b)
 
 void as_suite_lengths(struct as_suite_work *work, unsigned array_n, unsigned element_b)
 {
-    const size_t room = work->arrays->cache_b / 4 / ((array_n ? array_n : 1) * element_b);
+    const size_t room = work->arrays->cache_b / 2 / ((array_n ? array_n : 1) * element_b);
     const long most = room > MOST * sizeof(double) / element_b
                           ? (long)(MOST * sizeof(double) / element_b)
                           : (long)room;
@@ -106,8 +107,11 @@ void as_suite_run(void *context, bool longer, unsigned repeats)
     const struct as_suite_arrays *arrays = work->arrays;
     const long n = longer ? work->longer : work->shorter;
     for (unsigned i = 0; i < repeats; i++)
-        for (size_t k = 0; k < (work->once ? 1 : sizeof turn); k++)
+        for (size_t k = 0; k < (work->once ? 1 : sizeof turn); k++) {
+            /* No call overlaps with the one before: how far that goes depends on its length. */
+            _mm_lfence();
             work->loop(work->once ? n : n + turn[k] * STEP, arrays->array[0], arrays->array[1],
                        arrays->array[2], arrays->array[3], (const int *)(void *)arrays->array[4],
                        arrays->scalar);
+        }
 }
