@@ -367,6 +367,8 @@ of_prediction() { # speed, and accuracy beside llvm-mca's on blocks that were me
     number "prediction of a block, with simulation" \
         "$(sed -n 's/^simulation_us //p' "$build/predict.said")" us "" 500
     grep '^  ' "$build/predict.said"
+    # Where this machine has figures: estimates for further levels beside time.
+    python3 tests/bench/levels.py "$build/assay" gcc "$build/levels" | sed 's/^/  /'
 }
 
 # Findings: what mending saves, and that the rules of now promise no more.
