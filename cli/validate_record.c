@@ -41,7 +41,7 @@ int as_record_save(const char *path, const struct assay_judged *piece, size_t n,
 
 /* ---- Since an earlier one ------------------------------------------------------------------- */
 
-struct comparing {
+struct record_comparison {
     const struct assay_judged *piece;
     struct as_map_view at; /* id -> index of the piece */
     struct as_since *out;
@@ -56,7 +56,7 @@ static double number_of(struct as_view text)
 }
 
 /* A line of a record: id, hex, address, cycles, ok, predicted. */
-static void compare_line(const struct comparing *c, const char *line)
+static void compare_line(const struct record_comparison *c, const char *line)
 {
     struct as_view rest = as_view_of(line), cell[6];
     for (size_t i = 0; i < 6; i++)
@@ -75,7 +75,7 @@ static void compare_line(const struct comparing *c, const char *line)
     c->out->worse_n += now > before + 0.01;
 }
 
-static int read_record(FILE *f, const struct comparing *c, const char *path,
+static int read_record(FILE *f, const struct record_comparison *c, const char *path,
                        struct assay_error *err)
 {
     char *line = NULL;
@@ -96,7 +96,7 @@ static int read_record(FILE *f, const struct comparing *c, const char *path,
 int as_record_compare(const char *path, const struct assay_judged *piece, size_t n,
                       struct as_since *out, struct assay_error *err)
 {
-    struct comparing c = {.piece = piece, .out = out};
+    struct record_comparison c = {.piece = piece, .out = out};
     int rc = 0;
     FILE *f = fopen(path, "re");
     *out = (struct as_since){.path = path};

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loops that `assay validate --suite` compiles and runs: what numerical programs do in their innermost
- * loops. The number at the end of a name is how many arrays it walks through; all fit the first
- * level of the cache together. d is positive in three runs of four, k holds indices below 256, s scalars
- * that the compiler does not know. What is stored stays finite for some thousand calls, or is not used.
+ * Loops that `assay validate --suite` compiles and runs: what numerical programs do in their
+ * innermost loops. The number at the end of a name is how many arrays it walks through; all fit the
+ * first level of the cache together. d is positive in three runs of four, k holds indices below
+ * 256, s scalars that the compiler does not know. What is stored stays finite for some thousand
+ * calls, or is not used.
  */
+/* A loop a line, where it fits one. */
+/* clang-format off */
 #ifndef T
 #define T double
 #endif
@@ -206,7 +209,8 @@ LOOP(previous_2, T t = b[0]; EACH {
 LOOP(three_points_2, MIDDLE a[i] = b[i - 1] + b[i] + b[i + 1];)
 LOOP(three_weights_2, MIDDLE a[i] = p * b[i - 1] + q * b[i] + r * b[i + 1];)
 LOOP(five_points_2, MIDDLE a[i] = b[i - 2] + b[i - 1] + b[i] + b[i + 1] + b[i + 2];)
-LOOP(five_weights_2, MIDDLE a[i] = p * (b[i - 2] + b[i + 2]) + q * (b[i - 1] + b[i + 1]) + r * b[i];)
+LOOP(five_weights_2, MIDDLE a[i] =
+         p * (b[i - 2] + b[i + 2]) + q * (b[i - 1] + b[i + 1]) + r * b[i];)
 LOOP(nine_points_2, MIDDLE a[i] = b[i - 4] + b[i - 3] + b[i - 2] + b[i - 1] + b[i] + b[i + 1] +
          b[i + 2] + b[i + 3] + b[i + 4];)
 LOOP(forward_difference_2, MIDDLE a[i] = b[i + 1] - b[i];)
@@ -220,7 +224,8 @@ LOOP(plane_nine_4, MIDDLE a[i] = p * b[i] + q * (b[i - 1] + b[i + 1] + c[i] + d[
 LOOP(wave_2, MIDDLE a[i] = 2 * b[i] - a[i] + q * (b[i + 1] - 2 * b[i] + b[i - 1]);)
 LOOP(fir4_2, MIDDLE a[i] = p * b[i] + q * b[i + 1] + r * b[i + 2] + p * b[i + 3];)
 LOOP(gauss_seidel_2, MIDDLE a[i] = q * (a[i - 1] + a[i + 1]) + b[i];)
-LOOP(flux_3, MIDDLE a[i] += (b[i + 1] + b[i]) * (c[i + 1] - c[i]) - (b[i] + b[i - 1]) * (c[i] - c[i - 1]);)
+LOOP(flux_3, MIDDLE a[i] += (b[i + 1] + b[i]) * (c[i + 1] - c[i]) -
+         (b[i] + b[i - 1]) * (c[i] - c[i - 1]);)
 
 /* Gathers */
 LOOP(gather_3, EACH a[i] = b[k[i]];)

@@ -164,8 +164,8 @@ void assay_traffic_of(const struct assay_streams *streams, double line_b,
 /*
  * Cycles of an iteration whose data come from `level`: the greater of `cycles` (data in the first
  * level) and of what moving takes by the bandwidths measured on one core of the machine, streams or
- * gathers (doc/predict.md). `figures` may be NULL for L1. False: the machine's figures lack what that takes; its name is
- * in `lacking` (may be NULL).
+ * gathers (doc/predict.md). `figures` may be NULL for L1. False: the machine's figures lack what
+ * that takes; its name is in `lacking` (may be NULL).
  */
 bool assay_predict_at(const struct assay_traffic *traffic, const struct assay_figures *figures,
                       enum assay_predict_level level, double cycles, double *out,

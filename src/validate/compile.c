@@ -136,9 +136,9 @@ void as_suite_close(struct as_suite *suite)
 
 bool as_suite_compile(const struct as_suite *suite, const struct as_suite_library *library)
 {
-    enum { WORDS = 48 };
-    struct as_str command = {0}, word[WORDS] = {0};
-    char *words[WORDS + 1] = {0};
+    enum { COMMAND_WORDS = 48 };
+    struct as_str command = {0}, word[COMMAND_WORDS] = {0};
+    char *words[COMMAND_WORDS + 1] = {0};
     const char *more = "";
     for (size_t i = 0; i < sizeof compilers / sizeof *compilers; i++)
         more = strcmp(compilers[i].name, library->compiler) == 0 ? compilers[i].more : more;
@@ -147,14 +147,14 @@ bool as_suite_compile(const struct as_suite *suite, const struct as_suite_librar
                    library->source->file);
     size_t n = 0;
     struct as_view rest = as_view_of(as_str_z(&command)), part;
-    while (n < WORDS && as_view_split(&rest, ' ', &part))
+    while (n < COMMAND_WORDS && as_view_split(&rest, ' ', &part))
         if (part.n) {
             as_str_append(&word[n], part.p, part.n);
             words[n] = word[n].p;
             n++;
         }
-    const bool is_done = n < WORDS && run_quietly(words);
-    for (size_t i = 0; i < WORDS; i++)
+    const bool is_done = n < COMMAND_WORDS && run_quietly(words);
+    for (size_t i = 0; i < COMMAND_WORDS; i++)
         as_str_fini(&word[i]);
     as_str_fini(&command);
     return is_done;

@@ -3,8 +3,8 @@
 """Estimates of `assay predict --level` beside time: levels.py ASSAY CC DIRECTORY [OUT.csv]
 
 Copy, triad, sum, stencil and gather with data in each level, on the figures of this machine
-(`assay machine --measure all` first). Prints the estimate over what was measured; a row outside 20 % is
-marked. Cycles are by the frequency that is stored with the figures.
+(`assay machine --measure all` first). Prints the estimate over what was measured; a row outside
+20 % is marked. Cycles are by the frequency that is stored with the figures.
 """
 import csv
 import json
