@@ -115,9 +115,10 @@ static int weigh_paths(struct as_predicting *p, const struct as_chosen *chosen,
 }
 
 static int show_path(struct as_predicting *p, const struct as_chosen *chosen, uint32_t loop,
-                     const struct assay_paths *paths, size_t path, struct as_piece *piece,
+                     const struct assay_paths *paths, size_t path, const struct as_piece *common,
                      struct assay_error *err)
 {
+    struct as_piece piece = *common;
     struct assay_code code;
     struct as_str name = {0};
     as_str_appendf(&name, "loop %" PRIu32, loop);
@@ -126,11 +127,11 @@ static int show_path(struct as_predicting *p, const struct as_chosen *chosen, ui
     if (paths->merged)
         as_str_appendz(&name, " (all paths together)");
     int rc = assay_path_code(chosen->program, paths, path, &code, err);
-    piece->name = as_str_z(&name);
-    piece->code = &code;
-    piece->n = code.n;
+    piece.name = as_str_z(&name);
+    piece.code = &code;
+    piece.n = code.n;
     if (rc == 0 && code.n)
-        rc = as_predict_show(p, piece, err);
+        rc = as_predict_show(p, &piece, err);
     assay_code_free(&code);
     as_str_fini(&name);
     return rc;

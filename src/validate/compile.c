@@ -16,8 +16,6 @@
 #include "base/whole.h"
 #include "validate/suite.h"
 
-extern char **environ;
-
 static const struct {
     const char *name, *language;
     const char *more; /* options of its own: no calls in place of loops */
@@ -51,7 +49,8 @@ static bool run_quietly(char *const *words)
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-    const bool is_started = posix_spawnp(&pid, words[0], &actions, NULL, words, environ) == 0;
+    const bool is_started =
+        words[0] && posix_spawnp(&pid, words[0], &actions, NULL, words, environ) == 0;
     posix_spawn_file_actions_destroy(&actions);
     while (is_started && waitpid(pid, &end, 0) < 0 && errno == EINTR)
         ;

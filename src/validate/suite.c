@@ -185,7 +185,7 @@ static int try_function(struct trying *t, const char *id, const struct assay_bod
     if (t->program->loop[loop].bits & ASSAY_LOOP_CALLS)
         return assay_validation_leave_out(t->v, "it calls", err);
     work.once = false;
-    as_suite_lengths(&work, number ? (unsigned)atoi(number + 1) : 4, element_b(t->library));
+    as_suite_lengths(&work, number ? (unsigned)(number[1] - '0') : 4, element_b(t->library));
     return measure_hot(t, id, loop, &work, err);
 }
 
