@@ -67,11 +67,11 @@ struct assay_trial_request {
     /* A run of the program as it is that the experiment has already: its findings choose, and are
      * answered. 0: the first run is one. */
     int64_t run_id;
-    unsigned what;                        /* ASSAY_TRIAL_*; 0: all */
-    double budget_s;                      /* 0: 300 */
-    const char *build;                    /* a command for /bin/sh with {flags} in it, or NULL */
-    const char *source;                   /* what it builds; NULL: the working directory */
-    double tolerance; /* of numbers in the output, relative; negative: they must be the same */
+    unsigned what;      /* ASSAY_TRIAL_*; 0: all */
+    double budget_s;    /* 0: 300 */
+    const char *build;  /* a command for /bin/sh with {flags} in it, or NULL */
+    const char *source; /* what it builds; NULL: the working directory */
+    double tolerance;   /* of numbers in the output, relative; negative: they must be the same */
     const char
         *check;    /* a command for /bin/sh that judges the results, in place of that; or NULL */
     bool copy;     /* the program runs in a copy of its directory; sources of any size */
@@ -85,8 +85,8 @@ struct assay_trial_result {
     size_t trial_n, gain_n, harm_n, run_n;
     /* Whose findings were answered: the request's, or the first run; 0: none ended well. */
     int64_t base_run_id;
-    bool interrupted;    /* Ctrl-C: what was measured stays */
-    bool is_busy;        /* the host was too busy to judge by */
+    bool interrupted; /* Ctrl-C: what was measured stays */
+    bool is_busy;     /* the host was too busy to judge by */
 };
 
 /*
