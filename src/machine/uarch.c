@@ -14,6 +14,14 @@ const char *const *assay_uarch_names(void)
     return as_uarch_names;
 }
 
+const struct as_uarch_text *as_uarch_text_find(const char *name)
+{
+    for (size_t i = 0; i < as_uarch_texts_n; i++)
+        if (strcmp(as_uarch_texts[i].name, name) == 0)
+            return &as_uarch_texts[i];
+    return NULL;
+}
+
 static int read_table_file(const char *path, struct as_str *text, struct assay_error *err)
 {
     char part[16384];
@@ -46,11 +54,10 @@ static int say_no_table(const char *name, struct assay_error *err)
 
 int assay_uarch_open(const char *name, struct assay_uarch **out, struct assay_error *err)
 {
+    const struct as_uarch_text *carried = as_uarch_text_find(name);
     *out = NULL;
-    for (size_t i = 0; i < as_uarch_texts_n; i++)
-        if (strcmp(as_uarch_texts[i].name, name) == 0)
-            return assay_uarch_parse(as_uarch_texts[i].text, as_uarch_texts[i].text_b, name, out,
-                                     err);
+    if (carried)
+        return assay_uarch_parse(carried->text, carried->text_b, name, out, err);
     if (!strchr(name, '/') && !as_view_ends(as_view_of(name), ".tsv"))
         return say_no_table(name, err);
     struct as_str text = {0};
@@ -59,6 +66,58 @@ int assay_uarch_open(const char *name, struct assay_uarch **out, struct assay_er
         rc = assay_uarch_parse(as_str_z(&text), text.n, name, out, err);
     as_str_fini(&text);
     return rc;
+}
+
+/* ---- Processors ---------------------------------------------------------------------------- */
+
+static unsigned number_of(struct as_view digits)
+{
+    unsigned n = 0;
+    for (size_t i = 0; i < digits.n && digits.p[i] >= '0' && digits.p[i] <= '9'; i++)
+        n = n * 10 + (unsigned)(digits.p[i] - '0');
+    return n;
+}
+
+/* "1-5,12" */
+static bool holds_model(struct as_view spans, unsigned model)
+{
+    struct as_view span, first;
+    while (as_view_split(&spans, ',', &span)) {
+        const bool one = !memchr(span.p, '-', span.n);
+        if (!as_view_split(&span, '-', &first))
+            continue;
+        const unsigned from = number_of(first);
+        if (from <= model && model <= (one ? from : number_of(span)))
+            return true;
+    }
+    return false;
+}
+
+/* Only lines 'match' are looked at: reading whole tables takes milliseconds. */
+static bool is_table_of(struct as_view text, const char *vendor, unsigned family, unsigned model)
+{
+    struct as_view line, word[3];
+    while (as_view_split(&text, '\n', &line)) {
+        if (!as_view_starts(line, "match\t"))
+            continue;
+        for (unsigned i = 0; i < 3; i++)
+            if (!as_view_split(&line, '\t', &word[i]))
+                word[i] = (struct as_view){0};
+        if (as_view_equal(word[1], as_view_of(vendor)) && number_of(word[2]) == family &&
+            holds_model(line, model))
+            return true;
+    }
+    return false;
+}
+
+const char *assay_uarch_name_of(const char *vendor, unsigned family, unsigned model)
+{
+    for (size_t i = 0; i < as_uarch_texts_n; i++) {
+        const struct as_view text = {as_uarch_texts[i].text, as_uarch_texts[i].text_b};
+        if (is_table_of(text, vendor, family, model))
+            return as_uarch_texts[i].name;
+    }
+    return NULL;
 }
 
 void assay_uarch_free(struct assay_uarch **uarch)

@@ -73,5 +73,7 @@ struct as_uarch_text {
 extern const struct as_uarch_text as_uarch_texts[];
 extern const size_t as_uarch_texts_n;
 extern const char *const as_uarch_names[];
+/* By its name; NULL: the program has none. */
+const struct as_uarch_text *as_uarch_text_find(const char *name);
 
 #endif

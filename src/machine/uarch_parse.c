@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "machine/uarch.h"
 
-enum { UARCH_COLUMNS = 8 };
+enum { UARCH_COLUMNS = 8, LIKE_DEPTH = 4 };
 
 struct table_reading {
     struct as_uarch_table *table;
@@ -19,6 +19,12 @@ struct table_reading {
     unsigned line;
     char *column[UARCH_COLUMNS];
     unsigned column_n;
+    /* Of the table that this one is like: its lines may be written anew, once each. */
+    unsigned depth;
+    size_t base_forms;
+    unsigned base_groups;
+    uint64_t *form_again; /* bits by row: written anew */
+    uint64_t group_again;
     struct assay_error *err;
 };
 
@@ -126,9 +132,21 @@ static int find_port(struct table_reading *r, const char *name)
     return (int)uarch->port_n++;
 }
 
-static int read_group(struct table_reading *r)
+/* Where a group's line goes: a new one, or that of the base; NULL: it is there already. */
+static struct assay_uarch_group *group_place(struct table_reading *r, const char *name)
 {
     struct assay_uarch *uarch = &r->table->uarch;
+    const int there = assay_uarch_group_find(uarch, name);
+    if (there < 0)
+        return uarch->group_n < ASSAY_UARCH_GROUPS ? &uarch->group[uarch->group_n++] : NULL;
+    if ((unsigned)there >= r->base_groups || r->group_again >> there & 1)
+        return NULL;
+    r->group_again |= (uint64_t)1 << there;
+    return &uarch->group[there];
+}
+
+static int read_group(struct table_reading *r)
+{
     struct assay_uarch_group group = {.name = r->column[1]};
     AS_TRY(find_source(r, r->column[3]));
     char *rest = r->column[2];
@@ -139,10 +157,10 @@ static int read_group(struct table_reading *r)
         AS_TRY(port);
         group.ports |= (uint64_t)1 << port;
     }
-    if (!group.ports || uarch->group_n == ASSAY_UARCH_GROUPS ||
-        assay_uarch_group_find(uarch, group.name) >= 0)
+    struct assay_uarch_group *place = group.ports ? group_place(r, group.name) : NULL;
+    if (!place)
         return say_line(r, "no ports, too many groups, or twice:", group.name);
-    uarch->group[uarch->group_n++] = group;
+    *place = group;
     return 0;
 }
 
@@ -290,6 +308,16 @@ static int read_flags(struct table_reading *r, char *text, struct assay_timing *
     return 0;
 }
 
+/* A line in the place of the base's. */
+static int replace_timing(struct table_reading *r, uint32_t row, const struct assay_timing *timing)
+{
+    if (row >= r->base_forms || r->form_again[row / 64] >> row % 64 & 1)
+        return say_line(r, "there is a line already for", timing->key);
+    r->form_again[row / 64] |= (uint64_t)1 << row % 64;
+    r->table->timing.at[row] = *timing;
+    return 0;
+}
+
 static int add_timing(struct table_reading *r, const struct assay_timing *timing)
 {
     struct as_uarch_table *table = r->table;
@@ -299,7 +327,7 @@ static int add_timing(struct table_reading *r, const struct assay_timing *timing
     struct as_probe probe = as_index_probe(&table->by_key, hash);
     for (uint32_t at; (at = as_index_next(&table->by_key, &probe)) != AS_INDEX_NONE;)
         if (strcmp(table->timing.at[at].key, timing->key) == 0)
-            return say_line(r, "there is a line already for", timing->key);
+            return replace_timing(r, at, timing);
     as_key_split(timing->key, &parts);
     if (as_vec_push(&table->timing, *timing) < 0 || as_vec_push(&table->parts, parts) < 0 ||
         as_index_add(&table->by_key, hash, row) < 0 ||
@@ -329,6 +357,31 @@ static int read_form(struct table_reading *r)
 
 /* ---- The text ------------------------------------------------------------------------------ */
 
+static int read_text(struct table_reading *r, char *text);
+
+/* The lines of another table, without the processors that it is for. Sources keep their ids: a line
+ * of this table that names one of them says that it is from there. */
+static int read_like(struct table_reading *r)
+{
+    struct as_uarch_table *table = r->table;
+    const struct as_uarch_text *base = as_uarch_text_find(r->column[1]);
+    if (!base || r->depth == LIKE_DEPTH || table->uarch.name || table->source.n || table->timing.n)
+        return say_line(r,
+                        "'like' stands first, and names a table of the program:",
+                        r->column[1]);
+    struct table_reading inner = {
+        .table = table, .name = base->name, .depth = r->depth + 1, .err = r->err};
+    char *copy = as_arena_strndup(&table->arena, base->text, base->text_b);
+    AS_TRY(copy ? read_text(&inner, copy) : as_error_nomem(r->err, "the table of a core"));
+    table->uarch.name = NULL;
+    table->match.n = 0;
+    r->base_forms = table->timing.n;
+    r->base_groups = table->uarch.group_n;
+    r->form_again = as_arena_calloc(&table->arena, r->base_forms / 64 + 1, sizeof(uint64_t),
+                                    _Alignof(uint64_t));
+    return r->form_again ? 0 : as_error_nomem(r->err, "the table of a core");
+}
+
 static int read_columns(struct table_reading *r, char *line)
 {
     static const struct {
@@ -337,7 +390,7 @@ static int read_columns(struct table_reading *r, char *line)
         int (*read)(struct table_reading *);
     } kind[] = {{"core", 3, read_core}, {"match", 4, read_match}, {"source", 3, read_source},
                 {"set", 4, read_set},   {"group", 4, read_group}, {"bypass", 5, read_bypass},
-                {"line", 4, read_line}, {"form", 7, read_form}};
+                {"line", 4, read_line}, {"form", 7, read_form},   {"like", 2, read_like}};
     r->column_n = 0;
     for (char *part; r->column_n < UARCH_COLUMNS && (part = strsep(&line, "\t")) != NULL;)
         r->column[r->column_n++] = part;
@@ -351,14 +404,20 @@ static int read_columns(struct table_reading *r, char *line)
     return say_line(r, "no line begins with", r->column[0]);
 }
 
-static int read_table(struct table_reading *r, char *text)
+static int read_text(struct table_reading *r, char *text)
 {
-    struct assay_uarch *uarch = &r->table->uarch;
     for (char *line; (line = strsep(&text, "\n")) != NULL;) {
         r->line++;
         if (*line && *line != '#')
             AS_TRY(read_columns(r, line));
     }
+    return 0;
+}
+
+static int read_table(struct table_reading *r, char *text)
+{
+    struct assay_uarch *uarch = &r->table->uarch;
+    AS_TRY(read_text(r, text));
     uarch->source = r->table->source.at;
     uarch->source_n = r->table->source.n;
     uarch->match = r->table->match.at;
@@ -393,23 +452,4 @@ int assay_uarch_parse(const char *text, size_t text_b, const char *name, struct 
         assay_uarch_free(&made);
     *out = made;
     return rc;
-}
-
-const char *assay_uarch_name_of(const char *vendor, unsigned family, unsigned model)
-{
-    for (size_t i = 0; i < as_uarch_texts_n; i++) {
-        struct assay_uarch *uarch;
-        bool fits = false;
-        if (assay_uarch_parse(as_uarch_texts[i].text, as_uarch_texts[i].text_b,
-                              as_uarch_texts[i].name, &uarch, NULL) < 0)
-            continue;
-        for (size_t k = 0; k < uarch->match_n; k++)
-            fits |= strcmp(uarch->match[k].vendor, vendor) == 0 &&
-                    uarch->match[k].family == family && uarch->match[k].model_first <= model &&
-                    model <= uarch->match[k].model_last;
-        assay_uarch_free(&uarch);
-        if (fits)
-            return as_uarch_texts[i].name;
-    }
-    return NULL;
 }

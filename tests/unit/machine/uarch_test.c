@@ -184,6 +184,47 @@ static void the_nearest_line_is_found(void **state)
     assay_uarch_free(&uarch);
 }
 
+static struct assay_uarch *alike(const char *lines, struct assay_error *err)
+{
+    struct assay_uarch *uarch;
+    char text[1024];
+    const int n = snprintf(text, sizeof text, "like\tzen5\ncore\ttwin\ta twin\n%s", lines);
+    return assay_uarch_parse(text, (size_t)n, "twin.tsv", &uarch, err) < 0 ? NULL : uarch;
+}
+
+static void a_table_may_be_like_another(void **state)
+{
+    struct assay_error err;
+    struct assay_uarch *zen5;
+    enum assay_timing_match match;
+    (void)state;
+    struct assay_uarch *twin = alike("match\tToy\t1\t2\nsource\ts\tthis test\nset\trob\t77\ts\n"
+                                     "group\tALU\tq\ts\nform\timul r64,r64\t1\tALU:1\t9\t-\ts\n",
+                                     &err);
+    assert_non_null(twin);
+    assert_int_equal(assay_uarch_open("zen5", &zen5, &err), 0);
+    assert_string_equal(twin->name, "twin");
+    assert_int_equal(twin->timing_n, zen5->timing_n);
+    assert_int_equal(twin->match_n, 1);
+    assert_true(twin->set[ASSAY_UARCH_rob] == 77 && twin->set[ASSAY_UARCH_load_int] == 4);
+    assert_int_equal(twin->group_n, zen5->group_n);
+    const struct assay_timing *imul = line_of(twin, "\x48\x0f\xaf\xc3", 4, &match);
+    assert_true(imul->latency == 9);
+    assert_string_equal(twin->source[imul->source].words, "this test");
+    assert_true(line_of(twin, "\x48\x01\xd8", 3, &match)->latency == 1);
+    assay_uarch_free(&twin);
+    assay_uarch_free(&zen5);
+    /* a line is written anew once */
+    assert_null(alike("source\ts\tthis test\nform\timul r64,r64\t1\tALU:1\t9\t-\ts\n"
+                      "form\timul r64,r64\t1\tALU:1\t8\t-\ts\n",
+                      &err));
+    assert_true(has(err.text, "line 5: there is a line already"));
+    assert_null(alike("source\ts\tthis test\ngroup\tALU\tq\ts\ngroup\tALU\tr\ts\n", &err));
+    assert_true(has(err.text, "line 5") && has(err.text, "twice"));
+    refuses("like\tzen5\n", "'like' stands first");
+    assert_int_equal(assay_uarch_parse("like\tnone\n", 10, "t", &twin, &err), ASSAY_ERR_CORRUPT);
+}
+
 static void files_are_opened_by_path(void **state)
 {
     char path[] = "/tmp/assay-uarch-XXXXXX.tsv";
@@ -213,6 +254,7 @@ int main(void)
         cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(keys_say_what_forms_do_not),
         cmocka_unit_test(the_nearest_line_is_found),
+        cmocka_unit_test(a_table_may_be_like_another),
         cmocka_unit_test(files_are_opened_by_path),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
