@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Loops on cores of which tables are cited, whose cycles are computed by hand from published
+ * figures or are known from a publication.
+ */
+#include "toy.h"
+
+static void loop_takes(const char *core, const char *hex, double cycles)
+{
+    const struct assay_predict_options options = {.mode = ASSAY_PREDICT_LOOP, .simulate = true};
+    struct toy toy;
+    toy_open(&toy, core);
+    const double got = toy_cycles_as(&toy, hex, &options);
+    if (got < 0.995 * cycles || got > 1.005 * cycles)
+        fail_msg("%s: %g cycles in place of %g, by %s", core, got, cycles, toy.out.limit);
+    toy_fini(&toy);
+}
+
+/* vmovapd ymm1,[rsi+rax]; vfmadd231pd ymm0,ymm1,[rdi+rax]; add rax,32; cmp rax,rdx; jne: the chain
+ * of the FMA. Haswell and Zen 2 take 5 cycles, Skylake 4 (optimization manuals). */
+static void a_product_waits_for_the_sum(void **state)
+{
+    static const char dot[] = "c5fd280c06c4e2f5b804074883c0204839d075ec";
+    (void)state;
+    loop_takes("haswell", dot, 5);
+    loop_takes("skylake-sp", dot, 4);
+    loop_takes("zen2", dot, 5);
+}
+
+/* vaddpd ymm0,ymm0,[rdi+rax]; add rax,32; cmp rax,rdx; jne */
+static void a_sum_waits_for_itself(void **state)
+{
+    static const char sum[] = "c5fd5804074883c0204839d075f2";
+    (void)state;
+    loop_takes("sandybridge", sum, 3);
+    loop_takes("haswell", sum, 3);
+    loop_takes("skylake-sp", sum, 4);
+    loop_takes("zen2", sum, 3);
+}
+
+/* Ten vfmadd231pd of ten sums, dec rcx, jne: two pipes take five cycles; Zen 1 makes halves. */
+static void many_sums_wait_for_pipes(void **state)
+{
+    static const char sums[] =
+        "c4c29db8c5c4c29db8cdc4c29db8d5c4c29db8ddc4c29db8e5c4c29db8edc4c29db8f5c4c29db8fdc4429db8c5"
+        "c4429db8cd48ffc975c9";
+    (void)state;
+    loop_takes("haswell", sums, 5);
+    loop_takes("skylake-sp", sums, 5);
+    loop_takes("zen2", sums, 5);
+    loop_takes("zen1", sums, 10);
+}
+
+/* Four times vmovapd ymm0,[rsi+rax+..]; vmovapd [rdi+rax+..],ymm0; add, cmp, jne: stores. 32 bytes
+ * a cycle; 16 bytes on Sandy Bridge and Zen 1. */
+static void a_copy_waits_for_stores(void **state)
+{
+    static const char copy[] =
+        "c5fd280406c5fd290407c5fd28440620c5fd29440720c5fd28440640c5fd29440740c5fd"
+        "28440660c5fd294407604805800000004839d075c7";
+    (void)state;
+    loop_takes("sandybridge", copy, 8);
+    loop_takes("haswell", copy, 4);
+    loop_takes("skylake-sp", copy, 4);
+    loop_takes("zen1", copy, 8);
+    loop_takes("zen2", copy, 4);
+}
+
+/* add eax,1; add ebx,1; add esi,1; dec rcx; jne: two a cycle on the narrow core (3 where the branch
+ * and dec do not become one). */
+static void a_narrow_core_takes_two(void **state)
+{
+    (void)state;
+    loop_takes("knightslanding", "83c00183c30183c60148ffc975f2", 3);
+}
+
+/*
+ * The loop of QMC=Chem in A. Charif-Rubial et al., "CQA: a code quality analyzer tool at binary
+ * level" (HiPC 2014), figures 12 to 15, written by hand after what its reports say of it, on Sandy
+ * Bridge: with 128 bits 8 multiplications of p0 take 8 cycles; with 256 bits and 320 bytes loaded
+ * the loads, 32 bytes a cycle, take 10; with 192 bytes loaded the arithmetic takes 8 again.
+ */
+static void the_loop_of_a_paper_takes_what_it_says(void **state)
+{
+    (void)state;
+    loop_takes(
+        "sandybridge",
+        "410f102480410f59e0410f102c81410f59e90f58e5410f102c82410f59ea0f58e5410f102c83410f59eb0f58e5"
+        "0f5824870f292487410f102480410f59e4410f102c81410f59ed0f58e5410f102c82410f59ee0f58e5410f10"
+        "2c83410f59ef0f58e50f5824860f2924864883c0044839d0728d",
+        8);
+    loop_takes(
+        "sandybridge",
+        "c4c13c592480c4c134592c81c5dc58e5c4c12c592c82c5dc58e5c4c124592c83c5dc58e5c5dc582487c5fc2924"
+        "87c4c11c592480c4c114592c81c5dc58e5c4c10c592c82c5dc58e5c4c104592c83c5dc58e5c5dc582486c5fc29"
+        "24864883c0084839d0729b",
+        10);
+    loop_takes(
+        "sandybridge",
+        "c4c17c280480c4c17c280c81c4c17c281482c4c17c281c83c5bc59e0c5b459e9c5dc58e5c5ac59eac5dc58e5c5"
+        "a459ebc5dc58e5c5dc582487c5fc292487c59c59e0c59459e9c5dc58e5c58c59eac5dc58e5c58459ebc5dc58e5"
+        "c5dc582486c5fc2924864883c0084839d07293",
+        8);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_product_waits_for_the_sum),
+        cmocka_unit_test(a_sum_waits_for_itself),
+        cmocka_unit_test(many_sums_wait_for_pipes),
+        cmocka_unit_test(a_copy_waits_for_stores),
+        cmocka_unit_test(a_narrow_core_takes_two),
+        cmocka_unit_test(the_loop_of_a_paper_takes_what_it_says),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
