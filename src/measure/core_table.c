@@ -25,6 +25,8 @@ static void append_head(const struct as_core_table *w, struct as_str *to)
     struct tm utc;
 
     assay_meter_state_get(w->meter, &state);
+    if (w->base)
+        as_str_appendf(to, "like\t%s\n", w->base);
     if (gmtime_r(&now, &utc))
         strftime(date, sizeof date, "%Y-%m-%d", &utc);
     as_str_appendf(to, "core\t%s\t%s, measured\n",
@@ -48,6 +50,12 @@ static void append_head(const struct as_core_table *w, struct as_str *to)
     }
 }
 
+/* What the table of the program has is better than what was measured while others used the core. */
+static bool is_better_unsaid(const struct as_core_table *w, const char *line)
+{
+    return w->base && strncmp(line, "form\t", 5) == 0 && strstr(line, "\tnoisy") != NULL;
+}
+
 /* The head and the lines, as one file in the place of the old one. */
 int as_core_table_finish(const struct as_core_table *w, const char *part, const char *path,
                          struct assay_error *err)
@@ -61,7 +69,7 @@ int as_core_table_finish(const struct as_core_table *w, const char *part, const 
     FILE *from = fopen(part, "re"), *to = fopen(whole, "we");
     bool good = from && to && !head.failed && fputs(as_str_z(&head), to) >= 0;
     while (good && fgets(line, sizeof line, from))
-        good = fputs(line, to) >= 0;
+        good = fprintf(to, "%s%s", is_better_unsaid(w, line) ? "# noisy: " : "", line) >= 0;
     if (from)
         fclose(from);
     if (to && fclose(to) != 0)

@@ -13,6 +13,7 @@ struct as_core_table {
     const struct assay_meter *meter;
     const struct as_probe_rates *rates;
     const char *sets; /* lines of parameters */
+    const char *base; /* table of the program that has what was not measured; NULL: none */
 };
 
 /* Head and the lines of `part` as one file in the place of `path`; `part` goes. Errors: IO. */

@@ -460,7 +460,10 @@ int assay_measure_instructions(const struct assay_host *host,
         rc = measure_all(&w, &result->is_stopped, err);
     if (w.lines)
         fclose(w.lines);
-    const struct as_core_table table = {host, w.meter, &w.rates, as_str_z(&w.sets)};
+    const struct as_core_table table = {
+        host, w.meter, &w.rates, as_str_z(&w.sets),
+        assay_uarch_name_of(host->cpu_vendor ? host->cpu_vendor : "", (unsigned)host->cpu_family,
+                            (unsigned)host->cpu_model_number)};
     if (rc == 0 && !result->is_stopped)
         rc = as_core_table_finish(&table, part, options->path, err);
     result->measured_n = w.measured_n;

@@ -191,6 +191,20 @@ static bool append_latency(struct as_str *to, const struct assay_form *form,
     return false;
 }
 
+/* Ports and slots that an instance alone had no time for: somebody else ran beside a kernel. */
+static bool is_contradicted(const struct as_timing *t, const struct as_probe_rates *rates,
+                            double slots)
+{
+    const double most = 1.15 * t->each + 0.1;
+
+    for (unsigned p = AS_PROBE_ALU; p < AS_PROBES; p++) {
+        const double use = use_of(t, rates, (enum as_saturated)p, slots);
+        if (use > 0 && use / as_probe_ports(rates, (enum as_saturated)p) > most)
+            return true;
+    }
+    return slots * slot_cycles(rates) > most;
+}
+
 void as_timing_append(struct as_str *to, const struct as_form_case *one, const struct as_timing *t,
                       const struct as_probe_rates *rates)
 {
@@ -210,5 +224,6 @@ void as_timing_append(struct as_str *to, const struct as_form_case *one, const s
                    : is_moved ? "move"
                    : is_taken ? "estimated"
                               : "-",
-                   t->is_noisy ? "noisy" : "m1", 100 * t->spread);
+                   t->is_noisy || is_contradicted(t, rates, slots) ? "noisy" : "m1",
+                   100 * t->spread);
 }

@@ -219,6 +219,19 @@ static void ports_are_whole(void **state)
     assert_int_equal(as_probe_ports(&none, AS_PROBE_FMUL), 0);
 }
 
+static void what_cannot_be_is_noisy(void **state)
+{
+    struct as_timing t = idle(0.25, 1);
+    (void)state;
+    /* four that take 16 cycles of three ports, where one takes a quarter of a cycle alone */
+    t.mixed[AS_PROBE_ALU] += 4 * 4;
+    t.latency[0] = t.latency[1] = 1;
+    expect_line("add r64,r64", &t, "1\tALU:16\t1\t-\tnoisy 0.4%");
+    t = idle(0.25, 9);
+    t.latency[0] = t.latency[1] = 1;
+    expect_line("add r64,r64", &t, "9\t-\t1\t-\tnoisy 0.4%");
+}
+
 static void figures_become_lines(void **state)
 {
     struct as_timing t = idle(0.25, 1);
@@ -374,6 +387,7 @@ int main(void)
         cmocka_unit_test(implied_chains_are_broken),
         cmocka_unit_test(ports_are_whole),
         cmocka_unit_test(figures_become_lines),
+        cmocka_unit_test(what_cannot_be_is_noisy),
         cmocka_unit_test(what_costs_nothing_is_said),
         cmocka_unit_test(what_no_chain_shows_is_marked),
         cmocka_unit_test(the_width_is_no_port),
