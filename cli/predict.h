@@ -6,6 +6,8 @@
 #ifndef AS_CLI_PREDICT_H
 #define AS_CLI_PREDICT_H
 
+#include <limits.h>
+
 #include <assay/predict.h>
 
 #include "cli.h"
@@ -20,11 +22,16 @@ struct as_predicting {
     bool equal_given;
     bool level[ASSAY_PREDICT_LEVELS]; /* asked for by --level */
     struct assay_figures *figures;    /* of this machine, NULL: none were measured */
+    char measured[PATH_MAX]; /* the table is this file, measured on this core; "": it is another */
 };
 
-/* Opens the table of --machine or this machine's. Errors: NOT_FOUND, USAGE, CORRUPT, NOMEM. */
+/* Opens the table of --machine, else the one that was measured here, else the program's of this
+ * machine's core. Errors: NOT_FOUND, USAGE, CORRUPT, NOMEM. */
 int as_predicting_init(struct as_cli *cli, struct as_predicting *p, struct assay_error *err);
 void as_predicting_fini(struct as_predicting *p);
+
+/* Where most lines of the table are from, in words. */
+const char *as_predict_table_source(const struct as_predicting *p);
 
 /* Digits to bytes; below 0 with a sentence when they are none, or odd. */
 int as_hex_read(const char *text, size_t n, uint8_t *out, size_t most, const char *what,

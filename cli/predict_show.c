@@ -12,20 +12,58 @@
 #include "base/error.h"
 #include "predict.h"
 
-static const char *host_table(void)
+/* Vendor, family, model and stepping by cpuid; `vendor` has room for 13. False: there is none. */
+static bool read_processor(struct assay_host *host, char *vendor)
 {
     unsigned a, b, c, d;
-    char vendor[13] = "";
     if (!__get_cpuid(0, &a, &b, &c, &d))
-        return NULL;
+        return false;
     memcpy(vendor, &b, 4);
     memcpy(vendor + 4, &d, 4);
     memcpy(vendor + 8, &c, 4);
+    vendor[12] = 0;
     __get_cpuid(1, &a, &b, &c, &d);
     const unsigned base = a >> 8 & 15;
-    const unsigned family = base == 15 ? base + (a >> 20 & 255) : base;
-    const unsigned model = (a >> 4 & 15) | (base == 15 || base == 6 ? a >> 12 & 0xf0 : 0);
-    return assay_uarch_name_of(vendor, family, model);
+    host->cpu_vendor = vendor;
+    host->cpu_family = base == 15 ? base + (a >> 20 & 255) : base;
+    host->cpu_model_number = (a >> 4 & 15) | (base == 15 || base == 6 ? a >> 12 & 0xf0 : 0);
+    host->cpu_stepping = a & 15;
+    return true;
+}
+
+/* The table that was measured on a core as this one; false: none, or it cannot be read (said). */
+static bool open_measured(struct as_predicting *p, const struct assay_host *host)
+{
+    struct assay_error err;
+    if (!assay_core_table_path(host, p->measured, sizeof p->measured) ||
+        access(p->measured, R_OK) != 0) {
+        p->measured[0] = 0;
+        return false;
+    }
+    if (assay_uarch_open(p->measured, &p->uarch, &err) == 0)
+        return true;
+    p->measured[0] = 0;
+    as_cli_complain(p->cli, &err);
+    return false;
+}
+
+/* This core's: what was measured here, or the one that the program has. */
+static int open_of_host(struct as_predicting *p, struct assay_error *err)
+{
+    struct assay_host host = {0};
+    char vendor[13];
+    const bool known = read_processor(&host, vendor);
+    if (known && open_measured(p, &host))
+        return 0;
+    const char *name = known ? assay_uarch_name_of(vendor, (unsigned)host.cpu_family,
+                                                   (unsigned)host.cpu_model_number)
+                             : NULL;
+    if (!name)
+        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+                            "predict: assay has no table of this machine's core; name one with "
+                            "--machine (assay predict --help), or measure it with 'assay machine "
+                            "--measure instructions'");
+    return assay_uarch_open(name, &p->uarch, err);
 }
 
 /* What was measured of this machine; it may be nothing. */
@@ -58,12 +96,6 @@ int as_predicting_init(struct as_cli *cli, struct as_predicting *p, struct assay
     const struct as_arguments *args = &cli->args;
     const char *name = args->value[AS_OPTION_MACHINE];
     *p = (struct as_predicting){.cli = cli};
-    if (!name)
-        name = host_table();
-    if (!name)
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                            "predict: assay has no table of this machine's core; name one with "
-                            "--machine (assay predict --help)");
     p->options = (struct assay_predict_options){
         .mode = args->number[AS_OPTION_MODE] ? ASSAY_PREDICT_UNROLLED : ASSAY_PREDICT_LOOP,
         .without = (uint32_t)args->number[AS_OPTION_WITHOUT] |
@@ -73,8 +105,24 @@ int as_predicting_init(struct as_cli *cli, struct as_predicting *p, struct assay
         .equal_memory = args->number[AS_OPTION_MEMORY] == 2};
     p->equal_given = args->number[AS_OPTION_MEMORY] != 0;
     AS_TRY(choose_levels(p, err));
-    AS_TRY(assay_uarch_open(name, &p->uarch, err));
+    AS_TRY(name ? assay_uarch_open(name, &p->uarch, err) : open_of_host(p, err));
     return assay_predictor_new(p->uarch, &p->predictor, err);
+}
+
+const char *as_predict_table_source(const struct as_predicting *p)
+{
+    const struct assay_uarch *uarch = p->uarch;
+    size_t best = 0, best_n = 0;
+    for (size_t source = 0; source < uarch->source_n; source++) {
+        size_t n = 0;
+        for (size_t i = 0; i < uarch->timing_n; i++)
+            n += uarch->timing[i].source == source;
+        if (n > best_n) {
+            best = source;
+            best_n = n;
+        }
+    }
+    return uarch->source[best].words;
 }
 
 void as_predicting_fini(struct as_predicting *p)

@@ -23,6 +23,8 @@ static void show_answer(struct as_predicting *p, const struct as_predicted *pred
         if (out->bounds[i] > 0)
             as_cli_print(cli, "  %-9s %8.2f\n", assay_bound_name((enum assay_bound)i),
                          out->bounds[i]);
+    as_cli_print(cli, "table: %s%s%s%s\n", as_predict_table_source(p), *p->measured ? " (" : "",
+                 p->measured, *p->measured ? ")" : "");
     if (out->estimated_n)
         as_cli_print(cli, "%u of %zu instructions are estimated: the table has nothing of them\n",
                      out->estimated_n, out->insn_n);

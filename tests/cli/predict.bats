@@ -135,3 +135,38 @@ assert all(abs(x["weighted_cycles"] - sum(y["cycles"] for y in p) / 2) < 1e-9 fo
     run "$ASSAY" validate --machine zen5
     equal 2 "$status"
 }
+
+# A table as `assay machine --measure instructions` keeps it, of this processor.
+measured_table() {
+    local vendor family model stepping
+    vendor=$(sed -n 's/^vendor_id.*: //p;T;q' /proc/cpuinfo)
+    family=$(sed -n 's/^cpu family.*: //p;T;q' /proc/cpuinfo)
+    model=$(sed -n 's/^model\t.*: //p;T;q' /proc/cpuinfo)
+    stepping=$(sed -n 's/^stepping.*: //p;T;q' /proc/cpuinfo)
+    mkdir -p data/assay/machines
+    measured=data/assay/machines/$vendor-$family-$model-$stepping.uarch.tsv
+    printf 'core\there\tThis Core, measured\nsource\tm1\tmeasured on this host today\n' >"$measured"
+    printf 'group\tALU\ta b\tm1\nform\timul r64,r64\t1\tALU:1\t17\t-\tm1 0.1%%\n' >>"$measured"
+}
+
+@test "predict: a table that was measured here is used and said" {
+    measured_table
+    XDG_DATA_HOME=$PWD/data run "$ASSAY" predict --hex 480fafc0
+    [ "$status" = 0 ]
+    [[ $output == *"17.00 cycles per iteration on This Core, measured"* ]]
+    [[ $output == *"table: measured on this host today ($PWD/$measured)"* ]]
+    XDG_DATA_HOME=$PWD/data run "$ASSAY" predict --hex 480fafc0 --machine zen2
+    [[ $output == *"3.00 cycles per iteration on AMD Zen 2"*"table: cited: "* ]]
+    [[ $output != *"$measured"* ]]
+    XDG_DATA_HOME=$PWD/data run "$ASSAY" predict --hex 480fafc0 --format json
+    [[ $output == *'"table_source":"measured on this host today"'* ||
+        $output == *'"table_source": "measured on this host today"'* ]]
+}
+
+@test "predict: a measured table that is damaged is said and not used" {
+    measured_table
+    echo damaged >>"$measured"
+    XDG_DATA_HOME=$PWD/data run "$ASSAY" predict --hex 480fafc0
+    [[ $output == *"line 5: no line begins with 'damaged'"* ]]
+    [[ $output != *"This Core, measured"* ]]
+}
