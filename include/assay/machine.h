@@ -127,6 +127,7 @@ int assay_host_numa_of(const struct assay_host *host, unsigned cpu);
  * readings tell what went on between. -1: not known. */
 struct assay_host_load {
     double usable_cpu_n; /* by affinity and the quotas of its control groups */
+    double quota_cpu_n;  /* by the quotas alone; -1: there is none */
     int64_t busy_ns;     /* of all those processors, whoever ran there */
     int64_t steal_ns;    /* the hypervisor gave them to others */
     int64_t pressure_ns; /* time in which somebody on the machine waited for a processor */

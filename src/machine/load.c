@@ -84,6 +84,8 @@ static void bound_by_quota(struct asked *a, double quota, double period)
 {
     const double n = quota > 0 && period > 0 ? quota / period : -1;
 
+    if (n > 0 && (a->load->quota_cpu_n < 0 || n < a->load->quota_cpu_n))
+        a->load->quota_cpu_n = n;
     if (n > 0 && (a->load->usable_cpu_n < 0 || n < a->load->usable_cpu_n))
         a->load->usable_cpu_n = n;
 }
@@ -211,7 +213,7 @@ void assay_host_load_read(const char *root, long pid, struct assay_host_load *lo
     struct asked a = {.root = root ? root : "", .pid = pid, .load = load};
 
     *load = (struct assay_host_load){
-        .usable_cpu_n = -1, .busy_ns = -1, .steal_ns = -1, .pressure_ns = -1};
+        .usable_cpu_n = -1, .quota_cpu_n = -1, .busy_ns = -1, .steal_ns = -1, .pressure_ns = -1};
     read_affinity(&a);
     read_quotas(&a);
     read_processors(&a);

@@ -228,11 +228,12 @@ static int say_processors(struct as_rig *rig, struct assay_error *err)
     AS_TRY(say_circumstance(rig, "processors", *text ? text : NULL, err));
     assay_host_load_read(NULL, 0, &load);
     *text = 0;
-    if (load.usable_cpu_n > 0 && load.usable_cpu_n < (double)usable)
+    /* Not by the affinity of this moment: measuring binds this thread to one processor. */
+    if (load.quota_cpu_n > 0 && load.quota_cpu_n < (double)usable)
         snprintf(text, sizeof text,
                  "quota: the control group grants %.2g processors of %" PRId64
                  ": figures of all cores are what it grants, not what the machine has",
-                 load.usable_cpu_n, usable);
+                 load.quota_cpu_n, usable);
     return say_circumstance(rig, "quota", *text ? text : NULL, err);
 }
 

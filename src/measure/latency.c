@@ -159,6 +159,19 @@ static int flag_strange(struct as_rig *rig, const struct as_job *job, const stru
     return assay_figures_add_finding(rig->figures, job->name, text, err);
 }
 
+/* The level is as large as the plateau, whatever the processor reports. */
+static int say_share(struct as_rig *rig, const char *name, const struct as_plateau *p,
+                     struct assay_error *err)
+{
+    char text[256];
+
+    snprintf(text, sizeof text,
+             "%s: flat (%.1f ns) up to %.0f KiB, while the processor reports %" PRIu64
+             " KiB: that is the part of this cache that this machine has",
+             name, p->value, p->last_b / 1024, rig->cache_b[p->level] / 1024);
+    return assay_figures_add_finding(rig->figures, name, text, err);
+}
+
 static int keep_levels(struct as_rig *rig, const struct as_job *job, const struct curve *curve,
                        struct assay_error *err)
 {
@@ -176,6 +189,8 @@ static int keep_levels(struct as_rig *rig, const struct as_job *job, const struc
         if (p) {
             const struct as_trials trials = trials_of(curve, p);
             AS_TRY(as_rig_keep(rig, name, p->value, "ns", &trials, err));
+            if (p->is_share)
+                AS_TRY(say_share(rig, name, p, err));
         } else {
             AS_TRY(keep_climbing(rig, curve, name, level, err));
         }

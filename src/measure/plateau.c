@@ -95,11 +95,34 @@ static void name_one(struct as_plateau *p, const uint64_t cache_b[4])
         p->level = 0;
 }
 
+/* The last level is shared: a plateau between the level before it and its size is our part. */
+static void name_share(struct as_plateau *plateau, size_t n, const uint64_t cache_b[4])
+{
+    int last = 3;
+    while (last > 1 && !cache_b[last])
+        last--;
+    if (last < 2)
+        return;
+    for (size_t i = 0; i < n; i++)
+        if (plateau[i].level == last)
+            return;
+    for (size_t i = n; i-- > 0;) {
+        struct as_plateau *p = &plateau[i];
+        if (p->level < 0 && p->last_b > NEAR * (double)cache_b[last - 1] &&
+            p->last_b < (double)cache_b[last]) {
+            p->level = last;
+            p->is_share = true;
+            return;
+        }
+    }
+}
+
 void as_plateaus_name(struct as_plateau *plateau, size_t n, const uint64_t cache_b[4])
 {
     for (size_t i = 0; i < n; i++) {
         struct as_plateau *p = &plateau[i];
         p->level = -1;
+        p->is_share = false;
         name_one(p, cache_b);
         for (size_t k = 0; k < i && p->level >= 0; k++) {
             if (plateau[k].level != p->level)
@@ -114,4 +137,5 @@ void as_plateaus_name(struct as_plateau *plateau, size_t n, const uint64_t cache
                 p->level = -1;
         }
     }
+    name_share(plateau, n, cache_b);
 }

@@ -17,6 +17,7 @@ struct as_plateau {
     double value;           /* median of its points */
     double spread;          /* its largest over its smallest point, less 1 */
     int level;              /* 1, 2, 3; 0 memory; -1 fits no cache */
+    bool is_share; /* ends far before the size of its cache: the part that this machine has */
 };
 
 /*
@@ -28,8 +29,9 @@ size_t as_plateaus_find(const double *x, const double *y, size_t n,
 
 /*
  * Names them: a plateau that ends near a cache's size (a factor of 1.7) is that cache's, the nearer
- * one where two are; what goes on to sizes beyond twice the largest is memory. `cache_b` by level,
- * 0: none.
+ * one where two are; what goes on to sizes beyond twice the largest is memory. Where nothing ends
+ * near the largest cache, the last plateau that is larger than the cache before it is a share of
+ * it: others use the rest, or a hypervisor grants a part. `cache_b` by level, 0: none.
  */
 void as_plateaus_name(struct as_plateau *plateau, size_t n, const uint64_t cache_b[4]);
 

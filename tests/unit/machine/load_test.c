@@ -29,6 +29,7 @@ static void test_affinity_and_load(void **state)
                               "full avg10=0.00 avg60=0.00 avg300=0.00 total=7\n");
     assay_host_load_read(root, 0, &load);
     assert_true(load.usable_cpu_n == 3);
+    assert_true(load.quota_cpu_n == -1); /* an affinity is no quota */
     assert_int_equal(load.busy_ns, (135 + 5 + 200) * tick_ns);
     assert_int_equal(load.steal_ns, (7 + 1) * tick_ns);
     assert_int_equal(load.pressure_ns, 1500000);
@@ -49,7 +50,11 @@ static void test_quotas(void **state)
     assert_true(load.usable_cpu_n == 8);
     put("/sys/fs/cgroup/batch/cpu.max", "150000 100000\n");
     assay_host_load_read(root, 77, &load);
-    assert_true(load.usable_cpu_n == 1.5);
+    assert_true(load.usable_cpu_n == 1.5 && load.quota_cpu_n == 1.5);
+    put("/proc/77/status", "Cpus_allowed_list:\t3\n");
+    assay_host_load_read(root, 77, &load);
+    assert_true(load.usable_cpu_n == 1 && load.quota_cpu_n == 1.5);
+    put("/proc/77/status", "Cpus_allowed_list:\t0-7\n");
     put("/sys/fs/cgroup/cpu.max", "50000 100000\n");
     assay_host_load_read(root, 77, &load);
     assert_true(load.usable_cpu_n == 0.5);
