@@ -22,6 +22,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "machine/pmu.h"
+#include "machine/uarch.h"
 
 /* The host and the memory of its texts. */
 struct host_reading {
@@ -259,7 +260,7 @@ static int add_host_fact(struct host_reading *w, const char *name, const char *v
 /* What only the running machine can be asked. */
 static int ask_facts(struct host_reading *w)
 {
-    char text[128];
+    char text[512];
     unsigned a, b, c, d;
     const int paranoid =
         read_host_text(w, "/proc/sys/kernel/perf_event_paranoid", text, sizeof text)
@@ -272,6 +273,8 @@ static int ask_facts(struct host_reading *w)
         AS_TRY(add_host_fact(w, "tsc_invariant", d >> 8 & 1 ? "1" : "0"));
     if (w->host.microarchitecture)
         AS_TRY(add_host_fact(w, "microarchitecture", w->host.microarchitecture));
+    as_uarch_say_of_host(&w->host, text, sizeof text);
+    AS_TRY(add_host_fact(w, "core_table", text));
     if (w->host.topology && w->host.core_n > 0) {
         snprintf(text, sizeof text, "%" PRId64, w->host.cpu_n / w->host.core_n);
         AS_TRY(add_host_fact(w, "threads_per_core", text));

@@ -2,9 +2,13 @@
 /*
  * Tables of cores: which there are, and the line of an instruction in one.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include <assay/machine.h>
 
 #include "base/error.h"
 #include "machine/uarch.h"
@@ -118,6 +122,42 @@ const char *assay_uarch_name_of(const char *vendor, unsigned family, unsigned mo
             return as_uarch_texts[i].name;
     }
     return NULL;
+}
+
+/* What the first line 'source' says. */
+static struct as_view first_source(struct as_view text)
+{
+    struct as_view line, word = {0};
+    while (as_view_split(&text, '\n', &line)) {
+        if (!as_view_starts(line, "source\t"))
+            continue;
+        for (unsigned i = 0; i < 3; i++)
+            as_view_split(&line, '\t', &word);
+        return word;
+    }
+    return (struct as_view){"as the table that it is like", 28};
+}
+
+void as_uarch_say_of_host(const struct assay_host *host, char *out, size_t out_b)
+{
+    char path[PATH_MAX];
+    struct as_str text = {0};
+    const char *name =
+        assay_uarch_name_of(host->cpu_vendor ? host->cpu_vendor : "", (unsigned)host->cpu_family,
+                            (unsigned)host->cpu_model_number);
+    if (assay_core_table_path(host, path, sizeof path) && access(path, R_OK) == 0 &&
+        read_table_file(path, &text, NULL) == 0) {
+        const struct as_view source = first_source((struct as_view){as_str_z(&text), text.n});
+        snprintf(out, out_b, "%.*s", (int)source.n, source.p);
+    } else if (name) {
+        const struct as_uarch_text *carried = as_uarch_text_find(name);
+        const struct as_view source =
+            first_source((struct as_view){carried->text, carried->text_b});
+        snprintf(out, out_b, "%s: %.*s", name, (int)source.n, source.p);
+    } else {
+        snprintf(out, out_b, "none of this core");
+    }
+    as_str_fini(&text);
 }
 
 void assay_uarch_free(struct assay_uarch **uarch)

@@ -366,9 +366,7 @@ static int read_like(struct table_reading *r)
     struct as_uarch_table *table = r->table;
     const struct as_uarch_text *base = as_uarch_text_find(r->column[1]);
     if (!base || r->depth == LIKE_DEPTH || table->uarch.name || table->source.n || table->timing.n)
-        return say_line(r,
-                        "'like' stands first, and names a table of the program:",
-                        r->column[1]);
+        return say_line(r, "'like' stands first, and names a table of the program:", r->column[1]);
     struct table_reading inner = {
         .table = table, .name = base->name, .depth = r->depth + 1, .err = r->err};
     char *copy = as_arena_strndup(&table->arena, base->text, base->text_b);

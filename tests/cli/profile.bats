@@ -468,6 +468,7 @@ END
         unshare -m sh -c "$hidden" sh taskset -c "$cpu" "$ASSAY" profile -q -o x.assay -- ./burn 0.3
         equal 1 "$(hot burn)"
         equal 1 "$(query x.assay "SELECT cpu_n > 0 FROM v_hosts")"
+        equal 1 "$(query x.assay "SELECT length(core_table) > 5 FROM v_hosts")"
     done
 }
 @test "profile: a program under another root" {

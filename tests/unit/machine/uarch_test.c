@@ -5,7 +5,13 @@
  */
 #include "unit.h"
 
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <assay/machine.h>
 #include <assay/uarch.h>
+
+#include "machine/uarch.h"
 
 static const char head[] = "core\ttoy\ta toy\nmatch\tToyVendor\t6\t1-3,9\nsource\ts\tthis test\n"
                            "set\tdispatch_width\t4\ts\ngroup\tALU\ta b\ts\ngroup\tMUL\ta\ts\n";
@@ -225,6 +231,35 @@ static void a_table_may_be_like_another(void **state)
     assert_int_equal(assay_uarch_parse("like\tnone\n", 10, "t", &twin, &err), ASSAY_ERR_CORRUPT);
 }
 
+/* What a run keeps of the table that predictions take. */
+static void hosts_say_their_table(void **state)
+{
+    char directory[] = "/tmp/assay-uarch-XXXXXX", path[256], words[256];
+    struct assay_host host = {
+        .cpu_vendor = "AuthenticAMD", .cpu_family = 25, .cpu_model_number = 1, .cpu_stepping = 1};
+    (void)state;
+    assert_non_null(mkdtemp(directory));
+    setenv("XDG_DATA_HOME", directory, 1);
+    as_uarch_say_of_host(&host, words, sizeof words);
+    assert_true(strncmp(words, "zen3: cited: ", 13) == 0);
+    host.cpu_family = 6;
+    as_uarch_say_of_host(&host, words, sizeof words);
+    assert_string_equal(words, "none of this core");
+    snprintf(path, sizeof path, "%s/assay", directory);
+    assert_int_equal(mkdir(path, 0700), 0);
+    strncat(path, "/machines", sizeof path - strlen(path) - 1);
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_true(assay_core_table_path(&host, path, sizeof path));
+    FILE *f = fopen(path, "we");
+    assert_non_null(f);
+    fputs("like\tzen3\ncore\tx\tx\nsource\tm1\tmeasured on a Tuesday\n", f);
+    fclose(f);
+    as_uarch_say_of_host(&host, words, sizeof words);
+    assert_string_equal(words, "measured on a Tuesday");
+    unlink(path);
+    unsetenv("XDG_DATA_HOME");
+}
+
 static void files_are_opened_by_path(void **state)
 {
     char path[] = "/tmp/assay-uarch-XXXXXX.tsv";
@@ -255,6 +290,7 @@ int main(void)
         cmocka_unit_test(keys_say_what_forms_do_not),
         cmocka_unit_test(the_nearest_line_is_found),
         cmocka_unit_test(a_table_may_be_like_another),
+        cmocka_unit_test(hosts_say_their_table),
         cmocka_unit_test(files_are_opened_by_path),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
