@@ -102,7 +102,8 @@ static double chain_bound(const struct assay_form *form, const struct as_timing 
                         (form->operand[i].access & (ASSAY_ACCESS_READ | ASSAY_ACCESS_MERGE));
     if (form->flags_read & form->flags_written)
         return fmax(longest, 1);
-    return reads_target && t->copies ? longest / t->copies : 0;
+    /* Where no chain was measured (a register that is fixed): a cycle at least. */
+    return reads_target && t->copies ? (longest < 0 ? 1 : longest) / t->copies : 0;
 }
 
 /* What an instance takes beyond the cycles that ports, slots and chains explain is a unit of its

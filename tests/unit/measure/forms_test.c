@@ -219,6 +219,16 @@ static void ports_are_whole(void **state)
     assert_int_equal(as_probe_ports(&none, AS_PROBE_FMUL), 0);
 }
 
+static void fixed_registers_are_chains(void **state)
+{
+    struct as_timing t = idle(1, 1);
+    (void)state;
+    /* and eax,imm32: each waits for the one before, which is no unit */
+    t.copies = 1;
+    t.mixed[AS_PROBE_ALU] += 4 * 1 / 4.;
+    expect_line("and eax,imm32", &t, "1\tALU:1\t1\testimated\tm1 0.4%");
+}
+
 static void what_cannot_be_is_noisy(void **state)
 {
     struct as_timing t = idle(0.25, 1);
@@ -387,6 +397,7 @@ int main(void)
         cmocka_unit_test(implied_chains_are_broken),
         cmocka_unit_test(ports_are_whole),
         cmocka_unit_test(figures_become_lines),
+        cmocka_unit_test(fixed_registers_are_chains),
         cmocka_unit_test(what_cannot_be_is_noisy),
         cmocka_unit_test(what_costs_nothing_is_said),
         cmocka_unit_test(what_no_chain_shows_is_marked),
