@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the code of hot loops and functions says of itself, without a model of the processor: paths,
- * regularity of memory accesses, packed and scalar arithmetic, and the options of the compiler.
- * Values go into the experiment; nothing is shown and no advice is given here.
+ * What the code of loops and functions says of itself. Without a model of the processor: paths,
+ * regularity of memory accesses, packed and scalar arithmetic, the options of the compiler. With
+ * one: code quality analysis, every metric of a loop by path, and what it would take if its code
+ * were another. Values go into the experiment; nothing is shown and no advice is given here.
  */
 #ifndef ASSAY_QUALITY_H
 #define ASSAY_QUALITY_H
@@ -14,6 +15,8 @@
 #include <assay/code.h>
 #include <assay/error.h>
 #include <assay/experiment.h>
+#include <assay/predict.h>
+#include <assay/uarch.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -89,6 +92,127 @@ struct assay_quality_options {
  */
 int assay_quality_run(struct assay_experiment *experiment, int64_t run_id,
                       const struct assay_quality_options *options, struct assay_error *err);
+
+/* ---- Code quality analysis (doc/cqa.md) --------------------------------------------------- */
+
+/* X(NAME, word, words): a loop as it might be. */
+#define ASSAY_CQA_VARIANT_LIST(X)                                                                  \
+    X(CLEAN, "clean", "no scalar integer instruction but loop control")                            \
+    X(FP_VECTOR, "fp_vector", "floating-point arithmetic vectorised, memory one by one")           \
+    X(VECTOR, "vector", "fully vectorised")                                                        \
+    X(INDEPENDENT, "independent", "no dependence between iterations")                              \
+    X(NEXT_LIMIT, "next_limit", "the first limit gone")                                            \
+    X(ONLY_FP, "only_fp", "vector and floating-point instructions alone")                          \
+    X(ONLY_ARITHMETIC, "only_arithmetic", "floating-point arithmetic alone")                       \
+    X(PERFECT_L1, "perfect_l1", "accesses to memory cost nothing")
+
+enum assay_cqa_variant {
+#define ASSAY_CQA_ENUM(name, word, words) ASSAY_CQA_##name,
+    ASSAY_CQA_VARIANT_LIST(ASSAY_CQA_ENUM)
+#undef ASSAY_CQA_ENUM
+        ASSAY_CQA_VARIANTS
+};
+/* "clean"; "no scalar integer ...": borrowed. */
+const char *assay_cqa_variant_name(enum assay_cqa_variant variant);
+const char *assay_cqa_variant_words(enum assay_cqa_variant variant);
+
+/* Metrics of data/quality/cqa.txt, by number and by name; borrowed. NULL and below 0: none. */
+size_t assay_cqa_metric_count(void);
+const struct assay_metric *assay_cqa_metric(size_t number);
+int assay_cqa_metric_find(const char *name);
+
+struct assay_cqa_what_if {
+    bool applies;   /* there was something to change */
+    bool sound;     /* the program would still compute the same (vectorised: no recurrence, no
+                       call, no branch between ways) */
+    double cycles;  /* for one iteration of the loop as it is */
+    double speedup; /* of the loop over itself as it is: at least 1 but of vectorised ones */
+    enum assay_bound bound;
+    char limit[32];                    /* which ports, which unit; else empty */
+    uint32_t insn_n;                   /* of the list that was predicted */
+    uint32_t iterations;               /* of the loop as it is that one of the list does */
+    uint32_t gathered_n, replicated_n; /* memory operands: by gathers; one by one, copied */
+    const char *why; /* borrowed sentence: why no faster, or why it does not apply */
+};
+
+/* One instruction of a path, for experts. */
+struct assay_cqa_insn {
+    uint32_t insn; /* into program.code.insn */
+    bool fused, eliminated, estimated, chain;
+    bool packed, packable;
+    float slots, latency;
+    float throughput; /* cycles that it takes of its busiest set of ports or unit, alone */
+};
+
+/* Why the instructions of a path are not, or could not be, on whole vectors. */
+enum assay_cqa_obstacle {
+    ASSAY_CQA_OBSTACLE_CALL = 1 << 0,
+    ASSAY_CQA_OBSTACLE_WAYS = 1 << 1,       /* several paths */
+    ASSAY_CQA_OBSTACLE_RECURRENCE = 1 << 2, /* a chain that is no reduction */
+    ASSAY_CQA_OBSTACLE_REDUCTION = 1 << 3,  /* one that is: order of floating-point sums */
+    ASSAY_CQA_OBSTACLE_STRIDE = 1 << 4,     /* a step with holes */
+    ASSAY_CQA_OBSTACLE_INDIRECT = 1 << 5,
+    ASSAY_CQA_OBSTACLE_UNKNOWN_STEP = 1 << 6,
+    ASSAY_CQA_OBSTACLE_X87 = 1 << 7,
+    ASSAY_CQA_OBSTACLE_FORM = 1 << 8,  /* an instruction that has no form on vectors */
+    ASSAY_CQA_OBSTACLE_MEMORY = 1 << 9 /* a value passed through memory to a later iteration */
+};
+
+struct assay_cqa_path {
+    uint32_t number; /* from 1, in the order of assay_loop_paths; 0: the merged view, or the mean */
+    double weight;   /* share of the iterations that go this way; equal where not known */
+    uint32_t obstacles; /* assay_cqa_obstacle bits */
+    double *value;      /* by metric; not a number: does not apply */
+    enum assay_bound bound;
+    char limit[32];
+    double *port_use; /* by port of the table, cycles */
+    struct assay_cqa_what_if what_if[ASSAY_CQA_VARIANTS];
+    size_t insn_n; /* with options->experts, else 0; not of the mean */
+    struct assay_cqa_insn *insn;
+    size_t chain_n; /* instructions of the longest chain, into program.code.insn */
+    uint32_t *chain;
+};
+
+struct assay_cqa {
+    const struct assay_program *program;
+    uint32_t loop; /* ASSAY_NONE: of a function body */
+    uint32_t body;
+    uint64_t path_count; /* ways there are, saturated */
+    bool merged;         /* more than the limit: one entry, every block that stands on some way */
+    bool outsize;        /* too large a nest to be looked into: no path at all */
+    size_t path_n;
+    struct assay_cqa_path *path;
+    /* Mean over paths by weight: counts and cycles are means, what is derived is derived of them.
+     * `bound` is that of the heaviest path. */
+    struct assay_cqa_path mean;
+};
+
+struct assay_cqa_options {
+    unsigned path_limit;  /* 0 = ASSAY_PATH_LIMIT */
+    const double *weight; /* by path, of all that there are; NULL = equal */
+    size_t weight_n;
+    bool experts;  /* instructions one by one */
+    bool simulate; /* variants too, else by bounds and near ties as they are */
+    bool without_what_ifs;
+};
+
+struct assay_cqa_engine; /* memory and one core's table; of one thread */
+
+int assay_cqa_engine_new(const struct assay_uarch *uarch, struct assay_cqa_engine **out,
+                         struct assay_error *err);
+void assay_cqa_engine_free(struct assay_cqa_engine **engine);
+
+/*
+ * All metrics and variants of a loop outside its inner loops, path by path. `out` belongs to the
+ * engine and is overwritten by its next call. Errors: NOMEM.
+ */
+int assay_cqa_loop(struct assay_cqa_engine *engine, const struct assay_program *program,
+                   uint32_t loop, const struct assay_cqa_options *options, struct assay_cqa *out,
+                   struct assay_error *err);
+/* The same of the blocks of a function that stand in no loop, one behind the other. */
+int assay_cqa_body(struct assay_cqa_engine *engine, const struct assay_program *program,
+                   uint32_t body, const struct assay_cqa_options *options, struct assay_cqa *out,
+                   struct assay_error *err);
 
 #ifdef __cplusplus
 }
