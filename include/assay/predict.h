@@ -72,6 +72,10 @@ struct assay_predict_options {
     /* Number of an instruction, from 1 on, whose load is left out: its value is at hand. 0: none.
      */
     size_t without_load;
+    /* By instruction, NULL for none: registers whose values it finds there, whoever in the code
+     * writes them. For lists that instructions were taken out of: what the missing ones would have
+     * written comes from nowhere, not from the iteration before. */
+    const struct assay_regset *ready;
 };
 
 /* One step of the chain that limits. */
@@ -112,6 +116,11 @@ struct assay_prediction {
     const struct assay_insn_prediction *insn;
     size_t chain_n;
     const struct assay_chain_step *chain;
+    double slots;           /* renamed, all together */
+    double load_cy;         /* the ports of loads are busy, */
+    double store_cy;        /* those of the data of stores, */
+    double divide_cy;       /* the unit of divisions and roots with the best values, */
+    double divide_worst_cy; /* with the worst */
     unsigned port_n;
     const double *port_use; /* cycles a port is busy, by port, the load spread best */
     /* Port-cycles of each instruction, insn * port_n + port. */

@@ -48,7 +48,9 @@ static int read_edge(struct depending *d, uint32_t i, const struct as_op_read *r
 {
     const struct as_op *op = &d->block->op[i];
     const struct last_write *last = &d->last[r->place];
-    if (last->op < 0)
+    const bool ready = d->block->ready && op->insn < d->block->insn_n &&
+                       assay_regset_has(d->block->ready[op->insn], r->place);
+    if (last->op < 0 || ready)
         return 0;
     const struct as_op *from = &d->block->op[last->op];
     float weight = last->latency + last->extra + bypass_of(d->block, from, op) + r->earlier;

@@ -84,6 +84,7 @@ struct as_piece_of_code {
     uint32_t insn_n;
     uint32_t size_b;
     size_t without_load; /* record in the code + 1 */
+    const struct assay_regset *ready; /* assay_predict_options */
     bool equal_memory, worst, varies;
     bool has_branch; /* the block's own; else dec and jnz were added */
     AS_VEC(struct as_edge) edge;
@@ -143,6 +144,10 @@ double as_ports_busiest(const struct as_piece_of_code *block, uint64_t *ports);
 void as_ports_spread(const struct as_piece_of_code *block, double *port_use, float *insn_port);
 /* Adds what loads that cross lines take; addresses are known. */
 void as_ports_split(struct as_piece_of_code *block);
+/* What the ports of loads and of the data of stores are busy for. */
+void as_ports_of_memory(const struct as_piece_of_code *block, double *load_cy, double *store_cy);
+/* So the units that divide and take roots, by the values computed with. */
+void as_units_of_division(const struct as_piece_of_code *block, double *best, double *worst);
 double as_units_busiest(const struct as_piece_of_code *block, const char **name);
 double as_bank_busiest(const struct as_piece_of_code *block);
 double as_store_lines(const struct as_piece_of_code *block);

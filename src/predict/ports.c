@@ -4,6 +4,8 @@
  * nowhere else. The busiest set is a union of groups in use; the unions are gone through. (uiCA and
  * the papers on port models say so: Abel and Reineke, ICS 2022; Ritter and Hack, PLDI 2020.)
  */
+#include <string.h>
+
 #include "predict/internal.h"
 
 struct port_demand {
@@ -165,6 +167,51 @@ double as_units_busiest(const struct as_piece_of_code *block, const char **name)
         }
     }
     return best;
+}
+
+void as_ports_of_memory(const struct as_piece_of_code *block, double *load_cy, double *store_cy)
+{
+    *load_cy = *store_cy = 0;
+    for (uint32_t i = 0; i < block->op_n; i++) {
+        const struct as_op *op = &block->op[i];
+
+        for (unsigned k = 0; k < op->use_n; k++) {
+            const struct assay_uarch_group *group = &block->uarch->group[op->use[k].group];
+            const double cycles = (double)op->use[k].n / width_of_ports(group->ports);
+
+            if (op->loads && op->use[k].address && strncmp(group->name, "STA", 3) != 0)
+                *load_cy += cycles;
+            else if (op->stores && strncmp(group->name, "STD", 3) == 0)
+                *store_cy += cycles;
+        }
+    }
+}
+
+static bool divides(const struct as_piece_of_code *block, const struct as_op *op)
+{
+    if (op->at == UINT32_MAX)
+        return false;
+    const struct assay_form *form = assay_form_get(block->code->insn[op->at].form);
+    return form->insn_class == ASSAY_CLASS_DIV || form->insn_class == ASSAY_CLASS_SQRT;
+}
+
+void as_units_of_division(const struct as_piece_of_code *block, double *best, double *worst)
+{
+    *best = *worst = 0;
+    for (uint32_t i = 0; i < block->op_n; i++) {
+        const struct as_op *op = &block->op[i];
+        const struct assay_timing *timing = op->timing;
+
+        if (!divides(block, op))
+            continue;
+        *best += (double)op->own; /* where the table has none, it is estimated */
+        *worst += (double)op->own;
+        for (unsigned k = 0; timing && k < timing->use_n; k++)
+            if (strstr(block->uarch->group[timing->use[k].group].name, "DIV")) {
+                *best += (double)timing->use[k].n;
+                *worst += (double)timing->use[k].worst;
+            }
+    }
 }
 
 /* Water filling: each use goes to the ports of its group that are least busy, a few rounds. */

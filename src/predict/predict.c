@@ -225,6 +225,7 @@ int assay_predict(struct assay_predictor *predictor, const struct assay_code *co
         .without = options->without,
         .mode = options->mode,
         .without_load = options->without_load ? first + options->without_load : 0,
+        .ready = options->ready,
         .equal_memory = options->equal_memory,
         .worst = options->worst};
     memcpy(&p->block.edge, &edge, sizeof edge);
@@ -234,6 +235,10 @@ int assay_predict(struct assay_predictor *predictor, const struct assay_code *co
     if (find_bounds(p, out) < 0 || add_simulation(p, options, out) < 0 ||
         describe_insns(p, out) < 0)
         return as_error_nomem(err, "the prediction");
+    for (uint32_t i = 0; i < p->block.op_n; i++)
+        out->slots += (double)p->block.op[i].slots;
+    as_ports_of_memory(&p->block, &out->load_cy, &out->store_cy);
+    as_units_of_division(&p->block, &out->divide_cy, &out->divide_worst_cy);
     out->estimated_n = p->block.estimated_n;
     out->alike_n = p->block.alike_n;
     out->varies = p->block.varies;

@@ -512,6 +512,39 @@ static void running_out_of_memory_is_said(void **state)
     assay_code_free(&code);
 }
 
+static void values_that_are_there_are_not_waited_for(void **state)
+{
+    const struct assay_regset rax[] = {{{1, 0}}, {{1, 0}}};
+    const struct assay_predict_options ready = {
+        .mode = ASSAY_PREDICT_UNROLLED, .without = ASSAY_WITHOUT_SIMULATION, .ready = rax};
+    (void)state;
+    /* imul rax,rax: a chain of 3; one a cycle where nobody waits */
+    toy_expect(toy_cycles(&toy, "480fafc0"), 3);
+    toy_expect(toy_cycles_as(&toy, "480fafc0", &ready), 1);
+    /* add rax,r8 after it waits for it no more: two operations on a and b */
+    toy_expect(toy_cycles_as(&toy,
+                             "480fafc0"
+                             "4c01c0",
+                             &ready),
+               1);
+}
+
+static void ports_of_memory_and_the_divider_are_told(void **state)
+{
+    (void)state;
+    /* mov rcx,[rdi]; mov rdx,[rdi+8]; mov [rsi],rcx; add qword [rbx],1: three loads, two stores */
+    toy_cycles(&toy, "488b0f"
+                     "488b5708"
+                     "48890e"
+                     "48830301");
+    toy_expect(toy.out.load_cy, 3);
+    toy_expect(toy.out.store_cy, 2);
+    toy_expect(toy.out.slots, 5);
+    toy_cycles(&toy, "31c031d2" DIV);
+    toy_expect(toy.out.divide_cy, 7);
+    toy_expect(toy.out.divide_worst_cy, 18);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -530,6 +563,8 @@ int main(void)
         cmocka_unit_test(lines_of_the_op_cache_share_a_cycle),
         cmocka_unit_test(loads_across_lines_take_their_port_twice),
         cmocka_unit_test(a_load_less_and_no_division),
+        cmocka_unit_test(values_that_are_there_are_not_waited_for),
+        cmocka_unit_test(ports_of_memory_and_the_divider_are_told),
         cmocka_unit_test(legacy_decode_stalls),
         cmocka_unit_test(branches_at_the_end_of_32_bytes_are_decoded),
         cmocka_unit_test(small_loops_run_out_of_the_loop_buffer),
