@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Code quality analysis of one loop: path by path its metrics and variants, and their mean. Knows
+ * the order of things; what they are stands in the other files of that name.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "quality/cqa.h"
+
+/* ---- Metrics by name ----------------------------------------------------------------------- */
+
+size_t assay_cqa_metric_count(void)
+{
+    return AS_CQA_METRICS;
+}
+
+const struct assay_metric *assay_cqa_metric(size_t number)
+{
+    return number < AS_CQA_METRICS ? &as_cqa_metric_row[number].metric : NULL;
+}
+
+int assay_cqa_metric_find(const char *name)
+{
+    for (int i = 0; i < AS_CQA_METRICS; i++)
+        if (strcmp(as_cqa_metric_row[i].metric.name, name) == 0)
+            return i;
+    return -1;
+}
+
+/* ---- The engine ---------------------------------------------------------------------------- */
+
+int assay_cqa_engine_new(const struct assay_uarch *uarch, struct assay_cqa_engine **out,
+                         struct assay_error *err)
+{
+    struct assay_cqa_engine *engine = *out = as_calloc(1, sizeof *engine);
+
+    if (!engine)
+        return as_error_nomem(err, "code quality analysis");
+    engine->uarch = uarch;
+    as_arena_init(&engine->arena);
+    if (assay_predictor_new(uarch, &engine->predictor, err) < 0) {
+        assay_cqa_engine_free(out);
+        return ASSAY_ERR_NOMEM;
+    }
+    as_cqa_find_peaks(engine);
+    return 0;
+}
+
+void assay_cqa_engine_free(struct assay_cqa_engine **engine)
+{
+    struct assay_cqa_engine *e = *engine;
+
+    *engine = NULL;
+    if (!e)
+        return;
+    assay_predictor_free(&e->predictor);
+    as_cqa_list_fini(&e->list);
+    as_arena_fini(&e->arena);
+    as_free(e);
+}
+
+/* ---- One path ------------------------------------------------------------------------------ */
+
+struct analysing {
+    struct assay_cqa_engine *engine;
+    const struct assay_cqa_options *options;
+    const struct assay_program *program;
+    uint32_t loop;
+    bool ways; /* several paths */
+};
+
+static int keep_chain(struct assay_cqa_engine *engine, const struct as_cqa_body *body,
+                      const struct assay_prediction *found, struct as_cqa_as_is *as_is,
+                      struct assay_cqa_path *out)
+{
+    struct assay_chain_step *step =
+        as_arena_array(&engine->arena, struct assay_chain_step, found->chain_n + 1);
+
+    out->chain = as_arena_array(&engine->arena, uint32_t, found->chain_n + 1);
+    if (!step || !out->chain)
+        return ASSAY_ERR_NOMEM;
+    for (size_t i = 0; i < found->chain_n; i++) {
+        step[i] = found->chain[i];
+        if (step[i].insn < body->n)
+            out->chain[out->chain_n++] = body->item[step[i].insn].insn;
+    }
+    as_is->chain = step;
+    as_is->chain_n = found->chain_n;
+    return 0;
+}
+
+/* Cycles that instruction `i` takes of the ports and units it needs, alone. */
+static float own_throughput(const struct assay_cqa_engine *engine,
+                            const struct assay_timing *timing)
+{
+    float most = timing ? timing->own : 0;
+
+    for (unsigned i = 0; timing && i < timing->use_n; i++) {
+        const uint64_t ports = engine->uarch->group[timing->use[i].group].ports;
+        const float cycles = timing->use[i].n / (float)__builtin_popcountll(ports);
+
+        most = cycles > most ? cycles : most;
+    }
+    return most;
+}
+
+static int keep_insns(struct assay_cqa_engine *engine, const struct as_cqa_body *body,
+                      const struct assay_prediction *found, struct assay_cqa_path *out)
+{
+    out->insn = as_arena_array(&engine->arena, struct assay_cqa_insn, found->insn_n + 1);
+    if (!out->insn)
+        return ASSAY_ERR_NOMEM;
+    out->insn_n = found->insn_n;
+    for (size_t i = 0; i < found->insn_n; i++) {
+        const struct assay_insn_prediction *from = &found->insn[i];
+
+        out->insn[i] = (struct assay_cqa_insn){.insn = body->item[i].insn,
+                                               .fused = from->fused,
+                                               .eliminated = from->eliminated && !from->fused,
+                                               .estimated = from->estimated,
+                                               .chain = from->chain,
+                                               .packed = body->item[i].packed,
+                                               .packable = body->item[i].packable,
+                                               .slots = from->slots,
+                                               .latency = from->latency,
+                                               .throughput = own_throughput(engine, from->timing)};
+    }
+    return 0;
+}
+
+static int predict_worst(struct assay_cqa_engine *engine, const struct as_cqa_body *body,
+                         double *cycles, struct assay_error *err)
+{
+    const struct assay_predict_options worst = {.without = ASSAY_WITHOUT_SIMULATION, .worst = true};
+    struct assay_prediction found;
+
+    AS_TRY(assay_predict(engine->predictor, &body->code, 0, body->n, &worst, &found, err));
+    *cycles = fmax(*cycles, found.cycles);
+    return 0;
+}
+
+static int predict_as_is(const struct analysing *a, const struct as_cqa_body *body,
+                         struct as_cqa_as_is *as_is, struct assay_cqa_path *out,
+                         struct assay_error *err)
+{
+    const struct assay_predict_options options = {.simulate = a->options->simulate};
+    struct assay_prediction found;
+
+    AS_TRY(assay_predict(a->engine->predictor, &body->code, 0, body->n, &options, &found, err));
+    as_cqa_put_prediction(a->engine, &found, out->value);
+    out->port_use = as_arena_array(&a->engine->arena, double, found.port_n + 1);
+    if (!out->port_use || keep_chain(a->engine, body, &found, as_is, out) < 0 ||
+        (a->options->experts && keep_insns(a->engine, body, &found, out) < 0))
+        return as_error_nomem(err, "code quality analysis");
+    memcpy(out->port_use, found.port_use, found.port_n * sizeof *out->port_use);
+    memcpy(as_is->bounds, found.bounds, sizeof as_is->bounds);
+    memcpy(as_is->limit, found.limit, sizeof as_is->limit);
+    memcpy(out->limit, found.limit, sizeof out->limit);
+    as_is->bound = out->bound = found.bound;
+    as_is->cycles = found.cycles;
+    out->value[AS_CQA_CYCLES_WORST] = found.cycles;
+    return found.varies ? predict_worst(a->engine, body, &out->value[AS_CQA_CYCLES_WORST], err) : 0;
+}
+
+static void put_unrolling(const struct analysing *a, double *m)
+{
+    const struct assay_loop *loop = a->loop == ASSAY_NONE ? NULL : &a->program->loop[a->loop];
+    const bool known = loop && loop->unroll > 0;
+
+    m[AS_CQA_UNROLL_N] = known ? loop->unroll : NAN;
+    m[AS_CQA_UNROLL_TRUST_PCT] = known ? loop->unroll_confidence : NAN;
+}
+
+static int analyse_path(const struct analysing *a, const uint32_t *block, size_t block_n,
+                        const struct assay_streams *streams, struct assay_cqa_path *out,
+                        struct assay_error *err)
+{
+    struct as_cqa_body body;
+    struct as_cqa_as_is as_is = {.body = &body, .simulate = a->options->simulate};
+
+    out->value = as_arena_array(&a->engine->arena, double, AS_CQA_METRICS);
+    if (!out->value || as_cqa_body_make(&a->engine->arena, a->program, a->loop, block, block_n,
+                                        streams, &body) < 0)
+        return as_error_nomem(err, "code quality analysis");
+    if (!body.n)
+        return 0;
+    as_cqa_count(&body, out->value);
+    AS_TRY(predict_as_is(a, &body, &as_is, out, err));
+    as_cqa_put_machine(a->engine, &body, out->value);
+    put_unrolling(a, out->value);
+    as_cqa_derive(out->value);
+    out->obstacles = as_is.obstacles = as_cqa_obstacles(&body, as_is.chain, as_is.chain_n, a->ways);
+    return a->options->without_what_ifs ? 0 : as_cqa_what_ifs(a->engine, &as_is, out->what_if, err);
+}
+
+/* ---- The mean ------------------------------------------------------------------------------ */
+
+static void set_weights(const struct assay_cqa_options *options, struct assay_cqa *out)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < out->path_n; i++) {
+        out->path[i].weight = options->weight && i < options->weight_n && !out->merged
+                                  ? options->weight[i]
+                                  : !options->weight || out->merged;
+        sum += out->path[i].weight;
+    }
+    for (size_t i = 0; i < out->path_n; i++)
+        out->path[i].weight = sum > 0 ? out->path[i].weight / sum : 1 / (double)out->path_n;
+}
+
+static const struct assay_cqa_path *heaviest(const struct assay_cqa *out)
+{
+    const struct assay_cqa_path *most = &out->path[0];
+
+    for (size_t i = 1; i < out->path_n; i++)
+        if (out->path[i].weight > most->weight)
+            most = &out->path[i];
+    return most;
+}
+
+static void mean_what_if(struct assay_cqa *out, unsigned variant)
+{
+    struct assay_cqa_what_if *mean = &out->mean.what_if[variant];
+
+    *mean = heaviest(out)->what_if[variant];
+    mean->applies = false;
+    mean->sound = true;
+    mean->cycles = 0;
+    for (size_t i = 0; i < out->path_n; i++) {
+        const struct assay_cqa_path *path = &out->path[i];
+
+        if (path->what_if[variant].applies && !mean->applies)
+            mean->why = path->what_if[variant].why; /* of a path that it applies to */
+        mean->applies |= path->what_if[variant].applies;
+        mean->sound &= path->what_if[variant].sound || !path->what_if[variant].applies;
+        mean->cycles += path->weight * path->what_if[variant].cycles;
+    }
+    mean->sound &= mean->applies;
+    mean->speedup = mean->cycles > 0 ? out->mean.value[AS_CQA_CYCLES] / mean->cycles : 0;
+}
+
+static int find_mean(struct assay_cqa_engine *engine, const struct assay_cqa_options *options,
+                     struct assay_cqa *out, struct assay_error *err)
+{
+    const unsigned port_n = engine->uarch->port_n;
+    struct assay_cqa_path *mean = &out->mean;
+
+    mean->value = as_arena_array(&engine->arena, double, AS_CQA_METRICS);
+    mean->port_use = as_arena_array(&engine->arena, double, port_n + 1);
+    if (!mean->value || !mean->port_use)
+        return as_error_nomem(err, "code quality analysis");
+    set_weights(options, out);
+    mean->weight = 1;
+    for (size_t i = 0; i < out->path_n; i++) {
+        const struct assay_cqa_path *path = &out->path[i];
+
+        mean->obstacles |= path->obstacles;
+        for (unsigned k = 0; k < AS_CQA_METRICS; k++)
+            mean->value[k] += path->weight * path->value[k];
+        for (unsigned k = 0; path->port_use && k < port_n; k++)
+            mean->port_use[k] += path->weight * path->port_use[k];
+    }
+    as_cqa_derive(mean->value);
+    mean->bound = heaviest(out)->bound;
+    memcpy(mean->limit, heaviest(out)->limit, sizeof mean->limit);
+    mean->chain = heaviest(out)->chain;
+    mean->chain_n = heaviest(out)->chain_n;
+    for (unsigned v = 0; v < ASSAY_CQA_VARIANTS && !options->without_what_ifs; v++)
+        mean_what_if(out, v);
+    return 0;
+}
+
+/* ---- Loops and functions ------------------------------------------------------------------- */
+
+static int analyse_paths(const struct analysing *a, const struct assay_paths *paths,
+                         const struct assay_streams *streams, struct assay_cqa *out,
+                         struct assay_error *err)
+{
+    out->path = as_arena_array(&a->engine->arena, struct assay_cqa_path, paths->path_n + 1);
+    if (!out->path)
+        return as_error_nomem(err, "code quality analysis");
+    out->path_n = paths->path_n;
+    for (size_t i = 0; i < paths->path_n; i++) {
+        const struct assay_path *path = &paths->path[i];
+
+        out->path[i].number = paths->merged ? 0 : (uint32_t)i + 1;
+        AS_TRY(
+            analyse_path(a, paths->block + path->first, path->blocks, streams, &out->path[i], err));
+    }
+    return paths->path_n ? find_mean(a->engine, a->options, out, err) : 0;
+}
+
+static const struct assay_cqa_options defaults;
+
+int assay_cqa_loop(struct assay_cqa_engine *engine, const struct assay_program *program,
+                   uint32_t loop, const struct assay_cqa_options *options, struct assay_cqa *out,
+                   struct assay_error *err)
+{
+    struct analysing a = {.engine = engine,
+                          .options = options ? options : &defaults,
+                          .program = program,
+                          .loop = loop};
+    const unsigned limit = a.options->path_limit ? a.options->path_limit : ASSAY_PATH_LIMIT;
+    struct assay_paths paths;
+    struct assay_streams streams;
+
+    *out = (struct assay_cqa){.program = program, .loop = loop, .body = program->loop[loop].body};
+    as_arena_reset(&engine->arena);
+    if (program->loop[loop].bits & ASSAY_LOOP_OUTSIZE) {
+        out->outsize = true;
+        return 0;
+    }
+    AS_TRY(assay_loop_paths(program, loop, limit, &paths, err));
+    out->path_count = paths.count;
+    out->merged = paths.merged;
+    a.ways = paths.count > 1;
+    int rc = assay_loop_streams(program, loop, &streams, err);
+    if (rc == 0) {
+        rc = analyse_paths(&a, &paths, &streams, out, err);
+        assay_streams_free(&streams);
+    }
+    assay_paths_free(&paths);
+    return rc;
+}
+
+int assay_cqa_body(struct assay_cqa_engine *engine, const struct assay_program *program,
+                   uint32_t body, const struct assay_cqa_options *options, struct assay_cqa *out,
+                   struct assay_error *err)
+{
+    const struct assay_body *from = &program->body[body];
+    const struct analysing a = {.engine = engine,
+                                .options = options ? options : &defaults,
+                                .program = program,
+                                .loop = ASSAY_NONE};
+    struct assay_path path = {0};
+    struct assay_paths paths = {.path = &path, .path_n = 1, .count = 1};
+
+    *out =
+        (struct assay_cqa){.program = program, .loop = ASSAY_NONE, .body = body, .path_count = 1};
+    as_arena_reset(&engine->arena);
+    paths.block = as_arena_array(&engine->arena, uint32_t, from->blocks + 1u);
+    if (!paths.block)
+        return as_error_nomem(err, "code quality analysis");
+    for (uint32_t i = 0; i < from->blocks; i++)
+        if (program->block[from->first_block + i].loop == ASSAY_NONE &&
+            program->block[from->first_block + i].insns)
+            paths.block[path.blocks++] = from->first_block + i;
+    paths.path_n = path.blocks > 0;
+    return analyse_paths(&a, &paths, NULL, out, err);
+}

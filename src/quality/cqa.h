@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of code quality analysis share: one path as a list of items with their roles, the
+ * engine that holds the memory for it, lists of other instructions, and the metrics by number.
+ */
+#ifndef AS_QUALITY_CQA_H
+#define AS_QUALITY_CQA_H
+
+#include <assay/quality.h>
+
+#include "base/arena.h"
+#include "base/vec.h"
+#include "quality/cqa_metrics.h"
+#include "quality/metrics.h"
+
+extern const struct as_metric_row as_cqa_metric_row[AS_CQA_METRICS];
+/* Computes metrics whose formula is one, of those above them. */
+void as_cqa_derive(double *m);
+
+/* What an instruction is there for. */
+enum as_cqa_role {
+    AS_ROLE_ADDRESS,    /* scalar integers: addresses, branches between ways, no-operations */
+    AS_ROLE_CONTROL,    /* counts the loop and ends it */
+    AS_ROLE_DATA,       /* scalar integers that are no address: what a loop of integers computes */
+    AS_ROLE_VECTOR,     /* in vector registers: loads, stores, moves, integers */
+    AS_ROLE_ARITHMETIC, /* computes with floating-point values */
+    AS_ROLE_CALL
+};
+
+/* Vectorisation is told of these; bit i of `kinds`. */
+#define AS_CQA_KIND_LIST(X)                                                                        \
+    X(ALL) X(LOAD) X(STORE) X(ADD_SUB) X(MUL) X(FMA) X(DIV_SQRT) X(OTHER) X(INT) X(FP)
+enum as_cqa_kind {
+#define AS_CQA_KIND_ENUM(name) AS_KIND_##name,
+    AS_CQA_KIND_LIST(AS_CQA_KIND_ENUM)
+#undef AS_CQA_KIND_ENUM
+        AS_KINDS
+};
+
+struct as_cqa_item {
+    uint32_t insn; /* into program.code.insn */
+    const struct assay_form *form;
+    uint8_t role;       /* as_cqa_role */
+    uint16_t kinds;     /* where packable */
+    bool packed;        /* works on whole vectors */
+    bool packable;      /* does, or has an equivalent that does */
+    bool loads, stores; /* by an explicit operand */
+    bool frame;         /* that is in the frame of the function */
+    bool after_load;    /* integers: what was loaded goes into it */
+    bool leaves;        /* the next instruction does not stand behind it */
+    uint8_t stride;     /* assay_stride of the explicit operand; UNKNOWN where there is none */
+    uint16_t width_b;
+    int64_t stride_b;
+};
+
+/* An array that the loop walks along, as far as the path touches it. */
+struct as_cqa_array {
+    bool touched;
+    double step_b, used_b; /* of operands with holes */
+};
+
+/* One path: items, and their records one behind the other. */
+struct as_cqa_body {
+    const struct assay_program *program;
+    uint32_t loop; /* ASSAY_NONE: straight code */
+    struct as_cqa_item *item;
+    struct assay_effects *effects; /* by item */
+    struct assay_code code;
+    size_t n;
+    const struct assay_streams *streams; /* of the loop, or NULL */
+    bool *on_path;                       /* by stream */
+    struct as_cqa_array *array;          /* by number, streams->arrays */
+};
+
+/* A list of instructions that might stand in place of a path. */
+struct as_cqa_list {
+    AS_VEC(struct assay_insn) insn;
+    AS_VEC(bool) leaves;               /* by instruction: the next one stands elsewhere */
+    AS_VEC(struct assay_regset) ready; /* as many as instructions, or none */
+    bool failed;                       /* out of memory */
+};
+
+struct assay_cqa_engine {
+    const struct assay_uarch *uarch;
+    struct assay_predictor *predictor;
+    struct as_arena arena; /* of the answer at hand */
+    struct as_cqa_list list;
+    unsigned native_b, native_int_b; /* bytes of the widest vectors */
+    double peak_f32, peak_f64, peak_load, peak_store;
+    unsigned load_port_n, store_port_n;
+};
+
+/* ---- A path (cqa_body.c, cqa_role.c) ------------------------------------------------------- */
+
+/* Items of the blocks, in their order; `streams` of the loop, or NULL. */
+int as_cqa_body_make(struct as_arena *arena, const struct assay_program *program, uint32_t loop,
+                     const uint32_t *block, size_t block_n, const struct assay_streams *streams,
+                     struct as_cqa_body *out);
+void as_cqa_find_roles(struct as_cqa_body *body);
+/* The last writer of each register before every instruction, the path repeated for ever: calls
+ * `each` for each register that an instruction reads and some instruction writes. */
+struct as_cqa_reads {
+    void *context;
+    void (*each)(void *context, size_t reader, unsigned reg, size_t writer);
+};
+void as_cqa_walk_reads(const struct as_cqa_body *body, const struct as_cqa_reads *reads);
+
+/* ---- Figures (cqa_count.c, cqa_model.c) ---------------------------------------------------- */
+
+void as_cqa_count(const struct as_cqa_body *body, double *m);
+/* What the table of a core says of its widest operations; once for an engine. */
+void as_cqa_find_peaks(struct assay_cqa_engine *engine);
+void as_cqa_put_machine(const struct assay_cqa_engine *engine, const struct as_cqa_body *body,
+                        double *m);
+/* Metrics of a prediction. */
+void as_cqa_put_prediction(const struct assay_cqa_engine *engine,
+                           const struct assay_prediction *prediction, double *m);
+
+/* ---- What if (cqa_variant.c, cqa_vector.c, cqa_obstacle.c, cqa_why.c) ---------------------- */
+
+/* A path as it is, to which its variants are held. */
+struct as_cqa_as_is {
+    const struct as_cqa_body *body;
+    double cycles, bounds[ASSAY_BOUNDS];
+    enum assay_bound bound;
+    char limit[32];
+    size_t chain_n; /* of the longest chain */
+    const struct assay_chain_step *chain;
+    uint32_t obstacles;
+    bool simulate;
+};
+
+/* assay_cqa_obstacle bits of the path; `ways`: there are several. */
+uint32_t as_cqa_obstacles(const struct as_cqa_body *body, const struct assay_chain_step *chain,
+                          size_t chain_n, bool ways);
+int as_cqa_what_ifs(struct assay_cqa_engine *engine, const struct as_cqa_as_is *as_is,
+                    struct assay_cqa_what_if *out, struct assay_error *err);
+/* The vectorised ones. */
+int as_cqa_vectorise(struct assay_cqa_engine *engine, const struct as_cqa_as_is *as_is,
+                     enum assay_cqa_variant variant, struct assay_cqa_what_if *out,
+                     struct assay_error *err);
+
+void as_cqa_list_clear(struct as_cqa_list *list);
+void as_cqa_list_add(struct as_cqa_list *list, const struct assay_insn *insn, bool leaves);
+void as_cqa_list_fini(struct as_cqa_list *list);
+/* Gives the instructions addresses one behind the other. */
+void as_cqa_list_place(struct as_cqa_list *list, uint64_t start);
+/* Predicts the list; cycles of one of its iterations. */
+int as_cqa_list_predict(struct assay_cqa_engine *engine, bool simulate, uint32_t without,
+                        struct assay_prediction *out, struct assay_error *err);
+
+/* Why a variant is no faster, or does not apply; borrowed. */
+const char *as_cqa_why(enum assay_cqa_variant variant, const struct assay_cqa_what_if *what_if,
+                       const struct as_cqa_as_is *as_is);
+
+#endif

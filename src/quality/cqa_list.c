@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lists of instructions that no assembler has seen, and what the core would make of them. */
+#include <string.h>
+
+#include "quality/cqa.h"
+
+/* Behind a jump: far enough to be elsewhere, and no other place in the lines of the op cache. */
+#define GAP_B 64
+
+void as_cqa_list_clear(struct as_cqa_list *list)
+{
+    list->insn.n = list->leaves.n = list->ready.n = 0;
+    list->failed = false;
+}
+
+void as_cqa_list_fini(struct as_cqa_list *list)
+{
+    as_vec_fini(&list->insn);
+    as_vec_fini(&list->leaves);
+    as_vec_fini(&list->ready);
+}
+
+void as_cqa_list_add(struct as_cqa_list *list, const struct assay_insn *insn, bool leaves)
+{
+    list->failed |= as_vec_push(&list->insn, *insn) < 0 || as_vec_push(&list->leaves, leaves) < 0;
+}
+
+void as_cqa_list_place(struct as_cqa_list *list, uint64_t start)
+{
+    for (size_t i = 0; i < list->insn.n; i++) {
+        struct assay_insn *insn = &list->insn.at[i];
+
+        if (insn->base == ASSAY_REG_IP) /* what it names stays where it is */
+            insn->disp += (int32_t)(insn->address - start);
+        insn->address = start;
+        start += insn->length + (list->leaves.at[i] ? GAP_B : 0);
+    }
+}
+
+int as_cqa_list_predict(struct assay_cqa_engine *engine, bool simulate, uint32_t without,
+                        struct assay_prediction *out, struct assay_error *err)
+{
+    const struct as_cqa_list *list = &engine->list;
+    const struct assay_code code = {.insn = list->insn.at, .n = list->insn.n};
+    const struct assay_predict_options options = {
+        .mode = ASSAY_PREDICT_LOOP,
+        .without = without | (simulate ? 0 : ASSAY_WITHOUT_SIMULATION),
+        .ready = list->ready.n ? list->ready.at : NULL};
+
+    return assay_predict(engine->predictor, &code, 0, code.n, &options, out, err);
+}

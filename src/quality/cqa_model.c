@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the table of a core and a prediction say: the widest vectors, the peaks of arithmetic, loads
+ * and stores, and where the cycles of a path come from.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "isa/packed.h"
+#include "quality/cqa.h"
+
+/* ---- Peaks --------------------------------------------------------------------------------- */
+
+static const struct assay_timing *timing_of(const struct assay_cqa_engine *engine,
+                                            enum as_part part, unsigned width_b,
+                                            enum assay_timing_match worst)
+{
+    struct assay_insn insn;
+    enum assay_timing_match match;
+
+    if (!as_insn_part(part, width_b, width_b, &insn))
+        return NULL;
+    const struct assay_timing *timing = assay_uarch_timing(engine->uarch, &insn, &match);
+    return timing && match <= worst ? timing : NULL;
+}
+
+static bool is_memory_group(const char *name)
+{
+    return strncmp(name, "LD", 2) == 0 || strncmp(name, "AGU", 3) == 0 ||
+           strncmp(name, "STA", 3) == 0 || strncmp(name, "STD", 3) == 0;
+}
+
+/* Ports of the first use that is (`memory`: of the memory group that begins so) one; times one. */
+static uint64_t ports_of(const struct assay_cqa_engine *engine, const struct assay_timing *timing,
+                         const char *memory, double *times)
+{
+    for (unsigned i = 0; timing && i < timing->use_n; i++) {
+        const struct assay_uarch_group *group = &engine->uarch->group[timing->use[i].group];
+
+        if (memory ? strncmp(group->name, memory, strlen(memory)) != 0
+                   : is_memory_group(group->name))
+            continue;
+        *times = timing->use[i].n > 0 ? 1 / (double)timing->use[i].n : 1;
+        return group->ports;
+    }
+    *times = 0;
+    return 0;
+}
+
+static unsigned widest(const struct assay_cqa_engine *engine, enum as_part part, double set)
+{
+    if (set > 0)
+        return (unsigned)set;
+    for (unsigned width_b = 64; width_b > 16; width_b /= 2)
+        if (timing_of(engine, part, width_b, ASSAY_TIMING_ALIKE))
+            return width_b;
+    return 16;
+}
+
+/* Operations of a lane in a cycle: fused ones alone, or additions beside multiplications. */
+static double operations_a_lane(const struct assay_cqa_engine *engine)
+{
+    double fused_times, add_times, mul_times;
+    const struct assay_timing *add =
+        timing_of(engine, AS_PART_ADD, engine->native_b, ASSAY_TIMING_WIDTH);
+    const struct assay_timing *mul =
+        timing_of(engine, AS_PART_MUL, engine->native_b, ASSAY_TIMING_WIDTH);
+    const struct assay_timing *fma =
+        timing_of(engine, AS_PART_FMA, engine->native_b, ASSAY_TIMING_WIDTH);
+    const uint64_t fused = ports_of(engine, fma, NULL, &fused_times);
+    const uint64_t adds = ports_of(engine, add, NULL, &add_times);
+    const uint64_t muls = ports_of(engine, mul, NULL, &mul_times);
+    const double alone = 2 * fused_times * __builtin_popcountll(fused);
+    const double beside =
+        add_times * __builtin_popcountll(adds) + mul_times * __builtin_popcountll(muls & ~adds);
+
+    return alone > beside ? alone : beside;
+}
+
+/* Bytes a cycle by the best width that the table has. */
+static double bytes_a_cycle(const struct assay_cqa_engine *engine, enum as_part part,
+                            const char *first, const char *second, unsigned *port_n)
+{
+    double best = 0, times;
+
+    for (unsigned width_b = 16; width_b <= engine->native_b; width_b *= 2) {
+        const struct assay_timing *timing = timing_of(engine, part, width_b, ASSAY_TIMING_ALIKE);
+        uint64_t ports = ports_of(engine, timing, first, &times);
+
+        if (!ports && second)
+            ports = ports_of(engine, timing, second, &times);
+        const double bytes = times * __builtin_popcountll(ports) * width_b;
+        if (bytes > best)
+            best = bytes;
+        if (ports)
+            *port_n = (unsigned)__builtin_popcountll(ports);
+    }
+    return best > 0 ? best : NAN;
+}
+
+void as_cqa_find_peaks(struct assay_cqa_engine *engine)
+{
+    const double *set = engine->uarch->set;
+
+    engine->native_b = widest(engine, AS_PART_ADD, set[ASSAY_UARCH_vector_b]);
+    engine->native_int_b = widest(engine, AS_PART_ADD_INTEGERS, set[ASSAY_UARCH_vector_int_b]);
+    const double lane = operations_a_lane(engine);
+    engine->peak_f64 = lane > 0 ? lane * engine->native_b / 8 : NAN;
+    engine->peak_f32 = lane > 0 ? lane * engine->native_b / 4 : NAN;
+    engine->peak_load = bytes_a_cycle(engine, AS_PART_LOAD, "LD", "AGU", &engine->load_port_n);
+    engine->peak_store = bytes_a_cycle(engine, AS_PART_STORE, "STD", NULL, &engine->store_port_n);
+}
+
+/* Peak of the element that most operations have. */
+static double peak_of(const struct assay_cqa_engine *engine, const struct as_cqa_body *body)
+{
+    double f32 = 0, f64 = 0;
+
+    for (size_t i = 0; i < body->n; i++) {
+        const struct assay_form *form = body->item[i].form;
+
+        f32 += form->element == ASSAY_ELEMENT_F32 ? form->flops : 0;
+        f64 += form->element == ASSAY_ELEMENT_F64 ? form->flops : 0;
+    }
+    return f32 > f64 ? engine->peak_f32 : engine->peak_f64;
+}
+
+void as_cqa_put_machine(const struct assay_cqa_engine *engine, const struct as_cqa_body *body,
+                        double *m)
+{
+    const double cache = engine->uarch->set[ASSAY_UARCH_opcache_slots];
+    const bool has_cache = engine->uarch->set[ASSAY_UARCH_opcache_width] > 0;
+
+    m[AS_CQA_NATIVE_B] = engine->native_b;
+    m[AS_CQA_PEAK_FP_PER_CY] = peak_of(engine, body);
+    m[AS_CQA_PEAK_LOAD_PER_CY] = engine->peak_load;
+    m[AS_CQA_PEAK_STORE_PER_CY] = engine->peak_store;
+    m[AS_CQA_OPCACHE_PCT] = has_cache && cache > 0 ? 100 * m[AS_CQA_SLOT_N] / cache : NAN;
+}
+
+/* ---- A prediction -------------------------------------------------------------------------- */
+
+static double greatest(double a, double b, double c)
+{
+    return fmax(a, fmax(b, c));
+}
+
+void as_cqa_put_prediction(const struct assay_cqa_engine *engine, const struct assay_prediction *p,
+                           double *m)
+{
+    const double *bound = p->bounds;
+
+    (void)engine;
+    m[AS_CQA_SLOT_N] = p->slots;
+    m[AS_CQA_CYCLES] = p->cycles;
+    m[AS_CQA_RENAME_CY] = bound[ASSAY_BOUND_DISPATCH];
+    m[AS_CQA_DECODE_CY] = bound[ASSAY_BOUND_DECODE];
+    m[AS_CQA_BRANCH_CY] = bound[ASSAY_BOUND_BRANCH];
+    m[AS_CQA_FRONT_END_CY] =
+        greatest(bound[ASSAY_BOUND_DISPATCH], bound[ASSAY_BOUND_DECODE], bound[ASSAY_BOUND_BRANCH]);
+    m[AS_CQA_BACK_END_CY] =
+        greatest(bound[ASSAY_BOUND_PORTS], bound[ASSAY_BOUND_UNIT], bound[ASSAY_BOUND_LATENCY]);
+    const double above = greatest(m[AS_CQA_FRONT_END_CY], m[AS_CQA_BACK_END_CY], 0);
+    m[AS_CQA_WINDOW_CY] = p->simulated > above ? p->simulated - above : 0;
+    m[AS_CQA_PORTS_CY] = bound[ASSAY_BOUND_PORTS];
+    m[AS_CQA_LOAD_CY] = p->load_cy;
+    m[AS_CQA_STORE_CY] = p->store_cy;
+    m[AS_CQA_DIVIDE_CY] = p->divide_cy;
+    m[AS_CQA_DIVIDE_WORST_CY] = p->divide_worst_cy;
+    m[AS_CQA_CHAIN_CY] = bound[ASSAY_BOUND_LATENCY];
+    m[AS_CQA_CHAIN_N] = (double)p->chain_n;
+    m[AS_CQA_ESTIMATED_N] = p->estimated_n;
+    for (size_t i = 0; i < p->insn_n; i++) {
+        m[AS_CQA_FUSED_N] += p->insn[i].fused;
+        m[AS_CQA_ELIMINATED_N] += p->insn[i].eliminated && !p->insn[i].fused;
+        m[AS_CQA_INSN_CLASS_COMPLEX_N] += p->insn[i].slots > 4;
+    }
+}

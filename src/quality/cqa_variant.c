@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Variants of a path with less in it: instructions taken out, or operands in registers that were in
+ * memory. What an instruction read of one that is gone is there when it is wanted, so no bound can
+ * grow; where the model of the front end has lines that fill up otherwise, it is held to that.
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "isa/packed.h"
+#include "quality/cqa.h"
+
+enum fate { FATE_KEPT, FATE_GONE, FATE_IN_REGISTERS };
+
+struct thinning {
+    const struct as_cqa_body *body;
+    struct as_cqa_list *list;
+    uint8_t *fate; /* by item */
+    uint32_t *at;  /* where it stands in the list */
+    bool changed;
+};
+
+/* ---- What goes ----------------------------------------------------------------------------- */
+
+static enum fate without_memory(const struct as_cqa_item *item)
+{
+    const unsigned kind = item->form->insn_class;
+
+    if (kind == ASSAY_CLASS_PUSH || kind == ASSAY_CLASS_POP || kind == ASSAY_CLASS_PREFETCH)
+        return FATE_GONE;
+    if (!item->loads && !item->stores)
+        return FATE_KEPT;
+    return kind == ASSAY_CLASS_MOVE || kind == ASSAY_CLASS_EXTEND ||
+                   kind == ASSAY_CLASS_BROADCAST || kind == ASSAY_CLASS_GATHER ||
+                   kind == ASSAY_CLASS_SCATTER
+               ? FATE_GONE
+               : FATE_IN_REGISTERS;
+}
+
+static enum fate fate_of(const struct as_cqa_item *item, enum assay_cqa_variant variant)
+{
+    const bool vector = item->role == AS_ROLE_VECTOR || item->role == AS_ROLE_ARITHMETIC;
+
+    switch (variant) {
+    case ASSAY_CQA_CLEAN:
+        return vector || item->role == AS_ROLE_CONTROL || item->role == AS_ROLE_CALL ? FATE_KEPT
+                                                                                     : FATE_GONE;
+    case ASSAY_CQA_ONLY_FP:
+        return vector ? FATE_KEPT : FATE_GONE;
+    case ASSAY_CQA_ONLY_ARITHMETIC:
+        if (item->role != AS_ROLE_ARITHMETIC)
+            return FATE_GONE;
+        return item->loads || item->stores ? FATE_IN_REGISTERS : FATE_KEPT;
+    default:
+        return without_memory(item);
+    }
+}
+
+/* A register that no instruction of the path writes: its value is there. */
+static uint8_t spare_register(const struct as_cqa_item *item)
+{
+    return as_form_is_vector(item->form) ? ASSAY_REG_VEC + 31 : ASSAY_REG_GPR + 4;
+}
+
+/* A value of an instruction that is gone does not come from the one that wrote the register
+ * before. */
+static void mark_ready(void *context, size_t reader, unsigned reg, size_t writer)
+{
+    struct thinning *t = context;
+
+    if (t->fate[reader] == FATE_GONE || t->fate[writer] != FATE_GONE)
+        return;
+    struct assay_regset *ready = &t->list->ready.at[t->at[reader]];
+    ready->word[reg >> 6] |= (uint64_t)1 << (reg & 63);
+}
+
+static int thin_out(struct thinning *t, enum assay_cqa_variant variant)
+{
+    const struct as_cqa_reads reads = {t, mark_ready};
+
+    as_cqa_list_clear(t->list);
+    for (size_t i = 0; i < t->body->n; i++) {
+        const struct as_cqa_item *item = &t->body->item[i];
+        struct assay_insn insn = t->body->code.insn[i];
+        struct assay_regset ready = {{0, 0}};
+        enum fate fate = fate_of(item, variant);
+
+        if (fate == FATE_IN_REGISTERS &&
+            !as_insn_registers(&t->body->code.insn[i], spare_register(item), &insn))
+            fate = FATE_KEPT;
+        t->fate[i] = (uint8_t)fate;
+        t->at[i] = (uint32_t)t->list->insn.n;
+        t->changed |= fate != FATE_KEPT;
+        if (fate == FATE_GONE)
+            continue;
+        if (fate == FATE_IN_REGISTERS)
+            ready.word[spare_register(item) >> 6] |= (uint64_t)1 << (spare_register(item) & 63);
+        as_cqa_list_add(t->list, &insn, item->leaves);
+        t->list->failed |= as_vec_push(&t->list->ready, ready) < 0;
+    }
+    if (t->list->failed)
+        return ASSAY_ERR_NOMEM;
+    as_cqa_walk_reads(t->body, &reads);
+    return 0;
+}
+
+/* ---- What is left -------------------------------------------------------------------------- */
+
+static double smaller_of(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+/* Bounds that do not exceed those of the path as it is. */
+static void hold_bounds(const struct as_cqa_as_is *as_is, const struct assay_prediction *found,
+                        struct assay_cqa_what_if *out)
+{
+    out->cycles = 0;
+    for (unsigned i = 0; i < ASSAY_BOUND_WINDOW; i++) {
+        const double held = smaller_of(found->bounds[i], as_is->bounds[i]);
+
+        if (held > out->cycles) {
+            out->cycles = held;
+            out->bound = (enum assay_bound)i;
+        }
+    }
+    const double simulated = smaller_of(found->simulated, as_is->cycles);
+    if (simulated > out->cycles * 1.02)
+        out->bound = ASSAY_BOUND_WINDOW;
+    if (simulated > out->cycles)
+        out->cycles = simulated;
+    if (out->bound == ASSAY_BOUND_PORTS || out->bound == ASSAY_BOUND_UNIT)
+        memcpy(out->limit, found->limit, sizeof out->limit);
+}
+
+static int predict_thinned(struct assay_cqa_engine *engine, const struct as_cqa_as_is *as_is,
+                           uint32_t without, struct assay_cqa_what_if *out, struct assay_error *err)
+{
+    struct assay_prediction found;
+
+    out->insn_n = (uint32_t)engine->list.insn.n;
+    if (!out->insn_n) /* nothing is left that takes time */
+        return 0;
+    as_cqa_list_place(&engine->list, as_is->body->code.insn[0].address);
+    AS_TRY(as_cqa_list_predict(engine, as_is->simulate, without, &found, err));
+    hold_bounds(as_is, &found, out);
+    return 0;
+}
+
+static int thinned(struct assay_cqa_engine *engine, const struct as_cqa_as_is *as_is,
+                   enum assay_cqa_variant variant, struct assay_cqa_what_if *out,
+                   struct assay_error *err)
+{
+    struct thinning t = {.body = as_is->body, .list = &engine->list};
+
+    t.fate = as_arena_array(&engine->arena, uint8_t, as_is->body->n + 1);
+    t.at = as_arena_array(&engine->arena, uint32_t, as_is->body->n + 1);
+    if (!t.fate || !t.at || thin_out(&t, variant) < 0)
+        return as_error_nomem(err, "a variant of a loop");
+    const bool nothing_left = engine->list.insn.n == 0;
+    out->applies = t.changed && !(nothing_left && variant != ASSAY_CQA_PERFECT_L1);
+    if (!out->applies)
+        return 0;
+    return predict_thinned(engine, as_is, 0, out, err);
+}
+
+/* The path itself, no iteration waiting for another. */
+static int independent(struct assay_cqa_engine *engine, const struct as_cqa_as_is *as_is,
+                       struct assay_cqa_what_if *out, struct assay_error *err)
+{
+    as_cqa_list_clear(&engine->list);
+    for (size_t i = 0; i < as_is->body->n; i++)
+        as_cqa_list_add(&engine->list, &as_is->body->code.insn[i], as_is->body->item[i].leaves);
+    if (engine->list.failed)
+        return as_error_nomem(err, "a variant of a loop");
+    out->applies = as_is->chain_n > 0;
+    return out->applies ? predict_thinned(engine, as_is, ASSAY_WITHOUT_LATENCY, out, err) : 0;
+}
+
+/* The second of the bounds. */
+static void next_limit(const struct as_cqa_as_is *as_is, struct assay_cqa_what_if *out)
+{
+    unsigned first = 0;
+
+    for (unsigned i = 1; i < ASSAY_BOUND_WINDOW; i++)
+        if (as_is->bounds[i] > as_is->bounds[first])
+            first = i;
+    out->applies = as_is->bounds[first] > 0;
+    for (unsigned i = 0; i < ASSAY_BOUND_WINDOW; i++)
+        if (i != first && as_is->bounds[i] > out->cycles) {
+            out->cycles = as_is->bounds[i];
+            out->bound = (enum assay_bound)i;
+        }
+    out->insn_n = (uint32_t)as_is->body->n;
+}
+
+static int what_if(struct assay_cqa_engine *engine, const struct as_cqa_as_is *as_is,
+                   enum assay_cqa_variant variant, struct assay_cqa_what_if *out,
+                   struct assay_error *err)
+{
+    switch (variant) {
+    case ASSAY_CQA_FP_VECTOR:
+    case ASSAY_CQA_VECTOR:
+        return as_cqa_vectorise(engine, as_is, variant, out, err);
+    case ASSAY_CQA_INDEPENDENT:
+        return independent(engine, as_is, out, err);
+    case ASSAY_CQA_NEXT_LIMIT:
+        next_limit(as_is, out);
+        return 0;
+    default:
+        return thinned(engine, as_is, variant, out, err);
+    }
+}
+
+int as_cqa_what_ifs(struct assay_cqa_engine *engine, const struct as_cqa_as_is *as_is,
+                    struct assay_cqa_what_if *out, struct assay_error *err)
+{
+    for (unsigned v = 0; v < ASSAY_CQA_VARIANTS; v++) {
+        out[v] = (struct assay_cqa_what_if){.iterations = 1};
+        AS_TRY(what_if(engine, as_is, (enum assay_cqa_variant)v, &out[v], err));
+        if (!out[v].applies) {
+            out[v].cycles = as_is->cycles;
+            out[v].bound = as_is->bound;
+            memcpy(out[v].limit, as_is->limit, sizeof out[v].limit);
+        }
+        out[v].speedup = out[v].cycles > 0 ? as_is->cycles / out[v].cycles : 0;
+        out[v].why = as_cqa_why((enum assay_cqa_variant)v, &out[v], as_is);
+    }
+    return 0;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sentences on variants: why one is no faster, or why it does not apply; and their names. */
+#include "quality/cqa.h"
+
+const char *assay_cqa_variant_name(enum assay_cqa_variant variant)
+{
+    static const char *const name[] = {
+#define NAME_OF(enumerator, word, words) word,
+        ASSAY_CQA_VARIANT_LIST(NAME_OF)
+#undef NAME_OF
+    };
+    return (unsigned)variant < ASSAY_CQA_VARIANTS ? name[variant] : "?";
+}
+
+const char *assay_cqa_variant_words(enum assay_cqa_variant variant)
+{
+    static const char *const all[] = {
+#define WORDS_OF(enumerator, word, words) words,
+        ASSAY_CQA_VARIANT_LIST(WORDS_OF)
+#undef WORDS_OF
+    };
+    return (unsigned)variant < ASSAY_CQA_VARIANTS ? all[variant] : "?";
+}
+
+static const char *why_not(enum assay_cqa_variant variant, const struct as_cqa_as_is *as_is)
+{
+    switch (variant) {
+    case ASSAY_CQA_CLEAN:
+        return "there is no scalar integer instruction but loop control, or nothing else";
+    case ASSAY_CQA_FP_VECTOR:
+        return "there is no floating-point arithmetic that could work on wider vectors";
+    case ASSAY_CQA_VECTOR:
+        return as_is->obstacles & ASSAY_CQA_OBSTACLE_X87
+                   ? "x87 instructions have no form on vectors"
+                   : "nothing could work on wider vectors";
+    case ASSAY_CQA_INDEPENDENT:
+        return "no iteration waits for another";
+    case ASSAY_CQA_PERFECT_L1:
+        return "there is no access to memory";
+    case ASSAY_CQA_ONLY_ARITHMETIC:
+        return "there is no floating-point arithmetic, or nothing else";
+    default:
+        return "there is nothing else in it";
+    }
+}
+
+static const char *why_bounded(const struct assay_cqa_what_if *what_if)
+{
+    switch (what_if->bound) {
+    case ASSAY_BOUND_DISPATCH:
+        return "bounded by the micro-operations that the front end hands over in a cycle";
+    case ASSAY_BOUND_DECODE:
+        return "bounded by fetching and decoding";
+    case ASSAY_BOUND_BRANCH:
+        return "bounded by the branch of the loop";
+    case ASSAY_BOUND_PORTS:
+        return "bounded by execution ports";
+    case ASSAY_BOUND_UNIT:
+        return "bounded by a unit that is not pipelined";
+    case ASSAY_BOUND_LATENCY:
+        return "bounded by the chain from iteration to iteration";
+    default:
+        return "bounded by the buffers of the core and the order of issue";
+    }
+}
+
+const char *as_cqa_why(enum assay_cqa_variant variant, const struct assay_cqa_what_if *what_if,
+                       const struct as_cqa_as_is *as_is)
+{
+    if (!what_if->applies)
+        return why_not(variant, as_is);
+    if (variant == ASSAY_CQA_VECTOR && what_if->bound == ASSAY_BOUND_LATENCY &&
+        as_is->obstacles & ASSAY_CQA_OBSTACLE_RECURRENCE)
+        return "bounded by a recurrence: each iteration needs the result of the one before";
+    return why_bounded(what_if);
+}
