@@ -56,7 +56,8 @@ struct as_cqa_item {
 /* An array that the loop walks along, as far as the path touches it. */
 struct as_cqa_array {
     bool touched;
-    double step_b, used_b; /* of operands with holes */
+    uint64_t step_b; /* of operands with holes; a cache line at most */
+    uint64_t used;   /* bytes of it that they touch, a bit each */
 };
 
 /* One path: items, and their records one behind the other. */

@@ -8,6 +8,8 @@
 #include "isa/packed.h"
 #include "quality/cqa.h"
 
+#define LINE_B 64
+
 /* ---- Memory operands ----------------------------------------------------------------------- */
 
 /* The first stream of an instruction that is not implicit; streams are in the order of addresses
@@ -28,6 +30,15 @@ static const struct assay_memory_stream *stream_of(const struct assay_streams *s
     return streams && low < streams->n && streams->at[low].insn == insn ? &streams->at[low] : NULL;
 }
 
+static void touch_bytes(struct as_cqa_array *array, const struct assay_memory_stream *at)
+{
+    const uint64_t step = (uint64_t)(at->stride_b < 0 ? -at->stride_b : at->stride_b);
+
+    array->step_b = step < LINE_B ? step : LINE_B;
+    for (uint32_t b = 0; array->step_b && b < at->width_b && b < LINE_B; b++)
+        array->used |= (uint64_t)1 << ((uint64_t)(at->offset_b + b) % array->step_b);
+}
+
 static void touch_arrays(struct as_cqa_body *body, const struct assay_memory_stream *stream)
 {
     const struct assay_streams *streams = body->streams;
@@ -42,8 +53,7 @@ static void touch_arrays(struct as_cqa_body *body, const struct assay_memory_str
         body->array[at->array].touched = true;
         if (at->stride != ASSAY_STRIDE_CONSTANT)
             continue;
-        body->array[at->array].used_b += at->width_b;
-        body->array[at->array].step_b = (double)(at->stride_b < 0 ? -at->stride_b : at->stride_b);
+        touch_bytes(&body->array[at->array], at);
     }
 }
 

@@ -156,10 +156,9 @@ static void count_streams(const struct as_cqa_body *body, double *m)
     }
     for (uint32_t i = 0; i < body->streams->arrays; i++) {
         const struct as_cqa_array *array = &body->array[i];
-        const double step = array->step_b < LINE_B ? array->step_b : LINE_B;
 
         m[AS_CQA_ARRAY_N] += array->touched;
-        m[AS_CQA_HOLE_B] += step > array->used_b ? step - array->used_b : 0;
+        m[AS_CQA_HOLE_B] += (double)array->step_b - __builtin_popcountll(array->used);
     }
 }
 

@@ -42,8 +42,12 @@ int as_cqa_list_predict(struct assay_cqa_engine *engine, bool simulate, uint32_t
 {
     const struct as_cqa_list *list = &engine->list;
     const struct assay_code code = {.insn = list->insn.at, .n = list->insn.n};
+    const unsigned last =
+        code.n ? assay_form_get(code.insn[code.n - 1].form)->insn_class : ASSAY_CLASS_NOP;
+    const bool branches = last == ASSAY_CLASS_BRANCH || last == ASSAY_CLASS_JUMP;
     const struct assay_predict_options options = {
-        .mode = ASSAY_PREDICT_LOOP,
+        /* One whose control is gone is judged as copies of it, without a counter of its own. */
+        .mode = branches ? ASSAY_PREDICT_LOOP : ASSAY_PREDICT_UNROLLED,
         .without = without | (simulate ? 0 : ASSAY_WITHOUT_SIMULATION),
         .ready = list->ready.n ? list->ready.at : NULL};
 

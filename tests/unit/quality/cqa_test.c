@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Code quality analysis of loops whose figures are computed by hand, on a made-up core: four slots
+ * a cycle, vectors of 32 bytes, two integer ports of which one branches, two ports of loads, one of
+ * addresses and one of data of stores, one each that adds, multiplies and shuffles, a divider. The
+ * computation stands beside each.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <math.h>
+
+#include <assay/quality.h>
+
+#include "built.h"
+
+static const char core[] =
+    "core\tmade\ta made-up core\nsource\ts\tmade up\n"
+    "set\tdispatch_width\t4\ts\nset\tretire_width\t8\ts\nset\trob\t500\ts\n"
+    "set\tload_int\t4\ts\nset\tload_fp\t6\ts\nset\tload_fp_indexed\t6\ts\n"
+    "set\topcache_width\t100\ts\nset\topcache_line_b\t0\ts\nset\topcache_line_slots\t100\ts\n"
+    "set\tfuse_branch\t2\ts\nset\tvector_b\t32\ts\nset\tvector_int_b\t32\ts\n"
+    "group\tALU\ta b\ts\ngroup\tBR\tb\ts\ngroup\tLD\tl0 l1\ts\ngroup\tSTA\tt\ts\n"
+    "group\tSTD\td\ts\ngroup\tFADD\tf0\ts\ngroup\tFMUL\tf1\ts\ngroup\tFSHUF\tf2\ts\n"
+    "group\tFANY\tf0 f1 f2\ts\ngroup\tFDIV\tdiv\ts\n"
+    "form\tinc r64\t1\tALU:1\t1\t-\ts\nform\tadd r64,imm8\t1\tALU:1\t1\t-\ts\n"
+    "form\tcmp r64,r64\t1\tALU:1\t1\t-\ts\nform\tlea r64,address64\t1\tALU:1\t1\t-\ts\n"
+    "form\tmovsxd r64,m32\t1\tLD:1\t0\t-\ts\nform\tmov r64,m64\t1\tLD:1\t0\t-\ts\n"
+    "form\tvmovsd xmm,m64\t1\tLD:1\t0\t-\ts\nform\tvmovsd m64,xmm\t1\tSTA:1 STD:1\t0\t-\ts\n"
+    "form\tvmovupd ymm,m256\t1\tLD:1\t0\t-\ts\nform\tvmovupd m256,ymm\t1\tSTA:1 STD:1\t0\t-\ts\n"
+    "form\tvmovdqu ymm,m256\t1\tLD:1\t0\t-\ts\nform\tvmovups m256,ymm\t1\tSTA:1 STD:1\t0\t-\ts\n"
+    "form\tvmulsd xmm,xmm,xmm\t1\tFMUL:1\t4\t-\ts\nform\tvaddsd xmm,xmm,xmm\t1\tFADD:1\t3\t-\ts\n"
+    "form\tvaddsd xmm,xmm,m64\t1\tFADD:1 LD:1\t3\t-\ts\n"
+    "form\tvaddpd ymm,ymm,m256\t1\tFADD:1 LD:1\t3\t-\ts\n"
+    "form\tvmulpd ymm,ymm,ymm\t1\tFMUL:1\t4\t-\ts\nform\tvaddpd ymm,ymm,ymm\t1\tFADD:1\t3\t-\ts\n"
+    "form\tvdivsd xmm,xmm,xmm\t1\tFDIV:5-9\t13-17\t-\ts\n"
+    "form\tvdivpd ymm,ymm,ymm\t1\tFDIV:8-16\t13-17\t-\ts\n"
+    "form\tvmovhpd xmm,xmm,m64\t1\tLD:1 FSHUF:1\t1\t-\ts\n"
+    "form\tvmovhpd m64,xmm\t1\tSTA:1 STD:1\t0\t-\ts\n"
+    "form\tvinsertf128 ymm,ymm,xmm,imm8\t1\tFSHUF:1\t1\t-\ts\n"
+    "form\tvextractf128 xmm,ymm,imm8\t1\tFSHUF:1\t3\t-\ts\n"
+    "form\tvgatherdpd ymm,m256,ymm\t4\tLD:16\t1\t-\ts\n";
+
+struct fixture {
+    struct assay_uarch *uarch;
+    struct assay_cqa_engine *engine;
+    struct built built;
+    struct assay_cqa out;
+};
+
+/* Analyses the loop of `f` in assembly: "1: ... jne 1b". */
+static struct fixture analyse(const char *loop, const struct assay_cqa_options *options)
+{
+    struct fixture f = {0};
+    struct assay_error err;
+    char text[2048];
+
+    snprintf(text, sizeof text,
+             ".intel_syntax noprefix\n.globl f\n.type f,@function\nf:\n1: %s\nret\n", loop);
+    f.built = built_new(TEST_CC, "", "S", text);
+    assert_int_equal(assay_uarch_parse(core, sizeof core - 1, "made", &f.uarch, &err), 0);
+    assert_int_equal(assay_cqa_engine_new(f.uarch, &f.engine, &err), 0);
+    assert_int_equal(assay_cqa_loop(f.engine, f.built.program, built_loop(&f.built, "f", 0),
+                                    options, &f.out, &err),
+                     0);
+    return f;
+}
+
+static void done(struct fixture *f)
+{
+    assay_cqa_engine_free(&f->engine);
+    assay_uarch_free(&f->uarch);
+    built_free(&f->built);
+}
+
+static double metric(const struct assay_cqa_path *path, const char *name)
+{
+    const int at = assay_cqa_metric_find(name);
+
+    if (at < 0)
+        fail_msg("there is no metric %s", name);
+    return path->value[at];
+}
+
+static void is(const struct assay_cqa_path *path, const char *name, double expected)
+{
+    const double got = metric(path, name);
+
+    /* The simulation of some hundred iterations is above a bound by its beginning and end. */
+    if (!(fabs(got - expected) <= 0.004 * fabs(expected)) && !(isnan(got) && isnan(expected)))
+        fail_msg("%s is %g, expected %g", name, got, expected);
+}
+
+static void takes(const struct assay_cqa_path *path, enum assay_cqa_variant variant, double cycles,
+                  enum assay_bound bound)
+{
+    const struct assay_cqa_what_if *it = &path->what_if[variant];
+
+    if (!it->applies || fabs(it->cycles - cycles) > 0.004 * cycles || it->bound != bound)
+        fail_msg("%s: %s, %g cycles, bounded by %s; expected %g, %s",
+                 assay_cqa_variant_name(variant), it->applies ? "applies" : "does not apply",
+                 it->cycles, assay_bound_name(it->bound), cycles, assay_bound_name(bound));
+}
+
+#define DAXPY                                                                                      \
+    "vmovsd xmm1,[rsi+rax*8]\nvmulsd xmm1,xmm1,xmm0\nvaddsd xmm1,xmm1,[rdi+rax*8]\n"               \
+    "vmovsd [rdi+rax*8],xmm1\ninc rax\ncmp rax,rdx\njne 1b"
+
+static void counts_of_daxpy(void **state)
+{
+    (void)state;
+    struct fixture f = analyse(DAXPY, NULL);
+    const struct assay_cqa_path *p = &f.out.path[0];
+
+    assert_int_equal(f.out.path_n, 1);
+    is(p, "insn_n", 7);
+    is(p, "slot_n", 6); /* cmp and jne are one */
+    is(p, "fused_n", 1);
+    is(p, "fp_op_n", 2);
+    is(p, "fp_add_n", 1);
+    is(p, "fp_mul_n", 1);
+    is(p, "fp_insn_n", 2);
+    is(p, "scalar_insn_n", 2); /* inc, cmp */
+    is(p, "insn_class_load_n", 2);
+    is(p, "insn_class_store_n", 1);
+    is(p, "insn_class_branch_n", 1);
+    is(p, "load_b", 16);
+    is(p, "store_b", 8);
+    is(p, "access_64_n", 3);
+    is(p, "intensity_per_b", 2.0 / 24);
+    is(p, "stream_unit_n", 3);
+    is(p, "array_n", 2);
+    is(p, "reg_gpr_n", 4); /* rsi rdi rax rdx */
+    is(p, "reg_xmm_n", 2);
+    is(p, "reg_ymm_n", 0);
+    is(p, "vex_insn_n", 4);
+    is(p, "packable_all_n", 4);
+    is(p, "packed_all_n", 0);
+    is(p, "vec_ratio_all_pct", 0);
+    is(p, "vec_eff_all_pct", 25); /* 8 of 32 bytes */
+    is(p, "vec_eff_load_pct", 25);
+    is(p, "vec_ratio_fma_pct", NAN); /* there is none */
+    is(p, "stack_load_n", 0);
+    done(&f);
+}
+
+static void cycles_of_daxpy(void **state)
+{
+    (void)state;
+    struct fixture f = analyse(DAXPY, NULL);
+    const struct assay_cqa_path *p = &f.out.path[0];
+
+    is(p, "cycles", 1.5); /* 6 slots, 4 a cycle */
+    assert_int_equal(p->bound, ASSAY_BOUND_DISPATCH);
+    is(p, "rename_cy", 1.5);
+    is(p, "load_cy", 1); /* 2 on 2 ports */
+    is(p, "store_cy", 1);
+    is(p, "ports_cy", 1);
+    is(p, "chain_cy", 1); /* inc */
+    is(p, "ipc", 7 / 1.5);
+    is(p, "load_per_cy", 16 / 1.5);
+    is(p, "fp_per_cy", 2 / 1.5);
+    is(p, "peak_fp_per_cy", 8); /* an addition and a multiplication of 4 lanes */
+    is(p, "fp_peak_pct", 100 * 2 / 1.5 / 8);
+    is(p, "peak_load_per_cy", 64); /* 2 ports, 32 bytes */
+    is(p, "load_peak_pct", 100 * 16 / 1.5 / 64);
+    is(p, "peak_store_per_cy", 32);
+    is(p, "divide_cy", 0);
+    /* The mean of one path is that path. */
+    is(&f.out.mean, "cycles", 1.5);
+    is(&f.out.mean, "fp_peak_pct", 100 * 2 / 1.5 / 8);
+    done(&f);
+}
+
+static void variants_of_daxpy(void **state)
+{
+    (void)state;
+    struct fixture f = analyse(DAXPY, NULL);
+    const struct assay_cqa_path *p = &f.out.path[0];
+
+    assert_false(p->what_if[ASSAY_CQA_CLEAN].applies); /* inc, cmp, jne are loop control */
+    /* Four iterations at once in the same seven instructions: 1.5 / 4. */
+    takes(p, ASSAY_CQA_VECTOR, 0.375, ASSAY_BOUND_DISPATCH);
+    assert_int_equal(p->what_if[ASSAY_CQA_VECTOR].iterations, 4);
+    assert_int_equal(p->what_if[ASSAY_CQA_VECTOR].insn_n, 7);
+    assert_true(p->what_if[ASSAY_CQA_VECTOR].sound);
+    /* Each vector of loads: vmovsd, vmovhpd, vmovsd, vmovhpd, vinsertf128; of stores: vmovsd,
+     * vmovhpd, vextractf128, vmovsd, vmovhpd. Shuffles: 2 * (2 + 1) + 1 = 7 on one port. */
+    takes(p, ASSAY_CQA_FP_VECTOR, 7.0 / 4, ASSAY_BOUND_PORTS);
+    assert_string_equal(p->what_if[ASSAY_CQA_FP_VECTOR].limit, "f2");
+    assert_int_equal(p->what_if[ASSAY_CQA_FP_VECTOR].insn_n, 3 * 5 + 2 + 3);
+    takes(p, ASSAY_CQA_INDEPENDENT, 1.5, ASSAY_BOUND_DISPATCH); /* the counter alone was carried */
+    takes(p, ASSAY_CQA_NEXT_LIMIT, 1, ASSAY_BOUND_DECODE);      /* several bounds of 1: the first */
+    takes(p, ASSAY_CQA_ONLY_FP, 1, ASSAY_BOUND_DISPATCH);       /* 4 slots; a port each */
+    takes(p, ASSAY_CQA_ONLY_ARITHMETIC, 1, ASSAY_BOUND_PORTS);  /* 2 slots; a port each */
+    assert_int_equal(p->what_if[ASSAY_CQA_ONLY_ARITHMETIC].insn_n, 2);
+    /* vmulsd, vaddsd of registers, inc, cmp and jne: 4 slots. */
+    assert_int_equal(p->what_if[ASSAY_CQA_PERFECT_L1].insn_n, 5);
+    takes(p, ASSAY_CQA_PERFECT_L1, 1, ASSAY_BOUND_DISPATCH);
+    done(&f);
+}
+
+static void address_arithmetic_is_cleaned_away(void **state)
+{
+    (void)state;
+    /* Two pointers are read anew in each iteration and added up: 4 scalar integers beside the
+     * loop's own 2. 10 instructions, 9 slots: 2.25 cycles; 4 loads and fewer ports do not limit.
+     * Clean: 3 of vectors, inc, cmp and jne: 5 slots, 1.25. */
+    struct fixture f = analyse("mov r8,[rcx]\nmov r9,[rcx+8]\nlea r8,[r8]\nlea r9,[r9]\n"
+                               "vmovsd xmm1,[r8+rax*8]\nvaddsd xmm1,xmm1,xmm0\n"
+                               "vmovsd [r9+rax*8],xmm1\ninc rax\ncmp rax,rdx\njne 1b",
+                               NULL);
+    const struct assay_cqa_path *p = &f.out.path[0];
+
+    is(p, "cycles", 2.25);
+    is(p, "scalar_insn_n", 6);
+    is(p, "int_share_pct", 60);
+    takes(p, ASSAY_CQA_CLEAN, 1.25, ASSAY_BOUND_DISPATCH);
+    assert_int_equal(p->what_if[ASSAY_CQA_CLEAN].insn_n, 6);
+    assert_true(fabs(p->what_if[ASSAY_CQA_CLEAN].speedup - 1.8) < 0.01);
+    done(&f);
+}
+
+static void a_sum_is_a_reduction(void **state)
+{
+    (void)state;
+    /* 3 cycles of latency. Vectorised the same chain does four iterations. */
+    struct fixture f = analyse("vaddsd xmm0,xmm0,[rdi+rax*8]\ninc rax\ncmp rax,rdx\njne 1b", NULL);
+    const struct assay_cqa_path *p = &f.out.path[0];
+
+    is(p, "cycles", 3);
+    is(p, "chain_n", 1);
+    assert_int_equal(p->bound, ASSAY_BOUND_LATENCY);
+    assert_int_equal(p->obstacles, ASSAY_CQA_OBSTACLE_REDUCTION);
+    takes(p, ASSAY_CQA_VECTOR, 0.75, ASSAY_BOUND_LATENCY);
+    assert_true(p->what_if[ASSAY_CQA_VECTOR].sound);
+    takes(p, ASSAY_CQA_INDEPENDENT, 1, ASSAY_BOUND_DECODE); /* and all others: the first */
+    /* The load is gone, the sum waits for itself still: what is loaded is there. */
+    takes(p, ASSAY_CQA_ONLY_ARITHMETIC, 3, ASSAY_BOUND_LATENCY);
+    done(&f);
+}
+
+static void a_recurrence_stays_as_long_as_it_is(void **state)
+{
+    (void)state;
+    /* s = s * a[i] + b: 4 + 3 cycles, and no vector changes that. */
+    struct fixture f = analyse("vmovsd xmm3,[rdi+rax*8]\nvmulsd xmm0,xmm0,xmm3\n"
+                               "vaddsd xmm0,xmm0,xmm2\ninc rax\ncmp rax,rdx\njne 1b",
+                               NULL);
+    const struct assay_cqa_path *p = &f.out.path[0];
+
+    is(p, "cycles", 7);
+    assert_true(p->obstacles & ASSAY_CQA_OBSTACLE_RECURRENCE);
+    takes(p, ASSAY_CQA_VECTOR, 7, ASSAY_BOUND_LATENCY);
+    assert_false(p->what_if[ASSAY_CQA_VECTOR].sound);
+    assert_true(strstr(p->what_if[ASSAY_CQA_VECTOR].why, "recurrence") != NULL);
+    done(&f);
+}
+
+static void the_divider_has_two_ends(void **state)
+{
+    (void)state;
+    /* 5 to 9 cycles of the unit; vectorised 8 for four. */
+    struct fixture f = analyse("vmovsd xmm1,[rdi+rax*8]\nvdivsd xmm1,xmm2,xmm1\n"
+                               "vmovsd [rdi+rax*8],xmm1\ninc rax\ncmp rax,rdx\njne 1b",
+                               NULL);
+    const struct assay_cqa_path *p = &f.out.path[0];
+
+    is(p, "cycles", 5);
+    is(p, "cycles_worst", 9);
+    is(p, "divide_cy", 5);
+    is(p, "divide_worst_cy", 9);
+    is(p, "insn_class_divide_n", 1);
+    takes(p, ASSAY_CQA_VECTOR, 2, ASSAY_BOUND_PORTS);
+    assert_string_equal(p->what_if[ASSAY_CQA_VECTOR].limit, "div");
+    done(&f);
+}
+
+static void indices_are_gathered_or_put_together(void **state)
+{
+    (void)state;
+    /* Elements put together: 4 index loads and 4 loads on two ports, 4 cycles; a gather takes 16
+     * port-cycles of loads, 8 cycles: the former is taken. */
+    struct fixture f = analyse("movsxd rcx,dword ptr [rsi+rax*4]\nvmovsd xmm1,[rdi+rcx*8]\n"
+                               "vmulsd xmm1,xmm1,xmm0\nvmovsd [r8+rax*8],xmm1\n"
+                               "inc rax\ncmp rax,rdx\njne 1b",
+                               NULL);
+    const struct assay_cqa_path *p = &f.out.path[0];
+
+    is(p, "stream_indirect_n", 1);
+    assert_true(p->obstacles & ASSAY_CQA_OBSTACLE_INDIRECT);
+    takes(p, ASSAY_CQA_VECTOR, 1, ASSAY_BOUND_PORTS);
+    assert_int_equal(p->what_if[ASSAY_CQA_VECTOR].replicated_n, 1);
+    assert_int_equal(p->what_if[ASSAY_CQA_VECTOR].gathered_n, 0);
+    done(&f);
+}
+
+static void holes_are_told(void **state)
+{
+    (void)state;
+    struct fixture f = analyse("vmovsd xmm1,[rdi]\nvaddsd xmm1,xmm1,xmm0\nvmovsd [rdi],xmm1\n"
+                               "add rdi,24\ncmp rdi,rdx\njne 1b",
+                               NULL);
+    const struct assay_cqa_path *p = &f.out.path[0];
+
+    is(p, "stream_strided_n", 2);
+    is(p, "hole_b", 16); /* 24 bytes, of which both operands touch the same 8 */
+    assert_true(p->obstacles & ASSAY_CQA_OBSTACLE_STRIDE);
+    done(&f);
+}
+
+#define WAYS                                                                                       \
+    "vmovsd xmm1,[rdi+rax*8]\ncmp rax,rcx\njb 2f\nvaddsd xmm1,xmm1,xmm0\nvaddsd xmm1,xmm1,xmm0\n"  \
+    "2: vmovsd [rdi+rax*8],xmm1\ninc rax\ncmp rax,rdx\njne 1b"
+
+static void ways_have_weights(void **state)
+{
+    (void)state;
+    static const double weight[] = {3, 1};
+    const struct assay_cqa_options weighted = {.weight = weight, .weight_n = 2};
+    struct fixture f = analyse(WAYS, NULL);
+
+    assert_int_equal(f.out.path_n, 2);
+    const double a = metric(&f.out.path[0], "fp_op_n"), b = metric(&f.out.path[1], "fp_op_n");
+    assert_true(a + b == 2 && a * b == 0); /* both additions on one way */
+    is(&f.out.mean, "fp_op_n", 1);
+    assert_true(f.out.path[0].obstacles & ASSAY_CQA_OBSTACLE_WAYS);
+    assert_false(f.out.path[0].what_if[ASSAY_CQA_VECTOR].sound);
+    done(&f);
+    f = analyse(WAYS, &weighted);
+    is(&f.out.mean, "fp_op_n", 0.75 * a + 0.25 * b);
+    const double cycles =
+        0.75 * metric(&f.out.path[0], "cycles") + 0.25 * metric(&f.out.path[1], "cycles");
+    is(&f.out.mean, "cycles", cycles);
+    is(&f.out.mean, "fp_per_cy", (0.75 * a + 0.25 * b) / cycles); /* of the means, no mean */
+    done(&f);
+}
+
+static void beyond_the_limit_ways_are_one(void **state)
+{
+    (void)state;
+    const struct assay_cqa_options one = {.path_limit = 1};
+    struct fixture f = analyse(WAYS, &one);
+
+    assert_true(f.out.merged);
+    assert_int_equal(f.out.path_n, 1);
+    assert_int_equal(f.out.path[0].number, 0);
+    assert_true(f.out.path_count == 2);
+    is(&f.out.path[0], "fp_op_n", 2); /* everything that stands on some way */
+    done(&f);
+}
+
+static void every_metric_is_described(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < assay_cqa_metric_count(); i++) {
+        const struct assay_metric *it = assay_cqa_metric(i);
+
+        assert_true(it->name && it->unit && it->meaning && it->formula && it->title && it->topic);
+        assert_int_equal(assay_cqa_metric_find(it->name), (int)i);
+        assert_null(strchr(it->meaning, '{'));
+    }
+    assert_null(assay_cqa_metric(assay_cqa_metric_count()));
+    assert_true(assay_cqa_metric_find("nonsense") < 0);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counts_of_daxpy),
+        cmocka_unit_test(cycles_of_daxpy),
+        cmocka_unit_test(variants_of_daxpy),
+        cmocka_unit_test(address_arithmetic_is_cleaned_away),
+        cmocka_unit_test(a_sum_is_a_reduction),
+        cmocka_unit_test(a_recurrence_stays_as_long_as_it_is),
+        cmocka_unit_test(the_divider_has_two_ends),
+        cmocka_unit_test(indices_are_gathered_or_put_together),
+        cmocka_unit_test(holes_are_told),
+        cmocka_unit_test(ways_have_weights),
+        cmocka_unit_test(beyond_the_limit_ways_are_one),
+        cmocka_unit_test(every_metric_is_described),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
