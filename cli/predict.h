@@ -25,8 +25,13 @@ struct as_predicting {
     char measured[PATH_MAX]; /* the table is this file, measured on this core; "": it is another */
 };
 
-/* Opens the table of --machine, else the one that was measured here, else the program's of this
- * machine's core. Errors: NOT_FOUND, USAGE, CORRUPT, NOMEM. */
+/* The table of --machine, else the one that was measured here, else the program's of this machine's
+ * core. `measured` (PATH_MAX bytes) gets the file of the second, else "". Errors: NOT_FOUND,
+ * CORRUPT, NOMEM. */
+int as_core_open(const struct as_cli *cli, struct assay_uarch **out, char *measured,
+                 struct assay_error *err);
+
+/* Opens the table of the core, and what was measured. Errors: those of as_core_open; USAGE. */
 int as_predicting_init(struct as_cli *cli, struct as_predicting *p, struct assay_error *err);
 void as_predicting_fini(struct as_predicting *p);
 

@@ -3,7 +3,6 @@
  * One prediction with all that is said beside it: what removing a limit would give, the worst
  * values, the assembly.
  */
-#include <cpuid.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,60 +10,6 @@
 
 #include "base/error.h"
 #include "predict.h"
-
-/* Vendor, family, model and stepping by cpuid; `vendor` has room for 13. False: there is none. */
-static bool read_processor(struct assay_host *host, char *vendor)
-{
-    unsigned a, b, c, d;
-    if (!__get_cpuid(0, &a, &b, &c, &d))
-        return false;
-    memcpy(vendor, &b, 4);
-    memcpy(vendor + 4, &d, 4);
-    memcpy(vendor + 8, &c, 4);
-    vendor[12] = 0;
-    __get_cpuid(1, &a, &b, &c, &d);
-    const unsigned base = a >> 8 & 15;
-    host->cpu_vendor = vendor;
-    host->cpu_family = base == 15 ? base + (a >> 20 & 255) : base;
-    host->cpu_model_number = (a >> 4 & 15) | (base == 15 || base == 6 ? a >> 12 & 0xf0 : 0);
-    host->cpu_stepping = a & 15;
-    return true;
-}
-
-/* The table that was measured on a core as this one; false: none, or it cannot be read (said). */
-static bool open_measured(struct as_predicting *p, const struct assay_host *host)
-{
-    struct assay_error err;
-    if (!assay_core_table_path(host, p->measured, sizeof p->measured) ||
-        access(p->measured, R_OK) != 0) {
-        p->measured[0] = 0;
-        return false;
-    }
-    if (assay_uarch_open(p->measured, &p->uarch, &err) == 0)
-        return true;
-    p->measured[0] = 0;
-    as_cli_complain(p->cli, &err);
-    return false;
-}
-
-/* This core's: what was measured here, or the one that the program has. */
-static int open_of_host(struct as_predicting *p, struct assay_error *err)
-{
-    struct assay_host host = {0};
-    char vendor[13];
-    const bool known = read_processor(&host, vendor);
-    if (known && open_measured(p, &host))
-        return 0;
-    const char *name = known ? assay_uarch_name_of(vendor, (unsigned)host.cpu_family,
-                                                   (unsigned)host.cpu_model_number)
-                             : NULL;
-    if (!name)
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                            "predict: assay has no table of this machine's core; name one with "
-                            "--machine (assay predict --help), or measure it with 'assay machine "
-                            "--measure instructions'");
-    return assay_uarch_open(name, &p->uarch, err);
-}
 
 /* What was measured of this machine; it may be nothing. */
 static int open_figures(struct as_predicting *p, struct assay_error *err)
@@ -94,7 +39,6 @@ static int choose_levels(struct as_predicting *p, struct assay_error *err)
 int as_predicting_init(struct as_cli *cli, struct as_predicting *p, struct assay_error *err)
 {
     const struct as_arguments *args = &cli->args;
-    const char *name = args->value[AS_OPTION_MACHINE];
     *p = (struct as_predicting){.cli = cli};
     p->options = (struct assay_predict_options){
         .mode = args->number[AS_OPTION_MODE] ? ASSAY_PREDICT_UNROLLED : ASSAY_PREDICT_LOOP,
@@ -105,7 +49,7 @@ int as_predicting_init(struct as_cli *cli, struct as_predicting *p, struct assay
         .equal_memory = args->number[AS_OPTION_MEMORY] == 2};
     p->equal_given = args->number[AS_OPTION_MEMORY] != 0;
     AS_TRY(choose_levels(p, err));
-    AS_TRY(name ? assay_uarch_open(name, &p->uarch, err) : open_of_host(p, err));
+    AS_TRY(as_core_open(cli, &p->uarch, p->measured, err));
     return assay_predictor_new(p->uarch, &p->predictor, err);
 }
 

@@ -39,6 +39,10 @@ def metrics(blocks):
     yield "| name | unit | rated | meaning and formula |\n|---|---|---|---|\n"
     for _, _, name, text in blocks:
         meaning = f"**{text['title']}.** {text['meaning']} *{text['formula']}*"
+        if "of" in text: # one for each of these words
+            stem, _, unit = name.rpartition("_")
+            name = f"{stem}_OF_{unit}"
+            meaning = f"{meaning.replace('{of}', 'OF')} OF: {', '.join(text['of'].split())}."
         yield f"| `{name}` | {text['unit']} | {rating(text)} | {meaning.replace('|', '/')} |\n"
 
 
@@ -53,6 +57,7 @@ def page(tool):
     parts = [
         ("Of a run", "data/advise/metrics.txt", metrics),
         ("Of loops and functions", "data/quality/metrics.txt", metrics),
+        ("Of paths of loops on a core", "data/quality/cqa.txt", metrics),
         ("What-ifs", "data/advise/what-ifs.txt", plain),
         ("Checks", "data/advise/checks.txt", plain),
     ]

@@ -193,6 +193,9 @@ void assay_uarch_free(struct assay_uarch **uarch);
 /* Name of the table that the program carries for a processor, by cpuid's words; NULL: none. */
 const char *assay_uarch_name_of(const char *vendor, unsigned family, unsigned model);
 
+/* The same for the processor at hand; NULL: none. */
+const char *assay_uarch_host(void);
+
 /* The key under which a table has the line of an instruction (doc/uarch.md); returns its length. */
 #define ASSAY_UARCH_KEY_B 192
 int assay_uarch_key(const struct assay_insn *insn, char *buf, size_t buf_b);

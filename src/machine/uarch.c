@@ -2,6 +2,7 @@
 /*
  * Tables of cores: which there are, and the line of an instruction in one.
  */
+#include <cpuid.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -244,4 +245,20 @@ const struct assay_timing *assay_uarch_timing(const struct assay_uarch *uarch,
              : distance < 100 ? ASSAY_TIMING_WIDTH
                               : ASSAY_TIMING_REGISTER;
     return timing;
+}
+
+const char *assay_uarch_host(void)
+{
+    unsigned a, b, c, d;
+    char vendor[13] = "";
+    if (!__get_cpuid(0, &a, &b, &c, &d))
+        return NULL;
+    memcpy(vendor, &b, 4);
+    memcpy(vendor + 4, &d, 4);
+    memcpy(vendor + 8, &c, 4);
+    __get_cpuid(1, &a, &b, &c, &d);
+    const unsigned base = a >> 8 & 15;
+    const unsigned family = base == 15 ? base + (a >> 20 & 255) : base;
+    const unsigned model = (a >> 4 & 15) | (base == 15 || base == 6 ? a >> 12 & 0xf0 : 0);
+    return assay_uarch_name_of(vendor, family, model);
 }

@@ -204,8 +204,10 @@ static int add_simulation(struct assay_predictor *p, const struct assay_predict_
     AS_TRY(as_simulate(p, options->timeline_n, &out->simulated, &timeline, &out->timeline_n));
     out->timeline = timeline;
     out->bounds[ASSAY_BOUND_WINDOW] = out->simulated;
-    if (out->simulated > out->cycles * 1.02)
+    if (out->simulated > out->cycles * 1.02) {
         out->bound = ASSAY_BOUND_WINDOW;
+        out->limit[0] = 0; /* of the ports or the unit that would limit alone */
+    }
     if (out->simulated > out->cycles)
         out->cycles = out->simulated;
     return 0;

@@ -18,6 +18,7 @@ struct thinning {
     uint8_t *fate; /* by item */
     uint32_t *at;  /* where it stands in the list */
     bool changed;
+    bool has_vectors; /* something of them is left */
 };
 
 /* ---- What goes ----------------------------------------------------------------------------- */
@@ -91,6 +92,8 @@ static int thin_out(struct thinning *t, enum assay_cqa_variant variant)
         t->fate[i] = (uint8_t)fate;
         t->at[i] = (uint32_t)t->list->insn.n;
         t->changed |= fate != FATE_KEPT;
+        t->has_vectors |=
+            fate != FATE_GONE && (item->role == AS_ROLE_VECTOR || item->role == AS_ROLE_ARITHMETIC);
         if (fate == FATE_GONE)
             continue;
         if (fate == FATE_IN_REGISTERS)
@@ -157,8 +160,7 @@ static int thinned(struct assay_cqa_engine *engine, const struct as_cqa_as_is *a
     t.at = as_arena_array(&engine->arena, uint32_t, as_is->body->n + 1);
     if (!t.fate || !t.at || thin_out(&t, variant) < 0)
         return as_error_nomem(err, "a variant of a loop");
-    const bool nothing_left = engine->list.insn.n == 0;
-    out->applies = t.changed && !(nothing_left && variant != ASSAY_CQA_PERFECT_L1);
+    out->applies = t.changed && (t.has_vectors || variant == ASSAY_CQA_PERFECT_L1);
     if (!out->applies)
         return 0;
     return predict_thinned(engine, as_is, 0, out, err);

@@ -343,7 +343,6 @@ static int try_list(struct vectorising *v, const struct as_cqa_as_is *as_is,
     if (chain > cycles) {
         cycles = chain;
         found.bound = ASSAY_BOUND_LATENCY;
-        found.limit[0] = 0;
     }
     if (out->applies && cycles >= out->cycles)
         return 0;
@@ -354,7 +353,8 @@ static int try_list(struct vectorising *v, const struct as_cqa_as_is *as_is,
                                       .iterations = v->times,
                                       .gathered_n = v->gathered_n,
                                       .replicated_n = v->replicated_n};
-    memcpy(out->limit, found.limit, sizeof out->limit);
+    if (found.bound == ASSAY_BOUND_PORTS || found.bound == ASSAY_BOUND_UNIT)
+        memcpy(out->limit, found.limit, sizeof out->limit);
     return 0;
 }
 

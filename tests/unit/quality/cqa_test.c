@@ -32,7 +32,7 @@ static const char core[] =
     "form\tmovsxd r64,m32\t1\tLD:1\t0\t-\ts\nform\tmov r64,m64\t1\tLD:1\t0\t-\ts\n"
     "form\tvmovsd xmm,m64\t1\tLD:1\t0\t-\ts\nform\tvmovsd m64,xmm\t1\tSTA:1 STD:1\t0\t-\ts\n"
     "form\tvmovupd ymm,m256\t1\tLD:1\t0\t-\ts\nform\tvmovupd m256,ymm\t1\tSTA:1 STD:1\t0\t-\ts\n"
-    "form\tvmovdqu ymm,m256\t1\tLD:1\t0\t-\ts\nform\tvmovups m256,ymm\t1\tSTA:1 STD:1\t0\t-\ts\n"
+    "form\tvmovups ymm,m256\t1\tLD:1\t0\t-\ts\nform\tvmovups m256,ymm\t1\tSTA:1 STD:1\t0\t-\ts\n"
     "form\tvmulsd xmm,xmm,xmm\t1\tFMUL:1\t4\t-\ts\nform\tvaddsd xmm,xmm,xmm\t1\tFADD:1\t3\t-\ts\n"
     "form\tvaddsd xmm,xmm,m64\t1\tFADD:1 LD:1\t3\t-\ts\n"
     "form\tvaddpd ymm,ymm,m256\t1\tFADD:1 LD:1\t3\t-\ts\n"

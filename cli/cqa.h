@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of `assay cqa` share: the loops chosen, one answer at a time, and how it is shown.
+ */
+#ifndef AS_CLI_CQA_H
+#define AS_CLI_CQA_H
+
+#include <assay/quality.h>
+
+#include "code/source_text.h"
+#include "predict.h"
+#include "program.h"
+
+/* Bits of --level, in its order. */
+enum as_cqa_level {
+    AS_LEVEL_GAIN = 1 << 0,
+    AS_LEVEL_POTENTIAL = 1 << 1,
+    AS_LEVEL_HINT = 1 << 2,
+    AS_LEVEL_EXPERT = 1 << 3
+};
+
+struct as_quality_view {
+    struct as_cli *cli;
+    struct as_chosen chosen;
+    struct assay_uarch *uarch;
+    struct as_sources sources;
+    struct as_facts facts; /* JSON */
+    struct as_csv csv;
+    unsigned levels; /* as_cqa_level bits */
+    uint32_t path;   /* --path, 0: all */
+    bool reports;    /* else a line each */
+    bool bodies;     /* code outside loops in place of loops */
+    size_t shown;
+};
+
+/* Where a loop or body stands: "dot, kernels.c:12-13". */
+void as_cqa_place_words(const struct as_quality_view *view, const struct assay_cqa *cqa,
+                        struct as_str *out);
+/* "ports l0 l1", "latency". */
+void as_cqa_bound_words(enum assay_bound bound, const char *limit, struct as_str *out);
+/* Words of the n-th obstacle of assay_cqa_obstacle, NULL behind the last: key, and a sentence. */
+const char *as_cqa_obstacle_key(unsigned n);
+const char *as_cqa_obstacle_words(unsigned n);
+/* Assembly of instruction `insn` of the program. */
+void as_cqa_assembly(const struct as_quality_view *view, uint32_t insn, char *buf, size_t buf_b);
+double as_cqa_value(const struct assay_cqa_path *path, const char *metric);
+/* The sound variant with the greatest speed-up beyond 5 %; below 0: none. */
+int as_cqa_best(const struct assay_cqa_path *path);
+
+void as_cqa_text_head(struct as_quality_view *view);
+void as_cqa_text_row(struct as_quality_view *view, const struct assay_cqa *cqa);
+void as_cqa_text_report(struct as_quality_view *view, const struct assay_cqa *cqa);
+void as_cqa_text_expert(struct as_quality_view *view, const struct assay_cqa *cqa);
+void as_cqa_json(struct as_quality_view *view, const struct assay_cqa *cqa);
+void as_cqa_csv_head(struct as_quality_view *view);
+void as_cqa_csv(struct as_quality_view *view, const struct assay_cqa *cqa);
+
+#endif

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Code quality analysis for people, in 80 columns: a line a loop, or a report: the verdict in three
+ * sentences, the source, what there is to gain, what stands against it, what is out of the
+ * ordinary, and everything for experts.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "cqa.h"
+#include "loop_words.h"
+#include "text.h"
+
+#define WIDTH        79
+#define SOURCE_LINES 8
+#define GAIN         1.05 /* less is no gain worth a line of its own */
+
+static void wrap(struct as_quality_view *view, const char *first, const struct as_str *text)
+{
+    struct as_str line = {0};
+
+    as_str_appendz(&line, first);
+    as_wrap(&line, as_str_z(text), (unsigned)strlen(first), 4, WIDTH);
+    as_cli_print(view->cli, "%s", as_str_z(&line));
+    as_str_fini(&line);
+}
+
+/* ---- A line a loop ------------------------------------------------------------------------- */
+
+void as_cqa_text_head(struct as_quality_view *view)
+{
+    as_cli_print(view->cli, "on %s, data in the first level of the cache\n", view->uarch->words);
+    as_cli_style(view->cli, AS_STYLE_BOLD);
+    as_cli_print(view->cli, "%6s  %-31s %8s %7s %-9s %s", "loop", "function, source", "cycles",
+                 "vectors", "limit", "to gain");
+    as_cli_style(view->cli, AS_STYLE_PLAIN);
+    as_cli_print(view->cli, "\n");
+}
+
+/* The name, shortened in front of its place in the source. */
+static void place_column(const struct as_quality_view *view, const struct assay_cqa *cqa, char *out,
+                         size_t columns)
+{
+    struct as_str words = {0};
+
+    as_cqa_place_words(view, cqa, &words);
+    const char *comma = strrchr(as_str_z(&words), ',');
+    const size_t tail = comma ? strlen(comma) : 0;
+    const size_t room = columns > tail ? columns - tail : 0;
+
+    if (words.n <= columns || room < 6)
+        snprintf(out, columns + 1, "%s", as_str_z(&words));
+    else
+        snprintf(out, columns + 1, "%.*s..%s", (int)room - 2, as_str_z(&words), comma ? comma : "");
+    as_str_fini(&words);
+}
+
+void as_cqa_text_row(struct as_quality_view *view, const struct assay_cqa *cqa)
+{
+    enum { PLACE = 31 };
+    const struct assay_cqa_path *mean = &cqa->mean;
+    char place[PLACE + 1], id[16] = "-", vectors[16] = "-", gain[32] = "-";
+
+    place_column(view, cqa, place, PLACE);
+    if (cqa->loop != ASSAY_NONE)
+        snprintf(id, sizeof id, "%" PRIu32, cqa->loop);
+    if (!cqa->path_n) {
+        as_cli_print(view->cli, "%6s  %-31s %s\n", id, place, "no path (outsize nest)");
+        return;
+    }
+    const double ratio = as_cqa_value(mean, "vec_eff_all_pct");
+    const int best = as_cqa_best(mean);
+
+    if (!isnan(ratio))
+        snprintf(vectors, sizeof vectors, "%.0f %%", ratio);
+    if (best >= 0)
+        snprintf(gain, sizeof gain, "%.1fx %s", mean->what_if[best].speedup,
+                 assay_cqa_variant_name((enum assay_cqa_variant)best));
+    as_cli_print(view->cli, "%6s  %-31s %8.2f %7s %-9s %s\n", id, place,
+                 as_cqa_value(mean, "cycles"), vectors, assay_bound_name(mean->bound), gain);
+}
+
+/* ---- The verdict --------------------------------------------------------------------------- */
+
+static void say_head(struct as_quality_view *view, const struct assay_cqa *cqa)
+{
+    struct as_str head = {0}, more = {0};
+
+    if (cqa->loop != ASSAY_NONE)
+        as_str_appendf(&head, "loop %" PRIu32 ": ", cqa->loop);
+    as_cqa_place_words(view, cqa, &head);
+    if (view->shown > 1)
+        as_cli_print(view->cli, "\n");
+    as_cli_styled(view->cli, AS_STYLE_BOLD, as_str_z(&head));
+    if (cqa->loop != ASSAY_NONE) {
+        const struct assay_loop *loop = &view->chosen.program->loop[cqa->loop];
+
+        as_str_appendf(&more, " (%s, %s", as_level_word(loop->level), as_role_word(loop->role));
+        if (loop->unroll > 1)
+            as_str_appendf(&more, ", %u source iterations each", loop->unroll);
+        as_cli_print(view->cli, "%s)", as_str_z(&more));
+    }
+    as_cli_print(view->cli, "\n");
+    as_str_fini(&head);
+    as_str_fini(&more);
+}
+
+static void say_time(struct as_quality_view *view, const struct assay_cqa_path *mean)
+{
+    static const char *const words[] = {
+        [ASSAY_BOUND_DISPATCH] = "the micro-operations that the front end hands over in a cycle",
+        [ASSAY_BOUND_DECODE] = "fetching and decoding its instructions",
+        [ASSAY_BOUND_BRANCH] = "its taken branches",
+        [ASSAY_BOUND_PORTS] = "the execution ports",
+        [ASSAY_BOUND_UNIT] = "a unit that is not pipelined:",
+        [ASSAY_BOUND_LATENCY] = "a chain of results from iteration to iteration",
+        [ASSAY_BOUND_WINDOW] = "the buffers of the core: its limits add up"};
+    const double cycles = as_cqa_value(mean, "cycles"),
+                 source = as_cqa_value(mean, "cycles_source");
+    const double worst = as_cqa_value(mean, "cycles_worst");
+    struct as_str text = {0};
+
+    as_str_appendf(&text, "%.2f cycles an iteration", cycles);
+    if (!isnan(source) && fabs(source - cycles) > 0.005)
+        as_str_appendf(&text, " (%.2f a source iteration)", source);
+    if (worst > cycles * 1.005)
+        as_str_appendf(&text, ", %.2f with the slowest values to divide", worst);
+    as_str_appendf(&text, ", limited by %s", words[mean->bound]);
+    if (*mean->limit)
+        as_str_appendf(&text, " %s", mean->limit);
+    as_str_appendz(&text, ".");
+    wrap(view, "  ", &text);
+    as_str_fini(&text);
+}
+
+static void say_vectors(struct as_quality_view *view, const struct assay_cqa_path *mean)
+{
+    const double ratio = as_cqa_value(mean, "vec_ratio_all_pct");
+    const double width = as_cqa_value(mean, "vec_eff_all_pct");
+    const double peak = as_cqa_value(mean, "fp_peak_pct");
+    struct as_str text = {0};
+
+    if (isnan(ratio))
+        as_str_appendz(&text, "Nothing in it could work on vectors");
+    else if (ratio > 99.5)
+        as_str_appendf(&text, "Fully vectorised, on %.0f %% of the core's width", width);
+    else if (ratio < 0.5)
+        as_str_appendf(&text, "Not vectorised: %.0f %% of the core's vectors in use", width);
+    else
+        as_str_appendf(&text,
+                       "Partly vectorised: %.0f %% of what could be; %.0f %% of the core's "
+                       "vectors in use",
+                       ratio, width);
+    if (as_cqa_value(mean, "fp_op_n") > 0 && !isnan(peak))
+        as_str_appendf(&text, "; %.0f %% of peak arithmetic", peak);
+    as_str_appendz(&text, ".");
+    wrap(view, "  ", &text);
+    as_str_fini(&text);
+}
+
+static void say_best(struct as_quality_view *view, const struct assay_cqa_path *mean)
+{
+    const int best = as_cqa_best(mean);
+    struct as_str text = {0};
+
+    if (best >= 0)
+        as_str_appendf(&text, "Most to gain: %s, %.2f cycles, %.1f times as fast.",
+                       assay_cqa_variant_words((enum assay_cqa_variant)best),
+                       mean->what_if[best].cycles, mean->what_if[best].speedup);
+    else
+        as_str_appendz(&text, "No other code for the same work would be 5 % faster on this core, "
+                              "as far as can be told.");
+    wrap(view, "  ", &text);
+    as_str_fini(&text);
+}
+
+/* ---- The source ---------------------------------------------------------------------------- */
+
+static void say_source(struct as_quality_view *view, const struct assay_cqa *cqa)
+{
+    const struct assay_program *program = view->chosen.program;
+    const struct assay_loop *loop = cqa->loop == ASSAY_NONE ? NULL : &program->loop[cqa->loop];
+    const struct assay_source_range *range =
+        loop && loop->sources ? &program->loop_source[loop->source] : NULL;
+    bool any = false;
+
+    for (uint32_t k = 0; range && k < SOURCE_LINES && range->first_line + k <= range->last_line;
+         k++) {
+        const struct as_view text = as_source_line(
+            &view->sources, range->file, program->debug.file[range->file], range->first_line + k);
+        if (!text.p)
+            break;
+        if (!any)
+            as_cli_print(view->cli, "\n");
+        any = true;
+        as_cli_style(view->cli, AS_STYLE_CYAN);
+        as_cli_print(view->cli, "%6" PRIu32 " | %.*s", range->first_line + k,
+                     (int)(text.n < WIDTH - 9 ? text.n : WIDTH - 9), text.p);
+        as_cli_style(view->cli, AS_STYLE_PLAIN);
+        as_cli_print(view->cli, "\n");
+    }
+    if (any && range->last_line >= range->first_line + SOURCE_LINES)
+        as_cli_print(view->cli, "%6s | (%" PRIu32 " lines more)\n", "",
+                     range->last_line - range->first_line - SOURCE_LINES + 1);
+}
+
+/* ---- Gains --------------------------------------------------------------------------------- */
+
+static void gain_row(struct as_quality_view *view, const struct assay_cqa_path *mean, unsigned v)
+{
+    const struct assay_cqa_what_if *it = &mean->what_if[v];
+    struct as_str bound = {0};
+
+    as_cqa_bound_words(it->bound, it->limit, &bound);
+    as_cli_print(view->cli, "  %-49.49s %8.2f %6.1fx %s%.12s\n",
+                 assay_cqa_variant_words((enum assay_cqa_variant)v), it->cycles, it->speedup,
+                 (v == ASSAY_CQA_VECTOR || v == ASSAY_CQA_FP_VECTOR) && !it->sound ? "(" : "",
+                 as_str_z(&bound));
+    as_str_fini(&bound);
+}
+
+static void say_gains(struct as_quality_view *view, const struct assay_cqa_path *mean)
+{
+    bool unsound = false;
+    unsigned shown = 0;
+
+    for (unsigned v = 0; v < ASSAY_CQA_VARIANTS; v++) {
+        const struct assay_cqa_what_if *it = &mean->what_if[v];
+        const bool always = view->levels & AS_LEVEL_EXPERT;
+
+        if (!it->applies || (!always && it->speedup < GAIN))
+            continue;
+        if (!shown++) {
+            as_cli_print(view->cli, "\n");
+            as_cli_style(view->cli, AS_STYLE_BOLD);
+            as_cli_print(view->cli, "  %-49s %8s %7s %s", "if there were, or it were", "cycles",
+                         "faster", "then by");
+            as_cli_style(view->cli, AS_STYLE_PLAIN);
+            as_cli_print(view->cli, "\n");
+        }
+        unsound |= (v == ASSAY_CQA_VECTOR || v == ASSAY_CQA_FP_VECTOR) && !it->sound;
+        gain_row(view, mean, v);
+    }
+    if (unsound)
+        as_cli_print(view->cli, "  ( only if what stands against vectors is removed first\n");
+}
+
+/* ---- Obstacles and hints ------------------------------------------------------------------- */
+
+static void say_obstacles(struct as_quality_view *view, const struct assay_cqa_path *mean)
+{
+    const double width = as_cqa_value(mean, "vec_eff_all_pct");
+    unsigned shown = 0;
+
+    if (isnan(width) || width > 99.5)
+        return;
+    for (unsigned i = 0; as_cqa_obstacle_words(i); i++) {
+        struct as_str text = {0};
+
+        if (!(mean->obstacles >> i & 1))
+            continue;
+        if (!shown++) {
+            as_cli_print(view->cli, "\n  ");
+            as_cli_styled(view->cli, AS_STYLE_BOLD, "what stands against wider vectors");
+            as_cli_print(view->cli, "\n");
+        }
+        as_str_appendz(&text, as_cqa_obstacle_words(i));
+        wrap(view, "  - ", &text);
+        as_str_fini(&text);
+    }
+}
+
+/* Metrics that are worth a look beyond a value. */
+static const struct {
+    const char *metric;
+    double above;
+    const char *words;
+} hints[] = {
+    {"stack_load_n", 0, "%.3g values are loaded from the stack: too few registers, or locals"},
+    {"insn_class_call_n", 0, "%.3g calls in each iteration"},
+    {"insn_class_divide_n", 0, "%.3g divisions or square roots, on a unit of their own"},
+    {"insn_class_convert_n", 0, "%.3g conversions between types of numbers"},
+    {"insn_class_x87_n", 0, "%.3g x87 instructions: long double, or -mfpmath=387"},
+    {"insn_class_gather_n", 0, "%.3g gathers: as many accesses as elements"},
+    {"insn_class_complex_n", 0, "%.3g instructions of more than four micro-operations"},
+    {"int_share_pct", 50, "%.0f %% of the instructions are scalar integer ones"},
+    {"hole_b", 0, "%.3g bytes of touched cache lines are passed over in each iteration"},
+    {"transition_n", 0, "%.3g instructions of legacy SSE beside AVX: upper halves are kept"},
+    {"opcache_pct", 100, "the loop takes %.0f %% of the micro-operation cache"},
+    {"estimated_n", 0, "%.3g instructions are estimated: the core's table has nothing of them"}};
+
+static void say_hints(struct as_quality_view *view, const struct assay_cqa *cqa)
+{
+    unsigned shown = 0;
+
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++) {
+        const double value = as_cqa_value(&cqa->mean, hints[i].metric);
+        struct as_str text = {0};
+
+        if (!(value > hints[i].above))
+            continue;
+        if (!shown++) {
+            as_cli_print(view->cli, "\n  ");
+            as_cli_styled(view->cli, AS_STYLE_BOLD, "out of the ordinary");
+            as_cli_print(view->cli, "\n");
+        }
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+        as_str_appendf(&text, hints[i].words, value); /* of the table above */
+#pragma GCC diagnostic pop
+        wrap(view, "  - ", &text);
+        as_str_fini(&text);
+    }
+}
+
+/* ---- Paths --------------------------------------------------------------------------------- */
+
+static void say_paths(struct as_quality_view *view, const struct assay_cqa *cqa)
+{
+    if (cqa->merged)
+        as_cli_print(view->cli,
+                     "\n  %" PRIu64 " paths: all of them as one, every block counted once\n",
+                     cqa->path_count);
+    if (cqa->path_n < 2)
+        return;
+    as_cli_print(view->cli, "\n  ");
+    as_cli_styled(view->cli, AS_STYLE_BOLD, "path  share  instructions   cycles  limited by");
+    as_cli_print(view->cli, "\n");
+    for (size_t i = 0; i < cqa->path_n; i++) {
+        const struct assay_cqa_path *path = &cqa->path[i];
+        struct as_str bound = {0};
+
+        as_cqa_bound_words(path->bound, path->limit, &bound);
+        as_cli_print(view->cli, "  %4" PRIu32 " %4.0f %% %13.0f %8.2f  %.40s\n", path->number,
+                     100 * path->weight, as_cqa_value(path, "insn_n"), as_cqa_value(path, "cycles"),
+                     as_str_z(&bound));
+        as_str_fini(&bound);
+    }
+}
+
+void as_cqa_text_report(struct as_quality_view *view, const struct assay_cqa *cqa)
+{
+    say_head(view, cqa);
+    if (!cqa->path_n) {
+        as_cli_print(view->cli, "  no path through it was looked for: %s\n",
+                     cqa->outsize ? "the nest is too large" : "no way leads back to its header");
+        return;
+    }
+    say_time(view, &cqa->mean);
+    say_vectors(view, &cqa->mean);
+    if (view->levels & AS_LEVEL_GAIN)
+        say_best(view, &cqa->mean);
+    say_source(view, cqa);
+    if (view->levels & (AS_LEVEL_GAIN | AS_LEVEL_EXPERT))
+        say_gains(view, &cqa->mean);
+    if (view->levels & AS_LEVEL_POTENTIAL)
+        say_obstacles(view, &cqa->mean);
+    if (view->levels & AS_LEVEL_HINT)
+        say_hints(view, cqa);
+    say_paths(view, cqa);
+    if (view->levels & AS_LEVEL_EXPERT)
+        as_cqa_text_expert(view, cqa);
+}

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+# assay cqa: loops whose code the source and the options fix, on named cores.
+
+setup_file() {
+    load common.bash
+    command -v gcc >/dev/null || skip "no gcc here"
+    cat >kernels.c <<'EOC'
+void daxpy(double *restrict y, const double *restrict x, double a, long n)
+{
+    for (long i = 0; i < n; i++)
+        y[i] += a * x[i];
+}
+double sum(const double *a, long n)
+{
+    double s = 0;
+    for (long i = 0; i < n; i++)
+        s += a[i];
+    return s;
+}
+double horner(const double *a, double x, long n)
+{
+    double s = 0;
+    for (long i = 0; i < n; i++)
+        s = s * x + a[i];
+    return s;
+}
+long choose(const long *a, long n)
+{
+    long s = 0;
+    for (long i = 0; i < n; i++) {
+        if (a[i] & 1)
+            __asm__ volatile("nop");
+        s += a[i];
+    }
+    return s;
+}
+int straight(int a) { return a * 7 + 3; }
+EOC
+    gcc -g -O1 -shared -fPIC kernels.c -o scalar.so
+    gcc -g -O3 -mavx2 -mfma -shared -fPIC kernels.c -o vector.so
+    strip -o stripped.so scalar.so
+}
+setup() { load common.bash; }
+
+of() { # FILE JSON-PATH of the only loop
+    json "[\"loops\"][0]$2" <"$1"
+}
+
+@test "a line a loop, with cycles, vectors, limit and gain" {
+    "$ASSAY" cqa --machine zen5 scalar.so >out
+    like 'on AMD Zen 5*' "$(head -1 out)"
+    grep -qE '^ +[0-9]+  daxpy, kernels.c:3-4 .* 8.0x vector$' out
+    grep -qE '^ +[0-9]+  horner, .* latency +-$' out # a recurrence: nothing to gain
+    ! grep -qE '.{81}' out
+}
+@test "a report: the verdict, the source, the gains, what stands against them" {
+    "$ASSAY" cqa --machine zen5 --function daxpy scalar.so >out
+    like 'loop *: daxpy, kernels.c:3-4 (single, main)' "$(head -1 out)"
+    grep -q 'cycles an iteration, limited by' out
+    grep -q 'Not vectorised: 12 % of the core' out # 8 of 64 bytes
+    grep -q 'Most to gain: fully vectorised' out
+    grep -q '     4 |         y\[i\] += a \* x\[i\];' out
+    ! grep -qE '.{81}' out
+    "$ASSAY" cqa --machine zen5 --function sum scalar.so >out
+    grep -q 'a sum or the like' out
+    "$ASSAY" cqa --machine zen5 --function horner scalar.so >out
+    grep -q 'a chain of results' out
+    grep -q 'a recurrence: each iteration needs the result' out
+}
+@test "levels choose what is told" {
+    "$ASSAY" cqa --machine zen5 --function daxpy --level expert scalar.so >out
+    grep -q 'cycles by port' out
+    grep -q 'fp_op_n  *2' out
+    grep -q 'mulsd' out
+    ! grep -q 'Most to gain' out
+    ! grep -qE '.{81}' out
+    "$ASSAY" cqa --machine zen5 --function daxpy --level gain scalar.so >out
+    ! grep -q 'fp_op_n' out
+}
+@test "JSON has each metric, variant and path" {
+    "$ASSAY" cqa --machine zen5 --function daxpy --format json scalar.so >out
+    equal 2 "$(of out '["mean"]["metrics"]["fp_op_n"]')"
+    equal 16 "$(of out '["mean"]["metrics"]["load_b"]')"
+    equal 0 "$(of out '["mean"]["metrics"]["vec_ratio_all_pct"]')"
+    equal true "$(of out '["mean"]["what_if"]["vector"]["sound"]')"
+    equal 8 "$(of out '["mean"]["what_if"]["vector"]["iterations"]')"
+    equal 1 "$(of out '["paths_total"]')"
+    "$ASSAY" cqa --machine zen5 --function horner --format json scalar.so >out
+    equal '["recurrence"]' "$(of out '["mean"]["obstacles"]')"
+    equal false "$(of out '["mean"]["what_if"]["vector"]["sound"]')"
+}
+@test "vectorised code is seen to be" {
+    "$ASSAY" cqa --machine zen5 --function daxpy --format json vector.so >out
+    python3 - <<'EOP'
+import json
+main = max(json.load(open("out"))["loops"], key=lambda l: l["mean"]["metrics"]["load_b"])
+m = main["mean"]["metrics"]
+assert m["vec_ratio_all_pct"] == 100, m["vec_ratio_all_pct"]
+assert m["vec_eff_all_pct"] == 50, m["vec_eff_all_pct"] # 32 of 64 bytes
+assert m["insn_class_load_n"] == 2 and m["access_256_n"] == 3
+EOP
+}
+@test "paths are told apart, and one can be chosen" {
+    "$ASSAY" cqa --machine zen5 --function choose --format json scalar.so >out
+    equal 2 "$(of out '["paths_total"]')"
+    equal 0.5 "$(of out '["paths"][1]["weight"]')"
+    "$ASSAY" cqa --machine zen5 --function choose --path 2 --format json scalar.so >out
+    equal 2 "$(of out '["paths"][0]["number"]')"
+    run "$ASSAY" cqa --machine zen5 --function choose --path 3 scalar.so
+    equal 2 "$status"
+    like '*no chosen loop has 3 paths*' "$output"
+    "$ASSAY" cqa --machine zen5 --function choose --paths 1 --format json scalar.so >out
+    equal true "$(of out '["merged"]')"
+}
+@test "CSV has a row a path and one of the mean; the threads change nothing" {
+    "$ASSAY" cqa --machine emeraldrapids --format csv -j 1 scalar.so >one
+    "$ASSAY" cqa --machine emeraldrapids --format csv -j 3 scalar.so >three
+    cmp one three
+    equal 3 "$(grep -c ',choose,' one)"
+    equal 1 "$(grep -c ',daxpy,' one)"
+}
+@test "stripped code and code outside loops do as well" {
+    "$ASSAY" cqa --machine zen5 --format json stripped.so >out
+    python3 -c 'import json; l = json.load(open("out"))["loops"]; assert len(l) == 4 and all(x["mean"]["metrics"]["cycles"] > 0 for x in l)'
+    "$ASSAY" cqa --machine zen5 --function straight --body --format json scalar.so >out
+    equal null "$(of out '["id"]')"
+    python3 -c 'import json; assert json.load(open("out"))["loops"][0]["mean"]["metrics"]["insn_n"] >= 3'
+}
+@test "what cannot be done is one sentence" {
+    run "$ASSAY" cqa --machine nowhere scalar.so
+    equal 2 "$status"
+    equal 1 "${#lines[@]}"
+    run "$ASSAY" cqa --machine zen5 --loop 99 scalar.so
+    equal 2 "$status"
+    equal 1 "${#lines[@]}"
+    run "$ASSAY" cqa --machine zen5 --function straight scalar.so
+    equal 2 "$status"
+    like '*no loop without a loop inside*' "$output"
+    run "$ASSAY" cqa --machine zen5 --body scalar.so
+    equal 2 "$status"
+    run "$ASSAY" cqa --machine zen5 --path 0 scalar.so
+    equal 2 "$status"
+    run "$ASSAY" cqa --machine zen5 kernels.c
+    equal 2 "$status"
+    equal 1 "${#lines[@]}"
+}
