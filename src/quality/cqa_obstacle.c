@@ -7,9 +7,16 @@
 #include "quality/cqa.h"
 
 /* Values of a reduction may be taken together in any order: of what the step computes. */
-enum family { FAMILY_NONE, FAMILY_SUM, FAMILY_PRODUCT, FAMILY_EXTREME, FAMILY_BITS, FAMILY_COPY };
+enum reduction_family {
+    FAMILY_NONE,
+    FAMILY_SUM,
+    FAMILY_PRODUCT,
+    FAMILY_EXTREME,
+    FAMILY_BITS,
+    FAMILY_COPY
+};
 
-static enum family family_of(const struct as_cqa_item *item)
+static enum reduction_family family_of(const struct as_cqa_item *item)
 {
     switch (item->form->insn_class) {
     case ASSAY_CLASS_ADD:
@@ -60,7 +67,7 @@ static bool is_bookkeeping(const struct as_cqa_item *item)
 static uint32_t chain_obstacle(const struct as_cqa_body *body, const struct assay_chain_step *chain,
                                size_t chain_n)
 {
-    enum family family = FAMILY_COPY;
+    enum reduction_family family = FAMILY_COPY;
     bool bookkeeping = chain_n > 0, reduction = true, memory = false;
 
     for (size_t i = 0; i < chain_n; i++) {
@@ -68,7 +75,7 @@ static uint32_t chain_obstacle(const struct as_cqa_body *body, const struct assa
             continue; /* the loop's end, where the path has none */
         const struct as_cqa_item *item = &body->item[chain[i].insn];
         const uint32_t next = chain[(i + 1) % chain_n].insn;
-        const enum family own = family_of(item);
+        const enum reduction_family own = family_of(item);
 
         bookkeeping &= is_bookkeeping(item);
         memory |= chain[i].memory && !item->frame;

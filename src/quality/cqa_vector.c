@@ -151,7 +151,7 @@ static void copy_item(struct vectorising *v, size_t at, unsigned times)
 }
 
 /* `insn` on vectors, as many as it takes; copies where it has no such form. */
-static void widen(struct vectorising *v, size_t at, const struct assay_insn *insn)
+static void widen_item(struct vectorising *v, size_t at, const struct assay_insn *insn)
 {
     const struct as_cqa_item *item = &v->body->item[at];
     unsigned copies = vectors_of(v, item);
@@ -179,7 +179,7 @@ static void replicate(struct vectorising *v, size_t at, unsigned reg)
             put_together(v, at, bytes, reg, k * each);
 }
 
-static bool gather(struct vectorising *v, size_t at, unsigned reg)
+static bool gather_elements(struct vectorising *v, size_t at, unsigned reg)
 {
     const struct as_cqa_item *item = &v->body->item[at];
     const unsigned vectors = vectors_of(v, item), bytes = v->times * item->width_b / vectors;
@@ -222,12 +222,12 @@ static void widen_by_elements(struct vectorising *v, size_t at)
         copy_item(v, at, v->times);
         return;
     }
-    if (!v->gathers || !gather(v, at, reg))
+    if (!v->gathers || !gather_elements(v, at, reg))
         replicate(v, at, reg);
     if (moves)
         return;
     if (as_insn_registers(&v->body->code.insn[at], (uint8_t)reg, &insn))
-        widen(v, at, &insn);
+        widen_item(v, at, &insn);
     else
         v->refused = true;
 }
@@ -283,7 +283,7 @@ static void add_item(struct vectorising *v, size_t at)
     else if (by_elements(v, item))
         copy_item(v, at, v->times);
     else
-        widen(v, at, &v->body->code.insn[at]);
+        widen_item(v, at, &v->body->code.insn[at]);
 }
 
 /* ---- The list ------------------------------------------------------------------------------ */
