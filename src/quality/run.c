@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "quality/callee.h"
+#include "quality/cqa_write.h"
 #include "quality/detail.h"
 #include "quality/metrics.h"
 #include "quality/straight.h"
@@ -74,6 +75,8 @@ struct loop {
     uint64_t address;
     uint32_t depth;
     bool wants_values, wants_page; /* page: hot enough for tables behind its figures */
+    bool wants_cqa;                /* hot, and no loop inside: of this run */
+    struct as_cqa_kept cqa;
     const struct assay_program *program;
     uint32_t at;                   /* in `program` */
     struct assay_loop_facts facts; /* where it wants values */
@@ -95,6 +98,7 @@ struct pass {
     AS_VEC(struct module) module;
     AS_VEC(struct loop) loop; /* whose code can be read */
     AS_VEC(struct straight) straight;
+    struct as_arena arena; /* of what is kept of code quality analysis */
 };
 
 /* ---- What there is ------------------------------------------------------------------------- */
@@ -157,10 +161,11 @@ static const char loops_sql[] =
     "             AND v.object_id = l.loop_id AND v.run_id = 0) AS wants_values,"
     " t.exclusive_share >= " PAGE_SHARE
     " AND NOT EXISTS (SELECT 1 FROM detail d WHERE d.object_kind = 'loop'"
-    "             AND d.object_id = l.loop_id AND d.name = 'mix') AS wants_page, f.module_id"
+    "             AND d.object_id = l.loop_id AND d.name = 'mix') AS wants_page, f.module_id,"
+    " l.is_innermost AND t.exclusive_share >= " PAGE_SHARE " AS wants_cqa"
     " FROM object_time t JOIN loop l ON l.loop_id = t.object_id JOIN function f USING (function_id)"
     " WHERE t.run_id = ?1 AND t.object_kind = 'loop' AND t.exclusive_n > 0)"
-    " WHERE wants_values OR wants_page";
+    " WHERE wants_values OR wants_page OR wants_cqa";
 
 static int list_loop(void *pass, struct assay_rows *row, struct assay_error *err)
 {
@@ -169,7 +174,8 @@ static int list_loop(void *pass, struct assay_rows *row, struct assay_error *err
                       .address = (uint64_t)assay_rows_integer(row, 1),
                       .depth = (uint32_t)assay_rows_integer(row, 2),
                       .wants_values = assay_rows_integer(row, 3) != 0,
-                      .wants_page = assay_rows_integer(row, 4) != 0};
+                      .wants_page = assay_rows_integer(row, 4) != 0,
+                      .wants_cqa = assay_rows_integer(row, 6) != 0};
     struct module *module = find_module(p, assay_rows_integer(row, 5));
 
     if (!module)
@@ -225,6 +231,59 @@ static int read_loops(void *pass, struct assay_error *err)
         if (it->wants_values)
             AS_TRY(assay_quality_loop(it->program, it->at, &it->facts, err));
     return 0;
+}
+
+/* Code quality analysis of hot loops, where there is a table of the core. */
+static int analyse_loops(struct pass *p, struct assay_error *err)
+{
+    const char *core = assay_uarch_host();
+    struct assay_uarch *uarch = NULL;
+    struct assay_cqa_engine *engine = NULL;
+    int rc = core ? assay_uarch_open(core, &uarch, err) : 0;
+
+    if (rc == 0 && uarch)
+        rc = assay_cqa_engine_new(uarch, &engine, err);
+    as_vec_foreach (&p->loop, it) {
+        struct assay_cqa found;
+
+        if (rc < 0 || !engine || !it->wants_cqa)
+            continue;
+        rc = assay_cqa_loop(engine, it->program, it->at, NULL, &found, err);
+        if (rc == 0)
+            rc = as_cqa_keep(&p->arena, &found, &it->cqa, err);
+    }
+    assay_cqa_engine_free(&engine);
+    assay_uarch_free(&uarch);
+    return rc;
+}
+
+static int read_code(void *pass, struct assay_error *err)
+{
+    AS_TRY(read_loops(pass, err));
+    return analyse_loops(pass, err);
+}
+
+static bool is_analysed(const struct pass *p)
+{
+    as_vec_foreach (&p->loop, it)
+        if (it->cqa.is_there)
+            return true;
+    return false;
+}
+
+static int write_analysed(const struct pass *p, struct assay_error *err)
+{
+    struct as_cqa_writer writer;
+
+    if (!is_analysed(p))
+        return 0;
+    AS_TRY(as_cqa_writer_open(p->experiment, p->run_id, &writer, err));
+    int rc = 0;
+    as_vec_foreach (&p->loop, it)
+        if (rc == 0 && it->cqa.is_there)
+            rc = as_cqa_write(&writer, it->id, &it->cqa, err);
+    as_cqa_writer_close(&writer);
+    return rc;
 }
 
 /* ---- Values of loops ----------------------------------------------------------------------- */
@@ -363,6 +422,7 @@ static int write_all(void *pass, struct assay_error *err)
     AS_TRY(write_unread(p, err));
     AS_TRY(write_loops(p, err));
     AS_TRY(write_straight(p, err));
+    AS_TRY(write_analysed(p, err));
     return assay_rows_each(p->experiment, functions_sql, p->run_id, score_function, p, err);
 }
 
@@ -373,8 +433,8 @@ static int look(struct pass *p, struct assay_error *err)
     if (options->progress)
         options->progress(options->context, "reading hot code", 0, 1);
     AS_TRY(find_loops(p, err));
-    AS_TRY(options->aside ? options->aside(options->aside_context, read_loops, p, err)
-                          : read_loops(p, err));
+    AS_TRY(options->aside ? options->aside(options->aside_context, read_code, p, err)
+                          : read_code(p, err));
     return assay_experiment_batch(p->experiment, write_all, p, err);
 }
 
@@ -388,6 +448,7 @@ int assay_quality_run(struct assay_experiment *experiment, int64_t run_id,
     struct assay_catalogue *own = NULL;
     int rc = p.options->catalogue ? 0 : assay_catalogue_new(experiment, &how, &own, err);
 
+    as_arena_init(&p.arena);
     p.catalogue = own ? own : p.options->catalogue;
     if (rc == 0)
         rc = look(&p, err);
@@ -397,5 +458,6 @@ int assay_quality_run(struct assay_experiment *experiment, int64_t run_id,
     as_vec_fini(&p.module);
     as_vec_fini(&p.loop);
     as_vec_fini(&p.straight);
+    as_arena_fini(&p.arena);
     return rc;
 }

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writing: the set `cqa` has a column for each metric, named cqa_NAME, and one for the speed-up of
+ * each variant; a row of the run for the mean, and one for each path by its context. Gains hold for
+ * data in the first level of the cache: the lower end of their interval is none.
+ */
+#include "quality/cqa_write.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "quality/cqa.h"
+
+enum { DIGITS = 3, COLUMNS = AS_CQA_METRICS + ASSAY_CQA_VARIANTS, NAME_B = 64 };
+
+/* ---- Keeping ------------------------------------------------------------------------------- */
+
+static double *copy_of(struct as_arena *arena, const double *values)
+{
+    double *copy = as_arena_fresh(arena, double, AS_CQA_METRICS);
+
+    if (copy)
+        memcpy(copy, values, AS_CQA_METRICS * sizeof *copy);
+    return copy;
+}
+
+int as_cqa_keep(struct as_arena *arena, const struct assay_cqa *cqa, struct as_cqa_kept *out,
+                struct assay_error *err)
+{
+    *out = (struct as_cqa_kept){.is_there = cqa->path_n > 0};
+    if (!out->is_there)
+        return 0;
+    memcpy(out->what_if, cqa->mean.what_if, sizeof out->what_if);
+    out->mean = copy_of(arena, cqa->mean.value);
+    out->path_n = cqa->path_n > 1 ? cqa->path_n : 0;
+    out->path = as_arena_array(arena, double *, out->path_n + 1);
+    if (!out->mean || !out->path)
+        return as_error_nomem(err, "code quality analysis");
+    for (size_t i = 0; i < out->path_n; i++)
+        if (!(out->path[i] = copy_of(arena, cqa->path[i].value)))
+            return as_error_nomem(err, "code quality analysis");
+    return 0;
+}
+
+/* ---- The set ------------------------------------------------------------------------------- */
+
+static bool is_modelled(const struct assay_metric *metric)
+{
+    static const char *const topic[] = {"cycles", "front_end", "back_end", "peak", "machine"};
+
+    for (size_t i = 0; i < sizeof topic / sizeof *topic; i++)
+        if (strcmp(metric->topic, topic[i]) == 0)
+            return true;
+    return false;
+}
+
+static void describe_columns(char name[][NAME_B], struct assay_set_metric *out)
+{
+    for (size_t i = 0; i < AS_CQA_METRICS; i++) {
+        out[i] = (struct assay_set_metric){.metric = *assay_cqa_metric(i), .digits = DIGITS};
+        snprintf(name[i], NAME_B, "cqa_%s", out[i].metric.name);
+        out[i].metric.name = name[i];
+        out[i].origin =
+            is_modelled(assay_cqa_metric(i)) ? ASSAY_ORIGIN_MODELLED : ASSAY_ORIGIN_DERIVED;
+        out[i].metric.topic = "cqa";
+    }
+    for (unsigned v = 0; v < ASSAY_CQA_VARIANTS; v++) {
+        const size_t i = AS_CQA_METRICS + v;
+
+        snprintf(name[i], NAME_B, "cqa_%s_x", assay_cqa_variant_name((enum assay_cqa_variant)v));
+        out[i] = (struct assay_set_metric){
+            .metric = {.name = name[i],
+                       .unit = "x",
+                       .meaning = assay_cqa_variant_words((enum assay_cqa_variant)v),
+                       .formula = "cycles / cycles of the variant, data in the first level of the "
+                                  "cache: an upper bound where the loop waits for memory",
+                       .better = ASSAY_BETTER_NEITHER,
+                       .title = assay_cqa_variant_words((enum assay_cqa_variant)v),
+                       .topic = "cqa"},
+            .origin = ASSAY_ORIGIN_MODELLED,
+            .digits = DIGITS,
+            .bounded = true};
+    }
+}
+
+int as_cqa_writer_open(struct assay_experiment *experiment, int64_t run_id,
+                       struct as_cqa_writer *out, struct assay_error *err)
+{
+    static char name[COLUMNS][NAME_B]; /* the same whoever writes them, guarded by the experiment */
+    struct assay_set_metric column[COLUMNS];
+
+    *out = (struct as_cqa_writer){.experiment = experiment, .run_id = run_id};
+    describe_columns(name, column);
+    return assay_metric_set_open(experiment, "cqa", ASSAY_OBJECT_LOOP, "quality", column, COLUMNS,
+                                 &out->set, err);
+}
+
+void as_cqa_writer_close(struct as_cqa_writer *writer)
+{
+    assay_metric_set_close(&writer->set);
+}
+
+static void fill_columns(const double *value, struct assay_quantity *out)
+{
+    for (size_t i = 0; i < AS_CQA_METRICS; i++)
+        if (!isnan(value[i]))
+            out[i] = is_modelled(assay_cqa_metric(i))
+                         ? assay_modelled(value[i], value[i], value[i])
+                         : assay_derived(value[i], value[i], value[i], 1);
+}
+
+static void fill_gains(const struct as_cqa_kept *kept, struct assay_quantity *out)
+{
+    for (unsigned v = 0; v < ASSAY_CQA_VARIANTS; v++) {
+        const struct assay_cqa_what_if *it = &kept->what_if[v];
+        const double x = it->speedup;
+
+        if (it->applies && x > 0)
+            out[AS_CQA_METRICS + v] = assay_modelled(x, x < 1 ? x : 1, x);
+    }
+}
+
+/* ---- The page of the loop ------------------------------------------------------------------ */
+
+static int write_page(const struct as_cqa_writer *w, int64_t loop_id,
+                      const struct as_cqa_kept *kept, struct assay_error *err)
+{
+    static const char *const column[] = {"If there were, or it were", "Cycles", "Times as fast",
+                                         "Then limited by", "Computes the same"};
+    enum { N = sizeof column / sizeof *column };
+    const struct assay_subject loop = {.kind = ASSAY_OBJECT_LOOP, .object_id = loop_id};
+    struct assay_cell cell[ASSAY_CQA_VARIANTS * N];
+    size_t rows = 0;
+
+    for (unsigned v = 0; v < ASSAY_CQA_VARIANTS; v++) {
+        const struct assay_cqa_what_if *it = &kept->what_if[v];
+        const bool vectors = v == ASSAY_CQA_FP_VECTOR || v == ASSAY_CQA_VECTOR;
+
+        if (!it->applies)
+            continue;
+        struct assay_cell *at = &cell[rows++ * N];
+        at[0] = assay_cell_text(assay_cqa_variant_words((enum assay_cqa_variant)v));
+        at[1] = assay_cell_real(it->cycles);
+        at[2] = assay_cell_real(it->speedup);
+        at[3] = assay_cell_text(it->why);
+        at[4] = assay_cell_text(vectors ? it->sound ? "yes" : "no" : "");
+    }
+    struct assay_detail detail =
+        assay_detail_of(&loop, "what_if", "What if", column, N, cell, rows);
+    detail.position = 35;
+    detail.text = "Cycles of one iteration by a model of the core, data in the first level of the "
+                  "cache: upper bounds of what there is to gain.";
+    return rows ? assay_experiment_detail(w->experiment, &detail, err) : 0;
+}
+
+int as_cqa_write(struct as_cqa_writer *writer, int64_t loop_id, const struct as_cqa_kept *kept,
+                 struct assay_error *err)
+{
+    struct assay_subject loop = {
+        .kind = ASSAY_OBJECT_LOOP, .object_id = loop_id, .run_id = writer->run_id};
+    struct assay_quantity value[COLUMNS];
+
+    memset(value, 0, sizeof value);
+    fill_columns(kept->mean, value);
+    fill_gains(kept, value);
+    AS_TRY(assay_metric_set_add(writer->set, &loop, 1, value, err));
+    for (size_t i = 0; i < kept->path_n; i++) {
+        const struct assay_row_context of = {.path = assay_known((int64_t)i + 1)};
+
+        memset(value, 0, sizeof value);
+        fill_columns(kept->path[i], value);
+        AS_TRY(assay_experiment_add_context(writer->experiment, &of, &loop.context_id, err));
+        AS_TRY(assay_metric_set_add(writer->set, &loop, 1, value, err));
+    }
+    return write_page(writer, loop_id, kept, err);
+}

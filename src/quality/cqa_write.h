@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Code quality analysis of the hot loops of a run: kept while code is read, then written as a set
+ * of metrics (v_set_cqa: the mean, each path, each variant) and as tables on the page of the loop.
+ */
+#ifndef AS_QUALITY_CQA_WRITE_H
+#define AS_QUALITY_CQA_WRITE_H
+
+#include <assay/quality.h>
+
+#include "base/arena.h"
+
+/* What is kept of a loop; all memory is the arena's. */
+struct as_cqa_kept {
+    bool is_there;
+    size_t path_n; /* told apart; 0 with merged or a single way */
+    double *mean, **path;
+    struct assay_cqa_what_if what_if[ASSAY_CQA_VARIANTS];
+};
+
+int as_cqa_keep(struct as_arena *arena, const struct assay_cqa *cqa, struct as_cqa_kept *out,
+                struct assay_error *err);
+
+struct as_cqa_writer {
+    struct assay_experiment *experiment;
+    int64_t run_id;
+    struct assay_metric_set *set;
+};
+/* Opens the set; within a batch. */
+int as_cqa_writer_open(struct assay_experiment *experiment, int64_t run_id,
+                       struct as_cqa_writer *out, struct assay_error *err);
+int as_cqa_write(struct as_cqa_writer *writer, int64_t loop_id, const struct as_cqa_kept *kept,
+                 struct assay_error *err);
+void as_cqa_writer_close(struct as_cqa_writer *writer);
+
+#endif
