@@ -354,6 +354,199 @@ static void beyond_the_limit_ways_are_one(void **state)
     done(&f);
 }
 
+/* ---- Loops of compilers -------------------------------------------------------------------- */
+
+static const char loops_in_c[] =
+    "#include <stddef.h>\n"
+    "void axpy(float *restrict y, const float *restrict x, float a, size_t n)\n"
+    "{ for (size_t i = 0; i < n; i++) y[i] += a * x[i]; }\n"
+    "double dot(const double *x, const double *y, size_t n)\n"
+    "{ double s = 0; for (size_t i = 0; i < n; i++) s += x[i] * y[i]; return s; }\n"
+    "void divide(double *x, const float *y, size_t n)\n"
+    "{ for (size_t i = 0; i < n; i++) x[i] = 1 / (x[i] + y[i]); }\n"
+    "void scatter(double *restrict x, const double *restrict y, const int *restrict k, size_t n)\n"
+    "{ for (size_t i = 0; i < n; i++) x[k[i]] = y[i] * 2; }\n"
+    "double column(double (*x)[10], size_t n)\n"
+    "{ double s = 0; for (size_t i = 0; i < n; i++) s += x[i][3] * x[i][5]; return s; }\n"
+    "double horner(const double *x, double a, size_t n)\n"
+    "{ double s = 0; for (size_t i = 0; i < n; i++) s = s * a + x[i]; return s; }\n"
+    "void prefix(double *x, size_t n) { for (size_t i = 1; i < n; i++) x[i] += x[i - 1]; }\n"
+    "int greatest(const int *x, size_t n)\n"
+    "{ int m = 0; for (size_t i = 0; i < n; i++) if (x[i] > m) m = x[i]; return m; }\n"
+    "size_t count(const char *x) { size_t n = 0; while (x[n]) n++; return n; }\n"
+    "void add(int *restrict x, const short *restrict y, size_t n)\n"
+    "{ for (size_t i = 0; i < n; i++) x[i] = 3 * x[i] + y[i]; }\n"
+    "void stencil(double *restrict x, const double *restrict y, size_t n)\n"
+    "{ for (size_t i = 1; i < n; i++) x[i] = (y[i - 1] + y[i] + y[i + 1]) / 3; }\n"
+    "long double wide(const long double *x, size_t n)\n"
+    "{ long double s = 0; for (size_t i = 0; i < n; i++) s += x[i]; return s; }\n"
+    "double f(double);\n"
+    "void calls(double *x, size_t n) { for (size_t i = 0; i < n; i++) x[i] = f(x[i]) + 1; }\n";
+
+static void parts_add_up(const struct assay_cqa_path *p)
+{
+    static const char *const operation[] = {"fp_add_n",  "fp_mul_n", "fp_fma_n",   "fp_div_n",
+                                            "fp_sqrt_n", "fp_rcp_n", "fp_rsqrt_n", "fp_other_n"};
+    static const char *const kind[] = {"all", "load",     "store", "add_sub", "mul",
+                                       "fma", "div_sqrt", "other", "int",     "fp"};
+    double sum = 0;
+
+    for (size_t i = 0; i < sizeof operation / sizeof *operation; i++)
+        sum += metric(p, operation[i]);
+    is(p, "fp_op_n", sum);
+    for (size_t i = 0; i < sizeof kind / sizeof *kind; i++) {
+        char packed[64], packable[64], width[64];
+
+        snprintf(packed, sizeof packed, "packed_%s_n", kind[i]);
+        snprintf(packable, sizeof packable, "packable_%s_n", kind[i]);
+        snprintf(width, sizeof width, "vec_eff_%s_pct", kind[i]);
+        assert_true(metric(p, packed) <= metric(p, packable));
+        assert_true(metric(p, packable) <= metric(p, "packable_all_n"));
+        assert_true(!(metric(p, width) > 100));
+    }
+    is(p, "packable_all_n", metric(p, "packable_int_n") + metric(p, "packable_fp_n"));
+}
+
+/* Taking away never costs, and what is said of a variant fits together. */
+static void variants_are_bounded(const struct assay_cqa_path *p, const char *what)
+{
+    static const bool takes_away[ASSAY_CQA_VARIANTS] = {
+        [ASSAY_CQA_CLEAN] = true,           [ASSAY_CQA_INDEPENDENT] = true,
+        [ASSAY_CQA_NEXT_LIMIT] = true,      [ASSAY_CQA_ONLY_FP] = true,
+        [ASSAY_CQA_ONLY_ARITHMETIC] = true, [ASSAY_CQA_PERFECT_L1] = true};
+    const double cycles = metric(p, "cycles");
+
+    for (unsigned v = 0; v < ASSAY_CQA_VARIANTS; v++) {
+        const struct assay_cqa_what_if *it = &p->what_if[v];
+
+        assert_true(it->why && *it->why);
+        if (!it->applies) {
+            assert_false(it->sound);
+            continue;
+        }
+        if (takes_away[v] && (it->cycles > cycles * (1 + 1e-9) || it->insn_n > metric(p, "insn_n")))
+            fail_msg("%s: %s: %g cycles of %g", what,
+                     assay_cqa_variant_name((enum assay_cqa_variant)v), it->cycles, cycles);
+        assert_true(it->cycles > 0 && fabs(it->speedup * it->cycles - cycles) < 1e-6 * cycles);
+        assert_true(it->iterations >= 1 &&
+                    (takes_away[v] ? it->iterations == 1 : it->iterations > 1));
+    }
+    /* A list within another is no slower. */
+    if (p->what_if[ASSAY_CQA_ONLY_FP].applies && p->what_if[ASSAY_CQA_ONLY_ARITHMETIC].applies)
+        assert_true(p->what_if[ASSAY_CQA_ONLY_ARITHMETIC].insn_n <=
+                    p->what_if[ASSAY_CQA_ONLY_FP].insn_n);
+}
+
+static void hold_loops(const struct built *b, const char *core_name, const char *what)
+{
+    struct assay_uarch *uarch;
+    struct assay_cqa_engine *engine;
+    struct assay_error err;
+    size_t seen = 0;
+
+    assert_int_equal(assay_uarch_open(core_name, &uarch, &err), 0);
+    assert_int_equal(assay_cqa_engine_new(uarch, &engine, &err), 0);
+    for (uint32_t i = 0; i < b->program->loop_n; i++) {
+        struct assay_cqa out;
+
+        assert_int_equal(assay_cqa_loop(engine, b->program, i, NULL, &out, &err), 0);
+        for (size_t k = 0; k < out.path_n; k++, seen++) {
+            parts_add_up(&out.path[k]);
+            variants_are_bounded(&out.path[k], what);
+        }
+    }
+    assert_true(seen >= 10);
+    assay_cqa_engine_free(&engine);
+    assay_uarch_free(&uarch);
+}
+
+static void invariants_hold_for_compilers(void **state)
+{
+    static const char *const flags[] = {"-O0", "-O1", "-O3", "-O3 -mavx2 -mfma",
+                                        "-O3 -mavx512f -mavx512vl -mavx512dq -ffast-math "
+                                        "-mprefer-vector-width=512"};
+    (void)state;
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+        struct built b = built_new(TEST_CC, flags[i], "c", loops_in_c);
+
+        hold_loops(&b, "zen5", flags[i]);
+        hold_loops(&b, "emeraldrapids", flags[i]);
+        built_free(&b);
+    }
+}
+
+static void obstacles_of(const struct built *b, const char *function, uint32_t all, uint32_t none)
+{
+    struct assay_uarch *uarch;
+    struct assay_cqa_engine *engine;
+    struct assay_error err;
+    struct assay_cqa out;
+
+    assert_int_equal(assay_uarch_open("zen5", &uarch, &err), 0);
+    assert_int_equal(assay_cqa_engine_new(uarch, &engine, &err), 0);
+    assert_int_equal(assay_cqa_loop(engine, b->program, built_hot(b, function), NULL, &out, &err),
+                     0);
+    if ((out.mean.obstacles & all) != all || out.mean.obstacles & none)
+        fail_msg("%s: obstacles %x", function, out.mean.obstacles);
+    assay_cqa_engine_free(&engine);
+    assay_uarch_free(&uarch);
+}
+
+static void obstacles_are_those_of_the_source(void **state)
+{
+    struct built b = built_new(TEST_CC, "-O1", "c", loops_in_c);
+    const uint32_t any = ~(uint32_t)0;
+
+    (void)state;
+    obstacles_of(&b, "axpy", 0, any);
+    obstacles_of(&b, "dot", ASSAY_CQA_OBSTACLE_REDUCTION, ASSAY_CQA_OBSTACLE_RECURRENCE);
+    obstacles_of(&b, "horner", ASSAY_CQA_OBSTACLE_RECURRENCE, ASSAY_CQA_OBSTACLE_REDUCTION);
+    obstacles_of(&b, "scatter", ASSAY_CQA_OBSTACLE_INDIRECT, ASSAY_CQA_OBSTACLE_STRIDE);
+    obstacles_of(&b, "column", ASSAY_CQA_OBSTACLE_STRIDE | ASSAY_CQA_OBSTACLE_REDUCTION,
+                 ASSAY_CQA_OBSTACLE_INDIRECT);
+    obstacles_of(&b, "wide", ASSAY_CQA_OBSTACLE_X87, ASSAY_CQA_OBSTACLE_CALL);
+    obstacles_of(&b, "calls", ASSAY_CQA_OBSTACLE_CALL, ASSAY_CQA_OBSTACLE_X87);
+    built_free(&b);
+}
+
+/* The same loop in Fortran: what is counted is what the source says. */
+static void fortran_counts_as_the_source_says(void **state)
+{
+    static const char source[] = "subroutine axpy(n, a, x, y)\n"
+                                 "  integer, intent(in) :: n\n"
+                                 "  real(8), intent(in) :: a, x(n)\n"
+                                 "  real(8), intent(inout) :: y(n)\n"
+                                 "  integer :: i\n"
+                                 "  do i = 1, n\n"
+                                 "    y(i) = y(i) + a * x(i)\n"
+                                 "  end do\n"
+                                 "end subroutine\n";
+    struct assay_uarch *uarch;
+    struct assay_cqa_engine *engine;
+    struct assay_error err;
+    struct assay_cqa out;
+
+    (void)state;
+    if (!built_has("gfortran"))
+        skip();
+    struct built b = built_new("gfortran", "-O1", "f90", source);
+    assert_int_equal(assay_uarch_open("zen5", &uarch, &err), 0);
+    assert_int_equal(assay_cqa_engine_new(uarch, &engine, &err), 0);
+    assert_int_equal(assay_cqa_loop(engine, b.program, built_hot(&b, "axpy_"), NULL, &out, &err),
+                     0);
+    is(&out.mean, "fp_op_n", 2);
+    is(&out.mean, "load_b", 16);
+    is(&out.mean, "store_b", 8);
+    is(&out.mean, "stream_unit_n", 3);
+    is(&out.mean, "array_n", 2);
+    is(&out.mean, "vec_ratio_all_pct", 0);
+    assert_true(out.mean.what_if[ASSAY_CQA_VECTOR].sound);
+    assert_int_equal(out.mean.what_if[ASSAY_CQA_VECTOR].iterations, 8);
+    assay_cqa_engine_free(&engine);
+    assay_uarch_free(&uarch);
+    built_free(&b);
+}
+
 static void every_metric_is_described(void **state)
 {
     (void)state;
@@ -382,6 +575,9 @@ int main(void)
         cmocka_unit_test(holes_are_told),
         cmocka_unit_test(ways_have_weights),
         cmocka_unit_test(beyond_the_limit_ways_are_one),
+        cmocka_unit_test(invariants_hold_for_compilers),
+        cmocka_unit_test(obstacles_are_those_of_the_source),
+        cmocka_unit_test(fortran_counts_as_the_source_says),
         cmocka_unit_test(every_metric_is_described),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
