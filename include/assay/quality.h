@@ -203,8 +203,8 @@ int assay_cqa_engine_new(const struct assay_uarch *uarch, struct assay_cqa_engin
 void assay_cqa_engine_free(struct assay_cqa_engine **engine);
 
 /*
- * All metrics and variants of a loop outside its inner loops, path by path. `out` belongs to the
- * engine and is overwritten by its next call. Errors: NOMEM.
+ * All metrics and variants of a loop, path by path, inner loops gone through once. `out` belongs to
+ * the engine and is overwritten by its next call. Errors: NOMEM.
  */
 int assay_cqa_loop(struct assay_cqa_engine *engine, const struct assay_program *program,
                    uint32_t loop, const struct assay_cqa_options *options, struct assay_cqa *out,

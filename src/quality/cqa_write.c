@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "quality/cqa.h"
 
-enum { DIGITS = 3, COLUMNS = AS_CQA_METRICS + ASSAY_CQA_VARIANTS, NAME_B = 64 };
+enum { DIGITS = 3, CQA_COLUMNS = AS_CQA_METRICS + ASSAY_CQA_VARIANTS, NAME_B = 64 };
 
 /* ---- Keeping ------------------------------------------------------------------------------- */
 
@@ -88,13 +88,14 @@ static void describe_columns(char name[][NAME_B], struct assay_set_metric *out)
 int as_cqa_writer_open(struct assay_experiment *experiment, int64_t run_id,
                        struct as_cqa_writer *out, struct assay_error *err)
 {
-    static char name[COLUMNS][NAME_B]; /* the same whoever writes them, guarded by the experiment */
-    struct assay_set_metric column[COLUMNS];
+    static char name[CQA_COLUMNS]
+                    [NAME_B]; /* the same whoever writes them, guarded by the experiment */
+    struct assay_set_metric column[CQA_COLUMNS];
 
     *out = (struct as_cqa_writer){.experiment = experiment, .run_id = run_id};
     describe_columns(name, column);
-    return assay_metric_set_open(experiment, "cqa", ASSAY_OBJECT_LOOP, "quality", column, COLUMNS,
-                                 &out->set, err);
+    return assay_metric_set_open(experiment, "cqa", ASSAY_OBJECT_LOOP, "quality", column,
+                                 CQA_COLUMNS, &out->set, err);
 }
 
 void as_cqa_writer_close(struct as_cqa_writer *writer)
@@ -129,9 +130,9 @@ static int write_page(const struct as_cqa_writer *w, int64_t loop_id,
 {
     static const char *const column[] = {"If there were, or it were", "Cycles", "Times as fast",
                                          "Then limited by", "Computes the same"};
-    enum { N = sizeof column / sizeof *column };
+    enum { SAID_OF_ONE = sizeof column / sizeof *column };
     const struct assay_subject loop = {.kind = ASSAY_OBJECT_LOOP, .object_id = loop_id};
-    struct assay_cell cell[ASSAY_CQA_VARIANTS * N];
+    struct assay_cell cell[ASSAY_CQA_VARIANTS * SAID_OF_ONE];
     size_t rows = 0;
 
     for (unsigned v = 0; v < ASSAY_CQA_VARIANTS; v++) {
@@ -140,7 +141,7 @@ static int write_page(const struct as_cqa_writer *w, int64_t loop_id,
 
         if (!it->applies)
             continue;
-        struct assay_cell *at = &cell[rows++ * N];
+        struct assay_cell *at = &cell[rows++ * SAID_OF_ONE];
         at[0] = assay_cell_text(assay_cqa_variant_words((enum assay_cqa_variant)v));
         at[1] = assay_cell_real(it->cycles);
         at[2] = assay_cell_real(it->speedup);
@@ -148,7 +149,7 @@ static int write_page(const struct as_cqa_writer *w, int64_t loop_id,
         at[4] = assay_cell_text(vectors ? it->sound ? "yes" : "no" : "");
     }
     struct assay_detail detail =
-        assay_detail_of(&loop, "what_if", "What if", column, N, cell, rows);
+        assay_detail_of(&loop, "what_if", "What if", column, SAID_OF_ONE, cell, rows);
     detail.position = 35;
     detail.text = "Cycles of one iteration by a model of the core, data in the first level of the "
                   "cache: upper bounds of what there is to gain.";
@@ -160,7 +161,7 @@ int as_cqa_write(struct as_cqa_writer *writer, int64_t loop_id, const struct as_
 {
     struct assay_subject loop = {
         .kind = ASSAY_OBJECT_LOOP, .object_id = loop_id, .run_id = writer->run_id};
-    struct assay_quantity value[COLUMNS];
+    struct assay_quantity value[CQA_COLUMNS];
 
     memset(value, 0, sizeof value);
     fill_columns(kept->mean, value);
