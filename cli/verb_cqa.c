@@ -9,8 +9,9 @@
 #include "base/pool.h"
 #include "cqa.h"
 
-/* Loops that are analysed together, for each thread. */
-#define BATCH_EACH 8
+/* Loops that are analysed together, for each thread: enough that waiting for the last one is
+ * little. */
+#define BATCH_EACH 32
 
 struct quality_batch {
     const struct as_quality_view *view;
