@@ -261,6 +261,21 @@ static void a_recurrence_stays_as_long_as_it_is(void **state)
     done(&f);
 }
 
+static void what_is_gone_makes_nobody_wait(void **state)
+{
+    (void)state;
+    /* A list is followed: 4 cycles of load latency. The addition alone takes its port for 1; it
+     * does not wait 3 cycles for itself, though nobody else in the list writes its register. */
+    struct fixture f = analyse("vmovsd xmm1,[rdi+8]\nvaddsd xmm1,xmm1,xmm0\nvmovsd [rdi+8],xmm1\n"
+                               "mov rdi,[rdi]\ninc rax\ncmp rax,rdx\njne 1b",
+                               NULL);
+    const struct assay_cqa_path *p = &f.out.path[0];
+
+    is(p, "cycles", 4);
+    takes(p, ASSAY_CQA_ONLY_ARITHMETIC, 1, ASSAY_BOUND_PORTS);
+    done(&f);
+}
+
 static void the_divider_has_two_ends(void **state)
 {
     (void)state;
@@ -570,6 +585,7 @@ int main(void)
         cmocka_unit_test(address_arithmetic_is_cleaned_away),
         cmocka_unit_test(a_sum_is_a_reduction),
         cmocka_unit_test(a_recurrence_stays_as_long_as_it_is),
+        cmocka_unit_test(what_is_gone_makes_nobody_wait),
         cmocka_unit_test(the_divider_has_two_ends),
         cmocka_unit_test(indices_are_gathered_or_put_together),
         cmocka_unit_test(holes_are_told),
