@@ -150,6 +150,16 @@ static int predict_thinned(struct assay_cqa_engine *engine, const struct as_cqa_
     return 0;
 }
 
+/* Where what moves the addresses is gone, stores seem to meet the loads of the next iteration: only
+ * values that go through memory in the path itself count. */
+static uint32_t without_false_meetings(const struct as_cqa_as_is *as_is)
+{
+    for (size_t i = 0; i < as_is->chain_n; i++)
+        if (as_is->chain[i].memory)
+            return 0;
+    return ASSAY_WITHOUT_MEMORY;
+}
+
 static int thinned(struct assay_cqa_engine *engine, const struct as_cqa_as_is *as_is,
                    enum assay_cqa_variant variant, struct assay_cqa_what_if *out,
                    struct assay_error *err)
@@ -163,7 +173,7 @@ static int thinned(struct assay_cqa_engine *engine, const struct as_cqa_as_is *a
     out->applies = t.changed && (t.has_vectors || variant == ASSAY_CQA_PERFECT_L1);
     if (!out->applies)
         return 0;
-    return predict_thinned(engine, as_is, 0, out, err);
+    return predict_thinned(engine, as_is, without_false_meetings(as_is), out, err);
 }
 
 /* The path itself, no iteration waiting for another. */

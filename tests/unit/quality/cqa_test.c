@@ -276,6 +276,22 @@ static void what_is_gone_makes_nobody_wait(void **state)
     done(&f);
 }
 
+static void stores_do_not_meet_loads_that_have_moved(void **state)
+{
+    (void)state;
+    /* Three loads in a row find the next address: 12 cycles. Without them the address stands still,
+     * but the store is not what the next iteration loads: 3 slots, one addition, 1 cycle. */
+    struct fixture f = analyse("vmovsd xmm1,[rdi+64]\nvaddsd xmm1,xmm1,xmm0\nvmovsd [rdi+64],xmm1\n"
+                               "mov rdi,[rdi]\nmov rdi,[rdi]\nmov rdi,[rdi]\n"
+                               "inc rax\ncmp rax,rdx\njne 1b",
+                               NULL);
+    const struct assay_cqa_path *p = &f.out.path[0];
+
+    is(p, "cycles", 12);
+    takes(p, ASSAY_CQA_ONLY_FP, 1, ASSAY_BOUND_PORTS);
+    done(&f);
+}
+
 static void the_divider_has_two_ends(void **state)
 {
     (void)state;
@@ -586,6 +602,7 @@ int main(void)
         cmocka_unit_test(a_sum_is_a_reduction),
         cmocka_unit_test(a_recurrence_stays_as_long_as_it_is),
         cmocka_unit_test(what_is_gone_makes_nobody_wait),
+        cmocka_unit_test(stores_do_not_meet_loads_that_have_moved),
         cmocka_unit_test(the_divider_has_two_ends),
         cmocka_unit_test(indices_are_gathered_or_put_together),
         cmocka_unit_test(holes_are_told),
