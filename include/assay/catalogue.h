@@ -170,6 +170,10 @@ int assay_catalogue_location(struct assay_catalogue_module *module, uint64_t add
 /* Rows of all loops of a function, each with the one whose source loop it shares. */
 int assay_catalogue_rows_loops(struct assay_catalogue_module *module, uint32_t function,
                                struct assay_error *err);
+/* Rows of many blocks at once, in a quarter of the time if the experiment had none before; each
+ * once, ids in this order. */
+int assay_catalogue_rows_blocks(struct assay_catalogue_module *module, const uint32_t *block,
+                                size_t n, struct assay_error *err);
 /* Source and assembly of a function, so that a report needs neither file. `room`: instructions
  * that may still be kept, lessened. */
 int assay_catalogue_rows_excerpt(struct assay_catalogue_module *module, uint32_t function,

@@ -162,18 +162,25 @@ ASSAY_ROW_LIST(ASSAY_ROW_FUNCTIONS)
 #undef ASSAY_ROW_FUNCTIONS
 
 /*
- * The index of the key of locations and call paths is larger than they are. It is made when one is
- * added that may be there already, and goes with the batch; so add those one by one in batches.
- * Those that cannot be there yet are written all at once, in a quarter of the time, and nothing is
- * looked for: they get the ids `first_id` and the next ones, of which there must be none; one that
- * is there all the same is an error (INTERNAL) for who next makes the index.
+ * The index of the key of blocks, locations and call paths is larger than they are. It is made when
+ * one is added that may be there already, and goes with the batch; so add those one by one in
+ * batches. Those that cannot be there yet are written all at once, in a quarter of the time, and
+ * nothing is looked for: they get the ids `first_id` and the next ones, of which there must be
+ * none; one that is there all the same is an error (INTERNAL) for who next makes the index.
  */
+int assay_experiment_add_new_blocks(struct assay_experiment *experiment,
+                                    const struct assay_row_block *row, size_t n, int64_t first_id,
+                                    struct assay_error *err);
 int assay_experiment_add_new_locations(struct assay_experiment *experiment,
                                        const struct assay_row_location *row, size_t n,
                                        int64_t first_id, struct assay_error *err);
 int assay_experiment_add_new_callpaths(struct assay_experiment *experiment,
                                        const struct assay_row_callpath *row, size_t n,
                                        int64_t first_id, struct assay_error *err);
+/* Instructions all at once; one that is there is replaced. */
+int assay_experiment_add_disassemblies(struct assay_experiment *experiment,
+                                       const struct assay_row_disassembly *row, size_t n,
+                                       struct assay_error *err);
 /* Samples all at once; best in the order of thread, call path, location, state. */
 int assay_experiment_add_samples(struct assay_experiment *experiment,
                                  const struct assay_row_sample *row, size_t n,

@@ -58,6 +58,7 @@ void assay_catalogue_free(struct assay_catalogue **catalogue)
     }
     as_vec_fini(&c->entry);
     as_texts_fini(&c->texts);
+    as_vec_fini(&c->new_blocks.module);
     as_arena_fini(&c->arena);
     pthread_cond_destroy(&c->loaded);
     pthread_mutex_destroy(&c->lock);

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/str.h"
 #include "catalogue/rows.h"
 
@@ -46,8 +47,15 @@ static int keep_lines(struct as_catalogue_entry *entry, uint32_t file, uint32_t 
     return 0;
 }
 
+/* Those of one function, which are written at once. */
+struct instructions {
+    AS_VEC(struct assay_row_disassembly) row;
+    struct as_arena text;
+};
+
 static int keep_instruction(struct as_catalogue_entry *entry, const struct assay_insn *insn,
-                            uint32_t block, int64_t function, struct assay_error *err)
+                            uint32_t block, int64_t function, struct instructions *out,
+                            struct assay_error *err)
 {
     char text[256];
     uint64_t have_b;
@@ -60,31 +68,67 @@ static int keep_instruction(struct as_catalogue_entry *entry, const struct assay
     struct assay_row_disassembly row = {.address = (int64_t)insn->address,
                                         .function_id = function,
                                         .size_b = insn->length,
-                                        .text = text};
+                                        .text = as_arena_strndup(&out->text, text, strlen(text))};
     AS_TRY(assay_catalogue_row(&entry->module, &row.module_id, err));
     AS_TRY(assay_catalogue_row_block(&entry->module, block, &row.block_id, err));
     AS_TRY(assay_catalogue_row_loop(&entry->module, entry->module.program->block[block].loop,
                                     &row.loop_id, err));
     if (line)
         AS_TRY(assay_catalogue_row_line(&entry->module, line->file, line->line, &row.line_id, err));
-    return assay_experiment_add_disassembly(entry->catalogue->experiment, &row, err);
+    return !row.text || as_vec_push(&out->row, row) < 0 ? as_error_nomem(err, entry->module.path)
+                                                        : 0;
 }
 
 static int keep_block(struct as_catalogue_entry *entry, uint32_t index, int64_t function,
-                      size_t *room, struct assay_error *err)
+                      size_t *room, struct instructions *out, struct assay_error *err)
 {
     const struct assay_program *program = entry->module.program;
     const struct assay_block *block = &program->block[index];
     const struct assay_line *last = NULL;
     for (uint32_t i = 0; i < block->insns && *room; i++, --*room) {
         const struct assay_insn *insn = &program->code.insn[block->first_insn + i];
-        AS_TRY(keep_instruction(entry, insn, index, function, err));
+        AS_TRY(keep_instruction(entry, insn, index, function, out, err));
         const struct assay_line *line = assay_debug_line_at(&entry->module.debug, insn->address);
         if (line && line != last)
             AS_TRY(keep_lines(entry, line->file, line->line, line->line, err));
         last = line;
     }
     return 0;
+}
+
+/* Of as many as there is room for. */
+static int add_blocks(struct as_catalogue_entry *entry, const struct assay_body *body, size_t room,
+                      struct assay_error *err)
+{
+    const struct assay_block *block = &entry->module.program->block[body->first_block];
+    uint32_t *number = as_malloc((body->blocks + 1) * sizeof *number);
+    size_t n = 0;
+    if (!number)
+        return as_error_nomem(err, entry->module.path);
+    for (; n < body->blocks && room; n++) {
+        number[n] = body->first_block + (uint32_t)n;
+        room -= block[n].insns < room ? block[n].insns : room;
+    }
+    const int rc = assay_catalogue_rows_blocks(&entry->module, number, n, err);
+    as_free(number);
+    return rc;
+}
+
+static int keep_instructions(struct as_catalogue_entry *entry, const struct assay_body *body,
+                             int64_t function, size_t *room, struct assay_error *err)
+{
+    struct instructions all = {0};
+    AS_TRY(add_blocks(entry, body, *room, err));
+    as_arena_init(&all.text);
+    int rc = 0;
+    for (uint32_t i = 0; i < body->blocks && rc == 0; i++)
+        rc = keep_block(entry, body->first_block + i, function, room, &all, err);
+    if (rc == 0)
+        rc = assay_experiment_add_disassemblies(entry->catalogue->experiment, all.row.at, all.row.n,
+                                                err);
+    as_arena_fini(&all.text);
+    as_vec_fini(&all.row);
+    return rc;
 }
 
 int assay_catalogue_rows_excerpt(struct assay_catalogue_module *module, uint32_t function,
@@ -97,8 +141,7 @@ int assay_catalogue_rows_excerpt(struct assay_catalogue_module *module, uint32_t
         return 0;
     const struct assay_body *body = &program->body[function];
     AS_TRY(assay_catalogue_row_function(module, function, &id, err));
-    for (uint32_t i = 0; i < body->blocks; i++)
-        AS_TRY(keep_block(entry, body->first_block + i, id, room, err));
+    AS_TRY(keep_instructions(entry, body, id, room, err));
     for (uint32_t i = 0; i < body->loops; i++) {
         const struct assay_loop *loop = &program->loop[body->first_loop + i];
         if (!loop->sources)

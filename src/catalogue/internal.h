@@ -37,6 +37,14 @@ struct as_catalogue_rows {
     bool *has_loops;                       /* by function: as assay_catalogue_rows_loops */
     struct as_id_map line, inlining, path; /* file and line; of the debug tables; loop and number */
     struct as_map_u64 text;                /* lines whose text was looked for */
+    bool has_new_blocks;                   /* some were written by assay_catalogue_rows_blocks */
+};
+
+/* Blocks that were written without a look whether they are there: see blocks.c. */
+struct as_new_blocks {
+    int64_t rollbacks; /* of the experiment: others make it void */
+    int64_t n;         /* they have the ids from 1 on */
+    AS_VEC(int64_t) module;
 };
 
 enum as_catalogue_state { AS_ENTRY_EMPTY, AS_ENTRY_LOADING, AS_ENTRY_LOADED };
@@ -75,6 +83,7 @@ struct assay_catalogue {
     uint64_t clock;
     /* Of the thread of the experiment. */
     struct as_texts texts;
+    struct as_new_blocks new_blocks;
 };
 
 static inline struct as_catalogue_entry *as_entry_of(struct assay_catalogue_module *module)

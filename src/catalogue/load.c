@@ -3,20 +3,24 @@
  * Reading one module: finding its file (sample/ knows which one it is), then its functions and
  * lines, or all of its code. The kernel and generated code have names only.
  */
-#include <stdlib.h>
-
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "catalogue/internal.h"
 
 /* ---- Reading ------------------------------------------------------------------------------- */
 
-static int compare_starts(const void *a, const void *b, void *context)
+static int sort_starts(struct as_catalogue_entry *entry, const struct assay_program *program)
 {
-    const struct assay_block *block = context;
-    const uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-    if (block[i].start != block[k].start)
-        return block[i].start < block[k].start ? -1 : 1;
-    return i < k ? -1 : i > k;
+    struct as_sort_key *key = as_malloc((program->block_n + 1) * sizeof *key);
+    if (!key)
+        return ASSAY_ERR_NOMEM;
+    for (uint32_t i = 0; i < program->block_n; i++)
+        key[i] = (struct as_sort_key){program->block[i].start, i};
+    const int rc = as_sort_keys(key, program->block_n);
+    for (uint32_t i = 0; i < program->block_n; i++)
+        entry->by_start.at[i] = key[i].at;
+    as_free(key);
+    return rc;
 }
 
 static int order_blocks(struct as_catalogue_entry *entry)
@@ -29,10 +33,7 @@ static int order_blocks(struct as_catalogue_entry *entry)
         sorted &= i == 0 || program->block[i - 1].start <= program->block[i].start;
     }
     entry->by_start.n = program->block_n;
-    if (!sorted)
-        qsort_r(entry->by_start.at, entry->by_start.n, sizeof *entry->by_start.at, compare_starts,
-                program->block);
-    return 0;
+    return sorted ? 0 : sort_starts(entry, program);
 }
 
 static int analyse_code(struct as_catalogue_entry *entry, struct assay_error *err)

@@ -199,6 +199,18 @@ int assay_catalogue_rows_loops(struct assay_catalogue_module *module, uint32_t f
 
 /* ---- Blocks and edges ---------------------------------------------------------------------- */
 
+int as_rows_block(struct as_catalogue_entry *entry, uint32_t block, struct assay_row_block *row,
+                  struct assay_error *err)
+{
+    struct assay_catalogue_module *module = &entry->module;
+    const struct assay_block *from = &module->program->block[block];
+    *row = (struct assay_row_block){.address = (int64_t)from->start,
+                                    .size_b = from->size_b,
+                                    .instruction_n = assay_known(from->insns)};
+    AS_TRY(assay_catalogue_row_function(module, from->body, &row->function_id, err));
+    return assay_catalogue_row_loop(module, from->loop, &row->loop_id, err);
+}
+
 int assay_catalogue_row_block(struct assay_catalogue_module *module, uint32_t block, int64_t *id,
                               struct assay_error *err)
 {
@@ -208,12 +220,8 @@ int assay_catalogue_row_block(struct assay_catalogue_module *module, uint32_t bl
         return 0;
     AS_TRY(as_rows_ready(entry, err));
     if (!entry->rows.block[block]) {
-        const struct assay_block *from = &module->program->block[block];
-        struct assay_row_block row = {.address = (int64_t)from->start,
-                                      .size_b = from->size_b,
-                                      .instruction_n = assay_known(from->insns)};
-        AS_TRY(assay_catalogue_row_function(module, from->body, &row.function_id, err));
-        AS_TRY(assay_catalogue_row_loop(module, from->loop, &row.loop_id, err));
+        struct assay_row_block row;
+        AS_TRY(as_rows_block(entry, block, &row, err));
         AS_TRY(assay_experiment_add_block(entry->catalogue->experiment, &row,
                                           &entry->rows.block[block], err));
     }

@@ -9,4 +9,8 @@
 int as_rows_unit(struct as_catalogue_entry *entry, uint32_t unit, int64_t *id,
                  struct assay_error *err);
 
+/* What the row of a block is; what it refers to is added. */
+int as_rows_block(struct as_catalogue_entry *entry, uint32_t block, struct assay_row_block *row,
+                  struct assay_error *err);
+
 #endif

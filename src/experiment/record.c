@@ -235,6 +235,13 @@ ASSAY_PLAIN_ROW_LIST(PLAIN_ROW_FUNCTIONS)
 
 /* ---- Many at once ------------------------------------------------------------------------ */
 
+int assay_experiment_add_new_blocks(struct assay_experiment *experiment,
+                                    const struct assay_row_block *row, size_t n, int64_t first_id,
+                                    struct assay_error *err)
+{
+    return add_rows(experiment, AS_TABLE_block, row, sizeof *row, n, first_id, err);
+}
+
 int assay_experiment_add_new_locations(struct assay_experiment *experiment,
                                        const struct assay_row_location *row, size_t n,
                                        int64_t first_id, struct assay_error *err)
@@ -247,6 +254,13 @@ int assay_experiment_add_new_callpaths(struct assay_experiment *experiment,
                                        int64_t first_id, struct assay_error *err)
 {
     return add_rows(experiment, AS_TABLE_callpath, row, sizeof *row, n, first_id, err);
+}
+
+int assay_experiment_add_disassemblies(struct assay_experiment *experiment,
+                                       const struct assay_row_disassembly *row, size_t n,
+                                       struct assay_error *err)
+{
+    return add_rows(experiment, AS_TABLE_disassembly, row, sizeof *row, n, 0, err);
 }
 
 int assay_experiment_add_samples(struct assay_experiment *experiment,

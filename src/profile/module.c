@@ -29,6 +29,8 @@ struct module_work {
     uint32_t *function;       /* index in all->function + 1; the last is for code of no function */
     uint32_t *inlined;        /* by inlined call: 0 not looked at, else 1 + as in as_node_fact */
     uint64_t *own;            /* running samples by function */
+    size_t first_location;    /* of all->location, whose blocks become rows when all are known */
+    AS_VEC(uint32_t) block;   /* of those locations; ASSAY_NONE */
     struct as_sort_key *spot; /* nodes by address, as recorded */
     size_t n;
 };
@@ -142,14 +144,28 @@ static int order_spots(struct module_work *w, const uint32_t *node, size_t n)
     return as_sort_keys(w->spot, n);
 }
 
+static int new_location(struct module_work *w, const struct assay_row_location *row, uint64_t hash,
+                        uint32_t block, int64_t *id, struct assay_error *err)
+{
+    struct as_attribution *all = w->all;
+    *id = (int64_t)all->location.n + 1;
+    return as_index_add(&all->location_index, hash, (uint32_t)all->location.n) < 0 ||
+                   as_vec_push(&all->location, *row) < 0 || as_vec_push(&w->block, block) < 0
+               ? as_error_nomem(err, "the places of a run")
+               : 0;
+}
+
 /* Where no run was before, all locations are new: they are written at once, when all are known. */
-static int location_of(struct as_attribution *all, const struct assay_row_location *row,
+static int location_of(struct module_work *w, struct assay_row_location *row, uint32_t block,
                        int64_t *id, struct assay_error *err)
 {
+    struct as_attribution *all = w->all;
     const uint64_t hash = as_hash_mix((uint64_t)row->module_id, (uint64_t)row->address);
     uint32_t at;
-    if (all->has_locations)
+    if (all->has_locations) {
+        AS_TRY(assay_catalogue_row_block(w->code, block, &row->block_id, err));
         return assay_experiment_add_location(all->experiment, row, id, err);
+    }
     for (struct as_probe probe = as_index_probe(&all->location_index, hash);
          (at = as_index_next(&all->location_index, &probe)) != AS_INDEX_NONE;) {
         const struct assay_row_location *has = &all->location.at[at];
@@ -158,11 +174,24 @@ static int location_of(struct as_attribution *all, const struct assay_row_locati
             return 0;
         }
     }
-    *id = (int64_t)all->location.n + 1;
-    return as_index_add(&all->location_index, hash, (uint32_t)all->location.n) < 0 ||
-                   as_vec_push(&all->location, *row) < 0
-               ? as_error_nomem(err, "the places of a run")
-               : 0;
+    return new_location(w, row, hash, block, id, err);
+}
+
+static int add_blocks(struct module_work *w, struct assay_error *err)
+{
+    uint32_t *known = as_malloc((w->block.n + 1) * sizeof *known);
+    size_t n = 0;
+    if (!known)
+        return as_error_nomem(err, "the places of a run");
+    as_vec_foreach (&w->block, it)
+        if (*it != ASSAY_NONE)
+            known[n++] = *it;
+    int rc = assay_catalogue_rows_blocks(w->code, known, n, err);
+    as_free(known);
+    for (size_t i = 0; i < w->block.n && rc == 0; i++)
+        rc = assay_catalogue_row_block(w->code, w->block.at[i],
+                                       &w->all->location.at[w->first_location + i].block_id, err);
+    return rc;
 }
 
 int as_attribute_locations(struct as_attribution *all, struct assay_error *err)
@@ -185,8 +214,10 @@ static int attribute_spot(struct module_work *w, uint64_t recorded,
     AS_TRY(
         inlined_of(w, place->inlined, w->all->function.at[fact->function].id, &fact->inlined, err));
     AS_TRY(assay_catalogue_rows_loops(w->code, place->function, err));
-    AS_TRY(assay_catalogue_location(w->code, address, place, &row, err));
-    return location_of(w->all, &row, &fact->location_id, err);
+    struct assay_catalogue_place blockless = *place;
+    blockless.block = ASSAY_NONE;
+    AS_TRY(assay_catalogue_location(w->code, address, &blockless, &row, err));
+    return location_of(w, &row, place->block, &fact->location_id, err);
 }
 
 static int attribute_spots(struct module_work *w, struct assay_error *err)
@@ -227,6 +258,7 @@ static int attribute_code(struct module_work *w, struct as_module_fact *fact,
         return as_error_nomem(err, w->from->path);
     AS_TRY(describe_module(w, fact, err));
     AS_TRY(attribute_spots(w, err));
+    AS_TRY(add_blocks(w, err));
     return keep_excerpts(w, err);
 }
 
@@ -258,7 +290,8 @@ static int open_code(struct module_work *w, struct assay_error *err)
 int as_attribute_module(struct as_attribution *all, uint32_t module, const uint32_t *node,
                         size_t node_n, struct assay_error *err)
 {
-    struct module_work w = {.all = all, .from = &all->tally.module.at[module]};
+    struct module_work w = {
+        .all = all, .from = &all->tally.module.at[module], .first_location = all->location.n};
     int rc = open_code(&w, err);
     if (rc == 0 && order_spots(&w, node, node_n) < 0)
         rc = as_error_nomem(err, w.from->path);
@@ -269,5 +302,6 @@ int as_attribute_module(struct as_attribution *all, uint32_t module, const uint3
     as_free(w.own);
     as_free(w.inlined);
     as_free(w.spot);
+    as_vec_fini(&w.block);
     return rc;
 }

@@ -267,7 +267,8 @@ int as_attribute_operands(struct as_attribution *all, struct assay_error *err)
     loop_list loop = {0};
     int rc = 0;
 
-    find_locations(all);
+    if (n) /* most runs have none */
+        find_locations(all);
     for (size_t from = 0, to; from < n && rc == 0; from = to) {
         const uint32_t module = all->tally.operand.at[from].module;
 

@@ -42,31 +42,47 @@ static bool is_sum_of(const struct as_tally_sum *sum, uint32_t thread, uint32_t 
     return sum->thread == thread && sum->node == node && sum->blocked == blocked;
 }
 
-/* The sum that is there, ASSAY_NONE: there is none. Mostly the last one of its node is it, or the
- * node is new and has none. */
-static uint32_t find_sum(struct as_tally *t, uint32_t thread, uint32_t node, bool blocked,
-                         uint64_t hash)
+static uint64_t hash_of_sum(uint32_t thread, uint32_t node, bool blocked)
 {
-    uint32_t row = t->last_sum.at[node];
-    if (row == ASSAY_NONE || is_sum_of(&t->sum.at[row], thread, node, blocked))
-        return row;
+    return as_hash_mix((uint64_t)thread << 1 | blocked, node);
+}
+
+/* Sums that were added since the last look. */
+static int index_sums(struct as_tally *t)
+{
+    for (; t->indexed_sum_n < t->sum.n; t->indexed_sum_n++) {
+        const struct as_tally_sum *it = &t->sum.at[t->indexed_sum_n];
+        AS_TRY(as_index_add(&t->sum_index, hash_of_sum(it->thread, it->node, it->blocked),
+                            (uint32_t)t->indexed_sum_n));
+    }
+    return 0;
+}
+
+/* The sum that is there, ASSAY_NONE: there is none. Mostly the last one of its node is it, or the
+ * node is new and has none: of one thread hardly any has to be looked for. */
+static int find_sum(struct as_tally *t, uint32_t thread, uint32_t node, bool blocked, uint32_t *row)
+{
+    *row = t->last_sum.at[node];
+    if (*row == ASSAY_NONE || is_sum_of(&t->sum.at[*row], thread, node, blocked))
+        return 0;
+    AS_TRY(index_sums(t));
+    const uint64_t hash = hash_of_sum(thread, node, blocked);
     for (struct as_probe probe = as_index_probe(&t->sum_index, hash);
-         (row = as_index_next(&t->sum_index, &probe)) != AS_INDEX_NONE;)
-        if (is_sum_of(&t->sum.at[row], thread, node, blocked))
+         (*row = as_index_next(&t->sum_index, &probe)) != AS_INDEX_NONE;)
+        if (is_sum_of(&t->sum.at[*row], thread, node, blocked))
             break;
-    return row;
+    return 0;
 }
 
 int as_tally_add_sum(struct as_tally *t, uint32_t thread, uint32_t node, bool blocked, uint64_t n,
                      uint64_t time_ns)
 {
-    const uint64_t hash = as_hash_mix((uint64_t)thread << 1 | blocked, node);
+    uint32_t row;
     while (t->last_sum.n <= node)
         AS_TRY(as_vec_push(&t->last_sum, ASSAY_NONE));
-    uint32_t row = find_sum(t, thread, node, blocked, hash);
+    AS_TRY(find_sum(t, thread, node, blocked, &row));
     if (row == ASSAY_NONE) {
         row = (uint32_t)t->sum.n;
-        AS_TRY(as_index_add(&t->sum_index, hash, row));
         AS_TRY(as_vec_push(&t->sum, (struct as_tally_sum){thread, node, blocked, 0, 0}));
     }
     t->last_sum.at[node] = row;

@@ -120,7 +120,7 @@ struct as_tally {
     double placed_ns, spread_ns, unplaced_ns;
     struct as_arena arena; /* all texts */
     struct as_index node_index, sum_index, module_index;
-    size_t indexed_n; /* nodes that are in their index */
+    size_t indexed_n, indexed_sum_n; /* nodes and sums that are in their index */
 };
 
 int as_tally_init(struct as_tally *tally);

@@ -374,6 +374,70 @@ static void test_excerpt(void **state)
     assay_catalogue_close(it.catalogue, &module);
 }
 
+static void check_blocks(struct assay_catalogue_module *module, const uint32_t *block, size_t n,
+                         int64_t want_rows)
+{
+    int64_t id;
+    fine(assay_catalogue_rows_blocks(module, block, n, &err));
+    assert_int_equal(count_rows("block"), want_rows);
+    for (size_t i = 0; i < n; i++) {
+        char address[32];
+        fine(assay_catalogue_row_block(module, block[i], &id, &err));
+        snprintf(address, sizeof address, "%llu",
+                 (unsigned long long)module->program->block[block[i]].start);
+        assert_string_equal(ask("SELECT address FROM block WHERE block_id = ?1", id), address);
+    }
+    assert_int_equal(count_rows("block"), want_rows);
+    assert_int_equal(count_rows("(SELECT DISTINCT function_id, address FROM block)"), want_rows);
+}
+
+/* None is there twice, whoever wrote it: this entry, one that forgot it, another of the same
+ * module, somebody else. */
+static void test_blocks_at_once(void **state)
+{
+    (void)state;
+    struct assay_catalogue_request request = {.depth = ASSAY_CATALOGUE_ANALYSED};
+    char command[512];
+    int64_t id, module_id;
+    snprintf(command, sizeof command, "mkdir -p %s && cp %s %s", it.kept_directory, it.path,
+             it.kept);
+    shell(command);
+    take_build_id(it.path, &request.file);
+    request.file.path = it.path;
+    struct assay_catalogue_module *module = open_as(&request), *same;
+    const uint32_t loop = loop_of(module, "hot", 0);
+    const uint32_t b = module->program->body[module->program->loop[loop].body].first_block;
+    const uint32_t twice[] = {b + 2, b, b + 2}, other[] = {b + 3, b},
+                   all[] = {b + 1, b, b + 3, b + 2};
+
+    fine(assay_experiment_begin(it.store, &err));
+    check_blocks(module, twice, 3, 2);
+    assay_experiment_rollback(it.store);
+    assert_int_equal(count_rows("block"), 0);
+    check_blocks(module, twice, 3, 2);
+    fine(assay_catalogue_row_block(module, b + 2, &id, &err));
+    assert_int_equal(id, 1);
+
+    request.directory = it.kept_directory;
+    request.file.kept = "kept-m.so";
+    same = open_as(&request);
+    assert_true(same != module && same->program);
+    fine(assay_catalogue_row(module, &module_id, &err));
+    fine(assay_catalogue_row(same, &id, &err));
+    assert_int_equal(id, module_id);
+    check_blocks(same, other, 2, 3);
+    check_blocks(module, all, 4, 4);
+    assay_catalogue_close(it.catalogue, &same);
+    assay_catalogue_close(it.catalogue, &module);
+
+    renew(1); /* nothing stays open: what was written is not remembered */
+    for (int i = 0; i < 2; i++) {
+        module = open_as(&request);
+        check_blocks(module, all, 4, 4);
+        assay_catalogue_close(it.catalogue, &module);
+    }
+}
+
 /* ---- Which file ---------------------------------------------------------------------------- */
 
 static void test_wrong_build_id(void **state)
@@ -609,19 +673,11 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_two_passes),
-        TEST(test_another_process),
-        TEST(test_rollback),
-        TEST(test_unsampled_loop),
-        TEST(test_edges_and_paths),
-        TEST(test_excerpt),
-        TEST(test_wrong_build_id),
-        TEST(test_kept_copy),
-        TEST(test_kept_copy_by_row),
-        TEST(test_depth),
-        TEST(test_room),
-        TEST(test_threads),
-        TEST(test_no_memory),
+        TEST(test_two_passes),       TEST(test_another_process), TEST(test_rollback),
+        TEST(test_unsampled_loop),   TEST(test_edges_and_paths), TEST(test_excerpt),
+        TEST(test_blocks_at_once),   TEST(test_wrong_build_id),  TEST(test_kept_copy),
+        TEST(test_kept_copy_by_row), TEST(test_depth),           TEST(test_room),
+        TEST(test_threads),          TEST(test_no_memory),
     };
     return cmocka_run_group_tests(tests, make_files, remove_files);
 }

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Many blocks as rows at once. Of a run most blocks that have samples become rows together; where
+ * none can be there yet, nothing has to be looked for, and no index of their keys is needed.
+ */
+#include "base/alloc.h"
+#include "catalogue/rows.h"
+
+static int last_block(struct assay_experiment *experiment, int64_t *id, struct assay_error *err)
+{
+    struct assay_rows *rows;
+    *id = 0;
+    AS_TRY(assay_rows_open(experiment, "SELECT max(block_id) FROM block", &rows, err));
+    const int rc = assay_rows_next(rows, err);
+    if (rc == 1)
+        *id = assay_rows_integer(rows, 0);
+    assay_rows_close(&rows);
+    return rc < 0 ? rc : 0;
+}
+
+static bool is_among(const struct as_new_blocks *known, int64_t module_id)
+{
+    as_vec_foreach (&known->module, it)
+        if (*it == module_id)
+            return true;
+    return false;
+}
+
+/*
+ * Whether no block of the module that has no id here can be in the experiment: all rows of the
+ * table were written here, and those of the module with the ids that are at hand (two entries may
+ * be one module of the experiment, and an entry that was read again has forgotten its ids).
+ */
+static int is_all_new(struct as_catalogue_entry *entry, bool *is_new, struct assay_error *err)
+{
+    struct as_new_blocks *known = &entry->catalogue->new_blocks;
+    int64_t last, module_id;
+    if (known->rollbacks != entry->rows.rollbacks) {
+        known->module.n = 0;
+        known->n = 0;
+        known->rollbacks = entry->rows.rollbacks;
+    }
+    AS_TRY(last_block(entry->catalogue->experiment, &last, err));
+    AS_TRY(assay_catalogue_row(&entry->module, &module_id, err));
+    *is_new = last == known->n && (entry->rows.has_new_blocks || !is_among(known, module_id));
+    if (!*is_new || entry->rows.has_new_blocks)
+        return 0;
+    entry->rows.has_new_blocks = true;
+    return as_vec_push(&known->module, module_id) < 0 ? as_error_nomem(err, entry->module.path) : 0;
+}
+
+static int write_new(struct as_catalogue_entry *entry, const uint32_t *block, size_t n,
+                     struct assay_row_block *row, struct assay_error *err)
+{
+    int64_t *last = &entry->catalogue->new_blocks.n;
+    const int64_t before = *last;
+    int rc = 0;
+    for (size_t i = 0; i < n && rc == 0; i++) {
+        if (entry->rows.block[block[i]])
+            continue;
+        rc = as_rows_block(entry, block[i], &row[*last - before], err);
+        entry->rows.block[block[i]] = ++*last;
+    }
+    if (rc == 0)
+        rc = assay_experiment_add_new_blocks(entry->catalogue->experiment, row,
+                                             (size_t)(*last - before), before + 1, err);
+    for (size_t i = 0; i < n && rc < 0; i++)
+        if (entry->rows.block[block[i]] > before)
+            entry->rows.block[block[i]] = 0;
+    *last = rc < 0 ? before : *last;
+    return rc;
+}
+
+int assay_catalogue_rows_blocks(struct assay_catalogue_module *module, const uint32_t *block,
+                                size_t n, struct assay_error *err)
+{
+    struct as_catalogue_entry *entry = as_entry_of(module);
+    bool is_new;
+    int64_t id;
+    if (!module->program || n == 0)
+        return 0;
+    AS_TRY(as_rows_ready(entry, err));
+    AS_TRY(is_all_new(entry, &is_new, err));
+    if (is_new) {
+        struct assay_row_block *row = as_malloc(n * sizeof *row);
+        const int rc =
+            row ? write_new(entry, block, n, row, err) : as_error_nomem(err, module->path);
+        as_free(row);
+        return rc;
+    }
+    for (size_t i = 0; i < n; i++)
+        AS_TRY(assay_catalogue_row_block(module, block[i], &id, err));
+    return 0;
+}
