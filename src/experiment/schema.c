@@ -10,6 +10,7 @@
 
 #include "base/str.h"
 #include "experiment/internal.h"
+#include "experiment/model.h"
 
 int assay_experiment_schema(void)
 {
@@ -18,28 +19,11 @@ int assay_experiment_schema(void)
 
 /* ---- What assay makes -------------------------------------------------------------------- */
 
-static const char listing_sql[] =
-    "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name, type";
-#define LISTING_N 4
-
-/* A database in memory with our schema; its listing, before the first row. */
-static int open_model(sqlite3 **db, sqlite3_stmt **listing)
+static bool is_same_object(const struct as_model_object *wanted, sqlite3_stmt *object)
 {
-    int code = sqlite3_open_v2(
-        ":memory:", db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
-
-    if (code == SQLITE_OK)
-        code = sqlite3_exec(*db, as_schema_sql, NULL, NULL, NULL);
-    if (code == SQLITE_OK)
-        code = sqlite3_prepare_v2(*db, listing_sql, -1, listing, NULL);
-    return code;
-}
-
-static bool is_same_object(sqlite3_stmt *a, sqlite3_stmt *b)
-{
-    for (int i = 0; i < LISTING_N; i++) {
-        const char *one = (const char *)sqlite3_column_text(a, i);
-        const char *other = (const char *)sqlite3_column_text(b, i);
+    for (int i = 0; i < AS_MODEL_TEXTS; i++) {
+        const char *one = wanted->text[i];
+        const char *other = (const char *)sqlite3_column_text(object, i);
 
         if (one != other && (!one || !other || strcmp(one, other) != 0))
             return false;
@@ -79,37 +63,40 @@ static bool is_harmless(sqlite3_stmt *object)
     return false;
 }
 
-static int not_ours(const struct assay_experiment *experiment, sqlite3_stmt *object,
+static int not_ours(const struct assay_experiment *experiment, const char *name,
                     struct assay_error *err)
 {
-    const char *name = (const char *)sqlite3_column_text(object, 1);
-
     return as_error_set(err, ASSAY_ERR_CORRUPT,
                         "%s: not an experiment: '%.60s' of its database is not as assay makes it; "
                         "do not trust it, and ask where it comes from for another copy",
                         experiment->path, name ? name : "?");
 }
 
-/* Walks both listings, sorted alike: each object of the model must be there, and little else. */
-static int compare_schemas(struct assay_experiment *experiment, sqlite3_stmt *model,
-                           sqlite3_stmt *listing, struct assay_error *err)
+/* Walks both listings, sorted alike: each object of the model must be there, and little else;
+ * `*has_more`: there is. */
+static int compare_schemas(struct assay_experiment *experiment, const struct as_model *model,
+                           sqlite3_stmt *listing, bool *has_more, struct assay_error *err)
 {
-    bool is_wanted = sqlite3_step(model) == SQLITE_ROW;
+    size_t at = 0;
     int code;
 
     while ((code = sqlite3_step(listing)) == SQLITE_ROW) {
-        if (is_wanted && (is_same_object(model, listing) || is_values(experiment, listing)))
-            is_wanted = sqlite3_step(model) == SQLITE_ROW;
-        else if (!is_harmless(listing))
-            return not_ours(experiment, listing, err);
+        if (at < model->object_n &&
+            (is_same_object(&model->object[at], listing) || is_values(experiment, listing)))
+            at++;
+        else if (is_harmless(listing))
+            *has_more = true;
+        else
+            return not_ours(experiment, (const char *)sqlite3_column_text(listing, 1), err);
     }
     if (code != SQLITE_DONE)
         return as_sql_failure(experiment->db_path, experiment->db, code, "reading it", err);
-    return is_wanted ? not_ours(experiment, model, err) : 0;
+    return at < model->object_n ? not_ours(experiment, model->object[at].text[1], err) : 0;
 }
 
 /* Tables of sets are read by what is ours (v_values): a view or a computed column in their place
- * would be code. */
+ * would be code. What sqlite_schema calls them is not asked, for it may lie; the list that does not
+ * costs a look into each view. */
 static int check_sets(struct assay_experiment *experiment, struct assay_error *err)
 {
     int64_t found;
@@ -127,59 +114,42 @@ static int check_sets(struct assay_experiment *experiment, struct assay_error *e
                         experiment->path);
 }
 
-/* For each table of the model the statement that finds a row without a text that must be there. */
-static const char texts_sql[] =
-    "SELECT m.name, printf('SELECT 1 FROM \"%w\" WHERE %s LIMIT 1', m.name,"
-    " group_concat(printf('typeof(\"%w\") <> ''text''', c.name), ' OR '))"
-    " FROM sqlite_schema m JOIN pragma_table_info(m.name) c"
-    " WHERE m.type = 'table' AND c.\"notnull\" AND c.type = 'TEXT' GROUP BY m.name";
-
 /*
  * What a constraint promises is only true of what was written under it, and readers count on texts.
  * Numbers need no look: one that is missing reads as 0. The large tables have no texts.
  */
-static int check_texts(struct assay_experiment *experiment, sqlite3 *model, struct assay_error *err)
+static int check_texts(struct assay_experiment *experiment, const struct as_model *model,
+                       struct assay_error *err)
 {
-    sqlite3_stmt *tables = NULL;
-    int code = sqlite3_prepare_v2(model, texts_sql, -1, &tables, NULL), rc = 0;
-
-    while (rc == 0 && code == SQLITE_OK && sqlite3_step(tables) == SQLITE_ROW) {
+    for (size_t i = 0; i < model->check_n; i++) {
+        const struct as_model_check *check = &model->check[i];
         int64_t found;
 
-        rc = as_sql_integer(experiment, (const char *)sqlite3_column_text(tables, 1), &found, err);
-        if (rc == 0 && found)
-            rc = as_error_set(err, ASSAY_ERR_CORRUPT,
-                              "%s: damaged: a text is missing in its table '%s'; restore a copy",
-                              experiment->path, (const char *)sqlite3_column_text(tables, 0));
+        AS_TRY(as_sql_integer(experiment, check->sql, &found, err));
+        if (found)
+            return as_error_set(err, ASSAY_ERR_CORRUPT,
+                                "%s: damaged: a text is missing in its table '%s'; restore a copy",
+                                experiment->path, check->table);
     }
-    if (code != SQLITE_OK)
-        rc = as_sql_failure("the schema", model, code, "reading it", err);
-    sqlite3_finalize(tables);
-    return rc;
+    return 0;
 }
 
 static int check_objects(struct assay_experiment *experiment, struct assay_error *err)
 {
-    sqlite3 *model = NULL;
-    sqlite3_stmt *wanted = NULL, *listing = NULL;
-    int rc, code = open_model(&model, &wanted);
+    const struct as_model *model;
+    sqlite3_stmt *listing = NULL;
+    bool has_more = false;
 
-    if (code != SQLITE_OK) {
-        rc = as_sql_failure("the schema", model, code, "making it", err);
-    } else {
-        code = sqlite3_prepare_v2(experiment->db, listing_sql, -1, &listing, NULL);
-        rc = code == SQLITE_OK
-                 ? compare_schemas(experiment, wanted, listing, err)
+    AS_TRY(as_model_get(&model, err));
+    const int code = sqlite3_prepare_v2(experiment->db, as_model_listing_sql, -1, &listing, NULL);
+    int rc = code == SQLITE_OK
+                 ? compare_schemas(experiment, model, listing, &has_more, err)
                  : as_sql_failure(experiment->db_path, experiment->db, code, "reading it", err);
-    }
+
     sqlite3_finalize(listing);
-    if (rc == 0)
+    if (rc == 0 && has_more)
         rc = check_sets(experiment, err);
-    if (rc == 0)
-        rc = check_texts(experiment, model, err);
-    sqlite3_finalize(wanted);
-    sqlite3_close(model);
-    return rc;
+    return rc < 0 ? rc : check_texts(experiment, model, err);
 }
 
 /* ---- Versions ---------------------------------------------------------------------------- */
