@@ -5,7 +5,7 @@
   truth.py record ASSAY DIRECTORY [NAME...]   builds both forms, records them with ASSAY, measures
                                               them in turns: recorded/ (./dev record does it)
   truth.py measure DIRECTORY [NAME...]        measures alone: seconds of both
-  truth.py judge AGAIN DIRECTORY              the rules of now on what was recorded, in TAP
+  truth.py judge AGAIN DIRECTORY SCHEMA       the rules of now on what was recorded, in TAP
 
 The head of a program names its finding and its flags (-O3 without any; `mended flags` those of the
 mended form, which is also compiled with -DMENDED). Seconds are processor time, or what the program
@@ -135,16 +135,36 @@ def read_measured():
 # ---- Judging --------------------------------------------------------------------------------
 
 
-def findings(again, name, form, directory):
+def renew_views(database, schema):
+    """Views are code and of now; what was recorded is in the tables. (v_values is of the sets that
+    an experiment has.)"""
+    now, then = sqlite3.connect(":memory:"), sqlite3.connect(database)
+    now.executescript(schema.read_text(encoding="utf-8"))
+    listing = "SELECT name, sql FROM sqlite_schema WHERE type = 'view' AND name <> 'v_values'"
+    wanted, there = dict(now.execute(listing)), dict(then.execute(listing))
+    for name in there.keys() | wanted.keys():
+        if there.get(name) == wanted.get(name):
+            continue
+        if name in there:
+            then.execute(f"DROP VIEW {name}")
+        if name in wanted:
+            then.execute(wanted[name])
+    then.commit()
+    now.close()
+    then.close()
+
+
+def findings(again, name, form, directory, schema):
     """[{rule, level, time_s, gain_s, low_s, high_s, text}], or what went wrong."""
     experiment = directory / f"{name}-{form}"
     shutil.rmtree(experiment, ignore_errors=True)
     experiment.mkdir(parents=True)
     packed = RECORDED / f"{name}-{form}.db.xz"
     (experiment / "experiment.db").write_bytes(lzma.decompress(packed.read_bytes()))
+    renew_views(experiment / "experiment.db", schema)
     done = subprocess.run([again, str(experiment)], capture_output=True, text=True, check=False)
     if done.returncode:
-        return done.stderr.strip() + " (after a change of the schema: ./dev record)"
+        return done.stderr.strip() + " (after a change of the tables: ./dev record)"
     keys = "rule level time_s gain_s low_s high_s text".split()
     rows = [dict(zip(keys, line.split("\t"))) for line in done.stdout.splitlines()]
     for row in rows:
@@ -180,10 +200,10 @@ def saved_of(name, measured):
     return ran_ns / 1e9 * (1 - measured["mended"] / measured["fault"])
 
 
-def judge(again, name, directory, measured):
+def judge(again, name, directory, schema, measured):
     rule = head_of(name)[0]
-    fault = findings(again, name, "fault", directory)
-    mended = findings(again, name, "mended", directory)
+    fault = findings(again, name, "fault", directory, schema)
+    mended = findings(again, name, "mended", directory, schema)
     for told in (fault, mended):
         if isinstance(told, str):
             return told
@@ -198,12 +218,12 @@ def judge(again, name, directory, measured):
     return judge_promise(found[0], saved_of(name, measured))
 
 
-def judge_all(again, directory):
+def judge_all(again, directory, schema):
     measured, failed = read_measured(), 0
     everything = names([])
     print(f"1..{len(everything)}")
     for number, name in enumerate(everything, 1):
-        wrong = judge(again, name, directory, measured[name]) if name in measured \
+        wrong = judge(again, name, directory, schema, measured[name]) if name in measured \
             else "was not recorded: ./dev record"
         failed += bool(wrong)
         print("not ok" if wrong else "ok", number,
@@ -225,7 +245,7 @@ def main():
             print(f"{name:16} {seconds['fault']:8.3f} s  mended {seconds['mended']:8.3f} s  "
                   f"x{seconds['fault'] / max(seconds['mended'], 1e-3):.2f}", flush=True)
     else:
-        sys.exit(judge_all(words[0], directory) > 0)
+        sys.exit(judge_all(words[0], directory, pathlib.Path(words[2])) > 0)
 
 
 if __name__ == "__main__":
