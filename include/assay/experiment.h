@@ -239,13 +239,6 @@ int assay_experiment_histogram(struct assay_experiment *experiment, int64_t metr
  * 10^-digits, so that one takes 3 to 5 bytes, or 9 to 15 with its bounds; what is kept is within
  * half a unit of what was given, and bounds are rounded outwards.
  */
-struct assay_set_metric {
-    struct assay_metric metric;
-    enum assay_origin origin; /* of all its values */
-    int digits;               /* 0 to 9 */
-    bool bounded;             /* values have bounds that differ from them */
-};
-
 struct assay_metric_set;
 
 /*
@@ -316,9 +309,7 @@ enum assay_level {
 };
 
 struct assay_finding {
-    int64_t run_id; /* 0 = of every run */
-    enum assay_object_kind kind;
-    int64_t object_id;
+    struct assay_subject of;
     enum assay_level level;
     const char *topic, *text, *workaround; /* workaround may be NULL */
     const struct assay_quantity *gain;     /* factor of speed-up of the run, or NULL */
@@ -385,9 +376,7 @@ int assay_experiment_what_if(struct assay_experiment *experiment, const struct a
 
 /* A part of the page of an object: a text, a table, or both. */
 struct assay_detail {
-    int64_t run_id; /* 0 = of every run */
-    enum assay_object_kind kind;
-    int64_t object_id;
+    struct assay_subject of;
     const char *name, *title;
     int position;
     const char *text;          /* or NULL */
@@ -397,17 +386,6 @@ struct assay_detail {
     size_t row_n;
     const char *pass; /* who made it; or NULL */
 };
-
-/* A table, of the object that values are of. */
-static inline struct assay_detail assay_detail_of(const struct assay_subject *of, const char *name,
-                                                  const char *title, const char *const *column,
-                                                  size_t column_n, const struct assay_cell *cell,
-                                                  size_t row_n)
-{
-    struct assay_detail it = {of->run_id, of->kind, of->object_id, name, title, 0,
-                              NULL,       column,   column_n,      cell, row_n, NULL};
-    return it;
-}
 
 /* Adding a detail of the same object, name and run again replaces it. */
 int assay_experiment_detail(struct assay_experiment *experiment, const struct assay_detail *it,
@@ -427,6 +405,38 @@ int assay_experiment_forget(struct assay_experiment *experiment, int64_t run_id,
 int assay_experiment_say(struct assay_experiment *experiment, int64_t run_id, const char *pass,
                          int (*say)(void *context, struct assay_error *err), void *context,
                          struct assay_error *err);
+
+/* What such a pass says of one object. */
+struct assay_saying {
+    struct assay_experiment *experiment;
+    const char *pass;
+    struct assay_subject of;
+    struct assay_metric_set *set; /* or NULL */
+    void *context;                /* the pass's */
+};
+
+/* A pass that says the same sort of things of all objects of a kind: its name is also that of its
+ * set of metrics and its tables, and the topic of its findings. */
+struct assay_saying_each {
+    const char *pass;
+    enum assay_object_kind kind;
+    const struct assay_set_metric *metric; /* NULL: no set */
+    size_t metric_n;
+    int (*say)(struct assay_saying *it, struct assay_error *err);
+};
+
+/* All of it as assay_experiment_say does. */
+int assay_experiment_say_each(struct assay_experiment *experiment, int64_t run_id,
+                              const struct assay_saying_each *each, void *context,
+                              struct assay_error *err);
+/* `value`: as of assay_metric_set_add. `where`: what else they depend on, or NULL. */
+int assay_say_values(const struct assay_saying *it, const struct assay_row_context *where,
+                     const struct assay_quantity *value, struct assay_error *err);
+int assay_say_table(const struct assay_saying *it, const char *title, const char *const *column,
+                    size_t column_n, const struct assay_cell *cell, size_t row_n,
+                    struct assay_error *err);
+int assay_say_finding(const struct assay_saying *it, enum assay_level level, const char *text,
+                      struct assay_error *err);
 
 /* ---- Summaries --------------------------------------------------------------------------- */
 

@@ -7,6 +7,7 @@
 #ifndef ASSAY_FACTS_H
 #define ASSAY_FACTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -116,6 +117,14 @@ struct assay_metric {
 struct assay_subject {
     enum assay_object_kind kind;
     int64_t object_id, run_id, context_id;
+};
+
+/* One of the many that an analysis knows of all objects of a kind (assay_metric_set_open). */
+struct assay_set_metric {
+    struct assay_metric metric;
+    enum assay_origin origin; /* of all its values */
+    int digits;               /* 0 to 9 */
+    bool bounded;             /* values have bounds that differ from them */
 };
 
 /* ---- Cells ------------------------------------------------------------------------------- */

@@ -134,7 +134,7 @@ static int write_finding(const struct deck *d, struct assay_finding *finding, st
 {
     const bool failed = text->failed || how->failed;
 
-    finding->run_id = d->advice->run_id;
+    finding->of.run_id = d->advice->run_id;
     finding->pass = AS_ADVISE_PASS;
     finding->text = as_str_z(text);
     finding->workaround = how->n ? as_str_z(how) : NULL;
@@ -148,8 +148,7 @@ static int write_finding(const struct deck *d, struct assay_finding *finding, st
 static int write_card(const struct deck *d, const struct loop_card *card, struct assay_error *err)
 {
     const struct as_cause_row *main = &as_advise_cause[card->cause[0].row];
-    struct assay_finding finding = {.kind = ASSAY_OBJECT_LOOP,
-                                    .object_id = card->loop_id,
+    struct assay_finding finding = {.of = {ASSAY_OBJECT_LOOP, card->loop_id, 0, 0},
                                     .level = card->cause[0].level,
                                     .topic = main->topic,
                                     .rule = main->name,
@@ -195,8 +194,7 @@ static int write_pattern(const struct deck *d, uint32_t cause, const struct patt
                          struct assay_error *err)
 {
     const struct loop_card *hottest = pattern->named[0];
-    struct assay_finding finding = {.kind = ASSAY_OBJECT_RUN,
-                                    .object_id = d->advice->run_id,
+    struct assay_finding finding = {.of = {ASSAY_OBJECT_RUN, d->advice->run_id, 0, 0},
                                     .level = hottest->cause[0].level,
                                     .topic = as_advise_cause[cause].topic,
                                     .rule = as_advise_cause[cause].name,

@@ -82,9 +82,7 @@ static int take_finding(const struct as_advice *a, const struct as_finding_row *
                         struct assay_rows *rows, struct assay_error *err)
 {
     struct assay_quantity gain;
-    struct assay_finding finding = {.run_id = a->run_id,
-                                    .kind = row->object,
-                                    .object_id = assay_rows_integer(rows, 0),
+    struct assay_finding finding = {.of = {row->object, assay_rows_integer(rows, 0), a->run_id, 0},
                                     .level = as_advice_level(assay_rows_text(rows, 1)),
                                     .topic = row->topic,
                                     .time_ns = (int64_t)(assay_rows_real(rows, 4) * 1e9),

@@ -66,9 +66,9 @@ int assay_experiment_detail(struct assay_experiment *experiment, const struct as
                             struct assay_error *err)
 {
     struct as_row_detail row = {
-        .run_id = it->run_id,
-        .object_kind = it->kind,
-        .object_id = it->object_id,
+        .run_id = it->of.run_id,
+        .object_kind = it->of.kind,
+        .object_id = it->of.object_id,
         .name = it->name,
         .title = it->title,
         .position = it->position,

@@ -203,9 +203,9 @@ int assay_experiment_finding(struct assay_experiment *experiment, const struct a
     static const char *const level[] = {NULL, "gain", "potential", "hint", "expert"};
     assert(it->level >= ASSAY_FINDING_GAIN && it->level <= ASSAY_FINDING_EXPERT);
     struct as_row_finding row = {
-        .run_id = it->run_id,
-        .object_kind = it->kind,
-        .object_id = it->object_id,
+        .run_id = it->of.run_id,
+        .object_kind = it->of.kind,
+        .object_id = it->of.object_id,
         .topic = it->topic,
         .level = level[it->level],
         .text = it->text,

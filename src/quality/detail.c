@@ -65,12 +65,16 @@ struct heading {
 static int finish(struct sheet *s, const struct heading *heading, const char *const *column,
                   size_t column_n, struct assay_error *err)
 {
-    const struct assay_subject loop = {.kind = ASSAY_OBJECT_LOOP, .object_id = s->loop_id};
-    struct assay_detail detail = assay_detail_of(&loop, heading->name, heading->title, column,
-                                                 column_n, s->cell.at, s->cell.n / column_n);
+    const struct assay_detail detail = {.of = {ASSAY_OBJECT_LOOP, s->loop_id, 0, 0},
+                                        .name = heading->name,
+                                        .title = heading->title,
+                                        .position = heading->position,
+                                        .text = heading->text,
+                                        .column = column,
+                                        .column_n = column_n,
+                                        .cell = s->cell.at,
+                                        .row_n = s->cell.n / column_n};
 
-    detail.position = heading->position;
-    detail.text = heading->text;
     s->cell.n = 0;
     if (s->failed)
         return as_error_nomem(err, "the page of a loop");

@@ -78,9 +78,7 @@ static void test_gain_in_seconds_and_forgetting(void **state)
 {
     struct assay_experiment *e = with_run(*state);
     const struct assay_quantity gain = assay_derived(1.25, 1, 1.6, 50);
-    struct assay_finding finding = {.run_id = 1,
-                                    .kind = ASSAY_OBJECT_RUN,
-                                    .object_id = 1,
+    struct assay_finding finding = {.of = {ASSAY_OBJECT_RUN, 1, 1, 0},
                                     .level = ASSAY_FINDING_GAIN,
                                     .topic = "load",
                                     .text = "t",
@@ -111,8 +109,7 @@ static void test_details(void **state)
         {0},
         {.kind = ASSAY_CELL_REAL, .real = 100},
     };
-    struct assay_detail detail = {.kind = ASSAY_OBJECT_LOOP,
-                                  .object_id = 7,
+    struct assay_detail detail = {.of = {ASSAY_OBJECT_LOOP, 7, 0, 0},
                                   .name = "accesses",
                                   .title = "Accesses",
                                   .position = 2,

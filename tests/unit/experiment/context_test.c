@@ -310,20 +310,13 @@ static void say_as(struct assay_experiment *e, const char *pass, int64_t metric)
                                           .time_s = 2,
                                           .gain_s = assay_derived(1, 0, 2, 1),
                                           .pass = pass};
-    const struct assay_finding finding = {.run_id = 1,
-                                          .kind = ASSAY_OBJECT_RUN,
-                                          .object_id = 1,
+    const struct assay_finding finding = {.of = {ASSAY_OBJECT_RUN, 1, 1, 0},
                                           .level = ASSAY_FINDING_HINT,
                                           .topic = "t",
                                           .text = "x",
                                           .pass = pass};
-    const struct assay_detail detail = {.run_id = 1,
-                                        .kind = ASSAY_OBJECT_RUN,
-                                        .object_id = 1,
-                                        .name = pass,
-                                        .title = "t",
-                                        .text = "x",
-                                        .pass = pass};
+    const struct assay_detail detail = {
+        .of = {ASSAY_OBJECT_RUN, 1, 1, 0}, .name = pass, .title = "t", .text = "x", .pass = pass};
     fine(assay_experiment_value(e, metric, &run, assay_exact(1, 1), err));
     fine(assay_experiment_check(e, &check, err));
     fine(assay_experiment_what_if(e, &what_if, err));

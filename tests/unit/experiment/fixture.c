@@ -300,9 +300,7 @@ static int fill_facts(struct assay_experiment *e, const struct fixture *f, struc
                                         .formula = "modelled",
                                         .better = ASSAY_BETTER_LOWER};
     const struct assay_quantity gain = assay_modelled(1.8, 1.2, 2.5);
-    const struct assay_finding finding = {.run_id = f->run,
-                                          .kind = ASSAY_OBJECT_LOOP,
-                                          .object_id = f->inner,
+    const struct assay_finding finding = {.of = {ASSAY_OBJECT_LOOP, f->inner, f->run, 0},
                                           .level = ASSAY_FINDING_GAIN,
                                           .topic = "vectorisation",
                                           .text = "Not vectorised.",

@@ -291,8 +291,7 @@ static void test_values_without_origin_or_confidence(void **state)
     const struct assay_subject run = {.kind = ASSAY_OBJECT_RUN, .object_id = 1, .run_id = 1};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         refused(assay_experiment_value(e, m, &run, bad[i].quantity, err), INTERNAL, bad[i].why);
-    const struct assay_finding finding = {.kind = ASSAY_OBJECT_RUN,
-                                          .object_id = 1,
+    const struct assay_finding finding = {.of = {ASSAY_OBJECT_RUN, 1, 0, 0},
                                           .level = ASSAY_FINDING_HINT,
                                           .topic = "t",
                                           .text = "x",
@@ -312,11 +311,8 @@ static void test_findings_and_flags(void **state)
                " gain_high, gain_origin FROM v_findings",
                "loop 2 gain vectorisation Use -O3. 1.8 1.2 2.5 modelled");
     expect_row(e, "SELECT object_kind, object_id, name, n FROM v_flags", "thread 2 lost_samples 3");
-    const struct assay_finding plain = {.kind = ASSAY_OBJECT_RUN,
-                                        .object_id = 1,
-                                        .level = ASSAY_FINDING_HINT,
-                                        .topic = "t",
-                                        .text = "x"};
+    const struct assay_finding plain = {
+        .of = {ASSAY_OBJECT_RUN, 1, 0, 0}, .level = ASSAY_FINDING_HINT, .topic = "t", .text = "x"};
     fine(assay_experiment_finding(e, &plain, err)); /* bindings of the last one are gone */
     expect_row(e, "SELECT run_id, gain, gain_origin, workaround FROM finding WHERE topic = 't'",
                "- - - -");

@@ -7,11 +7,6 @@
 
 #include "base/error.h"
 
-struct dummy {
-    struct assay_pass_job *job;
-    struct assay_metric_set *set;
-};
-
 static const struct assay_set_metric metrics[] = {
     {.metric = {"dummy_cy", "cy", "Cycles of a path.", .formula = "10 x path"},
      .origin = ASSAY_ORIGIN_MODELLED,
@@ -22,47 +17,26 @@ static const struct assay_set_metric metrics[] = {
      .digits = 1}};
 static const char *const column[] = {"What", "n"};
 
-static int say_of_loop(void *context, struct assay_rows *row, struct assay_error *err)
+static int say_of_loop(struct assay_saying *it, struct assay_error *err)
 {
-    const struct dummy *it = context;
-    struct assay_experiment *to = it->job->experiment;
-    struct assay_subject loop = {ASSAY_OBJECT_LOOP, assay_rows_integer(row, 0), it->job->run_id, 0};
-    const double score = (double)loop.object_id + 0.5;
+    const double score = (double)it->of.object_id + 0.5;
     const struct assay_quantity whole[] = {{.n = 0}, assay_derived(score, score, score, 1)};
     const struct assay_cell cells[] = {assay_cell_text("loads"), assay_cell_integer(7)};
-    const struct assay_detail table =
-        assay_detail_of(&loop, "dummy", "A table", column, 2, cells, 1);
-    const struct assay_finding finding = {.run_id = loop.run_id,
-                                          .kind = loop.kind,
-                                          .object_id = loop.object_id,
-                                          .level = ASSAY_FINDING_POTENTIAL,
-                                          .topic = "dummy",
-                                          .text = "This loop was looked at."};
-    AS_TRY(assay_metric_set_add(it->set, &loop, 1, whole, err));
+    AS_TRY(assay_say_values(it, NULL, whole, err));
     for (int path = 1; path <= 2; path++) {
-        const struct assay_row_context of = {.path = assay_known(path)};
+        const struct assay_row_context where = {.path = assay_known(path)};
         const struct assay_quantity each[] = {assay_modelled(10 * path, 10 * path - 1, 99),
                                               {.n = 0}};
-        AS_TRY(assay_experiment_add_context(to, &of, &loop.context_id, err));
-        AS_TRY(assay_metric_set_add(it->set, &loop, 1, each, err));
+        AS_TRY(assay_say_values(it, &where, each, err));
     }
-    AS_TRY(assay_experiment_detail(to, &table, err));
-    return assay_experiment_finding(to, &finding, err);
-}
-
-static int say(void *context, struct assay_error *err)
-{
-    struct dummy *it = context;
-    struct assay_experiment *to = it->job->experiment;
-    AS_TRY(assay_metric_set_open(to, "dummy", ASSAY_OBJECT_LOOP, NULL, metrics, 2, &it->set, err));
-    const int rc = assay_rows_each(to, "SELECT loop_id FROM loop", 0, say_of_loop, it, err);
-    assay_metric_set_close(&it->set);
-    return rc;
+    AS_TRY(assay_say_table(it, "A table", column, 2, cells, 1, err));
+    return assay_say_finding(it, ASSAY_FINDING_POTENTIAL, "This loop was looked at.", err);
 }
 
 int dummy_pass(struct assay_pass_job *job, struct assay_error *err);
 int dummy_pass(struct assay_pass_job *job, struct assay_error *err)
 {
-    struct dummy it = {.job = job};
-    return assay_experiment_say(job->experiment, job->run_id, "dummy", say, &it, err);
+    static const struct assay_saying_each each = {"dummy", ASSAY_OBJECT_LOOP, metrics, 2,
+                                                  say_of_loop};
+    return assay_experiment_say_each(job->experiment, job->run_id, &each, NULL, err);
 }

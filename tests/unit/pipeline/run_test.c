@@ -16,9 +16,7 @@
 /* A finding by the name of the pass: what it has written. */
 static int write_finding(struct assay_pass_job *job, const char *name, struct assay_error *err)
 {
-    const struct assay_finding it = {.run_id = job->run_id,
-                                     .kind = ASSAY_OBJECT_RUN,
-                                     .object_id = job->run_id,
+    const struct assay_finding it = {.of = {ASSAY_OBJECT_RUN, job->run_id, job->run_id, 0},
                                      .level = ASSAY_FINDING_HINT,
                                      .topic = "test",
                                      .text = name};
@@ -42,9 +40,7 @@ WRITES(fourth)
 /* Fails in the middle of a batch. */
 static int pass_fails(struct assay_pass_job *job, struct assay_error *err)
 {
-    const struct assay_finding it = {.run_id = job->run_id,
-                                     .kind = ASSAY_OBJECT_RUN,
-                                     .object_id = job->run_id,
+    const struct assay_finding it = {.of = {ASSAY_OBJECT_RUN, job->run_id, job->run_id, 0},
                                      .level = ASSAY_FINDING_HINT,
                                      .topic = "test",
                                      .text = "half"};

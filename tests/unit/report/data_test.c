@@ -92,9 +92,7 @@ static void add_advice(struct assay_experiment *e, const struct fixture *f)
                                       .weight = 2,
                                       .score = 0.5};
     const struct assay_quantity gain = assay_modelled(5, 4, 6);
-    struct assay_finding finding = {.run_id = f->run,
-                                    .kind = ASSAY_OBJECT_FUNCTION,
-                                    .object_id = f->solve,
+    struct assay_finding finding = {.of = {ASSAY_OBJECT_FUNCTION, f->solve, f->run, 0},
                                     .level = ASSAY_FINDING_HINT,
                                     .topic = "short",
                                     .text = "Less time.",

@@ -9,9 +9,7 @@
 
 static void add_rule(struct assay_experiment *e, int64_t run_id, const char *rule, int64_t time_ns)
 {
-    const struct assay_finding finding = {.run_id = run_id,
-                                          .kind = ASSAY_OBJECT_RUN,
-                                          .object_id = run_id,
+    const struct assay_finding finding = {.of = {ASSAY_OBJECT_RUN, run_id, run_id, 0},
                                           .level = ASSAY_FINDING_POTENTIAL,
                                           .topic = "t",
                                           .text = rule,
