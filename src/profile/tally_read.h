@@ -33,6 +33,9 @@ const char *as_tally_keep(struct as_tally *t, const char *text);
 /* What of `ns` there is room for in a sum over all: none is ever more than 2^61: two of them can be
  * added. */
 uint64_t as_tally_add_within(uint64_t *sum, int64_t ns);
+
+/* ---- tally_sum.c: 0 or NOMEM ---- */
+
 int as_tally_add_sum(struct as_tally *t, uint32_t thread, uint32_t node, bool blocked, uint64_t n,
                      uint64_t time_ns);
 
