@@ -10,9 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "compare/align.h"
-#include "compare/differs.h"
-#include "compare/measure.h"
+#include "compare/comparison.h"
 
 /* Objects with fewer samples on both sides together are not tested: nothing could be found. */
 #define SAMPLES_FEWEST (2 * ASSAY_FEW_SAMPLES)
@@ -21,22 +19,6 @@
 struct box {
     struct assay_comparison result; /* first: what the user holds */
     struct as_arena arena;
-};
-
-struct compare_work {
-    const struct assay_compare_request *request;
-    size_t side_n;
-    struct as_set *set; /* one a side; its runs are the repetitions */
-    struct as_repeats *repeats;
-    unsigned *failed_n;
-    struct as_alignment alignment;
-    struct as_object *part; /* [row * side_n + side]: costs of a row; kind 0 = none */
-    struct as_told *told;   /* the same of what sides say of the code */
-    struct as_notes notes;
-    struct assay_comparison *result;
-    struct as_arena *arena; /* of the result */
-    double *x;              /* a value a repetition */
-    struct as_arena scratch;
 };
 
 const char *assay_aligned_word(enum assay_aligned by)
@@ -54,7 +36,7 @@ const char *assay_aligned_word(enum assay_aligned by)
 
 /* ---- Sides read ------------------------------------------------------------------------- */
 
-static int list_repeats(struct compare_work *w, size_t side, struct assay_error *err)
+static int list_repeats(struct as_comparison_work *w, size_t side, struct assay_error *err)
 {
     const size_t n = w->set[side].run.n;
     uint32_t *run = as_arena_array(&w->scratch, uint32_t, n);
@@ -66,7 +48,7 @@ static int list_repeats(struct compare_work *w, size_t side, struct assay_error 
     return 0;
 }
 
-static int read_sides(struct compare_work *w, struct assay_error *err)
+static int read_sides(struct as_comparison_work *w, struct assay_error *err)
 {
     size_t most = 1;
     for (size_t i = 0; i < w->side_n; i++) {
@@ -86,7 +68,8 @@ static int read_sides(struct compare_work *w, struct assay_error *err)
 /* ---- Parts: what a row took on a side ------------------------------------------------------ */
 
 /* Clones and versions are one row: costs add up, and code is the same when all of it is. */
-static int add_part(struct compare_work *w, size_t side, const struct as_object *object, size_t row)
+static int add_part(struct as_comparison_work *w, size_t side, const struct as_object *object,
+                    size_t row)
 {
     struct as_object *part = &w->part[row * w->side_n + side];
     const size_t run_n = w->set[side].run.n;
@@ -111,7 +94,7 @@ static int add_part(struct compare_work *w, size_t side, const struct as_object 
     return 0;
 }
 
-static int make_parts(struct compare_work *w, struct assay_error *err)
+static int make_parts(struct as_comparison_work *w, struct assay_error *err)
 {
     w->part = as_arena_array(&w->scratch, struct as_object, w->alignment.row.n * w->side_n + 1);
     if (!w->part)
@@ -128,14 +111,6 @@ static int make_parts(struct compare_work *w, struct assay_error *err)
 
 /* ---- Cells --------------------------------------------------------------------------------- */
 
-static struct assay_quantity difference_pct(const struct as_difference *it, int64_t n)
-{
-    if (isnan(it->ratio))
-        return (struct assay_quantity){0};
-    return assay_derived(100 * (it->ratio - 1), 100 * (it->interval.low - 1),
-                         100 * (it->interval.high - 1), n);
-}
-
 static enum assay_code_change code_change(const struct as_object *a, const struct as_object *b)
 {
     if (!a->own_n || !b->own_n)
@@ -148,25 +123,25 @@ static int64_t instructions_of(const struct as_object *it)
     return it->instruction_n >= 0 ? it->instruction_n : it->own_n > 0 ? it->own_n : -1;
 }
 
-static struct as_estimate estimate(struct compare_work *w, size_t side,
+static struct as_estimate estimate(struct as_comparison_work *w, size_t side,
                                    const struct as_object *part)
 {
     return as_repeats_estimate(&w->set[side], part, &w->repeats[side], AS_COST_TIME, w->x);
 }
 
-static void compare_cell(struct compare_work *w, const struct as_object *part, size_t base,
+static void compare_cell(struct as_comparison_work *w, const struct as_object *part, size_t base,
                          size_t side, struct assay_compare_cell *cell)
 {
     const struct as_estimate a = estimate(w, base, &part[base]), b = estimate(w, side, &part[side]);
     const int64_t samples = as_repeats_samples(&part[base], &w->repeats[base]) +
                             as_repeats_samples(&part[side], &w->repeats[side]);
     const struct as_difference difference = as_difference_of(&a, &b);
-    cell->difference_pct = difference_pct(&difference, a.n < b.n ? a.n : b.n);
+    cell->difference_pct = as_difference_pct(&difference, a.n < b.n ? a.n : b.n);
     cell->p = samples >= SAMPLES_FEWEST ? difference.p : NAN;
     cell->code = code_change(&part[base], &part[side]);
 }
 
-static void make_cells(struct compare_work *w, const struct as_object *part,
+static void make_cells(struct as_comparison_work *w, const struct as_object *part,
                        struct assay_compare_cell *cell)
 {
     size_t base = w->side_n;
@@ -186,7 +161,7 @@ static void make_cells(struct compare_work *w, const struct as_object *part,
 
 /* ---- Rows ---------------------------------------------------------------------------------- */
 
-static bool is_large(const struct compare_work *w, const struct as_object *part)
+static bool is_large(const struct as_comparison_work *w, const struct as_object *part)
 {
     for (size_t s = 0; s < w->side_n; s++)
         if (part[s].cost && as_object_share(&w->set[s], &part[s]) >= ASSAY_COMPARE_LEAST_SHARE)
@@ -195,7 +170,7 @@ static bool is_large(const struct compare_work *w, const struct as_object *part)
 }
 
 /* A row is by the rule that found it only when more than one side has it. */
-static int make_row(struct compare_work *w, size_t at, struct assay_compare_row *row,
+static int make_row(struct as_comparison_work *w, size_t at, struct assay_compare_row *row,
                     struct assay_compare_cell *cell, struct assay_error *err)
 {
     const struct as_aligned_row *aligned = &w->alignment.row.at[at];
@@ -206,7 +181,7 @@ static int make_row(struct compare_work *w, size_t at, struct assay_compare_row 
     return as_compared_of(w->arena, aligned->object, &row->object, err);
 }
 
-static int make_rows(struct compare_work *w, struct assay_error *err)
+static int make_rows(struct as_comparison_work *w, struct assay_error *err)
 {
     const size_t n = w->alignment.row.n;
     struct assay_compare_row *row = as_arena_array(w->arena, struct assay_compare_row, n + 1);
@@ -247,7 +222,7 @@ static void decide(struct assay_comparison *result, const struct family *family)
 
 /* All functions and loops on all sides are one family: at most 5 % of what is found is false, and
  * of comparisons between the same at most 5 % find anything. */
-static int find_significant(struct compare_work *w, struct assay_error *err)
+static int find_significant(struct as_comparison_work *w, struct assay_error *err)
 {
     const size_t n = w->result->row_n * w->side_n;
     struct family family = {.cell = as_arena_array(&w->scratch, struct assay_compare_cell *, n + 1),
@@ -286,116 +261,9 @@ static int by_change(const void *a, const void *b, void *context)
     return (x->object.id > y->object.id) - (x->object.id < y->object.id);
 }
 
-/* ---- Sides --------------------------------------------------------------------------------- */
-
-static int make_side(struct compare_work *w, size_t s, struct assay_compare_side *out,
-                     struct assay_error *err)
-{
-    const struct as_run *run = &w->set[s].run.at[0];
-    *out = (struct assay_compare_side){
-        .name = as_set_text(w->arena, w->request[s].name),
-        .experiment = as_set_text(w->arena, assay_experiment_path(w->request[s].experiment)),
-        .command = as_set_text(w->arena, run->command ? run->command : ""),
-        .host = as_set_text(w->arena, run->host ? run->host : ""),
-        .event = as_set_text(w->arena, run->event ? run->event : ""),
-        .run_id = run->id,
-        .rate_hz = run->rate_hz,
-        .repeat_n = (unsigned)w->repeats[s].n,
-        .failed_n = w->failed_n[s],
-        .wall_s = as_repeats_wall_quantity(&w->set[s], &w->repeats[s], w->x)};
-    return out->name && out->experiment && out->command && out->host && out->event
-               ? 0
-               : as_error_nomem(err, "the sides of a comparison");
-}
-
-static bool is_of(const struct compare_work *w, size_t side, int64_t run_id)
-{
-    as_vec_foreach (&w->set[side].run, it)
-        if (it->id == run_id)
-            return true;
-    return false;
-}
-
-static int by_place(const void *a, const void *b)
-{
-    const struct as_turn *x = a, *y = b;
-    return (x->at > y->at) - (x->at < y->at);
-}
-
-/* The runs of two sides in the order in which they came; false unless they came in turns. */
-static bool list_turns(struct compare_work *w, size_t side, struct as_turn *turn)
-{
-    const size_t first_n = w->set[0].run.n, n = first_n + w->set[side].run.n;
-    size_t changes = 0;
-    for (size_t i = 0; i < n; i++) {
-        const bool is_variant = i >= first_n;
-        const struct as_run *run =
-            is_variant ? &w->set[side].run.at[i - first_n] : &w->set[0].run.at[i];
-        if (!(run->wall_s > 0) || (is_variant && is_of(w, 0, run->id)))
-            return false;
-        turn[i] = (struct as_turn){(double)run->id, run->wall_s, is_variant};
-    }
-    qsort(turn, n, sizeof *turn, by_place);
-    for (size_t i = 1; i < n; i++)
-        changes += turn[i].is_variant != turn[i - 1].is_variant;
-    return changes + 1 >= n / 2 && changes >= 3;
-}
-
-/* Of two sides of one experiment that ran in turns; what changed slowly on the host falls out. */
-static bool compare_turns(struct compare_work *w, size_t side, struct as_difference *out)
-{
-    const size_t n = w->set[0].run.n + w->set[side].run.n;
-    struct as_turn *turn = as_arena_array(&w->scratch, struct as_turn, n);
-    struct as_paired it;
-    double p;
-    if (!turn || strcmp(assay_experiment_path(w->request[0].experiment),
-                        assay_experiment_path(w->request[side].experiment)) != 0)
-        return false;
-    if (!list_turns(w, side, turn) || as_paired_of(turn, n, &it) < 0 || isinf(it.variance))
-        return false;
-    *out = (struct as_difference){.ratio = exp(it.difference)};
-    as_paired_interval(&it, 1 - AS_STAT_LEVEL, &out->interval, &p);
-    out->p = p;
-    return true;
-}
-
-static void compare_walls(struct compare_work *w, struct assay_compare_side *side)
-{
-    struct as_estimate first = {0};
-    for (size_t s = 0; s < w->side_n; s++) {
-        as_repeats_wall(&w->set[s], &w->repeats[s], w->x);
-        const struct as_estimate it = as_estimate_runs(w->x, w->repeats[s].n, 0);
-        if (s == 0) {
-            first = it;
-            continue;
-        }
-        struct as_difference difference;
-        side[s].in_turns = compare_turns(w, s, &difference);
-        if (!side[s].in_turns)
-            difference = as_difference_of(&first, &it);
-        side[s].difference_pct = difference_pct(&difference, it.n < first.n ? it.n : first.n);
-        side[s].is_slower = side[s].difference_pct.low > 0;
-        side[s].is_faster = side[s].difference_pct.high < 0;
-    }
-}
-
-static int make_sides(struct compare_work *w, struct assay_error *err)
-{
-    struct assay_compare_side *side =
-        as_arena_array(w->arena, struct assay_compare_side, w->side_n);
-    if (!side)
-        return as_error_nomem(err, "the sides of a comparison");
-    for (size_t s = 0; s < w->side_n; s++)
-        AS_TRY(make_side(w, s, &side[s], err));
-    compare_walls(w, side);
-    w->result->side = side;
-    w->result->side_n = w->side_n;
-    return 0;
-}
-
 /* ---- Notes --------------------------------------------------------------------------------- */
 
-static void note_differences(struct compare_work *w)
+static void note_differences(struct as_comparison_work *w)
 {
     const struct assay_compare_side *side = w->result->side;
     for (size_t s = 1; s < w->side_n; s++) {
@@ -417,7 +285,7 @@ static void note_differences(struct compare_work *w)
 /* Repetitions that differ so much, per cent, were disturbed: by more than what is compared. */
 #define DISTURBED_PCT 5
 
-static void note_disturbed(struct compare_work *w, size_t side)
+static void note_disturbed(struct as_comparison_work *w, size_t side)
 {
     struct as_moments moments = {0};
     as_vec_foreach (&w->set[side].run, it)
@@ -432,7 +300,7 @@ static void note_disturbed(struct compare_work *w, size_t side)
             w->result->side[side].name, pct);
 }
 
-static void note_repeats(struct compare_work *w)
+static void note_repeats(struct as_comparison_work *w)
 {
     bool is_single = false;
     for (size_t s = 0; s < w->side_n; s++) {
@@ -461,13 +329,13 @@ static const char method[] =
     "Welch's test on logarithms, over repetitions or, of one run, its samples; significant at 5 % "
     "after Benjamini and Hochberg's correction for many comparisons.";
 
-static int fill_comparison(struct compare_work *w, struct assay_error *err)
+static int fill_comparison(struct as_comparison_work *w, struct assay_error *err)
 {
     w->result->method = method;
     AS_TRY(read_sides(w, err));
     AS_TRY(as_align(w->set, w->side_n, &w->alignment, err));
     AS_TRY(make_parts(w, err));
-    AS_TRY(make_sides(w, err));
+    AS_TRY(as_comparison_sides(w, err));
     AS_TRY(make_rows(w, err));
     AS_TRY(find_significant(w, err));
     qsort_r((void *)(uintptr_t)w->result->row, w->result->row_n, sizeof *w->result->row, by_change,
@@ -478,7 +346,7 @@ static int fill_comparison(struct compare_work *w, struct assay_error *err)
     return as_notes_take(&w->notes, w->arena, &w->result->note, &w->result->note_n, err);
 }
 
-static int set_up(struct compare_work *w, struct assay_error *err)
+static int set_up(struct as_comparison_work *w, struct assay_error *err)
 {
     w->set = as_arena_array(&w->scratch, struct as_set, w->side_n);
     w->repeats = as_arena_array(&w->scratch, struct as_repeats, w->side_n);
@@ -490,7 +358,7 @@ static int set_up(struct compare_work *w, struct assay_error *err)
     return 0;
 }
 
-static void tear_down(struct compare_work *w)
+static void tear_down(struct as_comparison_work *w)
 {
     for (size_t i = 0; w->set && w->failed_n && i < w->side_n; i++)
         as_set_fini(&w->set[i]);
@@ -502,7 +370,7 @@ static void tear_down(struct compare_work *w)
 int assay_compare_experiments(const struct assay_compare_request *side, size_t n,
                               struct assay_comparison **out, struct assay_error *err)
 {
-    struct compare_work w = {.request = side, .side_n = n};
+    struct as_comparison_work w = {.request = side, .side_n = n};
     struct box *box = as_calloc(1, sizeof *box);
     *out = NULL;
     if (!box)
