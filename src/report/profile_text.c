@@ -11,23 +11,14 @@
 
 #include "base/error.h"
 #include "base/short_name.h"
-#include "report/page.h"
-#include "report/profile.h"
+#include "report/profile_text.h"
 
-#define WIDE       100 /* columns from which tables show everything */
-#define BAR        24
-#define FLAGS_MOST 8
-
-struct summary_text {
-    struct as_page page;
-    struct as_profile *profile;
-    int decimals; /* of seconds */
-    struct as_str text;
-};
+#define WIDE 100 /* columns from which tables show everything */
+#define BAR  24
 
 /* ---- Cells -------------------------------------------------------------------------------- */
 
-static void table_begin(struct summary_text *s, struct as_table *table,
+static void table_begin(struct as_summary_text *s, struct as_table *table,
                         const struct as_column *columns, size_t n)
 {
     as_table_init(table, columns, n);
@@ -35,7 +26,7 @@ static void table_begin(struct summary_text *s, struct as_table *table,
     table->ascii = !s->page.utf8;
 }
 
-static int table_end(struct summary_text *s, struct as_table *table, struct assay_error *err)
+static int table_end(struct as_summary_text *s, struct as_table *table, struct assay_error *err)
 {
     const int rc = as_table_print(table, s->page.out, s->page.width, s->page.colour, err);
 
@@ -43,7 +34,7 @@ static int table_end(struct summary_text *s, struct as_table *table, struct assa
     return rc;
 }
 
-static void seconds(const struct summary_text *s, struct as_table *table, double value)
+static void seconds(const struct as_summary_text *s, struct as_table *table, double value)
 {
     if (isnan(value))
         as_table_string(table, NULL);
@@ -58,15 +49,15 @@ static void append_share(struct as_table *table, const struct as_share *it)
     as_table_f(table, "%.1f", (it->high_pct - it->low_pct) / 2);
 }
 
-static void bar(struct summary_text *s, struct as_table *table, double part)
+static void bar(struct as_summary_text *s, struct as_table *table, double part)
 {
     as_str_clear(&s->text);
     as_page_bar(&s->page, &s->text, part, BAR);
     as_table_string(table, as_str_z(&s->text));
 }
 
-static void source(struct summary_text *s, struct as_table *table, const char *file, int64_t first,
-                   int64_t last)
+static void source(struct as_summary_text *s, struct as_table *table, const char *file,
+                   int64_t first, int64_t last)
 {
     as_str_clear(&s->text);
     if (file) {
@@ -81,7 +72,7 @@ static void source(struct summary_text *s, struct as_table *table, const char *f
 
 /* Template and parameter lists are the first to go when there is no room. `into`: what it is
  * inlined into, outermost first, told where there is room; NULL where it is not inlined. */
-static void name(struct summary_text *s, struct as_table *table, const char *z, const char *into)
+static void name(struct as_summary_text *s, struct as_table *table, const char *z, const char *into)
 {
     as_str_clear(&s->text);
     as_short_name(&s->text, z, s->page.width / 2);
@@ -92,146 +83,14 @@ static void name(struct summary_text *s, struct as_table *table, const char *z, 
     as_table_string(table, as_str_z(&s->text));
 }
 
-static const char *plus_minus(const struct summary_text *s)
+static const char *plus_minus(const struct as_summary_text *s)
 {
     return s->page.utf8 ? "\xc2\xb1" : "+-";
 }
 
-/* ---- Head --------------------------------------------------------------------------------- */
-
-static void print_line(struct summary_text *s, const char *label)
-{
-    char first[16];
-
-    snprintf(first, sizeof first, "  %-10s", label);
-    as_page_wrap(&s->page, first, as_str_z(&s->text), false);
-}
-
-static void append_count(struct as_str *text, int64_t n, const char *one, const char *many)
-{
-    as_str_appendf(text, "%s%lld %s", text->n ? ", " : "", (long long)n, n == 1 ? one : many);
-}
-
-static void head_run(struct summary_text *s)
-{
-    const struct as_profile_run *run = &s->profile->run;
-
-    as_str_clear(&s->text);
-    as_str_appendf(&s->text, "%lld", (long long)run->run_id);
-    if (run->run_n > 1)
-        as_str_appendf(&s->text, " of %lld", (long long)run->run_n);
-    if (run->label)
-        as_str_appendf(&s->text, " (%s)", run->label);
-    as_str_appendf(&s->text, ", %s", run->state ? run->state : "state unknown");
-    if (run->start_utc)
-        as_str_appendf(&s->text, ", started %s", run->start_utc);
-    if (!isnan(run->wall_s))
-        as_str_appendf(&s->text, ", took %.*f s", s->decimals, run->wall_s);
-    if (run->exit_signal > 0)
-        as_str_appendf(&s->text, ", killed by SIG%s",
-                       sigabbrev_np((int)run->exit_signal) ? sigabbrev_np((int)run->exit_signal)
-                                                           : "?");
-    else if (run->exit_code >= 0)
-        as_str_appendf(&s->text, ", exit code %lld", (long long)run->exit_code);
-    print_line(s, "Run");
-}
-
-static void head_program(struct summary_text *s)
-{
-    const struct as_profile_run *run = &s->profile->run;
-
-    as_str_clear(&s->text);
-    if (run->is_unfinished)
-        as_str_appendz(&s->text, "not known yet");
-    if (run->rank_n)
-        append_count(&s->text, run->rank_n, "rank", "ranks");
-    if (!run->is_unfinished) {
-        append_count(&s->text, run->process_n, "process", "processes");
-        append_count(&s->text, run->thread_n, "thread", "threads");
-    }
-    if (run->launcher)
-        as_str_appendf(&s->text, "; launcher: %s", run->launcher);
-    print_line(s, "Program");
-    as_str_clear(&s->text);
-    if (!run->host)
-        return;
-    as_str_appendz(&s->text, run->host);
-    if (run->host_n > 1)
-        as_str_appendf(&s->text, " and %lld more", (long long)run->host_n - 1);
-    if (run->cpu_model)
-        as_str_appendf(&s->text, ": %s", run->cpu_model);
-    if (run->core_n)
-        append_count(&s->text, run->core_n, "core", "cores");
-    if (run->cpu_n)
-        append_count(&s->text, run->cpu_n, "CPU", "CPUs");
-    print_line(s, "Host");
-}
-
-static const char *stacks_word(const char *word)
-{
-    static const char *const words[][2] = {{"fp", "call stacks by frame pointers"},
-                                           {"dwarf", "call stacks by unwind tables"},
-                                           {"lbr", "call stacks by branch records"},
-                                           {"off", "no call stacks"}};
-
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcmp(word, words[i][0]) == 0)
-            return words[i][1];
-    return word;
-}
-
-static void head_sampling(struct summary_text *s)
-{
-    const struct as_profile_run *run = &s->profile->run;
-    const int64_t all = run->sample_n + run->lost_n;
-
-    as_str_clear(&s->text);
-    as_str_appendz(&s->text, run->event ? run->event : "unknown event");
-    if (run->rate_hz)
-        as_str_appendf(&s->text, " at %lld Hz", (long long)run->rate_hz);
-    if (run->scope)
-        as_str_appendf(&s->text, ", %s", run->scope);
-    if (run->call_stacks)
-        as_str_appendf(&s->text, ", %s", stacks_word(run->call_stacks));
-    /* The flag of that name says it again, with what lessens trust. */
-    if (run->event_reason && !as_profile_is_flagged(s->profile, "event_fallback"))
-        as_str_appendf(&s->text, "; why this event: %s", run->event_reason);
-    print_line(s, "Sampling");
-    if (run->is_unfinished)
-        return;
-    as_str_clear(&s->text);
-    as_str_appendf(&s->text, "%lld, for %.*f s of running threads", (long long)run->sample_n,
-                   s->decimals, run->sampled_s);
-    if (as_profile_is_partial(s->profile))
-        as_str_appendf(&s->text, " of %.*f s", s->decimals, run->cpu_s);
-    if (run->lost_n)
-        as_str_appendf(&s->text, "; %lld lost (%.1f %%)", (long long)run->lost_n,
-                       100.0 * (double)run->lost_n / (double)all);
-    else
-        as_str_appendz(&s->text, "; none lost");
-    if (!isnan(run->overhead_pct))
-        as_str_appendf(&s->text, "; overhead %.1f %%", run->overhead_pct);
-    print_line(s, "Samples");
-}
-
-static void print_head(struct summary_text *s)
-{
-    const struct as_profile_run *run = &s->profile->run;
-
-    as_page_style(&s->page, AS_STYLE_BOLD);
-    as_page_wrap(&s->page,
-                 run->kind && strcmp(run->kind, "import") == 0 ? "Import of " : "Profile of ",
-                 run->command ? run->command : "an unknown command", false);
-    as_page_style(&s->page, AS_STYLE_PLAIN);
-    as_out_c(s->page.out, '\n');
-    head_run(s);
-    head_program(s);
-    head_sampling(s);
-}
-
 /* ---- Where the time went ------------------------------------------------------------------ */
 
-static int print_categories(struct summary_text *s, struct assay_error *err)
+static int print_categories(struct as_summary_text *s, struct assay_error *err)
 {
     const struct as_column columns[] = {
         {.title = "category", .shrink = AS_SHRINK_END},
@@ -261,7 +120,7 @@ static int print_categories(struct summary_text *s, struct assay_error *err)
     return table_end(s, &table, err);
 }
 
-static int print_waiting(struct summary_text *s, struct assay_error *err)
+static int print_waiting(struct as_summary_text *s, struct assay_error *err)
 {
     const struct as_column columns[] = {
         {.title = NULL},
@@ -316,7 +175,7 @@ static void amount(struct as_table *table, const struct as_profile_count *it, do
 }
 
 /* What was asked for with --events. */
-static int print_counts(struct summary_text *s, struct assay_error *err)
+static int print_counts(struct as_summary_text *s, struct assay_error *err)
 {
     const struct as_column columns[] = {
         {.title = "event", .shrink = AS_SHRINK_END, .least = 20},
@@ -344,7 +203,8 @@ static int print_counts(struct summary_text *s, struct assay_error *err)
 }
 
 /* Takes a column out where the page is narrow; `*n` columns are left. */
-static bool only_wide(const struct summary_text *s, struct as_column *columns, size_t *n, size_t at)
+static bool only_wide(const struct as_summary_text *s, struct as_column *columns, size_t *n,
+                      size_t at)
 {
     if (s->page.width >= WIDE)
         return true;
@@ -353,7 +213,7 @@ static bool only_wide(const struct summary_text *s, struct as_column *columns, s
     return false;
 }
 
-static int print_balance(struct summary_text *s, struct assay_error *err)
+static int print_balance(struct as_summary_text *s, struct assay_error *err)
 {
     struct as_column columns[] = {
         {.title = "of", .shrink = AS_SHRINK_END, .least = 18},
@@ -392,7 +252,7 @@ static int print_balance(struct summary_text *s, struct assay_error *err)
 
 /* ---- Functions and loops ------------------------------------------------------------------ */
 
-static void amounts(struct summary_text *s, struct as_table *table, const struct as_share *self,
+static void amounts(struct as_summary_text *s, struct as_table *table, const struct as_share *self,
                     const struct as_share *total)
 {
     append_share(table, self);
@@ -402,7 +262,7 @@ static void amounts(struct summary_text *s, struct as_table *table, const struct
 }
 
 /* What the functions of the binary have with all that is inlined into them. */
-static void print_binary(struct summary_text *s)
+static void print_binary(struct as_summary_text *s)
 {
     if (!s->profile->binary.n)
         return;
@@ -419,7 +279,7 @@ static void print_binary(struct summary_text *s)
     as_page_wrap(&s->page, "  ", as_str_z(&s->text), false);
 }
 
-static int print_functions(struct summary_text *s, struct assay_error *err)
+static int print_functions(struct as_summary_text *s, struct assay_error *err)
 {
     struct as_column columns[] = {
         {.title = "self %", .align = AS_ALIGN_RIGHT},
@@ -453,7 +313,7 @@ static int print_functions(struct summary_text *s, struct assay_error *err)
     return 0;
 }
 
-static int print_loops(struct summary_text *s, struct assay_error *err)
+static int print_loops(struct as_summary_text *s, struct assay_error *err)
 {
     struct as_column columns[] = {
         {.title = "self %", .align = AS_ALIGN_RIGHT},
@@ -523,7 +383,7 @@ static enum as_style style_of(const char *rating)
 }
 
 /* The figures of an advised run that are rated; the report has all of them. */
-static int print_metrics(struct summary_text *s, struct assay_error *err)
+static int print_metrics(struct as_summary_text *s, struct assay_error *err)
 {
     static const struct as_column columns[] = {
         {.title = "metric", .shrink = AS_SHRINK_END, .least = 24},
@@ -547,64 +407,16 @@ static int print_metrics(struct summary_text *s, struct assay_error *err)
     return table_end(s, &table, err);
 }
 
-/* ---- What to make of it ------------------------------------------------------------------- */
+/* ---- All ----------------------------------------------------------------------------------- */
 
-static void print_flags(struct summary_text *s)
-{
-    size_t shown = 0;
-
-    if (!s->profile->flag.n)
-        return;
-    as_page_heading(&s->page, "What lessens trust");
-    as_vec_foreach (&s->profile->flag, it) {
-        if (++shown > FLAGS_MOST)
-            break;
-        as_str_clear(&s->text);
-        as_str_appendf(&s->text, "%s: %s", it->name, it->text);
-        if (it->n > 1)
-            as_str_appendf(&s->text, " (%lld such)", (long long)it->n);
-        as_page_wrap(&s->page, "  - ", as_str_z(&s->text), false);
-    }
-    if (s->profile->flag.n > FLAGS_MOST) {
-        as_str_clear(&s->text);
-        as_str_appendf(&s->text, "%zu more kinds", s->profile->flag.n - FLAGS_MOST);
-        as_page_wrap(&s->page, "  - ", as_str_z(&s->text), false);
-    }
-}
-
-static void print_advice(struct summary_text *s)
-{
-    int i = 0;
-
-    if (s->profile->advice.n)
-        as_page_heading(&s->page, "Do this first");
-    as_vec_foreach (&s->profile->advice, it) {
-        char first[16];
-
-        snprintf(first, sizeof first, "  %d. ", ++i);
-        as_page_wrap(&s->page, first, it->text, false);
-    }
-    if (s->profile->finding_n > s->profile->advice.n) {
-        as_str_clear(&s->text);
-        as_str_appendf(&s->text, "%zu more: --view findings",
-                       s->profile->finding_n - s->profile->advice.n);
-        as_page_wrap(&s->page, "     ", as_str_z(&s->text), false);
-    }
-    if (s->profile->command.n)
-        as_out_c(s->page.out, '\n');
-    as_vec_foreach (&s->profile->command, it)
-        as_page_wrap(&s->page, "    ", *it, true);
-}
-
-/* Three digits or so of what is usual in this run. */
 static int decimals_for(double seconds)
 {
     return seconds >= 1000 ? 1 : seconds >= 10 ? 2 : 3;
 }
 
-static int print(struct summary_text *s, struct assay_error *err)
+static int print(struct as_summary_text *s, struct assay_error *err)
 {
-    print_head(s);
+    as_summary_head(s);
     AS_TRY(print_categories(s, err));
     AS_TRY(print_waiting(s, err));
     AS_TRY(print_balance(s, err));
@@ -612,8 +424,8 @@ static int print(struct summary_text *s, struct assay_error *err)
     AS_TRY(print_functions(s, err));
     AS_TRY(print_loops(s, err));
     AS_TRY(print_metrics(s, err));
-    print_flags(s);
-    print_advice(s);
+    as_summary_flags(s);
+    as_summary_advice(s);
     return s->text.failed ? as_error_nomem(err, "the summary") : 0;
 }
 
@@ -623,7 +435,7 @@ int assay_report_profile(struct assay_experiment *experiment, int64_t run_id,
 {
     const unsigned width = options->width ? options->width : 80;
     struct as_profile profile;
-    struct summary_text s = {
+    struct as_summary_text s = {
         .page = {out, width < 40 ? 40 : width, options->colour, options->utf8},
         .profile = &profile,
     };

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Between the files that word the summary of a profile. */
+#ifndef AS_REPORT_PROFILE_TEXT_H
+#define AS_REPORT_PROFILE_TEXT_H
+
+#include "report/page.h"
+#include "report/profile.h"
+
+struct as_summary_text {
+    struct as_page page;
+    struct as_profile *profile;
+    int decimals; /* of seconds */
+    struct as_str text;
+};
+
+/* ---- profile_text_head.c ---- */
+
+/* What ran, where, and how it was sampled. */
+void as_summary_head(struct as_summary_text *s);
+
+/* ---- profile_text_advice.c ---- */
+
+void as_summary_flags(struct as_summary_text *s);
+void as_summary_advice(struct as_summary_text *s);
+
+#endif
