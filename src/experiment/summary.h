@@ -8,6 +8,8 @@
 
 #include "base/arena.h"
 #include "base/map.h"
+#include "base/sort.h"
+#include "base/stat.h"
 #include "base/vec.h"
 #include "experiment/internal.h"
 
@@ -57,6 +59,16 @@ struct as_sums {
     int64_t blocked_ns, blocked_inclusive_ns;
 };
 
+static inline void as_sums_add(struct as_sums *to, const struct as_sums *it)
+{
+    to->exclusive_n += it->exclusive_n;
+    to->exclusive_ns += it->exclusive_ns;
+    to->inclusive_n += it->inclusive_n;
+    to->inclusive_ns += it->inclusive_ns;
+    to->blocked_ns += it->blocked_ns;
+    to->blocked_inclusive_ns += it->blocked_inclusive_ns;
+}
+
 /* ---- summary_rows.c ---- */
 
 struct as_sum_row {
@@ -87,5 +99,70 @@ int as_sum_rows_add(struct as_sum_rows *rows, enum assay_object_kind kind, int64
 /* Writes all; `run`: of the whole run. */
 int as_sum_rows_write(struct as_sum_rows *rows, struct assay_experiment *experiment,
                       const struct as_sums *run, struct assay_error *err);
+
+/* ---- summary_thread.c ---- */
+
+struct as_total {
+    struct as_sums sums;
+    struct as_moments spread; /* of the inclusive times of threads */
+    int64_t min_ns, max_ns;
+    uint32_t category; /* with most of the exclusive time */
+    int64_t category_ns;
+};
+
+struct as_summary_sample {
+    uint32_t location, path;
+    bool blocked;
+    int64_t n, time_ns;
+};
+
+struct as_open_path {
+    uint32_t last;
+    size_t opened; /* length of `opened` before it */
+    size_t entered;
+    struct as_sums sums; /* of it and what was below it so far */
+};
+
+struct as_thread_sum {
+    int64_t thread_id, process_id;
+    struct as_sums sums;
+};
+
+struct as_by_category {
+    uint32_t object, category;
+    int64_t time_ns;
+};
+
+struct as_summary {
+    struct assay_experiment *experiment;
+    int64_t run_id;
+    struct as_tables tables;
+    size_t base[ASSAY_OBJECT_FRAME + 2]; /* first index of each kind; the last is the end */
+    struct as_sums *thread;              /* by index, of the thread at hand */
+    struct as_total *total;              /* by index */
+    uint32_t *standing;                  /* by index: how often on the way down */
+    bool *is_touched;
+    AS_VEC(uint32_t) touched;
+    AS_VEC(uint32_t) opened;  /* objects whose count left zero, in order */
+    AS_VEC(uint32_t) entered; /* objects counted, in order */
+    AS_VEC(struct as_open_path) way;
+    AS_VEC(struct as_summary_sample) samples;
+    AS_VEC(struct as_sort_key) paths;     /* the thread's, by preorder number */
+    bool *is_path;                        /* by preorder number: among `paths` */
+    size_t *sample_at;                    /* by preorder number: first in `samples` */
+    AS_VEC(struct as_thread_sum) threads; /* of the run, those of a process side by side */
+    AS_VEC(struct as_by_category) category;
+    struct as_map_u64 category_of; /* object and category -> index in `category` */
+    struct as_sum_rows rows;
+    sqlite3_stmt *read, *write_thread, *write;
+    bool no_memory;
+};
+
+/*
+ * Reads the samples of a thread and adds them up: `thread` of the objects in `touched`, and the
+ * time of their categories. `own` receives the sums of the thread itself.
+ */
+int as_summary_walk(struct as_summary *s, int64_t thread_id, struct as_sums *own,
+                    struct assay_error *err);
 
 #endif

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Adds the samples of a run up, thread by thread. A thread's call paths are walked in preorder
+ * with a count for each object of how often it stands on the way down: an object is opened where
+ * the count leaves zero, so that recursion counts a sample once. Objects of all kinds share one
+ * range of indices. Functions are added up twice: as those of the binary, and as frames, where
+ * inlined code counts to the inlined function. Cost: the samples, plus the paths each thread took.
+ */
+#include "experiment/summary.h"
+
+static uint32_t index_of(const struct as_summary *s, enum assay_object_kind kind, uint32_t id)
+{
+    return (uint32_t)(s->base[kind] + id);
+}
+
+/* ---- One thread -------------------------------------------------------------------------- */
+
+static struct as_sums *touch(struct as_summary *s, uint32_t object)
+{
+    if (!s->is_touched[object]) {
+        s->is_touched[object] = true;
+        s->no_memory |= as_vec_push(&s->touched, object) < 0;
+    }
+    return &s->thread[object];
+}
+
+/* Puts an object on the way down; the first time it is opened. */
+static void enter_object(struct as_summary *s, enum assay_object_kind kind, uint32_t id)
+{
+    const uint32_t object = index_of(s, kind, id);
+
+    if (!id)
+        return;
+    if (s->standing[object]++ == 0)
+        s->no_memory |= as_vec_push(&s->opened, object) < 0;
+    s->no_memory |= as_vec_push(&s->entered, object) < 0;
+}
+
+static void enter_place(struct as_summary *s, const struct as_place *place)
+{
+    enter_object(s, ASSAY_OBJECT_BLOCK, place->block);
+    enter_object(s, ASSAY_OBJECT_LINE, place->line);
+    for (uint32_t loop = place->loop; loop; loop = s->tables.loop_parent[loop])
+        enter_object(s, ASSAY_OBJECT_LOOP, loop);
+    for (uint32_t at = place->inlining; at; at = s->tables.inlining[at].parent)
+        enter_object(s, ASSAY_OBJECT_FRAME, s->tables.inlining[at].inlined);
+}
+
+/* Takes objects off the way down to the lengths given; those it closes get `sums` inclusively. */
+static void leave(struct as_summary *s, size_t opened, size_t entered, const struct as_sums *sums)
+{
+    while (s->entered.n > entered)
+        s->standing[s->entered.at[--s->entered.n]]--;
+    while (s->opened.n > opened) {
+        struct as_sums *to = touch(s, s->opened.at[--s->opened.n]);
+
+        to->inclusive_n += sums->inclusive_n;
+        to->inclusive_ns += sums->inclusive_ns;
+        to->blocked_inclusive_ns += sums->blocked_inclusive_ns;
+    }
+}
+
+static void add_exclusive(struct as_summary *s, enum assay_object_kind kind, uint32_t id,
+                          const struct as_sums *sums)
+{
+    struct as_sums *to;
+
+    if (!id)
+        return;
+    to = touch(s, index_of(s, kind, id));
+    to->exclusive_n += sums->exclusive_n;
+    to->exclusive_ns += sums->exclusive_ns;
+    to->blocked_ns += sums->blocked_ns;
+}
+
+static void add_category(struct as_summary *s, enum assay_object_kind kind, uint32_t id,
+                         uint32_t category, int64_t time_ns)
+{
+    const uint32_t object = index_of(s, kind, id);
+    const uint64_t key = (uint64_t)object << 32 | category;
+    uint32_t at;
+
+    if (!id || !category || !time_ns)
+        return;
+    at = as_map_u64_get(&s->category_of, key);
+    if (at == AS_MAP_NONE) {
+        at = (uint32_t)s->category.n;
+        if (as_vec_push(&s->category, (struct as_by_category){object, category, 0}) < 0 ||
+            as_map_u64_put(&s->category_of, key, at) < 0) {
+            s->no_memory = true;
+            return;
+        }
+    }
+    s->category.at[at].time_ns += time_ns;
+}
+
+/* The frame of a function of the binary; 0 where it is the function, for nothing is inlined. */
+static uint32_t frame_of(const struct as_summary *s, uint32_t function)
+{
+    return s->tables.has_frame[function] ? function : 0;
+}
+
+/* Whose time a place in a frame of `category` is. */
+static uint32_t category_at(const struct as_summary *s, uint32_t category,
+                            const struct as_place *place)
+{
+    const uint32_t inlined =
+        place->inlining ? as_map_u64_get(&s->tables.inlined_category,
+                                         as_inlined_category_key(category, place->inlining))
+                        : AS_MAP_NONE;
+
+    return inlined == AS_MAP_NONE ? category : inlined;
+}
+
+/* What is of a category: it holds the time itself, there is nothing below it. */
+static void add_of_category(struct as_summary *s, uint32_t function, uint32_t category,
+                            const struct as_sums *sums)
+{
+    if (!category)
+        return;
+    as_sums_add(touch(s, index_of(s, ASSAY_OBJECT_CATEGORY, category)), sums);
+    add_category(s, ASSAY_OBJECT_FUNCTION, function, category, sums->exclusive_ns);
+}
+
+/* A sample in the frame that is on top of the way down; `own` is what has the frame's category. */
+static void add_sample(struct as_summary *s, const struct as_path_node *node,
+                       const struct as_summary_sample *it, struct as_sums *self,
+                       struct as_sums *own)
+{
+    const struct as_place *place = &s->tables.location[it->location];
+    const uint32_t category = category_at(s, node->category, place);
+    const uint32_t frame =
+        place->inlining ? s->tables.inlining[place->inlining].inlined : frame_of(s, node->function);
+    const size_t opened = s->opened.n, entered = s->entered.n;
+    struct as_sums sums = {0};
+
+    if (it->blocked) {
+        sums.blocked_ns = sums.blocked_inclusive_ns = it->time_ns;
+    } else {
+        sums.exclusive_n = sums.inclusive_n = it->n;
+        sums.exclusive_ns = sums.inclusive_ns = it->time_ns;
+    }
+    as_sums_add(self, &sums);
+    add_exclusive(s, ASSAY_OBJECT_BLOCK, place->block, &sums);
+    add_exclusive(s, ASSAY_OBJECT_LINE, place->line, &sums);
+    add_exclusive(s, ASSAY_OBJECT_LOOP, place->loop, &sums);
+    add_exclusive(s, ASSAY_OBJECT_FRAME, frame, &sums);
+    add_category(s, ASSAY_OBJECT_LOOP, place->loop, category, sums.exclusive_ns);
+    add_category(s, ASSAY_OBJECT_FRAME, frame, category, sums.exclusive_ns);
+    if (category == node->category)
+        as_sums_add(own, &sums);
+    else
+        add_of_category(s, node->function, category, &sums);
+    enter_place(s, place);
+    leave(s, opened, entered, &sums);
+}
+
+static void close_top(struct as_summary *s)
+{
+    const struct as_open_path top = s->way.at[--s->way.n];
+
+    leave(s, top.opened, top.entered, &top.sums);
+    if (s->way.n) {
+        struct as_sums *to = &s->way.at[s->way.n - 1].sums;
+
+        to->inclusive_n += top.sums.inclusive_n;
+        to->inclusive_ns += top.sums.inclusive_ns;
+        to->blocked_inclusive_ns += top.sums.blocked_inclusive_ns;
+    }
+}
+
+static void add_path(struct as_summary *s, uint32_t number)
+{
+    const uint32_t path = s->tables.at[number];
+    const struct as_path_node *node = &s->tables.path[path];
+    const uint32_t module = s->tables.function_module[node->function];
+    struct as_open_path top = {.last = node->last};
+    struct as_sums self = {0}, own = {0};
+
+    while (s->way.n && s->way.at[s->way.n - 1].last < number)
+        close_top(s);
+    top.opened = s->opened.n;
+    top.entered = s->entered.n;
+    if (node->call_location)
+        enter_place(s, &s->tables.location[node->call_location]);
+    enter_object(s, ASSAY_OBJECT_FUNCTION, node->function);
+    enter_object(s, ASSAY_OBJECT_FRAME, frame_of(s, node->function));
+    enter_object(s, ASSAY_OBJECT_MODULE, module);
+    enter_object(s, ASSAY_OBJECT_CALLPATH, path);
+    if (s->no_memory)
+        return;
+    for (size_t i = s->sample_at[number]; i < s->samples.n && s->samples.at[i].path == path; i++)
+        add_sample(s, node, &s->samples.at[i], &self, &own);
+    add_exclusive(s, ASSAY_OBJECT_FUNCTION, node->function, &self);
+    add_exclusive(s, ASSAY_OBJECT_MODULE, module, &self);
+    add_exclusive(s, ASSAY_OBJECT_CALLPATH, path, &self);
+    add_of_category(s, node->function, node->category, &own);
+    top.sums = self;
+    s->no_memory |= as_vec_push(&s->way, top) < 0;
+}
+
+/* Marks a path and all above it as the thread's. */
+static void mark_path(struct as_summary *s, uint32_t path)
+{
+    for (; path; path = s->tables.path[path].parent) {
+        const uint32_t number = s->tables.path[path].first;
+
+        if (s->is_path[number])
+            return;
+        s->is_path[number] = true;
+        s->sample_at[number] = SIZE_MAX;
+        s->no_memory |= as_vec_push(&s->paths, (struct as_sort_key){number, 0}) < 0;
+    }
+}
+
+/* Reads the samples of a thread, which come grouped by path. */
+static int read_samples(struct as_summary *s, int64_t thread_id, struct assay_error *err)
+{
+    struct assay_experiment *experiment = s->experiment;
+    int code;
+
+    s->samples.n = 0;
+    sqlite3_bind_int64(s->read, 1, thread_id);
+    while ((code = sqlite3_step(s->read)) == SQLITE_ROW && !s->no_memory) {
+        const struct as_summary_sample it = {
+            .path = (uint32_t)sqlite3_column_int64(s->read, 0),
+            .location = (uint32_t)sqlite3_column_int64(s->read, 1),
+            .blocked = sqlite3_column_int64(s->read, 2) == ASSAY_SAMPLE_BLOCKED,
+            .n = sqlite3_column_int64(s->read, 3),
+            .time_ns = sqlite3_column_int64(s->read, 4),
+        };
+        const uint32_t number = s->tables.path[it.path].first;
+
+        mark_path(s, it.path);
+        if (s->sample_at[number] == SIZE_MAX)
+            s->sample_at[number] = s->samples.n;
+        s->no_memory |= as_vec_push(&s->samples, it) < 0;
+    }
+    sqlite3_reset(s->read);
+    if (s->no_memory)
+        return as_error_nomem(err, experiment->db_path);
+    if (code != SQLITE_DONE)
+        return as_sql_failure(experiment->db_path, experiment->db, code, "reading samples", err);
+    return 0;
+}
+
+int as_summary_walk(struct as_summary *s, int64_t thread_id, struct as_sums *own,
+                    struct assay_error *err)
+{
+    *own = (struct as_sums){0};
+    AS_TRY(read_samples(s, thread_id, err));
+    as_vec_foreach (&s->samples, it) {
+        own->exclusive_n += it->blocked ? 0 : it->n;
+        own->exclusive_ns += it->blocked ? 0 : it->time_ns;
+        own->blocked_ns += it->blocked ? it->time_ns : 0;
+    }
+    own->inclusive_n = own->exclusive_n;
+    own->inclusive_ns = own->exclusive_ns;
+    own->blocked_inclusive_ns = own->blocked_ns;
+    s->no_memory |= as_sort_keys(s->paths.at, s->paths.n) < 0;
+    as_vec_foreach (&s->paths, it) {
+        if (!s->no_memory)
+            add_path(s, (uint32_t)it->key);
+        s->is_path[it->key] = false;
+    }
+    s->paths.n = 0;
+    while (s->way.n)
+        close_top(s);
+    if (s->no_memory)
+        return as_error_nomem(err, s->experiment->db_path);
+    return 0;
+}
