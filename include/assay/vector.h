@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whether a loop works on whole vectors, and if not, what its code shows that stands against it,
+ * each with the instructions that show it. From the binary alone; how it is told is in
+ * doc/vectorisation.md. Part of the room quality/.
+ */
+#ifndef ASSAY_VECTOR_H
+#define ASSAY_VECTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <assay/code.h>
+#include <assay/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum assay_vector_state {
+    ASSAY_VECTOR_NONE, /* nothing to work on: neither arithmetic nor walks along memory */
+    ASSAY_VECTOR_SCALAR,
+    ASSAY_VECTOR_PART, /* packed and scalar work side by side */
+    ASSAY_VECTOR_FULL
+};
+
+/* X(NAME, word) */
+#define ASSAY_VECTOR_OBSTACLE_LIST(X)                                                              \
+    X(CALL, "call")           /* calls: the calls */                                               \
+    X(CHAIN, "chain")         /* needs a result of an earlier iteration: the cycle */              \
+    X(REDUCTION, "reduction") /* such a cycle that only collects, in floating point: its order */  \
+    X(STRIDE, "stride")       /* walks with holes: the accesses */                                 \
+    X(INDIRECT, "indirect")   /* addresses from memory: the accesses */                            \
+    X(WAYS, "ways")           /* branches between ways: the branches */                            \
+    X(EXITS, "exits")         /* leaves by what it finds, or in several places: the branches */    \
+    X(ALIAS, "alias")         /* chosen at run time when arrays do not overlap: the checks */      \
+    X(OVERLAP, "overlap")     /* arrays that may overlap as far as the code tells: the stores */
+
+enum assay_vector_obstacle {
+#define ASSAY_VECTOR_ENUM(name, word) ASSAY_VECTOR_##name,
+    ASSAY_VECTOR_OBSTACLE_LIST(ASSAY_VECTOR_ENUM)
+#undef ASSAY_VECTOR_ENUM
+        ASSAY_VECTOR_OBSTACLES
+};
+/* "call", "chain", ...; borrowed. */
+const char *assay_vector_obstacle_name(enum assay_vector_obstacle obstacle);
+
+struct assay_vector_reason {
+    enum assay_vector_obstacle obstacle;
+    uint32_t first, n; /* evidence: into assay_vector_verdict.insn */
+    /* CHAIN, REDUCTION: iterations back; STRIDE: bytes from iteration to iteration, 0 = only the
+     * running program knows; WAYS: how many; EXITS: branches that leave; ALIAS: the other
+     * version of the loop; else how many instructions. */
+    int64_t amount;
+};
+
+struct assay_vector_verdict {
+    enum assay_vector_state state;
+    uint32_t packed_n, scalar_n; /* instructions that surely work on vectors, on single values */
+    double ratio;                /* packed_n of both, 0 to 1; negative where both are 0 */
+    uint32_t width_b;            /* of the widest vectors that are loaded, stored, computed; or 0 */
+    struct assay_vector_reason *reason;
+    size_t reason_n;
+    uint32_t *insn; /* evidence, into program.code.insn */
+    size_t insn_n;
+};
+
+/*
+ * Of `loop` outside its inner loops. ALIAS is also said of a vectorised loop: the checks cost
+ * time, and its other version runs where they fail. Caller owns `out` and releases it. Errors:
+ * NOMEM.
+ */
+int assay_loop_vector_verdict(const struct assay_program *program, uint32_t loop,
+                              struct assay_vector_verdict *out, struct assay_error *err);
+void assay_vector_verdict_free(struct assay_vector_verdict *verdict);
+
+/*
+ * One sentence on a reason, with its first addresses, and their lines where they are known:
+ * "each iteration needs what the one before computed: 0x1139 addsd (line 12)". Into `buf`, always
+ * terminated; returns its length.
+ */
+int assay_vector_reason_text(const struct assay_program *program,
+                             const struct assay_vector_verdict *verdict,
+                             const struct assay_vector_reason *reason, char *buf, size_t buf_b);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

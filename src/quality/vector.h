@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the parts of the verdict on vectors share. */
+#ifndef AS_QUALITY_VECTOR_H
+#define AS_QUALITY_VECTOR_H
+
+#include <assay/vector.h>
+
+#include "base/vec.h"
+
+enum as_lanes { AS_LANES_NO_DATA, AS_LANES_ONE, AS_LANES_MANY, AS_LANES_EITHER };
+
+struct as_lane_widths {
+    uint32_t moved_b, computed_b;
+    uint32_t half_n;    /* 8 bytes between memory and a vector register, perhaps several values */
+    uint32_t integer_n; /* packed integer work that is not sure to be on several values */
+    bool has_long;      /* elements of 8 bytes are computed */
+};
+
+struct as_verdict {
+    const struct assay_program *program;
+    uint32_t loop;
+    struct assay_streams streams;
+    struct as_lane_widths width;
+    struct assay_vector_verdict *out;
+    AS_VEC(struct assay_vector_reason) reason;
+    AS_VEC(uint32_t) insn;
+};
+
+/* The first operand of an instruction that moves through data of the program, or NULL. */
+const struct assay_memory_stream *as_verdict_stream(const struct as_verdict *v, uint32_t insn);
+/* How many values an instruction works on; `stream` as above. */
+enum as_lanes as_insn_lanes(const struct assay_insn *insn,
+                            const struct assay_memory_stream *stream);
+
+/* Calls `look` with each instruction of the loop outside inner loops. Errors: those of `look`. */
+int as_verdict_each(struct as_verdict *v,
+                    int (*look)(struct as_verdict *v, const struct assay_block *block,
+                                uint32_t insn));
+
+/* A reason without evidence so far; then its instructions, one by one. Errors: NOMEM. */
+int as_verdict_reason(struct as_verdict *v, enum assay_vector_obstacle obstacle, int64_t amount);
+int as_verdict_shows(struct as_verdict *v, uint32_t insn);
+
+/* What stands against vectors: flow.c, vector_flow.c, vector_memory.c,
+ * vector_cycle.c, vector_version.c. Errors: NOMEM. */
+int as_verdict_flow(struct as_verdict *v, struct assay_error *err);
+int as_verdict_memory(struct as_verdict *v);
+int as_verdict_cycles(struct as_verdict *v, struct assay_error *err);
+int as_verdict_versions(struct as_verdict *v, struct assay_error *err);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What stands against vectors, in words, with its evidence. */
+#include <stdio.h>
+
+#include "quality/vector.h"
+
+#define SHOWN_MOST 4
+
+const char *assay_vector_obstacle_name(enum assay_vector_obstacle obstacle)
+{
+    static const char *const word[] = {
+#define ASSAY_VECTOR_WORD(name, text) text,
+        ASSAY_VECTOR_OBSTACLE_LIST(ASSAY_VECTOR_WORD)
+#undef ASSAY_VECTOR_WORD
+    };
+
+    return (unsigned)obstacle < ASSAY_VECTOR_OBSTACLES ? word[obstacle] : "?";
+}
+
+static int say_what(const struct assay_program *program, const struct assay_vector_reason *reason,
+                    char *buf, size_t buf_b)
+{
+    const long long n = reason->amount;
+
+    switch (reason->obstacle) {
+    case ASSAY_VECTOR_CALL:
+        return snprintf(buf, buf_b, "it calls, from %lld place%s", n, n == 1 ? "" : "s");
+    case ASSAY_VECTOR_CHAIN:
+        return n == 1 ? snprintf(buf, buf_b, "each iteration needs what the one before computed")
+                      : snprintf(buf, buf_b,
+                                 "each iteration needs what the one %lld before computed", n);
+    case ASSAY_VECTOR_REDUCTION:
+        return snprintf(buf, buf_b, "it collects into one value, in the order of the source");
+    case ASSAY_VECTOR_STRIDE:
+        return n ? snprintf(buf, buf_b, "it walks with holes, %lld bytes from step to step", n)
+                 : snprintf(buf, buf_b, "it walks by a step that only the running program knows");
+    case ASSAY_VECTOR_INDIRECT:
+        return snprintf(buf, buf_b, "it goes by addresses from memory");
+    case ASSAY_VECTOR_WAYS:
+        return snprintf(buf, buf_b, "it has %lld ways", n);
+    case ASSAY_VECTOR_EXITS:
+        return n > 1 ? snprintf(buf, buf_b, "it is left from %lld places", n)
+                     : snprintf(buf, buf_b, "it goes on until it finds its end");
+    case ASSAY_VECTOR_ALIAS:
+        return snprintf(
+            buf, buf_b,
+            "whether its arrays overlap is looked up when it runs, and the "
+            "loop at 0x%llx taken if they do not suit",
+            (unsigned long long)program->block[program->loop[(uint32_t)reason->amount].header]
+                .start);
+    default:
+        return snprintf(buf, buf_b, "its arrays may overlap as far as its code tells");
+    }
+}
+
+static unsigned line_at(const struct assay_program *program, uint64_t address)
+{
+    const struct assay_line *line = assay_debug_line_at(&program->debug, address);
+
+    return line ? line->line : 0;
+}
+
+static size_t clip(int n, size_t at, size_t buf_b)
+{
+    return n < 0 ? at : at + (size_t)n < buf_b ? at + (size_t)n : buf_b - 1;
+}
+
+int assay_vector_reason_text(const struct assay_program *program,
+                             const struct assay_vector_verdict *verdict,
+                             const struct assay_vector_reason *reason, char *buf, size_t buf_b)
+{
+    size_t at = clip(say_what(program, reason, buf, buf_b), 0, buf_b);
+
+    for (uint32_t k = 0; k < reason->n && k < SHOWN_MOST; k++) {
+        const struct assay_insn *insn = &program->code.insn[verdict->insn[reason->first + k]];
+        const unsigned line = line_at(program, insn->address);
+
+        at = clip(snprintf(buf + at, buf_b - at, "%s0x%llx %s", k ? ", " : ": ",
+                           (unsigned long long)insn->address, assay_form_get(insn->form)->mnemonic),
+                  at, buf_b);
+        if (line)
+            at = clip(snprintf(buf + at, buf_b - at, " (line %u)", line), at, buf_b);
+    }
+    if (reason->n > SHOWN_MOST)
+        at = clip(snprintf(buf + at, buf_b - at, ", and %u more", reason->n - SHOWN_MOST), at,
+                  buf_b);
+    return (int)at;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Versions of a loop between which the program chooses when it runs, because its arrays may
+ * overlap: a vectorised and a scalar copy of one source loop, and before them a branch on what the
+ * addresses of two arrays differ by. A branch on how often the loop goes round alone is no such
+ * choice.
+ */
+#include "base/error.h"
+#include "quality/vector.h"
+
+#define MATES_MOST  16
+#define CHECKS_MOST 32 /* blocks above a loop that are looked at */
+
+/* ---- Copies of the source loop ------------------------------------------------------------- */
+
+static bool is_vectorised(const struct assay_program *program, uint32_t loop)
+{
+    const struct assay_loop *it = &program->loop[loop];
+
+    for (uint32_t i = 0; i < it->blocks; i++) {
+        const struct assay_block *block = &program->block[program->loop_block[it->first_block + i]];
+
+        for (uint32_t k = 0; k < block->insns; k++)
+            if (as_insn_lanes(&program->code.insn[block->first_insn + k], NULL) == AS_LANES_MANY)
+                return true;
+    }
+    return false;
+}
+
+/* Whether control gets from block `from` to the header of `loop` without going round `around`;
+ * short ways only. */
+static bool leads_to(const struct assay_program *program, uint32_t from, uint32_t loop,
+                     uint32_t around)
+{
+    uint32_t queue[CHECKS_MOST], n = 0;
+    const uint32_t header = program->loop[loop].header, other = program->loop[around].header;
+
+    queue[n++] = from;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct assay_block *block = &program->block[queue[i]];
+
+        if (queue[i] == header)
+            return true;
+        if (queue[i] == other)
+            continue;
+        for (uint32_t e = 0; e < block->succs && n < CHECKS_MOST; e++) {
+            const struct assay_edge *edge = &program->succ[block->first_succ + e];
+            bool known = edge->back;
+
+            for (uint32_t k = 0; k < n && !known; k++)
+                known = queue[k] == edge->block;
+            if (!known)
+                queue[n++] = edge->block;
+        }
+    }
+    return false;
+}
+
+/* ---- Checks -------------------------------------------------------------------------------- */
+
+/* Registers that the operands of a loop outside the frame are addressed by. */
+static struct assay_regset bases_of(const struct assay_program *program, uint32_t loop)
+{
+    const struct assay_loop *it = &program->loop[loop];
+    struct assay_regset set = {{0, 0}};
+
+    for (uint32_t i = 0; i < it->blocks; i++) {
+        const struct assay_block *block = &program->block[program->loop_block[it->first_block + i]];
+
+        for (uint32_t k = 0; k < block->insns; k++) {
+            const struct assay_insn *insn = &program->code.insn[block->first_insn + k];
+
+            if (insn->bits & ASSAY_INSN_MEM && !(insn->bits & ASSAY_INSN_STACKMEM) &&
+                insn->base < ASSAY_REG_VEC)
+                set.word[0] |= 1ull << insn->base;
+        }
+    }
+    return set;
+}
+
+/* Pointers are copied and moved on before a loop; the checks may look at the originals. */
+static void add_origins(const struct assay_program *program, uint32_t block, uint64_t *bases)
+{
+    for (unsigned steps = 0; block != ASSAY_NONE && steps < CHECKS_MOST; steps++) {
+        const struct assay_block *at = &program->block[block];
+
+        for (uint32_t k = at->insns; k-- > 0;) {
+            const struct assay_insn *insn = &program->code.insn[at->first_insn + k];
+            const struct assay_form *form = assay_form_get(insn->form);
+
+            if (insn->reg[0] >= ASSAY_REG_VEC || !(*bases >> insn->reg[0] & 1))
+                continue;
+            if (form->traits & ASSAY_TRAIT_REGMOVE && insn->reg[1] < ASSAY_REG_VEC)
+                *bases |= 1ull << insn->reg[1];
+            else if (form->insn_class == ASSAY_CLASS_LEA && insn->base < ASSAY_REG_VEC)
+                *bases |= 1ull << insn->base;
+        }
+        block = at->idom;
+    }
+}
+
+/* Goes back over one instruction; `flags`: those that it leaves are wanted too. */
+static void follow_back(struct assay_regset *wanted, bool *flags, const struct assay_insn *insn)
+{
+    const uint64_t general = (1ull << ASSAY_REG_VEC) - 1;
+    struct assay_effects effects;
+
+    assay_insn_effects(insn, &effects);
+    if (!(effects.written.word[0] & wanted->word[0] & general) &&
+        !(*flags && effects.flags_written))
+        return;
+    *flags = (*flags && !effects.flags_written) || effects.flags_read;
+    wanted->word[0] &= ~(effects.written.word[0] & ~effects.read.word[0]);
+    wanted->word[0] |= effects.read.word[0] & general;
+}
+
+/* What the flags at the end of the block were made of, as registers at its begin. */
+static struct assay_regset compared_in(const struct assay_program *program,
+                                       const struct assay_block *block)
+{
+    struct assay_regset wanted = {{0, 0}};
+    bool flags = true;
+
+    for (uint32_t k = block->insns - 1; k-- > 0;)
+        follow_back(&wanted, &flags, &program->code.insn[block->first_insn + k]);
+    return wanted;
+}
+
+static bool is_check(const struct assay_program *program, const struct assay_block *block,
+                     uint64_t bases)
+{
+    if (block->succs < 2 || block->insns < 2 ||
+        assay_form_get(program->code.insn[block->first_insn + block->insns - 1].form)->insn_class !=
+            ASSAY_CLASS_BRANCH)
+        return false;
+    return __builtin_popcountll(compared_in(program, block).word[0] & bases) >= 2;
+}
+
+/* Branches above the vectorised loop that compare two of its arrays and lead to the other. */
+static int find_checks(struct as_verdict *v, uint32_t vector, uint32_t scalar)
+{
+    const struct assay_program *program = v->program;
+    uint64_t bases = bases_of(program, scalar).word[0] | bases_of(program, vector).word[0];
+    uint32_t at = program->block[program->loop[vector].header].idom;
+    bool any = false;
+
+    add_origins(program, at, &bases);
+    add_origins(program, program->block[program->loop[scalar].header].idom, &bases);
+    for (unsigned steps = 0; at != ASSAY_NONE && steps < CHECKS_MOST; steps++) {
+        const struct assay_block *block = &program->block[at];
+
+        at = block->idom;
+        if (!is_check(program, block, bases) ||
+            !leads_to(program, (uint32_t)(block - program->block), scalar, vector))
+            continue;
+        if (!any)
+            AS_TRY(as_verdict_reason(v, ASSAY_VECTOR_ALIAS, vector == v->loop ? scalar : vector));
+        any = true;
+        AS_TRY(as_verdict_shows(v, block->first_insn + block->insns - 1));
+    }
+    return any;
+}
+
+int as_verdict_versions(struct as_verdict *v, struct assay_error *err)
+{
+    const struct assay_program *program = v->program;
+    const struct assay_loop *loop = &program->loop[v->loop];
+    const struct assay_body *body = &program->body[loop->body];
+    const bool vectorised = v->out->packed_n > 0;
+    unsigned mates = 0;
+
+    for (uint32_t i = body->first_loop; i < body->first_loop + body->loops; i++) {
+        if (i == v->loop || program->loop[i].group != loop->group ||
+            program->loop[i].bits & ASSAY_LOOP_OUTSIZE || mates++ >= MATES_MOST ||
+            is_vectorised(program, i) == vectorised)
+            continue;
+        const int rc = find_checks(v, vectorised ? v->loop : i, vectorised ? i : v->loop);
+
+        if (rc < 0)
+            return as_error_nomem(err, "the versions of a loop");
+        if (rc > 0)
+            return 0;
+    }
+    return 0;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Verdicts on vectors of loops from assembly, whose every instruction is known. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <assay/vector.h>
+
+#include "base/alloc.h"
+#include "built.h"
+
+/* Each is one loop. */
+static const struct {
+    const char *name, *body;
+} functions[] = {
+    /* negation and conversion use packed instructions for one value */
+    {"negate", "movsd xmm0, [rsi+rax*8]\nxorpd xmm0, xmm7\ncvtps2pd xmm1, xmm0\n"
+               "movsd [rdi+rax*8], xmm0\n"},
+    {"whole", "movupd xmm0, [rsi+rax*8]\naddpd xmm0, xmm1\nmovups [rdi+rax*8], xmm0\ninc rax\n"},
+    {"halves", "movq xmm0, [rsi+rax*8]\npxor xmm0, xmm1\nmovq [rdi+rax*8], xmm0\n"},
+    {"collect", "vfmadd231sd xmm0, xmm1, [rsi+rax*8]\n"},
+    /* the same, but what it hands on is a factor */
+    {"factor", "vfmadd132sd xmm0, xmm1, [rsi+rax*8]\n"},
+    {"handed_on", "addsd xmm0, [rsi+rax*8]\nmovsd [rdi+rax*8], xmm0\n"},
+    {"far_off", "movsd xmm0, [rdi+rax*8-64]\naddsd xmm0, xmm1\nmovsd [rdi+rax*8], xmm0\n"},
+    {"close_by", "movsd xmm0, [rdi+rax*8-16]\naddsd xmm0, xmm1\nmovsd [rdi+rax*8], xmm0\n"},
+    {"search", "movsd xmm0, [rsi+rax*8]\nucomisd xmm0, xmm1\nja 2f\naddsd xmm0, xmm2\n"
+               "movsd [rdi+rax*8], xmm0\n"},
+    {"count", "nop\n"},
+};
+
+static struct built build_all(void)
+{
+    char text[8192] = ".intel_syntax noprefix\n";
+
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        const char *name = functions[i].name;
+
+        snprintf(text + strlen(text), sizeof text - strlen(text),
+                 ".globl %s\n.type %s,@function\n%s:\n1: %sinc rax\ncmp rax, rdx\njne 1b\n2: ret\n"
+                 ".size %s,.-%s\n",
+                 name, name, name, functions[i].body, name, name);
+    }
+    return built_new(TEST_CC, "", "S", text);
+}
+
+static struct assay_vector_verdict of(const struct built *b, const char *function)
+{
+    struct assay_vector_verdict verdict;
+
+    assert_int_equal(
+        assay_loop_vector_verdict(b->program, built_loop(b, function, 0), &verdict, NULL), 0);
+    return verdict;
+}
+
+static void expect(const struct built *b, const char *function, enum assay_vector_state state,
+                   uint32_t width_b, const char *reasons)
+{
+    struct assay_vector_verdict v = of(b, function);
+    char got[128] = "";
+
+    for (size_t i = 0; i < v.reason_n; i++)
+        snprintf(got + strlen(got), sizeof got - strlen(got), "%s%s", i ? " " : "",
+                 assay_vector_obstacle_name(v.reason[i].obstacle));
+    print_message("# %s\n", function);
+    assert_int_equal(v.state, state);
+    assert_int_equal(v.width_b, width_b);
+    assert_string_equal(got, reasons);
+    assay_vector_verdict_free(&v);
+}
+
+static void test_states(void **state)
+{
+    struct built b = build_all();
+
+    (void)state;
+    expect(&b, "negate", ASSAY_VECTOR_SCALAR, 0, "overlap");
+    expect(&b, "whole", ASSAY_VECTOR_FULL, 16, "");
+    expect(&b, "halves", ASSAY_VECTOR_FULL, 8, "");
+    expect(&b, "count", ASSAY_VECTOR_NONE, 0, "");
+    built_free(&b);
+}
+
+static void test_reasons(void **state)
+{
+    struct built b = build_all();
+
+    (void)state;
+    expect(&b, "collect", ASSAY_VECTOR_SCALAR, 0, "reduction");
+    expect(&b, "factor", ASSAY_VECTOR_SCALAR, 0, "chain");
+    expect(&b, "handed_on", ASSAY_VECTOR_SCALAR, 0, "chain");
+    expect(&b, "far_off", ASSAY_VECTOR_SCALAR, 0, "");
+    expect(&b, "close_by", ASSAY_VECTOR_SCALAR, 0, "chain");
+    expect(&b, "search", ASSAY_VECTOR_SCALAR, 0, "exits");
+    built_free(&b);
+}
+
+/* The evidence is the instructions themselves. */
+static void test_evidence(void **state)
+{
+    struct built b = build_all();
+    struct assay_vector_verdict v = of(&b, "close_by");
+    char said[256], small[16];
+
+    (void)state;
+    assert_int_equal(v.reason[0].amount, 2);
+    assert_int_equal(v.reason[0].n, 3);
+    assert_string_equal(built_mnemonic(&b, v.insn[v.reason[0].first + 1]), "addsd");
+    assay_vector_reason_text(b.program, &v, &v.reason[0], said, sizeof said);
+    assert_non_null(strstr(said, "each iteration needs what the one 2 before computed: 0x"));
+    assert_non_null(strstr(said, " addsd"));
+    assert_int_equal(assay_vector_reason_text(b.program, &v, &v.reason[0], small, sizeof small),
+                     15);
+    assert_memory_equal(small, said, 15);
+    assay_vector_verdict_free(&v);
+    v = of(&b, "search");
+    assert_int_equal(v.reason[0].amount, 2);
+    assert_int_equal(v.reason[0].n, 2);
+    assay_vector_verdict_free(&v);
+    built_free(&b);
+}
+
+static void test_no_memory(void **state)
+{
+    struct built b = build_all();
+    int rc = -1;
+
+    (void)state;
+    for (long n = 0; rc < 0; n++) {
+        struct assay_vector_verdict v;
+        struct assay_error err = {0};
+
+        as_alloc_fail_after(n);
+        rc = assay_loop_vector_verdict(b.program, built_loop(&b, "close_by", 0), &v, &err);
+        as_alloc_fail_after(-1);
+        assert_true(rc == 0 || rc == ASSAY_ERR_NOMEM);
+        assert_true(rc == 0 || err.text[0]);
+        assay_vector_verdict_free(&v);
+    }
+    built_free(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_states),
+        cmocka_unit_test(test_reasons),
+        cmocka_unit_test(test_evidence),
+        cmocka_unit_test(test_no_memory),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
