@@ -18,7 +18,7 @@ esac
 seconds=$1
 runs=${2:--1}
 entries=${ENTRIES:-elf dwarf cfi decode demangle code perf stream ring import experiment request}
-[ -n "${ENTRIES:-}" ] || entries="$entries predict"
+[ -n "${ENTRIES:-}" ] || entries="$entries predict remarks"
 build=$root/build-fuzz
 jobs=${JOBS:-$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)}
 

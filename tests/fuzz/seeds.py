@@ -7,6 +7,7 @@ usage: seeds.py OUT      (writes OUT/ENTRY/seed-NNN)
 The kept corpus started as these seeds, minimised by `fuzz-NAME -merge=1`; a compiler that is
 missing leaves its seeds out. The container of OUT/dwarf is described in pack.h.
 """
+import gzip
 import pathlib
 import struct
 import subprocess
@@ -224,10 +225,60 @@ def put_frames(path, put):
         put("cfi", bytes([how]) + struct.pack("<H", len(eh)) + eh + debug)
 
 
+# What compilers record: the JSON and the text of gcc, the YAML of clang.
+REMARKS = ["""[{"format": "1", "generator": {"name": "GNU C17", "version": "12.2.0"}},
+[{"id": "0x1", "name": "vect", "num": 168, "optgroups": ["vec"], "type": "gimple",
+"children": [{"id": "0x2", "name": "slp", "num": 172}]}],
+[{"kind": "scope", "pass": "0x1", "message": ["=== analyze ===\\n"], "children":
+[{"kind": "failure", "location": {"file": "a.c", "line": 3, "column": 5}, "pass": "0x1",
+"function": "f", "count": {"quality": "guessed_local", "value": 95.5},
+"message": ["not vectorized: no vectype for stmt: ", {"stmt": "_4 = *_3;\\n"},
+" type: ", {"expr": "const \\u0064ouble"}, {"symtab_node": "g/1"}]}]},
+{"kind": "success", "location": {"file": "/x/a.c", "line": 9, "column": 5}, "pass": "0x2",
+"message": ["basic block part vectorized using 16 byte vectors\\n"], "inlining_chain":
+[{"fndecl": "f", "site": null}]}]]""", """a.c:3:5: optimized: loop vectorized using 16 byte vectors
+src/b.c:12:10: missed: couldn't vectorize loop
+src/b.c:13:10: missed: not vectorized: control flow in loop.
+src/b.c:13:10: note: vectorized 0 loops in function.
+  Vector cost: 56
+C:x:y: optimized: not a place
+""", """--- !Passed
+Pass:            loop-vectorize
+Name:            Vectorized
+DebugLoc:        { File: '/x/a.c', Line: 14,
+                   Column: 5 }
+Function:        f
+Args:
+  - String:          'vectorized loop (vectorization width: '
+  - VectorizationFactor: '4'
+  - String:          ')'
+...
+--- !Analysis
+Pass:            loop-vectorize
+Name:            CantReorderFPOps
+DebugLoc:        { File: b.c, Line: 9, Column: 7 }
+Function:        'it''s'
+Args:
+  - String:          'loop not vectorized: '
+  - String:          "cannot prove \\"it\\" is safe
+    to reorder"
+  - Callee:          g
+    DebugLoc:        { File: b.c, Line: 1, Column: 0 }
+...
+--- !Missed
+Pass:            slp-vectorizer
+Name:            NotPossible
+Function:        f
+Args:
+  - String:          'Cannot SLP vectorize list'
+...
+"""]
+
+
 def main():
     out = pathlib.Path(sys.argv[1]).resolve()
     for entry in ("elf", "dwarf", "decode", "demangle", "cfi", "perf", "stream", "ring",
-                  "figures"):
+                  "figures", "remarks"):
         (out / entry).mkdir(parents=True, exist_ok=True)
     count = {}
 
@@ -252,6 +303,10 @@ def main():
         put("demangle", text.encode())
     for text in FIGURES:
         put("figures", text.encode())
+    for text in REMARKS:
+        put("remarks", text.encode())
+    put("remarks", b"\1" + REMARKS[0].encode())
+    put("remarks", gzip.compress(REMARKS[1].encode(), mtime=0))
     seeds_samples.write(put)
     print(" ".join(f"{entry}: {n}" for entry, n in sorted(count.items())))
 
