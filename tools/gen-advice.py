@@ -3,8 +3,8 @@
 """Writes blocks of text as C tables: gen-advice.py OUTPUT HEADER NAME FILE...
 
 A block is a line `metric NAME`, `what_if NAME`, `check NAME`, `flag NAME`, `finding NAME`,
-`loops NAME` (there is one), `cause NAME` or `try NAME` and its keys, one a line: four blanks, the
-key, its text. Lines that begin with more blanks go on with it.
+`loops NAME` (there is one), `cause NAME`, `try NAME` or `option NAME` and its keys, one a line:
+four blanks, the key, its text. Lines that begin with more blanks go on with it.
 Checks what no program should find out at run time: unknown or missing keys, names that are there
 twice, a rating that goes against `better`, a place in a text that nothing fills. NAME goes into the
 names of the tables: as_NAME_metric[], ...
@@ -42,6 +42,7 @@ KEYS = {
     "try": ("what title group",
             "env preload wrap launcher ranks flags train merge compiler when finding"),
     "define": ("sql", ""),
+    "option": ("kind words title meaning", "off cost compiler"),
 }
 BETTER = {"neither": "ASSAY_BETTER_NEITHER", "higher": "ASSAY_BETTER_HIGHER",
           "lower": "ASSAY_BETTER_LOWER"}
@@ -168,6 +169,8 @@ def check(blocks):
             sys.exit(f"{where}: {name}: object is one of {', '.join(OBJECTS)}")
         if kind == "try":
             check_try(where, name, text)
+        if kind == "option":
+            check_option(where, name, text)
 
 
 def check_try(where, name, text):
@@ -183,6 +186,16 @@ def check_try(where, name, text):
     for word in text.get("env", "").split():
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*=\S+", word):
             sys.exit(f"{where}: {name}: '{word}' is no variable with its value")
+
+
+def check_option(where, name, text):
+    if text["kind"] not in ("harmful", "useful"):
+        sys.exit(f"{where}: {name}: kind is harmful or useful")
+    if ("cost" in text) != (text["kind"] == "harmful"):
+        sys.exit(f"{where}: {name}: what is harmful has a cost, and nothing else")
+    for word in (text["words"] + " " + text.get("off", "")).split():
+        if not re.fullmatch(r"-[\w=,+*-]+", word) or "*" in word[:-1]:
+            sys.exit(f"{where}: {name}: '{word}' is no option")
 
 
 def check_tries(blocks, rules):
@@ -242,6 +255,12 @@ def row_of(kind, name, text, position):
         return (f"    {{.name = {c_text(name)}, .what = ASSAY_TRIAL_{TRY_WHAT[get('what')]},\n"
                 f"     .title = {c_text(get('title'))}, .group = {c_text(get('group'))},\n"
                 f"     {rest}}},\n")
+    if kind == "option":
+        return (f"    {{.name = {c_text(name)}, .title = {c_text(get('title'))},\n"
+                f"     .meaning = {c_text(get('meaning'))},\n"
+                f"     .harmful = {'true' if get('kind') == 'harmful' else 'false'},\n"
+                f"     .cost = {get('cost', 0)}, .words = {c_text(get('words'))},\n"
+                f"     .off = {c_text(get('off', ''))}, .compiler = {c_text(get('compiler'))}}},\n")
     if kind in ("flag", "loops"):
         return f"    {{.name = {c_text(name)}, .sql = {c_text(get('sql'))}}},\n"
     if kind == "cause":
@@ -274,7 +293,8 @@ def main():
             rows = [block for block in blocks if block[1] == kind]
             if not rows:
                 continue
-            out.write(f"\nconst struct as_{kind}_row as_{table}_{kind}[] = {{\n")
+            struct = "assay_option" if kind == "option" else f"as_{kind}_row"
+            out.write(f"\nconst struct {struct} as_{table}_{kind}[] = {{\n")
             for position, (_, _, name, text) in enumerate(rows, 1):
                 out.write(row_of(kind, name, text, position))
             out.write(f"}};\nconst size_t as_{table}_{kind}_n = {len(rows)};\n")

@@ -61,7 +61,8 @@ bool assay_access_efficiency(const struct assay_memory_stream *stream, double *l
 
 /*
  * How far a compiler was let go, 0 to 1, by the options that DWARF records: half for the level of
- * optimisation, half for the instruction set. Negative where no options are recorded.
+ * optimisation, half for the instruction set, less what harmful options cost (<assay/options.h>).
+ * Negative where no options are recorded.
  */
 struct assay_options_score {
     double score, level, architecture;

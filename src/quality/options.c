@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <assay/options.h>
 #include <assay/quality.h>
 
 /* The value of an instruction set for a program that is to be fast. The four levels are those of
@@ -55,6 +56,8 @@ static void take_word(const char *word, size_t n, struct assay_options_score *ou
 void assay_score_options(const char *compiler, const char *version, const char *flags,
                          struct assay_options_score *out)
 {
+    struct assay_unit_options unit;
+
     *out = (struct assay_options_score){.score = -1};
     if (!flags || !*flags)
         return;
@@ -68,5 +71,8 @@ void assay_score_options(const char *compiler, const char *version, const char *
     out->level = value_of_level(out->level_word, compiler, version);
     out->architecture =
         out->architecture_word[0] ? value_of_architecture(out->architecture_word + 7) : 0;
-    out->score = 0.5 * out->level + 0.5 * out->architecture;
+    assay_unit_options(compiler, flags, &unit);
+    out->score = 0.5 * out->level + 0.5 * out->architecture - unit.cost / 100;
+    if (out->score < 0)
+        out->score = 0;
 }

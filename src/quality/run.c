@@ -16,6 +16,7 @@
 #include "quality/detail.h"
 #include "quality/metrics.h"
 #include "quality/straight.h"
+#include "quality/unit_run.h"
 
 #define LEAST_SHARE 0.01
 /* Of the run's time that a loop must have for the tables behind its figures to be kept. */
@@ -383,28 +384,6 @@ static int write_unread(const struct pass *p, struct assay_error *err)
     return 0;
 }
 
-/* ---- Functions ----------------------------------------------------------------------------- */
-
-static const char functions_sql[] =
-    "SELECT f.function_id, u.compiler, u.compiler_version, u.flags FROM object_time t"
-    " JOIN function f ON f.function_id = t.object_id JOIN unit u USING (unit_id)"
-    " WHERE t.run_id = ?1 AND t.object_kind = 'function' AND u.flags IS NOT NULL";
-
-static int score_function(void *pass, struct assay_rows *row, struct assay_error *err)
-{
-    const struct pass *p = pass;
-    const struct assay_subject function = {.kind = ASSAY_OBJECT_FUNCTION,
-                                           .object_id = assay_rows_integer(row, 0)};
-    struct assay_options_score score;
-
-    assay_score_options(assay_rows_text(row, 1), assay_rows_text(row, 2), assay_rows_text(row, 3),
-                        &score);
-    if (score.score < 0)
-        return 0;
-    return assay_experiment_value(p->experiment, p->metric[OPTIONS], &function,
-                                  assay_exact(100 * score.score, 1), err);
-}
-
 /* ---- All ----------------------------------------------------------------------------------- */
 
 static int find_loops(struct pass *p, struct assay_error *err)
@@ -423,7 +402,7 @@ static int write_all(void *pass, struct assay_error *err)
     AS_TRY(write_loops(p, err));
     AS_TRY(write_straight(p, err));
     AS_TRY(write_analysed(p, err));
-    return assay_rows_each(p->experiment, functions_sql, p->run_id, score_function, p, err);
+    return as_quality_units(p->experiment, p->run_id, p->metric[OPTIONS], err);
 }
 
 static int look(struct pass *p, struct assay_error *err)

@@ -13,7 +13,8 @@ with evidence whenever the loop is left scalar; `free` says that nothing is in i
 code cannot tell (overlap). A loop with `alias` needs a choice at run time when it is vectorised.
 Every build records what the compiler vectorised; the binary alone must tell the same of at least
 98 % of the loops, and each difference stands in known.txt with its cause. RECORDS is our own
-reader of those records; what it finds must be what is found here by expressions, in each form that a compiler writes.
+reader of those records; what it finds must be what is found here by expressions, in each form
+that a compiler writes.
 """
 import fnmatch
 import json

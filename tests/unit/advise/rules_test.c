@@ -220,6 +220,12 @@ static const struct rule_case findings[] = {
     {"oldest_instruction_set",
      {RUN, .code = {OLD}},
      {RUN, .code = {{"work", "application", 1000, .flags = "-O2 -march=native"}}}},
+    {"harmful_options",
+     {RUN, .code = {OLD}, .metric = {{"option_x87", 1}}},
+     {RUN, .code = {OWN(990), {"old", "application", 10}}, .metric = {{"fp_divide_n", 1}}}},
+    {"harmful_options", /* that it is not optimised says another */
+     {RUN, .code = {OLD}, .metric = {{"option_profiling", 1}}},
+     {RUN, .code = {OLD}, .metric = {{"option_no_optimisation", 1}}}},
     {"not_optimised",
      {RUN, .code = {{"work", "application", 1000, .flags = "-O1"}}},
      {RUN, .code = {{"work", "application", 1000, .flags = "-O3"}}}},

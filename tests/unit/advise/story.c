@@ -120,6 +120,17 @@ static void add_thread(struct assay_experiment *e, const struct story *story,
         add_samples(e, &story->code[k], at[k], id, i);
 }
 
+/* Options are values of functions, what operands do those of one run. */
+static struct assay_subject subject_of(const char *metric, int number)
+{
+    const bool of_run = strncmp(metric, "operand_", 8) == 0;
+    const bool of_function = strncmp(metric, "option_", 7) == 0;
+
+    return (struct assay_subject){.kind = of_function ? ASSAY_OBJECT_FUNCTION : ASSAY_OBJECT_LOOP,
+                                  .object_id = number,
+                                  .run_id = of_run};
+}
+
 static void add_metrics(struct assay_experiment *e, const struct story *story)
 {
     for (int i = 0; i < STORY_METRIC_N && story->metric[i].name; i++) {
@@ -132,11 +143,9 @@ static void add_metrics(struct assay_experiment *e, const struct story *story)
 
         fine(assay_experiment_metric(e, &metric, &id, err));
         for (int k = 1; k <= (story->loop_n ? story->loop_n : 1); k++) {
-            const bool of_run = strncmp(metric.name, "operand_", 8) == 0;
-            const struct assay_subject loop = {
-                .kind = ASSAY_OBJECT_LOOP, .object_id = k, .run_id = of_run};
+            const struct assay_subject of = subject_of(metric.name, k);
 
-            fine(assay_experiment_value(e, id, &loop, assay_exact(story->metric[i].value, 1), err));
+            fine(assay_experiment_value(e, id, &of, assay_exact(story->metric[i].value, 1), err));
         }
     }
 }

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writes what units were compiled with: a score of functions and modules, what harms, and what is
+ * missing, file by file.
+ */
+#include "quality/unit_run.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <assay/options.h>
+#include <assay/quality.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "base/vec.h"
+
+#define ROWS_MOST 400 /* of the table of one module */
+
+struct units {
+    struct assay_experiment *experiment;
+    int64_t run_id, score_metric;
+    int64_t harm_metric[64]; /* by option, 0: not yet defined */
+    /* of the module at hand */
+    int64_t module_id;
+    double score_sum;
+    int64_t sample_n;
+    AS_VEC(struct assay_cell) cell;
+    struct as_arena arena;
+    bool failed;
+};
+
+/* ---- Functions ----------------------------------------------------------------------------- */
+
+static int define_harm(struct units *u, size_t option, struct assay_error *err)
+{
+    const struct assay_option *it = assay_option_get(option);
+    char name[64], formula[96];
+    const struct assay_metric metric = {.name = name,
+                                        .unit = "1",
+                                        .title = it->title,
+                                        .topic = "options",
+                                        .meaning = it->meaning,
+                                        .formula = formula,
+                                        .better = ASSAY_BETTER_LOWER,
+                                        .position = 100 + (int)option};
+
+    if (u->harm_metric[option])
+        return 0;
+    snprintf(name, sizeof name, "option_%s", it->name);
+    snprintf(formula, sizeof formula, "1: the option is given; it costs %.0f points of the score",
+             it->cost);
+    return assay_experiment_metric(u->experiment, &metric, &u->harm_metric[option], err);
+}
+
+static int write_harm(struct units *u, const struct assay_subject *function, uint64_t harmful,
+                      struct assay_error *err)
+{
+    for (size_t i = 0; i < assay_option_count(); i++) {
+        if (!(harmful >> i & 1))
+            continue;
+        AS_TRY(define_harm(u, i, err));
+        AS_TRY(assay_experiment_value(u->experiment, u->harm_metric[i], function, assay_exact(1, 1),
+                                      err));
+    }
+    return 0;
+}
+
+static const char functions_sql[] =
+    "SELECT f.function_id, u.compiler, u.compiler_version, u.flags FROM object_time t"
+    " JOIN function f ON f.function_id = t.object_id JOIN unit u USING (unit_id)"
+    " WHERE t.run_id = ?1 AND t.object_kind = 'function' AND u.flags IS NOT NULL";
+
+static int write_function(void *context, struct assay_rows *row, struct assay_error *err)
+{
+    struct units *u = context;
+    const struct assay_subject function = {.kind = ASSAY_OBJECT_FUNCTION,
+                                           .object_id = assay_rows_integer(row, 0)};
+    const char *compiler = assay_rows_text(row, 1), *flags = assay_rows_text(row, 3);
+    struct assay_options_score score;
+    struct assay_unit_options unit;
+
+    assay_score_options(compiler, assay_rows_text(row, 2), flags, &score);
+    if (score.score < 0)
+        return 0;
+    assay_unit_options(compiler, flags, &unit);
+    AS_TRY(assay_experiment_value(u->experiment, u->score_metric, &function,
+                                  assay_exact(100 * score.score, 1), err));
+    return write_harm(u, &function, unit.harmful, err);
+}
+
+/* ---- Modules ------------------------------------------------------------------------------- */
+
+static void push_cell_of(struct units *u, struct assay_cell cell)
+{
+    u->failed |= as_vec_push(&u->cell, cell) < 0;
+}
+
+static void push_words(struct units *u, const char *z)
+{
+    const char *copy = as_arena_strndup(&u->arena, z ? z : "", z ? strlen(z) : 0);
+
+    u->failed |= !copy;
+    push_cell_of(u, assay_cell_text(copy ? copy : ""));
+}
+
+/* Titles of the options of a set. */
+static void push_options(struct units *u, uint64_t set)
+{
+    struct as_str text = {0};
+
+    for (size_t i = 0; i < assay_option_count(); i++)
+        if (set >> i & 1)
+            as_str_appendf(&text, "%s%s", text.n ? ", " : "", assay_option_get(i)->title);
+    u->failed |= text.failed;
+    push_words(u, as_str_z(&text));
+    as_str_fini(&text);
+}
+
+static int end_module(struct units *u, struct assay_error *err)
+{
+    static const char *const column[] = {"File",  "Compiler", "Samples", "Score (%)",
+                                         "Harms", "Missing",  "Options"};
+    const size_t column_n = sizeof column / sizeof *column;
+    const struct assay_subject module = {
+        .run_id = u->run_id, .kind = ASSAY_OBJECT_MODULE, .object_id = u->module_id};
+    struct assay_detail detail = assay_detail_of(&module, "options", "Compilation options", column,
+                                                 column_n, u->cell.at, u->cell.n / column_n);
+    int rc = 0;
+
+    detail.text = "Units with time, as their debug information records them.";
+    detail.position = 10;
+    if (u->failed)
+        rc = as_error_nomem(err, "the options of a module");
+    if (rc == 0 && detail.row_n)
+        rc = assay_experiment_detail(u->experiment, &detail, err);
+    if (rc == 0 && u->sample_n)
+        rc = assay_experiment_value(
+            u->experiment, u->score_metric, &module,
+            assay_exact(100 * u->score_sum / (double)u->sample_n, u->sample_n), err);
+    u->cell.n = 0;
+    u->score_sum = 0;
+    u->sample_n = 0;
+    as_arena_reset(&u->arena);
+    return rc;
+}
+
+static const char units_sql[] =
+    "SELECT u.module_id, u.name, u.compiler, u.compiler_version, u.flags, sum(t.exclusive_n) AS n"
+    " FROM object_time t JOIN function f ON f.function_id = t.object_id JOIN unit u USING (unit_id)"
+    " WHERE t.run_id = ?1 AND t.object_kind = 'function' AND t.exclusive_n > 0"
+    " AND u.flags IS NOT NULL GROUP BY u.unit_id ORDER BY u.module_id, n DESC, u.unit_id";
+
+static int read_unit(void *context, struct assay_rows *row, struct assay_error *err)
+{
+    struct units *u = context;
+    const int64_t module_id = assay_rows_integer(row, 0), n = assay_rows_integer(row, 5);
+    const char *compiler = assay_rows_text(row, 2), *flags = assay_rows_text(row, 4);
+    struct assay_options_score score;
+    struct assay_unit_options unit;
+
+    if (module_id != u->module_id)
+        AS_TRY(end_module(u, err));
+    u->module_id = module_id;
+    assay_score_options(compiler, assay_rows_text(row, 3), flags, &score);
+    if (score.score < 0)
+        return 0;
+    u->score_sum += score.score * (double)n;
+    u->sample_n += n;
+    if (u->cell.n >= (size_t)ROWS_MOST * 7)
+        return 0;
+    assay_unit_options(compiler, flags, &unit);
+    push_words(u, assay_rows_text(row, 1));
+    push_words(u, compiler);
+    push_cell_of(u, assay_cell_integer(n));
+    push_cell_of(u, assay_cell_real(100 * score.score));
+    push_options(u, unit.harmful);
+    push_options(u, unit.missing);
+    push_words(u, flags);
+    return 0;
+}
+
+int as_quality_units(struct assay_experiment *experiment, int64_t run_id, int64_t score,
+                     struct assay_error *err)
+{
+    struct units u = {.experiment = experiment, .run_id = run_id, .score_metric = score};
+    int rc;
+
+    as_arena_init(&u.arena);
+    rc = assay_rows_each(experiment, functions_sql, run_id, write_function, &u, err);
+    if (rc == 0)
+        rc = assay_rows_each(experiment, units_sql, run_id, read_unit, &u, err);
+    if (rc == 0)
+        rc = end_module(&u, err);
+    as_vec_fini(&u.cell);
+    as_arena_fini(&u.arena);
+    return rc;
+}
