@@ -2,33 +2,36 @@
 /*
  * What a loop calls, by name. Compilers compute a square root in place and call the library's only
  * to set errno for a negative number, and the call, which hardly ever happens, keeps the loop
- * scalar.
+ * scalar. Complex products and quotients are called where infinities are looked after.
  */
 #include "quality/callee.h"
 
 #include <string.h>
 
-/* "sqrt" of "sqrt@plt" and "sqrt@GLIBC_2.2.5"; functions are by ascending address. */
-static bool is_root_at(const struct assay_catalogue_module *module, uint64_t address)
+#include "base/search.h"
+#include "base/str.h"
+
+/* The name of what begins at `address`, without "@plt"; functions are by ascending address. */
+static struct as_view callee_at(const struct assay_catalogue_module *module, uint64_t address)
 {
-    size_t low = 0, high = module->function_n;
+    const struct assay_function *at = module->function;
+    const size_t i = as_first_not(k, module->function_n, at[k].start < address);
 
-    while (low < high) {
-        const size_t at = low + (high - low) / 2;
-
-        if (module->function[at].start < address)
-            low = at + 1;
-        else
-            high = at;
-    }
-    if (low == module->function_n || module->function[low].start != address)
-        return false;
-    const char *name = module->function[low].name;
-    const size_t n = name ? strcspn(name, "@") : 0;
-    return (n == 4 && strncmp(name, "sqrt", n) == 0) || (n == 5 && strncmp(name, "sqrtf", n) == 0);
+    if (i == module->function_n || at[i].start != address || !at[i].name)
+        return (struct as_view){0};
+    return (struct as_view){at[i].name, strcspn(at[i].name, "@")};
 }
 
-uint32_t as_quality_root_calls(const struct assay_catalogue_module *module, uint32_t loop)
+static bool is_one_of(struct as_view name, const char *const *names)
+{
+    for (; *names; names++)
+        if (as_view_equal(name, as_view_of(*names)))
+            return true;
+    return false;
+}
+
+static uint32_t count_calls(const struct assay_catalogue_module *module, uint32_t loop,
+                            const char *const *names)
 {
     const struct assay_program *program = module->program;
     const struct assay_loop *from = &program->loop[loop];
@@ -43,8 +46,23 @@ uint32_t as_quality_root_calls(const struct assay_catalogue_module *module, uint
             uint64_t target;
 
             n += assay_form_get(insn->form)->insn_class == ASSAY_CLASS_CALL &&
-                 assay_insn_target(insn, &target) && is_root_at(module, target);
+                 assay_insn_target(insn, &target) && is_one_of(callee_at(module, target), names);
         }
     }
     return n;
+}
+
+uint32_t as_quality_root_calls(const struct assay_catalogue_module *module, uint32_t loop)
+{
+    static const char *const roots[] = {"sqrt", "sqrtf", NULL};
+
+    return count_calls(module, loop, roots);
+}
+
+uint32_t as_quality_complex_calls(const struct assay_catalogue_module *module, uint32_t loop)
+{
+    static const char *const complex_names[] = {"__divdc3", "__muldc3", "__divsc3", "__mulsc3",
+                                                "__divxc3", "__mulxc3", NULL};
+
+    return count_calls(module, loop, complex_names);
 }

@@ -5,7 +5,9 @@
 
 #include <assay/catalogue.h>
 
-/* Calls of the library's square root, outside inner loops. */
+/* Calls of the library's square root, and of complex products and quotients, outside inner loops.
+ */
 uint32_t as_quality_root_calls(const struct assay_catalogue_module *module, uint32_t loop);
+uint32_t as_quality_complex_calls(const struct assay_catalogue_module *module, uint32_t loop);
 
 #endif

@@ -234,7 +234,7 @@ static int inflate_all(z_stream *z, struct as_str *out, const char *name, struct
 }
 
 static int unpack_record(struct as_view bytes, struct as_str *out, const char *name,
-                  struct assay_error *err)
+                         struct assay_error *err)
 {
     z_stream z = {.next_in = (Bytef *)(uintptr_t)bytes.p, .avail_in = (uInt)bytes.n};
     int rc;

@@ -39,6 +39,7 @@ enum metric { /* those that loops have, in the order of their names below */
               WIDE,
               CALLS,
               ROOT_CALLS,
+              COMPLEX_CALLS,
               OPTIONS, /* of functions, from here on */
               STRAIGHT_N,
               STRAIGHT_PACKED,
@@ -61,6 +62,7 @@ static const char *const names[METRIC_COUNT] = {"flow_paths",
                                                 "wide_access_pct",
                                                 "call_n",
                                                 "root_call_n",
+                                                "complex_call_n",
                                                 "compilation_options_pct",
                                                 "straight_instruction_n",
                                                 "straight_packed_pct"};
@@ -79,9 +81,9 @@ struct loop {
     bool wants_cqa;                /* hot, and no loop inside: of this run */
     struct as_cqa_kept cqa;
     const struct assay_program *program;
-    uint32_t at;                   /* in `program` */
-    struct assay_loop_facts facts; /* where it wants values */
-    uint32_t root_call_n;          /* so, too */
+    uint32_t at;                          /* in `program` */
+    struct assay_loop_facts facts;        /* where it wants values */
+    uint32_t root_call_n, complex_call_n; /* so, too */
 };
 
 /* A function that takes its time outside loops, and whose code can be read. */
@@ -185,8 +187,10 @@ static int list_loop(void *pass, struct assay_rows *row, struct assay_error *err
     it.program = module->code->program;
     if (it.program)
         it.at = assay_catalogue_find_loop(module->code, it.address, it.depth);
-    if (it.program && it.at != ASSAY_NONE && it.wants_values)
+    if (it.program && it.at != ASSAY_NONE && it.wants_values) {
         it.root_call_n = as_quality_root_calls(module->code, it.at);
+        it.complex_call_n = as_quality_complex_calls(module->code, it.at);
+    }
     return it.program && it.at != ASSAY_NONE && as_vec_push(&p->loop, it) < 0
                ? as_error_nomem(err, "the loops of a run")
                : 0;
@@ -345,6 +349,8 @@ static int write_loops(const struct pass *p, struct assay_error *err)
             AS_TRY(write_loop(p, it->id, &it->facts, err));
         if (it->wants_values)
             AS_TRY(set_count(p, ROOT_CALLS, it->id, it->root_call_n, err));
+        if (it->wants_values)
+            AS_TRY(set_count(p, COMPLEX_CALLS, it->id, it->complex_call_n, err));
         if (it->wants_page)
             AS_TRY(as_quality_details(p->experiment, it->id, it->program, it->at, err));
     }

@@ -21,7 +21,7 @@
 struct units {
     struct assay_experiment *experiment;
     int64_t run_id, score_metric;
-    int64_t harm_metric[64]; /* by option, 0: not yet defined */
+    int64_t option_metric[64]; /* by option, 0: not yet defined */
     /* of the module at hand */
     int64_t module_id;
     double score_sum;
@@ -33,7 +33,7 @@ struct units {
 
 /* ---- Functions ----------------------------------------------------------------------------- */
 
-static int define_harm(struct units *u, size_t option, struct assay_error *err)
+static int define_option(struct units *u, size_t option, struct assay_error *err)
 {
     const struct assay_option *it = assay_option_get(option);
     char name[64], formula[96];
@@ -43,26 +43,33 @@ static int define_harm(struct units *u, size_t option, struct assay_error *err)
                                         .topic = "options",
                                         .meaning = it->meaning,
                                         .formula = formula,
-                                        .better = ASSAY_BETTER_LOWER,
+                                        .better =
+                                            it->harmful ? ASSAY_BETTER_LOWER : ASSAY_BETTER_HIGHER,
                                         .position = 100 + (int)option};
 
-    if (u->harm_metric[option])
+    if (u->option_metric[option])
         return 0;
-    snprintf(name, sizeof name, "option_%s", it->name);
-    snprintf(formula, sizeof formula, "1: the option is given; it costs %.0f points of the score",
-             it->cost);
-    return assay_experiment_metric(u->experiment, &metric, &u->harm_metric[option], err);
+    snprintf(name, sizeof name, it->harmful ? "option_%s" : "given_%s", it->name);
+    if (it->harmful)
+        snprintf(formula, sizeof formula, "1: it is given; it costs %.0f points of the score",
+                 it->cost);
+    else
+        snprintf(formula, sizeof formula, "1: it is given, or what implies it; 0: it is not");
+    return assay_experiment_metric(u->experiment, &metric, &u->option_metric[option], err);
 }
 
-static int write_harm(struct units *u, const struct assay_subject *function, uint64_t harmful,
-                      struct assay_error *err)
+/* Harmful ones where they are given; of useful ones whether they are. */
+static int write_options(struct units *u, const struct assay_subject *function, uint64_t given,
+                         struct assay_error *err)
 {
     for (size_t i = 0; i < assay_option_count(); i++) {
-        if (!(harmful >> i & 1))
+        const bool holds = given >> i & 1;
+
+        if (assay_option_get(i)->harmful && !holds)
             continue;
-        AS_TRY(define_harm(u, i, err));
-        AS_TRY(assay_experiment_value(u->experiment, u->harm_metric[i], function, assay_exact(1, 1),
-                                      err));
+        AS_TRY(define_option(u, i, err));
+        AS_TRY(assay_experiment_value(u->experiment, u->option_metric[i], function,
+                                      assay_exact(holds, 1), err));
     }
     return 0;
 }
@@ -87,7 +94,7 @@ static int write_function(void *context, struct assay_rows *row, struct assay_er
     assay_unit_options(compiler, flags, &unit);
     AS_TRY(assay_experiment_value(u->experiment, u->score_metric, &function,
                                   assay_exact(100 * score.score, 1), err));
-    return write_harm(u, &function, unit.harmful, err);
+    return write_options(u, &function, unit.given, err);
 }
 
 /* ---- Modules ------------------------------------------------------------------------------- */

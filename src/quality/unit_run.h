@@ -7,9 +7,9 @@
 
 /*
  * Sets the metric number `score` of functions with time, and of modules (the mean of their units,
- * weighted by samples), a metric option_NAME where a harmful option is given, and the detail
- * "options" of modules: unit by unit what is given, missing, harmful. Errors: NOMEM, those of the
- * experiment.
+ * weighted by samples), of functions also metrics option_NAME where a harmful option is given and
+ * given_NAME that says whether a useful one is, and the detail "options" of modules: unit by unit
+ * what is given, missing, harmful. Errors: NOMEM, those of the experiment.
  */
 int as_quality_units(struct assay_experiment *experiment, int64_t run_id, int64_t score,
                      struct assay_error *err);

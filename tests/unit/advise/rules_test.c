@@ -7,6 +7,7 @@
 #include "place.h"
 
 #include <assay/advise.h>
+#include <assay/options.h>
 
 #include "story.h"
 
@@ -301,6 +302,76 @@ static const struct rule_case findings[] = {
      {RUN, .code = {OWN(90), {"MPI_Wait", "mpi", 910}}}},
 };
 
+#define CODE(name, value) .metric = {{name, value}, {"fp_packed_pct", 100}}
+
+/* Topics of code quality analysis. */
+static const struct rule_case topics[] = {
+    {"x87_arithmetic",
+     {RUN, .code = {FULL}, CODE("insn_class_x87_n", 12)},
+     {RUN, .code = {FULL}, CODE("insn_class_x87_n", 0)}},
+    {"short_vectors",
+     {RUN, .code = {FULL}, .metric = {{"vec_ratio_all_pct", 100}, {"vec_eff_all_pct", 50}}},
+     {RUN, .code = {FULL}, .metric = {{"vec_ratio_all_pct", 100}, {"vec_eff_all_pct", 100}}}},
+    {"divider",
+     {RUN, .code = {FULL}, .metric = {{"divide_cy", 9}, {"cycles", 9}}},
+     {RUN, .code = {FULL}, .metric = {{"divide_cy", 4}, {"cycles", 9}}}},
+    {"complex_division",
+     {RUN, .code = {FULL}, CODE("complex_call_n", 1)},
+     {RUN, .code = {FULL},
+      .metric = {{"complex_call_n", 1}, {"given_limited_complex", 1}}}}, /* given already */
+    {"address_arithmetic",
+     {RUN, .code = {FULL}, .metric = {{"scalar_insn_n", 22}, {"insn_n", 32}, {"fp_insn_n", 4}}},
+     {RUN, .code = {FULL}, .metric = {{"scalar_insn_n", 5}, {"insn_n", 13}, {"fp_insn_n", 4}}}},
+    {"spilled_registers",
+     {RUN, .code = {FULL}, .metric = {{"stack_load_n", 3}, {"stack_store_n", 2}, {"unroll_n", 4}}},
+     {RUN, .code = {FULL}, .metric = {{"stack_load_n", 1}, {"stack_store_n", 0}}}},
+    {"dependence_chain",
+     {RUN, .code = {FULL}, .metric = {{"chain_cy", 8}, {"cycles", 8}, {"chain_n", 2}}},
+     {RUN, .code = {FULL}, .metric = {{"chain_cy", 1}, {"cycles", 8}, {"chain_n", 1}}}},
+    {"separate_multiply_add",
+     {RUN, .code = {FULL}, .metric = {{"fp_mul_n", 4}, {"fp_add_n", 4}, {"fp_fma_n", 0}}},
+     {RUN, .code = {FULL}, .metric = {{"fp_mul_n", 4}, {"fp_add_n", 4}, {"fp_fma_n", 4}}}},
+    {"mixed_encodings",
+     {RUN, .code = {FULL}, .metric = {{"legacy_insn_n", 4}, {"vex_insn_n", 9}}},
+     {RUN, .code = {FULL}, .metric = {{"legacy_insn_n", 0}, {"vex_insn_n", 9}}}},
+    {"gathered_accesses",
+     {RUN, .code = {FULL}, CODE("insn_class_gather_n", 2)},
+     {RUN, .code = {FULL}, CODE("insn_class_gather_n", 0)}},
+    {"conversions",
+     {RUN, .code = {FULL}, .metric = {{"insn_class_convert_n", 2}, {"insn_n", 10}}},
+     {RUN, .code = {FULL}, .metric = {{"insn_class_convert_n", 2}, {"insn_n", 100}}}},
+    {"load_bound",
+     {RUN, .code = {FULL},
+      .metric = {{"load_cy", 10}, {"cycles", 10}, {"load_b", 320}, {"load_peak_pct", 100}}},
+     {RUN, .code = {FULL},
+      .metric = {{"load_cy", 6}, {"cycles", 10}, {"load_b", 192}, {"load_peak_pct", 60}}}},
+    {"busy_ports",
+     {RUN, .code = {FULL}, .metric = {{"ports_cy", 8}, {"cycles", 8}, {"fp_peak_pct", 20}}},
+     {RUN, .code = {FULL}, .metric = {{"ports_cy", 8}, {"cycles", 8}, {"fp_peak_pct", 100}}}},
+    {"small_body",
+     {RUN, .code = {FULL},
+      .metric =
+          {{"insn_n", 5}, {"scalar_insn_n", 2}, {"unroll_n", 1}, {"rename_cy", 1}, {"cycles", 1}}},
+     {RUN, .code = {FULL},
+      .metric =
+          {{"insn_n", 5}, {"scalar_insn_n", 2}, {"unroll_n", 4}, {"rename_cy", 1}, {"cycles", 1}}}},
+    {"complex_instructions",
+     {RUN, .code = {FULL}, CODE("insn_class_complex_n", 1)},
+     {RUN, .code = {FULL}, CODE("insn_class_complex_n", 0)}},
+    {"masked_instructions",
+     {RUN, .code = {FULL}, .metric = {{"insn_class_mask_n", 5}, {"insn_n", 20}}},
+     {RUN, .code = {FULL}, .metric = {{"insn_class_mask_n", 1}, {"insn_n", 20}}}},
+    {"many_arrays",
+     {RUN, .code = {FULL}, CODE("array_n", 14)},
+     {RUN, .code = {FULL}, CODE("array_n", 4)}},
+    {"low_intensity",
+     {RUN, .code = {FULL}, CODE("intensity_per_b", 0.04)},
+     {RUN, .code = {FULL}, CODE("intensity_per_b", 0.5)}},
+    {"small_numbers",
+     {RUN, .code = {FULL}, .metric = {{"fp_carried_n", 1}, {"fp_mul_n", 2}, {"fp_add_n", 0}}},
+     {RUN, .code = {FULL}, .metric = {{"fp_carried_n", 1}, {"fp_mul_n", 2}, {"fp_add_n", 2}}}},
+};
+
 static const struct rule_case flags[] = {
     {"killed", {RUN, .exit_signal = 11, .code = {ALL}}, {RUN, .code = {ALL}}},
     {"killed",
@@ -357,6 +428,7 @@ static void test_findings(void **state)
 {
     (void)state;
     check(findings, sizeof findings / sizeof *findings, "v_findings", "rule");
+    check(topics, sizeof topics / sizeof *topics, "v_findings", "rule");
 }
 
 static void test_flags(void **state)
@@ -604,15 +676,123 @@ static void test_code_alone(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
+/* ---- No option that is given is recommended -------------------------------------------------- */
+
+/* What compilers record of the builds of the suite of loops, and of what a user may add. */
+static const char *const built_with[] = {
+    "-mtune=generic -march=x86-64 -g -O2",
+    "-mtune=generic -march=x86-64 -g -O3",
+    "-march=x86-64-v3 -g -O3",
+    "-mtune=generic -march=x86-64 -g -O3 -ffast-math",
+    "-march=znver3 -mno-xop -g -Ofast -flto -funroll-loops -fopenmp",
+    "-march=skylake-avx512 -mprefer-vector-width=512 -O3 -ffast-math -flto -mrecip -fopenmp-simd",
+    "-O2 -fno-math-errno -fcx-limited-range -march=native",
+};
+
+/* Sets given_NAME of all useful options, as the pass over the units does. */
+static void give_options(struct story *story, const char *given)
+{
+    struct assay_unit_options unit;
+    int n = 0;
+
+    while (n < STORY_METRIC_N && story->metric[n].name)
+        n++;
+    assay_unit_options("gcc", given, &unit);
+    for (size_t i = 0; i < assay_option_count() && n < STORY_METRIC_N; i++) {
+        static char name[64][64];
+
+        if (assay_option_get(i)->harmful)
+            continue;
+        snprintf(name[i], sizeof name[i], "given_%s", assay_option_get(i)->name);
+        story->metric[n++] = (struct story_metric){name[i], (double)(unit.given >> i & 1)};
+    }
+    assert_true(n < STORY_METRIC_N);
+    for (int k = 0; k < STORY_CODE_N && story->code[k].name; k++)
+        story->code[k].flags = given;
+}
+
+/* A word that stands alone in `text`, or is said to be a part of one that does. */
+static bool is_given(const char *given, const char *word, size_t n)
+{
+    static const char *const parts[] = {"-ffast-math", "-fno-math-errno", "-fcx-limited-range",
+                                        "-ffinite-math-only", "-fno-signed-zeros"};
+
+    for (const char *at = given; (at = strstr(at, "-")); at++)
+        if ((at == given || at[-1] == ' ') && strcspn(at, " ") == n && !memcmp(at, word, n))
+            return true;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strlen(parts[i]) == n && !memcmp(parts[i], word, n))
+            return strstr(given, "-Ofast") || (i && strstr(given, "-ffast-math"));
+    return n > 7 && !memcmp(word, "-march=", 7) && strstr(given, "-march=") &&
+           !strstr(given, "-march=x86-64 ");
+}
+
+/* Advice names harmful options in order to have them left out. */
+static void check_words(const char *rule, const char *given, const char *advice)
+{
+    for (const char *at = advice; (at = strstr(at, "-")); at++) {
+        const size_t n =
+            strspn(at, "-ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789=");
+
+        if (at > advice && !strchr(" (", at[-1]))
+            continue;
+        if (n > 2 && is_given(given, at, n))
+            fail_msg("%s recommends %.*s, which is given: %s", rule, (int)n, at, advice);
+    }
+}
+
+static unsigned check_story(struct story story, const char *given)
+{
+    struct assay_experiment *e;
+    struct assay_rows *rows;
+    unsigned n = 0;
+
+    give_options(&story, given);
+    e = story_tell(&story);
+    fine(assay_rows_open(e,
+                         "SELECT rule, workaround FROM v_findings WHERE pass = 'advise'"
+                         " AND rule <> 'harmful_options' AND workaround IS NOT NULL",
+                         &rows, err));
+    while (assay_rows_next(rows, NULL) > 0) {
+        check_words(assay_rows_text(rows, 0), given, assay_rows_text(rows, 1));
+        n++;
+    }
+    assay_rows_close(&rows);
+    fine(assay_experiment_close(&e, err));
+    return n;
+}
+
+static void test_given_options(void **state)
+{
+    unsigned n = 0;
+
+    (void)state;
+    for (size_t f = 0; f < sizeof built_with / sizeof *built_with; f++) {
+        for (size_t i = 0; i < sizeof topics / sizeof *topics; i++)
+            n += check_story(topics[i].speaks, built_with[f]);
+        for (size_t i = 0; i < sizeof findings / sizeof *findings; i++)
+            if (findings[i].speaks.code[0].in_loop)
+                n += check_story(findings[i].speaks, built_with[f]);
+    }
+    assert_true(n > 300);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_findings),         cmocka_unit_test(test_flags),
-        cmocka_unit_test(test_numbers),          cmocka_unit_test(test_commands),
-        cmocka_unit_test(test_said_once),        cmocka_unit_test(test_width_of_means),
-        cmocka_unit_test(test_code_alone),       cmocka_unit_test(test_one_card),
-        cmocka_unit_test(test_no_contradiction), cmocka_unit_test(test_given_back),
-        cmocka_unit_test(test_pattern),          cmocka_unit_test(test_share_of_category),
+        cmocka_unit_test(test_given_options),
+        cmocka_unit_test(test_findings),
+        cmocka_unit_test(test_flags),
+        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_commands),
+        cmocka_unit_test(test_said_once),
+        cmocka_unit_test(test_width_of_means),
+        cmocka_unit_test(test_code_alone),
+        cmocka_unit_test(test_one_card),
+        cmocka_unit_test(test_no_contradiction),
+        cmocka_unit_test(test_given_back),
+        cmocka_unit_test(test_pattern),
+        cmocka_unit_test(test_share_of_category),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -124,7 +124,8 @@ static void add_thread(struct assay_experiment *e, const struct story *story,
 static struct assay_subject subject_of(const char *metric, int number)
 {
     const bool of_run = strncmp(metric, "operand_", 8) == 0;
-    const bool of_function = strncmp(metric, "option_", 7) == 0;
+    const bool of_function =
+        strncmp(metric, "option_", 7) == 0 || strncmp(metric, "given_", 6) == 0;
 
     return (struct assay_subject){.kind = of_function ? ASSAY_OBJECT_FUNCTION : ASSAY_OBJECT_LOOP,
                                   .object_id = number,

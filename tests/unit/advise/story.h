@@ -9,7 +9,7 @@
 #include <assay/experiment.h>
 
 #define STORY_CODE_N   8
-#define STORY_METRIC_N 10
+#define STORY_METRIC_N 32
 
 /* A function in which each thread spends `ms` running and `blocked_ms` waiting. */
 struct story_code {
