@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include <assay/quality.h>
+#include <assay/vector.h>
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -238,6 +239,47 @@ static int write_paths(struct sheet *s, struct assay_error *err)
     return finish(s, &heading, column, sizeof column / sizeof *column, err);
 }
 
+/* ---- Vectors ------------------------------------------------------------------------------- */
+
+static const char *state_words(const struct assay_vector_verdict *verdict)
+{
+    switch (verdict->state) {
+    case ASSAY_VECTOR_FULL:
+        return "It works on whole vectors.";
+    case ASSAY_VECTOR_PART:
+        return "Part of it works on whole vectors. What its code shows that stands against the "
+               "rest:";
+    default:
+        return "It works on one value at a time. What its code shows that stands against vectors:";
+    }
+}
+
+static int write_reasons(struct sheet *s, const struct assay_vector_verdict *verdict,
+                         struct assay_error *err)
+{
+    static const char *const column[] = {"Obstacle", "Shown by"};
+    const struct heading heading = {"vectors", "Vectors", 10, state_words(verdict)};
+    char text[512];
+
+    for (size_t i = 0; i < verdict->reason_n; i++) {
+        assay_vector_reason_text(s->program, verdict, &verdict->reason[i], text, sizeof text);
+        push_text(s, assay_vector_obstacle_name(verdict->reason[i].obstacle));
+        push_text(s, text);
+    }
+    return finish(s, &heading, column, sizeof column / sizeof *column, err);
+}
+
+static int write_vectors(struct sheet *s, struct assay_error *err)
+{
+    struct assay_vector_verdict verdict;
+    int rc;
+
+    AS_TRY(assay_loop_vector_verdict(s->program, s->loop, &verdict, err));
+    rc = write_reasons(s, &verdict, err);
+    assay_vector_verdict_free(&verdict);
+    return rc;
+}
+
 int as_quality_details(struct assay_experiment *experiment, int64_t loop_id,
                        const struct assay_program *program, uint32_t loop, struct assay_error *err)
 {
@@ -246,7 +288,9 @@ int as_quality_details(struct assay_experiment *experiment, int64_t loop_id,
     int rc;
 
     as_arena_init(&s.arena);
-    rc = write_accesses(&s, err);
+    rc = write_vectors(&s, err);
+    if (rc == 0)
+        rc = write_accesses(&s, err);
     if (rc == 0)
         rc = write_mix(&s, err);
     if (rc == 0)
