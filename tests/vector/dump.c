@@ -33,6 +33,23 @@ static const char *base_name(const struct assay_program *p, const struct assay_s
     return slash ? slash + 1 : path;
 }
 
+/* Bytes loaded in an iteration, all ways together, and how many accesses there are to the frame. */
+static void print_loads(const struct assay_program *p, uint32_t number)
+{
+    struct assay_streams streams;
+    uint64_t loaded_b = 0, stack_n = 0;
+
+    if (assay_loop_streams(p, number, &streams, NULL) < 0)
+        return;
+    for (size_t i = 0; i < streams.n; i++) {
+        loaded_b += streams.at[i].access & ASSAY_ACCESS_READ ? streams.at[i].width_b : 0;
+        stack_n += streams.at[i].stack;
+    }
+    printf("\"insns\": %u, \"loaded\": %" PRIu64 ", \"stack\": %" PRIu64 ", ",
+           p->loop[number].insns, loaded_b, stack_n);
+    assay_streams_free(&streams);
+}
+
 static int print_loop(const struct assay_program *p, uint32_t number, const char *before)
 {
     static const char *const state[] = {"none", "scalar", "part", "full"};
@@ -54,6 +71,7 @@ static int print_loop(const struct assay_program *p, uint32_t number, const char
            lines ? lines->first_line : 0, lines ? lines->last_line : 0, loop->group,
            role[loop->role], loop->unroll, state[verdict.state], verdict.ratio, verdict.width_b,
            verdict.packed_n, verdict.scalar_n);
+    print_loads(p, number);
     print_reasons(p, &verdict);
     assay_vector_verdict_free(&verdict);
     return 0;
