@@ -118,29 +118,41 @@ static void copy_short(char *to, size_t to_b, const struct as_str *from)
     to[n] = '\0';
 }
 
+static int read_passes(struct gcc_record *g);
+
 /* { "id": ..., "name": ..., "children": [...] }, its first token read. */
 static int read_pass(struct gcc_record *g)
 {
     struct gcc_pass pass = {{0}, {0}};
     struct as_str text = {0};
-    enum as_json_token token;
     int rc = 0;
 
-    while (rc == 0 && (token = as_json_next(&g->in)) == AS_JSON_KEY) {
-        const bool id = is_key(g, "id"), name = is_key(g, "name");
+    while (rc == 0 && as_json_next(&g->in) == AS_JSON_KEY) {
+        const bool id = is_key(g, "id"), children = is_key(g, "children");
 
-        if (id || name) {
+        if (id || is_key(g, "name")) {
             if (take_text(g, &text))
                 copy_short(id ? pass.id : pass.name, sizeof pass.id, &text);
-        } else if (is_key(g, "children") && (token = as_json_next(&g->in)) == AS_JSON_ARRAY) {
-            while (rc == 0 && (token = as_json_next(&g->in)) == AS_JSON_OBJECT)
-                rc = read_pass(g);
-        } else if (!is_key(g, "children")) {
-            as_json_skip(&g->in, as_json_next(&g->in));
+            continue;
         }
+        const enum as_json_token token = as_json_next(&g->in);
+
+        if (children && token == AS_JSON_ARRAY)
+            rc = read_passes(g);
+        else
+            as_json_skip(&g->in, token);
     }
     as_str_fini(&text);
     return rc < 0 ? rc : as_vec_push(&g->pass, pass);
+}
+
+static int read_passes(struct gcc_record *g)
+{
+    int rc = 0;
+
+    while (rc == 0 && as_json_next(&g->in) == AS_JSON_OBJECT)
+        rc = read_pass(g);
+    return rc;
 }
 
 /* {"file": ..., "line": ..., "column": ...}, its first token read. */
@@ -282,8 +294,7 @@ static int read_parts(struct gcc_record *g)
         if (token == AS_JSON_ARRAY_END || token == AS_JSON_BAD || token == AS_JSON_END)
             break;
         if (part == 1 && token == AS_JSON_ARRAY)
-            while (rc == 0 && as_json_next(&g->in) == AS_JSON_OBJECT)
-                rc = read_pass(g);
+            rc = read_passes(g);
         else if (part == 2 && token == AS_JSON_ARRAY)
             rc = read_notes(g);
         else
