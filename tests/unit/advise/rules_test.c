@@ -770,9 +770,8 @@ static void test_given_options(void **state)
     for (size_t f = 0; f < sizeof built_with / sizeof *built_with; f++) {
         for (size_t i = 0; i < sizeof topics / sizeof *topics; i++)
             n += check_story(topics[i].speaks, built_with[f]);
-        for (size_t i = 0; i < sizeof findings / sizeof *findings; i++)
-            if (findings[i].speaks.code[0].in_loop)
-                n += check_story(findings[i].speaks, built_with[f]);
+        for (size_t i = 0; f % 2 && i < sizeof findings / sizeof *findings; i++) /* many */
+            n += check_story(findings[i].speaks, built_with[f]);
     }
     assert_true(n > 300);
 }
