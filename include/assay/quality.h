@@ -29,9 +29,11 @@ struct assay_loop_facts {
     uint32_t steer_n;                  /* only choose between ways: see below */
     uint32_t fp_packed_n, fp_scalar_n; /* add, multiply, FMA, divide, square root */
     uint32_t fp_divide_n;              /* of them: divide, square root */
-    uint32_t fp_carried_n; /* of the arithmetic: needs what it gave an iteration before; looked for
-                              in innermost loops of one way with scalar arithmetic */
-    uint32_t call_n;       /* calls that return */
+    /* Looked for in innermost loops of one way: chains of results from iteration to iteration, with
+     * floating-point arithmetic, of them those that only add up or only multiply, and others that
+     * are no steps, sums, products or maxima; branches that depend on loaded data. */
+    uint32_t fp_carried_n, fp_sum_n, other_carried_n, data_exit_n;
+    uint32_t call_n;                             /* calls that return */
     uint32_t stream_n[ASSAY_STRIDE_UNKNOWN + 1]; /* operands outside the frame, by assay_stride */
     uint32_t steady_n; /* of those of unknown step: the same in every iteration */
     uint32_t array_n;

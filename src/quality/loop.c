@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "quality/arithmetic.h"
+#include "quality/chains.h"
 
 #define LINE_B 64
 #define WIDE_B 16 /* more than one value of a scalar instruction */
@@ -42,17 +43,14 @@ bool assay_access_efficiency(const struct assay_memory_stream *stream, double *l
     return true;
 }
 
-static int count_streams(const struct assay_program *program, uint32_t loop,
-                         struct assay_loop_facts *out, struct assay_error *err)
+static void count_streams(const struct assay_streams *streams, struct assay_loop_facts *out)
 {
-    struct assay_streams streams;
     double low = 0, high = 0;
     uint32_t n = 0;
 
-    AS_TRY(assay_loop_streams(program, loop, &streams, err));
-    out->array_n = streams.arrays;
-    for (size_t i = 0; i < streams.n; i++) {
-        const struct assay_memory_stream *at = &streams.at[i];
+    out->array_n = streams->arrays;
+    for (size_t i = 0; i < streams->n; i++) {
+        const struct assay_memory_stream *at = &streams->at[i];
         double l, h;
 
         if (!assay_access_efficiency(at, &l, &h))
@@ -67,10 +65,8 @@ static int count_streams(const struct assay_program *program, uint32_t loop,
         high += h;
         out->steady_n += at->stride == ASSAY_STRIDE_UNKNOWN && at->steady;
     }
-    assay_streams_free(&streams);
     out->access_low = n ? low / n : -1;
     out->access_high = n ? high / n : -1;
-    return 0;
 }
 
 /* ---- Instructions -------------------------------------------------------------------------- */
@@ -132,36 +128,17 @@ static uint32_t steering(const struct assay_program *program, const struct assay
     return form->insn_class == ASSAY_CLASS_COMPARE ? 2 : 1;
 }
 
-/* ---- Chains -------------------------------------------------------------------------------- */
-
-static bool is_arithmetic_at(const struct assay_program *program,
-                             const struct assay_dependences *found, uint32_t at)
+static int count_chains(const struct assay_program *program, uint32_t loop,
+                        const struct assay_streams *streams, struct assay_loop_facts *out,
+                        struct assay_error *err)
 {
-    return as_quality_arithmetic(assay_form_get(program->code.insn[found->insn[at]].form));
-}
+    struct as_chains chains;
 
-/* A value of arithmetic that arithmetic of the next iteration takes in, as sums and recurrences do.
- */
-static int count_carried(const struct assay_program *program, uint32_t loop,
-                         struct assay_loop_facts *out, struct assay_error *err)
-{
-    struct assay_paths paths;
-    struct assay_dependences found;
-    int rc;
-
-    AS_TRY(assay_loop_paths(program, loop, 2, &paths, err));
-    rc = assay_loop_dependences(program, loop, &paths, 0, &found, err);
-    assay_paths_free(&paths);
-    AS_TRY(rc);
-    for (size_t i = 0; i < found.n; i++) {
-        const struct assay_dependence *at = &found.at[i];
-
-        out->fp_carried_n += at->distance > 0 && !(at->bits & ASSAY_DEPENDENCE_MERGE) &&
-                             at->kind == ASSAY_DEPENDENCE_REGISTER &&
-                             is_arithmetic_at(program, &found, at->from) &&
-                             is_arithmetic_at(program, &found, at->to);
-    }
-    assay_dependences_free(&found);
+    AS_TRY(as_quality_chains(program, loop, streams, &chains, err));
+    out->fp_carried_n = chains.fp_n;
+    out->fp_sum_n = chains.sum_n;
+    out->other_carried_n = chains.other_n;
+    out->data_exit_n = chains.exit_n;
     return 0;
 }
 
@@ -185,7 +162,13 @@ int assay_quality_loop(const struct assay_program *program, uint32_t loop,
     const bool innermost =
         from->level == ASSAY_LEVEL_INNERMOST || from->level == ASSAY_LEVEL_SINGLE;
 
-    if (innermost && out->path_n == 1 && out->fp_scalar_n)
-        AS_TRY(count_carried(program, loop, out, err));
-    return count_streams(program, loop, out, err);
+    struct assay_streams streams;
+    int rc = 0;
+
+    AS_TRY(assay_loop_streams(program, loop, &streams, err));
+    count_streams(&streams, out);
+    if (innermost && out->path_n == 1)
+        rc = count_chains(program, loop, &streams, out, err);
+    assay_streams_free(&streams);
+    return rc;
 }

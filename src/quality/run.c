@@ -36,6 +36,9 @@ enum metric { /* those that loops have, in the order of their names below */
               PACKED,
               DIVIDES,
               CARRIED,
+              SUMS,
+              OTHER_CARRIED,
+              DATA_EXITS,
               WIDE,
               CALLS,
               ROOT_CALLS,
@@ -59,6 +62,9 @@ static const char *const names[METRIC_COUNT] = {"flow_paths",
                                                 "fp_packed_pct",
                                                 "fp_divide_n",
                                                 "fp_carried_n",
+                                                "fp_sum_n",
+                                                "other_carried_n",
+                                                "data_exit_n",
                                                 "wide_access_pct",
                                                 "call_n",
                                                 "root_call_n",
@@ -337,6 +343,9 @@ static int write_loop(const struct pass *p, int64_t id, const struct assay_loop_
         AS_TRY(set_count(p, PACKED, id, 100.0 * facts->fp_packed_n / fp_n, err));
     AS_TRY(set_count(p, DIVIDES, id, facts->fp_divide_n, err));
     AS_TRY(set_count(p, CARRIED, id, facts->fp_carried_n, err));
+    AS_TRY(set_count(p, SUMS, id, facts->fp_sum_n, err));
+    AS_TRY(set_count(p, OTHER_CARRIED, id, facts->other_carried_n, err));
+    AS_TRY(set_count(p, DATA_EXITS, id, facts->data_exit_n, err));
     if (facts->moving_n)
         AS_TRY(set_count(p, WIDE, id, 100.0 * facts->wide_n / facts->moving_n, err));
     return set_count(p, CALLS, id, facts->call_n, err);

@@ -40,6 +40,22 @@ static const char source[] =
     "{ for (long i = 0; i < n; i++) a[i] = b[i] > 0 ? b[i] : 0; }\n"
     "void recurrence(double *a, double s, long n)\n"
     "{ for (long i = 0; i < n; i++) { s = s * a[i] + 1; a[i] = s; } }\n"
+    "double sums(const double *a, const double *b, long n) { double s = 0, t = 0, u = 1;\n"
+    "  for (long i = 0; i < n; i++) { s += a[i]; s += b[i]; t -= a[i] * b[i]; u *= a[i]; }\n"
+    "  return s + t + u; }\n"
+    "double mixed(const double *a, double s, long n) { double t = 0;\n"
+    "  for (long i = 0; i < n; i++) { s = s * s + a[i] * s; t += a[i]; } return s + t; }\n"
+    "void through(double *a, const double *b, long n)\n"
+    "{ for (long i = 1; i < n; i++) a[i] = a[i - 1] * b[i] + 1; }\n"
+    "unsigned hash(const unsigned char *a, unsigned s, long n)\n"
+    "{ for (long i = 0; i < n; i++) s = (s ^ a[i]) * 16777619u; return s; }\n"
+    "struct list { struct list *next; long value; };\n"
+    "long list(const struct list *l, long n)\n"
+    "{ long s = 0; for (long i = 0; i < n; i++) { s += l->value; l = l->next; } return s; }\n"
+    "long find(const int *a, int x) { long i = 0; while (a[i] != x) i++; return i; }\n"
+    "double until(double x) { do x = x * 0.5 + 1; while (x > 2); return x; }\n"
+    "long most(const int *a, long n)\n"
+    "{ long s = 0; for (long i = 0; i < n; i++) s = a[i] > s ? a[i] : s; return s; }\n"
     "void daxpy(double *restrict y, const double *restrict x, double a, long n)\n"
     "{ for (long i = 0; i < n; i++) y[i] += a * x[i]; }\n";
 
@@ -107,6 +123,39 @@ static void test_reasons(void **state)
     assert_true(it.wide_n >= 2);
 }
 
+static void chains_are(const char *function, uint32_t fp, uint32_t sums, uint32_t others,
+                       uint32_t exits)
+{
+    static const char *const flags[] = {"-O1", "-O2 -fno-tree-vectorize",
+                                        "-O1 -mfma -ffp-contract=fast"};
+
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+        const struct assay_loop_facts it = facts_of(flags[i], function);
+
+        if (it.fp_carried_n != fp || it.fp_sum_n != sums || it.other_carried_n != others ||
+            it.data_exit_n != exits)
+            fail_msg("%s, %s: %u chains, %u sums, %u others, %u exits by data", function, flags[i],
+                     it.fp_carried_n, it.fp_sum_n, it.other_carried_n, it.data_exit_n);
+    }
+}
+
+/* However often a chain goes through arithmetic, moves and memory, it is one. */
+static void test_chains(void **state)
+{
+    (void)state;
+    chains_are("sum", 1, 1, 0, 0);
+    chains_are("sums", 3, 3, 0, 0);
+    chains_are("mixed", 2, 1, 0, 0);
+    chains_are("recurrence", 1, 0, 0, 0);
+    chains_are("through", 1, 0, 0, 0);
+    chains_are("daxpy", 0, 0, 0, 0);
+    chains_are("hash", 0, 0, 1, 0);
+    chains_are("list", 0, 0, 1, 0);
+    chains_are("most", 0, 0, 0, 0);
+    chains_are("find", 0, 0, 0, 1);
+    chains_are("until", 1, 0, 0, 1);
+}
+
 static void test_flow(void **state)
 {
     (void)state;
@@ -150,8 +199,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_access),  cmocka_unit_test(test_arithmetic),
-        cmocka_unit_test(test_reasons), cmocka_unit_test(test_flow),
-        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_reasons), cmocka_unit_test(test_chains),
+        cmocka_unit_test(test_flow),    cmocka_unit_test(test_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
