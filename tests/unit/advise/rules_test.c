@@ -36,6 +36,7 @@
 #define SCALAR(ways, calls, carried)                                                               \
     .metric = {                                                                                    \
         {"fp_packed_pct", 0}, {"flow_paths", ways}, {"call_n", calls}, {"fp_carried_n", carried}}
+#define SCALAR_AND(with) .metric = {{"fp_packed_pct", 0}, {"flow_paths", 1}, {with, 1}}
 #define ROOTS(roots, calls)                                                                        \
     .metric = {{"fp_packed_pct", 0}, {"flow_paths", 1}, {"call_n", calls}, {"root_call_n", roots}}
 #define GATHERS(indirect, unit)                                                                    \
@@ -142,6 +143,20 @@ static const struct rule_case findings[] = {
                  {"fp_carried_n", 1},
                  {"access_indirect_n", 1},
                  {"access_unit_n", 2}}}},
+    {"scalar_exit",
+     {RUN, .code = {FULL}, SCALAR_AND("data_exit_n")},
+     {RUN, .code = {FULL}, SCALAR_AND("fp_carried_n")}},
+    {"scalar_chain",
+     {RUN, .code = {FULL}, SCALAR_AND("fp_carried_n")},
+     {RUN, .code = {FULL}, SCALAR_AND("data_exit_n")}},
+    {"narrow_accesses",
+     {RUN, .code = {LOOP}, .metric = {{"wide_access_pct", 0}, {"flow_paths", 1}}},
+     {RUN, .code = {LOOP}, /* a search */
+      .metric = {{"wide_access_pct", 0}, {"flow_paths", 1}, {"data_exit_n", 1}}}},
+    {"narrow_accesses",
+     {RUN, .code = {LOOP}, .metric = {{"wide_access_pct", 0}, {"flow_paths", 1}}},
+     {RUN, .code = {LOOP}, /* a hash */
+      .metric = {{"wide_access_pct", 0}, {"flow_paths", 1}, {"other_carried_n", 1}}}},
     {"scalar_branches",
      {RUN, .code = {FULL}, SCALAR(3, 0, 0)},
      {RUN, .code = {FULL}, SCALAR(1, 0, 0)}},
@@ -210,8 +225,11 @@ static const struct rule_case findings[] = {
      {RUN, .code = {LOOP}, .metric = {{"fp_divide_n", 2}}},
      {RUN, .code = {LOOP}, .metric = {{"fp_divide_n", 0}}}},
     {"calls_in_loop",
-     {RUN, .code = {LOOP}, .metric = {{"call_n", 1}}},
+     {RUN, .call_stacks = "off", .code = {LOOP}, .metric = {{"call_n", 1}}},
      {RUN, .code = {LOOP}, .metric = {{"call_n", 0}}}},
+    {"calls_in_loop",
+     {RUN, .call_stacks = "off", .code = {LOOP}, .metric = {{"call_n", 1}}},
+     {RUN, .call_stacks = "dwarf", .code = {LOOP}, .metric = {{"call_n", 1}}}}, /* seldom made */
     {"scalar_mathematics",
      {RUN, .code = {OWN(900), {"exp", "math", 100, .module = "/usr/lib/libm.so.6"}}},
      {RUN, .code = {OWN(900), {"exp", "math", 100, .module = "/usr/lib/libmine.so"}}}},
@@ -246,6 +264,14 @@ static const struct rule_case findings[] = {
     {"system_calls",
      {RUN, .code = {OWN(800), CALLS("getrandom", "other", 200)}},
      {RUN, .code = {OWN(980), CALLS("getrandom", "other", 20)}}},
+    {"system_calls", /* it spins, and asks now and then */
+     {RUN, .code = {OWN(800), CALLS("getrandom", "other", 200)}},
+     {RUN, .code = {OWN(300),
+                    {"spin", "other", 650, .under = "work"},
+                    {"entry_SYSCALL_64_after_hwframe", "other", 50, .under = "spin"}}}},
+    {"system_calls", /* how threads wait for each other */
+     {RUN, .code = {OWN(800), CALLS("getrandom", "other", 200)}},
+     {RUN, .code = {OWN(800), CALLS("func_1f780", "openmp", 200)}}},
     {"system_calls", /* once is enough */
      {RUN, .code = {OWN(800), CALLS("getrandom", "other", 200)}},
      {RUN, .code = {OWN(800), CALLS("write", "io", 200)}}},
@@ -265,8 +291,13 @@ static const struct rule_case findings[] = {
      {RUN, .code = {OWN(800), {"do_futex", "kernel", 200}}},
      {RUN, .code = {OWN(800), {"exc_page_fault", "kernel", 200}}}},
     {"interpreter",
-     {RUN, .code = {OWN(600), {"eval", "python", 400}}},
-     {RUN, .code = {OWN(900), {"eval", "python", 100}}}},
+     {RUN, .code = {OWN(600), {"_PyEval_EvalFrameDefault", "python", 400}}},
+     {RUN, .code = {OWN(900), {"_PyEval_EvalFrameDefault", "python", 100}}}},
+    {"interpreter", /* its own compiled code */
+     {RUN,
+      .code = {OWN(300), {"_PyEval_EvalFrameDefault", "python", 400}, {"list", "python", 300}}},
+     {RUN,
+      .code = {OWN(300), {"_PyEval_EvalFrameDefault", "python", 200}, {"sort", "python", 500}}}},
     {"start_up",
      {RUN, .rank_n = 2, .code = {OWN(600), {"MPI_Init", "mpi", 300}}},
      {RUN, .rank_n = 2, .code = {OWN(600), {"MPI_Wait", "mpi", 300}}}},
@@ -280,10 +311,16 @@ static const struct rule_case findings[] = {
     {"waiting", /* once is enough */
      {RUN, .code = {OWN(500), {"poll", "other", 0, 500}}},
      {RUN, .code = {OWN(500), {"read", "io", 0, 500}}}},
+    {"waiting", /* starting up */
+     {RUN, .rank_n = 2, .code = {OWN(500), {"poll", "other", 0, 500}}},
+     {RUN, .rank_n = 2, .code = {OWN(500), {"MPI_Init", "mpi", 0, 500}}}},
     {"processors_idle",
      {.wall_ms = 1000, .cpu_n = 8, .code = {ALL}},
      {.wall_ms = 1000, .cpu_n = 1, .code = {ALL}}},
-    {"affinity", {RUN, .migration_n = 40, .code = {ALL}}, {RUN, .migration_n = 4, .code = {ALL}}},
+    {"affinity", {RUN, .migration_n = 400, .code = {ALL}}, {RUN, .migration_n = 40, .code = {ALL}}},
+    {"affinity", /* others move them */
+     {RUN, .migration_n = 400, .code = {ALL}},
+     {RUN, .migration_n = 400, .others_ms = 800, .code = {ALL}}},
     {"oversubscribed",
      {.wall_ms = 2000, .cpu_n = 1, .thread_n = 2, .queued_ms = 1000, .code = {ALL}},
      {.wall_ms = 1000, .cpu_n = 2, .thread_n = 2, .queued_ms = 10, .code = {ALL}}},
@@ -485,8 +522,8 @@ static void test_given_back(void **state)
 /* A check whose subject a rule has spoken of says its score only. */
 static void test_said_once(void **state)
 {
-    const struct story busy = {RUN, .migration_n = 40, .code = {ALL}};
-    const struct story quiet = {RUN, .migration_n = 10, .code = {ALL}};
+    const struct story busy = {RUN, .migration_n = 400, .code = {ALL}};
+    const struct story quiet = {RUN, .migration_n = 40, .code = {ALL}};
     struct assay_experiment *e = story_tell(&busy);
 
     (void)state;
@@ -548,7 +585,8 @@ static void test_width_of_means(void **state)
 /* Several observations of a loop are one finding of its seconds; what contradicts is left out. */
 static void test_one_card(void **state)
 {
-    const struct story story = {RUN, .code = {FULL, {"rest", "application", 1000, .in_loop = true}},
+    const struct story story = {RUN, .call_stacks = "off",
+                                .code = {FULL, {"rest", "application", 1000, .in_loop = true}},
                                 .metric = {{"fp_packed_pct", 0},
                                            {"array_access_most_pct", 13},
                                            {"array_access_efficiency_pct", 13},
@@ -565,6 +603,44 @@ static void test_one_card(void **state)
         "1 array_access 1.0 The loop at a.c:10 uses 13 % of the bytes of the cache lines that "
         "it touches. It also calls functions, from 2 places.");
     fine(assay_experiment_close(&e, err));
+}
+
+/* Several chains are one card; it says how many there are, and of what kind. */
+static void test_chains(void **state)
+{
+    static const struct {
+        double chains, sums;
+        const char *text, *how;
+    } want[] = {
+        {1, 1, "the result of the one before (a sum or product).", "%its rounding."},
+        {1, 0, "the result of the one before (a recurrence).", "A recurrence needs another way%"},
+        {3, 3, "3 results of the one before (sums or products).", "%its rounding."},
+        {2, 0, "2 results of the one before (recurrences).", "A recurrence needs another way%"},
+        {3, 2, "3 results of the one before (2 of them a sum or product).",
+         "A sum or product: %its rounding. A recurrence needs another way%"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        const struct story story = {RUN, .code = {FULL},
+                                    .metric = {{"fp_packed_pct", 0},
+                                               {"flow_paths", 1},
+                                               {"fp_carried_n", want[i].chains},
+                                               {"fp_sum_n", want[i].sums}}};
+        struct assay_experiment *e = story_tell(&story);
+        char sql[256], expected[256];
+
+        snprintf(sql, sizeof sql,
+                 "SELECT count(*), max(workaround LIKE '%s'), max(text) FROM"
+                 " v_findings WHERE object_kind = 'loop'",
+                 want[i].how);
+        snprintf(expected, sizeof expected,
+                 "1 1 The loop at a.c:10 does 0 %% of its floating-point"
+                 " arithmetic on whole vectors, because each iteration needs %s",
+                 want[i].text);
+        expect_row(e, sql, expected);
+        fine(assay_experiment_close(&e, err));
+    }
 }
 
 /* What waits for memory gains nothing from fewer instructions. */
@@ -790,6 +866,7 @@ int main(void)
         cmocka_unit_test(test_one_card),
         cmocka_unit_test(test_no_contradiction),
         cmocka_unit_test(test_given_back),
+        cmocka_unit_test(test_chains),
         cmocka_unit_test(test_pattern),
         cmocka_unit_test(test_share_of_category),
     };
