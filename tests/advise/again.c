@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Applies the rules of now to a recorded experiment, and prints what they find: rule, level,
- * seconds that it is about, gain with its bounds, text.
+ * seconds that it is about, gain with its bounds, text, what to do.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,8 @@ int main(int argc, char **argv)
 {
     static const char sql[] =
         "SELECT f.rule, f.level, ifnull(f.time_s, 0), ifnull(f.gain_s, 0), ifnull(f.gain_low_s, 0),"
-        " ifnull(f.gain_high_s, 0), f.text, f.run_id FROM v_findings f ORDER BY f.rank";
+        " ifnull(f.gain_high_s, 0), f.text, ifnull(f.workaround, '') FROM v_findings f ORDER BY "
+        "f.rank";
     struct assay_experiment *experiment;
     struct assay_error err = {0};
     struct assay_rows *rows;
@@ -31,9 +32,10 @@ int main(int argc, char **argv)
         assay_rows_open(experiment, sql, &rows, &err) < 0)
         return fail(&err);
     while (assay_rows_next(rows, &err) > 0)
-        printf("%s\t%s\t%.6f\t%.6f\t%.6f\t%.6f\t%s\n", assay_rows_text(rows, 0),
+        printf("%s\t%s\t%.6f\t%.6f\t%.6f\t%.6f\t%s\t%s\n", assay_rows_text(rows, 0),
                assay_rows_text(rows, 1), assay_rows_real(rows, 2), assay_rows_real(rows, 3),
-               assay_rows_real(rows, 4), assay_rows_real(rows, 5), assay_rows_text(rows, 6));
+               assay_rows_real(rows, 4), assay_rows_real(rows, 5), assay_rows_text(rows, 6),
+               assay_rows_text(rows, 7));
     assay_rows_close(&rows);
     return assay_experiment_close(&experiment, &err) < 0 ? fail(&err) : 0;
 }

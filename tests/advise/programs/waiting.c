@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* finding: waiting; seconds: of the clock; mended: it goes on as soon as the answer is there;
+ * says: waited [0-9]+ % of their time off the processor, most of it in .*nanosleep */
+#include <unistd.h>
+
+#include "program.h"
+
+#define N 400000
+
+/* The answer comes after 50 microseconds. */
+static void await(double due)
+{
+    while (clock_s() < due) {
+#ifndef MENDED
+        usleep(1000);
+#endif
+    }
+}
+
+int main(void)
+{
+    double value = 0;
+    const double began = clock_s();
+
+    for (int step = 0; step < 600; step++) {
+        await(clock_s() + 50e-6);
+        for (int i = 0; i < N; i++)
+            value = value * 0.5 + i;
+    }
+    say_seconds(clock_s() - began);
+    return done(value);
+}
