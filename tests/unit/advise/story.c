@@ -82,14 +82,22 @@ static struct place_of add_code(struct assay_experiment *e, const struct story_c
     return out;
 }
 
+static int64_t ms_of(const struct story_code *code, int i)
+{
+    if (code->only && code->only != i + 1)
+        return 0;
+    return code->is_uneven ? code->ms / (i + 1) : code->ms;
+}
+
 static void add_samples(struct assay_experiment *e, const struct story_code *code,
                         struct place_of at, int64_t thread_id, int i)
 {
-    const int64_t ms = code->is_uneven ? code->ms / (i + 1) : code->ms;
+    const int64_t ms = ms_of(code, i);
     const struct assay_row_sample runs = {thread_id, at.path, at.location, ASSAY_SAMPLE_RUNNING,
                                           ms,        ms * MS};
+    const int64_t waited_ms = code->only && code->only != i + 1 ? 0 : code->blocked_ms;
     const struct assay_row_sample waits = {
-        thread_id, at.path, at.location, ASSAY_SAMPLE_BLOCKED, 1, code->blocked_ms * MS};
+        thread_id, at.path, at.location, ASSAY_SAMPLE_BLOCKED, 1, waited_ms * MS};
 
     if (runs.n)
         fine(assay_experiment_add_sample(e, &runs, err));
@@ -102,7 +110,7 @@ static void add_thread(struct assay_experiment *e, const struct story *story,
 {
     struct assay_row_thread row = {.process_id = process_id,
                                    .tid = 100 + i,
-                                   .omp_thread = assay_known(i),
+                                   .omp_thread = {i, !story->no_openmp},
                                    .end_ns = assay_known(story->wall_ms * MS),
                                    .cpu_migration_n = assay_known(story->migration_n),
                                    .runnable_ns = assay_known(story->queued_ms * MS),
@@ -110,8 +118,9 @@ static void add_thread(struct assay_experiment *e, const struct story *story,
     int64_t cpu_ms = 0, blocked_ms = 0, id;
 
     for (int k = 0; k < STORY_CODE_N && story->code[k].name; k++) {
-        cpu_ms += story->code[k].is_uneven ? story->code[k].ms / (i + 1) : story->code[k].ms;
-        blocked_ms += story->code[k].blocked_ms;
+        cpu_ms += ms_of(&story->code[k], i);
+        if (!story->code[k].only || story->code[k].only == i + 1)
+            blocked_ms += story->code[k].blocked_ms;
     }
     row.cpu_ns = assay_known(cpu_ms * MS);
     row.blocked_ns = assay_known(blocked_ms * MS);

@@ -21,6 +21,7 @@ struct story_code {
     bool in_loop;       /* its samples are in a loop of it, the first of which has the metrics */
     int instruction_n;  /* of that loop; 0: 9 */
     bool is_uneven;     /* thread i spends 1 / (i + 1) of it */
+    int only;           /* thread that has it, from 1 on; 0: each */
     bool no_debug, is_linked; /* is_linked: it has a linkage name with a quote in it */
 };
 
@@ -31,6 +32,7 @@ struct story {
         double value;
     } metric[STORY_METRIC_N];
     int loop_n; /* loops that have them, of the first; 0: one. Those of operands are of the run */
+    bool no_openmp;       /* its threads are its own */
     int thread_n, rank_n; /* threads in each rank; 0: one, and no ranks */
     int64_t wall_ms, cpu_n, exit_code, exit_signal, overhead_ms, lost_n, migration_n;
     int64_t queued_ms, others_ms;  /* of each thread; of the host */
