@@ -212,7 +212,7 @@ static void test_no_gain_below_the_work(void **state)
     near(real_of(e, "SELECT gain_s FROM v_what_ifs WHERE name = 'perfect_parallel'"), 0.38);
     expect_row(e, "SELECT count(*) FROM v_findings WHERE topic = 'oversubscribed'", "1");
     expect_row(e, "SELECT text FROM v_findings WHERE topic = 'oversubscribed'",
-               "8 ranks had 2 processors: they waited 16 s for one, in sum.");
+               "8 ranks had 2 processors: together they waited 16 s for one.");
     expect_row(e,
                "SELECT substr(workaround, 1, 28), gain_s IS NULL FROM v_findings"
                " WHERE topic = 'oversubscribed'",
