@@ -37,6 +37,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 PROGRAMS, RECORDED = HERE / "programs", HERE / "recorded"
 FORMS = ("fault", "mended")
+SOURCES = (".c", ".py")
 PAIRS = 3
 # What no rule asks for, and takes room.
 LEFT_OUT = ("disassembly detail edge block_time block path_block path inlining mapping run_file "
@@ -44,11 +45,11 @@ LEFT_OUT = ("disassembly detail edge block_time block path_block path inlining m
 
 
 def names(chosen):
-    return chosen or sorted(path.stem for path in PROGRAMS.iterdir() if path.suffix in (".c", ".py"))
+    return chosen or sorted(path.stem for path in PROGRAMS.iterdir() if path.suffix in SOURCES)
 
 
 def source_of(name):
-    return next(PROGRAMS / (name + end) for end in (".c", ".py") if (PROGRAMS / (name + end)).exists())
+    return next(path for path in (PROGRAMS / (name + end) for end in SOURCES) if path.exists())
 
 
 def head_of(name):
