@@ -40,7 +40,7 @@ static bool is_link(const struct assay_dependence *at)
 
 /* ---- Components ----------------------------------------------------------------------------- */
 
-static uint32_t earlier(uint32_t a, uint32_t b)
+static uint32_t least_of(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
 }
@@ -75,7 +75,7 @@ static uint32_t step_down(struct way *w, uint32_t at)
         if (w->order[link->from] == NOT_SEEN)
             return link->from;
         if (w->component[link->from] == NOT_SEEN)
-            w->low[at] = earlier(w->low[at], w->order[link->from]);
+            w->low[at] = least_of(w->low[at], w->order[link->from]);
     }
     return NOT_SEEN;
 }
@@ -97,7 +97,7 @@ static void search_from(struct way *w, uint32_t root)
         if (w->low[at] == w->order[at])
             take_component(w, at);
         if (--depth)
-            w->low[w->path[depth - 1]] = earlier(w->low[w->path[depth - 1]], w->low[at]);
+            w->low[w->path[depth - 1]] = least_of(w->low[w->path[depth - 1]], w->low[at]);
     }
 }
 
