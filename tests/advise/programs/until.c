@@ -4,7 +4,7 @@
 #include "program.h"
 
 #define N     4096
-#define BLOCK 256
+#define BLOCK 64
 #define VALUE(a, b)                                                                                \
     ((a) * (0.5 + (b) * (0.25 + (a) * (0.125 + (b) * (0.0625 +                                     \
                                                       (a) * (0.03 + (b) * (0.01 + (a)*0.005)))))))
