@@ -32,7 +32,7 @@ static bool read_processor(struct assay_host *host, char *vendor)
 }
 
 /* The table that was measured on a core as this one; false: none, or it cannot be read (said). */
-static bool open_measured(const struct as_cli *cli, const struct assay_host *host,
+static bool open_measured(struct as_cli *cli, const struct assay_host *host,
                           struct assay_uarch **out, char *path)
 {
     struct assay_error err;
@@ -46,7 +46,7 @@ static bool open_measured(const struct as_cli *cli, const struct assay_host *hos
     return false;
 }
 
-int as_core_open(const struct as_cli *cli, struct assay_uarch **out, char *measured,
+int as_core_open(struct as_cli *cli, struct assay_uarch **out, char *measured,
                  struct assay_error *err)
 {
     const char *name = cli->args.value[AS_OPTION_MACHINE];

@@ -28,7 +28,7 @@ struct as_predicting {
 /* The table of --machine, else the one that was measured here, else the program's of this machine's
  * core. `measured` (PATH_MAX bytes) gets the file of the second, else "". Errors: NOT_FOUND,
  * CORRUPT, NOMEM. */
-int as_core_open(const struct as_cli *cli, struct assay_uarch **out, char *measured,
+int as_core_open(struct as_cli *cli, struct assay_uarch **out, char *measured,
                  struct assay_error *err);
 
 /* Opens the table of the core, and what was measured. Errors: those of as_core_open; USAGE. */

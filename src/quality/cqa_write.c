@@ -148,11 +148,18 @@ static int write_page(const struct as_cqa_writer *w, int64_t loop_id,
         at[3] = assay_cell_text(it->why);
         at[4] = assay_cell_text(vectors ? it->sound ? "yes" : "no" : "");
     }
-    struct assay_detail detail =
-        assay_detail_of(&loop, "what_if", "What if", column, SAID_OF_ONE, cell, rows);
-    detail.position = 35;
-    detail.text = "Cycles of one iteration by a model of the core, data in the first level of the "
-                  "cache: upper bounds of what there is to gain.";
+    const struct assay_detail detail = {
+        .of = loop,
+        .name = "what_if",
+        .title = "What if",
+        .position = 35,
+        .text = "Cycles of one iteration by a model of the core, data in the first level of the "
+                "cache: upper bounds of what there is to gain.",
+        .column = column,
+        .column_n = SAID_OF_ONE,
+        .cell = cell,
+        .row_n = rows};
+
     return rows ? assay_experiment_detail(w->experiment, &detail, err) : 0;
 }
 

@@ -132,12 +132,18 @@ static int end_module(struct units *u, struct assay_error *err)
     const size_t column_n = sizeof column / sizeof *column;
     const struct assay_subject module = {
         .run_id = u->run_id, .kind = ASSAY_OBJECT_MODULE, .object_id = u->module_id};
-    struct assay_detail detail = assay_detail_of(&module, "options", "Compilation options", column,
-                                                 column_n, u->cell.at, u->cell.n / column_n);
+    const struct assay_detail detail = {
+        .of = module,
+        .name = "options",
+        .title = "Compilation options",
+        .position = 10,
+        .text = "Units with time, as their debug information records them.",
+        .column = column,
+        .column_n = column_n,
+        .cell = u->cell.at,
+        .row_n = u->cell.n / column_n};
     int rc = 0;
 
-    detail.text = "Units with time, as their debug information records them.";
-    detail.position = 10;
     if (u->failed)
         rc = as_error_nomem(err, "the options of a module");
     if (rc == 0 && detail.row_n)
