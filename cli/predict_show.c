@@ -134,7 +134,7 @@ static int predict_other(struct as_predicting *p, const struct as_piece *piece,
     return 0;
 }
 
-static bool divides(const struct as_piece *piece)
+static bool has_division(const struct as_piece *piece)
 {
     for (size_t i = piece->first; i < piece->first + piece->n; i++) {
         const struct assay_form *form = assay_form_get(piece->code->insn[i].form);
@@ -206,7 +206,7 @@ static int find_what_ifs(struct as_predicting *p, struct as_predicted *predicted
         options.timeline_n = 0;
         if (i == ONE_LOAD)
             AS_TRY(drop_best_load(p, predicted, what_if, err));
-        else if (i != DIVISION || divides(predicted->piece))
+        else if (i != DIVISION || has_division(predicted->piece))
             AS_TRY(predict_other(p, predicted->piece, &options, what_if, err));
     }
     struct assay_predict_options options = p->options;

@@ -56,8 +56,11 @@ enum assay_predict_without {
     ASSAY_WITHOUT_FUSION = 1 << 10,
     ASSAY_WITHOUT_SYMBOLS = 1 << 11, /* addresses by register alone */
     /* What a change of the code would give: */
-    ASSAY_WITHOUT_DIVISION = 1 << 12 /* divisions and square roots of floating point cost as
-                                        multiplications do */
+    ASSAY_WITHOUT_DIVISION = 1 << 12, /* divisions and square roots of floating point cost as
+                                         multiplications do */
+    /* Of lists whose addresses step as those of other code did: where a load begins in its line is
+     * not known, and none crosses one. */
+    ASSAY_WITHOUT_CROSSINGS = 1 << 13
 };
 
 struct assay_predict_options {

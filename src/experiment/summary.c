@@ -3,9 +3,9 @@
  * The sums of a run: those of its threads (summary_thread.c) added up, with the spread over
  * threads, shares and their intervals, and written.
  */
+#include "experiment/summary.h"
 #include "base/stat.h"
 #include "experiment/roles.h"
-#include "experiment/summary.h"
 
 /* ---- Totals ------------------------------------------------------------------------------ */
 

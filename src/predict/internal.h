@@ -83,7 +83,7 @@ struct as_piece_of_code {
     uint32_t op_n;
     uint32_t insn_n;
     uint32_t size_b;
-    size_t without_load; /* record in the code + 1 */
+    size_t without_load;              /* record in the code + 1 */
     const struct assay_regset *ready; /* assay_predict_options */
     bool equal_memory, worst, varies;
     bool has_branch; /* the block's own; else dec and jnz were added */

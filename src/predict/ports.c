@@ -117,6 +117,8 @@ void as_ports_split(struct as_piece_of_code *block)
 {
     const double *set = block->uarch->set;
     const double line_b = set[ASSAY_UARCH_line_b];
+    if (block->without & ASSAY_WITHOUT_CROSSINGS)
+        return;
     for (uint32_t i = 0; i < block->op_n; i++) {
         struct as_op *op = &block->op[i];
         const uint32_t width_b = op->memory_n == 1 ? op->memory[0].width_b : 0;

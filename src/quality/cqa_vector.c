@@ -4,8 +4,8 @@
  * instruction in its form on vectors (isa/packed.h), or copied where it has none. What memory gives
  * one by one is put together from elements, or gathered; loop control stays one.
  *
- * The list is judged without values passed through memory, since steps of addresses stay those of
- * one iteration; a chain that is no reduction keeps its cycles.
+ * The list is judged without values passed through memory and without loads that cross lines, since
+ * steps of addresses stay those of one iteration; a chain that is no reduction keeps its cycles.
  */
 #include <string.h>
 
@@ -338,7 +338,8 @@ static int try_list(struct vectorising *v, const struct as_cqa_as_is *as_is,
     if (v->refused || !v->widened_n || v->list->insn.n > LIST_MOST)
         return 0;
     as_cqa_list_place(v->list, v->body->code.insn[0].address);
-    AS_TRY(as_cqa_list_predict(v->engine, as_is->simulate, ASSAY_WITHOUT_MEMORY, &found, err));
+    AS_TRY(as_cqa_list_predict(v->engine, as_is->simulate,
+                               ASSAY_WITHOUT_MEMORY | ASSAY_WITHOUT_CROSSINGS, &found, err));
     double cycles = found.cycles / v->times;
     if (chain > cycles) {
         cycles = chain;

@@ -66,7 +66,7 @@ static void sort_edges(struct cycles *c)
 
 /* ---- Components ---------------------------------------------------------------------------- */
 
-static void enter(struct cycles *c, uint32_t node)
+static void enter_node(struct cycles *c, uint32_t node)
 {
     c->low[node] = c->number[node] = c->numbered++;
     c->stack[c->stack_n++] = node;
@@ -103,13 +103,13 @@ static void search_from(struct cycles *c, uint32_t root)
 {
     uint32_t depth = 0, next;
 
-    enter(c, root);
+    enter_node(c, root);
     c->walk[depth] = root;
     for (;;) {
         const uint32_t node = c->walk[depth];
 
         if (go_on(c, node, &next)) {
-            enter(c, next);
+            enter_node(c, next);
             c->walk[++depth] = next;
             continue;
         }

@@ -877,20 +877,13 @@ static void test_given_options(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_given_options),
-        cmocka_unit_test(test_findings),
-        cmocka_unit_test(test_flags),
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_commands),
-        cmocka_unit_test(test_said_once),
-        cmocka_unit_test(test_width_of_means),
-        cmocka_unit_test(test_code_alone),
-        cmocka_unit_test(test_one_card),
-        cmocka_unit_test(test_no_contradiction),
-        cmocka_unit_test(test_given_back),
-        cmocka_unit_test(test_chains),
-        cmocka_unit_test(test_pattern),
-        cmocka_unit_test(test_share_of_category),
+        cmocka_unit_test(test_given_options),  cmocka_unit_test(test_findings),
+        cmocka_unit_test(test_flags),          cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_commands),       cmocka_unit_test(test_said_once),
+        cmocka_unit_test(test_width_of_means), cmocka_unit_test(test_code_alone),
+        cmocka_unit_test(test_one_card),       cmocka_unit_test(test_no_contradiction),
+        cmocka_unit_test(test_given_back),     cmocka_unit_test(test_chains),
+        cmocka_unit_test(test_pattern),        cmocka_unit_test(test_share_of_category),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
