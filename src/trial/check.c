@@ -129,7 +129,7 @@ int as_trial_check(struct as_trial *t, const char *output, struct as_trial_check
     out->is_late = it.is_late;
     out->passes = !it.is_late && !it.is_stopped && WIFEXITED(status) && WEXITSTATUS(status) == 0;
     t->is_over |= it.is_stopped;
-    if (!t->check_limit_s)
+    if (t->check_limit_s <= 0)
         t->check_limit_s =
             TOO_LONG_TIMES * (double)(as_monotonic_ns() - begin_ns) / 1e9 + TOO_LONG_MORE_S;
     return 0;

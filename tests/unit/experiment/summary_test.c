@@ -155,6 +155,21 @@ static void test_again_gives_the_same(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
+/* Who has no sample beside one with a hundred hardly ran; beside one with few it may be chance. */
+static void test_few_samples_make_nobody_idle(void **state)
+{
+    struct fixture f;
+    struct assay_experiment *e = filled(*state, &f);
+    const char *roles = "SELECT group_concat(role, ' ') FROM (SELECT role FROM thread ORDER BY 1)";
+    expect_row(e, roles, "idle worker worker");
+    fine(assay_experiment_close(&e, err));
+    behind(*state, "UPDATE sample SET n = 2");
+    fine(assay_experiment_open(((const struct place *)*state)->exp, &e, err));
+    fine(assay_experiment_summarise(e, f.run, err));
+    expect_row(e, roles, "worker worker worker");
+    fine(assay_experiment_close(&e, err));
+}
+
 static void test_run_without_samples(void **state)
 {
     const struct place *place = *state;
@@ -221,6 +236,7 @@ int main(void)
         place_test(test_threads_processes_runs),
         place_test(test_spread_and_intervals),
         place_test(test_again_gives_the_same),
+        place_test(test_few_samples_make_nobody_idle),
         place_test(test_run_without_samples),
         place_test(test_deep_recursion),
         place_test(test_no_memory),
