@@ -494,8 +494,8 @@ static void hold_loops(const struct built *b, const char *core_name, const char 
 static void invariants_hold_for_compilers(void **state)
 {
     static const char *const flags[] = {"-O0", "-O1", "-O3", "-O3 -mavx2 -mfma",
-                                        "-O3 -mavx512f -mavx512vl -mavx512dq -ffast-math "
-                                        "-mprefer-vector-width=512"};
+                                        ("-O3 -mavx512f -mavx512vl -mavx512dq -ffast-math "
+                                         "-mprefer-vector-width=512")};
     (void)state;
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
         struct built b = built_new(TEST_CC, flags[i], "c", loops_in_c);
