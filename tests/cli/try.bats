@@ -88,6 +88,12 @@ tries() {
     [ -z "$(ls "$TMPDIR")" ] || fails "left behind: $(ls "$TMPDIR")"
 }
 
+# What has its value already is no try: of the environment bind_now is left, and what is installed.
+bind_now_alone() {
+    export MALLOC_TRIM_THRESHOLD_=17179869184 MALLOC_MMAP_MAX_=0 MALLOC_TOP_PAD_=67108864
+    export GLIBC_TUNABLES=glibc.malloc.hugetlb=1
+}
+
 # refused STATUS SENTENCE ARGUMENT...: one sentence, and nothing is left behind
 refused() {
     local status=0 want_status=$1 want=$2
@@ -145,6 +151,7 @@ END
 }
 @test "try: a candidate that crashes, fails, hangs or gives other results is a row of its own" {
     records
+    bind_now_alone
     for how in "crash failed" "fail failed" "hang hung" "other -" "digit -"; do
         set -- $how
         tries --what env --budget 15 --force -o x.assay -- ./work "$1"
@@ -181,6 +188,7 @@ END
     equal 2 "$status"
     like "*assay: --check: 'echo no good; false' refuses the results of the program as it is: no good; nothing*" "$(cat err)"
     rm -rf x.assay
+    bind_now_alone
     tries --what env --budget 30 -o x.assay --check 'if grep -q "^sum 1$" "$ASSAY_OUTPUT"; then sleep 971; fi' -- ./work other
     like "results differ: the check was ended after * s" "$(query x.assay "SELECT result FROM v_tries WHERE name = 'bind_now'")"
     ! pgrep -f "sleep 971" || fails "what the check started is still there"
