@@ -2,9 +2,7 @@
 /*
  * The table of the core that predictions are for.
  */
-#include <cpuid.h>
 #include <limits.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <assay/machine.h>
@@ -12,32 +10,17 @@
 #include "base/error.h"
 #include "predict.h"
 
-/* Vendor, family, model and stepping by cpuid; `vendor` has room for 13. False: there is none. */
-static bool read_processor(struct assay_host *host, char *vendor)
-{
-    unsigned a, b, c, d;
-    if (!__get_cpuid(0, &a, &b, &c, &d))
-        return false;
-    memcpy(vendor, &b, 4);
-    memcpy(vendor + 4, &d, 4);
-    memcpy(vendor + 8, &c, 4);
-    vendor[12] = 0;
-    __get_cpuid(1, &a, &b, &c, &d);
-    const unsigned base = a >> 8 & 15;
-    host->cpu_vendor = vendor;
-    host->cpu_family = base == 15 ? base + (a >> 20 & 255) : base;
-    host->cpu_model_number = (a >> 4 & 15) | (base == 15 || base == 6 ? a >> 12 & 0xf0 : 0);
-    host->cpu_stepping = a & 15;
-    return true;
-}
-
 /* The table that was measured on a core as this one; false: none, or it cannot be read (said). */
-static bool open_measured(struct as_cli *cli, const struct assay_host *host,
+static bool open_measured(struct as_cli *cli, const struct assay_processor *it,
                           struct assay_uarch **out, char *path)
 {
+    const struct assay_host host = {.cpu_vendor = it->vendor,
+                                    .cpu_family = it->family,
+                                    .cpu_model_number = it->model,
+                                    .cpu_stepping = it->stepping};
     struct assay_error err;
 
-    if (assay_core_table_path(host, path, PATH_MAX) && access(path, R_OK) == 0) {
+    if (assay_core_table_path(&host, path, PATH_MAX) && access(path, R_OK) == 0) {
         if (assay_uarch_open(path, out, &err) == 0)
             return true;
         as_cli_complain(cli, &err);
@@ -50,11 +33,10 @@ int as_core_open(struct as_cli *cli, struct assay_uarch **out, char *measured,
                  struct assay_error *err)
 {
     const char *name = cli->args.value[AS_OPTION_MACHINE];
-    struct assay_host host = {0};
-    char vendor[13];
+    struct assay_processor processor;
 
     measured[0] = '\0';
-    if (!name && read_processor(&host, vendor) && open_measured(cli, &host, out, measured))
+    if (!name && assay_processor_read(&processor) && open_measured(cli, &processor, out, measured))
         return 0;
     if (!name)
         name = assay_uarch_host();

@@ -9,6 +9,7 @@
 #include <assay/machine.h>
 
 #include "base/error.h"
+#include "base/str.h"
 #include "predict.h"
 
 /* What was measured of this machine; it may be nothing. */
@@ -76,12 +77,6 @@ void as_predicting_fini(struct as_predicting *p)
     assay_uarch_free(&p->uarch);
 }
 
-static int digit_of(char c)
-{
-    const char *at = c ? strchr("0123456789abcdef", c | 0x20) : NULL;
-    return at && c != 0x10 ? (int)(at - "0123456789abcdef") : -1;
-}
-
 int as_hex_read(const char *text, size_t n, uint8_t *out, size_t most, const char *what,
                 struct assay_error *err)
 {
@@ -90,13 +85,10 @@ int as_hex_read(const char *text, size_t n, uint8_t *out, size_t most, const cha
                             "%s: %zu hexadecimal digits; bytes have two each, and there may be "
                             "%zu bytes at most",
                             what, n, most);
-    for (size_t i = 0; i < n; i += 2) {
-        const int high = digit_of(text[i]), low = digit_of(text[i + 1]);
-        if (high < 0 || low < 0)
-            return as_error_set(err, ASSAY_ERR_USAGE, "%s: '%.2s' is no byte in hexadecimal digits",
-                                what, text + i);
-        out[i / 2] = (uint8_t)(high << 4 | low);
-    }
+    const size_t got = as_hex_get(text, out, n / 2);
+    if (got < n / 2)
+        return as_error_set(err, ASSAY_ERR_USAGE, "%s: '%.2s' is no byte in hexadecimal digits",
+                            what, text + 2 * got);
     return (int)(n / 2);
 }
 

@@ -190,6 +190,13 @@ int assay_uarch_parse(const char *text, size_t text_b, const char *name, struct 
                       struct assay_error *err);
 void assay_uarch_free(struct assay_uarch **uarch);
 
+/* The processor at hand, by cpuid. False: it does not say. */
+struct assay_processor {
+    char vendor[13]; /* "AuthenticAMD" */
+    unsigned family, model, stepping;
+};
+bool assay_processor_read(struct assay_processor *out);
+
 /* Name of the table that the program carries for a processor, by cpuid's words; NULL: none. */
 const char *assay_uarch_name_of(const char *vendor, unsigned family, unsigned model);
 

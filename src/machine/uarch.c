@@ -247,18 +247,26 @@ const struct assay_timing *assay_uarch_timing(const struct assay_uarch *uarch,
     return timing;
 }
 
-const char *assay_uarch_host(void)
+bool assay_processor_read(struct assay_processor *out)
 {
     unsigned a, b, c, d;
-    char vendor[13] = "";
+
+    *out = (struct assay_processor){.family = 0};
     if (!__get_cpuid(0, &a, &b, &c, &d))
-        return NULL;
-    memcpy(vendor, &b, 4);
-    memcpy(vendor + 4, &d, 4);
-    memcpy(vendor + 8, &c, 4);
+        return false;
+    memcpy(out->vendor, &b, 4);
+    memcpy(out->vendor + 4, &d, 4);
+    memcpy(out->vendor + 8, &c, 4);
     __get_cpuid(1, &a, &b, &c, &d);
     const unsigned base = a >> 8 & 15;
-    const unsigned family = base == 15 ? base + (a >> 20 & 255) : base;
-    const unsigned model = (a >> 4 & 15) | (base == 15 || base == 6 ? a >> 12 & 0xf0 : 0);
-    return assay_uarch_name_of(vendor, family, model);
+    out->family = base == 15 ? base + (a >> 20 & 255) : base;
+    out->model = (a >> 4 & 15) | (base == 15 || base == 6 ? a >> 12 & 0xf0 : 0);
+    out->stepping = a & 15;
+    return true;
+}
+
+const char *assay_uarch_host(void)
+{
+    struct assay_processor it;
+    return assay_processor_read(&it) ? assay_uarch_name_of(it.vendor, it.family, it.model) : NULL;
 }
