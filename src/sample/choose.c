@@ -184,8 +184,9 @@ static void common_attr(struct perf_event_attr *attr, const struct assay_sample_
 {
     memset(attr, 0, sizeof *attr);
     attr->size = sizeof *attr;
-    attr->sample_type =
-        PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
+    /* The processor is that of the ring; in each record of a switch it cost 55 ns
+     * (doc/benchmarks.md). */
+    attr->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD;
     attr->sample_id_all = 1;
     attr->disabled = 1;
     attr->inherit = !options->no_children;

@@ -366,6 +366,7 @@ static int hand_out(struct assay_sampler *s, const struct as_ring *ring, const u
         s->counts.damaged += damaged;
         return 0;
     }
+    record.cpu = ring->cpu;
     if (ring->channel == AS_CHANNEL_WAITS && !take_place(&record))
         return 0;
     if (record.kind == ASSAY_SAMPLE_LOST && ring->channel != AS_CHANNEL_SAMPLES) {

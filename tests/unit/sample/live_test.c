@@ -4,6 +4,7 @@
  * threads, a library that is gone. Skipped with the reason where perf events are not permitted.
  */
 #include <math.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,6 +128,41 @@ static void test_threads(void **state)
         return;
     expect_threads(false);
     expect_threads(true);
+}
+
+/* What runs on one processor is told to have run, and to have left, there. */
+static void expect_processor(int cpu, bool few_events)
+{
+    const struct assay_sample_options options = {
+        .rate_hz = 997, .switches = true, .few_events = few_events};
+    struct session s;
+    cpu_set_t before, one;
+    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+    session_run(&s, &options, 0, (const char *const[]){TARGETS "/sample-spin", "2", "60", NULL});
+    assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
+    assert_true(s.sample.n > 30 && s.turn.n > 2);
+    as_vec_foreach (&s.sample, sample)
+        assert_int_equal(sample->cpu, cpu);
+    as_vec_foreach (&s.turn, turn)
+        assert_int_equal(turn->cpu, cpu);
+    session_fini(&s);
+}
+
+static void test_processors(void **state)
+{
+    (void)state;
+    cpu_set_t allowed;
+    if (!session_has_events())
+        return;
+    assert_int_equal(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+    for (int cpu = 0, tried = 0; cpu < CPU_SETSIZE && tried < 2; cpu++) {
+        if (!CPU_ISSET(cpu, &allowed))
+            continue;
+        expect_processor(cpu, tried++ > 0);
+    }
 }
 
 /* Events that are open, for a child that waits to be started. */
@@ -493,19 +529,13 @@ static void test_choice(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_choice),
-        cmocka_unit_test(test_shares),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_few_events),
-        cmocka_unit_test(test_many_threads),
-        cmocka_unit_test(test_stacks),
-        cmocka_unit_test(test_frame_pointers),
-        cmocka_unit_test(test_through_libc),
-        cmocka_unit_test(test_deleted_library),
-        cmocka_unit_test(test_attach),
-        cmocka_unit_test(test_max_size),
-        cmocka_unit_test(test_no_process),
-        cmocka_unit_test(test_loss),
+        cmocka_unit_test(test_choice),       cmocka_unit_test(test_shares),
+        cmocka_unit_test(test_threads),      cmocka_unit_test(test_processors),
+        cmocka_unit_test(test_few_events),   cmocka_unit_test(test_many_threads),
+        cmocka_unit_test(test_stacks),       cmocka_unit_test(test_frame_pointers),
+        cmocka_unit_test(test_through_libc), cmocka_unit_test(test_deleted_library),
+        cmocka_unit_test(test_attach),       cmocka_unit_test(test_max_size),
+        cmocka_unit_test(test_no_process),   cmocka_unit_test(test_loss),
         cmocka_unit_test(test_two_copies),
     };
     return cmocka_run_group_tests_name("sample/live", tests, NULL, NULL);

@@ -121,7 +121,7 @@ static void take_switch(struct session *out, struct assay_stream *stream,
     size_t n;
     const struct assay_stream_thread *thread = assay_stream_threads(stream, &n);
     struct assay_stream_thread of = thread[record->thread];
-    struct turn turn = {of.tid, of.pid == of.tid, record->out};
+    struct turn turn = {of.tid, record->cpu, of.pid == of.tid, record->out};
     assert_int_equal(as_vec_push(&out->turn, turn), 0);
 }
 

@@ -28,7 +28,7 @@ struct one {
 
 /* A thread enters or leaves a processor. */
 struct turn {
-    uint32_t tid;
+    uint32_t tid, cpu;
     bool main, out;
 };
 
