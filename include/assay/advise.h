@@ -44,11 +44,11 @@ int assay_advise_code(struct assay_experiment *experiment, const struct assay_ru
 
 /* One thread that takes part in the run: seconds in which it computes, and in which it runs or
  * waits in MPI, OpenMP and thread libraries, `n` samples behind both; seconds in which it was ready
- * to run and had no processor. */
+ * to run and had no processor; of parallel_s those in which it runs: most of that is spinning. */
 struct assay_thread_time {
     double compute_s, parallel_s;
     int64_t n;
-    double queued_s;
+    double queued_s, spun_s;
 };
 
 /* The run around them. No gain takes it below its work divided by its processors. All 0: a machine
@@ -89,8 +89,12 @@ int assay_what_if_gains(const struct assay_thread_time *thread, size_t thread_n,
  *
  * A thread that waits in MPI, by spinning too, may wait for one that has no processor. That is no
  * fault of MPI: of P as much is left out as any other thread queued, and others can have caused
- * (Q). Where this thread queued for threads of the same run, only the work divided by the
- * processors bounds the gain. The upper bound of the interval leaves nothing out.
+ * (Q). The upper bound of the interval leaves nothing out.
+ *
+ * Threads that run in parallel_s keep the processors from others of the run that are ready: of what
+ * a thread queued beyond what others can have caused, as large a share goes with it as they have of
+ * all that the threads run. The upper bound has all of it, the lower none; only the work divided by
+ * the processors bounds it.
  */
 struct assay_quantity assay_what_if_parallel(const struct assay_thread_time *thread,
                                              size_t thread_n, const struct assay_run_time *run,

@@ -72,29 +72,33 @@ static int read_threads(struct scenario *s, struct assay_error *err)
 
     AS_TRY(assay_rows_open(
         s->advice->experiment,
-        "WITH start AS MATERIALIZED (SELECT y.thread_id, s.phase,"
-        "  max(y.inclusive_ns + y.blocked_inclusive_ns) AS ns FROM start_function s"
+        "WITH start AS MATERIALIZED (SELECT thread_id, sum(ns) AS ns, sum(run_ns) AS run_ns FROM"
+        "  (SELECT y.thread_id, max(y.inclusive_ns + y.blocked_inclusive_ns) AS ns,"
+        "  max(y.inclusive_ns) AS run_ns FROM start_function s"
         "  JOIN thread_time y ON y.object_id = s.function_id WHERE y.run_id = ?1"
-        "  AND y.object_kind = 'function' GROUP BY y.thread_id, s.phase)"
-        " SELECT t.thread_id, t.computing_time_s,"
-        " max(0, ifnull((SELECT sum(y.exclusive_ns + y.blocked_ns) FROM parallel_category c"
-        "  JOIN thread_time y ON y.object_id = c.category_id WHERE y.run_id = ?1"
-        "  AND y.object_kind = 'category' AND y.thread_id = t.thread_id"
-        "  AND iif(c.is_mpi, n.ranks, n.workers) > 1), 0)"
-        " - iif(n.ranks > 1, ifnull((SELECT sum(s.ns) FROM start s WHERE s.thread_id = "
-        "t.thread_id),"
-        "  0), 0)) / 1e9, t.sample_n, ifnull(t.runnable_time_s, 0)"
-        " FROM v_threads t JOIN (SELECT p.process_id, count(*) AS workers,"
+        "  AND y.object_kind = 'function' GROUP BY y.thread_id, s.phase) GROUP BY thread_id),"
+        " taking AS MATERIALIZED (SELECT p.process_id, count(*) AS workers,"
         "  (SELECT count(DISTINCT r.rank) FROM process r WHERE r.run_id = ?1) AS ranks"
         "  FROM process p JOIN thread x USING (process_id) WHERE p.run_id = ?1"
-        "  AND x.role = 'worker' GROUP BY p.process_id) n USING (process_id)"
-        " WHERE t.run_id = ?1 AND t.role = 'worker'"
+        "  AND x.role = 'worker' GROUP BY p.process_id),"
+        " spent AS MATERIALIZED (SELECT y.thread_id, sum(y.exclusive_ns + y.blocked_ns) AS ns,"
+        "  sum(y.exclusive_ns) AS run_ns FROM parallel_category c"
+        "  JOIN thread_time y ON y.object_id = c.category_id JOIN thread x USING (thread_id)"
+        "  JOIN taking n USING (process_id) WHERE y.run_id = ?1 AND y.object_kind = 'category'"
+        "  AND iif(c.is_mpi, n.ranks, n.workers) > 1 GROUP BY y.thread_id)"
+        " SELECT t.thread_id, t.computing_time_s,"
+        " max(0, ifnull(p.ns, 0) - iif(n.ranks > 1, ifnull(s.ns, 0), 0)) / 1e9, t.sample_n,"
+        " ifnull(t.runnable_time_s, 0),"
+        " max(0, ifnull(p.run_ns, 0) - iif(n.ranks > 1, ifnull(s.run_ns, 0), 0)) / 1e9"
+        " FROM v_threads t JOIN taking n USING (process_id) LEFT JOIN spent p USING (thread_id)"
+        " LEFT JOIN start s USING (thread_id) WHERE t.run_id = ?1 AND t.role = 'worker'"
         " AND EXISTS (SELECT 1 FROM thread_time y WHERE y.run_id = ?1) ORDER BY 1",
         &rows, err));
     assay_rows_bind_integer(rows, 1, s->advice->run_id);
     while ((rc = assay_rows_next(rows, err)) > 0) {
         const struct assay_thread_time it = {assay_rows_real(rows, 1), assay_rows_real(rows, 2),
-                                             assay_rows_integer(rows, 3), assay_rows_real(rows, 4)};
+                                             assay_rows_integer(rows, 3), assay_rows_real(rows, 4),
+                                             assay_rows_real(rows, 5)};
 
         if (as_map_u64_put(&s->thread_of, (uint64_t)assay_rows_integer(rows, 0),
                            (uint32_t)s->thread.n) < 0 ||

@@ -222,35 +222,80 @@ static double own_parallel(const struct assay_thread_time *thread, size_t thread
     return fmax(0, thread[of].parallel_s - queued_s);
 }
 
+/* What a thread queued for others of the run: so much is sure. */
+static double queued_for_own(const struct assay_thread_time *thread,
+                             const struct assay_run_time *run)
+{
+    return run->others_s < 0 ? 0 : fmax(0, thread->queued_s - run->others_s);
+}
+
+/* Of what all threads run, what goes with MPI, OpenMP and thread libraries. */
+static double share_spun(const struct assay_thread_time *thread, size_t thread_n)
+{
+    double spun_s = 0, all_s = 0;
+
+    for (size_t i = 0; i < thread_n; i++) {
+        spun_s += thread[i].spun_s;
+        all_s += thread[i].spun_s + thread[i].compute_s;
+    }
+    return all_s > 0 ? spun_s / all_s : 0;
+}
+
+/* The longest thread, as it goes when nothing is spent in MPI, OpenMP and thread libraries. */
+struct goes {
+    double likely_s, least_s, most_s;
+    int64_t n;
+};
+
+static struct goes longest_that_goes(const struct assay_thread_time *thread, size_t thread_n,
+                                     const struct assay_run_time *run)
+{
+    const double share = share_spun(thread, thread_n);
+    struct goes goes = {0};
+
+    for (size_t i = 0; i < thread_n; i++) {
+        const double least_s = thread[i].compute_s + own_parallel(thread, thread_n, run, i);
+        const double queued_s = queued_for_own(&thread[i], run);
+        /* Threads that have a processor each never queue for their own. */
+        const double most_s = (double)thread_n > run->processors ? thread[i].queued_s : queued_s;
+
+        if (least_s + share * queued_s > goes.likely_s) {
+            goes.likely_s = least_s + share * queued_s;
+            goes.n = thread[i].n;
+        }
+        goes.least_s = fmax(goes.least_s, least_s);
+        goes.most_s = fmax(goes.most_s,
+                           thread[i].compute_s + thread[i].parallel_s + (share > 0 ? most_s : 0));
+    }
+    return goes;
+}
+
+/* What a gain is made of are those of n samples that are not in computing. */
+static double error_of(double gain_s, double whole_s, double n)
+{
+    return n > 0 && whole_s > 0 ? SIGMAS * sqrt(n * fmax(gain_s / whole_s, 1 / n)) * whole_s / n
+                                : whole_s;
+}
+
 struct assay_quantity assay_what_if_parallel(const struct assay_thread_time *thread,
                                              size_t thread_n, const struct assay_run_time *run,
                                              bool balanced)
 {
-    double whole_s = 0, all_s = 0, most_s = 0, sum_s = 0, end_s, gain_s, most_gain_s, error_s;
-    int64_t n = 0;
+    const struct goes goes = longest_that_goes(thread, thread_n, run);
+    const double spare_s = spare_of(run), n = (double)goes.n;
+    double most_s = 0, sum_s = 0, end_s, gain_s, least_s, high_s;
 
     for (size_t i = 0; i < thread_n; i++) {
-        const double own_s = thread[i].compute_s + own_parallel(thread, thread_n, run, i);
-
         most_s = fmax(most_s, thread[i].compute_s);
         sum_s += thread[i].compute_s;
-        all_s = fmax(all_s, thread[i].compute_s + thread[i].parallel_s);
-        if (own_s > whole_s) {
-            whole_s = own_s;
-            n = thread[i].n;
-        }
     }
     end_s = balanced && thread_n ? sum_s / (double)thread_n : most_s;
-    gain_s = fmin(fmax(0, whole_s - end_s), spare_of(run));
-    most_gain_s = fmin(fmax(0, all_s - end_s), spare_of(run));
-    /* What the gain is made of are the samples that are not in computing. */
-    error_s =
-        n > 0 && whole_s > 0
-            ? SIGMAS * sqrt((double)n * fmax(gain_s / whole_s, 1 / (double)n)) * whole_s / (double)n
-            : whole_s;
-    return assay_derived(
-        gain_s, fmax(0, gain_s - error_s),
-        fmax(gain_s, fmin(fmin(all_s, spare_of(run)), fmax(gain_s, most_gain_s) + error_s)), n);
+    gain_s = fmin(fmax(0, goes.likely_s - end_s), spare_s);
+    least_s = fmin(fmax(0, goes.least_s - end_s), spare_s);
+    high_s = fmax(gain_s, goes.most_s - end_s) + error_of(gain_s, goes.likely_s, n);
+    high_s = fmin(fmin(goes.most_s, spare_s), high_s);
+    return assay_derived(gain_s, fmax(0, least_s - error_of(least_s, goes.least_s, n)),
+                         fmax(gain_s, high_s), goes.n);
 }
 
 size_t assay_what_if_reach(const double *cumulative, size_t n, double share)

@@ -16,6 +16,7 @@ The head of a program says, as `key: value; ...`:
   options                  of `assay run`
   seconds                  whose: it says them itself, `seconds X` on standard error. Without: its
                            processor time
+  processors               on which its threads take turns: saved is what of their time is, for each
   mended                   what mends it
   says, advises            patterns of what the finding must say, and what to do
   behind                   findings that may come before it (why)
@@ -230,7 +231,8 @@ def saved_of(name, measured):
         ran_ns, = db.execute("SELECT exclusive_ns FROM object_time"
                              " WHERE object_kind = 'run'").fetchone()
         db.close()
-    return ran_ns / 1e9 * (1 - measured["mended"] / measured["fault"])
+    shared_by = int(head_of(name).get("processors", "1").split()[0])
+    return ran_ns / 1e9 * (1 - measured["mended"] / measured["fault"]) / shared_by
 
 
 def judge_words(head, found):

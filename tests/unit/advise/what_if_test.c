@@ -31,7 +31,7 @@ static struct answer ask(const struct assay_thread_time *thread, size_t thread_n
 /* One thread of 10 s: Amdahl's law. */
 static void test_one_thread(void **state)
 {
-    const struct assay_thread_time thread[] = {{10, 0, 5000, 0}};
+    const struct assay_thread_time thread[] = {{10, 0, 5000, 0, 0}};
     const struct assay_saving saving[] = {{0, 0, 1, 1, 1, 500}, {1, 0, 4, 4, 4, 2000}};
     const struct answer it = ask(thread, 1, saving, 2, 2);
 
@@ -53,7 +53,7 @@ static void test_one_thread(void **state)
 /* What is saved in the longest thread counts until another one is the longest. */
 static void test_the_longest_thread_decides(void **state)
 {
-    const struct assay_thread_time thread[] = {{10, 0, 100, 0}, {6, 0, 60, 0}};
+    const struct assay_thread_time thread[] = {{10, 0, 100, 0, 0}, {6, 0, 60, 0, 0}};
     const struct assay_saving saving[] = {
         {0, 0, 5.5, 5.5, 5.5, 55}, /* 4.5 left, but the other one takes 6 */
         {1, 1, 2, 2, 2, 20},       /* alone it gives nothing */
@@ -77,7 +77,7 @@ static void test_the_longest_thread_decides(void **state)
 
 static void test_bounds_of_savings(void **state)
 {
-    const struct assay_thread_time thread[] = {{8, 0, 0, 0}};
+    const struct assay_thread_time thread[] = {{8, 0, 0, 0, 0}};
     const struct assay_saving saving[] = {{0, 0, 2, 0, 4, 40000}};
     const struct answer it = ask(thread, 1, saving, 1, 1);
 
@@ -88,7 +88,7 @@ static void test_bounds_of_savings(void **state)
 
 static void test_nothing(void **state)
 {
-    const struct assay_thread_time thread[] = {{3, 0, 10, 0}};
+    const struct assay_thread_time thread[] = {{3, 0, 10, 0, 0}};
     const struct answer it = ask(thread, 1, NULL, 0, 0), none = ask(NULL, 0, NULL, 0, 0);
 
     (void)state;
@@ -110,7 +110,8 @@ static void test_reach(void **state)
 
 static void test_parallel(void **state)
 {
-    const struct assay_thread_time thread[] = {{6, 1, 700, 0}, {4, 4, 800, 0}, {2, 5, 700, 0}};
+    const struct assay_thread_time thread[] = {
+        {6, 1, 700, 0, 0}, {4, 4, 800, 0, 0}, {2, 5, 700, 0, 0}};
     const struct assay_run_time alone = {0};
     struct assay_quantity it = assay_what_if_parallel(thread, 3, &alone, false);
 
@@ -139,7 +140,7 @@ static void test_no_gain_below_the_work_by_the_processors(void **state)
 
     (void)state;
     for (int i = 0; i < 8; i++)
-        thread[i] = (struct assay_thread_time){0.435, 2.3, 250, 1.7};
+        thread[i] = (struct assay_thread_time){0.435, 2.3, 250, 1.7, 0};
     it = assay_what_if_parallel(thread, 8, &run, false);
     near(it.value, 2.89 - 1.74);
     assert_true(it.high <= 2.89 - 1.74 + 1e-9);
@@ -155,8 +156,8 @@ static void test_no_gain_below_the_work_by_the_processors(void **state)
     /* Three threads of 2, 1 and 1 s on two processors that were never idle: what one saves of its
      * second half the others still need. */
     run = (struct assay_run_time){.wall_s = 2, .processors = 2, .work_s = 4};
-    thread[0] = (struct assay_thread_time){2, 0, 200, 0};
-    thread[1] = thread[2] = (struct assay_thread_time){1, 0, 100, 0};
+    thread[0] = (struct assay_thread_time){2, 0, 200, 0, 0};
+    thread[1] = thread[2] = (struct assay_thread_time){1, 0, 100, 0, 0};
     assert_int_equal(
         assay_what_if_gains(thread, 3, &run, saving, 1, 1, alone, order, cumulative, &total, &err),
         0);
@@ -169,7 +170,7 @@ static void test_no_gain_below_the_work_by_the_processors(void **state)
  * and the other polled meanwhile. None of it is MPI's. */
 static void test_polling_for_one_without_processor(void **state)
 {
-    const struct assay_thread_time thread[] = {{3, 7, 1000, 10}, {3, 8, 1100, 9}};
+    const struct assay_thread_time thread[] = {{3, 7, 1000, 10, 7}, {3, 8, 1100, 9, 8}};
     const struct assay_run_time run = {.wall_s = 21, .processors = 2, .work_s = 6, .others_s = 21};
     const struct assay_quantity it = assay_what_if_parallel(thread, 2, &run, false);
 
@@ -179,6 +180,39 @@ static void test_polling_for_one_without_processor(void **state)
 }
 
 /* Cumulative gains never fall, end at the whole, and no gain exceeds the longest thread. */
+/* Eight threads of 1 s of work that spin for a lock on two processors: 16 s, of which each ran 4
+ * and was without a processor for 12, three quarters of which went to those that span. 4 s are
+ * left. */
+static void test_spinning_keeps_processors(void **state)
+{
+    struct assay_thread_time thread[8];
+    struct assay_run_time run = {.wall_s = 16, .processors = 2, .work_s = 8};
+    struct assay_quantity it;
+
+    (void)state;
+    for (int i = 0; i < 8; i++)
+        thread[i] = (struct assay_thread_time){1, 3, 2000, 12, 3};
+    it = assay_what_if_parallel(thread, 8, &run, false);
+    near(it.value, 12);
+    assert_true(it.low > 2.7 && it.low < 3); /* none of the queueing */
+    near(it.high, 12);
+    run.others_s = 12; /* they may have had all of what these queued for, or nothing of it */
+    it = assay_what_if_parallel(thread, 8, &run, false);
+    near(it.value, 0);
+    near(it.high, 12);
+    run.others_s = -1;
+    it = assay_what_if_parallel(thread, 8, &run, false);
+    near(it.value, 0);
+    near(it.high, 12);
+    /* Those that sleep at a lock keep nobody from a processor: what they queued was for work. */
+    run = (struct assay_run_time){.wall_s = 7, .processors = 2, .work_s = 8};
+    for (int i = 0; i < 8; i++)
+        thread[i] = (struct assay_thread_time){1, 3, 2000, 3, 0};
+    it = assay_what_if_parallel(thread, 8, &run, false);
+    near(it.value, 3);
+    assert_true(it.high < 3.2);
+}
+
 static void test_whatever_the_numbers(void **state)
 {
     (void)state;
@@ -190,7 +224,7 @@ static void test_whatever_the_numbers(void **state)
         size_t n = 0;
 
         for (size_t t = 0; t < 5; t++) {
-            thread[t] = (struct assay_thread_time){rand() % 100, 0, 10, 0};
+            thread[t] = (struct assay_thread_time){rand() % 100, 0, 10, 0, 0};
             left[t] = thread[t].compute_s;
             most = fmax(most, thread[t].compute_s);
         }
@@ -224,6 +258,7 @@ int main(void)
         cmocka_unit_test(test_parallel),
         cmocka_unit_test(test_no_gain_below_the_work_by_the_processors),
         cmocka_unit_test(test_polling_for_one_without_processor),
+        cmocka_unit_test(test_spinning_keeps_processors),
         cmocka_unit_test(test_whatever_the_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
