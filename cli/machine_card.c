@@ -251,6 +251,59 @@ static int print_table(struct as_cli *cli, struct as_table *table, struct assay_
     return rc;
 }
 
+/* "ROB 443, store queue 105?": parameters of the core that were seen. */
+static void append_parameters(struct as_str *to, const struct assay_figures *figures,
+                              const char *const (*parameter)[2], size_t n)
+{
+    char name[64];
+
+    for (size_t i = 0; i < n; i++) {
+        snprintf(name, sizeof name, "core.%s", parameter[i][0]);
+        const struct assay_figure *f = assay_figures_find(figures, name);
+        if (f)
+            as_str_appendf(to, "%s%s %.4g%s", to->n ? ", " : "", parameter[i][1], f->value,
+                           strcmp(assay_figure_confidence(f), "low") == 0 ? "?" : "");
+    }
+}
+
+/* Pairs of an operation and a branch that take one slot. */
+static void append_fused(struct as_str *to, const struct assay_figures *figures)
+{
+    static const char begin[] = "core.fuse.";
+    const char *before = "fused with a branch ";
+
+    for (size_t i = 0; i < figures->figure_n; i++) {
+        const struct assay_figure *f = &figures->figure[i];
+        if (strncmp(f->name, begin, sizeof begin - 1) != 0 || f->value != 1)
+            continue;
+        as_str_appendf(to, "%s%s%s", to->n && *before != ' ' ? ", " : "", before,
+                       f->name + sizeof begin - 1);
+        before = " ";
+    }
+}
+
+static void say_parameters(struct as_cli *cli, const struct assay_figures *figures)
+{
+    static const char *const window[][2] = {{"rob", "ROB"},
+                                            {"regs_int", "integer registers"},
+                                            {"regs_fp", "vector registers"},
+                                            {"sched_int", "waiting: integer"},
+                                            {"sched_mem", "memory"},
+                                            {"sched_fp", "vector"},
+                                            {"load_queue", "load queue"},
+                                            {"store_queue", "store queue"}};
+    static const char *const front[][2] = {{"dispatch_width", "slots a cycle"},
+                                           {"taken_branch", "cycles a taken branch"},
+                                           {"opcache_slots", "op cache"}};
+    struct as_str s = {0};
+
+    append_parameters(&s, figures, window, sizeof window / sizeof *window);
+    card_line(cli, "window", &s);
+    append_parameters(&s, figures, front, sizeof front / sizeof *front);
+    append_fused(&s, figures);
+    card_line(cli, "front end", &s);
+}
+
 static int say_levels(struct as_cli *cli, const struct assay_figures *figures,
                       struct assay_error *err)
 {
@@ -366,6 +419,8 @@ int as_machine_card(struct as_cli *cli, const struct as_machine_page *page, stru
     say_clock(cli, page);
     say_system(cli, page);
     say_table(cli, page->host);
+    if (f)
+        say_parameters(cli, f);
     if (!f || f->figure_n == 0) {
         if (page->host) {
             as_str_appendz(&never, "never; 'assay machine --measure all' takes some minutes");

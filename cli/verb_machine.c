@@ -81,7 +81,7 @@ static int add_code(const struct assay_object *object, code_list *code, struct a
 }
 
 static int measure_table(struct as_cli *cli, const struct assay_host *host, const code_list *code,
-                         bool *stopped, struct assay_error *err)
+                         struct assay_figures *figures, bool *stopped, struct assay_error *err)
 {
     char table[PATH_MAX];
     struct assay_instruction_result result;
@@ -93,6 +93,7 @@ static int measure_table(struct as_cli *cli, const struct assay_host *host, cons
         .path = table,
         .code = code->at,
         .code_n = code->n,
+        .figures = figures,
         .progress_fd = as_given(&cli->args, AS_OPTION_QUIET) ? -1 : STDERR_FILENO,
         .stop = &stop_asked};
     AS_TRY(assay_measure_instructions(host, &options, &result, err));
@@ -104,7 +105,8 @@ static int measure_table(struct as_cli *cli, const struct assay_host *host, cons
     return 0;
 }
 
-static int measure_instructions(struct as_cli *cli, const struct assay_host *host, bool *stopped,
+static int measure_instructions(struct as_cli *cli, const struct assay_host *host,
+                                struct assay_figures *figures, bool *stopped,
                                 struct assay_error *err)
 {
     AS_VEC(struct assay_object *) objects = {0};
@@ -119,7 +121,7 @@ static int measure_instructions(struct as_cli *cli, const struct assay_host *hos
                                                : add_code(object, &code, err);
     }
     if (rc == 0 && (code.n || cli->args.list[AS_OPTION_FOR].n == 0))
-        rc = measure_table(cli, host, &code, stopped, err);
+        rc = measure_table(cli, host, &code, figures, stopped, err);
     as_vec_foreach (&objects, object)
         assay_object_close(object);
     as_vec_fini(&objects);
@@ -146,7 +148,9 @@ static int measure_host(struct as_cli *cli, const struct assay_host *host, const
     if (!stopped && cli->args.number[AS_OPTION_MEASURE] & (MEASURE_ALL | MEASURE_INSTRUCTIONS)) {
         if (*path)
             AS_TRY(assay_figures_save(figures, path, err)); /* its directory is there then */
-        AS_TRY(measure_instructions(cli, host, &stopped, err));
+        AS_TRY(measure_instructions(cli, host, figures, &stopped, err));
+        if (*path)
+            AS_TRY(assay_figures_save(figures, path, err));
     }
     if (!*path)
         as_cli_note(cli, "no home directory is known: the figures are not kept");

@@ -157,7 +157,8 @@ struct assay_instruction_options {
     const struct assay_bytes
         *code; /* only forms that occur in these; none: all that the decoder knows */
     size_t code_n;
-    int progress_fd;          /* -1: shows nothing */
+    struct assay_figures *figures; /* gets the parameters too, as "core.NAME"; may be NULL */
+    int progress_fd;               /* -1: shows nothing */
     const volatile int *stop; /* becomes other than 0: ends after the form at hand; may be NULL */
 };
 

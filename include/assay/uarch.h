@@ -158,7 +158,11 @@ struct assay_uarch_match {
 struct assay_uarch {
     const char *name, *words;
     double set[ASSAY_UARCH_PARAMETERS];
-    bool is_set[ASSAY_UARCH_PARAMETERS]; /* the table has a line */
+    bool is_set[ASSAY_UARCH_PARAMETERS];         /* the table has a line */
+    uint16_t set_source[ASSAY_UARCH_PARAMETERS]; /* where it is set: index into the sources */
+    float set_spread[ASSAY_UARCH_PARAMETERS];    /* relative; below 0: not known */
+    bool is_unseen[ASSAY_UARCH_PARAMETERS]; /* measuring looked for it and did not see it: the value
+                                               is that of another table or the default */
     const char *port[ASSAY_UARCH_PORTS];
     unsigned port_n;
     struct assay_uarch_group group[ASSAY_UARCH_GROUPS];

@@ -76,6 +76,9 @@ extern const char *const as_uarch_names[];
 /* By its name; NULL: the program has none. */
 const struct as_uarch_text *as_uarch_text_find(const char *name);
 
+/* A name of ASSAY_UARCH_PARAMETER_LIST. */
+bool as_uarch_is_parameter(const char *name);
+
 struct assay_host;
 /* Which table predictions for this host take, and where it is from, as words. */
 void as_uarch_say_of_host(const struct assay_host *host, char *out, size_t out_b);

@@ -100,24 +100,59 @@ static int read_source(struct table_reading *r)
     return 0;
 }
 
+static const char *const parameter_names[] = {
+#define NAME_OF(name, value) #name,
+    ASSAY_UARCH_PARAMETER_LIST(NAME_OF)
+#undef NAME_OF
+};
+
+static int parameter_find(const char *name)
+{
+    for (int i = 0; i < ASSAY_UARCH_PARAMETERS; i++)
+        if (strcmp(parameter_names[i], name) == 0)
+            return i;
+    return -1;
+}
+
+bool as_uarch_is_parameter(const char *name)
+{
+    return parameter_find(name) >= 0;
+}
+
+/* A source, and behind it how far measurements differ; below 0: not said. */
+static int find_source_spread(struct table_reading *r, char *column, float *spread)
+{
+    char *percent = strchr(column, ' ');
+    *spread = -1;
+    if (percent) {
+        *percent++ = 0;
+        *spread = strtof(percent, NULL) / 100;
+    }
+    return find_source(r, column);
+}
+
+/* Looked for and not seen is '-': the value that was there stays. */
 static int read_set(struct table_reading *r)
 {
-    static const char *const known[] = {
-#define NAME_OF(name, value) #name,
-        ASSAY_UARCH_PARAMETER_LIST(NAME_OF)
-#undef NAME_OF
-    };
-    float value;
-    AS_TRY(find_source(r, r->column[3]));
+    struct assay_uarch *uarch = &r->table->uarch;
+    float value, spread;
+    const int source = find_source_spread(r, r->column[3], &spread);
+    AS_TRY(source);
+    const int at = parameter_find(r->column[1]);
+    if (at < 0)
+        return say_line(r, "no parameter is named", r->column[1]);
+    if (strcmp(r->column[2], "-") == 0) {
+        uarch->is_unseen[at] = true;
+        return 0;
+    }
     if (!read_real(r->column[2], &value) || value < 0)
         return say_line(r, "not a number:", r->column[2]);
-    for (size_t i = 0; i < ASSAY_UARCH_PARAMETERS; i++)
-        if (strcmp(known[i], r->column[1]) == 0) {
-            r->table->uarch.set[i] = (double)value;
-            r->table->uarch.is_set[i] = true;
-            return 0;
-        }
-    return say_line(r, "no parameter is named", r->column[1]);
+    uarch->set[at] = (double)value;
+    uarch->set_spread[at] = spread;
+    uarch->set_source[at] = (uint16_t)source;
+    uarch->is_set[at] = true;
+    uarch->is_unseen[at] = false;
+    return 0;
 }
 
 static int find_port(struct table_reading *r, const char *name)
@@ -338,15 +373,10 @@ static int add_timing(struct table_reading *r, const struct assay_timing *timing
 
 static int read_form(struct table_reading *r)
 {
-    struct assay_timing timing = {.key = r->column[1], .spread = -1};
-    char *spread = strchr(r->column[6], ' ');
-    if (spread)
-        *spread++ = 0;
-    const int source = find_source(r, r->column[6]);
+    struct assay_timing timing = {.key = r->column[1]};
+    const int source = find_source_spread(r, r->column[6], &timing.spread);
     AS_TRY(source);
     timing.source = (uint16_t)source;
-    if (spread)
-        timing.spread = strtof(spread, NULL) / 100;
     if (!read_real(r->column[2], &timing.slots) || timing.slots < 0)
         return say_line(r, "slots are no number:", r->column[2]);
     AS_TRY(read_uses(r, r->column[3], &timing));

@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "isa/encode.h"
 
-static void append_code(struct as_assembly *a, const uint8_t *bytes, size_t n, const char *what)
+void as_assembly_bytes(struct as_assembly *a, const uint8_t *bytes, size_t n, const char *what)
 {
     if (a->refused[0])
         return;
@@ -35,7 +35,7 @@ void as_assembly_line(struct as_assembly *a, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    append_code(a, insn, as_encode_text(text, insn), text);
+    as_assembly_bytes(a, insn, as_encode_text(text, insn), text);
 }
 
 size_t as_assembly_label(struct as_assembly *a)
@@ -43,7 +43,7 @@ size_t as_assembly_label(struct as_assembly *a)
     static const uint8_t nop = 0x90;
 
     while (a->n % 64 && !a->refused[0])
-        append_code(a, &nop, 1, "nop");
+        as_assembly_bytes(a, &nop, 1, "nop");
     return a->n;
 }
 
@@ -53,7 +53,7 @@ void as_assembly_jump_back(struct as_assembly *a, size_t label)
     uint8_t jnz[6] = {0x0f, 0x85};
 
     memcpy(jnz + 2, &far, sizeof far);
-    append_code(a, jnz, sizeof jnz, "jnz");
+    as_assembly_bytes(a, jnz, sizeof jnz, "jnz");
 }
 
 int as_kernel_open(const struct as_assembly *a, struct as_kernel *kernel, struct assay_error *err)

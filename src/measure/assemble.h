@@ -16,7 +16,7 @@
 typedef void as_kernel_fn(void *a, void *b, void *c, size_t n, size_t passes);
 
 struct as_assembly {
-    uint8_t code[1 << 14];
+    uint8_t code[1 << 16];
     size_t n;
     char refused[96]; /* the first line that could not be encoded */
 };
@@ -24,6 +24,8 @@ struct as_assembly {
 /* One instruction of the text. */
 void as_assembly_line(struct as_assembly *a, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Bytes that are there; `what` is said where they do not fit. */
+void as_assembly_bytes(struct as_assembly *a, const uint8_t *bytes, size_t n, const char *what);
 /* Nops to a multiple of 64 bytes; where the next instruction will stand. */
 size_t as_assembly_label(struct as_assembly *a);
 /* Jumps to `label` while the result of the instruction before is not zero. */

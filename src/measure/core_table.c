@@ -38,7 +38,7 @@ static void append_head(const struct as_core_table *w, struct as_str *to)
                    h->cpu_model ? h->cpu_model : "?", h->hypervisor ? h->hypervisor : "bare metal",
                    state.clock, ASSAY_VERSION, date);
     as_str_appendf(to, "source\tnoisy\tas m1, while others used the core: of little trust\n");
-    as_str_appendz(to, w->sets);
+    as_parameters_append(to, w->parameters, w->base != NULL);
     for (unsigned p = AS_PROBE_ALU; p < AS_PROBES; p++) {
         const unsigned ports = as_probe_ports(w->rates, (enum as_saturated)p);
         if (ports == 0)

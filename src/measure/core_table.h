@@ -6,13 +6,14 @@
 #include <assay/machine.h>
 #include <assay/measure.h>
 
+#include "measure/parameters.h"
 #include "measure/timing.h"
 
 struct as_core_table {
     const struct assay_host *host;
     const struct assay_meter *meter;
     const struct as_probe_rates *rates;
-    const char *sets; /* lines of parameters */
+    const struct as_parameter_list *parameters;
     const char *base; /* table of the program that has what was not measured; NULL: none */
 };
 

@@ -18,6 +18,7 @@
 #include "measure/core_table.h"
 #include "measure/internal.h"
 #include "measure/mixture.h"
+#include "measure/parameters.h"
 
 #define COPIES_MOST 8
 #define LONG_CYCLES 60 /* beyond this a form is microcode, or waits for memory: no mixtures */
@@ -29,7 +30,7 @@ struct table_work {
     const struct assay_host *host;
     const struct assay_instruction_options *options;
     FILE *lines;
-    struct as_str sets;
+    struct as_parameter_list parameters;
     double slot_cycles; /* of one slot: 1 / width */
     double half_trip;   /* general register to vector register or back: half of both; 0 unknown */
     size_t measured_n, refused_n, noisy_n;
@@ -70,66 +71,23 @@ static int measure_probes(struct table_work *w, struct assay_error *err)
     return 0;
 }
 
-static size_t assemble_block(const char *const *text, uint8_t *out)
+/* Parameters of the core: windows and the front end only where all of it is measured. */
+static int measure_parameters(struct table_work *w, struct assay_error *err)
 {
-    size_t at = 0;
+    struct as_parameter_work work = {.meter = w->meter,
+                                     .host = w->host,
+                                     .stop = w->options->stop,
+                                     .width = as_probe_ports(&w->rates, AS_PROBE_SLOTS),
+                                     .list = &w->parameters};
+    struct as_parameter *width = as_parameter_add(&w->parameters, "dispatch_width", "slots");
 
-    for (; *text; text++) {
-        const size_t n = as_encode_text(*text, out + at);
-        if (!n)
-            return 0;
-        at += n;
-    }
-    return at;
-}
-
-static int measure_set(struct table_work *w, const char *name, double less, const char *const *text,
-                       struct assay_error *err)
-{
-    uint8_t bytes[256];
-    struct assay_cycles cycles;
-    const size_t n = assemble_block(text, bytes);
-
-    if (!n)
+    width->value = work.width;
+    AS_TRY(as_measure_chains(&work, err));
+    w->half_trip = work.half_trip;
+    if (w->options->code_n)
         return 0;
-    AS_TRY(cycles_of(w, bytes, n, &cycles, err));
-    if (cycles.cycles > less)
-        as_str_appendf(&w->sets, "set\t%s\t%.3g\tm1\n", name,
-                       round((cycles.cycles - less) * 2) / 2);
-    return 0;
-}
-
-/* Parameters that blocks without branches show. A store and a load whose addresses are written in
- * different ways forward data; written alike some cores rename them. */
-static int measure_sets(struct table_work *w, struct assay_error *err)
-{
-    static const char *const load[] = {"mov rax,m64[rax]", NULL};
-    static const char *const indexed[] = {"mov rax,m64[rax+rcx*1]", "xor ecx,ecx", NULL};
-    static const char *const general[] = {"lea rsi,m64[rbx]", "mov m64[rbx],rax",
-                                          "mov rax,m64[rsi]", NULL};
-    static const char *const vector[] = {"lea rsi,m64[rbx]", "movaps m128[rbx],xmm0",
-                                         "movaps xmm0,m128[rsi]", NULL};
-    static const char *const alike[] = {"mov m64[rbx],rax", "mov rax,m64[rbx]", NULL};
-    static const char *const trip[] = {"vmovq xmm0,rax", "vmovq rax,xmm0", NULL};
-    uint8_t bytes[256];
-    struct assay_cycles cycles;
-    struct as_widths widths;
-
-    as_widths_read(&widths);
-    if (widths.avx) {
-        AS_TRY(cycles_of(w, bytes, assemble_block(trip, bytes), &cycles, err));
-        w->half_trip = cycles.cycles / 2;
-    }
-    as_str_appendf(&w->sets, "set\tdispatch_width\t%u\tm1\n",
-                   as_probe_ports(&w->rates, AS_PROBE_SLOTS));
-    AS_TRY(measure_set(w, "load_int", 0, load, err));
-    AS_TRY(measure_set(w, "load_int_indexed", 0, indexed, err));
-    AS_TRY(measure_set(w, "forward_int", 0, general, err));
-    AS_TRY(measure_set(w, "forward_fp", 0, vector, err));
-    AS_TRY(cycles_of(w, bytes, assemble_block(alike, bytes), &cycles, err));
-    if (cycles.cycles > 0)
-        as_str_appendf(&w->sets, "set\trename_memory\t%d\tm1\n", cycles.cycles < 1.5);
-    return 0;
+    AS_TRY(as_measure_front_end(&work, err));
+    return as_measure_windows(&work, err);
 }
 
 /* ---- A form ------------------------------------------------------------------------------------
@@ -408,7 +366,7 @@ static int measure_all(struct table_work *w, bool *stopped, struct assay_error *
     int rc = measure_probes(w, err);
 
     if (rc == 0)
-        rc = measure_sets(w, err);
+        rc = measure_parameters(w, err);
     as_progress_begin(&progress, w->options->progress_fd, "measuring instructions",
                       w->forms.cases.n);
     as_vec_foreach (&w->forms.cases, one) {
@@ -461,16 +419,17 @@ int assay_measure_instructions(const struct assay_host *host,
     if (w.lines)
         fclose(w.lines);
     const struct as_core_table table = {
-        host, w.meter, &w.rates, as_str_z(&w.sets),
+        host, w.meter, &w.rates, &w.parameters,
         assay_uarch_name_of(host->cpu_vendor ? host->cpu_vendor : "", (unsigned)host->cpu_family,
                             (unsigned)host->cpu_model_number)};
     if (rc == 0 && !result->is_stopped)
         rc = as_core_table_finish(&table, part, options->path, err);
+    if (rc == 0 && options->figures)
+        rc = as_parameters_keep(&w.parameters, options->figures, err);
     result->measured_n = w.measured_n;
     result->refused_n = w.refused_n;
     result->noisy_n = w.noisy_n;
     assay_meter_free(&w.meter);
     as_forms_fini(&w.forms);
-    as_str_fini(&w.sets);
     return rc;
 }

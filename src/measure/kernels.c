@@ -6,6 +6,7 @@
 #include "measure/kernels.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
 
@@ -217,6 +218,32 @@ int as_kernel_gather(const struct as_kernel_host *host, bool gathers, struct as_
     if (gathers)
         as_assembly_line(&a, "vzeroupper");
     return as_kernel_open(&a, kernel, err);
+}
+
+static uint64_t next_random(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+void as_chase_thread(uint8_t *area, size_t n, size_t apart_b, uint32_t *order)
+{
+    uint64_t random = 88172645463325252u;
+
+    for (size_t i = 0; i < n; i++)
+        order[i] = (uint32_t)i;
+    for (size_t i = n - 1; i > 0; i--) {
+        const size_t k = next_random(&random) % i; /* below i, never i: one cycle */
+        const uint32_t held = order[i];
+        order[i] = order[k];
+        order[k] = held;
+    }
+    for (size_t i = 0; i < n; i++) {
+        void *next = area + (size_t)order[i] * apart_b;
+        memcpy(area + i * apart_b, &next, sizeof next);
+    }
 }
 
 int as_kernel_chase(struct as_kernel *kernel, struct assay_error *err)

@@ -45,6 +45,9 @@ int as_kernel_stride(unsigned stride_b, struct as_kernel *kernel, struct assay_e
  * the widest vectors or one by one. */
 int as_kernel_gather(const struct as_kernel_host *host, bool gathers, struct as_kernel *kernel,
                      struct assay_error *err);
+/* Pointers at every `apart_b` bytes of an area, in one random cycle through all `n` (Sattolo 1986);
+ * `order` has room for a number each. */
+void as_chase_thread(uint8_t *area, size_t n, size_t apart_b, uint32_t *order);
 /* Follows 64 pointers a pass from where *`b` points, and leaves there where it came to. */
 int as_kernel_chase(struct as_kernel *kernel, struct assay_error *err);
 

@@ -19,33 +19,6 @@
 #define POINTS_MOST  128
 #define LATENCY_MOST ((uint64_t)512 << 20)
 
-static uint64_t next_random(uint64_t *state)
-{
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    return *state;
-}
-
-/* `order` has room for a number a line. */
-static void thread_pointers(uint8_t *area, size_t lines, uint32_t *order)
-{
-    uint64_t random = 88172645463325252u;
-
-    for (size_t i = 0; i < lines; i++)
-        order[i] = (uint32_t)i;
-    for (size_t i = lines - 1; i > 0; i--) {
-        const size_t k = next_random(&random) % i; /* below i, never i: one cycle */
-        const uint32_t held = order[i];
-        order[i] = order[k];
-        order[k] = held;
-    }
-    for (size_t i = 0; i < lines; i++) {
-        void *next = area + (size_t)order[i] * LINE_B;
-        memcpy(area + i * LINE_B, &next, sizeof next);
-    }
-}
-
 static uint64_t largest_b(const struct as_rig *rig)
 {
     uint64_t last_b = 16u << 20;
@@ -79,7 +52,7 @@ static int measure_curve(struct as_rig *rig, const struct as_job *job, struct as
         struct as_trials *trials = &curve->trials[curve->n];
         if (lines * LINE_B > most_b || as_rig_stopped(rig))
             break;
-        thread_pointers(bench->part[0].a, lines, order);
+        as_chase_thread(bench->part[0].a, lines, LINE_B, order);
         cursor = bench->part[0].a;
         as_crew_passes(bench->crew, lines / 64 + 1);
         as_crew_run(bench->crew, kernel.run); /* once around */

@@ -66,6 +66,24 @@ store() { # -> $stored
     equal low "$(json '["figures"][1]["confidence"]' <out)"
     equal "finding number 5" "$(json '["findings"][4]' <out)"
 }
+@test "parameters of the core that were seen, and that were not" {
+    store
+    figures_of "$stored" 4.5e11
+    {
+        printf 'figure\tcore.rob\t443\tentries\t0.007\t2000\tcalm\t2026-01-02T03:04:05Z\n'
+        printf 'figure\tcore.sched_fp\t115\tentries\t0.03\t2000\tnoisy\t2026-01-02T03:04:05Z\n'
+        printf 'figure\tcore.fuse.cmp\t1\tslots\t0.01\t48\tcalm\t2026-01-02T03:04:05Z\n'
+        printf 'figure\tcore.fuse.or\t2\tslots\t0.01\t48\tcalm\t2026-01-02T03:04:05Z\n'
+        printf 'figure\tcore.fuse.add\t1\tslots\t0.01\t48\tcalm\t2026-01-02T03:04:05Z\n'
+    } >>"$stored"
+    "$ASSAY" machine >out
+    grep -Eq '^  window +ROB 443, vector 115\?$' out
+    grep -Eq '^  front end +fused with a branch cmp add$' out
+    cp "$stored" other.tsv
+    sed -i 's/core.rob\t443/core.rob\t400/' other.tsv
+    COLUMNS=200 "$ASSAY" machine --diff "$stored" other.tsv >out
+    grep -Eq '^core.rob +entries +443 +400 +0.903 ' out
+}
 @test "interrupted, kept and gone on with" {
     store
     equal 130 "$status"

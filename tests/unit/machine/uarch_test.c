@@ -124,6 +124,26 @@ static void a_table_is_read(void **state)
     assay_uarch_free(&uarch);
 }
 
+/* What measuring did not see keeps its value, and says so; a number behind it is a number again. */
+static void parameters_say_where_they_are_from(void **state)
+{
+    struct assay_uarch *uarch = toy("set\trob\t100\ts 1.5%\nset\trob\t-\ts\n"
+                                    "set\tsched_fp\t-\ts\n"
+                                    "form\tadd r64,r64\t1\tALU:1\t1\t-\ts\n");
+    (void)state;
+    assert_true(uarch->set[ASSAY_UARCH_rob] == 100 && uarch->is_set[ASSAY_UARCH_rob]);
+    assert_true(uarch->is_unseen[ASSAY_UARCH_rob]);
+    assert_true(uarch->set_spread[ASSAY_UARCH_rob] == 0.015F);
+    assert_string_equal(uarch->source[uarch->set_source[ASSAY_UARCH_rob]].id, "s");
+    assert_true(uarch->set_spread[ASSAY_UARCH_dispatch_width] < 0);
+    assert_true(uarch->is_unseen[ASSAY_UARCH_sched_fp] && !uarch->is_set[ASSAY_UARCH_sched_fp]);
+    assert_true(uarch->set[ASSAY_UARCH_sched_fp] == 64); /* the default */
+    assay_uarch_free(&uarch);
+    uarch = toy("set\trob\t-\ts\nset\trob\t50\ts\nform\tnop\t1\t-\t0\t-\ts\n");
+    assert_true(uarch->set[ASSAY_UARCH_rob] == 50 && !uarch->is_unseen[ASSAY_UARCH_rob]);
+    assay_uarch_free(&uarch);
+}
+
 static void mistakes_are_named(void **state)
 {
     (void)state;
@@ -290,6 +310,7 @@ int main(void)
         cmocka_unit_test(tables_of_the_program_are_whole),
         cmocka_unit_test(hosts_find_their_table),
         cmocka_unit_test(a_table_is_read),
+        cmocka_unit_test(parameters_say_where_they_are_from),
         cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(keys_say_what_forms_do_not),
         cmocka_unit_test(the_nearest_line_is_found),

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The front end: taken branches in a row, pairs that share a slot among nops, and how many
+ * instructions a loop has when it no longer comes out of the cache of decoded ones.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "isa/encode.h"
+#include "measure/kernels.h"
+#include "measure/knee.h"
+#include "measure/parameters.h"
+
+enum { GROUPS = 64, OPCACHE_POINTS = 44, OPCACHE_LEAST = 512, OPCACHE_MOST = 12288 };
+
+#define OPCACHE_STEP 1.25
+/* Instructions of three bytes: 21.3 in 64 bytes of code, for which a cache of decoded ones has
+ * four lines of six or three of eight. */
+#define SLOTS_OF_INSN 1.125
+
+static const uint8_t nop3[] = {0x0f, 0x1f, 0x00};
+static const uint8_t nop5[] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
+
+struct front_end_run {
+    struct as_kernel kernel;
+    size_t shorter, longer;
+};
+
+static void run_front_end(void *context, bool longer, unsigned repeats)
+{
+    const struct front_end_run *r = context;
+    static uint64_t cell[2] = {1, 1};
+
+    for (unsigned i = 0; i < repeats; i++)
+        r->kernel.run(cell, cell, cell, longer ? r->longer : r->shorter, 0);
+}
+
+/* Cycles of an iteration of a loop that ends with dec and jnz. */
+static int measure_loop(struct as_parameter_work *w, struct as_assembly *a, size_t label,
+                        size_t iterations, struct assay_cycles *out, struct assay_error *err)
+{
+    struct front_end_run r = {.shorter = iterations, .longer = 4 * iterations};
+    const struct assay_meter_work work = {run_front_end, &r, 3 * (double)iterations};
+
+    as_assembly_line(a, "dec rcx");
+    as_assembly_jump_back(a, label);
+    AS_TRY(as_kernel_open(a, &r.kernel, err));
+    const int rc = assay_meter_work(w->meter, &work, out, err);
+    as_kernel_close(&r.kernel);
+    return rc;
+}
+
+static struct as_parameter *note_cycles(struct as_parameter_work *w, const char *name,
+                                        const char *unit, const struct assay_cycles *cycles)
+{
+    struct as_parameter *p = as_parameter_add(w->list, name, unit);
+
+    p->sample_n = cycles->sample_n;
+    p->is_noisy = cycles->status == ASSAY_METER_NOISY;
+    p->spread = cycles->cycles > 0 ? (cycles->high - cycles->low) / cycles->cycles : -1;
+    if (!(cycles->cycles > 0))
+        snprintf(p->unseen, sizeof p->unseen, "%s", assay_meter_status_text(cycles->status));
+    return p;
+}
+
+/* ---- Taken branches -------------------------------------------------------------------------- */
+
+/* Jumps to the next line of code: as far as a core's prediction goes in a step. */
+static int measure_taken(struct as_parameter_work *w, struct as_assembly *a,
+                         struct assay_error *err)
+{
+    static const uint8_t jump[16] = {0xeb, 14}; /* over what follows */
+    struct assay_cycles cycles;
+
+    a->n = 0;
+    const size_t label = as_assembly_label(a);
+    for (unsigned i = 0; i < GROUPS; i++)
+        as_assembly_bytes(a, jump, sizeof jump, "jmp");
+    AS_TRY(measure_loop(w, a, label, 40, &cycles, err));
+    struct as_parameter *p = note_cycles(w, "taken_branch", "cycles", &cycles);
+    p->value = round(cycles.cycles / (GROUPS + 1) * 100) / 100;
+    return 0;
+}
+
+/* ---- Fusion ---------------------------------------------------------------------------------- */
+
+struct fused_pair {
+    const char *name, *first, *second; /* `second` NULL: the branch; "": nothing */
+    uint8_t condition;                 /* of it */
+    unsigned rank;                     /* `fuse_branch` that has it; 0: no branch */
+};
+
+/* One instruction, and two that no core fuses. */
+static const struct fused_pair references[2] = {
+    {"", "lea r%u,m64[rsi+8]", "", 0, 0}, {"", "lea r%u,m64[rsi+8]", "lea r%u,m64[rsi+9]", 0, 0}};
+
+/* Pairs of which the branch is never taken; %u is one of four registers. */
+static const struct fused_pair pairs[] = {
+    {"fuse.cmp", "cmp rsi,rsi", NULL, 0x75, 1},       {"fuse.test", "test rsi,rsi", NULL, 0x74, 1},
+    {"fuse.add", "add r%u,1", NULL, 0x74, 2},         {"fuse.sub", "sub r%u,1", NULL, 0x74, 2},
+    {"fuse.inc", "inc r%u", NULL, 0x74, 2},           {"fuse.dec", "dec r%u", NULL, 0x74, 2},
+    {"fuse.and", "and r%u,rsi", NULL, 0x74, 2},       {"fuse.or", "or r%u,rsi", NULL, 0x74, 3},
+    {"fuse_move", "mov r%u,rsi", "add r%u,rsi", 0, 0}};
+
+static void write_pair(struct as_assembly *a, const struct fused_pair *pair, unsigned i,
+                       unsigned nops)
+{
+    const uint8_t branch[] = {pair->condition, 0};
+    const char *const text[] = {pair->first, pair->second};
+    char line[64];
+
+    for (unsigned k = 0; k < 2; k++) {
+        if (!text[k]) {
+            as_assembly_bytes(a, branch, sizeof branch, "jcc");
+            continue;
+        }
+        if (!*text[k])
+            continue;
+        const char *reg = strchr(text[k], '%');
+        if (reg)
+            snprintf(line, sizeof line, "%.*s%u%s", (int)(reg - text[k]), text[k], 8 + i % 4,
+                     reg + 2);
+        as_assembly_line(a, "%s", reg ? line : text[k]);
+    }
+    for (unsigned k = 0; k < nops; k++)
+        as_assembly_bytes(a, nop5, sizeof nop5, "nop");
+}
+
+/* Cycles of a pair among as many nops as fill a cycle with it. */
+static int pair_cycles(struct as_parameter_work *w, struct as_assembly *a,
+                       const struct fused_pair *pair, struct assay_cycles *cycles,
+                       struct assay_error *err)
+{
+    a->n = 0;
+    for (unsigned i = 0; i < 4; i++)
+        as_assembly_line(a, "mov r%u,0x7fffffffffffffff", 8 + i);
+    const size_t label = as_assembly_label(a);
+    for (unsigned i = 0; i < GROUPS; i++)
+        write_pair(a, pair, i, w->width - 2);
+    return measure_loop(w, a, label, 40, cycles, err);
+}
+
+/* By how a pair compares with one instruction and with two that never share: what lines of code and
+ * of the op cache do to all of them is left out. */
+void as_fusion_judge(struct as_parameter *p, double one, double two, double pair)
+{
+    const double share = (pair - one) / (two - one);
+
+    if (!(one > 0) || two < 1.05 * one)
+        snprintf(p->unseen, sizeof p->unseen, "one instruction and two among nops take the same");
+    else if (fabs(share - (share > 0.5)) > 0.35)
+        snprintf(p->unseen, sizeof p->unseen, "%.2f slots are neither one nor two", 1 + share);
+    p->value = share > 0.5 ? 2 : 1;
+}
+
+static int measure_pair(struct as_parameter_work *w, struct as_assembly *a,
+                        const struct fused_pair *pair, const double reference[2],
+                        struct assay_error *err)
+{
+    struct assay_cycles cycles;
+
+    AS_TRY(pair_cycles(w, a, pair, &cycles, err));
+    struct as_parameter *p = note_cycles(w, pair->name, pair->rank ? "slots" : "", &cycles);
+    if (!*p->unseen)
+        as_fusion_judge(p, reference[0], reference[1], cycles.cycles);
+    if (!pair->rank)
+        p->value = p->value == 1;
+    return 0;
+}
+
+/* The greatest rank of which all pairs, and those of lower ranks, fuse. */
+static void keep_rank(struct as_parameter_work *w)
+{
+    unsigned rank = 3;
+    struct as_parameter *all = as_parameter_add(w->list, "fuse_branch", "kinds");
+
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        const struct as_parameter *p = as_parameter_find(w->list, pairs[i].name);
+        if (!p || !pairs[i].rank)
+            continue;
+        all->is_noisy |= p->is_noisy;
+        if (*p->unseen)
+            memcpy(all->unseen, p->unseen, sizeof all->unseen);
+        if (p->value > 1 && pairs[i].rank <= rank)
+            rank = pairs[i].rank - 1;
+    }
+    all->value = rank;
+}
+
+static int measure_fusion(struct as_parameter_work *w, struct as_assembly *a,
+                          struct assay_error *err)
+{
+    struct assay_cycles cycles;
+    double reference[2];
+
+    for (size_t i = 0; i < 2; i++) {
+        AS_TRY(pair_cycles(w, a, &references[i], &cycles, err));
+        reference[i] = cycles.cycles;
+    }
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        AS_TRY(measure_pair(w, a, &pairs[i], reference, err));
+    keep_rank(w);
+    return 0;
+}
+
+/* ---- The cache of decoded instructions --------------------------------------------------------
+ */
+
+static int opcache_point(struct as_parameter_work *w, struct as_assembly *a, size_t insns,
+                         struct assay_cycles *cycles, struct assay_error *err)
+{
+    a->n = 0;
+    const size_t label = as_assembly_label(a);
+    for (size_t i = 0; i < insns; i++)
+        as_assembly_bytes(a, nop3, sizeof nop3, "nop");
+    return measure_loop(w, a, label, insns < 2048 ? 24 : 8, cycles, err);
+}
+
+static int measure_opcache(struct as_parameter_work *w, struct as_assembly *a,
+                           struct assay_error *err)
+{
+    double x[OPCACHE_POINTS], y[OPCACHE_POINTS];
+    struct assay_cycles cycles = {0};
+    struct as_knee knee;
+    size_t n = 0;
+    unsigned noisy = 0;
+
+    for (unsigned i = 0; i < OPCACHE_POINTS && !(w->stop && *w->stop); i++) {
+        const double share = (double)i / (OPCACHE_POINTS - 1);
+        const double insns =
+            round(OPCACHE_LEAST * pow((double)OPCACHE_MOST / OPCACHE_LEAST, share));
+        AS_TRY(opcache_point(w, a, (size_t)insns, &cycles, err));
+        noisy += cycles.status == ASSAY_METER_NOISY;
+        if (!(cycles.cycles > 0))
+            continue;
+        x[n] = insns;
+        y[n++] = cycles.cycles / insns;
+    }
+    if (w->stop && *w->stop)
+        return 0;
+    struct as_parameter *p = as_parameter_add(w->list, "opcache_slots", "slots");
+    p->is_noisy = 4 * noisy > n;
+    p->sample_n = (unsigned)n;
+    if (!as_knee_find(x, y, n, OPCACHE_STEP, &knee)) {
+        snprintf(p->unseen, sizeof p->unseen, "the rate of nops does not fall at once up to %u",
+                 OPCACHE_MOST);
+        return 0;
+    }
+    p->value = round(knee.from * SLOTS_OF_INSN);
+    p->spread = (knee.at - knee.from) / knee.at;
+    return 0;
+}
+
+int as_measure_front_end(struct as_parameter_work *w, struct assay_error *err)
+{
+    struct as_assembly *a = as_calloc(1, sizeof *a);
+
+    if (!a)
+        return as_error_nomem(err, "a kernel");
+    int rc = measure_taken(w, a, err);
+    if (rc == 0 && w->width >= 2)
+        rc = measure_fusion(w, a, err);
+    if (rc == 0)
+        rc = measure_opcache(w, a, err);
+    as_free(a);
+    return rc;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The list of parameters, and those that chains of a few instructions show: loads, forwarding, and
+ * what breaks chains.
+ */
+#include "measure/parameters.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "isa/encode.h"
+#include "machine/uarch.h"
+#include "measure/internal.h"
+
+struct as_parameter *as_parameter_add(struct as_parameter_list *list, const char *name,
+                                      const char *unit)
+{
+    if (list->n == AS_PARAMETERS_MOST)
+        list->n--;
+    struct as_parameter *p = &list->at[list->n++];
+    *p = (struct as_parameter){.name = name, .unit = unit, .spread = -1};
+    return p;
+}
+
+const struct as_parameter *as_parameter_find(const struct as_parameter_list *list, const char *name)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (strcmp(list->at[i].name, name) == 0)
+            return &list->at[i];
+    return NULL;
+}
+
+/* ---- What becomes of them ---------------------------------------------------------------------
+ */
+
+void as_parameters_append(struct as_str *to, const struct as_parameter_list *list, bool has_base)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        const struct as_parameter *p = &list->at[i];
+        if (!as_uarch_is_parameter(p->name))
+            continue;
+        if (*p->unseen) {
+            as_str_appendf(to, "# %s: not seen: %s\nset\t%s\t-\tm1\n", p->name, p->unseen, p->name);
+            continue;
+        }
+        as_str_appendf(to, "%sset\t%s\t%.4g\t%s", p->is_noisy && has_base ? "# noisy: " : "",
+                       p->name, p->value, p->is_noisy ? "noisy" : "m1");
+        if (p->spread >= 0)
+            as_str_appendf(to, " %.1f%%", 100 * p->spread);
+        as_str_appendz(to, "\n");
+    }
+}
+
+int as_parameters_keep(const struct as_parameter_list *list, struct assay_figures *figures,
+                       struct assay_error *err)
+{
+    char name[64], text[256];
+
+    for (size_t i = 0; i < list->n; i++) {
+        const struct as_parameter *p = &list->at[i];
+        const struct assay_figure figure = {.name = name,
+                                            .unit = *p->unit ? p->unit : "yes",
+                                            .value = p->value,
+                                            .spread = fmax(p->spread, 0),
+                                            .sample_n = p->sample_n,
+                                            .is_calm = !p->is_noisy,
+                                            .when_s = (int64_t)time(NULL)};
+        snprintf(name, sizeof name, "core.%s", p->name);
+        assay_figures_drop_findings(figures, name);
+        if (!*p->unseen) {
+            AS_TRY(assay_figures_set(figures, &figure, err));
+            continue;
+        }
+        snprintf(text, sizeof text, "%s: not seen: %s", name, p->unseen);
+        AS_TRY(assay_figures_add_finding(figures, name, text, err));
+    }
+    return 0;
+}
+
+/* ---- Chains ---------------------------------------------------------------------------------- */
+
+enum { CHAIN_B = 256 };
+
+static size_t assemble_block(const char *const *text, uint8_t *out)
+{
+    size_t at = 0;
+
+    for (; *text; text++) {
+        const size_t n = as_encode_text(*text, out + at);
+        if (!n)
+            return 0;
+        at += n;
+    }
+    return at;
+}
+
+static int cycles_of_text(struct as_parameter_work *w, const char *const *text,
+                          struct assay_cycles *out, struct assay_error *err)
+{
+    uint8_t bytes[CHAIN_B];
+    const size_t n = assemble_block(text, bytes);
+
+    *out = (struct assay_cycles){.status = ASSAY_METER_UNDECODED};
+    if (n)
+        AS_TRY(assay_meter_block(w->meter, bytes, n, ASSAY_METER_UNROLLED, out, err));
+    if (out->status != ASSAY_METER_OK && out->status != ASSAY_METER_NOISY)
+        out->cycles = 0;
+    return 0;
+}
+
+/* Cycles of a chain over what it holds of the parameter, to half a cycle. What loads to vector
+ * registers take is seen only together with the move back: the table's stays. */
+static const struct measured_chain {
+    const char *name;
+    const char *text[7];
+    double times; /* that the chain has it */
+    bool needs_avx;
+} chains[] = {
+    {"load_int", {"mov rax,m64[rax]"}, 1, false},
+    {"load_int_indexed", {"mov rax,m64[rax+rcx*1]", "xor ecx,ecx"}, 1, false},
+    /* A store and a load whose addresses are written in different ways forward data; written alike
+     * some cores rename them. */
+    {"forward_int", {"lea rsi,m64[rbx]", "mov m64[rbx],rax", "mov rax,m64[rsi]"}, 1, false},
+    {"forward_fp",
+     {"lea rsi,m64[rbx]", "movaps m128[rbx],xmm0", "movaps xmm0,m128[rsi]"},
+     1,
+     false},
+    {"forward_mixed", /* to a vector register and, by another place, back */
+     {"lea rsi,m64[rbx]", "lea rdi,m64[rbx+64]", "mov m64[rbx],rax", "vmovq xmm0,m64[rsi]",
+      "vmovq m64[rbx+64],xmm0", "mov rax,m64[rdi]"},
+     2,
+     true},
+    {"forward_failed", {"lea rsi,m64[rbx]", "mov m32[rbx],eax", "mov rax,m64[rsi]"}, 1, false},
+};
+
+static int measure_chain(struct as_parameter_work *w, const struct measured_chain *chain,
+                         struct assay_error *err)
+{
+    struct assay_cycles cycles;
+
+    AS_TRY(cycles_of_text(w, chain->text, &cycles, err));
+    struct as_parameter *p = as_parameter_add(w->list, chain->name, "cycles");
+    p->sample_n = cycles.sample_n;
+    p->is_noisy = cycles.status == ASSAY_METER_NOISY;
+    if (cycles.cycles > 0) {
+        p->value = round(cycles.cycles / chain->times * 2) / 2;
+        p->spread = (cycles.high - cycles.low) / cycles.cycles;
+    } else {
+        snprintf(p->unseen, sizeof p->unseen, "its chain: %s",
+                 assay_meter_status_text(cycles.status));
+    }
+    return 0;
+}
+
+/* Yes where a chain takes less than `most` cycles. */
+static int measure_yes(struct as_parameter_work *w, const char *name, double most,
+                       const char *const *text, struct assay_error *err)
+{
+    struct assay_cycles cycles;
+
+    AS_TRY(cycles_of_text(w, text, &cycles, err));
+    struct as_parameter *p = as_parameter_add(w->list, name, "");
+    p->sample_n = cycles.sample_n;
+    p->is_noisy = cycles.status == ASSAY_METER_NOISY;
+    p->value = cycles.cycles < most;
+    if (!(cycles.cycles > 0))
+        snprintf(p->unseen, sizeof p->unseen, "its chain: %s",
+                 assay_meter_status_text(cycles.status));
+    return 0;
+}
+
+int as_measure_chains(struct as_parameter_work *w, struct assay_error *err)
+{
+    static const char *const trip[] = {"vmovq xmm0,rax", "vmovq rax,xmm0", NULL};
+    static const char *const alike[] = {"mov m64[rbx],rax", "mov rax,m64[rbx]", NULL};
+    static const char *const borrow[] = {"lea rax,m64[rax+8]", "lea rax,m64[rax+8]",
+                                         "lea rax,m64[rax+8]", "sbb rax,rax", NULL};
+    struct as_widths widths;
+    struct assay_cycles cycles;
+
+    as_widths_read(&widths);
+    if (widths.avx) {
+        AS_TRY(cycles_of_text(w, trip, &cycles, err));
+        w->half_trip = cycles.cycles / 2;
+    }
+    for (size_t i = 0; i < sizeof chains / sizeof *chains; i++)
+        if (widths.avx || !chains[i].needs_avx)
+            AS_TRY(measure_chain(w, &chains[i], err));
+    AS_TRY(measure_yes(w, "rename_memory", 1.5, alike, err));
+    return measure_yes(w, "sbb_breaks", 2.5, borrow, err);
+}

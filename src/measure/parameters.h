@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Parameters of a core as they are measured: what is seen, what was looked for and not seen, and
+ * the lines and figures that they become.
+ */
+#ifndef AS_MEASURE_PARAMETERS_H
+#define AS_MEASURE_PARAMETERS_H
+
+#include <assay/machine.h>
+#include <assay/measure.h>
+
+#include "base/str.h"
+
+#define AS_PARAMETERS_MOST 64
+
+struct as_parameter {
+    const char *name; /* as tables of cores have it; static */
+    const char *unit; /* "cycles", "entries", "slots"; "": yes or no */
+    double value;
+    double spread; /* relative; below 0: not known */
+    unsigned sample_n;
+    bool is_noisy;
+    char unseen[160]; /* why it was not seen; "": it was */
+};
+
+struct as_parameter_list {
+    struct as_parameter at[AS_PARAMETERS_MOST];
+    size_t n;
+};
+
+/* A new parameter of the list; the last one again when it is full. */
+struct as_parameter *as_parameter_add(struct as_parameter_list *list, const char *name,
+                                      const char *unit);
+const struct as_parameter *as_parameter_find(const struct as_parameter_list *list,
+                                             const char *name);
+
+/* Lines "set\tNAME\tVALUE\tm1 1.0%"; what was not seen has '-' for a value, what was noisy is a
+ * comment where `has_base` says that another table knows better. */
+void as_parameters_append(struct as_str *to, const struct as_parameter_list *list, bool has_base);
+/* Figures "core.NAME", and a finding for each that was not seen. Errors: NOMEM. */
+int as_parameters_keep(const struct as_parameter_list *list, struct assay_figures *figures,
+                       struct assay_error *err);
+
+/* ---- What is measured -------------------------------------------------------------------------
+ */
+
+struct as_parameter_work {
+    struct assay_meter *meter;
+    const struct assay_host *host;
+    const volatile int *stop; /* may be NULL */
+    unsigned width;           /* slots renamed a cycle; 0: not known */
+    double half_trip;         /* general register to vector register or back: half of both */
+    struct as_parameter_list *list;
+};
+
+/* Sizes of what holds instructions in flight (windows.c). Errors: NOMEM, IO, INTERNAL. */
+int as_measure_windows(struct as_parameter_work *w, struct assay_error *err);
+/* Branches, fusion with them, and the op cache (branches.c). */
+int as_measure_front_end(struct as_parameter_work *w, struct assay_error *err);
+/* Loads, forwarding, and what breaks chains (parameters.c). */
+int as_measure_chains(struct as_parameter_work *w, struct assay_error *err);
+
+/* Decides of the curve of one structure: `value` seen at its knee, or why not. `beyond` is the size
+ * of what holds all of them and would fill first; 0: none. Sorts `x` and `y` by x. */
+void as_window_judge(struct as_parameter *p, double *x, double *y, size_t n, double beyond,
+                     double more);
+
+/* Whether a pair that takes `pair` cycles takes one slot or two, where one instruction takes `one`
+ * and two that never share one take `two`. */
+void as_fusion_judge(struct as_parameter *p, double one, double two, double pair);
+
+#endif
