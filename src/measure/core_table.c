@@ -15,6 +15,7 @@
 #include <assay/version.h>
 
 #include "base/error.h"
+#include "machine/uarch.h"
 
 static void append_head(const struct as_core_table *w, struct as_str *to)
 {
@@ -38,22 +39,63 @@ static void append_head(const struct as_core_table *w, struct as_str *to)
                    h->cpu_model ? h->cpu_model : "?", h->hypervisor ? h->hypervisor : "bare metal",
                    state.clock, ASSAY_VERSION, date);
     as_str_appendf(to, "source\tnoisy\tas m1, while others used the core: of little trust\n");
+    as_str_appendf(to,
+                   "source\thalf\tas m1, a latency by half of a move between register files and "
+                   "back\n");
     as_parameters_append(to, w->parameters, w->base != NULL);
+    const struct as_parameter *late = as_parameter_find(w->parameters, "bypass.fadd");
+    if (late && late->value > 0)
+        as_str_appendf(to, "bypass\tfadd\t!fadd\t%.4g\tm1\n", late->value);
     for (unsigned p = AS_PROBE_ALU; p < AS_PROBES; p++) {
         const unsigned ports = as_probe_ports(w->rates, (enum as_saturated)p);
-        if (ports == 0)
+        if (ports == 0 || p == AS_PROBE_STV) /* the ports of STD */
             continue;
         as_str_appendf(to, "group\t%s\t", as_probe_group((enum as_saturated)p));
         for (unsigned i = 0; i < ports; i++)
             as_str_appendf(to, "%s%s%u", i ? " " : "", as_probe_group((enum as_saturated)p), i);
         as_str_appendz(to, "\tm1\n");
     }
+    as_str_appendz(to, "group\tFDIV\tFDIV0\tm1\ngroup\tIDIV\tIDIV0\tm1\n");
 }
 
-/* What the table of the program has is better than what was measured while others used the core. */
-static bool is_better_unsaid(const struct as_core_table *w, const char *line)
+/* The key of a line "form"; empty: it is none. */
+static struct as_view key_of(const char *line)
 {
-    return w->base && strncmp(line, "form\t", 5) == 0 && strstr(line, "\tnoisy") != NULL;
+    const char *key = line + 5, *end = strncmp(line, "form\t", 5) == 0 ? strchr(key, '\t') : NULL;
+    return end ? (struct as_view){key, (size_t)(end - key)} : (struct as_view){0};
+}
+
+static bool has_line(const struct as_uarch_text *base, struct as_view key)
+{
+    struct as_view text = {base->text, base->text_b}, line;
+
+    while (as_view_split(&text, '\n', &line)) {
+        if (as_view_starts(line, "like\t")) {
+            char name[32];
+            snprintf(name, sizeof name, "%.*s", (int)(line.n - 5), line.p + 5);
+            const struct as_uarch_text *other = as_uarch_text_find(name);
+            if (other && has_line(other, key))
+                return true;
+        }
+        if (line.n > key.n + 5 && as_view_starts(line, "form\t") && line.p[5 + key.n] == '\t' &&
+            memcmp(line.p + 5, key.p, key.n) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* What the table of the program has is better than what was measured while others used the core,
+ * and its line than a latency that no chain or half a chain showed. */
+static const char *why_unsaid(const struct as_uarch_text *base, const char *line)
+{
+    const struct as_view key = key_of(line);
+
+    if (!base || !key.n)
+        return NULL;
+    if (strstr(line, "\tnoisy"))
+        return "noisy";
+    const bool is_partly = strstr(line, "\testimated") || strstr(line, "\thalf ");
+    return is_partly && has_line(base, key) ? "partly" : NULL;
 }
 
 /* The head and the lines, as one file in the place of the old one. */
@@ -62,14 +104,17 @@ int as_core_table_finish(const struct as_core_table *w, const char *part, const 
 {
     char whole[PATH_MAX], line[512];
     struct as_str head = {0};
+    const struct as_uarch_text *base = w->base ? as_uarch_text_find(w->base) : NULL;
 
     if (snprintf(whole, sizeof whole, "%s.%ld", path, (long)getpid()) >= (int)sizeof whole)
         return as_error_set(err, ASSAY_ERR_IO, "%s: the name is too long", path);
     append_head(w, &head);
     FILE *from = fopen(part, "re"), *to = fopen(whole, "we");
     bool good = from && to && !head.failed && fputs(as_str_z(&head), to) >= 0;
-    while (good && fgets(line, sizeof line, from))
-        good = fprintf(to, "%s%s", is_better_unsaid(w, line) ? "# noisy: " : "", line) >= 0;
+    while (good && fgets(line, sizeof line, from)) {
+        const char *why = why_unsaid(base, line);
+        good = (!why || fprintf(to, "# %s: ", why) > 0) && fputs(line, to) >= 0;
+    }
     if (from)
         fclose(from);
     if (to && fclose(to) != 0)

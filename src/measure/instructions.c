@@ -18,27 +18,13 @@
 #include "measure/core_table.h"
 #include "measure/internal.h"
 #include "measure/mixture.h"
-#include "measure/parameters.h"
+#include "measure/table.h"
 
 #define COPIES_MOST 8
 #define LONG_CYCLES 60 /* beyond this a form is microcode, or waits for memory: no mixtures */
 
-struct table_work {
-    struct assay_meter *meter;
-    struct as_form_list forms;
-    struct as_probe_rates rates;
-    const struct assay_host *host;
-    const struct assay_instruction_options *options;
-    FILE *lines;
-    struct as_parameter_list parameters;
-    double slot_cycles; /* of one slot: 1 / width */
-    double half_trip;   /* general register to vector register or back: half of both; 0 unknown */
-    size_t measured_n, refused_n, noisy_n;
-};
-
-/* Cycles of a block, 0 where there are none; what came of it in `out`. */
-static int cycles_of(struct table_work *w, const uint8_t *bytes, size_t n, struct assay_cycles *out,
-                     struct assay_error *err)
+int as_table_cycles(struct as_table_work *w, const uint8_t *bytes, size_t n,
+                    struct assay_cycles *out, struct assay_error *err)
 {
     AS_TRY(assay_meter_block(w->meter, bytes, n, ASSAY_METER_UNROLLED, out, err));
     if (out->status != ASSAY_METER_OK && out->status != ASSAY_METER_NOISY)
@@ -49,22 +35,38 @@ static int cycles_of(struct table_work *w, const uint8_t *bytes, size_t n, struc
 /* ---- The core ---------------------------------------------------------------------------------
  */
 
-/* The best of five: all others are held to it. */
-static int measure_probes(struct table_work *w, struct assay_error *err)
+enum { PROBE_ROUNDS = 24, PROBE_CALM_ROUNDS = 5 };
+
+static int probe_once(struct as_table_work *w, enum as_saturated probe, bool *better,
+                      struct assay_error *err)
 {
     uint8_t bytes[AS_MIXTURE_MOST_B];
     struct assay_cycles cycles;
+    const struct as_mixture alone = {.probe = probe, .repeats = 1};
+    const size_t n = as_mixture_build(&alone, bytes);
+    double *best = &w->rates.cycles[probe];
 
-    for (unsigned p = 0; p < AS_PROBES; p++) {
-        const struct as_mixture alone = {.probe = (enum as_saturated)p, .repeats = 1};
-        const size_t n = as_mixture_build(&alone, bytes);
-        double best = INFINITY;
-        for (unsigned i = 0; i < 5 && n; i++) {
-            AS_TRY(cycles_of(w, bytes, n, &cycles, err));
-            if (cycles.cycles > 0)
-                best = fmin(best, cycles.cycles);
-        }
-        w->rates.cycles[p] = isfinite(best) ? best : 0;
+    if (!n)
+        return 0;
+    AS_TRY(as_table_cycles(w, bytes, n, &cycles, err));
+    if (cycles.cycles <= 0 || (*best > 0 && cycles.cycles >= *best))
+        return 0;
+    *better |= *best == 0 || cycles.cycles < 0.995 * *best;
+    *best = cycles.cycles;
+    return 0;
+}
+
+/* The best of all: every form is held to it. A neighbour that runs for a second would be in all
+ * rounds of a moment, so they go on until the last few have found nothing better. */
+static int measure_probes(struct as_table_work *w, struct assay_error *err)
+{
+    unsigned calm = 0;
+
+    for (unsigned round = 0; round < PROBE_ROUNDS && calm < PROBE_CALM_ROUNDS; round++) {
+        bool better = false;
+        for (unsigned p = 0; p < AS_PROBES; p++)
+            AS_TRY(probe_once(w, (enum as_saturated)p, &better, err));
+        calm = better ? 0 : calm + 1;
     }
     const unsigned width = as_probe_ports(&w->rates, AS_PROBE_SLOTS);
     w->slot_cycles = width ? 1. / width : 0;
@@ -72,7 +74,7 @@ static int measure_probes(struct table_work *w, struct assay_error *err)
 }
 
 /* Parameters of the core: windows and the front end only where all of it is measured. */
-static int measure_parameters(struct table_work *w, struct assay_error *err)
+static int measure_parameters(struct as_table_work *w, struct assay_error *err)
 {
     struct as_parameter_work work = {.meter = w->meter,
                                      .host = w->host,
@@ -84,6 +86,7 @@ static int measure_parameters(struct table_work *w, struct assay_error *err)
     width->value = work.width;
     AS_TRY(as_measure_chains(&work, err));
     w->half_trip = work.half_trip;
+    AS_TRY(as_measure_bypass(w, err));
     if (w->options->code_n)
         return 0;
     AS_TRY(as_measure_front_end(&work, err));
@@ -93,8 +96,9 @@ static int measure_parameters(struct table_work *w, struct assay_error *err)
 /* ---- A form ------------------------------------------------------------------------------------
  */
 
-static int measure_each(struct table_work *w, const struct as_form_case *one, struct as_timing *t,
-                        enum assay_meter_status *status, struct assay_error *err)
+static int measure_each(struct as_table_work *w, const struct as_form_case *one,
+                        struct as_timing *t, enum assay_meter_status *status,
+                        struct assay_error *err)
 {
     uint8_t bytes[5 * COPIES_MOST * AS_ENCODE_B];
     struct assay_cycles cycles;
@@ -110,78 +114,11 @@ static int measure_each(struct table_work *w, const struct as_form_case *one, st
             return 0;
         at += n;
     }
-    AS_TRY(cycles_of(w, bytes, at, &cycles, err));
+    AS_TRY(as_table_cycles(w, bytes, at, &cycles, err));
     *status = cycles.status;
     t->each = t->copies ? cycles.cycles / t->copies : 0;
     t->is_noisy = cycles.status == ASSAY_METER_NOISY;
     t->spread = cycles.cycles > 0 ? (cycles.high - cycles.low) / cycles.cycles : 0;
-    return 0;
-}
-
-static bool same_kind(unsigned a, unsigned b)
-{
-    const bool general_a = a >= ASSAY_FILE_GPR8 && a <= ASSAY_FILE_GPR64;
-    const bool general_b = b >= ASSAY_FILE_GPR8 && b <= ASSAY_FILE_GPR64;
-    const bool vector_a = a >= ASSAY_FILE_XMM && a <= ASSAY_FILE_ZMM;
-    const bool vector_b = b >= ASSAY_FILE_XMM && b <= ASSAY_FILE_ZMM;
-
-    return (general_a && general_b) || (vector_a && vector_b) || a == b;
-}
-
-/* Between files a move leads back to the register that the chain began with; half of there and back
- * is taken off for it. Which half is the longer nobody can see. */
-static int measure_crossing(struct table_work *w, const struct as_form_case *one, unsigned operand,
-                            bool to_vector, double *latency, struct assay_error *err)
-{
-    uint8_t bytes[2 * AS_ENCODE_B];
-    struct assay_cycles cycles;
-    size_t n = as_form_instance(one, 0, (int)operand, bytes);
-    const size_t back =
-        n ? as_encode_text(to_vector ? "vmovq rax,xmm0" : "vmovq xmm0,rax", bytes + n) : 0;
-
-    if (!back || w->half_trip == 0)
-        return 0;
-    AS_TRY(cycles_of(w, bytes, n + back, &cycles, err));
-    if (cycles.cycles > w->half_trip)
-        *latency = cycles.cycles - w->half_trip;
-    return 0;
-}
-
-/* Chains through each operand that is read and may be the register that is written. */
-static int measure_latencies(struct table_work *w, const struct as_form_case *one,
-                             struct as_timing *t, struct assay_error *err)
-{
-    const struct assay_form *form = assay_form_get(one->insn.form);
-    int written = -1;
-
-    for (unsigned i = 0; i < ASSAY_OPERANDS_MAX; i++)
-        t->latency[i] = -1;
-    for (unsigned i = form->operands; i-- > 0;)
-        if (form->operand[i].kind == ASSAY_OPERAND_REG && !form->operand[i].fixed &&
-            form->operand[i].access & ASSAY_ACCESS_WRITE)
-            written = (int)i;
-    for (unsigned i = 0; i < form->operands && written >= 0; i++) {
-        const struct assay_operand *o = &form->operand[i];
-        uint8_t bytes[AS_ENCODE_B];
-        struct assay_cycles cycles;
-        const bool is_register = o->kind == ASSAY_OPERAND_REG && !o->fixed &&
-                                 o->access & ASSAY_ACCESS_READ &&
-                                 same_kind(o->file, form->operand[written].file);
-        if (!is_register && o->kind == ASSAY_OPERAND_REG && !o->fixed &&
-            o->access & ASSAY_ACCESS_READ) {
-            AS_TRY(measure_crossing(w, one, i, form->operand[written].file >= ASSAY_FILE_XMM,
-                                    &t->latency[i], err));
-            continue;
-        }
-        if (!is_register && o->kind != ASSAY_OPERAND_ADDRESS)
-            continue;
-        const size_t n = as_form_instance(one, 0, (int)i, bytes);
-        if (!n)
-            continue;
-        AS_TRY(cycles_of(w, bytes, n, &cycles, err));
-        if (cycles.cycles > 0)
-            t->latency[i] = cycles.cycles;
-    }
     return 0;
 }
 
@@ -212,14 +149,17 @@ static bool probe_matters(const struct assay_form *form, enum as_saturated probe
     case AS_PROBE_FANY:
     case AS_PROBE_PERM:
     case AS_PROBE_LDV:
+    case AS_PROBE_STV:
         return vector;
+    case AS_PROBE_STD:
+        return !vector;
     default:
         return true;
     }
 }
 
 /* Of kernels of nops the best of all lengths. */
-static int measure_mixture(struct table_work *w, const struct as_mixture *m, struct as_timing *t,
+static int measure_mixture(struct as_table_work *w, const struct as_mixture *m, struct as_timing *t,
                            struct assay_error *err)
 {
     uint8_t bytes[AS_MIXTURE_MOST_B];
@@ -232,7 +172,7 @@ static int measure_mixture(struct table_work *w, const struct as_mixture *m, str
         const size_t size_b = as_mixture_build(&with, bytes);
         if (!size_b)
             continue;
-        AS_TRY(cycles_of(w, bytes, size_b, &cycles, err));
+        AS_TRY(as_table_cycles(w, bytes, size_b, &cycles, err));
         t->is_noisy |= cycles.status == ASSAY_METER_NOISY;
         if (cycles.cycles > 0 && m->probe == AS_PROBE_SLOTS)
             cycles.cycles -= as_mixture_nops(&with) * w->slot_cycles;
@@ -268,22 +208,32 @@ static unsigned breakers_of(const struct as_form_case *one)
     return insns;
 }
 
-static int measure_mixtures(struct table_work *w, const struct as_form_case *one,
+/* As many instances as a kernel has room for that is twice as long as they take by themselves, so
+ * that they hide in it: of one alone the clock's noise is as large as a slot. */
+static bool fit_instances(const struct as_table_work *w, struct as_timing *t,
+                          enum as_saturated probe)
+{
+    for (unsigned n = probe == AS_PROBE_SLOTS && t->each <= 0.6 ? 8 : 4; n; n /= 2) {
+        t->mixed_n[probe] = n;
+        t->repeats[probe] = 1 + (unsigned)(2 * n * t->each / w->rates.cycles[probe]);
+        if (t->repeats[probe] * as_probe_n(probe) <= AS_MIXTURE_FULL_N)
+            return true;
+    }
+    t->mixed_n[probe] = 1;
+    return t->repeats[probe] * as_probe_n(probe) <= AS_MIXTURE_MOST_N;
+}
+
+static int measure_mixtures(struct as_table_work *w, const struct as_form_case *one,
                             struct as_timing *t, struct assay_error *err)
 {
     const struct assay_form *form = assay_form_get(one->insn.form);
-    const unsigned n = t->each <= 1.2 ? 4 : t->each <= 2.6 ? 2 : 1;
-
     for (unsigned p = 0; p < AS_PROBES; p++) {
         const enum as_saturated probe = (enum as_saturated)p;
         if (w->rates.cycles[p] == 0 || !probe_matters(form, probe) ||
-            (probe == AS_PROBE_STD && waits_for_stores(form)))
+            ((probe == AS_PROBE_STD || probe == AS_PROBE_STV) && waits_for_stores(form)))
             continue;
-        t->mixed_n[p] = probe == AS_PROBE_SLOTS && t->each <= 0.6 ? 8 : n;
         t->breaker_n = breakers_of(one);
-        /* Twice as long as the instances take by themselves, so that they hide in it. */
-        t->repeats[p] = 1 + (unsigned)(2 * t->mixed_n[p] * t->each / w->rates.cycles[p]);
-        if (t->repeats[p] * as_probe_n(probe) > AS_MIXTURE_MOST_N)
+        if (!fit_instances(w, t, probe))
             continue;
         const struct as_mixture m = {
             .probe = probe, .repeats = t->repeats[p], .n = t->mixed_n[p], .one = one};
@@ -292,28 +242,41 @@ static int measure_mixtures(struct table_work *w, const struct as_form_case *one
     return 0;
 }
 
-static int measure_form(struct table_work *w, const struct as_form_case *one,
+static int time_form(struct as_table_work *w, const struct as_form_case *one, struct as_timing *t,
+                     enum assay_meter_status *status, struct assay_error *err)
+{
+    *t = (struct as_timing){0};
+    AS_TRY(measure_each(w, one, t, status, err));
+    if (*status != ASSAY_METER_OK && *status != ASSAY_METER_NOISY)
+        return 0;
+    AS_TRY(as_form_latencies(w, one, t, err));
+    if (t->each <= LONG_CYCLES)
+        AS_TRY(measure_mixtures(w, one, t, err));
+    return as_form_lateness(w, one, t, err);
+}
+
+static int measure_form(struct as_table_work *w, const struct as_form_case *one,
                         struct assay_error *err)
 {
-    struct as_timing t = {0};
+    struct as_timing t;
     struct as_str line = {0};
     enum assay_meter_status status;
 
-    AS_TRY(measure_each(w, one, &t, &status, err));
+    AS_TRY(time_form(w, one, &t, &status, err));
+    /* What somebody else disturbed is seen once more. */
+    if (status == ASSAY_METER_OK && as_timing_contradicts(&t, &w->rates))
+        AS_TRY(time_form(w, one, &t, &status, err));
     if (status != ASSAY_METER_OK && status != ASSAY_METER_NOISY) {
         fprintf(w->lines, "# %s: %s\n", one->key, assay_meter_status_text(status));
         w->refused_n++;
         return 0;
     }
-    AS_TRY(measure_latencies(w, one, &t, err));
-    if (t.each <= LONG_CYCLES)
-        AS_TRY(measure_mixtures(w, one, &t, err));
     as_timing_append(&line, one, &t, &w->rates);
     if (!line.failed)
         fputs(as_str_z(&line), w->lines);
     as_str_fini(&line);
     w->measured_n++;
-    w->noisy_n += t.is_noisy;
+    w->noisy_n += t.is_noisy || as_timing_contradicts(&t, &w->rates);
     return 0;
 }
 
@@ -360,7 +323,7 @@ static bool is_wanted(const struct as_form_case *one, bool given)
     return status == ASSAY_METER_OK;
 }
 
-static int measure_all(struct table_work *w, bool *stopped, struct assay_error *err)
+static int measure_all(struct as_table_work *w, bool *stopped, struct assay_error *err)
 {
     struct as_progress progress;
     int rc = measure_probes(w, err);
@@ -382,7 +345,7 @@ static int measure_all(struct table_work *w, bool *stopped, struct assay_error *
     return rc;
 }
 
-static int collect_forms(struct table_work *w, struct assay_error *err)
+static int collect_forms(struct as_table_work *w, struct assay_error *err)
 {
     int rc = as_forms_init(&w->forms);
 
@@ -399,7 +362,7 @@ int assay_measure_instructions(const struct assay_host *host,
 {
     /* Thousands of blocks: one that is not calm in a moment is marked, and the next begins. */
     const struct assay_meter_options meter = {.cpu = -1, .samples = 48, .patience_ms = 600};
-    struct table_work w = {.host = host, .options = options};
+    struct as_table_work w = {.host = host, .options = options};
     char part[PATH_MAX];
     int rc = collect_forms(&w, err);
 

@@ -28,7 +28,7 @@ static size_t probe_insn(enum as_saturated probe, unsigned i, unsigned nop,
     char text[64];
 
     as_widths_read(&widths);
-    if (!widths.avx && probe >= AS_PROBE_FMUL && probe <= AS_PROBE_LDV && probe != AS_PROBE_AGU)
+    if (!widths.avx && as_probe_is_vector(probe))
         return 0;
     switch (probe) {
     case AS_PROBE_SLOTS:
@@ -57,6 +57,9 @@ static size_t probe_insn(enum as_saturated probe, unsigned i, unsigned nop,
         break;
     case AS_PROBE_LDV:
         snprintf(text, sizeof text, "vmovupd xmm%u,m128[rbx+%u]", 10 + i % 6, 64 * (i % 16));
+        break;
+    case AS_PROBE_STV:
+        snprintf(text, sizeof text, "vmovups m128[rbx+%u],xmm8", 2048 + 16 * (i % 16));
         break;
     default:
         snprintf(text, sizeof text, "mov m64[rbx+%u],rbp", 2048 + 8 * (i % 16));

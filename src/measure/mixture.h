@@ -9,7 +9,8 @@
 
 #define AS_MIXTURE_MOST_B 4000 /* that a block may have */
 #define AS_MIXTURE_MOST_N 1000
-#define AS_MIXTURE_NOPS   4 /* kinds of nops that kernels of slots are made of */
+#define AS_MIXTURE_FULL_N 250 /* more instances than one: twelve copies fit into an op cache */
+#define AS_MIXTURE_NOPS   4   /* kinds of nops that kernels of slots are made of */
 
 /* A saturating kernel, so often, with `n` instances of a form spread over it. */
 struct as_mixture {

@@ -7,6 +7,9 @@
 
 #include <math.h>
 
+/* Of port-cycles: what is below comes of kernels that differ in a few lines of code. */
+#define LEAST_USE 0.4
+
 static const struct {
     const char *group;
     unsigned n;
@@ -19,6 +22,12 @@ static const struct {
 const char *as_probe_group(enum as_saturated probe)
 {
     return probes[probe].group;
+}
+
+bool as_probe_is_vector(enum as_saturated probe)
+{
+    return (probe >= AS_PROBE_FMUL && probe <= AS_PROBE_PERM) || probe == AS_PROBE_LDV ||
+           probe == AS_PROBE_STV;
 }
 
 unsigned as_probe_n(enum as_saturated probe)
@@ -72,7 +81,25 @@ static double use_of(const struct as_timing *t, const struct as_probe_rates *rat
     if (t->mixed[probe] <= by_width * 1.02 || t->mixed[probe] <= kernel * 1.01)
         return 0;
     const double use = (t->mixed[probe] - kernel) / n * ports;
-    return use < 0.3 ? 0 : tidy_number(use);
+    return use < LEAST_USE ? 0 : tidy_number(use);
+}
+
+/* The group of both kinds of stores has the ports of those of general registers. */
+static unsigned group_ports(const struct as_probe_rates *rates, enum as_saturated probe)
+{
+    return as_probe_ports(rates, probe == AS_PROBE_STV ? AS_PROBE_STD : probe);
+}
+
+static double use_in_group(const struct as_timing *t, const struct as_probe_rates *rates,
+                           enum as_saturated probe, double slots)
+{
+    const double use = use_of(t, rates, probe, slots);
+    return use == 0 ? 0 : use * group_ports(rates, probe) / as_probe_ports(rates, probe);
+}
+
+bool as_timing_adds(const struct as_timing *t, const struct as_probe_rates *rates)
+{
+    return use_of(t, rates, AS_PROBE_FADD, slots_of(t, rates)) > 0;
 }
 
 static void append_number(struct as_str *to, double value)
@@ -86,7 +113,7 @@ static double longest_latency(const struct as_timing *t)
 
     for (unsigned i = 0; i < ASSAY_OPERANDS_MAX; i++)
         longest = fmax(longest, t->latency[i]);
-    return longest;
+    return t->implied_latency > 0 ? fmax(longest, t->implied_latency) : longest;
 }
 
 /* Cycles between instances that chains alone explain: through the register written, or through
@@ -106,6 +133,13 @@ static double chain_bound(const struct assay_form *form, const struct as_timing 
     return reads_target && t->copies ? (longest < 0 ? 1 : longest) / t->copies : 0;
 }
 
+const char *as_divider_of(const struct assay_form *form)
+{
+    if (form->insn_class != ASSAY_CLASS_DIV && form->insn_class != ASSAY_CLASS_SQRT)
+        return "own";
+    return form->vector_b ? "FDIV" : "IDIV";
+}
+
 /* What an instance takes beyond the cycles that ports, slots and chains explain is a unit of its
  * own. */
 static void append_uses(struct as_str *to, const struct assay_form *form, const struct as_timing *t,
@@ -115,18 +149,18 @@ static void append_uses(struct as_str *to, const struct assay_form *form, const 
     bool any = false;
 
     for (unsigned p = AS_PROBE_ALU; p < AS_PROBES; p++) {
-        const double use = use_of(t, rates, (enum as_saturated)p, slots);
+        const double use = use_in_group(t, rates, (enum as_saturated)p, slots);
         if (use == 0)
             continue;
         as_str_appendf(to, "%s%s:", any ? " " : "", probes[p].group);
         append_number(to, use);
-        bound = fmax(bound, use / as_probe_ports(rates, (enum as_saturated)p));
+        bound = fmax(bound, use / group_ports(rates, (enum as_saturated)p));
         any = true;
     }
     /* Instances that write what they read wait for the one before that wrote the same. */
     bound = fmax(bound, chain_bound(form, t));
     if (t->each > 1.15 * bound && t->each > bound + 0.25) {
-        as_str_appendf(to, "%sown:", any ? " " : "");
+        as_str_appendf(to, "%s%s:", any ? " " : "", as_divider_of(form));
         append_number(to, tidy_number(t->each));
         any = true;
     }
@@ -173,9 +207,12 @@ static bool append_latency(struct as_str *to, const struct assay_form *form,
     const int written = written_operand(form);
 
     if (is_free || only_moves(form)) {
-        as_str_appendz(to, longest > 0.5 && !is_free ? "" : "0");
-        if (longest > 0.5 && !is_free)
-            append_number(to, tidy_number(longest));
+        const double behind = longest > 0.5 ? longest : t->behind_load;
+        append_number(to, is_free || behind <= 0.5 ? 0 : tidy_number(behind));
+        return false;
+    }
+    if (longest < 0 && t->flags_latency > 0) {
+        append_number(to, tidy_number(t->flags_latency));
         return false;
     }
     if (longest < 0) {
@@ -189,14 +226,22 @@ static bool append_latency(struct as_str *to, const struct assay_form *form,
             as_str_appendf(to, " %u>%d:", i, written);
             append_number(to, tidy_number(t->latency[i]));
         }
+    if (t->flags_latency > 0 && fabs(t->flags_latency - longest) > 0.4 && written >= 0) {
+        as_str_appendf(to, " f>%d:", written);
+        append_number(to, tidy_number(t->flags_latency));
+    }
     return false;
 }
 
 /* Ports and slots that an instance alone had no time for: somebody else ran beside a kernel. */
-static bool is_contradicted(const struct as_timing *t, const struct as_probe_rates *rates,
-                            double slots)
+bool as_timing_contradicts(const struct as_timing *t, const struct as_probe_rates *rates)
 {
-    const double most = 1.15 * t->each + 0.1;
+    const double slots = slots_of(t, rates);
+    const double most = 1.15 * t->each + 0.1, chain = longest_latency(t);
+
+    /* Nor do independent instances take longer than those that wait for each other. */
+    if (chain > 0.5 && !t->is_split && t->each > 1.15 * chain + 0.25)
+        return true;
 
     for (unsigned p = AS_PROBE_ALU; p < AS_PROBES; p++) {
         const double use = use_of(t, rates, (enum as_saturated)p, slots);
@@ -220,11 +265,15 @@ void as_timing_append(struct as_str *to, const struct as_form_case *one, const s
     append_uses(to, form, t, rates, slots);
     as_str_appendz(to, "\t");
     const bool is_taken = append_latency(to, form, t, is_idiom || is_moved);
-    as_str_appendf(to, "\t%s\t%s %.1f%%\n",
-                   is_idiom   ? "zero"
-                   : is_moved ? "move"
-                   : is_taken ? "estimated"
-                              : "-",
-                   t->is_noisy || is_contradicted(t, rates, slots) ? "noisy" : "m1",
+    as_str_appendf(to, "\t%s%s\t%s %.1f%%\n",
+                   is_idiom     ? "zero"
+                   : is_moved   ? "move"
+                   : is_taken   ? "estimated"
+                   : t->is_late ? "class=fadd"
+                                : "-",
+                   is_taken && t->is_late ? ",class=fadd" : "",
+                   t->is_noisy || as_timing_contradicts(t, rates) ? "noisy"
+                   : t->is_split                                  ? "half"
+                                                                  : "m1",
                    100 * t->spread);
 }

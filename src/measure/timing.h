@@ -20,7 +20,8 @@
     X(PERM, "PERM", 14)                                                                            \
     X(AGU, "AGU", 28)                                                                              \
     X(LDV, "LDV", 14)                                                                              \
-    X(STD, "STD", 14)
+    X(STD, "STD", 14) /* stores of general registers */                                            \
+    X(STV, "STD", 14) /* of vectors, through the same ports */
 
 enum as_saturated {
 #define AS_PROBE_ENUM(name, word, n) AS_PROBE_##name,
@@ -30,6 +31,8 @@ enum as_saturated {
 };
 
 const char *as_probe_group(enum as_saturated probe);
+/* Its kernel is one of AVX. */
+bool as_probe_is_vector(enum as_saturated probe);
 unsigned as_probe_n(enum as_saturated probe); /* instructions in its kernel */
 
 /* A core by its saturating kernels: how many of each go through in a cycle. */
@@ -52,7 +55,21 @@ struct as_timing {
     unsigned copies;             /* registers that independent instances wrote in turn */
     double latency[ASSAY_OPERANDS_MAX]; /* from an explicit operand to the register written; below
                                            0: not known */
+    double flags_latency, implied_latency; /* from flags, from registers that are implied; up to 0:
+                                              not known */
+    double behind_load; /* of what a load is made into when it is there; below 0: not known */
+    bool is_split;      /* a latency is half of there and back */
+    bool is_late;       /* results come late to all but additions */
 };
+
+/* Whether it uses the pipes of additions of vectors. */
+bool as_timing_adds(const struct as_timing *timing, const struct as_probe_rates *rates);
+
+/* The unit behind what nothing else explains: all divisions and square roots share one, of vectors
+ * another than of integers; others have one of their own. */
+const char *as_divider_of(const struct assay_form *form);
+/* Figures that cannot all be true: somebody else ran beside one of them. */
+bool as_timing_contradicts(const struct as_timing *timing, const struct as_probe_rates *rates);
 
 /* Appends the line "form\tKEY\t..." with its end. */
 void as_timing_append(struct as_str *to, const struct as_form_case *one,

@@ -179,7 +179,8 @@ static const struct as_probe_rates core = {.cycles = {[AS_PROBE_SLOTS] = 56. / 6
                                                       [AS_PROBE_PERM] = 14,
                                                       [AS_PROBE_AGU] = 14,
                                                       [AS_PROBE_LDV] = 7,
-                                                      [AS_PROBE_STD] = 14}};
+                                                      [AS_PROBE_STD] = 14,
+                                                      [AS_PROBE_STV] = 7}};
 
 /* Nothing is used: every kernel with instances in it is as fast as alone. */
 static struct as_timing idle(double each, double slots)
@@ -240,6 +241,50 @@ static void what_cannot_be_is_noisy(void **state)
     t = idle(0.25, 9);
     t.latency[0] = t.latency[1] = 1;
     expect_line("add r64,r64", &t, "9\t-\t1\t-\tnoisy 0.4%");
+    /* independent ones that take four cycles each, where a chain of them takes one */
+    t = idle(4, 1);
+    t.latency[0] = t.latency[1] = 1;
+    expect_line("add r64,r64", &t, "1\town:4\t1\t-\tnoisy 0.4%");
+}
+
+/* Chains that lead through flags, through implied registers, behind a load, across files, and those
+ * whose results are late for a multiplication. */
+static void chains_of_all_kinds_stand_in_the_line(void **state)
+{
+    struct as_timing t = idle(0.5, 2);
+    (void)state;
+    t.latency[0] = t.latency[1] = 1;
+    t.flags_latency = 2.03;
+    expect_line("cmovbe r64,r64", &t, "2\t-\t1 f>0:2\t-\tm1 0.4%");
+    t.flags_latency = 1.1; /* as the operands */
+    expect_line("cmovbe r64,r64", &t, "2\t-\t1\t-\tm1 0.4%");
+    t = idle(1, 2);
+    t.implied_latency = 3.02;
+    expect_line("mul r64", &t, "2\town:1\t3\t-\tm1 0.4%");
+    t = idle(0.25, 1);
+    t.behind_load = 1.02;
+    expect_line("movsx r64,m8", &t, "1\t-\t1\t-\tm1 0.4%");
+    t = idle(0.5, 1);
+    t.latency[0] = 5.5;
+    t.is_split = true;
+    expect_line("ucomisd xmm,xmm", &t, "1\town:0.5\t5.5\t-\thalf 0.4%");
+    t = idle(0.5, 1);
+    t.mixed[AS_PROBE_FADD] += 4 * 1 / 2.;
+    t.latency[1] = t.latency[2] = 2;
+    assert_true(as_timing_adds(&t, &core));
+    t.is_late = true;
+    expect_line("vaddpd ymm,ymm,ymm", &t, "1\tFADD:1\t2\tclass=fadd\tm1 0.4%");
+}
+
+/* Stores of vectors at two a cycle, of general registers at one: port-cycles are those of the
+ * latter, so that both share them. */
+static void stores_share_their_ports(void **state)
+{
+    struct as_timing t = idle(1, 1);
+    (void)state;
+    t.mixed[AS_PROBE_STV] += 4 * 1 / 2.;
+    t.latency[1] = t.latency[2] = 4;
+    expect_line("vfmadd231pd ymm,ymm,ymm", &t, "1\tSTD:0.5 own:1\t4\t-\tm1 0.4%");
 }
 
 static void figures_become_lines(void **state)
@@ -259,7 +304,7 @@ static void figures_become_lines(void **state)
     t = idle(5, 1);
     t.mixed[AS_PROBE_FMUL] += 4 * 1 / 2.;
     t.latency[1] = t.latency[2] = 12.97;
-    expect_line("vdivpd ymm,ymm,ymm", &t, "1\tFMUL:1 own:5\t13\t-\tm1 0.4%");
+    expect_line("vdivpd ymm,ymm,ymm", &t, "1\tFMUL:1 FDIV:5\t13\t-\tm1 0.4%");
     /* The addend is needed later. */
     t = idle(0.5, 1);
     t.mixed[AS_PROBE_FMUL] += 4 * 1 / 2.;
@@ -365,6 +410,8 @@ static void a_table_is_made_and_gone_on_with(void **state)
     assert_int_equal(access(part, F_OK), 0);
     FILE *f = fopen(part, "a"); /* done before it was stopped */
     fputs("form\tadd r64,r64\t9\t-\t9\t-\tm1 0.0%\n", f);
+    fputs("form\tcmp r64,r64\t1\t-\t1\testimated\tm1 0.0%\n", f);
+    fputs("form\tno such\t1\t-\t1\testimated\tm1 0.0%\n", f);
     fclose(f);
     stop = 0;
     assert_int_equal(assay_measure_instructions(host, &options, &result, &err), 0);
@@ -372,7 +419,14 @@ static void a_table_is_made_and_gone_on_with(void **state)
     assert_int_equal(result.measured_n + result.refused_n, 1);
     assert_int_equal(count_lines(path, "core\t"), 1);
     assert_int_equal(count_lines(path, "form\tadd r64,r64\t9\t"), 1);
-    assert_int_equal(count_lines(path, "form\t") + count_lines(path, "# "), 2);
+    assert_int_equal(count_lines(path, "form\t") + count_lines(path, "# ") -
+                         count_lines(path, "# noisy: set\t"),
+                     4);
+    /* A latency that nobody measured does not take the place of one that somebody did. */
+    const bool has_table = assay_uarch_host() != NULL;
+    assert_int_equal(count_lines(path, "# partly: form\tcmp r64,r64\t"), has_table);
+    assert_int_equal(count_lines(path, "form\tcmp r64,r64\t"), !has_table);
+    assert_int_equal(count_lines(path, "form\tno such\t"), 1);
     assert_int_not_equal(access(part, F_OK), 0);
     /* Those who use tables read it. */
     struct assay_uarch *table;
@@ -399,6 +453,8 @@ int main(void)
         cmocka_unit_test(figures_become_lines),
         cmocka_unit_test(fixed_registers_are_chains),
         cmocka_unit_test(what_cannot_be_is_noisy),
+        cmocka_unit_test(chains_of_all_kinds_stand_in_the_line),
+        cmocka_unit_test(stores_share_their_ports),
         cmocka_unit_test(what_costs_nothing_is_said),
         cmocka_unit_test(what_no_chain_shows_is_marked),
         cmocka_unit_test(the_width_is_no_port),

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Latencies of a form, by chains that lead from its result to what it reads: directly, by a move
+ * between register files, by a comparison to flags, through memory, or by a multiplication that
+ * gets its results late.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "measure/internal.h"
+#include "measure/table.h"
+
+static bool is_general(unsigned file)
+{
+    return file >= ASSAY_FILE_GPR8 && file <= ASSAY_FILE_GPR64;
+}
+
+static bool is_vector(unsigned file)
+{
+    return file >= ASSAY_FILE_XMM && file <= ASSAY_FILE_ZMM;
+}
+
+static bool same_kind(unsigned a, unsigned b)
+{
+    return (is_general(a) && is_general(b)) || (is_vector(a) && is_vector(b)) || a == b;
+}
+
+static bool is_plain_register(const struct assay_operand *o, unsigned access)
+{
+    return o->kind == ASSAY_OPERAND_REG && !o->fixed && o->access & access;
+}
+
+/* The first operand that is a register that is written; below 0: none. */
+static int target_of_form(const struct assay_form *form)
+{
+    for (unsigned i = 0; i < form->operands; i++)
+        if (is_plain_register(&form->operand[i], ASSAY_ACCESS_WRITE))
+            return (int)i;
+    return -1;
+}
+
+/* An instance with a register twice may be an idiom that waits for nothing, which the form is not.
+ */
+static bool became_idiom(const struct as_form_case *one, const uint8_t *bytes, size_t n)
+{
+    struct assay_code code;
+    struct assay_error err;
+
+    if (one->insn.bits & ASSAY_INSN_IDIOM || assay_decode(bytes, n, 0, &code, &err) < 0)
+        return false;
+    const bool is_idiom = code.n && code.insn[0].bits & ASSAY_INSN_IDIOM;
+    assay_code_free(&code);
+    return is_idiom;
+}
+
+/* The register that an instance writes or, chained, reads. */
+static int register_of(const uint8_t *bytes, size_t n, unsigned operand)
+{
+    struct assay_code code;
+    struct assay_error err;
+    int reg = -1;
+
+    if (assay_decode(bytes, n, 0, &code, &err) < 0)
+        return -1;
+    if (code.n && code.insn[0].reg[operand] < 16)
+        reg = code.insn[0].reg[operand];
+    assay_code_free(&code);
+    return reg;
+}
+
+static int cycles_behind(struct as_table_work *w, uint8_t *bytes, size_t n, const char *text,
+                         double *cycles, struct assay_error *err)
+{
+    struct assay_cycles out;
+    const size_t more = n ? as_encode_text(text, bytes + n) : 0;
+
+    *cycles = 0;
+    if (!more)
+        return 0;
+    AS_TRY(as_table_cycles(w, bytes, n + more, &out, err));
+    *cycles = out.cycles;
+    return 0;
+}
+
+/* Between files a move leads back to the register that the chain began with; half of there and back
+ * is taken off for it. Which half is the longer nobody can see. */
+static int chain_across(struct as_table_work *w, const struct as_form_case *one,
+                        struct as_timing *t, unsigned operand, bool to_vector,
+                        struct assay_error *err)
+{
+    uint8_t bytes[2 * AS_ENCODE_B];
+    const size_t n = as_form_instance(one, 0, (int)operand, bytes);
+    double cycles;
+
+    if (w->half_trip == 0)
+        return 0;
+    AS_TRY(
+        cycles_behind(w, bytes, n, to_vector ? "vmovq rax,xmm0" : "vmovq xmm0,rax", &cycles, err));
+    if (cycles > w->half_trip) {
+        t->latency[operand] = cycles - w->half_trip;
+        t->is_split = true;
+    }
+    return 0;
+}
+
+static int chain_operand(struct as_table_work *w, const struct as_form_case *one,
+                         struct as_timing *t, unsigned operand, int written,
+                         struct assay_error *err)
+{
+    const struct assay_form *form = assay_form_get(one->insn.form);
+    const struct assay_operand *o = &form->operand[operand];
+    const unsigned file = form->operand[written].file;
+    const bool is_register = is_plain_register(o, ASSAY_ACCESS_READ);
+    struct assay_cycles cycles;
+    uint8_t bytes[AS_ENCODE_B];
+
+    if (is_register && !same_kind(o->file, file))
+        return chain_across(w, one, t, operand, file >= ASSAY_FILE_XMM, err);
+    if (!is_register && o->kind != ASSAY_OPERAND_ADDRESS)
+        return 0;
+    const size_t n = as_form_instance(one, 0, (int)operand, bytes);
+    if (!n || became_idiom(one, bytes, n))
+        return 0;
+    AS_TRY(as_table_cycles(w, bytes, n, &cycles, err));
+    if (cycles.cycles > 0)
+        t->latency[operand] = cycles.cycles;
+    return 0;
+}
+
+/* From flags to a general register and, by a test of one cycle, back. */
+static int chain_flags(struct as_table_work *w, const struct as_form_case *one, struct as_timing *t,
+                       unsigned written, struct assay_error *err)
+{
+    static const char *const name[] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
+                                       "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15"};
+    const struct assay_form *form = assay_form_get(one->insn.form);
+    uint8_t bytes[2 * AS_ENCODE_B];
+    char test[32];
+    double cycles;
+
+    if (!form->flags_read || form->operand[written].file < ASSAY_FILE_GPR32 ||
+        !is_general(form->operand[written].file))
+        return 0;
+    const size_t n = as_form_instance(one, 0, -1, bytes);
+    const int reg = n ? register_of(bytes, n, written) : -1;
+    if (reg < 0)
+        return 0;
+    snprintf(test, sizeof test, "test %s,%s", name[reg], name[reg]);
+    AS_TRY(cycles_behind(w, bytes, n, test, &cycles, err));
+    t->flags_latency = cycles > 1 ? cycles - 1 : -1;
+    return 0;
+}
+
+/* Comparisons of vectors: flags to a general register in a cycle, and across as above. */
+static int chain_to_flags(struct as_table_work *w, const struct as_form_case *one,
+                          struct as_timing *t, struct assay_error *err)
+{
+    const struct assay_form *form = assay_form_get(one->insn.form);
+    uint8_t bytes[3 * AS_ENCODE_B];
+    double cycles;
+
+    if (!form->flags_written || !w->half_trip || !form->operands ||
+        !is_plain_register(&form->operand[0], ASSAY_ACCESS_READ) ||
+        !is_vector(form->operand[0].file))
+        return 0;
+    size_t n = as_form_instance(one, 0, 0, bytes);
+    const size_t more = n ? as_encode_text("setz al", bytes + n) : 0;
+    AS_TRY(cycles_behind(w, bytes, more ? n + more : 0, "vmovq xmm0,rax", &cycles, err));
+    if (cycles > w->half_trip + 1) {
+        t->latency[0] = cycles - w->half_trip - 1;
+        t->is_split = true;
+    }
+    return 0;
+}
+
+/* Multiplications and divisions of rax: one after the other. */
+static int chain_implied(struct as_table_work *w, const struct as_form_case *one,
+                         struct as_timing *t, struct assay_error *err)
+{
+    const struct assay_form *form = assay_form_get(one->insn.form);
+    uint8_t bytes[2 * AS_ENCODE_B];
+    struct assay_cycles cycles;
+    size_t before = 0;
+
+    if ((form->insn_class != ASSAY_CLASS_MUL && form->insn_class != ASSAY_CLASS_DIV) ||
+        !(form->implicit_read.word[0] & form->implicit_write.word[0] & 0xffff))
+        return 0;
+    /* A division of a long number takes longer than of one that fits: the upper half is zero, as
+     * programs have it. */
+    if (form->insn_class == ASSAY_CLASS_DIV)
+        before = as_encode_text("xor edx,edx", bytes);
+    const size_t n = as_form_instance(one, 0, -1, bytes + before);
+    if (!n)
+        return 0;
+    AS_TRY(as_table_cycles(w, bytes, before + n, &cycles, err));
+    t->implied_latency = cycles.cycles > 0 ? cycles.cycles : -1;
+    return 0;
+}
+
+/* What a load is extended by: the address is what the one before brought, small and with a constant
+ * that makes it an address again. */
+static int chain_load(struct as_table_work *w, const struct as_form_case *one, struct as_timing *t,
+                      unsigned written, struct assay_error *err)
+{
+    const struct assay_form *form = assay_form_get(one->insn.form);
+    struct as_encode_choice choice = {.index = 10, .sets_disp = true, .disp = 0x20000000};
+    const bool is_indexed = one->insn.index != ASSAY_REG_NONE;
+    const struct as_parameter *load =
+        as_parameter_find(&w->parameters, is_indexed ? "load_int_indexed" : "load_int");
+    uint8_t bytes[AS_ENCODE_B], chained[AS_ENCODE_B];
+    struct assay_cycles cycles;
+
+    if (form->insn_class != ASSAY_CLASS_EXTEND || !form->memories || !load || *load->unseen ||
+        one->insn.base == ASSAY_REG_IP)
+        return 0;
+    memset(choice.reg, AS_ENCODE_KEEP, sizeof choice.reg);
+    const size_t n = as_form_instance(one, 0, -1, bytes);
+    const int reg = n ? register_of(bytes, n, written) : -1;
+    choice.base = (uint8_t)reg;
+    const size_t size_b = reg < 0 ? 0 : as_encode_again(bytes, n, &choice, chained);
+    if (!size_b)
+        return 0;
+    AS_TRY(as_table_cycles(w, chained, size_b, &cycles, err));
+    t->behind_load = cycles.cycles > 0 ? fmax(cycles.cycles - load->value, 0) : -1;
+    return 0;
+}
+
+int as_form_latencies(struct as_table_work *w, const struct as_form_case *one, struct as_timing *t,
+                      struct assay_error *err)
+{
+    const struct assay_form *form = assay_form_get(one->insn.form);
+    const int written = target_of_form(form);
+
+    for (unsigned i = 0; i < ASSAY_OPERANDS_MAX; i++)
+        t->latency[i] = -1;
+    t->flags_latency = t->implied_latency = t->behind_load = -1;
+    AS_TRY(chain_implied(w, one, t, err));
+    if (written < 0)
+        return chain_to_flags(w, one, t, err);
+    for (unsigned i = 0; i < form->operands; i++)
+        AS_TRY(chain_operand(w, one, t, i, written, err));
+    AS_TRY(chain_flags(w, one, t, (unsigned)written, err));
+    return chain_load(w, one, t, (unsigned)written, err);
+}
+
+/* ---- Late results ---------------------------------------------------------------------------- */
+
+static const char add_text[] = "vaddps xmm0,xmm0,xmm8", multiply_text[] = "vmulps xmm0,xmm0,xmm9";
+
+int as_measure_bypass(struct as_table_work *w, struct assay_error *err)
+{
+    uint8_t bytes[2 * AS_ENCODE_B];
+    struct assay_cycles multiply, add;
+    double both;
+    struct as_widths widths;
+
+    as_widths_read(&widths);
+    if (!widths.avx)
+        return 0;
+    AS_TRY(as_table_cycles(w, bytes, as_encode_text(multiply_text, bytes), &multiply, err));
+    AS_TRY(as_table_cycles(w, bytes, as_encode_text(add_text, bytes), &add, err));
+    AS_TRY(cycles_behind(w, bytes, as_encode_text(add_text, bytes), multiply_text, &both, err));
+    if (!(multiply.cycles > 0) || !(add.cycles > 0) || both == 0)
+        return 0;
+    const double late = round(2 * (both - multiply.cycles - add.cycles)) / 2;
+    w->multiply = multiply.cycles;
+    w->late = late > 0 ? late : 0;
+    struct as_parameter *p = as_parameter_add(&w->parameters, "bypass.fadd", "cycles");
+    p->value = w->late;
+    p->sample_n = multiply.sample_n;
+    p->is_noisy = multiply.status == ASSAY_METER_NOISY || add.status == ASSAY_METER_NOISY;
+    return 0;
+}
+
+/* Through the operand with the longest chain: an addition, and the multiplication behind it. */
+int as_form_lateness(struct as_table_work *w, const struct as_form_case *one, struct as_timing *t,
+                     struct assay_error *err)
+{
+    const struct assay_form *form = assay_form_get(one->insn.form);
+    const int written = target_of_form(form);
+    uint8_t bytes[2 * AS_ENCODE_B];
+    int longest = -1;
+    double cycles;
+
+    for (int i = 0; i < ASSAY_OPERANDS_MAX; i++)
+        if (t->latency[i] > 0.5 && (longest < 0 || t->latency[i] > t->latency[longest]))
+            longest = i;
+    if (w->late < 0.5 || longest < 0 || t->is_split || !is_vector(form->operand[written].file) ||
+        !as_timing_adds(t, &w->rates))
+        return 0;
+    AS_TRY(cycles_behind(w, bytes, as_form_instance(one, 0, longest, bytes), multiply_text, &cycles,
+                         err));
+    t->is_late = cycles - t->latency[longest] - w->multiply > w->late / 2;
+    return 0;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What measuring a table of a core works on, for the files that measure its forms.
+ */
+#ifndef AS_MEASURE_TABLE_H
+#define AS_MEASURE_TABLE_H
+
+#include <stdio.h>
+
+#include <assay/machine.h>
+#include <assay/measure.h>
+
+#include "measure/parameters.h"
+#include "measure/timing.h"
+
+struct as_table_work {
+    struct assay_meter *meter;
+    struct as_form_list forms;
+    struct as_probe_rates rates;
+    const struct assay_host *host;
+    const struct assay_instruction_options *options;
+    FILE *lines;
+    struct as_parameter_list parameters;
+    double slot_cycles; /* of one slot: 1 / width */
+    double half_trip;   /* general register to vector register or back: half of both; 0 unknown */
+    double multiply;    /* of a multiplication of vectors in a chain; 0: not known */
+    double late;        /* more that results of additions take to a multiplication; 0: none */
+    size_t measured_n, refused_n, noisy_n;
+};
+
+/* Cycles of a block, 0 where there are none; what came of it in `out`. */
+int as_table_cycles(struct as_table_work *w, const uint8_t *bytes, size_t n,
+                    struct assay_cycles *out, struct assay_error *err);
+
+/* ---- Chains through a form (form_chains.c) ----------------------------------------------------
+ */
+
+/* What results of additions of vectors take more to a multiplication than to an addition. */
+int as_measure_bypass(struct as_table_work *w, struct assay_error *err);
+/* Latencies of `t`: through each operand, flags, registers that are implied, behind a load. */
+int as_form_latencies(struct as_table_work *w, const struct as_form_case *one, struct as_timing *t,
+                      struct assay_error *err);
+/* Whether its results are late for a multiplication; its uses are measured by then. */
+int as_form_lateness(struct as_table_work *w, const struct as_form_case *one, struct as_timing *t,
+                     struct assay_error *err);
+
+#endif
