@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Arrays that fit the first level of the cache, and calls of a loop on them. Lengths vary from call
- * to call, the same way in both measured lengths: whether the branch at the end is predicted is
- * then no difference between them.
+ * Arrays that fit the first level of the cache, at several places: stores look like sources of
+ * loads that are whole pages away; and calls of a loop on them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,14 +14,12 @@
 enum {
     ARRAY_B = 16384,
     ARRAYS = 5, /* a, b, c, d, k */
-    /* Arrays do not begin at the same place of a page: a store just behind would look to the core
-     * like the source of a load. */
-    STAGGER_B = 832,
-    SCALARS_B = 1024,
-    STEP = 64, /* elements: lengths are multiples of it, so that no remainder runs */
-    MOST = 2048
+    STAGGER_MOST_B = 2368,
+    SCALARS_B = 1024
 };
-static const unsigned char turn[] = {0, 2, 1, 3, 2, 0, 3, 1};
+/* By how much more than its size an array begins behind the one before, a place each: no two of
+ * them begin near each other in a page. */
+static const uint16_t stagger_b[AS_SUITE_PLACES] = {832, 1216, STAGGER_MOST_B};
 
 struct as_suite_arrays {
     void *block;
@@ -37,15 +34,21 @@ int as_suite_arrays_new(struct as_suite_arrays **out, struct assay_error *err)
     const long cache_b = sysconf(_SC_LEVEL1_DCACHE_SIZE);
     *out = arrays;
     if (!arrays || posix_memalign(&arrays->block, 4096,
-                                  ARRAYS * (ARRAY_B + STAGGER_B) + (size_t)SCALARS_B) != 0) {
+                                  ARRAYS * (ARRAY_B + STAGGER_MOST_B) + (size_t)SCALARS_B) != 0) {
         as_suite_arrays_free(out);
         return as_error_nomem(err, "the arrays of the suite");
     }
     arrays->cache_b = cache_b > 0 ? (size_t)cache_b : 32768;
-    for (unsigned i = 0; i < ARRAYS; i++)
-        arrays->array[i] = (char *)arrays->block + (size_t)i * (ARRAY_B + STAGGER_B);
-    arrays->scalar = (char *)arrays->block + (size_t)ARRAYS * (ARRAY_B + STAGGER_B);
+    as_suite_place(arrays, 0);
     return 0;
+}
+
+void as_suite_place(struct as_suite_arrays *arrays, unsigned place)
+{
+    const size_t step_b = ARRAY_B + stagger_b[place];
+    for (unsigned i = 0; i < ARRAYS; i++)
+        arrays->array[i] = (char *)arrays->block + i * step_b;
+    arrays->scalar = (char *)arrays->block + ARRAYS * step_b;
 }
 
 void as_suite_arrays_free(struct as_suite_arrays **arrays)
@@ -77,7 +80,7 @@ void as_suite_fill(struct as_suite_arrays *arrays, unsigned element_b)
         put_value(arrays->array[0], i, element_b, value);
         put_value(arrays->array[1], i, element_b, value + 0.125);
         put_value(arrays->array[2], i, element_b, 2 - value / 2);
-        put_value(arrays->array[3], i, element_b, i % 64 < 48 ? value : -value);
+        put_value(arrays->array[3], i, element_b, i % 4 < 3 ? value : -value);
     }
     for (size_t i = 0; i < ARRAY_B / sizeof(int); i++) {
         const int index = (int)(i * 37 % 251);
@@ -85,33 +88,22 @@ void as_suite_fill(struct as_suite_arrays *arrays, unsigned element_b)
     }
 }
 
-void as_suite_lengths(struct as_suite_work *work, unsigned array_n, unsigned element_b)
+long as_suite_room(const struct as_suite_arrays *arrays, unsigned array_n, unsigned element_b)
 {
-    const size_t room = work->arrays->cache_b / 2 / ((array_n ? array_n : 1) * element_b);
-    const long most = room > MOST * sizeof(double) / element_b
-                          ? (long)(MOST * sizeof(double) / element_b)
-                          : (long)room;
-    work->longer = most / STEP * STEP - 3 * STEP;
-    work->shorter = work->longer / 4 / STEP * STEP;
-    work->shorter = work->shorter < STEP ? STEP : work->shorter;
-}
-
-double as_suite_span(const struct as_suite_work *work)
-{
-    return (work->once ? 1 : (double)sizeof turn) * (double)(work->longer - work->shorter);
+    const size_t room = arrays->cache_b / 2 / ((array_n ? array_n : 1) * element_b);
+    const size_t all = ARRAY_B / element_b;
+    return (long)(room > all ? all : room);
 }
 
 void as_suite_run(void *context, bool longer, unsigned repeats)
 {
     const struct as_suite_work *work = context;
     const struct as_suite_arrays *arrays = work->arrays;
-    const long n = longer ? work->longer : work->shorter;
-    for (unsigned i = 0; i < repeats; i++)
-        for (size_t k = 0; k < (work->once ? 1 : sizeof turn); k++) {
-            /* No call overlaps with the one before: how far that goes depends on its length. */
-            _mm_lfence();
-            work->loop(work->once ? n : n + turn[k] * STEP, arrays->array[0], arrays->array[1],
-                       arrays->array[2], arrays->array[3], (const int *)(void *)arrays->array[4],
-                       arrays->scalar);
-        }
+    for (unsigned i = 0; i < repeats; i++) {
+        /* No call overlaps with the one before: how far that goes depends on its length. */
+        _mm_lfence();
+        work->loop(longer ? work->longer : work->shorter, arrays->array[0], arrays->array[1],
+                   arrays->array[2], arrays->array[3], (const int *)(void *)arrays->array[4],
+                   arrays->scalar);
+    }
 }

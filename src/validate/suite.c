@@ -2,7 +2,7 @@
 /*
  * The suite of compiled loops: each function of each library is run step by step for how often
  * every block is executed, which tells the iterations of its loop and the paths taken, then
- * measured in two lengths, then predicted path by path.
+ * measured in some lengths at some places, then predicted path by path.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -17,6 +17,8 @@
  * that must stand in the loop that is judged. */
 enum { COUNT_SHORTER = 256, COUNT_LONGER = 512 };
 #define LOOP_SHARE 0.99
+/* Cycles that differ by more from place to place are no truth to hold a prediction to. */
+#define SPREAD_MOST 0.05
 
 struct trying {
     struct assay_validation *v;
@@ -146,23 +148,59 @@ static int predict_hot(struct trying *t, uint32_t loop, struct assay_judged *jud
 
 /* ---- One function ---------------------------------------------------------------------------- */
 
-static int measure_hot(struct trying *t, const char *id, uint32_t loop, struct as_suite_work *work,
-                       struct assay_error *err)
+/* All steps of a loop at all places; those of a place that is not measured calmly are not. */
+static int measure_steps(struct trying *t, struct as_suite_work *work, double per_element,
+                         const long *length, double step[AS_SUITE_PLACES][AS_SUITE_LENGTHS - 1],
+                         enum assay_meter_status *status, struct assay_error *err)
 {
-    const double per_element =
-        t->executed[t->program->loop[loop].header] / (double)(COUNT_LONGER - COUNT_SHORTER);
-    const struct assay_meter_work measured = {as_suite_run, work,
-                                              per_element * as_suite_span(work)};
-    struct assay_cycles cycles;
-    AS_TRY(assay_meter_work(t->meter, &measured, &cycles, err));
-    if (cycles.status != ASSAY_METER_OK || !(cycles.cycles > 0))
-        return assay_validation_leave_out(t->v,
-                                          assay_meter_status_text(cycles.status == ASSAY_METER_OK
-                                                                      ? ASSAY_METER_NOISY
-                                                                      : cycles.status),
-                                          err);
-    struct assay_judged judged = {
-        .id = id, .measured = cycles.cycles, .spread = (cycles.high - cycles.low) / cycles.cycles};
+    for (unsigned place = 0; place < AS_SUITE_PLACES; place++) {
+        as_suite_place(t->arrays, place);
+        as_suite_fill(t->arrays, element_b(t->library));
+        for (unsigned i = 0; i + 1 < AS_SUITE_LENGTHS; i++) {
+            struct assay_cycles cycles;
+            work->shorter = length[i];
+            work->longer = length[i + 1];
+            const struct assay_meter_work measured = {
+                as_suite_run, work, per_element * (double)(work->longer - work->shorter)};
+            AS_TRY(assay_meter_work(t->meter, &measured, &cycles, err));
+            *status = cycles.status;
+            if (cycles.status != ASSAY_METER_OK)
+                return 0;
+            step[place][i] = cycles.cycles;
+        }
+    }
+    return 0;
+}
+
+static double blocks_executed(const struct trying *t, uint32_t loop)
+{
+    const struct assay_loop *l = &t->program->loop[loop];
+    double n = 0;
+    for (uint32_t k = 0; k < l->blocks; k++)
+        n += t->executed[t->program->loop_block[l->first_block + k]];
+    return n;
+}
+
+static int measure_hot(struct trying *t, const char *id, unsigned array_n, uint32_t loop,
+                       struct as_suite_work *work, struct assay_error *err)
+{
+    const double elements = COUNT_LONGER - COUNT_SHORTER;
+    const double per_element = t->executed[t->program->loop[loop].header] / elements;
+    double step[AS_SUITE_PLACES][AS_SUITE_LENGTHS - 1];
+    long length[AS_SUITE_LENGTHS];
+    enum assay_meter_status status;
+    struct assay_judged judged = {.id = id};
+    as_suite_lengths(as_suite_room(t->arrays, array_n, element_b(t->library)), per_element,
+                     blocks_executed(t, loop) / elements, length);
+    AS_TRY(measure_steps(t, work, per_element, length, step, &status, err));
+    if (status != ASSAY_METER_OK)
+        return assay_validation_leave_out(t->v, assay_meter_status_text(status), err);
+    judged.measured = as_suite_estimate(length, step, &judged.spread);
+    if (!(judged.measured > 0))
+        return assay_validation_leave_out(t->v, assay_meter_status_text(ASSAY_METER_NOISY), err);
+    if (judged.spread > SPREAD_MOST)
+        return assay_validation_leave_out(
+            t->v, "its cycles depend on where its arrays lie, by more than a twentieth", err);
     return predict_hot(t, loop, &judged, err);
 }
 
@@ -171,9 +209,10 @@ static int try_function(struct trying *t, const char *id, const struct assay_bod
 {
     const char *number = strrchr(body->name, '_');
     struct as_suite_work work = {
-        .arrays = t->arrays, .shorter = COUNT_SHORTER, .longer = COUNT_LONGER, .once = true};
+        .arrays = t->arrays, .shorter = COUNT_SHORTER, .longer = COUNT_LONGER};
     enum assay_meter_status status;
     memcpy(&work.loop, &function, sizeof function);
+    as_suite_place(t->arrays, 0);
     as_suite_fill(t->arrays, element_b(t->library));
     AS_TRY(count_body(t, body, &work, (uint64_t)(uintptr_t)function - body->entry, &status, err));
     if (status != ASSAY_METER_OK)
@@ -184,9 +223,7 @@ static int try_function(struct trying *t, const char *id, const struct assay_bod
                                           err);
     if (t->program->loop[loop].bits & ASSAY_LOOP_CALLS)
         return assay_validation_leave_out(t->v, "it calls", err);
-    work.once = false;
-    as_suite_lengths(&work, number ? (unsigned)(number[1] - '0') : 4, element_b(t->library));
-    return measure_hot(t, id, loop, &work, err);
+    return measure_hot(t, id, number ? (unsigned)(number[1] - '0') : 4, loop, &work, err);
 }
 
 /* ---- A library ------------------------------------------------------------------------------- */

@@ -43,24 +43,34 @@ bool as_suite_compile(const struct as_suite *suite, const struct as_suite_librar
 
 /* ---- Running a loop (run.c) ------------------------------------------------------------------ */
 
+/* A loop is measured in so many lengths, on arrays that lie at so many places. */
+enum { AS_SUITE_LENGTHS = 5, AS_SUITE_PLACES = 3 };
+
 struct as_suite_arrays; /* in the first level of the cache */
 int as_suite_arrays_new(struct as_suite_arrays **out, struct assay_error *err);
 void as_suite_arrays_free(struct as_suite_arrays **arrays);
+void as_suite_place(struct as_suite_arrays *arrays, unsigned place);
+/* Values that are not 0, of that type. */
+void as_suite_fill(struct as_suite_arrays *arrays, unsigned element_b);
 
 struct as_suite_work {
     struct as_suite_arrays *arrays;
     void (*loop)(long n, void *a, const void *b, const void *c, const void *d, const int *k,
                  void *s);
     long shorter, longer; /* elements */
-    bool once;            /* of exactly so many; else several lengths near it in turns */
 };
-/* Lengths for a loop through `array_n` arrays with elements of `element_b` bytes. */
-void as_suite_lengths(struct as_suite_work *work, unsigned array_n, unsigned element_b);
-/* Values that are not 0, of that type. */
-void as_suite_fill(struct as_suite_arrays *arrays, unsigned element_b);
+/* Elements of a loop through `array_n` arrays with elements of `element_b` bytes, at most. */
+long as_suite_room(const struct as_suite_arrays *arrays, unsigned array_n, unsigned element_b);
 /* `run` of an assay_meter_work; the context is an as_suite_work. */
 void as_suite_run(void *context, bool longer, unsigned repeats);
-/* Elements by which the two lengths of one run differ. */
-double as_suite_span(const struct as_suite_work *work);
+/* ---- Lengths (steps.c) ----------------------------------------------------------------------- */
+
+/* Lengths up to `most` elements, the shortest first, for a loop that does `iterations` and
+ * `branches` an element. */
+void as_suite_lengths(long most, double iterations, double branches, long out[AS_SUITE_LENGTHS]);
+/* Cycles of an iteration out of those in the step from each length to the next, and how far places
+ * differ, as a share of them. */
+double as_suite_estimate(const long length[AS_SUITE_LENGTHS],
+                         const double step[AS_SUITE_PLACES][AS_SUITE_LENGTHS - 1], double *spread);
 
 #endif
