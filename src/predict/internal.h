@@ -144,6 +144,8 @@ double as_ports_busiest(const struct as_piece_of_code *block, uint64_t *ports);
 void as_ports_spread(const struct as_piece_of_code *block, double *port_use, float *insn_port);
 /* Adds what loads that cross lines take; addresses are known. */
 void as_ports_split(struct as_piece_of_code *block);
+/* Adds what stores that follow each other take of the ports of loads. */
+void as_ports_runs(const struct assay_predictor *p, struct as_piece_of_code *block);
 /* What the ports of loads and of the data of stores are busy for. */
 void as_ports_of_memory(const struct as_piece_of_code *block, double *load_cy, double *store_cy);
 /* So the units that divide and take roots, by the values computed with. */

@@ -234,6 +234,7 @@ int assay_predict(struct assay_predictor *predictor, const struct assay_code *co
     AS_TRY(as_block_build(p, code, first, n, err));
     AS_TRY(as_block_depend(p, err));
     as_ports_split(&p->block);
+    as_ports_runs(p, &p->block);
     if (find_bounds(p, out) < 0 || add_simulation(p, options, out) < 0 ||
         describe_insns(p, out) < 0)
         return as_error_nomem(err, "the prediction");

@@ -284,6 +284,32 @@ static void loads_across_lines_take_their_port_twice(void **state)
     toy_expect(toy_cycles(&toy, "f30f104002"), 1);    /* too short to count */
 }
 
+/* One port loads; a store beside a store takes half a cycle of it from vector loads. */
+static void stores_in_runs_hold_up_vector_loads(void **state)
+{
+    const char load[] = "c5fc104020",
+               scalar[] = "488b03";                      /* vmovups ymm0,[rax+32]; mov rax,[rbx] */
+    const char store[] = "48890a", other[] = "48894a08"; /* mov [rdx],rcx; mov [rdx+8],rcx */
+    struct toy runs;
+    char hex[256];
+    (void)state;
+    toy_init(&runs, "set\tstore_run\t0.5\ts\n");
+    snprintf(hex, sizeof hex, "%s%s%s%s%s%s", load, load, load, load, store, other);
+    toy_expect(toy_cycles(&runs, hex), 5); /* 4 loads, 2 halves */
+    toy_expect(toy_cycles(&toy, hex), 4);
+    snprintf(hex, sizeof hex, "%s%s%s%s%s" NOP "%s", load, load, load, load, store, other);
+    toy_expect(toy_cycles(&runs, hex), 5); /* what is no memory does not part them */
+    snprintf(hex, sizeof hex, "%s%s%s%s%s%s", store, load, load, load, load, other);
+    toy_expect(toy_cycles(&runs, hex), 5); /* beside each other around the end */
+    snprintf(hex, sizeof hex, "%s%s%s%s%s%s", load, load, store, load, load, other);
+    toy_expect(toy_cycles(&runs, hex), 4);
+    snprintf(hex, sizeof hex, "%s%s%s%s%s", load, load, load, load, store);
+    toy_expect(toy_cycles(&runs, hex), 4);
+    snprintf(hex, sizeof hex, "%s%s%s%s%s%s", scalar, scalar, scalar, scalar, store, other);
+    toy_expect(toy_cycles(&runs, hex), 4);
+    toy_fini(&runs);
+}
+
 /* What a change of the code would give, on the toy: a load a cycle, a divider of 7 to 18. */
 static void a_load_less_and_no_division(void **state)
 {
@@ -562,6 +588,7 @@ int main(void)
         cmocka_unit_test(lines_of_the_op_cache_limit_loops),
         cmocka_unit_test(lines_of_the_op_cache_share_a_cycle),
         cmocka_unit_test(loads_across_lines_take_their_port_twice),
+        cmocka_unit_test(stores_in_runs_hold_up_vector_loads),
         cmocka_unit_test(a_load_less_and_no_division),
         cmocka_unit_test(values_that_are_there_are_not_waited_for),
         cmocka_unit_test(ports_of_memory_and_the_divider_are_told),
