@@ -6,6 +6,7 @@
 #define AS_CLI_CQA_H
 
 #include <assay/quality.h>
+#include <assay/remarks.h>
 
 #include "code/source_text.h"
 #include "predict.h"
@@ -26,10 +27,12 @@ struct as_quality_view {
     struct as_sources sources;
     struct as_facts facts; /* JSON */
     struct as_csv csv;
-    unsigned levels; /* as_cqa_level bits */
-    uint32_t path;   /* --path, 0: all */
-    bool reports;    /* else a line each */
-    bool bodies;     /* code outside loops in place of loops */
+    unsigned levels;               /* as_cqa_level bits */
+    uint32_t path;                 /* --path, 0: all */
+    bool reports;                  /* else a line each */
+    bool bodies;                   /* code outside loops in place of loops */
+    struct assay_remarks *remarks; /* of compilers; NULL: none given */
+    bool remarks_met;              /* one was of a loop that was asked for */
     size_t shown;
 };
 
@@ -54,5 +57,13 @@ void as_cqa_text_expert(struct as_quality_view *view, const struct assay_cqa *cq
 void as_cqa_json(struct as_quality_view *view, const struct assay_cqa *cqa);
 void as_cqa_csv_head(struct as_quality_view *view);
 void as_cqa_csv(struct as_quality_view *view, const struct assay_cqa *cqa);
+
+/* Records of --opt-record; nothing where it is not given. */
+int as_cqa_remarks_open(struct as_quality_view *view, struct assay_error *err);
+void as_cqa_remarks_close(struct as_quality_view *view);
+void as_cqa_remarks_row(struct as_quality_view *view, const struct assay_cqa *cqa);
+void as_cqa_remarks_report(struct as_quality_view *view, const struct assay_cqa *cqa);
+void as_cqa_remarks_json(struct as_quality_view *view, const struct assay_cqa *cqa);
+void as_cqa_remarks_csv(struct as_quality_view *view, const struct assay_cqa *cqa);
 
 #endif

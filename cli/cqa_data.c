@@ -216,6 +216,7 @@ void as_cqa_json(struct as_quality_view *view, const struct assay_cqa *cqa)
 
     as_json_object_begin(json);
     put_place(view, json, cqa);
+    as_cqa_remarks_json(view, cqa);
     as_json_key_u64(json, "paths_total", cqa->path_count);
     as_json_key_bool(json, "merged", cqa->merged);
     as_json_key_bool(json, "outsize", cqa->outsize);
@@ -234,8 +235,8 @@ void as_cqa_json(struct as_quality_view *view, const struct assay_cqa *cqa)
 
 /* ---- CSV: a row a path, and one of the mean ------------------------------------------------ */
 
-static const char *const csv_first[] = {"id",     "function", "address", "path",
-                                        "weight", "bound",    "limit",   "obstacles"};
+static const char *const csv_first[] = {"id",    "function", "address",   "path",         "weight",
+                                        "bound", "limit",    "obstacles", "compiler_said"};
 enum { CSV_FIRST = sizeof csv_first / sizeof *csv_first };
 
 void as_cqa_csv_head(struct as_quality_view *view)
@@ -281,6 +282,7 @@ static void put_csv_row(struct as_quality_view *view, const struct assay_cqa *cq
         if (path->obstacles >> i & 1)
             as_str_appendf(&words, "%s%s", words.n ? ";" : "", as_cqa_obstacle_key(i));
     as_csv_string(csv, as_str_z(&words));
+    as_cqa_remarks_csv(view, cqa);
     for (size_t i = 0; i < assay_cqa_metric_count(); i++)
         as_csv_double(csv, path->value[i]);
     for (unsigned v = 0; v < ASSAY_CQA_VARIANTS; v++) {

@@ -81,6 +81,7 @@ void as_cqa_text_row(struct as_quality_view *view, const struct assay_cqa *cqa)
                  assay_cqa_variant_name((enum assay_cqa_variant)best));
     as_cli_print(view->cli, "%6s  %-31s %8.2f %7s %-9s %s\n", id, place,
                  as_cqa_value(mean, "cycles"), vectors, assay_bound_name(mean->bound), gain);
+    as_cqa_remarks_row(view, cqa);
 }
 
 /* ---- The verdict --------------------------------------------------------------------------- */
@@ -358,6 +359,7 @@ void as_cqa_text_report(struct as_quality_view *view, const struct assay_cqa *cq
         say_gains(view, &cqa->mean);
     if (view->levels & AS_LEVEL_POTENTIAL)
         say_obstacles(view, &cqa->mean);
+    as_cqa_remarks_report(view, cqa);
     if (view->levels & AS_LEVEL_HINT)
         say_hints(view, cqa);
     say_paths(view, cqa);

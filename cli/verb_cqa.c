@@ -229,9 +229,12 @@ int as_verb_cqa(struct as_cli *cli, struct assay_error *err)
     char measured[PATH_MAX];
     int rc = as_core_open(cli, &view.uarch, measured, err);
     if (rc == 0)
+        rc = as_cqa_remarks_open(&view, err);
+    if (rc == 0)
         rc = as_chosen_load(cli, 0, &view.chosen, err);
     if (rc == 0 && view.chosen.object)
         rc = show_all(&view, err);
+    as_cqa_remarks_close(&view);
     as_sources_fini(&view.sources);
     as_chosen_free(&view.chosen);
     assay_uarch_free(&view.uarch);

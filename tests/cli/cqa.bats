@@ -126,6 +126,65 @@ EOP
     equal null "$(of out '["id"]')"
     python3 -c 'import json; assert json.load(open("out"))["loops"][0]["mean"]["metrics"]["insn_n"] >= 3'
 }
+@test "what gcc recorded stands beside the loop it is of" {
+    gcc -g -O3 -shared -fPIC kernels.c -o recorded.so -fsave-optimization-record \
+        -fopt-info-vec-missed=missed.txt
+    for record in missed.txt *.opt-record.json.gz; do
+        "$ASSAY" cqa --machine zen5 --function horner --opt-record "$record" recorded.so >out
+        grep -q 'the compiler said' out
+        grep -qE 'missed, line 1[67]: (not vectorized|couldn.t vectorize)' out
+        ! grep -qE 'line (3|4|9|10|23):' out # those are of the others
+        ! grep -qE '.{81}' out
+    done
+    "$ASSAY" cqa --machine zen5 --function horner --format json \
+        --opt-record missed.txt --opt-record *.opt-record.json.gz recorded.so >out
+    python3 - <<'EOP'
+import json
+said = json.load(open("out"))["loops"][0]["compiler_said"]
+assert {r["line"] for r in said} <= {16, 17} and any(r["kind"] == "missed" for r in said)
+assert any(r["pass"] == "vect" for r in said) and any(r["pass"] == "" for r in said), said
+EOP
+    "$ASSAY" cqa --machine zen5 --function sum --opt-record *.opt-record.json.gz recorded.so >out
+    grep -q 'line 9: loop vectorized using' out
+    ! grep -q 'missed' out # of the widths that were tried before
+    "$ASSAY" cqa --machine zen5 --function horner --format json recorded.so >out
+    equal null "$(of out '["compiler_said"]')"
+}
+@test "what clang recorded does as well, in lists and tables too" {
+    command -v clang >/dev/null || skip "no clang here"
+    clang -g -O3 -shared -fPIC kernels.c -o clang.so -fsave-optimization-record=yaml \
+        -foptimization-record-file=kernels.yaml
+    "$ASSAY" cqa --machine zen5 --opt-record kernels.yaml clang.so >out
+    grep -A1 'daxpy, kernels.c' out | grep -q 'line 3: vectorized loop'
+    grep -A1 'horner, kernels.c' out | grep -q 'missed, line'
+    ! grep -qE '.{81}' out
+    "$ASSAY" cqa --machine zen5 --opt-record kernels.yaml --format csv clang.so >out
+    python3 - <<'EOP'
+import csv
+rows = list(csv.DictReader(open("out")))
+said = {r["function"]: r["compiler_said"] for r in rows}
+assert said["daxpy"].startswith("done line 3: vectorized loop"), said
+assert said["horner"].startswith("missed line"), said
+EOP
+}
+@test "records of other sources are noted, what is none is one sentence" {
+    echo 'elsewhere.c:9:3: missed: not vectorized: control flow in loop.' >other.txt
+    run "$ASSAY" cqa --machine zen5 --function sum --opt-record other.txt scalar.so
+    equal 0 "$status"
+    like '*none of 1 records is of a line of these loops*' "$output"
+    like '*nothing of its lines*' "$output"
+    run "$ASSAY" cqa --machine zen5 --opt-record kernels.c scalar.so
+    equal 2 "$status"
+    equal 1 "${#lines[@]}"
+    like '*kernels.c: no record of an optimisation*' "$output"
+    run "$ASSAY" cqa --machine zen5 --opt-record nowhere.yaml scalar.so
+    equal 2 "$status"
+    equal 1 "${#lines[@]}"
+    printf '\037\213damaged' >damaged.json.gz
+    run "$ASSAY" cqa --machine zen5 --opt-record damaged.json.gz scalar.so
+    equal 2 "$status"
+    equal 1 "${#lines[@]}"
+}
 @test "what cannot be done is one sentence" {
     run "$ASSAY" cqa --machine nowhere scalar.so
     equal 2 "$status"

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the compiler recorded of a loop (--opt-record), found by the lines of its source. gcc and
+ * clang say little in many records: those of vectors come first, and sentences that give a cause
+ * before those that only say that there was none.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "cqa.h"
+#include "text.h"
+
+#define SHOWN_MOST 6
+#define WIDTH      79
+
+/* ---- Reading ------------------------------------------------------------------------------- */
+
+int as_cqa_remarks_open(struct as_quality_view *view, struct assay_error *err)
+{
+    const struct as_arguments *args = &view->cli->args;
+    int rc = 0;
+
+    if (!as_given(args, AS_OPTION_OPT_RECORD))
+        return 0;
+    rc = assay_remarks_new(&view->remarks, err);
+    for (size_t i = 0; i < args->list[AS_OPTION_OPT_RECORD].n && rc == 0; i++)
+        rc = assay_remarks_add(view->remarks, args->list[AS_OPTION_OPT_RECORD].at[i], err);
+    return rc;
+}
+
+void as_cqa_remarks_close(struct as_quality_view *view)
+{
+    if (view->remarks && !view->remarks_met && view->shown)
+        as_cli_note(view->cli,
+                    "--opt-record: none of %zu records is of a line of these loops: records of "
+                    "other sources, or no lines in the binary (-g)",
+                    view->remarks->n);
+    assay_remarks_free(&view->remarks);
+}
+
+/* ---- Finding ------------------------------------------------------------------------------- */
+
+static size_t next_remark(struct as_quality_view *view, const struct assay_cqa *cqa, size_t *range,
+                          size_t from)
+{
+    const struct assay_program *program = view->chosen.program;
+    const struct assay_loop *loop = cqa->loop == ASSAY_NONE ? NULL : &program->loop[cqa->loop];
+
+    for (; view->remarks && loop && *range < loop->sources; (*range)++, from = 0) {
+        const struct assay_source_range *at = &program->loop_source[loop->source + *range];
+        const size_t found = assay_remarks_find(view->remarks, program->debug.file[at->file],
+                                                at->first_line, at->last_line, from);
+
+        if (found < view->remarks->n) {
+            view->remarks_met = true;
+            return found;
+        }
+    }
+    return SIZE_MAX;
+}
+
+/* 0: a loop vectorised; then causes why not; then that it was not; then other optimisations. */
+static unsigned rank_of(const struct assay_remark *it)
+{
+    static const char *const bare[] = {"couldn't vectorize loop", "loop not vectorized"};
+
+    if (!it->vector)
+        return 3;
+    if (it->kind == ASSAY_REMARK_DONE)
+        return 0;
+    for (size_t i = 0; i < sizeof bare / sizeof *bare; i++)
+        if (strcmp(it->text, bare[i]) == 0)
+            return 2;
+    return 1;
+}
+
+/* The remark that tells most; NULL: there is none of vectors. */
+static const struct assay_remark *foremost(struct as_quality_view *view,
+                                           const struct assay_cqa *cqa)
+{
+    const struct assay_remark *best = NULL;
+    size_t range = 0, at = next_remark(view, cqa, &range, 0);
+
+    for (; at != SIZE_MAX; at = next_remark(view, cqa, &range, at + 1)) {
+        const struct assay_remark *it = &view->remarks->at[at];
+
+        if (it->vector && (!best || rank_of(it) < rank_of(best)))
+            best = it;
+    }
+    return best;
+}
+
+/* ---- Telling ------------------------------------------------------------------------------- */
+
+static void say_remark(struct as_quality_view *view, const char *first,
+                       const struct assay_remark *it)
+{
+    struct as_str text = {0}, line = {0};
+
+    as_str_appendf(&text, "%sline %" PRIu32 ": %s", it->kind == ASSAY_REMARK_DONE ? "" : "missed, ",
+                   it->line, it->text);
+    as_str_appendz(&line, first);
+    as_wrap(&line, as_str_z(&text), (unsigned)strlen(first), (unsigned)strlen(first), WIDTH);
+    as_cli_print(view->cli, "%s", as_str_z(&line));
+    as_str_fini(&line);
+    as_str_fini(&text);
+}
+
+/* The same sentence of one line in several columns, or of several copies, is one. */
+static bool is_repeated(const struct as_quality_view *view, size_t at, size_t last)
+{
+    const struct assay_remark *a = &view->remarks->at[at];
+    const struct assay_remark *b = last == SIZE_MAX ? NULL : &view->remarks->at[last];
+
+    return b && a->line == b->line && a->kind == b->kind && strcmp(a->text, b->text) == 0;
+}
+
+void as_cqa_remarks_report(struct as_quality_view *view, const struct assay_cqa *cqa)
+{
+    const bool all = view->levels & AS_LEVEL_EXPERT;
+    size_t shown = 0, left = 0;
+    bool done = false;
+
+    if (!view->remarks)
+        return;
+    as_cli_print(view->cli, "\n  ");
+    as_cli_styled(view->cli, AS_STYLE_BOLD, "the compiler said");
+    as_cli_print(view->cli, "\n");
+    for (unsigned rank = 0; rank <= 3; rank++) {
+        size_t range = 0, last = SIZE_MAX, at = next_remark(view, cqa, &range, 0);
+
+        for (; at != SIZE_MAX; at = next_remark(view, cqa, &range, at + 1)) {
+            if (rank_of(&view->remarks->at[at]) != rank || is_repeated(view, at, last))
+                continue;
+            last = at;
+            /* Of a loop that was vectorised the rest is what was tried before. */
+            if (!all && (rank == 3 || shown == SHOWN_MOST || (rank && done))) {
+                left++;
+                continue;
+            }
+            shown++;
+            done |= rank == 0;
+            say_remark(view, "  - ", &view->remarks->at[at]);
+        }
+    }
+    if (left)
+        as_cli_print(view->cli, "  - %s%zu more with --level expert\n",
+                     shown ? "" : "nothing of vectors; ", left);
+    else if (!shown)
+        as_cli_print(view->cli, "  - nothing of its lines\n");
+}
+
+void as_cqa_remarks_row(struct as_quality_view *view, const struct assay_cqa *cqa)
+{
+    const struct assay_remark *best = view->remarks ? foremost(view, cqa) : NULL;
+
+    if (best)
+        say_remark(view, "        ", best);
+}
+
+void as_cqa_remarks_json(struct as_quality_view *view, const struct assay_cqa *cqa)
+{
+    struct as_json *json = &view->facts.json;
+    size_t range = 0, at = next_remark(view, cqa, &range, 0);
+
+    as_json_key(json, "compiler_said");
+    if (!view->remarks) {
+        as_json_null(json);
+        return;
+    }
+    as_json_array_begin(json);
+    for (; at != SIZE_MAX; at = next_remark(view, cqa, &range, at + 1)) {
+        const struct assay_remark *it = &view->remarks->at[at];
+
+        as_json_object_begin(json);
+        as_json_key_string(json, "file", it->file);
+        as_json_key_u64(json, "line", it->line);
+        as_json_key_u64(json, "column", it->column);
+        as_json_key_string(json, "kind", it->kind == ASSAY_REMARK_DONE ? "done" : "missed");
+        as_json_key_string(json, "pass", it->pass);
+        as_json_key_string(json, "text", it->text);
+        as_json_key_bool(json, "vector", it->vector);
+        as_json_key_u64(json, "width_b", it->width_b);
+        as_json_key_u64(json, "lanes", it->lanes);
+        as_json_object_end(json);
+    }
+    as_json_array_end(json);
+}
+
+void as_cqa_remarks_csv(struct as_quality_view *view, const struct assay_cqa *cqa)
+{
+    const struct assay_remark *best = view->remarks ? foremost(view, cqa) : NULL;
+    struct as_str text = {0};
+
+    if (best)
+        as_str_appendf(&text, "%s line %" PRIu32 ": %s",
+                       best->kind == ASSAY_REMARK_DONE ? "done" : "missed", best->line, best->text);
+    as_csv_string(&view->csv, best ? as_str_z(&text) : NULL);
+    as_str_fini(&text);
+}
