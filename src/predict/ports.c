@@ -213,8 +213,22 @@ double as_units_busiest(const struct as_piece_of_code *block, const char **name)
     return best;
 }
 
+/* Cycles that the loads which can go nowhere but to `ports` take there. */
+static double loads_within(const struct as_piece_of_code *block, const double *loads,
+                           uint64_t ports)
+{
+    double sum = 0;
+
+    for (unsigned i = 0; i < block->uarch->group_n; i++)
+        if (!(block->uarch->group[i].ports & ~ports))
+            sum += loads[i];
+    return sum / width_of_ports(ports);
+}
+
 void as_ports_of_memory(const struct as_piece_of_code *block, double *load_cy, double *store_cy)
 {
+    double loads[ASSAY_UARCH_GROUPS] = {0}; /* port-cycles: addresses and data may have their own */
+
     *load_cy = *store_cy = 0;
     for (uint32_t i = 0; i < block->op_n; i++) {
         const struct as_op *op = &block->op[i];
@@ -224,10 +238,15 @@ void as_ports_of_memory(const struct as_piece_of_code *block, double *load_cy, d
             const double cycles = (double)op->use[k].n / width_of_ports(group->ports);
 
             if (op->loads && op->use[k].address && strncmp(group->name, "STA", 3) != 0)
-                *load_cy += cycles;
+                loads[op->use[k].group] += (double)op->use[k].n;
             else if (op->stores && strncmp(group->name, "STD", 3) == 0)
                 *store_cy += cycles;
         }
+    }
+    for (unsigned i = 0; i < block->uarch->group_n; i++) {
+        const double cycles = loads_within(block, loads, block->uarch->group[i].ports);
+
+        *load_cy = loads[i] > 0 && cycles > *load_cy ? cycles : *load_cy;
     }
 }
 

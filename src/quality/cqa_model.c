@@ -30,21 +30,28 @@ static bool is_memory_group(const char *name)
            strncmp(name, "STA", 3) == 0 || strncmp(name, "STD", 3) == 0;
 }
 
-/* Ports of the first use that is (`memory`: of the memory group that begins so) one; times one. */
+/* Ports of the use that is (`memory`: of the memory groups that begin so) one; of several, as
+ * addresses and data of a load may be, those that start the fewest a cycle; times one. */
 static uint64_t ports_of(const struct assay_cqa_engine *engine, const struct assay_timing *timing,
                          const char *memory, double *times)
 {
+    uint64_t found = 0;
+
+    *times = 0;
     for (unsigned i = 0; timing && i < timing->use_n; i++) {
         const struct assay_uarch_group *group = &engine->uarch->group[timing->use[i].group];
+        const double each = timing->use[i].n > 0 ? 1 / (double)timing->use[i].n : 1;
 
         if (memory ? strncmp(group->name, memory, strlen(memory)) != 0
                    : is_memory_group(group->name))
             continue;
-        *times = timing->use[i].n > 0 ? 1 / (double)timing->use[i].n : 1;
-        return group->ports;
+        if (found &&
+            each * __builtin_popcountll(group->ports) >= *times * __builtin_popcountll(found))
+            continue;
+        found = group->ports;
+        *times = each;
     }
-    *times = 0;
-    return 0;
+    return found;
 }
 
 static unsigned widest(const struct assay_cqa_engine *engine, enum as_part part, double set)

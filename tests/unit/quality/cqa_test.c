@@ -52,8 +52,10 @@ struct fixture {
     struct assay_cqa out;
 };
 
-/* Analyses the loop of `f` in assembly: "1: ... jne 1b". */
-static struct fixture analyse(const char *loop, const struct assay_cqa_options *options)
+/* Analyses the loop of `f` in assembly: "1: ... jne 1b"; on the core of that name, NULL: made up.
+ */
+static struct fixture analyse_on(const char *name, const char *loop,
+                                 const struct assay_cqa_options *options)
 {
     struct fixture f = {0};
     struct assay_error err;
@@ -62,12 +64,19 @@ static struct fixture analyse(const char *loop, const struct assay_cqa_options *
     snprintf(text, sizeof text,
              ".intel_syntax noprefix\n.globl f\n.type f,@function\nf:\n1: %s\nret\n", loop);
     f.built = built_new(TEST_CC, "", "S", text);
-    assert_int_equal(assay_uarch_parse(core, sizeof core - 1, "made", &f.uarch, &err), 0);
+    assert_int_equal(name ? assay_uarch_open(name, &f.uarch, &err)
+                          : assay_uarch_parse(core, sizeof core - 1, "made", &f.uarch, &err),
+                     0);
     assert_int_equal(assay_cqa_engine_new(f.uarch, &f.engine, &err), 0);
     assert_int_equal(assay_cqa_loop(f.engine, f.built.program, built_loop(&f.built, "f", 0),
                                     options, &f.out, &err),
                      0);
     return f;
+}
+
+static struct fixture analyse(const char *loop, const struct assay_cqa_options *options)
+{
+    return analyse_on(NULL, loop, options);
 }
 
 static void done(struct fixture *f)
@@ -385,6 +394,81 @@ static void beyond_the_limit_ways_are_one(void **state)
     done(&f);
 }
 
+/* ---- The figures of the CQA paper, on its core --------------------------------------------- */
+
+#define INDEXED(op, reg, array) op " " reg ",[" array "+rax]\n"
+#define STORED(op, reg, array)  op " [" array "+rax]," reg "\n"
+#define CLOSED(step)            "add rax," step "\ncmp rax,rdx\njb 1b"
+
+/* QMC=Chem as it came: a column of A times two factors, on halves of vectors (figure 13). */
+#define COLUMN_HALF(array, first, second)                                                          \
+    INDEXED("movaps", "xmm2", array)                                                               \
+    "movaps xmm3,xmm2\nmulps xmm2," first "\nmulps xmm3," second                                   \
+    "\naddps xmm0,xmm2\naddps xmm1,xmm3\n"
+/* With whole vectors, each column is loaded for each factor (figure 14). */
+#define COLUMN_TWICE(array, first, second)                                                         \
+    "vmulps ymm10," first ",[" array "+rax]\nvaddps ymm8,ymm8,ymm10\n"                             \
+    "vmulps ymm10," second ",[" array "+rax]\nvaddps ymm9,ymm9,ymm10\n"
+/* And once, with fixed bounds (figure 15). */
+#define COLUMN_ONCE(array, first, second)                                                          \
+    INDEXED("vmovups", "ymm10", array)                                                             \
+    "vmulps ymm11," first ",ymm10\nvaddps ymm8,ymm8,ymm11\n"                                       \
+    "vmulps ymm12," second ",ymm10\nvaddps ymm9,ymm9,ymm12\n"
+
+#define QMC_HALF                                                                                   \
+    INDEXED("movaps", "xmm0", "rdi")                                                               \
+    INDEXED("movaps", "xmm1", "rsi") COLUMN_HALF("r8", "xmm8", "xmm12")                            \
+        COLUMN_HALF("r9", "xmm9", "xmm13") COLUMN_HALF("r10", "xmm10", "xmm14")                    \
+            COLUMN_HALF("r11", "xmm11", "xmm15") STORED("movaps", "xmm0", "rdi")                   \
+                STORED("movaps", "xmm1", "rsi") CLOSED("16")
+#define QMC_WHOLE(column)                                                                          \
+    INDEXED("vmovups", "ymm8", "rdi")                                                              \
+    INDEXED("vmovups", "ymm9", "rsi") column("r8", "ymm0", "ymm4") column("r9", "ymm1", "ymm5")    \
+        column("r10", "ymm2", "ymm6") column("r11", "ymm3", "ymm7")                                \
+            STORED("vmovups", "ymm8", "rdi") STORED("vmovups", "ymm9", "rsi") CLOSED("32")
+
+static void the_paper_counts_half_vectors(void **state)
+{
+    (void)state;
+    struct fixture f = analyse_on("sandybridge", QMC_HALF, NULL);
+    const struct assay_cqa_path *p = &f.out.path[0];
+
+    is(p, "cycles", 8);
+    is(p, "fp_op_n", 64);
+    is(p, "peak_fp_per_cy", 16);
+    is(p, "fp_peak_pct", 50);
+    is(p, "vec_ratio_all_pct", 100);
+    is(p, "vec_eff_all_pct", 50);
+    /* "from 8.00 to 4.00 cycles (2.00x speedup)": but loads of whole vectors take two cycles of a
+     * port, as they do for the paper afterwards: 6 of them, and 4 cycles of additions. */
+    takes(p, ASSAY_CQA_VECTOR, 4, ASSAY_BOUND_PORTS);
+    done(&f);
+}
+
+static void the_paper_counts_whole_vectors(void **state)
+{
+    (void)state;
+    struct fixture f = analyse_on("sandybridge", QMC_WHOLE(COLUMN_TWICE), NULL);
+    const struct assay_cqa_path *p = &f.out.path[0];
+
+    is(p, "cycles", 10);
+    assert_int_equal(p->bound, ASSAY_BOUND_PORTS);
+    is(p, "load_b", 320);
+    is(p, "store_b", 64);
+    is(p, "fp_peak_pct", 80);
+    is(p, "load_cy", 10);
+    is(p, "peak_load_per_cy", 32);
+    is(p, "load_peak_pct", 100);
+    is(p, "vec_eff_all_pct", 100);
+    done(&f);
+    f = analyse_on("sandybridge", QMC_WHOLE(COLUMN_ONCE), NULL);
+    p = &f.out.path[0];
+    is(p, "cycles", 8);
+    is(p, "load_b", 192);
+    is(p, "fp_peak_pct", 100);
+    done(&f);
+}
+
 /* ---- Loops of compilers -------------------------------------------------------------------- */
 
 static const char loops_in_c[] =
@@ -608,6 +692,8 @@ int main(void)
         cmocka_unit_test(holes_are_told),
         cmocka_unit_test(ways_have_weights),
         cmocka_unit_test(beyond_the_limit_ways_are_one),
+        cmocka_unit_test(the_paper_counts_half_vectors),
+        cmocka_unit_test(the_paper_counts_whole_vectors),
         cmocka_unit_test(invariants_hold_for_compilers),
         cmocka_unit_test(obstacles_are_those_of_the_source),
         cmocka_unit_test(fortran_counts_as_the_source_says),
