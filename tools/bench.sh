@@ -4,8 +4,8 @@
 # of CPU time (doc/benchmarks.md says how to read them). A target that is missed is printed, not
 # an error; exit status 1 means that something could not be run.
 # BENCH_PAIRS=N interleaved pairs of each (5); BENCH_LONG_PAIRS=N of those with a slow peer (1);
-# BENCH_ROUNDS=N of the overhead of a profile (15); BENCH_ONLY=code, predict, store, profile,
-# advice, try or machine for those rows alone; BENCH_TRY_BUDGET=S seconds of each campaign (90),
+# BENCH_ROUNDS=N of the overhead of a profile (15); BENCH_ONLY=code, predict, cqa, store,
+# profile, advice, try or machine for those rows alone; BENCH_TRY_BUDGET=S seconds of each campaign (90),
 # BENCH_TRY_NULLS=N of those of programs that gain nothing (2).
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -371,6 +371,24 @@ of_prediction() { # speed, and accuracy beside llvm-mca's on blocks that were me
     python3 tests/bench/levels.py "$build/assay" gcc "$build/levels" | sed 's/^/  /'
 }
 
+of_cqa() { # of whole libraries; what changes bring, predicted and measured
+    heading
+    for file in "$lib/openblas-pthread/libopenblas.so.0" "$lib/libclang-14.so.1" \
+        "$lib/libLLVM-15.so.1"; do
+        [ -r "$file" ] || continue
+        # shellcheck disable=SC2046
+        set -- $(python3 tests/bench/cqa.py "$build/assay" "$file")
+        [ $# -eq 3 ] || {
+            echo "bench: the loops of $file could not be analysed" >&2
+            status=1
+            continue
+        }
+        number "a loop of $(basename "$file" | sed 's/\.so.*//'), two threads (wall)" "$1" us "" 333
+        printf '    %s loops, %s MiB peak\n' "$2" "$3"
+    done
+    python3 tests/whatif/truth.py measure "$build/assay" "$build/whatif" | sed 's/^/  /'
+}
+
 # Findings: what mending saves, and that the rules of now promise no more.
 of_advice() {
     echo
@@ -394,6 +412,7 @@ case "${BENCH_ONLY:-}" in
 '')
     of_code
     of_prediction
+    of_cqa
     of_store
     of_profile
     of_advice
@@ -403,11 +422,12 @@ machine) of_machine ;;
 code) of_code ;;
 store) of_store ;;
 predict) of_prediction ;;
+cqa) of_cqa ;;
 profile) of_profile ;;
 advice) of_advice ;;
 try) of_tries ;;
 *)
-    echo "bench: BENCH_ONLY is code, predict, store, profile, advice, try or machine" >&2
+    echo "bench: BENCH_ONLY is code, predict, cqa, store, profile, advice, try or machine" >&2
     exit 2
     ;;
 esac

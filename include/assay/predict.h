@@ -60,7 +60,9 @@ enum assay_predict_without {
                                          multiplications do */
     /* Of lists whose addresses step as those of other code did: where a load begins in its line is
      * not known, and none crosses one. */
-    ASSAY_WITHOUT_CROSSINGS = 1 << 13
+    ASSAY_WITHOUT_CROSSINGS = 1 << 13,
+    /* For speed: how operations would share the ports is not found, and port_use is all 0. */
+    ASSAY_WITHOUT_SPREAD = 1 << 14
 };
 
 struct assay_predict_options {

@@ -176,7 +176,8 @@ static int describe_insns(struct assay_predictor *p, struct assay_prediction *ou
     for (size_t i = 0; i < out->chain_n; i++)
         if (out->chain[i].insn < block->insn_n)
             insn[out->chain[i].insn].chain = true;
-    as_ports_spread(block, port_use, insn_port);
+    if (!(block->without & ASSAY_WITHOUT_SPREAD))
+        as_ports_spread(block, port_use, insn_port);
     out->insn = insn;
     out->insn_n = block->insn_n;
     out->port_use = port_use;

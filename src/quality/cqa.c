@@ -133,7 +133,8 @@ static int keep_insns(struct assay_cqa_engine *engine, const struct as_cqa_body 
 static int predict_worst(struct assay_cqa_engine *engine, const struct as_cqa_body *body,
                          double *cycles, struct assay_error *err)
 {
-    const struct assay_predict_options worst = {.without = ASSAY_WITHOUT_SIMULATION, .worst = true};
+    const struct assay_predict_options worst = {
+        .without = ASSAY_WITHOUT_SIMULATION | ASSAY_WITHOUT_SPREAD, .worst = true};
     struct assay_prediction found;
 
     AS_TRY(assay_predict(engine->predictor, &body->code, 0, body->n, &worst, &found, err));
@@ -160,6 +161,8 @@ static int predict_as_is(const struct analysing *a, const struct as_cqa_body *bo
     memcpy(out->limit, found.limit, sizeof out->limit);
     as_is->bound = out->bound = found.bound;
     as_is->cycles = found.cycles;
+    /* Where buffers and order cost cycles, they may cost those of variants too. */
+    as_is->simulate |= found.bound == ASSAY_BOUND_WINDOW;
     out->value[AS_CQA_CYCLES_WORST] = found.cycles;
     return found.varies ? predict_worst(a->engine, body, &out->value[AS_CQA_CYCLES_WORST], err) : 0;
 }

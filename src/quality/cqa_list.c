@@ -48,7 +48,7 @@ int as_cqa_list_predict(struct assay_cqa_engine *engine, bool simulate, uint32_t
     const struct assay_predict_options options = {
         /* One whose control is gone is judged as copies of it, without a counter of its own. */
         .mode = branches ? ASSAY_PREDICT_LOOP : ASSAY_PREDICT_UNROLLED,
-        .without = without | (simulate ? 0 : ASSAY_WITHOUT_SIMULATION),
+        .without = without | ASSAY_WITHOUT_SPREAD | (simulate ? 0 : ASSAY_WITHOUT_SIMULATION),
         .ready = list->ready.n ? list->ready.at : NULL};
 
     return assay_predict(engine->predictor, &code, 0, code.n, &options, out, err);

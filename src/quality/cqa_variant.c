@@ -176,17 +176,29 @@ static int thinned(struct assay_cqa_engine *engine, const struct as_cqa_as_is *a
     return predict_thinned(engine, as_is, without_false_meetings(as_is), out, err);
 }
 
-/* The path itself, no iteration waiting for another. */
+/* The path itself, no iteration waiting for another: its other bounds, and what they add up to. */
 static int independent(struct assay_cqa_engine *engine, const struct as_cqa_as_is *as_is,
                        struct assay_cqa_what_if *out, struct assay_error *err)
 {
+    struct assay_prediction found = {.simulated = -1};
+
+    out->applies = as_is->chain_n > 0;
+    out->insn_n = (uint32_t)as_is->body->n;
+    if (!out->applies)
+        return 0;
+    if (!as_is->simulate) {
+        memcpy(found.bounds, as_is->bounds, sizeof found.bounds);
+        found.bounds[ASSAY_BOUND_LATENCY] = 0;
+        memcpy(found.limit, as_is->limit, sizeof found.limit);
+        hold_bounds(as_is, &found, out);
+        return 0;
+    }
     as_cqa_list_clear(&engine->list);
     for (size_t i = 0; i < as_is->body->n; i++)
         as_cqa_list_add(&engine->list, &as_is->body->code.insn[i], as_is->body->item[i].leaves);
     if (engine->list.failed)
         return as_error_nomem(err, "a variant of a loop");
-    out->applies = as_is->chain_n > 0;
-    return out->applies ? predict_thinned(engine, as_is, ASSAY_WITHOUT_LATENCY, out, err) : 0;
+    return predict_thinned(engine, as_is, ASSAY_WITHOUT_LATENCY, out, err);
 }
 
 /* The second of the bounds. */
