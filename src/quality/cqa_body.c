@@ -139,7 +139,8 @@ static void describe_vector(struct as_cqa_item *item, const struct assay_insn *i
         item->packable = item->packed || (counts && form->traits & ASSAY_TRAIT_PACKABLE);
     } else {
         item->packable = item->role == AS_ROLE_DATA && counts &&
-                         (form->traits & ASSAY_TRAIT_PACKABLE || moves_values(form));
+                         (form->traits & ASSAY_TRAIT_PACKABLE || moves_values(form) ||
+                          form->insn_class == ASSAY_CLASS_LEA); /* adds, and vectors do */
     }
     item->kinds = item->packable ? (uint16_t)kinds_of(item) : 0;
 }

@@ -108,7 +108,8 @@ static uint32_t item_obstacles(const struct as_cqa_body *body, size_t at)
         found |= ASSAY_CQA_OBSTACLE_INDIRECT;
     if (moves && item->stride == ASSAY_STRIDE_UNKNOWN && body->streams)
         found |= ASSAY_CQA_OBSTACLE_UNKNOWN_STEP;
-    if (item->packable && !item->packed && !as_insn_packed(&body->code.insn[at], 2, &wider) &&
+    if (item->packable && !item->packed && item->form->insn_class != ASSAY_CLASS_LEA &&
+        !as_insn_packed(&body->code.insn[at], 2, &wider) &&
         !as_insn_packed(&body->code.insn[at], 4, &wider))
         found |= ASSAY_CQA_OBSTACLE_FORM;
     return found;

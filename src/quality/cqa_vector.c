@@ -164,6 +164,32 @@ static void widen_item(struct vectorising *v, size_t at, const struct assay_insn
         as_cqa_list_add(v->list, copies < v->times ? &wide : insn, item->leaves);
 }
 
+/* A lea that computes no address: sums of vectors, its scale and its displacement one each. */
+static void widen_sum(struct vectorising *v, size_t at)
+{
+    const struct as_cqa_item *item = &v->body->item[at];
+    const struct assay_insn *insn = &v->body->code.insn[at];
+    const unsigned vectors = vectors_of(v, item), to = insn->reg[0];
+    const unsigned width_b =
+        v->times * item->width_b / vectors < QUAD_B ? QUAD_B : v->times * item->width_b / vectors;
+    const bool both = insn->base != ASSAY_REG_NONE && insn->index != ASSAY_REG_NONE;
+    const unsigned from = insn->index != ASSAY_REG_NONE ? insn->index : insn->base;
+    const unsigned scaled = insn->scale > 1 && both ? TEMPORARY - 8 : to;
+
+    v->widened_n++;
+    for (unsigned k = 0; k < vectors; k++) {
+        const unsigned shift[3] = {scaled, from, from}, constant[3] = {to, to, TEMPORARY};
+        const unsigned sum[3] = {to, insn->base, insn->scale > 1 ? scaled : from};
+
+        if (insn->scale > 1)
+            add_part(v, AS_PART_ADD_INTEGERS, width_b, width_b, shift);
+        if (both)
+            add_part(v, AS_PART_ADD_INTEGERS, width_b, width_b, sum);
+        if (insn->disp)
+            add_part(v, AS_PART_ADD_INTEGERS, width_b, width_b, constant);
+    }
+}
+
 /* Loads into `reg`, a vector a time; stores out of it. */
 static void replicate(struct vectorising *v, size_t at, unsigned reg)
 {
@@ -275,6 +301,8 @@ static void add_item(struct vectorising *v, size_t at)
     if (item->form->traits & ASSAY_TRAIT_X87 || !item->width_b ||
         (item->role == AS_ROLE_DATA && v->arithmetic))
         copy_item(v, at, v->times);
+    else if (item->form->insn_class == ASSAY_CLASS_LEA)
+        widen_sum(v, at);
     else if (item->stride == ASSAY_STRIDE_ZERO && item->role == AS_ROLE_VECTOR &&
              (item->loads || item->stores))
         copy_item(v, at, 1); /* the same in every iteration */
