@@ -5,6 +5,7 @@
 #ifndef AS_CLI_CQA_H
 #define AS_CLI_CQA_H
 
+#include <assay/options.h>
 #include <assay/quality.h>
 #include <assay/remarks.h>
 
@@ -57,6 +58,11 @@ void as_cqa_text_expert(struct as_quality_view *view, const struct assay_cqa *cq
 void as_cqa_json(struct as_quality_view *view, const struct assay_cqa *cqa);
 void as_cqa_csv_head(struct as_quality_view *view);
 void as_cqa_csv(struct as_quality_view *view, const struct assay_cqa *cqa);
+
+/* What to do about a sum in order, by the options of its unit. */
+void as_cqa_order_words(const struct as_quality_view *view, const struct assay_cqa *cqa,
+                        struct as_str *out);
+void as_cqa_options_report(struct as_quality_view *view, const struct assay_cqa *cqa);
 
 /* Records of --opt-record; nothing where it is not given. */
 int as_cqa_remarks_open(struct as_quality_view *view, struct assay_error *err);

@@ -17,7 +17,7 @@ static const struct {
     {"call", "a call: what it does is not in the loop; inline it, or let the compiler see it"},
     {"ways", "several ways through an iteration: a branch where a select could stand"},
     {"recurrence", "a recurrence: each iteration needs the result of the one before"},
-    {"reduction", "a sum or the like: its order must be free (-ffast-math, omp simd reduction)"},
+    {"reduction", "a sum or the like: its order must be free"},
     {"stride", "steps with holes: neighbours in memory belong to different iterations"},
     {"indirect", "addresses by index or pointer: elements are gathered one by one"},
     {"unknown_step", "steps that are not in the code, such as a leading dimension"},

@@ -251,8 +251,9 @@ static void say_gains(struct as_quality_view *view, const struct assay_cqa_path 
 
 /* ---- Obstacles and hints ------------------------------------------------------------------- */
 
-static void say_obstacles(struct as_quality_view *view, const struct assay_cqa_path *mean)
+static void say_obstacles(struct as_quality_view *view, const struct assay_cqa *cqa)
 {
+    const struct assay_cqa_path *mean = &cqa->mean;
     const double width = as_cqa_value(mean, "vec_eff_all_pct");
     unsigned shown = 0;
 
@@ -268,7 +269,10 @@ static void say_obstacles(struct as_quality_view *view, const struct assay_cqa_p
             as_cli_styled(view->cli, AS_STYLE_BOLD, "what stands against wider vectors");
             as_cli_print(view->cli, "\n");
         }
-        as_str_appendz(&text, as_cqa_obstacle_words(i));
+        if (1u << i == ASSAY_CQA_OBSTACLE_REDUCTION)
+            as_cqa_order_words(view, cqa, &text);
+        else
+            as_str_appendz(&text, as_cqa_obstacle_words(i));
         wrap(view, "  - ", &text);
         as_str_fini(&text);
     }
@@ -358,7 +362,9 @@ void as_cqa_text_report(struct as_quality_view *view, const struct assay_cqa *cq
     if (view->levels & (AS_LEVEL_GAIN | AS_LEVEL_EXPERT))
         say_gains(view, &cqa->mean);
     if (view->levels & AS_LEVEL_POTENTIAL)
-        say_obstacles(view, &cqa->mean);
+        say_obstacles(view, cqa);
+    if (view->levels & AS_LEVEL_POTENTIAL)
+        as_cqa_options_report(view, cqa);
     as_cqa_remarks_report(view, cqa);
     if (view->levels & AS_LEVEL_HINT)
         say_hints(view, cqa);

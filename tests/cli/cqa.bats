@@ -126,6 +126,43 @@ EOP
     equal null "$(of out '["id"]')"
     python3 -c 'import json; assert json.load(open("out"))["loops"][0]["mean"]["metrics"]["insn_n"] >= 3'
 }
+@test "hand-written assembly, stripped, has a report as well" {
+    cat >hand.S <<'EOA'
+.intel_syntax noprefix
+.globl hand
+hand:
+    xor eax, eax
+again:
+    vmovups ymm0, [rsi+rax]
+    vfmadd213ps ymm0, ymm1, [rdi+rax]
+    vmovups [rdi+rax], ymm0
+    add rax, 32
+    sub rdx, 8
+    jg again
+    ret
+EOA
+    gcc -shared -nostdlib hand.S -o hand.so
+    strip hand.so
+    "$ASSAY" cqa --machine zen5 --level gain,potential,hint,expert hand.so >out
+    grep -q 'Fully vectorised, on 50 % of the core' out
+    grep -q 'fully vectorised  .*2.0x' out
+    grep -q 'vfmadd213ps' out
+    ! grep -qE '.{81}' out
+    "$ASSAY" cqa --machine zen5 --format json hand.so >out
+    equal 16 "$(of out '["mean"]["metrics"]["fp_op_n"]')"
+    equal 64 "$(of out '["mean"]["metrics"]["load_b"]')"
+    equal '[]' "$(of out '["mean"]["obstacles"]')"
+}
+@test "how it was compiled, and nothing that was given already" {
+    "$ASSAY" cqa --machine zen5 --function daxpy scalar.so >out
+    grep -q -- '- -O2 or -O3: ' out
+    grep -q -- '- -march=native: ' out
+    gcc -g -O3 -march=x86-64-v3 -ffast-math -mfpmath=387 -shared -fPIC kernels.c -o fast.so
+    "$ASSAY" cqa --machine zen5 --function sum fast.so >out
+    grep -q 'how it was compiled' out
+    grep -q 'arithmetic on the x87: ' out
+    ! grep -qE -- '-ffast-math|-march=native|- -O3:' out
+}
 @test "what gcc recorded stands beside the loop it is of" {
     gcc -g -O3 -shared -fPIC kernels.c -o recorded.so -fsave-optimization-record \
         -fopt-info-vec-missed=missed.txt

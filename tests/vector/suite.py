@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds the verdicts on vectors to the compilers' own records.
 
-    suite.py DUMP RECORDS OUTDIR [BUILD ...]
+    suite.py DUMP RECORDS ASSAY OUTDIR [BUILD ...]
 
 Each loop of src/ that counts has a mark on its first line:
 
@@ -12,9 +12,10 @@ ELEMENT is the widest type it works on (f64, i16, ...). WORDs are the obstacles 
 with evidence whenever the loop is left scalar; `free` says that nothing is in its way but what the
 code cannot tell (overlap). A loop with `alias` needs a choice at run time when it is vectorised.
 Every build records what the compiler vectorised; the binary alone must tell the same of at least
-98 % of the loops, and each difference stands in known.txt with its cause. RECORDS is our own
-reader of those records; what it finds must be what is found here by expressions, in each form
-that a compiler writes.
+98 % of the loops, and each difference stands in known.txt with its cause. RECORDS is our own reader
+of those records; what it finds must be what is found here by expressions, in each form that a
+compiler writes. Of each build, `assay cqa` must have a verdict on every loop, and recommend no
+option that the build was given.
 """
 import fnmatch
 import json
@@ -104,7 +105,7 @@ def compile_suite(build, sources, out):
     (out / "main.c").write_text("int main(void) { return 0; }\n")
     command = [compiler, "-g", *flags.split(), "-c", *map(str, sources)]
     if compiler == "clang":
-        command += ["-fsave-optimization-record"]
+        command += ["-fsave-optimization-record", "-grecord-command-line"]
     else:
         command += ["-fopt-info-vec-optimized-missed=record.txt"]
         command += ["-fsave-optimization-record"] if name in PACKED else []
@@ -209,12 +210,39 @@ def reasons_wrong(mark, found):
     return f"not named {sorted(want - named)} but {sorted(named)}" if want - named else ""
 
 
+# ---- What assay cqa says -------------------------------------------------------------------------
+
+def check_reports(tap, build, marks, assay, program):
+    name, _, flags, _, _ = build
+    command = [assay, "cqa", "--machine", "emeraldrapids", "--level", "gain,potential,hint"]
+    run = subprocess.run([*command, "--format", "json", program], check=True, capture_output=True,
+                         text=True)
+    loops = json.loads(run.stdout)["loops"]
+    at = {(l["file"] and pathlib.Path(l["file"]).name, line) for l in loops
+          for line in range(l["first_line"], l["last_line"] + 1)}
+    without = [m.function for m in marks
+               if not any((m.file, line) in at for line in range(m.line, m.end + 1))]
+    bare = [hex(int(l["address"], 16)) for l in loops
+            if not l["mean"] or not l["mean"]["metrics"]["cycles"] > 0
+            or not all(v["why"] for v in l["mean"]["what_if"].values())]
+    tap.point(not without and not bare, f"{name}: a report on every loop", f"{without} {bare}")
+    text = subprocess.run([*command, program], check=True, capture_output=True, text=True).stdout
+    given = [f for f in flags.split() if re.search(rf"{re.escape(f)}(?![\w=-])", text)]
+    given += ["-march=native"] if "-march" in flags and "-march=native" in text else []
+    tap.point(not given, f"{name}: no option recommended that was given", " ".join(given))
+    want = {"-O3"} if "-O2" in flags else set()
+    want |= {"-march=native"} if "-march" not in flags else set()
+    tap.point(want <= set(re.findall(r"^  - (-\S+):", text, re.M)),
+              f"{name}: options that are missing", " ".join(want))
+
+
 def check_build(tap, build, marks, tools, out, known):
     sources = sorted({HERE / "src" / m.file for m in marks})
     name = build[0]
     loops_said, blocks_said = compile_suite(build, sources, out)
     loops = loops_of(tools[0], out / "suite")
     check_reader(tap, build, tools[1], out, loops_said)
+    check_reports(tap, build, marks, tools[2], out / "suite")
     different, widths, causes, aliases, none = [], [], [], [], []
     for mark in marks:
         found = Found(mark, loops)
@@ -244,7 +272,7 @@ def check_build(tap, build, marks, tools, out, known):
 
 
 def main():
-    tools, out = sys.argv[1:3], pathlib.Path(sys.argv[3])
+    tools, out = sys.argv[1:4], pathlib.Path(sys.argv[4])
     tap = tap_module.Tap()
     known = Known()
     told = different = 0
@@ -253,17 +281,17 @@ def main():
     tap.point(sum(map(len, marks.values())) >= 120, "120 loops and more")
     for build in BUILDS:
         name, compiler, _, _, suffix = build
-        if sys.argv[4:] and name not in sys.argv[4:]:
+        if sys.argv[5:] and name not in sys.argv[5:]:
             continue
         if not shutil.which(compiler):
             tap.skip(name, f"no {compiler}")
             continue
         different += check_build(tap, build, marks[suffix], tools, out / name, known)
         told += len(marks[suffix])
-    if not sys.argv[4:]:
+    if not sys.argv[5:]:
         tap.point(different <= MOST_DIFFERENT * told,
                   f"{different} of {told} loops told differently")
-    if not sys.argv[4:] and all(map(shutil.which, ("gcc", "clang", "gfortran"))):
+    if not sys.argv[5:] and all(map(shutil.which, ("gcc", "clang", "gfortran"))):
         tap.point(not known.unused(), "every known difference is one", "\n".join(known.unused()))
     return tap.end()
 

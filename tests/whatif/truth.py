@@ -85,7 +85,8 @@ def measure(code, out, passes):
     (out / "forms.h").write_text("".join(f"FORM_OF({n}, {bits_of(n)})\n" for n in forms(pairs())))
     subprocess.run(["gcc", "-O1", "-I", out, "-o", out / "harness", HERE / "harness.c",
                     *(code / f"{form}.s" for form in FORMS), "-lm"], check=True)
-    said = subprocess.run([out / "harness", str(passes)], check=True, capture_output=True, text=True).stdout
+    said = subprocess.run([out / "harness", str(passes)], check=True, capture_output=True,
+                          text=True).stdout
     return {name: float(ns) for name, ns in (line.split() for line in said.splitlines())}
 
 
