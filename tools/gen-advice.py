@@ -26,6 +26,7 @@ A try is what `assay try` may try:
             (several at work), processors (more than one), nodes (of memory, more than one)
   finding   rules of data/advise/findings.txt that it answers: their findings make it come first
 """
+import functools
 import pathlib
 import re
 import sys
@@ -33,12 +34,12 @@ import sys
 # Keys of a kind of block: (must, may).
 KEYS = {
     "metric": ("title unit topic better formula meaning", "good fair kind sql"),
-    "what_if": ("title meaning kind", "sql"),
+    "what_if": ("title meaning kind", "sql variant"),
     "check": ("title meaning weight sql", "said_by"),
     "flag": ("sql", ""),
     "finding": ("topic object sql", "command"),
     "loops": ("sql", ""),
-    "cause": ("topic pattern sql", "unless"),
+    "cause": ("topic pattern sql", "unless gain"),
     "try": ("what title group",
             "env preload wrap launcher ranks flags train merge compiler when finding"),
     "define": ("sql", ""),
@@ -53,6 +54,10 @@ WHAT_IF_KINDS = {"loops": "AS_WHAT_IF_LOOPS", "parallel": "AS_WHAT_IF_PARALLEL",
                  "parallel_and_load": "AS_WHAT_IF_PARALLEL_AND_LOAD"}
 TRY_WHAT = {"env": "ENV", "threads": "THREADS", "placement": "PLACEMENT", "flags": "FLAGS"}
 TRY_WHEN = r"(uses|launcher|command|cpu):[A-Za-z0-9_.+|-]+|threads|processors|nodes"
+# Metrics of loops that the recording sets, and what the set of code quality analysis has besides
+# its metrics and the speed-up of each variant.
+RECORDED = set("operand_walk_b operand_index_b operand_pace_b_s".split())
+CQA_SAID = "fp_vector_sound vector_sound".split()
 OBJECTS = "run process thread module function loop".split()
 
 
@@ -220,6 +225,36 @@ def check_metric(where, name, text):
         sys.exit(f"{where}: {name}: the rating goes against 'better {text['better']}'")
 
 
+def check_gains(blocks):
+    """Each gain of a cause is a what-if that comes from a variant."""
+    what_ifs = {name for _, kind, name, text in blocks if kind == "what_if" and "variant" in text}
+    for where, kind, name, text in blocks:
+        if kind == "cause" and what_ifs and text.get("gain") not in what_ifs | {None}:
+            sys.exit(f"{where}: {name}: there is no what-if {text['gain']} of a variant")
+
+
+@functools.lru_cache(None)
+def quality_names(word):
+    """What $of_loop or $of_cqa may ask for: metrics of data/quality, and those of the recording."""
+    folder = pathlib.Path(__file__).resolve().parent.parent / "data/quality"
+    if word == "of_loop":
+        return {name for _, _, name, _ in blocks_of(folder / "metrics.txt")} | RECORDED
+    names = set(CQA_SAID)
+    for _, _, name, text in blocks_of(folder / "cqa.txt"):
+        stem, _, unit = name.rpartition("_")
+        names |= {f"{stem}_{of}_{unit}" for of in text.get("of", "").split()} or {name}
+    return names
+
+
+def check_metrics_asked(blocks):
+    """A statement that asks for a metric that nobody sets would never speak."""
+    asked = r"\$(of_loop|of_cqa)(?:_here)?\(\s*(\w+)\s*\)"
+    for where, _, name, text in blocks:
+        for word, metric in re.findall(asked, text.get("sql", "")):
+            if metric not in quality_names(word):
+                sys.exit(f"{where}: {name}: no metric for ${word} is called {metric}")
+
+
 def c_text(text):
     if text is None:
         return "NULL"
@@ -242,7 +277,8 @@ def row_of(kind, name, text, position):
     if kind == "what_if":
         return (f"    {{.name = {c_text(name)}, .title = {c_text(get('title'))},\n"
                 f"     .meaning = {c_text(get('meaning'))}, .position = {position},\n"
-                f"     .kind = {WHAT_IF_KINDS[get('kind')]}, .sql = {c_text(get('sql'))}}},\n")
+                f"     .kind = {WHAT_IF_KINDS[get('kind')]}, .variant = {c_text(get('variant'))},\n"
+                f"     .sql = {c_text(get('sql'))}}},\n")
     if kind == "check":
         said_by = get("said_by")
         return (f"    {{.name = {c_text(name)}, .title = {c_text(get('title'))},\n"
@@ -266,7 +302,7 @@ def row_of(kind, name, text, position):
     if kind == "cause":
         unless = get("unless")
         return (f"    {{.name = {c_text(name)}, .topic = {c_text(get('topic'))},\n"
-                f"     .pattern = {c_text(get('pattern'))},\n"
+                f"     .pattern = {c_text(get('pattern'))}, .gain = {c_text(get('gain'))},\n"
                 f"     .unless = {c_text(f' {unless} ' if unless else None)},\n"
                 f"     .sql = {c_text(get('sql'))}}},\n")
     return (f"    {{.name = {c_text(name)}, .topic = {c_text(get('topic'))},\n"
@@ -283,6 +319,8 @@ def main():
     check(blocks)
     rules = {name for _, kind, name, _ in blocks if kind in ("finding", "cause")}
     check_tries(blocks, rules)
+    check_gains(blocks)
+    check_metrics_asked(blocks)
     if any(kind == "try" for _, kind, _, _ in blocks):
         blocks = [block for block in blocks if block[1] == "try"]
     blocks = expand(blocks)

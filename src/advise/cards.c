@@ -6,6 +6,7 @@
  */
 #include "advise/cards.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,6 +23,8 @@
 #define PATTERN_LOOPS 3
 #define PATTERN_PCT   5.0
 #define NAMED_MOST    3
+/* Half the width of a 95 % interval, in standard deviations. */
+#define SIGMAS 1.96
 
 struct seen_cause {
     uint32_t row; /* of as_advise_cause */
@@ -127,6 +130,81 @@ static int read_all(struct deck *d, const struct assay_rule_choice *choice, stru
     return 0;
 }
 
+/* ---- What it may gain ----------------------------------------------------------------------- */
+
+/* What doing away with its first cause that has such a what-if saves, data in the first level of
+ * the cache; the rest of the run as it is. */
+struct card_gain {
+    bool is_there;
+    struct assay_quantity factor; /* of the run's speed; nothing bounds it from below */
+    double before_cy, after_cy;   /* of an iteration */
+};
+
+static const struct as_what_if_row *what_if_named(const char *name)
+{
+    for (size_t i = 0; i < as_advise_what_if_n; i++)
+        if (strcmp(as_advise_what_if[i].name, name) == 0)
+            return &as_advise_what_if[i];
+    return NULL;
+}
+
+static const char gain_sql[] =
+    "SELECT o.gain_s, c.value, x.value FROM what_if w JOIN what_if_object o USING (what_if_id)"
+    " JOIN v_values c ON c.object_kind = 'loop' AND c.object_id = o.object_id"
+    " AND c.metric = 'cqa_cycles' AND c.run_id IN (0, ?1) AND c.context_id = 0"
+    " JOIN v_values x ON x.object_kind = 'loop' AND x.object_id = o.object_id"
+    " AND x.metric = 'cqa_' || ?3 || '_x' AND x.run_id IN (0, ?1) AND x.context_id = 0"
+    " WHERE w.run_id = ?1 AND w.name = ?2 AND o.object_id = ?4";
+
+static int read_gain(const struct deck *d, const struct loop_card *card,
+                     const struct as_what_if_row *what_if, struct card_gain *out,
+                     struct assay_error *err)
+{
+    struct assay_rows *rows;
+
+    AS_TRY(as_advice_ask(d->advice, gain_sql, &rows, err));
+    assay_rows_bind_text(rows, 2, what_if->name);
+    assay_rows_bind_text(rows, 3, what_if->variant);
+    assay_rows_bind_integer(rows, 4, card->loop_id);
+    const int rc = assay_rows_next(rows, err);
+    if (rc > 0) {
+        const double gain_s = assay_rows_real(rows, 0), cycles = assay_rows_real(rows, 1);
+        const double most_s = gain_s * (1 + SIGMAS / sqrt((double)(card->n > 0 ? card->n : 1)));
+        const double value = as_advice_factor(d->advice, gain_s);
+
+        *out = (struct card_gain){
+            .is_there = value > 1,
+            .factor = assay_derived(value, 1, as_advice_factor(d->advice, most_s), card->n),
+            .before_cy = cycles,
+            .after_cy = cycles / assay_rows_real(rows, 2)};
+    }
+    assay_rows_close(&rows);
+    return rc < 0 ? rc : 0;
+}
+
+static int find_gain(const struct deck *d, const struct loop_card *card, struct card_gain *out,
+                     struct assay_error *err)
+{
+    *out = (struct card_gain){0};
+    for (uint32_t i = 0; i < card->cause_n && !out->is_there; i++) {
+        const char *name = as_advise_cause[card->cause[i].row].gain;
+        const struct as_what_if_row *what_if = name ? what_if_named(name) : NULL;
+
+        /* A hint claims no time. */
+        if (what_if && card->cause[i].level <= ASSAY_FINDING_POTENTIAL)
+            AS_TRY(read_gain(d, card, what_if, out, err));
+    }
+    return 0;
+}
+
+static void say_gain(struct as_str *text, const struct card_gain *gain)
+{
+    as_str_appendf(text,
+                   " By a model of the core an iteration takes %.3g cycles, and could take %.3g"
+                   " with its data in the first level of the cache.",
+                   gain->before_cy, gain->after_cy);
+}
+
 /* ---- Findings ------------------------------------------------------------------------------- */
 
 static int write_finding(const struct deck *d, struct assay_finding *finding, struct as_str *text,
@@ -154,7 +232,9 @@ static int write_card(const struct deck *d, const struct loop_card *card, struct
                                     .rule = main->name,
                                     .time_ns = (int64_t)(card->time_s * 1e9)};
     struct as_str text = {0}, how = {0};
+    struct card_gain gain;
 
+    AS_TRY(find_gain(d, card, &gain, err));
     as_str_appendf(&text, "%s ", card->subject);
     for (uint32_t i = 0; i < card->cause_n; i++) {
         const struct seen_cause *cause = &card->cause[i];
@@ -163,6 +243,10 @@ static int write_card(const struct deck *d, const struct loop_card *card, struct
         as_str_appendf(&how, "%s%s", i ? " Then: " : "", cause->how);
         if (cause->level < finding.level)
             finding.level = cause->level;
+    }
+    if (gain.is_there) {
+        finding.gain = &gain.factor;
+        say_gain(&text, &gain);
     }
     return write_finding(d, &finding, &text, &how, err);
 }

@@ -31,8 +31,7 @@ enum assay_level as_advice_level(const char *word)
     return 0;
 }
 
-/* Seconds off the run as a factor of its speed. */
-static double factor(const struct as_advice *a, double gain_s)
+double as_advice_factor(const struct as_advice *a, double gain_s)
 {
     return a->time_s / (a->time_s - fmin(fmax(gain_s, 0), 0.999 * a->time_s));
 }
@@ -41,13 +40,13 @@ static double factor(const struct as_advice *a, double gain_s)
 static bool take_gain(const struct as_advice *a, struct assay_rows *rows,
                       struct assay_quantity *gain)
 {
-    const double value = factor(a, assay_rows_real(rows, 5));
+    const double value = as_advice_factor(a, assay_rows_real(rows, 5));
 
     if (assay_rows_kind(rows, 5) == ASSAY_CELL_NULL || !(a->time_s > 0) ||
         !(assay_rows_real(rows, 6) > 0))
         return false;
-    *gain = assay_derived(value, fmin(value, factor(a, assay_rows_real(rows, 6))),
-                          fmax(value, factor(a, assay_rows_real(rows, 7))),
+    *gain = assay_derived(value, fmin(value, as_advice_factor(a, assay_rows_real(rows, 6))),
+                          fmax(value, as_advice_factor(a, assay_rows_real(rows, 7))),
                           assay_rows_integer(rows, 8));
     return true;
 }

@@ -18,6 +18,8 @@ struct as_advice {
 int as_advice_ask(const struct as_advice *advice, const char *sql, struct assay_rows **rows,
                   struct assay_error *err);
 
+/* Seconds off the run as a factor of its speed. */
+double as_advice_factor(const struct as_advice *advice, double gain_s);
 /* The level that a statement names; 0: none. */
 enum assay_level as_advice_level(const char *word);
 /* Whether rules of that topic about such objects are wanted. */

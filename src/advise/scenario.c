@@ -266,8 +266,24 @@ static int mend_parallel(struct scenario *s, const struct as_what_if_row *row,
     return write(s, row, &it, err);
 }
 
+/* Whether the code of loops of the run was analysed: else nothing is known of its variants. */
+static int is_analysed(const struct as_advice *advice, bool *is, struct assay_error *err)
+{
+    struct assay_rows *rows;
+
+    AS_TRY(as_advice_ask(advice,
+                         "SELECT EXISTS (SELECT 1 FROM v_values v WHERE v.object_kind = 'loop'"
+                         " AND v.run_id IN (0, ?1) AND v.metric = 'cqa_cycles')",
+                         &rows, err));
+    const int rc = assay_rows_next(rows, err);
+    *is = rc > 0 && assay_rows_integer(rows, 0) != 0;
+    assay_rows_close(&rows);
+    return rc < 0 ? rc : 0;
+}
+
 int as_advise_what_ifs(const struct as_advice *advice, struct assay_error *err)
 {
+    bool analysed = false;
     struct scenario s = {.advice = advice};
     int rc;
 
@@ -278,9 +294,13 @@ int as_advise_what_ifs(const struct as_advice *advice, struct assay_error *err)
     rc = read_run(&s, err);
     if (rc == 0)
         rc = read_threads(&s, err);
+    if (rc == 0)
+        rc = is_analysed(advice, &analysed, err);
     for (size_t i = 0; i < as_advise_what_if_n && rc == 0 && s.thread.n; i++) {
         const struct as_what_if_row *row = &as_advise_what_if[i];
 
+        if (row->variant && !analysed)
+            continue;
         rc = row->kind == AS_WHAT_IF_LOOPS ? mend_loops(&s, row, err) : mend_parallel(&s, row, err);
     }
     as_vec_fini(&s.thread);

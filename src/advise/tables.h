@@ -12,7 +12,8 @@ struct as_what_if_row {
     const char *name, *title, *meaning;
     int position;
     enum as_what_if_kind kind;
-    const char *sql; /* LOOPS only */
+    const char *variant; /* of code quality analysis, that it comes from; or NULL */
+    const char *sql;     /* LOOPS only */
 };
 
 struct as_check_row {
@@ -42,6 +43,7 @@ struct as_loops_row {
 struct as_cause_row {
     const char *name, *topic;
     const char *pattern; /* what several loops do */
+    const char *gain;    /* the what-if that does away with it; or NULL */
     const char *unless;  /* causes, a blank around each, beside which it is not said; or NULL */
     const char *sql;
 };

@@ -13,7 +13,17 @@
 #include "base/error.h"
 #include "quality/cqa.h"
 
-enum { DIGITS = 3, CQA_COLUMNS = AS_CQA_METRICS + ASSAY_CQA_VARIANTS, NAME_B = 64 };
+/* Whether the program would compute the same, of the variants of which that is in question. */
+static const enum assay_cqa_variant doubtful[] = {ASSAY_CQA_FP_VECTOR, ASSAY_CQA_VECTOR};
+static const char *const sound_name[] = {"cqa_fp_vector_sound", "cqa_vector_sound"};
+
+enum {
+    DIGITS = 3,
+    DOUBTFUL = sizeof doubtful / sizeof *doubtful,
+    SOUND_AT = AS_CQA_METRICS + ASSAY_CQA_VARIANTS,
+    CQA_COLUMNS = SOUND_AT + DOUBTFUL,
+    NAME_B = 64
+};
 
 /* ---- Keeping ------------------------------------------------------------------------------- */
 
@@ -83,6 +93,20 @@ static void describe_columns(char name[][NAME_B], struct assay_set_metric *out)
             .digits = DIGITS,
             .bounded = true};
     }
+    for (unsigned i = 0; i < DOUBTFUL; i++)
+        out[SOUND_AT + i] = (struct assay_set_metric){
+            .metric = {.name = sound_name[i],
+                       .unit = "1",
+                       .meaning =
+                           "1: the loop on vectors would compute the same, but for the order "
+                           "of sums; 0: what stands against it has to go first.",
+                       .formula = "0 with calls, several ways, x87, or chains of results that are "
+                                  "no sums or products",
+                       .better = ASSAY_BETTER_HIGHER,
+                       .title = i ? "Could be fully vectorised" : "Arithmetic could be vectorised",
+                       .topic = "cqa"},
+            .origin = ASSAY_ORIGIN_DERIVED,
+            .digits = 0};
 }
 
 int as_cqa_writer_open(struct assay_experiment *experiment, int64_t run_id,
@@ -120,6 +144,12 @@ static void fill_gains(const struct as_cqa_kept *kept, struct assay_quantity *ou
 
         if (it->applies && x > 0)
             out[AS_CQA_METRICS + v] = assay_modelled(x, x < 1 ? x : 1, x);
+    }
+    for (unsigned i = 0; i < DOUBTFUL; i++) {
+        const struct assay_cqa_what_if *it = &kept->what_if[doubtful[i]];
+
+        if (it->applies)
+            out[SOUND_AT + i] = assay_derived(it->sound, it->sound, it->sound, 1);
     }
 }
 
