@@ -97,6 +97,14 @@ struct as_profile_metric {
     const char *rating; /* "good", "fair" or "poor" */
 };
 
+/* A what-if that gains a thousandth of the run and more. */
+struct as_profile_gain {
+    const char *title;
+    double gain_s, speedup; /* at most, where nothing bounds them from below */
+    bool is_bound;
+    int64_t object_n, to_80_n; /* 0: it has no objects */
+};
+
 /* A finding. */
 struct as_profile_advice {
     const char *topic;   /* snake_case */
@@ -115,6 +123,7 @@ struct as_profile {
     AS_VEC(struct as_profile_spread) spread;
     AS_VEC(struct as_profile_count) count;
     AS_VEC(struct as_profile_metric) metric;
+    AS_VEC(struct as_profile_gain) gain;
     AS_VEC(struct as_profile_advice) advice; /* the first findings, in their order */
     size_t finding_n;                        /* of how many */
     AS_VEC(const char *) command;            /* to type next */

@@ -93,6 +93,9 @@ static const char *seconds_of(struct as_profile *profile, struct assay_rows *row
 
     if (measured)
         return as_profile_text(profile, "%s: ", measured);
+    if (isfinite(gain_s) && !(assay_rows_real(rows, 6) > 0))
+        return as_profile_text(profile, "at most %.2f s of %.2f s: ", assay_rows_real(rows, 7),
+                               assay_rows_real(rows, 9));
     if (isfinite(gain_s))
         return as_profile_text(profile, "-%.2f s (%.2f to %.2f) of %.2f s: ", gain_s,
                                assay_rows_real(rows, 6), assay_rows_real(rows, 7),

@@ -300,6 +300,22 @@ static const char count_sql[] =
     " WHERE v.run_id = ?1 AND v.object_kind = 'run' AND m.topic = 'counted'"
     " ORDER BY m.position, m.name";
 
+static void take_gain(struct row_reading *in)
+{
+    const struct as_profile_gain it = {.title = read_text(in, 0),
+                                       .gain_s = real(in, 1),
+                                       .speedup = real(in, 2),
+                                       .is_bound = read_integer(in, 3, 0) != 0,
+                                       .object_n = read_integer(in, 4, 0),
+                                       .to_80_n = read_integer(in, 5, 0)};
+    PUSH(in, gain, it);
+}
+
+static const char gain_sql[] =
+    "SELECT title, iif(gain_low_s > 0, gain_s, gain_high_s),"
+    " iif(gain_low_s > 0, speedup, speedup_high), gain_low_s <= 0, object_n, to_80_n"
+    " FROM v_what_ifs WHERE run_id = ?1 AND gain_s >= 0.001 * time_s ORDER BY position, name";
+
 int as_profile_gather(struct assay_experiment *experiment, int64_t run_id, size_t rows,
                       bool no_inline, struct as_profile *profile, struct assay_error *err)
 {
@@ -315,6 +331,7 @@ int as_profile_gather(struct assay_experiment *experiment, int64_t run_id, size_
         {flag_sql, take_flag},
         {unseen_sql, take_unseen},
         {metric_sql, take_metric},
+        {gain_sql, take_gain},
         {count_sql, take_count},
     };
 
@@ -338,6 +355,7 @@ void as_profile_release(struct as_profile *profile)
     as_vec_fini(&profile->spread);
     as_vec_fini(&profile->count);
     as_vec_fini(&profile->metric);
+    as_vec_fini(&profile->gain);
     as_vec_fini(&profile->advice);
     as_vec_fini(&profile->command);
     as_arena_fini(&profile->arena);

@@ -424,6 +424,7 @@ static int print(struct as_summary_text *s, struct assay_error *err)
     AS_TRY(print_functions(s, err));
     AS_TRY(print_loops(s, err));
     AS_TRY(print_metrics(s, err));
+    AS_TRY(as_summary_gains(s, err));
     as_summary_flags(s);
     as_summary_advice(s);
     return s->text.failed ? as_error_nomem(err, "the summary") : 0;

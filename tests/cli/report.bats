@@ -144,7 +144,8 @@ END
 @test "report: a run of which nothing is known yet" {
     command -v sqlite3 >/dev/null || skip "no sqlite3 here"
     sqlite3 y.assay/experiment.db "DELETE FROM object_time; DELETE FROM callpath_time;
-        DELETE FROM sample; DELETE FROM value; DELETE FROM finding; DELETE FROM flag"
+        DELETE FROM sample; DELETE FROM value; DELETE FROM finding; DELETE FROM flag;
+        DELETE FROM what_if_object; DELETE FROM what_if"
     equal 5 "$("$ASSAY" report y.assay --format html,xlsx,text,json,csv | wc -l)"
     python3 "$CHECK_XLSX" "$ASSAY" y.assay
     equal "processes threads runs hosts machine machine_places machine_findings" \

@@ -5,7 +5,7 @@ import type { ComponentChildren } from 'preact';
 import type { Quantity, Rating } from '../data/contract';
 import { pageOf } from '../data/report';
 import { useReport } from '../context';
-import { provenance, quantityParts } from '../format';
+import { provenance, quantityParts, withUnit } from '../format';
 import type { ObjectRef } from '../grid/rows';
 import { href } from '../route';
 
@@ -43,6 +43,19 @@ export function Amount({ quantity, unit, plain }: AmountProps) {
             {parts.value}
             {parts.margin && <span class="margin"> {parts.margin}</span>}
             {parts.unit}
+        </span>
+    );
+}
+
+/** A gain: where nothing bounds it from below (`none` is no gain), at most so much. */
+export function Gain({ quantity, unit, none }: AmountProps & { none: number }) {
+    const bounded = quantity && quantity.value !== null && quantity.value > none;
+    if (!bounded || quantity.high === null || (quantity.low ?? none) > none)
+        return <Amount quantity={quantity} unit={unit} />;
+    const { low, high, n, origin } = quantity;
+    return (
+        <span class="amount" data-tip={provenance(origin, n, low, high, unit) || undefined}>
+            ≤ {withUnit(high, unit)}
         </span>
     );
 }

@@ -4,7 +4,7 @@
 import { useReport } from '../context';
 import type { Finding } from '../data/contract';
 import { seconds, shellWord, words } from '../format';
-import { Amount, ObjectLink } from '../parts/parts';
+import { Gain, ObjectLink } from '../parts/parts';
 
 const LEVELS: Record<string, string> = {
     gain: 'usually pays off',
@@ -22,7 +22,7 @@ export function FindingItem({ finding, place }: { finding: Finding; place?: bool
                 {gain && gain.value !== null ? (
                     <>
                         <b>
-                            <Amount quantity={gain} unit="s" />
+                            <Gain quantity={gain} unit="s" none={0} />
                         </b>
                         <span class="muted small">to gain</span>
                     </>

@@ -7,7 +7,7 @@ import { Chart, type Series } from '../chart/Chart';
 import { useReport } from '../context';
 import type { Metric, WhatIf } from '../data/contract';
 import { counted, fixed, withUnit, words } from '../format';
-import { Amount, Empty, ObjectLink, PageHead, Panel, RatingMark } from '../parts/parts';
+import { Amount, Empty, Gain, ObjectLink, PageHead, Panel, RatingMark } from '../parts/parts';
 import { metricGroups } from './MetricCards';
 import { gainSeries } from './gain';
 
@@ -92,7 +92,8 @@ function GainPanel({ whatIfs }: { whatIfs: WhatIf[] }) {
             title="What would it bring"
             note={
                 'Speed-up of the whole run when the first objects by gain are mended ' +
-                "(Amdahl's law over measured shares)."
+                "(Amdahl's law over measured shares). ≤: nothing bounds it from below, as where " +
+                'data are is not known.'
             }
         >
             {series.length === 0 && whatIfs.some(one => one.id.length > 0) && (
@@ -144,10 +145,10 @@ function GainPanel({ whatIfs }: { whatIfs: WhatIf[] }) {
                                 )}
                             </th>
                             <td class="number">
-                                <Amount quantity={one.speedup} unit="x" />
+                                <Gain quantity={one.speedup} unit="x" none={1} />
                             </td>
                             <td class="number">
-                                <Amount quantity={one.gain_s} unit="s" />
+                                <Gain quantity={one.gain_s} unit="s" none={0} />
                             </td>
                             <td class="number">
                                 {one.to_80_n === null || !one.id.length

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the run would gain if something of it were better, as a table of its summary. */
+#include "report/profile_text.h"
+
+static void gain_row(struct as_summary_text *s, struct as_table *table,
+                     const struct as_profile_gain *it)
+{
+    const char *most = !it->is_bound ? "" : s->page.utf8 ? "\u2264 " : "<= ";
+
+    as_table_string(table, it->title);
+    as_table_f(table, "%s%.*f", most, s->decimals, it->gain_s);
+    as_table_f(table, "%s%.2f", most, it->speedup);
+    if (it->object_n)
+        as_table_f(table, "%lld", (long long)it->to_80_n);
+    else
+        as_table_string(table, NULL);
+}
+
+int as_summary_gains(struct as_summary_text *s, struct assay_error *err)
+{
+    static const struct as_column columns[] = {
+        {.title = "if it had", .shrink = AS_SHRINK_END, .least = 24},
+        {.title = "gain s", .align = AS_ALIGN_RIGHT},
+        {.title = "times as fast", .align = AS_ALIGN_RIGHT},
+        {.title = "loops for 80 %", .align = AS_ALIGN_RIGHT},
+    };
+    struct as_table table;
+    bool any_bound = false;
+
+    if (!s->profile->gain.n)
+        return 0;
+    as_page_heading(&s->page, "What it could gain");
+    as_table_init(&table, columns, sizeof columns / sizeof *columns);
+    table.indent = 2;
+    table.ascii = !s->page.utf8;
+    as_vec_foreach (&s->profile->gain, it) {
+        gain_row(s, &table, it);
+        any_bound |= it->is_bound;
+    }
+    const int rc = as_table_print(&table, s->page.out, s->page.width, s->page.colour, err);
+    as_table_fini(&table);
+    if (rc == 0 && any_bound)
+        as_page_wrap(&s->page, "  ",
+                     s->page.utf8 ? "\u2264: nothing bounds it from below, as where data are is "
+                                    "not known."
+                                  : "<=: nothing bounds it from below, as where data are is not "
+                                    "known.",
+                     false);
+    return rc;
+}
