@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inside the agent. It lives in someone else's process: no allocation, no stdio, no lock, no
+ * Inside the agent's core. It lives in someone else's process: no allocation, no stdio, no lock, no
  * descriptor kept; what is refused is counted and the program goes on.
  */
 #ifndef AS_AGENT_AGENT_H
@@ -12,22 +12,23 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "agent/ring.h"
+#include "agent/client.h"
+#include "agent/control.h"
 
 #define AS_AGENT_API __attribute__((visibility("default")))
 
 struct as_agent {
-    _Atomic int state; /* as_agent_state */
-    int signal;        /* of the timers; 0: none yet */
+    _Atomic int state;        /* as_agent_state */
+    _Atomic uint32_t clients; /* a bit each, by their place in the table; 0: not observed */
+    int signal;               /* that a client took for itself; 0: none */
     struct as_agent_control *control;
-    struct as_agent_ring *_Atomic ring; /* NULL: this process is not observed */
-    uint8_t *data;                      /* mapped twice in a row: a record is never in two parts */
-    uint64_t data_b;
     _Atomic pid_t pid;
+    pid_t parent_pid;      /* of the child of a fork: who forked it, and the thread that did */
     pid_t fork_tid;        /* the thread that forks, noted before */
     uint64_t stack_size_b; /* of threads without attributes */
-    _Atomic int loaded;    /* modules came that no record tells of */
+    _Atomic int loaded;    /* modules came that no client was told of */
     _Atomic int confined;  /* all threads are: see as_agent_is_confined */
+    _Atomic int ended;     /* the clients were told of the end */
     char directory[3968];
 };
 enum as_agent_state { AS_AGENT_UNBORN, AS_AGENT_BEGINNING, AS_AGENT_READY, AS_AGENT_INERT };
@@ -35,11 +36,15 @@ extern struct as_agent as_agent;
 
 /* Of each thread. Preloaded libraries have their place in the static block: no allocation. */
 struct as_agent_thread {
-    pid_t tid;
-    bool has_timer;
-    bool confined; /* by seccomp(2) */
-    int timer;
+    pid_t tid, parent_tid;
+    bool confined;       /* by seccomp(2) */
+    uint8_t rounds;      /* of destructors, at its end */
     uintptr_t low, high; /* of its stack; 0: not known */
+    uint64_t loading_ns; /* in modules_changed: since when they come; 0: they go */
+    struct {
+        void *at; /* of a client */
+        size_t size_b;
+    } area[AS_AGENT_CLIENTS_N];
 };
 extern __thread struct as_agent_thread as_agent_self __attribute__((tls_model("initial-exec")));
 
@@ -55,36 +60,51 @@ extern __thread struct as_agent_thread as_agent_self __attribute__((tls_model("i
         as_found;                                                                                  \
     })
 
+/* Tells the clients of this process, in their order, that have `hook`. */
+#define AS_AGENT_TELL(hook, ...)                                                                   \
+    do {                                                                                           \
+        for (unsigned as_i = 0; as_agent_clients[as_i]; as_i++)                                    \
+            if ((as_agent.clients & (1u << as_i)) && as_agent_clients[as_i]->hook)                 \
+                as_agent_clients[as_i]->hook(__VA_ARGS__);                                         \
+    } while (0)
+
+/* ---- core.c ---- */
+
 /* Begins when it has not; whether this process is observed. Not from a handler. */
 bool as_agent_active(void);
+/* What is buffered becomes seen; the first call counts. */
+void as_agent_end(void);
 
-/* ---- write.c ---- */
+/* ---- control.c ---- */
 
-/* Room for a record of `size_b`, rounded up, or NULL. `spare_b` stays free. Lock-free. */
-void *as_agent_reserve(uint32_t size_b, uint32_t spare_b);
-/* Fills the head and makes the record seen. */
-void as_agent_commit(void *record, uint32_t size_b, uint32_t kind, uint64_t time_ns);
-void as_agent_mark(uint32_t kind); /* a record without more */
+/* Text without stdio: both return the end of what they wrote, never behind `end`. */
+char *as_agent_append(char *at, const char *end, const char *text);
+char *as_agent_append_number(char *at, const char *end, uint64_t value);
+/* System calls, since the program may have functions of these names; 0 or -errno. */
+int as_agent_open(const char *path, int flags);
+/* The path of a file of the run; `path` has AS_AGENT_PAGE_B bytes. */
+void as_agent_path(const char *file_name, char *path);
+
+/* Of the directory that the environment names; NULL: not for us. */
+struct as_agent_control *as_agent_control_map(void);
+/* Whether the child of a fork is to be observed. */
+bool as_agent_control_lives(void);
+void as_agent_process_missed(int error);
 void as_agent_wake(void);
-/* Installs the handler on as_agent.signal. */
-int as_agent_handle(void);
+
+/* ---- memory.c ---- */
+
+/* What the program may have: a limit of getrlimit(2), UINT64_MAX without one. */
+uint64_t as_agent_limit_b(int which);
+/* 0 or -errno: all of the file is really there. A write to a hole on a full disk would kill the
+ * program, and so would growing it over the limit of the size of files. */
+int as_agent_allocate(int fd, uint64_t size_b);
+void as_agent_areas_end(void); /* of this thread */
 
 /* ---- threads.c ---- */
 
-/* The timer of the calling thread; counts it missed when there can be none. */
-void as_agent_arm(void);
-void as_agent_missed(int error);
-void as_agent_disarm(void);     /* that of the calling thread */
-void as_agent_disarm_all(void); /* those of all threads */
-void as_agent_timers_forked(void);
 void as_agent_main_thread(void);
 int as_agent_threads_begin(void);
-
-/* ---- maps.c ---- */
-
-/* Records of all code now mapped, as of `time_ns`. */
-void as_agent_maps(uint64_t time_ns);
-void as_agent_maps_forked(void);
 
 /* ---- confine.c ---- */
 
@@ -97,8 +117,15 @@ int as_agent_prctl(int option, const unsigned long *argument);
 
 int as_agent_ends_begin(void);
 
+/* ---- load.c ---- */
+
+/* Tells of modules that came in a way that could not be watched. */
+void as_agent_tell_loaded(void);
+
 /* ---- signals.c ---- */
 
+/* The highest real-time signal that nobody uses becomes `as_agent.signal`; 0: there is none. */
+int as_agent_take_signal(void);
 /* What the program set for our signal, when it comes from elsewhere. */
 void as_agent_forward(int signal, siginfo_t *info, void *context);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * seccomp(2): a program that gives up system calls is killed when one is made all the same, and the
- * end of a signal handler is one. So a thread that confines itself loses its timer before, and we
- * make no system call in it any more; what it does from then on is not sampled. It is seen because
- * prctl and syscall are ours; a system call in the program's own assembly is not.
+ * end of a signal handler is one. So the clients are told before (the sampler takes the timers
+ * away), and we make no system call in such a thread any more. It is seen because prctl and syscall
+ * are ours; a system call in the program's own assembly is not.
  */
 #include "agent/agent.h"
 
@@ -17,50 +17,40 @@ bool as_agent_is_confined(void)
     return as_agent_self.confined || as_agent.confined;
 }
 
-/* Whether the thread had a timer. */
-static bool confine(bool all)
+static void confine(bool all)
 {
-    const bool had = as_agent_self.has_timer;
-    if (all) {
+    AS_AGENT_TELL(confined, all ? AS_AGENT_CONFINING_ALL : AS_AGENT_CONFINING);
+    if (all)
         as_agent.confined = 1;
-        as_agent_disarm_all();
-    } else {
-        as_agent_disarm();
-    }
     as_agent_self.confined = true;
-    return had;
 }
 
-/* Tells of it when it was done, which is without system calls; else takes it back. The timers of
- * the others stay away. */
-static void conclude(bool done, bool all, bool had)
+/* Tells of it when it was done, which is without system calls; else takes it back. */
+static void conclude(bool done, bool all)
 {
-    if (done) {
-        if (had)
-            as_agent_missed(EPERM);
-        return;
-    }
     const int saved = errno;
-    if (all)
-        as_agent.confined = 0;
-    as_agent_self.confined = false;
-    if (had)
-        as_agent_arm();
+    if (!done) {
+        if (all)
+            as_agent.confined = 0;
+        as_agent_self.confined = false;
+    }
+    AS_AGENT_TELL(confined, done ? AS_AGENT_CONFINED : AS_AGENT_UNCONFINED);
     errno = saved;
 }
 
 static bool is_observed(void)
 {
-    return as_agent.state == AS_AGENT_READY && as_agent.ring && !as_agent_is_confined();
+    return as_agent.state == AS_AGENT_READY && !as_agent_is_confined();
 }
 
 int as_agent_prctl(int option, const unsigned long *argument)
 {
     const bool confines = option == PR_SET_SECCOMP && is_observed();
-    const bool had = confines && confine(false);
+    if (confines)
+        confine(false);
     const int rc = AS_AGENT_REAL(prctl)(option, argument[0], argument[1], argument[2], argument[3]);
     if (confines)
-        conclude(rc == 0, false, had);
+        conclude(rc == 0, false);
     return rc;
 }
 
@@ -128,10 +118,11 @@ long as_agent_seccomp(long number, long a, long b, long c, long d, long e, long 
 {
     bool all;
     const bool confines = is_confining(number, a, b, &all) && is_observed();
-    const bool had = confines && confine(all);
+    if (confines)
+        confine(all);
     const long rc = as_agent_raw(number, a, b, c, d, e, f);
     /* With TSYNC a number above zero is that of a thread that could not be made to. */
     if (confines)
-        conclude(rc == 0, all, had);
+        conclude(rc == 0, all);
     return rc;
 }

@@ -5,7 +5,6 @@
  * library waits for itself (system, pclose) is not seen.
  */
 #include "agent/agent.h"
-#include "base/clock.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,29 +15,36 @@
 
 /* ---- Ours --------------------------------------------------------------------------------- */
 
-static void note_code(int code)
+static void tell_code(int code)
 {
-    struct as_agent_ring *ring = as_agent.ring;
-    if (ring && as_agent.pid == getpid()) /* a vforked child has our memory */
-        atomic_store(&ring->exit_code, (uint32_t)(code & 0xff) + 1);
+    if (as_agent.state == AS_AGENT_READY && as_agent.pid == getpid()) /* see as_agent_end */
+        AS_AGENT_TELL(exiting, code);
 }
 
 static void on_end(int code, void *unused)
 {
     (void)unused;
-    note_code(code);
+    tell_code(code);
+}
+
+/* quick_exit(3) runs no destructor, and its code is not told. */
+static void on_quick_end(void)
+{
+    as_agent_end();
 }
 
 int as_agent_ends_begin(void)
 {
-    return on_exit(on_end, NULL);
+    return on_exit(on_end, NULL) == 0 && at_quick_exit(on_quick_end) == 0 ? 0 : -1;
 }
 
 /* As the C library does it; a vforked child that could not execute comes here. */
 AS_AGENT_API __attribute__((noreturn)) void _exit(int code)
 {
-    if (!as_agent_is_confined())
-        note_code(code);
+    if (!as_agent_is_confined()) {
+        tell_code(code);
+        as_agent_end();
+    }
     for (;;)
         syscall(SYS_exit_group, code);
 }
@@ -53,15 +59,9 @@ AS_AGENT_API __attribute__((noreturn)) void _Exit(int code)
 static void tell_child_end(pid_t pid, int status)
 {
     const int saved = errno;
-    struct as_agent_child_record *record =
-        as_agent_is_confined() || (!WIFEXITED(status) && !WIFSIGNALED(status))
-            ? NULL
-            : as_agent_reserve(sizeof *record, 0);
-    if (record) {
-        record->pid = (uint32_t)pid;
-        record->status = status;
-        as_agent_commit(record, sizeof *record, AS_AGENT_CHILD, as_monotonic_ns());
-    }
+    if (as_agent.state == AS_AGENT_READY && !as_agent_is_confined() &&
+        (WIFEXITED(status) || WIFSIGNALED(status)))
+        AS_AGENT_TELL(child_ended, pid, status);
     errno = saved;
 }
 

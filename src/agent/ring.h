@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the agent (inside the observed program) and its reader share: a control file, written by
- * the reader, and one ring file for each process and execution, in one directory (doc/agent.md).
+ * What the sampler (inside the observed program) and its reader share: its part of the control
+ * file, and one ring file for each process and execution, in one directory (doc/agent.md).
  * Neither trusts the other's numbers. Many threads write a ring without locks, one process reads.
  */
 #ifndef AS_AGENT_RING_H
@@ -11,38 +11,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define AS_AGENT_DIRECTORY "ASSAY_AGENT" /* the environment variable */
-#define AS_AGENT_LIBRARY   "libassay-agent.so"
-#define AS_AGENT_CONTROL   "control"
-#define AS_AGENT_PREFIX    "ring."             /* ring.PID.TIME */
-#define AS_AGENT_MAGIC     0x544e474159415353u /* "SSAYAGNT" */
-#define AS_AGENT_VERSION   5u
-#define AS_AGENT_PAGE_B    4096u
+#include "agent/control.h"
+
+#define AS_AGENT_PREFIX "ring." /* ring.PID.TIME */
 /* Of a ring: that samples leave free, so that maps and names find room. */
 #define AS_AGENT_SPARE_B (32u << 10)
 #define AS_AGENT_LEAST_B (256u << 10) /* a ring under a limit of the size of files */
 #define AS_AGENT_REGS_N  17u
 #define AS_AGENT_CHAIN_N 127u
-#define AS_AGENT_NAME_B  16u
 
 enum as_agent_stacks { AS_AGENT_OFF, AS_AGENT_FRAME, AS_AGENT_COPY };
 
-struct as_agent_control {
-    uint64_t magic;
-    uint32_t version;
+/* The sampler's part of the control file. */
+struct as_agent_sampling {
     uint32_t stacks;           /* as_agent_stacks */
     uint32_t period_ns;        /* of CPU time */
     uint32_t stack_b;          /* at most, a sample */
     uint32_t ring_least_b;     /* of a process; a power of two */
     uint32_t ring_most_b;      /* so too */
     uint32_t ring_processor_b; /* for each processor that the process may use */
-    uint32_t only_pid;         /* observe this process and its first thread alone; 0: all */
-    uint64_t pid_namespace;    /* of the reader (inode); 0: not known */
-    uint32_t locked;           /* the reader holds a lock (flock) on this file while it lives */
     _Atomic uint32_t enabled;  /* 0: timers run, samples are not kept */
-    _Atomic uint32_t wake;     /* a futex: counts reasons to read now */
-    _Atomic uint32_t missed_errno;
-    _Atomic uint64_t processes_missed;
 };
 
 struct as_agent_ring {
@@ -120,6 +108,8 @@ _Static_assert(sizeof(struct as_agent_child_record) == 32, "layout of rings");
 _Static_assert(offsetof(struct as_agent_map_record, line) == 61, "layout of rings");
 _Static_assert(offsetof(struct as_agent_ring, head) == 64 && sizeof(struct as_agent_ring) == 256,
                "writers, the reader and losses each have a cache line");
-_Static_assert(sizeof(struct as_agent_control) == 72, "layout of the control page");
+_Static_assert(sizeof(struct as_agent_sampling) == 28 &&
+                   sizeof(struct as_agent_sampling) <= AS_AGENT_PART_B,
+               "layout of the control page");
 
 #endif

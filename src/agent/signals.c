@@ -22,6 +22,17 @@ void as_agent_forward(int signal, siginfo_t *info, void *context)
     }
 }
 
+/* Programs count from the lowest. */
+int as_agent_take_signal(void)
+{
+    for (int signal = SIGRTMAX - 1; signal >= SIGRTMIN; signal--) {
+        struct sigaction action;
+        if (AS_AGENT_REAL(sigaction)(signal, NULL, &action) == 0 && action.sa_handler == SIG_DFL)
+            return as_agent.signal = signal;
+    }
+    return 0;
+}
+
 /* `set` or a copy of it without our signal. */
 static const sigset_t *without_ours(const sigset_t *set, sigset_t *copy)
 {

@@ -57,8 +57,9 @@ struct assay_timer_sampler {
     char preload[4096];
     const char *word[2];
     struct as_agent_control *control;
-    int control_fd; /* locked as long as this reader lives; -1: there is none */
-    uint32_t woken; /* the control's count when we last looked */
+    struct as_agent_sampling *sampling; /* a part of it */
+    int control_fd;                     /* locked as long as this reader lives; -1: there is none */
+    uint32_t woken;                     /* the control's count when we last looked */
     AS_VEC(struct as_timer_ring) ring;
     AS_VEC(struct as_timer_item) item;
     AS_VEC(uint64_t) bytes, spare; /* words, so that records are aligned */

@@ -92,27 +92,30 @@ static int make_directory(struct assay_timer_sampler *s, const char *directory,
 static void fill_control(struct assay_timer_sampler *s)
 {
     struct as_agent_control *control = s->control;
+    struct as_agent_part *part = &control->part[0];
+    struct as_agent_sampling *sampling = s->sampling = (void *)part->data;
     const struct assay_sample_options *o = &s->options;
     bool copy = o->stacks == ASSAY_STACKS_DWARF;
     uint32_t least_b = copy ? RING_STACKS_B : RING_LEAST_B;
     control->version = AS_AGENT_VERSION;
-    control->stacks = copy                              ? AS_AGENT_COPY
-                      : o->stacks == ASSAY_STACKS_FRAME ? AS_AGENT_FRAME
-                                                        : AS_AGENT_OFF;
-    control->period_ns = 1000000000u / o->rate_hz;
-    control->stack_b = o->stack_b;
+    sampling->stacks = copy                              ? AS_AGENT_COPY
+                       : o->stacks == ASSAY_STACKS_FRAME ? AS_AGENT_FRAME
+                                                         : AS_AGENT_OFF;
+    sampling->period_ns = 1000000000u / o->rate_hz;
+    sampling->stack_b = o->stack_b;
     while (o->ring_b && least_b < o->ring_b && least_b < RING_MOST_B)
         least_b *= 2;
-    control->ring_least_b = least_b;
-    control->ring_most_b = o->ring_b ? least_b : RING_MOST_B;
+    sampling->ring_least_b = least_b;
+    sampling->ring_most_b = o->ring_b ? least_b : RING_MOST_B;
     /* Half a second: a quarter of usual copies, or a chain. */
     const uint32_t usual_b = o->stack_b < STACK_B ? o->stack_b : STACK_B;
-    control->ring_processor_b = o->rate_hz / 2 * (copy ? usual_b / 4 + 256 : 256);
+    sampling->ring_processor_b = o->rate_hz / 2 * (copy ? usual_b / 4 + 256 : 256);
     s->choice.ring_b = least_b;
     struct stat status;
     control->pid_namespace = stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
     control->locked = flock(s->control_fd, LOCK_EX | LOCK_NB) == 0;
-    control->enabled = 1;
+    sampling->enabled = 1;
+    snprintf(part->client, sizeof part->client, "sampler");
     control->magic = AS_AGENT_MAGIC;
 }
 
@@ -270,7 +273,7 @@ static void clean(struct assay_timer_sampler *s)
     char path[sizeof s->directory + 32];
     if (!s->control)
         return;
-    s->control->enabled = 0;
+    s->sampling->enabled = 0;
     munmap(s->control, AS_AGENT_PAGE_B);
     snprintf(path, sizeof path, "%s/%s", AS_TIMER_PATH(s), AS_AGENT_CONTROL);
     unlink(path);
@@ -334,7 +337,7 @@ int assay_timer_sampler_enable(struct assay_timer_sampler *sampler, bool on,
                                struct assay_error *err)
 {
     (void)err;
-    sampler->control->enabled = on;
+    sampler->sampling->enabled = on;
     return 0;
 }
 

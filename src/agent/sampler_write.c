@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Samples: the handler of the timers' signal, and the ring it writes to. Async-signal-safe: no lock
- * (room is reserved by compare-and-swap, a record counts when its size is written), no allocation,
- * only the thread's own memory within known bounds, errno kept.
+ * Samples: the handler of the timers' signal. Async-signal-safe: no lock, no allocation, only the
+ * thread's own memory within known bounds, errno kept.
  */
-#include "agent/agent.h"
+#include "agent/sampler.h"
 #include "base/clock.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <linux/futex.h>
-#include <sched.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
@@ -19,50 +16,6 @@
 /* Stacks that are not the thread's own (coroutines): where they end is not known, pages are tried.
  */
 #define FOREIGN_STACK_B 8192u
-
-/* ---- The ring ----------------------------------------------------------------------------- */
-
-void as_agent_wake(void)
-{
-    atomic_fetch_add_explicit(&as_agent.control->wake, 1, memory_order_release);
-    syscall(SYS_futex, &as_agent.control->wake, FUTEX_WAKE, 1, NULL, NULL, 0);
-}
-
-void *as_agent_reserve(uint32_t size_b, uint32_t spare_b)
-{
-    struct as_agent_ring *ring = atomic_load_explicit(&as_agent.ring, memory_order_acquire);
-    if (!ring)
-        return NULL;
-    uint64_t n = (size_b + 7u) & ~7u, used;
-    uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
-    do {
-        used = head - atomic_load_explicit(&ring->tail, memory_order_acquire);
-        if (used + n + spare_b > as_agent.data_b)
-            return NULL;
-    } while (!atomic_compare_exchange_weak_explicit(&ring->head, &head, head + n,
-                                                    memory_order_relaxed, memory_order_relaxed));
-    if (used <= as_agent.data_b / 2 && used + n > as_agent.data_b / 2)
-        as_agent_wake();
-    return as_agent.data + (head & (as_agent.data_b - 1));
-}
-
-void as_agent_commit(void *record, uint32_t size_b, uint32_t kind, uint64_t time_ns)
-{
-    struct as_agent_record *head = record;
-    int cpu = sched_getcpu();
-    head->kind = kind;
-    head->tid = (uint32_t)as_agent_self.tid;
-    head->cpu = cpu < 0 ? 0 : (uint32_t)cpu;
-    head->time_ns = time_ns;
-    atomic_store_explicit(&head->size_b, (size_b + 7u) & ~7u, memory_order_release);
-}
-
-void as_agent_mark(uint32_t kind)
-{
-    struct as_agent_record *record = as_agent_reserve(sizeof *record, 0);
-    if (record)
-        as_agent_commit(record, sizeof *record, kind, as_monotonic_ns());
-}
 
 /* ---- Stacks ------------------------------------------------------------------------------- */
 
@@ -128,7 +81,7 @@ static void copy_registers(const greg_t *regs, uint64_t *out)
 static void write_sample(const ucontext_t *context, uint64_t time_ns, uint64_t period_ns)
 {
     const greg_t *regs = context->uc_mcontext.gregs;
-    uint32_t stacks = as_agent.control->stacks, most_b = as_agent.control->stack_b;
+    uint32_t stacks = as_sampler.sampling->stacks, most_b = as_sampler.sampling->stack_b;
     uintptr_t sp = (uintptr_t)regs[REG_RSP] & ~(uintptr_t)7, end = sp;
     struct as_agent_sample head = {
         .ip = (uint64_t)regs[REG_RIP], .period_ns = period_ns, .stack_at = sp};
@@ -143,9 +96,9 @@ static void write_sample(const ucontext_t *context, uint64_t time_ns, uint64_t p
     }
     uint32_t words_b = 8 * (head.regs_n + head.chain_n);
     uint32_t size_b = (uint32_t)sizeof head + words_b + head.stack_b;
-    uint8_t *at = as_agent_reserve(size_b, AS_AGENT_SPARE_B);
+    uint8_t *at = as_sampler_reserve(size_b, AS_AGENT_SPARE_B);
     if (!at) {
-        atomic_fetch_add_explicit(&as_agent.ring->lost, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&as_sampler.ring->lost, 1, memory_order_relaxed);
         return;
     }
     /* The size stays 0 until all is there. */
@@ -156,23 +109,23 @@ static void write_sample(const ucontext_t *context, uint64_t time_ns, uint64_t p
     if (head.chain_n) /* another thread may have changed the stack: never more than there is room */
         walk_frames(regs, end, words, head.chain_n);
     memcpy(at + sizeof head + words_b, (const void *)sp, head.stack_b);
-    as_agent_commit(at, size_b, AS_AGENT_SAMPLE, time_ns);
+    as_sampler_commit(at, size_b, AS_AGENT_SAMPLE, time_ns);
 }
 
 static void on_signal(int signal, siginfo_t *info, void *context)
 {
     int saved = errno;
-    if (info->si_code != SI_TIMER || info->si_value.sival_ptr != &as_agent) {
+    if (info->si_code != SI_TIMER || info->si_value.sival_ptr != &as_sampler) {
         as_agent_forward(signal, info, context);
-    } else if (as_agent.ring && !as_agent_is_confined() &&
-               atomic_load_explicit(&as_agent.control->enabled, memory_order_relaxed)) {
+    } else if (as_sampler.ring && !as_agent_is_confined() &&
+               atomic_load_explicit(&as_sampler.sampling->enabled, memory_order_relaxed)) {
         uint64_t times = 1 + (uint64_t)(info->si_overrun > 0 ? info->si_overrun : 0);
-        write_sample(context, as_monotonic_ns(), times * as_agent.control->period_ns);
+        write_sample(context, as_monotonic_ns(), times * as_sampler.sampling->period_ns);
     }
     errno = saved;
 }
 
-int as_agent_handle(void)
+int as_sampler_handle(void)
 {
     struct sigaction action = {.sa_sigaction = on_signal,
                                .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};

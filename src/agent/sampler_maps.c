@@ -5,7 +5,7 @@
  * looks; and which file that is, for its path may lead to another by then. What was generated in
  * between, the reader finds in /proc/PID/maps itself.
  */
-#include "agent/agent.h"
+#include "agent/sampler.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 static _Atomic bool busy;
 static char text[16384];
 
-void as_agent_maps_forked(void)
+void as_sampler_maps_forked(void)
 {
     atomic_store(&busy, false);
 }
@@ -130,7 +130,7 @@ static void tell_line(const char *line, size_t n, uint64_t time_ns)
     struct as_agent_map_record told = {0};
     tell_file(&it, &told);
     uint32_t size_b = (uint32_t)(sizeof told + n + 1);
-    struct as_agent_map_record *record = as_agent_reserve(size_b, 0);
+    struct as_agent_map_record *record = as_sampler_reserve(size_b, 0);
     if (!record)
         return;
     /* The size stays 0 until all is there. */
@@ -138,7 +138,7 @@ static void tell_line(const char *line, size_t n, uint64_t time_ns)
            sizeof told - sizeof told.head);
     memcpy(record->line, line, n);
     record->line[n] = 0;
-    as_agent_commit(record, size_b, AS_AGENT_MAP, time_ns);
+    as_sampler_commit(record, size_b, AS_AGENT_MAP, time_ns);
 }
 
 /* Tells of the whole lines in `text`; the bytes of the rest, moved to its beginning. */
@@ -156,17 +156,16 @@ static size_t tell_lines(size_t n, uint64_t time_ns)
 }
 
 /* System calls, not functions: open and read may be the program's own. */
-void as_agent_maps(uint64_t time_ns)
+void as_sampler_maps(uint64_t time_ns)
 {
     if (as_agent_is_confined())
         return;
     if (atomic_exchange(&busy, true)) {
-        as_agent_mark(AS_AGENT_LOADED);
+        as_sampler_mark(AS_AGENT_LOADED);
         return;
     }
     int saved = errno;
     size_t n = 0;
-    atomic_store(&as_agent.loaded, 0);
     int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
     memory_fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/mem", O_RDONLY | O_CLOEXEC);
     first.key_n = 0;
@@ -181,36 +180,4 @@ void as_agent_maps(uint64_t time_ns)
         syscall(SYS_close, memory_fd);
     errno = saved;
     atomic_store(&busy, false);
-}
-
-/* ---- Loading ------------------------------------------------------------------------------ */
-
-/*
- * The loader looks at who calls: a name without a slash is searched along the RUNPATH of the
- * caller. Such calls are passed on by a jump, which makes the program the caller; the others are
- * watched to their end.
- */
-AS_AGENT_API void *dlopen(const char *name, int flags)
-{
-    if (!name || !as_agent_active())
-        return AS_AGENT_REAL(dlopen)(name, flags);
-    if (strchr(name, '/') && !strchr(name, '$')) {
-        uint64_t begun_ns = as_monotonic_ns();
-        void *handle = AS_AGENT_REAL(dlopen)(name, flags);
-        if (handle) {
-            as_agent_maps(begun_ns);
-            as_agent_wake(); /* while the file is there */
-        }
-        return handle;
-    }
-    atomic_store(&as_agent.loaded, 1);
-    as_agent_mark(AS_AGENT_LOADED);
-    return AS_AGENT_REAL(dlopen)(name, flags);
-}
-
-AS_AGENT_API int dlclose(void *handle)
-{
-    if (as_agent_active() && as_agent.loaded)
-        as_agent_maps(as_monotonic_ns());
-    return AS_AGENT_REAL(dlclose)(handle);
 }

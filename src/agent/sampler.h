@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside the sampler, the agent's client that takes samples by timers and tells of all it sees. */
+#ifndef AS_AGENT_SAMPLER_H
+#define AS_AGENT_SAMPLER_H
+
+#include "agent/agent.h"
+#include "agent/ring.h"
+
+struct as_sampler {
+    struct as_agent_sampling *sampling;
+    struct as_agent_ring *_Atomic ring; /* NULL: this process is not observed */
+    uint8_t *data;                      /* mapped twice in a row: a record is never in two parts */
+    uint64_t data_b;
+};
+extern struct as_sampler as_sampler;
+
+/* ---- sampler_ring.c ---- */
+
+/* Of a new process, with its maps; 0 or -errno. */
+int as_sampler_ring_make(bool forked);
+/* Gives up that of the parent, in the child of a fork. */
+void as_sampler_ring_drop(void);
+/* Room for a record of `size_b`, rounded up, or NULL. `spare_b` stays free. Lock-free. */
+void *as_sampler_reserve(uint32_t size_b, uint32_t spare_b);
+/* Fills the head and makes the record seen. */
+void as_sampler_commit(void *record, uint32_t size_b, uint32_t kind, uint64_t time_ns);
+void as_sampler_mark(uint32_t kind); /* a record without more */
+
+/* ---- sampler_write.c ---- */
+
+/* Installs the handler on as_agent.signal. */
+int as_sampler_handle(void);
+
+/* ---- sampler_timers.c ---- */
+
+/* The timer of the calling thread; counts it missed when there can be none. */
+void as_sampler_arm(void);
+void as_sampler_missed(int error);
+bool as_sampler_disarm(void);     /* that of the calling thread; whether it had one */
+void as_sampler_disarm_all(void); /* those of all threads */
+void as_sampler_timers_forked(void);
+
+/* ---- sampler_maps.c ---- */
+
+/* Records of all code now mapped, as of `time_ns`. */
+void as_sampler_maps(uint64_t time_ns);
+void as_sampler_maps_forked(void);
+
+#endif
