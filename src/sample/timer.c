@@ -407,9 +407,9 @@ int assay_timer_sampler_pump(struct assay_timer_sampler *sampler, bool last,
     if (keep_rest(s, done) < 0 && rc == 0)
         rc = as_error_nomem(err, "records waiting for their turn");
     s->barrier_ns = begun_ns;
-    uint64_t missed = s->control->processes_missed;
+    uint64_t missed = s->session.control->processes_missed;
     if (missed != s->facts.processes_missed)
-        s->facts.missed_errno = (int)s->control->missed_errno;
+        s->facts.missed_errno = (int)s->session.control->missed_errno;
     s->facts.processes_missed = missed;
     return rc;
 }
@@ -424,7 +424,8 @@ bool assay_timer_sampler_wait(struct assay_timer_sampler *sampler, int other_fd,
         timeout_ms = GLANCE_MS;
     sampler->hurry = false;
     for (;;) {
-        const uint32_t count = atomic_load_explicit(&sampler->control->wake, memory_order_acquire);
+        const uint32_t count =
+            atomic_load_explicit(&sampler->session.control->wake, memory_order_acquire);
         if (count != sampler->woken) {
             sampler->woken = count;
             return true;

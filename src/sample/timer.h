@@ -9,6 +9,7 @@
 #include <assay/sample.h>
 
 #include "agent/ring.h"
+#include "agent/session.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "sample/recorder.h"
@@ -53,12 +54,8 @@ struct assay_timer_sampler {
     struct assay_sample_choice choice;
     struct assay_sample_counts counts;
     struct assay_timer_facts facts;
-    char directory[4096 + 32]; /* behind the name of the variable: the word of the environment */
-    char preload[4096];
-    const char *word[2];
-    struct as_agent_control *control;
-    struct as_agent_sampling *sampling; /* a part of it */
-    int control_fd;                     /* locked as long as this reader lives; -1: there is none */
+    struct as_agent_session session;
+    struct as_agent_sampling *sampling; /* a part of its control file */
     uint32_t woken;                     /* the control's count when we last looked */
     AS_VEC(struct as_timer_ring) ring;
     AS_VEC(struct as_timer_item) item;
@@ -72,8 +69,6 @@ struct assay_timer_sampler {
     bool hurry; /* a process began, or a file was mapped: they can be looked at while they are there
                  */
 };
-
-#define AS_TIMER_PATH(s) ((s)->directory + sizeof AS_AGENT_DIRECTORY)
 
 /* ---- timer_ring.c ---- */
 

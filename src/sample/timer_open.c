@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Making a directory ready for agents: the control file, the words of the environment, where the
- * library is; and which programs a library cannot be preloaded into (ld.so(8), secure execution).
+ * The sampler's part of the control file; and which programs a library cannot be preloaded into
+ * (ld.so(8), secure execution).
  */
 #include <assay/object.h>
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <time.h>
@@ -28,76 +23,15 @@
 #define RING_MOST_B   (64u << 20)
 #define RING_STACKS_B (1024u << 10)
 
-/* ---- The library -------------------------------------------------------------------------- */
-
-/* Beside this program, as built or as installed; or where the environment says. */
-static int find_library(char *out, struct assay_error *err)
-{
-    static const char *const places[] = {"src/agent", AS_AGENT_RELATIVE, AS_AGENT_INSTALLED};
-    char self[PATH_MAX], path[2 * PATH_MAX];
-    const char *said = getenv("ASSAY_AGENT_LIBRARY");
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    self[n < 0 ? 0 : n] = 0;
-    char *slash = strrchr(self, '/');
-    if (slash)
-        *slash = 0;
-    bool found = said && *said && realpath(said, out);
-    for (size_t i = 0; !found && i < sizeof places / sizeof *places; i++) {
-        bool whole = places[i][0] == '/';
-        snprintf(path, sizeof path, "%s%s%s/" AS_AGENT_LIBRARY, whole ? "" : self, whole ? "" : "/",
-                 places[i]);
-        found = realpath(path, out);
-    }
-    if (!found)
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                            "%s: the library for timers is not there; install it beside assay, or "
-                            "set ASSAY_AGENT_LIBRARY to its path",
-                            AS_AGENT_LIBRARY);
-    if (strpbrk(out, " :"))
-        return as_error_set(err, ASSAY_ERR_USAGE,
-                            "%s: a path with a space or colon cannot be preloaded; move it", out);
-    return 0;
-}
-
 /* ---- Opening ------------------------------------------------------------------------------ */
 
-static int failed(struct assay_error *err, const char *path, int error)
+static void fill_part(struct assay_timer_sampler *s)
 {
-    int code =
-        error == EACCES || error == EPERM || error == EROFS ? ASSAY_ERR_PERMISSION : ASSAY_ERR_IO;
-    return as_error_set(err, code,
-                        "%s: cannot be made ready for timers: %s; give a directory that can be "
-                        "written",
-                        path, strerror(error));
-}
-
-static int make_directory(struct assay_timer_sampler *s, const char *directory,
-                          struct assay_error *err)
-{
-    if (mkdir(directory, 0700) < 0 && errno != EEXIST)
-        return failed(err, directory, errno);
-    char *real = realpath(directory, NULL);
-    if (!real)
-        return failed(err, directory, errno);
-    int n = snprintf(s->directory, sizeof s->directory, AS_AGENT_DIRECTORY "=%s", real);
-    free(real);
-    /* The agent puts a name behind it. */
-    if (n >= (int)sizeof s->directory - 256)
-        return as_error_set(err, ASSAY_ERR_LIMIT, "%s: its path is too long; give a shorter one",
-                            directory);
-    s->word[0] = s->directory;
-    return 0;
-}
-
-static void fill_control(struct assay_timer_sampler *s)
-{
-    struct as_agent_control *control = s->control;
-    struct as_agent_part *part = &control->part[0];
-    struct as_agent_sampling *sampling = s->sampling = (void *)part->data;
+    struct as_agent_sampling *sampling = s->sampling =
+        as_agent_session_part(&s->session, "sampler");
     const struct assay_sample_options *o = &s->options;
     bool copy = o->stacks == ASSAY_STACKS_DWARF;
     uint32_t least_b = copy ? RING_STACKS_B : RING_LEAST_B;
-    control->version = AS_AGENT_VERSION;
     sampling->stacks = copy                              ? AS_AGENT_COPY
                        : o->stacks == ASSAY_STACKS_FRAME ? AS_AGENT_FRAME
                                                          : AS_AGENT_OFF;
@@ -111,33 +45,8 @@ static void fill_control(struct assay_timer_sampler *s)
     const uint32_t usual_b = o->stack_b < STACK_B ? o->stack_b : STACK_B;
     sampling->ring_processor_b = o->rate_hz / 2 * (copy ? usual_b / 4 + 256 : 256);
     s->choice.ring_b = least_b;
-    struct stat status;
-    control->pid_namespace = stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
-    control->locked = flock(s->control_fd, LOCK_EX | LOCK_NB) == 0;
     sampling->enabled = 1;
-    snprintf(part->client, sizeof part->client, "sampler");
-    control->magic = AS_AGENT_MAGIC;
-}
-
-static int make_control(struct assay_timer_sampler *s, struct assay_error *err)
-{
-    char path[sizeof s->directory + 32];
-    snprintf(path, sizeof path, "%s/%s", AS_TIMER_PATH(s), AS_AGENT_CONTROL);
-    unlink(path);
-    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return failed(err, path, errno);
-    int rc = posix_fallocate(fd, 0, AS_AGENT_PAGE_B);
-    void *at =
-        rc ? MAP_FAILED : mmap(NULL, AS_AGENT_PAGE_B, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (at == MAP_FAILED)
-        rc = failed(err, path, rc ? rc : errno);
-    else
-        s->control = at;
-    s->control_fd = fd;
-    if (rc == 0)
-        fill_control(s);
-    return rc;
+    as_agent_session_begin(&s->session);
 }
 
 /* Timers are looked at when the scheduler's clock ticks. */
@@ -189,95 +98,38 @@ int assay_timer_sampler_open(const char *directory, const struct assay_sample_op
     *out = NULL;
     if (!s)
         return as_error_nomem(err, "a sampling session");
-    s->control_fd = -1;
+    s->session.control_fd = -1;
     as_arena_init(&s->arena);
     as_map_view_init(&s->files);
     as_spaces_init(&s->spaces);
     int rc = take_options(s, options, err);
     if (rc == 0)
-        rc = find_library(s->preload, err);
-    if (rc == 0)
-        rc = make_directory(s, directory, err);
-    if (rc == 0)
-        rc = make_control(s, err);
-    if (rc == 0)
+        rc = as_agent_session_open(directory, &s->session, err);
+    if (rc == 0) {
+        fill_part(s);
         choose_period(s, why);
+    }
     if (rc < 0)
         assay_timer_sampler_close(&s);
     *out = s;
     return rc;
 }
 
-static bool is_ours(int fd, mode_t kind)
-{
-    struct stat status;
-    return fstat(fd, &status) == 0 && (status.st_mode & S_IFMT) == kind &&
-           status.st_uid == geteuid();
-}
-
-/* A reader makes its file a moment after its directory, and takes its lock a moment after. */
-static bool is_old(int fd)
-{
-    struct stat status;
-    return fstat(fd, &status) == 0 && status.st_mtime + 60 < time(NULL);
-}
-
-static void remove_all(int place, const char *name, int directory)
-{
-    const int again = dup(directory);
-    DIR *dir = again < 0 ? NULL : fdopendir(again);
-    for (struct dirent *entry; dir && (entry = readdir(dir));)
-        if (strncmp(entry->d_name, AS_AGENT_PREFIX, strlen(AS_AGENT_PREFIX)) == 0)
-            unlinkat(directory, entry->d_name, 0);
-    unlinkat(directory, AS_AGENT_CONTROL, 0);
-    unlinkat(place, name, AT_REMOVEDIR);
-    if (dir)
-        closedir(dir);
-}
-
-/* What others made there may be anything: nothing is opened that could make us wait. A reader that
- * lives holds a lock. */
-static void sweep_directory(int place, const char *name)
-{
-    const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-    const int directory = openat(place, name, flags | O_DIRECTORY);
-    if (directory < 0)
-        return;
-    const bool ours = is_ours(directory, S_IFDIR);
-    const int control = ours ? openat(directory, AS_AGENT_CONTROL, flags) : -1;
-    const bool begun = control >= 0 || errno != ENOENT;
-    if (ours && !begun && is_old(directory)) /* killed before, or while it cleaned up */
-        remove_all(place, name, directory);
-    else if (control >= 0 && is_ours(control, S_IFREG) && is_old(control) &&
-             flock(control, LOCK_EX | LOCK_NB) == 0)
-        remove_all(place, name, directory);
-    if (control >= 0)
-        close(control);
-    close(directory);
-}
-
 void assay_timer_sampler_sweep(const char *place, const char *prefix)
 {
-    DIR *dir = opendir(place);
-    if (!dir)
-        return;
-    for (struct dirent *entry; (entry = readdir(dir));)
-        if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0)
-            sweep_directory(dirfd(dir), entry->d_name);
-    closedir(dir);
+    as_agent_session_sweep(place, prefix);
 }
 
 /* What stands in the directory is ours: programs that still run find nothing there to use. */
 static void clean(struct assay_timer_sampler *s)
 {
-    char path[sizeof s->directory + 32];
-    if (!s->control)
-        return;
-    s->sampling->enabled = 0;
-    munmap(s->control, AS_AGENT_PAGE_B);
-    snprintf(path, sizeof path, "%s/%s", AS_TIMER_PATH(s), AS_AGENT_CONTROL);
-    unlink(path);
-    as_timer_find(s, NULL);
+    if (s->sampling)
+        s->sampling->enabled = 0;
+    if (s->session.control) {
+        as_agent_session_end(&s->session);
+        as_timer_find(s, NULL);
+    }
+    as_agent_session_close(&s->session);
 }
 
 void assay_timer_sampler_close(struct assay_timer_sampler **sampler)
@@ -286,8 +138,6 @@ void assay_timer_sampler_close(struct assay_timer_sampler **sampler)
     if (!s)
         return;
     clean(s);
-    if (s->control_fd >= 0)
-        close(s->control_fd);
     as_vec_foreach (&s->ring, ring)
         as_timer_ring_close(ring);
     as_vec_fini(&s->ring);
@@ -303,17 +153,17 @@ void assay_timer_sampler_close(struct assay_timer_sampler **sampler)
 
 const char *const *assay_timer_sampler_environment(const struct assay_timer_sampler *sampler)
 {
-    return sampler->word;
+    return sampler->session.word;
 }
 
 const char *assay_timer_sampler_preload(const struct assay_timer_sampler *sampler)
 {
-    return sampler->preload;
+    return sampler->session.preload;
 }
 
 void assay_timer_sampler_only(struct assay_timer_sampler *sampler, pid_t pid)
 {
-    sampler->control->only_pid = (uint32_t)pid;
+    sampler->session.control->only_pid = (uint32_t)pid;
 }
 
 const struct assay_sample_choice *

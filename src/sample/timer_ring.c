@@ -126,10 +126,10 @@ int as_timer_find(struct assay_timer_sampler *s, struct assay_error *err)
 {
     AS_VEC(struct found) found = {0};
     int rc = 0;
-    DIR *dir = opendir(AS_TIMER_PATH(s));
+    DIR *dir = opendir(as_agent_session_path(&s->session));
     if (!dir)
         return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be read: %s; keep it until the end",
-                            AS_TIMER_PATH(s), strerror(errno));
+                            as_agent_session_path(&s->session), strerror(errno));
     for (struct dirent *entry; rc == 0 && (entry = readdir(dir));) {
         struct found one = {0};
         const char *name = entry->d_name;
