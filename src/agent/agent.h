@@ -28,6 +28,7 @@ struct as_agent {
     uint64_t stack_size_b; /* of threads without attributes */
     _Atomic int loaded;    /* modules came that no client was told of */
     _Atomic int confined;  /* all threads are: see as_agent_is_confined */
+    _Atomic int off;       /* the program said so: nothing is recorded */
     _Atomic int ended;     /* the clients were told of the end */
     char directory[3968];
 };

@@ -42,7 +42,7 @@ struct as_agent_client {
 extern const struct as_agent_client *const as_agent_clients[];
 #define AS_AGENT_CLIENTS_N 4u /* at most */
 
-extern const struct as_agent_client as_agent_sampler;
+extern const struct as_agent_client as_agent_sampler, as_agent_regions;
 
 /* The part of the control file that has the client's name; NULL: there is none. */
 void *as_agent_part(const struct as_agent_client *client);

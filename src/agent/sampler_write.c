@@ -117,7 +117,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
     int saved = errno;
     if (info->si_code != SI_TIMER || info->si_value.sival_ptr != &as_sampler) {
         as_agent_forward(signal, info, context);
-    } else if (as_sampler.ring && !as_agent_is_confined() &&
+    } else if (as_sampler.ring && !as_agent_is_confined() && !as_agent.off &&
                atomic_load_explicit(&as_sampler.sampling->enabled, memory_order_relaxed)) {
         uint64_t times = 1 + (uint64_t)(info->si_overrun > 0 ? info->si_overrun : 0);
         write_sample(context, as_monotonic_ns(), times * as_sampler.sampling->period_ns);
