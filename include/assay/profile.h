@@ -54,6 +54,7 @@ struct assay_setting {
 struct assay_profile_request {
     const char *const *command; /* ends with NULL; NULL: attach to `pid` */
     pid_t pid;
+    bool regions;      /* what the program says of itself (<assay/assay.h>) is counted */
     const char *label; /* the user's word for the run, or NULL */
     const char *kind;  /* of the run: NULL is "profile" */
     /* What the run is to another one, words of the table `run`; NULL and 0: nothing. */

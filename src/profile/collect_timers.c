@@ -13,13 +13,15 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "profile/collector.h"
+#include "sample/timer_session.h"
 
 /* What a temporary directory of ours is called. */
-#define DIRECTORY "assay-agent-"
+#define DIRECTORY      "assay-agent-"
+#define DIRECTORY_MOST 256
 
 struct timers {
     struct assay_timer_sampler *sampler;
-    char directory[256]; /* "": there is none */
+    char directory[DIRECTORY_MOST]; /* "": there is none */
 };
 
 static bool timers_are_wanted(const struct as_collection *all)
@@ -34,25 +36,24 @@ static bool timers_may_replace(const struct as_collection *all)
 
 /* ---- Beginning ----------------------------------------------------------------------------- */
 
-static const char *place_of_timers(void)
+const char *as_collection_place(void)
 {
     const char *place = getenv("TMPDIR");
-    const size_t most = sizeof((struct timers *)NULL)->directory - 32;
-    const bool usable = place && place[0] == '/' && strlen(place) <= most;
+    const bool usable = place && place[0] == '/' && strlen(place) <= DIRECTORY_MOST - 32;
     return usable ? place : "/tmp";
 }
 
 static void tidy_timers(const struct as_collection *all)
 {
     if (all->plan)
-        assay_timer_sampler_sweep(place_of_timers(), DIRECTORY);
+        assay_timer_sampler_sweep(as_collection_place(), DIRECTORY);
 }
 
 /* On a local disk, where the program's user can write: not beside the experiment, which may be on a
  * file system of the network. */
 static int make_directory(struct timers *timers, struct assay_error *err)
 {
-    const char *place = place_of_timers();
+    const char *place = as_collection_place();
     snprintf(timers->directory, sizeof timers->directory, "%s/" DIRECTORY "XXXXXX", place);
     if (mkdtemp(timers->directory))
         return 0;
@@ -212,6 +213,12 @@ static const struct assay_sample_counts *counts_of_timers(const struct as_collec
     return assay_timer_sampler_counts(timers->sampler);
 }
 
+static struct as_agent_session *session_of_timers(const struct as_collector *it)
+{
+    const struct timers *timers = it->self;
+    return timers->sampler ? as_timer_session(timers->sampler) : NULL;
+}
+
 extern const struct as_collector_kind as_collector_timers;
 const struct as_collector_kind as_collector_timers = {.name = "timers",
                                                       .instead_of = "perf",
@@ -226,4 +233,5 @@ const struct as_collector_kind as_collector_timers = {.name = "timers",
                                                       .finish = tell_missed,
                                                       .close = close_timers,
                                                       .choice = choice_of_timers,
-                                                      .counts = counts_of_timers};
+                                                      .counts = counts_of_timers,
+                                                      .session = session_of_timers};

@@ -11,7 +11,7 @@
 #include "profile/collector.h"
 
 /* A new source is a line here; the order is that in which all are asked. */
-#define COLLECTORS(X) X(perf) X(timers) X(counts) X(delays) X(ledger) X(ends)
+#define COLLECTORS(X) X(perf) X(timers) X(regions) X(counts) X(delays) X(ledger) X(ends)
 
 #define COLLECTOR_DECLARED(name) extern const struct as_collector_kind as_collector_##name;
 COLLECTORS(COLLECTOR_DECLARED)
@@ -250,5 +250,13 @@ const struct assay_sample_counts *as_collection_counts(const struct as_collectio
     for (size_t i = 0; i < all->n; i++)
         if (all->at[i].kind->counts)
             return all->at[i].kind->counts(&all->at[i]);
+    return NULL;
+}
+
+struct as_agent_session *as_collection_session(const struct as_collection *all)
+{
+    for (size_t i = 0; i < all->n; i++)
+        if (all->at[i].kind->session && all->at[i].self)
+            return all->at[i].kind->session(&all->at[i]);
     return NULL;
 }

@@ -13,6 +13,7 @@
 
 #define AS_COLLECTORS_MOST 16
 
+struct as_agent_session;
 struct as_collection;
 
 struct as_collector {
@@ -66,6 +67,8 @@ struct as_collector_kind {
     /* Of those that sample. */
     const struct assay_sample_choice *(*choice)(const struct as_collector *it);
     const struct assay_sample_counts *(*counts)(const struct as_collector *it);
+    /* Of one that has the agent in the program, from `prepare` on: others join it. */
+    struct as_agent_session *(*session)(const struct as_collector *it);
 };
 
 struct as_collection {
@@ -112,6 +115,12 @@ void as_collection_wait(struct as_collection *all, int timeout_ms);
  * sink, those that follow it. */
 int as_collection_hand(void *all, const struct assay_sample_record *record,
                        struct assay_error *err);
+
+/* The agent's that is prepared already; NULL: there is none. */
+struct as_agent_session *as_collection_session(const struct as_collection *all);
+
+/* Where directories for agents are made. */
+const char *as_collection_place(void);
 
 /* Of the source that samples; NULL: there is none. */
 const struct assay_sample_choice *as_collection_choice(const struct as_collection *all);

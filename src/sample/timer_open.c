@@ -15,6 +15,7 @@
 
 #include "base/alloc.h"
 #include "sample/timer.h"
+#include "sample/timer_session.h"
 
 #define STACK_B 16384u
 /* A handler copies what there is, and no more: few stacks are as deep as this. */
@@ -149,6 +150,11 @@ void assay_timer_sampler_close(struct assay_timer_sampler **sampler)
     as_arena_fini(&s->arena);
     as_free(s);
     *sampler = NULL;
+}
+
+struct as_agent_session *as_timer_session(struct assay_timer_sampler *sampler)
+{
+    return &sampler->session;
 }
 
 const char *const *assay_timer_sampler_environment(const struct assay_timer_sampler *sampler)

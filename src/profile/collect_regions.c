@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the program says of itself as a source of observation: the agent counts it inside, in the
+ * directory of the timers where there are some, else in one of its own.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/regions_read.h"
+#include "agent/session.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "profile/collector.h"
+
+#define DIRECTORY "assay-agent-"
+
+struct said {
+    struct as_agent_session own; /* where nobody else has one */
+    char directory[256];         /* "": there is none of ours */
+    struct as_region_facts facts;
+};
+
+static bool regions_are_wanted(const struct as_collection *all)
+{
+    return all->request->regions && all->plan;
+}
+
+/* ---- Beginning ----------------------------------------------------------------------------- */
+
+static int open_own(struct as_collector *it, struct assay_error *err)
+{
+    struct said *said = it->self;
+    snprintf(said->directory, sizeof said->directory, "%s/" DIRECTORY "XXXXXX",
+             as_collection_place());
+    if (!mkdtemp(said->directory)) {
+        said->directory[0] = 0;
+        return as_error_set(err, ASSAY_ERR_IO,
+                            "%s: no directory for regions can be made there; set TMPDIR to one "
+                            "that can be written",
+                            as_collection_place());
+    }
+    AS_TRY(as_agent_session_open(said->directory, &said->own, err));
+    it->environment = said->own.word;
+    it->preload = said->own.preload;
+    return 0;
+}
+
+static int prepare_regions(struct as_collector *it, const struct as_collection *all,
+                           const struct assay_error *why, struct assay_error *err)
+{
+    struct as_agent_session *session = as_collection_session(all);
+    struct said *said;
+    (void)why;
+    it->self = said = as_calloc(1, sizeof *said);
+    if (!said)
+        return as_error_nomem(err, "regions");
+    said->own.control_fd = -1;
+    AS_TRY(assay_timer_sampler_check(all->plan->path, err));
+    if (!session) {
+        AS_TRY(open_own(it, err));
+        session = &said->own;
+    }
+    as_agent_session_part(session, AS_REGIONS_CLIENT);
+    as_agent_session_begin(session);
+    return 0;
+}
+
+/* ---- The end ------------------------------------------------------------------------------- */
+
+static int read_regions(struct as_collector *it, const struct as_collection *all,
+                        struct assay_error *err)
+{
+    struct said *said = it->self;
+    const struct as_agent_session *session =
+        said->directory[0] ? &said->own : as_collection_session(all);
+    return session ? as_regions_read(as_agent_session_path(session), &said->facts, err) : 0;
+}
+
+static int by_thread(const void *a, const void *b)
+{
+    const struct as_region_fact *x = a, *y = b;
+    const int name = strcmp(x->name, y->name);
+    if (name || x->kind != y->kind)
+        return name ? name : x->kind < y->kind ? -1 : 1;
+    if (x->pid != y->pid)
+        return x->pid < y->pid ? -1 : 1;
+    return x->tid < y->tid ? -1 : x->tid > y->tid;
+}
+
+/* Several of one thread: it executed one program after the other. */
+static void add_fact(struct as_region_fact *to, const struct as_region_fact *more)
+{
+    to->n += more->n;
+    to->ns += more->ns;
+    to->unmatched += more->unmatched;
+    to->open |= more->open;
+    to->sum = to->kind == AS_REGION_DATUM ? more->sum : to->sum + more->sum;
+    to->least = more->least < to->least ? more->least : to->least;
+    to->most = more->most > to->most ? more->most : to->most;
+}
+
+static void merge_facts(struct as_region_facts *facts)
+{
+    size_t n = 0;
+    if (facts->at.n > 1)
+        qsort(facts->at.at, facts->at.n, sizeof *facts->at.at, by_thread);
+    as_vec_foreach (&facts->at, it) {
+        if (n && by_thread(&facts->at.at[n - 1], it) == 0)
+            add_fact(&facts->at.at[n - 1], it);
+        else
+            facts->at.at[n++] = *it;
+    }
+    facts->at.n = n;
+}
+
+struct telling {
+    struct said *said;
+    struct assay_experiment *experiment;
+    int64_t run_id;
+};
+
+/* The row of a thread; 0: nothing is known of it. */
+static int find_thread(const struct telling *to, const struct as_region_fact *fact, int64_t *id,
+                       struct assay_error *err)
+{
+    struct assay_rows *rows;
+    AS_TRY(assay_rows_open(to->experiment,
+                           "SELECT thread_id FROM thread JOIN process USING (process_id) WHERE "
+                           "run_id = ?1 AND pid = ?2 AND tid = ?3 ORDER BY thread_id DESC LIMIT 1",
+                           &rows, err));
+    assay_rows_bind_integer(rows, 1, to->run_id);
+    assay_rows_bind_integer(rows, 2, fact->pid);
+    assay_rows_bind_integer(rows, 3, fact->tid);
+    const int rc = assay_rows_next(rows, err);
+    *id = rc > 0 ? assay_rows_integer(rows, 0) : 0;
+    assay_rows_close(&rows);
+    return rc < 0 ? rc : 0;
+}
+
+static int tell_fact(const struct telling *to, const struct as_region_fact *fact,
+                     struct assay_error *err)
+{
+    static const char *const kinds[] = {NULL, "region", "event", "datum"};
+    const bool timed = fact->kind == AS_REGION_TIMED;
+    const struct assay_row_region region = {.name = fact->name, .kind = kinds[fact->kind]};
+    struct assay_row_region_thread row = {.run_id = to->run_id,
+                                          .n = (int64_t)fact->n,
+                                          .time_ns = (int64_t)fact->ns,
+                                          .open_n = fact->open,
+                                          .unmatched_n = (int64_t)fact->unmatched,
+                                          .total = timed ? (double)NAN : fact->sum,
+                                          .least = timed ? (double)NAN : fact->least,
+                                          .most = timed ? (double)NAN : fact->most};
+    AS_TRY(assay_experiment_add_region(to->experiment, &region, &row.region_id, err));
+    AS_TRY(find_thread(to, fact, &row.thread_id, err));
+    return assay_experiment_add_region_thread(to->experiment, &row, err);
+}
+
+static int tell_lost(const struct telling *to, const char *name, uint64_t n, const char *text,
+                     struct assay_error *err)
+{
+    const struct assay_flag flag = {.run_id = to->run_id,
+                                    .kind = ASSAY_OBJECT_RUN,
+                                    .object_id = to->run_id,
+                                    .name = name,
+                                    .text = text,
+                                    .n = (int64_t)n};
+    return n ? assay_experiment_flag(to->experiment, &flag, err) : 0;
+}
+
+static int tell_all(void *context, struct assay_error *err)
+{
+    const struct telling *to = context;
+    merge_facts(&to->said->facts);
+    as_vec_foreach (&to->said->facts.at, fact)
+        AS_TRY(tell_fact(to, fact, err));
+    AS_TRY(tell_lost(to, "regions_lost", to->said->facts.lost,
+                     "calls of regions found no room: a process has at most 512 names", err));
+    return tell_lost(to, "regions_damaged", to->said->facts.damaged,
+                     "of regions make no sense: the program wrote where the agent counts", err);
+}
+
+static int tell_regions(struct as_collector *it, const struct as_collection *all,
+                        struct assay_experiment *experiment, int64_t run_id,
+                        struct assay_error *err)
+{
+    struct telling to = {it->self, experiment, run_id};
+    (void)all;
+    return assay_experiment_batch(experiment, tell_all, &to, err);
+}
+
+static void close_regions(struct as_collector *it)
+{
+    struct said *said = it->self;
+    if (!said)
+        return;
+    if (said->directory[0]) { /* of a program that was never let go, or goes on */
+        struct as_region_facts rest = {0};
+        as_regions_read(said->directory, &rest, NULL);
+        as_region_facts_fini(&rest);
+    }
+    as_agent_session_close(&said->own);
+    if (said->directory[0])
+        rmdir(said->directory);
+    as_region_facts_fini(&said->facts);
+    as_free(said);
+}
+
+extern const struct as_collector_kind as_collector_regions;
+const struct as_collector_kind as_collector_regions = {.name = "regions",
+                                                       .is_wanted = regions_are_wanted,
+                                                       .prepare = prepare_regions,
+                                                       .finish = read_regions,
+                                                       .facts = tell_regions,
+                                                       .close = close_regions};

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The directory of a sampler by timers, for other clients of the agent that it puts there. */
+#ifndef AS_SAMPLE_TIMER_SESSION_H
+#define AS_SAMPLE_TIMER_SESSION_H
+
+#include <assay/sample.h>
+
+#include "agent/session.h"
+
+/* Owned by the sampler. */
+struct as_agent_session *as_timer_session(struct assay_timer_sampler *sampler);
+
+#endif
