@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the plan maker, the agent inside the program and the reader of its results share: the plan
+ * file, the file of each thread, the record of one loop instance (doc/patch.md). Fixed layouts,
+ * little-endian. Addresses are those of the file; offsets count from the beginning of the file they
+ * stand in. Both sides check what they read.
+ */
+#ifndef AS_PATCH_PLAN_H
+#define AS_PATCH_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define AS_PATCH_PLAN    "plan"              /* in the directory of the agent */
+#define AS_PATCH_PREFIX  "patch."            /* patch.PID.TID: one file a thread */
+#define AS_PATCH_STATE   "patched."          /* patched.PID: what became of the plan */
+#define AS_PATCH_MAGIC   0x4e414c5059415353u /* "SSAYPLAN" */
+#define AS_PATCH_THREAD  0x4452485459415353u /* "SSAYTHRD" */
+#define AS_PATCH_OUTCOME 0x4d43544f59415353u /* "SSAYOTCM" */
+#define AS_PATCH_VERSION 1u
+#define AS_PATCH_JUMP_B  5u /* bytes that a patch overwrites */
+#define AS_PATCH_BATCH_N 64u
+#define AS_PATCH_NONE    0xffu /* no register */
+
+enum as_patch_mode {
+    AS_PATCH_IDENT,  /* clones run, nothing is measured */
+    AS_PATCH_TIME,   /* every instance */
+    AS_PATCH_SAMPLE, /* one instance of `period`, thread by thread */
+    AS_PATCH_COUNT   /* how often each block runs */
+};
+
+/* ---- The plan ------------------------------------------------------------------------------ */
+
+struct as_patch_table {
+    uint64_t at; /* offset, a multiple of 8 */
+    uint64_t n;
+};
+
+struct as_patch_plan {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t mode;   /* as_patch_mode */
+    uint32_t period; /* SAMPLE */
+    uint32_t kept;   /* records that the file of a thread has room for */
+    uint64_t size_b; /* of the file */
+    struct as_patch_table module, region, loop, exit, edge, event, site, reloc, span, counter, code,
+        text;
+};
+
+struct as_patch_module {
+    uint8_t build_id[20];
+    uint32_t build_id_b;
+    uint64_t path; /* offset into text, with a zero */
+    uint64_t low, high;
+    uint32_t first_region, regions;
+};
+
+/* A clone: code to be copied, and what depends on where it and the module lie. */
+struct as_patch_template {
+    uint64_t code; /* first byte in the code table */
+    uint32_t size_b;
+    uint32_t header; /* offset of the header's copy: at the same address modulo 64 */
+    uint32_t first_reloc, relocs;
+    uint32_t first_span, spans;
+};
+
+/* An outermost loop of those asked for, with what it holds. */
+struct as_patch_region {
+    uint64_t header;
+    uint8_t original[8]; /* bytes at the header; JUMP_B of them are overwritten */
+    uint32_t module;
+    uint32_t first_loop, loops; /* the first one is the region itself */
+    uint32_t first_edge, edges;
+    uint32_t first_site, sites;
+    uint32_t unused;
+    struct as_patch_template plain;    /* IDENT, SAMPLE */
+    struct as_patch_template measured; /* TIME, SAMPLE, COUNT */
+};
+
+struct as_patch_loop {
+    uint64_t header;
+    int64_t step;    /* of the induction register */
+    uint32_t number; /* in the analysis of its module */
+    uint32_t region;
+    uint32_t first_exit, exits;
+    uint8_t induction;   /* number of a register, or NONE */
+    uint8_t induction_b; /* 4 or 8 */
+    uint8_t tally;       /* register that counts at the header, set to 0 at entry, or NONE */
+    uint8_t unused[5];
+};
+
+struct as_patch_exit {
+    uint64_t target; /* where it leads */
+    uint64_t add;    /* to the steps of the induction register: 0 or 1 */
+};
+
+/* A way in a measured clone on which loops are left and entered, in this order of events. */
+struct as_patch_edge {
+    uint64_t target; /* outside: an address of the module; inside: an offset in the clone */
+    uint32_t inside;
+    uint32_t events, first_event;
+    uint32_t unused;
+};
+
+enum as_patch_event_kind { AS_PATCH_LEAVE, AS_PATCH_ENTER };
+struct as_patch_event {
+    uint32_t loop;
+    uint16_t exit; /* of the loop */
+    uint16_t kind;
+};
+
+/* A place in the original code where control comes back into the clone. */
+struct as_patch_site {
+    uint64_t address;
+    uint8_t original[8];
+    uint32_t plain, measured; /* offsets in the clones */
+};
+
+enum as_patch_reloc_kind {
+    AS_PATCH_TO_MODULE,  /* 4 bytes: distance from at + `from` to address `value` */
+    AS_PATCH_TO_EDGE,    /* 4 bytes: distance from at + `from` to the stub of edge `value` */
+    AS_PATCH_TO_THREAD,  /* 4 bytes: offset from %fs of the pointer to the thread's file */
+    AS_PATCH_TO_COUNTER, /* 4 bytes: offset of counter `value` in the thread's file */
+};
+struct as_patch_reloc {
+    uint64_t value;
+    uint32_t at; /* offset in the clone */
+    uint16_t kind, from;
+};
+
+/* Code of a clone that stands for the original code from `address` on. */
+struct as_patch_span {
+    uint64_t address;
+    uint32_t at, size_b; /* in the clone; of the original it is `original_b` */
+    uint32_t original_b, unused;
+};
+
+/* COUNT: what counter number i counts. */
+struct as_patch_counter {
+    uint64_t address; /* of the block */
+    uint32_t loop;    /* innermost one of the plan around it */
+    uint32_t module;
+};
+
+/* ---- What a thread leaves ------------------------------------------------------------------ */
+
+enum as_patch_flag {
+    AS_PATCH_CUT = 1 << 0 /* entry and exit do not belong together: not counted */
+};
+
+/* One instance of a loop. */
+struct as_patch_record {
+    uint64_t t0, t1;   /* ticks of the time stamp counter */
+    uint64_t iv0, iv1; /* induction register at entry and exit; iv1: the tally where there is one */
+    uint32_t loop;
+    uint16_t exit;
+    uint16_t flags; /* as_patch_flag */
+    uint64_t sp; /* stack pointer at exit less that at entry: 0, or they do not belong together */
+};
+
+/* The latest entry into a loop. Written in this order, so that a handler between is noticed. */
+struct as_patch_slot {
+    uint64_t sp, iv0, t0;
+    uint64_t countdown; /* SAMPLE: of the region that the loop heads */
+};
+
+struct as_patch_total {
+    uint64_t instances; /* measured */
+    uint64_t trips, ticks;
+    uint64_t dropped; /* seen to end without their beginning */
+};
+
+struct as_patch_thread {
+    uint64_t magic; /* written last */
+    uint32_t version, pid, tid, loops;
+    uint64_t counters, kept_room;
+    uint64_t begun_ns, ended_ns; /* CLOCK_MONOTONIC */
+    int64_t next;                /* less the bytes that are free in `batch` */
+    uint64_t busy;               /* a record is being written */
+    uint64_t dropped;            /* by handlers that came in between */
+    uint64_t kept;               /* records in the table of kept ones: every `stride`-th */
+    uint64_t stride, seen;
+    uint64_t unused[3];
+    struct as_patch_record batch[AS_PATCH_BATCH_N]; /* not yet taken into account */
+    /* then: slot[loops], total[loops], counter[counters], record[kept_room] */
+};
+
+static inline uint64_t as_patch_slots_at(void)
+{
+    return sizeof(struct as_patch_thread);
+}
+static inline uint64_t as_patch_totals_at(uint64_t loops)
+{
+    return as_patch_slots_at() + loops * sizeof(struct as_patch_slot);
+}
+static inline uint64_t as_patch_counters_at(uint64_t loops)
+{
+    return as_patch_totals_at(loops) + loops * sizeof(struct as_patch_total);
+}
+static inline uint64_t as_patch_kept_at(uint64_t loops, uint64_t counters)
+{
+    return as_patch_counters_at(loops) + counters * sizeof(uint64_t);
+}
+static inline uint64_t as_patch_thread_b(uint64_t loops, uint64_t counters, uint64_t kept)
+{
+    return as_patch_kept_at(loops, counters) + kept * sizeof(struct as_patch_record);
+}
+
+/* What became of a region in one process; patched.PID is a head and these, one a region. */
+enum as_patch_outcome_kind {
+    AS_PATCH_WAITING, /* its module did not come */
+    AS_PATCH_DONE,
+    AS_PATCH_DIFFERS, /* other bytes stand there */
+    AS_PATCH_NO_ROOM, /* no memory within reach of the module */
+    AS_PATCH_DENIED,  /* the kernel does not let us write code */
+    AS_PATCH_THREADS  /* other threads could not be stopped */
+};
+struct as_patch_outcome {
+    uint32_t kind;
+    uint32_t error;           /* errno */
+    uint64_t bias;            /* of the module: address in memory less that of the file */
+    uint64_t plain, measured; /* addresses of the clones */
+    uint64_t stubs, stubs_b;  /* addresses of their stubs: belong to the header */
+};
+struct as_patch_outcomes {
+    uint64_t magic;
+    uint32_t version, pid;
+    uint64_t regions;
+    uint64_t threads_missed;
+};
+
+/* How often the header ran in a recorded instance; UINT64_MAX: not known. */
+static inline uint64_t as_patch_trips(const struct as_patch_loop *loop, uint64_t add, uint64_t iv0,
+                                      uint64_t iv1)
+{
+    uint64_t distance = iv1 - iv0;
+    if (loop->tally != AS_PATCH_NONE)
+        return iv1;
+    if (loop->induction == AS_PATCH_NONE || loop->step == 0)
+        return UINT64_MAX;
+    uint64_t step = (uint64_t)loop->step;
+    if (loop->step < 0) {
+        distance = -distance;
+        step = -step;
+    }
+    if (loop->induction_b == 4)
+        distance = (uint32_t)distance;
+    return distance / step + add;
+}
+
+_Static_assert(sizeof(struct as_patch_plan) == 32 + 12 * 16 + 0, "layout of plans");
+_Static_assert(sizeof(struct as_patch_module) == 56, "layout of plans");
+_Static_assert(sizeof(struct as_patch_template) == 32, "layout of plans");
+_Static_assert(sizeof(struct as_patch_region) == 112, "layout of plans");
+_Static_assert(sizeof(struct as_patch_loop) == 40, "layout of plans");
+_Static_assert(sizeof(struct as_patch_exit) == 16, "layout of plans");
+_Static_assert(sizeof(struct as_patch_edge) == 24, "layout of plans");
+_Static_assert(sizeof(struct as_patch_event) == 8, "layout of plans");
+_Static_assert(sizeof(struct as_patch_site) == 24, "layout of plans");
+_Static_assert(sizeof(struct as_patch_reloc) == 16, "layout of plans");
+_Static_assert(sizeof(struct as_patch_span) == 24, "layout of plans");
+_Static_assert(sizeof(struct as_patch_counter) == 16, "layout of plans");
+_Static_assert(sizeof(struct as_patch_record) == 48, "layout of records");
+_Static_assert(sizeof(struct as_patch_slot) == 32, "layout of threads' files");
+_Static_assert(sizeof(struct as_patch_total) == 32, "layout of threads' files");
+_Static_assert(sizeof(struct as_patch_thread) ==
+                   128 + AS_PATCH_BATCH_N * sizeof(struct as_patch_record),
+               "layout of threads' files");
+_Static_assert(sizeof(struct as_patch_outcome) == 48, "layout of outcomes");
+_Static_assert(sizeof(struct as_patch_outcomes) == 32, "layout of outcomes");
+
+/* NULL, or what is wrong with the `n` bytes of a plan: after that every index and offset in it
+ * leads to a place inside. Uses nothing but its arguments. */
+const char *as_patch_plan_check(const void *plan, uint64_t n);
+
+static inline const void *as_patch_at(const struct as_patch_plan *plan,
+                                      const struct as_patch_table *table)
+{
+    return (const uint8_t *)plan + table->at;
+}
+
+#endif
