@@ -92,7 +92,7 @@ struct as_patch_loop {
 
 struct as_patch_exit {
     uint64_t target; /* where it leads */
-    uint64_t add;    /* to the steps of the induction register: 0 or 1 */
+    uint64_t add;    /* to the steps of the induction register: 0, 1, or UINT64_MAX: not known */
 };
 
 /* A way in a measured clone on which loops are left and entered, in this order of events. */
@@ -237,7 +237,7 @@ static inline uint64_t as_patch_trips(const struct as_patch_loop *loop, uint64_t
     uint64_t distance = iv1 - iv0;
     if (loop->tally != AS_PATCH_NONE)
         return iv1;
-    if (loop->induction == AS_PATCH_NONE || loop->step == 0)
+    if (loop->induction == AS_PATCH_NONE || loop->step == 0 || add == UINT64_MAX)
         return UINT64_MAX;
     uint64_t step = (uint64_t)loop->step;
     if (loop->step < 0) {

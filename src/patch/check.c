@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whether the bytes of a plan can be followed: every table, index and offset leads to a place
+ * inside. Goes into the agent too, so it calls nothing.
+ */
+#include "patch/plan.h"
+
+#define ROOM_MOST (UINT64_C(1) << 32)
+
+static bool fits(uint64_t first, uint64_t n, uint64_t all)
+{
+    return first <= all && n <= all - first;
+}
+
+static bool table_fits(const struct as_patch_table *t, uint64_t each_b, uint64_t size_b)
+{
+    return t->at % 8 == 0 && t->at <= size_b && t->n <= (size_b - t->at) / each_b;
+}
+
+static bool tables_fit(const struct as_patch_plan *p)
+{
+    const struct {
+        const struct as_patch_table *table;
+        uint64_t each_b;
+    } all[] = {
+        {&p->module, sizeof(struct as_patch_module)},
+        {&p->region, sizeof(struct as_patch_region)},
+        {&p->loop, sizeof(struct as_patch_loop)},
+        {&p->exit, sizeof(struct as_patch_exit)},
+        {&p->edge, sizeof(struct as_patch_edge)},
+        {&p->event, sizeof(struct as_patch_event)},
+        {&p->site, sizeof(struct as_patch_site)},
+        {&p->reloc, sizeof(struct as_patch_reloc)},
+        {&p->span, sizeof(struct as_patch_span)},
+        {&p->counter, sizeof(struct as_patch_counter)},
+        {&p->code, 1},
+        {&p->text, 1},
+    };
+    for (unsigned i = 0; i < sizeof all / sizeof *all; i++) {
+        if (!table_fits(all[i].table, all[i].each_b, p->size_b))
+            return false;
+    }
+    return true;
+}
+
+static bool modules_fit(const struct as_patch_plan *p)
+{
+    const struct as_patch_module *module = as_patch_at(p, &p->module);
+    const char *text = as_patch_at(p, &p->text);
+    if (p->module.n && (p->text.n == 0 || text[p->text.n - 1]))
+        return false;
+    for (uint64_t i = 0; i < p->module.n; i++) {
+        if (module[i].build_id_b > sizeof module[i].build_id || module[i].path >= p->text.n ||
+            module[i].low > module[i].high ||
+            !fits(module[i].first_region, module[i].regions, p->region.n))
+            return false;
+    }
+    return true;
+}
+
+static bool relocs_fit(const struct as_patch_plan *p, const struct as_patch_region *region,
+                       const struct as_patch_template *t)
+{
+    const struct as_patch_reloc *reloc = as_patch_at(p, &p->reloc);
+    for (uint64_t i = t->first_reloc; i < (uint64_t)t->first_reloc + t->relocs; i++) {
+        if (!fits(reloc[i].at, 4, t->size_b) || reloc[i].kind > AS_PATCH_TO_COUNTER ||
+            (reloc[i].kind == AS_PATCH_TO_EDGE &&
+             (reloc[i].value < region->first_edge ||
+              reloc[i].value - region->first_edge >= region->edges)) ||
+            (reloc[i].kind == AS_PATCH_TO_COUNTER && reloc[i].value >= p->counter.n))
+            return false;
+    }
+    return true;
+}
+
+static bool template_fits(const struct as_patch_plan *p, const struct as_patch_region *region,
+                          const struct as_patch_template *t, bool needed)
+{
+    const struct as_patch_span *span = as_patch_at(p, &p->span);
+    if (t->size_b == 0)
+        return !needed && t->relocs == 0 && t->spans == 0;
+    if (!fits(t->code, t->size_b, p->code.n) || t->header >= t->size_b ||
+        !fits(t->first_reloc, t->relocs, p->reloc.n) || !fits(t->first_span, t->spans, p->span.n))
+        return false;
+    for (uint64_t i = t->first_span; i < (uint64_t)t->first_span + t->spans; i++) {
+        if (!fits(span[i].at, span[i].size_b, t->size_b))
+            return false;
+    }
+    return relocs_fit(p, region, t);
+}
+
+static bool edges_fit(const struct as_patch_plan *p, const struct as_patch_region *region)
+{
+    const struct as_patch_edge *edge = as_patch_at(p, &p->edge);
+    const struct as_patch_event *event = as_patch_at(p, &p->event);
+    const struct as_patch_loop *loop = as_patch_at(p, &p->loop);
+    for (uint64_t i = region->first_edge; i < (uint64_t)region->first_edge + region->edges; i++) {
+        if (!fits(edge[i].first_event, edge[i].events, p->event.n) ||
+            (edge[i].inside && edge[i].target >= region->measured.size_b))
+            return false;
+        for (uint64_t k = edge[i].first_event; k < (uint64_t)edge[i].first_event + edge[i].events;
+             k++) {
+            if (event[k].loop < region->first_loop ||
+                event[k].loop - region->first_loop >= region->loops ||
+                (event[k].kind == AS_PATCH_LEAVE && event[k].exit >= loop[event[k].loop].exits))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool sites_fit(const struct as_patch_plan *p, const struct as_patch_region *region,
+                      const struct as_patch_module *module)
+{
+    const struct as_patch_site *site = as_patch_at(p, &p->site);
+    for (uint64_t i = region->first_site; i < (uint64_t)region->first_site + region->sites; i++) {
+        if (site[i].address < module->low || site[i].address >= module->high ||
+            module->high - site[i].address < 8 ||
+            (region->plain.size_b && site[i].plain >= region->plain.size_b) ||
+            (region->measured.size_b && site[i].measured >= region->measured.size_b))
+            return false;
+    }
+    return true;
+}
+
+static bool region_fits(const struct as_patch_plan *p, const struct as_patch_region *region)
+{
+    const struct as_patch_module *module = as_patch_at(p, &p->module);
+    if (region->module >= p->module.n || region->loops == 0 ||
+        !fits(region->first_loop, region->loops, p->loop.n) ||
+        !fits(region->first_edge, region->edges, p->edge.n) ||
+        !fits(region->first_site, region->sites, p->site.n))
+        return false;
+    module += region->module;
+    return region->header >= module->low && region->header < module->high &&
+           module->high - region->header >= 8 &&
+           template_fits(p, region, &region->plain,
+                         p->mode == AS_PATCH_IDENT || p->mode == AS_PATCH_SAMPLE) &&
+           template_fits(p, region, &region->measured, p->mode != AS_PATCH_IDENT) &&
+           edges_fit(p, region) && sites_fit(p, region, module);
+}
+
+static bool loops_fit(const struct as_patch_plan *p)
+{
+    const struct as_patch_loop *loop = as_patch_at(p, &p->loop);
+    for (uint64_t i = 0; i < p->loop.n; i++) {
+        if (loop[i].region >= p->region.n || !fits(loop[i].first_exit, loop[i].exits, p->exit.n) ||
+            (loop[i].induction != AS_PATCH_NONE &&
+             (loop[i].induction > 15 || loop[i].induction == 4)) ||
+            (loop[i].tally != AS_PATCH_NONE && (loop[i].tally > 15 || loop[i].tally == 4)))
+            return false;
+    }
+    return true;
+}
+
+const char *as_patch_plan_check(const void *plan, uint64_t n)
+{
+    const struct as_patch_plan *p = plan;
+    if (n < sizeof *p || p->magic != AS_PATCH_MAGIC)
+        return "is no plan";
+    if (p->version != AS_PATCH_VERSION)
+        return "is a plan of another version";
+    if (p->size_b != n || p->mode > AS_PATCH_COUNT || !tables_fit(p))
+        return "is cut off or damaged";
+    if (p->loop.n + p->counter.n + p->kept > ROOM_MOST / sizeof(struct as_patch_record))
+        return "asks for too much memory";
+    if (!modules_fit(p) || !loops_fit(p))
+        return "is damaged";
+    const struct as_patch_region *region = as_patch_at(p, &p->region);
+    for (uint64_t i = 0; i < p->region.n; i++) {
+        if (!region_fits(p, &region[i]))
+            return "has a damaged region";
+    }
+    return (void *)0;
+}

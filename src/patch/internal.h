@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of this room share while a plan is made: the code of one region (an outermost loop
+ * of those asked for), liveness in its body, and the clone under construction.
+ */
+#ifndef AS_PATCH_INTERNAL_H
+#define AS_PATCH_INTERNAL_H
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "isa/form.h"
+#include "patch/patch.h"
+
+/* General registers by their number, then the status flags from bit AS_LIVE_FLAGS on. */
+enum {
+    AS_LIVE_FLAGS = 16,
+    AS_LIVE_CARRY = 1 << AS_LIVE_FLAGS,
+    AS_LIVE_STATUS =
+        (ASSAY_FLAG_C | ASSAY_FLAG_P | ASSAY_FLAG_A | ASSAY_FLAG_Z | ASSAY_FLAG_S | ASSAY_FLAG_O)
+        << AS_LIVE_FLAGS,
+    AS_LIVE_STACK = 1 << 4,
+    AS_LIVE_ALL = 0xffff | AS_LIVE_STATUS
+};
+
+/* What one module's loops are planned with. */
+struct as_patch_code {
+    const struct assay_program *program;
+    const bool *wanted;
+    uint32_t *by_start;  /* blocks of the program by address */
+    uint32_t *header_of; /* per block: the loop that it heads, or ASSAY_NONE */
+    uint32_t live_body;  /* body that `live` is of, or ASSAY_NONE */
+    uint32_t *live;      /* per block of that body: what is live at its start */
+    size_t live_room;
+};
+
+/* What is live at the start of each block of `body` (code->live, by block less first_block). What
+ * is not known is live. 0 or ASSAY_ERR_NOMEM. */
+int as_live_find(struct as_patch_code *code, uint32_t body);
+
+/* ---- Regions -------------------------------------------------------------------------------- */
+
+enum { AS_SITES_MOST = 4096, AS_REGION_BLOCKS_MOST = 20000 };
+
+/* A place of the original code that leads into the clone: the header, and where control arrives
+ * from elsewhere. */
+struct as_patch_place {
+    uint64_t address;
+    uint8_t why; /* as_patch_refusal that says what it is when there is no room for it */
+};
+
+struct as_patch_area {
+    struct as_patch_code *code;
+    uint32_t loop;         /* outermost */
+    const uint32_t *block; /* by address */
+    uint32_t blocks;
+    AS_VEC(struct as_patch_place) place; /* the first is the header */
+    bool table_leaves;                   /* a jump table leads out of a loop, or to a header */
+};
+
+/* Whether `loop` can be a clone: fills `out` (as_patch_area_fini); refusal or 0 into *refusal. 0 or
+ * ASSAY_ERR_NOMEM. */
+int as_patch_area_make(struct as_patch_code *code, uint32_t loop, enum as_patch_mode mode,
+                       struct as_patch_area *out, unsigned *refusal);
+void as_patch_area_fini(struct as_patch_area *area);
+
+/* Whether `block` belongs to `loop`, itself or in a loop of it. */
+bool as_patch_holds(const struct assay_program *p, uint32_t loop, uint32_t block);
+/* Block of the area that starts at `address`: its number in `block`, or ASSAY_NONE. */
+uint32_t as_patch_area_find(const struct as_patch_area *area, uint64_t address);
+/* Block of the program that starts at or covers `address`, or ASSAY_NONE. */
+uint32_t as_patch_block_at(const struct as_patch_code *code, uint64_t address);
+
+/* ---- Trips ---------------------------------------------------------------------------------- */
+
+struct as_patch_induction {
+    uint8_t reg; /* or AS_PATCH_NONE */
+    uint8_t width_b;
+    int64_t step;
+    uint32_t block;
+};
+
+/* The register that tells how often the header of `loop` ran: written once in an iteration, by a
+ * constant. */
+struct as_patch_induction as_patch_induction_find(const struct assay_program *p, uint32_t loop);
+/* An exit from block `from`: 0 or 1 more than the steps, or -1 when that depends. */
+int as_patch_induction_add(const struct assay_program *p, uint32_t loop,
+                           const struct as_patch_induction *it, uint32_t from);
+/* A register that is free all through `loop`, none of `taken`; or AS_PATCH_NONE. 0 or NOMEM. */
+int as_patch_tally_find(struct as_patch_code *code, uint32_t loop, uint32_t taken, uint8_t *reg);
+
+/* ---- Clones --------------------------------------------------------------------------------- */
+
+/* An exit of loop number `loop` of the plan, before those of one loop are put together. */
+struct as_patch_pending {
+    uint32_t loop;
+    struct as_patch_exit exit;
+};
+
+/* Tables of the plan as they grow. */
+struct as_patch_maker {
+    struct as_patch_wish wish;
+    AS_VEC(struct as_patch_module) module;
+    AS_VEC(struct as_patch_region) region;
+    AS_VEC(struct as_patch_loop) loop;
+    AS_VEC(struct as_patch_exit) exit;
+    AS_VEC(struct as_patch_pending) pending; /* of the region at hand */
+    AS_VEC(struct as_patch_edge) edge;
+    AS_VEC(struct as_patch_event) event;
+    AS_VEC(struct as_patch_site) site;
+    AS_VEC(struct as_patch_reloc) reloc;
+    AS_VEC(struct as_patch_span) span;
+    AS_VEC(struct as_patch_counter) counter;
+    AS_VEC(uint8_t) code;
+    AS_VEC(char) text;
+};
+
+/* A loop that is measured in a region: its number in the program and in the plan. */
+struct as_patch_inner {
+    uint32_t loop, number;
+    struct as_patch_induction induction;
+    uint8_t tally;
+};
+
+struct as_patch_clone {
+    struct as_patch_maker *maker;
+    const struct as_patch_area *area;
+    const struct as_patch_inner *inner; /* outer before inner */
+    uint32_t inners;
+    uint32_t region;
+    bool measured;
+};
+
+/* Appends the clone of an area to the maker's tables: `out`, and for each place of the area its
+ * offset into `at`. *refusal when an instruction cannot be moved; the tables then stay as they
+ * were. 0 or ASSAY_ERR_NOMEM. */
+int as_patch_clone_make(const struct as_patch_clone *clone, struct as_patch_template *out,
+                        uint32_t *at, unsigned *refusal);
+
+#endif

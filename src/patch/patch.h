@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Plans: which loops of a program run as clones, what the clones are, and which loops cannot, with
+ * the reason. Made from the analysed code of each module; nothing here runs in the program
+ * (doc/patch.md). The agent applies the plan.
+ */
+#ifndef AS_PATCH_PATCH_H
+#define AS_PATCH_PATCH_H
+
+#include <assay/code.h>
+
+#include "patch/plan.h"
+
+/* Why a loop is left alone. */
+#define AS_PATCH_REFUSAL_LIST(X)                                                                   \
+    X(NONE, "")                                                                                    \
+    X(IRREDUCIBLE, "more than one entry")                                                          \
+    X(UNRESOLVED, "an indirect jump with unknown targets")                                         \
+    X(UNREACHED, "no way to it was found")                                                         \
+    X(OUTSIZE, "a nest of too many loops")                                                         \
+    X(ENTERED, "a jump from outside leads into its middle")                                        \
+    X(NARROW, "the jump over its header would hit code behind it")                                 \
+    X(CALL, "the return from a call leaves no room for a jump")                                    \
+    X(TABLE, "a target of a jump table leaves no room for a jump")                                 \
+    X(TABLE_LEAVES, "a jump table leads out of it or to its header")                               \
+    X(LANDING, "the landing of an exception leaves no room for a jump")                            \
+    X(BRANCH, "a branch without a long form")                                                      \
+    X(OPERAND, "an address in an instruction that cannot be moved")                                \
+    X(OVERLAP, "instructions that overlap")                                                        \
+    X(LOADER, "code of the loader itself")                                                         \
+    X(LARGE, "too much code")
+
+enum as_patch_refusal {
+#define AS_PATCH_REFUSAL_ENUM(name, text) AS_PATCH_REFUSED_##name,
+    AS_PATCH_REFUSAL_LIST(AS_PATCH_REFUSAL_ENUM)
+#undef AS_PATCH_REFUSAL_ENUM
+        AS_PATCH_REFUSALS
+};
+const char *as_patch_refusal_text(unsigned refusal);
+
+struct as_patch_verdict {
+    uint8_t refusal;   /* as_patch_refusal */
+    bool asked;        /* for */
+    uint32_t loop;     /* of the plan; ASSAY_NONE when refused */
+    uint8_t induction; /* register, or AS_PATCH_NONE */
+    uint8_t tally;     /* so */
+};
+
+struct as_patch_wish {
+    enum as_patch_mode mode;
+    uint32_t period, kept;
+};
+
+struct as_patch_maker;
+
+/* Errors of all: NOMEM. */
+int as_patch_maker_new(const struct as_patch_wish *wish, struct as_patch_maker **out,
+                       struct assay_error *err);
+void as_patch_maker_free(struct as_patch_maker **maker);
+/*
+ * Plans the loops of `program` for which `wanted` is true (an element a loop; NULL: all). Of loops
+ * one in another the outer one becomes the clone and the inner ones are measured in it; where the
+ * outer one is refused the inner ones stand for themselves. `verdict` has an element a loop.
+ */
+int as_patch_maker_add(struct as_patch_maker *maker, const struct assay_program *program,
+                       const bool *wanted, struct as_patch_verdict *verdict,
+                       struct assay_error *err);
+/* The plan as the bytes of its file, by as_alloc; the caller frees them. */
+int as_patch_maker_bytes(struct as_patch_maker *maker, uint8_t **bytes, size_t *n,
+                         struct assay_error *err);
+/* Writes that to `path`. Errors: IO too. */
+int as_patch_maker_write(struct as_patch_maker *maker, const char *path, struct assay_error *err);
+
+#endif

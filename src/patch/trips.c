@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How often the header of a loop ran, from two values of one register: an induction register that
+ * is changed once in each iteration, by a constant, and nowhere else; or one that nobody uses, in
+ * which the clone counts.
+ */
+#include "patch/internal.h"
+
+#include <string.h>
+
+/* What a function called in a loop may overwrite. */
+#define CALL_DESTROYS 0x0fc7u
+
+bool as_patch_holds(const struct assay_program *p, uint32_t loop, uint32_t block)
+{
+    uint32_t at = p->block[block].loop;
+    while (at != ASSAY_NONE && at != loop && p->loop[at].depth > p->loop[loop].depth)
+        at = p->loop[at].parent;
+    return at == loop;
+}
+
+static bool dominates(const struct assay_program *p, uint32_t a, uint32_t b)
+{
+    while (b != a && b != ASSAY_NONE)
+        b = p->block[b].idom;
+    return b == a;
+}
+
+static uint32_t general(struct assay_regset set)
+{
+    return (uint32_t)(set.word[0] & 0xffff);
+}
+
+struct writes {
+    uint8_t n[16]; /* saturated at 2 */
+    uint32_t insn[16], block[16];
+};
+
+static void note_writes(uint32_t registers, uint32_t insn, uint32_t block, unsigned weight,
+                        struct writes *w)
+{
+    for (unsigned r = 0; r < 16; r++) {
+        if (!(registers >> r & 1))
+            continue;
+        w->n[r] = (uint8_t)(w->n[r] + weight > 2 ? 2 : w->n[r] + weight);
+        w->insn[r] = insn;
+        w->block[r] = block;
+    }
+}
+
+static void find_writes(const struct assay_program *p, const struct assay_loop *loop,
+                        struct writes *w)
+{
+    memset(w, 0, sizeof *w);
+    for (uint32_t k = 0; k < loop->blocks; k++) {
+        const uint32_t b = p->loop_block[loop->first_block + k];
+        for (uint32_t i = p->block[b].first_insn; i < p->block[b].first_insn + p->block[b].insns;
+             i++) {
+            struct assay_effects effects;
+            assay_insn_effects(&p->code.insn[i], &effects);
+            note_writes(general(effects.written), i, b, 1, w);
+            if (as_form_of(&p->code.insn[i])->insn_class == ASSAY_CLASS_CALL)
+                note_writes(CALL_DESTROYS, i, b, 2, w);
+        }
+    }
+}
+
+/* The constant that `insn` adds to register `reg`; 0: it does something else. */
+static int64_t step_of(const struct assay_insn *insn, unsigned reg, uint8_t *width_b)
+{
+    const struct assay_form *form = as_form_of(insn);
+    const struct assay_operand *to = &form->operand[0];
+    if (form->operands == 0 || to->kind != ASSAY_OPERAND_REG || to->width_b < 4 ||
+        insn->reg[to->slot] != reg || insn->bits & ASSAY_INSN_IMM64 || insn->wrap)
+        return 0;
+    *width_b = (uint8_t)to->width_b;
+    if (strcmp(form->mnemonic, "inc") == 0)
+        return 1;
+    if (strcmp(form->mnemonic, "dec") == 0)
+        return -1;
+    if (form->insn_class == ASSAY_CLASS_LEA)
+        return insn->base == reg && insn->index == ASSAY_REG_NONE ? insn->disp : 0;
+    if (form->operands != 2 || form->operand[1].kind != ASSAY_OPERAND_IMM)
+        return 0;
+    if (strcmp(form->mnemonic, "add") == 0)
+        return insn->imm;
+    return strcmp(form->mnemonic, "sub") == 0 ? -(int64_t)insn->imm : 0;
+}
+
+static bool in_every_iteration(const struct assay_program *p, uint32_t loop, uint32_t block)
+{
+    const struct assay_block *header = &p->block[p->loop[loop].header];
+    if (p->block[block].loop != loop)
+        return false; /* an inner loop repeats it */
+    for (uint32_t e = header->first_pred; e < header->first_pred + header->preds; e++) {
+        const uint32_t from = p->pred[e].block;
+        if (as_patch_holds(p, loop, from) && !dominates(p, block, from))
+            return false;
+    }
+    return true;
+}
+
+/* Whether control gets from block `a` to `b` in the same iteration. */
+static bool reaches(const struct assay_program *p, uint32_t loop, uint32_t a, uint32_t b,
+                    uint8_t *seen, uint32_t *stack)
+{
+    const struct assay_body *body = &p->body[p->loop[loop].body];
+    uint32_t n = 0;
+    stack[n++] = a;
+    while (n) {
+        const struct assay_block *at = &p->block[stack[--n]];
+        for (uint32_t e = at->first_succ; e < at->first_succ + at->succs; e++) {
+            const uint32_t to = p->succ[e].block;
+            if (to == p->loop[loop].header || !as_patch_holds(p, loop, to) ||
+                seen[to - body->first_block])
+                continue;
+            if (to == b)
+                return true;
+            seen[to - body->first_block] = 1;
+            stack[n++] = to;
+        }
+    }
+    return false;
+}
+
+int as_patch_induction_add(const struct assay_program *p, uint32_t loop,
+                           const struct as_patch_induction *it, uint32_t from)
+{
+    const size_t blocks = p->body[p->loop[loop].body].blocks;
+    if (dominates(p, it->block, from))
+        return 0;
+    uint8_t *seen = as_calloc(blocks, 1);
+    uint32_t *stack = as_calloc(blocks + 1, sizeof *stack);
+    const bool may = !seen || !stack || reaches(p, loop, it->block, from, seen, stack);
+    as_free(seen);
+    as_free(stack);
+    return may ? -1 : 1;
+}
+
+/* Every exit is a known number of steps away from the header. */
+static bool tells_all_exits(const struct assay_program *p, uint32_t loop,
+                            const struct as_patch_induction *it)
+{
+    const struct assay_loop *l = &p->loop[loop];
+    for (uint32_t k = 0; k < l->blocks; k++) {
+        const uint32_t b = p->loop_block[l->first_block + k];
+        const struct assay_block *block = &p->block[b];
+        bool leaves = block->bits & ASSAY_BLOCK_TAILCALL;
+        for (uint32_t e = block->first_succ; e < block->first_succ + block->succs; e++)
+            leaves |= !as_patch_holds(p, loop, p->succ[e].block);
+        if (leaves && as_patch_induction_add(p, loop, it, b) < 0)
+            return false;
+    }
+    return true;
+}
+
+struct as_patch_induction as_patch_induction_find(const struct assay_program *p, uint32_t loop)
+{
+    struct as_patch_induction it = {.reg = AS_PATCH_NONE};
+    struct writes w;
+    find_writes(p, &p->loop[loop], &w);
+    for (unsigned r = 0; r < 16; r++) {
+        if (r == 4 || w.n[r] != 1 || !in_every_iteration(p, loop, w.block[r]))
+            continue;
+        it.step = step_of(&p->code.insn[w.insn[r]], r, &it.width_b);
+        it.block = w.block[r];
+        if (it.step && tells_all_exits(p, loop, &it)) {
+            it.reg = (uint8_t)r;
+            return it;
+        }
+    }
+    it.step = 0;
+    return it;
+}
+
+int as_patch_tally_find(struct as_patch_code *code, uint32_t loop, uint32_t taken, uint8_t *reg)
+{
+    const struct assay_program *p = code->program;
+    const struct assay_loop *l = &p->loop[loop];
+    const uint32_t body = p->block[l->header].body;
+    uint32_t used = taken | AS_LIVE_STACK;
+    *reg = AS_PATCH_NONE;
+    for (uint32_t k = 0; k < l->blocks; k++) {
+        const struct assay_block *b = &p->block[p->loop_block[l->first_block + k]];
+        for (uint32_t i = b->first_insn; i < b->first_insn + b->insns; i++) {
+            struct assay_effects effects;
+            const unsigned kind = as_form_of(&p->code.insn[i])->insn_class;
+            if (kind == ASSAY_CLASS_CALL || kind == ASSAY_CLASS_SYSCALL)
+                return 0;
+            assay_insn_effects(&p->code.insn[i], &effects);
+            used |= general(effects.written) | general(effects.read);
+        }
+    }
+    AS_TRY(as_live_find(code, body));
+    used |= code->live[l->header - p->body[body].first_block];
+    for (unsigned r = 16; r-- > 0 && *reg == AS_PATCH_NONE;) {
+        if (!(used >> r & 1))
+            *reg = (uint8_t)r;
+    }
+    return 0;
+}

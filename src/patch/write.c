@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The plan as the bytes of its file: the head, then table after table.
+ */
+#include "patch/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/whole.h"
+
+struct lay {
+    uint64_t size_b;
+    uint8_t *bytes; /* NULL: only the size is sought */
+};
+
+static struct as_patch_table lay_table(struct lay *lay, const void *at, size_t n, size_t each_b)
+{
+    const struct as_patch_table table = {lay->size_b, n};
+    if (lay->bytes && n)
+        memcpy(lay->bytes + lay->size_b, at, n * each_b);
+    lay->size_b += (n * each_b + 7) & ~(uint64_t)7;
+    return table;
+}
+#define LAY(lay, vec) lay_table((lay), (vec)->at, (vec)->n, sizeof *(vec)->at)
+
+static void lay_plan(struct as_patch_maker *m, struct lay *lay, struct as_patch_plan *head)
+{
+    *head = (struct as_patch_plan){.magic = AS_PATCH_MAGIC,
+                                   .version = AS_PATCH_VERSION,
+                                   .mode = (uint32_t)m->wish.mode,
+                                   .period = m->wish.period,
+                                   .kept = m->wish.kept};
+    lay->size_b = sizeof *head;
+    head->module = LAY(lay, &m->module);
+    head->region = LAY(lay, &m->region);
+    head->loop = LAY(lay, &m->loop);
+    head->exit = LAY(lay, &m->exit);
+    head->edge = LAY(lay, &m->edge);
+    head->event = LAY(lay, &m->event);
+    head->site = LAY(lay, &m->site);
+    head->reloc = LAY(lay, &m->reloc);
+    head->span = LAY(lay, &m->span);
+    head->counter = LAY(lay, &m->counter);
+    head->code = LAY(lay, &m->code);
+    head->text = LAY(lay, &m->text);
+    head->size_b = lay->size_b;
+}
+
+int as_patch_maker_bytes(struct as_patch_maker *maker, uint8_t **bytes, size_t *n,
+                         struct assay_error *err)
+{
+    struct lay lay = {0};
+    struct as_patch_plan head;
+    lay_plan(maker, &lay, &head);
+    lay.bytes = as_calloc(1, lay.size_b);
+    if (!lay.bytes)
+        return as_error_nomem(err, "the plan");
+    lay_plan(maker, &lay, &head);
+    memcpy(lay.bytes, &head, sizeof head);
+    *bytes = lay.bytes;
+    *n = lay.size_b;
+    return 0;
+}
+
+int as_patch_maker_write(struct as_patch_maker *maker, const char *path, struct assay_error *err)
+{
+    uint8_t *bytes;
+    size_t n;
+    AS_TRY(as_patch_maker_bytes(maker, &bytes, &n, err));
+    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int failed = fd < 0 ? errno : as_whole_write(fd, bytes, n);
+    if (fd >= 0 && close(fd) < 0 && !failed)
+        failed = errno;
+    as_free(bytes);
+    return failed ? as_error_set(err, ASSAY_ERR_IO, "%s: the plan cannot be written: %s", path,
+                                 strerror(failed))
+                  : 0;
+}
