@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The clients of the agent, in the order in which they begin. */
-#include "agent/agent.h"
+#include "agent/patcher.h"
 
-const struct as_agent_client *const as_agent_clients[] = {&as_agent_sampler, &as_agent_regions,
-                                                          NULL};
+const struct as_agent_client *const as_agent_clients[] = {&as_agent_sampler, &as_agent_patcher,
+                                                          &as_agent_regions, NULL};
 
 _Static_assert(sizeof as_agent_clients / sizeof *as_agent_clients <= AS_AGENT_CLIENTS_N + 1,
                "each has an area and a bit");

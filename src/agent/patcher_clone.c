@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Puts the clones of a module's regions and their stubs into memory within reach of it, and fills
+ * in what depends on where both lie.
+ */
+#include "agent/patcher.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+#define REACH      (UINT64_C(0x7ff00000)) /* of a jump, less a margin */
+#define STEP_B     (UINT64_C(2) << 20)
+#define LOWEST     UINT64_C(0x10000)
+#define ENTRY_B    384u /* at most: stubs of an entry, and of an event of an edge */
+#define EVENT_B    320u
+#define EDGE_B     16u
+#define LINE_B     64u
+#define PAGE_UP(n) (((n) + AS_AGENT_PAGE_B - 1) & ~(uint64_t)(AS_AGENT_PAGE_B - 1))
+
+/* ---- Room ----------------------------------------------------------------------------------- */
+
+static void *try_at(uint64_t address, uint64_t size_b)
+{
+    void *at = mmap((void *)(uintptr_t)address, size_b, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    if (at != MAP_FAILED && (uintptr_t)at != address) { /* an old kernel takes it for a hint */
+        munmap(at, size_b);
+        at = MAP_FAILED;
+    }
+    return at == MAP_FAILED ? NULL : at;
+}
+
+/* Below the module first: the heap grows above the program. */
+void *as_patcher_reach(uint64_t low, uint64_t high, uint64_t size_b)
+{
+    size_b = PAGE_UP(size_b);
+    low &= ~(uint64_t)(AS_AGENT_PAGE_B - 1);
+    const uint64_t lowest = high > REACH + LOWEST ? high - REACH : LOWEST;
+    for (uint64_t gap = 0; low >= lowest + size_b + gap; gap += STEP_B) {
+        void *at = try_at(low - size_b - gap, size_b);
+        if (at)
+            return at;
+    }
+    const uint64_t highest = low + REACH - size_b;
+    for (uint64_t at = PAGE_UP(highest); at > PAGE_UP(high); at -= STEP_B) {
+        void *got = try_at(at, size_b);
+        if (got || at < STEP_B)
+            return got;
+    }
+    return NULL;
+}
+
+static uint64_t room_for(const struct as_patch_plan *plan, const struct as_patch_region *region)
+{
+    const struct as_patch_edge *edge = as_patch_at(plan, &plan->edge);
+    uint64_t size_b = region->plain.size_b + region->measured.size_b + ENTRY_B + 4 * LINE_B;
+    for (uint64_t i = region->first_edge; i < (uint64_t)region->first_edge + region->edges; i++)
+        size_b += EDGE_B + (uint64_t)edge[i].events * EVENT_B;
+    return size_b;
+}
+
+/* ---- One clone ------------------------------------------------------------------------------ */
+
+struct placing {
+    const struct as_patch_plan *plan;
+    struct as_patcher_module *module;
+    struct as_patcher_code code;
+    uint8_t **stub; /* of the region's edges, less the first */
+};
+
+/* Where a template of the region goes: its header at the original's address modulo a line. */
+static uint8_t *place_template(struct placing *p, const struct as_patch_region *region,
+                               const struct as_patch_template *t)
+{
+    const uint64_t header = region->header + p->module->bias;
+    uint64_t at = (uint64_t)(uintptr_t)p->code.at;
+    at += (header - (at + t->header)) & (LINE_B - 1);
+    uint8_t *clone = (uint8_t *)(uintptr_t)at;
+    if (t->size_b > (uint64_t)(p->code.end - clone))
+        return NULL;
+    memcpy(clone, (const uint8_t *)as_patch_at(p->plan, &p->plan->code) + t->code, t->size_b);
+    p->code.at = clone + t->size_b;
+    return clone;
+}
+
+static bool fits_4(int64_t value)
+{
+    return value == (int32_t)value;
+}
+
+static bool relocate(const struct placing *p, const struct as_patch_region *region,
+                     const struct as_patch_template *t, uint8_t *clone, uint8_t *const *stub)
+{
+    const struct as_patch_reloc *reloc = as_patch_at(p->plan, &p->plan->reloc);
+    for (uint64_t i = t->first_reloc; i < (uint64_t)t->first_reloc + t->relocs; i++) {
+        const int64_t here = (intptr_t)(clone + reloc[i].at + reloc[i].from);
+        int64_t value;
+        if (reloc[i].kind == AS_PATCH_TO_MODULE)
+            value = (int64_t)(reloc[i].value + p->module->bias) - here;
+        else if (reloc[i].kind == AS_PATCH_TO_EDGE)
+            value = (intptr_t)stub[reloc[i].value - region->first_edge] - here;
+        else if (reloc[i].kind == AS_PATCH_TO_THREAD)
+            value = as_patcher_thread_offset();
+        else
+            value = (int64_t)(as_patch_counters_at(p->plan->loop.n) +
+                              reloc[i].value * sizeof(uint64_t));
+        if (!fits_4(value))
+            return false;
+        const int32_t narrow = (int32_t)value;
+        memcpy(clone + reloc[i].at, &narrow, sizeof narrow);
+    }
+    return true;
+}
+
+static bool clone_region(struct placing *p, const struct as_patch_region *region,
+                         struct as_patch_outcome *outcome)
+{
+    const struct as_patch_edge *edge = as_patch_at(p->plan, &p->plan->edge);
+    uint8_t *plain = NULL, *measured = NULL;
+    if (region->plain.size_b && !(plain = place_template(p, region, &region->plain)))
+        return false;
+    if (region->measured.size_b && !(measured = place_template(p, region, &region->measured)))
+        return false;
+    const uint8_t *entry = as_patcher_stub_entry(&p->code, region, plain + region->plain.header,
+                                                 measured + region->measured.header);
+    for (uint32_t i = 0; i < region->edges; i++)
+        p->stub[i] = as_patcher_stub_edge(&p->code, &edge[region->first_edge + i], measured,
+                                          p->module->bias);
+    outcome->bias = p->module->bias;
+    outcome->plain = (uintptr_t)plain;
+    outcome->measured = (uintptr_t)measured;
+    outcome->stubs = (uintptr_t)entry;
+    outcome->stubs_b = (uint64_t)(p->code.at - entry);
+    return !p->code.full && (!plain || relocate(p, region, &region->plain, plain, p->stub)) &&
+           (!measured || relocate(p, region, &region->measured, measured, p->stub));
+}
+
+/* ---- All of a module ------------------------------------------------------------------------ */
+
+static bool is_original(const struct as_patch_plan *plan, const struct as_patch_region *region,
+                        uint64_t bias)
+{
+    const struct as_patch_site *site = as_patch_at(plan, &plan->site);
+    if (memcmp((const void *)(uintptr_t)(region->header + bias), region->original,
+               AS_PATCH_JUMP_B) != 0)
+        return false;
+    for (uint64_t i = region->first_site; i < (uint64_t)region->first_site + region->sites; i++) {
+        if (memcmp((const void *)(uintptr_t)(site[i].address + bias), site[i].original,
+                   AS_PATCH_JUMP_B) != 0)
+            return false;
+    }
+    return true;
+}
+
+static void fail_all(const struct as_patch_module *module, uint32_t kind, int error)
+{
+    for (uint64_t r = module->first_region; r < (uint64_t)module->first_region + module->regions;
+         r++) {
+        as_patcher_outcome(r)->kind = kind;
+        as_patcher_outcome(r)->error = (uint32_t)error;
+    }
+}
+
+static bool make_cache(const struct as_patch_module *planned, struct as_patcher_module *module)
+{
+    const struct as_patch_plan *plan = as_patcher.plan;
+    const struct as_patch_region *region = as_patch_at(plan, &plan->region);
+    uint64_t size_b = 0, edges = 0;
+    for (uint64_t r = planned->first_region; r < (uint64_t)planned->first_region + planned->regions;
+         r++) {
+        size_b += room_for(plan, &region[r]);
+        edges = region[r].edges > edges ? region[r].edges : edges;
+    }
+    /* The places of a region's stubs are noted behind it all. */
+    size_b = (size_b + 7) / 8 * 8 + edges * sizeof(uint8_t *);
+    module->cache_b = PAGE_UP(size_b);
+    module->cache = as_patcher_reach(planned->low + module->bias, planned->high + module->bias,
+                                     module->cache_b);
+    module->used_b = module->cache_b - edges * sizeof(uint8_t *);
+    return module->cache;
+}
+
+void as_patcher_clone_module(uint64_t m)
+{
+    const struct as_patch_plan *plan = as_patcher.plan;
+    const struct as_patch_module *planned =
+        (const struct as_patch_module *)as_patch_at(plan, &plan->module) + m;
+    const struct as_patch_region *region = as_patch_at(plan, &plan->region);
+    struct as_patcher_module *module = &as_patcher.module[m];
+    if (planned->regions == 0)
+        return;
+    if (!make_cache(planned, module)) {
+        fail_all(planned, AS_PATCH_NO_ROOM, ENOMEM);
+        return;
+    }
+    struct placing p = {.plan = plan,
+                        .module = module,
+                        .code = {module->cache, module->cache + module->used_b, false},
+                        .stub = (uint8_t **)(void *)(module->cache + module->used_b)};
+    for (uint64_t r = planned->first_region; r < (uint64_t)planned->first_region + planned->regions;
+         r++) {
+        struct as_patch_outcome *outcome = as_patcher_outcome(r);
+        if (!is_original(plan, &region[r], module->bias))
+            outcome->kind = AS_PATCH_DIFFERS;
+        else
+            outcome->kind =
+                clone_region(&p, &region[r], outcome) ? AS_PATCH_DONE : AS_PATCH_NO_ROOM;
+    }
+    if (mprotect(module->cache, module->cache_b, PROT_READ | PROT_EXEC) < 0)
+        fail_all(planned, AS_PATCH_DENIED, errno);
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writes jumps over the program's code, and takes them away.
+ */
+#include "agent/patcher.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "agent/patcher_stop.h"
+
+/* ---- Rights --------------------------------------------------------------------------------- */
+
+/* Pages around the places to be written, made writable and executable or as they were. */
+static int open_pages(uint64_t bias, uint64_t first, uint64_t end, bool writable)
+{
+    const uint64_t low = (first + bias) & ~(uint64_t)(AS_AGENT_PAGE_B - 1);
+    const uint64_t high = (end + bias + AS_AGENT_PAGE_B - 1) & ~(uint64_t)(AS_AGENT_PAGE_B - 1);
+    return mprotect((void *)(uintptr_t)low, high - low,
+                    PROT_READ | PROT_EXEC | (writable ? PROT_WRITE : 0)) < 0
+               ? -errno
+               : 0;
+}
+
+/* ---- Bytes ---------------------------------------------------------------------------------- */
+
+static void write_jump(uint64_t at, uint64_t to)
+{
+    uint8_t bytes[AS_PATCH_JUMP_B] = {0xe9};
+    const int32_t distance = (int32_t)(to - (at + AS_PATCH_JUMP_B));
+    memcpy(bytes + 1, &distance, sizeof distance);
+    memcpy((void *)(uintptr_t)at, bytes, sizeof bytes);
+}
+
+static void write_back(uint64_t at, const uint8_t *original)
+{
+    memcpy((void *)(uintptr_t)at, original, AS_PATCH_JUMP_B);
+}
+
+/* The clone that control comes back to from a place of the original. */
+static uint64_t back_to(const struct as_patch_outcome *outcome, const struct as_patch_site *site)
+{
+    /* A sampled region with such places always runs measured: see patcher_stub.c. */
+    return outcome->measured ? outcome->measured + site->measured : outcome->plain + site->plain;
+}
+
+static void write_region(const struct as_patch_plan *plan, const struct as_patch_region *region,
+                         const struct as_patch_outcome *outcome, bool undo)
+{
+    const struct as_patch_site *site = as_patch_at(plan, &plan->site);
+    const uint64_t bias = outcome->bias;
+    for (uint64_t i = region->first_site; i < (uint64_t)region->first_site + region->sites; i++) {
+        if (undo)
+            write_back(site[i].address + bias, site[i].original);
+        else
+            write_jump(site[i].address + bias, back_to(outcome, &site[i]));
+    }
+    if (undo)
+        write_back(region->header + bias, region->original);
+    else
+        write_jump(region->header + bias, outcome->stubs);
+}
+
+/* ---- A module ------------------------------------------------------------------------------- */
+
+/* The addresses of the file between which a module's regions are written. */
+static bool range_of(const struct as_patch_plan *plan, const struct as_patch_module *planned,
+                     uint64_t *first, uint64_t *end)
+{
+    const struct as_patch_region *region = as_patch_at(plan, &plan->region);
+    const struct as_patch_site *site = as_patch_at(plan, &plan->site);
+    *first = UINT64_MAX;
+    *end = 0;
+    for (uint64_t r = planned->first_region; r < (uint64_t)planned->first_region + planned->regions;
+         r++) {
+        if (as_patcher_outcome(r)->kind != AS_PATCH_DONE)
+            continue;
+        *first = region[r].header < *first ? region[r].header : *first;
+        *end = region[r].header + 8 > *end ? region[r].header + 8 : *end;
+        for (uint64_t i = region[r].first_site;
+             i < (uint64_t)region[r].first_site + region[r].sites; i++) {
+            *first = site[i].address < *first ? site[i].address : *first;
+            *end = site[i].address + 8 > *end ? site[i].address + 8 : *end;
+        }
+    }
+    return *first < *end;
+}
+
+static void fail_done(const struct as_patch_module *planned, uint32_t kind, int error)
+{
+    for (uint64_t r = planned->first_region; r < (uint64_t)planned->first_region + planned->regions;
+         r++) {
+        if (as_patcher_outcome(r)->kind != AS_PATCH_DONE)
+            continue;
+        as_patcher_outcome(r)->kind = kind;
+        as_patcher_outcome(r)->error = (uint32_t)error;
+    }
+}
+
+/* Whether `address` lies in bytes of a jump, behind their first: there it cannot go on. */
+static bool is_in_jump(uint64_t m, uint64_t address)
+{
+    const struct as_patch_plan *plan = as_patcher.plan;
+    const struct as_patch_module *planned =
+        (const struct as_patch_module *)as_patch_at(plan, &plan->module) + m;
+    const struct as_patch_region *region = as_patch_at(plan, &plan->region);
+    const struct as_patch_site *site = as_patch_at(plan, &plan->site);
+    const uint64_t at = address - as_patcher.module[m].bias;
+    for (uint64_t r = planned->first_region; r < (uint64_t)planned->first_region + planned->regions;
+         r++) {
+        if (at - region[r].header - 1 < AS_PATCH_JUMP_B - 1)
+            return true;
+        for (uint64_t i = region[r].first_site;
+             i < (uint64_t)region[r].first_site + region[r].sites; i++)
+            if (at - site[i].address - 1 < AS_PATCH_JUMP_B - 1)
+                return true;
+    }
+    return false;
+}
+
+void as_patcher_write_module(uint64_t m, bool undo)
+{
+    const struct as_patch_plan *plan = as_patcher.plan;
+    const struct as_patch_module *planned =
+        (const struct as_patch_module *)as_patch_at(plan, &plan->module) + m;
+    const struct as_patch_region *region = as_patch_at(plan, &plan->region);
+    const uint64_t bias = as_patcher.module[m].bias;
+    uint64_t first, end;
+    if (!range_of(plan, planned, &first, &end))
+        return;
+    int error = as_patcher_stop(m, is_in_jump);
+    if (error) {
+        if (!undo)
+            fail_done(planned, AS_PATCH_THREADS, error);
+        return;
+    }
+    error = -open_pages(bias, first, end, true);
+    for (uint64_t r = planned->first_region;
+         !error && r < (uint64_t)planned->first_region + planned->regions; r++) {
+        if (as_patcher_outcome(r)->kind == AS_PATCH_DONE)
+            write_region(plan, &region[r], as_patcher_outcome(r), undo);
+    }
+    if (!error)
+        open_pages(bias, first, end, false);
+    as_patcher_go_on();
+    if (error && !undo)
+        fail_done(planned, AS_PATCH_DENIED, error);
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * patch-run MODE[:PERIOD] OPTION... DIRECTORY AGENT -- PROGRAM [ARGUMENT...]: plans the loops of a
+ * program (--nests: of all levels; --undo: its code is to be as before at its end; --only: of this
+ * file too, repeated), runs it under the agent, and writes what the plan and the threads' files say
+ * as JSON to DIRECTORY/result.json. Exits as the program does.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent/control.h"
+#include "agent/patcher.h"
+#include "patch/patch.h"
+
+#define FILES_MOST 16
+
+struct job {
+    struct as_patch_wish wish;
+    bool nests, undo;
+    const char *file[FILES_MOST];
+    unsigned files;
+    const char *directory, *agent;
+    char **command;
+    uint64_t refused, asked;
+};
+
+static void die(const char *what, const char *why)
+{
+    fprintf(stderr, "patch-run: %s: %s\n", what, why);
+    exit(125);
+}
+
+/* ---- Before --------------------------------------------------------------------------------- */
+
+static void plan_file(struct job *job, struct as_patch_maker *maker, const char *path)
+{
+    const struct assay_program_options options = {.jobs = 1, .path_limit = ASSAY_PATH_LIMIT};
+    struct assay_program *program = NULL;
+    struct assay_object *object = NULL;
+    struct assay_error err;
+    if (assay_object_open(path, NULL, &object, &err) < 0 ||
+        assay_program_new(object, &options, &program, &err) < 0)
+        die(path, err.text);
+    bool *wanted = calloc(program->loop_n + 1, sizeof *wanted);
+    struct as_patch_verdict *verdict = calloc(program->loop_n + 1, sizeof *verdict);
+    for (size_t l = 0; l < program->loop_n; l++)
+        wanted[l] = job->nests || program->loop[l].level == ASSAY_LEVEL_INNERMOST ||
+                    program->loop[l].level == ASSAY_LEVEL_SINGLE;
+    if (as_patch_maker_add(maker, program, wanted, verdict, &err) < 0)
+        die(path, err.text);
+    for (size_t l = 0; l < program->loop_n; l++) {
+        job->asked += verdict[l].asked;
+        job->refused += verdict[l].asked && verdict[l].loop == ASSAY_NONE;
+    }
+    free(wanted);
+    free(verdict);
+    assay_program_free(&program);
+    assay_object_close(&object);
+}
+
+static void write_plan(struct job *job)
+{
+    struct as_patch_maker *maker = NULL;
+    struct assay_error err;
+    char path[4096];
+    if (as_patch_maker_new(&job->wish, &maker, &err) < 0)
+        die("plan", err.text);
+    for (unsigned i = 0; i < job->files; i++)
+        plan_file(job, maker, job->file[i]);
+    snprintf(path, sizeof path, "%s/" AS_PATCH_PLAN, job->directory);
+    if (as_patch_maker_write(maker, path, &err) < 0)
+        die(path, err.text);
+    as_patch_maker_free(&maker);
+}
+
+static void write_control(const struct job *job)
+{
+    static union {
+        struct as_agent_control control;
+        char page[AS_AGENT_PAGE_B];
+    } it;
+    const struct as_patcher_part part = {.undo = job->undo};
+    char path[4096];
+    it.control = (struct as_agent_control){.magic = AS_AGENT_MAGIC, .version = AS_AGENT_VERSION};
+    strcpy(it.control.part[0].client, "patch");
+    memcpy(it.control.part[0].data, &part, sizeof part);
+    snprintf(path, sizeof path, "%s/" AS_AGENT_CONTROL, job->directory);
+    FILE *f = fopen(path, "w");
+    if (!f || fwrite(&it, sizeof it, 1, f) != 1 || fclose(f) != 0)
+        die(path, "cannot be written");
+}
+
+/* ---- After ---------------------------------------------------------------------------------- */
+
+struct bytes {
+    const void *at;
+    size_t n;
+};
+
+static struct bytes map_file(const char *directory, const char *name)
+{
+    char path[4096];
+    struct stat st;
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    int fd = open(path, O_RDONLY);
+    if (fd < 0 || fstat(fd, &st) < 0)
+        die(path, "cannot be read");
+    void *at = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+    close(fd);
+    return (struct bytes){at, (size_t)st.st_size};
+}
+
+struct sums {
+    const struct as_patch_plan *plan;
+    struct as_patch_total *total;
+    uint64_t *counter;
+    uint64_t threads, dropped, missed, kept, unplaced, done;
+};
+
+/* What stands in the batch was not taken into account: the thread was killed, or runs on. */
+static void add_batch(struct sums *s, const struct as_patch_thread *t)
+{
+    const struct as_patch_loop *loop = as_patch_at(s->plan, &s->plan->loop);
+    const struct as_patch_exit *exit = as_patch_at(s->plan, &s->plan->exit);
+    const int64_t n = AS_PATCH_BATCH_N + t->next / (int64_t)sizeof t->batch[0];
+    for (int64_t i = 0; i < n; i++) {
+        const struct as_patch_record *r = &t->batch[i];
+        if (r->sp) {
+            s->total[r->loop].dropped++;
+            continue;
+        }
+        const uint64_t trips = as_patch_trips(
+            &loop[r->loop], exit[loop[r->loop].first_exit + r->exit].add, r->iv0, r->iv1);
+        s->total[r->loop].instances++;
+        s->total[r->loop].trips += trips == UINT64_MAX ? 0 : trips;
+        s->total[r->loop].ticks += r->t1 - r->t0;
+    }
+}
+
+static void add_thread(struct sums *s, struct bytes file)
+{
+    const struct as_patch_thread *t = file.at;
+    if (file.n < sizeof *t || t->magic != AS_PATCH_THREAD)
+        return;
+    const struct as_patch_total *total =
+        (const void *)((const uint8_t *)t + as_patch_totals_at(t->loops));
+    const uint64_t *counter = (const void *)((const uint8_t *)t + as_patch_counters_at(t->loops));
+    s->threads++;
+    s->dropped += t->dropped;
+    s->kept += t->kept;
+    for (uint32_t l = 0; l < t->loops; l++) {
+        s->total[l].instances += total[l].instances;
+        s->total[l].trips += total[l].trips;
+        s->total[l].ticks += total[l].ticks;
+        s->total[l].dropped += total[l].dropped;
+    }
+    for (uint64_t c = 0; c < t->counters; c++)
+        s->counter[c] += counter[c];
+    add_batch(s, t);
+}
+
+static void add_outcomes(struct sums *s, struct bytes file)
+{
+    const struct as_patch_outcomes *o = file.at;
+    const struct as_patch_outcome *it = (const void *)(o + 1);
+    s->missed += o->threads_missed;
+    for (uint64_t r = 0; r < o->regions; r++) {
+        s->done += it[r].kind == AS_PATCH_DONE;
+        if (it[r].kind != AS_PATCH_DONE && it[r].kind != AS_PATCH_WAITING)
+            s->unplaced++;
+    }
+}
+
+static void print(const struct job *job, const struct sums *s, FILE *f)
+{
+    const struct as_patch_loop *loop = as_patch_at(s->plan, &s->plan->loop);
+    const struct as_patch_region *region = as_patch_at(s->plan, &s->plan->region);
+    const struct as_patch_counter *counter = as_patch_at(s->plan, &s->plan->counter);
+    fprintf(f,
+            "{\"asked\": %" PRIu64 ", \"refused\": %" PRIu64 ", \"regions\": %" PRIu64
+            ", \"done\": %" PRIu64 ", \"unplaced\": %" PRIu64 ", \"threads\": %" PRIu64
+            ", \"missed\": %" PRIu64 ", \"dropped\": %" PRIu64 ", \"kept\": %" PRIu64
+            ",\n\"loops\": [",
+            job->asked, job->refused, s->plan->region.n, s->done, s->unplaced, s->threads,
+            s->missed, s->dropped, s->kept);
+    for (uint64_t l = 0; l < s->plan->loop.n; l++)
+        fprintf(f,
+                "%s\n{\"address\": %" PRIu64 ", \"module\": %u, \"counted\": %s, \"instances\": "
+                "%" PRIu64 ", \"trips\": %" PRIu64 ", \"ticks\": %" PRIu64 ", \"dropped\": %" PRIu64
+                "}",
+                l ? "," : "", loop[l].header, region[loop[l].region].module,
+                loop[l].induction != AS_PATCH_NONE || loop[l].tally != AS_PATCH_NONE ? "true"
+                                                                                     : "false",
+                s->total[l].instances, s->total[l].trips, s->total[l].ticks, s->total[l].dropped);
+    fprintf(f, "],\n\"blocks\": [");
+    for (uint64_t c = 0; c < s->plan->counter.n; c++)
+        fprintf(f, "%s\n{\"address\": %" PRIu64 ", \"module\": %u, \"count\": %" PRIu64 "}",
+                c ? "," : "", counter[c].address, counter[c].module, s->counter[c]);
+    fprintf(f, "]}\n");
+}
+
+static void report(const struct job *job)
+{
+    const struct as_patch_plan *plan = map_file(job->directory, AS_PATCH_PLAN).at;
+    struct sums s = {.plan = plan,
+                     .total = calloc(plan->loop.n + 1, sizeof *s.total),
+                     .counter = calloc(plan->counter.n + 1, sizeof *s.counter)};
+    char path[4096];
+    struct dirent *entry;
+    DIR *dir = opendir(job->directory);
+    while (dir && (entry = readdir(dir))) {
+        if (strncmp(entry->d_name, AS_PATCH_PREFIX, strlen(AS_PATCH_PREFIX)) == 0)
+            add_thread(&s, map_file(job->directory, entry->d_name));
+        if (strncmp(entry->d_name, AS_PATCH_STATE, strlen(AS_PATCH_STATE)) == 0)
+            add_outcomes(&s, map_file(job->directory, entry->d_name));
+    }
+    if (dir)
+        closedir(dir);
+    snprintf(path, sizeof path, "%s/result.json", job->directory);
+    FILE *f = fopen(path, "w");
+    if (!f)
+        die(path, "cannot be written");
+    print(job, &s, f);
+    fclose(f);
+    free(s.total);
+    free(s.counter);
+}
+
+/* ---- Between -------------------------------------------------------------------------------- */
+
+static int run(const struct job *job)
+{
+    int status;
+    pid_t pid = fork();
+    if (pid == 0) {
+        setenv("LD_PRELOAD", job->agent, 1);
+        setenv(AS_AGENT_DIRECTORY, job->directory, 1);
+        execv(job->command[0], job->command);
+        _exit(126);
+    }
+    if (pid < 0 || waitpid(pid, &status, 0) < 0)
+        die(job->command[0], "cannot be run");
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static void parse(struct job *job, int argc, char **argv)
+{
+    static const char *const mode[] = {"ident", "time", "sample", "count"};
+    int at = 2;
+    job->wish = (struct as_patch_wish){.mode = AS_PATCH_IDENT, .period = 1000, .kept = 256};
+    for (unsigned i = 0; argc > 1 && i < 4; i++) {
+        const size_t n = strlen(mode[i]);
+        if (strncmp(argv[1], mode[i], n) != 0)
+            continue;
+        job->wish.mode = (enum as_patch_mode)i;
+        if (argv[1][n] == ':')
+            job->wish.period = (uint32_t)atoi(argv[1] + n + 1);
+    }
+    for (; at < argc && argv[at][0] == '-'; at++) {
+        job->nests |= strcmp(argv[at], "--nests") == 0;
+        job->undo |= strcmp(argv[at], "--undo") == 0;
+        if (strcmp(argv[at], "--only") == 0 && at + 1 < argc && job->files < FILES_MOST)
+            job->file[job->files++] = argv[++at];
+    }
+    if (at + 3 >= argc || strcmp(argv[at + 2], "--") != 0)
+        die("usage", "MODE[:PERIOD] OPTION... DIRECTORY AGENT -- PROGRAM [ARGUMENT...]");
+    job->directory = argv[at];
+    job->agent = argv[at + 1];
+    job->command = argv + at + 3;
+    if (job->files == 0)
+        job->file[job->files++] = job->command[0];
+}
+
+int main(int argc, char **argv)
+{
+    struct job job = {0};
+    parse(&job, argc, argv);
+    write_plan(&job);
+    write_control(&job);
+    const int status = run(&job);
+    report(&job);
+    return status;
+}
