@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Buckets of instances, and what is disturbed among them. */
+#include "vprof/buckets.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/stat.h"
+
+#define DISTURBED 4.0 /* times the median */
+
+static double cost(const struct as_instance *it)
+{
+    return isnan(it->trips) ? it->ticks : it->ticks / (it->trips > 1 ? it->trips : 1);
+}
+
+static int class_of(const struct as_instance *it, enum as_bucket_key key)
+{
+    const double of = key == AS_BUCKET_ITERATIONS ? it->trips : cost(it) * cost(it);
+    return isnan(it->trips) ? INT32_MAX : of < 1 ? -1 : ilogb(of);
+}
+
+static int compare_numbers(double a, double b)
+{
+    return (a > b) - (a < b);
+}
+
+static int by_cost(const void *a, const void *b)
+{
+    const struct as_instance *x = a, *y = b;
+    const int order = compare_numbers(cost(x), cost(y));
+    return order ? order : (x->begun > y->begun) - (x->begun < y->begun);
+}
+
+static int by_iterations(const void *a, const void *b)
+{
+    const int x = class_of(a, AS_BUCKET_ITERATIONS), y = class_of(b, AS_BUCKET_ITERATIONS);
+    return x != y ? compare_numbers(x, y) : by_cost(a, b);
+}
+
+static int by_cost_class(const void *a, const void *b)
+{
+    const int x = class_of(a, AS_BUCKET_COST), y = class_of(b, AS_BUCKET_COST);
+    return x != y ? compare_numbers(x, y) : by_cost(a, b);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    return compare_numbers(*(const double *)a, *(const double *)b);
+}
+
+/* ---- Spreads ------------------------------------------------------------------------------- */
+
+static double median_of(const double *sorted, size_t n)
+{
+    return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+}
+
+/* Sorts the values. */
+static struct as_spread spread_of(double *value, size_t n)
+{
+    struct as_moments moments = {0};
+    struct as_spread out = {0};
+    if (n == 0)
+        return out;
+    qsort(value, n, sizeof *value, by_number);
+    for (size_t i = 0; i < n; i++)
+        as_moments_add(&moments, value[i]);
+    out.least = value[0];
+    out.mean = moments.mean;
+    out.median = median_of(value, n);
+    out.deviation = as_moments_deviation(&moments);
+    out.stability = out.least > 0 ? (out.median - out.least) / out.least : 0;
+    return out;
+}
+
+/* Of `n` instances from `it` on, with room for as many numbers. */
+static void describe(const struct as_instance *it, size_t n, double *room, struct as_bucket *out)
+{
+    double iterations = 0;
+    for (size_t i = 0; i < n; i++) {
+        room[i] = it[i].ticks;
+        iterations += isnan(it[i].trips) ? 0 : it[i].trips;
+    }
+    out->instance = spread_of(room, n);
+    for (size_t i = 0; i < n; i++)
+        room[i] = cost(&it[i]);
+    out->iteration = spread_of(room, n);
+    out->iterations = n ? iterations / (double)n : 0;
+    out->n = n;
+    out->chosen_n = n < AS_BUCKET_CHOSEN_N ? n : AS_BUCKET_CHOSEN_N;
+    for (size_t i = 0; i < out->chosen_n; i++) /* they are sorted by cost */
+        out->chosen[i] =
+            out->first + (out->chosen_n > 1 ? i * (n - 1) / (out->chosen_n - 1) : n / 2);
+}
+
+/* ---- What is disturbed --------------------------------------------------------------------- */
+
+static size_t class_end(const struct as_instance *it, size_t from, size_t n, enum as_bucket_key key)
+{
+    size_t to = from;
+    while (to < n && class_of(&it[to], key) == class_of(&it[from], key))
+        to++;
+    return to;
+}
+
+static int by_iterations_and_ticks(const void *a, const void *b)
+{
+    const struct as_instance *x = a, *y = b;
+    const int p = class_of(x, AS_BUCKET_ITERATIONS), q = class_of(y, AS_BUCKET_ITERATIONS);
+    return p != q ? compare_numbers(p, q) : compare_numbers(x->ticks, y->ticks);
+}
+
+size_t as_instances_clean(struct as_instance *it, size_t n, double overhead, double limit)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < n; i++)
+        it[i].ticks = it[i].ticks > overhead ? it[i].ticks - overhead : 0;
+    if (n)
+        qsort(it, n, sizeof *it, by_iterations_and_ticks);
+    for (size_t from = 0, to; from < n; from = to) {
+        to = class_end(it, from, n, AS_BUCKET_ITERATIONS);
+        const double median = it[from + (to - from) / 2].ticks;
+        for (size_t i = from; i < to; i++) {
+            const bool is_disturbed =
+                it[i].ticks > DISTURBED * median && it[i].ticks > median + limit;
+            if (is_disturbed)
+                continue;
+            const struct as_instance swap = it[left];
+            it[left++] = it[i];
+            it[i] = swap;
+        }
+    }
+    return left;
+}
+
+/* ---- Buckets ------------------------------------------------------------------------------- */
+
+static double bound_of(int class, enum as_bucket_key key)
+{
+    return class < 0 ? 0 : key == AS_BUCKET_ITERATIONS ? ldexp(1, class) : sqrt(ldexp(1, class));
+}
+
+int as_buckets_make(struct as_instance *it, size_t n, enum as_bucket_key key, as_bucket_list *out,
+                    struct assay_error *err)
+{
+    double all = 0;
+    double *room = as_calloc(n + 1, sizeof *room);
+    int rc = room ? 0 : -1;
+    if (n)
+        qsort(it, n, sizeof *it, key == AS_BUCKET_ITERATIONS ? by_iterations : by_cost_class);
+    for (size_t i = 0; i < n; i++)
+        all += it[i].ticks;
+    for (size_t from = 0, to; rc == 0 && from < n; from = to) {
+        const int class = class_of(&it[from], key);
+        struct as_bucket bucket = {.first = from};
+        to = class_end(it, from, n, key);
+        if (class == INT32_MAX)
+            break;
+        describe(it + from, to - from, room, &bucket);
+        bucket.low = bound_of(class, key);
+        bucket.high = bound_of(class + 1, key);
+        bucket.share = all > 0 ? bucket.instance.mean * (double)bucket.n / all : 0;
+        rc = as_vec_push(out, bucket);
+    }
+    as_free(room);
+    return rc < 0 ? as_error_nomem(err, "buckets of instances") : 0;
+}
+
+void as_bucket_all(struct as_instance *it, size_t n, struct as_bucket *out)
+{
+    double *room = as_calloc(n + 1, sizeof *room);
+    *out = (struct as_bucket){.high = INFINITY, .share = 1};
+    if (n)
+        qsort(it, n, sizeof *it, by_cost);
+    if (room)
+        describe(it, n, room, out);
+    as_free(room);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Instances of one loop put together that are alike: by how many iterations they had, or by what an
+ * iteration took. Pure functions of their arguments.
+ */
+#ifndef AS_VPROF_BUCKETS_H
+#define AS_VPROF_BUCKETS_H
+
+#include "vprof/instances.h"
+
+#define AS_BUCKET_CHOSEN_N 31u
+
+enum as_bucket_key {
+    AS_BUCKET_ITERATIONS, /* powers of two */
+    AS_BUCKET_COST        /* of an iteration: powers of the square root of two */
+};
+
+/* Of a number of values. Stability: (median - least) / least; 0 where the least is 0. */
+struct as_spread {
+    double least, mean, median, deviation, stability;
+};
+
+struct as_bucket {
+    double low, high;           /* of the key, the latter not within */
+    size_t first, n;            /* instances, in the order that the array has afterwards */
+    double share;               /* of the ticks of all */
+    double iterations;          /* on average */
+    struct as_spread instance;  /* ticks of an instance */
+    struct as_spread iteration; /* ticks of an iteration */
+    /* Instances that stand for it, evenly from the cheapest to the dearest iteration. */
+    size_t chosen[AS_BUCKET_CHOSEN_N], chosen_n;
+};
+
+typedef AS_VEC(struct as_bucket) as_bucket_list;
+
+/*
+ * Takes away what timing itself took, `overhead` ticks an instance, and moves instances that were
+ * disturbed behind the others: such as took more than four times the median of those with as many
+ * iterations, and `limit` ticks more. Returns how many are left.
+ */
+size_t as_instances_clean(struct as_instance *it, size_t n, double overhead, double limit);
+
+/* Sorts `n` instances by the key and then by the cost of an iteration, and tells of each bucket,
+ * the lowest first. Instances without known iterations are in none by AS_BUCKET_ITERATIONS and
+ * AS_BUCKET_COST alike; they are moved behind the others. Errors: NOMEM. */
+int as_buckets_make(struct as_instance *it, size_t n, enum as_bucket_key key, as_bucket_list *out,
+                    struct assay_error *err);
+
+/* All as one bucket; of instances without known iterations `iteration` is that of the instance. */
+void as_bucket_all(struct as_instance *it, size_t n, struct as_bucket *out);
+
+#endif

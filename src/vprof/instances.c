@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Files of threads and outcomes of processes: foreign bytes, for the program could write there too.
+ * Records that were not yet taken into account when the program ended are, by the agent's rules.
+ */
+#include "vprof/instances.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <math.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+#define FILE_MOST_B (1ull << 32)
+
+/* ---- A thread ------------------------------------------------------------------------------ */
+
+/* How often the header ran; NAN: not known. */
+static double trips_of(const struct as_patch_plan *plan, const struct as_patch_record *record)
+{
+    const struct as_patch_loop *loop = as_patch_at(plan, &plan->loop);
+    const struct as_patch_exit *exit = as_patch_at(plan, &plan->exit);
+    loop += record->loop;
+    const uint64_t trips =
+        as_patch_trips(loop, exit[loop->first_exit + record->exit].add, record->iv0, record->iv1);
+    return trips == UINT64_MAX ? (double)NAN : (double)trips;
+}
+
+/* Whether entry and exit belong together. */
+static bool is_whole(const struct as_patch_plan *plan, const struct as_patch_record *record)
+{
+    const struct as_patch_loop *loop = as_patch_at(plan, &plan->loop);
+    return record->loop < plan->loop.n && record->exit < loop[record->loop].exits &&
+           record->sp == 0 && !(record->flags & AS_PATCH_CUT) && record->t1 >= record->t0;
+}
+
+static int keep(struct as_instances *out, const struct as_patch_record *record)
+{
+    const struct as_instance it = {.begun = record->t0,
+                                   .ticks = (double)(record->t1 - record->t0),
+                                   .trips = trips_of(out->plan, record),
+                                   .loop = record->loop,
+                                   .thread = (uint32_t)out->thread.n - 1};
+    return as_vec_push(&out->kept, it);
+}
+
+static int take_totals(struct as_instances *out, const struct as_patch_thread *thread)
+{
+    const struct as_patch_total *total =
+        (const void *)((const uint8_t *)thread + as_patch_totals_at(thread->loops));
+    for (uint32_t i = 0; i < thread->loops; i++)
+        if (as_vec_push(&out->total, total[i]) < 0)
+            return -1;
+    return 0;
+}
+
+/* Those that the agent had no occasion to add up. */
+static int take_batch(struct as_instances *out, const struct as_patch_thread *thread)
+{
+    const int64_t n = AS_PATCH_BATCH_N + thread->next / (int64_t)sizeof *thread->batch;
+    struct as_patch_total *total = out->total.at + out->total.n - thread->loops;
+    for (int64_t i = 0; i < n && i < AS_PATCH_BATCH_N; i++) {
+        const struct as_patch_record *record = &thread->batch[i];
+        if (record->loop >= thread->loops)
+            continue;
+        if (!is_whole(out->plan, record)) {
+            total[record->loop].dropped++;
+            continue;
+        }
+        const double trips = trips_of(out->plan, record);
+        total[record->loop].instances++;
+        total[record->loop].ticks += record->t1 - record->t0;
+        total[record->loop].trips += isnan(trips) ? 0 : (uint64_t)trips;
+        if (keep(out, record) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int take_kept(struct as_instances *out, const struct as_patch_thread *thread)
+{
+    const struct as_patch_record *record =
+        (const void *)((const uint8_t *)thread + as_patch_kept_at(thread->loops, thread->counters));
+    for (uint64_t i = 0; i < thread->kept; i++)
+        if (is_whole(out->plan, &record[i]) && keep(out, &record[i]) < 0)
+            return -1;
+    return 0;
+}
+
+static bool is_thread(const struct as_patch_plan *plan, const struct as_patch_thread *thread,
+                      uint64_t size_b)
+{
+    return size_b >= sizeof *thread && thread->magic == AS_PATCH_THREAD &&
+           thread->version == AS_PATCH_VERSION && thread->loops == plan->loop.n &&
+           thread->counters == plan->counter.n && thread->kept_room == plan->kept &&
+           thread->kept <= thread->kept_room && thread->next <= 0 &&
+           thread->next >= -(int64_t)sizeof thread->batch &&
+           size_b >= as_patch_thread_b(thread->loops, thread->counters, thread->kept_room);
+}
+
+static int take_thread(struct as_instances *out, const void *bytes, uint64_t size_b)
+{
+    const struct as_patch_thread *thread = bytes;
+    if (!is_thread(out->plan, thread, size_b)) {
+        out->damaged++;
+        return 0;
+    }
+    const struct as_instance_thread it = {thread->pid, thread->tid, thread->begun_ns,
+                                          thread->ended_ns};
+    out->dropped += thread->dropped;
+    if (as_vec_push(&out->thread, it) < 0 || take_totals(out, thread) < 0)
+        return -1;
+    return take_batch(out, thread) < 0 ? -1 : take_kept(out, thread);
+}
+
+/* ---- A process ----------------------------------------------------------------------------- */
+
+/* A region that was patched in any of them was patched. */
+static int take_outcomes(struct as_instances *out, const void *bytes, uint64_t size_b)
+{
+    const struct as_patch_outcomes *head = bytes;
+    const struct as_patch_outcome *outcome = (const void *)(head + 1);
+    if (size_b < sizeof *head || head->magic != AS_PATCH_OUTCOME ||
+        head->version != AS_PATCH_VERSION || head->regions != out->plan->region.n ||
+        size_b < sizeof *head + head->regions * sizeof *outcome) {
+        out->damaged++;
+        return 0;
+    }
+    out->threads_missed += head->threads_missed;
+    for (uint64_t i = 0; i < head->regions; i++) {
+        if (out->outcome.n <= i && as_vec_push(&out->outcome, outcome[i]) < 0)
+            return -1;
+        if (outcome[i].kind == AS_PATCH_DONE || out->outcome.at[i].kind == AS_PATCH_WAITING)
+            out->outcome.at[i] = outcome[i];
+    }
+    return 0;
+}
+
+/* ---- The directory ------------------------------------------------------------------------- */
+
+static int take_file(int directory, const char *name, struct as_instances *out,
+                     int (*take)(struct as_instances *, const void *, uint64_t))
+{
+    const int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    struct stat status;
+    const bool is_there = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+                          status.st_size > 0 && (uint64_t)status.st_size < FILE_MOST_B;
+    /* Its writers have ended: what is in it changes no more. */
+    void *at =
+        is_there ? mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+    const int rc = at == MAP_FAILED ? 0 : take(out, at, (uint64_t)status.st_size);
+    out->damaged += at == MAP_FAILED;
+    if (at != MAP_FAILED)
+        munmap(at, (size_t)status.st_size);
+    if (fd >= 0)
+        close(fd);
+    unlinkat(directory, name, 0);
+    return rc;
+}
+
+int as_instances_read(const char *directory, const struct as_patch_plan *plan,
+                      struct as_instances *out, struct assay_error *err)
+{
+    int rc = 0;
+    DIR *dir = opendir(directory);
+    out->plan = plan;
+    for (struct dirent *entry; rc == 0 && dir && (entry = readdir(dir));) {
+        if (strncmp(entry->d_name, AS_PATCH_STATE, strlen(AS_PATCH_STATE)) == 0)
+            rc = take_file(dirfd(dir), entry->d_name, out, take_outcomes);
+        else if (strncmp(entry->d_name, AS_PATCH_PREFIX, strlen(AS_PATCH_PREFIX)) == 0)
+            rc = take_file(dirfd(dir), entry->d_name, out, take_thread);
+    }
+    if (dir) {
+        unlinkat(dirfd(dir), AS_PATCH_PLAN, 0);
+        closedir(dir);
+    }
+    return rc < 0 ? as_error_nomem(err, "instances of loops") : 0;
+}
+
+void as_instances_fini(struct as_instances *instances)
+{
+    as_vec_fini(&instances->kept);
+    as_vec_fini(&instances->thread);
+    as_vec_fini(&instances->total);
+    as_vec_fini(&instances->outcome);
+}

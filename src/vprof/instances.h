@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Instances of loops as the patched program left them: records that were kept, and totals of all
+ * by loop and thread. Ticks are those of the time stamp counter.
+ */
+#ifndef AS_VPROF_INSTANCES_H
+#define AS_VPROF_INSTANCES_H
+
+#include <assay/error.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "patch/plan.h"
+
+struct as_instance {
+    uint64_t begun; /* ticks */
+    double ticks;
+    double trips; /* NAN: not known */
+    uint32_t loop, thread;
+};
+
+struct as_instance_thread {
+    uint32_t pid, tid;
+    uint64_t begun_ns, ended_ns; /* CLOCK_MONOTONIC; the latter 0: it was killed */
+};
+
+struct as_instances {
+    const struct as_patch_plan *plan; /* borrowed */
+    AS_VEC(struct as_instance) kept;
+    AS_VEC(struct as_instance_thread) thread;
+    AS_VEC(struct as_patch_total) total;     /* thread by thread, `plan->loop.n` each */
+    AS_VEC(struct as_patch_outcome) outcome; /* of each region, in the first process that has it */
+    uint64_t dropped;                        /* by handlers that came in between */
+    uint64_t threads_missed;
+    uint64_t damaged; /* files that make no sense */
+};
+
+/* Reads and removes what agents left in `directory`; `plan` was checked. Errors: NOMEM. */
+int as_instances_read(const char *directory, const struct as_patch_plan *plan,
+                      struct as_instances *out, struct assay_error *err);
+void as_instances_fini(struct as_instances *instances);
+
+#endif

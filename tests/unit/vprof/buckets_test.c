@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Buckets of instances whose truth is known by construction. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "vprof/buckets.h"
+
+static struct as_instance instance(double trips, double ticks)
+{
+    static uint64_t begun;
+    return (struct as_instance){.begun = begun++, .ticks = ticks, .trips = trips};
+}
+
+/* 100 of 64 iterations and 50 of 1000, mixed: two buckets, shares by their ticks. */
+static void test_iterations(void **state)
+{
+    (void)state;
+    struct as_instance it[150];
+    as_bucket_list list = {0};
+    for (size_t i = 0; i < 150; i++)
+        it[i] = i % 3 == 2 ? instance(1000, 4000 + (double)i) : instance(64, 64);
+    assert_int_equal(as_buckets_make(it, 150, AS_BUCKET_ITERATIONS, &list, NULL), 0);
+    assert_int_equal(list.n, 2);
+    assert_int_equal(list.at[0].n, 100);
+    assert_int_equal(list.at[1].n, 50);
+    assert_true(list.at[0].low == 64 && list.at[0].high == 128);
+    assert_true(list.at[1].low == 512 && list.at[1].high == 1024);
+    assert_true(list.at[0].iteration.median == 1 && list.at[0].iteration.stability == 0);
+    assert_true(list.at[1].instance.least == 4002 && list.at[1].instance.median == 4075.5);
+    assert_true(fabs(list.at[1].instance.stability - 73.5 / 4002) < 1e-12);
+    assert_true(fabs(list.at[0].share - 6400.0 / (6400 + 50 * 4075.5)) < 1e-12);
+    assert_true(fabs(list.at[0].share + list.at[1].share - 1) < 1e-12);
+    assert_true(list.at[1].iterations == 1000);
+    as_vec_fini(&list);
+}
+
+/* The same iterations, at 1 and at 8 ticks each: two buckets by cost, and 31 that stand for each,
+ * the cheapest and the dearest among them. */
+static void test_cost(void **state)
+{
+    (void)state;
+    struct as_instance it[200];
+    as_bucket_list list = {0};
+    for (size_t i = 0; i < 200; i++)
+        it[i] = instance(1000, i % 2 ? 1000 + (double)i : 8000 + (double)i);
+    assert_int_equal(as_buckets_make(it, 200, AS_BUCKET_COST, &list, NULL), 0);
+    assert_int_equal(list.n, 2);
+    for (size_t b = 0; b < 2; b++) {
+        const struct as_bucket *one = &list.at[b];
+        assert_int_equal(one->n, 100);
+        assert_int_equal(one->chosen_n, AS_BUCKET_CHOSEN_N);
+        assert_int_equal(one->chosen[0], one->first);
+        assert_int_equal(one->chosen[AS_BUCKET_CHOSEN_N - 1], one->first + 99);
+        for (size_t i = 1; i < one->chosen_n; i++)
+            assert_true(one->chosen[i] > one->chosen[i - 1] &&
+                        it[one->chosen[i]].ticks >= it[one->chosen[i - 1]].ticks);
+    }
+    assert_true(list.at[0].iteration.least == 1.001);
+    assert_true(list.at[1].iteration.least == 8);
+    as_vec_fini(&list);
+}
+
+/* Overhead is taken away once an instance; what was disturbed is left out, what is merely longer
+ * because it has more iterations is not. */
+static void test_clean(void **state)
+{
+    (void)state;
+    struct as_instance it[103];
+    struct as_bucket all;
+    for (size_t i = 0; i < 100; i++)
+        it[i] = instance(10, 130);
+    it[100] = instance(10, 1000030); /* disturbed */
+    it[101] = instance(10, 700);     /* long, but not by the limit */
+    it[102] = instance(100000, 2000030);
+    assert_int_equal(as_instances_clean(it, 103, 30, 50000), 102);
+    assert_true(it[102].ticks == 1000000);
+    as_bucket_all(it, 102, &all);
+    assert_int_equal(all.n, 102);
+    assert_true(all.instance.least == 100 && all.instance.median == 100);
+    assert_true(all.iteration.median == 10);
+}
+
+static void test_unknown(void **state)
+{
+    (void)state;
+    struct as_instance it[3] = {instance((double)NAN, 10), instance(0, 10), instance(1, 20)};
+    as_bucket_list list = {0};
+    struct as_bucket all;
+    assert_int_equal(as_buckets_make(it, 3, AS_BUCKET_ITERATIONS, &list, NULL), 0);
+    assert_int_equal(list.n, 2);
+    assert_true(list.at[0].low == 0 && list.at[0].high == 1 && list.at[0].n == 1);
+    assert_true(list.at[1].low == 1 && list.at[1].iteration.median == 20);
+    as_bucket_all(it, 3, &all);
+    assert_int_equal(all.n, 3);
+    as_bucket_all(it, 0, &all);
+    assert_int_equal(all.n, 0);
+    as_vec_fini(&list);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_iterations),
+                                       cmocka_unit_test(test_cost), cmocka_unit_test(test_clean),
+                                       cmocka_unit_test(test_unknown)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
