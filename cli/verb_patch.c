@@ -54,7 +54,7 @@ static const char *trips_by(const struct as_patch_verdict *it)
         return NULL;
     if (it->induction != AS_PATCH_NONE)
         return assay_reg_name(it->induction, 8);
-    return it->tally != AS_PATCH_NONE ? "a free register" : "nothing";
+    return it->tally != AS_PATCH_NONE ? "a free register" : it->counts ? "memory" : "nothing";
 }
 
 static void fill_patch_row(void *context, size_t row, struct as_cell *cell)
@@ -93,7 +93,8 @@ static int show_text(struct patch_list *list, const struct as_sheet *sheet, stru
                    (it->induction != AS_PATCH_NONE || it->tally != AS_PATCH_NONE);
     }
     as_append_counted(&s, list->loops.n, "loop");
-    as_str_appendf(&s, ", %zu can be patched, iterations are known of %zu", can, counted);
+    as_str_appendf(&s, ", %zu can be patched, %zu of them say in a register how often they ran",
+                   can, counted);
     as_cli_styled(list->cli, AS_STYLE_DIM, as_str_z(&s));
     as_cli_print(list->cli, "\n");
     as_str_fini(&s);

@@ -212,6 +212,18 @@ static uint8_t *emit_enter_unless(struct as_patcher_code *code, uint32_t number)
     return over;
 }
 
+/* The counter of a loop, from the file that `base` leads to, into rax. */
+static bool emit_counter(struct as_patcher_code *code, const struct as_patch_loop *loop,
+                         unsigned base)
+{
+    if (loop->counter == UINT32_MAX)
+        return false;
+    emit_move(code, LOAD, RAX, base,
+              (int32_t)(as_patch_counters_at(as_patcher.plan->loop.n) +
+                        loop->counter * sizeof(uint64_t)));
+    return true;
+}
+
 static void emit_enter(struct as_patcher_code *code, uint32_t number)
 {
     const struct as_patch_loop *loop = loop_of(number);
@@ -227,6 +239,8 @@ static void emit_enter(struct as_patcher_code *code, uint32_t number)
     if (loop->induction != AS_PATCH_NONE)
         emit_move(code, STORE, emit_value(code, loop->induction, 0), RCX,
                   slot_at(number, offsetof(struct as_patch_slot, iv0)));
+    else if (emit_counter(code, loop, RCX))
+        emit_move(code, STORE, RAX, RCX, slot_at(number, offsetof(struct as_patch_slot, iv0)));
     emit_time(code);
     emit_store_4(code, RAX, RCX, slot_at(number, offsetof(struct as_patch_slot, t0)));
     emit_store_4(code, RDX, RCX, slot_at(number, offsetof(struct as_patch_slot, t0) + 4));
@@ -262,6 +276,8 @@ static void emit_fields(struct as_patcher_code *code, const struct as_patch_even
     emit_record(code, RAX, FIELD(iv0), true);
     if (counter != AS_PATCH_NONE)
         emit_record(code, emit_value(code, counter, 16), FIELD(iv1), true);
+    else if (emit_counter(code, loop, RDX))
+        emit_record(code, RAX, FIELD(iv1), true);
     emit_record_number(code, event->loop, FIELD(loop));
     emit_record_number(code, event->exit, FIELD(exit)); /* and no flags */
     emit_move(code, LOAD, RAX, RDX, slot_at(event->loop, offsetof(struct as_patch_slot, sp)));

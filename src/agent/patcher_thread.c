@@ -87,7 +87,7 @@ void as_patcher_thread_end(void)
     munmap(thread, as_patcher.thread_b);
 }
 
-/* The child of a fork has a file of its own; loops that it is in began in the parent. */
+/* The child of a fork has a file of its own; loops that it is in began in the parent and are cut. */
 void as_patcher_thread_forked(void)
 {
     struct as_patch_thread *parent = as_patcher_thread;
@@ -95,12 +95,6 @@ void as_patcher_thread_forked(void)
     if (as_agent.state != AS_AGENT_READY)
         return;
     struct as_patch_thread *own = make_file();
-    if (own && parent) {
-        struct as_patch_slot *to = (struct as_patch_slot *)(own + 1);
-        const struct as_patch_slot *from = (const struct as_patch_slot *)(parent + 1);
-        for (uint32_t i = 0; i < own->loops; i++)
-            to[i] = from[i];
-    }
     if (own)
         as_patcher_thread = own;
     if (parent && parent != as_patcher.nowhere)

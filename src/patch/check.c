@@ -147,7 +147,8 @@ static bool loops_fit(const struct as_patch_plan *p)
         if (loop[i].region >= p->region.n || !fits(loop[i].first_exit, loop[i].exits, p->exit.n) ||
             (loop[i].induction != AS_PATCH_NONE &&
              (loop[i].induction > 15 || loop[i].induction == 4)) ||
-            (loop[i].tally != AS_PATCH_NONE && (loop[i].tally > 15 || loop[i].tally == 4)))
+            (loop[i].tally != AS_PATCH_NONE && (loop[i].tally > 15 || loop[i].tally == 4)) ||
+            (loop[i].counter != UINT32_MAX && loop[i].counter >= p->counter.n))
             return false;
     }
     return true;

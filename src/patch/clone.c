@@ -251,16 +251,15 @@ static void put_increment(struct part *part, unsigned reg, uint64_t counter)
     part->fix[part->fixes++] = fix_of(AS_PATCH_TO_COUNTER, counter, part->length - 4u, 0);
 }
 
-/* Counts a block. Flags and red zone are kept; `inc` leaves the carry flag alone. */
-static int add_counter(struct assembly *a, uint32_t block, uint32_t live)
+/* Counts at the beginning of a block, where `live` is live. Flags and red zone are kept; `inc`
+ * leaves the carry flag alone. */
+static int add_counter(struct assembly *a, uint64_t counter, uint32_t live)
 {
-    struct as_patch_maker *m = a->clone->maker;
     const bool keep_flags = live & AS_LIVE_STATUS & ~(uint32_t)AS_LIVE_CARRY;
-    const uint64_t counter = m->counter.n;
     struct part *part = new_part(a, PART_CODE, 0);
-    unsigned reg = 16;
-    while (reg-- > 0 && live >> reg & 1)
-        ;
+    unsigned reg = 0;
+    while (reg < 16 && live >> reg & 1)
+        reg++;
     const bool keep_reg = reg > 15;
     reg = keep_reg ? 1 : reg;
     if (!part)
@@ -278,12 +277,21 @@ static int add_counter(struct assembly *a, uint32_t block, uint32_t live)
         PUT(part, 0x59);
     if (keep_flags || keep_reg)
         PUT(part, 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0); /* lea rsp,[rsp+128] */
+    return 0;
+}
+
+/* COUNT: each block has a counter. */
+static int count_block(struct assembly *a, uint32_t block, uint32_t live)
+{
+    struct as_patch_maker *m = a->clone->maker;
+    const uint64_t counter = m->counter.n;
     uint32_t inner = a->clone->inners;
     while (inner-- > 0 && !as_patch_holds(a->p, a->clone->inner[inner].loop, block))
         ;
-    return as_vec_push(&m->counter, (struct as_patch_counter){a->p->block[block].start,
+    AS_TRY(as_vec_push(&m->counter, (struct as_patch_counter){a->p->block[block].start,
                                                               a->clone->inner[inner].number,
-                                                              (uint32_t)m->module.n - 1});
+                                                              (uint32_t)m->module.n - 1}));
+    return add_counter(a, counter, live);
 }
 
 /* lea 1(tally),tally: no flag changes. */
@@ -306,12 +314,21 @@ static int add_probes(struct assembly *a, uint32_t block)
     const struct assay_program *p = a->p;
     if (!c->measured)
         return 0;
+    uint32_t live = c->area->code->live[block - p->body[p->block[block].body].first_block];
+    for (uint32_t i = 0; i < c->inners;
+         i++) { /* registers that count are not free in their loops */
+        if (c->inner[i].tally != AS_PATCH_NONE && as_patch_holds(p, c->inner[i].loop, block))
+            live |= 1u << c->inner[i].tally;
+    }
     if (c->maker->wish.mode == AS_PATCH_COUNT)
-        return add_counter(a, block,
-                           c->area->code->live[block - p->body[p->block[block].body].first_block]);
+        return count_block(a, block, live);
     for (uint32_t i = 0; i < c->inners; i++) {
-        if (p->loop[c->inner[i].loop].header == block && c->inner[i].tally != AS_PATCH_NONE)
+        if (p->loop[c->inner[i].loop].header != block)
+            continue;
+        if (c->inner[i].tally != AS_PATCH_NONE)
             AS_TRY(add_tally(a, c->inner[i].tally));
+        if (c->inner[i].counts)
+            AS_TRY(add_counter(a, c->maker->loop.at[c->inner[i].number].counter, live));
     }
     return 0;
 }

@@ -119,6 +119,7 @@ struct as_patch_inner {
     uint32_t loop, number;
     struct as_patch_induction induction;
     uint8_t tally;
+    bool counts; /* neither tells: in memory */
 };
 
 struct as_patch_clone {

@@ -94,7 +94,7 @@ static int add_loop(struct as_patch_maker *m, struct as_patch_code *code, uint32
 {
     const struct assay_program *p = code->program;
     struct as_patch_inner it = {loop, (uint32_t)m->loop.n, as_patch_induction_find(p, loop),
-                                AS_PATCH_NONE};
+                                AS_PATCH_NONE, false};
     const bool timed = m->wish.mode == AS_PATCH_TIME || m->wish.mode == AS_PATCH_SAMPLE;
     uint32_t taken = 0;
     as_vec_foreach (&inners->at, outer) {
@@ -103,13 +103,19 @@ static int add_loop(struct as_patch_maker *m, struct as_patch_code *code, uint32
     }
     if (timed && it.induction.reg == AS_PATCH_NONE)
         AS_TRY(as_patch_tally_find(code, loop, taken, &it.tally));
+    it.counts = timed && it.induction.reg == AS_PATCH_NONE && it.tally == AS_PATCH_NONE;
     struct as_patch_loop planned = {.header = p->block[p->loop[loop].header].start,
                                     .step = it.induction.step,
                                     .number = loop,
                                     .region = (uint32_t)m->region.n,
                                     .induction = it.induction.reg,
                                     .induction_b = it.induction.width_b,
-                                    .tally = it.tally};
+                                    .tally = it.tally,
+                                    .counter = it.counts ? (uint32_t)m->counter.n : UINT32_MAX};
+    if (it.counts)
+        AS_TRY(
+            as_vec_push(&m->counter, (struct as_patch_counter){planned.header, (uint32_t)m->loop.n,
+                                                               (uint32_t)m->module.n - 1}));
     AS_TRY(as_vec_push(&m->loop, planned));
     return as_vec_push(&inners->at, it);
 }
@@ -196,8 +202,7 @@ static int add_region(struct as_patch_maker *m, const struct as_patch_area *area
                                      .first_site = (uint32_t)m->site.n};
     m->pending.n = 0;
     AS_TRY(add_loops(m, area->code, area->loop, inners));
-    if (m->wish.mode == AS_PATCH_COUNT)
-        AS_TRY(as_live_find(area->code, p->loop[area->loop].body));
+    AS_TRY(as_live_find(area->code, p->loop[area->loop].body));
     AS_TRY(clone_both(m, area, inners, &region, at, refusal));
     if (copy_original(p, region.header, region.original) < 0)
         *refusal = AS_PATCH_REFUSED_NARROW;
@@ -241,7 +246,8 @@ static int try_region(struct as_patch_maker *m, struct as_patch_code *code, uint
             verdict[it->loop] = (struct as_patch_verdict){.asked = true,
                                                           .loop = it->number,
                                                           .induction = it->induction.reg,
-                                                          .tally = it->tally};
+                                                          .tally = it->tally,
+                                                          .counts = it->counts};
     as_vec_fini(&inners.at);
     as_patch_area_fini(&area);
     return rc;

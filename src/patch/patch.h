@@ -44,6 +44,7 @@ struct as_patch_verdict {
     uint32_t loop;     /* of the plan; ASSAY_NONE when refused */
     uint8_t induction; /* register, or AS_PATCH_NONE */
     uint8_t tally;     /* so */
+    bool counts;       /* its iterations are counted in memory */
 };
 
 struct as_patch_wish {

@@ -87,7 +87,8 @@ struct as_patch_loop {
     uint8_t induction;   /* number of a register, or NONE */
     uint8_t induction_b; /* 4 or 8 */
     uint8_t tally;       /* register that counts at the header, set to 0 at entry, or NONE */
-    uint8_t unused[5];
+    uint8_t unused;
+    uint32_t counter; /* of the thread's file, counts at the header; UINT32_MAX: none */
 };
 
 struct as_patch_exit {
@@ -136,7 +137,7 @@ struct as_patch_span {
     uint32_t original_b, unused;
 };
 
-/* COUNT: what counter number i counts. */
+/* What counter number i counts. */
 struct as_patch_counter {
     uint64_t address; /* of the block */
     uint32_t loop;    /* innermost one of the plan around it */
@@ -152,7 +153,7 @@ enum as_patch_flag {
 /* One instance of a loop. */
 struct as_patch_record {
     uint64_t t0, t1;   /* ticks of the time stamp counter */
-    uint64_t iv0, iv1; /* induction register at entry and exit; iv1: the tally where there is one */
+    uint64_t iv0, iv1; /* induction register or counter at entry and exit; iv1: the tally */
     uint32_t loop;
     uint16_t exit;
     uint16_t flags; /* as_patch_flag */
@@ -237,6 +238,8 @@ static inline uint64_t as_patch_trips(const struct as_patch_loop *loop, uint64_t
     uint64_t distance = iv1 - iv0;
     if (loop->tally != AS_PATCH_NONE)
         return iv1;
+    if (loop->counter != UINT32_MAX)
+        return distance;
     if (loop->induction == AS_PATCH_NONE || loop->step == 0 || add == UINT64_MAX)
         return UINT64_MAX;
     uint64_t step = (uint64_t)loop->step;

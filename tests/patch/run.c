@@ -197,8 +197,10 @@ static void print(const struct job *job, const struct sums *s, FILE *f)
                 "%" PRIu64 ", \"trips\": %" PRIu64 ", \"ticks\": %" PRIu64 ", \"dropped\": %" PRIu64
                 "}",
                 l ? "," : "", loop[l].header, region[loop[l].region].module,
-                loop[l].induction != AS_PATCH_NONE || loop[l].tally != AS_PATCH_NONE ? "true"
-                                                                                     : "false",
+                loop[l].induction != AS_PATCH_NONE || loop[l].tally != AS_PATCH_NONE ||
+                        loop[l].counter != UINT32_MAX
+                    ? "true"
+                    : "false",
                 s->total[l].instances, s->total[l].trips, s->total[l].ticks, s->total[l].dropped);
     fprintf(f, "],\n\"blocks\": [");
     for (uint64_t c = 0; c < s->plan->counter.n; c++)
