@@ -4,22 +4,16 @@
  * directory of the timers where there are some, else in one of its own.
  */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "agent/regions_read.h"
-#include "agent/session.h"
 #include "base/alloc.h"
 #include "base/error.h"
-#include "profile/collector.h"
-
-#define DIRECTORY "assay-agent-"
+#include "profile/inside.h"
 
 struct said {
-    struct as_agent_session own; /* where nobody else has one */
-    char directory[256];         /* "": there is none of ours */
+    struct as_inside inside;
     struct as_region_facts facts;
 };
 
@@ -30,41 +24,16 @@ static bool regions_are_wanted(const struct as_collection *all)
 
 /* ---- Beginning ----------------------------------------------------------------------------- */
 
-static int open_own(struct as_collector *it, struct assay_error *err)
-{
-    struct said *said = it->self;
-    snprintf(said->directory, sizeof said->directory, "%s/" DIRECTORY "XXXXXX",
-             as_collection_place());
-    if (!mkdtemp(said->directory)) {
-        said->directory[0] = 0;
-        return as_error_set(err, ASSAY_ERR_IO,
-                            "%s: no directory for regions can be made there; set TMPDIR to one "
-                            "that can be written",
-                            as_collection_place());
-    }
-    AS_TRY(as_agent_session_open(said->directory, &said->own, err));
-    it->environment = said->own.word;
-    it->preload = said->own.preload;
-    return 0;
-}
-
 static int prepare_regions(struct as_collector *it, const struct as_collection *all,
                            const struct assay_error *why, struct assay_error *err)
 {
-    struct as_agent_session *session = as_collection_session(all);
     struct said *said;
     (void)why;
     it->self = said = as_calloc(1, sizeof *said);
     if (!said)
         return as_error_nomem(err, "regions");
-    said->own.control_fd = -1;
-    AS_TRY(assay_timer_sampler_check(all->plan->path, err));
-    if (!session) {
-        AS_TRY(open_own(it, err));
-        session = &said->own;
-    }
-    as_agent_session_part(session, AS_REGIONS_CLIENT);
-    as_agent_session_begin(session);
+    AS_TRY(as_inside_join(&said->inside, it, all, err));
+    as_agent_session_part(said->inside.session, AS_REGIONS_CLIENT);
     return 0;
 }
 
@@ -74,9 +43,8 @@ static int read_regions(struct as_collector *it, const struct as_collection *all
                         struct assay_error *err)
 {
     struct said *said = it->self;
-    const struct as_agent_session *session =
-        said->directory[0] ? &said->own : as_collection_session(all);
-    return session ? as_regions_read(as_agent_session_path(session), &said->facts, err) : 0;
+    const char *path = as_inside_path(&said->inside, all);
+    return path ? as_regions_read(path, &said->facts, err) : 0;
 }
 
 static int by_thread(const void *a, const void *b)
@@ -197,14 +165,12 @@ static void close_regions(struct as_collector *it)
     struct said *said = it->self;
     if (!said)
         return;
-    if (said->directory[0]) { /* of a program that was never let go, or goes on */
+    if (said->inside.directory[0]) { /* of a program that was never let go, or goes on */
         struct as_region_facts rest = {0};
-        as_regions_read(said->directory, &rest, NULL);
+        as_regions_read(said->inside.directory, &rest, NULL);
         as_region_facts_fini(&rest);
     }
-    as_agent_session_close(&said->own);
-    if (said->directory[0])
-        rmdir(said->directory);
+    as_inside_leave(&said->inside);
     as_region_facts_fini(&said->facts);
     as_free(said);
 }

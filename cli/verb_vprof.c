@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `assay vprof -- CMD...`: profiles a command, runs it again with its hot loops timed instance by
+ * instance, and says what their instances are.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <assay/vprof.h>
+
+#include "base/error.h"
+#include "compared.h"
+#include "profiling.h"
+#include "recording.h"
+#include "text.h"
+#include "unfinished.h"
+
+struct shown {
+    struct as_cli *cli;
+    struct assay_experiment *experiment;
+    const struct assay_vprof_result *result;
+    struct as_str name; /* of the loop at hand */
+};
+
+/* "daxpy kernels.c:12", or with its address where lines are not known. */
+static int name_loop(struct shown *it, const struct assay_vprof_loop *loop, struct assay_error *err)
+{
+    struct assay_rows *rows;
+    AS_TRY(assay_rows_open(it->experiment,
+                           "SELECT f.name, s.path, n.number FROM loop l"
+                           " JOIN function f USING (function_id)"
+                           " LEFT JOIN line n ON n.line_id = l.first_line_id"
+                           " LEFT JOIN source_file s USING (source_file_id) WHERE l.loop_id = ?1",
+                           &rows, err));
+    assay_rows_bind_integer(rows, 1, loop->loop_id);
+    as_str_clear(&it->name);
+    const int rc = assay_rows_next(rows, err);
+    const char *file = rc > 0 ? assay_rows_text(rows, 1) : NULL;
+    if (rc > 0)
+        as_str_appendf(&it->name, "%s ", assay_rows_text(rows, 0));
+    if (file)
+        as_str_appendf(&it->name, "%s:%lld", strrchr(file, '/') ? strrchr(file, '/') + 1 : file,
+                       (long long)assay_rows_integer(rows, 2));
+    else
+        as_str_appendf(&it->name, "0x%llx", (unsigned long long)loop->address);
+    assay_rows_close(&rows);
+    return rc < 0 ? rc : 0;
+}
+
+/* ---- Text ---------------------------------------------------------------------------------- */
+
+static const struct as_column columns[] = {
+    {.title = "time", .align = AS_ALIGN_RIGHT},
+    {.title = "instances", .align = AS_ALIGN_RIGHT},
+    {.title = "iterations", .align = AS_ALIGN_RIGHT},
+    {.title = "cycles/it", .align = AS_ALIGN_RIGHT},
+    {.title = "stability", .align = AS_ALIGN_RIGHT},
+    {.title = "out", .align = AS_ALIGN_RIGHT},
+    {.title = "loop", .shrink = AS_SHRINK_MIDDLE, .least = 16}};
+
+static void put_number(struct as_table *table, bool is_known, double value)
+{
+    if (is_known)
+        as_table_f(table, value < 1e6 ? "%.*f" : "%.*e",
+                   value < 100   ? 2
+                   : value < 1e6 ? 0
+                                 : 2,
+                   value);
+    else
+        as_table_string(table, NULL);
+}
+
+static void bucket_row(struct as_table *table, const struct assay_vprof_bucket *it)
+{
+    as_table_f(table, "%.0f %%", 100 * it->share);
+    as_table_f(table, "%llu", (unsigned long long)it->n);
+    put_number(table, true, it->iterations);
+    put_number(table, true, it->median);
+    put_number(table, true, it->stability);
+    as_table_string(table, NULL);
+    as_table_f(table, "  of %.0f to %.0f", it->low, it->high > 1 ? it->high - 1 : 0);
+}
+
+static void loop_row(struct as_table *table, const struct assay_vprof_loop *loop, const char *name)
+{
+    const bool any = !loop->reason && loop->timed > 0;
+    as_table_f(table, "%.1f %%", 100 * loop->share);
+    if (any)
+        as_table_f(table, "%s%.0f", loop->is_exact ? "" : "~", loop->instances);
+    else
+        as_table_string(table, NULL);
+    put_number(table, any && loop->has_iterations, loop->all.iterations);
+    put_number(table, any && loop->has_iterations, loop->all.median);
+    put_number(table, any, loop->all.stability);
+    put_number(table, any && loop->disturbed, (double)loop->disturbed);
+    as_table_string(table, name);
+    if (loop->bucket_n > 1)
+        for (size_t i = 0; i < loop->bucket_n; i++)
+            bucket_row(table, &loop->bucket[i]);
+}
+
+static int fill_loops(struct shown *it, struct as_table *table, struct assay_error *err)
+{
+    for (size_t i = 0; i < it->result->loop_n; i++) {
+        const struct assay_vprof_loop *loop = &it->result->loop[i];
+        AS_TRY(name_loop(it, loop, err));
+        loop_row(table, loop, as_str_z(&it->name));
+        if (loop->reason) {
+            as_str_clear(&it->name);
+            as_str_appendf(&it->name, "not timed: %s", loop->reason);
+            as_table_note(table, as_str_z(&it->name));
+        } else if (loop->timed == 0)
+            as_table_note(table, "no instance of it was timed");
+    }
+    return 0;
+}
+
+static int show_text(struct shown *it, struct assay_error *err)
+{
+    const struct assay_vprof_result *result = it->result;
+    struct as_table table;
+    as_table_init(&table, columns, sizeof columns / sizeof *columns);
+    int rc = fill_loops(it, &table, err);
+    if (rc == 0 && result->loop_n)
+        rc =
+            as_table_print(&table, &it->cli->out, as_cli_table_width(it->cli), it->cli->color, err);
+    as_table_fini(&table);
+    if (result->loop_n == 0)
+        as_cli_print(it->cli, "no loop of the program has samples\n");
+    else if (result->timed_run)
+        as_cli_print(
+            it->cli,
+            "\nOne instance of %u was timed, which took about %.1f %% of the run. Cycles "
+            "are medians;\nout: disturbed and left out. %.1f %% of the time of these loops "
+            "could not be timed.\n",
+            result->every, 100 * result->overhead, 100 * result->refused_share);
+    return rc;
+}
+
+/* ---- Data ---------------------------------------------------------------------------------- */
+
+static void put_bucket(struct as_json *json, const struct assay_vprof_bucket *it)
+{
+    as_json_object_begin(json);
+    as_json_key_double(json, "iterations_from", it->low);
+    as_json_key_double(json, "iterations_below", it->high);
+    as_json_key_u64(json, "timed", it->n);
+    as_json_key_double(json, "share", it->share);
+    as_json_key_double(json, "iterations_mean", it->iterations);
+    as_json_key_double(json, "iteration_cycles", it->median);
+    as_json_key_double(json, "iteration_cycles_mean", it->mean);
+    as_json_key_double(json, "iteration_cycles_deviation", it->deviation);
+    as_json_key_double(json, "iteration_cycles_least", it->least);
+    as_json_key_double(json, "stability", it->stability);
+    as_json_key_double(json, "instance_cycles", it->instance);
+    as_json_object_end(json);
+}
+
+static void put_loop(struct as_json *json, const struct assay_vprof_loop *loop, const char *name)
+{
+    as_json_object_begin(json);
+    as_json_key_i64(json, "loop_id", loop->loop_id);
+    as_json_key_string(json, "name", name);
+    as_json_key_hex(json, "address", loop->address);
+    as_json_key_double(json, "share", loop->share);
+    as_json_key_string(json, "refused", loop->reason);
+    as_json_key_bool(json, "exact", loop->is_exact);
+    as_json_key_double(json, "instances", loop->instances);
+    as_json_key(json, "iterations");
+    if (loop->has_iterations)
+        as_json_double(json, loop->iterations);
+    else
+        as_json_null(json);
+    as_json_key_u64(json, "timed", loop->timed);
+    as_json_key_u64(json, "disturbed", loop->disturbed);
+    as_json_key_u64(json, "cut", loop->cut);
+    as_json_key_u64(json, "threads", loop->threads);
+    as_json_key_double(json, "imbalance", loop->imbalance);
+    as_json_key(json, "all");
+    put_bucket(json, &loop->all);
+    as_json_key(json, "buckets");
+    as_json_array_begin(json);
+    for (size_t i = 0; i < loop->bucket_n; i++)
+        put_bucket(json, &loop->bucket[i]);
+    as_json_array_end(json);
+    as_json_object_end(json);
+}
+
+static int show_json(struct shown *it, struct assay_error *err)
+{
+    struct as_json json;
+    int rc = 0;
+    as_compared_json_begin(&json, it->cli, it->experiment, "loops");
+    as_json_array_begin(&json);
+    for (size_t i = 0; rc == 0 && i < it->result->loop_n; i++) {
+        rc = name_loop(it, &it->result->loop[i], err);
+        put_loop(&json, &it->result->loop[i], as_str_z(&it->name));
+    }
+    as_json_array_end(&json);
+    as_json_key_i64(&json, "timed_run", it->result->timed_run);
+    as_json_key_u64(&json, "every", it->result->every);
+    as_json_key_double(&json, "overhead", it->result->overhead);
+    as_json_key_double(&json, "refused_share", it->result->refused_share);
+    as_compared_json_end(&json);
+    return rc;
+}
+
+/* ---- The verb ------------------------------------------------------------------------------ */
+
+static int take_request(struct as_cli *cli, struct assay_vprof_request *request,
+                        struct assay_error *err)
+{
+    const struct as_arguments *args = &cli->args;
+    const char *most = args->value[AS_OPTION_MAX_OVERHEAD];
+    char *end = NULL;
+    *request = (struct assay_vprof_request){.loops = args->value[AS_OPTION_HOT_LOOPS],
+                                            .top = (unsigned)args->number[AS_OPTION_TOP],
+                                            .every = (uint32_t)args->number[AS_OPTION_EVERY]};
+    if (most)
+        request->max_overhead = strtod(most, &end) / 100;
+    if (most && (end == most || (*end && strcmp(end, "%") != 0) || !(request->max_overhead > 0)))
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--max-overhead: '%s' is no share; write per cent above 0", most);
+    return as_recording_take(cli, &request->profile, err);
+}
+
+static int vprof_into(struct as_cli *cli, struct as_experiment_name *name,
+                      struct assay_vprof_request *request, struct assay_vprof_result *result,
+                      struct assay_error *err)
+{
+    struct shown it = {.cli = cli, .result = result};
+    struct as_stage stage = {.quiet = as_given(&cli->args, AS_OPTION_QUIET)};
+    AS_TRY(as_experiment_create(cli, name, &it.experiment, err));
+    as_stage_guard(as_str_z(&name->made));
+    request->profile.attribute.progress = as_stage_show;
+    request->profile.attribute.context = &stage;
+    int rc = assay_vprof_run(it.experiment, request, result, err);
+    as_stage_end(&stage);
+    if (rc == 0)
+        rc = cli->format == AS_FORMAT_TEXT ? show_text(&it, err) : show_json(&it, err);
+    if (rc < 0 && result->profile.run_id == 0)
+        assay_experiment_discard(&it.experiment);
+    else if (rc < 0)
+        as_unfinished_add(err, as_str_z(&name->made), result->profile.run_id);
+    as_str_fini(&it.name);
+    const int closed = assay_experiment_close(&it.experiment, rc < 0 ? NULL : err);
+    return rc < 0 ? rc : closed;
+}
+
+int as_verb_vprof(struct as_cli *cli, struct assay_error *err)
+{
+    struct assay_vprof_request request;
+    struct assay_vprof_result result = {.profile = {.exit_code = -1}};
+    struct as_experiment_name name = {0};
+    AS_TRY(take_request(cli, &request, err));
+    int rc = as_recording_name(cli, &request.profile, &name, err);
+    if (rc == 0)
+        rc = vprof_into(cli, &name, &request, &result, err);
+    if (rc == 0)
+        as_experiment_tell(cli, &name);
+    as_experiment_name_fini(&name);
+    as_end_like(cli, &result.profile);
+    assay_vprof_result_fini(&result);
+    return rc;
+}

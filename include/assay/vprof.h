@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Timing the instances of hot loops inside the running program: how often each is entered, how many
+ * iterations it has then, what one takes, and how much that varies. The program is profiled first,
+ * to know its hot loops; then it runs again with clones of these (doc/vprof.md).
+ */
+#ifndef ASSAY_VPROF_H
+#define ASSAY_VPROF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <assay/error.h>
+#include <assay/experiment.h>
+#include <assay/profile.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct assay_vprof_request {
+    struct assay_profile_request profile; /* its command runs two or three times */
+    unsigned top;                         /* so many loops of most time; 0: 16 */
+    const char *loops;   /* only these: addresses (0x...) and functions, by commas; or NULL */
+    uint32_t every;      /* one instance of so many is timed; 0: as the budget allows */
+    double max_overhead; /* share of the run that timing may take; 0: 0.05 */
+};
+
+/* Of instances that are alike. Cycles are those of a busy core. */
+struct assay_vprof_bucket {
+    double low, high; /* iterations: at least, less than */
+    uint64_t n;       /* instances looked at */
+    double share;     /* of the loop's time */
+    double iterations;
+    double mean, median, deviation, least, stability; /* cycles of an iteration */
+    double instance;                                  /* median cycles of an instance */
+};
+
+struct assay_vprof_loop {
+    int64_t loop_id; /* in the experiment */
+    int64_t module_id;
+    uint64_t address;
+    double share;       /* of the run's time, by its samples */
+    const char *reason; /* why it was not timed; NULL: it was. Constant */
+    bool is_exact;      /* every instance was timed: `instances` and `iterations` are counts */
+    bool has_iterations;
+    double instances, iterations; /* of the whole run */
+    uint64_t timed, disturbed;    /* instances looked at; of these left out */
+    uint64_t cut;                 /* begun and not ended, or the other way round */
+    unsigned threads;
+    double imbalance; /* most ticks of a thread to their mean; 1: balanced */
+    struct assay_vprof_bucket all;
+    struct assay_vprof_bucket *bucket; /* by iterations */
+    size_t bucket_n;
+};
+
+struct assay_vprof_result {
+    struct assay_profile_result profile; /* of the first run */
+    int64_t timed_run;                   /* 0: no loop could be timed */
+    uint32_t every;
+    double overhead;      /* estimated share of the run that timing took */
+    double refused_share; /* of the time of all loops chosen */
+    struct assay_vprof_loop *loop;
+    size_t loop_n;
+};
+
+/*
+ * Profiles, chooses, times, and writes what was found to the experiment. Errors: those of
+ * assay_profile_run. A program that fails ends it without error: see the result. The caller frees
+ * the result, after errors too.
+ */
+int assay_vprof_run(struct assay_experiment *experiment, const struct assay_vprof_request *request,
+                    struct assay_vprof_result *result, struct assay_error *err);
+void assay_vprof_result_fini(struct assay_vprof_result *result);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

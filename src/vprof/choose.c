@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which loops of a run are timed, and the plan for them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "vprof/timed.h"
+
+#include <assay/catalogue.h>
+
+#define TOP_USUAL 16u
+
+/* ---- Choosing ------------------------------------------------------------------------------ */
+
+static const char hot_sql[] =
+    "SELECT l.loop_id, f.module_id, l.address, o.exclusive_share, f.name, f.linkage_name, m.kind,"
+    " m.path FROM object_time o JOIN loop l ON l.loop_id = o.object_id"
+    " JOIN function f USING (function_id) JOIN module m USING (module_id)"
+    " WHERE o.run_id = ?1 AND o.object_kind = 'loop' AND o.exclusive_n > 0"
+    " AND m.kind IN ('executable', 'shared') ORDER BY o.exclusive_ns DESC, l.loop_id";
+
+/* Whether a word of the list is the address or a name of the loop's function. */
+static bool is_listed(const char *list, uint64_t address, const char *name, const char *linkage)
+{
+    struct as_view rest = as_view_of(list), word;
+    while (as_view_split(&rest, ',', &word)) {
+        char text[512];
+        snprintf(text, sizeof text, "%.*s", (int)word.n, word.p);
+        if (strncmp(text, "0x", 2) == 0
+                ? strtoull(text, NULL, 16) == address
+                : strcmp(text, name ? name : "") == 0 || strcmp(text, linkage ? linkage : "") == 0)
+            return true;
+    }
+    return false;
+}
+
+static int take_loop(void *context, struct assay_rows *row, struct assay_error *err)
+{
+    struct as_timed *timed = context;
+    const struct assay_vprof_request *request = timed->request;
+    const uint64_t address = (uint64_t)assay_rows_integer(row, 2);
+    const struct as_timed_loop loop = {.it = {.loop_id = assay_rows_integer(row, 0),
+                                              .module_id = assay_rows_integer(row, 1),
+                                              .address = address,
+                                              .share = assay_rows_real(row, 3)},
+                                       .number = ASSAY_NONE};
+    if (!timed->program[0] && strcmp(assay_rows_text(row, 6), "executable") == 0)
+        snprintf(timed->program, sizeof timed->program, "%s", assay_rows_text(row, 7));
+    if (request->loops
+            ? !is_listed(request->loops, address, assay_rows_text(row, 4), assay_rows_text(row, 5))
+            : timed->loop.n >= (request->top ? request->top : TOP_USUAL))
+        return 0;
+    return as_vec_push(&timed->loop, loop) < 0 ? as_error_nomem(err, "hot loops") : 0;
+}
+
+int as_timed_choose(struct as_timed *timed, struct assay_error *err)
+{
+    struct assay_rows *rows;
+    AS_TRY(assay_rows_each(timed->experiment, hot_sql, timed->run_id, take_loop, timed, err));
+    AS_TRY(assay_rows_open(timed->experiment, "SELECT wall_ns FROM run WHERE run_id = ?1", &rows,
+                           err));
+    assay_rows_bind_integer(rows, 1, timed->run_id);
+    const int rc = assay_rows_next(rows, err);
+    timed->wall_ns = rc > 0 ? assay_rows_real(rows, 0) : 0;
+    assay_rows_close(&rows);
+    return rc < 0 ? rc : 0;
+}
+
+/* ---- Planning ------------------------------------------------------------------------------ */
+
+/* Loops of the program whose header stands there. */
+static uint32_t find_loop(const struct assay_program *program, uint64_t address)
+{
+    for (uint32_t l = 0; l < program->loop_n; l++)
+        if (program->block[program->loop[l].header].start == address)
+            return l;
+    return ASSAY_NONE;
+}
+
+static int plan_program(struct as_timed *timed, struct as_patch_maker *maker, int64_t module_id,
+                        const struct assay_program *program, struct assay_error *err)
+{
+    bool *wanted = as_calloc(program->loop_n + 1, sizeof *wanted);
+    struct as_patch_verdict *verdict = as_calloc(program->loop_n + 1, sizeof *verdict);
+    int rc = wanted && verdict ? 0 : as_error_nomem(err, "a plan");
+    as_vec_foreach (&timed->loop, loop) {
+        const uint32_t l = rc == 0 && loop->it.module_id == module_id
+                               ? find_loop(program, loop->it.address)
+                               : ASSAY_NONE;
+        if (l != ASSAY_NONE)
+            wanted[l] = true;
+    }
+    if (rc == 0)
+        rc = as_patch_maker_add(maker, program, wanted, verdict, err);
+    as_vec_foreach (&timed->loop, loop) {
+        const uint32_t l = rc == 0 && loop->it.module_id == module_id
+                               ? find_loop(program, loop->it.address)
+                               : ASSAY_NONE;
+        if (l == ASSAY_NONE)
+            continue;
+        loop->number = verdict[l].loop;
+        loop->refusal = verdict[l].refusal;
+    }
+    as_free(wanted);
+    as_free(verdict);
+    return rc;
+}
+
+static int plan_module(struct as_timed *timed, struct assay_catalogue *catalogue,
+                       struct as_patch_maker *maker, int64_t module_id, struct assay_error *err)
+{
+    struct assay_catalogue_module *module;
+    AS_TRY(
+        assay_catalogue_open_row(catalogue, module_id, 1, ASSAY_CATALOGUE_ANALYSED, &module, err));
+    const int rc =
+        module->program ? plan_program(timed, maker, module_id, module->program, err) : 0;
+    assay_catalogue_close(catalogue, &module);
+    return rc;
+}
+
+/* Each module once, in the order of its hottest loop. */
+static int plan_modules(struct as_timed *timed, struct assay_catalogue *catalogue,
+                        struct as_patch_maker *maker, struct assay_error *err)
+{
+    for (size_t i = 0; i < timed->loop.n; i++) {
+        const int64_t module_id = timed->loop.at[i].it.module_id;
+        size_t first = 0;
+        while (timed->loop.at[first].it.module_id != module_id)
+            first++;
+        if (first == i)
+            AS_TRY(plan_module(timed, catalogue, maker, module_id, err));
+    }
+    return 0;
+}
+
+int as_timed_plan(struct as_timed *timed, const struct as_patch_wish *wish, uint8_t **bytes,
+                  size_t *n, struct assay_error *err)
+{
+    struct as_patch_maker *maker = NULL;
+    struct assay_catalogue *catalogue = NULL;
+    bool any = false;
+    *bytes = NULL;
+    int rc = assay_catalogue_new(timed->experiment, NULL, &catalogue, err);
+    if (rc == 0)
+        rc = as_patch_maker_new(wish, &maker, err);
+    if (rc == 0)
+        rc = plan_modules(timed, catalogue, maker, err);
+    as_vec_foreach (&timed->loop, loop)
+        any |= loop->number != ASSAY_NONE;
+    if (rc == 0 && any)
+        rc = as_patch_maker_bytes(maker, bytes, n, err);
+    as_patch_maker_free(&maker);
+    assay_catalogue_free(&catalogue);
+    return rc;
+}

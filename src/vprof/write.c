@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What was found of instances, as facts of the profiled run: values of loops and of their buckets,
+ * and a part of the loop's page. */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "vprof/timed.h"
+
+#define PASS "vprof"
+#define METRIC(name, unit, title, meaning, digits)                                                 \
+    {                                                                                              \
+        {name, unit, meaning, "measured", ASSAY_BETTER_NEITHER, title, PASS, 0, 0, 0, PASS},       \
+            ASSAY_ORIGIN_MEASURED, digits, false                                                   \
+    }
+
+static const struct assay_set_metric metrics[] = {
+    METRIC("instance_n", "1", "Instances", "Times that the loop was entered.", 0),
+    METRIC("instance_iterations", "1", "Iterations", "Iterations of an instance, on average.", 2),
+    METRIC("iteration_cycles", "cycles", "Cycles per iteration",
+           "Cycles of an iteration: the median of instances.", 3),
+    METRIC("iteration_cycles_mean", "cycles", "Mean cycles per iteration",
+           "Cycles of an iteration: the mean of instances.", 3),
+    METRIC("iteration_cycles_deviation", "cycles", "Deviation",
+           "Standard deviation of the cycles of an iteration.", 3),
+    METRIC("instance_stability", "1", "Stability",
+           "(median - least) / least of the cycles of an iteration; 0 is perfectly stable.", 3),
+    METRIC("instance_cycles", "cycles", "Cycles per instance", "Cycles of an instance: the median.",
+           1),
+    METRIC("instance_share", "1", "Share", "Of the loop's time that was timed.", 4),
+    METRIC("instance_imbalance", "1", "Imbalance",
+           "Time of the thread with most in the loop, to the mean of its threads.", 3),
+    METRIC("instance_disturbed_n", "1", "Disturbed",
+           "Instances that took over four times, and 20 us more than, the median of such as have "
+           "as many iterations: they are left out.",
+           0)};
+enum { METRICS_N = sizeof metrics / sizeof *metrics };
+
+static struct assay_quantity measured(double value, uint64_t n)
+{
+    return assay_measured(value, value, value, (int64_t)n);
+}
+
+static void fill(const struct assay_vprof_bucket *it, double instances, bool has_iterations,
+                 struct assay_quantity *out)
+{
+    out[0] = measured(instances, it->n);
+    if (has_iterations) {
+        out[1] = measured(it->iterations, it->n);
+        out[2] = measured(it->median, it->n);
+        out[3] = measured(it->mean, it->n);
+        out[4] = measured(it->deviation, it->n);
+    }
+    out[5] = measured(it->stability, it->n);
+    out[6] = measured(it->instance, it->n);
+    out[7] = measured(it->share, it->n);
+}
+
+struct writing {
+    const struct as_timed *timed;
+    struct assay_metric_set *set;
+    uint32_t every;
+};
+
+static int write_values(const struct writing *to, const struct assay_vprof_loop *loop,
+                        struct assay_error *err)
+{
+    struct assay_subject of = {ASSAY_OBJECT_LOOP, loop->loop_id, to->timed->run_id, 0};
+    struct assay_quantity value[METRICS_N] = {0};
+    const uint64_t looked_at = loop->timed - loop->disturbed;
+    fill(&loop->all, loop->instances, loop->has_iterations, value);
+    value[8] = measured(loop->imbalance, looked_at);
+    value[9] = measured((double)loop->disturbed, loop->timed);
+    AS_TRY(assay_metric_set_add(to->set, &of, (int64_t)looked_at, value, err));
+    for (size_t i = 0; i < loop->bucket_n; i++) {
+        const struct assay_vprof_bucket *it = &loop->bucket[i];
+        struct assay_quantity part[METRICS_N] = {0};
+        char name[64];
+        snprintf(name, sizeof name, "%.0f to %.0f iterations", it->low,
+                 it->high > it->low ? it->high - 1 : it->high);
+        const struct assay_row_context where = {.bucket = name};
+        AS_TRY(assay_experiment_add_context(to->timed->experiment, &where, &of.context_id, err));
+        fill(it, looked_at ? loop->instances * (double)it->n / (double)looked_at : 0, true, part);
+        AS_TRY(assay_metric_set_add(to->set, &of, (int64_t)it->n, part, err));
+    }
+    return 0;
+}
+
+enum { COLUMNS_N = 8, ROWS_MOST = 64 };
+
+static int write_page(const struct writing *to, const struct assay_vprof_loop *loop,
+                      struct assay_error *err)
+{
+    static const char *const column[COLUMNS_N] = {
+        "iterations from",  "to",        "instances timed", "share %",
+        "cycles/iteration", "deviation", "stability",       "cycles/instance"};
+    struct assay_cell cell[ROWS_MOST * COLUMNS_N];
+    const size_t n = loop->bucket_n < ROWS_MOST ? loop->bucket_n : ROWS_MOST;
+    char text[256];
+    for (size_t i = 0; i < n; i++) {
+        const struct assay_vprof_bucket *it = &loop->bucket[i];
+        const double value[COLUMNS_N] = {it->low,    it->high - 1,  (double)it->n, 100 * it->share,
+                                         it->median, it->deviation, it->stability, it->instance};
+        for (size_t c = 0; c < COLUMNS_N; c++)
+            cell[i * COLUMNS_N + c] =
+                (struct assay_cell){.kind = ASSAY_CELL_REAL, .real = value[c]};
+    }
+    snprintf(text, sizeof text,
+             "%s%.0f instances in %u threads, one of %u timed; %llu of %llu were disturbed and are "
+             "left out.",
+             loop->is_exact ? "" : "About ", loop->instances, loop->threads, to->every,
+             (unsigned long long)loop->disturbed, (unsigned long long)loop->timed);
+    const struct assay_detail detail = {
+        .of = {ASSAY_OBJECT_LOOP, loop->loop_id, to->timed->run_id, 0},
+        .name = "instances",
+        .title = "Instances",
+        .position = 40,
+        .text = text,
+        .column = column,
+        .column_n = COLUMNS_N,
+        .cell = cell,
+        .row_n = n,
+        .pass = PASS};
+    return assay_experiment_detail(to->timed->experiment, &detail, err);
+}
+
+static int write_refusal(const struct writing *to, const struct assay_vprof_loop *loop,
+                         struct assay_error *err)
+{
+    const struct assay_flag flag = {.run_id = to->timed->run_id,
+                                    .kind = ASSAY_OBJECT_LOOP,
+                                    .object_id = loop->loop_id,
+                                    .name = "loop_not_timed",
+                                    .text = loop->reason,
+                                    .n = 1,
+                                    .pass = PASS};
+    return assay_experiment_flag(to->timed->experiment, &flag, err);
+}
+
+static int write_loops(void *context, struct assay_error *err)
+{
+    const struct writing *to = context;
+    as_vec_foreach (&to->timed->loop, loop) {
+        const struct assay_vprof_loop *it = &loop->it;
+        if (it->reason)
+            AS_TRY(write_refusal(to, it, err));
+        else if (it->timed)
+            AS_TRY(write_values(to, it, err));
+        if (!it->reason && it->timed)
+            AS_TRY(write_page(to, it, err));
+    }
+    return 0;
+}
+
+static int say(void *context, struct assay_error *err)
+{
+    struct writing *to = context;
+    AS_TRY(assay_metric_set_open(to->timed->experiment, "instances", ASSAY_OBJECT_LOOP, PASS,
+                                 metrics, METRICS_N, &to->set, err));
+    const int rc = write_loops(to, err);
+    assay_metric_set_close(&to->set);
+    return rc;
+}
+
+int as_timed_write(const struct as_timed *timed, uint32_t every, struct assay_error *err)
+{
+    struct writing to = {.timed = timed, .every = every};
+    return assay_experiment_say(timed->experiment, timed->run_id, PASS, say, &to, err);
+}
