@@ -3,7 +3,8 @@
  * Executed truth: step MOST_STEPS PROGRAM [ARGUMENT...] runs the program one instruction at a time
  * and holds every transfer of control in its own file to the analysis of that file. As JSON on
  * standard output: what broke (`bad`), jumps through places that the analysis marks as not
- * understood (`unresolved`), and how often each loop was entered and gone round.
+ * understood (`unresolved`), how often each loop was entered and gone round, and
+ * how often each block in loops ran.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,6 +25,7 @@ struct check {
     uint32_t *insn_at;  /* by address - low: index of the instruction that starts there or NONE */
     uint32_t *block_of; /* by instruction */
     uint8_t *seen;      /* by instruction: executed */
+    uint64_t *times;    /* by instruction: how often */
     uint64_t *count;    /* by edge of p->succ: how often it was taken */
     struct {
         uint64_t from, to;
@@ -193,6 +195,7 @@ static void on_step(void *user, uint64_t from, uint64_t to)
     if (insn != NONE) {
         c->executed += !c->seen[insn];
         c->seen[insn] = 1;
+        c->times[insn]++;
     }
 }
 
@@ -250,7 +253,16 @@ static void print(const struct check *c, const struct trace_result *run)
     const char *before = "";
     for (uint32_t l = 0; l < c->p->loop_n; l++)
         print_loop(c, l, &before);
-    printf("]}\n");
+    printf("],\n \"blocks\": {");
+    before = "";
+    for (uint32_t b = 0; b < c->p->block_n; b++) {
+        const struct assay_block *block = &c->p->block[b];
+        if (block->loop == NONE || !c->times[block->first_insn])
+            continue;
+        printf("%s\"%" PRIu64 "\": %" PRIu64, before, block->start, c->times[block->first_insn]);
+        before = ", ";
+    }
+    printf("}}\n");
 }
 
 static int prepare(struct check *c)
@@ -268,8 +280,9 @@ static int prepare(struct check *c)
     c->insn_at = malloc(sizeof *c->insn_at * (span + 1));
     c->block_of = malloc(sizeof *c->block_of * (p->code.n + 1));
     c->seen = calloc(p->code.n + 1, 1);
+    c->times = calloc(p->code.n + 1, sizeof *c->times);
     c->count = calloc(p->edge_n + 1, sizeof *c->count);
-    if (!span || !c->insn_at || !c->block_of || !c->seen || !c->count)
+    if (!span || !c->insn_at || !c->block_of || !c->seen || !c->times || !c->count)
         return -1;
     memset(c->insn_at, 0xff, sizeof *c->insn_at * (span + 1));
     memset(c->block_of, 0xff, sizeof *c->block_of * (p->code.n + 1));
@@ -313,6 +326,7 @@ int main(int argc, char **argv)
     free(c.insn_at);
     free(c.block_of);
     free(c.seen);
+    free(c.times);
     free(c.count);
     assay_program_free(&program);
     assay_object_close(&object);
