@@ -136,8 +136,11 @@ __asm__(".text\n.globl flags\n.type flags,@function\n"
 long all_flags(long n, long m);
 __asm__(".text\n.globl all_flags\n.type all_flags,@function\n"
         "all_flags: xor %eax,%eax\n mov %rdi,%rcx\n cmp $5,%rsi\n"
-        "1: setb %dl\n seto %r8b\n sets %r9b\n setz %r10b\n setp %r11b\n lea (%rax,%rdx),%rax\n"
-        " movzbl %dl,%edx\n lea (%rax,%rax),%rax\n lea -1(%rcx),%rcx\n movq %rcx,%xmm0\n"
+        "1: setb %dl\n seto %r8b\n sets %r9b\n setz %r10b\n setp %r11b\n"
+        " movzbl %dl,%edx\n movzbl %r8b,%r8d\n movzbl %r9b,%r9d\n movzbl %r10b,%r10d\n"
+        " movzbl %r11b,%r11d\n lea (%rax,%rdx),%rax\n lea (%rax,%r8,2),%rax\n"
+        " lea (%rax,%r9,4),%rax\n lea (%rax,%r10,8),%rax\n lea (%rax,%r11,4),%rax\n"
+        " lea (%rax,%rax),%rax\n lea -1(%rcx),%rcx\n"
         " cmp %rsi,%rcx\n jnz 1b\n"
         " pushfq\n pop %rdx\n and $0x8d5,%edx\n add %rdx,%rax\n ret\n"
         ".size all_flags,.-all_flags\n");
