@@ -70,6 +70,16 @@ static int fill_flow(struct assay_experiment *e, const struct fixture *f, struct
     return assay_experiment_add_path_block(e, &step, err);
 }
 
+/* A name that the program gave to what it does. */
+static int fill_region(struct assay_experiment *e, const struct fixture *f, struct assay_error *err)
+{
+    const struct assay_row_region solve = {.name = "solve", .kind = "region"};
+    struct assay_row_region_thread row = {.run_id = f->run, .n = 3, .time_ns = 4000};
+
+    AS_TRY(assay_experiment_add_region(e, &solve, &row.region_id, err));
+    return assay_experiment_add_region_thread(e, &row, err);
+}
+
 static struct assay_experiment *filled(const struct place *place)
 {
     struct assay_experiment *e;
@@ -79,6 +89,7 @@ static struct assay_experiment *filled(const struct place *place)
     fine(fill_advice(e, &f, err));
     fine(fill_instances(e, &f, err));
     fine(fill_flow(e, &f, err));
+    fine(fill_region(e, &f, err));
     fine(assay_experiment_close(&e, err));
     fine(assay_experiment_read(place->exp, &e, err));
     return e;
