@@ -7,6 +7,7 @@
 
 #include <assay/version.h>
 
+#include "base/alloc.h"
 #include "cli.h"
 #include "help.h"
 
@@ -47,6 +48,7 @@ int main(int argc, char **argv)
     int rc;
 
     hold_descriptors();
+    as_alloc_keep();
     rc = as_arguments_parse(argc, argv, &cli.args, &err);
 
     if (rc == 0)

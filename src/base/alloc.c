@@ -2,6 +2,8 @@
 /* malloc and friends with overflow checks, and the countdown by which tests make them fail. */
 #include "base/alloc.h"
 
+#include <limits.h>
+#include <malloc.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -26,6 +28,17 @@ static bool is_refused(void)
         return true;
     allowed--;
     return false;
+}
+
+/* Tables up to this size come from the heap that grows, not from a mapping of their own. */
+#define KEPT_MOST_B (1 << 30)
+#define GROW_B      (4 << 20)
+
+void as_alloc_keep(void)
+{
+    (void)mallopt(M_MMAP_THRESHOLD, KEPT_MOST_B);
+    (void)mallopt(M_TRIM_THRESHOLD, INT_MAX);
+    (void)mallopt(M_TOP_PAD, GROW_B);
 }
 
 void *as_malloc(size_t size_b)

@@ -16,6 +16,13 @@ void *as_realloc(void *p, size_t count, size_t size_b);
 void as_free(void *p);
 
 /*
+ * For a program whose heap this is, before all else: what is freed stays with the process until its
+ * end. Analyses free tables of megabytes and take others; a page that the kernel took back it has
+ * to clear again.
+ */
+void as_alloc_keep(void);
+
+/*
  * As as_malloc for a table of which much will be filled: asks the kernel for large pages, which
  * spares most of the page faults. Where they do not pay (in a virtual machine whose host takes back
  * what lies free in large blocks each has to be fetched there, 30 times as slow) that is noticed at

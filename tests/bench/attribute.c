@@ -12,6 +12,7 @@
 
 #include <assay/profile.h>
 
+#include "base/alloc.h"
 #include "status.h"
 
 static int attribute(const char *stream, const char *directory, unsigned jobs,
@@ -47,6 +48,7 @@ int main(int argc, char **argv)
     struct assay_error err = {0};
     unsigned jobs = 0;
     int i = 1;
+    as_alloc_keep(); /* as the program does */
     if (argc > 2 && !strcmp(argv[1], "--jobs")) {
         jobs = (unsigned)atoi(argv[2]);
         i = 3;

@@ -10,6 +10,7 @@
 #include <assay/isa.h>
 #include <assay/object.h>
 
+#include "base/alloc.h"
 #include "status.h"
 
 int main(int argc, char **argv)
@@ -17,6 +18,7 @@ int main(int argc, char **argv)
     struct assay_object *object = NULL;
     struct assay_error err = {0};
     const struct assay_section *section = NULL;
+    as_alloc_keep(); /* as the program does */
     if (argc != 2) {
         fprintf(stderr, "usage: %s FILE\n", argv[0]);
         return 2;

@@ -10,6 +10,7 @@
 
 #include <assay/code.h>
 
+#include "base/alloc.h"
 #include "status.h"
 
 /* Dependences of every innermost loop; returns how many there are, or -1. */
@@ -48,6 +49,7 @@ int main(int argc, char **argv)
         else if (!strcmp(argv[i], "--no-dependences"))
             dependences = false;
     }
+    as_alloc_keep(); /* as the program does */
     if (i >= argc) {
         fprintf(stderr, "usage: %s [--jobs N] [--source] [--no-dependences] FILE\n", argv[0]);
         return 2;

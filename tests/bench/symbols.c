@@ -8,6 +8,8 @@
 
 #include <assay/object.h>
 
+#include "base/alloc.h"
+
 int main(int argc, char **argv)
 {
     struct assay_object *object = NULL;
@@ -16,6 +18,7 @@ int main(int argc, char **argv)
     const struct assay_function *function = NULL;
     const struct assay_symbol *symbol = NULL;
     size_t functions = 0, damaged = 0;
+    as_alloc_keep(); /* as the program does */
     if (argc < 2 || argc > 3) {
         fprintf(stderr, "usage: %s FILE [all]\n", argv[0]);
         return 2;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The heap door: overflow, zero sizes, and the seam that makes the n-th allocation fail. */
+#include <sys/resource.h>
+
 #include "unit.h"
 
 static void test_overflow_is_refused(void **state)
@@ -81,12 +83,42 @@ static void test_large_blocks(void **state)
     as_alloc_fail_after(-1);
 }
 
+static long faults(void)
+{
+    struct rusage usage;
+    assert_int_equal(getrusage(RUSAGE_SELF, &usage), 0);
+    return usage.ru_minflt;
+}
+
+/* What is freed is handed out again without the kernel: a page taken back is a fault more. */
+static void test_freed_pages_are_kept(void **state)
+{
+#ifdef __SANITIZE_ADDRESS__
+    (void)state;
+    skip(); /* its own heap */
+#else
+    const size_t size_b = (size_t)48 << 20, pages = size_b / 4096;
+    (void)state;
+    as_alloc_keep();
+    for (int i = 0; i < 2; i++) {
+        const long before = faults();
+        char *p = as_malloc(size_b);
+        assert_non_null(p);
+        for (size_t at = 0; at < size_b; at += 4096)
+            ((volatile char *)p)[at] = 1;
+        as_free(p);
+        if (i)
+            assert_true((size_t)(faults() - before) < pages / 8);
+    }
+#endif
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_overflow_is_refused), cmocka_unit_test(test_zero_size_is_no_failure),
         cmocka_unit_test(test_calloc_is_zero),      cmocka_unit_test(test_nth_fails_and_all_after),
-        cmocka_unit_test(test_large_blocks),
+        cmocka_unit_test(test_large_blocks),        cmocka_unit_test(test_freed_pages_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
