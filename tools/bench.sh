@@ -29,7 +29,7 @@ status=0
 
 if [ ! -f "$build/build.ninja" ]; then
     mkdir -p "$build"
-    meson setup "$build" --buildtype=release -Dbench=true -Dtests=false \
+    meson setup "$build" --buildtype=release -Db_lto=true -Dbench=true -Dtests=false \
         >"$build/setup.log" 2>&1 || {
         cat "$build/setup.log" >&2
         exit 1
