@@ -3,8 +3,8 @@
  * Decoding all regions into one table. Pieces of code are decoded into records that each worker
  * uses again and again, while they are in its cache; where they go in the table is known when the
  * piece before them has been decoded, so pieces take their places in turn and are copied side by
- * side. The table has room for short instructions from the start: what it does not need was never
- * touched and is given back.
+ * side. A worker that is alone knows the place before and decodes there. The table has room for
+ * short instructions from the start: what it does not need was never touched and is given back.
  */
 #include <pthread.h>
 #include <string.h>
@@ -20,6 +20,7 @@
 
 struct region_piece {
     size_t from, to; /* regions */
+    uint64_t size_b;
 };
 
 /* Of one worker. */
@@ -54,6 +55,7 @@ static int make_pieces(struct sweep *s)
             piece_b = 0;
         }
         s->piece.at[s->piece.n - 1].to = i + 1;
+        s->piece.at[s->piece.n - 1].size_b += r->end - r->start;
         piece_b += r->end - r->start;
         size_b += r->end - r->start;
     }
@@ -179,8 +181,6 @@ static int take_place(struct sweep *s, size_t piece, const struct as_records *re
                           "more than 4,294,967,294 instructions: analyse a part");
     *place = s->all->n;
     if (rc == 0) {
-        as_large_fetch(s->all->insn, s->room * sizeof *s->all->insn, *place * sizeof *s->all->insn,
-                       (*place + records->insn.n) * sizeof *s->all->insn);
         s->all->n += records->insn.n;
         s->all->invalid_n += records->invalid_n;
         s->turn++;
@@ -189,6 +189,26 @@ static int take_place(struct sweep *s, size_t piece, const struct as_records *re
     pthread_cond_broadcast(&s->moved);
     pthread_mutex_unlock(&s->lock);
     return rc;
+}
+
+/* Large pages for `n` records from `place` on, where nothing stands yet. */
+static void fetch_place(const struct sweep *s, size_t place, size_t n)
+{
+    const size_t insn_b = sizeof *s->all->insn;
+    as_large_fetch(s->all->insn, s->room * insn_b, place * insn_b, (place + n) * insn_b);
+}
+
+/* Lets the one worker there is decode into the table, if the piece fits whatever it holds. */
+static bool lend_place(const struct sweep *s, const struct region_piece *piece,
+                       struct as_records *records)
+{
+    const size_t left = s->room - s->all->n;
+    if (s->b->workers > 1 || left <= piece->size_b)
+        return false;
+    fetch_place(s, s->all->n, (size_t)piece->size_b / SHORT_INSN_B);
+    records->insn.at = s->all->insn + s->all->n;
+    records->insn.cap = left;
+    return true;
 }
 
 static void copy_piece(struct sweep *s, const struct region_piece *piece, const struct staging *g,
@@ -202,12 +222,27 @@ static void copy_piece(struct sweep *s, const struct region_piece *piece, const 
         r->first_insn = place + g->first.at[i];
         r->insns = (uint32_t)(end - g->first.at[i]);
     }
-    if (records->insn.n)
+    if (records->insn.n && records->insn.at != s->all->insn + place) {
+        fetch_place(s, place, records->insn.n);
         memcpy(s->all->insn + place, records->insn.at, sizeof *records->insn.at * records->insn.n);
+    }
     pthread_mutex_lock(&s->lock);
     if (--s->copying == 0)
         pthread_cond_broadcast(&s->moved);
     pthread_mutex_unlock(&s->lock);
+}
+
+static int sweep_piece(struct sweep *s, size_t i, struct staging *g, struct assay_error *err)
+{
+    size_t place = 0;
+    AS_TRY(decode_piece(s->b, &s->piece.at[i], g, err));
+    if (note_piece(s->b, &s->piece.at[i], g) < 0)
+        return as_error_nomem(err, "decoded code");
+    AS_TRY(take_place(s, i, &g->records, &place, err));
+    copy_piece(s, &s->piece.at[i], g, place);
+    if (keep_notes(s->b, i, s->piece.at[i].from, s->piece.at[i].to, g, place) < 0)
+        return as_error_nomem(err, "decoded code");
+    return 0;
 }
 
 /* Pieces are handed out in rising order, so the one that a worker waits for is being worked on; one
@@ -217,12 +252,11 @@ static int sweep_some(void *ctx, size_t from, size_t to, unsigned worker, struct
     struct sweep *s = ctx;
     struct staging *g = &s->staging[worker];
     for (size_t i = from; i < to; i++) {
-        size_t place = 0;
-        int rc = decode_piece(s->b, &s->piece.at[i], g, err);
-        if (rc == 0 && note_piece(s->b, &s->piece.at[i], g) < 0)
-            rc = as_error_nomem(err, "decoded code");
-        if (rc == 0)
-            rc = take_place(s, i, &g->records, &place, err);
+        const __typeof__(g->records.insn) own = g->records.insn;
+        const bool is_lent = lend_place(s, &s->piece.at[i], &g->records);
+        const int rc = sweep_piece(s, i, g, err);
+        if (is_lent)
+            g->records.insn = own;
         if (rc < 0) {
             pthread_mutex_lock(&s->lock);
             s->failed = true;
@@ -230,9 +264,6 @@ static int sweep_some(void *ctx, size_t from, size_t to, unsigned worker, struct
             pthread_mutex_unlock(&s->lock);
             return rc;
         }
-        copy_piece(s, &s->piece.at[i], g, place);
-        if (keep_notes(s->b, i, s->piece.at[i].from, s->piece.at[i].to, g, place) < 0)
-            return as_error_nomem(err, "decoded code");
     }
     return 0;
 }
