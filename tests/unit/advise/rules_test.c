@@ -238,6 +238,9 @@ static const struct rule_case findings[] = {
     {"scalar_mathematics",
      {RUN, .code = {OWN(900), {"exp", "math", 100, .module = "/usr/lib/libm.so.6"}}},
      {RUN, .code = {OWN(900), {"exp", "math", 100, .module = "/usr/lib/libmine.so"}}}},
+    {"scalar_mathematics", /* flags of the floating-point unit are no mathematics */
+     {RUN, .code = {OWN(900), {"floor", "math", 100, .module = "/usr/lib/libm.so.6"}}},
+     {RUN, .code = {OWN(900), {"fetestexcept", "math", 100, .module = "/usr/lib/libm.so.6"}}}},
     {"oldest_instruction_set",
      {RUN, .code = {OLD}, STEPS(0, 100, 100, 0)},
      {RUN, .code = {OLD}, STEPS(0, 13, 100, 1)}}, /* gathers: waits for memory as far as known */
@@ -295,6 +298,9 @@ static const struct rule_case findings[] = {
     {"input_output",
      {RUN, .code = {OWN(900), {"write", "io", 20, 80}}},
      {RUN, .code = {OWN(980), {"write", "io", 20}}}},
+    {"compression",
+     {RUN, .code = {OWN(900), {"deflate_slow", "compression", 100}}},
+     {RUN, .code = {OWN(980), {"deflate_slow", "compression", 20}}}},
     {"copying",
      {RUN, .code = {OWN(800), {"memcpy", "string", 200}}},
      {RUN, .code = {OWN(950), {"memcpy", "string", 50}}}},
@@ -561,6 +567,44 @@ static void test_given_back(void **state)
                "gain 0.261 1 1 102,000 page faults for the 40 MiB that it holds at most: memory is "
                "freed by work, given back to the kernel and handed out again, 10 times each page.");
     fine(assay_experiment_close(&e, err));
+}
+
+/* What is to be done about a system call depends on who makes it, and what for. */
+static void test_calls(void **state)
+{
+#define READ(copied)                                                                               \
+    {                                                                                              \
+        RUN, .code = {                                                                             \
+            OWN(800),                                                                              \
+            CALLS("read", "other", 200 - (copied)),                                                \
+            {"_copy_to_iter", "other", copied, .under = "entry_SYSCALL_64_after_hwframe"}          \
+        }                                                                                          \
+    }
+    const struct {
+        struct story story;
+        const char *advice;
+    } told[] = {
+        {READ(20), "Each call moves little"},
+        {READ(150), "The kernel copies much"},
+        {{RUN, .code = {OWN(800), CALLS("sched_yield", "kernel", 200)}}, "Who gives way in a loop"},
+        {{RUN, .code = {OWN(790),
+                        {"dgemm_thread", "math", 10, .under = "work"},
+                        {"sched_yield", "kernel", 0, .under = "dgemm_thread"},
+                        {"entry_SYSCALL_64_after_hwframe", "kernel", 200, .under = "sched_yield"}}},
+         "Threads of the mathematical"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
+        struct assay_experiment *e = story_tell(&told[i].story);
+        char sql[256];
+
+        snprintf(sql, sizeof sql,
+                 "SELECT substr(workaround, 1, %zu) FROM v_findings WHERE rule = 'system_calls'",
+                 strlen(told[i].advice));
+        expect_row(e, sql, told[i].advice);
+        fine(assay_experiment_close(&e, err));
+    }
 }
 
 /* A check whose subject a rule has spoken of says its score only. */
@@ -940,21 +984,14 @@ static void test_given_options(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_given_options),
-        cmocka_unit_test(test_findings),
-        cmocka_unit_test(test_flags),
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_commands),
-        cmocka_unit_test(test_said_once),
-        cmocka_unit_test(test_width_of_means),
-        cmocka_unit_test(test_code_alone),
-        cmocka_unit_test(test_one_card),
-        cmocka_unit_test(test_no_contradiction),
-        cmocka_unit_test(test_given_back),
-        cmocka_unit_test(test_chains),
-        cmocka_unit_test(test_gain_of_code),
-        cmocka_unit_test(test_pattern),
-        cmocka_unit_test(test_share_of_category),
+        cmocka_unit_test(test_given_options),  cmocka_unit_test(test_findings),
+        cmocka_unit_test(test_flags),          cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_commands),       cmocka_unit_test(test_said_once),
+        cmocka_unit_test(test_width_of_means), cmocka_unit_test(test_code_alone),
+        cmocka_unit_test(test_one_card),       cmocka_unit_test(test_no_contradiction),
+        cmocka_unit_test(test_given_back),     cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_chains),         cmocka_unit_test(test_gain_of_code),
+        cmocka_unit_test(test_pattern),        cmocka_unit_test(test_share_of_category),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

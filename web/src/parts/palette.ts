@@ -18,6 +18,7 @@ const KNOWN = [
     'runtime',
     'loader',
     'measurement',
+    'compression',
     'other',
 ];
 
