@@ -3,6 +3,7 @@
  * How much of the code of innermost loops a table of a core (data/uarch/) has lines for:
  * uarch-coverage CORE FILE... writes a line a kind of match and file, then a line a form without a
  * line of its own: kind, instructions, key, an encoding. Jumps have no lines and do not count.
+ * Shares are of what the core of the table can execute; 'foreign' is FMA4 and XOP.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@ struct form_count {
 
 struct coverage {
     const struct assay_uarch *uarch;
+    uint64_t foreign; /* instructions that only another core has */
     AS_VEC(struct form_count) form;
     struct as_index by_key;
     uint64_t matched[ASSAY_TIMING_NONE + 1];
@@ -69,6 +71,23 @@ static bool has_no_line(const struct assay_insn *insn)
     }
 }
 
+/* FMA4 and XOP: of AMD's family 21 alone, and never a line that is wanted of another core. */
+static bool is_of_bulldozer(const struct assay_insn *insn, const uint8_t *bytes)
+{
+    const struct assay_form *form = assay_form_get(insn->form);
+    const bool fma4 = form->isa == ASSAY_ISA_OTHER && form->operands == 4 &&
+                      (!strncmp(form->mnemonic, "vfm", 3) || !strncmp(form->mnemonic, "vfnm", 4));
+    return fma4 || (bytes && bytes[0] == 0x8f && form->traits & ASSAY_TRAIT_VEX);
+}
+
+static bool is_bulldozer(const struct assay_uarch *uarch)
+{
+    for (size_t i = 0; i < uarch->match_n; i++)
+        if (uarch->match[i].family == 21)
+            return true;
+    return false;
+}
+
 static void count_block(struct coverage *c, const struct assay_program *program,
                         const struct assay_block *block)
 {
@@ -76,9 +95,13 @@ static void count_block(struct coverage *c, const struct assay_program *program,
         const struct assay_insn *insn = &program->code.insn[block->first_insn + i];
         if (has_no_line(insn))
             continue;
-        struct form_count *form = form_of(c, insn);
         uint64_t size_b = insn->length;
         const uint8_t *bytes = assay_object_bytes(program->object, insn->address, &size_b);
+        if (is_of_bulldozer(insn, bytes) && !is_bulldozer(c->uarch)) {
+            c->foreign++;
+            continue;
+        }
+        struct form_count *form = form_of(c, insn);
         if (!form->n++ && bytes) {
             form->length = insn->length;
             memcpy(form->bytes, bytes, insn->length);
@@ -117,7 +140,10 @@ static void print_shares(struct coverage *c, const char *path)
     for (unsigned m = 0; m <= ASSAY_TIMING_NONE; m++)
         printf("%s\t%s\t%llu\t%.3f %%\n", path, kind_word[m], (unsigned long long)c->matched[m],
                100 * (double)c->matched[m] / (double)(whole ? whole : 1));
+    printf("%s\tforeign\t%llu\t%.3f %% of all\n", path, (unsigned long long)c->foreign,
+           100 * (double)c->foreign / (double)(whole + c->foreign ? whole + c->foreign : 1));
     memset(c->matched, 0, sizeof c->matched);
+    c->foreign = 0;
 }
 
 static int by_count(const void *a, const void *b)

@@ -6,8 +6,8 @@ uarch-missing.py SOURCE TABLE.tsv MEASURED.tsv...
 MEASURED, one file or several, is what `assay machine --measure instructions --for BINARY` kept of
 the same core. Its groups have ports of their own, those of TABLE share them: an operation of FMUL,
 FADD or PERM is one of FANY too, and a load of vectors goes through LDV alone; what reads and writes
-memory stores. Forms that were noisy, whose cycles differ by more than a twentieth between samples,
-or that two files do not agree on, are left out. Lines go to stdout with SOURCE as theirs.
+memory stores. Forms that were noisy, whose cycles differ by more than a twentieth between samples
+(of fewer than three files), or that two files do not agree on, are left out. Lines go to stdout with SOURCE as theirs.
 """
 import sys
 
@@ -55,14 +55,14 @@ def shared(text, key):
     return uses_text({group: n for group, n in uses.items() if n})
 
 
-def calm_lines(measured, groups):
+def calm_lines(measured, groups, most_spread):
     """By key: slots, uses, latency, flags, spread."""
     lines = {}
     for _, key, slots, uses, latency, flags, how in rows(measured, "form"):
         words = how.split(" ")
         spread = float(words[1].rstrip("%")) if len(words) > 1 else 0
         named = {part.split(":")[0] for part in uses.split(" ") if ":" in part}
-        if words[0] == "m1" and spread <= MOST_SPREAD and named <= groups:
+        if words[0] == "m1" and spread <= most_spread and named <= groups:
             lines[key] = [slots, shared(uses, key), latency, flags, f"{spread:g}%"]
     return lines
 
@@ -71,7 +71,8 @@ def main():
     source, table = sys.argv[1:3]
     there = {row[1] for row in rows(table, "form")}
     groups = {row[1] for row in rows(table, "group")} | {"own"}
-    measured = [calm_lines(name, groups) for name in sys.argv[3:]]
+    most_spread = MOST_SPREAD if len(sys.argv) < 6 else float("inf")
+    measured = [calm_lines(name, groups, most_spread) for name in sys.argv[3:]]
     for key, line in sorted(measured[0].items()):
         others = [other.get(key) for other in measured[1:]]
         if key not in there and all(other and other[:4] == line[:4] for other in others):

@@ -204,11 +204,6 @@ static ZydisRegister sibling(ZydisRegister reg, unsigned number)
     return ZydisRegisterEncode(kind, (ZyanU8)number);
 }
 
-static bool is_general(ZydisRegister reg)
-{
-    return ZydisRegisterGetClass(reg) == ZYDIS_REGCLASS_GPR64;
-}
-
 /* Whether the operand's register is written in the encoding and not implied by it. */
 static bool is_free(const ZydisDecodedOperand *operand)
 {
@@ -216,18 +211,14 @@ static bool is_free(const ZydisDecodedOperand *operand)
            operand->encoding != ZYDIS_OPERAND_ENCODING_NONE;
 }
 
-static bool choose_memory(const struct as_encode_choice *choice, ZydisEncoderOperand *operand)
+static void choose_memory(const struct as_encode_choice *choice, ZydisEncoderOperand *operand)
 {
     if (choice->base != AS_ENCODE_KEEP && operand->mem.base != ZYDIS_REGISTER_NONE)
         operand->mem.base = (ZydisRegister)(ZYDIS_REGISTER_RAX + choice->base);
-    if (choice->index != AS_ENCODE_KEEP && operand->mem.index != ZYDIS_REGISTER_NONE) {
-        if (!is_general(operand->mem.index))
-            return false;
-        operand->mem.index = (ZydisRegister)(ZYDIS_REGISTER_RAX + choice->index);
-    }
+    if (choice->index != AS_ENCODE_KEEP && operand->mem.index != ZYDIS_REGISTER_NONE)
+        operand->mem.index = sibling(operand->mem.index, choice->index);
     if (choice->sets_disp)
         operand->mem.displacement = choice->disp;
-    return true;
 }
 
 /* Explicit operands in the order of forms: a mask is an operand here and none there. */
@@ -253,8 +244,7 @@ size_t as_encode_again(const uint8_t *bytes, size_t size_b, const struct as_enco
         if (is_mask_operand(&operand[i]))
             continue;
         if (operand[i].type == ZYDIS_OPERAND_TYPE_MEMORY) {
-            if (!choose_memory(choice, to))
-                return 0;
+            choose_memory(choice, to);
         } else if (operand[i].type == ZYDIS_OPERAND_TYPE_REGISTER && is_free(&operand[i]) &&
                    at < ASSAY_OPERANDS_MAX && choice->reg[at] != AS_ENCODE_KEEP) {
             to->reg.value = sibling(to->reg.value, choice->reg[at]);

@@ -28,14 +28,15 @@ size_t as_encode_text(const char *text, uint8_t out[AS_ENCODE_B]);
 /* What to put in place of the registers of an instruction; AS_ENCODE_KEEP leaves one as it is. */
 struct as_encode_choice {
     uint8_t reg[ASSAY_OPERANDS_MAX]; /* by explicit operand, number within its file (rax 0, r8 8) */
-    uint8_t base, index;             /* of the memory operand, general registers */
+    uint8_t base, index;             /* of the memory operand; the index of a gather is a vector */
     bool sets_disp;
     int32_t disp;
 };
 
 /*
  * The instruction at `bytes` with the registers of `choice`. Operands that the encoding fixes stay.
- * Returns the length, 0 when it cannot be encoded so (an index that is a vector, a jump).
+ * Returns the length, 0 when it cannot be encoded so (a jump, registers of a gather that are
+ * equal).
  */
 size_t as_encode_again(const uint8_t *bytes, size_t size_b, const struct as_encode_choice *choice,
                        uint8_t out[AS_ENCODE_B]);

@@ -124,7 +124,10 @@ static int chain_operand(struct as_table_work *w, const struct as_form_case *one
     if (!n || became_idiom(one, bytes, n))
         return 0;
     AS_TRY(as_table_cycles(w, bytes, n, &cycles, err));
-    if (cycles.cycles > 0)
+    /* An idiom that the decoder does not know: with two registers the form waits. */
+    const bool waits = cycles.cycles > 0.4 || form->traits & ASSAY_TRAIT_REGMOVE ||
+                       one->insn.bits & ASSAY_INSN_IDIOM;
+    if (cycles.cycles > 0 && waits)
         t->latency[operand] = cycles.cycles;
     return 0;
 }
@@ -227,6 +230,29 @@ static int chain_load(struct as_table_work *w, const struct as_form_case *one, s
     return 0;
 }
 
+/* From the indices to what is gathered: the next indices are a shift of what the last has brought,
+ * which is zero. What a load to a vector register takes is not in the line: it comes before. */
+static int chain_gather(struct as_table_work *w, const struct as_form_case *one,
+                        struct as_timing *t, struct assay_error *err)
+{
+    const bool masked = strstr(one->key, "{k}") != NULL;
+    uint8_t bytes[4 * AS_ENCODE_B], shift[AS_ENCODE_B];
+    struct assay_cycles cycles, shifts;
+    size_t n = as_encode_text(masked ? "vpsrlq zmm10,zmm0,63" : "vpsrlq ymm10,ymm0,63", bytes);
+
+    if (assay_form_get(one->insn.form)->insn_class != ASSAY_CLASS_GATHER)
+        return 0;
+    n += as_encode_text(masked ? "kxnorw k1,k1,k1" : "vpcmpeqd ymm11,ymm11,ymm11", bytes + n);
+    const size_t more = as_form_instance(one, 0, -1, bytes + n);
+    if (!more)
+        return 0;
+    AS_TRY(as_table_cycles(w, bytes, n + more, &cycles, err));
+    AS_TRY(as_table_cycles(w, shift, as_encode_text("vpsrlq ymm0,ymm0,63", shift), &shifts, err));
+    const double all = cycles.cycles - shifts.cycles - w->load_fp;
+    t->implied_latency = cycles.cycles > 0 && shifts.cycles > 0 && all > 0 ? all : -1;
+    return 0;
+}
+
 int as_form_latencies(struct as_table_work *w, const struct as_form_case *one, struct as_timing *t,
                       struct assay_error *err)
 {
@@ -236,6 +262,8 @@ int as_form_latencies(struct as_table_work *w, const struct as_form_case *one, s
     for (unsigned i = 0; i < ASSAY_OPERANDS_MAX; i++)
         t->latency[i] = -1;
     t->flags_latency = t->implied_latency = t->behind_load = -1;
+    if (as_form_gathers(form))
+        return chain_gather(w, one, t, err);
     AS_TRY(chain_implied(w, one, t, err));
     if (written < 0)
         return chain_to_flags(w, one, t, err);

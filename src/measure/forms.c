@@ -186,6 +186,20 @@ static void evex_opcodes(struct opcode_row *row, unsigned map, unsigned pp, unsi
                 }
 }
 
+/* Gathers and scatters of a map of EVEX want a mask other than k0. */
+static void gather_opcodes(struct opcode_row *row)
+{
+    static const uint8_t opcodes[] = {0x90, 0x91, 0x92, 0x93, 0xa0, 0xa1, 0xa2, 0xa3};
+
+    for (size_t i = 0; i < sizeof opcodes; i++)
+        for (unsigned wide = 0; wide < 2; wide++)
+            for (unsigned length = 0; length < 3; length++) {
+                uint8_t b[16] = {0x62, 0xb2, (uint8_t)(wide << 7 | 0x7d),
+                                 (uint8_t)(length << 5 | 9), opcodes[i]};
+                add_opcode(row, b, 5 + put_modrm(b + 5, 0, 3));
+            }
+}
+
 /* Parts of addresses beyond those of put_modrm. */
 static int add_addresses(struct as_form_list *list)
 {
@@ -225,6 +239,7 @@ int as_forms_of_decoder(struct as_form_list *list)
             if (map != 4)
                 evex_opcodes(row, map, pp, wide, length);
         }
+    gather_opcodes(row);
     decode_row(row);
     const int rc = row->rc;
     as_free(row);
@@ -293,6 +308,22 @@ unsigned as_form_copies(const struct as_form_case *one)
     return 8;
 }
 
+bool as_form_gathers(const struct assay_form *form)
+{
+    return form->insn_class == ASSAY_CLASS_GATHER || form->insn_class == ASSAY_CLASS_SCATTER;
+}
+
+/* Indices of zero, and a mask of all elements: gathers and scatters use theirs up. */
+static size_t set_lanes(const struct as_form_case *one, uint8_t *out)
+{
+    const bool masked = strstr(one->key, "{k}") != NULL;
+    const size_t n = as_encode_text("vpxor xmm10,xmm10,xmm10", out);
+    const size_t more =
+        as_encode_text(masked ? "kxnorw k1,k1,k1" : "vpcmpeqd ymm11,ymm11,ymm11", out + n);
+
+    return n && more ? n + more : 0;
+}
+
 size_t as_form_breaker(const struct as_form_case *one, uint8_t out[4 * AS_ENCODE_B])
 {
     static const char *const name[] = {"rax", "rcx", "rdx"}; /* those that forms imply */
@@ -300,6 +331,8 @@ size_t as_form_breaker(const struct as_form_case *one, uint8_t out[4 * AS_ENCODE
     const uint64_t both = form->implicit_read.word[0] & form->implicit_write.word[0];
     size_t at = 0;
 
+    if (as_form_gathers(form))
+        return set_lanes(one, out);
     for (unsigned reg = 0; reg < 3; reg++) {
         char text[32];
         if (!(both >> reg & 1) && !(reg == 2 && form->insn_class == ASSAY_CLASS_DIV))
@@ -357,7 +390,9 @@ size_t as_form_instance(const struct as_form_case *one, unsigned number, int cha
         if (!is_general_file(o->file) && !is_vector_file(o->file) && o->file != ASSAY_FILE_MASK &&
             o->file != ASSAY_FILE_MMX)
             continue;
-        if (o->access & ASSAY_ACCESS_WRITE || is_idiom || (int)i == chained)
+        if (as_form_gathers(form) && i > 1 && o->access & ASSAY_ACCESS_WRITE)
+            choice.reg[i] = 11; /* a mask in a vector register */
+        else if (o->access & ASSAY_ACCESS_WRITE || is_idiom || (int)i == chained)
             choice.reg[i] = target_of(form, o->file, chained >= 0 ? 0 : number);
         else
             choice.reg[i] = source_of(o->file, sources++);

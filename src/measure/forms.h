@@ -28,11 +28,14 @@ int as_forms_init(struct as_form_list *list);
 void as_forms_fini(struct as_form_list *list);
 /* Those of all instructions in `bytes`. Errors: NOMEM. */
 int as_forms_of_code(struct as_form_list *list, const uint8_t *bytes, size_t size_b);
-/* Those of every opcode, without masks and embedded broadcasts. Errors: NOMEM. */
+/* Those of every opcode, without masks (but of gathers and scatters) and embedded broadcasts.
+ * Errors: NOMEM. */
 int as_forms_of_decoder(struct as_form_list *list);
 
 /* How many instances write registers of their own; 8 where nothing is written. */
 unsigned as_form_copies(const struct as_form_case *one);
+/* Gathers and scatters: what stands before each instance sets its indices and its mask. */
+bool as_form_gathers(const struct assay_form *form);
 /* Instructions that give what a form reads without naming it (and writes too) values that wait for
  * nothing, so that its instances do not wait for each other; their bytes. Most need none. */
 size_t as_form_breaker(const struct as_form_case *one, uint8_t out[4 * AS_ENCODE_B]);

@@ -73,6 +73,25 @@ static int measure_probes(struct as_table_work *w, struct assay_error *err)
     return 0;
 }
 
+static const char *base_of(const struct assay_host *host)
+{
+    return assay_uarch_name_of(host->cpu_vendor ? host->cpu_vendor : "", (unsigned)host->cpu_family,
+                               (unsigned)host->cpu_model_number);
+}
+
+static double load_of_table(const struct assay_host *host)
+{
+    const char *name = base_of(host);
+    struct assay_uarch *uarch = NULL;
+    struct assay_error err;
+    double cycles = 6; /* of most */
+
+    if (name && assay_uarch_open(name, &uarch, &err) == 0)
+        cycles = uarch->set[ASSAY_UARCH_load_fp];
+    assay_uarch_free(&uarch);
+    return cycles;
+}
+
 /* Parameters of the core: windows and the front end only where all of it is measured. */
 static int measure_parameters(struct as_table_work *w, struct assay_error *err)
 {
@@ -81,6 +100,7 @@ static int measure_parameters(struct as_table_work *w, struct assay_error *err)
                                      .stop = w->options->stop,
                                      .width = as_probe_ports(&w->rates, AS_PROBE_SLOTS),
                                      .list = &w->parameters};
+    w->load_fp = load_of_table(w->host);
     struct as_parameter *width = as_parameter_add(&w->parameters, "dispatch_width", "slots");
 
     width->value = work.width;
@@ -250,7 +270,7 @@ static int time_form(struct as_table_work *w, const struct as_form_case *one, st
     if (*status != ASSAY_METER_OK && *status != ASSAY_METER_NOISY)
         return 0;
     AS_TRY(as_form_latencies(w, one, t, err));
-    if (t->each <= LONG_CYCLES)
+    if (t->each <= LONG_CYCLES && assay_form_get(one->insn.form)->isa != ASSAY_ISA_MMX)
         AS_TRY(measure_mixtures(w, one, t, err));
     return as_form_lateness(w, one, t, err);
 }
@@ -316,7 +336,7 @@ static bool is_wanted(const struct as_form_case *one, bool given)
 
     if (one->n == 0 || (!given && (form->isa == ASSAY_ISA_OTHER || form->isa == ASSAY_ISA_AMX)))
         return false;
-    if (!given && strstr(one->key, "{evex}") && form->vector_b < 64)
+    if (!given && strstr(one->key, "{evex}") && form->vector_b < 64 && !as_form_gathers(form))
         return false;
     const int status = as_block_init(&block, one->bytes, one->n);
     as_block_fini(&block);
@@ -381,10 +401,7 @@ int assay_measure_instructions(const struct assay_host *host,
         rc = measure_all(&w, &result->is_stopped, err);
     if (w.lines)
         fclose(w.lines);
-    const struct as_core_table table = {
-        host, w.meter, &w.rates, &w.parameters,
-        assay_uarch_name_of(host->cpu_vendor ? host->cpu_vendor : "", (unsigned)host->cpu_family,
-                            (unsigned)host->cpu_model_number)};
+    const struct as_core_table table = {host, w.meter, &w.rates, &w.parameters, base_of(host)};
     if (rc == 0 && !result->is_stopped)
         rc = as_core_table_finish(&table, part, options->path, err);
     if (rc == 0 && options->figures)

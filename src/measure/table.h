@@ -23,6 +23,7 @@ struct as_table_work {
     struct as_parameter_list parameters;
     double slot_cycles; /* of one slot: 1 / width */
     double half_trip;   /* general register to vector register or back: half of both; 0 unknown */
+    double load_fp;     /* of a load to a vector register, by the program's table of this core */
     double multiply;    /* of a multiplication of vectors in a chain; 0: not known */
     double late;        /* more that results of additions take to a multiplication; 0: none */
     size_t measured_n, refused_n, noisy_n;

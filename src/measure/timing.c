@@ -140,6 +140,28 @@ const char *as_divider_of(const struct assay_form *form)
     return form->vector_b ? "FDIV" : "IDIV";
 }
 
+/* Kernels with MMX in them do not come out of the op cache of some cores (Zen 5), and would show
+ * the decoders: what one takes among its like is a use of any pipe, beside the load or the store.
+ */
+static void append_mmx_uses(struct as_str *to, const struct assay_form *form,
+                            const struct as_timing *t, const struct as_probe_rates *rates)
+{
+    const unsigned pipes = as_probe_ports(rates, AS_PROBE_FANY);
+    bool reads = false, writes = false;
+
+    for (unsigned i = 0; i < form->operands; i++) {
+        reads |= form->operand[i].kind == ASSAY_OPERAND_MEM &&
+                 form->operand[i].access & ASSAY_ACCESS_READ;
+        writes |= form->operand[i].kind == ASSAY_OPERAND_MEM &&
+                  form->operand[i].access & ASSAY_ACCESS_WRITE;
+    }
+    as_str_appendz(to, reads ? "LDV:1" : writes ? "AGU:1 STD:1" : "");
+    if (form->insn_class == ASSAY_CLASS_MOVE && (reads || writes))
+        return;
+    as_str_appendf(to, "%sFANY:", reads || writes ? " " : "");
+    append_number(to, reads || writes ? 1 : fmax(1, tidy_number(t->each * pipes)));
+}
+
 /* What an instance takes beyond the cycles that ports, slots and chains explain is a unit of its
  * own. */
 static void append_uses(struct as_str *to, const struct assay_form *form, const struct as_timing *t,
@@ -148,6 +170,10 @@ static void append_uses(struct as_str *to, const struct assay_form *form, const 
     double bound = slots * slot_cycles(rates);
     bool any = false;
 
+    if (form->isa == ASSAY_ISA_MMX) {
+        append_mmx_uses(to, form, t, rates);
+        return;
+    }
     for (unsigned p = AS_PROBE_ALU; p < AS_PROBES; p++) {
         const double use = use_in_group(t, rates, (enum as_saturated)p, slots);
         if (use == 0)

@@ -278,6 +278,53 @@ static void chains_of_all_kinds_stand_in_the_line(void **state)
 
 /* Stores of vectors at two a cycle, of general registers at one: port-cycles are those of the
  * latter, so that both share them. */
+/* Of MMX the rate alone is known, of three pipes here. */
+static void mmx_goes_by_its_rate(void **state)
+{
+    struct as_timing t = idle(0.335, 1);
+    (void)state;
+    t.latency[0] = t.latency[1] = 2;
+    expect_line("paddd mm,mm", &t, "1\tFANY:1\t2\t-\tm1 0.4%");
+    t.each = 0.67;
+    expect_line("pmaddwd mm,mm", &t, "1\tFANY:2\t2\t-\tm1 0.4%");
+    t.each = 0.5;
+    expect_line("paddd mm,m64", &t, "1\tLDV:1 FANY:1\t2\t-\tm1 0.4%");
+    t.latency[0] = t.latency[1] = -1;
+    expect_line("movq m64,mm", &t, "1\tAGU:1 STD:1\t0\t-\tm1 0.4%");
+}
+
+/* Gathers and scatters: indices, a mask in a vector register or in k1, and other registers than
+ * those for what is gathered. */
+static void gathers_are_set_up(void **state)
+{
+    static const char *const key[] = {"vgatherdpd ymm,m256,ymm [i]", "vpgatherqq ymm,m256,ymm [i]",
+                                      "vgatherdps zmm,m512 {evex} {k} [i]",
+                                      "vpscatterdd m512,zmm {evex} {k} [i]",
+                                      "vgatherqps xmm,m128,xmm [i]"};
+    (void)state;
+    for (size_t i = 0; i < sizeof key / sizeof *key; i++) {
+        const struct as_form_case *one = form_named(key[i]);
+        uint8_t bytes[4 * AS_ENCODE_B], insn[AS_ENCODE_B];
+        struct assay_code code;
+        struct assay_error err;
+        char again[ASSAY_UARCH_KEY_B];
+
+        assert_true(as_form_gathers(assay_form_get(one->insn.form)));
+        size_t n = as_form_breaker(one, bytes);
+        assert_int_equal(assay_decode(bytes, n, 0, &code, &err), 0);
+        assert_int_equal(code.n, 2); /* indices and the mask */
+        assay_code_free(&code);
+        for (unsigned number = 0; number < 8; number++) {
+            n = as_form_instance(one, number, -1, insn);
+            assert_int_equal(assay_decode(insn, n, 0, &code, &err), 0);
+            assert_false(code.insn[0].bits & ASSAY_INSN_INVALID);
+            assay_uarch_key(&code.insn[0], again, sizeof again);
+            assert_string_equal(again, key[i]);
+            assay_code_free(&code);
+        }
+    }
+}
+
 static void stores_share_their_ports(void **state)
 {
     struct as_timing t = idle(1, 1);
@@ -454,6 +501,8 @@ int main(void)
         cmocka_unit_test(fixed_registers_are_chains),
         cmocka_unit_test(what_cannot_be_is_noisy),
         cmocka_unit_test(chains_of_all_kinds_stand_in_the_line),
+        cmocka_unit_test(mmx_goes_by_its_rate),
+        cmocka_unit_test(gathers_are_set_up),
         cmocka_unit_test(stores_share_their_ports),
         cmocka_unit_test(what_costs_nothing_is_said),
         cmocka_unit_test(what_no_chain_shows_is_marked),
