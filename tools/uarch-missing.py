@@ -6,8 +6,9 @@ uarch-missing.py SOURCE TABLE.tsv MEASURED.tsv...
 MEASURED, one file or several, is what `assay machine --measure instructions --for BINARY` kept of
 the same core. Its groups have ports of their own, those of TABLE share them: an operation of FMUL,
 FADD or PERM is one of FANY too, and a load of vectors goes through LDV alone; what reads and writes
-memory stores. Forms that were noisy, whose cycles differ by more than a twentieth between samples
-(of fewer than three files), or that two files do not agree on, are left out. Lines go to stdout with SOURCE as theirs.
+memory stores. Left out are forms that were noisy, that files do not agree on, or whose cycles
+differ by more than a twentieth between samples (unless three files agree). Lines go to stdout with
+SOURCE as theirs.
 """
 import sys
 

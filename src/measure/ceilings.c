@@ -191,11 +191,12 @@ static void make_plan(struct plan *p, unsigned what)
         return;
     }
     if (what == ASSAY_CEILINGS_MEMORY) {
+        /* First what shows how much of the last cache there is. */
+        add_latency(p, AS_PAGES_HUGE);
+        add_latency(p, AS_PAGES_SMALL);
         add_streams(p, one_core(p->rig));
         add_streams(p, all_cores(p->rig));
         add_nodes(p);
-        add_latency(p, AS_PAGES_HUGE);
-        add_latency(p, AS_PAGES_SMALL);
         add_strides(p);
         add_gathers(p);
         return;
@@ -371,8 +372,10 @@ int assay_measure_ceilings(const struct assay_host *host,
     rig->trial_ms = quick ? 2 : 3;
     struct plan plan = {.rig = rig, .options = options};
     int rc = as_rig_init(rig, host, figures, err);
-    if (rc == 0)
+    if (rc == 0) {
+        as_rig_see_share(rig);
         rc = say_processors(rig, err);
+    }
     for (size_t i = 0; rc == 0 && !*stopped && i < sizeof groups / sizeof *groups; i++)
         if (options->what & groups[i].what)
             rc = measure_group(&plan, groups[i].what, groups[i].name, stopped, err);

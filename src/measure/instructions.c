@@ -13,6 +13,7 @@
 #include <assay/machine.h>
 #include <assay/measure.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/progress.h"
 #include "measure/core_table.h"
@@ -35,7 +36,7 @@ int as_table_cycles(struct as_table_work *w, const uint8_t *bytes, size_t n,
 /* ---- The core ---------------------------------------------------------------------------------
  */
 
-enum { PROBE_ROUNDS = 24, PROBE_CALM_ROUNDS = 5 };
+enum { PROBE_ROUNDS = 24, PROBE_CALM_ROUNDS = 5, PROBE_MS = 3000 };
 
 static int probe_once(struct as_table_work *w, enum as_saturated probe, bool *better,
                       struct assay_error *err)
@@ -60,9 +61,12 @@ static int probe_once(struct as_table_work *w, enum as_saturated probe, bool *be
  * rounds of a moment, so they go on until the last few have found nothing better. */
 static int measure_probes(struct as_table_work *w, struct assay_error *err)
 {
+    const int64_t until_ns = as_monotonic_ns() + (int64_t)PROBE_MS * 1000000;
     unsigned calm = 0;
 
     for (unsigned round = 0; round < PROBE_ROUNDS && calm < PROBE_CALM_ROUNDS; round++) {
+        if (round > 0 && (as_monotonic_ns() > until_ns || (w->options->stop && *w->options->stop)))
+            break;
         bool better = false;
         for (unsigned p = 0; p < AS_PROBES; p++)
             AS_TRY(probe_once(w, (enum as_saturated)p, &better, err));

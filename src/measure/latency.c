@@ -190,6 +190,7 @@ int as_job_latency(struct as_rig *rig, const struct as_job *job, struct assay_er
         rc = measure_curve(rig, job, bench, curve, err);
     if (rc == 0 && curve->n && !as_rig_stopped(rig))
         rc = keep_levels(rig, job, curve, err);
+    as_rig_see_share(rig);
     as_bench_close(&bench);
     as_free(curve);
     return rc;

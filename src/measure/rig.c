@@ -16,6 +16,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "measure/plateau.h"
 
 #define TRIALS_MOST 64
 
@@ -285,9 +286,38 @@ static size_t memory_for(const struct as_rig *rig, const struct as_scope *scope)
     return all_b / scope->n;
 }
 
+void as_rig_see_share(struct as_rig *rig)
+{
+    enum { POINTS = 256 };
+    double x[POINTS], y[POINTS];
+    struct as_plateau plateau[AS_PLATEAUS_MOST];
+    size_t n = 0;
+
+    for (size_t i = 0; i < rig->figures->point_n && n < POINTS; i++) {
+        const struct assay_figure_point *p = &rig->figures->point[i];
+        if (strcmp(p->curve, "latency.huge") != 0)
+            continue;
+        x[n] = p->x;
+        y[n++] = p->y;
+    }
+    const size_t found = as_plateaus_find(x, y, n, plateau);
+    as_plateaus_name(plateau, found, rig->cache_b);
+    memset(rig->seen_b, 0, sizeof rig->seen_b);
+    for (size_t i = 0; i < found; i++)
+        if (plateau[i].is_share)
+            rig->seen_b[plateau[i].level] = (uint64_t)plateau[i].last_b;
+}
+
+/* A hypervisor grants a part of the cache that it reports, or others fill the rest. */
+static uint64_t part_of_level(const struct as_rig *rig, unsigned level)
+{
+    const uint64_t seen_b = rig->seen_b[level];
+    return seen_b && seen_b < rig->cache_b[level] ? seen_b : rig->cache_b[level];
+}
+
 size_t as_level_b(const struct as_rig *rig, unsigned level, const struct as_scope *scope)
 {
-    const uint64_t size_b = rig->cache_b[level];
+    const uint64_t size_b = part_of_level(rig, level);
     uint64_t below_b = 0;
 
     if (level == 0)

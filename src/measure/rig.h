@@ -35,6 +35,7 @@ struct as_rig {
     int node_core[AS_CORES_MOST]; /* those of the NUMA node of the scope in use */
     double tsc_hz;
     uint64_t cache_b[AS_LEVELS]; /* by level, of the first core */
+    uint64_t seen_b[AS_LEVELS];  /* part of it by the latency, where that is less; 0: not known */
     unsigned sharers[AS_LEVELS]; /* cores of all that share that cache; at least 1 */
     uint64_t memory_most_b;      /* that may be touched */
     unsigned trial_n, trial_ms;
@@ -109,6 +110,8 @@ int as_job_latency(struct as_rig *rig, const struct as_job *job, struct assay_er
 int as_job_peak(struct as_rig *rig, const struct as_job *job, struct assay_error *err);
 
 const char *as_level_name(unsigned level);
+/* Looks in the latency that was measured for the part of the last cache that this machine has. */
+void as_rig_see_share(struct as_rig *rig);
 /* Bytes for one thread of a scope so that all that it touches lies in the level; 0: there is no
  * such level, or nothing fits between it and the one below. */
 size_t as_level_b(const struct as_rig *rig, unsigned level, const struct as_scope *scope);

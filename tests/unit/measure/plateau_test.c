@@ -152,6 +152,40 @@ static void a_climb_has_no_plateau(void **state)
     assert_int_equal(name_curve(1, 48 << 10, 1 << 20, 0), 0);
 }
 
+/* Bandwidth of a cache of which a part is there is measured in that part. */
+static void arrays_lie_in_the_share(void **state)
+{
+    static struct as_rig rig;
+    static struct assay_figure_point point[128];
+    static const double all[] = {48 * K, 1 * M, 32 * M}, share[] = {48 * K, 1 * M, 5 * M},
+                        ns[] = {1.1, 3.9, 13, 110};
+    struct assay_figures figures = {.point = point};
+    const struct as_scope one = {.name = "core", .n = 1};
+
+    (void)state;
+    rig.figures = &figures;
+    for (unsigned level = 1; level < 4; level++) {
+        rig.cache_b[level] = (uint64_t)all[level - 1];
+        rig.sharers[level] = 2;
+    }
+    as_rig_see_share(&rig); /* never measured */
+    assert_int_equal(as_level_b(&rig, 3, &one), 6 << 20);
+    for (int shared = 0; shared < 2; shared++) {
+        figures.point_n = make_curve(shared ? share : all, ns, 3, 256 * M);
+        for (size_t i = 0; i < figures.point_n; i++)
+            point[i] = (struct assay_figure_point){"latency.huge", x[i], y[i]};
+        as_rig_see_share(&rig);
+        if (!shared)
+            assert_int_equal(as_level_b(&rig, 3, &one), 6 << 20);
+        assert_int_equal(as_level_b(&rig, 2, &one), 6 * 48 << 10);
+    }
+    assert_true(as_level_b(&rig, 3, &one) <= 3 << 20 && as_level_b(&rig, 3, &one) >= 2 << 20);
+    for (size_t i = 0; i < figures.point_n; i++)
+        point[i].curve = "latency.small";
+    as_rig_see_share(&rig);
+    assert_int_equal(as_level_b(&rig, 3, &one), 6 << 20);
+}
+
 /* ---- Times of trials ---------------------------------------------------------------------------
  */
 
@@ -185,10 +219,15 @@ static void trials_take_the_clean_ones(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(levels_have_their_names),  cmocka_unit_test(a_missing_cache_takes_no_name),
-        cmocka_unit_test(a_share_of_a_cache),       cmocka_unit_test(memory_is_no_share),
-        cmocka_unit_test(an_unknown_level_between), cmocka_unit_test(one_bad_point_does_not_split),
-        cmocka_unit_test(a_climb_has_no_plateau),   cmocka_unit_test(trials_take_the_clean_ones),
+        cmocka_unit_test(levels_have_their_names),
+        cmocka_unit_test(a_missing_cache_takes_no_name),
+        cmocka_unit_test(a_share_of_a_cache),
+        cmocka_unit_test(memory_is_no_share),
+        cmocka_unit_test(an_unknown_level_between),
+        cmocka_unit_test(one_bad_point_does_not_split),
+        cmocka_unit_test(a_climb_has_no_plateau),
+        cmocka_unit_test(arrays_lie_in_the_share),
+        cmocka_unit_test(trials_take_the_clean_ones),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
