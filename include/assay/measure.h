@@ -110,13 +110,14 @@ int assay_meter_count(const struct assay_meter_work *work, bool longer, uint64_t
 
 /* How the machine looked so far. */
 struct assay_meter_state {
-    int cpu;              /* where it measures now */
-    const char *clock;    /* "chain" or "pmu" */
-    double core_per_tick; /* the last */
-    double chain_cycles;  /* cycles of a dependent 64-bit multiplication */
-    double canary_best;   /* independent increments a cycle when calm */
-    double clean_share;   /* share of samples that passed the gate, 1 before the first */
-    unsigned switch_n;    /* changes of the processor */
+    int cpu;               /* where it measures now */
+    const char *clock;     /* "chain", or "pmu" where the kernel counts cycles */
+    const char *uncounted; /* why it does not, in words; borrowed */
+    double core_per_tick;  /* the last */
+    double chain_cycles;   /* cycles of a dependent 64-bit multiplication */
+    double canary_best;    /* independent increments a cycle when calm */
+    double clean_share;    /* share of samples that passed the gate, 1 before the first */
+    unsigned switch_n;     /* changes of the processor */
 };
 void assay_meter_state_get(const struct assay_meter *meter, struct assay_meter_state *out);
 

@@ -147,8 +147,24 @@ static uint64_t work_ticks(const struct pair *p, bool longer)
     return end - begin;
 }
 
+/* What both lengths have around them is counted too, and leaves with their difference. */
+static uint64_t counted_cycles(const struct pair *p, bool longer)
+{
+    struct as_counter *counter = p->child->counter;
+    const uint64_t from = counter->read(counter);
+
+    if (p->child->work)
+        p->child->work->run(p->child->work->context, longer, p->longer.repeats);
+    else
+        (longer ? p->run_longer : p->run_shorter)();
+    return counter->read(counter) - from;
+}
+
+/* Of the time stamp counter, or cycles where they are counted. */
 static uint64_t run_ticks(const struct pair *p, bool longer)
 {
+    if (p->child->counter)
+        return counted_cycles(p, longer);
     if (p->child->work)
         return work_ticks(p, longer);
     (longer ? p->run_longer : p->run_shorter)();
@@ -217,7 +233,9 @@ static bool warm_up(struct pair *p)
         const uint64_t ticks = run_ticks(p, true);
         best = ticks < best ? ticks : best;
     }
-    const double cycles = (double)best * as_gate_cycles(&p->child->gate) / (double)as_chain_ticks();
+    const double a_tick =
+        p->child->counter ? 1 : as_gate_cycles(&p->child->gate) / (double)as_chain_ticks();
+    const double cycles = (double)best * a_tick;
     const unsigned repeats = cycles >= 40000 ? 1 : (unsigned)(40000 / (cycles + 1));
     if (!emit_pair(p, repeats > 400 ? 400 : repeats < 1 ? 1 : repeats))
         return false;
@@ -248,7 +266,8 @@ static bool take_sample(struct pair *p, struct as_sample_series *series)
     const uint64_t longer = run_ticks(p, true);
     canary[2] = as_canary_ticks();
     chain[2] = as_chain_ticks();
-    if (!chains_agree(chain[0], chain[1]) || !chains_agree(chain[1], chain[2]))
+    const bool counted = p->child->counter != NULL; /* whatever the clock's rate was */
+    if (!counted && (!chains_agree(chain[0], chain[1]) || !chains_agree(chain[1], chain[2])))
         return false;
     const double cycles = as_gate_cycles(gate);
     const double first = cycles / ((double)(chain[0] + chain[1]) / 2);
@@ -262,8 +281,8 @@ static bool take_sample(struct pair *p, struct as_sample_series *series)
     /* All three: one alone looks fast when the clock's rate changes under it. */
     if (slowest > p->child->result->canary_best)
         p->child->result->canary_best = slowest;
-    series->shorter[series->n] = (double)shorter * first;
-    series->longer[series->n] = (double)longer * second;
+    series->shorter[series->n] = (double)shorter * (counted ? 1 : first);
+    series->longer[series->n] = (double)longer * (counted ? 1 : second);
     series->ratio[series->n] = second;
     series->clean[series->n++] = clean;
     return clean;
@@ -334,6 +353,8 @@ static void measure_work(const struct as_child *child)
 _Noreturn void as_child_run(const struct as_child *child)
 {
     pin_and_hurry(child->cpu);
+    if (child->counter && !child->counter->open(child->counter))
+        _exit(0); /* said as no sample in time */
     if (child->work)
         measure_work(child);
     else

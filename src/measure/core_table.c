@@ -35,9 +35,10 @@ static void append_head(const struct as_core_table *w, struct as_str *to)
                    h->microarchitecture_words ? h->microarchitecture_words : "this processor");
     as_str_appendf(to, "match\t%s\t%" PRId64 "\t%" PRId64 "\n", h->cpu_vendor ? h->cpu_vendor : "?",
                    h->cpu_family, h->cpu_model_number);
-    as_str_appendf(to, "source\tm1\tmeasured on %s (%s, %s clock) by assay %s, %s\n",
+    as_str_appendf(to, "source\tm1\tmeasured on %s (%s, %s clock%s%s) by assay %s, %s\n",
                    h->cpu_model ? h->cpu_model : "?", h->hypervisor ? h->hypervisor : "bare metal",
-                   state.clock, ASSAY_VERSION, date);
+                   state.clock, *state.uncounted ? "; counter " : "", state.uncounted,
+                   ASSAY_VERSION, date);
     as_str_appendf(to, "source\tnoisy\tas m1, while others used the core: of little trust\n");
     as_str_appendf(to,
                    "source\thalf\tas m1, a latency by half of a move between register files and "

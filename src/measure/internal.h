@@ -10,6 +10,7 @@
 #include <assay/measure.h>
 
 #include "measure/chain.h"
+#include "measure/counter.h"
 
 /* Fixed places, far from what the loader and the kernel choose: code and its data, the targets of
  * RIP-relative operands, and what the fs and gs bases are while a block runs. */
@@ -81,6 +82,7 @@ struct as_child {
     const struct as_meter_frame *frame;
     enum assay_meter_mode mode;
     struct as_gate gate;
+    struct as_counter *counter; /* NULL: the chains are the clock */
     unsigned samples, page_n, limit_ms;
     int memory; /* file of `page_n` pages */
     int cpu;
@@ -103,5 +105,8 @@ _Noreturn void as_child_run(const struct as_child *child);
  * else all of them and status NOISY. */
 void as_series_estimate(const struct as_sample_series *series, unsigned wanted,
                         struct assay_cycles *out);
+
+/* Counts cycles by `counter`, which lives as long as the meter; NULL: by chains. */
+void as_meter_count_by(struct assay_meter *meter, struct as_counter *counter);
 
 #endif

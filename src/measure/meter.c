@@ -29,6 +29,8 @@ struct assay_meter {
     struct assay_meter_options options;
     struct as_meter_frame *frame;
     struct as_gate gate;
+    struct as_counter pmu, *counter; /* NULL: chains are the clock, because of `uncounted` */
+    char uncounted[96];
     struct as_meter_shared *shared;
     int memory;
     int cpu;
@@ -182,7 +184,15 @@ int assay_meter_new(const struct assay_meter_options *options, struct assay_mete
         rc = choose_cpu(meter, err);
     if (rc < 0)
         assay_meter_free(out);
+    else if (as_counter_find(&meter->pmu, as_gate_cycles(&meter->gate), meter->uncounted,
+                             sizeof meter->uncounted))
+        meter->counter = &meter->pmu;
     return rc;
+}
+
+void as_meter_count_by(struct assay_meter *meter, struct as_counter *counter)
+{
+    meter->counter = counter;
 }
 
 void assay_meter_free(struct assay_meter **meter)
@@ -204,7 +214,8 @@ void assay_meter_state_get(const struct assay_meter *meter, struct assay_meter_s
 {
     *out = (struct assay_meter_state){
         .cpu = meter->cpu,
-        .clock = "chain",
+        .clock = meter->counter ? "pmu" : "chain",
+        .uncounted = meter->counter ? "" : meter->uncounted,
         .core_per_tick = meter->core_per_tick,
         .chain_cycles = meter->gate.chain_cycles,
         .canary_best = meter->gate.best,
@@ -262,6 +273,7 @@ static int attempt(struct assay_meter *meter, const struct as_child *what, unsig
 
     child.frame = meter->frame;
     child.gate = meter->gate;
+    child.counter = meter->counter;
     child.samples = meter->options.samples;
     child.page_n = meter->options.page_n;
     child.limit_ms = limit_ms;

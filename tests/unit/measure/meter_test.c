@@ -225,11 +225,88 @@ static void quantiles_are_of_sorted_values(void **state)
     assert_true(isnan(as_sample_quantile(value, 0, 0.5)));
 }
 
+/* ---- Counted cycles -----------------------------------------------------------------------------
+ */
+
+/* A counter and the work that it counts: seven cycles an iteration, and a hundred around it. */
+struct fake_work {
+    uint64_t count;
+    unsigned opened;
+    bool is_refused;
+};
+
+static bool open_fake(struct as_counter *counter)
+{
+    struct fake_work *work = counter->context;
+    work->opened++;
+    return !work->is_refused;
+}
+
+static uint64_t read_fake(struct as_counter *counter)
+{
+    const struct fake_work *work = counter->context;
+    return work->count;
+}
+
+static void run_fake(void *context, bool longer, unsigned repeats)
+{
+    struct fake_work *work = context;
+    work->count += 100 + 7 * (uint64_t)repeats * (longer ? 30 : 10);
+}
+
+static void a_counter_takes_the_place_of_the_chain(void **state)
+{
+    const struct assay_meter_options options = {.cpu = -1, .samples = 16, .patience_ms = 1500};
+    struct fake_work fake = {0};
+    struct as_counter counter = {.open = open_fake, .read = read_fake, .context = &fake};
+    const struct assay_meter_work work = {run_fake, &fake, 20};
+    struct assay_meter_state seen;
+    struct assay_meter *meter;
+    struct assay_cycles cycles;
+    struct assay_error err;
+
+    (void)state;
+    assert_int_equal(assay_meter_new(&options, &meter, &err), 0);
+    assay_meter_state_get(meter, &seen);
+    /* Here as it may be: with a counter, or with the reason why not. */
+    assert_true(!strcmp(seen.clock, "pmu") == !*seen.uncounted);
+    as_meter_count_by(meter, &counter);
+    assay_meter_state_get(meter, &seen);
+    assert_string_equal(seen.clock, "pmu");
+    assert_string_equal(seen.uncounted, "");
+    assert_int_equal(assay_meter_work(meter, &work, &cycles, &err), 0);
+    assert_true(cycles.status == ASSAY_METER_OK || cycles.status == ASSAY_METER_NOISY);
+    assert_true(fabs(cycles.cycles - 7) < 1e-9 && fabs(cycles.median - 7) < 1e-9);
+    assert_int_equal(fake.opened, 0); /* in the process that is measured, never here */
+    fake.is_refused = true;
+    assert_int_equal(assay_meter_work(meter, &work, &cycles, &err), 0);
+    assert_int_equal(cycles.status, ASSAY_METER_TIMEOUT);
+    assay_meter_free(&meter);
+}
+
+/* Counters have fewer bits than a word, and go on from where the kernel left them. */
+static void counts_are_put_together(void **state)
+{
+    (void)state;
+    assert_int_equal(as_counter_sum(0, 5, 48), 5);
+    assert_int_equal(as_counter_sum(1000, 5, 48), 1005);
+    /* The kernel starts below zero of 48 bits, to be told when it is reached. */
+    assert_int_equal(as_counter_sum(INT64_C(0x10000), UINT64_C(0xffffffff0000), 48), 0);
+    assert_int_equal(as_counter_sum(7, 3, 64), 10);
+    assert_int_equal(as_counter_sum(7, 3, 0), 10);
+    assert_true(as_counter_agrees(21000, 21000) && as_counter_agrees(21900, 21000));
+    assert_false(as_counter_agrees(26000, 21000)); /* reference cycles, at another rate */
+    assert_false(as_counter_agrees(0, 21000));     /* never scheduled */
+    assert_false(as_counter_agrees(0, 0));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_are_measured),
         cmocka_unit_test(what_faults_is_said),
+        cmocka_unit_test(a_counter_takes_the_place_of_the_chain),
+        cmocka_unit_test(counts_are_put_together),
         cmocka_unit_test(what_this_processor_has_not_is_said),
         cmocka_unit_test(what_cannot_be_measured_is_not_started),
         cmocka_unit_test(one_processor_is_enough),
