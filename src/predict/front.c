@@ -40,28 +40,40 @@ static uint64_t code_start(const struct as_piece_of_code *block)
 enum { LINE_SLOTS = ASSAY_UARCH_LINE, COPIES_MOST = 64 };
 
 /* Lines of a loop in the cycles in which they are read: what stands in a cycle's entries may be of
- * several lines; a line with more slots than one reading gives is read again, after a pause. */
+ * several lines. Only the line that the loop's branch leads to is read again after a pause where
+ * it has more slots than one reading gives; behind it entries follow each other. */
 struct line_reading {
     double cycles;
     double left; /* entries that the cycle at hand still has */
+    bool behind; /* the first line is read */
 };
+
+static void read_entries(double entries, double a_cycle, struct line_reading *r)
+{
+    while (entries > r->left) {
+        entries -= r->left;
+        r->left = a_cycle;
+        r->cycles++;
+    }
+    r->left -= entries;
+}
 
 static void read_looped_line(const struct assay_uarch *uarch, double slots, struct line_reading *r)
 {
     const double fetch = uarch->set[ASSAY_UARCH_opcache_fetch];
     const double entry = uarch->set[ASSAY_UARCH_opcache_line_slots];
+    const double a_cycle = fmax(floor(fetch / entry), 1);
+    const double again = r->behind ? 0 : ceil(slots / fetch - 1e-9) - 1;
     /* One with nothing but the end of an instruction is read too. */
-    const double entries = fmax(ceil(fmin(slots, fetch) / entry - 1e-9), 1);
-    const double again = ceil(slots / fetch - 1e-9) - 1;
-    if (entries > r->left) {
-        r->cycles++;
-        r->left = fmax(floor(fetch / entry), 1);
-    }
-    r->left -= entries;
+    const double entries = fmax(ceil((again > 0 ? fetch : slots) / entry - 1e-9), 1);
+    if (entries > r->left && entries <= a_cycle)
+        r->left = 0; /* of one line in one cycle, where that can be */
+    read_entries(entries, a_cycle, r);
     if (again > 0) {
         r->cycles += uarch->set[ASSAY_UARCH_opcache_again] * again;
         r->left = 0;
     }
+    r->behind = true;
 }
 
 /* In straight code: as measured, else what dispatch takes. */

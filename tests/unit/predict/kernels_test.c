@@ -268,6 +268,9 @@ static void lines_of_the_op_cache_share_a_cycle(void **state)
     /* ten of one line: eight, and two cycles later the rest */
     toy_cycles_as(&lines, NOPS_8 NOP COMPARE BACK_BY("f2"), &loop);
     toy_expect(lines.out.bounds[ASSAY_BOUND_DECODE], 3);
+    /* nine of a line behind the first one: four entries in all, two a cycle, without a pause */
+    toy_cycles_as(&lines, NOP_15 NOP_15 NOP_2 NOPS_8 COMPARE BACK_BY("d3"), &loop);
+    toy_expect(lines.out.bounds[ASSAY_BOUND_DECODE], 2);
     toy_fini(&lines);
 }
 
