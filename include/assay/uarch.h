@@ -80,6 +80,7 @@ extern "C" {
     X(load_bank_b, 0)      /* bytes of a bank of the first level; 0: no banks */                   \
     X(load_bank, 0)        /* loads a cycle from one bank */                                       \
     X(split_load, 1)       /* extra port-cycles of a load that crosses lines */                    \
+    X(memory_mixed, 0)     /* memory operations a cycle where loads are of both kinds; 0: any */   \
     X(store_run, 0)        /* vector loads' port-cycles of a store next to a store */              \
     X(vector_b, 0)         /* widest vectors, bytes; 0: the widest addition of the table */        \
     X(vector_int_b, 0)     /* so of integers */                                                    \

@@ -152,6 +152,7 @@ void as_ports_of_memory(const struct as_piece_of_code *block, double *load_cy, d
 void as_units_of_division(const struct as_piece_of_code *block, double *best, double *worst);
 double as_units_busiest(const struct as_piece_of_code *block, const char **name);
 double as_bank_busiest(const struct as_piece_of_code *block);
+double as_memory_mixed(const struct as_piece_of_code *block);
 double as_store_lines(const struct as_piece_of_code *block);
 double as_front_dispatch(const struct as_piece_of_code *block);
 double as_front_decode(const struct as_piece_of_code *block);

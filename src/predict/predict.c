@@ -130,6 +130,11 @@ static int find_bounds(struct assay_predictor *p, struct assay_prediction *out)
         out->bounds[ASSAY_BOUND_UNIT] = written;
         unit = "stores to lines";
     }
+    const double mixed = block->without & ASSAY_WITHOUT_PORTS ? 0 : as_memory_mixed(block);
+    if (mixed > out->bounds[ASSAY_BOUND_UNIT]) {
+        out->bounds[ASSAY_BOUND_UNIT] = mixed;
+        unit = "loads and stores";
+    }
     const double banks = as_bank_busiest(block);
     if (banks > out->bounds[ASSAY_BOUND_UNIT]) {
         out->bounds[ASSAY_BOUND_UNIT] = banks;

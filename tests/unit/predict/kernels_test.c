@@ -313,6 +313,28 @@ static void stores_in_runs_hold_up_vector_loads(void **state)
     toy_fini(&runs);
 }
 
+/* One port loads; three loads and stores a cycle where integers and vectors are mixed. */
+static void loads_of_both_kinds_share_addresses(void **state)
+{
+    const char vector[] = "c5fc104020",
+               scalar[] = "488b03"; /* vmovups ymm0,[rax+32]; mov rax,[rbx] */
+    const char store[] = "48890a";  /* mov [rdx],rcx */
+    struct toy mixed;
+    char hex[256];
+    (void)state;
+    toy_init(&mixed, "set\tmemory_mixed\t0.5\ts\n");
+    snprintf(hex, sizeof hex, "%s%s%s", vector, scalar, store);
+    toy_expect(toy_cycles(&mixed, hex), 6); /* three, one in two cycles */
+    toy_expect(toy_cycles(&toy, hex), 2);
+    snprintf(hex, sizeof hex, "%s%s%s%s", vector, vector, vector, scalar);
+    toy_expect(toy_cycles(&mixed, hex), 8);
+    snprintf(hex, sizeof hex, "%s%s%s%s%s", vector, vector, vector, vector, scalar);
+    toy_expect(toy_cycles(&mixed, hex), 5); /* less than a quarter: the port of loads alone */
+    snprintf(hex, sizeof hex, "%s%s", scalar, store);
+    toy_expect(toy_cycles(&mixed, hex), 1);
+    toy_fini(&mixed);
+}
+
 /* What a change of the code would give, on the toy: a load a cycle, a divider of 7 to 18. */
 static void a_load_less_and_no_division(void **state)
 {
@@ -592,6 +614,7 @@ int main(void)
         cmocka_unit_test(lines_of_the_op_cache_share_a_cycle),
         cmocka_unit_test(loads_across_lines_take_their_port_twice),
         cmocka_unit_test(stores_in_runs_hold_up_vector_loads),
+        cmocka_unit_test(loads_of_both_kinds_share_addresses),
         cmocka_unit_test(a_load_less_and_no_division),
         cmocka_unit_test(values_that_are_there_are_not_waited_for),
         cmocka_unit_test(ports_of_memory_and_the_divider_are_told),
