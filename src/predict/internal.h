@@ -121,6 +121,13 @@ struct assay_predictor {
 /* Operations of a block out of its instructions (block.c, estimate.c). */
 int as_block_build(struct assay_predictor *p, const struct assay_code *code, size_t first, size_t n,
                    struct assay_error *err);
+/* What an operation reads and writes by registers and flags, and in memory (effects.c). */
+void as_op_effects(struct assay_predictor *p, struct as_op *op, const struct assay_insn *insn,
+                   const struct assay_form *form);
+void as_op_memory(struct assay_predictor *p, struct as_op *op, const struct assay_insn *insn,
+                  const struct assay_form *form);
+/* Both operands are one register. */
+bool as_insn_same_registers(const struct assay_insn *insn, const struct assay_form *form);
 /* A form the table has nothing of, or of which it has the form with registers alone. */
 void as_estimate_op(const struct assay_predictor *p, const struct assay_form *form,
                     struct as_op *op, bool memory_alone);

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What an operation waits for and what waits for it: registers, flags in their two groups, memory,
+ * each with its latency; the top of the x87 stack and, with a stack engine, rsp are known at
+ * rename and waited for by nobody.
+ */
+#include <string.h>
+
+#include "predict/internal.h"
+
+bool as_insn_same_registers(const struct assay_insn *insn, const struct assay_form *form)
+{
+    return form->operands == 2 && form->operand[0].kind == ASSAY_OPERAND_REG &&
+           form->operand[1].kind == ASSAY_OPERAND_REG && insn->reg[0] == insn->reg[1];
+}
+
+/* Registers whose values nobody waits for: rip, the control words, segments. */
+static bool is_followed(unsigned reg)
+{
+    return reg < ASSAY_REG_TILE + 8;
+}
+
+static float pair_latency(const struct assay_timing *timing, unsigned from, unsigned to,
+                          float other)
+{
+    for (unsigned i = 0; timing && i < timing->pair_n; i++)
+        if (timing->pair[i].from == from && timing->pair[i].to == to)
+            return timing->pair[i].latency;
+    return other;
+}
+
+static void add_read(struct as_op *op, unsigned place, unsigned kind, float earlier)
+{
+    for (unsigned i = 0; i < op->read_n; i++)
+        if (op->read[i].place == place && op->read[i].kind == kind) {
+            if (earlier > op->read[i].earlier)
+                op->read[i].earlier = earlier;
+            return;
+        }
+    if (op->read_n < AS_READS)
+        op->read[op->read_n++] = (struct as_op_read){(uint8_t)place, (uint8_t)kind, earlier};
+}
+
+static void add_write(struct as_op *op, unsigned place, float latency)
+{
+    if (op->write_n < AS_WRITES)
+        op->write[op->write_n++] = (struct as_op_write){(uint8_t)place, latency};
+}
+
+static void read_set(struct as_op *op, struct assay_regset set, unsigned kind, float earlier)
+{
+    for (unsigned word = 0; word < 2; word++)
+        for (uint64_t left = set.word[word]; left; left &= left - 1) {
+            const unsigned reg = 64 * word + (unsigned)__builtin_ctzll(left);
+            if (is_followed(reg))
+                add_read(op, reg, kind, earlier);
+        }
+}
+
+static void read_operands(struct as_op *op, const struct assay_insn *insn,
+                          const struct assay_form *form, const struct assay_effects *effects)
+{
+    for (unsigned i = 0; i < form->operands; i++) {
+        const struct assay_operand *o = &form->operand[i];
+        const unsigned reg = o->kind == ASSAY_OPERAND_REG ? insn->reg[o->slot] : ASSAY_REG_NONE;
+        if (reg == ASSAY_REG_NONE || !is_followed(reg) || !assay_regset_has(effects->read, reg) ||
+            !(o->access & (ASSAY_ACCESS_READ | ASSAY_ACCESS_MAYBE | ASSAY_ACCESS_MERGE)))
+            continue;
+        add_read(op, reg, AS_READ_DATA, pair_latency(op->timing, i, 0, op->latency) - op->latency);
+    }
+    if (insn->mask != ASSAY_REG_NONE)
+        add_read(op, insn->mask, AS_READ_DATA, 0);
+}
+
+static void read_addresses(struct as_op *op, const struct assay_insn *insn,
+                           const struct assay_form *form)
+{
+    const unsigned kind = form->insn_class == ASSAY_CLASS_LEA ? AS_READ_DATA : AS_READ_ADDRESS;
+    if (form->insn_class == ASSAY_CLASS_NOP || !(insn->bits & ASSAY_INSN_MEM))
+        return;
+    if (insn->base != ASSAY_REG_NONE && is_followed(insn->base))
+        add_read(op, insn->base, kind, 0);
+    if (insn->index != ASSAY_REG_NONE)
+        add_read(op, insn->index, kind, 0);
+}
+
+/* Registers beyond operands; the top of the x87 stack moves at rename. */
+static struct assay_regset implicit_without(struct assay_regset set, bool without_rsp)
+{
+    set.word[0] &= ~((uint64_t)0xff << ASSAY_REG_X87);
+    if (without_rsp)
+        set.word[0] &= ~((uint64_t)1 << (ASSAY_REG_GPR + 4));
+    return set;
+}
+
+static void read_and_write_flags(struct as_op *op, const struct assay_effects *effects,
+                                 bool without_reads)
+{
+    const float later = pair_latency(op->timing, ASSAY_PLACE_FLAGS, 0, op->latency) - op->latency;
+    if (effects->flags_read & ASSAY_FLAG_C && !without_reads)
+        add_read(op, AS_PLACE_CARRY, AS_READ_DATA, later);
+    if (effects->flags_read & (uint8_t) ~(ASSAY_FLAG_C | ASSAY_FLAG_D | ASSAY_FLAG_SYSTEM) &&
+        !without_reads)
+        add_read(op, AS_PLACE_FLAGS, AS_READ_DATA, later);
+    const float latency = pair_latency(op->timing, 0, ASSAY_PLACE_FLAGS, op->latency);
+    if (effects->flags_written & ASSAY_FLAG_C)
+        add_write(op, AS_PLACE_CARRY, latency);
+    if (effects->flags_written & (uint8_t) ~(ASSAY_FLAG_C | ASSAY_FLAG_D | ASSAY_FLAG_SYSTEM))
+        add_write(op, AS_PLACE_FLAGS, latency);
+}
+
+static void write_registers(struct as_op *op, const struct assay_insn *insn,
+                            const struct assay_form *form, const struct assay_effects *effects,
+                            bool without_rsp)
+{
+    struct assay_regset written = implicit_without(effects->written, without_rsp);
+    for (unsigned i = 0; i < form->operands; i++)
+        if (form->operand[i].kind == ASSAY_OPERAND_REG &&
+            form->operand[i].access & ASSAY_ACCESS_WRITE &&
+            insn->reg[form->operand[i].slot] / 8 == ASSAY_REG_X87 / 8)
+            add_write(op, insn->reg[form->operand[i].slot], op->latency);
+    for (unsigned word = 0; word < 2; word++)
+        for (uint64_t left = written.word[word]; left; left &= left - 1) {
+            const unsigned reg = 64 * word + (unsigned)__builtin_ctzll(left);
+            if (is_followed(reg))
+                add_write(op, reg, op->latency);
+        }
+}
+
+void as_op_effects(struct assay_predictor *p, struct as_op *op, const struct assay_insn *insn,
+                   const struct assay_form *form)
+{
+    struct assay_effects effects;
+    const double *set = p->uarch->set;
+    assay_insn_effects(insn, &effects);
+    op->stack = form->traits & ASSAY_TRAIT_STACK && set[ASSAY_UARCH_stack_engine] > 0 &&
+                !(p->block.without & ASSAY_WITHOUT_STACK_ENGINE);
+    const bool zero = op->flags & ASSAY_TIMING_ZERO;
+    const bool flags_alone = set[ASSAY_UARCH_sbb_breaks] > 0 &&
+                             as_insn_same_registers(insn, form) &&
+                             strcmp(form->mnemonic, "sbb") == 0;
+    if (!zero && !flags_alone) {
+        read_operands(op, insn, form, &effects);
+        read_set(op, implicit_without(form->implicit_read, op->stack), AS_READ_DATA, 0);
+        read_set(op, implicit_without(form->implicit_merge, op->stack), AS_READ_DATA, 0);
+    }
+    read_addresses(op, insn, form);
+    read_and_write_flags(op, &effects, zero);
+    write_registers(op, insn, form, &effects, op->stack);
+}
+
+void as_op_memory(struct assay_predictor *p, struct as_op *op, const struct assay_insn *insn,
+                  const struct assay_form *form)
+{
+    const double *set = p->uarch->set;
+    if (form->insn_class == ASSAY_CLASS_NOP || form->insn_class == ASSAY_CLASS_LEA)
+        return;
+    op->memory_n = (uint8_t)assay_insn_memory(p->block.code, insn, op->memory);
+    for (unsigned i = 0; i < op->memory_n; i++) {
+        op->loads |= op->memory[i].access & ASSAY_ACCESS_READ;
+        op->stores |= (op->memory[i].access & ASSAY_ACCESS_WRITE) != 0;
+    }
+    if (form->insn_class == ASSAY_CLASS_PREFETCH)
+        op->loads = false;
+    const bool indexed = insn->index != ASSAY_REG_NONE;
+    if (op->loads && !op->locked) /* a locked one's latency has its load in it */
+        op->load_latency =
+            (float)(op->vector
+                        ? set[indexed ? ASSAY_UARCH_load_fp_indexed : ASSAY_UARCH_load_fp]
+                        : set[indexed ? ASSAY_UARCH_load_int_indexed : ASSAY_UARCH_load_int]);
+}
