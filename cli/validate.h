@@ -22,6 +22,7 @@ struct as_since {
     const char *path;            /* NULL: nothing is compared */
     size_t n, better_n, worse_n; /* by more than a hundredth of the measured cycles */
     double before, now;          /* mean error of those, per cent */
+    size_t changed_n;            /* whose names both have, with another code: not compared */
 };
 
 int as_record_save(const char *path, const struct assay_judged *piece, size_t n,

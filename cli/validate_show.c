@@ -39,6 +39,9 @@ static void show_kinds(const struct shown_judgement *s)
                      "nearer, %zu farther\n",
                      s->since.path, s->since.n, s->since.before, s->since.now, s->since.better_n,
                      s->since.worse_n);
+    if (s->since.changed_n)
+        as_cli_print(cli, "%zu have the name of one there and another code: not compared\n",
+                     s->since.changed_n);
 }
 
 static int compare_pieces(const void *a, const void *b)
@@ -120,6 +123,7 @@ static void show_json(const struct shown_judgement *s)
         as_json_key_double(&facts->json, "mape_now_percent", s->since.now);
         as_json_key_u64(&facts->json, "nearer_n", s->since.better_n);
         as_json_key_u64(&facts->json, "farther_n", s->since.worse_n);
+        as_json_key_u64(&facts->json, "other_code_n", s->since.changed_n);
         as_facts_close(facts);
     }
     as_facts_end(facts);

@@ -98,7 +98,7 @@ int assay_validation_binary(struct assay_validation *validation, struct assay_me
  * Compiles the suite with the compilers that are found, for the instruction sets that this
  * processor has, runs every loop on arrays in the first level of the cache, and judges it by the
  * paths that were executed. `wants` (NULL: all) is asked with the id of a loop, NAME COMPILER
- * BUILD. Errors: NOT_FOUND (no compiler), NOMEM, IO.
+ * BUILD. Errors: NOT_FOUND (no compiler), USAGE (none is wanted; the names are said), NOMEM, IO.
  */
 int assay_validation_suite(struct assay_validation *validation, struct assay_meter *meter,
                            bool (*wants)(void *context, const char *id), void *context,

@@ -274,18 +274,14 @@ static int try_library(struct trying *t, void *handle, struct asked_suite *asked
 /* Whether a loop of the source would be wanted: else it need not be compiled. */
 static bool wants_any(const struct as_suite_library *library, const struct asked_suite *asked)
 {
-    static const char *const before[] = {"\nLOOP(", "\nsubroutine "};
     bool any = !asked->wants;
-    for (size_t i = 0; i < sizeof before / sizeof *before; i++)
-        for (const char *at = library->source->text; !any && (at = strstr(at, before[i]));) {
-            char id[128];
-            at += strlen(before[i]);
-            snprintf(id, sizeof id, "%.*s %s %s", (int)strcspn(at, ",("), at, library->compiler,
-                     library->build->name);
-            char *number = strchr(id, ' ') - 2; /* NAME_N */
-            memmove(number, number + 2, strlen(number + 2) + 1);
-            any = asked->wants(asked->context, id);
-        }
+    struct as_view name;
+    for (const char *at = NULL; !any && as_suite_name_next(library->source, &at, &name);) {
+        char id[128];
+        snprintf(id, sizeof id, "%.*s %s %s", (int)name.n, name.p, library->compiler,
+                 library->build->name);
+        any = asked->wants(asked->context, id);
+    }
     return any;
 }
 
@@ -317,9 +313,10 @@ static int analyse_library(struct trying *t, struct asked_suite *asked, struct a
 static size_t loop_number(void)
 {
     size_t n = 0;
+    struct as_view name;
     for (const struct as_suite_source *source = as_suite_sources; source->file; source++)
-        for (const char *at = source->text; (at = strchr(at, '\n')); at++)
-            n += strncmp(at + 1, "LOOP(", 5) == 0 || strncmp(at + 1, "subroutine ", 11) == 0;
+        for (const char *at = NULL; as_suite_name_next(source, &at, &name);)
+            n++;
     return n;
 }
 
@@ -331,6 +328,7 @@ int assay_validation_suite(struct assay_validation *v, struct assay_meter *meter
     struct trying t = {.v = v, .meter = meter};
     struct asked_suite asked = {wants, context, progress, {0}};
     struct as_suite suite;
+    size_t wanted_n = 0;
     int rc = as_suite_arrays_new(&t.arrays, err);
     if (rc == 0)
         rc = as_suite_open(&suite, err);
@@ -344,11 +342,14 @@ int assay_validation_suite(struct assay_validation *v, struct assay_meter *meter
         t.library = &suite.library[i];
         if (!wants_any(t.library, &asked))
             continue;
+        wanted_n++;
         rc = as_suite_compile(&suite, t.library)
                  ? analyse_library(&t, &asked, err)
                  : assay_validation_leave_out(v, "a compiler refuses the options of a build", err);
     }
     as_progress_end(&asked.line);
+    if (rc == 0 && !wanted_n && !(progress->stop && *progress->stop))
+        rc = as_suite_refuse(&suite, err);
     as_suite_close(&suite);
     as_suite_arrays_free(&t.arrays);
     return rc;

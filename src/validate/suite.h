@@ -41,6 +41,14 @@ void as_suite_close(struct as_suite *suite); /* removes the directory */
 /* Compiles it; false: the compiler refuses. */
 bool as_suite_compile(const struct as_suite *suite, const struct as_suite_library *library);
 
+/* ---- Names (names.c) ------------------------------------------------------------------------ */
+
+/* The next loop of a source, behind `*at` (NULL: the first), without the number of its arrays. */
+bool as_suite_name_next(const struct as_suite_source *source, const char **at,
+                        struct as_view *name);
+/* USAGE: no loop is wanted, with the names that there are. */
+int as_suite_refuse(const struct as_suite *suite, struct assay_error *err);
+
 /* ---- Running a loop (run.c) ------------------------------------------------------------------ */
 
 /* A loop is measured in so many lengths, on arrays that lie at so many places. */

@@ -74,6 +74,17 @@ EOP
     "$ASSAY" validate --machine zen5 --mode unrolled --blocks new.csv --against old.csv >out
     grep -q 'since old.csv, of 2 in both: mean error 50.00 % before, 0.00 % now; 1 are nearer, 0 farther' out
 }
+@test "a record is compared by code, not by name alone" {
+    head='id,hex,address,cycles,ok,predicted,spread,bound'
+    # a: imul rax,rax in both; loop:0x2000 was loop:0x1000; b was another code; c has no code there
+    printf "$head\\na,480fafc0,0x0,3,1,6,0,ports\\nloop:0x1000,c4e2f5b8c2,0x0,4,1,6,0,ports\\nb,4801c8,0x0,1,1,2,0,ports\\nc,,0x0,1,1,2,0,ports\\n" >was.csv
+    printf "$head\\na,480fafc0,0x0,3,1,3,0,ports\\nloop:0x2000,c4e2f5b8c2,0x0,4,1,4,0,ports\\nb,4829c8,0x0,1,1,1,0,ports\\nc,4831c8,0x0,1,1,1,0,ports\\n" >is.csv
+    "$ASSAY" validate --machine zen5 --mode unrolled --blocks is.csv --against was.csv --format json >out
+    equal 3 "$(json '["since"]["n"]' <out)"
+    equal 1 "$(json '["since"]["other_code_n"]' <out)"
+    "$ASSAY" validate --machine zen5 --mode unrolled --blocks is.csv --against was.csv >out
+    grep -q '^1 have the name of one there and another code: not compared$' out
+}
 # Rows of a record made on Zen 5, drawn by a hash of their ids. A predictor that reads one line of the
 # op cache a cycle, or knows nothing of loads across lines or of packed divisions, is farther off.
 @test "loops of the suite, as they were measured" {
@@ -93,5 +104,5 @@ EOP
     refused '*write one of *' --suite --binary loops.so
     refused '*--against: *none.csv: cannot be read*' --blocks old.csv --mode unrolled --against none.csv
     refused '*--against: *loops.c: is no record*' --blocks old.csv --mode unrolled --against loops.c
-    refused '*nothing to judge*' --suite --function 'no such loop'
+    refused '*no loop is called so*gcc v1-scalar*fill, copy, scale*more*' --suite --function 'no such loop'
 }
