@@ -33,6 +33,10 @@
     {                                                                                              \
         "work", "application", 1000, .in_loop = true, .flags = "-O3"                               \
     }
+#define NESTED                                                                                     \
+    {                                                                                              \
+        "work", "application", 1000, .in_loop = true, .flags = "-O3", .depth = 2                   \
+    }
 #define SCALAR(ways, calls, carried)                                                               \
     .metric = {                                                                                    \
         {"fp_packed_pct", 0}, {"flow_paths", ways}, {"call_n", calls}, {"fp_carried_n", carried}}
@@ -440,6 +444,62 @@ static const struct rule_case topics[] = {
                  {"cqa_unroll_n", 4},
                  {"cqa_rename_cy", 1},
                  {"cqa_cycles", 1}}}},
+    {"cqa_reciprocal_instructions",
+     {RUN, .code = {FULL},
+      .metric = {{"cqa_divide_cy", 4}, {"cqa_cycles", 9}, {"cqa_access_32_n", 2}}},
+     {RUN, .code = {FULL},
+      .metric = {{"cqa_divide_cy", 4}, {"cqa_cycles", 9}, {"cqa_access_64_n", 2}}}},
+    {"cqa_reciprocal_instructions", /* the divider limits: that is said */
+     {RUN, .code = {FULL},
+      .metric = {{"cqa_divide_cy", 4}, {"cqa_cycles", 9}, {"cqa_access_32_n", 2}}},
+     {RUN, .code = {FULL},
+      .metric = {{"cqa_divide_cy", 9}, {"cqa_cycles", 9}, {"cqa_access_32_n", 2}}}},
+    {"cqa_little_reuse",
+     {RUN, .code = {NESTED},
+      .metric = {{"cqa_load_cy", 3},
+                 {"cqa_cycles", 3},
+                 {"cqa_fp_op_n", 16},
+                 {"cqa_fp_insn_n", 2},
+                 {"cqa_reg_vector_n", 4},
+                 {"cqa_insn_class_load_n", 6}}},
+     {RUN, .code = {FULL},
+      .metric = {{"cqa_load_cy", 3},
+                 {"cqa_cycles", 3},
+                 {"cqa_fp_op_n", 16},
+                 {"cqa_fp_insn_n", 2},
+                 {"cqa_reg_vector_n", 4},
+                 {"cqa_insn_class_load_n", 6}}}}, /* nothing around it */
+    {"cqa_little_reuse",
+     {RUN, .code = {NESTED},
+      .metric = {{"cqa_load_cy", 3},
+                 {"cqa_cycles", 3},
+                 {"cqa_fp_op_n", 16},
+                 {"cqa_fp_insn_n", 2},
+                 {"cqa_reg_vector_n", 4},
+                 {"cqa_insn_class_load_n", 6}}},
+     {RUN, .code = {NESTED},
+      .metric = {{"cqa_load_cy", 3},
+                 {"cqa_cycles", 3},
+                 {"cqa_fp_op_n", 96},
+                 {"cqa_fp_insn_n", 12},
+                 {"cqa_reg_vector_n", 16},
+                 {"cqa_insn_class_load_n", 6}}}}, /* reused already */
+    {"cqa_unrolled_too_far",
+     {RUN, .code = {FULL}, .metric = {{"cqa_unroll_n", 16}, {"cqa_opcache_pct", 180}}},
+     {RUN, .code = {FULL}, .metric = {{"cqa_unroll_n", 16}, {"cqa_opcache_pct", 18}}}},
+    {"cqa_unrolled_too_far", /* decoding limits */
+     {RUN, .code = {FULL},
+      .metric = {{"cqa_unroll_n", 8},
+                 {"cqa_decode_cy", 20},
+                 {"cqa_cycles", 20},
+                 {"cqa_back_end_cy", 9},
+                 {"cqa_rename_cy", 8}}},
+     {RUN, .code = {FULL},
+      .metric = {{"cqa_unroll_n", 8},
+                 {"cqa_decode_cy", 9},
+                 {"cqa_cycles", 20},
+                 {"cqa_back_end_cy", 20},
+                 {"cqa_rename_cy", 8}}}},
     {"complex_instructions",
      {RUN, .code = {FULL}, CODE("cqa_insn_class_complex_n", 1)},
      {RUN, .code = {FULL}, CODE("cqa_insn_class_complex_n", 0)}},

@@ -61,7 +61,7 @@ static struct place_of add_code(struct assay_experiment *e, const struct story_c
     struct assay_row_location location = {.address = 0x1000 * (number + 1) + 4};
     const struct assay_row_source_file source = {.path = "/src/a.c"};
     struct assay_row_loop loop = {.address = 0x1000 * (number + 1),
-                                  .depth = 1,
+                                  .depth = code->depth ? code->depth : 1,
                                   .is_innermost = true,
                                   .instruction_n =
                                       assay_known(code->instruction_n ? code->instruction_n : 9)};

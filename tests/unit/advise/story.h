@@ -20,6 +20,7 @@ struct story_code {
     const char *flags;  /* of its compilation; NULL: not recorded */
     bool in_loop;       /* its samples are in a loop of it, the first of which has the metrics */
     int instruction_n;  /* of that loop; 0: 9 */
+    int depth;          /* of that loop in its nest; 0: 1 */
     bool is_uneven;     /* thread i spends 1 / (i + 1) of it */
     int only;           /* thread that has it, from 1 on; 0: each */
     bool no_debug, is_linked; /* is_linked: it has a linkage name with a quote in it */
