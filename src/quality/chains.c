@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Chains of results from iteration to iteration, and exits that wait for data. Knows the
- * dependences of code/ and the classes of isa/. Components by Tarjan, "Depth-first search and
- * linear graph algorithms", SIAM J. Comput. 1972, with a stack of its own in place of recursion.
+ * dependences of code/ and the classes of isa/.
  */
 #include "quality/chains.h"
 
@@ -11,18 +10,14 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "quality/arithmetic.h"
+#include "quality/components.h"
 
-#define NOT_SEEN UINT32_MAX
-
-/* One way of the loop: its dependences by the instruction that takes in, and the search. */
+/* One way of the loop: its dependences, and which instructions need each other. */
 struct way {
     const struct assay_program *program;
     const struct assay_streams *streams;
     struct assay_dependences found;
-    uint32_t *memory; /* all that follows, in one piece */
-    uint32_t *first;  /* into found.at; one more than instructions */
-    uint32_t *order, *low, *component, *stack, *path, *next;
-    uint32_t orders, components, stack_n;
+    struct as_components component;
     bool *data;
 };
 
@@ -32,73 +27,11 @@ static const struct assay_form *form_at(const struct way *w, uint32_t at)
 }
 
 /* Flags only steer; a partial write keeps what nobody wants. */
-static bool is_link(const struct assay_dependence *at)
+static bool is_link(const void *context, const struct assay_dependence *at)
 {
+    (void)context;
     return at->kind != ASSAY_DEPENDENCE_FLAGS &&
            !(at->bits & (ASSAY_DEPENDENCE_MERGE | ASSAY_DEPENDENCE_MAYBE));
-}
-
-/* ---- Components ----------------------------------------------------------------------------- */
-
-static uint32_t least_of(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
-static void enter(struct way *w, uint32_t at)
-{
-    w->order[at] = w->low[at] = w->orders++;
-    w->next[at] = w->first[at];
-    w->stack[w->stack_n++] = at;
-}
-
-/* All above `at` on the stack is one component. */
-static void take_component(struct way *w, uint32_t at)
-{
-    uint32_t member;
-
-    do {
-        member = w->stack[--w->stack_n];
-        w->component[member] = w->components;
-    } while (member != at);
-    w->components++;
-}
-
-/* The next one to go to from `at`; NOT_SEEN when there is none left. */
-static uint32_t step_down(struct way *w, uint32_t at)
-{
-    while (w->next[at] < w->first[at + 1]) {
-        const struct assay_dependence *link = &w->found.at[w->next[at]++];
-
-        if (!is_link(link))
-            continue;
-        if (w->order[link->from] == NOT_SEEN)
-            return link->from;
-        if (w->component[link->from] == NOT_SEEN)
-            w->low[at] = least_of(w->low[at], w->order[link->from]);
-    }
-    return NOT_SEEN;
-}
-
-static void search_from(struct way *w, uint32_t root)
-{
-    uint32_t depth = 0;
-
-    enter(w, root);
-    w->path[depth++] = root;
-    while (depth) {
-        const uint32_t at = w->path[depth - 1], down = step_down(w, at);
-
-        if (down != NOT_SEEN) {
-            enter(w, down);
-            w->path[depth++] = down;
-            continue;
-        }
-        if (w->low[at] == w->order[at])
-            take_component(w, at);
-        if (--depth)
-            w->low[w->path[depth - 1]] = least_of(w->low[w->path[depth - 1]], w->low[at]);
-    }
 }
 
 /* ---- What a chain does ---------------------------------------------------------------------- */
@@ -165,16 +98,16 @@ static bool leads_on(const struct way *w, const struct assay_dependence *link)
 static void count_chains(const struct way *w, struct chain *chain, struct as_chains *out)
 {
     for (uint32_t i = 0; i < w->found.insn_n; i++)
-        count_member(&chain[w->component[i]], form_at(w, i));
+        count_member(&chain[w->component.of[i]], form_at(w, i));
     for (size_t i = 0; i < w->found.n; i++) {
         const struct assay_dependence *link = &w->found.at[i];
 
-        if (!is_link(link) || w->component[link->from] != w->component[link->to])
+        if (!is_link(NULL, link) || w->component.of[link->from] != w->component.of[link->to])
             continue;
-        chain[w->component[link->to]].is_carried |= link->distance > 0;
-        chain[w->component[link->to]].other_n += leads_on(w, link);
+        chain[w->component.of[link->to]].is_carried |= link->distance > 0;
+        chain[w->component.of[link->to]].other_n += leads_on(w, link);
     }
-    for (uint32_t i = 0; i < w->components; i++) {
+    for (uint32_t i = 0; i < w->component.n; i++) {
         const bool is_fp = chain[i].fp_n > 0, plain = is_plain(&chain[i]);
 
         out->fp_n += chain[i].is_carried && is_fp;
@@ -221,44 +154,21 @@ static void count_exits(const struct way *w, struct as_chains *out)
 
 /* ---- All of it ------------------------------------------------------------------------------ */
 
-static void index_links(struct way *w)
-{
-    for (size_t i = 0; i < w->found.n; i++)
-        w->first[w->found.at[i].to + 1]++;
-    for (size_t i = 0; i < w->found.insn_n; i++)
-        w->first[i + 1] += w->first[i];
-}
-
 static int examine(struct way *w, struct as_chains *out, struct assay_error *err)
 {
     const size_t n = w->found.insn_n;
     struct chain *chain = as_calloc(n + 1, sizeof *chain);
     int rc = 0;
 
-    w->memory = as_calloc(7 * n + 1, sizeof *w->memory);
     w->data = as_calloc(n + 1, sizeof *w->data);
-    if (!chain || !w->memory || !w->data) {
+    if (!chain || !w->data || as_components_find(&w->found, is_link, NULL, &w->component) < 0) {
         rc = as_error_nomem(err, "the chains of a loop");
-        goto release;
+    } else {
+        count_chains(w, chain, out);
+        count_exits(w, out);
     }
-    w->first = w->memory;
-    w->order = w->first + n + 1;
-    w->low = w->order + n;
-    w->component = w->low + n;
-    w->stack = w->component + n;
-    w->path = w->stack + n;
-    w->next = w->path + n;
-    memset(w->order, 0xff, n * sizeof *w->order);
-    memset(w->component, 0xff, n * sizeof *w->component);
-    index_links(w);
-    for (uint32_t i = 0; i < n; i++)
-        if (w->order[i] == NOT_SEEN)
-            search_from(w, i);
-    count_chains(w, chain, out);
-    count_exits(w, out);
-release:
     as_free(chain);
-    as_free(w->memory);
+    as_free(w->component.of);
     as_free(w->data);
     return rc;
 }

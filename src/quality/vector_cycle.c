@@ -1,27 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Cycles of dependences from iteration to iteration: what a loop computes one value after the
- * other. They are the strongly connected components of its dependences (Tarjan, "Depth-first search
- * and linear graph algorithms", 1972), but for counters, which vectors have no trouble with.
+ * other. They are the strongly connected components of its dependences, but for counters, which
+ * vectors have no trouble with.
  */
-#include <string.h>
-
 #include "base/error.h"
+#include "isa/packed.h"
+#include "quality/components.h"
 #include "quality/vector.h"
 
 /* Beyond it no vector of today reaches back: 8 single-precision values in 256 bits. */
 #define DISTANCE_MOST 8
 
-#define NOT_SEEN UINT32_MAX
-
 struct cycles {
     struct as_verdict *v;
     const struct assay_dependences *found;
-    uint32_t *first_edge, *edge; /* by instruction: numbers of dependences that lead on from it */
-    uint32_t *low, *number;
-    uint32_t *component; /* by instruction: 0 = none yet, else which, from 1 */
-    uint32_t *stack, *walk, *at_edge;
-    uint32_t stack_n, numbered, component_n;
+    struct as_components component;
 };
 
 /* ---- Edges --------------------------------------------------------------------------------- */
@@ -34,8 +28,10 @@ static bool counts_up(const struct as_verdict *v, unsigned reg)
     return false;
 }
 
-static bool carries(const struct as_verdict *v, const struct assay_dependence *d)
+static bool carries(const void *context, const struct assay_dependence *d)
 {
+    const struct as_verdict *v = context;
+
     if (d->bits & ASSAY_DEPENDENCE_MERGE)
         return false;
     if (d->kind == ASSAY_DEPENDENCE_MEMORY)
@@ -45,83 +41,6 @@ static bool carries(const struct as_verdict *v, const struct assay_dependence *d
     if (d->what == ASSAY_REG_GPR + 4 || d->what >= ASSAY_REG_X87)
         return false; /* the stack, and states that everything touches */
     return d->distance == 0 || !counts_up(v, d->what);
-}
-
-/* Counting sort of the edges by where they begin. */
-static void sort_edges(struct cycles *c)
-{
-    const size_t n = c->found->insn_n;
-
-    for (size_t i = 0; i < c->found->n; i++)
-        if (carries(c->v, &c->found->at[i]))
-            c->first_edge[c->found->at[i].from + 1]++;
-    for (size_t i = 0; i < n; i++)
-        c->first_edge[i + 1] += c->first_edge[i];
-    memcpy(c->at_edge, c->first_edge, n * sizeof *c->at_edge);
-    for (size_t i = 0; i < c->found->n; i++)
-        if (carries(c->v, &c->found->at[i]))
-            c->edge[c->at_edge[c->found->at[i].from]++] = (uint32_t)i;
-    memcpy(c->at_edge, c->first_edge, n * sizeof *c->at_edge);
-}
-
-/* ---- Components ---------------------------------------------------------------------------- */
-
-static void enter_node(struct cycles *c, uint32_t node)
-{
-    c->low[node] = c->number[node] = c->numbered++;
-    c->stack[c->stack_n++] = node;
-}
-
-static void close_component(struct cycles *c, uint32_t node)
-{
-    uint32_t member;
-
-    c->component_n++;
-    do {
-        member = c->stack[--c->stack_n];
-        c->component[member] = c->component_n;
-    } while (member != node);
-}
-
-/* Goes on from the node on top of the walk; false: it is done with. */
-static bool go_on(struct cycles *c, uint32_t node, uint32_t *next)
-{
-    while (c->at_edge[node] < c->first_edge[node + 1]) {
-        const uint32_t to = c->found->at[c->edge[c->at_edge[node]++]].to;
-
-        if (c->number[to] == NOT_SEEN) {
-            *next = to;
-            return true;
-        }
-        if (!c->component[to] && c->number[to] < c->low[node])
-            c->low[node] = c->number[to];
-    }
-    return false;
-}
-
-static void search_from(struct cycles *c, uint32_t root)
-{
-    uint32_t depth = 0, next;
-
-    enter_node(c, root);
-    c->walk[depth] = root;
-    for (;;) {
-        const uint32_t node = c->walk[depth];
-
-        if (go_on(c, node, &next)) {
-            enter_node(c, next);
-            c->walk[++depth] = next;
-            continue;
-        }
-        if (c->low[node] == c->number[node])
-            close_component(c, node);
-        if (depth == 0)
-            return;
-        const uint32_t above = c->walk[--depth];
-
-        if (c->low[node] < c->low[above])
-            c->low[above] = c->low[node];
-    }
 }
 
 /* ---- What a component is ------------------------------------------------------------------- */
@@ -189,23 +108,23 @@ static void take_in_node(const struct cycles *c, uint32_t node, struct component
     it->x87 |= (form->traits & ASSAY_TRAIT_X87) != 0;
 }
 
-/* Of a fused multiply-add what is handed on as a factor is no sum. Where its sum stands is in its
- * name: 132 multiplies the first operand by the third and adds the second. */
+/* Of a fused multiply-add what is handed on as a factor is no sum. */
 static bool is_factor(const struct cycles *c, const struct assay_dependence *d)
 {
     const struct assay_insn *insn = &c->v->program->code.insn[c->found->insn[d->to]];
     const struct assay_form *form = assay_form_get(insn->form);
-    const unsigned slot = strstr(form->mnemonic, "231") ? 0 : strstr(form->mnemonic, "213") ? 2 : 1;
+    const int at = as_form_addend(form);
+    const struct assay_operand *addend = at < 0 ? NULL : &form->operand[at];
 
     return form->insn_class == ASSAY_CLASS_FMA && d->kind == ASSAY_DEPENDENCE_REGISTER &&
-           insn->reg[slot] != d->what;
+           !(addend && addend->kind == ASSAY_OPERAND_REG && insn->reg[addend->slot] == d->what);
 }
 
 static void take_in_edges(const struct cycles *c, struct component *all)
 {
     for (size_t i = 0; i < c->found->n; i++) {
         const struct assay_dependence *d = &c->found->at[i];
-        struct component *from = &all[c->component[d->from]], *to = &all[c->component[d->to]];
+        struct component *from = &all[c->component.of[d->from]], *to = &all[c->component.of[d->to]];
 
         if (!carries(c->v, d))
             continue;
@@ -252,7 +171,7 @@ static int show_component(struct cycles *c, uint32_t number, const struct compon
     AS_TRY(as_verdict_reason(c->v, collects ? ASSAY_VECTOR_REDUCTION : ASSAY_VECTOR_CHAIN,
                              it->distance));
     for (uint32_t k = node; k < c->found->insn_n; k++)
-        if (c->component[k] == number)
+        if (c->component.of[k] == number)
             AS_TRY(as_verdict_shows(c->v, c->found->insn[k]));
     return 0;
 }
@@ -260,14 +179,14 @@ static int show_component(struct cycles *c, uint32_t number, const struct compon
 static int show_components(struct cycles *c, struct component *all)
 {
     for (uint32_t node = 0; node < c->found->insn_n; node++)
-        take_in_node(c, node, &all[c->component[node]]);
+        take_in_node(c, node, &all[c->component.of[node]]);
     take_in_edges(c, all);
     for (uint32_t node = 0; node < c->found->insn_n; node++) {
-        struct component *it = &all[c->component[node]];
+        struct component *it = &all[c->component.of[node]];
 
         if (!matters(it))
             continue;
-        AS_TRY(show_component(c, c->component[node], it, node));
+        AS_TRY(show_component(c, c->component.of[node], it, node));
         it->distance = 0; /* said */
     }
     return 0;
@@ -275,31 +194,15 @@ static int show_components(struct cycles *c, struct component *all)
 
 static int find_cycles(struct cycles *c)
 {
-    const size_t n = c->found->insn_n;
-    uint32_t *memory = as_calloc(8 * (n + 1) + c->found->n, sizeof *memory);
     struct component *all = NULL;
     int rc = ASSAY_ERR_NOMEM;
 
-    if (memory) {
-        c->first_edge = memory; /* n + 1 numbers, as the others */
-        c->at_edge = c->first_edge + n + 1;
-        c->low = c->at_edge + n + 1;
-        c->number = c->low + n + 1;
-        c->component = c->number + n + 1;
-        c->stack = c->component + n + 1;
-        c->walk = c->stack + n + 1;
-        c->edge = c->walk + n + 1;
-        memset(c->number, 0xff, n * sizeof *c->number);
-        sort_edges(c);
-        for (uint32_t i = 0; i < n; i++)
-            if (c->number[i] == NOT_SEEN)
-                search_from(c, i);
-        all = as_calloc(c->component_n + 1, sizeof *all);
-    }
+    AS_TRY(as_components_find(c->found, carries, c->v, &c->component));
+    all = as_calloc(c->component.n + 1, sizeof *all);
     if (all)
         rc = show_components(c, all);
     as_free(all);
-    as_free(memory);
+    as_free(c->component.of);
     return rc;
 }
 
