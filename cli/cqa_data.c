@@ -137,6 +137,26 @@ static void put_obstacles(struct as_json *json, uint32_t bits)
     as_json_array_end(json);
 }
 
+/* Of the whole loop, with their evidence. */
+static void put_reasons(const struct as_quality_view *view, struct as_json *json,
+                        const struct assay_cqa *cqa)
+{
+    char text[512];
+
+    as_json_key(json, "against");
+    as_json_array_begin(json);
+    for (size_t i = 0; cqa->verdict && i < cqa->verdict->reason_n; i++) {
+        const struct assay_vector_reason *reason = &cqa->verdict->reason[i];
+
+        assay_vector_reason_text(view->chosen.program, cqa->verdict, reason, text, sizeof text);
+        as_json_object_begin(json);
+        as_json_key_string(json, "obstacle", assay_vector_obstacle_name(reason->obstacle));
+        as_json_key_string(json, "text", text);
+        as_json_object_end(json);
+    }
+    as_json_array_end(json);
+}
+
 static void put_insns(const struct as_quality_view *view, struct as_json *json,
                       const struct assay_cqa_path *path)
 {
@@ -216,6 +236,7 @@ void as_cqa_json(struct as_quality_view *view, const struct assay_cqa *cqa)
 
     as_json_object_begin(json);
     put_place(view, json, cqa);
+    put_reasons(view, json, cqa);
     as_cqa_remarks_json(view, cqa);
     as_json_key_u64(json, "paths_total", cqa->path_count);
     as_json_key_bool(json, "merged", cqa->merged);

@@ -14,9 +14,10 @@
 #include "loop_words.h"
 #include "text.h"
 
-#define WIDTH        79
-#define SOURCE_LINES 8
-#define GAIN         1.05 /* less is no gain worth a line of its own */
+#define WIDTH         79
+#define SOURCE_LINES  8
+#define EVIDENCE_MOST 2    /* reasons of one kind that are shown */
+#define GAIN          1.05 /* less is no gain worth a line of its own */
 
 static void wrap(struct as_quality_view *view, const char *first, const struct as_str *text)
 {
@@ -251,6 +252,60 @@ static void say_gains(struct as_quality_view *view, const struct assay_cqa_path 
 
 /* ---- Obstacles and hints ------------------------------------------------------------------- */
 
+static void begin_obstacles(struct as_quality_view *view)
+{
+    as_cli_print(view->cli, "\n  ");
+    as_cli_styled(view->cli, AS_STYLE_BOLD, "what stands against wider vectors");
+    as_cli_print(view->cli, "\n");
+}
+
+static void say_reason(struct as_quality_view *view, const struct assay_cqa *cqa, size_t number,
+                       const char *first)
+{
+    struct as_str text = {0};
+    char words[512];
+
+    assay_vector_reason_text(view->chosen.program, cqa->verdict, &cqa->verdict->reason[number],
+                             words, sizeof words);
+    as_str_appendz(&text, words);
+    wrap(view, first, &text);
+    as_str_fini(&text);
+}
+
+/* What the code shows of it, with addresses and lines. */
+static void say_evidence(struct as_quality_view *view, const struct assay_cqa *cqa, uint32_t bit)
+{
+    static const uint32_t of[ASSAY_VECTOR_OBSTACLES] = {
+        [ASSAY_VECTOR_CALL] = ASSAY_CQA_OBSTACLE_CALL,
+        [ASSAY_VECTOR_CHAIN] = ASSAY_CQA_OBSTACLE_RECURRENCE,
+        [ASSAY_VECTOR_REDUCTION] = ASSAY_CQA_OBSTACLE_REDUCTION,
+        [ASSAY_VECTOR_STRIDE] = ASSAY_CQA_OBSTACLE_STRIDE | ASSAY_CQA_OBSTACLE_UNKNOWN_STEP,
+        [ASSAY_VECTOR_INDIRECT] = ASSAY_CQA_OBSTACLE_INDIRECT,
+        [ASSAY_VECTOR_WAYS] = ASSAY_CQA_OBSTACLE_WAYS};
+    unsigned n = 0;
+
+    for (size_t i = 0; cqa->verdict && i < cqa->verdict->reason_n; i++)
+        if (of[cqa->verdict->reason[i].obstacle] & bit && n++ < EVIDENCE_MOST)
+            say_reason(view, cqa, i, "    ");
+    if (n > EVIDENCE_MOST)
+        as_cli_print(view->cli, "    and %u more like it\n", n - EVIDENCE_MOST);
+}
+
+/* What is said of the loop as a whole: where it ends, and whether its arrays overlap. */
+static void say_of_whole(struct as_quality_view *view, const struct assay_cqa *cqa, unsigned shown)
+{
+    for (size_t i = 0; cqa->verdict && i < cqa->verdict->reason_n; i++) {
+        const unsigned obstacle = cqa->verdict->reason[i].obstacle;
+
+        if (obstacle != ASSAY_VECTOR_EXITS && obstacle != ASSAY_VECTOR_ALIAS &&
+            obstacle != ASSAY_VECTOR_OVERLAP)
+            continue;
+        if (!shown++)
+            begin_obstacles(view);
+        say_reason(view, cqa, i, "  - ");
+    }
+}
+
 static void say_obstacles(struct as_quality_view *view, const struct assay_cqa *cqa)
 {
     const struct assay_cqa_path *mean = &cqa->mean;
@@ -264,18 +319,17 @@ static void say_obstacles(struct as_quality_view *view, const struct assay_cqa *
 
         if (!(mean->obstacles >> i & 1))
             continue;
-        if (!shown++) {
-            as_cli_print(view->cli, "\n  ");
-            as_cli_styled(view->cli, AS_STYLE_BOLD, "what stands against wider vectors");
-            as_cli_print(view->cli, "\n");
-        }
+        if (!shown++)
+            begin_obstacles(view);
         if (1u << i == ASSAY_CQA_OBSTACLE_REDUCTION)
             as_cqa_order_words(view, cqa, &text);
         else
             as_str_appendz(&text, as_cqa_obstacle_words(i));
         wrap(view, "  - ", &text);
+        say_evidence(view, cqa, 1u << i);
         as_str_fini(&text);
     }
+    say_of_whole(view, cqa, shown);
 }
 
 /* Metrics that are worth a look beyond a value. */

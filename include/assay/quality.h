@@ -17,6 +17,7 @@
 #include <assay/experiment.h>
 #include <assay/predict.h>
 #include <assay/uarch.h>
+#include <assay/vector.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -183,6 +184,7 @@ struct assay_cqa {
     uint64_t path_count; /* ways there are, saturated */
     bool merged;         /* more than the limit: one entry, every block that stands on some way */
     bool outsize;        /* too large a nest to be looked into: no path at all */
+    const struct assay_vector_verdict *verdict; /* what stands against vectors; NULL: no loop */
     size_t path_n;
     struct assay_cqa_path *path;
     /* Mean over paths by weight: counts and cycles are means, what is derived is derived of them.

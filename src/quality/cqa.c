@@ -58,6 +58,7 @@ void assay_cqa_engine_free(struct assay_cqa_engine **engine)
     assay_predictor_free(&e->predictor);
     as_cqa_list_fini(&e->list);
     as_arena_fini(&e->arena);
+    assay_vector_verdict_free(&e->verdict);
     as_free(e);
 }
 
@@ -69,6 +70,7 @@ struct analysing {
     const struct assay_program *program;
     uint32_t loop;
     bool ways; /* several paths */
+    const struct assay_vector_verdict *verdict;
 };
 
 static int keep_chain(struct assay_cqa_engine *engine, const struct as_cqa_body *body,
@@ -194,7 +196,7 @@ static int analyse_path(const struct analysing *a, const uint32_t *block, size_t
     as_cqa_put_machine(a->engine, &body, out->value);
     put_unrolling(a, out->value);
     as_cqa_derive(out->value);
-    out->obstacles = as_is.obstacles = as_cqa_obstacles(&body, as_is.chain, as_is.chain_n, a->ways);
+    out->obstacles = as_is.obstacles = as_cqa_obstacles(&body, a->verdict, a->ways);
     return a->options->without_what_ifs ? 0 : as_cqa_what_ifs(a->engine, &as_is, out->what_if, err);
 }
 
@@ -316,6 +318,9 @@ int assay_cqa_loop(struct assay_cqa_engine *engine, const struct assay_program *
         out->outsize = true;
         return 0;
     }
+    assay_vector_verdict_free(&engine->verdict);
+    AS_TRY(assay_loop_vector_verdict(program, loop, &engine->verdict, err));
+    out->verdict = a.verdict = &engine->verdict;
     AS_TRY(assay_loop_paths(program, loop, limit, &paths, err));
     out->path_count = paths.count;
     out->merged = paths.merged;

@@ -84,7 +84,8 @@ struct as_cqa_list {
 struct assay_cqa_engine {
     const struct assay_uarch *uarch;
     struct assay_predictor *predictor;
-    struct as_arena arena; /* of the answer at hand */
+    struct as_arena arena;               /* of the answer at hand */
+    struct assay_vector_verdict verdict; /* on the loop at hand */
     struct as_cqa_list list;
     unsigned native_b, native_int_b; /* bytes of the widest vectors */
     double peak_f32, peak_f64, peak_load, peak_store;
@@ -131,9 +132,10 @@ struct as_cqa_as_is {
     bool simulate;
 };
 
-/* assay_cqa_obstacle bits of the path; `ways`: there are several. */
-uint32_t as_cqa_obstacles(const struct as_cqa_body *body, const struct assay_chain_step *chain,
-                          size_t chain_n, bool ways);
+/* assay_cqa_obstacle bits of the path; `ways`: there are several; `verdict` on the loop, or NULL.
+ */
+uint32_t as_cqa_obstacles(const struct as_cqa_body *body,
+                          const struct assay_vector_verdict *verdict, bool ways);
 int as_cqa_what_ifs(struct assay_cqa_engine *engine, const struct as_cqa_as_is *as_is,
                     struct assay_cqa_what_if *out, struct assay_error *err);
 /* The vectorised ones. */

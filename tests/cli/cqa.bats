@@ -66,6 +66,9 @@ of() { # FILE JSON-PATH of the only loop
     "$ASSAY" cqa --machine zen5 --function horner scalar.so >out
     grep -q 'a chain of results' out
     grep -q 'a recurrence: each iteration needs the result' out
+    grep -qE 'before computed: 0x[0-9a-f]+ mulsd .line 17' out
+    "$ASSAY" cqa --machine zen5 --function horner --format json scalar.so >out
+    equal chain "$(of out '["against"][0]["obstacle"]')"
 }
 @test "levels choose what is told" {
     "$ASSAY" cqa --machine zen5 --function daxpy --level expert scalar.so >out
