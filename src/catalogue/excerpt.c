@@ -96,29 +96,54 @@ static int keep_block(struct as_catalogue_entry *entry, uint32_t index, int64_t 
     return 0;
 }
 
-/* Of as many as there is room for. */
-static int add_blocks(struct as_catalogue_entry *entry, const struct assay_body *body, size_t room,
+/* As many blocks as there is room for their instructions. */
+static uint32_t blocks_kept(const struct assay_program *program, const struct assay_body *body,
+                            size_t room)
+{
+    const struct assay_block *block = &program->block[body->first_block];
+    uint32_t n = 0;
+    for (; n < body->blocks && room; n++)
+        room -= block[n].insns < room ? block[n].insns : room;
+    return n;
+}
+
+static int add_blocks(struct as_catalogue_entry *entry, uint32_t first, uint32_t n,
                       struct assay_error *err)
 {
-    const struct assay_block *block = &entry->module.program->block[body->first_block];
-    uint32_t *number = as_malloc((body->blocks + 1) * sizeof *number);
-    size_t n = 0;
+    uint32_t *number = as_malloc(((size_t)n + 1) * sizeof *number);
     if (!number)
         return as_error_nomem(err, entry->module.path);
-    for (; n < body->blocks && room; n++) {
-        number[n] = body->first_block + (uint32_t)n;
-        room -= block[n].insns < room ? block[n].insns : room;
-    }
+    for (uint32_t i = 0; i < n; i++)
+        number[i] = first + i;
     const int rc = assay_catalogue_rows_blocks(&entry->module, number, n, err);
     as_free(number);
     return rc;
+}
+
+/* Ways between blocks that are kept. */
+static int add_edges(struct as_catalogue_entry *entry, uint32_t first, uint32_t n,
+                     struct assay_error *err)
+{
+    const struct assay_program *program = entry->module.program;
+    int64_t id;
+    for (uint32_t i = first; i < first + n; i++) {
+        const struct assay_block *block = &program->block[i];
+        for (uint32_t k = 0; k < block->succs; k++) {
+            const uint32_t to = program->succ[block->first_succ + k].block;
+            if (to >= first && to < first + n)
+                AS_TRY(assay_catalogue_row_edge(&entry->module, i, k, &id, err));
+        }
+    }
+    return 0;
 }
 
 static int keep_instructions(struct as_catalogue_entry *entry, const struct assay_body *body,
                              int64_t function, size_t *room, struct assay_error *err)
 {
     struct instructions all = {0};
-    AS_TRY(add_blocks(entry, body, *room, err));
+    const uint32_t kept = blocks_kept(entry->module.program, body, *room);
+    AS_TRY(add_blocks(entry, body->first_block, kept, err));
+    AS_TRY(add_edges(entry, body->first_block, kept, err));
     as_arena_init(&all.text);
     int rc = 0;
     for (uint32_t i = 0; i < body->blocks && rc == 0; i++)

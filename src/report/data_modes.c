@@ -123,6 +123,8 @@ static int write_sections(struct as_document *document, struct assay_error *err)
     }
     assay_rows_close(&rows);
     if (rc == 0)
+        rc = as_data_graphs(document, err);
+    if (rc == 0)
         rc = as_data_conditions(document, err);
     if (rc == 0)
         as_json_array_end(&document->json);

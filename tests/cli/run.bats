@@ -69,6 +69,37 @@ pass quality" "$(query "SELECT part FROM overhead WHERE part LIKE 'pass %' ORDER
     equal 0 "$(query "SELECT count(*) FROM v_values WHERE low IS NULL OR high IS NULL
         OR origin IS NULL")"
 }
+@test "run: blocks of hot loops are kept with the ways between them, and drawn with their time" {
+    rm -rf x.assay
+    "$ASSAY" run -q -o x.assay -- ./stride
+    # What the analysis of the file says of the hottest loop and those in it, and around it.
+    "$ASSAY" report x.assay --format json
+    "$ASSAY" query x.assay --format json "SELECT l.loop_id, l.parent_id, b.block_id, b.address,
+        ifnull(t.exclusive_ns, 0) AS ns FROM loop l JOIN block b USING (loop_id)
+        LEFT JOIN block_time t USING (block_id) JOIN function f ON f.function_id = l.function_id
+        WHERE f.name = 'columns'" >blocks.json
+    "$ASSAY" cfg --function columns --format json stride >cfg.json
+    python3 - <<'END'
+import json, re
+blocks = json.load(open("blocks.json"))
+report = json.load(open("x.assay/report.json"))
+drawn = {s["id"]: s["svg"] for s in report["sections"] if s["name"] == "flow"}
+outer = next(b["loop_id"] for b in blocks
+             if b["loop_id"] in {inner["parent_id"] for inner in blocks})
+assert {b["loop_id"] for b in blocks} <= set(drawn), drawn.keys()
+heads = re.findall(r'class="head"[^>]*>(0x[0-9a-f]+)<', drawn[outer])
+assert sorted(int(h, 16) for h in heads) == sorted(b["address"] for b in blocks), heads
+# Of the time of the nest the innermost block has nearly all: the colour says so.
+hot = max(blocks, key=lambda b: b["ns"])
+box = re.search(r'class="box( d\d)?"[^>]*/>\s*<text class="head"[^>]*>0x%x<' % hot["address"], drawn[outer])
+assert box and box[1] == " d4", drawn[outer]
+cfg = json.load(open("cfg.json"))
+there = {int(b["address"], 16) for b in cfg["blocks"]} & {b["address"] for b in blocks}
+at = {b["id"]: int(b["address"], 16) for b in cfg["blocks"]}
+ways = [e for e in cfg["edges"] if at[e["from"]] in there and at.get(e["to"]) in there]
+assert drawn[outer].count('<path class="edge') == len(ways), (len(ways), drawn[outer])
+END
+}
 @test "run: another run joins the experiment and reads no code again" {
     "$ASSAY" run --add -o x.assay -- ./stride 2>err
     equal 2 "$(query "SELECT count(*) FROM v_runs")"
