@@ -21,7 +21,8 @@ enum {
     DIGITS = 3,
     DOUBTFUL = sizeof doubtful / sizeof *doubtful,
     SOUND_AT = AS_CQA_METRICS + ASSAY_CQA_VARIANTS,
-    CQA_COLUMNS = SOUND_AT + DOUBTFUL,
+    WEIGHT_AT = SOUND_AT + DOUBTFUL,
+    CQA_COLUMNS,
     NAME_B = 64
 };
 
@@ -46,8 +47,11 @@ int as_cqa_keep(struct as_arena *arena, const struct assay_cqa *cqa, struct as_c
     out->mean = copy_of(arena, cqa->mean.value);
     out->path_n = cqa->path_n > 1 ? cqa->path_n : 0;
     out->path = as_arena_array(arena, double *, out->path_n + 1);
-    if (!out->mean || !out->path)
+    out->weight = as_arena_array(arena, double, out->path_n + 1);
+    if (!out->mean || !out->path || !out->weight)
         return as_error_nomem(err, "code quality analysis");
+    for (size_t i = 0; i < out->path_n; i++)
+        out->weight[i] = cqa->path[i].weight;
     for (size_t i = 0; i < out->path_n; i++)
         if (!(out->path[i] = copy_of(arena, cqa->path[i].value)))
             return as_error_nomem(err, "code quality analysis");
@@ -107,6 +111,19 @@ static void describe_columns(char name[][NAME_B], struct assay_set_metric *out)
                        .topic = "cqa"},
             .origin = ASSAY_ORIGIN_DERIVED,
             .digits = 0};
+    out[WEIGHT_AT] = (struct assay_set_metric){
+        .metric = {.name = "cqa_weight_pct",
+                   .unit = "%",
+                   .meaning = "Share of the iterations that go this way: what means over ways are "
+                              "weighed with.",
+                   .formula =
+                       "likeliest by the samples of its blocks, an instruction as long as any "
+                       "other; equal where fewer than 30 samples tell",
+                   .better = ASSAY_BETTER_NEITHER,
+                   .title = "Iterations",
+                   .topic = "cqa"},
+        .origin = ASSAY_ORIGIN_MODELLED,
+        .digits = DIGITS};
 }
 
 int as_cqa_writer_open(struct assay_experiment *experiment, int64_t run_id,
@@ -209,6 +226,8 @@ int as_cqa_write(struct as_cqa_writer *writer, int64_t loop_id, const struct as_
 
         memset(value, 0, sizeof value);
         fill_columns(kept->path[i], value);
+        const double pct = 100 * kept->weight[i];
+        value[WEIGHT_AT] = assay_modelled(pct, pct, pct);
         AS_TRY(assay_experiment_add_context(writer->experiment, &of, &loop.context_id, err));
         AS_TRY(assay_metric_set_add(writer->set, &loop, 1, value, err));
     }

@@ -14,7 +14,7 @@
 struct as_cqa_kept {
     bool is_there;
     size_t path_n; /* told apart; 0 with merged or a single way */
-    double *mean, **path;
+    double *mean, **path, *weight; /* weight: share of the iterations by path */
     struct assay_cqa_what_if what_if[ASSAY_CQA_VARIANTS];
 };
 

@@ -17,6 +17,7 @@
 #include "quality/metrics.h"
 #include "quality/straight.h"
 #include "quality/unit_run.h"
+#include "quality/weights.h"
 
 #define LEAST_SHARE 0.01
 /* Of the run's time that a loop must have for the tables behind its figures to be kept. */
@@ -83,8 +84,10 @@ struct loop {
     int64_t id;
     uint64_t address;
     uint32_t depth;
-    bool wants_values, wants_page; /* page: hot enough for tables behind its figures */
-    bool wants_cqa;                /* hot, and no loop inside: of this run */
+    bool wants_values, wants_page;  /* page: hot enough for tables behind its figures */
+    bool wants_cqa;                 /* hot, and no loop inside: of this run */
+    struct as_block_samples *block; /* where its samples fell, for ways through it */
+    size_t block_n;
     struct as_cqa_kept cqa;
     const struct assay_program *program;
     uint32_t at;                          /* in `program` */
@@ -202,6 +205,40 @@ static int list_loop(void *pass, struct assay_rows *row, struct assay_error *err
                : 0;
 }
 
+static const char blocks_sql[] =
+    "SELECT b.loop_id, b.address, t.exclusive_n FROM object_time o JOIN loop l"
+    " ON l.loop_id = o.object_id JOIN block b USING (loop_id) JOIN block_time t"
+    " ON t.run_id = ?1 AND t.block_id = b.block_id WHERE o.run_id = ?1 AND o.object_kind = 'loop'"
+    " AND o.exclusive_share >= " PAGE_SHARE " AND l.is_innermost AND t.exclusive_n > 0";
+
+static struct loop *find_read_loop(struct pass *p, int64_t id)
+{
+    as_vec_foreach (&p->loop, it)
+        if (it->id == id)
+            return it;
+    return NULL;
+}
+
+/* Of loops with several ways alone: there are few such. */
+static int list_block(void *pass, struct assay_rows *row, struct assay_error *err)
+{
+    struct pass *p = pass;
+    const struct as_block_samples it = {(uint64_t)assay_rows_integer(row, 1),
+                                        assay_rows_integer(row, 2)};
+    struct loop *loop = find_read_loop(p, assay_rows_integer(row, 0));
+
+    if (!loop || !loop->wants_cqa || loop->program->loop[loop->at].paths < 2)
+        return 0;
+    if (!loop->block)
+        loop->block = as_arena_fresh(&p->arena, struct as_block_samples,
+                                     loop->program->loop[loop->at].blocks);
+    if (!loop->block)
+        return as_error_nomem(err, "the ways of a loop");
+    if (loop->block_n < loop->program->loop[loop->at].blocks)
+        loop->block[loop->block_n++] = it;
+    return 0;
+}
+
 /* Functions with a share of the run outside their loops, and no values yet. */
 static const char straight_sql[] =
     "SELECT f.function_id, f.address, f.module_id FROM object_time t"
@@ -244,6 +281,21 @@ static int read_loops(void *pass, struct assay_error *err)
     return 0;
 }
 
+/* Means are over what the run went through, where its samples tell. */
+static int analyse_loop(struct pass *p, struct assay_cqa_engine *engine, struct loop *it,
+                        struct assay_error *err)
+{
+    struct assay_cqa_options options = {0};
+    struct assay_cqa found;
+    double *weight;
+
+    AS_TRY(as_quality_weights(&p->arena, it->program, it->at, it->block, it->block_n, &weight,
+                              &options.weight_n, err));
+    options.weight = weight;
+    AS_TRY(assay_cqa_loop(engine, it->program, it->at, &options, &found, err));
+    return as_cqa_keep(&p->arena, &found, &it->cqa, err);
+}
+
 /* Code quality analysis of hot loops, where there is a table of the core. */
 static int analyse_loops(struct pass *p, struct assay_error *err)
 {
@@ -254,15 +306,9 @@ static int analyse_loops(struct pass *p, struct assay_error *err)
 
     if (rc == 0 && uarch)
         rc = assay_cqa_engine_new(uarch, &engine, err);
-    as_vec_foreach (&p->loop, it) {
-        struct assay_cqa found;
-
-        if (rc < 0 || !engine || !it->wants_cqa)
-            continue;
-        rc = assay_cqa_loop(engine, it->program, it->at, NULL, &found, err);
-        if (rc == 0)
-            rc = as_cqa_keep(&p->arena, &found, &it->cqa, err);
-    }
+    as_vec_foreach (&p->loop, it)
+        if (rc == 0 && engine && it->wants_cqa)
+            rc = analyse_loop(p, engine, it, err);
     assay_cqa_engine_free(&engine);
     assay_uarch_free(&uarch);
     return rc;
@@ -405,6 +451,7 @@ static int find_loops(struct pass *p, struct assay_error *err)
 {
     AS_TRY(assay_rows_each(p->experiment, modules_sql, p->run_id, list_module, p, err));
     AS_TRY(assay_rows_each(p->experiment, loops_sql, p->run_id, list_loop, p, err));
+    AS_TRY(assay_rows_each(p->experiment, blocks_sql, p->run_id, list_block, p, err));
     return assay_rows_each(p->experiment, straight_sql, p->run_id, list_straight, p, err);
 }
 

@@ -17,6 +17,7 @@
 #include <assay/quality.h>
 
 #include "built.h"
+#include "quality/weights.h"
 
 static const char core[] =
     "core\tmade\ta made-up core\nsource\ts\tmade up\n"
@@ -380,6 +381,49 @@ static void ways_have_weights(void **state)
     done(&f);
 }
 
+/* Nine of ten iterations go one way: its blocks have samples as they have instructions. */
+static void samples_weigh_ways(void **state)
+{
+    (void)state;
+    struct fixture f = analyse(WAYS, NULL);
+    const struct assay_program *program = f.built.program;
+    const uint32_t loop = built_loop(&f.built, "f", 0);
+    struct as_block_samples samples[16];
+    struct assay_paths paths;
+    struct as_arena arena;
+    double *weight;
+    struct assay_error err;
+    size_t n = 0, path_n;
+
+    assert_int_equal(assay_loop_paths(program, loop, 0, &paths, &err), 0);
+    assert_int_equal(paths.path_n, 2);
+    for (size_t i = 0; i < paths.block_n; i++) {
+        const struct assay_block *block = &program->block[paths.block[i]];
+        const int64_t passes = i < paths.path[1].first ? 90 : 10;
+        size_t at = 0;
+
+        while (at < n && samples[at].address != block->start)
+            at++;
+        assert_true(at < 16);
+        if (at == n)
+            samples[n++] = (struct as_block_samples){block->start, 0};
+        samples[at].n += passes * block->insns;
+    }
+    as_arena_init(&arena);
+    assert_int_equal(as_quality_weights(&arena, program, loop, samples, n, &weight, &path_n, &err),
+                     0);
+    assert_int_equal(path_n, 2);
+    assert_true(fabs(weight[0] - 0.9) < 0.005);
+    assert_true(fabs(weight[1] - 0.1) < 0.005);
+    samples[0].n = 20; /* too few tell nothing */
+    assert_int_equal(as_quality_weights(&arena, program, loop, samples, 1, &weight, &path_n, &err),
+                     0);
+    assert_null(weight);
+    as_arena_fini(&arena);
+    assay_paths_free(&paths);
+    done(&f);
+}
+
 static void beyond_the_limit_ways_are_one(void **state)
 {
     (void)state;
@@ -691,6 +735,7 @@ int main(void)
         cmocka_unit_test(indices_are_gathered_or_put_together),
         cmocka_unit_test(holes_are_told),
         cmocka_unit_test(ways_have_weights),
+        cmocka_unit_test(samples_weigh_ways),
         cmocka_unit_test(beyond_the_limit_ways_are_one),
         cmocka_unit_test(the_paper_counts_half_vectors),
         cmocka_unit_test(the_paper_counts_whole_vectors),
