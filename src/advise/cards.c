@@ -132,12 +132,16 @@ static int read_all(struct deck *d, const struct assay_rule_choice *choice, stru
 
 /* ---- What it may gain ----------------------------------------------------------------------- */
 
-/* What doing away with its first cause that has such a what-if saves, data in the first level of
- * the cache; the rest of the run as it is. */
+/*
+ * What doing away with its causes saves, as far as these have such a what-if: of what one leaves
+ * the next takes its share. Data in the first level of the cache, the rest of the run as it is.
+ */
 struct card_gain {
-    bool is_there;
-    struct assay_quantity factor; /* of the run's speed; nothing bounds it from below */
+    uint32_t what_ifs;            /* bits of those that are in it */
+    double thread_s;              /* of the loop, in the thread that has most of it */
+    double left, left_least;      /* of that time; with the widest vectors of the core */
     double before_cy, after_cy;   /* of an iteration */
+    struct assay_quantity factor; /* of the run's speed; nothing bounds it from below */
 };
 
 static const struct as_what_if_row *what_if_named(const char *name)
@@ -149,16 +153,18 @@ static const struct as_what_if_row *what_if_named(const char *name)
 }
 
 static const char gain_sql[] =
-    "SELECT o.gain_s, c.value, x.value FROM what_if w JOIN what_if_object o USING (what_if_id)"
+    "SELECT o.gain_s, c.value, x.value, t.thread_max_ns / 1e9 FROM what_if w"
+    " JOIN what_if_object o USING (what_if_id)"
+    " JOIN object_time t ON t.run_id = ?1 AND t.object_kind = 'loop' AND t.object_id = o.object_id"
     " JOIN v_values c ON c.object_kind = 'loop' AND c.object_id = o.object_id"
     " AND c.metric = 'cqa_cycles' AND c.run_id IN (0, ?1) AND c.context_id = 0"
     " JOIN v_values x ON x.object_kind = 'loop' AND x.object_id = o.object_id"
     " AND x.metric = 'cqa_' || ?3 || '_x' AND x.run_id IN (0, ?1) AND x.context_id = 0"
     " WHERE w.run_id = ?1 AND w.name = ?2 AND o.object_id = ?4";
 
-static int read_gain(const struct deck *d, const struct loop_card *card,
-                     const struct as_what_if_row *what_if, struct card_gain *out,
-                     struct assay_error *err)
+static int add_gain(const struct deck *d, const struct loop_card *card,
+                    const struct as_what_if_row *what_if, struct card_gain *out,
+                    struct assay_error *err)
 {
     struct assay_rows *rows;
 
@@ -167,16 +173,20 @@ static int read_gain(const struct deck *d, const struct loop_card *card,
     assay_rows_bind_text(rows, 3, what_if->variant);
     assay_rows_bind_integer(rows, 4, card->loop_id);
     const int rc = assay_rows_next(rows, err);
-    if (rc > 0) {
-        const double gain_s = assay_rows_real(rows, 0), cycles = assay_rows_real(rows, 1);
-        const double most_s = gain_s * (1 + SIGMAS / sqrt((double)(card->n > 0 ? card->n : 1)));
-        const double value = as_advice_factor(d->advice, gain_s);
+    const double thread_s = rc > 0 ? assay_rows_real(rows, 3) : 0;
+    if (rc > 0 && thread_s > 0) {
+        const double x = fmax(1, assay_rows_real(rows, 2));
 
-        *out = (struct card_gain){
-            .is_there = value > 1,
-            .factor = assay_derived(value, 1, as_advice_factor(d->advice, most_s), card->n),
-            .before_cy = cycles,
-            .after_cy = cycles / assay_rows_real(rows, 2)};
+        if (!out->what_ifs)
+            *out = (struct card_gain){.left = 1,
+                                      .left_least = 1,
+                                      .thread_s = thread_s,
+                                      .before_cy = assay_rows_real(rows, 1),
+                                      .after_cy = assay_rows_real(rows, 1)};
+        out->what_ifs |= UINT32_C(1) << (what_if - as_advise_what_if);
+        out->left *= 1 - fmin(1, assay_rows_real(rows, 0) / thread_s);
+        out->left_least /= x;
+        out->after_cy /= x;
     }
     assay_rows_close(&rows);
     return rc < 0 ? rc : 0;
@@ -185,15 +195,22 @@ static int read_gain(const struct deck *d, const struct loop_card *card,
 static int find_gain(const struct deck *d, const struct loop_card *card, struct card_gain *out,
                      struct assay_error *err)
 {
+    const double spread = SIGMAS / sqrt((double)(card->n > 0 ? card->n : 1));
+
     *out = (struct card_gain){0};
-    for (uint32_t i = 0; i < card->cause_n && !out->is_there; i++) {
+    for (uint32_t i = 0; i < card->cause_n; i++) {
         const char *name = as_advise_cause[card->cause[i].row].gain;
-        const struct as_what_if_row *what_if = name ? what_if_named(name) : NULL;
+        const struct as_what_if_row *it = name ? what_if_named(name) : NULL;
 
         /* A hint claims no time. */
-        if (what_if && card->cause[i].level <= ASSAY_FINDING_POTENTIAL)
-            AS_TRY(read_gain(d, card, what_if, out, err));
+        if (it && card->cause[i].level <= ASSAY_FINDING_POTENTIAL &&
+            !(out->what_ifs >> (it - as_advise_what_if) & 1))
+            AS_TRY(add_gain(d, card, it, out, err));
     }
+    const double gain_s = out->thread_s * (1 - out->left);
+    const double most_s = fmax(gain_s, out->thread_s * (1 - out->left_least)) * (1 + spread);
+    out->factor = assay_derived(as_advice_factor(d->advice, gain_s), 1,
+                                as_advice_factor(d->advice, most_s), card->n);
     return 0;
 }
 
@@ -244,7 +261,7 @@ static int write_card(const struct deck *d, const struct loop_card *card, struct
         if (cause->level < finding.level)
             finding.level = cause->level;
     }
-    if (gain.is_there) {
+    if (gain.factor.value > 1) {
         finding.gain = &gain.factor;
         say_gain(&text, &gain);
     }

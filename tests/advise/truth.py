@@ -110,7 +110,7 @@ def measure(name, directory):
 # ---- Recording ------------------------------------------------------------------------------
 
 
-def shrink(database):
+def shrink(database, sources=PROGRAMS):
     db = sqlite3.connect(database)
     for table in LEFT_OUT:
         db.execute(f"DELETE FROM {table}")
@@ -120,12 +120,17 @@ def shrink(database):
                           ("run", "command"), ("run", "argv"), ("unit", "name"),
                           ("process", "exe"), ("process", "command")):
         db.execute(f"UPDATE {table} SET {column} = replace({column}, ?, '/src')",
-                   (str(PROGRAMS),))
+                   (str(sources),))
     db.execute("UPDATE host SET name = 'host'")
     db.commit()
     db.execute("PRAGMA journal_mode = DELETE")
     db.execute("VACUUM")
     db.close()
+
+
+def pack(database, name):
+    (RECORDED / f"{name}.db.xz").write_bytes(
+        lzma.compress(database.read_bytes(), preset=9 | lzma.PRESET_EXTREME))
 
 
 def record(assay, name, form, directory):
@@ -135,8 +140,7 @@ def record(assay, name, form, directory):
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment(name))
     database = experiment / "experiment.db"
     shrink(database)
-    (RECORDED / f"{name}-{form}.db.xz").write_bytes(
-        lzma.compress(database.read_bytes(), preset=9 | lzma.PRESET_EXTREME))
+    pack(database, f"{name}-{form}")
 
 
 def record_all(assay, directory, chosen):
@@ -223,7 +227,13 @@ def saved_of(name, measured):
     the share that was measured. What a program says of itself is not of all its threads."""
     if "seconds" in head_of(name):
         return measured["fault"] - measured["mended"]
-    database = lzma.decompress((RECORDED / f"{name}-fault.db.xz").read_bytes())
+    shared_by = int(head_of(name).get("processors", "1").split()[0])
+    return sampled_s(f"{name}-fault") * (1 - measured["mended"] / measured["fault"]) / shared_by
+
+
+def sampled_s(name):
+    """Running time of a recorded run."""
+    database = lzma.decompress((RECORDED / f"{name}.db.xz").read_bytes())
     with tempfile.NamedTemporaryFile(suffix=".db") as file:
         file.write(database)
         file.flush()
@@ -231,8 +241,7 @@ def saved_of(name, measured):
         ran_ns, = db.execute("SELECT exclusive_ns FROM object_time"
                              " WHERE object_kind = 'run'").fetchone()
         db.close()
-    shared_by = int(head_of(name).get("processors", "1").split()[0])
-    return ran_ns / 1e9 * (1 - measured["mended"] / measured["fault"]) / shared_by
+    return ran_ns / 1e9
 
 
 def judge_words(head, found):
