@@ -12,7 +12,6 @@
 
 #include "base/error.h"
 #include "compared.h"
-#include "profiling.h"
 #include "recording.h"
 #include "text.h"
 #include "unfinished.h"
@@ -231,13 +230,8 @@ static int vprof_into(struct as_cli *cli, struct as_experiment_name *name,
                       struct assay_error *err)
 {
     struct shown it = {.cli = cli, .result = result};
-    struct as_stage stage = {.quiet = as_given(&cli->args, AS_OPTION_QUIET)};
     AS_TRY(as_experiment_create(cli, name, &it.experiment, err));
-    as_stage_guard(as_str_z(&name->made));
-    request->profile.attribute.progress = as_stage_show;
-    request->profile.attribute.context = &stage;
     int rc = assay_vprof_run(it.experiment, request, result, err);
-    as_stage_end(&stage);
     if (rc == 0)
         rc = cli->format == AS_FORMAT_TEXT ? show_text(&it, err) : show_json(&it, err);
     if (rc < 0 && result->profile.run_id == 0)

@@ -16,8 +16,9 @@
 #include "profile/record.h"
 #include "vprof/timed.h"
 
-#define SAMPLES_HZ 99 /* the profile is there already: this run is disturbed as little as can be   \
-                       */
+#define SAMPLES_HZ                                                                                 \
+    99 /* the profile is there already: this run is disturbed as little as can be                  \
+        */
 
 /* The request of such a run: the first member is what others see. */
 struct timed_request {
@@ -89,6 +90,19 @@ static void close_clones(struct as_collector *it)
 static const struct as_collector_kind clones = {
     .name = "clones", .prepare = prepare_clones, .finish = read_clones, .close = close_clones};
 
+int as_timed_record(const struct as_timed *timed, const struct as_collector_kind *const *kinds,
+                    const struct assay_profile_request *request,
+                    struct assay_profile_result *result, struct assay_error *err)
+{
+    struct as_output output;
+    AS_TRY(as_output_divert(&output, timed->experiment, err));
+    as_input_rewind(&timed->input);
+    const int rc = as_profile_run_with(kinds, timed->experiment, request, result, err);
+    as_output_restore(&output);
+    const int kept = as_output_keep(timed->experiment, result->run_id, rc < 0 ? NULL : err);
+    return rc < 0 ? rc : kept;
+}
+
 int as_timed_run(const struct as_timed *timed, const uint8_t *plan, size_t plan_n,
                  struct as_instances *instances, struct assay_profile_result *result,
                  struct assay_error *err)
@@ -110,5 +124,5 @@ int as_timed_run(const struct as_timed *timed, const uint8_t *plan, size_t plan_
     request.request.reference_id = timed->run_id;
     request.request.sampling.rate_hz = SAMPLES_HZ;
     request.request.sampling.stacks = ASSAY_STACKS_OFF;
-    return as_profile_run_with(kinds, timed->experiment, &request.request, result, err);
+    return as_timed_record(timed, kinds, &request.request, result, err);
 }

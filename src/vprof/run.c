@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "profile/collector.h"
 #include "vprof/buckets.h"
 #include "vprof/timed.h"
 
@@ -258,12 +259,27 @@ static int time_chosen(struct as_timed *timed, struct assay_vprof_result *result
     return rc < 0 ? rc : handed;
 }
 
+/* Before anything runs: the agent must be able to come into the program, or the shell before it. */
+static int check_command(const struct assay_profile_request *request, struct assay_error *err)
+{
+    struct assay_launch_plan *plan;
+    if (!request->command)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "a process that runs already cannot be timed; let assay start it");
+    AS_TRY(assay_launch_plan(request->command, &plan, err));
+    const int rc = assay_timer_sampler_check(plan->path, err);
+    assay_launch_plan_free(&plan);
+    return rc;
+}
+
 int assay_vprof_run(struct assay_experiment *experiment, const struct assay_vprof_request *request,
                     struct assay_vprof_result *result, struct assay_error *err)
 {
     struct as_timed timed = {.experiment = experiment, .request = request};
     *result = (struct assay_vprof_result){.profile = {.exit_code = -1}};
-    AS_TRY(assay_profile_run(experiment, &request->profile, &result->profile, err));
+    AS_TRY(check_command(&request->profile, err));
+    as_input_note(&timed.input);
+    AS_TRY(as_timed_record(&timed, as_collector_kinds, &request->profile, &result->profile, err));
     timed.run_id = result->profile.run_id;
     int rc = result->profile.interrupted ? 0 : as_timed_choose(&timed, err);
     if (rc == 0 && !result->profile.interrupted)

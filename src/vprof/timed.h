@@ -5,9 +5,12 @@
 
 #include <assay/vprof.h>
 
+#include "campaign/internal.h"
 #include "patch/patch.h"
 #include "vprof/clock.h"
 #include "vprof/instances.h"
+
+struct as_collector_kind;
 
 struct as_timed_loop {
     struct assay_vprof_loop it;
@@ -18,9 +21,10 @@ struct as_timed_loop {
 struct as_timed {
     struct assay_experiment *experiment;
     const struct assay_vprof_request *request;
-    int64_t run_id;     /* whose loops they are */
-    double wall_ns;     /* of that run */
-    char program[4096]; /* whose loops are hot; "": not known */
+    struct as_input input; /* the same for every run */
+    int64_t run_id;        /* whose loops they are */
+    double wall_ns;        /* of that run */
+    char program[4096];    /* whose loops are hot; "": not known */
     AS_VEC(struct as_timed_loop) loop;
 };
 
@@ -33,6 +37,11 @@ int as_timed_plan(struct as_timed *timed, const struct as_patch_wish *wish, uint
                   size_t *n, struct assay_error *err);
 
 /* ---- collect.c ---- */
+
+/* A run with these sources of observation, whose output goes into the experiment. */
+int as_timed_record(const struct as_timed *timed, const struct as_collector_kind *const *kinds,
+                    const struct assay_profile_request *request,
+                    struct assay_profile_result *result, struct assay_error *err);
 
 /* Runs the program with the plan. `*instances` borrows the plan. */
 int as_timed_run(const struct as_timed *timed, const uint8_t *plan, size_t plan_n,

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+# assay vprof as a user meets it: entries and iterations of loops are known by construction, and what
+# the programs print is what they print alone. No time is asserted.
+
+setup_file() {
+    load common.bash
+    command -v gcc >/dev/null || skip "no gcc here"
+    cat >loops.c <<'END'
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static __thread double a[4096], b[4096];
+static int parts = 1;
+__attribute__((noinline)) double chain(long n, double x)
+{
+    double s = x;
+    for (long i = 0; i < n; i++)
+        s = s * 0.999 + b[i & 4095];
+    a[n & 4095] += s;
+    return s;
+}
+/* 10000 entries of 1000 and 20000 of 100: 12000000 iterations */
+static double mixed(void)
+{
+    double s = 0;
+    for (int i = 0; i < 30000; i++)
+        s += chain(i % 3 ? 100 : 1000, s);
+    return s;
+}
+static void *work(void *unused)
+{
+    memset(b, 1, sizeof b);
+    double s = 0;
+    for (int i = 0; i < parts; i++)
+        s += mixed();
+    printf("%a\n", s);
+    return unused;
+}
+static void threads(void)
+{
+    pthread_t t[4];
+    for (int i = 0; i < 4; i++)
+        pthread_create(&t[i], NULL, work, NULL);
+    for (int i = 0; i < 4; i++)
+        pthread_join(t[i], NULL);
+}
+static void forked(void)
+{
+    for (int i = 0; i < 2; i++)
+        if (fork() == 0) {
+            work(NULL);
+            fflush(stdout);
+            _exit(0);
+        }
+    while (wait(NULL) > 0)
+        ;
+}
+static sigjmp_buf out;
+static volatile double nested;
+static void on_signal(int number)
+{
+    nested += chain(100, number);
+    if (number == SIGUSR2)
+        siglongjmp(out, 1);
+}
+/* A handler re-enters the loop between its instances; one leaves by a jump. */
+static void handled(void)
+{
+    signal(SIGUSR1, on_signal);
+    signal(SIGUSR2, on_signal);
+    work(NULL);
+    for (int i = 0; i < 100; i++)
+        raise(SIGUSR1);
+    for (volatile int i = 0; i < 100; i++)
+        if (sigsetjmp(out, 1) == 0)
+            raise(SIGUSR2);
+    printf("%a\n", nested);
+}
+static void killed(void)
+{
+    work(NULL);
+    fflush(stdout);
+    raise(SIGKILL);
+}
+int main(int argc, char **argv)
+{
+    const char *mode = argc > 1 ? argv[1] : "";
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (argc > 2)
+        sscanf(argv[2], "%d", &parts);
+    if (strcmp(mode, "threads") == 0)
+        threads();
+    else if (strcmp(mode, "forked") == 0)
+        forked();
+    else if (strcmp(mode, "handled") == 0)
+        handled();
+    else if (strcmp(mode, "killed") == 0)
+        killed();
+    else
+        work(NULL);
+    return 0;
+}
+END
+    gcc -O2 -g -pthread -fno-unroll-loops -o loops loops.c
+    export EXPECTED_N=30000 EXPECTED_ITERATIONS=12000000
+}
+
+setup() {
+    load common.bash
+}
+
+# vprof ARGUMENTS...: into vprof.json, every instance
+vprof() {
+    rm -rf x.assay
+    "$ASSAY" vprof --loops chain --every 1 --rate high --format json -o x.assay -- "$@" >vprof.json
+}
+
+# The loop of chain: KEY
+value() { json "['loops'][0]['$1']" <vprof.json; }
+
+# What the program prints in all runs is what it prints alone, in any order of threads.
+same_output() {
+    "$@" | sort >alone.out
+    n=0
+    for file in x.assay/run-*/output*; do
+        sort "$file" | cmp - alone.out || fails "$file is not what the program prints"
+        n=$((n + 1))
+    done
+    [ "$n" -ge 2 ] || fails "$n outputs were kept"
+}
+
+@test "entries and iterations are counted exactly" {
+    vprof ./loops plain 10
+    equal true "$(value exact)"
+    equal 300000 "$(value instances)"
+    equal 120000000 "$(value iterations)"
+    equal 0 "$(value cut)"
+    same_output ./loops plain 10
+}
+
+@test "buckets hold what has like numbers of iterations" {
+    vprof ./loops plain 10
+    equal "[64.0, 128.0, 100.0]" "$(json "['loops'][0]['buckets'][0]" <vprof.json | python3 -c \
+        'import json,sys; b=json.load(sys.stdin); print([float(b[k]) for k in ("iterations_from","iterations_below","iterations_mean")])')"
+    equal "[512.0, 1024.0, 1000.0]" "$(json "['loops'][0]['buckets'][1]" <vprof.json | python3 -c \
+        'import json,sys; b=json.load(sys.stdin); print([float(b[k]) for k in ("iterations_from","iterations_below","iterations_mean")])')"
+    equal 2 "$(python3 -c 'import json; print(len(json.load(open("vprof.json"))["loops"][0]["buckets"]))')"
+}
+
+@test "each thread counts, also those that have ended" {
+    vprof ./loops threads 3
+    equal 360000 "$(value instances)"
+    equal 144000000 "$(value iterations)"
+    equal 4 "$(value threads)"
+    same_output ./loops threads 3
+}
+
+@test "children of a fork count, and end by _exit" {
+    vprof ./loops forked 5
+    equal 300000 "$(value instances)"
+    equal 120000000 "$(value iterations)"
+    same_output ./loops forked 5
+}
+
+@test "handlers may enter the loop, and leave it by a jump" {
+    vprof ./loops handled 10
+    equal 300200 "$(value instances)"
+    same_output ./loops handled 10
+}
+
+@test "what a killed program did is known" {
+    vprof ./loops killed 10 || equal 137 $?
+    equal 300000 "$(value instances)"
+    equal 120000000 "$(value iterations)"
+}
+
+@test "a shell and a launcher before the program are left alone" {
+    vprof timeout 100 sh -c './loops plain 10; true'
+    equal 300000 "$(value instances)"
+    same_output ./loops plain 10
+}
+
+@test "sampled instances say about the same" {
+    rm -rf x.assay
+    "$ASSAY" vprof --loops chain --every 7 --rate high --format json -o x.assay -- ./loops plain 10 >vprof.json
+    equal false "$(value exact)"
+    python3 - <<'END'
+import json
+loop = json.load(open("vprof.json"))["loops"][0]
+assert abs(loop["instances"] - 300000) <= 7, loop["instances"]
+assert abs(loop["iterations"] / 120e6 - 1) < 0.01, loop["iterations"]
+END
+}
+
+@test "the text says what was timed, facts are in the experiment" {
+    rm -rf x.assay
+    run "$ASSAY" vprof --loops chain --every 1 --rate high -o x.assay -- ./loops plain 10
+    equal 0 "$status"
+    like "*chain loops.c:*" "$output"
+    like "*One instance of 1 was timed*" "$output"
+    like "*300000*" "$("$ASSAY" query x.assay "SELECT instance_n FROM v_set_instances WHERE bucket IS NULL")"
+    equal "" "$(ls -d "${TMPDIR:-/tmp}"/assay-agent-* 2>/dev/null | xargs -r -n1 sh -c '[ "$0" -ot x.assay ] || echo "$0"')"
+}
+
+@test "a statically linked program is refused in a sentence" {
+    gcc -O2 -static -pthread -o static loops.c 2>/dev/null || skip "no static libraries"
+    rm -rf x.assay
+    run "$ASSAY" vprof -o x.assay -- ./static plain 1
+    equal 2 "$status"
+    like "*statically linked*" "$output"
+    [ ! -e x.assay ] || fails "an experiment of nothing was made"
+}
