@@ -27,14 +27,25 @@ struct assay_vprof_request {
     double max_overhead; /* share of the run that timing may take; 0: 0.05 */
 };
 
+#define ASSAY_VPROF_CHOSEN_N 31
+
+struct assay_vprof_instance {
+    uint32_t pid, tid;
+    uint64_t begun; /* ticks of the time stamp counter */
+    double iterations, cycles;
+};
+
 /* Of instances that are alike. Cycles are those of a busy core. */
 struct assay_vprof_bucket {
-    double low, high; /* iterations: at least, less than */
+    double low, high; /* iterations, or cycles of one: at least, less than */
     uint64_t n;       /* instances looked at */
     double share;     /* of the loop's time */
     double iterations;
     double mean, median, deviation, least, stability; /* cycles of an iteration */
     double instance;                                  /* median cycles of an instance */
+    /* That stand for it, evenly from the cheapest to the dearest iteration. */
+    struct assay_vprof_instance chosen[ASSAY_VPROF_CHOSEN_N];
+    unsigned chosen_n;
 };
 
 struct assay_vprof_loop {
@@ -53,6 +64,8 @@ struct assay_vprof_loop {
     struct assay_vprof_bucket all;
     struct assay_vprof_bucket *bucket; /* by iterations */
     size_t bucket_n;
+    struct assay_vprof_bucket *cost; /* by cycles of an iteration */
+    size_t cost_n;
 };
 
 struct assay_vprof_result {

@@ -59,36 +59,69 @@ static double overhead_of(const struct as_timed *timed, const struct as_instance
 
 /* ---- A loop -------------------------------------------------------------------------------- */
 
-static struct assay_vprof_bucket in_cycles(const struct as_bucket *it, double cycles)
+_Static_assert(AS_BUCKET_CHOSEN_N == ASSAY_VPROF_CHOSEN_N, "those that stand for a bucket");
+
+static void put_chosen(struct assay_vprof_bucket *out, const struct as_bucket *it,
+                       const struct as_instances *all, double cycles)
 {
-    return (struct assay_vprof_bucket){.low = it->low,
-                                       .high = it->high,
-                                       .n = it->n,
-                                       .share = it->share,
-                                       .iterations = it->iterations,
-                                       .mean = it->iteration.mean * cycles,
-                                       .median = it->iteration.median * cycles,
-                                       .deviation = it->iteration.deviation * cycles,
-                                       .least = it->iteration.least * cycles,
-                                       .stability = it->iteration.stability,
-                                       .instance = it->instance.median * cycles};
+    for (size_t i = 0; i < it->chosen_n; i++) {
+        const struct as_instance *one = &all->kept.at[it->chosen[i]];
+        const struct as_instance_thread *thread = &all->thread.at[one->thread];
+        out->chosen[out->chosen_n++] = (struct assay_vprof_instance){.pid = thread->pid,
+                                                                     .tid = thread->tid,
+                                                                     .begun = one->begun,
+                                                                     .iterations = one->trips,
+                                                                     .cycles = one->ticks * cycles};
+    }
 }
 
-static int put_buckets(struct assay_vprof_loop *out, struct as_instance *it, size_t n,
-                       double cycles, struct assay_error *err)
+/* The loop's instances are the first of all. */
+static struct assay_vprof_bucket in_cycles(const struct as_bucket *it, double cycles,
+                                           const struct as_instances *all)
+{
+    struct assay_vprof_bucket out = {.low = it->low,
+                                     .high = it->high,
+                                     .n = it->n,
+                                     .share = it->share,
+                                     .iterations = it->iterations,
+                                     .mean = it->iteration.mean * cycles,
+                                     .median = it->iteration.median * cycles,
+                                     .deviation = it->iteration.deviation * cycles,
+                                     .least = it->iteration.least * cycles,
+                                     .stability = it->iteration.stability,
+                                     .instance = it->instance.median * cycles};
+    put_chosen(&out, it, all, cycles);
+    return out;
+}
+
+static int put_buckets(struct as_instances *all, size_t n, enum as_bucket_key key, double cycles,
+                       struct assay_vprof_bucket **out, size_t *out_n, struct assay_error *err)
 {
     as_bucket_list list = {0};
-    struct as_bucket all;
-    as_bucket_all(it, n, &all);
-    out->all = in_cycles(&all, cycles);
-    int rc = as_buckets_make(it, n, AS_BUCKET_ITERATIONS, &list, err);
-    out->bucket = rc == 0 && list.n ? as_calloc(list.n, sizeof *out->bucket) : NULL;
-    if (rc == 0 && list.n && !out->bucket)
+    int rc = as_buckets_make(all->kept.at, n, key, &list, err);
+    *out = rc == 0 && list.n ? as_calloc(list.n, sizeof **out) : NULL;
+    if (rc == 0 && list.n && !*out)
         rc = as_error_nomem(err, "buckets of instances");
-    for (size_t i = 0; out->bucket && i < list.n; i++)
-        out->bucket[out->bucket_n++] = in_cycles(&list.at[i], cycles);
+    for (size_t i = 0; *out && i < list.n; i++) {
+        struct assay_vprof_bucket *bucket = &(*out)[(*out_n)++];
+        *bucket = in_cycles(&list.at[i], cycles, all);
+        if (key == AS_BUCKET_COST) {
+            bucket->low *= cycles;
+            bucket->high *= cycles;
+        }
+    }
     as_vec_fini(&list);
     return rc;
+}
+
+static int put_all(struct assay_vprof_loop *out, struct as_instances *all, size_t n, double cycles,
+                   struct assay_error *err)
+{
+    struct as_bucket whole;
+    as_bucket_all(all->kept.at, n, &whole);
+    out->all = in_cycles(&whole, cycles, all);
+    AS_TRY(put_buckets(all, n, AS_BUCKET_COST, cycles, &out->cost, &out->cost_n, err));
+    return put_buckets(all, n, AS_BUCKET_ITERATIONS, cycles, &out->bucket, &out->bucket_n, err);
 }
 
 /* Its instances, moved together. */
@@ -130,7 +163,7 @@ static int describe_loop(struct as_timed_loop *loop, struct as_instances *all, u
     out->iterations = (double)sum.trips * every;
     out->imbalance =
         out->threads && sum.ticks ? (double)most * out->threads / (double)sum.ticks : 1;
-    return put_buckets(out, it, n, tick->cycles, err);
+    return put_all(out, all, n, tick->cycles, err);
 }
 
 static const char *why_not(const struct as_instances *all, const struct as_timed_loop *loop)
@@ -290,8 +323,10 @@ int assay_vprof_run(struct assay_experiment *experiment, const struct assay_vpro
 
 void assay_vprof_result_fini(struct assay_vprof_result *result)
 {
-    for (size_t i = 0; i < result->loop_n; i++)
+    for (size_t i = 0; i < result->loop_n; i++) {
         as_free(result->loop[i].bucket);
+        as_free(result->loop[i].cost);
+    }
     as_free(result->loop);
     result->loop = NULL;
     result->loop_n = 0;

@@ -3,6 +3,7 @@
  * and a part of the loop's page. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "vprof/timed.h"
@@ -34,7 +35,7 @@ static const struct assay_set_metric metrics[] = {
            "Instances that took over four times, and 20 us more than, the median of such as have "
            "as many iterations: they are left out.",
            0)};
-enum { METRICS_N = sizeof metrics / sizeof *metrics };
+enum { METRICS_N = sizeof metrics / sizeof *metrics, BINS_MOST = 128 };
 
 static struct assay_quantity measured(double value, uint64_t n)
 {
@@ -62,6 +63,43 @@ struct writing {
     uint32_t every;
 };
 
+/* Rows of process, thread, beginning (ticks), iterations, cycles. */
+static int write_chosen(const struct writing *to, const struct assay_subject *of,
+                        const struct assay_vprof_bucket *it, struct assay_error *err)
+{
+    double row[ASSAY_VPROF_CHOSEN_N * 5];
+    for (unsigned i = 0; i < it->chosen_n; i++) {
+        const struct assay_vprof_instance *one = &it->chosen[i];
+        const double cell[5] = {one->pid, one->tid, (double)one->begun, one->iterations,
+                                one->cycles};
+        memcpy(&row[i * 5], cell, sizeof cell);
+    }
+    const struct assay_array array = {"instances_chosen", ASSAY_ARRAY_F64, it->chosen_n * 5, row};
+    return it->chosen_n ? assay_experiment_array(to->timed->experiment, of, &array, err) : 0;
+}
+
+/* How often an iteration took how many cycles. */
+static int write_histogram(const struct writing *to, const struct assay_vprof_loop *loop,
+                           struct assay_error *err)
+{
+    const struct assay_subject of = {ASSAY_OBJECT_LOOP, loop->loop_id, to->timed->run_id, 0};
+    double edge[BINS_MOST + 1];
+    int64_t count[BINS_MOST];
+    size_t n = 0;
+    for (size_t i = 0; i < loop->cost_n && n + 2 < BINS_MOST; i++) {
+        if (n && loop->cost[i].low > edge[n] * 1.01)
+            count[n++] = 0, edge[n] = loop->cost[i].low; /* none in between */
+        edge[n] = n ? edge[n] : loop->cost[i].low;
+        count[n++] = (int64_t)loop->cost[i].n;
+        edge[n] = loop->cost[i].high;
+    }
+    int64_t metric_id;
+    AS_TRY(assay_experiment_metric(to->timed->experiment, &metrics[2].metric, &metric_id, err));
+    const struct assay_histogram histogram = {edge, count, n, ASSAY_ORIGIN_MEASURED};
+    return n ? assay_experiment_histogram(to->timed->experiment, metric_id, &of, &histogram, err)
+             : 0;
+}
+
 static int write_values(const struct writing *to, const struct assay_vprof_loop *loop,
                         struct assay_error *err)
 {
@@ -82,46 +120,78 @@ static int write_values(const struct writing *to, const struct assay_vprof_loop 
         AS_TRY(assay_experiment_add_context(to->timed->experiment, &where, &of.context_id, err));
         fill(it, looked_at ? loop->instances * (double)it->n / (double)looked_at : 0, true, part);
         AS_TRY(assay_metric_set_add(to->set, &of, (int64_t)it->n, part, err));
+        AS_TRY(write_chosen(to, &of, it, err));
     }
-    return 0;
+    return loop->has_iterations ? write_histogram(to, loop, err) : 0;
 }
 
 enum { COLUMNS_N = 8, ROWS_MOST = 64 };
 
-static int write_page(const struct writing *to, const struct assay_vprof_loop *loop,
+struct page_part {
+    const char *name, *title, *from, *text;
+    const struct assay_vprof_bucket *bucket;
+    size_t n;
+    int position;
+    double above; /* 1: the upper bound is one less */
+};
+
+static int write_part(const struct writing *to, int64_t loop_id, const struct page_part *part,
                       struct assay_error *err)
 {
-    static const char *const column[COLUMNS_N] = {
-        "iterations from",  "to",        "instances timed", "share %",
+    const char *const column[COLUMNS_N] = {
+        part->from,         "to",        "instances timed", "share %",
         "cycles/iteration", "deviation", "stability",       "cycles/instance"};
     struct assay_cell cell[ROWS_MOST * COLUMNS_N];
-    const size_t n = loop->bucket_n < ROWS_MOST ? loop->bucket_n : ROWS_MOST;
-    char text[256];
+    const size_t n = part->n < ROWS_MOST ? part->n : ROWS_MOST;
     for (size_t i = 0; i < n; i++) {
-        const struct assay_vprof_bucket *it = &loop->bucket[i];
-        const double value[COLUMNS_N] = {it->low,    it->high - 1,  (double)it->n, 100 * it->share,
-                                         it->median, it->deviation, it->stability, it->instance};
+        const struct assay_vprof_bucket *it = &part->bucket[i];
+        const double value[COLUMNS_N] = {
+            it->low,    it->high - part->above, (double)it->n, 100 * it->share,
+            it->median, it->deviation,          it->stability, it->instance};
         for (size_t c = 0; c < COLUMNS_N; c++)
             cell[i * COLUMNS_N + c] =
                 (struct assay_cell){.kind = ASSAY_CELL_REAL, .real = value[c]};
     }
+    const struct assay_detail detail = {.of = {ASSAY_OBJECT_LOOP, loop_id, to->timed->run_id, 0},
+                                        .name = part->name,
+                                        .title = part->title,
+                                        .position = part->position,
+                                        .text = part->text,
+                                        .column = column,
+                                        .column_n = COLUMNS_N,
+                                        .cell = cell,
+                                        .row_n = n,
+                                        .pass = PASS};
+    return assay_experiment_detail(to->timed->experiment, &detail, err);
+}
+
+static int write_page(const struct writing *to, const struct assay_vprof_loop *loop,
+                      struct assay_error *err)
+{
+    char text[256];
     snprintf(text, sizeof text,
              "%s%.0f instances in %u threads, one of %u timed; %llu of %llu were disturbed and are "
              "left out.",
              loop->is_exact ? "" : "About ", loop->instances, loop->threads, to->every,
              (unsigned long long)loop->disturbed, (unsigned long long)loop->timed);
-    const struct assay_detail detail = {
-        .of = {ASSAY_OBJECT_LOOP, loop->loop_id, to->timed->run_id, 0},
-        .name = "instances",
-        .title = "Instances",
-        .position = 40,
-        .text = text,
-        .column = column,
-        .column_n = COLUMNS_N,
-        .cell = cell,
-        .row_n = n,
-        .pass = PASS};
-    return assay_experiment_detail(to->timed->experiment, &detail, err);
+    const struct page_part by_iterations = {"instances",
+                                            "Instances by iterations",
+                                            "iterations from",
+                                            text,
+                                            loop->bucket,
+                                            loop->bucket_n,
+                                            40,
+                                            1};
+    const struct page_part by_cost = {"instance_cycles",
+                                      "Instances by cycles",
+                                      "cycles from",
+                                      NULL,
+                                      loop->cost,
+                                      loop->cost_n,
+                                      41,
+                                      0};
+    AS_TRY(write_part(to, loop->loop_id, &by_iterations, err));
+    return loop->has_iterations ? write_part(to, loop->loop_id, &by_cost, err) : 0;
 }
 
 static int write_refusal(const struct writing *to, const struct assay_vprof_loop *loop,

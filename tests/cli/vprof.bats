@@ -204,6 +204,11 @@ END
     like "*chain loops.c:*" "$output"
     like "*One instance of 1 was timed*" "$output"
     like "*300000*" "$("$ASSAY" query x.assay "SELECT instance_n FROM v_set_instances WHERE bucket IS NULL")"
+    equal "2|62" "$("$ASSAY" query --format csv x.assay "SELECT count(*) || '|' || (sum(n) / 5) FROM array
+        WHERE name = 'instances_chosen'" | tail -1)"
+    equal 8192 "$("$ASSAY" query --format csv x.assay "SELECT CASE WHEN n BETWEEN 4096 AND 8192 THEN 8192 ELSE n END
+        FROM histogram JOIN metric USING (metric_id) WHERE name = 'iteration_cycles'" | tail -1)"
+    equal 2 "$("$ASSAY" query --format csv x.assay "SELECT count(*) FROM detail WHERE pass = 'vprof'" | tail -1)"
     equal "" "$(ls -d "${TMPDIR:-/tmp}"/assay-agent-* 2>/dev/null | xargs -r -n1 sh -c '[ "$0" -ot x.assay ] || echo "$0"')"
 }
 
