@@ -5,7 +5,7 @@
  */
 #include "patch/plan.h"
 
-#define ROOM_MOST (UINT64_C(1) << 32)
+#define ROOM_MOST (UINT64_C(1) << 30)
 
 static bool fits(uint64_t first, uint64_t n, uint64_t all)
 {

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Plans of this very program: loops made for it are taken or refused for their reasons, trips come
+ * of registers as computed by hand, and a plan that was cut or written over is told from a good
+ * one.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "patch/patch.h"
+
+/* Each is one loop; what it is called says what is expected of it. */
+#define FUNCTION(name, text)                                                                       \
+    __asm__(".text\n.p2align 5\n.globl " #name "\n.type " #name ",@function\n" #name ":\n" text    \
+            "\n.size " #name ",.-" #name "\n.p2align 5\n")
+FUNCTION(taken_plain, "1: imul $3,%rax,%rax\n add $2,%rdi\n cmp %rsi,%rdi\n jb 1b\n ret");
+FUNCTION(taken_down, "1: add (%rdx),%rax\n dec %edi\n jnz 1b\n nop\n ret");
+FUNCTION(taken_free, "1: add (%rdi),%rax\n mov (%rdi),%rdi\n mov %eax,%ecx\n test %rdi,%rdi\n"
+                     " jnz 1b\n xor %ecx,%ecx\n xor %r8d,%r8d\n ret");
+FUNCTION(taken_memory, "1: add (%rdi),%rax\n mov (%rdi),%rdi\n test %rdi,%rdi\n jnz 1b\n ret");
+FUNCTION(taken_call, "push %rbx\n1: lea (%rbx),%rdi\n nopl (%rax)\n call taken_down\n add $1,%rbx\n"
+                     " cmp $9,%rbx\n jb 1b\n pop %rbx\n ret");
+FUNCTION(taken_exits,
+         "1: imul $3,%rax,%rax\n cmp %rax,(%rdx)\n je 2f\n add $1,%rdi\n cmp %rsi,%rdi\n"
+         " jb 1b\n2: ret");
+FUNCTION(refused_narrow, "1: dec %edi\n jnz 1b\n ret");
+FUNCTION(refused_branch, "mov %rdi,%rcx\n1: add $3,%rax\n add $1,%rdx\n loop 1b\n ret");
+FUNCTION(refused_call, "push %rbx\n1: add $1000,%rax\n call taken_down\n dec %ebx\n jnz 1b\n"
+                       " pop %rbx\n ret");
+FUNCTION(refused_entered, "test %rsi,%rsi\n jz 2f\n1: add $3,%rax\n add $1,%rdx\n2: add $5,%rax\n"
+                          " dec %rdi\n jnz 1b\n ret");
+
+struct plan {
+    struct assay_object *object;
+    struct assay_program *program;
+    struct as_patch_verdict *verdict;
+    uint8_t *bytes;
+    size_t n;
+};
+
+static struct plan make_plan(enum as_patch_mode mode)
+{
+    const struct assay_program_options options = {.jobs = 1, .path_limit = ASSAY_PATH_LIMIT};
+    const struct as_patch_wish wish = {.mode = mode, .period = 10, .kept = 64};
+    struct as_patch_maker *maker = NULL;
+    struct assay_error err;
+    struct plan it = {0};
+    assert_int_equal(assay_object_open("/proc/self/exe", NULL, &it.object, &err), 0);
+    assert_int_equal(assay_program_new(it.object, &options, &it.program, &err), 0);
+    it.verdict = as_calloc(it.program->loop_n + 1, sizeof *it.verdict);
+    assert_int_equal(as_patch_maker_new(&wish, &maker, &err), 0);
+    assert_int_equal(as_patch_maker_add(maker, it.program, NULL, it.verdict, &err), 0);
+    assert_int_equal(as_patch_maker_bytes(maker, &it.bytes, &it.n, &err), 0);
+    as_patch_maker_free(&maker);
+    return it;
+}
+
+static void drop_plan(struct plan *it)
+{
+    as_free(it->bytes);
+    as_free(it->verdict);
+    assay_program_free(&it->program);
+    assay_object_close(&it->object);
+}
+
+/* The verdict on the only loop of the function `name`. */
+static const struct as_patch_verdict *verdict_on(const struct plan *it, const char *name)
+{
+    const struct assay_program *p = it->program;
+    const struct as_patch_verdict *found = NULL;
+    for (size_t l = 0; l < p->loop_n; l++) {
+        if (strcmp(p->body[p->loop[l].body].name, name) != 0)
+            continue;
+        assert_null(found);
+        found = &it->verdict[l];
+    }
+    assert_non_null(found);
+    return found;
+}
+
+static const struct as_patch_loop *loop_of(const struct plan *it, const char *name)
+{
+    const struct as_patch_plan *plan = (const void *)it->bytes;
+    const struct as_patch_verdict *verdict = verdict_on(it, name);
+    assert_int_equal(verdict->refusal, 0);
+    assert_true(verdict->loop < plan->loop.n);
+    return (const struct as_patch_loop *)as_patch_at(plan, &plan->loop) + verdict->loop;
+}
+
+static void test_verdicts(void **state)
+{
+    struct plan it = make_plan(AS_PATCH_TIME);
+    (void)state;
+    assert_int_equal(loop_of(&it, "taken_plain")->induction, 7);
+    assert_int_equal(loop_of(&it, "taken_plain")->step, 2);
+    assert_int_equal(loop_of(&it, "taken_down")->step, -1);
+    assert_int_equal(loop_of(&it, "taken_down")->induction_b, 4);
+    assert_int_equal(loop_of(&it, "taken_free")->tally, 8);
+    assert_int_equal(loop_of(&it, "taken_memory")->tally, AS_PATCH_NONE);
+    assert_int_not_equal(loop_of(&it, "taken_memory")->counter, UINT32_MAX);
+    assert_int_equal(loop_of(&it, "taken_call")->induction, 3);
+    assert_int_equal(loop_of(&it, "taken_exits")->exits, 2);
+    assert_int_equal(verdict_on(&it, "refused_narrow")->refusal, AS_PATCH_REFUSED_NARROW);
+    assert_int_equal(verdict_on(&it, "refused_branch")->refusal, AS_PATCH_REFUSED_BRANCH);
+    assert_int_equal(verdict_on(&it, "refused_call")->refusal, AS_PATCH_REFUSED_CALL);
+    assert_int_equal(verdict_on(&it, "refused_entered")->refusal, AS_PATCH_REFUSED_IRREDUCIBLE);
+    drop_plan(&it);
+}
+
+/* An exit before the step has run its header once more than the register says. */
+static void test_exits(void **state)
+{
+    struct plan it = make_plan(AS_PATCH_TIME);
+    const struct as_patch_plan *plan = (const void *)it.bytes;
+    const struct as_patch_loop *loop = loop_of(&it, "taken_exits");
+    const struct as_patch_exit *exit =
+        (const struct as_patch_exit *)as_patch_at(plan, &plan->exit) + loop->first_exit;
+    (void)state;
+    assert_int_equal(exit[0].add, 1);
+    assert_int_equal(exit[1].add, 0);
+    drop_plan(&it);
+}
+
+static void test_trips(void **state)
+{
+    struct as_patch_loop up = {
+        .induction = 1, .induction_b = 8, .step = 8, .tally = AS_PATCH_NONE, .counter = UINT32_MAX};
+    struct as_patch_loop down = up, narrow = up, tally = up, none = up;
+    down.step = -2;
+    narrow.induction_b = 4;
+    narrow.step = -1;
+    tally.tally = 3;
+    none.induction = AS_PATCH_NONE;
+    (void)state;
+    assert_int_equal(as_patch_trips(&up, 0, 16, 16 + 80), 10);
+    assert_int_equal(as_patch_trips(&up, 1, 16, 16 + 80), 11);
+    assert_int_equal(as_patch_trips(&up, 0, UINT64_MAX - 7, 72), 10);
+    assert_int_equal(as_patch_trips(&down, 0, 20, 0), 10);
+    assert_int_equal(as_patch_trips(&narrow, 0, 10, 0), 10);
+    assert_int_equal(as_patch_trips(&narrow, 0, 3, 0xffffffff), 4);
+    assert_int_equal(as_patch_trips(&tally, 1, 99, 12), 12);
+    assert_int_equal(as_patch_trips(&none, 0, 0, 12), UINT64_MAX);
+    assert_int_equal(as_patch_trips(&up, UINT64_MAX, 0, 80), UINT64_MAX);
+}
+
+static void test_checks(void **state)
+{
+    (void)state;
+    for (unsigned mode = AS_PATCH_IDENT; mode <= AS_PATCH_COUNT; mode++) {
+        struct plan it = make_plan((enum as_patch_mode)mode);
+        assert_null(as_patch_plan_check(it.bytes, it.n));
+        for (size_t n = 0; n < it.n; n += 1 + n / 4)
+            assert_non_null(as_patch_plan_check(it.bytes, n));
+        drop_plan(&it);
+    }
+}
+
+/* A count or place that leads outside is noticed, whichever it is. */
+static void test_damage(void **state)
+{
+    struct plan it = make_plan(AS_PATCH_SAMPLE);
+    struct as_patch_plan *plan = (void *)it.bytes;
+    uint64_t *word = (uint64_t *)&plan->module;
+    (void)state;
+    for (size_t i = 0; i < 24; i++) {
+        const uint64_t was = word[i];
+        word[i] = UINT64_MAX - 7;
+        assert_non_null(as_patch_plan_check(it.bytes, it.n));
+        word[i] = was;
+    }
+    struct as_patch_region *region = (void *)(it.bytes + plan->region.at);
+    const struct as_patch_region good = *region;
+    region->first_loop = UINT32_MAX;
+    assert_non_null(as_patch_plan_check(it.bytes, it.n));
+    *region = good;
+    region->plain.header = region->plain.size_b;
+    assert_non_null(as_patch_plan_check(it.bytes, it.n));
+    *region = good;
+    region->header = UINT64_MAX - 3;
+    assert_non_null(as_patch_plan_check(it.bytes, it.n));
+    *region = good;
+    assert_null(as_patch_plan_check(it.bytes, it.n));
+    drop_plan(&it);
+}
+
+/* What is overwritten is what stands in the file, and clones have their header's place in a line.
+ */
+static void test_regions(void **state)
+{
+    struct plan it = make_plan(AS_PATCH_COUNT);
+    const struct as_patch_plan *plan = (const void *)it.bytes;
+    const struct as_patch_region *region = as_patch_at(plan, &plan->region);
+    (void)state;
+    assert_true(plan->region.n > 10);
+    for (uint64_t r = 0; r < plan->region.n; r++) {
+        uint64_t have_b;
+        const uint8_t *bytes = assay_object_bytes(it.object, region[r].header, &have_b);
+        assert_memory_equal(bytes, region[r].original, 8);
+        assert_true(region[r].measured.spans > 0);
+    }
+    drop_plan(&it);
+}
+
+/* Memory that runs out at any place is an error, not a crash. */
+static void test_memory(void **state)
+{
+    struct plan it = make_plan(AS_PATCH_IDENT);
+    const struct as_patch_wish wish = {.mode = AS_PATCH_TIME};
+    struct assay_error err;
+    int rc = -1;
+    (void)state;
+    for (int64_t after = 0; rc < 0; after += 1 + after / 3) {
+        struct as_patch_maker *maker = NULL;
+        as_alloc_fail_after(after);
+        rc = as_patch_maker_new(&wish, &maker, &err);
+        if (rc == 0)
+            rc = as_patch_maker_add(maker, it.program, NULL, it.verdict, &err);
+        as_alloc_fail_after(-1);
+        if (rc < 0)
+            assert_int_equal(err.code, ASSAY_ERR_NOMEM);
+        as_patch_maker_free(&maker);
+    }
+    drop_plan(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_verdicts), cmocka_unit_test(test_exits),
+        cmocka_unit_test(test_trips),    cmocka_unit_test(test_checks),
+        cmocka_unit_test(test_damage),   cmocka_unit_test(test_regions),
+        cmocka_unit_test(test_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
