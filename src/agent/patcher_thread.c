@@ -87,7 +87,8 @@ void as_patcher_thread_end(void)
     munmap(thread, as_patcher.thread_b);
 }
 
-/* The child of a fork has a file of its own; loops that it is in began in the parent and are cut. */
+/* The child of a fork has a file of its own; loops that it is in began in the parent and are cut.
+ */
 void as_patcher_thread_forked(void)
 {
     struct as_patch_thread *parent = as_patcher_thread;

@@ -98,23 +98,31 @@ static void fail_done(const struct as_patch_module *planned, uint32_t kind, int 
     }
 }
 
-/* Whether `address` lies in bytes of a jump, behind their first: there it cannot go on. */
-static bool is_in_jump(uint64_t m, uint64_t address)
+static bool is_of_template(const struct as_patch_template *t, uint64_t address)
+{
+    const struct as_patch_span *span = as_patch_at(as_patcher.plan, &as_patcher.plan->span);
+    for (uint64_t i = t->first_span; i < (uint64_t)t->first_span + t->spans; i++)
+        if (address - span[i].address < span[i].original_b)
+            return true;
+    return false;
+}
+
+/* Whether a thread stands in the original code of a region: it would go on there, and could come to
+ * a block that a jump has spilled over. Who called from there comes back into the clone. */
+static bool is_in_region(uint64_t m, uint64_t address)
 {
     const struct as_patch_plan *plan = as_patcher.plan;
     const struct as_patch_module *planned =
         (const struct as_patch_module *)as_patch_at(plan, &plan->module) + m;
     const struct as_patch_region *region = as_patch_at(plan, &plan->region);
-    const struct as_patch_site *site = as_patch_at(plan, &plan->site);
     const uint64_t at = address - as_patcher.module[m].bias;
+    if (at < planned->low || at >= planned->high)
+        return false;
     for (uint64_t r = planned->first_region; r < (uint64_t)planned->first_region + planned->regions;
          r++) {
-        if (at - region[r].header - 1 < AS_PATCH_JUMP_B - 1)
+        if (as_patcher_outcome(r)->kind == AS_PATCH_DONE &&
+            (is_of_template(&region[r].plain, at) || is_of_template(&region[r].measured, at)))
             return true;
-        for (uint64_t i = region[r].first_site;
-             i < (uint64_t)region[r].first_site + region[r].sites; i++)
-            if (at - site[i].address - 1 < AS_PATCH_JUMP_B - 1)
-                return true;
     }
     return false;
 }
@@ -129,7 +137,7 @@ void as_patcher_write_module(uint64_t m, bool undo)
     uint64_t first, end;
     if (!range_of(plan, planned, &first, &end))
         return;
-    int error = as_patcher_stop(m, is_in_jump);
+    int error = as_patcher_stop(m, is_in_region);
     if (error) {
         if (!undo)
             fail_done(planned, AS_PATCH_THREADS, error);

@@ -306,25 +306,38 @@ static int add_module(struct as_patch_maker *m, const struct assay_program *p)
     return as_vec_push(&m->module, module);
 }
 
-/* The loader runs before there is anything that a clone could use. */
-static bool is_loader(const struct assay_program *p)
+/* What is said of all loops of a file. */
+static unsigned file_refusal(const struct assay_program *p)
 {
     const char *soname = assay_object_info(p->object)->soname;
-    return soname && strncmp(soname, "ld-linux", 8) == 0;
+    const struct assay_section *section;
+    const struct assay_segment *segment;
+    size_t n = assay_object_sections(p->object, &section);
+    /* The loader runs before there is anything that a clone could use. */
+    if (soname && strncmp(soname, "ld-linux", 8) == 0)
+        return AS_PATCH_REFUSED_LOADER;
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(section[i].name, "__rseq_cs") == 0)
+            return AS_PATCH_REFUSED_RESTARTED;
+    n = assay_object_segments(p->object, &segment);
+    for (size_t i = 0; i < n; i++)
+        if (segment[i].type == 1 && segment[i].exec && segment[i].write)
+            return AS_PATCH_REFUSED_WRITABLE;
+    return 0;
 }
 
 static int plan_loops(struct as_patch_maker *m, struct as_patch_code *code,
                       struct as_patch_verdict *verdict)
 {
     const struct assay_program *p = code->program;
+    const unsigned refusal = file_refusal(p);
     for (uint32_t l = 0; l < p->loop_n; l++) {
         if ((code->wanted && !code->wanted[l]) || verdict[l].asked)
             continue;
         verdict[l] = (struct as_patch_verdict){
             .asked = true, .loop = ASSAY_NONE, .induction = AS_PATCH_NONE, .tally = AS_PATCH_NONE};
-        if (is_loader(p))
-            verdict[l].refusal = AS_PATCH_REFUSED_LOADER;
-        else
+        verdict[l].refusal = (uint8_t)refusal;
+        if (!refusal)
             AS_TRY(try_region(m, code, l, verdict));
     }
     return 0;

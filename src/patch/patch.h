@@ -28,6 +28,8 @@
     X(OPERAND, "an address in an instruction that cannot be moved")                                \
     X(OVERLAP, "instructions that overlap")                                                        \
     X(LOADER, "code of the loader itself")                                                         \
+    X(RESTARTED, "a file with restartable sequences, which the kernel knows by their address")     \
+    X(WRITABLE, "a file whose code may be written while it runs")                                  \
     X(LARGE, "too much code")
 
 enum as_patch_refusal {
