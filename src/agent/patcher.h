@@ -39,6 +39,11 @@ extern const struct as_agent_client as_agent_patcher;
 extern __thread struct as_patch_thread *as_patcher_thread
     __attribute__((tls_model("initial-exec")));
 
+/* SAMPLE: countdowns of the first regions, for those where one instruction may change flags. */
+#define AS_PATCHER_COUNTDOWNS 128u
+extern __thread int64_t as_patcher_countdown[AS_PATCHER_COUNTDOWNS]
+    __attribute__((tls_model("initial-exec")));
+
 static inline struct as_patch_outcome *as_patcher_outcome(uint64_t region)
 {
     return (struct as_patch_outcome *)(as_patcher.outcomes + 1) + region;

@@ -125,6 +125,8 @@ static bool clone_region(struct placing *p, const struct as_patch_region *region
         return false;
     if (region->measured.size_b && !(measured = place_template(p, region, &region->measured)))
         return false;
+    /* All that an instance which is not measured runs stands in one line. */
+    p->code.at += -(uintptr_t)p->code.at & (LINE_B - 1);
     const uint8_t *entry = as_patcher_stub_entry(&p->code, region, plain + region->plain.header,
                                                  measured + region->measured.header);
     for (uint32_t i = 0; i < region->edges; i++)

@@ -7,6 +7,7 @@
 #include "agent/patcher.h"
 
 __thread struct as_patch_thread *as_patcher_thread;
+__thread int64_t as_patcher_countdown[AS_PATCHER_COUNTDOWNS];
 
 /* Called from the assembly below. */
 #define SLOW_USED __attribute__((used, visibility("hidden")))

@@ -126,11 +126,16 @@ static void lead_jump(struct as_patcher_code *code, uint8_t *from)
 
 /* ---- Parts ---------------------------------------------------------------------------------- */
 
-int32_t as_patcher_thread_offset(void)
+static int32_t thread_local_offset(const void *at)
 {
     uintptr_t fs;
     __asm__("mov %%fs:0, %0" : "=r"(fs));
-    return (int32_t)((intptr_t)(uintptr_t)&as_patcher_thread - (intptr_t)fs);
+    return (int32_t)((intptr_t)(uintptr_t)at - (intptr_t)fs);
+}
+
+int32_t as_patcher_thread_offset(void)
+{
+    return thread_local_offset(&as_patcher_thread);
 }
 
 static int32_t slot_at(uint32_t loop, size_t field)
@@ -392,6 +397,27 @@ static void emit_countdown(struct as_patcher_code *code, const struct as_patch_r
     emit_rsp(code, RED_ZONE);
 }
 
+/* The same in two instructions, where flags may change. */
+static bool emit_short_countdown(struct as_patcher_code *code, const struct as_patch_region *region,
+                                 const uint8_t *plain)
+{
+    const struct as_patch_plan *plan = as_patcher.plan;
+    const uint64_t number =
+        (uint64_t)(region - (const struct as_patch_region *)as_patch_at(plan, &plan->region));
+    if (!(region->flags & AS_PATCH_STATUS_FREE) || is_always_measured(region) ||
+        number >= AS_PATCHER_COUNTDOWNS)
+        return false;
+    const int32_t at = thread_local_offset(&as_patcher_countdown[number]);
+    EMIT(code, 0x64, 0x48, 0xff, 0x0c, 0x25); /* dec qword fs:[at] */
+    emit_number(code, at, 4);
+    EMIT(code, 0x0f, 0x89); /* jns */
+    emit_number(code, plain - (code->at + 4), 4);
+    EMIT(code, 0x64, 0x48, 0xc7, 0x04, 0x25);
+    emit_number(code, at, 4);
+    emit_number(code, plan->period ? plan->period - 1 : 0, 4);
+    return true;
+}
+
 /* Counters need a file to be in. */
 static void emit_presence(struct as_patcher_code *code)
 {
@@ -407,7 +433,7 @@ uint8_t *as_patcher_stub_entry(struct as_patcher_code *code, const struct as_pat
 {
     const uint32_t mode = as_patcher.plan->mode;
     uint8_t *begin = code->at;
-    if (mode == AS_PATCH_SAMPLE)
+    if (mode == AS_PATCH_SAMPLE && !emit_short_countdown(code, region, plain))
         emit_countdown(code, region, plain, measured);
     if (mode == AS_PATCH_COUNT)
         emit_presence(code);

@@ -314,7 +314,7 @@ static int add_probes(struct assembly *a, uint32_t block)
     const struct assay_program *p = a->p;
     if (!c->measured)
         return 0;
-    uint32_t live = c->area->code->live[block - p->body[p->block[block].body].first_block];
+    uint32_t live = as_live_at(c->area->code, block);
     for (uint32_t i = 0; i < c->inners;
          i++) { /* registers that count are not free in their loops */
         if (c->inner[i].tally != AS_PATCH_NONE && as_patch_holds(p, c->inner[i].loop, block))

@@ -36,6 +36,12 @@ struct as_patch_code {
 /* What is live at the start of each block of `body` (code->live, by block less first_block). What
  * is not known is live. 0 or ASSAY_ERR_NOMEM. */
 int as_live_find(struct as_patch_code *code, uint32_t body);
+/* Of a block of that body. */
+static inline uint32_t as_live_at(const struct as_patch_code *code, uint32_t block)
+{
+    const struct assay_program *p = code->program;
+    return code->live[block - p->body[p->block[block].body].first_block];
+}
 
 /* ---- Regions -------------------------------------------------------------------------------- */
 

@@ -203,6 +203,8 @@ static int add_region(struct as_patch_maker *m, const struct as_patch_area *area
     m->pending.n = 0;
     AS_TRY(add_loops(m, area->code, area->loop, inners));
     AS_TRY(as_live_find(area->code, p->loop[area->loop].body));
+    if (!(as_live_at(area->code, p->loop[area->loop].header) & AS_LIVE_STATUS))
+        region.flags |= AS_PATCH_STATUS_FREE;
     AS_TRY(clone_both(m, area, inners, &region, at, refusal));
     if (copy_original(p, region.header, region.original) < 0)
         *refusal = AS_PATCH_REFUSED_NARROW;

@@ -65,6 +65,10 @@ struct as_patch_template {
     uint32_t first_span, spans;
 };
 
+enum as_patch_region_flag {
+    AS_PATCH_STATUS_FREE = 1 << 0 /* nobody needs the status flags at the header */
+};
+
 /* An outermost loop of those asked for, with what it holds. */
 struct as_patch_region {
     uint64_t header;
@@ -73,7 +77,7 @@ struct as_patch_region {
     uint32_t first_loop, loops; /* the first one is the region itself */
     uint32_t first_edge, edges;
     uint32_t first_site, sites;
-    uint32_t unused;
+    uint32_t flags;                    /* as_patch_region_flag */
     struct as_patch_template plain;    /* IDENT, SAMPLE */
     struct as_patch_template measured; /* TIME, SAMPLE, COUNT */
 };

@@ -192,7 +192,7 @@ int as_patch_tally_find(struct as_patch_code *code, uint32_t loop, uint32_t take
         }
     }
     AS_TRY(as_live_find(code, body));
-    used |= code->live[l->header - p->body[body].first_block];
+    used |= as_live_at(code, l->header);
     for (unsigned r = 16; r-- > 0 && *reg == AS_PATCH_NONE;) {
         if (!(used >> r & 1))
             *reg = (uint8_t)r;
