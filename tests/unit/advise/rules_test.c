@@ -444,17 +444,17 @@ static const struct rule_case topics[] = {
                  {"cqa_unroll_n", 4},
                  {"cqa_rename_cy", 1},
                  {"cqa_cycles", 1}}}},
-    {"cqa_reciprocal_instructions",
+    {"reciprocal_instructions",
      {RUN, .code = {FULL},
       .metric = {{"cqa_divide_cy", 4}, {"cqa_cycles", 9}, {"cqa_access_32_n", 2}}},
      {RUN, .code = {FULL},
       .metric = {{"cqa_divide_cy", 4}, {"cqa_cycles", 9}, {"cqa_access_64_n", 2}}}},
-    {"cqa_reciprocal_instructions", /* the divider limits: that is said */
+    {"reciprocal_instructions", /* the divider limits: that is said */
      {RUN, .code = {FULL},
       .metric = {{"cqa_divide_cy", 4}, {"cqa_cycles", 9}, {"cqa_access_32_n", 2}}},
      {RUN, .code = {FULL},
       .metric = {{"cqa_divide_cy", 9}, {"cqa_cycles", 9}, {"cqa_access_32_n", 2}}}},
-    {"cqa_little_reuse",
+    {"little_reuse",
      {RUN, .code = {NESTED},
       .metric = {{"cqa_load_cy", 3},
                  {"cqa_cycles", 3},
@@ -469,7 +469,7 @@ static const struct rule_case topics[] = {
                  {"cqa_fp_insn_n", 2},
                  {"cqa_reg_vector_n", 4},
                  {"cqa_insn_class_load_n", 6}}}}, /* nothing around it */
-    {"cqa_little_reuse",
+    {"little_reuse",
      {RUN, .code = {NESTED},
       .metric = {{"cqa_load_cy", 3},
                  {"cqa_cycles", 3},
@@ -484,10 +484,10 @@ static const struct rule_case topics[] = {
                  {"cqa_fp_insn_n", 12},
                  {"cqa_reg_vector_n", 16},
                  {"cqa_insn_class_load_n", 6}}}}, /* reused already */
-    {"cqa_unrolled_too_far",
+    {"unrolled_too_far",
      {RUN, .code = {FULL}, .metric = {{"cqa_unroll_n", 16}, {"cqa_opcache_pct", 180}}},
      {RUN, .code = {FULL}, .metric = {{"cqa_unroll_n", 16}, {"cqa_opcache_pct", 18}}}},
-    {"cqa_unrolled_too_far", /* decoding limits */
+    {"unrolled_too_far", /* decoding limits */
      {RUN, .code = {FULL},
       .metric = {{"cqa_unroll_n", 8},
                  {"cqa_decode_cy", 20},
