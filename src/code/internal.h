@@ -128,6 +128,13 @@ static inline struct as_arena *as_scratch_of(const struct as_builder *b, unsigne
     return scratch;
 }
 
+/* Asks memory for `n` records that are to be looked at now, in whatever order. */
+static inline void as_insns_fetch(const struct assay_insn *insn, size_t n)
+{
+    for (size_t i = 0; i < n; i += 64 / sizeof *insn)
+        __builtin_prefetch(&insn[i]);
+}
+
 /* Region that holds `address`, or ASSAY_NONE. O(log n), near O(1). */
 uint32_t as_region_at(const struct as_builder *b, uint64_t address);
 /* Instruction of the region that starts at `address` or, failing that, covers it; SIZE_MAX when

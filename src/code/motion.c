@@ -88,6 +88,8 @@ int as_source_motion(const struct as_source *s, uint32_t loop, struct as_source_
         return ASSAY_ERR_NOMEM;
     for (uint32_t k = 0; k < l->blocks; k++) {
         const struct assay_block *block = &program->block[program->loop_block[l->first_block + k]];
+        if (block->loop == loop)
+            as_insns_fetch(&program->code.insn[block->first_insn], block->insns);
         for (uint32_t i = 0; i < block->insns && block->loop == loop; i++) {
             const struct assay_insn *insn = &program->code.insn[block->first_insn + i];
             const struct assay_form *form = as_form_of(insn);
