@@ -629,6 +629,27 @@ static void test_given_back(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
+/* Memory that goes back to the kernel comes again, in a longer run too. */
+static void test_first_touch(void **state)
+{
+    const struct story once = {RUN, .code = {OWN(800), {"exc_page_fault", "kernel", 200}}};
+    const struct story again = {RUN, .code = {OWN(750),
+                                              {"free", "memory", 0, .under = "work"},
+                                              {"munmap", "memory", 50, .under = "free"},
+                                              {"exc_page_fault", "kernel", 200}}};
+    const char *sql = "SELECT workaround LIKE '%In a longer run it is less%',"
+                      " workaround LIKE '%MALLOC_MMAP_MAX_=0%' FROM v_findings"
+                      " WHERE rule = 'page_faults'";
+    struct assay_experiment *e = story_tell(&once);
+
+    (void)state;
+    expect_row(e, sql, "1 0");
+    fine(assay_experiment_close(&e, err));
+    e = story_tell(&again);
+    expect_row(e, sql, "0 1");
+    fine(assay_experiment_close(&e, err));
+}
+
 /* What is to be done about a system call depends on who makes it, and what for. */
 static void test_calls(void **state)
 {
@@ -1052,6 +1073,7 @@ int main(void)
         cmocka_unit_test(test_given_back),     cmocka_unit_test(test_calls),
         cmocka_unit_test(test_chains),         cmocka_unit_test(test_gain_of_code),
         cmocka_unit_test(test_pattern),        cmocka_unit_test(test_share_of_category),
+        cmocka_unit_test(test_first_touch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
