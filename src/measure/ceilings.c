@@ -215,10 +215,9 @@ static int say_circumstance(struct as_rig *rig, const char *name, const char *te
     return text ? assay_figures_add_finding(rig->figures, name, text, err) : 0;
 }
 
-static int say_processors(struct as_rig *rig, struct assay_error *err)
+int as_rig_say_processors(struct as_rig *rig, double quota_cpu_n, struct assay_error *err)
 {
     const int64_t online = rig->topology->cpu_n, usable = rig->topology->usable_cpu_n;
-    struct assay_host_load load;
     char text[256] = "";
 
     if (usable > 0 && usable < online)
@@ -227,18 +226,17 @@ static int say_processors(struct as_rig *rig, struct assay_error *err)
                  " may be used (affinity or cpuset): 'all' stands for %zu cores",
                  usable, online, rig->core_n);
     AS_TRY(say_circumstance(rig, "processors", *text ? text : NULL, err));
-    assay_host_load_read(NULL, 0, &load);
     *text = 0;
     /* Not by the affinity of this moment: measuring binds this thread to one processor. */
-    if (load.quota_cpu_n > 0 && load.quota_cpu_n < (double)usable)
+    if (quota_cpu_n > 0 && quota_cpu_n < (double)usable)
         snprintf(text, sizeof text,
                  "quota: the control group grants %.2g processors of %" PRId64
                  ": figures of all cores are what it grants, not what the machine has",
-                 load.quota_cpu_n, usable);
+                 quota_cpu_n, usable);
     return say_circumstance(rig, "quota", *text ? text : NULL, err);
 }
 
-static int say_afterwards(struct as_rig *rig, const char *group, struct assay_error *err)
+int as_rig_say_afterwards(struct as_rig *rig, const char *group, struct assay_error *err)
 {
     size_t noisy = 0, n = 0;
     char name[64], text[256] = "";
@@ -340,7 +338,7 @@ static int measure_group(struct plan *p, unsigned what, const char *name, bool *
         return as_error_nomem(err, "the plan of a measurement");
     AS_TRY(begin_group(p->rig, name, &begun_s, err));
     AS_TRY(work_through(p, begun_s, until_ns, err));
-    AS_TRY(say_afterwards(p->rig, name, err));
+    AS_TRY(as_rig_say_afterwards(p->rig, name, err));
     if (as_rig_stopped(p->rig)) {
         *stopped = true;
     } else {
@@ -374,7 +372,9 @@ int assay_measure_ceilings(const struct assay_host *host,
     int rc = as_rig_init(rig, host, figures, err);
     if (rc == 0) {
         as_rig_see_share(rig);
-        rc = say_processors(rig, err);
+        struct assay_host_load load;
+        assay_host_load_read(NULL, 0, &load);
+        rc = as_rig_say_processors(rig, load.quota_cpu_n, err);
     }
     for (size_t i = 0; rc == 0 && !*stopped && i < sizeof groups / sizeof *groups; i++)
         if (options->what & groups[i].what)

@@ -90,7 +90,7 @@ static int paranoid_here(void)
 
     if (f)
         fclose(f);
-    return known ? atoi(text) : -99;
+    return known ? (int)strtol(text, NULL, 10) : -99;
 }
 
 static bool is_guest(void)

@@ -164,7 +164,7 @@ static int chain_to_flags(struct as_table_work *w, const struct as_form_case *on
     uint8_t bytes[3 * AS_ENCODE_B];
     double cycles;
 
-    if (!form->flags_written || !w->half_trip || !form->operands ||
+    if (!form->flags_written || w->half_trip == 0 || !form->operands ||
         !is_plain_register(&form->operand[0], ASSAY_ACCESS_READ) ||
         !is_vector(form->operand[0].file))
         return 0;

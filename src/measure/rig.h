@@ -116,4 +116,13 @@ void as_rig_see_share(struct as_rig *rig);
  * such level, or nothing fits between it and the one below. */
 size_t as_level_b(const struct as_rig *rig, unsigned level, const struct as_scope *scope);
 
+/* ---- Circumstances (ceilings.c) ----------------------------------------------------------------
+ */
+
+/* Findings about processors that may not be used and a quota of the control group (up to 0: none),
+ * or none any more. */
+int as_rig_say_processors(struct as_rig *rig, double quota_cpu_n, struct assay_error *err);
+/* About huge pages that were not given, and figures of a group that somebody disturbed. */
+int as_rig_say_afterwards(struct as_rig *rig, const char *group, struct assay_error *err);
+
 #endif

@@ -6,6 +6,7 @@
  * second cannot begin, and an iteration takes twice as long. What the N instructions are decides
  * which structure fills first.
  */
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,6 +100,7 @@ static void write_fill(struct as_assembly *a, const struct filler *f, unsigned n
 
     while (kinds < 7 && f->text[kinds])
         kinds++;
+    assert(kinds > 0);
     if (f->first) {
         expand(line, sizeof line, f->first, 0, cursor);
         as_assembly_line(a, "%s", line);

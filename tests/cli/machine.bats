@@ -175,6 +175,41 @@ store() { # -> $stored
     [ "$(getconf _NPROCESSORS_ONLN)" -gt 1 ] || skip "there is no more than one"
     taskset -c "$first" "$ASSAY" machine >out
     grep -q ', 1 may be used here' out
+    env --default-signal=INT taskset -c "$first" "$ASSAY" machine --measure peaks --quiet >/dev/null &
+    pid=$!
+    for ((i = 0; i < 600; i++)); do
+        stored=$(find "$XDG_DATA_HOME/assay/machines" -name '*.tsv' 2>/dev/null || true)
+        if [ -n "$stored" ] && grep -q ^figure "$stored"; then break; fi
+        sleep 0.1
+    done
+    kill -INT $pid
+    wait $pid || true
+    grep -q '^finding	processors	processors: only 1 of ' "$stored"
+}
+@test "instructions: interrupted, and gone on with where they ended" {
+    lines() { grep -c "^form" "$part" || true; }
+    env --default-signal=INT "$ASSAY" machine --measure instructions --for /bin/true \
+        >/dev/null 2>err &
+    pid=$!
+    for ((i = 0; i < 900; i++)); do
+        part=$(find "$XDG_DATA_HOME/assay/machines" -name '*.uarch.tsv.part' 2>/dev/null || true)
+        if [ -n "$part" ] && [ "$(lines)" -ge 3 ]; then break; fi
+        if ! kill -0 $pid 2>/dev/null; then break; fi
+        sleep 0.1
+    done
+    kill -INT $pid
+    status=0
+    wait $pid || status=$?
+    equal 130 "$status"
+    grep -q 'ended by the user; what was measured is kept' err
+    [ ! -e "${part%.part}" ]
+    cp "$part" first
+    "$ASSAY" machine --measure instructions --for /bin/true --quiet >/dev/null
+    [ ! -e "$part" ]
+    # What was there by then stands in the table as it was, noise apart, and once.
+    while read -r line; do
+        equal 1 "$(grep -cF "$line" "${part%.part}")"
+    done < <(grep ^form first | head -n 3)
 }
 @test "a run measures what it needs, once, and keeps it" {
     unset ASSAY_NO_MEASURE

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Bad conditions end in findings beside the figures, and the findings go when the conditions do.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "measure/rig.h"
+
+static struct as_rig rig;
+static struct assay_topology topology;
+
+static int begin(void **state)
+{
+    struct assay_error err;
+
+    (void)state;
+    memset(&rig, 0, sizeof rig);
+    topology = (struct assay_topology){.cpu_n = 4, .usable_cpu_n = 4};
+    rig.topology = &topology;
+    rig.core_n = 2;
+    return assay_figures_new(NULL, &rig.figures, &err);
+}
+
+static int end(void **state)
+{
+    (void)state;
+    assay_figures_free(&rig.figures);
+    return 0;
+}
+
+static const char *finding_of(const char *name)
+{
+    for (size_t i = 0; i < rig.figures->finding_n; i++)
+        if (strcmp(rig.figures->finding[i].name, name) == 0)
+            return rig.figures->finding[i].text;
+    return NULL;
+}
+
+static void say(double quota_cpu_n)
+{
+    struct assay_error err;
+    assert_int_equal(as_rig_say_processors(&rig, quota_cpu_n, &err), 0);
+}
+
+static void a_mask_of_processors_is_said(void **state)
+{
+    (void)state;
+    say(-1);
+    assert_int_equal(rig.figures->finding_n, 0);
+    topology.usable_cpu_n = 1;
+    rig.core_n = 1;
+    say(-1);
+    assert_string_equal(finding_of("processors"),
+                        "processors: only 1 of 4 may be used (affinity or cpuset): 'all' stands "
+                        "for 1 cores");
+    topology.usable_cpu_n = 4;
+    say(-1);
+    assert_null(finding_of("processors"));
+}
+
+static void a_quota_is_said(void **state)
+{
+    (void)state;
+    say(1.5);
+    assert_string_equal(finding_of("quota"),
+                        "quota: the control group grants 1.5 processors of 4: figures of all cores "
+                        "are what it grants, not what the machine has");
+    say(4); /* as many as there are */
+    assert_null(finding_of("quota"));
+    say(1.5);
+    say(-1);
+    assert_null(finding_of("quota"));
+}
+
+static void small_pages_are_said(void **state)
+{
+    struct assay_error err;
+
+    (void)state;
+    assert_int_equal(as_rig_say_afterwards(&rig, "memory", &err), 0);
+    assert_null(finding_of("huge_pages"));
+    rig.small_only = true;
+    assert_int_equal(as_rig_say_afterwards(&rig, "memory", &err), 0);
+    assert_non_null(strstr(finding_of("huge_pages"), "the kernel gave none"));
+}
+
+/* A neighbour: the figure is kept, of low trust, with a finding that goes with it. */
+static void a_neighbour_is_said(void **state)
+{
+    const struct as_trials calm = {.best_s = 1, .spread = 0.01, .sample_n = 40, .is_calm = true},
+                           noisy = {.best_s = 1, .spread = 0.01, .sample_n = 40};
+    struct assay_error err;
+
+    (void)state;
+    assert_int_equal(as_rig_keep(&rig, "a", 1, "B/s", &calm, &err), 0);
+    assert_int_equal(as_rig_keep(&rig, "b", 2, "B/s", &noisy, &err), 0);
+    assert_int_equal(as_rig_say_afterwards(&rig, "peaks", &err), 0);
+    assert_string_equal(assay_figure_confidence(assay_figures_find(rig.figures, "a")), "high");
+    assert_string_equal(assay_figure_confidence(assay_figures_find(rig.figures, "b")), "low");
+    assert_non_null(strstr(finding_of("noise.peaks"), "1 of 2 figures were measured while others"));
+    assert_int_equal(as_rig_keep(&rig, "b", 2, "B/s", &calm, &err), 0);
+    assert_int_equal(as_rig_say_afterwards(&rig, "peaks", &err), 0);
+    assert_null(finding_of("noise.peaks"));
+}
+
+/* Trials that came to no end make no figure. */
+static void nothing_is_no_figure(void **state)
+{
+    const struct as_trials none = {.best_s = 0};
+    struct assay_error err;
+
+    (void)state;
+    assert_int_equal(as_rig_keep(&rig, "a", 1 / none.best_s, "B/s", &none, &err), 0);
+    assert_int_equal(as_rig_keep(&rig, "a", -1, "B/s", &none, &err), 0);
+    assert_null(assay_figures_find(rig.figures, "a"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_mask_of_processors_is_said, begin, end),
+        cmocka_unit_test_setup_teardown(a_quota_is_said, begin, end),
+        cmocka_unit_test_setup_teardown(small_pages_are_said, begin, end),
+        cmocka_unit_test_setup_teardown(a_neighbour_is_said, begin, end),
+        cmocka_unit_test_setup_teardown(nothing_is_no_figure, begin, end),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
