@@ -62,7 +62,6 @@ struct assay_cycles {
     double median;        /* the same of medians */
     double low, high;     /* quartiles of the differences of single samples: the spread */
     double core_per_tick; /* core cycles in a tick of the time stamp counter */
-    double canary_best;   /* the fastest canaries beside a sample: independent increments a cycle */
     unsigned sample_n, noisy_n; /* clean samples, and those that were discarded */
     unsigned insn_n, page_n;    /* instructions of the block, pages that it touches */
     int signal;                 /* FAULTING, UNSUPPORTED: which */

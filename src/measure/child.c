@@ -278,9 +278,7 @@ static bool take_sample(struct pair *p, struct as_sample_series *series)
         slowest = rate < slowest ? rate : slowest;
     }
     const bool clean = slowest >= AS_CANARY_PASSES * gate->best;
-    /* All three: one alone looks fast when the clock's rate changes under it. */
-    if (slowest > p->child->result->canary_best)
-        p->child->result->canary_best = slowest;
+    series->canary[series->n] = slowest;
     series->shorter[series->n] = (double)shorter * (counted ? 1 : first);
     series->longer[series->n] = (double)longer * (counted ? 1 : second);
     series->ratio[series->n] = second;

@@ -38,6 +38,16 @@ static void find_spread(const struct as_sample_series *series, bool only_clean,
     out->high = as_sample_quantile(value, n, 0.75);
 }
 
+void as_gate_learn(struct as_gate *gate, const struct as_sample_series *series)
+{
+    double value[AS_METER_SAMPLES];
+    const size_t n = gather(series, series->canary, false, value);
+    const double median = as_sample_quantile(value, n, 0.5);
+
+    if (n >= 8 && median > gate->best)
+        gate->best = median;
+}
+
 void as_series_estimate(const struct as_sample_series *series, unsigned wanted,
                         struct assay_cycles *out)
 {

@@ -95,12 +95,17 @@ struct as_sample_series {
     size_t n;
     double span; /* executions of the block by which the two lengths differ */
     double shorter[AS_METER_SAMPLES], longer[AS_METER_SAMPLES], ratio[AS_METER_SAMPLES];
+    double canary[AS_METER_SAMPLES]; /* the slowest beside it: increments a cycle */
     bool clean[AS_METER_SAMPLES];
 };
 
 /* Runs in the forked process and does not return. */
 _Noreturn void as_child_run(const struct as_child *child);
 
+/* The gate after a series: higher where half of its canaries are faster than the best that was
+ * known, which a neighbour slowed down when the gate was made. A few fast ones are the clock's
+ * steps. */
+void as_gate_learn(struct as_gate *gate, const struct as_sample_series *series);
 /* Fills the figures of `out` from a series: clean samples where there are at least `wanted` / 4,
  * else all of them and status NOISY. */
 void as_series_estimate(const struct as_sample_series *series, unsigned wanted,

@@ -4,7 +4,6 @@
  * processor where this one is not calm.
  */
 #include <errno.h>
-#include <math.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -286,8 +285,7 @@ static int attempt(struct assay_meter *meter, const struct as_child *what, unsig
     AS_TRY(run_child(meter, &child, err));
     if (result->status != ASSAY_METER_OK)
         return 0;
-    /* Where a neighbour was there when the gate was made, it is made higher when he is not. */
-    meter->gate.best = fmax(meter->gate.best, result->canary_best);
+    as_gate_learn(&meter->gate, &meter->shared->series);
     as_series_estimate(&meter->shared->series, meter->options.samples, result);
     for (size_t i = 0; i < meter->shared->series.n; i++)
         meter->clean_n += meter->shared->series.clean[i];

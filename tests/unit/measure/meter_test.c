@@ -225,6 +225,33 @@ static void quantiles_are_of_sorted_values(void **state)
     assert_true(isnan(as_sample_quantile(value, 0, 0.5)));
 }
 
+/* A neighbour that goes makes the gate higher; single fast canaries do not. */
+static void the_gate_learns(void **state)
+{
+    struct as_gate gate = {.chain_cycles = 3, .best = 3.6};
+
+    (void)state;
+    memset(&series, 0, sizeof series);
+    series.n = 48;
+    for (size_t i = 0; i < series.n; i++)
+        series.canary[i] = i % 4 ? 3.58 : 5.3; /* gone for a quarter of the time */
+    as_gate_learn(&gate, &series);
+    assert_true(gate.best == 3.6);
+    for (size_t i = 0; i < series.n; i++)
+        series.canary[i] = i % 4 ? 5.28 : 3.6;
+    as_gate_learn(&gate, &series);
+    assert_true(gate.best == 5.28);
+    for (size_t i = 0; i < series.n; i++)
+        series.canary[i] = i % 4 ? 5.27 : 5.5; /* the clock's steps */
+    as_gate_learn(&gate, &series);
+    assert_true(gate.best == 5.28);
+    series.n = 4; /* too few */
+    for (size_t i = 0; i < series.n; i++)
+        series.canary[i] = 6;
+    as_gate_learn(&gate, &series);
+    assert_true(gate.best == 5.28);
+}
+
 /* ---- Counted cycles -----------------------------------------------------------------------------
  */
 
@@ -307,6 +334,7 @@ int main(void)
         cmocka_unit_test(what_faults_is_said),
         cmocka_unit_test(a_counter_takes_the_place_of_the_chain),
         cmocka_unit_test(counts_are_put_together),
+        cmocka_unit_test(the_gate_learns),
         cmocka_unit_test(what_this_processor_has_not_is_said),
         cmocka_unit_test(what_cannot_be_measured_is_not_started),
         cmocka_unit_test(one_processor_is_enough),
