@@ -49,6 +49,7 @@ extern "C" {
     X(move_slots, 1)           /* 0: eliminated moves do not count at dispatch */                  \
     X(move_share, 1)           /* share of moves that are eliminated, 0 to 1 */                    \
     X(taken_branch, 1)         /* cycles per taken branch at least */                              \
+    X(same_branch, 1)          /* cycles from one time a branch is taken to the next */            \
     X(fuse_branch, 1)          /* 0 none; 1 cmp, test; 2 add, sub, inc, dec, and too; 3 any ALU */ \
     X(fuse_move, 0)            /* 1: a move and an operation on its destination share a slot */    \
     X(move_rsp, 1)             /* 0: moves out of rsp are not eliminated */                        \

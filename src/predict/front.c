@@ -23,10 +23,12 @@ double as_front_dispatch(const struct as_piece_of_code *block)
 
 double as_front_branch(const struct as_piece_of_code *block)
 {
+    const double *set = block->uarch->set;
     double taken = 0;
     for (uint32_t i = 0; i < block->op_n; i++)
         taken += block->op[i].jump_taken;
-    return taken * block->uarch->set[ASSAY_UARCH_taken_branch];
+    const double each = taken * set[ASSAY_UARCH_taken_branch];
+    return taken > 0 ? fmax(each, set[ASSAY_UARCH_same_branch]) : 0;
 }
 
 /* Where the code stands; a branch that was added to it stands behind. */

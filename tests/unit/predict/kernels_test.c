@@ -6,6 +6,7 @@
 #include "toy.h"
 
 #include <math.h>
+#include <string.h>
 
 /* lea rax..r?,[r8+8]; each writes another register and waits for none */
 #define NOPS_8 NOP NOP NOP NOP NOP NOP NOP NOP
@@ -23,6 +24,26 @@
 #define LOOP_AT_ITSELF "75fb"   /* jnz -3, behind three bytes */
 
 static struct toy toy;
+
+/* A path of `jumps` jmp, each over a byte that is not of it, and the branch back. */
+static void toy_path(struct toy *on, unsigned jumps, const struct assay_predict_options *options)
+{
+    enum { JUMPS_MOST = 8 };
+    uint8_t bytes[3 * JUMPS_MOST + 5];
+    struct assay_code code;
+    struct assay_error err;
+    size_t n = 0;
+    for (unsigned i = 0; i < jumps; i++, n += 3)
+        memcpy(bytes + n, "\xeb\x01\xcc", 3);
+    memcpy(bytes + n, "\x48\x39\xd8\x75\x80", 5); /* cmp rax,rbx; jnz */
+    assert_int_equal(assay_decode(bytes, n + 5, 0x1000, &code, &err), 0);
+    size_t kept = 0; /* as the instructions of a path: without what is jumped over */
+    for (size_t i = 0; i < code.n; i++)
+        if (bytes[code.insn[i].address - 0x1000] != 0xcc)
+            code.insn[kept++] = code.insn[i];
+    assert_int_equal(assay_predict(on->predictor, &code, 0, kept, options, &on->out, &err), 0);
+    assay_code_free(&code);
+}
 
 static int set_up(void **state)
 {
@@ -311,6 +332,25 @@ static void stores_in_runs_hold_up_vector_loads(void **state)
     snprintf(hex, sizeof hex, "%s%s%s%s%s%s", scalar, scalar, scalar, scalar, store, other);
     toy_expect(toy_cycles(&runs, hex), 4);
     toy_fini(&runs);
+}
+
+/* Two taken branches a cycle, but none twice in one. */
+static void two_branches_share_a_cycle(void **state)
+{
+    const struct assay_predict_options loop = {.mode = ASSAY_PREDICT_LOOP,
+                                               .without = ASSAY_WITHOUT_SIMULATION};
+    struct toy pairs;
+    (void)state;
+    toy_init(&pairs, "set\ttaken_branch\t0.5\ts\n");
+    toy_cycles_as(&pairs, NOP COMPARE BACK_BY("fa"), &loop);
+    toy_expect(pairs.out.bounds[ASSAY_BOUND_BRANCH], 1); /* the same one, once a cycle */
+    toy_path(&pairs, 1, &loop);
+    toy_expect(pairs.out.bounds[ASSAY_BOUND_BRANCH], 1);
+    toy_path(&toy, 1, &loop);
+    toy_expect(toy.out.bounds[ASSAY_BOUND_BRANCH], 2);
+    toy_path(&pairs, 3, &loop);
+    toy_expect(pairs.out.bounds[ASSAY_BOUND_BRANCH], 2);
+    toy_fini(&pairs);
 }
 
 /* One port loads; three loads and stores a cycle where integers and vectors are mixed. */
@@ -614,6 +654,7 @@ int main(void)
         cmocka_unit_test(lines_of_the_op_cache_share_a_cycle),
         cmocka_unit_test(loads_across_lines_take_their_port_twice),
         cmocka_unit_test(stores_in_runs_hold_up_vector_loads),
+        cmocka_unit_test(two_branches_share_a_cycle),
         cmocka_unit_test(loads_of_both_kinds_share_addresses),
         cmocka_unit_test(a_load_less_and_no_division),
         cmocka_unit_test(values_that_are_there_are_not_waited_for),
