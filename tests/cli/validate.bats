@@ -85,16 +85,16 @@ EOP
     "$ASSAY" validate --machine zen5 --mode unrolled --blocks is.csv --against was.csv >out
     grep -q '^1 have the name of one there and another code: not compared$' out
 }
-# Rows of a record made on Zen 5, drawn by a hash of their ids. A predictor that reads one line of the
-# op cache a cycle, or knows nothing of loads across lines or of packed divisions, is farther off.
+# Rows of a record made on Zen 5, drawn by a hash of their ids. A predictor that pauses in every line of the
+# op cache with more than twelve slots, or lets stores in runs cost loads nothing, is 6.1 % off.
 @test "loops of the suite, as they were measured" {
     "$ASSAY" validate --machine zen5 --memory distinct --blocks "$SUITE_ZEN5" --format json >out
     python3 - <<'EOP'
 import json
 kinds = {k["kind"]: k for k in json.load(open("out"))["kinds"]}
 print(kinds["all"])
-assert kinds["all"]["n"] > 200 and kinds["all"]["mape_percent"] < 10
-assert kinds["all"]["median_percent"] < 3 and kinds["all"]["kendall_tau"] > 0.88
+assert kinds["all"]["n"] > 200 and kinds["all"]["mape_percent"] < 5
+assert kinds["all"]["median_percent"] < 1 and kinds["all"]["kendall_tau"] > 0.93
 assert kinds["divide"]["mape_percent"] < 4 and kinds["FP scalar"]["median_percent"] < 1
 EOP
 }
