@@ -20,7 +20,9 @@ static const struct {
     {"reduction", "a sum or the like: its order must be free"},
     {"stride", "steps with holes: neighbours in memory belong to different iterations"},
     {"indirect", "addresses by index or pointer: elements are gathered one by one"},
-    {"unknown_step", "steps that are not in the code, such as a leading dimension"},
+    {"unknown_step",
+     "steps that are not in the code: a leading dimension, or a Fortran pointer that is not "
+     "contiguous"},
     {"x87", "x87 instructions, which have no form on vectors"},
     {"form", "instructions that have no form on vectors"},
     {"memory", "a value that goes through memory to a later iteration"}};

@@ -16,6 +16,7 @@
 
 #define WIDTH         79
 #define SOURCE_LINES  8
+#define LIMIT_COLUMNS 13
 #define EVIDENCE_MOST 2    /* reasons of one kind that are shown */
 #define GAIN          1.05 /* less is no gain worth a line of its own */
 
@@ -100,6 +101,9 @@ static void say_head(struct as_quality_view *view, const struct assay_cqa *cqa)
     if (cqa->loop != ASSAY_NONE) {
         const struct assay_loop *loop = &view->chosen.program->loop[cqa->loop];
 
+        if (!loop->sources)
+            as_str_appendf(&more, " at 0x%" PRIx64,
+                           view->chosen.program->block[loop->header].start);
         as_str_appendf(&more, " (%s, %s", as_level_word(loop->level), as_role_word(loop->role));
         if (loop->unroll > 1)
             as_str_appendf(&more, ", %u source iterations each", loop->unroll);
@@ -130,7 +134,9 @@ static void say_time(struct as_quality_view *view, const struct assay_cqa_path *
         as_str_appendf(&text, " (%.2f a source iteration)", source);
     if (worst > cycles * 1.005)
         as_str_appendf(&text, ", %.2f with the slowest values to divide", worst);
-    as_str_appendf(&text, ", limited by %s", words[mean->bound]);
+    const bool divides = mean->bound == ASSAY_BOUND_PORTS && strstr(mean->limit, "div");
+    as_str_appendf(&text, ", limited by %s",
+                   divides ? "the unit that divides and takes roots," : words[mean->bound]);
     if (*mean->limit)
         as_str_appendf(&text, " %s", mean->limit);
     as_str_appendz(&text, ".");
@@ -217,10 +223,12 @@ static void gain_row(struct as_quality_view *view, const struct assay_cqa_path *
     struct as_str bound = {0};
 
     as_cqa_bound_words(it->bound, it->limit, &bound);
-    as_cli_print(view->cli, "  %-49.49s %8.2f %6.1fx %s%.12s\n",
+    const bool unsound = (v == ASSAY_CQA_VECTOR || v == ASSAY_CQA_FP_VECTOR) && !it->sound;
+    const bool cut = bound.n > LIMIT_COLUMNS;
+    as_cli_print(view->cli, "  %-47.47s %8.2f %6.1fx %s%.*s%s\n",
                  assay_cqa_variant_words((enum assay_cqa_variant)v), it->cycles, it->speedup,
-                 (v == ASSAY_CQA_VECTOR || v == ASSAY_CQA_FP_VECTOR) && !it->sound ? "(" : "",
-                 as_str_z(&bound));
+                 unsound ? "(" : "", cut ? LIMIT_COLUMNS - 2 : LIMIT_COLUMNS, as_str_z(&bound),
+                 cut ? ".." : "");
     as_str_fini(&bound);
 }
 
@@ -238,7 +246,7 @@ static void say_gains(struct as_quality_view *view, const struct assay_cqa_path 
         if (!shown++) {
             as_cli_print(view->cli, "\n");
             as_cli_style(view->cli, AS_STYLE_BOLD);
-            as_cli_print(view->cli, "  %-49s %8s %7s %s", "if there were, or it were", "cycles",
+            as_cli_print(view->cli, "  %-47s %8s %7s %s", "if there were, or it were", "cycles",
                          "faster", "then by");
             as_cli_style(view->cli, AS_STYLE_PLAIN);
             as_cli_print(view->cli, "\n");
@@ -336,20 +344,28 @@ static void say_obstacles(struct as_quality_view *view, const struct assay_cqa *
 static const struct {
     const char *metric;
     double above;
-    const char *words;
+    const char *words, *one; /* `one`: of a single thing; NULL: never one */
 } hints[] = {
-    {"stack_load_n", 0, "%.3g values are loaded from the stack: too few registers, or locals"},
-    {"insn_class_call_n", 0, "%.3g calls in each iteration"},
-    {"insn_class_divide_n", 0, "%.3g divisions or square roots, on a unit of their own"},
-    {"insn_class_convert_n", 0, "%.3g conversions between types of numbers"},
-    {"insn_class_x87_n", 0, "%.3g x87 instructions: long double, or -mfpmath=387"},
-    {"insn_class_gather_n", 0, "%.3g gathers: as many accesses as elements"},
-    {"insn_class_complex_n", 0, "%.3g instructions of more than four micro-operations"},
-    {"int_share_pct", 50, "%.0f %% of the instructions are scalar integer ones"},
-    {"hole_b", 0, "%.3g bytes of touched cache lines are passed over in each iteration"},
-    {"transition_n", 0, "%.3g instructions of legacy SSE beside AVX: upper halves are kept"},
-    {"opcache_pct", 100, "the loop takes %.0f %% of the micro-operation cache"},
-    {"estimated_n", 0, "%.3g instructions are estimated: the core's table has nothing of them"}};
+    {"stack_load_n", 0, "%.3g values are loaded from the stack: too few registers, or locals",
+     "a value is loaded from the stack: too few registers, or a local"},
+    {"insn_class_call_n", 0, "%.3g calls in each iteration", "a call in each iteration"},
+    {"insn_class_divide_n", 0, "%.3g divisions or square roots, on a unit of their own",
+     "a division or square root, on a unit of its own"},
+    {"insn_class_convert_n", 0, "%.3g conversions between types of numbers",
+     "a conversion between types of numbers"},
+    {"insn_class_x87_n", 0, "%.3g x87 instructions: long double, or -mfpmath=387",
+     "an x87 instruction: long double, or -mfpmath=387"},
+    {"insn_class_gather_n", 0, "%.3g gathers: as many accesses as elements",
+     "a gather: as many accesses as elements"},
+    {"insn_class_complex_n", 0, "%.3g instructions of more than four micro-operations",
+     "an instruction of more than four micro-operations"},
+    {"int_share_pct", 50, "%.0f %% of the instructions are scalar integer ones", NULL},
+    {"hole_b", 0, "%.3g bytes of touched cache lines are passed over in each iteration", NULL},
+    {"transition_n", 0, "%.3g instructions of legacy SSE beside AVX: upper halves are kept",
+     "an instruction of legacy SSE beside AVX: upper halves are kept"},
+    {"opcache_pct", 100, "the loop takes %.0f %% of the micro-operation cache", NULL},
+    {"estimated_n", 0, "%.3g instructions are estimated: the core's table has nothing of them",
+     "an instruction is estimated: the core's table has nothing of it"}};
 
 static void say_hints(struct as_quality_view *view, const struct assay_cqa *cqa)
 {
@@ -368,7 +384,10 @@ static void say_hints(struct as_quality_view *view, const struct assay_cqa *cqa)
         }
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-        as_str_appendf(&text, hints[i].words, value); /* of the table above */
+        if (value == 1 && hints[i].one)
+            as_str_appendz(&text, hints[i].one);
+        else
+            as_str_appendf(&text, hints[i].words, value); /* of the table above */
 #pragma GCC diagnostic pop
         wrap(view, "  - ", &text);
         as_str_fini(&text);

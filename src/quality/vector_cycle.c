@@ -52,6 +52,7 @@ struct component {
     bool fed, used;     /* by, outside of it in the loop */
     bool counter;       /* nothing but sums of general registers */
     bool packed, x87, memory;
+    bool leads; /* a value of it is an address in it: a list */
 };
 
 static const struct assay_form *form_of_node(const struct cycles *c, uint32_t node)
@@ -136,13 +137,17 @@ static void take_in_edges(const struct cycles *c, struct component *all)
             from->distance = d->distance;
         if (is_factor(c, d))
             from->operation = ASSAY_CLASS_COUNT;
+        from->leads |= (d->bits & ASSAY_DEPENDENCE_ADDRESS) != 0;
         from->memory |= d->kind == ASSAY_DEPENDENCE_MEMORY;
     }
 }
 
 static bool matters(const struct component *it)
 {
-    return it->distance && !it->packed && !it->x87 && !(it->counter && !it->fed);
+    /* One that only moves, and is not fed, is a value that is kept: around a call, say. */
+    const bool kept = it->operation == ASSAY_CLASS_MOVE && !it->fed && !it->leads;
+
+    return it->distance && !it->packed && !it->x87 && !kept && !(it->counter && !it->fed);
 }
 
 /* ---- Reasons ------------------------------------------------------------------------------- */

@@ -70,6 +70,15 @@ of() { # FILE JSON-PATH of the only loop
     "$ASSAY" cqa --machine zen5 --function horner --format json scalar.so >out
     equal chain "$(of out '["against"][0]["obstacle"]')"
 }
+@test "of one thing a report says one" {
+    echo 'double f(double); void one(double *x, const double *y, long n)
+        { for (long i = 0; i < n; i++) x[i] = f(y[i]) / x[i]; }' >one.c
+    gcc -g -O1 -shared -fPIC one.c -o one.so
+    "$ASSAY" cqa --machine zen5 --function one one.so >out
+    grep -q -- '- a call in each iteration' out
+    grep -q -- '- a division or square root, on a unit of its own' out
+    grep -qE 'it calls, from 1 place: 0x[0-9a-f]+ call' out
+}
 @test "levels choose what is told" {
     "$ASSAY" cqa --machine zen5 --function daxpy --level expert scalar.so >out
     grep -q 'cycles by port' out
@@ -150,6 +159,7 @@ EOA
     grep -q 'Fully vectorised, on 50 % of the core' out
     grep -q 'fully vectorised  .*2.0x' out
     grep -q 'vfmadd213ps' out
+    grep -qE '^loop 0: .* at 0x[0-9a-f]+ .single, main' out # no lines: its address
     ! grep -qE '.{81}' out
     "$ASSAY" cqa --machine zen5 --format json hand.so >out
     equal 16 "$(of out '["mean"]["metrics"]["fp_op_n"]')"
