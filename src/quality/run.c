@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "quality/callee.h"
+#include "quality/core_detail.h"
 #include "quality/cqa_write.h"
 #include "quality/detail.h"
 #include "quality/metrics.h"
@@ -89,7 +90,9 @@ struct loop {
     struct as_block_samples *block; /* where its samples fell, for ways through it */
     size_t block_n;
     struct as_cqa_kept cqa;
+    struct as_core_kept core;
     const struct assay_program *program;
+    const struct assay_object *object;
     uint32_t at;                          /* in `program` */
     struct assay_loop_facts facts;        /* where it wants values */
     uint32_t root_call_n, complex_call_n; /* so, too */
@@ -194,6 +197,7 @@ static int list_loop(void *pass, struct assay_rows *row, struct assay_error *err
         return 0;
     AS_TRY(open_code(p, module, err));
     it.program = module->code->program;
+    it.object = module->code->object;
     if (it.program)
         it.at = assay_catalogue_find_loop(module->code, it.address, it.depth);
     if (it.program && it.at != ASSAY_NONE && it.wants_values) {
@@ -282,8 +286,8 @@ static int read_loops(void *pass, struct assay_error *err)
 }
 
 /* Means are over what the run went through, where its samples tell. */
-static int analyse_loop(struct pass *p, struct assay_cqa_engine *engine, struct loop *it,
-                        struct assay_error *err)
+static int analyse_loop(struct pass *p, struct assay_cqa_engine *engine, struct as_core_asked *core,
+                        struct loop *it, struct assay_error *err)
 {
     struct assay_cqa_options options = {0};
     struct assay_cqa found;
@@ -293,7 +297,13 @@ static int analyse_loop(struct pass *p, struct assay_cqa_engine *engine, struct 
                               &options.weight_n, err));
     options.weight = weight;
     AS_TRY(assay_cqa_loop(engine, it->program, it->at, &options, &found, err));
-    return as_cqa_keep(&p->arena, &found, &it->cqa, err);
+    AS_TRY(as_cqa_keep(&p->arena, &found, &it->cqa, err));
+    core->object = it->object;
+    core->program = it->program;
+    core->loop = it->at;
+    core->weight = weight;
+    core->weight_n = options.weight_n;
+    return as_core_keep(&p->arena, core, &it->core, err);
 }
 
 /* Code quality analysis of hot loops, where there is a table of the core. */
@@ -304,11 +314,16 @@ static int analyse_loops(struct pass *p, struct assay_error *err)
     struct assay_cqa_engine *engine = NULL;
     int rc = core ? assay_uarch_open(core, &uarch, err) : 0;
 
+    struct as_core_asked asked = {.uarch = uarch};
+
     if (rc == 0 && uarch)
         rc = assay_cqa_engine_new(uarch, &engine, err);
+    if (rc == 0 && uarch)
+        rc = assay_predictor_new(uarch, &asked.predictor, err);
     as_vec_foreach (&p->loop, it)
         if (rc == 0 && engine && it->wants_cqa)
-            rc = analyse_loop(p, engine, it, err);
+            rc = analyse_loop(p, engine, &asked, it, err);
+    assay_predictor_free(&asked.predictor);
     assay_cqa_engine_free(&engine);
     assay_uarch_free(&uarch);
     return rc;
@@ -336,9 +351,12 @@ static int write_analysed(const struct pass *p, struct assay_error *err)
         return 0;
     AS_TRY(as_cqa_writer_open(p->experiment, p->run_id, &writer, err));
     int rc = 0;
-    as_vec_foreach (&p->loop, it)
+    as_vec_foreach (&p->loop, it) {
         if (rc == 0 && it->cqa.is_there)
             rc = as_cqa_write(&writer, it->id, &it->cqa, err);
+        if (rc == 0 && it->core.insn_n)
+            rc = as_core_write(p->experiment, it->id, &it->core, err);
+    }
     as_cqa_writer_close(&writer);
     return rc;
 }

@@ -8,6 +8,8 @@
 #include "base/error.h"
 #include "report/data.h"
 
+#include <string.h>
+
 /* ---- Sections ------------------------------------------------------------------------------ */
 
 static int write_columns(struct as_document *document, int64_t detail_id, struct assay_error *err)
@@ -81,6 +83,14 @@ static int write_table(struct as_document *document, int64_t detail_id, bool has
     return 0;
 }
 
+/* A picture says what a table of times does, and takes less room. */
+static bool is_drawn(struct assay_rows *rows)
+{
+    const char *name = assay_rows_text(rows, 3);
+
+    return name && strcmp(name, "timeline") == 0;
+}
+
 static int write_section(struct as_document *document, struct assay_rows *rows,
                          struct assay_error *err)
 {
@@ -94,10 +104,15 @@ static int write_section(struct as_document *document, struct assay_rows *rows,
     as_json_key_i64(json, "order", assay_rows_integer(rows, 5));
     as_json_key(json, "text");
     as_data_cell(json, rows, 6);
-    AS_TRY(
-        write_table(document, assay_rows_integer(rows, 0), assay_rows_integer(rows, 7) > 0, err));
-    as_json_key(json, "svg");
-    as_json_null(json);
+    const int64_t id = assay_rows_integer(rows, 0);
+    const bool drawn = is_drawn(rows);
+    AS_TRY(write_table(document, id, assay_rows_integer(rows, 7) > 0 && !drawn, err));
+    if (drawn) {
+        AS_TRY(as_data_timeline(document, id, err));
+    } else {
+        as_json_key(json, "svg");
+        as_json_null(json);
+    }
     as_json_object_end(json);
     return 0;
 }

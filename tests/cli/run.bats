@@ -74,7 +74,7 @@ pass quality" "$(query "SELECT part FROM overhead WHERE part LIKE 'pass %' ORDER
     "$ASSAY" run -q -o x.assay -- ./stride
     # What the analysis of the file says of the hottest loop and those in it, and around it.
     "$ASSAY" report x.assay --format json
-    "$ASSAY" query x.assay --format json "SELECT l.loop_id, l.parent_id, b.block_id, b.address,
+    "$ASSAY" query x.assay --format json "SELECT l.loop_id, l.parent_id, b.block_id, b.address, b.instruction_n,
         ifnull(t.exclusive_ns, 0) AS ns FROM loop l JOIN block b USING (loop_id)
         LEFT JOIN block_time t USING (block_id) JOIN function f ON f.function_id = l.function_id
         WHERE f.name = 'columns'" >blocks.json
@@ -98,6 +98,16 @@ there = {int(b["address"], 16) for b in cfg["blocks"]} & {b["address"] for b in 
 at = {b["id"]: int(b["address"], 16) for b in cfg["blocks"]}
 ways = [e for e in cfg["edges"] if at[e["from"]] in there and at.get(e["to"]) in there]
 assert drawn[outer].count('<path class="edge') == len(ways), (len(ways), drawn[outer])
+# How the core works on the innermost loop, where there is a table of it: each instruction of its
+# block, and each in the picture of its times.
+inner = [b for b in blocks if b["loop_id"] == hot["loop_id"]]
+part = {s["name"]: s for s in report["sections"] if s["id"] == hot["loop_id"]}
+if "what_if" in part and len(inner) == 1:
+    rows = part["core_insns"]["table"]["rows"]
+    assert int(rows[0][0], 16) == hot["address"] and len(rows) == hot["instruction_n"], rows
+    assert any("div" in row[1] for row in rows), rows
+    assert part["timeline"]["svg"].count("</text>") >= 3 * len(rows), part["timeline"]["svg"]
+    assert part["timeline"]["table"] is None and part["core_ports"]["table"]["rows"]
 END
 }
 @test "run: another run joins the experiment and reads no code again" {
