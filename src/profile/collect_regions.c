@@ -84,15 +84,15 @@ static void merge_facts(struct as_region_facts *facts)
     facts->at.n = n;
 }
 
-struct telling {
+struct regions_telling {
     struct said *said;
     struct assay_experiment *experiment;
     int64_t run_id;
 };
 
 /* The row of a thread; 0: nothing is known of it. */
-static int find_thread(const struct telling *to, const struct as_region_fact *fact, int64_t *id,
-                       struct assay_error *err)
+static int find_thread(const struct regions_telling *to, const struct as_region_fact *fact,
+                       int64_t *id, struct assay_error *err)
 {
     struct assay_rows *rows;
     AS_TRY(assay_rows_open(to->experiment,
@@ -108,7 +108,7 @@ static int find_thread(const struct telling *to, const struct as_region_fact *fa
     return rc < 0 ? rc : 0;
 }
 
-static int tell_fact(const struct telling *to, const struct as_region_fact *fact,
+static int tell_fact(const struct regions_telling *to, const struct as_region_fact *fact,
                      struct assay_error *err)
 {
     static const char *const kinds[] = {NULL, "region", "event", "datum"};
@@ -127,8 +127,8 @@ static int tell_fact(const struct telling *to, const struct as_region_fact *fact
     return assay_experiment_add_region_thread(to->experiment, &row, err);
 }
 
-static int tell_lost(const struct telling *to, const char *name, uint64_t n, const char *text,
-                     struct assay_error *err)
+static int tell_lost(const struct regions_telling *to, const char *name, uint64_t n,
+                     const char *text, struct assay_error *err)
 {
     const struct assay_flag flag = {.run_id = to->run_id,
                                     .kind = ASSAY_OBJECT_RUN,
@@ -141,7 +141,7 @@ static int tell_lost(const struct telling *to, const char *name, uint64_t n, con
 
 static int tell_all(void *context, struct assay_error *err)
 {
-    const struct telling *to = context;
+    const struct regions_telling *to = context;
     merge_facts(&to->said->facts);
     as_vec_foreach (&to->said->facts.at, fact)
         AS_TRY(tell_fact(to, fact, err));
@@ -155,7 +155,7 @@ static int tell_regions(struct as_collector *it, const struct as_collection *all
                         struct assay_experiment *experiment, int64_t run_id,
                         struct assay_error *err)
 {
-    struct telling to = {it->self, experiment, run_id};
+    struct regions_telling to = {it->self, experiment, run_id};
     (void)all;
     return assay_experiment_batch(experiment, tell_all, &to, err);
 }

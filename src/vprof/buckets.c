@@ -59,10 +59,10 @@ static double median_of(const double *sorted, size_t n)
 }
 
 /* Sorts the values. */
-static struct as_spread spread_of(double *value, size_t n)
+static struct as_costs spread_of(double *value, size_t n)
 {
     struct as_moments moments = {0};
-    struct as_spread out = {0};
+    struct as_costs out = {0};
     if (n == 0)
         return out;
     qsort(value, n, sizeof *value, by_number);

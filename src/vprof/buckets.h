@@ -16,17 +16,17 @@ enum as_bucket_key {
 };
 
 /* Of a number of values. Stability: (median - least) / least; 0 where the least is 0. */
-struct as_spread {
+struct as_costs {
     double least, mean, median, deviation, stability;
 };
 
 struct as_bucket {
-    double low, high;           /* of the key, the latter not within */
-    size_t first, n;            /* instances, in the order that the array has afterwards */
-    double share;               /* of the ticks of all */
-    double iterations;          /* on average */
-    struct as_spread instance;  /* ticks of an instance */
-    struct as_spread iteration; /* ticks of an iteration */
+    double low, high;          /* of the key, the latter not within */
+    size_t first, n;           /* instances, in the order that the array has afterwards */
+    double share;              /* of the ticks of all */
+    double iterations;         /* on average */
+    struct as_costs instance;  /* ticks of an instance */
+    struct as_costs iteration; /* ticks of an iteration */
     /* Instances that stand for it, evenly from the cheapest to the dearest iteration. */
     size_t chosen[AS_BUCKET_CHOSEN_N], chosen_n;
 };

@@ -166,6 +166,7 @@ static int describe_loop(struct as_timed_loop *loop, struct as_instances *all, u
     return put_all(out, all, n, tick->cycles, err);
 }
 
+/* A library that is gone at the end waits again: what counts is whether there are instances. */
 static const char *why_not(const struct as_instances *all, const struct as_timed_loop *loop)
 {
     static const char *const words[] = {
@@ -176,6 +177,10 @@ static const char *why_not(const struct as_instances *all, const struct as_timed
         [AS_PATCH_THREADS] = "other threads could not be stopped"};
     const struct as_patch_loop *planned = as_patch_at(all->plan, &all->plan->loop);
     const uint32_t region = planned[loop->number].region;
+    unsigned threads;
+    uint64_t most;
+    if (sum_of(all, loop->number, &threads, &most).instances)
+        return NULL;
     if (region >= all->outcome.n)
         return "the agent did not come into the program";
     const unsigned kind = all->outcome.at[region].kind;

@@ -222,7 +222,7 @@ static int write_loops(void *context, struct assay_error *err)
     return 0;
 }
 
-static int say(void *context, struct assay_error *err)
+static int say_instances(void *context, struct assay_error *err)
 {
     struct writing *to = context;
     AS_TRY(assay_metric_set_open(to->timed->experiment, "instances", ASSAY_OBJECT_LOOP, PASS,
@@ -235,5 +235,5 @@ static int say(void *context, struct assay_error *err)
 int as_timed_write(const struct as_timed *timed, uint32_t every, struct assay_error *err)
 {
     struct writing to = {.timed = timed, .every = every};
-    return assay_experiment_say(timed->experiment, timed->run_id, PASS, say, &to, err);
+    return assay_experiment_say(timed->experiment, timed->run_id, PASS, say_instances, &to, err);
 }

@@ -6,6 +6,7 @@ setup_file() {
     load common.bash
     command -v gcc >/dev/null || skip "no gcc here"
     cat >loops.c <<'END'
+#include <dlfcn.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -15,7 +16,7 @@ setup_file() {
 #include <sys/wait.h>
 #include <unistd.h>
 static __thread double a[4096], b[4096];
-static int parts = 1;
+int parts = 1;
 __attribute__((noinline)) double chain(long n, double x)
 {
     double s = x;
@@ -32,7 +33,7 @@ static double mixed(void)
         s += chain(i % 3 ? 100 : 1000, s);
     return s;
 }
-static void *work(void *unused)
+void *work(void *unused)
 {
     memset(b, 1, sizeof b);
     double s = 0;
@@ -81,6 +82,37 @@ static void handled(void)
             raise(SIGUSR2);
     printf("%a\n", nested);
 }
+static pthread_key_t key;
+static void on_end(void *value)
+{
+    (void)value;
+    work(NULL);
+}
+static void *last(void *value)
+{
+    pthread_setspecific(key, value);
+    return value;
+}
+/* All that a thread does it does in a destructor of a key that is younger than the agent's. */
+static void destroyed(void)
+{
+    pthread_t t;
+    pthread_key_create(&key, on_end);
+    pthread_create(&t, NULL, last, &key);
+    pthread_join(t, NULL);
+}
+/* The loop comes with a library, twice. */
+static void loaded(void)
+{
+    for (int i = 0; i < 2; i++) {
+        void *library = dlopen("./library.so", RTLD_NOW);
+        void *(*work_there)(void *) = (void *(*)(void *))dlsym(library, "work");
+        int *parts_there = dlsym(library, "parts");
+        *parts_there = parts;
+        work_there(NULL);
+        dlclose(library);
+    }
+}
 static void killed(void)
 {
     work(NULL);
@@ -99,6 +131,10 @@ int main(int argc, char **argv)
         forked();
     else if (strcmp(mode, "handled") == 0)
         handled();
+    else if (strcmp(mode, "destroyed") == 0)
+        destroyed();
+    else if (strcmp(mode, "loaded") == 0)
+        loaded();
     else if (strcmp(mode, "killed") == 0)
         killed();
     else
@@ -107,7 +143,7 @@ int main(int argc, char **argv)
 }
 END
     gcc -O2 -g -pthread -fno-unroll-loops -o loops loops.c
-    export EXPECTED_N=30000 EXPECTED_ITERATIONS=12000000
+    gcc -O2 -g -pthread -fno-unroll-loops -fPIC -shared -Wl,--build-id -o library.so loops.c
 }
 
 setup() {
@@ -171,6 +207,30 @@ same_output() {
     vprof ./loops handled 10
     equal 300200 "$(value instances)"
     same_output ./loops handled 10
+}
+
+@test "what a thread does in destructors counts" {
+    vprof ./loops destroyed 10
+    equal 300000 "$(value instances)"
+    equal 120000000 "$(value iterations)"
+    same_output ./loops destroyed 10
+}
+
+@test "a library that comes, goes and comes again is timed" {
+    vprof ./loops loaded 5
+    equal 300000 "$(value instances)"
+    equal 120000000 "$(value iterations)"
+    same_output ./loops loaded 5
+}
+
+@test "ranks of MPI are timed, each in its process" {
+    command -v mpirun >/dev/null || skip "no MPI here"
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    mpirun --oversubscribe -n 2 ./loops plain 1 >/dev/null 2>&1 || skip "mpirun starts nothing here"
+    vprof mpirun --oversubscribe -n 2 ./loops plain 5
+    equal 300000 "$(value instances)"
+    equal 120000000 "$(value iterations)"
+    equal 2 "$(value threads)"
 }
 
 @test "what a killed program did is known" {
