@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "sample/timer_session.h"
 
 #define DIRECTORY "assay-agent-"
 
@@ -34,7 +35,7 @@ int as_inside_join(struct as_inside *inside, struct as_collector *it,
                    const struct as_collection *all, struct assay_error *err)
 {
     inside->own.control_fd = -1;
-    AS_TRY(assay_timer_sampler_check(all->plan->path, err));
+    AS_TRY(as_preload_check(all->plan->path, "looked at from inside", "", err));
     inside->session = as_collection_session(all);
     if (!inside->session)
         AS_TRY(open_own(inside, it, err));

@@ -235,7 +235,8 @@ static bool needs(const struct assay_object *object, const char *library)
     return false;
 }
 
-int assay_timer_sampler_check(const char *path, struct assay_error *err)
+int as_preload_check(const char *path, const char *what, const char *instead,
+                     struct assay_error *err)
 {
     char interpreter[512];
     struct assay_object *object;
@@ -244,29 +245,31 @@ int assay_timer_sampler_check(const char *path, struct assay_error *err)
     if (gains(path))
         return as_error_set(err, ASSAY_ERR_PERMISSION,
                             "%s: has set-user-ID or capabilities: the loader preloads nothing into "
-                            "it, so it cannot be sampled by timers; run it as its owner, or permit "
-                            "perf events",
-                            path);
+                            "it, so it cannot be %s; run it as its owner%s",
+                            path, what, instead);
     AS_TRY(assay_object_open(path, NULL, &object, err));
     const struct assay_object_info *info = assay_object_info(object);
     int rc = 0;
     if (!info->interpreter)
-        rc =
-            as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                         "%s: is statically linked: nothing can be preloaded into it, so it cannot "
-                         "be sampled by timers; link it dynamically, or permit perf events",
-                         path);
+        rc = as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+                          "%s: is statically linked: nothing can be preloaded into it, so it "
+                          "cannot be %s; link it dynamically%s",
+                          path, what, instead);
     else if (!strstr(info->interpreter, "ld-linux-x86-64"))
         rc = as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                          "%s: its loader is %s, and timers need the GNU C library; permit perf "
-                          "events",
-                          path, info->interpreter);
+                          "%s: its loader is %s, so it cannot be %s, which needs the GNU C "
+                          "library; link it with that%s",
+                          path, info->interpreter, what, instead);
     else if (needs(object, "libasan.so"))
         rc = as_error_set(err, ASSAY_ERR_UNSUPPORTED,
                           "%s: is built with AddressSanitizer, which lets nothing be preloaded "
-                          "before it, so it cannot be sampled by timers; build it without, or "
-                          "permit perf events",
-                          path);
+                          "before it, so it cannot be %s; build it without%s",
+                          path, what, instead);
     assay_object_close(&object);
     return rc;
+}
+
+int assay_timer_sampler_check(const char *path, struct assay_error *err)
+{
+    return as_preload_check(path, "sampled by timers", ", or permit perf events", err);
 }

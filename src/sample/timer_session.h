@@ -10,4 +10,9 @@
 /* Owned by the sampler. */
 struct as_agent_session *as_timer_session(struct assay_timer_sampler *sampler);
 
+/* As assay_timer_sampler_check, for something else that needs the agent in the program: it cannot
+ * be `what`; `instead` ends the sentence. */
+int as_preload_check(const char *path, const char *what, const char *instead,
+                     struct assay_error *err);
+
 #endif

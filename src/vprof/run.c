@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "profile/collector.h"
+#include "sample/timer_session.h"
 #include "vprof/buckets.h"
 #include "vprof/timed.h"
 
@@ -305,7 +306,7 @@ static int check_command(const struct assay_profile_request *request, struct ass
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "a process that runs already cannot be timed; let assay start it");
     AS_TRY(assay_launch_plan(request->command, &plan, err));
-    const int rc = assay_timer_sampler_check(plan->path, err);
+    const int rc = as_preload_check(plan->path, "timed from inside", "", err);
     assay_launch_plan_free(&plan);
     return rc;
 }
