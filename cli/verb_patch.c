@@ -103,7 +103,7 @@ static int show_text(struct patch_list *list, const struct as_sheet *sheet, stru
 
 /* ---- The verb ------------------------------------------------------------------------------- */
 
-static int choose(struct patch_list *list, struct assay_error *err)
+static int choose_patches(struct patch_list *list, struct assay_error *err)
 {
     const struct as_arguments *args = &list->cli->args;
     const struct assay_program *p = list->chosen.program;
@@ -157,7 +157,7 @@ int as_verb_patch(struct as_cli *cli, struct assay_error *err)
     int rc = as_chosen_load(cli, 0, &list.chosen, err);
     as_arena_init(&list.arena);
     if (rc == 0 && list.chosen.object) {
-        rc = choose(&list, err);
+        rc = choose_patches(&list, err);
         if (rc == 0)
             rc = plan_patches(&list, err);
         if (rc == 0)

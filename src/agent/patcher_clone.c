@@ -92,8 +92,8 @@ static bool fits_4(int64_t value)
     return value == (int32_t)value;
 }
 
-static bool relocate(const struct placing *p, const struct as_patch_region *region,
-                     const struct as_patch_template *t, uint8_t *clone, uint8_t *const *stub)
+static bool fill_places(const struct placing *p, const struct as_patch_region *region,
+                        const struct as_patch_template *t, uint8_t *clone, uint8_t *const *stub)
 {
     const struct as_patch_reloc *reloc = as_patch_at(p->plan, &p->plan->reloc);
     for (uint64_t i = t->first_reloc; i < (uint64_t)t->first_reloc + t->relocs; i++) {
@@ -137,8 +137,8 @@ static bool clone_region(struct placing *p, const struct as_patch_region *region
     outcome->measured = (uintptr_t)measured;
     outcome->stubs = (uintptr_t)entry;
     outcome->stubs_b = (uint64_t)(p->code.at - entry);
-    return !p->code.full && (!plain || relocate(p, region, &region->plain, plain, p->stub)) &&
-           (!measured || relocate(p, region, &region->measured, measured, p->stub));
+    return !p->code.full && (!plain || fill_places(p, region, &region->plain, plain, p->stub)) &&
+           (!measured || fill_places(p, region, &region->measured, measured, p->stub));
 }
 
 /* ---- All of a module ------------------------------------------------------------------------ */

@@ -137,7 +137,7 @@ static int take_signal(void)
 }
 
 /* Until all who were asked stand still, and nobody new is there. */
-static int gather(void)
+static int gather_threads(void)
 {
     const int64_t until_ns = as_monotonic_ns() + PATIENCE_NS;
     for (;;) {
@@ -159,7 +159,7 @@ static int stop_once(void)
     stop.arrived = stop.left = stop.bad = 0;
     stop.asked = 0;
     stop.held = 1;
-    const int error = gather();
+    const int error = gather_threads();
     return error ? error : stop.bad ? EBUSY : 0;
 }
 

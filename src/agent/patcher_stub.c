@@ -17,7 +17,7 @@ enum { RAX, RCX, RDX, RBX, RSP };
 
 /* ---- Bytes ---------------------------------------------------------------------------------- */
 
-static void emit(struct as_patcher_code *code, const uint8_t *bytes, size_t n)
+static void emit_bytes(struct as_patcher_code *code, const uint8_t *bytes, size_t n)
 {
     if (code->full || (size_t)(code->end - code->at) < n) {
         code->full = true;
@@ -27,11 +27,11 @@ static void emit(struct as_patcher_code *code, const uint8_t *bytes, size_t n)
     code->at += n;
 }
 #define EMIT(code, ...)                                                                            \
-    emit((code), (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
+    emit_bytes((code), (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
 
 static void emit_number(struct as_patcher_code *code, int64_t value, size_t n)
 {
-    emit(code, (const uint8_t *)&value, n);
+    emit_bytes(code, (const uint8_t *)&value, n);
 }
 
 static void emit_rsp(struct as_patcher_code *code, int32_t by) /* lea rsp,[rsp+by] */

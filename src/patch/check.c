@@ -7,7 +7,7 @@
 
 #define ROOM_MOST (UINT64_C(1) << 30)
 
-static bool fits(uint64_t first, uint64_t n, uint64_t all)
+static bool range_fits(uint64_t first, uint64_t n, uint64_t all)
 {
     return first <= all && n <= all - first;
 }
@@ -52,7 +52,7 @@ static bool modules_fit(const struct as_patch_plan *p)
     for (uint64_t i = 0; i < p->module.n; i++) {
         if (module[i].build_id_b > sizeof module[i].build_id || module[i].path >= p->text.n ||
             module[i].low > module[i].high ||
-            !fits(module[i].first_region, module[i].regions, p->region.n))
+            !range_fits(module[i].first_region, module[i].regions, p->region.n))
             return false;
     }
     return true;
@@ -63,7 +63,7 @@ static bool relocs_fit(const struct as_patch_plan *p, const struct as_patch_regi
 {
     const struct as_patch_reloc *reloc = as_patch_at(p, &p->reloc);
     for (uint64_t i = t->first_reloc; i < (uint64_t)t->first_reloc + t->relocs; i++) {
-        if (!fits(reloc[i].at, 4, t->size_b) || reloc[i].kind > AS_PATCH_TO_COUNTER ||
+        if (!range_fits(reloc[i].at, 4, t->size_b) || reloc[i].kind > AS_PATCH_TO_COUNTER ||
             (reloc[i].kind == AS_PATCH_TO_EDGE &&
              (reloc[i].value < region->first_edge ||
               reloc[i].value - region->first_edge >= region->edges)) ||
@@ -79,11 +79,12 @@ static bool template_fits(const struct as_patch_plan *p, const struct as_patch_r
     const struct as_patch_span *span = as_patch_at(p, &p->span);
     if (t->size_b == 0)
         return !needed && t->relocs == 0 && t->spans == 0;
-    if (!fits(t->code, t->size_b, p->code.n) || t->header >= t->size_b ||
-        !fits(t->first_reloc, t->relocs, p->reloc.n) || !fits(t->first_span, t->spans, p->span.n))
+    if (!range_fits(t->code, t->size_b, p->code.n) || t->header >= t->size_b ||
+        !range_fits(t->first_reloc, t->relocs, p->reloc.n) ||
+        !range_fits(t->first_span, t->spans, p->span.n))
         return false;
     for (uint64_t i = t->first_span; i < (uint64_t)t->first_span + t->spans; i++) {
-        if (!fits(span[i].at, span[i].size_b, t->size_b))
+        if (!range_fits(span[i].at, span[i].size_b, t->size_b))
             return false;
     }
     return relocs_fit(p, region, t);
@@ -95,7 +96,7 @@ static bool edges_fit(const struct as_patch_plan *p, const struct as_patch_regio
     const struct as_patch_event *event = as_patch_at(p, &p->event);
     const struct as_patch_loop *loop = as_patch_at(p, &p->loop);
     for (uint64_t i = region->first_edge; i < (uint64_t)region->first_edge + region->edges; i++) {
-        if (!fits(edge[i].first_event, edge[i].events, p->event.n) ||
+        if (!range_fits(edge[i].first_event, edge[i].events, p->event.n) ||
             (edge[i].inside && edge[i].target >= region->measured.size_b))
             return false;
         for (uint64_t k = edge[i].first_event; k < (uint64_t)edge[i].first_event + edge[i].events;
@@ -127,9 +128,9 @@ static bool region_fits(const struct as_patch_plan *p, const struct as_patch_reg
 {
     const struct as_patch_module *module = as_patch_at(p, &p->module);
     if (region->module >= p->module.n || region->loops == 0 ||
-        !fits(region->first_loop, region->loops, p->loop.n) ||
-        !fits(region->first_edge, region->edges, p->edge.n) ||
-        !fits(region->first_site, region->sites, p->site.n))
+        !range_fits(region->first_loop, region->loops, p->loop.n) ||
+        !range_fits(region->first_edge, region->edges, p->edge.n) ||
+        !range_fits(region->first_site, region->sites, p->site.n))
         return false;
     module += region->module;
     return region->header >= module->low && region->header < module->high &&
@@ -144,7 +145,8 @@ static bool loops_fit(const struct as_patch_plan *p)
 {
     const struct as_patch_loop *loop = as_patch_at(p, &p->loop);
     for (uint64_t i = 0; i < p->loop.n; i++) {
-        if (loop[i].region >= p->region.n || !fits(loop[i].first_exit, loop[i].exits, p->exit.n) ||
+        if (loop[i].region >= p->region.n ||
+            !range_fits(loop[i].first_exit, loop[i].exits, p->exit.n) ||
             (loop[i].induction != AS_PATCH_NONE &&
              (loop[i].induction > 15 || loop[i].induction == 4)) ||
             (loop[i].tally != AS_PATCH_NONE && (loop[i].tally > 15 || loop[i].tally == 4)) ||

@@ -14,7 +14,7 @@ enum part_kind { PART_COPY, PART_BRANCH, PART_ISLAND, PART_CODE };
 enum { ALWAYS = 16, CODE_MOST_B = 48, FIXES_MOST = 3 };
 
 /* A piece of the clone: an instruction, a branch, or code of ours. */
-struct part {
+struct clone_part {
     uint8_t kind, length, condition, fixes;
     bool wide, calls;
     uint32_t at;      /* in the clone */
@@ -27,7 +27,7 @@ struct part {
 #define TO_WAY 0x80000000u
 
 /* Out of the clone, or over the border of a loop that is measured. */
-struct way {
+struct clone_way {
     uint64_t target;
     uint32_t edge; /* of the plan; ASSAY_NONE: straight to the target */
     uint32_t to;   /* block of the area, or ASSAY_NONE */
@@ -37,15 +37,15 @@ struct way {
 struct assembly {
     const struct as_patch_clone *clone;
     const struct assay_program *p;
-    AS_VEC(struct part) part;
-    AS_VEC(struct way) way;
+    AS_VEC(struct clone_part) part;
+    AS_VEC(struct clone_way) way;
     uint32_t *label; /* per block of the area: its first part */
     unsigned refusal;
 };
 
-static struct part *new_part(struct assembly *a, enum part_kind kind, uint64_t address)
+static struct clone_part *new_part(struct assembly *a, enum part_kind kind, uint64_t address)
 {
-    if (as_vec_push(&a->part, (struct part){.kind = (uint8_t)kind, .address = address}) < 0)
+    if (as_vec_push(&a->part, (struct clone_part){.kind = (uint8_t)kind, .address = address}) < 0)
         return NULL;
     return &a->part.at[a->part.n - 1];
 }
@@ -110,7 +110,7 @@ static int find_way(struct assembly *a, uint32_t from, uint64_t target, uint32_t
     struct as_patch_maker *m = a->clone->maker;
     const uint32_t to = as_patch_area_find(a->clone->area, target);
     struct as_patch_edge edge = {.target = target, .inside = to != ASSAY_NONE};
-    struct way way = {target, ASSAY_NONE, to, 0};
+    struct clone_way way = {target, ASSAY_NONE, to, 0};
     if (a->clone->measured && m->wish.mode != AS_PATCH_COUNT)
         AS_TRY(add_events(a, from, to, target, &edge));
     *label = to;
@@ -131,7 +131,7 @@ static int add_branch(struct assembly *a, uint32_t from, unsigned condition, uin
 {
     uint32_t label;
     AS_TRY(find_way(a, from, target, &label));
-    struct part *part = new_part(a, PART_BRANCH, address);
+    struct clone_part *part = new_part(a, PART_BRANCH, address);
     if (!part)
         return ASSAY_ERR_NOMEM;
     part->condition = (uint8_t)condition;
@@ -173,7 +173,7 @@ static unsigned find_distance(const uint8_t *bytes, unsigned n, uint64_t address
 
 static int add_copy(struct assembly *a, const struct assay_insn *insn, const uint8_t *bytes)
 {
-    struct part *part = new_part(a, PART_COPY, insn->address);
+    struct clone_part *part = new_part(a, PART_COPY, insn->address);
     uint64_t target;
     if (!part)
         return ASSAY_ERR_NOMEM;
@@ -193,7 +193,7 @@ static int add_copy(struct assembly *a, const struct assay_insn *insn, const uin
 /* Jumps to the call itself. */
 static int add_call(struct assembly *a, const struct assay_insn *insn)
 {
-    struct part *part = new_part(a, PART_CODE, insn->address);
+    struct clone_part *part = new_part(a, PART_CODE, insn->address);
     if (!part)
         return ASSAY_ERR_NOMEM;
     part->code[0] = 0xe9;
@@ -229,7 +229,7 @@ static int add_insn(struct assembly *a, uint32_t block, const struct assay_insn 
 
 /* ---- What is put in ------------------------------------------------------------------------- */
 
-static void put(struct part *part, unsigned n, const uint8_t *bytes)
+static void put(struct clone_part *part, unsigned n, const uint8_t *bytes)
 {
     memcpy(part->code + part->length, bytes, n);
     part->length = (uint8_t)(part->length + n);
@@ -238,7 +238,7 @@ static void put(struct part *part, unsigned n, const uint8_t *bytes)
     put((part), sizeof((const uint8_t[]){__VA_ARGS__}), (const uint8_t[]){__VA_ARGS__})
 
 /* reg = the thread's file; then one more for `counter` in it. */
-static void put_increment(struct part *part, unsigned reg, uint64_t counter)
+static void put_increment(struct clone_part *part, unsigned reg, uint64_t counter)
 {
     const uint8_t high = (uint8_t)(reg >> 3);
     PUT(part, 0x64, (uint8_t)(0x48 | high << 2), 0x8b, (uint8_t)(0x04 | (reg & 7) << 3), 0x25, 0, 0,
@@ -256,7 +256,7 @@ static void put_increment(struct part *part, unsigned reg, uint64_t counter)
 static int add_counter(struct assembly *a, uint64_t counter, uint32_t live)
 {
     const bool keep_flags = live & AS_LIVE_STATUS & ~(uint32_t)AS_LIVE_CARRY;
-    struct part *part = new_part(a, PART_CODE, 0);
+    struct clone_part *part = new_part(a, PART_CODE, 0);
     unsigned reg = 0;
     while (reg < 16 && live >> reg & 1)
         reg++;
@@ -297,7 +297,7 @@ static int count_block(struct assembly *a, uint32_t block, uint32_t live)
 /* lea 1(tally),tally: no flag changes. */
 static int add_tally(struct assembly *a, unsigned reg)
 {
-    struct part *part = new_part(a, PART_CODE, 0);
+    struct clone_part *part = new_part(a, PART_CODE, 0);
     const uint8_t low = (uint8_t)(reg & 7);
     if (!part)
         return ASSAY_ERR_NOMEM;
@@ -351,7 +351,7 @@ static int add_block(struct assembly *a, uint32_t k)
     AS_TRY(find_way(a, block, end, &label));
     if (label == k + 1)
         return 0;
-    struct part *part = new_part(a, PART_BRANCH, 0);
+    struct clone_part *part = new_part(a, PART_BRANCH, 0);
     if (!part)
         return ASSAY_ERR_NOMEM;
     part->condition = ALWAYS;
@@ -362,10 +362,10 @@ static int add_block(struct assembly *a, uint32_t k)
 static int add_islands(struct assembly *a)
 {
     for (uint32_t w = 0; w < a->way.n; w++) {
-        struct part *part = new_part(a, PART_ISLAND, 0);
+        struct clone_part *part = new_part(a, PART_ISLAND, 0);
         if (!part)
             return ASSAY_ERR_NOMEM;
-        const struct way *way = &a->way.at[w];
+        const struct clone_way *way = &a->way.at[w];
         part->code[0] = 0xe9;
         part->length = 5;
         part->fix[part->fixes++] = way->edge == ASSAY_NONE
@@ -378,7 +378,7 @@ static int add_islands(struct assembly *a)
 
 /* ---- Layout --------------------------------------------------------------------------------- */
 
-static uint32_t target_of(const struct assembly *a, const struct part *part)
+static uint32_t target_of(const struct assembly *a, const struct clone_part *part)
 {
     const uint32_t to =
         part->label & TO_WAY ? a->way.at[part->label & ~TO_WAY].part : a->label[part->label];
@@ -410,7 +410,7 @@ static uint32_t lay_out(struct assembly *a)
     return at;
 }
 
-static void write_branch(const struct assembly *a, const struct part *part, uint8_t *out)
+static void write_branch(const struct assembly *a, const struct clone_part *part, uint8_t *out)
 {
     const uint32_t distance = target_of(a, part) - (part->at + part->length);
     if (!part->wide) {
@@ -429,7 +429,7 @@ static void write_branch(const struct assembly *a, const struct part *part, uint
 }
 
 /* Pieces that follow each other in both codes make one span. */
-static int add_span(struct as_patch_maker *m, const struct part *part, uint32_t original_b,
+static int add_span(struct as_patch_maker *m, const struct clone_part *part, uint32_t original_b,
                     uint32_t first)
 {
     struct as_patch_span *last = m->span.n > first ? &m->span.at[m->span.n - 1] : NULL;
@@ -443,7 +443,7 @@ static int add_span(struct as_patch_maker *m, const struct part *part, uint32_t 
         &m->span, (struct as_patch_span){part->address, part->at, part->length, original_b, 0});
 }
 
-static int emit(struct assembly *a, struct as_patch_template *out)
+static int emit_template(struct assembly *a, struct as_patch_template *out)
 {
     struct as_patch_maker *m = a->clone->maker;
     const uint64_t code = m->code.n;
@@ -482,7 +482,7 @@ static int emit(struct assembly *a, struct as_patch_template *out)
 static uint32_t place_of(const struct assembly *a, uint64_t address)
 {
     for (size_t i = 0; i + 1 < a->part.n; i++) {
-        const struct part *part = &a->part.at[i];
+        const struct clone_part *part = &a->part.at[i];
         const size_t insn = part->calls ? assay_code_find(&a->p->code, part->address) : SIZE_MAX;
         if (insn != SIZE_MAX && part->address + a->p->code.insn[insn].length == address)
             return part[1].at;
@@ -514,7 +514,7 @@ static int assemble(struct assembly *a, struct as_patch_template *out, uint32_t 
             m->edge.at[e].target =
                 a->part.at[a->label[as_patch_area_find(area, m->edge.at[e].target)]].at;
     }
-    return a->refusal ? 0 : emit(a, out);
+    return a->refusal ? 0 : emit_template(a, out);
 }
 
 int as_patch_clone_make(const struct as_patch_clone *clone, struct as_patch_template *out,

@@ -78,7 +78,7 @@ static void step_back(const struct flow *f, const struct assay_insn *insn, uint3
     *keep &= ~sure;
 }
 
-static void summarise(const struct flow *f, uint32_t b, uint32_t *use, uint32_t *keep)
+static void summarise_block(const struct flow *f, uint32_t b, uint32_t *use, uint32_t *keep)
 {
     const struct assay_block *block = &f->p->block[b];
     const bool leads_away = block->bits & (ASSAY_BLOCK_UNRESOLVED | ASSAY_BLOCK_TAILCALL) ||
@@ -121,7 +121,7 @@ int as_live_find(struct as_patch_code *code, uint32_t body)
     f.keep = code->live + 2 * n;
     f.at_return = AS_LIVE_ALL & ~destroyed(f.p, f.body);
     for (uint32_t k = 0; k < n; k++)
-        summarise(&f, f.body->first_block + k, &f.use[k], &f.keep[k]);
+        summarise_block(&f, f.body->first_block + k, &f.use[k], &f.keep[k]);
     memset(code->live, 0, n * sizeof *code->live);
     while (again(&f, code->live))
         ;

@@ -19,7 +19,7 @@ bool as_patch_holds(const struct assay_program *p, uint32_t loop, uint32_t block
     return at == loop;
 }
 
-static bool dominates(const struct assay_program *p, uint32_t a, uint32_t b)
+static bool block_dominates(const struct assay_program *p, uint32_t a, uint32_t b)
 {
     while (b != a && b != ASSAY_NONE)
         b = p->block[b].idom;
@@ -94,7 +94,7 @@ static bool in_every_iteration(const struct assay_program *p, uint32_t loop, uin
         return false; /* an inner loop repeats it */
     for (uint32_t e = header->first_pred; e < header->first_pred + header->preds; e++) {
         const uint32_t from = p->pred[e].block;
-        if (as_patch_holds(p, loop, from) && !dominates(p, block, from))
+        if (as_patch_holds(p, loop, from) && !block_dominates(p, block, from))
             return false;
     }
     return true;
@@ -127,7 +127,7 @@ int as_patch_induction_add(const struct assay_program *p, uint32_t loop,
                            const struct as_patch_induction *it, uint32_t from)
 {
     const size_t blocks = p->body[p->loop[loop].body].blocks;
-    if (dominates(p, it->block, from))
+    if (block_dominates(p, it->block, from))
         return 0;
     uint8_t *seen = as_calloc(blocks, 1);
     uint32_t *stack = as_calloc(blocks + 1, sizeof *stack);

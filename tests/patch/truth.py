@@ -132,7 +132,8 @@ class Row:
         of = {name: [x for x in result["loops"] if low <= x["address"] < end]
               for name, (low, end) in at.items() if name in ("work", "quiet")}
         cut = {name: sum(x["dropped"] for x in loops) for name, loops in of.items()}
-        self.point(cut["work"] > 0 and cut["quiet"] == 0, f"{mode}: what is cut is not counted", cut)
+        self.point(cut["work"] > 0 and cut["quiet"] == 0, f"{mode}: what is cut is not counted",
+                   cut)
 
     def check_blocks(self, stepped, result, mode):
         bad = [(hex(x["address"]), x["count"], stepped.get(str(x["address"]), 0))
