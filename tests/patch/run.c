@@ -240,7 +240,7 @@ static void report(const struct job *job)
 
 static int run(const struct job *job)
 {
-    int status;
+    int status = 0;
     pid_t pid = fork();
     if (pid == 0) {
         setenv("LD_PRELOAD", job->agent, 1);
