@@ -15,6 +15,8 @@
 #include "base/whole.h"
 #include "sample/recorder.h"
 
+#define TEXT_MOST ((size_t)4096) /* of a name in the stream */
+
 /* Nodes before the tree is started anew: 32 MiB of them, and 24 MiB of table; places are fewer. */
 #define NODES_MOST (2u << 20)
 
@@ -117,7 +119,7 @@ static void put_s(struct as_writer *w, int64_t v)
 
 static void put_text(struct as_writer *w, const char *text)
 {
-    size_t n = strnlen(text, 4096);
+    const size_t whole = strlen(text), n = whole < TEXT_MOST ? whole : TEXT_MOST;
     put_u(w, n);
     memcpy(w->block + w->n, text, n);
     w->n += n;
@@ -229,7 +231,7 @@ uint64_t as_writer_bytes(const struct as_writer *writer)
 
 int as_writer_info(struct as_writer *writer, const char *name, const char *value)
 {
-    room(writer, 16 + 2 * 4096);
+    room(writer, 16 + 2 * TEXT_MOST);
     put_u8(writer, AS_TAG_INFO);
     put_text(writer, name);
     put_text(writer, value);
@@ -238,7 +240,7 @@ int as_writer_info(struct as_writer *writer, const char *name, const char *value
 
 int as_writer_module(struct as_writer *writer, const struct assay_stream_module *module)
 {
-    room(writer, 96 + 2 * 4096);
+    room(writer, 96 + 2 * TEXT_MOST);
     put_u8(writer, AS_TAG_MODULE);
     put_u8(writer, module->kind);
     put_text(writer, module->path);
@@ -256,7 +258,7 @@ int as_writer_module(struct as_writer *writer, const struct assay_stream_module 
 
 int as_writer_kept(struct as_writer *writer, uint32_t module, const char *name)
 {
-    room(writer, 32 + 4096);
+    room(writer, 32 + TEXT_MOST);
     put_u8(writer, AS_TAG_KEPT);
     put_u(writer, module);
     put_text(writer, name);
@@ -359,7 +361,7 @@ int as_writer_process(struct as_writer *writer, uint32_t pid, uint32_t tid, uint
 {
     uint32_t thread;
     AS_TRY(thread_of(writer, pid, tid, &thread));
-    room(writer, 32 + 2 * 4096);
+    room(writer, 32 + 2 * TEXT_MOST);
     put_u8(writer, AS_TAG_PROCESS);
     put_time(writer, time_ns);
     put_u(writer, thread);
@@ -449,7 +451,7 @@ int as_writer_event(struct as_writer *writer, const struct assay_sample_record *
     AS_TRY(thread_of(writer, record->pid, record->tid, &thread));
     if (tag == AS_TAG_FORK)
         AS_TRY(thread_of(writer, record->parent_pid, record->parent_tid, &parent));
-    room(writer, 64 + 4096);
+    room(writer, 64 + TEXT_MOST);
     const size_t before = writer->n;
     put_u8(writer, tag);
     put_time(writer, record->time_ns);
