@@ -11,8 +11,6 @@
 
 #include "base/search.h"
 
-#define FETCH_MOST 512 /* records of a region that its walk asks for at once */
-
 static const struct assay_insn *insn_at(const struct as_walk *walk, uint32_t position)
 {
     return &walk->b->program->code.insn[as_walk_insn(walk, position)];
@@ -455,8 +453,7 @@ static int walk_begin(struct as_walk *walk, const struct as_builder *b,
         AS_TRY(as_vec_push(&walk->span, (struct as_walk_span){region, walk->positions}));
         walk->positions += b->region.at[region].insns;
         as_insns_fetch(b->program->code.insn + b->region.at[region].first_insn,
-                       b->region.at[region].insns < FETCH_MOST ? b->region.at[region].insns
-                                                               : FETCH_MOST);
+                       b->region.at[region].insns);
         if (b->region.at[region].lsda)
             AS_TRY(as_landings_read(b, &b->region.at[region], &walk->landing));
     }

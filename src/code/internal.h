@@ -128,9 +128,12 @@ static inline struct as_arena *as_scratch_of(const struct as_builder *b, unsigne
     return scratch;
 }
 
-/* Asks memory for `n` records that are to be looked at now, in whatever order. */
+#define AS_FETCH_MOST 512
+
+/* Asks memory for the first of `n` records that are to be looked at now, in whatever order. */
 static inline void as_insns_fetch(const struct assay_insn *insn, size_t n)
 {
+    n = n < AS_FETCH_MOST ? n : AS_FETCH_MOST;
     for (size_t i = 0; i < n; i += 64 / sizeof *insn)
         __builtin_prefetch(&insn[i]);
 }
