@@ -77,7 +77,8 @@ static struct as_costs spread_of(double *value, size_t n)
 }
 
 /* Of `n` instances from `it` on, with room for as many numbers. */
-static void describe(const struct as_instance *it, size_t n, double *room, struct as_bucket *out)
+static void describe_bucket(const struct as_instance *it, size_t n, double *room,
+                            struct as_bucket *out)
 {
     double iterations = 0;
     for (size_t i = 0; i < n; i++) {
@@ -159,7 +160,7 @@ int as_buckets_make(struct as_instance *it, size_t n, enum as_bucket_key key, as
         to = class_end(it, from, n, key);
         if (class == INT32_MAX)
             break;
-        describe(it + from, to - from, room, &bucket);
+        describe_bucket(it + from, to - from, room, &bucket);
         bucket.low = bound_of(class, key);
         bucket.high = bound_of(class + 1, key);
         bucket.share = all > 0 ? bucket.instance.mean * (double)bucket.n / all : 0;
@@ -176,6 +177,6 @@ void as_bucket_all(struct as_instance *it, size_t n, struct as_bucket *out)
     if (n)
         qsort(it, n, sizeof *it, by_cost);
     if (room)
-        describe(it, n, room, out);
+        describe_bucket(it, n, room, out);
     as_free(room);
 }

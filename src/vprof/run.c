@@ -126,7 +126,7 @@ static int put_all(struct assay_vprof_loop *out, struct as_instances *all, size_
 }
 
 /* Its instances, moved together. */
-static size_t gather(struct as_instances *all, uint32_t loop, struct as_instance **first)
+static size_t of_one_loop(struct as_instances *all, uint32_t loop, struct as_instance **first)
 {
     size_t n = 0;
     for (size_t i = 0; i < all->kept.n; i++) {
@@ -153,7 +153,7 @@ static int describe_loop(struct as_timed_loop *loop, struct as_instances *all, u
     struct as_instance *it;
     uint64_t most;
     const struct as_patch_total sum = sum_of(all, loop->number, &out->threads, &most);
-    size_t n = gather(all, loop->number, &it);
+    size_t n = of_one_loop(all, loop->number, &it);
     out->timed = n;
     n = as_instances_clean(it, n, tick->overhead, DISTURBED_NS / tick->ns);
     out->disturbed = out->timed - n;
@@ -190,8 +190,8 @@ static const char *why_not(const struct as_instances *all, const struct as_timed
                                                                 : "it was not patched";
 }
 
-static int describe(struct as_timed *timed, struct as_instances *all, uint32_t every,
-                    struct assay_error *err)
+static int describe_instances(struct as_timed *timed, struct as_instances *all, uint32_t every,
+                              struct assay_error *err)
 {
     const struct as_tick tick = as_tick_calibrate();
     as_vec_foreach (&timed->loop, loop) {
@@ -289,7 +289,7 @@ static int time_chosen(struct as_timed *timed, struct assay_vprof_result *result
         result->timed_run = attempt.result.run_id;
         result->every = attempt.every;
         result->overhead = overhead_of(timed, &attempt.all, attempt.every, attempt.every);
-        rc = describe(timed, &attempt.all, attempt.every, err);
+        rc = describe_instances(timed, &attempt.all, attempt.every, err);
     }
     const int handed = rc == 0 ? hand_over(timed, result, err) : 0;
     if (rc == 0 && handed == 0)

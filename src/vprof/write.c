@@ -42,8 +42,8 @@ static struct assay_quantity measured(double value, uint64_t n)
     return assay_measured(value, value, value, (int64_t)n);
 }
 
-static void fill(const struct assay_vprof_bucket *it, double instances, bool has_iterations,
-                 struct assay_quantity *out)
+static void fill_values(const struct assay_vprof_bucket *it, double instances, bool has_iterations,
+                        struct assay_quantity *out)
 {
     out[0] = measured(instances, it->n);
     if (has_iterations) {
@@ -106,7 +106,7 @@ static int write_values(const struct writing *to, const struct assay_vprof_loop 
     struct assay_subject of = {ASSAY_OBJECT_LOOP, loop->loop_id, to->timed->run_id, 0};
     struct assay_quantity value[METRICS_N] = {0};
     const uint64_t looked_at = loop->timed - loop->disturbed;
-    fill(&loop->all, loop->instances, loop->has_iterations, value);
+    fill_values(&loop->all, loop->instances, loop->has_iterations, value);
     value[8] = measured(loop->imbalance, looked_at);
     value[9] = measured((double)loop->disturbed, loop->timed);
     AS_TRY(assay_metric_set_add(to->set, &of, (int64_t)looked_at, value, err));
@@ -118,14 +118,15 @@ static int write_values(const struct writing *to, const struct assay_vprof_loop 
                  it->high > it->low ? it->high - 1 : it->high);
         const struct assay_row_context where = {.bucket = name};
         AS_TRY(assay_experiment_add_context(to->timed->experiment, &where, &of.context_id, err));
-        fill(it, looked_at ? loop->instances * (double)it->n / (double)looked_at : 0, true, part);
+        fill_values(it, looked_at ? loop->instances * (double)it->n / (double)looked_at : 0, true,
+                    part);
         AS_TRY(assay_metric_set_add(to->set, &of, (int64_t)it->n, part, err));
         AS_TRY(write_chosen(to, &of, it, err));
     }
     return loop->has_iterations ? write_histogram(to, loop, err) : 0;
 }
 
-enum { COLUMNS_N = 8, ROWS_MOST = 64 };
+enum { COLUMNS_N = 8, BUCKETS_MOST = 64 };
 
 struct page_part {
     const char *name, *title, *from, *text;
@@ -141,8 +142,8 @@ static int write_part(const struct writing *to, int64_t loop_id, const struct pa
     const char *const column[COLUMNS_N] = {
         part->from,         "to",        "instances timed", "share %",
         "cycles/iteration", "deviation", "stability",       "cycles/instance"};
-    struct assay_cell cell[ROWS_MOST * COLUMNS_N];
-    const size_t n = part->n < ROWS_MOST ? part->n : ROWS_MOST;
+    struct assay_cell cell[BUCKETS_MOST * COLUMNS_N];
+    const size_t n = part->n < BUCKETS_MOST ? part->n : BUCKETS_MOST;
     for (size_t i = 0; i < n; i++) {
         const struct assay_vprof_bucket *it = &part->bucket[i];
         const double value[COLUMNS_N] = {
