@@ -36,7 +36,7 @@ void as_cqa_text_head(struct as_quality_view *view)
 {
     as_cli_print(view->cli, "on %s, data in the first level of the cache\n", view->uarch->words);
     as_cli_style(view->cli, AS_STYLE_BOLD);
-    as_cli_print(view->cli, "%6s  %-31s %8s %7s %-9s %s", "loop", "function, source", "cycles",
+    as_cli_print(view->cli, "%6s  %-27s %8s %7s %-9s %s", "loop", "function, source", "cycles",
                  "vectors", "limit", "to gain");
     as_cli_style(view->cli, AS_STYLE_PLAIN);
     as_cli_print(view->cli, "\n");
@@ -62,7 +62,7 @@ static void place_column(const struct as_quality_view *view, const struct assay_
 
 void as_cqa_text_row(struct as_quality_view *view, const struct assay_cqa *cqa)
 {
-    enum { PLACE = 31 };
+    enum { PLACE = 27 };
     const struct assay_cqa_path *mean = &cqa->mean;
     char place[PLACE + 1], id[16] = "-", vectors[16] = "-", gain[32] = "-";
 
@@ -70,7 +70,7 @@ void as_cqa_text_row(struct as_quality_view *view, const struct assay_cqa *cqa)
     if (cqa->loop != ASSAY_NONE)
         snprintf(id, sizeof id, "%" PRIu32, cqa->loop);
     if (!cqa->path_n) {
-        as_cli_print(view->cli, "%6s  %-31s %s\n", id, place, "no path (outsize nest)");
+        as_cli_print(view->cli, "%6s  %-27s %s\n", id, place, "no path (outsize nest)");
         return;
     }
     const double ratio = as_cqa_value(mean, "vec_eff_all_pct");
@@ -81,7 +81,7 @@ void as_cqa_text_row(struct as_quality_view *view, const struct assay_cqa *cqa)
     if (best >= 0)
         snprintf(gain, sizeof gain, "%.1fx %s", mean->what_if[best].speedup,
                  assay_cqa_variant_name((enum assay_cqa_variant)best));
-    as_cli_print(view->cli, "%6s  %-31s %8.2f %7s %-9s %s\n", id, place,
+    as_cli_print(view->cli, "%6s  %-27s %8.2f %7s %-9s %s\n", id, place,
                  as_cqa_value(mean, "cycles"), vectors, assay_bound_name(mean->bound), gain);
     as_cqa_remarks_row(view, cqa);
 }
