@@ -102,7 +102,7 @@ int assay_quality_run(struct assay_experiment *experiment, int64_t run_id,
 /* X(NAME, word, words): a loop as it might be. */
 #define ASSAY_CQA_VARIANT_LIST(X)                                                                  \
     X(CLEAN, "clean", "no scalar integer instruction but loop control")                            \
-    X(FP_VECTOR, "fp_vector", "arithmetic vectorised, memory one by one")           \
+    X(FP_VECTOR, "fp_vector", "arithmetic vectorised, memory one by one")                          \
     X(VECTOR, "vector", "fully vectorised")                                                        \
     X(INDEPENDENT, "independent", "no dependence between iterations")                              \
     X(NEXT_LIMIT, "next_limit", "the first limit gone")                                            \

@@ -13,7 +13,7 @@
 #include "quality/components.h"
 
 /* One way of the loop: its dependences, and which instructions need each other. */
-struct way {
+struct chain_way {
     const struct assay_program *program;
     const struct assay_streams *streams;
     struct assay_dependences found;
@@ -21,7 +21,7 @@ struct way {
     bool *data;
 };
 
-static const struct assay_form *form_at(const struct way *w, uint32_t at)
+static const struct assay_form *form_at(const struct chain_way *w, uint32_t at)
 {
     return assay_form_get(w->program->code.insn[w->found.insn[at]].form);
 }
@@ -88,14 +88,14 @@ static bool is_plain(const struct chain *chain)
 }
 
 /* A value that goes from memory to an address, and back: where it leads nobody knows before. */
-static bool leads_on(const struct way *w, const struct assay_dependence *link)
+static bool leads_on(const struct chain_way *w, const struct assay_dependence *link)
 {
     const enum assay_class c = (enum assay_class)form_at(w, link->to)->insn_class;
 
     return link->bits & ASSAY_DEPENDENCE_ADDRESS && c == ASSAY_CLASS_MOVE;
 }
 
-static void count_chains(const struct way *w, struct chain *chain, struct as_chains *out)
+static void count_chains(const struct chain_way *w, struct chain *chain, struct as_chains *out)
 {
     for (uint32_t i = 0; i < w->found.insn_n; i++)
         count_member(&chain[w->component.of[i]], form_at(w, i));
@@ -119,7 +119,7 @@ static void count_chains(const struct way *w, struct chain *chain, struct as_cha
 /* ---- Exits ---------------------------------------------------------------------------------- */
 
 /* It reads memory that is another in each iteration, or may be. */
-static bool loads_data(const struct way *w, uint32_t at)
+static bool loads_data(const struct chain_way *w, uint32_t at)
 {
     const uint32_t insn = w->found.insn[at];
     size_t low = 0, high = w->streams->n;
@@ -140,7 +140,7 @@ static bool loads_data(const struct way *w, uint32_t at)
 }
 
 /* Twice along the way: a value may go round. */
-static void count_exits(const struct way *w, struct as_chains *out)
+static void count_exits(const struct chain_way *w, struct as_chains *out)
 {
     for (uint32_t i = 0; i < w->found.insn_n; i++)
         w->data[i] = loads_data(w, i) || as_quality_arithmetic(form_at(w, i)) ||
@@ -154,7 +154,7 @@ static void count_exits(const struct way *w, struct as_chains *out)
 
 /* ---- All of it ------------------------------------------------------------------------------ */
 
-static int examine(struct way *w, struct as_chains *out, struct assay_error *err)
+static int examine(struct chain_way *w, struct as_chains *out, struct assay_error *err)
 {
     const size_t n = w->found.insn_n;
     struct chain *chain = as_calloc(n + 1, sizeof *chain);
@@ -177,7 +177,7 @@ int as_quality_chains(const struct assay_program *program, uint32_t loop,
                       const struct assay_streams *streams, struct as_chains *out,
                       struct assay_error *err)
 {
-    struct way w = {.program = program, .streams = streams};
+    struct chain_way w = {.program = program, .streams = streams};
     struct assay_paths paths;
     int rc;
 
