@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Planted faults of the example (examples/cg) held to what mending them brings: found, first among
-what is said of loops, with the right verdict, and a predicted gain near the measured one.
+"""Planted faults of the example (examples/cg) held to what mending them brings: found, first
+among what is said of loops, with the right verdict, and a predicted gain near the measured one.
 
   example.py record ASSAY DIRECTORY        builds the example, records it with each fault, measures
                                            it with and without: recorded/ (./dev record does it)
   example.py measure DIRECTORY             measures alone
   example.py judge AGAIN DIRECTORY SCHEMA  the rules of now on what was recorded, in TAP
 
-The program is built plainly (FLAGS=plain), with small fields: vectors of 64 bytes divide so fast that
-the first fault costs little, and memory hides both.
+The program is built plainly (FLAGS=plain), with small fields: vectors of 64 bytes divide so fast
+that the first fault costs little, and memory hides both.
 """
 import pathlib
 import re
@@ -26,7 +26,8 @@ MEASURED = truth.RECORDED / "example.txt"
 WORDS = ["--size", "32", "--loads", "60"]
 ROUNDS = 5
 WITHIN = 0.25
-# Fault: the place of its hottest loop, what is to be said of it, its function, and the one in its place.
+# Fault: the place of its hottest loop, what is to be said of it, its function, the one in its
+# place.
 FAULTS = {
     "divide": ("operator.c:27", r"the unit that divides", "row_dividing", "row_of"),
     "scalar": ("vector.c:22", r"the result of the one before \(a sum or product\)",
@@ -66,9 +67,9 @@ def measure(program):
 
 
 def record(assay, program, fault, experiment):
-    subprocess.run([assay, "run", "--force", "--rate", "high", "-o", str(experiment), "--", *command(program, fault)],
-                   check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                   env=environment())
+    subprocess.run([assay, "run", "--force", "--rate", "high", "-o", str(experiment), "--",
+                    *command(program, fault)], check=True, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL, env=environment())
     return experiment / "experiment.db"
 
 
@@ -82,8 +83,8 @@ def time_in(database, function):
 
 
 def record_all(assay, directory):
-    """Of a fault that is several loops, the hottest one is judged: samples say what it took, and what
-    took its place in a run without."""
+    """Of a fault that is several loops, the hottest one is judged: samples say what it took, and
+    what took its place in a run without."""
     program = build(directory)
     without = record(assay, program, "none", directory / "none.assay")
     lines = []
