@@ -20,7 +20,7 @@
 
 /* ---- Keeping ------------------------------------------------------------------------------- */
 
-static size_t heaviest(const struct as_core_asked *asked, size_t path_n)
+static size_t heaviest_chain(const struct as_core_asked *asked, size_t path_n)
 {
     size_t most = 0;
 
@@ -94,7 +94,8 @@ static int keep_path(struct as_arena *arena, const struct as_core_asked *asked,
     struct assay_code code;
     struct assay_prediction found;
 
-    AS_TRY(assay_path_code(asked->program, paths, heaviest(asked, paths->path_n), &code, err));
+    AS_TRY(
+        assay_path_code(asked->program, paths, heaviest_chain(asked, paths->path_n), &code, err));
     int rc = code.n ? assay_predict(asked->predictor, &code, 0, code.n, &options, &found, err)
                     : ASSAY_ERR_NO_CODE;
     if (rc == 0 && (keep_insns(arena, asked, &code, &found, out) < 0 ||
@@ -161,7 +162,7 @@ static int write_insns(struct assay_experiment *experiment, int64_t loop_id,
 {
     static const char *const column[] = {"Instruction",      "Assembly", "Slots",
                                          "Latency (cycles)", "Chain",    "Note"};
-    enum { COLUMNS = sizeof column / sizeof *column };
+    enum { TIMELINE_COLUMNS = sizeof column / sizeof *column };
     static const struct core_table table = {
         "core_insns",
         "Instructions on the core",
@@ -169,7 +170,7 @@ static int write_insns(struct assay_experiment *experiment, int64_t loop_id,
         "other from iteration to iteration.",
         36,
         column,
-        COLUMNS};
+        TIMELINE_COLUMNS};
     bool failed = false;
     char(*address)[24] = as_calloc(kept->insn_n + 1, sizeof *address);
 
@@ -177,17 +178,17 @@ static int write_insns(struct assay_experiment *experiment, int64_t loop_id,
         const struct as_core_insn *it = &kept->insn[i];
 
         snprintf(address[i], sizeof *address, "0x%llx", (unsigned long long)it->address);
-        const struct assay_cell row[COLUMNS] = {assay_cell_text(address[i]),
-                                                assay_cell_text(it->text),
-                                                assay_cell_real((double)it->said.slots),
-                                                assay_cell_real((double)it->said.latency),
-                                                assay_cell_text(it->said.chain ? "yes" : ""),
-                                                assay_cell_text(it->said.fused
-                                                                    ? "with the one before"
-                                                                : it->said.eliminated ? "eliminated"
-                                                                : it->said.estimated  ? "estimated"
-                                                                                      : "")};
-        failed |= !push_cells(cell, row, COLUMNS);
+        const struct assay_cell row[TIMELINE_COLUMNS] = {
+            assay_cell_text(address[i]),
+            assay_cell_text(it->text),
+            assay_cell_real((double)it->said.slots),
+            assay_cell_real((double)it->said.latency),
+            assay_cell_text(it->said.chain ? "yes" : ""),
+            assay_cell_text(it->said.fused        ? "with the one before"
+                            : it->said.eliminated ? "eliminated"
+                            : it->said.estimated  ? "estimated"
+                                                  : "")};
+        failed |= !push_cells(cell, row, TIMELINE_COLUMNS);
     }
     const int rc = write_core_table(experiment, loop_id, &table, cell, failed || !address, err);
     as_free(address);
@@ -222,7 +223,7 @@ static int write_times(struct assay_experiment *experiment, int64_t loop_id,
 {
     static const char *const column[] = {"Iteration", "Assembly", "Dispatched", "Sources ready",
                                          "Begins",    "Done",     "Retired"};
-    enum { COLUMNS = sizeof column / sizeof *column };
+    enum { TIMELINE_COLUMNS = sizeof column / sizeof *column };
     static const struct core_table table = {
         "timeline",
         "Time line",
@@ -230,7 +231,7 @@ static int write_times(struct assay_experiment *experiment, int64_t loop_id,
         "port (orange), executing (blue), done and waiting to retire (line).",
         37,
         column,
-        COLUMNS};
+        TIMELINE_COLUMNS};
     const int32_t from = kept->timeline_n ? kept->timeline[0].dispatch : 0;
     bool failed = false;
 
@@ -239,14 +240,15 @@ static int write_times(struct assay_experiment *experiment, int64_t loop_id,
 
         if (it->insn >= kept->insn_n)
             continue;
-        const struct assay_cell row[COLUMNS] = {assay_cell_integer((int64_t)it->iteration + 1),
-                                                assay_cell_text(kept->insn[it->insn].text),
-                                                assay_cell_integer(it->dispatch - from),
-                                                assay_cell_integer(it->ready - from),
-                                                assay_cell_integer(it->issue - from),
-                                                assay_cell_integer(it->done - from),
-                                                assay_cell_integer(it->retire - from)};
-        failed |= !push_cells(cell, row, COLUMNS);
+        const struct assay_cell row[TIMELINE_COLUMNS] = {
+            assay_cell_integer((int64_t)it->iteration + 1),
+            assay_cell_text(kept->insn[it->insn].text),
+            assay_cell_integer(it->dispatch - from),
+            assay_cell_integer(it->ready - from),
+            assay_cell_integer(it->issue - from),
+            assay_cell_integer(it->done - from),
+            assay_cell_integer(it->retire - from)};
+        failed |= !push_cells(cell, row, TIMELINE_COLUMNS);
     }
     return write_core_table(experiment, loop_id, &table, cell, failed, err);
 }

@@ -13,7 +13,7 @@
 /* What is kept of a loop; all memory is the arena's. */
 struct as_cqa_kept {
     bool is_there;
-    size_t path_n; /* told apart; 0 with merged or a single way */
+    size_t path_n;                 /* told apart; 0 with merged or a single way */
     double *mean, **path, *weight; /* weight: share of the iterations by path */
     struct assay_cqa_what_if what_if[ASSAY_CQA_VARIANTS];
 };

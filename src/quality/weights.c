@@ -53,7 +53,7 @@ static double passes(const struct ways_taken *w, size_t block)
     return sum;
 }
 
-static void step(struct ways_taken *w)
+static void step_along(struct ways_taken *w)
 {
     for (size_t k = 0; k < w->paths->path_n; k++) {
         const struct assay_path *path = &w->paths->path[k];
@@ -80,7 +80,7 @@ static bool find_shares(struct ways_taken *w, int64_t samples)
     for (size_t k = 0; k < w->paths->path_n; k++)
         w->now[k] = 1;
     for (int i = 0; i < STEPS; i++)
-        step(w);
+        step_along(w);
     for (size_t k = 0; k < w->paths->path_n; k++)
         sum += w->now[k];
     for (size_t k = 0; k < w->paths->path_n && sum > 0; k++)
