@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writes what the code of a run says as values of its loops and functions, with the tables behind
+ * them, and flags the modules that cannot be read.
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "quality/detail.h"
+#include "quality/metrics.h"
+#include "quality/run.h"
+#include "quality/unit_run.h"
+
+enum metric { /* those that loops have, in the order of their names below */
+              PATHS,
+              STEERING,
+              ACCESS,
+              ACCESS_LEAST,
+              ACCESS_MOST,
+              INDIRECT,
+              STRIDED,
+              UNIT,
+              UNKNOWN,
+              STEADY,
+              PACKED,
+              DIVIDES,
+              CARRIED,
+              SUMS,
+              OTHER_CARRIED,
+              DATA_EXITS,
+              WIDE,
+              CALLS,
+              ROOT_CALLS,
+              COMPLEX_CALLS,
+              OPTIONS, /* of functions, from here on */
+              STRAIGHT_N,
+              STRAIGHT_PACKED,
+              METRIC_COUNT
+};
+
+static const char *const names[METRIC_COUNT] = {"flow_paths",
+                                                "flow_steering_pct",
+                                                "array_access_efficiency_pct",
+                                                "array_access_least_pct",
+                                                "array_access_most_pct",
+                                                "access_indirect_n",
+                                                "access_strided_n",
+                                                "access_unit_n",
+                                                "access_unknown_n",
+                                                "access_steady_n",
+                                                "fp_packed_pct",
+                                                "fp_divide_n",
+                                                "fp_carried_n",
+                                                "fp_sum_n",
+                                                "other_carried_n",
+                                                "data_exit_n",
+                                                "wide_access_pct",
+                                                "call_n",
+                                                "root_call_n",
+                                                "complex_call_n",
+                                                "compilation_options_pct",
+                                                "straight_instruction_n",
+                                                "straight_packed_pct"};
+
+struct value_writer {
+    const struct as_quality_pass *pass;
+    int64_t metric[METRIC_COUNT];
+};
+
+static int define_metrics(struct value_writer *w, struct assay_error *err)
+{
+    for (size_t i = 0; i < as_quality_metric_n; i++) {
+        int64_t id;
+
+        AS_TRY(
+            assay_experiment_metric(w->pass->experiment, &as_quality_metric[i].metric, &id, err));
+        for (int k = 0; k < METRIC_COUNT; k++)
+            if (strcmp(names[k], as_quality_metric[i].metric.name) == 0)
+                w->metric[k] = id;
+    }
+    for (int k = 0; k < METRIC_COUNT; k++)
+        if (!w->metric[k])
+            return as_error_set(err, ASSAY_ERR_INTERNAL, "metric %s: is not in data/quality",
+                                names[k]);
+    return 0;
+}
+
+/* ---- Values of loops ----------------------------------------------------------------------- */
+
+static int set_value(const struct value_writer *w, enum metric metric, int64_t loop_id,
+                     struct assay_quantity quantity, struct assay_error *err)
+{
+    const struct assay_subject loop = {.kind = ASSAY_OBJECT_LOOP, .object_id = loop_id};
+
+    return assay_experiment_value(w->pass->experiment, w->metric[metric], &loop, quantity, err);
+}
+
+static int set_count(const struct value_writer *w, enum metric metric, int64_t loop_id, double n,
+                     struct assay_error *err)
+{
+    return set_value(w, metric, loop_id, assay_exact(n, 1), err);
+}
+
+/* The bounds always; a value where they are one. */
+static int write_access(const struct value_writer *w, int64_t id, double low, double high,
+                        struct assay_error *err)
+{
+    if (high - low < 1e-9)
+        AS_TRY(set_value(w, ACCESS, id, assay_derived(low, low, low, 1), err));
+    AS_TRY(set_value(w, ACCESS_LEAST, id, assay_derived(low, low, low, 1), err));
+    return set_value(w, ACCESS_MOST, id, assay_derived(high, high, high, 1), err);
+}
+
+static int write_loop(const struct value_writer *w, int64_t id,
+                      const struct assay_loop_facts *facts, struct assay_error *err)
+{
+    const uint32_t fp_n = facts->fp_packed_n + facts->fp_scalar_n;
+    const uint32_t *stream = facts->stream_n;
+
+    AS_TRY(set_count(w, PATHS, id, (double)facts->path_n, err));
+    if (facts->insn_n)
+        AS_TRY(set_count(w, STEERING, id, 100.0 * facts->steer_n / facts->insn_n, err));
+    if (facts->access_low >= 0)
+        AS_TRY(write_access(w, id, 100 * facts->access_low, 100 * facts->access_high, err));
+    AS_TRY(set_count(w, INDIRECT, id, stream[ASSAY_STRIDE_INDIRECT], err));
+    AS_TRY(set_count(w, STRIDED, id, stream[ASSAY_STRIDE_CONSTANT], err));
+    AS_TRY(set_count(w, UNIT, id, stream[ASSAY_STRIDE_ZERO] + stream[ASSAY_STRIDE_UNIT], err));
+    AS_TRY(set_count(w, UNKNOWN, id, stream[ASSAY_STRIDE_UNKNOWN] - facts->steady_n, err));
+    AS_TRY(set_count(w, STEADY, id, facts->steady_n, err));
+    if (fp_n)
+        AS_TRY(set_count(w, PACKED, id, 100.0 * facts->fp_packed_n / fp_n, err));
+    AS_TRY(set_count(w, DIVIDES, id, facts->fp_divide_n, err));
+    AS_TRY(set_count(w, CARRIED, id, facts->fp_carried_n, err));
+    AS_TRY(set_count(w, SUMS, id, facts->fp_sum_n, err));
+    AS_TRY(set_count(w, OTHER_CARRIED, id, facts->other_carried_n, err));
+    AS_TRY(set_count(w, DATA_EXITS, id, facts->data_exit_n, err));
+    if (facts->moving_n)
+        AS_TRY(set_count(w, WIDE, id, 100.0 * facts->wide_n / facts->moving_n, err));
+    return set_count(w, CALLS, id, facts->call_n, err);
+}
+
+static int write_loops(const struct value_writer *w, struct assay_error *err)
+{
+    as_vec_foreach (&w->pass->loop, it) {
+        if (it->wants_values)
+            AS_TRY(write_loop(w, it->id, &it->facts, err));
+        if (it->wants_values)
+            AS_TRY(set_count(w, ROOT_CALLS, it->id, it->root_call_n, err));
+        if (it->wants_values)
+            AS_TRY(set_count(w, COMPLEX_CALLS, it->id, it->complex_call_n, err));
+        if (it->wants_page)
+            AS_TRY(as_quality_details(w->pass->experiment, it->id, it->program, it->at, err));
+    }
+    return 0;
+}
+
+/* ---- Functions and modules ----------------------------------------------------------------- */
+
+static int write_straight(const struct value_writer *w, struct assay_error *err)
+{
+    as_vec_foreach (&w->pass->straight, it) {
+        const struct assay_subject function = {.kind = ASSAY_OBJECT_FUNCTION, .object_id = it->id};
+        const uint32_t fp_n = it->facts.fp_packed_n + it->facts.fp_scalar_n;
+
+        AS_TRY(assay_experiment_value(w->pass->experiment, w->metric[STRAIGHT_N], &function,
+                                      assay_exact(it->facts.insn_n, 1), err));
+        if (fp_n)
+            AS_TRY(
+                assay_experiment_value(w->pass->experiment, w->metric[STRAIGHT_PACKED], &function,
+                                       assay_exact(100.0 * it->facts.fp_packed_n / fp_n, 1), err));
+    }
+    return 0;
+}
+
+/* Modules whose loops cannot be read. */
+static int write_unread(const struct value_writer *w, struct assay_error *err)
+{
+    as_vec_foreach (&w->pass->module, it) {
+        const struct assay_flag flag = {.run_id = w->pass->run_id,
+                                        .kind = ASSAY_OBJECT_MODULE,
+                                        .object_id = it->id,
+                                        .name = "code_not_read",
+                                        .text = it->code ? it->code->trouble.text : "",
+                                        .n = 1};
+
+        if (it->code && !it->code->program)
+            AS_TRY(assay_experiment_flag(w->pass->experiment, &flag, err));
+    }
+    return 0;
+}
+
+/* ---- Code quality analysis ----------------------------------------------------------------- */
+
+static bool is_analysed(const struct value_writer *w)
+{
+    as_vec_foreach (&w->pass->loop, it)
+        if (it->cqa.is_there)
+            return true;
+    return false;
+}
+
+static int write_analysed(const struct value_writer *w, struct assay_error *err)
+{
+    struct as_cqa_writer writer;
+
+    if (!is_analysed(w))
+        return 0;
+    AS_TRY(as_cqa_writer_open(w->pass->experiment, w->pass->run_id, &writer, err));
+    int rc = 0;
+    as_vec_foreach (&w->pass->loop, it) {
+        if (rc == 0 && it->cqa.is_there)
+            rc = as_cqa_write(&writer, it->id, &it->cqa, err);
+        if (rc == 0 && it->core.insn_n)
+            rc = as_core_write(w->pass->experiment, it->id, &it->core, err);
+    }
+    as_cqa_writer_close(&writer);
+    return rc;
+}
+
+/* ---- All ----------------------------------------------------------------------------------- */
+
+int as_quality_pass_write(const struct as_quality_pass *pass, struct assay_error *err)
+{
+    struct value_writer w = {.pass = pass};
+
+    AS_TRY(define_metrics(&w, err));
+    AS_TRY(write_unread(&w, err));
+    AS_TRY(write_loops(&w, err));
+    AS_TRY(write_straight(&w, err));
+    AS_TRY(write_analysed(&w, err));
+    return as_quality_units(pass->experiment, pass->run_id, w.metric[OPTIONS], err);
+}
