@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where the pieces of a clone lie, branches inside as short as they were where they reach, and the
+ * template they make: bytes, relocations, and spans that lead back to the original code.
+ */
+#include "patch/clone.h"
+
+#include <string.h>
+
+static uint32_t target_of(const struct as_clone_assembly *a, const struct as_clone_part *part)
+{
+    const uint32_t to = part->label & AS_CLONE_TO_WAY
+                            ? a->way.at[part->label & ~AS_CLONE_TO_WAY].part
+                            : a->label[part->label];
+    return a->part.at[to].at;
+}
+
+uint32_t as_clone_lay_out(struct as_clone_assembly *a)
+{
+    uint32_t at;
+    bool grown = true;
+    for (at = 0; grown;) {
+        grown = false;
+        at = 0;
+        as_vec_foreach (&a->part, part) {
+            if (part->kind == AS_CLONE_BRANCH)
+                part->length = !part->wide ? 2 : part->condition == AS_CLONE_ALWAYS ? 5 : 6;
+            part->at = at;
+            at += part->length;
+        }
+        as_vec_foreach (&a->part, part) {
+            if (part->kind != AS_CLONE_BRANCH || part->wide)
+                continue;
+            const int64_t distance = (int64_t)target_of(a, part) - (part->at + 2);
+            if (distance < INT8_MIN || distance > INT8_MAX)
+                part->wide = grown = true;
+        }
+    }
+    return at;
+}
+
+static void write_branch(const struct as_clone_assembly *a, const struct as_clone_part *part,
+                         uint8_t *out)
+{
+    const uint32_t distance = target_of(a, part) - (part->at + part->length);
+    if (!part->wide) {
+        out[0] = part->condition == AS_CLONE_ALWAYS ? 0xeb : (uint8_t)(0x70 | part->condition);
+        out[1] = (uint8_t)distance;
+        return;
+    }
+    unsigned n = 0;
+    if (part->condition == AS_CLONE_ALWAYS) {
+        out[n++] = 0xe9;
+    } else {
+        out[n++] = 0x0f;
+        out[n++] = (uint8_t)(0x80 | part->condition);
+    }
+    memcpy(out + n, &distance, sizeof distance);
+}
+
+/* Whether `part` comes right behind `span` in both codes, which are equally long so far. */
+static bool goes_on(const struct as_patch_span *span, const struct as_clone_part *part,
+                    uint32_t original_b)
+{
+    return span->original_b == span->size_b && part->length == original_b &&
+           span->address + span->original_b == part->address && span->at + span->size_b == part->at;
+}
+
+/* Pieces that follow each other in both codes make one span. */
+static int add_span(struct as_patch_maker *m, const struct as_clone_part *part, uint32_t original_b,
+                    uint32_t first)
+{
+    if (m->span.n > first && goes_on(&m->span.at[m->span.n - 1], part, original_b)) {
+        struct as_patch_span *last = &m->span.at[m->span.n - 1];
+        last->size_b += part->length;
+        last->original_b += original_b;
+        return 0;
+    }
+    return as_vec_push(
+        &m->span, (struct as_patch_span){part->address, part->at, part->length, original_b, 0});
+}
+
+int as_clone_emit(struct as_clone_assembly *a, struct as_patch_template *out)
+{
+    struct as_patch_maker *m = a->clone->maker;
+    const uint64_t code = m->code.n;
+    if (as_vec_reserve(&m->code, code + out->size_b + 64) < 0)
+        return ASSAY_ERR_NOMEM;
+    m->code.n += (out->size_b + 15) & ~15ull;
+    memset(m->code.at + code, 0x90, m->code.n - code);
+    out->code = code;
+    out->first_reloc = (uint32_t)m->reloc.n;
+    out->first_span = (uint32_t)m->span.n;
+    uint64_t address = 0;
+    as_vec_foreach (&a->part, part) {
+        uint8_t *to = m->code.at + code + part->at;
+        if (part->kind == AS_CLONE_BRANCH)
+            write_branch(a, part, to);
+        else
+            memcpy(to, part->kind == AS_CLONE_COPY ? part->bytes : part->code, part->length);
+        for (unsigned f = 0; f < part->fixes; f++) {
+            struct as_patch_reloc reloc = part->fix[f];
+            reloc.at += part->at;
+            AS_TRY(as_vec_push(&m->reloc, reloc));
+        }
+        if (part->address) {
+            address = part->address;
+            const size_t insn = assay_code_find(&a->p->code, address);
+            AS_TRY(add_span(m, part, insn == SIZE_MAX ? part->length : a->p->code.insn[insn].length,
+                            out->first_span));
+        }
+    }
+    out->relocs = (uint32_t)m->reloc.n - out->first_reloc;
+    out->spans = (uint32_t)m->span.n - out->first_span;
+    return 0;
+}
+
+uint32_t as_clone_place(const struct as_clone_assembly *a, uint64_t address)
+{
+    for (size_t i = 0; i + 1 < a->part.n; i++) {
+        const struct as_clone_part *part = &a->part.at[i];
+        const size_t insn = part->calls ? assay_code_find(&a->p->code, part->address) : SIZE_MAX;
+        if (insn != SIZE_MAX && part->address + a->p->code.insn[insn].length == address)
+            return part[1].at;
+    }
+    const uint32_t k = as_patch_area_find(a->clone->area, address);
+    return k == ASSAY_NONE ? UINT32_MAX : a->part.at[a->label[k]].at;
+}
