@@ -80,12 +80,9 @@ static struct range big_code(void)
 static void expect_text(const char *hex, const char *expected)
 {
     uint8_t bytes[15];
-    size_t n = 0;
-    unsigned byte;
+    const size_t n = as_hex_get(hex, bytes, sizeof bytes);
     char text[ASSAY_FORM_TEXT_B];
     struct assay_code code;
-    for (int used; n < sizeof bytes && sscanf(hex, "%2x%n", &byte, &used) == 1; hex += used)
-        bytes[n++] = (uint8_t)byte;
     assert_int_equal(assay_decode(bytes, n, 0x1000, &code, NULL), 0);
     assert_int_equal(code.n, 1);
     const struct assay_form *form = assay_form_get(code.insn[0].form);
