@@ -116,6 +116,20 @@ static int fill_loops(struct shown *it, struct as_table *table, struct assay_err
     return 0;
 }
 
+static void print_how(const struct shown *it)
+{
+    const struct assay_vprof_result *result = it->result;
+    char what[64] = "Every instance was timed";
+    if (result->every > 1)
+        snprintf(what, sizeof what, "One instance of %u, drawn by chance, was timed",
+                 result->every);
+    as_cli_print(
+        it->cli,
+        "\n%s; that took about %.1f %% of the run.\nCycles are medians; out: disturbed and "
+        "left out. %.1f %% of the time of these loops\ncould not be timed.\n",
+        what, 100 * result->overhead, 100 * result->refused_share);
+}
+
 static int show_text(struct shown *it, struct assay_error *err)
 {
     const struct assay_vprof_result *result = it->result;
@@ -129,12 +143,7 @@ static int show_text(struct shown *it, struct assay_error *err)
     if (result->loop_n == 0)
         as_cli_print(it->cli, "no loop of the program has samples\n");
     else if (result->timed_run)
-        as_cli_print(
-            it->cli,
-            "\nOne instance of %u was timed, which took about %.1f %% of the run. Cycles "
-            "are medians;\nout: disturbed and left out. %.1f %% of the time of these loops "
-            "could not be timed.\n",
-            result->every, 100 * result->overhead, 100 * result->refused_share);
+        print_how(it);
     return rc;
 }
 

@@ -63,6 +63,7 @@ void as_patcher_drain(struct as_patch_thread *thread);
 /* Enter by `call` with rax, rcx, rdx free; keep everything else. */
 void as_patcher_slow_begin(void); /* the thread has no file */
 void as_patcher_slow_full(void);  /* the batch is full */
+void as_patcher_slow_draw(void);  /* rax: instances until the next that is measured */
 void as_patcher_slow_drop(void);  /* a handler came in while a record was written */
 
 /* ---- patcher_stub.c ---- */

@@ -8,12 +8,14 @@
 
 __thread struct as_patch_thread *as_patcher_thread;
 __thread int64_t as_patcher_countdown[AS_PATCHER_COUNTDOWNS];
+static __thread uint64_t as_patcher_drawn __attribute__((tls_model("initial-exec")));
 
 /* Called from the assembly below. */
 #define SLOW_USED __attribute__((used, visibility("hidden")))
 SLOW_USED void as_patcher_do_begin(void);
 SLOW_USED void as_patcher_do_full(void);
 SLOW_USED void as_patcher_do_drop(void);
+SLOW_USED uint64_t as_patcher_do_draw(void);
 
 /* ---- Batches -------------------------------------------------------------------------------- */
 
@@ -32,27 +34,67 @@ static void copy_record(struct as_patch_record *to, const struct as_patch_record
         out[i] = in[i];
 }
 
-/* The table is full: every other record stays. */
+/* xorshift64* (Vigna, 2016): what a program does in turns must not meet a period of ours. */
+static uint64_t draw(void)
+{
+    uint64_t x = as_patcher_drawn;
+    if (x == 0)
+        x = (uint64_t)(uintptr_t)&as_patcher_drawn;
+    x ^= x >> 12;
+    x ^= x << 25;
+    x ^= x >> 27;
+    as_patcher_drawn = x;
+    return x * UINT64_C(0x2545f4914f6cdd1d) >> 16;
+}
+
+static struct as_patch_total *totals_of(struct as_patch_thread *thread)
+{
+    return (struct as_patch_total *)((uint8_t *)thread + as_patch_totals_at(thread->loops));
+}
+
+/* The table is full: of the loop with most records each stays with a chance of one half. Rare loops
+ * so keep all of theirs. */
 static void thin_out(struct as_patch_thread *thread)
 {
     struct as_patch_record *kept = kept_of(thread);
-    for (uint64_t i = 1; 2 * i < thread->kept; i++)
-        copy_record(&kept[i], &kept[2 * i]);
-    thread->kept = (thread->kept + 1) / 2;
-    thread->stride *= 2;
+    struct as_patch_total *total = totals_of(thread);
+    uint32_t most = 0;
+    for (uint32_t i = 1; i < thread->loops; i++)
+        most = total[i].kept > total[most].kept ? i : most;
+    uint64_t n = 0;
+    for (uint64_t i = 0; i < thread->kept; i++) {
+        if (kept[i].loop == most && draw() & 1) {
+            total[most].kept--;
+            continue;
+        }
+        if (n != i)
+            copy_record(&kept[n], &kept[i]);
+        n++;
+    }
+    thread->kept = n;
+    total[most].halved++;
 }
 
-static void keep_record(struct as_patch_thread *thread, const struct as_patch_record *record)
+static bool is_drawn(const struct as_patch_total *total)
 {
-    if (thread->kept_room < 2 || thread->seen++ % thread->stride)
+    return total->halved == 0 ||
+           (total->halved < 48 && (draw() & ((UINT64_C(1) << total->halved) - 1)) == 0);
+}
+
+static void keep_record(struct as_patch_thread *thread, struct as_patch_total *total,
+                        const struct as_patch_record *record)
+{
+    if (thread->kept_room == 0 || !is_drawn(total))
         return;
     if (thread->kept == thread->kept_room) {
+        const uint64_t before = total->halved;
         thin_out(thread);
-        if ((thread->seen - 1) % thread->stride)
+        if (thread->kept == thread->kept_room || (total->halved > before && draw() & 1))
             return;
     }
     copy_record(&kept_of(thread)[thread->kept], record);
     thread->kept++;
+    total->kept++;
 }
 
 static void count_record(struct as_patch_thread *thread, struct as_patch_record *record)
@@ -63,9 +105,7 @@ static void count_record(struct as_patch_thread *thread, struct as_patch_record 
     if (record->loop >= thread->loops)
         return;
     loop += record->loop;
-    struct as_patch_total *total =
-        (struct as_patch_total *)((uint8_t *)thread + as_patch_totals_at(thread->loops)) +
-        record->loop;
+    struct as_patch_total *total = totals_of(thread) + record->loop;
     if (record->sp != 0 || record->exit >= loop->exits) {
         record->flags |= AS_PATCH_CUT;
         total->dropped++;
@@ -76,7 +116,7 @@ static void count_record(struct as_patch_thread *thread, struct as_patch_record 
     total->instances++;
     total->trips += trips == UINT64_MAX ? 0 : trips;
     total->ticks += record->t1 - record->t0;
-    keep_record(thread, record);
+    keep_record(thread, total, record);
 }
 
 void as_patcher_drain(struct as_patch_thread *thread)
@@ -109,6 +149,13 @@ void as_patcher_do_drop(void)
     as_patcher_thread->dropped++;
 }
 
+/* Instances that pass until the next is measured: 0 to twice the mean. */
+uint64_t as_patcher_do_draw(void)
+{
+    const uint64_t period = as_patcher.plan->period;
+    return period > 1 ? draw() % (2 * period - 1) : 0;
+}
+
 /* Saves what calls destroy, flags first; the direction flag is clear for C. */
 #define SLOW(name)                                                                                 \
     __asm__(".text\n.globl as_patcher_slow_" #name "\n.hidden as_patcher_slow_" #name "\n"         \
@@ -127,3 +174,4 @@ void as_patcher_do_drop(void)
 SLOW(begin);
 SLOW(full);
 SLOW(drop);
+SLOW(draw); /* rax is what it returns */

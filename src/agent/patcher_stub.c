@@ -390,9 +390,12 @@ static void emit_countdown(struct as_patcher_code *code, const struct as_patch_r
     emit_thread(code);
     emit_jump(code, go);
     lead_here(code, now);
-    EMIT(code, 0x48, 0xc7, 0x82);
-    emit_number(code, at, 4);
-    emit_number(code, as_patcher.plan->period ? as_patcher.plan->period - 1 : 0, 4);
+    EMIT(code, 0x50);
+    emit_call(code, as_patcher_slow_draw);
+    emit_thread(code);
+    EMIT(code, 0x48, 0x8d, 0x11); /* lea rdx,[rcx]: calls keep neither */
+    emit_move(code, STORE, RAX, RDX, at);
+    EMIT(code, 0x58);
     EMIT(code, 0x59, 0x5a);
     emit_rsp(code, RED_ZONE);
 }
@@ -412,9 +415,11 @@ static bool emit_short_countdown(struct as_patcher_code *code, const struct as_p
     emit_number(code, at, 4);
     EMIT(code, 0x0f, 0x89); /* jns */
     emit_number(code, plain - (code->at + 4), 4);
-    EMIT(code, 0x64, 0x48, 0xc7, 0x04, 0x25);
+    emit_save(code);
+    emit_call(code, as_patcher_slow_draw);
+    EMIT(code, 0x64, 0x48, 0x89, 0x04, 0x25); /* mov fs:[at],rax */
     emit_number(code, at, 4);
-    emit_number(code, plan->period ? plan->period - 1 : 0, 4);
+    emit_restore(code);
     return true;
 }
 

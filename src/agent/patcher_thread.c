@@ -38,7 +38,6 @@ static struct as_patch_thread *make_file(void)
     thread->kept_room = plan->kept;
     thread->begun_ns = as_monotonic_ns();
     thread->next = -(int64_t)sizeof thread->batch;
-    thread->stride = 1;
     __atomic_store_n(&thread->magic, AS_PATCH_THREAD, __ATOMIC_RELEASE);
     return thread;
 }

@@ -174,6 +174,8 @@ struct as_patch_total {
     uint64_t instances; /* measured */
     uint64_t trips, ticks;
     uint64_t dropped; /* seen to end without their beginning */
+    uint64_t kept;    /* records in the table of kept ones */
+    uint64_t halved;  /* a measured one is kept with probability 1 / 2^halved */
 };
 
 struct as_patch_thread {
@@ -184,9 +186,8 @@ struct as_patch_thread {
     int64_t next;                /* less the bytes that are free in `batch` */
     uint64_t busy;               /* a record is being written */
     uint64_t dropped;            /* by handlers that came in between */
-    uint64_t kept;               /* records in the table of kept ones: every `stride`-th */
-    uint64_t stride, seen;
-    uint64_t unused[3];
+    uint64_t kept;               /* records in the table of kept ones */
+    uint64_t unused[5];
     struct as_patch_record batch[AS_PATCH_BATCH_N]; /* not yet taken into account */
     /* then: slot[loops], total[loops], counter[counters], record[kept_room] */
 };
@@ -270,7 +271,7 @@ _Static_assert(sizeof(struct as_patch_span) == 24, "layout of plans");
 _Static_assert(sizeof(struct as_patch_counter) == 16, "layout of plans");
 _Static_assert(sizeof(struct as_patch_record) == 48, "layout of records");
 _Static_assert(sizeof(struct as_patch_slot) == 32, "layout of threads' files");
-_Static_assert(sizeof(struct as_patch_total) == 32, "layout of threads' files");
+_Static_assert(sizeof(struct as_patch_total) == 48, "layout of threads' files");
 _Static_assert(sizeof(struct as_patch_thread) ==
                    128 + AS_PATCH_BATCH_N * sizeof(struct as_patch_record),
                "layout of threads' files");

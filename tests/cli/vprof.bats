@@ -252,8 +252,9 @@ same_output() {
     python3 - <<'END'
 import json
 loop = json.load(open("vprof.json"))["loops"][0]
-assert abs(loop["instances"] - 300000) <= 7, loop["instances"]
-assert abs(loop["iterations"] / 120e6 - 1) < 0.01, loop["iterations"]
+# drawn by chance: 0.3 % and 0.6 % are their deviations
+assert abs(loop["instances"] / 300000 - 1) < 0.02, loop["instances"]
+assert abs(loop["iterations"] / 120e6 - 1) < 0.04, loop["iterations"]
 END
 }
 
@@ -262,11 +263,11 @@ END
     run "$ASSAY" vprof --loops chain --every 1 --rate high -o x.assay -- ./loops plain 10
     equal 0 "$status"
     like "*chain loops.c:*" "$output"
-    like "*One instance of 1 was timed*" "$output"
+    like "*Every instance was timed*" "$output"
     like "*300000*" "$("$ASSAY" query x.assay "SELECT instance_n FROM v_set_instances WHERE bucket IS NULL")"
     equal "2|62" "$("$ASSAY" query --format csv x.assay "SELECT count(*) || '|' || (sum(n) / 5) FROM array
         WHERE name = 'instances_chosen'" | tail -1)"
-    equal 8192 "$("$ASSAY" query --format csv x.assay "SELECT CASE WHEN n BETWEEN 4096 AND 8192 THEN 8192 ELSE n END
+    equal 8192 "$("$ASSAY" query --format csv x.assay "SELECT CASE WHEN n BETWEEN 3700 AND 8192 THEN 8192 ELSE n END
         FROM histogram JOIN metric USING (metric_id) WHERE name = 'iteration_cycles'" | tail -1)"
     equal 2 "$("$ASSAY" query --format csv x.assay "SELECT count(*) FROM detail WHERE pass = 'vprof'" | tail -1)"
     equal "" "$(ls -d "${TMPDIR:-/tmp}"/assay-agent-* 2>/dev/null | xargs -r -n1 sh -c '[ "$0" -ot x.assay ] || echo "$0"')"
@@ -279,4 +280,12 @@ END
     equal 2 "$status"
     like "*statically linked*cannot be timed from inside; link it dynamically" "$output"
     [ ! -e x.assay ] || fails "an experiment of nothing was made"
+}
+
+# Each third entry has 1000 iterations: one instance of three, counted off, would be like no other.
+@test "what is timed is drawn by chance, not counted off" {
+    rm -rf x.assay
+    "$ASSAY" vprof --loops chain --every 3 --format json -o x.assay -- ./loops plain 10 >vprof.json
+    equal false "$(value exact)"
+    equal 400 "$(python3 -c "print(round($(value iterations) / $(value instances) / 20) * 20)")"
 }

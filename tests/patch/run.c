@@ -123,6 +123,7 @@ struct sums {
     struct as_patch_total *total;
     uint64_t *counter;
     uint64_t threads, dropped, missed, kept, unplaced, done;
+    uint64_t forgotten; /* loops whose instances were counted, and none of them was kept */
 };
 
 /* What stands in the batch was not taken into account: the thread was killed, or runs on. */
@@ -157,6 +158,7 @@ static void add_thread(struct sums *s, struct bytes file)
     s->dropped += t->dropped;
     s->kept += t->kept;
     for (uint32_t l = 0; l < t->loops; l++) {
+        s->forgotten += total[l].instances > 0 && total[l].kept == 0;
         s->total[l].instances += total[l].instances;
         s->total[l].trips += total[l].trips;
         s->total[l].ticks += total[l].ticks;
@@ -188,9 +190,9 @@ static void print(const struct job *job, const struct sums *s, FILE *f)
             "{\"asked\": %" PRIu64 ", \"refused\": %" PRIu64 ", \"regions\": %" PRIu64
             ", \"done\": %" PRIu64 ", \"unplaced\": %" PRIu64 ", \"threads\": %" PRIu64
             ", \"missed\": %" PRIu64 ", \"dropped\": %" PRIu64 ", \"kept\": %" PRIu64
-            ",\n\"loops\": [",
+            ", \"forgotten\": %" PRIu64 ",\n\"loops\": [",
             job->asked, job->refused, s->plan->region.n, s->done, s->unplaced, s->threads,
-            s->missed, s->dropped, s->kept);
+            s->missed, s->dropped, s->kept, s->forgotten);
     for (uint64_t l = 0; l < s->plan->loop.n; l++)
         fprintf(f,
                 "%s\n{\"address\": %" PRIu64 ", \"module\": %u, \"counted\": %s, \"instances\": "

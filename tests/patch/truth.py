@@ -184,6 +184,9 @@ class Row:
                        {k: v for k, v in result.items() if k not in ("loops", "blocks")})
             if mode == ["time", "--nests"] and "truth" in self.more:
                 self.check_truth(plain.stderr, result, words)
+            if mode == ["time"]:
+                self.point(result["forgotten"] == 0, f"{words}: loops entered rarely keep records",
+                           result["forgotten"])
             if mode == ["time"] and "loaded" in self.more:
                 loops = [x for x in result["loops"] if x["module"] == 1]
                 got = [sum(x[key] for x in loops) for key in ("instances", "trips")]
