@@ -200,6 +200,93 @@ static int show_rows(struct as_cli *cli, const struct assay_comparison *it,
     return as_compared_table(cli, kind, &table, shown, err);
 }
 
+/* ---- The code of loops --------------------------------------------------------------------- */
+
+/* Cells of a side, after its letter. */
+static const struct {
+    const char *name, *title;
+    bool is_text;
+} code_cell[] = {{"cqa_cycles", "cycles", false},
+                 {"cqa_cycles_source", "source", false},
+                 {"cqa_insn_n", "insns", false},
+                 {"cqa_vec_ratio_all_pct", "vec %", false},
+                 {"cqa_vec_eff_all_pct", "width %", false},
+                 {"cqa_limit", "limited by", true}};
+enum { CODE_CELLS = sizeof code_cell / sizeof *code_cell };
+
+static const char *code_text(const struct assay_compare_row *row, const char *name, size_t side)
+{
+    for (size_t i = 0; i < row->cqa_n; i++)
+        if (strcmp(row->cqa[i].name, name) == 0)
+            return row->cqa[i].text[side];
+    return NULL;
+}
+
+/* Of one side there is nothing to compare. */
+static bool has_codes(const struct assay_comparison *it, const struct assay_compare_row *row)
+{
+    size_t n = 0;
+    for (size_t s = 0; s < it->side_n; s++)
+        n += code_text(row, code_cell[0].name, s) != NULL;
+    return n > 1;
+}
+
+static bool has_any_codes(const struct assay_comparison *it)
+{
+    for (size_t i = 0; i < it->row_n; i++)
+        if (has_codes(it, &it->row[i]))
+            return true;
+    return false;
+}
+
+/* A line a side; those of a loop stand together, its name at the first. */
+static void code_lines(struct as_table *table, const struct assay_comparison *it,
+                       const struct assay_compare_row *row)
+{
+    for (size_t s = 0; s < it->side_n; s++) {
+        as_table_f(table, "%c", letter(s));
+        for (size_t i = 0; i < CODE_CELLS; i++)
+            as_table_string(table, code_text(row, code_cell[i].name, s));
+        as_table_string(table, s ? "" : row->object.where);
+        as_table_string(table, s ? "" : row->object.name);
+    }
+}
+
+static int show_codes(struct as_cli *cli, const struct assay_comparison *it,
+                      struct assay_error *err)
+{
+    struct as_column column[CODE_CELLS + 3] = {{.title = ""}};
+    const size_t limit = as_compared_limit(cli);
+    struct as_table table;
+    size_t shown = 0;
+    int rc = 0;
+    for (size_t i = 0; i < CODE_CELLS; i++)
+        column[i + 1] = code_cell[i].is_text ? (struct as_column){.title = code_cell[i].title,
+                                                                  .shrink = AS_SHRINK_END,
+                                                                  .least = 10}
+                                             : (struct as_column){.title = code_cell[i].title,
+                                                                  .align = AS_ALIGN_RIGHT};
+    column[CODE_CELLS + 1] =
+        (struct as_column){.title = "where", .shrink = AS_SHRINK_START, .least = 8};
+    column[CODE_CELLS + 2] = (struct as_column){
+        .title = "loop", .shrink = AS_SHRINK_MIDDLE, .least = 8, .shorten = as_short_name};
+    as_table_init(&table, column, CODE_CELLS + 3);
+    for (size_t i = 0; i < it->row_n && shown < limit; i++) {
+        if (!has_codes(it, &it->row[i]))
+            continue;
+        code_lines(&table, it, &it->row[i]);
+        shown++;
+    }
+    if (shown) {
+        as_compared_heading(cli, "Code of loops, an iteration");
+        rc = as_table_print(&table, &cli->out, as_cli_table_width(cli), cli->color, err);
+    }
+    as_table_fini(&table);
+    return rc;
+}
+
+/* ---- Around the code ----------------------------------------------------------------------- */
+
 /* A text as a cell: what is not there is not a blank. */
 static const char *fact_text(const struct assay_compare_fact *it, size_t side)
 {
@@ -243,6 +330,10 @@ int as_compare_show(struct as_cli *cli, const struct assay_comparison *it, struc
         "same "
         "operations, or instructions in A and in the last; ? not kept. Largest change first. "
         "Under a row that differs stands what else does; it need not be why.";
+    static const char *const code_legend =
+        "Code of loops: cycles of an iteration, and of one of the source, by the model of the "
+        "core, data in the first level of the cache; instructions; share of what could work on "
+        "whole vectors that does; share of the core's vectors in use; what takes the cycles.";
     const char *const line = found;
     as_cli_styled(cli, AS_STYLE_BOLD, "Comparison");
     as_cli_print(cli, "\n");
@@ -250,12 +341,14 @@ int as_compare_show(struct as_cli *cli, const struct assay_comparison *it, struc
     AS_TRY(show_facts(cli, it, err));
     AS_TRY(show_rows(cli, it, ASSAY_OBJECT_FUNCTION, err));
     AS_TRY(show_rows(cli, it, ASSAY_OBJECT_LOOP, err));
+    AS_TRY(show_codes(cli, it, err));
     snprintf(found, sizeof found,
              "%zu of %zu differences of functions and loops are significant; at most 5 %% of what "
              "is called significant is so by chance.",
              it->significant_n, it->tested_n);
     as_out_c(&cli->out, '\n');
     as_compared_notes(cli, &legend, 1);
+    as_compared_notes(cli, &code_legend, has_any_codes(it));
     as_compared_notes(cli, &line, 1);
     as_compared_notes(cli, it->note, it->note_n);
     return 0;

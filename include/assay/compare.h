@@ -281,6 +281,10 @@ struct assay_compare_row {
     const struct assay_compare_cell *cell; /* one a side */
     const struct assay_compare_fact *fact; /* that differ on any two sides */
     size_t fact_n;
+    /* Of a loop whose code was analysed: cycles, vectorisation, ..., alike or not, and what limits.
+     */
+    const struct assay_compare_fact *cqa;
+    size_t cqa_n;
 };
 
 struct assay_comparison {

@@ -176,7 +176,9 @@ static int make_row(struct as_comparison_work *w, size_t at, struct assay_compar
     const struct as_aligned_row *aligned = &w->alignment.row.at[at];
     make_cells(w, &w->part[at * w->side_n], cell);
     *row = (struct assay_compare_row){.aligned_by = aligned->by, .cell = cell};
-    if (as_tell_row(w->arena, &w->told[at * w->side_n], w->side_n, row, cell) < 0)
+    const struct as_told *told = &w->told[at * w->side_n];
+    if (as_tell_row(w->arena, told, w->side_n, row, cell) < 0 ||
+        as_tell_loop_code(w->arena, told, w->side_n, row) < 0)
         return as_error_nomem(err, "the rows of a comparison");
     return as_compared_of(w->arena, aligned->object, &row->object, err);
 }

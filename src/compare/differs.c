@@ -197,7 +197,7 @@ static void settle_fact(struct telling *t, double rank)
         t->fact.n--;
 }
 
-static const char *number_text(struct as_arena *arena, double x)
+const char *as_told_number(struct as_arena *arena, double x)
 {
     struct as_str text = {0};
     const double size = fabs(x);
@@ -212,7 +212,7 @@ static int put_number(struct telling *t, struct told_fact *it, size_t side,
                       struct assay_quantity value)
 {
     it->value[side] = it->bound[side] = value;
-    it->text[side] = value.origin ? number_text(t->arena, value.value) : AS_VARIES;
+    it->text[side] = value.origin ? as_told_number(t->arena, value.value) : AS_VARIES;
     return it->text[side] ? 0 : ASSAY_ERR_NOMEM;
 }
 
@@ -255,7 +255,7 @@ static int add_instructions(struct telling *t)
     return 0;
 }
 
-static const struct as_code_value *value_of(const struct as_told *told, const char *name)
+const struct as_code_value *as_told_value(const struct as_told *told, const char *name)
 {
     const struct as_code_value *it = told->value;
     while (it && strcmp(it->metric->name, name) != 0)
@@ -267,7 +267,7 @@ static const struct as_code_value *value_of(const struct as_told *told, const ch
 static bool is_told(const struct telling *t, const char *name, size_t side)
 {
     for (size_t s = 0; s < side; s++)
-        if (value_of(&t->told[s], name))
+        if (as_told_value(&t->told[s], name))
             return true;
     return false;
 }
@@ -278,7 +278,7 @@ static int add_value(struct telling *t, const struct as_code_metric *metric)
     if (!it)
         return ASSAY_ERR_NOMEM;
     for (size_t s = 0; s < t->n; s++) {
-        const struct as_code_value *value = value_of(&t->told[s], metric->name);
+        const struct as_code_value *value = as_told_value(&t->told[s], metric->name);
         if (value && strcmp(value->metric->unit, metric->unit) == 0 &&
             put_number(t, it, s, value->value) < 0)
             return ASSAY_ERR_NOMEM;
@@ -404,7 +404,8 @@ static int tell_cell(struct telling *t, size_t side)
     int rc = to ? 0 : ASSAY_ERR_NOMEM;
     cell->differs = to;
     as_vec_foreach (&t->fact, it) {
-        if (rc < 0 || !sides_differ(it, t->base, side))
+        if (rc < 0 || !as_told_is_short(it->fact.topic, it->fact.name) ||
+            !sides_differ(it, t->base, side))
             continue;
         if (has_lists(it, t->base, side)) {
             as_flags_difference(&text, it->text[t->base], it->text[side], true);

@@ -40,6 +40,17 @@ struct as_told {
 int as_told_of(const struct as_set *set, size_t n, const struct as_alignment *alignment,
                const struct as_object *part, struct as_arena *arena, struct as_told **out);
 
+/* A value of the code by the name of its metric, or NULL. */
+const struct as_code_value *as_told_value(const struct as_told *told, const char *name);
+/* As it is shown, a copy in the arena; NULL without memory. */
+const char *as_told_number(struct as_arena *arena, double x);
+/* Whether a fact is told in the line under a row: of code quality analysis the few of loop_code.c.
+ */
+bool as_told_is_short(const char *topic, const char *name);
+/* Gives a row of a loop its code, side by side. */
+int as_tell_loop_code(struct as_arena *arena, const struct as_told *told, size_t n,
+                      struct assay_compare_row *row);
+
 /* Gives a row of `n` sides its facts, and its cells what differs from the first that has it. */
 int as_tell_row(struct as_arena *arena, const struct as_told *told, size_t n,
                 struct assay_compare_row *row, struct assay_compare_cell *cell);

@@ -407,6 +407,7 @@ static void compare_row(struct as_json *json, const struct assay_compare_row *it
         cell(json, &it->cell[i]);
     as_json_array_end(json);
     key_facts(json, "facts", it->fact, it->fact_n, n);
+    key_facts(json, "cqa", it->cqa, it->cqa_n, n);
     as_json_object_end(json);
 }
 

@@ -139,6 +139,30 @@ raise SystemExit(not any(r["significant"] and r["name"] == "kernel" for r in row
     ! grep -qi "because" text
 }
 
+@test "compare: the code of loops stands side by side" {
+    compare scalar packed
+    python3 - <<'END' || skip "no table of this core: code quality analysis has no values"
+import json
+rows = json.load(open("out"))["comparison"]["rows"]
+raise SystemExit(not any(r["cqa"] for r in rows))
+END
+    python3 - <<'END'
+import json
+rows = json.load(open("out"))["comparison"]["rows"]
+row = next(r for r in rows if r["object"] == "loop" and r["name"] == "kernel" and r["cqa"])
+cqa = {f["name"]: f["texts"] for f in row["cqa"]}
+assert cqa["cqa_vec_ratio_all_pct"] == ["0", "100"], cqa
+assert cqa["cqa_insn_n"] == [str(n) for n in row["instructions"]], (cqa, row["instructions"])
+assert all(float(c) > 0 for c in cqa["cqa_cycles"]) and all(cqa["cqa_limit"]), cqa
+told = [d for d in row["each"][0]["differs"] if d.startswith("packed: ")]
+assert not told, told
+assert all(not r["cqa"] for r in rows if r["object"] == "function")
+END
+    COLUMNS=80 "$ASSAY" compare scalar.assay packed.assay >text
+    [ "$(wc -L <text)" -le 80 ]
+    like "*Code of loops*cycles*source*insns*vec %*width %*limited by*kernel*" "$(cat text)"
+}
+
 @test "compare: identical builds differ in nothing" {
     compare scalar again
     python3 - <<'END'

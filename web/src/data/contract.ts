@@ -291,6 +291,8 @@ export interface ComparisonRow {
         differs?: string[];
     }[];
     facts?: ComparisonFact[];
+    /** Of the code of a loop, alike or not. */
+    cqa?: ComparisonFact[];
 }
 
 /** Something that is not alike on all sides; null is not known, or not there. */

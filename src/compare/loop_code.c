@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The code of an aligned loop, side by side: the few values of code quality analysis that say why
+ * one version is faster than another, and what limits each. Told whether they differ or not.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "compare/differs.h"
+
+/* In the order in which they are told. */
+static const char *const handful[] = {"cqa_cycles", "cqa_cycles_source", "cqa_insn_n",
+                                      "cqa_vec_ratio_all_pct", "cqa_vec_eff_all_pct"};
+/* Bounds of the cycles; the window is what a simulation adds to the greatest of them. */
+static const struct {
+    const char *name, *word;
+} bound[] = {{"cqa_front_end_cy", "front end"},
+             {"cqa_ports_cy", "ports"},
+             {"cqa_divide_cy", "divide"},
+             {"cqa_chain_cy", "chain"}};
+static const char window[] = "cqa_window_cy";
+
+enum {
+    HANDFUL = sizeof handful / sizeof *handful,
+    BOUNDS = sizeof bound / sizeof *bound,
+};
+
+#define ALIKE 0.99 /* of the greatest bound: both limit */
+#define ADDS  0.05 /* of the cycles: what the window adds is what limits */
+
+bool as_told_is_short(const char *topic, const char *name)
+{
+    if (strcmp(topic, "cqa") != 0)
+        return true;
+    for (size_t i = 0; i < HANDFUL; i++) /* instructions are told of every row */
+        if (strcmp(name, handful[i]) == 0)
+            return strcmp(name, "cqa_insn_n") != 0;
+    return false;
+}
+
+static const struct as_code_value *known_value(const struct as_told *told, const char *name)
+{
+    const struct as_code_value *it = as_told_value(told, name);
+    return it && it->value.origin ? it : NULL;
+}
+
+static void put_limit(struct as_str *out, const char *word)
+{
+    as_str_appendf(out, "%s%s", out->n ? ", " : "", word);
+}
+
+/* "front end, chain"; nothing where no bound is known. */
+static void put_limits(struct as_str *out, const struct as_told *told)
+{
+    const struct as_code_value *cycles = known_value(told, "cqa_cycles"),
+                               *added = known_value(told, window);
+    double greatest = 0;
+    if (cycles && added && added->value.value > ADDS * cycles->value.value) {
+        put_limit(out, "buffers");
+        return;
+    }
+    for (size_t i = 0; i < BOUNDS; i++) {
+        const struct as_code_value *it = known_value(told, bound[i].name);
+        greatest = it ? fmax(greatest, it->value.value) : greatest;
+    }
+    for (size_t i = 0; i < BOUNDS; i++) {
+        const struct as_code_value *it = known_value(told, bound[i].name);
+        if (it && greatest > 0 && it->value.value >= ALIKE * greatest)
+            put_limit(out, bound[i].word);
+    }
+}
+
+/* The metric as any side has it. */
+static const struct as_code_metric *metric_of(const struct as_told *told, size_t n,
+                                              const char *name)
+{
+    for (size_t s = 0; s < n; s++) {
+        const struct as_code_value *it = as_told_value(&told[s], name);
+        if (it)
+            return it->metric;
+    }
+    return NULL;
+}
+
+static int add_metric(struct as_arena *arena, const struct as_told *told, size_t n,
+                      const struct as_code_metric *metric, struct assay_compare_fact *out)
+{
+    const char **text = as_arena_array(arena, const char *, n);
+    struct assay_quantity *value = as_arena_array(arena, struct assay_quantity, n);
+    *out = (struct assay_compare_fact){.topic = as_set_text(arena, metric->topic),
+                                       .name = as_set_text(arena, metric->name),
+                                       .title = as_set_text(arena, metric->title),
+                                       .unit = as_set_text(arena, metric->unit),
+                                       .text = text,
+                                       .value = value};
+    if (!text || !value || !out->topic || !out->name || !out->title || !out->unit)
+        return ASSAY_ERR_NOMEM;
+    for (size_t s = 0; s < n; s++) {
+        const struct as_code_value *it = as_told_value(&told[s], metric->name);
+        if (!it)
+            continue;
+        value[s] = it->value;
+        text[s] = it->value.origin ? as_told_number(arena, it->value.value) : AS_VARIES;
+        if (!text[s])
+            return ASSAY_ERR_NOMEM;
+    }
+    return 0;
+}
+
+static int add_limits(struct as_arena *arena, const struct as_told *told, size_t n,
+                      struct assay_compare_fact *out)
+{
+    const char **text = as_arena_array(arena, const char *, n);
+    int rc = text ? 0 : ASSAY_ERR_NOMEM;
+    *out = (struct assay_compare_fact){
+        .topic = "cqa", .name = "cqa_limit", .title = "Limited by", .text = text};
+    for (size_t s = 0; rc == 0 && s < n; s++) {
+        struct as_str words = {0};
+        put_limits(&words, &told[s]);
+        text[s] = words.n ? as_set_text(arena, as_str_z(&words)) : NULL;
+        rc = words.failed || (words.n && !text[s]) ? ASSAY_ERR_NOMEM : 0;
+        as_str_fini(&words);
+    }
+    return rc;
+}
+
+int as_tell_loop_code(struct as_arena *arena, const struct as_told *told, size_t n,
+                      struct assay_compare_row *row)
+{
+    struct assay_compare_fact *fact;
+    if (!metric_of(told, n, handful[0]))
+        return 0;
+    row->cqa = fact = as_arena_array(arena, struct assay_compare_fact, HANDFUL + 1);
+    if (!fact)
+        return ASSAY_ERR_NOMEM;
+    for (size_t i = 0; i < HANDFUL; i++) {
+        const struct as_code_metric *metric = metric_of(told, n, handful[i]);
+        if (metric && add_metric(arena, told, n, metric, &fact[row->cqa_n++]) < 0)
+            return ASSAY_ERR_NOMEM;
+    }
+    return add_limits(arena, told, n, &fact[row->cqa_n++]);
+}
