@@ -104,7 +104,8 @@ static void man(void)
            ASSAY_VERSION);
     puts(as_program_summary);
     puts(".SH SYNOPSIS\n\\fBassay\\fR \\fIVERB\\fR [\\fIoptions\\fR] \\fIARGUMENTS\\fR\n.br");
-    puts("\\fBassay\\fR [\\fIVERB\\fR] \\fB\\-\\-help\\fR\n.SH DESCRIPTION");
+    puts("\\fBassay\\fR [\\fIVERB\\fR] \\fB\\-\\-help\\fR\n.br");
+    puts("\\fBassay\\fR \\fB\\-\\-help metrics\\fR [\\fINAME\\fR]\n.SH DESCRIPTION");
     roff_line("",
               "assay tells what the time of a compute-heavy program is made of, and what would "
               "make it faster. Its verbs:",
@@ -115,6 +116,12 @@ static void man(void)
         roff_line("\\fI", as_verbs[i].arguments, "\\fR");
         roff_line("", as_verbs[i].summary, "");
     }
+    puts(".PP");
+    roff_line(
+        "",
+        "assay --help metrics lists the metrics with unit and meaning, or those of a name, in "
+        "which * stands for any characters.",
+        "");
     puts(".SH VERBS");
     for (int i = 0; i < AS_VERB_COUNT; i++)
         man_verb(i);

@@ -30,7 +30,7 @@ const struct as_note as_environment_notes[] = {
 };
 
 /* A name on the left, its explanation on the right, or below when the name is long. */
-static void entry(struct as_str *out, const char *name, const char *text, unsigned width)
+void as_help_entry(struct as_str *out, const char *name, const char *text, unsigned width)
 {
     const unsigned n = (unsigned)strlen(name) + 2;
 
@@ -52,7 +52,7 @@ static void option_entry(struct as_str *out, const struct as_option *option, uns
         as_str_appendf(&name, "    --%s", option->name);
     if (option->argument)
         as_str_appendf(&name, " %s", option->argument);
-    entry(out, as_str_z(&name), option->help, width);
+    as_help_entry(out, as_str_z(&name), option->help, width);
     as_str_fini(&name);
 }
 
@@ -78,7 +78,7 @@ static void notes(struct as_str *out, const char *title, const struct as_note *n
 {
     as_str_appendf(out, "\n%s:\n", title);
     for (; note->name; note++)
-        entry(out, note->name, note->text, width);
+        as_help_entry(out, note->name, note->text, width);
 }
 
 static void program_help(struct as_str *out, unsigned width)
@@ -89,10 +89,11 @@ static void program_help(struct as_str *out, unsigned width)
         struct as_str name = {0};
 
         as_str_appendf(&name, "%s %s", as_verbs[i].name, as_verbs[i].arguments);
-        entry(out, as_str_z(&name), as_verbs[i].summary, width);
+        as_help_entry(out, as_str_z(&name), as_verbs[i].summary, width);
         as_str_fini(&name);
     }
-    as_str_appendz(out, "\n'assay VERB --help' explains a verb, 'man assay' everything.\n");
+    as_str_appendz(out, "\n'assay VERB --help' explains a verb, 'man assay' everything,\n"
+                        "'assay --help metrics' the metrics.\n");
 }
 
 static void verb_help(struct as_str *out, int verb, unsigned width)

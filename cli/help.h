@@ -10,6 +10,17 @@
 /* Appends the help of the program (verb = -1) or of one verb, wrapped to `width` columns. */
 void as_help(struct as_str *out, int verb, unsigned width);
 
+/* A name and its explanation, as they stand in help. */
+void as_help_entry(struct as_str *out, const char *name, const char *text, unsigned width);
+
+/* A metric of doc/metrics.md; made of the same data. */
+struct as_help_metric {
+    const char *part, *name, *unit, *meaning;
+};
+extern const struct as_help_metric as_help_metrics[]; /* ends with name = NULL */
+/* Appends the metrics whose name matches `pattern` (fnmatch(3)), or all; how many. */
+size_t as_help_of_metrics(struct as_str *out, const char *pattern, unsigned width);
+
 /* What follows after exit statuses and in the environment; shared with the man page. */
 struct as_note {
     const char *name;

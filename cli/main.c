@@ -8,6 +8,7 @@
 #include <assay/version.h>
 
 #include "base/alloc.h"
+#include "base/error.h"
 #include "cli.h"
 #include "help.h"
 
@@ -17,16 +18,25 @@ static int (*const run_verb[AS_VERB_COUNT])(struct as_cli *, struct assay_error 
 };
 
 /* --help and --version. */
-static void answer_help_or_version(struct as_cli *cli)
+static int answer_help_or_version(struct as_cli *cli, struct assay_error *err)
 {
     struct as_str text = {0};
+    const char *name = cli->args.positional_n ? cli->args.positional[0] : NULL;
+    int rc = 0;
 
-    if (as_given(&cli->args, AS_OPTION_HELP))
+    if (cli->args.asks_metrics) {
+        if (!as_help_of_metrics(&text, name, as_cli_width(cli)))
+            rc = as_error_set(err, ASSAY_ERR_USAGE,
+                              "--help metrics: no metric is called %s; '*' stands for any "
+                              "characters, '--help metrics' lists all",
+                              name);
+    } else if (as_given(&cli->args, AS_OPTION_HELP))
         as_help(&text, cli->args.verb, as_cli_width(cli));
     else
         as_str_appendz(&text, "assay " ASSAY_VERSION "\n");
     as_out_z(&cli->out, as_str_z(&text));
     as_str_fini(&text);
+    return rc;
 }
 
 /*
@@ -54,7 +64,7 @@ int main(int argc, char **argv)
     if (rc == 0)
         rc = as_cli_init(&cli, &err);
     if (rc == 0 && (as_given(&cli.args, AS_OPTION_HELP) || as_given(&cli.args, AS_OPTION_VERSION)))
-        answer_help_or_version(&cli);
+        rc = answer_help_or_version(&cli, &err);
     else if (rc == 0)
         rc = run_verb[cli.args.verb](&cli, &err);
     if (rc < 0)

@@ -297,6 +297,20 @@ static bool only_asks(const struct as_arguments *args)
     return as_given(args, AS_OPTION_HELP) || as_given(args, AS_OPTION_VERSION);
 }
 
+/* "metrics [NAME]", the rest of what asks for help. */
+static int take_topic(int n, char **word, struct as_arguments *out, struct assay_error *err)
+{
+    if (n > 2)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--help metrics: one argument too many: %s; write "
+                            "'assay --help metrics [NAME]'",
+                            word[2]);
+    out->asks_metrics = true;
+    out->positional = word + 1;
+    out->positional_n = (size_t)n - 1;
+    return 0;
+}
+
 int as_arguments_parse(int argc, char **argv, struct as_arguments *out, struct assay_error *err)
 {
     *out = (struct as_arguments){.verb = -1};
@@ -306,8 +320,13 @@ int as_arguments_parse(int argc, char **argv, struct as_arguments *out, struct a
             return 0;
         return as_error_set(err, ASSAY_ERR_USAGE, "no verb given; 'assay --help' lists the verbs");
     }
-    if (strcmp(argv[optind], "help") == 0) { /* assay help [VERB] */
+    const bool is_help = strcmp(argv[optind], "help") == 0; /* assay help [VERB] */
+    if (is_help)
         out->value[AS_OPTION_HELP] = "";
+    const int topic = optind + is_help;
+    if (as_given(out, AS_OPTION_HELP) && topic < argc && strcmp(argv[topic], "metrics") == 0)
+        return take_topic(argc - topic, argv + topic, out, err);
+    if (is_help) {
         return optind + 1 < argc ? find_verb(argv[optind + 1], &out->verb, err) : 0;
     }
     AS_TRY(find_verb(argv[optind], &out->verb, err));

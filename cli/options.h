@@ -87,6 +87,7 @@ struct as_arguments {
     AS_VEC(const char *) list[AS_OPTION_COUNT]; /* LIST: all values in order */
     char **positional;
     size_t positional_n;
+    bool asks_metrics; /* --help metrics [NAME]; NAME is the first positional */
 };
 
 /*

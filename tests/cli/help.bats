@@ -21,6 +21,30 @@ verbs() { "$ASSAY" --help | sed -n '/^Verbs:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p';
         [ "$(wc -L <text)" -le 80 ] || fails "help of '$verb' is wider than 80 columns"
     done
 }
+@test "help metrics lists the metrics of doc/metrics.md with their units" {
+    "$ASSAY" --help metrics >text
+    [ "$(wc -L <text)" -le 80 ]
+    equal "$(cat text)" "$("$ASSAY" help metrics)"
+    # Name and unit of all rows with a unit, in their order.
+    sed -n '/^## What-ifs/q; s/^| `\([A-Za-z0-9_]*\)` | \([^ ]*\) |.*/\1 [\2]/p' "$METRICS_DOC" >want
+    [ "$(wc -l <want)" -gt 50 ]
+    sed -n 's/^  \([A-Za-z0-9_]* \[[^]]*\]\).*/\1/p' text >got
+    diff want got
+    # The words, however they are wrapped.
+    like "*run_time_s \[s\] Run time. How long the run took.*" "$(tr -s ' \n' ' ' <text)"
+    like "*OF: gpr, xmm, ymm, zmm, mask.*" "$(tr -s ' \n' ' ' <text)"
+}
+@test "help metrics takes a name or a pattern" {
+    equal "cycles cycles_worst cycles_source " "$("$ASSAY" --help metrics 'cycles*' |
+        sed -n 's/^  \([a-z_]*\) \[cy\].*/\1/p' | tr '\n' ' ')"
+    equal 1 "$("$ASSAY" help metrics ipc | grep -c '\[')"
+    run "$ASSAY" --help metrics 'no*such'
+    equal 2 "$status"
+    like "*no metric is called no\*such*" "$output"
+    run "$ASSAY" --help metrics one two
+    equal 2 "$status"
+    like "*one argument too many: two*" "$output"
+}
 @test "help widens with COLUMNS" {
     [ "$(COLUMNS=120 "$ASSAY" info --help | wc -l)" -lt "$("$ASSAY" info --help | wc -l)" ]
 }
