@@ -7,6 +7,7 @@ import type { Comparison as Data, ComparisonFact } from '../data/contract';
 import { integer } from '../format';
 import { Grid } from '../grid/Grid';
 import { Amount, Empty, PageHead, Panel } from '../parts/parts';
+import { loopCode } from './loopcode';
 import { Notes } from './Notes';
 import { type MadeColumn, madeView, objectColumns, quantityColumns, textColumn } from './table';
 
@@ -158,6 +159,7 @@ function Known({ data }: { data: Data }) {
                     values: data.rows.map(row => row.instructions?.[i] ?? null),
                 }),
             );
+        columns.push(...loopCode(data));
         columns.push(
             textColumn(
                 'code',
