@@ -227,8 +227,10 @@ def saved_of(name, measured):
     the share that was measured. What a program says of itself is not of all its threads."""
     if "seconds" in head_of(name):
         return measured["fault"] - measured["mended"]
-    shared_by = int(head_of(name).get("processors", "1").split()[0])
-    return sampled_s(f"{name}-fault") * (1 - measured["mended"] / measured["fault"]) / shared_by
+    ran_s, shared_by = sampled_s(f"{name}-fault"), head_of(name).get("processors")
+    if shared_by: # spinning threads take another time in each run; the mended form's is left of it
+        return (ran_s - measured["mended"]) / int(shared_by.split()[0])
+    return ran_s * (1 - measured["mended"] / measured["fault"])
 
 
 def sampled_s(name):
