@@ -35,7 +35,7 @@ static void copy_record(struct as_patch_record *to, const struct as_patch_record
 }
 
 /* xorshift64* (Vigna, 2016): what a program does in turns must not meet a period of ours. */
-static uint64_t draw(void)
+static uint64_t draw_number(void)
 {
     uint64_t x = as_patcher_drawn;
     if (x == 0)
@@ -63,7 +63,7 @@ static void thin_out(struct as_patch_thread *thread)
         most = total[i].kept > total[most].kept ? i : most;
     uint64_t n = 0;
     for (uint64_t i = 0; i < thread->kept; i++) {
-        if (kept[i].loop == most && draw() & 1) {
+        if (kept[i].loop == most && draw_number() & 1) {
             total[most].kept--;
             continue;
         }
@@ -78,7 +78,7 @@ static void thin_out(struct as_patch_thread *thread)
 static bool is_drawn(const struct as_patch_total *total)
 {
     return total->halved == 0 ||
-           (total->halved < 48 && (draw() & ((UINT64_C(1) << total->halved) - 1)) == 0);
+           (total->halved < 48 && (draw_number() & ((UINT64_C(1) << total->halved) - 1)) == 0);
 }
 
 static void keep_record(struct as_patch_thread *thread, struct as_patch_total *total,
@@ -89,7 +89,7 @@ static void keep_record(struct as_patch_thread *thread, struct as_patch_total *t
     if (thread->kept == thread->kept_room) {
         const uint64_t before = total->halved;
         thin_out(thread);
-        if (thread->kept == thread->kept_room || (total->halved > before && draw() & 1))
+        if (thread->kept == thread->kept_room || (total->halved > before && draw_number() & 1))
             return;
     }
     copy_record(&kept_of(thread)[thread->kept], record);
@@ -153,7 +153,7 @@ void as_patcher_do_drop(void)
 uint64_t as_patcher_do_draw(void)
 {
     const uint64_t period = as_patcher.plan->period;
-    return period > 1 ? draw() % (2 * period - 1) : 0;
+    return period > 1 ? draw_number() % (2 * period - 1) : 0;
 }
 
 /* Saves what calls destroy, flags first; the direction flag is clear for C. */

@@ -141,13 +141,13 @@ static void test_children(void **state)
 {
     (void)state;
     struct as_region_facts facts = observe(NAMED, "children", 0);
-    uint64_t parents = 0, childs = 0;
+    uint64_t from_parent = 0, from_child = 0;
     as_vec_foreach (&facts.at, it) {
-        parents += strcmp(it->name, "before") == 0 && it->n == 13;
-        childs += strcmp(it->name, "before") == 0 && it->n == 5;
+        from_parent += strcmp(it->name, "before") == 0 && it->n == 13;
+        from_child += strcmp(it->name, "before") == 0 && it->n == 5;
     }
-    assert_int_equal(parents, 1);
-    assert_int_equal(childs, 1);
+    assert_int_equal(from_parent, 1);
+    assert_int_equal(from_child, 1);
     assert_int_equal(sum_of(&facts, "child", AS_REGION_TIMED).n, 7);
     as_region_facts_fini(&facts);
 }

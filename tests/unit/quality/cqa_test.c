@@ -476,9 +476,10 @@ static void beyond_the_limit_ways_are_one(void **state)
     INDEXED("movaps", "xmm0", "rdi")                                                               \
     INDEXED("movaps", "xmm1", "rsi")                                                               \
     COLUMN_HALF("r8", "xmm8", "xmm12")                                                             \
-    COLUMN_HALF("r9", "xmm9", "xmm13") COLUMN_HALF("r10", "xmm10", "xmm14")                        \
-        COLUMN_HALF("r11", "xmm11", "xmm15") STORED("movaps", "xmm0", "rdi")                       \
-            STORED("movaps", "xmm1", "rsi") CLOSED("16")
+    COLUMN_HALF("r9", "xmm9", "xmm13")                                                             \
+    COLUMN_HALF("r10", "xmm10", "xmm14")                                                           \
+    COLUMN_HALF("r11", "xmm11", "xmm15")                                                           \
+    STORED("movaps", "xmm0", "rdi") STORED("movaps", "xmm1", "rsi") CLOSED("16")
 #define QMC_WHOLE(column)                                                                          \
     INDEXED("vmovups", "ymm8", "rdi")                                                              \
     INDEXED("vmovups", "ymm9", "rsi")                                                              \
