@@ -117,10 +117,11 @@ def shrink(database, sources=PROGRAMS):
     db.execute("UPDATE line SET text = NULL")
     # What is under the folders of who records is nobody's business.
     for table, column in (("module", "path"), ("source_file", "path"), ("run", "cwd"),
-                          ("run", "command"), ("run", "argv"), ("unit", "name"),
-                          ("process", "exe"), ("process", "command")):
-        db.execute(f"UPDATE {table} SET {column} = replace({column}, ?, '/src')",
-                   (str(sources),))
+                          ("run", "command"), ("run", "argv"), ("unit", "name"), ("unit", "flags"),
+                          ("process", "exe"), ("process", "command"), ("finding", "command")):
+        for folder in (sources, HERE.parents[1]):
+            db.execute(f"UPDATE {table} SET {column} = replace({column}, ?, '/src')",
+                       (str(folder),))
     db.execute("UPDATE host SET name = 'host'")
     db.commit()
     db.execute("PRAGMA journal_mode = DELETE")
