@@ -105,6 +105,11 @@ static double quantile(double (*cdf)(double, double), double p, double freedom)
     return p <= 0.5 ? lower_quantile(cdf, p, freedom) : -lower_quantile(cdf, 1 - p, freedom);
 }
 
+double as_median_of_sorted(const double *sorted, size_t n)
+{
+    return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+}
+
 double as_stat_normal_quantile(double p)
 {
     return quantile(normal_cdf, p, 0);

@@ -7,6 +7,7 @@
 #ifndef AS_BASE_STAT_H
 #define AS_BASE_STAT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* The level of every interval that is stored or shown. */
@@ -33,6 +34,8 @@ void as_moments_add(struct as_moments *moments, double x);
 /* Sample standard deviation (n - 1), and that of the mean; 0 below two values. */
 double as_moments_deviation(const struct as_moments *moments);
 double as_moments_standard_error(const struct as_moments *moments);
+/* Middle of `n` > 0 sorted values. */
+double as_median_of_sorted(const double *sorted, size_t n);
 /* Interval of the mean by Student's t; unbounded below two values. */
 struct as_interval as_moments_interval(const struct as_moments *moments, double level);
 

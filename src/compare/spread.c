@@ -18,11 +18,6 @@ static int ascending_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-double as_median_of_sorted(const double *sorted, size_t n)
-{
-    return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
-}
-
 /* Probability that at most k of n fair coins fall heads. */
 static double coins(size_t k, size_t n)
 {

@@ -37,8 +37,6 @@ void as_spread_of(const double *x, size_t n, double *sorted, struct as_spread *o
 double as_spread_score(const struct as_spread *spread, double x);
 /* Whether `x`, one of the values, is an outlier among them. */
 bool as_spread_is_outlier(const struct as_spread *spread, double x);
-/* Middle of sorted values. */
-double as_median_of_sorted(const double *sorted, size_t n);
 
 /* Two levels: the best split in two groups, when it explains more than one group would. */
 struct as_modes {

@@ -53,11 +53,6 @@ static int by_number(const void *a, const void *b)
 
 /* ---- Spreads ------------------------------------------------------------------------------- */
 
-static double median_of(const double *sorted, size_t n)
-{
-    return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
-}
-
 /* Sorts the values. */
 static struct as_costs spread_of(double *value, size_t n)
 {
@@ -70,7 +65,7 @@ static struct as_costs spread_of(double *value, size_t n)
         as_moments_add(&moments, value[i]);
     out.least = value[0];
     out.mean = moments.mean;
-    out.median = median_of(value, n);
+    out.median = as_median_of_sorted(value, n);
     out.deviation = as_moments_deviation(&moments);
     out.stability = out.least > 0 ? (out.median - out.least) / out.least : 0;
     return out;
