@@ -92,7 +92,13 @@ int as_cli_init(struct as_cli *cli, struct assay_error *err)
     const char *path = cli->args.value[AS_OPTION_OUTPUT];
 
     cli->format = (enum as_format)cli->args.number[AS_OPTION_FORMAT];
-    if (cli->format >= AS_FORMAT_DOT && cli->args.verb != AS_VERB_CFG)
+    if (cli->format == AS_FORMAT_HTML && cli->args.verb != AS_VERB_CQA)
+        return as_error_set(
+            err, ASSAY_ERR_USAGE,
+            "--format: html is a page, which of what is written so only 'assay cqa' "
+            "makes; write text, json or csv");
+    if (cli->format >= AS_FORMAT_DOT && cli->format <= AS_FORMAT_SVG &&
+        cli->args.verb != AS_VERB_CFG)
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "--format: %s is for graphs, which only 'assay cfg' shows; write text, "
                             "json or csv",
@@ -222,7 +228,7 @@ static int source_map(struct as_cli *cli, struct assay_source_map *map, struct a
     return 0;
 }
 
-static int open_object(struct as_cli *cli, const char *path, struct assay_object **out,
+int as_cli_open_object(struct as_cli *cli, const char *path, struct assay_object **out,
                        struct assay_error *err)
 {
     const size_t n = cli->args.list[AS_OPTION_SOURCE_MAP].n;
@@ -243,7 +249,7 @@ struct assay_object *as_cli_open(struct as_cli *cli, const char *path)
     struct assay_object *object = NULL;
     struct assay_error err = {0};
 
-    if (open_object(cli, path, &object, &err) < 0) {
+    if (as_cli_open_object(cli, path, &object, &err) < 0) {
         as_cli_refuse(cli, path, &err);
         return NULL;
     }

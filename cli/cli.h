@@ -20,7 +20,8 @@ enum as_format {
     AS_FORMAT_JSON,
     AS_FORMAT_CSV,
     AS_FORMAT_DOT,
-    AS_FORMAT_SVG
+    AS_FORMAT_SVG,
+    AS_FORMAT_HTML
 }; /* order of --format */
 
 /* An input that could not be used: said on stderr at once, listed in JSON at the end. */
@@ -71,6 +72,9 @@ void as_cli_note(const struct as_cli *cli, const char *fmt, ...)
 
 /* Opens `path` with --source-map and --debug-dir. NULL after having refused it. */
 struct assay_object *as_cli_open(struct as_cli *cli, const char *path);
+/* The same for who says himself what is wrong. Errors: those of assay_object_open; USAGE. */
+int as_cli_open_object(struct as_cli *cli, const char *path, struct assay_object **out,
+                       struct assay_error *err);
 
 /* One function a verb, each in its own file: gathers, renders, returns 0 or an error code whose
  * sentence is in `err`. */

@@ -48,3 +48,31 @@ int as_core_open(struct as_cli *cli, struct assay_uarch **out, char *measured,
                             as_verbs[cli->args.verb].name, as_verbs[cli->args.verb].name);
     return assay_uarch_open(name, out, err);
 }
+
+int as_core_fits(const struct assay_uarch *uarch, struct assay_object *object,
+                 struct assay_error *err)
+{
+    const struct assay_object_info *info = assay_object_info(object);
+
+    if (!info->is_k1om || uarch->set[ASSAY_UARCH_mvex] > 0)
+        return 0;
+    return as_error_set(err, ASSAY_ERR_USAGE,
+                        "%s: is for Knights Corner (K1OM), and %s has other vectors; write "
+                        "--machine knightscorner",
+                        info->path, uarch->words);
+}
+
+int as_sampled_open(struct as_cli *cli, const struct assay_object *object,
+                    struct as_quality_sampled *out, struct assay_error *err)
+{
+    struct assay_experiment *experiment = NULL;
+
+    *out = (struct as_quality_sampled){.run_id = 0};
+    if (!as_given(&cli->args, AS_OPTION_SAMPLED))
+        return 0;
+    int rc = assay_experiment_read(cli->args.value[AS_OPTION_SAMPLED], &experiment, err);
+    if (rc == 0)
+        rc = as_quality_sampled_read(experiment, object, out, err);
+    assay_experiment_close(&experiment, NULL);
+    return rc;
+}

@@ -5,10 +5,14 @@
 #ifndef AS_CLI_CQA_H
 #define AS_CLI_CQA_H
 
+#include <assay/advise.h>
+#include <assay/catalogue.h>
 #include <assay/options.h>
 #include <assay/quality.h>
 #include <assay/remarks.h>
 
+#include "base/arena.h"
+#include "base/vec.h"
 #include "code/source_text.h"
 #include "predict.h"
 #include "program.h"
@@ -21,10 +25,21 @@ enum as_cqa_level {
     AS_LEVEL_EXPERT = 1 << 3
 };
 
+/* What rules say of the loops of a batch; without a module nothing was asked. */
+struct as_cqa_advice {
+    struct assay_experiment *experiment;
+    struct assay_catalogue *catalogue;
+    struct assay_catalogue_module *module;
+    AS_VEC(struct assay_cause) cause;
+    int64_t *row; /* of the experiment, by loop of the batch */
+    struct as_arena arena;
+};
+
 struct as_quality_view {
     struct as_cli *cli;
     struct as_chosen chosen;
     struct assay_uarch *uarch;
+    struct assay_figures *figures; /* of this machine, or NULL */
     struct as_sources sources;
     struct as_facts facts; /* JSON */
     struct as_csv csv;
@@ -34,6 +49,9 @@ struct as_quality_view {
     bool bodies;                   /* code outside loops in place of loops */
     struct assay_remarks *remarks; /* of compilers; NULL: none given */
     bool remarks_met;              /* one was of a loop that was asked for */
+    struct as_cqa_advice advice;
+    size_t at;                         /* of the batch: whose answer is being shown */
+    struct as_quality_sampled sampled; /* of --experiment */
     size_t shown;
 };
 
@@ -48,8 +66,6 @@ const char *as_cqa_obstacle_words(unsigned n);
 /* Assembly of instruction `insn` of the program. */
 void as_cqa_assembly(const struct as_quality_view *view, uint32_t insn, char *buf, size_t buf_b);
 double as_cqa_value(const struct assay_cqa_path *path, const char *metric);
-/* The sound variant with the greatest speed-up beyond 5 %; below 0: none. */
-int as_cqa_best(const struct assay_cqa_path *path);
 
 void as_cqa_text_head(struct as_quality_view *view);
 void as_cqa_text_row(struct as_quality_view *view, const struct assay_cqa *cqa);
@@ -63,6 +79,18 @@ void as_cqa_csv(struct as_quality_view *view, const struct assay_cqa *cqa);
 void as_cqa_order_words(const struct as_quality_view *view, const struct assay_cqa *cqa,
                         struct as_str *out);
 void as_cqa_options_report(struct as_quality_view *view, const struct assay_cqa *cqa);
+
+/* Advice of the rules for reports; a batch's answers are asked before they are shown. */
+int as_cqa_advice_open(struct as_quality_view *view, struct assay_error *err);
+void as_cqa_advice_close(struct as_quality_view *view);
+int as_cqa_advice_batch(struct as_quality_view *view, const struct assay_cqa *answer, size_t n,
+                        struct assay_error *err);
+void as_cqa_advice_report(struct as_quality_view *view, const struct assay_cqa *cqa);
+void as_cqa_advice_json(struct as_quality_view *view, const struct assay_cqa *cqa);
+
+/* The page: loops `loop`, analysed with `options`, those that may gain most first. */
+int as_cqa_page(struct as_quality_view *view, const uint32_t *loop, size_t n,
+                const struct assay_cqa_options *options, struct assay_error *err);
 
 /* Records of --opt-record; nothing where it is not given. */
 int as_cqa_remarks_open(struct as_quality_view *view, struct assay_error *err);

@@ -8,13 +8,14 @@
 
 #include "cqa.h"
 #include "loop_words.h"
+#include "model_json.h"
 
 /* ---- Words --------------------------------------------------------------------------------- */
 
 static const struct {
     const char *key, *words;
 } obstacles[] = {
-    {"call", "a call: what it does is not in the loop; inline it, or let the compiler see it"},
+    {"call", "a call: what it does is not in the loop"},
     {"ways", "several ways through an iteration: a branch where a select could stand"},
     {"recurrence", "a recurrence: each iteration needs the result of the one before"},
     {"reduction", "a sum or the like: its order must be free"},
@@ -42,25 +43,6 @@ double as_cqa_value(const struct assay_cqa_path *path, const char *metric)
     const int at = assay_cqa_metric_find(metric);
 
     return at < 0 || !path->value ? NAN : path->value[at];
-}
-
-int as_cqa_best(const struct assay_cqa_path *path)
-{
-    const bool stays =
-        path->obstacles & (ASSAY_CQA_OBSTACLE_RECURRENCE | ASSAY_CQA_OBSTACLE_MEMORY);
-    int best = -1;
-
-    for (int v = 0; v < ASSAY_CQA_VARIANTS; v++) {
-        const struct assay_cqa_what_if *it = &path->what_if[v];
-        const bool counts = v == ASSAY_CQA_CLEAN || v == ASSAY_CQA_FP_VECTOR ||
-                            v == ASSAY_CQA_VECTOR || v == ASSAY_CQA_INDEPENDENT;
-
-        if (counts && it->applies && it->speedup > 1.05 &&
-            (v == ASSAY_CQA_CLEAN || (v == ASSAY_CQA_INDEPENDENT && !stays) || it->sound) &&
-            (best < 0 || it->speedup > path->what_if[best].speedup))
-            best = v;
-    }
-    return best;
 }
 
 void as_cqa_bound_words(enum assay_bound bound, const char *limit, struct as_str *out)
@@ -107,8 +89,7 @@ static void put_what_ifs(struct as_json *json, const struct assay_cqa_path *path
         as_json_key_bool(json, "sound", it->sound);
         as_json_key_double(json, "cycles", it->cycles);
         as_json_key_double(json, "speedup", it->speedup);
-        as_json_key_string(json, "bound", assay_bound_name(it->bound));
-        as_json_key_string(json, "limit", it->limit);
+        as_model_json_bound(json, it->bound, it->limit);
         as_json_key_u64(json, "instructions", it->insn_n);
         as_json_key_u64(json, "iterations", it->iterations);
         as_json_key_u64(json, "gathered", it->gathered_n);
@@ -172,18 +153,17 @@ static void put_insns(const struct as_quality_view *view, struct as_json *json,
 
         as_cqa_assembly(view, it->insn, text, sizeof text);
         as_json_object_begin(json);
-        as_json_key(json, "address");
-        as_json_hex(json, code->insn[it->insn].address);
-        as_json_key_string(json, "assembly", text);
-        as_json_key_double(json, "slots", (double)it->slots);
-        as_json_key_double(json, "latency_cy", (double)it->latency);
+        as_model_json_insn(json, &(struct as_model_insn){.address = code->insn[it->insn].address,
+                                                         .assembly = text,
+                                                         .slots = (double)it->slots,
+                                                         .latency_cy = (double)it->latency,
+                                                         .chain = it->chain,
+                                                         .fused = it->fused,
+                                                         .eliminated = it->eliminated,
+                                                         .estimated = it->estimated});
         as_json_key_double(json, "throughput_cy", (double)it->throughput);
         as_json_key_bool(json, "packed", it->packed);
         as_json_key_bool(json, "packable", it->packable);
-        as_json_key_bool(json, "chain", it->chain);
-        as_json_key_bool(json, "fused", it->fused);
-        as_json_key_bool(json, "eliminated", it->eliminated);
-        as_json_key_bool(json, "estimated", it->estimated);
         as_json_object_end(json);
     }
     as_json_array_end(json);
@@ -195,8 +175,7 @@ static void put_path(const struct as_quality_view *view, struct as_json *json,
     as_json_object_begin(json);
     as_json_key_u64(json, "number", path->number);
     as_json_key_double(json, "weight", path->weight);
-    as_json_key_string(json, "bound", assay_bound_name(path->bound));
-    as_json_key_string(json, "limit", path->limit);
+    as_model_json_bound(json, path->bound, path->limit);
     put_obstacles(json, path->obstacles);
     put_metrics(json, path);
     put_ports(view, json, path);
@@ -240,6 +219,7 @@ void as_cqa_json(struct as_quality_view *view, const struct assay_cqa *cqa)
     put_place(view, json, cqa);
     put_reasons(view, json, cqa);
     as_cqa_remarks_json(view, cqa);
+    as_cqa_advice_json(view, cqa);
     as_json_key_u64(json, "paths_total", cqa->path_count);
     as_json_key_bool(json, "merged", cqa->merged);
     as_json_key_bool(json, "outsize", cqa->outsize);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Code quality analysis for people, in 80 columns: a line a loop, or a report: the verdict in three
- * sentences, the source, what there is to gain, what stands against it, what is out of the
- * ordinary, and everything for experts.
+ * sentences, the source, what there is to gain, what stands against it, advice by level, and
+ * everything for experts.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -74,7 +74,7 @@ void as_cqa_text_row(struct as_quality_view *view, const struct assay_cqa *cqa)
         return;
     }
     const double ratio = as_cqa_value(mean, "vec_eff_all_pct");
-    const int best = as_cqa_best(mean);
+    const int best = assay_cqa_best(mean);
 
     if (!isnan(ratio))
         snprintf(vectors, sizeof vectors, "%.0f %%", ratio);
@@ -140,6 +140,12 @@ static void say_time(struct as_quality_view *view, const struct assay_cqa_path *
     if (*mean->limit)
         as_str_appendf(&text, " %s", mean->limit);
     as_str_appendz(&text, ".");
+    const double estimated = as_cqa_value(mean, "estimated_n");
+    if (estimated > 0)
+        as_str_appendf(&text,
+                       " The core's table has nothing of %.3g of its instructions: they are "
+                       "estimated.",
+                       estimated);
     wrap(view, "  ", &text);
     as_str_fini(&text);
 }
@@ -171,7 +177,7 @@ static void say_vectors(struct as_quality_view *view, const struct assay_cqa_pat
 
 static void say_best(struct as_quality_view *view, const struct assay_cqa_path *mean)
 {
-    const int best = as_cqa_best(mean);
+    const int best = assay_cqa_best(mean);
     struct as_str text = {0};
 
     if (best >= 0)
@@ -258,7 +264,7 @@ static void say_gains(struct as_quality_view *view, const struct assay_cqa_path 
         as_cli_print(view->cli, "  ( only if what stands against vectors is removed first\n");
 }
 
-/* ---- Obstacles and hints ------------------------------------------------------------------- */
+/* ---- Obstacles ----------------------------------------------------------------------------- */
 
 static void begin_obstacles(struct as_quality_view *view)
 {
@@ -340,60 +346,6 @@ static void say_obstacles(struct as_quality_view *view, const struct assay_cqa *
     say_of_whole(view, cqa, shown);
 }
 
-/* Metrics that are worth a look beyond a value. */
-static const struct {
-    const char *metric;
-    double above;
-    const char *words, *one; /* `one`: of a single thing; NULL: never one */
-} hints[] = {
-    {"stack_load_n", 0, "%.3g values are loaded from the stack: too few registers, or locals",
-     "a value is loaded from the stack: too few registers, or a local"},
-    {"insn_class_call_n", 0, "%.3g calls in each iteration", "a call in each iteration"},
-    {"insn_class_divide_n", 0, "%.3g divisions or square roots, on a unit of their own",
-     "a division or square root, on a unit of its own"},
-    {"insn_class_convert_n", 0, "%.3g conversions between types of numbers",
-     "a conversion between types of numbers"},
-    {"insn_class_x87_n", 0, "%.3g x87 instructions: long double, or -mfpmath=387",
-     "an x87 instruction: long double, or -mfpmath=387"},
-    {"insn_class_gather_n", 0, "%.3g gathers: as many accesses as elements",
-     "a gather: as many accesses as elements"},
-    {"insn_class_complex_n", 0, "%.3g instructions of more than four micro-operations",
-     "an instruction of more than four micro-operations"},
-    {"int_share_pct", 50, "%.0f %% of the instructions are scalar integer ones", NULL},
-    {"hole_b", 0, "%.3g bytes of touched cache lines are passed over in each iteration", NULL},
-    {"transition_n", 0, "%.3g instructions of legacy SSE beside AVX: upper halves are kept",
-     "an instruction of legacy SSE beside AVX: upper halves are kept"},
-    {"opcache_pct", 100, "the loop takes %.0f %% of the micro-operation cache", NULL},
-    {"estimated_n", 0, "%.3g instructions are estimated: the core's table has nothing of them",
-     "an instruction is estimated: the core's table has nothing of it"}};
-
-static void say_hints(struct as_quality_view *view, const struct assay_cqa *cqa)
-{
-    unsigned shown = 0;
-
-    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++) {
-        const double value = as_cqa_value(&cqa->mean, hints[i].metric);
-        struct as_str text = {0};
-
-        if (!(value > hints[i].above))
-            continue;
-        if (!shown++) {
-            as_cli_print(view->cli, "\n  ");
-            as_cli_styled(view->cli, AS_STYLE_BOLD, "out of the ordinary");
-            as_cli_print(view->cli, "\n");
-        }
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-        if (value == 1 && hints[i].one)
-            as_str_appendz(&text, hints[i].one);
-        else
-            as_str_appendf(&text, hints[i].words, value); /* of the table above */
-#pragma GCC diagnostic pop
-        wrap(view, "  - ", &text);
-        as_str_fini(&text);
-    }
-}
-
 /* ---- Paths --------------------------------------------------------------------------------- */
 
 static void say_paths(struct as_quality_view *view, const struct assay_cqa *cqa)
@@ -439,8 +391,7 @@ void as_cqa_text_report(struct as_quality_view *view, const struct assay_cqa *cq
     if (view->levels & AS_LEVEL_POTENTIAL)
         as_cqa_options_report(view, cqa);
     as_cqa_remarks_report(view, cqa);
-    if (view->levels & AS_LEVEL_HINT)
-        say_hints(view, cqa);
+    as_cqa_advice_report(view, cqa);
     say_paths(view, cqa);
     if (view->levels & AS_LEVEL_EXPERT)
         as_cqa_text_expert(view, cqa);

@@ -110,7 +110,7 @@ static void man(void)
               "assay tells what the time of a compute-heavy program is made of, and what would "
               "make it faster. Its verbs:",
               "");
-    for (int i = 0; i < AS_VERB_COUNT; i++) {
+    for (int i = 0; i < AS_VERBS; i++) {
         puts(".TP");
         roff_line("\\fB", as_verbs[i].name, "\\fR \\c");
         roff_line("\\fI", as_verbs[i].arguments, "\\fR");
@@ -123,7 +123,7 @@ static void man(void)
         "which * stands for any characters.",
         "");
     puts(".SH VERBS");
-    for (int i = 0; i < AS_VERB_COUNT; i++)
+    for (int i = 0; i < AS_VERBS; i++)
         man_verb(i);
     puts(".SH COMMON OPTIONS");
     for (int i = 0; i < AS_OPTION_COUNT; i++)
@@ -153,7 +153,7 @@ static void bash_value_pattern(const struct as_option *option)
 {
     const char *separator = "    ";
 
-    for (int verb = -1; verb < AS_VERB_COUNT; verb++) {
+    for (int verb = -1; verb < AS_VERBS; verb++) {
         const char *name = verb < 0 ? "*" : as_verbs[verb].name;
 
         if (verb < 0 ? !as_option_is_common(option) : !as_option_of_verb(option, verb))
@@ -217,7 +217,7 @@ static void bash(void)
         "    if [[ ${COMP_WORDS[COMP_CWORD]} == '=' ]]; then prev=${COMP_WORDS[COMP_CWORD-1]}; fi\n"
         "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
         "        case ${COMP_WORDS[i]} in");
-    for (int i = 0; i < AS_VERB_COUNT; i++)
+    for (int i = 0; i < AS_VERBS; i++)
         printf("%s%s", i ? "|" : "            ", as_verbs[i].name);
     puts(") verb=${COMP_WORDS[i]}; break ;;\n        esac\n    done\n    case $verb/$prev in");
     for (int is_common = 0; is_common < 2; is_common++) /* those of a verb come first */
@@ -228,13 +228,13 @@ static void bash(void)
     fputs("    words+='", stdout);
     bash_option_words(-1);
     puts("'\n    case $verb in");
-    for (int i = 0; i < AS_VERB_COUNT; i++) {
+    for (int i = 0; i < AS_VERBS; i++) {
         printf("    %s) words+='", as_verbs[i].name);
         bash_option_words(i);
         puts("' ;;");
     }
     fputs("    '') words+='", stdout);
-    for (int i = 0; i < AS_VERB_COUNT; i++)
+    for (int i = 0; i < AS_VERBS; i++)
         printf(" %s", as_verbs[i].name);
     puts("' ;;\n    esac\n"
          "    if [[ $cur == -* || -z $verb ]]; then\n"
@@ -324,7 +324,7 @@ static void zsh(void)
          "    common=(");
     zsh_specs(-1);
     puts("    )\n    verbs=(");
-    for (int i = 0; i < AS_VERB_COUNT; i++) {
+    for (int i = 0; i < AS_VERBS; i++) {
         printf("        '%s:", as_verbs[i].name);
         zsh_text(as_verbs[i].summary);
         puts("'");
@@ -335,7 +335,7 @@ static void zsh(void)
          "    verb) _describe verb verbs && ret=0 ;;\n"
          "    argument)\n"
          "        case $words[1] in");
-    for (int i = 0; i < AS_VERB_COUNT; i++) {
+    for (int i = 0; i < AS_VERBS; i++) {
         printf("        %s) own=(\n", as_verbs[i].name);
         zsh_specs(i);
         puts("        )");

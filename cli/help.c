@@ -85,7 +85,7 @@ static void program_help(struct as_str *out, unsigned width)
 {
     as_str_appendf(out, "Usage: assay VERB [options] ARGUMENTS\n\nassay: %s\n\nVerbs:\n",
                    as_program_summary);
-    for (int i = 0; i < AS_VERB_COUNT; i++) {
+    for (int i = 0; i < AS_VERBS; i++) {
         struct as_str name = {0};
 
         as_str_appendf(&name, "%s %s", as_verbs[i].name, as_verbs[i].arguments);

@@ -59,7 +59,7 @@ static void identity_facts(struct as_facts *facts, const struct assay_object_inf
 
     as_facts_cell(facts, "path", as_cell_text(it->path));
     as_facts_cell(facts, "format", as_cell_text("ELF64"));
-    as_facts_cell(facts, "architecture", as_cell_text("x86-64"));
+    as_facts_cell(facts, "architecture", as_cell_text(it->is_k1om ? "K1OM" : "x86-64"));
     as_facts_cell(facts, "type", as_cell_text(as_type_word(it->type)));
     as_facts_cell(facts, "static", as_cell_bool(it->is_static));
     as_facts_cell(facts, "size_b", as_cell_count(it->size_b));

@@ -41,7 +41,7 @@ static void say_format(struct info_page *page, const struct assay_object_info *i
 {
     struct as_str s = {0};
 
-    as_str_appendz(&s, "ELF64 x86-64 ");
+    as_str_appendz(&s, it->is_k1om ? "ELF64 K1OM (Knights Corner) " : "ELF64 x86-64 ");
     switch (it->type) {
     case ASSAY_OBJECT_RELOCATABLE:
         as_str_appendz(&s, "relocatable object, not linked yet");

@@ -74,6 +74,17 @@ static void say_name(struct as_cli *cli, const struct as_machine_page *page)
     as_str_fini(&s);
 }
 
+/* The kernel's words are written for programs. */
+static void append_smt(struct as_str *to, const struct assay_host *host)
+{
+    const char *value = fact_named(host, "smt");
+
+    if (value && strcmp(value, "notsupported") == 0)
+        as_str_appendz(to, ", no SMT");
+    else if (value && strcmp(value, "notimplemented") != 0)
+        as_str_appendf(to, ", SMT %s", strcmp(value, "forceoff") == 0 ? "off for good" : value);
+}
+
 static void say_cores(struct as_cli *cli, const struct as_machine_page *page)
 {
     const struct assay_topology *t = page->topology;
@@ -92,7 +103,7 @@ static void say_cores(struct as_cli *cli, const struct as_machine_page *page)
         as_str_appendf(&s, ", %" PRId64 " kinds of cores", t->core_kind_n);
     if (t->usable_cpu_n >= 0 && t->usable_cpu_n < t->cpu_n)
         as_str_appendf(&s, ", %" PRId64 " may be used here", t->usable_cpu_n);
-    append_fact(&s, page->host, "smt", "SMT");
+    append_smt(&s, page->host);
     append_fact(&s, page->host, "governor", "governor");
     card_line(cli, "cores", &s);
 }
@@ -234,6 +245,15 @@ static void table_figure(struct as_table *table, const struct assay_figures *fig
     as_table_string(table, text);
 }
 
+/* Whether it was looked for in vain, with a finding that says why. */
+static bool has_finding(const struct assay_figures *figures, const char *name)
+{
+    for (size_t i = 0; i < figures->finding_n; i++)
+        if (strcmp(figures->finding[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 static bool has_figures(const struct assay_figures *figures, const char *begin)
 {
     for (size_t i = 0; i < figures->figure_n; i++)
@@ -331,8 +351,13 @@ static int say_levels(struct as_cli *cli, const struct assay_figures *figures,
             continue;
         as_table_string(&table, rows[i].title);
         for (size_t k = 0; k < 4; k++) {
+            snprintf(name, sizeof name, "bandwidth.%s%s", level[k], rows[i].behind);
+            const bool is_unseen = has_finding(figures, name);
             snprintf(name, sizeof name, "%s%s%s", rows[i].before, level[k], rows[i].behind);
-            table_figure(&table, figures, name);
+            if (is_unseen && !assay_figures_find(figures, name))
+                as_table_string(&table, "-");
+            else
+                table_figure(&table, figures, name);
         }
     }
     return print_table(cli, &table, err);
@@ -370,6 +395,18 @@ static int say_peaks(struct as_cli *cli, const struct assay_figures *figures,
     return print_table(cli, &table, err);
 }
 
+void as_append_account(struct as_str *to, const struct assay_figures *figures)
+{
+    double took_s = 0, waited_s = 0;
+
+    for (size_t i = 0; i < figures->group_n; i++) {
+        took_s += figures->group[i].took_s;
+        waited_s += figures->group[i].waited_s;
+    }
+    if (took_s > 0)
+        as_str_appendf(to, " in %.0f s, %.0f of them waiting for a calm moment", took_s, waited_s);
+}
+
 static void say_origin(struct as_cli *cli, const struct assay_figures *figures)
 {
     unsigned count[3] = {0};
@@ -386,8 +423,9 @@ static void say_origin(struct as_cli *cli, const struct assay_figures *figures)
     struct tm utc;
     if (gmtime_r(&when, &utc))
         strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", &utc);
-    as_str_appendf(&s, "%s; trust: %u high, %u medium, %u low (?)", date, count[0], count[1],
-                   count[2]);
+    as_str_appendz(&s, date);
+    as_append_account(&s, figures);
+    as_str_appendf(&s, "; trust: %u high, %u medium, %u low (?)", count[0], count[1], count[2]);
     for (size_t i = 0; i < figures->group_n; i++)
         if (!figures->group[i].is_done)
             as_str_appendf(&s, "; '%s' was cut off: --measure goes on with it",

@@ -120,11 +120,28 @@ static void one_figure(struct as_facts *facts, const struct assay_figure *f)
     as_facts_close(facts);
 }
 
+static void one_group(struct as_facts *facts, const struct assay_figure_group *g)
+{
+    char text[32];
+
+    as_facts_object(facts, NULL);
+    as_facts_cell(facts, "name", as_cell_text(g->name));
+    as_facts_cell(facts, "is_done", as_cell_bool(g->is_done));
+    as_facts_cell(facts, "measured", as_cell_text(utc_text(g->when_s, text)));
+    as_facts_cell(facts, "took_s", as_cell_real(g->took_s > 0 ? g->took_s : NAN));
+    as_facts_cell(facts, "waited_s", as_cell_real(g->took_s > 0 ? g->waited_s : NAN));
+    as_facts_close(facts);
+}
+
 static void figure_facts(struct as_facts *facts, const struct assay_figures *f)
 {
     as_facts_array(facts, "figures");
     for (size_t i = 0; i < f->figure_n; i++)
         one_figure(facts, &f->figure[i]);
+    as_facts_close(facts);
+    as_facts_array(facts, "groups");
+    for (size_t i = 0; i < f->group_n; i++)
+        one_group(facts, &f->group[i]);
     as_facts_close(facts);
     as_facts_array(facts, "findings");
     for (size_t i = 0; i < f->finding_n; i++)

@@ -30,6 +30,10 @@ int as_machine_list(struct as_cli *cli, struct assay_error *err);
  * none yet. Whatever hinders it is said, and nothing is lost. */
 void as_machine_need(struct as_cli *cli);
 
+/* " in 315 s, 21 of them waiting for a calm moment", of all groups; nothing where it is not known.
+ */
+void as_append_account(struct as_str *to, const struct assay_figures *figures);
+
 /* A figure in units of people: "105 GB/s"; "?" behind it says that it is of little trust. */
 void as_figure_text(const struct assay_figure *figure, char *out, size_t out_b);
 

@@ -12,7 +12,7 @@
 #include "cli.h"
 #include "help.h"
 
-static int (*const run_verb[AS_VERB_COUNT])(struct as_cli *, struct assay_error *) = {
+static int (*const run_verb[AS_VERBS])(struct as_cli *, struct assay_error *) = {
 #define VERB(id, name, ...) as_verb_##name,
 #include "options.def"
 };

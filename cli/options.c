@@ -21,7 +21,7 @@
 #define COMMON AS_SCOPE_COMMON
 #define ON(id) (UINT64_C(1) << AS_VERB_##id)
 
-const struct as_verb as_verbs[AS_VERB_COUNT] = {
+const struct as_verb as_verbs[AS_VERBS] = {
 #define VERB(id, name, arguments, fewest, most, summary, description)                              \
     {#name, arguments, fewest, most, summary, description},
 #include "options.def"
@@ -263,7 +263,7 @@ static int find_verb(const char *word, int *verb, struct assay_error *err)
     struct as_nearest nearest;
 
     as_nearest_init(&nearest, word, strlen(word));
-    for (int i = 0; i < AS_VERB_COUNT; i++) {
+    for (int i = 0; i < AS_VERBS; i++) {
         if (strcmp(as_verbs[i].name, word) == 0) {
             *verb = i;
             return 0;

@@ -17,7 +17,7 @@
 enum as_verb_id {
 #define VERB(id, ...) AS_VERB_##id,
 #include "options.def"
-    AS_VERB_COUNT
+    AS_VERBS
 };
 
 enum as_option_id {
@@ -63,7 +63,7 @@ struct as_example {
     const char *text;
 };
 
-extern const struct as_verb as_verbs[AS_VERB_COUNT];
+extern const struct as_verb as_verbs[AS_VERBS];
 extern const struct as_option as_options[AS_OPTION_COUNT];
 extern const struct as_example as_examples[];
 extern const size_t as_example_n;

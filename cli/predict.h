@@ -11,6 +11,7 @@
 #include <assay/predict.h>
 
 #include "cli.h"
+#include "quality/weights.h"
 #include "sheet.h"
 
 struct as_predicting {
@@ -20,8 +21,9 @@ struct as_predicting {
     struct assay_predict_options options;
     struct as_facts facts; /* JSON */
     bool equal_given;
-    bool level[ASSAY_PREDICT_LEVELS]; /* asked for by --level */
-    struct assay_figures *figures;    /* of this machine, NULL: none were measured */
+    bool level[ASSAY_PREDICT_LEVELS];  /* asked for by --level */
+    struct assay_figures *figures;     /* of this machine, NULL: none were measured */
+    struct as_quality_sampled sampled; /* of --experiment */
     char measured[PATH_MAX]; /* the table is this file, measured on this core; "": it is another */
 };
 
@@ -30,6 +32,15 @@ struct as_predicting {
  * CORRUPT, NOMEM. */
 int as_core_open(struct as_cli *cli, struct assay_uarch **out, char *measured,
                  struct assay_error *err);
+/* Whether the core has the instructions of the file: Knights Corner has vectors of its own. Errors:
+ * USAGE. */
+int as_core_fits(const struct assay_uarch *uarch, struct assay_object *object,
+                 struct assay_error *err);
+
+/* What the run of --experiment saw of the file; nothing where it is not given. Errors: those of
+ * as_quality_sampled_read and of opening. */
+int as_sampled_open(struct as_cli *cli, const struct assay_object *object,
+                    struct as_quality_sampled *out, struct assay_error *err);
 
 /* Opens the table of the core, and what was measured. Errors: those of as_core_open; USAGE. */
 int as_predicting_init(struct as_cli *cli, struct as_predicting *p, struct assay_error *err);
@@ -50,7 +61,10 @@ struct as_piece {
     const uint8_t *bytes; /* of each record in turn, or NULL */
     struct assay_object *object;
     const struct assay_traffic *traffic; /* of its loop, or NULL */
-    double weight;                       /* of a path among those of its loop; 0: one alone */
+    bool several;                        /* paths, of which this is one: */
+    double weight;                       /* its share of the iterations, */
+    bool sampled;                        /* as a run went; else as often as the others */
+    bool counted;                        /* as it was counted to go */
     double weighted;                     /* cycles of the loop over its paths */
 };
 

@@ -2,6 +2,7 @@
 /*
  * A prediction for programs (doc/json.md).
  */
+#include "model_json.h"
 #include "predict.h"
 
 static void put_insns(struct as_predicting *p, const struct as_predicted *predicted)
@@ -15,15 +16,16 @@ static void put_insns(struct as_predicting *p, const struct as_predicted *predic
         const struct assay_insn_prediction *insn = &out->insn[i];
         as_predict_assembly(predicted, i, assembly, sizeof assembly);
         as_json_object_begin(json);
-        as_json_key(json, "address");
-        as_json_hex(json, predicted->piece->code->insn[predicted->piece->first + i].address);
-        as_json_key_string(json, "assembly", assembly);
-        as_json_key_double(json, "slots", (double)insn->slots);
-        as_json_key_double(json, "latency_cy", (double)insn->latency);
-        as_json_key_bool(json, "chain", insn->chain);
-        as_json_key_bool(json, "fused", insn->fused);
-        as_json_key_bool(json, "eliminated", insn->eliminated);
-        as_json_key_bool(json, "estimated", insn->estimated);
+        as_model_json_insn(
+            json, &(struct as_model_insn){
+                      .address = predicted->piece->code->insn[predicted->piece->first + i].address,
+                      .assembly = assembly,
+                      .slots = (double)insn->slots,
+                      .latency_cy = (double)insn->latency,
+                      .chain = insn->chain,
+                      .fused = insn->fused,
+                      .eliminated = insn->eliminated,
+                      .estimated = insn->estimated});
         as_json_key_string(json, "match", as_predict_match(insn));
         as_json_key_string(json, "line", insn->timing ? insn->timing->key : NULL);
         as_json_key_string(json, "source",
@@ -85,8 +87,7 @@ static void put_answer(struct as_predicting *p, const struct as_predicted *predi
     as_json_key_string(json, "mode", p->options.mode == ASSAY_PREDICT_LOOP ? "loop" : "unrolled");
     as_json_key_double(json, "cycles", out->cycles);
     as_json_key_double(json, "cycles_worst", predicted->worst);
-    as_json_key_string(json, "bound", assay_bound_name(out->bound));
-    as_json_key_string(json, "limit", out->limit);
+    as_model_json_bound(json, out->bound, out->limit);
     as_json_key(json, "bounds");
     as_json_object_begin(json);
     for (unsigned i = 0; i < ASSAY_BOUNDS; i++)
@@ -116,8 +117,12 @@ static void put_what_ifs(struct as_json *json, const struct as_predicted *predic
 static void put_levels(struct as_predicting *p, const struct as_predicted *predicted)
 {
     struct as_json *json = &p->facts.json;
-    if (predicted->piece->weight > 0) {
+    if (predicted->piece->several) {
         as_json_key_double(json, "weight", predicted->piece->weight);
+        as_json_key_string(json, "weights",
+                           predicted->piece->counted   ? "counts"
+                           : predicted->piece->sampled ? "samples"
+                                                       : "equal");
         as_json_key_double(json, "weighted_cycles", predicted->piece->weighted);
     }
     if (!predicted->piece->traffic)

@@ -12,19 +12,6 @@
 #include "base/str.h"
 #include "predict.h"
 
-/* What was measured of this machine; it may be nothing. */
-static int open_figures(struct as_predicting *p, struct assay_error *err)
-{
-    struct assay_host *host;
-    char path[4096];
-    AS_TRY(assay_host_read(NULL, &host, err));
-    const bool known = assay_figures_path(host, path, sizeof path);
-    assay_host_free(&host);
-    if (!known || access(path, R_OK) != 0)
-        return 0;
-    return assay_figures_open(path, &p->figures, err);
-}
-
 /* --level: L1|L2|L3|RAM|all */
 static int choose_levels(struct as_predicting *p, struct assay_error *err)
 {
@@ -34,7 +21,7 @@ static int choose_levels(struct as_predicting *p, struct assay_error *err)
         return 0;
     for (unsigned i = 0; i < ASSAY_PREDICT_LEVELS; i++)
         p->level[i] = chosen == ASSAY_PREDICT_LEVELS || chosen == i;
-    return chosen == ASSAY_PREDICT_L1 ? 0 : open_figures(p, err);
+    return chosen == ASSAY_PREDICT_L1 ? 0 : assay_figures_of_host(&p->figures, err);
 }
 
 int as_predicting_init(struct as_cli *cli, struct as_predicting *p, struct assay_error *err)
@@ -73,6 +60,7 @@ const char *as_predict_table_source(const struct as_predicting *p)
 void as_predicting_fini(struct as_predicting *p)
 {
     assay_predictor_free(&p->predictor);
+    as_quality_sampled_fini(&p->sampled);
     assay_figures_free(&p->figures);
     assay_uarch_free(&p->uarch);
 }

@@ -88,44 +88,54 @@ static void show_chain(struct as_predicting *p, const struct as_predicted *predi
     }
 }
 
-/* A row: dispatched D, waiting for sources =, for a port -, executing e, done E, waiting to retire
- * '.', retired R. */
-static void draw_row(char *row, size_t width, const struct assay_timeline_entry *e, int32_t from)
+/* Cycles a row has: dispatched D, waiting for sources and its load =, for a port -, executing e,
+ * done '.', retired R. A column stands for `step` cycles and shows the rarest thing in them. */
+static void draw_row(char *row, size_t width, const struct assay_timeline_entry *e, int32_t from,
+                     int32_t step)
 {
     for (size_t c = 0; c < width; c++) {
-        const int32_t t = (int32_t)c + from;
-        row[c] = t == e->dispatch                   ? 'D'
-                 : t == e->retire                   ? 'R'
-                 : t < e->dispatch || t > e->retire ? ' '
-                 : t < e->ready                     ? '='
-                 : t < e->issue                     ? '-'
-                 : t < e->done                      ? 'e'
-                                                    : '.';
+        const int32_t t = (int32_t)c * step + from, end = t + step;
+        row[c] = t <= e->dispatch && e->dispatch < end ? 'D'
+                 : t <= e->retire && e->retire < end   ? 'R'
+                 : t < e->dispatch || t > e->retire    ? ' '
+                 : e->issue < end && t < e->done       ? 'e'
+                 : t < e->ready                        ? '='
+                 : t < e->issue                        ? '-'
+                                                       : '.';
     }
     row[width] = 0;
+    for (size_t n = width; n && row[n - 1] == ' '; n--)
+        row[n - 1] = 0;
 }
 
+/* All of it in 80 columns. */
 static void show_timeline(struct as_predicting *p, const struct as_predicted *predicted)
 {
-    enum { WIDTH = 120 };
+    enum { WIDTH = 45 };
     const struct assay_prediction *out = &predicted->out;
+    const int32_t from = out->timeline_n ? out->timeline[0].dispatch : 0;
     char row[WIDTH + 1], assembly[256];
+    int32_t last = from;
     if (!out->timeline_n)
         return;
+    for (size_t i = 0; i < out->timeline_n; i++)
+        last = out->timeline[i].retire > last ? out->timeline[i].retire : last;
+    const int32_t step = (last - from) / WIDTH + 1;
     as_cli_print(p->cli,
-                 "\ntime line from cycle %" PRId32 " on (D dispatched, = waits for a source, "
-                 "- for a port, e executes, . done, R retired):\n",
-                 out->timeline[0].dispatch);
+                 "\ntime line from cycle %" PRId32 " on (D dispatched, = waits for a source or its "
+                 "load,\n  - for a port, e executes, . done, R retired",
+                 from);
+    if (step > 1)
+        as_cli_print(p->cli, "; a column is %" PRId32 " cycles", step);
+    as_cli_print(p->cli, "):\n");
     for (size_t i = 0; i < out->timeline_n; i++) {
         const struct assay_timeline_entry *e = &out->timeline[i];
-        draw_row(row, WIDTH, e, out->timeline[0].dispatch);
-        size_t n = strlen(row);
-        while (n && row[n - 1] == ' ')
-            row[--n] = 0;
-        assembly[0] = 0;
+        draw_row(row, WIDTH, e, from, step);
         if (e->insn < out->insn_n)
             as_predict_assembly(predicted, e->insn, assembly, sizeof assembly);
-        as_cli_print(p->cli, "%4" PRIu32 " %-32.32s %s\n", e->iteration, assembly, row);
+        else
+            snprintf(assembly, sizeof assembly, "the loop's counter");
+        as_cli_print(p->cli, "%4" PRIu32 " %-28.28s %s\n", e->iteration, assembly, row);
     }
 }
 
@@ -179,7 +189,12 @@ void as_predict_text(struct as_predicting *p, const struct as_predicted *predict
     show_chain(p, predicted);
     show_timeline(p, predicted);
     show_what_ifs(p, predicted);
-    if (predicted->piece->weight > 0)
+    if (predicted->piece->sampled)
+        as_cli_print(p->cli,
+                     "\nall paths of the loop, weighted by %s (this one %.0f %%): %.2f cycles\n",
+                     predicted->piece->counted ? "counts" : "samples",
+                     100 * predicted->piece->weight, predicted->piece->weighted);
+    else if (predicted->piece->several)
         as_cli_print(p->cli,
                      "\nall paths of the loop, weighted the same (no profile): %.2f cycles\n",
                      predicted->piece->weighted);

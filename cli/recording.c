@@ -11,6 +11,7 @@
 #include <assay/launch.h>
 
 #include "base/error.h"
+#include "unfinished.h"
 
 /* ---- Options ------------------------------------------------------------------------------- */
 
@@ -93,11 +94,22 @@ static int take_stack_size(const char *text, struct assay_sample_options *sampli
     return 0;
 }
 
+/* A process that runs already is not for every verb. */
+static int no_command(const struct as_arguments *args, struct assay_error *err)
+{
+    const char *verb = as_verbs[args->verb].name;
+    char attach[64] = "";
+    if (as_option_of_verb(&as_options[AS_OPTION_PID], args->verb))
+        snprintf(attach, sizeof attach, " or 'assay %s --pid N'", verb);
+    return as_error_set(err, ASSAY_ERR_USAGE,
+                        "%s: no command given; write 'assay %s -- ./program'%s", verb, verb,
+                        attach);
+}
+
 int as_recording_take(struct as_cli *cli, struct assay_profile_request *request,
                       struct assay_error *err)
 {
     const struct as_arguments *args = &cli->args;
-    const char *verb = as_verbs[args->verb].name;
     *request = (struct assay_profile_request){
         .label = args->value[AS_OPTION_LABEL],
         .events = args->value[AS_OPTION_EVENTS],
@@ -122,10 +134,7 @@ int as_recording_take(struct as_cli *cli, struct assay_profile_request *request,
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "--pid: a command is given too; profile one or the other");
     if (!request->command && !as_given(args, AS_OPTION_PID))
-        return as_error_set(err, ASSAY_ERR_USAGE,
-                            "%s: no command given; write 'assay %s -- ./program' or "
-                            "'assay %s --pid N'",
-                            verb, verb, verb);
+        return no_command(args, err);
     AS_TRY(take_rate(args->value[AS_OPTION_RATE], &request->sampling.rate_hz, err));
     AS_TRY(take_duration(args->value[AS_OPTION_DURATION], &request->duration_s, err));
     AS_TRY(take_stack_size(args->value[AS_OPTION_STACK_SIZE], &request->sampling, err));
@@ -167,6 +176,42 @@ int as_recording_name(struct as_cli *cli, const struct assay_profile_request *re
     rc = as_experiment_name(cli, plan ? program_of(plan) : text, name, err);
     assay_launch_plan_free(&plan);
     return rc;
+}
+
+int as_recording_place(struct assay_experiment *experiment, enum assay_object_kind kind, int64_t id,
+                       uint64_t address, struct as_str *out, struct assay_error *err)
+{
+    const bool is_loop = kind == ASSAY_OBJECT_LOOP;
+    struct assay_rows *rows;
+    AS_TRY(assay_rows_open(
+        experiment,
+        is_loop ? "SELECT f.name, s.path, n.number FROM loop l JOIN function f USING (function_id)"
+                  " LEFT JOIN line n ON n.line_id = l.first_line_id"
+                  " LEFT JOIN source_file s USING (source_file_id) WHERE l.loop_id = ?1"
+                : "SELECT name, NULL, NULL FROM function WHERE function_id = ?1",
+        &rows, err));
+    assay_rows_bind_integer(rows, 1, id);
+    const int rc = assay_rows_next(rows, err);
+    const char *file = rc > 0 ? assay_rows_text(rows, 1) : NULL;
+    if (rc > 0)
+        as_str_appendz(out, assay_rows_text(rows, 0));
+    if (file)
+        as_str_appendf(out, " %s:%lld", as_path_last(file), (long long)assay_rows_integer(rows, 2));
+    else if (is_loop)
+        as_str_appendf(out, " 0x%llx", (unsigned long long)address);
+    assay_rows_close(&rows);
+    return rc < 0 ? rc : 0;
+}
+
+int as_recording_close(struct assay_experiment **experiment, const struct as_experiment_name *name,
+                       int64_t run_id, int rc, struct assay_error *err)
+{
+    if (rc < 0 && run_id == 0)
+        assay_experiment_discard(experiment);
+    else if (rc < 0)
+        as_unfinished_add(err, as_str_z(&name->made), run_id);
+    const int closed = assay_experiment_close(experiment, rc < 0 ? NULL : err);
+    return rc < 0 ? rc : closed;
 }
 
 void as_end_like(struct as_cli *cli, const struct assay_profile_result *result)

@@ -20,6 +20,16 @@ int as_recording_take(struct as_cli *cli, struct assay_profile_request *request,
 int as_recording_name(struct as_cli *cli, const struct assay_profile_request *request,
                       struct as_experiment_name *name, struct assay_error *err);
 
+/* Appends the name of a function, or of a loop its place: "daxpy kernels.c:12"; its address where
+ * lines are not known. Errors: those of rows. */
+int as_recording_place(struct assay_experiment *experiment, enum assay_object_kind kind, int64_t id,
+                       uint64_t address, struct as_str *out, struct assay_error *err);
+
+/* Closes what was recorded into: an experiment without a run is gone, one whose run was not made
+ * sense of says how to go on. `rc` is what came of it; gives that, or the failure of closing. */
+int as_recording_close(struct assay_experiment **experiment, const struct as_experiment_name *name,
+                       int64_t run_id, int rc, struct assay_error *err);
+
 /* As the program ended, so does assay. */
 void as_end_like(struct as_cli *cli, const struct assay_profile_result *result);
 

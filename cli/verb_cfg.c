@@ -54,6 +54,7 @@ static void block_marks(struct as_str *out, const struct assay_block *block, cha
         {ASSAY_BLOCK_UNREACHED, "unreached"}, {ASSAY_BLOCK_CALL, "calls"},
         {ASSAY_BLOCK_NORETURN, "no return"},  {ASSAY_BLOCK_RETURN, "returns"},
         {ASSAY_BLOCK_TAILCALL, "tail call"},  {ASSAY_BLOCK_UNRESOLVED, "unresolved jump"},
+        {ASSAY_BLOCK_SECOND, "second entry"},
     };
     for (size_t i = 0; i < sizeof mark / sizeof *mark; i++) {
         if (!(block->bits & mark[i].bit))

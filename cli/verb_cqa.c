@@ -4,9 +4,12 @@
  * them in their order. Memory is that of a batch, however many loops there are.
  */
 #include <inttypes.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/pool.h"
+#include <assay/machine.h>
+
 #include "cqa.h"
 
 /* Loops that are analysed together, for each thread: enough that waiting for the last one is
@@ -63,6 +66,32 @@ static int choose_loops(const struct as_quality_view *view, chosen_list *out,
 
 /* ---- Analysing ----------------------------------------------------------------------------- */
 
+/* With the weights of its paths, where --experiment tells them. */
+static int analyse_loop_weighed(struct quality_batch *b, size_t i, struct assay_error *err)
+{
+    const struct as_quality_view *view = b->view;
+    struct assay_cqa_options options = b->options;
+    struct as_arena arena;
+    const struct assay_program *program = view->chosen.program;
+    const bool tells = view->sampled.run_id && program->loop[b->object[i]].paths > 1;
+    bool counted;
+    const double *cycles = NULL;
+    double *weight = NULL;
+    int rc = 0;
+
+    as_arena_init(&arena);
+    if (tells)
+        rc = as_quality_path_cycles(&arena, b->engine[i], program, b->object[i], &cycles, err);
+    if (rc == 0 && tells)
+        rc = as_quality_sampled_weights(&arena, &view->sampled, program, b->object[i], cycles,
+                                        &weight, &options.weight_n, &counted, err);
+    options.weight = weight;
+    if (rc == 0)
+        rc = assay_cqa_loop(b->engine[i], program, b->object[i], &options, &b->answer[i], err);
+    as_arena_fini(&arena);
+    return rc;
+}
+
 static int analyse_piece(void *context, size_t from, size_t to, unsigned worker,
                          struct assay_error *err)
 {
@@ -75,8 +104,7 @@ static int analyse_piece(void *context, size_t from, size_t to, unsigned worker,
             AS_TRY(assay_cqa_body(b->engine[i], program, b->object[i], &b->options, &b->answer[i],
                                   err));
         else
-            AS_TRY(assay_cqa_loop(b->engine[i], program, b->object[i], &b->options, &b->answer[i],
-                                  err));
+            AS_TRY(analyse_loop_weighed(b, i, err));
     return 0;
 }
 
@@ -116,8 +144,9 @@ static int show_batches(struct as_quality_view *view, struct quality_batch *b,
 
         b->object = list->at + at;
         AS_TRY(as_pool_for(pool, n, 1, analyse_piece, b, err));
-        for (size_t i = 0; i < n; i++)
-            show_answer(view, &b->answer[i]);
+        AS_TRY(as_cqa_advice_batch(view, b->answer, n, err));
+        for (view->at = 0; view->at < n; view->at++)
+            show_answer(view, &b->answer[view->at]);
     }
     return 0;
 }
@@ -128,22 +157,28 @@ static int make_engines(struct quality_batch *b, size_t n, struct assay_error *e
     b->answer = as_calloc(n, sizeof *b->answer);
     if (!b->engine || !b->answer)
         return as_error_nomem(err, "code quality analysis");
-    for (; b->engine_n < n; b->engine_n++)
+    for (; b->engine_n < n; b->engine_n++) {
         AS_TRY(assay_cqa_engine_new(b->view->uarch, &b->engine[b->engine_n], err));
+        assay_cqa_engine_figures(b->engine[b->engine_n], b->view->figures);
+    }
     return 0;
+}
+
+static struct assay_cqa_options analysis_options(const struct as_quality_view *view)
+{
+    const struct as_arguments *args = &view->cli->args;
+
+    return (struct assay_cqa_options){
+        .experts = (view->levels & AS_LEVEL_EXPERT) != 0,
+        .simulate = view->reports && view->cli->format == AS_FORMAT_TEXT,
+        .path_limit =
+            as_given(args, AS_OPTION_PATHS) ? (unsigned)args->number[AS_OPTION_PATHS] : 0};
 }
 
 static int show_chosen(struct as_quality_view *view, const chosen_list *list,
                        struct assay_error *err)
 {
-    const struct as_arguments *args = &view->cli->args;
-    struct quality_batch b = {
-        .view = view,
-        .options = {.experts = (view->levels & AS_LEVEL_EXPERT) != 0,
-                    .simulate = view->reports && view->cli->format == AS_FORMAT_TEXT,
-                    .path_limit = as_given(args, AS_OPTION_PATHS)
-                                      ? (unsigned)args->number[AS_OPTION_PATHS]
-                                      : 0}};
+    struct quality_batch b = {.view = view, .options = analysis_options(view)};
     struct as_pool *pool = NULL;
     int rc = as_pool_new(&pool, view->cli->jobs, err);
     const size_t most = (size_t)BATCH_EACH * as_pool_jobs(pool);
@@ -173,6 +208,12 @@ static int read_options(struct as_quality_view *view, struct assay_error *err)
     view->reports = chosen || as_given(args, AS_OPTION_CQA_LEVEL);
     view->path = (uint32_t)args->number[AS_OPTION_CQA_PATH];
     view->bodies = as_given(args, AS_OPTION_CQA_BODY);
+    if (view->cli->format == AS_FORMAT_HTML && (view->bodies || view->path))
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--format: a page has whole loops; leave --body and --path out");
+    if (view->cli->format == AS_FORMAT_HTML && isatty(view->cli->fd))
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--format: a page needs a file; add --output page.html");
     if (as_given(args, AS_OPTION_CQA_PATH) && !view->path)
         return as_error_set(err, ASSAY_ERR_USAGE, "--path: paths are counted from 1");
     if (view->bodies && (as_given(args, AS_OPTION_LOOP) || !as_given(args, AS_OPTION_FUNCTION)))
@@ -205,6 +246,15 @@ static int show_all(struct as_quality_view *view, struct assay_error *err)
     chosen_list list = {0};
     int rc = choose_loops(view, &list, err);
 
+    if (rc == 0 && view->cli->format == AS_FORMAT_HTML) {
+        const struct assay_cqa_options options = analysis_options(view);
+
+        rc = as_cqa_page(view, list.at, list.n, &options, err);
+        as_vec_fini(&list);
+        return rc;
+    }
+    if (rc == 0 && view->reports && !view->bodies && view->cli->format != AS_FORMAT_CSV)
+        rc = as_cqa_advice_open(view, err);
     if (rc == 0) {
         begin_answer(view);
         rc = show_chosen(view, &list, err);
@@ -228,15 +278,24 @@ int as_verb_cqa(struct as_cli *cli, struct assay_error *err)
     AS_TRY(read_options(&view, err));
     char measured[PATH_MAX];
     int rc = as_core_open(cli, &view.uarch, measured, err);
+    if (rc == 0 && !as_given(&cli->args, AS_OPTION_MACHINE))
+        rc = assay_figures_of_host(&view.figures, err);
     if (rc == 0)
         rc = as_cqa_remarks_open(&view, err);
     if (rc == 0)
         rc = as_chosen_load(cli, 0, &view.chosen, err);
     if (rc == 0 && view.chosen.object)
+        rc = as_core_fits(view.uarch, view.chosen.object, err);
+    if (rc == 0 && view.chosen.object)
+        rc = as_sampled_open(cli, view.chosen.object, &view.sampled, err);
+    if (rc == 0 && view.chosen.object)
         rc = show_all(&view, err);
+    as_cqa_advice_close(&view);
     as_cqa_remarks_close(&view);
+    as_quality_sampled_fini(&view.sampled);
     as_sources_fini(&view.sources);
     as_chosen_free(&view.chosen);
     assay_uarch_free(&view.uarch);
+    assay_figures_free(&view.figures);
     return rc;
 }

@@ -129,6 +129,16 @@ static int measure_instructions(struct as_cli *cli, const struct assay_host *hos
     return rc;
 }
 
+static void say_account(struct as_cli *cli, const struct assay_figures *figures)
+{
+    struct as_str s = {0};
+
+    as_append_account(&s, figures);
+    if (s.n)
+        as_cli_note(cli, "measured%s", as_str_z(&s));
+    as_str_fini(&s);
+}
+
 static int measure_host(struct as_cli *cli, const struct assay_host *host, const char *path,
                         struct assay_figures *figures, struct assay_error *err)
 {
@@ -152,6 +162,7 @@ static int measure_host(struct as_cli *cli, const struct assay_host *host, const
         if (*path)
             AS_TRY(assay_figures_save(figures, path, err));
     }
+    say_account(cli, figures);
     if (!*path)
         as_cli_note(cli, "no home directory is known: the figures are not kept");
     if (stopped) {

@@ -5,6 +5,8 @@
  */
 #include <assay/code.h>
 
+#include <string.h>
+
 #include "base/error.h"
 #include "loop_words.h"
 #include "names.h"
@@ -23,6 +25,7 @@ enum {
     PATCH_CAN,
     PATCH_TRIPS,
     PATCH_REASON,
+    PATCH_VARIANTS, /* the last: with --mode vary alone */
     PATCH_COLUMNS
 };
 
@@ -36,6 +39,7 @@ static const struct as_field columns[PATCH_COLUMNS] = {
     [PATCH_CAN] = {"patchable", NULL, 0},
     [PATCH_TRIPS] = {"trips_by", "trips by", 0},
     [PATCH_REASON] = {"reason", "refused", 0},
+    [PATCH_VARIANTS] = {"variants", "variants", 0},
 };
 
 struct patch_list {
@@ -48,6 +52,11 @@ struct patch_list {
     struct as_str name;
 };
 
+static bool is_varied(const struct patch_list *list)
+{
+    return list->cli->args.number[AS_OPTION_PATCH_MODE] == AS_PATCH_VARY;
+}
+
 static const char *trips_by(const struct as_patch_verdict *it)
 {
     if (it->loop == ASSAY_NONE)
@@ -55,6 +64,24 @@ static const char *trips_by(const struct as_patch_verdict *it)
     if (it->induction != AS_PATCH_NONE)
         return assay_reg_name(it->induction, 8);
     return it->tally != AS_PATCH_NONE ? "a free register" : it->counts ? "memory" : "nothing";
+}
+
+/* Those that the loop has, as a list. */
+static const char *variants_of(struct patch_list *list, const struct as_patch_verdict *it)
+{
+    const char *between = list->cli->format == AS_FORMAT_TEXT ? " " : "\n";
+    as_str_clear(&list->name);
+    for (unsigned kind = AS_VARIANT_REF; kind < AS_VARIANT_KINDS; kind++)
+        if (!it->unvaried[kind])
+            as_str_appendf(&list->name, "%s%s", list->name.n ? between : "", as_variant_name(kind));
+    return as_arena_strndup(&list->arena, as_str_z(&list->name), list->name.n);
+}
+
+static const char *none_of(struct patch_list *list, const char *reason)
+{
+    as_str_clear(&list->name);
+    as_str_appendf(&list->name, "none: %s", reason);
+    return as_arena_strndup(&list->arena, as_str_z(&list->name), list->name.n);
 }
 
 static void fill_patch_row(void *context, size_t row, struct as_cell *cell)
@@ -76,7 +103,12 @@ static void fill_patch_row(void *context, size_t row, struct as_cell *cell)
     cell[PATCH_CAN] = as_cell_bool(it->loop != ASSAY_NONE);
     cell[PATCH_TRIPS] = as_cell_text(trips_by(it));
     if (it->refusal)
-        cell[PATCH_REASON] = as_cell_text(as_patch_refusal_text(it->refusal));
+        cell[PATCH_REASON] = as_cell_text(it->refusal == AS_PATCH_REFUSED_VARIANTS
+                                              ? as_variant_refusal_text(it->unvaried[0])
+                                              : as_patch_refusal_text(it->refusal));
+    if (is_varied(list) && (!it->refusal || list->cli->format == AS_FORMAT_TEXT))
+        cell[PATCH_VARIANTS] = it->refusal ? as_cell_text(none_of(list, cell[PATCH_REASON].text))
+                                           : as_cell_list(variants_of(list, it));
 }
 
 /* ---- For people ----------------------------------------------------------------------------- */
@@ -129,9 +161,11 @@ static int plan_patches(struct patch_list *list, struct assay_error *err)
     const struct as_arguments *args = &list->cli->args;
     const struct as_patch_wish wish = {
         .mode = (enum as_patch_mode)args->number[AS_OPTION_PATCH_MODE],
-        .period =
-            as_given(args, AS_OPTION_PERIOD) ? (uint32_t)args->number[AS_OPTION_PERIOD] : 1000,
-        .kept = 4096};
+        .period = as_given(args, AS_OPTION_PERIOD) ? (uint32_t)args->number[AS_OPTION_PERIOD]
+                  : is_varied(list)                ? 31
+                                                   : 1000,
+        .kept = 4096,
+        .variants = UINT32_MAX};
     struct as_patch_maker *maker = NULL;
     int rc = as_patch_maker_new(&wish, &maker, err);
     if (rc == 0)
@@ -144,7 +178,12 @@ static int plan_patches(struct patch_list *list, struct assay_error *err)
 
 static int show_patches(struct patch_list *list, struct assay_error *err)
 {
-    const struct as_sheet sheet = {columns, PATCH_COLUMNS, list->loops.n, list, fill_patch_row};
+    struct as_field field[PATCH_COLUMNS];
+    memcpy(field, columns, sizeof field);
+    if (is_varied(list)) /* one of the two is empty: for people they share a column */
+        field[PATCH_REASON].title = NULL;
+    const struct as_sheet sheet = {field, is_varied(list) ? PATCH_COLUMNS : PATCH_VARIANTS,
+                                   list->loops.n, list, fill_patch_row};
     if (list->cli->format == AS_FORMAT_TEXT)
         return show_text(list, &sheet, err);
     as_sheet_answer(list->cli, list->chosen.object, "loops", &sheet);

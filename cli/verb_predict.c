@@ -16,13 +16,22 @@ enum { PREDICTED_MOST_B = 65536 };
 
 /* ---- Digits -------------------------------------------------------------------------------- */
 
+/* With the vectors that the core has. */
+static int decode_digits(const struct as_predicting *p, const uint8_t *bytes, size_t n,
+                         struct assay_code *out, struct assay_error *err)
+{
+    const struct assay_bytes range = {
+        .bytes = bytes, .size_b = n, .k1om = p->uarch->set[ASSAY_UARCH_mvex] > 0};
+    return assay_decode_ranges(&range, 1, out, NULL, err);
+}
+
 static int predict_hex(struct as_predicting *p, const char *text, struct assay_error *err)
 {
     static uint8_t bytes[PREDICTED_MOST_B];
     struct assay_code code;
     const int n = as_hex_read(text, strlen(text), bytes, sizeof bytes, "--hex", err);
     AS_TRY(n);
-    AS_TRY(assay_decode(bytes, (size_t)n, 0, &code, err));
+    AS_TRY(decode_digits(p, bytes, (size_t)n, &code, err));
     const struct as_piece piece = {.name = "code", .code = &code, .n = code.n, .bytes = bytes};
     const int rc = as_predict_show(p, &piece, err);
     assay_code_free(&code);
@@ -60,7 +69,7 @@ static int predict_line(struct as_predicting *p, struct as_csv *csv, char *line,
     if (n < 0 && number == 1)
         return 0;
     AS_TRY(n);
-    AS_TRY(assay_decode(bytes, (size_t)n, 0, &code, err));
+    AS_TRY(decode_digits(p, bytes, (size_t)n, &code, err));
     const int rc = assay_predict(p->predictor, &code, 0, code.n, &p->options, &out, err);
     if (rc == 0)
         put_csv_row(csv, id, &out);
@@ -96,22 +105,42 @@ static int predict_hex_file(struct as_predicting *p, const char *path, struct as
 
 /* ---- Loops of a binary --------------------------------------------------------------------- */
 
-/* Cycles of an iteration over all paths, each as often as the others. */
-static int weigh_paths(struct as_predicting *p, const struct as_chosen *chosen,
-                       const struct assay_paths *paths, double *weighted, struct assay_error *err)
+/* Cycles of an iteration by path. */
+static int predict_paths(struct as_predicting *p, const struct as_chosen *chosen,
+                         const struct assay_paths *paths, double *cycles, struct assay_error *err)
 {
     int rc = 0;
-    *weighted = 0;
     for (size_t i = 0; rc == 0 && i < paths->path_n; i++) {
         struct assay_prediction out = {0};
         struct assay_code code;
         rc = assay_path_code(chosen->program, paths, i, &code, err);
         if (rc == 0 && code.n)
             rc = assay_predict(p->predictor, &code, 0, code.n, &p->options, &out, err);
-        *weighted += out.cycles / (double)paths->path_n;
+        cycles[i] = out.cycles;
         assay_code_free(&code);
     }
     return rc;
+}
+
+/* How often each path is taken, by what --experiment knows (NULL where it does not tell: each
+ * as often as the others), and cycles of an iteration over all of them. */
+static int weigh_paths(struct as_predicting *p, const struct as_chosen *chosen, uint32_t loop,
+                       const struct assay_paths *paths, struct as_arena *arena, double **weight,
+                       struct as_piece *piece, struct assay_error *err)
+{
+    double *cycles = as_arena_array(arena, double, paths->path_n);
+    size_t n;
+    if (!cycles)
+        return as_error_nomem(err, "the paths of a loop");
+    AS_TRY(predict_paths(p, chosen, paths, cycles, err));
+    AS_TRY(as_quality_sampled_weights(arena, &p->sampled, chosen->program, loop, cycles, weight, &n,
+                                      &piece->counted, err));
+    piece->sampled = *weight != NULL;
+    piece->counted &= piece->sampled;
+    piece->weighted = 0;
+    for (size_t i = 0; i < paths->path_n; i++)
+        piece->weighted += cycles[i] * (*weight ? (*weight)[i] : 1. / (double)paths->path_n);
+    return 0;
 }
 
 static int show_path(struct as_predicting *p, const struct as_chosen *chosen, uint32_t loop,
@@ -154,21 +183,26 @@ static int predict_loop(struct as_predicting *p, const struct as_chosen *chosen,
     struct as_piece piece = {.object = chosen->object};
     struct assay_traffic traffic;
     struct assay_paths paths;
+    struct as_arena arena;
+    double *weight = NULL;
     int rc = 0;
     AS_TRY(assay_loop_paths(chosen->program, loop, ASSAY_PATH_LIMIT, &paths, err));
     if (as_given(&p->cli->args, AS_OPTION_DATA_LEVEL)) {
         rc = find_traffic(p, chosen, loop, &traffic, err);
         piece.traffic = &traffic;
     }
-    if (rc == 0 && paths.path_n > 1) {
-        piece.weight = 1. / (double)paths.path_n;
-        rc = weigh_paths(p, chosen, &paths, &piece.weighted, err);
-    }
+    as_arena_init(&arena);
+    if (rc == 0 && paths.path_n > 1)
+        rc = weigh_paths(p, chosen, loop, &paths, &arena, &weight, &piece, err);
     for (size_t i = 0; rc == 0 && i < paths.path_n; i++) {
+        piece.several = paths.path_n > 1;
+        if (piece.several)
+            piece.weight = weight ? weight[i] : 1. / (double)paths.path_n;
         rc = show_path(p, chosen, loop, &paths, i, &piece, err);
         if (rc == 0 && i + 1 < paths.path_n && p->cli->format == AS_FORMAT_TEXT)
             as_cli_print(p->cli, "\n");
     }
+    as_arena_fini(&arena);
     assay_paths_free(&paths);
     return rc;
 }
@@ -180,6 +214,10 @@ static int predict_loops(struct as_predicting *p, struct assay_error *err)
     uint32_t one = ASSAY_NONE;
     size_t shown = 0;
     int rc = as_chosen_load(p->cli, 0, &chosen, err);
+    if (rc == 0 && chosen.object)
+        rc = as_core_fits(p->uarch, chosen.object, err);
+    if (rc == 0 && chosen.object)
+        rc = as_sampled_open(p->cli, chosen.object, &p->sampled, err);
     if (rc == 0 && chosen.object && as_given(&p->cli->args, AS_OPTION_LOOP))
         rc = as_loop_of_option(p->cli, chosen.program, &one, err);
     for (uint32_t i = 0; rc == 0 && chosen.object && i < chosen.program->loop_n; i++) {
@@ -220,8 +258,12 @@ static int predict_section(struct as_predicting *p, struct assay_object *object,
     const size_t mark = find_marker(section->data, 0, n, 111);
     const size_t start = marked ? mark + MARKER_B : 0;
     const size_t end = marked ? find_marker(section->data, start, n, 222) : n;
+    const struct assay_bytes range = {.bytes = section->data + start,
+                                      .size_b = end - start,
+                                      .address = section->address + start,
+                                      .k1om = assay_object_info(object)->is_k1om};
     struct assay_code code;
-    AS_TRY(assay_decode(section->data + start, end - start, section->address + start, &code, err));
+    AS_TRY(assay_decode_ranges(&range, 1, &code, NULL, err));
     const struct as_piece piece = {.name = marked ? "between markers" : section->name,
                                    .code = &code,
                                    .n = code.n,
@@ -231,13 +273,12 @@ static int predict_section(struct as_predicting *p, struct assay_object *object,
     return rc;
 }
 
-static int predict_object(struct as_predicting *p, struct assay_error *err)
+/* The section with markers, else the first one with code. */
+static int predict_sections(struct as_predicting *p, struct assay_object *object,
+                            struct assay_error *err)
 {
     const struct assay_section *section, *chosen = NULL;
-    struct assay_object *object = as_cli_open(p->cli, p->cli->args.positional[0]);
     bool marked = false;
-    if (!object)
-        return 0;
     const size_t n = assay_object_sections(object, &section);
     for (size_t i = 0; i < n; i++) {
         if (!section[i].exec || !section[i].data || !section[i].size_b)
@@ -250,16 +291,24 @@ static int predict_object(struct as_predicting *p, struct assay_error *err)
             chosen = &section[i];
         marked |= here;
     }
-    int rc;
     if (!chosen)
-        rc = as_error_set(err, ASSAY_ERR_NO_CODE, "%s: no section of code in it",
-                          assay_object_info(object)->path);
-    else if (!marked && assay_object_info(object)->type != ASSAY_OBJECT_RELOCATABLE)
-        rc = as_error_set(err, ASSAY_ERR_USAGE,
-                          "predict: nothing chosen; write --loop ID or --function NAME ('assay "
-                          "loops' lists the loops)");
-    else
-        rc = predict_section(p, object, chosen, marked, err);
+        return as_error_set(err, ASSAY_ERR_NO_CODE, "%s: no section of code in it",
+                            assay_object_info(object)->path);
+    if (!marked && assay_object_info(object)->type != ASSAY_OBJECT_RELOCATABLE)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "predict: nothing chosen; write --loop ID or --function NAME ('assay "
+                            "loops' lists the loops)");
+    return predict_section(p, object, chosen, marked, err);
+}
+
+static int predict_object(struct as_predicting *p, struct assay_error *err)
+{
+    struct assay_object *object = as_cli_open(p->cli, p->cli->args.positional[0]);
+    if (!object)
+        return 0;
+    int rc = as_core_fits(p->uarch, object, err);
+    if (rc == 0)
+        rc = predict_sections(p, object, err);
     assay_object_close(&object);
     return rc;
 }
@@ -300,6 +349,11 @@ int as_verb_predict(struct as_cli *cli, struct assay_error *err)
     const unsigned inputs = (unsigned)args->positional_n + as_given(args, AS_OPTION_HEX) +
                             as_given(args, AS_OPTION_HEX_FILE);
     struct as_predicting p;
+    if (as_given(args, AS_OPTION_SAMPLED) &&
+        !(as_given(args, AS_OPTION_LOOP) || as_given(args, AS_OPTION_FUNCTION)))
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "predict: --experiment weighs paths of loops; write which with --loop "
+                            "or --function");
     if (inputs != 1)
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "predict: write one of FILE, --hex BYTES and --hex-file FILE");

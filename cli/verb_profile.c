@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "profiling.h"
 #include "recording.h"
-#include "unfinished.h"
 
 static int profile_into(struct as_cli *cli, struct as_experiment_name *name,
                         const struct assay_profile_request *asked,
@@ -25,12 +24,7 @@ static int profile_into(struct as_cli *cli, struct as_experiment_name *name,
         as_advise_quickly(cli, experiment, result->run_id);
     if (rc == 0)
         rc = as_summary_show(cli, experiment, result->run_id, err);
-    if (rc < 0 && result->run_id == 0)
-        assay_experiment_discard(&experiment);
-    else if (rc < 0)
-        as_unfinished_add(err, as_str_z(&name->made), result->run_id);
-    const int closed = assay_experiment_close(&experiment, rc < 0 ? NULL : err);
-    return rc < 0 ? rc : closed;
+    return as_recording_close(&experiment, name, result->run_id, rc, err);
 }
 
 int as_verb_profile(struct as_cli *cli, struct assay_error *err)

@@ -27,6 +27,17 @@ static int take_share(const char *text, double *share, struct assay_error *err)
     return 0;
 }
 
+static int take_more(const struct as_cli *cli, unsigned *more, struct assay_error *err)
+{
+    *more = (as_given(&cli->args, AS_OPTION_RUN_COUNT) ? ASSAY_PIPELINE_COUNT : 0u) |
+            (as_given(&cli->args, AS_OPTION_RUN_INSTANCES) ? ASSAY_PIPELINE_INSTANCES : 0u);
+    if (*more && as_given(&cli->args, AS_OPTION_PID))
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--count and --vprof run the command again, and --pid names a process "
+                            "that runs already; let assay start it");
+    return 0;
+}
+
 /* What went wrong is said, with what could not be made for it, and loses nothing of the rest. */
 static void say_failures(struct as_cli *cli, const struct assay_pipeline_result *result)
 {
@@ -99,6 +110,7 @@ int as_verb_run(struct as_cli *cli, struct assay_error *err)
 
     AS_TRY(as_recording_take(cli, &request.profile, err));
     AS_TRY(take_share(cli->args.value[AS_OPTION_SHARE], &request.share, err));
+    AS_TRY(take_more(cli, &request.more, err));
     int rc = as_recording_name(cli, &request.profile, &name, err);
     /* Ranks would measure each other, and a program that runs already the machine it shares. */
     if (rc == 0 && !name.is_rank && !as_given(&cli->args, AS_OPTION_PID))

@@ -4,17 +4,18 @@
  * instance, and says what their instances are.
  */
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <assay/trust.h>
 #include <assay/vprof.h>
 
 #include "base/error.h"
 #include "compared.h"
 #include "recording.h"
 #include "text.h"
-#include "unfinished.h"
 
 struct shown {
     struct as_cli *cli;
@@ -23,29 +24,11 @@ struct shown {
     struct as_str name; /* of the loop at hand */
 };
 
-/* "daxpy kernels.c:12", or with its address where lines are not known. */
 static int name_loop(struct shown *it, const struct assay_vprof_loop *loop, struct assay_error *err)
 {
-    struct assay_rows *rows;
-    AS_TRY(assay_rows_open(it->experiment,
-                           "SELECT f.name, s.path, n.number FROM loop l"
-                           " JOIN function f USING (function_id)"
-                           " LEFT JOIN line n ON n.line_id = l.first_line_id"
-                           " LEFT JOIN source_file s USING (source_file_id) WHERE l.loop_id = ?1",
-                           &rows, err));
-    assay_rows_bind_integer(rows, 1, loop->loop_id);
     as_str_clear(&it->name);
-    const int rc = assay_rows_next(rows, err);
-    const char *file = rc > 0 ? assay_rows_text(rows, 1) : NULL;
-    if (rc > 0)
-        as_str_appendf(&it->name, "%s ", assay_rows_text(rows, 0));
-    if (file)
-        as_str_appendf(&it->name, "%s:%lld", strrchr(file, '/') ? strrchr(file, '/') + 1 : file,
-                       (long long)assay_rows_integer(rows, 2));
-    else
-        as_str_appendf(&it->name, "0x%llx", (unsigned long long)loop->address);
-    assay_rows_close(&rows);
-    return rc < 0 ? rc : 0;
+    return as_recording_place(it->experiment, ASSAY_OBJECT_LOOP, loop->loop_id, loop->address,
+                              &it->name, err);
 }
 
 /* ---- Text ---------------------------------------------------------------------------------- */
@@ -87,7 +70,7 @@ static void loop_row(struct as_table *table, const struct assay_vprof_loop *loop
     const bool any = !loop->reason && loop->timed > 0;
     as_table_f(table, "%.1f %%", 100 * loop->share);
     if (any)
-        as_table_f(table, "%s%.0f", loop->is_exact ? "" : "~", loop->instances);
+        as_table_f(table, "%s%.0f", loop->is_counted ? "" : "~", loop->instances);
     else
         as_table_string(table, NULL);
     put_number(table, any && loop->has_iterations, loop->all.iterations);
@@ -116,6 +99,54 @@ static int fill_loops(struct shown *it, struct as_table *table, struct assay_err
     return 0;
 }
 
+#define LONG_CYCLES 5000.0 /* from here on instances alike should take the same time */
+#define LONG_LEAST  4u
+#define STABLE      0.05
+
+/* Long instances with as many iterations that vary tell of the host, or of data elsewhere. */
+static void print_stability(const struct shown *it)
+{
+    unsigned all = 0, stable = 0;
+    for (size_t l = 0; l < it->result->loop_n; l++) {
+        const struct assay_vprof_loop *loop = &it->result->loop[l];
+        for (size_t i = 0; i < loop->bucket_n; i++) {
+            if (loop->bucket[i].instance < LONG_CYCLES || loop->bucket[i].n < LONG_LEAST)
+                continue;
+            all++;
+            stable += loop->bucket[i].stability <= STABLE;
+        }
+    }
+    if (all)
+        as_cli_print(it->cli,
+                     "Instances above %.0f cycles, by iterations: %u of %u groups have a stability "
+                     "of\n%.2f or less.\n",
+                     LONG_CYCLES, stable, all, STABLE);
+}
+
+/* Of all chosen loops' time, what could not be timed for the same reason as loop `first`. */
+static double share_like(const struct assay_vprof_result *result, size_t first)
+{
+    double share = 0, all = 0;
+    for (size_t i = 0; i < result->loop_n; i++) {
+        const struct assay_vprof_loop *loop = &result->loop[i];
+        const bool same = loop->reason && strcmp(loop->reason, result->loop[first].reason) == 0;
+        if (same && i < first)
+            return 0; /* told with that one */
+        all += loop->share;
+        share += same ? loop->share : 0;
+    }
+    return all > 0 ? share / all : 0;
+}
+
+static void print_reasons(const struct shown *it)
+{
+    for (size_t i = 0; i < it->result->loop_n; i++) {
+        const double share = it->result->loop[i].reason ? share_like(it->result, i) : 0;
+        if (share > 0)
+            as_cli_print(it->cli, "  %5.1f %%  %s\n", 100 * share, it->result->loop[i].reason);
+    }
+}
+
 static void print_how(const struct shown *it)
 {
     const struct assay_vprof_result *result = it->result;
@@ -125,9 +156,13 @@ static void print_how(const struct shown *it)
                  result->every);
     as_cli_print(
         it->cli,
-        "\n%s; that took about %.1f %% of the run.\nCycles are medians; out: disturbed and "
+        "\n%s; that took about %.1f %% of the run,\nby what an instance costs on this host: %.1f "
+        "ns, %.0f ns one that is timed.\nCycles are medians; out: disturbed and "
         "left out. %.1f %% of the time of these loops\ncould not be timed.\n",
-        what, 100 * result->overhead, 100 * result->refused_share);
+        what, 100 * result->overhead, result->passed_ns, result->timed_ns,
+        100 * result->refused_share);
+    print_reasons(it);
+    print_stability(it);
 }
 
 static int show_text(struct shown *it, struct assay_error *err)
@@ -140,10 +175,17 @@ static int show_text(struct shown *it, struct assay_error *err)
         rc =
             as_table_print(&table, &it->cli->out, as_cli_table_width(it->cli), it->cli->color, err);
     as_table_fini(&table);
-    if (result->loop_n == 0)
+    if (result->interrupted)
+        as_cli_print(it->cli, "interrupted before %s\n",
+                     result->timed_run ? "all instances were timed" : "loops were timed");
+    else if (result->loop_n == 0)
         as_cli_print(it->cli, "no loop of the program has samples\n");
-    else if (result->timed_run)
+    if (result->timed_run)
         print_how(it);
+    else if (result->loop_n && !result->interrupted) {
+        as_cli_print(it->cli, "\nNone of these loops could be timed; of their time:\n");
+        print_reasons(it);
+    }
     return rc;
 }
 
@@ -175,6 +217,7 @@ static void put_loop(struct as_json *json, const struct assay_vprof_loop *loop, 
     as_json_key_double(json, "share", loop->share);
     as_json_key_string(json, "refused", loop->reason);
     as_json_key_bool(json, "exact", loop->is_exact);
+    as_json_key_bool(json, "instances_exact", loop->is_counted);
     as_json_key_double(json, "instances", loop->instances);
     as_json_key(json, "iterations");
     if (loop->has_iterations)
@@ -183,6 +226,8 @@ static void put_loop(struct as_json *json, const struct assay_vprof_loop *loop, 
         as_json_null(json);
     as_json_key_u64(json, "timed", loop->timed);
     as_json_key_u64(json, "disturbed", loop->disturbed);
+    as_json_key_u64(json, "switched", loop->switched);
+    as_json_key_u64(json, "faulted", loop->faulted);
     as_json_key_u64(json, "cut", loop->cut);
     as_json_key_u64(json, "threads", loop->threads);
     as_json_key_double(json, "imbalance", loop->imbalance);
@@ -210,7 +255,10 @@ static int show_json(struct shown *it, struct assay_error *err)
     as_json_key_i64(&json, "timed_run", it->result->timed_run);
     as_json_key_u64(&json, "every", it->result->every);
     as_json_key_double(&json, "overhead", it->result->overhead);
+    as_json_key_double(&json, "passed_ns", it->result->passed_ns);
+    as_json_key_double(&json, "timed_ns", it->result->timed_ns);
     as_json_key_double(&json, "refused_share", it->result->refused_share);
+    as_json_key_bool(&json, "interrupted", it->result->interrupted);
     as_compared_json_end(&json);
     return rc;
 }
@@ -226,6 +274,10 @@ static int take_request(struct as_cli *cli, struct assay_vprof_request *request,
     *request = (struct assay_vprof_request){.loops = args->value[AS_OPTION_HOT_LOOPS],
                                             .top = (unsigned)args->number[AS_OPTION_TOP],
                                             .every = (uint32_t)args->number[AS_OPTION_EVERY]};
+    if (as_given(args, AS_OPTION_EVERY) && request->every == 0)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--every: one instance of 0 cannot be; write 1 or more, or leave it "
+                            "out to keep within --max-overhead");
     if (most)
         request->max_overhead = strtod(most, &end) / 100;
     if (most && (end == most || (*end && strcmp(end, "%") != 0) || !(request->max_overhead > 0)))
@@ -242,14 +294,11 @@ static int vprof_into(struct as_cli *cli, struct as_experiment_name *name,
     AS_TRY(as_experiment_create(cli, name, &it.experiment, err));
     int rc = assay_vprof_run(it.experiment, request, result, err);
     if (rc == 0)
+        rc = assay_trust_run(it.experiment, result->profile.run_id, err);
+    if (rc == 0)
         rc = cli->format == AS_FORMAT_TEXT ? show_text(&it, err) : show_json(&it, err);
-    if (rc < 0 && result->profile.run_id == 0)
-        assay_experiment_discard(&it.experiment);
-    else if (rc < 0)
-        as_unfinished_add(err, as_str_z(&name->made), result->profile.run_id);
     as_str_fini(&it.name);
-    const int closed = assay_experiment_close(&it.experiment, rc < 0 ? NULL : err);
-    return rc < 0 ? rc : closed;
+    return as_recording_close(&it.experiment, name, result->profile.run_id, rc, err);
 }
 
 int as_verb_vprof(struct as_cli *cli, struct assay_error *err)
@@ -265,6 +314,8 @@ int as_verb_vprof(struct as_cli *cli, struct assay_error *err)
         as_experiment_tell(cli, &name);
     as_experiment_name_fini(&name);
     as_end_like(cli, &result.profile);
+    if (result.interrupted)
+        cli->status = 128 + SIGINT;
     assay_vprof_result_fini(&result);
     return rc;
 }

@@ -5,7 +5,8 @@
 # an error; exit status 1 means that something could not be run.
 # BENCH_PAIRS=N interleaved pairs of each (5); BENCH_LONG_PAIRS=N of those with a slow peer (1);
 # BENCH_ROUNDS=N of the overhead of a profile (15); BENCH_ONLY=code, predict, cqa, store,
-# profile, advice, try or machine for those rows alone; BENCH_TRY_BUDGET=S seconds of each campaign
+# profile, advice, patch, try or machine for those rows alone; BENCH_PATCH_ROUNDS=N of clones (3);
+# BENCH_TRY_BUDGET=S seconds of each campaign
 # (90), BENCH_TRY_NULLS=N of those of programs that gain nothing (2).
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -116,9 +117,28 @@ analyse() { # NAME TARGET PAIRS FILE: whole analysis, and dependences of the inn
     shift 4
     pair "loops and dependences of $name" "$whole" "$n" "$drivers/bench-program" "$@" "$file" --vs \
         objdump -d "$file" && memory "memory of $name's analysis" 80
+    shared "$name" "$@" "$file"
+}
+
+# Wall time says what the host gave; processor time what two threads can gain where both have a
+# processor: what is not shared, and of each shared part the longer half, over one thread.
+shared() { # NAME ARGUMENT...
+    name=$1
+    shift
     CLOCK=--wall pair "$name, two threads over one" 0.55 "$pairs" "$drivers/bench-program" \
-        --jobs 2 --no-dependences "$@" "$file" --vs \
-        "$drivers/bench-program" --jobs 1 --no-dependences "$@" "$file"
+        --jobs 2 --no-dependences "$@" --vs \
+        "$drivers/bench-program" --jobs 1 --no-dependences "$@"
+    pair "the same in processor time" 1.05 "$pairs" "$drivers/bench-program" \
+        --jobs 2 --no-dependences "$@" --vs \
+        "$drivers/bench-program" --jobs 1 --no-dependences "$@" || return 0
+    bound=$(echo "$measured" | field peer_time_s | awk -v said="$build/said" '{ one = $1
+        while ((getline line < said) > 0) { split(line, word, " "); of[word[1]] = word[2] }
+        alone = of["all_s"] - of["shared_s"]
+        printf "%.3f %.1f %.1f", (alone + of["longest_s"]) / one, 100 * alone / of["all_s"],
+            100 * of["longest_s"] / of["shared_s"] }')
+    number "the same with two processors, by that" "${bound%% *}" x "" 0.55
+    echo "$bound" | awk '{ printf "    %s %% is done by one thread alone; of what is shared one " \
+        "does %s %%\n", $2, $3 }'
 }
 
 first_of() { # FILE...: the first that is there
@@ -251,6 +271,24 @@ recording() { # a million samples of the compiler, recorded once
     }
 }
 
+switches() { # processes that do nothing but leave their processor
+    python3 tests/bench/switches.py "$drivers/bench-switches" "$build/assay" "$build/overhead" \
+        "$rounds" >"$build/switches.said" || {
+        echo "bench: the cost of switches could not be measured" >&2
+        status=1
+        return
+    }
+    while read -r kind more low high plain bare ours; do
+        case $kind in
+        yield) what="switches, eight that yield, beyond perf" target=0.19 ;;
+        *) what="switches, two and a pipe, beyond perf" target=0.14 ;;
+        esac
+        number "$what" "$more" us "[$low - $high]" "$target"
+        printf '    a switch takes %s us, with the bare event %s, under assay %s\n' \
+            "$plain" "$bare" "$ours"
+    done <"$build/switches.said"
+}
+
 attribution() {
     recording || {
         echo "bench: the compiler could not be recorded" >&2
@@ -346,6 +384,7 @@ of_profile() {
     sh tests/bench/compile.sh "$build/compile" || status=1
     heading
     overhead
+    switches
     if [ -r "$cc1" ]; then
         attribution
         against_perf
@@ -402,6 +441,47 @@ of_tries() { # programs that gain from one thing, or from nothing
     sh tests/bench/try.sh "$build/assay" "$build/try" || status=1
 }
 
+of_patch() { # what clones of loops add, to an instance and to whole programs
+    heading
+    rm -rf "$build/clones" && mkdir -p "$build/clones"
+    cp -r examples/cg "$build/clones/cg" && make -s -C "$build/clones/cg" MPI=no >/dev/null
+    set -- "cg=$build/clones/cg/build/cg --size 64 --loads 24"
+    command -v lmp >/dev/null && set -- "$@" "lmp=lmp -log none -in $PWD/tests/bench/melt.in"
+    if command -v hpcc >/dev/null; then
+        sed -e '/ [PQ]s$/s/^2/1/' -e '/ Ns$/s/^1000/2000/' \
+            /usr/share/doc/hpcc/examples/_hpccinf.txt >"$build/clones/hpccinf.txt"
+        set -- "$@" "hpcc=hpcc"
+    fi
+    clones=$PWD/tests/bench/clones.py
+    (cd "$build/clones" && python3 "$clones" "$drivers/bench-clones-run" \
+        "$build/src/agent/libassay-agent.so" "$build/assay" "$build/clones/run" \
+        "${BENCH_PATCH_ROUNDS:-3}" "$drivers/bench-clones" "$@") >"$build/clones.said" || {
+        echo "bench: clones of loops could not be measured" >&2
+        status=1
+    }
+    while read -r what mode alone added ratio; do
+        unit='ns an instance' value=$added target=-
+        case $what-$mode in
+        cg-refused | lmp-refused | hpcc-refused)
+            number "$what: of the time of hot loops, not timed" "$alone" '' "" 0.02
+            printf '    %s %s\n' "$added" "$ratio"
+            continue
+            ;;
+        cg-vprof | lmp-vprof | hpcc-vprof) unit=x value=$ratio target=1.05 ;;
+        cg-* | lmp-* | hpcc-*) unit=x value=$ratio ;;
+        long-ident | long-sample:1000) unit=x value=$ratio target=1.02 ;;
+        middle-time) unit=x value=$ratio target=1.03 ;;
+        branch-count | long-count | list-count) unit=x value=$ratio target=1.5 ;;
+        short-ident | list-ident) target=1 ;;
+        short-sample:1000 | list-sample:1000) target=1.5 ;;
+        short-time | list-time) target=45 ;;
+        call-ident) target=15 ;; # 20 calls, 0.75 each
+        esac
+        case $what-$mode in cg-count | lmp-count | hpcc-count) target=1.5 ;; esac
+        number "$what, $mode" "$value" "$unit" "of $alone, $ratio x" "$target"
+    done <"$build/clones.said"
+}
+
 cc1=$(gcc -print-prog-name=cc1)
 rounds=${BENCH_ROUNDS:-15}
 of_machine() { # against a STREAM of our own and against itself; a calm machine is needed
@@ -418,7 +498,9 @@ case "${BENCH_ONLY:-}" in
     of_profile
     of_advice
     of_tries
+    of_patch
     ;;
+patch) of_patch ;;
 machine) of_machine ;;
 code) of_code ;;
 store) of_store ;;
@@ -428,7 +510,8 @@ profile) of_profile ;;
 advice) of_advice ;;
 try) of_tries ;;
 *)
-    echo "bench: BENCH_ONLY is code, predict, cqa, store, profile, advice, try or machine" >&2
+    echo "bench: BENCH_ONLY is code, predict, cqa, store, profile, advice, patch, try" \
+        "or machine" >&2
     exit 2
     ;;
 esac

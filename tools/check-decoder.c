@@ -39,7 +39,8 @@ static void add(const uint8_t *bytes, unsigned n)
     memcpy(m->bytes + n, tail, sizeof m->bytes - n);
     if (!as_split_bytes(m->bytes, &m->split))
         return; /* to the reference decoder each time */
-    if (as_reference_decode(m->bytes, AS_INSN_MAX_B, 0, &m->ref) < 0 || group.n + 1 == MEMBERS) {
+    if (as_reference_decode(m->bytes, AS_INSN_MAX_B, 0, false, &m->ref) < 0 ||
+        group.n + 1 == MEMBERS) {
         fprintf(stderr, "check-decoder: no room\n");
         exit(2);
     }

@@ -65,6 +65,8 @@ def plain(blocks):
 PARTS = [
     ("Of a run", "data/advise/metrics.txt", metrics),
     ("Of loops and functions", "data/quality/metrics.txt", metrics),
+    ("Of what loops and functions executed", "data/count/metrics.txt", metrics),
+    ("Of loops that were counted or timed", "data/trust/metrics.txt", metrics),
     ("Of paths of loops on a core", "data/quality/cqa.txt", metrics),
     ("What-ifs", "data/advise/what-ifs.txt", plain),
     ("Checks", "data/advise/checks.txt", plain),

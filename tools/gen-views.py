@@ -17,6 +17,8 @@ report. A line is a key and its value:
     group_by           columns by which rows may be put together
     sort, order        column by which it is sorted first; the same as ORDER BY, to the last doubt
     omit               columns of the SQL view that no column shows
+    code_meaning, code_sort   meaning, and column (or metric) by which it is sorted first, where
+                       nothing was measured; columns of groups of times are left out there
   text LOOK TITLE = SQL   a column of `assay show --view` as text; LOOK is left, right or elastic
                        (shortened when the line is too long)
   column NAME          a column of reports; then of the column:
@@ -32,7 +34,7 @@ report. A line is a key and its value:
     shown, bar         in the table at first; drawn with a bar
   metric NAME          columns of a metric of the object: its value, interval, n and origin; title,
                        unit and meaning are those of the metric; may have title, group, digits,
-                       kind, shown and bar
+                       kind, shown and bar; code_shown where nothing was measured
   set NAME             of shared.txt: columns that `use NAME` puts where it stands
 
 SQL may use $share(x), $interval(x), $seconds(x), $real(format, x), $place(file, line), $context,
@@ -48,10 +50,10 @@ NUMERIC = {"number", "integer", "share"}
 ORIGINS = {"measured", "exact", "derived", "modelled", "simulated"}
 UNITS = {"_s": "s", "_pct": "%", "_b": "B", "_hz": "Hz"}
 VIEW_KEYS = {"title", "meaning", "from", "binary", "runs", "only", "object", "key", "parent",
-             "group_by", "sort", "order", "omit"}
+             "group_by", "sort", "order", "omit", "code_meaning", "code_sort"}
 COLUMN_KEYS = {"expression", "title", "meaning", "group", "kind", "unit", "digits", "low", "high",
                "doubt", "better", "origin", "shown", "bar"}
-METRIC_KEYS = {"title", "group", "digits", "kind", "shown", "bar"}
+METRIC_KEYS = {"title", "group", "digits", "kind", "shown", "bar", "code_shown"}
 MACROS = { # {0}, {1}: the arguments
     "share": "printf('%.1f%s', {0}_pct, substr('?', 1, few_samples))",
     "interval": "printf('%.1f-%.1f', {0}_low_pct, {0}_high_pct)",
@@ -155,7 +157,7 @@ class Reader:
         known = {"view": VIEW_KEYS, "column": COLUMN_KEYS, "metric": METRIC_KEYS}
         if entry is None or key not in known[entry.what] or key in entry:
             raise Fault(f"key '{key}' is not known here, or there twice")
-        if not value and key not in ("shown", "bar"):
+        if not value and key not in ("shown", "bar", "code_shown"):
             raise Fault(f"'{key}' has no value")
         entry[key] = value or True
         return target, entry
@@ -281,7 +283,8 @@ def column_row(column):
         metric="true" if column.what == "metric" else "false",
         kind=f"AS_COLUMN_{kind.upper()}" if kind else "AS_COLUMN_UNKNOWN",
         digits=column.get("digits", "0" if column.what == "column" else "-1"),
-        shown=truth(column, "shown"), bar=truth(column, "bar"), **words) + "},\n"
+        shown=truth(column, "shown"), bar=truth(column, "bar"),
+        code_shown=truth(column, "code_shown"), **words) + "},\n"
 
 
 def text_row(text):
@@ -294,7 +297,7 @@ def text_row(text):
 def view_row(view):
     words = {key: quoted(view.get(key)) for key in
              ("title", "meaning", "from", "binary", "object", "key", "parent", "group_by", "sort",
-              "order")}
+              "order", "code_meaning", "code_sort")}
     return "    {" + members(
         name=quoted(view.name), runs=f"AS_RUNS_{view['runs'].upper()}",
         only_show=truth(view, "only"), column=f"{view.name}_columns",

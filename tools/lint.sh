@@ -28,15 +28,39 @@ check_format() {
     sources | xargs clang-format --dry-run -Werror
 }
 
-check_warnings() { # COMPILER C++-COMPILER
-    directory=build-lint-$1
+warn() { # DIRECTORY COMPILER C++-COMPILER MESON-OPTION...: builds it, warnings are errors
+    directory=$1 compiler=$2 other=$3
+    shift 3
     [ -f "$directory/build.ninja" ] ||
-        CC=$1 CXX=$2 meson setup "$directory" --werror -Dtests=true >"$directory.log" 2>&1 || {
+        CC=$compiler CXX=$other meson setup "$directory" --werror "$@" >"$directory.log" 2>&1 || {
         cat "$directory.log"
         return 1
     }
     rm -f "$directory.log"
     ninja -C "$directory" -j "$jobs" --quiet
+}
+
+check_warnings() { # COMPILER C++-COMPILER MESON-OPTION...
+    compilers="$1 $2" directory=build-lint-$1
+    shift 2
+    # shellcheck disable=SC2086
+    warn "$directory" $compilers -Dtests=true "$@"
+}
+
+# The form that is installed, optimised as a whole, which no test of the suite runs: what analyses
+# code, and what reads and shows experiments. Warnings that need optimisation come from it, too.
+check_installed() { # needs build-lint-gcc
+    root=$PWD/build-lint-release/root
+    warn build-lint-release gcc g++ --buildtype=release -Db_lto=true -Dtests=false \
+        --prefix="$root" && meson install -C build-lint-release --no-rebuild --quiet || return 1
+    said=$(ASSAY=$root/bin/assay ASSAY_NO_MEASURE=1 \
+        MAKE_EXPERIMENT=$PWD/build-lint-gcc/tests/unit/experiment/make-experiment \
+        EXPERIMENT_DOC=$PWD/doc/experiment-tables.md CHECK_EXPORT=$PWD/tests/cli/export.py \
+        bats --tap tests/cli/info.bats tests/cli/functions.bats tests/cli/disasm.bats \
+        tests/cli/loops.bats tests/cli/cfg.bats tests/cli/predict.bats tests/cli/cqa.bats \
+        tests/cli/experiment.bats tests/cli/export.bats) && return 0
+    printf '%s\n' "$said" | grep -v '^ok '
+    return 1
 }
 
 check_tidy() { # needs build-lint-clang
@@ -48,8 +72,9 @@ check_tidy() { # needs build-lint-clang
 alone() { # HEADER COMPILER OPTION...: the header is the first thing a source includes
     printf '#include "%s"\ntypedef int alone;\n' "$1" >build-lint-gcc.header
     shift
-    "$@" - <build-lint-gcc.header -Wall -Wextra -Werror -Iinclude -Isrc -I. \
-        -Ibuild-lint-gcc/include -Ibuild-lint-gcc/src -fsyntax-only
+    # shellcheck disable=SC2046 # options, each a word
+    "$@" $(pkg-config --cflags lua5.4) - <build-lint-gcc.header -Wall -Wextra -Werror \
+        -Iinclude -Isrc -I. -Ibuild-lint-gcc/include -Ibuild-lint-gcc/src -fsyntax-only
     compiled=$?
     rm -f build-lint-gcc.header
     return $compiled
@@ -107,7 +132,8 @@ check tables python3 tools/gen-schema.py doc data/experiment/tables.txt \
 check shell check_shell
 check web check_web
 check spelling check_spelling
-check warnings-gcc check_warnings gcc g++
+check warnings-gcc check_warnings gcc g++ -Doptimization=0 -Dc_args=-Wno-format-truncation
+check installed check_installed
 check headers check_headers
 check warnings-clang check_warnings clang clang++
 check clang-tidy check_tidy

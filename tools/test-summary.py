@@ -5,8 +5,9 @@
 usage: test-summary.py TESTLOG.json
 
 Every TAP point counts as one test; a program that failed without a failed point (crash, time-out,
-wrong plan) counts as one failure more. Prints the failed and the skipped points, then the closing
-line "N passed, N failed". Exit status 1 when anything failed or nothing ran.
+wrong plan) counts as one failure more. Prints the failed points with what they say of themselves
+(the lines of comment after them), the skipped points, then the closing line "N passed, N failed".
+Exit status 1 when anything failed or nothing ran.
 """
 import json
 import re
@@ -14,17 +15,26 @@ import sys
 
 POINT = re.compile(r"^(not )?ok\b\s*\d*\s*(?:- )?(.*)$")
 GOOD = {"OK", "EXPECTEDFAIL", "SKIP"}
+WHY_LINES = 12
 
 
 def points(output):
-    """Yields (state, name) of each TAP point in the output of one program."""
+    """Yields (state, name, lines of comment after it) of each TAP point in a program's output."""
+    state = name = None
+    why = []
     for line in output.splitlines():
         match = POINT.match(line)
         if not match:
+            if line.startswith("#"):
+                why.append(line)
             continue
-        name = match.group(2)
+        if state:
+            yield state, name, why
+        name, why = match.group(2), []
         skipped = re.search(r"#\s*skip", name, re.IGNORECASE)
-        yield ("failed" if match.group(1) else "skipped" if skipped else "passed", name)
+        state = "failed" if match.group(1) else "skipped" if skipped else "passed"
+    if state:
+        yield state, name, why
 
 
 def main():
@@ -34,11 +44,13 @@ def main():
             test = json.loads(line)
             name = test["name"]
             seen = list(points(test.get("stdout") or ""))
-            for state, point in seen:
+            for state, point, why in seen:
                 counts[state] += 1
                 if state != "passed":
                     print(f"{state}: {name}: {point}")
-            states = {state for state, _ in seen}
+                if state == "failed" and why:
+                    print("\n".join(why[:WHY_LINES]))
+            states = {state for state, _, _ in seen}
             if test["result"] not in GOOD and "failed" not in states:
                 counts["failed"] += 1
                 print(f"failed: {name}: {test['result']}")

@@ -40,6 +40,26 @@ struct assay_rule_choice {
 int assay_advise_code(struct assay_experiment *experiment, const struct assay_rule_choice *choice,
                       struct assay_error *err);
 
+/* What a rule says of a loop. */
+struct assay_cause {
+    int64_t loop_id;
+    enum assay_level level;
+    const char *rule, *topic;
+    const char *text;       /* goes on after the loop's name, without a full stop */
+    const char *workaround; /* what to do; may be empty */
+    const char *variant;    /* of code quality analysis, that is without it; or NULL */
+};
+
+/*
+ * The same rules, one by one: hands each loop's causes to `each`, loops and causes in their order,
+ * texts borrowed until it returns. Nothing is written. Errors: NOMEM, those of the experiment and
+ * of `each`.
+ */
+int assay_advise_causes(struct assay_experiment *experiment, const struct assay_rule_choice *choice,
+                        int (*each)(void *context, const struct assay_cause *cause,
+                                    struct assay_error *err),
+                        void *context, struct assay_error *err);
+
 /* ---- The engine of what-ifs, on plain numbers ---------------------------------------------- */
 
 /* One thread that takes part in the run: seconds in which it computes, and in which it runs or

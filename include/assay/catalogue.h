@@ -93,6 +93,10 @@ int assay_catalogue_open(struct assay_catalogue *catalogue,
 int assay_catalogue_open_row(struct assay_catalogue *catalogue, int64_t module_id, double share,
                              enum assay_catalogue_depth depth, struct assay_catalogue_module **out,
                              struct assay_error *err);
+/* One that the caller has opened and analysed, and keeps until it is closed. Errors: NOMEM. */
+int assay_catalogue_adopt(struct assay_catalogue *catalogue, struct assay_object *object,
+                          struct assay_program *program, struct assay_catalogue_module **out,
+                          struct assay_error *err);
 /* Nulls the pointer; NULL inside is fine. What was borrowed from it may be gone then. */
 void assay_catalogue_close(struct assay_catalogue *catalogue,
                            struct assay_catalogue_module **module);

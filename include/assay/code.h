@@ -64,7 +64,8 @@ enum assay_block_bits {
     ASSAY_BLOCK_CALL = 1 << 4,       /* ends in (or holds) a call */
     ASSAY_BLOCK_NORETURN = 1 << 5,   /* ends in a call that does not return */
     ASSAY_BLOCK_RETURN = 1 << 6,
-    ASSAY_BLOCK_TAILCALL = 1 << 7 /* ends in a jump to another body */
+    ASSAY_BLOCK_TAILCALL = 1 << 7, /* ends in a jump to another body */
+    ASSAY_BLOCK_SECOND = 1 << 8    /* other bodies enter it there, or calls of its own */
 };
 
 struct assay_block {
@@ -78,7 +79,7 @@ struct assay_block {
     uint32_t idom;  /* immediate dominator block; ASSAY_NONE for the entry and unreached blocks */
     uint32_t ipdom; /* immediate post-dominator; ASSAY_NONE when none (virtual exit) */
     uint32_t loop;  /* innermost loop around it or ASSAY_NONE */
-    uint8_t bits;   /* assay_block_bits */
+    uint16_t bits;  /* assay_block_bits */
 };
 
 enum assay_edge_kind {

@@ -444,6 +444,13 @@ int assay_say_finding(const struct assay_saying *it, enum assay_level level, con
 #define ASSAY_FEW_SAMPLES 30
 
 /*
+ * In place of a summary, for a run of kind `code`: all loops, and the functions that hold them,
+ * become its objects, without samples or times. Within a batch.
+ */
+int assay_experiment_list_code(struct assay_experiment *experiment, int64_t run_id,
+                               struct assay_error *err);
+
+/*
  * Adds the samples of a run up by run, process, thread, module, function, loop, block, line, call
  * path and category: exclusive and inclusive (each once a sample, however deep the recursion),
  * blocked time, spread over threads, 95 % intervals of the shares. The views show these sums; call

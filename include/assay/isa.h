@@ -348,6 +348,7 @@ struct assay_bytes {
     const uint8_t *bytes;
     size_t size_b;
     uint64_t address;
+    bool k1om; /* code for Knights Corner, whose MVEX encodings are nothing elsewhere */
 };
 int assay_decode_ranges(const struct assay_bytes *range, size_t n, struct assay_code *out,
                         size_t *first, struct assay_error *err);

@@ -169,7 +169,9 @@ struct assay_figure_finding {
 struct assay_figure_group {
     const char *name; /* "memory", "peaks", "ceilings", "instructions" */
     bool is_done;
-    int64_t when_s; /* begun, or done */
+    int64_t when_s;  /* begun, or done */
+    double took_s;   /* by the wall, with what was done before it was cut off; 0: not known */
+    double waited_s; /* of it in samples that others disturbed: they do not count */
 };
 
 /* Belongs to whoever opened it; not for two threads at once. */
@@ -198,6 +200,9 @@ int assay_figures_save(const struct assay_figures *figures, const char *path,
 /* Where figures of a host are kept for this user: in $XDG_DATA_HOME/assay/machines, by the name,
  * processor, memory and hypervisor. False: there is no home. */
 bool assay_figures_path(const struct assay_host *host, char *out, size_t out_b);
+/* Those that are kept of this machine; NULL in `out`: none. Errors: as open, and of reading what
+ * the machine is. */
+int assay_figures_of_host(struct assay_figures **out, struct assay_error *err);
 /* Where the table of the core is kept that was measured on processors as this host's: by vendor,
  * family, model and stepping, whatever the host is called. False: there is no home. */
 bool assay_core_table_path(const struct assay_host *host, char *out, size_t out_b);

@@ -25,6 +25,7 @@ struct assay_meter_options {
     unsigned samples; /* clean samples of a block, 0: 120 */
     unsigned page_n;  /* physical pages behind all that blocks touch, 0: 8 */
     unsigned patience_ms; /* longest time for one block on a busy machine, 0: 3000 */
+    unsigned enough;      /* clean samples that do when they agree to 1 %; 0: all of `samples` */
 };
 
 enum assay_meter_mode {
@@ -116,6 +117,7 @@ struct assay_meter_state {
     double chain_cycles;   /* cycles of a dependent 64-bit multiplication */
     double canary_best;    /* independent increments a cycle when calm */
     double clean_share;    /* share of samples that passed the gate, 1 before the first */
+    double refused_s;      /* spent on samples that did not pass */
     unsigned switch_n;     /* changes of the processor */
 };
 void assay_meter_state_get(const struct assay_meter *meter, struct assay_meter_state *out);

@@ -72,6 +72,7 @@ enum assay_debug_kind {
 struct assay_object_info {
     const char *path;
     enum assay_object_type type;
+    bool is_k1om;     /* for Knights Corner, not for x86-64 at large */
     bool is_static;   /* executable without interpreter and needed libraries */
     bool has_symtab;  /* full symbol table, here or in the separate debug file */
     bool is_stripped; /* this file has no .symtab */

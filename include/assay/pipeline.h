@@ -26,6 +26,12 @@ enum assay_pipeline_level {
     ASSAY_PIPELINE_ONE = 1 /* profile, code of the hot loops, advice */
 };
 
+/* Passes beyond the level that start the program again: only where they are asked for. */
+enum assay_pipeline_more {
+    ASSAY_PIPELINE_COUNT = 1 << 0,    /* what its hot functions execute */
+    ASSAY_PIPELINE_INSTANCES = 1 << 1 /* the instances of its hot loops, timed */
+};
+
 /* ---- Passes ------------------------------------------------------------------------------- */
 
 struct assay_pipeline_request;
@@ -56,6 +62,7 @@ struct assay_pass {
     const char *needs, *uses, *makes;
     bool starts;
     int (*run)(struct assay_pass_job *job, struct assay_error *err);
+    unsigned more; /* assay_pipeline_more: who must ask for it; 0: nobody */
 };
 
 /*
@@ -74,8 +81,9 @@ struct assay_pipeline_request {
     /* Its progress is the one below; its attribute.catalogue serves all passes, and where it is
      * NULL one that lives as long as the call. */
     struct assay_profile_request profile;
-    int level;    /* enum assay_pipeline_level; 0 = ONE */
-    double share; /* of the run's time that a module must have for its code to be read; 0 = 0.01 */
+    int level;     /* enum assay_pipeline_level; 0 = ONE */
+    unsigned more; /* assay_pipeline_more */
+    double share;  /* of the run's time that a module must have for its code to be read; 0 = 0.01 */
     /* Told which pass of how many is at work, and how far it is; or NULL. */
     void (*progress)(void *context, const char *stage, uint64_t done, uint64_t total);
     void *context;

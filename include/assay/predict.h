@@ -61,7 +61,8 @@ enum assay_predict_without {
     /* Of lists whose addresses step as those of other code did: where a load begins in its line is
      * not known, and none crosses one. */
     ASSAY_WITHOUT_CROSSINGS = 1 << 13,
-    /* For speed: how operations would share the ports is not found, and port_use is all 0. */
+    /* For speed: how operations would share the ports, and the stages of the front end, are not
+     * found: port_use is all 0. */
     ASSAY_WITHOUT_SPREAD = 1 << 14
 };
 
@@ -97,7 +98,9 @@ struct assay_insn_prediction {
     bool fused;                        /* part of the instruction before it */
     bool eliminated;                   /* costs a slot alone */
     bool estimated;
-    bool chain; /* on the chain that limits */
+    bool chain;        /* on the chain that limits */
+    bool moved, idiom; /* eliminated: a copy; an idiom that needs no operand */
+    bool micro_fused;  /* an access to memory and what else it does, in one slot */
     float slots;
     float latency;
 };
@@ -106,6 +109,15 @@ struct assay_insn_prediction {
 struct assay_timeline_entry {
     uint32_t iteration, insn;
     int32_t dispatch, ready, issue, done, retire;
+};
+
+/* What dispatch waits for when it is full. */
+enum assay_buffer {
+    ASSAY_BUFFER_REORDER,
+    ASSAY_BUFFER_SCHEDULER,
+    ASSAY_BUFFER_LOADS,
+    ASSAY_BUFFER_STORES,
+    ASSAY_BUFFERS
 };
 
 struct assay_prediction {
@@ -121,11 +133,18 @@ struct assay_prediction {
     const struct assay_insn_prediction *insn;
     size_t chain_n;
     const struct assay_chain_step *chain;
-    double slots;           /* renamed, all together */
-    double load_cy;         /* the ports of loads are busy, */
-    double store_cy;        /* those of the data of stores, */
-    double divide_cy;       /* the unit of divisions and roots with the best values, */
-    double divide_worst_cy; /* with the worst */
+    double slots;            /* renamed, all together */
+    double load_cy;          /* the ports of loads are busy, */
+    double store_cy;         /* those of the data of stores, */
+    double store_address_cy; /* those of their addresses, */
+    double divide_cy;        /* the unit of divisions and roots with the best values, */
+    double divide_worst_cy;  /* with the worst */
+    /* The front end: what fetching, finding the lengths and decoding would take, and what the op
+     * cache or the loop buffer takes; below 0: the core has no such stage, or (cached) the code
+     * does not come from there. */
+    double fetch_cy, predecode_cy, decoder_cy, cached_cy;
+    /* Cycles of an iteration in which dispatch waits for room; where simulated, else below 0. */
+    double full_cy[ASSAY_BUFFERS];
     unsigned port_n;
     const double *port_use; /* cycles a port is busy, by port, the load spread best */
     /* Port-cycles of each instruction, insn * port_n + port. */

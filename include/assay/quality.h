@@ -201,11 +201,25 @@ struct assay_cqa_options {
     bool without_what_ifs;
 };
 
+/* The sound variant with the greatest speed-up beyond 5 %, of those that a program could be; below
+ * 0: none. */
+int assay_cqa_best(const struct assay_cqa_path *path);
+
+/* For the order of loops where no run tells their time: cycles that the best variant would save
+ * each time the function runs, if every loop (of those around it two) goes round 10 times where
+ * constants of the code do not tell how often, and left-over iterations, and loops that call, are
+ * gone through once. 0: no variant is 5 % faster. */
+double assay_cqa_promise(const struct assay_cqa *cqa);
+
 struct assay_cqa_engine; /* memory and one core's table; of one thread */
 
 int assay_cqa_engine_new(const struct assay_uarch *uarch, struct assay_cqa_engine **out,
                          struct assay_error *err);
 void assay_cqa_engine_free(struct assay_cqa_engine **engine);
+/* What was measured of the machine, for cycles of data beyond the first level; borrowed, NULL: none
+ * (they are no numbers then). */
+struct assay_figures;
+void assay_cqa_engine_figures(struct assay_cqa_engine *engine, const struct assay_figures *figures);
 
 /*
  * All metrics and variants of a loop, path by path, inner loops gone through once. `out` belongs to
@@ -218,6 +232,23 @@ int assay_cqa_loop(struct assay_cqa_engine *engine, const struct assay_program *
 int assay_cqa_body(struct assay_cqa_engine *engine, const struct assay_program *program,
                    uint32_t body, const struct assay_cqa_options *options, struct assay_cqa *out,
                    struct assay_error *err);
+
+/* Loops of a module that were analysed, as facts of an experiment that knows no run of them. */
+struct assay_quality_code {
+    struct assay_catalogue_module *module;
+    const struct assay_cqa *cqa;     /* without loop: nothing is written of it */
+    size_t n;                        /* 0: tables of metrics are made, no row */
+    size_t page_n;                   /* the first of them have the tables of a page too */
+    const struct assay_uarch *uarch; /* for those tables */
+};
+
+/*
+ * Adds rows of the loops, the values that assay_quality_run and code quality analysis give those of
+ * a run, and what the options of their units are. `id` receives their rows, 0 where nothing was
+ * written. Within a batch. Errors: NOMEM, those of the experiment.
+ */
+int assay_quality_code(struct assay_experiment *experiment, const struct assay_quality_code *code,
+                       int64_t *id, struct assay_error *err);
 
 #ifdef __cplusplus
 }

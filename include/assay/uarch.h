@@ -83,8 +83,12 @@ extern "C" {
     X(split_load, 1)       /* extra port-cycles of a load that crosses lines */                    \
     X(memory_mixed, 0)     /* memory operations a cycle where loads are of both kinds; 0: any */   \
     X(store_run, 0)        /* vector loads' port-cycles of a store next to a store */              \
-    X(vector_b, 0)         /* widest vectors, bytes; 0: the widest addition of the table */        \
-    X(vector_int_b, 0)     /* so of integers */                                                    \
+    X(in_order, 0) /* cycles from an issue of one thread to its next, in the order of the program; \
+                      0: out of order */                                                           \
+    X(address_wait, 0) /* in order: cycles from an operation to its result in an address */        \
+    X(mvex, 0)         /* 1: vectors are those of Knights Corner (MVEX) */                         \
+    X(vector_b, 0)     /* widest vectors, bytes; 0: the widest addition of the table */            \
+    X(vector_int_b, 0) /* so of integers */                                                        \
     X(l1d_b, 32768)                                                                                \
     X(l2_b, 1048576)                                                                               \
     X(l3_b, 0)

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <assay/campaign.h>
 #include <assay/error.h>
 #include <assay/experiment.h>
 #include <assay/profile.h>
@@ -55,10 +56,14 @@ struct assay_vprof_loop {
     double share;       /* of the run's time, by its samples */
     const char *reason; /* why it was not timed; NULL: it was. Constant */
     bool is_exact;      /* every instance was timed: `instances` and `iterations` are counts */
+    bool is_counted;    /* `instances` is a count, whether or not all were timed */
     bool has_iterations;
     double instances, iterations; /* of the whole run */
     uint64_t timed, disturbed;    /* instances looked at; of these left out */
-    uint64_t cut;                 /* begun and not ended, or the other way round */
+    /* Of all that were measured, also where they were too many to look at: in which the thread left
+     * the processor; had a major fault. */
+    uint64_t switched, faulted;
+    uint64_t cut; /* begun and not ended, or the other way round */
     unsigned threads;
     double imbalance; /* most ticks of a thread to their mean; 1: balanced */
     struct assay_vprof_bucket all;
@@ -66,14 +71,20 @@ struct assay_vprof_loop {
     size_t bucket_n;
     struct assay_vprof_bucket *cost; /* by cycles of an iteration */
     size_t cost_n;
+    struct assay_vprof_instance *line; /* some hundred in the order of time */
+    size_t line_n;
 };
 
 struct assay_vprof_result {
     struct assay_profile_result profile; /* of the first run */
     int64_t timed_run;                   /* 0: no loop could be timed */
+    bool interrupted; /* the user asked for the end (Ctrl-C, SIGTERM) of one of its runs */
     uint32_t every;
-    double overhead;      /* estimated share of the run that timing took */
-    double refused_share; /* of the time of all loops chosen */
+    double overhead;            /* share of the run that timing took: instances times their costs */
+    double passed_ns, timed_ns; /* those costs, measured on this host by the stubs' instructions */
+    double refused_share;       /* of the time of all loops chosen */
+    double empty_cycles;        /* of an empty instance: subtracted from each */
+    uint64_t threads_missed;    /* could not be timed */
     struct assay_vprof_loop *loop;
     size_t loop_n;
 };
@@ -85,6 +96,11 @@ struct assay_vprof_result {
  */
 int assay_vprof_run(struct assay_experiment *experiment, const struct assay_vprof_request *request,
                     struct assay_vprof_result *result, struct assay_error *err);
+/* The same of a run that is in the experiment, whose profile is that. `campaign` starts the
+ * program again. */
+int assay_vprof_again(struct assay_experiment *experiment, int64_t run_id,
+                      struct assay_campaign *campaign, const struct assay_vprof_request *request,
+                      struct assay_vprof_result *result, struct assay_error *err);
 void assay_vprof_result_fini(struct assay_vprof_result *result);
 
 #ifdef __cplusplus

@@ -25,6 +25,8 @@
 #define NAMED_MOST    3
 /* Half the width of a 95 % interval, in standard deviations. */
 #define SIGMAS 1.96
+/* Of a variant of code without a run: less is not worth saying. */
+#define LEAST_SPEEDUP 1.05
 
 struct seen_cause {
     uint32_t row; /* of as_advise_cause */
@@ -192,6 +194,32 @@ static int add_gain(const struct deck *d, const struct loop_card *card,
     return rc < 0 ? rc : 0;
 }
 
+/* Of code without a run: cycles of an iteration alone. What would compute something else counts
+ * for nothing. */
+static int add_cycles(const struct deck *d, const struct loop_card *card,
+                      const struct as_what_if_row *what_if, struct card_gain *out,
+                      struct assay_error *err)
+{
+    struct assay_rows *rows;
+    char sql[256];
+
+    snprintf(sql, sizeof sql,
+             "SELECT set_cqa(cycles), set_cqa(%s_x), ifnull(set_cqa(%s_sound), 1) FROM loop l"
+             " WHERE l.loop_id = ?2",
+             what_if->variant, what_if->variant);
+    AS_TRY(as_advice_ask(d->advice, sql, &rows, err));
+    assay_rows_bind_integer(rows, 2, card->loop_id);
+    const int rc = assay_rows_next(rows, err);
+    if (rc > 0 && assay_rows_real(rows, 1) > LEAST_SPEEDUP && assay_rows_integer(rows, 2)) {
+        if (!out->what_ifs)
+            out->before_cy = out->after_cy = assay_rows_real(rows, 0);
+        out->what_ifs |= UINT32_C(1) << (what_if - as_advise_what_if);
+        out->after_cy /= assay_rows_real(rows, 1);
+    }
+    assay_rows_close(&rows);
+    return rc < 0 ? rc : 0;
+}
+
 static int find_gain(const struct deck *d, const struct loop_card *card, struct card_gain *out,
                      struct assay_error *err)
 {
@@ -205,7 +233,8 @@ static int find_gain(const struct deck *d, const struct loop_card *card, struct 
         /* A hint claims no time. */
         if (it && card->cause[i].level <= ASSAY_FINDING_POTENTIAL &&
             !(out->what_ifs >> (it - as_advise_what_if) & 1))
-            AS_TRY(add_gain(d, card, it, out, err));
+            AS_TRY(d->advice->run_id ? add_gain(d, card, it, out, err)
+                                     : add_cycles(d, card, it, out, err));
     }
     const double gain_s = out->thread_s * (1 - out->left);
     const double most_s = fmax(gain_s, out->thread_s * (1 - out->left_least)) * (1 + spread);
@@ -263,6 +292,8 @@ static int write_card(const struct deck *d, const struct loop_card *card, struct
     }
     if (gain.factor.value > 1) {
         finding.gain = &gain.factor;
+        say_gain(&text, &gain);
+    } else if (!d->advice->run_id && gain.what_ifs) {
         say_gain(&text, &gain);
     }
     return write_finding(d, &finding, &text, &how, err);
@@ -331,19 +362,69 @@ static int write_all(const struct deck *d, struct assay_error *err)
     return 0;
 }
 
+static int open_deck(struct deck *d, const struct assay_rule_choice *choice,
+                     struct assay_error *err)
+{
+    as_arena_init(&d->arena);
+    as_map_u64_init(&d->by_loop);
+    return read_all(d, choice, err);
+}
+
+static void close_deck(struct deck *d)
+{
+    as_vec_fini(&d->card);
+    as_map_u64_fini(&d->by_loop);
+    as_arena_fini(&d->arena);
+}
+
 int as_advise_cards(const struct as_advice *advice, const struct assay_rule_choice *choice,
                     struct assay_error *err)
 {
     struct deck d = {.advice = advice};
-    int rc;
+    int rc = open_deck(&d, choice, err);
 
-    as_arena_init(&d.arena);
-    as_map_u64_init(&d.by_loop);
-    rc = read_all(&d, choice, err);
     if (rc == 0)
         rc = write_all(&d, err);
-    as_vec_fini(&d.card);
-    as_map_u64_fini(&d.by_loop);
-    as_arena_fini(&d.arena);
+    close_deck(&d);
+    return rc;
+}
+
+/* ---- Cause by cause ------------------------------------------------------------------------- */
+
+typedef int (*cause_taker)(void *context, const struct assay_cause *cause, struct assay_error *err);
+
+static int hand_out(const struct deck *d, cause_taker each, void *context, struct assay_error *err)
+{
+    as_vec_foreach (&d->card, card) {
+        for (uint32_t i = 0; i < card->cause_n; i++) {
+            const struct as_cause_row *row = &as_advise_cause[card->cause[i].row];
+            const struct as_what_if_row *what_if = row->gain ? what_if_named(row->gain) : NULL;
+            const struct assay_cause cause = {.loop_id = card->loop_id,
+                                              .level = card->cause[i].level,
+                                              .rule = row->name,
+                                              .topic = row->topic,
+                                              .text = card->cause[i].what,
+                                              .workaround = card->cause[i].how,
+                                              .variant = what_if ? what_if->variant : NULL};
+
+            AS_TRY(each(context, &cause, err));
+        }
+    }
+    return 0;
+}
+
+int assay_advise_causes(struct assay_experiment *experiment, const struct assay_rule_choice *choice,
+                        cause_taker each, void *context, struct assay_error *err)
+{
+    struct as_advice advice = {.experiment = experiment};
+    struct deck d = {.advice = &advice};
+    int rc = as_advice_open(&advice, err);
+
+    if (rc == 0)
+        rc = open_deck(&d, choice, err);
+    if (rc == 0)
+        rc = hand_out(&d, each, context, err);
+    close_deck(&d);
+    as_advice_close(&advice);
     return rc;
 }

@@ -13,14 +13,6 @@
 #include "base/error.h"
 #include "base/stat.h"
 
-int as_advice_ask(const struct as_advice *a, const char *sql, struct assay_rows **rows,
-                  struct assay_error *err)
-{
-    AS_TRY(assay_rows_open(a->experiment, sql, rows, err));
-    assay_rows_bind_integer(*rows, 1, a->run_id);
-    return 0;
-}
-
 /* ---- Metrics ------------------------------------------------------------------------------- */
 
 /* Sums of values drawn by samples. */
@@ -219,9 +211,14 @@ static int advise_on_code(void *context, struct assay_error *err)
 int assay_advise_run(struct assay_experiment *experiment, int64_t run_id, struct assay_error *err)
 {
     struct as_advice a = {.experiment = experiment, .run_id = run_id};
+    int rc = as_advice_open(&a, err);
 
-    AS_TRY(read_time(&a, err));
-    return assay_experiment_say(experiment, run_id, AS_ADVISE_PASS, advise, &a, err);
+    if (rc == 0)
+        rc = read_time(&a, err);
+    if (rc == 0)
+        rc = assay_experiment_say(experiment, run_id, AS_ADVISE_PASS, advise, &a, err);
+    as_advice_close(&a);
+    return rc;
 }
 
 int assay_advise_code(struct assay_experiment *experiment, const struct assay_rule_choice *choice,
@@ -229,5 +226,9 @@ int assay_advise_code(struct assay_experiment *experiment, const struct assay_ru
 {
     struct on_code it = {.advice = {.experiment = experiment}, .choice = choice};
 
-    return assay_experiment_say(experiment, 0, AS_ADVISE_PASS, advise_on_code, &it, err);
+    int rc = as_advice_open(&it.advice, err);
+    if (rc == 0)
+        rc = assay_experiment_say(experiment, 0, AS_ADVISE_PASS, advise_on_code, &it, err);
+    as_advice_close(&it.advice);
+    return rc;
 }

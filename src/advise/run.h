@@ -5,14 +5,21 @@
 
 #include <assay/advise.h>
 
+#include "base/str.h"
+
 /* Whose findings, checks, what-ifs and metrics these are: assay_experiment_forget. */
 #define AS_ADVISE_PASS "advise"
 
 struct as_advice {
     struct assay_experiment *experiment;
     int64_t run_id;
-    double time_s; /* wall time of the run; 0 = not known */
+    double time_s;         /* wall time of the run; 0 = not known */
+    struct as_str columns; /* of the set `cqa`, a blank around each */
 };
+
+/* What statements may ask of the experiment. Errors: NOMEM, those of reading. */
+int as_advice_open(struct as_advice *advice, struct assay_error *err);
+void as_advice_close(struct as_advice *advice);
 
 /* Opens a statement whose ?1 is the run. */
 int as_advice_ask(const struct as_advice *advice, const char *sql, struct assay_rows **rows,

@@ -119,8 +119,7 @@ static int read_objects(struct scenario *s, const char *sql, struct assay_error 
     s->object.n = s->saving.n = 0;
     as_map_u64_fini(&s->object_of);
     as_map_u64_init(&s->object_of);
-    AS_TRY(assay_rows_open(s->advice->experiment, sql, &rows, err));
-    assay_rows_bind_integer(rows, 1, s->advice->run_id);
+    AS_TRY(as_advice_ask(s->advice, sql, &rows, err));
     while ((rc = assay_rows_next(rows, err)) > 0) {
         const struct object it = {assay_rows_integer(rows, 0), assay_rows_real(rows, 1),
                                   assay_rows_real(rows, 2), assay_rows_real(rows, 3)};

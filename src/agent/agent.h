@@ -6,7 +6,6 @@
 #ifndef AS_AGENT_AGENT_H
 #define AS_AGENT_AGENT_H
 
-#include <dlfcn.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,6 +13,7 @@
 
 #include "agent/client.h"
 #include "agent/control.h"
+#include "agent/real.h"
 
 #define AS_AGENT_API __attribute__((visibility("default")))
 
@@ -35,7 +35,14 @@ struct as_agent {
 enum as_agent_state { AS_AGENT_UNBORN, AS_AGENT_BEGINNING, AS_AGENT_READY, AS_AGENT_INERT };
 extern struct as_agent as_agent;
 
-/* Of each thread. Preloaded libraries have their place in the static block: no allocation. */
+/* Of each thread. Preloaded libraries have their place in the static block: no allocation. The bare
+ * agent (bare.h) has no such block; what it does for one thread at a time needs no more than one.
+ */
+#ifdef AS_AGENT_BARE
+#define AS_AGENT_LOCAL
+#else
+#define AS_AGENT_LOCAL __thread __attribute__((tls_model("initial-exec")))
+#endif
 struct as_agent_thread {
     pid_t tid, parent_tid;
     bool confined;       /* by seccomp(2) */
@@ -47,19 +54,7 @@ struct as_agent_thread {
         size_t size_b;
     } area[AS_AGENT_CLIENTS_N];
 };
-extern __thread struct as_agent_thread as_agent_self __attribute__((tls_model("initial-exec")));
-
-/* The function that the program would have called without us. */
-#define AS_AGENT_REAL(name)                                                                        \
-    ({                                                                                             \
-        static __typeof__(&name) as_real;                                                          \
-        __typeof__(&name) as_found = __atomic_load_n(&as_real, __ATOMIC_RELAXED);                  \
-        if (!as_found) {                                                                           \
-            as_found = (__typeof__(&name))dlsym(RTLD_NEXT, #name);                                 \
-            __atomic_store_n(&as_real, as_found, __ATOMIC_RELAXED);                                \
-        }                                                                                          \
-        as_found;                                                                                  \
-    })
+extern AS_AGENT_LOCAL struct as_agent_thread as_agent_self;
 
 /* Tells the clients of this process, in their order, that have `hook`. */
 #define AS_AGENT_TELL(hook, ...)                                                                   \

@@ -53,6 +53,8 @@ bool as_agent_is_program(void);
 /* Memory of the process that a killed program leaves readable: a new file below the run's
  * directory, all of it allocated. Zeroed; shared with the reader. NULL: refused, errno says why. */
 void *as_agent_map_shared(const char *file_name, size_t size_b);
+/* The same, with `before_b` bytes (whole pages) of the process's own before it. */
+void *as_agent_map_behind(const char *file_name, size_t before_b, size_t size_b);
 
 /* "PREFIX.PID.TIME" for such a file; `out` has AS_AGENT_FILE_B bytes. */
 #define AS_AGENT_FILE_B 80u

@@ -94,6 +94,7 @@ void as_agent_end(void)
 
 __attribute__((constructor)) static void program_begins(void)
 {
+    as_agent_real_find();
     as_agent_active();
 }
 

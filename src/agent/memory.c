@@ -42,11 +42,31 @@ void as_agent_file_name(const char *prefix, char *out)
 
 void *as_agent_map_shared(const char *file_name, size_t size_b)
 {
+    return as_agent_map_behind(file_name, 0, size_b);
+}
+
+/* The file over the end of anonymous memory. */
+static void *map_behind(int fd, size_t before_b, size_t size_b)
+{
+    const int rights = PROT_READ | PROT_WRITE;
+    uint8_t *room =
+        before_b ? mmap(NULL, before_b + size_b, rights, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : NULL;
+    if (room == MAP_FAILED)
+        return room;
+    void *at = mmap(room ? room + before_b : NULL, size_b, rights,
+                    MAP_SHARED | (room ? MAP_FIXED : 0), fd, 0);
+    if (at == MAP_FAILED && room)
+        munmap(room, before_b + size_b);
+    return at;
+}
+
+void *as_agent_map_behind(const char *file_name, size_t before_b, size_t size_b)
+{
     char path[AS_AGENT_PAGE_B];
     as_agent_path(file_name, path);
     const int fd = as_agent_open(path, O_RDWR | O_CREAT | O_EXCL);
     int rc = fd < 0 ? fd : as_agent_allocate(fd, size_b);
-    void *at = rc < 0 ? MAP_FAILED : mmap(NULL, size_b, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    void *at = rc < 0 ? MAP_FAILED : map_behind(fd, before_b, size_b);
     if (rc == 0 && at == MAP_FAILED)
         rc = -errno;
     if (fd >= 0)

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <linux/rseq.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include "agent/patcher_stop.h"
+#include "agent/variant.h"
 #include "base/build_id.h"
 
 struct as_patcher as_patcher;
@@ -48,10 +50,8 @@ static uint64_t outcomes_b(void)
 
 static bool make_outcomes(void)
 {
-    char name[AS_AGENT_FILE_B] = "";
-    const char *end = name + sizeof name - 1;
-    char *at = as_agent_append(name, end, AS_PATCH_STATE);
-    *as_agent_append_number(at, end, (uint64_t)as_agent.pid) = 0;
+    char name[AS_AGENT_FILE_B];
+    as_agent_file_name(AS_PATCH_STATE, name); /* a program may execute itself: another file */
     struct as_patch_outcomes *made = as_agent_map_shared(name, outcomes_b());
     if (!made)
         return false;
@@ -71,6 +71,12 @@ static void *map_private(uint64_t size_b)
     void *at = mmap(NULL, size_b, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return at == MAP_FAILED ? NULL : at;
+}
+
+static struct as_patch_thread *map_nowhere(void)
+{
+    uint8_t *at = map_private(AS_PATCHER_LOCAL_B + as_patcher.thread_b);
+    return at ? (struct as_patch_thread *)(void *)(at + AS_PATCHER_LOCAL_B) : NULL;
 }
 
 /* ---- Modules -------------------------------------------------------------------------------- */
@@ -142,6 +148,7 @@ static void forget_module(uint64_t m)
     const struct as_patch_module *planned =
         (const struct as_patch_module *)as_patch_at(plan, &plan->module) + m;
     struct as_patcher_module *module = &as_patcher.module[m];
+    as_patcher_map_gone(module);
     if (module->cache)
         munmap(module->cache, module->cache_b);
     *module = (struct as_patcher_module){0};
@@ -182,6 +189,18 @@ static void patch_modules(void)
     errno = saved;
 }
 
+/* ---- The mark that tells of switches --------------------------------------------------------- */
+
+/* The C library registers an area with the kernel for each thread (rseq(2), glibc 2.35). */
+static int32_t find_mark(void)
+{
+    const ptrdiff_t *offset = dlsym(RTLD_DEFAULT, "__rseq_offset");
+    const unsigned *size_b = dlsym(RTLD_DEFAULT, "__rseq_size");
+    if (!offset || !size_b || *size_b == 0 || *offset != (int32_t)*offset)
+        return 0;
+    return (int32_t)*offset + (int32_t)offsetof(struct rseq, rseq_cs);
+}
+
 /* ---- The client ----------------------------------------------------------------------------- */
 
 static bool begin_patcher(void)
@@ -192,15 +211,20 @@ static bool begin_patcher(void)
     if (!as_patcher.plan || as_patcher.plan->module.n > 4096)
         return false;
     const struct as_patch_plan *plan = as_patcher.plan;
+    as_patcher_mark_offset = find_mark();
     as_patcher.thread_b = as_patch_thread_b(plan->loop.n, plan->counter.n, plan->kept);
-    as_patcher.nowhere = map_private(as_patcher.thread_b);
+    as_patcher.nowhere = map_nowhere();
     as_patcher.module = map_private(plan->module.n * sizeof *as_patcher.module);
     if (!as_patcher.nowhere || !as_patcher.module || !make_outcomes()) {
         as_agent_process_missed(errno);
         return false;
     }
+    if (!as_variant_begin())
+        return false;
     as_patcher.nowhere->loops = (uint32_t)plan->loop.n;
-    as_patcher_thread_begin();
+    as_patcher.counts_here = as_patcher_can_count();
+    if (as_patcher.counts_here)
+        as_patcher_thread_begin();
     patch_modules();
     return true;
 }
@@ -210,7 +234,10 @@ static void patcher_forked(void)
     as_patcher.busy = 0;
     if (as_agent.state == AS_AGENT_READY)
         make_outcomes();
+    for (uint64_t m = 0; m < as_patcher.plan->module.n; m++)
+        as_patcher_map_forked(&as_patcher.module[m]);
     as_patcher_thread_forked();
+    as_variant_forked();
 }
 
 static void undo_modules(void)

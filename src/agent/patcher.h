@@ -9,12 +9,8 @@
 #define AS_AGENT_PATCHER_H
 
 #include "agent/agent.h"
+#include "agent/code_map.h"
 #include "patch/plan.h"
-
-/* The part of the control file. */
-struct as_patcher_part {
-    uint32_t undo; /* at the end of the program its code becomes what it was */
-};
 
 /* A module of the plan in this process. */
 struct as_patcher_module {
@@ -22,6 +18,8 @@ struct as_patcher_module {
     uint64_t bias;
     uint8_t *cache;
     uint64_t cache_b, used_b;
+    struct as_code_map *map; /* of what is in the cache; NULL: none is wanted */
+    uint64_t map_b, pieces;
 };
 
 struct as_patcher {
@@ -30,27 +28,67 @@ struct as_patcher {
     struct as_patch_outcomes *outcomes;
     struct as_patch_thread *nowhere; /* for threads without a file */
     uint64_t thread_b;
+    bool counts_here; /* what the plan counts can be counted in this program */
     _Atomic int busy; /* modules are being patched */
 };
 extern struct as_patcher as_patcher;
 extern const struct as_agent_client as_agent_patcher;
 
-/* What stubs find at %fs:offset. */
-extern __thread struct as_patch_thread *as_patcher_thread
-    __attribute__((tls_model("initial-exec")));
+/* Offset from %fs of the pointer that the kernel clears when the thread leaves the processor
+ * (rseq(2)); 0: there is none. */
+extern int32_t as_patcher_mark_offset;
 
-/* SAMPLE: countdowns of the first regions, for those where one instruction may change flags. */
+/* What stubs find at an offset from a segment: the thread's file (NULL: none yet), and SAMPLE: of
+ * the first loops, instances until the next that is measured; and whether the one that runs is,
+ * where the measured clone runs in any case. */
 #define AS_PATCHER_COUNTDOWNS 128u
-extern __thread int64_t as_patcher_countdown[AS_PATCHER_COUNTDOWNS]
-    __attribute__((tls_model("initial-exec")));
+#ifdef AS_AGENT_BARE
+/* %fs is the program's: a page of ours stands before the thread's file, and %gs leads there. */
+#define AS_PATCHER_LOCAL_B   AS_AGENT_PAGE_B
+#define AS_PATCHER_SEGMENT   "gs"
+#define AS_PATCHER_PREFIX    0x65
+#define as_patcher_thread    (as_patcher_locals()->thread)
+#define as_patcher_countdown (as_patcher_locals()->countdown)
+#define as_patcher_armed     (as_patcher_locals()->armed)
+#define as_patcher_drawn     (as_patcher_locals()->drawn)
+struct as_patcher_locals {
+    struct as_patcher_locals *self; /* as the C library has it at %fs:0 */
+    struct as_patch_thread *thread;
+    struct as_patcher_locals *next; /* of all in this process */
+    uint64_t drawn;
+    int64_t countdown[AS_PATCHER_COUNTDOWNS], armed[AS_PATCHER_COUNTDOWNS];
+};
+static inline struct as_patcher_locals *as_patcher_locals(void)
+{
+    struct as_patcher_locals *self;
+    __asm__ volatile("mov %%gs:0, %0" : "=r"(self));
+    return self;
+}
+#else
+#define AS_PATCHER_LOCAL_B 0u
+#define AS_PATCHER_SEGMENT "fs"
+#define AS_PATCHER_PREFIX  0x64
+extern AS_AGENT_LOCAL struct as_patch_thread *as_patcher_thread;
+extern AS_AGENT_LOCAL int64_t as_patcher_countdown[AS_PATCHER_COUNTDOWNS];
+extern AS_AGENT_LOCAL int64_t as_patcher_armed[AS_PATCHER_COUNTDOWNS];
+#endif
 
 static inline struct as_patch_outcome *as_patcher_outcome(uint64_t region)
 {
     return (struct as_patch_outcome *)(as_patcher.outcomes + 1) + region;
 }
 
+static inline struct as_patch_total *as_patcher_total(struct as_patch_thread *thread, uint64_t loop)
+{
+    uint8_t *totals = (uint8_t *)thread + as_patch_totals_at(thread->loops);
+    return (struct as_patch_total *)(void *)totals + loop;
+}
+
 /* ---- patcher_thread.c ---- */
 
+/* What counts stands at %gs:offset; a program that uses %gs itself cannot be counted. */
+bool as_patcher_can_count(void);
+void as_patcher_set_base(const void *base); /* of %gs */
 void as_patcher_thread_begin(void);
 void as_patcher_thread_end(void);
 void as_patcher_thread_forked(void);
@@ -61,17 +99,21 @@ void as_patcher_thread_flush(void);
 
 void as_patcher_drain(struct as_patch_thread *thread);
 /* Enter by `call` with rax, rcx, rdx free; keep everything else. */
-void as_patcher_slow_begin(void); /* the thread has no file */
-void as_patcher_slow_full(void);  /* the batch is full */
-void as_patcher_slow_draw(void);  /* rax: instances until the next that is measured */
-void as_patcher_slow_drop(void);  /* a handler came in while a record was written */
+void as_patcher_slow_begin(void);    /* the thread has no file */
+void as_patcher_slow_full(void);     /* the batch is full */
+void as_patcher_slow_draw(void);     /* rax: instances until the next measured of loop rdx */
+void as_patcher_slow_switched(void); /* the kernel has cleared the mark of the thread */
+void as_patcher_slow_drop(void);     /* a handler came in while a record was written */
 
-/* ---- patcher_stub.c ---- */
+/* ---- patcher_entry.c, patcher_stub.c ---- */
 
 /* Writes code; behind `end` nothing is written, and `full` is set. */
 struct as_patcher_code {
     uint8_t *at, *end;
     bool full;
+    struct as_patcher_module *module; /* whose map says what the code is for; */
+    uint64_t original;                /* for this, */
+    uint32_t depth_b;                 /* with so much on the stack */
 };
 /* Where the header's jump leads; `plain` and `measured` are the headers of the clones. */
 uint8_t *as_patcher_stub_entry(struct as_patcher_code *code, const struct as_patch_region *region,
@@ -79,7 +121,7 @@ uint8_t *as_patcher_stub_entry(struct as_patcher_code *code, const struct as_pat
 /* The stub of an edge of the measured clone that begins at `clone`. */
 uint8_t *as_patcher_stub_edge(struct as_patcher_code *code, const struct as_patch_edge *edge,
                               const uint8_t *clone, uint64_t bias);
-int32_t as_patcher_thread_offset(void); /* of as_patcher_thread from %fs */
+int32_t as_patcher_thread_offset(void); /* of as_patcher_thread from the segment */
 
 /* ---- patcher_clone.c ---- */
 
@@ -87,6 +129,18 @@ int32_t as_patcher_thread_offset(void); /* of as_patcher_thread from %fs */
 void as_patcher_clone_module(uint64_t m);
 /* Room of `size_b` from which all of [low, high) is within reach, writable; NULL: there is none. */
 void *as_patcher_reach(uint64_t low, uint64_t high, uint64_t size_b);
+
+/* ---- patcher_map.c: of a module; nothing where no map is wanted ---- */
+
+void as_patcher_map_begin(uint64_t m);
+/* The code from `at` on stands for that at `original`, with `depth_b` more bytes on the stack. */
+void as_patcher_map_add(struct as_patcher_module *module, const uint8_t *at, uint64_t original,
+                        uint32_t depth_b, bool steps);
+void as_patcher_map_template(struct as_patcher_module *module, const struct as_patch_template *t,
+                             const uint8_t *clone);
+void as_patcher_map_end(struct as_patcher_module *module); /* all is there */
+void as_patcher_map_gone(struct as_patcher_module *module);
+void as_patcher_map_forked(struct as_patcher_module *module);
 
 /* ---- patcher_write.c ---- */
 

@@ -4,6 +4,7 @@
  * in what depends on where both lie.
  */
 #include "agent/patcher.h"
+#include "agent/variant.h"
 
 #include <errno.h>
 #include <string.h>
@@ -15,8 +16,8 @@
 #define REACH      (UINT64_C(0x7ff00000)) /* of a jump, less a margin */
 #define STEP_B     (UINT64_C(2) << 20)
 #define LOWEST     UINT64_C(0x10000)
-#define ENTRY_B    384u /* at most: stubs of an entry, and of an event of an edge */
-#define EVENT_B    320u
+#define ENTRY_B    512u /* at most: stubs of an entry, and of an event of an edge */
+#define EVENT_B    640u
 #define EDGE_B     16u
 #define LINE_B     64u
 #define PAGE_UP(n) (((n) + AS_AGENT_PAGE_B - 1) & ~(uint64_t)(AS_AGENT_PAGE_B - 1))
@@ -60,6 +61,10 @@ static uint64_t room_for(const struct as_patch_plan *plan, const struct as_patch
     uint64_t size_b = region->plain.size_b + region->measured.size_b + ENTRY_B + 4 * LINE_B;
     for (uint64_t i = region->first_edge; i < (uint64_t)region->first_edge + region->edges; i++)
         size_b += EDGE_B + (uint64_t)edge[i].events * EVENT_B;
+    const struct as_patch_variant *variant = as_patch_at(plan, &plan->variant);
+    for (uint64_t i = region->first_variant; i < (uint64_t)region->first_variant + region->variants;
+         i++)
+        size_b += variant[i].code.size_b + 2 * LINE_B;
     return size_b;
 }
 
@@ -69,7 +74,8 @@ struct placing {
     const struct as_patch_plan *plan;
     struct as_patcher_module *module;
     struct as_patcher_code code;
-    uint8_t **stub; /* of the region's edges, less the first */
+    uint8_t **stub;      /* of the region's edges, less the first */
+    const uint8_t *left; /* where its variants end */
 };
 
 /* Where a template of the region goes: its header at the original's address modulo a line. */
@@ -103,15 +109,32 @@ static bool fill_places(const struct placing *p, const struct as_patch_region *r
             value = (int64_t)(reloc[i].value + p->module->bias) - here;
         else if (reloc[i].kind == AS_PATCH_TO_EDGE)
             value = (intptr_t)stub[reloc[i].value - region->first_edge] - here;
+        else if (reloc[i].kind == AS_PATCH_TO_AGENT)
+            value = (intptr_t)p->left - here;
         else if (reloc[i].kind == AS_PATCH_TO_THREAD)
             value = as_patcher_thread_offset();
         else
-            value = (int64_t)(as_patch_counters_at(p->plan->loop.n) +
+            value = (int64_t)(AS_PATCHER_LOCAL_B + as_patch_counters_at(p->plan->loop.n) +
                               reloc[i].value * sizeof(uint64_t));
         if (!fits_4(value))
             return false;
         const int32_t narrow = (int32_t)value;
         memcpy(clone + reloc[i].at, &narrow, sizeof narrow);
+    }
+    return true;
+}
+
+static bool place_variants(struct placing *p, const struct as_patch_region *region)
+{
+    const struct as_patch_variant *variant = as_patch_at(p->plan, &p->plan->variant);
+    if (region->variants)
+        p->left = as_variant_stub_left(&p->code);
+    for (uint32_t i = region->first_variant; i < region->first_variant + region->variants; i++) {
+        uint8_t *clone = place_template(p, region, &variant[i].code);
+        if (!clone || !fill_places(p, region, &variant[i].code, clone, p->stub))
+            return false;
+        as_patcher_map_template(p->module, &variant[i].code, clone);
+        as_variants.entry[i] = clone + variant[i].enter;
     }
     return true;
 }
@@ -125,6 +148,11 @@ static bool clone_region(struct placing *p, const struct as_patch_region *region
         return false;
     if (region->measured.size_b && !(measured = place_template(p, region, &region->measured)))
         return false;
+    if (plain)
+        as_patcher_map_template(p->module, &region->plain, plain);
+    if (measured)
+        as_patcher_map_template(p->module, &region->measured, measured);
+    p->code.original = region->header + p->module->bias;
     /* All that an instance which is not measured runs stands in one line. */
     p->code.at += -(uintptr_t)p->code.at & (LINE_B - 1);
     const uint8_t *entry = as_patcher_stub_entry(&p->code, region, plain + region->plain.header,
@@ -137,22 +165,32 @@ static bool clone_region(struct placing *p, const struct as_patch_region *region
     outcome->measured = (uintptr_t)measured;
     outcome->stubs = (uintptr_t)entry;
     outcome->stubs_b = (uint64_t)(p->code.at - entry);
+    if (!place_variants(p, region))
+        return false;
+    as_patcher_map_add(p->module, p->code.at, 0, 0, false);
     return !p->code.full && (!plain || fill_places(p, region, &region->plain, plain, p->stub)) &&
            (!measured || fill_places(p, region, &region->measured, measured, p->stub));
 }
 
 /* ---- All of a module ------------------------------------------------------------------------ */
 
+static bool stands_at(uint64_t at, int32_t hop, const uint8_t *original, const uint8_t *hole)
+{
+    const void *jump = (const void *)(uintptr_t)as_patch_jump_at(at, hop);
+    if (!hop)
+        return memcmp(jump, original, AS_PATCH_JUMP_B) == 0;
+    return memcmp((const void *)(uintptr_t)at, original, AS_PATCH_HOP_B) == 0 &&
+           memcmp(jump, hole, AS_PATCH_JUMP_B) == 0;
+}
+
 static bool is_original(const struct as_patch_plan *plan, const struct as_patch_region *region,
                         uint64_t bias)
 {
     const struct as_patch_site *site = as_patch_at(plan, &plan->site);
-    if (memcmp((const void *)(uintptr_t)(region->header + bias), region->original,
-               AS_PATCH_JUMP_B) != 0)
+    if (!stands_at(region->header + bias, region->hop, region->original, region->hole))
         return false;
     for (uint64_t i = region->first_site; i < (uint64_t)region->first_site + region->sites; i++) {
-        if (memcmp((const void *)(uintptr_t)(site[i].address + bias), site[i].original,
-                   AS_PATCH_JUMP_B) != 0)
+        if (!stands_at(site[i].address + bias, site[i].hop, site[i].original, site[i].hole))
             return false;
     }
     return true;
@@ -195,14 +233,20 @@ void as_patcher_clone_module(uint64_t m)
     struct as_patcher_module *module = &as_patcher.module[m];
     if (planned->regions == 0)
         return;
+    if (!as_patcher.counts_here) {
+        fail_all(planned, AS_PATCH_DENIED, EBUSY);
+        return;
+    }
     if (!make_cache(planned, module)) {
         fail_all(planned, AS_PATCH_NO_ROOM, ENOMEM);
         return;
     }
-    struct placing p = {.plan = plan,
-                        .module = module,
-                        .code = {module->cache, module->cache + module->used_b, false},
-                        .stub = (uint8_t **)(void *)(module->cache + module->used_b)};
+    struct placing p = {
+        .plan = plan,
+        .module = module,
+        .code = {.at = module->cache, .end = module->cache + module->used_b, .module = module},
+        .stub = (uint8_t **)(void *)(module->cache + module->used_b)};
+    as_patcher_map_begin(m);
     for (uint64_t r = planned->first_region; r < (uint64_t)planned->first_region + planned->regions;
          r++) {
         struct as_patch_outcome *outcome = as_patcher_outcome(r);
@@ -212,6 +256,7 @@ void as_patcher_clone_module(uint64_t m)
             outcome->kind =
                 clone_region(&p, &region[r], outcome) ? AS_PATCH_DONE : AS_PATCH_NO_ROOM;
     }
+    as_patcher_map_end(module);
     if (mprotect(module->cache, module->cache_b, PROT_READ | PROT_EXEC) < 0)
         fail_all(planned, AS_PATCH_DENIED, errno);
 }

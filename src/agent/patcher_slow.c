@@ -2,20 +2,29 @@
 /*
  * What stubs call. It runs in the middle of a loop of the program, on its stack below the red zone,
  * with its vector registers live: built with general registers alone, so that they need not be
- * saved; no system call, nothing called, some hundred bytes of stack.
+ * saved; nothing called, some hundred bytes of stack, and a system call only when the thread has
+ * just lost the processor.
  */
 #include "agent/patcher.h"
 
-__thread struct as_patch_thread *as_patcher_thread;
-__thread int64_t as_patcher_countdown[AS_PATCHER_COUNTDOWNS];
-static __thread uint64_t as_patcher_drawn __attribute__((tls_model("initial-exec")));
+#include <linux/rseq.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+#ifndef AS_AGENT_BARE
+AS_AGENT_LOCAL struct as_patch_thread *as_patcher_thread;
+AS_AGENT_LOCAL int64_t as_patcher_countdown[AS_PATCHER_COUNTDOWNS];
+AS_AGENT_LOCAL int64_t as_patcher_armed[AS_PATCHER_COUNTDOWNS];
+static AS_AGENT_LOCAL uint64_t as_patcher_drawn;
+#endif
 
 /* Called from the assembly below. */
 #define SLOW_USED __attribute__((used, visibility("hidden")))
 SLOW_USED void as_patcher_do_begin(void);
 SLOW_USED void as_patcher_do_full(void);
 SLOW_USED void as_patcher_do_drop(void);
-SLOW_USED uint64_t as_patcher_do_draw(void);
+SLOW_USED void as_patcher_do_switched(void);
+SLOW_USED uint64_t as_patcher_do_draw(uint64_t loop);
 
 /* ---- Batches -------------------------------------------------------------------------------- */
 
@@ -47,17 +56,12 @@ static uint64_t draw_number(void)
     return x * UINT64_C(0x2545f4914f6cdd1d) >> 16;
 }
 
-static struct as_patch_total *totals_of(struct as_patch_thread *thread)
-{
-    return (struct as_patch_total *)((uint8_t *)thread + as_patch_totals_at(thread->loops));
-}
-
 /* The table is full: of the loop with most records each stays with a chance of one half. Rare loops
  * so keep all of theirs. */
 static void thin_out(struct as_patch_thread *thread)
 {
     struct as_patch_record *kept = kept_of(thread);
-    struct as_patch_total *total = totals_of(thread);
+    struct as_patch_total *total = as_patcher_total(thread, 0);
     uint32_t most = 0;
     for (uint32_t i = 1; i < thread->loops; i++)
         most = total[i].kept > total[most].kept ? i : most;
@@ -105,7 +109,7 @@ static void count_record(struct as_patch_thread *thread, struct as_patch_record 
     if (record->loop >= thread->loops)
         return;
     loop += record->loop;
-    struct as_patch_total *total = totals_of(thread) + record->loop;
+    struct as_patch_total *total = as_patcher_total(thread, 0) + record->loop;
     if (record->sp != 0 || record->exit >= loop->exits) {
         record->flags |= AS_PATCH_CUT;
         total->dropped++;
@@ -116,6 +120,8 @@ static void count_record(struct as_patch_thread *thread, struct as_patch_record 
     total->instances++;
     total->trips += trips == UINT64_MAX ? 0 : trips;
     total->ticks += record->t1 - record->t0;
+    total->switched += as_patch_is_switched(record);
+    total->faulted += as_patch_is_faulted(record);
     keep_record(thread, total, record);
 }
 
@@ -149,29 +155,109 @@ void as_patcher_do_drop(void)
     as_patcher_thread->dropped++;
 }
 
-/* Instances that pass until the next is measured: 0 to twice the mean. */
-uint64_t as_patcher_do_draw(void)
+/* ---- Switches ------------------------------------------------------------------------------- */
+
+/*
+ * The kernel clears the pointer to a thread's restartable sequence when it takes the processor from
+ * it, or gives it a signal, outside of the sequence. Ours is never run: the pointer is a mark that
+ * costs a load. The signature before the place where it would be aborted must be the C library's.
+ */
+__asm__(".text\n    .long 0x53053053\n"
+        ".globl as_patcher_mark_abort\n.hidden as_patcher_mark_abort\n"
+        "as_patcher_mark_abort:\n    ud2\n"
+        ".globl as_patcher_mark_begin\n.hidden as_patcher_mark_begin\n"
+        "as_patcher_mark_begin:\n    ud2\n");
+extern const char as_patcher_mark_abort[], as_patcher_mark_begin[];
+static struct rseq_cs mark;
+int32_t as_patcher_mark_offset;
+
+static void set_mark(void)
 {
-    const uint64_t period = as_patcher.plan->period;
-    return period > 1 ? draw_number() % (2 * period - 1) : 0;
+    mark.abort_ip = (uintptr_t)as_patcher_mark_abort;
+    mark.start_ip = (uintptr_t)as_patcher_mark_begin;
+    mark.post_commit_offset = 1;
+    __asm__ volatile("mov %0, %%fs:(%1)"
+                     :
+                     : "r"(&mark), "r"((intptr_t)as_patcher_mark_offset)
+                     : "memory");
 }
 
-/* Saves what calls destroy, flags first; the direction flag is clear for C. */
+/* A system call, where one may be made: rarely, and then the thread lost more time than it takes.
+ * False: not known. */
+static bool ask_usage(struct rusage *usage)
+{
+    long rc;
+    if (as_agent.confined || as_agent_self.confined)
+        return false;
+    __asm__ volatile("syscall"
+                     : "=a"(rc), "=m"(*usage)
+                     : "0"((long)SYS_getrusage), "D"((long)RUSAGE_THREAD), "S"(usage)
+                     : "rcx", "r11", "memory");
+    return rc == 0;
+}
+
+/* Signals clear the mark, too: the kernel knows. */
+void as_patcher_do_switched(void)
+{
+    struct as_patch_thread *thread = as_patcher_thread;
+    struct rusage usage;
+    set_mark();
+    if (!thread)
+        return;
+    if (!ask_usage(&usage)) {
+        thread->disturbed++;
+        return;
+    }
+    const uint64_t switches = (uint64_t)usage.ru_nvcsw + (uint64_t)usage.ru_nivcsw;
+    const uint64_t faults = (uint64_t)usage.ru_majflt;
+    thread->disturbed += switches != thread->switches;
+    thread->disturbed += (uint64_t)(faults != thread->faults) << 32;
+    thread->switches = switches;
+    thread->faults = faults;
+}
+
+/* Instances of the loop that pass until the next is measured: 0 to twice the mean. What was drawn
+ * is kept: with what is left of it at the end it tells how often the loop was entered. */
+uint64_t as_patcher_do_draw(uint64_t loop)
+{
+    const struct as_patch_plan *plan = as_patcher.plan;
+    const uint64_t next = plan->period > 1 ? draw_number() % (2 * plan->period - 1) : 0;
+    if (!as_patcher_thread || as_patcher_thread == as_patcher.nowhere)
+        return next;
+    struct as_patch_total *total = as_patcher_total(as_patcher_thread, loop);
+    total->draws++;
+    total->drawn += next;
+    total->left = next;
+    total->settled = 0;
+    return next;
+}
+
+/* Saves what calls destroy, and hands over what is in rdx; the direction flag is clear for C. A
+ * frame like others, for those who look at stacks: it returns into a stub. */
 #define SLOW(name)                                                                                 \
     __asm__(".text\n.globl as_patcher_slow_" #name "\n.hidden as_patcher_slow_" #name "\n"         \
             ".type as_patcher_slow_" #name ", @function\n"                                         \
             "as_patcher_slow_" #name ":\n"                                                         \
+            "    .cfi_startproc\n"                                                                 \
             "    endbr64\n"                                                                        \
+            "    push %rbp\n"                                                                      \
+            "    .cfi_def_cfa_offset 16\n    .cfi_offset rbp, -16\n"                               \
+            "    mov %rsp, %rbp\n"                                                                 \
+            "    .cfi_def_cfa_register rbp\n"                                                      \
             "    pushfq\n    cld\n"                                                                \
             "    push %rsi\n    push %rdi\n    push %r8\n    push %r9\n"                           \
-            "    push %r10\n    push %r11\n    push %rbp\n"                                        \
-            "    mov %rsp, %rbp\n    and $-16, %rsp\n"                                             \
+            "    push %r10\n    push %r11\n"                                                       \
+            "    and $-16, %rsp\n    mov %rdx, %rdi\n"                                             \
             "    call as_patcher_do_" #name "\n"                                                   \
-            "    mov %rbp, %rsp\n"                                                                 \
-            "    pop %rbp\n    pop %r11\n    pop %r10\n    pop %r9\n    pop %r8\n"                 \
-            "    pop %rdi\n    pop %rsi\n    popfq\n    ret\n"                                     \
+            "    lea -56(%rbp), %rsp\n"                                                            \
+            "    pop %r11\n    pop %r10\n    pop %r9\n    pop %r8\n"                               \
+            "    pop %rdi\n    pop %rsi\n    popfq\n    pop %rbp\n"                                \
+            "    .cfi_def_cfa rsp, 8\n"                                                            \
+            "    ret\n"                                                                            \
+            "    .cfi_endproc\n"                                                                   \
             ".size as_patcher_slow_" #name ", . - as_patcher_slow_" #name "\n")
 SLOW(begin);
 SLOW(full);
 SLOW(drop);
+SLOW(switched);
 SLOW(draw); /* rax is what it returns */

@@ -25,17 +25,23 @@ static int open_pages(uint64_t bias, uint64_t first, uint64_t end, bool writable
 
 /* ---- Bytes ---------------------------------------------------------------------------------- */
 
-static void write_jump(uint64_t at, uint64_t to)
+static void write_jump(uint64_t place, int32_t hop, uint64_t to)
 {
+    const uint64_t at = as_patch_jump_at(place, hop);
+    const uint8_t leads[AS_PATCH_HOP_B] = {0xeb, (uint8_t)hop};
     uint8_t bytes[AS_PATCH_JUMP_B] = {0xe9};
     const int32_t distance = (int32_t)(to - (at + AS_PATCH_JUMP_B));
     memcpy(bytes + 1, &distance, sizeof distance);
     memcpy((void *)(uintptr_t)at, bytes, sizeof bytes);
+    if (hop)
+        memcpy((void *)(uintptr_t)place, leads, sizeof leads);
 }
 
-static void write_back(uint64_t at, const uint8_t *original)
+static void write_back(uint64_t place, int32_t hop, const uint8_t *original, const uint8_t *hole)
 {
-    memcpy((void *)(uintptr_t)at, original, AS_PATCH_JUMP_B);
+    memcpy((void *)(uintptr_t)place, original, hop ? AS_PATCH_HOP_B : AS_PATCH_JUMP_B);
+    if (hop)
+        memcpy((void *)(uintptr_t)as_patch_jump_at(place, hop), hole, AS_PATCH_JUMP_B);
 }
 
 /* The clone that control comes back to from a place of the original. */
@@ -52,17 +58,25 @@ static void write_region(const struct as_patch_plan *plan, const struct as_patch
     const uint64_t bias = outcome->bias;
     for (uint64_t i = region->first_site; i < (uint64_t)region->first_site + region->sites; i++) {
         if (undo)
-            write_back(site[i].address + bias, site[i].original);
+            write_back(site[i].address + bias, site[i].hop, site[i].original, site[i].hole);
         else
-            write_jump(site[i].address + bias, back_to(outcome, &site[i]));
+            write_jump(site[i].address + bias, site[i].hop, back_to(outcome, &site[i]));
     }
     if (undo)
-        write_back(region->header + bias, region->original);
+        write_back(region->header + bias, region->hop, region->original, region->hole);
     else
-        write_jump(region->header + bias, outcome->stubs);
+        write_jump(region->header + bias, region->hop, outcome->stubs);
 }
 
 /* ---- A module ------------------------------------------------------------------------------- */
+
+static void widen_range(uint64_t place, int32_t hop, uint64_t *first, uint64_t *end)
+{
+    const uint64_t jump = as_patch_jump_at(place, hop);
+    const uint64_t low = jump < place ? jump : place, high = (jump < place ? place : jump) + 8;
+    *first = low < *first ? low : *first;
+    *end = high > *end ? high : *end;
+}
 
 /* The addresses of the file between which a module's regions are written. */
 static bool range_of(const struct as_patch_plan *plan, const struct as_patch_module *planned,
@@ -76,13 +90,10 @@ static bool range_of(const struct as_patch_plan *plan, const struct as_patch_mod
          r++) {
         if (as_patcher_outcome(r)->kind != AS_PATCH_DONE)
             continue;
-        *first = region[r].header < *first ? region[r].header : *first;
-        *end = region[r].header + 8 > *end ? region[r].header + 8 : *end;
+        widen_range(region[r].header, region[r].hop, first, end);
         for (uint64_t i = region[r].first_site;
-             i < (uint64_t)region[r].first_site + region[r].sites; i++) {
-            *first = site[i].address < *first ? site[i].address : *first;
-            *end = site[i].address + 8 > *end ? site[i].address + 8 : *end;
-        }
+             i < (uint64_t)region[r].first_site + region[r].sites; i++)
+            widen_range(site[i].address, site[i].hop, first, end);
     }
     return *first < *end;
 }

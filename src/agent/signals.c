@@ -5,6 +5,7 @@
  * when such a signal comes from elsewhere.
  */
 #include "agent/agent.h"
+#include "agent/guard.h"
 
 #include <errno.h>
 #include <string.h>
@@ -54,6 +55,8 @@ AS_AGENT_API int sigaction(int signal, const struct sigaction *action, struct si
             *old = copy;
         return 0;
     }
+    if (as_guard_has(signal))
+        return as_guard_action(signal, action, old);
     if (action) {
         copy = *action;
         copy.sa_mask = *without_ours(&action->sa_mask, &copy.sa_mask);
@@ -64,6 +67,10 @@ AS_AGENT_API int sigaction(int signal, const struct sigaction *action, struct si
 
 AS_AGENT_API sighandler_t signal(int number, sighandler_t handler)
 {
+    if (as_guard_has(number)) {
+        struct sigaction before, action = {.sa_handler = handler, .sa_flags = SA_RESTART};
+        return as_guard_action(number, &action, &before) < 0 ? SIG_ERR : before.sa_handler;
+    }
     if (number != as_agent.signal || !number)
         return AS_AGENT_REAL(signal)(number, handler);
     sighandler_t old = shadow.sa_handler;

@@ -20,7 +20,7 @@
 
 #define MAIN_STACK_MOST_B (1024u << 20)
 
-__thread struct as_agent_thread as_agent_self;
+AS_AGENT_LOCAL struct as_agent_thread as_agent_self;
 
 static pthread_key_t end_key;
 

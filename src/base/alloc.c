@@ -8,7 +8,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <time.h>
+
+#include "base/clock.h"
+#include "base/large.h"
 
 #define LARGE_PAGE_B ((size_t)2 * 1024 * 1024)
 
@@ -63,16 +65,21 @@ void *as_realloc(void *p, size_t count, size_t size_b)
     return realloc(p, total_b ? total_b : 1);
 }
 
-/* The kernel clears a large page in some 50 us, and hands out as much in small ones in 500. */
-#define SLOW_NS 300000
+/* What large pages took beyond small ones; a hint, so a loss that two threads meet at once may
+ * count as one, and no order is needed. */
+static _Atomic int64_t large_lost_ns;
 
-static atomic_bool large_is_slow; /* set once, by whoever meets it; a hint, so no order is needed */
-
-static int64_t thread_ns(void)
+static bool large_pays(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    const int64_t lost_ns = atomic_load_explicit(&large_lost_ns, memory_order_relaxed);
+    return as_large_pays(lost_ns, 0) ||
+           as_large_pays(lost_ns, as_clock_ns(CLOCK_PROCESS_CPUTIME_ID));
+}
+
+static void large_took(int64_t took_ns)
+{
+    const int64_t lost_ns = atomic_load_explicit(&large_lost_ns, memory_order_relaxed);
+    atomic_store_explicit(&large_lost_ns, as_large_lost(lost_ns, took_ns), memory_order_relaxed);
 }
 
 static size_t to_large_page(uintptr_t address)
@@ -80,20 +87,27 @@ static size_t to_large_page(uintptr_t address)
     return (LARGE_PAGE_B - address % LARGE_PAGE_B) % LARGE_PAGE_B;
 }
 
+/* Large pages for those of [from_b, to_b) that are whole, or not. It is advice: refusing it changes
+ * nothing. */
+static void advise_large(char *p, size_t from_b, size_t to_b, bool large)
+{
+    if (to_b > from_b && to_b - from_b >= LARGE_PAGE_B)
+        (void)madvise(p + from_b, (to_b - from_b) / LARGE_PAGE_B * LARGE_PAGE_B,
+                      large ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+}
+
 void as_large_fetch(void *block, size_t size_b, size_t from_b, size_t to_b)
 {
     char *p = block;
     from_b += to_large_page((uintptr_t)p + from_b);
     for (; from_b < to_b && size_b - from_b >= LARGE_PAGE_B; from_b += LARGE_PAGE_B) {
-        if (atomic_load_explicit(&large_is_slow, memory_order_relaxed))
-            return;
-        const int64_t began_ns = thread_ns();
-        *(volatile char *)(p + from_b) = 0;
-        if (thread_ns() - began_ns < SLOW_NS)
+        const bool pays = large_pays();
+        advise_large(p, from_b, from_b + LARGE_PAGE_B, pays);
+        if (!pays)
             continue;
-        const size_t rest_b = (size_b - from_b) / LARGE_PAGE_B * LARGE_PAGE_B;
-        atomic_store_explicit(&large_is_slow, true, memory_order_relaxed);
-        (void)madvise(p + from_b, rest_b, MADV_NOHUGEPAGE);
+        const int64_t began_ns = as_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+        *(volatile char *)(p + from_b) = 0;
+        large_took(as_clock_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns);
     }
 }
 
@@ -103,13 +117,11 @@ void *as_malloc_large(size_t count, size_t size_b)
     if (__builtin_mul_overflow(count, size_b, &total_b))
         return NULL;
     char *p = as_malloc(total_b);
-    if (!p || total_b < 2 * LARGE_PAGE_B ||
-        atomic_load_explicit(&large_is_slow, memory_order_relaxed))
+    if (!p || total_b < 2 * LARGE_PAGE_B || !large_pays())
         return p;
-    const size_t before_b = to_large_page((uintptr_t)p);
-    const size_t inside_b = (total_b - before_b) / LARGE_PAGE_B * LARGE_PAGE_B;
-    (void)madvise(p + before_b, inside_b, MADV_HUGEPAGE); /* advice: refusing it changes nothing */
-    as_large_fetch(p, total_b, 0, before_b + 1);
+    const size_t first_b = to_large_page((uintptr_t)p);
+    as_large_fetch(p, total_b, 0, first_b + 1);
+    advise_large(p, first_b + LARGE_PAGE_B, total_b, large_pays());
     return p;
 }
 

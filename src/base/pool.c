@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 
@@ -30,6 +31,7 @@ struct task {
     atomic_size_t failed; /* lowest failing piece, piece_n = none; written under `lock` */
     int code;             /* of piece `failed`, guarded by the pool's lock */
     struct assay_error *err;
+    _Atomic int64_t longest_ns; /* of its threads' */
 };
 
 struct worker {
@@ -64,9 +66,29 @@ unsigned as_pool_processors(void)
     return online > 0 ? (unsigned)online : 1;
 }
 
+/* Sums over all pools; no order is needed, as they are read between tasks. */
+static _Atomic int64_t shared_ns, longest_ns;
+
+static void add_times(struct task *task, int64_t took_ns)
+{
+    int64_t longest = atomic_load_explicit(&task->longest_ns, memory_order_relaxed);
+    atomic_fetch_add_explicit(&shared_ns, took_ns, memory_order_relaxed);
+    while (longest < took_ns &&
+           !atomic_compare_exchange_weak_explicit(&task->longest_ns, &longest, took_ns,
+                                                  memory_order_relaxed, memory_order_relaxed))
+        ;
+}
+
+struct as_pool_times as_pool_times(void)
+{
+    return (struct as_pool_times){atomic_load_explicit(&shared_ns, memory_order_relaxed),
+                                  atomic_load_explicit(&longest_ns, memory_order_relaxed)};
+}
+
 static void work_on(struct as_pool *pool, struct task *task, unsigned number)
 {
     struct assay_error err = {.code = ASSAY_OK};
+    const int64_t began_ns = as_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     inside = pool;
     inside_as = number;
     for (;;) {
@@ -89,6 +111,7 @@ static void work_on(struct as_pool *pool, struct task *task, unsigned number)
         pthread_mutex_unlock(&pool->lock);
     }
     inside = NULL;
+    add_times(task, as_clock_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns);
 }
 
 static void *worker_main(void *arg)
@@ -207,6 +230,7 @@ int as_pool_for(struct as_pool *pool, size_t n, size_t grain, as_pool_fn *fn, vo
     task.err = err;
     atomic_init(&task.next, 0);
     atomic_init(&task.failed, piece_n);
+    atomic_init(&task.longest_ns, 0);
     pthread_mutex_lock(&pool->turn);
     pthread_mutex_lock(&pool->lock);
     pool->task = &task;
@@ -225,6 +249,9 @@ int as_pool_for(struct as_pool *pool, size_t n, size_t grain, as_pool_fn *fn, vo
     while (pool->busy)
         pthread_cond_wait(&pool->idle, &pool->lock);
     pool->task = NULL;
+    atomic_fetch_add_explicit(&longest_ns,
+                              atomic_load_explicit(&task.longest_ns, memory_order_relaxed),
+                              memory_order_relaxed);
     pthread_mutex_unlock(&pool->lock);
     pthread_mutex_unlock(&pool->turn);
     return task.code;

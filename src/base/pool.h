@@ -8,6 +8,7 @@
 #define AS_BASE_POOL_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include <assay/error.h>
 
@@ -47,5 +48,15 @@ typedef int as_pool_fn(void *ctx, size_t from, size_t to, unsigned worker, struc
  */
 int as_pool_for(struct as_pool *pool, size_t n, size_t grain, as_pool_fn *fn, void *ctx,
                 struct assay_error *err);
+
+/*
+ * What the threads of all pools of this process took for work that was shared, processor time: of
+ * all, and of the one that took most in each as_pool_for, which is what the others may wait for.
+ * What the process took besides nobody shares. For benchmarks; exact when nothing is going on.
+ */
+struct as_pool_times {
+    int64_t shared_ns, longest_ns;
+};
+struct as_pool_times as_pool_times(void);
 
 #endif

@@ -7,18 +7,12 @@
 #include "base/ranks.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 
 /* C(57, 28) < 2^53. */
 #define COUNTED_OUT_MOST 57
-
-static int ascending_shift(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* Orders with u inversions for each u up to a_n * b_n; `all` of them. */
 static double *count_inversions(size_t a_n, size_t b_n, double *all)
@@ -75,7 +69,7 @@ double as_ranks_shift(const double *a, size_t a_n, const double *b, size_t b_n, 
 
     for (size_t i = 0; i < n; i++)
         work[i] = b[i % b_n] - a[i / b_n];
-    qsort(work, n, sizeof *work, ascending_shift);
+    as_sort_doubles(work, n);
     *interval = (struct as_interval){-INFINITY, INFINITY};
     if (cut >= 0)
         *interval = (struct as_interval){work[cut], work[n - 1 - (size_t)cut]};

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Radix sort of keys: bytes in which all keys agree cost nothing but the look.
+ * Radix sort of keys: bytes in which all keys agree cost nothing but the look. Measurements are
+ * few: the library sorts those.
  */
 #include "base/sort.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include <assay/error.h>
@@ -67,4 +69,16 @@ int as_sort_keys(struct as_sort_key *keys, size_t n)
         memcpy(keys, from, n * sizeof *keys);
     as_free(other);
     return 0;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+void as_sort_doubles(double *value, size_t n)
+{
+    if (n > 1)
+        qsort(value, n, sizeof *value, compare_doubles);
 }

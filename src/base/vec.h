@@ -43,6 +43,16 @@ void *as_vec_grow(void *at, size_t *cap, size_t want, size_t element_b);
 
 #define as_vec_fini(v) (as_free((v)->at), (v)->at = NULL, (v)->n = (v)->cap = 0)
 
+/* The first element whose `member` is `value`, or NULL: for lists of some ten, and rare questions.
+ */
+#define as_vec_find(v, member, value)                                                              \
+    ({                                                                                             \
+        __typeof__((v)->at + 0) as_vec_found = (v)->at;                                            \
+        while (as_vec_found && as_vec_found < (v)->at + (v)->n && as_vec_found->member != (value)) \
+            as_vec_found++;                                                                        \
+        as_vec_found &&as_vec_found < (v)->at + (v)->n ? as_vec_found : NULL;                      \
+    })
+
 #define as_vec_foreach(v, it)                                                                      \
     for (__typeof__((v)->at + 0) it = (v)->at; it && it < (v)->at + (v)->n; it++)
 

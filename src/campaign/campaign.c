@@ -31,6 +31,11 @@ int assay_campaign_open(struct assay_campaign **out, struct assay_error *err)
     return 0;
 }
 
+const struct as_input *as_campaign_input(const struct assay_campaign *campaign)
+{
+    return &campaign->input;
+}
+
 void assay_campaign_close(struct assay_campaign **campaign)
 {
     if (*campaign && (*campaign)->directory >= 0)

@@ -21,6 +21,9 @@ void as_input_note(struct as_input *input);
 /* Every run finds it as the first did. */
 void as_input_rewind(const struct as_input *input);
 
+/* That of all runs of a campaign, borrowed. */
+const struct as_input *as_campaign_input(const struct assay_campaign *campaign);
+
 /* Our streams while a run has others. -1: it was closed. */
 struct as_output {
     int own[3];

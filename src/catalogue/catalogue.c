@@ -5,6 +5,7 @@
  * closed first. A module is read without the lock: others that ask for it wait, other modules are
  * opened meanwhile.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -239,6 +240,39 @@ int assay_catalogue_open(struct assay_catalogue *c, const struct assay_catalogue
         entry = add_entry(c, request);
     const int rc =
         entry ? open_entry(c, entry, request->share, err) : as_error_nomem(err, request->file.path);
+    pthread_mutex_unlock(&c->lock);
+    if (rc == 0)
+        *out = &entry->module;
+    return rc;
+}
+
+static int adopt(struct assay_catalogue *c, const struct assay_catalogue_request *request,
+                 struct assay_object *object, struct assay_program *program,
+                 struct as_catalogue_entry **out, struct assay_error *err)
+{
+    struct as_catalogue_entry *entry = add_entry(c, request);
+    if (!entry)
+        return as_error_nomem(err, request->file.path);
+    AS_TRY(as_entry_adopt(entry, object, program, err));
+    entry->state = AS_ENTRY_LOADED;
+    entry->users = 1;
+    *out = entry;
+    return 0;
+}
+
+int assay_catalogue_adopt(struct assay_catalogue *c, struct assay_object *object,
+                          struct assay_program *program, struct assay_catalogue_module **out,
+                          struct assay_error *err)
+{
+    const char *path = assay_object_info(object)->path;
+    char whole[PATH_MAX];
+    const struct assay_catalogue_request request = {
+        .file = {.path = realpath(path, whole) ? whole : path, .kind = ASSAY_MODULE_FILE},
+        .depth = ASSAY_CATALOGUE_ANALYSED};
+    struct as_catalogue_entry *entry = NULL;
+    *out = NULL;
+    pthread_mutex_lock(&c->lock);
+    const int rc = adopt(c, &request, object, program, &entry, err);
     pthread_mutex_unlock(&c->lock);
     if (rc == 0)
         *out = &entry->module;

@@ -64,7 +64,8 @@ struct as_catalogue_entry {
     int64_t rollbacks; /* of the experiment when it was given */
     /* Guarded by the catalogue's lock. */
     enum as_catalogue_state state;
-    bool is_small; /* was to be listed, and is analysed because it has little code */
+    bool is_adopted; /* object and program are the caller's */
+    bool is_small;   /* was to be listed, and is analysed because it has little code */
     unsigned users;
     uint64_t size_b, used; /* estimate; when it was closed last */
 };
@@ -99,6 +100,8 @@ as_entry_of_const(const struct assay_catalogue_module *module)
 
 /* load.c: reads what the request asks for; what cannot be had is left out. Errors: NOMEM. */
 int as_entry_load(struct as_catalogue_entry *entry, struct assay_error *err);
+int as_entry_adopt(struct as_catalogue_entry *entry, struct assay_object *object,
+                   struct assay_program *program, struct assay_error *err);
 void as_entry_unload(struct as_catalogue_entry *entry);
 uint64_t as_entry_size_b(const struct as_catalogue_entry *entry);
 

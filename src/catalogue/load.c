@@ -36,6 +36,15 @@ static int order_blocks(struct as_catalogue_entry *entry)
     return sorted ? 0 : sort_starts(entry, program);
 }
 
+static int take_program(struct as_catalogue_entry *entry, struct assay_error *err)
+{
+    struct assay_catalogue_module *module = &entry->module;
+    module->function = module->program->function;
+    module->function_n = module->program->function_n;
+    module->debug = module->program->debug;
+    return order_blocks(entry) < 0 ? as_error_nomem(err, module->path) : 0;
+}
+
 static int analyse_code(struct as_catalogue_entry *entry, struct assay_error *err)
 {
     struct assay_catalogue_module *module = &entry->module;
@@ -49,10 +58,7 @@ static int analyse_code(struct as_catalogue_entry *entry, struct assay_error *er
         module->trouble = why;
         return 0;
     }
-    module->function = module->program->function;
-    module->function_n = module->program->function_n;
-    module->debug = module->program->debug;
-    return order_blocks(entry) < 0 ? as_error_nomem(err, module->path) : 0;
+    return take_program(entry, err);
 }
 
 static int list_functions(struct as_catalogue_entry *entry, struct assay_error *err)
@@ -75,6 +81,7 @@ int as_entry_load(struct as_catalogue_entry *entry, struct assay_error *err)
 {
     struct assay_catalogue_module *module = &entry->module;
     const struct assay_catalogue_request *request = &entry->request;
+    entry->is_adopted = false;
     *module =
         (struct assay_catalogue_module){.path = request->file.path, .kind = request->file.kind};
     as_arena_init(&entry->arena);
@@ -94,11 +101,25 @@ int as_entry_load(struct as_catalogue_entry *entry, struct assay_error *err)
                                                                   : list_functions(entry, err);
 }
 
+int as_entry_adopt(struct as_catalogue_entry *entry, struct assay_object *object,
+                   struct assay_program *program, struct assay_error *err)
+{
+    entry->is_adopted = true;
+    entry->module = (struct assay_catalogue_module){.path = entry->request.file.path,
+                                                    .kind = ASSAY_MODULE_FILE,
+                                                    .object = object,
+                                                    .program = program};
+    as_arena_init(&entry->arena);
+    return take_program(entry, err);
+}
+
 void as_entry_unload(struct as_catalogue_entry *entry)
 {
     as_rows_fini(entry);
-    assay_program_free(&entry->module.program);
-    assay_object_close(&entry->module.object);
+    if (!entry->is_adopted) {
+        assay_program_free(&entry->module.program);
+        assay_object_close(&entry->module.object);
+    }
     as_vec_fini(&entry->by_start);
     as_vec_fini(&entry->name);
     as_arena_fini(&entry->arena);

@@ -68,6 +68,13 @@ static uint32_t shifted(uint32_t local, uint32_t first)
     return local == ASSAY_NONE ? ASSAY_NONE : local + first;
 }
 
+static uint16_t block_bits(const struct as_flow_block *from)
+{
+    const bool second =
+        from->is_root && !(from->bits & (ASSAY_BLOCK_ENTRY | ASSAY_BLOCK_UNREACHED));
+    return (uint16_t)(from->bits | (second ? ASSAY_BLOCK_SECOND : 0));
+}
+
 /* Blocks and successors of a body; counts how many edges come into each block. */
 static void fill_blocks(struct assay_program *program, const struct as_flow *flow,
                         const struct as_nest *nest, struct assay_body *body, uint32_t edge)
@@ -88,7 +95,7 @@ static void fill_blocks(struct assay_program *program, const struct as_flow *flo
             .idom = shifted(nest->idom[v], body->first_block),
             .ipdom = shifted(nest->ipdom[v], body->first_block),
             .loop = nest->loops ? shifted(nest->loop_of[v], body->first_loop) : ASSAY_NONE,
-            .bits = from->bits,
+            .bits = block_bits(from),
         };
         body->size_b += block[v].size_b;
         bits |= from->bits & ASSAY_BLOCK_UNRESOLVED ? ASSAY_BODY_UNRESOLVED : 0;

@@ -83,7 +83,8 @@ static int decode_piece(const struct as_builder *b, const struct region_piece *p
             size_b = 0;
         if (size_b > r->end - r->start)
             size_b = r->end - r->start;
-        g->range.at[i] = (struct assay_bytes){bytes, (size_t)size_b, r->start};
+        g->range.at[i] = (struct assay_bytes){bytes, (size_t)size_b, r->start,
+                                              assay_object_info(b->object)->is_k1om};
     }
     return as_records_decode(&g->records, g->range.at, n, g->first.at, err);
 }

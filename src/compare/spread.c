@@ -3,20 +3,14 @@
  * Spread of repeated measurements: order statistics, robust outliers, two levels.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "compare/statistics.h"
 
 /* Makes the median of absolute deviations, and their mean, a standard deviation of a normal. */
 #define OF_MEDIAN 1.482602218505602
 #define OF_MEAN   1.2533141373155003
-
-static int ascending_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* Probability that at most k of n fair coins fall heads. */
 static double coins(size_t k, size_t n)
@@ -74,7 +68,7 @@ void as_spread_of(const double *x, size_t n, double *sorted, struct as_spread *o
     for (size_t i = 0; i < n; i++)
         as_moments_add(&moments, x[i]);
     memmove(sorted, x, n * sizeof *x);
-    qsort(sorted, n, sizeof *sorted, ascending_value);
+    as_sort_doubles(sorted, n);
     *out = (struct as_spread){.n = n,
                               .min = sorted[0],
                               .max = sorted[n - 1],

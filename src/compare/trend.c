@@ -4,18 +4,12 @@
  * Sen. Both only ask which of two values is larger, so an outlier cannot make or hide a drift.
  */
 #include <math.h>
-#include <stdlib.h>
 
+#include "base/sort.h"
 #include "compare/statistics.h"
 
 /* Up to so many values the distribution of the statistic is counted out. */
 #define EXACT_MOST 40
-
-static int ascending_slope(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* Slopes of all pairs into `slope`; gives Kendall's S, and whether any two are alike. */
 static double all_pairs(const double *x, size_t n, double *slope, bool *ties)
@@ -100,7 +94,7 @@ void as_trend_of(const double *x, size_t n, double *work, struct as_trend *out)
     bool ties = false;
     const double s = all_pairs(x, n, work, &ties);
     const double variance = variance_of_s(x, n);
-    qsort(work, pairs, sizeof *work, ascending_slope);
+    as_sort_doubles(work, pairs);
     out->slope = as_median_of_sorted(work, pairs);
     out->interval = slope_interval(work, pairs, variance);
     out->tau = s / (double)pairs;

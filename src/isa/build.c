@@ -343,6 +343,7 @@ static void build_encoding_traits(const ZydisDecodedInstruction *insn, struct as
     ZydisInstructionAttributes a = insn->attributes;
     bool evex = insn->encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX;
     if (evex || insn->encoding == ZYDIS_INSTRUCTION_ENCODING_VEX ||
+        insn->encoding == ZYDIS_INSTRUCTION_ENCODING_MVEX ||
         insn->encoding == ZYDIS_INSTRUCTION_ENCODING_XOP)
         f->traits |= ASSAY_TRAIT_VEX;
     if (evex)
@@ -355,7 +356,7 @@ static void build_encoding_traits(const ZydisDecodedInstruction *insn, struct as
         f->traits |= ASSAY_TRAIT_PRIVILEGED;
     if (insn->avx.broadcast.mode && !insn->avx.broadcast.is_static)
         f->traits |= ASSAY_TRAIT_BROADCAST;
-    if (insn->avx.mask.mode > ZYDIS_MASK_MODE_DISABLED)
+    if (as_is_masked(insn))
         f->traits |= ASSAY_TRAIT_MASKED;
     if (insn->avx.mask.mode == ZYDIS_MASK_MODE_ZEROING ||
         insn->avx.mask.mode == ZYDIS_MASK_MODE_CONTROL_ZEROING)

@@ -26,6 +26,15 @@ static inline bool as_operand_shown(const ZydisDecodedOperand *o)
            o->encoding != ZYDIS_OPERAND_ENCODING_MASK;
 }
 
+/* Masks what it writes. MVEX always names a mask, of which k0 is none (ISA manual 327364, 3.2). */
+static inline bool as_is_masked(const ZydisDecodedInstruction *insn)
+{
+    return insn->avx.mask.mode > ZYDIS_MASK_MODE_DISABLED &&
+           !(insn->encoding == ZYDIS_INSTRUCTION_ENCODING_MVEX &&
+             (insn->avx.mask.reg == ZYDIS_REGISTER_K0 ||
+              insn->avx.mask.reg == ZYDIS_REGISTER_NONE));
+}
+
 /* Fills `out` (zeroed first) from a decoded instruction and all its operands. */
 void as_form_build(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands,
                    struct assay_form *out);

@@ -107,10 +107,10 @@ static void learn(const uint8_t *p, struct as_split *s, struct as_decoded *ref)
 }
 
 /* By the reference decoder; at most `left` bytes count. Returns 0 or an error code. */
-static int decode_slow(const uint8_t *p, size_t left, uint64_t address, struct as_split *s,
-                       struct as_decoded *out)
+static int decode_slow(const uint8_t *p, size_t left, uint64_t address, bool k1om,
+                       struct as_split *s, struct as_decoded *out)
 {
-    int rc = as_reference_decode(p, left, address, out);
+    int rc = as_reference_decode(p, left, address, k1om, out);
     if (rc < 0 || out->insn.bits & ASSAY_INSN_INVALID || !s)
         return rc;
     learn(p, s, out);
@@ -135,7 +135,7 @@ static inline const struct as_recipe *recipe_of(const struct as_split *s, struct
  * Decodes at `p`, of which 16 bytes are readable and `left` count, into `insn`; `wide` gets the
  * whole value when the record has IMM64. Returns the length or an error code.
  */
-static inline int decode_one(const uint8_t *p, size_t left, uint64_t address,
+static inline int decode_one(const uint8_t *p, size_t left, uint64_t address, bool k1om,
                              struct as_recent *recent, struct assay_insn *insn, int64_t *wide)
 {
     struct as_split s;
@@ -150,7 +150,7 @@ static inline int decode_one(const uint8_t *p, size_t left, uint64_t address,
         if (length <= AS_INSN_MAX_B && length <= left)
             return (int)length;
     }
-    int rc = decode_slow(p, left, address, ok && !recipe ? &s : NULL, &ref);
+    int rc = decode_slow(p, left, address, k1om, ok && !recipe ? &s : NULL, &ref);
     if (rc < 0)
         return rc;
     *insn = ref.insn;
@@ -171,8 +171,10 @@ static int note_unusual(struct as_records *b, const struct assay_insn *insn, int
     return 0;
 }
 
-static int decode_range(const uint8_t *bytes, size_t size_b, uint64_t address, struct as_records *b)
+static int decode_range(const struct assay_bytes *range, struct as_records *b)
 {
+    const uint8_t *bytes = range->bytes;
+    const size_t size_b = range->size_b;
     uint8_t tail[2 * READ_B];
     size_t tail_at = size_b < READ_B ? 0 : size_b - READ_B;
     memset(tail, 0, sizeof tail);
@@ -183,7 +185,8 @@ static int decode_range(const uint8_t *bytes, size_t size_b, uint64_t address, s
         int64_t wide;
         AS_TRY(as_vec_reserve(&b->insn, b->insn.n + 1));
         struct assay_insn *insn = &b->insn.at[b->insn.n];
-        const int length = decode_one(p, size_b - at, address + at, b->recent, insn, &wide);
+        const int length =
+            decode_one(p, size_b - at, range->address + at, range->k1om, b->recent, insn, &wide);
         if (__builtin_expect(length < 0, 0))
             return length;
         if (__builtin_expect(insn->bits & (ASSAY_INSN_INVALID | ASSAY_INSN_IMM64), 0))
@@ -219,7 +222,7 @@ int as_records_decode(struct as_records *out, const struct assay_bytes *range, s
         if (first)
             first[i] = out->insn.n;
         at = range[i].address;
-        rc = decode_range(range[i].bytes, range[i].size_b, at, out);
+        rc = decode_range(&range[i], out);
     }
     if (rc == ASSAY_ERR_LIMIT)
         return as_error_set(err, rc,

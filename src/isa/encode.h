@@ -41,6 +41,26 @@ struct as_encode_choice {
 size_t as_encode_again(const uint8_t *bytes, size_t size_b, const struct as_encode_choice *choice,
                        uint8_t out[AS_ENCODE_B]);
 
+/*
+ * Of an instruction with an explicit memory operand; RIP-relative ones keep a displacement that is
+ * to be filled in anew. All return the length, 0 when there is no such instruction.
+ */
+/* The same at gs:[disp]. */
+size_t as_encode_local(const uint8_t *bytes, size_t size_b, int32_t disp, uint8_t out[AS_ENCODE_B]);
+/* The same with register `number` in place of the memory: a general one where the first operand is,
+ * else a vector. */
+size_t as_encode_register(const uint8_t *bytes, size_t size_b, unsigned number,
+                          uint8_t out[AS_ENCODE_B]);
+/* A plain load of as many bytes into the register that is its first operand. */
+size_t as_encode_load(const uint8_t *bytes, size_t size_b, uint8_t out[AS_ENCODE_B]);
+/* lea of its address into general register `reg`. */
+size_t as_encode_address(const uint8_t *bytes, size_t size_b, unsigned reg,
+                         uint8_t out[AS_ENCODE_B]);
+/* In place of the instruction a value for its first operand that waits for nothing: vector
+ * `number`, or 0 where that is AS_ENCODE_KEEP; general registers become 0. No flag changes. */
+size_t as_encode_value(const uint8_t *bytes, size_t size_b, unsigned number,
+                       uint8_t out[AS_ENCODE_B]);
+
 /* Where the 32-bit displacement of a RIP-relative instruction stands in its bytes; 0: it has none.
  */
 size_t as_encode_rip_offset(const uint8_t *bytes, size_t size_b);

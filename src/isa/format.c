@@ -34,7 +34,6 @@ int assay_insn_format(const uint8_t *bytes, size_t size_b, uint64_t address,
     ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
     if (!size_b ||
         !ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes, size_b, &insn, operands)) ||
-        insn.encoding == ZYDIS_INSTRUCTION_ENCODING_MVEX ||
         !ZYAN_SUCCESS(ZydisFormatterFormatInstruction(formatter(syntax, &f), &insn, operands,
                                                       insn.operand_count_visible, text, sizeof text,
                                                       address, NULL)))

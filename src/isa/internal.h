@@ -59,8 +59,9 @@ struct as_decoded {
     int64_t imm, disp;       /* whole, when insn.bits has ASSAY_INSN_IMM64 */
 };
 
-/* 0 (an invalid byte included) or NOMEM / LIMIT when the form table cannot grow. */
-int as_reference_decode(const uint8_t *bytes, size_t size_b, uint64_t address,
+/* 0 (an invalid byte included) or NOMEM / LIMIT when the form table cannot grow. MVEX encodings are
+ * instructions where the code is `k1om`. */
+int as_reference_decode(const uint8_t *bytes, size_t size_b, uint64_t address, bool k1om,
                         struct as_decoded *out);
 
 /* Number of the form equal to `form`, added when new; negative: NOMEM or LIMIT. Thread-safe. */

@@ -206,7 +206,7 @@ static bool record_of(const char *text, struct assay_insn *out)
     const size_t length = as_encode_text(text, bytes);
     struct as_decoded decoded = {0};
 
-    if (!length || as_reference_decode(bytes, length, 0, &decoded) < 0)
+    if (!length || as_reference_decode(bytes, length, 0, false, &decoded) < 0)
         return false;
     *out = decoded.insn;
     return out->form != AS_FORM_INVALID;

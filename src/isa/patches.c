@@ -29,7 +29,7 @@ static const ZydisDecodedOperand *shown_operand(const ZydisDecodedInstruction *i
 static void merging_writes(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *ops,
                            struct assay_form *f)
 {
-    bool merge_mask = insn->avx.mask.mode == ZYDIS_MASK_MODE_MERGING;
+    bool merge_mask = as_is_masked(insn) && insn->avx.mask.mode == ZYDIS_MASK_MODE_MERGING;
     for (unsigned i = 0; i < f->operands; i++) {
         struct assay_operand *o = &f->operand[i];
         const ZydisDecodedOperand *z = shown_operand(insn, ops, i);
@@ -53,6 +53,25 @@ static void merging_writes(const ZydisDecodedInstruction *insn, const ZydisDecod
         if (o->access & ASSAY_ACCESS_MAYBE)
             o->access |= ASSAY_ACCESS_READ;
     }
+}
+
+/* The library has all that MVEX writes as read and perhaps written, which holds under a mask:
+ * without one, what is no source is but written. Sources are the destinations of products with a
+ * sum, of sums with a carry (whose second operand is a mask), and of loads that fill up a register.
+ */
+static void unmasked_writes(const ZydisDecodedInstruction *insn, struct assay_form *f)
+{
+    struct assay_operand *to = &f->operand[0];
+    if (insn->encoding != ZYDIS_INSTRUCTION_ENCODING_MVEX || as_is_masked(insn) || !f->operands ||
+        !(to->access & ASSAY_ACCESS_WRITE))
+        return;
+    const bool adds = f->insn_class == ASSAY_CLASS_FMA && !strstr(f->mnemonic, "madd233");
+    const bool carries = f->operands > 1 && f->insn_class == ASSAY_CLASS_ADD &&
+                         f->operand[1].file == ASSAY_FILE_MASK;
+    const bool fills = strncmp(f->mnemonic, "vloadunpack", 11) == 0;
+    to->access = ASSAY_ACCESS_WRITE;
+    if (to->kind == ASSAY_OPERAND_REG && (adds || carries || fills))
+        to->access |= ASSAY_ACCESS_READ;
 }
 
 /* rsi and rdi advance always; under rep everything hangs on rcx. */
@@ -383,6 +402,7 @@ void as_form_patch(const ZydisDecodedInstruction *insn, const ZydisDecodedOperan
                    struct assay_form *f)
 {
     merging_writes(insn, ops, f);
+    unmasked_writes(insn, f);
     strings(insn, f);
     left_out(insn, f);
     x87(insn, f);

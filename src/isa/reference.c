@@ -262,7 +262,7 @@ static void finish_recipe(const ZydisDecoder *decoder, const ZydisDecodedInstruc
     }
 }
 
-int as_reference_decode(const uint8_t *bytes, size_t size_b, uint64_t address,
+int as_reference_decode(const uint8_t *bytes, size_t size_b, uint64_t address, bool k1om,
                         struct as_decoded *out)
 {
     ZydisDecoder decoder;
@@ -276,7 +276,7 @@ int as_reference_decode(const uint8_t *bytes, size_t size_b, uint64_t address,
         size_b = AS_INSN_MAX_B;
     /* MVEX is Knights Corner's alone: to every other processor these bytes are nothing. */
     if (!size_b || !ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes, size_b, &zi, ops)) ||
-        zi.encoding == ZYDIS_INSTRUCTION_ENCODING_MVEX) {
+        (zi.encoding == ZYDIS_INSTRUCTION_ENCODING_MVEX && !k1om)) {
         invalid(address, out);
         return 0;
     }

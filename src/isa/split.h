@@ -87,7 +87,10 @@ static const char modrm_0f[] = "gGmm.........g.."
 static inline char modrm_kind(unsigned encoding, unsigned map, unsigned opcode)
 {
     if (map == 1)
-        return opcode == 0x77 ? '.' : opcode - 0x71u < 3 ? 'g' : opcode == 0xae ? 'G' : 'm';
+        return opcode == 0x77                         ? '.'
+               : opcode - 0x71u < 3 || opcode == 0x18 ? 'g'
+               : opcode == 0xae                       ? 'G'
+                                                      : 'm';
     if (encoding == 3)
         return 'g';
     return map == 2 && (opcode == 0xf3 || opcode - 0xc6u < 2 || opcode == 0x49) ? 'G' : 'm';

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -83,6 +84,8 @@ __attribute__((noreturn)) static void be_child(const struct ends *ends, const ch
 {
     char byte;
     ssize_t got;
+    /* Yama asks for it: we, and those that we start, may trace it (agent/inject.h). */
+    prctl(PR_SET_PTRACER, (unsigned long)getppid());
     close(ends->gate[1]); /* or it would never see that we died */
     close(ends->failure[0]);
     as_given_restore();

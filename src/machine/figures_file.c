@@ -49,8 +49,9 @@ void as_figures_append(struct as_str *to, const struct assay_figures *f)
         as_str_appendz(to, "\n");
     }
     for (size_t i = 0; i < f->group_n; i++)
-        as_str_appendf(to, "%s\t%s\t%s\n", f->group[i].is_done ? "done" : "begun", f->group[i].name,
-                       date_of(f->group[i].when_s, date));
+        as_str_appendf(to, "%s\t%s\t%s\t%.1f\t%.1f\n", f->group[i].is_done ? "done" : "begun",
+                       f->group[i].name, date_of(f->group[i].when_s, date), f->group[i].took_s,
+                       f->group[i].waited_s);
     for (size_t i = 0; i < f->figure_n; i++) {
         const struct assay_figure *figure = &f->figure[i];
         as_str_appendf(to, "figure\t%s\t%.6g\t%s\t%.4g\t%u\t%s\t%s\n", figure->name, figure->value,
@@ -185,8 +186,11 @@ static int read_group(struct assay_figures *f, const struct figure_line *l)
     struct assay_figure_group group = {.name = l->column[1],
                                        .is_done = strcmp(l->column[0], "done") == 0};
 
-    if (l->n != 3 || !date_in(l->column[2], &group.when_s))
+    if ((l->n != 3 && l->n != 5) || !date_in(l->column[2], &group.when_s))
         return bad_line(l, "no group with a date");
+    if (l->n == 5 &&
+        (!number_in(l->column[3], &group.took_s) || !number_in(l->column[4], &group.waited_s)))
+        return bad_line(l, "no group with a date and how long it took and waited");
     return assay_figures_set_group(f, &group, l->err);
 }
 
@@ -355,4 +359,16 @@ bool assay_figures_path(const struct assay_host *host, char *out, size_t out_b)
     const size_t used = strlen(out);
     return snprintf(out + used, out_b - used, "/%s-%08x.tsv", name, host_key(host)) <
            (int)(out_b - used);
+}
+
+int assay_figures_of_host(struct assay_figures **out, struct assay_error *err)
+{
+    struct assay_host *host;
+    char path[PATH_MAX];
+
+    *out = NULL;
+    AS_TRY(assay_host_read(NULL, &host, err));
+    const bool known = assay_figures_path(host, path, sizeof path);
+    assay_host_free(&host);
+    return known && access(path, R_OK) == 0 ? assay_figures_open(path, out, err) : 0;
 }

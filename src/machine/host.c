@@ -117,6 +117,17 @@ static void read_topology(struct host_reading *w)
     w->host.numa_n = w->topology->numa_n;
 }
 
+/* The memory of the only node is the machine's: where more was added while it ran, a node may still
+ * say what it began with. */
+static void correct_memory(struct host_reading *w)
+{
+    if (w->host.numa_n != 1 || w->host.memory_b <= 0)
+        return;
+    for (size_t i = 0; i < w->topology->place_n; i++)
+        if (w->topology->place[i].kind == ASSAY_PLACE_NUMA)
+            ((struct assay_place *)w->topology->place)[i].size_b = (uint64_t)w->host.memory_b;
+}
+
 /* ---- cpuid --------------------------------------------------------------------------------- */
 
 static void read_hypervisor(struct host_reading *w)
@@ -306,6 +317,7 @@ int assay_host_read(const char *root, struct assay_host **out, struct assay_erro
     read_system(w);
     read_processors(w);
     read_topology(w);
+    correct_memory(w);
     w->host.microarchitecture =
         assay_microarchitecture_of(w->host.cpu_vendor, w->host.cpu_family, w->host.cpu_model_number,
                                    w->host.cpu_stepping, &w->host.microarchitecture_words);

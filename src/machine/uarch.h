@@ -78,6 +78,8 @@ const struct as_uarch_text *as_uarch_text_find(const char *name);
 
 /* A name of ASSAY_UARCH_PARAMETER_LIST. */
 bool as_uarch_is_parameter(const char *name);
+/* Its place in `set`; below 0: none. */
+int as_uarch_parameter_of(const char *name);
 
 struct assay_host;
 /* Which table predictions for this host take, and where it is from, as words. */

@@ -114,6 +114,11 @@ static int parameter_find(const char *name)
     return -1;
 }
 
+int as_uarch_parameter_of(const char *name)
+{
+    return parameter_find(name);
+}
+
 bool as_uarch_is_parameter(const char *name)
 {
     return parameter_find(name) >= 0;

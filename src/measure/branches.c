@@ -81,7 +81,7 @@ static int measure_taken(struct as_parameter_work *w, struct as_assembly *a,
         as_assembly_bytes(a, jump, sizeof jump, "jmp");
     AS_TRY(measure_loop(w, a, label, 40, &cycles, err));
     struct as_parameter *p = note_cycles(w, "taken_branch", "cycles", &cycles);
-    p->value = round(cycles.cycles / (GROUPS + 1) * 100) / 100;
+    p->value = as_cycles_whole(cycles.cycles / (GROUPS + 1), p->spread);
     return 0;
 }
 

@@ -6,14 +6,16 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/progress.h"
 #include "base/vec.h"
+#include "measure/account.h"
 #include "measure/rig.h"
+
+enum { MEMORY_ROUNDS = 3 }; /* of memory, whose caches others share without being seen */
 
 struct plan {
     AS_VEC(struct as_job) jobs;
@@ -56,7 +58,8 @@ static unsigned trials_ms(const struct plan *p)
 static void add_stream(struct plan *p, unsigned level, enum as_stream stream, bool nontemporal,
                        struct as_scope scope)
 {
-    if (level && !as_level_b(p->rig, level, &scope))
+    /* Whether there is room in it is known when its latency is. */
+    if (level && !p->rig->cache_b[level])
         return;
     struct as_job *job = add_job(p, trials_ms(p) + (level ? 0 : 100), as_job_stream);
     job->level = level;
@@ -261,6 +264,52 @@ int as_rig_say_afterwards(struct as_rig *rig, const char *group, struct assay_er
     return say_circumstance(rig, name, noisy ? text : NULL, err);
 }
 
+int as_rig_say_room(struct as_rig *rig, unsigned level, const struct as_scope *scope,
+                    struct assay_error *err)
+{
+    const uint64_t seen_b = rig->seen_b[level], all_b = rig->cache_b[level];
+    char name[64], text[256];
+
+    snprintf(name, sizeof name, "bandwidth.%s.%s", as_level_name(level), scope->name);
+    snprintf(text, sizeof text,
+             "%s: not measured: this machine has %" PRIu64
+             " KiB of this cache, too little to miss the caches below it on %zu core%s",
+             name, (seen_b && seen_b < all_b ? seen_b : all_b) / 1024, scope->n,
+             scope->n == 1 ? "" : "s");
+    return say_circumstance(rig, name, as_level_b(rig, level, scope) ? NULL : text, err);
+}
+
+/* Cores do not share these caches: all of them have as many times the bandwidth, but for a lower
+ * frequency (a third on some). Half of it is a neighbour on one of the other cores, where no gate
+ * stands. */
+#define LEAST_OF_ALL 0.6
+
+int as_rig_say_private(struct as_rig *rig, struct assay_error *err)
+{
+    char name[64], text[256];
+
+    for (unsigned level = 1; level < AS_LEVELS; level++)
+        for (unsigned k = 0; k < AS_STREAMS && rig->sharers[level] == 1; k++) {
+            const char *stream = as_stream_name((enum as_stream)k);
+            snprintf(name, sizeof name, "bandwidth.%s.%s.core", stream, as_level_name(level));
+            const struct assay_figure *core = assay_figures_find(rig->figures, name);
+            snprintf(name, sizeof name, "bandwidth.%s.%s.all", stream, as_level_name(level));
+            const struct assay_figure *all = assay_figures_find(rig->figures, name);
+            assay_figures_drop_findings(rig->figures, name);
+            if (!core || !all || all->value >= LEAST_OF_ALL * core->value * (double)rig->core_n)
+                continue;
+            snprintf(text, sizeof text,
+                     "%s: %.2g times that of one core on %zu cores that do not share this cache: "
+                     "somebody used one of them",
+                     name, all->value / core->value, rig->core_n);
+            struct assay_figure doubted = *all;
+            doubted.is_calm = false;
+            AS_TRY(assay_figures_set(rig->figures, &doubted, err));
+            AS_TRY(assay_figures_add_finding(rig->figures, name, text, err));
+        }
+    return 0;
+}
+
 /* ---- The way through ---------------------------------------------------------------------------
  */
 
@@ -277,48 +326,48 @@ static bool is_done(const struct as_rig *rig, const struct as_job *job, int64_t 
     return figure && figure->when_s >= begun_s;
 }
 
-/* When this group was begun: now, or then when it was cut off. */
-static int begin_group(struct as_rig *rig, const char *name, int64_t *begun_s,
-                       struct assay_error *err)
-{
-    for (size_t i = 0; i < rig->figures->group_n; i++) {
-        const struct assay_figure_group *g = &rig->figures->group[i];
-        if (strcmp(g->name, name) == 0 && !g->is_done) {
-            *begun_s = g->when_s;
-            return 0;
-        }
-    }
-    const struct assay_figure_group group = {.name = name, .when_s = (int64_t)time(NULL)};
-    *begun_s = group.when_s;
-    return assay_figures_set_group(rig->figures, &group, err);
-}
-
 static int save_figures(const struct plan *p, struct assay_error *err)
 {
     return p->options->path ? assay_figures_save(p->rig->figures, p->options->path, err) : 0;
 }
 
-static int work_through(struct plan *p, int64_t begun_s, int64_t until_ns, struct assay_error *err)
+/* Not in this round: done before the first, or a curve, whose points stand for each other. */
+static bool is_left_out(const struct plan *p, const struct as_job *job, unsigned round,
+                        int64_t begun_s)
+{
+    return round == 0 ? is_done(p->rig, job, begun_s) : job->work == as_job_latency;
+}
+
+static int work_once(struct plan *p, const struct as_job *job, struct assay_error *err)
+{
+    int rc = job->work(p->rig, job, err);
+
+    if (rc == ASSAY_ERR_LIMIT)
+        rc = assay_figures_add_finding(p->rig->figures, job->name, err->text, err);
+    return rc == 0 ? save_figures(p, err) : rc;
+}
+
+/* Round after round through all jobs: a neighbour who is there for some seconds is not in all. */
+static int work_through(struct plan *p, unsigned rounds, int64_t begun_s, int64_t until_ns,
+                        struct assay_error *err)
 {
     struct as_progress progress;
     uint64_t total = 0;
     int rc = 0;
 
-    as_vec_foreach (&p->jobs, job)
-        total += is_done(p->rig, job, begun_s) ? 0 : job->cost_ms;
+    for (unsigned round = 0; round < rounds; round++)
+        as_vec_foreach (&p->jobs, job)
+            total += is_left_out(p, job, round, begun_s) ? 0 : job->cost_ms;
     as_progress_begin(&progress, p->options->progress_fd, "measuring", total);
-    as_vec_foreach (&p->jobs, job) {
-        if (rc < 0 || as_rig_stopped(p->rig) || as_monotonic_ns() > until_ns)
-            break;
-        if (is_done(p->rig, job, begun_s))
-            continue;
-        rc = job->work(p->rig, job, err);
-        if (rc == ASSAY_ERR_LIMIT)
-            rc = assay_figures_add_finding(p->rig->figures, job->name, err->text, err);
-        if (rc == 0)
-            rc = save_figures(p, err);
-        as_progress_add(&progress, job->cost_ms);
-    }
+    for (unsigned round = 0; round < rounds; round++)
+        as_vec_foreach (&p->jobs, job) {
+            if (rc < 0 || as_rig_stopped(p->rig) || as_monotonic_ns() > until_ns)
+                break;
+            if (is_left_out(p, job, round, begun_s))
+                continue;
+            rc = work_once(p, job, err);
+            as_progress_add(&progress, job->cost_ms);
+        }
     as_progress_end(&progress);
     return rc;
 }
@@ -329,23 +378,24 @@ static int measure_group(struct plan *p, unsigned what, const char *name, bool *
     const unsigned budget_ms = p->options->budget_ms ? p->options->budget_ms : 10000;
     const int64_t until_ns =
         what == ASSAY_CEILINGS_NEEDED ? as_monotonic_ns() + (int64_t)budget_ms * 900000 : INT64_MAX;
-    int64_t begun_s;
+    struct as_group_time time_of = {.began_ns = as_monotonic_ns()};
+    struct assay_figure_group group = {.name = name};
 
     p->jobs.n = 0;
     p->rig->until_ns = until_ns;
     make_plan(p, what);
     if (p->failed)
         return as_error_nomem(err, "the plan of a measurement");
-    AS_TRY(begin_group(p->rig, name, &begun_s, err));
-    AS_TRY(work_through(p, begun_s, until_ns, err));
+    p->rig->waited_ns = 0;
+    AS_TRY(as_group_begin(p->rig->figures, &group, err));
+    AS_TRY(work_through(p, what == ASSAY_CEILINGS_MEMORY ? MEMORY_ROUNDS : 1, group.when_s,
+                        until_ns, err));
+    if (what == ASSAY_CEILINGS_MEMORY && !as_rig_stopped(p->rig))
+        AS_TRY(as_rig_say_private(p->rig, err));
     AS_TRY(as_rig_say_afterwards(p->rig, name, err));
-    if (as_rig_stopped(p->rig)) {
-        *stopped = true;
-    } else {
-        const struct assay_figure_group done = {
-            .name = name, .is_done = true, .when_s = (int64_t)time(NULL)};
-        AS_TRY(assay_figures_set_group(p->rig->figures, &done, err));
-    }
+    *stopped |= as_rig_stopped(p->rig);
+    time_of.waited_s = (double)p->rig->waited_ns / 1e9;
+    AS_TRY(as_group_end(p->rig->figures, &group, !as_rig_stopped(p->rig), &time_of, err));
     return save_figures(p, err);
 }
 

@@ -5,8 +5,9 @@
 #include "measure/chain.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <x86intrin.h>
+
+#include "base/sort.h"
 
 #define TEN(text)     text text text text text text text text text text
 #define HUNDRED(text) TEN(TEN(text))
@@ -77,16 +78,10 @@ unsigned as_gate_passes(const struct as_gate *gate, unsigned tries)
     return n;
 }
 
-static int compare_samples(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double as_sample_quantile(double *value, size_t n, double share)
 {
     if (!n)
         return NAN;
-    qsort(value, n, sizeof *value, compare_samples);
+    as_sort_doubles(value, n);
     return value[(size_t)((double)(n - 1) * share + 0.5)];
 }

@@ -17,8 +17,10 @@
 #include "base/clock.h"
 #include "measure/internal.h"
 
-#define CHILD_SECONDS 20  /* it hangs when it still runs then */
-#define WARM_ROUNDS   200 /* a round maps pages; blocks walk through memory for so long at most */
+#define CHILD_SECONDS 20 /* it hangs when it still runs then */
+#define AGREE         0.01
+enum { AGREE_MOST = 64 }; /* sorted on the stack */
+#define WARM_ROUNDS 200   /* a round maps pages; blocks walk through memory for so long at most */
 
 /* What the handler needs: it runs with the segment bases of the block. */
 static struct {
@@ -132,6 +134,7 @@ struct pair {
     struct as_shape shorter, longer;
     void (*run_shorter)(void);
     void (*run_longer)(void);
+    uint64_t last_chain; /* behind the sample before, directly; 0: this is the first */
 };
 
 static uint64_t work_ticks(const struct pair *p, bool longer)
@@ -258,14 +261,14 @@ static bool take_sample(struct pair *p, struct as_sample_series *series)
     const struct as_gate *gate = &p->child->gate;
     uint64_t chain[3], canary[3];
 
-    chain[0] = as_chain_ticks();
+    chain[0] = p->last_chain ? p->last_chain : as_chain_ticks();
     canary[0] = as_canary_ticks();
     const uint64_t shorter = run_ticks(p, false);
     chain[1] = as_chain_ticks();
     canary[1] = as_canary_ticks();
     const uint64_t longer = run_ticks(p, true);
     canary[2] = as_canary_ticks();
-    chain[2] = as_chain_ticks();
+    chain[2] = p->last_chain = as_chain_ticks();
     const bool counted = p->child->counter != NULL; /* whatever the clock's rate was */
     if (!counted && (!chains_agree(chain[0], chain[1]) || !chains_agree(chain[1], chain[2])))
         return false;
@@ -286,19 +289,42 @@ static bool take_sample(struct pair *p, struct as_sample_series *series)
     return clean;
 }
 
+/* Whether the middle half of clean samples lies within 1 %: looked at after every eighth. */
+static bool agree_already(const struct as_child *child, unsigned clean)
+{
+    const struct as_sample_series *series = child->series;
+    double value[AGREE_MOST];
+    size_t n = 0;
+
+    if (child->enough == 0 || clean < child->enough || clean % 8 || clean > AGREE_MOST)
+        return false;
+    for (size_t i = 0; i < series->n && n < AGREE_MOST; i++)
+        if (series->clean[i])
+            value[n++] = series->longer[i] - series->shorter[i];
+    const double low = as_sample_quantile(value, n, 0.25),
+                 high = as_sample_quantile(value, n, 0.75);
+    return high - low <= AGREE * low;
+}
+
 static void take_samples(struct pair *p)
 {
     const struct as_child *child = p->child;
     struct as_sample_series *series = child->series;
-    const int64_t until_ns = as_monotonic_ns() + (int64_t)child->limit_ms * 1000000;
+    int64_t now_ns = as_monotonic_ns();
+    const int64_t until_ns = now_ns + (int64_t)child->limit_ms * 1000000;
     unsigned clean = 0, tried = 0;
 
     series->n = 0;
+    series->refused_ns = 0;
     series->span = executions(p, &p->longer) - executions(p, &p->shorter);
     while (clean < child->samples && series->n < AS_METER_SAMPLES) {
-        clean += take_sample(p, series);
+        const bool is_clean = take_sample(p, series);
+        clean += is_clean;
         tried++;
-        if (as_monotonic_ns() > until_ns)
+        const int64_t began_ns = now_ns;
+        now_ns = as_monotonic_ns();
+        series->refused_ns += is_clean ? 0 : now_ns - began_ns;
+        if (now_ns > until_ns || (is_clean && agree_already(child, clean)))
             break;
     }
     child->result->noisy_n = tried - clean;

@@ -17,6 +17,14 @@
 #include "base/error.h"
 #include "machine/uarch.h"
 
+/* What its ports are called: those for vectors are some of those for all loads, on all cores. */
+static const char *port_of(const struct as_probe_rates *rates, enum as_saturated probe)
+{
+    const bool are_some = probe == AS_PROBE_LDV &&
+                          as_probe_ports(rates, probe) <= as_probe_ports(rates, AS_PROBE_AGU);
+    return as_probe_group(are_some ? AS_PROBE_AGU : probe);
+}
+
 static void append_head(const struct as_core_table *w, struct as_str *to)
 {
     const struct assay_host *h = w->host;
@@ -52,8 +60,9 @@ static void append_head(const struct as_core_table *w, struct as_str *to)
         if (ports == 0 || p == AS_PROBE_STV) /* the ports of STD */
             continue;
         as_str_appendf(to, "group\t%s\t", as_probe_group((enum as_saturated)p));
+        const char *port = port_of(w->rates, (enum as_saturated)p);
         for (unsigned i = 0; i < ports; i++)
-            as_str_appendf(to, "%s%s%u", i ? " " : "", as_probe_group((enum as_saturated)p), i);
+            as_str_appendf(to, "%s%s%u", i ? " " : "", port, i);
         as_str_appendz(to, "\tm1\n");
     }
     as_str_appendz(to, "group\tFDIV\tFDIV0\tm1\ngroup\tIDIV\tIDIV0\tm1\n");

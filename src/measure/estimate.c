@@ -48,6 +48,15 @@ void as_gate_learn(struct as_gate *gate, const struct as_sample_series *series)
         gate->best = median;
 }
 
+bool as_series_is_disturbed(const struct as_sample_series *series, unsigned refused_n)
+{
+    size_t clean = 0;
+
+    for (size_t i = 0; i < series->n; i++)
+        clean += series->clean[i];
+    return refused_n > 8 && refused_n > clean;
+}
+
 void as_series_estimate(const struct as_sample_series *series, unsigned wanted,
                         struct assay_cycles *out)
 {

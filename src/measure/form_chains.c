@@ -79,7 +79,7 @@ static int cycles_behind(struct as_table_work *w, uint8_t *bytes, size_t n, cons
     *cycles = 0;
     if (!more)
         return 0;
-    AS_TRY(as_table_cycles(w, bytes, n + more, &out, err));
+    AS_TRY(as_table_chain(w, bytes, n + more, &out, err));
     *cycles = out.cycles;
     return 0;
 }
@@ -123,7 +123,7 @@ static int chain_operand(struct as_table_work *w, const struct as_form_case *one
     const size_t n = as_form_instance(one, 0, (int)operand, bytes);
     if (!n || became_idiom(one, bytes, n))
         return 0;
-    AS_TRY(as_table_cycles(w, bytes, n, &cycles, err));
+    AS_TRY(as_table_chain(w, bytes, n, &cycles, err));
     /* An idiom that the decoder does not know: with two registers the form waits. */
     const bool waits = cycles.cycles > 0.4 || form->traits & ASSAY_TRAIT_REGMOVE ||
                        one->insn.bits & ASSAY_INSN_IDIOM;
@@ -197,25 +197,23 @@ static int chain_implied(struct as_table_work *w, const struct as_form_case *one
     const size_t n = as_form_instance(one, 0, -1, bytes + before);
     if (!n)
         return 0;
-    AS_TRY(as_table_cycles(w, bytes, before + n, &cycles, err));
+    AS_TRY(as_table_chain(w, bytes, before + n, &cycles, err));
     t->implied_latency = cycles.cycles > 0 ? cycles.cycles : -1;
     return 0;
 }
 
 /* What a load is extended by: the address is what the one before brought, small and with a constant
- * that makes it an address again. */
+ * that makes it an address again. What the load itself takes is a move's from such an address. */
 static int chain_load(struct as_table_work *w, const struct as_form_case *one, struct as_timing *t,
                       unsigned written, struct assay_error *err)
 {
     const struct assay_form *form = assay_form_get(one->insn.form);
     struct as_encode_choice choice = {.index = 10, .sets_disp = true, .disp = 0x20000000};
-    const bool is_indexed = one->insn.index != ASSAY_REG_NONE;
-    const struct as_parameter *load =
-        as_parameter_find(&w->parameters, is_indexed ? "load_int_indexed" : "load_int");
     uint8_t bytes[AS_ENCODE_B], chained[AS_ENCODE_B];
-    struct assay_cycles cycles;
+    struct assay_cycles cycles, load;
+    char text[64] = "mov rax,m64[rax+536870912]";
 
-    if (form->insn_class != ASSAY_CLASS_EXTEND || !form->memories || !load || *load->unseen ||
+    if (form->insn_class != ASSAY_CLASS_EXTEND || !(one->insn.bits & ASSAY_INSN_MEM) ||
         one->insn.base == ASSAY_REG_IP)
         return 0;
     memset(choice.reg, AS_ENCODE_KEEP, sizeof choice.reg);
@@ -225,8 +223,12 @@ static int chain_load(struct as_table_work *w, const struct as_form_case *one, s
     const size_t size_b = reg < 0 ? 0 : as_encode_again(bytes, n, &choice, chained);
     if (!size_b)
         return 0;
-    AS_TRY(as_table_cycles(w, chained, size_b, &cycles, err));
-    t->behind_load = cycles.cycles > 0 ? fmax(cycles.cycles - load->value, 0) : -1;
+    if (one->insn.index != ASSAY_REG_NONE)
+        snprintf(text, sizeof text, "mov rax,m64[rax+r10*%u+536870912]", one->insn.scale);
+    AS_TRY(as_table_chain(w, chained, size_b, &cycles, err));
+    AS_TRY(as_table_chain(w, bytes, as_encode_text(text, bytes), &load, err));
+    const bool is_known = cycles.cycles > 0 && load.cycles > 0;
+    t->behind_load = is_known ? fmax(cycles.cycles - load.cycles, 0) : -1;
     return 0;
 }
 
@@ -246,8 +248,8 @@ static int chain_gather(struct as_table_work *w, const struct as_form_case *one,
     const size_t more = as_form_instance(one, 0, -1, bytes + n);
     if (!more)
         return 0;
-    AS_TRY(as_table_cycles(w, bytes, n + more, &cycles, err));
-    AS_TRY(as_table_cycles(w, shift, as_encode_text("vpsrlq ymm0,ymm0,63", shift), &shifts, err));
+    AS_TRY(as_table_chain(w, bytes, n + more, &cycles, err));
+    AS_TRY(as_table_chain(w, shift, as_encode_text("vpsrlq ymm0,ymm0,63", shift), &shifts, err));
     const double all = cycles.cycles - shifts.cycles - w->load_fp;
     t->implied_latency = cycles.cycles > 0 && shifts.cycles > 0 && all > 0 ? all : -1;
     return 0;
@@ -287,8 +289,8 @@ int as_measure_bypass(struct as_table_work *w, struct assay_error *err)
     as_widths_read(&widths);
     if (!widths.avx)
         return 0;
-    AS_TRY(as_table_cycles(w, bytes, as_encode_text(multiply_text, bytes), &multiply, err));
-    AS_TRY(as_table_cycles(w, bytes, as_encode_text(add_text, bytes), &add, err));
+    AS_TRY(as_table_chain(w, bytes, as_encode_text(multiply_text, bytes), &multiply, err));
+    AS_TRY(as_table_chain(w, bytes, as_encode_text(add_text, bytes), &add, err));
     AS_TRY(cycles_behind(w, bytes, as_encode_text(add_text, bytes), multiply_text, &both, err));
     if (!(multiply.cycles > 0) || !(add.cycles > 0) || both == 0)
         return 0;

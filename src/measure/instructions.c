@@ -16,21 +16,59 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/progress.h"
+#include "measure/account.h"
 #include "measure/core_table.h"
 #include "measure/internal.h"
 #include "measure/mixture.h"
 #include "measure/table.h"
 
-#define COPIES_MOST 8
+#define COPIES_MOST   8
+#define WAITED_MOST_S 120 /* in all, at the gate */
+/* Thousands of blocks: one that is not calm in a moment is put off, then marked. */
+enum { PATIENCE_FIRST_MS = 100, PATIENCE_MS = 600, HURRY_MS = 20 };
+#define SETTLED 0.01 /* two measurements of a block agree */
+enum { SETTLE_MOST = 3 };
 #define LONG_CYCLES 60 /* beyond this a form is microcode, or waits for memory: no mixtures */
 
 int as_table_cycles(struct as_table_work *w, const uint8_t *bytes, size_t n,
                     struct assay_cycles *out, struct assay_error *err)
 {
-    AS_TRY(assay_meter_block(w->meter, bytes, n, ASSAY_METER_UNROLLED, out, err));
+    if (w->made_up)
+        w->made_up(bytes, n, out);
+    else
+        AS_TRY(assay_meter_block(w->meter, bytes, n, ASSAY_METER_UNROLLED, out, err));
     if (out->status != ASSAY_METER_OK && out->status != ASSAY_METER_NOISY)
         out->cycles = 0;
     return 0;
+}
+
+/* Noise only adds: the lower of two that agree, or of some. */
+int as_table_settle(struct as_table_work *w, const uint8_t *bytes, size_t n,
+                    struct assay_cycles *out, struct assay_error *err)
+{
+    struct assay_cycles again;
+
+    for (unsigned i = 0; i < SETTLE_MOST && out->cycles > 0; i++) {
+        AS_TRY(as_table_cycles(w, bytes, n, &again, err));
+        if (!(again.cycles > 0))
+            return 0;
+        const bool agree = fabs(again.cycles - out->cycles) <= SETTLED * out->cycles;
+        if (again.status == ASSAY_METER_OK &&
+            (again.cycles < out->cycles || out->status == ASSAY_METER_NOISY))
+            *out = again;
+        if (agree)
+            return 0;
+    }
+    return 0;
+}
+
+int as_table_chain(struct as_table_work *w, const uint8_t *bytes, size_t n,
+                   struct assay_cycles *out, struct assay_error *err)
+{
+    AS_TRY(as_table_cycles(w, bytes, n, out, err));
+    const bool is_whole = out->cycles > 0.9 && fabs(out->cycles - round(out->cycles)) <=
+                                                   fmax(0.05, SETTLED * out->cycles);
+    return is_whole ? 0 : as_table_settle(w, bytes, n, out, err);
 }
 
 /* ---- The core ---------------------------------------------------------------------------------
@@ -96,6 +134,17 @@ static double load_of_table(const struct assay_host *host)
     return cycles;
 }
 
+static void compare_with_base(struct as_table_work *w)
+{
+    const char *name = base_of(w->host);
+    struct assay_uarch *uarch = NULL;
+    struct assay_error err;
+
+    if (name && assay_uarch_open(name, &uarch, &err) == 0)
+        as_parameters_compare(&w->parameters, uarch);
+    assay_uarch_free(&uarch);
+}
+
 /* Parameters of the core: windows and the front end only where all of it is measured. */
 static int measure_parameters(struct as_table_work *w, struct assay_error *err)
 {
@@ -108,13 +157,16 @@ static int measure_parameters(struct as_table_work *w, struct assay_error *err)
     struct as_parameter *width = as_parameter_add(&w->parameters, "dispatch_width", "slots");
 
     width->value = work.width;
+    width->spread = as_probe_spread(&w->rates, AS_PROBE_SLOTS);
     AS_TRY(as_measure_chains(&work, err));
     w->half_trip = work.half_trip;
     AS_TRY(as_measure_bypass(w, err));
     if (w->options->code_n)
         return 0;
     AS_TRY(as_measure_front_end(&work, err));
-    return as_measure_windows(&work, err);
+    AS_TRY(as_measure_windows(&work, err));
+    compare_with_base(w);
+    return 0;
 }
 
 /* ---- A form ------------------------------------------------------------------------------------
@@ -139,130 +191,12 @@ static int measure_each(struct as_table_work *w, const struct as_form_case *one,
         at += n;
     }
     AS_TRY(as_table_cycles(w, bytes, at, &cycles, err));
+    if (cycles.status == ASSAY_METER_OK)
+        AS_TRY(as_table_settle(w, bytes, at, &cycles, err));
     *status = cycles.status;
     t->each = t->copies ? cycles.cycles / t->copies : 0;
     t->is_noisy = cycles.status == ASSAY_METER_NOISY;
     t->spread = cycles.cycles > 0 ? (cycles.high - cycles.low) / cycles.cycles : 0;
-    return 0;
-}
-
-static bool touches_general(const struct assay_form *form)
-{
-    bool touches = form->flags_read || form->flags_written;
-
-    for (unsigned i = 0; i < form->operands; i++)
-        touches |= form->operand[i].kind == ASSAY_OPERAND_MEM ||
-                   (form->operand[i].kind == ASSAY_OPERAND_REG &&
-                    form->operand[i].file <= ASSAY_FILE_GPR64);
-    return touches;
-}
-
-/* A form of general registers does not use the pipes of vectors, and the other way round. */
-static bool probe_matters(const struct assay_form *form, enum as_saturated probe)
-{
-    const bool vector = form->vector_b || form->isa == ASSAY_ISA_X87 || form->isa == ASSAY_ISA_MMX;
-
-    switch (probe) {
-    case AS_PROBE_ALU:
-        return !vector || touches_general(form);
-    case AS_PROBE_MUL:
-        return form->insn_class == ASSAY_CLASS_MUL || form->insn_class == ASSAY_CLASS_SHIFT ||
-               form->insn_class == ASSAY_CLASS_BIT || form->insn_class == ASSAY_CLASS_DIV;
-    case AS_PROBE_FMUL:
-    case AS_PROBE_FADD:
-    case AS_PROBE_FANY:
-    case AS_PROBE_PERM:
-    case AS_PROBE_LDV:
-    case AS_PROBE_STV:
-        return vector;
-    case AS_PROBE_STD:
-        return !vector;
-    default:
-        return true;
-    }
-}
-
-/* Of kernels of nops the best of all lengths. */
-static int measure_mixture(struct as_table_work *w, const struct as_mixture *m, struct as_timing *t,
-                           struct assay_error *err)
-{
-    uint8_t bytes[AS_MIXTURE_MOST_B];
-    double best = INFINITY;
-
-    for (unsigned nop = 0; nop < (m->probe == AS_PROBE_SLOTS ? AS_MIXTURE_NOPS : 1); nop++) {
-        struct as_mixture with = *m;
-        struct assay_cycles cycles;
-        with.nop = nop;
-        const size_t size_b = as_mixture_build(&with, bytes);
-        if (!size_b)
-            continue;
-        AS_TRY(as_table_cycles(w, bytes, size_b, &cycles, err));
-        t->is_noisy |= cycles.status == ASSAY_METER_NOISY;
-        if (cycles.cycles > 0 && m->probe == AS_PROBE_SLOTS)
-            cycles.cycles -= as_mixture_nops(&with) * w->slot_cycles;
-        if (cycles.cycles > 0)
-            best = fmin(best, cycles.cycles);
-    }
-    t->mixed[m->probe] = isfinite(best) ? best : 0;
-    return 0;
-}
-
-/* A load beside the stores of a kernel waits for them on some cores, whatever it reads (13 cycles
- * on Zen 5): that is no use of a port. */
-static bool waits_for_stores(const struct assay_form *form)
-{
-    for (unsigned i = 0; i < form->operands; i++)
-        if (form->operand[i].kind == ASSAY_OPERAND_MEM &&
-            form->operand[i].access & ASSAY_ACCESS_READ)
-            return true;
-    return false;
-}
-
-static unsigned breakers_of(const struct as_form_case *one)
-{
-    uint8_t bytes[4 * AS_ENCODE_B];
-    struct assay_code code;
-    struct assay_error err;
-    const size_t n = as_form_breaker(one, bytes);
-
-    if (n == 0 || assay_decode(bytes, n, 0, &code, &err) < 0)
-        return 0;
-    const unsigned insns = (unsigned)code.n;
-    assay_code_free(&code);
-    return insns;
-}
-
-/* As many instances as a kernel has room for that is twice as long as they take by themselves, so
- * that they hide in it: of one alone the clock's noise is as large as a slot. */
-static bool fit_instances(const struct as_table_work *w, struct as_timing *t,
-                          enum as_saturated probe)
-{
-    for (unsigned n = probe == AS_PROBE_SLOTS && t->each <= 0.6 ? 8 : 4; n; n /= 2) {
-        t->mixed_n[probe] = n;
-        t->repeats[probe] = 1 + (unsigned)(2 * n * t->each / w->rates.cycles[probe]);
-        if (t->repeats[probe] * as_probe_n(probe) <= AS_MIXTURE_FULL_N)
-            return true;
-    }
-    t->mixed_n[probe] = 1;
-    return t->repeats[probe] * as_probe_n(probe) <= AS_MIXTURE_MOST_N;
-}
-
-static int measure_mixtures(struct as_table_work *w, const struct as_form_case *one,
-                            struct as_timing *t, struct assay_error *err)
-{
-    const struct assay_form *form = assay_form_get(one->insn.form);
-    for (unsigned p = 0; p < AS_PROBES; p++) {
-        const enum as_saturated probe = (enum as_saturated)p;
-        if (w->rates.cycles[p] == 0 || !probe_matters(form, probe) ||
-            ((probe == AS_PROBE_STD || probe == AS_PROBE_STV) && waits_for_stores(form)))
-            continue;
-        t->breaker_n = breakers_of(one);
-        if (!fit_instances(w, t, probe))
-            continue;
-        const struct as_mixture m = {
-            .probe = probe, .repeats = t->repeats[p], .n = t->mixed_n[p], .one = one};
-        AS_TRY(measure_mixture(w, &m, t, err));
-    }
     return 0;
 }
 
@@ -271,36 +205,50 @@ static int time_form(struct as_table_work *w, const struct as_form_case *one, st
 {
     *t = (struct as_timing){0};
     AS_TRY(measure_each(w, one, t, status, err));
-    if (*status != ASSAY_METER_OK && *status != ASSAY_METER_NOISY)
+    const bool can_be_used =
+        *status == ASSAY_METER_OK || (*status == ASSAY_METER_NOISY && !w->puts_off);
+    if (!can_be_used)
         return 0;
     AS_TRY(as_form_latencies(w, one, t, err));
     if (t->each <= LONG_CYCLES && assay_form_get(one->insn.form)->isa != ASSAY_ISA_MMX)
-        AS_TRY(measure_mixtures(w, one, t, err));
+        AS_TRY(as_form_mixtures(w, one, t, err));
     return as_form_lateness(w, one, t, err);
 }
 
-static int measure_form(struct as_table_work *w, const struct as_form_case *one,
-                        struct assay_error *err)
+static void write_line(struct as_table_work *w, const struct as_form_case *one,
+                       const struct as_timing *t)
+{
+    struct as_str line = {0};
+
+    as_timing_append(&line, one, t, &w->rates);
+    if (!line.failed)
+        fputs(as_str_z(&line), w->lines);
+    as_str_fini(&line);
+}
+
+/* A line, and nothing more of this form; or nothing yet, where it is put off. */
+static int measure_form(struct as_table_work *w, struct as_form_case *one, struct assay_error *err)
 {
     struct as_timing t;
-    struct as_str line = {0};
     enum assay_meter_status status;
 
     AS_TRY(time_form(w, one, &t, &status, err));
     /* What somebody else disturbed is seen once more. */
     if (status == ASSAY_METER_OK && as_timing_contradicts(&t, &w->rates))
         AS_TRY(time_form(w, one, &t, &status, err));
-    if (status != ASSAY_METER_OK && status != ASSAY_METER_NOISY) {
-        fprintf(w->lines, "# %s: %s\n", one->key, assay_meter_status_text(status));
-        w->refused_n++;
+    const bool is_refused = status != ASSAY_METER_OK && status != ASSAY_METER_NOISY;
+    const bool is_noisy = status == ASSAY_METER_NOISY || t.is_noisy ||
+                          (!is_refused && as_timing_contradicts(&t, &w->rates));
+    if (is_noisy && w->puts_off)
         return 0;
-    }
-    as_timing_append(&line, one, &t, &w->rates);
-    if (!line.failed)
-        fputs(as_str_z(&line), w->lines);
-    as_str_fini(&line);
-    w->measured_n++;
-    w->noisy_n += t.is_noisy || as_timing_contradicts(&t, &w->rates);
+    if (is_refused)
+        fprintf(w->lines, "# %s: %s\n", one->key, assay_meter_status_text(status));
+    else
+        write_line(w, one, &t);
+    w->refused_n += is_refused;
+    w->measured_n += !is_refused;
+    w->noisy_n += is_noisy;
+    one->n = 0;
     return 0;
 }
 
@@ -347,24 +295,70 @@ static bool is_wanted(const struct as_form_case *one, bool given)
     return status == ASSAY_METER_OK;
 }
 
-static int measure_all(struct as_table_work *w, bool *stopped, struct assay_error *err)
+static double waited_s(const struct as_table_work *w)
+{
+    struct assay_meter_state state = {0};
+
+    if (w->meter)
+        assay_meter_state_get(w->meter, &state);
+    return state.refused_s;
+}
+
+/* How long a block may wait for a calm moment. Where nobody ever leaves this machine alone, a table
+ * of little trust is better than none in hours. */
+static void be_patient(struct as_table_work *w, unsigned patience_ms)
+{
+    const bool is_hopeless = waited_s(w) > WAITED_MOST_S;
+
+    w->puts_off &= !is_hopeless;
+    if (w->meter)
+        as_meter_be_patient(w->meter, is_hopeless ? HURRY_MS : patience_ms);
+}
+
+static int measure_pass(struct as_table_work *w, unsigned patience_ms, const char *label,
+                        struct assay_error *err)
 {
     struct as_progress progress;
-    int rc = measure_probes(w, err);
+    uint64_t left = 0;
+    int rc = 0;
 
-    if (rc == 0)
-        rc = measure_parameters(w, err);
-    as_progress_begin(&progress, w->options->progress_fd, "measuring instructions",
-                      w->forms.cases.n);
+    as_vec_foreach (&w->forms.cases, one)
+        left += one->n > 0;
+    as_progress_begin(&progress, w->options->progress_fd, label, left);
     as_vec_foreach (&w->forms.cases, one) {
         if (rc < 0 || (w->options->stop && *w->options->stop))
             break;
-        if (is_wanted(one, w->options->code_n > 0))
-            rc = measure_form(w, one, err);
+        if (one->n == 0)
+            continue;
+        be_patient(w, patience_ms);
+        rc = measure_form(w, one, err);
         fflush(w->lines);
         as_progress_add(&progress, 1);
     }
     as_progress_end(&progress);
+    return rc;
+}
+
+int as_table_forms(struct as_table_work *w, struct assay_error *err)
+{
+    as_vec_foreach (&w->forms.cases, one)
+        if (!is_wanted(one, w->options->code_n > 0))
+            one->n = 0;
+    /* Who disturbs one form is gone when all others are done. */
+    w->puts_off = true;
+    AS_TRY(measure_pass(w, PATIENCE_FIRST_MS, "measuring instructions", err));
+    w->puts_off = false;
+    return measure_pass(w, PATIENCE_MS, "measuring again what others disturbed", err);
+}
+
+static int measure_all(struct as_table_work *w, bool *stopped, struct assay_error *err)
+{
+    int rc = measure_probes(w, err);
+
+    if (rc == 0)
+        rc = measure_parameters(w, err);
+    if (rc == 0)
+        rc = as_table_forms(w, err);
     *stopped = w->options->stop && *w->options->stop;
     return rc;
 }
@@ -384,9 +378,11 @@ int assay_measure_instructions(const struct assay_host *host,
                                const struct assay_instruction_options *options,
                                struct assay_instruction_result *result, struct assay_error *err)
 {
-    /* Thousands of blocks: one that is not calm in a moment is marked, and the next begins. */
-    const struct assay_meter_options meter = {.cpu = -1, .samples = 48, .patience_ms = 600};
+    const struct assay_meter_options meter = {
+        .cpu = -1, .samples = 32, .enough = 8, .patience_ms = PATIENCE_MS};
     struct as_table_work w = {.host = host, .options = options};
+    struct assay_figure_group group = {.name = "instructions"};
+    struct as_group_time time_of = {.began_ns = as_monotonic_ns()};
     char part[PATH_MAX];
     int rc = collect_forms(&w, err);
 
@@ -399,6 +395,8 @@ int assay_measure_instructions(const struct assay_host *host,
             rc =
                 as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s", part, strerror(errno));
     }
+    if (rc == 0 && options->figures)
+        rc = as_group_begin(options->figures, &group, err);
     if (rc == 0)
         rc = assay_meter_new(&meter, &w.meter, err);
     if (rc == 0)
@@ -410,6 +408,9 @@ int assay_measure_instructions(const struct assay_host *host,
         rc = as_core_table_finish(&table, part, options->path, err);
     if (rc == 0 && options->figures)
         rc = as_parameters_keep(&w.parameters, options->figures, err);
+    time_of.waited_s = waited_s(&w);
+    if (rc == 0 && options->figures)
+        rc = as_group_end(options->figures, &group, !result->is_stopped, &time_of, err);
     result->measured_n = w.measured_n;
     result->refused_n = w.refused_n;
     result->noisy_n = w.noisy_n;

@@ -83,7 +83,7 @@ struct as_child {
     enum assay_meter_mode mode;
     struct as_gate gate;
     struct as_counter *counter; /* NULL: the chains are the clock */
-    unsigned samples, page_n, limit_ms;
+    unsigned samples, enough, page_n, limit_ms;
     int memory; /* file of `page_n` pages */
     int cpu;
     struct assay_cycles *result;     /* shared with the parent */
@@ -93,7 +93,8 @@ struct as_child {
 /* Raw samples of one attempt; also what tests feed to the estimator. */
 struct as_sample_series {
     size_t n;
-    double span; /* executions of the block by which the two lengths differ */
+    double span;        /* executions of the block by which the two lengths differ */
+    int64_t refused_ns; /* of the samples that did not pass */
     double shorter[AS_METER_SAMPLES], longer[AS_METER_SAMPLES], ratio[AS_METER_SAMPLES];
     double canary[AS_METER_SAMPLES]; /* the slowest beside it: increments a cycle */
     bool clean[AS_METER_SAMPLES];
@@ -106,11 +107,15 @@ _Noreturn void as_child_run(const struct as_child *child);
  * known, which a neighbour slowed down when the gate was made. A few fast ones are the clock's
  * steps. */
 void as_gate_learn(struct as_gate *gate, const struct as_sample_series *series);
+/* Whether it is worth a look at other processors: more samples were refused than passed. */
+bool as_series_is_disturbed(const struct as_sample_series *series, unsigned refused_n);
 /* Fills the figures of `out` from a series: clean samples where there are at least `wanted` / 4,
  * else all of them and status NOISY. */
 void as_series_estimate(const struct as_sample_series *series, unsigned wanted,
                         struct assay_cycles *out);
 
+/* How long one block may take from now on. */
+void as_meter_be_patient(struct assay_meter *meter, unsigned patience_ms);
 /* Counts cycles by `counter`, which lives as long as the meter; NULL: by chains. */
 void as_meter_count_by(struct assay_meter *meter, struct as_counter *counter);
 

@@ -175,17 +175,20 @@ int as_kernel_stride(unsigned stride_b, struct as_kernel *kernel, struct assay_e
     return as_kernel_open(&a, kernel, err);
 }
 
-/* Masks are used up by each gather; all lanes are on. */
+/* Masks are used up by each gather; all lanes are on. What is gathered into is zero before, as
+ * compilers have it: lanes that are off would wait for the gather before. */
 static void write_gather(struct as_assembly *a, enum as_width widest)
 {
     if (widest == AS_WIDTH_512) {
         as_assembly_line(a, "vmovdqu ymm1,m256[rsi+rax*4]");
         as_assembly_line(a, "kxnorw k1,k1,k1");
+        as_assembly_line(a, "vpxor xmm2,xmm2,xmm2");
         as_assembly_line(a, "vgatherdpd zmm2,k1,m64[rdi+ymm1*8]");
         as_assembly_line(a, "add rax,8");
     } else {
         as_assembly_line(a, "vmovdqu xmm1,m128[rsi+rax*4]");
         as_assembly_line(a, "vpcmpeqd ymm3,ymm3,ymm3");
+        as_assembly_line(a, "vpxor xmm2,xmm2,xmm2");
         as_assembly_line(a, "vgatherdpd ymm2,m64[rdi+xmm1*8],ymm3");
         as_assembly_line(a, "add rax,4");
     }

@@ -140,9 +140,20 @@ static int say_share(struct as_rig *rig, const char *name, const struct as_plate
 
     snprintf(text, sizeof text,
              "%s: flat (%.1f ns) up to %.0f KiB, while the processor reports %" PRIu64
-             " KiB: that is the part of this cache that this machine has",
+             " KiB: that is the part of this cache that this machine has, or that its pages do not "
+             "collide in",
              name, p->value, p->last_b / 1024, rig->cache_b[p->level] / 1024);
     return assay_figures_add_finding(rig->figures, name, text, err);
+}
+
+/* Small pages miss translations before a cache ends: its size is what huge ones showed. */
+static void sizes_for(const struct as_rig *rig, const struct as_job *job,
+                      uint64_t size_b[AS_LEVELS])
+{
+    for (unsigned level = 0; level < AS_LEVELS; level++) {
+        const uint64_t seen_b = job->pages == AS_PAGES_SMALL ? rig->seen_b[level] : 0;
+        size_b[level] = seen_b && seen_b < rig->cache_b[level] ? seen_b : rig->cache_b[level];
+    }
 }
 
 static int keep_levels(struct as_rig *rig, const struct as_job *job, const struct curve *curve,
@@ -150,9 +161,11 @@ static int keep_levels(struct as_rig *rig, const struct as_job *job, const struc
 {
     struct as_plateau plateau[AS_PLATEAUS_MOST];
     const size_t n = as_plateaus_find(curve->x, curve->y, curve->n, plateau);
+    uint64_t size_b[AS_LEVELS];
     char name[64];
 
-    as_plateaus_name(plateau, n, rig->cache_b);
+    sizes_for(rig, job, size_b);
+    as_plateaus_name(plateau, n, size_b);
     for (unsigned level = 0; level < AS_LEVELS; level++) {
         if (level && !rig->cache_b[level])
             continue;

@@ -18,6 +18,12 @@
 #include "measure/internal.h"
 
 #define ATTEMPT_MS 700 /* of one child; then another processor may be better */
+enum {
+    CANARIES = 16,
+    CALM_CANARIES = 12,
+    LOOKS = 4
+}; /* canaries of a look at a processor; so many
+      are calm; others to look at */
 
 struct as_meter_shared {
     struct assay_cycles result;
@@ -36,6 +42,7 @@ struct assay_meter {
     bool may_switch;
     double core_per_tick;
     uint64_t clean_n, sample_n;
+    int64_t refused_ns;
     unsigned switch_n;
 };
 
@@ -95,7 +102,7 @@ static unsigned passes_here_n; /* of the last call of count_passes */
 
 static void count_passes(struct assay_meter *meter)
 {
-    passes_here_n = as_gate_passes(&meter->gate, 16);
+    passes_here_n = as_gate_passes(&meter->gate, CANARIES);
 }
 
 /* The calmest processor of the first few: the best canary of any is what all are held to. */
@@ -130,17 +137,24 @@ static int choose_cpu(struct assay_meter *meter, struct assay_error *err)
     return 0;
 }
 
+/* To one of the next processors, where more canaries pass than here, if there is one. */
 static void switch_cpu(struct assay_meter *meter)
 {
     cpu_set_t set;
 
-    work_on(meter->cpu, count_passes, meter);
-    if (passes_here_n >= 8 || !meter->may_switch || sched_getaffinity(0, sizeof set, &set) < 0)
+    if (!meter->may_switch || sched_getaffinity(0, sizeof set, &set) < 0)
         return;
-    const int next = cpu_behind(&set, meter->cpu);
-    if (next >= 0 && next != meter->cpu) {
-        meter->cpu = next;
-        meter->switch_n++;
+    work_on(meter->cpu, count_passes, meter);
+    const unsigned passes_n = passes_here_n;
+    int next = cpu_behind(&set, meter->cpu);
+    for (unsigned i = 0; i < LOOKS && next != meter->cpu && passes_n < CALM_CANARIES; i++) {
+        work_on(next, count_passes, meter);
+        if (passes_here_n > passes_n) {
+            meter->cpu = next;
+            meter->switch_n++;
+            return;
+        }
+        next = cpu_behind(&set, next);
     }
 }
 
@@ -194,6 +208,11 @@ void as_meter_count_by(struct assay_meter *meter, struct as_counter *counter)
     meter->counter = counter;
 }
 
+void as_meter_be_patient(struct assay_meter *meter, unsigned patience_ms)
+{
+    meter->options.patience_ms = patience_ms;
+}
+
 void assay_meter_free(struct assay_meter **meter)
 {
     struct assay_meter *m = *meter;
@@ -219,6 +238,7 @@ void assay_meter_state_get(const struct assay_meter *meter, struct assay_meter_s
         .chain_cycles = meter->gate.chain_cycles,
         .canary_best = meter->gate.best,
         .clean_share = meter->sample_n ? (double)meter->clean_n / (double)meter->sample_n : 1,
+        .refused_s = (double)meter->refused_ns / 1e9,
         .switch_n = meter->switch_n};
 }
 
@@ -274,6 +294,7 @@ static int attempt(struct assay_meter *meter, const struct as_child *what, unsig
     child.gate = meter->gate;
     child.counter = meter->counter;
     child.samples = meter->options.samples;
+    child.enough = meter->options.enough;
     child.page_n = meter->options.page_n;
     child.limit_ms = limit_ms;
     child.memory = meter->memory;
@@ -282,7 +303,9 @@ static int attempt(struct assay_meter *meter, const struct as_child *what, unsig
     child.series = &meter->shared->series;
     *result = (struct assay_cycles){0};
     meter->shared->series.n = 0;
+    meter->shared->series.refused_ns = 0;
     AS_TRY(run_child(meter, &child, err));
+    meter->refused_ns += meter->shared->series.refused_ns;
     if (result->status != ASSAY_METER_OK)
         return 0;
     as_gate_learn(&meter->gate, &meter->shared->series);
@@ -318,9 +341,13 @@ static int measure_patiently(struct assay_meter *meter, const struct as_child *w
             *out = *result;
         if (result->status == ASSAY_METER_OK)
             meter->core_per_tick = result->core_per_tick;
-        if (result->status != ASSAY_METER_NOISY && result->status != ASSAY_METER_TIMEOUT)
+        const bool is_over =
+            result->status != ASSAY_METER_NOISY && result->status != ASSAY_METER_TIMEOUT;
+        /* Also where it came to an end: the next block need not wait as long as this one. */
+        if (!is_over || as_series_is_disturbed(&meter->shared->series, result->noisy_n))
+            switch_cpu(meter);
+        if (is_over)
             return 0;
-        switch_cpu(meter);
     }
 }
 

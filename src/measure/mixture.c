@@ -9,6 +9,8 @@
 
 #include "measure/internal.h"
 
+enum { LINE = 8 }; /* instructions, and slots that are renamed in a cycle */
+
 /* Nops that differ in length: where instructions stand in the lines of a micro-operation cache
  * moves a mixture by some per cent, so the best of them counts. */
 static const struct {
@@ -71,8 +73,7 @@ static size_t probe_insn(enum as_saturated probe, unsigned i, unsigned nop,
 size_t as_mixture_build(const struct as_mixture *m, uint8_t out[AS_MIXTURE_MOST_B])
 {
     const bool is_nops = m->probe == AS_PROBE_SLOTS;
-    const unsigned all =
-        is_nops ? nops[m->nop].all * m->repeats - m->n : as_probe_n(m->probe) * m->repeats;
+    const unsigned all = is_nops ? as_mixture_nops(m) : as_probe_n(m->probe) * m->repeats;
     unsigned put = 0;
     size_t at = 0;
 
@@ -94,7 +95,12 @@ size_t as_mixture_build(const struct as_mixture *m, uint8_t out[AS_MIXTURE_MOST_
     return at;
 }
 
+bool as_mixture_can_fill(const struct as_mixture *m)
+{
+    return nops[m->nop].all * m->repeats / m->n % LINE == 0;
+}
+
 unsigned as_mixture_nops(const struct as_mixture *m)
 {
-    return nops[m->nop].all * m->repeats - m->n;
+    return nops[m->nop].all * m->repeats - (m->fills_lines ? 0 : m->n);
 }

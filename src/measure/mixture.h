@@ -16,11 +16,14 @@
 struct as_mixture {
     enum as_saturated probe;
     unsigned repeats, n, nop;
+    bool fills_lines; /* nops alone, between two instances that do not share a line with them */
     const struct as_form_case *one; /* NULL: none */
 };
 
 /* Its bytes, 0: cannot be. */
 size_t as_mixture_build(const struct as_mixture *m, uint8_t out[AS_MIXTURE_MOST_B]);
+/* Whether nops of that kind can fill the lines of a cache of decoded instructions between `n`. */
+bool as_mixture_can_fill(const struct as_mixture *m);
 /* Nops in a kernel of slots. */
 unsigned as_mixture_nops(const struct as_mixture *m);
 

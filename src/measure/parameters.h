@@ -8,6 +8,7 @@
 
 #include <assay/machine.h>
 #include <assay/measure.h>
+#include <assay/uarch.h>
 
 #include "base/str.h"
 
@@ -21,6 +22,7 @@ struct as_parameter {
     unsigned sample_n;
     bool is_noisy;
     char unseen[160]; /* why it was not seen; "": it was */
+    char doubt[160];  /* why it is noisy, beside what the gate says; "": nothing */
 };
 
 struct as_parameter_list {
@@ -28,11 +30,18 @@ struct as_parameter_list {
     size_t n;
 };
 
-/* A new parameter of the list; the last one again when it is full. */
+/* A parameter of the list, emptied where it is there; the last one again when the list is full. */
 struct as_parameter *as_parameter_add(struct as_parameter_list *list, const char *name,
                                       const char *unit);
 const struct as_parameter *as_parameter_find(const struct as_parameter_list *list,
                                              const char *name);
+
+/* Doubts what has far fewer entries than the program's table of this core: who runs on the other
+ * hardware thread all the time has his part of them. */
+void as_parameters_compare(struct as_parameter_list *list, const struct assay_uarch *known);
+/* Cycles as cores have them, whole or a whole number in a cycle, where a measurement of this spread
+ * means that; else to two digits. */
+double as_cycles_whole(double cycles, double spread);
 
 /* Lines "set\tNAME\tVALUE\tm1 1.0%"; what was not seen has '-' for a value, what was noisy is a
  * comment where `has_base` says that another table knows better. */
@@ -51,6 +60,10 @@ struct as_parameter_work {
     unsigned width;           /* slots renamed a cycle; 0: not known */
     double half_trip;         /* general register to vector register or back: half of both */
     struct as_parameter_list *list;
+    /* Cycles of an iteration with `n` instructions behind each load, of a core that tests make up;
+     * NULL: measured. */
+    void (*made_up)(void *context, const char *name, unsigned n, struct assay_cycles *out);
+    void *context;
 };
 
 /* Sizes of what holds instructions in flight (windows.c). Errors: NOMEM, IO, INTERNAL. */
@@ -64,6 +77,10 @@ int as_measure_chains(struct as_parameter_work *w, struct assay_error *err);
  * of what holds all of them and would fill first; 0: none. Sorts `x` and `y` by x. */
 void as_window_judge(struct as_parameter *p, double *x, double *y, size_t n, double beyond,
                      double more);
+
+/* What `n` measurements of one structure say together: the largest, as who runs on the other
+ * hardware thread only takes entries away. True where another one agrees with it. */
+bool as_window_agree(const struct as_parameter *pass, size_t n, struct as_parameter *out);
 
 /* Whether a pair that takes `pair` cycles takes one slot or two, where one instruction takes `one`
  * and two that never share one take `two`. */

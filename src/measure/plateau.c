@@ -12,6 +12,7 @@
 #define FLAT   1.2 /* most of a run over its least */
 #define OCTAVE 1.9 /* last size over the first: an octave, but for rounding */
 #define NEAR   1.7
+#define APART  1.5 /* at least, from one level to the next: less is one level that climbs */
 
 /* The last point of the run that begins at `from`; one point that sticks out does not end it. */
 static size_t run_end(const double *y, size_t n, size_t from)
@@ -95,22 +96,22 @@ static void name_one(struct as_plateau *p, const uint64_t cache_b[4])
         p->level = 0;
 }
 
-/* The last level is shared: a plateau between the level before it and its size is our part. */
-static void name_share(struct as_plateau *plateau, size_t n, const uint64_t cache_b[4])
+/* A plateau between the level before and the size of one that has none is our part of it: others
+ * have the rest, or pages that a hypervisor scattered collide before it is full. */
+static void name_share(struct as_plateau *plateau, size_t n, const uint64_t cache_b[4], int level)
 {
-    int last = 3;
-    while (last > 1 && !cache_b[last])
-        last--;
-    if (last < 2)
-        return;
+    int before = level - 1;
+
+    while (before > 0 && !cache_b[before])
+        before--;
     for (size_t i = 0; i < n; i++)
-        if (plateau[i].level == last)
+        if (plateau[i].level == level)
             return;
-    for (size_t i = n; i-- > 0;) {
+    for (size_t i = n; cache_b[level] && before > 0 && i-- > 0;) {
         struct as_plateau *p = &plateau[i];
-        if (p->level < 0 && p->last_b > NEAR * (double)cache_b[last - 1] &&
-            p->last_b < (double)cache_b[last]) {
-            p->level = last;
+        if (p->level < 0 && p->last_b > NEAR * (double)cache_b[before] &&
+            p->last_b < (double)cache_b[level]) {
+            p->level = level;
             p->is_share = true;
             return;
         }
@@ -123,7 +124,8 @@ void as_plateaus_name(struct as_plateau *plateau, size_t n, const uint64_t cache
         struct as_plateau *p = &plateau[i];
         p->level = -1;
         p->is_share = false;
-        name_one(p, cache_b);
+        if (i + 1 == n || plateau[i + 1].value >= APART * p->value)
+            name_one(p, cache_b);
         for (size_t k = 0; k < i && p->level >= 0; k++) {
             if (plateau[k].level != p->level)
                 continue;
@@ -137,5 +139,6 @@ void as_plateaus_name(struct as_plateau *plateau, size_t n, const uint64_t cache
                 p->level = -1;
         }
     }
-    name_share(plateau, n, cache_b);
+    for (int level = 3; level > 1; level--)
+        name_share(plateau, n, cache_b, level);
 }

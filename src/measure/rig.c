@@ -18,7 +18,9 @@
 #include "base/error.h"
 #include "measure/plateau.h"
 
-#define TRIALS_MOST 64
+#define TRIALS_MOST 256
+/* One thread needs no common beginning: more and shorter trials fit between what disturbs. */
+#define SHORTER 4
 
 /* ---- The rig --------------------------------------------------------------------------------- */
 
@@ -114,7 +116,8 @@ void as_rig_release(const struct as_rig *rig)
 static size_t passes_for(struct as_rig *rig, struct as_crew *crew, as_kernel_fn *kernel)
 {
     /* Short, so that most are undisturbed; of several threads the beginnings differ. */
-    const int64_t wanted_ns = (int64_t)rig->trial_ms * (as_crew_size(crew) > 1 ? 2000000 : 1000000);
+    const int64_t wanted_ns =
+        (int64_t)rig->trial_ms * (as_crew_size(crew) > 1 ? 2000000 : 1000000 / SHORTER);
     size_t passes = 1;
 
     for (;;) {
@@ -138,19 +141,25 @@ bool as_rig_run(struct as_rig *rig, struct as_crew *crew, const struct as_crew_p
 {
     double second[TRIALS_MOST], ratio[TRIALS_MOST];
     bool clean[TRIALS_MOST];
-    const unsigned most = rig->trial_n < TRIALS_MOST ? rig->trial_n : TRIALS_MOST;
+    const unsigned wanted = rig->trial_n * (as_crew_size(crew) > 1 ? 1 : SHORTER);
+    const unsigned most = wanted < TRIALS_MOST ? wanted : TRIALS_MOST;
+    const int64_t enough_ns =
+        as_monotonic_ns() + (int64_t)rig->trial_n * (rig->trial_ms + 1) * 2000000;
     unsigned n = 0;
 
     pin_main(first->cpu);
     const size_t passes = passes_for(rig, crew, kernel);
     as_crew_passes(crew, passes);
-    while (n < most && !as_rig_stopped(rig) && (n < 3 || as_monotonic_ns() < rig->until_ns)) {
+    while (n < most && !as_rig_stopped(rig) && (n < 3 || as_monotonic_ns() < rig->until_ns) &&
+           (n < rig->trial_n || as_monotonic_ns() < enough_ns)) {
+        const int64_t began_ns = as_monotonic_ns();
         const bool calm_before = as_gate_passes(&rig->gate, 2) > 0;
         second[n] = (double)as_crew_run(crew, kernel) / 1e9 / (double)passes;
         const uint64_t chain =
             as_chain_ticks(); /* at once: the frequency is still that of the kernel */
         ratio[n] = as_gate_cycles(&rig->gate) / (double)chain;
         clean[n] = calm_before && as_gate_passes(&rig->gate, 2) > 0;
+        rig->waited_ns += clean[n] ? 0 : as_monotonic_ns() - began_ns;
         n++;
     }
     as_trials_estimate(second, clean, n, out);
@@ -177,19 +186,61 @@ void as_trials_estimate(double *second, const bool *clean, size_t n, struct as_t
     out->spread = n ? as_sample_quantile(second, n, 0.5) / out->best_s - 1 : -1;
 }
 
+static bool is_better(const struct assay_figure *a, const struct assay_figure *b)
+{
+    if (a->is_calm != b->is_calm)
+        return a->is_calm;
+    return strcmp(a->unit, "ns") == 0 ? a->value < b->value : a->value > b->value;
+}
+
+/* The rounds of a figure; NULL: there is no room for more. */
+static struct as_rounds *rounds_of(struct as_rig *rig, const char *name)
+{
+    for (size_t i = 0; i < rig->rounds_n; i++)
+        if (strcmp(rig->rounds[i].name, name) == 0)
+            return &rig->rounds[i];
+    if (rig->rounds_n == AS_ROUNDS_MOST)
+        return NULL;
+    struct as_rounds *r = &rig->rounds[rig->rounds_n++];
+    snprintf(r->name, sizeof r->name, "%s", name);
+    return r;
+}
+
+static void add_round(struct as_rounds *r, struct assay_figure *figure)
+{
+    const bool is_first = !r->best.unit;
+
+    if (is_first || is_better(figure, &r->best)) {
+        r->second = is_first ? 0 : r->best.value;
+        r->best = *figure;
+    } else if (r->second == 0 ||
+               fabs(figure->value - r->best.value) < fabs(r->second - r->best.value)) {
+        r->second = figure->value;
+    }
+    *figure = r->best;
+    if (r->second > 0)
+        figure->spread =
+            fmax(figure->spread, fabs(r->second - r->best.value) / fmax(r->second, r->best.value));
+}
+
 int as_rig_keep(struct as_rig *rig, const char *name, double value, const char *unit,
                 const struct as_trials *trials, struct assay_error *err)
 {
-    const struct assay_figure figure = {.name = name,
-                                        .unit = unit,
-                                        .value = value,
-                                        .spread = trials->spread,
-                                        .sample_n = trials->sample_n,
-                                        .is_calm = trials->is_calm,
-                                        .when_s = (int64_t)time(NULL)};
+    struct assay_figure figure = {.name = name,
+                                  .unit = unit,
+                                  .value = value,
+                                  .spread = trials->spread,
+                                  .sample_n = trials->sample_n,
+                                  .is_calm = trials->is_calm,
+                                  .when_s = (int64_t)time(NULL)};
 
     if (!isfinite(value) || value <= 0)
         return 0; /* no trial came to its end */
+    struct as_rounds *rounds = rounds_of(rig, name);
+    if (rounds)
+        add_round(rounds, &figure);
+    figure.name = name;
+    figure.unit = unit;
     return assay_figures_set(rig->figures, &figure, err);
 }
 
@@ -326,8 +377,33 @@ size_t as_level_b(const struct as_rig *rig, unsigned level, const struct as_scop
         below_b = rig->cache_b[l] ? rig->cache_b[l] : below_b;
     const unsigned with = scope->n < rig->sharers[level] ? (unsigned)scope->n : rig->sharers[level];
     uint64_t part_b = size_b / 2 / with;
+    /* Half of a small share of it may be too little for all cores. */
+    if (part_b < 2 * below_b)
+        part_b = size_b / 4 * 3 / with;
     /* Of a large cache that others may use too no more than is needed to miss the one below. */
     if (below_b && part_b > 6 * below_b)
         part_b = 6 * below_b;
     return part_b >= 2 * below_b ? part_b : 0;
+}
+
+size_t as_level_sizes(const struct as_rig *rig, unsigned level, const struct as_scope *scope,
+                      size_t size_b[AS_LEVEL_SIZES])
+{
+    static const double share[] = {0.25, 0.5, 0.9};
+    const unsigned with = scope->n < rig->sharers[level] ? (unsigned)scope->n : rig->sharers[level];
+    uint64_t below_b = 0;
+    size_t n = 0;
+
+    size_b[0] = as_level_b(rig, level, scope);
+    n += size_b[0] > 0;
+    if (level == 0 || n == 0)
+        return n;
+    for (unsigned l = 1; l < level; l++)
+        below_b = rig->cache_b[l] ? rig->cache_b[l] : below_b;
+    for (size_t i = 0; i < sizeof share / sizeof *share; i++) {
+        const double wanted_b = share[i] * (double)part_of_level(rig, level) / with;
+        if (wanted_b >= 2 * (double)below_b)
+            size_b[n++] = (size_t)wanted_b;
+    }
+    return n;
 }

@@ -23,6 +23,15 @@ struct as_scope {
     size_t n;
 };
 
+/* What several rounds found of one figure: the best, and the next to it. */
+struct as_rounds {
+    char name[80];
+    struct assay_figure best; /* its words are not kept here */
+    double second;            /* 0: measured once */
+};
+
+#define AS_ROUNDS_MOST 512
+
 struct as_rig {
     const struct assay_host *host;
     const struct assay_topology *topology;
@@ -39,8 +48,11 @@ struct as_rig {
     unsigned sharers[AS_LEVELS]; /* cores of all that share that cache; at least 1 */
     uint64_t memory_most_b;      /* that may be touched */
     unsigned trial_n, trial_ms;
-    int64_t until_ns; /* of the monotonic clock: then three trials are enough */
-    bool small_only;  /* no huge pages were given: said once */
+    int64_t until_ns;  /* of the monotonic clock: then three trials are enough */
+    bool small_only;   /* no huge pages were given: said once */
+    int64_t waited_ns; /* in trials that others disturbed */
+    struct as_rounds rounds[AS_ROUNDS_MOST];
+    size_t rounds_n;
 };
 
 int as_rig_init(struct as_rig *rig, const struct assay_host *host, struct assay_figures *figures,
@@ -70,7 +82,9 @@ bool as_rig_run(struct as_rig *rig, struct as_crew *crew, const struct as_crew_p
 /* The same estimate from times that are there; sorts them. `clean` NULL: all. */
 void as_trials_estimate(double *second, const bool *clean, size_t n, struct as_trials *out);
 
-/* Keeps a figure: `value` from the trials' best time. */
+/* Keeps a figure: `value` from the trials' best time. Measured again, the better one stays (less of
+ * "ns", more of others; a calm one in any case), and its spread is at least how far the next best
+ * is from it: who runs on the other hardware thread, or beside us in a cache, only takes away. */
 int as_rig_keep(struct as_rig *rig, const char *name, double value, const char *unit,
                 const struct as_trials *trials, struct assay_error *err);
 
@@ -115,6 +129,11 @@ void as_rig_see_share(struct as_rig *rig);
 /* Bytes for one thread of a scope so that all that it touches lies in the level; 0: there is no
  * such level, or nothing fits between it and the one below. */
 size_t as_level_b(const struct as_rig *rig, unsigned level, const struct as_scope *scope);
+/* Several of them, as bandwidth changes with the length of streams (190 to 250 GB/s in the second
+ * cache of Zen 5): parts of what this machine has of the level. Returns how many. */
+enum { AS_LEVEL_SIZES = 4 };
+size_t as_level_sizes(const struct as_rig *rig, unsigned level, const struct as_scope *scope,
+                      size_t size_b[AS_LEVEL_SIZES]);
 
 /* ---- Circumstances (ceilings.c) ----------------------------------------------------------------
  */
@@ -122,6 +141,11 @@ size_t as_level_b(const struct as_rig *rig, unsigned level, const struct as_scop
 /* Findings about processors that may not be used and a quota of the control group (up to 0: none),
  * or none any more. */
 int as_rig_say_processors(struct as_rig *rig, double quota_cpu_n, struct assay_error *err);
+/* About a level that has no room for what would miss the caches below it: it has no figures. */
+int as_rig_say_room(struct as_rig *rig, unsigned level, const struct as_scope *scope,
+                    struct assay_error *err);
+/* About caches of one core each whose bandwidths for all cores are far less than together. */
+int as_rig_say_private(struct as_rig *rig, struct assay_error *err);
 /* About huge pages that were not given, and figures of a group that somebody disturbed. */
 int as_rig_say_afterwards(struct as_rig *rig, const char *group, struct assay_error *err);
 

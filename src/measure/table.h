@@ -26,12 +26,34 @@ struct as_table_work {
     double load_fp;     /* of a load to a vector register, by the program's table of this core */
     double multiply;    /* of a multiplication of vectors in a chain; 0: not known */
     double late;        /* more that results of additions take to a multiplication; 0: none */
+    /* A core that tests make up, in the meter's place; NULL: blocks are measured. */
+    void (*made_up)(const uint8_t *bytes, size_t n, struct assay_cycles *out);
+    bool puts_off; /* what others disturb is left for a second pass */
     size_t measured_n, refused_n, noisy_n;
 };
+
+/* Lines of all forms: those that others disturbed last, and once more. Ends early where the options
+ * say so. */
+int as_table_forms(struct as_table_work *w, struct assay_error *err);
 
 /* Cycles of a block, 0 where there are none; what came of it in `out`. */
 int as_table_cycles(struct as_table_work *w, const uint8_t *bytes, size_t n,
                     struct assay_cycles *out, struct assay_error *err);
+
+/* Measures again what is `out`, until the two lowest agree to a part in hundred, at most four
+ * times. */
+int as_table_settle(struct as_table_work *w, const uint8_t *bytes, size_t n,
+                    struct assay_cycles *out, struct assay_error *err);
+/* As as_table_cycles, of a chain: its cycles are whole, or measured again. */
+int as_table_chain(struct as_table_work *w, const uint8_t *bytes, size_t n,
+                   struct assay_cycles *out, struct assay_error *err);
+
+/* ---- Inside kernels (form_mixtures.c) ----------------------------------------------------------
+ */
+
+/* Cycles of kernels with instances in them; `each` of `t` is measured by then. */
+int as_form_mixtures(struct as_table_work *w, const struct as_form_case *one, struct as_timing *t,
+                     struct assay_error *err);
 
 /* ---- Chains through a form (form_chains.c) ----------------------------------------------------
  */

@@ -7,8 +7,13 @@
 
 #include <math.h>
 
-/* Of port-cycles: what is below comes of kernels that differ in a few lines of code. */
-#define LEAST_USE 0.4
+/* Of port-cycles: what is below comes of kernels that differ in a few lines of code, and of pipes
+ * that are not evenly filled beside others (0.25 and 0.4 of PERM for any vector on Zen 5). */
+#define LEAST_USE 0.7
+/* The best of many rounds of a kernel is better than it can be, by a part in hundred; this near to
+ * whole ports the rate is theirs. */
+#define WHOLE_PORTS    0.03
+#define LONG_MICROCODE 12 /* slots */
 
 static const struct {
     const char *group;
@@ -48,6 +53,34 @@ static double tidy_number(double value)
     return fabs(value - half) <= fmax(0.12, 0.04 * value) ? half : round(value * 100) / 100;
 }
 
+double as_probe_spread(const struct as_probe_rates *rates, enum as_saturated probe)
+{
+    const unsigned ports = as_probe_ports(rates, probe);
+    return ports ? fabs(rates->cycles[probe] * ports / probes[probe].n - 1) : -1;
+}
+
+/* Cycles of a kernel alone. */
+static double kernel_cycles(const struct as_probe_rates *rates, enum as_saturated probe)
+{
+    const unsigned ports = as_probe_ports(rates, probe);
+    const double whole = ports ? (double)probes[probe].n / ports : 0;
+
+    return fabs(rates->cycles[probe] - whole) <= WHOLE_PORTS * whole ? whole : rates->cycles[probe];
+}
+
+/* Whole port-cycles where they are meant, else halves. Chance, by which ports are taken, adds more
+ * than it takes away; loads have no halves. */
+static double tidy_use(double value, enum as_saturated probe)
+{
+    const double whole = floor(value), rest = value - whole;
+
+    if (value > 8)
+        return round(value);
+    if (probe == AS_PROBE_AGU)
+        return fmax(floor(value + 0.4), 1);
+    return rest < 0.4 && whole > 0 ? whole : rest <= 0.62 ? whole + 0.5 : whole + 1;
+}
+
 /* The rate of the nops, not rounded to a whole number: kernels reach it to one part in hundred. */
 static double slot_cycles(const struct as_probe_rates *rates)
 {
@@ -55,16 +88,20 @@ static double slot_cycles(const struct as_probe_rates *rates)
     return width ? 1. / width : 0;
 }
 
-static double slots_of(const struct as_timing *t, const struct as_probe_rates *rates)
+double as_timing_slots(const struct as_timing *t, const struct as_probe_rates *rates)
 {
     const double slot = slot_cycles(rates);
 
     if (!(t->mixed[AS_PROBE_SLOTS] > 0) || slot == 0)
         return 1;
     const double slots = t->mixed[AS_PROBE_SLOTS] / t->mixed_n[AS_PROBE_SLOTS] / slot;
-    const double own = fmax(slots - t->breaker_n, 0), whole = round(own);
-    /* Slots are whole, but for those that two instructions share. */
-    return fabs(own - whole) <= 0.35 ? whole : round(own * 2) / 2;
+    const double own = fmax(slots - t->breaker_n, 0);
+    /* Slots are whole, but for one that two instructions share. What is left over is lines of the
+     * cache of decoded instructions that were not full: two runs agree on it to a fifth. Long
+     * microcode is a number of lines, more or less full: it stays as it is seen. */
+    if (own > LONG_MICROCODE)
+        return round(own * 10) / 10;
+    return own < 0.75 ? round(own * 2) / 2 : floor(own + 0.25);
 }
 
 /* Port-cycles of a group; 0 too where the width of the core alone explains the mixture. */
@@ -75,13 +112,18 @@ static double use_of(const struct as_timing *t, const struct as_probe_rates *rat
 
     if (!(t->mixed[probe] > 0) || ports == 0 || n == 0)
         return 0;
-    const double kernel = rates->cycles[probe] * t->repeats[probe];
+    const double kernel = kernel_cycles(rates, probe) * t->repeats[probe];
     const double by_width =
         (probes[probe].n * t->repeats[probe] + n * (slots + t->breaker_n)) * slot_cycles(rates);
     if (t->mixed[probe] <= by_width * 1.02 || t->mixed[probe] <= kernel * 1.01)
         return 0;
-    const double use = (t->mixed[probe] - kernel) / n * ports;
-    return use < LEAST_USE ? 0 : tidy_number(use);
+    double use = (t->mixed[probe] - kernel) / n * ports;
+    /* Loads beside others may clash (of 64 bytes on Zen 5), or wait for a store that is renamed: no
+     * port of one has more to do than the time that it takes. Then an address is all that is known.
+     */
+    if (probe == AS_PROBE_AGU && use > 1.1 * t->each * ports)
+        use = 1;
+    return use < LEAST_USE ? 0 : tidy_use(use, probe);
 }
 
 /* The group of both kinds of stores has the ports of those of general registers. */
@@ -99,7 +141,7 @@ static double use_in_group(const struct as_timing *t, const struct as_probe_rate
 
 bool as_timing_adds(const struct as_timing *t, const struct as_probe_rates *rates)
 {
-    return use_of(t, rates, AS_PROBE_FADD, slots_of(t, rates)) > 0;
+    return use_of(t, rates, AS_PROBE_FADD, as_timing_slots(t, rates)) > 0;
 }
 
 static void append_number(struct as_str *to, double value)
@@ -162,6 +204,27 @@ static void append_mmx_uses(struct as_str *to, const struct assay_form *form,
     append_number(to, reads || writes ? 1 : fmax(1, tidy_number(t->each * pipes)));
 }
 
+/* Vectors are loaded through some of the ports for all loads: `use` of those is no other use. */
+static bool are_vector_loads(const struct as_timing *t, const struct as_probe_rates *rates,
+                             double use, double slots)
+{
+    const double vector = use_in_group(t, rates, AS_PROBE_LDV, slots);
+
+    return vector > 0 && use / group_ports(rates, AS_PROBE_AGU) <=
+                             1.1 * vector / group_ports(rates, AS_PROBE_LDV);
+}
+
+/* Beside the stores of a kernel what reads memory waits for them: what it writes is a store all the
+ * same. */
+static bool stores_unseen(const struct assay_form *form, const struct as_timing *t)
+{
+    for (unsigned i = 0; i < form->operands; i++)
+        if (form->operand[i].kind == ASSAY_OPERAND_MEM &&
+            form->operand[i].access & ASSAY_ACCESS_WRITE)
+            return t->mixed[AS_PROBE_STD] == 0 && t->mixed[AS_PROBE_STV] == 0;
+    return false;
+}
+
 /* What an instance takes beyond the cycles that ports, slots and chains explain is a unit of its
  * own. */
 static void append_uses(struct as_str *to, const struct assay_form *form, const struct as_timing *t,
@@ -176,11 +239,16 @@ static void append_uses(struct as_str *to, const struct assay_form *form, const 
     }
     for (unsigned p = AS_PROBE_ALU; p < AS_PROBES; p++) {
         const double use = use_in_group(t, rates, (enum as_saturated)p, slots);
-        if (use == 0)
+        if (use == 0 || (p == AS_PROBE_AGU && are_vector_loads(t, rates, use, slots)))
             continue;
         as_str_appendf(to, "%s%s:", any ? " " : "", probes[p].group);
         append_number(to, use);
         bound = fmax(bound, use / group_ports(rates, (enum as_saturated)p));
+        any = true;
+    }
+    if (group_ports(rates, AS_PROBE_STD) && stores_unseen(form, t)) {
+        as_str_appendf(to, "%sSTD:1", any ? " " : "");
+        bound = fmax(bound, 1. / group_ports(rates, AS_PROBE_STD));
         any = true;
     }
     /* Instances that write what they read wait for the one before that wrote the same. */
@@ -262,7 +330,7 @@ static bool append_latency(struct as_str *to, const struct assay_form *form,
 /* Ports and slots that an instance alone had no time for: somebody else ran beside a kernel. */
 bool as_timing_contradicts(const struct as_timing *t, const struct as_probe_rates *rates)
 {
-    const double slots = slots_of(t, rates);
+    const double slots = as_timing_slots(t, rates);
     const double most = 1.15 * t->each + 0.1, chain = longest_latency(t);
 
     /* Nor do independent instances take longer than those that wait for each other. */
@@ -281,7 +349,7 @@ void as_timing_append(struct as_str *to, const struct as_form_case *one, const s
                       const struct as_probe_rates *rates)
 {
     const struct assay_form *form = assay_form_get(one->insn.form);
-    const double slots = slots_of(t, rates), longest = longest_latency(t);
+    const double slots = as_timing_slots(t, rates), longest = longest_latency(t);
     const bool is_idiom = one->insn.bits & ASSAY_INSN_IDIOM && longest >= 0 && longest < 0.5;
     const bool is_moved = form->traits & ASSAY_TRAIT_REGMOVE && longest >= 0 && longest < 0.5;
 

@@ -42,6 +42,9 @@ struct as_probe_rates {
 /* Ports of a group: the rate as a whole number; of SLOTS the width. */
 unsigned as_probe_ports(const struct as_probe_rates *rates, enum as_saturated probe);
 
+/* How far the rate is from that whole number; below 0: not known. */
+double as_probe_spread(const struct as_probe_rates *rates, enum as_saturated probe);
+
 struct as_timing {
     double each;   /* cycles of one among independent ones */
     double spread; /* of that, relative */
@@ -62,6 +65,8 @@ struct as_timing {
     bool is_late;       /* results come late to all but additions */
 };
 
+/* Slots of one instance, whole or a half; 1 where they were not measured. */
+double as_timing_slots(const struct as_timing *timing, const struct as_probe_rates *rates);
 /* Whether it uses the pipes of additions of vectors. */
 bool as_timing_adds(const struct as_timing *timing, const struct as_probe_rates *rates);
 

@@ -33,6 +33,9 @@ enum {
 
 #define STEP   1.4 /* overlap lost doubles the time; half of that is a knee */
 #define HIDDEN 0.94
+/* How far two measurements of one structure lie apart: instructions go in groups. */
+#define SAME_ENTRIES 6
+#define SAME_SHARE   0.05
 
 /* Text of an instruction: %g, %v a register in turn, %b a place in the buffer, %c what the load in
  * front brought. */
@@ -68,6 +71,8 @@ static const struct filler fillers[] = {
      0,
      true},
 };
+
+enum { FILLERS = sizeof fillers / sizeof *fillers, PASSES = 3 };
 
 /* ---- The kernel ------------------------------------------------------------------------------ */
 
@@ -168,9 +173,14 @@ static int add_point(struct window *w, const struct filler *f, unsigned n,
     for (size_t i = 0; i < curve->n; i++)
         if (curve->x[i] == n)
             return 0;
-    AS_TRY(open_kernel(f, n, &w->kernel, err));
-    const int rc = assay_meter_work(w->work->meter, &work, &cycles, err);
-    as_kernel_close(&w->kernel);
+    int rc = 0;
+    if (w->work->made_up) {
+        w->work->made_up(w->work->context, f->name, n, &cycles);
+    } else {
+        AS_TRY(open_kernel(f, n, &w->kernel, err));
+        rc = assay_meter_work(w->work->meter, &work, &cycles, err);
+        as_kernel_close(&w->kernel);
+    }
     if (rc < 0 || !(cycles.cycles > 0))
         return rc;
     curve->x[curve->n] = n;
@@ -180,13 +190,15 @@ static int add_point(struct window *w, const struct filler *f, unsigned n,
     return 0;
 }
 
-static int measure_curve(struct window *w, const struct filler *f, struct window_curve *curve,
-                         struct assay_error *err)
+/* `share`: of the points of a first curve; one that only confirms it has half as many. */
+static int measure_curve(struct window *w, const struct filler *f, unsigned share,
+                         struct window_curve *curve, struct assay_error *err)
 {
     struct as_knee knee;
-    const double apart = pow((double)FILL_MOST / FILL_LEAST, 1. / (COARSE - 1));
+    const unsigned coarse = COARSE / share, fine = FINE / share;
+    const double apart = pow((double)FILL_MOST / FILL_LEAST, 1. / (coarse - 1));
 
-    for (unsigned i = 0; i < COARSE; i++) {
+    for (unsigned i = 0; i < coarse; i++) {
         if (w->work->stop && *w->work->stop)
             return 0;
         AS_TRY(add_point(w, f, (unsigned)(FILL_LEAST * pow(apart, i)), curve, err));
@@ -196,8 +208,8 @@ static int measure_curve(struct window *w, const struct filler *f, struct window
     if (knee.high < STEP * knee.low)
         return 0;
     const double from = knee.from / 1.03, to = fmin(knee.at * 1.06, FILL_MOST);
-    for (unsigned i = 0; i < FINE; i++)
-        AS_TRY(add_point(w, f, (unsigned)(from + (to - from) * i / (FINE - 1)), curve, err));
+    for (unsigned i = 0; i < fine; i++)
+        AS_TRY(add_point(w, f, (unsigned)(from + (to - from) * i / (fine - 1)), curve, err));
     return 0;
 }
 
@@ -231,20 +243,99 @@ void as_window_judge(struct as_parameter *p, double *x, double *y, size_t n, dou
                  beyond);
 }
 
-static int measure_one(struct window *w, const struct filler *f, struct assay_error *err)
+/* ---- Passes ----------------------------------------------------------------------------------
+ */
+
+static bool is_same(const struct as_parameter *a, const struct as_parameter *b)
+{
+    if (*a->unseen || *b->unseen)
+        return *a->unseen && *b->unseen;
+    return fabs(a->value - b->value) <= fmax(SAME_ENTRIES, SAME_SHARE * fmax(a->value, b->value));
+}
+
+bool as_window_agree(const struct as_parameter *pass, size_t n, struct as_parameter *out)
+{
+    size_t best = 0;
+    bool agreed = false;
+
+    for (size_t i = 1; i < n; i++)
+        if (!*pass[i].unseen && (*pass[best].unseen || pass[i].value > pass[best].value))
+            best = i;
+    *out = pass[best];
+    for (size_t i = 0; i < n; i++)
+        if (i != best && is_same(&pass[i], &pass[best])) {
+            const bool is_noisy = out->is_noisy && pass[i].is_noisy;
+            if (pass[i].spread < out->spread) /* of more points */
+                *out = pass[i];
+            out->is_noisy = is_noisy;
+            agreed = true;
+        }
+    return agreed;
+}
+
+static int measure_one(struct window *w, const struct filler *f, bool again, struct as_parameter *p,
+                       struct assay_error *err)
 {
     struct window_curve curve = {.n = 0};
     const struct as_parameter *behind =
         f->behind ? as_parameter_find(w->work->list, f->behind) : NULL;
 
-    AS_TRY(measure_curve(w, f, &curve, err));
-    if (w->work->stop && *w->work->stop)
-        return 0;
-    struct as_parameter *p = as_parameter_add(w->work->list, f->name, "entries");
+    AS_TRY(measure_curve(w, f, again ? 2 : 1, &curve, err));
+    *p = (struct as_parameter){.name = f->name, .unit = "entries", .spread = -1};
     p->sample_n = curve.sample_n;
     p->is_noisy = 4 * curve.noisy_n > curve.n;
     as_window_judge(p, curve.x, curve.y, curve.n, behind && !*behind->unseen ? behind->value : 0,
                     f->more);
+    return 0;
+}
+
+static void say_disagreement(const struct as_parameter *pass, size_t n, char *out, size_t out_b)
+{
+    size_t at = (size_t)snprintf(out, out_b, "measured %zu times, with ", n);
+
+    for (size_t i = 0; i < n && at < out_b; i++) {
+        const char *between = i == 0 ? "" : i + 1 < n ? ", " : " and ";
+        if (*pass[i].unseen)
+            at += (size_t)snprintf(out + at, out_b - at, "%snone", between);
+        else
+            at += (size_t)snprintf(out + at, out_b - at, "%s%.0f", between, pass[i].value);
+    }
+    if (at < out_b)
+        snprintf(out + at, out_b - at,
+                 " entries seen: somebody runs on the other hardware thread now and then");
+}
+
+static void keep_window(const struct window *w, const struct as_parameter *pass, size_t n)
+{
+    struct as_parameter all;
+    const bool agreed = as_window_agree(pass, n, &all);
+
+    if (n > 1 && !agreed) {
+        all.is_noisy = true;
+        say_disagreement(pass, n, all.doubt, sizeof all.doubt);
+    }
+    *as_parameter_add(w->work->list, pass->name, pass->unit) = all;
+}
+
+/* All of them, once more all of them, and what disagrees a third time: seconds lie between. */
+static int measure_passes(struct window *w, struct assay_error *err)
+{
+    struct as_parameter pass[FILLERS][PASSES];
+    size_t n[FILLERS] = {0};
+    struct as_widths widths;
+
+    as_widths_read(&widths);
+    for (unsigned round = 0; round < PASSES; round++)
+        for (size_t i = 0; i < FILLERS; i++) {
+            struct as_parameter seen;
+            if ((!widths.avx && fillers[i].needs_avx) ||
+                (round == 2 && as_window_agree(pass[i], n[i], &seen)))
+                continue;
+            AS_TRY(measure_one(w, &fillers[i], round == 1, &pass[i][n[i]], err));
+            if (w->work->stop && *w->work->stop)
+                return 0;
+            keep_window(w, pass[i], ++n[i]);
+        }
     return 0;
 }
 
@@ -286,16 +377,10 @@ static int open_window(struct window *w, struct assay_error *err)
 int as_measure_windows(struct as_parameter_work *work, struct assay_error *err)
 {
     struct window w = {.work = work};
-    struct as_widths widths;
-    int rc = open_window(&w, err);
+    int rc = work->made_up ? 0 : open_window(&w, err);
 
-    as_widths_read(&widths);
-    for (size_t i = 0; i < sizeof fillers / sizeof *fillers && rc == 0; i++) {
-        if (work->stop && *work->stop)
-            break;
-        if (widths.avx || !fillers[i].needs_avx)
-            rc = measure_one(&w, &fillers[i], err);
-    }
+    if (rc == 0)
+        rc = measure_passes(&w, err);
     as_room_close(&w.room);
     if (w.cursor)
         munmap(w.cursor, 8192);

@@ -16,6 +16,7 @@
 
 #include "base/foreign.h"
 #include "object/dwarf_internal.h"
+#include "object/identify.h"
 
 /* deflate cannot expand further than this; a header that claims more lies. */
 #define ZLIB_MOST_RATIO 1032u
@@ -109,7 +110,8 @@ static bool view_open(struct as_dw_image image, struct elf_view *v)
         return false;
     memcpy(&eh, image.p, sizeof eh);
     if (memcmp(eh.e_ident, ELFMAG, SELFMAG) != 0 || eh.e_ident[EI_CLASS] != ELFCLASS64 ||
-        eh.e_ident[EI_DATA] != ELFDATA2LSB || eh.e_machine != EM_X86_64)
+        eh.e_ident[EI_DATA] != ELFDATA2LSB ||
+        (eh.e_machine != EM_X86_64 && eh.e_machine != AS_MACHINE_K1OM))
         return false;
     *v = (struct elf_view){.p = image.p, .n = image.n, .shoff = eh.e_shoff, .type = eh.e_type};
     if (eh.e_shoff == 0 || eh.e_shoff > image.n || eh.e_shentsize != sizeof(Elf64_Shdr))

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "object/identify.h"
 #include "object/internal.h"
 
 /* The dynamic table's bytes: of the segment, else of the section. */
@@ -372,6 +373,7 @@ int as_object_load_dynamic(struct assay_object *object, struct assay_error *err)
     find_relocations(object);
     info->interpreter = interpreter(&object->file);
     info->type = type_of(object);
+    info->is_k1om = object->file.ehdr.e_machine == AS_MACHINE_K1OM;
     info->is_static = (info->type == ASSAY_OBJECT_EXECUTABLE || info->type == ASSAY_OBJECT_PIE) &&
                       !info->interpreter && object->needed_n == 0;
     return load_init_functions(object, err);

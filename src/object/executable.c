@@ -43,6 +43,11 @@ int as_executable_read(const char *path, int fd, struct as_executable *out, stru
         return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be read: %s; check the disk it is on",
                             path, strerror(errno));
     AS_TRY(as_identify(path, begin.bytes, (uint64_t)got, err));
+    if (begin.head.e_machine == AS_MACHINE_K1OM)
+        return as_error_set(err, ASSAY_ERR_ARCH,
+                            "%s: is for Xeon Phi Knights Corner (K1OM), which this machine is not; "
+                            "its code can be read ('assay predict', 'assay loops')",
+                            path);
     out->type = begin.head.e_type;
     out->entry = begin.head.e_entry;
     for (unsigned i = 0; i < begin.head.e_phnum; i++) {

@@ -59,7 +59,7 @@ static const struct elf_machine MACHINES[] = {
     {EM_IA_64, "Itanium"},      {EM_AARCH64, "AArch64"},
     {EM_RISCV, "RISC-V"},       {EM_BPF, "eBPF"},
     {EM_AMDGPU, "AMD GPU"},     {EM_CUDA, "NVIDIA CUDA"},
-    {EM_ALPHA, "Alpha"},        {181, "Xeon Phi K1OM"},
+    {EM_ALPHA, "Alpha"},        {AS_MACHINE_K1OM, "Xeon Phi K1OM"},
     {EM_XTENSA, "Xtensa"},      {EM_MICROBLAZE, "MicroBlaze"},
     {251, "NEC SX-Aurora"},     {258, "LoongArch"},
     {EM_X86_64, "x86-64"},      {0x9026, "Alpha"},
@@ -198,7 +198,7 @@ static int check_machine(const char *path, const uint8_t *bytes, struct assay_er
                             "%s: is a 32-bit ELF file (%s%s): only 64-bit x86-64 files are "
                             "analysed; build it without -m32 or -mx32",
                             path, name, number == EM_X86_64 ? ", x32" : "");
-    if (big || number != EM_X86_64)
+    if (big || (number != EM_X86_64 && number != AS_MACHINE_K1OM))
         return as_error_set(err, ASSAY_ERR_ARCH,
                             "%s: is %s ELF file for %s: only x86-64 files are analysed; build it "
                             "for x86-64",

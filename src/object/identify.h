@@ -9,8 +9,11 @@
 
 #include <assay/error.h>
 
-/* 0 when `bytes` start an ELF64 little-endian x86-64 file with a whole ELF header of a type that
- * can be analysed; else the code and the sentence that names what the file is. */
+/* EM_K1OM: x86-64 as Knights Corner has it, with vectors of its own (MVEX). */
+enum { AS_MACHINE_K1OM = 181 };
+
+/* 0 when `bytes` start an ELF64 little-endian x86-64 or K1OM file with a whole ELF header of a type
+ * that can be analysed; else the code and the sentence that names what the file is. */
 int as_identify(const char *path, const uint8_t *bytes, uint64_t size_b, struct assay_error *err);
 
 #endif

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whether the code of a loop can run as a clone: which places of the original must lead into it
- * (header, return sites of calls, targets of jump tables, landing pads), and whether there is room
- * for a jump at each. A jump may spill over later blocks of the same loop, for once all places lead
- * into the clone nothing runs the original body; never over a block outside, over another place, or
- * over a call, which is executed where it stands.
+ * (header, other entries, return sites of calls, targets of jump tables, landing pads). room.c
+ * tells whether there is room for a jump at each.
  */
 #include "patch/internal.h"
 
-#include <stdlib.h>
-
+#include "base/alloc.h"
 #include "base/search.h"
 
 enum { REGION_MOST_B = 1 << 20 };
@@ -34,20 +31,42 @@ uint32_t as_patch_area_find(const struct as_patch_area *area, uint64_t address)
     return n < area->blocks && block[area->block[n]].start == address ? n : ASSAY_NONE;
 }
 
-static int add_place(struct as_patch_area *area, uint64_t address, unsigned why)
+static bool is_of_body(const struct assay_program *p, uint32_t body, uint32_t block)
+{
+    return p->block[block].body == body && !(p->block[block].bits & ASSAY_BLOCK_UNREACHED);
+}
+
+bool as_patch_area_holds(const struct as_patch_area *area, uint32_t block)
+{
+    const struct assay_program *p = area->code->program;
+    return area->loop != ASSAY_NONE ? as_patch_holds(p, area->loop, block)
+                                    : is_of_body(p, area->body, block);
+}
+
+static int add_place(struct as_patch_area *area, uint64_t address, unsigned why, unsigned way)
+{
+    as_vec_foreach (&area->place, place) {
+        if (place->address != address)
+            continue;
+        place->ways = (uint8_t)(place->ways | way);
+        return 0;
+    }
+    return as_vec_push(&area->place,
+                       (struct as_patch_place){address, (uint8_t)why, (uint8_t)way, 0});
+}
+
+bool as_patch_area_enters(const struct as_patch_area *area, uint64_t address)
 {
     as_vec_foreach (&area->place, place)
         if (place->address == address)
-            return 0;
-    return as_vec_push(&area->place, (struct as_patch_place){address, (uint8_t)why});
+            return place->ways & AS_PATCH_WAY_ENTERS;
+    return false;
 }
 
 /* ---- Shape ---------------------------------------------------------------------------------- */
 
 static unsigned shape_refusal(const struct assay_program *p, const struct assay_loop *loop)
 {
-    if (loop->bits & ASSAY_LOOP_IRREDUCIBLE)
-        return AS_PATCH_REFUSED_IRREDUCIBLE;
     if (loop->bits & ASSAY_LOOP_UNRESOLVED)
         return AS_PATCH_REFUSED_UNRESOLVED;
     if (loop->bits & ASSAY_LOOP_UNREACHED || p->block[loop->header].bits & ASSAY_BLOCK_UNREACHED)
@@ -57,25 +76,24 @@ static unsigned shape_refusal(const struct assay_program *p, const struct assay_
     return loop->blocks > AS_REGION_BLOCKS_MOST ? AS_PATCH_REFUSED_LARGE : 0;
 }
 
-/* All ways in lead to the header, or are places that get a jump of their own. */
-static unsigned entry_refusal(const struct as_patch_area *area)
+static bool has_unresolved(const struct as_patch_area *area)
 {
     const struct assay_program *p = area->code->program;
-    const uint32_t header = p->loop[area->loop].header;
-    for (uint32_t k = 0; k < area->blocks; k++) {
-        const struct assay_block *b = &p->block[area->block[k]];
-        if (b->bits & ASSAY_BLOCK_UNRESOLVED)
-            return AS_PATCH_REFUSED_UNRESOLVED;
-        if (area->block[k] != header && b->bits & ASSAY_BLOCK_ENTRY)
-            return AS_PATCH_REFUSED_ENTERED;
-        for (uint32_t e = b->first_pred; area->block[k] != header && e < b->first_pred + b->preds;
-             e++) {
-            if (!as_patch_holds(p, area->loop, p->pred[e].block) &&
-                p->pred[e].kind != ASSAY_EDGE_LANDING)
-                return AS_PATCH_REFUSED_ENTERED;
-        }
-    }
-    return 0;
+    for (uint32_t k = 0; k < area->blocks; k++)
+        if (p->block[area->block[k]].bits & ASSAY_BLOCK_UNRESOLVED)
+            return true;
+    return false;
+}
+
+/* The kernel returns from handlers to a trampoline, behind the byte that its range begins with. */
+static bool is_trampoline(const struct as_patch_area *area)
+{
+    const struct assay_program *p = area->code->program;
+    const uint64_t start = p->block[area->header].start;
+    const struct assay_unwind_range *range;
+    const size_t n = assay_object_unwind_ranges(p->object, &range);
+    const size_t after = as_first_not(i, n, range[i].start <= start);
+    return after && range[after - 1].signal_frame && start < range[after - 1].end;
 }
 
 static unsigned layout_refusal(const struct as_patch_area *area)
@@ -101,7 +119,8 @@ static int add_returns(struct as_patch_area *area, const struct assay_block *b)
         const bool last = i + 1 == b->first_insn + b->insns;
         if (as_form_of(insn)->insn_class == ASSAY_CLASS_CALL &&
             !(last && b->bits & ASSAY_BLOCK_NORETURN))
-            AS_TRY(add_place(area, insn->address + insn->length, AS_PATCH_REFUSED_CALL));
+            AS_TRY(add_place(area, insn->address + insn->length, AS_PATCH_REFUSED_CALL,
+                             AS_PATCH_WAY_RETURNS));
     }
     return 0;
 }
@@ -112,144 +131,109 @@ static int add_targets(struct as_patch_area *area, uint32_t from)
     const struct assay_block *b = &p->block[from];
     for (uint32_t e = b->first_succ; e < b->first_succ + b->succs; e++) {
         const uint32_t to = p->succ[e].block;
-        if (p->succ[e].kind != ASSAY_EDGE_TABLE)
-            continue;
-        if (as_patch_holds(p, area->loop, to))
-            AS_TRY(add_place(area, p->block[to].start, AS_PATCH_REFUSED_TABLE));
-        /* What is measured at that edge has nowhere to stand. */
-        uint32_t at = b->loop;
-        while (at != ASSAY_NONE && as_patch_holds(p, at, to) && p->loop[at].header != to)
-            at = at == area->loop ? ASSAY_NONE : p->loop[at].parent;
-        area->table_leaves |= at != ASSAY_NONE || area->code->header_of[to] != ASSAY_NONE;
+        if (p->succ[e].kind == ASSAY_EDGE_TABLE && as_patch_area_holds(area, to))
+            AS_TRY(add_place(area, p->block[to].start, AS_PATCH_REFUSED_TABLE, AS_PATCH_WAY_TABLE));
     }
     return 0;
+}
+
+/* Whether code that is not of the loop (ASSAY_NONE: of the body) leads to the block. */
+static bool is_entered(const struct assay_program *p, uint32_t loop, const struct assay_block *b)
+{
+    if (b->bits & (ASSAY_BLOCK_ENTRY | ASSAY_BLOCK_SECOND))
+        return true;
+    for (uint32_t e = b->first_pred; e < b->first_pred + b->preds; e++) {
+        const uint32_t from = p->pred[e].block;
+        const bool ours =
+            loop == ASSAY_NONE ? is_of_body(p, b->body, from) : as_patch_holds(p, loop, from);
+        if (!ours && p->pred[e].kind != ASSAY_EDGE_LANDING)
+            return true;
+    }
+    return false;
+}
+
+bool as_patch_has_entries(const struct assay_program *p, uint32_t loop)
+{
+    const struct assay_loop *l = &p->loop[loop];
+    for (uint32_t k = 0; k < l->blocks; k++) {
+        const uint32_t block = p->loop_block[l->first_block + k];
+        if (block != l->header && is_entered(p, loop, &p->block[block]))
+            return true;
+    }
+    return false;
 }
 
 static int add_places(struct as_patch_area *area)
 {
     const struct assay_program *p = area->code->program;
-    AS_TRY(add_place(area, p->block[p->loop[area->loop].header].start, AS_PATCH_REFUSED_NARROW));
+    AS_TRY(add_place(area, p->block[area->header].start, AS_PATCH_REFUSED_NARROW,
+                     AS_PATCH_WAY_ENTERS));
     for (uint32_t k = 0; k < area->blocks; k++) {
         const struct assay_block *b = &p->block[area->block[k]];
+        if (is_entered(p, area->loop, b))
+            AS_TRY(add_place(area, b->start, AS_PATCH_REFUSED_ENTERED, AS_PATCH_WAY_ENTERS));
         AS_TRY(add_returns(area, b));
         AS_TRY(add_targets(area, area->block[k]));
         if (b->bits & ASSAY_BLOCK_LANDING)
-            AS_TRY(add_place(area, b->start, AS_PATCH_REFUSED_LANDING));
+            AS_TRY(add_place(area, b->start, AS_PATCH_REFUSED_LANDING, AS_PATCH_WAY_RETURNS));
     }
     return 0;
 }
 
-/* ---- Room ----------------------------------------------------------------------------------- */
-
-static bool meets(uint64_t a, uint64_t a_b, uint64_t b, uint64_t b_b)
+/* Places and their room. */
+static int find_places(struct as_patch_area *out, unsigned *refusal)
 {
-    return a < b + b_b && b < a + a_b;
-}
-
-/* The bytes belong to the loop or to nobody, and are code of the file. */
-static bool is_ours(const struct as_patch_area *area, uint64_t address)
-{
-    const struct assay_program *p = area->code->program;
-    uint64_t have_b = 0;
-    if (!assay_object_bytes(p->object, address, &have_b) || have_b < 8)
-        return false;
-    for (uint64_t a = address; a < address + AS_PATCH_JUMP_B; a++) {
-        const uint32_t block = as_patch_block_at(area->code, a);
-        const size_t insn = block == ASSAY_NONE ? assay_code_find(&p->code, a) : 0;
-        if (block != ASSAY_NONE && !as_patch_holds(p, area->loop, block))
-            return false;
-        /* What is in no block and no padding may be code that nothing was seen to reach. */
-        if (block == ASSAY_NONE &&
-            (insn == SIZE_MAX || as_form_of(&p->code.insn[insn])->insn_class != ASSAY_CLASS_NOP))
-            return false;
-    }
-    return true;
-}
-
-static bool hits_call(const struct as_patch_area *area, uint64_t address)
-{
-    const struct assay_program *p = area->code->program;
-    for (size_t i = assay_code_find(&p->code, address);
-         i < p->code.n && p->code.insn[i].address < address + AS_PATCH_JUMP_B; i++) {
-        if (as_form_of(&p->code.insn[i])->insn_class == ASSAY_CLASS_CALL)
-            return true;
-    }
-    return false;
-}
-
-static int by_address(const void *a, const void *b)
-{
-    const uint64_t x = ((const struct as_patch_place *)a)->address;
-    const uint64_t y = ((const struct as_patch_place *)b)->address;
-    return (x > y) - (x < y);
-}
-
-static unsigned room_refusal(struct as_patch_area *area)
-{
-    const struct as_patch_place header = area->place.at[0];
-    const size_t n = area->place.n;
-    struct as_patch_place *at = area->place.at;
-    if (n > AS_SITES_MOST)
-        return AS_PATCH_REFUSED_LARGE;
-    for (size_t i = 0; i < n; i++) {
-        if (!is_ours(area, at[i].address) || hits_call(area, at[i].address))
-            return at[i].why;
-        if (i && meets(header.address, AS_PATCH_JUMP_B, at[i].address, AS_PATCH_JUMP_B))
-            return at[i].why;
-    }
-    qsort(at + 1, n - 1, sizeof *at, by_address);
-    for (size_t i = 2; i < n; i++) {
-        if (at[i].address - at[i - 1].address < AS_PATCH_JUMP_B)
-            return at[i].why;
-    }
-    return 0;
-}
-
-/* A place at the header itself would be taken for another entry. */
-static bool has_place_at_header(const struct as_patch_area *area)
-{
-    const struct assay_program *p = area->code->program;
-    const uint64_t header = area->place.at[0].address;
-    const struct assay_insn *insn;
-    for (uint32_t k = 0; k < area->blocks; k++) {
-        const struct assay_block *b = &p->block[area->block[k]];
-        if (b->start == header && b->bits & ASSAY_BLOCK_LANDING)
-            return true;
-        for (uint32_t i = b->first_insn; i < b->first_insn + b->insns; i++) {
-            insn = &p->code.insn[i];
-            if (insn->address + insn->length == header &&
-                as_form_of(insn)->insn_class == ASSAY_CLASS_CALL)
-                return true;
-        }
-    }
-    return false;
-}
-
-int as_patch_area_make(struct as_patch_code *code, uint32_t loop, enum as_patch_mode mode,
-                       struct as_patch_area *out, unsigned *refusal)
-{
-    const struct assay_program *p = code->program;
-    const struct assay_loop *l = &p->loop[loop];
-    const bool timed = mode == AS_PATCH_TIME || mode == AS_PATCH_SAMPLE;
-    *out = (struct as_patch_area){
-        .code = code, .loop = loop, .block = p->loop_block + l->first_block, .blocks = l->blocks};
-    *refusal = shape_refusal(p, l);
-    if (!*refusal)
-        *refusal = entry_refusal(out);
-    if (!*refusal)
-        *refusal = layout_refusal(out);
+    *refusal = has_unresolved(out)  ? AS_PATCH_REFUSED_UNRESOLVED
+               : is_trampoline(out) ? AS_PATCH_REFUSED_HANDLER
+                                    : layout_refusal(out);
     if (*refusal)
         return 0;
     AS_TRY(add_places(out));
-    *refusal = room_refusal(out);
-    if (!*refusal && timed && out->table_leaves)
-        *refusal = AS_PATCH_REFUSED_TABLE_LEAVES;
-    if (!*refusal && timed && has_place_at_header(out))
-        *refusal = AS_PATCH_REFUSED_CALL;
+    *refusal = as_patch_room_find(out);
     return 0;
+}
+
+int as_patch_area_make(struct as_patch_code *code, uint32_t loop, struct as_patch_area *out,
+                       unsigned *refusal)
+{
+    const struct assay_program *p = code->program;
+    const struct assay_loop *l = &p->loop[loop];
+    *out = (struct as_patch_area){.code = code,
+                                  .body = l->body,
+                                  .loop = loop,
+                                  .header = l->header,
+                                  .block = p->loop_block + l->first_block,
+                                  .blocks = l->blocks};
+    *refusal = shape_refusal(p, l);
+    return *refusal ? 0 : find_places(out, refusal);
+}
+
+int as_patch_area_make_body(struct as_patch_code *code, uint32_t body, struct as_patch_area *out,
+                            unsigned *refusal)
+{
+    const struct assay_program *p = code->program;
+    const struct assay_body *b = &p->body[body];
+    *out = (struct as_patch_area){
+        .code = code, .body = body, .loop = ASSAY_NONE, .header = b->entry_block};
+    *refusal = b->bits & ASSAY_BODY_UNRESOLVED           ? AS_PATCH_REFUSED_UNRESOLVED
+               : b->bits & ASSAY_BODY_STUB || !b->blocks ? AS_PATCH_REFUSED_UNREACHED
+               : b->blocks > AS_REGION_BLOCKS_MOST       ? AS_PATCH_REFUSED_LARGE
+                                                         : 0;
+    if (*refusal)
+        return 0;
+    out->block = out->own = as_calloc(b->blocks, sizeof *out->own);
+    if (!out->own)
+        return ASSAY_ERR_NOMEM;
+    for (uint32_t k = b->first_block; k < b->first_block + b->blocks; k++)
+        if (as_patch_area_holds(out, k))
+            out->own[out->blocks++] = k;
+    if (as_patch_area_find(out, p->block[out->header].start) == ASSAY_NONE)
+        *refusal = AS_PATCH_REFUSED_UNREACHED;
+    return *refusal ? 0 : find_places(out, refusal);
 }
 
 void as_patch_area_fini(struct as_patch_area *area)
 {
+    as_free(area->own);
     as_vec_fini(&area->place);
 }

@@ -4,6 +4,7 @@
  * inside. Goes into the agent too, so it calls nothing.
  */
 #include "patch/plan.h"
+#include "patch/variant_plan.h"
 
 #define ROOM_MOST (UINT64_C(1) << 30)
 
@@ -33,6 +34,8 @@ static bool tables_fit(const struct as_patch_plan *p)
         {&p->reloc, sizeof(struct as_patch_reloc)},
         {&p->span, sizeof(struct as_patch_span)},
         {&p->counter, sizeof(struct as_patch_counter)},
+        {&p->term, sizeof(struct as_patch_term)},
+        {&p->variant, sizeof(struct as_patch_variant)},
         {&p->code, 1},
         {&p->text, 1},
     };
@@ -63,7 +66,7 @@ static bool relocs_fit(const struct as_patch_plan *p, const struct as_patch_regi
 {
     const struct as_patch_reloc *reloc = as_patch_at(p, &p->reloc);
     for (uint64_t i = t->first_reloc; i < (uint64_t)t->first_reloc + t->relocs; i++) {
-        if (!range_fits(reloc[i].at, 4, t->size_b) || reloc[i].kind > AS_PATCH_TO_COUNTER ||
+        if (!range_fits(reloc[i].at, 4, t->size_b) || reloc[i].kind > AS_PATCH_TO_AGENT ||
             (reloc[i].kind == AS_PATCH_TO_EDGE &&
              (reloc[i].value < region->first_edge ||
               reloc[i].value - region->first_edge >= region->edges)) ||
@@ -90,6 +93,23 @@ static bool template_fits(const struct as_patch_plan *p, const struct as_patch_r
     return relocs_fit(p, region, t);
 }
 
+static bool variants_fit(const struct as_patch_plan *p, const struct as_patch_region *region)
+{
+    const struct as_patch_variant *variant = as_patch_at(p, &p->variant);
+    if (!range_fits(region->first_variant, region->variants, p->variant.n))
+        return false;
+    variant += region->first_variant;
+    if (p->mode == AS_PATCH_VARY &&
+        (region->variants == 0 || variant[0].kind != AS_VARIANT_REC || region->sites))
+        return false;
+    for (uint32_t i = 0; i < region->variants; i++)
+        if (variant[i].kind >= AS_VARIANT_KINDS || (i && variant[i].kind == AS_VARIANT_REC) ||
+            variant[i].enter >= variant[i].code.size_b ||
+            !template_fits(p, region, &variant[i].code, true))
+            return false;
+    return true;
+}
+
 static bool edges_fit(const struct as_patch_plan *p, const struct as_patch_region *region)
 {
     const struct as_patch_edge *edge = as_patch_at(p, &p->edge);
@@ -110,13 +130,21 @@ static bool edges_fit(const struct as_patch_plan *p, const struct as_patch_regio
     return true;
 }
 
+/* What is written for a place lies in the module, and in two places where it hops. */
+static bool place_fits(const struct as_patch_module *module, uint64_t address, int32_t hop)
+{
+    const uint64_t jump = as_patch_jump_at(address, hop);
+    return address >= module->low && address < module->high && module->high - address >= 8 &&
+           jump >= module->low && jump < module->high && module->high - jump >= 8 && hop >= -128 &&
+           hop <= 127 && (hop >= 0 || hop <= -(int32_t)(AS_PATCH_HOP_B + AS_PATCH_JUMP_B));
+}
+
 static bool sites_fit(const struct as_patch_plan *p, const struct as_patch_region *region,
                       const struct as_patch_module *module)
 {
     const struct as_patch_site *site = as_patch_at(p, &p->site);
     for (uint64_t i = region->first_site; i < (uint64_t)region->first_site + region->sites; i++) {
-        if (site[i].address < module->low || site[i].address >= module->high ||
-            module->high - site[i].address < 8 ||
+        if (!place_fits(module, site[i].address, site[i].hop) ||
             (region->plain.size_b && site[i].plain >= region->plain.size_b) ||
             (region->measured.size_b && site[i].measured >= region->measured.size_b))
             return false;
@@ -127,18 +155,19 @@ static bool sites_fit(const struct as_patch_plan *p, const struct as_patch_regio
 static bool region_fits(const struct as_patch_plan *p, const struct as_patch_region *region)
 {
     const struct as_patch_module *module = as_patch_at(p, &p->module);
-    if (region->module >= p->module.n || region->loops == 0 ||
+    if (region->module >= p->module.n ||
+        (region->loops == 0 && (p->mode != AS_PATCH_COUNT || region->enters)) ||
         !range_fits(region->first_loop, region->loops, p->loop.n) ||
         !range_fits(region->first_edge, region->edges, p->edge.n) ||
         !range_fits(region->first_site, region->sites, p->site.n))
         return false;
     module += region->module;
-    return region->header >= module->low && region->header < module->high &&
-           module->high - region->header >= 8 &&
+    return place_fits(module, region->header, region->hop) &&
            template_fits(p, region, &region->plain,
-                         p->mode == AS_PATCH_IDENT || p->mode == AS_PATCH_SAMPLE) &&
+                         p->mode == AS_PATCH_IDENT || p->mode == AS_PATCH_SAMPLE ||
+                             p->mode == AS_PATCH_VARY) &&
            template_fits(p, region, &region->measured, p->mode != AS_PATCH_IDENT) &&
-           edges_fit(p, region) && sites_fit(p, region, module);
+           variants_fit(p, region) && edges_fit(p, region) && sites_fit(p, region, module);
 }
 
 static bool loops_fit(const struct as_patch_plan *p)
@@ -156,6 +185,15 @@ static bool loops_fit(const struct as_patch_plan *p)
     return true;
 }
 
+static bool terms_fit(const struct as_patch_plan *p)
+{
+    const struct as_patch_term *term = as_patch_at(p, &p->term);
+    for (uint64_t i = 0; i < p->term.n; i++)
+        if (term[i].to >= p->counter.n || term[i].from >= p->counter.n)
+            return false;
+    return true;
+}
+
 const char *as_patch_plan_check(const void *plan, uint64_t n)
 {
     const struct as_patch_plan *p = plan;
@@ -163,11 +201,11 @@ const char *as_patch_plan_check(const void *plan, uint64_t n)
         return "is no plan";
     if (p->version != AS_PATCH_VERSION)
         return "is a plan of another version";
-    if (p->size_b != n || p->mode > AS_PATCH_COUNT || !tables_fit(p))
+    if (p->size_b != n || p->mode > AS_PATCH_VARY || !tables_fit(p))
         return "is cut off or damaged";
     if (p->loop.n + p->counter.n + p->kept > ROOM_MOST / sizeof(struct as_patch_record))
         return "asks for too much memory";
-    if (!modules_fit(p) || !loops_fit(p))
+    if (!modules_fit(p) || !loops_fit(p) || !terms_fit(p))
         return "is damaged";
     const struct as_patch_region *region = as_patch_at(p, &p->region);
     for (uint64_t i = 0; i < p->region.n; i++) {

@@ -7,90 +7,18 @@
  * the call, and the place behind it leads back.
  */
 #include "patch/clone.h"
+#include "patch/variant.h"
 
 #include <string.h>
 
-static struct as_clone_part *new_part(struct as_clone_assembly *a, enum as_clone_kind kind,
-                                      uint64_t address)
+struct as_clone_part *as_clone_part_new(struct as_clone_assembly *a, enum as_clone_kind kind,
+                                        uint64_t address)
 {
-    if (as_vec_push(&a->part, (struct as_clone_part){.kind = (uint8_t)kind, .address = address}) <
-        0)
+    const struct as_clone_part fresh = {
+        .kind = (uint8_t)kind, .depth_b = a->depth_b, .address = address};
+    if (as_vec_push(&a->part, fresh) < 0)
         return NULL;
     return &a->part.at[a->part.n - 1];
-}
-
-static struct as_patch_reloc fix_of(unsigned kind, uint64_t value, uint32_t at, unsigned from)
-{
-    return (struct as_patch_reloc){value, at, (uint16_t)kind, (uint16_t)from};
-}
-
-/* ---- Ways ----------------------------------------------------------------------------------- */
-
-static int add_event(struct as_clone_assembly *a, struct as_patch_edge *edge, uint32_t inner,
-                     unsigned kind, uint32_t from, uint64_t target)
-{
-    struct as_patch_maker *m = a->clone->maker;
-    const struct as_patch_inner *it = &a->clone->inner[inner];
-    struct as_patch_event event = {it->number, 0, (uint16_t)kind};
-    if (kind == AS_PATCH_LEAVE) {
-        struct as_patch_loop *loop = &m->loop.at[it->number];
-        struct as_patch_pending leave = {it->number, {target, 0}};
-        int add = it->induction.reg == AS_PATCH_NONE
-                      ? 0
-                      : as_patch_induction_add(a->p, it->loop, &it->induction, from);
-        if (loop->exits == UINT16_MAX)
-            return ASSAY_ERR_NOMEM;
-        event.exit = (uint16_t)loop->exits++;
-        leave.exit.add = add < 0 ? UINT64_MAX : (uint64_t)add;
-        AS_TRY(as_vec_push(&m->pending, leave));
-    }
-    AS_TRY(as_vec_push(&m->event, event));
-    edge->events++;
-    return 0;
-}
-
-static bool holds_address(const struct as_clone_assembly *a, uint32_t loop, uint32_t to)
-{
-    return to != ASSAY_NONE && as_patch_holds(a->p, loop, a->clone->area->block[to]);
-}
-
-/* What happens between `from` and block `to` of the area (or outside): inner loops are left first,
- * then outer ones, then one is entered. */
-static int add_events(struct as_clone_assembly *a, uint32_t from, uint32_t to, uint64_t target,
-                      struct as_patch_edge *edge)
-{
-    const struct as_patch_clone *c = a->clone;
-    edge->first_event = (uint32_t)c->maker->event.n;
-    for (uint32_t i = c->inners; i-- > 0;) {
-        if (as_patch_holds(a->p, c->inner[i].loop, from) && !holds_address(a, c->inner[i].loop, to))
-            AS_TRY(add_event(a, edge, i, AS_PATCH_LEAVE, from, target));
-    }
-    for (uint32_t i = 0; i < c->inners; i++) {
-        if (to != ASSAY_NONE && a->p->loop[c->inner[i].loop].header == c->area->block[to] &&
-            !as_patch_holds(a->p, c->inner[i].loop, from))
-            AS_TRY(add_event(a, edge, i, AS_PATCH_ENTER, from, target));
-    }
-    return 0;
-}
-
-/* The label for a branch from block `from` to `target`. */
-static int find_way(struct as_clone_assembly *a, uint32_t from, uint64_t target, uint32_t *label)
-{
-    struct as_patch_maker *m = a->clone->maker;
-    const uint32_t to = as_patch_area_find(a->clone->area, target);
-    struct as_patch_edge edge = {.target = target, .inside = to != ASSAY_NONE};
-    struct as_clone_way way = {target, ASSAY_NONE, to, 0};
-    if (a->clone->measured && m->wish.mode != AS_PATCH_COUNT)
-        AS_TRY(add_events(a, from, to, target, &edge));
-    *label = to;
-    if (to != ASSAY_NONE && edge.events == 0)
-        return 0;
-    if (edge.events) {
-        way.edge = (uint32_t)m->edge.n;
-        AS_TRY(as_vec_push(&m->edge, edge));
-    }
-    *label = AS_CLONE_TO_WAY | (uint32_t)a->way.n;
-    return as_vec_push(&a->way, way);
 }
 
 /* ---- Instructions --------------------------------------------------------------------------- */
@@ -99,8 +27,8 @@ static int add_branch(struct as_clone_assembly *a, uint32_t from, unsigned condi
                       uint64_t target, bool wide, uint64_t address)
 {
     uint32_t label;
-    AS_TRY(find_way(a, from, target, &label));
-    struct as_clone_part *part = new_part(a, AS_CLONE_BRANCH, address);
+    AS_TRY(as_clone_find_way(a, from, address, target, &label));
+    struct as_clone_part *part = as_clone_part_new(a, AS_CLONE_BRANCH, address);
     if (!part)
         return ASSAY_ERR_NOMEM;
     part->condition = (uint8_t)condition;
@@ -109,7 +37,7 @@ static int add_branch(struct as_clone_assembly *a, uint32_t from, unsigned condi
     return 0;
 }
 
-/* The condition of a direct jump or branch, AS_CLONE_ALWAYS, or -1: it has no long form. */
+/* The condition of a direct jump or branch, or -1: it cannot be made longer. */
 static int condition_of(const uint8_t *bytes, unsigned n)
 {
     unsigned at = 0;
@@ -117,6 +45,8 @@ static int condition_of(const uint8_t *bytes, unsigned n)
         at++;
     if (at + 1 >= n)
         return -1;
+    if (at == 0 && bytes[at] >= 0xe0 && bytes[at] <= 0xe3)
+        return AS_CLONE_COUNTED + (bytes[at] & 3);
     if (bytes[at] == 0xeb || bytes[at] == 0xe9)
         return AS_CLONE_ALWAYS;
     if (bytes[at] == 0x0f && (bytes[at + 1] & 0xf0) == 0x80)
@@ -140,10 +70,9 @@ static unsigned find_distance(const uint8_t *bytes, unsigned n, uint64_t address
     return found;
 }
 
-static int add_copy(struct as_clone_assembly *a, const struct assay_insn *insn,
-                    const uint8_t *bytes)
+int as_clone_copy(struct as_clone_assembly *a, const struct assay_insn *insn, const uint8_t *bytes)
 {
-    struct as_clone_part *part = new_part(a, AS_CLONE_COPY, insn->address);
+    struct as_clone_part *part = as_clone_part_new(a, AS_CLONE_COPY, insn->address);
     uint64_t target;
     if (!part)
         return ASSAY_ERR_NOMEM;
@@ -156,20 +85,20 @@ static int add_copy(struct as_clone_assembly *a, const struct assay_insn *insn,
                             : 0;
     if (at == 0)
         a->refusal = AS_PATCH_REFUSED_OPERAND;
-    part->fix[part->fixes++] = fix_of(AS_PATCH_TO_MODULE, target, at, insn->length - at);
+    part->fix[part->fixes++] = as_clone_fix(AS_PATCH_TO_MODULE, target, at, insn->length - at);
     return 0;
 }
 
 /* Jumps to the call itself. */
 static int add_call(struct as_clone_assembly *a, const struct assay_insn *insn)
 {
-    struct as_clone_part *part = new_part(a, AS_CLONE_CODE, insn->address);
+    struct as_clone_part *part = as_clone_part_new(a, AS_CLONE_CODE, insn->address);
     if (!part)
         return ASSAY_ERR_NOMEM;
     part->code[0] = 0xe9;
     part->length = 5;
     part->calls = true;
-    part->fix[part->fixes++] = fix_of(AS_PATCH_TO_MODULE, insn->address, 1, 4);
+    part->fix[part->fixes++] = as_clone_fix(AS_PATCH_TO_MODULE, insn->address, 1, 4);
     return 0;
 }
 
@@ -191,116 +120,153 @@ static int add_insn(struct as_clone_assembly *a, uint32_t block, const struct as
         if (condition < 0)
             a->refusal = AS_PATCH_REFUSED_BRANCH;
         *ends = condition == AS_CLONE_ALWAYS;
-        return add_branch(a, block, (unsigned)condition & 31, target, insn->length > 3,
+        return add_branch(a, block, (unsigned)condition & 63, target, insn->length > 3,
                           insn->address);
     }
     *ends = kind == ASSAY_CLASS_JUMP || kind == ASSAY_CLASS_RETURN;
-    return add_copy(a, insn, bytes);
+    if (a->clone->variant)
+        return as_variant_insn(a, insn, bytes);
+    AS_TRY(as_clone_probe(a, block, insn, bytes, false));
+    AS_TRY(as_clone_copy(a, insn, bytes));
+    return as_clone_probe(a, block, insn, bytes, true);
 }
 
 /* ---- What is put in ------------------------------------------------------------------------- */
 
-static void put(struct as_clone_part *part, unsigned n, const uint8_t *bytes)
-{
-    memcpy(part->code + part->length, bytes, n);
-    part->length = (uint8_t)(part->length + n);
-}
-#define PUT(part, ...)                                                                             \
-    put((part), sizeof((const uint8_t[]){__VA_ARGS__}), (const uint8_t[]){__VA_ARGS__})
-
-/* reg = the thread's file; then one more for `counter` in it. */
-static void put_increment(struct as_clone_part *part, unsigned reg, uint64_t counter)
-{
-    const uint8_t high = (uint8_t)(reg >> 3);
-    PUT(part, 0x64, (uint8_t)(0x48 | high << 2), 0x8b, (uint8_t)(0x04 | (reg & 7) << 3), 0x25, 0, 0,
-        0, 0);
-    part->fix[part->fixes++] = fix_of(AS_PATCH_TO_THREAD, 0, part->length - 4u, 0);
-    PUT(part, (uint8_t)(0x48 | high), 0xff, (uint8_t)(0x80 | (reg & 7)));
-    if ((reg & 7) == 4)
-        PUT(part, 0x24); /* r12 needs an index byte */
-    PUT(part, 0, 0, 0, 0);
-    part->fix[part->fixes++] = fix_of(AS_PATCH_TO_COUNTER, counter, part->length - 4u, 0);
-}
-
-/* Counts at the beginning of a block, where `live` is live. Flags and red zone are kept; `inc`
- * leaves the carry flag alone. */
-static int add_counter(struct as_clone_assembly *a, uint64_t counter, uint32_t live)
+/* Counts where `live` is live. Flags and red zone are kept; `inc` leaves the carry flag alone, and
+ * is whole for handlers. */
+static int add_counter(struct as_clone_assembly *a, uint64_t address, uint64_t counter,
+                       uint32_t live)
 {
     const bool keep_flags = live & AS_LIVE_STATUS & ~(uint32_t)AS_LIVE_CARRY;
-    struct as_clone_part *part = new_part(a, AS_CLONE_CODE, 0);
-    unsigned reg = 0;
-    while (reg < 16 && live >> reg & 1)
-        reg++;
-    const bool keep_reg = reg > 15;
-    reg = keep_reg ? 1 : reg;
+    struct as_clone_part *part = as_clone_part_new(a, AS_CLONE_CODE, address);
     if (!part)
         return ASSAY_ERR_NOMEM;
-    if (keep_flags || keep_reg)
-        PUT(part, 0x48, 0x8d, 0x64, 0x24, 0x80); /* lea rsp,[rsp-128] */
-    if (keep_reg)
-        PUT(part, 0x51);
+    part->lowers = keep_flags;
+    part->pushes = keep_flags;
     if (keep_flags)
-        PUT(part, 0x9c);
-    put_increment(part, reg, counter);
+        AS_CLONE_PUT(part, 0x48, 0x8d, 0x64, 0x24, 0x80, 0x9c);   /* lea rsp,[rsp-128]; pushfq */
+    AS_CLONE_PUT(part, 0x65, 0x48, 0xff, 0x04, 0x25, 0, 0, 0, 0); /* inc qword gs:[counter] */
+    part->fix[part->fixes++] = as_clone_fix(AS_PATCH_TO_COUNTER, counter, part->length - 4u, 0);
     if (keep_flags)
-        PUT(part, 0x9d);
-    if (keep_reg)
-        PUT(part, 0x59);
-    if (keep_flags || keep_reg)
-        PUT(part, 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0); /* lea rsp,[rsp+128] */
+        AS_CLONE_PUT(part, 0x9d, 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0,
+                     0); /* popfq; lea rsp,[rsp+128] */
     return 0;
 }
 
-/* COUNT: each block has a counter. */
-static int count_block(struct as_clone_assembly *a, uint32_t block, uint32_t live)
+/* Whether the flags are dead before the instruction, whatever comes then. */
+static bool renews_flags(const struct assay_insn *insn)
 {
-    struct as_patch_maker *m = a->clone->maker;
-    const uint64_t counter = m->counter.n;
-    uint32_t inner = a->clone->inners;
-    while (inner-- > 0 && !as_patch_holds(a->p, a->clone->inner[inner].loop, block))
-        ;
-    AS_TRY(as_vec_push(&m->counter, (struct as_patch_counter){a->p->block[block].start,
-                                                              a->clone->inner[inner].number,
-                                                              (uint32_t)m->module.n - 1}));
-    return add_counter(a, counter, live);
+    struct assay_effects e;
+    assay_insn_effects(insn, &e);
+    const uint32_t sure = (uint32_t)(e.flags_written & ~(unsigned)e.flags_maybe) << AS_LIVE_FLAGS;
+    return !e.flags_read && (sure & AS_LIVE_STATUS) == AS_LIVE_STATUS;
+}
+
+/* Before which instruction a block is counted: the first where flags may change, if one comes
+ * before the first call. `*live` is what is live there, of flags. */
+static uint32_t count_point(const struct assay_program *p, const struct assay_block *b,
+                            uint32_t *live)
+{
+    if (!(*live & AS_LIVE_STATUS & ~(uint32_t)AS_LIVE_CARRY))
+        return b->first_insn;
+    for (uint32_t i = b->first_insn; i < b->first_insn + b->insns; i++) {
+        const unsigned kind = as_form_of(&p->code.insn[i])->insn_class;
+        if (kind == ASSAY_CLASS_CALL || kind == ASSAY_CLASS_SYSCALL || kind == ASSAY_CLASS_TRAP)
+            break;
+        if (renews_flags(&p->code.insn[i])) {
+            *live &= ~(uint32_t)AS_LIVE_STATUS;
+            return i;
+        }
+    }
+    return b->first_insn;
 }
 
 /* lea 1(tally),tally: no flag changes. */
-static int add_tally(struct as_clone_assembly *a, unsigned reg)
+static int add_tally(struct as_clone_assembly *a, uint64_t address, unsigned reg)
 {
-    struct as_clone_part *part = new_part(a, AS_CLONE_CODE, 0);
+    struct as_clone_part *part = as_clone_part_new(a, AS_CLONE_CODE, address);
     const uint8_t low = (uint8_t)(reg & 7);
     if (!part)
         return ASSAY_ERR_NOMEM;
-    PUT(part, (uint8_t)(0x48 | (reg >> 3) * 5), 0x8d, (uint8_t)(0x40 | low << 3 | low));
+    AS_CLONE_PUT(part, (uint8_t)(0x48 | (reg >> 3) * 5), 0x8d, (uint8_t)(0x40 | low << 3 | low));
     if (low == 4)
-        PUT(part, 0x24);
-    PUT(part, 1);
+        AS_CLONE_PUT(part, 0x24);
+    AS_CLONE_PUT(part, 1);
     return 0;
+}
+
+/* COUNT: each block has a counter; those that do not follow from others count. */
+static int add_count(struct as_clone_assembly *a, uint32_t k, struct as_clone_point *point)
+{
+    const uint32_t block = a->clone->area->block[k];
+    const unsigned reg = as_clone_tally_of(a, k);
+    uint32_t live = as_live_at(a->clone->area->code, block);
+    *point = (struct as_clone_point){a->counter[k], ASSAY_NONE, 0};
+    if (reg != AS_PATCH_NONE)
+        return add_tally(a, a->p->block[block].start, reg);
+    if (a->counted.is[k]) {
+        point->insn = count_point(a->p, &a->p->block[block], &live);
+        point->live = live;
+    }
+    return 0;
+}
+
+/* A call may not come back: what stands behind it in its block is counted apart. */
+static int count_behind(struct as_clone_assembly *a, uint32_t block, uint32_t insn)
+{
+    const struct assay_block *b = &a->p->block[block];
+    const struct assay_insn *call = &a->p->code.insn[insn];
+    uint64_t counter;
+    if (!a->counter || as_form_of(call)->insn_class != ASSAY_CLASS_CALL ||
+        insn + 1 == b->first_insn + b->insns)
+        return 0;
+    AS_TRY(as_clone_count(a, block, call->address + call->length, AS_PATCH_RUNS, &counter));
+    return add_counter(a, call->address + call->length, counter,
+                       as_live_before(a->clone->area->code, block, insn + 1));
 }
 
 static int add_probes(struct as_clone_assembly *a, uint32_t block)
 {
     const struct as_patch_clone *c = a->clone;
-    const struct assay_program *p = a->p;
-    if (!c->measured)
-        return 0;
-    uint32_t live = as_live_at(c->area->code, block);
-    for (uint32_t i = 0; i < c->inners;
-         i++) { /* registers that count are not free in their loops */
-        if (c->inner[i].tally != AS_PATCH_NONE && as_patch_holds(p, c->inner[i].loop, block))
-            live |= 1u << c->inner[i].tally;
-    }
-    if (c->maker->wish.mode == AS_PATCH_COUNT)
-        return count_block(a, block, live);
     for (uint32_t i = 0; i < c->inners; i++) {
-        if (p->loop[c->inner[i].loop].header != block)
+        if (a->p->loop[c->inner[i].loop].header != block)
             continue;
         if (c->inner[i].tally != AS_PATCH_NONE)
-            AS_TRY(add_tally(a, c->inner[i].tally));
+            AS_TRY(add_tally(a, a->p->block[block].start, c->inner[i].tally));
         if (c->inner[i].counts)
-            AS_TRY(add_counter(a, c->maker->loop.at[c->inner[i].number].counter, live));
+            AS_TRY(add_counter(a, a->p->block[block].start,
+                               c->maker->loop.at[c->inner[i].number].counter,
+                               as_live_at(c->area->code, block)));
     }
+    return 0;
+}
+
+static uint32_t block_of(const struct as_clone_assembly *a, uint32_t to)
+{
+    return to == ASSAY_NONE ? ASSAY_NONE : a->clone->area->block[to];
+}
+
+/* Block `k` falls through, into the next block of the clone or somewhere else. */
+static int add_rest(struct as_clone_assembly *a, uint32_t k)
+{
+    const uint32_t block = a->clone->area->block[k];
+    const struct assay_block *b = &a->p->block[block];
+    const uint64_t end = b->start + b->size_b;
+    const uint64_t last = a->p->code.insn[b->first_insn + b->insns - 1].address;
+    const uint32_t next = block_of(a, as_patch_area_find(a->clone->area, end));
+    const bool crosses = as_clone_tally_borders(a, block, next);
+    uint32_t label;
+    if (crosses)
+        AS_TRY(as_clone_tally_cross(a, block, next, end, last));
+    AS_TRY(as_clone_find_way(a, crosses ? next : block, last, end, &label));
+    if (label == k + 1)
+        return 0;
+    struct as_clone_part *part = as_clone_part_new(a, AS_CLONE_BRANCH, last);
+    if (!part)
+        return ASSAY_ERR_NOMEM;
+    part->condition = AS_CLONE_ALWAYS;
+    part->label = label;
     return 0;
 }
 
@@ -309,63 +275,53 @@ static int add_block(struct as_clone_assembly *a, uint32_t k)
     const struct as_patch_area *area = a->clone->area;
     const uint32_t block = area->block[k];
     const struct assay_block *b = &a->p->block[block];
-    const uint64_t end = b->start + b->size_b;
+    struct as_clone_point point = {.insn = ASSAY_NONE};
     bool ends = false;
     a->label[k] = (uint32_t)a->part.n;
-    AS_TRY(add_probes(a, block));
-    for (uint32_t i = b->first_insn; i < b->first_insn + b->insns; i++)
+    if (a->clone->variant)
+        AS_TRY(as_variant_block(a, block));
+    a->depth_b = (uint8_t)as_clone_tally_depth(a, block);
+    if (a->counter)
+        AS_TRY(add_count(a, k, &point));
+    else if (a->clone->measured)
+        AS_TRY(add_probes(a, block));
+    for (uint32_t i = b->first_insn; i < b->first_insn + b->insns; i++) {
+        if (i == point.insn)
+            AS_TRY(add_counter(a, a->p->code.insn[i].address, point.counter, point.live));
         AS_TRY(add_insn(a, block, &a->p->code.insn[i], &ends));
+        AS_TRY(count_behind(a, block, i));
+    }
     if (ends || b->bits & ASSAY_BLOCK_NORETURN)
         return 0;
-    /* Falls through, into the next block of the clone or somewhere else. */
-    uint32_t label;
-    AS_TRY(find_way(a, block, end, &label));
-    if (label == k + 1)
-        return 0;
-    struct as_clone_part *part = new_part(a, AS_CLONE_BRANCH, 0);
-    if (!part)
-        return ASSAY_ERR_NOMEM;
-    part->condition = AS_CLONE_ALWAYS;
-    part->label = label;
-    return 0;
-}
-
-static int add_islands(struct as_clone_assembly *a)
-{
-    for (uint32_t w = 0; w < a->way.n; w++) {
-        struct as_clone_part *part = new_part(a, AS_CLONE_ISLAND, 0);
-        if (!part)
-            return ASSAY_ERR_NOMEM;
-        const struct as_clone_way *way = &a->way.at[w];
-        part->code[0] = 0xe9;
-        part->length = 5;
-        part->fix[part->fixes++] = way->edge == ASSAY_NONE
-                                       ? fix_of(AS_PATCH_TO_MODULE, way->target, 1, 4)
-                                       : fix_of(AS_PATCH_TO_EDGE, way->edge, 1, 4);
-        a->way.at[w].part = (uint32_t)a->part.n - 1;
-    }
-    return 0;
+    return add_rest(a, k);
 }
 
 /* ---- All ------------------------------------------------------------------------------------ */
 
+/* `at`: of each place. */
 static int assemble(struct as_clone_assembly *a, struct as_patch_template *out, uint32_t *at)
 {
     const struct as_patch_area *area = a->clone->area;
     struct as_patch_maker *m = a->clone->maker;
     const size_t first_edge = m->edge.n;
-    for (uint32_t k = 0; k < area->blocks && !a->refusal; k++)
+    for (uint32_t k = 0; k < area->blocks && !a->refusal; k++) {
         AS_TRY(add_block(a, k));
+        if (as_clone_is_timed(a) && as_clone_has_table_out(a, area->block[k]))
+            a->refusal = AS_PATCH_REFUSED_TABLE_LEAVES;
+    }
+    if (!a->refusal)
+        AS_TRY(as_clone_entries(a, at));
     if (a->refusal)
         return 0;
-    AS_TRY(add_islands(a));
+    AS_TRY(as_clone_islands(a));
+    if (a->clone->variant)
+        AS_TRY(as_variant_prologue(a));
     out->size_b = as_clone_lay_out(a);
-    for (size_t i = 0; i < area->place.n; i++) {
-        at[i] = as_clone_place(a, area->place.at[i].address);
-        if (at[i] == UINT32_MAX)
-            a->refusal = area->place.at[i].why;
-    }
+    as_clone_offsets(a, at);
     out->header = at[0];
+    if (a->clone->variant)
+        a->clone->variant->enter =
+            a->clone->variant->prologue ? a->part.at[a->clone->variant->prologue].at : at[0];
     /* Edges inside lead to where their block begins. */
     for (size_t e = first_edge; e < m->edge.n; e++) {
         if (m->edge.at[e].inside)
@@ -375,15 +331,48 @@ static int assemble(struct as_clone_assembly *a, struct as_patch_template *out, 
     return a->refusal ? 0 : as_clone_emit(a, out);
 }
 
+/* Counters follow from others by their blocks; now they have numbers. */
+static int add_terms(struct as_clone_assembly *a)
+{
+    as_vec_foreach (&a->counted.term, term)
+        AS_TRY(
+            as_vec_push(&a->clone->maker->term,
+                        (struct as_patch_term){(uint32_t)a->counter[term->to],
+                                               (uint32_t)a->counter[term->from], term->times, 0}));
+    return 0;
+}
+
+static int prepare_counts(struct as_clone_assembly *a)
+{
+    if (!a->clone->measured || a->clone->maker->wish.mode != AS_PATCH_COUNT)
+        return 0;
+    const struct as_patch_area *area = a->clone->area;
+    a->counter = as_calloc(area->blocks + 1, sizeof *a->counter);
+    if (!a->counter)
+        return ASSAY_ERR_NOMEM;
+    for (uint32_t k = 0; k < area->blocks; k++)
+        AS_TRY(as_clone_count(a, area->block[k], a->p->block[area->block[k]].start, AS_PATCH_RUNS,
+                              &a->counter[k]));
+    AS_TRY(as_patch_counted_find(area, &a->counted));
+    return as_clone_tallies_find(a);
+}
+
 int as_patch_clone_make(const struct as_patch_clone *clone, struct as_patch_template *out,
                         uint32_t *at, unsigned *refusal)
 {
     struct as_clone_assembly a = {.clone = clone, .p = clone->area->code->program};
     a.label = as_calloc(clone->area->blocks + 1, sizeof *a.label);
-    int rc = a.label ? assemble(&a, out, at) : ASSAY_ERR_NOMEM;
+    int rc = a.label ? prepare_counts(&a) : ASSAY_ERR_NOMEM;
+    if (rc == 0)
+        rc = assemble(&a, out, at);
+    if (rc == 0 && !a.refusal)
+        rc = add_terms(&a);
     *refusal = a.refusal;
+    as_patch_counted_fini(&a.counted);
+    as_free(a.counter);
     as_vec_fini(&a.part);
     as_vec_fini(&a.way);
+    as_vec_fini(&a.tally);
     as_free(a.label);
     return rc;
 }

@@ -6,15 +6,25 @@
 #ifndef AS_PATCH_CLONE_H
 #define AS_PATCH_CLONE_H
 
+#include <string.h>
+
 #include "patch/internal.h"
 
-enum as_clone_kind { AS_CLONE_COPY, AS_CLONE_BRANCH, AS_CLONE_ISLAND, AS_CLONE_CODE };
-enum { AS_CLONE_ALWAYS = 16, AS_CLONE_CODE_MOST_B = 48, AS_CLONE_FIXES_MOST = 3 };
+/* PAD: room, so that what comes then has the address of `label` modulo a line. */
+enum as_clone_kind { AS_CLONE_COPY, AS_CLONE_BRANCH, AS_CLONE_ISLAND, AS_CLONE_CODE, AS_CLONE_PAD };
+/* Conditions: those of the flags by their number, always, and with the low bits of their opcode
+ * `loopne`, `loope`, `loop`, `jrcxz`, which reach 127 bytes. */
+enum { AS_CLONE_ALWAYS = 16, AS_CLONE_COUNTED = 32 };
+enum { AS_CLONE_CODE_MOST_B = 48, AS_CLONE_FIXES_MOST = 3 };
+enum { AS_CLONE_RED_ZONE_B = 128, AS_CLONE_LINE_B = 64 };
 
 /* A piece of the clone: an instruction, a branch, or code of ours. */
 struct as_clone_part {
     uint8_t kind, length, condition, fixes;
     bool wide, calls;
+    bool lowers;      /* our code, and the stack pointer is lowered in it by the red zone */
+    uint8_t pushes;   /* and by so many words */
+    uint8_t depth_b;  /* so much more lies on the stack where it begins than in the original */
     uint32_t at;      /* in the clone */
     uint32_t label;   /* BRANCH: block of the area; or, with its top bit, a way */
     uint64_t address; /* of the original code it stands for; 0: none */
@@ -27,9 +37,27 @@ struct as_clone_part {
 /* Out of the clone, or over the border of a loop that is measured. */
 struct as_clone_way {
     uint64_t target;
-    uint32_t edge; /* of the plan; ASSAY_NONE: straight to the target */
-    uint32_t to;   /* block of the area, or ASSAY_NONE */
-    uint32_t part; /* its island */
+    uint32_t edge;  /* of the plan; ASSAY_NONE: straight to the target */
+    uint32_t to;    /* block of the area, or ASSAY_NONE */
+    uint32_t part;  /* its island */
+    uint64_t from;  /* address of what leads there first */
+    uint32_t block; /* of the program, that it leads out of */
+};
+
+/* A loop whose counters stand in registers while it runs; those of before wait on the stack. */
+struct as_clone_tally {
+    uint32_t loop;
+    uint64_t open;     /* counter: whether it runs */
+    uint32_t entry;    /* part: the way in from a place; ASSAY_NONE: none */
+    uint8_t n, pushed; /* registers; of the first ones the program's value is kept */
+    uint8_t reg[AS_CLONE_FIXES_MOST];
+    uint32_t block[AS_CLONE_FIXES_MOST]; /* of the area, that each counts */
+};
+
+/* Before which instruction a block is counted (ASSAY_NONE: nowhere), and what is live there. */
+struct as_clone_point {
+    uint64_t counter;
+    uint32_t insn, live;
 };
 
 struct as_clone_assembly {
@@ -37,9 +65,83 @@ struct as_clone_assembly {
     const struct assay_program *p;
     AS_VEC(struct as_clone_part) part;
     AS_VEC(struct as_clone_way) way;
-    uint32_t *label; /* per block of the area: its first part */
+    uint32_t *label;   /* per block of the area: its first part */
+    uint64_t *counter; /* COUNT, of a measured clone: so, its counter */
+    struct as_patch_counted counted;
+    AS_VEC(struct as_clone_tally) tally;
+    uint8_t depth_b; /* of the next part */
     unsigned refusal;
 };
+
+/* The instruction as it is. 0 or ASSAY_ERR_NOMEM. */
+int as_clone_copy(struct as_clone_assembly *a, const struct assay_insn *insn, const uint8_t *bytes);
+/* A new part of `address`; NULL: no memory. */
+struct as_clone_part *as_clone_part_new(struct as_clone_assembly *a, enum as_clone_kind kind,
+                                        uint64_t address);
+static inline struct as_patch_reloc as_clone_fix(unsigned kind, uint64_t value, uint32_t at,
+                                                 unsigned from)
+{
+    return (struct as_patch_reloc){value, at, (uint16_t)kind, (uint16_t)from};
+}
+
+static inline void as_clone_put(struct as_clone_part *part, size_t n, const uint8_t *bytes)
+{
+    memcpy(part->code + part->length, bytes, n);
+    part->length = (uint8_t)(part->length + n);
+}
+#define AS_CLONE_PUT(part, ...)                                                                    \
+    as_clone_put((part), sizeof((const uint8_t[]){__VA_ARGS__}), (const uint8_t[]){__VA_ARGS__})
+
+/* ---- clone_ways.c ---- */
+
+/* Entries and exits of loops are measured. */
+bool as_clone_is_timed(const struct as_clone_assembly *a);
+/* The label for a branch of block `from` (ASSAY_NONE: outside), at `address`, to `target`. 0 or
+ * ASSAY_ERR_NOMEM. */
+int as_clone_find_way(struct as_clone_assembly *a, uint32_t from, uint64_t address, uint64_t target,
+                      uint32_t *label);
+/* A jump table of `block` leads out of the area: nobody follows it there, so no loop may be left.
+ */
+bool as_clone_has_table_out(const struct as_clone_assembly *a, uint32_t block);
+/* Ways into the clone, `label` of each place of the area: where something is measured there, to an
+ * island. The refusal is set where other ways lead there that measure something else. 0 or
+ * ASSAY_ERR_NOMEM. */
+int as_clone_entries(struct as_clone_assembly *a, uint32_t *label);
+/* A jump for each way. 0 or ASSAY_ERR_NOMEM. */
+int as_clone_islands(struct as_clone_assembly *a);
+/* From the labels of places to offsets in the clone that is laid out. */
+void as_clone_offsets(struct as_clone_assembly *a, uint32_t *at);
+
+/* What is live at the target of a way out of a block. */
+uint32_t as_clone_live(const struct as_clone_assembly *a, uint64_t target);
+
+/* ---- clone_tally.c ---- */
+
+/* Chooses the loops whose counters stand in registers. 0 or ASSAY_ERR_NOMEM. */
+int as_clone_tallies_find(struct as_clone_assembly *a);
+/* The register that counts block `k` of the area, or AS_PATCH_NONE. */
+unsigned as_clone_tally_of(const struct as_clone_assembly *a, uint32_t k);
+/* How much more lies on the stack in `block` of the program. */
+unsigned as_clone_tally_depth(const struct as_clone_assembly *a, uint32_t block);
+/* Whether such a loop is left or entered between blocks `from` and `to` of the program (ASSAY_NONE:
+ * outside). */
+bool as_clone_tally_borders(const struct as_clone_assembly *a, uint32_t from, uint32_t to);
+/* The code for that, at a way to `target`; it stands for `address`. 0 or ASSAY_ERR_NOMEM. */
+int as_clone_tally_cross(struct as_clone_assembly *a, uint32_t from, uint32_t to, uint64_t target,
+                         uint64_t address);
+/* Adds ways in for places at headers. 0 or ASSAY_ERR_NOMEM. */
+int as_clone_tally_entries(struct as_clone_assembly *a);
+
+/* ---- */
+
+/* A new counter of what `counts` says (as_patch_counts) of the code at `address` in `block`. 0 or
+ * ASSAY_ERR_NOMEM. */
+int as_clone_count(struct as_clone_assembly *a, uint32_t block, uint64_t address, unsigned counts,
+                   uint64_t *counter);
+/* What goes before an instruction, or behind it, to count lanes or repetitions. 0 or
+ * ASSAY_ERR_NOMEM; the refusal is set where it cannot. */
+int as_clone_probe(struct as_clone_assembly *a, uint32_t block, const struct assay_insn *insn,
+                   const uint8_t *bytes, bool behind);
 
 /* Gives each part its place; short branches that do not reach become long, until all reach. Returns
  * the size. */

@@ -15,6 +15,18 @@ static uint32_t target_of(const struct as_clone_assembly *a, const struct as_clo
     return a->part.at[to].at;
 }
 
+static uint8_t wide_b(const struct as_clone_part *part)
+{
+    return part->condition == AS_CLONE_ALWAYS ? 5 : part->condition < AS_CLONE_COUNTED ? 6 : 9;
+}
+
+static uint8_t short_code(const struct as_clone_part *part)
+{
+    if (part->condition >= AS_CLONE_COUNTED)
+        return (uint8_t)(0xe0 | (part->condition & 3));
+    return part->condition == AS_CLONE_ALWAYS ? 0xeb : (uint8_t)(0x70 | part->condition);
+}
+
 uint32_t as_clone_lay_out(struct as_clone_assembly *a)
 {
     uint32_t at;
@@ -24,7 +36,10 @@ uint32_t as_clone_lay_out(struct as_clone_assembly *a)
         at = 0;
         as_vec_foreach (&a->part, part) {
             if (part->kind == AS_CLONE_BRANCH)
-                part->length = !part->wide ? 2 : part->condition == AS_CLONE_ALWAYS ? 5 : 6;
+                part->length = part->wide ? wide_b(part) : 2;
+            if (part->kind == AS_CLONE_PAD) /* its label lies before it */
+                part->length =
+                    (uint8_t)((a->part.at[a->label[part->label]].at - at) % AS_CLONE_LINE_B);
             part->at = at;
             at += part->length;
         }
@@ -44,12 +59,17 @@ static void write_branch(const struct as_clone_assembly *a, const struct as_clon
 {
     const uint32_t distance = target_of(a, part) - (part->at + part->length);
     if (!part->wide) {
-        out[0] = part->condition == AS_CLONE_ALWAYS ? 0xeb : (uint8_t)(0x70 | part->condition);
+        out[0] = short_code(part);
         out[1] = (uint8_t)distance;
         return;
     }
     unsigned n = 0;
-    if (part->condition == AS_CLONE_ALWAYS) {
+    if (part->condition >= AS_CLONE_COUNTED) { /* over a jump over a jump */
+        const uint8_t over[] = {short_code(part), 2, 0xeb, 5};
+        memcpy(out, over, sizeof over);
+        n = sizeof over;
+    }
+    if (part->condition == AS_CLONE_ALWAYS || n) {
         out[n++] = 0xe9;
     } else {
         out[n++] = 0x0f;
@@ -63,7 +83,8 @@ static bool goes_on(const struct as_patch_span *span, const struct as_clone_part
                     uint32_t original_b)
 {
     return span->original_b == span->size_b && part->length == original_b &&
-           span->address + span->original_b == part->address && span->at + span->size_b == part->at;
+           span->depth_b == part->depth_b && span->address + span->original_b == part->address &&
+           span->at + span->size_b == part->at;
 }
 
 /* Pieces that follow each other in both codes make one span. */
@@ -76,8 +97,42 @@ static int add_span(struct as_patch_maker *m, const struct as_clone_part *part, 
         last->original_b += original_b;
         return 0;
     }
-    return as_vec_push(
-        &m->span, (struct as_patch_span){part->address, part->at, part->length, original_b, 0});
+    return as_vec_push(&m->span, (struct as_patch_span){part->address, part->at, part->length,
+                                                        original_b, part->depth_b});
+}
+
+#define LOWER_B    5u /* lea rsp,[rsp-128] */
+#define HEIGHTEN_B 8u
+
+/* What is put in before `part->address`, from `from` to `to` of it with so much more on the stack
+ * than where it begins. */
+static int add_put(struct as_patch_maker *m, const struct as_clone_part *part, uint32_t from,
+                   uint32_t to, uint32_t depth_b)
+{
+    const struct as_patch_span span = {part->address, part->at + from, to - from, 0,
+                                       part->depth_b + depth_b};
+    return from == to ? 0 : as_vec_push(&m->span, span);
+}
+
+/* A span for each place where the stack pointer is another. */
+static int add_puts(struct as_patch_maker *m, const struct as_clone_part *part)
+{
+    if (!part->lowers)
+        return add_put(m, part, 0, part->length, 0);
+    const uint32_t last = part->length - HEIGHTEN_B, n = part->pushes;
+    AS_TRY(add_put(m, part, 0, LOWER_B, 0));
+    for (uint32_t i = 0; i < n; i++)
+        AS_TRY(add_put(m, part, LOWER_B + i, LOWER_B + i + 1, AS_CLONE_RED_ZONE_B + 8 * i));
+    AS_TRY(add_put(m, part, LOWER_B + n, last - n, AS_CLONE_RED_ZONE_B + 8 * n));
+    for (uint32_t i = 0; i < n; i++)
+        AS_TRY(add_put(m, part, last - n + i, last - n + i + 1, AS_CLONE_RED_ZONE_B + 8 * (n - i)));
+    return add_put(m, part, last, part->length, AS_CLONE_RED_ZONE_B);
+}
+
+static uint32_t original_b_of(const struct as_clone_assembly *a, const struct as_clone_part *part)
+{
+    const size_t insn = assay_code_find(&a->p->code, part->address);
+    return insn == SIZE_MAX ? part->length : a->p->code.insn[insn].length;
 }
 
 int as_clone_emit(struct as_clone_assembly *a, struct as_patch_template *out)
@@ -91,9 +146,10 @@ int as_clone_emit(struct as_clone_assembly *a, struct as_patch_template *out)
     out->code = code;
     out->first_reloc = (uint32_t)m->reloc.n;
     out->first_span = (uint32_t)m->span.n;
-    uint64_t address = 0;
     as_vec_foreach (&a->part, part) {
         uint8_t *to = m->code.at + code + part->at;
+        if (part->kind == AS_CLONE_PAD)
+            continue;
         if (part->kind == AS_CLONE_BRANCH)
             write_branch(a, part, to);
         else
@@ -103,12 +159,11 @@ int as_clone_emit(struct as_clone_assembly *a, struct as_patch_template *out)
             reloc.at += part->at;
             AS_TRY(as_vec_push(&m->reloc, reloc));
         }
-        if (part->address) {
-            address = part->address;
-            const size_t insn = assay_code_find(&a->p->code, address);
-            AS_TRY(add_span(m, part, insn == SIZE_MAX ? part->length : a->p->code.insn[insn].length,
-                            out->first_span));
-        }
+        const bool is_put_in = part->kind == AS_CLONE_CODE && !part->calls;
+        if (is_put_in)
+            AS_TRY(add_puts(m, part));
+        else
+            AS_TRY(add_span(m, part, original_b_of(a, part), out->first_span));
     }
     out->relocs = (uint32_t)m->reloc.n - out->first_reloc;
     out->spans = (uint32_t)m->span.n - out->first_span;
@@ -123,6 +178,9 @@ uint32_t as_clone_place(const struct as_clone_assembly *a, uint64_t address)
         if (insn != SIZE_MAX && part->address + a->p->code.insn[insn].length == address)
             return part[1].at;
     }
+    as_vec_foreach (&a->tally, t)
+        if (t->entry != ASSAY_NONE && a->p->block[a->p->loop[t->loop].header].start == address)
+            return a->part.at[t->entry].at;
     const uint32_t k = as_patch_area_find(a->clone->area, address);
     return k == ASSAY_NONE ? UINT32_MAX : a->part.at[a->label[k]].at;
 }

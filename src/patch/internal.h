@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "isa/form.h"
+#include "patch/amount.h"
 #include "patch/patch.h"
 
 /* General registers by their number, then the status flags from bit AS_LIVE_FLAGS on. */
@@ -26,21 +27,36 @@ enum {
 struct as_patch_code {
     const struct assay_program *program;
     const bool *wanted;
-    uint32_t *by_start;  /* blocks of the program by address */
-    uint32_t *header_of; /* per block: the loop that it heads, or ASSAY_NONE */
-    uint32_t live_body;  /* body that `live` is of, or ASSAY_NONE */
-    uint32_t *live;      /* per block of that body: what is live at its start */
+    bool bare;          /* whole bodies, with no loop measured by itself */
+    uint32_t *by_start; /* blocks of the program by address */
+    uint32_t live_body; /* body that `live` is of, or ASSAY_NONE */
+    uint32_t *live;     /* per block of that body: what is live at its start */
+    uint32_t live_end;  /* and at its returns */
     size_t live_room;
 };
+
+static inline bool as_patch_is_wanted(const struct as_patch_code *code, uint32_t loop)
+{
+    return !code->wanted || code->wanted[loop];
+}
 
 /* What is live at the start of each block of `body` (code->live, by block less first_block). What
  * is not known is live. 0 or ASSAY_ERR_NOMEM. */
 int as_live_find(struct as_patch_code *code, uint32_t body);
+/* What is live before instruction `insn` (of the program) of `block`, of that body. */
+uint32_t as_live_before(const struct as_patch_code *code, uint32_t block, uint32_t insn);
 /* Of a block of that body. */
 static inline uint32_t as_live_at(const struct as_patch_code *code, uint32_t block)
 {
     const struct assay_program *p = code->program;
     return code->live[block - p->body[p->block[block].body].first_block];
+}
+
+/* What is free where `live` is live, as the plan says it. */
+static inline uint32_t as_live_free(uint32_t live)
+{
+    return (~live & 0xffff & ~(uint32_t)AS_LIVE_STACK) |
+           (live & AS_LIVE_STATUS ? 0 : AS_PATCH_STATUS_FREE);
 }
 
 /* ---- Regions -------------------------------------------------------------------------------- */
@@ -51,26 +67,44 @@ enum { AS_SITES_MOST = 4096, AS_REGION_BLOCKS_MOST = 20000 };
  * from elsewhere. */
 struct as_patch_place {
     uint64_t address;
-    uint8_t why; /* as_patch_refusal that says what it is when there is no room for it */
+    uint8_t why;  /* as_patch_refusal that says what it is when there is no room for it */
+    uint8_t ways; /* as_patch_way: how control comes there */
+    int32_t hop;  /* as of a site of the plan */
+};
+enum as_patch_way {
+    AS_PATCH_WAY_ENTERS = 1 << 0,  /* from outside */
+    AS_PATCH_WAY_TABLE = 1 << 1,   /* by a jump table of the area */
+    AS_PATCH_WAY_RETURNS = 1 << 2, /* from a call, or by an exception */
 };
 
 struct as_patch_area {
     struct as_patch_code *code;
-    uint32_t loop;         /* outermost */
+    uint32_t body;
+    uint32_t loop;         /* outermost; ASSAY_NONE: the whole body */
+    uint32_t header;       /* block that it is entered at */
     const uint32_t *block; /* by address */
     uint32_t blocks;
+    uint32_t *own;                       /* of a body: where `block` is */
     AS_VEC(struct as_patch_place) place; /* the first is the header */
-    bool table_leaves;                   /* a jump table leads out of a loop, or to a header */
+    bool bare;                           /* no loop in it is measured by itself */
 };
 
 /* Whether `loop` can be a clone: fills `out` (as_patch_area_fini); refusal or 0 into *refusal. 0 or
  * ASSAY_ERR_NOMEM. */
-int as_patch_area_make(struct as_patch_code *code, uint32_t loop, enum as_patch_mode mode,
-                       struct as_patch_area *out, unsigned *refusal);
+int as_patch_area_make(struct as_patch_code *code, uint32_t loop, struct as_patch_area *out,
+                       unsigned *refusal);
+/* The same of all code of `body` that is reached: from its entry on. */
+int as_patch_area_make_body(struct as_patch_code *code, uint32_t body, struct as_patch_area *out,
+                            unsigned *refusal);
 void as_patch_area_fini(struct as_patch_area *area);
+/* Puts the places behind the first in order, and says how jumps fit there; the refusal, or 0. */
+unsigned as_patch_room_find(struct as_patch_area *area);
 
 /* Whether `block` belongs to `loop`, itself or in a loop of it. */
 bool as_patch_holds(const struct assay_program *p, uint32_t loop, uint32_t block);
+/* Whether control comes from outside to the code at `address`: a place. */
+bool as_patch_area_enters(const struct as_patch_area *area, uint64_t address);
+bool as_patch_area_holds(const struct as_patch_area *area, uint32_t block);
 /* Block of the area that starts at `address`: its number in `block`, or ASSAY_NONE. */
 uint32_t as_patch_area_find(const struct as_patch_area *area, uint64_t address);
 /* Block of the program that starts at or covers `address`, or ASSAY_NONE. */
@@ -91,8 +125,21 @@ struct as_patch_induction as_patch_induction_find(const struct assay_program *p,
 /* An exit from block `from`: 0 or 1 more than the steps, or -1 when that depends. */
 int as_patch_induction_add(const struct assay_program *p, uint32_t loop,
                            const struct as_patch_induction *it, uint32_t from);
+/* Whether control comes into `loop` elsewhere than at its header, too. */
+bool as_patch_has_entries(const struct assay_program *p, uint32_t loop);
 /* A register that is free all through `loop`, none of `taken`; or AS_PATCH_NONE. 0 or NOMEM. */
 int as_patch_tally_find(struct as_patch_code *code, uint32_t loop, uint32_t taken, uint8_t *reg);
+
+/* ---- Counts --------------------------------------------------------------------------------- */
+
+/* Blocks of an area, by their numbers in it. */
+struct as_patch_counted {
+    bool *is;                          /* counted where it runs */
+    AS_VEC(struct as_patch_term) term; /* for the others */
+};
+/* as_patch_counted_fini in any case. 0 or ASSAY_ERR_NOMEM. */
+int as_patch_counted_find(const struct as_patch_area *area, struct as_patch_counted *out);
+void as_patch_counted_fini(struct as_patch_counted *counted);
 
 /* ---- Clones --------------------------------------------------------------------------------- */
 
@@ -116,6 +163,8 @@ struct as_patch_maker {
     AS_VEC(struct as_patch_reloc) reloc;
     AS_VEC(struct as_patch_span) span;
     AS_VEC(struct as_patch_counter) counter;
+    AS_VEC(struct as_patch_term) term;
+    AS_VEC(struct as_patch_variant) variant;
     AS_VEC(uint8_t) code;
     AS_VEC(char) text;
 };
@@ -128,6 +177,13 @@ struct as_patch_inner {
     bool counts; /* neither tells: in memory */
 };
 
+/* Registers that tell of its iterations: stubs read them. */
+static inline uint32_t as_patch_kept(const struct as_patch_inner *it)
+{
+    return (it->induction.reg == AS_PATCH_NONE ? 0 : 1u << it->induction.reg) |
+           (it->tally == AS_PATCH_NONE ? 0 : 1u << it->tally);
+}
+
 struct as_patch_clone {
     struct as_patch_maker *maker;
     const struct as_patch_area *area;
@@ -135,12 +191,34 @@ struct as_patch_clone {
     uint32_t inners;
     uint32_t region;
     bool measured;
+    struct as_variant *variant; /* to be made; NULL: none */
 };
+
+/* Whether at the header of the region one loop is entered, which is all of it. */
+static inline bool as_patch_enters(const struct as_patch_clone *clone)
+{
+    return clone->inners && clone->inner[0].loop == clone->area->loop;
+}
 
 /* Appends the clone of an area to the maker's tables: `out`, and for each place of the area its
  * offset into `at`. *refusal when an instruction cannot be moved; the tables then stay as they
  * were. 0 or ASSAY_ERR_NOMEM. */
 int as_patch_clone_make(const struct as_patch_clone *clone, struct as_patch_template *out,
                         uint32_t *at, unsigned *refusal);
+
+/* ---- One region ----------------------------------------------------------------------------- */
+
+/* How far the tables were, to take back what a refused region added. */
+struct as_patch_mark {
+    size_t region, loop, exit, edge, event, site, reloc, span, counter, term, variant, code;
+};
+struct as_patch_mark as_patch_mark_of(const struct as_patch_maker *m);
+void as_patch_go_back(struct as_patch_maker *m, const struct as_patch_mark *to);
+
+/* Plans all of `loop`, or, where that is ASSAY_NONE, of `body`, as one region; verdicts of what is
+ * measured in it, unless NULL. A refused one leaves the tables as they were. 0 or
+ * ASSAY_ERR_NOMEM. */
+int as_patch_region_try(struct as_patch_maker *m, struct as_patch_code *code, uint32_t body,
+                        uint32_t loop, struct as_patch_verdict *verdict, unsigned *refusal);
 
 #endif

@@ -78,12 +78,16 @@ static void step_back(const struct flow *f, const struct assay_insn *insn, uint3
     *keep &= ~sure;
 }
 
+static bool leads_away(const struct assay_block *block)
+{
+    return block->bits & (ASSAY_BLOCK_UNRESOLVED | ASSAY_BLOCK_TAILCALL) ||
+           (block->succs == 0 && !(block->bits & ASSAY_BLOCK_RETURN));
+}
+
 static void summarise_block(const struct flow *f, uint32_t b, uint32_t *use, uint32_t *keep)
 {
     const struct assay_block *block = &f->p->block[b];
-    const bool leads_away = block->bits & (ASSAY_BLOCK_UNRESOLVED | ASSAY_BLOCK_TAILCALL) ||
-                            (block->succs == 0 && !(block->bits & ASSAY_BLOCK_RETURN));
-    *use = leads_away ? AS_LIVE_ALL : 0;
+    *use = leads_away(block) ? AS_LIVE_ALL : 0;
     *keep = AS_LIVE_ALL;
     for (uint32_t i = block->first_insn + block->insns; i-- > block->first_insn;)
         step_back(f, &f->p->code.insn[i], use, keep);
@@ -126,5 +130,19 @@ int as_live_find(struct as_patch_code *code, uint32_t body)
     while (again(&f, code->live))
         ;
     code->live_body = body;
+    code->live_end = f.at_return;
     return 0;
+}
+
+uint32_t as_live_before(const struct as_patch_code *code, uint32_t block, uint32_t insn)
+{
+    const struct assay_program *p = code->program;
+    const struct assay_block *b = &p->block[block];
+    const struct flow f = {p, &p->body[b->body], code->live_end, NULL, NULL};
+    uint32_t live = leads_away(b) ? AS_LIVE_ALL : AS_LIVE_STACK, keep = 0;
+    for (uint32_t e = b->first_succ; e < b->first_succ + b->succs; e++)
+        live |= as_live_at(code, p->succ[e].block);
+    for (uint32_t i = b->first_insn + b->insns; i-- > insn;)
+        step_back(&f, &p->code.insn[i], &live, &keep);
+    return live | AS_LIVE_STACK;
 }

@@ -45,214 +45,118 @@ void as_patch_maker_free(struct as_patch_maker **maker)
     as_vec_fini(&m->reloc);
     as_vec_fini(&m->span);
     as_vec_fini(&m->counter);
+    as_vec_fini(&m->term);
+    as_vec_fini(&m->variant);
     as_vec_fini(&m->code);
     as_vec_fini(&m->text);
     as_free(m);
     *maker = NULL;
 }
 
-/* ---- One region ----------------------------------------------------------------------------- */
+/* ---- Larger regions ------------------------------------------------------------------------- */
 
-/* How far the tables were, to take back what a refused region added. */
-struct mark {
-    size_t region, loop, exit, edge, event, site, reloc, span, counter, code;
+/* What is known of a loop as a region. */
+enum { LARGER_REFUSED = 1, LARGER_CARRIES = 2, LARGER_PLANNED = 4 };
+
+/* The loops of one body, and the body itself behind the last of them. */
+struct nest_plan {
+    struct as_patch_code *code;
+    struct as_patch_verdict *verdict;
+    uint32_t body, first, end;
+    uint8_t *state; /* by number less `first` */
 };
 
-static struct mark mark_of(const struct as_patch_maker *m)
+static uint32_t around(const struct nest_plan *n, uint32_t loop)
 {
-    return (struct mark){m->region.n, m->loop.n,  m->exit.n, m->edge.n,    m->event.n,
-                         m->site.n,   m->reloc.n, m->span.n, m->counter.n, m->code.n};
+    const uint32_t parent = n->code->program->loop[loop].parent;
+    return parent == ASSAY_NONE ? n->end : parent;
 }
 
-static void go_back(struct as_patch_maker *m, const struct mark *to)
+static int try_in_nest(struct as_patch_maker *m, const struct nest_plan *n, uint32_t loop,
+                       struct as_patch_verdict *verdict, unsigned *refusal)
 {
-    m->region.n = to->region;
-    m->loop.n = to->loop;
-    m->exit.n = to->exit;
-    m->edge.n = to->edge;
-    m->event.n = to->event;
-    m->site.n = to->site;
-    m->reloc.n = to->reloc;
-    m->span.n = to->span;
-    m->counter.n = to->counter;
-    m->code.n = to->code;
+    return as_patch_region_try(m, n->code, n->body, loop == n->end ? ASSAY_NONE : loop, verdict,
+                               refusal);
 }
 
-struct inners {
-    AS_VEC(struct as_patch_inner) at;
-};
-
-static bool is_inside(const struct assay_program *p, uint32_t outer, uint32_t loop)
+static bool is_in_planned(const struct nest_plan *n, uint32_t loop)
 {
-    while (loop != ASSAY_NONE && loop != outer)
-        loop = p->loop[loop].parent;
-    return loop == outer;
+    while (loop != n->end && !(n->state[loop - n->first] & LARGER_PLANNED))
+        loop = around(n, loop);
+    return n->state[loop - n->first] & LARGER_PLANNED;
 }
 
-static int add_loop(struct as_patch_maker *m, struct as_patch_code *code, uint32_t loop,
-                    struct inners *inners)
+/* Regions from outer to inner: loops that are wanted, and what carries others. */
+static int plan_nest(struct as_patch_maker *m, struct nest_plan *n)
 {
-    const struct assay_program *p = code->program;
-    struct as_patch_inner it = {loop, (uint32_t)m->loop.n, as_patch_induction_find(p, loop),
-                                AS_PATCH_NONE, false};
-    const bool timed = m->wish.mode == AS_PATCH_TIME || m->wish.mode == AS_PATCH_SAMPLE;
-    uint32_t taken = 0;
-    as_vec_foreach (&inners->at, outer) {
-        if (outer->tally != AS_PATCH_NONE && is_inside(p, outer->loop, loop))
-            taken |= 1u << outer->tally;
+    unsigned refusal;
+    if (n->state[n->end - n->first] & LARGER_CARRIES) {
+        n->state[n->end - n->first] |= LARGER_PLANNED;
+        AS_TRY(try_in_nest(m, n, n->end, n->verdict, &refusal));
     }
-    if (timed && it.induction.reg == AS_PATCH_NONE)
-        AS_TRY(as_patch_tally_find(code, loop, taken, &it.tally));
-    it.counts = timed && it.induction.reg == AS_PATCH_NONE && it.tally == AS_PATCH_NONE;
-    struct as_patch_loop planned = {.header = p->block[p->loop[loop].header].start,
-                                    .step = it.induction.step,
-                                    .number = loop,
-                                    .region = (uint32_t)m->region.n,
-                                    .induction = it.induction.reg,
-                                    .induction_b = it.induction.width_b,
-                                    .tally = it.tally,
-                                    .counter = it.counts ? (uint32_t)m->counter.n : UINT32_MAX};
-    if (it.counts)
-        AS_TRY(
-            as_vec_push(&m->counter, (struct as_patch_counter){planned.header, (uint32_t)m->loop.n,
-                                                               (uint32_t)m->module.n - 1}));
-    AS_TRY(as_vec_push(&m->loop, planned));
-    return as_vec_push(&inners->at, it);
-}
-
-/* The region's loop, then those asked for in it: numbers of loops ascend from outer to inner. */
-static int add_loops(struct as_patch_maker *m, struct as_patch_code *code, uint32_t loop,
-                     struct inners *inners)
-{
-    const struct assay_program *p = code->program;
-    const struct assay_body *body = &p->body[p->loop[loop].body];
-    AS_TRY(add_loop(m, code, loop, inners));
-    for (uint32_t l = loop + 1; l < body->first_loop + body->loops; l++) {
-        if (code->wanted && !code->wanted[l])
+    for (uint32_t l = n->first; l < n->end; l++) {
+        const bool carries = n->state[l - n->first] & LARGER_CARRIES;
+        const bool waits = as_patch_is_wanted(n->code, l) && n->verdict[l].loop == ASSAY_NONE;
+        if (!waits && (!carries || is_in_planned(n, l)))
             continue;
-        if (is_inside(p, loop, l) &&
-            !(p->loop[l].bits & (ASSAY_LOOP_IRREDUCIBLE | ASSAY_LOOP_UNREACHED)))
-            AS_TRY(add_loop(m, code, l, inners));
+        AS_TRY(try_in_nest(m, n, l, n->verdict, &refusal));
+        if (!carries)
+            n->verdict[l].refusal = (uint8_t)refusal;
+        n->state[l - n->first] |= refusal ? LARGER_REFUSED : LARGER_PLANNED;
     }
     return 0;
 }
 
-static int copy_original(const struct assay_program *p, uint64_t address, uint8_t out[8])
+/* The least code around a refused loop that can be a region with it, though it was not asked for:
+ * what hits a block behind a loop may not hit anything behind that. */
+static int find_carrier(struct as_patch_maker *m, struct nest_plan *n, uint32_t loop, bool *any)
 {
-    uint64_t have_b;
-    const uint8_t *bytes = assay_object_bytes(p->object, address, &have_b);
-    if (!bytes || have_b < 8)
-        return -1;
-    memcpy(out, bytes, 8);
-    return 0;
-}
-
-/* Exits of the region's loops, those of one together. */
-static int add_exits(struct as_patch_maker *m, size_t first_loop)
-{
-    for (size_t l = first_loop; l < m->loop.n; l++) {
-        m->loop.at[l].first_exit = (uint32_t)m->exit.n;
-        as_vec_foreach (&m->pending, it)
-            if (it->loop == l)
-                AS_TRY(as_vec_push(&m->exit, it->exit));
+    const struct as_patch_mark before = as_patch_mark_of(m);
+    unsigned refusal;
+    if (n->code->program->loop[loop].bits & ASSAY_LOOP_UNREACHED)
+        return 0; /* nobody measures it */
+    while (loop != n->end) {
+        loop = around(n, loop);
+        uint8_t *state = &n->state[loop - n->first];
+        if (!(*state & (LARGER_REFUSED | LARGER_CARRIES))) {
+            AS_TRY(try_in_nest(m, n, loop, NULL, &refusal));
+            *state |= refusal ? LARGER_REFUSED : LARGER_CARRIES;
+            as_patch_go_back(m, &before);
+        }
+        if (*state & LARGER_CARRIES) {
+            *any = true;
+            return 0;
+        }
     }
     return 0;
 }
 
-struct offsets {
-    uint32_t *plain, *measured; /* per place of the area */
-};
-
-static int add_sites(struct as_patch_maker *m, const struct as_patch_area *area,
-                     const struct offsets *at, unsigned *refusal)
+static void begin_nest(struct nest_plan *n)
 {
-    for (size_t i = 1; i < area->place.n; i++) {
-        struct as_patch_site site = {.address = area->place.at[i].address,
-                                     .plain = at->plain[i],
-                                     .measured = at->measured[i]};
-        if (copy_original(area->code->program, site.address, site.original) < 0)
-            *refusal = area->place.at[i].why;
-        AS_TRY(as_vec_push(&m->site, site));
+    for (uint32_t l = n->first; l < n->end; l++) {
+        n->state[l - n->first] &= (uint8_t)~LARGER_PLANNED;
+        if (as_patch_is_wanted(n->code, l))
+            n->verdict[l] = (struct as_patch_verdict){.asked = true,
+                                                      .loop = ASSAY_NONE,
+                                                      .induction = AS_PATCH_NONE,
+                                                      .tally = AS_PATCH_NONE};
     }
-    return 0;
 }
 
-static int clone_both(struct as_patch_maker *m, const struct as_patch_area *area,
-                      const struct inners *inners, struct as_patch_region *region,
-                      const struct offsets *at, unsigned *refusal)
+static int plan_nests(struct as_patch_maker *m, struct nest_plan *n)
 {
-    struct as_patch_clone clone = {
-        m, area, inners->at.at, (uint32_t)inners->at.n, (uint32_t)m->region.n, false};
-    if (m->wish.mode == AS_PATCH_IDENT || m->wish.mode == AS_PATCH_SAMPLE)
-        AS_TRY(as_patch_clone_make(&clone, &region->plain, at->plain, refusal));
-    clone.measured = true;
-    if (!*refusal && m->wish.mode != AS_PATCH_IDENT)
-        AS_TRY(as_patch_clone_make(&clone, &region->measured, at->measured, refusal));
-    return 0;
-}
-
-static int add_region(struct as_patch_maker *m, const struct as_patch_area *area,
-                      struct inners *inners, const struct offsets *at, unsigned *refusal)
-{
-    const struct assay_program *p = area->code->program;
-    struct as_patch_region region = {.header = area->place.at[0].address,
-                                     .module = (uint32_t)m->module.n - 1,
-                                     .first_loop = (uint32_t)m->loop.n,
-                                     .first_edge = (uint32_t)m->edge.n,
-                                     .first_site = (uint32_t)m->site.n};
-    m->pending.n = 0;
-    AS_TRY(add_loops(m, area->code, area->loop, inners));
-    AS_TRY(as_live_find(area->code, p->loop[area->loop].body));
-    if (!(as_live_at(area->code, p->loop[area->loop].header) & AS_LIVE_STATUS))
-        region.flags |= AS_PATCH_STATUS_FREE;
-    AS_TRY(clone_both(m, area, inners, &region, at, refusal));
-    if (copy_original(p, region.header, region.original) < 0)
-        *refusal = AS_PATCH_REFUSED_NARROW;
-    if (*refusal)
+    const struct as_patch_mark before = as_patch_mark_of(m);
+    bool any = false;
+    begin_nest(n);
+    AS_TRY(plan_nest(m, n));
+    for (uint32_t l = n->first; l < n->end; l++)
+        if (as_patch_is_wanted(n->code, l) && n->verdict[l].refusal)
+            AS_TRY(find_carrier(m, n, l, &any));
+    if (!any)
         return 0;
-    AS_TRY(add_exits(m, region.first_loop));
-    AS_TRY(add_sites(m, area, at, refusal));
-    region.loops = (uint32_t)m->loop.n - region.first_loop;
-    region.edges = (uint32_t)m->edge.n - region.first_edge;
-    region.sites = (uint32_t)m->site.n - region.first_site;
-    return as_vec_push(&m->region, region);
-}
-
-static int try_area(struct as_patch_maker *m, struct as_patch_area *area, struct inners *inners,
-                    unsigned *refusal)
-{
-    const size_t n = area->place.n + 1;
-    struct offsets at = {as_calloc(n, sizeof(uint32_t)), as_calloc(n, sizeof(uint32_t))};
-    int rc = at.plain && at.measured ? add_region(m, area, inners, &at, refusal) : ASSAY_ERR_NOMEM;
-    as_free(at.plain);
-    as_free(at.measured);
-    return rc;
-}
-
-/* Plans `loop` as a region of its own; verdicts of it, and when planned of the loops in it. */
-static int try_region(struct as_patch_maker *m, struct as_patch_code *code, uint32_t loop,
-                      struct as_patch_verdict *verdict)
-{
-    struct as_patch_area area;
-    struct inners inners = {0};
-    const struct mark before = mark_of(m);
-    unsigned refusal = 0;
-    int rc = as_patch_area_make(code, loop, m->wish.mode, &area, &refusal);
-    if (rc == 0 && !refusal)
-        rc = try_area(m, &area, &inners, &refusal);
-    verdict[loop].refusal = (uint8_t)refusal;
-    if (refusal || rc < 0)
-        go_back(m, &before);
-    else
-        as_vec_foreach (&inners.at, it)
-            verdict[it->loop] = (struct as_patch_verdict){.asked = true,
-                                                          .loop = it->number,
-                                                          .induction = it->induction.reg,
-                                                          .tally = it->tally,
-                                                          .counts = it->counts};
-    as_vec_fini(&inners.at);
-    as_patch_area_fini(&area);
-    return rc;
+    as_patch_go_back(m, &before);
+    begin_nest(n);
+    return plan_nest(m, n);
 }
 
 /* ---- One module ----------------------------------------------------------------------------- */
@@ -262,18 +166,14 @@ static int code_init(struct as_patch_code *code, const struct assay_program *p, 
     struct as_sort_key *key = as_calloc(p->block_n + 1, sizeof *key);
     *code = (struct as_patch_code){.program = p, .wanted = wanted, .live_body = ASSAY_NONE};
     code->by_start = as_calloc(p->block_n + 1, sizeof *code->by_start);
-    code->header_of = as_calloc(p->block_n + 1, sizeof *code->header_of);
-    int rc = key && code->by_start && code->header_of ? 0 : ASSAY_ERR_NOMEM;
+    int rc = key && code->by_start ? 0 : ASSAY_ERR_NOMEM;
     for (uint32_t b = 0; rc == 0 && b < p->block_n; b++) {
         key[b] = (struct as_sort_key){p->block[b].start, b};
-        code->header_of[b] = ASSAY_NONE;
     }
     if (rc == 0)
         rc = as_sort_keys(key, p->block_n);
     for (size_t b = 0; rc == 0 && b < p->block_n; b++)
         code->by_start[b] = key[b].at;
-    for (uint32_t l = 0; rc == 0 && l < p->loop_n; l++)
-        code->header_of[p->loop[l].header] = l;
     as_free(key);
     return rc;
 }
@@ -281,7 +181,6 @@ static int code_init(struct as_patch_code *code, const struct assay_program *p, 
 static void code_fini(struct as_patch_code *code)
 {
     as_free(code->by_start);
-    as_free(code->header_of);
     as_free(code->live);
 }
 
@@ -328,19 +227,60 @@ static unsigned file_refusal(const struct assay_program *p)
     return 0;
 }
 
+static int plan_body_loops(struct as_patch_maker *m, struct as_patch_code *code, uint32_t body,
+                           struct as_patch_verdict *verdict)
+{
+    const struct assay_body *b = &code->program->body[body];
+    struct nest_plan n = {.code = code,
+                          .verdict = verdict,
+                          .body = body,
+                          .first = b->first_loop,
+                          .end = b->first_loop + b->loops,
+                          .state = as_calloc((size_t)b->loops + 1, 1)};
+    const int rc = n.state ? plan_nests(m, &n) : ASSAY_ERR_NOMEM;
+    as_free(n.state);
+    return rc;
+}
+
 static int plan_loops(struct as_patch_maker *m, struct as_patch_code *code,
                       struct as_patch_verdict *verdict)
 {
     const struct assay_program *p = code->program;
     const unsigned refusal = file_refusal(p);
     for (uint32_t l = 0; l < p->loop_n; l++) {
-        if ((code->wanted && !code->wanted[l]) || verdict[l].asked)
+        if (!as_patch_is_wanted(code, l) || verdict[l].asked)
             continue;
-        verdict[l] = (struct as_patch_verdict){
-            .asked = true, .loop = ASSAY_NONE, .induction = AS_PATCH_NONE, .tally = AS_PATCH_NONE};
-        verdict[l].refusal = (uint8_t)refusal;
         if (!refusal)
-            AS_TRY(try_region(m, code, l, verdict));
+            AS_TRY(plan_body_loops(m, code, p->loop[l].body, verdict));
+        else
+            verdict[l] = (struct as_patch_verdict){.asked = true,
+                                                   .refusal = (uint8_t)refusal,
+                                                   .loop = ASSAY_NONE,
+                                                   .induction = AS_PATCH_NONE,
+                                                   .tally = AS_PATCH_NONE};
+    }
+    return 0;
+}
+
+/* Bodies that are wanted whole; their loops need no region of their own then. */
+static int plan_bodies(struct as_patch_maker *m, struct as_patch_code *code,
+                       const struct as_patch_bodies *bodies, struct as_patch_verdict *verdict)
+{
+    const struct assay_program *p = code->program;
+    const unsigned of_file = file_refusal(p);
+    for (uint32_t b = 0; b < p->body_n; b++) {
+        unsigned refusal = of_file;
+        if (!bodies->wanted[b])
+            continue;
+        if (!refusal)
+            AS_TRY(as_patch_region_try(m, code, b, ASSAY_NONE, NULL, &refusal));
+        bodies->refusal[b] = (uint8_t)refusal;
+        for (uint32_t l = p->body[b].first_loop;
+             !refusal && l < p->body[b].first_loop + p->body[b].loops; l++)
+            verdict[l] = (struct as_patch_verdict){.asked = true,
+                                                   .loop = ASSAY_NONE,
+                                                   .induction = AS_PATCH_NONE,
+                                                   .tally = AS_PATCH_NONE};
     }
     return 0;
 }
@@ -349,11 +289,22 @@ int as_patch_maker_add(struct as_patch_maker *maker, const struct assay_program 
                        const bool *wanted, struct as_patch_verdict *verdict,
                        struct assay_error *err)
 {
+    return as_patch_maker_add_bodies(maker, program, NULL, wanted, verdict, err);
+}
+
+int as_patch_maker_add_bodies(struct as_patch_maker *maker, const struct assay_program *program,
+                              const struct as_patch_bodies *bodies, const bool *wanted,
+                              struct as_patch_verdict *verdict, struct assay_error *err)
+{
     struct as_patch_code code;
     memset(verdict, 0, program->loop_n * sizeof *verdict);
     int rc = code_init(&code, program, wanted);
     if (rc == 0)
         rc = add_module(maker, program);
+    code.bare = true;
+    if (rc == 0 && bodies)
+        rc = plan_bodies(maker, &code, bodies, verdict);
+    code.bare = false;
     if (rc == 0)
         rc = plan_loops(maker, &code, verdict);
     if (rc == 0)

@@ -10,27 +10,30 @@
 #include <assay/code.h>
 
 #include "patch/plan.h"
+#include "patch/variant_plan.h"
 
 /* Why a loop is left alone. */
 #define AS_PATCH_REFUSAL_LIST(X)                                                                   \
     X(NONE, "")                                                                                    \
-    X(IRREDUCIBLE, "more than one entry")                                                          \
     X(UNRESOLVED, "an indirect jump with unknown targets")                                         \
     X(UNREACHED, "no way to it was found")                                                         \
     X(OUTSIZE, "a nest of too many loops")                                                         \
-    X(ENTERED, "a jump from outside leads into its middle")                                        \
+    X(ENTERED, "a jump into its middle leaves no room for one of ours")                            \
+    X(DOUBTFUL, "a call returns, or an exception lands, where it is entered")                      \
     X(NARROW, "the jump over its header would hit code behind it")                                 \
     X(CALL, "the return from a call leaves no room for a jump")                                    \
     X(TABLE, "a target of a jump table leaves no room for a jump")                                 \
-    X(TABLE_LEAVES, "a jump table leads out of it or to its header")                               \
+    X(TABLE_LEAVES, "a jump table leads over its border, and elsewhere to the same place")         \
     X(LANDING, "the landing of an exception leaves no room for a jump")                            \
-    X(BRANCH, "a branch without a long form")                                                      \
+    X(BRANCH, "a branch that cannot be made longer")                                               \
     X(OPERAND, "an address in an instruction that cannot be moved")                                \
     X(OVERLAP, "instructions that overlap")                                                        \
     X(LOADER, "code of the loader itself")                                                         \
     X(RESTARTED, "a file with restartable sequences, which the kernel knows by their address")     \
     X(WRITABLE, "a file whose code may be written while it runs")                                  \
-    X(LARGE, "too much code")
+    X(LARGE, "too much code")                                                                      \
+    X(HANDLER, "the kernel's way back from signal handlers")                                       \
+    X(VARIANTS, "what is in it cannot be varied")
 
 enum as_patch_refusal {
 #define AS_PATCH_REFUSAL_ENUM(name, text) AS_PATCH_REFUSED_##name,
@@ -40,18 +43,25 @@ enum as_patch_refusal {
 };
 const char *as_patch_refusal_text(unsigned refusal);
 
+/* Why a variant of a loop is not made (patch/variant.h), and what variants are called. */
+const char *as_variant_refusal_text(unsigned refusal);
+const char *as_variant_name(unsigned kind);
+
 struct as_patch_verdict {
-    uint8_t refusal;   /* as_patch_refusal */
-    bool asked;        /* for */
-    uint32_t loop;     /* of the plan; ASSAY_NONE when refused */
-    uint8_t induction; /* register, or AS_PATCH_NONE */
-    uint8_t tally;     /* so */
-    bool counts;       /* its iterations are counted in memory */
+    uint8_t refusal;                    /* as_patch_refusal */
+    bool asked;                         /* for */
+    uint32_t loop;                      /* of the plan; ASSAY_NONE when refused */
+    uint8_t induction;                  /* register, or AS_PATCH_NONE */
+    uint8_t tally;                      /* so */
+    bool counts;                        /* its iterations are counted in memory */
+    uint8_t unvaried[AS_VARIANT_KINDS]; /* VARY: as_variant_refusal of each kind */
 };
 
 struct as_patch_wish {
     enum as_patch_mode mode;
-    uint32_t period, kept;
+    uint32_t period; /* VARY: instances of each variant and bucket */
+    uint32_t kept;
+    uint32_t variants; /* VARY: a bit for each kind */
 };
 
 struct as_patch_maker;
@@ -68,6 +78,17 @@ void as_patch_maker_free(struct as_patch_maker **maker);
 int as_patch_maker_add(struct as_patch_maker *maker, const struct assay_program *program,
                        const bool *wanted, struct as_patch_verdict *verdict,
                        struct assay_error *err);
+/* Bodies that are wanted whole: an element a body of the program. */
+struct as_patch_bodies {
+    const bool *wanted;
+    uint8_t *refusal; /* as_patch_refusal of those that are wanted */
+};
+/* The same, for COUNT: of a body that can be a region all code is counted, and its loops, asked but
+ * refused by nothing, are none of the plan's. Where it cannot, the wanted ones of its loops are
+ * planned alone. `bodies` may be NULL. */
+int as_patch_maker_add_bodies(struct as_patch_maker *maker, const struct assay_program *program,
+                              const struct as_patch_bodies *bodies, const bool *wanted,
+                              struct as_patch_verdict *verdict, struct assay_error *err);
 /* The plan as the bytes of its file, by as_alloc; the caller frees them. */
 int as_patch_maker_bytes(struct as_patch_maker *maker, uint8_t **bytes, size_t *n,
                          struct assay_error *err);

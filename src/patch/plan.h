@@ -14,20 +14,30 @@
 
 #define AS_PATCH_PLAN    "plan"              /* in the directory of the agent */
 #define AS_PATCH_PREFIX  "patch."            /* patch.PID.TID: one file a thread */
-#define AS_PATCH_STATE   "patched."          /* patched.PID: what became of the plan */
+#define AS_PATCH_STATE   "patched"           /* patched.PID.TIME: what became of the plan */
 #define AS_PATCH_MAGIC   0x4e414c5059415353u /* "SSAYPLAN" */
 #define AS_PATCH_THREAD  0x4452485459415353u /* "SSAYTHRD" */
 #define AS_PATCH_OUTCOME 0x4d43544f59415353u /* "SSAYOTCM" */
-#define AS_PATCH_VERSION 1u
+#define AS_PATCH_VERSION 5u
 #define AS_PATCH_JUMP_B  5u /* bytes that a patch overwrites */
+#define AS_PATCH_HOP_B   2u /* or so many, which lead to another place for it */
 #define AS_PATCH_BATCH_N 64u
 #define AS_PATCH_NONE    0xffu /* no register */
 
 enum as_patch_mode {
     AS_PATCH_IDENT,  /* clones run, nothing is measured */
     AS_PATCH_TIME,   /* every instance */
-    AS_PATCH_SAMPLE, /* one instance of `period`, thread by thread */
-    AS_PATCH_COUNT   /* how often each block runs */
+    AS_PATCH_SAMPLE, /* one instance of `period`, by thread and loop */
+    AS_PATCH_COUNT,  /* how often each block runs, and what its instructions repeat or mask */
+    AS_PATCH_VARY    /* some instances as variants first (patch/variant_plan.h) */
+};
+
+/* The patcher's part of the control file. */
+struct as_patcher_part {
+    uint32_t undo;     /* at the end of the program its code becomes what it was */
+    uint32_t map;      /* samples are taken: the agent says which code clones stand for */
+    uint32_t share;    /* VARY: hundredths of a thread's time that variants may take; 0: half */
+    uint32_t limit_ms; /* VARY: processor time after which a variant is endless; 0: 500 */
 };
 
 /* ---- The plan ------------------------------------------------------------------------------ */
@@ -44,8 +54,8 @@ struct as_patch_plan {
     uint32_t period; /* SAMPLE */
     uint32_t kept;   /* records that the file of a thread has room for */
     uint64_t size_b; /* of the file */
-    struct as_patch_table module, region, loop, exit, edge, event, site, reloc, span, counter, code,
-        text;
+    struct as_patch_table module, region, loop, exit, edge, event, site, reloc, span, counter, term,
+        variant, code, text;
 };
 
 struct as_patch_module {
@@ -65,21 +75,25 @@ struct as_patch_template {
     uint32_t first_span, spans;
 };
 
-enum as_patch_region_flag {
-    AS_PATCH_STATUS_FREE = 1 << 0 /* nobody needs the status flags at the header */
-};
+/* What nobody needs at a place: general registers by their number, and the status flags. */
+enum as_patch_free { AS_PATCH_STATUS_FREE = 1 << 16 };
 
-/* An outermost loop of those asked for, with what it holds. */
+/* Code that runs as a clone: a loop with what it holds, or a whole function; with COUNT it need not
+ * have loops. */
 struct as_patch_region {
     uint64_t header;
-    uint8_t original[8]; /* bytes at the header; JUMP_B of them are overwritten */
+    uint8_t original[8]; /* bytes at the header; JUMP_B or HOP_B of them are overwritten */
+    uint8_t hole[8];     /* with a hop: those where it leads */
     uint32_t module;
-    uint32_t first_loop, loops; /* the first one is the region itself */
+    uint32_t first_loop, loops; /* that are measured in it */
     uint32_t first_edge, edges;
     uint32_t first_site, sites;
-    uint32_t flags;                    /* as_patch_region_flag */
-    struct as_patch_template plain;    /* IDENT, SAMPLE */
-    struct as_patch_template measured; /* TIME, SAMPLE, COUNT */
+    uint32_t free;                     /* as_patch_free, at the header */
+    uint32_t enters;                   /* at the header the first of the loops is entered, alone */
+    int32_t hop;                       /* as of a site */
+    uint32_t first_variant, variants;  /* VARY; the first notes what is written */
+    struct as_patch_template plain;    /* IDENT, SAMPLE, VARY */
+    struct as_patch_template measured; /* TIME, SAMPLE, COUNT, VARY */
 };
 
 struct as_patch_loop {
@@ -105,7 +119,7 @@ struct as_patch_edge {
     uint64_t target; /* outside: an address of the module; inside: an offset in the clone */
     uint32_t inside;
     uint32_t events, first_event;
-    uint32_t unused;
+    uint32_t free; /* as_patch_free, where it leads */
 };
 
 enum as_patch_event_kind { AS_PATCH_LEAVE, AS_PATCH_ENTER };
@@ -118,8 +132,10 @@ struct as_patch_event {
 /* A place in the original code where control comes back into the clone. */
 struct as_patch_site {
     uint64_t address;
-    uint8_t original[8];
+    uint8_t original[8], hole[8];
     uint32_t plain, measured; /* offsets in the clones */
+    int32_t hop;              /* not 0: a jump of HOP_B over so many bytes, to JUMP_B bytes */
+    uint32_t unused;
 };
 
 enum as_patch_reloc_kind {
@@ -127,6 +143,7 @@ enum as_patch_reloc_kind {
     AS_PATCH_TO_EDGE,    /* 4 bytes: distance from at + `from` to the stub of edge `value` */
     AS_PATCH_TO_THREAD,  /* 4 bytes: offset from %fs of the pointer to the thread's file */
     AS_PATCH_TO_COUNTER, /* 4 bytes: offset of counter `value` in the thread's file */
+    AS_PATCH_TO_AGENT    /* 4 bytes: distance from at + `from` to where variants end */
 };
 struct as_patch_reloc {
     uint64_t value;
@@ -134,18 +151,46 @@ struct as_patch_reloc {
     uint16_t kind, from;
 };
 
+/* VARY: the loop of a region with other instructions. */
+struct as_patch_variant {
+    uint32_t kind;  /* as_variant_kind */
+    uint32_t bits;  /* as_variant_bit */
+    uint32_t enter; /* offset in the clone: where it begins */
+    uint32_t unused;
+    struct as_patch_template code;
+};
+
 /* Code of a clone that stands for the original code from `address` on. */
 struct as_patch_span {
     uint64_t address;
-    uint32_t at, size_b; /* in the clone; of the original it is `original_b` */
-    uint32_t original_b, unused;
+    uint32_t at, size_b; /* in the clone; of the original it is `original_b`, 0: put in before it */
+    uint32_t original_b;
+    uint32_t depth_b; /* more on the stack than there */
+};
+
+enum as_patch_counts {
+    AS_PATCH_RUNS,  /* how often the code from `address` on ran: a block, or its part behind a call
+                     */
+    AS_PATCH_LANES, /* of the instruction at `address`, each time it ran: lanes that its mask let */
+    AS_PATCH_REPEATS, /* so: repetitions of the string instruction there */
+    AS_PATCH_OPEN     /* 1 while the thread is in the loop whose header stands at `address`, and its
+                         counts of this instance in registers */
 };
 
 /* What counter number i counts. */
 struct as_patch_counter {
-    uint64_t address; /* of the block */
-    uint32_t loop;    /* innermost one of the plan around it */
+    uint64_t address;
+    uint32_t loop; /* innermost one of the plan around it; UINT32_MAX: none */
     uint32_t module;
+    uint32_t counts; /* as_patch_counts */
+    uint32_t unused;
+};
+
+/* Counter `to` is not counted: it is the sum of its terms. `from` is counted. */
+struct as_patch_term {
+    uint32_t to, from;
+    int32_t times;
+    uint32_t unused;
 };
 
 /* ---- What a thread leaves ------------------------------------------------------------------ */
@@ -162,20 +207,26 @@ struct as_patch_record {
     uint16_t exit;
     uint16_t flags; /* as_patch_flag */
     uint64_t sp; /* stack pointer at exit less that at entry: 0, or they do not belong together */
+    uint64_t disturbed0, disturbed1; /* the thread's `disturbed` at entry and exit */
 };
 
 /* The latest entry into a loop. Written in this order, so that a handler between is noticed. */
 struct as_patch_slot {
     uint64_t sp, iv0, t0;
-    uint64_t countdown; /* SAMPLE: of the region that the loop heads */
+    uint64_t countdown; /* SAMPLE: entries until the next that is measured */
+    uint64_t disturbed; /* the thread's */
 };
 
 struct as_patch_total {
     uint64_t instances; /* measured */
     uint64_t trips, ticks;
-    uint64_t dropped; /* seen to end without their beginning */
-    uint64_t kept;    /* records in the table of kept ones */
-    uint64_t halved;  /* a measured one is kept with probability 1 / 2^halved */
+    uint64_t dropped;           /* seen to end without their beginning */
+    uint64_t kept;              /* records in the table of kept ones */
+    uint64_t halved;            /* a measured one is kept with probability 1 / 2^halved */
+    uint64_t switched, faulted; /* in which the thread left the processor; had a major fault */
+    /* SAMPLE: entries that were drawn to be measured; what the draws said that would pass in
+     * between, and how much of that did not yet: when `settled`, else at most. */
+    uint64_t draws, drawn, left, settled;
 };
 
 struct as_patch_thread {
@@ -187,7 +238,9 @@ struct as_patch_thread {
     uint64_t busy;               /* a record is being written */
     uint64_t dropped;            /* by handlers that came in between */
     uint64_t kept;               /* records in the table of kept ones */
-    uint64_t unused[5];
+    uint64_t disturbed;          /* times that it left the processor, and 2^32 for a major fault */
+    uint64_t switches, faults;   /* as the kernel counted them when that changed last */
+    uint64_t unused[2];
     struct as_patch_record batch[AS_PATCH_BATCH_N]; /* not yet taken into account */
     /* then: slot[loops], total[loops], counter[counters], record[kept_room] */
 };
@@ -236,6 +289,16 @@ struct as_patch_outcomes {
     uint64_t threads_missed;
 };
 
+/* What of `disturbed` happened in a recorded instance. */
+static inline bool as_patch_is_switched(const struct as_patch_record *record)
+{
+    return (uint32_t)(record->disturbed1 - record->disturbed0) != 0;
+}
+static inline bool as_patch_is_faulted(const struct as_patch_record *record)
+{
+    return (record->disturbed1 - record->disturbed0) >> 32 != 0;
+}
+
 /* How often the header ran in a recorded instance; UINT64_MAX: not known. */
 static inline uint64_t as_patch_trips(const struct as_patch_loop *loop, uint64_t add, uint64_t iv0,
                                       uint64_t iv1)
@@ -257,26 +320,34 @@ static inline uint64_t as_patch_trips(const struct as_patch_loop *loop, uint64_t
     return distance / step + add;
 }
 
-_Static_assert(sizeof(struct as_patch_plan) == 32 + 12 * 16 + 0, "layout of plans");
+_Static_assert(sizeof(struct as_patch_plan) == 32 + 14 * 16, "layout of plans");
 _Static_assert(sizeof(struct as_patch_module) == 56, "layout of plans");
 _Static_assert(sizeof(struct as_patch_template) == 32, "layout of plans");
-_Static_assert(sizeof(struct as_patch_region) == 112, "layout of plans");
+_Static_assert(sizeof(struct as_patch_region) == 136, "layout of plans");
 _Static_assert(sizeof(struct as_patch_loop) == 40, "layout of plans");
 _Static_assert(sizeof(struct as_patch_exit) == 16, "layout of plans");
 _Static_assert(sizeof(struct as_patch_edge) == 24, "layout of plans");
 _Static_assert(sizeof(struct as_patch_event) == 8, "layout of plans");
-_Static_assert(sizeof(struct as_patch_site) == 24, "layout of plans");
+_Static_assert(sizeof(struct as_patch_site) == 40, "layout of plans");
 _Static_assert(sizeof(struct as_patch_reloc) == 16, "layout of plans");
+_Static_assert(sizeof(struct as_patch_variant) == 48, "layout of plans");
 _Static_assert(sizeof(struct as_patch_span) == 24, "layout of plans");
-_Static_assert(sizeof(struct as_patch_counter) == 16, "layout of plans");
-_Static_assert(sizeof(struct as_patch_record) == 48, "layout of records");
-_Static_assert(sizeof(struct as_patch_slot) == 32, "layout of threads' files");
-_Static_assert(sizeof(struct as_patch_total) == 48, "layout of threads' files");
+_Static_assert(sizeof(struct as_patch_counter) == 24, "layout of plans");
+_Static_assert(sizeof(struct as_patch_term) == 16, "layout of plans");
+_Static_assert(sizeof(struct as_patch_record) == 64, "layout of records");
+_Static_assert(sizeof(struct as_patch_slot) == 40, "layout of threads' files");
+_Static_assert(sizeof(struct as_patch_total) == 96, "layout of threads' files");
 _Static_assert(sizeof(struct as_patch_thread) ==
                    128 + AS_PATCH_BATCH_N * sizeof(struct as_patch_record),
                "layout of threads' files");
 _Static_assert(sizeof(struct as_patch_outcome) == 48, "layout of outcomes");
 _Static_assert(sizeof(struct as_patch_outcomes) == 32, "layout of outcomes");
+
+/* Where the jump of JUMP_B stands that belongs to the place at `address`. */
+static inline uint64_t as_patch_jump_at(uint64_t address, int32_t hop)
+{
+    return hop ? address + AS_PATCH_HOP_B + (uint64_t)(int64_t)hop : address;
+}
 
 /* NULL, or what is wrong with the `n` bytes of a plan: after that every index and offset in it
  * leads to a place inside. Uses nothing but its arguments. */
@@ -286,6 +357,18 @@ static inline const void *as_patch_at(const struct as_patch_plan *plan,
                                       const struct as_patch_table *table)
 {
     return (const uint8_t *)plan + table->at;
+}
+
+/* From the counters of a thread, or the sums of several: those that follow from others. A thread
+ * that was killed in a loop has begun what it did not end, so that a difference may be below 0. */
+static inline void as_patch_counters_complete(const struct as_patch_plan *plan, uint64_t *counter)
+{
+    const struct as_patch_term *term = (const struct as_patch_term *)as_patch_at(plan, &plan->term);
+    for (uint64_t i = 0; i < plan->term.n; i++)
+        counter[term[i].to] += (uint64_t)(int64_t)term[i].times * counter[term[i].from];
+    for (uint64_t i = 0; i < plan->term.n; i++)
+        if ((int64_t)counter[term[i].to] < 0)
+            counter[term[i].to] = 0;
 }
 
 #endif

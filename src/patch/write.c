@@ -44,6 +44,8 @@ static void lay_plan(struct as_patch_maker *m, struct lay *lay, struct as_patch_
     head->reloc = LAY(lay, &m->reloc);
     head->span = LAY(lay, &m->span);
     head->counter = LAY(lay, &m->counter);
+    head->term = LAY(lay, &m->term);
+    head->variant = LAY(lay, &m->variant);
     head->code = LAY(lay, &m->code);
     head->text = LAY(lay, &m->text);
     head->size_b = lay->size_b;

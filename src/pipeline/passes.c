@@ -3,13 +3,19 @@
  * The table of passes. A new analysis is one row and the function that calls it; the facts that it
  * names join it to the others:
  *   samples   attributed samples of the run, and their sums
+ *   counts    what hot functions executed
+ *   instances what the instances of hot loops took
  *   code      values of hot loops and functions
+ *   trust     what counts, instances and the model say of each other
  *   advice    global metrics, what-ifs, checks, findings
  */
 #include "pipeline/passes.h"
 
 #include <assay/advise.h>
+#include <assay/count.h>
 #include <assay/quality.h>
+#include <assay/trust.h>
+#include <assay/vprof.h>
 
 static int pass_profile(struct assay_pass_job *job, struct assay_error *err)
 {
@@ -21,6 +27,38 @@ static int pass_profile(struct assay_pass_job *job, struct assay_error *err)
     run.profile.attribute.context = job->request->context;
     rc = assay_campaign_run(job->campaign, job->experiment, &run, &job->result->profile, err);
     job->run_id = job->result->profile.run_id;
+    return rc;
+}
+
+/* Who ended the first run wants no more of them. */
+static bool was_ended(const struct assay_pass_job *job)
+{
+    return job->result->profile.interrupted || job->result->profile.stopped;
+}
+
+static int pass_count(struct assay_pass_job *job, struct assay_error *err)
+{
+    struct assay_count_request request = {.profile = job->request->profile};
+    struct assay_count_result result = {0};
+
+    request.profile.attribute.catalogue = job->catalogue;
+    const int rc = was_ended(job) ? 0
+                                  : assay_count_again(job->experiment, job->run_id, job->campaign,
+                                                      &request, &result, err);
+    assay_count_result_fini(&result);
+    return rc;
+}
+
+static int pass_instances(struct assay_pass_job *job, struct assay_error *err)
+{
+    struct assay_vprof_request request = {.profile = job->request->profile};
+    struct assay_vprof_result result = {0};
+
+    request.profile.attribute.catalogue = job->catalogue;
+    const int rc = was_ended(job) ? 0
+                                  : assay_vprof_again(job->experiment, job->run_id, job->campaign,
+                                                      &request, &result, err);
+    assay_vprof_result_fini(&result);
     return rc;
 }
 
@@ -42,6 +80,11 @@ static int pass_quality(struct assay_pass_job *job, struct assay_error *err)
     return assay_quality_run(job->experiment, job->run_id, &options, err);
 }
 
+static int pass_trust(struct assay_pass_job *job, struct assay_error *err)
+{
+    return assay_trust_run(job->experiment, job->run_id, err);
+}
+
 static int pass_advise(struct assay_pass_job *job, struct assay_error *err)
 {
     return assay_advise_run(job->experiment, job->run_id, err);
@@ -54,17 +97,41 @@ const struct assay_pass as_passes[] = {
      .makes = AS_PASS_SAMPLES,
      .starts = true,
      .run = pass_profile},
+    {.name = "count",
+     .stage = "counts",
+     .level = ASSAY_PIPELINE_ONE,
+     .needs = AS_PASS_SAMPLES,
+     .makes = "counts",
+     .starts = true,
+     .run = pass_count,
+     .more = ASSAY_PIPELINE_COUNT},
+    {.name = "vprof",
+     .stage = "instances of loops",
+     .level = ASSAY_PIPELINE_ONE,
+     .needs = AS_PASS_SAMPLES,
+     .makes = "instances",
+     .starts = true,
+     .run = pass_instances,
+     .more = ASSAY_PIPELINE_INSTANCES},
     {.name = "quality",
      .stage = "hot code",
      .level = ASSAY_PIPELINE_ONE,
      .needs = AS_PASS_SAMPLES,
+     .uses = "counts",
      .makes = "code",
      .run = pass_quality},
+    {.name = "trust",
+     .stage = "trust",
+     .level = ASSAY_PIPELINE_ONE,
+     .needs = AS_PASS_SAMPLES,
+     .uses = "counts instances code",
+     .makes = "trust",
+     .run = pass_trust},
     {.name = "advise",
      .stage = "advice",
      .level = ASSAY_PIPELINE_ONE,
      .needs = AS_PASS_SAMPLES,
-     .uses = "code",
+     .uses = "code trust",
      .makes = "advice",
      .run = pass_advise},
 };

@@ -220,6 +220,21 @@ static int run_with_means(struct running *r, struct assay_error *err)
     return rc;
 }
 
+/* Those that need not be asked for, or are. Too many are handed on as many. */
+static size_t asked_passes(const struct assay_pipeline_request *request, struct assay_pass *out)
+{
+    const struct assay_pass *pass = request->pass ? request->pass : as_passes;
+    const size_t pass_n = request->pass ? request->pass_n : as_pass_n;
+    size_t n = 0;
+
+    if (pass_n > ASSAY_PIPELINE_PASSES_MAX)
+        return pass_n;
+    for (size_t i = 0; i < pass_n; i++)
+        if (!(pass[i].more & ~request->more))
+            out[n++] = pass[i];
+    return n;
+}
+
 static int run_passes(struct assay_experiment *experiment, int64_t run_id, const char *there,
                       const struct assay_pipeline_request *request,
                       struct assay_pipeline_result *result, struct assay_error *err)
@@ -229,8 +244,10 @@ static int run_passes(struct assay_experiment *experiment, int64_t run_id, const
     const int level = request->level ? request->level : ASSAY_PIPELINE_ONE;
 
     result->pass_n = 0;
-    AS_TRY(as_plan_make(request->pass ? request->pass : as_passes,
-                        request->pass ? request->pass_n : as_pass_n, level, there, &r.plan, err));
+    struct assay_pass pass[ASSAY_PIPELINE_PASSES_MAX];
+    const size_t pass_n = asked_passes(request, pass);
+
+    AS_TRY(as_plan_make(pass, pass_n, level, there, &r.plan, err));
     r.there = r.plan.there;
     return run_with_means(&r, err);
 }

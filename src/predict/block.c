@@ -299,6 +299,8 @@ static void add_loop_end(struct assay_predictor *p, struct as_piece_of_code *blo
                          .length = 5};
     if (group >= 0)
         op->use[op->use_n++] = (struct as_op_use){.group = (uint8_t)group, .n = 1};
+    if (p->uarch->set[ASSAY_UARCH_in_order] > 0 && p->group_fp >= 0) /* a pair of its own */
+        op->use[op->use_n++] = (struct as_op_use){.group = (uint8_t)p->group_fp, .n = 1};
     block->size_b += 5;
     block->has_branch = false;
 }

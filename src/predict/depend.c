@@ -53,10 +53,16 @@ static int read_edge(struct depending *d, uint32_t i, const struct as_op_read *r
     if (last->op < 0 || ready)
         return 0;
     const struct as_op *from = &d->block->op[last->op];
+    const double *set = d->block->uarch->set;
+    const bool in_order = set[ASSAY_UARCH_in_order] > 0;
     float weight = last->latency + last->extra + bypass_of(d->block, from, op) + r->earlier;
     if (r->kind == AS_READ_ADDRESS) {
-        if (!op->loads || load_is_renamed(d, i))
+        if ((!op->loads && !in_order) || load_is_renamed(d, i))
             return 0;
+        /* In order, an address is made some cycles before its instruction could use the value. */
+        const float wait = (float)set[ASSAY_UARCH_address_wait] - from->load_latency;
+        if (in_order && weight < wait)
+            weight = wait;
         weight += op->load_latency;
     }
     return keep_edge(d, (struct as_edge){.from = (uint32_t)last->op,
@@ -214,4 +220,20 @@ int as_block_depend(struct assay_predictor *p, struct assay_error *err)
     if (depend_round(&d) < 0 || add_waiting(p, &p->block) < 0)
         return as_error_nomem(err, "the dependences of a block");
     return 0;
+}
+
+bool as_edges_by_user(const struct as_piece_of_code *block, struct as_arena *arena,
+                      struct as_edges_to *out)
+{
+    out->first = as_arena_array(arena, uint32_t, block->op_n + 2);
+    out->order = as_arena_array(arena, uint32_t, block->edge.n + 1);
+    if (!out->first || !out->order)
+        return false;
+    for (size_t k = 0; k < block->edge.n; k++)
+        out->first[block->edge.at[k].to + 2]++;
+    for (size_t i = 0; i < block->op_n; i++)
+        out->first[i + 2] += out->first[i + 1];
+    for (size_t k = 0; k < block->edge.n; k++)
+        out->order[out->first[block->edge.at[k].to + 1]++] = (uint32_t)k;
+    return true;
 }

@@ -73,9 +73,10 @@ static void read_operands(struct as_op *op, const struct assay_insn *insn,
 }
 
 static void read_addresses(struct as_op *op, const struct assay_insn *insn,
-                           const struct assay_form *form)
+                           const struct assay_form *form, bool in_order)
 {
-    const unsigned kind = form->insn_class == ASSAY_CLASS_LEA ? AS_READ_DATA : AS_READ_ADDRESS;
+    const unsigned kind =
+        form->insn_class == ASSAY_CLASS_LEA && !in_order ? AS_READ_DATA : AS_READ_ADDRESS;
     if (form->insn_class == ASSAY_CLASS_NOP || !(insn->bits & ASSAY_INSN_MEM))
         return;
     if (insn->base != ASSAY_REG_NONE && is_followed(insn->base))
@@ -144,7 +145,7 @@ void as_op_effects(struct assay_predictor *p, struct as_op *op, const struct ass
         read_set(op, implicit_without(form->implicit_read, op->stack), AS_READ_DATA, 0);
         read_set(op, implicit_without(form->implicit_merge, op->stack), AS_READ_DATA, 0);
     }
-    read_addresses(op, insn, form);
+    read_addresses(op, insn, form, set[ASSAY_UARCH_in_order] > 0);
     read_and_write_flags(op, &effects, zero);
     write_registers(op, insn, form, &effects, op->stack);
 }

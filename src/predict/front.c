@@ -171,14 +171,12 @@ static bool has_stalls(const struct as_piece_of_code *block)
     return false;
 }
 
-/*
- * Groups of instructions: the first decoder takes any up to its most slots, the others simple ones;
- * a branch ends a group; bytes come in blocks, a length-changing prefix stalls (Fog; uiCA, 4.1).
- */
-static double legacy_cycles(const struct as_piece_of_code *block)
+/* Groups of instructions: the first decoder takes any up to its most slots, the others simple ones;
+ * a branch ends a group (Fog; uiCA, 4.1). */
+static double decoder_groups(const struct as_piece_of_code *block)
 {
     const double *set = block->uarch->set;
-    double cycles = 0, stalls = 0;
+    double cycles = 0;
     unsigned in_group = 0;
     for (uint32_t i = 0; i < block->op_n; i++) {
         const struct as_op *op = &block->op[i];
@@ -194,11 +192,25 @@ static double legacy_cycles(const struct as_piece_of_code *block)
             cycles += (double)op->decoded / 4;
         if (op->branch || microcode)
             in_group = 0;
-        if (changes_length(block, op))
-            stalls += set[ASSAY_UARCH_lcp_stall];
     }
-    const double bytes = block->size_b / set[ASSAY_UARCH_decode_b];
-    return (cycles > bytes ? cycles : bytes) + stalls;
+    return cycles;
+}
+
+static double length_stalls(const struct as_piece_of_code *block)
+{
+    double stalls = 0;
+    for (uint32_t i = 0; i < block->op_n; i++)
+        if (changes_length(block, &block->op[i]))
+            stalls += block->uarch->set[ASSAY_UARCH_lcp_stall];
+    return stalls;
+}
+
+/* Bytes come in blocks, a length-changing prefix stalls. */
+static double legacy_cycles(const struct as_piece_of_code *block)
+{
+    const double groups = decoder_groups(block);
+    const double bytes = block->size_b / block->uarch->set[ASSAY_UARCH_decode_b];
+    return (groups > bytes ? groups : bytes) + length_stalls(block);
 }
 
 /* A branch (with what fused to it) that crosses or ends at 32 bytes (Intel, "Mitigations for Jump
@@ -216,18 +228,25 @@ static bool has_erratum(const struct as_piece_of_code *block)
     return false;
 }
 
-double as_front_decode(const struct as_piece_of_code *block)
+static double slots_decoded(const struct as_piece_of_code *block)
 {
-    const double *set = block->uarch->set;
     double slots = 0;
     for (uint32_t i = 0; i < block->op_n; i++)
         slots += (double)block->op[i].decoded;
+    return slots;
+}
+
+/* Out of the loop buffer or the op cache; below 0 where it comes from the decoders. */
+static double cached_cycles(const struct as_piece_of_code *block)
+{
+    const double *set = block->uarch->set;
+    const double slots = slots_decoded(block);
     const bool loop = block->mode == ASSAY_PREDICT_LOOP, erratum = has_erratum(block);
     if (loop && slots <= set[ASSAY_UARCH_loop_buffer] && !erratum)
         return ceil(slots / set[ASSAY_UARCH_dispatch_width] - 1e-9); /* whole rounds of the loop */
     if (!(set[ASSAY_UARCH_opcache_width] > 0) || erratum || (!loop && has_stalls(block)) ||
         (loop && slots > set[ASSAY_UARCH_opcache_slots]))
-        return legacy_cycles(block);
+        return -1;
     const bool reads_again = set[ASSAY_UARCH_opcache_fetch] > 0;
     double lines = 0;
     if (loop && !reads_again) /* slots come in rows of a line, the branch ends one */
@@ -236,4 +255,19 @@ double as_front_decode(const struct as_piece_of_code *block)
         lines = opcache_cycles(block, loop);
     const double width = slots / set[ASSAY_UARCH_opcache_width];
     return lines > width ? lines : width;
+}
+
+double as_front_decode(const struct as_piece_of_code *block)
+{
+    const double cached = cached_cycles(block);
+    return cached < 0 ? legacy_cycles(block) : cached;
+}
+
+struct as_front_stages as_front_stages(const struct as_piece_of_code *block)
+{
+    const double bytes = block->uarch->set[ASSAY_UARCH_decode_b];
+    if (block->uarch->set[ASSAY_UARCH_in_order] > 0 || !(bytes > 0))
+        return (struct as_front_stages){-1, -1, -1, -1};
+    return (struct as_front_stages){block->size_b / bytes, length_stalls(block),
+                                    decoder_groups(block), cached_cycles(block)};
 }

@@ -134,6 +134,13 @@ void as_estimate_op(const struct assay_predictor *p, const struct assay_form *fo
 
 /* Edges of a block: through registers, flags and memory (depend.c, values.c). */
 int as_block_depend(struct assay_predictor *p, struct assay_error *err);
+/* Numbers of edges by the operation they lead to: order[first[i]] up to order[first[i + 1]]. False:
+ * out of memory. */
+struct as_edges_to {
+    uint32_t *first, *order;
+};
+bool as_edges_by_user(const struct as_piece_of_code *block, struct as_arena *arena,
+                      struct as_edges_to *out);
 /* By op and memory operand, 2 * op + operand. */
 int as_values_memory(struct assay_predictor *p, struct as_memory_edge *out);
 void as_values_free(struct as_values **values);
@@ -153,8 +160,8 @@ void as_ports_spread(const struct as_piece_of_code *block, double *port_use, flo
 void as_ports_split(struct as_piece_of_code *block);
 /* Adds what stores that follow each other take of the ports of loads. */
 void as_ports_runs(const struct assay_predictor *p, struct as_piece_of_code *block);
-/* What the ports of loads and of the data of stores are busy for. */
-void as_ports_of_memory(const struct as_piece_of_code *block, double *load_cy, double *store_cy);
+/* What the ports of loads, and of the data and the addresses of stores are busy for. */
+void as_ports_of_memory(const struct as_piece_of_code *block, struct assay_prediction *out);
 /* So the units that divide and take roots, by the values computed with. */
 void as_units_of_division(const struct as_piece_of_code *block, double *best, double *worst);
 double as_units_busiest(const struct as_piece_of_code *block, const char **name);
@@ -163,6 +170,12 @@ double as_memory_mixed(const struct as_piece_of_code *block);
 double as_store_lines(const struct as_piece_of_code *block);
 double as_front_dispatch(const struct as_piece_of_code *block);
 double as_front_decode(const struct as_piece_of_code *block);
+/* Stage by stage, whether the code needs them or not; below 0: there is none. */
+struct as_front_stages {
+    double fetch, predecode, decoders;
+    double cached; /* out of the loop buffer or the op cache; below 0: decoded each time */
+};
+struct as_front_stages as_front_stages(const struct as_piece_of_code *block);
 double as_front_branch(const struct as_piece_of_code *block);
 
 /* ---- Simulation ---------------------------------------------------------------------------- */
@@ -170,6 +183,13 @@ double as_front_branch(const struct as_piece_of_code *block);
 /* Cycles of an iteration in the steady state; times of `timeline_n` iterations into the arena. */
 int as_simulate(struct assay_predictor *p, unsigned timeline_n, double *cycles,
                 struct assay_timeline_entry **timeline, size_t *entries);
+/* What dispatch waited for in an iteration of the last simulation, by assay_buffer. */
+void as_simulated_waits(const struct as_simulation *s, double *cycles);
+/* The same of a core in order (in_order.c), and cycles in which an issue takes the first pipe of
+ * the two, as far as nothing else may issue first. */
+int as_simulate_in_order(struct assay_predictor *p, unsigned timeline_n, double *cycles,
+                         struct assay_timeline_entry **timeline, size_t *entries);
+double as_in_order_pipe(const struct assay_predictor *p, uint64_t *port);
 void as_simulation_free(struct as_simulation **simulation);
 
 #endif

@@ -246,11 +246,11 @@ static double loads_within(const struct as_piece_of_code *block, const double *l
     return sum / width_of_ports(ports);
 }
 
-void as_ports_of_memory(const struct as_piece_of_code *block, double *load_cy, double *store_cy)
+void as_ports_of_memory(const struct as_piece_of_code *block, struct assay_prediction *out)
 {
     double loads[ASSAY_UARCH_GROUPS] = {0}; /* port-cycles: addresses and data may have their own */
 
-    *load_cy = *store_cy = 0;
+    out->load_cy = out->store_cy = out->store_address_cy = 0;
     for (uint32_t i = 0; i < block->op_n; i++) {
         const struct as_op *op = &block->op[i];
 
@@ -261,13 +261,15 @@ void as_ports_of_memory(const struct as_piece_of_code *block, double *load_cy, d
             if (op->loads && op->use[k].address && strncmp(group->name, "STA", 3) != 0)
                 loads[op->use[k].group] += (double)op->use[k].n;
             else if (op->stores && strncmp(group->name, "STD", 3) == 0)
-                *store_cy += cycles;
+                out->store_cy += cycles;
+            else if (op->stores && op->use[k].address)
+                out->store_address_cy += cycles;
         }
     }
     for (unsigned i = 0; i < block->uarch->group_n; i++) {
         const double cycles = loads_within(block, loads, block->uarch->group[i].ports);
 
-        *load_cy = loads[i] > 0 && cycles > *load_cy ? cycles : *load_cy;
+        out->load_cy = loads[i] > 0 && cycles > out->load_cy ? cycles : out->load_cy;
     }
 }
 

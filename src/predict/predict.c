@@ -110,18 +110,35 @@ static int find_chain(struct assay_predictor *p, struct assay_prediction *out)
     return 0;
 }
 
+/* In order, what comes in a cycle and what its pipes take go by the issues of one thread. */
+static void find_bounds_of_issue(const struct assay_predictor *p, struct assay_prediction *out,
+                                 uint64_t *ports)
+{
+    const struct as_piece_of_code *block = &p->block;
+    const double gap = p->uarch->set[ASSAY_UARCH_in_order];
+    if (!(block->without & ASSAY_WITHOUT_FRONT_END))
+        out->bounds[ASSAY_BOUND_DISPATCH] = as_front_dispatch(block) * (gap > 0 ? gap : 1);
+    if (!(block->without & (ASSAY_WITHOUT_FRONT_END | ASSAY_WITHOUT_DECODE)) && !(gap > 0))
+        out->bounds[ASSAY_BOUND_DECODE] = as_front_decode(block);
+    out->bounds[ASSAY_BOUND_BRANCH] = as_front_branch(block);
+    if (!(block->without & ASSAY_WITHOUT_PORTS))
+        out->bounds[ASSAY_BOUND_PORTS] = as_ports_busiest(block, ports);
+    if (gap > 0 && !(block->without & ASSAY_WITHOUT_PORTS)) {
+        uint64_t first = 0;
+        const double alone = as_in_order_pipe(p, &first);
+        if (alone > out->bounds[ASSAY_BOUND_PORTS]) {
+            out->bounds[ASSAY_BOUND_PORTS] = alone;
+            *ports = first;
+        }
+    }
+}
+
 static int find_bounds(struct assay_predictor *p, struct assay_prediction *out)
 {
     const struct as_piece_of_code *block = &p->block;
     uint64_t ports = 0;
     const char *unit = "";
-    if (!(block->without & ASSAY_WITHOUT_FRONT_END))
-        out->bounds[ASSAY_BOUND_DISPATCH] = as_front_dispatch(block);
-    if (!(block->without & (ASSAY_WITHOUT_FRONT_END | ASSAY_WITHOUT_DECODE)))
-        out->bounds[ASSAY_BOUND_DECODE] = as_front_decode(block);
-    out->bounds[ASSAY_BOUND_BRANCH] = as_front_branch(block);
-    if (!(block->without & ASSAY_WITHOUT_PORTS))
-        out->bounds[ASSAY_BOUND_PORTS] = as_ports_busiest(block, &ports);
+    find_bounds_of_issue(p, out, &ports);
     out->bounds[ASSAY_BOUND_UNIT] = as_units_busiest(block, &unit);
     const double written = p->uarch->set[ASSAY_UARCH_store_lines] > 0
                                ? as_store_lines(block) / p->uarch->set[ASSAY_UARCH_store_lines]
@@ -156,6 +173,23 @@ static int find_bounds(struct assay_predictor *p, struct assay_prediction *out)
 
 /* ---- What is said of instructions ---------------------------------------------------------- */
 
+static bool is_idiom(const struct as_piece_of_code *block, const struct as_op *op)
+{
+    return !op->move && !op->use_n && !op->memory_n && op->at != UINT32_MAX &&
+           block->code->insn[op->at].bits & ASSAY_INSN_IDIOM;
+}
+
+/* An access and other work, or the address and the data of a store, renamed as one. */
+static bool is_micro_fused(const struct as_op *op)
+{
+    bool address = false, other = false;
+    for (unsigned i = 0; i < op->use_n; i++) {
+        address |= op->use[i].address;
+        other |= !op->use[i].address;
+    }
+    return address && other && op->slots <= 1;
+}
+
 static int describe_insns(struct assay_predictor *p, struct assay_prediction *out)
 {
     const struct as_piece_of_code *block = &p->block;
@@ -174,6 +208,9 @@ static int describe_insns(struct assay_predictor *p, struct assay_prediction *ou
         insn[op->insn] =
             (struct assay_insn_prediction){.timing = op->timing,
                                            .eliminated = op->move || (!op->use_n && !op->memory_n),
+                                           .moved = op->move,
+                                           .idiom = is_idiom(block, op),
+                                           .micro_fused = is_micro_fused(op),
                                            .estimated = op->flags & ASSAY_TIMING_ESTIMATED,
                                            .slots = op->slots,
                                            .latency = op->latency};
@@ -203,11 +240,17 @@ static int add_simulation(struct assay_predictor *p, const struct assay_predict_
                           struct assay_prediction *out)
 {
     struct assay_timeline_entry *timeline = NULL;
+    const bool in_order = p->uarch->set[ASSAY_UARCH_in_order] > 0;
     out->simulated = -1;
+    for (unsigned i = 0; i < ASSAY_BUFFERS; i++)
+        out->full_cy[i] = -1;
     if (options->without & ASSAY_WITHOUT_SIMULATION ||
-        (!options->simulate && !options->timeline_n && !near_tie(out)))
+        (!options->simulate && !options->timeline_n && !in_order && !near_tie(out)))
         return 0;
-    AS_TRY(as_simulate(p, options->timeline_n, &out->simulated, &timeline, &out->timeline_n));
+    AS_TRY((in_order ? as_simulate_in_order : as_simulate)(p, options->timeline_n, &out->simulated,
+                                                           &timeline, &out->timeline_n));
+    if (!in_order)
+        as_simulated_waits(p->simulation, out->full_cy);
     out->timeline = timeline;
     out->bounds[ASSAY_BOUND_WINDOW] = out->simulated;
     if (out->simulated > out->cycles * 1.02) {
@@ -217,6 +260,17 @@ static int add_simulation(struct assay_predictor *p, const struct assay_predict_
     if (out->simulated > out->cycles)
         out->cycles = out->simulated;
     return 0;
+}
+
+static void say_front(const struct as_piece_of_code *block, struct assay_prediction *out)
+{
+    struct as_front_stages stages = {-1, -1, -1, -1};
+    if (!(block->without & ASSAY_WITHOUT_SPREAD))
+        stages = as_front_stages(block);
+    out->fetch_cy = stages.fetch;
+    out->predecode_cy = stages.predecode;
+    out->decoder_cy = stages.decoders;
+    out->cached_cy = stages.cached;
 }
 
 int assay_predict(struct assay_predictor *predictor, const struct assay_code *code, size_t first,
@@ -246,7 +300,8 @@ int assay_predict(struct assay_predictor *predictor, const struct assay_code *co
         return as_error_nomem(err, "the prediction");
     for (uint32_t i = 0; i < p->block.op_n; i++)
         out->slots += (double)p->block.op[i].slots;
-    as_ports_of_memory(&p->block, &out->load_cy, &out->store_cy);
+    as_ports_of_memory(&p->block, out);
+    say_front(&p->block, out);
     as_units_of_division(&p->block, &out->divide_cy, &out->divide_worst_cy);
     out->estimated_n = p->block.estimated_n;
     out->alike_n = p->block.alike_n;

@@ -11,11 +11,10 @@
 #include <string.h>
 
 #include "predict/internal.h"
+#include "predict/rooms.h"
 
 enum {
-    WORDS = 256, /* of 64 cycles each: what a port's calendar looks ahead */
-    HEAP_MOST = 1024,
-    QUEUE_MOST = 1024,
+    WORDS = 256,     /* of 64 cycles each: what a port's calendar looks ahead */
     OPS_MOST = 9000, /* operations simulated at most */
     ITERATIONS_KEPT = 64
 };
@@ -25,26 +24,14 @@ struct calendar {
     int64_t tag[WORDS]; /* which 64 cycles the word stands for */
 };
 
-/* Cycles at which entries become free, the earliest first. */
-struct waiting {
-    double at[HEAP_MOST];
-    unsigned n, cap;
-};
-
-/* Entries that are freed in order. */
-struct in_order {
-    double at[QUEUE_MOST];
-    unsigned head, n, cap;
-};
-
 struct as_simulation {
     struct calendar port[ASSAY_UARCH_PORTS];
     double unit_free[ASSAY_UARCH_PORTS];
     uint32_t port_count[ASSAY_UARCH_PORTS];
-    struct waiting scheduler[3];
-    struct in_order loads, stores;
-    double slot_freed[QUEUE_MOST]; /* reorder buffer: when the operation retired */
-    float slot_n[QUEUE_MOST];
+    struct as_scheduler_entries scheduler[3];
+    struct as_queue_entries loads, stores;
+    double slot_freed[AS_QUEUE_MOST]; /* reorder buffer: when the operation retired */
+    float slot_n[AS_QUEUE_MOST];
     unsigned slot_head, slot_count;
     double slots_held;
     double dispatch_at; /* in slots since the beginning */
@@ -54,12 +41,14 @@ struct as_simulation {
     double *carry;    /* fractions of port-cycles, by operation and use */
     double *own_free; /* by operation: its own unit, that of the first with the same form */
     uint32_t *own_of;
-    uint32_t *first_edge; /* by operation, into order */
-    uint32_t *order;
+    struct as_edges_to edges;
     const struct as_piece_of_code *block;
     /* Ports are chosen at rename, in this cycle. */
     bool binds;
     double dispatched;
+    /* Cycles that dispatch waited for room in each: all, and until the middle of the run. */
+    double waited[ASSAY_BUFFERS], waited_middle[ASSAY_BUFFERS];
+    double measured; /* iterations of the second half */
 };
 
 /* ---- Ports --------------------------------------------------------------------------------- */
@@ -161,71 +150,14 @@ static double book_use(struct as_simulation *s, const struct as_op_use *use, dou
 
 /* ---- Entries ------------------------------------------------------------------------------- */
 
-static void heap_push(struct waiting *w, double value)
-{
-    unsigned i = w->n++;
-    for (; i && w->at[(i - 1) / 2] > value; i = (i - 1) / 2)
-        w->at[i] = w->at[(i - 1) / 2];
-    w->at[i] = value;
-}
-
-static void heap_pop(struct waiting *w)
-{
-    const double last = w->at[--w->n];
-    unsigned i = 0;
-    for (;;) {
-        unsigned child = 2 * i + 1;
-        if (child >= w->n)
-            break;
-        if (child + 1 < w->n && w->at[child + 1] < w->at[child])
-            child++;
-        if (w->at[child] >= last)
-            break;
-        w->at[i] = w->at[child];
-        i = child;
-    }
-    w->at[i] = last;
-}
-
-/* The first cycle from `cycle` on in which the scheduler has room. */
-static double scheduler_room(struct waiting *w, double cycle)
-{
-    if (!w->cap)
-        return cycle;
-    while (w->n && w->at[0] <= cycle)
-        heap_pop(w);
-    while (w->n >= w->cap) {
-        cycle = w->at[0] > cycle ? w->at[0] : cycle;
-        heap_pop(w);
-    }
-    return cycle;
-}
-
-static double queue_room(struct in_order *q, double cycle)
-{
-    if (q->cap && q->n == q->cap) {
-        if (q->at[q->head] > cycle)
-            cycle = q->at[q->head];
-        q->head = (q->head + 1) % QUEUE_MOST;
-        q->n--;
-    }
-    return cycle;
-}
-
-static void queue_put(struct in_order *q, double freed)
-{
-    if (q->cap)
-        q->at[(q->head + q->n++) % QUEUE_MOST] = freed;
-}
-
 static double reorder_room(struct as_simulation *s, double slots, double cycle)
 {
     const double cap = s->block->uarch->set[ASSAY_UARCH_rob];
-    while (s->slot_count && (s->slots_held + slots > cap || s->slot_count == QUEUE_MOST)) {
+    while (s->slot_count && (s->slots_held + slots > cap || s->slot_count == AS_QUEUE_MOST)) {
         if (s->slot_freed[s->slot_head] > cycle)
             cycle = s->slot_freed[s->slot_head];
         s->slots_held -= (double)s->slot_n[s->slot_head];
-        s->slot_head = (s->slot_head + 1) % QUEUE_MOST;
+        s->slot_head = (s->slot_head + 1) % AS_QUEUE_MOST;
         s->slot_count--;
     }
     return cycle;
@@ -233,7 +165,7 @@ static double reorder_room(struct as_simulation *s, double slots, double cycle)
 
 static void reorder_put(struct as_simulation *s, double slots, double freed)
 {
-    const unsigned at = (s->slot_head + s->slot_count++) % QUEUE_MOST;
+    const unsigned at = (s->slot_head + s->slot_count++) % AS_QUEUE_MOST;
     s->slot_freed[at] = freed;
     s->slot_n[at] = (float)slots;
     s->slots_held += slots;
@@ -252,6 +184,14 @@ static unsigned scheduler_of(const struct as_simulation *s, const struct as_op *
     return op->vector && s->scheduler[1].cap ? 1 : 0;
 }
 
+/* `room`: when the buffer has some; dispatch would go on at `cycle`. */
+static double waited_for(struct as_simulation *s, enum assay_buffer buffer, double cycle,
+                         double room)
+{
+    s->waited[buffer] += room - cycle;
+    return room;
+}
+
 static double dispatch(struct as_simulation *s, const struct as_op *op, double not_before)
 {
     const double width = s->block->uarch->set[ASSAY_UARCH_dispatch_width];
@@ -260,13 +200,14 @@ static double dispatch(struct as_simulation *s, const struct as_op *op, double n
     double cycle = floor(s->dispatch_at / width + 1e-9);
     if (cycle < not_before)
         cycle = ceil(not_before);
-    cycle = reorder_room(s, slots, cycle);
+    cycle = waited_for(s, ASSAY_BUFFER_REORDER, cycle, reorder_room(s, slots, cycle));
     if (op->use_n)
-        cycle = scheduler_room(&s->scheduler[scheduler_of(s, op)], cycle);
+        cycle = waited_for(s, ASSAY_BUFFER_SCHEDULER, cycle,
+                           as_scheduler_room(&s->scheduler[scheduler_of(s, op)], cycle));
     if (op->loads)
-        cycle = queue_room(&s->loads, cycle);
+        cycle = waited_for(s, ASSAY_BUFFER_LOADS, cycle, as_queue_room(&s->loads, cycle));
     if (op->stores)
-        cycle = queue_room(&s->stores, cycle);
+        cycle = waited_for(s, ASSAY_BUFFER_STORES, cycle, as_queue_room(&s->stores, cycle));
     cycle = ceil(cycle - 1e-9);
     if (cycle * width > s->dispatch_at)
         s->dispatch_at = cycle * width;
@@ -285,8 +226,8 @@ static struct sources_at sources_ready(const struct as_simulation *s, uint32_t i
     const struct as_op *op = &s->block->op[i];
     if (s->block->without & ASSAY_WITHOUT_LATENCY)
         return ready;
-    for (uint32_t k = s->first_edge[i]; k < s->first_edge[i + 1]; k++) {
-        const struct as_edge *e = &s->block->edge.at[s->order[k]];
+    for (uint32_t k = s->edges.first[i]; k < s->edges.first[i + 1]; k++) {
+        const struct as_edge *e = &s->block->edge.at[s->edges.order[k]];
         if (e->distance > iteration)
             continue;
         const double at =
@@ -348,6 +289,14 @@ static double retire(struct as_simulation *s, const struct as_op *op, double don
     return cycle;
 }
 
+/* When what it loads would be there, with a port at once. */
+static double loaded_at(const struct as_op *op, double address, double from)
+{
+    return op->loads && op->memory_n && !op->renamed_load
+               ? fmax(address, from) + (double)op->load_latency
+               : address;
+}
+
 static void simulate_op(struct as_simulation *s, uint32_t i, uint32_t iteration, double not_before,
                         struct assay_timeline_entry *entry)
 {
@@ -363,18 +312,18 @@ static void simulate_op(struct as_simulation *s, uint32_t i, uint32_t iteration,
     const double retired = retire(s, op, done);
     s->start[iteration % ITERATIONS_KEPT * s->block->op_n + i] = start;
     if (op->use_n)
-        heap_push(&s->scheduler[scheduler_of(s, op)], start);
+        as_heap_push(&s->scheduler[scheduler_of(s, op)], start);
     reorder_put(s, (double)op->slots, retired + 1);
     if (op->loads)
-        queue_put(&s->loads, retired + 1);
+        as_queue_put(&s->loads, retired + 1);
     if (op->stores)
-        queue_put(&s->stores, retired + 1);
+        as_queue_put(&s->stores, retired + 1);
     if (entry)
         *entry = (struct assay_timeline_entry){
             .iteration = iteration,
             .insn = op->insn,
             .dispatch = (int32_t)dispatched,
-            .ready = (int32_t)(ready.data > ready.address ? ready.data : ready.address),
+            .ready = (int32_t)fmax(ready.data, loaded_at(op, ready.address, dispatched + 1)),
             .issue = (int32_t)start,
             .done = (int32_t)done,
             .retire = (int32_t)retired};
@@ -396,20 +345,22 @@ static void clear_simulation(struct as_simulation *s, const struct as_piece_of_c
         s->unit_free[i] = 0;
         s->port_count[i] = 0;
     }
-    s->scheduler[0].cap = capped(set[ASSAY_UARCH_sched_int], HEAP_MOST);
-    s->scheduler[1].cap = capped(set[ASSAY_UARCH_sched_fp], HEAP_MOST);
-    s->scheduler[2].cap = capped(set[ASSAY_UARCH_sched_mem], HEAP_MOST);
+    s->scheduler[0].cap = capped(set[ASSAY_UARCH_sched_int], AS_HEAP_MOST);
+    s->scheduler[1].cap = capped(set[ASSAY_UARCH_sched_fp], AS_HEAP_MOST);
+    s->scheduler[2].cap = capped(set[ASSAY_UARCH_sched_mem], AS_HEAP_MOST);
     for (unsigned i = 0; i < 3; i++)
         s->scheduler[i].n = 0;
-    s->loads.cap = capped(set[ASSAY_UARCH_load_queue], QUEUE_MOST);
-    s->stores.cap = capped(set[ASSAY_UARCH_store_queue], QUEUE_MOST);
+    s->loads.cap = capped(set[ASSAY_UARCH_load_queue], AS_QUEUE_MOST);
+    s->stores.cap = capped(set[ASSAY_UARCH_store_queue], AS_QUEUE_MOST);
     s->loads.n = s->stores.n = s->slot_count = 0;
     s->slots_held = s->dispatch_at = s->retired_at = 0;
+    memset(s->waited, 0, sizeof s->waited);
     s->block = block;
     s->binds = set[ASSAY_UARCH_ports_at_rename] > 0;
 }
 
-/* Edges by the operation they lead to, and which operations share a unit of their own. */
+/* Memory for the run, edges by the operation they lead to, and which operations share a unit of
+ * their own. */
 static bool prepare_run(struct as_simulation *s, struct as_arena *arena)
 {
     const struct as_piece_of_code *block = s->block;
@@ -418,16 +369,9 @@ static bool prepare_run(struct as_simulation *s, struct as_arena *arena)
     s->carry = as_arena_array(arena, double, n *AS_USES);
     s->own_free = as_arena_array(arena, double, n);
     s->own_of = as_arena_array(arena, uint32_t, n);
-    s->first_edge = as_arena_array(arena, uint32_t, n + 2);
-    s->order = as_arena_array(arena, uint32_t, block->edge.n + 1);
-    if (!s->start || !s->carry || !s->own_free || !s->own_of || !s->first_edge || !s->order)
+    if (!s->start || !s->carry || !s->own_free || !s->own_of ||
+        !as_edges_by_user(block, arena, &s->edges))
         return false;
-    for (size_t k = 0; k < block->edge.n; k++)
-        s->first_edge[block->edge.at[k].to + 2]++;
-    for (size_t i = 0; i < n; i++)
-        s->first_edge[i + 2] += s->first_edge[i + 1];
-    for (size_t k = 0; k < block->edge.n; k++)
-        s->order[s->first_edge[block->edge.at[k].to + 1]++] = (uint32_t)k;
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t k = 0; k <= i; k++)
             if (block->op[k].timing == block->op[i].timing) {
@@ -477,11 +421,20 @@ int as_simulate(struct assay_predictor *p, unsigned timeline_n, double *cycles,
         for (uint32_t i = 0; i < block->op_n; i++)
             simulate_op(s, i, iteration, front * iteration,
                         iteration < timeline_n ? &(*timeline)[iteration * block->op_n + i] : NULL);
-        if (iteration + 1 == half)
+        if (iteration + 1 == half) {
             middle = s->retired_at;
+            memcpy(s->waited_middle, s->waited, sizeof s->waited);
+        }
     }
+    s->measured = half;
     *cycles = (s->retired_at - middle) / block->uarch->set[ASSAY_UARCH_retire_width] / half;
     return 0;
+}
+
+void as_simulated_waits(const struct as_simulation *s, double *cycles)
+{
+    for (unsigned i = 0; i < ASSAY_BUFFERS; i++)
+        cycles[i] = (s->waited[i] - s->waited_middle[i]) / s->measured;
 }
 
 void as_simulation_free(struct as_simulation **simulation)

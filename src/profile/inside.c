@@ -35,7 +35,9 @@ int as_inside_join(struct as_inside *inside, struct as_collector *it,
                    const struct as_collection *all, struct assay_error *err)
 {
     inside->own.control_fd = -1;
-    AS_TRY(as_preload_check(all->plan->path, "looked at from inside", "", err));
+    const char *what = "looked at from inside";
+    AS_TRY(inside->is_entered ? as_entry_check(all->plan->path, what, err)
+                              : as_preload_check(all->plan->path, what, "", err));
     inside->session = as_collection_session(all);
     if (!inside->session)
         AS_TRY(open_own(inside, it, err));

@@ -10,6 +10,7 @@
 #include "profile/collector.h"
 
 struct as_inside {
+    bool is_entered; /* set before: what is wanted also comes into statically linked programs */
     struct as_agent_session own;      /* where nobody else has one */
     struct as_agent_session *session; /* that one, or the other's; NULL before */
     char directory[256];              /* of our own; "": there is none */

@@ -2,16 +2,14 @@
 /* The way of a loop that is gone most, put through the model of the core, as tables of its page. */
 #include "quality/core_detail.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include <assay/code.h>
 #include <assay/isa.h>
 #include <assay/object.h>
 
-#include "base/alloc.h"
 #include "base/error.h"
-#include "base/vec.h"
+#include "quality/panel.h"
 
 /* Of a page that is read: iterations, and executions of instructions in all of them. */
 #define ITERATIONS 3
@@ -119,150 +117,99 @@ int as_core_keep(struct as_arena *arena, const struct as_core_asked *asked,
 
 /* ---- Writing ------------------------------------------------------------------------------- */
 
-typedef AS_VEC(struct assay_cell) core_cells;
-
-struct core_table {
-    const char *name, *title, *text;
-    int position;
-    const char *const *column;
-    size_t column_n;
-};
-
-static int write_core_table(struct assay_experiment *experiment, int64_t loop_id,
-                            const struct core_table *table, core_cells *cell, bool failed,
-                            struct assay_error *err)
+static void insn_row(struct as_panel *panel, const struct as_core_insn *it)
 {
-    const struct assay_detail detail = {.of = {ASSAY_OBJECT_LOOP, loop_id, 0, 0},
-                                        .name = table->name,
-                                        .title = table->title,
-                                        .position = table->position,
-                                        .text = table->text,
-                                        .column = table->column,
-                                        .column_n = table->column_n,
-                                        .cell = cell->at,
-                                        .row_n = cell->n / table->column_n};
-    const int rc = failed         ? as_error_nomem(err, "the page of a loop")
-                   : detail.row_n ? assay_experiment_detail(experiment, &detail, err)
-                                  : 0;
-
-    cell->n = 0;
-    return rc;
+    as_panel_address(panel, it->address);
+    as_panel_text(panel, it->text);
+    as_panel_real(panel, (double)it->said.slots);
+    as_panel_real(panel, (double)it->said.latency);
+    as_panel_text(panel, it->said.chain ? "yes" : "");
+    as_panel_text(panel, it->said.fused        ? "with the one before"
+                         : it->said.eliminated ? "eliminated"
+                         : it->said.estimated  ? "estimated"
+                                               : "");
 }
 
-static bool push_cells(core_cells *cell, const struct assay_cell *from, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (as_vec_push(cell, from[i]) < 0)
-            return false;
-    return true;
-}
-
-static int write_insns(struct assay_experiment *experiment, int64_t loop_id,
-                       const struct as_core_kept *kept, core_cells *cell, struct assay_error *err)
+static int write_insns(struct as_panel *panel, const struct as_core_kept *kept,
+                       struct assay_error *err)
 {
     static const char *const column[] = {"Instruction",      "Assembly", "Slots",
                                          "Latency (cycles)", "Chain",    "Note"};
-    enum { TIMELINE_COLUMNS = sizeof column / sizeof *column };
-    static const struct core_table table = {
+    static const struct as_heading heading = {
         "core_insns",
         "Instructions on the core",
+        36,
         "The way that is gone most, by the model of the core. Those of the chain wait for each "
         "other from iteration to iteration.",
-        36,
         column,
-        TIMELINE_COLUMNS};
-    bool failed = false;
-    char(*address)[24] = as_calloc(kept->insn_n + 1, sizeof *address);
+        sizeof column / sizeof *column};
 
-    for (size_t i = 0; address && i < kept->insn_n; i++) {
-        const struct as_core_insn *it = &kept->insn[i];
-
-        snprintf(address[i], sizeof *address, "0x%llx", (unsigned long long)it->address);
-        const struct assay_cell row[TIMELINE_COLUMNS] = {
-            assay_cell_text(address[i]),
-            assay_cell_text(it->text),
-            assay_cell_real((double)it->said.slots),
-            assay_cell_real((double)it->said.latency),
-            assay_cell_text(it->said.chain ? "yes" : ""),
-            assay_cell_text(it->said.fused        ? "with the one before"
-                            : it->said.eliminated ? "eliminated"
-                            : it->said.estimated  ? "estimated"
-                                                  : "")};
-        failed |= !push_cells(cell, row, TIMELINE_COLUMNS);
-    }
-    const int rc = write_core_table(experiment, loop_id, &table, cell, failed || !address, err);
-    as_free(address);
-    return rc;
+    for (size_t i = 0; i < kept->insn_n; i++)
+        insn_row(panel, &kept->insn[i]);
+    return as_panel_write(panel, &heading, err);
 }
 
-static int write_ports(struct assay_experiment *experiment, int64_t loop_id,
-                       const struct as_core_kept *kept, core_cells *cell, struct assay_error *err)
+static int write_ports(struct as_panel *panel, const struct as_core_kept *kept,
+                       struct assay_error *err)
 {
     static const char *const column[] = {"Port", "Busy (cycles)"};
-    static const struct core_table table = {
-        "core_ports",
-        "Ports",
-        "Cycles of an iteration that each port is busy, the load spread best.",
-        37,
-        column,
-        2};
-    bool failed = false;
+    static const struct as_heading heading = {
+        "core_ports", "Ports",
+        37,           "Cycles of an iteration that each port is busy, the load spread best.",
+        column,       sizeof column / sizeof *column};
 
     for (size_t i = 0; i < kept->port_n; i++) {
-        const struct assay_cell row[] = {assay_cell_text(kept->port[i]),
-                                         assay_cell_real(kept->port_use[i])};
-
-        if (kept->port_use[i] > 0.005)
-            failed |= !push_cells(cell, row, 2);
+        if (kept->port_use[i] <= 0.005)
+            continue;
+        as_panel_text(panel, kept->port[i]);
+        as_panel_real(panel, kept->port_use[i]);
     }
-    return write_core_table(experiment, loop_id, &table, cell, failed, err);
+    return as_panel_write(panel, &heading, err);
 }
 
-static int write_times(struct assay_experiment *experiment, int64_t loop_id,
-                       const struct as_core_kept *kept, core_cells *cell, struct assay_error *err)
+static int write_times(struct as_panel *panel, const struct as_core_kept *kept,
+                       struct assay_error *err)
 {
     static const char *const column[] = {"Iteration", "Assembly", "Dispatched", "Sources ready",
                                          "Begins",    "Done",     "Retired"};
-    enum { TIMELINE_COLUMNS = sizeof column / sizeof *column };
-    static const struct core_table table = {
+    static const struct as_heading heading = {
         "timeline",
         "Time line",
+        37,
         "Some iterations in the steady state, in cycles: waiting for sources (light blue), for a "
         "port (orange), executing (blue), done and waiting to retire (line).",
-        37,
         column,
-        TIMELINE_COLUMNS};
+        sizeof column / sizeof *column};
     const int32_t from = kept->timeline_n ? kept->timeline[0].dispatch : 0;
-    bool failed = false;
 
     for (size_t i = 0; i < kept->timeline_n; i++) {
         const struct assay_timeline_entry *it = &kept->timeline[i];
 
         if (it->insn >= kept->insn_n)
             continue;
-        const struct assay_cell row[TIMELINE_COLUMNS] = {
-            assay_cell_integer((int64_t)it->iteration + 1),
-            assay_cell_text(kept->insn[it->insn].text),
-            assay_cell_integer(it->dispatch - from),
-            assay_cell_integer(it->ready - from),
-            assay_cell_integer(it->issue - from),
-            assay_cell_integer(it->done - from),
-            assay_cell_integer(it->retire - from)};
-        failed |= !push_cells(cell, row, TIMELINE_COLUMNS);
+        as_panel_integer(panel, (int64_t)it->iteration + 1);
+        as_panel_text(panel, kept->insn[it->insn].text);
+        as_panel_integer(panel, it->dispatch - from);
+        as_panel_integer(panel, it->ready - from);
+        as_panel_integer(panel, it->issue - from);
+        as_panel_integer(panel, it->done - from);
+        as_panel_integer(panel, it->retire - from);
     }
-    return write_core_table(experiment, loop_id, &table, cell, failed, err);
+    return as_panel_write(panel, &heading, err);
 }
 
 int as_core_write(struct assay_experiment *experiment, int64_t loop_id,
                   const struct as_core_kept *kept, struct assay_error *err)
 {
-    core_cells cell = {0};
-    int rc = write_insns(experiment, loop_id, kept, &cell, err);
+    const struct assay_subject of = {ASSAY_OBJECT_LOOP, loop_id, 0, 0};
+    struct as_panel panel;
 
+    as_panel_init(&panel, experiment, &of);
+    int rc = write_insns(&panel, kept, err);
     if (rc == 0)
-        rc = write_ports(experiment, loop_id, kept, &cell, err);
+        rc = write_ports(&panel, kept, err);
     if (rc == 0)
-        rc = write_times(experiment, loop_id, kept, &cell, err);
-    as_vec_fini(&cell);
+        rc = write_times(&panel, kept, err);
+    as_panel_fini(&panel);
     return rc;
 }

@@ -9,6 +9,9 @@
 #include "base/error.h"
 #include "quality/cqa.h"
 
+#define TIMES_UNKNOWN 10 /* that a loop goes round, where nothing tells */
+#define DEPTH_COUNTED 3  /* deep nests are those of drivers, as a rule, and go round seldom */
+
 /* ---- Metrics by name ----------------------------------------------------------------------- */
 
 size_t assay_cqa_metric_count(void)
@@ -62,6 +65,11 @@ void assay_cqa_engine_free(struct assay_cqa_engine **engine)
     as_free(e);
 }
 
+void assay_cqa_engine_figures(struct assay_cqa_engine *engine, const struct assay_figures *figures)
+{
+    engine->figures = figures;
+}
+
 /* ---- One path ------------------------------------------------------------------------------ */
 
 struct analysing {
@@ -69,7 +77,7 @@ struct analysing {
     const struct assay_cqa_options *options;
     const struct assay_program *program;
     uint32_t loop;
-    bool ways; /* several paths */
+    uint64_t path_n;
     const struct assay_vector_verdict *verdict;
 };
 
@@ -169,11 +177,13 @@ static int predict_as_is(const struct analysing *a, const struct as_cqa_body *bo
     return found.varies ? predict_worst(a->engine, body, &out->value[AS_CQA_CYCLES_WORST], err) : 0;
 }
 
-static void put_unrolling(const struct analysing *a, double *m)
+static void put_identity(const struct analysing *a, double *m)
 {
     const struct assay_loop *loop = a->loop == ASSAY_NONE ? NULL : &a->program->loop[a->loop];
     const bool known = loop && loop->unroll > 0;
 
+    m[AS_CQA_DEPTH_N] = loop ? (double)loop->depth : NAN;
+    m[AS_CQA_PATH_N] = (double)a->path_n;
     m[AS_CQA_UNROLL_N] = known ? loop->unroll : NAN;
     m[AS_CQA_UNROLL_TRUST_PCT] = known ? loop->unroll_confidence : NAN;
 }
@@ -194,9 +204,11 @@ static int analyse_path(const struct analysing *a, const uint32_t *block, size_t
     as_cqa_count(&body, out->value);
     AS_TRY(predict_as_is(a, &body, &as_is, out, err));
     as_cqa_put_machine(a->engine, &body, out->value);
-    put_unrolling(a, out->value);
+    as_cqa_put_levels(a->engine, streams, out->value);
+    put_identity(a, out->value);
+    out->value[AS_CQA_TRIP_N] = as_cqa_trips(a->program, a->loop, streams);
     as_cqa_derive(out->value);
-    out->obstacles = as_is.obstacles = as_cqa_obstacles(&body, a->verdict, a->ways);
+    out->obstacles = as_is.obstacles = as_cqa_obstacles(&body, a->verdict, a->path_n > 1);
     return a->options->without_what_ifs ? 0 : as_cqa_what_ifs(a->engine, &as_is, out->what_if, err);
 }
 
@@ -278,6 +290,47 @@ static int find_mean(struct assay_cqa_engine *engine, const struct assay_cqa_opt
     return 0;
 }
 
+/* ---- The best of the variants -------------------------------------------------------------- */
+
+int assay_cqa_best(const struct assay_cqa_path *path)
+{
+    const bool stays =
+        path->obstacles & (ASSAY_CQA_OBSTACLE_RECURRENCE | ASSAY_CQA_OBSTACLE_MEMORY);
+    int best = -1;
+
+    for (int v = 0; v < ASSAY_CQA_VARIANTS; v++) {
+        const struct assay_cqa_what_if *it = &path->what_if[v];
+        const bool counts = v == ASSAY_CQA_CLEAN || v == ASSAY_CQA_FP_VECTOR ||
+                            v == ASSAY_CQA_VECTOR || v == ASSAY_CQA_INDEPENDENT;
+
+        if (counts && it->applies && it->speedup > 1.05 &&
+            (v == ASSAY_CQA_CLEAN || (v == ASSAY_CQA_INDEPENDENT && !stays) || it->sound) &&
+            (best < 0 || it->speedup > path->what_if[best].speedup))
+            best = v;
+    }
+    return best;
+}
+
+double assay_cqa_promise(const struct assay_cqa *cqa)
+{
+    const int best = cqa->path_n ? assay_cqa_best(&cqa->mean) : -1;
+    double times = 1;
+
+    if (best < 0 || cqa->loop == ASSAY_NONE)
+        return 0;
+    const struct assay_loop *loop = &cqa->program->loop[cqa->loop];
+    const double trips = cqa->mean.value[AS_CQA_TRIP_N];
+    const bool left_over = loop->role != ASSAY_ROLE_MAIN && loop->role != ASSAY_ROLE_VERSION;
+
+    if (cqa->mean.obstacles & ASSAY_CQA_OBSTACLE_CALL) /* its time is elsewhere */
+        return cqa->mean.value[AS_CQA_CYCLES] - cqa->mean.what_if[best].cycles;
+
+    for (uint32_t depth = 1; depth < loop->depth && depth < DEPTH_COUNTED; depth++)
+        times *= TIMES_UNKNOWN;
+    times *= left_over ? 1 : isnan(trips) ? TIMES_UNKNOWN : trips;
+    return times * (cqa->mean.value[AS_CQA_CYCLES] - cqa->mean.what_if[best].cycles);
+}
+
 /* ---- Loops and functions ------------------------------------------------------------------- */
 
 static int analyse_paths(const struct analysing *a, const struct assay_paths *paths,
@@ -324,7 +377,7 @@ int assay_cqa_loop(struct assay_cqa_engine *engine, const struct assay_program *
     AS_TRY(assay_loop_paths(program, loop, limit, &paths, err));
     out->path_count = paths.count;
     out->merged = paths.merged;
-    a.ways = paths.count > 1;
+    a.path_n = paths.count;
     int rc = assay_loop_streams(program, loop, &streams, err);
     if (rc == 0) {
         rc = analyse_paths(&a, &paths, &streams, out, err);
@@ -342,7 +395,8 @@ int assay_cqa_body(struct assay_cqa_engine *engine, const struct assay_program *
     const struct analysing a = {.engine = engine,
                                 .options = options ? options : &defaults,
                                 .program = program,
-                                .loop = ASSAY_NONE};
+                                .loop = ASSAY_NONE,
+                                .path_n = 1};
     struct assay_path path = {0};
     struct assay_paths paths = {.path = &path, .path_n = 1, .count = 1};
 

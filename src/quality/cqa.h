@@ -87,7 +87,8 @@ struct assay_cqa_engine {
     struct as_arena arena;               /* of the answer at hand */
     struct assay_vector_verdict verdict; /* on the loop at hand */
     struct as_cqa_list list;
-    unsigned native_b, native_int_b; /* bytes of the widest vectors */
+    const struct assay_figures *figures; /* of the machine, or NULL */
+    unsigned native_b, native_int_b;     /* bytes of the widest vectors */
     double peak_f32, peak_f64, peak_load, peak_store;
     unsigned load_port_n, store_port_n;
 };
@@ -110,6 +111,15 @@ void as_cqa_walk_reads(const struct as_cqa_body *body, const struct as_cqa_reads
 /* ---- Figures (cqa_count.c, cqa_model.c) ---------------------------------------------------- */
 
 void as_cqa_count(const struct as_cqa_body *body, double *m);
+/* How many registers are live at once (cqa_pressure.c). */
+void as_cqa_count_pressure(const struct as_cqa_body *body, double *m);
+/* Iterations each time the loop is entered; not a number where constants do not tell. */
+double as_cqa_trips(const struct assay_program *program, uint32_t loop,
+                    const struct assay_streams *streams);
+void as_cqa_count_alignment(const struct as_cqa_body *body, double *m);
+/* What `streams` (NULL: none) move, and what that takes; behind the cycles of the first level. */
+void as_cqa_put_levels(const struct assay_cqa_engine *engine, const struct assay_streams *streams,
+                       double *m);
 /* What the table of a core says of its widest operations; once for an engine. */
 void as_cqa_find_peaks(struct assay_cqa_engine *engine);
 void as_cqa_put_machine(const struct assay_cqa_engine *engine, const struct as_cqa_body *body,

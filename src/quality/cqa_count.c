@@ -222,5 +222,7 @@ void as_cqa_count(const struct as_cqa_body *body, double *m)
         count_vectors(item, m);
     }
     count_streams(body, m);
+    as_cqa_count_alignment(body, m);
     count_registers(body, m);
+    as_cqa_count_pressure(body, m);
 }

@@ -143,6 +143,8 @@ void as_cqa_put_machine(const struct assay_cqa_engine *engine, const struct as_c
     m[AS_CQA_PEAK_LOAD_PER_CY] = engine->peak_load;
     m[AS_CQA_PEAK_STORE_PER_CY] = engine->peak_store;
     m[AS_CQA_OPCACHE_PCT] = has_cache && cache > 0 ? 100 * m[AS_CQA_SLOT_N] / cache : NAN;
+    const double buffer = engine->uarch->set[ASSAY_UARCH_loop_buffer];
+    m[AS_CQA_LOOP_BUFFER_PCT] = buffer > 0 ? 100 * m[AS_CQA_SLOT_N] / buffer : NAN;
 }
 
 /* ---- A prediction -------------------------------------------------------------------------- */
@@ -152,12 +154,69 @@ static double greatest(double a, double b, double c)
     return fmax(a, fmax(b, c));
 }
 
+static double or_none(double value)
+{
+    return value < 0 ? NAN : value;
+}
+
+static void put_front(const struct assay_prediction *p, double *m)
+{
+    m[AS_CQA_FETCH_CY] = or_none(p->fetch_cy);
+    m[AS_CQA_PREDECODE_CY] = or_none(p->predecode_cy);
+    m[AS_CQA_DECODER_CY] = or_none(p->decoder_cy);
+    m[AS_CQA_CACHED_CY] = or_none(p->cached_cy);
+    m[AS_CQA_REDECODED_N] = p->fetch_cy < 0 ? NAN : p->cached_cy < 0;
+    for (size_t i = 0; i < p->insn_n; i++) {
+        m[AS_CQA_FUSED_N] += p->insn[i].fused;
+        m[AS_CQA_MICRO_FUSED_N] += p->insn[i].micro_fused;
+        m[AS_CQA_ELIMINATED_N] += p->insn[i].eliminated && !p->insn[i].fused;
+        m[AS_CQA_MOVED_N] += p->insn[i].moved;
+        m[AS_CQA_IDIOM_N] += p->insn[i].idiom;
+        m[AS_CQA_INSN_CLASS_COMPLEX_N] += p->insn[i].slots > 4;
+    }
+}
+
+/* Uses of a group of one port, of what is executed. */
+static bool count_single(const struct assay_cqa_engine *engine, const struct assay_timing *timing,
+                         double *busy)
+{
+    bool any = false;
+
+    for (unsigned i = 0; timing && i < timing->use_n; i++) {
+        const uint64_t ports = engine->uarch->group[timing->use[i].group].ports;
+
+        if (!ports || ports & (ports - 1))
+            continue;
+        busy[__builtin_ctzll(ports)] += (double)timing->use[i].n;
+        any = true;
+    }
+    return any;
+}
+
+static void put_back(const struct assay_cqa_engine *engine, const struct assay_prediction *p,
+                     double *m)
+{
+    static const int full[ASSAY_BUFFERS] = {[ASSAY_BUFFER_REORDER] = AS_CQA_FULL_REORDER_CY,
+                                            [ASSAY_BUFFER_SCHEDULER] = AS_CQA_FULL_SCHEDULER_CY,
+                                            [ASSAY_BUFFER_LOADS] = AS_CQA_FULL_LOADS_CY,
+                                            [ASSAY_BUFFER_STORES] = AS_CQA_FULL_STORES_CY};
+    double busy[ASSAY_UARCH_PORTS] = {0};
+
+    m[AS_CQA_STORE_ADDRESS_CY] = p->store_address_cy;
+    for (unsigned i = 0; i < ASSAY_BUFFERS; i++)
+        m[full[i]] = or_none(p->full_cy[i]);
+    for (size_t i = 0; i < p->insn_n; i++)
+        m[AS_CQA_SINGLE_PORT_N] +=
+            !p->insn[i].eliminated && count_single(engine, p->insn[i].timing, busy);
+    for (unsigned i = 0; i < p->port_n; i++)
+        m[AS_CQA_SINGLE_PORT_CY] = fmax(m[AS_CQA_SINGLE_PORT_CY], busy[i]);
+}
+
 void as_cqa_put_prediction(const struct assay_cqa_engine *engine, const struct assay_prediction *p,
                            double *m)
 {
     const double *bound = p->bounds;
 
-    (void)engine;
     m[AS_CQA_SLOT_N] = p->slots;
     m[AS_CQA_CYCLES] = p->cycles;
     m[AS_CQA_RENAME_CY] = bound[ASSAY_BOUND_DISPATCH];
@@ -177,9 +236,6 @@ void as_cqa_put_prediction(const struct assay_cqa_engine *engine, const struct a
     m[AS_CQA_CHAIN_CY] = bound[ASSAY_BOUND_LATENCY];
     m[AS_CQA_CHAIN_N] = (double)p->chain_n;
     m[AS_CQA_ESTIMATED_N] = p->estimated_n;
-    for (size_t i = 0; i < p->insn_n; i++) {
-        m[AS_CQA_FUSED_N] += p->insn[i].fused;
-        m[AS_CQA_ELIMINATED_N] += p->insn[i].eliminated && !p->insn[i].fused;
-        m[AS_CQA_INSN_CLASS_COMPLEX_N] += p->insn[i].slots > 4;
-    }
+    put_front(p, m);
+    put_back(engine, p, m);
 }

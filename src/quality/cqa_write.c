@@ -22,6 +22,8 @@ enum {
     DOUBTFUL = sizeof doubtful / sizeof *doubtful,
     SOUND_AT = AS_CQA_METRICS + ASSAY_CQA_VARIANTS,
     WEIGHT_AT = SOUND_AT + DOUBTFUL,
+    BEST_AT,
+    PROMISE_AT,
     CQA_COLUMNS,
     NAME_B = 64
 };
@@ -44,6 +46,9 @@ int as_cqa_keep(struct as_arena *arena, const struct assay_cqa *cqa, struct as_c
     if (!out->is_there)
         return 0;
     memcpy(out->what_if, cqa->mean.what_if, sizeof out->what_if);
+    const int best = assay_cqa_best(&cqa->mean);
+    out->best_x = best < 0 ? 1 : cqa->mean.what_if[best].speedup;
+    out->promise_cy = assay_cqa_promise(cqa);
     out->mean = copy_of(arena, cqa->mean.value);
     out->path_n = cqa->path_n > 1 ? cqa->path_n : 0;
     out->path = as_arena_array(arena, double *, out->path_n + 1);
@@ -117,10 +122,37 @@ static void describe_columns(char name[][NAME_B], struct assay_set_metric *out)
                    .meaning = "Share of the iterations that go this way: what means over ways are "
                               "weighed with.",
                    .formula =
-                       "likeliest by the samples of its blocks, an instruction as long as any "
-                       "other; equal where fewer than 30 samples tell",
+                       "likeliest by the samples of its blocks, an instruction as long as "
+                       "those of its way are on average by the model of the core; equal where "
+                       "fewer than 30 samples tell",
                    .better = ASSAY_BETTER_NEITHER,
                    .title = "Iterations",
+                   .topic = "cqa"},
+        .origin = ASSAY_ORIGIN_MODELLED,
+        .digits = DIGITS};
+    out[BEST_AT] = (struct assay_set_metric){
+        .metric = {.name = "cqa_best_x",
+                   .unit = "x",
+                   .meaning =
+                       "Times as fast as the best of the variants that the program could be: "
+                       "clean, vectorised, or without waiting for the iteration before. At "
+                       "most, as data are taken to be in the first level of the cache.",
+                   .formula = "the greatest of these that is sound; 1 where none gains 5 %",
+                   .better = ASSAY_BETTER_LOWER,
+                   .title = "To gain at most",
+                   .topic = "cqa"},
+        .origin = ASSAY_ORIGIN_MODELLED,
+        .digits = DIGITS};
+    out[PROMISE_AT] = (struct assay_set_metric){
+        .metric = {.name = "cqa_promise_cy",
+                   .unit = "cy",
+                   .meaning = "What orders loops where no run tells their time: cycles that the "
+                              "best variant would save each time the function runs.",
+                   .formula = "(cycles - cycles of the best variant) * times that it goes round: "
+                              "10 for it and up to two loops around it where constants of the code "
+                              "do not tell, once for left-over iterations and loops that call",
+                   .better = ASSAY_BETTER_LOWER,
+                   .title = "Cycles to gain",
                    .topic = "cqa"},
         .origin = ASSAY_ORIGIN_MODELLED,
         .digits = DIGITS};
@@ -135,7 +167,7 @@ int as_cqa_writer_open(struct assay_experiment *experiment, int64_t run_id,
 
     *out = (struct as_cqa_writer){.experiment = experiment, .run_id = run_id};
     describe_columns(name, column);
-    return assay_metric_set_open(experiment, "cqa", ASSAY_OBJECT_LOOP, "quality", column,
+    return assay_metric_set_open(experiment, "cqa", ASSAY_OBJECT_LOOP, AS_QUALITY_PASS, column,
                                  CQA_COLUMNS, &out->set, err);
 }
 
@@ -162,6 +194,7 @@ static void fill_gains(const struct as_cqa_kept *kept, struct assay_quantity *ou
         if (it->applies && x > 0)
             out[AS_CQA_METRICS + v] = assay_modelled(x, x < 1 ? x : 1, x);
     }
+    out[BEST_AT] = assay_modelled(kept->best_x, kept->best_x, kept->best_x);
     for (unsigned i = 0; i < DOUBTFUL; i++) {
         const struct assay_cqa_what_if *it = &kept->what_if[doubtful[i]];
 
@@ -210,6 +243,51 @@ static int write_page(const struct as_cqa_writer *w, int64_t loop_id,
     return rows ? assay_experiment_detail(w->experiment, &detail, err) : 0;
 }
 
+/* By where its data come from, as far as the machine was measured. */
+static int write_levels(const struct as_cqa_writer *w, int64_t loop_id,
+                        const struct as_cqa_kept *kept, struct assay_error *err)
+{
+    static const char *const column[] = {"Data come from", "Cycles", "Times as long",
+                                         "Bytes moved a cycle"};
+    static const struct {
+        const char *words;
+        int metric;
+    } level[] = {{"first level of the cache", AS_CQA_CYCLES},
+                 {"second level", AS_CQA_L2_CY},
+                 {"third level", AS_CQA_L3_CY},
+                 {"memory", AS_CQA_RAM_CY}};
+    enum { SAID_OF_ONE = sizeof column / sizeof *column, LEVELS = sizeof level / sizeof *level };
+    const double moved = kept->mean[AS_CQA_MOVED_READ_B] + kept->mean[AS_CQA_MOVED_WRITTEN_B];
+    const double first = kept->mean[AS_CQA_CYCLES];
+    struct assay_cell cell[LEVELS * SAID_OF_ONE];
+    size_t rows = 0;
+
+    for (size_t i = 0; i < LEVELS; i++) {
+        const double cycles = kept->mean[level[i].metric];
+
+        if (isnan(cycles) || !(cycles > 0))
+            continue;
+        struct assay_cell *at = &cell[rows++ * SAID_OF_ONE];
+        at[0] = assay_cell_text(level[i].words);
+        at[1] = assay_cell_real(cycles);
+        at[2] = assay_cell_real(cycles / first);
+        at[3] = i ? assay_cell_real(moved / cycles) : assay_cell_text("");
+    }
+    const struct assay_detail detail = {
+        .of = {.kind = ASSAY_OBJECT_LOOP, .object_id = loop_id},
+        .name = "levels",
+        .title = "Where its data come from",
+        .position = 36,
+        .text = "Cycles of one iteration by the model, and by what was measured of one core of "
+                "this machine. Where computing takes longer than moving they are the same.",
+        .column = column,
+        .column_n = SAID_OF_ONE,
+        .cell = cell,
+        .row_n = rows};
+
+    return rows > 1 ? assay_experiment_detail(w->experiment, &detail, err) : 0;
+}
+
 int as_cqa_write(struct as_cqa_writer *writer, int64_t loop_id, const struct as_cqa_kept *kept,
                  struct assay_error *err)
 {
@@ -220,6 +298,8 @@ int as_cqa_write(struct as_cqa_writer *writer, int64_t loop_id, const struct as_
     memset(value, 0, sizeof value);
     fill_columns(kept->mean, value);
     fill_gains(kept, value);
+    if (!writer->run_id) /* a run has times */
+        value[PROMISE_AT] = assay_modelled(kept->promise_cy, kept->promise_cy, kept->promise_cy);
     AS_TRY(assay_metric_set_add(writer->set, &loop, 1, value, err));
     for (size_t i = 0; i < kept->path_n; i++) {
         const struct assay_row_context of = {.path = assay_known((int64_t)i + 1)};
@@ -231,5 +311,6 @@ int as_cqa_write(struct as_cqa_writer *writer, int64_t loop_id, const struct as_
         AS_TRY(assay_experiment_add_context(writer->experiment, &of, &loop.context_id, err));
         AS_TRY(assay_metric_set_add(writer->set, &loop, 1, value, err));
     }
-    return write_page(writer, loop_id, kept, err);
+    AS_TRY(write_page(writer, loop_id, kept, err));
+    return write_levels(writer, loop_id, kept, err);
 }

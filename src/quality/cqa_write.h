@@ -10,12 +10,17 @@
 
 #include "base/arena.h"
 
+/* What the pass is called, where it speaks. */
+#define AS_QUALITY_PASS "quality"
+
 /* What is kept of a loop; all memory is the arena's. */
 struct as_cqa_kept {
     bool is_there;
     size_t path_n;                 /* told apart; 0 with merged or a single way */
     double *mean, **path, *weight; /* weight: share of the iterations by path */
     struct assay_cqa_what_if what_if[ASSAY_CQA_VARIANTS];
+    double best_x; /* of the sound variants */
+    double promise_cy;
 };
 
 int as_cqa_keep(struct as_arena *arena, const struct assay_cqa *cqa, struct as_cqa_kept *out,

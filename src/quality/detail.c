@@ -11,76 +11,16 @@
 #include <assay/quality.h>
 #include <assay/vector.h>
 
-#include "base/arena.h"
 #include "base/error.h"
-#include "base/vec.h"
+#include "quality/panel.h"
 
 #define ROWS_MOST 400 /* of one table: a page is to be read */
 
-struct sheet {
-    struct assay_experiment *experiment;
+struct loop_page {
+    struct as_panel panel;
     const struct assay_program *program;
     uint32_t loop;
-    int64_t loop_id;
-    AS_VEC(struct assay_cell) cell;
-    struct as_arena arena;
-    bool failed; /* out of memory */
 };
-
-/* ---- Cells --------------------------------------------------------------------------------- */
-
-static void push_cell(struct sheet *s, struct assay_cell cell)
-{
-    s->failed |= as_vec_push(&s->cell, cell) < 0;
-}
-
-static void push_integer(struct sheet *s, int64_t value)
-{
-    push_cell(s, assay_cell_integer(value));
-}
-
-static void push_text(struct sheet *s, const char *z)
-{
-    const char *copy = as_arena_strndup(&s->arena, z, strlen(z));
-
-    s->failed |= !copy;
-    push_cell(s, assay_cell_text(copy ? copy : ""));
-}
-
-static void address(struct sheet *s, uint64_t value)
-{
-    char hex[24];
-
-    snprintf(hex, sizeof hex, "0x%llx", (unsigned long long)value);
-    push_text(s, hex);
-}
-
-/* A table of the page: its name, title, place on the page, and the text above it. */
-struct heading {
-    const char *name, *title;
-    int position;
-    const char *text;
-};
-
-/* Writes the rows that were pushed, if there are any. */
-static int finish(struct sheet *s, const struct heading *heading, const char *const *column,
-                  size_t column_n, struct assay_error *err)
-{
-    const struct assay_detail detail = {.of = {ASSAY_OBJECT_LOOP, s->loop_id, 0, 0},
-                                        .name = heading->name,
-                                        .title = heading->title,
-                                        .position = heading->position,
-                                        .text = heading->text,
-                                        .column = column,
-                                        .column_n = column_n,
-                                        .cell = s->cell.at,
-                                        .row_n = s->cell.n / column_n};
-
-    s->cell.n = 0;
-    if (s->failed)
-        return as_error_nomem(err, "the page of a loop");
-    return detail.row_n ? assay_experiment_detail(s->experiment, &detail, err) : 0;
-}
 
 /* ---- Memory accesses ----------------------------------------------------------------------- */
 
@@ -107,42 +47,46 @@ static const char *access_word(unsigned access)
     return reads && writes ? "read, write" : writes ? "write" : "read";
 }
 
-static void access_row(struct sheet *s, const struct assay_memory_stream *at)
+static void access_row(struct loop_page *p, const struct assay_memory_stream *at)
 {
     double low, high;
 
     if (!assay_access_efficiency(at, &low, &high))
         return;
-    address(s, s->program->code.insn[at->insn].address);
-    push_integer(s, at->array);
-    push_text(s, access_word(at->access));
-    push_text(s, step_word(at));
+    as_panel_address(&p->panel, p->program->code.insn[at->insn].address);
+    as_panel_integer(&p->panel, at->array);
+    as_panel_text(&p->panel, access_word(at->access));
+    as_panel_text(&p->panel, step_word(at));
     if (at->stride == ASSAY_STRIDE_UNIT || at->stride == ASSAY_STRIDE_CONSTANT)
-        push_integer(s, at->stride_b);
+        as_panel_integer(&p->panel, at->stride_b);
     else
-        push_cell(s, (struct assay_cell){0});
-    push_integer(s, at->width_b);
+        as_panel_cell(&p->panel, (struct assay_cell){0});
+    as_panel_integer(&p->panel, at->width_b);
     if (high > low) /* a bound is no value */
-        push_text(s, "not known");
+        as_panel_text(&p->panel, "not known");
     else
-        push_cell(s, assay_cell_real(100 * low));
+        as_panel_real(&p->panel, 100 * low);
 }
 
-static int write_accesses(struct sheet *s, struct assay_error *err)
+static int write_accesses(struct loop_page *p, struct assay_error *err)
 {
     static const char *const column[] = {"Instruction", "Array",     "Access",           "Moves",
                                          "Step (B)",    "Width (B)", "Used of lines (%)"};
-    static const struct heading heading = {"accesses", "Memory accesses", 20,
-                                           "Operands outside the frame of the function. Those of "
-                                           "one array share its number."};
-    const size_t n = sizeof column / sizeof *column;
+    enum { ACCESS_COLUMNS = sizeof column / sizeof *column };
+    static const struct as_heading heading = {
+        "accesses",
+        "Memory accesses",
+        20,
+        "Operands outside the frame of the function. Those of one array share its number.",
+        column,
+        ACCESS_COLUMNS};
     struct assay_streams streams;
 
-    AS_TRY(assay_loop_streams(s->program, s->loop, &streams, err));
-    for (size_t i = 0; i < streams.n && s->cell.n < ROWS_MOST * n; i++)
-        access_row(s, &streams.at[i]);
+    AS_TRY(assay_loop_streams(p->program, p->loop, &streams, err));
+    for (size_t i = 0; i < streams.n && p->panel.cell.n < ROWS_MOST * ACCESS_COLUMNS; i++)
+        access_row(p, &streams.at[i]);
     assay_streams_free(&streams);
-    return finish(s, &heading, column, n, err);
+    return as_panel_write(&p->panel, &heading, err);
 }
 
 /* ---- Instruction mix ----------------------------------------------------------------------- */
@@ -151,16 +95,16 @@ struct mix {
     int64_t n, packed_n, scalar_n;
 };
 
-static void count_mix(const struct sheet *s, struct mix *mix)
+static void count_mix(const struct loop_page *p, struct mix *mix)
 {
-    const struct assay_program *program = s->program;
-    const struct assay_loop *loop = &program->loop[s->loop];
+    const struct assay_program *program = p->program;
+    const struct assay_loop *loop = &program->loop[p->loop];
 
     for (uint32_t i = 0; i < loop->blocks; i++) {
         const struct assay_block *block =
             &program->block[program->loop_block[loop->first_block + i]];
 
-        for (uint32_t k = 0; block->loop == s->loop && k < block->insns; k++) {
+        for (uint32_t k = 0; block->loop == p->loop && k < block->insns; k++) {
             const struct assay_form *form =
                 assay_form_get(program->code.insn[block->first_insn + k].form);
 
@@ -171,34 +115,35 @@ static void count_mix(const struct sheet *s, struct mix *mix)
     }
 }
 
-static int write_mix(struct sheet *s, struct assay_error *err)
+static int write_mix(struct loop_page *p, struct assay_error *err)
 {
     static const char *const column[] = {"Class", "Instructions", "Packed", "Scalar vector"};
-    static const struct heading heading = {
-        "mix", "Instruction mix", 30,
-        "Instructions of the loop outside inner loops, each counted once."};
+    static const struct as_heading heading = {
+        "mix",  "Instruction mix",
+        30,     "Instructions of the loop outside inner loops, each counted once.",
+        column, sizeof column / sizeof *column};
     struct mix mix[ASSAY_CLASS_COUNT] = {{0}};
     int64_t most = 0;
 
-    count_mix(s, mix);
+    count_mix(p, mix);
     for (unsigned c = 0; c < ASSAY_CLASS_COUNT; c++)
         most = mix[c].n > most ? mix[c].n : most;
     for (int64_t n = most; n > 0; n--) { /* most first; loops are short */
         for (unsigned c = 0; c < ASSAY_CLASS_COUNT; c++) {
             if (mix[c].n != n)
                 continue;
-            push_text(s, assay_class_name(c));
-            push_integer(s, mix[c].n);
-            push_integer(s, mix[c].packed_n);
-            push_integer(s, mix[c].scalar_n);
+            as_panel_text(&p->panel, assay_class_name(c));
+            as_panel_integer(&p->panel, mix[c].n);
+            as_panel_integer(&p->panel, mix[c].packed_n);
+            as_panel_integer(&p->panel, mix[c].scalar_n);
         }
     }
-    return finish(s, &heading, column, sizeof column / sizeof *column, err);
+    return as_panel_write(&p->panel, &heading, err);
 }
 
 /* ---- Paths --------------------------------------------------------------------------------- */
 
-static void path_row(struct sheet *s, const struct assay_paths *paths, size_t number)
+static void path_row(struct loop_page *p, const struct assay_paths *paths, size_t number)
 {
     const struct assay_path *path = &paths->path[number];
     int64_t insn_n = 0;
@@ -206,7 +151,7 @@ static void path_row(struct sheet *s, const struct assay_paths *paths, size_t nu
     size_t at = 0;
 
     for (uint32_t i = 0; i < path->blocks; i++) {
-        const struct assay_block *block = &s->program->block[paths->block[path->first + i]];
+        const struct assay_block *block = &p->program->block[paths->block[path->first + i]];
         const int n = snprintf(blocks + at, sizeof blocks - at, "%s0x%llx", i ? " " : "",
                                (unsigned long long)block->start);
 
@@ -216,27 +161,28 @@ static void path_row(struct sheet *s, const struct assay_paths *paths, size_t nu
         else
             blocks[at] = '\0';
     }
-    push_integer(s, (int64_t)number + 1);
-    push_integer(s, insn_n);
-    push_integer(s, path->blocks);
-    push_text(s, blocks);
+    as_panel_integer(&p->panel, (int64_t)number + 1);
+    as_panel_integer(&p->panel, insn_n);
+    as_panel_integer(&p->panel, path->blocks);
+    as_panel_text(&p->panel, blocks);
 }
 
-static int write_paths(struct sheet *s, struct assay_error *err)
+static int write_paths(struct loop_page *p, struct assay_error *err)
 {
     static const char *const column[] = {"Path", "Instructions", "Blocks", "Through"};
-    struct heading heading = {"paths", "Paths", 40, NULL};
+    struct as_heading heading = {"paths", "Paths", 40,
+                                 NULL,    column,  sizeof column / sizeof *column};
     struct assay_paths paths;
 
-    if (s->program->loop[s->loop].paths < 2)
+    if (p->program->loop[p->loop].paths < 2)
         return 0;
-    AS_TRY(assay_loop_paths(s->program, s->loop, ASSAY_PATH_LIMIT, &paths, err));
+    AS_TRY(assay_loop_paths(p->program, p->loop, ASSAY_PATH_LIMIT, &paths, err));
     heading.text = paths.merged ? "More ways than are listed: all blocks that stand on some way."
                                 : "Ways through one iteration, inner loops once.";
     for (size_t i = 0; i < paths.path_n; i++)
-        path_row(s, &paths, i);
+        path_row(p, &paths, i);
     assay_paths_free(&paths);
-    return finish(s, &heading, column, sizeof column / sizeof *column, err);
+    return as_panel_write(&p->panel, &heading, err);
 }
 
 /* ---- Vectors ------------------------------------------------------------------------------- */
@@ -254,28 +200,29 @@ static const char *state_words(const struct assay_vector_verdict *verdict)
     }
 }
 
-static int write_reasons(struct sheet *s, const struct assay_vector_verdict *verdict,
+static int write_reasons(struct loop_page *p, const struct assay_vector_verdict *verdict,
                          struct assay_error *err)
 {
     static const char *const column[] = {"Obstacle", "Shown by"};
-    const struct heading heading = {"vectors", "Vectors", 10, state_words(verdict)};
+    const struct as_heading heading = {
+        "vectors", "Vectors", 10, state_words(verdict), column, sizeof column / sizeof *column};
     char text[512];
 
     for (size_t i = 0; i < verdict->reason_n; i++) {
-        assay_vector_reason_text(s->program, verdict, &verdict->reason[i], text, sizeof text);
-        push_text(s, assay_vector_obstacle_name(verdict->reason[i].obstacle));
-        push_text(s, text);
+        assay_vector_reason_text(p->program, verdict, &verdict->reason[i], text, sizeof text);
+        as_panel_text(&p->panel, assay_vector_obstacle_name(verdict->reason[i].obstacle));
+        as_panel_text(&p->panel, text);
     }
-    return finish(s, &heading, column, sizeof column / sizeof *column, err);
+    return as_panel_write(&p->panel, &heading, err);
 }
 
-static int write_vectors(struct sheet *s, struct assay_error *err)
+static int write_vectors(struct loop_page *p, struct assay_error *err)
 {
     struct assay_vector_verdict verdict;
     int rc;
 
-    AS_TRY(assay_loop_vector_verdict(s->program, s->loop, &verdict, err));
-    rc = write_reasons(s, &verdict, err);
+    AS_TRY(assay_loop_vector_verdict(p->program, p->loop, &verdict, err));
+    rc = write_reasons(p, &verdict, err);
     assay_vector_verdict_free(&verdict);
     return rc;
 }
@@ -283,19 +230,18 @@ static int write_vectors(struct sheet *s, struct assay_error *err)
 int as_quality_details(struct assay_experiment *experiment, int64_t loop_id,
                        const struct assay_program *program, uint32_t loop, struct assay_error *err)
 {
-    struct sheet s = {
-        .experiment = experiment, .program = program, .loop = loop, .loop_id = loop_id};
+    const struct assay_subject of = {ASSAY_OBJECT_LOOP, loop_id, 0, 0};
+    struct loop_page p = {.program = program, .loop = loop};
     int rc;
 
-    as_arena_init(&s.arena);
-    rc = write_vectors(&s, err);
+    as_panel_init(&p.panel, experiment, &of);
+    rc = write_vectors(&p, err);
     if (rc == 0)
-        rc = write_accesses(&s, err);
+        rc = write_accesses(&p, err);
     if (rc == 0)
-        rc = write_mix(&s, err);
+        rc = write_mix(&p, err);
     if (rc == 0)
-        rc = write_paths(&s, err);
-    as_vec_fini(&s.cell);
-    as_arena_fini(&s.arena);
+        rc = write_paths(&p, err);
+    as_panel_fini(&p.panel);
     return rc;
 }

@@ -4,6 +4,7 @@
  * wait. Loops of the experiment and of the catalogue meet by address and depth. run_write.c writes
  * what the code says.
  */
+#include <assay/machine.h>
 #include <assay/quality.h>
 
 #include "base/error.h"
@@ -34,14 +35,6 @@ static int list_module(void *pass, struct assay_rows *row, struct assay_error *e
     return it.share >= least && as_vec_push(&p->module, it) < 0
                ? as_error_nomem(err, "the modules of a run")
                : 0;
-}
-
-static struct as_quality_module *find_module(struct as_quality_pass *p, int64_t id)
-{
-    as_vec_foreach (&p->module, it)
-        if (it->id == id)
-            return it;
-    return NULL;
 }
 
 static int open_code(struct as_quality_pass *p, struct as_quality_module *module,
@@ -77,7 +70,7 @@ static int list_loop(void *pass, struct assay_rows *row, struct assay_error *err
                                      .wants_values = assay_rows_integer(row, 3) != 0,
                                      .wants_page = assay_rows_integer(row, 4) != 0,
                                      .wants_cqa = assay_rows_integer(row, 6) != 0};
-    struct as_quality_module *module = find_module(p, assay_rows_integer(row, 5));
+    struct as_quality_module *module = as_vec_find(&p->module, id, assay_rows_integer(row, 5));
 
     if (!module)
         return 0;
@@ -101,24 +94,23 @@ static const char blocks_sql[] =
     " ON t.run_id = ?1 AND t.block_id = b.block_id WHERE o.run_id = ?1 AND o.object_kind = 'loop'"
     " AND o.exclusive_share >= " PAGE_SHARE " AND l.is_innermost AND t.exclusive_n > 0";
 
-static struct as_quality_hot_loop *find_read_loop(struct as_quality_pass *p, int64_t id)
-{
-    as_vec_foreach (&p->loop, it)
-        if (it->id == id)
-            return it;
-    return NULL;
-}
+/* Exact counts come first (`assay count`). */
+static const char counts_sql[] =
+    "SELECT b.loop_id, b.address, c.executed_n FROM block_count c JOIN block b USING (block_id)"
+    " JOIN loop l USING (loop_id) WHERE c.run_id = ?1 AND l.is_innermost";
 
 /* Of loops with several ways alone: there are few such. */
-static int list_block(void *pass, struct assay_rows *row, struct assay_error *err)
+static int list_ran(struct as_quality_pass *p, struct assay_rows *row, bool counted,
+                    struct assay_error *err)
 {
-    struct as_quality_pass *p = pass;
     const struct as_block_samples it = {(uint64_t)assay_rows_integer(row, 1),
                                         assay_rows_integer(row, 2)};
-    struct as_quality_hot_loop *loop = find_read_loop(p, assay_rows_integer(row, 0));
+    struct as_quality_hot_loop *loop = as_vec_find(&p->loop, id, assay_rows_integer(row, 0));
 
-    if (!loop || !loop->wants_cqa || loop->program->loop[loop->at].paths < 2)
+    if (!loop || !loop->wants_cqa || loop->program->loop[loop->at].paths < 2 ||
+        (loop->counted && !counted))
         return 0;
+    loop->counted = counted;
     if (!loop->block)
         loop->block = as_arena_fresh(&p->arena, struct as_block_samples,
                                      loop->program->loop[loop->at].blocks);
@@ -127,6 +119,16 @@ static int list_block(void *pass, struct assay_rows *row, struct assay_error *er
     if (loop->block_n < loop->program->loop[loop->at].blocks)
         loop->block[loop->block_n++] = it;
     return 0;
+}
+
+static int list_counted_block(void *pass, struct assay_rows *row, struct assay_error *err)
+{
+    return list_ran(pass, row, true, err);
+}
+
+static int list_block(void *pass, struct assay_rows *row, struct assay_error *err)
+{
+    return list_ran(pass, row, false, err);
 }
 
 /* Functions with a share of the run outside their loops, and no values yet. */
@@ -146,7 +148,7 @@ static int list_straight(void *pass, struct assay_rows *row, struct assay_error 
 {
     struct as_quality_pass *p = pass;
     struct as_quality_straight_part it = {.id = assay_rows_integer(row, 0)};
-    struct as_quality_module *module = find_module(p, assay_rows_integer(row, 2));
+    struct as_quality_module *module = as_vec_find(&p->module, id, assay_rows_integer(row, 2));
 
     if (!module)
         return 0;
@@ -178,10 +180,13 @@ static int analyse_loop(struct as_quality_pass *p, struct assay_cqa_engine *engi
 {
     struct assay_cqa_options options = {0};
     struct assay_cqa found;
+    const double *cycles = NULL;
     double *weight;
 
-    AS_TRY(as_quality_weights(&p->arena, it->program, it->at, it->block, it->block_n, &weight,
-                              &options.weight_n, err));
+    if (it->block_n)
+        AS_TRY(as_quality_path_cycles(&p->arena, engine, it->program, it->at, &cycles, err));
+    AS_TRY(as_quality_weights(&p->arena, it->program, it->at, it->block, it->block_n, it->counted,
+                              cycles, &weight, &options.weight_n, err));
     options.weight = weight;
     AS_TRY(assay_cqa_loop(engine, it->program, it->at, &options, &found, err));
     AS_TRY(as_cqa_keep(&p->arena, &found, &it->cqa, err));
@@ -199,12 +204,17 @@ static int analyse_loops(struct as_quality_pass *p, struct assay_error *err)
     const char *core = assay_uarch_host();
     struct assay_uarch *uarch = NULL;
     struct assay_cqa_engine *engine = NULL;
+    struct assay_figures *figures = NULL;
+    struct assay_error unread;
     int rc = core ? assay_uarch_open(core, &uarch, err) : 0;
 
     struct as_core_asked asked = {.uarch = uarch};
 
     if (rc == 0 && uarch)
         rc = assay_cqa_engine_new(uarch, &engine, err);
+    /* A file that is damaged is told where figures are asked for; here it is as if none were. */
+    if (engine && assay_figures_of_host(&figures, &unread) == 0)
+        assay_cqa_engine_figures(engine, figures);
     if (rc == 0 && uarch)
         rc = assay_predictor_new(uarch, &asked.predictor, err);
     as_vec_foreach (&p->loop, it)
@@ -212,6 +222,7 @@ static int analyse_loops(struct as_quality_pass *p, struct assay_error *err)
             rc = analyse_loop(p, engine, &asked, it, err);
     assay_predictor_free(&asked.predictor);
     assay_cqa_engine_free(&engine);
+    assay_figures_free(&figures);
     assay_uarch_free(&uarch);
     return rc;
 }
@@ -228,6 +239,7 @@ static int find_loops(struct as_quality_pass *p, struct assay_error *err)
 {
     AS_TRY(assay_rows_each(p->experiment, modules_sql, p->run_id, list_module, p, err));
     AS_TRY(assay_rows_each(p->experiment, loops_sql, p->run_id, list_loop, p, err));
+    AS_TRY(assay_rows_each(p->experiment, counts_sql, p->run_id, list_counted_block, p, err));
     AS_TRY(assay_rows_each(p->experiment, blocks_sql, p->run_id, list_block, p, err));
     return assay_rows_each(p->experiment, straight_sql, p->run_id, list_straight, p, err);
 }
@@ -246,7 +258,7 @@ static int look(struct as_quality_pass *p, struct assay_error *err)
     AS_TRY(find_loops(p, err));
     AS_TRY(options->aside ? options->aside(options->aside_context, read_code, p, err)
                           : read_code(p, err));
-    return assay_experiment_batch(p->experiment, write_values, p, err);
+    return assay_experiment_say(p->experiment, p->run_id, AS_QUALITY_PASS, write_values, p, err);
 }
 
 int assay_quality_run(struct assay_experiment *experiment, int64_t run_id,

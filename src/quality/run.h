@@ -26,6 +26,7 @@ struct as_quality_hot_loop {
     bool wants_cqa;                 /* hot, and no loop inside: of this run */
     struct as_block_samples *block; /* where its samples fell, for ways through it */
     size_t block_n;
+    bool counted; /* these are no samples but how often they ran */
     struct as_cqa_kept cqa;
     struct as_core_kept core;
     const struct assay_program *program;

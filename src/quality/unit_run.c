@@ -11,10 +11,9 @@
 #include <assay/options.h>
 #include <assay/quality.h>
 
-#include "base/arena.h"
 #include "base/error.h"
 #include "base/str.h"
-#include "base/vec.h"
+#include "quality/panel.h"
 
 #define ROWS_MOST 400 /* of the table of one module */
 
@@ -26,9 +25,7 @@ struct units {
     int64_t module_id;
     double score_sum;
     int64_t sample_n;
-    AS_VEC(struct assay_cell) cell;
-    struct as_arena arena;
-    bool failed;
+    struct as_panel panel;
 };
 
 /* ---- Functions ----------------------------------------------------------------------------- */
@@ -79,6 +76,16 @@ static const char functions_sql[] =
     " JOIN function f ON f.function_id = t.object_id JOIN unit u USING (unit_id)"
     " WHERE t.run_id = ?1 AND t.object_kind = 'function' AND u.flags IS NOT NULL";
 
+/* Of code without a run: every function, every unit with loops. */
+static const char functions_of_code_sql[] =
+    "SELECT f.function_id, u.compiler, u.compiler_version, u.flags FROM function f"
+    " JOIN unit u USING (unit_id) WHERE u.flags IS NOT NULL";
+
+static const char units_of_code_sql[] =
+    "SELECT u.module_id, u.name, u.compiler, u.compiler_version, u.flags, count(*) AS n"
+    " FROM loop l JOIN function f USING (function_id) JOIN unit u USING (unit_id)"
+    " WHERE u.flags IS NOT NULL GROUP BY u.unit_id ORDER BY u.module_id, n DESC, u.unit_id";
+
 static int write_function(void *context, struct assay_rows *row, struct assay_error *err)
 {
     struct units *u = context;
@@ -99,19 +106,6 @@ static int write_function(void *context, struct assay_rows *row, struct assay_er
 
 /* ---- Modules ------------------------------------------------------------------------------- */
 
-static void push_cell_of(struct units *u, struct assay_cell cell)
-{
-    u->failed |= as_vec_push(&u->cell, cell) < 0;
-}
-
-static void push_words(struct units *u, const char *z)
-{
-    const char *copy = as_arena_strndup(&u->arena, z ? z : "", z ? strlen(z) : 0);
-
-    u->failed |= !copy;
-    push_cell_of(u, assay_cell_text(copy ? copy : ""));
-}
-
 /* Titles of the options of a set. */
 static void push_options(struct units *u, uint64_t set)
 {
@@ -120,42 +114,35 @@ static void push_options(struct units *u, uint64_t set)
     for (size_t i = 0; i < assay_option_count(); i++)
         if (set >> i & 1)
             as_str_appendf(&text, "%s%s", text.n ? ", " : "", assay_option_get(i)->title);
-    u->failed |= text.failed;
-    push_words(u, as_str_z(&text));
+    u->panel.failed |= text.failed;
+    as_panel_text(&u->panel, as_str_z(&text));
     as_str_fini(&text);
 }
 
 static int end_module(struct units *u, struct assay_error *err)
 {
-    static const char *const column[] = {"File",  "Compiler", "Samples", "Score (%)",
-                                         "Harms", "Missing",  "Options"};
-    const size_t column_n = sizeof column / sizeof *column;
+    const char *const column[] = {"File",      "Compiler", u->run_id ? "Samples" : "Loops",
+                                  "Score (%)", "Harms",    "Missing",
+                                  "Options"};
+    const struct as_heading heading = {
+        "options",
+        "Compilation options",
+        10,
+        u->run_id ? "Units with time, as their debug information records them."
+                  : "Units with loops, as their debug information records them.",
+        column,
+        sizeof column / sizeof *column};
     const struct assay_subject module = {
         .run_id = u->run_id, .kind = ASSAY_OBJECT_MODULE, .object_id = u->module_id};
-    const struct assay_detail detail = {
-        .of = module,
-        .name = "options",
-        .title = "Compilation options",
-        .position = 10,
-        .text = "Units with time, as their debug information records them.",
-        .column = column,
-        .column_n = column_n,
-        .cell = u->cell.at,
-        .row_n = u->cell.n / column_n};
-    int rc = 0;
 
-    if (u->failed)
-        rc = as_error_nomem(err, "the options of a module");
-    if (rc == 0 && detail.row_n)
-        rc = assay_experiment_detail(u->experiment, &detail, err);
+    u->panel.of = module;
+    int rc = as_panel_write(&u->panel, &heading, err);
     if (rc == 0 && u->sample_n)
         rc = assay_experiment_value(
             u->experiment, u->score_metric, &module,
             assay_exact(100 * u->score_sum / (double)u->sample_n, u->sample_n), err);
-    u->cell.n = 0;
     u->score_sum = 0;
     u->sample_n = 0;
-    as_arena_reset(&u->arena);
     return rc;
 }
 
@@ -181,16 +168,16 @@ static int read_unit(void *context, struct assay_rows *row, struct assay_error *
         return 0;
     u->score_sum += score.score * (double)n;
     u->sample_n += n;
-    if (u->cell.n >= (size_t)ROWS_MOST * 7)
+    if (u->panel.cell.n >= (size_t)ROWS_MOST * 7)
         return 0;
     assay_unit_options(compiler, flags, &unit);
-    push_words(u, assay_rows_text(row, 1));
-    push_words(u, compiler);
-    push_cell_of(u, assay_cell_integer(n));
-    push_cell_of(u, assay_cell_real(100 * score.score));
+    as_panel_text(&u->panel, assay_rows_text(row, 1));
+    as_panel_text(&u->panel, compiler);
+    as_panel_integer(&u->panel, n);
+    as_panel_real(&u->panel, 100 * score.score);
     push_options(u, unit.harmful);
     push_options(u, unit.missing);
-    push_words(u, flags);
+    as_panel_text(&u->panel, flags);
     return 0;
 }
 
@@ -200,13 +187,14 @@ int as_quality_units(struct assay_experiment *experiment, int64_t run_id, int64_
     struct units u = {.experiment = experiment, .run_id = run_id, .score_metric = score};
     int rc;
 
-    as_arena_init(&u.arena);
-    rc = assay_rows_each(experiment, functions_sql, run_id, write_function, &u, err);
+    as_panel_init(&u.panel, experiment, &(struct assay_subject){0});
+    rc = assay_rows_each(experiment, run_id ? functions_sql : functions_of_code_sql, run_id,
+                         write_function, &u, err);
     if (rc == 0)
-        rc = assay_rows_each(experiment, units_sql, run_id, read_unit, &u, err);
+        rc = assay_rows_each(experiment, run_id ? units_sql : units_of_code_sql, run_id, read_unit,
+                             &u, err);
     if (rc == 0)
         rc = end_module(&u, err);
-    as_vec_fini(&u.cell);
-    as_arena_fini(&u.arena);
+    as_panel_fini(&u.panel);
     return rc;
 }

@@ -3,11 +3,14 @@
  * Samples tell of blocks, ways share them. Those of a block are taken for a Poisson count whose
  * mean is (iterations of all ways through it) x (its instructions), and the iterations are the
  * likeliest ones: maximised by expectation (Dempster, Laird, Rubin 1977), each step of which gives
- * a block's samples to its ways by what they have so far. An instruction counts as long as any
- * other: blocks with a division seem to be gone through more often than they are.
+ * a block's samples to its ways by what they have so far. An instruction of a way takes what one of
+ * it takes on average by the model of the core, so that a way with a division does not seem to be
+ * gone more often than it is. Where somebody counted how often each block ran the iterations solve
+ * equations; where these do not decide, a block is taken for an instruction.
  */
 #include "quality/weights.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -21,6 +24,8 @@ struct ways_taken {
     const struct assay_paths *paths;
     const int64_t *sample; /* by block of the list of paths */
     const uint32_t *ways;  /* so, too: bits of the paths that go through it */
+    const double *cycles;  /* of an iteration by path; NULL: an instruction is as long as any */
+    bool counted;          /* `sample` is how often a block ran */
     double *now, *next;    /* iterations by path */
 };
 
@@ -30,6 +35,15 @@ static int64_t samples_of(const struct as_block_samples *samples, size_t n, uint
         if (samples[i].address == address)
             return samples[i].n;
     return 0;
+}
+
+/* Blocks stand in the list once for each path through them. */
+static bool is_first_of(const struct assay_paths *paths, size_t block)
+{
+    for (size_t i = 0; i < block; i++)
+        if (paths->block[i] == paths->block[block])
+            return false;
+    return true;
 }
 
 /* Bits of the paths that go through each block of the list. */
@@ -42,14 +56,32 @@ static void find_ways(const struct assay_paths *paths, uint32_t *ways)
                     ways[i] |= UINT32_C(1) << k;
 }
 
-/* Iterations of all ways through a block of the list. */
+static double insns_of(const struct ways_taken *w, size_t path)
+{
+    const struct assay_path *it = &w->paths->path[path];
+    double insns = 0;
+
+    for (uint32_t i = it->first; i < it->first + it->blocks; i++)
+        insns += w->counted ? 1 : w->program->block[w->paths->block[i]].insns;
+    return insns;
+}
+
+/* What an instruction of a way takes. */
+static double cost_of(const struct ways_taken *w, size_t path)
+{
+    const double insns = insns_of(w, path);
+
+    return w->cycles && w->cycles[path] > 0 && insns > 0 ? w->cycles[path] / insns : 1;
+}
+
+/* Time of all ways in an instruction of a block of the list. */
 static double passes(const struct ways_taken *w, size_t block)
 {
     double sum = 0;
 
     for (size_t k = 0; k < w->paths->path_n; k++)
         if (w->ways[block] >> k & 1)
-            sum += w->now[k];
+            sum += w->now[k] * cost_of(w, k);
     return sum;
 }
 
@@ -57,29 +89,87 @@ static void step_along(struct ways_taken *w)
 {
     for (size_t k = 0; k < w->paths->path_n; k++) {
         const struct assay_path *path = &w->paths->path[k];
-        double samples = 0, insns = 0;
+        const double cost = cost_of(w, k), time = cost * insns_of(w, k);
+        double samples = 0;
 
         for (uint32_t i = path->first; i < path->first + path->blocks; i++) {
             const double all = passes(w, i);
 
-            samples += all > 0 ? (double)w->sample[i] * w->now[k] / all : 0;
-            insns += w->program->block[w->paths->block[i]].insns;
+            samples += all > 0 ? (double)w->sample[i] * w->now[k] * cost / all : 0;
         }
-        w->next[k] = insns > 0 ? samples / insns : 0;
+        w->next[k] = time > 0 ? samples / time : 0;
     }
     memcpy(w->now, w->next, w->paths->path_n * sizeof *w->now);
 }
+
+/* ---- Counts ---------------------------------------------------------------------------------- */
+
+struct equations {
+    double at[ASSAY_PATH_LIMIT][ASSAY_PATH_LIMIT + 1];
+    size_t n;
+};
+
+/* Row `k` with the largest element of its column on the diagonal, and that gone from the others. */
+static bool eliminate(struct equations *e, size_t k)
+{
+    size_t best = k;
+
+    for (size_t i = k; i < e->n; i++)
+        best = fabs(e->at[i][k]) > fabs(e->at[best][k]) ? i : best;
+    if (fabs(e->at[best][k]) < 1e-6)
+        return false;
+    for (size_t c = 0; c <= e->n; c++) {
+        const double swap = e->at[k][c];
+        e->at[k][c] = e->at[best][c];
+        e->at[best][c] = swap;
+    }
+    for (size_t i = 0; i < e->n; i++) {
+        const double times = e->at[i][k] / e->at[k][k];
+
+        for (size_t c = k; i != k && c <= e->n; c++)
+            e->at[i][c] -= times * e->at[k][c];
+    }
+    return true;
+}
+
+/* A block ran as often as all ways through it were gone; least squares, where that decides. */
+static bool solve_counts(struct ways_taken *w)
+{
+    struct equations e = {.n = w->paths->path_n};
+
+    for (size_t i = 0; i < w->paths->block_n; i++)
+        for (size_t k = 0; k < e.n; k++) {
+            for (size_t j = 0; w->ways[i] >> k & 1 && j < e.n; j++)
+                e.at[k][j] += w->ways[i] >> j & 1;
+            e.at[k][e.n] += w->ways[i] >> k & 1 ? (double)w->sample[i] : 0;
+        }
+    for (size_t k = 0; k < e.n; k++)
+        if (!eliminate(&e, k))
+            return false;
+    for (size_t k = 0; k < e.n; k++) {
+        w->now[k] = e.at[k][e.n] / e.at[k][k];
+        if (w->now[k] < -0.5)
+            return false;
+        w->now[k] = w->now[k] > 0.5 ? w->now[k] : 0; /* what rounding left of none */
+    }
+    return true;
+}
+
+/* ---- All ------------------------------------------------------------------------------------- */
 
 /* Shares of the iterations in `now`; false where too few samples tell. */
 static bool find_shares(struct ways_taken *w, int64_t samples)
 {
     double sum = 0;
 
-    if (samples < SAMPLES_LEAST)
+    if (samples < (w->counted ? 1 : SAMPLES_LEAST))
         return false;
     for (size_t k = 0; k < w->paths->path_n; k++)
         w->now[k] = 1;
-    for (int i = 0; i < STEPS; i++)
+    const bool solved = w->counted && solve_counts(w);
+    for (size_t k = 0; w->counted && !solved && k < w->paths->path_n; k++)
+        w->now[k] = 1;
+    for (int i = 0; !solved && i < STEPS; i++)
         step_along(w);
     for (size_t k = 0; k < w->paths->path_n; k++)
         sum += w->now[k];
@@ -88,9 +178,30 @@ static bool find_shares(struct ways_taken *w, int64_t samples)
     return sum > 0;
 }
 
+int as_quality_path_cycles(struct as_arena *arena, struct assay_cqa_engine *engine,
+                           const struct assay_program *program, uint32_t loop, const double **out,
+                           struct assay_error *err)
+{
+    static const struct assay_cqa_options plain = {.without_what_ifs = true};
+    const int metric = assay_cqa_metric_find("cycles");
+    struct assay_cqa found;
+
+    *out = NULL;
+    AS_TRY(assay_cqa_loop(engine, program, loop, &plain, &found, err));
+    if (found.merged || !found.path_n)
+        return 0;
+    double *cycles = as_arena_fresh(arena, double, found.path_n);
+    if (!cycles)
+        return as_error_nomem(err, "the ways of a loop");
+    for (size_t i = 0; i < found.path_n; i++)
+        cycles[i] = found.path[i].value[metric];
+    *out = cycles;
+    return 0;
+}
+
 int as_quality_weights(struct as_arena *arena, const struct assay_program *program, uint32_t loop,
-                       const struct as_block_samples *samples, size_t n, double **out,
-                       size_t *path_n, struct assay_error *err)
+                       const struct as_block_samples *samples, size_t n, bool counted,
+                       const double *cycles, double **out, size_t *path_n, struct assay_error *err)
 {
     struct assay_paths paths;
     int64_t all = 0;
@@ -106,14 +217,15 @@ int as_quality_weights(struct as_arena *arena, const struct assay_program *progr
     uint32_t *ways = as_arena_fresh(arena, uint32_t, paths.block_n + 1);
     int rc = now && next && sample && ways ? 0 : as_error_nomem(err, "the ways of a loop");
     if (rc == 0 && !paths.merged) {
-        struct ways_taken w = {program, &paths, sample, ways, now, next};
+        struct ways_taken w = {program, &paths, sample, ways, counted ? NULL : cycles,
+                               counted, now,    next};
 
         memset(ways, 0, paths.block_n * sizeof *ways);
         find_ways(&paths, ways);
         for (size_t i = 0; i < paths.block_n; i++)
             sample[i] = samples_of(samples, n, program->block[paths.block[i]].start);
-        for (size_t i = 0; i < n; i++)
-            all += samples[i].n;
+        for (size_t i = 0; i < paths.block_n; i++)
+            all += is_first_of(&paths, i) ? sample[i] : 0;
         if (find_shares(&w, all)) {
             *out = now;
             *path_n = paths.path_n;

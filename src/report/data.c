@@ -145,6 +145,20 @@ int as_report_title(struct assay_experiment *experiment, int64_t run_id, struct 
     return more < 0 ? more : 0;
 }
 
+int as_report_is_code(struct assay_experiment *experiment, int64_t run_id, bool *is,
+                      struct assay_error *err)
+{
+    struct assay_rows *rows;
+
+    AS_TRY(
+        assay_rows_open(experiment, "SELECT kind = 'code' FROM run WHERE run_id = ?1", &rows, err));
+    assay_rows_bind_integer(rows, 1, run_id);
+    const int more = assay_rows_next(rows, err);
+    *is = more > 0 && assay_rows_integer(rows, 0) != 0;
+    assay_rows_close(&rows);
+    return more < 0 ? more : 0;
+}
+
 static void made_now(char text[static 32])
 {
     const time_t now = time(NULL);
@@ -209,6 +223,7 @@ int assay_report_data(struct assay_experiment *experiment, int64_t run_id,
     int rc;
 
     AS_TRY(as_report_run(experiment, run_id, &document.run_id, &run_n, err));
+    AS_TRY(as_report_is_code(experiment, document.run_id, &document.is_code, err));
     as_json_init(&document.json, out, 0);
     as_json_object_begin(&document.json);
     rc = write_parts(&document, options, err);

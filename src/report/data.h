@@ -17,6 +17,7 @@ struct as_document {
     int64_t run_id;
     size_t path_most; /* call paths kept; 0 = as many as a page can show */
     bool no_inline;   /* as if nothing was inlined */
+    bool is_code;     /* of code that was read, and not measured */
     struct as_json json;
 };
 
@@ -49,6 +50,10 @@ int as_data_rows(struct as_document *document, const char *key, const char *sql,
 void as_data_cell(struct as_json *json, struct assay_rows *rows, int i);
 /* The members of the current row. */
 void as_data_row(struct as_json *json, struct assay_rows *rows);
+
+/* Whether a run is of kind `code`. Errors: those of reading. */
+int as_report_is_code(struct assay_experiment *experiment, int64_t run_id, bool *is,
+                      struct assay_error *err);
 
 /* The command of a run, shortened. Errors: NOMEM, those of reading. */
 int as_report_title(struct assay_experiment *experiment, int64_t run_id, struct as_str *title,

@@ -16,6 +16,7 @@
 
 /* Loops that are drawn, of what share of the run, and blocks of one. */
 #define LOOPS_MOST  40
+#define CODE_MOST   200 /* of code that was only read: the first */
 #define SHARE_LEAST "0.005"
 #define BOXES_MOST  120
 
@@ -41,7 +42,8 @@ static const char loops_sql[] =
     "SELECT l.loop_id, l.address, f.name || ifnull(', line ' || i.number, '') FROM object_time t"
     " JOIN loop l ON l.loop_id = t.object_id JOIN function f USING (function_id)"
     " LEFT JOIN line i ON i.line_id = l.first_line_id"
-    " WHERE t.run_id = ?1 AND t.object_kind = 'loop' AND t.inclusive_share >= " SHARE_LEAST
+    " WHERE t.run_id = ?1 AND t.object_kind = 'loop' AND (?3 OR t.inclusive_share >= " SHARE_LEAST
+    ")"
     " AND EXISTS (SELECT 1 FROM block b WHERE b.loop_id = l.loop_id)"
     " ORDER BY t.exclusive_ns DESC, t.inclusive_ns DESC, l.loop_id LIMIT ?2";
 
@@ -52,7 +54,8 @@ static int list_drawn(struct flow_drawing *d, struct assay_error *err)
 
     AS_TRY(assay_rows_open(d->document->experiment, loops_sql, &rows, err));
     assay_rows_bind_integer(rows, 1, d->document->run_id);
-    assay_rows_bind_integer(rows, 2, LOOPS_MOST);
+    assay_rows_bind_integer(rows, 2, d->document->is_code ? CODE_MOST : LOOPS_MOST);
+    assay_rows_bind_integer(rows, 3, d->document->is_code);
     while ((rc = assay_rows_next(rows, err)) > 0) {
         const char *title = assay_rows_text(rows, 2);
         const struct drawn_loop it = {assay_rows_integer(rows, 0), assay_rows_integer(rows, 1),
@@ -69,16 +72,21 @@ static int list_drawn(struct flow_drawing *d, struct assay_error *err)
 
 /* ---- Boxes and arrows ---------------------------------------------------------------------- */
 
+/* The loop and those inside. All are of one function, by which the experiment finds them. */
+#define INSIDE                                                                                     \
+    "WITH RECURSIVE inside AS (SELECT ?2 AS loop_id UNION SELECT l.loop_id FROM loop l"            \
+    " JOIN inside i ON l.parent_id = i.loop_id WHERE l.function_id ="                              \
+    " (SELECT o.function_id FROM loop o WHERE o.loop_id = ?2))"
+
 /* Blocks of the loop and of those inside; the header is the one at the loop's address. */
-static const char blocks_sql[] =
-    "WITH RECURSIVE inside AS (SELECT ?2 AS loop_id UNION SELECT l.loop_id FROM loop l JOIN inside "
-    "i"
-    " ON l.parent_id = i.loop_id)"
+static const char blocks_sql[] = INSIDE
     " SELECT b.block_id, b.address, b.instruction_n, l.depth, ifnull(t.exclusive_ns, 0) / 1e9,"
     " 100.0 * ifnull(t.exclusive_ns, 0) / nullif(sum(ifnull(t.exclusive_ns, 0)) OVER (), 0),"
     " (SELECT group_concat(DISTINCT n.number) FROM disassembly d JOIN line n USING (line_id)"
-    "  WHERE d.block_id = b.block_id)"
-    " FROM inside JOIN loop l USING (loop_id) JOIN block b USING (loop_id)"
+    "  WHERE d.module_id = (SELECT f.module_id FROM function f WHERE f.function_id = b.function_id)"
+    "  AND d.address >= b.address AND d.address < b.address + b.size_b)"
+    " FROM inside JOIN loop l USING (loop_id)"
+    " JOIN block b ON b.function_id = l.function_id AND b.loop_id = l.loop_id"
     " LEFT JOIN block_time t ON t.run_id = ?1 AND t.block_id = b.block_id"
     " ORDER BY b.address LIMIT ?3";
 
@@ -109,7 +117,8 @@ static int take_block(struct flow_drawing *d, struct assay_rows *rows)
     as_str_appendf(&text, "0x%llx", (unsigned long long)assay_rows_integer(rows, 1));
     as_str_appendf(&text, "\n%lld instruction%s", (long long)insn_n, insn_n == 1 ? "" : "s");
     append_lines(&text, assay_rows_text(rows, 6));
-    as_str_appendf(&text, "\n%.3g s, %.0f %%", assay_rows_real(rows, 4), pct);
+    if (!d->document->is_code)
+        as_str_appendf(&text, "\n%.3g s, %.0f %%", assay_rows_real(rows, 4), pct);
     const bool failed = text.failed || id.failed;
     /* The colour is the share of the loop's time, in four steps. */
     const struct as_graph_box box = {
@@ -133,11 +142,10 @@ static int take_block(struct flow_drawing *d, struct assay_rows *rows)
 }
 
 static const char edges_sql[] =
-    "WITH RECURSIVE inside AS (SELECT ?2 AS loop_id UNION SELECT l.loop_id FROM loop l JOIN inside "
-    "i"
-    " ON l.parent_id = i.loop_id)"
-    " SELECT e.from_block_id, e.to_block_id, e.kind, e.is_back FROM inside JOIN block b"
-    " USING (loop_id) JOIN edge e ON e.from_block_id = b.block_id ORDER BY e.edge_id LIMIT 4 * ?3";
+    INSIDE " SELECT e.from_block_id, e.to_block_id, e.kind, e.is_back FROM inside"
+           " JOIN loop l USING (loop_id)"
+           " JOIN block b ON b.function_id = l.function_id AND b.loop_id = l.loop_id JOIN edge e "
+           "ON e.from_block_id = b.block_id ORDER BY e.edge_id LIMIT 4 * ?3";
 
 static uint8_t arrow_kind(const char *word)
 {
@@ -186,7 +194,8 @@ static int read_flow(struct flow_drawing *d, int64_t loop_id, const char *sql,
 
 /* ---- Drawing ------------------------------------------------------------------------------- */
 
-static void write_picture(struct as_json *json, const struct drawn_loop *loop, const char *svg)
+static void write_picture(struct as_json *json, const struct drawn_loop *loop, bool is_code,
+                          const char *svg)
 {
     as_json_object_begin(json);
     as_json_key_string(json, "object", "loop");
@@ -195,8 +204,12 @@ static void write_picture(struct as_json *json, const struct drawn_loop *loop, c
     as_json_key_string(json, "title", "Control flow");
     as_json_key_i64(json, "order", 38);
     as_json_key_string(json, "text",
-                       "Its blocks with their share of the loop's time, the bluer the more. Green: "
-                       "branch taken; red: not taken; heavy: back to a header.");
+                       is_code
+                           ? "Its blocks. Green: branch taken; red: not taken; heavy: back to a "
+                             "header."
+                           : "Its blocks with their share of the loop's time, the bluer the "
+                             "more. Green: branch taken; red: not taken; heavy: back to a "
+                             "header.");
     as_json_key(json, "table");
     as_json_null(json);
     as_json_key_string(json, "svg", svg);
@@ -231,7 +244,7 @@ static int draw_loop(struct flow_drawing *d, const struct drawn_loop *loop, stru
         rc = as_out_flush(&out, err);
     as_out_fini(&out);
     if (rc == 0)
-        write_picture(&d->document->json, loop, as_str_z(&svg));
+        write_picture(&d->document->json, loop, d->document->is_code, as_str_z(&svg));
     as_str_fini(&svg);
     return rc == ASSAY_ERR_LIMIT ? 0 : rc; /* too large to be drawn */
 }

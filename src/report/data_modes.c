@@ -91,6 +91,40 @@ static bool is_drawn(struct assay_rows *rows)
     return name && strcmp(name, "timeline") == 0;
 }
 
+/* Tables that the page draws besides: their columns by number, those of a class or of a point. */
+static const struct section_chart {
+    const char *name, *kind;
+    int x, y, group; /* group: -1 = none */
+} charts[] = {
+    {"instances", "bars", 0, 2, -1},
+    {"instance_cycles", "bars", 0, 2, -1},
+    {"instance_line", "points", 0, 1, 4},
+};
+
+static void write_chart(struct as_json *json, const char *name)
+{
+    const struct section_chart *it = NULL;
+
+    for (size_t i = 0; name && i < sizeof charts / sizeof *charts; i++)
+        if (strcmp(charts[i].name, name) == 0)
+            it = &charts[i];
+    as_json_key(json, "chart");
+    if (!it) {
+        as_json_null(json);
+        return;
+    }
+    as_json_object_begin(json);
+    as_json_key_string(json, "kind", it->kind);
+    as_json_key_i64(json, "x", it->x);
+    as_json_key_i64(json, "y", it->y);
+    as_json_key(json, "group");
+    if (it->group < 0)
+        as_json_null(json);
+    else
+        as_json_i64(json, it->group);
+    as_json_object_end(json);
+}
+
 static int write_section(struct as_document *document, struct assay_rows *rows,
                          struct assay_error *err)
 {
@@ -107,6 +141,7 @@ static int write_section(struct as_document *document, struct assay_rows *rows,
     const int64_t id = assay_rows_integer(rows, 0);
     const bool drawn = is_drawn(rows);
     AS_TRY(write_table(document, id, assay_rows_integer(rows, 7) > 0 && !drawn, err));
+    write_chart(json, assay_rows_text(rows, 3));
     if (drawn) {
         AS_TRY(as_data_timeline(document, id, err));
     } else {

@@ -2,6 +2,8 @@
 /* The views of the report data: what each column says, then all its cells, column by column. */
 #include "report/data.h"
 
+#include <string.h>
+
 #include "base/error.h"
 
 /* Of one view: some 3 bytes of a page each, so that the page stays below 15 MiB. */
@@ -61,7 +63,7 @@ static void write_cells(struct as_json *json, const struct as_grid_column *colum
 
 /* ---- Columns ------------------------------------------------------------------------------ */
 
-static void write_column(struct as_json *json, const struct as_grid_column *column)
+static void write_column(struct as_json *json, const struct as_grid_column *column, bool is_code)
 {
     const struct as_report_column *is = &column->is;
 
@@ -73,7 +75,7 @@ static void write_column(struct as_json *json, const struct as_grid_column *colu
     as_json_key_string(json, "kind", as_column_kind_word(is->kind));
     as_json_key_i64(json, "digits", is->digits);
     as_json_key_string(json, "meaning", is->meaning);
-    as_json_key_bool(json, "shown", is->shown && column->known);
+    as_json_key_bool(json, "shown", (is->shown || (is_code && is->code_shown)) && column->known);
     as_json_key_string(json, "better", is->better);
     as_json_key_string(json, "low", is->low);
     as_json_key_string(json, "high", is->high);
@@ -97,39 +99,54 @@ static void write_words(struct as_json *json, const char *key, const char *words
 }
 
 /* What the rows are, and what of them is not here. */
-static void write_meaning(struct as_json *json, const struct as_grid *grid)
+static void write_meaning(struct as_json *json, const struct as_grid *grid, bool is_code)
 {
     struct as_str text = {0};
 
-    as_str_appendf(&text, "%s%s%s", grid->view->meaning, grid->note ? " " : "",
-                   grid->note ? grid->note : "");
+    const char *note = is_code ? NULL : grid->note; /* it names the experiment, which goes */
+
+    as_str_appendf(&text, "%s%s%s", grid->view->meaning, note ? " " : "", note ? note : "");
     as_json_key_string(json, "meaning", text.failed ? grid->view->meaning : as_str_z(&text));
     as_str_fini(&text);
 }
 
-static void write_view(struct as_json *json, const struct as_grid *grid)
+/* Columns of measured times; code that was only read has none. */
+static bool is_measured(const struct as_report_column *column)
+{
+    static const char *const groups[] = {"own",     "total", "waiting", "trust",
+                                         "threads", "time",  "binary"};
+
+    for (size_t i = 0; column->group && i < sizeof groups / sizeof *groups; i++)
+        if (strcmp(column->group, groups[i]) == 0)
+            return true;
+    return false;
+}
+
+static void write_view(struct as_json *json, const struct as_grid *grid, bool is_code)
 {
     const struct as_report_view *view = grid->view;
 
     as_json_object_begin(json);
     as_json_key_string(json, "name", view->name);
     as_json_key_string(json, "title", view->title);
-    write_meaning(json, grid);
+    write_meaning(json, grid, is_code);
     as_json_key_string(json, "object", view->object);
     as_json_key_string(json, "key", view->key);
     as_json_key_string(json, "parent", view->parent);
     write_words(json, "group_by", view->group_by);
-    as_json_key_string(json, "sort", view->sort);
+    as_json_key_string(json, "sort", is_code && view->code_sort ? view->code_sort : view->sort);
     as_json_key_u64(json, "row_n", grid->row_n);
     as_json_key(json, "columns");
     as_json_array_begin(json);
     as_vec_foreach (&grid->column, it)
-        write_column(json, *it);
+        if (!is_code || !is_measured(&(*it)->is))
+            write_column(json, *it, is_code);
     as_json_array_end(json);
     as_json_key(json, "data");
     as_json_object_begin(json);
     as_vec_foreach (&grid->column, it)
-        write_cells(json, *it, grid->row_n);
+        if (!is_code || !is_measured(&(*it)->is))
+            write_cells(json, *it, grid->row_n);
     as_json_object_end(json);
     as_json_object_end(json);
 }
@@ -146,9 +163,11 @@ int as_data_views(struct as_document *document, struct assay_error *err)
         if (view.only_show)
             continue;
         view.metric_cell_most = METRIC_CELLS_MOST;
+        if (document->is_code && view.code_meaning)
+            view.meaning = view.code_meaning;
         rc = as_grid_load(&grid, document->experiment, document->run_id, &view, err);
         if (rc == 0 && grid.row_n)
-            write_view(&document->json, &grid);
+            write_view(&document->json, &grid, document->is_code);
         as_grid_fini(&grid);
         AS_TRY(rc);
     }

@@ -91,6 +91,29 @@ static int write_data(struct html_page *page, struct assay_error *err)
     return rc;
 }
 
+/* Of code that was only read: what is worth most, in words. */
+static int write_code_summary(struct html_page *page, struct assay_error *err)
+{
+    struct assay_rows *rows;
+    int more;
+
+    AS_TRY(assay_rows_open(page->experiment,
+                           "SELECT text, ifnull(workaround, '') FROM v_findings ORDER BY rank"
+                           " LIMIT 20",
+                           &rows, err));
+    as_out_z(page->out, "Code quality analysis\n\n");
+    while ((more = assay_rows_next(rows, err)) > 0) {
+        for (int i = 0; i < 2; i++) {
+            const char *text = assay_rows_text(rows, i);
+
+            as_html_escape(page->out, text, strlen(text));
+            as_out_z(page->out, i ? "\n\n" : "\n  ");
+        }
+    }
+    assay_rows_close(&rows);
+    return more;
+}
+
 static int write_summary(struct html_page *page, struct assay_error *err)
 {
     const struct assay_report_text_options options = {.width = SUMMARY_COLUMNS,
@@ -100,8 +123,12 @@ static int write_summary(struct html_page *page, struct assay_error *err)
                                                                    page->options->no_inline};
     struct as_str text = {0};
     struct as_out out;
+    bool is_code;
     int rc;
 
+    AS_TRY(as_report_is_code(page->experiment, page->run_id, &is_code, err));
+    if (is_code)
+        return write_code_summary(page, err);
     as_out_init_str(&out, &text);
     rc = assay_report_profile(page->experiment, page->run_id, &options, &out, err);
     if (rc == 0)

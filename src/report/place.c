@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/sort.h"
 #include "report/layers.h"
 
 struct place_view { /* one of the four */
@@ -200,12 +201,6 @@ static void extent(const struct place_view *w, double *least, double *most)
     }
 }
 
-static int by_place_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Shifts the four to the extent of the narrowest and takes the middle of each node's places. */
 static void balance(struct place_view view[4], double *x)
 {
@@ -221,7 +216,7 @@ static void balance(struct place_view view[4], double *x)
         for (int i = 0; i < 4; i++)
             at[i] =
                 view[i].x[v] + (view[i].right ? most[narrow] - most[i] : least[narrow] - least[i]);
-        qsort(at, 4, sizeof *at, by_place_value);
+        as_sort_doubles(at, 4);
         x[v] = (at[1] + at[2]) / 2;
     }
 }

@@ -29,6 +29,7 @@ struct as_report_column {
     int digits;
     bool metric; /* `name` is that of a metric; there is no `sql` */
     bool shown, bar;
+    bool code_shown; /* in the table at first where nothing was measured */
 };
 
 /* A column of `assay show --view` as text. */
@@ -47,6 +48,7 @@ enum as_report_runs {
 
 struct as_report_view {
     const char *name, *title, *meaning, *from, *object, *key, *parent, *group_by, *sort, *order;
+    const char *code_meaning, *code_sort; /* of code that was read and not measured; or NULL */
     const char *binary; /* in place of `from` where nothing is to be told of inlining; or NULL */
     enum as_report_runs runs;
     bool only_show;          /* not part of reports */

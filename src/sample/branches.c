@@ -99,17 +99,17 @@ static uint64_t place_of(const struct assay_sample_record *sample)
 }
 
 void as_branches_frames(const struct assay_sample_record *sample, const struct as_space *space,
-                        struct as_frames *out)
+                        const struct as_code_maps *maps, struct as_frames *out)
 {
     const uint64_t place = place_of(sample);
     if (place)
-        as_frames_push(out, as_frame_of(space, place));
+        as_frames_push(out, as_frame_moved(maps, sample, space, place));
     for (size_t i = 0; i < sample->call_n; i++) {
         const uint64_t from = sample->calls[WORDS * i];
         if (from == 0) /* never filled */
             return;
         /* The call itself: nothing is to be taken off, as from a return address. */
-        as_frames_push(out, as_frame_of(space, from));
+        as_frames_push(out, as_frame_moved(maps, sample, space, from));
     }
     if (may_be_cut(sample->call_n))
         out->end = ASSAY_STACK_CUT;

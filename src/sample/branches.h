@@ -33,6 +33,6 @@ void as_branches_parse(const struct perf_event_attr *attr, struct as_read *r,
 
 /* The user's part of the stack, behind what is in `out` already. */
 void as_branches_frames(const struct assay_sample_record *sample, const struct as_space *space,
-                        struct as_frames *out);
+                        const struct as_code_maps *maps, struct as_frames *out);
 
 #endif

@@ -310,9 +310,8 @@ int as_sample_choose(struct assay_sampler *sampler, pid_t pid, int cpu, struct a
 /*
  * A sample at every switch to another thread: what follows until the thread comes back is time at
  * that place. Programs may switch a million times a second, so these samples have small copies of
- * stacks and buffers of their own, which nobody hurries to empty: when one is full the kernel drops
- * what does not fit, which costs it little, until the next look. What was dropped is known from the
- * records of switches, which are complete.
+ * stacks and buffers of their own, and rest where these are filled (waits.c). What was not sampled
+ * is known from the records of switches, which are complete.
  */
 #define WAITS_STACK_B 8192u
 
@@ -360,7 +359,6 @@ static void set_waits(struct assay_sampler *sampler, uint64_t point)
     attr->context_switch = attr->build_id = 0;
     attr->exclude_kernel = 0; /* the switch is in the kernel; the place wanted is the user's */
     attr->exclude_callchain_kernel = 1;
-    attr->wakeup_watermark = UINT32_MAX;
     if (sampler->options.stacks == ASSAY_STACKS_FRAME)
         return;
     if (sampler->options.stacks == ASSAY_STACKS_LBR) { /* a switch has no branches: as by dwarf */

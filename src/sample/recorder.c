@@ -20,6 +20,7 @@ struct assay_recorder {
     struct as_spaces spaces;
     struct as_unwinder *unwinder;
     struct as_operands *operands;
+    struct as_code_maps *maps; /* of code that was moved, or NULL; borrowed */
     uint64_t max_b, dropped;
     uint32_t stack_b; /* the smaller copy */
     struct assay_stack_counts stacks;
@@ -86,9 +87,10 @@ int assay_recorder_new(const char *path, const struct assay_sample_choice *choic
 
 /* The kernel's chain: marks tell whose addresses follow; the first of each is where it is, the
  * others are return addresses. `user` false: only the kernel's part is wanted. */
-static void take_chain(const struct assay_sample_record *sample, const struct as_space *space,
-                       bool user, struct as_frames *out)
+static void take_chain(struct assay_recorder *r, const struct assay_sample_record *sample,
+                       const struct as_space *space, bool user)
 {
+    struct as_frames *out = &r->frames;
     bool in_kernel = sample->in_kernel, exact = true;
     for (size_t i = 0; i < sample->chain_n; i++) {
         uint64_t ip = sample->chain[i];
@@ -102,7 +104,7 @@ static void take_chain(const struct assay_sample_record *sample, const struct as
         if (in_kernel)
             as_frames_push(out, (struct as_frame){AS_MODULE_KERNEL, ip});
         else if (user && ip)
-            as_frames_push(out, as_frame_of(space, ip));
+            as_frames_push(out, as_frame_moved(r->maps, sample, space, ip));
     }
 }
 
@@ -121,13 +123,22 @@ static int write_path(struct assay_recorder *r, const struct assay_sample_record
 static void unwind_copy(struct assay_recorder *r, uint32_t space,
                         const struct assay_sample_record *sample)
 {
-    as_unwind(r->unwinder, &r->modules, &r->spaces, space, sample, &r->frames);
+    const struct as_places places = {&r->modules, &r->spaces, space, r->maps};
+    as_unwind(r->unwinder, &places, sample, &r->frames);
     if (sample->waits) /* which have copies of their own size */
         return;
     const bool cut = r->frames.end == ASSAY_STACK_CUT;
     r->stacks.copied++;
     r->stacks.cut += cut;
     r->stacks.deep += cut || r->frames.reach_b > r->stack_b;
+}
+
+/* Its registers are not those of the code that it belongs to. */
+static bool is_in_stub(const struct assay_recorder *r, const struct assay_sample_record *sample)
+{
+    struct as_code_origin origin;
+    return as_code_maps_find(r->maps, sample->pid, sample->time_ns, sample->ip, &origin) &&
+           origin.is_stub;
 }
 
 static int take_sample(struct assay_recorder *r, const struct assay_sample_record *sample)
@@ -143,16 +154,16 @@ static int take_sample(struct assay_recorder *r, const struct assay_sample_recor
     r->frames.end = ASSAY_STACK_COMPLETE;
     /* A file of perf's may have both: then the chain helps where no call is recorded. */
     const bool by_calls = sample->calls && (sample->call_n || sample->regs);
-    take_chain(sample, space, !sample->regs && !by_calls, &r->frames);
+    take_chain(r, sample, space, !sample->regs && !by_calls);
     if (by_calls)
-        as_branches_frames(sample, space, &r->frames);
+        as_branches_frames(sample, space, r->maps, &r->frames);
     else if (sample->regs && sample->stack_b)
         unwind_copy(r, index, sample);
     else if (r->frames.n == 0)
         as_frames_push(&r->frames, sample->in_kernel
                                        ? (struct as_frame){AS_MODULE_KERNEL, sample->ip}
-                                       : as_frame_of(space, sample->ip));
-    if (!sample->waits && r->frames.n) {
+                                       : as_frame_moved(r->maps, sample, space, sample->ip));
+    if (!sample->waits && r->frames.n && !is_in_stub(r, sample)) {
         const struct as_frame frame = r->frames.frame[0];
         AS_TRY(as_operands_take(r->operands, as_module_object(&r->modules, frame.module), frame,
                                 sample));
@@ -180,8 +191,10 @@ static int take_other(struct assay_recorder *r, const struct assay_sample_record
 {
     switch (record->kind) {
     case ASSAY_SAMPLE_COMM:
-        if (record->out)
-            as_space_exec(&r->spaces, record->pid);
+        if (!record->out)
+            break;
+        as_space_exec(&r->spaces, record->pid);
+        as_code_maps_exec(r->maps, record->pid, record->time_ns);
         break;
     case ASSAY_SAMPLE_FORK:
         AS_TRY(as_space_fork(&r->spaces, record));
@@ -243,6 +256,11 @@ int assay_recorder_thread(struct assay_recorder *recorder, uint32_t pid, uint32_
 {
     return writer_error(recorder,
                         as_writer_process(recorder->writer, pid, tid, time_ns, name, value), err);
+}
+
+void as_recorder_code_maps(struct assay_recorder *recorder, struct as_code_maps *maps)
+{
+    recorder->maps = maps;
 }
 
 const struct assay_stack_counts *assay_recorder_stacks(const struct assay_recorder *recorder)

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "sample/code_maps.h"
 
 /* ---- Modules ---- */
 
@@ -123,11 +124,21 @@ struct as_unwinder;
 int as_unwinder_new(struct as_unwinder **out);
 void as_unwinder_free(struct as_unwinder **unwinder);
 /* Appends the user frames of a sample with registers (and stack) to `out`. */
-void as_unwind(struct as_unwinder *unwinder, struct as_modules *modules,
-               const struct as_spaces *spaces, uint32_t space,
+/* Where the code lies that is unwound. */
+struct as_places {
+    struct as_modules *modules;
+    const struct as_spaces *spaces;
+    uint32_t space;                  /* of the sample's process */
+    const struct as_code_maps *maps; /* of code that was moved; NULL: none is known */
+};
+void as_unwind(struct as_unwinder *unwinder, const struct as_places *places,
                const struct assay_sample_record *sample, struct as_frames *out);
 /* The frame of a user address. */
 struct as_frame as_frame_of(const struct as_space *space, uint64_t address);
+/* The same, of an address of a sample, that in a clone being one of the original. */
+struct as_frame as_frame_moved(const struct as_code_maps *maps,
+                               const struct assay_sample_record *sample,
+                               const struct as_space *space, uint64_t address);
 void as_frames_push(struct as_frames *frames, struct as_frame frame);
 
 /* ---- Stream ---- */

@@ -94,8 +94,11 @@ struct perf_event_attr as_channel_attr(const struct assay_sampler *s, unsigned c
 {
     struct perf_event_attr attr = s->attr;
     const bool tasks = channel == AS_CHANNEL_TASKS;
-    if (channel == AS_CHANNEL_WAITS)
-        return s->waits;
+    if (channel == AS_CHANNEL_WAITS) {
+        attr = s->waits;
+        attr.wakeup_watermark = as_waits_filled_b(s->waits_ring_b);
+        return attr;
+    }
     attr.wakeup_watermark = s->choice.ring_b / 4;
     attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = tasks;
     attr.build_id = tasks && s->attr.build_id;
@@ -223,11 +226,17 @@ int as_rings_init(struct assay_sampler *s)
     return make_heap(s);
 }
 
+/* Of switches they know the ring, which is among those before it of samples. */
 int as_rings_add_waits(struct assay_sampler *s)
 {
-    for (size_t i = 0, n = s->ring.n; i < n; i++)
-        if (s->ring.at[i].channel == AS_CHANNEL_SAMPLES)
-            AS_TRY(add_ring(s, s->ring.at[i].cpu, AS_CHANNEL_WAITS));
+    for (size_t i = 0, n = s->ring.n, switches = 0; i < n; i++) {
+        if (is_of_switches(s, s->ring.at[i].channel))
+            switches = i;
+        if (s->ring.at[i].channel != AS_CHANNEL_SAMPLES)
+            continue;
+        AS_TRY(add_ring(s, s->ring.at[i].cpu, AS_CHANNEL_WAITS));
+        s->ring.at[s->ring.n - 1].switches = switches;
+    }
     return make_heap(s);
 }
 
@@ -297,7 +306,7 @@ static bool is_no_room(int error)
     return error == EPERM || error == ENOMEM;
 }
 
-/* These wake nobody, so that nothing but their size is to be changed. */
+/* They are looked at, too, so that smaller ones need not wake earlier. */
 static int map_waits(struct assay_sampler *s, struct assay_error *err)
 {
     struct as_ring *failed;

@@ -23,6 +23,8 @@
 #define SOON_NS 3000000
 /* And where they do not ask for it. */
 #define SHARED_MS 10
+/* Between two looks at waits: tasks have the rings emptied more often, which is none. */
+#define WAITS_LOOK_NS 90000000
 
 /* ---- Opening ------------------------------------------------------------------------------ */
 
@@ -186,12 +188,6 @@ const struct assay_sample_counts *assay_sampler_counts(const struct assay_sample
     return &sampler->counts;
 }
 
-static void turn_waits(struct as_ring *ring, bool on)
-{
-    as_vec_foreach (&ring->member, fd)
-        (void)ioctl(*fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
-}
-
 /* Of the two events with copies of stacks one is on. */
 static bool is_unused(const struct assay_sampler *s, const struct as_event *event)
 {
@@ -224,7 +220,7 @@ int assay_sampler_enable(struct assay_sampler *sampler, bool on, struct assay_er
                                 (int)sampler->pid, on ? "resumed" : "stopped", strerror(errno));
     }
     as_vec_foreach (&sampler->ring, ring)
-        turn_waits(ring, on);
+        as_waits_turn(ring, on);
     return 0;
 }
 
@@ -246,12 +242,6 @@ static void rest(struct assay_sampler *s, int *timeout_ms)
         *timeout_ms = SOON_NS / 1000000;
 }
 
-/* Waits are in no hurry. */
-static int polled(const struct as_ring *ring)
-{
-    return ring->channel == AS_CHANNEL_WAITS ? -1 : ring->fd;
-}
-
 bool assay_sampler_wait(struct assay_sampler *sampler, int other_fd, int timeout_ms)
 {
     size_t n = sampler->ring.n + 1;
@@ -260,7 +250,7 @@ bool assay_sampler_wait(struct assay_sampler *sampler, int other_fd, int timeout
     if (polls)
         polls[0] = (struct pollfd){.fd = other_fd, .events = POLLIN};
     for (size_t i = 1; polls && i < n; i++)
-        polls[i] = (struct pollfd){.fd = polled(&sampler->ring.at[i - 1]), .events = POLLIN};
+        polls[i] = (struct pollfd){.fd = sampler->ring.at[i - 1].fd, .events = POLLIN};
     int ready = poll(polls, polls ? (nfds_t)n : 0, timeout_ms);
     bool any = false;
     for (size_t i = 0; polls && ready > 0 && i < n; i++) {
@@ -273,34 +263,6 @@ bool assay_sampler_wait(struct assay_sampler *sampler, int other_fd, int timeout
         poll(NULL, 0, timeout_ms < 10 ? timeout_ms : 10);
     as_free(polls);
     return any;
-}
-
-/* ---- Programs that wait too often ----------------------------------------------------------- */
-
-/* Of so many looks with a full buffer of waits one is enough: to drop a sample costs a third of a
- * microsecond, which is 3 % at 100,000 switches a second. But a program that begins is let fill
- * some. */
-#define WAITS_LOOKS 5
-#define WAITS_FULL  3
-/* Tasks have the rings emptied more often, which is no look in this sense. */
-#define WAITS_LOOK_NS 90000000
-
-/* Before the ring is emptied. */
-static void rest_when_full(struct as_ring *ring)
-{
-    const uint64_t used_b = ring->page ? __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE) -
-                                             ring->page->data_tail
-                                       : 0;
-    if (ring->rest) {
-        if (--ring->rest == 0)
-            turn_waits(ring, true);
-        return;
-    }
-    ring->full = used_b + (1u << 14) > ring->data_b ? ring->full + 1 : 0;
-    if (ring->full >= WAITS_FULL && ring->member.n) {
-        ring->rest = WAITS_LOOKS - 1;
-        turn_waits(ring, false);
-    }
 }
 
 /* ---- Merging ------------------------------------------------------------------------------ */
@@ -417,12 +379,12 @@ int assay_sampler_pump(struct assay_sampler *sampler, bool last, assay_sample_si
         sampler->told_existing = true;
         AS_TRY(as_sample_existing(sampler->pid, sampler->opened_ns, sink, context, err));
     }
-    const bool look = !last && begun_ns - sampler->looked_ns >= WAITS_LOOK_NS;
+    const bool look = begun_ns - sampler->looked_ns >= WAITS_LOOK_NS;
     if (look)
         sampler->looked_ns = begun_ns;
+    if (!last)
+        as_waits_look(sampler, look);
     as_vec_foreach (&sampler->ring, ring) {
-        if (ring->channel == AS_CHANNEL_WAITS && look)
-            rest_when_full(ring);
         if (as_ring_drain(sampler, ring) < 0)
             return as_error_nomem(err, "records waiting for their turn");
     }

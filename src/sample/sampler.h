@@ -37,10 +37,13 @@ struct as_ring {
     AS_VEC(uint8_t) wait;
     size_t from;
     uint64_t next_ns; /* time of the record at `from` */
-    /* Of a ring of waits: its events, for how many looks they are off yet, and how many looks one
-     * after the other have found it full. */
+    /* Of a ring of waits: its events, for how many looks they are off yet, and how often one after
+     * the other they were too many; the ring that has the switches of its processor, and how far
+     * that was at the last look. */
     AS_VEC(int) member;
-    unsigned rest, full;
+    unsigned rest, often;
+    size_t switches;
+    uint64_t switches_head;
 };
 
 struct as_event {
@@ -71,7 +74,7 @@ struct assay_sampler {
     uint64_t handed_ns;
     uint64_t opened_ns;
     uint64_t woken_ns;  /* when a wait last ended because of tasks */
-    uint64_t looked_ns; /* when rings of waits were last found full or not */
+    uint64_t looked_ns; /* when waits were last looked at */
     bool told_existing;
     bool soon; /* what was read of tasks is not handed out yet */
 };
@@ -133,6 +136,15 @@ bool as_rings_shrink(struct assay_sampler *sampler);
 void as_rings_no_waits(struct assay_sampler *sampler, const char *why);
 /* Records that the kernel has dropped by now: samples, or all others. 0 before Linux 6.0. */
 uint64_t as_rings_lost(const struct assay_sampler *sampler, bool samples);
+/* Turns the events of a ring of waits. */
+void as_waits_turn(const struct as_ring *ring, bool on);
+/* Lets those rest that cost too much; before rings are emptied. `look`: ten times a second. */
+void as_waits_look(struct assay_sampler *sampler, bool look);
+/* A ring of so many bytes that holds so many is filled: the reader wakes. */
+static inline uint32_t as_waits_filled_b(uint32_t ring_b)
+{
+    return ring_b / 4 * 3;
+}
 /* Copies what the kernel has written to `ring->wait` and frees the kernel's room. */
 int as_ring_drain(struct assay_sampler *sampler, struct as_ring *ring);
 

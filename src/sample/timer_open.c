@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "agent/inject.h"
 #include "base/alloc.h"
 #include "sample/timer.h"
 #include "sample/timer_session.h"
@@ -235,8 +236,9 @@ static bool needs(const struct assay_object *object, const char *library)
     return false;
 }
 
-int as_preload_check(const char *path, const char *what, const char *instead,
-                     struct assay_error *err)
+/* `is_entered`: a program without a loader is not refused. */
+static int check_program(const char *path, const char *what, const char *instead, bool is_entered,
+                         struct assay_error *err)
 {
     char interpreter[512];
     struct assay_object *object;
@@ -250,7 +252,9 @@ int as_preload_check(const char *path, const char *what, const char *instead,
     AS_TRY(assay_object_open(path, NULL, &object, err));
     const struct assay_object_info *info = assay_object_info(object);
     int rc = 0;
-    if (!info->interpreter)
+    if (!info->interpreter && is_entered)
+        rc = as_injector_check(err);
+    else if (!info->interpreter)
         rc = as_error_set(err, ASSAY_ERR_UNSUPPORTED,
                           "%s: is statically linked: nothing can be preloaded into it, so it "
                           "cannot be %s; link it dynamically%s",
@@ -267,6 +271,17 @@ int as_preload_check(const char *path, const char *what, const char *instead,
                           path, what, instead);
     assay_object_close(&object);
     return rc;
+}
+
+int as_preload_check(const char *path, const char *what, const char *instead,
+                     struct assay_error *err)
+{
+    return check_program(path, what, instead, false, err);
+}
+
+int as_entry_check(const char *path, const char *what, struct assay_error *err)
+{
+    return check_program(path, what, "", true, err);
 }
 
 int assay_timer_sampler_check(const char *path, struct assay_error *err)

@@ -14,5 +14,8 @@ struct as_agent_session *as_timer_session(struct assay_timer_sampler *sampler);
  * be `what`; `instead` ends the sentence. */
 int as_preload_check(const char *path, const char *what, const char *instead,
                      struct assay_error *err);
+/* The same of what the patcher does: it also enters statically linked programs, by ptrace(2)
+ * (agent/inject.h). */
+int as_entry_check(const char *path, const char *what, struct assay_error *err);
 
 #endif

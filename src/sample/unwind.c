@@ -69,6 +69,15 @@ struct as_frame as_frame_of(const struct as_space *space, uint64_t address)
     return frame_in(as_space_at(space, address), address);
 }
 
+struct as_frame as_frame_moved(const struct as_code_maps *maps,
+                               const struct assay_sample_record *sample,
+                               const struct as_space *space, uint64_t address)
+{
+    struct as_code_origin origin = {.address = address};
+    as_code_maps_find(maps, sample->pid, sample->time_ns, address, &origin);
+    return as_frame_of(space, origin.address);
+}
+
 static bool read_word(void *context, uint64_t address, uint64_t *word)
 {
     struct memory *memory = context;
@@ -158,11 +167,24 @@ static enum assay_unwind_result step_out(const struct cached *at, struct assay_u
     return result;
 }
 
-void as_unwind(struct as_unwinder *unwinder, struct as_modules *modules,
-               const struct as_spaces *spaces, uint32_t space,
+/* A pc in moved code becomes that of the original, with the stack as it is there. */
+static bool move_back(const struct as_places *places, const struct assay_sample_record *sample,
+                      uint64_t pc, struct assay_unwind_frame *frame)
+{
+    struct as_code_origin origin;
+    if (!as_code_maps_find(places->maps, sample->pid, sample->time_ns, pc, &origin))
+        return false;
+    frame->reg[ASSAY_UNWIND_RA] = origin.address;
+    frame->reg[ASSAY_UNWIND_RSP] += origin.depth_b;
+    if (origin.is_stub) /* rax, rdx, rcx are ours */
+        frame->known &= ~7u;
+    return true;
+}
+
+void as_unwind(struct as_unwinder *unwinder, const struct as_places *places,
                const struct assay_sample_record *sample, struct as_frames *out)
 {
-    const struct as_space *in = &spaces->space.at[space];
+    const struct as_space *in = &places->spaces->space.at[places->space];
     struct memory memory = {
         .at = sample->stack_at, .bytes = sample->stack, .size_b = sample->stack_b};
     struct assay_unwind_frame frame = {.known = (1u << ASSAY_UNWIND_REGISTERS) - 1};
@@ -173,7 +195,9 @@ void as_unwind(struct as_unwinder *unwinder, struct as_modules *modules,
         /* A caller stands behind its call; what a signal interrupted stands where it is. */
         bool exact = depth == 0 || frame.signal_frame;
         uint64_t pc = frame.reg[ASSAY_UNWIND_RA] - !exact;
-        const struct cached *at = look_up(unwinder, modules, in, pc);
+        if (move_back(places, sample, pc, &frame))
+            pc = frame.reg[ASSAY_UNWIND_RA];
+        const struct cached *at = look_up(unwinder, places->modules, in, pc);
         if (depth && !at->mapped)
             break; /* not code: the step before was wrong */
         as_frames_push(out, at->frame);

@@ -3,10 +3,10 @@
  * Pieces of code with what was measured and what is predicted of them, and the statistics of both.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/sort.h"
 #include "validate/internal.h"
 
 const char *assay_judged_kind_word(unsigned kind)
@@ -130,12 +130,6 @@ double assay_judged_error(const struct assay_judged *judged)
     return fabs(judged->predicted - judged->measured) / judged->measured;
 }
 
-static int compare_errors(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* Kendall's tau-b over values to a hundredth of a cycle; n log n would be quicker, n is small. */
 static double rank_correlation(const struct assay_judged *const *at, size_t n)
 {
@@ -162,7 +156,7 @@ static void sum_up(const struct assay_judged *const *at, double *error, struct a
         out->within5 += (error[i] <= 0.05) * 100 / n;
         out->within10 += (error[i] <= 0.1) * 100 / n;
     }
-    qsort(error, out->n, sizeof *error, compare_errors);
+    as_sort_doubles(error, out->n);
     if (out->n) {
         out->median = 100 * error[out->n / 2];
         out->tau = rank_correlation(at, out->n);

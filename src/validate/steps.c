@@ -7,8 +7,8 @@
  * are therefore on one side of that; and of the slopes between them the middle one counts.
  */
 #include <math.h>
-#include <stdlib.h>
 
+#include "base/sort.h"
 #include "validate/suite.h"
 
 enum {
@@ -38,16 +38,10 @@ void as_suite_lengths(long most, double iterations, double branches, long out[AS
         out[i] = STEP * (from + i * (to - from) / (AS_SUITE_LENGTHS - 1));
 }
 
-static int compare_cycles(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* Sorts them; of an even number the mean of both in the middle. */
 static double middle_of(double *value, size_t n)
 {
-    qsort(value, n, sizeof *value, compare_cycles);
+    as_sort_doubles(value, n);
     return (value[(n - 1) / 2] + value[n / 2]) / 2;
 }
 

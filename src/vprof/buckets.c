@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/sort.h"
 #include "base/stat.h"
 
 #define DISTURBED 4.0 /* times the median */
@@ -46,11 +47,6 @@ static int by_cost_class(const void *a, const void *b)
     return x != y ? compare_numbers(x, y) : by_cost(a, b);
 }
 
-static int by_number(const void *a, const void *b)
-{
-    return compare_numbers(*(const double *)a, *(const double *)b);
-}
-
 /* ---- Spreads ------------------------------------------------------------------------------- */
 
 /* Sorts the values. */
@@ -60,7 +56,7 @@ static struct as_costs spread_of(double *value, size_t n)
     struct as_costs out = {0};
     if (n == 0)
         return out;
-    qsort(value, n, sizeof *value, by_number);
+    as_sort_doubles(value, n);
     for (size_t i = 0; i < n; i++)
         as_moments_add(&moments, value[i]);
     out.least = value[0];
@@ -109,6 +105,25 @@ static int by_iterations_and_ticks(const void *a, const void *b)
     return p != q ? compare_numbers(p, q) : compare_numbers(x->ticks, y->ticks);
 }
 
+static bool is_away(const struct as_instance *it)
+{
+    return it->switched || it->faulted;
+}
+
+/* Of instances by their ticks, the median of those that ran through; of all where none did. */
+static double median_of_calm(const struct as_instance *it, size_t n, bool *any_calm)
+{
+    size_t calm = 0, at = 0;
+    for (size_t i = 0; i < n; i++)
+        calm += !is_away(&it[i]);
+    *any_calm = calm > 0;
+    if (calm == 0)
+        return it[n / 2].ticks;
+    for (size_t left = calm / 2; is_away(&it[at]) || left > 0; at++)
+        left -= !is_away(&it[at]);
+    return it[at].ticks;
+}
+
 size_t as_instances_clean(struct as_instance *it, size_t n, double overhead, double limit)
 {
     size_t left = 0;
@@ -117,12 +132,12 @@ size_t as_instances_clean(struct as_instance *it, size_t n, double overhead, dou
     if (n)
         qsort(it, n, sizeof *it, by_iterations_and_ticks);
     for (size_t from = 0, to; from < n; from = to) {
+        bool any_calm;
         to = class_end(it, from, n, AS_BUCKET_ITERATIONS);
-        const double median = it[from + (to - from) / 2].ticks;
+        const double median = median_of_calm(it + from, to - from, &any_calm);
         for (size_t i = from; i < to; i++) {
-            const bool is_disturbed =
-                it[i].ticks > DISTURBED * median && it[i].ticks > median + limit;
-            if (is_disturbed)
+            if ((any_calm && is_away(&it[i])) ||
+                (it[i].ticks > DISTURBED * median && it[i].ticks > median + limit))
                 continue;
             const struct as_instance swap = it[left];
             it[left++] = it[i];

@@ -35,8 +35,9 @@ typedef AS_VEC(struct as_bucket) as_bucket_list;
 
 /*
  * Takes away what timing itself took, `overhead` ticks an instance, and moves instances that were
- * disturbed behind the others: such as took more than four times the median of those with as many
- * iterations, and `limit` ticks more. Returns how many are left.
+ * disturbed behind the others: in which the thread left the processor or had a major fault, unless
+ * that is so of all with as many iterations; and such as took more than four times the median of
+ * these, and `limit` ticks more. Returns how many are left.
  */
 size_t as_instances_clean(struct as_instance *it, size_t n, double overhead, double limit);
 

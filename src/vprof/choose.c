@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "vprof/hot.h"
 #include "vprof/timed.h"
 
 #include <assay/catalogue.h>
@@ -60,6 +61,11 @@ int as_timed_choose(struct as_timed *timed, struct assay_error *err)
 {
     struct assay_rows *rows;
     AS_TRY(assay_rows_each(timed->experiment, hot_sql, timed->run_id, take_loop, timed, err));
+    if (timed->request->loops && timed->loop.n == 0) {
+        const struct as_hot_question missed = {ASSAY_OBJECT_LOOP, "--loops", timed->request->loops,
+                                               "no hot loop is in"};
+        return as_hot_missed(timed->experiment, timed->run_id, &missed, err);
+    }
     AS_TRY(assay_rows_open(timed->experiment, "SELECT wall_ns FROM run WHERE run_id = ?1", &rows,
                            err));
     assay_rows_bind_integer(rows, 1, timed->run_id);

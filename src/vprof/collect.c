@@ -3,18 +3,22 @@
  * A run with clones of loops: the plan as a source of observation beside the others, which writes
  * it into the directory of the agent and reads what the threads left there.
  */
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/inject.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/whole.h"
+#include "object/executable.h"
 #include "profile/inside.h"
 #include "profile/record.h"
-#include "vprof/timed.h"
+#include "sample/code_maps.h"
+#include "vprof/clones.h"
 
 #define SAMPLES_HZ                                                                                 \
     99 /* the profile is there already: this run is disturbed as little as can be                  \
@@ -23,10 +27,7 @@
 /* The request of such a run: the first member is what others see. */
 struct timed_request {
     struct assay_profile_request request;
-    const struct as_timed *timed;
-    const uint8_t *plan;
-    size_t plan_n;
-    struct as_instances *out;
+    const struct as_clones *clones;
 };
 
 static const struct timed_request *request_of(const struct as_collection *all)
@@ -40,7 +41,8 @@ static int write_plan(const struct timed_request *request, const char *directory
     char path[4096 + 32];
     snprintf(path, sizeof path, "%s/" AS_PATCH_PLAN, directory);
     const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    const int error = fd < 0 ? errno : as_whole_write(fd, request->plan, request->plan_n);
+    const int error =
+        fd < 0 ? errno : as_whole_write(fd, request->clones->plan, request->clones->plan_n);
     if (fd >= 0)
         close(fd);
     return error
@@ -48,81 +50,165 @@ static int write_plan(const struct timed_request *request, const char *directory
                : 0;
 }
 
+/* What is in the program for it. */
+struct timed_clones {
+    struct as_inside inside;
+    struct as_injector injector;
+    struct as_code_maps *maps; /* of what the clones stand for */
+};
+
 static int prepare_clones(struct as_collector *it, const struct as_collection *all,
                           const struct assay_error *why, struct assay_error *err)
 {
     const struct timed_request *request = request_of(all);
-    struct as_inside *inside = as_calloc(1, sizeof *inside);
+    struct timed_clones *own = as_calloc(1, sizeof *own);
+    struct as_inside *inside = &own->inside;
     (void)why;
-    it->self = inside;
-    if (!inside)
+    it->self = own;
+    if (!own || as_code_maps_new(&own->maps) < 0)
         return as_error_nomem(err, "a plan");
+    inside->is_entered = true;
     AS_TRY(as_inside_join(inside, it, all, err));
-    as_agent_session_part(inside->session, "patch");
-    if (request->timed->program[0])
-        as_agent_session_only(inside->session, request->timed->program);
+    struct as_patcher_part *part = as_agent_session_part(inside->session, "patch");
+    if (part)
+        part->map = 1;
+    if (request->clones->program[0])
+        as_agent_session_only(inside->session, request->clones->program);
     return write_plan(request, as_agent_session_path(inside->session), err);
+}
+
+static bool is_static(const char *path)
+{
+    struct as_executable executable;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const bool is = fd >= 0 && as_executable_read(path, fd, &executable, NULL) == 0 &&
+                    executable.type != ET_REL && !executable.loader[0];
+    if (fd >= 0)
+        close(fd);
+    return is;
+}
+
+/* The loader brings the library into all others. */
+static int enter_program(struct as_collector *it, const struct as_collection *all,
+                         struct assay_error *err)
+{
+    struct timed_clones *own = it->self;
+    const char *program = request_of(all)->clones->program;
+    const struct as_agent_session *session = own->inside.session;
+    if (!is_static(program[0] ? program : all->plan->path))
+        return 0;
+    return as_injector_begin(&own->injector, assay_launch_pid(all->launch),
+                             as_agent_session_path(session), session->preload, err);
+}
+
+/* Samples in clones belong to the code that these stand for. */
+static int begin_clones(struct as_collector *it, const struct as_collection *all,
+                        struct assay_error *err)
+{
+    const struct timed_clones *own = it->self;
+    (void)err;
+    as_recorder_code_maps(all->recorder, own->maps);
+    return 0;
+}
+
+static int follow_clones(struct as_collector *it, const struct as_collection *all,
+                         const struct assay_sample_record *record, struct assay_error *err)
+{
+    const struct timed_clones *own = it->self;
+    const char *path = as_inside_path(&own->inside, all);
+    return path && as_code_maps_follow(own->maps, path, record->time_ns) < 0
+               ? as_error_nomem(err, "maps of clones")
+               : 0;
 }
 
 static int read_clones(struct as_collector *it, const struct as_collection *all,
                        struct assay_error *err)
 {
     const struct timed_request *request = request_of(all);
-    const char *path = as_inside_path(it->self, all);
-    return path ? as_instances_read(path, (const void *)request->plan, request->out, err) : 0;
+    const struct timed_clones *own = it->self;
+    const char *path = as_inside_path(&own->inside, all);
+    if (path)
+        as_code_maps_look(own->maps, path, true);
+    return path ? as_instances_read(path, (const void *)request->clones->plan, request->clones->out,
+                                    err)
+                : 0;
 }
 
 static void close_clones(struct as_collector *it)
 {
-    struct as_inside *inside = it->self;
-    if (!inside)
+    struct timed_clones *own = it->self;
+    struct as_inside *inside = own ? &own->inside : NULL;
+    if (!own)
         return;
+    as_injector_end(&own->injector);
     if (inside->directory[0] && inside->session) { /* of a program that was never let go */
         struct as_instances rest = {0};
         static const struct as_patch_plan none;
         as_instances_read(inside->directory, &none, &rest, NULL);
         as_instances_fini(&rest);
+        as_code_maps_look(own->maps, inside->directory, true);
     }
     as_inside_leave(inside);
-    as_free(inside);
+    as_code_maps_free(&own->maps);
+    as_free(own);
 }
 
-static const struct as_collector_kind clones = {
-    .name = "clones", .prepare = prepare_clones, .finish = read_clones, .close = close_clones};
+static const struct as_collector_kind clones = {.name = "clones",
+                                                .prepare = prepare_clones,
+                                                .open = enter_program,
+                                                .start = begin_clones,
+                                                .meet = follow_clones,
+                                                .finish = read_clones,
+                                                .close = close_clones};
 
-int as_timed_record(const struct as_timed *timed, const struct as_collector_kind *const *kinds,
-                    const struct assay_profile_request *request,
-                    struct assay_profile_result *result, struct assay_error *err)
+int as_clones_record(struct assay_experiment *experiment, const struct as_input *input,
+                     const struct as_collector_kind *const *kinds,
+                     const struct assay_profile_request *request,
+                     struct assay_profile_result *result, struct assay_error *err)
 {
     struct as_output output;
-    AS_TRY(as_output_divert(&output, timed->experiment, err));
-    as_input_rewind(&timed->input);
-    const int rc = as_profile_run_with(kinds, timed->experiment, request, result, err);
+    AS_TRY(as_output_divert(&output, experiment, err));
+    as_input_rewind(input);
+    const int rc = as_profile_run_with(kinds, experiment, request, result, err);
     as_output_restore(&output);
-    const int kept = as_output_keep(timed->experiment, result->run_id, rc < 0 ? NULL : err);
+    const int kept = as_output_keep(experiment, result->run_id, rc < 0 ? NULL : err);
     return rc < 0 ? rc : kept;
 }
 
-int as_timed_run(const struct as_timed *timed, const uint8_t *plan, size_t plan_n,
-                 struct as_instances *instances, struct assay_profile_result *result,
-                 struct assay_error *err)
+int as_clones_run(struct assay_experiment *experiment, const struct as_input *input,
+                  const struct assay_profile_request *profile, const struct as_clones *it,
+                  struct assay_profile_result *result, struct assay_error *err)
 {
     const struct as_collector_kind *kinds[AS_COLLECTORS_MOST] = {0};
-    struct timed_request request = {.request = timed->request->profile,
-                                    .timed = timed,
-                                    .plan = plan,
-                                    .plan_n = plan_n,
-                                    .out = instances};
+    struct timed_request request = {.request = *profile, .clones = it};
     size_t n = 0;
     while (as_collector_kinds[n] && n + 2 < AS_COLLECTORS_MOST) {
         kinds[n] = as_collector_kinds[n];
         n++;
     }
     kinds[n] = &clones;
-    request.request.kind = "vprof";
+    request.request.kind = it->kind;
     request.request.role = "repetition";
-    request.request.reference_id = timed->run_id;
+    request.request.reference_id = it->reference_id;
     request.request.sampling.rate_hz = SAMPLES_HZ;
     request.request.sampling.stacks = ASSAY_STACKS_OFF;
-    return as_timed_record(timed, kinds, &request.request, result, err);
+    if (it->sampling)
+        request.request.sampling = *it->sampling;
+    return as_clones_record(experiment, input, kinds, &request.request, result, err);
+}
+
+double as_clones_cpu_ns(struct assay_experiment *experiment, int64_t run_id)
+{
+    struct assay_rows *rows;
+    double ns = 0;
+    if (assay_rows_open(experiment,
+                        "SELECT sum(t.cpu_ns) FROM thread t JOIN process p USING (process_id)"
+                        " WHERE p.run_id = ?1",
+                        &rows, NULL) < 0)
+        return 0;
+    assay_rows_bind_integer(rows, 1, run_id);
+    if (assay_rows_next(rows, NULL) > 0)
+        ns = assay_rows_real(rows, 0);
+    assay_rows_close(&rows);
+    return ns;
 }

@@ -6,6 +6,7 @@
 #include "vprof/instances.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <string.h>
@@ -45,7 +46,9 @@ static int keep(struct as_instances *out, const struct as_patch_record *record)
                                    .ticks = (double)(record->t1 - record->t0),
                                    .trips = trips_of(out->plan, record),
                                    .loop = record->loop,
-                                   .thread = (uint32_t)out->thread.n - 1};
+                                   .thread = (uint32_t)out->thread.n - 1,
+                                   .switched = as_patch_is_switched(record),
+                                   .faulted = as_patch_is_faulted(record)};
     return as_vec_push(&out->kept, it);
 }
 
@@ -56,6 +59,18 @@ static int take_totals(struct as_instances *out, const struct as_patch_thread *t
     for (uint32_t i = 0; i < thread->loops; i++)
         if (as_vec_push(&out->total, total[i]) < 0)
             return -1;
+    return 0;
+}
+
+static int take_counters(struct as_instances *out, const struct as_patch_thread *thread)
+{
+    const uint64_t *counter =
+        (const void *)((const uint8_t *)thread + as_patch_counters_at(thread->loops));
+    while (out->counter.n < thread->counters)
+        if (as_vec_push(&out->counter, 0) < 0)
+            return -1;
+    for (uint64_t i = 0; i < thread->counters; i++)
+        out->counter.at[i] += counter[i];
     return 0;
 }
 
@@ -76,6 +91,8 @@ static int take_batch(struct as_instances *out, const struct as_patch_thread *th
         total[record->loop].instances++;
         total[record->loop].ticks += record->t1 - record->t0;
         total[record->loop].trips += isnan(trips) ? 0 : (uint64_t)trips;
+        total[record->loop].switched += as_patch_is_switched(record);
+        total[record->loop].faulted += as_patch_is_faulted(record);
         if (keep(out, record) < 0)
             return -1;
     }
@@ -113,7 +130,8 @@ static int take_thread(struct as_instances *out, const void *bytes, uint64_t siz
     const struct as_instance_thread it = {thread->pid, thread->tid, thread->begun_ns,
                                           thread->ended_ns};
     out->dropped += thread->dropped;
-    if (as_vec_push(&out->thread, it) < 0 || take_totals(out, thread) < 0)
+    if (as_vec_push(&out->thread, it) < 0 || take_totals(out, thread) < 0 ||
+        take_counters(out, thread) < 0)
         return -1;
     return take_batch(out, thread) < 0 ? -1 : take_kept(out, thread);
 }
@@ -170,11 +188,13 @@ int as_instances_read(const char *directory, const struct as_patch_plan *plan,
     DIR *dir = opendir(directory);
     out->plan = plan;
     for (struct dirent *entry; rc == 0 && dir && (entry = readdir(dir));) {
-        if (strncmp(entry->d_name, AS_PATCH_STATE, strlen(AS_PATCH_STATE)) == 0)
+        if (strncmp(entry->d_name, AS_PATCH_STATE ".", strlen(AS_PATCH_STATE ".")) == 0)
             rc = take_file(dirfd(dir), entry->d_name, out, take_outcomes);
         else if (strncmp(entry->d_name, AS_PATCH_PREFIX, strlen(AS_PATCH_PREFIX)) == 0)
             rc = take_file(dirfd(dir), entry->d_name, out, take_thread);
     }
+    if (out->counter.n)
+        as_patch_counters_complete(plan, out->counter.at);
     if (dir) {
         unlinkat(dirfd(dir), AS_PATCH_PLAN, 0);
         closedir(dir);
@@ -182,8 +202,61 @@ int as_instances_read(const char *directory, const struct as_patch_plan *plan,
     return rc < 0 ? as_error_nomem(err, "instances of loops") : 0;
 }
 
+static void add_entries(struct as_entries *sum, const struct as_patch_total *one, bool is_sampled)
+{
+    const double waits = (double)one->left * (one->settled ? 1 : 0.5);
+    const double n =
+        is_sampled ? (double)one->draws + (double)one->drawn - waits : (double)one->instances;
+    if (n <= 0)
+        return;
+    sum->entries += n;
+    sum->measured += is_sampled ? (double)one->draws : (double)one->instances;
+    sum->threads++;
+    sum->is_exact &= !is_sampled || one->settled || one->left == 0;
+}
+
+struct as_entries as_instances_entries(const struct as_instances *all, uint32_t loop)
+{
+    const size_t loops = (size_t)all->plan->loop.n;
+    struct as_entries sum = {.is_exact = true};
+    for (size_t at = loop; at < all->total.n; at += loops)
+        add_entries(&sum, &all->total.at[at], all->plan->mode == AS_PATCH_SAMPLE);
+    sum.measured = fmax(sum.measured, 1);
+    sum.entries = fmax(sum.entries, sum.measured);
+    return sum;
+}
+
+const char *as_instances_why_not(const struct as_instances *all, uint32_t region)
+{
+    static const char *const words[] = {
+        [AS_PATCH_WAITING] = "its file was not loaded in the run that was measured",
+        [AS_PATCH_DIFFERS] = "its bytes in memory are not those of the file",
+        [AS_PATCH_NO_ROOM] = "no memory within reach of its module",
+        [AS_PATCH_DENIED] = "the kernel does not let code be written",
+        [AS_PATCH_THREADS] = "other threads could not be stopped"};
+    static const struct {
+        unsigned kind, error;
+        const char *word;
+    } closer[] = {
+        {AS_PATCH_DENIED, EBUSY, "the program uses the register that leads to counters (gs)"},
+        {AS_PATCH_THREADS, EBUSY, "other threads ran in it whenever they were stopped"},
+        {AS_PATCH_THREADS, EAGAIN, "a thread blocks the signal that would stop it"},
+        {AS_PATCH_THREADS, EPERM, "a thread gave up system calls (seccomp), and cannot be stopped"},
+    };
+    if (region >= all->outcome.n)
+        return "the agent did not come into the program";
+    const unsigned kind = all->outcome.at[region].kind;
+    for (size_t i = 0; i < sizeof closer / sizeof *closer; i++)
+        if (closer[i].kind == kind && closer[i].error == all->outcome.at[region].error)
+            return closer[i].word;
+    return kind == AS_PATCH_DONE                                ? NULL
+           : kind < sizeof words / sizeof *words && words[kind] ? words[kind]
+                                                                : "it was not patched";
+}
+
 void as_instances_fini(struct as_instances *instances)
 {
+    as_vec_fini(&instances->counter);
     as_vec_fini(&instances->kept);
     as_vec_fini(&instances->thread);
     as_vec_fini(&instances->total);

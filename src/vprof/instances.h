@@ -19,6 +19,7 @@ struct as_instance {
     double ticks;
     double trips; /* NAN: not known */
     uint32_t loop, thread;
+    bool switched, faulted; /* the thread left the processor; had a major fault */
 };
 
 struct as_instance_thread {
@@ -32,6 +33,7 @@ struct as_instances {
     AS_VEC(struct as_instance_thread) thread;
     AS_VEC(struct as_patch_total) total;     /* thread by thread, `plan->loop.n` each */
     AS_VEC(struct as_patch_outcome) outcome; /* of each region, in the first process that has it */
+    AS_VEC(uint64_t) counter;                /* those of the plan, summed over threads */
     uint64_t dropped;                        /* by handlers that came in between */
     uint64_t threads_missed;
     uint64_t damaged; /* files that make no sense */
@@ -40,6 +42,17 @@ struct as_instances {
 /* Reads and removes what agents left in `directory`; `plan` was checked. Errors: NOMEM. */
 int as_instances_read(const char *directory, const struct as_patch_plan *plan,
                       struct as_instances *out, struct assay_error *err);
+/* How often a loop was entered, and how many of these entries were measured: what was
+ * measured stands for the rest. Both at least 1. */
+struct as_entries {
+    double entries, measured;
+    unsigned threads; /* that entered it */
+    bool is_exact;    /* the end of each thread said how far its countdown was */
+};
+struct as_entries as_instances_entries(const struct as_instances *all, uint32_t loop);
+/* Why a region without results was not patched; NULL: it was. A library that is gone at the end
+ * waits again: ask only where there are no results. */
+const char *as_instances_why_not(const struct as_instances *all, uint32_t region);
 void as_instances_fini(struct as_instances *instances);
 
 #endif

@@ -3,6 +3,7 @@
  * The campaign: a profile, then where the budget is not given a pilot that times one instance of a
  * thousand, then the run that counts; and what its instances say.
  */
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -11,12 +12,13 @@
 #include "profile/collector.h"
 #include "sample/timer_session.h"
 #include "vprof/buckets.h"
+#include "vprof/clones.h"
+#include "vprof/line.h"
+#include "vprof/period.h"
 #include "vprof/timed.h"
 
 #define PILOT_EVERY    1000u
 #define OVERHEAD_USUAL 0.05
-#define TIMED_NS       45.0 /* a timed instance costs at most, another one */
-#define PASSED_NS      1.5
 #define KEPT_N         8192u
 #define DISTURBED_NS   20000.0
 
@@ -36,44 +38,61 @@ static struct as_patch_total sum_of(const struct as_instances *all, uint32_t loo
         sum.trips += one->trips;
         sum.ticks += one->ticks;
         sum.dropped += one->dropped;
+        sum.switched += one->switched;
+        sum.faulted += one->faulted;
         *threads += one->instances > 0;
         *most = one->ticks > *most ? one->ticks : *most;
     }
     return sum;
 }
 
-/* What timing each `every`-th instance takes of the run, by what a run with `seen` showed. */
-static double overhead_of(const struct as_timed *timed, const struct as_instances *all,
-                          uint32_t seen, uint32_t every)
+/* What another run showed, for the period. The first entry of each thread is timed in any case. */
+static struct as_period period_of(const struct as_timed *timed, const struct as_instances *all,
+                                  struct as_period_loop *loop)
 {
-    double ns = 0;
+    const double most = timed->request->max_overhead;
+    struct as_period out = {.loop = loop,
+                            .passed_ns = timed->tick.passed_ns,
+                            .timed_ns = timed->tick.timed_ns,
+                            .run_ns = timed->wall_ns,
+                            .pilot_every = PILOT_EVERY,
+                            .pilot = timed->pilot,
+                            .most = most > 0 ? most : OVERHEAD_USUAL};
     unsigned threads;
-    uint64_t most;
-    as_vec_foreach (&timed->loop, loop) {
-        if (loop->number == ASSAY_NONE)
+    uint64_t longest;
+    as_vec_foreach (&timed->loop, at) {
+        if (at->number == ASSAY_NONE)
             continue;
-        const double n = (double)sum_of(all, loop->number, &threads, &most).instances * seen;
-        ns += (n * PASSED_NS + n / every * TIMED_NS) / (threads ? threads : 1);
+        const struct as_entries seen = as_instances_entries(all, at->number);
+        const struct as_patch_total sum = sum_of(all, at->number, &threads, &longest);
+        const double n = (double)sum.instances * seen.entries / seen.measured;
+        loop[out.n++] =
+            (struct as_period_loop){n / (threads ? threads : 1), seen.threads / seen.entries};
     }
-    return timed->wall_ns > 0 ? ns / timed->wall_ns : 0;
+    return out;
 }
 
 /* ---- A loop -------------------------------------------------------------------------------- */
 
 _Static_assert(AS_BUCKET_CHOSEN_N == ASSAY_VPROF_CHOSEN_N, "those that stand for a bucket");
 
+static struct assay_vprof_instance instance_in_cycles(const struct as_instance *one,
+                                                      const struct as_instances *all, double cycles)
+{
+    const struct as_instance_thread *thread = &all->thread.at[one->thread];
+    return (struct assay_vprof_instance){.pid = thread->pid,
+                                         .tid = thread->tid,
+                                         .begun = one->begun,
+                                         .iterations = one->trips,
+                                         .cycles = one->ticks * cycles};
+}
+
 static void put_chosen(struct assay_vprof_bucket *out, const struct as_bucket *it,
                        const struct as_instances *all, double cycles)
 {
-    for (size_t i = 0; i < it->chosen_n; i++) {
-        const struct as_instance *one = &all->kept.at[it->chosen[i]];
-        const struct as_instance_thread *thread = &all->thread.at[one->thread];
-        out->chosen[out->chosen_n++] = (struct assay_vprof_instance){.pid = thread->pid,
-                                                                     .tid = thread->tid,
-                                                                     .begun = one->begun,
-                                                                     .iterations = one->trips,
-                                                                     .cycles = one->ticks * cycles};
-    }
+    for (size_t i = 0; i < it->chosen_n; i++)
+        out->chosen[out->chosen_n++] =
+            instance_in_cycles(&all->kept.at[it->chosen[i]], all, cycles);
 }
 
 /* The loop's instances are the first of all. */
@@ -115,12 +134,27 @@ static int put_buckets(struct as_instances *all, size_t n, enum as_bucket_key ke
     return rc;
 }
 
+/* Some of the first `n`, in the order of time. */
+static int put_line(struct assay_vprof_loop *out, const struct as_instances *all, size_t n,
+                    double cycles, struct assay_error *err)
+{
+    struct as_instance *line;
+    size_t line_n;
+    AS_TRY(as_line_make(all->kept.at, n, &line, &line_n, err));
+    out->line = as_calloc(line_n + 1, sizeof *out->line);
+    for (size_t i = 0; out->line && i < line_n; i++)
+        out->line[out->line_n++] = instance_in_cycles(&line[i], all, cycles);
+    as_free(line);
+    return out->line ? 0 : as_error_nomem(err, "a time line");
+}
+
 static int put_all(struct assay_vprof_loop *out, struct as_instances *all, size_t n, double cycles,
                    struct assay_error *err)
 {
     struct as_bucket whole;
     as_bucket_all(all->kept.at, n, &whole);
     out->all = in_cycles(&whole, cycles, all);
+    AS_TRY(put_line(out, all, n, cycles, err));
     AS_TRY(put_buckets(all, n, AS_BUCKET_COST, cycles, &out->cost, &out->cost_n, err));
     return put_buckets(all, n, AS_BUCKET_ITERATIONS, cycles, &out->bucket, &out->bucket_n, err);
 }
@@ -146,7 +180,15 @@ static bool is_counted(const struct as_patch_plan *plan, uint32_t loop)
     return it[loop].tally != AS_PATCH_NONE || it[loop].induction != AS_PATCH_NONE;
 }
 
-static int describe_loop(struct as_timed_loop *loop, struct as_instances *all, uint32_t every,
+/* Entries of a region are counted, those of the loops inside it are not. */
+static bool is_entry(const struct as_instances *all, uint32_t loop)
+{
+    const struct as_patch_loop *it = as_patch_at(all->plan, &all->plan->loop);
+    const struct as_patch_region *region = as_patch_at(all->plan, &all->plan->region);
+    return region[it[loop].region].first_loop == loop;
+}
+
+static int describe_loop(struct as_timed_loop *loop, struct as_instances *all,
                          const struct as_tick *tick, struct assay_error *err)
 {
     struct assay_vprof_loop *out = &loop->it;
@@ -155,51 +197,57 @@ static int describe_loop(struct as_timed_loop *loop, struct as_instances *all, u
     const struct as_patch_total sum = sum_of(all, loop->number, &out->threads, &most);
     size_t n = of_one_loop(all, loop->number, &it);
     out->timed = n;
+    out->switched = sum.switched;
+    out->faulted = sum.faulted;
     n = as_instances_clean(it, n, tick->overhead, DISTURBED_NS / tick->ns);
     out->disturbed = out->timed - n;
     out->cut = sum.dropped;
-    out->is_exact = every == 1;
+    const struct as_entries seen = as_instances_entries(all, loop->number);
+    const double each = seen.entries / seen.measured; /* stands for so many */
+    out->is_exact = seen.is_exact && seen.entries == seen.measured;
+    out->is_counted = is_entry(all, loop->number) && seen.is_exact &&
+                      (double)sum.instances == seen.measured; /* none was cut */
+    out->is_counted |= out->is_exact;
     out->has_iterations = n ? !isnan(it[0].trips) : is_counted(all->plan, loop->number);
-    out->instances = (double)sum.instances * every;
-    out->iterations = (double)sum.trips * every;
+    out->instances =
+        out->is_counted && !out->is_exact ? seen.entries : (double)sum.instances * each;
+    out->iterations = (double)sum.trips * each;
     out->imbalance =
         out->threads && sum.ticks ? (double)most * out->threads / (double)sum.ticks : 1;
     return put_all(out, all, n, tick->cycles, err);
 }
 
-/* A library that is gone at the end waits again: what counts is whether there are instances. */
+/* What counts is whether there are instances. */
 static const char *why_not(const struct as_instances *all, const struct as_timed_loop *loop)
 {
-    static const char *const words[] = {
-        [AS_PATCH_WAITING] = "its file was not loaded in the run that was timed",
-        [AS_PATCH_DIFFERS] = "its bytes in memory are not those of the file",
-        [AS_PATCH_NO_ROOM] = "no memory within reach of its module",
-        [AS_PATCH_DENIED] = "the kernel does not let code be written",
-        [AS_PATCH_THREADS] = "other threads could not be stopped"};
     const struct as_patch_loop *planned = as_patch_at(all->plan, &all->plan->loop);
-    const uint32_t region = planned[loop->number].region;
     unsigned threads;
     uint64_t most;
-    if (sum_of(all, loop->number, &threads, &most).instances)
-        return NULL;
-    if (region >= all->outcome.n)
-        return "the agent did not come into the program";
-    const unsigned kind = all->outcome.at[region].kind;
-    return kind == AS_PATCH_DONE                                ? NULL
-           : kind < sizeof words / sizeof *words && words[kind] ? words[kind]
-                                                                : "it was not patched";
+    return sum_of(all, loop->number, &threads, &most).instances
+               ? NULL
+               : as_instances_why_not(all, planned[loop->number].region);
 }
 
-static int describe_instances(struct as_timed *timed, struct as_instances *all, uint32_t every,
+static uint64_t first_ticks(const struct as_timed *timed, const struct as_instances *all)
+{
+    const struct as_tick *tick = &timed->tick;
+    double first_ns = 0; /* since the clocks were compared */
+    as_vec_foreach (&all->thread, thread) {
+        const double ns = (double)((int64_t)thread->begun_ns - tick->at_ns);
+        first_ns = thread == all->thread.at || ns < first_ns ? ns : first_ns;
+    }
+    return tick->at + (uint64_t)(first_ns > 0 ? first_ns / tick->ns : 0);
+}
+
+static int describe_instances(struct as_timed *timed, struct as_instances *all,
                               struct assay_error *err)
 {
-    const struct as_tick tick = as_tick_calibrate();
     as_vec_foreach (&timed->loop, loop) {
         if (loop->number == ASSAY_NONE)
             continue;
         loop->it.reason = why_not(all, loop);
         if (!loop->it.reason)
-            AS_TRY(describe_loop(loop, all, every, &tick, err));
+            AS_TRY(describe_loop(loop, all, &timed->tick, err));
     }
     return 0;
 }
@@ -214,18 +262,10 @@ static int run_once(struct as_timed *timed, uint32_t every, struct as_instances 
     size_t n;
     *result = (struct assay_profile_result){.exit_code = -1};
     AS_TRY(as_timed_plan(timed, &wish, plan, &n, err));
-    return *plan ? as_timed_run(timed, *plan, n, all, result, err) : 0;
-}
-
-/* The least period whose cost is within the budget. */
-static uint32_t choose_period(const struct as_timed *timed, const struct as_instances *pilot)
-{
-    const double most =
-        timed->request->max_overhead > 0 ? timed->request->max_overhead : OVERHEAD_USUAL;
-    uint32_t every = 1;
-    while (every < PILOT_EVERY && overhead_of(timed, pilot, PILOT_EVERY, every) > most)
-        every = every < 10 ? every + 1 : every + every / 4;
-    return every < PILOT_EVERY ? every : PILOT_EVERY;
+    const struct as_clones clones = {*plan, n, timed->program, "vprof", timed->run_id, all, NULL};
+    return *plan ? as_clones_run(timed->experiment, &timed->input, &timed->request->profile,
+                                 &clones, result, err)
+                 : 0;
 }
 
 struct attempt {
@@ -250,13 +290,20 @@ static int try_every(struct as_timed *timed, uint32_t every, struct attempt *it,
     return run_once(timed, every, &it->all, &it->plan, &it->result, err);
 }
 
-static int time_loops(struct as_timed *timed, struct attempt *it, struct assay_error *err)
+/* `loop` has room for all loops. */
+static int time_loops(struct as_timed *timed, struct attempt *it, struct as_period_loop *loop,
+                      struct assay_error *err)
 {
     const uint32_t asked = timed->request->every;
+    timed->tick = as_tick_calibrate();
     AS_TRY(try_every(timed, asked ? asked : PILOT_EVERY, it, err));
     if (asked || !it->plan || it->result.interrupted)
         return 0;
-    const uint32_t every = choose_period(timed, &it->all);
+    const double before_ns = as_clones_cpu_ns(timed->experiment, timed->run_id);
+    if (before_ns > 0)
+        timed->pilot = as_clones_cpu_ns(timed->experiment, it->result.run_id) / before_ns - 1;
+    const struct as_period period = period_of(timed, &it->all, loop);
+    const uint32_t every = as_period_choose(&period);
     return every < PILOT_EVERY ? try_every(timed, every, it, err) : 0;
 }
 
@@ -284,17 +331,28 @@ static int time_chosen(struct as_timed *timed, struct assay_vprof_result *result
                        struct assay_error *err)
 {
     struct attempt attempt = {0};
-    int rc = timed->loop.n ? time_loops(timed, &attempt, err) : 0;
+    struct as_period_loop *loop = as_calloc(timed->loop.n + 1, sizeof *loop);
+    int rc = loop ? 0 : as_error_nomem(err, "loops to be timed");
+    if (rc == 0 && timed->loop.n)
+        rc = time_loops(timed, &attempt, loop, err);
     if (rc == 0 && attempt.plan) {
+        result->interrupted = attempt.result.interrupted;
         result->timed_run = attempt.result.run_id;
         result->every = attempt.every;
-        result->overhead = overhead_of(timed, &attempt.all, attempt.every, attempt.every);
-        rc = describe_instances(timed, &attempt.all, attempt.every, err);
+        result->passed_ns = timed->tick.passed_ns;
+        result->timed_ns = timed->tick.timed_ns;
+        const struct as_period period = period_of(timed, &attempt.all, loop);
+        result->overhead = as_period_cost(&period, attempt.every);
+        result->empty_cycles = timed->tick.overhead * timed->tick.cycles;
+        result->threads_missed = attempt.all.threads_missed;
+        timed->first = first_ticks(timed, &attempt.all);
+        rc = describe_instances(timed, &attempt.all, err);
     }
     const int handed = rc == 0 ? hand_over(timed, result, err) : 0;
     if (rc == 0 && handed == 0)
-        rc = as_timed_write(timed, attempt.every, err);
+        rc = as_timed_write(timed, result, err);
     end_attempt(&attempt);
+    as_free(loop);
     return rc < 0 ? rc : handed;
 }
 
@@ -306,7 +364,7 @@ static int check_command(const struct assay_profile_request *request, struct ass
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "a process that runs already cannot be timed; let assay start it");
     AS_TRY(assay_launch_plan(request->command, &plan, err));
-    const int rc = as_preload_check(plan->path, "timed from inside", "", err);
+    const int rc = as_entry_check(plan->path, "timed from inside", err);
     assay_launch_plan_free(&plan);
     return rc;
 }
@@ -314,14 +372,34 @@ static int check_command(const struct assay_profile_request *request, struct ass
 int assay_vprof_run(struct assay_experiment *experiment, const struct assay_vprof_request *request,
                     struct assay_vprof_result *result, struct assay_error *err)
 {
-    struct as_timed timed = {.experiment = experiment, .request = request};
+    struct as_timed timed = {.experiment = experiment, .request = request, .pilot = -1};
     *result = (struct assay_vprof_result){.profile = {.exit_code = -1}};
     AS_TRY(check_command(&request->profile, err));
     as_input_note(&timed.input);
-    AS_TRY(as_timed_record(&timed, as_collector_kinds, &request->profile, &result->profile, err));
+    AS_TRY(as_clones_record(experiment, &timed.input, as_collector_kinds, &request->profile,
+                            &result->profile, err));
     timed.run_id = result->profile.run_id;
+    result->interrupted = result->profile.interrupted;
     int rc = result->profile.interrupted ? 0 : as_timed_choose(&timed, err);
     if (rc == 0 && !result->profile.interrupted)
+        rc = time_chosen(&timed, result, err);
+    as_vec_fini(&timed.loop);
+    return rc;
+}
+
+int assay_vprof_again(struct assay_experiment *experiment, int64_t run_id,
+                      struct assay_campaign *campaign, const struct assay_vprof_request *request,
+                      struct assay_vprof_result *result, struct assay_error *err)
+{
+    struct as_timed timed = {.experiment = experiment,
+                             .request = request,
+                             .input = *as_campaign_input(campaign),
+                             .run_id = run_id};
+    *result = (struct assay_vprof_result){.profile = {.run_id = run_id, .exit_code = -1}};
+    AS_TRY(check_command(&request->profile, err));
+    AS_TRY(assay_campaign_check(campaign, 1, err));
+    int rc = as_timed_choose(&timed, err);
+    if (rc == 0)
         rc = time_chosen(&timed, result, err);
     as_vec_fini(&timed.loop);
     return rc;
@@ -332,6 +410,7 @@ void assay_vprof_result_fini(struct assay_vprof_result *result)
     for (size_t i = 0; i < result->loop_n; i++) {
         as_free(result->loop[i].bucket);
         as_free(result->loop[i].cost);
+        as_free(result->loop[i].line);
     }
     as_free(result->loop);
     result->loop = NULL;

@@ -10,6 +10,8 @@
 #include "vprof/clock.h"
 #include "vprof/instances.h"
 
+#define AS_VPROF_PASS "vprof"
+
 struct as_collector_kind;
 
 struct as_timed_loop {
@@ -24,6 +26,9 @@ struct as_timed {
     struct as_input input; /* the same for every run */
     int64_t run_id;        /* whose loops they are */
     double wall_ns;        /* of that run */
+    double pilot;          /* share that the pilot took more than that run; below 0: not known */
+    struct as_tick tick;   /* measured before the first run that times */
+    uint64_t first;        /* ticks when the first of its threads began in the run that timed */
     char program[4096];    /* whose loops are hot; "": not known */
     AS_VEC(struct as_timed_loop) loop;
 };
@@ -36,20 +41,19 @@ int as_timed_choose(struct as_timed *timed, struct assay_error *err);
 int as_timed_plan(struct as_timed *timed, const struct as_patch_wish *wish, uint8_t **bytes,
                   size_t *n, struct assay_error *err);
 
-/* ---- collect.c ---- */
+/* ---- write.c, write_run.c ---- */
 
-/* A run with these sources of observation, whose output goes into the experiment. */
-int as_timed_record(const struct as_timed *timed, const struct as_collector_kind *const *kinds,
-                    const struct assay_profile_request *request,
-                    struct assay_profile_result *result, struct assay_error *err);
-
-/* Runs the program with the plan. `*instances` borrows the plan. */
-int as_timed_run(const struct as_timed *timed, const uint8_t *plan, size_t plan_n,
-                 struct as_instances *instances, struct assay_profile_result *result,
-                 struct assay_error *err);
-
-/* ---- write.c ---- */
-
-int as_timed_write(const struct as_timed *timed, uint32_t every, struct assay_error *err);
+/* All that is in `result`. */
+int as_timed_write(const struct as_timed *timed, const struct assay_vprof_result *result,
+                   struct assay_error *err);
+/* Of the run: what timing cost, and what it missed. */
+int as_timed_write_run(const struct as_timed *timed, const struct assay_vprof_result *result,
+                       struct assay_error *err);
+/* How often a loop was entered, and its header ran: counted, or estimated. */
+int as_timed_write_totals(const struct as_timed *timed, const struct assay_vprof_loop *loop,
+                          struct assay_error *err);
+/* Instances in the order of time. */
+int as_timed_write_line(const struct as_timed *timed, const struct assay_vprof_loop *loop,
+                        struct assay_error *err);
 
 #endif

@@ -8,16 +8,18 @@
 #include "base/error.h"
 #include "vprof/timed.h"
 
-#define PASS "vprof"
 #define METRIC(name, unit, title, meaning, digits)                                                 \
     {                                                                                              \
-        {name, unit, meaning, "measured", ASSAY_BETTER_NEITHER, title, PASS, 0, 0, 0, PASS},       \
+        {name,          unit, meaning, "measured", ASSAY_BETTER_NEITHER, title,                    \
+         AS_VPROF_PASS, 0,    0,       0,          AS_VPROF_PASS},                                 \
             ASSAY_ORIGIN_MEASURED, digits, false                                                   \
     }
 
 static const struct assay_set_metric metrics[] = {
-    METRIC("instance_n", "1", "Instances", "Times that the loop was entered.", 0),
-    METRIC("instance_iterations", "1", "Iterations", "Iterations of an instance, on average.", 2),
+    METRIC("instance_n", "1", "Instances, alike",
+           "Instances of the bucket, in proportion to those timed.", 0),
+    METRIC("instance_iterations", "1", "Iterations per instance",
+           "Iterations of an instance, on average.", 2),
     METRIC("iteration_cycles", "cycles", "Cycles per iteration",
            "Cycles of an iteration: the median of instances.", 3),
     METRIC("iteration_cycles_mean", "cycles", "Mean cycles per iteration",
@@ -32,9 +34,14 @@ static const struct assay_set_metric metrics[] = {
     METRIC("instance_imbalance", "1", "Imbalance",
            "Time of the thread with most in the loop, to the mean of its threads.", 3),
     METRIC("instance_disturbed_n", "1", "Disturbed",
-           "Instances that took over four times, and 20 us more than, the median of such as have "
-           "as many iterations: they are left out.",
-           0)};
+           "Instances that are left out: the thread left the processor or had a major fault, or "
+           "they took over four times, and 20 us more than, the median of such as have as many "
+           "iterations.",
+           0),
+    METRIC("instance_switched_n", "1", "Switched",
+           "Instances in which the thread left the processor.", 0),
+    METRIC("instance_faulted_n", "1", "Faulted",
+           "Instances with a major fault: the kernel read memory from a disk.", 0)};
 enum { METRICS_N = sizeof metrics / sizeof *metrics, BINS_MOST = 128 };
 
 static struct assay_quantity measured(double value, uint64_t n)
@@ -59,8 +66,8 @@ static void fill_values(const struct assay_vprof_bucket *it, double instances, b
 
 struct writing {
     const struct as_timed *timed;
+    const struct assay_vprof_result *result;
     struct assay_metric_set *set;
-    uint32_t every;
 };
 
 /* Rows of process, thread, beginning (ticks), iterations, cycles. */
@@ -109,6 +116,8 @@ static int write_values(const struct writing *to, const struct assay_vprof_loop 
     fill_values(&loop->all, loop->instances, loop->has_iterations, value);
     value[8] = measured(loop->imbalance, looked_at);
     value[9] = measured((double)loop->disturbed, loop->timed);
+    value[10] = measured((double)loop->switched, loop->timed);
+    value[11] = measured((double)loop->faulted, loop->timed);
     AS_TRY(assay_metric_set_add(to->set, &of, (int64_t)looked_at, value, err));
     for (size_t i = 0; i < loop->bucket_n; i++) {
         const struct assay_vprof_bucket *it = &loop->bucket[i];
@@ -136,6 +145,12 @@ struct page_part {
     double above; /* 1: the upper bound is one less */
 };
 
+/* Bounds of classes are no values: as many digits as one reads. */
+static double rounded(double bound)
+{
+    return round(bound * 1000) / 1000;
+}
+
 static int write_part(const struct writing *to, int64_t loop_id, const struct page_part *part,
                       struct assay_error *err)
 {
@@ -146,9 +161,10 @@ static int write_part(const struct writing *to, int64_t loop_id, const struct pa
     const size_t n = part->n < BUCKETS_MOST ? part->n : BUCKETS_MOST;
     for (size_t i = 0; i < n; i++) {
         const struct assay_vprof_bucket *it = &part->bucket[i];
-        const double value[COLUMNS_N] = {
-            it->low,    it->high - part->above, (double)it->n, 100 * it->share,
-            it->median, it->deviation,          it->stability, it->instance};
+        const double value[COLUMNS_N] = {rounded(it->low), rounded(it->high - part->above),
+                                         (double)it->n,    100 * it->share,
+                                         it->median,       it->deviation,
+                                         it->stability,    it->instance};
         for (size_t c = 0; c < COLUMNS_N; c++)
             cell[i * COLUMNS_N + c] =
                 (struct assay_cell){.kind = ASSAY_CELL_REAL, .real = value[c]};
@@ -162,19 +178,23 @@ static int write_part(const struct writing *to, int64_t loop_id, const struct pa
                                         .column_n = COLUMNS_N,
                                         .cell = cell,
                                         .row_n = n,
-                                        .pass = PASS};
+                                        .pass = AS_VPROF_PASS};
     return assay_experiment_detail(to->timed->experiment, &detail, err);
 }
 
 static int write_page(const struct writing *to, const struct assay_vprof_loop *loop,
                       struct assay_error *err)
 {
-    char text[256];
+    char text[256], timed[32] = "all";
+    if (to->result->every > 1)
+        snprintf(timed, sizeof timed, "one of %u", to->result->every);
     snprintf(text, sizeof text,
-             "%s%.0f instances in %u threads, one of %u timed; %llu of %llu were disturbed and are "
-             "left out.",
-             loop->is_exact ? "" : "About ", loop->instances, loop->threads, to->every,
-             (unsigned long long)loop->disturbed, (unsigned long long)loop->timed);
+             "%s%.0f instances in %u thread%s, %s timed; %llu of %llu were disturbed and are left "
+             "out. In %llu the thread left the processor, in %llu it had a major fault.",
+             loop->is_counted ? "" : "About ", loop->instances, loop->threads,
+             loop->threads == 1 ? "" : "s", timed, (unsigned long long)loop->disturbed,
+             (unsigned long long)loop->timed, (unsigned long long)loop->switched,
+             (unsigned long long)loop->faulted);
     const struct page_part by_iterations = {"instances",
                                             "Instances by iterations",
                                             "iterations from",
@@ -192,6 +212,7 @@ static int write_page(const struct writing *to, const struct assay_vprof_loop *l
                                       41,
                                       0};
     AS_TRY(write_part(to, loop->loop_id, &by_iterations, err));
+    AS_TRY(as_timed_write_line(to->timed, loop, err));
     return loop->has_iterations ? write_part(to, loop->loop_id, &by_cost, err) : 0;
 }
 
@@ -204,7 +225,7 @@ static int write_refusal(const struct writing *to, const struct assay_vprof_loop
                                     .name = "loop_not_timed",
                                     .text = loop->reason,
                                     .n = 1,
-                                    .pass = PASS};
+                                    .pass = AS_VPROF_PASS};
     return assay_experiment_flag(to->timed->experiment, &flag, err);
 }
 
@@ -213,11 +234,14 @@ static int write_loops(void *context, struct assay_error *err)
     const struct writing *to = context;
     as_vec_foreach (&to->timed->loop, loop) {
         const struct assay_vprof_loop *it = &loop->it;
-        if (it->reason)
+        if (it->reason) {
             AS_TRY(write_refusal(to, it, err));
-        else if (it->timed)
+            continue;
+        }
+        AS_TRY(as_timed_write_totals(to->timed, it, err));
+        if (it->timed)
             AS_TRY(write_values(to, it, err));
-        if (!it->reason && it->timed)
+        if (it->timed)
             AS_TRY(write_page(to, it, err));
     }
     return 0;
@@ -226,15 +250,19 @@ static int write_loops(void *context, struct assay_error *err)
 static int say_instances(void *context, struct assay_error *err)
 {
     struct writing *to = context;
-    AS_TRY(assay_metric_set_open(to->timed->experiment, "instances", ASSAY_OBJECT_LOOP, PASS,
-                                 metrics, METRICS_N, &to->set, err));
-    const int rc = write_loops(to, err);
+    AS_TRY(assay_metric_set_open(to->timed->experiment, "instances", ASSAY_OBJECT_LOOP,
+                                 AS_VPROF_PASS, metrics, METRICS_N, &to->set, err));
+    int rc = write_loops(to, err);
+    if (rc == 0)
+        rc = as_timed_write_run(to->timed, to->result, err);
     assay_metric_set_close(&to->set);
     return rc;
 }
 
-int as_timed_write(const struct as_timed *timed, uint32_t every, struct assay_error *err)
+int as_timed_write(const struct as_timed *timed, const struct assay_vprof_result *result,
+                   struct assay_error *err)
 {
-    struct writing to = {.timed = timed, .every = every};
-    return assay_experiment_say(timed->experiment, timed->run_id, PASS, say_instances, &to, err);
+    struct writing to = {.timed = timed, .result = result};
+    return assay_experiment_say(timed->experiment, timed->run_id, AS_VPROF_PASS, say_instances, &to,
+                                err);
 }

@@ -13,9 +13,7 @@ that the first fault costs little, and memory hides both.
 """
 import pathlib
 import re
-import resource
 import sqlite3
-import statistics
 import subprocess
 import sys
 
@@ -49,21 +47,11 @@ def environment():
     return truth.environment("chain") | {"OMP_NUM_THREADS": "1"}
 
 
-def seconds_of(words):
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(words, check=True, stdout=subprocess.DEVNULL, env=environment())
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
 def measure(program):
     """{fault: (seconds with it, seconds without)}: medians of processor time, in turns."""
-    seconds = {fault: [] for fault in ["none", *FAULTS]}
-    for _ in range(ROUNDS):
-        for fault, taken in seconds.items():
-            taken.append(seconds_of(command(program, fault)))
-    mended = statistics.median(seconds["none"])
-    return {fault: (statistics.median(seconds[fault]), mended) for fault in FAULTS}
+    seconds = truth.medians_in_turns(ROUNDS, ["none", *FAULTS], lambda fault: truth.run_timed(
+        command(program, fault), environment())[1])
+    return {fault: (seconds[fault], seconds["none"]) for fault in FAULTS}
 
 
 def record(assay, program, fault, experiment):
@@ -118,17 +106,12 @@ def judge(found, fault, saved):
     return "" if first["high_s"] >= first["gain_s"] > first["low_s"] else "its gain is no bound"
 
 
-def judge_all(again, directory, schema):
-    failed = 0
-    print(f"1..{len(FAULTS)}")
-    for number, (fault, (took, mended)) in enumerate(read_measured().items(), 1):
+def points_of_all(again, directory, schema):
+    measured = read_measured()
+    for fault in FAULTS:
         found = truth.findings(again, "example", fault, directory, schema)
-        wrong = judge(found, fault, took - mended)
-        failed += bool(wrong)
-        print("not ok" if wrong else "ok", number, f"- example: {fault}, and what mending it saves")
-        if wrong:
-            print("#", wrong)
-    return failed
+        took, mended = measured[fault]
+        yield f"example: {fault}, and what mending it saves", judge(found, fault, took - mended)
 
 
 def main():
@@ -142,7 +125,7 @@ def main():
             print(f"example {fault:8} {took:8.3f} s  mended {mended:8.3f} s  "
                   f"x{took / max(mended, 1e-3):.2f}", flush=True)
     else:
-        sys.exit(judge_all(words[0], directory, pathlib.Path(words[2])) > 0)
+        sys.exit(truth.say_points(points_of_all(words[0], directory, pathlib.Path(words[2]))) > 0)
 
 
 if __name__ == "__main__":

@@ -81,30 +81,45 @@ def build(name, form, directory):
     return head.get("starter", "").split() + [str(program)]
 
 
-def environment(name):
+def environment_of(variables):
     given = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "OMP_WAIT_POLICY": "passive",
              "OMP_NUM_THREADS": "2", "OMPI_ALLOW_RUN_AS_ROOT": "1",
              "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    return given | dict(word.split("=") for word in head_of(name).get("variables", "").split())
+    return given | dict(word.split("=") for word in variables.split())
+
+
+def environment(name):
+    return environment_of(head_of(name).get("variables", ""))
+
+
+def run_timed(words, variables):
+    """What it said on standard error, and its processor time."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(words, check=True, capture_output=True, text=True, env=variables)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return done.stderr, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def seconds_of(name, words):
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(words, check=True, capture_output=True, text=True, env=environment(name))
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    said, seconds = run_timed(words, environment(name))
     if "seconds" in head_of(name):
-        return float(re.search(r"seconds ([0-9.]+)", done.stderr)[1])
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        return float(re.search(r"seconds ([0-9.]+)", said)[1])
+    return seconds
+
+
+def medians_in_turns(rounds, kinds, seconds):
+    """{kind: median of what `seconds` says of it}, measured in turns."""
+    taken = {kind: [] for kind in kinds}
+    for _ in range(rounds):
+        for kind, values in taken.items():
+            values.append(seconds(kind))
+    return {kind: statistics.median(values) for kind, values in taken.items()}
 
 
 def measure(name, directory):
     """Seconds of both forms, medians of runs in turns."""
     programs = {form: build(name, form, directory) for form in FORMS}
-    seconds = {form: [] for form in FORMS}
-    for _ in range(PAIRS):
-        for form in FORMS:
-            seconds[form].append(seconds_of(name, programs[form]))
-    return {form: statistics.median(seconds[form]) for form in FORMS}
+    return medians_in_turns(PAIRS, FORMS, lambda form: seconds_of(name, programs[form]))
 
 
 # ---- Recording ------------------------------------------------------------------------------
@@ -170,11 +185,12 @@ def read_measured():
 
 
 def renew_views(database, schema):
-    """Views are code and of now; what was recorded is in the tables. (v_values is of the sets that
-    an experiment has.)"""
+    """Views are code and of now; what was recorded is in the tables. (v_values and v_set_NAME are
+    of the sets that an experiment has.)"""
     now, then = sqlite3.connect(":memory:"), sqlite3.connect(database)
     now.executescript(schema.read_text(encoding="utf-8"))
-    listing = "SELECT name, sql FROM sqlite_schema WHERE type = 'view' AND name <> 'v_values'"
+    listing = "SELECT name, sql FROM sqlite_schema WHERE type = 'view' AND name <> 'v_values'" \
+              " AND name NOT GLOB 'v_set_*'"
     wanted, there = dict(now.execute(listing)), dict(then.execute(listing))
     for name in there.keys() | wanted.keys():
         if there.get(name) == wanted.get(name):
@@ -284,23 +300,25 @@ def without_program():
     return sorted(rules - {head_of(name)["finding"] for name in names([])})
 
 
-def judge_all(again, directory, schema):
-    measured, failed = read_measured(), 0
-    everything = names([])
-    print(f"1..{len(everything) + 1}")
-    for number, name in enumerate(everything, 1):
-        wrong = judge(again, name, directory, schema, measured[name]) if name in measured \
-            else "was not recorded: ./dev record"
+def say_points(points):
+    """Says each {what is held: what is wrong or ""} in TAP as it comes; returns how many fail."""
+    number = failed = 0
+    for number, (held, wrong) in enumerate(points, 1):
         failed += bool(wrong)
-        print("not ok" if wrong else "ok", number,
-              f"- {name}: {head_of(name)['finding']}, and what mending it saves")
+        print("not ok" if wrong else "ok", number, "-", held)
         if wrong:
             print("#", wrong)
-    missing = without_program()
-    print("not ok" if missing else "ok", len(everything) + 1, "- every rule has a program")
-    if missing:
-        print("#", ", ".join(missing))
-    return failed + bool(missing)
+    print(f"1..{number}")
+    return failed
+
+
+def points_of_all(again, directory, schema):
+    measured = read_measured()
+    for name in names([]):
+        wrong = judge(again, name, directory, schema, measured[name]) if name in measured \
+            else "was not recorded: ./dev record"
+        yield f"{name}: {head_of(name)['finding']}, and what mending it saves", wrong
+    yield "every rule has a program", ", ".join(without_program())
 
 
 def main():
@@ -315,7 +333,7 @@ def main():
             print(f"{name:16} {seconds['fault']:8.3f} s  mended {seconds['mended']:8.3f} s  "
                   f"x{seconds['fault'] / max(seconds['mended'], 1e-3):.2f}", flush=True)
     else:
-        sys.exit(judge_all(words[0], directory, pathlib.Path(words[2])) > 0)
+        sys.exit(say_points(points_of_all(words[0], directory, pathlib.Path(words[2]))) > 0)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,10 @@ def run(*words, **more):
     return subprocess.run(words, check=True, capture_output=True, text=True, **more).stdout
 
 
+def facts(assay):
+    return json.loads(run(assay, "machine", "--format", "json"))
+
+
 def measure(assay, home, what, *more):
     began = time.monotonic()
     out = run(assay, "machine", "--measure", what, "--quiet", "--format", "json", *more,
@@ -49,18 +53,24 @@ def table(home):
     return forms
 
 
-def agrees(a, b):
-    """Slots and the first latency to 2 %, groups of resources to 5 % and a quarter of a cycle."""
-    def number(text):
-        try:
-            return float(text.split()[0])
-        except (ValueError, IndexError):
-            return None
-    for x, y in ((a[0], b[0]), (a[2], b[2])):
-        p, q = number(x), number(y)
-        if (p is None) != (q is None) or (p is not None and abs(p - q) > 0.02 * max(p, q)):
-            return False
-    return True
+def numbers(line):
+    """Every number of a line: slots, uses by group, latencies by operand."""
+    slots, uses, latency = line[:3]
+    found = {"slots": float(slots)}
+    for part in uses.split() + ["latency:" + one if ":" not in one else one
+                                for one in latency.split()]:
+        if ":" in part:
+            name, value = part.rsplit(":", 1)
+            if value != "-":
+                found[name] = float(value.split("-")[0])
+    return found
+
+
+def agrees(a, b, names=None):
+    """All numbers to 2 %, or those of `names`; one that the other line lacks does not agree."""
+    a, b = numbers(a), numbers(b)
+    return all(abs(a.get(name, 0) - b.get(name, 0)) <= 0.02 * max(a.get(name, 0), b.get(name, 0))
+               for name in names or set(a) | set(b))
 
 
 def say(what, value, target):
@@ -70,17 +80,22 @@ def say(what, value, target):
 def main():
     assay, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)
+    # A hypervisor moves virtual processors between dies, which may double the bandwidth: before and
+    # after.
+    last_b = max((one["size_b"] or 0 for one in facts(assay)["topology"]["places"]
+                  if one["kind"] == "cache"), default=32 << 20)
+    array_b = max(4 * last_b // 3, 64 << 20)
+    before = stream(folder, array_b)
     data, took = measure(assay, folder / "a", "memory,peaks")
     say("memory and peaks", f"{took:.0f} s", "with instructions below 360 s")
     figures = {one["name"]: one for one in data["figures"]}
     low = sum(one["confidence"] == "low" for one in data["figures"])
     say("figures of little trust", f"{low} of {len(figures)}", "")
-    last_b = max((one["size_b"] or 0 for one in data["topology"]["places"]
-                  if one["kind"] == "cache"), default=32 << 20)
-    peer = stream(folder, max(4 * last_b // 3, 64 << 20))
+    after = stream(folder, array_b)
     for name in ("triad", "triad-nt"):
         ours = figures[f"bandwidth.{name}.memory.all"]["value"]
-        say(f"{name} of all cores, over STREAM's", f"{ours / peer[name]:.3f}", "0.95 or more")
+        peer = max(before[name], after[name])
+        say(f"{name} of all cores, over STREAM's", f"{ours / peer:.3f}", "0.95 or more")
     for width, lanes in LANES.items():
         peak = figures.get(f"peak.fma.f64.{width}.core")
         if not peak:
@@ -94,9 +109,11 @@ def main():
     say("instructions, the forms of " + " ".join(sys.argv[3:] or ["assay"]), f"{took:.0f} s", "")
     a, b = table(folder / "a"), table(folder / "b")
     both = [key for key in a if key in b and not a[key][3] and not b[key][3]]
-    same = sum(agrees(a[key], b[key]) for key in both)
     say("forms that were calm twice", f"{len(both)} of {len(a)}", "")
-    say("of them agree to 2 %", f"{100 * same / max(1, len(both)):.1f} %", "97 % or more")
+    for what, names in (("slots and latency", ("slots", "latency")), ("every number", None)):
+        same = sum(agrees(a[key], b[key], names) for key in both)
+        say(f"of them agree to 2 % in {what}", f"{100 * same / max(1, len(both)):.1f} %",
+            "97 % or more")
 
 
 main()

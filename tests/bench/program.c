@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Benchmark driver: the whole analysis of a binary's code, then the dependences of all innermost
- * loops: bench-program [--jobs N] [--source] FILE. Says how much there is and the memory it takes
- * beyond the mapped file.
+ * loops: bench-program [--jobs N] [--source] FILE. Says how much there is, the memory it takes
+ * beyond the mapped file, and what of its processor time threads shared (base/pool.h).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +11,8 @@
 #include <assay/code.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
+#include "base/pool.h"
 #include "status.h"
 
 /* Dependences of every innermost loop; returns how many there are, or -1. */
@@ -66,6 +68,10 @@ int main(int argc, char **argv)
         return 1;
     }
     long used_kib = bench_status_kib("VmHWM") - bench_status_kib("RssFile") - before_kib;
+    const struct as_pool_times times = as_pool_times();
+    const int64_t all_ns = as_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    printf("all_s %.4f\nshared_s %.4f\nlongest_s %.4f\n", (double)all_ns * 1e-9,
+           (double)times.shared_ns * 1e-9, (double)times.longest_ns * 1e-9);
     printf("instructions %zu\nbytes %llu\nloops %zu\ndependences %lld\nkib %ld\n"
            "bytes_per_instruction %.2f\n",
            program->code.n, (unsigned long long)assay_object_info(object)->text_b, program->loop_n,

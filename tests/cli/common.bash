@@ -56,3 +56,12 @@ equal() { [ "$1" = "$2" ] || fails "want: $1" "got:  $2"; }
 # like PATTERN GOT
 # shellcheck disable=SC2254
 like() { case $2 in $1) ;; *) fails "want like: $1" "got: $2" ;; esac; }
+
+# wait_for_samples DIRECTORY [GROUP NAME]: until the run writes samples there, and a process of that
+# name runs in the group; 10 s at most
+wait_for_samples() {
+    for _ in $(seq 100); do
+        [ -s "$1/main.samples" ] && { [ $# -lt 3 ] || pgrep -g "$2" "$3" >/dev/null; } && break
+        sleep 0.1
+    done
+}

@@ -15,10 +15,18 @@ verbs() { "$ASSAY" --help | sed -n '/^Verbs:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p';
     equal "$("$ASSAY" --version)" "$("$ASSAY" info -V)"
 }
 @test "help lists the verbs and fits 80 columns" {
-    equal "info functions disasm loops patch cfg predict cqa validate profile run import merge attribute show report open scale repeat try vprof compare query export machine" "$(verbs | tr '\n' ' ' | sed 's/ $//')"
+    equal "info functions disasm loops patch cfg predict cqa validate profile run import merge attribute show report open scale repeat try vprof count compare query export probe script machine" "$(verbs | tr '\n' ' ' | sed 's/ $//')"
     for verb in '' $(verbs); do
         "$ASSAY" $verb --help >text
         [ "$(wc -L <text)" -le 80 ] || fails "help of '$verb' is wider than 80 columns"
+    done
+}
+@test "the README names every verb and every page of doc" {
+    for verb in $(verbs); do
+        grep -q "^|.*\`assay $verb[ \`]" "$README" || fails "the table of README.md lacks '$verb'"
+    done
+    for page in "$(dirname "$README")"/doc/*.md; do
+        grep -qF "(doc/$(basename "$page"))" "$README" || fails "README.md leads not to $page"
     done
 }
 @test "help metrics lists the metrics of doc/metrics.md with their units" {
@@ -67,7 +75,7 @@ verbs() { "$ASSAY" --help | sed -n '/^Verbs:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p';
     equal "--filter " "$(complete_bash assay functions --fi)"
     equal "json " "$(complete_bash assay info --format j)"
     equal "json " "$(complete_bash assay info --format = j)"
-    equal "text json csv dot svg " "$(complete_bash assay info --format =)"
+    equal "text json csv dot svg html " "$(complete_bash assay info --format =)"
     equal "address size name " "$(complete_bash assay functions --sort '')"
 }
 @test "the zsh completion parses" {

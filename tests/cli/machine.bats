@@ -66,6 +66,20 @@ store() { # -> $stored
     equal low "$(json '["figures"][1]["confidence"]' <out)"
     equal "finding number 5" "$(json '["findings"][4]' <out)"
 }
+@test "how long measuring took, and what could not be measured" {
+    store
+    figures_of "$stored" 4.5e11
+    sed -i 's/^\(done.*\)/\1\t61.5\t2.6/' "$stored"
+    printf 'begun\tpeaks\t2026-01-02T03:04:05Z\t10.0\t0.6\n' >>"$stored"
+    printf 'finding\tbandwidth.L3.core\tbandwidth.L3.core: not measured: no room\n' >>"$stored"
+    COLUMNS=200 "$ASSAY" machine >out
+    grep -q '03:04 UTC in 72 s, 3 of them waiting for a calm moment; trust: ' out
+    grep -Eq '^  read, one core, GB/s +450 +-$' out
+    "$ASSAY" machine --format json >out
+    equal 61.5 "$(json '["groups"][0]["took_s"]' <out)"
+    equal 2.6 "$(json '["groups"][0]["waited_s"]' <out)"
+    equal false "$(json '["groups"][1]["is_done"]' <out)"
+}
 @test "parameters of the core that were seen, and that were not" {
     store
     figures_of "$stored" 4.5e11
@@ -186,6 +200,99 @@ store() { # -> $stored
     wait $pid || true
     grep -q '^finding	processors	processors: only 1 of ' "$stored"
 }
+# Measures peaks until there are three figures, by the command in front; then $stored is there.
+until_three() { # COMMAND...
+    env --default-signal=INT "$@" "$ASSAY" machine --measure peaks --quiet >/dev/null &
+    local pid=$! i
+    for ((i = 0; i < 900; i++)); do
+        stored=$(find "$XDG_DATA_HOME/assay/machines" -name '*.tsv' 2>/dev/null || true)
+        if [ -n "$stored" ] && [ "$(grep -c ^figure "$stored")" -ge 3 ]; then break; fi
+        if ! kill -0 $pid 2>/dev/null; then break; fi
+        sleep 0.1
+    done
+    kill -INT $pid
+    wait $pid || true
+    [ "$(grep -c ^figure "$stored")" -ge 3 ]
+}
+# A control group with half a processor, or nothing where none may be made.
+half_a_processor() { # -> $group
+    group=
+    local root made
+    for root in /sys/fs/cgroup/cpu /sys/fs/cgroup/cpu,cpuacct /sys/fs/cgroup; do
+        made=$root/assay-machine-$$
+        mkdir "$made" 2>/dev/null || continue
+        if { [ -e "$made/cpu.max" ] && echo '50000 100000' >"$made/cpu.max"; } 2>/dev/null ||
+            { [ -e "$made/cpu.cfs_quota_us" ] && echo 50000 >"$made/cpu.cfs_quota_us"; } 2>/dev/null; then
+            group=$made
+            return
+        fi
+        rmdir "$made"
+    done
+}
+leave_group() {
+    local i
+    for ((i = 0; i < 50; i++)); do
+        if rmdir "$group" 2>/dev/null; then return; fi
+        sleep 0.1
+    done
+}
+@test "a quota of the control group is said, and goes with it" {
+    half_a_processor
+    [ -n "$group" ] || skip "no control group with a quota of processors may be made here"
+    until_three sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" || failed=1
+    leave_group
+    [ -z "${failed:-}" ]
+    grep -q '^finding	quota	quota: the control group grants 0.5 processors of ' "$stored"
+    "$ASSAY" machine --format json >out
+    like "*quota: the control group grants 0.5*" "$(json '["findings"]' <out)"
+    first=$(grep ^figure "$stored" | head -1)
+    until_three env
+    ! grep -q '^finding	quota' "$stored"
+    # What was measured stays, with its date.
+    grep -qF "$first" "$stored"
+}
+@test "a neighbour on the same processor makes no wrong lines" {
+    command -v taskset >/dev/null || skip "no taskset here"
+    command -v gcc >/dev/null || skip "no gcc here"
+    printf 'f: add %%rax,%%rcx\n and %%rax,%%rcx\n lea 8(%%rax),%%rcx\n ret\n' >f.s
+    gcc -shared -nostdlib -o f.so f.s
+    first=$(taskset -cp $$ | sed 's/.*: //;s/[-,].*//')
+    # Wakes again and again, so that it is in the middle of nearly every sample.
+    cat >waker.c <<'END'
+#include <stdlib.h>
+#include <time.h>
+int main(void)
+{
+    const struct timespec pause = {.tv_nsec = 5000};
+    for (;;) {
+        nanosleep(&pause, NULL);
+        for (volatile int i = 0; i < 20000; i++)
+            ;
+    }
+}
+END
+    gcc -O1 -o waker waker.c
+    wakers=
+    for i in 1 2 3; do
+        taskset -c "$first" ./waker &
+        wakers="$wakers $!"
+    done
+    status=0
+    taskset -c "$first" "$ASSAY" machine --measure instructions --for f.so --quiet >/dev/null ||
+        status=$?
+    kill $wakers 2>/dev/null || true
+    wait $wakers 2>/dev/null || true
+    equal 0 "$status"
+    table=$(ls "$XDG_DATA_HOME"/assay/machines/*.uarch.tsv)
+    # A cycle on every processor, or said to be of little trust.
+    for form in 'add r64,r64' 'and r64,r64'; do
+        line=$(grep "form	$form	" "$table")
+        case $line in
+        *noisy*) ;;
+        *) equal 1 "$(printf '%s\n' "$line" | cut -f5)" ;;
+        esac
+    done
+}
 @test "instructions: interrupted, and gone on with where they ended" {
     lines() { grep -c "^form" "$part" || true; }
     env --default-signal=INT "$ASSAY" machine --measure instructions --for /bin/true \
@@ -243,6 +350,7 @@ store() { # -> $stored
     gcc -O1 -shared -nostdlib -o f.so f.c
     "$ASSAY" machine --measure instructions --for f.so >out 2>err
     like "assay: * forms measured *" "$(cat err)"
+    grep -Eq '^assay: measured in [0-9]+ s, [0-9]+ of them waiting for a calm moment$' err
     table=$(ls "$XDG_DATA_HOME"/assay/machines/*.uarch.tsv)
     grep -q '^core	' "$table"
     grep -q '^set	dispatch_width	[1-9]' "$table"

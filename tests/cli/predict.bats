@@ -53,6 +53,17 @@ setup() { load common.bash; }
     equal 6 "$(python3 -c 'import json; print(len(json.load(open("out"))["predictions"][0]["timeline"]))')"
     "$ASSAY" predict --machine zen5 --mode unrolled --hex c4e2f5b8c2 --timeline 3 >out
     equal 3 "$(grep -c '^   [012] vfmadd231pd.*eeee' out)"
+    # Long ones are drawn whole, in 80 columns: nine multiplications behind each other, eight times.
+    "$ASSAY" predict --machine zen5 --mode unrolled --timeline 8 \
+        --hex "$(printf '480fafc0%.0s' 1 2 3 4 5 6 7 8 9)" >out
+    grep -q '; a column is [0-9]* cycles):$' out
+    equal 72 "$(grep -c '^   [0-7] imul rax, rax  .*[DeR]$' out)"
+    ! sed -n '/^time line/,/^$/p' out | grep -q '.\{81\}'
+    # vmulsd xmm0,xmm1,[rax]: seven cycles are the load's, not a port's.
+    "$ASSAY" predict --machine zen5 --mode unrolled --hex c5f35900 --timeline 1 >out
+    grep -q '^   0 vmulsd .* D=*e' out
+    "$ASSAY" predict --machine zen5 --hex 480fafc0 --timeline 2 >out
+    grep -q "^   1 the loop's counter  *D" out
 }
 @test "a file of blocks gives a row a block, none without an answer" {
     printf 'id,hex,other\na,480fafc0,1\nb,06,2\nc,c4e2f5b8c2,3\n' >blocks.csv
@@ -104,6 +115,92 @@ assert all(abs(x["weighted_cycles"] - sum(y["cycles"] for y in p) / 2) < 1e-9 fo
 @test "an object file, whole or between markers" {
     like 'between markers: 6.00 cycles*' "$("$ASSAY" predict --machine zen5 --mode unrolled marked.o)"
     like '.text: 3.00 cycles*' "$("$ASSAY" predict --machine zen5 --mode unrolled plain.o)"
+}
+@test "paths are weighed by what a run saw of them" {
+    cat >ways.c <<'EOF'
+#include <stdio.h>
+__attribute__((noinline)) double ways(const int *a, long n)
+{
+    double s = 0;
+    for (long i = 0; i < n; i++)
+        if (a[i]) {
+            s += a[i];
+            __asm__ volatile("imul $3,%%rax,%%rax\n imul $3,%%rax,%%rax" ::: "rax");
+        } else {
+            s *= 0.5;
+            __asm__ volatile("imul $5,%%rax,%%rax\n imul $5,%%rax,%%rax" ::: "rax");
+        }
+    return s;
+}
+int main(void)
+{
+    static int a[1024];
+    double s = 0;
+    for (int i = 0; i < 1024; i++)
+        a[i] = i % 16 != 0; /* 15 of 16 iterations go one way */
+    for (long k = 0; k < 500000; k++)
+        s += ways(a, 1024);
+    printf("%g\n", s);
+    return 0;
+}
+EOF
+    gcc -O1 -g ways.c -o ways
+    gcc -O2 ways.c -o other
+    "$ASSAY" profile -q -o ways.assay -- ./ways >printed
+    "$ASSAY" predict --machine zen5 --experiment ways.assay --function ways --format json ways >out
+    "$ASSAY" cqa --machine zen5 --experiment ways.assay --function ways --format json ways >cqa
+    python3 - <<'EOF'
+import json
+paths = json.load(open("out"))["predictions"]
+weight = [p["weight"] for p in paths]
+assert len(paths) == 2 and all(p["weights"] == "samples" for p in paths), paths
+assert 0.75 < max(weight) < 1 and abs(sum(weight) - 1) < 1e-6, weight
+mean = sum(p["weight"] * p["cycles"] for p in paths)
+assert all(abs(p["weighted_cycles"] - mean) < 1e-6 for p in paths), paths
+quality = [p["weight"] for p in json.load(open("cqa"))["loops"][0]["paths"]]
+assert max(abs(a - b) for a, b in zip(weight, quality)) < 1e-6, quality
+EOF
+    "$ASSAY" predict --machine zen5 --experiment ways.assay --function ways ways >out
+    equal 2 "$(grep -c '^all paths of the loop, weighted by samples (this one [0-9]* %): ' out)"
+    # counts say it to the iteration, and come first
+    rm -rf ways.assay
+    "$ASSAY" count --quiet --functions '^ways$' -o ways.assay -- ./ways >printed
+    "$ASSAY" predict --machine zen5 --experiment ways.assay --function ways --format json ways >out
+    "$ASSAY" cqa --machine zen5 --experiment ways.assay --function ways --format json ways >cqa
+    python3 - <<'EOF'
+import json
+paths = json.load(open("out"))["predictions"]
+weight = [p["weight"] for p in paths]
+assert all(p["weights"] == "counts" for p in paths), paths
+assert abs(max(weight) - 15 / 16) < 1e-9 and abs(sum(weight) - 1) < 1e-9, weight
+quality = [p["weight"] for p in json.load(open("cqa"))["loops"][0]["paths"]]
+assert max(abs(a - b) for a, b in zip(weight, quality)) < 1e-6, quality
+EOF
+    "$ASSAY" predict --machine zen5 --experiment ways.assay --function ways ways >out
+    equal 2 "$(grep -c '^all paths of the loop, weighted by counts (this one [0-9]* %): ' out)"
+    run "$ASSAY" predict --machine zen5 --experiment ways.assay --function ways other
+    like '*no run in it has samples in the code of other*' "$output"
+    ((status != 0))
+    run "$ASSAY" predict --machine zen5 --experiment ways.assay --hex 90
+    equal 2 "$status"
+}
+@test "code for Knights Corner, in its file and in digits" {
+    # vaddps zmm0,zmm1,zmm2; add rax,1
+    as -o plain-k.o - <<<'.byte 0x62,0xf1,0x70,0x08,0x58,0xc2,0x48,0x83,0xc0,0x01'
+    cp plain-k.o k1om.o
+    printf '\xb5\x00' | dd of=k1om.o bs=1 seek=18 conv=notrunc status=none # EM_K1OM
+    "$ASSAY" predict --machine knightscorner --mode unrolled k1om.o >out
+    like '.text: 2.00 cycles*' "$(head -1 out)" # a pair, every second cycle
+    grep -q 'vaddps zmm0, zmm1, zmm2' out
+    "$ASSAY" predict --machine knightscorner --mode unrolled --hex 62f1700858c24883c001 >out
+    like '*: 2.00 cycles*' "$(head -1 out)"
+    # Elsewhere these bytes are nothing.
+    "$ASSAY" predict --machine zen5 --mode unrolled plain-k.o >out
+    ! grep -q vaddps out
+    run "$ASSAY" predict --machine zen5 k1om.o
+    equal 2 "$status"
+    like '*K1OM*--machine knightscorner*' "$output"
+    like '*K1OM*' "$("$ASSAY" info k1om.o)"
 }
 @test "validate says how far predictions are" {
     printf 'id,hex,cycles,ok\na,480fafc0,3,1\nb,c4e2f5b8c2,5,1\nc,90,1,0\n' >truth.csv

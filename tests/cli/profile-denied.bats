@@ -204,10 +204,7 @@ refused() {
     records
     "$ASSAY" profile -q -o x.assay -- ./burn 60 2>err &
     pid=$!
-    for _ in $(seq 100); do
-        [ -s x.assay/run-001/main.samples ] && break
-        sleep 0.1
-    done
+    wait_for_samples x.assay/run-001
     sleep 0.5
     child=$(pgrep -P "$pid")
     kill -TERM "$pid"
@@ -221,10 +218,7 @@ refused() {
     records
     "$ASSAY" profile -q -o x.assay -- ./burn 60 2>err &
     pid=$!
-    for _ in $(seq 100); do
-        [ -s x.assay/run-001/main.samples ] && break
-        sleep 0.1
-    done
+    wait_for_samples x.assay/run-001
     child=$(pgrep -P "$pid")
     kill -KILL "$pid"
     wait "$pid" || true

@@ -78,13 +78,14 @@ timed() {
 }
 
 # The shares are those of the program, within their intervals (95 %; twice that is nearly never
-# left).
+# left); what the kernel does in between, on a busy host a few percent, is neither's.
 expect_shares() {
     query "SELECT name, exclusive_pct FROM v_binary_functions WHERE name IN ('one', 'two') ORDER BY name"
-    one "SELECT abs(o.exclusive_pct - 100 / 3.0) < 2 * (o.exclusive_high_pct - o.exclusive_low_pct) / 2
-         AND abs(t.exclusive_pct - 200 / 3.0) < 2 * (t.exclusive_high_pct - t.exclusive_low_pct) / 2
-         AND o.exclusive_pct + t.exclusive_pct > 97 AS fine
-         FROM v_binary_functions o, v_binary_functions t WHERE o.name = 'one' AND t.name = 'two'"
+    one "SELECT abs(o.exclusive_pct - own.pct / 3.0) < 2 * (o.exclusive_high_pct - o.exclusive_low_pct) / 2
+         AND abs(t.exclusive_pct - own.pct / 1.5) < 2 * (t.exclusive_high_pct - t.exclusive_low_pct) / 2
+         AND o.exclusive_pct + t.exclusive_pct > own.pct - 3 AND own.pct > 80 AS fine
+         FROM v_binary_functions o, v_binary_functions t, (SELECT 100 - ifnull(sum(exclusive_pct), 0)
+         AS pct FROM v_modules WHERE kind = 'kernel') own WHERE o.name = 'one' AND t.name = 'two'"
 }
 
 @test "timers: the shares are right, and so is the sum" {
@@ -124,6 +125,36 @@ expect_shares() {
     expect_shares
     equal 2 "$(query "SELECT count(*) FROM v_processes WHERE sample_n > 20")"
     equal 3 "$(query "SELECT count(*) FROM v_processes WHERE exe = '$PWD/two'")"
+}
+@test "timers: a constructor within dlopen waits for a thread that calls what is ours" {
+    cat >waits.c <<'END'
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#ifdef LIBRARY
+static void *calls(void *unused)
+{
+    sigset_t set;
+    pthread_sigmask(SIG_SETMASK, NULL, &set);
+    return prctl(PR_GET_DUMPABLE) < 0 ? NULL : unused;
+}
+__attribute__((constructor)) static void waits(void)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, calls, NULL) == 0)
+        pthread_join(thread, NULL);
+}
+#else
+int main(void) { return puts(dlopen("./libwaits.so", RTLD_NOW) ? "came" : dlerror()) < 0; }
+#endif
+END
+    gcc -O2 -shared -fPIC -DLIBRARY -pthread -o libwaits.so waits.c
+    gcc -O2 -pthread -o waits waits.c -ldl
+    equal came "$(timeout 20 ./waits)"
+    timeout 60 "$ASSAY" profile -q -o x.assay --event timer -- ./waits >out 2>err || fails "$(cat err)"
+    equal came "$(cat out)"
 }
 @test "timers: --no-children" {
     timed --no-children -- ./two 2000 children
@@ -238,10 +269,7 @@ missed() {
     chmod +x forever.sh
     setsid "$ASSAY" profile -q -o x.assay --event timer -- ./forever.sh >out 2>err &
     pid=$!
-    for _ in $(seq 100); do
-        [ -s x.assay/run-001/main.samples ] && break
-        sleep 0.1
-    done
+    wait_for_samples x.assay/run-001
     kill -KILL "$pid"
     wait "$pid" 2>/dev/null || true
     sleep 0.5

@@ -213,10 +213,7 @@ hot() { query x.assay "SELECT inclusive_pct > 90 FROM v_functions WHERE name = '
     # A shell starts what is behind & deaf to it.
     setsid env --default-signal=INT "$ASSAY" profile -o x.assay -- ./badly never >out 2>err &
     pid=$!
-    for _ in $(seq 100); do
-        [ -s x.assay/run-001/main.samples ] && pgrep -g "$pid" badly >/dev/null && break
-        sleep 0.1
-    done
+    wait_for_samples x.assay/run-001 "$pid" badly
     sleep 1
     kill -INT -- "-$pid"
     status=0
@@ -230,10 +227,7 @@ hot() { query x.assay "SELECT inclusive_pct > 90 FROM v_functions WHERE name = '
     records
     setsid "$ASSAY" profile -o x.assay -- ./badly never >out 2>err &
     pid=$!
-    for _ in $(seq 100); do
-        [ -s x.assay/run-001/main.samples ] && pgrep -g "$pid" badly >/dev/null && break
-        sleep 0.1
-    done
+    wait_for_samples x.assay/run-001 "$pid" badly
     sleep 2
     kill -KILL "$pid"
     wait "$pid" 2>/dev/null || true
@@ -406,7 +400,7 @@ END
     # With little not even an experiment is made; with more its run is, and may be finished later:
     # a program of much code needs more room for facts than for samples.
     finished=
-    for size in 100 $(seq 400 40 1000); do
+    for size in 100 400 500 625 780 970 1200 1500 1900 2400 3000 3800 4700 6000; do
         rm -rf x.assay
         status=0
         (ulimit -f "$size" && exec "$ASSAY" profile -o x.assay --rate high -- "$ASSAY" info -q --code "$ASSAY") \

@@ -58,7 +58,8 @@ query() { "$ASSAY" query --format csv x.assay "$1" | tail -n +2; }
     equal 25 "$(query "SELECT value FROM v_values WHERE metric = 'options_pct'")"
     equal 1 "$(query "SELECT count(*) FROM v_findings WHERE rule = 'harmful_options'")"
     equal "pass advise
-pass quality" "$(query "SELECT part FROM overhead WHERE part LIKE 'pass %' ORDER BY part")"
+pass quality
+pass trust" "$(query "SELECT part FROM overhead WHERE part LIKE 'pass %' ORDER BY part")"
     # The page of the loop shows the operand that jumps from row to row.
     equal "read|with holes|12000|8|12.5" "$(query "SELECT group_concat(value, '|') FROM
         (SELECT c.value FROM detail d JOIN v_loops l ON l.loop_id = d.object_id,
@@ -68,6 +69,34 @@ pass quality" "$(query "SELECT part FROM overhead WHERE part LIKE 'pass %' ORDER
     # Every value has its interval and origin.
     equal 0 "$(query "SELECT count(*) FROM v_values WHERE low IS NULL OR high IS NULL
         OR origin IS NULL")"
+}
+# A thread works, the other one waits for it, in a loop of the runtime.
+@test "run: loops that wait are held to no model and to no other run" {
+    cat >waits.c <<'END'
+static volatile double sum;
+int main(void)
+{
+    for (int k = 0; k < 40; k++)
+#pragma omp parallel num_threads(2)
+    {
+#pragma omp single
+        for (int i = 0; i < 4000000; i++)
+            sum += 1;
+    }
+    return 0;
+}
+END
+    gcc -O1 -fopenmp -o waits waits.c 2>/dev/null || skip "no OpenMP here"
+    rm -rf x.assay
+    OMP_WAIT_POLICY=active "$ASSAY" run -q --vprof --count --rate high -o x.assay -- ./waits
+    [ "$(query "SELECT count(*) FROM v_values v JOIN v_loops l ON l.loop_id = v.object_id WHERE v.object_kind = 'loop'
+        AND v.metric IN ('loop_instance_n', 'executed_start_n') AND l.category = 'openmp'")" -gt 0 ] ||
+        skip "nobody waited in a loop"
+    equal 0 "$(query "SELECT count(*) FROM v_values v JOIN v_loops l ON l.loop_id = v.object_id
+        WHERE v.object_kind = 'loop' AND v.metric IN (SELECT name FROM metric WHERE pass = 'trust') AND l.category = 'openmp'")"
+    [ "$(query "SELECT count(*) FROM v_values WHERE object_kind = 'loop'
+        AND metric IN (SELECT name FROM metric WHERE pass = 'trust')")" -gt 0 ] ||
+        fails "nothing was held to anything"
 }
 @test "run: blocks of hot loops are kept with the ways between them, and drawn with their time" {
     rm -rf x.assay

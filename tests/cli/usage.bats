@@ -41,7 +41,7 @@ refused() {
         info --filter x a
 }
 @test "choice that is none" {
-    refused 2 "assay: --format: 'xml' is none of its choices; write text, json, csv, dot or svg" \
+    refused 2 "assay: --format: 'xml' is none of its choices; write text, json, csv, dot, svg or html" \
         info --format xml a
 }
 @test "number that is none" {

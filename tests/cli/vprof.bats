@@ -7,13 +7,17 @@ setup_file() {
     command -v gcc >/dev/null || skip "no gcc here"
     cat >loops.c <<'END'
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 static __thread double a[4096], b[4096];
 int parts = 1;
@@ -113,6 +117,48 @@ static void loaded(void)
         dlclose(library);
     }
 }
+/* In each of so many instances the thread sleeps or reads from a disk; in others it does not. */
+static void *far;
+__attribute__((noinline)) double leaving(long n, int sleeps, const volatile char *page)
+{
+    const struct timespec nap = {0, 200000};
+    double s = 0;
+    for (long i = 0; i < n; i++) {
+        s = s * 0.999 + b[i & 4095];
+        if (i == n / 2 && sleeps)
+            nanosleep(&nap, NULL);
+        if (i == n / 2 && page)
+            s += *page;
+    }
+    return s;
+}
+static void away(int asleep, int pages)
+{
+    double s = 0;
+    struct rusage before, after;
+    const int fd = open("far.bin", O_RDWR | O_CREAT | O_TRUNC, 0600);
+    if (pages && ftruncate(fd, pages * 1048576l) == 0) {
+        far = mmap(NULL, pages * 1048576l, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        memset(far, 1, pages * 1048576l);
+        fsync(fd);
+        munmap(far, pages * 1048576l);
+        posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+        posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
+        far = mmap(NULL, pages * 1048576l, PROT_READ, MAP_SHARED, fd, 0);
+        madvise(far, pages * 1048576l, MADV_RANDOM);
+    }
+    getrusage(RUSAGE_THREAD, &before);
+    for (int i = 0; i < 6000; i++) {
+        const int k = i % 100 == 50 ? i / 100 : 1000;
+        s += leaving(3000, k < asleep, far && k < pages ? (char *)far + k * 1048576l : NULL);
+    }
+    getrusage(RUSAGE_THREAD, &after);
+    printf("%a\n", s);
+    FILE *f = fopen("away.txt", "w");
+    fprintf(f, "%ld %ld\n", after.ru_nvcsw + after.ru_nivcsw - before.ru_nvcsw - before.ru_nivcsw,
+            after.ru_majflt - before.ru_majflt);
+    fclose(f);
+}
 static void killed(void)
 {
     work(NULL);
@@ -137,11 +183,18 @@ int main(int argc, char **argv)
         loaded();
     else if (strcmp(mode, "killed") == 0)
         killed();
+    else if (strcmp(mode, "asleep") == 0)
+        away(parts, 0);
+    else if (strcmp(mode, "faulting") == 0)
+        away(0, parts);
+    else if (strcmp(mode, "again") == 0)
+        execv(argv[0], (char *[]){argv[0], "plain", argv[2], NULL});
     else
         work(NULL);
     return 0;
 }
 END
+    sed -i '1i #define _GNU_SOURCE' loops.c
     gcc -O2 -g -pthread -fno-unroll-loops -o loops loops.c
     gcc -O2 -g -pthread -fno-unroll-loops -fPIC -shared -Wl,--build-id -o library.so loops.c
 }
@@ -245,15 +298,105 @@ same_output() {
     same_output ./loops plain 10
 }
 
+# away ARGUMENTS...: of the loop of leaving
+away() {
+    rm -rf x.assay
+    "$ASSAY" vprof --loops leaving --every 1 --rate high --format json -o x.assay -- "$@" >vprof.json
+}
+
+@test "instances in which the thread slept are left out and counted" {
+    away ./loops asleep 40
+    equal 6000 "$(value instances)"
+    # No more than the kernel counted in all, and all that slept.
+    read -r switches _ <away.txt
+    [ "$(value switched)" -ge 40 ] || fails "$(value switched) of 40 were seen to sleep"
+    [ "$(value switched)" -le "$switches" ] || fails "$(value switched) of $switches switches"
+    [ "$(value disturbed)" -ge 40 ] || fails "$(value disturbed) are left out"
+    equal "$(value switched)" "$("$ASSAY" query --format csv x.assay "SELECT CAST(instance_switched_n AS INT)
+        FROM v_set_instances WHERE bucket IS NULL" | tail -1)"
+}
+
+@test "instances with a major fault are left out and counted" {
+    away ./loops faulting 30
+    read -r _ faults <away.txt
+    [ "$faults" -ge 10 ] || skip "files are not read from a disk here: $faults major faults"
+    equal 6000 "$(value instances)"
+    [ "$(value faulted)" -ge 10 ] || fails "$(value faulted) of $faults faults were seen"
+    [ "$(value faulted)" -le "$faults" ] || fails "$(value faulted) of $faults faults"
+}
+
+@test "a program that executes itself is timed again" {
+    vprof ./loops again 10
+    equal 300000 "$(value instances)"
+    same_output ./loops again 10
+}
+
+@test "why a loop was not timed is said: code must not be written" {
+    cat >unwritable.c <<'END'
+#include <sys/prctl.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    if (argc < 2 || prctl(65 /* PR_SET_MDWE */, 1, 0, 0, 0) < 0)
+        return 99;
+    return execv(argv[1], argv + 1);
+}
+END
+    gcc -o unwritable unwritable.c
+    ./unwritable ./loops plain 1 >/dev/null || skip "no PR_SET_MDWE here"
+    rm -rf x.assay
+    run "$ASSAY" vprof --loops chain --rate high -o x.assay -- ./unwritable ./loops plain 10
+    equal 0 "$status"
+    like "*not timed: the kernel does not let code be written*" "$output"
+}
+
+@test "what cannot be asked for is said before anything runs" {
+    rm -rf x.assay
+    run "$ASSAY" vprof
+    equal 2 "$status"
+    equal "assay: vprof: no command given; write 'assay vprof -- ./program'" "$output"
+    run "$ASSAY" vprof --every 0 -o x.assay -- ./loops plain 1
+    equal 2 "$status"
+    like "*--every: one instance of 0 cannot be*" "$output"
+    [ ! -e x.assay ] || fails "an experiment of nothing was made"
+}
+
+@test "loops that are not hot: those that are get named" {
+    rm -rf x.assay
+    run "$ASSAY" vprof --loops chian --rate high -o x.assay -- ./loops plain 10
+    equal 2 "$status"
+    like "*--loops: no hot loop is in 'chian'; those with most time are 0x*(chain)*" "$output"
+}
+
+@test "Ctrl-C: the text says so" {
+    rm -rf x.assay
+    setsid env --default-signal=INT "$ASSAY" vprof --rate high -o x.assay -- ./loops plain 1000000 >out 2>err &
+    pid=$!
+    wait_for_samples x.assay/run-001 "$pid" loops
+    sleep 1
+    kill -INT -- "-$pid"
+    status=0
+    wait "$pid" || status=$?
+    equal 130 "$status"
+    equal "interrupted before loops were timed" "$(cat out)"
+}
+
 @test "sampled instances say about the same" {
     rm -rf x.assay
     "$ASSAY" vprof --loops chain --every 7 --rate high --format json -o x.assay -- ./loops plain 10 >vprof.json
     equal false "$(value exact)"
+    equal true "$(value instances_exact)"
+    run "$ASSAY" vprof --loops chain --every 7 --rate high -o y.assay -- ./loops plain 10
+    like "* % *300000 *" "$output" # a count, not about so many
+    rm -rf y.assay
     python3 - <<'END'
 import json
-loop = json.load(open("vprof.json"))["loops"][0]
-# drawn by chance: 0.3 % and 0.6 % are their deviations
-assert abs(loop["instances"] / 300000 - 1) < 0.02, loop["instances"]
+said = json.load(open("vprof.json"))
+loop = said["loops"][0]
+# what is told is the sum of what was measured of this host
+assert 0 < said["timed_ns"] and 0 <= said["passed_ns"] and 0 < said["overhead"], said["overhead"]
+# entries are counted, iterations are of those drawn by chance: 0.6 % is their deviation
+assert round(loop["instances"], 6) == 300000, loop["instances"]
 assert abs(loop["iterations"] / 120e6 - 1) < 0.04, loop["iterations"]
 END
 }
@@ -264,22 +407,107 @@ END
     equal 0 "$status"
     like "*chain loops.c:*" "$output"
     like "*Every instance was timed*" "$output"
+    like "*by what an instance costs on this host: * ns one that is timed.*" "$output"
+    like "*Instances above 5000 cycles, by iterations: * of * groups have a stability*" "$output"
     like "*300000*" "$("$ASSAY" query x.assay "SELECT instance_n FROM v_set_instances WHERE bucket IS NULL")"
     equal "2|62" "$("$ASSAY" query --format csv x.assay "SELECT count(*) || '|' || (sum(n) / 5) FROM array
         WHERE name = 'instances_chosen'" | tail -1)"
     equal 8192 "$("$ASSAY" query --format csv x.assay "SELECT CASE WHEN n BETWEEN 3700 AND 8192 THEN 8192 ELSE n END
         FROM histogram JOIN metric USING (metric_id) WHERE name = 'iteration_cycles'" | tail -1)"
-    equal 2 "$("$ASSAY" query --format csv x.assay "SELECT count(*) FROM detail WHERE pass = 'vprof'" | tail -1)"
+    equal 3 "$("$ASSAY" query --format csv x.assay "SELECT count(*) FROM detail WHERE pass = 'vprof'" | tail -1)"
+    # the time line: within the run, in order, of both sorts of instances
+    "$ASSAY" query --format csv x.assay "SELECT cells FROM detail WHERE name = 'instance_line'" | tail -n +2 >line.csv
+    python3 - "$("$ASSAY" query --format csv x.assay "SELECT wall_s FROM v_runs WHERE kind = 'vprof'" | tail -1)" <<'END'
+import csv, json, sys
+rows = json.loads(next(csv.reader(open("line.csv")))[0])
+seconds = [row[0] for row in rows]
+assert len(rows) == 400, len(rows)
+assert seconds == sorted(seconds) and 0 <= seconds[0] and seconds[-1] <= float(sys.argv[1]), (seconds[0], seconds[-1])
+assert seconds[-1] > 0.3 * float(sys.argv[1]), seconds[-1]
+assert {row[2] for row in rows} == {100, 1000}, {row[2] for row in rows}
+assert all(row[1] > 0 and row[3] > 0 and row[4] > 0 for row in rows)
+END
     equal "" "$(ls -d "${TMPDIR:-/tmp}"/assay-agent-* 2>/dev/null | xargs -r -n1 sh -c '[ "$0" -ot x.assay ] || echo "$0"')"
 }
 
-@test "a statically linked program is refused in a sentence" {
-    gcc -O2 -static -pthread -o static loops.c 2>/dev/null || skip "no static libraries"
+@test "what could not be timed is told by reason" {
+    cat >refused.c <<'END'
+__attribute__((noinline)) static long turns(long n)
+{
+    long a = 0;
+    __asm__ volatile("1: add $3, %0\n jns 2f\n xbegin 2f\n2: lea 1(%0), %0\n sub $1, %1\n jnz 1b"
+                     : "+r"(a), "+r"(n) : : "rax");
+    return a;
+}
+int main(void)
+{
+    long s = 0;
+    for (int i = 0; i < 300000; i++)
+        s += turns(1000);
+    return s == 1;
+}
+END
+    gcc -O2 -g -o refused refused.c
     rm -rf x.assay
-    run "$ASSAY" vprof -o x.assay -- ./static plain 1
-    equal 2 "$status"
-    like "*statically linked*cannot be timed from inside; link it dynamically" "$output"
-    [ ! -e x.assay ] || fails "an experiment of nothing was made"
+    run "$ASSAY" vprof --top 1 --rate high -o x.assay -- ./refused
+    equal 0 "$status"
+    like "*not timed: a branch that cannot be made longer*" "$output"
+    like "*None of these loops could be timed; of their time:*  100.0 %  a branch that*" "$output"
+    rm -rf x.assay
+    run "$ASSAY" vprof --top 8 --rate high -o x.assay -- ./refused
+    equal 0 "$status"
+    like "* %  a branch that cannot be made longer"* "$output"
+}
+
+# Nothing can be preloaded into it.
+@test "a statically linked program is timed as others are, its threads and children too" {
+    gcc -O2 -static -pthread -o fixed loops.c 2>/dev/null || skip "no static libraries"
+    for how in "threads 3:360000" "forked 5:300000"; do
+        rm -rf x.assay
+        # shellcheck disable=SC2086 # two words
+        "$ASSAY" vprof --loops chain --every 1 --rate high --format json -o x.assay -- ./fixed ${how%:*} >vprof.json
+        equal "${how#*:}" "$(value instances)"
+    done
+}
+
+@test "sampled: entries are counted in threads and children, too" {
+    for how in "threads 3:360000" "forked 5:300000"; do
+        rm -rf x.assay
+        # shellcheck disable=SC2086 # two words
+        "$ASSAY" vprof --loops chain --every 50 --rate high --format json -o x.assay -- ./loops ${how%:*} >vprof.json
+        equal "${how#*:}" "$(python3 -c "print(round($(value instances), 6))" | sed 's/[.]0$//')"
+    done
+}
+
+# Its only entry is timed, and of those of the loop in it one of a thousand.
+@test "sampled: a nest that is entered once is what it is" {
+    cat >nest.c <<'END'
+#include <stdio.h>
+static double x[400];
+#define TURN  sum = 1 / (sum + 1.5);
+#define TURNS TURN TURN TURN TURN TURN TURN TURN TURN
+int main(void)
+{
+    double sum = 0;
+    for (int i = 0; i < 300000; i++) {
+        TURNS TURNS TURNS TURNS
+        for (int k = 0; k < 400; k++)
+            sum = sum * 0.5 + x[k] + i;
+    }
+    return printf("%g\n", sum) < 0;
+}
+END
+    gcc -O2 -g -o nest nest.c
+    rm -rf x.assay
+    "$ASSAY" vprof --loops main --every 1000 --rate high --format json -o x.assay -- ./nest >vprof.json
+    python3 - <<'END'
+import json
+loops = json.load(open("vprof.json"))["loops"]
+got = [(round(x["instances"], 6), round(x["iterations"], 6)) for x in loops]
+assert sorted(got) == [(1, 300000), (300000, 120e6)], got
+timed = {round(x["instances"]): x["timed"] for x in loops}
+assert timed[1] == 1 and 30 < timed[300000] < 3000, timed
+END
 }
 
 # Each third entry has 1000 iterations: one instance of three, counted off, would be like no other.
@@ -287,5 +515,9 @@ END
     rm -rf x.assay
     "$ASSAY" vprof --loops chain --every 3 --format json -o x.assay -- ./loops plain 10 >vprof.json
     equal false "$(value exact)"
+    equal true "$(value instances_exact)"
+    run "$ASSAY" vprof --loops chain --every 7 --rate high -o y.assay -- ./loops plain 10
+    like "* % *300000 *" "$output" # a count, not about so many
+    rm -rf y.assay
     equal 400 "$(python3 -c "print(round($(value iterations) / $(value instances) / 20) * 20)")"
 }

@@ -6,6 +6,7 @@
 #ifndef TESTS_FUZZ_H
 #define TESTS_FUZZ_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,6 +16,10 @@
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_b);
 /* Called once before the first input; only where an entry defines it (weak in replay.c). */
 int LLVMFuzzerInitialize(int *argc, char ***argv);
+
+/* An entry that defines it (weak in replay.c) says there that an input was not turned away. A kept
+ * `seed-*` that is turned away tests nothing, and fails. */
+extern bool fuzz_taken;
 
 /* A broken promise of a header: says which, then aborts, which every fuzzer takes for a crash. */
 #define FUZZ_CHECK(condition)                                                                      \

@@ -110,7 +110,7 @@ static void check_alone(const struct assay_code *code, size_t i, const uint8_t *
 static void check_reference(const struct assay_insn *insn, const uint8_t *bytes, size_t left)
 {
     struct as_decoded reference;
-    FUZZ_CHECK(as_reference_decode(bytes, left, insn->address, &reference) == 0);
+    FUZZ_CHECK(as_reference_decode(bytes, left, insn->address, false, &reference) == 0);
     FUZZ_CHECK(!memcmp(&reference.insn, insn, sizeof *insn));
 }
 

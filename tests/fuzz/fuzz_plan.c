@@ -10,6 +10,7 @@
 
 #include "patch/plan.h"
 
+bool fuzz_taken;
 static const struct as_patch_plan *plan;
 
 static void walk_template(const struct as_patch_template *t)
@@ -25,6 +26,16 @@ static void walk_template(const struct as_patch_template *t)
         fuzz_touch(code + reloc[t->first_reloc + i].at, 4);
     for (uint64_t i = 0; i < t->spans; i++)
         fuzz_touch(code + span[t->first_span + i].at, span[t->first_span + i].size_b);
+}
+
+static void walk_variants(const struct as_patch_region *region)
+{
+    const struct as_patch_variant *variant = as_patch_at(plan, &plan->variant);
+    for (uint64_t i = region->first_variant; i < (uint64_t)region->first_variant + region->variants;
+         i++) {
+        walk_template(&variant[i].code);
+        FUZZ_CHECK(variant[i].enter < variant[i].code.size_b);
+    }
 }
 
 static void walk_edges(const struct as_patch_region *region)
@@ -58,6 +69,7 @@ static void walk_plan(void)
     for (uint64_t r = 0; r < plan->region.n; r++) {
         walk_template(&region[r].plain);
         walk_template(&region[r].measured);
+        walk_variants(&region[r]);
         walk_edges(&region[r]);
         for (uint64_t i = 0; i < region[r].sites; i++)
             fuzz_touch(&site[region[r].first_site + i], sizeof *site);
@@ -73,6 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_b)
         memcpy(copy, bytes, size_b);
     if (!as_patch_plan_check(copy, size_b)) {
         plan = (const struct as_patch_plan *)(const void *)copy;
+        fuzz_taken = true;
         walk_plan();
     }
     free(copy);

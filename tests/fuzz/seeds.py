@@ -274,11 +274,29 @@ Args:
 ...
 """]
 
+PROBES = ["""# all of it
+probe hot
+    at loop
+    where function ~ "k*", "dax?y" and level innermost, single
+    where not share <= 2.5 % and depth 2 - 4 and file = "a.c"
+    do count, time
+end
+""", """probe c
+at call before
+where callee = "f" and line >= 10 and address 0x1a2b and class = "call" and mnemonic ~ "c*"
+do record argument 1, record register rdi, record memory "[rsi+8]", call "lib.so" "seen"
+end
+probe d
+at program
+do time
+end
+""", "probe x\nat block\ndo time\nend\n", "probe x\nwhere line 1 - \n"]
+
 
 def main():
     out = pathlib.Path(sys.argv[1]).resolve()
     for entry in ("elf", "dwarf", "decode", "demangle", "cfi", "perf", "stream", "ring",
-                  "figures", "remarks"):
+                  "figures", "remarks", "probe"):
         (out / entry).mkdir(parents=True, exist_ok=True)
     count = {}
 
@@ -303,6 +321,8 @@ def main():
         put("demangle", text.encode())
     for text in FIGURES:
         put("figures", text.encode())
+    for text in PROBES:
+        put("probe", text.encode())
     for text in REMARKS:
         put("remarks", text.encode())
     put("remarks", b"\1" + REMARKS[0].encode())

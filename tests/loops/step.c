@@ -4,7 +4,7 @@
  * and holds every transfer of control in its own file to the analysis of that file. As JSON on
  * standard output: what broke (`bad`), jumps through places that the analysis marks as not
  * understood (`unresolved`), how often each loop was entered and gone round, and
- * how often each block in loops ran.
+ * how often each block in loops, and each instruction, ran: a repetition counts as one more.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -260,6 +260,14 @@ static void print(const struct check *c, const struct trace_result *run)
         if (block->loop == NONE || !c->times[block->first_insn])
             continue;
         printf("%s\"%" PRIu64 "\": %" PRIu64, before, block->start, c->times[block->first_insn]);
+        before = ", ";
+    }
+    printf("},\n \"insns\": {");
+    before = "";
+    for (size_t i = 0; i < c->p->code.n; i++) {
+        if (!c->times[i])
+            continue;
+        printf("%s\"%" PRIu64 "\": %" PRIu64, before, c->p->code.insn[i].address, c->times[i]);
         before = ", ";
     }
     printf("}}\n");

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * patch-run MODE[:PERIOD] OPTION... DIRECTORY AGENT -- PROGRAM [ARGUMENT...]: plans the loops of a
- * program (--nests: of all levels; --undo: its code is to be as before at its end; --only: of this
- * file too, repeated), runs it under the agent, and writes what the plan and the threads' files say
- * as JSON to DIRECTORY/result.json. Exits as the program does.
+ * program (--nests: of all levels; --bodies: whole functions where it can; --undo: its code is to
+ * be as before at its end; --inject: by ptrace, not by the loader; --share N: variants may take N
+ * hundredths of its time, each --limit MS; --only: of this file, repeated; the first is the
+ * program, which a launcher may start), runs it under the agent, and writes what the plan and the
+ * threads' files say as JSON to DIRECTORY/result.json. Exits as the program does.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -12,24 +14,31 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "agent/control.h"
+#include "agent/inject.h"
 #include "agent/patcher.h"
 #include "patch/patch.h"
+#include "patch/variant.h"
 
 #define FILES_MOST 16
 
 struct job {
     struct as_patch_wish wish;
-    bool nests, undo;
+    bool nests, bodies, undo, is_injected;
+    unsigned share, limit_ms; /* of variants */
     const char *file[FILES_MOST];
     unsigned files;
     const char *directory, *agent;
     char **command;
-    uint64_t refused, asked;
+    uint64_t refused, asked, whole;
+    double seconds; /* of processor time, of the program and what it waited for */
 };
 
 static void die(const char *what, const char *why)
@@ -54,11 +63,20 @@ static void plan_file(struct job *job, struct as_patch_maker *maker, const char 
     for (size_t l = 0; l < program->loop_n; l++)
         wanted[l] = job->nests || program->loop[l].level == ASSAY_LEVEL_INNERMOST ||
                     program->loop[l].level == ASSAY_LEVEL_SINGLE;
-    if (as_patch_maker_add(maker, program, wanted, verdict, &err) < 0)
+    bool *whole = calloc(program->body_n + 1, sizeof *whole);
+    uint8_t *refusal = calloc(program->body_n + 1, sizeof *refusal);
+    const struct as_patch_bodies bodies = {whole, refusal};
+    for (size_t b = 0; b < program->body_n; b++)
+        whole[b] = job->bodies && !(program->body[b].bits & ASSAY_BODY_STUB);
+    if (as_patch_maker_add_bodies(maker, program, &bodies, wanted, verdict, &err) < 0)
         die(path, err.text);
+    for (size_t b = 0; b < program->body_n; b++)
+        job->whole += whole[b] && !refusal[b];
+    free(whole);
+    free(refusal);
     for (size_t l = 0; l < program->loop_n; l++) {
         job->asked += verdict[l].asked;
-        job->refused += verdict[l].asked && verdict[l].loop == ASSAY_NONE;
+        job->refused += verdict[l].asked && verdict[l].refusal;
     }
     free(wanted);
     free(verdict);
@@ -87,9 +105,16 @@ static void write_control(const struct job *job)
         struct as_agent_control control;
         char page[AS_AGENT_PAGE_B];
     } it;
-    const struct as_patcher_part part = {.undo = job->undo};
+    const struct as_patcher_part part = {
+        .undo = job->undo, .share = job->share, .limit_ms = job->limit_ms};
     char path[4096];
-    it.control = (struct as_agent_control){.magic = AS_AGENT_MAGIC, .version = AS_AGENT_VERSION};
+    struct stat program;
+    if (stat(job->file[0], &program) < 0)
+        die(job->file[0], "cannot be read");
+    it.control = (struct as_agent_control){.magic = AS_AGENT_MAGIC,
+                                           .version = AS_AGENT_VERSION,
+                                           .program_inode = program.st_ino,
+                                           .program_dev = program.st_dev};
     strcpy(it.control.part[0].client, "patch");
     memcpy(it.control.part[0].data, &part, sizeof part);
     snprintf(path, sizeof path, "%s/" AS_AGENT_CONTROL, job->directory);
@@ -123,6 +148,10 @@ struct sums {
     struct as_patch_total *total;
     uint64_t *counter;
     uint64_t threads, dropped, missed, kept, unplaced, done;
+    int refused_errno; /* of the last region that could not be patched */
+    FILE *varied;      /* JSON of what ran as variants */
+    char *varied_text;
+    size_t varied_b, varied_n;
     uint64_t forgotten; /* loops whose instances were counted, and none of them was kept */
 };
 
@@ -143,6 +172,8 @@ static void add_batch(struct sums *s, const struct as_patch_thread *t)
         s->total[r->loop].instances++;
         s->total[r->loop].trips += trips == UINT64_MAX ? 0 : trips;
         s->total[r->loop].ticks += r->t1 - r->t0;
+        s->total[r->loop].switched += as_patch_is_switched(r);
+        s->total[r->loop].faulted += as_patch_is_faulted(r);
     }
 }
 
@@ -163,10 +194,31 @@ static void add_thread(struct sums *s, struct bytes file)
         s->total[l].trips += total[l].trips;
         s->total[l].ticks += total[l].ticks;
         s->total[l].dropped += total[l].dropped;
+        s->total[l].switched += total[l].switched;
+        s->total[l].faulted += total[l].faulted;
+        s->total[l].draws += total[l].draws + total[l].drawn - total[l].left;
     }
     for (uint64_t c = 0; c < t->counters; c++)
         s->counter[c] += counter[c];
     add_batch(s, t);
+}
+
+/* What ran as variants, a line a record. */
+static void add_varied(struct sums *s, struct bytes file)
+{
+    const struct as_variant_file *v = file.at;
+    const struct as_patch_region *region = as_patch_at(s->plan, &s->plan->region);
+    if (file.n < sizeof *v || v->magic != AS_VARIANT_MAGIC)
+        return;
+    for (uint64_t i = 0; i < v->records; i++) {
+        const struct as_variant_record *r = &v->record[i];
+        fprintf(s->varied,
+                "%s\n{\"address\": %" PRIu64
+                ", \"kind\": \"%s\", \"flags\": %u, \"trips\": %" PRIu64 ", \"ticks\": %" PRIu64
+                ", \"written\": %" PRIu64 "}",
+                s->varied_n++ ? "," : "", region[r->region].header, as_variant_rules[r->kind].name,
+                r->flags, r->trips, r->ticks, r->written_b);
+    }
 }
 
 static void add_outcomes(struct sums *s, struct bytes file)
@@ -176,8 +228,10 @@ static void add_outcomes(struct sums *s, struct bytes file)
     s->missed += o->threads_missed;
     for (uint64_t r = 0; r < o->regions; r++) {
         s->done += it[r].kind == AS_PATCH_DONE;
-        if (it[r].kind != AS_PATCH_DONE && it[r].kind != AS_PATCH_WAITING)
+        if (it[r].kind != AS_PATCH_DONE && it[r].kind != AS_PATCH_WAITING) {
             s->unplaced++;
+            s->refused_errno = (int)it[r].error;
+        }
     }
 }
 
@@ -190,25 +244,31 @@ static void print(const struct job *job, const struct sums *s, FILE *f)
             "{\"asked\": %" PRIu64 ", \"refused\": %" PRIu64 ", \"regions\": %" PRIu64
             ", \"done\": %" PRIu64 ", \"unplaced\": %" PRIu64 ", \"threads\": %" PRIu64
             ", \"missed\": %" PRIu64 ", \"dropped\": %" PRIu64 ", \"kept\": %" PRIu64
-            ", \"forgotten\": %" PRIu64 ",\n\"loops\": [",
+            ", \"forgotten\": %" PRIu64 ", \"bodies\": %" PRIu64
+            ", \"seconds\": %.3f, \"errno\": %d,\n\"loops\": [",
             job->asked, job->refused, s->plan->region.n, s->done, s->unplaced, s->threads,
-            s->missed, s->dropped, s->kept, s->forgotten);
+            s->missed, s->dropped, s->kept, s->forgotten, job->whole, job->seconds,
+            s->refused_errno);
     for (uint64_t l = 0; l < s->plan->loop.n; l++)
         fprintf(f,
                 "%s\n{\"address\": %" PRIu64 ", \"module\": %u, \"counted\": %s, \"instances\": "
                 "%" PRIu64 ", \"trips\": %" PRIu64 ", \"ticks\": %" PRIu64 ", \"dropped\": %" PRIu64
-                "}",
+                ", \"switched\": %" PRIu64 ", \"faulted\": %" PRIu64 ", \"entries\": %" PRIu64 "}",
                 l ? "," : "", loop[l].header, region[loop[l].region].module,
                 loop[l].induction != AS_PATCH_NONE || loop[l].tally != AS_PATCH_NONE ||
                         loop[l].counter != UINT32_MAX
                     ? "true"
                     : "false",
-                s->total[l].instances, s->total[l].trips, s->total[l].ticks, s->total[l].dropped);
+                s->total[l].instances, s->total[l].trips, s->total[l].ticks, s->total[l].dropped,
+                s->total[l].switched, s->total[l].faulted, s->total[l].draws);
     fprintf(f, "],\n\"blocks\": [");
     for (uint64_t c = 0; c < s->plan->counter.n; c++)
-        fprintf(f, "%s\n{\"address\": %" PRIu64 ", \"module\": %u, \"count\": %" PRIu64 "}",
-                c ? "," : "", counter[c].address, counter[c].module, s->counter[c]);
-    fprintf(f, "]}\n");
+        fprintf(f,
+                "%s\n{\"address\": %" PRIu64 ", \"module\": %u, \"counts\": %u, \"count\": %" PRIu64
+                "}",
+                c ? "," : "", counter[c].address, counter[c].module, counter[c].counts,
+                s->counter[c]);
+    fprintf(f, "],\n\"varied\": [%s]}\n", s->varied_text);
 }
 
 static void report(const struct job *job)
@@ -220,14 +280,22 @@ static void report(const struct job *job)
     char path[4096];
     struct dirent *entry;
     DIR *dir = opendir(job->directory);
+    s.varied = open_memstream(&s.varied_text, &s.varied_b);
     while (dir && (entry = readdir(dir))) {
-        if (strncmp(entry->d_name, AS_PATCH_PREFIX, strlen(AS_PATCH_PREFIX)) == 0)
-            add_thread(&s, map_file(job->directory, entry->d_name));
-        if (strncmp(entry->d_name, AS_PATCH_STATE, strlen(AS_PATCH_STATE)) == 0)
+        if (strncmp(entry->d_name, AS_PATCH_PREFIX, strlen(AS_PATCH_PREFIX)) == 0) {
+            const struct bytes file = map_file(job->directory, entry->d_name);
+            add_thread(&s, file);
+            munmap((void *)(uintptr_t)file.at, file.n);
+        }
+        if (strncmp(entry->d_name, AS_VARIANT_PREFIX, strlen(AS_VARIANT_PREFIX)) == 0)
+            add_varied(&s, map_file(job->directory, entry->d_name));
+        if (strncmp(entry->d_name, AS_PATCH_STATE ".", strlen(AS_PATCH_STATE ".")) == 0)
             add_outcomes(&s, map_file(job->directory, entry->d_name));
     }
     if (dir)
         closedir(dir);
+    fclose(s.varied);
+    as_patch_counters_complete(plan, s.counter);
     snprintf(path, sizeof path, "%s/result.json", job->directory);
     FILE *f = fopen(path, "w");
     if (!f)
@@ -236,31 +304,62 @@ static void report(const struct job *job)
     fclose(f);
     free(s.total);
     free(s.counter);
+    free(s.varied_text);
 }
 
 /* ---- Between -------------------------------------------------------------------------------- */
 
-static int run(const struct job *job)
+/* A program that nothing can be preloaded into is followed from before it is executed. */
+static void follow(const struct job *job, pid_t pid, struct as_injector *injector)
 {
-    int status = 0;
+    struct assay_error err;
+    if (as_injector_begin(injector, pid, job->directory, job->agent, &err) < 0)
+        die(job->command[0], err.text);
+}
+
+static int run(struct job *job)
+{
+    struct as_injector injector = {0};
+    int status = 0, gate[2];
+    char byte;
+    if (pipe(gate) < 0)
+        die("pipe", "cannot be made");
     pid_t pid = fork();
     if (pid == 0) {
-        setenv("LD_PRELOAD", job->agent, 1);
-        setenv(AS_AGENT_DIRECTORY, job->directory, 1);
+        prctl(PR_SET_PTRACER, (unsigned long)getppid());
+        close(gate[1]);
+        while (read(gate[0], &byte, 1) > 0)
+            ;
+        close(gate[0]);
+        if (job->is_injected) { /* what the C library in it does depends on where things lie */
+            personality(ADDR_NO_RANDOMIZE);
+        } else {
+            setenv("LD_PRELOAD", job->agent, 1);
+            setenv(AS_AGENT_DIRECTORY, job->directory, 1);
+        }
         execv(job->command[0], job->command);
         _exit(126);
     }
-    if (pid < 0 || waitpid(pid, &status, 0) < 0)
+    if (job->is_injected)
+        follow(job, pid, &injector);
+    close(gate[0]);
+    close(gate[1]);
+    struct rusage used;
+    if (pid < 0 || wait4(pid, &status, 0, &used) < 0)
         die(job->command[0], "cannot be run");
+    as_injector_end(&injector);
+    job->seconds = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+                   (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 static void parse(struct job *job, int argc, char **argv)
 {
-    static const char *const mode[] = {"ident", "time", "sample", "count"};
+    static const char *const mode[] = {"ident", "time", "sample", "count", "vary"};
     int at = 2;
-    job->wish = (struct as_patch_wish){.mode = AS_PATCH_IDENT, .period = 1000, .kept = 256};
-    for (unsigned i = 0; argc > 1 && i < 4; i++) {
+    job->wish = (struct as_patch_wish){
+        .mode = AS_PATCH_IDENT, .period = 1000, .kept = 256, .variants = UINT32_MAX};
+    for (unsigned i = 0; argc > 1 && i < 5; i++) {
         const size_t n = strlen(mode[i]);
         if (strncmp(argv[1], mode[i], n) != 0)
             continue;
@@ -270,7 +369,13 @@ static void parse(struct job *job, int argc, char **argv)
     }
     for (; at < argc && argv[at][0] == '-'; at++) {
         job->nests |= strcmp(argv[at], "--nests") == 0;
+        job->bodies |= strcmp(argv[at], "--bodies") == 0;
         job->undo |= strcmp(argv[at], "--undo") == 0;
+        job->is_injected |= strcmp(argv[at], "--inject") == 0;
+        if (strcmp(argv[at], "--limit") == 0 && at + 1 < argc)
+            job->limit_ms = (unsigned)atoi(argv[++at]);
+        if (strcmp(argv[at], "--share") == 0 && at + 1 < argc)
+            job->share = (unsigned)atoi(argv[++at]);
         if (strcmp(argv[at], "--only") == 0 && at + 1 < argc && job->files < FILES_MOST)
             job->file[job->files++] = argv[++at];
     }

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Programs run with their loops as clones: truth.py RUN AGENT STEP OUT [ROW...].
+"""Programs run with their loops as clones: truth.py RUN AGENT STEP OUT [static | ROW...].
 
 What a program prints and how it ends must be the same in every mode, to the bit. Loops of known
 trip counts are counted by three ways that share nothing: the program says what it does, the time
 mode counts by registers, the count mode by blocks, and a stepper executes the same binary one
 instruction at a time.
 """
+import errno
 import json
 import os
 import shutil
@@ -14,9 +15,15 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "zoo"))
+from tap import Tap  # noqa: E402
+
 SOURCES = os.path.join(HERE, "src")
 MODES = [["ident"], ["time"], ["sample:7"], ["count"], ["time", "--nests"],
-         ["sample:7", "--nests"], ["count", "--nests"]]
+         ["sample:7", "--nests"], ["count", "--nests"], ["count", "--bodies"],
+         ["vary:31", "--share", "400"]]
+RUNS, LANES, REPEATS, OPEN = range(4) # what counters count
+ROOM = 256 # records that patch-run lets a thread keep
 
 C, CXX, F = "gcc", "g++", "gfortran"
 CALM = ["-O1", "-fno-tree-vectorize", "-fno-unroll-loops", "-fno-inline"]
@@ -37,30 +44,59 @@ ROWS = {
     "handlers": (C, "handlers.c", ["-O2"], set()),
     "handlers-O0": (C, "handlers.c", ["-O0"], set()),
     "threads": (C, "threads.c", ["-O2", "-fopenmp", "-ldl"], {"loaded"}),
+    "threads-libomp": ("clang", "threads.c", ["-O2", "-fopenmp", "-ldl"], {"loaded"}),
+    "coroutines-O2": (CXX, "coroutines.cc", ["-O2", "-std=c++20", "-pthread"], set()),
+    "coroutines-O0": (CXX, "coroutines.cc", ["-O0", "-std=c++20", "-pthread"], set()),
+    "ranks-openmpi": ("mpicc.openmpi", "ranks.c", ["-O2"], {"known", "openmpi"}),
+    "ranks-mpich": ("mpicc.mpich", "ranks.c", ["-O2"], {"known", "mpich"}),
+    "soak": (C, "soak.c", ["-O2", "-pthread"], {"known", "soak"}),
     "stencil-O2": (F, "stencil.f90", ["-O2"], {"step"}),
     "stencil-O3": (F, "stencil.f90", ["-O3"], {"step"}),
+    "entries-O2": (C, "entries.c", ["-O2"], {"step", "entered"}),
+    "entries-O0": (C, "entries.c", ["-O0"], {"step", "entered"}),
+    "entries-many": (C, "entries.c", ["-O2", "-DMANY"], {"step", "entered"}),
+    "entries-fixed": (C, "entries.c", ["-O2", "-no-pie", "-fno-pie"], {"step", "entered"}),
+    "masks-O2": (C, "masks.c", ["-O2"], {"amounts", "step"}),
+    "masks-O0": (C, "masks.c", ["-O0"], {"amounts", "step"}),
+    "entered": (C, "entered.c", ["-O2"], {"step"}),
+    "static-O2": (C, "kernels.c", ["-O2", "-static"], {"truth", "step", "injected"}),
+    "static-pie-O2": (C, "kernels.c", ["-O2", "-static-pie", "-fPIE"],
+                      {"truth", "step", "injected"}),
+    "static-O0": (C, "kernels.c", ["-O0", "-static"], {"step", "injected"}),
+    "static-stripped": (C, "kernels.c", ["-O2", "-static", "-s"], {"step", "injected"}),
+    "static-throw": (CXX, "throw.cc", ["-O2", "-static"], {"injected"}),
+    "static-throw-pie": (CXX, "throw.cc", ["-O0", "-static-pie", "-fPIE"], {"injected"}),
+    "static-small-stacks": (C, "small_stacks.c", ["-O2", "-static"], {"cut", "injected"}),
+    "static-handlers": (C, "handlers.c", ["-O2", "-static"], {"injected"}),
+    "static-coroutines": (CXX, "coroutines.cc", ["-O2", "-std=c++20", "-pthread", "-static"],
+                          {"injected"}),
+    "static-soak": (C, "soak.c", ["-O2", "-pthread", "-static"], {"known", "soak", "injected"}),
+    "static-stencil": (F, "stencil.f90", ["-O2", "-static"], {"step", "injected"}),
+    "static-masks": (C, "masks.c", ["-O2", "-static"], {"amounts", "step", "injected"}),
+    "static-apart": (C, "apart.c", ["-O2", "-pthread", "-static"], {"known", "injected"}),
+    "static-confined": (C, "confined.c", ["-O2", "-pthread", "-static"], {"confined", "injected"}),
     "undone": (C, "undone.c", ["-O2"], {"undo"}),
+    "spinning": (C, "spinning.c", ["-O2", "-pthread", "-ldl"], {"spins"}),
+    "spinning-blocked": (C, "spinning.c", ["-O2", "-pthread", "-ldl", "-DROUNDS=1", "-DBLOCKED"],
+                         {"spins", "EAGAIN"}),
+    "spinning-confined": (C, "spinning.c",
+                          ["-O2", "-pthread", "-ldl", "-DROUNDS=1", "-DCONFINED"],
+                          {"spins", "EPERM"}),
 }
 
 
-class Tap:
-    def __init__(self):
-        self.n = self.failed = 0
-
-    def point(self, good, name, why=""):
-        self.n += 1
-        self.failed += not good
-        print(f"{'ok' if good else 'not ok'} {self.n} {name}", flush=True)
-        if not good and why:
-            print("".join(f"# {line}\n" for line in str(why).splitlines()[:20]), end="")
-
-    def skip(self, name, why):
-        self.n += 1
-        print(f"ok {self.n} {name} # SKIP {why}")
+# Two ranks on whatever there is, also where Open MPI would rather not run.
+LAUNCHERS = {"openmpi": ["mpirun.openmpi", "--oversubscribe", "-n", "2"],
+             "mpich": ["mpirun.mpich", "-n", "2"]}
+FOR_OPENMPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+SOAK_MODES = [["time"], ["sample:1000"], ["count"], ["vary:31"]]
+# Of one slice, 1.6e8 instances in four modes; PATCH_SOAK=12 has 1e5 threads, too, in minutes.
+SOAK_INSTANCES, SOAK_THREADS = 4 * 10**7, 3000
 
 
-def run(command, **more):
-    return subprocess.run(command, capture_output=True, timeout=300, **more)
+def run(command):
+    return subprocess.run(command, capture_output=True, timeout=300, check=False,
+                          env={**os.environ, **FOR_OPENMPI})
 
 
 class Row:
@@ -78,26 +114,44 @@ class Row:
         shutil.rmtree(self.dir, ignore_errors=True)
         os.makedirs(self.dir)
         library = []
-        if self.more & {"loaded", "undo"}:
-            witness = ["-DWITNESS"] if "undo" in self.more else []
+        if self.more & {"loaded", "undo", "spins"}:
+            source = self.source if "spins" in self.more else "loaded.c"
+            defined = ["-DWITNESS"] if "undo" in self.more else ["-DLIBRARY"]
             library = [os.path.join(self.dir, "libloaded.so")]
-            made = run([C, "-O2", "-shared", "-fPIC", *witness, "-o", library[0],
-                        os.path.join(SOURCES, "loaded.c")])
+            defined += [flag for flag in self.flags if flag.startswith("-D")]
+            made = run([C, "-O2", "-shared", "-fPIC", *defined, "-pthread", "-o", library[0],
+                        os.path.join(SOURCES, source)])
             if made.returncode:
                 return made.stderr.decode()
-        self.arguments = library if "loaded" in self.more else []
+        self.arguments = library if self.more & {"loaded", "spins"} else []
+        if "soak" in self.more:
+            times = int(os.environ.get("PATCH_SOAK", "1"))
+            self.arguments = [str(SOAK_INSTANCES * times), str(SOAK_THREADS * times)]
+        launcher = [words for name, words in LAUNCHERS.items() if name in self.more]
+        self.command = [*(launcher[0] if launcher else []), self.program, *self.arguments]
+        self.command[0] = shutil.which(self.command[0]) or self.command[0]
         link = library + [f"-Wl,-rpath,{self.dir}"] if "undo" in self.more else []
         made = run([self.compiler, "-g", "-o", self.program, os.path.join(SOURCES, self.source),
                     *self.flags, *link])
         return made.stderr.decode() if made.returncode else None
 
-    def clone_run(self, mode):
-        where = os.path.join(self.dir, "-".join(mode).replace(":", ""))
+    def clone_run(self, mode, steps_like=False):
+        """steps_like: with all that is as the stepper has it. What a C library in the program runs
+        depends on its variables and on what its output is."""
+        where = os.path.join(self.dir, "-".join(mode).replace(":", "") + "-steps" * steps_like)
         os.makedirs(where)
-        files = [a for path in [self.program, *self.arguments] for a in ("--only", path)]
+        loaded = self.arguments if self.more & {"loaded", "spins"} else []
+        files = [a for path in [self.program, *loaded] for a in ("--only", path)]
         undo = ["--undo"] if "undo" in self.more else []
-        got = run([self.runner, *mode, *undo, *files, where, self.agent, "--", self.program,
-                   *self.arguments])
+        undo += ["--inject"] if "injected" in self.more else []
+        command = [self.runner, *mode, *undo, *files, where, self.agent, "--", *self.command]
+        if steps_like:
+            null = subprocess.DEVNULL
+            got = subprocess.run(command, stdin=null, stdout=null, stderr=null, timeout=300,
+                                 check=False,
+                                 env={**os.environ, **FOR_OPENMPI, "OMP_NUM_THREADS": "1"})
+        else:
+            got = run(command)
         path = os.path.join(where, "result.json")
         result = json.load(open(path)) if os.path.exists(path) else None
         return got, result
@@ -115,7 +169,10 @@ class Row:
         at = self.functions()
         checked = 0
         for line in stderr.decode().splitlines():
-            _, name, instances, trips = line.split()
+            words = line.split()
+            if words[:1] != ["truth"]:
+                continue
+            _, name, instances, trips = words
             low, end = at[name]
             loops = [x for x in result["loops"] if low <= x["address"] < end]
             if not loops:
@@ -124,7 +181,37 @@ class Row:
             got = [sum(x[key] for x in loops) for key in ("instances", "trips")]
             self.point(got == [int(instances), int(trips)], f"{mode}: {name} is counted",
                        f"got {got}, not {[int(instances), int(trips)]}: {loops}")
-        self.point(checked >= 6, f"{mode}: most known loops are clones", f"{checked}")
+        self.point(checked >= (6 if "truth" in self.more else 1),
+                   f"{mode}: most known loops are clones", f"{checked}")
+
+    def check_entered(self, stderr, stepped, result, mode):
+        """Entries are those that the program states, also where few of them are measured; headers
+        ran as often as in steps."""
+        at = self.functions()
+        for line in stderr.decode().splitlines():
+            _, name, *said = line.split()
+            low, end = at[name]
+            loops = [x for x in result["loops"] if low <= x["address"] < end]
+            want = int(said["--nests" in mode])
+            got = sum(x["entries" if "sample" in mode else "instances"] for x in loops)
+            self.point(got == want, f"{mode}: entries of {name}", f"{got}, not {want}: {loops}")
+        self.point(result["refused"] == 0, f"{mode}: no loop is refused", result["refused"])
+        if "sample" in mode:
+            return
+        bad = [(hex(x["address"]), x["trips"], stepped.get(str(x["address"]), 0))
+               for x in result["loops"] if x["counted"] and x["dropped"] == 0
+               and x["trips"] != stepped.get(str(x["address"]), 0)]
+        self.point(not bad, f"{mode}: headers ran as often as in steps", bad)
+
+    def check_amounts(self, stderr, result, mode):
+        """Lanes and repetitions of each function, to those that the program states."""
+        at = self.functions()
+        for line in stderr.decode().splitlines():
+            _, name, kind, n = line.split()
+            low, end = at[name]
+            got = sum(x["count"] for x in result["blocks"] if low <= x["address"] < end
+                      and x["counts"] == {"lanes": LANES, "repeats": REPEATS}[kind])
+            self.point(got == int(n), f"{mode}: {kind} of {name}", f"{got}, not {n}")
 
     def check_cut(self, result, mode):
         """Entries that another coroutine's overwrote are not taken for instances."""
@@ -136,10 +223,18 @@ class Row:
                    cut)
 
     def check_blocks(self, stepped, result, mode):
+        """A string instruction is a step each time it repeats: where code begins with one that
+        count says nothing."""
+        repeats = {x["address"] for x in result["blocks"] if x["counts"] == REPEATS}
         bad = [(hex(x["address"]), x["count"], stepped.get(str(x["address"]), 0))
-               for x in result["blocks"] if x["module"] == 0
+               for x in result["blocks"] if x["module"] == 0 and x["counts"] in (RUNS, REPEATS)
+               and not (x["counts"] == RUNS and x["address"] in repeats)
                and x["count"] != stepped.get(str(x["address"]), 0)]
         ran = sum(x["count"] > 0 for x in result["blocks"])
+        open_n = [x["count"] for x in result["blocks"] if x["counts"] == OPEN]
+        self.point(not any(open_n), f"{mode}: all loops were left", open_n)
+        if "truth" in self.more: # of each kernel's loop alone
+            self.point(len(open_n) >= 6, f"{mode}: loops count in registers", open_n)
         self.point(not bad, f"{mode}: blocks ran as often as in steps", bad)
         self.point(ran > 5, f"{mode}: blocks ran", result["blocks"][:5])
 
@@ -148,7 +243,7 @@ class Row:
         text = got.stdout.decode()
         # The program's own output comes first.
         data = json.loads(text[text.index('{"steps"'):])
-        return None if data["limited"] else data["blocks"]
+        return None if data["limited"] else data["insns"]
 
     def check(self):
         why = self.build()
@@ -158,11 +253,11 @@ class Row:
             else:
                 self.point(False, "builds", why)
             return
-        plain = run([self.program, *self.arguments])
+        plain = run(self.command)
         stepped = self.steps() if "step" in self.more else None
         if "step" in self.more:
             self.point(stepped is not None, "is executed in steps to its end")
-        for mode in MODES:
+        for mode in SOAK_MODES if "soak" in self.more else MODES:
             words = " ".join(mode)
             got, result = self.clone_run(mode)
             same = (got.stdout, got.stderr, got.returncode)
@@ -179,35 +274,65 @@ class Row:
             if not result:
                 self.point(False, f"{words}: has a result", got.stderr.decode())
                 continue
-            self.point(result["done"] >= 2 and result["unplaced"] == 0 or "undo" in self.more,
+            self.point((result["done"] >= 1 or mode[0] == "vary:31") and
+                       result["unplaced"] == 0 or self.more & {"undo", "spins"},
                        f"{words}: loops are clones",
                        {k: v for k, v in result.items() if k not in ("loops", "blocks")})
             if mode == ["time", "--nests"] and "truth" in self.more:
                 self.check_truth(plain.stderr, result, words)
-            if mode == ["time"]:
+            if mode[0] in ("time", "sample:7") and "entered" in self.more:
+                self.check_entered(plain.stderr, stepped, result, words)
+            if mode == ["time"] and "known" in self.more:
+                self.check_truth(plain.stdout + plain.stderr, result, words)
+                self.point(result["missed"] == 0, f"{words}: no thread is missed", result["missed"])
+            if mode == ["time"] and result["asked"] <= ROOM / 2: # chance decides where it is short
                 self.point(result["forgotten"] == 0, f"{words}: loops entered rarely keep records",
                            result["forgotten"])
+            if mode == ["time"] and "confined" in self.more:
+                self.point([result["threads"], result["missed"]] == [2, 1],
+                           f"{words}: a thread without system calls is missed",
+                           [result["threads"], result["missed"]])
             if mode == ["time"] and "loaded" in self.more:
                 loops = [x for x in result["loops"] if x["module"] == 1]
                 got = [sum(x[key] for x in loops) for key in ("instances", "trips")]
                 self.point(got == [50, 5000], f"{words}: counted in a library that came twice", got)
+            if mode == ["time"] and "spins" in self.more:
+                ran = sum(x["instances"] for x in result["loops"] if x["module"] == 1)
+                why = [getattr(errno, name) for name in self.more if name.startswith("E")]
+                if why:
+                    self.point(ran == 0 and result["unplaced"] > 0 and result["errno"] == why[0],
+                               f"{words}: threads that cannot be stopped leave code as it is",
+                               {k: v for k, v in result.items() if k != "blocks"})
+                else:
+                    self.point(ran > 0, f"{words}: loops became clones while threads ran them",
+                               result)
             if mode == ["time"] and "cut" in self.more:
                 self.check_cut(result, words)
+            if "soak" in self.more: # a file a thread
+                shutil.rmtree(os.path.join(self.dir, "-".join(mode).replace(":", "")))
+            if mode[0] == "count" and len(mode) > 1 and "amounts" in self.more:
+                self.check_amounts(plain.stderr, result, words)
+            if mode == ["count", "--bodies"]:
+                self.point(result["bodies"] >= 3, f"{words}: whole functions are clones",
+                           result["bodies"])
             if mode[0] == "count" and stepped is not None:
+                if "injected" in self.more:
+                    result = self.clone_run(mode, steps_like=True)[1]
                 self.check_blocks(stepped, result, words)
 
 
 def main():
     runner, agent, stepper, out = sys.argv[1:5]
-    names = sys.argv[5:] or list(ROWS)
+    names = sys.argv[5:]
+    if names in ([], ["static"]): # all that are preloaded into, or that are not
+        names = [name for name in ROWS if ("injected" in ROWS[name][3]) == bool(names)]
     tap = Tap()
     for name in names:
         try:
             Row(tap, name, (runner, agent, stepper), out).check()
         except (subprocess.TimeoutExpired, ValueError, KeyError, OSError) as error:
             tap.point(False, f"{name}: is done", repr(error))
-    print(f"1..{tap.n}")
-    return 1 if tap.failed else 0
+    return tap.end()
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@
 """
 import collections
 import json
+import math
 import os
 import pathlib
 import re
@@ -18,7 +19,7 @@ sys.path.insert(0, str(HERE.parent / "zoo"))
 import build  # noqa: E402
 import tap as tap_module  # noqa: E402
 import perf  # noqa: E402
-from experiment import RATE, Run, imported, least_hits, matches, unlikely  # noqa: E402
+from experiment import RATE, SIGMAS, Run, imported, least_hits, matches, unlikely  # noqa: E402
 from host import Host  # noqa: E402
 
 build.HERE, build.SRC = HERE, HERE / "programs"
@@ -69,13 +70,29 @@ def bearable(want):
     return max(0.045 * want - room(want), room(want) / 2)
 
 
-def amiss(got, want, taken):
+def stretch_room(want, rate, moves):
+    """The same for one stretch of a thread. Its samples come by a clock of its own, so that their
+    number is not drawn: the event of each processor that it was on only meets begin and end at any
+    part of its period (variance 1/6)."""
+    return room(want) + SIGMAS * math.sqrt((1 + moves) / 6) / rate
+
+
+def preempted_s(switches):
+    """How much longer samples may say than the program's clock. A thread that is preempted has the
+    interrupt that wakes the next one, up to the switch, and is sampled in it, but the kernel
+    charges it to the next one (no second reading of the clock between wake-up and switch): 6 to
+    8 us each on a calm host, whatever the rate."""
+    return 20e-6 * switches
+
+
+def amiss(got, want, taken, off=None, over=0):
     """"" when samples of `got` seconds are those of `want` seconds, of which the host may have
-    taken some; else the sentence."""
-    if abs(got - want) <= room(want) + taken:
+    taken some, give or take `off`, or `over` more; else the sentence."""
+    off = room(want) if off is None else off
+    if -off - taken <= got - want <= off + taken + over:
         return ""
-    return (f"{got:.4f} s, {want:.4f} s (± {room(want) + taken:.4f}) by the program's own clock; "
-            f"the host took {taken:.4f} s")
+    return (f"{got:.4f} s, {want:.4f} s (-{off + taken:.4f} +{off + taken + over:.4f}) by the "
+            f"program's own clock; the host took {taken:.4f} s")
 
 
 def agreement(theirs, ours, program):
@@ -128,10 +145,10 @@ class Truth:
             self.again += 1
         return run, got, want
 
-    def judge(self, name, wrong, wrong_at_least):
+    def judge(self, name, wrong, wrong_at_least, calm=None):
         """A point that fails for `wrong` on a calm host, on a busy one only for what the host
         cannot have done; between the two nothing can be said."""
-        if wrong and not wrong_at_least and not self.calm:
+        if wrong and not wrong_at_least and not (self.calm if calm is None else calm):
             self.tap.skip(name, f"cannot be judged: {self.host}: {wrong}".replace("\n", "; "))
         else:
             self.tap.point(not wrong, name, wrong)
@@ -151,8 +168,10 @@ class Truth:
         self.tap.point(not wrong, f"{name}: all sums agree", "\n".join(wrong))
         if measure:
             taken = self.host.taken_s
+            over = preempted_s(run.run()["switch_involuntary_n"])
             self.judge(f"{name}: the time of all samples is the processor time",
-                       amiss(got, want, taken if self.calm else 0), amiss(got, want, taken))
+                       amiss(got, want, taken if self.calm else 0, over=over),
+                       amiss(got, want, taken, over=over))
             if want > 0.5 and self.calm:  # of less, 5 % are few samples
                 self.tap.point(amiss(0.95 * min(got, want), want, taken),
                                f"{name}: 5 % fewer samples would be told")
@@ -318,13 +337,26 @@ class Truth:
                 self.fair(f"{row}, rank {rank}",
                           {f: (n_of.get(f, 0), ns[k] / sum(ns)) for k, f in enumerate(SPINNERS)},
                           sum(n_of.values()))
-                # All the time of a rank but what it waits, spinning, in MPI.
-                own = sum(n_of.values()) / run.run()["rate_hz"]
-                off = abs(own - sum(ns) / 1e9) - 0.02 * own - 0.01
-                why = f"{own} s, {sum(ns) / 1e9} s" if off > 0 else ""
-                self.judge(f"{row}, rank {rank}: its time", why, off > self.host.taken_s)
+                rate, thread = run.run()["rate_hz"], next(
+                    t for t in run.view("threads") if t["tid"] == process["pid"])
+                self.stretch(f"{row}, rank {rank}: its time",
+                             run.within("rank", ["work"])[rank, "work"] / rate, sum(ns) / 1e9,
+                             stretch_room(sum(ns) / 1e9, rate,
+                                          min(thread["cpu_migration_n"], os.cpu_count() - 1)),
+                             preempted_s(thread["switch_involuntary_n"]))
                 self.tap.point(process["sample_n"] >= sum(n_of.values()),
                                f"{row}, rank {rank}: its samples", process["sample_n"])
+
+    def stretch(self, name, got, want, off, over):
+        """One stretch of processor time, and that of the samples in it. Not the time of a whole
+        rank: what it waits, spinning, in MPI its own clock does not tell."""
+        taken = self.host.taken_s
+        calm = taken <= 0.045 * want - off
+        self.judge(name, amiss(got, want, taken if calm else 0, off, over),
+                   amiss(got, want, taken, off, over), calm)
+        if calm:
+            self.tap.point(amiss(0.95 * min(got, want), want, taken, off),
+                           f"{name}: 5 % fewer samples would be told")
 
     def of_rank(self, run, folder, rank):
         """Samples of the spinners in a rank by name, and their times by their own clock."""

@@ -14,6 +14,7 @@ import { Stability } from './views/Stability';
 import { Summary } from './views/Summary';
 import { Expert, Functions, Lines, Loops } from './views/Tables';
 import { Tried } from './views/Tried';
+import { hasTrust, Trust } from './views/Trust';
 
 export interface Page {
     path: string;
@@ -23,14 +24,16 @@ export interface Page {
     isThere?: (report: Report) => boolean;
 }
 
+const isMeasured = (report: Report): boolean => !report.isCode;
+
 export const PAGES: Page[] = [
     { path: 'summary', title: 'Summary', view: Summary },
-    { path: 'metrics', title: 'Global metrics', view: Metrics },
-    { path: 'application', title: 'Application', view: Application },
+    { path: 'metrics', title: 'Global metrics', view: Metrics, isThere: isMeasured },
+    { path: 'application', title: 'Application', view: Application, isThere: isMeasured },
     { path: 'functions', title: 'Functions', view: Functions },
     { path: 'loops', title: 'Loops', view: Loops },
-    { path: 'lines', title: 'Lines', view: Lines },
-    { path: 'calltree', title: 'Call tree', view: CallTree },
+    { path: 'lines', title: 'Lines', view: Lines, isThere: isMeasured },
+    { path: 'calltree', title: 'Call tree', view: CallTree, isThere: isMeasured },
     {
         path: 'tried',
         title: 'Tried',
@@ -61,6 +64,7 @@ export const PAGES: Page[] = [
         view: Machine,
         isThere: report => report.rows('machine_places') !== null,
     },
+    { path: 'trust', title: 'Trust', view: Trust, isThere: hasTrust },
     { path: 'expert', title: 'Expert', view: Expert },
     { path: 'experiment', title: 'Experiment', view: Experiment },
 ];

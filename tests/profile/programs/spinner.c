@@ -48,7 +48,7 @@ static struct worker {
 static uint64_t each_ns, first_seed;
 static unsigned rank;
 
-static void *work(void *context)
+static NOINLINE void *work(void *context)
 {
     struct worker *w = context;
     uint64_t seed = first_seed * 7919 + w->number * 104729u + rank * 15485863u;

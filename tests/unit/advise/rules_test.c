@@ -444,6 +444,38 @@ static const struct rule_case topics[] = {
                  {"cqa_unroll_n", 4},
                  {"cqa_rename_cy", 1},
                  {"cqa_cycles", 1}}}},
+    {"full_unrolling",
+     {RUN, .code = {NESTED}, .metric = {{"cqa_trip_n", 4}, {"cqa_insn_n", 6}}},
+     {RUN, .code = {NESTED}, .metric = {{"cqa_trip_n", 1000}, {"cqa_insn_n", 6}}}},
+    {"full_unrolling", /* nothing is entered again and again around it */
+     {RUN, .code = {NESTED}, .metric = {{"cqa_trip_n", 4}, {"cqa_insn_n", 6}}},
+     {RUN, .code = {FULL}, .metric = {{"cqa_trip_n", 4}, {"cqa_insn_n", 6}}}},
+    {"unaligned_access",
+     {RUN, .code = {FULL},
+      .metric = {{"cqa_unaligned_n", 2},
+                 {"cqa_vector_access_n", 4},
+                 {"cqa_load_cy", 2},
+                 {"cqa_store_cy", 1},
+                 {"cqa_cycles", 2}}},
+     {RUN, .code = {FULL},
+      .metric = {{"cqa_unaligned_n", 0},
+                 {"cqa_vector_access_n", 4},
+                 {"cqa_load_cy", 2},
+                 {"cqa_store_cy", 1},
+                 {"cqa_cycles", 2}}}},
+    {"double_precision",
+     {RUN, .code = {FULL},
+      .metric = {{"cqa_native_b", 64},
+                 {"cqa_fp_insn_n", 2},
+                 {"cqa_fp_op_n", 32},
+                 {"cqa_fp_fma_n", 32},
+                 {"cqa_vec_eff_all_pct", 100}}},
+     {RUN, .code = {FULL},
+      .metric = {{"cqa_native_b", 64},
+                 {"cqa_fp_insn_n", 2},
+                 {"cqa_fp_op_n", 64},
+                 {"cqa_fp_fma_n", 64},
+                 {"cqa_vec_eff_all_pct", 100}}}},
     {"reciprocal_instructions",
      {RUN, .code = {FULL},
       .metric = {{"cqa_divide_cy", 4}, {"cqa_cycles", 9}, {"cqa_access_32_n", 2}}},
@@ -867,6 +899,47 @@ static void test_no_contradiction(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
+/* Of what one thread alone does the rest is to be given to others, rather than shared out finer. */
+static void test_serial(void **state)
+{
+    struct story story = {RUN, .thread_n = 2,
+                          .code = {{"serial", "application", 400, .only = 1}, OWN(600)}};
+    const char *sql =
+        "SELECT text LIKE '% s of that are in functions that it alone runs, most of it "
+        "in serial.', workaround LIKE 'Let all threads do it: %' FROM v_findings"
+        " WHERE rule = 'load_imbalance'";
+    struct assay_experiment *e = story_tell(&story);
+
+    (void)state;
+    expect_row(e, sql, "1 1");
+    fine(assay_experiment_close(&e, err));
+    story.code[0] = (struct story_code){"uneven", "application", 400, .is_uneven = true};
+    e = story_tell(&story);
+    expect_row(e, sql, "0 0");
+    fine(assay_experiment_close(&e, err));
+}
+
+/* Threads that share the memory: one that waits leaves it to the others. */
+static void test_shared_memory(void **state)
+{
+    struct story story = {
+        RUN, .thread_n = 2, .cache = "32768K",
+        .code = {{"work", "application", 600, .in_loop = true}, {"GOMP_barrier", "openmp", 300}},
+        WALK(60)};
+    const char *sql =
+        "SELECT level, gain_s IS NULL, text LIKE '%while a thread waits, the others %'"
+        " FROM v_findings WHERE rule = 'parallel_overhead'";
+    struct assay_experiment *e = story_tell(&story);
+
+    (void)state;
+    expect_row(e, sql, "potential 1 1");
+    fine(assay_experiment_close(&e, err));
+    story.cache = "131072K"; /* it holds them */
+    e = story_tell(&story);
+    expect_row(e, sql, "gain 0 0");
+    fine(assay_experiment_close(&e, err));
+}
+
 #define SMALL(name, ms)                                                                            \
     {                                                                                              \
         name, "application", ms, .in_loop = true, .flags = "-O3"                                   \
@@ -956,9 +1029,10 @@ static void test_code_alone(void **state)
         e, "SELECT rule, text, workaround FROM v_findings",
         "divisions A loop of f has 2 divisions or square roots. It also calls functions, from "
         "2 places. Divide once before the loop and multiply in it; reuse what does not "
-        "change; single precision or -ffast-math (reciprocals) where the result allows it. "
-        "Then: Small functions in another file are not inlined: give -flto, or move them to "
-        "the header. Of mathematical functions there are vector versions: -O3 -ffast-math.");
+        "change; single precision or -ffast-math unless given (reciprocals) where the result "
+        "allows it. Then: Small functions in another file are not inlined: build with -flto unless "
+        "given, or move them to the header. Of mathematical functions there are vector versions: "
+        "-O3 -ffast-math unless given.");
     fine(assay_experiment_close(&e, err));
 }
 
@@ -1062,18 +1136,100 @@ static void test_given_options(void **state)
     assert_true(n > 300);
 }
 
+/* ---- Code that no compiler made, or nobody knows which --------------------------------------- */
+
+static void each_advice(const struct story *story, void (*look)(const char *rule, const char *text))
+{
+    struct assay_experiment *e = story_tell(story);
+    struct assay_rows *rows;
+
+    fine(assay_rows_open(e,
+                         "SELECT rule, workaround FROM v_findings WHERE pass = 'advise' AND "
+                         "object_kind = 'loop' AND workaround IS NOT NULL",
+                         &rows, err));
+    while (assay_rows_next(rows, NULL) > 0)
+        look(assay_rows_text(rows, 0), assay_rows_text(rows, 1));
+    assay_rows_close(&rows);
+    fine(assay_experiment_close(&e, err));
+}
+
+static unsigned advice_n;
+
+/* Options, and what is said to compilers or done by them. */
+static void no_compiler(const char *rule, const char *text)
+{
+    static const char *const word[] = {" -m",      " -f",    " -O",      "(-",
+                                       "ompiler",  "pragma", "restrict", "Build it",
+                                       "omp simd", "GCC",    "Clang",    "header"};
+
+    advice_n++;
+    for (size_t i = 0; i < sizeof word / sizeof *word; i++)
+        if (strstr(text, word[i]))
+            fail_msg("%s of assembly: %s", rule, text);
+}
+
+/* Options of which nobody knows whether they were given. */
+static void no_claim(const char *rule, const char *text)
+{
+    static const char *const option[] = {"-march=native", "-ffast-math",
+                                         "-flto",         "-funroll-loops",
+                                         "-mrecip",       "-mprefer-vector-width=512"};
+
+    advice_n++;
+    if (strstr(text, "Ask the compiler"))
+        fail_msg("%s of code that nobody may have compiled: %s", rule, text);
+    for (size_t i = 0; i < sizeof option / sizeof *option; i++)
+        for (const char *at = text; (at = strstr(at, option[i])); at++)
+            if (!strstr(at, " unless given") && !strstr(text, "part of -ffast-math"))
+                fail_msg("%s takes %s not to be given: %s", rule, option[i], text);
+}
+
+static void each_rule_of_loops(const char *language,
+                               void (*look)(const char *rule, const char *text))
+{
+    const struct rule_case *table[] = {findings, topics};
+    const size_t n[] = {sizeof findings / sizeof *findings, sizeof topics / sizeof *topics};
+
+    advice_n = 0;
+    for (size_t t = 0; t < 2; t++)
+        for (size_t i = 0; i < n[t]; i++) {
+            struct story story = table[t][i].speaks;
+
+            if (!story.code[0].in_loop)
+                continue;
+            story.code[0].flags = NULL;
+            story.code[0].language = language;
+            each_advice(&story, look);
+        }
+    assert_true(advice_n > 40);
+}
+
+static void test_assembly(void **state)
+{
+    (void)state;
+    each_rule_of_loops("Assembly", no_compiler);
+}
+
+static void test_unknown_options(void **state)
+{
+    (void)state;
+    each_rule_of_loops(NULL, no_claim);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_given_options),  cmocka_unit_test(test_findings),
-        cmocka_unit_test(test_flags),          cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_commands),       cmocka_unit_test(test_said_once),
-        cmocka_unit_test(test_width_of_means), cmocka_unit_test(test_code_alone),
-        cmocka_unit_test(test_one_card),       cmocka_unit_test(test_no_contradiction),
-        cmocka_unit_test(test_given_back),     cmocka_unit_test(test_calls),
-        cmocka_unit_test(test_chains),         cmocka_unit_test(test_gain_of_code),
-        cmocka_unit_test(test_pattern),        cmocka_unit_test(test_share_of_category),
-        cmocka_unit_test(test_first_touch),
+        cmocka_unit_test(test_given_options),   cmocka_unit_test(test_findings),
+        cmocka_unit_test(test_flags),           cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_commands),        cmocka_unit_test(test_said_once),
+        cmocka_unit_test(test_width_of_means),  cmocka_unit_test(test_code_alone),
+        cmocka_unit_test(test_one_card),        cmocka_unit_test(test_no_contradiction),
+        cmocka_unit_test(test_given_back),      cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_chains),          cmocka_unit_test(test_gain_of_code),
+        cmocka_unit_test(test_pattern),         cmocka_unit_test(test_serial),
+        cmocka_unit_test(test_shared_memory),   cmocka_unit_test(test_share_of_category),
+        cmocka_unit_test(test_first_touch),     cmocka_unit_test(test_assembly),
+        cmocka_unit_test(test_unknown_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

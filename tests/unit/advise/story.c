@@ -30,14 +30,17 @@ static int64_t add_function(struct assay_experiment *e, const struct story_code 
                                             .name = name ? name + 1 : path,
                                             .kind = "executable",
                                             .has_debug = assay_known(!code->no_debug)};
-    struct assay_row_unit unit = {.name = "a.c", .compiler = "gcc", .flags = code->flags};
+    struct assay_row_unit unit = {.name = "a.c",
+                                  .compiler = code->flags ? "gcc" : "gas",
+                                  .language = code->language,
+                                  .flags = code->flags};
     struct assay_row_function function = {.name = code->name,
                                           .linkage_name = code->is_linked ? "it's" : NULL};
     int64_t id;
 
     fine(assay_experiment_add_module(e, &module, module_id, err));
     unit.module_id = function.module_id = *module_id;
-    if (code->flags)
+    if (code->flags || code->language)
         fine(assay_experiment_add_unit(e, &unit, &function.unit_id, err));
     if (strcmp(code->name, "[unknown]") != 0)
         function.address = assay_known(0x1000 * (number + 1));

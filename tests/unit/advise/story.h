@@ -15,14 +15,15 @@
 struct story_code {
     const char *name, *category;
     int64_t ms, blocked_ms;
-    const char *module; /* path; NULL: /opt/program */
-    const char *under;  /* name of one before that calls it; NULL: it is outermost */
-    const char *flags;  /* of its compilation; NULL: not recorded */
-    bool in_loop;       /* its samples are in a loop of it, the first of which has the metrics */
-    int instruction_n;  /* of that loop; 0: 9 */
-    int depth;          /* of that loop in its nest; 0: 1 */
-    bool is_uneven;     /* thread i spends 1 / (i + 1) of it */
-    int only;           /* thread that has it, from 1 on; 0: each */
+    const char *module;   /* path; NULL: /opt/program */
+    const char *under;    /* name of one before that calls it; NULL: it is outermost */
+    const char *flags;    /* of its compilation; NULL: not recorded */
+    const char *language; /* of its unit, too where there are no flags */
+    bool in_loop;         /* its samples are in a loop of it, the first of which has the metrics */
+    int instruction_n;    /* of that loop; 0: 9 */
+    int depth;            /* of that loop in its nest; 0: 1 */
+    bool is_uneven;       /* thread i spends 1 / (i + 1) of it */
+    int only;             /* thread that has it, from 1 on; 0: each */
     bool no_debug, is_linked; /* is_linked: it has a linkage name with a quote in it */
 };
 

@@ -2,6 +2,7 @@
 /* The heap door: overflow, zero sizes, and the seam that makes the n-th allocation fail. */
 #include <sys/resource.h>
 
+#include "base/large.h"
 #include "unit.h"
 
 static void test_overflow_is_refused(void **state)
@@ -83,6 +84,57 @@ static void test_large_blocks(void **state)
     as_alloc_fail_after(-1);
 }
 
+/* How many of `n` large pages are fetched when page i takes took_ns(i) and the process has run for
+ * `ran_ns` before. */
+static int fetched_of(int n, int64_t (*took_ns)(int), int64_t ran_ns)
+{
+    int64_t lost_ns = 0;
+    int fetched = 0;
+    for (int i = 0; i < n; i++) {
+        if (!as_large_pays(lost_ns, ran_ns))
+            continue;
+        lost_ns = as_large_lost(lost_ns, took_ns(i));
+        ran_ns += took_ns(i);
+        fetched++;
+    }
+    return fetched;
+}
+
+static int64_t all_fast(int i)
+{
+    (void)i;
+    return 50000;
+}
+
+static int64_t first_slow(int i)
+{
+    return i ? 50000 : 5000000;
+}
+
+static int64_t all_slow(int i)
+{
+    (void)i;
+    return 5000000;
+}
+
+static int64_t turning_slow(int i)
+{
+    return i < 500 ? 50000 : 5000000;
+}
+
+/* Those that pay are all fetched, also behind a slow one; of those that do not, few. */
+static void test_large_pages_that_pay(void **state)
+{
+    (void)state;
+    assert_int_equal(fetched_of(1000, all_fast, 0), 1000);
+    assert_int_equal(fetched_of(1000, first_slow, 0), 1000);
+    assert_int_equal(fetched_of(1000, all_slow, 0), 2);
+    assert_int_equal(as_large_lost(7000000, 2000), 7000000); /* a small page tells nothing */
+    assert_in_range(fetched_of(1000, turning_slow, 0), 501, 503);
+    /* Of a minute at most 0.3 s are lost, and a page. */
+    assert_in_range(fetched_of(1000, all_slow, 60000000000), 50, 70);
+}
+
 #ifndef __SANITIZE_ADDRESS__ /* which has a heap of its own */
 static long faults(void)
 {
@@ -115,7 +167,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_overflow_is_refused),  cmocka_unit_test(test_zero_size_is_no_failure),
         cmocka_unit_test(test_calloc_is_zero),       cmocka_unit_test(test_nth_fails_and_all_after),
-        cmocka_unit_test(test_large_blocks),
+        cmocka_unit_test(test_large_blocks),         cmocka_unit_test(test_large_pages_that_pay),
 #ifndef __SANITIZE_ADDRESS__
         cmocka_unit_test(test_freed_pages_are_kept),
 #endif

@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 
+#include "base/clock.h"
 #include "base/pool.h"
 
 static const unsigned job_counts[] = {1, 2, 3, 4, 7, 16, 33};
@@ -213,12 +214,43 @@ static void test_no_memory(void **state)
     as_pool_free(&pool);
 }
 
+/* Takes two milliseconds of processor time for each index. */
+static int spin_fn(void *ctx, size_t from, size_t to, unsigned worker, struct assay_error *err)
+{
+    (void)ctx;
+    (void)worker;
+    (void)err;
+    const int64_t until_ns = as_clock_ns(CLOCK_THREAD_CPUTIME_ID) + (int64_t)(to - from) * 2000000;
+    while (as_clock_ns(CLOCK_THREAD_CPUTIME_ID) < until_ns)
+        ;
+    return 0;
+}
+
+/* By construction: eight indices are 16 ms, of which one of two threads takes half or more. */
+static void test_times(void **state)
+{
+    (void)state;
+    struct as_pool *pool;
+    assert_int_equal(as_pool_new(&pool, 2, NULL), 0);
+    const struct as_pool_times before = as_pool_times();
+    assert_int_equal(as_pool_for(pool, 8, 1, spin_fn, NULL, NULL), 0);
+    const struct as_pool_times after = as_pool_times();
+    assert_true(after.shared_ns - before.shared_ns >= 16000000);
+    assert_true(after.longest_ns - before.longest_ns >= 8000000);
+    assert_true(after.longest_ns - before.longest_ns <= after.shared_ns - before.shared_ns);
+    /* What is done inline is shared by nobody. */
+    assert_int_equal(as_pool_for(pool, 1, 1, spin_fn, NULL, NULL), 0);
+    assert_int_equal(as_pool_times().shared_ns, after.shared_ns);
+    as_pool_free(&pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_index_once), cmocka_unit_test(test_lowest_failure_wins),
         cmocka_unit_test(test_nesting),         cmocka_unit_test(test_several_callers),
-        cmocka_unit_test(test_counts),          cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_counts),          cmocka_unit_test(test_times),
+        cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

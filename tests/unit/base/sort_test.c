@@ -5,6 +5,7 @@
  */
 #include "unit.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include <assay/error.h>
@@ -50,6 +51,26 @@ static void test_sorts(void **state)
     }
 }
 
+static void test_doubles(void **state)
+{
+    (void)state;
+    enum { MOST = 300 };
+    double value[MOST], sum, all;
+    uint64_t seed = 5;
+    as_sort_doubles(NULL, 0);
+    for (size_t n = 1; n <= MOST; n += n < 10 ? 1 : 29) {
+        all = sum = 0;
+        for (size_t i = 0; i < n; i++)
+            all += value[i] = (double)(int64_t)next_random(&seed) / 0x1p60 * (i % 3 ? 1 : -1e-9);
+        as_sort_doubles(value, n);
+        for (size_t i = 0; i < n; i++) {
+            sum += value[i];
+            assert_true(i == 0 || value[i - 1] <= value[i]);
+        }
+        assert_true(fabs(sum - all) < 1e-9);
+    }
+}
+
 static void test_no_memory(void **state)
 {
     (void)state;
@@ -67,6 +88,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sorts),
+        cmocka_unit_test(test_doubles),
         cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests_name("base/sort", tests, NULL, NULL);

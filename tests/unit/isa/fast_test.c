@@ -26,7 +26,7 @@ static void compare(const uint8_t *bytes, size_t n)
     assert_int_equal(assay_decode(bytes, n, 0x401000, &code, NULL), 0);
     for (size_t i = 0; i < code.n; i++) {
         struct as_decoded ref;
-        assert_int_equal(as_reference_decode(bytes + at, n - at, 0x401000 + at, &ref), 0);
+        assert_int_equal(as_reference_decode(bytes + at, n - at, 0x401000 + at, false, &ref), 0);
         if (memcmp(&ref.insn, &code.insn[i], sizeof ref.insn)) {
             char text[128];
             assay_insn_format(bytes + at, n - at, 0, ASSAY_SYNTAX_INTEL, text, sizeof text);

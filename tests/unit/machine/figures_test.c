@@ -27,7 +27,8 @@ static void there_and_back(void **state)
 {
     struct assay_figures *again;
     const struct assay_figure_point point = {"latency.huge", 32768, 1.1};
-    const struct assay_figure_group group = {.name = "memory", .when_s = 1763813600};
+    const struct assay_figure_group group = {
+        .name = "memory", .when_s = 1763813600, .took_s = 61.5, .waited_s = 2.3};
     const struct assay_host host = {.name = "node\t1",
                                     .cpu_family = 26,
                                     .cpu_model_number = 2,
@@ -60,6 +61,7 @@ static void there_and_back(void **state)
     assert_true(again->point[0].x == 32768 && fabs(again->point[0].y - 1.1) < 1e-9);
     assert_int_equal(again->group_n, 1);
     assert_false(again->group[0].is_done);
+    assert_true(again->group[0].took_s == 61.5 && again->group[0].waited_s == 2.3);
     assert_int_equal(again->group[0].when_s, 1763813600);
     assert_string_equal(again->finding[0].text, "quota: half a processor");
     assay_figures_drop_findings(again, "quota");
@@ -111,6 +113,8 @@ static void files_that_are_none(void **state)
     expect_bad("figure\ta\t1\tB/s\t0\t-1\tcalm\t-\n", "no figure");
     expect_bad("point\tc\t1\n", "no point");
     expect_bad("done\tmemory\tyesterday\n", "no group");
+    expect_bad("done\tmemory\t-\t3\n", "no group");
+    expect_bad("done\tmemory\t-\t3\tlong\n", "no group");
     expect_bad("machine\tname\n", "not three columns");
     expect_bad("nonsense\ta\tb\n", "no known word");
     expect_bad("1\t2\t3\t4\t5\t6\t7\t8\t9\n", "too many columns");

@@ -93,12 +93,44 @@ static void test_numa(void **state)
     assay_host_free(&host);
 }
 
+static uint64_t memory_of_nodes(void)
+{
+    struct assay_host *host;
+    struct assay_error err;
+    uint64_t all_b = 0;
+
+    assert_int_equal(assay_host_read(root, &host, &err), 0);
+    for (size_t i = 0; i < host->topology->place_n; i++)
+        if (host->topology->place[i].kind == ASSAY_PLACE_NUMA)
+            all_b += host->topology->place[i].size_b;
+    assay_host_free(&host);
+    return all_b;
+}
+
+/* Memory that was added to a running machine: its only node may not know. */
+static void test_memory_of_nodes(void **state)
+{
+    (void)state;
+    put_processors(8);
+    put("/proc/meminfo", "MemTotal: 4194304 kB\n");
+    put("/sys/devices/system/node/online", "0\n");
+    put("/sys/devices/system/node/node0/cpumap", "ff\n");
+    put("/sys/devices/system/node/node0/meminfo", "Node 0 MemTotal: 1048576 kB\n");
+    assert_int_equal(memory_of_nodes(), UINT64_C(4) << 30);
+    put("/sys/devices/system/node/online", "0-1\n");
+    put("/sys/devices/system/node/node0/cpumap", "0f\n");
+    put("/sys/devices/system/node/node1/cpumap", "f0\n");
+    put("/sys/devices/system/node/node1/meminfo", "Node 1 MemTotal: 1048576 kB\n");
+    assert_int_equal(memory_of_nodes(), UINT64_C(2) << 30); /* whose it is nobody knows */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_affinity_and_load, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_quotas, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_numa, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_memory_of_nodes, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

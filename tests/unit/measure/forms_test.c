@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -216,6 +217,10 @@ static void ports_are_whole(void **state)
     assert_int_equal(as_probe_ports(&core, AS_PROBE_ALU), 4);
     assert_int_equal(as_probe_ports(&core, AS_PROBE_MUL), 1);
     assert_int_equal(as_probe_ports(&core, AS_PROBE_FANY), 3);
+    assert_true(as_probe_spread(&core, AS_PROBE_SLOTS) < 1e-9);
+    struct as_probe_rates near = core;
+    near.cycles[AS_PROBE_SLOTS] *= 1.01;
+    assert_true(fabs(as_probe_spread(&near, AS_PROBE_SLOTS) - 0.01) < 1e-9);
     const struct as_probe_rates none = {{0}};
     assert_int_equal(as_probe_ports(&none, AS_PROBE_FMUL), 0);
 }
@@ -360,6 +365,57 @@ static void figures_become_lines(void **state)
     expect_line("vfmadd231pd ymm,ymm,ymm", &t, "1\tFMUL:1\t4 0>0:2\t-\tm1 0.4%");
 }
 
+/* The best of many rounds of a kernel is better than its ports allow: not what instances use. */
+static void kernels_are_as_fast_as_their_ports(void **state)
+{
+    struct as_timing t = idle(0.25, 1);
+    struct as_probe_rates lucky = core;
+    struct as_str line = {0};
+
+    (void)state;
+    lucky.cycles[AS_PROBE_ALU] *= 0.975;
+    t.repeats[AS_PROBE_ALU] = 2;
+    t.mixed[AS_PROBE_ALU] = 2 * core.cycles[AS_PROBE_ALU] + 4 * 1 / 4.;
+    t.latency[0] = t.latency[1] = 1;
+    as_timing_append(&line, form_named("add r64,r64"), &t, &lucky);
+    assert_string_equal(as_str_z(&line), "form\tadd r64,r64\t1\tALU:1\t1\t-\tm1 0.4%\n");
+    as_str_fini(&line);
+}
+
+/* Pipes that others leave unevenly filled are no use; what is nearly whole is whole. */
+static void chance_is_no_use(void **state)
+{
+    struct as_timing t = idle(0.5, 1);
+
+    (void)state;
+    t.latency[1] = t.latency[2] = 4;
+    t.mixed[AS_PROBE_FMUL] += 4 * 1.17 / 2.;
+    t.mixed[AS_PROBE_PERM] += 4 * 0.4 / 1.;
+    expect_line("vfmadd231pd ymm,ymm,ymm", &t, "1\tFMUL:1\t4\t-\tm1 0.4%");
+}
+
+/* Of loads beside others no port has more to do than the time that one takes; those of vectors go
+ * through some of the same ports. */
+static void loads_may_clash(void **state)
+{
+    struct as_timing t = idle(1, 1);
+
+    (void)state;
+    t.mixed[AS_PROBE_AGU] += 4 * 22 / 2.;
+    expect_line("mov m64,r64", &t, "1\tAGU:1 own:1\t0\t-\tm1 0.4%");
+    t = idle(0.75, 1);
+    t.mixed[AS_PROBE_AGU] += 4 * 1.55 / 2.;
+    expect_line("mov r64,m64", &t, "1\tAGU:1\t0\t-\tm1 0.4%");
+    /* A store that no kernel shows, as the load before it waits for those of the kernel. */
+    t = idle(1.05, 1);
+    t.mixed[AS_PROBE_STD] = t.mixed[AS_PROBE_STV] = 0;
+    expect_line("add m64,r64", &t, "1\tSTD:1\t1\testimated\tm1 0.4%");
+    t = idle(0.5, 1);
+    t.mixed[AS_PROBE_AGU] += 4 * 1.4 / 2.;
+    t.mixed[AS_PROBE_LDV] += 4 * 1 / 2.;
+    expect_line("vmovupd ymm,m256", &t, "1\tLDV:1\t0\t-\tm1 0.4%");
+}
+
 static void what_costs_nothing_is_said(void **state)
 {
     struct as_timing t = idle(1 / 6., 1);
@@ -398,6 +454,24 @@ static void the_width_is_no_port(void **state)
     as_timing_append(&line, form_named("vaddpd ymm,ymm,m256"), &t, &narrow);
     assert_non_null(strstr(as_str_z(&line), "\t2\t-\t"));
     as_str_fini(&line);
+}
+
+/* Lines of decoded instructions that were not full look like parts of a slot. */
+static void slots_are_whole(void **state)
+{
+    static const struct {
+        double seen;
+        const char *line;
+    } slots[] = {{1.3, "1\t-\t1\t-\tm1 0.4%"},         {1.6, "1\t-\t1\t-\tm1 0.4%"},
+                 {1.8, "2\t-\t1\t-\tm1 0.4%"},         {2.5, "2\t-\t1\t-\tm1 0.4%"},
+                 {28.84, "28.8\t-\t1\t-\tnoisy 0.4%"}, /* long microcode as it is seen */
+                 {0.5, "0.5\t-\t1\t-\tm1 0.4%"}};      /* two that fuse */
+    (void)state;
+    for (size_t i = 0; i < sizeof slots / sizeof *slots; i++) {
+        struct as_timing t = idle(1, slots[i].seen);
+        t.latency[0] = t.latency[1] = 1;
+        expect_line("adc r64,r64", &t, slots[i].line);
+    }
 }
 
 static void noise_stands_in_the_line(void **state)
@@ -504,9 +578,13 @@ int main(void)
         cmocka_unit_test(mmx_goes_by_its_rate),
         cmocka_unit_test(gathers_are_set_up),
         cmocka_unit_test(stores_share_their_ports),
+        cmocka_unit_test(kernels_are_as_fast_as_their_ports),
+        cmocka_unit_test(chance_is_no_use),
+        cmocka_unit_test(loads_may_clash),
         cmocka_unit_test(what_costs_nothing_is_said),
         cmocka_unit_test(what_no_chain_shows_is_marked),
         cmocka_unit_test(the_width_is_no_port),
+        cmocka_unit_test(slots_are_whole),
         cmocka_unit_test(noise_stands_in_the_line),
         cmocka_unit_test(a_table_is_made_and_gone_on_with),
     };

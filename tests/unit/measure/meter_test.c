@@ -269,6 +269,12 @@ static bool open_fake(struct as_counter *counter)
     return !work->is_refused;
 }
 
+static bool open_steady(struct as_counter *counter)
+{
+    (void)counter;
+    return true;
+}
+
 static uint64_t read_fake(struct as_counter *counter)
 {
     const struct fake_work *work = counter->context;
@@ -311,6 +317,39 @@ static void a_counter_takes_the_place_of_the_chain(void **state)
     assay_meter_free(&meter);
 }
 
+static void run_unsteady(void *context, bool longer, unsigned repeats)
+{
+    struct fake_work *work = context;
+    work->opened = work->opened * 1103515245 + 12345;
+    const uint64_t factor = 100 + work->opened / 65536 % 20; /* up to a fifth more */
+    work->count += 100 + 7 * (uint64_t)repeats * (longer ? 30 : 10) * factor / 100;
+}
+
+/* Sixteen where those agree; where not, all. */
+static void samples_that_agree_are_enough(void **state)
+{
+    const struct assay_meter_options options = {
+        .cpu = -1, .samples = 48, .enough = 16, .patience_ms = 1500};
+    struct fake_work fake = {0};
+    struct as_counter counter = {.open = open_steady, .read = read_fake, .context = &fake};
+    const struct assay_meter_work steady = {run_fake, &fake, 20},
+                                  unsteady = {run_unsteady, &fake, 20};
+    struct assay_meter *meter;
+    struct assay_cycles cycles;
+    struct assay_error err;
+
+    (void)state;
+    assert_int_equal(assay_meter_new(&options, &meter, &err), 0);
+    as_meter_count_by(meter, &counter);
+    assert_int_equal(assay_meter_work(meter, &steady, &cycles, &err), 0);
+    if (cycles.status == ASSAY_METER_OK) /* else the host was never calm */
+        assert_int_equal(cycles.sample_n, 16);
+    assert_int_equal(assay_meter_work(meter, &unsteady, &cycles, &err), 0);
+    if (cycles.status == ASSAY_METER_OK)
+        assert_in_range(cycles.sample_n, 17, 48);
+    assay_meter_free(&meter);
+}
+
 /* Counters have fewer bits than a word, and go on from where the kernel left them. */
 static void counts_are_put_together(void **state)
 {
@@ -333,6 +372,7 @@ int main(void)
         cmocka_unit_test(blocks_are_measured),
         cmocka_unit_test(what_faults_is_said),
         cmocka_unit_test(a_counter_takes_the_place_of_the_chain),
+        cmocka_unit_test(samples_that_agree_are_enough),
         cmocka_unit_test(counts_are_put_together),
         cmocka_unit_test(the_gate_learns),
         cmocka_unit_test(what_this_processor_has_not_is_said),

@@ -117,6 +117,31 @@ static void memory_is_no_share(void **state)
     expect_level(n, 0, 110);
 }
 
+/* Pages that a hypervisor scattered collide from half of an L2 on: the flat half is the L2. */
+static void half_of_a_cache_between(void **state)
+{
+    static const double size[] = {48 * K, 512 * K, 8 * M}, ns[] = {1.1, 3.6, 13, 110};
+    (void)state;
+    const size_t n = name_curve(make_curve(size, ns, 3, 256 * M), 48 << 10, 1 << 20, 32 << 20);
+    expect_level(n, 1, 1.1);
+    expect_level(n, 2, 3.6);
+    expect_level(n, 3, 13);
+    expect_level(n, 0, 110);
+    assert_true(of_level(n, 2)->is_share && of_level(n, 3)->is_share);
+    assert_false(of_level(n, 1)->is_share);
+}
+
+/* Memory that climbs in two steps, the first of which ends where the last cache is said to. */
+static void a_climb_of_memory_is_no_cache(void **state)
+{
+    static const double size[] = {48 * K, 1 * M, 6 * M, 32 * M}, ns[] = {1.1, 3.9, 13, 120, 155};
+    (void)state;
+    const size_t n = name_curve(make_curve(size, ns, 4, 256 * M), 48 << 10, 1 << 20, 32 << 20);
+    assert_int_equal(n, 5);
+    expect_level(n, 3, 13);
+    expect_level(n, 0, 155);
+}
+
 /* A level that nobody reports lies between: the order of the others does not move. */
 static void an_unknown_level_between(void **state)
 {
@@ -186,6 +211,37 @@ static void arrays_lie_in_the_share(void **state)
     assert_int_equal(as_level_b(&rig, 3, &one), 6 << 20);
 }
 
+/* Of several sizes each lies in the level, beside what others of the scope have there. */
+static void sizes_lie_in_the_level(void **state)
+{
+    static struct as_rig rig;
+    const struct as_scope one = {.name = "core", .n = 1}, all = {.name = "all", .n = 2};
+    size_t size_b[AS_LEVEL_SIZES];
+
+    (void)state;
+    rig.cache_b[1] = 48 << 10, rig.cache_b[2] = 1 << 20, rig.cache_b[3] = 32 << 20;
+    rig.sharers[1] = rig.sharers[2] = 1, rig.sharers[3] = 2;
+    rig.seen_b[3] = 8 << 20;
+    rig.memory_most_b = 1 << 30;
+    assert_int_equal(as_level_sizes(&rig, 2, &one, size_b), 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_true(size_b[i] >= 96 << 10 && size_b[i] <= 1 << 20);
+    size_t n = as_level_sizes(&rig, 3, &one, size_b);
+    assert_int_equal(n, 4);
+    for (size_t i = 0; i < n; i++)
+        assert_true(size_b[i] >= 2 << 20 && size_b[i] <= 8 << 20);
+    n = as_level_sizes(&rig, 3, &all, size_b);
+    for (size_t i = 0; i < n; i++) /* each thread */
+        assert_true(size_b[i] >= 2 << 20 && size_b[i] <= 4 << 20);
+    rig.seen_b[3] = 6889 << 10; /* less, but for both more than their second caches */
+    assert_true(as_level_b(&rig, 3, &all) >= 2 << 20 && as_level_b(&rig, 3, &all) <= 3 << 20);
+    rig.seen_b[3] = 4871 << 10;
+    assert_int_equal(as_level_sizes(&rig, 3, &all, size_b), 0);
+    assert_int_equal(as_level_sizes(&rig, 0, &all, size_b), 1);
+    rig.cache_b[3] = 0;
+    assert_int_equal(as_level_sizes(&rig, 3, &one, size_b), 0);
+}
+
 /* ---- Times of trials ---------------------------------------------------------------------------
  */
 
@@ -219,15 +275,12 @@ static void trials_take_the_clean_ones(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(levels_have_their_names),
-        cmocka_unit_test(a_missing_cache_takes_no_name),
-        cmocka_unit_test(a_share_of_a_cache),
-        cmocka_unit_test(memory_is_no_share),
-        cmocka_unit_test(an_unknown_level_between),
-        cmocka_unit_test(one_bad_point_does_not_split),
-        cmocka_unit_test(a_climb_has_no_plateau),
-        cmocka_unit_test(arrays_lie_in_the_share),
-        cmocka_unit_test(trials_take_the_clean_ones),
+        cmocka_unit_test(levels_have_their_names),  cmocka_unit_test(a_missing_cache_takes_no_name),
+        cmocka_unit_test(a_share_of_a_cache),       cmocka_unit_test(memory_is_no_share),
+        cmocka_unit_test(half_of_a_cache_between),  cmocka_unit_test(a_climb_of_memory_is_no_cache),
+        cmocka_unit_test(an_unknown_level_between), cmocka_unit_test(one_bad_point_does_not_split),
+        cmocka_unit_test(a_climb_has_no_plateau),   cmocka_unit_test(arrays_lie_in_the_share),
+        cmocka_unit_test(sizes_lie_in_the_level),   cmocka_unit_test(trials_take_the_clean_ones),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -91,6 +91,9 @@ static void test_machines(void **state)
         ehdr.e_machine = machines[i].machine;
         refuses_header(ehdr, ASSAY_ERR_ARCH, machines[i].part);
     }
+    Elf64_Ehdr k1om = header(); /* Knights Corner's is read */
+    k1om.e_machine = 181;
+    refuses_header(k1om, ASSAY_ERR_CORRUPT, "neither sections nor segments");
     Elf64_Ehdr big = header();
     big.e_ident[EI_DATA] = ELFDATA2MSB;
     big.e_machine = EM_PPC64 << 8;

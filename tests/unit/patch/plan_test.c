@@ -30,12 +30,29 @@ FUNCTION(taken_call, "push %rbx\n1: lea (%rbx),%rdi\n nopl (%rax)\n call taken_d
 FUNCTION(taken_exits,
          "1: imul $3,%rax,%rax\n cmp %rax,(%rdx)\n je 2f\n add $1,%rdi\n cmp %rsi,%rdi\n"
          " jb 1b\n2: ret");
-FUNCTION(refused_narrow, "1: dec %edi\n jnz 1b\n ret");
-FUNCTION(refused_branch, "mov %rdi,%rcx\n1: add $3,%rax\n add $1,%rdx\n loop 1b\n ret");
-FUNCTION(refused_call, "push %rbx\n1: add $1000,%rax\n call taken_down\n dec %ebx\n jnz 1b\n"
+FUNCTION(counted_diamond, "1: test $1,%dil\n jz 2f\n add $3,%rax\n jmp 3f\n2: add $5,%rax\n"
+                          "3: imul $3,%rax,%rax\n dec %rdi\n jnz 1b\n ret");
+FUNCTION(counted_call, "push %rbx\n1: add $1000,%rax\n call taken_down\n test %ebx,%ebx\n jz 2f\n"
+                       " nopl (%rax)\n2: dec %ebx\n jnz 1b\n pop %rbx\n ret");
+FUNCTION(taken_loop, "mov %rdi,%rcx\n1: add $3,%rax\n add $1,%rdx\n loop 1b\n ret");
+FUNCTION(taken_entered, "test %rsi,%rsi\n jz 2f\n1: add $3,%rax\n add $1,%rdx\n2: add $5,%rax\n"
+                        " dec %rdi\n jnz 1b\n ret");
+/* With what is around it. */
+FUNCTION(carried_narrow, "1: dec %edi\n jnz 1b\n ret");
+FUNCTION(carried_call, "push %rbx\n1: add $1000,%rax\n call taken_down\n dec %ebx\n jnz 1b\n"
                        " pop %rbx\n ret");
-FUNCTION(refused_entered, "test %rsi,%rsi\n jz 2f\n1: add $3,%rax\n add $1,%rdx\n2: add $5,%rax\n"
-                          " dec %rdi\n jnz 1b\n ret");
+FUNCTION(carried_header, "push %rbx\n add $1000,%rax\n jmp 2f\n1: add $5,%rax\n"
+                         " call taken_down\n2: add $1,%rax\n dec %ebx\n jnz 1b\n pop %rbx\n ret");
+/* Four bytes, with room elsewhere in the loop. */
+FUNCTION(hopped_header, "jmp 1f\n2: add $1000,%rax\n add $1000,%rdx\n1: dec %edi\n jns 2b\n"
+                        " call taken_down\n add $1000,%rax\n ret");
+FUNCTION(refused_narrow, "1: dec %edi\n jnz 1b\n call taken_down\n ret");
+FUNCTION(refused_unreached, "add $1000,%rax\n ret\n1: add $1000,%rax\n dec %edi\n jnz 1b\n ret");
+FUNCTION(refused_branch, "1: xbegin 2f\n add $3,%rax\n2: dec %rdi\n jnz 1b\n ret");
+FUNCTION(refused_call, "push %rbx\n1: add $1000,%rax\n call taken_down\n dec %ebx\n jnz 1b\n"
+                       " call taken_down\n add $8,%rsp\n ret");
+FUNCTION(refused_entered, "test %rsi,%rsi\n jz 2f\n1: add $3,%rax\n add $1,%rdx\n2: dec %edi\n"
+                          " jnz 1b\n call taken_down\n call taken_down\n ret");
 
 struct plan {
     struct assay_object *object;
@@ -108,9 +125,51 @@ static void test_verdicts(void **state)
     assert_int_equal(loop_of(&it, "taken_call")->induction, 3);
     assert_int_equal(loop_of(&it, "taken_exits")->exits, 2);
     assert_int_equal(verdict_on(&it, "refused_narrow")->refusal, AS_PATCH_REFUSED_NARROW);
+    assert_int_equal(verdict_on(&it, "refused_unreached")->refusal, AS_PATCH_REFUSED_UNREACHED);
     assert_int_equal(verdict_on(&it, "refused_branch")->refusal, AS_PATCH_REFUSED_BRANCH);
     assert_int_equal(verdict_on(&it, "refused_call")->refusal, AS_PATCH_REFUSED_CALL);
-    assert_int_equal(verdict_on(&it, "refused_entered")->refusal, AS_PATCH_REFUSED_IRREDUCIBLE);
+    assert_int_equal(verdict_on(&it, "refused_entered")->refusal, AS_PATCH_REFUSED_ENTERED);
+    assert_int_equal(loop_of(&it, "carried_narrow")->induction, 7);
+    assert_int_equal(loop_of(&it, "carried_call")->induction, 3);
+    assert_int_equal(loop_of(&it, "carried_header")->induction, 3);
+    assert_int_equal(loop_of(&it, "taken_loop")->tally, AS_PATCH_NONE);
+    drop_plan(&it);
+}
+
+static const struct as_patch_region *region_of(const struct plan *it, const char *name)
+{
+    const struct as_patch_plan *plan = (const void *)it->bytes;
+    return (const struct as_patch_region *)as_patch_at(plan, &plan->region) +
+           loop_of(it, name)->region;
+}
+
+/* Of two entries each has a jump of its own, and begins instances; the steps of a register say
+ * nothing, for who knows where they begin. What carries a loop does not begin it. */
+static void test_entries(void **state)
+{
+    struct plan it = make_plan(AS_PATCH_SAMPLE);
+    const struct as_patch_plan *plan = (const void *)it.bytes;
+    const struct as_patch_site *site = as_patch_at(plan, &plan->site);
+    const struct as_patch_region *entered = region_of(&it, "taken_entered");
+    const struct as_patch_edge *edge = as_patch_at(plan, &plan->edge);
+    const struct as_patch_event *event = as_patch_at(plan, &plan->event);
+    unsigned enters = 0;
+    (void)state;
+    assert_int_equal(entered->sites, 1);
+    assert_true(entered->enters);
+    assert_int_not_equal(site[entered->first_site].address, entered->header);
+    assert_int_equal(loop_of(&it, "taken_entered")->induction, AS_PATCH_NONE);
+    for (uint32_t e = entered->first_edge; e < entered->first_edge + entered->edges; e++)
+        enters += edge[e].inside && event[edge[e].first_event].kind == AS_PATCH_ENTER;
+    assert_int_equal(enters, 1);
+    assert_true(region_of(&it, "taken_plain")->enters);
+    assert_int_equal(region_of(&it, "taken_plain")->hop, 0);
+    const struct as_patch_region *hopped = region_of(&it, "hopped_header");
+    const uint64_t hole = as_patch_jump_at(hopped->header, hopped->hop);
+    assert_true(hopped->enters);
+    assert_true(hole + AS_PATCH_JUMP_B <= hopped->header && hole + 13 >= hopped->header);
+    assert_false(region_of(&it, "carried_narrow")->enters);
+    assert_false(region_of(&it, "carried_header")->enters);
     drop_plan(&it);
 }
 
@@ -169,7 +228,7 @@ static void test_damage(void **state)
     struct as_patch_plan *plan = (void *)it.bytes;
     uint64_t *word = (uint64_t *)&plan->module;
     (void)state;
-    for (size_t i = 0; i < 24; i++) {
+    for (size_t i = 0; i < 26; i++) {
         const uint64_t was = word[i];
         word[i] = UINT64_MAX - 7;
         assert_non_null(as_patch_plan_check(it.bytes, it.n));
@@ -184,6 +243,12 @@ static void test_damage(void **state)
     assert_non_null(as_patch_plan_check(it.bytes, it.n));
     *region = good;
     region->header = UINT64_MAX - 3;
+    assert_non_null(as_patch_plan_check(it.bytes, it.n));
+    *region = good;
+    region->hop = -4; /* into itself */
+    assert_non_null(as_patch_plan_check(it.bytes, it.n));
+    *region = good;
+    region->loops = 0;
     assert_non_null(as_patch_plan_check(it.bytes, it.n));
     *region = good;
     assert_null(as_patch_plan_check(it.bytes, it.n));
@@ -208,15 +273,95 @@ static void test_regions(void **state)
     drop_plan(&it);
 }
 
+/* Blocks of the loop of `name` that are counted where they run, or on each way out of an innermost
+ * loop; *derived: that are not. */
+static unsigned counted_of(const struct plan *it, const char *name, unsigned *derived)
+{
+    const struct as_patch_plan *plan = (const void *)it->bytes;
+    const struct as_patch_counter *counter = as_patch_at(plan, &plan->counter);
+    const struct as_patch_term *term = as_patch_at(plan, &plan->term);
+    const struct as_patch_reloc *reloc = as_patch_at(plan, &plan->reloc);
+    const uint32_t loop = verdict_on(it, name)->loop;
+    unsigned counted = 0;
+    *derived = 0;
+    for (uint64_t c = 0; c < plan->counter.n; c++) {
+        unsigned places = 0, terms = 0;
+        for (uint64_t r = 0; r < plan->reloc.n; r++)
+            places += reloc[r].kind == AS_PATCH_TO_COUNTER && reloc[r].value == c;
+        for (uint64_t t = 0; t < plan->term.n; t++) {
+            terms += term[t].to == c;
+            assert_true(term[t].from != c || places > 0);
+        }
+        if (counter[c].loop != loop || counter[c].counts == AS_PATCH_OPEN)
+            continue;
+        assert_true(places == 0 || terms == 0);
+        counted += places > 0;
+        *derived += !places;
+    }
+    return counted;
+}
+
+/* Of the two arms one follows from the other, the header from the end; a call may not come back, so
+ * that what is behind it does not follow from what is before it. */
+static void test_counted(void **state)
+{
+    struct plan it = make_plan(AS_PATCH_COUNT);
+    unsigned derived;
+    (void)state;
+    assert_int_equal(counted_of(&it, "taken_plain", &derived), 1);
+    assert_int_equal(derived, 0);
+    assert_int_equal(counted_of(&it, "counted_diamond", &derived), 2);
+    assert_int_equal(derived, 2);
+    assert_int_equal(counted_of(&it, "counted_call", &derived), 4); /* one behind the call */
+    assert_int_equal(derived, 0);
+    drop_plan(&it);
+}
+
+/* 7 times through the diamond, 3 of them by its first arm; and what was killed between a block and
+ * the next counts no less than 0. */
+static void test_completed(void **state)
+{
+    struct plan it = make_plan(AS_PATCH_COUNT);
+    const struct as_patch_plan *plan = (const void *)it.bytes;
+    const struct as_patch_counter *counter = as_patch_at(plan, &plan->counter);
+    const struct as_patch_reloc *reloc = as_patch_at(plan, &plan->reloc);
+    const uint32_t loop = verdict_on(&it, "counted_diamond")->loop;
+    uint64_t *count = as_calloc(plan->counter.n, sizeof *count);
+    uint64_t first = 0;
+    (void)state;
+    while (counter[first].loop != loop)
+        first++;
+    const uint64_t truth[] = {7, 3, 4, 7};
+    for (uint64_t r = 0; r < plan->reloc.n; r++)
+        if (reloc[r].kind == AS_PATCH_TO_COUNTER && reloc[r].value - first < 4)
+            count[reloc[r].value] = truth[reloc[r].value - first];
+    as_patch_counters_complete(plan, count);
+    assert_memory_equal(count + first, truth, sizeof truth);
+    memset(count, 0, plan->counter.n * sizeof *count);
+    const struct as_patch_term *term = as_patch_at(plan, &plan->term);
+    uint64_t less = 0;
+    while (term[less].times > 0)
+        less++;
+    count[term[less].from] = 5;
+    as_patch_counters_complete(plan, count);
+    assert_int_equal(count[term[less].to], 0);
+    as_free(count);
+    drop_plan(&it);
+}
+
 /* Memory that runs out at any place is an error, not a crash. */
 static void test_memory(void **state)
 {
     struct plan it = make_plan(AS_PATCH_IDENT);
-    const struct as_patch_wish wish = {.mode = AS_PATCH_TIME};
+    struct as_patch_wish wish = {.mode = AS_PATCH_TIME};
     struct assay_error err;
     int rc = -1;
     (void)state;
-    for (int64_t after = 0; rc < 0; after += 1 + after / 3) {
+    for (int64_t after = 0; rc < 0 || wish.mode == AS_PATCH_TIME; after += 1 + after / 3) {
+        if (rc == 0) {
+            wish.mode = AS_PATCH_COUNT;
+            after = 0;
+        }
         struct as_patch_maker *maker = NULL;
         as_alloc_fail_after(after);
         rc = as_patch_maker_new(&wish, &maker, &err);
@@ -233,10 +378,11 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_verdicts), cmocka_unit_test(test_exits),
-        cmocka_unit_test(test_trips),    cmocka_unit_test(test_checks),
-        cmocka_unit_test(test_damage),   cmocka_unit_test(test_regions),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_verdicts),  cmocka_unit_test(test_entries),
+        cmocka_unit_test(test_exits),     cmocka_unit_test(test_trips),
+        cmocka_unit_test(test_checks),    cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_regions),   cmocka_unit_test(test_counted),
+        cmocka_unit_test(test_completed), cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

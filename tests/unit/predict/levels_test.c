@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Estimates for data of further levels, by bandwidths and streams that are made up: bytes and
- * seconds can be computed by hand.
+ * seconds can be computed by hand; and beside what was measured and recorded.
  */
 #include "unit.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <assay/code.h>
@@ -142,6 +144,125 @@ static void the_greater_of_computing_and_moving(void **state)
     assay_figures_free(&figures);
 }
 
+/* ---- Recorded ----------------------------------------------------------------------------------
+ *
+ * levels.txt: figures of a machine, what an iteration of each loop takes and moves, and the cycles
+ * of an element that were measured (tests/bench/levels.py). Estimates lie within 20 % of those, but
+ * for what is listed there as a miss, with the ratio it has: it may not get worse.
+ */
+
+enum { LOOPS_MOST = 8 };
+
+struct recorded_loop {
+    char name[16];
+    double cycles, elements;
+    struct assay_traffic traffic;
+};
+
+struct recording {
+    struct assay_figures *figures;
+    struct recorded_loop loop[LOOPS_MOST];
+    size_t loop_n;
+    unsigned judged_n, within_n, missed_n;
+};
+
+static const struct recorded_loop *loop_named(const struct recording *r, const char *name)
+{
+    for (size_t i = 0; i < r->loop_n; i++)
+        if (strcmp(r->loop[i].name, name) == 0)
+            return &r->loop[i];
+    fail_msg("no loop is named %s", name);
+    return NULL;
+}
+
+static void read_loop(struct recording *r, char *const column[8])
+{
+    assert_true(r->loop_n < LOOPS_MOST);
+    struct recorded_loop *loop = &r->loop[r->loop_n++];
+    *loop = (struct recorded_loop){.cycles = atof(column[2]), .elements = atof(column[3])};
+    snprintf(loop->name, sizeof loop->name, "%s", column[1]);
+    loop->traffic.read_b = atof(column[4]);
+    loop->traffic.written_b = atof(column[5]);
+    loop->traffic.gathered_n = atof(column[6]);
+    loop->traffic.gathers = loop->traffic.gathered_n > 0;
+}
+
+/* Estimate over what was measured. */
+static double ratio_of(const struct recording *r, char *const column[8])
+{
+    const struct recorded_loop *loop = loop_named(r, column[1]);
+    double cycles;
+
+    for (unsigned level = ASSAY_PREDICT_L2; level < ASSAY_PREDICT_LEVELS; level++) {
+        if (strcmp(assay_predict_level_name((enum assay_predict_level)level), column[2]) != 0)
+            continue;
+        const char *lacking = "nothing";
+        if (!assay_predict_at(&loop->traffic, r->figures, (enum assay_predict_level)level,
+                              loop->cycles, &cycles, &lacking))
+            fail_msg("%s is lacking", lacking);
+        return cycles / loop->elements / atof(column[3]);
+    }
+    fail_msg("no level is named %s", column[2]);
+    return 0;
+}
+
+static void judge_line(struct recording *r, char *const column[8])
+{
+    const double ratio = ratio_of(r, column);
+    const bool is_within = ratio >= 0.8 && ratio <= 1.2;
+
+    r->judged_n++;
+    r->within_n += is_within;
+    if (strcmp(column[0], "missed") != 0) {
+        if (!is_within)
+            fail_msg("%s out of %s: %.2f times what was measured", column[1], column[2], ratio);
+        return;
+    }
+    r->missed_n++;
+    const double was = atof(column[4]);
+    if (is_within)
+        fail_msg("%s out of %s is no miss any more (%.2f): say so", column[1], column[2], ratio);
+    if (fabs(log(ratio)) > fabs(log(was)) + 0.02)
+        fail_msg("%s out of %s got worse: %.2f, was %.2f", column[1], column[2], ratio, was);
+}
+
+static void read_line(struct recording *r, char *line)
+{
+    char *column[8] = {"", "", "", "", "", "", "", ""}, *rest = NULL;
+    size_t n = 0;
+
+    line[strcspn(line, "\n")] = 0;
+    for (char *word = strtok_r(line, "\t", &rest); word && n < 8;
+         word = strtok_r(NULL, "\t", &rest))
+        column[n++] = word;
+    if (n == 0 || *column[0] == '#')
+        return;
+    if (strcmp(column[0], "figure") == 0)
+        put(r->figures, column[1], atof(column[2]));
+    else if (strcmp(column[0], "loop") == 0)
+        read_loop(r, column);
+    else
+        judge_line(r, column);
+}
+
+static void estimates_are_near_what_was_measured(void **state)
+{
+    struct recording r = {.loop_n = 0};
+    struct assay_error err;
+    char line[256];
+    FILE *f = fopen(LEVELS, "r");
+
+    (void)state;
+    assert_non_null(f);
+    assert_int_equal(assay_figures_new(NULL, &r.figures, &err), 0);
+    while (fgets(line, sizeof line, f))
+        read_line(&r, line);
+    fclose(f);
+    assay_figures_free(&r.figures);
+    assert_int_equal(r.judged_n, 15); /* five loops, three levels */
+    assert_int_equal(r.within_n + r.missed_n, 15);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -149,6 +270,7 @@ int main(void)
         cmocka_unit_test(holes_are_lines_of_their_own),
         cmocka_unit_test(the_rest_is_told_apart),
         cmocka_unit_test(the_greater_of_computing_and_moving),
+        cmocka_unit_test(estimates_are_near_what_was_measured),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,7 +44,11 @@ double toy_cycles_as(struct toy *toy, const char *hex, const struct assay_predic
     struct assay_code code;
     struct assay_error err;
     const size_t n = as_hex_get(hex, bytes, sizeof bytes);
-    if (assay_decode(bytes, n, 0x1000, &code, &err) < 0 ||
+    const struct assay_bytes range = {.bytes = bytes,
+                                      .size_b = n,
+                                      .address = 0x1000,
+                                      .k1om = toy->uarch->set[ASSAY_UARCH_mvex] > 0};
+    if (assay_decode_ranges(&range, 1, &code, NULL, &err) < 0 ||
         assay_predict(toy->predictor, &code, 0, code.n, options, &toy->out, &err) < 0)
         fail_msg("%s", err.text);
     assay_code_free(&code);

@@ -186,6 +186,73 @@ static void cycles_of_daxpy(void **state)
     done(&f);
 }
 
+static void stages_and_buffers_are_told(void **state)
+{
+    static const struct assay_cqa_options simulated = {.simulate = true};
+    (void)state;
+    struct fixture f = analyse(DAXPY, NULL);
+    const struct assay_cqa_path *p = &f.out.path[0];
+
+    is(p, "single_port_n", 3); /* vmulsd, vaddsd, the store */
+    is(p, "single_port_cy", 1);
+    is(p, "store_address_cy", 1);
+    is(p, "loop_buffer_pct", NAN); /* the made-up core has none */
+    is(p, "redecoded_n", 0);
+    is(p, "live_gpr_n", 4);
+    is(p, "live_vector_n", 2);
+    is(p, "pressure_gpr_pct", 100 * 4 / 15.0);
+    is(p, "pressure_vector_pct", 100 * 2 / 16.0);
+    is(p, "depth_n", 1);
+    is(p, "path_n", 1);
+    done(&f);
+    /* Divisions take 13 cycles each behind the other. The 97 entries of the scheduler are full long
+     * before the 500 slots: what is renamed waits from one division's end to the next. */
+    f = analyse("vdivsd xmm0,xmm0,xmm1\ncmp rax,rdx\njne 1b", &simulated);
+    is(&f.out.path[0], "chain_cy", 13);
+    is(&f.out.path[0], "full_scheduler_cy", 13);
+    is(&f.out.path[0], "full_reorder_cy", 0);
+    is(&f.out.path[0], "full_loads_cy", 0);
+    is(&f.out.path[0], "full_stores_cy", 0);
+    done(&f);
+    f = analyse("vdivsd xmm0,xmm0,xmm1\ncmp rax,rdx\njne 1b", NULL);
+    is(&f.out.path[0], "full_scheduler_cy", NAN); /* the chain is above all other bounds */
+    done(&f);
+    f = analyse("prefetcht0 [rsi+rax]\nadd rax,64\ncmp rax,rdx\njne 1b", NULL);
+    is(&f.out.path[0], "prefetch_per_cy", 64 / metric(&f.out.path[0], "cycles"));
+    done(&f);
+}
+
+static void stages_of_known_cores_are_told(void **state)
+{
+    (void)state;
+    /* 66 05 34 12 is an instruction whose prefix changes its length. */
+    struct fixture f = analyse_on("haswell",
+                                  "vxorpd xmm2,xmm2,xmm2\nmov rcx,rdx\nvaddsd xmm1,xmm1,[rdi]\n"
+                                  "vmovsd [rsi],xmm1\nadd ax,0x1234\ninc r8\ncmp r8,r9\njne 1b",
+                                  NULL);
+    const struct assay_cqa_path *p = &f.out.path[0];
+
+    is(p, "idiom_n", 1);
+    is(p, "moved_n", 1);
+    is(p, "eliminated_n", 2);
+    is(p, "micro_fused_n", 2); /* the addition with its load, address and data of the store */
+    is(p, "fused_n", 1);
+    is(p, "fetch_cy", metric(p, "code_b") / 16);
+    is(p, "predecode_cy", 3);
+    is(p, "redecoded_n", 0);
+    is(p, "loop_buffer_pct", 100 * metric(p, "slot_n") / 56);
+    is(p, "cached_cy", ceil(metric(p, "slot_n") / 4)); /* whole rounds of the loop buffer */
+    assert_true(metric(p, "decoder_cy") >= 2);         /* 7 operations, 4 decoders */
+    is(p, "live_vector_n", 1);                         /* what xmm2 is set to is never read */
+    done(&f);
+    /* 18 slots are the loop buffer of a Core 2, which has no cache behind it. */
+    f = analyse_on("core2", ".rept 20\nadd rax,1\n.endr\ncmp rax,rdx\njne 1b", NULL);
+    is(&f.out.path[0], "redecoded_n", 1);
+    is(&f.out.path[0], "cached_cy", NAN);
+    is(&f.out.path[0], "decode_cy", metric(&f.out.path[0], "decoder_cy"));
+    done(&f);
+}
+
 static void variants_of_daxpy(void **state)
 {
     (void)state;
@@ -394,17 +461,17 @@ static void ways_have_weights(void **state)
     done(&f);
 }
 
-/* Nine of ten iterations go one way: its blocks have samples as they have instructions. */
-static void samples_weigh_ways(void **state)
+/* Nine of ten iterations go one way: its blocks have samples as they have instructions, of which
+ * those of the other way take `cost` times as long. */
+static void weigh_ways(int64_t cost)
 {
-    (void)state;
     struct fixture f = analyse(WAYS, NULL);
     const struct assay_program *program = f.built.program;
     const uint32_t loop = built_loop(&f.built, "f", 0);
     struct as_block_samples samples[16];
     struct assay_paths paths;
     struct as_arena arena;
-    double *weight;
+    double *weight, cycles[2] = {0, 0};
     struct assay_error err;
     size_t n = 0, path_n;
 
@@ -412,7 +479,8 @@ static void samples_weigh_ways(void **state)
     assert_int_equal(paths.path_n, 2);
     for (size_t i = 0; i < paths.block_n; i++) {
         const struct assay_block *block = &program->block[paths.block[i]];
-        const int64_t passes = i < paths.path[1].first ? 90 : 10;
+        const bool other = i >= paths.path[1].first;
+        const int64_t passes = other ? 10 * cost : 90;
         size_t at = 0;
 
         while (at < n && samples[at].address != block->start)
@@ -421,20 +489,53 @@ static void samples_weigh_ways(void **state)
         if (at == n)
             samples[n++] = (struct as_block_samples){block->start, 0};
         samples[at].n += passes * block->insns;
+        cycles[other] += (double)(other ? cost : 1) * block->insns;
     }
     as_arena_init(&arena);
-    assert_int_equal(as_quality_weights(&arena, program, loop, samples, n, &weight, &path_n, &err),
+    assert_int_equal(as_quality_weights(&arena, program, loop, samples, n, false,
+                                        cost > 1 ? cycles : NULL, &weight, &path_n, &err),
                      0);
     assert_int_equal(path_n, 2);
+    samples[n] = (struct as_block_samples){1, 1000000}; /* of another loop */
+    assert_int_equal(as_quality_weights(&arena, program, loop, samples, n + 1, false,
+                                        cost > 1 ? cycles : NULL, &weight, &path_n, &err),
+                     0);
     assert_true(fabs(weight[0] - 0.9) < 0.005);
     assert_true(fabs(weight[1] - 0.1) < 0.005);
     samples[0].n = 20; /* too few tell nothing */
-    assert_int_equal(as_quality_weights(&arena, program, loop, samples, 1, &weight, &path_n, &err),
-                     0);
+    samples[1] = samples[n];
+    assert_int_equal(
+        as_quality_weights(&arena, program, loop, samples, 2, false, NULL, &weight, &path_n, &err),
+        0);
     assert_null(weight);
+    /* Counted, a few do, and instructions are nothing. */
+    memset(samples, 0, sizeof samples);
+    n = 0;
+    for (size_t i = 0; i < paths.block_n; i++) {
+        const uint64_t address = program->block[paths.block[i]].start;
+        size_t at = 0;
+
+        while (at < n && samples[at].address != address)
+            at++;
+        n += at == n;
+        samples[at].address = address;
+        samples[at].n += i < paths.path[1].first ? 7 : 1;
+    }
+    assert_int_equal(as_quality_weights(&arena, program, loop, samples, n, true,
+                                        cost > 1 ? cycles : NULL, &weight, &path_n, &err),
+                     0);
+    assert_true(fabs(weight[0] - 0.875) < 1e-9);
+    assert_true(fabs(weight[1] - 0.125) < 1e-9);
     as_arena_fini(&arena);
     assay_paths_free(&paths);
     done(&f);
+}
+
+static void samples_weigh_ways(void **state)
+{
+    (void)state;
+    weigh_ways(1);
+    weigh_ways(5);
 }
 
 static void beyond_the_limit_ways_are_one(void **state)
@@ -756,6 +857,8 @@ int main(void)
         cmocka_unit_test(beyond_the_limit_ways_are_one),
         cmocka_unit_test(the_paper_counts_half_vectors),
         cmocka_unit_test(the_paper_counts_whole_vectors),
+        cmocka_unit_test(stages_and_buffers_are_told),
+        cmocka_unit_test(stages_of_known_cores_are_told),
         cmocka_unit_test(invariants_hold_for_compilers),
         cmocka_unit_test(obstacles_are_those_of_the_source),
         cmocka_unit_test(fortran_counts_as_the_source_says),

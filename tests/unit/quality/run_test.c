@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <assay/machine.h>
 #include <assay/quality.h>
 
 #include "built.h"
@@ -73,6 +74,34 @@ static int let_others(void *others, int (*work)(void *context, struct assay_erro
     return rc;
 }
 
+static void add_flag(struct assay_experiment *e, const char *name, const char *pass)
+{
+    const struct assay_flag flag = {.run_id = 2,
+                                    .kind = ASSAY_OBJECT_RUN,
+                                    .object_id = 2,
+                                    .name = name,
+                                    .text = "Said before.",
+                                    .n = 1,
+                                    .pass = pass};
+
+    fine(assay_experiment_flag(e, &flag, err));
+}
+
+/* The pass over the second run once more: what it said of it is said once, not beside it. */
+static void check_again(struct assay_experiment *e)
+{
+    static const char flags[] = "SELECT count(*) FROM flag WHERE text = 'Said before.'";
+    static const char analysed[] = "SELECT count(*) FROM v_set_cqa";
+    const int64_t before = integer_of(e, analysed);
+
+    add_flag(e, "of_quality", "quality");
+    add_flag(e, "of_others", "others");
+    assert_int_equal(integer_of(e, flags), 2);
+    fine(assay_quality_run(e, 2, NULL, err));
+    assert_int_equal(integer_of(e, flags), 1);
+    assert_int_equal(integer_of(e, analysed), before);
+}
+
 /* A run with so many samples in each of both loops, and the pass over it. */
 static void add_run(struct assay_experiment *e, const struct code *c, int64_t n, int64_t other_n)
 {
@@ -111,6 +140,57 @@ static int64_t tables_of(struct assay_experiment *e, int64_t loop_id)
     return integer_of(e, sql);
 }
 
+/* Figures of this machine as if it had been measured: bytes a second that make a quarter byte of
+ * memory, and 8 of the third level, a cycle of a core of 4 GHz; the second level is faster than any
+ * loop. */
+static void measure_machine(const char *directory)
+{
+    static const struct {
+        const char *level;
+        double value;
+    } bandwidth[] = {{"L2", 4e15}, {"L3", 32e9}, {"memory", 1e9}};
+    static const char *const kind[] = {"read", "triad", "copy", "write"};
+    struct assay_figure figure = {.name = "frequency.add", .unit = "Hz", .value = 4e9};
+    struct assay_figures *figures;
+    struct assay_host *host;
+    char path[4096], name[64];
+
+    setenv("XDG_DATA_HOME", directory, 1);
+    fine(assay_host_read(NULL, &host, err));
+    assert_true(assay_figures_path(host, path, sizeof path));
+    fine(assay_figures_new(host, &figures, err));
+    fine(assay_figures_set(figures, &figure, err));
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 4; k++) {
+            snprintf(name, sizeof name, "bandwidth.%s.%s.core", kind[k], bandwidth[i].level);
+            figure =
+                (struct assay_figure){.name = name, .unit = "B/s", .value = bandwidth[i].value};
+            fine(assay_figures_set(figures, &figure, err));
+        }
+    fine(assay_figures_save(figures, path, err));
+    assay_figures_free(&figures);
+    assay_host_free(&host);
+}
+
+/* Of both loops an iteration loads 8 bytes: a cycle at 8 bytes, 32 at a quarter. */
+static void check_levels(struct assay_experiment *e, const struct code *c)
+{
+    char sql[512];
+
+    assert_int_equal(integer_of(e, "SELECT count(*) FROM v_set_cqa WHERE cqa_moved_read_b = 8"
+                                   " AND abs(cqa_l2_cy - cqa_cycles) < 0.01"
+                                   " AND abs(cqa_l3_cy - max(cqa_cycles, 1)) < 0.01"
+                                   " AND abs(cqa_ram_cy - 32) < 0.01"),
+                     3);
+    snprintf(sql, sizeof sql,
+             "SELECT count(*) FROM detail d, json_each(d.cells) r WHERE d.name = 'levels' AND "
+             "d.object_id = %d AND (r.key <> 3 OR json_extract(r.value, '$[0]') = 'memory' AND "
+             "abs(json_extract(r.value, '$[1]') - 32) < 0.01 AND "
+             "abs(json_extract(r.value, '$[3]') - 0.25) < 0.01)",
+             (int)c->loop[0]);
+    assert_int_equal(integer_of(e, sql), 4);
+}
+
 static void test_hot_in_a_later_run(void **state)
 {
     const struct place *place = *state;
@@ -121,6 +201,7 @@ static void test_hot_in_a_later_run(void **state)
     assert_non_null(getcwd(file, sizeof file - 16));
     strcat(file, "/quality-run.so");
     struct built b = built_new_kept(TEST_CC, "-O1", "c", source, "quality-run.so");
+    measure_machine(place->dir);
     fine(assay_experiment_create(place->exp, 0, &e, err));
     add_code(e, &b, file, &c);
     add_run(e, &c, 9990, 10);
@@ -143,7 +224,9 @@ static void test_hot_in_a_later_run(void **state)
         assert_int_equal(integer_of(e, "SELECT count(*) FROM v_set_cqa WHERE cqa_vector_x > 1.9"
                                        " AND cqa_vector_x_low = 1"),
                          3);
+        check_levels(e, &c);
     }
+    check_again(e);
     fine(assay_experiment_close(&e, err));
     built_free(&b);
     unlink("quality-run.so");

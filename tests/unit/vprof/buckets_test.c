@@ -86,6 +86,27 @@ static void test_clean(void **state)
     assert_true(all.iteration.median == 10);
 }
 
+/* In which the thread was off the processor: left out where others with as many iterations ran
+ * through; where none did, length decides. */
+static void test_away(void **state)
+{
+    (void)state;
+    struct as_instance it[60];
+    for (size_t i = 0; i < 20; i++) { /* 5 ran through */
+        it[i] = instance(10, i % 4 ? 900 : 100);
+        it[i].switched = i % 4 != 0;
+    }
+    for (size_t i = 20; i < 40; i++) { /* none did, and one took very long */
+        it[i] = instance(1000, i == 30 ? 9e6 : 5000);
+        it[i].faulted = true;
+    }
+    for (size_t i = 40; i < 60; i++)
+        it[i] = instance(100000, 1e6);
+    assert_int_equal(as_instances_clean(it, 60, 0, 50000), 5 + 19 + 20);
+    for (size_t i = 0; i < 44; i++)
+        assert_true(it[i].trips > 10 ? it[i].ticks < 9e6 : it[i].ticks == 100);
+}
+
 static void test_unknown(void **state)
 {
     (void)state;
@@ -107,6 +128,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_iterations),
                                        cmocka_unit_test(test_cost), cmocka_unit_test(test_clean),
-                                       cmocka_unit_test(test_unknown)};
+                                       cmocka_unit_test(test_away), cmocka_unit_test(test_unknown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,6 +23,8 @@ export interface ChartProps {
     /** Text of a value; of ticks with so many decimals that no two are the same. */
     format?: (value: number, decimals?: number) => string;
     xFormat?: (value: number) => string;
+    /** Text below the axis, where numbers stand for something else. */
+    xTicks?: (value: number) => string;
     yFromZero?: boolean;
     legend?: boolean;
     /** Called with the index on the x axis on a click. */
@@ -37,15 +39,25 @@ function uplotSeries(series: Series, i: number): uPlot.Series {
     const ideal = series.kind === 'ideal';
     const color = ideal ? cssColor('--muted') : cssColor(`--series-${i % 6}`);
     const bars = series.kind === 'bars';
+    const points = series.kind === 'points';
     return {
         label: series.label,
         stroke: color,
         width: ideal ? 1 : bars ? 0 : 2,
-        dash: ideal ? [3, 3] : bars ? [] : DASHES[i % DASHES.length]!,
+        dash: ideal ? [3, 3] : bars || points ? [] : DASHES[i % DASHES.length]!,
         fill: bars ? color : undefined,
-        paths: bars ? uPlot.paths.bars!({ size: [0.8, 60] }) : undefined,
-        points: { show: !bars && !ideal && series.values.length <= 40, size: 6 },
+        paths: bars ? uPlot.paths.bars!({ size: [0.8, 60] }) : points ? () => null : undefined,
+        points: points
+            ? { show: true, size: 5, fill: color, width: 0 }
+            : { show: !bars && !ideal && series.values.length <= 40, size: 6 },
     };
+}
+
+/** Whole steps, but where points stand at any number. */
+function xAxis(axis: uPlot.Axis, { series, xTicks }: ChartProps): uPlot.Axis {
+    if (series.some(one => one.kind === 'points')) return axis;
+    const values = xTicks && ((_: uPlot, splits: number[]): string[] => splits.map(xTicks));
+    return { ...axis, incrs: WHOLE, ...(values && { values }) };
 }
 
 function options(props: ChartProps, width: number): uPlot.Options {
@@ -76,7 +88,7 @@ function options(props: ChartProps, width: number): uPlot.Options {
                     ? {}
                     : { range: (_, low, high) => [Math.min(0, low), (high || 1) * 1.08] },
         },
-        axes: [{ ...axis(props.xLabel), incrs: WHOLE }, axis(props.yLabel, props.format)],
+        axes: [xAxis(axis(props.xLabel), props), axis(props.yLabel, props.format)],
         series: [
             {
                 label: props.xLabel,

@@ -3,6 +3,7 @@
 // cursor keys pin it and bring the other side there.
 
 import { useMemo, useState } from 'preact/hooks';
+import { useReport } from '../context';
 import type { Code, Source } from '../data/contract';
 import { fixed, seconds, shortPath } from '../format';
 import { route, setParams } from '../route';
@@ -93,6 +94,7 @@ export function SideBySide({ code, linked, sources, runSeconds, begin }: Props) 
     const pin = (key: string | null): void => setParams({ at: key ?? undefined }, true);
     const state = (key: string | null): string =>
         key === null ? '' : key === pinned ? ' pinned' : key === hover ? ' linked' : '';
+    const report = useReport();
     const most = Math.max(linked.sourceRows.length, linked.instructions.length);
     const firstCode = target ? linked.byLine.get(target)?.[0] : undefined;
 
@@ -101,7 +103,7 @@ export function SideBySide({ code, linked, sources, runSeconds, begin }: Props) 
             <div class="side">
                 <div class="side-head">
                     <h3>Source</h3>
-                    <span class="muted">% of run</span>
+                    {!report.isCode && <span class="muted">% of run</span>}
                 </div>
                 {linked.sourceRows.length ? (
                     <Pane

@@ -194,6 +194,14 @@ export interface SectionTable {
     rows: (number | string | null)[][];
 }
 
+/** How a table is drawn: columns by their numbers. */
+export interface SectionChart {
+    kind: 'bars' | 'points';
+    x: number;
+    y: number;
+    group: number | null;
+}
+
 export interface Section {
     object: string;
     id: number | null;
@@ -202,6 +210,7 @@ export interface Section {
     order: number;
     text: string | null;
     table: SectionTable | null;
+    chart?: SectionChart | null;
     svg: string | null;
 }
 

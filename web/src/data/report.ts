@@ -43,6 +43,11 @@ export class Report {
 
     constructor(readonly doc: Document) {}
 
+    /** Of code that was read, not of a run: there are no times. */
+    get isCode(): boolean {
+        return this.doc.run['kind'] === 'code';
+    }
+
     view(name: string): View | null {
         return this.doc.views.find(view => view.name === name) ?? null;
     }

@@ -3,7 +3,7 @@
 // and not as components: a table has hundreds of cells, and they have no state.
 
 import { provenance } from '../format';
-import { flagText, isDoubtful, marginText, numberText } from './cells';
+import { flagText, isDoubtful, isEstimated, marginText, numberText, originOf } from './cells';
 import { shortName } from '../parts/short_name';
 import { type Rows, isNumeric } from './rows';
 import { codeRoom } from './widths';
@@ -23,13 +23,20 @@ export function cellTip(rows: Rows, node: number, index: number): string {
     if (!isNumeric(column) || Number.isNaN(rows.num(node, index))) return '';
     const at = (index: number): number | null => (index < 0 ? null : rows.num(node, index));
     const text = provenance(
-        column.origin,
+        originOf(rows, node, column),
         at(column.countAt),
         at(column.lowAt),
         at(column.highAt),
         column.unit,
     );
     return isDoubtful(rows, node, column) ? `few samples: ${text}` : text;
+}
+
+/** An estimate of a count says so. */
+function shownNumber(rows: Rows, node: number, at: number): string {
+    const column = rows.columns[at]!;
+    const text = numberText(column, rows.num(node, at));
+    return text && isEstimated(rows, node, column) ? `~${text}` : text;
 }
 
 export function NumberCell({ rows, node, at }: Props) {
@@ -48,7 +55,7 @@ export function NumberCell({ rows, node, at }: Props) {
                     <span class="cell-bar" style={{ width: `${length}%` }} />
                 </span>
             )}
-            <span class="cell-value">{numberText(column, value)}</span>
+            <span class="cell-value">{shownNumber(rows, node, at)}</span>
             {column.doubtAt >= 0 && (
                 <span class="cell-doubt">{doubtful ? <abbr>?</abbr> : null}</span>
             )}
@@ -59,7 +66,7 @@ export function NumberCell({ rows, node, at }: Props) {
 
 export function cellText(rows: Rows, node: number, at: number): string {
     const column = rows.columns[at]!;
-    if (isNumeric(column)) return numberText(column, rows.num(node, at));
+    if (isNumeric(column)) return shownNumber(rows, node, at);
     if (column.kind === 'flag') return flagText(column, rows.num(node, at));
     return rows.text(node, at) ?? '';
 }

@@ -99,6 +99,20 @@ export function isDoubtful(rows: Rows, node: number, column: GridColumn): boolea
     return column.doubtAt >= 0 && rows.num(node, column.doubtAt) === 1;
 }
 
+/** Where a value comes from: the same for the whole column, or row by row. */
+export function originOf(rows: Rows, node: number, column: GridColumn): string | null {
+    return column.origin ?? (column.originAt < 0 ? null : rows.text(node, column.originAt));
+}
+
+/** A number of things that was not counted. */
+export function isEstimated(rows: Rows, node: number, column: GridColumn): boolean {
+    return (
+        column.unit === '1' &&
+        column.name.endsWith('_n') &&
+        originOf(rows, node, column) === 'measured'
+    );
+}
+
 export function flagText(column: GridColumn, value: number): string {
     return Number.isNaN(value) ? '' : value ? '✓' : column.better === 'higher' ? '✗' : '';
 }

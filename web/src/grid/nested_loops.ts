@@ -52,6 +52,10 @@ export class NestedLoops implements Rows {
                 i < functions.columns.length
                     ? column.countAt
                     : place(loops.columns[column.countAt]?.name ?? null),
+            originAt:
+                i < functions.columns.length
+                    ? column.originAt
+                    : place(loops.columns[column.originAt]?.name ?? null),
         }));
         this.wholeOf = this.columns.map((_, at) => nestColumn(this.columns, at));
         this.functionColumn = Int32Array.from(names, name => functions.columnAt(name));

@@ -20,6 +20,8 @@ export interface GridColumn extends ViewColumn {
     highAt: number;
     doubtAt: number;
     countAt: number;
+    /** Column that says where each value comes from, where they differ; or -1. */
+    originAt: number;
 }
 
 export interface Rows {
@@ -107,6 +109,10 @@ export function gridColumns(
         highAt: place(column.high),
         doubtAt: place(column.doubt),
         countAt: countColumn(column, at, ofs),
+        originAt:
+            ofs.get(`${column.name}_origin`) === column.name
+                ? (at.get(`${column.name}_origin`) ?? -1)
+                : -1,
     }));
 }
 

@@ -10,7 +10,7 @@ import type { Code } from '../data/contract';
 import type { Report } from '../data/report';
 import { provenance } from '../format';
 import { cellText } from '../grid/Cell';
-import { headerUnit, isDoubtful, marginText } from '../grid/cells';
+import { headerUnit, isDoubtful, marginText, originOf } from '../grid/cells';
 import { type ObjectRef, type ViewRows, servingColumns } from '../grid/rows';
 import { Choice, Empty, ObjectLink, PageHead, Panel } from '../parts/parts';
 import { href, route, setParams } from '../route';
@@ -116,7 +116,7 @@ function Value({ rows, row, at }: { rows: ViewRows; row: number; at: number }) {
     const column = rows.columns[at]!;
     const value = (index: number): number | null => (index < 0 ? null : rows.num(row, index));
     const rests = provenance(
-        column.origin,
+        originOf(rows, row, column),
         value(column.countAt),
         value(column.lowAt),
         value(column.highAt),

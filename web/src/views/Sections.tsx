@@ -3,9 +3,11 @@
 
 import { useMemo } from 'preact/hooks';
 import type { Section, SectionTable } from '../data/contract';
+import { integer } from '../format';
 import { Grid } from '../grid/Grid';
 import { Panel } from '../parts/parts';
 import { sectionColumn } from './section_columns';
+import { SectionChart } from './SectionChart';
 import { madeView } from './table';
 
 /** A picture cannot run anything as an image, whatever it holds. */
@@ -21,13 +23,27 @@ function SectionGrid({ name, title, table }: { name: string; title: string; tabl
     return <Grid rows={rows} name={name} label={title} plain={table.rows.length <= 12} />;
 }
 
+/** A chart says what its table does: many rows stay folded behind it. */
+const FOLDED = 40;
+
 export function SectionPanel({ section }: { section: Section }) {
-    const { name, title, text, table, svg } = section;
+    const { name, title, text, table, chart, svg } = section;
+    const grid = table && table.rows.length > 0 && (
+        <SectionGrid name={name} title={title} table={table} />
+    );
     return (
         <Panel title={title}>
             {text && <p class="section-text">{text}</p>}
-            {table && table.rows.length > 0 && (
-                <SectionGrid name={name} title={title} table={table} />
+            {chart && table && table.rows.length > 1 && (
+                <SectionChart section={section} chart={chart} table={table} />
+            )}
+            {chart && table && table.rows.length > FOLDED ? (
+                <details>
+                    <summary>All {integer(table.rows.length)} of them</summary>
+                    {grid}
+                </details>
+            ) : (
+                grid
             )}
             {svg && (
                 <div class="picture">

@@ -4,6 +4,7 @@
 import { useState } from 'preact/hooks';
 import { useReport } from '../context';
 import type { Check, Document } from '../data/contract';
+import type { Report } from '../data/report';
 import { integer, moment, percent, seconds } from '../format';
 import { CategoryBar, categoryShares } from '../parts/CategoryBar';
 import { Facts, PageHead, Panel } from '../parts/parts';
@@ -11,6 +12,7 @@ import { href } from '../route';
 import { FindingItem } from './Finding';
 import { HottestPanels } from './Hottest';
 import { MetricCards } from './MetricCards';
+import { isRefusal, onceEach } from './refusals';
 
 /** As many as the terminal shows. */
 const FIRST = 7;
@@ -57,7 +59,52 @@ export function runFacts(doc: Document): [string, string | null][] {
     ];
 }
 
+/** Loops by how far they work on whole vectors, and what may be gained. */
+export function codeFacts(report: Report): [string, string | null][] {
+    const rows = report.flatRows('loops');
+    if (!rows) return [];
+    const numbers = (name: string): number[] => {
+        const at = rows.columnAt(name);
+        if (at < 0) return [];
+        const all = Array.from({ length: rows.count() }, (_, row) => rows.num(row, at));
+        return all.filter(one => !Number.isNaN(one));
+    };
+    const gains = numbers('cqa_best_x');
+    const ratios = numbers('cqa_vec_ratio_all_pct');
+    const count = (holds: (one: number) => boolean, of: number[]) =>
+        `${integer(of.filter(holds).length)} of ${integer(of.length)}`;
+    return [
+        ['Loops analysed', integer(gains.length)],
+        ['Fully vectorised', count(one => one > 99.5, ratios)],
+        ['Not vectorised', count(one => one < 0.5, ratios)],
+        ['May be twice as fast or more', count(one => one >= 2, gains)],
+    ];
+}
+
+function CodeSummary() {
+    const report = useReport();
+    return (
+        <>
+            <PageHead title="Code quality" note={<code>{text(report.doc.run['command'])}</code>} />
+            <Facts facts={codeFacts(report)} />
+            <p class="section-text">
+                Nothing was run: cycles are those of a model of the core, data in the first level of
+                the cache, and gains are upper bounds. First come loops that would save most cycles
+                each time their function runs, if each loop, and up to two around it, goes round 10
+                times where the code does not tell. Which of them take time tells{' '}
+                <code>assay run</code>.
+            </p>
+            <FindingsPanel />
+            <FlagsPanel />
+        </>
+    );
+}
+
 export function Summary() {
+    return useReport().isCode ? <CodeSummary /> : <RunSummary />;
+}
+
+function RunSummary() {
     const report = useReport();
     const { doc } = report;
     const categories = report.rows('categories');
@@ -93,7 +140,7 @@ export function Summary() {
                     title="Global metrics"
                     note={<a href={href('metrics')}>Definitions and gain curves</a>}
                 >
-                    <MetricCards metrics={doc.metrics} />
+                    <MetricCards metrics={doc.metrics.filter(metric => metric.group !== 'trust')} />
                 </Panel>
             )}
             <FlagsPanel />
@@ -185,16 +232,25 @@ export function ChecksPanel({ checks }: { checks: Check[] }) {
     );
 }
 
-export function FlagsPanel() {
+/** `refused`: with a word on what could not be timed or counted. */
+export function FlagsPanel({ refused: isTold = true }: { refused?: boolean }) {
     const { flags } = useReport().doc;
-    if (!flags.length) return null;
+    const refused = flags.filter(isRefusal).length;
+    if (!flags.length || (!isTold && refused === flags.length)) return null;
     return (
         <Panel title="What lessens trust">
             <ul class="flags">
-                {flags.map(flag => (
+                {isTold && refused > 0 && (
+                    <li>
+                        {integer(refused)} of the loops and functions that were chosen could not be
+                        timed or counted: <a href={href('trust')}>why</a>
+                    </li>
+                )}
+                {onceEach(flags.filter(flag => !isRefusal(flag))).map(([flag, such]) => (
                     <li key={`${flag.name} ${flag.object} ${flag.id}`}>
                         {flag.text}
-                        {flag.n !== null && flag.n > 1 && (
+                        {such > 1 && <span class="muted"> ({integer(such)} such)</span>}
+                        {such === 1 && flag.n !== null && flag.n > 1 && (
                             <span class="muted"> ({integer(flag.n)})</span>
                         )}
                     </li>

@@ -22,7 +22,7 @@ export function Functions() {
             <PageHead
                 title="Functions"
                 note={
-                    nested
+                    nested && !report.isCode
                         ? 'Each function with its loops; times are summed over threads.'
                         : functions?.view.meaning
                 }

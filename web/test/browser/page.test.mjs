@@ -39,6 +39,7 @@ const PAGES = [
         'scalability',
         'stability',
         'comparison',
+        'trust',
         'expert',
         'experiment',
         'loop/12',
@@ -54,6 +55,47 @@ for (const path of PAGES)
             assert.equal(await page.locator('main [role=alert]').count(), 0);
             assert.equal(await page.title(), 'heat 4000 800');
         }));
+
+test('instances of a loop are drawn, many rows stay folded, and estimates are marked', () =>
+    onReport(small, 'loop/12', async page => {
+        const panel = title =>
+            page.locator('.panel', {
+                has: page.getByRole('heading', { name: title, exact: true }),
+            });
+        const bars = panel('Instances by iterations');
+        const line = panel('Instances in the order of time');
+        assert.equal(await bars.locator('.chart canvas').count(), 1);
+        assert.equal(await line.locator('.chart canvas').count(), 1);
+        assert.match(await line.locator('.u-legend').innerText(), /thread 4711[^]*thread 4712/);
+        assert.match(await bars.innerText(), /40.000/);
+        assert.equal(await line.locator('.grid').isVisible(), false);
+        await line.getByText('All 100 of them').click();
+        assert.equal(await line.locator('.grid').isVisible(), true);
+        const facts = await page.locator('dl.facts').first().innerText();
+        assert.match(facts, /Instances\s+~3.200.000/);
+        await page.goto(`${small}#/loop/14`);
+        await until(async () =>
+            assert.match(await page.locator('dl.facts').first().innerText(), /Instances\s+800/),
+        );
+    }));
+
+test('the page of trust holds the model, estimates and refusals to what was measured', () =>
+    onReport(small, 'trust', async page => {
+        const text = await page.locator('main').innerText();
+        assert.match(text, /Model against measured\s+11\.9/);
+        assert.match(text, /loop not timed\s+2\s/);
+        assert.match(text, /function not counted\s+1\s/);
+        const models = page.locator('.grid').first().locator('.grid-body .grid-row');
+        assert.equal(await models.count(), 2);
+        const cells = await models.first().innerText();
+        assert.match(cells, /heat\.c:\d+.*sweep/);
+        assert.match(cells, /2\.50*\s+3\.750*\s+1\.5/);
+        await page.goto(`${small}#/summary`);
+        await page.getByText('3 of the loops and functions that were chosen').waitFor();
+        assert.doesNotMatch(await page.locator('main').innerText(), /the jump over its header/);
+        await page.getByRole('link', { name: 'why' }).click();
+        await page.waitForFunction(() => location.hash.startsWith('#/trust'));
+    }));
 
 test('a table sorts by its headers, and back goes back', () =>
     onReport(small, 'functions', async page => {
@@ -471,7 +513,7 @@ test('data that is not as expected costs one page, not the report', async () => 
     await onReport(broken, 'metrics', async page => {
         assert.match(await page.getByRole('alert').innerText(), /cannot be shown/);
         await page.getByRole('link', { name: 'Functions' }).click();
-        assert.equal(await page.locator('.grid').count(), 1);
+        await until(async () => assert.equal(await page.locator('.grid').count(), 1));
     });
 });
 

@@ -2,7 +2,7 @@
 // A report that the program wrote, from an experiment made for tests: the page shows what the data
 // says.
 //
-// usage: ASSAY=... MAKE_EXPERIMENT=... node --test-reporter=tap program.test.mjs
+// usage: ASSAY=... MAKE_EXPERIMENT=... CODE=LIBRARY node --test-reporter=tap program.test.mjs
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -16,6 +16,7 @@ import { onReport, rowTexts } from './use.mjs';
 const folder = mkdtempSync(join(tmpdir(), 'assay-program-'));
 const experiment = join(folder, 'x.assay');
 const address = `file://${experiment}/report.html`;
+const code = join(folder, 'code.html');
 let data;
 let browser;
 let close;
@@ -23,6 +24,10 @@ let close;
 before(async () => {
     execFileSync(process.env.MAKE_EXPERIMENT, [experiment]);
     execFileSync(process.env.ASSAY, ['report', experiment, '--format', 'html,json']);
+    execFileSync(process.env.ASSAY, [
+        ...['cqa', '--machine', 'zen5', '--format', 'html', '-o', code],
+        process.env.CODE,
+    ]);
     data = JSON.parse(readFileSync(join(experiment, 'report.json'), 'utf8'));
     ({ browser, close } = await openBrowser());
 });
@@ -47,6 +52,24 @@ for (const path of [
             assert.equal(await page.locator('[role=alert]').count(), 0);
             assert.ok((await page.locator('h1').innerText()).length > 2);
         }));
+
+for (const path of ['summary', 'loops', 'functions', 'expert', 'experiment'])
+    test(`a page of code that was not run shows ${path}`, () =>
+        onReport(browser, `file://${code}`, path, async page => {
+            assert.equal(await page.locator('[role=alert]').count(), 0);
+            const menu = await page.locator('.side-menu a').allInnerTexts();
+            assert.ok(!menu.includes('Call tree') && menu.includes('Loops'), menu.join());
+            assert.doesNotMatch(await page.locator('main').innerText(), /% of run|Own time/);
+        }));
+
+test('the page of a loop that was not run has advice, assembly, ports and a time line', () =>
+    onReport(browser, `file://${code}`, 'loops', async page => {
+        await page.locator('.grid-body a').first().click();
+        await page.waitForSelector('.code-panel');
+        const titles = await page.locator('h2').allInnerTexts();
+        for (const title of ['Source and assembly', 'What if', 'Ports', 'Time line'])
+            assert.ok(titles.includes(title), titles.join());
+    }));
 
 test('the functions of the page are those of the data, by their own time', () =>
     onReport(browser, address, 'functions', async page => {

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Advice on loops, by the rules that speak of runs too: what was found of a batch of loops stands
+ * in an experiment in memory while the rules are put to it, and is taken back.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "cqa.h"
+#include "text.h"
+
+#define WIDTH 79
+
+/* ---- Opening ------------------------------------------------------------------------------- */
+
+/* The tables of metrics are made once, outside what is taken back. */
+static int make_tables(void *context, struct assay_error *err)
+{
+    const struct as_quality_view *view = context;
+    const struct assay_quality_code none = {.module = view->advice.module};
+
+    return assay_quality_code(view->advice.experiment, &none, NULL, err);
+}
+
+int as_cqa_advice_open(struct as_quality_view *view, struct assay_error *err)
+{
+    struct as_cqa_advice *a = &view->advice;
+
+    as_arena_init(&a->arena);
+    AS_TRY(assay_experiment_transient(&a->experiment, err));
+    AS_TRY(assay_catalogue_new(a->experiment, NULL, &a->catalogue, err));
+    AS_TRY(assay_catalogue_adopt(a->catalogue, view->chosen.object, view->chosen.program,
+                                 &a->module, err));
+    return assay_experiment_batch(a->experiment, make_tables, view, err);
+}
+
+void as_cqa_advice_close(struct as_quality_view *view)
+{
+    struct as_cqa_advice *a = &view->advice;
+
+    if (a->catalogue)
+        assay_catalogue_close(a->catalogue, &a->module);
+    assay_catalogue_free(&a->catalogue);
+    assay_experiment_close(&a->experiment, NULL);
+    as_vec_fini(&a->cause);
+    as_arena_fini(&a->arena);
+}
+
+/* ---- A batch ------------------------------------------------------------------------------- */
+
+static const char *kept_words(struct as_cqa_advice *a, const char *text)
+{
+    return text ? as_arena_strndup(&a->arena, text, strlen(text)) : NULL;
+}
+
+static int keep_cause(void *context, const struct assay_cause *cause, struct assay_error *err)
+{
+    struct as_cqa_advice *a = context;
+    struct assay_cause copy = *cause;
+
+    copy.text = kept_words(a, cause->text);
+    copy.workaround = kept_words(a, cause->workaround);
+    return copy.text && copy.workaround && as_vec_push(&a->cause, copy) == 0
+               ? 0
+               : as_error_nomem(err, "the advice on loops");
+}
+
+static int ask_rules(struct as_quality_view *view, const struct assay_cqa *answer, size_t n,
+                     struct assay_error *err)
+{
+    static const struct assay_rule_choice all;
+    struct as_cqa_advice *a = &view->advice;
+    const struct assay_quality_code code = {.module = a->module, .cqa = answer, .n = n};
+
+    a->row = as_arena_array(&a->arena, int64_t, n);
+    if (!a->row)
+        return as_error_nomem(err, "the advice on loops");
+    AS_TRY(assay_quality_code(a->experiment, &code, a->row, err));
+    return assay_advise_causes(a->experiment, &all, keep_cause, a, err);
+}
+
+int as_cqa_advice_batch(struct as_quality_view *view, const struct assay_cqa *answer, size_t n,
+                        struct assay_error *err)
+{
+    struct as_cqa_advice *a = &view->advice;
+
+    if (!a->module)
+        return 0;
+    a->cause.n = 0;
+    as_arena_reset(&a->arena);
+    AS_TRY(assay_experiment_begin(a->experiment, err));
+    const int rc = ask_rules(view, answer, n, err);
+    assay_experiment_rollback(a->experiment);
+    return rc;
+}
+
+/* ---- Showing ------------------------------------------------------------------------------- */
+
+static const char *const level_key[] = {[ASSAY_FINDING_GAIN] = "gain",
+                                        [ASSAY_FINDING_POTENTIAL] = "potential",
+                                        [ASSAY_FINDING_HINT] = "hint",
+                                        [ASSAY_FINDING_EXPERT] = "expert"};
+
+static bool is_told(const struct as_quality_view *view, const struct assay_cause *cause)
+{
+    return view->levels >> (cause->level - ASSAY_FINDING_GAIN) & 1;
+}
+
+/* The variant without that cause, where it would be faster; NULL: none. */
+static const struct assay_cqa_what_if *variant_of(const struct assay_cqa *cqa,
+                                                  const struct assay_cause *cause)
+{
+    for (unsigned v = 0; cause->variant && v < ASSAY_CQA_VARIANTS; v++) {
+        const struct assay_cqa_what_if *it = &cqa->mean.what_if[v];
+        const bool vectors = v == ASSAY_CQA_VECTOR || v == ASSAY_CQA_FP_VECTOR;
+
+        if (strcmp(assay_cqa_variant_name((enum assay_cqa_variant)v), cause->variant) == 0)
+            return it->applies && it->speedup > 1.05 && (it->sound || !vectors) ? it : NULL;
+    }
+    return NULL;
+}
+
+static void say_cause(struct as_quality_view *view, const struct assay_cqa *cqa,
+                      const struct assay_cause *cause)
+{
+    const struct assay_cqa_what_if *without = variant_of(cqa, cause);
+    struct as_str text = {0}, line = {0};
+
+    as_str_appendf(&text, "It %s.", cause->text);
+    if (*cause->workaround)
+        as_str_appendf(&text, " %s", cause->workaround);
+    if (without)
+        as_str_appendf(&text,
+                       " Without it: %.2f cycles in place of %.2f, at most %.1f times as fast.",
+                       without->cycles, as_cqa_value(&cqa->mean, "cycles"), without->speedup);
+    as_str_appendz(&line, "  - ");
+    as_wrap(&line, as_str_z(&text), 4, 4, WIDTH);
+    as_cli_print(view->cli, "%s", as_str_z(&line));
+    as_str_fini(&line);
+    as_str_fini(&text);
+}
+
+void as_cqa_advice_report(struct as_quality_view *view, const struct assay_cqa *cqa)
+{
+    static const char *const title[] = {[ASSAY_FINDING_GAIN] = "usually pays off",
+                                        [ASSAY_FINDING_POTENTIAL] = "may pay off",
+                                        [ASSAY_FINDING_HINT] = "worth a look",
+                                        [ASSAY_FINDING_EXPERT] = "for experts"};
+    const struct as_cqa_advice *a = &view->advice;
+
+    for (int level = ASSAY_FINDING_GAIN; level <= ASSAY_FINDING_EXPERT; level++) {
+        bool any = false;
+
+        as_vec_foreach (&a->cause, it) {
+            if (!a->row || it->loop_id != a->row[view->at] || (int)it->level != level ||
+                !is_told(view, it))
+                continue;
+            if (!any) {
+                as_cli_print(view->cli, "\n  ");
+                as_cli_styled(view->cli, AS_STYLE_BOLD, title[level]);
+                as_cli_print(view->cli, "\n");
+            }
+            any = true;
+            say_cause(view, cqa, it);
+        }
+    }
+}
+
+void as_cqa_advice_json(struct as_quality_view *view, const struct assay_cqa *cqa)
+{
+    const struct as_cqa_advice *a = &view->advice;
+    struct as_json *json = &view->facts.json;
+
+    as_json_key(json, "advice");
+    if (!a->module) {
+        as_json_null(json);
+        return;
+    }
+    as_json_array_begin(json);
+    as_vec_foreach (&a->cause, it) {
+        const struct assay_cqa_what_if *without = variant_of(cqa, it);
+
+        if (it->loop_id != a->row[view->at] || !is_told(view, it))
+            continue;
+        as_json_object_begin(json);
+        as_json_key_string(json, "level", level_key[it->level]);
+        as_json_key_string(json, "topic", it->topic);
+        as_json_key_string(json, "rule", it->rule);
+        as_json_key_string(json, "text", it->text);
+        as_json_key_string(json, "workaround", it->workaround);
+        as_json_key_double(json, "cycles", without ? without->cycles : NAN);
+        as_json_object_end(json);
+    }
+    as_json_array_end(json);
+}

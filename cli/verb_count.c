@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `assay count -- CMD...`: profiles a command, runs it again with its hot functions counted block
+ * by block, and says what they executed.
+ */
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <assay/count.h>
+#include <assay/trust.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "compared.h"
+#include "recording.h"
+#include "sheet.h"
+#include "text.h"
+
+struct counted_view {
+    struct as_cli *cli;
+    struct assay_experiment *experiment;
+    const struct assay_count_result *result;
+    struct as_arena arena;
+    const char **name; /* of each object */
+};
+
+static int name_object(struct counted_view *view, const struct assay_count_object *it,
+                       const char **out, struct assay_error *err)
+{
+    struct as_str name = {0};
+    const int rc = as_recording_place(view->experiment, it->kind, it->id, it->address, &name, err);
+    *out = as_arena_strndup(&view->arena, as_str_z(&name), name.n);
+    as_str_fini(&name);
+    return rc < 0 ? rc : *out ? 0 : as_error_nomem(err, "names");
+}
+
+static int name_objects(struct counted_view *view, struct assay_error *err)
+{
+    const size_t n = view->result->object_n;
+    view->name = as_arena_array(&view->arena, const char *, n + 1);
+    if (!view->name)
+        return as_error_nomem(err, "names");
+    for (size_t i = 0; i < n; i++)
+        AS_TRY(name_object(view, &view->result->object[i], &view->name[i], err));
+    return 0;
+}
+
+/* ---- Text ---------------------------------------------------------------------------------- */
+
+static const struct as_column columns[] = {
+    {.title = "time", .align = AS_ALIGN_RIGHT},
+    {.title = "starts", .align = AS_ALIGN_RIGHT},
+    {.title = "insns", .align = AS_ALIGN_RIGHT},
+    {.title = "flops", .align = AS_ALIGN_RIGHT},
+    {.title = "loaded", .align = AS_ALIGN_RIGHT},
+    {.title = "stored", .align = AS_ALIGN_RIGHT},
+    {.title = "flop/B", .align = AS_ALIGN_RIGHT},
+    {.title = "function, loop", .shrink = AS_SHRINK_MIDDLE, .least = 16}};
+
+/* All digits of what is small, else four and a prefix. */
+static void put_amount(struct as_table *table, double value)
+{
+    static const char prefix[] = " kMGTPE";
+    unsigned power = 0;
+    if (value < 1e5) {
+        as_table_f(table, "%.0f", value);
+        return;
+    }
+    while (value >= 999.95 && power + 2 < sizeof prefix) {
+        value /= 1000;
+        power++;
+    }
+    as_table_f(table, "%.*f%c", value < 9.9995 ? 3 : value < 99.995 ? 2 : 1, value, prefix[power]);
+}
+
+static void object_row(struct as_table *table, const struct assay_count_object *it,
+                       const char *name)
+{
+    static const int shown[] = {ASSAY_COUNT_START, ASSAY_COUNT_INSTRUCTION, ASSAY_COUNT_FLOP,
+                                ASSAY_COUNT_LOAD_B, ASSAY_COUNT_STORE_B};
+    const double intensity = assay_count_intensity(it);
+    as_table_f(table, "%.1f %%", 100 * it->share);
+    for (unsigned i = 0; i < sizeof shown / sizeof *shown; i++) {
+        if (it->reason)
+            as_table_string(table, NULL);
+        else
+            put_amount(table, it->count[shown[i]]);
+    }
+    if (it->reason || isnan(intensity))
+        as_table_string(table, NULL);
+    else
+        as_table_f(table, "%.3f", intensity);
+    as_table_f(table, "%*s%s", it->kind == ASSAY_OBJECT_LOOP ? 2 * (int)it->depth : 0, "", name);
+}
+
+/* Of the time of all that was chosen, what could not be counted for the same reason as object
+ * `first`; 0 where that was told before. */
+static double uncounted_like(const struct assay_count_result *result, size_t first, double all)
+{
+    double share = 0;
+    for (size_t i = 0; i < result->object_n; i++) {
+        const struct assay_count_object *it = &result->object[i];
+        if (!it->reason || strcmp(it->reason, result->object[first].reason) != 0)
+            continue;
+        if (i < first)
+            return 0;
+        share += it->uncounted;
+    }
+    return share / all;
+}
+
+static void print_refusals(const struct counted_view *view)
+{
+    const struct assay_count_result *result = view->result;
+    double uncounted = 0;
+    for (size_t i = 0; i < result->object_n; i++)
+        uncounted += result->object[i].uncounted;
+    for (size_t i = 0; i < result->object_n && uncounted > 0; i++) {
+        const double share = result->object[i].reason
+                                 ? uncounted_like(result, i, uncounted / result->refused_share)
+                                 : 0;
+        if (share > 0)
+            as_cli_print(view->cli, "  %5.1f %%  %s\n", 100 * share, result->object[i].reason);
+    }
+}
+
+/* What is said of some row, and explained below. */
+struct note_kinds {
+    bool most, least;
+    size_t idle; /* loops that are left out */
+};
+
+static void print_how(const struct counted_view *view, const struct note_kinds *said)
+{
+    const struct assay_count_result *result = view->result;
+    as_cli_print(view->cli,
+                 "\nExact counts of all threads, loops with those in them, without what is "
+                 "called;\nstarts: calls of functions, iterations of loops.\n");
+    if (said->idle)
+        as_cli_print(view->cli, "Loops that did not run are left out: %zu.\n", said->idle);
+    if (result->slowdown > 0)
+        as_cli_print(view->cli, "Counting took %.2f times the processor time of the run before.\n",
+                     result->slowdown);
+    as_cli_print(view->cli, "%.1f %% of the time of what was chosen could not be counted.\n",
+                 100 * result->refused_share);
+    print_refusals(view);
+    if (said->most)
+        as_cli_print(view->cli, "(most): of some instructions it is not known how much they did; "
+                                "that is an\nupper bound.\n");
+    if (said->least)
+        as_cli_print(view->cli, "(least): threads ended in a loop of it; what they did since they "
+                                "entered it is\nnot counted.\n");
+    if (result->threads_missed)
+        as_cli_print(view->cli, "%llu threads could not be counted: counts are lower bounds.\n",
+                     (unsigned long long)result->threads_missed);
+}
+
+/* Of a row: what is said under it. */
+static void add_note(struct as_table *table, const struct assay_count_object *it,
+                     struct note_kinds *said)
+{
+    char note[160];
+    const bool most = !it->reason && it->count[ASSAY_COUNT_UNSURE] > 0;
+    const bool least = !it->reason && it->open;
+    if (!it->reason && !most && !least)
+        return;
+    snprintf(note, sizeof note, "%s%s%s",
+             it->reason ? "not counted: "
+             : most     ? "(most)"
+                        : "",
+             most && least ? " " : "",
+             it->reason ? it->reason
+             : least    ? "(least)"
+                        : "");
+    as_table_note(table, note);
+    said->most |= most;
+    said->least |= least;
+}
+
+static bool is_idle_loop(const struct assay_count_object *it)
+{
+    return it->kind == ASSAY_OBJECT_LOOP && !it->reason && !it->open &&
+           it->count[ASSAY_COUNT_INSTRUCTION] == 0;
+}
+
+static int show_text(struct counted_view *view, struct assay_error *err)
+{
+    const struct assay_count_result *result = view->result;
+    struct as_table table;
+    struct note_kinds said = {0};
+    if (result->interrupted) {
+        as_cli_print(view->cli, "interrupted before all was counted\n");
+        return 0;
+    }
+    if (result->object_n == 0) {
+        as_cli_print(view->cli, "no function of the program has samples\n");
+        return 0;
+    }
+    as_table_init(&table, columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < result->object_n; i++) {
+        const struct assay_count_object *it = &result->object[i];
+        if (is_idle_loop(it)) {
+            said.idle++;
+            continue;
+        }
+        object_row(&table, it, view->name[i]);
+        add_note(&table, it, &said);
+    }
+    const int rc = as_table_print(&table, &view->cli->out, as_cli_table_width(view->cli),
+                                  view->cli->color, err);
+    as_table_fini(&table);
+    if (rc == 0 && result->counted_run)
+        print_how(view, &said);
+    else if (rc == 0) {
+        as_cli_print(view->cli, "\nNothing of this could be counted; of its time:\n");
+        print_refusals(view);
+    }
+    return rc;
+}
+
+/* ---- Data ---------------------------------------------------------------------------------- */
+
+enum { FIRST_COUNT = 7, FIELDS_N = FIRST_COUNT + ASSAY_COUNTS + 1 };
+
+static const struct as_field fields[FIELDS_N] = {{"kind", NULL, 0},
+                                                 {"id", NULL, 0},
+                                                 {"name", NULL, 0},
+                                                 {"address", NULL, 0},
+                                                 {"depth", NULL, 0},
+                                                 {"share", NULL, 0},
+                                                 {"not_counted", NULL, 0},
+#define COUNT_FIELD(name, word) {word, NULL, 0},
+                                                 ASSAY_COUNT_LIST(COUNT_FIELD)
+#undef COUNT_FIELD
+                                                     {"executed_intensity", NULL, 0}};
+
+static void fill_object(void *context, size_t row, struct as_cell *cell)
+{
+    const struct counted_view *view = context;
+    const struct assay_count_object *it = &view->result->object[row];
+    cell[0] = as_cell_text(assay_object_word(it->kind));
+    cell[1] = as_cell_signed(it->id);
+    cell[2] = as_cell_text(view->name[row]);
+    cell[3] = as_cell_hex(it->address);
+    cell[4] = as_cell_count(it->depth);
+    cell[5] = as_cell_real(it->share);
+    cell[6] = as_cell_text(it->reason);
+    for (unsigned i = 0; !it->reason && i < ASSAY_COUNTS; i++)
+        cell[FIRST_COUNT + i] = as_cell_real(it->count[i]);
+    if (!it->reason && !isnan(assay_count_intensity(it)))
+        cell[FIRST_COUNT + ASSAY_COUNTS] = as_cell_real(assay_count_intensity(it));
+}
+
+static void put_object(struct as_json *json, struct counted_view *view, size_t row)
+{
+    struct as_cell cell[FIELDS_N] = {0};
+    fill_object(view, row, cell);
+    as_json_object_begin(json);
+    for (unsigned i = 0; i < FIELDS_N; i++) {
+        as_json_key(json, fields[i].key);
+        as_cell_json(json, &cell[i]);
+    }
+    as_json_object_end(json);
+}
+
+static void show_json(struct counted_view *view)
+{
+    const struct assay_count_result *result = view->result;
+    struct as_json json;
+    as_compared_json_begin(&json, view->cli, view->experiment, "counted");
+    as_json_array_begin(&json);
+    for (size_t i = 0; i < result->object_n; i++)
+        put_object(&json, view, i);
+    as_json_array_end(&json);
+    as_json_key_i64(&json, "counted_run", result->counted_run);
+    as_json_key_bool(&json, "interrupted", result->interrupted);
+    as_json_key_double(&json, "slowdown", result->slowdown);
+    as_json_key_double(&json, "refused_share", result->refused_share);
+    as_json_key_u64(&json, "threads_missed", result->threads_missed);
+    as_compared_json_end(&json);
+}
+
+static int show_counts(struct counted_view *view, struct assay_error *err)
+{
+    const struct as_sheet sheet = {fields, FIELDS_N, view->result->object_n, view, fill_object};
+    AS_TRY(name_objects(view, err));
+    if (view->cli->format == AS_FORMAT_TEXT)
+        return show_text(view, err);
+    if (view->cli->format == AS_FORMAT_CSV) {
+        as_sheet_csv_header(view->cli, &sheet);
+        as_sheet_csv_rows(view->cli, &sheet);
+    } else
+        show_json(view);
+    return 0;
+}
+
+/* ---- The verb ------------------------------------------------------------------------------ */
+
+static int count_into(struct as_cli *cli, struct as_experiment_name *name,
+                      const struct assay_count_request *request, struct assay_count_result *result,
+                      struct assay_error *err)
+{
+    struct counted_view view = {.cli = cli, .result = result};
+    AS_TRY(as_experiment_create(cli, name, &view.experiment, err));
+    as_arena_init(&view.arena);
+    int rc = assay_count_run(view.experiment, request, result, err);
+    if (rc == 0)
+        rc = assay_trust_run(view.experiment, result->profile.run_id, err);
+    if (rc == 0)
+        rc = show_counts(&view, err);
+    as_arena_fini(&view.arena);
+    return as_recording_close(&view.experiment, name, result->profile.run_id, rc, err);
+}
+
+int as_verb_count(struct as_cli *cli, struct assay_error *err)
+{
+    const struct as_arguments *args = &cli->args;
+    struct assay_count_request request = {.functions = args->value[AS_OPTION_COUNT_FUNCTIONS],
+                                          .loops = args->value[AS_OPTION_COUNT_LOOPS],
+                                          .top = (unsigned)args->number[AS_OPTION_COUNT_TOP]};
+    struct assay_count_result result = {.profile = {.exit_code = -1}};
+    struct as_experiment_name name = {0};
+    AS_TRY(as_recording_take(cli, &request.profile, err));
+    int rc = as_recording_name(cli, &request.profile, &name, err);
+    if (rc == 0)
+        rc = count_into(cli, &name, &request, &result, err);
+    if (rc == 0)
+        as_experiment_tell(cli, &name);
+    as_experiment_name_fini(&name);
+    as_end_like(cli, &result.profile);
+    if (result.interrupted)
+        cli->status = 128 + SIGINT;
+    assay_count_result_fini(&result);
+    return rc;
+}

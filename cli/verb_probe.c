@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `assay probe FILE -- CMD`: what a file's probes measure in a run; with --check where they stand
+ * in a binary, and which of them cannot be carried out.
+ */
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <assay/mil.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "program.h"
+#include "recording.h"
+#include "sheet.h"
+#include "text.h"
+#include "unfinished.h"
+
+enum {
+    PROBE_NAME,
+    PROBE_EVENT,
+    PROBE_ACTIONS,
+    PROBE_FUNCTION,
+    PROBE_ADDRESS,
+    PROBE_FILE,
+    PROBE_LINE,
+    PROBE_LOOP,
+    PROBE_COUNTED,
+    PROBE_SECONDS,
+    PROBE_CYCLES,
+    PROBE_CUT,
+    PROBE_REFUSED,
+    PROBE_COLUMNS
+};
+
+static const struct as_field columns[PROBE_COLUMNS] = {
+    [PROBE_NAME] = {"probe", "probe", 0},
+    [PROBE_EVENT] = {"event", "event", 0},
+    [PROBE_ACTIONS] = {"actions", "does", 0},
+    [PROBE_FUNCTION] = {"function", "function", AS_FIELD_ELASTIC},
+    [PROBE_ADDRESS] = {"address", "address", AS_FIELD_RIGHT},
+    [PROBE_FILE] = {"file", NULL, 0},
+    [PROBE_LINE] = {"line", "line", AS_FIELD_RIGHT | AS_FIELD_IF_VARIED},
+    [PROBE_LOOP] = {"loop", "loop", AS_FIELD_RIGHT | AS_FIELD_IF_VARIED},
+    [PROBE_COUNTED] = {"count", "count", AS_FIELD_RIGHT | AS_FIELD_IF_VARIED},
+    [PROBE_SECONDS] = {"time_s", "seconds", AS_FIELD_RIGHT | AS_FIELD_IF_VARIED},
+    [PROBE_CYCLES] = {"round_cycles", "cycles/round", AS_FIELD_RIGHT | AS_FIELD_IF_VARIED},
+    [PROBE_CUT] = {"cut", NULL, AS_FIELD_RIGHT},
+    [PROBE_REFUSED] = {"refused", "refused", AS_FIELD_IF_VARIED},
+};
+
+struct probe_view {
+    struct as_cli *cli;
+    struct as_chosen chosen;
+    struct assay_probes *probes;
+    struct assay_probe_sites sites;
+    const struct assay_probe_value *value; /* by site; NULL: nothing ran */
+    struct as_arena arena;
+};
+
+static const char *actions_text(struct probe_view *view, unsigned actions)
+{
+    static const char *const words[] = {"count", "time", "record", "call"};
+    struct as_str s = {0};
+    for (unsigned i = 0; i < 4; i++)
+        if (actions & 1u << i)
+            as_str_appendf(&s, "%s%s", s.n ? ", " : "", words[i]);
+    const char *text = as_arena_strndup(&view->arena, as_str_z(&s), s.n);
+    as_str_fini(&s);
+    return text;
+}
+
+static void place_cells(struct probe_view *view, const struct assay_probe_site *site,
+                        struct as_cell *cell)
+{
+    const struct assay_program *p = view->chosen.program;
+    const struct assay_line *line = assay_debug_line_at(&p->debug, site->address);
+    struct as_str name = {0};
+    as_chosen_name(&view->chosen, site->body, &name);
+    cell[PROBE_FUNCTION] = as_cell_text(as_arena_strndup(&view->arena, as_str_z(&name), name.n));
+    as_str_fini(&name);
+    cell[PROBE_ADDRESS] = as_cell_hex(site->address);
+    if (line && line->file < p->debug.file_n) {
+        cell[PROBE_FILE] = as_cell_text(p->debug.file[line->file]);
+        cell[PROBE_LINE] = as_cell_count(line->line);
+    }
+    if (site->loop != ASSAY_NONE)
+        cell[PROBE_LOOP] = as_cell_count(site->loop);
+}
+
+/* Four digits are enough for people. */
+static struct as_cell real_cell(struct probe_view *view, double value)
+{
+    char text[32];
+    const int n = snprintf(text, sizeof text, "%.4g", value);
+    return view->cli->format == AS_FORMAT_TEXT
+               ? as_cell_text(as_arena_strndup(&view->arena, text, (size_t)n))
+               : as_cell_real(value);
+}
+
+static void value_cells(struct probe_view *view, const struct assay_probe_value *value,
+                        struct as_cell *cell)
+{
+    if (!isnan(value->count))
+        cell[PROBE_COUNTED] = as_cell_count((uint64_t)value->count);
+    if (!isnan(value->time_s))
+        cell[PROBE_SECONDS] = real_cell(view, value->time_s);
+    if (!isnan(value->cycles) && value->rounds > 0)
+        cell[PROBE_CYCLES] = real_cell(view, value->cycles / value->rounds);
+    cell[PROBE_CUT] = as_cell_count(value->cut_n);
+}
+
+static void fill_site_row(void *context, size_t row, struct as_cell *cell)
+{
+    struct probe_view *view = context;
+    const struct assay_probe_site *site = &view->sites.at[row];
+    struct assay_probe_facts facts;
+    assay_probes_get(view->probes, site->probe, &facts);
+    cell[PROBE_NAME] = as_cell_text(facts.name);
+    cell[PROBE_EVENT] = as_cell_text(assay_probe_event_words(facts.event));
+    cell[PROBE_ACTIONS] = as_cell_text(actions_text(view, facts.actions));
+    if (site->body != ASSAY_NONE)
+        place_cells(view, site, cell);
+    if (view->value)
+        value_cells(view, &view->value[row], cell);
+    if (site->refusal)
+        cell[PROBE_REFUSED] = as_cell_text(site->refusal);
+}
+
+/* ---- For people ------------------------------------------------------------------------------ */
+
+/* A probe that stands nowhere is a mistake more often than not. */
+static void note_nowhere(struct probe_view *view)
+{
+    for (size_t i = 0; i < assay_probes_count(view->probes); i++) {
+        struct assay_probe_facts facts;
+        size_t n = 0;
+        assay_probes_get(view->probes, i, &facts);
+        while (n < view->sites.n && view->sites.at[n].probe != i)
+            n++;
+        if (n == view->sites.n)
+            as_cli_note(view->cli, "%s:%u: probe '%s' stands nowhere in this program",
+                        view->cli->args.positional[0], facts.line, facts.name);
+        if (facts.asks_share && !view->value)
+            as_cli_note(view->cli,
+                        "%s:%u: probe '%s' asks for a share of the time, which only a run knows; "
+                        "all places are listed",
+                        view->cli->args.positional[0], facts.line, facts.name);
+    }
+}
+
+static int show_sites(struct probe_view *view, struct assay_error *err)
+{
+    const struct as_sheet sheet = {columns, PROBE_COLUMNS, view->sites.n, view, fill_site_row};
+    struct as_str s = {0}, same = {0};
+    size_t can = 0;
+    if (view->cli->format != AS_FORMAT_TEXT) {
+        as_sheet_answer(view->cli, view->chosen.object, "sites", &sheet);
+        return 0;
+    }
+    int rc = view->sites.n ? as_sheet_text(view->cli, &sheet, &same, err) : 0;
+    for (size_t i = 0; i < view->sites.n; i++)
+        can += !view->sites.at[i].refusal;
+    as_append_counted(&s, view->sites.n, "place");
+    as_str_appendf(&s, view->value ? ", %zu measured" : ", %zu can be measured", can);
+    as_str_appendz(&s, as_str_z(&same));
+    as_str_fini(&same);
+    as_cli_styled(view->cli, AS_STYLE_DIM, as_str_z(&s));
+    as_cli_print(view->cli, "\n");
+    as_str_fini(&s);
+    return rc;
+}
+
+static int check_binary(struct probe_view *view, struct assay_error *err)
+{
+    const struct assay_program *program = view->chosen.program;
+    AS_TRY(assay_probes_resolve(view->probes, program, NULL, &view->sites, err));
+    AS_TRY(assay_probes_check(view->probes, program, &view->sites, err));
+    note_nowhere(view);
+    return show_sites(view, err);
+}
+
+/* ---- Runs ------------------------------------------------------------------------------------ */
+
+static int run_into(struct probe_view *view, struct as_experiment_name *name,
+                    const struct assay_probe_request *request, struct assay_probe_result *result,
+                    struct assay_error *err)
+{
+    struct assay_experiment *experiment = NULL;
+    AS_TRY(as_experiment_create(view->cli, name, &experiment, err));
+    int rc = assay_probe_run(experiment, request, result, err);
+    view->chosen.object = result->object;
+    view->chosen.program = result->program;
+    view->sites = result->sites;
+    view->value = result->value;
+    if (rc == 0 && result->value) {
+        note_nowhere(view);
+        rc = show_sites(view, err);
+    }
+    if (rc < 0 && result->profile.run_id == 0)
+        assay_experiment_discard(&experiment);
+    else if (rc < 0)
+        as_unfinished_add(err, as_str_z(&name->made), result->profile.run_id);
+    const int closed = assay_experiment_close(&experiment, rc < 0 ? NULL : err);
+    return rc < 0 ? rc : closed;
+}
+
+/* Behind the file, and the "--" that may stand there. */
+static const char *const *command_behind(const struct as_arguments *args)
+{
+    const char *const *word = (const char *const *)args->positional + 1;
+    return *word && strcmp(*word, "--") == 0 ? word + 1 : word;
+}
+
+static int run_command(struct probe_view *view, struct assay_error *err)
+{
+    struct as_cli *cli = view->cli;
+    struct assay_probe_request request = {.probes = view->probes};
+    struct assay_probe_result result = {.profile = {.exit_code = -1}};
+    struct as_experiment_name name = {0};
+    AS_TRY(as_recording_take(cli, &request.profile, err));
+    request.profile.command = command_behind(&cli->args);
+    if (!*request.profile.command)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "probe: no command given; write 'assay probe FILE -- ./program'");
+    int rc = as_recording_name(cli, &request.profile, &name, err);
+    if (rc == 0)
+        rc = run_into(view, &name, &request, &result, err);
+    if (rc == 0)
+        as_experiment_tell(cli, &name);
+    as_experiment_name_fini(&name);
+    as_end_like(cli, &result.profile);
+    if (result.interrupted)
+        cli->status = 128 + SIGINT;
+    assay_probe_result_fini(&result);
+    return rc;
+}
+
+/* ---- The verb -------------------------------------------------------------------------------- */
+
+static int check_place(struct probe_view *view, struct assay_error *err)
+{
+    if (view->cli->args.positional_n > 2)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--check: runs nothing; write a file of probes and one binary");
+    int rc = as_chosen_load(view->cli, 1, &view->chosen, err);
+    if (rc == 0 && view->chosen.object)
+        rc = check_binary(view, err);
+    assay_probe_sites_fini(&view->sites);
+    as_chosen_free(&view->chosen);
+    return rc;
+}
+
+int as_verb_probe(struct as_cli *cli, struct assay_error *err)
+{
+    struct probe_view view = {.cli = cli};
+    AS_TRY(assay_probes_read(cli->args.positional[0], &view.probes, err));
+    as_arena_init(&view.arena);
+    const int rc = as_given(&cli->args, AS_OPTION_PROBE_CHECK) ? check_place(&view, err)
+                                                               : run_command(&view, err);
+    as_arena_fini(&view.arena);
+    assay_probes_free(&view.probes);
+    return rc;
+}

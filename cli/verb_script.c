@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `assay script FILE.lua [BIN|EXP] [ARG...]`: a user's own analysis.
+ */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <assay/script.h>
+
+#include "base/error.h"
+#include "predict.h"
+
+#include <assay/machine.h>
+
+#define TIME_USUAL_S    600
+#define MEMORY_USUAL    4096 /* MiB */
+#define MEMORY_MOST     (UINT64_MAX >> 20)
+#define AFTER_S         3 /* the script had that time to stop by itself */
+#define STATUS_LIMIT    1
+#define STATUS_IS_FALSE 1
+
+static volatile sig_atomic_t script_interrupted;
+
+static void note_script_interrupt(int signal)
+{
+    (void)signal;
+    script_interrupted = 1;
+}
+
+/* One long step of Lua's or SQLite's own does not ask whether it should stop. */
+static void end_stuck_script(int signal)
+{
+    static const char sentence[] =
+        "assay: script: stopped: one of its calls ran beyond --time-limit; its output is lost\n";
+    (void)signal;
+    (void)!write(STDERR_FILENO, sentence, sizeof sentence - 1);
+    _exit(STATUS_LIMIT);
+}
+
+static void watch_script(uint64_t limit_s)
+{
+    const struct sigaction interrupt = {.sa_handler = note_script_interrupt,
+                                        .sa_flags = (int)SA_RESETHAND};
+    const struct sigaction stuck = {.sa_handler = end_stuck_script};
+    struct sigaction before;
+    if (sigaction(SIGINT, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(SIGINT, &interrupt, NULL);
+    if (!limit_s)
+        return;
+    sigaction(SIGALRM, &stuck, NULL);
+    alarm((unsigned)(limit_s + AFTER_S));
+}
+
+/* ---- What the script asks for ---------------------------------------------------------------- */
+
+static int open_for_script(void *context, const char *path, struct assay_object **out,
+                           struct assay_error *err)
+{
+    return as_cli_open_object(context, path, out, err);
+}
+
+static int machine_for_script(void *context, struct assay_uarch **uarch,
+                              struct assay_figures **figures, struct assay_error *err)
+{
+    struct as_cli *cli = context;
+    char measured[PATH_MAX];
+    AS_TRY(as_core_open(cli, uarch, measured, err));
+    return as_given(&cli->args, AS_OPTION_MACHINE) ? 0 : assay_figures_of_host(figures, err);
+}
+
+static void write_for_script(void *context, const char *text, size_t n)
+{
+    struct as_cli *cli = context;
+    as_out_write(&cli->out, text, n);
+}
+
+/* ---- The verb -------------------------------------------------------------------------------- */
+
+static int take_limits(const struct as_arguments *args, uint64_t *time_s, uint64_t *memory_mib,
+                       struct assay_error *err)
+{
+    *time_s =
+        as_given(args, AS_OPTION_TIME_LIMIT) ? args->number[AS_OPTION_TIME_LIMIT] : TIME_USUAL_S;
+    *memory_mib = as_given(args, AS_OPTION_MEMORY_LIMIT) ? args->number[AS_OPTION_MEMORY_LIMIT]
+                                                         : MEMORY_USUAL;
+    if (*time_s > INT32_MAX)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--time-limit: so many seconds are no limit; write 0 for none");
+    if (*memory_mib > MEMORY_MOST)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--memory-limit: so many MiB are no limit; write 0 for none");
+    return 0;
+}
+
+int as_verb_script(struct as_cli *cli, struct assay_error *err)
+{
+    const struct as_arguments *args = &cli->args;
+    const size_t named = args->positional_n > 1 ? 2 : 1;
+    uint64_t time_s, memory_mib;
+    struct assay_script_result result;
+    if (as_given(args, AS_OPTION_FORMAT))
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--format: a script writes what it likes; leave --format out");
+    AS_TRY(take_limits(args, &time_s, &memory_mib, err));
+    const struct assay_script_request request = {.path = args->positional[0],
+                                                 .subject = named > 1 ? args->positional[1] : NULL,
+                                                 .argument =
+                                                     (const char *const *)args->positional + named,
+                                                 .argument_n = args->positional_n - named,
+                                                 .trusted = as_given(args, AS_OPTION_TRUSTED),
+                                                 .time_limit_ns = time_s * 1000000000u,
+                                                 .memory_limit_b = memory_mib << 20,
+                                                 .interrupted = &script_interrupted,
+                                                 .jobs = cli->jobs,
+                                                 .open = open_for_script,
+                                                 .machine = machine_for_script,
+                                                 .write = write_for_script,
+                                                 .context = cli};
+    watch_script(time_s);
+    const int rc = assay_script_run(&request, &result, err);
+    alarm(0);
+    if (result.interrupted)
+        cli->status = 128 + SIGINT;
+    else if (result.is_false)
+        cli->status = STATUS_IS_FALSE;
+    return rc;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What loops and functions of a running program executed, counted exactly: instructions by class,
+ * floating-point and integer operations, bytes loaded and stored. How often each block ran (counted
+ * by clones inside the program) times what its instructions do; masks and repetitions are counted
+ * as they come (doc/count.md).
+ */
+#ifndef ASSAY_COUNT_H
+#define ASSAY_COUNT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <assay/campaign.h>
+#include <assay/catalogue.h>
+#include <assay/error.h>
+#include <assay/experiment.h>
+#include <assay/profile.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* X(NAME, word): what is counted, in the order and by the names of data/count/metrics.txt, where
+ * each is explained. */
+#define ASSAY_COUNT_LIST(X)                                                                        \
+    X(START, "executed_start_n")                                                                   \
+    X(INSTRUCTION, "executed_instruction_n")                                                       \
+    X(FLOP, "executed_flop_n")                                                                     \
+    X(FLOP_F32, "executed_flop_f32_n")                                                             \
+    X(FLOP_F64, "executed_flop_f64_n")                                                             \
+    X(FLOP_PACKED, "executed_flop_packed_n")                                                       \
+    X(INT_OP, "executed_int_op_n")                                                                 \
+    X(LOAD_B, "executed_load_b")                                                                   \
+    X(STORE_B, "executed_store_b")                                                                 \
+    X(LOAD, "executed_load_n")                                                                     \
+    X(STORE, "executed_store_n")                                                                   \
+    X(FP_SCALAR_F32, "executed_fp_scalar_f32_n")                                                   \
+    X(FP_SCALAR_F64, "executed_fp_scalar_f64_n")                                                   \
+    X(FP_PACKED_F32, "executed_fp_packed_f32_n")                                                   \
+    X(FP_PACKED_F64, "executed_fp_packed_f64_n")                                                   \
+    X(FP_OTHER, "executed_fp_other_n")                                                             \
+    X(FMA, "executed_fma_n")                                                                       \
+    X(DIVIDE, "executed_divide_n")                                                                 \
+    X(INT, "executed_int_n")                                                                       \
+    X(INT_PACKED, "executed_int_packed_n")                                                         \
+    X(BRANCH, "executed_branch_n")                                                                 \
+    X(CALL, "executed_call_n")                                                                     \
+    X(GATHER, "executed_gather_n")                                                                 \
+    X(MASKED, "executed_masked_n")                                                                 \
+    X(REPEAT, "executed_repeat_n")                                                                 \
+    X(UNSURE, "executed_unsure_n")
+
+enum assay_executed {
+#define ASSAY_COUNT_ENUM(name, word) ASSAY_COUNT_##name,
+    ASSAY_COUNT_LIST(ASSAY_COUNT_ENUM)
+#undef ASSAY_COUNT_ENUM
+        ASSAY_COUNTS
+};
+const char *assay_count_word(unsigned count);
+
+/* A loop with those in it, or a function with its loops; without what it calls. */
+struct assay_count_object {
+    enum assay_object_kind kind; /* LOOP or FUNCTION */
+    int64_t id, module_id;       /* in the experiment */
+    uint64_t address;
+    uint32_t depth;     /* of a loop: 1 = not nested */
+    double share;       /* of the run's time in it alone, by its samples */
+    double uncounted;   /* of that not counted for this reason: of a function what is in no loop */
+    const char *reason; /* why it was not counted; NULL: it was. Constant */
+    double count[ASSAY_COUNTS];
+    uint64_t open; /* threads that ended in a loop of it: what they did there last is not counted */
+};
+/* Flops per byte loaded or stored; NAN where there are no bytes. */
+double assay_count_intensity(const struct assay_count_object *object);
+
+struct assay_count_request {
+    struct assay_profile_request profile; /* its command runs twice */
+    unsigned top;                         /* so many functions of most time; 0: 16 */
+    const char
+        *functions;    /* only functions whose names match (extended regular expression); NULL */
+    const char *loops; /* only loops whose function or address (0x...) match, each alone; NULL */
+};
+
+struct assay_count_result {
+    struct assay_profile_result profile; /* of the first run */
+    int64_t counted_run;                 /* 0: nothing could be counted */
+    bool interrupted;     /* the user asked for the end of one of its runs: nothing was counted */
+    double slowdown;      /* processor time of that run to the first's; 0: not known */
+    double refused_share; /* of the time of all that was chosen: could not be counted */
+    uint64_t threads_missed, damaged;
+    struct assay_count_object *object; /* functions, each followed by its loops; then loops alone */
+    size_t object_n;
+};
+
+/*
+ * Profiles, chooses, counts, and writes what was found to the experiment. Errors: those of
+ * assay_profile_run, USAGE (a regular expression). A program that fails ends it without error: see
+ * the result. The caller frees the result, after errors too.
+ */
+int assay_count_run(struct assay_experiment *experiment, const struct assay_count_request *request,
+                    struct assay_count_result *result, struct assay_error *err);
+/* The same of a run that is in the experiment, whose profile is that. `campaign` starts the
+ * program once more. */
+int assay_count_again(struct assay_experiment *experiment, int64_t run_id,
+                      struct assay_campaign *campaign, const struct assay_count_request *request,
+                      struct assay_count_result *result, struct assay_error *err);
+void assay_count_result_fini(struct assay_count_result *result);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Probes: a user's file says at which events of a program what is measured, and the program is run
+ * with that in it. The language, parsed here, and where its probes stand in a program, which is
+ * found by the analysis of its code (doc/probe.md).
+ */
+#ifndef ASSAY_MIL_H
+#define ASSAY_MIL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <assay/code.h>
+#include <assay/error.h>
+#include <assay/experiment.h>
+#include <assay/profile.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* X(NAME, words, whether it has a beginning and an end) */
+#define ASSAY_PROBE_EVENT_LIST(X)                                                                  \
+    X(PROGRAM, "program", true)                                                                    \
+    X(PROGRAM_ENTRY, "program entry", false)                                                       \
+    X(PROGRAM_EXIT, "program exit", false)                                                         \
+    X(FUNCTION, "function", true)                                                                  \
+    X(FUNCTION_ENTRY, "function entry", false)                                                     \
+    X(FUNCTION_EXIT, "function exit", false)                                                       \
+    X(CALL_BEFORE, "call before", false)                                                           \
+    X(CALL_AFTER, "call after", false)                                                             \
+    X(LOOP, "loop", true)                                                                          \
+    X(LOOP_ENTRY, "loop entry", false)                                                             \
+    X(LOOP_EXIT, "loop exit", false)                                                               \
+    X(LOOP_BACK, "loop back", false)                                                               \
+    X(BLOCK, "block", false)                                                                       \
+    X(INSTRUCTION, "instruction", false)
+
+enum assay_probe_event {
+#define ASSAY_PROBE_EVENT_ENUM(name, words, spans) ASSAY_PROBE_##name,
+    ASSAY_PROBE_EVENT_LIST(ASSAY_PROBE_EVENT_ENUM)
+#undef ASSAY_PROBE_EVENT_ENUM
+        ASSAY_PROBE_EVENTS
+};
+const char *assay_probe_event_words(enum assay_probe_event event);
+
+/* What a probe does. The last two are understood, and cannot be carried out yet. */
+enum assay_probe_action {
+    ASSAY_PROBE_COUNT = 1 << 0,
+    ASSAY_PROBE_TIME = 1 << 1,
+    ASSAY_PROBE_RECORD = 1 << 2,
+    ASSAY_PROBE_CALL = 1 << 3
+};
+
+struct assay_probes; /* of one file */
+
+/* `name` is for sentences ("FILE:LINE:COLUMN: ..."). Errors: USAGE, NOMEM. */
+int assay_probes_parse(const char *text, size_t n, const char *name, struct assay_probes **out,
+                       struct assay_error *err);
+int assay_probes_read(const char *path, struct assay_probes **out, struct assay_error *err);
+void assay_probes_free(struct assay_probes **probes); /* NULL inside is fine */
+
+struct assay_probe_facts {
+    const char *name; /* borrowed */
+    enum assay_probe_event event;
+    unsigned actions; /* assay_probe_action bits */
+    unsigned line;
+    bool asks_share; /* a filter asks how hot something is */
+};
+size_t assay_probes_count(const struct assay_probes *probes);
+void assay_probes_get(const struct assay_probes *probes, size_t number,
+                      struct assay_probe_facts *out);
+
+/* ---- Where probes stand -------------------------------------------------------------------- */
+
+struct assay_probe_site {
+    uint32_t probe;      /* its number */
+    uint32_t body;       /* of the program; ASSAY_NONE: the program itself */
+    uint32_t loop;       /* of loop events, else ASSAY_NONE */
+    uint32_t block;      /* where it happens first; ASSAY_NONE: the program itself */
+    uint64_t address;    /* of the event: entry, header, call, block, instruction */
+    const char *refusal; /* why it cannot be carried out here; NULL: it can. Constant */
+};
+
+struct assay_probe_sites {
+    struct assay_probe_site *at; /* by probe, then address */
+    size_t n;
+};
+
+/* How hot something is, of the run's time, 0 to 1; negative: not known, and then no filter of
+ * shares holds. Of a loop, or where that is ASSAY_NONE of a body. */
+struct assay_probe_heat {
+    double (*share)(void *context, uint32_t body, uint32_t loop);
+    void *context;
+};
+
+/*
+ * Places of all probes in a program, with what can and cannot be measured there. `heat` NULL:
+ * filters of shares hold everywhere. The caller frees `out`. Errors: LIMIT (too many places),
+ * NOMEM.
+ */
+int assay_probes_resolve(const struct assay_probes *probes, const struct assay_program *program,
+                         const struct assay_probe_heat *heat, struct assay_probe_sites *out,
+                         struct assay_error *err);
+/* Sets the refusal of sites where no clone can be that shows the event. Errors: NOMEM. */
+int assay_probes_check(const struct assay_probes *probes, const struct assay_program *program,
+                       struct assay_probe_sites *sites, struct assay_error *err);
+void assay_probe_sites_fini(struct assay_probe_sites *sites);
+
+/* ---- Runs ---------------------------------------------------------------------------------- */
+
+struct assay_probe_request {
+    struct assay_profile_request profile; /* its command runs up to three times */
+    const struct assay_probes *probes;
+};
+
+/* What was measured at a site; not a number: was not asked for, or is not known. */
+struct assay_probe_value {
+    double count;   /* of the event, all threads and processes of the program together */
+    double time_s;  /* from entry to exit, threads added up */
+    double cycles;  /* of that, of a busy core */
+    double entries; /* of loops */
+    double rounds;  /* of loops: how often the header ran */
+    uint64_t cut_n; /* entries or exits without the other: in no number */
+};
+
+struct assay_probe_result {
+    struct assay_profile_result profile; /* of the first run */
+    int64_t timed_run, counted_run;      /* 0: none was needed, or nothing could be */
+    bool interrupted;
+    char path[4096];             /* of the program; its code: */
+    struct assay_object *object; /* NULL: it was not got so far */
+    struct assay_program *program;
+    struct assay_probe_sites sites;
+    struct assay_probe_value *value; /* by site */
+};
+
+/*
+ * Profiles, looks where the probes stand in the program that ran, runs it again once for what is
+ * timed and once for what is counted, and writes to the experiment what was found: the set
+ * `probes` of loops, and a table of all sites. Errors: those of assay_profile_run. The caller frees
+ * the result, after errors too.
+ */
+int assay_probe_run(struct assay_experiment *experiment, const struct assay_probe_request *request,
+                    struct assay_probe_result *result, struct assay_error *err);
+void assay_probe_result_fini(struct assay_probe_result *result);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Users' own analyses: a script in Lua 5.4 looks at the objects that the analyses know (modules,
+ * functions, loops, blocks, instructions, metrics of their quality, experiments) and writes what it
+ * likes. Nothing that it does changes them. doc/script.md has every name that a script can use.
+ */
+#ifndef ASSAY_SCRIPT_H
+#define ASSAY_SCRIPT_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <assay/error.h>
+#include <assay/object.h>
+#include <assay/uarch.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct assay_figures;
+
+struct assay_script_request {
+    const char *path;            /* of the script */
+    const char *subject;         /* a binary or an experiment, or NULL */
+    const char *const *argument; /* its further arguments */
+    size_t argument_n;
+    /* All of Lua's libraries; else those that reach nothing outside the script. */
+    bool trusted;
+    uint64_t time_limit_ns;                   /* from the call on; 0: none */
+    uint64_t memory_limit_b;                  /* of Lua's values; 0: none */
+    const volatile sig_atomic_t *interrupted; /* not 0: the script stops; may be NULL */
+    unsigned jobs;
+    /* Opens a binary. */
+    int (*open)(void *context, const char *path, struct assay_object **out,
+                struct assay_error *err);
+    /* The table of the core that metrics are for, and what was measured of the machine (may stay
+     * NULL); called once, when a script first asks for metrics. The script frees both. */
+    int (*machine)(void *context, struct assay_uarch **uarch, struct assay_figures **figures,
+                   struct assay_error *err);
+    /* Takes what it writes. */
+    void (*write)(void *context, const char *text, size_t n);
+    void *context;
+};
+
+struct assay_script_result {
+    bool interrupted;
+    bool is_false; /* it returned false */
+};
+
+/*
+ * Runs a script. Errors: USAGE (a mistake in it, with file and line), LIMIT (its time or memory is
+ * up, or it was interrupted), NOT_FOUND and the like for the file itself, NOMEM.
+ */
+int assay_script_run(const struct assay_script_request *request, struct assay_script_result *result,
+                     struct assay_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The process that follows: which of the threads that stop are new, which processes have the agent,
+ * and who is told of what. The parent is told of ends as ever: the kernel does that when we have
+ * taken note of them.
+ */
+#include "agent/inject.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/kcmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent/inject_internal.h"
+#include "base/error.h"
+
+#define THREADS_MOST   (UINT32_C(1) << 22) /* the kernel has no higher numbers */
+#define PROCESSES_MOST 4096u
+#define SEIZE_TRIES    20
+#define OPTIONS                                                                                    \
+    (PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |      \
+     PTRACE_O_TRACEEXEC)
+
+static struct {
+    struct as_image image;
+    struct as_agent_control *control;
+    const char *directory;
+    uint8_t *known; /* a bit a thread */
+    struct as_injected process[PROCESSES_MOST];
+    unsigned processes;
+    pid_t parent;
+    volatile sig_atomic_t busy, leaves; /* a thread runs what is ours; we are to go */
+} follow;
+
+/* ---- Who is known ---------------------------------------------------------------------------- */
+
+/* Whether it was not known yet. */
+static bool meet_thread(pid_t tid)
+{
+    const uint32_t n = (uint32_t)tid % THREADS_MOST;
+    const uint8_t bit = (uint8_t)(1u << n % 8);
+    const bool is_new = !(follow.known[n / 8] & bit);
+    follow.known[n / 8] |= bit;
+    return is_new;
+}
+
+static void forget_thread(pid_t tid)
+{
+    const uint32_t n = (uint32_t)tid % THREADS_MOST;
+    follow.known[n / 8] &= (uint8_t) ~(1u << n % 8);
+}
+
+static struct as_injected *find_process(pid_t pid)
+{
+    for (unsigned i = 0; i < follow.processes; i++)
+        if (follow.process[i].pid == pid)
+            return &follow.process[i];
+    return NULL;
+}
+
+static void forget_process(pid_t pid)
+{
+    struct as_injected *it = find_process(pid);
+    if (it)
+        *it = follow.process[--follow.processes];
+}
+
+static struct as_injected *add_process(const struct as_injected *it)
+{
+    if (follow.processes == PROCESSES_MOST)
+        return NULL;
+    follow.process[follow.processes] = *it;
+    return &follow.process[follow.processes++];
+}
+
+/* ---- What happens ---------------------------------------------------------------------------- */
+
+/* Begun by a process with the agent: a copy of it, or one that has its very memory (vfork). */
+static void meet_process(pid_t pid)
+{
+    struct as_injected *parent = find_process((pid_t)as_inject_status(pid, "\nPPid:", 10));
+    struct as_injected own;
+    if (!parent)
+        return;
+    own = *parent;
+    own.pid = pid;
+    /* 0: the same; below 0: not known, and then it must not be written to. */
+    if (syscall(SYS_kcmp, parent->pid, pid, KCMP_VM, 0, 0) <= 0 || !add_process(&own))
+        as_inject_leave_out(parent, pid);
+    else
+        as_inject_tell(&own, pid, AS_BARE_FORKED);
+}
+
+static void meet_new(pid_t tid)
+{
+    const pid_t pid = (pid_t)as_inject_status(tid, "\nTgid:", 10);
+    const struct as_injected *it = pid == tid ? NULL : find_process(pid);
+    if (pid == tid)
+        meet_process(pid);
+    else if (it)
+        as_inject_tell(it, tid, AS_BARE_THREAD);
+}
+
+static void meet_execution(pid_t pid)
+{
+    struct as_injected it;
+    unsigned long former = 0;
+    forget_process(pid);
+    if (ptrace(PTRACE_GETEVENTMSG, pid, NULL, &former) == 0 && (pid_t)former != pid)
+        forget_thread((pid_t)former); /* the thread that did it has the process's number now */
+    meet_thread(pid);
+    if (follow.processes < PROCESSES_MOST &&
+        as_inject_program(pid, follow.control, &follow.image, follow.directory, &it) == 0)
+        add_process(&it);
+}
+
+static bool is_stopping(int signal)
+{
+    return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
+}
+
+static void meet_stop(pid_t tid, int status)
+{
+    const int event = status >> 16, signal = WSTOPSIG(status);
+    if (event == PTRACE_EVENT_EXEC) {
+        meet_execution(tid);
+    } else if (event == PTRACE_EVENT_STOP) {
+        if (meet_thread(tid))
+            meet_new(tid);
+        if (is_stopping(signal)) { /* it stays there until SIGCONT comes */
+            ptrace(PTRACE_LISTEN, tid, NULL, NULL);
+            return;
+        }
+    }
+    const bool is_own = event == 0 && signal != (SIGTRAP | 0x80);
+    ptrace(PTRACE_CONT, tid, NULL, (void *)(intptr_t)(is_own ? signal : 0));
+}
+
+static void follow_all(void)
+{
+    for (;;) {
+        int status = 0;
+        const pid_t tid = waitpid(-1, &status, __WALL);
+        if (tid < 0 && errno != EINTR)
+            return;
+        if (tid < 0)
+            continue;
+        follow.busy = 1;
+        if (WIFSTOPPED(status)) {
+            meet_stop(tid, status);
+        } else {
+            forget_thread(tid);
+            forget_process(tid);
+        }
+        follow.busy = 0;
+        if (follow.leaves)
+            return;
+    }
+}
+
+/* ---- The process ----------------------------------------------------------------------------- */
+
+/* The kernel lets go of all when we end: never while a thread runs what is ours. */
+static void let_all_go(int number, siginfo_t *info, void *context)
+{
+    (void)number;
+    (void)context;
+    if (info->si_pid != follow.parent)
+        return;
+    follow.leaves = 1;
+    if (!follow.busy)
+        _exit(0);
+}
+
+/* Signals of the terminal are for the program; its descriptors are not for us to hold open. */
+static void stand_apart(int report)
+{
+    struct sigaction action = {.sa_sigaction = let_all_go, .sa_flags = SA_SIGINFO};
+    sigset_t mask;
+    sigfillset(&mask);
+    sigaction(SIGTERM, &action, NULL);
+    sigdelset(&mask, SIGTERM);
+    sigprocmask(SIG_SETMASK, &mask, NULL);
+    const int none = open("/dev/null", O_RDWR);
+    for (int fd = 0; fd < 3 && none >= 0; fd++)
+        if (fd != report)
+            dup2(none, fd);
+    if (report > 3)
+        syscall(SYS_close_range, 3, report - 1, 0);
+    syscall(SYS_close_range, report > 2 ? report + 1 : 3, INT_MAX, 0);
+}
+
+/* 0 or errno. Under Yama a child of our parent must say first that it may be traced, which it does
+ * as soon as it runs (launch/start.c). */
+static int seize_child(pid_t child)
+{
+    const struct timespec time = {0, 10000000};
+    for (int tries = 0;; tries++) {
+        if (ptrace(PTRACE_SEIZE, child, NULL, (void *)(intptr_t)OPTIONS) == 0)
+            return 0;
+        if (errno != EPERM || tries == SEIZE_TRIES)
+            return errno;
+        nanosleep(&time, NULL);
+    }
+}
+
+__attribute__((noreturn)) static void be_follower(pid_t child, int report)
+{
+    prctl(PR_SET_NAME, "assay-follow");
+    stand_apart(report);
+    const int why = seize_child(child);
+    meet_thread(child);
+    while (write(report, &why, sizeof why) < 0 && errno == EINTR)
+        ;
+    close(report);
+    if (!why)
+        follow_all();
+    _exit(0);
+}
+
+/* ---- Beginning and end ----------------------------------------------------------------------- */
+
+static int refuse_ptrace(int why, struct assay_error *err)
+{
+    return as_error_set(err, ASSAY_ERR_PERMISSION,
+                        "ptrace: a statically linked program is entered by it, which is refused "
+                        "here: %s; permit it (/proc/sys/kernel/yama/ptrace_scope below 2, a "
+                        "container with SYS_PTRACE and a seccomp filter that lets it through), or "
+                        "link the program dynamically",
+                        strerror(why));
+}
+
+static int map_control(const char *directory, struct assay_error *err)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/" AS_AGENT_CONTROL, directory);
+    const int fd = open(path, O_RDWR | O_CLOEXEC);
+    void *at = fd < 0 ? MAP_FAILED
+                      : mmap(NULL, AS_AGENT_PAGE_B, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    const int why = errno;
+    if (fd >= 0)
+        close(fd);
+    follow.control = at == MAP_FAILED ? NULL : at;
+    return follow.control
+               ? 0
+               : as_error_set(err, ASSAY_ERR_IO, "%s: cannot be opened: %s", path, strerror(why));
+}
+
+static int read_image(const char *library, struct assay_error *err)
+{
+    char path[PATH_MAX + sizeof AS_BARE_LIBRARY];
+    const char *slash = strrchr(library, '/');
+    snprintf(path, sizeof path, "%.*s" AS_BARE_LIBRARY, slash ? (int)(slash + 1 - library) : 0,
+             library);
+    return as_image_read(path, &follow.image, err);
+}
+
+static int start_follower(struct as_injector *injector, pid_t child, struct assay_error *err)
+{
+    int report[2], why = 0;
+    if (pipe2(report, O_CLOEXEC) < 0)
+        return as_error_set(err, ASSAY_ERR_LIMIT,
+                            "a program cannot be followed: %s; raise the limit of open files with "
+                            "'ulimit -n'",
+                            strerror(errno));
+    follow.parent = getpid();
+    injector->pid = fork();
+    if (injector->pid == 0) {
+        close(report[0]);
+        be_follower(child, report[1]);
+    }
+    if (injector->pid < 0)
+        why = errno;
+    close(report[1]);
+    if (!why && read(report[0], &why, sizeof why) != (ssize_t)sizeof why)
+        why = ESRCH;
+    close(report[0]);
+    return why ? refuse_ptrace(why, err) : 0;
+}
+
+int as_injector_check(struct assay_error *err)
+{
+    int status = 0;
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0 ? errno : 0);
+    if (child < 0)
+        return 0; /* starting the program will say why */
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    const int why = WIFEXITED(status) ? WEXITSTATUS(status) : EPERM;
+    return why ? refuse_ptrace(why, err) : 0;
+}
+
+int as_injector_begin(struct as_injector *injector, pid_t child, const char *directory,
+                      const char *library, struct assay_error *err)
+{
+    const int rights = PROT_READ | PROT_WRITE;
+    injector->pid = 0;
+    AS_TRY(map_control(directory, err));
+    void *known = mmap(NULL, THREADS_MOST / 8, rights, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int rc = known == MAP_FAILED ? as_error_nomem(err, "numbers of threads") : 0;
+    follow.known = known;
+    follow.directory = directory;
+    if (rc == 0)
+        rc = read_image(library, err);
+    if (rc == 0)
+        rc = start_follower(injector, child, err);
+    if (known != MAP_FAILED)
+        munmap(known, THREADS_MOST / 8);
+    munmap(follow.control, AS_AGENT_PAGE_B);
+    as_image_free(&follow.image);
+    if (rc < 0)
+        as_injector_end(injector);
+    return rc;
+}
+
+void as_injector_end(struct as_injector *injector)
+{
+    if (injector->pid <= 0)
+        return;
+    kill(injector->pid, SIGTERM);
+    while (waitpid(injector->pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    injector->pid = 0;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files about variants share: the area of each thread, in which some instances of loops
+ * run as variants and are taken back (patch/variant_plan.h, doc/patch.md).
+ */
+#ifndef AS_AGENT_VARIANT_H
+#define AS_AGENT_VARIANT_H
+
+#include <sys/resource.h>
+
+#include "agent/patcher.h"
+#include "patch/variant_plan.h"
+
+enum {
+    AS_VARIANT_STATE_B = 16384, /* of xsave(2) at most */
+    AS_VARIANT_STACK_B = 65536,
+    AS_VARIANT_BUCKETS = 512
+};
+#define AS_VARIANT_LOG_B  (UINT64_C(64) << 20)
+#define AS_VARIANT_COPY_B (UINT64_C(128) << 20)
+
+/* How many instances of each variant there are, of a region and with so many iterations. */
+struct as_variant_bucket {
+    uint32_t region, size; /* + 1; 0: free */
+    uint32_t turns;
+    uint32_t done;
+};
+
+enum as_variant_guard { AS_VARIANT_FREE, AS_VARIANT_RUNS, AS_VARIANT_RESTORES };
+
+struct as_variant_area {
+    struct as_variant_local local;                                  /* %gs leads here */
+    uint8_t state[AS_VARIANT_STATE_B] __attribute__((aligned(64))); /* of the program's vectors */
+    uint8_t stack[AS_VARIANT_STACK_B] __attribute__((aligned(64)));
+    uint8_t guard_stack[AS_VARIANT_STACK_B] __attribute__((aligned(64))); /* of faults */
+    _Atomic uint32_t guard; /* as_variant_guard: what a fault means */
+    uint32_t flags;         /* as_variant_flag of what runs */
+    uint64_t *log;
+    uint8_t *copy;
+    struct as_variant_file *file;
+    uint64_t begun, spent, entered; /* ticks */
+    uint64_t notes, at, copied_b;
+    uint64_t changes; /* of the thread's processor, and major faults */
+    int timer;
+    bool has_timer, pending;
+    struct as_variant_record record; /* of what is pending */
+    uint64_t pending_sp;
+    uint32_t skip[AS_PATCHER_COUNTDOWNS]; /* by region, of the first: instances, at last */
+    struct as_variant_bucket bucket[AS_VARIANT_BUCKETS];
+    uint8_t lines[1 << 17]; /* where it stores, a bit for a line, more or less */
+};
+
+extern __thread struct as_variant_area *as_variant_self __attribute__((tls_model("initial-exec")));
+
+struct as_variants {
+    const uint8_t **entry;    /* by variant of the plan: where it begins */
+    _Atomic uint32_t *failed; /* by region: faults, and instances that cannot vary */
+    uint32_t share;           /* hundredths of a thread's time */
+    uint32_t limit_ms;        /* of a variant */
+};
+extern struct as_variants as_variants;
+
+/* ---- variant_enter.c: assembly, and what runs on the program's stack ---- */
+
+void as_variant_enter(void); /* of a stub: rdx is the region; rax: 1 when it is to be measured */
+void as_variant_left(void);  /* where variants end */
+void as_variant_abandoned(void); /* where those end that a fault ends */
+void as_variant_slow_left(void); /* of a stub: what was measured has ended */
+/* The variant at local.target, from the program's state. */
+void as_variant_run(struct as_variant_area *area);
+/* `what`, which a fault ends. */
+void as_variant_call(struct as_variant_area *area, void (*what)(struct as_variant_area *));
+uint64_t as_variant_changes(void);
+void as_variant_keep(struct as_variant_area *area, const struct as_variant_record *record);
+
+/* ---- variant.c ---- */
+
+bool as_variant_begin(void);
+void as_variant_thread_begin(void);
+void as_variant_thread_end(void);
+void as_variant_forked(void);
+uint64_t as_variant_dispatch(struct as_variant_area *area, uint64_t region);
+
+/* ---- variant_writes.c ---- */
+
+/* Whether what is stored may be what addresses or branches are loaded from. */
+bool as_variant_is_held(struct as_variant_area *area);
+bool as_variant_take(struct as_variant_area *area); /* false: it is too much, or a fault */
+void as_variant_put_back(struct as_variant_area *area);
+
+/* ---- variant_stub.c ---- */
+
+void as_variant_stub_entry(struct as_patcher_code *code, const struct as_patch_region *region,
+                           const uint8_t *plain, const uint8_t *measured);
+void as_variant_stub_edge(struct as_patcher_code *code);
+/* A jump to as_variant_left, wherever that lies. */
+const uint8_t *as_variant_stub_left(struct as_patcher_code *code);
+
+/* ---- guard.c ---- */
+
+/* Faults of variants end these; those of the program are what they were. */
+void as_guard_begin(void);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where there is no C library nothing runs as a variant: taking one back needs handlers of faults
+ * and timers of our own. A plan of them ends before anything is patched.
+ */
+#include "agent/variant.h"
+
+struct as_variants as_variants;
+
+bool as_variant_begin(void)
+{
+    return as_patcher.plan->mode != AS_PATCH_VARY;
+}
+
+void as_variant_thread_begin(void)
+{
+}
+
+void as_variant_thread_end(void)
+{
+}
+
+void as_variant_forked(void)
+{
+}
+
+void as_variant_stub_entry(struct as_patcher_code *code, const struct as_patch_region *region,
+                           const uint8_t *plain, const uint8_t *measured)
+{
+    (void)code, (void)region, (void)plain, (void)measured;
+}
+
+void as_variant_stub_edge(struct as_patcher_code *code)
+{
+    (void)code;
+}
+
+const uint8_t *as_variant_stub_left(struct as_patcher_code *code)
+{
+    return code->at;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The plan that counts what was chosen: functions whole where they can be, else their loops; and
+ * the objects that results are of.
+ */
+#include <stdio.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "count/counted.h"
+
+static bool wants_any(const struct as_counted_module *module)
+{
+    const struct assay_program *p = module->code ? module->code->program : NULL;
+    for (uint32_t b = 0; p && b < p->body_n; b++)
+        if (module->body[b])
+            return true;
+    for (uint32_t l = 0; p && l < p->loop_n; l++)
+        if (module->loop[l])
+            return true;
+    return false;
+}
+
+/* Loops of wanted bodies are wanted in case the body is refused. */
+static int plan_module(struct as_counted_module *module, struct as_patch_maker *maker,
+                       struct assay_error *err)
+{
+    const struct assay_program *p = module->code->program;
+    const struct as_patch_bodies bodies = {module->body, module->refusal};
+    bool *loops = as_calloc(p->loop_n + 1, sizeof *loops);
+    int rc = loops ? 0 : as_error_nomem(err, "a plan");
+    for (uint32_t l = 0; rc == 0 && l < p->loop_n; l++)
+        loops[l] = module->loop[l] || module->body[p->loop[l].body];
+    if (rc == 0)
+        rc = as_patch_maker_add_bodies(maker, p, &bodies, loops, module->verdict, err);
+    as_free(loops);
+    return rc;
+}
+
+/* ---- Objects ------------------------------------------------------------------------------- */
+
+/* Region of module number `planned` that begins at `address`. */
+static uint32_t region_at(const struct as_patch_plan *plan, uint32_t planned, uint64_t address)
+{
+    const struct as_patch_region *region = as_patch_at(plan, &plan->region);
+    for (uint64_t r = 0; r < plan->region.n; r++)
+        if (region[r].module == planned && region[r].header == address)
+            return (uint32_t)r;
+    return ASSAY_NONE;
+}
+
+static int add_object(struct as_counting *counting, uint32_t module, uint32_t number,
+                      uint32_t region, const struct assay_count_object *it, uint32_t *at,
+                      struct assay_error *err)
+{
+    const struct as_counted_object object = {
+        .it = *it, .module = module, .number = number, .region = region};
+    *at = (uint32_t)counting->object.n;
+    return as_vec_push(&counting->object, object) < 0 ? as_error_nomem(err, "what is counted") : 0;
+}
+
+static int add_loop(struct as_counting *counting, const struct as_patch_plan *plan, uint32_t m,
+                    uint32_t loop, uint32_t around, struct assay_error *err)
+{
+    struct as_counted_module *module = &counting->module.at[m];
+    const struct assay_program *p = module->code->program;
+    const struct as_patch_verdict *verdict = &module->verdict[loop];
+    const struct as_patch_loop *planned = plan ? as_patch_at(plan, &plan->loop) : NULL;
+    const struct assay_count_object it = {
+        .kind = ASSAY_OBJECT_LOOP,
+        .module_id = module->id,
+        .address = p->block[p->loop[loop].header].start,
+        .depth = p->loop[loop].depth,
+        .reason = verdict->refusal ? as_patch_refusal_text(verdict->refusal) : NULL};
+    const uint32_t region =
+        verdict->loop != ASSAY_NONE && planned ? planned[verdict->loop].region : around;
+    return add_object(counting, m, loop, region, &it, &module->loop_object[loop], err);
+}
+
+static int add_body(struct as_counting *counting, const struct as_patch_plan *plan, uint32_t m,
+                    uint32_t body, struct assay_error *err)
+{
+    struct as_counted_module *module = &counting->module.at[m];
+    const struct assay_program *p = module->code->program;
+    const struct assay_body *b = &p->body[body];
+    uint32_t region = ASSAY_NONE;
+    if (module->body[body]) {
+        const struct assay_count_object it = {
+            .kind = ASSAY_OBJECT_FUNCTION,
+            .module_id = module->id,
+            .address = b->entry,
+            .reason = module->refusal[body] ? as_patch_refusal_text(module->refusal[body]) : NULL};
+        if (!it.reason && plan)
+            region = region_at(plan, module->planned, p->block[b->entry_block].start);
+        AS_TRY(add_object(counting, m, body, region, &it, &module->body_object[body], err));
+    }
+    for (uint32_t l = b->first_loop; l < b->first_loop + b->loops; l++)
+        if (module->body[body] || module->loop[l])
+            AS_TRY(add_loop(counting, plan, m, l, region, err));
+    return 0;
+}
+
+static int add_objects(struct as_counting *counting, const struct as_patch_plan *plan,
+                       struct assay_error *err)
+{
+    for (uint32_t m = 0; m < counting->module.n; m++) {
+        const struct as_counted_module *module = &counting->module.at[m];
+        for (uint32_t b = 0; wants_any(module) && b < module->code->program->body_n; b++)
+            AS_TRY(add_body(counting, plan, m, b, err));
+    }
+    return 0;
+}
+
+int as_counting_plan(struct as_counting *counting, uint8_t **bytes, size_t *n,
+                     struct assay_error *err)
+{
+    const struct as_patch_wish wish = {.mode = AS_PATCH_COUNT};
+    struct as_patch_maker *maker = NULL;
+    uint32_t planned = 0;
+    *bytes = NULL;
+    int rc = as_patch_maker_new(&wish, &maker, err);
+    as_vec_foreach (&counting->module, module) {
+        if (rc < 0 || !wants_any(module))
+            continue;
+        if (module->is_executable && !counting->program[0])
+            snprintf(counting->program, sizeof counting->program, "%s", module->code->path);
+        rc = plan_module(module, maker, err);
+        module->planned = planned++;
+    }
+    if (rc == 0 && planned)
+        rc = as_patch_maker_bytes(maker, bytes, n, err);
+    as_patch_maker_free(&maker);
+    if (rc == 0)
+        rc = add_objects(counting, (const void *)*bytes, err);
+    if (*bytes && ((const struct as_patch_plan *)(const void *)*bytes)->region.n == 0) {
+        as_free(*bytes);
+        *bytes = NULL;
+    }
+    return rc;
+}

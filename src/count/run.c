@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The campaign: a profile, the plan, the run that counts; and what it executed. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "count/counted.h"
+#include "profile/collector.h"
+#include "sample/timer_session.h"
+#include "vprof/clones.h"
+
+const char *assay_count_word(unsigned count)
+{
+    static const char *const words[] = {
+#define COUNT_WORD(name, word) word,
+        ASSAY_COUNT_LIST(COUNT_WORD)
+#undef COUNT_WORD
+    };
+    return count < ASSAY_COUNTS ? words[count] : "";
+}
+
+double assay_count_intensity(const struct assay_count_object *object)
+{
+    const double bytes = object->count[ASSAY_COUNT_LOAD_B] + object->count[ASSAY_COUNT_STORE_B];
+    return bytes > 0 ? object->count[ASSAY_COUNT_FLOP] / bytes : (double)NAN;
+}
+
+/* ---- The result ---------------------------------------------------------------------------- */
+
+/* Of a function and its loops the share of the function says where they stand. */
+static void set_groups(struct as_counting *counting)
+{
+    const struct as_counted_object *function = NULL;
+    as_vec_foreach (&counting->object, object) {
+        const uint32_t number = (uint32_t)(object - counting->object.at);
+        const struct as_counted_module *module = &counting->module.at[object->module];
+        if (object->it.kind == ASSAY_OBJECT_FUNCTION)
+            function = object;
+        const bool in_function =
+            object->it.kind == ASSAY_OBJECT_FUNCTION ||
+            (function && function->module == object->module &&
+             module->code->program->loop[object->number].body == function->number);
+        object->group_share = in_function ? function->it.share : object->it.share;
+        object->group = in_function ? (uint32_t)(function - counting->object.at) : number;
+        object->position = number;
+    }
+}
+
+static int by_group(const void *a, const void *b)
+{
+    const struct as_counted_object *x = a, *y = b;
+    if (x->group_share < y->group_share || x->group_share > y->group_share)
+        return x->group_share < y->group_share ? 1 : -1;
+    if (x->group != y->group)
+        return x->group < y->group ? -1 : 1;
+    return x->position < y->position ? -1 : x->position > y->position;
+}
+
+/* Time in functions and loops alone that could not be counted, of that in all that were chosen; and
+ * of each, where its reason is told: loops of a refused function have their own. */
+double as_counting_refused(struct as_counting *counting)
+{
+    double all = 0, uncounted = 0;
+    set_groups(counting);
+    as_vec_foreach (&counting->object, object) {
+        struct assay_count_object *group = &counting->object.at[object->group].it;
+        const bool is_own = object->group == object->position;
+        all += is_own ? object->it.share : 0;
+        object->it.uncounted += object->it.reason ? object->it.share : 0;
+        if (!is_own && group->reason)
+            group->uncounted -= object->it.share;
+    }
+    as_vec_foreach (&counting->object, object) {
+        object->it.uncounted = object->it.uncounted > 0 ? object->it.uncounted : 0;
+        uncounted += object->it.uncounted;
+    }
+    return all > 0 ? uncounted / all : 0;
+}
+
+static int hand_over(struct as_counting *counting, struct assay_count_result *result,
+                     struct assay_error *err)
+{
+    if (counting->object.n)
+        qsort(counting->object.at, counting->object.n, sizeof *counting->object.at, by_group);
+    result->object = as_calloc(counting->object.n + 1, sizeof *result->object);
+    if (!result->object)
+        return as_error_nomem(err, "what was counted");
+    as_vec_foreach (&counting->object, object)
+        result->object[result->object_n++] = object->it;
+    return 0;
+}
+
+/* ---- The run ------------------------------------------------------------------------------- */
+
+static int count_planned(struct as_counting *counting, const struct as_input *input,
+                         const uint8_t *plan, size_t plan_n, struct assay_count_result *result,
+                         struct assay_error *err)
+{
+    struct as_instances all = {.plan = (const void *)plan};
+    struct assay_profile_result run = {.exit_code = -1};
+    const struct as_clones clones = {plan, plan_n, counting->program, "count", counting->run_id,
+                                     &all, NULL};
+    int rc =
+        as_clones_run(counting->experiment, input, &counting->request->profile, &clones, &run, err);
+    result->interrupted = run.interrupted;
+    if (rc == 0 && !run.interrupted)
+        rc = as_counting_sum(counting, &all, err);
+    if (rc == 0 && !run.interrupted) {
+        const double before_ns = as_clones_cpu_ns(counting->experiment, counting->run_id);
+        result->counted_run = run.run_id;
+        result->threads_missed = all.threads_missed;
+        result->damaged = all.damaged;
+        result->slowdown =
+            before_ns > 0 ? as_clones_cpu_ns(counting->experiment, run.run_id) / before_ns : 0;
+    }
+    as_instances_fini(&all);
+    return rc;
+}
+
+static int count_chosen(struct as_counting *counting, const struct as_input *input,
+                        struct assay_count_result *result, struct assay_error *err)
+{
+    uint8_t *plan = NULL;
+    size_t plan_n = 0;
+    AS_TRY(as_counting_choose(counting, err));
+    int rc = as_counting_plan(counting, &plan, &plan_n, err);
+    if (rc == 0 && plan)
+        rc = count_planned(counting, input, plan, plan_n, result, err);
+    as_free(plan);
+    if (result->interrupted) /* counts of half a run are none */
+        return rc;
+    if (rc == 0)
+        rc = as_counting_write(counting, result, err);
+    return rc == 0 ? hand_over(counting, result, err) : rc;
+}
+
+static void end_counting(struct as_counting *counting)
+{
+    as_vec_foreach (&counting->module, module) {
+        assay_catalogue_close(counting->catalogue, &module->code);
+        as_free(module->body);
+        as_free(module->loop);
+        as_free(module->refusal);
+        as_free(module->verdict);
+        as_free(module->body_object);
+        as_free(module->loop_object);
+        as_vec_fini(&module->ran);
+    }
+    as_vec_fini(&counting->module);
+    as_vec_fini(&counting->object);
+}
+
+static int count_run(struct assay_experiment *experiment, int64_t run_id,
+                     const struct as_input *input, const struct assay_count_request *request,
+                     struct assay_count_result *result, struct assay_error *err)
+{
+    const struct assay_attribute_options *attribute = &request->profile.attribute;
+    const struct assay_catalogue_options how = {.jobs = attribute->jobs, .open = attribute->open};
+    struct as_counting counting = {.experiment = experiment,
+                                   .catalogue = attribute->catalogue,
+                                   .request = request,
+                                   .run_id = run_id};
+    struct assay_catalogue *own = NULL;
+    if (!counting.catalogue)
+        AS_TRY(assay_catalogue_new(experiment, &how, &own, err));
+    counting.catalogue = own ? own : counting.catalogue;
+    const int rc = count_chosen(&counting, input, result, err);
+    end_counting(&counting);
+    assay_catalogue_free(&own);
+    return rc;
+}
+
+/* Before anything runs: the agent must be able to come into the program, or the shell before it. */
+static int check_command(const struct assay_profile_request *request, struct assay_error *err)
+{
+    struct assay_launch_plan *plan;
+    if (!request->command)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "a process that runs already cannot be counted; let assay start it: "
+                            "assay count -- CMD");
+    AS_TRY(assay_launch_plan(request->command, &plan, err));
+    const int rc = as_entry_check(plan->path, "counted from inside", err);
+    assay_launch_plan_free(&plan);
+    return rc;
+}
+
+int assay_count_again(struct assay_experiment *experiment, int64_t run_id,
+                      struct assay_campaign *campaign, const struct assay_count_request *request,
+                      struct assay_count_result *result, struct assay_error *err)
+{
+    *result = (struct assay_count_result){.profile = {.run_id = run_id, .exit_code = -1}};
+    AS_TRY(check_command(&request->profile, err));
+    AS_TRY(assay_campaign_check(campaign, 1, err));
+    return count_run(experiment, run_id, as_campaign_input(campaign), request, result, err);
+}
+
+int assay_count_run(struct assay_experiment *experiment, const struct assay_count_request *request,
+                    struct assay_count_result *result, struct assay_error *err)
+{
+    struct as_input input;
+    *result = (struct assay_count_result){.profile = {.exit_code = -1}};
+    AS_TRY(check_command(&request->profile, err));
+    as_input_note(&input);
+    AS_TRY(as_clones_record(experiment, &input, as_collector_kinds, &request->profile,
+                            &result->profile, err));
+    result->interrupted = result->profile.interrupted;
+    return result->interrupted
+               ? 0
+               : count_run(experiment, result->profile.run_id, &input, request, result, err);
+}
+
+void assay_count_result_fini(struct assay_count_result *result)
+{
+    as_free(result->object);
+    result->object = NULL;
+    result->object_n = 0;
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From places of probes to plans for the agent: entries, exits and back edges of loops are seen by
+ * clones that take the time of every instance, all else by counting the blocks of its function.
+ */
+#include "mil/plan.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "mil/probe.h"
+
+bool as_probe_is_timed(enum assay_probe_event event)
+{
+    return event >= ASSAY_PROBE_LOOP && event <= ASSAY_PROBE_LOOP_BACK;
+}
+
+bool as_probe_is_whole(enum assay_probe_event event)
+{
+    return event <= ASSAY_PROBE_PROGRAM_EXIT;
+}
+
+static enum assay_probe_event event_of(const struct assay_probes *probes,
+                                       const struct assay_probe_site *site)
+{
+    return probes->probe.at[site->probe].event;
+}
+
+/* ---- What is wanted -------------------------------------------------------------------------- */
+
+static int make_lists(const struct assay_program *p, struct as_probe_plan *plan,
+                      struct assay_error *err)
+{
+    plan->timed = as_calloc(p->loop_n + 1, sizeof *plan->timed);
+    plan->verdict = as_calloc(p->loop_n + 1, sizeof *plan->verdict);
+    plan->held = as_calloc(p->loop_n + 1, sizeof *plan->held);
+    plan->counted = as_calloc(p->body_n + 1, sizeof *plan->counted);
+    plan->refusal = as_calloc(p->body_n + 1, sizeof *plan->refusal);
+    return plan->timed && plan->verdict && plan->held && plan->counted && plan->refusal
+               ? 0
+               : as_error_nomem(err, "a plan");
+}
+
+static void want_sites(const struct assay_probes *probes, const struct assay_probe_sites *sites,
+                       struct as_probe_plan *plan)
+{
+    for (size_t i = 0; i < sites->n; i++) {
+        const struct assay_probe_site *site = &sites->at[i];
+        const enum assay_probe_event event = event_of(probes, site);
+        if (site->refusal || as_probe_is_whole(event))
+            continue;
+        if (as_probe_is_timed(event))
+            plan->timed[site->loop] = true;
+        else
+            plan->counted[site->body] = true;
+    }
+}
+
+/* ---- Plans ----------------------------------------------------------------------------------- */
+
+static bool has_any(const bool *at, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (at[i])
+            return true;
+    return false;
+}
+
+/* The bytes of a plan that does something. */
+static int take_bytes(struct as_patch_maker *maker, uint8_t **bytes, size_t *n,
+                      struct assay_error *err)
+{
+    AS_TRY(as_patch_maker_bytes(maker, bytes, n, err));
+    if (((const struct as_patch_plan *)(const void *)*bytes)->region.n)
+        return 0;
+    as_free(*bytes);
+    *bytes = NULL;
+    return 0;
+}
+
+static int plan_times(const struct assay_program *p, struct as_probe_plan *plan,
+                      struct assay_error *err)
+{
+    const struct as_patch_wish wish = {.mode = AS_PATCH_TIME, .period = 1, .kept = 64};
+    struct as_patch_maker *maker = NULL;
+    if (!has_any(plan->timed, p->loop_n))
+        return 0;
+    int rc = as_patch_maker_new(&wish, &maker, err);
+    if (rc == 0)
+        rc = as_patch_maker_add(maker, p, plan->timed, plan->verdict, err);
+    if (rc == 0)
+        rc = take_bytes(maker, &plan->times, &plan->times_n, err);
+    as_patch_maker_free(&maker);
+    return rc;
+}
+
+/* Loops of a body that cannot be counted whole are counted alone. */
+static int plan_counts(const struct assay_program *p, struct as_probe_plan *plan,
+                       struct assay_error *err)
+{
+    const struct as_patch_wish wish = {.mode = AS_PATCH_COUNT};
+    const struct as_patch_bodies bodies = {plan->counted, plan->refusal};
+    struct as_patch_maker *maker = NULL;
+    if (!has_any(plan->counted, p->body_n))
+        return 0;
+    bool *loops = as_calloc(p->loop_n + 1, sizeof *loops);
+    int rc = loops ? as_patch_maker_new(&wish, &maker, err) : as_error_nomem(err, "a plan");
+    for (size_t l = 0; rc == 0 && l < p->loop_n; l++)
+        loops[l] = plan->counted[p->loop[l].body];
+    if (rc == 0)
+        rc = as_patch_maker_add_bodies(maker, p, &bodies, loops, plan->held, err);
+    if (rc == 0)
+        rc = take_bytes(maker, &plan->counts, &plan->counts_n, err);
+    as_patch_maker_free(&maker);
+    as_free(loops);
+    return rc;
+}
+
+/* ---- What cannot be -------------------------------------------------------------------------- */
+
+/* Whether the block is counted: its function is, or a loop around it. */
+static const char *why_not_counted(const struct assay_program *p, const struct as_probe_plan *plan,
+                                   const struct assay_probe_site *site)
+{
+    if (!plan->refusal[site->body])
+        return NULL;
+    for (uint32_t l = p->block[site->block].loop; l != ASSAY_NONE; l = p->loop[l].parent)
+        if (plan->held[l].loop != ASSAY_NONE && !plan->held[l].refusal)
+            return NULL;
+    return as_patch_refusal_text(plan->refusal[site->body]);
+}
+
+/* What of a function that is counted cannot be told by counts of its blocks. */
+static const char *why_not_told(const struct assay_program *p, enum assay_probe_event event,
+                                const struct assay_probe_site *site)
+{
+    const struct assay_body *body = &p->body[site->body];
+    if (event == ASSAY_PROBE_FUNCTION || event == ASSAY_PROBE_FUNCTION_ENTRY)
+        return p->block[site->block].preds ? "its entry is also the header of a loop" : NULL;
+    if (event == ASSAY_PROBE_FUNCTION_EXIT)
+        for (uint32_t b = body->first_block; b < body->first_block + body->blocks; b++)
+            if (p->block[b].bits & ASSAY_BLOCK_TAILCALL && p->block[b].succs)
+                return "it is left by a branch to another function";
+    if (event != ASSAY_PROBE_CALL_AFTER)
+        return NULL;
+    const struct assay_block *b = &p->block[site->block];
+    const size_t call = assay_code_find(&p->code, site->address);
+    if (call + 1 < (size_t)b->first_insn + b->insns)
+        return NULL;
+    return b->succs != 1 || p->block[p->succ[b->first_succ].block].preds != 1
+               ? "other ways lead to where the call returns"
+               : NULL;
+}
+
+static void refuse_sites(const struct assay_probes *probes, const struct assay_program *p,
+                         const struct as_probe_plan *plan, struct assay_probe_sites *sites)
+{
+    for (size_t i = 0; i < sites->n; i++) {
+        struct assay_probe_site *site = &sites->at[i];
+        const enum assay_probe_event event = event_of(probes, site);
+        if (site->refusal || as_probe_is_whole(event))
+            continue;
+        if (!as_probe_is_timed(event)) {
+            site->refusal = why_not_counted(p, plan, site);
+            if (!site->refusal)
+                site->refusal = why_not_told(p, event, site);
+        } else if (plan->verdict[site->loop].refusal)
+            site->refusal = as_patch_refusal_text(plan->verdict[site->loop].refusal);
+    }
+}
+
+/* ---- The room's ------------------------------------------------------------------------------ */
+
+int as_probe_plan_make(const struct assay_probes *probes, const struct assay_program *program,
+                       struct assay_probe_sites *sites, struct as_probe_plan *out,
+                       struct assay_error *err)
+{
+    *out = (struct as_probe_plan){0};
+    int rc = make_lists(program, out, err);
+    if (rc == 0) {
+        want_sites(probes, sites, out);
+        rc = plan_times(program, out, err);
+    }
+    if (rc == 0)
+        rc = plan_counts(program, out, err);
+    if (rc == 0)
+        refuse_sites(probes, program, out, sites);
+    else
+        as_probe_plan_fini(out);
+    return rc;
+}
+
+void as_probe_plan_fini(struct as_probe_plan *plan)
+{
+    as_free(plan->timed);
+    as_free(plan->counted);
+    as_free(plan->verdict);
+    as_free(plan->held);
+    as_free(plan->refusal);
+    as_free(plan->times);
+    as_free(plan->counts);
+    *plan = (struct as_probe_plan){0};
+}
+
+int assay_probes_check(const struct assay_probes *probes, const struct assay_program *program,
+                       struct assay_probe_sites *sites, struct assay_error *err)
+{
+    struct as_probe_plan plan;
+    AS_TRY(as_probe_plan_make(probes, program, sites, &plan, err));
+    as_probe_plan_fini(&plan);
+    return 0;
+}

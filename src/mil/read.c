@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the agent left, by place: totals of loops that were timed, and how often blocks ran.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/search.h"
+#include "mil/run.h"
+
+/* ---- Times ----------------------------------------------------------------------------------- */
+
+/* Of all threads. */
+static struct as_patch_total total_of(const struct as_instances *all, uint32_t loop)
+{
+    struct as_patch_total sum = {0};
+    for (size_t at = loop; at < all->total.n; at += (size_t)all->plan->loop.n) {
+        sum.instances += all->total.at[at].instances;
+        sum.trips += all->total.at[at].trips;
+        sum.ticks += all->total.at[at].ticks;
+        sum.dropped += all->total.at[at].dropped;
+    }
+    return sum;
+}
+
+/* Whether every exit of a loop says how often its header ran. */
+static bool tells_rounds(const struct as_patch_plan *plan, const struct as_patch_loop *loop)
+{
+    const struct as_patch_exit *exit = as_patch_at(plan, &plan->exit);
+    if (loop->tally != AS_PATCH_NONE || loop->counter != UINT32_MAX)
+        return true;
+    for (uint32_t i = 0; i < loop->exits; i++)
+        if (exit[loop->first_exit + i].add == UINT64_MAX)
+            return false;
+    return loop->induction != AS_PATCH_NONE;
+}
+
+static void take_loop(struct as_probe_run *run, const struct as_instances *all, size_t site,
+                      const struct assay_probe_facts *facts)
+{
+    struct assay_probe_site *it = &run->result->sites.at[site];
+    struct assay_probe_value *value = &run->result->value[site];
+    const uint32_t number = run->plan.verdict[it->loop].loop;
+    const struct as_patch_loop *loops = as_patch_at(all->plan, &all->plan->loop);
+    const struct as_patch_total sum = total_of(all, number);
+    const double n = (double)sum.instances;
+    const double ticks = fmax(0, (double)sum.ticks - run->tick.overhead * n);
+    if (!sum.instances)
+        it->refusal = as_instances_why_not(all, loops[number].region);
+    if (it->refusal)
+        return;
+    value->cut_n = sum.dropped;
+    value->entries = n;
+    if (tells_rounds(all->plan, &loops[number]))
+        value->rounds = (double)sum.trips;
+    if (facts->actions & ASSAY_PROBE_COUNT)
+        value->count = facts->event == ASSAY_PROBE_LOOP_BACK ? value->rounds - n : n;
+    if (facts->actions & ASSAY_PROBE_TIME) {
+        value->time_s = ticks * run->tick.ns / 1e9;
+        value->cycles = ticks * run->tick.cycles;
+    }
+    if (isnan(value->count) && facts->event == ASSAY_PROBE_LOOP_BACK)
+        it->refusal = "nothing in it tells how often it goes round";
+}
+
+void as_probe_read_times(struct as_probe_run *run, const struct as_instances *all)
+{
+    for (size_t i = 0; i < run->result->sites.n; i++) {
+        struct assay_probe_facts facts;
+        assay_probes_get(run->request->probes, run->result->sites.at[i].probe, &facts);
+        if (as_probe_is_timed(facts.event) && !run->result->sites.at[i].refusal)
+            take_loop(run, all, i, &facts);
+    }
+}
+
+/* ---- Counts ---------------------------------------------------------------------------------- */
+
+struct runs_from {
+    uint64_t address, runs;
+};
+
+struct counted_code {
+    const struct assay_program *program;
+    AS_VEC(struct runs_from) at; /* by address */
+};
+
+static int by_address(const void *a, const void *b)
+{
+    const struct runs_from *x = a, *y = b;
+    return (x->address > y->address) - (x->address < y->address);
+}
+
+static int list_counters(struct counted_code *code, const struct as_instances *all)
+{
+    const struct as_patch_counter *counter = as_patch_at(all->plan, &all->plan->counter);
+    for (uint64_t i = 0; i < all->counter.n; i++) {
+        const struct runs_from it = {counter[i].address, all->counter.at[i]};
+        if (counter[i].counts == AS_PATCH_RUNS && as_vec_push(&code->at, it) < 0)
+            return -1;
+    }
+    if (code->at.n)
+        qsort(code->at.at, code->at.n, sizeof *code->at.at, by_address);
+    return 0;
+}
+
+/* How often the code at an address of a block ran: as the counter before it in the block says. Not
+ * a number without one. */
+static double runs_at(const struct counted_code *code, const struct assay_block *block,
+                      uint64_t address)
+{
+    const struct runs_from *at = code->at.at;
+    const size_t after = as_first_not(i, code->at.n, at[i].address <= address);
+    return after && at[after - 1].address >= block->start ? (double)at[after - 1].runs
+                                                          : (double)NAN;
+}
+
+static double exits_of(const struct counted_code *code, uint32_t body)
+{
+    const struct assay_program *p = code->program;
+    const struct assay_body *it = &p->body[body];
+    double sum = 0;
+    for (uint32_t b = it->first_block; b < it->first_block + it->blocks; b++) {
+        const struct assay_block *block = &p->block[b];
+        if (block->insns && block->bits & (ASSAY_BLOCK_RETURN | ASSAY_BLOCK_TAILCALL))
+            sum += runs_at(code, block, p->code.insn[block->first_insn + block->insns - 1].address);
+    }
+    return sum;
+}
+
+/* Behind a call code has a counter of its own; at the end of a block that is its successor's. */
+static double returns_of(const struct counted_code *code, const struct assay_probe_site *site)
+{
+    const struct assay_program *p = code->program;
+    const struct assay_block *block = &p->block[site->block];
+    const size_t call = assay_code_find(&p->code, site->address);
+    if (call + 1 < (size_t)block->first_insn + block->insns)
+        return runs_at(code, block, p->code.insn[call + 1].address);
+    block = &p->block[p->succ[block->first_succ].block];
+    return runs_at(code, block, block->start);
+}
+
+static double count_of(const struct counted_code *code, const struct assay_probe_site *site,
+                       enum assay_probe_event event)
+{
+    if (event == ASSAY_PROBE_FUNCTION_EXIT)
+        return exits_of(code, site->body);
+    if (event == ASSAY_PROBE_CALL_AFTER)
+        return returns_of(code, site);
+    return runs_at(code, &code->program->block[site->block], site->address);
+}
+
+/* The region that a place is in: its function, or the loop around it that stands for itself. */
+static uint32_t region_of(const struct as_probe_run *run, const struct as_patch_plan *plan,
+                          const struct assay_probe_site *site)
+{
+    const struct assay_program *p = run->result->program;
+    const struct as_patch_region *region = as_patch_at(plan, &plan->region);
+    const struct as_patch_loop *loops = as_patch_at(plan, &plan->loop);
+    const uint64_t entry = p->block[p->body[site->body].entry_block].start;
+    for (uint32_t l = p->block[site->block].loop; l != ASSAY_NONE; l = p->loop[l].parent)
+        if (run->plan.held[l].loop != ASSAY_NONE && run->plan.refusal[site->body])
+            return loops[run->plan.held[l].loop].region;
+    for (uint32_t r = 0; r < plan->region.n; r++)
+        if (region[r].header == entry)
+            return r;
+    return UINT32_MAX;
+}
+
+static void take_count(struct as_probe_run *run, const struct counted_code *code,
+                       const struct as_instances *all, size_t site)
+{
+    struct assay_probe_site *it = &run->result->sites.at[site];
+    struct assay_probe_facts facts;
+    assay_probes_get(run->request->probes, it->probe, &facts);
+    if (it->refusal || as_probe_is_timed(facts.event) || as_probe_is_whole(facts.event))
+        return;
+    const double count = count_of(code, it, facts.event);
+    if (!(count > 0))
+        it->refusal = as_instances_why_not(all, region_of(run, all->plan, it));
+    if (!it->refusal && isnan(count))
+        it->refusal = "it is in no part of the program that could be counted";
+    if (!it->refusal)
+        run->result->value[site].count = count;
+}
+
+int as_probe_read_counts(struct as_probe_run *run, const struct as_instances *all,
+                         struct assay_error *err)
+{
+    struct counted_code code = {.program = run->result->program};
+    const int rc = list_counters(&code, all) < 0 ? as_error_nomem(err, "counts") : 0;
+    for (size_t i = 0; rc == 0 && i < run->result->sites.n; i++)
+        take_count(run, &code, all, i);
+    as_vec_fini(&code.at);
+    return rc;
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where the probes of a file stand in a program: each event is looked for in the analysed code, and
+ * the filters are held against it. Knows what cannot be carried out at all; whether a loop or
+ * function can be cloned the plan says (plan.c).
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "mil/probe.h"
+#include "profile/glob.h"
+
+#define SITES_MOST ((size_t)1 << 22)
+
+/* A place that an event may be at. */
+struct probe_place {
+    uint32_t body, loop, block, insn;
+};
+
+struct resolving {
+    const struct assay_probes *probes;
+    const struct assay_program *program;
+    const struct assay_probe_heat *heat;
+    AS_VEC(struct assay_probe_site) site;
+    const struct as_mil_probe *probe; /* the one at hand */
+    struct assay_error *err;
+};
+
+/* ---- Filters --------------------------------------------------------------------------------- */
+
+static bool fits_text(const struct as_probe_filter *filter, const char *text)
+{
+    const struct as_view it = as_view_of(text);
+    as_vec_foreach (&filter->text, want)
+        if (text && (filter->is_pattern ? as_glob_match(*want, it) : as_view_equal(*want, it)))
+            return true;
+    return false;
+}
+
+/* By its readable name, that without parameters, or its linkage name. */
+static bool fits_name(const struct as_probe_filter *filter, const char *linkage)
+{
+    char name[4096];
+    if (fits_text(filter, linkage))
+        return true;
+    if (assay_demangle(linkage, name, sizeof name) <= 0)
+        return false;
+    if (fits_text(filter, name))
+        return true;
+    char *parameters = strchr(name, '(');
+    if (parameters)
+        *parameters = 0;
+    return parameters && fits_text(filter, name);
+}
+
+/* By the whole path, or its last part. */
+static bool fits_file(const struct as_probe_filter *filter, const char *file)
+{
+    return file && (fits_text(filter, file) || fits_text(filter, as_path_last(file)));
+}
+
+static const char *line_of(const struct assay_program *p, const struct probe_place *at,
+                           unsigned *line)
+{
+    const uint64_t address =
+        at->insn != ASSAY_NONE ? p->code.insn[at->insn].address : p->block[at->block].start;
+    const struct assay_line *row = assay_debug_line_at(&p->debug, address);
+    *line = row ? row->line : 0;
+    return row && row->file < p->debug.file_n ? p->debug.file[row->file] : NULL;
+}
+
+/* Of loops the lines of their source; else that of the place. */
+static bool fits_line(const struct resolving *r, const struct as_probe_filter *filter,
+                      const struct probe_place *at)
+{
+    const struct assay_program *p = r->program;
+    const struct assay_loop *loop = at->loop != ASSAY_NONE ? &p->loop[at->loop] : NULL;
+    unsigned line;
+    if (loop && at->insn == ASSAY_NONE && at->block == loop->header && loop->sources) {
+        const struct assay_source_range *own = &p->loop_source[loop->source];
+        return own->last_line >= filter->low && own->first_line <= filter->high;
+    }
+    (void)line_of(p, at, &line);
+    return line && line >= filter->low && line <= filter->high;
+}
+
+static const char *callee_of(const struct assay_program *p, const struct probe_place *at)
+{
+    uint64_t target;
+    if (!assay_insn_target(&p->code.insn[at->insn], &target))
+        return NULL;
+    for (uint32_t b = 0; b < p->body_n; b++)
+        if (p->body[b].entry == target)
+            return p->body[b].name;
+    return NULL;
+}
+
+static bool fits_share(const struct resolving *r, const struct as_probe_filter *filter,
+                       const struct probe_place *at)
+{
+    if (!r->heat)
+        return true;
+    const double share = r->heat->share(r->heat->context, at->body, at->loop);
+    return share >= 0 && share >= filter->low && share <= filter->high;
+}
+
+static bool fits_nest(const struct resolving *r, const struct as_probe_filter *filter,
+                      const struct probe_place *at)
+{
+    const struct assay_loop *loop = at->loop != ASSAY_NONE ? &r->program->loop[at->loop] : NULL;
+    const double depth = loop ? loop->depth : 0;
+    if (filter->subject == AS_PROBE_OF_LEVEL)
+        return loop && filter->levels >> loop->level & 1;
+    return depth >= filter->low && depth <= filter->high;
+}
+
+static uint64_t address_of(const struct assay_program *p, const struct probe_place *at)
+{
+    return at->insn != ASSAY_NONE    ? p->code.insn[at->insn].address
+           : at->block != ASSAY_NONE ? p->block[at->block].start
+                                     : 0;
+}
+
+static bool fits_filter(const struct resolving *r, const struct as_probe_filter *filter,
+                        const struct probe_place *at)
+{
+    const struct assay_program *p = r->program;
+    const struct assay_form *form =
+        at->insn != ASSAY_NONE ? assay_form_get(p->code.insn[at->insn].form) : NULL;
+    unsigned line;
+    switch (filter->subject) {
+    case AS_PROBE_OF_FUNCTION:
+        return fits_name(filter, p->body[at->body].name);
+    case AS_PROBE_OF_FILE:
+        return fits_file(filter, line_of(p, at, &line));
+    case AS_PROBE_OF_CALLEE: {
+        const char *callee = callee_of(p, at);
+        return callee && fits_name(filter, callee);
+    }
+    case AS_PROBE_OF_CLASS:
+        return form && fits_text(filter, assay_class_name(form->insn_class));
+    case AS_PROBE_OF_MNEMONIC:
+        return form && fits_text(filter, form->mnemonic);
+    case AS_PROBE_OF_LINE:
+        return fits_line(r, filter, at);
+    case AS_PROBE_OF_SHARE:
+        return fits_share(r, filter, at);
+    case AS_PROBE_OF_ADDRESS:
+        return address_of(p, at) == filter->address;
+    default:
+        return fits_nest(r, filter, at);
+    }
+}
+
+static bool fits_all(const struct resolving *r, const struct probe_place *at)
+{
+    as_vec_foreach (&r->probe->filter, filter)
+        if (fits_filter(r, filter, at) == filter->negated)
+            return false;
+    return true;
+}
+
+/* ---- Places ---------------------------------------------------------------------------------- */
+
+static const char *refusal_of(const struct as_mil_probe *probe)
+{
+    if (probe->actions & ASSAY_PROBE_RECORD)
+        return "recording values is not there yet";
+    if (probe->actions & ASSAY_PROBE_CALL)
+        return "calling functions of a library is not there yet";
+    if (probe->event == ASSAY_PROBE_FUNCTION && probe->actions & ASSAY_PROBE_TIME)
+        return "timing functions is not there yet; their loops can be timed";
+    return NULL;
+}
+
+static int add_site(struct resolving *r, const struct probe_place *at)
+{
+    const struct assay_probe_site site = {.probe = (uint32_t)(r->probe - r->probes->probe.at),
+                                          .body = at->body,
+                                          .loop = at->loop,
+                                          .block = at->block,
+                                          .address = address_of(r->program, at),
+                                          .refusal = refusal_of(r->probe)};
+    if (r->site.n >= SITES_MOST)
+        return as_error_set(r->err, ASSAY_ERR_LIMIT,
+                            "probe '%s': the probes stand in more than %zu places; filter more",
+                            r->probe->name, SITES_MOST);
+    return as_vec_push(&r->site, site) < 0 ? as_error_nomem(r->err, "places of probes") : 0;
+}
+
+static int offer(struct resolving *r, const struct probe_place *at)
+{
+    return fits_all(r, at) ? add_site(r, at) : 0;
+}
+
+static int offer_insns(struct resolving *r, uint32_t block, bool calls)
+{
+    const struct assay_program *p = r->program;
+    const struct assay_block *b = &p->block[block];
+    for (uint32_t i = b->first_insn; i < b->first_insn + b->insns; i++) {
+        const unsigned what = assay_form_get(p->code.insn[i].form)->insn_class;
+        const struct probe_place at = {b->body, b->loop, block, i};
+        if (!calls || what == ASSAY_CLASS_CALL)
+            AS_TRY(offer(r, &at));
+    }
+    return 0;
+}
+
+static int offer_blocks(struct resolving *r)
+{
+    const struct assay_program *p = r->program;
+    for (uint32_t b = 0; b < p->block_n; b++) {
+        const struct probe_place at = {p->block[b].body, p->block[b].loop, b, ASSAY_NONE};
+        if (r->probe->event == ASSAY_PROBE_BLOCK)
+            AS_TRY(offer(r, &at));
+        else
+            AS_TRY(offer_insns(r, b, r->probe->event != ASSAY_PROBE_INSTRUCTION));
+    }
+    return 0;
+}
+
+static int offer_bodies(struct resolving *r)
+{
+    const struct assay_program *p = r->program;
+    for (uint32_t b = 0; b < p->body_n; b++) {
+        const struct probe_place at = {b, ASSAY_NONE, p->body[b].entry_block, ASSAY_NONE};
+        if (!(p->body[b].bits & ASSAY_BODY_STUB) && p->body[b].blocks)
+            AS_TRY(offer(r, &at));
+    }
+    return 0;
+}
+
+static int offer_loops(struct resolving *r)
+{
+    const struct assay_program *p = r->program;
+    for (uint32_t l = 0; l < p->loop_n; l++) {
+        const struct probe_place at = {p->loop[l].body, l, p->loop[l].header, ASSAY_NONE};
+        AS_TRY(offer(r, &at));
+    }
+    return 0;
+}
+
+static int offer_all(struct resolving *r)
+{
+    static const struct probe_place whole = {ASSAY_NONE, ASSAY_NONE, ASSAY_NONE, ASSAY_NONE};
+    switch (r->probe->event) {
+    case ASSAY_PROBE_PROGRAM:
+    case ASSAY_PROBE_PROGRAM_ENTRY:
+    case ASSAY_PROBE_PROGRAM_EXIT:
+        return add_site(r, &whole);
+    case ASSAY_PROBE_FUNCTION:
+    case ASSAY_PROBE_FUNCTION_ENTRY:
+    case ASSAY_PROBE_FUNCTION_EXIT:
+        return offer_bodies(r);
+    case ASSAY_PROBE_LOOP:
+    case ASSAY_PROBE_LOOP_ENTRY:
+    case ASSAY_PROBE_LOOP_EXIT:
+    case ASSAY_PROBE_LOOP_BACK:
+        return offer_loops(r);
+    default:
+        return offer_blocks(r);
+    }
+}
+
+int assay_probes_resolve(const struct assay_probes *probes, const struct assay_program *program,
+                         const struct assay_probe_heat *heat, struct assay_probe_sites *out,
+                         struct assay_error *err)
+{
+    struct resolving r = {.probes = probes, .program = program, .heat = heat, .err = err};
+    int rc = 0;
+    *out = (struct assay_probe_sites){0};
+    as_vec_foreach (&probes->probe, probe) {
+        r.probe = probe;
+        if (rc == 0)
+            rc = offer_all(&r);
+    }
+    if (rc < 0) {
+        as_vec_fini(&r.site);
+        return rc;
+    }
+    *out = (struct assay_probe_sites){r.site.at, r.site.n};
+    return 0;
+}
+
+void assay_probe_sites_fini(struct assay_probe_sites *sites)
+{
+    as_free(sites->at);
+    *sites = (struct assay_probe_sites){0};
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Counters of innermost loops stand in registers while the loop runs: `lea` counts, a way out adds
+ * to memory. A handler that runs the same loop has registers of its own. Registers are such as the
+ * loop does not name: that nobody needs there, or, where the loop does not name the stack pointer
+ * either, whose value waits on the stack. What an instance counted is lost when it never ends.
+ */
+#include "patch/clone.h"
+
+enum {
+    /* rax, rcx, rdx, rsi, rdi, r8, r9, r11: unwinders ask for none of them. */
+    VOLATILE = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 6 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 11
+};
+
+/* ---- Which loops ----------------------------------------------------------------------------- */
+
+static uint32_t general_of(struct assay_regset set)
+{
+    return (uint32_t)(set.word[0] & 0xffff);
+}
+
+/* Control goes on behind the instruction or where it says, and nobody else sees registers. */
+static bool stays_inside(const struct assay_insn *insn)
+{
+    uint64_t target;
+    switch (as_form_of(insn)->insn_class) {
+    case ASSAY_CLASS_CALL:
+    case ASSAY_CLASS_RETURN:
+    case ASSAY_CLASS_SYSCALL:
+    case ASSAY_CLASS_SYSTEM:
+    case ASSAY_CLASS_TRAP:
+    case ASSAY_CLASS_INVALID:
+        return false;
+    case ASSAY_CLASS_JUMP:
+        return assay_insn_target(insn, &target);
+    default:
+        return true;
+    }
+}
+
+/* Adds the registers that `block` names to *used; false: it cannot be counted so. */
+static bool note_block(const struct assay_program *p, const struct assay_block *b, uint32_t *used)
+{
+    if (b->bits & (ASSAY_BLOCK_LANDING | ASSAY_BLOCK_UNRESOLVED | ASSAY_BLOCK_NORETURN))
+        return false;
+    for (uint32_t i = b->first_insn; i < b->first_insn + b->insns; i++) {
+        struct assay_effects effects;
+        if (!stays_inside(&p->code.insn[i]))
+            return false;
+        assay_insn_effects(&p->code.insn[i], &effects);
+        *used |= general_of(effects.read) | general_of(effects.written);
+    }
+    return true;
+}
+
+static bool has_place(const struct as_patch_area *area, const struct assay_block *b)
+{
+    as_vec_foreach (&area->place, place)
+        if (place->address - b->start < b->size_b)
+            return true;
+    return false;
+}
+
+/* Whether control comes into `loop` at its header alone, and what registers it names. */
+static bool can_tally(const struct as_patch_area *area, uint32_t loop, uint32_t *used)
+{
+    const struct assay_program *p = area->code->program;
+    const struct assay_loop *l = &p->loop[loop];
+    *used = 0;
+    if ((l->level != ASSAY_LEVEL_INNERMOST && l->level != ASSAY_LEVEL_SINGLE) ||
+        l->bits & (ASSAY_LOOP_IRREDUCIBLE | ASSAY_LOOP_UNREACHED | ASSAY_LOOP_UNRESOLVED))
+        return false;
+    for (uint32_t k = 0; k < l->blocks; k++) {
+        const uint32_t block = p->loop_block[l->first_block + k];
+        const struct assay_block *b = &p->block[block];
+        if (!as_patch_area_holds(area, block) || !note_block(p, b, used) ||
+            (block != l->header && has_place(area, b)))
+            return false;
+        for (uint32_t e = b->first_pred; block != l->header && e < b->first_pred + b->preds; e++)
+            if (!as_patch_holds(p, loop, p->pred[e].block))
+                return false;
+    }
+    return true;
+}
+
+/* Gives counted blocks of the loop registers of `regs`, while there are some. */
+static void assign(const struct as_clone_assembly *a, uint32_t regs, struct as_clone_tally *t)
+{
+    const struct as_patch_area *area = a->clone->area;
+    unsigned reg = 0;
+    for (uint32_t k = 0; k < area->blocks; k++) {
+        bool has = !a->counted.is[k] || !as_patch_holds(a->p, t->loop, area->block[k]);
+        for (unsigned i = 0; i < t->n; i++)
+            has |= t->block[i] == k;
+        while (reg < 16 && !(regs >> reg & 1))
+            reg++;
+        if (has)
+            continue;
+        if (reg == 16 || t->n == AS_CLONE_FIXES_MOST)
+            return;
+        t->reg[t->n] = (uint8_t)reg++;
+        t->block[t->n++] = k;
+    }
+}
+
+static bool is_needed(const struct as_clone_assembly *a, const struct as_clone_tally *t)
+{
+    const struct as_patch_area *area = a->clone->area;
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < area->blocks; k++)
+        n += a->counted.is[k] && as_patch_holds(a->p, t->loop, area->block[k]);
+    return t->n < n;
+}
+
+/* Registers that wait come first in the table. */
+static void choose_registers(const struct as_clone_assembly *a, uint32_t used,
+                             struct as_clone_tally *t)
+{
+    const struct as_patch_code *code = a->clone->area->code;
+    const uint32_t unnamed = ~used & 0xffff & ~(uint32_t)AS_LIVE_STACK;
+    const uint32_t dead = unnamed & ~as_live_at(code, a->p->loop[t->loop].header);
+    struct as_clone_tally free = *t;
+    assign(a, dead, &free);
+    if (is_needed(a, &free) && !(used & AS_LIVE_STACK)) {
+        assign(a, unnamed & VOLATILE & ~dead, t);
+        if (t->n > AS_CLONE_FIXES_MOST - free.n) /* those that are free cost less */
+            t->n = (uint8_t)(AS_CLONE_FIXES_MOST - free.n);
+        t->pushed = t->n;
+    }
+    assign(a, dead, t);
+}
+
+int as_clone_tallies_find(struct as_clone_assembly *a)
+{
+    const struct as_patch_area *area = a->clone->area;
+    const struct assay_body *body = &a->p->body[area->body];
+    for (uint32_t l = body->first_loop; l < body->first_loop + body->loops; l++) {
+        struct as_clone_tally it = {.loop = l, .entry = ASSAY_NONE};
+        uint32_t used;
+        if (!can_tally(area, l, &used))
+            continue;
+        choose_registers(a, used, &it);
+        if (it.n == 0)
+            continue;
+        const uint32_t header = a->p->loop[l].header;
+        AS_TRY(as_clone_count(a, header, a->p->block[header].start, AS_PATCH_OPEN, &it.open));
+        AS_TRY(as_vec_push(&a->tally, it));
+    }
+    return 0;
+}
+
+static const struct as_clone_tally *tally_around(const struct as_clone_assembly *a, uint32_t block)
+{
+    for (size_t i = 0; block != ASSAY_NONE && i < a->tally.n; i++)
+        if (a->p->block[block].loop == a->tally.at[i].loop)
+            return &a->tally.at[i];
+    return NULL;
+}
+
+unsigned as_clone_tally_of(const struct as_clone_assembly *a, uint32_t k)
+{
+    const struct as_clone_tally *t = tally_around(a, a->clone->area->block[k]);
+    for (unsigned i = 0; t && i < t->n; i++)
+        if (t->block[i] == k)
+            return t->reg[i];
+    return AS_PATCH_NONE;
+}
+
+/* ---- Ways in and out ------------------------------------------------------------------------- */
+
+static unsigned depth_of(const struct as_clone_tally *t)
+{
+    return t && t->pushed ? AS_CLONE_RED_ZONE_B + 8u * t->pushed : 0;
+}
+
+unsigned as_clone_tally_depth(const struct as_clone_assembly *a, uint32_t block)
+{
+    return depth_of(tally_around(a, block));
+}
+
+bool as_clone_tally_borders(const struct as_clone_assembly *a, uint32_t from, uint32_t to)
+{
+    return tally_around(a, from) != tally_around(a, to);
+}
+
+static int move_stack(struct as_clone_assembly *a, uint64_t address, bool down)
+{
+    struct as_clone_part *part = as_clone_part_new(a, AS_CLONE_CODE, address);
+    if (!part)
+        return ASSAY_ERR_NOMEM;
+    if (down)
+        AS_CLONE_PUT(part, 0x48, 0x8d, 0x64, 0x24, 0x80); /* lea rsp,[rsp-128] */
+    else
+        AS_CLONE_PUT(part, 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0); /* lea rsp,[rsp+128] */
+    a->depth_b = (uint8_t)(down ? AS_CLONE_RED_ZONE_B : 0);
+    return 0;
+}
+
+/* push, pop: 0x50, 0x58 */
+static int move_register(struct as_clone_assembly *a, uint64_t address, unsigned reg,
+                         unsigned opcode)
+{
+    struct as_clone_part *part = as_clone_part_new(a, AS_CLONE_CODE, address);
+    if (!part)
+        return ASSAY_ERR_NOMEM;
+    if (reg > 7)
+        AS_CLONE_PUT(part, 0x41);
+    AS_CLONE_PUT(part, (uint8_t)(opcode | (reg & 7)));
+    a->depth_b = (uint8_t)(opcode == 0x50 ? a->depth_b + 8 : a->depth_b - 8);
+    return 0;
+}
+
+/* Who is killed in the loop leaves what it counted there in registers: that is to be seen. */
+static int mark_open(struct as_clone_assembly *a, const struct as_clone_tally *t, uint64_t address,
+                     bool open)
+{
+    struct as_clone_part *part = as_clone_part_new(a, AS_CLONE_CODE, address);
+    if (!part)
+        return ASSAY_ERR_NOMEM;
+    AS_CLONE_PUT(part, 0x65, 0x48, 0xc7, 0x04, 0x25, 0, 0, 0, 0, open, 0, 0, 0);
+    part->fix[part->fixes++] = (struct as_patch_reloc){t->open, 5, AS_PATCH_TO_COUNTER, 0};
+    return 0; /* mov qword gs:[counter],open */
+}
+
+static int enter_loop(struct as_clone_assembly *a, const struct as_clone_tally *t, uint64_t address)
+{
+    if (t->pushed)
+        AS_TRY(move_stack(a, address, true));
+    for (unsigned i = 0; i < t->pushed; i++)
+        AS_TRY(move_register(a, address, t->reg[i], 0x50));
+    struct as_clone_part *part = as_clone_part_new(a, AS_CLONE_CODE, address);
+    if (!part)
+        return ASSAY_ERR_NOMEM;
+    for (unsigned i = 0; i < t->n; i++) {
+        if (t->reg[i] > 7)
+            AS_CLONE_PUT(part, 0x41);
+        AS_CLONE_PUT(part, (uint8_t)(0xb8 | (t->reg[i] & 7)), 0, 0, 0, 0); /* mov r32,0 */
+    }
+    return mark_open(a, t, address, true);
+}
+
+static int leave_loop(struct as_clone_assembly *a, const struct as_clone_tally *t, bool keep_flags,
+                      uint64_t address)
+{
+    struct as_clone_part *part = as_clone_part_new(a, AS_CLONE_CODE, address);
+    if (!part)
+        return ASSAY_ERR_NOMEM;
+    part->lowers = keep_flags;
+    part->pushes = keep_flags;
+    if (keep_flags)
+        AS_CLONE_PUT(part, 0x48, 0x8d, 0x64, 0x24, 0x80, 0x9c); /* lea rsp,[rsp-128]; pushfq */
+    for (unsigned i = 0; i < t->n; i++) {                       /* add gs:[counter],r64 */
+        AS_CLONE_PUT(part, 0x65, (uint8_t)(0x48 | (t->reg[i] >> 3) << 2), 0x01,
+                     (uint8_t)(4 | (t->reg[i] & 7) << 3), 0x25, 0, 0, 0, 0);
+        part->fix[part->fixes++] = (struct as_patch_reloc){
+            a->counter[t->block[i]], part->length - 4u, AS_PATCH_TO_COUNTER, 0};
+    }
+    if (keep_flags)
+        AS_CLONE_PUT(part, 0x9d, 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0);
+    AS_TRY(mark_open(a, t, address, false));
+    for (unsigned i = t->pushed; i-- > 0;)
+        AS_TRY(move_register(a, address, t->reg[i], 0x58));
+    return t->pushed ? move_stack(a, address, false) : 0;
+}
+
+int as_clone_tally_cross(struct as_clone_assembly *a, uint32_t from, uint32_t to, uint64_t target,
+                         uint64_t address)
+{
+    const struct as_clone_tally *left = tally_around(a, from), *entered = tally_around(a, to);
+    a->depth_b = (uint8_t)depth_of(left);
+    if (left)
+        AS_TRY(leave_loop(a, left, as_clone_live(a, target) & AS_LIVE_STATUS, address));
+    return entered ? enter_loop(a, entered, address) : 0;
+}
+
+/* The header's own piece is where iterations go on. The way in lies where the header does, modulo a
+ * line, for the clone is put by it. */
+static int add_entry(struct as_clone_assembly *a, struct as_clone_tally *t, uint32_t k)
+{
+    const uint64_t address = a->p->block[a->p->loop[t->loop].header].start;
+    a->depth_b = 0;
+    struct as_clone_part *pad = as_clone_part_new(a, AS_CLONE_PAD, address);
+    if (!pad)
+        return ASSAY_ERR_NOMEM;
+    pad->label = k;
+    t->entry = (uint32_t)a->part.n;
+    AS_TRY(enter_loop(a, t, address));
+    struct as_clone_part *jump = as_clone_part_new(a, AS_CLONE_BRANCH, address);
+    if (!jump)
+        return ASSAY_ERR_NOMEM;
+    jump->condition = AS_CLONE_ALWAYS;
+    jump->label = k;
+    return 0;
+}
+
+int as_clone_tally_entries(struct as_clone_assembly *a)
+{
+    const struct as_patch_area *area = a->clone->area;
+    as_vec_foreach (&a->tally, t) {
+        const struct assay_block *header = &a->p->block[a->p->loop[t->loop].header];
+        if (has_place(area, header))
+            AS_TRY(add_entry(a, t, as_patch_area_find(area, header->start)));
+    }
+    return 0;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whether there is room for a jump at each place of an area. One of 5 bytes may spill over later
+ * blocks of the area, for once all places lead into the clone nothing runs the original body; never
+ * over a block outside, over another place, or over a call, which is executed where it stands.
+ * Where that is too long, 2 bytes lead to a hole: 5 bytes of the area's own code near by, which
+ * nothing runs any more.
+ */
+#include "patch/internal.h"
+
+#include <stdlib.h>
+
+#define HOP_B     AS_PATCH_HOP_B
+#define NEEDS_HOP INT32_MAX                     /* until a hole is found */
+enum { HOLE_BEFORE = -126, HOLE_BEHIND = 129 }; /* from the place on */
+
+/* The byte belongs to the area, or, where `padding` is enough, to nobody. */
+static bool is_ours(const struct as_patch_area *area, uint64_t address, bool padding)
+{
+    const struct assay_program *p = area->code->program;
+    const uint32_t block = as_patch_block_at(area->code, address);
+    if (block != ASSAY_NONE)
+        return as_patch_area_holds(area, block);
+    /* What is in no block and no padding may be code that nothing was seen to reach. */
+    const size_t insn = padding ? assay_code_find(&p->code, address) : SIZE_MAX;
+    return insn != SIZE_MAX && as_form_of(&p->code.insn[insn])->insn_class == ASSAY_CLASS_NOP;
+}
+
+static bool is_in_call(const struct as_patch_area *area, uint64_t address)
+{
+    const struct assay_program *p = area->code->program;
+    const size_t insn = assay_code_find(&p->code, address);
+    return insn != SIZE_MAX && as_form_of(&p->code.insn[insn])->insn_class == ASSAY_CLASS_CALL;
+}
+
+/* `n` bytes that a jump may overwrite. */
+static bool may_write(const struct as_patch_area *area, uint64_t address, unsigned n, bool padding)
+{
+    uint64_t have_b = 0;
+    if (!assay_object_bytes(area->code->program->object, address, &have_b) || have_b < 8)
+        return false;
+    for (uint64_t a = address; a < address + n; a++)
+        if (!is_ours(area, a, padding) || is_in_call(area, a))
+            return false;
+    return true;
+}
+
+static bool meets(uint64_t a, uint64_t a_b, uint64_t b, uint64_t b_b)
+{
+    return a < b + b_b && b < a + a_b;
+}
+
+/* No jump at a place, nor in the hole of one, comes to lie there. */
+static bool is_free(const struct as_patch_area *area, uint64_t hole)
+{
+    as_vec_foreach (&area->place, place) {
+        const unsigned n = place->hop ? HOP_B : AS_PATCH_JUMP_B;
+        if (meets(hole, AS_PATCH_JUMP_B, place->address, n) ||
+            (place->hop && meets(hole, AS_PATCH_JUMP_B,
+                                 as_patch_jump_at(place->address, place->hop), AS_PATCH_JUMP_B)))
+            return false;
+    }
+    return true;
+}
+
+static bool find_hole(const struct as_patch_area *area, struct as_patch_place *place)
+{
+    for (int64_t at = HOP_B + 1; at <= HOLE_BEHIND; at++) {
+        for (int side = 0; side < 2; side++) {
+            const int64_t from = side ? -at : at;
+            const uint64_t hole = place->address + (uint64_t)from;
+            if (from < HOLE_BEFORE || meets(hole, AS_PATCH_JUMP_B, place->address, HOP_B))
+                continue;
+            if (is_free(area, hole) && may_write(area, hole, AS_PATCH_JUMP_B, false)) {
+                place->hop = (int32_t)(from - HOP_B);
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const uint64_t x = ((const struct as_patch_place *)a)->address;
+    const uint64_t y = ((const struct as_patch_place *)b)->address;
+    return (x > y) - (x < y);
+}
+
+/* Bytes from place number `i` to the next; those behind the first are in order. */
+static uint64_t gap_behind(const struct as_patch_area *area, size_t i)
+{
+    const struct as_patch_place *at = area->place.at;
+    uint64_t gap = i > 0 && i + 1 < area->place.n ? at[i + 1].address - at[i].address : UINT64_MAX;
+    for (size_t k = 0; k < area->place.n && (i == 0 || k == 0); k++)
+        if (at[k].address > at[i].address && at[k].address - at[i].address < gap)
+            gap = at[k].address - at[i].address;
+    return gap;
+}
+
+/* Which places have 5 bytes; the others get a hole when all are known. */
+unsigned as_patch_room_find(struct as_patch_area *area)
+{
+    struct as_patch_place *at = area->place.at;
+    const size_t n = area->place.n;
+    if (n > AS_SITES_MOST)
+        return AS_PATCH_REFUSED_LARGE;
+    qsort(at + 1, n - 1, sizeof *at, by_address);
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t gap = gap_behind(area, i);
+        if (gap >= AS_PATCH_JUMP_B && may_write(area, at[i].address, AS_PATCH_JUMP_B, true))
+            continue;
+        at[i].hop = NEEDS_HOP;
+        if (gap < HOP_B || !may_write(area, at[i].address, HOP_B, false))
+            return at[i].why;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (at[i].hop && !find_hole(area, &at[i]))
+            return at[i].why;
+    return 0;
+}

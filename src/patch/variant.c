@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The variants of a region: which of those that are wanted can be made, and the templates of those.
+ */
+#include "patch/variant.h"
+
+const char *as_variant_refusal_text(unsigned refusal)
+{
+    static const char *const text[] = {
+#define AS_VARIANT_REFUSAL_TEXT(name, text) text,
+        AS_VARIANT_REFUSAL_LIST(AS_VARIANT_REFUSAL_TEXT)
+#undef AS_VARIANT_REFUSAL_TEXT
+    };
+    return refusal < AS_VARIANT_REFUSALS ? text[refusal] : "";
+}
+
+const char *as_variant_name(unsigned kind)
+{
+    return kind < AS_VARIANT_KINDS ? as_variant_rules[kind].name : "";
+}
+
+/* Of all variants: the reason is said of each. */
+static unsigned refusal_of_all(const struct as_patch_area *area,
+                               const struct as_variant_facts *facts)
+{
+    const struct assay_program *p = area->code->program;
+    if (area->loop == ASSAY_NONE || area->bare)
+        return AS_UNVARIED_CALLS;
+    for (uint32_t k = 0; k < area->blocks; k++)
+        if (p->block[area->block[k]].loop != area->loop)
+            return AS_UNVARIED_NESTED;
+    if (area->place.n > 1)
+        return AS_UNVARIED_CALLS;
+    for (uint32_t k = 0; k < area->blocks; k++) {
+        const struct assay_block *b = &p->block[area->block[k]];
+        const unsigned last = as_form_of(&p->code.insn[b->first_insn + b->insns - 1])->insn_class;
+        if (last == ASSAY_CLASS_CALL || last == ASSAY_CLASS_RETURN)
+            return AS_UNVARIED_CALLS;
+    }
+    /* Nobody would know that a branch reads what was to be stored. */
+    if (!facts->notes && (facts->decides || facts->chains))
+        return AS_UNVARIED_UNNOTED;
+    if (facts->decides_by_stores)
+        return AS_UNVARIED_DECIDED;
+    return facts->refusal;
+}
+
+static unsigned refusal_of_kind(const struct as_variant_facts *facts, unsigned kind)
+{
+    if (as_variant_rules[kind].writes && !facts->notes)
+        return AS_UNVARIED_UNNOTED;
+    if ((kind == AS_VARIANT_NODIV && !facts->divides) ||
+        (kind == AS_VARIANT_NORED && !facts->reduces))
+        return AS_UNVARIED_USELESS;
+    return 0;
+}
+
+static uint32_t bits_of(const struct as_variant_facts *facts, unsigned kind)
+{
+    uint32_t bits = as_variant_rules[kind].writes && facts->stores ? AS_VARIANT_WRITES : 0;
+    if (facts->decides)
+        bits |= AS_VARIANT_DECIDES;
+    if (facts->chains && (kind == AS_VARIANT_DL1 || kind == AS_VARIANT_FP))
+        bits |= AS_VARIANT_CHAINS;
+    return bits;
+}
+
+static int make_variant(struct as_patch_maker *m, const struct as_variant_facts *facts,
+                        unsigned kind, uint8_t *unvaried)
+{
+    struct as_variant variant = {.facts = facts,
+                                 .rule = &as_variant_rules[kind],
+                                 .kind = kind,
+                                 .bits = bits_of(facts, kind)};
+    const struct as_patch_clone clone = {
+        .maker = m, .area = facts->area, .region = (uint32_t)m->region.n, .variant = &variant};
+    struct as_patch_variant made = {.kind = kind, .bits = variant.bits};
+    uint32_t header;
+    unsigned refusal = 0;
+    AS_TRY(as_patch_clone_make(&clone, &made.code, &header, &refusal));
+    if (refusal) {
+        unvaried[kind] = variant.refusal ? variant.refusal : AS_UNVARIED_ENCODING;
+        return 0;
+    }
+    made.enter = variant.enter;
+    unvaried[kind] = 0;
+    return as_vec_push(&m->variant, made);
+}
+
+static int make_variants(struct as_patch_maker *m, const struct as_variant_facts *facts,
+                         uint8_t *unvaried)
+{
+    AS_TRY(make_variant(m, facts, AS_VARIANT_REC, unvaried));
+    for (unsigned kind = AS_VARIANT_REF; kind < AS_VARIANT_KINDS && !unvaried[AS_VARIANT_REC];
+         kind++) {
+        if (!(m->wish.variants & 1u << kind))
+            continue;
+        unvaried[kind] = (uint8_t)refusal_of_kind(facts, kind);
+        if (!unvaried[kind])
+            AS_TRY(make_variant(m, facts, kind, unvaried));
+    }
+    return 0;
+}
+
+int as_variant_region(struct as_patch_maker *m, const struct as_patch_area *area,
+                      struct as_patch_region *region, uint8_t *unvaried, unsigned *refusal)
+{
+    struct as_variant_facts facts;
+    const size_t first = m->variant.n;
+    for (unsigned kind = 0; kind < AS_VARIANT_KINDS; kind++)
+        unvaried[kind] = AS_UNVARIED_UNASKED;
+    int rc = as_variant_facts_find(area, &facts);
+    const unsigned reason = rc == 0 ? refusal_of_all(area, &facts) : 0;
+    if (rc == 0 && !reason)
+        rc = make_variants(m, &facts, unvaried);
+    as_variant_facts_fini(&facts);
+    if (rc < 0)
+        return rc;
+    const unsigned of_all = reason ? reason : unvaried[AS_VARIANT_REC];
+    if (of_all) {
+        for (unsigned kind = 0; kind < AS_VARIANT_KINDS; kind++)
+            unvaried[kind] = (uint8_t)of_all;
+        *refusal = AS_PATCH_REFUSED_VARIANTS;
+        return 0;
+    }
+    unvaried[AS_VARIANT_ORIG] = 0;
+    region->first_variant = (uint32_t)first;
+    region->variants = (uint32_t)(m->variant.n - first);
+    return 0;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Variants of a loop: rules about roles of instructions (data/patch/variants.txt) applied to a
+ * loop of the program. A clone that has a variant gets each instruction from here (clone.c).
+ */
+#ifndef AS_PATCH_VARIANT_H
+#define AS_PATCH_VARIANT_H
+
+#include "patch/clone.h"
+#include "patch/variant_plan.h"
+
+/* Why a loop, or a variant of it, is not made. */
+#define AS_VARIANT_REFUSAL_LIST(X)                                                                 \
+    X(NONE, "")                                                                                    \
+    X(NESTED, "a loop with others in it")                                                          \
+    X(CALLS, "calls, or jumps by a table")                                                         \
+    X(STACK, "pushes, pops or instructions on strings")                                            \
+    X(ATOMIC, "atomic instructions")                                                               \
+    X(SYSTEM, "instructions that are no arithmetic")                                               \
+    X(X87, "x87 registers")                                                                        \
+    X(SEGMENT, "addresses in a segment")                                                           \
+    X(UNNOTED, "stores whose addresses cannot be noted")                                           \
+    X(DECIDED, "what it stores decides its branches")                                              \
+    X(GATHER, "gathers or scatters")                                                               \
+    X(SLOTS, "too many addresses")                                                                 \
+    X(ENCODING, "an instruction that cannot be changed so")                                        \
+    X(USELESS, "nothing of it is in the loop")                                                     \
+    X(UNASKED, "not asked for")
+
+enum as_variant_refusal {
+#define AS_VARIANT_REFUSAL_ENUM(name, text) AS_UNVARIED_##name,
+    AS_VARIANT_REFUSAL_LIST(AS_VARIANT_REFUSAL_ENUM)
+#undef AS_VARIANT_REFUSAL_ENUM
+        AS_VARIANT_REFUSALS
+};
+
+enum as_variant_role {
+    AS_VARIED_INDEX,
+    AS_VARIED_ADDRESS,
+    AS_VARIED_STORE,
+    AS_VARIED_UPDATE,
+    AS_VARIED_PREFETCH,
+    AS_VARIED_NOP,
+    AS_VARIED_DIVISION,
+    AS_VARIED_REDUCTION,
+    AS_VARIED_LOAD,
+    AS_VARIED_COMPUTE_LOAD,
+    AS_VARIED_COMPUTE,
+    AS_ROLES
+};
+enum as_variant_action {
+    AS_DO_KEEP,
+    AS_DO_NOTHING,
+    AS_DO_DROP,
+    AS_DO_NOP,
+    AS_DO_VALUE,
+    AS_DO_REGISTER,
+    AS_DO_LOAD,
+    AS_DO_SLOT,
+    AS_DO_LOG
+};
+enum as_variant_slice { AS_SLICE_NONE, AS_SLICE_STORES, AS_SLICE_ALL };
+
+struct as_variant_rule {
+    const char *name, *title;
+    uint8_t slice, writes;
+    uint8_t action[AS_ROLES];
+};
+extern const struct as_variant_rule as_variant_rules[AS_VARIANT_KINDS];
+
+/* ---- variant_slice.c ------------------------------------------------------------------------ */
+
+enum as_variant_mark {
+    AS_MARK_CONTROL = 1 << 0,  /* a branch depends on it */
+    AS_MARK_STORES = 1 << 1,   /* an address of a store does */
+    AS_MARK_ADDRESS = 1 << 2,  /* an address does */
+    AS_MARK_REDUCTION = 1 << 3 /* only it itself depends on it */
+};
+
+/* What is known of the instructions of an area. */
+struct as_variant_facts {
+    const struct as_patch_area *area;
+    uint32_t first, n; /* instructions of the program, from the first to the last of the area */
+    uint8_t *mark;     /* of each */
+    uint8_t spare;     /* vector that nothing in the loop uses, or AS_PATCH_NONE */
+    uint8_t spare_b;   /* bytes of it that matter */
+    bool vex;          /* instructions of AVX */
+    bool decides, chains, stores, notes, gathers, divides, reduces;
+    bool decides_by_stores; /* an instruction that branches depend on stores */
+    uint8_t refusal;        /* as_variant_refusal, of all variants */
+};
+
+/* as_variant_facts_fini in any case. 0 or ASSAY_ERR_NOMEM. */
+int as_variant_facts_find(const struct as_patch_area *area, struct as_variant_facts *out);
+void as_variant_facts_fini(struct as_variant_facts *facts);
+/* Access of an instruction to memory by an explicit operand: ASSAY_ACCESS_READ and WRITE. */
+unsigned as_variant_access(const struct assay_insn *insn);
+bool as_variant_is_move(const struct assay_insn *insn);
+
+/* ---- variant.c ------------------------------------------------------------------------------ */
+
+/* One that is being made. */
+struct as_variant {
+    const struct as_variant_facts *facts;
+    const struct as_variant_rule *rule;
+    uint32_t kind, bits;
+    uint32_t enter;
+    uint32_t prologue; /* its part; 0: none */
+    uint8_t refusal;   /* as_variant_refusal */
+    uint32_t slots;
+    struct {
+        uint8_t base, index, scale, writes;
+    } slot[AS_VARIANT_SLOTS];
+};
+
+/* All variants of a region that the maker's wish names; why not, into `unvaried`, an element a
+ * kind. A refused region cannot vary at all. 0 or ASSAY_ERR_NOMEM. */
+int as_variant_region(struct as_patch_maker *m, const struct as_patch_area *area,
+                      struct as_patch_region *region, uint8_t *unvaried, unsigned *refusal);
+
+/* ---- variant_write.c: for clone.c. 0 or ASSAY_ERR_NOMEM ------------------------------------- */
+
+int as_variant_block(struct as_clone_assembly *a, uint32_t block);
+int as_variant_insn(struct as_clone_assembly *a, const struct assay_insn *insn,
+                    const uint8_t *bytes);
+int as_variant_prologue(struct as_clone_assembly *a);
+
+#endif

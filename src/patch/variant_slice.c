@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the branches and the addresses of a loop depend on: backwards over its blocks until nothing
+ * is added, an instruction belongs to a slice when it writes what is needed behind it, by register
+ * and flag (slices of Weiser, 1984). Memory is followed at run time: what is stored must not be
+ * what a slice loads.
+ */
+#include "patch/variant.h"
+
+#include <string.h>
+
+struct need {
+    struct assay_regset reg;
+    uint8_t flags;
+};
+
+struct slicing {
+    struct as_variant_facts *facts;
+    const struct assay_program *p;
+    uint8_t mark;      /* what is sought */
+    struct need *need; /* per block of the area, at its start */
+};
+
+/* ---- One instruction ------------------------------------------------------------------------ */
+
+unsigned as_variant_access(const struct assay_insn *insn)
+{
+    const struct assay_form *form = as_form_of(insn);
+    for (unsigned i = 0; i < form->operands; i++)
+        if (form->operand[i].kind == ASSAY_OPERAND_MEM)
+            return form->operand[i].access & (ASSAY_ACCESS_READ | ASSAY_ACCESS_WRITE);
+    return 0;
+}
+
+bool as_variant_is_move(const struct assay_insn *insn)
+{
+    switch (as_form_of(insn)->insn_class) {
+    case ASSAY_CLASS_MOVE:
+    case ASSAY_CLASS_EXTEND:
+    case ASSAY_CLASS_BROADCAST:
+    case ASSAY_CLASS_GATHER:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool decides_way(const struct assay_insn *insn)
+{
+    const unsigned kind = as_form_of(insn)->insn_class;
+    return kind == ASSAY_CLASS_BRANCH || kind == ASSAY_CLASS_JUMP;
+}
+
+static bool sets_meet(struct assay_regset a, struct assay_regset b)
+{
+    return (a.word[0] & b.word[0]) || (a.word[1] & b.word[1]);
+}
+
+static void add_register(struct need *need, unsigned reg)
+{
+    if (reg < 128)
+        need->reg.word[reg >> 6] |= UINT64_C(1) << (reg & 63);
+}
+
+static void join_reads(struct need *need, const struct assay_effects *e)
+{
+    for (unsigned w = 0; w < 2; w++)
+        need->reg.word[w] =
+            (need->reg.word[w] & ~(e->written.word[w] & ~e->merged.word[w])) | e->read.word[w];
+    need->flags = (uint8_t)((need->flags & ~(e->flags_written & ~e->flags_maybe)) | e->flags_read);
+}
+
+/* What the slice is of: branches, or addresses. */
+static void add_seeds(const struct slicing *s, const struct assay_insn *insn, struct need *need)
+{
+    const unsigned access = as_variant_access(insn);
+    const bool wanted = s->mark == AS_MARK_ADDRESS  ? access != 0
+                        : s->mark == AS_MARK_STORES ? (access & ASSAY_ACCESS_WRITE) != 0
+                                                    : false;
+    if (!wanted)
+        return;
+    add_register(need, insn->base);
+    add_register(need, insn->index);
+}
+
+/* `marks`: of slices whose instructions stay in any case. True: it is new in the slice. */
+static bool step_back(const struct slicing *s, uint32_t i, struct need *need)
+{
+    const struct assay_insn *insn = &s->p->code.insn[i];
+    uint8_t *mark = &s->facts->mark[i - s->facts->first];
+    struct assay_effects e;
+    assay_insn_effects(insn, &e);
+    const bool is_needed = sets_meet(e.written, need->reg) || (e.flags_written & need->flags) ||
+                           (*mark & (s->mark | AS_MARK_CONTROL)) ||
+                           (s->mark == AS_MARK_CONTROL && decides_way(insn));
+    const bool is_new = is_needed && !(*mark & s->mark);
+    if (is_needed) {
+        *mark |= s->mark;
+        join_reads(need, &e);
+    }
+    add_seeds(s, insn, need);
+    return is_new;
+}
+
+/* ---- The loop ------------------------------------------------------------------------------- */
+
+static uint32_t area_block(const struct as_patch_area *area, uint32_t block)
+{
+    return as_patch_area_holds(area, block)
+               ? as_patch_area_find(area, area->code->program->block[block].start)
+               : ASSAY_NONE;
+}
+
+/* Once over all blocks, from the last to the first. */
+static bool slice_again(const struct slicing *s)
+{
+    const struct as_patch_area *area = s->facts->area;
+    bool changed = false;
+    for (uint32_t k = area->blocks; k-- > 0;) {
+        const struct assay_block *b = &s->p->block[area->block[k]];
+        struct need need = {0};
+        for (uint32_t e = b->first_succ; e < b->first_succ + b->succs; e++) {
+            const uint32_t to = area_block(area, s->p->succ[e].block);
+            if (to == ASSAY_NONE)
+                continue;
+            need.reg.word[0] |= s->need[to].reg.word[0];
+            need.reg.word[1] |= s->need[to].reg.word[1];
+            need.flags |= s->need[to].flags;
+        }
+        for (uint32_t i = b->first_insn + b->insns; i-- > b->first_insn;)
+            changed |= step_back(s, i, &need);
+        changed |= need.reg.word[0] != s->need[k].reg.word[0] ||
+                   need.reg.word[1] != s->need[k].reg.word[1] || need.flags != s->need[k].flags;
+        s->need[k] = need;
+    }
+    return changed;
+}
+
+static int find_slice(struct as_variant_facts *facts, uint8_t mark)
+{
+    struct slicing s = {facts, facts->area->code->program, mark, NULL};
+    s.need = as_calloc(facts->area->blocks + 1, sizeof *s.need);
+    if (!s.need)
+        return ASSAY_ERR_NOMEM;
+    while (slice_again(&s))
+        ;
+    as_free(s.need);
+    return 0;
+}
+
+/* ---- Facts ---------------------------------------------------------------------------------- */
+
+static unsigned refusal_of(const struct assay_insn *insn)
+{
+    const struct assay_form *form = as_form_of(insn);
+    const unsigned kind = form->insn_class;
+    if (form->traits & ASSAY_TRAIT_LOCK)
+        return AS_UNVARIED_ATOMIC;
+    if (form->memories || form->traits & (ASSAY_TRAIT_REP | ASSAY_TRAIT_STACK))
+        return AS_UNVARIED_STACK;
+    if (form->traits & ASSAY_TRAIT_X87 || (unsigned)insn->reg[0] - ASSAY_REG_X87 < 8u)
+        return AS_UNVARIED_X87;
+    if (insn->segment != ASSAY_REG_NONE && insn->bits & ASSAY_INSN_MEM)
+        return AS_UNVARIED_SEGMENT;
+    if (kind == ASSAY_CLASS_STATE && form->traits & ASSAY_TRAIT_VEX)
+        return 0; /* vzeroupper */
+    return kind == ASSAY_CLASS_SYSTEM || kind == ASSAY_CLASS_STRING ||
+                   kind == ASSAY_CLASS_EXCHANGE || kind == ASSAY_CLASS_SYSCALL ||
+                   kind == ASSAY_CLASS_TRAP || kind == ASSAY_CLASS_FENCE ||
+                   kind == ASSAY_CLASS_CACHE || kind == ASSAY_CLASS_STATE ||
+                   kind == ASSAY_CLASS_TIME || kind == ASSAY_CLASS_RANDOM ||
+                   kind == ASSAY_CLASS_TILE || kind == ASSAY_CLASS_INVALID
+               ? AS_UNVARIED_SYSTEM
+               : 0;
+}
+
+static bool is_noted(const struct assay_insn *insn)
+{
+    return as_amount_of(insn).kind == AS_AMOUNT_FIXED &&
+           as_form_of(insn)->insn_class != ASSAY_CLASS_SCATTER;
+}
+
+static void see_insn(struct as_variant_facts *facts, const struct assay_insn *insn)
+{
+    const struct assay_form *form = as_form_of(insn);
+    const unsigned access = as_variant_access(insn);
+    if (!facts->refusal)
+        facts->refusal = (uint8_t)refusal_of(insn);
+    facts->vex |= (form->traits & (ASSAY_TRAIT_VEX | ASSAY_TRAIT_EVEX)) != 0;
+    facts->spare_b = form->vector_b > facts->spare_b && form->vector_b <= 64
+                         ? (uint8_t)form->vector_b
+                         : facts->spare_b;
+    facts->gathers |=
+        form->insn_class == ASSAY_CLASS_GATHER || form->insn_class == ASSAY_CLASS_SCATTER;
+    facts->divides |= form->insn_class == ASSAY_CLASS_DIV || form->insn_class == ASSAY_CLASS_SQRT;
+    if (access & ASSAY_ACCESS_WRITE) {
+        facts->stores = true;
+        facts->notes &= is_noted(insn);
+    }
+}
+
+/* Calls `see` for every instruction of the area. */
+static void each_insn(struct as_variant_facts *facts,
+                      void (*see)(struct as_variant_facts *, uint32_t i, void *), void *with)
+{
+    const struct assay_program *p = facts->area->code->program;
+    for (uint32_t k = 0; k < facts->area->blocks; k++) {
+        const struct assay_block *b = &p->block[facts->area->block[k]];
+        for (uint32_t i = b->first_insn; i < b->first_insn + b->insns; i++)
+            see(facts, i, with);
+    }
+}
+
+struct uses {
+    uint32_t touched[128]; /* instructions that read or write a register */
+};
+
+static void count_uses(struct as_variant_facts *facts, uint32_t i, void *with)
+{
+    const struct assay_insn *insn = &facts->area->code->program->code.insn[i];
+    struct uses *uses = with;
+    struct assay_effects e;
+    assay_insn_effects(insn, &e);
+    for (unsigned reg = 0; reg < 128; reg++)
+        uses->touched[reg] += assay_regset_has(e.read, reg) || assay_regset_has(e.written, reg);
+    see_insn(facts, insn);
+}
+
+/* Adds to, or multiplies, what nothing else in the loop looks at. */
+static void mark_reduction(struct as_variant_facts *facts, uint32_t i, void *with)
+{
+    const struct assay_insn *insn = &facts->area->code->program->code.insn[i];
+    const struct assay_form *form = as_form_of(insn);
+    const struct uses *uses = with;
+    const unsigned reg = insn->reg[0], kind = form->insn_class;
+    struct assay_effects e;
+    if ((kind != ASSAY_CLASS_ADD && kind != ASSAY_CLASS_MUL && kind != ASSAY_CLASS_FMA &&
+         kind != ASSAY_CLASS_MINMAX) ||
+        reg - ASSAY_REG_VEC >= 32u || uses->touched[reg] != 1)
+        return;
+    assay_insn_effects(insn, &e);
+    if (!assay_regset_has(e.read, reg) || !assay_regset_has(e.written, reg))
+        return;
+    facts->mark[i - facts->first] |= AS_MARK_REDUCTION;
+    facts->reduces = true;
+}
+
+static void see_slices(struct as_variant_facts *facts, uint32_t i, void *with)
+{
+    const struct assay_insn *insn = &facts->area->code->program->code.insn[i];
+    const uint8_t mark = facts->mark[i - facts->first];
+    const unsigned access = as_variant_access(insn);
+    (void)with;
+    facts->decides |= mark & AS_MARK_CONTROL && access & ASSAY_ACCESS_READ;
+    facts->decides_by_stores |= mark & AS_MARK_CONTROL && access & ASSAY_ACCESS_WRITE;
+    facts->chains |= mark & AS_MARK_ADDRESS && access & ASSAY_ACCESS_READ;
+}
+
+/* The same place by the same registers. What code without optimisation does to its variables. */
+static bool is_place_of(const struct assay_insn *a, const struct assay_insn *b)
+{
+    return a->base == b->base && a->index == b->index && a->scale == b->scale &&
+           a->disp - b->disp + (a->base == ASSAY_REG_IP ? (int64_t)(a->address - b->address) : 0) ==
+               0;
+}
+
+/* With what slices load: whether another instruction stores it. */
+static void see_stored(struct as_variant_facts *facts, uint32_t i, void *with)
+{
+    const struct assay_insn *insn = &facts->area->code->program->code.insn[i];
+    const struct assay_insn *load = with;
+    facts->decides_by_stores |=
+        as_variant_access(insn) & ASSAY_ACCESS_WRITE && is_place_of(insn, load);
+}
+
+static void see_loads(struct as_variant_facts *facts, uint32_t i, void *with)
+{
+    struct assay_insn insn = facts->area->code->program->code.insn[i];
+    (void)with;
+    if (facts->mark[i - facts->first] & (AS_MARK_CONTROL | AS_MARK_STORES) &&
+        as_variant_access(&insn) & ASSAY_ACCESS_READ)
+        each_insn(facts, see_stored, &insn);
+}
+
+static void find_range(struct as_variant_facts *facts)
+{
+    const struct assay_program *p = facts->area->code->program;
+    uint32_t end = 0;
+    facts->first = UINT32_MAX;
+    for (uint32_t k = 0; k < facts->area->blocks; k++) {
+        const struct assay_block *b = &p->block[facts->area->block[k]];
+        facts->first = b->first_insn < facts->first ? b->first_insn : facts->first;
+        end = b->first_insn + b->insns > end ? b->first_insn + b->insns : end;
+    }
+    facts->n = end - facts->first;
+}
+
+int as_variant_facts_find(const struct as_patch_area *area, struct as_variant_facts *out)
+{
+    struct uses uses = {{0}};
+    *out = (struct as_variant_facts){
+        .area = area, .spare = AS_PATCH_NONE, .spare_b = 16, .notes = true};
+    find_range(out);
+    out->mark = as_calloc(out->n + 1, sizeof *out->mark);
+    if (!out->mark)
+        return ASSAY_ERR_NOMEM;
+    each_insn(out, count_uses, &uses);
+    for (unsigned v = 0; v < 16; v++)
+        if (uses.touched[ASSAY_REG_VEC + v] == 0)
+            out->spare = (uint8_t)v;
+    each_insn(out, mark_reduction, &uses);
+    AS_TRY(find_slice(out, AS_MARK_CONTROL));
+    AS_TRY(find_slice(out, AS_MARK_STORES));
+    AS_TRY(find_slice(out, AS_MARK_ADDRESS));
+    each_insn(out, see_slices, NULL);
+    if (out->stores)
+        each_insn(out, see_loads, NULL);
+    return 0;
+}
+
+void as_variant_facts_fini(struct as_variant_facts *facts)
+{
+    as_free(facts->mark);
+}

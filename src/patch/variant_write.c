@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The code of a variant, instruction by instruction: the role of each, what the rule does with it,
+ * and the bytes of that. What notes addresses keeps all registers and flags, by words of the thread
+ * at gs:offset.
+ */
+#include "patch/variant.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "isa/encode.h"
+
+#define LOCAL(field) ((int32_t)offsetof(struct as_variant_local, field))
+
+/* ---- Bytes ---------------------------------------------------------------------------------- */
+
+static void put_code(struct as_clone_part *part, const uint8_t *bytes, size_t n)
+{
+    memcpy(part->code + part->length, bytes, n);
+    part->length = (uint8_t)(part->length + n);
+}
+
+static void put_number(struct as_clone_part *part, uint64_t value, size_t n)
+{
+    put_code(part, (const uint8_t *)&value, n);
+}
+
+/* mov between rax (0), rcx (1) or rdx (2) and gs:[offset] */
+static void put_local(struct as_clone_part *part, bool store, unsigned reg, int32_t offset)
+{
+    const uint8_t code[] = {0x65, 0x48, store ? 0x89 : 0x8b, (uint8_t)(0x04 | reg << 3), 0x25};
+    put_code(part, code, sizeof code);
+    put_number(part, (uint32_t)offset, 4);
+}
+
+/* Code that stands for `insn`; a RIP-relative operand leads where it led. */
+static int put_encoded(struct as_clone_assembly *a, const struct assay_insn *insn,
+                       const uint8_t *bytes, size_t n)
+{
+    struct as_clone_part *part = as_clone_part_new(a, AS_CLONE_CODE, insn->address);
+    uint64_t target;
+    if (!part)
+        return ASSAY_ERR_NOMEM;
+    put_code(part, bytes, n);
+    const size_t at = as_encode_rip_offset(bytes, n);
+    if (at && assay_insn_memory_address(insn, &target))
+        part->fix[part->fixes++] =
+            (struct as_patch_reloc){target, (uint32_t)at, AS_PATCH_TO_MODULE, (uint16_t)(n - at)};
+    else if (at)
+        a->clone->variant->refusal = AS_UNVARIED_ENCODING;
+    return 0;
+}
+
+static int put_nops(struct as_clone_assembly *a, const struct assay_insn *insn)
+{
+    static const uint8_t nop[9][9] = {{0x90},
+                                      {0x66, 0x90},
+                                      {0x0f, 0x1f, 0},
+                                      {0x0f, 0x1f, 0x40, 0},
+                                      {0x0f, 0x1f, 0x44, 0, 0},
+                                      {0x66, 0x0f, 0x1f, 0x44, 0, 0},
+                                      {0x0f, 0x1f, 0x80, 0, 0, 0, 0},
+                                      {0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0},
+                                      {0x66, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0}};
+    uint8_t one[16];
+    size_t n = 0, rest = insn->length;
+    for (; rest > 9; rest--)
+        one[n++] = 0x66;
+    memcpy(one + n, nop[rest - 1], rest);
+    return put_encoded(a, insn, one, insn->length);
+}
+
+/* ---- Notes ---------------------------------------------------------------------------------- */
+
+/* The address of the memory that `insn` is about to touch, with what it does there. */
+static int put_note(struct as_clone_assembly *a, const struct assay_insn *insn,
+                    const uint8_t *bytes, unsigned access, unsigned width_b)
+{
+    uint8_t lea[AS_ENCODE_B];
+    const size_t n = as_encode_address(bytes, insn->length, 0, lea);
+    const uint64_t above =
+        (uint64_t)(width_b | (access & ASSAY_ACCESS_WRITE ? 0 : AS_VARIANT_NOTE_LOADS))
+        << AS_VARIANT_NOTE_BITS;
+    struct as_clone_part *part = as_clone_part_new(a, AS_CLONE_CODE, insn->address);
+    if (!part)
+        return ASSAY_ERR_NOMEM;
+    for (unsigned reg = 0; reg < 3; reg++)
+        put_local(part, true, reg, LOCAL(saved) + 8 * (int32_t)reg);
+    if (!n || width_b == 0) {
+        a->clone->variant->refusal = AS_UNVARIED_UNNOTED;
+        return 0;
+    }
+    AS_TRY(put_encoded(a, insn, lea, n));
+    if (!(part = as_clone_part_new(a, AS_CLONE_CODE, insn->address)))
+        return ASSAY_ERR_NOMEM;
+    put_code(part, (const uint8_t[]){0x48, 0xba}, 2); /* mov rdx,above */
+    put_number(part, above, 8);
+    put_code(part, (const uint8_t[]){0x48, 0x8d, 0x04, 0x10}, 4); /* lea rax,[rax+rdx] */
+    put_local(part, false, 1, LOCAL(log));
+    put_code(part, (const uint8_t[]){0x48, 0x0f, 0xc3, 0x01}, 4); /* movnti [rcx],rax */
+    put_code(part, (const uint8_t[]){0x48, 0x8d, 0x49, 0x08}, 4); /* lea rcx,[rcx+8] */
+    put_local(part, true, 1, LOCAL(log));
+    if (!(part = as_clone_part_new(a, AS_CLONE_CODE, insn->address)))
+        return ASSAY_ERR_NOMEM;
+    for (unsigned reg = 0; reg < 3; reg++)
+        put_local(part, false, reg, LOCAL(saved) + 8 * (int32_t)reg);
+    return 0;
+}
+
+int as_variant_block(struct as_clone_assembly *a, uint32_t block)
+{
+    if (a->clone->variant->kind != AS_VARIANT_REC || block != a->clone->area->header)
+        return 0;
+    struct as_clone_part *part = as_clone_part_new(a, AS_CLONE_CODE, a->p->block[block].start);
+    if (!part)
+        return ASSAY_ERR_NOMEM;
+    put_local(part, true, 0, LOCAL(saved));
+    put_local(part, false, 0, LOCAL(trips));
+    put_code(part, (const uint8_t[]){0x48, 0x8d, 0x40, 0x01}, 4); /* lea rax,[rax+1] */
+    put_local(part, true, 0, LOCAL(trips));
+    put_local(part, false, 0, LOCAL(saved));
+    return 0;
+}
+
+/* ---- Actions -------------------------------------------------------------------------------- */
+
+static unsigned width_of(const struct assay_insn *insn)
+{
+    struct assay_memory memory[2];
+    return assay_insn_memory(NULL, insn, memory) > 0 ? memory[0].width_b : 0;
+}
+
+/* The place in the first cache of an address: one for each base, index and scale, and another one
+ * for stores. Loads of one address that lie apart stay apart. */
+static int slot_of(struct as_variant *v, const struct assay_insn *insn, unsigned access)
+{
+    const uint8_t writes = (access & ASSAY_ACCESS_WRITE) != 0;
+    uint32_t s = 0;
+    const bool fixed = insn->base == ASSAY_REG_IP || insn->base == ASSAY_REG_NONE;
+    for (; s < v->slots && !(v->slot[s].base == insn->base && v->slot[s].index == insn->index &&
+                             v->slot[s].scale == insn->scale && v->slot[s].writes == writes);)
+        s++;
+    if (s == AS_VARIANT_SLOTS) {
+        v->refusal = AS_UNVARIED_SLOTS;
+        return 0;
+    }
+    if (s == v->slots) {
+        v->slot[s].base = insn->base;
+        v->slot[s].index = insn->index;
+        v->slot[s].scale = insn->scale;
+        v->slot[s].writes = writes;
+        v->slots++;
+    }
+    const unsigned width_b = width_of(insn);
+    unsigned align_b = 1;
+    while (align_b < width_b && align_b < 64)
+        align_b *= 2;
+    const unsigned at = (fixed ? 0 : (unsigned)insn->disp % AS_VARIANT_SLOT_B) & ~(align_b - 1);
+    return (writes ? LOCAL(stored) : LOCAL(slot)) + (int)(s * AS_VARIANT_SLOT_B + at);
+}
+
+/* A general register stands for memory where the destination does: the destination itself. */
+static unsigned stand_in(const struct as_variant *v, const struct assay_insn *insn)
+{
+    const unsigned to = insn->reg[0];
+    if (to < ASSAY_REG_VEC)
+        return to;
+    if (v->facts->spare != AS_PATCH_NONE)
+        return v->facts->spare;
+    return to - ASSAY_REG_VEC < 32 ? to - ASSAY_REG_VEC : 0;
+}
+
+static int put_value(struct as_clone_assembly *a, const struct assay_insn *insn,
+                     const uint8_t *bytes)
+{
+    const uint8_t spare = a->clone->variant->facts->spare;
+    uint8_t code[AS_ENCODE_B];
+    const size_t n =
+        as_encode_value(bytes, insn->length, spare == AS_PATCH_NONE ? AS_ENCODE_KEEP : spare, code);
+    if (!n) /* a mask: what it was */
+        return 0;
+    return put_encoded(a, insn, code, n);
+}
+
+/* It stays, but for its memory. */
+static int put_register(struct as_clone_assembly *a, const struct assay_insn *insn,
+                        const uint8_t *bytes)
+{
+    uint8_t code[AS_ENCODE_B];
+    if (!as_variant_access(insn))
+        return as_clone_copy(a, insn, bytes);
+    const size_t n =
+        as_encode_register(bytes, insn->length, stand_in(a->clone->variant, insn), code);
+    return n ? put_encoded(a, insn, code, n) : put_value(a, insn, bytes);
+}
+
+/* What is only compared, or is masked, stays as it is. */
+static int put_load(struct as_clone_assembly *a, const struct assay_insn *insn,
+                    const uint8_t *bytes)
+{
+    const struct assay_form *form = as_form_of(insn);
+    uint8_t code[AS_ENCODE_B];
+    const bool writes = form->operands && form->operand[0].access & ASSAY_ACCESS_WRITE;
+    const size_t n =
+        writes && insn->mask == ASSAY_REG_NONE ? as_encode_load(bytes, insn->length, code) : 0;
+    return n ? put_encoded(a, insn, code, n) : as_clone_copy(a, insn, bytes);
+}
+
+static int put_slot(struct as_clone_assembly *a, const struct assay_insn *insn,
+                    const uint8_t *bytes)
+{
+    struct as_variant *v = a->clone->variant;
+    uint8_t code[AS_ENCODE_B];
+    const bool prefetches = as_form_of(insn)->insn_class == ASSAY_CLASS_PREFETCH;
+    const unsigned access = as_variant_access(insn);
+    if (!access && !prefetches)
+        return as_clone_copy(a, insn, bytes);
+    const size_t n = as_encode_local(bytes, insn->length, slot_of(v, insn, access), code);
+    if (!n && !v->refusal)
+        v->refusal = v->facts->gathers ? AS_UNVARIED_GATHER : AS_UNVARIED_ENCODING;
+    return n ? put_encoded(a, insn, code, n) : 0;
+}
+
+static int put_log(struct as_clone_assembly *a, const struct assay_insn *insn, const uint8_t *bytes)
+{
+    const unsigned access = as_variant_access(insn);
+    if (access)
+        AS_TRY(put_note(a, insn, bytes, access, width_of(insn)));
+    return access & ASSAY_ACCESS_WRITE ? 0 : as_clone_copy(a, insn, bytes);
+}
+
+/* ---- Roles ---------------------------------------------------------------------------------- */
+
+static enum as_variant_role role_of_access(const struct assay_insn *insn, uint8_t mark)
+{
+    const unsigned access = as_variant_access(insn), kind = as_form_of(insn)->insn_class;
+    if (access == (ASSAY_ACCESS_READ | ASSAY_ACCESS_WRITE))
+        return AS_VARIED_UPDATE;
+    if (access & ASSAY_ACCESS_WRITE)
+        return AS_VARIED_STORE;
+    if (kind == ASSAY_CLASS_PREFETCH)
+        return AS_VARIED_PREFETCH;
+    if (kind == ASSAY_CLASS_NOP)
+        return AS_VARIED_NOP;
+    if (kind == ASSAY_CLASS_DIV || kind == ASSAY_CLASS_SQRT)
+        return AS_VARIED_DIVISION;
+    if (mark & AS_MARK_REDUCTION)
+        return AS_VARIED_REDUCTION;
+    if (!access)
+        return AS_VARIED_COMPUTE;
+    return as_variant_is_move(insn) && insn->mask == ASSAY_REG_NONE ? AS_VARIED_LOAD
+                                                                    : AS_VARIED_COMPUTE_LOAD;
+}
+
+static enum as_variant_role role_of(const struct as_variant *v, const struct assay_insn *insn,
+                                    uint8_t mark)
+{
+    const uint8_t sought = v->rule->slice == AS_SLICE_ALL      ? AS_MARK_ADDRESS
+                           : v->rule->slice == AS_SLICE_STORES ? AS_MARK_STORES
+                                                               : 0;
+    const unsigned access = as_variant_access(insn);
+    if (mark & sought && !(access & ASSAY_ACCESS_WRITE))
+        return access ? AS_VARIED_INDEX : AS_VARIED_ADDRESS;
+    return role_of_access(insn, mark);
+}
+
+static int act(struct as_clone_assembly *a, const struct assay_insn *insn, const uint8_t *bytes,
+               unsigned action)
+{
+    switch (action) {
+    case AS_DO_NOTHING:
+        return 0;
+    case AS_DO_DROP:
+        return as_variant_access(insn) ? put_load(a, insn, bytes) : 0;
+    case AS_DO_NOP:
+        return put_nops(a, insn);
+    case AS_DO_VALUE:
+        return put_value(a, insn, bytes);
+    case AS_DO_REGISTER:
+        return put_register(a, insn, bytes);
+    case AS_DO_LOAD:
+        return put_load(a, insn, bytes);
+    case AS_DO_SLOT:
+        return put_slot(a, insn, bytes);
+    case AS_DO_LOG:
+        return put_log(a, insn, bytes);
+    default:
+        return as_clone_copy(a, insn, bytes);
+    }
+}
+
+int as_variant_insn(struct as_clone_assembly *a, const struct assay_insn *insn,
+                    const uint8_t *bytes)
+{
+    struct as_variant *v = a->clone->variant;
+    const size_t i = (size_t)(insn - a->p->code.insn);
+    const uint8_t mark = v->facts->mark[i - v->facts->first];
+    int rc;
+    if (mark & AS_MARK_CONTROL)
+        rc = v->kind == AS_VARIANT_REC ? put_log(a, insn, bytes) : as_clone_copy(a, insn, bytes);
+    else
+        rc = act(a, insn, bytes, v->rule->action[role_of(v, insn, mark)]);
+    if (v->refusal)
+        a->refusal = AS_PATCH_REFUSED_OPERAND; /* of this variant: ends the assembly */
+    return rc;
+}
+
+/* The register that stands for memory gets a number, then the loop begins. */
+int as_variant_prologue(struct as_clone_assembly *a)
+{
+    struct as_variant *v = a->clone->variant;
+    const struct as_variant_facts *facts = v->facts;
+    uint8_t text[AS_ENCODE_B], code[AS_ENCODE_B];
+    char load[48];
+    if (v->kind != AS_VARIANT_FP || facts->spare == AS_PATCH_NONE)
+        return 0;
+    const unsigned bits = !facts->vex           ? 128
+                          : facts->spare_b > 32 ? 512
+                          : facts->spare_b > 16 ? 256
+                                                : 128;
+    snprintf(load, sizeof load, "%smovups %s%u,m%u[rax]", facts->vex ? "v" : "",
+             bits == 512   ? "zmm"
+             : bits == 256 ? "ymm"
+                           : "xmm",
+             (unsigned)facts->spare, bits);
+    const size_t have = as_encode_text(load, text);
+    const size_t n = have ? as_encode_local(text, have, LOCAL(value), code) : 0;
+    const uint64_t header = a->p->block[a->clone->area->header].start;
+    struct as_clone_part *part = n ? as_clone_part_new(a, AS_CLONE_CODE, header) : NULL;
+    if (!part)
+        return n ? ASSAY_ERR_NOMEM : 0;
+    put_code(part, code, n);
+    v->prologue = (uint32_t)a->part.n - 1;
+    part = as_clone_part_new(a, AS_CLONE_BRANCH, header);
+    if (!part)
+        return ASSAY_ERR_NOMEM;
+    part->condition = AS_CLONE_ALWAYS;
+    part->wide = true;
+    part->label = as_patch_area_find(a->clone->area, header);
+    return 0;
+}

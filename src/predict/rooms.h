@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Buffers of a core that operations wait for room in: schedulers, whose entries become free in any
+ * order, and queues, whose entries do so in the order in which they came. In a header, as the
+ * simulation asks them of every operation.
+ */
+#ifndef AS_PREDICT_ROOMS_H
+#define AS_PREDICT_ROOMS_H
+
+enum { AS_HEAP_MOST = 1024, AS_QUEUE_MOST = 1024 };
+
+/* Cycles at which entries become free, the earliest first. */
+struct as_scheduler_entries {
+    double at[AS_HEAP_MOST];
+    unsigned n, cap;
+};
+
+/* Entries that are freed in order. */
+struct as_queue_entries {
+    double at[AS_QUEUE_MOST];
+    unsigned head, n, cap;
+};
+
+static inline void as_heap_push(struct as_scheduler_entries *w, double value)
+{
+    unsigned i = w->n++;
+    for (; i && w->at[(i - 1) / 2] > value; i = (i - 1) / 2)
+        w->at[i] = w->at[(i - 1) / 2];
+    w->at[i] = value;
+}
+
+static inline void as_heap_pop(struct as_scheduler_entries *w)
+{
+    const double last = w->at[--w->n];
+    unsigned i = 0;
+    for (;;) {
+        unsigned child = 2 * i + 1;
+        if (child >= w->n)
+            break;
+        if (child + 1 < w->n && w->at[child + 1] < w->at[child])
+            child++;
+        if (w->at[child] >= last)
+            break;
+        w->at[i] = w->at[child];
+        i = child;
+    }
+    w->at[i] = last;
+}
+
+/* The first cycle from `cycle` on in which the scheduler has room. */
+static inline double as_scheduler_room(struct as_scheduler_entries *w, double cycle)
+{
+    if (!w->cap)
+        return cycle;
+    while (w->n && w->at[0] <= cycle)
+        as_heap_pop(w);
+    while (w->n >= w->cap) {
+        cycle = w->at[0] > cycle ? w->at[0] : cycle;
+        as_heap_pop(w);
+    }
+    return cycle;
+}
+
+static inline double as_queue_room(struct as_queue_entries *q, double cycle)
+{
+    if (q->cap && q->n == q->cap) {
+        if (q->at[q->head] > cycle)
+            cycle = q->at[q->head];
+        q->head = (q->head + 1) % AS_QUEUE_MOST;
+        q->n--;
+    }
+    return cycle;
+}
+
+static inline void as_queue_put(struct as_queue_entries *q, double freed)
+{
+    if (q->cap)
+        q->at[(q->head + q->n++) % AS_QUEUE_MOST] = freed;
+}
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Code of which no run is known: loops that were analysed become rows and values of an experiment,
+ * as those of a run do, so that the same rules and pages speak of them.
+ */
+#include <assay/quality.h>
+
+#include "base/error.h"
+#include "quality/callee.h"
+#include "quality/run.h"
+
+struct code_writing {
+    struct as_quality_pass pass;
+    const struct assay_quality_code *code;
+    struct as_core_asked core;
+};
+
+static int take_analysed(struct code_writing *w, size_t number, int64_t *id,
+                         struct assay_error *err)
+{
+    struct assay_catalogue_module *module = w->code->module;
+    const struct assay_cqa *cqa = &w->code->cqa[number];
+    struct as_quality_hot_loop it = {.program = module->program,
+                                     .object = module->object,
+                                     .at = cqa->loop,
+                                     .wants_values = true,
+                                     .wants_cqa = true,
+                                     .wants_page = number < w->code->page_n};
+
+    *id = 0;
+    if (cqa->loop == ASSAY_NONE)
+        return 0;
+    AS_TRY(assay_catalogue_row_loop(module, cqa->loop, &it.id, err));
+    it.root_call_n = as_quality_root_calls(module, it.at);
+    it.complex_call_n = as_quality_complex_calls(module, it.at);
+    AS_TRY(assay_quality_loop(it.program, it.at, &it.facts, err));
+    AS_TRY(as_cqa_keep(&w->pass.arena, cqa, &it.cqa, err));
+    if (it.wants_page) {
+        w->core.loop = it.at;
+        AS_TRY(as_core_keep(&w->pass.arena, &w->core, &it.core, err));
+    }
+    *id = it.id;
+    return as_vec_push(&w->pass.loop, it) < 0 ? as_error_nomem(err, module->path) : 0;
+}
+
+/* The tables of metrics alone. */
+static int make_sets(struct code_writing *w, struct assay_error *err)
+{
+    struct as_cqa_writer writer;
+
+    AS_TRY(as_cqa_writer_open(w->pass.experiment, 0, &writer, err));
+    as_cqa_writer_close(&writer);
+    return as_quality_pass_write(&w->pass, err);
+}
+
+static int write_code(struct code_writing *w, int64_t *id, struct assay_error *err)
+{
+    const struct assay_quality_code *code = w->code;
+
+    if (!code->n)
+        return make_sets(w, err);
+    if (code->page_n)
+        AS_TRY(assay_predictor_new(code->uarch, &w->core.predictor, err));
+    for (size_t i = 0; i < code->n; i++)
+        AS_TRY(take_analysed(w, i, &id[i], err));
+    return as_quality_pass_write(&w->pass, err);
+}
+
+int assay_quality_code(struct assay_experiment *experiment, const struct assay_quality_code *code,
+                       int64_t *id, struct assay_error *err)
+{
+    struct code_writing w = {.pass = {.experiment = experiment},
+                             .code = code,
+                             .core = {.uarch = code->uarch,
+                                      .object = code->module->object,
+                                      .program = code->module->program}};
+
+    as_arena_init(&w.pass.arena);
+    const int rc = write_code(&w, id, err);
+    assay_predictor_free(&w.core.predictor);
+    as_vec_fini(&w.pass.loop);
+    as_arena_fini(&w.pass.arena);
+    return rc;
+}

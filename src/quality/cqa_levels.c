@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a loop moves beyond the first level of the cache, what that takes on a machine that was
+ * measured, and which of its vector accesses cannot be aligned.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "quality/cqa.h"
+
+#define LEAST_VECTOR_B 16
+
+void as_cqa_put_levels(const struct assay_cqa_engine *engine, const struct assay_streams *streams,
+                       double *m)
+{
+    static const int metric[] = {[ASSAY_PREDICT_L2] = AS_CQA_L2_CY,
+                                 [ASSAY_PREDICT_L3] = AS_CQA_L3_CY,
+                                 [ASSAY_PREDICT_RAM] = AS_CQA_RAM_CY};
+    struct assay_traffic traffic = {0};
+
+    if (streams)
+        assay_traffic_of(streams, engine->uarch->set[ASSAY_UARCH_line_b], &traffic);
+    m[AS_CQA_MOVED_READ_B] = traffic.read_b;
+    m[AS_CQA_MOVED_WRITTEN_B] = traffic.written_b;
+    for (unsigned level = ASSAY_PREDICT_L2; level <= ASSAY_PREDICT_RAM; level++) {
+        double cycles;
+        const bool known =
+            streams && engine->figures && !traffic.unknown_n &&
+            assay_predict_at(&traffic, engine->figures, (enum assay_predict_level)level,
+                             m[AS_CQA_CYCLES], &cycles, NULL);
+
+        m[metric[level]] = known ? cycles : NAN;
+    }
+}
+
+/* ---- Alignment ----------------------------------------------------------------------------- */
+
+static bool is_vector_access(const struct as_cqa_body *body, size_t i)
+{
+    const struct assay_memory_stream *at = &body->streams->at[i];
+
+    return body->on_path[i] && !at->stack && at->width_b >= LEAST_VECTOR_B &&
+           (at->stride == ASSAY_STRIDE_UNIT || at->stride == ASSAY_STRIDE_CONSTANT);
+}
+
+static int64_t rest_of(const struct assay_memory_stream *at)
+{
+    const int64_t width_b = at->width_b;
+
+    return (at->offset_b % width_b + width_b) % width_b;
+}
+
+/* Accesses to the array of access `i`, of its width, that are as far beyond a multiple of it. */
+static size_t count_alike(const struct as_cqa_body *body, size_t i)
+{
+    const struct assay_memory_stream *at = &body->streams->at[i], *other;
+    size_t n = 0;
+
+    for (size_t k = 0; k < body->streams->n; k++) {
+        other = &body->streams->at[k];
+        n += is_vector_access(body, k) && other->array == at->array &&
+             other->width_b == at->width_b && rest_of(other) == rest_of(at);
+    }
+    return n;
+}
+
+/* An array's vectors of one width can be aligned where their offsets leave the same rest: of
+ * several rests that of most accesses may be, no other. */
+static bool is_outvoted(const struct as_cqa_body *body, const size_t *alike, size_t i)
+{
+    const struct assay_memory_stream *at = &body->streams->at[i];
+
+    for (size_t k = 0; k < body->streams->n; k++) {
+        const struct assay_memory_stream *other = &body->streams->at[k];
+
+        if (!is_vector_access(body, k) || other->array != at->array ||
+            other->width_b != at->width_b || rest_of(other) == rest_of(at))
+            continue;
+        if (alike[k] > alike[i] || (alike[k] == alike[i] && rest_of(other) < rest_of(at)))
+            return true;
+    }
+    return false;
+}
+
+void as_cqa_count_alignment(const struct as_cqa_body *body, double *m)
+{
+    /* Of long lists the pairs would take longer than all else. */
+    enum { STREAMS_MOST = 256 };
+
+    size_t alike[STREAMS_MOST];
+
+    if (!body->streams || body->streams->n > STREAMS_MOST)
+        return;
+    for (size_t i = 0; i < body->streams->n; i++)
+        alike[i] = is_vector_access(body, i) ? count_alike(body, i) : 0;
+    for (size_t i = 0; i < body->streams->n; i++) {
+        const struct assay_memory_stream *at = &body->streams->at[i];
+
+        if (!is_vector_access(body, i))
+            continue;
+        m[AS_CQA_VECTOR_ACCESS_N]++;
+        m[AS_CQA_UNALIGNED_N] +=
+            llabs(at->stride_b) % at->width_b != 0 || is_outvoted(body, alike, i);
+    }
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How often a loop goes round each time it is entered, where constants of the code tell: one block,
+ * one register that steps by a constant, is set to a constant before the loop, and is compared with
+ * one, or with zero, at its end.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "quality/cqa.h"
+
+static bool has_immediate(const struct assay_form *form)
+{
+    for (unsigned i = 0; i < form->operands; i++)
+        if (form->operand[i].kind == ASSAY_OPERAND_IMM)
+            return true;
+    return false;
+}
+
+static bool writes_register(const struct assay_insn *insn, uint8_t reg)
+{
+    struct assay_effects effects;
+
+    assay_insn_effects(insn, &effects);
+    return effects.written.word[0] >> reg & 1;
+}
+
+/* What the instruction sets the register to. */
+static bool sets_constant(const struct assay_insn *insn, int64_t *value)
+{
+    const struct assay_form *form = assay_form_get(insn->form);
+
+    *value = 0;
+    if (strcmp(form->mnemonic, "xor") == 0)
+        return insn->reg[0] != ASSAY_REG_NONE && insn->reg[0] == insn->reg[1];
+    *value = insn->imm;
+    return strcmp(form->mnemonic, "mov") == 0 && has_immediate(form) && !insn->wrap;
+}
+
+/* The constant that `reg` has when the loop of block `header` is entered. */
+static bool begins_with(const struct assay_program *p, uint32_t header, uint8_t reg, int64_t *value)
+{
+    const struct assay_block *block = &p->block[header];
+    uint32_t from = ASSAY_NONE;
+
+    for (uint32_t i = 0; i < block->preds; i++) {
+        const uint32_t pred = p->pred[block->first_pred + i].block;
+
+        if (pred != header && from != ASSAY_NONE)
+            return false;
+        from = pred == header ? from : pred;
+    }
+    if (from == ASSAY_NONE)
+        return false;
+    const struct assay_block *before = &p->block[from];
+    for (uint32_t i = before->insns; i-- > 0;)
+        if (writes_register(&p->code.insn[before->first_insn + i], reg))
+            return sets_constant(&p->code.insn[before->first_insn + i], value);
+    return false;
+}
+
+/* The constant at which the loop ends: what its last branch was told by. */
+static bool ends_at(const struct assay_program *p, const struct assay_block *block, uint8_t reg,
+                    int64_t *value)
+{
+    if (block->insns < 2)
+        return false;
+    const struct assay_insn *last = &p->code.insn[block->first_insn + block->insns - 1];
+    const struct assay_insn *told = last - 1;
+    const struct assay_form *form = assay_form_get(told->form);
+    const char *jump = assay_form_get(last->form)->mnemonic;
+
+    *value = 0;
+    if (strcmp(jump, "jnz") != 0 && strcmp(jump, "jne") != 0)
+        return false;
+    if (strcmp(form->mnemonic, "cmp") != 0) /* of the step itself */
+        return form->flags_written && writes_register(told, reg);
+    *value = told->imm;
+    return told->reg[0] == reg && has_immediate(form) && !told->wrap;
+}
+
+double as_cqa_trips(const struct assay_program *program, uint32_t loop,
+                    const struct assay_streams *streams)
+{
+    const struct assay_loop *it = loop == ASSAY_NONE ? NULL : &program->loop[loop];
+
+    if (!it || !streams || it->blocks != 1)
+        return NAN;
+    for (size_t i = 0; i < streams->induction_n; i++) {
+        const struct assay_induction *by = &streams->induction[i];
+        int64_t from, to;
+
+        if (!by->controls || !by->step || !begins_with(program, it->header, by->reg, &from) ||
+            !ends_at(program, &program->block[it->header], by->reg, &to) ||
+            (to - from) % by->step != 0)
+            continue;
+        const int64_t trips = (to - from) / by->step;
+        if (trips > 0)
+            return (double)trips;
+    }
+    return NAN;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What follows from facts of one loop: numbers alone. Unknown ones are NAN. */
+#ifndef AS_TRUST_AGREE_H
+#define AS_TRUST_AGREE_H
+
+#include <stdbool.h>
+
+/* X(NAME, metric) of which a loop is judged. */
+#define AS_TRUST_FACTS(X)                                                                          \
+    X(ITERATIONS, "loop_iteration_n")                                                              \
+    X(TRIPS, "instance_iterations")                                                                \
+    X(MEDIAN, "iteration_cycles")                                                                  \
+    X(MEAN, "iteration_cycles_mean")                                                               \
+    X(STABILITY, "instance_stability")                                                             \
+    X(INSTANCE, "instance_cycles")                                                                 \
+    X(MODEL, "cqa_cycles")                                                                         \
+    X(MODEL_LOAD_B, "cqa_load_b")                                                                  \
+    X(MODEL_STORE_B, "cqa_store_b")                                                                \
+    X(STARTS, "executed_start_n")                                                                  \
+    X(FLOPS, "executed_flop_n")                                                                    \
+    X(LOAD_B, "executed_load_b")                                                                   \
+    X(STORE_B, "executed_store_b")
+
+enum as_trust_fact {
+#define AS_TRUST_ENUM(name, metric) AS_TRUST_##name,
+    AS_TRUST_FACTS(AS_TRUST_ENUM)
+#undef AS_TRUST_ENUM
+        AS_TRUST_FACTS_N
+};
+
+/* In the order of data/trust/metrics.txt. */
+enum as_trust_value {
+    AS_TRUST_GFLOPS,
+    AS_TRUST_BYTES_PER_CYCLE,
+    AS_TRUST_RATIO,
+    AS_TRUST_LEAST_RATIO,
+    AS_TRUST_TOUCHED_B,
+    AS_TRUST_FITS,
+    AS_TRUST_TRIPS_ERROR_PCT,
+    AS_TRUST_LOOP_VALUES_N,
+    AS_TRUST_MODEL_PCT = AS_TRUST_LOOP_VALUES_N,
+    AS_TRUST_MODEL_BIAS_PCT,
+    AS_TRUST_TRIPS_PCT,
+    AS_TRUST_VALUES_N
+};
+
+struct as_trust_loop {
+    double fact[AS_TRUST_FACTS_N];
+    bool is_exact;  /* its iterations are counted by timing all instances */
+    double time_ns; /* in it and the loops inside, without what they call */
+    double own_ns;  /* in it alone */
+};
+
+/* AS_TRUST_LOOP_VALUES_N values; `l1_b` bytes of the first level of the data cache. */
+void as_trust_values(const struct as_trust_loop *loop, double l1_b, double *value);
+
+/* Means over loops. */
+struct as_trust_sums {
+    double model, bias, weight; /* of loops whose data fit */
+    double trips;
+    int model_n, trips_n;
+};
+void as_trust_add(struct as_trust_sums *sums, const struct as_trust_loop *loop,
+                  const double *value);
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Facts of timing that stand alone: how often loops were entered, each counted or estimated; what
+ * timing cost the run; instances in the order of time. */
+#include "base/error.h"
+#include "vprof/line.h"
+#include "vprof/timed.h"
+
+#define ALONE(name, unit, title, topic, meaning, formula, position)                                \
+    {                                                                                              \
+        name, unit, meaning, formula, ASSAY_BETTER_NEITHER, title, topic, 0, 0, position,          \
+            AS_VPROF_PASS                                                                          \
+    }
+
+static int write_alone(const struct as_timed *timed, const struct assay_metric *metric,
+                       const struct assay_subject *of, struct assay_quantity value,
+                       struct assay_error *err)
+{
+    int64_t id;
+    AS_TRY(assay_experiment_metric(timed->experiment, metric, &id, err));
+    return assay_experiment_value(timed->experiment, id, of, value, err);
+}
+
+/* ---- A loop -------------------------------------------------------------------------------- */
+
+static const struct assay_metric total_metrics[] = {
+    ALONE("loop_instance_n", "1", "Instances", AS_VPROF_PASS,
+          "Times that the loop was entered: exact where they were counted, else estimated from "
+          "those that were timed.",
+          "counted", 0),
+    ALONE("loop_iteration_n", "1", "Iterations", AS_VPROF_PASS,
+          "Iterations of all instances together: exact where all were timed.", "counted", 1)};
+
+static struct assay_quantity total(double value, bool is_exact, uint64_t timed)
+{
+    return is_exact ? assay_exact(value, 1) : assay_measured(value, value, value, (int64_t)timed);
+}
+
+int as_timed_write_totals(const struct as_timed *timed, const struct assay_vprof_loop *loop,
+                          struct assay_error *err)
+{
+    const struct assay_subject of = {ASSAY_OBJECT_LOOP, loop->loop_id, timed->run_id, 0};
+    AS_TRY(write_alone(timed, &total_metrics[0], &of,
+                       total(loop->instances, loop->is_counted, loop->timed), err));
+    return loop->has_iterations
+               ? write_alone(timed, &total_metrics[1], &of,
+                             total(loop->iterations, loop->is_exact, loop->timed), err)
+               : 0;
+}
+
+/* ---- The run ------------------------------------------------------------------------------- */
+
+static const struct assay_metric run_metrics[] = {
+    ALONE("timing_overhead_pct", "%", "Cost of timing", "trust",
+          "Of the run that timed instances: what timing took of it.",
+          "instances * what one costs / time", 50),
+    ALONE("timing_every_n", "1", "Timed, one of", "trust",
+          "One instance of so many was timed, drawn by chance.", "chosen", 51),
+    ALONE("timing_empty_cycles", "cycles", "Subtracted", "trust",
+          "Cycles of an empty instance, subtracted from each that was timed.", "measured", 52),
+    ALONE("timing_refused_pct", "%", "Not timed", "trust",
+          "Of the time of the loops that were chosen: could not be timed.",
+          "samples in refused loops / samples in chosen ones", 53),
+    ALONE("timing_threads_missed_n", "1", "Threads not timed", "trust",
+          "Threads whose instances are in no number.", "counted", 54)};
+
+int as_timed_write_run(const struct as_timed *timed, const struct assay_vprof_result *result,
+                       struct assay_error *err)
+{
+    const struct assay_subject run = {ASSAY_OBJECT_RUN, timed->run_id, timed->run_id, 0};
+    const double cost = 100 * result->overhead, refused = 100 * result->refused_share;
+    const struct assay_quantity value[] = {
+        assay_derived(cost, cost, cost, 1), assay_exact(result->every, 1),
+        assay_measured(result->empty_cycles, result->empty_cycles, result->empty_cycles, 1),
+        assay_measured(refused, refused, refused, (int64_t)result->loop_n),
+        assay_exact((double)result->threads_missed, 1)};
+    const bool was_timed = result->timed_run != 0;
+    for (size_t i = 0; i < sizeof run_metrics / sizeof *run_metrics; i++)
+        if (was_timed || i == 3)
+            AS_TRY(write_alone(timed, &run_metrics[i], &run, value[i], err));
+    return 0;
+}
+
+/* ---- The order of time --------------------------------------------------------------------- */
+
+enum { LINE_COLUMNS = 5 };
+
+static void fill_instance(const struct as_timed *timed, const struct assay_vprof_loop *loop,
+                          const struct assay_vprof_instance *it, struct assay_cell *cell)
+{
+    const double ticks = it->begun > timed->first ? (double)(it->begun - timed->first) : 0;
+    const double each = loop->has_iterations && it->iterations > 1 ? it->iterations : 1;
+    cell[0] = assay_cell_real(ticks * timed->tick.ns / 1e9);
+    cell[1] = assay_cell_real(it->cycles / each);
+    cell[2] =
+        loop->has_iterations ? assay_cell_integer((int64_t)it->iterations) : (struct assay_cell){0};
+    cell[3] = assay_cell_integer(it->pid);
+    cell[4] = assay_cell_integer(it->tid);
+}
+
+int as_timed_write_line(const struct as_timed *timed, const struct assay_vprof_loop *loop,
+                        struct assay_error *err)
+{
+    const char *const column[LINE_COLUMNS] = {
+        "second", loop->has_iterations ? "cycles/iteration" : "cycles/instance", "iterations",
+        "process", "thread"};
+    struct assay_cell cell[AS_LINE_MOST * LINE_COLUMNS];
+    for (size_t i = 0; i < loop->line_n; i++)
+        fill_instance(timed, loop, &loop->line[i], &cell[i * LINE_COLUMNS]);
+    const struct assay_detail detail = {
+        .of = {ASSAY_OBJECT_LOOP, loop->loop_id, timed->run_id, 0},
+        .name = "instance_line",
+        .title = "Instances in the order of time",
+        .position = 42,
+        .text = "Some of those that were timed and not disturbed, drawn by chance from all parts "
+                "of the run, in seconds since its first thread began.",
+        .column = column,
+        .column_n = LINE_COLUMNS,
+        .cell = cell,
+        .row_n = loop->line_n,
+        .pass = AS_VPROF_PASS};
+    return assay_experiment_detail(timed->experiment, &detail, err);
+}

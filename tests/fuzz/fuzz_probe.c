@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fuzz entry: the bytes are a file of probes. It becomes probes that have an event and an action
+ * each, or one sentence with a place in the file.
+ */
+#include "fuzz.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mil/probe.h"
+
+static void check_probes(const struct assay_probes *probes)
+{
+    FUZZ_CHECK(assay_probes_count(probes) > 0);
+    for (size_t i = 0; i < assay_probes_count(probes); i++) {
+        const struct as_mil_probe *probe = &probes->probe.at[i];
+        struct assay_probe_facts facts;
+        assay_probes_get(probes, i, &facts);
+        FUZZ_CHECK(facts.name[0] && facts.line && facts.actions);
+        FUZZ_CHECK(facts.event < ASSAY_PROBE_EVENTS && *assay_probe_event_words(facts.event));
+        as_vec_foreach (&probe->filter, filter) {
+            FUZZ_CHECK(filter->subject < AS_PROBE_SUBJECTS && filter->levels < 16);
+            FUZZ_CHECK(filter->low <= filter->high);
+            as_vec_foreach (&filter->text, text)
+                FUZZ_CHECK(!memchr(text->p, 0, text->n));
+        }
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_b)
+{
+    struct assay_probes *probes;
+    struct assay_error err = {0};
+    char *copy = malloc(size_b + 1); /* of its very size: what is read beyond it is noticed */
+    FUZZ_CHECK(copy);
+    if (size_b)
+        memcpy(copy, bytes, size_b);
+    if (assay_probes_parse(copy, size_b, "input", &probes, &err) == 0) {
+        check_probes(probes);
+        assay_probes_free(&probes);
+    } else {
+        FUZZ_CHECK(!probes);
+        FUZZ_CHECK(err.code == ASSAY_ERR_NOMEM || strncmp(err.text, "input:", 6) == 0);
+    }
+    free(copy);
+    return 0;
+}

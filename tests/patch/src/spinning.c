@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A library whose constructor starts threads that run its loop while dlopen has not yet returned:
+ * its code changes under them. Many times, since each is a matter of where they stand just then.
+ * With -DLIBRARY it is that library, whose path is the program's first argument. With
+ * -DBLOCKED its threads block all signals, and cannot be stopped; with -DCONFINED they give up
+ * system calls (those that they make are let through).
+ */
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#define ALONE   __attribute__((noinline, noclone))
+#define THREADS 3
+#ifndef ROUNDS
+#define ROUNDS 40
+#endif
+
+#ifdef LIBRARY
+/* Its header is many short instructions, over which the jump comes to lie. */
+ALONE static unsigned mix(unsigned n, unsigned x)
+{
+    unsigned s = x;
+    __asm__ volatile("1:  inc %0\n"
+                     "    dec %0\n"
+                     "    inc %0\n"
+                     "    xor %2, %0\n"
+                     "    xor %2, %0\n"
+                     "    dec %1\n"
+                     "    jnz 1b\n"
+                     : "+&r"(s), "+&r"(n)
+                     : "r"(x));
+    return s;
+}
+
+static pthread_t thread[THREADS];
+static _Atomic int over;
+static _Atomic long turns, wrong;
+
+/* In no loop that is patched, most of the time. */
+ALONE static void elsewhere(void)
+{
+    char room[32768];
+    memset(room, 1, sizeof room);
+    __asm__ volatile("" : : "r"(room) : "memory");
+}
+
+#ifdef CONFINED
+static void confine(void)
+{
+    struct sock_filter all = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    const struct sock_fprog program = {1, &all};
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    wrong += prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0;
+}
+#endif
+
+static void *spin(void *unused)
+{
+#ifdef CONFINED
+    confine();
+#endif
+    while (!over) {
+        wrong += mix(100, 7) != 107;
+        turns++;
+        elsewhere();
+    }
+    return unused;
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+#ifdef BLOCKED
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+#endif
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&thread[i], NULL, spin, NULL);
+#ifdef BLOCKED
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+#endif
+    while (turns < 2 * THREADS)
+        ;
+}
+
+long finish(void)
+{
+    const long before = turns;
+    while (turns < before + 50)
+        ;
+    over = 1;
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(thread[i], NULL);
+    return wrong;
+}
+#else
+#include <dlfcn.h>
+
+int main(int argc, char **argv)
+{
+    long good = 0;
+    for (int i = 0; i < ROUNDS && argc > 1; i++) {
+        void *library = dlopen(argv[1], RTLD_NOW);
+        long (*finish)(void) = library ? (long (*)(void))(uintptr_t)dlsym(library, "finish") : NULL;
+        good += finish && finish() == 0;
+#if !defined BLOCKED && !defined CONFINED /* what became of the code is told while it is there */
+        if (library)
+            dlclose(library);
+#endif
+    }
+    printf("%ld\n", good);
+    return good != ROUNDS;
+}
+#endif

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Loops whose instances run as variants, and what variants must not do: change a byte that the loop
+ * does not write, trap, loop for ever, be seen by handlers. Prints what it computed. With an
+ * argument `crash` it ends by a fault of its own.
+ */
+#include <fenv.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <xmmintrin.h>
+
+#define ALONE  __attribute__((noinline, noclone))
+#define ROUNDS 400
+
+ALONE void triad(long n, double *a, const double *b, const double *c, double x)
+{
+    for (long i = 0; i < n; i++)
+        a[i] = b[i] + x * c[i];
+}
+
+ALONE double gathered(long n, const int *k, const double *x, double d)
+{
+    double s = 0;
+    for (long i = 0; i < n; i++)
+        s += x[k[i]] / d;
+    return s;
+}
+
+/* Reads and writes the same. */
+ALONE void updated(long n, long *a, long by)
+{
+    for (long i = 0; i < n; i++)
+        a[3 * i] += by;
+}
+
+/* Every other byte; the others are another thread's. */
+ALONE void even_bytes(long n, volatile unsigned char *p)
+{
+    for (long i = 0; i < n; i++)
+        p[2 * i] = (unsigned char)(p[2 * i] * 5 + i);
+}
+
+/* Where it stores comes from what it stored. */
+ALONE void held(long n, int *next, int *at)
+{
+    for (long i = 0; i < n; i++)
+        next[at[i]] = (int)(i * 7 % n);
+}
+
+/* Its branch reads what it stores, by another name. */
+ALONE long named_twice(volatile long *a, volatile long *b)
+{
+    long n = 0;
+    do {
+        n += 3;
+        *a = *b - 1;
+    } while (*b > 0);
+    return n;
+}
+
+/* Divides by 0 with other data. */
+ALONE long dividing(long n, const int *k, int from)
+{
+    long s = 0;
+    for (long i = 0; i < n; i++)
+        s += 1000000 / (k[i] - from);
+    return s;
+}
+
+static volatile sig_atomic_t is_time;
+
+ALONE long waiting(volatile sig_atomic_t *flag)
+{
+    long n = 0;
+    while (!*flag)
+        n += 3;
+    return n > 0;
+}
+
+/* More than anybody would put back. */
+ALONE void wide(long n, double *a)
+{
+    for (long i = 0; i < n; i++)
+        a[i] = (double)i * 0.5;
+}
+
+/* ---- Threads, handlers ----------------------------------------------------------------------- */
+
+static unsigned char bytes[2048];
+static volatile int stop;
+
+static void *odd_bytes(void *seen)
+{
+    unsigned char *mine = seen;
+    for (long round = 0; !stop; round++)
+        for (long i = 1; i < 2048; i += 2) {
+            if (*(volatile unsigned char *)&bytes[i] != mine[i])
+                mine[0] = 1;
+            mine[i] = (unsigned char)(round * 3 + i);
+            *(volatile unsigned char *)&bytes[i] = mine[i];
+        }
+    return NULL;
+}
+
+static double in_handler[64], with[64];
+static long handled;
+
+static void on_alarm(int signal)
+{
+    (void)signal;
+    triad(64, in_handler, with, with, 2);
+    for (int i = 0; i < 64; i++)
+        handled += in_handler[i] != 3 * with[i];
+    is_time = 1;
+}
+
+static sigjmp_buf back;
+
+static void on_fault(int signal)
+{
+    siglongjmp(back, signal);
+}
+
+static void check_own_handlers(void)
+{
+    struct sigaction action = {.sa_handler = on_fault}, old;
+    sigaction(SIGSEGV, NULL, &old);
+    printf("default %d\n", old.sa_handler == SIG_DFL);
+    sigaction(SIGSEGV, &action, NULL);
+    sigaction(SIGSEGV, NULL, &old);
+    printf("mine %d\n", old.sa_handler == on_fault);
+    for (int i = 0; i < 3; i++) {
+        const int got = sigsetjmp(back, 1);
+        if (got == 0)
+            *(volatile int *)(intptr_t)16 = 1;
+        printf("fault %d\n", got);
+    }
+    printf("previous %d\n", signal(SIGSEGV, SIG_DFL) == on_fault);
+}
+
+/* ---- All ------------------------------------------------------------------------------------- */
+
+static void run_calm(long n)
+{
+    double *a = calloc((size_t)n, 8), *b = calloc((size_t)n, 8), *c = calloc((size_t)n, 8), s = 0;
+    long *l = calloc((size_t)n, 24), t = 0;
+    int *k = calloc((size_t)n, 4);
+    for (long i = 0; i < n; i++) {
+        b[i] = (double)i * 0.25;
+        c[i] = (double)(n - i) * 1e-3;
+        k[i] = (int)(i * 7 % n);
+        l[3 * i] = i;
+    }
+    for (int round = 0; round < ROUNDS; round++) {
+        triad(n, a, b, c, round * 0.5);
+        s += a[round % n] + gathered(n, k, a, 1.5 + round);
+        updated(n, l, round);
+        t += dividing(n, k, 0x40000000);
+    }
+    for (long i = 0; i < n; i++)
+        t = t * 31 + l[3 * i];
+    printf("calm %.17g %ld\n", s, t);
+}
+
+static void run_bytes(void)
+{
+    static unsigned char mine[2048];
+    pthread_t thread;
+    pthread_create(&thread, NULL, odd_bytes, mine);
+    for (int round = 0; round < ROUNDS; round++)
+        even_bytes(1024, bytes);
+    stop = 1;
+    pthread_join(thread, NULL);
+    long s = 0;
+    for (int i = 0; i < 2048; i += 2)
+        s = s * 31 + bytes[i];
+    printf("bytes %ld, of the other %s\n", s, mine[0] ? "changed" : "its own");
+}
+
+static void run_odd(void)
+{
+    static int at[512];
+    long t = 0;
+    for (int round = 0; round < 20; round++) {
+        for (int i = 0; i < 512; i++)
+            at[i] = (i * 5 + round) % 512;
+        held(500, at, at);
+        for (int i = 0; i < 512; i++)
+            t = t * 31 + at[i];
+    }
+    for (int round = 0; round < 4; round++) {
+        long left = 100 + round;
+        t = t * 31 + named_twice(&left, &left);
+    }
+    const long n = 9 << 20;
+    double *a = malloc((size_t)n * 8);
+    wide(n, a);
+    printf("odd %ld %.17g\n", t, a[n - 1]);
+}
+
+static void run_handlers(void)
+{
+    struct itimerval often = {{0, 200}, {0, 200}}, never = {{0, 0}, {0, 0}};
+    for (int i = 0; i < 64; i++)
+        with[i] = i;
+    signal(SIGALRM, on_alarm);
+    setitimer(ITIMER_REAL, &often, NULL);
+    run_calm(200);
+    (void)waiting(&is_time);
+    setitimer(ITIMER_REAL, &never, NULL);
+    is_time = 0;
+    often = (struct itimerval){{0, 0}, {0, 20000}};
+    setitimer(ITIMER_REAL, &often, NULL);
+    (void)waiting(&is_time);
+    printf("handled badly %ld\n", handled);
+}
+
+int main(int argc, char **argv)
+{
+    run_calm(1000);
+    run_calm(333);
+    if (argc > 1 && strcmp(argv[1], "crash") == 0) {
+        fflush(stdout);
+        *(volatile int *)(intptr_t)16 = 1;
+    }
+    check_own_handlers();
+    feenableexcept(FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW);
+    run_calm(100);
+    fedisableexcept(FE_ALL_EXCEPT);
+    _mm_setcsr(_mm_getcsr() | 0x8040); /* what is too small is 0 */
+    run_calm(50);
+    printf("mode %x\n", _mm_getcsr() & 0x8040);
+    run_bytes();
+    run_odd();
+    run_handlers();
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+        run_calm(77);
+        fflush(stdout);
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
+    return 0;
+}

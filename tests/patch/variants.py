@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Programs some of whose instances run as variants: variants.py ASSAY RUN AGENT OUT [ROW...].
+
+What a program prints and how it ends must be the same to the bit. Each variant ran as often as it
+was asked for, with the iterations that the program has and as many bytes put back as it writes;
+what cannot run as a variant is noticed: addresses that come from what is stored, more than can be
+put back, faults, loops without an end.
+"""
+import collections
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "zoo"))
+from tap import Tap  # noqa: E402
+
+FAULTED, ENDLESS, SWITCHED, HELD, WIDE = 1, 2, 4, 8, 16
+LINK = ["-D_GNU_SOURCE", "-pthread", "-lm"]
+ROWS = {"O2": ["gcc", "-O2"], "O3": ["gcc", "-O3", "-fno-unroll-loops"],
+        "fixed": ["gcc", "-O2", "-no-pie", "-fno-pie", "-s"], "clang": ["clang", "-O2"],
+        "O0": ["gcc", "-O0"], "native": ["gcc", "-O3", "-march=native"]}
+# Those whose loops are one iteration of the source each.
+KNOWN = {"O2"}
+INSTANCES = 31
+
+
+def run(command):
+    return subprocess.run(command, capture_output=True, timeout=240, check=False)
+
+
+def functions(program):
+    at = {}
+    for line in run(["nm", "-S", program]).stdout.decode().splitlines():
+        words = line.split()
+        if len(words) == 4 and words[2] in "tT":
+            at[words[3]] = (int(words[0], 16), int(words[0], 16) + int(words[1], 16))
+    return at
+
+
+def check_known(tap, name, program, records):
+    at = functions(program)
+    of = {f: [r for r in records if low <= r["address"] < high] for f, (low, high) in at.items()}
+
+    def kinds(function, trips):
+        return collections.Counter(r["kind"] for r in of[function] if r["trips"] == trips)
+
+    def flags(function):
+        return {r["flags"] & ~SWITCHED for r in of[function]}
+
+    always = ["orig", "ref", "fp", "ls", "dl1", "fes"]
+    for function, more in (("triad", []), ("gathered", ["nodiv", "nored"]), ("updated", [])):
+        tap.equal(kinds(function, 1000), {k: INSTANCES for k in always + more},
+                  f"{name}: {function}: as many of each variant as asked for")
+        tap.equal(flags(function), {0}, f"{name}: {function}: all of them end as they should")
+    for function, each_b in (("triad", 8), ("updated", 8), ("gathered", 0), ("even_bytes", 1)):
+        got = {(r["kind"], r["written"] == each_b * r["trips"]) for r in of[function]}
+        writes = {"ref", "ls", "nodiv", "nored"}
+        tap.same_set([k for k, good in got if not good],
+                     [k for k, _ in got if k not in writes and each_b],
+                     f"{name}: {function}: what is written is put back")
+    tap.equal({r["trips"] for r in of["triad"]} - {64}, {1000, 333, 200, 100, 77, 50},
+              f"{name}: triad: the program's iterations")
+    tap.equal(flags("held"), {HELD}, f"{name}: stores that addresses come from are noticed")
+    tap.equal(flags("wide"), {WIDE}, f"{name}: what is too much to put back is noticed")
+    tap.equal([r["kind"] for r in of["wide"] + of["held"] + of["named_twice"] + of["waiting"]
+               if r["kind"] != "rec"], [], f"{name}: and does not run as a variant")
+    tap.point(flags("named_twice") <= {WIDE, ENDLESS, HELD} and of["named_twice"],
+              f"{name}: a branch on what is stored ends", of["named_twice"])
+    tap.point(flags("waiting") & {ENDLESS, WIDE}, f"{name}: a loop that waits for a handler ends",
+              of["waiting"])
+    tap.equal({(r["kind"], r["flags"] & FAULTED) for r in of["dividing"] if r["kind"] == "dl1"},
+              {("dl1", FAULTED)}, f"{name}: a division by 0 ends the variant")
+
+
+def check_listed(tap, name, assay, program):
+    told = json.loads(run([assay, "patch", "--mode", "vary", "--format", "json", program]).stdout)
+    of = {row["function"]: row for row in told["loops"]}
+    always = ["ref", "fp", "ls", "dl1", "fes"]
+    tap.equal([of["triad"]["variants"], of["gathered"]["variants"]],
+              [always, always + ["nodiv", "nored"]], f"{name}: variants are listed")
+    tap.equal([of["odd_bytes"].get("variants"), of["odd_bytes"]["reason"]],
+              [None, "what it stores decides its branches"], f"{name}: or why there are none")
+
+
+def check_row(tap, name, tools, out):
+    assay, runner, agent = tools
+    where = os.path.join(out, name)
+    shutil.rmtree(where, ignore_errors=True)
+    os.makedirs(where)
+    program = os.path.join(where, "program")
+    if not shutil.which(ROWS[name][0]):
+        return tap.skip(name, f"no {ROWS[name][0]}")
+    made = run([*ROWS[name], "-g", "-o", program, os.path.join(HERE, "src", "variants.c"), *LINK])
+    if made.returncode:
+        return tap.point(False, f"{name}: is built", made.stderr.decode())
+    if name in KNOWN:
+        check_listed(tap, name, assay, program)
+    for argument, limit in (([], []), (["crash"], []), ([], ["--limit", "1"])):
+        plain = run([program, *argument])
+        data = os.path.join(where, "run" + "".join(argument + limit))
+        os.makedirs(data)
+        got = run([runner, f"vary:{INSTANCES}", "--share", "1000000", *limit, "--only", program,
+                   data, agent, "--", program, *argument])
+        ends = plain.returncode if plain.returncode >= 0 else 128 - plain.returncode
+        which = " (a fault)" if argument else " (no time)" if limit else ""
+        tap.equal((got.stdout, got.returncode), (plain.stdout, ends),
+                  f"{name}: does what it does alone, and ends so{which}")
+        result = json.load(open(os.path.join(data, "result.json")))
+        if not argument and not limit:
+            used = [os.stat(os.path.join(data, f)).st_blocks * 512 for f in os.listdir(data)
+                    if f.startswith("varied.")]
+            tap.point(min(used) < 2**17, f"{name}: the file of a thread that ended is small", used)
+        if not argument:
+            tap.point(result["missed"] == 0, f"{name}: no thread is missed", result["missed"])
+        if limit and name in KNOWN:
+            tap.point(any(r["flags"] & ENDLESS for r in result["varied"]),
+                      f"{name}: what takes too long is ended", result["varied"])
+        elif not argument and name in KNOWN:
+            check_known(tap, name, program, result["varied"])
+    return True
+
+
+def main():
+    assay, runner, agent, out = sys.argv[1:5]
+    tap = Tap()
+    for name in sys.argv[5:] or list(ROWS):
+        check_row(tap, name, (assay, runner, agent), out)
+    return tap.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The language of probes: what is understood, and that every mistake is told with its line and
+ * column.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "mil/probe.h"
+
+static const char good[] = "# a comment\n"
+                           "probe hot.1 # another\n"
+                           "    at loop\n"
+                           "    where function ~ \"k*\", \"dax#py\" and level innermost, single\n"
+                           "    where not share <= 2.5 % and depth 2 - 4 and file = \"a.c\"\n"
+                           "    do count, time\n"
+                           "end\n"
+                           "\r\n"
+                           "probe b\n"
+                           "at call before\n"
+                           "where callee = \"f\" and line >= 10 and address 0x1a2b\n"
+                           "do record argument 1, record register rdi, record memory \"[rsi+8]\", "
+                           "call \"lib.so\" \"seen\"\n"
+                           "end";
+
+static struct assay_probes *parse(const char *text)
+{
+    struct assay_probes *probes;
+    struct assay_error err = {0};
+    const int rc = assay_probes_parse(text, strlen(text), "p", &probes, &err);
+    if (rc < 0)
+        print_message("%s\n", err.text);
+    assert_int_equal(rc, 0);
+    return probes;
+}
+
+static void test_understood(void **state)
+{
+    struct assay_probes *probes = parse(good);
+    struct assay_probe_facts facts;
+    (void)state;
+    assert_int_equal(assay_probes_count(probes), 2);
+    assay_probes_get(probes, 0, &facts);
+    assert_string_equal(facts.name, "hot.1");
+    assert_int_equal(facts.event, ASSAY_PROBE_LOOP);
+    assert_int_equal(facts.actions, ASSAY_PROBE_COUNT | ASSAY_PROBE_TIME);
+    assert_int_equal(facts.line, 2);
+    assert_true(facts.asks_share);
+    const struct as_mil_probe *probe = &probes->probe.at[0];
+    assert_int_equal(probe->filter.n, 5);
+    assert_true(probe->filter.at[0].is_pattern);
+    assert_true(as_view_equal(probe->filter.at[0].text.at[1], as_view_of("dax#py")));
+    assert_int_equal(probe->filter.at[1].levels,
+                     1u << ASSAY_LEVEL_INNERMOST | 1u << ASSAY_LEVEL_SINGLE);
+    assert_true(probe->filter.at[2].negated);
+    assert_float_equal(probe->filter.at[2].high, 0.025, 1e-12);
+    assert_float_equal(probe->filter.at[3].low, 2, 0);
+    assert_float_equal(probe->filter.at[3].high, 4, 0);
+    probe = &probes->probe.at[1];
+    assert_int_equal(probe->event, ASSAY_PROBE_CALL_BEFORE);
+    assert_int_equal(probe->actions, ASSAY_PROBE_RECORD | ASSAY_PROBE_CALL);
+    assert_int_equal(probe->filter.at[2].address, 0x1a2b);
+    assert_true(probe->filter.at[1].low == 10 && probe->filter.at[1].high > 1e300);
+    assay_probes_free(&probes);
+}
+
+static void test_events(void **state)
+{
+    (void)state;
+    for (unsigned e = 0; e < ASSAY_PROBE_EVENTS; e++) {
+        char text[128];
+        struct assay_probe_facts facts;
+        snprintf(text, sizeof text, "probe p\nat %s\ndo count\nend\n",
+                 assay_probe_event_words((enum assay_probe_event)e));
+        struct assay_probes *probes = parse(text);
+        assay_probes_get(probes, 0, &facts);
+        assert_int_equal(facts.event, e);
+        assay_probes_free(&probes);
+    }
+}
+
+static void test_mistakes(void **state)
+{
+    static const struct {
+        const char *text, *sentence;
+    } wrong[] = {
+        {"", "p:1:1: the file has no probe"},
+        {"prob x\n", "p:1:1: 'prob' stands here; expected probe, at, where, do or end"},
+        {"  at loop\n", "p:1:3: 'at' stands in no probe"},
+        {"probe\n", "p:1:6: the line ends here; expected a name for the probe"},
+        {"probe a b\n", "p:1:9: 'b' stands here; expected the end of the line"},
+        {"probe a\nprobe b\n", "p:2:1: probe 'a' has no end yet"},
+        {"probe a\nat loop\ndo count\n", "p:4:1: probe 'a' has no end"},
+        {"probe a\n at lop\n", "p:2:5: no event is called 'lop'; there are program"},
+        {"probe a\nat call\n", "p:2:4: no event is called 'call'"},
+        {"probe a\nat loop\nat loop\n", "p:3:4: probe 'a' has an event"},
+        {"probe a\nat loop\nend\n", "p:3:1: probe 'a' does nothing"},
+        {"probe a\ndo count\nend\n", "p:3:1: probe 'a' has no event"},
+        {"probe a\nat block\ndo time\nend\n", "p:4:1: probe 'a': block takes no time"},
+        {"probe a\ndo count, count\n", "p:2:11: 'count' stands in this probe already"},
+        {"probe a\ndo cont\n", "p:2:4: 'cont' stands here; expected count, time, record or call"},
+        {"probe a\ndo record rdi\n", "p:2:11: 'rdi' stands here; expected register, argument"},
+        {"probe a\nwhere name = \"x\"\n", "p:2:7: 'name' stands here; expected function, file"},
+        {"probe a\nwhere function \"x\"\n", "p:2:16: 'x' stands here; expected = and a name"},
+        {"probe a\nwhere function = x\n", "p:2:18: 'x' stands here; expected a name in quotes"},
+        {"probe a\nwhere function = \"x\n\"", "p:2:18: the text has no closing quote"},
+        {"probe a\nwhere level inner\n", "p:2:13: 'inner' stands here; expected single"},
+        {"probe a\nwhere line 1x\n", "p:2:12: this is no number"},
+        {"probe a\nwhere line 0x\n", "p:2:12: this is no number"},
+        {"probe a\nwhere line 9 - 3\n", "p:2:16: '3' stands here; expected a number that is not"},
+        {"probe a\nwhere share >= 3\n", "p:2:17: the line ends here; expected % behind the share"},
+        {"probe a\nwhere address 1.5\n", "p:2:15: '1.5' stands here; expected an address"},
+        {"probe a\nwhere depth 2 & depth 3\n", "p:2:15: this begins no word"},
+        {"probe a\nat program\ndo count\nwhere depth 1\nend\n",
+         "p:5:1: probe 'a': program has no depth to filter by"},
+        {"probe a\nat loop\ndo count\nwhere callee = \"f\"\nend\n",
+         "p:5:1: probe 'a': loop has no callee to filter by"},
+        {"probe a\nat loop\ndo count\nend\nprobe a\n", "p:5:7: a probe of line 1 is called 'a'"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct assay_probes *probes;
+        struct assay_error err = {0};
+        assert_int_equal(
+            assay_probes_parse(wrong[i].text, strlen(wrong[i].text), "p", &probes, &err),
+            ASSAY_ERR_USAGE);
+        assert_null(probes);
+        if (strncmp(err.text, wrong[i].sentence, strlen(wrong[i].sentence)) != 0)
+            fail_msg("want: %s\ngot:  %s", wrong[i].sentence, err.text);
+    }
+}
+
+static void test_no_memory(void **state)
+{
+    int rc = -1;
+    (void)state;
+    for (long n = 0; rc < 0; n++) {
+        struct assay_probes *probes = NULL;
+        struct assay_error err = {0};
+        as_alloc_fail_after(n);
+        rc = assay_probes_parse(good, sizeof good - 1, "p", &probes, &err);
+        as_alloc_fail_after(-1);
+        assert_true(rc == 0 || (rc == ASSAY_ERR_NOMEM && err.text[0] && !probes));
+        assay_probes_free(&probes);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_understood),
+        cmocka_unit_test(test_events),
+        cmocka_unit_test(test_mistakes),
+        cmocka_unit_test(test_no_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The variants of loops of this very program, as their assembly says it: what stays, what goes,
+ * what stands in for memory; and why some are not made.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "patch/patch.h"
+#include "patch/variant.h"
+
+/* Each is one loop. */
+#define FUNCTION(name, text)                                                                       \
+    __asm__(".text\n.p2align 5\n.globl " #name "\n.type " #name ",@function\n" #name ":\n" text    \
+            "\n.size " #name ",.-" #name "\n.p2align 5\n")
+/* y[i] = a * x[i] + y[i] */
+FUNCTION(axpy, "1: movsd (%rsi,%rax,8),%xmm1\n mulsd %xmm0,%xmm1\n addsd (%rdi,%rax,8),%xmm1\n"
+               " movsd %xmm1,(%rdi,%rax,8)\n add $1,%rax\n cmp %rdx,%rax\n jb 1b\n ret");
+/* s += x[k[i]] / d */
+FUNCTION(gathered, "1: mov (%rsi,%rax,4),%ecx\n movsd (%rdi,%rcx,8),%xmm1\n divsd %xmm2,%xmm1\n"
+                   " addsd %xmm1,%xmm0\n add $1,%rax\n cmp %rdx,%rax\n jb 1b\n ret");
+/* while (p) p = p->next, s += p->x */
+FUNCTION(list, "1: addsd 8(%rdi),%xmm0\n mov (%rdi),%rdi\n test %rdi,%rdi\n jnz 1b\n ret");
+FUNCTION(atomic, "1: lock add %rcx,(%rdi)\n add $8,%rdi\n cmp %rsi,%rdi\n jb 1b\n ret");
+FUNCTION(x87, "1: fldl (%rdi)\n faddp\n add $8,%rdi\n cmp %rsi,%rdi\n jb 1b\n ret");
+FUNCTION(pushing, "1: push %rax\n pop %rcx\n add $8,%rdi\n cmp %rsi,%rdi\n jb 1b\n ret");
+FUNCTION(decided, "1: add $-1,%rsi\n nopw (%rax)\n addq $-1,8(%rsp)\n jnz 1b\n ret");
+
+struct varied {
+    struct assay_object *object;
+    struct assay_program *program;
+    struct as_patch_verdict *verdict;
+    uint8_t *bytes;
+    size_t n;
+};
+
+static struct varied vary(void)
+{
+    const struct assay_program_options options = {.jobs = 1, .path_limit = ASSAY_PATH_LIMIT};
+    const struct as_patch_wish wish = {.mode = AS_PATCH_VARY, .period = 31, .variants = UINT32_MAX};
+    struct as_patch_maker *maker = NULL;
+    struct assay_error err;
+    struct varied it = {0};
+    assert_int_equal(assay_object_open("/proc/self/exe", NULL, &it.object, &err), 0);
+    assert_int_equal(assay_program_new(it.object, &options, &it.program, &err), 0);
+    it.verdict = as_calloc(it.program->loop_n + 1, sizeof *it.verdict);
+    assert_int_equal(as_patch_maker_new(&wish, &maker, &err), 0);
+    assert_int_equal(as_patch_maker_add(maker, it.program, NULL, it.verdict, &err), 0);
+    assert_int_equal(as_patch_maker_bytes(maker, &it.bytes, &it.n, &err), 0);
+    assert_null(as_patch_plan_check(it.bytes, it.n));
+    as_patch_maker_free(&maker);
+    return it;
+}
+
+static void drop(struct varied *it)
+{
+    as_free(it->bytes);
+    as_free(it->verdict);
+    assay_program_free(&it->program);
+    assay_object_close(&it->object);
+}
+
+static const struct as_patch_verdict *verdict_of(const struct varied *it, const char *name)
+{
+    const struct assay_program *p = it->program;
+    for (size_t l = 0; l < p->loop_n; l++)
+        if (strcmp(p->body[p->loop[l].body].name, name) == 0)
+            return &it->verdict[l];
+    fail_msg("there is no loop in %s", name);
+    return NULL;
+}
+
+static const struct as_patch_variant *variant_of(const struct varied *it, const char *name,
+                                                 unsigned kind)
+{
+    const struct as_patch_plan *plan = (const void *)it->bytes;
+    const struct as_patch_verdict *verdict = verdict_of(it, name);
+    if (verdict->refusal || verdict->unvaried[kind])
+        fail_msg("%s has no variant %s: %s", name, as_variant_rules[kind].name,
+                 as_variant_refusal_text(verdict->unvaried[kind]));
+    const struct as_patch_loop *loop =
+        (const struct as_patch_loop *)as_patch_at(plan, &plan->loop) + verdict->loop;
+    const struct as_patch_region *region =
+        (const struct as_patch_region *)as_patch_at(plan, &plan->region) + loop->region;
+    const struct as_patch_variant *variant = as_patch_at(plan, &plan->variant);
+    for (uint32_t i = region->first_variant; i < region->first_variant + region->variants; i++)
+        if (variant[i].kind == kind)
+            return &variant[i];
+    fail_msg("%s: the plan has no variant %s", name, as_variant_rules[kind].name);
+    return NULL;
+}
+
+/* Its code from where it begins, an instruction a line; distances are those of the template. */
+static void disassemble(const struct varied *it, const struct as_patch_variant *variant, char *out,
+                        size_t out_b)
+{
+    const struct as_patch_plan *plan = (const void *)it->bytes;
+    const uint8_t *code = (const uint8_t *)as_patch_at(plan, &plan->code) + variant->code.code;
+    struct assay_code decoded;
+    struct assay_error err;
+    size_t n = 0;
+    assert_int_equal(assay_decode(code, variant->code.size_b, 0x1000, &decoded, &err), 0);
+    for (size_t i = 0; i < decoded.n && n + 80 < out_b; i++) {
+        const uint64_t at = decoded.insn[i].address - 0x1000;
+        char text[80];
+        assay_insn_format(code + at, variant->code.size_b - at, decoded.insn[i].address,
+                          ASSAY_SYNTAX_INTEL, text, sizeof text);
+        n += (size_t)snprintf(out + n, out_b - n, "%s%s", i ? "; " : "", text);
+    }
+    assay_code_free(&decoded);
+}
+
+static void check_code(const struct varied *it, const char *name, unsigned kind,
+                       const char *expected)
+{
+    char is[8192] = "";
+    disassemble(it, variant_of(it, name, kind), is, sizeof is);
+    if (strcmp(is, expected) != 0)
+        fail_msg("%s of %s is\n%s\nnot\n%s", as_variant_rules[kind].name, name, is, expected);
+}
+
+static void variants_have_their_instructions(void **state)
+{
+    struct varied it = vary();
+    (void)state;
+    check_code(&it, "axpy", AS_VARIANT_REC,
+               "mov gs:[0x0], rax; mov rax, gs:[0x18]; lea rax, [rax+0x1]; mov gs:[0x18], rax; "
+               "mov rax, gs:[0x0]; mov gs:[0x0], rax; mov gs:[0x8], rcx; mov gs:[0x10], rdx; "
+               "lea rax, [rdi+rax*8]; mov rdx, 0x8000000000000; lea rax, [rax+rdx*1]; "
+               "mov rcx, gs:[0x20]; movnti [rcx], rax; lea rcx, [rcx+0x8]; mov gs:[0x20], rcx; "
+               "mov rax, gs:[0x0]; mov rcx, gs:[0x8]; mov rdx, gs:[0x10]; add rax, 0x1; "
+               "cmp rax, rdx; jb 0x1000; jmp 0x1099; jmp 0x109e");
+    check_code(&it, "axpy", AS_VARIANT_REF,
+               "movsd xmm1, qword ptr [rsi+rax*8]; mulsd xmm1, xmm0; addsd xmm1, [rdi+rax*8]; "
+               "movsd [rdi+rax*8], xmm1; add rax, 0x1; cmp rax, rdx; jb 0x1000; jmp 0x101e; "
+               "jmp 0x1023");
+    check_code(&it, "axpy", AS_VARIANT_FP,
+               "movaps xmm1, xmm15; mulsd xmm1, xmm0; addsd xmm1, xmm15; add rax, 0x1; "
+               "cmp rax, rdx; jb 0x1000; jmp 0x1018; jmp 0x101d; movups xmm15, gs:[0x100]; "
+               "jmp 0x1000");
+    check_code(&it, "axpy", AS_VARIANT_LS,
+               "movsd xmm1, qword ptr [rsi+rax*8]; movsd xmm1, qword ptr [rdi+rax*8]; "
+               "movsd [rdi+rax*8], xmm1; add rax, 0x1; cmp rax, rdx; jb 0x1000; jmp 0x101a; "
+               "jmp 0x101f");
+    check_code(&it, "axpy", AS_VARIANT_DL1,
+               "movsd xmm1, qword ptr gs:[0x140]; mulsd xmm1, xmm0; addsd xmm1, gs:[0x240]; "
+               "movsd gs:[0x2340], xmm1; add rax, 0x1; cmp rax, rdx; jb 0x1000; jmp 0x102d; "
+               "jmp 0x1032");
+    check_code(&it, "axpy", AS_VARIANT_FES,
+               "nop [rax+rax*1], eax; nop [rax], eax; nop [rax+rax*1], eax; "
+               "nop [rax+rax*1], eax; add rax, 0x1; cmp rax, rdx; jb 0x1000; jmp 0x101e; "
+               "jmp 0x1023");
+    check_code(&it, "gathered", AS_VARIANT_FP,
+               "movaps xmm1, xmm15; divsd xmm1, xmm2; addsd xmm0, xmm1; add rax, 0x1; "
+               "cmp rax, rdx; jb 0x1000; jmp 0x1017; jmp 0x101c; movups xmm15, gs:[0x100]; "
+               "jmp 0x1000");
+    check_code(&it, "gathered", AS_VARIANT_LS,
+               "mov ecx, [rsi+rax*4]; movsd xmm1, qword ptr [rdi+rcx*8]; add rax, 0x1; "
+               "cmp rax, rdx; jb 0x1000; jmp 0x1013; jmp 0x1018");
+    check_code(&it, "gathered", AS_VARIANT_DL1,
+               "mov ecx, gs:[0x140]; movsd xmm1, qword ptr gs:[0x240]; divsd xmm1, xmm2; "
+               "addsd xmm0, xmm1; add rax, 0x1; cmp rax, rdx; jb 0x1000; jmp 0x1025; "
+               "jmp 0x102a");
+    check_code(&it, "gathered", AS_VARIANT_NODIV,
+               "mov ecx, [rsi+rax*4]; movsd xmm1, qword ptr [rdi+rcx*8]; addsd xmm0, xmm1; "
+               "add rax, 0x1; cmp rax, rdx; jb 0x1000; jmp 0x1017; jmp 0x101c");
+    check_code(&it, "gathered", AS_VARIANT_NORED,
+               "mov ecx, [rsi+rax*4]; movsd xmm1, qword ptr [rdi+rcx*8]; divsd xmm1, xmm2; "
+               "add rax, 0x1; cmp rax, rdx; jb 0x1000; jmp 0x1017; jmp 0x101c");
+    check_code(&it, "list", AS_VARIANT_FP,
+               "addsd xmm0, xmm15; mov rdi, [rdi]; test rdi, rdi; jnz 0x1000; jmp 0x100f; "
+               "jmp 0x1014; movups xmm15, gs:[0x100]; jmp 0x1000");
+    check_code(&it, "list", AS_VARIANT_LS,
+               "movsd xmm0, qword ptr [rdi+0x8]; mov rdi, [rdi]; test rdi, rdi; jnz 0x1000; "
+               "jmp 0x100f; jmp 0x1014");
+    drop(&it);
+}
+
+static void check_refused(const struct varied *it, const char *name, unsigned expected)
+{
+    const struct as_patch_verdict *verdict = verdict_of(it, name);
+    assert_int_equal(verdict->refusal, AS_PATCH_REFUSED_VARIANTS);
+    for (unsigned kind = 0; kind < AS_VARIANT_KINDS; kind++)
+        assert_int_equal(verdict->unvaried[kind], expected);
+}
+
+static void what_cannot_be_varied_is_refused(void **state)
+{
+    struct varied it = vary();
+    (void)state;
+    check_refused(&it, "atomic", AS_UNVARIED_ATOMIC);
+    check_refused(&it, "x87", AS_UNVARIED_X87);
+    check_refused(&it, "pushing", AS_UNVARIED_STACK);
+    check_refused(&it, "decided", AS_UNVARIED_DECIDED);
+    assert_int_equal(verdict_of(&it, "axpy")->unvaried[AS_VARIANT_NODIV], AS_UNVARIED_USELESS);
+    assert_int_equal(verdict_of(&it, "axpy")->unvaried[AS_VARIANT_NORED], AS_UNVARIED_USELESS);
+    drop(&it);
+}
+
+static void variants_say_what_they_leave_out(void **state)
+{
+    struct varied it = vary();
+    (void)state;
+    assert_int_equal(variant_of(&it, "axpy", AS_VARIANT_LS)->bits, AS_VARIANT_WRITES);
+    assert_int_equal(variant_of(&it, "axpy", AS_VARIANT_DL1)->bits, 0);
+    assert_int_equal(variant_of(&it, "gathered", AS_VARIANT_DL1)->bits, AS_VARIANT_CHAINS);
+    assert_int_equal(variant_of(&it, "list", AS_VARIANT_LS)->bits, AS_VARIANT_DECIDES);
+    drop(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(variants_have_their_instructions),
+                                       cmocka_unit_test(what_cannot_be_varied_is_refused),
+                                       cmocka_unit_test(variants_say_what_they_leave_out)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
