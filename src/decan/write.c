@@ -304,9 +304,27 @@ static int say_variants(void *context, struct assay_error *err)
     return rc;
 }
 
+/* Loops that were chosen by name join what is known of others. */
+static int say_chosen(void *context, struct assay_error *err)
+{
+    struct decan_writing *to = context;
+    const struct assay_decan_result *result = to->decan->result;
+    const int64_t run_id = to->decan->timed.run_id;
+    const struct assay_subject run = {ASSAY_OBJECT_RUN, run_id, run_id, 0};
+    struct assay_experiment *experiment = to->decan->timed.experiment;
+    AS_TRY(assay_experiment_forget_object(experiment, &run, AS_DECAN_PASS, err));
+    for (size_t i = 0; i < result->loop_n; i++) {
+        const struct assay_subject of = {ASSAY_OBJECT_LOOP, result->loop[i].loop_id, run_id, 0};
+        AS_TRY(assay_experiment_forget_object(experiment, &of, AS_DECAN_PASS, err));
+    }
+    return say_variants(to, err);
+}
+
 int as_decan_write(const struct as_decan *decan, struct assay_error *err)
 {
     struct decan_writing to = {.decan = decan};
-    return assay_experiment_say(decan->timed.experiment, decan->timed.run_id, AS_DECAN_PASS,
-                                say_variants, &to, err);
+    struct assay_experiment *experiment = decan->timed.experiment;
+    return decan->request->loops ? assay_experiment_batch(experiment, say_chosen, &to, err)
+                                 : assay_experiment_say(experiment, decan->timed.run_id,
+                                                        AS_DECAN_PASS, say_variants, &to, err);
 }
