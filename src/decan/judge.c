@@ -148,6 +148,22 @@ static int read_caches(const struct as_decan *decan, struct as_decan_ceiling *le
     return rc;
 }
 
+/* All instances together touch no more than the largest process ever held. */
+static int read_reach(const struct as_decan *decan, double *reach_b, struct assay_error *err)
+{
+    struct assay_rows *rows;
+    AS_TRY(assay_rows_open(decan->timed.experiment,
+                           "SELECT resident_max_b FROM run WHERE run_id = ?1"
+                           " AND resident_max_b > 0",
+                           &rows, err));
+    assay_rows_bind_integer(rows, 1, decan->timed.run_id);
+    const int rc = assay_rows_next(rows, err);
+    if (rc > 0)
+        *reach_b = assay_rows_real(rows, 0);
+    assay_rows_close(&rows);
+    return rc < 0 ? rc : 0;
+}
+
 /* ---- A measure ------------------------------------------------------------------------------ */
 
 static double per_iteration(const double *known, enum known what, enum known otherwise)
@@ -197,23 +213,13 @@ static void set_use(const struct as_decan_use *use, double *column)
     column[2] = use->sat;
 }
 
-/* Of the loop's time, what goes with data in the first cache; NAN: not known. */
-static double waits_of(const struct as_decan_measure *measure, enum as_variant_kind base)
-{
-    const struct as_decan_timing *own = &measure->timing[base];
-    const struct as_decan_timing *near = &measure->timing[AS_VARIANT_DL1];
-    return own->n && near->n && own->median > 0 ? fmax(0, 1 - near->median / own->median)
-                                                : (double)NAN;
-}
-
-static void set_columns(const struct as_decan_measure *measure, const struct as_decan_judgement *of,
-                        double *column)
+static void set_columns(const struct as_decan_judgement *of, double *column)
 {
     const struct as_decan_ratios *ratio = &of->ratio;
     column[AS_DECAN_COLUMN_VERDICT] = of->verdict;
     column[AS_DECAN_COLUMN_CONFIDENCE] = of->confidence;
     column[AS_DECAN_COLUMN_ORIG_DL1] = ratio->orig_dl1;
-    column[AS_DECAN_COLUMN_WAITS] = 100 * waits_of(measure, of->base);
+    column[AS_DECAN_COLUMN_WAITS] = 100 * (ratio->orig_dl1 < 1 ? 0 : 1 - 1 / ratio->orig_dl1);
     column[AS_DECAN_COLUMN_GAIN] = of->gain;
     column[AS_DECAN_COLUMN_FP_LS] = ratio->fp_ls;
     column[AS_DECAN_COLUMN_SATURATION] = ratio->saturation;
@@ -243,7 +249,7 @@ static void judge_bucket(const struct as_decan_measure *measure, struct assay_de
 {
     struct as_decan_judgement of;
     as_decan_judge(measure, &of);
-    set_columns(measure, &of, bucket->column);
+    set_columns(&of, bucket->column);
     bucket->column[AS_DECAN_COLUMN_SHARE] = 100 * bucket->share;
     bucket->verdict = as_decan_verdict_word(of.verdict);
     bucket->title = as_decan_verdict_title(of.verdict);
@@ -310,6 +316,7 @@ int as_decan_judge_loop(const struct as_decan *decan, struct assay_decan_loop *l
         memcpy(measure.bits, bits, sizeof measure.bits);
         AS_TRY(read_figures(decan, measure.level, err));
         AS_TRY(read_caches(decan, measure.level, err));
+        AS_TRY(read_reach(decan, &measure.reach_b, err));
         set_code(known, &measure);
         set_timings(bucket, &measure);
         judge_bucket(&measure, bucket);

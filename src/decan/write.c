@@ -100,7 +100,8 @@ static const struct assay_decan_take *reference_of(const struct assay_decan_buck
 /* Of the waiting the bounds that those of both medians give. */
 static struct assay_quantity waits_of(const struct assay_decan_bucket *bucket, double pct)
 {
-    const struct assay_decan_take *own = reference_of(bucket);
+    const struct assay_decan_take *orig = as_take_of(bucket, AS_VARIANT_ORIG);
+    const struct assay_decan_take *own = orig ? orig : reference_of(bucket);
     const struct assay_decan_take *near = as_take_of(bucket, AS_VARIANT_DL1);
     double low = 0, high = 100;
     if (own && near && !isnan(own->low) && !isnan(near->high) && own->low > 0)
