@@ -44,7 +44,8 @@ static void put_take(struct as_table *table, const struct assay_decan_take *take
         put_cycles(table, take->median);
         put_cycles(table, take->least);
         as_table_f(table, "%.2f", take->stability);
-        as_table_f(table, take->instance < 1e7 ? "%.0f" : "%.3g", take->instance);
+        as_table_f(table, take->instance < 1e7 ? "%s%.0f" : "%s%.3g", mark_of(take),
+                   take->instance);
     } else
         for (unsigned i = 0; i < 4; i++)
             as_table_string(table, NULL);
@@ -52,7 +53,6 @@ static void put_take(struct as_table *table, const struct assay_decan_take *take
         as_table_f(table, "%.2f x", take->speedup);
     else
         as_table_string(table, NULL);
-    as_table_string(table, mark_of(take));
 }
 
 /* Variants that are not there are told in a sentence, those of one reason together. */

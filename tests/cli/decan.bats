@@ -42,7 +42,7 @@ int main(int argc, char **argv)
     return argc > 1 ? 3 : 0;
 }
 END
-    gcc -O2 -g -fno-math-errno -o loops loops.c -lm
+    gcc -O2 -g -fno-math-errno -fno-tree-vectorize -o loops loops.c -lm
 }
 setup() { load common.bash; }
 
