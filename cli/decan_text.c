@@ -16,8 +16,7 @@ static const struct as_column columns[] = {{.title = "variant"},
                                            {.title = "least", .align = AS_ALIGN_RIGHT},
                                            {.title = "stability", .align = AS_ALIGN_RIGHT},
                                            {.title = "cycles/inst", .align = AS_ALIGN_RIGHT},
-                                           {.title = "as fast", .align = AS_ALIGN_RIGHT},
-                                           {.title = ""}};
+                                           {.title = "as fast", .align = AS_ALIGN_RIGHT}};
 
 /* Three digits that say something. */
 static void put_cycles(struct as_table *table, double cycles)

@@ -84,12 +84,12 @@ END
     equal "64 to 127 iterations
 512 to 1023 iterations" "$(query "SELECT DISTINCT bucket FROM v_set_variants WHERE bucket IS NOT NULL
         ORDER BY 0 + bucket")"
-    equal 1 "$(query "SELECT count(*) FROM v_set_variants v JOIN v_loops l USING (loop_id)
+    equal 1 "$(query "SELECT count(*) FROM v_set_variants v JOIN v_loops l USING (loop_id, run_id)
         WHERE v.variant = 'dl1' AND v.bucket IS NULL AND l.function = 'triad'")"
-    equal 1 "$(query "SELECT count(*) FROM v_set_decan v JOIN v_loops l USING (loop_id) WHERE bucket
+    equal 1 "$(query "SELECT count(*) FROM v_set_decan v JOIN v_loops l USING (loop_id, run_id) WHERE bucket
         IS NULL AND decan_verdict_n IS NOT NULL AND l.function = 'triad'")"
     equal 1 "$(query "SELECT count(*) FROM detail d JOIN v_loops l ON l.loop_id = d.object_id
-        WHERE d.name = 'variants' AND l.function = 'triad'")"
+        AND l.run_id = d.run_id WHERE d.name = 'variants' AND l.function = 'triad'")"
 }
 
 @test "decan: text fits 80 columns, and says what it is bound by or why not" {
@@ -137,7 +137,7 @@ END
     equal "dl1 orig ref" "$(query "SELECT group_concat(variant, ' ') FROM (SELECT DISTINCT variant
         FROM v_set_variants ORDER BY variant)")"
     equal 1 "$(query "SELECT count(*) FROM v_what_ifs WHERE name = 'data_in_l1'")"
-    id=$(query "SELECT loop_id FROM v_loops WHERE function = 'triad' AND exclusive_time_s > 0")
+    id=$(query "SELECT loop_id FROM v_loops WHERE function = 'triad' AND run_id = 1")
     run "$ASSAY" run --level three --no-measure --add --loops "$id" -o x.assay -- ./loops
     equal 0 "$status"
     equal 1 "$(query "SELECT count(*) FROM v_runs WHERE kind = 'profile'")"
