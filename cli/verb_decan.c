@@ -46,9 +46,9 @@ static int take_request(struct as_cli *cli, struct assay_decan_request *request,
     return as_recording_take(cli, &request->profile, err);
 }
 
-static int measure(struct as_decan_view *view, struct assay_campaign *campaign,
-                   const struct assay_decan_request *request, struct assay_decan_result *result,
-                   struct assay_error *err)
+static int measure_command(struct as_decan_view *view, struct assay_campaign *campaign,
+                           const struct assay_decan_request *request,
+                           struct assay_decan_result *result, struct assay_error *err)
 {
     const struct assay_campaign_run first = {.profile = request->profile, .keep_output = true};
     const struct assay_quality_options quality = {0};
@@ -83,7 +83,7 @@ static int decan_into(struct as_cli *cli, struct as_experiment_name *name,
     if (rc == 0)
         rc = assay_campaign_check(campaign, 2, err);
     if (rc == 0)
-        rc = measure(&view, campaign, request, result, err);
+        rc = measure_command(&view, campaign, request, result, err);
     if (rc == 0)
         rc = show(&view, err);
     assay_campaign_close(&campaign);

@@ -14,7 +14,7 @@
 /* ---- What the experiment knows -------------------------------------------------------------- */
 
 /* Values of a loop that are asked for, by their number here. */
-enum known {
+enum known_value {
     KNOWN_CYCLES,
     KNOWN_ONLY_ARITHMETIC_X,
     KNOWN_DIVIDE,
@@ -166,7 +166,7 @@ static int read_reach(const struct as_decan *decan, double *reach_b, struct assa
 
 /* ---- A measure ------------------------------------------------------------------------------ */
 
-static double per_iteration(const double *known, enum known what, enum known otherwise)
+static double per_iteration(const double *known, enum known_value what, enum known_value otherwise)
 {
     const double counted = known[what] / known[KNOWN_STARTS];
     return isfinite(counted) ? counted : otherwise == KNOWN_N ? (double)NAN : known[otherwise];

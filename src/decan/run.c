@@ -19,7 +19,7 @@
 #define INSTANCES_USUAL 31u
 #define RUNS_USUAL      2u
 #define OVERHEAD_USUAL  1.0
-#define KEPT_N          16u /* records of instances that are timed in place: the agent has its own */
+#define KEPT_N          16u /* records of what is timed in place: variants have their own */
 #define DISTURBED_NS    20000.0
 
 /* ---- One run -------------------------------------------------------------------------------- */
@@ -195,7 +195,7 @@ static int run_variants(struct as_decan *decan, struct assay_error *err)
     bool ran = true;
     while (kinds && ran && result->runs < most && !result->interrupted && !result->differs) {
         AS_TRY(run_once(decan, kinds | always, &ran, err));
-        if (ran && result->runs == 1) {
+        if (ran && result->runs == 1 && !result->interrupted) {
             const double before = as_clones_cpu_ns(decan->timed.experiment, decan->timed.run_id);
             const double with = as_clones_cpu_ns(decan->timed.experiment, result->varied.run_id);
             result->slowdown = before > 0 ? with / before : 0;

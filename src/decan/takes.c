@@ -38,7 +38,7 @@ static int by_bucket_and_kind(const void *a, const void *b)
     return (x->begun > y->begun) - (x->begun < y->begun);
 }
 
-static double cost(const struct as_varied *it)
+static double varied_cost(const struct as_varied *it)
 {
     return it->ticks / (it->trips > 1 ? it->trips : 1);
 }
@@ -116,8 +116,8 @@ static enum assay_decan_reliability reliability_of(double instance)
                             : ASSAY_DECAN_RELIABLE;
 }
 
-static void describe(const struct as_varied *it, size_t n, double cycles, struct sample *room,
-                     struct assay_decan_take *take)
+static void describe_take(const struct as_varied *it, size_t n, double cycles, struct sample *room,
+                          struct assay_decan_take *take)
 {
     double trips = 0;
     take->n = (uint32_t)n;
@@ -129,7 +129,7 @@ static void describe(const struct as_varied *it, size_t n, double cycles, struct
     take->instance = as_median_of_sorted(room->value, n) * cycles;
     take->reliability = reliability_of(take->instance);
     for (size_t i = 0; i < n; i++)
-        room->value[i] = cost(&it[i]);
+        room->value[i] = varied_cost(&it[i]);
     as_sort_doubles(room->value, n);
     take->median = as_median_of_sorted(room->value, n) * cycles;
     take->least = room->value[0] * cycles;
@@ -143,7 +143,7 @@ static void describe(const struct as_varied *it, size_t n, double cycles, struct
 static double median_cost(const struct as_varied *it, size_t n, struct sample *room)
 {
     for (size_t i = 0; i < n; i++)
-        room->value[i] = cost(&it[i]);
+        room->value[i] = varied_cost(&it[i]);
     as_sort_doubles(room->value, n);
     return as_median_of_sorted(room->value, n);
 }
@@ -172,7 +172,7 @@ static void add_take(struct assay_decan_bucket *bucket, struct as_varied *it, si
             take->ended ? "each ended by a fault, or when its time was up" : "each was disturbed";
         return;
     }
-    describe(it, left, scale->cycles, room, take);
+    describe_take(it, left, scale->cycles, room, take);
     if (kind == AS_VARIANT_ORIG)
         bucket->column[AS_DECAN_COLUMN_DRIFT] = 100 * drift_of(it, left, room);
 }

@@ -9,7 +9,7 @@
 #include "decan/internal.h"
 #include "decan/metrics.h"
 
-enum { METRICS_N = AS_TAKE_COLUMNS + AS_DECAN_COLUMNS };
+enum { VARIED_METRICS_N = AS_TAKE_COLUMNS + AS_DECAN_COLUMNS };
 
 struct decan_writing {
     const struct as_decan *decan;
@@ -24,9 +24,9 @@ static const int take_digits[AS_TAKE_COLUMNS] = {0, 3, 3, 3, 1, 2, 3, 0, 0};
 static int open_sets(struct decan_writing *to, struct assay_error *err)
 {
     struct assay_experiment *experiment = to->decan->timed.experiment;
-    struct assay_set_metric metric[METRICS_N];
-    assert(as_decan_metric_n == METRICS_N);
-    for (unsigned i = 0; i < METRICS_N; i++) {
+    struct assay_set_metric metric[VARIED_METRICS_N];
+    assert(as_decan_metric_n == VARIED_METRICS_N);
+    for (unsigned i = 0; i < VARIED_METRICS_N; i++) {
         const bool is_take = i < AS_TAKE_COLUMNS;
         const bool is_timing = i == AS_TAKE_CYCLES || i == AS_TAKE_SPEEDUP;
         metric[i] = (struct assay_set_metric){
@@ -43,7 +43,7 @@ static int open_sets(struct decan_writing *to, struct assay_error *err)
                                  metric + AS_TAKE_COLUMNS, AS_DECAN_COLUMNS, &to->loops, err);
 }
 
-static struct assay_quantity measured(double value, uint32_t n)
+static struct assay_quantity varied_number(double value, uint32_t n)
 {
     return assay_measured(value, value, value, n);
 }
@@ -72,17 +72,17 @@ static int write_take(const struct decan_writing *to, struct assay_subject of,
     if (!it->n && !it->disturbed && !it->ended)
         return 0;
     AS_TRY(assay_experiment_add_context(to->decan->timed.experiment, &where, &of.context_id, err));
-    value[AS_TAKE_N] = measured(it->n, it->n);
-    value[AS_TAKE_DISTURBED] = measured(it->disturbed, it->n);
-    value[AS_TAKE_ENDED] = measured(it->ended, it->n);
+    value[AS_TAKE_N] = varied_number(it->n, it->n);
+    value[AS_TAKE_DISTURBED] = varied_number(it->disturbed, it->n);
+    value[AS_TAKE_ENDED] = varied_number(it->ended, it->n);
     if (it->n) {
         value[AS_TAKE_CYCLES] =
             assay_measured(it->median, isnan(it->low) ? 0 : fmin(it->low, it->median),
                            isnan(it->high) ? INFINITY : fmax(it->high, it->median), it->n);
-        value[AS_TAKE_LEAST] = measured(it->least, it->n);
-        value[AS_TAKE_STABILITY] = measured(it->stability, it->n);
-        value[AS_TAKE_INSTANCE] = measured(it->instance, it->n);
-        value[AS_TAKE_ITERATIONS] = measured(it->iterations, it->n);
+        value[AS_TAKE_LEAST] = varied_number(it->least, it->n);
+        value[AS_TAKE_STABILITY] = varied_number(it->stability, it->n);
+        value[AS_TAKE_INSTANCE] = varied_number(it->instance, it->n);
+        value[AS_TAKE_ITERATIONS] = varied_number(it->iterations, it->n);
         if (reference)
             value[AS_TAKE_SPEEDUP] = speedup_of(reference, it);
     }
