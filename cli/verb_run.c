@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include <assay/launch.h>
 #include <assay/pipeline.h>
 #include <assay/report.h>
 
@@ -24,6 +25,25 @@ static int take_share(const char *text, double *share, struct assay_error *err)
     if (end == text || *end || !(*share > 0 && *share <= 1))
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "--share: '%s' is no share; write per cent, as in 5 or 0.1", text);
+    return 0;
+}
+
+static int take_level(const struct as_cli *cli, struct assay_pipeline_request *request,
+                      struct assay_error *err)
+{
+    const struct as_arguments *args = &cli->args;
+
+    request->level = ASSAY_PIPELINE_ONE + (int)args->number[AS_OPTION_RUN_LEVEL];
+    request->loops = args->value[AS_OPTION_HOT_LOOPS];
+    if (request->level > ASSAY_PIPELINE_ONE && as_given(args, AS_OPTION_PID))
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--level %s runs the command again, and --pid names a process that "
+                            "runs already; let assay start it",
+                            args->value[AS_OPTION_RUN_LEVEL]);
+    if (request->loops && request->level == ASSAY_PIPELINE_ONE &&
+        !as_given(args, AS_OPTION_RUN_INSTANCES))
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--loops: level one measures no loop by itself; add --level two");
     return 0;
 }
 
@@ -77,6 +97,48 @@ static void add_report(struct as_cli *cli, const char *name, int64_t run_id)
     as_str_fini(&path);
 }
 
+/* With --add and --loops the last profile of this command is what the loops are chosen from, and it
+ * is not profiled again. */
+static int find_run(struct assay_experiment *experiment, const char *const *command,
+                    struct assay_profile_result *found, struct assay_error *err)
+{
+    struct assay_launch_plan *plan;
+    struct assay_rows *rows = NULL;
+
+    AS_TRY(assay_launch_plan(command, &plan, err));
+    int rc = assay_rows_open(experiment,
+                             "SELECT run_id, ifnull(exit_code, -1), ifnull(exit_signal, 0) FROM run"
+                             " WHERE kind = 'profile' AND argv = ?1"
+                             " ORDER BY run_id DESC LIMIT 1",
+                             &rows, err);
+    if (rc == 0) {
+        assay_rows_bind_text(rows, 1, plan->argv_json);
+        rc = assay_rows_next(rows, err);
+        if (rc > 0)
+            *found = (struct assay_profile_result){.run_id = assay_rows_integer(rows, 0),
+                                                   .exit_code = (int)assay_rows_integer(rows, 1),
+                                                   .exit_signal = (int)assay_rows_integer(rows, 2)};
+        assay_rows_close(&rows);
+    }
+    assay_launch_plan_free(&plan);
+    return rc < 0   ? rc
+           : rc > 0 ? 0
+                    : as_error_set(err, ASSAY_ERR_USAGE,
+                                   "%s: has no profile of this command to choose loops from; "
+                                   "leave --loops out to make one",
+                                   assay_experiment_path(experiment));
+}
+
+static int run_passes(const struct as_cli *cli, struct assay_experiment *experiment,
+                      const struct assay_pipeline_request *request,
+                      struct assay_pipeline_result *result, struct assay_error *err)
+{
+    if (!as_given(&cli->args, AS_OPTION_ADD) || !request->loops)
+        return assay_pipeline_run(experiment, request, result, err);
+    AS_TRY(find_run(experiment, request->profile.command, &result->profile, err));
+    return assay_pipeline_again(experiment, result->profile.run_id, request, result, err);
+}
+
 static int run_into(struct as_cli *cli, struct as_experiment_name *name,
                     struct assay_pipeline_request *request, struct assay_pipeline_result *result,
                     struct assay_error *err)
@@ -90,7 +152,7 @@ static int run_into(struct as_cli *cli, struct as_experiment_name *name,
     as_stage_guard(as_str_z(&name->made));
     request->progress = as_stage_show;
     request->context = &stage;
-    rc = assay_pipeline_run(experiment, request, result, err);
+    rc = run_passes(cli, experiment, request, result, err);
     as_stage_end(&stage);
     if (rc == 0) {
         say_failures(cli, result);
@@ -104,12 +166,13 @@ static int run_into(struct as_cli *cli, struct as_experiment_name *name,
 
 int as_verb_run(struct as_cli *cli, struct assay_error *err)
 {
-    struct assay_pipeline_request request = {.level = ASSAY_PIPELINE_ONE};
+    struct assay_pipeline_request request = {0};
     struct assay_pipeline_result result = {.profile.exit_code = -1};
     struct as_experiment_name name = {0};
 
     AS_TRY(as_recording_take(cli, &request.profile, err));
     AS_TRY(take_share(cli->args.value[AS_OPTION_SHARE], &request.share, err));
+    AS_TRY(take_level(cli, &request, err));
     AS_TRY(take_more(cli, &request.more, err));
     int rc = as_recording_name(cli, &request.profile, &name, err);
     /* Ranks would measure each other, and a program that runs already the machine it shares. */

@@ -34,7 +34,7 @@ import sys
 # Keys of a kind of block: (must, may).
 KEYS = {
     "metric": ("title unit topic better formula meaning", "good fair kind sql"),
-    "what_if": ("title meaning kind", "sql variant"),
+    "what_if": ("title meaning kind", "sql variant metric"),
     "check": ("title meaning weight sql", "said_by"),
     "flag": ("sql", ""),
     "finding": ("topic object sql", "command"),
@@ -278,6 +278,7 @@ def row_of(kind, name, text, position):
         return (f"    {{.name = {c_text(name)}, .title = {c_text(get('title'))},\n"
                 f"     .meaning = {c_text(get('meaning'))}, .position = {position},\n"
                 f"     .kind = {WHAT_IF_KINDS[get('kind')]}, .variant = {c_text(get('variant'))},\n"
+                f"     .metric = {c_text(get('metric'))},\n"
                 f"     .sql = {c_text(get('sql'))}}},\n")
     if kind == "check":
         said_by = get("said_by")

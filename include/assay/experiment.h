@@ -398,6 +398,11 @@ int assay_experiment_detail(struct assay_experiment *experiment, const struct as
 int assay_experiment_forget(struct assay_experiment *experiment, int64_t run_id, const char *pass,
                             struct assay_error *err);
 
+/* The same of one object of the run alone; what it said of the run, and what-ifs, stays. */
+int assay_experiment_forget_object(struct assay_experiment *experiment,
+                                   const struct assay_subject *of, const char *pass,
+                                   struct assay_error *err);
+
 /*
  * A pass says what it has found of a run, in a batch of its own: what it said before is forgotten,
  * and what `say` adds bears its name where it names no pass. When `say` fails nothing has changed.

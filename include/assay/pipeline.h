@@ -23,10 +23,13 @@ extern "C" {
 
 /* How much is asked: each level holds those below it. */
 enum assay_pipeline_level {
-    ASSAY_PIPELINE_ONE = 1 /* profile, code of the hot loops, advice */
+    ASSAY_PIPELINE_ONE = 1, /* profile, code of the hot loops, advice */
+    ASSAY_PIPELINE_TWO,     /* and instances of hot loops, and what they gain with data in L1 */
+    ASSAY_PIPELINE_THREE    /* and all variants of hot loops */
 };
 
-/* Passes beyond the level that start the program again: only where they are asked for. */
+/* Passes beyond level one that start the program again: only where they are asked for, or the level
+ * has them. */
 enum assay_pipeline_more {
     ASSAY_PIPELINE_COUNT = 1 << 0,    /* what its hot functions execute */
     ASSAY_PIPELINE_INSTANCES = 1 << 1 /* the instances of its hot loops, timed */
@@ -81,9 +84,10 @@ struct assay_pipeline_request {
     /* Its progress is the one below; its attribute.catalogue serves all passes, and where it is
      * NULL one that lives as long as the call. */
     struct assay_profile_request profile;
-    int level;     /* enum assay_pipeline_level; 0 = ONE */
-    unsigned more; /* assay_pipeline_more */
-    double share;  /* of the run's time that a module must have for its code to be read; 0 = 0.01 */
+    int level;         /* enum assay_pipeline_level; 0 = ONE */
+    unsigned more;     /* assay_pipeline_more */
+    const char *loops; /* levels above one: of these loops alone (<assay/decan.h>); or NULL */
+    double share; /* of the run's time that a module must have for its code to be read; 0 = 0.01 */
     /* Told which pass of how many is at work, and how far it is; or NULL. */
     void (*progress)(void *context, const char *stage, uint64_t done, uint64_t total);
     void *context;
@@ -116,7 +120,8 @@ int assay_pipeline_run(struct assay_experiment *experiment,
                        const struct assay_pipeline_request *request,
                        struct assay_pipeline_result *result, struct assay_error *err);
 
-/* The same on a run that is in the experiment already, with its samples. */
+/* The same on a run that is in the experiment already, with its samples; instances that were timed
+ * there are not timed again. */
 int assay_pipeline_again(struct assay_experiment *experiment, int64_t run_id,
                          const struct assay_pipeline_request *request,
                          struct assay_pipeline_result *result, struct assay_error *err);

@@ -265,15 +265,17 @@ static int mend_parallel(struct scenario *s, const struct as_what_if_row *row,
     return write(s, row, &it, err);
 }
 
-/* Whether the code of loops of the run was analysed: else nothing is known of its variants. */
-static int is_analysed(const struct as_advice *advice, bool *is, struct assay_error *err)
+/* Whether loops of the run have values of a metric. */
+static int has_metric(const struct as_advice *advice, const char *metric, bool *is,
+                      struct assay_error *err)
 {
     struct assay_rows *rows;
 
     AS_TRY(as_advice_ask(advice,
                          "SELECT EXISTS (SELECT 1 FROM v_values v WHERE v.object_kind = 'loop'"
-                         " AND v.run_id IN (0, ?1) AND v.metric = 'cqa_cycles')",
+                         " AND v.run_id IN (0, ?1) AND v.metric = ?2)",
                          &rows, err));
+    assay_rows_bind_text(rows, 2, metric);
     const int rc = assay_rows_next(rows, err);
     *is = rc > 0 && assay_rows_integer(rows, 0) != 0;
     assay_rows_close(&rows);
@@ -282,7 +284,7 @@ static int is_analysed(const struct as_advice *advice, bool *is, struct assay_er
 
 int as_advise_what_ifs(const struct as_advice *advice, struct assay_error *err)
 {
-    bool analysed = false;
+    bool analysed = false; /* else nothing is known of what code might be */
     struct scenario s = {.advice = advice};
     int rc;
 
@@ -294,13 +296,18 @@ int as_advise_what_ifs(const struct as_advice *advice, struct assay_error *err)
     if (rc == 0)
         rc = read_threads(&s, err);
     if (rc == 0)
-        rc = is_analysed(advice, &analysed, err);
+        rc = has_metric(advice, "cqa_cycles", &analysed, err);
     for (size_t i = 0; i < as_advise_what_if_n && rc == 0 && s.thread.n; i++) {
         const struct as_what_if_row *row = &as_advise_what_if[i];
+        bool measured = true;
 
         if (row->variant && !analysed)
             continue;
-        rc = row->kind == AS_WHAT_IF_LOOPS ? mend_loops(&s, row, err) : mend_parallel(&s, row, err);
+        if (row->metric)
+            rc = has_metric(advice, row->metric, &measured, err);
+        if (rc == 0 && measured)
+            rc = row->kind == AS_WHAT_IF_LOOPS ? mend_loops(&s, row, err)
+                                               : mend_parallel(&s, row, err);
     }
     as_vec_fini(&s.thread);
     as_vec_fini(&s.object);

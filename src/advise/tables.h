@@ -13,6 +13,7 @@ struct as_what_if_row {
     int position;
     enum as_what_if_kind kind;
     const char *variant; /* of code quality analysis, that it comes from; or NULL */
+    const char *metric;  /* of loops, without values of which nothing is known; or NULL */
     const char *sql;     /* LOOPS only */
 };
 

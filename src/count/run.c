@@ -100,8 +100,12 @@ static int count_planned(struct as_counting *counting, const struct as_input *in
 {
     struct as_instances all = {.plan = (const void *)plan};
     struct assay_profile_result run = {.exit_code = -1};
-    const struct as_clones clones = {plan, plan_n, counting->program, "count", counting->run_id,
-                                     &all, NULL};
+    const struct as_clones clones = {.plan = plan,
+                                     .plan_n = plan_n,
+                                     .program = counting->program,
+                                     .kind = "count",
+                                     .reference_id = counting->run_id,
+                                     .out = &all};
     int rc =
         as_clones_run(counting->experiment, input, &counting->request->profile, &clones, &run, err);
     result->interrupted = run.interrupted;

@@ -5,6 +5,7 @@
  */
 #include <assert.h>
 #include <math.h>
+#include <string.h>
 
 #include "experiment/internal.h"
 #include "experiment/schema.h"
@@ -96,8 +97,9 @@ int assay_experiment_what_if(struct assay_experiment *experiment, const struct a
 
 /* ---- Forgetting ---------------------------------------------------------------------------- */
 
-int assay_experiment_forget(struct assay_experiment *experiment, int64_t run_id, const char *pass,
-                            struct assay_error *err)
+/* `object`: 0 = of all, and what is said of the run. */
+static int forget(struct assay_experiment *experiment, const struct assay_subject *of,
+                  const char *pass, struct assay_error *err)
 {
     static const char of_pass[] = " WHERE ifnull(run_id, 0) = ?1 AND pass = ?2";
     static const char of_metric[] =
@@ -107,14 +109,38 @@ int assay_experiment_forget(struct assay_experiment *experiment, int64_t run_id,
     } said[] = {{"finding", of_pass},    {"flag", of_pass},   {"check_result", of_pass},
                 {"what_if", of_pass},    {"detail", of_pass}, {"value", of_metric},
                 {"histogram", of_metric}};
-    char sql[192];
+    char sql[256], object[64] = "";
 
     AS_TRY(as_batch_check(experiment, err));
+    if (of->object_id)
+        sqlite3_snprintf(sizeof object, object, " AND object_kind = '%q' AND object_id = %lld",
+                         assay_object_word(of->kind), (long long)of->object_id);
     for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
-        sqlite3_snprintf(sizeof sql, sql, "DELETE FROM %s%s", said[i].table, said[i].where);
-        AS_TRY(run_with(experiment, sql, run_id, pass, err));
+        if (of->object_id && strcmp(said[i].table, "check_result") == 0)
+            continue; /* nothing but runs has any */
+        if (of->object_id && strcmp(said[i].table, "what_if") == 0)
+            continue;
+        sqlite3_snprintf(sizeof sql, sql, "DELETE FROM %s%s%s", said[i].table, said[i].where,
+                         object);
+        AS_TRY(run_with(experiment, sql, of->run_id, pass, err));
     }
-    return as_metric_set_forget(experiment, run_id, pass, err);
+    return as_metric_set_forget(experiment, of, pass, err);
+}
+
+int assay_experiment_forget(struct assay_experiment *experiment, int64_t run_id, const char *pass,
+                            struct assay_error *err)
+{
+    const struct assay_subject all = {.run_id = run_id};
+
+    return forget(experiment, &all, pass, err);
+}
+
+int assay_experiment_forget_object(struct assay_experiment *experiment,
+                                   const struct assay_subject *of, const char *pass,
+                                   struct assay_error *err)
+{
+    assert(of->object_id && of->kind);
+    return forget(experiment, of, pass, err);
 }
 
 /* ---- Speaking ------------------------------------------------------------------------------ */

@@ -150,8 +150,8 @@ bool as_metric_set_is_name(const char *text);
 /* The statement that makes v_values for the sets that there are, appended. CORRUPT, NOMEM. */
 int as_metric_set_values(struct assay_experiment *experiment, struct as_str *sql);
 /* Takes the rows of a run out of the sets of a pass. */
-int as_metric_set_forget(struct assay_experiment *experiment, int64_t run_id, const char *pass,
-                         struct assay_error *err);
+int as_metric_set_forget(struct assay_experiment *experiment, const struct assay_subject *of,
+                         const char *pass, struct assay_error *err);
 
 /* ---- schema.c ---- */
 

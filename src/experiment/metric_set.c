@@ -426,19 +426,27 @@ int assay_metric_set_add(struct assay_metric_set *set, const struct assay_subjec
 
 /* ---- Forgetting ---------------------------------------------------------------------------- */
 
-int as_metric_set_forget(struct assay_experiment *experiment, int64_t run_id, const char *pass,
-                         struct assay_error *err)
+int as_metric_set_forget(struct assay_experiment *experiment, const struct assay_subject *of,
+                         const char *pass, struct assay_error *err)
 {
     struct as_str sql = {0};
     sqlite3_stmt *sets = NULL;
-    int rc, code = sqlite3_prepare_v2(experiment->db, "SELECT name FROM metric_set WHERE pass = ?1",
+    int rc, code = sqlite3_prepare_v2(experiment->db,
+                                      "SELECT name FROM metric_set WHERE pass = ?1"
+                                      " AND (?2 IS NULL OR object_kind = ?2)",
                                       -1, &sets, NULL);
 
     sqlite3_bind_text(sets, 1, pass, -1, SQLITE_STATIC);
+    if (of->object_id)
+        sqlite3_bind_text(sets, 2, assay_object_word(of->kind), -1, SQLITE_STATIC);
     if (code == SQLITE_OK)
-        while ((code = sqlite3_step(sets)) == SQLITE_ROW && is_name_at(sets, 0))
-            as_str_appendf(&sql, "DELETE FROM set_%s WHERE run_id = %lld;",
-                           (const char *)sqlite3_column_text(sets, 0), (long long)run_id);
+        while ((code = sqlite3_step(sets)) == SQLITE_ROW && is_name_at(sets, 0)) {
+            as_str_appendf(&sql, "DELETE FROM set_%s WHERE run_id = %lld",
+                           (const char *)sqlite3_column_text(sets, 0), (long long)of->run_id);
+            if (of->object_id)
+                as_str_appendf(&sql, " AND object_id = %lld", (long long)of->object_id);
+            as_str_appendz(&sql, ";");
+        }
     sqlite3_finalize(sets);
     if (code != SQLITE_DONE)
         rc = as_sql_failure(experiment->db_path, experiment->db, code, "reading its sets", err);

@@ -155,8 +155,12 @@ static int run_plan(struct as_probe_run *run, const uint8_t *plan, size_t plan_n
                     struct as_instances *all, int64_t *run_id, struct assay_error *err)
 {
     struct assay_profile_result ran = {.exit_code = -1};
-    const struct as_clones clones = {
-        plan, plan_n, run->result->path, MIL_KIND, run->result->profile.run_id, all, NULL};
+    const struct as_clones clones = {.plan = plan,
+                                     .plan_n = plan_n,
+                                     .program = run->result->path,
+                                     .kind = MIL_KIND,
+                                     .reference_id = run->result->profile.run_id,
+                                     .out = all};
     AS_TRY(as_clones_run(run->experiment, &run->input, &run->request->profile, &clones, &ran, err));
     *run_id = ran.run_id;
     run->result->interrupted |= ran.interrupted;

@@ -5,6 +5,7 @@
  *   samples   attributed samples of the run, and their sums
  *   counts    what hot functions executed
  *   instances what the instances of hot loops took
+ *   variants  what they take without arithmetic, memory, ...
  *   code      values of hot loops and functions
  *   trust     what counts, instances and the model say of each other
  *   advice    global metrics, what-ifs, checks, findings
@@ -13,6 +14,7 @@
 
 #include <assay/advise.h>
 #include <assay/count.h>
+#include <assay/decan.h>
 #include <assay/quality.h>
 #include <assay/trust.h>
 #include <assay/vprof.h>
@@ -51,7 +53,8 @@ static int pass_count(struct assay_pass_job *job, struct assay_error *err)
 
 static int pass_instances(struct assay_pass_job *job, struct assay_error *err)
 {
-    struct assay_vprof_request request = {.profile = job->request->profile};
+    struct assay_vprof_request request = {.profile = job->request->profile,
+                                          .loops = job->request->loops};
     struct assay_vprof_result result = {0};
 
     request.profile.attribute.catalogue = job->catalogue;
@@ -59,6 +62,24 @@ static int pass_instances(struct assay_pass_job *job, struct assay_error *err)
                                   : assay_vprof_again(job->experiment, job->run_id, job->campaign,
                                                       &request, &result, err);
     assay_vprof_result_fini(&result);
+    return rc;
+}
+
+/* Level two measures what data in the first cache would gain, and nothing else. */
+static int pass_variants(struct assay_pass_job *job, struct assay_error *err)
+{
+    struct assay_decan_request request = {
+        .profile = job->request->profile,
+        .loops = job->request->loops,
+        .variants = job->request->level == ASSAY_PIPELINE_TWO ? "dl1" : NULL,
+        .runs = job->request->level == ASSAY_PIPELINE_TWO ? 1 : 0};
+    struct assay_decan_result result = {0};
+
+    request.profile.attribute.catalogue = job->catalogue;
+    const int rc = was_ended(job) ? 0
+                                  : assay_decan_again(job->experiment, job->run_id, job->campaign,
+                                                      &request, &result, err);
+    assay_decan_result_fini(&result);
     return rc;
 }
 
@@ -109,7 +130,7 @@ const struct assay_pass as_passes[] = {
      .stage = "instances of loops",
      .level = ASSAY_PIPELINE_ONE,
      .needs = AS_PASS_SAMPLES,
-     .makes = "instances",
+     .makes = AS_PASS_INSTANCES,
      .starts = true,
      .run = pass_instances,
      .more = ASSAY_PIPELINE_INSTANCES},
@@ -120,6 +141,14 @@ const struct assay_pass as_passes[] = {
      .uses = "counts",
      .makes = "code",
      .run = pass_quality},
+    {.name = "decan",
+     .stage = "variants of loops",
+     .level = ASSAY_PIPELINE_TWO,
+     .needs = AS_PASS_SAMPLES,
+     .uses = "counts instances code",
+     .makes = "variants",
+     .starts = true,
+     .run = pass_variants},
     {.name = "trust",
      .stage = "trust",
      .level = ASSAY_PIPELINE_ONE,
@@ -131,7 +160,7 @@ const struct assay_pass as_passes[] = {
      .stage = "advice",
      .level = ASSAY_PIPELINE_ONE,
      .needs = AS_PASS_SAMPLES,
-     .uses = "code trust",
+     .uses = "code trust variants",
      .makes = "advice",
      .run = pass_advise},
 };

@@ -6,7 +6,8 @@
 #include <assay/pipeline.h>
 
 /* What a run that is in the experiment already has. */
-#define AS_PASS_SAMPLES "samples"
+#define AS_PASS_SAMPLES   "samples"
+#define AS_PASS_INSTANCES "instances"
 
 extern const struct assay_pass as_passes[];
 extern const size_t as_pass_n;

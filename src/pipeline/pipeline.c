@@ -225,14 +225,33 @@ static size_t asked_passes(const struct assay_pipeline_request *request, struct 
 {
     const struct assay_pass *pass = request->pass ? request->pass : as_passes;
     const size_t pass_n = request->pass ? request->pass_n : as_pass_n;
+    const unsigned more =
+        request->more | (request->level > ASSAY_PIPELINE_ONE ? ASSAY_PIPELINE_INSTANCES : 0u);
     size_t n = 0;
 
     if (pass_n > ASSAY_PIPELINE_PASSES_MAX)
         return pass_n;
     for (size_t i = 0; i < pass_n; i++)
-        if (!(pass[i].more & ~request->more))
+        if (!(pass[i].more & ~more))
             out[n++] = pass[i];
     return n;
+}
+
+static int has_instances(struct assay_experiment *experiment, int64_t run_id, bool *has,
+                         struct assay_error *err)
+{
+    struct assay_rows *rows;
+    int rc;
+
+    AS_TRY(assay_rows_open(experiment,
+                           "SELECT EXISTS (SELECT 1 FROM v_values WHERE run_id = ?1"
+                           " AND object_kind = 'loop' AND metric = 'instance_n')",
+                           &rows, err));
+    assay_rows_bind_integer(rows, 1, run_id);
+    rc = assay_rows_next(rows, err);
+    *has = rc > 0 && assay_rows_integer(rows, 0) != 0;
+    assay_rows_close(&rows);
+    return rc < 0 ? rc : 0;
 }
 
 static int run_passes(struct assay_experiment *experiment, int64_t run_id, const char *there,
@@ -263,5 +282,10 @@ int assay_pipeline_again(struct assay_experiment *experiment, int64_t run_id,
                          const struct assay_pipeline_request *request,
                          struct assay_pipeline_result *result, struct assay_error *err)
 {
-    return run_passes(experiment, run_id, AS_PASS_SAMPLES, request, result, err);
+    bool has = false;
+
+    AS_TRY(has_instances(experiment, run_id, &has, err));
+    return run_passes(experiment, run_id,
+                      has ? AS_PASS_SAMPLES " " AS_PASS_INSTANCES : AS_PASS_SAMPLES, request,
+                      result, err);
 }

@@ -23,15 +23,22 @@ static const char hot_sql[] =
     " WHERE o.run_id = ?1 AND o.object_kind = 'loop' AND o.exclusive_n > 0"
     " AND m.kind IN ('executable', 'shared') ORDER BY o.exclusive_ns DESC, l.loop_id";
 
-/* Whether a word of the list is the address or a name of the loop's function. */
-static bool is_listed(const char *list, uint64_t address, const char *name, const char *linkage)
+static bool is_digits(const char *text)
+{
+    return *text && strspn(text, "0123456789") == strlen(text);
+}
+
+/* Whether a word of the list is the loop's number, its address, or a name of its function. */
+static bool is_listed(const char *list, const struct assay_vprof_loop *loop, const char *name,
+                      const char *linkage)
 {
     struct as_view rest = as_view_of(list), word;
     while (as_view_split(&rest, ',', &word)) {
         char text[512];
         snprintf(text, sizeof text, "%.*s", (int)word.n, word.p);
-        if (strncmp(text, "0x", 2) == 0
-                ? strtoull(text, NULL, 16) == address
+        if (strncmp(text, "0x", 2) == 0 ? strtoull(text, NULL, 16) == loop->address
+            : is_digits(text)
+                ? strtoll(text, NULL, 10) == loop->loop_id
                 : strcmp(text, name ? name : "") == 0 || strcmp(text, linkage ? linkage : "") == 0)
             return true;
     }
@@ -51,7 +58,7 @@ static int take_loop(void *context, struct assay_rows *row, struct assay_error *
     if (!timed->program[0] && strcmp(assay_rows_text(row, 6), "executable") == 0)
         snprintf(timed->program, sizeof timed->program, "%s", assay_rows_text(row, 7));
     if (request->loops
-            ? !is_listed(request->loops, address, assay_rows_text(row, 4), assay_rows_text(row, 5))
+            ? !is_listed(request->loops, &loop.it, assay_rows_text(row, 4), assay_rows_text(row, 5))
             : timed->loop.n >= (request->top ? request->top : TOP_USUAL))
         return 0;
     return as_vec_push(&timed->loop, loop) < 0 ? as_error_nomem(err, "hot loops") : 0;
@@ -109,6 +116,7 @@ static int plan_program(struct as_timed *timed, struct as_patch_maker *maker, in
             continue;
         loop->number = verdict[l].loop;
         loop->refusal = verdict[l].refusal;
+        memcpy(loop->unvaried, verdict[l].unvaried, sizeof loop->unvaried);
     }
     as_free(wanted);
     as_free(verdict);

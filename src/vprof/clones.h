@@ -18,6 +18,10 @@ struct as_clones {
     struct as_instances *out;
     /* NULL: few samples without stacks, for the profile is there already. */
     const struct assay_sample_options *sampling;
+    uint32_t share; /* variants: hundredths of a thread's time that they may take; 0: half */
+    /* Reads what else threads left in the agent's directory, before `out` is read; or NULL. */
+    int (*also)(void *context, const char *directory, struct assay_error *err);
+    void *context;
 };
 
 /* A run with these sources of observation, whose output goes into the experiment. Errors: those of

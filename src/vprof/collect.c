@@ -70,8 +70,10 @@ static int prepare_clones(struct as_collector *it, const struct as_collection *a
     inside->is_entered = true;
     AS_TRY(as_inside_join(inside, it, all, err));
     struct as_patcher_part *part = as_agent_session_part(inside->session, "patch");
-    if (part)
+    if (part) {
         part->map = 1;
+        part->share = request->clones->share;
+    }
     if (request->clones->program[0])
         as_agent_session_only(inside->session, request->clones->program);
     return write_plan(request, as_agent_session_path(inside->session), err);
@@ -126,12 +128,13 @@ static int read_clones(struct as_collector *it, const struct as_collection *all,
 {
     const struct timed_request *request = request_of(all);
     const struct timed_clones *own = it->self;
+    const struct as_clones *wanted = request->clones;
     const char *path = as_inside_path(&own->inside, all);
     if (path)
         as_code_maps_look(own->maps, path, true);
-    return path ? as_instances_read(path, (const void *)request->clones->plan, request->clones->out,
-                                    err)
-                : 0;
+    if (path && wanted->also)
+        AS_TRY(wanted->also(wanted->context, path, err));
+    return path ? as_instances_read(path, (const void *)wanted->plan, wanted->out, err) : 0;
 }
 
 static void close_clones(struct as_collector *it)

@@ -262,7 +262,12 @@ static int run_once(struct as_timed *timed, uint32_t every, struct as_instances 
     size_t n;
     *result = (struct assay_profile_result){.exit_code = -1};
     AS_TRY(as_timed_plan(timed, &wish, plan, &n, err));
-    const struct as_clones clones = {*plan, n, timed->program, "vprof", timed->run_id, all, NULL};
+    const struct as_clones clones = {.plan = *plan,
+                                     .plan_n = n,
+                                     .program = timed->program,
+                                     .kind = "vprof",
+                                     .reference_id = timed->run_id,
+                                     .out = all};
     return *plan ? as_clones_run(timed->experiment, &timed->input, &timed->request->profile,
                                  &clones, result, err)
                  : 0;

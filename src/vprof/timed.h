@@ -16,8 +16,9 @@ struct as_collector_kind;
 
 struct as_timed_loop {
     struct assay_vprof_loop it;
-    uint32_t number;  /* in the plan; ASSAY_NONE: refused */
-    unsigned refusal; /* as_patch_refusal */
+    uint32_t number;                    /* in the plan; ASSAY_NONE: refused */
+    unsigned refusal;                   /* as_patch_refusal */
+    uint8_t unvaried[AS_VARIANT_KINDS]; /* variants: as_variant_refusal of each kind */
 };
 
 struct as_timed {

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `assay decan -- CMD...`: profiles a command, reads its hot code, runs it again with variants of
+ * its hot loops, and says why they take as long as they do.
+ */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <assay/campaign.h>
+#include <assay/quality.h>
+#include <assay/trust.h>
+
+#include "base/error.h"
+#include "decan_view.h"
+#include "machine_page.h"
+#include "recording.h"
+
+int as_decan_view_name(struct as_decan_view *view, const struct assay_decan_loop *loop,
+                       struct assay_error *err)
+{
+    as_str_clear(&view->name);
+    return as_recording_place(view->experiment, ASSAY_OBJECT_LOOP, loop->loop_id, loop->address,
+                              &view->name, err);
+}
+
+static int take_request(struct as_cli *cli, struct assay_decan_request *request,
+                        struct assay_error *err)
+{
+    const struct as_arguments *args = &cli->args;
+    const char *most = args->value[AS_OPTION_VARIED_OVERHEAD];
+    char *end = NULL;
+    *request = (struct assay_decan_request){.loops = args->value[AS_OPTION_HOT_LOOPS],
+                                            .top = (unsigned)args->number[AS_OPTION_TOP],
+                                            .variants = args->value[AS_OPTION_VARIANTS],
+                                            .runs = (unsigned)args->number[AS_OPTION_VARIED_RUNS]};
+    if (most)
+        request->max_overhead = strtod(most, &end) / 100;
+    if (most && (end == most || (*end && strcmp(end, "%") != 0) || !(request->max_overhead > 0)))
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--max-overhead: '%s' is no share; write per cent above 0", most);
+    if (as_given(args, AS_OPTION_VARIED_RUNS) && request->runs == 0)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--runs: without a run nothing is measured; write 1 or more");
+    AS_TRY(assay_decan_check_variants(request->variants, err));
+    return as_recording_take(cli, &request->profile, err);
+}
+
+static int measure_command(struct as_decan_view *view, struct assay_campaign *campaign,
+                           const struct assay_decan_request *request,
+                           struct assay_decan_result *result, struct assay_error *err)
+{
+    const struct assay_campaign_run first = {.profile = request->profile, .keep_output = true};
+    const struct assay_quality_options quality = {0};
+    struct assay_profile_result profile = {.exit_code = -1};
+    AS_TRY(assay_campaign_run(campaign, view->experiment, &first, &profile, err));
+    result->profile = profile;
+    result->interrupted = profile.interrupted;
+    if (profile.interrupted || profile.stopped)
+        return 0;
+    int rc = assay_quality_run(view->experiment, profile.run_id, &quality, err);
+    if (rc == 0)
+        rc = assay_decan_again(view->experiment, profile.run_id, campaign, request, result, err);
+    result->profile = profile;
+    return rc;
+}
+
+static int show(struct as_decan_view *view, struct assay_error *err)
+{
+    return view->cli->format == AS_FORMAT_TEXT  ? as_decan_text(view, err)
+           : view->cli->format == AS_FORMAT_CSV ? as_decan_csv(view, err)
+                                                : as_decan_json(view, err);
+}
+
+static int decan_into(struct as_cli *cli, struct as_experiment_name *name,
+                      const struct assay_decan_request *request, struct assay_decan_result *result,
+                      struct assay_error *err)
+{
+    struct as_decan_view view = {.cli = cli, .result = result};
+    struct assay_campaign *campaign = NULL;
+    AS_TRY(as_experiment_create(cli, name, &view.experiment, err));
+    int rc = assay_campaign_open(&campaign, err);
+    if (rc == 0)
+        rc = assay_campaign_check(campaign, 2, err);
+    if (rc == 0)
+        rc = measure_command(&view, campaign, request, result, err);
+    if (rc == 0)
+        rc = show(&view, err);
+    assay_campaign_close(&campaign);
+    as_str_fini(&view.name);
+    return as_recording_close(&view.experiment, name, result->profile.run_id, rc, err);
+}
+
+/* With variants the program is to do what it does without. */
+static void say_difference(struct as_cli *cli, const struct assay_decan_result *result)
+{
+    const struct assay_profile_result *with = &result->varied;
+    if (!result->differs)
+        return;
+    if (with->exit_signal)
+        as_cli_note(cli,
+                    "with variants the program was killed by signal %d, without them not; "
+                    "what was measured until then is shown: leave loops out (--loops), and "
+                    "tell us",
+                    with->exit_signal);
+    else
+        as_cli_note(cli,
+                    "with variants the program ended with status %d, without them not; leave "
+                    "loops out (--loops), and tell us",
+                    with->exit_code);
+}
+
+int as_verb_decan(struct as_cli *cli, struct assay_error *err)
+{
+    struct assay_decan_request request;
+    struct assay_decan_result result = {.profile = {.exit_code = -1}, .varied = {.exit_code = -1}};
+    struct as_experiment_name name = {0};
+    AS_TRY(take_request(cli, &request, err));
+    int rc = as_recording_name(cli, &request.profile, &name, err);
+    if (rc == 0 && !name.is_rank)
+        as_machine_need(cli);
+    if (rc == 0)
+        rc = decan_into(cli, &name, &request, &result, err);
+    if (rc == 0) {
+        as_experiment_tell(cli, &name);
+        say_difference(cli, &result);
+    }
+    as_experiment_name_fini(&name);
+    as_end_like(cli, &result.profile);
+    if (result.differs && cli->status == 0)
+        cli->status = 1;
+    if (result.interrupted)
+        cli->status = 128 + SIGINT;
+    assay_decan_result_fini(&result);
+    return rc;
+}

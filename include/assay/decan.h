@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Why hot loops are slow: what their instances take without arithmetic, without memory, with all
+ * data in the first cache, and so on, measured inside the running program; and what follows from
+ * it (doc/decan.md). The program is profiled first, to know its hot loops; then it runs again, and
+ * some instances of these loops run as a variant before they run as they are.
+ */
+#ifndef ASSAY_DECAN_H
+#define ASSAY_DECAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <assay/campaign.h>
+#include <assay/error.h>
+#include <assay/experiment.h>
+#include <assay/profile.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct assay_decan_request {
+    struct assay_profile_request profile; /* its command runs again */
+    unsigned top;                         /* so many loops of most time; 0: 16 */
+    const char *loops;    /* only these: numbers of the experiment, addresses (0x...), functions, by
+                             commas; or NULL */
+    const char *variants; /* names, by commas; NULL: all. `orig` and `ref` are always there */
+    double max_overhead;  /* of its time that variants may add to a run; 0: 1 */
+    unsigned runs;        /* at most so many, while instances are lacking; 0: 2 */
+    unsigned instances;   /* of each variant, bucket and thread; 0: 31 */
+};
+
+/* Cycles are those of a busy core, what an empty instance takes left out. */
+enum assay_decan_reliability {
+    ASSAY_DECAN_UNRELIABLE, /* instances below 250 cycles */
+    ASSAY_DECAN_WEAK,       /* below 500 */
+    ASSAY_DECAN_RELIABLE
+};
+
+struct assay_decan_take {
+    const char *variant; /* "dl1": constant */
+    const char *reason;  /* why there is none of it; NULL: there is. Constant */
+    uint32_t n;          /* instances that count */
+    uint32_t disturbed;  /* left out: the thread left the processor, or they took far longer */
+    uint32_t ended;      /* left out: by a fault, or their time was up */
+    double median, least, low, high; /* cycles of an iteration; low, high: of the median, or NAN */
+    double stability;                /* (median - least) / least */
+    double iterations;               /* of an instance, on average */
+    double instance;                 /* median cycles of an instance */
+    double speedup;                  /* how many times as fast as the reference; NAN: not known */
+    enum assay_decan_reliability reliability;
+    bool decides; /* its branches depend on memory, which it reads */
+    bool chains;  /* it does without loads that addresses depend on */
+};
+
+/* Columns of a loop, in the order of data/decan/metrics.txt, where each is explained. */
+#define ASSAY_DECAN_TAKES_MOST   16
+#define ASSAY_DECAN_COLUMNS_MOST 64
+#define ASSAY_DECAN_TEXT_B       600
+
+/* Instances with like numbers of iterations. */
+struct assay_decan_bucket {
+    double low, high; /* iterations: at least, less than */
+    double iterations;
+    double share; /* of the loop's time; NAN: not known */
+    struct assay_decan_take take[ASSAY_DECAN_TAKES_MOST];
+    size_t take_n;
+    double column[ASSAY_DECAN_COLUMNS_MOST]; /* NAN: not known */
+    const char *verdict, *title;             /* "RAM", "RAM bound": constant */
+    const char *confidence, *doubt;          /* "high"; why it is not, or NULL: constant */
+    char text[ASSAY_DECAN_TEXT_B];           /* in a sentence or two, with numbers */
+};
+
+struct assay_decan_loop {
+    int64_t loop_id, module_id; /* in the experiment */
+    uint64_t address;
+    double share;       /* of the run's time, by its samples */
+    const char *reason; /* why nothing was measured; NULL: something was. Constant */
+    uint32_t held, wide, faulted, endless; /* instances that could not run so */
+    uint32_t threads;                      /* that ran variants */
+    double gained; /* share of the loop's time that goes at most with data in L1; NAN */
+    struct assay_decan_bucket *bucket;
+    size_t bucket_n;
+    size_t main; /* the bucket with most of the loop's time */
+};
+
+struct assay_decan_result {
+    struct assay_profile_result profile; /* of the first run */
+    struct assay_profile_result varied; /* of the last one with variants; run_id 0: there is none */
+    bool interrupted; /* the user asked for the end (Ctrl-C, SIGTERM) of one of the runs */
+    bool differs;     /* a run with variants ended otherwise than the first */
+    unsigned runs;    /* with variants */
+    double spent;     /* share of their time that variants took, with what they need */
+    double slowdown;  /* processor time of the first of them to the first run's; 0: not known */
+    uint64_t lost;    /* records for which there was no room */
+    uint64_t threads_missed, damaged;
+    double refused_share; /* of the time of all loops chosen */
+    unsigned wanted;      /* instances of each variant */
+    struct assay_decan_loop *loop;
+    size_t loop_n;
+};
+
+/* Metric of a column of a bucket, by number; NULL: there are no more. Borrowed. */
+const struct assay_metric *assay_decan_column(size_t number);
+/* A variant by number, from 0: its name, in `title` what it is; NULL: there are no more. The first
+ * is `orig`, the second `ref`. Constant. */
+const char *assay_decan_variant(unsigned number, const char **title);
+/* Whether all words of a list are variants. Errors: USAGE, with those that there are. */
+int assay_decan_check_variants(const char *list, struct assay_error *err);
+
+/*
+ * Measures the hot loops of run `run_id`, which is in the experiment with its profile, and writes
+ * what was found there. `campaign` starts the program again. Errors: those of assay_profile_run,
+ * USAGE (loops that are not hot, unknown variants), UNSUPPORTED (input that cannot be read again).
+ * A program that fails ends it without error: see the result. The caller frees the result, after
+ * errors too.
+ */
+int assay_decan_again(struct assay_experiment *experiment, int64_t run_id,
+                      struct assay_campaign *campaign, const struct assay_decan_request *request,
+                      struct assay_decan_result *result, struct assay_error *err);
+void assay_decan_result_fini(struct assay_decan_result *result);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From what variants took, and what other passes know of the loop and the machine, to the judgement
+ * (verdict.h) and its columns. What is not in the experiment is not known.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "decan/internal.h"
+#include "patch/patch.h"
+
+/* ---- What the experiment knows -------------------------------------------------------------- */
+
+/* Values of a loop that are asked for, by their number here. */
+enum known_value {
+    KNOWN_CYCLES,
+    KNOWN_ONLY_ARITHMETIC_X,
+    KNOWN_DIVIDE,
+    KNOWN_LOAD_CY,
+    KNOWN_STORE_CY,
+    KNOWN_CHAIN,
+    KNOWN_LOAD_B,
+    KNOWN_STORE_B,
+    KNOWN_MOVED_READ,
+    KNOWN_MOVED_WRITTEN,
+    KNOWN_FLOPS,
+    KNOWN_FLOP_PEAK,
+    KNOWN_INDIRECT,
+    KNOWN_UNKNOWN_STEP,
+    KNOWN_STEADY,
+    KNOWN_STARTS,
+    KNOWN_COUNTED_LOAD_B,
+    KNOWN_COUNTED_STORE_B,
+    KNOWN_COUNTED_FLOPS,
+    KNOWN_N
+};
+static const char *const known_name[KNOWN_N] = {
+    "cqa_cycles",        "cqa_only_arithmetic_x", "cqa_divide_cy",   "cqa_load_cy",
+    "cqa_store_cy",      "cqa_chain_cy",          "cqa_load_b",      "cqa_store_b",
+    "cqa_moved_read_b",  "cqa_moved_written_b",   "cqa_fp_op_n",     "cqa_peak_fp_per_cy",
+    "access_indirect_n", "access_unknown_n",      "access_steady_n", "executed_start_n",
+    "executed_load_b",   "executed_store_b",      "executed_flop_n"};
+
+static int read_values(const struct as_decan *decan, int64_t loop_id, double *known,
+                       struct assay_error *err)
+{
+    struct assay_rows *rows;
+    int rc;
+    for (size_t i = 0; i < KNOWN_N; i++)
+        known[i] = (double)NAN;
+    AS_TRY(assay_rows_open(decan->timed.experiment,
+                           "SELECT metric, value FROM v_values WHERE object_kind = 'loop'"
+                           " AND object_id = ?2 AND run_id IN (0, ?1) AND context_id = 0"
+                           " AND value IS NOT NULL ORDER BY run_id",
+                           &rows, err));
+    assay_rows_bind_integer(rows, 1, decan->timed.run_id);
+    assay_rows_bind_integer(rows, 2, loop_id);
+    while ((rc = assay_rows_next(rows, err)) > 0)
+        for (size_t i = 0; i < KNOWN_N; i++)
+            if (strcmp(assay_rows_text(rows, 0), known_name[i]) == 0)
+                known[i] = assay_rows_real(rows, 1);
+    assay_rows_close(&rows);
+    return rc;
+}
+
+/* Instances that were timed, by bucket: shares of the loop's time. */
+static int read_shares(const struct as_decan *decan, struct assay_decan_loop *loop,
+                       struct assay_error *err)
+{
+    struct assay_rows *rows;
+    int rc;
+    AS_TRY(assay_rows_open(decan->timed.experiment,
+                           "SELECT c.bucket, v.value FROM v_values v JOIN context c"
+                           " USING (context_id) WHERE v.object_kind = 'loop' AND v.object_id = ?2"
+                           " AND v.run_id = ?1 AND v.metric = 'instance_share'"
+                           " AND c.bucket IS NOT NULL AND c.variant IS NULL",
+                           &rows, err));
+    assay_rows_bind_integer(rows, 1, decan->timed.run_id);
+    assay_rows_bind_integer(rows, 2, loop->loop_id);
+    while ((rc = assay_rows_next(rows, err)) > 0)
+        for (size_t i = 0; i < loop->bucket_n; i++) {
+            char name[64];
+            as_takes_name(&loop->bucket[i], name, sizeof name);
+            if (strcmp(name, assay_rows_text(rows, 0)) == 0)
+                loop->bucket[i].share = assay_rows_real(rows, 1);
+        }
+    assay_rows_close(&rows);
+    return rc;
+}
+
+/* ---- The machine ---------------------------------------------------------------------------- */
+
+static const char *const level_name[ASSAY_PREDICT_LEVELS] = {"L1", "L2", "L3", "memory"};
+
+static void take_figure(const struct as_decan *decan, const char *name, double value,
+                        struct as_decan_ceiling *level)
+{
+    /* Cycles of a core in a second; figures are by seconds. */
+    const double hz = decan->timed.tick.cycles / decan->timed.tick.ns * 1e9;
+    char wanted[64];
+    for (unsigned i = 0; i < ASSAY_PREDICT_LEVELS; i++) {
+        snprintf(wanted, sizeof wanted, "bandwidth.read.%s.core", level_name[i]);
+        if (strcmp(name, wanted) == 0)
+            level[i].read_b = value / hz;
+        snprintf(wanted, sizeof wanted, "bandwidth.write.%s.core", level_name[i]);
+        if (strcmp(name, wanted) == 0)
+            level[i].write_b = value / hz;
+        snprintf(wanted, sizeof wanted, "latency.%s.small", level_name[i]);
+        if (strcmp(name, wanted) == 0)
+            level[i].latency = value * hz / 1e9;
+    }
+}
+
+static int read_figures(const struct as_decan *decan, struct as_decan_ceiling *level,
+                        struct assay_error *err)
+{
+    struct assay_rows *rows;
+    int rc;
+    AS_TRY(assay_rows_open(decan->timed.experiment,
+                           "SELECT f.name, f.value FROM machine_figure f JOIN run r"
+                           " USING (host_id) WHERE r.run_id = ?1 AND f.value > 0",
+                           &rows, err));
+    assay_rows_bind_integer(rows, 1, decan->timed.run_id);
+    while ((rc = assay_rows_next(rows, err)) > 0)
+        take_figure(decan, assay_rows_text(rows, 0), assay_rows_real(rows, 1), level);
+    assay_rows_close(&rows);
+    return rc;
+}
+
+static int read_caches(const struct as_decan *decan, struct as_decan_ceiling *level,
+                       struct assay_error *err)
+{
+    struct assay_rows *rows;
+    int rc;
+    AS_TRY(assay_rows_open(decan->timed.experiment,
+                           "SELECT p.level, min(p.size_b) FROM machine_place p JOIN run r"
+                           " USING (host_id) WHERE r.run_id = ?1 AND p.kind = 'cache'"
+                           " AND p.cache <> 'instructions' AND p.level BETWEEN 1 AND 3"
+                           " GROUP BY p.level",
+                           &rows, err));
+    assay_rows_bind_integer(rows, 1, decan->timed.run_id);
+    while ((rc = assay_rows_next(rows, err)) > 0)
+        level[assay_rows_integer(rows, 0) - 1].size_b = assay_rows_real(rows, 1);
+    assay_rows_close(&rows);
+    level[ASSAY_PREDICT_RAM].size_b = INFINITY;
+    return rc;
+}
+
+/* All instances together touch no more than the largest process ever held. */
+static int read_reach(const struct as_decan *decan, double *reach_b, struct assay_error *err)
+{
+    struct assay_rows *rows;
+    AS_TRY(assay_rows_open(decan->timed.experiment,
+                           "SELECT resident_max_b FROM run WHERE run_id = ?1"
+                           " AND resident_max_b > 0",
+                           &rows, err));
+    assay_rows_bind_integer(rows, 1, decan->timed.run_id);
+    const int rc = assay_rows_next(rows, err);
+    if (rc > 0)
+        *reach_b = assay_rows_real(rows, 0);
+    assay_rows_close(&rows);
+    return rc < 0 ? rc : 0;
+}
+
+/* ---- A measure ------------------------------------------------------------------------------ */
+
+static double per_iteration(const double *known, enum known_value what, enum known_value otherwise)
+{
+    const double counted = known[what] / known[KNOWN_STARTS];
+    return isfinite(counted) ? counted : otherwise == KNOWN_N ? (double)NAN : known[otherwise];
+}
+
+static void set_code(const double *known, struct as_decan_measure *to)
+{
+    const bool steps_known = !(known[KNOWN_UNKNOWN_STEP] > 0 || known[KNOWN_STEADY] > 0);
+    to->load_b = per_iteration(known, KNOWN_COUNTED_LOAD_B, KNOWN_LOAD_B);
+    to->store_b = per_iteration(known, KNOWN_COUNTED_STORE_B, KNOWN_STORE_B);
+    to->read_b = steps_known ? known[KNOWN_MOVED_READ] : (double)NAN;
+    to->written_b = steps_known ? known[KNOWN_MOVED_WRITTEN] : (double)NAN;
+    to->indirect_n = known[KNOWN_INDIRECT];
+    to->flops = per_iteration(known, KNOWN_COUNTED_FLOPS, KNOWN_FLOPS);
+    to->flop_peak = known[KNOWN_FLOP_PEAK];
+    to->model =
+        (struct as_decan_model){.cycles = known[KNOWN_CYCLES],
+                                .arithmetic = known[KNOWN_CYCLES] / known[KNOWN_ONLY_ARITHMETIC_X],
+                                .divide = known[KNOWN_DIVIDE],
+                                .load = known[KNOWN_LOAD_CY],
+                                .store = known[KNOWN_STORE_CY],
+                                .chain = known[KNOWN_CHAIN]};
+}
+
+static void set_timings(const struct assay_decan_bucket *bucket, struct as_decan_measure *to)
+{
+    for (unsigned kind = 0; kind < AS_VARIANT_KINDS; kind++) {
+        const struct assay_decan_take *take = as_take_of(bucket, kind);
+        if (take)
+            to->timing[kind] = (struct as_decan_timing){take->n,   take->median, take->least,
+                                                        take->low, take->high,   take->instance};
+    }
+    /* What goes by indices may be anywhere. */
+    to->footprint_b =
+        to->indirect_n > 0 ? (double)NAN : (to->read_b + to->written_b) * bucket->iterations;
+}
+
+/* ---- Columns -------------------------------------------------------------------------------- */
+
+static void set_use(const struct as_decan_use *use, double *column)
+{
+    column[0] = use->cap;
+    column[1] = use->bw;
+    column[2] = use->sat;
+}
+
+static void set_columns(const struct as_decan_judgement *of, double *column)
+{
+    const struct as_decan_ratios *ratio = &of->ratio;
+    column[AS_DECAN_COLUMN_VERDICT] = of->verdict;
+    column[AS_DECAN_COLUMN_CONFIDENCE] = of->confidence;
+    column[AS_DECAN_COLUMN_ORIG_DL1] = ratio->orig_dl1;
+    column[AS_DECAN_COLUMN_WAITS] = 100 * (ratio->orig_dl1 < 1 ? 0 : 1 - 1 / ratio->orig_dl1);
+    column[AS_DECAN_COLUMN_GAIN] = of->gain;
+    column[AS_DECAN_COLUMN_FP_LS] = ratio->fp_ls;
+    column[AS_DECAN_COLUMN_SATURATION] = ratio->saturation;
+    column[AS_DECAN_COLUMN_ORIG_REF] = ratio->orig_ref;
+    column[AS_DECAN_COLUMN_REF_FES] = ratio->ref_fes;
+    column[AS_DECAN_COLUMN_REF_NODIV] = ratio->ref_nodiv;
+    column[AS_DECAN_COLUMN_REF_NORED] = ratio->ref_nored;
+    column[AS_DECAN_COLUMN_FP_MODEL] = ratio->fp_model;
+    column[AS_DECAN_COLUMN_DL1_MODEL] = ratio->dl1_model;
+    column[AS_DECAN_COLUMN_FP_PER_CY] = ratio->flops_per_cycle;
+    column[AS_DECAN_COLUMN_IN_FLIGHT] = ratio->in_flight[of->level];
+    set_use(&ratio->fp, &column[AS_DECAN_COLUMN_FP_USE]);
+    for (unsigned level = 0; level < ASSAY_PREDICT_LEVELS; level++) {
+        set_use(&ratio->read[level], &column[AS_DECAN_COLUMN_LEVELS + 6 * level]);
+        set_use(&ratio->write[level], &column[AS_DECAN_COLUMN_LEVELS + 6 * level + 3]);
+    }
+}
+
+static const char *confidence_word(enum as_decan_confidence confidence)
+{
+    static const char *const word[] = {
+        [AS_DECAN_LOW] = "low", [AS_DECAN_MEDIUM] = "medium", [AS_DECAN_HIGH] = "high"};
+    return word[confidence];
+}
+
+static void judge_bucket(const struct as_decan_measure *measure, struct assay_decan_bucket *bucket)
+{
+    struct as_decan_judgement of;
+    as_decan_judge(measure, &of);
+    set_columns(&of, bucket->column);
+    bucket->column[AS_DECAN_COLUMN_SHARE] = 100 * bucket->share;
+    bucket->verdict = as_decan_verdict_word(of.verdict);
+    bucket->title = as_decan_verdict_title(of.verdict);
+    bucket->confidence = confidence_word(of.confidence);
+    bucket->doubt = of.doubt;
+    as_decan_explain(measure, &of, bucket->text, sizeof bucket->text);
+}
+
+/* ---- The loop ------------------------------------------------------------------------------- */
+
+/* Where instances were not timed, what stands for it is how long variants and their program were in
+ * the bucket: more of it is known, as its instances are longer or more. */
+static double weight_of(const struct assay_decan_bucket *bucket)
+{
+    double weight = 0;
+    if (!isnan(bucket->share))
+        return bucket->share;
+    for (size_t i = 0; i < bucket->take_n; i++)
+        weight += (double)bucket->take[i].n * bucket->take[i].instance;
+    return weight;
+}
+
+static void choose_main(struct assay_decan_loop *loop)
+{
+    bool any_share = false;
+    for (size_t i = 0; i < loop->bucket_n; i++)
+        any_share |= !isnan(loop->bucket[i].share);
+    for (size_t i = 0; any_share && i < loop->bucket_n; i++)
+        if (isnan(loop->bucket[i].share))
+            loop->bucket[i].share = 0; /* hardly any of its instances were there */
+    for (size_t i = 1; i < loop->bucket_n; i++)
+        if (weight_of(&loop->bucket[i]) > weight_of(&loop->bucket[loop->main]))
+            loop->main = i;
+}
+
+/* Of buckets whose share is known each by its own; else as the main one. What was not measured
+ * gains nothing. */
+static double gained_of(const struct assay_decan_loop *loop)
+{
+    const struct assay_decan_bucket *main = &loop->bucket[loop->main];
+    double share = 0, gained = 0;
+    if (isnan(main->share))
+        return main->column[AS_DECAN_COLUMN_WAITS] / 100;
+    for (size_t i = 0; i < loop->bucket_n; i++) {
+        const double waits = loop->bucket[i].column[AS_DECAN_COLUMN_WAITS];
+        if (isnan(waits))
+            continue;
+        share += loop->bucket[i].share;
+        gained += loop->bucket[i].share * waits / 100;
+    }
+    return share > 0 ? gained : (double)NAN;
+}
+
+int as_decan_judge_loop(const struct as_decan *decan, struct assay_decan_loop *loop,
+                        const uint32_t *bits, struct assay_error *err)
+{
+    struct as_decan_measure measure;
+    double known[KNOWN_N];
+    AS_TRY(read_values(decan, loop->loop_id, known, err));
+    AS_TRY(read_shares(decan, loop, err));
+    for (size_t i = 0; i < loop->bucket_n; i++) {
+        struct assay_decan_bucket *bucket = &loop->bucket[i];
+        as_decan_measure_init(&measure);
+        memcpy(measure.bits, bits, sizeof measure.bits);
+        AS_TRY(read_figures(decan, measure.level, err));
+        AS_TRY(read_caches(decan, measure.level, err));
+        AS_TRY(read_reach(decan, &measure.reach_b, err));
+        set_code(known, &measure);
+        set_timings(bucket, &measure);
+        judge_bucket(&measure, bucket);
+    }
+    choose_main(loop);
+    for (size_t i = 0; i < loop->bucket_n; i++)
+        loop->bucket[i].column[AS_DECAN_COLUMN_SHARE] = 100 * loop->bucket[i].share;
+    loop->gained = loop->bucket_n ? gained_of(loop) : (double)NAN;
+    return 0;
+}

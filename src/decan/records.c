@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files of variants, one a thread: foreign bytes, for the program could write there too. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "decan/internal.h"
+
+static int keep_record(struct as_varied_all *out, const struct as_patch_plan *plan,
+                       const struct as_variant_record *record, double empty_ticks)
+{
+    const struct as_patch_region *region = as_patch_at(plan, &plan->region);
+    if (record->region >= plan->region.n || record->kind >= AS_VARIANT_KINDS) {
+        out->damaged++;
+        return 0;
+    }
+    const double ticks = (double)record->ticks;
+    const struct as_varied it = {.begun = record->t0,
+                                 .ticks = ticks > empty_ticks ? ticks - empty_ticks : 0,
+                                 .trips = (double)record->trips,
+                                 .loop = region[record->region].first_loop,
+                                 .thread = out->threads,
+                                 .kind = record->kind,
+                                 .flags = record->flags};
+    return as_vec_push(&out->record, it);
+}
+
+static int keep_records(struct as_varied_all *out, const struct as_patch_plan *plan,
+                        double orig_ticks, const struct as_variant_file *file)
+{
+    for (uint64_t i = 0; i < file->records; i++) {
+        const struct as_variant_record *record = &file->record[i];
+        const double empty =
+            record->kind == AS_VARIANT_ORIG ? orig_ticks : (double)file->empty_ticks;
+        if (keep_record(out, plan, record, empty) < 0)
+            return ASSAY_ERR_NOMEM;
+    }
+    out->lost += file->lost;
+    out->spent_ticks += (double)file->spent_ticks;
+    out->threads += file->records > 0;
+    return 0;
+}
+
+static bool is_sound(const struct as_variant_file *file, uint64_t size_b)
+{
+    return size_b >= sizeof *file && file->magic == AS_VARIANT_MAGIC &&
+           file->version == AS_PATCH_VERSION && file->records <= AS_VARIANT_RECORDS;
+}
+
+static int read_file(int directory, const char *name, const struct as_patch_plan *plan,
+                     double orig_ticks, struct as_varied_all *out)
+{
+    const int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    struct stat status;
+    const bool is_there =
+        fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0;
+    /* Its writers have ended: what is in it changes no more. */
+    void *at =
+        is_there ? mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+    const bool sound = at != MAP_FAILED && is_sound(at, (uint64_t)status.st_size);
+    const int rc = sound ? keep_records(out, plan, orig_ticks, at) : 0;
+    out->damaged += !sound;
+    if (at != MAP_FAILED)
+        munmap(at, (size_t)status.st_size);
+    if (fd >= 0)
+        close(fd);
+    unlinkat(directory, name, 0);
+    return rc;
+}
+
+int as_varied_read(const char *directory, const struct as_patch_plan *plan, double orig_ticks,
+                   struct as_varied_all *out, struct assay_error *err)
+{
+    int rc = 0;
+    DIR *dir = opendir(directory);
+    for (struct dirent *entry; rc == 0 && dir && (entry = readdir(dir));)
+        if (strncmp(entry->d_name, AS_VARIANT_PREFIX, strlen(AS_VARIANT_PREFIX)) == 0)
+            rc = read_file(dirfd(dir), entry->d_name, plan, orig_ticks, out);
+    if (dir)
+        closedir(dir);
+    return rc < 0 ? as_error_nomem(err, "records of variants") : 0;
+}
+
+void as_varied_fini(struct as_varied_all *all)
+{
+    as_vec_fini(&all->record);
+}

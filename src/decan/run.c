@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The campaign: of a run that was profiled the hot loops; a run, or several while instances are
+ * lacking, in which some of their instances are variants; and what these say.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <assay/launch.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "decan/internal.h"
+#include "decan/variants.h"
+#include "sample/timer_session.h"
+#include "vprof/clones.h"
+
+#define INSTANCES_USUAL 31u
+#define RUNS_USUAL      2u
+#define OVERHEAD_USUAL  1.0
+#define KEPT_N          16u /* records of what is timed in place: variants have their own */
+#define DISTURBED_NS    20000.0
+
+/* ---- One run -------------------------------------------------------------------------------- */
+
+struct reading {
+    struct as_decan *decan;
+    const struct as_patch_plan *plan;
+};
+
+/* Loops of this run's plan become those of the run at hand. */
+static void number_records(struct as_decan *decan, size_t from)
+{
+    for (size_t i = from; i < decan->all.record.n; i++) {
+        struct as_varied *it = &decan->all.record.at[i];
+        const uint32_t planned = it->loop;
+        it->loop = ASSAY_NONE;
+        as_vec_foreach (&decan->timed.loop, loop)
+            if (loop->number == planned)
+                it->loop = (uint32_t)(loop - decan->timed.loop.at);
+    }
+}
+
+static int read_variants(void *context, const char *directory, struct assay_error *err)
+{
+    struct reading *reading = context;
+    struct as_decan *decan = reading->decan;
+    const size_t before = decan->all.record.n;
+    AS_TRY(as_varied_read(directory, reading->plan, decan->timed.tick.overhead, &decan->all, err));
+    number_records(decan, before);
+    return 0;
+}
+
+/* Of what the program takes by itself, as hundredths of all that its threads take. */
+static uint32_t share_of(double overhead)
+{
+    const double most = overhead > 0 ? overhead : OVERHEAD_USUAL;
+    return (uint32_t)fmax(1, round(100 * most / (1 + most)));
+}
+
+static int take_outcomes(struct as_decan *decan, const struct as_instances *all)
+{
+    struct assay_decan_result *result = decan->result;
+    result->threads_missed += all->threads_missed;
+    result->damaged += all->damaged;
+    as_vec_foreach (&decan->timed.loop, loop) {
+        const struct as_patch_loop *planned = as_patch_at(all->plan, &all->plan->loop);
+        if (loop->number != ASSAY_NONE)
+            loop->it.reason = as_instances_why_not(all, planned[loop->number].region);
+    }
+    return 0;
+}
+
+static void note_variants(const struct as_patch_plan *plan, const struct as_timed_loop *loop,
+                          struct as_varied_loop *out)
+{
+    const struct as_patch_loop *planned = as_patch_at(plan, &plan->loop);
+    const struct as_patch_region *region = as_patch_at(plan, &plan->region);
+    const struct as_patch_variant *variant = as_patch_at(plan, &plan->variant);
+    region += planned[loop->number].region;
+    for (uint32_t i = 0; i < region->variants; i++) {
+        const struct as_patch_variant *it = &variant[region->first_variant + i];
+        if (it->kind < AS_VARIANT_KINDS)
+            out->bits[it->kind] |= it->bits;
+    }
+}
+
+static void note_plan(struct as_decan *decan, const struct as_patch_plan *plan)
+{
+    as_vec_foreach (&decan->timed.loop, loop) {
+        struct as_varied_loop *out = &decan->varied[loop - decan->timed.loop.at];
+        if (decan->result->runs == 0)
+            memcpy(out->unvaried, loop->unvaried, sizeof out->unvaried);
+        if (plan && loop->number != ASSAY_NONE)
+            note_variants(plan, loop, out);
+    }
+}
+
+/* Runs the program with the variants of `kinds`. */
+static int run_once(struct as_decan *decan, uint32_t kinds, bool *ran, struct assay_error *err)
+{
+    struct as_timed *timed = &decan->timed;
+    struct assay_decan_result *result = decan->result;
+    const unsigned wanted = result->wanted;
+    const struct as_patch_wish wish = {
+        .mode = AS_PATCH_VARY, .period = wanted, .kept = KEPT_N, .variants = kinds};
+    uint8_t *plan = NULL;
+    size_t n = 0;
+    *ran = false;
+    AS_TRY(as_timed_plan(timed, &wish, &plan, &n, err));
+    note_plan(decan, (const void *)plan);
+    if (!plan)
+        return 0;
+    struct as_instances all = {.plan = (const void *)plan};
+    struct reading reading = {decan, (const void *)plan};
+    const struct as_clones clones = {.plan = plan,
+                                     .plan_n = n,
+                                     .program = timed->program,
+                                     .kind = "decan",
+                                     .reference_id = timed->run_id,
+                                     .out = &all,
+                                     .share = share_of(decan->request->max_overhead),
+                                     .also = read_variants,
+                                     .context = &reading};
+    result->varied = (struct assay_profile_result){.exit_code = -1};
+    int rc = as_clones_run(timed->experiment, &timed->input, &decan->request->profile, &clones,
+                           &result->varied, err);
+    if (rc == 0)
+        rc = take_outcomes(decan, &all);
+    as_instances_fini(&all);
+    as_free(plan);
+    *ran = rc == 0;
+    result->runs += *ran;
+    result->interrupted |= result->varied.interrupted;
+    return rc;
+}
+
+/* ---- Enough --------------------------------------------------------------------------------- */
+
+static uint32_t count_takes(const struct as_decan *decan, uint32_t loop, unsigned kind)
+{
+    uint32_t n = 0;
+    as_vec_foreach (&decan->all.record, it)
+        n += it->loop == loop && it->kind == kind && !(it->flags & ~AS_VARIANT_SWITCHED);
+    return n;
+}
+
+/* Kinds of which some loop that could be varied has too few instances: another run may have more.
+ * A loop that nothing came of gets nothing from another run. */
+static uint32_t lacking_kinds(const struct as_decan *decan)
+{
+    uint32_t kinds = 0;
+    as_vec_foreach (&decan->timed.loop, loop) {
+        const uint32_t number = (uint32_t)(loop - decan->timed.loop.at);
+        uint32_t lacks = 0, has = 0;
+        for (unsigned kind = 0; loop->number != ASSAY_NONE && kind < AS_VARIANT_KINDS; kind++) {
+            if (kind == AS_VARIANT_REC ||
+                (kind != AS_VARIANT_ORIG && decan->varied[number].unvaried[kind]) ||
+                !(decan->asked >> kind & 1))
+                continue;
+            const uint32_t n = count_takes(decan, number, kind);
+            has += n;
+            lacks |= n < decan->result->wanted ? 1u << kind : 0;
+        }
+        kinds |= has ? lacks : 0;
+    }
+    return kinds;
+}
+
+/* Whether the program ended as it did without variants. */
+static int compare_ends(struct as_decan *decan, struct assay_error *err)
+{
+    struct assay_decan_result *result = decan->result;
+    struct assay_rows *rows;
+    AS_TRY(assay_rows_open(decan->timed.experiment,
+                           "SELECT ifnull(exit_code, -1), ifnull(exit_signal, 0) FROM run"
+                           " WHERE run_id = ?1",
+                           &rows, err));
+    assay_rows_bind_integer(rows, 1, decan->timed.run_id);
+    const int rc = assay_rows_next(rows, err);
+    if (rc > 0 && !result->varied.stopped && !result->varied.interrupted)
+        result->differs |= assay_rows_integer(rows, 0) != result->varied.exit_code ||
+                           assay_rows_integer(rows, 1) != result->varied.exit_signal;
+    assay_rows_close(&rows);
+    return rc < 0 ? rc : 0;
+}
+
+static int run_variants(struct as_decan *decan, struct assay_error *err)
+{
+    static const uint32_t always = 1u << AS_VARIANT_REC;
+    struct assay_decan_result *result = decan->result;
+    const unsigned most = decan->request->runs ? decan->request->runs : RUNS_USUAL;
+    uint32_t kinds = decan->asked;
+    bool ran = true;
+    while (kinds && ran && result->runs < most && !result->interrupted && !result->differs) {
+        AS_TRY(run_once(decan, kinds | always, &ran, err));
+        if (ran && result->runs == 1 && !result->interrupted) {
+            const double before = as_clones_cpu_ns(decan->timed.experiment, decan->timed.run_id);
+            const double with = as_clones_cpu_ns(decan->timed.experiment, result->varied.run_id);
+            result->slowdown = before > 0 ? with / before : 0;
+        }
+        if (ran)
+            AS_TRY(compare_ends(decan, err));
+        kinds = lacking_kinds(decan);
+    }
+    return 0;
+}
+
+/* ---- The result ----------------------------------------------------------------------------- */
+
+/* The loop's records, moved together. */
+static size_t gather_records(struct as_decan *decan, uint32_t loop)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < decan->all.record.n; i++) {
+        if (decan->all.record.at[i].loop != loop)
+            continue;
+        const struct as_varied swap = decan->all.record.at[n];
+        decan->all.record.at[n++] = decan->all.record.at[i];
+        decan->all.record.at[i] = swap;
+    }
+    return n;
+}
+
+static void count_flags(const struct as_varied *it, size_t n, struct assay_decan_loop *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        out->held += (it[i].flags & AS_VARIANT_HELD) != 0;
+        out->wide += (it[i].flags & AS_VARIANT_WIDE) != 0;
+        out->faulted += (it[i].flags & AS_VARIANT_FAULTED) != 0;
+        out->endless += (it[i].flags & AS_VARIANT_ENDLESS) != 0;
+    }
+}
+
+static int count_threads(const struct as_decan *decan, size_t n, struct assay_decan_loop *out)
+{
+    bool *seen = as_calloc(decan->all.threads + 1, sizeof *seen);
+    for (size_t i = 0; seen && i < n; i++) {
+        bool *it = &seen[decan->all.record.at[i].thread];
+        out->threads += !*it;
+        *it = true;
+    }
+    as_free(seen);
+    return seen ? 0 : ASSAY_ERR_NOMEM;
+}
+
+static const char *why_no_take(const struct as_varied_loop *varied, unsigned kind)
+{
+    return kind != AS_VARIANT_ORIG && varied->unvaried[kind]
+               ? as_variant_refusal_text(varied->unvaried[kind])
+               : "no instance of it ran";
+}
+
+/* Variants that were asked for and are not there, with the reason. */
+static void add_missing(const struct as_decan *decan, const struct as_varied_loop *varied,
+                        struct assay_decan_bucket *bucket)
+{
+    struct assay_decan_take all[ASSAY_DECAN_TAKES_MOST];
+    size_t n = 0;
+    for (unsigned kind = 0; kind < AS_VARIANT_KINDS; kind++) {
+        const char *name = as_variant_name(kind);
+        size_t at = 0;
+        while (at < bucket->take_n && bucket->take[at].variant != name)
+            at++;
+        if (kind == AS_VARIANT_REC || (at == bucket->take_n && !(decan->asked >> kind & 1)))
+            continue;
+        all[n] = at < bucket->take_n
+                     ? bucket->take[at]
+                     : (struct assay_decan_take){.variant = name,
+                                                 .reason = why_no_take(varied, kind),
+                                                 .speedup = (double)NAN};
+        all[n].decides = varied->bits[kind] & AS_VARIANT_DECIDES;
+        all[n++].chains = varied->bits[kind] & AS_VARIANT_CHAINS;
+    }
+    memcpy(bucket->take, all, n * sizeof *all);
+    bucket->take_n = n;
+}
+
+static const char *why_nothing(const struct assay_decan_loop *loop)
+{
+    return loop->held   ? "what it stores may be what it reads addresses or branches from"
+           : loop->wide ? "it stores more than can be taken back"
+           : loop->endless || loop->faulted
+               ? "its branches and addresses alone do not come to an end"
+               : "no instance of it could run as a variant: it was not entered often enough";
+}
+
+static const char *why_refused(const struct as_timed_loop *loop,
+                               const struct as_varied_loop *varied)
+{
+    const unsigned of_all = varied->unvaried[AS_VARIANT_REC];
+    if (loop->refusal == AS_PATCH_REFUSED_VARIANTS && of_all)
+        return as_variant_refusal_text(of_all);
+    return loop->refusal ? as_patch_refusal_text(loop->refusal)
+                         : "its code could not be read again";
+}
+
+static int describe_loop(struct as_decan *decan, const struct as_timed_loop *from,
+                         struct assay_decan_loop *out, struct assay_error *err)
+{
+    const size_t number = (size_t)(from - decan->timed.loop.at);
+    const struct as_varied_loop *varied = &decan->varied[number];
+    const struct as_tick *tick = &decan->timed.tick;
+    const struct as_take_scale scale = {tick->cycles, DISTURBED_NS / tick->ns};
+    *out = (struct assay_decan_loop){.loop_id = from->it.loop_id,
+                                     .module_id = from->it.module_id,
+                                     .address = from->it.address,
+                                     .share = from->it.share,
+                                     .gained = (double)NAN};
+    if (from->number == ASSAY_NONE) {
+        out->reason = why_refused(from, varied);
+        return 0;
+    }
+    const size_t n = gather_records(decan, (uint32_t)number);
+    count_flags(decan->all.record.at, n, out);
+    if (count_threads(decan, n, out) < 0)
+        return as_error_nomem(err, "threads of a loop");
+    AS_TRY(as_takes_make(decan->all.record.at, n, &scale, &out->bucket, &out->bucket_n, err));
+    if (out->bucket_n == 0) {
+        out->reason = from->it.reason && n == 0 ? from->it.reason : why_nothing(out);
+        return 0;
+    }
+    for (size_t i = 0; i < out->bucket_n; i++)
+        add_missing(decan, varied, &out->bucket[i]);
+    return as_decan_judge_loop(decan, out, varied->bits, err);
+}
+
+static int describe_loops(struct as_decan *decan, struct assay_error *err)
+{
+    struct assay_decan_result *result = decan->result;
+    double all = 0, refused = 0;
+    result->loop = as_calloc(decan->timed.loop.n + 1, sizeof *result->loop);
+    if (!result->loop)
+        return as_error_nomem(err, "variants of loops");
+    as_vec_foreach (&decan->timed.loop, loop) {
+        struct assay_decan_loop *out = &result->loop[result->loop_n++];
+        AS_TRY(describe_loop(decan, loop, out, err));
+        all += out->share;
+        refused += out->reason ? out->share : 0;
+    }
+    result->refused_share = all > 0 ? refused / all : 0;
+    result->lost = decan->all.lost;
+    result->damaged += decan->all.damaged;
+    return 0;
+}
+
+static void set_spent(struct as_decan *decan)
+{
+    struct assay_decan_result *result = decan->result;
+    const double ns = decan->all.spent_ticks * decan->timed.tick.ns;
+    const double cpu_ns = result->varied.run_id
+                              ? as_clones_cpu_ns(decan->timed.experiment, result->varied.run_id)
+                              : 0;
+    result->spent = cpu_ns > 0 && result->runs ? ns / result->runs / cpu_ns : 0;
+}
+
+static int vary_chosen(struct as_decan *decan, struct assay_error *err)
+{
+    decan->varied = as_calloc(decan->timed.loop.n + 1, sizeof *decan->varied);
+    if (!decan->varied)
+        return as_error_nomem(err, "variants of loops");
+    decan->timed.tick = as_tick_calibrate();
+    int rc = decan->timed.loop.n ? run_variants(decan, err) : 0;
+    if (rc == 0)
+        rc = describe_loops(decan, err);
+    if (rc == 0) {
+        set_spent(decan);
+        rc = as_decan_write(decan, err);
+    }
+    as_free(decan->varied);
+    return rc;
+}
+
+/* Before anything runs: the agent must be able to come into the program, or the shell before it. */
+static int check_command(const struct assay_profile_request *request, struct assay_error *err)
+{
+    struct assay_launch_plan *plan;
+    if (!request->command)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "loops of a process that runs already cannot be varied; let assay "
+                            "start it: assay decan -- CMD");
+    AS_TRY(assay_launch_plan(request->command, &plan, err));
+    const int rc = as_entry_check(plan->path, "varied from inside", err);
+    assay_launch_plan_free(&plan);
+    return rc;
+}
+
+int assay_decan_again(struct assay_experiment *experiment, int64_t run_id,
+                      struct assay_campaign *campaign, const struct assay_decan_request *request,
+                      struct assay_decan_result *result, struct assay_error *err)
+{
+    const struct assay_vprof_request hot = {
+        .profile = request->profile, .top = request->top, .loops = request->loops};
+    struct as_decan decan = {.timed = {.experiment = experiment,
+                                       .request = &hot,
+                                       .input = *as_campaign_input(campaign),
+                                       .run_id = run_id},
+                             .request = request,
+                             .result = result};
+    *result = (struct assay_decan_result){.profile = {.run_id = run_id, .exit_code = -1},
+                                          .varied = {.exit_code = -1},
+                                          .wanted = request->instances ? request->instances
+                                                                       : INSTANCES_USUAL};
+    AS_TRY(as_variants_take(request->variants, &decan.asked, err));
+    AS_TRY(check_command(&request->profile, err));
+    AS_TRY(assay_campaign_check(campaign, 1, err));
+    int rc = as_timed_choose(&decan.timed, err);
+    if (rc == 0)
+        rc = vary_chosen(&decan, err);
+    as_varied_fini(&decan.all);
+    as_vec_fini(&decan.timed.loop);
+    return rc;
+}
+
+void assay_decan_result_fini(struct assay_decan_result *result)
+{
+    for (size_t i = 0; i < result->loop_n; i++)
+        as_free(result->loop[i].bucket);
+    as_free(result->loop);
+    result->loop = NULL;
+    result->loop_n = 0;
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What variants took and what follows, as facts of the profiled run: values by variant and bucket,
+ * values by bucket, a part of the loop's page, a finding, and what could not be varied. */
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "decan/internal.h"
+#include "decan/metrics.h"
+
+enum { VARIED_METRICS_N = AS_TAKE_COLUMNS + AS_DECAN_COLUMNS };
+
+struct decan_writing {
+    const struct as_decan *decan;
+    struct assay_metric_set *takes, *loops;
+};
+
+/* ---- Sets ----------------------------------------------------------------------------------- */
+
+/* Counts have no digits; a median has an interval. */
+static const int take_digits[AS_TAKE_COLUMNS] = {0, 3, 3, 3, 1, 2, 3, 0, 0};
+
+static int open_sets(struct decan_writing *to, struct assay_error *err)
+{
+    struct assay_experiment *experiment = to->decan->timed.experiment;
+    struct assay_set_metric metric[VARIED_METRICS_N];
+    assert(as_decan_metric_n == VARIED_METRICS_N);
+    for (unsigned i = 0; i < VARIED_METRICS_N; i++) {
+        const bool is_take = i < AS_TAKE_COLUMNS;
+        const bool is_timing = i == AS_TAKE_CYCLES || i == AS_TAKE_SPEEDUP;
+        metric[i] = (struct assay_set_metric){
+            .metric = as_decan_metric[i].metric,
+            .origin =
+                is_take && i != AS_TAKE_SPEEDUP ? ASSAY_ORIGIN_MEASURED : ASSAY_ORIGIN_DERIVED,
+            .digits = is_take ? take_digits[i] : 3,
+            .bounded = is_timing || i == AS_TAKE_COLUMNS + AS_DECAN_COLUMN_WAITS};
+        metric[i].metric.pass = AS_DECAN_PASS;
+    }
+    AS_TRY(assay_metric_set_open(experiment, "variants", ASSAY_OBJECT_LOOP, AS_DECAN_PASS, metric,
+                                 AS_TAKE_COLUMNS, &to->takes, err));
+    return assay_metric_set_open(experiment, "decan", ASSAY_OBJECT_LOOP, AS_DECAN_PASS,
+                                 metric + AS_TAKE_COLUMNS, AS_DECAN_COLUMNS, &to->loops, err);
+}
+
+static struct assay_quantity varied_number(double value, uint32_t n)
+{
+    return assay_measured(value, value, value, n);
+}
+
+/* The speed-up has the bounds of both medians. */
+static struct assay_quantity speedup_of(const struct assay_decan_take *reference,
+                                        const struct assay_decan_take *take)
+{
+    if (isnan(take->speedup))
+        return (struct assay_quantity){0};
+    const double low = isnan(reference->low) || isnan(take->high)
+                           ? 0
+                           : fmin(take->speedup, reference->low / take->high);
+    const double high = isnan(reference->high) || isnan(take->low) || !(take->low > 0)
+                            ? INFINITY
+                            : fmax(take->speedup, reference->high / take->low);
+    return assay_derived(take->speedup, low, high, take->n);
+}
+
+static int write_take(const struct decan_writing *to, struct assay_subject of,
+                      const struct assay_decan_take *reference, const struct assay_decan_take *it,
+                      const char *bucket, struct assay_error *err)
+{
+    const struct assay_row_context where = {.variant = it->variant, .bucket = bucket};
+    struct assay_quantity value[AS_TAKE_COLUMNS] = {0};
+    if (!it->n && !it->disturbed && !it->ended)
+        return 0;
+    AS_TRY(assay_experiment_add_context(to->decan->timed.experiment, &where, &of.context_id, err));
+    value[AS_TAKE_N] = varied_number(it->n, it->n);
+    value[AS_TAKE_DISTURBED] = varied_number(it->disturbed, it->n);
+    value[AS_TAKE_ENDED] = varied_number(it->ended, it->n);
+    if (it->n) {
+        value[AS_TAKE_CYCLES] =
+            assay_measured(it->median, isnan(it->low) ? 0 : fmin(it->low, it->median),
+                           isnan(it->high) ? INFINITY : fmax(it->high, it->median), it->n);
+        value[AS_TAKE_LEAST] = varied_number(it->least, it->n);
+        value[AS_TAKE_STABILITY] = varied_number(it->stability, it->n);
+        value[AS_TAKE_INSTANCE] = varied_number(it->instance, it->n);
+        value[AS_TAKE_ITERATIONS] = varied_number(it->iterations, it->n);
+        if (reference)
+            value[AS_TAKE_SPEEDUP] = speedup_of(reference, it);
+    }
+    return assay_metric_set_add(to->takes, &of, it->n, value, err);
+}
+
+static const struct assay_decan_take *reference_of(const struct assay_decan_bucket *bucket)
+{
+    const struct assay_decan_take *reference = as_take_of(bucket, AS_VARIANT_REF);
+    return reference ? reference : as_take_of(bucket, AS_VARIANT_ORIG);
+}
+
+/* ---- Buckets -------------------------------------------------------------------------------- */
+
+/* Of the waiting the bounds that those of both medians give. */
+static struct assay_quantity waits_of(const struct assay_decan_bucket *bucket, double pct)
+{
+    const struct assay_decan_take *orig = as_take_of(bucket, AS_VARIANT_ORIG);
+    const struct assay_decan_take *own = orig ? orig : reference_of(bucket);
+    const struct assay_decan_take *near = as_take_of(bucket, AS_VARIANT_DL1);
+    double low = 0, high = 100;
+    if (own && near && !isnan(own->low) && !isnan(near->high) && own->low > 0)
+        low = fmin(pct, fmax(0, 100 * (1 - near->high / own->low)));
+    if (own && near && !isnan(own->high) && !isnan(near->low) && own->high > 0)
+        high = fmax(pct, fmax(0, 100 * (1 - near->low / own->high)));
+    return assay_derived(pct, low, high, near ? near->n : 0);
+}
+
+static int write_columns(const struct decan_writing *to, const struct assay_subject *of,
+                         const struct assay_decan_bucket *it, double waits, struct assay_error *err)
+{
+    struct assay_quantity value[AS_DECAN_COLUMNS] = {0};
+    const struct assay_decan_take *reference = reference_of(it);
+    const int64_t n = reference ? reference->n : 0;
+    for (size_t i = 0; i < AS_DECAN_COLUMNS; i++)
+        if (isfinite(it->column[i]))
+            value[i] = assay_derived(it->column[i], it->column[i], it->column[i], n);
+    if (isfinite(waits))
+        value[AS_DECAN_COLUMN_WAITS] = waits_of(it, waits);
+    return assay_metric_set_add(to->loops, of, n, value, err);
+}
+
+/* Of the loop as a whole the values of its main bucket stand; what it waits is that of all. */
+static int write_values(const struct decan_writing *to, const struct assay_decan_loop *loop,
+                        struct assay_error *err)
+{
+    const struct assay_subject whole = {ASSAY_OBJECT_LOOP, loop->loop_id, to->decan->timed.run_id,
+                                        0};
+    for (size_t i = 0; i < loop->bucket_n; i++) {
+        const struct assay_decan_bucket *it = &loop->bucket[i];
+        const struct assay_decan_take *reference = reference_of(it);
+        struct assay_subject of = whole;
+        char name[64];
+        as_takes_name(it, name, sizeof name);
+        for (size_t k = 0; k < it->take_n; k++) {
+            AS_TRY(write_take(to, whole, reference, &it->take[k], name, err));
+            if (i == loop->main)
+                AS_TRY(write_take(to, whole, reference, &it->take[k], NULL, err));
+        }
+        const struct assay_row_context where = {.bucket = name};
+        AS_TRY(
+            assay_experiment_add_context(to->decan->timed.experiment, &where, &of.context_id, err));
+        AS_TRY(write_columns(to, &of, it, it->column[AS_DECAN_COLUMN_WAITS], err));
+    }
+    return write_columns(to, &whole, &loop->bucket[loop->main], 100 * loop->gained, err);
+}
+
+/* ---- The page ------------------------------------------------------------------------------- */
+
+enum { PAGE_COLUMNS = 9, PAGE_ROWS = 96 };
+
+static const char *reliability_word(const struct assay_decan_take *it)
+{
+    static const char *const word[] = {[ASSAY_DECAN_UNRELIABLE] = "unreliable",
+                                       [ASSAY_DECAN_WEAK] = "weak",
+                                       [ASSAY_DECAN_RELIABLE] = "reliable"};
+    return it->n ? word[it->reliability] : it->reason;
+}
+
+static void fill_row(const char *bucket, const struct assay_decan_take *it, struct assay_cell *cell)
+{
+    cell[0] = assay_cell_text(bucket);
+    cell[1] = assay_cell_text(it->variant);
+    cell[2] = assay_cell_integer(it->n);
+    if (it->n) {
+        cell[3] = assay_cell_real(it->median);
+        cell[4] = assay_cell_real(it->least);
+        cell[5] = assay_cell_real(it->stability);
+        cell[6] = assay_cell_real(it->instance);
+        if (!isnan(it->speedup))
+            cell[7] = assay_cell_real(it->speedup);
+    }
+    cell[8] = assay_cell_text(reliability_word(it));
+}
+
+static int write_page(const struct decan_writing *to, const struct assay_decan_loop *loop,
+                      struct assay_error *err)
+{
+    static const char *const column[PAGE_COLUMNS] = {
+        "Iterations", "Variant",         "Instances",     "Cycles/iteration", "Least",
+        "Stability",  "Cycles/instance", "Times as fast", "Reliability"};
+    struct assay_cell cell[PAGE_ROWS * PAGE_COLUMNS] = {0};
+    char name[PAGE_ROWS][64];
+    size_t rows = 0;
+    for (size_t i = 0; i < loop->bucket_n; i++)
+        for (size_t k = 0; k < loop->bucket[i].take_n && rows < PAGE_ROWS; k++) {
+            as_takes_name(&loop->bucket[i], name[rows], sizeof name[rows]);
+            fill_row(name[rows], &loop->bucket[i].take[k], &cell[rows * PAGE_COLUMNS]);
+            rows++;
+        }
+    const struct assay_detail detail = {
+        .of = {ASSAY_OBJECT_LOOP, loop->loop_id, to->decan->timed.run_id, 0},
+        .name = "variants",
+        .title = "What it takes without",
+        .position = 44,
+        .text = loop->bucket[loop->main].text,
+        .column = column,
+        .column_n = PAGE_COLUMNS,
+        .cell = cell,
+        .row_n = rows,
+        .pass = AS_DECAN_PASS};
+    return assay_experiment_detail(to->decan->timed.experiment, &detail, err);
+}
+
+/* ---- Findings and flags --------------------------------------------------------------------- */
+
+static int write_finding(const struct decan_writing *to, const struct assay_decan_loop *loop,
+                         struct assay_error *err)
+{
+    const struct assay_decan_bucket *main = &loop->bucket[loop->main];
+    const struct assay_finding finding = {
+        .of = {ASSAY_OBJECT_LOOP, loop->loop_id, to->decan->timed.run_id, 0},
+        .level = ASSAY_FINDING_EXPERT,
+        .topic = "differential",
+        .text = main->text,
+        .time_ns = (int64_t)(loop->share * to->decan->timed.wall_ns),
+        .pass = AS_DECAN_PASS,
+        .rule = "decan_verdict"};
+    return main->text[0] ? assay_experiment_finding(to->decan->timed.experiment, &finding, err) : 0;
+}
+
+static int write_refusal(const struct decan_writing *to, const struct assay_decan_loop *loop,
+                         struct assay_error *err)
+{
+    const struct assay_flag flag = {.run_id = to->decan->timed.run_id,
+                                    .kind = ASSAY_OBJECT_LOOP,
+                                    .object_id = loop->loop_id,
+                                    .name = "loop_not_varied",
+                                    .text = loop->reason,
+                                    .n = 1,
+                                    .pass = AS_DECAN_PASS};
+    return assay_experiment_flag(to->decan->timed.experiment, &flag, err);
+}
+
+static const struct assay_metric run_metrics[] = {
+    {"variants_run_n", "1", "Runs in which instances ran as variants.", "counted",
+     ASSAY_BETTER_NEITHER, "Runs with variants", "trust", 0, 0, 60, AS_DECAN_PASS},
+    {"variants_spent_pct", "%", "Of these runs: what variants took, with what they need.",
+     "ticks of variants / processor time", ASSAY_BETTER_NEITHER, "Cost of variants", "trust", 0, 0,
+     61, AS_DECAN_PASS},
+    {"variants_refused_pct", "%", "Of the time of the loops that were chosen: could not be varied.",
+     "samples in refused loops / samples in chosen ones", ASSAY_BETTER_NEITHER, "Not varied",
+     "trust", 0, 0, 62, AS_DECAN_PASS},
+    {"variants_lost_n", "1", "Instances that ran as variants and for which there was no room.",
+     "counted", ASSAY_BETTER_LOWER, "Variants lost", "trust", 0, 0, 63, AS_DECAN_PASS}};
+
+static int write_run(const struct decan_writing *to, struct assay_error *err)
+{
+    const struct assay_decan_result *result = to->decan->result;
+    const int64_t run_id = to->decan->timed.run_id;
+    const struct assay_subject run = {ASSAY_OBJECT_RUN, run_id, run_id, 0};
+    const double value[] = {result->runs, 100 * result->spent, 100 * result->refused_share,
+                            (double)result->lost};
+    for (size_t i = 0; i < sizeof run_metrics / sizeof *run_metrics; i++) {
+        int64_t id;
+        AS_TRY(assay_experiment_metric(to->decan->timed.experiment, &run_metrics[i], &id, err));
+        AS_TRY(assay_experiment_value(to->decan->timed.experiment, id, &run,
+                                      assay_measured(value[i], value[i], value[i], 1), err));
+    }
+    if (!result->differs)
+        return 0;
+    const struct assay_flag flag = {
+        .run_id = run_id,
+        .kind = ASSAY_OBJECT_RUN,
+        .object_id = run_id,
+        .name = "variants_ended_otherwise",
+        .text = "with variants the program ended otherwise than without: it may look at itself, or "
+                "other threads read what a loop stores; what was measured until then stands",
+        .n = 1,
+        .pass = AS_DECAN_PASS};
+    return assay_experiment_flag(to->decan->timed.experiment, &flag, err);
+}
+
+/* ---- All ------------------------------------------------------------------------------------ */
+
+static int write_loops(const struct decan_writing *to, struct assay_error *err)
+{
+    const struct assay_decan_result *result = to->decan->result;
+    for (size_t i = 0; i < result->loop_n; i++) {
+        const struct assay_decan_loop *loop = &result->loop[i];
+        if (loop->reason) {
+            AS_TRY(write_refusal(to, loop, err));
+            continue;
+        }
+        AS_TRY(write_values(to, loop, err));
+        AS_TRY(write_page(to, loop, err));
+        AS_TRY(write_finding(to, loop, err));
+    }
+    return write_run(to, err);
+}
+
+static int say_variants(void *context, struct assay_error *err)
+{
+    struct decan_writing *to = context;
+    int rc = open_sets(to, err);
+    if (rc == 0)
+        rc = write_loops(to, err);
+    assay_metric_set_close(&to->takes);
+    assay_metric_set_close(&to->loops);
+    return rc;
+}
+
+/* Loops that were chosen by name join what is known of others. */
+static int say_chosen(void *context, struct assay_error *err)
+{
+    struct decan_writing *to = context;
+    const struct assay_decan_result *result = to->decan->result;
+    const int64_t run_id = to->decan->timed.run_id;
+    const struct assay_subject run = {ASSAY_OBJECT_RUN, run_id, run_id, 0};
+    struct assay_experiment *experiment = to->decan->timed.experiment;
+    AS_TRY(assay_experiment_forget_object(experiment, &run, AS_DECAN_PASS, err));
+    for (size_t i = 0; i < result->loop_n; i++) {
+        const struct assay_subject of = {ASSAY_OBJECT_LOOP, result->loop[i].loop_id, run_id, 0};
+        AS_TRY(assay_experiment_forget_object(experiment, &of, AS_DECAN_PASS, err));
+    }
+    return say_variants(to, err);
+}
+
+int as_decan_write(const struct as_decan *decan, struct assay_error *err)
+{
+    struct decan_writing to = {.decan = decan};
+    struct assay_experiment *experiment = decan->timed.experiment;
+    return decan->request->loops ? assay_experiment_batch(experiment, say_chosen, &to, err)
+                                 : assay_experiment_say(experiment, decan->timed.run_id,
+                                                        AS_DECAN_PASS, say_variants, &to, err);
+}
