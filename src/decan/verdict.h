@@ -35,21 +35,20 @@ enum as_decan_reliability as_decan_reliability_of(const struct as_decan_timing *
 /* (median - least) / least; NAN where there is none. */
 double as_decan_stability(const struct as_decan_timing *timing);
 
-/* Of a level, for one core that streams through it; NAN: not measured. */
+/* Of a level, for one core; NAN: not known. */
 struct as_decan_ceiling {
     double size_b;  /* of the cache that this machine has of it; unbounded for RAM */
-    double read_b;  /* bytes a cycle, of loads alone */
+    double read_b;  /* bytes a cycle, of loads alone, */
     double write_b; /* of stores alone, as the program sees them */
-    double latency; /* cycles from one line to the next that it names */
+    double latency; /* cycles from a line to the one that it names */
+    double moving;  /* cycles of an iteration to move what it moves from here, and nothing else:
+                       assay_predict_at(). NAN: follows from read_b and write_b */
 };
 
-/* Cycles of an iteration by the model of the core, data in the first level
- * (include/assay/predict.h).
- */
+/* Cycles of an iteration by the model of the core, data in the first level (predict.h). */
 struct as_decan_model {
     double cycles;      /* the answer: of the whole */
-    double front;       /* slots and decoding */
-    double arithmetic;  /* ports of floating point, or of integers where there is none of it */
+    double arithmetic;  /* ports of what is computed */
     double divide;      /* the divider, best values */
     double load, store; /* ports of loads; of stores */
     double chain;       /* the longest chain through iterations */
@@ -58,18 +57,18 @@ struct as_decan_model {
 struct as_decan_measure {
     struct as_decan_timing timing[AS_VARIANT_KINDS]; /* REF, FP, LS, DL1, ...; ORIG: untouched */
     uint32_t bits[AS_VARIANT_KINDS];                 /* enum as_variant_bit of each */
-    double trips;                                    /* iterations of an instance */
-    double load_b, store_b;  /* bytes an iteration's instructions load and store */
-    double load_n, store_n;  /* instructions, or elements of gathers, that do so */
-    double moved_b;          /* what lines carry for an iteration whose data lie nowhere near:
-                                assay_traffic_of(); NAN: steps are not known */
-    bool is_indirect;        /* some addresses come out of memory */
+    double load_b, store_b; /* bytes that an iteration's instructions load and store */
+    /* What lines carry for an iteration whose data are far away, each array once: of
+     * assay_traffic_of(), without elements whose addresses come out of memory, which are counted
+     * apart. NAN: the steps of addresses are not known. */
+    double read_b, written_b;
+    double indirect_n;
     double footprint_b;      /* lines that an instance touches */
-    double reach_b;          /* lines that all instances touch together; NAN: not known */
+    double reach_b;          /* lines that all instances touch together, at most; NAN: not known */
     double flops, flop_peak; /* of an iteration; the most that the core does in a cycle */
     struct as_decan_model model;
     struct as_decan_ceiling level[ASSAY_PREDICT_LEVELS];
-    double line_b; /* of the cache; 0: 64 */
+    double line_b; /* of the cache */
 };
 
 /* Everything unknown. */
@@ -110,7 +109,7 @@ struct as_decan_use {
 };
 
 struct as_decan_ratios {
-    double orig_dl1;   /* times faster with data in L1: REF / DL1, ORIG where there is no REF */
+    double orig_dl1;   /* ORIG / DL1; REF where there is no ORIG */
     double fp_ls;      /* FP / LS */
     double saturation; /* MAX(DL1, LS) / REF */
     double orig_ref;   /* what restoring and the variants' surroundings change */
@@ -118,16 +117,17 @@ struct as_decan_ratios {
     double fp_model, dl1_model; /* FP, DL1 over the model's cycles of the same */
     double flops_per_cycle;
     struct as_decan_use fp, read[ASSAY_PREDICT_LEVELS], write[ASSAY_PREDICT_LEVELS];
-    double in_flight; /* lines on their way at once, were all from `level` (Little's law) */
-    double waits;     /* share of the time that data beyond L1 cost: 1 - DL1 / REF, not below 0 */
+    double level_sat[ASSAY_PREDICT_LEVELS]; /* share of the time that moving takes from there */
+    double in_flight[ASSAY_PREDICT_LEVELS]; /* lines on their way at once, were all from there: by
+                                               J. D. C. Little, Oper. Res. 9 (1961) 383 */
 };
 
 enum as_decan_confidence { AS_DECAN_LOW, AS_DECAN_MEDIUM, AS_DECAN_HIGH };
 
 struct as_decan_judgement {
     enum as_decan_verdict verdict;
-    /* Where data come from: bounds from nearest to farthest; the same: it is known. */
-    enum assay_predict_level nearest, farthest;
+    /* Where data come from, most likely; bounds. Of verdicts about data, else of no meaning. */
+    enum assay_predict_level level, nearest, farthest;
     enum as_decan_confidence confidence;
     struct as_decan_ratios ratio;
     enum as_variant_kind base;    /* REF or ORIG: what variants were held to */

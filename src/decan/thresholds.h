@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Thresholds of the judgement; data/decan/verdicts.txt says what each is and why. */
+#ifndef AS_DECAN_THRESHOLDS_H
+#define AS_DECAN_THRESHOLDS_H
+
+struct as_decan_thresholds {
+    double explains, supplies, warmed, apart, overlaps;
+    double saturated, impossible, as_near, one_at_a_time;
+    double near, unstable, instances_few, instances_enough, cycles_weak, cycles_none;
+};
+
+extern const struct as_decan_thresholds as_decan_thresholds;
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The judgement: data first, then what the core does with them. A variant that takes about as long
+ * as the loop has in it what the loop waits for; one that is clearly faster lacks it. The variants
+ * are those of S. Koliai et al., "Quantifying performance bottleneck cost through differential
+ * analysis" (ICS 2013), and of the ONE View paper; the order of questions is ours.
+ */
+#include "decan/verdict.h"
+
+#include <math.h>
+
+#include "decan/judging.h"
+
+#define NAMED(name, word, title) {word, title},
+static const struct {
+    const char *word, *title;
+} verdicts[AS_DECAN_VERDICTS_N] = {AS_DECAN_VERDICTS(NAMED)};
+#undef NAMED
+
+const char *as_decan_verdict_word(enum as_decan_verdict verdict)
+{
+    return (unsigned)verdict < AS_DECAN_VERDICTS_N ? verdicts[verdict].word : "?";
+}
+
+const char *as_decan_verdict_title(enum as_decan_verdict verdict)
+{
+    return (unsigned)verdict < AS_DECAN_VERDICTS_N ? verdicts[verdict].title : "?";
+}
+
+void as_decan_measure_init(struct as_decan_measure *measure)
+{
+    const double none = (double)NAN;
+    *measure = (struct as_decan_measure){.load_b = none,
+                                         .store_b = none,
+                                         .read_b = none,
+                                         .written_b = none,
+                                         .footprint_b = none,
+                                         .reach_b = none,
+                                         .flops = none,
+                                         .flop_peak = none,
+                                         .line_b = 64,
+                                         .model = {none, none, none, none, none, none}};
+    for (unsigned l = 0; l < ASSAY_PREDICT_LEVELS; l++)
+        measure->level[l] = (struct as_decan_ceiling){none, none, none, none, none};
+    measure->level[ASSAY_PREDICT_RAM].size_b = (double)INFINITY;
+}
+
+/* ---- Shares ---------------------------------------------------------------------------------- */
+
+struct shares {
+    double base, whole; /* cycles of the loop: among variants; as the program runs it */
+    double fp, ls, dl1, fes, nodiv, nored;
+};
+
+static struct shares shares_of(const struct as_decan_measure *m)
+{
+    const double ref = as_decan_cycles_of(m, AS_VARIANT_REF);
+    const double orig = as_decan_cycles_of(m, AS_VARIANT_ORIG);
+    const double base = isnan(ref) ? orig : ref, whole = isnan(orig) ? ref : orig;
+    return (struct shares){
+        .base = base,
+        .whole = whole,
+        .fp = as_decan_ratio_of(as_decan_cycles_of(m, AS_VARIANT_FP), base),
+        .ls = as_decan_ratio_of(as_decan_cycles_of(m, AS_VARIANT_LS), base),
+        .dl1 = as_decan_ratio_of(as_decan_cycles_of(m, AS_VARIANT_DL1), whole),
+        .fes = as_decan_ratio_of(as_decan_cycles_of(m, AS_VARIANT_FES), base),
+        .nodiv = as_decan_ratio_of(as_decan_cycles_of(m, AS_VARIANT_NODIV), base),
+        .nored = as_decan_ratio_of(as_decan_cycles_of(m, AS_VARIANT_NORED), base),
+    };
+}
+
+static bool explains(double share)
+{
+    return share >= as_decan_thresholds.explains;
+}
+
+static bool is_clearly_less(double share)
+{
+    return share < as_decan_thresholds.explains;
+}
+
+static void decide(struct as_decan_judgement *out, enum as_decan_verdict verdict,
+                   enum as_variant_kind decided, double gain)
+{
+    out->verdict = verdict;
+    out->decided = decided;
+    out->gain = gain >= 1 ? gain : 1;
+}
+
+/* ---- What the core does ---------------------------------------------------------------------- */
+
+/* The model's word is needed: taking a reduction out takes its arithmetic out, too. */
+static bool is_chain(const struct as_decan_measure *m, const struct shares *s)
+{
+    const struct as_decan_model *model = &m->model;
+    const double apart = as_decan_thresholds.apart;
+    return model->chain >= as_decan_thresholds.explains * s->base &&
+           !(model->arithmetic * apart > model->chain) && !(model->load * apart > model->chain) &&
+           !(model->store * apart > model->chain) && !(s->nored >= as_decan_thresholds.supplies);
+}
+
+static bool stores_most(const struct as_decan_measure *m)
+{
+    if (!isnan(m->model.store) && !isnan(m->model.load))
+        return m->model.store > m->model.load;
+    return m->store_b > m->load_b;
+}
+
+static void judge_accesses(const struct as_decan_measure *m, const struct shares *s,
+                           struct as_decan_judgement *out)
+{
+    decide(out, stores_most(m) ? AS_DECAN_STORE : AS_DECAN_L1, AS_VARIANT_LS, 1 / s->fp);
+    out->level = out->nearest = out->farthest = ASSAY_PREDICT_L1;
+}
+
+/* False: none of its parts takes as long as the whole. */
+static bool judge_core(const struct as_decan_measure *m, const struct shares *s,
+                       struct as_decan_judgement *out)
+{
+    const struct as_decan_thresholds *t = &as_decan_thresholds;
+    const bool fp = explains(s->fp), ls = explains(s->ls);
+    if (is_clearly_less(s->nodiv) && !ls)
+        decide(out, AS_DECAN_DIVIDE, AS_VARIANT_NODIV, 1 / s->nodiv);
+    else if (s->fes >= t->supplies && fp && ls)
+        decide(out, AS_DECAN_BALANCED_STARVED, AS_VARIANT_FES, (double)NAN);
+    else if (s->fes >= t->supplies && !isnan(s->fp) && !isnan(s->ls))
+        decide(out, AS_DECAN_FRONT_END, AS_VARIANT_FES, 1 / fmax(s->fp, s->ls));
+    else if (is_chain(m, s) && !ls)
+        decide(out, AS_DECAN_CHAIN, isnan(s->nored) ? AS_VARIANT_FP : AS_VARIANT_NORED,
+               1 / (isnan(s->nored) ? s->ls : s->nored));
+    else if (fp && ls && s->fp <= t->apart * s->ls && s->ls <= t->apart * s->fp)
+        decide(out, AS_DECAN_BALANCED_FED, AS_VARIANT_LS, (double)NAN);
+    else if (ls && (!fp || s->ls > s->fp))
+        judge_accesses(m, s, out);
+    else if (fp)
+        decide(out, AS_DECAN_COMPUTE, AS_VARIANT_FP, 1 / s->ls);
+    else
+        return false;
+    return true;
+}
+
+/* ---- All ------------------------------------------------------------------------------------- */
+
+static void judge_far(const struct as_decan_measure *m, struct as_decan_judgement *out)
+{
+    decide(out, AS_DECAN_BEYOND_L1, AS_VARIANT_DL1, out->ratio.orig_dl1);
+    as_decan_judge_data(m, out);
+}
+
+/* A chain through memory: variants without the one or the other break it. */
+static bool is_chain_in_memory(const struct as_decan_measure *m, const struct shares *s)
+{
+    return !explains(s->ls) && m->indirect_n <= 0 &&
+           m->model.chain >= as_decan_thresholds.explains * s->whole;
+}
+
+static void judge(const struct as_decan_measure *m, const struct shares *s,
+                  struct as_decan_judgement *out)
+{
+    const struct as_decan_thresholds *t = &as_decan_thresholds;
+    const bool is_far = is_clearly_less(s->dl1);
+    if (is_far && (explains(s->ls) || out->ratio.orig_ref >= t->warmed)) {
+        judge_far(m, out);
+        return;
+    }
+    if (is_far && is_chain_in_memory(m, s)) {
+        decide(out, AS_DECAN_CHAIN, AS_VARIANT_DL1, out->ratio.orig_dl1);
+        return;
+    }
+    if (judge_core(m, s, out))
+        return;
+    if (is_far && s->ls >= t->overlaps && !(s->ls < s->fp)) {
+        judge_far(m, out);
+        out->doubt = "arithmetic and accesses do not hide behind each other";
+        out->confidence = AS_DECAN_LOW;
+        return;
+    }
+    out->doubt = isnan(s->fp) || isnan(s->ls) || isnan(s->dl1)
+                     ? "variants that would decide could not run"
+                     : "no variant takes as long as the loop";
+}
+
+void as_decan_judge(const struct as_decan_measure *measure, struct as_decan_judgement *out)
+{
+    const struct shares s = shares_of(measure);
+    *out = (struct as_decan_judgement){.verdict = AS_DECAN_UNKNOWN,
+                                       .confidence = AS_DECAN_HIGH,
+                                       .farthest = ASSAY_PREDICT_RAM,
+                                       .base = measure->timing[AS_VARIANT_REF].n ? AS_VARIANT_REF
+                                                                                 : AS_VARIANT_ORIG,
+                                       .decided = AS_VARIANT_ORIG,
+                                       .gain = (double)NAN};
+    as_decan_fill_ratios(measure, &out->ratio);
+    if (isnan(s.base))
+        out->doubt = "no instance was timed";
+    else
+        judge(measure, &s, out);
+    as_decan_judge_trust(measure, out);
+}

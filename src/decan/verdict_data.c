@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Of a loop that is faster with its data in the first level: which level they come from, and
+ * whether its bandwidth or its latency is what takes long. Without counters that follows from what
+ * an instance touches, which lies in no nearer level than in the one that holds it, and from how
+ * fast it is moved, which is no faster than the level can.
+ */
+#include <math.h>
+
+#include "decan/judging.h"
+
+/* The nearest that holds so many bytes; `otherwise` where that is not known. */
+static enum assay_predict_level holds(const struct as_decan_measure *measure, double bytes,
+                                      enum assay_predict_level otherwise)
+{
+    if (isnan(bytes))
+        return otherwise;
+    for (unsigned l = 0; l < ASSAY_PREDICT_RAM; l++)
+        if (bytes <= measure->level[l].size_b)
+            return (enum assay_predict_level)l;
+    return ASSAY_PREDICT_RAM;
+}
+
+/* How far the time is from what the level explains; logarithm. */
+static double distance(double part)
+{
+    return part > 0 ? fabs(log(part)) : (double)INFINITY;
+}
+
+/* Of streams: levels from which moving takes about as long as the loop. The one that holds what an
+ * instance touches goes before another that explains it as well. False: none does. */
+static bool find_saturated(struct as_decan_judgement *out)
+{
+    const struct as_decan_thresholds *t = &as_decan_thresholds;
+    const double *sat = out->ratio.level_sat;
+    unsigned first = ASSAY_PREDICT_LEVELS, last = 0, best = 0;
+    for (unsigned l = out->nearest; l <= (unsigned)out->farthest; l++) {
+        if (!(sat[l] >= t->saturated && sat[l] <= t->impossible))
+            continue;
+        if (first == ASSAY_PREDICT_LEVELS)
+            first = best = l;
+        if (distance(sat[l]) + t->as_near < distance(sat[best]))
+            best = l;
+        last = l;
+    }
+    if (first == ASSAY_PREDICT_LEVELS)
+        return false;
+    out->nearest = (enum assay_predict_level)first;
+    out->farthest = (enum assay_predict_level)last;
+    out->level = (enum assay_predict_level)best;
+    return true;
+}
+
+/* Of one address after another: the level whose latency is nearest to what a line takes. */
+static bool find_waiting(struct as_decan_judgement *out)
+{
+    unsigned best = out->nearest;
+    for (unsigned l = out->nearest; l <= (unsigned)out->farthest; l++)
+        if (distance(out->ratio.in_flight[l]) < distance(out->ratio.in_flight[best]))
+            best = l;
+    const double flying = out->ratio.in_flight[best];
+    if (!(flying <= as_decan_thresholds.one_at_a_time &&
+          flying >= 1 / as_decan_thresholds.one_at_a_time))
+        return false;
+    out->level = out->nearest = out->farthest = (enum assay_predict_level)best;
+    return true;
+}
+
+static bool is_mostly_indirect(const struct as_decan_measure *measure)
+{
+    return measure->indirect_n * measure->line_b > measure->read_b + measure->written_b;
+}
+
+/* Of levels that move faster than was seen, the nearest that is not excluded by that. */
+static void exclude_impossible(struct as_decan_judgement *out)
+{
+    while (out->farthest > out->nearest &&
+           out->ratio.level_sat[out->farthest] > as_decan_thresholds.impossible)
+        out->farthest--;
+}
+
+static enum as_decan_verdict verdict_of(enum assay_predict_level level)
+{
+    static const enum as_decan_verdict of[] = {AS_DECAN_L1, AS_DECAN_L2, AS_DECAN_L3, AS_DECAN_RAM};
+    return of[level];
+}
+
+/* Share of what the level can move in whole lines, wherever they lie. */
+static double used_share(const struct as_decan_judgement *out)
+{
+    const double read = out->ratio.read[out->level].sat, write = out->ratio.write[out->level].sat;
+    return (isnan(read) ? 0 : read) + (isnan(write) ? 0 : write);
+}
+
+void as_decan_judge_data(const struct as_decan_measure *measure, struct as_decan_judgement *out)
+{
+    const struct as_decan_thresholds *t = &as_decan_thresholds;
+    const bool is_indirect = is_mostly_indirect(measure);
+    out->nearest = holds(measure, measure->footprint_b, ASSAY_PREDICT_L1);
+    out->farthest = holds(measure, measure->reach_b, ASSAY_PREDICT_RAM);
+    if (out->farthest < out->nearest)
+        out->farthest = out->nearest;
+    out->level = out->nearest;
+    if (is_indirect && find_waiting(out)) {
+        out->verdict = AS_DECAN_LATENCY;
+        return;
+    }
+    if (isnan(measure->read_b + measure->written_b)) {
+        out->verdict = out->nearest == out->farthest ? verdict_of(out->level) : AS_DECAN_BEYOND_L1;
+        return;
+    }
+    exclude_impossible(out);
+    if (find_saturated(out)) {
+        const bool is_wide = !is_indirect || used_share(out) >= t->saturated;
+        out->verdict = is_wide ? verdict_of(out->level) : AS_DECAN_LATENCY;
+        return;
+    }
+    if (isnan(out->ratio.level_sat[out->level])) {
+        out->verdict = out->nearest == out->farthest ? verdict_of(out->level) : AS_DECAN_BEYOND_L1;
+        return;
+    }
+    /* Slower than any level's streams, and more than arithmetic explains: waiting. */
+    out->verdict =
+        out->ratio.level_sat[out->farthest] < t->saturated ? AS_DECAN_LATENCY : AS_DECAN_BEYOND_L1;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A judgement as a sentence with the numbers that decided it. */
+#include <math.h>
+#include <stdio.h>
+
+#include "decan/judging.h"
+
+/* Text that grows in a buffer, as snprintf counts. */
+struct told {
+    char *at;
+    size_t size_b;
+    int n;
+};
+
+__attribute__((format(printf, 2, 3))) static void tell(struct told *told, const char *format, ...)
+{
+    __builtin_va_list arguments;
+    const size_t used = (size_t)told->n < told->size_b ? (size_t)told->n : told->size_b;
+    __builtin_va_start(arguments, format);
+    const int more = vsnprintf(told->size_b > used ? told->at + used : NULL, told->size_b - used,
+                               format, arguments);
+    __builtin_va_end(arguments);
+    told->n += more > 0 ? more : 0;
+}
+
+static double cycles(const struct as_decan_measure *m, enum as_variant_kind kind)
+{
+    return as_decan_cycles_of(m, kind);
+}
+
+static void tell_level(struct told *told, const struct as_decan_judgement *j)
+{
+    if (j->nearest != j->farthest)
+        tell(told, "; the data come from between %s and %s", assay_predict_level_name(j->nearest),
+             assay_predict_level_name(j->farthest));
+    const double sat = j->ratio.level_sat[j->level];
+    if (!isnan(sat) && j->verdict != AS_DECAN_LATENCY)
+        tell(told, "; moving them from %s alone takes %.0f %% of the time",
+             assay_predict_level_name(j->level), 100 * fmin(sat, 1));
+    if (!isnan(j->ratio.in_flight[j->level]) && j->verdict == AS_DECAN_LATENCY)
+        tell(told, "; %.1f lines of %s are on their way at once", j->ratio.in_flight[j->level],
+             assay_predict_level_name(j->level));
+}
+
+static void tell_data(struct told *told, const struct as_decan_measure *m,
+                      const struct as_decan_judgement *j)
+{
+    tell(told, ": with its data in L1 an iteration takes %.2f cycles", cycles(m, AS_VARIANT_DL1));
+    if (cycles(m, AS_VARIANT_LS) > 0)
+        tell(told, ", its accesses alone %.2f", cycles(m, AS_VARIANT_LS));
+    tell_level(told, j);
+}
+
+static void tell_core(struct told *told, const struct as_decan_measure *m,
+                      const struct as_decan_judgement *j)
+{
+    const double fp = cycles(m, AS_VARIANT_FP), ls = cycles(m, AS_VARIANT_LS);
+    switch (j->verdict) {
+    case AS_DECAN_COMPUTE:
+    case AS_DECAN_L1:
+    case AS_DECAN_STORE:
+    case AS_DECAN_BALANCED_FED:
+        tell(told, ": its arithmetic alone takes %.2f cycles, its accesses alone %.2f", fp, ls);
+        break;
+    case AS_DECAN_DIVIDE:
+        tell(told, ": without divisions and roots it takes %.2f", cycles(m, AS_VARIANT_NODIV));
+        break;
+    case AS_DECAN_CHAIN:
+        tell(told, ": each iteration waits for the one before it, %.2f cycles by the model",
+             m->model.chain);
+        break;
+    default:
+        tell(told, ": as many instructions that do nothing take %.2f", cycles(m, AS_VARIANT_FES));
+        break;
+    }
+}
+
+int as_decan_explain(const struct as_decan_measure *measure,
+                     const struct as_decan_judgement *judgement, char *out, size_t out_b)
+{
+    struct told told = {.at = out, .size_b = out_b};
+    const enum as_decan_verdict v = judgement->verdict;
+    if (out_b)
+        out[0] = 0;
+    if (v == AS_DECAN_UNKNOWN) {
+        tell(&told, "Not decided: %s.", judgement->doubt ? judgement->doubt : "?");
+        return told.n;
+    }
+    const double whole = cycles(measure, AS_VARIANT_ORIG);
+    const bool is_far = v == AS_DECAN_L2 || v == AS_DECAN_L3 || v == AS_DECAN_RAM ||
+                        v == AS_DECAN_BEYOND_L1 || v == AS_DECAN_LATENCY ||
+                        (v == AS_DECAN_L1 && judgement->decided == AS_VARIANT_DL1);
+    tell(&told, "%c%s, %.2f cycles an iteration", as_decan_verdict_title(v)[0] & ~0x20,
+         as_decan_verdict_title(v) + 1, isnan(whole) ? cycles(measure, judgement->base) : whole);
+    if (is_far)
+        tell_data(&told, measure, judgement);
+    else
+        tell_core(&told, measure, judgement);
+    if (judgement->gain >= 1)
+        tell(&told, ". At most %.2f times faster without that", judgement->gain);
+    tell(&told, ".");
+    if (judgement->doubt)
+        tell(&told, " To be doubted: %s.", judgement->doubt);
+    return told.n;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How far a judgement is to be trusted: what is behind its numbers, and how near they are to what
+ * would have decided otherwise. */
+#include <math.h>
+
+#include "decan/judging.h"
+
+static void lower(struct as_decan_judgement *out, enum as_decan_confidence to, const char *why)
+{
+    if (out->confidence <= to && out->doubt)
+        return;
+    if (!out->doubt || to < out->confidence)
+        out->doubt = why;
+    if (to < out->confidence)
+        out->confidence = to;
+}
+
+static void weigh_timing(const struct as_decan_timing *timing, struct as_decan_judgement *out)
+{
+    const struct as_decan_thresholds *t = &as_decan_thresholds;
+    if (as_decan_reliability_of(timing) == AS_DECAN_NONE)
+        lower(out, AS_DECAN_LOW, "an instance takes less than 250 cycles");
+    else if (timing->n < t->instances_few)
+        lower(out, AS_DECAN_LOW, "fewer than 5 instances were timed");
+    else if (as_decan_reliability_of(timing) == AS_DECAN_WEAK)
+        lower(out, AS_DECAN_MEDIUM, "an instance takes less than 500 cycles");
+    else if (timing->n < t->instances_enough)
+        lower(out, AS_DECAN_MEDIUM, "fewer than 15 instances were timed");
+    else if (as_decan_stability(timing) > t->unstable)
+        lower(out, AS_DECAN_MEDIUM, "its instances differ");
+}
+
+/* The threshold lies in the interval of the share, or so near that it may as well. */
+static void weigh_share(const struct as_decan_measure *m, const struct as_decan_judgement *judged,
+                        enum as_variant_kind kind, double threshold, struct as_decan_judgement *out)
+{
+    const struct as_decan_timing *base = &m->timing[judged->base], *it = &m->timing[kind];
+    const double share = it->n ? as_decan_ratio_of(it->median, base->median) : (double)NAN;
+    if (isnan(share))
+        return;
+    const double low = it->low / base->high, high = it->high / base->low;
+    if (low <= threshold && threshold <= high)
+        lower(out, AS_DECAN_LOW, "the interval of what decides has both sides in it");
+    else if (fabs(share - threshold) < as_decan_thresholds.near)
+        lower(out, AS_DECAN_MEDIUM, "what decides is near its threshold");
+}
+
+static void weigh_data(const struct as_decan_measure *m, struct as_decan_judgement *out)
+{
+    if (out->nearest != out->farthest)
+        lower(out, AS_DECAN_MEDIUM, "levels are bounds: no counter tells them apart");
+    if (isnan(m->footprint_b))
+        lower(out, AS_DECAN_MEDIUM, "what an instance touches is not known");
+    weigh_share(m, out, AS_VARIANT_DL1, as_decan_thresholds.explains, out);
+}
+
+void as_decan_judge_trust(const struct as_decan_measure *measure, struct as_decan_judgement *out)
+{
+    const struct as_decan_thresholds *t = &as_decan_thresholds;
+    if (out->verdict == AS_DECAN_UNKNOWN) {
+        out->confidence = AS_DECAN_LOW;
+        return;
+    }
+    weigh_timing(&measure->timing[out->base], out);
+    weigh_timing(&measure->timing[out->decided], out);
+    switch (out->verdict) {
+    case AS_DECAN_L2:
+    case AS_DECAN_L3:
+    case AS_DECAN_RAM:
+    case AS_DECAN_BEYOND_L1:
+    case AS_DECAN_LATENCY:
+        weigh_data(measure, out);
+        break;
+    case AS_DECAN_FRONT_END:
+    case AS_DECAN_BALANCED_STARVED:
+        weigh_share(measure, out, AS_VARIANT_FES, t->supplies, out);
+        break;
+    default:
+        weigh_share(measure, out, AS_VARIANT_FP, t->explains, out);
+        weigh_share(measure, out, AS_VARIANT_LS, t->explains, out);
+    }
+}

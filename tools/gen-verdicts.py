@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the thresholds of judgements as a C table: gen-verdicts.py OUTPUT FILE.
+
+The head of data/decan/verdicts.txt explains it. A name that is missing, unknown, or there twice, a
+number that is none and a threshold without a reason are found here.
+"""
+import pathlib
+import sys
+
+NAMES = ["explains", "supplies", "warmed", "apart", "overlaps", "saturated", "impossible",
+         "as_near", "one_at_a_time", "near", "unstable", "instances_few", "instances_enough",
+         "cycles_weak", "cycles_none"]
+
+
+def read(path):
+    values = {}
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        words = line.split(None, 2)
+        if not words or line.startswith("#"):
+            continue
+        if len(words) != 3:
+            sys.exit(f"{path}:{number}: a threshold without a reason")
+        name, value, _ = words
+        if name not in NAMES or name in values:
+            sys.exit(f"{path}:{number}: no new threshold: {name}")
+        try:
+            values[name] = float(value)
+        except ValueError:
+            sys.exit(f"{path}:{number}: no number: {value}")
+        if not 0 < values[name] < 1e6:
+            sys.exit(f"{path}:{number}: not above 0: {value}")
+    missing = [name for name in NAMES if name not in values]
+    if missing:
+        sys.exit(f"{path}: lacks {', '.join(missing)}")
+    return values
+
+
+def main():
+    values = read(pathlib.Path(sys.argv[2]))
+    out = ['/* Made from data/decan/verdicts.txt. */', '#include "decan/thresholds.h"', "",
+           "const struct as_decan_thresholds as_decan_thresholds = {"]
+    out += [f"    .{name} = {values[name]!r}," for name in NAMES] + ["};"]
+    pathlib.Path(sys.argv[1]).write_text("\n".join(out) + "\n")
+
+
+main()
