@@ -215,9 +215,9 @@ static void add_varied(struct sums *s, struct bytes file)
         fprintf(s->varied,
                 "%s\n{\"address\": %" PRIu64
                 ", \"kind\": \"%s\", \"flags\": %u, \"trips\": %" PRIu64 ", \"ticks\": %" PRIu64
-                ", \"written\": %" PRIu64 "}",
+                ", \"written\": %" PRIu64 ", \"empty\": %" PRIu64 "}",
                 s->varied_n++ ? "," : "", region[r->region].header, as_variant_rules[r->kind].name,
-                r->flags, r->trips, r->ticks, r->written_b);
+                r->flags, r->trips, r->ticks, r->written_b, v->empty_ticks);
     }
 }
 

@@ -1,0 +1,336 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Verdicts about loops whose bottleneck is known by how they are made.
+
+truth.py recorded JUDGE FILE           judges what was measured once anew (TAP)
+truth.py measure ASSAY RUN AGENT OUT   makes the programs, runs their loops as variants on data that
+     [--repeat N] [--only NAME,..]     lie in each level of this machine, and writes OUT/measured.tsv
+     [--level L]...
+truth.py count JUDGE FILE              how many verdicts are right
+
+A verdict is right when it is one of those that the case allows; a case that allows two says why.
+At least 95 % must be right.
+"""
+import argparse
+import collections
+import json
+import math
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "zoo"))
+from tap import Tap  # noqa: E402
+
+RIGHT = 0.95
+KINDS = ["orig", "ref", "fp", "ls", "dl1", "fes", "nodiv", "nored"]
+LEVELS = ["L1", "L2", "L3", "RAM"]
+STORED = {"L1": "L1", "L2": "L2", "L3": "L3", "RAM": "memory"}
+BUILDS = {  # of vectors as wide as the machine has, and of two doubles
+    "f64": ["-march=native", "-mprefer-vector-width=512"],
+    "f32": ["-march=native", "-mprefer-vector-width=512", "-DTYPE=float"],
+    "sse": ["-DWIDTH=16"],
+}
+# Bytes or iterations of a call, by level: enough for thousands of cycles, few enough that what
+# they store can be put back.
+CALL_B = {"L1": None, "L2": None, "L3": None, "RAM": 12 << 20}
+INSTANCES = {"L1": 31, "L2": 31, "L3": 21, "RAM": 15}
+
+
+class Case(collections.namedtuple("Case", "kernel build level truth")):
+    @property
+    def name(self):
+        return f"{self.kernel}.{self.build}.{self.level}"
+
+
+def cases():
+    """Kernel, build, levels of its data, and what may be said of it.
+
+    In L1 the stores of `triad` take as long as its loads: 1 + 2 of what a cycle has. An element of
+    a gather is waited for alone where no neighbour hides it; those of L2 come as fast as L1 takes
+    lines, so that its bandwidth may be what is short. Lines written one by one keep from L2 on
+    what moves them busy.
+    """
+    far = {"L2": "L2", "L3": "L3", "RAM": "RAM"}
+    table = [
+        ("triad", "f64", {"L1": "L1 store", **far}),
+        ("triad", "f32", {"L2": "L2", "L3": "L3", "RAM": "RAM"}),
+        ("triad", "sse", {"L3": "L3", "RAM": "RAM"}),
+        ("scale", "f64", {"L1": "L1 store", **far}),
+        ("scale", "sse", {"L3": "L3", "RAM": "RAM"}),
+        ("fill", "f64", {"L1": "store", **far}),
+        ("fill", "sse", {"L3": "L3", "RAM": "RAM"}),
+        ("dot", "f64", {"L1": "L1", **far}),
+        ("dot", "f32", {"L1": "L1", **far}),
+        ("dot", "sse", {"L3": "L3", "RAM": "RAM"}),
+        ("store_lines", "f64", {"L1": "store", "L3": "L3", "RAM": "RAM"}),
+        ("polynomial", "f64", dict.fromkeys(LEVELS, "compute")),
+        ("polynomial", "f32", dict.fromkeys(LEVELS, "compute")),
+        ("polynomial", "sse", {"L2": "compute"}),
+        ("product", "f64", {"L1": "compute"}),
+        ("product", "f32", {"L1": "compute"}),
+        ("product", "sse", {"L1": "compute"}),
+        ("divide", "f64", {"L1": "divide", "L2": "divide"}),
+        ("divide_thrice", "f64", dict.fromkeys(LEVELS, "divide")),
+        ("divide_thrice", "f32", {"L1": "divide", "L3": "divide"}),
+        ("recurrence", "f64", dict.fromkeys(LEVELS, "chain")),
+        ("recurrence", "f32", {"L1": "chain", "RAM": "chain"}),
+        ("hash", "f64", dict.fromkeys(LEVELS, "chain")),
+        ("list", "f64", dict.fromkeys(LEVELS, "latency")),
+        ("list_sum", "f64", dict.fromkeys(LEVELS, "latency")),
+        ("gather", "f64", {"L1": "L1", "L2": "L2 latency", "L3": "latency", "RAM": "latency"}),
+        ("gather_long", "f64", {"L1": "L1", "L2": "L2 latency", "L3": "latency",
+                                "RAM": "latency"}),
+        ("evenly", "f64", {"L1": "balanced_fed"}),
+        ("evenly", "f32", {"L1": "balanced_fed"}),
+        ("idle_slots", "f64", {"L1": "front_end"}),
+        ("long_code", "f64", {"L1": "front_end"}),
+        ("wide_code", "f64", {"L1": "front_end"}),
+        ("mixed_slots", "f64", {"L1": "front_end"}),
+    ]
+    return [Case(kernel, build, level, truth.split())
+            for kernel, build, of in table for level, truth in of.items()]
+
+
+# ---- The machine ------------------------------------------------------------------------------
+
+
+class Machine:
+    """Sizes and ceilings of this machine, as `assay machine` knows them, in bytes a cycle."""
+
+    def __init__(self, assay):
+        told = json.loads(run([assay, "machine", "--format", "json"]).stdout)
+        self.figure = {f["name"]: f["value"] for f in told.get("figures", [])}
+        places = told["topology"]["places"]
+        of = {p["level"]: p["size_b"] for p in places if p["kind"] == "cache" and
+              p["cache"] != "instruction"}
+        self.size = {f"L{n}": of.get(n, math.nan) for n in (1, 2, 3)}
+        self.size["RAM"] = math.inf
+        self.memory_b = told["host"]["memory_b"]
+        self.core_hz = next((v for n, v in self.figure.items() if n.startswith("frequency.")),
+                            math.nan)
+        self.tsc_hz = told["host"]["tsc_hz"]
+        self.cpu = told["host"]["cpu_model"]
+        self.table = told["host"]["facts"].get("core_table", "")
+
+    @property
+    def cycles_per_tick(self):
+        return 1 if math.isnan(self.core_hz) else self.core_hz / self.tsc_hz
+
+    def get(self, name, level, scope=".core"):
+        return self.figure.get(f"{name}.{STORED[level]}{scope}", math.nan)
+
+    def columns(self, level):
+        hz = self.core_hz
+        return [self.size[level], self.get("bandwidth.read", level) / hz,
+                self.get("bandwidth.write", level) / hz,
+                self.get("latency", level, ".huge") * hz * 1e-9]
+
+    def working_set(self, level):
+        """Well inside a level, well beyond the one before it."""
+        if level == "L1":
+            return int(self.size["L1"] * 0.4)
+        if level == "L2":
+            return int(max(self.size["L2"] * 0.4, self.size["L1"] * 4))
+        if level == "L3":
+            return int(min(self.size["L2"] * 6, self.size["L3"] * 0.5))
+        return int(min(self.size["L3"] * 4, self.memory_b / 6))
+
+
+# ---- Running ----------------------------------------------------------------------------------
+
+
+def run(command):
+    return subprocess.run(command, capture_output=True, timeout=600, check=True)
+
+
+def build(out):
+    programs = {}
+    for name, flags in BUILDS.items():
+        programs[name] = os.path.join(out, f"truth-{name}")
+        run(["gcc", "-O2", "-g", "-std=gnu11", *flags, "-o", programs[name],
+             os.path.join(HERE, "src", "main.c"), os.path.join(HERE, "src", "kernels.c")])
+    return programs
+
+
+def code_of(assay, programs):
+    """By build and kernel: address of its loop and the metrics of cqa."""
+    found = {}
+    for name, program in programs.items():
+        told = json.loads(run([assay, "cqa", "--format", "json", "--level", "expert",
+                               "--function", ".*", program]).stdout)
+        for loop in told["loops"]:
+            if loop["level"] in ("single", "innermost"):
+                found[name, loop["function"]] = int(loop["address"], 16), loop["mean"]["metrics"]
+    return found
+
+
+def shape_of(case, machine):
+    """Bytes in all, bytes or iterations of a call."""
+    size = machine.working_set(case.level)
+    iterations = {"L1": 2000, "L2": 8000, "L3": 40000, "RAM": 40000}[case.level]
+    if case.kernel in ("list", "list_sum"):
+        return size, {"L1": 2000, "L2": 6000, "L3": 12000, "RAM": 12000}[case.level]
+    if case.kernel.startswith("gather"):
+        return size, iterations
+    if case.kernel in ("idle_slots", "mixed_slots"):
+        return 0, 20
+    if case.kernel in ("long_code", "wide_code"):
+        return 0, 5
+    call = CALL_B[case.level] or size
+    slow = {"polynomial": 1 << 20, "divide": 1 << 19, "divide_thrice": 1 << 19,
+            "recurrence": 1 << 19, "hash": 1 << 19}.get(case.kernel, call)
+    # What is computed slowly would take seconds; a part of it is as far away.
+    return size, min(call, max(slow, int(machine.size["L2"] * 1.2))) if case.level in (
+        "L3", "RAM") else call
+
+
+def records_of(case, tools, program, address, machine, out):
+    size, call = shape_of(case, machine)
+    wanted = INSTANCES[case.level]
+    calls = wanted * (len(KINDS) + 1) + 4
+    where = os.path.join(out, "run")
+    shutil.rmtree(where, ignore_errors=True)
+    os.makedirs(where)
+    run([tools.run, f"vary:{wanted}", "--share", "1000000", "--only", program, where, tools.agent,
+         "--", program, case.kernel, str(size), str(call), str(calls)])
+    told = json.load(open(os.path.join(where, "result.json")))
+    return [r for r in told["varied"] if r["address"] == address], size
+
+
+# ---- Measures ---------------------------------------------------------------------------------
+
+
+def interval_of_median(values):
+    """Order statistics that hold it with 95 %."""
+    n = len(values)
+    half = 0.98 * math.sqrt(n)
+    low, high = max(0, math.floor(n / 2 - half)), min(n - 1, math.ceil(n / 2 + half))
+    return values[low], values[high]
+
+
+def timing_of(records, kind, machine):
+    good = [r for r in records if r["kind"] == kind and r["flags"] == 0 and r["trips"]]
+    if not good:
+        return [0] + [math.nan] * 5
+    cycles = [max(0, r["ticks"] - r.get("empty", 0)) * machine.cycles_per_tick for r in good]
+    each = sorted(c / r["trips"] for c, r in zip(cycles, good))
+    return [len(good), statistics.median(each), each[0], *interval_of_median(each),
+            statistics.median(cycles)]
+
+
+def number(value):
+    return math.nan if value is None else value
+
+
+def line_of(case, repetition, records, metrics, size, machine):
+    timings = [timing_of(records, kind, machine) for kind in KINDS]
+    trips = statistics.median([r["trips"] for r in records if r["trips"]] or [math.nan])
+    get = {k: number(v) for k, v in metrics.items()}
+    read, written, indirect = (get["moved_read_b"], get["moved_written_b"],
+                               get["stream_indirect_n"])
+    ports = get["ports_cy"]
+    accesses = max(get["load_cy"], get["store_cy"], get["store_address_cy"])
+    row = [x for t in timings for x in t]
+    row += [get["load_b"], get["store_b"], read, written, indirect, (read + written) * trips,
+            max(size, 1)]
+    row += [get["cycles"], ports if ports > accesses else math.nan, get["divide_cy"],
+            get["load_cy"], get["store_cy"], get["chain_cy"]]
+    for level in LEVELS:
+        moving = {"L2": get["l2_cy"], "L3": get["l3_cy"], "RAM": get["ram_cy"]}.get(level, math.nan)
+        # The greater of both; where computing is, moving follows from the bandwidths.
+        row += machine.columns(level) + [moving if moving > get["cycles"] else math.nan]
+    words = [case.name, str(repetition), ",".join(case.truth)]
+    return "\t".join(words + [f"{x:.5g}" for x in row])
+
+
+def measure(args):
+    os.makedirs(args.out, exist_ok=True)
+    machine = Machine(args.assay)
+    programs = build(args.out)
+    code = code_of(args.assay, programs)
+    chosen = [c for c in cases() if (not args.only or c.kernel in args.only.split(",")) and
+              (not args.level or c.level in args.level)]
+    with open(os.path.join(args.out, "measured.tsv"), "a" if args.append else "w") as f:
+        if not args.append:
+            f.write(f"# {machine.cpu}, {machine.core_hz / 1e9:.2f} GHz; table of the core: "
+                    f"{machine.table}\n")
+        for repetition in range(args.first, args.first + args.repeat):
+            for case in chosen:
+                address, metrics = code[case.build, case.kernel]
+                try:
+                    records, size = records_of(case, args, programs[case.build], address, machine,
+                                               args.out)
+                except subprocess.CalledProcessError as failed:
+                    print(f"{case.name}: {failed.stderr.decode()[-300:]}", file=sys.stderr)
+                    continue
+                f.write(line_of(case, repetition, records, metrics, size, machine) + "\n")
+                f.flush()
+
+
+# ---- Judging ----------------------------------------------------------------------------------
+
+
+def judged(judge, path):
+    for line in run([judge, path]).stdout.decode().splitlines():
+        name, repetition, truth, verdict, sure, level, text = line.split("\t")
+        yield name, repetition, truth.split(","), verdict, sure, level, text
+
+
+def count(judge, path):
+    by = collections.defaultdict(list)
+    rows = list(judged(judge, path))
+    for name, _, truth, verdict, sure, level, text in rows:
+        by[name].append((verdict in truth, verdict, sure, level, text))
+    right = sum(r[3] in r[2] for r in rows)
+    return rows, by, right
+
+
+def show(judge, path):
+    rows, by, right = count(judge, path)
+    for name, of in sorted(by.items()):
+        if not all(good for good, *_ in of):
+            bad = next(x for x in of if not x[0])
+            print(f"{sum(g for g, *_ in of)} of {len(of)}  {name}: {bad[1]} ({bad[2]}, {bad[3]}): "
+                  f"{bad[4]}")
+    print(f"{right} of {len(rows)} verdicts of {len(by)} loops are right: "
+          f"{100 * right / max(1, len(rows)):.1f} %")
+    return 0 if right >= RIGHT * len(rows) else 1
+
+
+def recorded(judge, path):
+    tap = Tap()
+    rows, by, right = count(judge, path)
+    wrong = [f"{r[0]} {r[1]}: {r[3]}: {r[6]}" for r in rows if r[3] not in r[2]]
+    tap.point(len(by) >= 60 and all(len(of) == 5 for of in by.values()),
+              "there are 60 loops, measured five times each", f"{len(by)}: {len(rows)}")
+    tap.point(right >= RIGHT * len(rows), f"{right} of {len(rows)} verdicts are right",
+              "\n".join(wrong))
+    sure = [r for r in rows if r[4] == "high"]
+    tap.point(sum(r[3] in r[2] for r in sure) >= RIGHT * len(sure),
+              f"and of the {len(sure)} of high confidence", "\n".join(wrong))
+    return tap.end()
+
+
+def main():
+    if len(sys.argv) == 4 and sys.argv[1] == "recorded":
+        return recorded(*sys.argv[2:])
+    if len(sys.argv) == 4 and sys.argv[1] == "count":
+        return show(*sys.argv[2:])
+    p = argparse.ArgumentParser()
+    p.add_argument("what", choices=["measure"])
+    for name in ("assay", "run", "agent", "out"):
+        p.add_argument(name)
+    p.add_argument("--repeat", type=int, default=1)
+    p.add_argument("--first", type=int, default=1)
+    p.add_argument("--only")
+    p.add_argument("--level", action="append")
+    p.add_argument("--append", action="store_true")
+    return measure(p.parse_args())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
