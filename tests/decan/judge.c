@@ -58,9 +58,9 @@ static void read_timing(struct reader *r, struct as_decan_timing *timing)
 /* In the order of truth.py. */
 static void read_measure(struct reader *r, struct as_decan_measure *m)
 {
-    static const enum as_variant_kind kinds[] = {
-        AS_VARIANT_ORIG, AS_VARIANT_REF, AS_VARIANT_FP,    AS_VARIANT_LS,
-        AS_VARIANT_DL1,  AS_VARIANT_FES, AS_VARIANT_NODIV, AS_VARIANT_NORED};
+    static const enum as_variant_kind kinds[] = {AS_VARIANT_ORIG,  AS_VARIANT_REF,  AS_VARIANT_FP,
+                                                 AS_VARIANT_LS,    AS_VARIANT_DL1,  AS_VARIANT_FES,
+                                                 AS_VARIANT_NODIV, AS_VARIANT_NORED};
     double *const of_code[] = {&m->load_b,     &m->store_b,     &m->read_b, &m->written_b,
                                &m->indirect_n, &m->footprint_b, &m->reach_b};
     double *const of_model[] = {&m->model.cycles, &m->model.arithmetic, &m->model.divide,

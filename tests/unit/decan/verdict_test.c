@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Judgements of loops whose times are made up: each verdict, and what keeps one from it. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "decan/verdict.h"
+
+#define NEAR(a, b) assert_true(fabs((a) - (b)) < 1e-9)
+
+static void set_cycles(struct as_decan_measure *m, enum as_variant_kind kind, double cycles)
+{
+    m->timing[kind] = (struct as_decan_timing){.n = 31,
+                                               .median = cycles,
+                                               .least = cycles * 0.99,
+                                               .low = cycles * 0.995,
+                                               .high = cycles * 1.005,
+                                               .instance = cycles * 1000};
+}
+
+/* Ten cycles an iteration; ORIG, REF, FP, LS, DL1, FES as given. A machine of round numbers: 32
+ * KiB, 1 MiB, 16 MiB; 64, 32, 16, 8 bytes a cycle; 4, 16, 64, 256 cycles. */
+static struct as_decan_measure loop_of(double fp, double ls, double dl1, double fes)
+{
+    struct as_decan_measure m;
+    as_decan_measure_init(&m);
+    set_cycles(&m, AS_VARIANT_ORIG, 10);
+    set_cycles(&m, AS_VARIANT_REF, 10);
+    set_cycles(&m, AS_VARIANT_FP, fp);
+    set_cycles(&m, AS_VARIANT_LS, ls);
+    set_cycles(&m, AS_VARIANT_DL1, dl1);
+    set_cycles(&m, AS_VARIANT_FES, fes);
+    for (unsigned l = 0; l < ASSAY_PREDICT_LEVELS; l++) {
+        m.level[l].read_b = m.level[l].write_b = 64 >> l;
+        m.level[l].latency = 4 << 2 * l;
+    }
+    m.level[ASSAY_PREDICT_L1].size_b = 32 << 10;
+    m.level[ASSAY_PREDICT_L2].size_b = 1 << 20;
+    m.level[ASSAY_PREDICT_L3].size_b = 16 << 20;
+    m.load_b = m.read_b = 64;
+    m.store_b = m.written_b = 0;
+    m.footprint_b = 8 << 10;
+    m.model = (struct as_decan_model){
+        .cycles = 5, .arithmetic = 1, .divide = 0, .load = 1, .store = 0.5, .chain = 1};
+    return m;
+}
+
+static struct as_decan_judgement judge(const struct as_decan_measure *m)
+{
+    struct as_decan_judgement j;
+    as_decan_judge(m, &j);
+    return j;
+}
+
+static void expect(const struct as_decan_measure *m, enum as_decan_verdict verdict)
+{
+    assert_string_equal(as_decan_verdict_word(judge(m).verdict), as_decan_verdict_word(verdict));
+}
+
+/* ---- What the core does ---------------------------------------------------------------------- */
+
+static void test_core(void **state)
+{
+    (void)state;
+    struct as_decan_measure m = loop_of(9.8, 4, 9.9, 5);
+    expect(&m, AS_DECAN_COMPUTE);
+    NEAR(judge(&m).gain, 2.5);
+    assert_int_equal(judge(&m).confidence, AS_DECAN_HIGH);
+    m = loop_of(4, 9.8, 9.9, 5);
+    expect(&m, AS_DECAN_L1);
+    m.model.store = 2;
+    expect(&m, AS_DECAN_STORE);
+    m.model.store = (double)NAN;
+    expect(&m, AS_DECAN_L1);
+    m.store_b = 128;
+    expect(&m, AS_DECAN_STORE);
+    m = loop_of(4, 5, 9.9, 9.9);
+    expect(&m, AS_DECAN_FRONT_END);
+    NEAR(judge(&m).gain, 2);
+    m = loop_of(9.8, 5, 9.9, 9.9); /* arithmetic, too, is as slow: nops alone are */
+    expect(&m, AS_DECAN_FRONT_END);
+    m = loop_of(9.8, 9.6, 9.9, 9.9);
+    expect(&m, AS_DECAN_BALANCED_STARVED);
+    m = loop_of(9.8, 9.6, 9.9, 6);
+    expect(&m, AS_DECAN_BALANCED_FED);
+    m = loop_of(9.8, 14, 9.9, 6); /* without arithmetic it is slower: accesses are what counts */
+    expect(&m, AS_DECAN_L1);
+    m = loop_of(4, 5, 9.9, 6);
+    expect(&m, AS_DECAN_UNKNOWN);
+    assert_string_equal(judge(&m).doubt, "no variant takes as long as the loop");
+}
+
+static void test_divide_and_chain(void **state)
+{
+    (void)state;
+    struct as_decan_measure m = loop_of(9.8, 4, 9.9, 5);
+    set_cycles(&m, AS_VARIANT_NODIV, 5);
+    expect(&m, AS_DECAN_DIVIDE);
+    NEAR(judge(&m).gain, 2);
+    set_cycles(&m, AS_VARIANT_NODIV, 9);
+    expect(&m, AS_DECAN_COMPUTE);
+    m.model.chain = 9.5;
+    expect(&m, AS_DECAN_CHAIN);
+    set_cycles(&m, AS_VARIANT_NORED, 9.9); /* what it takes is no reduction */
+    expect(&m, AS_DECAN_COMPUTE);
+    set_cycles(&m, AS_VARIANT_NORED, 3);
+    expect(&m, AS_DECAN_CHAIN);
+    m.model.arithmetic = 9.5; /* ports as busy as the chain is long */
+    expect(&m, AS_DECAN_COMPUTE);
+    m = loop_of(4, 5, 3, 5); /* through memory: variants break it */
+    m.model.chain = 9.5;
+    m.indirect_n = 0;
+    expect(&m, AS_DECAN_CHAIN);
+}
+
+/* ---- Data ------------------------------------------------------------------------------------ */
+
+static void test_levels(void **state)
+{
+    (void)state;
+    /* 64 bytes in 10 cycles are 0.8 of what memory, 0.4 of what L3 gives. */
+    struct as_decan_measure m = loop_of(2, 9.8, 2, 2);
+    m.footprint_b = 64 << 20;
+    expect(&m, AS_DECAN_RAM);
+    NEAR(judge(&m).gain, 5);
+    m.footprint_b = 2 << 20; /* an instance would fit in L3, which is faster */
+    expect(&m, AS_DECAN_RAM);
+    m.reach_b = 8 << 20; /* and so would all: then it does not run at its bandwidth */
+    expect(&m, AS_DECAN_LATENCY);
+    m.read_b = m.load_b = 128;
+    expect(&m, AS_DECAN_L3);
+    m.reach_b = (double)NAN; /* memory is not that fast */
+    expect(&m, AS_DECAN_L3);
+    assert_int_equal(judge(&m).farthest, ASSAY_PREDICT_L3);
+    m.read_b = m.load_b = 300;
+    m.footprint_b = 512 << 10;
+    expect(&m, AS_DECAN_L2);
+    m.level[ASSAY_PREDICT_L2].moving = 2; /* known better than by bandwidths: not full */
+    expect(&m, AS_DECAN_LATENCY);
+}
+
+/* Both levels explain it: the nearer one that holds what is touched. */
+static void test_bounds(void **state)
+{
+    (void)state;
+    struct as_decan_measure m = loop_of(2, 9.8, 2, 2);
+    m.footprint_b = 2 << 20;
+    m.level[ASSAY_PREDICT_L3].read_b = 8.5;
+    const struct as_decan_judgement j = judge(&m);
+    assert_string_equal(as_decan_verdict_word(j.verdict), "L3");
+    assert_int_equal(j.nearest, ASSAY_PREDICT_L3);
+    assert_int_equal(j.farthest, ASSAY_PREDICT_RAM);
+    assert_int_equal(j.confidence, AS_DECAN_MEDIUM);
+}
+
+static void test_unknown_steps(void **state)
+{
+    (void)state;
+    struct as_decan_measure m = loop_of(2, 9.8, 2, 2);
+    m.read_b = (double)NAN;
+    m.footprint_b = 64 << 20;
+    expect(&m, AS_DECAN_RAM);
+    m.footprint_b = (double)NAN;
+    expect(&m, AS_DECAN_BEYOND_L1);
+    m = loop_of(2, 9.8, 2, 2);
+    m.footprint_b = 2 << 20;
+    for (unsigned l = 0; l < ASSAY_PREDICT_LEVELS; l++) /* a machine that was not measured */
+        m.level[l].read_b = m.level[l].write_b = (double)NAN;
+    expect(&m, AS_DECAN_BEYOND_L1);
+    assert_int_equal(judge(&m).nearest, ASSAY_PREDICT_L3);
+}
+
+static void test_latency(void **state)
+{
+    (void)state;
+    struct as_decan_measure m = loop_of(1, 9.8, 1, 1);
+    m.read_b = 0;
+    m.indirect_n = 1;
+    m.footprint_b = (double)NAN;
+    for (unsigned l = 0; l < ASSAY_PREDICT_LEVELS; l++) {
+        const double each = 4 << 2 * l;
+        for (unsigned k = 0; k < AS_VARIANT_KINDS; k++)
+            if (m.timing[k].n)
+                set_cycles(&m, k, (k == AS_VARIANT_FP || k == AS_VARIANT_DL1 ? 0.1 : 1.1) * each);
+        const struct as_decan_judgement j = judge(&m);
+        assert_string_equal(as_decan_verdict_word(j.verdict), "latency");
+        assert_int_equal(j.level, l);
+        NEAR(j.ratio.in_flight[l], 1 / 1.1);
+    }
+    /* Eight lines at once from memory, a quarter of its bandwidth: 32 cycles. */
+    m = loop_of(1, 9.8, 1, 1);
+    m.indirect_n = 0.3125;
+    m.read_b = 0;
+    m.footprint_b = 64 << 20;
+    expect(&m, AS_DECAN_LATENCY);
+    m.indirect_n = 1.25; /* as many as its bandwidth takes */
+    expect(&m, AS_DECAN_RAM);
+}
+
+/* REF finds in the cache what putting back brought there; ORIG tells. */
+static void test_warmed(void **state)
+{
+    (void)state;
+    struct as_decan_measure m = loop_of(2, 3, 2, 2);
+    set_cycles(&m, AS_VARIANT_REF, 4);
+    m.footprint_b = 64 << 20;
+    expect(&m, AS_DECAN_RAM);
+    NEAR(judge(&m).ratio.orig_dl1, 5);
+    NEAR(judge(&m).ratio.orig_ref, 2.5);
+}
+
+static void test_overlap(void **state)
+{
+    (void)state;
+    struct as_decan_measure m = loop_of(3, 7, 4, 2);
+    m.footprint_b = 64 << 20;
+    const struct as_decan_judgement j = judge(&m);
+    assert_string_equal(as_decan_verdict_word(j.verdict), "RAM");
+    assert_int_equal(j.confidence, AS_DECAN_LOW);
+    assert_non_null(j.doubt);
+}
+
+/* ---- Ratios, confidence, words --------------------------------------------------------------- */
+
+static void test_ratios(void **state)
+{
+    (void)state;
+    struct as_decan_measure m = loop_of(4, 8, 5, 2);
+    set_cycles(&m, AS_VARIANT_ORIG, 11);
+    m.flops = 22;
+    m.flop_peak = 8;
+    m.store_b = m.written_b = 32;
+    const struct as_decan_ratios r = judge(&m).ratio;
+    NEAR(r.orig_dl1, 2.2);
+    NEAR(r.fp_ls, 0.5);
+    NEAR(r.saturation, 0.8);
+    NEAR(r.orig_ref, 1.1);
+    NEAR(r.ref_fes, 5);
+    assert_true(isnan(r.ref_nodiv) && isnan(r.ref_nored));
+    NEAR(r.fp_model, 4);
+    NEAR(r.dl1_model, 1);
+    NEAR(r.flops_per_cycle, 2);
+    NEAR(r.fp.sat, 0.25);
+    NEAR(r.read[ASSAY_PREDICT_L3].bw, 64 / 11.0);
+    NEAR(r.read[ASSAY_PREDICT_L3].sat, 4 / 11.0);
+    NEAR(r.write[ASSAY_PREDICT_RAM].cap, 8);
+    NEAR(r.level_sat[ASSAY_PREDICT_RAM], 12 / 11.0);
+    NEAR(r.in_flight[ASSAY_PREDICT_RAM], 1.5 * 256 / 11.0);
+}
+
+static void test_confidence(void **state)
+{
+    (void)state;
+    struct as_decan_measure m = loop_of(9.8, 4, 9.9, 5);
+    m.timing[AS_VARIANT_REF].instance = 249;
+    assert_int_equal(judge(&m).confidence, AS_DECAN_LOW);
+    assert_int_equal(as_decan_reliability_of(&m.timing[AS_VARIANT_REF]), AS_DECAN_NONE);
+    m.timing[AS_VARIANT_REF].instance = 499;
+    assert_int_equal(judge(&m).confidence, AS_DECAN_MEDIUM);
+    m.timing[AS_VARIANT_REF].instance = 500;
+    assert_int_equal(judge(&m).confidence, AS_DECAN_HIGH);
+    m.timing[AS_VARIANT_FP].n = 14;
+    assert_int_equal(judge(&m).confidence, AS_DECAN_MEDIUM);
+    m.timing[AS_VARIANT_FP].n = 4;
+    assert_int_equal(judge(&m).confidence, AS_DECAN_LOW);
+    m = loop_of(8.7, 4, 9.9, 5);
+    assert_int_equal(judge(&m).confidence, AS_DECAN_MEDIUM);
+    m.timing[AS_VARIANT_FP].low = 8.2;
+    assert_int_equal(judge(&m).confidence, AS_DECAN_LOW);
+    m = loop_of(9.8, 4, 9.9, 5);
+    m.timing[AS_VARIANT_REF].least = 8;
+    assert_int_equal(judge(&m).confidence, AS_DECAN_MEDIUM);
+    NEAR(as_decan_stability(&m.timing[AS_VARIANT_REF]), 0.25);
+}
+
+static void test_lacking(void **state)
+{
+    (void)state;
+    struct as_decan_measure m;
+    as_decan_measure_init(&m);
+    expect(&m, AS_DECAN_UNKNOWN);
+    assert_string_equal(judge(&m).doubt, "no instance was timed");
+    m = loop_of(9.8, 4, 9.9, 5);
+    m.timing[AS_VARIANT_LS].n = 0;
+    m.timing[AS_VARIANT_FP].n = 0;
+    expect(&m, AS_DECAN_UNKNOWN);
+    assert_string_equal(judge(&m).doubt, "variants that would decide could not run");
+    assert_int_equal(judge(&m).confidence, AS_DECAN_LOW);
+    m = loop_of(9.8, 4, 9.9, 5); /* stores under a mask: no REF, but ORIG */
+    m.timing[AS_VARIANT_REF].n = 0;
+    assert_int_equal(judge(&m).base, AS_VARIANT_ORIG);
+}
+
+static void test_words(void **state)
+{
+    (void)state;
+    struct as_decan_measure m = loop_of(9.8, 4, 9.9, 5);
+    struct as_decan_judgement j = judge(&m);
+    char text[512], little[8];
+    const int n = as_decan_explain(&m, &j, text, sizeof text);
+    assert_string_equal(text,
+                        "Compute bound, 10.00 cycles an iteration: its arithmetic alone takes "
+                        "9.80 cycles, its accesses alone 4.00. At most 2.50 times faster "
+                        "without that.");
+    assert_int_equal(n, strlen(text));
+    assert_int_equal(as_decan_explain(&m, &j, little, sizeof little), n);
+    assert_string_equal(little, "Compute");
+    m = loop_of(2, 9.8, 2, 2);
+    m.footprint_b = 64 << 20;
+    j = judge(&m);
+    as_decan_explain(&m, &j, text, sizeof text);
+    assert_string_equal(text, "RAM bound, 10.00 cycles an iteration: with its data in L1 an "
+                              "iteration takes 2.00 cycles, its accesses alone 9.80; moving them "
+                              "from RAM alone takes 80 % of the time. At most 5.00 times faster "
+                              "without that.");
+    j.verdict = AS_DECAN_VERDICTS_N;
+    assert_string_equal(as_decan_verdict_title(j.verdict), "?");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_core),          cmocka_unit_test(test_divide_and_chain),
+        cmocka_unit_test(test_levels),        cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_unknown_steps), cmocka_unit_test(test_latency),
+        cmocka_unit_test(test_warmed),        cmocka_unit_test(test_overlap),
+        cmocka_unit_test(test_ratios),        cmocka_unit_test(test_confidence),
+        cmocka_unit_test(test_lacking),       cmocka_unit_test(test_words),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
