@@ -5,8 +5,8 @@
 # an error; exit status 1 means that something could not be run.
 # BENCH_PAIRS=N interleaved pairs of each (5); BENCH_LONG_PAIRS=N of those with a slow peer (1);
 # BENCH_ROUNDS=N of the overhead of a profile (15); BENCH_ONLY=code, predict, cqa, store,
-# profile, advice, patch, try or machine for those rows alone; BENCH_PATCH_ROUNDS=N of clones (3);
-# BENCH_TRY_BUDGET=S seconds of each campaign
+# profile, advice, patch, try, decan or machine for those rows alone; BENCH_PATCH_ROUNDS=N of clones (3);
+# BENCH_DECAN_ROUNDS=N of verdicts (5); BENCH_TRY_BUDGET=S seconds of each campaign
 # (90), BENCH_TRY_NULLS=N of those of programs that gain nothing (2).
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -482,6 +482,20 @@ of_patch() { # what clones of loops add, to an instance and to whole programs
     done <"$build/clones.said"
 }
 
+of_decan() { # verdicts about loops whose bottleneck is known; figures of the machine are needed
+    heading
+    rm -rf "$build/verdicts"
+    truth=tests/decan/truth.py
+    python3 $truth measure "$build/assay" "$drivers/bench-clones-run" \
+        "$build/src/agent/libassay-agent.so" "$build/verdicts" --repeat "${BENCH_DECAN_ROUNDS:-5}" ||
+        status=1
+    python3 $truth count "$drivers/bench-decan-judge" "$build/verdicts/measured.tsv" \
+        >"$build/verdicts.said"
+    cat "$build/verdicts.said"
+    wrong=$(awk '/verdicts of/ { printf "%.3f", 1 - $1 / $3 }' "$build/verdicts.said")
+    number "wrong verdicts, of all" "${wrong:-1}" '' "" 0.05
+}
+
 cc1=$(gcc -print-prog-name=cc1)
 rounds=${BENCH_ROUNDS:-15}
 of_machine() { # against a STREAM of our own and against itself; a calm machine is needed
@@ -501,6 +515,7 @@ case "${BENCH_ONLY:-}" in
     of_patch
     ;;
 patch) of_patch ;;
+decan) of_decan ;;
 machine) of_machine ;;
 code) of_code ;;
 store) of_store ;;
@@ -510,8 +525,8 @@ profile) of_profile ;;
 advice) of_advice ;;
 try) of_tries ;;
 *)
-    echo "bench: BENCH_ONLY is code, predict, cqa, store, profile, advice, patch, try" \
-        "or machine" >&2
+    echo "bench: BENCH_ONLY is code, predict, cqa, store, profile, advice, patch, try," \
+        "decan or machine" >&2
     exit 2
     ;;
 esac

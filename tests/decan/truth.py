@@ -5,7 +5,7 @@
 truth.py recorded JUDGE FILE           judges what was measured once anew (TAP)
 truth.py measure ASSAY RUN AGENT OUT   makes the programs, runs their loops as variants on data that
      [--repeat N] [--only NAME,..]     lie in each level of this machine, and writes OUT/measured.tsv
-     [--level L]...
+     [--level L]... [--machine TABLE]
 truth.py count JUDGE FILE              how many verdicts are right
 
 A verdict is right when it is one of those that the case allows; a case that allows two says why.
@@ -156,12 +156,13 @@ def build(out):
     return programs
 
 
-def code_of(assay, programs):
+def code_of(assay, programs, table):
     """By build and kernel: address of its loop and the metrics of cqa."""
     found = {}
+    core = ["--machine", table] if table else []
     for name, program in programs.items():
         told = json.loads(run([assay, "cqa", "--format", "json", "--level", "expert",
-                               "--function", ".*", program]).stdout)
+                               *core, "--function", ".*", program]).stdout)
         for loop in told["loops"]:
             if loop["level"] in ("single", "innermost"):
                 found[name, loop["function"]] = int(loop["address"], 16), loop["mean"]["metrics"]
@@ -251,13 +252,13 @@ def measure(args):
     os.makedirs(args.out, exist_ok=True)
     machine = Machine(args.assay)
     programs = build(args.out)
-    code = code_of(args.assay, programs)
+    code = code_of(args.assay, programs, args.machine)
     chosen = [c for c in cases() if (not args.only or c.kernel in args.only.split(",")) and
               (not args.level or c.level in args.level)]
     with open(os.path.join(args.out, "measured.tsv"), "a" if args.append else "w") as f:
         if not args.append:
             f.write(f"# {machine.cpu}, {machine.core_hz / 1e9:.2f} GHz; table of the core: "
-                    f"{machine.table}\n")
+                    f"{args.machine or machine.table}\n")
         for repetition in range(args.first, args.first + args.repeat):
             for case in chosen:
                 address, metrics = code[case.build, case.kernel]
@@ -328,6 +329,7 @@ def main():
     p.add_argument("--first", type=int, default=1)
     p.add_argument("--only")
     p.add_argument("--level", action="append")
+    p.add_argument("--machine")
     p.add_argument("--append", action="store_true")
     return measure(p.parse_args())
 
