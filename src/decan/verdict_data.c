@@ -51,14 +51,26 @@ static bool find_saturated(struct as_decan_judgement *out)
     return true;
 }
 
-/* Of one address after another: the level whose latency is nearest to what a line takes. */
-static bool find_waiting(struct as_decan_judgement *out)
+/* Lines of which an iteration waits for one after the other: of those that it moves no more than
+ * the model's chain has loads of the first level. Several accesses may be to one line. */
+static double waited_lines(const struct as_decan_measure *measure)
 {
+    const double first = measure->level[ASSAY_PREDICT_L1].latency;
+    const double chained = as_decan_ratio_of(measure->model.chain, first);
+    return chained >= as_decan_thresholds.explains ? fmin(measure->indirect_n, chained)
+                                                   : measure->indirect_n;
+}
+
+/* Of one address after another: the level whose latency is nearest to what a line takes. */
+static bool find_waiting(const struct as_decan_measure *measure, struct as_decan_judgement *out)
+{
+    const double share = as_decan_ratio_of(waited_lines(measure), measure->indirect_n);
     unsigned best = out->nearest;
     for (unsigned l = out->nearest; l <= (unsigned)out->farthest; l++)
-        if (distance(out->ratio.in_flight[l]) < distance(out->ratio.in_flight[best]))
+        if (distance(share * out->ratio.in_flight[l]) <
+            distance(share * out->ratio.in_flight[best]))
             best = l;
-    const double flying = out->ratio.in_flight[best];
+    const double flying = share * out->ratio.in_flight[best];
     if (!(flying <= as_decan_thresholds.one_at_a_time &&
           flying >= 1 / as_decan_thresholds.one_at_a_time))
         return false;
@@ -101,7 +113,7 @@ void as_decan_judge_data(const struct as_decan_measure *measure, struct as_decan
     if (out->farthest < out->nearest)
         out->farthest = out->nearest;
     out->level = out->nearest;
-    if (is_indirect && find_waiting(out)) {
+    if (is_indirect && find_waiting(measure, out)) {
         out->verdict = AS_DECAN_LATENCY;
         return;
     }

@@ -47,7 +47,7 @@ ALONE double fill(const struct part *p)
     return 0;
 }
 
-static double total(V x)
+ALONE static double total(V x)
 {
     double s = 0;
     for (unsigned i = 0; i < sizeof x / sizeof x[0]; i++)
@@ -78,9 +78,10 @@ ALONE double evenly(const struct part *p)
 {
     const V *b = p->b;
     const V x = p->x;
-    V s0 = {0}, s1 = s0, s2 = s0, s3 = s0, s4 = s0, s5 = s0, s6 = s0, s7 = s0;
-    const long n = p->n;
-    for (long i = 0; i < n; i += 8) {
+    V s0 = {0}, s1 = s0, s2 = s0, s3 = s0, s4 = s0, s5 = s0;
+    V s6 = s0, s7 = s0, s8 = s0, s9 = s0, s10 = s0, s11 = s0;
+    const long n = p->n - 11;
+    for (long i = 0; i < n; i += 12) {
         s0 += b[i] * x;
         s1 += b[i + 1] * x;
         s2 += b[i + 2] * x;
@@ -89,8 +90,12 @@ ALONE double evenly(const struct part *p)
         s5 += b[i + 5] * x;
         s6 += b[i + 6] * x;
         s7 += b[i + 7] * x;
+        s8 += b[i + 8] * x;
+        s9 += b[i + 9] * x;
+        s10 += b[i + 10] * x;
+        s11 += b[i + 11] * x;
     }
-    return total(s0 + s1 + s2 + s3 + s4 + s5 + s6 + s7);
+    return total(s0 + s1 + s2 + s3 + s4 + s5 + s6 + s7 + s8 + s9 + s10 + s11);
 }
 
 /* 128 multiply-adds of each of eight vectors that are loaded. */
@@ -275,17 +280,17 @@ ALONE double idle_slots(const struct part *p)
     return 0;
 }
 
-/* Instructions of ten bytes, more than the cache of decoded ones holds. */
+/* More instructions than the cache of decoded ones holds, few of them with anything to execute. */
 ALONE double long_code(const struct part *p)
 {
     const long n = p->n;
     for (long i = 0; i < n; i++)
-        __asm__ volatile(".rept 700\n\t"
-                         "movabs $0x123456789abcdef0, %%rax\n\t"
-                         "movabs $0x123456789abcdef1, %%rcx\n\t"
-                         "movabs $0x123456789abcdef2, %%rdx\n\t"
+        __asm__ volatile(".rept 833\n\t"
+                         "addl $0x12345678, %%ecx\n\tnopw 0(%%rax,%%rax)\n\t"
+                         "addl $0x12345678, %%edx\n\tnopw 0(%%rax,%%rax)\n\t"
+                         "addl $0x12345678, %%esi\n\tnopw 0(%%rax,%%rax)\n\t"
                          ".endr" ::
-                             : "rax", "rcx", "rdx");
+                             : "ecx", "edx", "esi", "cc");
     return 0;
 }
 
