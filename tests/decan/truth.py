@@ -56,17 +56,24 @@ def cases():
     """
     far = {"L2": "L2", "L3": "L3", "RAM": "RAM"}
     table = [
-        ("triad", "f64", {"L1": "L1 store", **far}),
+        ("triad_again", "f64", {"L1": "L1 store"}),
+        ("triad_again", "f32", {"L1": "L1 store"}),
+        ("triad", "f64", far),
         ("triad", "f32", {"L2": "L2", "L3": "L3", "RAM": "RAM"}),
         ("triad", "sse", {"L3": "L3", "RAM": "RAM"}),
-        ("scale", "f64", {"L1": "L1 store", **far}),
+        ("scale_again", "f64", {"L1": "L1 store"}),
+        ("scale", "f64", far),
         ("scale", "sse", {"L3": "L3", "RAM": "RAM"}),
-        ("fill", "f64", {"L1": "store", **far}),
+        ("fill_again", "f64", {"L1": "store"}),
+        ("fill", "f64", far),
         ("fill", "sse", {"L3": "L3", "RAM": "RAM"}),
-        ("dot", "f64", {"L1": "L1", **far}),
-        ("dot", "f32", {"L1": "L1", **far}),
+        ("dot_again", "f64", {"L1": "L1"}),
+        ("dot", "f64", far),
+        ("dot_again", "f32", {"L1": "L1"}),
+        ("dot", "f32", far),
         ("dot", "sse", {"L3": "L3", "RAM": "RAM"}),
-        ("store_lines", "f64", {"L1": "store", "L3": "L3", "RAM": "RAM"}),
+        ("store_lines_again", "f64", {"L1": "store"}),
+        ("store_lines", "f64", {"L3": "L3", "RAM": "RAM"}),
         ("polynomial", "f64", dict.fromkeys(LEVELS, "compute")),
         ("polynomial", "f32", dict.fromkeys(LEVELS, "compute")),
         ("polynomial", "sse", {"L2": "compute"}),
@@ -84,8 +91,8 @@ def cases():
         ("gather", "f64", {"L1": "L1", "L2": "L2 latency", "L3": "latency", "RAM": "latency"}),
         ("gather_long", "f64", {"L1": "L1", "L2": "L2 latency", "L3": "latency",
                                 "RAM": "latency"}),
-        ("evenly", "f64", {"L1": "balanced_fed"}),
-        ("evenly", "f32", {"L1": "balanced_fed"}),
+        ("evenly_again", "f64", {"L1": "balanced_fed"}),
+        ("evenly_again", "f32", {"L1": "balanced_fed"}),
         ("idle_slots", "f64", {"L1": "front_end"}),
         ("long_code", "f64", {"L1": "front_end"}),
         ("wide_code", "f64", {"L1": "front_end"}),
@@ -165,7 +172,7 @@ def code_of(assay, programs, table):
                                *core, "--function", ".*", program]).stdout)
         for loop in told["loops"]:
             if loop["level"] in ("single", "innermost"):
-                found[name, loop["function"]] = int(loop["address"], 16), loop["mean"]["metrics"]
+                found[name, loop["function"].removesuffix("_of")] = int(loop["address"], 16), loop["mean"]["metrics"]
     return found
 
 
@@ -177,6 +184,8 @@ def shape_of(case, machine):
         return size, {"L1": 2000, "L2": 6000, "L3": 12000, "RAM": 12000}[case.level]
     if case.kernel.startswith("gather"):
         return size, iterations
+    if case.kernel.endswith("_again") or case.kernel == "product":
+        return size, 64000
     if case.kernel in ("idle_slots", "mixed_slots"):
         return 0, 20
     if case.kernel in ("long_code", "wide_code"):
