@@ -50,8 +50,8 @@ def cases():
     """Kernel, build, levels of its data, and what may be said of it.
 
     In L1 the stores of `triad` take as long as its loads: 1 + 2 of what a cycle has. An element of
-    a gather is waited for alone where no neighbour hides it; those of L2 come as fast as L1 takes
-    lines, so that its bandwidth may be what is short. Lines written one by one keep from L2 on
+    a gather is waited for alone where no neighbour hides it; those of L2 and L3 come as
+    fast as L1 takes lines, in streams as well, so that bandwidth may be what is short. Lines written one by one keep from L2 on
     what moves them busy.
     """
     far = {"L2": "L2", "L3": "L3", "RAM": "RAM"}
@@ -88,8 +88,8 @@ def cases():
         ("hash", "f64", dict.fromkeys(LEVELS, "chain")),
         ("list", "f64", dict.fromkeys(LEVELS, "latency")),
         ("list_sum", "f64", dict.fromkeys(LEVELS, "latency")),
-        ("gather", "f64", {"L1": "L1", "L2": "L2 latency", "L3": "latency", "RAM": "latency"}),
-        ("gather_long", "f64", {"L1": "L1", "L2": "L2 latency", "L3": "latency",
+        ("gather", "f64", {"L1": "L1", "L2": "L2 latency", "L3": "L3 latency", "RAM": "latency"}),
+        ("gather_long", "f64", {"L1": "L1", "L2": "L2 latency", "L3": "L3 latency",
                                 "RAM": "latency"}),
         ("evenly_again", "f64", {"L1": "balanced_fed"}),
         ("evenly_again", "f32", {"L1": "balanced_fed"}),
@@ -117,15 +117,19 @@ class Machine:
         self.size = {f"L{n}": of.get(n, math.nan) for n in (1, 2, 3)}
         self.size["RAM"] = math.inf
         self.memory_b = told["host"]["memory_b"]
-        self.core_hz = next((v for n, v in self.figure.items() if n.startswith("frequency.")),
-                            math.nan)
+        self.cycles_per_tick = math.nan  # until it is calibrated
         self.tsc_hz = told["host"]["tsc_hz"]
         self.cpu = told["host"]["cpu_model"]
         self.table = told["host"]["facts"].get("core_table", "")
 
     @property
-    def cycles_per_tick(self):
-        return 1 if math.isnan(self.core_hz) else self.core_hz / self.tsc_hz
+    def core_hz(self):
+        return self.cycles_per_tick * self.tsc_hz
+
+    def calibrate(self, records, chain_cy):
+        """By a loop that does nothing but wait for a chain of so many cycles."""
+        self.cycles_per_tick = 1
+        self.cycles_per_tick = chain_cy / timing_of(records, "orig", self)[1]
 
     def get(self, name, level, scope=".core"):
         return self.figure.get(f"{name}.{STORED[level]}{scope}", math.nan)
@@ -141,7 +145,7 @@ class Machine:
         if level == "L1":
             return int(self.size["L1"] * 0.4)
         if level == "L2":
-            return int(max(self.size["L2"] * 0.4, self.size["L1"] * 4))
+            return int(max(self.size["L2"] * 0.2, self.size["L1"] * 4))
         if level == "L3":
             return int(min(self.size["L2"] * 6, self.size["L3"] * 0.5))
         return int(min(self.size["L3"] * 4, self.memory_b / 6))
@@ -266,9 +270,12 @@ def measure(args):
               (not args.level or c.level in args.level)]
     with open(os.path.join(args.out, "measured.tsv"), "a" if args.append else "w") as f:
         if not args.append:
-            f.write(f"# {machine.cpu}, {machine.core_hz / 1e9:.2f} GHz; table of the core: "
-                    f"{args.machine or machine.table}\n")
+            f.write(f"# {machine.cpu}; table of the core: {args.machine or machine.table}\n")
         for repetition in range(args.first, args.first + args.repeat):
+            chain = Case("hash", "f64", "L1", [])
+            address, metrics = code["f64", "hash"]
+            machine.calibrate(records_of(chain, args, programs["f64"], address, machine,
+                                         args.out)[0], metrics["chain_cy"])
             for case in chosen:
                 address, metrics = code[case.build, case.kernel]
                 try:
