@@ -94,7 +94,7 @@ static bool is_chain(const struct as_decan_measure *m, const struct shares *s)
 {
     const struct as_decan_model *model = &m->model;
     const double apart = as_decan_thresholds.apart;
-    return model->chain >= as_decan_thresholds.explains * s->base &&
+    return model->chain >= as_decan_thresholds.explains * fmin(s->base, s->whole) &&
            !(model->arithmetic * apart > model->chain) && !(model->load * apart > model->chain) &&
            !(model->store * apart > model->chain) && !(s->nored >= as_decan_thresholds.supplies);
 }
@@ -139,6 +139,30 @@ static bool judge_core(const struct as_decan_measure *m, const struct shares *s,
     return true;
 }
 
+/* Parts that hide behind each other only in part: the one that is clearly the longest, or two that
+ * are as long. */
+static bool judge_longest(const struct as_decan_measure *m, const struct shares *s,
+                          struct as_decan_judgement *out)
+{
+    const struct as_decan_thresholds *t = &as_decan_thresholds;
+    const double fp = s->fp, ls = s->ls, longest = fmax(fmax(fp, ls), s->fes);
+    if (isnan(fp) || isnan(ls) || isnan(s->fes) || !(longest >= t->overlaps))
+        return false;
+    if (ls >= t->apart * fmax(fp, s->fes))
+        judge_accesses(m, s, out);
+    else if (fp >= t->apart * fmax(ls, s->fes))
+        decide(out, AS_DECAN_COMPUTE, AS_VARIANT_FP, 1 / ls);
+    else if (s->fes >= t->apart * fmax(fp, ls))
+        decide(out, AS_DECAN_FRONT_END, AS_VARIANT_FES, 1 / fmax(fp, ls));
+    else if (fmin(fp, ls) >= t->apart * s->fes)
+        decide(out, AS_DECAN_BALANCED_FED, AS_VARIANT_LS, (double)NAN);
+    else
+        return false;
+    out->doubt = "no part alone takes as long as the loop";
+    out->confidence = AS_DECAN_MEDIUM;
+    return true;
+}
+
 /* ---- All ------------------------------------------------------------------------------------- */
 
 static void judge_far(const struct as_decan_measure *m, struct as_decan_judgement *out)
@@ -175,6 +199,8 @@ static void judge(const struct as_decan_measure *m, const struct shares *s,
         out->confidence = AS_DECAN_LOW;
         return;
     }
+    if (!is_far && judge_longest(m, s, out))
+        return;
     out->doubt = isnan(s->fp) || isnan(s->ls) || isnan(s->dl1)
                      ? "variants that would decide could not run"
                      : "no variant takes as long as the loop";

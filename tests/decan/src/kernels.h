@@ -22,11 +22,13 @@ struct part {
     void *a;
     const void *b, *c;
     V x;
-    long n; /* vectors, nodes, elements, or repetitions */
+    long n;    /* vectors, nodes, elements, or repetitions */
+    long mask; /* AGAIN: of numbers of vectors */
 };
 
 enum data {
     STREAMS,      /* a is written, b and c are read, from end to end */
+    AGAIN,        /* the same of few data, a thousand times what they are */
     LIST,         /* b: nodes of a line each, in one cycle by chance; *c is where it goes on */
     NUMBERS,      /* b: elements, c: their numbers by chance */
     NUMBERS_LONG, /* the same of 8 bytes */

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * truth KERNEL BYTES CALL_BYTES CALLS: calls KERNEL so often, on data of BYTES in all; each call
- * works on the next CALL_BYTES of them (of lists, numbers and code: CALL_BYTES iterations). Prints
+ * works on the next CALL_BYTES of them (of lists, numbers, code and data
+ * that are read again: CALL_BYTES iterations or vectors). Prints
  * what it computed. Loops here call functions, so that none of them runs as a variant.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "kernels.h"
 
@@ -135,6 +137,27 @@ static double run_streams(const struct kernel *kernel, size_t size_b, size_t cal
     return sum;
 }
 
+/* As many vectors of each array as a power of two allows, over and over. */
+static double run_again(const struct kernel *kernel, size_t size_b, long n, long calls)
+{
+    long vectors = 8;
+    while ((size_t)(4 * vectors) * sizeof(V) * kernel->arrays <= size_b)
+        vectors *= 2;
+    char *a = map_numbers((size_t)vectors * sizeof(V) + 4096);
+    char *b = map_numbers((size_t)vectors * sizeof(V) + 4096);
+    char *c = map_numbers((size_t)vectors * sizeof(V) + 4096);
+    const struct part part = {.a = a,
+                              .b = b + 1024,
+                              .c = c + 2048,
+                              .n = n,
+                              .mask = vectors - 1,
+                              .x = (V){0} + (TYPE)0.25};
+    double sum = 0;
+    for (long i = 0; i < calls; i++)
+        sum += kernel->run(&part);
+    return sum;
+}
+
 static double run_others(const struct kernel *kernel, size_t size_b, long n, long calls)
 {
     void *at = NULL;
@@ -160,6 +183,29 @@ static double run_others(const struct kernel *kernel, size_t size_b, long n, lon
     return sum;
 }
 
+#define FOUR(DO) DO DO DO DO
+ALONE static V step(V x)
+{
+    V y = x + 1, z = x + 2, v = x + 3;
+    FOUR(FOUR(x = x * x + v; y = y * y + v; z = z * z + v;))
+    return x + y + z;
+}
+
+/* Cores take their time to supply wide vectors with current; loops of a program that runs for a
+ * second have that behind them. */
+static void warm_up(void)
+{
+    struct timespec begun, now;
+    V x = {0};
+    clock_gettime(CLOCK_MONOTONIC, &begun);
+    do {
+        for (int i = 0; i < 1000; i++)
+            x = step(x);
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    } while ((now.tv_sec - begun.tv_sec) * 1000 + (now.tv_nsec - begun.tv_nsec) / 1000000 < 20);
+    state += x[0] > 0; /* NOLINT: never */
+}
+
 int main(int argc, char **argv)
 {
     const struct kernel *kernel = argc == 5 ? find(argv[1]) : NULL;
@@ -169,7 +215,9 @@ int main(int argc, char **argv)
     }
     const size_t size_b = strtoul(argv[2], NULL, 10), call_b = strtoul(argv[3], NULL, 10);
     const long calls = atol(argv[4]);
+    warm_up();
     const double sum = kernel->data == STREAMS ? run_streams(kernel, size_b, call_b, calls)
+                       : kernel->data == AGAIN ? run_again(kernel, size_b, (long)call_b, calls)
                                                : run_others(kernel, size_b, (long)call_b, calls);
     printf("%s %.17g\n", kernel->name, sum);
     return 0;

@@ -91,7 +91,14 @@ static void test_core(void **state)
     expect(&m, AS_DECAN_BALANCED_FED);
     m = loop_of(9.8, 14, 9.9, 6); /* without arithmetic it is slower: accesses are what counts */
     expect(&m, AS_DECAN_L1);
-    m = loop_of(4, 5, 9.9, 6);
+    m = loop_of(4, 7, 9.9, 5); /* none of them explains it: the longest */
+    expect(&m, AS_DECAN_L1);
+    assert_int_equal(judge(&m).confidence, AS_DECAN_MEDIUM);
+    m = loop_of(7, 4, 9.9, 5);
+    expect(&m, AS_DECAN_COMPUTE);
+    m = loop_of(7, 7.5, 9.9, 5);
+    expect(&m, AS_DECAN_BALANCED_FED);
+    m = loop_of(4, 5, 9.9, 5.5);
     expect(&m, AS_DECAN_UNKNOWN);
     assert_string_equal(judge(&m).doubt, "no variant takes as long as the loop");
 }
