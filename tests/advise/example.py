@@ -94,8 +94,7 @@ def record_in_turns(assay, directory):
 
 
 def core_of(assay, program):
-    said = subprocess.run([assay, "cqa", "--format", "json", "--function", "dot_row_scalar",
-                           program], check=True, capture_output=True, text=True).stdout
+    said = subprocess.run([assay, "cqa", "--format", "json", program], check=True, capture_output=True, text=True).stdout
     return json.loads(said)["machine"]["name"]
 
 
