@@ -433,7 +433,7 @@ of_advice() {
     echo
     echo "what mending brings (tests/advise)"
     python3 tests/advise/truth.py measure "$build/advice" || status=1
-    python3 tests/advise/example.py measure "$build/advice-example" || status=1
+    python3 tests/advise/example.py check "$build/assay" "$build/advice-example" || status=1
 }
 
 of_tries() { # programs that gain from one thing, or from nothing

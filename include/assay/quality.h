@@ -106,6 +106,7 @@ int assay_quality_run(struct assay_experiment *experiment, int64_t run_id,
     X(VECTOR, "vector", "fully vectorised")                                                        \
     X(INDEPENDENT, "independent", "no dependence between iterations")                              \
     X(NEXT_LIMIT, "next_limit", "the first limit gone")                                            \
+    X(FEW_PORTS, "few_ports", "the kind gone that fills its one or two ports")                     \
     X(ONLY_FP, "only_fp", "vector and floating-point instructions alone")                          \
     X(ONLY_ARITHMETIC, "only_arithmetic", "floating-point arithmetic alone")                       \
     X(PERFECT_L1, "perfect_l1", "accesses to memory cost nothing")

@@ -214,6 +214,15 @@ const char *assay_uarch_name_of(const char *vendor, unsigned family, unsigned mo
 /* The same for the processor at hand; NULL: none. */
 const char *assay_uarch_host(void);
 
+/*
+ * The table for the processor at hand: what was measured on a core as this one (`assay machine
+ * --measure`), else what the program carries; *out NULL: there is neither. `measured` (PATH_MAX
+ * bytes, or NULL) gets the file of the first, else "". A file that cannot be read is passed over,
+ * and `unread` (or NULL) says why; else its text is "". Errors: those of assay_uarch_open.
+ */
+int assay_uarch_open_host(struct assay_uarch **out, char *measured, struct assay_error *unread,
+                          struct assay_error *err);
+
 /* The key under which a table has the line of an instruction (doc/uarch.md); returns its length. */
 #define ASSAY_UARCH_KEY_B 192
 int assay_uarch_key(const struct assay_insn *insn, char *buf, size_t buf_b);

@@ -270,3 +270,37 @@ const char *assay_uarch_host(void)
     struct assay_processor it;
     return assay_processor_read(&it) ? assay_uarch_name_of(it.vendor, it.family, it.model) : NULL;
 }
+
+/* What was measured on a core as this one; false: nothing, or it cannot be read (`unread`). */
+static bool open_measured(const struct assay_processor *it, struct assay_uarch **out, char *path,
+                          struct assay_error *unread)
+{
+    const struct assay_host host = {.cpu_vendor = it->vendor,
+                                    .cpu_family = it->family,
+                                    .cpu_model_number = it->model,
+                                    .cpu_stepping = it->stepping};
+
+    return assay_core_table_path(&host, path, PATH_MAX) && access(path, R_OK) == 0 &&
+           assay_uarch_open(path, out, unread) == 0;
+}
+
+int assay_uarch_open_host(struct assay_uarch **out, char *measured, struct assay_error *unread,
+                          struct assay_error *err)
+{
+    struct assay_processor it;
+    struct assay_error passed_over = {0};
+    char path[PATH_MAX] = "";
+    const char *name;
+
+    *out = NULL;
+    if (measured)
+        measured[0] = '\0';
+    const bool found = assay_processor_read(&it) && open_measured(&it, out, path, &passed_over);
+    if (unread)
+        *unread = passed_over;
+    if (found && measured)
+        snprintf(measured, PATH_MAX, "%s", path);
+    if (found || !(name = assay_uarch_host()))
+        return 0;
+    return assay_uarch_open(name, out, err);
+}

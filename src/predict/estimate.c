@@ -98,11 +98,31 @@ static void estimate_class(const struct assay_predictor *p, const struct assay_f
         add_use(op, op->vector ? p->group_fp : p->group_alu, op->slots < 4 ? op->slots : 4, false);
 }
 
+/* On the unit that other divisions and roots of floating point take, as long as that is 16 bytes
+ * wide: cores that are said nothing of have such. */
+static void estimate_division(const struct assay_predictor *p, const struct assay_form *form,
+                              struct as_op *op)
+{
+    const int unit = assay_uarch_group_find(p->uarch, "FDIV");
+    const float parts = form->vector_b > 16 ? (float)form->vector_b / 16 : 1;
+
+    if (form->insn_class != ASSAY_CLASS_DIV && form->insn_class != ASSAY_CLASS_SQRT)
+        return;
+    if (unit < 0 || !(form->traits & ASSAY_TRAIT_FP))
+        return;
+    op->slots = 1;
+    op->use_n = 0;
+    add_use(op, p->group_fp, 1, false);
+    add_use(op, unit, parts * op->own, false);
+    op->own = 0;
+}
+
 void as_estimate_op(const struct assay_predictor *p, const struct assay_form *form,
                     struct as_op *op, bool memory_alone)
 {
     if (!memory_alone) {
         estimate_class(p, form, op);
+        estimate_division(p, form, op);
         op->flags |= ASSAY_TIMING_ESTIMATED;
     } else {
         op->flags &= (uint8_t) ~(ASSAY_TIMING_MOVE | ASSAY_TIMING_ZERO);

@@ -290,8 +290,13 @@ void as_units_of_division(const struct as_piece_of_code *block, double *best, do
 
         if (!divides(block, op))
             continue;
-        *best += (double)op->own; /* where the table has none, it is estimated */
+        *best += (double)op->own;
         *worst += (double)op->own;
+        for (unsigned k = 0; !timing && k < op->use_n; k++) /* estimated */
+            if (strstr(block->uarch->group[op->use[k].group].name, "DIV")) {
+                *best += (double)op->use[k].n;
+                *worst += (double)op->use[k].n;
+            }
         for (unsigned k = 0; timing && k < timing->use_n; k++)
             if (strstr(block->uarch->group[timing->use[k].group].name, "DIV")) {
                 *best += (double)timing->use[k].n;

@@ -2,6 +2,7 @@
 /* The way of a loop that is gone most, put through the model of the core, as tables of its page. */
 #include "quality/core_detail.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include <assay/code.h>
@@ -67,7 +68,8 @@ static int keep_core(struct as_arena *arena, const struct as_core_asked *asked,
     out->port = as_arena_array(arena, const char *, found->port_n + 1u);
     out->port_use = as_arena_array(arena, double, found->port_n + 1u);
     out->timeline = as_arena_array(arena, struct assay_timeline_entry, times + 1);
-    if (!out->port || !out->port_use || !out->timeline)
+    out->core = as_arena_strndup(arena, asked->uarch->words, strlen(asked->uarch->words));
+    if (!out->port || !out->port_use || !out->timeline || !out->core)
         return ASSAY_ERR_NOMEM;
     for (unsigned i = 0; i < found->port_n; i++) {
         out->port[i] =
@@ -153,11 +155,13 @@ static int write_ports(struct as_panel *panel, const struct as_core_kept *kept,
                        struct assay_error *err)
 {
     static const char *const column[] = {"Port", "Busy (cycles)"};
-    static const struct as_heading heading = {
-        "core_ports", "Ports",
-        37,           "Cycles of an iteration that each port is busy, the load spread best.",
-        column,       sizeof column / sizeof *column};
+    char text[256];
+    const struct as_heading heading = {"core_ports", "Ports", 37,
+                                       text,         column,  sizeof column / sizeof *column};
 
+    snprintf(text, sizeof text,
+             "Cycles of an iteration that each port is busy on %s, the load spread best.",
+             kept->core);
     for (size_t i = 0; i < kept->port_n; i++) {
         if (kept->port_use[i] <= 0.005)
             continue;

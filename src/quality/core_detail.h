@@ -22,6 +22,7 @@ struct as_core_insn {
 struct as_core_kept {
     size_t insn_n, port_n, timeline_n; /* no instruction: nothing is there */
     struct as_core_insn *insn;
+    const char *core; /* what its table calls it */
     const char **port;
     double *port_use;
     struct assay_timeline_entry *timeline;

@@ -48,6 +48,7 @@ int assay_cqa_engine_new(const struct assay_uarch *uarch, struct assay_cqa_engin
         return ASSAY_ERR_NOMEM;
     }
     as_cqa_find_peaks(engine);
+    as_cqa_find_few(engine);
     return 0;
 }
 
@@ -161,6 +162,9 @@ static int predict_as_is(const struct analysing *a, const struct as_cqa_body *bo
 
     AS_TRY(assay_predict(a->engine->predictor, &body->code, 0, body->n, &options, &found, err));
     as_cqa_put_prediction(a->engine, &found, out->value);
+    as_is->few = as_cqa_put_few(a->engine, body, &found, out->value);
+    as_is->few_cy = as_is->few < AS_FEWS ? out->value[AS_CQA_FEW_PORTS_SHUFFLE_CY + as_is->few] : 0;
+    as_is->load_cy = found.load_cy;
     out->port_use = as_arena_array(&a->engine->arena, double, found.port_n + 1);
     if (!out->port_use || keep_chain(a->engine, body, &found, as_is, out) < 0 ||
         (a->options->experts && keep_insns(a->engine, body, &found, out) < 0))

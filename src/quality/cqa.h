@@ -81,6 +81,19 @@ struct as_cqa_list {
     bool failed;                       /* out of memory */
 };
 
+#define AS_CQA_FEW_MOST 24
+/* Kinds of instructions that cores execute on few of their ports, in the order of their metrics. */
+enum as_cqa_few {
+    AS_FEW_SHUFFLE,
+    AS_FEW_CONVERT,
+    AS_FEW_MULTIPLY, /* of integers */
+    AS_FEW_BITS,
+    AS_FEW_MASK,
+    AS_FEW_TRANSFER, /* between general and vector registers */
+    AS_FEWS,
+    AS_FEW_NONE = AS_FEWS
+};
+
 struct assay_cqa_engine {
     const struct assay_uarch *uarch;
     struct assay_predictor *predictor;
@@ -91,6 +104,8 @@ struct assay_cqa_engine {
     unsigned native_b, native_int_b;     /* bytes of the widest vectors */
     double peak_f32, peak_f64, peak_load, peak_store;
     unsigned load_port_n, store_port_n;
+    uint64_t few[AS_CQA_FEW_MOST]; /* sets of one port or two that execute (cqa_ports.c) */
+    unsigned few_n;
 };
 
 /* ---- A path (cqa_body.c, cqa_role.c) ------------------------------------------------------- */
@@ -128,6 +143,17 @@ void as_cqa_put_machine(const struct assay_cqa_engine *engine, const struct as_c
 void as_cqa_put_prediction(const struct assay_cqa_engine *engine,
                            const struct assay_prediction *prediction, double *m);
 
+/* ---- Ports (cqa_ports.c) ------------------------------------------------------------------- */
+
+/* Sets of ports to look at; once for an engine. */
+void as_cqa_find_few(struct assay_cqa_engine *engine);
+/* The kind of an instruction; AS_FEW_NONE: any other. */
+enum as_cqa_few as_cqa_few_of(const struct assay_form *form);
+/* The metrics of all kinds; returns the one that takes longest, or NONE. */
+enum as_cqa_few as_cqa_put_few(const struct assay_cqa_engine *engine,
+                               const struct as_cqa_body *body,
+                               const struct assay_prediction *prediction, double *m);
+
 /* ---- What if (cqa_variant.c, cqa_vector.c, cqa_obstacle.c, cqa_why.c) ---------------------- */
 
 /* A path as it is, to which its variants are held. */
@@ -139,6 +165,8 @@ struct as_cqa_as_is {
     size_t chain_n; /* of the longest chain */
     const struct assay_chain_step *chain;
     uint32_t obstacles;
+    enum as_cqa_few few; /* the kind that takes few ports longest, and how long */
+    double few_cy, load_cy;
     bool simulate;
 };
 

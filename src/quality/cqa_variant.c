@@ -10,6 +10,8 @@
 #include "isa/packed.h"
 #include "quality/cqa.h"
 
+#define LEAST_FILLED 0.5 /* of its cycles: else other ports wait longer */
+
 enum fate { FATE_KEPT, FATE_GONE, FATE_IN_REGISTERS };
 
 struct thinning {
@@ -38,11 +40,14 @@ static enum fate without_memory(const struct as_cqa_item *item)
                : FATE_IN_REGISTERS;
 }
 
-static enum fate fate_of(const struct as_cqa_item *item, enum assay_cqa_variant variant)
+static enum fate fate_of(const struct as_cqa_item *item, enum as_cqa_few few,
+                         enum assay_cqa_variant variant)
 {
     const bool vector = item->role == AS_ROLE_VECTOR || item->role == AS_ROLE_ARITHMETIC;
 
     switch (variant) {
+    case ASSAY_CQA_FEW_PORTS:
+        return as_cqa_few_of(item->form) == few ? FATE_GONE : FATE_KEPT;
     case ASSAY_CQA_CLEAN:
         return vector || item->role == AS_ROLE_CONTROL || item->role == AS_ROLE_CALL ? FATE_KEPT
                                                                                      : FATE_GONE;
@@ -75,7 +80,7 @@ static void mark_ready(void *context, size_t reader, unsigned reg, size_t writer
     ready->word[reg >> 6] |= (uint64_t)1 << (reg & 63);
 }
 
-static int thin_out(struct thinning *t, enum assay_cqa_variant variant)
+static int thin_out(struct thinning *t, enum as_cqa_few few, enum assay_cqa_variant variant)
 {
     const struct as_cqa_reads reads = {t, mark_ready};
 
@@ -84,7 +89,7 @@ static int thin_out(struct thinning *t, enum assay_cqa_variant variant)
         const struct as_cqa_item *item = &t->body->item[i];
         struct assay_insn insn = t->body->code.insn[i];
         struct assay_regset ready = {{0, 0}};
-        enum fate fate = fate_of(item, variant);
+        enum fate fate = fate_of(item, few, variant);
 
         if (fate == FATE_IN_REGISTERS &&
             !as_insn_registers(&t->body->code.insn[i], spare_register(item), &insn))
@@ -168,9 +173,10 @@ static int thinned(struct assay_cqa_engine *engine, const struct as_cqa_as_is *a
 
     t.fate = as_arena_array(&engine->arena, uint8_t, as_is->body->n + 1);
     t.at = as_arena_array(&engine->arena, uint32_t, as_is->body->n + 1);
-    if (!t.fate || !t.at || thin_out(&t, variant) < 0)
+    if (!t.fate || !t.at || thin_out(&t, as_is->few, variant) < 0)
         return as_error_nomem(err, "a variant of a loop");
-    out->applies = t.changed && (t.has_vectors || variant == ASSAY_CQA_PERFECT_L1);
+    out->applies = t.changed && (t.has_vectors || variant == ASSAY_CQA_PERFECT_L1 ||
+                                 variant == ASSAY_CQA_FEW_PORTS);
     if (!out->applies)
         return 0;
     return predict_thinned(engine, as_is, without_false_meetings(as_is), out, err);
@@ -201,6 +207,20 @@ static int independent(struct assay_cqa_engine *engine, const struct as_cqa_as_i
     return predict_thinned(engine, as_is, ASSAY_WITHOUT_LATENCY, out, err);
 }
 
+/* Without the kind of instructions that keeps few ports busy. What these load is loaded still. */
+static int spared(struct assay_cqa_engine *engine, const struct as_cqa_as_is *as_is,
+                  struct assay_cqa_what_if *out, struct assay_error *err)
+{
+    if (as_is->few == AS_FEW_NONE || as_is->few_cy < LEAST_FILLED * as_is->cycles)
+        return 0;
+    AS_TRY(thinned(engine, as_is, ASSAY_CQA_FEW_PORTS, out, err));
+    if (out->applies && out->cycles < as_is->load_cy) {
+        out->cycles = as_is->load_cy;
+        out->bound = ASSAY_BOUND_PORTS;
+    }
+    return 0;
+}
+
 /* The second of the bounds. */
 static void next_limit(const struct as_cqa_as_is *as_is, struct assay_cqa_what_if *out)
 {
@@ -228,6 +248,8 @@ static int what_if(struct assay_cqa_engine *engine, const struct as_cqa_as_is *a
         return as_cqa_vectorise(engine, as_is, variant, out, err);
     case ASSAY_CQA_INDEPENDENT:
         return independent(engine, as_is, out, err);
+    case ASSAY_CQA_FEW_PORTS:
+        return spared(engine, as_is, out, err);
     case ASSAY_CQA_NEXT_LIMIT:
         next_limit(as_is, out);
         return 0;

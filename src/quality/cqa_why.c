@@ -35,6 +35,8 @@ static const char *why_not(enum assay_cqa_variant variant, const struct as_cqa_a
                    : "nothing could work on wider vectors";
     case ASSAY_CQA_INDEPENDENT:
         return "no iteration waits for another";
+    case ASSAY_CQA_FEW_PORTS:
+        return "no kind of instructions fills one port or two for half of its cycles";
     case ASSAY_CQA_PERFECT_L1:
         return "there is no access to memory";
     case ASSAY_CQA_ONLY_ARITHMETIC:

@@ -201,12 +201,11 @@ static int analyse_loop(struct as_quality_pass *p, struct assay_cqa_engine *engi
 /* Code quality analysis of hot loops, where there is a table of the core. */
 static int analyse_loops(struct as_quality_pass *p, struct assay_error *err)
 {
-    const char *core = assay_uarch_host();
     struct assay_uarch *uarch = NULL;
     struct assay_cqa_engine *engine = NULL;
     struct assay_figures *figures = NULL;
     struct assay_error unread;
-    int rc = core ? assay_uarch_open(core, &uarch, err) : 0;
+    int rc = assay_uarch_open_host(&uarch, NULL, &p->unread, err);
 
     struct as_core_asked asked = {.uarch = uarch};
 

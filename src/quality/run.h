@@ -50,7 +50,8 @@ struct as_quality_pass {
     AS_VEC(struct as_quality_module) module;
     AS_VEC(struct as_quality_hot_loop) loop; /* whose code can be read */
     AS_VEC(struct as_quality_straight_part) straight;
-    struct as_arena arena; /* of what is kept of code quality analysis */
+    struct as_arena arena;     /* of what is kept of code quality analysis */
+    struct assay_error unread; /* why what was measured of this core is not used; else empty */
 };
 
 /* Within a batch. Errors: those of the experiment; INTERNAL: a metric is not in data/quality. */

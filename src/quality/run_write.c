@@ -172,6 +172,19 @@ static int write_straight(const struct value_writer *w, struct assay_error *err)
     return 0;
 }
 
+/* The figures of loops are by the program's own table then. */
+static int write_passed_over(const struct as_quality_pass *pass, struct assay_error *err)
+{
+    const struct assay_flag flag = {.run_id = pass->run_id,
+                                    .kind = ASSAY_OBJECT_RUN,
+                                    .object_id = pass->run_id,
+                                    .name = "core_table_not_read",
+                                    .text = pass->unread.text,
+                                    .n = 1};
+
+    return pass->unread.text[0] ? assay_experiment_flag(pass->experiment, &flag, err) : 0;
+}
+
 /* Modules whose loops cannot be read. */
 static int write_unread(const struct value_writer *w, struct assay_error *err)
 {
@@ -225,6 +238,7 @@ int as_quality_pass_write(const struct as_quality_pass *pass, struct assay_error
 
     AS_TRY(define_metrics(&w, err));
     AS_TRY(write_unread(&w, err));
+    AS_TRY(write_passed_over(pass, err));
     AS_TRY(write_loops(&w, err));
     AS_TRY(write_straight(&w, err));
     AS_TRY(write_analysed(&w, err));

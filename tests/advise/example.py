@@ -5,15 +5,20 @@ among what is said of loops, with the right verdict, and a predicted gain near t
 
   example.py record ASSAY DIRECTORY        builds the example, records it with each fault, measures
                                            it with and without: recorded/ (./dev record does it)
-  example.py measure DIRECTORY             measures alone
+  example.py check ASSAY DIRECTORY         the same here and now, judged, and nothing kept
   example.py judge AGAIN DIRECTORY SCHEMA  the rules of now on what was recorded, in TAP
 
 The program is built plainly (FLAGS=plain), with small fields: vectors of 64 bytes divide so fast
-that the first fault costs little, and memory hides both.
+that the first fault costs little, and memory hides both. What mending saves are medians of runs
+in turns, by the samples of the function with the fault and of the one that takes its place; what
+is predicted is a share of the same. recorded/ has runs of several cores.
 """
+import json
+import os
 import pathlib
 import re
 import sqlite3
+import statistics
 import subprocess
 import sys
 
@@ -47,42 +52,79 @@ def environment():
     return truth.environment("chain") | {"OMP_NUM_THREADS": "1"}
 
 
-def measure(program):
-    """{fault: (seconds with it, seconds without)}: medians of processor time, in turns."""
-    seconds = truth.medians_in_turns(ROUNDS, ["none", *FAULTS], lambda fault: truth.run_timed(
-        command(program, fault), environment())[1])
-    return {fault: (seconds[fault], seconds["none"]) for fault in FAULTS}
-
-
 def record(assay, program, fault, experiment):
     subprocess.run([assay, "run", "--force", "--rate", "high", "-o", str(experiment), "--",
                     *command(program, fault)], check=True, stdout=subprocess.DEVNULL,
-                   stderr=subprocess.DEVNULL, env=environment())
+                   stderr=subprocess.DEVNULL, env=environment() | kept_figures())
     return experiment / "experiment.db"
+
+
+def kept_figures():
+    """Where this machine's own table is, if it was measured."""
+    return {name: os.environ[name] for name in ("HOME", "XDG_DATA_HOME") if name in os.environ}
+
+
+def ask(database, sql, *words):
+    db = sqlite3.connect(database)
+    rows = db.execute(sql, words).fetchall()
+    db.close()
+    return rows
 
 
 def time_in(database, function):
     """Seconds in a function, by samples."""
-    db = sqlite3.connect(database)
-    seconds, = db.execute("SELECT sum(exclusive_time_s) FROM v_functions WHERE name = ?",
-                          (function,)).fetchone()
-    db.close()
-    return seconds
+    return ask(database, "SELECT sum(exclusive_time_s) FROM v_functions WHERE name = ?",
+               function)[0][0]
+
+
+def record_in_turns(assay, directory):
+    """{fault: (last database, seconds with it, seconds of the same without)}. Of a fault that is
+    several loops, the hottest one is judged; that time is of the last run, and the other of it by
+    the medians."""
+    program, kinds = build(directory), ["none", *FAULTS]
+    runs = [{kind: record(assay, program, kind, directory / f"{kind}-{i}.assay") for kind in kinds}
+            for i in range(ROUNDS)]
+    found = {}
+    for fault, (_, _, function, instead) in FAULTS.items():
+        took = [time_in(run[fault], function) for run in runs]
+        mended = statistics.median(time_in(run["none"], instead) for run in runs)
+        share = mended / statistics.median(took)
+        found[fault] = (runs[-1][fault], took[-1], took[-1] * share)
+    return found
+
+
+def core_of(assay, program):
+    said = subprocess.run([assay, "cqa", "--format", "json", program], check=True, capture_output=True, text=True).stdout
+    return json.loads(said)["machine"]["name"]
 
 
 def record_all(assay, directory):
-    """Of a fault that is several loops, the hottest one is judged: samples say what it took, and
-    what took its place in a run without."""
-    program = build(directory)
-    without = record(assay, program, "none", directory / "none.assay")
-    lines = []
-    for fault, (_, _, function, instead) in FAULTS.items():
-        database = record(assay, program, fault, directory / f"{fault}.assay")
-        lines.append(f"{fault} {time_in(database, function):.3f} {time_in(without, instead):.3f}\n")
+    found = record_in_turns(assay, directory)
+    core, measured = core_of(assay, directory / "cg"), read_measured()
+    for fault, (database, took, mended) in found.items():
+        measured[f"{core}-{fault}"] = (took, mended)
         truth.shrink(database, EXAMPLE)
-        truth.pack(database, f"example-{fault}")
-    MEASURED.write_text("# fault, seconds in its hottest loop, in what is there without it "
-                        "(example.py record)\n" + "".join(lines), encoding="ascii")
+        truth.pack(database, f"example-{core}-{fault}")
+    rows = (f"{name} {took:.3f} {mended:.3f}\n" for name, (took, mended) in measured.items())
+    MEASURED.write_text("# core-fault, seconds in its hottest loop, in what is there without it "
+                        "(example.py record)\n" + "".join(rows), encoding="ascii")
+
+
+def check(assay, directory):
+    """Says what was predicted and what was saved; returns how many are wrong."""
+    wrong_n = 0
+    for fault, (database, took, mended) in record_in_turns(assay, directory).items():
+        rows = ask(database, "SELECT rule, level, ifnull(time_s, 0), ifnull(gain_s, 0),"
+                   " ifnull(gain_low_s, 0), ifnull(gain_high_s, 0), text, workaround"
+                   " FROM v_findings ORDER BY rank")
+        found = [dict(zip(truth.KEYS, row)) for row in rows]
+        wrong = judge(found, fault, took - mended)
+        place = f"The loop at {FAULTS[fault][0]} "
+        first = next((it for it in found if it["text"].startswith(place)), {"gain_s": 0})
+        print(f"example {fault:8} {took:8.3f} s  mended {mended:8.3f} s  saves {took - mended:.3f} s"
+              f"  predicted {first['gain_s']:.3f} s  {wrong or 'as it should be'}", flush=True)
+        wrong_n += bool(wrong)
+    return wrong_n
 
 
 def read_measured():
@@ -108,24 +150,26 @@ def judge(found, fault, saved):
 
 def points_of_all(again, directory, schema):
     measured = read_measured()
-    for fault in FAULTS:
-        found = truth.findings(again, "example", fault, directory, schema)
-        took, mended = measured[fault]
-        yield f"example: {fault}, and what mending it saves", judge(found, fault, took - mended)
+    for name, (took, mended) in measured.items():
+        core, fault = name.rsplit("-", 1)
+        found = truth.findings(again, f"example-{core}", fault, directory, schema)
+        yield f"example on {core}: {fault}, and what mending it saves", judge(found, fault,
+                                                                             took - mended)
+    cores = {name.rsplit("-", 1)[0] for name in measured}
+    missing = {f"{core}-{fault}" for core in cores for fault in FAULTS} - measured.keys()
+    yield "each fault, on each core", ", ".join(sorted(missing))
 
 
 def main():
-    verb, *words = sys.argv[1:]
-    directory = pathlib.Path(words[1 if verb != "measure" else 0]).resolve()
+    verb, tool, place, *words = sys.argv[1:]
+    directory = pathlib.Path(place).resolve()
     directory.mkdir(parents=True, exist_ok=True)
     if verb == "record":
-        record_all(words[0], directory)
-    elif verb == "measure":
-        for fault, (took, mended) in measure(build(directory)).items():
-            print(f"example {fault:8} {took:8.3f} s  mended {mended:8.3f} s  "
-                  f"x{took / max(mended, 1e-3):.2f}", flush=True)
+        record_all(tool, directory)
+    elif verb == "check":
+        sys.exit(check(tool, directory) > 0)
     else:
-        sys.exit(truth.say_points(points_of_all(words[0], directory, pathlib.Path(words[2]))) > 0)
+        sys.exit(truth.say_points(points_of_all(tool, directory, pathlib.Path(words[0]))) > 0)
 
 
 if __name__ == "__main__":

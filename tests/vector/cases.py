@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The case studies of the CQA paper as programs, and what must be concluded of each.
 
-    cases.py DUMP OUTDIR
+    cases.py DUMP ASSAY OUTDIR
 """
+import json
 import pathlib
 import shutil
 import subprocess
@@ -16,8 +17,8 @@ import tap as tap_module  # noqa: E402
 
 
 class Cases:
-    def __init__(self, dump, out):
-        self.dump, self.out = dump, out
+    def __init__(self, dump, assay, out):
+        self.dump, self.assay, self.out = dump, assay, out
         self.tap = tap_module.Tap()
         out.mkdir(parents=True, exist_ok=True)
 
@@ -31,6 +32,30 @@ class Cases:
                  if function in l["function"] and l["role"] == "main"]
         return max(loops, key=lambda l: l["insns"]) if loops else None
 
+    def report(self, function, machine):
+        """What `assay cqa` says of the loop of that case with most instructions."""
+        said = subprocess.run([self.assay, "cqa", "--machine", machine, "--function", f".*{function}.*",
+                               "--format", "json", self.out / "case.so"], check=True,
+                              capture_output=True, text=True).stdout
+        loops = [l for l in json.loads(said)["loops"] if l["role"] == "main"]
+        return max(loops, key=lambda l: l["mean"]["metrics"]["insn_n"])
+
+    def advises(self, function, machine, rule, words, name):
+        advice = {a["rule"]: a["workaround"] for a in self.report(function, machine)["advice"]}
+        return self.tap.point(words in advice.get(rule, ""), name, advice)
+
+    def divider_limits(self, compiler):
+        """The bottleneck is the divider, not what is gathered: of that nothing is promised."""
+        for machine in ("sandybridge", "haswell"):
+            loop = self.report("reduce", machine)
+            metrics, name = loop["mean"]["metrics"], f"{compiler}, {machine}: "
+            self.tap.point(metrics["divide_cy"] >= 0.95 * metrics["cycles"] > 1.3 * metrics["load_cy"],
+                           name + "the divider limits a sum of roots",
+                           [metrics[key] for key in ("divide_cy", "cycles", "load_cy")])
+            promised = {a["topic"] for a in loop["advice"] if a["level"] == "potential"}
+            self.tap.point("expensive_arithmetic" in promised and "gather" not in promised,
+                           name + "advice is about dividing", sorted(promised))
+
     def says(self, loop, wanted, name):
         named = {r["obstacle"] for r in loop["reasons"]}
         return self.tap.point(wanted <= named, name, f"named {named}, wanted {wanted}")
@@ -40,6 +65,7 @@ class Cases:
             loop = self.loop_of("reduction.c", "reduce", compiler, "-O3 -fno-math-errno")
             self.tap.equal(loop["state"] in ("scalar", "part"), True, f"{compiler}: sum of roots")
             self.says(loop, {"indirect", "reduction"}, f"{compiler}: it goes by indices, and sums")
+            self.divider_limits(compiler)
 
     def pairs(self):
         """Allocatable arrays halve instructions and bytes, as in Table I. The step before it brings
@@ -72,6 +98,8 @@ class Cases:
     def quotients(self):
         loop = self.loop_of("quotients.c", "quotients", "gcc", "-O3")
         self.says(loop, {"call"}, "quotients: it calls")
+        self.advises("quotients", "haswell", "complex_division", "-fcx-limited-range",
+                     "quotients: what leaves the calls out")
         loop = self.loop_of("quotients.c", "quotients", "gcc", "-O3 -fcx-limited-range")
         named = {r["obstacle"] for r in loop["reasons"]}
         self.tap.point(loop["ratio"] > 0.9 and "call" not in named,
@@ -80,12 +108,14 @@ class Cases:
             return
         loop = self.loop_of("quotients.f90", "quotients", "gfortran", "-O2")
         self.says(loop, {"ways"}, "quotients in Fortran: it branches")
+        self.advises("quotients", "haswell", "complex_branches", "-fcx-limited-range",
+                     "quotients in Fortran: what leaves the branches out")
         loop = self.loop_of("quotients.f90", "quotients", "gfortran", "-O3 -ffast-math")
         self.tap.equal(loop["packed"] > 0, True, "quotients in Fortran: vectors with -ffast-math")
 
 
 def main():
-    cases = Cases(sys.argv[1], pathlib.Path(sys.argv[2]))
+    cases = Cases(sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3]))
     if not shutil.which("gcc"):
         cases.tap.skip("cases", "no gcc")
         return cases.tap.end()

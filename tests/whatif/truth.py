@@ -3,14 +3,14 @@
 """What-if against reality: what `assay cqa` says a change of a loop would bring, held to what it
 brought, measured (loops.c; data in the first level of the cache).
 
-    truth.py check ASSAY OUT      # recorded code and times, on the table of the core they are of
-    truth.py measure ASSAY OUT    # the same code, measured here, on this machine's table
-    truth.py record ASSAY OUT     # compile and measure anew, and write recorded/
+    truth.py check ASSAY OUT            # recorded code and times, on the table of each core
+    truth.py measure ASSAY OUT          # the same code, measured here, on this machine's table
+    truth.py record ASSAY OUT [TABLE]   # the same, kept as times of this core
 
-recorded/ has the assembly of both forms as gcc wrote it, so that predictions do not depend on the
-compiler that is installed, and times.txt: host, date, table, and for each form nanoseconds of an
-element of the source. A pair is held to 15 %; known.txt names those that are further off, each with
-its cause.
+recorded/ has the assembly of both forms as gcc wrote it (it is compiled where it is missing), so
+that predictions do not depend on the compiler that is installed, and of each core times-TABLE.txt:
+host, date, table, and for each form nanoseconds of an element of the source. A pair is held to
+15 %; known.txt names those that are further off, each with its cause.
 """
 import datetime
 import json
@@ -90,8 +90,8 @@ def measure(code, out, passes):
     return {name: float(ns) for name, ns in (line.split() for line in said.splitlines())}
 
 
-def read_times():
-    text = (RECORDED / "times.txt").read_text()
+def read_times(path):
+    text = path.read_text()
     head = dict(re.findall(r"^(host|date|table) +(.*)$", text, re.M))
     return head, {m[0]: float(m[1]) for m in re.findall(r"^(\w+) ([\d.]+)$", text, re.M)}
 
@@ -102,7 +102,7 @@ def write_times(times, table):
              f"host  {model}, {platform.system()} {platform.machine()}",
              f"date  {datetime.date.today()}", f"table {table}"]
     lines += [f"{name} {ns:.4f}" for name, ns in times.items()]
-    (RECORDED / "times.txt").write_text("\n".join(lines) + "\n")
+    (RECORDED / f"times-{table}.txt").write_text("\n".join(lines) + "\n")
 
 
 # ---- What is predicted ---------------------------------------------------------------------------
@@ -130,14 +130,17 @@ def predicted(pair, found):
 # ---- Both ----------------------------------------------------------------------------------------
 
 def known():
-    return dict(re.findall(r"^(\w+): (\S.*)", (HERE / "known.txt").read_text(), re.M))
+    """{(table, name): cause}."""
+    rows = re.findall(r"^([\w-]+) (\w+): (\S.*)", (HERE / "known.txt").read_text(), re.M)
+    return {(table, name): cause for table, name, cause in rows}
 
 
 def compare(found, times):
     """[(pair, predicted, measured, how far off)]."""
     rows = []
     for pair in pairs():
-        if pair.name not in found or (pair.variant == "forms" and pair.other not in found):
+        if pair.name not in found or not {pair.name, pair.other} <= times.keys() or \
+                (pair.variant == "forms" and pair.other not in found):
             continue
         said, real = predicted(pair, found), times[pair.name] / times[pair.other]
         rows.append((pair, said, real, said / real - 1))
@@ -153,23 +156,31 @@ def show(rows):
     print(f"{good} of {len(rows)} within {100 * WITHIN:.0f} %")
 
 
-def check(assay, out):
-    tap = tap_module.Tap()
-    head, times = read_times()
-    table, found = loops(assay, head["table"], assemble(RECORDED, out))
+def check_core(tap, assay, program, path, far):
+    head, times = read_times(path)
+    table, found = loops(assay, head["table"], program)
     rows = compare(found, times)
-    tap.equal(table, head["table"], "the table of the core that was measured")
-    tap.equal(sorted(p.name for p in pairs()), sorted(r[0].name for r in rows), "every pair")
-    far = known()
+    tap.equal(table, head["table"], f"{table}: the table of the core that was measured")
+    tap.equal(sorted(p.name for p in pairs()), sorted(r[0].name for r in rows),
+              f"{table}: every pair")
     for pair, said, real, off in rows:
         why = f"predicted {said:.2f}x, measured {real:.2f}x"
-        if pair.name in far:
-            tap.skip(f"{pair.name}: {why}", f"known to be off: {far[pair.name]}"
+        name = f"{table}, {pair.name}: "
+        if (table, pair.name) in far:
+            tap.skip(name + why, f"known to be off: {far[table, pair.name]}"
                      if abs(off) > WITHIN else "off no more: take it out of known.txt")
         else:
-            tap.point(abs(off) <= WITHIN, f"{pair.name}: {pair.variant} within 15 %", why)
-    tap.point(sum(abs(r[3]) <= WITHIN for r in rows) >= FEWEST, f"{FEWEST} pairs and more")
-    tap.point(set(far) <= {p.name for p in pairs()}, "known.txt names pairs")
+            tap.point(abs(off) <= WITHIN, f"{name}{pair.variant} within 15 %", why)
+    tap.point(sum(abs(r[3]) <= WITHIN for r in rows) >= FEWEST, f"{table}: {FEWEST} pairs and more")
+    return {(table, pair.name) for pair, _, _, _ in rows}
+
+
+def check(assay, out):
+    tap = tap_module.Tap()
+    program, far, every = assemble(RECORDED, out), known(), set()
+    for path in sorted(RECORDED.glob("times-*.txt")):
+        every |= check_core(tap, assay, program, path, far)
+    tap.point(set(far) <= every, "known.txt names pairs", sorted(set(far) - every))
     return tap.end()
 
 
@@ -182,10 +193,11 @@ def main():
         return 0
     if verb == "record":
         RECORDED.mkdir(exist_ok=True)
-        compile_forms(RECORDED)
+        if not all((RECORDED / f"{form}.s").exists() for form in FORMS):
+            compile_forms(RECORDED)
     program = assemble(RECORDED, out)
     times = measure(RECORDED, out, 600 if verb == "record" else 100)
-    table, found = loops(assay, None, program)
+    table, found = loops(assay, sys.argv[4] if len(sys.argv) > 4 else None, program)
     if verb == "record":
         write_times(times, table)
     show(compare(found, times))

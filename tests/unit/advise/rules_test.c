@@ -373,6 +373,31 @@ static const struct rule_case findings[] = {
 
 #define CODE(name, value) .metric = {{name, value}, {"fp_packed_pct", 100}}
 
+/* Eight cycles, so many of them by one kind of instructions on its ports, and by any. */
+#define FILLED(kind, own, any)                                                                     \
+    {                                                                                              \
+        RUN, .code = {FULL}, .metric = {                                                           \
+            {"cqa_few_ports_" #kind "_cy", own},                                                   \
+            {"cqa_few_ports_any_cy", any},                                                         \
+            {"cqa_cycles", 8}                                                                      \
+        }                                                                                          \
+    }
+
+/* Two ways, with so many divisions in both and an iteration. */
+#define BRANCHING(tongue, all, each)                                                               \
+    {                                                                                              \
+        RUN,                                                                                       \
+            .code = {{"work", "application", 1000, .in_loop = true, .instruction_n = 100,          \
+                      .flags = "-O3", .language = tongue}},                                        \
+            .metric = {                                                                            \
+                {"flow_paths", 2},                                                                 \
+                {"call_n", 0},                                                                     \
+                {"fp_divide_n", all},                                                              \
+                {"cqa_insn_class_divide_n", each},                                                 \
+                {"fp_packed_pct", 100}                                                             \
+            }                                                                                      \
+    }
+
 /* Topics of code quality analysis. */
 static const struct rule_case topics[] = {
     {"x87_arithmetic",
@@ -389,6 +414,8 @@ static const struct rule_case topics[] = {
      {RUN, .code = {FULL}, CODE("complex_call_n", 1)},
      {RUN, .code = {FULL},
       .metric = {{"complex_call_n", 1}, {"given_limited_complex", 1}}}}, /* given already */
+    {"complex_branches", BRANCHING("Fortran 95", 6, 3), BRANCHING("C17", 6, 3)},
+    {"complex_branches", BRANCHING("Fortran 95", 6, 3), BRANCHING("Fortran 95", 2, 1)},
     {"address_arithmetic",
      {RUN, .code = {FULL},
       .metric = {{"cqa_scalar_insn_n", 22}, {"cqa_insn_n", 32}, {"cqa_fp_insn_n", 4}}},
@@ -401,6 +428,22 @@ static const struct rule_case topics[] = {
     {"dependence_chain",
      {RUN, .code = {FULL}, .metric = {{"cqa_chain_cy", 8}, {"cqa_cycles", 8}, {"cqa_chain_n", 2}}},
      {RUN, .code = {FULL}, .metric = {{"cqa_chain_cy", 1}, {"cqa_cycles", 8}, {"cqa_chain_n", 1}}}},
+    {"filled_by_shuffles", FILLED(shuffle, 6, 6), FILLED(shuffle, 3, 3)},
+    {"filled_by_shuffles", FILLED(shuffle, 6, 6), FILLED(shuffle, 6, 7)}, /* another more */
+    {"filled_by_conversions", FILLED(convert, 6, 6), FILLED(convert, 3, 3)},
+    {"filled_by_products", FILLED(multiply, 6, 6), FILLED(multiply, 3, 3)},
+    {"filled_by_bits", FILLED(bits, 6, 6), FILLED(bits, 3, 3)},
+    {"filled_by_masks", FILLED(mask, 6, 6), FILLED(mask, 3, 3)},
+    {"filled_by_transfers", FILLED(transfer, 6, 6), FILLED(transfer, 3, 3)},
+    {"busy_ports", /* which kind it is is said */
+     {RUN, .code = {FULL},
+      .metric = {{"cqa_ports_cy", 8}, {"cqa_cycles", 8}, {"cqa_fp_peak_pct", 20}}},
+     {RUN, .code = {FULL},
+      .metric = {{"cqa_ports_cy", 8},
+                 {"cqa_cycles", 8},
+                 {"cqa_fp_peak_pct", 20},
+                 {"cqa_few_ports_bits_cy", 8},
+                 {"cqa_few_ports_any_cy", 8}}}},
     {"separate_multiply_add",
      {RUN, .code = {FULL},
       .metric = {{"cqa_fp_mul_n", 4}, {"cqa_fp_add_n", 4}, {"cqa_fp_fma_n", 0}}},
@@ -1031,7 +1074,7 @@ static void test_code_alone(void **state)
         "2 places. Divide once before the loop and multiply in it; reuse what does not "
         "change; single precision or -ffast-math unless given (reciprocals) where the result "
         "allows it. Then: Small functions in another file are not inlined: build with -flto unless "
-        "given, or move them to the header. Of mathematical functions there are vector versions: "
+        "given, or move them to this file. Of mathematical functions there are vector versions: "
         "-O3 -ffast-math unless given.");
     fine(assay_experiment_close(&e, err));
 }
@@ -1136,6 +1179,24 @@ static void test_given_options(void **state)
     assert_true(n > 300);
 }
 
+/* Whether the compiler made the vectors or the source has them: the loop itself goes round 4 times.
+ */
+static void test_trips_of_vectors(void **state)
+{
+    struct story story = {RUN, .code = {NESTED},
+                          .metric = {{"cqa_trip_n", 4}, {"cqa_insn_n", 6}, {"cqa_unroll_n", 8}}};
+
+    story.code[0].language = "C17";
+    struct assay_experiment *e = story_tell(&story);
+
+    (void)state;
+    expect_row(
+        e, "SELECT substr(workaround, 1, 155) FROM v_findings WHERE topic = 'full_unroll'",
+        "Have it unrolled wholly, and what it computes becomes straight code: #pragma GCC unroll 4 "
+        "before it (32 if the source counts the elements of its vectors on");
+    fine(assay_experiment_close(&e, err));
+}
+
 /* ---- Code that no compiler made, or nobody knows which --------------------------------------- */
 
 static void each_advice(const struct story *story, void (*look)(const char *rule, const char *text))
@@ -1184,6 +1245,28 @@ static void no_claim(const char *rule, const char *text)
                 fail_msg("%s takes %s not to be given: %s", rule, option[i], text);
 }
 
+/* Words of C: of Fortran, and of files that do not tell their language. */
+static void no_c(const char *rule, const char *text)
+{
+    static const char *const word[] = {
+        "restrict", "#pragma", "memcpy", "header",      "__builtin",     "size_t", "float)",
+        " ? ",      "+= ",     "1.0f",   "long double", "aligned_alloc", "_MM_"};
+
+    advice_n++;
+    for (size_t i = 0; i < sizeof word / sizeof *word; i++)
+        if (strstr(text, word[i]))
+            fail_msg("%s, of code that need not be C: %s", rule, text);
+}
+
+/* Neither those of Fortran. */
+static void no_tongue(const char *rule, const char *text)
+{
+    no_c(rule, text);
+    if (strstr(text, "real(") || strstr(text, "!$omp") || strstr(text, "!GCC$") ||
+        strstr(text, "merge("))
+        fail_msg("%s, of code that need not be Fortran: %s", rule, text);
+}
+
 static void each_rule_of_loops(const char *language,
                                void (*look)(const char *rule, const char *text))
 {
@@ -1216,20 +1299,39 @@ static void test_unknown_options(void **state)
     each_rule_of_loops(NULL, no_claim);
 }
 
+static void test_words_of_the_language(void **state)
+{
+    (void)state;
+    each_rule_of_loops(NULL, no_tongue);
+    each_rule_of_loops("Fortran 2008", no_c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_given_options),   cmocka_unit_test(test_findings),
-        cmocka_unit_test(test_flags),           cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_commands),        cmocka_unit_test(test_said_once),
-        cmocka_unit_test(test_width_of_means),  cmocka_unit_test(test_code_alone),
-        cmocka_unit_test(test_one_card),        cmocka_unit_test(test_no_contradiction),
-        cmocka_unit_test(test_given_back),      cmocka_unit_test(test_calls),
-        cmocka_unit_test(test_chains),          cmocka_unit_test(test_gain_of_code),
-        cmocka_unit_test(test_pattern),         cmocka_unit_test(test_serial),
-        cmocka_unit_test(test_shared_memory),   cmocka_unit_test(test_share_of_category),
-        cmocka_unit_test(test_first_touch),     cmocka_unit_test(test_assembly),
+        cmocka_unit_test(test_given_options),
+        cmocka_unit_test(test_findings),
+        cmocka_unit_test(test_flags),
+        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_commands),
+        cmocka_unit_test(test_said_once),
+        cmocka_unit_test(test_width_of_means),
+        cmocka_unit_test(test_code_alone),
+        cmocka_unit_test(test_one_card),
+        cmocka_unit_test(test_no_contradiction),
+        cmocka_unit_test(test_given_back),
+        cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_chains),
+        cmocka_unit_test(test_gain_of_code),
+        cmocka_unit_test(test_pattern),
+        cmocka_unit_test(test_serial),
+        cmocka_unit_test(test_shared_memory),
+        cmocka_unit_test(test_share_of_category),
+        cmocka_unit_test(test_first_touch),
+        cmocka_unit_test(test_assembly),
         cmocka_unit_test(test_unknown_options),
+        cmocka_unit_test(test_trips_of_vectors),
+        cmocka_unit_test(test_words_of_the_language),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

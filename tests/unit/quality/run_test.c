@@ -6,6 +6,7 @@
 
 #include <assay/machine.h>
 #include <assay/quality.h>
+#include <assay/uarch.h>
 
 #include "built.h"
 
@@ -191,6 +192,43 @@ static void check_levels(struct assay_experiment *e, const struct code *c)
     assert_int_equal(integer_of(e, sql), 4);
 }
 
+/* A table of this processor as if it had been measured: a sum takes 40 cycles on it. */
+static void write_core_table(const char *text)
+{
+    struct assay_processor it;
+    struct assay_host host = {.cpu_vendor = it.vendor};
+    char path[4096];
+
+    assert_true(assay_processor_read(&it));
+    host.cpu_family = it.family;
+    host.cpu_model_number = it.model;
+    host.cpu_stepping = it.stepping;
+    assert_true(assay_core_table_path(&host, path, sizeof path));
+    FILE *f = fopen(path, "we");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static void check_measured_core(struct assay_experiment *e, const struct code *c)
+{
+    static const char flags[] = "SELECT count(*) FROM flag WHERE name = 'core_table_not_read'"
+                                " AND run_id = 4 AND text LIKE '%uarch.tsv%'";
+
+    write_core_table("like\tskylake-sp\ncore\tmade\tmade\nsource\tm1\tmade up\n"
+                     "form\taddsd xmm,m64\t1\tP01:1 LD:1\t40\t-\tm1\n");
+    add_run(e, c, 5000, 10);
+    assert_int_equal(
+        integer_of(e, "SELECT count(*) FROM v_set_cqa WHERE run_id = 3 AND cqa_chain_cy = 40"), 1);
+    assert_int_equal(integer_of(e, "SELECT count(*) FROM flag WHERE name = 'core_table_not_read'"),
+                     0);
+    write_core_table("nonsense\n");
+    add_run(e, c, 5000, 10);
+    assert_int_equal(integer_of(e, flags), 1);
+    assert_int_equal(
+        integer_of(e, "SELECT count(*) FROM v_set_cqa WHERE run_id = 4 AND cqa_chain_cy = 40"), 0);
+}
+
 static void test_hot_in_a_later_run(void **state)
 {
     const struct place *place = *state;
@@ -227,6 +265,7 @@ static void test_hot_in_a_later_run(void **state)
         check_levels(e, &c);
     }
     check_again(e);
+    check_measured_core(e, &c);
     fine(assay_experiment_close(&e, err));
     built_free(&b);
     unlink("quality-run.so");
