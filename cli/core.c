@@ -2,51 +2,27 @@
 /*
  * The table of the core that predictions are for.
  */
-#include <limits.h>
-#include <unistd.h>
-
-#include <assay/machine.h>
-
 #include "base/error.h"
 #include "predict.h"
 
-/* The table that was measured on a core as this one; false: none, or it cannot be read (said). */
-static bool open_measured(struct as_cli *cli, const struct assay_processor *it,
-                          struct assay_uarch **out, char *path)
-{
-    const struct assay_host host = {.cpu_vendor = it->vendor,
-                                    .cpu_family = it->family,
-                                    .cpu_model_number = it->model,
-                                    .cpu_stepping = it->stepping};
-    struct assay_error err;
-
-    if (assay_core_table_path(&host, path, PATH_MAX) && access(path, R_OK) == 0) {
-        if (assay_uarch_open(path, out, &err) == 0)
-            return true;
-        as_cli_complain(cli, &err);
-    }
-    path[0] = '\0';
-    return false;
-}
-
-int as_core_open(struct as_cli *cli, struct assay_uarch **out, char *measured,
+int as_core_open(struct as_cli *cli, struct assay_uarch **out, struct assay_uarch_choice *choice,
                  struct assay_error *err)
 {
     const char *name = cli->args.value[AS_OPTION_MACHINE];
-    struct assay_processor processor;
+    struct assay_error none;
 
-    measured[0] = '\0';
-    if (!name && assay_processor_read(&processor) && open_measured(cli, &processor, out, measured))
+    *choice = (struct assay_uarch_choice){.file = ""};
+    if (name)
+        return assay_uarch_open(name, out, err);
+    const int rc = assay_uarch_open_host(out, choice, &none);
+    if (choice->damaged.code < 0)
+        as_cli_complain(cli, &choice->damaged);
+    if (rc == 0)
         return 0;
-    if (!name)
-        name = assay_uarch_host();
-    if (!name)
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                            "%s: assay has no table of this machine's core; name one with "
-                            "--machine (assay %s --help), or measure it with 'assay machine "
-                            "--measure instructions'",
-                            as_verbs[cli->args.verb].name, as_verbs[cli->args.verb].name);
-    return assay_uarch_open(name, out, err);
+    return as_error_set(err, rc,
+                        "%s: %s; name one with --machine (assay %s --help), or measure it "
+                        "with 'assay machine --measure instructions'",
+                        as_verbs[cli->args.verb].name, none.text, as_verbs[cli->args.verb].name);
 }
 
 int as_core_fits(const struct assay_uarch *uarch, struct assay_object *object,
