@@ -303,13 +303,19 @@ static void trials_take_the_clean_ones(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(levels_have_their_names),  cmocka_unit_test(a_missing_cache_takes_no_name),
-        cmocka_unit_test(a_share_of_a_cache),       cmocka_unit_test(memory_is_no_share),
-        cmocka_unit_test(half_of_a_cache_between),  cmocka_unit_test(a_climb_of_memory_is_no_cache),
-        cmocka_unit_test(an_unknown_level_between), cmocka_unit_test(memory_stands_before_the_size_of_a_cache),
+        cmocka_unit_test(levels_have_their_names),
+        cmocka_unit_test(a_missing_cache_takes_no_name),
+        cmocka_unit_test(a_share_of_a_cache),
+        cmocka_unit_test(memory_is_no_share),
+        cmocka_unit_test(half_of_a_cache_between),
+        cmocka_unit_test(a_climb_of_memory_is_no_cache),
+        cmocka_unit_test(an_unknown_level_between),
+        cmocka_unit_test(memory_stands_before_the_size_of_a_cache),
         cmocka_unit_test(one_bad_point_does_not_split),
-        cmocka_unit_test(a_climb_has_no_plateau),   cmocka_unit_test(arrays_lie_in_the_share),
-        cmocka_unit_test(sizes_lie_in_the_level),   cmocka_unit_test(trials_take_the_clean_ones),
+        cmocka_unit_test(a_climb_has_no_plateau),
+        cmocka_unit_test(arrays_lie_in_the_share),
+        cmocka_unit_test(sizes_lie_in_the_level),
+        cmocka_unit_test(trials_take_the_clean_ones),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
