@@ -5,25 +5,24 @@
 #include "base/error.h"
 #include "predict.h"
 
-int as_core_open(struct as_cli *cli, struct assay_uarch **out, char *measured,
+int as_core_open(struct as_cli *cli, struct assay_uarch **out, struct assay_uarch_choice *choice,
                  struct assay_error *err)
 {
     const char *name = cli->args.value[AS_OPTION_MACHINE];
-    struct assay_error unread = {0};
+    struct assay_error none;
 
-    measured[0] = '\0';
+    *choice = (struct assay_uarch_choice){.file = ""};
     if (name)
         return assay_uarch_open(name, out, err);
-    AS_TRY(assay_uarch_open_host(out, measured, &unread, err));
-    if (unread.text[0])
-        as_cli_complain(cli, &unread);
-    if (!*out)
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                            "%s: assay has no table of this machine's core; name one with "
-                            "--machine (assay %s --help), or measure it with 'assay machine "
-                            "--measure instructions'",
-                            as_verbs[cli->args.verb].name, as_verbs[cli->args.verb].name);
-    return 0;
+    const int rc = assay_uarch_open_host(out, choice, &none);
+    if (choice->damaged.code < 0)
+        as_cli_complain(cli, &choice->damaged);
+    if (rc == 0)
+        return 0;
+    return as_error_set(err, rc,
+                        "%s: %s; name one with --machine (assay %s --help), or measure it "
+                        "with 'assay machine --measure instructions'",
+                        as_verbs[cli->args.verb].name, none.text, as_verbs[cli->args.verb].name);
 }
 
 int as_core_fits(const struct assay_uarch *uarch, struct assay_object *object,

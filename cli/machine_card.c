@@ -58,7 +58,7 @@ static void append_fact(struct as_str *to, const struct assay_host *host, const 
 static void say_name(struct as_cli *cli, const struct as_machine_page *page)
 {
     const struct assay_host *h = page->host;
-    struct as_str s = {0};
+    struct as_str s = {0}, wrapped = {0};
 
     as_str_appendf(&s, "%s: %s", h && h->name ? h->name : "a machine",
                    h && h->cpu_model           ? h->cpu_model
@@ -69,8 +69,9 @@ static void say_name(struct as_cli *cli, const struct as_machine_page *page)
     if (h && h->cpu_family >= 0)
         as_str_appendf(&s, " (family %" PRId64 ", model %" PRId64 ", stepping %" PRId64 ")",
                        h->cpu_family, h->cpu_model_number, h->cpu_stepping);
-    as_cli_styled(cli, AS_STYLE_BOLD, as_str_z(&s));
-    as_cli_print(cli, "\n");
+    as_wrap(&wrapped, as_str_z(&s), 0, 2, as_cli_width(cli));
+    as_cli_styled(cli, AS_STYLE_BOLD, as_str_z(&wrapped));
+    as_str_fini(&wrapped);
     as_str_fini(&s);
 }
 
@@ -210,14 +211,17 @@ static void say_table(struct as_cli *cli, const struct assay_host *h)
 {
     char path[PATH_MAX];
     struct as_str s = {0};
+    struct assay_core core;
 
     if (!h || h->cpu_family < 0)
         return;
-    const char *name =
-        assay_uarch_name_of(h->cpu_vendor, (unsigned)h->cpu_family, (unsigned)h->cpu_model_number);
-    as_str_appendf(&s, "%s%s", name ? "table " : "no table of this core", name ? name : "");
+    assay_core_of_host(h, &core);
+    as_str_appendf(&s, "%s%s", core.table ? "table " : "no table of this core",
+                   core.table ? core.table : "");
     if (assay_core_table_path(h, path, sizeof path) && access(path, R_OK) == 0)
         as_str_appendf(&s, "; measured here: %s", path);
+    if (h->core_doubt)
+        as_str_appendf(&s, "; %s", h->core_doubt);
     card_line(cli, "core", &s);
 }
 

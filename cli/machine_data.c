@@ -47,6 +47,7 @@ static void host_facts(struct as_facts *facts, const struct assay_host *h)
     as_facts_cell(facts, "cpu_model_number", known_count(h->cpu_model_number));
     as_facts_cell(facts, "cpu_stepping", known_count(h->cpu_stepping));
     as_facts_cell(facts, "microarchitecture", as_cell_text(h->microarchitecture));
+    as_facts_cell(facts, "core_doubt", as_cell_text(h->core_doubt));
     as_facts_cell(facts, "hypervisor", as_cell_text(h->hypervisor));
     as_facts_cell(facts, "kernel", as_cell_text(h->kernel));
     as_facts_cell(facts, "os", as_cell_text(h->os));

@@ -6,8 +6,6 @@
 #ifndef AS_CLI_PREDICT_H
 #define AS_CLI_PREDICT_H
 
-#include <limits.h>
-
 #include <assay/predict.h>
 
 #include "cli.h"
@@ -24,13 +22,13 @@ struct as_predicting {
     bool level[ASSAY_PREDICT_LEVELS];  /* asked for by --level */
     struct assay_figures *figures;     /* of this machine, NULL: none were measured */
     struct as_quality_sampled sampled; /* of --experiment */
-    char measured[PATH_MAX]; /* the table is this file, measured on this core; "": it is another */
+    struct assay_uarch_choice choice;  /* which table it is, where no option says */
 };
 
 /* The table of --machine, else the one that was measured here, else the program's of this machine's
- * core. `measured` (PATH_MAX bytes) gets the file of the second, else "". Errors: NOT_FOUND,
- * CORRUPT, NOMEM. */
-int as_core_open(struct as_cli *cli, struct assay_uarch **out, char *measured,
+ * core or the nearest to it. `choice` says which, of the first nothing. Errors: NOT_FOUND, CORRUPT,
+ * NOMEM. */
+int as_core_open(struct as_cli *cli, struct assay_uarch **out, struct assay_uarch_choice *choice,
                  struct assay_error *err);
 /* Whether the core has the instructions of the file: Knights Corner has vectors of its own. Errors:
  * USAGE. */

@@ -37,7 +37,7 @@ int as_predicting_init(struct as_cli *cli, struct as_predicting *p, struct assay
         .equal_memory = args->number[AS_OPTION_MEMORY] == 2};
     p->equal_given = args->number[AS_OPTION_MEMORY] != 0;
     AS_TRY(choose_levels(p, err));
-    AS_TRY(as_core_open(cli, &p->uarch, p->measured, err));
+    AS_TRY(as_core_open(cli, &p->uarch, &p->choice, err));
     return assay_predictor_new(p->uarch, &p->predictor, err);
 }
 

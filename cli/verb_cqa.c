@@ -276,8 +276,10 @@ int as_verb_cqa(struct as_cli *cli, struct assay_error *err)
     struct as_quality_view view = {.cli = cli};
 
     AS_TRY(read_options(&view, err));
-    char measured[PATH_MAX];
-    int rc = as_core_open(cli, &view.uarch, measured, err);
+    struct assay_uarch_choice choice;
+    int rc = as_core_open(cli, &view.uarch, &choice, err);
+    if (rc == 0 && choice.core.is_nearest && !*choice.file)
+        as_cli_note(cli, "%s", choice.core.doubt);
     if (rc == 0 && !as_given(&cli->args, AS_OPTION_MACHINE))
         rc = assay_figures_of_host(&view.figures, err);
     if (rc == 0)

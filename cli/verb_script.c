@@ -66,8 +66,8 @@ static int machine_for_script(void *context, struct assay_uarch **uarch,
                               struct assay_figures **figures, struct assay_error *err)
 {
     struct as_cli *cli = context;
-    char measured[PATH_MAX];
-    AS_TRY(as_core_open(cli, uarch, measured, err));
+    struct assay_uarch_choice choice;
+    AS_TRY(as_core_open(cli, uarch, &choice, err));
     return as_given(&cli->args, AS_OPTION_MACHINE) ? 0 : assay_figures_of_host(figures, err);
 }
 

@@ -100,10 +100,14 @@ struct assay_host {
     const char *cpu_model;
     const char *microarchitecture;       /* "zen5"; NULL: none that is known */
     const char *microarchitecture_words; /* "AMD Zen 5" */
-    const char *hypervisor;              /* "KVM", ...; NULL on bare metal */
-    const char *tsc_origin;              /* "cpuid", "hypervisor", "kernel", "measured" */
+    const char *core_doubt; /* a sentence where model and instructions contradict each other, or no
+                               table is of this core; NULL: neither */
+    const char *hypervisor; /* "KVM", ...; NULL on bare metal */
+    const char *tsc_origin; /* "cpuid", "hypervisor", "kernel", "measured" */
     int64_t cpu_family, cpu_model_number, cpu_stepping; /* family and model with their extensions */
-    int64_t socket_n, core_n, cpu_n, numa_n;            /* of the topology: those that are online */
+    uint64_t cpu_features;                              /* as in struct assay_processor */
+    unsigned cpu_cache_kib[3];
+    int64_t socket_n, core_n, cpu_n, numa_n; /* of the topology: those that are online */
     int64_t memory_b;
     int64_t tsc_hz;
     int64_t base_hz, max_hz;

@@ -205,22 +205,40 @@ void assay_uarch_free(struct assay_uarch **uarch);
 struct assay_processor {
     char vendor[13]; /* "AuthenticAMD" */
     unsigned family, model, stepping;
+    uint64_t features;     /* bit i: line i of data/machine/features.txt; 0: not known */
+    unsigned cache_kib[3]; /* of a core: L1 of instructions, of data, L2; 0: not known */
 };
 bool assay_processor_read(struct assay_processor *out);
+/* One that was recorded with `cpuid -r` (or -1 -r); of several processors the first. */
+bool assay_processor_parse(const char *text, struct assay_processor *out);
+
+/* Which core a processor has. Its model says it, unless its instructions contradict. */
+struct assay_core {
+    const char *name, *words; /* as assay_microarchitecture_of; NULL: not known */
+    const char *table;        /* of the program for it; NULL: none */
+    bool is_contradicted; /* the model is another core's; `name` is by instructions and caches */
+    bool is_nearest;      /* there is no table of the core: this is that of the nearest one */
+    char doubt[400];      /* one sentence of what is not certain in these; "": nothing */
+};
+void assay_core_of(const struct assay_processor *processor, struct assay_core *out);
+struct assay_host;
+void assay_core_of_host(const struct assay_host *host, struct assay_core *out);
 
 /* Name of the table that the program carries for a processor, by cpuid's words; NULL: none. */
 const char *assay_uarch_name_of(const char *vendor, unsigned family, unsigned model);
 
-/* The same for the processor at hand; NULL: none. */
+/* That of the processor at hand, or the nearest; NULL: none. */
 const char *assay_uarch_host(void);
 
-/*
- * The table for the processor at hand: what was measured on a core as this one (`assay machine
- * --measure`), else what the program carries; *out NULL: there is neither. `measured` (PATH_MAX
- * bytes, or NULL) gets the file of the first, else "". A file that cannot be read is passed over,
- * and `unread` (or NULL) says why; else its text is "". Errors: those of assay_uarch_open.
- */
-int assay_uarch_open_host(struct assay_uarch **out, char *measured, struct assay_error *unread,
+/* What predictions for the processor at hand take. */
+struct assay_uarch_choice {
+    struct assay_core core;
+    char file[4096];            /* the table that was measured on a core as this one; "": none */
+    struct assay_error damaged; /* .code below 0: there is such a file, but it cannot be read */
+};
+/* The table that was measured here, else the program's of this core, or the nearest. Errors:
+ * NOT_FOUND (nothing is near), NOMEM. */
+int assay_uarch_open_host(struct assay_uarch **out, struct assay_uarch_choice *choice,
                           struct assay_error *err);
 
 /* The key under which a table has the line of an instruction (doc/uarch.md); returns its length. */

@@ -153,6 +153,25 @@ static void read_hypervisor(struct host_reading *w)
             w->host.hypervisor = known[i].name;
 }
 
+/* Of a recorded machine by the file `cpuid`, which `cpuid -r` wrote. */
+static void identify_core(struct host_reading *w)
+{
+    struct assay_processor processor = {.family = 0};
+    struct assay_core core;
+    char text[65536];
+
+    if (!w->root)
+        assay_processor_read(&processor);
+    else if (read_host_text(w, "/cpuid", text, sizeof text))
+        assay_processor_parse(text, &processor);
+    w->host.cpu_features = processor.features;
+    memcpy(w->host.cpu_cache_kib, processor.cache_kib, sizeof w->host.cpu_cache_kib);
+    assay_core_of_host(&w->host, &core);
+    w->host.microarchitecture = core.name;
+    w->host.microarchitecture_words = core.words;
+    w->host.core_doubt = *core.doubt ? keep_text(w, core.doubt) : NULL;
+}
+
 /* Leaf 0x15 (SDM vol. 2A, CPUID): crystal clock and ratio; a hypervisor's leaf 0x40000010 in kHz;
  * else it is compared with the clock for some milliseconds. */
 static void read_tsc(struct host_reading *w)
@@ -271,7 +290,7 @@ static int add_host_fact(struct host_reading *w, const char *name, const char *v
 /* What only the running machine can be asked. */
 static int ask_facts(struct host_reading *w)
 {
-    char text[512];
+    char text[512], words[1024];
     unsigned a, b, c, d;
     const int paranoid =
         read_host_text(w, "/proc/sys/kernel/perf_event_paranoid", text, sizeof text)
@@ -284,8 +303,10 @@ static int ask_facts(struct host_reading *w)
         AS_TRY(add_host_fact(w, "tsc_invariant", d >> 8 & 1 ? "1" : "0"));
     if (w->host.microarchitecture)
         AS_TRY(add_host_fact(w, "microarchitecture", w->host.microarchitecture));
-    as_uarch_say_of_host(&w->host, text, sizeof text);
-    AS_TRY(add_host_fact(w, "core_table", text));
+    as_uarch_say_of_host(&w->host, words, sizeof words);
+    AS_TRY(add_host_fact(w, "core_table", words));
+    if (w->host.core_doubt)
+        AS_TRY(add_host_fact(w, "core_doubt", w->host.core_doubt));
     if (w->host.topology && w->host.core_n > 0) {
         snprintf(text, sizeof text, "%" PRId64, w->host.cpu_n / w->host.core_n);
         AS_TRY(add_host_fact(w, "threads_per_core", text));
@@ -318,9 +339,7 @@ int assay_host_read(const char *root, struct assay_host **out, struct assay_erro
     read_processors(w);
     read_topology(w);
     correct_memory(w);
-    w->host.microarchitecture =
-        assay_microarchitecture_of(w->host.cpu_vendor, w->host.cpu_family, w->host.cpu_model_number,
-                                   w->host.cpu_stepping, &w->host.microarchitecture_words);
+    identify_core(w);
     if (!root) {
         read_hypervisor(w);
         read_tsc(w);

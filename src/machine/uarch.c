@@ -2,7 +2,6 @@
 /*
  * Tables of cores: which there are, and the line of an instruction in one.
  */
-#include <cpuid.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -143,22 +142,69 @@ void as_uarch_say_of_host(const struct assay_host *host, char *out, size_t out_b
 {
     char path[PATH_MAX];
     struct as_str text = {0};
-    const char *name =
-        assay_uarch_name_of(host->cpu_vendor ? host->cpu_vendor : "", (unsigned)host->cpu_family,
-                            (unsigned)host->cpu_model_number);
+    struct assay_core core;
+
+    assay_core_of_host(host, &core);
     if (assay_core_table_path(host, path, sizeof path) && access(path, R_OK) == 0 &&
         read_table_file(path, &text, NULL) == 0) {
         const struct as_view source = first_source((struct as_view){as_str_z(&text), text.n});
         snprintf(out, out_b, "%.*s", (int)source.n, source.p);
-    } else if (name) {
-        const struct as_uarch_text *carried = as_uarch_text_find(name);
+    } else if (core.table) {
+        const struct as_uarch_text *carried = as_uarch_text_find(core.table);
         const struct as_view source =
             first_source((struct as_view){carried->text, carried->text_b});
-        snprintf(out, out_b, "%s: %.*s", name, (int)source.n, source.p);
+        snprintf(out, out_b, "%s: %.*s%s%s", core.table, (int)source.n, source.p,
+                 *core.doubt ? "; " : "", core.doubt);
     } else {
         snprintf(out, out_b, "none of this core");
     }
     as_str_fini(&text);
+}
+
+const char *assay_uarch_host(void)
+{
+    struct assay_processor it;
+    struct assay_core core;
+
+    if (!assay_processor_read(&it))
+        return NULL;
+    assay_core_of(&it, &core);
+    return core.table;
+}
+
+/* The table that was measured on a core as this one; false: none, or it cannot be read (said). */
+static bool open_measured(const struct assay_processor *it, struct assay_uarch **out,
+                          struct assay_uarch_choice *choice)
+{
+    const struct assay_host host = {.cpu_vendor = it->vendor,
+                                    .cpu_family = it->family,
+                                    .cpu_model_number = it->model,
+                                    .cpu_stepping = it->stepping};
+
+    if (assay_core_table_path(&host, choice->file, sizeof choice->file) &&
+        access(choice->file, R_OK) == 0 &&
+        assay_uarch_open(choice->file, out, &choice->damaged) == 0)
+        return true;
+    choice->file[0] = 0;
+    return false;
+}
+
+int assay_uarch_open_host(struct assay_uarch **out, struct assay_uarch_choice *choice,
+                          struct assay_error *err)
+{
+    struct assay_processor processor;
+
+    *choice = (struct assay_uarch_choice){.file = ""};
+    *out = NULL;
+    if (assay_processor_read(&processor)) {
+        assay_core_of(&processor, &choice->core);
+        if (open_measured(&processor, out, choice))
+            return 0;
+    }
+    if (!choice->core.table)
+        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+                            "assay has no table of this machine's core, nor of one near it");
+    return assay_uarch_open(choice->core.table, out, err);
 }
 
 void assay_uarch_free(struct assay_uarch **uarch)
@@ -245,62 +291,4 @@ const struct assay_timing *assay_uarch_timing(const struct assay_uarch *uarch,
              : distance < 100 ? ASSAY_TIMING_WIDTH
                               : ASSAY_TIMING_REGISTER;
     return timing;
-}
-
-bool assay_processor_read(struct assay_processor *out)
-{
-    unsigned a, b, c, d;
-
-    *out = (struct assay_processor){.family = 0};
-    if (!__get_cpuid(0, &a, &b, &c, &d))
-        return false;
-    memcpy(out->vendor, &b, 4);
-    memcpy(out->vendor + 4, &d, 4);
-    memcpy(out->vendor + 8, &c, 4);
-    __get_cpuid(1, &a, &b, &c, &d);
-    const unsigned base = a >> 8 & 15;
-    out->family = base == 15 ? base + (a >> 20 & 255) : base;
-    out->model = (a >> 4 & 15) | (base == 15 || base == 6 ? a >> 12 & 0xf0 : 0);
-    out->stepping = a & 15;
-    return true;
-}
-
-const char *assay_uarch_host(void)
-{
-    struct assay_processor it;
-    return assay_processor_read(&it) ? assay_uarch_name_of(it.vendor, it.family, it.model) : NULL;
-}
-
-/* What was measured on a core as this one; false: nothing, or it cannot be read (`unread`). */
-static bool open_measured(const struct assay_processor *it, struct assay_uarch **out, char *path,
-                          struct assay_error *unread)
-{
-    const struct assay_host host = {.cpu_vendor = it->vendor,
-                                    .cpu_family = it->family,
-                                    .cpu_model_number = it->model,
-                                    .cpu_stepping = it->stepping};
-
-    return assay_core_table_path(&host, path, PATH_MAX) && access(path, R_OK) == 0 &&
-           assay_uarch_open(path, out, unread) == 0;
-}
-
-int assay_uarch_open_host(struct assay_uarch **out, char *measured, struct assay_error *unread,
-                          struct assay_error *err)
-{
-    struct assay_processor it;
-    struct assay_error passed_over = {0};
-    char path[PATH_MAX] = "";
-    const char *name;
-
-    *out = NULL;
-    if (measured)
-        measured[0] = '\0';
-    const bool found = assay_processor_read(&it) && open_measured(&it, out, path, &passed_over);
-    if (unread)
-        *unread = passed_over;
-    if (found && measured)
-        snprintf(measured, PATH_MAX, "%s", path);
-    if (found || !(name = assay_uarch_host()))
-        return 0;
-    return assay_uarch_open(name, out, err);
 }

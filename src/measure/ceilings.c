@@ -21,6 +21,7 @@ struct plan {
     AS_VEC(struct as_job) jobs;
     struct as_rig *rig;
     const struct assay_ceilings_options *options;
+    size_t left_n; /* jobs of the last round that were not begun */
     bool failed;
 };
 
@@ -163,28 +164,30 @@ static void add_nodes(struct plan *p)
     }
 }
 
-/* What rooflines and bounds of loops are drawn with. */
+/* What rooflines and bounds of loops are drawn with; what most need them for is first, as time may
+ * not be enough for all. */
 static void add_needed(struct plan *p)
 {
     const struct as_scope scope[] = {one_core(p->rig), all_cores(p->rig)};
     const enum as_width widest = p->rig->kernels.widest;
 
     for (size_t i = 0; i < 2; i++) {
+        add_stream(p, 0, AS_STREAM_TRIAD, false, scope[i]);
         for (unsigned number = AS_NUMBER_F64; number <= AS_NUMBER_F32; number++) {
-            add_peak(p, (struct as_arithmetic){AS_OPERATION_FMA, (enum as_number)number, widest},
-                     scope[i]);
-            add_peak(p, (struct as_arithmetic){AS_OPERATION_ADD, (enum as_number)number, widest},
-                     scope[i]);
-            add_peak(
-                p,
-                (struct as_arithmetic){AS_OPERATION_ADD, (enum as_number)number, AS_WIDTH_SCALAR},
-                scope[i]);
+            const struct as_arithmetic one[] = {
+                {AS_OPERATION_FMA, (enum as_number)number, widest},
+                {AS_OPERATION_ADD, (enum as_number)number, widest},
+                {AS_OPERATION_ADD, (enum as_number)number, AS_WIDTH_SCALAR}};
+            for (size_t k = 0; k < sizeof one / sizeof *one; k++)
+                add_peak(p, one[k], scope[i]);
         }
-        for (unsigned k = 0; k < AS_LEVELS; k++) {
-            add_stream(p, (k + 1) % AS_LEVELS, AS_STREAM_READ, false, scope[i]);
-            add_stream(p, (k + 1) % AS_LEVELS, AS_STREAM_TRIAD, false, scope[i]);
-        }
+        add_stream(p, 0, AS_STREAM_READ, false, scope[i]);
     }
+    for (size_t i = 0; i < 2; i++)
+        for (unsigned level = 1; level < AS_LEVELS; level++) {
+            add_stream(p, level, AS_STREAM_READ, false, scope[i]);
+            add_stream(p, level, AS_STREAM_TRIAD, false, scope[i]);
+        }
 }
 
 static void make_plan(struct plan *p, unsigned what)
@@ -361,8 +364,10 @@ static int work_through(struct plan *p, unsigned rounds, int64_t begun_s, int64_
     as_progress_begin(&progress, p->options->progress_fd, "measuring", total);
     for (unsigned round = 0; round < rounds; round++)
         as_vec_foreach (&p->jobs, job) {
-            if (rc < 0 || as_rig_stopped(p->rig) || as_monotonic_ns() > until_ns)
+            if (rc < 0 || as_rig_stopped(p->rig) || as_monotonic_ns() > until_ns) {
+                p->left_n = p->jobs.n - (size_t)(job - p->jobs.at);
                 break;
+            }
             if (is_left_out(p, job, round, begun_s))
                 continue;
             rc = work_once(p, job, err);
@@ -370,6 +375,17 @@ static int work_through(struct plan *p, unsigned rounds, int64_t begun_s, int64_
         }
     as_progress_end(&progress);
     return rc;
+}
+
+static int say_left(const struct plan *p, struct assay_error *err)
+{
+    char text[256];
+
+    snprintf(text, sizeof text,
+             "ceilings: time was up before %zu of %zu figures were measured: 'assay machine "
+             "--measure memory,peaks' measures all",
+             p->left_n, p->jobs.n);
+    return say_circumstance(p->rig, "ceilings", p->left_n ? text : NULL, err);
 }
 
 static int measure_group(struct plan *p, unsigned what, const char *name, bool *stopped,
@@ -381,7 +397,7 @@ static int measure_group(struct plan *p, unsigned what, const char *name, bool *
     struct as_group_time time_of = {.began_ns = as_monotonic_ns()};
     struct assay_figure_group group = {.name = name};
 
-    p->jobs.n = 0;
+    p->jobs.n = p->left_n = 0;
     p->rig->until_ns = until_ns;
     make_plan(p, what);
     if (p->failed)
@@ -392,6 +408,8 @@ static int measure_group(struct plan *p, unsigned what, const char *name, bool *
                         until_ns, err));
     if (what == ASSAY_CEILINGS_MEMORY && !as_rig_stopped(p->rig))
         AS_TRY(as_rig_say_private(p->rig, err));
+    if (!as_rig_stopped(p->rig))
+        AS_TRY(say_left(p, err));
     AS_TRY(as_rig_say_afterwards(p->rig, name, err));
     *stopped |= as_rig_stopped(p->rig);
     time_of.waited_s = (double)p->rig->waited_ns / 1e9;
@@ -418,6 +436,7 @@ int assay_measure_ceilings(const struct assay_host *host,
     rig->stop = options->stop;
     rig->trial_n = quick ? 24 : 40;
     rig->trial_ms = quick ? 2 : 3;
+    rig->is_quick = quick;
     struct plan plan = {.rig = rig, .options = options};
     int rc = as_rig_init(rig, host, figures, err);
     if (rc == 0) {

@@ -117,8 +117,10 @@ static int measure_probes(struct as_table_work *w, struct assay_error *err)
 
 static const char *base_of(const struct assay_host *host)
 {
-    return assay_uarch_name_of(host->cpu_vendor ? host->cpu_vendor : "", (unsigned)host->cpu_family,
-                               (unsigned)host->cpu_model_number);
+    struct assay_core core;
+
+    assay_core_of_host(host, &core);
+    return core.table;
 }
 
 static double load_of_table(const struct assay_host *host)
@@ -210,6 +212,7 @@ static int time_form(struct as_table_work *w, const struct as_form_case *one, st
     if (!can_be_used)
         return 0;
     AS_TRY(as_form_latencies(w, one, t, err));
+    AS_TRY(as_form_divisions(w, one, t, err));
     if (t->each <= LONG_CYCLES && assay_form_get(one->insn.form)->isa != ASSAY_ISA_MMX)
         AS_TRY(as_form_mixtures(w, one, t, err));
     return as_form_lateness(w, one, t, err);

@@ -96,6 +96,30 @@ static void name_one(struct as_plateau *p, const uint64_t cache_b[4])
         p->level = 0;
 }
 
+/* Two plateaus between the last caches but one and the size of the last, and none beyond: that size
+ * is the whole processor's, the first is our part of it and the last is memory. */
+static void name_memory(struct as_plateau *plateau, size_t n, const uint64_t cache_b[4])
+{
+    int last = 3;
+
+    while (last > 1 && !cache_b[last])
+        last--;
+    int before = last - 1;
+    while (before > 0 && !cache_b[before])
+        before--;
+    if (n < 2 || before < 1 || plateau[n - 1].first_b <= NEAR * (double)cache_b[before])
+        return;
+    for (size_t i = 0; i < n; i++)
+        if (plateau[i].level == 0 || (plateau[i].level == last && i + 1 < n))
+            return;
+    for (size_t i = 0; i + 1 < n; i++)
+        if (plateau[i].last_b > NEAR * (double)cache_b[before] &&
+            plateau[n - 1].value >= 2 * APART * plateau[i].value) {
+            plateau[n - 1].level = 0;
+            return;
+        }
+}
+
 /* A plateau between the level before and the size of one that has none is our part of it: others
  * have the rest, or pages that a hypervisor scattered collide before it is full. */
 static void name_share(struct as_plateau *plateau, size_t n, const uint64_t cache_b[4], int level)
@@ -139,6 +163,7 @@ void as_plateaus_name(struct as_plateau *plateau, size_t n, const uint64_t cache
                 p->level = -1;
         }
     }
+    name_memory(plateau, n, cache_b);
     for (int level = 3; level > 1; level--)
         name_share(plateau, n, cache_b, level);
 }

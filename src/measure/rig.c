@@ -21,6 +21,13 @@
 #define TRIALS_MOST 256
 /* One thread needs no common beginning: more and shorter trials fit between what disturbs. */
 #define SHORTER 4
+/* Where one pass over an area takes a tenth of a second, as many trials as elsewhere would take
+ * minutes in all: so many are enough, and so long. */
+#define MEMORY_ENOUGH_B ((uint64_t)512 << 20)
+/* Canaries of a look: where threads have just changed, the first two or three are slow by a tenth
+ * on some virtual machines. A neighbour who computes leaves none as fast as when it is calm. */
+enum { LOOK = 6 };
+enum { TRIALS_OF_LONG = 8, LONG_MS = 600 };
 
 /* ---- The rig --------------------------------------------------------------------------------- */
 
@@ -149,16 +156,18 @@ bool as_rig_run(struct as_rig *rig, struct as_crew *crew, const struct as_crew_p
 
     pin_main(first->cpu);
     const size_t passes = passes_for(rig, crew, kernel);
+    const int64_t long_ns = as_monotonic_ns() + LONG_MS * INT64_C(1000000);
     as_crew_passes(crew, passes);
     while (n < most && !as_rig_stopped(rig) && (n < 3 || as_monotonic_ns() < rig->until_ns) &&
-           (n < rig->trial_n || as_monotonic_ns() < enough_ns)) {
+           (n < rig->trial_n || as_monotonic_ns() < enough_ns) &&
+           (n < TRIALS_OF_LONG || as_monotonic_ns() < long_ns)) {
         const int64_t began_ns = as_monotonic_ns();
-        const bool calm_before = as_gate_passes(&rig->gate, 2) > 0;
+        const bool calm_before = as_gate_passes(&rig->gate, LOOK) > 0;
         second[n] = (double)as_crew_run(crew, kernel) / 1e9 / (double)passes;
         const uint64_t chain =
             as_chain_ticks(); /* at once: the frequency is still that of the kernel */
         ratio[n] = as_gate_cycles(&rig->gate) / (double)chain;
-        clean[n] = calm_before && as_gate_passes(&rig->gate, 2) > 0;
+        clean[n] = calm_before && as_gate_passes(&rig->gate, LOOK) > 0;
         rig->waited_ns += clean[n] ? 0 : as_monotonic_ns() - began_ns;
         n++;
     }
@@ -314,24 +323,24 @@ const char *as_level_name(unsigned level)
     return name[level];
 }
 
-static uint64_t last_level_b(const struct as_rig *rig)
-{
-    uint64_t last_b = 0;
-
-    for (unsigned level = 1; level < AS_LEVELS; level++)
-        last_b = rig->cache_b[level] ? rig->cache_b[level] : last_b;
-    return last_b;
-}
-
-/* Four times the last caches of the scope together; not less than 64 MiB in all. */
+/* Eight times our part of the last cache where the latency shows one and memory behind it. Else
+ * four times the last caches of the scope together, or, where that is much or there is little time,
+ * twice; not less than 64 MiB in all. */
 static size_t memory_for(const struct as_rig *rig, const struct as_scope *scope)
 {
-    uint64_t last_b = last_level_b(rig);
-    unsigned sharers = 1;
+    unsigned last = 1;
 
     for (unsigned level = 1; level < AS_LEVELS; level++)
-        sharers = rig->cache_b[level] ? rig->sharers[level] : sharers;
-    uint64_t all_b = 4 * last_b * ((scope->n + sharers - 1) / sharers);
+        last = rig->cache_b[level] ? level : last;
+    const uint64_t cache_b = rig->cache_b[last], seen_b = rig->seen_b[last],
+                   sharers = rig->sharers[last] ? rig->sharers[last] : 1,
+                   last_b = cache_b * ((scope->n + sharers - 1) / sharers);
+    uint64_t all_b = (rig->is_quick || 4 * last_b > MEMORY_ENOUGH_B ? 2 : 4) * last_b;
+
+    if (all_b < 4 * last_b && 4 * last_b > MEMORY_ENOUGH_B && all_b < MEMORY_ENOUGH_B)
+        all_b = MEMORY_ENOUGH_B;
+    if (seen_b && seen_b < cache_b && rig->sees_memory && 8 * seen_b < all_b)
+        all_b = 8 * seen_b;
     all_b = all_b < (64u << 20) ? 64u << 20 : all_b;
     all_b = all_b > rig->memory_most_b ? rig->memory_most_b : all_b;
     return all_b / scope->n;
@@ -354,9 +363,12 @@ void as_rig_see_share(struct as_rig *rig)
     const size_t found = as_plateaus_find(x, y, n, plateau);
     as_plateaus_name(plateau, found, rig->cache_b);
     memset(rig->seen_b, 0, sizeof rig->seen_b);
-    for (size_t i = 0; i < found; i++)
+    rig->sees_memory = false;
+    for (size_t i = 0; i < found; i++) {
         if (plateau[i].is_share)
             rig->seen_b[plateau[i].level] = (uint64_t)plateau[i].last_b;
+        rig->sees_memory |= plateau[i].level == 0;
+    }
 }
 
 /* A hypervisor grants a part of the cache that it reports, or others fill the rest. */
@@ -396,7 +408,7 @@ size_t as_level_sizes(const struct as_rig *rig, unsigned level, const struct as_
 
     size_b[0] = as_level_b(rig, level, scope);
     n += size_b[0] > 0;
-    if (level == 0 || n == 0)
+    if (level == 0 || n == 0 || rig->is_quick)
         return n;
     for (unsigned l = 1; l < level; l++)
         below_b = rig->cache_b[l] ? rig->cache_b[l] : below_b;

@@ -45,9 +45,11 @@ struct as_rig {
     double tsc_hz;
     uint64_t cache_b[AS_LEVELS]; /* by level, of the first core */
     uint64_t seen_b[AS_LEVELS];  /* part of it by the latency, where that is less; 0: not known */
+    bool sees_memory;            /* the latency has a plateau that is memory's */
     unsigned sharers[AS_LEVELS]; /* cores of all that share that cache; at least 1 */
     uint64_t memory_most_b;      /* that may be touched */
     unsigned trial_n, trial_ms;
+    bool is_quick;     /* in seconds: smaller areas, one size of each level */
     int64_t until_ns;  /* of the monotonic clock: then three trials are enough */
     bool small_only;   /* no huge pages were given: said once */
     int64_t waited_ns; /* in trials that others disturbed */

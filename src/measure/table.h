@@ -63,6 +63,9 @@ int as_measure_bypass(struct as_table_work *w, struct assay_error *err);
 /* Latencies of `t`: through each operand, flags, registers that are implied, behind a load. */
 int as_form_latencies(struct as_table_work *w, const struct as_form_case *one, struct as_timing *t,
                       struct assay_error *err);
+/* What divisions take by their values; latencies and what one takes alone are measured by then. */
+int as_form_divisions(struct as_table_work *w, const struct as_form_case *one, struct as_timing *t,
+                      struct assay_error *err);
 /* Whether its results are late for a multiplication; its uses are measured by then. */
 int as_form_lateness(struct as_table_work *w, const struct as_form_case *one, struct as_timing *t,
                      struct assay_error *err);

@@ -256,6 +256,10 @@ static void append_uses(struct as_str *to, const struct assay_form *form, const 
     if (t->each > 1.15 * bound && t->each > bound + 0.25) {
         as_str_appendf(to, "%s%s:", any ? " " : "", as_divider_of(form));
         append_number(to, tidy_number(t->each));
+        if (t->hard_each > t->each) {
+            as_str_appendz(to, "-");
+            append_number(to, tidy_number(t->hard_each));
+        }
         any = true;
     }
     if (!any)
@@ -315,6 +319,10 @@ static bool append_latency(struct as_str *to, const struct assay_form *form,
         return has_result;
     }
     append_number(to, tidy_number(longest));
+    if (t->hard_latency > longest) {
+        as_str_appendz(to, "-");
+        append_number(to, tidy_number(t->hard_latency));
+    }
     for (unsigned i = 0; i < ASSAY_OPERANDS_MAX && written >= 0; i++)
         if (t->latency[i] >= 0 && t->latency[i] < longest - 0.4) {
             as_str_appendf(to, " %u>%d:", i, written);

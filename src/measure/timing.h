@@ -46,8 +46,10 @@ unsigned as_probe_ports(const struct as_probe_rates *rates, enum as_saturated pr
 double as_probe_spread(const struct as_probe_rates *rates, enum as_saturated probe);
 
 struct as_timing {
-    double each;   /* cycles of one among independent ones */
-    double spread; /* of that, relative */
+    double each;                    /* cycles of one among independent ones */
+    double spread;                  /* of that, relative */
+    double hard_each, hard_latency; /* of a division by values that take longest, where they take
+                                       longer; 0: they do not, or it is none */
     bool is_noisy;
     /* Cycles of a kernel with `mixed_n` in it; of SLOTS without those of its nops; 0: not measured.
      */

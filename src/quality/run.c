@@ -198,15 +198,19 @@ static int analyse_loop(struct as_quality_pass *p, struct assay_cqa_engine *engi
     return as_core_keep(&p->arena, core, &it->core, err);
 }
 
-/* Code quality analysis of hot loops, where there is a table of the core. */
+/* Code quality analysis of hot loops, where there is a table of the core or of one near it. */
 static int analyse_loops(struct as_quality_pass *p, struct assay_error *err)
 {
     struct assay_uarch *uarch = NULL;
+    struct assay_uarch_choice choice;
     struct assay_cqa_engine *engine = NULL;
     struct assay_figures *figures = NULL;
     struct assay_error unread;
-    int rc = assay_uarch_open_host(&uarch, NULL, &p->unread, err);
+    int rc = assay_uarch_open_host(&uarch, &choice, err);
+    p->unread = choice.damaged;
 
+    if (rc == ASSAY_ERR_NOT_FOUND)
+        rc = 0;
     struct as_core_asked asked = {.uarch = uarch};
 
     if (rc == 0 && uarch)

@@ -19,7 +19,13 @@
 /* ---- The core -----------------------------------------------------------------------------------
  */
 
-enum { RUNS = 60, RDX = ASSAY_REG_GPR + 2, FLAGS = ASSAY_REG_COUNT, PLACES };
+enum {
+    RUNS = 60,
+    RDX = ASSAY_REG_GPR + 2,
+    RBP = ASSAY_REG_GPR + 5,
+    FLAGS = ASSAY_REG_COUNT,
+    PLACES
+};
 
 /* From an explicit operand; -1: from all others (implied registers, addresses, flags). */
 struct made_latency {
@@ -36,13 +42,15 @@ static const struct made_latency latencies[] = {
     {"adc", -1, 1},         {"vpsrlq", -1, 1},    {"vpcmpeqd", -1, 1}, {"vucomisd", -1, 4},
     {"ucomisd", -1, 4},     {"cvtsi2sd", 1, 8},   {"cvtsi2sd", -1, 3}, {"pcmpgtb", -1, 1},
     {"vgatherdpd", -1, 20}, {"vpxor", -1, 1},     {"mov", -1, 5},      {"kxnorw", -1, 1},
-    {"cvttsd2si", -1, 7},   {"vpermilps", -1, 1},
+    {"cvttsd2si", -1, 7},   {"vpermilps", -1, 1}, {"or", -1, 1},       {"shr", -1, 1},
+    {"idiv", -1, 12},
 };
 
 /* What the core has besides: idioms that the decoder does not know, late results of additions. */
 static const char *unknown_idiom;
 static double late;
-static unsigned width = 8; /* slots a cycle */
+static bool is_divisor_small; /* a constant in rbp: quotients have many digits */
+static unsigned width = 8;    /* slots a cycle */
 
 static double latency_of(const char *mnemonic, int operand)
 {
@@ -83,6 +91,8 @@ static double latency_from(const struct assay_insn *insn, const struct assay_for
             longest = fmax(longest, latency_of(form->mnemonic, (int)i));
     if (strcmp(form->mnemonic, "div") == 0 && reg == RDX)
         return 30; /* an upper half that is not known to be zero */
+    if (form->insn_class == ASSAY_CLASS_DIV && is_divisor_small)
+        return 18;
     return longest < 0 ? latency_of(form->mnemonic, -1) : longest;
 }
 
@@ -99,6 +109,7 @@ static void run_insn(struct made_state *s, const struct assay_insn *insn)
     double done = 0;
 
     assay_insn_effects(insn, &e);
+    is_divisor_small |= assay_regset_has(e.written, RBP);
     const bool is_idiom =
         insn->bits & ASSAY_INSN_IDIOM ||
         (unknown_idiom && strcmp(form->mnemonic, unknown_idiom) == 0 && reads_one(insn, form));
@@ -134,6 +145,7 @@ static void run_block(const uint8_t *bytes, size_t n, struct assay_cycles *out)
 
     assert_int_equal(assay_decode(bytes, n, 0, &code, &err), 0);
     assert_int_equal(code.invalid_n, 0);
+    is_divisor_small = false;
     for (unsigned run = 0; run < RUNS; run++) {
         if (run == RUNS / 2)
             half = latest(&s);
@@ -262,6 +274,27 @@ static void implied_registers_have_one_too(void **state)
     expect_cycles("div", "rax", chains_of("div r64").implied_latency, 11);
 }
 
+/* Quotients with all digits: without what makes the dividend of the quotient before. */
+static void divisions_have_a_worst_case(void **state)
+{
+    static const char *const keys[] = {"div r64", "idiv r64"};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct as_table_work w = made_work();
+        struct as_timing t = chains_of(keys[i]);
+        struct assay_error err;
+        assert_int_equal(as_form_divisions(&w, form_named(keys[i]), &t, &err), 0);
+        expect_cycles(keys[i], "best", t.implied_latency, 11 + (double)i);
+        expect_cycles(keys[i], "worst", t.hard_latency, 18);
+    }
+    struct as_table_work w = made_work();
+    struct as_timing t = chains_of("mul r64");
+    struct assay_error err;
+    assert_int_equal(as_form_divisions(&w, form_named("mul r64"), &t, &err), 0);
+    assert_true(t.hard_latency == 0 && t.hard_each == 0);
+}
+
 static void moves_between_files_are_taken_off(void **state)
 {
     (void)state;
@@ -336,6 +369,7 @@ int main(void)
         cmocka_unit_test(nor_through_one_that_the_decoder_does_not_know),
         cmocka_unit_test(flags_have_a_chain_of_their_own),
         cmocka_unit_test(implied_registers_have_one_too),
+        cmocka_unit_test(divisions_have_a_worst_case),
         cmocka_unit_test(moves_between_files_are_taken_off),
         cmocka_unit_test(what_extends_a_load_stands_behind_it),
         cmocka_unit_test(gathers_are_followed_by_their_indices),

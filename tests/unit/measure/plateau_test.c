@@ -154,6 +154,34 @@ static void an_unknown_level_between(void **state)
     expect_level(n, 0, 100);
 }
 
+/* Recorded in a virtual machine that reports the 480 MiB of the whole processor: some seven are its
+ * own, and at twice these 480 no area is large enough to say so. */
+static void memory_stands_before_the_size_of_a_cache(void **state)
+{
+    static const double ns[] = {1.35, 1.39, 1.39, 1.36, 1.34, 1.35, 1.35, 1.35, 1.39, 1.4,  1.4,
+                                4.39, 4.44, 4.44, 4.45, 4.44, 4.45, 4.45, 4.45, 4.45, 4.45, 4.45,
+                                4.45, 4.67, 4.94, 5.19, 5.23, 5.39, 5.69, 5.79, 7.58, 9.01, 15.9,
+                                22.7, 27.3, 29.4, 31.3, 32.4, 33.1, 34.5, 37.2, 42.8, 49.1, 72.1,
+                                128,  145,  151,  150,  154,  156,  157,  159,  160,  162,  160,
+                                162,  164,  163,  166,  169,  172,  175,  181,  189,  193};
+    const size_t points = sizeof ns / sizeof *ns;
+    (void)state;
+    for (size_t i = 0; i < points; i++) {
+        x[i] = 8 * K * pow(2, (double)i / 4);
+        y[i] = ns[i];
+    }
+    size_t n = name_curve(points, 48 << 10, 2 << 20, 480 << 20);
+    expect_level(n, 1, 1.36);
+    expect_level(n, 2, 4.45);
+    expect_level(n, 3, 32.4);
+    expect_level(n, 0, 160);
+    assert_true(of_level(n, 3)->is_share && of_level(n, 3)->last_b < 9 * M);
+    n = name_curve(points, 48 << 10, 2 << 20,
+                   320 << 20); /* that ends where memory's plateau does */
+    expect_level(n, 3, 32.4);
+    expect_level(n, 0, 160);
+}
+
 static void one_bad_point_does_not_split(void **state)
 {
     static const double size[] = {48 * K, 1 * M, 32 * M}, ns[] = {1.1, 3.9, 13, 110};
@@ -275,12 +303,19 @@ static void trials_take_the_clean_ones(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(levels_have_their_names),  cmocka_unit_test(a_missing_cache_takes_no_name),
-        cmocka_unit_test(a_share_of_a_cache),       cmocka_unit_test(memory_is_no_share),
-        cmocka_unit_test(half_of_a_cache_between),  cmocka_unit_test(a_climb_of_memory_is_no_cache),
-        cmocka_unit_test(an_unknown_level_between), cmocka_unit_test(one_bad_point_does_not_split),
-        cmocka_unit_test(a_climb_has_no_plateau),   cmocka_unit_test(arrays_lie_in_the_share),
-        cmocka_unit_test(sizes_lie_in_the_level),   cmocka_unit_test(trials_take_the_clean_ones),
+        cmocka_unit_test(levels_have_their_names),
+        cmocka_unit_test(a_missing_cache_takes_no_name),
+        cmocka_unit_test(a_share_of_a_cache),
+        cmocka_unit_test(memory_is_no_share),
+        cmocka_unit_test(half_of_a_cache_between),
+        cmocka_unit_test(a_climb_of_memory_is_no_cache),
+        cmocka_unit_test(an_unknown_level_between),
+        cmocka_unit_test(memory_stands_before_the_size_of_a_cache),
+        cmocka_unit_test(one_bad_point_does_not_split),
+        cmocka_unit_test(a_climb_has_no_plateau),
+        cmocka_unit_test(arrays_lie_in_the_share),
+        cmocka_unit_test(sizes_lie_in_the_level),
+        cmocka_unit_test(trials_take_the_clean_ones),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Generated from data/machine/features.txt by tools/gen-cpu-features.py. */
+#ifndef AS_MACHINE_CPU_FEATURES_H
+#define AS_MACHINE_CPU_FEATURES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct as_cpu_feature {
+    const char *name;
+    uint32_t leaf;
+    uint8_t subleaf, reg, bit; /* reg: 0 to 3, eax to edx */
+};
+
+extern const struct as_cpu_feature as_cpu_features[]; /* bit i of a set is feature i */
+extern const size_t as_cpu_feature_n;
+
+enum { AS_CACHE_L1I, AS_CACHE_L1D, AS_CACHE_L2, AS_CPU_CACHES };
+
+struct as_cpu_core {
+    const char *name;               /* of data/machine/microarchitectures.txt */
+    uint16_t kib[AS_CPU_CACHES][3]; /* sizes that there are, 0 behind the last; none: any */
+    uint64_t features;              /* all that one may show */
+};
+
+extern const struct as_cpu_core as_cpu_cores[]; /* older ones first */
+extern const size_t as_cpu_core_n;
+
+#endif

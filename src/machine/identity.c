@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which core a processor has, and which table is for it. A hypervisor may pass on any family and
+ * model; what it cannot make up are instructions. So the model counts unless its core lacks several
+ * that cpuid shows; then, and where no table is for a core, instructions and caches decide which
+ * is nearest (data/machine/features.txt).
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include <assay/machine.h>
+#include <assay/uarch.h>
+
+#include "base/str.h"
+#include "machine/cpu_features.h"
+#include "machine/microarchitectures.h"
+
+/* One feature too many may be one that a core was given late; several are another core. */
+#define CONTRADICTING 2
+
+/* A core that lacks an instruction cannot be it; one that has more may have some of them hidden,
+ * and so may the sizes of caches be made up. */
+#define LACK_WEIGHT  16
+#define CACHE_WEIGHT 3
+
+#define SAID_MOST 4 /* features in a sentence */
+
+static const struct as_cpu_core *core_named(const char *name)
+{
+    for (size_t i = 0; name && i < as_cpu_core_n; i++)
+        if (strcmp(as_cpu_cores[i].name, name) == 0)
+            return &as_cpu_cores[i];
+    return NULL;
+}
+
+/* The first line of a core by its name; NULL: the vendor has none. */
+static const struct as_microarchitecture *line_of_core(const char *name, const char *vendor)
+{
+    for (size_t i = 0; i < as_microarchitecture_n; i++)
+        if (strcmp(as_microarchitectures[i].name, name) == 0 &&
+            strcmp(as_microarchitectures[i].vendor, vendor) == 0)
+            return &as_microarchitectures[i];
+    return NULL;
+}
+
+static const char *table_of_core(const char *name, const char *vendor)
+{
+    for (size_t i = 0; i < as_microarchitecture_n; i++) {
+        const struct as_microarchitecture *m = &as_microarchitectures[i];
+        const char *table = strcmp(m->name, name) != 0 || strcmp(m->vendor, vendor) != 0
+                                ? NULL
+                                : assay_uarch_name_of(vendor, m->family, m->model_first);
+        if (table)
+            return table;
+    }
+    return NULL;
+}
+
+static unsigned lacking(const struct as_cpu_core *core, uint64_t features)
+{
+    return (unsigned)__builtin_popcountll(features & ~core->features);
+}
+
+static bool has_cache(const struct as_cpu_core *core, unsigned cache, unsigned kib)
+{
+    const uint16_t *size = core->kib[cache];
+
+    return kib == 0 || size[0] == 0 || size[0] == kib || size[1] == kib || size[2] == kib;
+}
+
+static unsigned distance(const struct as_cpu_core *core, const struct assay_processor *it)
+{
+    unsigned d = LACK_WEIGHT * lacking(core, it->features) +
+                 (unsigned)__builtin_popcountll(core->features & ~it->features);
+
+    for (unsigned c = 0; c < AS_CPU_CACHES; c++)
+        d += has_cache(core, c, it->cache_kib[c]) ? 0 : CACHE_WEIGHT;
+    return d;
+}
+
+/* Of the same vendor; with a table where asked for. NULL: nothing is known of the processor. */
+static const struct as_cpu_core *nearest_core(const struct assay_processor *it, bool has_table)
+{
+    const struct as_cpu_core *best = NULL;
+
+    for (size_t i = 0; it->features && i < as_cpu_core_n; i++) {
+        const struct as_cpu_core *core = &as_cpu_cores[i];
+        if (!line_of_core(core->name, it->vendor) ||
+            (has_table && !table_of_core(core->name, it->vendor)))
+            continue;
+        if (!best || distance(core, it) < distance(best, it))
+            best = core;
+    }
+    return best;
+}
+
+static void append_features(struct as_str *to, uint64_t features)
+{
+    unsigned said = 0;
+    const unsigned n = (unsigned)__builtin_popcountll(features);
+
+    for (size_t i = 0; i < as_cpu_feature_n && said < SAID_MOST; i++)
+        if (features >> i & 1)
+            as_str_appendf(to, "%s%s", said++ ? ", " : "", as_cpu_features[i].name);
+    if (n > said)
+        as_str_appendf(to, " and %u more", n - said);
+}
+
+static void keep_doubt(struct assay_core *out, struct as_str *said)
+{
+    const size_t used = strlen(out->doubt);
+
+    snprintf(out->doubt + used, sizeof out->doubt - used, "%s%s", used ? "; " : "", as_str_z(said));
+    as_str_fini(said);
+}
+
+/* The model against the instructions. */
+static void doubt_model(const struct assay_processor *it, struct assay_core *out)
+{
+    const struct as_cpu_core *named = core_named(out->name), *near = nearest_core(it, false);
+    struct as_str said = {0};
+
+    if (!named || !near || lacking(named, it->features) < CONTRADICTING ||
+        lacking(near, it->features) >= lacking(named, it->features))
+        return;
+    as_str_appendf(&said, "cpuid gives model %u, %s, which has no ", it->model, out->words);
+    append_features(&said, it->features & ~named->features);
+    out->name = near->name;
+    out->words = line_of_core(near->name, it->vendor)->words;
+    as_str_appendf(&said, ": by its instructions and caches this is %s%s", out->words,
+                   lacking(near, it->features) ? " or a later one" : "");
+    out->is_contradicted = true;
+    keep_doubt(out, &said);
+}
+
+static void take_nearest_table(const struct assay_processor *it, struct assay_core *out)
+{
+    const struct as_cpu_core *near = nearest_core(it, true);
+    struct as_str said = {0};
+
+    if (!near)
+        return;
+    out->table = table_of_core(near->name, it->vendor);
+    out->is_nearest = true;
+    as_str_appendf(
+        &said, "there is no table of %s, and %s's is the nearest by instructions and caches",
+        out->words ? out->words : "this core", line_of_core(near->name, it->vendor)->words);
+    keep_doubt(out, &said);
+}
+
+void assay_core_of(const struct assay_processor *it, struct assay_core *out)
+{
+    *out = (struct assay_core){.name = NULL};
+    out->name =
+        assay_microarchitecture_of(it->vendor, it->family, it->model, it->stepping, &out->words);
+    doubt_model(it, out);
+    out->table = out->is_contradicted ? table_of_core(out->name, it->vendor)
+                                      : assay_uarch_name_of(it->vendor, it->family, it->model);
+    if (!out->table)
+        take_nearest_table(it, out);
+}
+
+void assay_core_of_host(const struct assay_host *host, struct assay_core *out)
+{
+    struct assay_processor it = {.family = (unsigned)host->cpu_family,
+                                 .model = (unsigned)host->cpu_model_number,
+                                 .stepping = (unsigned)host->cpu_stepping,
+                                 .features = host->cpu_features};
+
+    snprintf(it.vendor, sizeof it.vendor, "%s", host->cpu_vendor ? host->cpu_vendor : "");
+    memcpy(it.cache_kib, host->cpu_cache_kib, sizeof it.cache_kib);
+    assay_core_of(&it, out);
+}

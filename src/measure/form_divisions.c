@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Divisions by their values: what they take where the quotient is one, as it is among the values
+ * that registers have here, and where it has all digits. Programs clear or extend the upper half of
+ * what they divide, so it is zero in both.
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "measure/table.h"
+
+/* Less is the noise of two blocks that differ in some instructions. */
+#define DIFFERENT 1.08
+
+static bool divides_registers(const struct as_form_case *one)
+{
+    const struct assay_form *form = assay_form_get(one->insn.form);
+    const struct assay_operand *o = &form->operand[0];
+
+    return form->insn_class == ASSAY_CLASS_DIV && form->operands == 1 &&
+           o->kind == ASSAY_OPERAND_REG && o->file >= ASSAY_FILE_GPR32 &&
+           o->file <= ASSAY_FILE_GPR64;
+}
+
+/* All digits in rax that a quotient by three may have, or the same behind what rax was: `waits`. */
+static size_t put_dividend(const struct as_form_case *one, bool waits, uint8_t *out)
+{
+    const bool is_signed = strncmp(one->key, "idiv", 4) == 0;
+    const bool is_wide = assay_form_get(one->insn.form)->operand[0].file == ASSAY_FILE_GPR64;
+    size_t at = as_encode_text("mov ebp,3", out);
+
+    at += as_encode_text(waits ? "or rax,-1" : "mov rax,-1", out + at);
+    if (is_signed)
+        at += as_encode_text(is_wide ? "shr rax,1" : "shr eax,1", out + at);
+    return at + as_encode_text("xor edx,edx", out + at);
+}
+
+/* Cycles of dividend and division, one after the other or each by itself. */
+static int hard_cycles(struct as_table_work *w, const struct as_form_case *one, bool waits,
+                       double *cycles, struct assay_error *err)
+{
+    uint8_t bytes[6 * AS_ENCODE_B];
+    struct assay_cycles out;
+    const size_t before = put_dividend(one, waits, bytes);
+    const size_t n = as_form_instance(one, 0, -1, bytes + before);
+
+    *cycles = 0;
+    if (!n)
+        return 0;
+    AS_TRY(as_table_chain(w, bytes, before + n, &out, err));
+    *cycles = out.status == ASSAY_METER_OK ? out.cycles : 0;
+    return 0;
+}
+
+/* Vectors: of a number by itself the quotient is one, of those of two registers it never ends. */
+static int easy_vectors(struct as_table_work *w, const struct as_form_case *one,
+                        struct as_timing *t, struct assay_error *err)
+{
+    const struct assay_form *form = assay_form_get(one->insn.form);
+    struct as_encode_choice choice = {.base = AS_ENCODE_KEEP, .index = AS_ENCODE_KEEP};
+    uint8_t bytes[8 * AS_ENCODE_B], other[AS_ENCODE_B];
+    struct assay_cycles out;
+    size_t at = 0;
+
+    if (form->insn_class != ASSAY_CLASS_DIV || !form->vector_b || form->operands != 3 ||
+        form->memories || form->operand[2].kind != ASSAY_OPERAND_REG)
+        return 0;
+    memset(choice.reg, AS_ENCODE_KEEP, sizeof choice.reg);
+    choice.reg[1] = choice.reg[2] = 8;
+    for (unsigned i = 0; i < t->copies; i++) {
+        const size_t n = as_form_instance(one, i, -1, other);
+        const size_t more = n ? as_encode_again(other, n, &choice, bytes + at) : 0;
+        if (!more)
+            return 0;
+        at += more;
+    }
+    AS_TRY(as_table_cycles(w, bytes, at, &out, err));
+    if (out.status == ASSAY_METER_OK && out.cycles > 0)
+        AS_TRY(as_table_settle(w, bytes, at, &out, err));
+    if (out.status == ASSAY_METER_OK && out.cycles > 0 &&
+        t->each > DIFFERENT * out.cycles / t->copies) {
+        t->hard_each = t->each;
+        t->each = out.cycles / t->copies;
+    }
+    return 0;
+}
+
+int as_form_divisions(struct as_table_work *w, const struct as_form_case *one, struct as_timing *t,
+                      struct assay_error *err)
+{
+    const bool is_signed = strncmp(one->key, "idiv", 4) == 0;
+    double each, chain;
+
+    if (!divides_registers(one))
+        return easy_vectors(w, one, t, err);
+    AS_TRY(hard_cycles(w, one, false, &each, err));
+    AS_TRY(hard_cycles(w, one, true, &chain, err));
+    chain -= is_signed ? 2 : 1; /* what makes the dividend of the quotient before */
+    if (each > DIFFERENT * t->each)
+        t->hard_each = each;
+    if (t->implied_latency > 0 && chain > DIFFERENT * t->implied_latency)
+        t->hard_latency = chain;
+    return 0;
+}
