@@ -39,7 +39,9 @@ report. A line is a key and its value:
   set NAME             of shared.txt: columns that `use NAME` puts where it stands
 
 SQL may use $share(x), $interval(x), $seconds(x), $real(format, x), $place(file, line), $context,
-$loop(metric, format), $exit and $running (the running time of the run). Every statement is tried on an empty experiment.
+$loop(metric, format),
+$exit and $running (the running time of the run). Every
+statement is tried on an empty experiment.
 """
 import pathlib
 import re

@@ -132,8 +132,7 @@ static uint64_t draw_pass(const struct as_patch_total *total)
 
 void as_patcher_do_path(struct as_patch_thread *thread, const struct as_patcher_saved *saved)
 {
-    const int64_t n =
-        AS_PATCH_BATCH_N + thread->next / (int64_t)sizeof(struct as_patch_record);
+    const int64_t n = AS_PATCH_BATCH_N + thread->next / (int64_t)sizeof(struct as_patch_record);
     if (thread == as_patcher.nowhere || n < 1 || n > AS_PATCH_BATCH_N)
         return;
     const struct as_patch_record *record = &thread->batch[n - 1];

@@ -30,9 +30,9 @@ SLOW_USED uint64_t as_patcher_do_draw(uint64_t loop);
 
 static struct as_patch_record *kept_of(struct as_patch_thread *thread)
 {
-    return (struct as_patch_record *)((uint8_t *)thread +
-                                      as_patch_kept_at(thread->loops, thread->counters,
-                                                       thread->paths_room_b));
+    return (struct as_patch_record *)((uint8_t *)thread + as_patch_kept_at(thread->loops,
+                                                                           thread->counters,
+                                                                           thread->paths_room_b));
 }
 
 /* Copies word by word: the compiler's copy may be a function. */
@@ -83,7 +83,8 @@ static void thin_out(struct as_patch_thread *thread)
 static bool is_drawn(const struct as_patch_total *total)
 {
     return total->halved == 0 ||
-           (total->halved < 48 && (as_patcher_draw_number() & ((UINT64_C(1) << total->halved) - 1)) == 0);
+           (total->halved < 48 &&
+            (as_patcher_draw_number() & ((UINT64_C(1) << total->halved) - 1)) == 0);
 }
 
 static void keep_record(struct as_patch_thread *thread, struct as_patch_total *total,
@@ -94,7 +95,8 @@ static void keep_record(struct as_patch_thread *thread, struct as_patch_total *t
     if (thread->kept == thread->kept_room) {
         const uint64_t before = total->halved;
         thin_out(thread);
-        if (thread->kept == thread->kept_room || (total->halved > before && as_patcher_draw_number() & 1))
+        if (thread->kept == thread->kept_room ||
+            (total->halved > before && as_patcher_draw_number() & 1))
             return;
     }
     copy_record(&kept_of(thread)[thread->kept], record);

@@ -289,7 +289,7 @@ static void emit_leave(struct as_patcher_code *code, const struct as_patch_event
     as_emit_lead(code, free_now);
     emit_busy(code, 1);
     as_emit_move(code, LOAD, RCX, RDX, offsetof(struct as_patch_thread, next));
-    EMIT(code, 0xe3, (uint8_t)(full - (code->at + 2))); /* jrcxz full */
+    EMIT(code, 0xe3, (uint8_t)(full - (code->at + 2)));           /* jrcxz full */
     EMIT(code, 0x48, 0x8d, 0x41, sizeof(struct as_patch_record)); /* lea rax,[rcx+its size] */
     as_emit_move(code, STORE, RAX, RDX, offsetof(struct as_patch_thread, next));
     emit_fields(code, event);
@@ -336,8 +336,8 @@ uint8_t *as_patcher_stub_edge(struct as_patcher_code *code, const struct as_patc
     const struct as_patch_plan *plan = as_patcher.plan;
     const struct as_patch_event *event = as_patch_at(plan, &plan->event);
     uint8_t *begin = code->at;
-    const uint8_t *target = edge->inside ? clone + edge->target
-                                         : (const uint8_t *)(uintptr_t)(edge->target + bias);
+    const uint8_t *target =
+        edge->inside ? clone + edge->target : (const uint8_t *)(uintptr_t)(edge->target + bias);
     if (edge->events)
         code->original = as_stub_loop(event[edge->first_event].loop)->header + bias;
     as_emit_depth(code, 0);

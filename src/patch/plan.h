@@ -50,10 +50,10 @@ struct as_patch_table {
 struct as_patch_plan {
     uint64_t magic;
     uint32_t version;
-    uint32_t mode;   /* as_patch_mode */
-    uint32_t period; /* SAMPLE */
-    uint32_t kept;   /* records that the file of a thread has room for */
-    uint64_t size_b; /* of the file */
+    uint32_t mode;    /* as_patch_mode */
+    uint32_t period;  /* SAMPLE */
+    uint32_t kept;    /* records that the file of a thread has room for */
+    uint64_t size_b;  /* of the file */
     uint32_t paths_b; /* TIME, SAMPLE: room that the file of a thread has for call paths */
     uint32_t unused;
     struct as_patch_table module, region, loop, exit, edge, event, site, reloc, span, counter, term,

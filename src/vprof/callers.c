@@ -175,9 +175,9 @@ static void describe_path(struct as_callers *c)
 
 static void unwind_path(struct as_callers *c, uint32_t space, const struct as_patch_path *path)
 {
-    uint64_t regs[ASSAY_UNWIND_REGISTERS] = {[3] = path->rbx,  [6] = path->rbp,  [7] = path->rsp,
-                                             [12] = path->r12, [13] = path->r13, [14] = path->r14,
-                                             [15] = path->r15, [16] = path->header};
+    uint64_t regs[ASSAY_UNWIND_REGISTERS] = {
+        [3] = path->rbx,  [6] = path->rbp,  [7] = path->rsp,  [12] = path->r12,
+        [13] = path->r13, [14] = path->r14, [15] = path->r15, [16] = path->header};
     const struct assay_sample_record sample = {.kind = ASSAY_SAMPLE_SAMPLE,
                                                .ip = path->header,
                                                .regs = regs,

@@ -103,8 +103,8 @@ static int take_batch(struct as_instances *out, const struct as_patch_thread *th
 static int take_kept(struct as_instances *out, const struct as_patch_thread *thread)
 {
     const struct as_patch_record *record =
-        (const void *)((const uint8_t *)thread + as_patch_kept_at(thread->loops, thread->counters,
-                                                            thread->paths_room_b));
+        (const void *)((const uint8_t *)thread +
+                       as_patch_kept_at(thread->loops, thread->counters, thread->paths_room_b));
     for (uint64_t i = 0; i < thread->kept; i++)
         if (is_whole(out->plan, &record[i]) && keep(out, &record[i]) < 0)
             return -1;
@@ -152,8 +152,7 @@ static bool is_thread(const struct as_patch_plan *plan, const struct as_patch_th
            thread->counters == plan->counter.n && thread->kept_room == plan->kept &&
            thread->kept <= thread->kept_room && thread->paths_room_b == plan->paths_b &&
            thread->paths_b <= thread->paths_room_b && thread->next <= 0 &&
-           thread->next >= -(int64_t)sizeof thread->batch &&
-           size_b >= as_patch_thread_b(plan);
+           thread->next >= -(int64_t)sizeof thread->batch && size_b >= as_patch_thread_b(plan);
 }
 
 static int take_thread(struct as_instances *out, const void *bytes, uint64_t size_b)

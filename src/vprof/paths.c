@@ -20,7 +20,7 @@ static bool is_within(const struct as_instance_path *path, const struct assay_vp
 }
 
 /* The greatest weight, of those with any; `n` where there is none. */
-static size_t heaviest(const struct path_sum *sum, size_t n)
+static size_t heaviest_path(const struct path_sum *sum, size_t n)
 {
     size_t most = n;
     for (size_t i = 0; i < n; i++)
@@ -46,7 +46,7 @@ int as_paths_put(const struct as_instances *all, uint32_t loop, struct assay_vpr
         weight += path->weight;
         bucket->path_seen++;
     }
-    while (bucket->path_n < ASSAY_VPROF_PATHS_N && (most = heaviest(sum, n)) < n) {
+    while (bucket->path_n < ASSAY_VPROF_PATHS_N && (most = heaviest_path(sum, n)) < n) {
         bucket->path[bucket->path_n++] = (struct assay_vprof_path){
             all->path_text.at[most], sum[most].weight / weight, sum[most].n};
         sum[most].n = 0;

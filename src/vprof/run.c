@@ -263,8 +263,10 @@ static int describe_instances(struct as_timed *timed, struct as_instances *all,
 static int run_once(struct as_timed *timed, uint32_t every, struct as_instances *all,
                     uint8_t **plan, struct assay_profile_result *result, struct assay_error *err)
 {
-    const struct as_patch_wish wish = {
-        .mode = every == 1 ? AS_PATCH_TIME : AS_PATCH_SAMPLE, .period = every, .kept = KEPT_N, .paths_b = PATHS_B};
+    const struct as_patch_wish wish = {.mode = every == 1 ? AS_PATCH_TIME : AS_PATCH_SAMPLE,
+                                       .period = every,
+                                       .kept = KEPT_N,
+                                       .paths_b = PATHS_B};
     size_t n;
     *result = (struct assay_profile_result){.exit_code = -1};
     AS_TRY(as_timed_plan(timed, &wish, plan, &n, err));

@@ -207,12 +207,11 @@ static void print(const struct job *job, const struct sums *s, FILE *f)
             "{\"asked\": %" PRIu64 ", \"refused\": %" PRIu64 ", \"regions\": %" PRIu64
             ", \"done\": %" PRIu64 ", \"unplaced\": %" PRIu64 ", \"threads\": %" PRIu64
             ", \"missed\": %" PRIu64 ", \"dropped\": %" PRIu64 ", \"kept\": %" PRIu64
-            ", \"paths\": %" PRIu64
-            ", \"forgotten\": %" PRIu64 ", \"bodies\": %" PRIu64
+            ", \"paths\": %" PRIu64 ", \"forgotten\": %" PRIu64 ", \"bodies\": %" PRIu64
             ", \"seconds\": %.3f, \"errno\": %d,\n\"loops\": [",
-            job->planned.asked, job->planned.refused, s->plan->region.n, s->done, s->unplaced, s->threads,
-            s->missed, s->dropped, s->kept, s->paths, s->forgotten, job->planned.whole, job->seconds,
-            s->refused_errno);
+            job->planned.asked, job->planned.refused, s->plan->region.n, s->done, s->unplaced,
+            s->threads, s->missed, s->dropped, s->kept, s->paths, s->forgotten, job->planned.whole,
+            job->seconds, s->refused_errno);
     for (uint64_t l = 0; l < s->plan->loop.n; l++)
         fprintf(f,
                 "%s\n{\"address\": %" PRIu64 ", \"module\": %u, \"counted\": %s, \"instances\": "
@@ -321,8 +320,11 @@ static void parse(struct job *job, int argc, char **argv)
 {
     static const char *const mode[] = {"ident", "time", "sample", "count", "vary"};
     int at = 2;
-    job->wish = (struct as_patch_wish){
-        .mode = AS_PATCH_IDENT, .period = 1000, .kept = 256, .paths_b = 1 << 15, .variants = UINT32_MAX};
+    job->wish = (struct as_patch_wish){.mode = AS_PATCH_IDENT,
+                                       .period = 1000,
+                                       .kept = 256,
+                                       .paths_b = 1 << 15,
+                                       .variants = UINT32_MAX};
     for (unsigned i = 0; argc > 1 && i < 5; i++) {
         const size_t n = strlen(mode[i]);
         if (strncmp(argv[1], mode[i], n) != 0)
