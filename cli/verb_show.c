@@ -67,8 +67,31 @@ static int check_sort(struct assay_experiment *experiment, const struct as_repor
     return rc;
 }
 
+/* The columns of text for which the experiment has something, at most `most`. */
+static int choose_texts(struct assay_experiment *experiment, const struct as_report_view *view,
+                        const struct as_report_text **text, size_t most, size_t *n,
+                        struct assay_error *err)
+{
+    *n = 0;
+    for (size_t i = 0; i < view->text_n && *n < most; i++) {
+        struct assay_rows *rows = NULL;
+        int is_there = 1;
+        if (view->text[i].metric) {
+            AS_TRY(assay_rows_open(experiment, "SELECT 1 FROM metric WHERE name = ?1", &rows, err));
+            assay_rows_bind_text(rows, 1, view->text[i].metric);
+            is_there = assay_rows_next(rows, err);
+            assay_rows_close(&rows);
+        }
+        if (is_there < 0)
+            return is_there;
+        if (is_there)
+            text[(*n)++] = &view->text[i];
+    }
+    return 0;
+}
+
 static void append_columns(struct as_str *sql, const struct as_cli *cli,
-                           const struct as_report_view *view, bool of_several)
+                           const struct as_report_text *const *text, size_t text_n, bool of_several)
 {
     if (cli->format != AS_FORMAT_TEXT) {
         as_str_appendz(sql, "*");
@@ -76,12 +99,12 @@ static void append_columns(struct as_str *sql, const struct as_cli *cli,
     }
     if (of_several)
         as_str_appendz(sql, "run_id AS run, ");
-    for (size_t i = 0; i < view->text_n; i++)
-        as_str_appendf(sql, "%s%s AS \"%s\"", i ? ", " : "", view->text[i].sql,
-                       view->text[i].title);
+    for (size_t i = 0; i < text_n; i++)
+        as_str_appendf(sql, "%s%s AS \"%s\"", i ? ", " : "", text[i]->sql, text[i]->title);
 }
 
 static int make_statement(struct as_cli *cli, const struct as_report_view *view,
+                          const struct as_report_text *const *text, size_t text_n,
                           struct assay_experiment *experiment, bool of_several, struct as_str *sql,
                           struct assay_error *err)
 {
@@ -91,7 +114,7 @@ static int make_statement(struct as_cli *cli, const struct as_report_view *view,
     if (sort)
         AS_TRY(check_sort(experiment, view, sort, err));
     as_str_appendz(sql, "SELECT ");
-    append_columns(sql, cli, view, of_several);
+    append_columns(sql, cli, text, text_n, of_several);
     as_str_appendf(sql, " FROM %s", view->from);
     /* What holds of every run has none (NULL), or 0. */
     if (is_of_run(view) && as_given(&cli->args, AS_OPTION_RUN))
@@ -135,7 +158,9 @@ static int show_view(struct as_cli *cli, const struct as_report_view *asked,
     const struct as_report_view shown =
         as_report_view_as(asked, as_given(&cli->args, AS_OPTION_NO_INLINE));
     const struct as_report_view *view = &shown;
-    struct as_rows_look look[FIELDS_MAX] = {0};
+    const struct as_report_text *text[FIELDS_MAX];
+    struct as_rows_look look[FIELDS_MAX + 1] = {0};
+    size_t text_n = 0;
     struct as_rows_style style = {.look = look, .truths = true};
     struct assay_rows *rows = NULL;
     struct as_str sql = {0};
@@ -145,10 +170,12 @@ static int show_view(struct as_cli *cli, const struct as_report_view *asked,
                             strcmp(view->text[0].sql, "run_id") != 0;
 
     look[0].right = of_several;
-    for (size_t i = 0; i < view->text_n && i + of_several < FIELDS_MAX; i++)
-        look[i + of_several] = (struct as_rows_look){view->text[i].right, view->text[i].elastic};
     if (rc == 0)
-        rc = make_statement(cli, view, experiment, of_several, &sql, err);
+        rc = choose_texts(experiment, view, text, FIELDS_MAX, &text_n, err);
+    for (size_t i = 0; i < text_n; i++)
+        look[i + of_several] = (struct as_rows_look){text[i]->right, text[i]->elastic};
+    if (rc == 0)
+        rc = make_statement(cli, view, text, text_n, experiment, of_several, &sql, err);
     if (rc == 0)
         rc = assay_rows_open(experiment, as_str_z(&sql), &rows, err);
     if (rc == 0) {

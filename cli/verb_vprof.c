@@ -54,6 +54,28 @@ static void put_number(struct as_table *table, bool is_known, double value)
         as_table_string(table, NULL);
 }
 
+#define PATHS_SHOWN 4u
+#define PATH_LEAST  0.01
+
+/* Shares of the instances by call path. */
+static void path_rows(struct as_table *table, const struct assay_vprof_bucket *it)
+{
+    for (unsigned i = 0; i < it->path_n && i < PATHS_SHOWN; i++) {
+        struct as_str text = {0};
+        if (it->path[i].share < PATH_LEAST)
+            break;
+        as_str_appendz(&text, "    by ");
+        for (const char *p = it->path[i].text; *p; p++)
+            as_str_append(&text, *p == '\n' ? " > " : p, *p == '\n' ? 3 : 1);
+        as_table_string(table, NULL);
+        as_table_f(table, "%.0f %%", 100 * it->path[i].share);
+        for (unsigned c = 0; c < 4; c++)
+            as_table_string(table, NULL);
+        as_table_string(table, as_str_z(&text));
+        as_str_fini(&text);
+    }
+}
+
 static void bucket_row(struct as_table *table, const struct assay_vprof_bucket *it)
 {
     as_table_f(table, "%.0f %%", 100 * it->share);
@@ -78,9 +100,12 @@ static void loop_row(struct as_table *table, const struct assay_vprof_loop *loop
     put_number(table, any, loop->all.stability);
     put_number(table, any && loop->disturbed, (double)loop->disturbed);
     as_table_string(table, name);
-    if (loop->bucket_n > 1)
-        for (size_t i = 0; i < loop->bucket_n; i++)
-            bucket_row(table, &loop->bucket[i]);
+    if (loop->bucket_n < 2)
+        path_rows(table, &loop->all);
+    for (size_t i = 0; loop->bucket_n > 1 && i < loop->bucket_n; i++) {
+        bucket_row(table, &loop->bucket[i]);
+        path_rows(table, &loop->bucket[i]);
+    }
 }
 
 static int fill_loops(struct shown *it, struct as_table *table, struct assay_error *err)
@@ -191,6 +216,30 @@ static int show_text(struct shown *it, struct assay_error *err)
 
 /* ---- Data ---------------------------------------------------------------------------------- */
 
+static void put_paths(struct as_json *json, const struct assay_vprof_bucket *it)
+{
+    as_json_key_u64(json, "paths_seen", it->path_seen);
+    as_json_key(json, "paths");
+    as_json_array_begin(json);
+    for (unsigned i = 0; i < it->path_n; i++) {
+        struct as_view rest = as_view_of(it->path[i].text), frame;
+        as_json_object_begin(json);
+        as_json_key_double(json, "share", it->path[i].share);
+        as_json_key_u64(json, "seen", it->path[i].n);
+        as_json_key(json, "frames");
+        as_json_array_begin(json);
+        while (as_view_split(&rest, '\n', &frame)) {
+            struct as_str text = {0};
+            as_str_append(&text, frame.p, frame.n);
+            as_json_string(json, as_str_z(&text));
+            as_str_fini(&text);
+        }
+        as_json_array_end(json);
+        as_json_object_end(json);
+    }
+    as_json_array_end(json);
+}
+
 static void put_bucket(struct as_json *json, const struct assay_vprof_bucket *it)
 {
     as_json_object_begin(json);
@@ -205,6 +254,7 @@ static void put_bucket(struct as_json *json, const struct assay_vprof_bucket *it
     as_json_key_double(json, "iteration_cycles_least", it->least);
     as_json_key_double(json, "stability", it->stability);
     as_json_key_double(json, "instance_cycles", it->instance);
+    put_paths(json, it);
     as_json_object_end(json);
 }
 

@@ -66,6 +66,7 @@ PARTS = [
     ("Of a run", "data/advise/metrics.txt", metrics),
     ("Of loops and functions", "data/quality/metrics.txt", metrics),
     ("Of what loops and functions executed", "data/count/metrics.txt", metrics),
+    ("Of instances of loops", "data/vprof/metrics.txt", metrics),
     ("Of loops that were counted or timed", "data/trust/metrics.txt", metrics),
     ("Of variants of loops", "data/decan/metrics.txt", metrics),
     ("Of paths of loops on a core", "data/quality/cqa.txt", metrics),

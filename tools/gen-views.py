@@ -20,7 +20,8 @@ report. A line is a key and its value:
     code_meaning, code_sort   meaning, and column (or metric) by which it is sorted first, where
                        nothing was measured; columns of groups of times are left out there
   text LOOK TITLE = SQL   a column of `assay show --view` as text; LOOK is left, right or elastic
-                       (shortened when the line is too long)
+                       (shortened when the line is too long); with :METRIC behind it only where
+                       the experiment knows that metric
   column NAME          a column of reports; then of the column:
     expression         SQL; without it the column of that name
     title, meaning     what people read (must be there)
@@ -38,7 +39,9 @@ report. A line is a key and its value:
   set NAME             of shared.txt: columns that `use NAME` puts where it stands
 
 SQL may use $share(x), $interval(x), $seconds(x), $real(format, x), $place(file, line), $context,
-$exit and $running (the running time of the run). Every statement is tried on an empty experiment.
+$loop(metric, format),
+$exit and $running (the running time of the run). Every
+statement is tried on an empty experiment.
 """
 import pathlib
 import re
@@ -67,6 +70,11 @@ MACROS = { # {0}, {1}: the arguments
                "ifnull('on ' || machine || ' ', '') || ifnull('by ' || model || ' ', '') || "
                "ifnull(thread_n || ' threads ', '') || ifnull('in ' || memory_level, '')) "
                "FROM context c WHERE c.context_id = v_values.context_id)",
+    # Of all instances, paths and so on together; "" where nobody knows.
+    "loop": "(SELECT printf('{1}', v.value) FROM (SELECT run_id AS of_run, object_id AS of_loop, "
+            "value, context_id AS of_context, object_kind AS of_kind, metric AS of_metric "
+            "FROM v_values) v WHERE v.of_metric = '{0}' AND v.of_kind = 'loop' "
+            "AND v.of_loop = loop_id AND v.of_run = run_id AND ifnull(v.of_context, 0) = 0)",
     "exit": "ifnull('signal ' || exit_signal, exit_code)",
     "running": "(SELECT exclusive_ns / 1e9 FROM object_time WHERE run_id = ?1 "
                "AND object_kind = 'run' AND object_id = ?1)",
@@ -164,7 +172,7 @@ class Reader:
 
     @staticmethod
     def text(value):
-        match = re.fullmatch(r"(left|right|elastic)\s+(.+?) = (.+)", value)
+        match = re.fullmatch(r"((?:left|right|elastic)(?::\w+)?)\s+(.+?) = (.+)", value)
         if not match:
             raise Fault("not 'text LOOK TITLE = SQL'")
         return match.group(1), match.group(2), expand(match.group(3))
@@ -289,7 +297,9 @@ def column_row(column):
 
 def text_row(text):
     look, title, sql = text
+    look, _, metric = look.partition(":")
     return "    {" + members(sql=quoted(sql), title=quoted(title),
+                             metric=quoted(metric or None),
                              right="true" if look == "right" else "false",
                              elastic="true" if look == "elastic" else "false") + "},\n"
 

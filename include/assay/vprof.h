@@ -36,6 +36,16 @@ struct assay_vprof_instance {
     double iterations, cycles;
 };
 
+#define ASSAY_VPROF_PATHS_N 8
+
+/* How the loop was come to. */
+struct assay_vprof_path {
+    const char *text; /* the calls, a line each, the outermost first; the last is the loop's own
+                         function; "..." before those that are not known */
+    double share;     /* of the instances at hand, estimated by `n` of them */
+    uint64_t n;
+};
+
 /* Of instances that are alike. Cycles are those of a busy core. */
 struct assay_vprof_bucket {
     double low, high; /* iterations, or cycles of one: at least, less than */
@@ -47,6 +57,10 @@ struct assay_vprof_bucket {
     /* That stand for it, evenly from the cheapest to the dearest iteration. */
     struct assay_vprof_instance chosen[ASSAY_VPROF_CHOSEN_N];
     unsigned chosen_n;
+    /* Those with most instances first, by the `path_seen` whose call path was taken. */
+    struct assay_vprof_path path[ASSAY_VPROF_PATHS_N];
+    unsigned path_n;
+    uint64_t path_seen;
 };
 
 struct assay_vprof_loop {
@@ -87,6 +101,8 @@ struct assay_vprof_result {
     uint64_t threads_missed;    /* could not be timed */
     struct assay_vprof_loop *loop;
     size_t loop_n;
+    char **path_text; /* those of paths */
+    size_t path_text_n;
 };
 
 /*

@@ -212,7 +212,7 @@ static bool begin_patcher(void)
         return false;
     const struct as_patch_plan *plan = as_patcher.plan;
     as_patcher_mark_offset = find_mark();
-    as_patcher.thread_b = as_patch_thread_b(plan->loop.n, plan->counter.n, plan->kept);
+    as_patcher.thread_b = as_patch_thread_b(plan);
     as_patcher.nowhere = map_nowhere();
     as_patcher.module = map_private(plan->module.n * sizeof *as_patcher.module);
     if (!as_patcher.nowhere || !as_patcher.module || !make_outcomes()) {
@@ -222,6 +222,7 @@ static bool begin_patcher(void)
     if (!as_variant_begin())
         return false;
     as_patcher.nowhere->loops = (uint32_t)plan->loop.n;
+    as_patcher_paths_nowhere();
     as_patcher.counts_here = as_patcher_can_count();
     if (as_patcher.counts_here)
         as_patcher_thread_begin();

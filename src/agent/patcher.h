@@ -104,6 +104,15 @@ void as_patcher_slow_full(void);     /* the batch is full */
 void as_patcher_slow_draw(void);     /* rax: instances until the next measured of loop rdx */
 void as_patcher_slow_switched(void); /* the kernel has cleared the mark of the thread */
 void as_patcher_slow_drop(void);     /* a handler came in while a record was written */
+uint64_t as_patcher_draw_number(void);
+
+/* ---- patcher_path.c ---- */
+
+/* By a stub where the latest record was written, rdx being the thread's file and AT_EXIT_B on the
+ * stack above what the program has there: takes its call path, and says when the next is. */
+void as_patcher_slow_path(void);
+#define AS_PATCHER_AT_EXIT_B (128 + 5 * 8)
+void as_patcher_paths_nowhere(void); /* threads without a file take none */
 
 /* ---- patcher_entry.c, patcher_stub.c ---- */
 
@@ -115,9 +124,11 @@ struct as_patcher_code {
     uint64_t original;                /* for this, */
     uint32_t depth_b;                 /* with so much on the stack */
 };
-/* Where the header's jump leads; `plain` and `measured` are the headers of the clones. */
-uint8_t *as_patcher_stub_entry(struct as_patcher_code *code, const struct as_patch_region *region,
-                               const uint8_t *plain, const uint8_t *measured);
+/* Where the header's jump leads: code that is written, or, where nothing is to be done, one of the
+ * headers of the clones, `plain` and `measured`. */
+const uint8_t *as_patcher_stub_entry(struct as_patcher_code *code,
+                                     const struct as_patch_region *region, const uint8_t *plain,
+                                     const uint8_t *measured);
 /* The stub of an edge of the measured clone that begins at `clone`. */
 uint8_t *as_patcher_stub_edge(struct as_patcher_code *code, const struct as_patch_edge *edge,
                               const uint8_t *clone, uint64_t bias);

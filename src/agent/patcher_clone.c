@@ -17,7 +17,7 @@
 #define STEP_B     (UINT64_C(2) << 20)
 #define LOWEST     UINT64_C(0x10000)
 #define ENTRY_B    512u /* at most: stubs of an entry, and of an event of an edge */
-#define EVENT_B    640u
+#define EVENT_B    704u
 #define EDGE_B     16u
 #define LINE_B     64u
 #define PAGE_UP(n) (((n) + AS_AGENT_PAGE_B - 1) & ~(uint64_t)(AS_AGENT_PAGE_B - 1))
@@ -155,6 +155,7 @@ static bool clone_region(struct placing *p, const struct as_patch_region *region
     p->code.original = region->header + p->module->bias;
     /* All that an instance which is not measured runs stands in one line. */
     p->code.at += -(uintptr_t)p->code.at & (LINE_B - 1);
+    const uint8_t *stubs = p->code.at;
     const uint8_t *entry = as_patcher_stub_entry(&p->code, region, plain + region->plain.header,
                                                  measured + region->measured.header);
     for (uint32_t i = 0; i < region->edges; i++)
@@ -163,8 +164,8 @@ static bool clone_region(struct placing *p, const struct as_patch_region *region
     outcome->bias = p->module->bias;
     outcome->plain = (uintptr_t)plain;
     outcome->measured = (uintptr_t)measured;
-    outcome->stubs = (uintptr_t)entry;
-    outcome->stubs_b = (uint64_t)(p->code.at - entry);
+    outcome->entry = (uintptr_t)entry;
+    outcome->stubs_b = (uint64_t)(p->code.at - stubs);
     if (!place_variants(p, region))
         return false;
     as_patcher_map_add(p->module, p->code.at, 0, 0, false);

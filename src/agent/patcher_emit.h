@@ -67,6 +67,7 @@ bool as_stub_is_near(uint32_t loop);
 int32_t as_stub_armed(uint32_t loop);
 /* The slot says that the instance is not measured. */
 void as_stub_unarm(struct as_patcher_code *code, unsigned base, uint32_t number);
-void as_stub_enter(struct as_patcher_code *code, uint32_t number);
+/* Goes on behind, or at `on`. */
+void as_stub_enter(struct as_patcher_code *code, uint32_t number, const uint8_t *on);
 
 #endif

@@ -98,12 +98,17 @@ static uint8_t *emit_countdown(struct as_patcher_code *code, uint32_t loop, uint
     if (free & AS_PATCH_STATUS_FREE) {
         EMIT(code, AS_PATCHER_PREFIX, 0x48, 0xff, 0x0c, 0x25); /* dec qword fs:[at] */
         as_emit_number(code, at, 4);
-        EMIT(code, 0x0f, 0x88, 0, 0, 0, 0); /* js */
-        now = code->at;
-        if (arms)
-            as_emit_local_number(code, armed, 0);
-        pass = emit_pass(code, other);
-        as_emit_lead_jump(code, now);
+        if (!arms && other) {
+            EMIT(code, 0x0f, 0x89); /* jns */
+            as_emit_number(code, other - (code->at + 4), 4);
+        } else {
+            EMIT(code, 0x0f, 0x88, 0, 0, 0, 0); /* js */
+            now = code->at;
+            if (arms)
+                as_emit_local_number(code, armed, 0);
+            pass = emit_pass(code, other);
+            as_emit_lead_jump(code, now);
+        }
     } else {
         const unsigned spare = spare_of(free);
         emit_free_rcx(code, spare);
@@ -179,8 +184,9 @@ uint8_t *as_stub_sample(struct as_patcher_code *code, uint32_t loop, uint32_t fr
 
 /* ---- Entries --------------------------------------------------------------------------------- */
 
-uint8_t *as_patcher_stub_entry(struct as_patcher_code *code, const struct as_patch_region *region,
-                               const uint8_t *plain, const uint8_t *measured)
+const uint8_t *as_patcher_stub_entry(struct as_patcher_code *code,
+                                     const struct as_patch_region *region, const uint8_t *plain,
+                                     const uint8_t *measured)
 {
     const uint32_t mode = as_patcher.plan->mode;
     uint8_t *begin = code->at;
@@ -191,11 +197,13 @@ uint8_t *as_patcher_stub_entry(struct as_patcher_code *code, const struct as_pat
         as_variant_stub_entry(code, region, plain, measured);
         return begin;
     }
-    if (region->enters && mode == AS_PATCH_SAMPLE)
+    if (mode == AS_PATCH_IDENT)
+        return plain;
+    if (mode == AS_PATCH_COUNT || !region->enters)
+        return measured;
+    if (mode == AS_PATCH_SAMPLE)
         as_stub_sample(code, region->first_loop, region->free,
                        as_stub_is_always_measured(region) ? measured : plain);
-    if (region->enters && (mode == AS_PATCH_TIME || mode == AS_PATCH_SAMPLE))
-        as_stub_enter(code, region->first_loop);
-    as_emit_jump(code, mode == AS_PATCH_IDENT ? plain : measured);
+    as_stub_enter(code, region->first_loop, measured);
     return begin;
 }

@@ -30,8 +30,9 @@ SLOW_USED uint64_t as_patcher_do_draw(uint64_t loop);
 
 static struct as_patch_record *kept_of(struct as_patch_thread *thread)
 {
-    return (struct as_patch_record *)((uint8_t *)thread +
-                                      as_patch_kept_at(thread->loops, thread->counters));
+    return (struct as_patch_record *)((uint8_t *)thread + as_patch_kept_at(thread->loops,
+                                                                           thread->counters,
+                                                                           thread->paths_room_b));
 }
 
 /* Copies word by word: the compiler's copy may be a function. */
@@ -44,7 +45,7 @@ static void copy_record(struct as_patch_record *to, const struct as_patch_record
 }
 
 /* xorshift64* (Vigna, 2016): what a program does in turns must not meet a period of ours. */
-static uint64_t draw_number(void)
+uint64_t as_patcher_draw_number(void)
 {
     uint64_t x = as_patcher_drawn;
     if (x == 0)
@@ -67,7 +68,7 @@ static void thin_out(struct as_patch_thread *thread)
         most = total[i].kept > total[most].kept ? i : most;
     uint64_t n = 0;
     for (uint64_t i = 0; i < thread->kept; i++) {
-        if (kept[i].loop == most && draw_number() & 1) {
+        if (kept[i].loop == most && as_patcher_draw_number() & 1) {
             total[most].kept--;
             continue;
         }
@@ -82,7 +83,8 @@ static void thin_out(struct as_patch_thread *thread)
 static bool is_drawn(const struct as_patch_total *total)
 {
     return total->halved == 0 ||
-           (total->halved < 48 && (draw_number() & ((UINT64_C(1) << total->halved) - 1)) == 0);
+           (total->halved < 48 &&
+            (as_patcher_draw_number() & ((UINT64_C(1) << total->halved) - 1)) == 0);
 }
 
 static void keep_record(struct as_patch_thread *thread, struct as_patch_total *total,
@@ -93,7 +95,8 @@ static void keep_record(struct as_patch_thread *thread, struct as_patch_total *t
     if (thread->kept == thread->kept_room) {
         const uint64_t before = total->halved;
         thin_out(thread);
-        if (thread->kept == thread->kept_room || (total->halved > before && draw_number() & 1))
+        if (thread->kept == thread->kept_room ||
+            (total->halved > before && as_patcher_draw_number() & 1))
             return;
     }
     copy_record(&kept_of(thread)[thread->kept], record);
@@ -221,7 +224,7 @@ void as_patcher_do_switched(void)
 uint64_t as_patcher_do_draw(uint64_t loop)
 {
     const struct as_patch_plan *plan = as_patcher.plan;
-    const uint64_t next = plan->period > 1 ? draw_number() % (2 * plan->period - 1) : 0;
+    const uint64_t next = plan->period > 1 ? as_patcher_draw_number() % (2 * plan->period - 1) : 0;
     if (!as_patcher_thread || as_patcher_thread == as_patcher.nowhere)
         return next;
     struct as_patch_total *total = as_patcher_total(as_patcher_thread, loop);

@@ -95,14 +95,24 @@ int32_t as_stub_armed(uint32_t loop)
     return as_emit_local_offset(&as_patcher_armed[loop]);
 }
 
-/* Calls C when the thread was off the processor since the mark was set; rcx is free. */
-static void emit_look(struct as_patcher_code *code)
+/* Whether the thread was off the processor since the mark was set; rcx is free. What is done then
+ * stands aside, within reach: emit_looked. */
+static uint8_t *emit_look(struct as_patcher_code *code)
 {
     if (as_patcher_mark_offset == 0)
-        return;
+        return NULL;
     as_emit_local(code, LOAD, RCX, as_patcher_mark_offset);
-    EMIT(code, 0xe3, 2, 0xeb, 12); /* jrcxz over the jump over the call */
+    return as_emit_if_zero(code);
+}
+
+static void emit_looked(struct as_patcher_code *code, uint8_t *look, uint32_t depth_b)
+{
+    if (!look)
+        return;
+    as_emit_lead(code, look);
+    as_emit_depth(code, depth_b);
     as_emit_call(code, as_patcher_slow_switched);
+    as_emit_jump(code, look);
 }
 
 /* The counter of a loop, from the file that `base` leads to, into rax. */
@@ -117,11 +127,11 @@ static bool emit_counter(struct as_patcher_code *code, const struct as_patch_loo
     return true;
 }
 
-void as_stub_enter(struct as_patcher_code *code, uint32_t number)
+void as_stub_enter(struct as_patcher_code *code, uint32_t number, const uint8_t *on)
 {
     const struct as_patch_loop *loop = as_stub_loop(number);
     as_emit_save(code);
-    emit_look(code);
+    uint8_t *look = emit_look(code);
     as_emit_thread(code);
     uint8_t *none = as_emit_if_zero(code);
     uint8_t *go = code->at;
@@ -146,14 +156,20 @@ void as_stub_enter(struct as_patcher_code *code, uint32_t number)
             EMIT(code, 0x41);
         EMIT(code, (uint8_t)(0xb8 | (loop->tally & 7)), 0, 0, 0, 0);
     }
-    uint8_t *over = as_emit_jump_later(code);
+    uint8_t *over = NULL;
+    if (on)
+        as_emit_jump(code, on);
+    else
+        over = as_emit_jump_later(code);
+    emit_looked(code, look, SAVED_B);
     as_emit_lead(code, none);
     as_emit_depth(code, SAVED_B);
     as_emit_call(code, as_patcher_slow_begin);
     as_emit_thread(code);
     as_emit_jump(code, go);
     as_emit_depth(code, 0);
-    as_emit_lead_jump(code, over);
+    if (over)
+        as_emit_lead_jump(code, over);
 }
 
 /* The record; rdx is the thread's file, rcx counts up to the end of its batch. */
@@ -199,6 +215,29 @@ static void emit_busy(struct as_patcher_code *code, uint32_t value) /* [rdx + bu
     as_emit_number(code, value, 4);
 }
 
+/* Of some instances the call path is taken, too: returns where that is to be led to. */
+static uint8_t *emit_path_countdown(struct as_patcher_code *code, uint32_t loop)
+{
+    const int32_t left = as_stub_slot(loop, offsetof(struct as_patch_slot, path));
+    if (as_patcher.plan->paths_b == 0)
+        return NULL;
+    as_emit_move(code, LOAD, RCX, RDX, left);
+    uint8_t *path = as_emit_if_zero(code);
+    EMIT(code, 0x48, 0x8d, 0x49, 0xff); /* lea rcx,[rcx-1] */
+    as_emit_move(code, STORE, RCX, RDX, left);
+    return path;
+}
+
+static void emit_path(struct as_patcher_code *code, uint8_t *path, const uint8_t *done)
+{
+    as_emit_lead(code, path);
+    as_emit_depth(code, AS_PATCHER_AT_EXIT_B);
+    as_emit_call(code, as_patcher_slow_path);
+    as_emit_thread(code);
+    EMIT(code, 0x48, 0x8d, 0x11); /* lea rdx,[rcx] */
+    as_emit_jump(code, done);
+}
+
 /* With the registers saved: whether the slot says that the instance is measured. */
 static uint8_t *emit_leave_unless(struct as_patcher_code *code, uint32_t loop)
 {
@@ -209,8 +248,19 @@ static uint8_t *emit_leave_unless(struct as_patcher_code *code, uint32_t loop)
     return as_emit_jump_later(code);
 }
 
+/* The end of a stub whose instance is measured: all is as the program has it. */
+static void emit_out(struct as_patcher_code *code, uint32_t loop, bool near)
+{
+    as_emit_rsp(code, 16);
+    if (near)
+        as_emit_local_number(code, as_stub_armed(loop), 0);
+    as_emit_restore(code);
+}
+
+/* What usually runs stands in one line, and goes on at `on`; what does not stands in its middle,
+ * where short jumps reach it, and behind, and goes on there. */
 static void emit_leave(struct as_patcher_code *code, const struct as_patch_event *event,
-                       uint32_t free)
+                       uint32_t free, const uint8_t *on)
 {
     const bool arms = as_stub_is_always_measured(as_stub_region(event->loop));
     const bool near = arms && as_stub_is_near(event->loop);
@@ -220,22 +270,17 @@ static void emit_leave(struct as_patcher_code *code, const struct as_patch_event
     emit_time(code);
     as_emit_push(code, RAX);
     as_emit_push(code, RDX);
-    emit_look(code);
+    uint8_t *look = emit_look(code);
     as_emit_thread(code);
-    EMIT(code, 0x48, 0x8d, 0x11);          /* lea rdx,[rcx] */
-    uint8_t *none = as_emit_if_zero(code); /* near: the way out stands in the middle */
+    EMIT(code, 0x48, 0x8d, 0x11); /* lea rdx,[rcx] */
+    uint8_t *none = as_emit_if_zero(code);
     as_emit_move(code, LOAD, RCX, RDX, offsetof(struct as_patch_thread, busy));
     uint8_t *free_now = as_emit_if_zero(code);
     as_emit_call(code, as_patcher_slow_drop);
     as_emit_lead(code, none);
-    uint8_t *out = code->at;
-    as_emit_rsp(code, 16);
-    if (near)
-        as_emit_local_number(code, as_stub_armed(event->loop), 0);
-    if (unarmed)
-        as_emit_lead_jump(code, unarmed);
-    as_emit_restore(code);
-    uint8_t *over = as_emit_jump_later(code);
+    emit_out(code, event->loop, near);
+    uint8_t *dropped = as_emit_jump_later(code);
+    emit_looked(code, look, SAVED_B + 16);
     uint8_t *full = code->at; /* the batch */
     as_emit_depth(code, SAVED_B + 16);
     as_emit_call(code, as_patcher_slow_full);
@@ -244,15 +289,30 @@ static void emit_leave(struct as_patcher_code *code, const struct as_patch_event
     as_emit_lead(code, free_now);
     emit_busy(code, 1);
     as_emit_move(code, LOAD, RCX, RDX, offsetof(struct as_patch_thread, next));
-    EMIT(code, 0xe3, 2, 0xeb, 5); /* jrcxz to the jump behind */
-    as_emit_jump(code, full);
+    EMIT(code, 0xe3, (uint8_t)(full - (code->at + 2)));           /* jrcxz full */
     EMIT(code, 0x48, 0x8d, 0x41, sizeof(struct as_patch_record)); /* lea rax,[rcx+its size] */
     as_emit_move(code, STORE, RAX, RDX, offsetof(struct as_patch_thread, next));
     emit_fields(code, event);
+    uint8_t *path = emit_path_countdown(code, event->loop);
+    uint8_t *done = code->at;
     emit_busy(code, 0);
-    as_emit_jump(code, out);
+    emit_out(code, event->loop, near);
+    uint8_t *over = NULL;
+    if (on)
+        as_emit_jump(code, on);
+    else
+        over = as_emit_jump_later(code);
+    if (path)
+        emit_path(code, path, done);
+    if (unarmed) {
+        as_emit_depth(code, SAVED_B);
+        as_emit_lead_jump(code, unarmed);
+        as_emit_restore(code);
+    }
     as_emit_depth(code, 0);
-    as_emit_lead_jump(code, over);
+    as_emit_lead_jump(code, dropped);
+    if (over)
+        as_emit_lead_jump(code, over);
     if (quick)
         as_emit_lead_jump(code, quick);
 }
@@ -264,7 +324,7 @@ static void emit_enter(struct as_patcher_code *code, uint32_t loop, uint32_t fre
 {
     uint8_t *pass =
         as_patcher.plan->mode == AS_PATCH_SAMPLE ? as_stub_sample(code, loop, free, NULL) : NULL;
-    as_stub_enter(code, loop);
+    as_stub_enter(code, loop, NULL);
     as_emit_depth(code, 0);
     if (pass)
         as_emit_lead_jump(code, pass);
@@ -276,6 +336,8 @@ uint8_t *as_patcher_stub_edge(struct as_patcher_code *code, const struct as_patc
     const struct as_patch_plan *plan = as_patcher.plan;
     const struct as_patch_event *event = as_patch_at(plan, &plan->event);
     uint8_t *begin = code->at;
+    const uint8_t *target =
+        edge->inside ? clone + edge->target : (const uint8_t *)(uintptr_t)(edge->target + bias);
     if (edge->events)
         code->original = as_stub_loop(event[edge->first_event].loop)->header + bias;
     as_emit_depth(code, 0);
@@ -283,11 +345,11 @@ uint8_t *as_patcher_stub_edge(struct as_patcher_code *code, const struct as_patc
         if (plan->mode == AS_PATCH_VARY)
             as_variant_stub_edge(code);
         else if (event[i].kind == AS_PATCH_LEAVE)
-            emit_leave(code, &event[i], edge->free);
+            emit_leave(code, &event[i], edge->free,
+                       i + 1 == edge->first_event + edge->events ? target : NULL);
         else
             emit_enter(code, event[i].loop, edge->free);
     }
-    as_emit_jump(code, edge->inside ? clone + edge->target
-                                    : (const uint8_t *)(uintptr_t)(edge->target + bias));
+    as_emit_jump(code, target);
     return begin;
 }

@@ -96,6 +96,7 @@ static struct as_patch_thread *make_file(void)
     thread->loops = (uint32_t)plan->loop.n;
     thread->counters = plan->counter.n;
     thread->kept_room = plan->kept;
+    thread->paths_room_b = plan->paths_b;
     thread->begun_ns = as_monotonic_ns();
     thread->next = -(int64_t)sizeof thread->batch;
     settle_countdowns(thread);
@@ -125,14 +126,24 @@ void as_patcher_thread_flush(void)
     thread->busy = 0;
 }
 
+/* The pages that lie between. */
+static void give_back_between(struct as_patch_thread *thread, uint64_t from, uint64_t to)
+{
+    from = (from + AS_AGENT_PAGE_B - 1) / AS_AGENT_PAGE_B * AS_AGENT_PAGE_B;
+    to = to / AS_AGENT_PAGE_B * AS_AGENT_PAGE_B;
+    if (from < to)
+        syscall(SYS_madvise, (uint8_t *)thread + from, to - from, MADV_REMOVE);
+}
+
 /* The disk gets back what was not needed. */
 static void give_back(struct as_patch_thread *thread)
 {
-    const uint64_t used_b =
-        as_patch_thread_b(thread->loops, thread->counters, thread->kept) + AS_AGENT_PAGE_B - 1;
-    const uint64_t from = used_b / AS_AGENT_PAGE_B * AS_AGENT_PAGE_B;
-    if (from < as_patcher.thread_b)
-        syscall(SYS_madvise, (uint8_t *)thread + from, as_patcher.thread_b - from, MADV_REMOVE);
+    const uint64_t paths_at = as_patch_paths_at(thread->loops, thread->counters);
+    const uint64_t kept_at =
+        as_patch_kept_at(thread->loops, thread->counters, thread->paths_room_b);
+    give_back_between(thread, paths_at + thread->paths_b, kept_at);
+    give_back_between(thread, kept_at + thread->kept * sizeof(struct as_patch_record),
+                      as_patcher.thread_b + AS_AGENT_PAGE_B - 1);
 }
 
 static void unmap_file(struct as_patch_thread *thread)

@@ -65,7 +65,7 @@ static void write_region(const struct as_patch_plan *plan, const struct as_patch
     if (undo)
         write_back(region->header + bias, region->hop, region->original, region->hole);
     else
-        write_jump(region->header + bias, region->hop, outcome->stubs);
+        write_jump(region->header + bias, region->hop, outcome->entry);
 }
 
 /* ---- A module ------------------------------------------------------------------------------- */

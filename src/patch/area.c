@@ -111,6 +111,13 @@ static unsigned layout_refusal(const struct as_patch_area *area)
 
 /* ---- Places --------------------------------------------------------------------------------- */
 
+/* Calls are executed where they stand: between one and the next behind it there is nothing to lead
+ * into the clone for, unless it is counted that the first came back. */
+static bool goes_on_calling(const struct as_patch_area *area, const struct assay_insn *next)
+{
+    return !area->code->counts && as_form_of(next)->insn_class == ASSAY_CLASS_CALL;
+}
+
 static int add_returns(struct as_patch_area *area, const struct assay_block *b)
 {
     const struct assay_program *p = area->code->program;
@@ -118,7 +125,7 @@ static int add_returns(struct as_patch_area *area, const struct assay_block *b)
         const struct assay_insn *insn = &p->code.insn[i];
         const bool last = i + 1 == b->first_insn + b->insns;
         if (as_form_of(insn)->insn_class == ASSAY_CLASS_CALL &&
-            !(last && b->bits & ASSAY_BLOCK_NORETURN))
+            !(last && b->bits & ASSAY_BLOCK_NORETURN) && (last || !goes_on_calling(area, insn + 1)))
             AS_TRY(add_place(area, insn->address + insn->length, AS_PATCH_REFUSED_CALL,
                              AS_PATCH_WAY_RETURNS));
     }

@@ -203,7 +203,9 @@ const char *as_patch_plan_check(const void *plan, uint64_t n)
         return "is a plan of another version";
     if (p->size_b != n || p->mode > AS_PATCH_VARY || !tables_fit(p))
         return "is cut off or damaged";
-    if (p->loop.n + p->counter.n + p->kept > ROOM_MOST / sizeof(struct as_patch_record))
+    if (p->loop.n + p->counter.n + p->kept + p->paths_b / sizeof(struct as_patch_record) >
+            ROOM_MOST / sizeof(struct as_patch_record) ||
+        p->paths_b % 8)
         return "asks for too much memory";
     if (!modules_fit(p) || !loops_fit(p) || !terms_fit(p))
         return "is damaged";

@@ -28,6 +28,7 @@ struct as_patch_code {
     const struct assay_program *program;
     const bool *wanted;
     bool bare;          /* whole bodies, with no loop measured by itself */
+    bool counts;        /* how often blocks run, parts of them behind calls too */
     uint32_t *by_start; /* blocks of the program by address */
     uint32_t live_body; /* body that `live` is of, or ASSAY_NONE */
     uint32_t *live;     /* per block of that body: what is live at its start */

@@ -302,6 +302,7 @@ int as_patch_maker_add_bodies(struct as_patch_maker *maker, const struct assay_p
     if (rc == 0)
         rc = add_module(maker, program);
     code.bare = true;
+    code.counts = maker->wish.mode == AS_PATCH_COUNT;
     if (rc == 0 && bodies)
         rc = plan_bodies(maker, &code, bodies, verdict);
     code.bare = false;

@@ -61,6 +61,7 @@ struct as_patch_wish {
     enum as_patch_mode mode;
     uint32_t period; /* VARY: instances of each variant and bucket */
     uint32_t kept;
+    uint32_t paths_b;  /* as_patch_plan; 0: no call paths */
     uint32_t variants; /* VARY: a bit for each kind */
 };
 

@@ -18,7 +18,7 @@
 #define AS_PATCH_MAGIC   0x4e414c5059415353u /* "SSAYPLAN" */
 #define AS_PATCH_THREAD  0x4452485459415353u /* "SSAYTHRD" */
 #define AS_PATCH_OUTCOME 0x4d43544f59415353u /* "SSAYOTCM" */
-#define AS_PATCH_VERSION 5u
+#define AS_PATCH_VERSION 6u
 #define AS_PATCH_JUMP_B  5u /* bytes that a patch overwrites */
 #define AS_PATCH_HOP_B   2u /* or so many, which lead to another place for it */
 #define AS_PATCH_BATCH_N 64u
@@ -50,10 +50,12 @@ struct as_patch_table {
 struct as_patch_plan {
     uint64_t magic;
     uint32_t version;
-    uint32_t mode;   /* as_patch_mode */
-    uint32_t period; /* SAMPLE */
-    uint32_t kept;   /* records that the file of a thread has room for */
-    uint64_t size_b; /* of the file */
+    uint32_t mode;    /* as_patch_mode */
+    uint32_t period;  /* SAMPLE */
+    uint32_t kept;    /* records that the file of a thread has room for */
+    uint64_t size_b;  /* of the file */
+    uint32_t paths_b; /* TIME, SAMPLE: room that the file of a thread has for call paths */
+    uint32_t unused;
     struct as_patch_table module, region, loop, exit, edge, event, site, reloc, span, counter, term,
         variant, code, text;
 };
@@ -215,6 +217,7 @@ struct as_patch_slot {
     uint64_t sp, iv0, t0;
     uint64_t countdown; /* SAMPLE: entries until the next that is measured */
     uint64_t disturbed; /* the thread's */
+    uint64_t path;      /* measured ones until the next whose call path is taken */
 };
 
 struct as_patch_total {
@@ -227,6 +230,18 @@ struct as_patch_total {
     /* SAMPLE: entries that were drawn to be measured; what the draws said that would pass in
      * between, and how much of that did not yet: when `settled`, else at most. */
     uint64_t draws, drawn, left, settled;
+    /* Call paths in their table; each stands for 2^paths_halved measured instances. */
+    uint64_t paths, paths_halved;
+};
+
+/* How an instance was come to: what is needed to find who had called the loop's function when it
+ * ended. Its stack pointer was the same at the header, whose unwind row holds then. */
+struct as_patch_path {
+    struct as_patch_record record;
+    uint64_t header; /* address in memory */
+    uint64_t rbx, rbp, rsp, r12, r13, r14, r15;
+    uint32_t size_b;  /* with the copy of the stack from rsp on, which follows */
+    uint32_t stack_b; /* of that: multiples of 8 */
 };
 
 struct as_patch_thread {
@@ -240,9 +255,9 @@ struct as_patch_thread {
     uint64_t kept;               /* records in the table of kept ones */
     uint64_t disturbed;          /* times that it left the processor, and 2^32 for a major fault */
     uint64_t switches, faults;   /* as the kernel counted them when that changed last */
-    uint64_t unused[2];
+    uint64_t paths_room_b, paths_b; /* of the table of call paths, and what is in it */
     struct as_patch_record batch[AS_PATCH_BATCH_N]; /* not yet taken into account */
-    /* then: slot[loops], total[loops], counter[counters], record[kept_room] */
+    /* then: slot[loops], total[loops], counter[counters], call paths, record[kept_room] */
 };
 
 static inline uint64_t as_patch_slots_at(void)
@@ -257,13 +272,18 @@ static inline uint64_t as_patch_counters_at(uint64_t loops)
 {
     return as_patch_totals_at(loops) + loops * sizeof(struct as_patch_total);
 }
-static inline uint64_t as_patch_kept_at(uint64_t loops, uint64_t counters)
+static inline uint64_t as_patch_paths_at(uint64_t loops, uint64_t counters)
 {
     return as_patch_counters_at(loops) + counters * sizeof(uint64_t);
 }
-static inline uint64_t as_patch_thread_b(uint64_t loops, uint64_t counters, uint64_t kept)
+static inline uint64_t as_patch_kept_at(uint64_t loops, uint64_t counters, uint64_t paths_b)
 {
-    return as_patch_kept_at(loops, counters) + kept * sizeof(struct as_patch_record);
+    return as_patch_paths_at(loops, counters) + paths_b;
+}
+static inline uint64_t as_patch_thread_b(const struct as_patch_plan *plan)
+{
+    return as_patch_kept_at(plan->loop.n, plan->counter.n, plan->paths_b) +
+           plan->kept * sizeof(struct as_patch_record);
 }
 
 /* What became of a region in one process; patched.PID is a head and these, one a region. */
@@ -280,7 +300,8 @@ struct as_patch_outcome {
     uint32_t error;           /* errno */
     uint64_t bias;            /* of the module: address in memory less that of the file */
     uint64_t plain, measured; /* addresses of the clones */
-    uint64_t stubs, stubs_b;  /* addresses of their stubs: belong to the header */
+    uint64_t entry;           /* where the jump over the header leads */
+    uint64_t stubs_b;         /* of their stubs */
 };
 struct as_patch_outcomes {
     uint64_t magic;
@@ -320,7 +341,7 @@ static inline uint64_t as_patch_trips(const struct as_patch_loop *loop, uint64_t
     return distance / step + add;
 }
 
-_Static_assert(sizeof(struct as_patch_plan) == 32 + 14 * 16, "layout of plans");
+_Static_assert(sizeof(struct as_patch_plan) == 40 + 14 * 16, "layout of plans");
 _Static_assert(sizeof(struct as_patch_module) == 56, "layout of plans");
 _Static_assert(sizeof(struct as_patch_template) == 32, "layout of plans");
 _Static_assert(sizeof(struct as_patch_region) == 136, "layout of plans");
@@ -335,8 +356,9 @@ _Static_assert(sizeof(struct as_patch_span) == 24, "layout of plans");
 _Static_assert(sizeof(struct as_patch_counter) == 24, "layout of plans");
 _Static_assert(sizeof(struct as_patch_term) == 16, "layout of plans");
 _Static_assert(sizeof(struct as_patch_record) == 64, "layout of records");
-_Static_assert(sizeof(struct as_patch_slot) == 40, "layout of threads' files");
-_Static_assert(sizeof(struct as_patch_total) == 96, "layout of threads' files");
+_Static_assert(sizeof(struct as_patch_slot) == 48, "layout of threads' files");
+_Static_assert(sizeof(struct as_patch_total) == 112, "layout of threads' files");
+_Static_assert(sizeof(struct as_patch_path) == 136, "layout of threads' files");
 _Static_assert(sizeof(struct as_patch_thread) ==
                    128 + AS_PATCH_BATCH_N * sizeof(struct as_patch_record),
                "layout of threads' files");

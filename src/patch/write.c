@@ -32,7 +32,8 @@ static void lay_plan(struct as_patch_maker *m, struct lay *lay, struct as_patch_
                                    .version = AS_PATCH_VERSION,
                                    .mode = (uint32_t)m->wish.mode,
                                    .period = m->wish.period,
-                                   .kept = m->wish.kept};
+                                   .kept = m->wish.kept,
+                                   .paths_b = m->wish.paths_b};
     lay->size_b = sizeof *head;
     head->module = LAY(lay, &m->module);
     head->region = LAY(lay, &m->region);

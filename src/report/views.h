@@ -35,6 +35,7 @@ struct as_report_column {
 /* A column of `assay show --view` as text. */
 struct as_report_text {
     const char *sql, *title;
+    const char *metric; /* only where the experiment has it; NULL: always */
     bool right, elastic;
 };
 

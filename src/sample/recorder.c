@@ -173,15 +173,23 @@ static int take_sample(struct assay_recorder *r, const struct assay_sample_recor
 
 /* ---- Other records ------------------------------------------------------------------------ */
 
+int as_mapping_of(struct as_modules *modules, const struct assay_sample_record *map,
+                  struct as_mapping *out)
+{
+    *out = (struct as_mapping){
+        .start = map->address, .end = map->address + map->size_b, .offset = map->offset};
+    AS_TRY(as_modules_of(modules, map, &out->module));
+    if (modules->module.at[out->module].fact.kind == ASSAY_MODULE_VDSO)
+        out->offset = 0;
+    return 0;
+}
+
 static int take_map(struct assay_recorder *r, const struct assay_sample_record *map)
 {
-    struct as_mapping mapping = {
-        .start = map->address, .end = map->address + map->size_b, .offset = map->offset};
+    struct as_mapping mapping;
     if (map->pid == UINT32_MAX) /* the kernel's own code */
         return 0;
-    AS_TRY(as_modules_of(&r->modules, map, &mapping.module));
-    if (r->modules.module.at[mapping.module].fact.kind == ASSAY_MODULE_VDSO)
-        mapping.offset = 0;
+    AS_TRY(as_mapping_of(&r->modules, map, &mapping));
     AS_TRY(write_modules(r));
     AS_TRY(as_space_map(&r->spaces, map->pid, mapping));
     return as_writer_map(r->writer, map, mapping.module);
@@ -261,6 +269,11 @@ int assay_recorder_thread(struct assay_recorder *recorder, uint32_t pid, uint32_
 void as_recorder_code_maps(struct assay_recorder *recorder, struct as_code_maps *maps)
 {
     recorder->maps = maps;
+}
+
+struct as_modules *as_recorder_modules(struct assay_recorder *recorder)
+{
+    return &recorder->modules;
 }
 
 const struct assay_stack_counts *assay_recorder_stacks(const struct assay_recorder *recorder)

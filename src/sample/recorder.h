@@ -123,6 +123,12 @@ struct as_unwinder;
 
 int as_unwinder_new(struct as_unwinder **out);
 void as_unwinder_free(struct as_unwinder **unwinder);
+/* Of what it recorded; borrowed. */
+struct as_modules *as_recorder_modules(struct assay_recorder *recorder);
+/* The mapping that a MAP record tells of. 0 or NOMEM. */
+int as_mapping_of(struct as_modules *modules, const struct assay_sample_record *map,
+                  struct as_mapping *out);
+
 /* Appends the user frames of a sample with registers (and stack) to `out`. */
 /* Where the code lies that is unwound. */
 struct as_places {

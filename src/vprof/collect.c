@@ -18,6 +18,7 @@
 #include "profile/inside.h"
 #include "profile/record.h"
 #include "sample/code_maps.h"
+#include "vprof/callers.h"
 #include "vprof/clones.h"
 
 #define SAMPLES_HZ                                                                                 \
@@ -55,6 +56,7 @@ struct timed_clones {
     struct as_inside inside;
     struct as_injector injector;
     struct as_code_maps *maps; /* of what the clones stand for */
+    struct as_callers *callers;
 };
 
 static int prepare_clones(struct as_collector *it, const struct as_collection *all,
@@ -65,7 +67,7 @@ static int prepare_clones(struct as_collector *it, const struct as_collection *a
     struct as_inside *inside = &own->inside;
     (void)why;
     it->self = own;
-    if (!own || as_code_maps_new(&own->maps) < 0)
+    if (!own || as_code_maps_new(&own->maps) < 0 || as_callers_new(&own->callers) < 0)
         return as_error_nomem(err, "a plan");
     inside->is_entered = true;
     AS_TRY(as_inside_join(inside, it, all, err));
@@ -123,6 +125,16 @@ static int follow_clones(struct as_collector *it, const struct as_collection *al
                : 0;
 }
 
+/* Who called is found when all is over: what was mapped where is kept until then. */
+static int follow_callers(struct as_collector *it, const struct as_collection *all,
+                          const struct assay_sample_record *record, struct assay_error *err)
+{
+    const struct timed_clones *own = it->self;
+    return as_callers_follow(own->callers, all->recorder, record) < 0
+               ? as_error_nomem(err, "maps of processes")
+               : 0;
+}
+
 static int read_clones(struct as_collector *it, const struct as_collection *all,
                        struct assay_error *err)
 {
@@ -132,9 +144,14 @@ static int read_clones(struct as_collector *it, const struct as_collection *all,
     const char *path = as_inside_path(&own->inside, all);
     if (path)
         as_code_maps_look(own->maps, path, true);
-    if (path && wanted->also)
+    if (!path)
+        return 0;
+    if (wanted->also)
         AS_TRY(wanted->also(wanted->context, path, err));
-    return path ? as_instances_read(path, (const void *)wanted->plan, wanted->out, err) : 0;
+    wanted->out->callers = own->callers;
+    const int rc = as_instances_read(path, (const void *)wanted->plan, wanted->out, err);
+    wanted->out->callers = NULL;
+    return rc;
 }
 
 static void close_clones(struct as_collector *it)
@@ -153,6 +170,7 @@ static void close_clones(struct as_collector *it)
     }
     as_inside_leave(inside);
     as_code_maps_free(&own->maps);
+    as_callers_free(&own->callers);
     as_free(own);
 }
 
@@ -161,6 +179,7 @@ static const struct as_collector_kind clones = {.name = "clones",
                                                 .open = enter_program,
                                                 .start = begin_clones,
                                                 .meet = follow_clones,
+                                                .follow = follow_callers,
                                                 .finish = read_clones,
                                                 .close = close_clones};
 

@@ -16,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "vprof/callers.h"
 
 #define FILE_MOST_B (1ull << 32)
 
@@ -102,10 +103,44 @@ static int take_batch(struct as_instances *out, const struct as_patch_thread *th
 static int take_kept(struct as_instances *out, const struct as_patch_thread *thread)
 {
     const struct as_patch_record *record =
-        (const void *)((const uint8_t *)thread + as_patch_kept_at(thread->loops, thread->counters));
+        (const void *)((const uint8_t *)thread +
+                       as_patch_kept_at(thread->loops, thread->counters, thread->paths_room_b));
     for (uint64_t i = 0; i < thread->kept; i++)
         if (is_whole(out->plan, &record[i]) && keep(out, &record[i]) < 0)
             return -1;
+    return 0;
+}
+
+static int take_path(struct as_instances *out, const struct as_patch_thread *thread,
+                     const struct as_patch_path *path, const struct as_patch_total *total)
+{
+    struct as_instance_path it = {.trips = trips_of(out->plan, &path->record),
+                                  .loop = path->record.loop};
+    const uint64_t halved = total[it.loop].paths_halved;
+    it.weight = ldexp(1, halved < 64 ? (int)halved : 64);
+    if (as_callers_find(out->callers, out, thread, path, &it.path) < 0)
+        return -1;
+    return as_vec_push(&out->path, it);
+}
+
+static int take_paths(struct as_instances *out, const struct as_patch_thread *thread)
+{
+    const uint8_t *table =
+        (const uint8_t *)thread + as_patch_paths_at(thread->loops, thread->counters);
+    const struct as_patch_total *total =
+        (const void *)((const uint8_t *)thread + as_patch_totals_at(thread->loops));
+    uint64_t at = 0;
+    while (out->callers && thread->paths_b - at >= sizeof(struct as_patch_path)) {
+        const struct as_patch_path *path = (const void *)(table + at);
+        if (path->size_b % 8 || path->stack_b % 8 || path->size_b > thread->paths_b - at ||
+            path->size_b != sizeof *path + path->stack_b) {
+            out->damaged++;
+            break;
+        }
+        if (is_whole(out->plan, &path->record) && take_path(out, thread, path, total) < 0)
+            return -1;
+        at += path->size_b;
+    }
     return 0;
 }
 
@@ -115,9 +150,9 @@ static bool is_thread(const struct as_patch_plan *plan, const struct as_patch_th
     return size_b >= sizeof *thread && thread->magic == AS_PATCH_THREAD &&
            thread->version == AS_PATCH_VERSION && thread->loops == plan->loop.n &&
            thread->counters == plan->counter.n && thread->kept_room == plan->kept &&
-           thread->kept <= thread->kept_room && thread->next <= 0 &&
-           thread->next >= -(int64_t)sizeof thread->batch &&
-           size_b >= as_patch_thread_b(thread->loops, thread->counters, thread->kept_room);
+           thread->kept <= thread->kept_room && thread->paths_room_b == plan->paths_b &&
+           thread->paths_b <= thread->paths_room_b && thread->next <= 0 &&
+           thread->next >= -(int64_t)sizeof thread->batch && size_b >= as_patch_thread_b(plan);
 }
 
 static int take_thread(struct as_instances *out, const void *bytes, uint64_t size_b)
@@ -131,7 +166,7 @@ static int take_thread(struct as_instances *out, const void *bytes, uint64_t siz
                                           thread->ended_ns};
     out->dropped += thread->dropped;
     if (as_vec_push(&out->thread, it) < 0 || take_totals(out, thread) < 0 ||
-        take_counters(out, thread) < 0)
+        take_counters(out, thread) < 0 || take_paths(out, thread) < 0)
         return -1;
     return take_batch(out, thread) < 0 ? -1 : take_kept(out, thread);
 }
@@ -256,6 +291,10 @@ const char *as_instances_why_not(const struct as_instances *all, uint32_t region
 
 void as_instances_fini(struct as_instances *instances)
 {
+    as_vec_foreach (&instances->path_text, text)
+        as_free(*text);
+    as_vec_fini(&instances->path_text);
+    as_vec_fini(&instances->path);
     as_vec_fini(&instances->counter);
     as_vec_fini(&instances->kept);
     as_vec_fini(&instances->thread);

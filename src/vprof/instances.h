@@ -27,8 +27,20 @@ struct as_instance_thread {
     uint64_t begun_ns, ended_ns; /* CLOCK_MONOTONIC; the latter 0: it was killed */
 };
 
+/* One whose call path was taken, in place of `weight` measured ones. */
+struct as_instance_path {
+    double trips; /* NAN: not known */
+    double weight;
+    uint32_t loop, path; /* the latter in `path_text` */
+};
+
+struct as_callers;
+
 struct as_instances {
     const struct as_patch_plan *plan; /* borrowed */
+    struct as_callers *callers;       /* who finds call paths; NULL: nobody. Borrowed */
+    AS_VEC(struct as_instance_path) path;
+    AS_VEC(char *) path_text; /* a frame a line, the outermost first */
     AS_VEC(struct as_instance) kept;
     AS_VEC(struct as_instance_thread) thread;
     AS_VEC(struct as_patch_total) total;     /* thread by thread, `plan->loop.n` each */

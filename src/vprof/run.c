@@ -14,12 +14,14 @@
 #include "vprof/buckets.h"
 #include "vprof/clones.h"
 #include "vprof/line.h"
+#include "vprof/paths.h"
 #include "vprof/period.h"
 #include "vprof/timed.h"
 
 #define PILOT_EVERY    1000u
 #define OVERHEAD_USUAL 0.05
 #define KEPT_N         8192u
+#define PATHS_B        (1u << 20)
 #define DISTURBED_NS   20000.0
 
 /* ---- Sums ---------------------------------------------------------------------------------- */
@@ -115,20 +117,22 @@ static struct assay_vprof_bucket in_cycles(const struct as_bucket *it, double cy
 }
 
 static int put_buckets(struct as_instances *all, size_t n, enum as_bucket_key key, double cycles,
-                       struct assay_vprof_bucket **out, size_t *out_n, struct assay_error *err)
+                       struct assay_vprof_bucket **out, size_t *out_n, uint32_t loop,
+                       struct assay_error *err)
 {
     as_bucket_list list = {0};
     int rc = as_buckets_make(all->kept.at, n, key, &list, err);
     *out = rc == 0 && list.n ? as_calloc(list.n, sizeof **out) : NULL;
     if (rc == 0 && list.n && !*out)
         rc = as_error_nomem(err, "buckets of instances");
-    for (size_t i = 0; *out && i < list.n; i++) {
+    for (size_t i = 0; rc == 0 && *out && i < list.n; i++) {
         struct assay_vprof_bucket *bucket = &(*out)[(*out_n)++];
         *bucket = in_cycles(&list.at[i], cycles, all);
         if (key == AS_BUCKET_COST) {
             bucket->low *= cycles;
             bucket->high *= cycles;
-        }
+        } else
+            rc = as_paths_put(all, loop, bucket, err);
     }
     as_vec_fini(&list);
     return rc;
@@ -149,14 +153,16 @@ static int put_line(struct assay_vprof_loop *out, const struct as_instances *all
 }
 
 static int put_all(struct assay_vprof_loop *out, struct as_instances *all, size_t n, double cycles,
-                   struct assay_error *err)
+                   uint32_t loop, struct assay_error *err)
 {
     struct as_bucket whole;
     as_bucket_all(all->kept.at, n, &whole);
     out->all = in_cycles(&whole, cycles, all);
+    AS_TRY(as_paths_put(all, loop, &out->all, err));
     AS_TRY(put_line(out, all, n, cycles, err));
-    AS_TRY(put_buckets(all, n, AS_BUCKET_COST, cycles, &out->cost, &out->cost_n, err));
-    return put_buckets(all, n, AS_BUCKET_ITERATIONS, cycles, &out->bucket, &out->bucket_n, err);
+    AS_TRY(put_buckets(all, n, AS_BUCKET_COST, cycles, &out->cost, &out->cost_n, loop, err));
+    return put_buckets(all, n, AS_BUCKET_ITERATIONS, cycles, &out->bucket, &out->bucket_n, loop,
+                       err);
 }
 
 /* Its instances, moved together. */
@@ -214,7 +220,7 @@ static int describe_loop(struct as_timed_loop *loop, struct as_instances *all,
     out->iterations = (double)sum.trips * each;
     out->imbalance =
         out->threads && sum.ticks ? (double)most * out->threads / (double)sum.ticks : 1;
-    return put_all(out, all, n, tick->cycles, err);
+    return put_all(out, all, n, tick->cycles, loop->number, err);
 }
 
 /* What counts is whether there are instances. */
@@ -257,8 +263,10 @@ static int describe_instances(struct as_timed *timed, struct as_instances *all,
 static int run_once(struct as_timed *timed, uint32_t every, struct as_instances *all,
                     uint8_t **plan, struct assay_profile_result *result, struct assay_error *err)
 {
-    const struct as_patch_wish wish = {
-        .mode = every == 1 ? AS_PATCH_TIME : AS_PATCH_SAMPLE, .period = every, .kept = KEPT_N};
+    const struct as_patch_wish wish = {.mode = every == 1 ? AS_PATCH_TIME : AS_PATCH_SAMPLE,
+                                       .period = every,
+                                       .kept = KEPT_N,
+                                       .paths_b = PATHS_B};
     size_t n;
     *result = (struct assay_profile_result){.exit_code = -1};
     AS_TRY(as_timed_plan(timed, &wish, plan, &n, err));
@@ -353,6 +361,7 @@ static int time_chosen(struct as_timed *timed, struct assay_vprof_result *result
         timed->first = first_ticks(timed, &attempt.all);
         rc = describe_instances(timed, &attempt.all, err);
     }
+    as_paths_take(&attempt.all, result);
     const int handed = rc == 0 ? hand_over(timed, result, err) : 0;
     if (rc == 0 && handed == 0)
         rc = as_timed_write(timed, result, err);
@@ -417,6 +426,11 @@ void assay_vprof_result_fini(struct assay_vprof_result *result)
         as_free(result->loop[i].cost);
         as_free(result->loop[i].line);
     }
+    for (size_t i = 0; i < result->path_text_n; i++)
+        as_free(result->path_text[i]);
+    as_free(result->path_text);
+    result->path_text = NULL;
+    result->path_text_n = 0;
     as_free(result->loop);
     result->loop = NULL;
     result->loop_n = 0;

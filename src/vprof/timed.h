@@ -42,7 +42,7 @@ int as_timed_choose(struct as_timed *timed, struct assay_error *err);
 int as_timed_plan(struct as_timed *timed, const struct as_patch_wish *wish, uint8_t **bytes,
                   size_t *n, struct assay_error *err);
 
-/* ---- write.c, write_run.c ---- */
+/* ---- write.c, write_paths.c, write_run.c ---- */
 
 /* All that is in `result`. */
 int as_timed_write(const struct as_timed *timed, const struct assay_vprof_result *result,
@@ -53,6 +53,9 @@ int as_timed_write_run(const struct as_timed *timed, const struct assay_vprof_re
 /* How often a loop was entered, and its header ran: counted, or estimated. */
 int as_timed_write_totals(const struct as_timed *timed, const struct assay_vprof_loop *loop,
                           struct assay_error *err);
+/* By which calls the loop was come to, by iterations. */
+int as_timed_write_paths(const struct as_timed *timed, const struct assay_vprof_loop *loop,
+                         struct assay_error *err);
 /* Instances in the order of time. */
 int as_timed_write_line(const struct as_timed *timed, const struct assay_vprof_loop *loop,
                         struct assay_error *err);

@@ -6,43 +6,13 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "vprof/metrics.h"
 #include "vprof/timed.h"
 
-#define METRIC(name, unit, title, meaning, digits)                                                 \
-    {                                                                                              \
-        {name,          unit, meaning, "measured", ASSAY_BETTER_NEITHER, title,                    \
-         AS_VPROF_PASS, 0,    0,       0,          AS_VPROF_PASS},                                 \
-            ASSAY_ORIGIN_MEASURED, digits, false                                                   \
-    }
+enum { METRICS_N = AS_TIMED_TOTALS - AS_TIMED_SET, BINS_MOST = 128 };
 
-static const struct assay_set_metric metrics[] = {
-    METRIC("instance_n", "1", "Instances, alike",
-           "Instances of the bucket, in proportion to those timed.", 0),
-    METRIC("instance_iterations", "1", "Iterations per instance",
-           "Iterations of an instance, on average.", 2),
-    METRIC("iteration_cycles", "cycles", "Cycles per iteration",
-           "Cycles of an iteration: the median of instances.", 3),
-    METRIC("iteration_cycles_mean", "cycles", "Mean cycles per iteration",
-           "Cycles of an iteration: the mean of instances.", 3),
-    METRIC("iteration_cycles_deviation", "cycles", "Deviation",
-           "Standard deviation of the cycles of an iteration.", 3),
-    METRIC("instance_stability", "1", "Stability",
-           "(median - least) / least of the cycles of an iteration; 0 is perfectly stable.", 3),
-    METRIC("instance_cycles", "cycles", "Cycles per instance", "Cycles of an instance: the median.",
-           1),
-    METRIC("instance_share", "1", "Share", "Of the loop's time that was timed.", 4),
-    METRIC("instance_imbalance", "1", "Imbalance",
-           "Time of the thread with most in the loop, to the mean of its threads.", 3),
-    METRIC("instance_disturbed_n", "1", "Disturbed",
-           "Instances that are left out: the thread left the processor or had a major fault, or "
-           "they took over four times, and 20 us more than, the median of such as have as many "
-           "iterations.",
-           0),
-    METRIC("instance_switched_n", "1", "Switched",
-           "Instances in which the thread left the processor.", 0),
-    METRIC("instance_faulted_n", "1", "Faulted",
-           "Instances with a major fault: the kernel read memory from a disk.", 0)};
-enum { METRICS_N = sizeof metrics / sizeof *metrics, BINS_MOST = 128 };
+/* Decimals of the set. */
+static const int digits_of[METRICS_N] = {0, 2, 3, 3, 3, 3, 1, 4, 3, 0, 0, 0};
 
 static struct assay_quantity measured(double value, uint64_t n)
 {
@@ -101,7 +71,8 @@ static int write_histogram(const struct writing *to, const struct assay_vprof_lo
         edge[n] = loop->cost[i].high;
     }
     int64_t metric_id;
-    AS_TRY(assay_experiment_metric(to->timed->experiment, &metrics[2].metric, &metric_id, err));
+    const struct assay_metric metric = as_timed_metric_of(AS_TIMED_CYCLES);
+    AS_TRY(assay_experiment_metric(to->timed->experiment, &metric, &metric_id, err));
     const struct assay_histogram histogram = {edge, count, n, ASSAY_ORIGIN_MEASURED};
     return n ? assay_experiment_histogram(to->timed->experiment, metric_id, &of, &histogram, err)
              : 0;
@@ -213,6 +184,7 @@ static int write_page(const struct writing *to, const struct assay_vprof_loop *l
                                       0};
     AS_TRY(write_part(to, loop->loop_id, &by_iterations, err));
     AS_TRY(as_timed_write_line(to->timed, loop, err));
+    AS_TRY(as_timed_write_paths(to->timed, loop, err));
     return loop->has_iterations ? write_part(to, loop->loop_id, &by_cost, err) : 0;
 }
 
@@ -250,6 +222,11 @@ static int write_loops(void *context, struct assay_error *err)
 static int say_instances(void *context, struct assay_error *err)
 {
     struct writing *to = context;
+    struct assay_set_metric metrics[METRICS_N];
+    for (unsigned i = 0; i < METRICS_N; i++)
+        metrics[i] = (struct assay_set_metric){.metric = as_timed_metric_of(AS_TIMED_SET + i),
+                                               .origin = ASSAY_ORIGIN_MEASURED,
+                                               .digits = digits_of[i]};
     AS_TRY(assay_metric_set_open(to->timed->experiment, "instances", ASSAY_OBJECT_LOOP,
                                  AS_VPROF_PASS, metrics, METRICS_N, &to->set, err));
     int rc = write_loops(to, err);

@@ -1,34 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Facts of timing that stand alone: how often loops were entered, each counted or estimated; what
  * timing cost the run; instances in the order of time. */
+#include <assert.h>
+
 #include "base/error.h"
 #include "vprof/line.h"
+#include "vprof/metrics.h"
 #include "vprof/timed.h"
 
-#define ALONE(name, unit, title, topic, meaning, formula, position)                                \
-    {                                                                                              \
-        name, unit, meaning, formula, ASSAY_BETTER_NEITHER, title, topic, 0, 0, position,          \
-            AS_VPROF_PASS                                                                          \
-    }
+struct assay_metric as_timed_metric_of(unsigned number)
+{
+    assert(as_vprof_metric_n == AS_TIMED_METRICS && number < AS_TIMED_METRICS);
+    struct assay_metric metric = as_vprof_metric[number].metric;
+    metric.pass = AS_VPROF_PASS;
+    return metric;
+}
 
-static int write_alone(const struct as_timed *timed, const struct assay_metric *metric,
+static int write_alone(const struct as_timed *timed, unsigned number,
                        const struct assay_subject *of, struct assay_quantity value,
                        struct assay_error *err)
 {
     int64_t id;
-    AS_TRY(assay_experiment_metric(timed->experiment, metric, &id, err));
+    const struct assay_metric metric = as_timed_metric_of(number);
+    AS_TRY(assay_experiment_metric(timed->experiment, &metric, &id, err));
     return assay_experiment_value(timed->experiment, id, of, value, err);
 }
 
 /* ---- A loop -------------------------------------------------------------------------------- */
-
-static const struct assay_metric total_metrics[] = {
-    ALONE("loop_instance_n", "1", "Instances", AS_VPROF_PASS,
-          "Times that the loop was entered: exact where they were counted, else estimated from "
-          "those that were timed.",
-          "counted", 0),
-    ALONE("loop_iteration_n", "1", "Iterations", AS_VPROF_PASS,
-          "Iterations of all instances together: exact where all were timed.", "counted", 1)};
 
 static struct assay_quantity total(double value, bool is_exact, uint64_t timed)
 {
@@ -39,29 +37,15 @@ int as_timed_write_totals(const struct as_timed *timed, const struct assay_vprof
                           struct assay_error *err)
 {
     const struct assay_subject of = {ASSAY_OBJECT_LOOP, loop->loop_id, timed->run_id, 0};
-    AS_TRY(write_alone(timed, &total_metrics[0], &of,
+    AS_TRY(write_alone(timed, AS_TIMED_TOTALS, &of,
                        total(loop->instances, loop->is_counted, loop->timed), err));
     return loop->has_iterations
-               ? write_alone(timed, &total_metrics[1], &of,
+               ? write_alone(timed, AS_TIMED_TOTALS + 1, &of,
                              total(loop->iterations, loop->is_exact, loop->timed), err)
                : 0;
 }
 
 /* ---- The run ------------------------------------------------------------------------------- */
-
-static const struct assay_metric run_metrics[] = {
-    ALONE("timing_overhead_pct", "%", "Cost of timing", "trust",
-          "Of the run that timed instances: what timing took of it.",
-          "instances * what one costs / time", 50),
-    ALONE("timing_every_n", "1", "Timed, one of", "trust",
-          "One instance of so many was timed, drawn by chance.", "chosen", 51),
-    ALONE("timing_empty_cycles", "cycles", "Subtracted", "trust",
-          "Cycles of an empty instance, subtracted from each that was timed.", "measured", 52),
-    ALONE("timing_refused_pct", "%", "Not timed", "trust",
-          "Of the time of the loops that were chosen: could not be timed.",
-          "samples in refused loops / samples in chosen ones", 53),
-    ALONE("timing_threads_missed_n", "1", "Threads not timed", "trust",
-          "Threads whose instances are in no number.", "counted", 54)};
 
 int as_timed_write_run(const struct as_timed *timed, const struct assay_vprof_result *result,
                        struct assay_error *err)
@@ -74,9 +58,9 @@ int as_timed_write_run(const struct as_timed *timed, const struct assay_vprof_re
         assay_measured(refused, refused, refused, (int64_t)result->loop_n),
         assay_exact((double)result->threads_missed, 1)};
     const bool was_timed = result->timed_run != 0;
-    for (size_t i = 0; i < sizeof run_metrics / sizeof *run_metrics; i++)
+    for (size_t i = 0; i < sizeof value / sizeof *value; i++)
         if (was_timed || i == 3)
-            AS_TRY(write_alone(timed, &run_metrics[i], &run, value[i], err));
+            AS_TRY(write_alone(timed, AS_TIMED_RUN + (unsigned)i, &run, value[i], err));
     return 0;
 }
 

@@ -159,6 +159,22 @@ static void away(int asleep, int pages)
             after.ru_majflt - before.ru_majflt);
     fclose(f);
 }
+/* 90000 entries of 100 iterations by one way, 30000 by another, 10000 of 1000 by a third. */
+static volatile double called_sum;
+__attribute__((noinline)) static void few(double s) { called_sum += chain(100, s); }
+__attribute__((noinline)) static void few_too(double s) { called_sum -= chain(100, s); }
+__attribute__((noinline)) static void many(double s) { called_sum += chain(1000, s); }
+__attribute__((noinline)) static void called(double s)
+{
+    for (int i = 0; i < 130000; i++)
+        if (i % 13 == 12)
+            many(s);
+        else if (i % 4 == 3)
+            few_too(s);
+        else
+            few(s);
+    printf("%a\n", called_sum);
+}
 static void killed(void)
 {
     work(NULL);
@@ -183,6 +199,8 @@ int main(int argc, char **argv)
         loaded();
     else if (strcmp(mode, "killed") == 0)
         killed();
+    else if (strcmp(mode, "called") == 0)
+        called(parts);
     else if (strcmp(mode, "asleep") == 0)
         away(parts, 0);
     else if (strcmp(mode, "faulting") == 0)
@@ -239,6 +257,33 @@ same_output() {
     equal "[512.0, 1024.0, 1000.0]" "$(json "['loops'][0]['buckets'][1]" <vprof.json | python3 -c \
         'import json,sys; b=json.load(sys.stdin); print([float(b[k]) for k in ("iterations_from","iterations_below","iterations_mean")])')"
     equal 2 "$(python3 -c 'import json; print(len(json.load(open("vprof.json"))["loops"][0]["buckets"]))')"
+}
+
+# Shares of those drawn by chance: some hundred, so that they deviate by a few per cent.
+@test "instances alike are told by the calls that lead to them" {
+    for every in 1 7; do
+        rm -rf x.assay
+        "$ASSAY" vprof --loops chain --every $every --rate high --format json -o x.assay -- ./loops called >vprof.json
+        python3 - <<'END'
+import json
+few, many = json.load(open("vprof.json"))["loops"][0]["buckets"]
+def ways(bucket):
+    assert bucket["paths_seen"] == sum(path["seen"] for path in bucket["paths"])
+    assert abs(sum(path["share"] for path in bucket["paths"]) - 1) < 1e-9
+    for path in bucket["paths"]:
+        names = [frame.split()[0] for frame in path["frames"]]
+        assert names in (["main", "called", caller, "chain"] for caller in ("few", "few_too", "many")), names
+        assert all("loops.c:" in frame for frame in path["frames"][:-1]), path["frames"]
+    return {path["frames"][-2].split()[0]: path["share"] for path in bucket["paths"]}
+assert few["paths_seen"] > 60 and many["paths_seen"] > 2, (few["paths_seen"], many["paths_seen"])
+assert set(ways(few)) == {"few", "few_too"} and set(ways(many)) == {"many"}, (ways(few), ways(many))
+assert 0.6 < ways(few)["few"] < 0.9, ways(few)
+END
+    done
+    run "$ASSAY" vprof --loops chain --every 1 --rate high -o y.assay -- ./loops called
+    rm -rf y.assay
+    like "*  of 64 to 127*by main loops.c:* > called loops.c:* > few loops.c:* > chain*  of 512 to 1023*> many loops.c:*" "$output"
+    same_output ./loops called
 }
 
 @test "each thread counts, also those that have ended" {
@@ -414,7 +459,7 @@ END
         WHERE name = 'instances_chosen'" | tail -1)"
     equal 8192 "$("$ASSAY" query --format csv x.assay "SELECT CASE WHEN n BETWEEN 3700 AND 8192 THEN 8192 ELSE n END
         FROM histogram JOIN metric USING (metric_id) WHERE name = 'iteration_cycles'" | tail -1)"
-    equal 3 "$("$ASSAY" query --format csv x.assay "SELECT count(*) FROM detail WHERE pass = 'vprof'" | tail -1)"
+    equal 4 "$("$ASSAY" query --format csv x.assay "SELECT count(*) FROM detail WHERE pass = 'vprof'" | tail -1)"
     # the time line: within the run, in order, of both sorts of instances
     "$ASSAY" query --format csv x.assay "SELECT cells FROM detail WHERE name = 'instance_line'" | tail -n +2 >line.csv
     python3 - "$("$ASSAY" query --format csv x.assay "SELECT wall_s FROM v_runs WHERE kind = 'vprof'" | tail -1)" <<'END'

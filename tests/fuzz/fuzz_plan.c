@@ -74,7 +74,7 @@ static void walk_plan(void)
         for (uint64_t i = 0; i < region[r].sites; i++)
             fuzz_touch(&site[region[r].first_site + i], sizeof *site);
     }
-    FUZZ_CHECK(as_patch_thread_b(plan->loop.n, plan->counter.n, plan->kept) < UINT64_C(1) << 32);
+    FUZZ_CHECK(as_patch_thread_b(plan) < UINT64_C(1) << 32);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_b)

@@ -26,63 +26,24 @@
 #include "agent/patcher.h"
 #include "patch/patch.h"
 #include "patch/variant.h"
+#include "planned.h"
 
 #define FILES_MOST 16
 
 struct job {
     struct as_patch_wish wish;
-    bool nests, bodies, undo, is_injected;
+    bool undo, is_injected;
+    struct planned_which which;
     unsigned share, limit_ms; /* of variants */
     const char *file[FILES_MOST];
     unsigned files;
     const char *directory, *agent;
     char **command;
-    uint64_t refused, asked, whole;
+    struct planned planned;
     double seconds; /* of processor time, of the program and what it waited for */
 };
 
-static void die(const char *what, const char *why)
-{
-    fprintf(stderr, "patch-run: %s: %s\n", what, why);
-    exit(125);
-}
-
 /* ---- Before --------------------------------------------------------------------------------- */
-
-static void plan_file(struct job *job, struct as_patch_maker *maker, const char *path)
-{
-    const struct assay_program_options options = {.jobs = 1, .path_limit = ASSAY_PATH_LIMIT};
-    struct assay_program *program = NULL;
-    struct assay_object *object = NULL;
-    struct assay_error err;
-    if (assay_object_open(path, NULL, &object, &err) < 0 ||
-        assay_program_new(object, &options, &program, &err) < 0)
-        die(path, err.text);
-    bool *wanted = calloc(program->loop_n + 1, sizeof *wanted);
-    struct as_patch_verdict *verdict = calloc(program->loop_n + 1, sizeof *verdict);
-    for (size_t l = 0; l < program->loop_n; l++)
-        wanted[l] = job->nests || program->loop[l].level == ASSAY_LEVEL_INNERMOST ||
-                    program->loop[l].level == ASSAY_LEVEL_SINGLE;
-    bool *whole = calloc(program->body_n + 1, sizeof *whole);
-    uint8_t *refusal = calloc(program->body_n + 1, sizeof *refusal);
-    const struct as_patch_bodies bodies = {whole, refusal};
-    for (size_t b = 0; b < program->body_n; b++)
-        whole[b] = job->bodies && !(program->body[b].bits & ASSAY_BODY_STUB);
-    if (as_patch_maker_add_bodies(maker, program, &bodies, wanted, verdict, &err) < 0)
-        die(path, err.text);
-    for (size_t b = 0; b < program->body_n; b++)
-        job->whole += whole[b] && !refusal[b];
-    free(whole);
-    free(refusal);
-    for (size_t l = 0; l < program->loop_n; l++) {
-        job->asked += verdict[l].asked;
-        job->refused += verdict[l].asked && verdict[l].refusal;
-    }
-    free(wanted);
-    free(verdict);
-    assay_program_free(&program);
-    assay_object_close(&object);
-}
 
 static void write_plan(struct job *job)
 {
@@ -92,7 +53,7 @@ static void write_plan(struct job *job)
     if (as_patch_maker_new(&job->wish, &maker, &err) < 0)
         die("plan", err.text);
     for (unsigned i = 0; i < job->files; i++)
-        plan_file(job, maker, job->file[i]);
+        plan_loops(maker, job->file[i], job->which, &job->planned);
     snprintf(path, sizeof path, "%s/" AS_PATCH_PLAN, job->directory);
     if (as_patch_maker_write(maker, path, &err) < 0)
         die(path, err.text);
@@ -147,7 +108,7 @@ struct sums {
     const struct as_patch_plan *plan;
     struct as_patch_total *total;
     uint64_t *counter;
-    uint64_t threads, dropped, missed, kept, unplaced, done;
+    uint64_t threads, dropped, missed, kept, unplaced, done, paths;
     int refused_errno; /* of the last region that could not be patched */
     FILE *varied;      /* JSON of what ran as variants */
     char *varied_text;
@@ -188,6 +149,8 @@ static void add_thread(struct sums *s, struct bytes file)
     s->threads++;
     s->dropped += t->dropped;
     s->kept += t->kept;
+    for (uint32_t l = 0; l < t->loops; l++)
+        s->paths += total[l].paths;
     for (uint32_t l = 0; l < t->loops; l++) {
         s->forgotten += total[l].instances > 0 && total[l].kept == 0;
         s->total[l].instances += total[l].instances;
@@ -244,11 +207,11 @@ static void print(const struct job *job, const struct sums *s, FILE *f)
             "{\"asked\": %" PRIu64 ", \"refused\": %" PRIu64 ", \"regions\": %" PRIu64
             ", \"done\": %" PRIu64 ", \"unplaced\": %" PRIu64 ", \"threads\": %" PRIu64
             ", \"missed\": %" PRIu64 ", \"dropped\": %" PRIu64 ", \"kept\": %" PRIu64
-            ", \"forgotten\": %" PRIu64 ", \"bodies\": %" PRIu64
+            ", \"paths\": %" PRIu64 ", \"forgotten\": %" PRIu64 ", \"bodies\": %" PRIu64
             ", \"seconds\": %.3f, \"errno\": %d,\n\"loops\": [",
-            job->asked, job->refused, s->plan->region.n, s->done, s->unplaced, s->threads,
-            s->missed, s->dropped, s->kept, s->forgotten, job->whole, job->seconds,
-            s->refused_errno);
+            job->planned.asked, job->planned.refused, s->plan->region.n, s->done, s->unplaced,
+            s->threads, s->missed, s->dropped, s->kept, s->paths, s->forgotten, job->planned.whole,
+            job->seconds, s->refused_errno);
     for (uint64_t l = 0; l < s->plan->loop.n; l++)
         fprintf(f,
                 "%s\n{\"address\": %" PRIu64 ", \"module\": %u, \"counted\": %s, \"instances\": "
@@ -357,8 +320,11 @@ static void parse(struct job *job, int argc, char **argv)
 {
     static const char *const mode[] = {"ident", "time", "sample", "count", "vary"};
     int at = 2;
-    job->wish = (struct as_patch_wish){
-        .mode = AS_PATCH_IDENT, .period = 1000, .kept = 256, .variants = UINT32_MAX};
+    job->wish = (struct as_patch_wish){.mode = AS_PATCH_IDENT,
+                                       .period = 1000,
+                                       .kept = 256,
+                                       .paths_b = 1 << 15,
+                                       .variants = UINT32_MAX};
     for (unsigned i = 0; argc > 1 && i < 5; i++) {
         const size_t n = strlen(mode[i]);
         if (strncmp(argv[1], mode[i], n) != 0)
@@ -368,8 +334,8 @@ static void parse(struct job *job, int argc, char **argv)
             job->wish.period = (uint32_t)atoi(argv[1] + n + 1);
     }
     for (; at < argc && argv[at][0] == '-'; at++) {
-        job->nests |= strcmp(argv[at], "--nests") == 0;
-        job->bodies |= strcmp(argv[at], "--bodies") == 0;
+        job->which.nests |= strcmp(argv[at], "--nests") == 0;
+        job->which.bodies |= strcmp(argv[at], "--bodies") == 0;
         job->undo |= strcmp(argv[at], "--undo") == 0;
         job->is_injected |= strcmp(argv[at], "--inject") == 0;
         if (strcmp(argv[at], "--limit") == 0 && at + 1 < argc)
@@ -387,6 +353,8 @@ static void parse(struct job *job, int argc, char **argv)
     if (job->files == 0)
         job->file[job->files++] = job->command[0];
 }
+
+const char planned_program[] = "patch-run";
 
 int main(int argc, char **argv)
 {

@@ -9,39 +9,11 @@
 #include <string.h>
 
 #include "patch/patch.h"
+#include "planned.h"
 #include "vprof/clones.h"
 
 #include "base/alloc.h"
 #include "profile/collector.h"
-
-static void die(const char *what, const char *why)
-{
-    fprintf(stderr, "patch-samples: %s: %s\n", what, why);
-    exit(125);
-}
-
-/* All loops of a level, or of all, of a file. */
-static void plan_loops(struct as_patch_maker *maker, const char *path, bool nests)
-{
-    const struct assay_program_options options = {.jobs = 1, .path_limit = ASSAY_PATH_LIMIT};
-    struct assay_program *program = NULL;
-    struct assay_object *object = NULL;
-    struct assay_error err;
-    if (assay_object_open(path, NULL, &object, &err) < 0 ||
-        assay_program_new(object, &options, &program, &err) < 0)
-        die(path, err.text);
-    bool *wanted = calloc(program->loop_n + 1, sizeof *wanted);
-    struct as_patch_verdict *verdict = calloc(program->loop_n + 1, sizeof *verdict);
-    for (size_t l = 0; l < program->loop_n; l++)
-        wanted[l] = nests || program->loop[l].level == ASSAY_LEVEL_INNERMOST ||
-                    program->loop[l].level == ASSAY_LEVEL_SINGLE;
-    if (as_patch_maker_add(maker, program, wanted, verdict, &err) < 0)
-        die(path, err.text);
-    free(wanted);
-    free(verdict);
-    assay_program_free(&program);
-    assay_object_close(&object);
-}
 
 static uint8_t *make_plan(const char *word, const char *path, size_t *n)
 {
@@ -54,7 +26,7 @@ static uint8_t *make_plan(const char *word, const char *path, size_t *n)
                                                  : AS_PATCH_IDENT;
     if (as_patch_maker_new(&wish, &maker, &err) < 0)
         die(word, err.text);
-    plan_loops(maker, path, strchr(word, '+') != NULL);
+    plan_loops(maker, path, (struct planned_which){.nests = strchr(word, '+') != NULL}, NULL);
     if (as_patch_maker_bytes(maker, &plan, n, &err) < 0)
         die(word, err.text);
     as_patch_maker_free(&maker);
@@ -86,6 +58,8 @@ static void run_clones(struct sampled *it, const char *word)
     as_instances_fini(&instances);
     as_free(plan);
 }
+
+const char planned_program[] = "patch-samples";
 
 int main(int argc, char **argv)
 {

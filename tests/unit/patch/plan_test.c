@@ -52,7 +52,10 @@ FUNCTION(refused_branch, "1: xbegin 2f\n add $3,%rax\n2: dec %rdi\n jnz 1b\n ret
 FUNCTION(refused_call, "push %rbx\n1: add $1000,%rax\n call taken_down\n dec %ebx\n jnz 1b\n"
                        " call taken_down\n add $8,%rsp\n ret");
 FUNCTION(refused_entered, "test %rsi,%rsi\n jz 2f\n1: add $3,%rax\n add $1,%rdx\n2: dec %edi\n"
-                          " jnz 1b\n call taken_down\n call taken_down\n ret");
+                          " jnz 1b\n call taken_down\n cld\n call taken_down\n ret");
+/* A call comes back to the next, which is made where it stands: no jump is needed there. */
+FUNCTION(carried_calls, "test %rsi,%rsi\n jz 2f\n1: add $3,%rax\n add $1,%rdx\n2: dec %edi\n"
+                        " jnz 1b\n call taken_down\n call taken_down\n ret");
 
 struct plan {
     struct assay_object *object;
@@ -132,6 +135,7 @@ static void test_verdicts(void **state)
     assert_int_equal(loop_of(&it, "carried_narrow")->induction, 7);
     assert_int_equal(loop_of(&it, "carried_call")->induction, 3);
     assert_int_equal(loop_of(&it, "carried_header")->induction, 3);
+    assert_int_equal(verdict_on(&it, "carried_calls")->refusal, 0);
     assert_int_equal(loop_of(&it, "taken_loop")->tally, AS_PATCH_NONE);
     drop_plan(&it);
 }
