@@ -227,9 +227,8 @@ export function SideBySide({ code, linked, sources, runSeconds, begin }: Props) 
                     />
                 ) : (
                     <p class="empty">
-                        {report.isCode
-                            ? 'No disassembly of this code is in the report: other loops may gain more. `assay disasm` shows it.'
-                            : 'No disassembly of this code is in the report: it took too little time.'}
+                        No disassembly of this code is in the report:{' '}
+                        {report.isCode ? 'other loops may gain more' : 'it took too little time'}.
                     </p>
                 )}
             </div>

@@ -53,7 +53,9 @@ const C_TOKENS = new RegExp(
     [
         String.raw`(?<comment>\/\/(?:\\\r?\n|.)*|\/\*[^]*?(?:\*\/|(?![^])))`,
         String.raw`(?<name>^[ \t]*#[ \t]*\w+)`,
-        String.raw`(?<string>(?:u8|[uUL])?R"(?<delimiter>[^()\\\s]{0,16})\([^]*?(?:\)\k<delimiter>"|(?![^]))|(?:u8|[uUL])?(?:"(?:\\[^]|[^"\\\n])*"?|'(?:\\[^]|[^'\\\n])*'?))`,
+        String.raw`(?<string>(?:u8|[uUL])?(?:` +
+            String.raw`R"(?<delimiter>[^()\\\s]{0,16})\([^]*?(?:\)\k<delimiter>"|(?![^]))|` +
+            String.raw`"(?:\\[^]|[^"\\\n])*"?|'(?:\\[^]|[^'\\\n])*'?))`,
         String.raw`(?<number>\.?\b\d(?:[eEpP][+-]|'?[\w.])*)`,
         String.raw`(?<word>[A-Za-z_]\w*)`,
     ].join('|'),
@@ -67,7 +69,8 @@ function fortranTokens(comment: string): RegExp {
             String.raw`(?<name>^#\w+)`,
             String.raw`(?<string>"(?:""|[^"\n])*"?|'(?:''|[^'\n])*'?)`,
             String.raw`(?<keyword>\.[a-z]+\.)`,
-            String.raw`(?<number>\b\d+(?:\.(?![a-z]{2,}\.)\d*)?(?:[ed][+-]?\d+)?(?:_\w+)?|\.\d+(?:[ed][+-]?\d+)?(?:_\w+)?)`,
+            String.raw`(?<number>(?:\b\d+(?:\.(?![a-z]{2,}\.)\d*)?|\.\d+)` +
+                String.raw`(?:[ed][+-]?\d+)?(?:_\w+)?)`,
             String.raw`(?<word>[a-z]\w*)`,
         ].join('|'),
         'gim',
@@ -75,7 +78,8 @@ function fortranTokens(comment: string): RegExp {
 }
 
 const REGISTER =
-    String.raw`%?\b(?:[re]?(?:[abcd]x|[sd]i|[sb]p|ip)|[abcd][lh]|(?:[sd]i|[sb]p)l|r(?:[89]|[12]\d|3[01])[bwd]?|` +
+    String.raw`%?\b(?:[re]?(?:[abcd]x|[sd]i|[sb]p|ip)|[abcd][lh]|(?:[sd]i|[sb]p)l|` +
+    String.raw`r(?:[89]|[12]\d|3[01])[bwd]?|` +
     String.raw`[xyz]mm\d{1,2}|k[0-7]|tmm[0-7]|st(?:\(\d\)|\d)?|mm[0-7]|[c-gs]s|bnd[0-3])\b`;
 
 const ASM_TOKENS = new RegExp(
@@ -83,7 +87,8 @@ const ASM_TOKENS = new RegExp(
         String.raw`(?<comment>\/\/.*|\/\*[^]*?(?:\*\/|(?![^]))|[#;].*)`,
         String.raw`(?<string>"(?:\\.|[^"\\\n])*"?)`,
         String.raw`(?<name>^[ \t]*[\w.$@]+:|\.[a-z]\w*)`,
-        String.raw`(?<keyword>(?<=(?:^|:|;)[ \t]*)(?:(?:lock|rep[nz]?e?|bnd|notrack|xacquire|xrelease)[ \t]+)*[a-z]\w*)`,
+        String.raw`(?<keyword>(?<=(?:^|:|;)[ \t]*)` +
+            String.raw`(?:(?:lock|rep[nz]?e?|bnd|notrack|xacquire|xrelease)[ \t]+)*[a-z]\w*)`,
         `(?<type>${REGISTER})`,
         String.raw`(?<number>\$?-?\b(?:0x[\da-f]+|\d[\da-f]*h?)\b)`,
         String.raw`(?<word>[a-z_.$@][\w.$@]*)`,
