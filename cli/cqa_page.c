@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Code quality analysis as a page: loops are analysed twice, first for what each may gain, then,
- * those that may gain most first, into an experiment in memory, of which the report makes the page
- * as it does of a run.
+ * Code quality analysis as a page: first what each loop may gain is found, without what else there
+ * is to say; then those that may gain most are analysed into an experiment in memory, of which the
+ * report makes the page as it does of a run.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -16,10 +16,12 @@
 #include "cqa.h"
 
 /* Loops of a page; those of them with tables of their own; instructions that are kept. */
-#define LOOPS_MOST 5000
-#define PAGES_MOST 400
-#define INSNS_MOST 100000
-#define BATCH_EACH 32
+#define LOOPS_MOST  5000
+#define RANKED_MOST (LOOPS_MOST + LOOPS_MOST / 5) /* those that may be of them, by bounds */
+#define PAGES_MOST  400
+#define INSNS_MOST  100000
+#define BATCH_EACH  32
+#define LEAST_EACH  1000
 
 struct ranked_loop {
     uint32_t loop;
@@ -34,7 +36,10 @@ struct page_work {
     struct assay_cqa *answer;
     size_t engine_n;
     struct ranked_loop *at; /* all, then in order */
+    double *gain;           /* of those ranked so far, and room to order them */
+    double least;           /* that a loop must gain to stand on the page */
     size_t n, from;         /* from: the batch at hand */
+    bool ranks, roughly;    /* for their order only, and that by bounds */
     size_t paged;           /* that have tables */
 };
 
@@ -44,11 +49,15 @@ static int analyse_some(void *context, size_t from, size_t to, unsigned worker,
                         struct assay_error *err)
 {
     struct page_work *w = context;
+    struct assay_cqa_options options = *w->options;
 
     (void)worker;
+    options.promise_only = w->ranks;
+    options.bounds_only = w->roughly;
+    options.least = w->least;
     for (size_t i = from; i < to; i++)
         AS_TRY(assay_cqa_loop(w->engine[i], w->view->chosen.program, w->at[w->from + i].loop,
-                              w->options, &w->answer[i], err));
+                              &options, &w->answer[i], err));
     return 0;
 }
 
@@ -66,11 +75,30 @@ static int analyse_ranked(struct page_work *w,
     return 0;
 }
 
+static int falling(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return (x < y) - (x > y);
+}
+
+/* Those that cannot come among the first any more need not be known: looked up now and then. */
+static void raise_least(struct page_work *w, size_t ranked)
+{
+    if (ranked < RANKED_MOST || ranked / LEAST_EACH == w->from / LEAST_EACH)
+        return;
+    for (size_t i = 0; i < ranked; i++)
+        w->gain[i] = w->at[i].gain;
+    qsort(w->gain, ranked, sizeof *w->gain, falling);
+    w->least = w->gain[RANKED_MOST - 1];
+}
+
 static int note_gains(struct page_work *w, size_t n, struct assay_error *err)
 {
     (void)err;
     for (size_t i = 0; i < n; i++)
         w->at[w->from + i].gain = assay_cqa_promise(&w->answer[i]);
+    raise_least(w, w->from + n);
     return 0;
 }
 
@@ -168,9 +196,10 @@ static int begin_page(struct page_work *w, const uint32_t *loop, size_t n, struc
     const size_t most = (size_t)BATCH_EACH * as_pool_jobs(w->pool), engine_n = n < most ? n : most;
 
     w->at = as_calloc(n, sizeof *w->at);
+    w->gain = as_calloc(n, sizeof *w->gain);
     w->engine = as_calloc(engine_n, sizeof *w->engine);
     w->answer = as_calloc(engine_n, sizeof *w->answer);
-    if (!w->at || !w->engine || !w->answer)
+    if (!w->at || !w->gain || !w->engine || !w->answer)
         return as_error_nomem(err, "the page");
     for (w->n = 0; w->n < n; w->n++)
         w->at[w->n].loop = loop[w->n];
@@ -188,7 +217,36 @@ static void end_page(struct page_work *w)
     as_free(w->engine);
     as_free(w->answer);
     as_free(w->at);
+    as_free(w->gain);
     as_pool_free(&w->pool);
+}
+
+static int rank_by(struct page_work *w, bool roughly, size_t most, struct assay_error *err)
+{
+    w->roughly = roughly;
+    w->least = 0;
+    AS_TRY(analyse_ranked(w, note_gains, err));
+    qsort(w->at, w->n, sizeof *w->at, by_gain);
+    w->n = w->n < most ? w->n : most;
+    return 0;
+}
+
+/* Large and deep ones first: what they may gain tells soon which of the others need no look. Bounds
+ * tell of many loops which are worth more. */
+static int rank_loops(struct page_work *w, struct assay_error *err)
+{
+    for (size_t i = 0; i < w->n; i++) {
+        const struct assay_loop *loop = &w->view->chosen.program->loop[w->at[i].loop];
+
+        w->at[i].gain = loop->insns * pow(10, loop->depth);
+    }
+    qsort(w->at, w->n, sizeof *w->at, by_gain);
+    w->ranks = true;
+    if (w->n > RANKED_MOST)
+        AS_TRY(rank_by(w, true, RANKED_MOST, err));
+    AS_TRY(rank_by(w, false, LOOPS_MOST, err));
+    w->ranks = w->roughly = false;
+    return 0;
 }
 
 static int make_page(struct page_work *w, struct assay_error *err)
@@ -197,9 +255,7 @@ static int make_page(struct page_work *w, struct assay_error *err)
     static const struct assay_rule_choice of_loops = {.object = loops, .object_n = 1};
     struct as_quality_view *view = w->view;
 
-    AS_TRY(analyse_ranked(w, note_gains, err));
-    qsort(w->at, w->n, sizeof *w->at, by_gain);
-    w->n = w->n < LOOPS_MOST ? w->n : LOOPS_MOST;
+    AS_TRY(rank_loops(w, err));
     AS_TRY(as_cqa_advice_open(view, err));
     AS_TRY(analyse_ranked(w, write_answers, err));
     AS_TRY(assay_experiment_batch(view->advice.experiment, write_run, w, err));

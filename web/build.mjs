@@ -12,7 +12,7 @@ import * as esbuild from 'esbuild';
 import { MARKERS } from './slots.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
-const BUNDLED = ['preact', '@preact/signals', '@preact/signals-core', 'uplot', 'highlight.js'];
+const BUNDLED = ['preact', '@preact/signals', '@preact/signals-core', 'uplot'];
 const NOSCRIPT_STYLE =
     'body{overflow:auto}#report{display:none}#plain{margin:1em;white-space:pre-wrap}';
 

@@ -200,6 +200,11 @@ struct assay_cqa_options {
     bool experts;  /* instructions one by one */
     bool simulate; /* variants too, else by bounds and near ties as they are */
     bool without_what_ifs;
+    /* Only what assay_cqa_promise asks for: cycles, trips, obstacles and the variants that may be
+     * the best. A promise below `least` may be given as 0. */
+    bool promise_only;
+    double least;
+    bool bounds_only; /* with it: by bounds alone, several times as fast */
 };
 
 /* The sound variant with the greatest speed-up beyond 5 %, of those that a program could be; below

@@ -157,11 +157,15 @@ static int predict_as_is(const struct analysing *a, const struct as_cqa_body *bo
                          struct as_cqa_as_is *as_is, struct assay_cqa_path *out,
                          struct assay_error *err)
 {
-    const struct assay_predict_options options = {.simulate = a->options->simulate};
+    const struct assay_predict_options options = {
+        .simulate = a->options->simulate,
+        .without = a->options->bounds_only ? ASSAY_WITHOUT_SIMULATION | ASSAY_WITHOUT_SPREAD : 0};
     struct assay_prediction found;
 
     AS_TRY(assay_predict(a->engine->predictor, &body->code, 0, body->n, &options, &found, err));
-    as_cqa_put_prediction(a->engine, &found, out->value);
+    out->value[AS_CQA_CYCLES] = found.cycles;
+    if (!a->options->promise_only)
+        as_cqa_put_prediction(a->engine, &found, out->value);
     as_is->few = as_cqa_put_few(a->engine, body, &found, out->value);
     as_is->few_cy = as_is->few < AS_FEWS ? out->value[AS_CQA_FEW_PORTS_SHUFFLE_CY + as_is->few] : 0;
     as_is->load_cy = found.load_cy;
@@ -178,7 +182,9 @@ static int predict_as_is(const struct analysing *a, const struct as_cqa_body *bo
     /* Where buffers and order cost cycles, they may cost those of variants too. */
     as_is->simulate |= found.bound == ASSAY_BOUND_WINDOW;
     out->value[AS_CQA_CYCLES_WORST] = found.cycles;
-    return found.varies ? predict_worst(a->engine, body, &out->value[AS_CQA_CYCLES_WORST], err) : 0;
+    return found.varies && !a->options->promise_only
+               ? predict_worst(a->engine, body, &out->value[AS_CQA_CYCLES_WORST], err)
+               : 0;
 }
 
 static void put_identity(const struct analysing *a, double *m)
@@ -190,6 +196,39 @@ static void put_identity(const struct analysing *a, double *m)
     m[AS_CQA_PATH_N] = (double)a->path_n;
     m[AS_CQA_UNROLL_N] = known ? loop->unroll : NAN;
     m[AS_CQA_UNROLL_TRUST_PCT] = known ? loop->unroll_confidence : NAN;
+}
+
+/* What is counted, and follows. */
+static void put_figures(const struct analysing *a, const struct as_cqa_body *body,
+                        const struct assay_streams *streams, double *m)
+{
+    as_cqa_count(body, m);
+    as_cqa_put_machine(a->engine, body, m);
+    as_cqa_put_levels(a->engine, streams, m);
+    put_identity(a, m);
+    as_cqa_derive(m);
+}
+
+/* Times that the path's loop goes round for its function once, for an order of loops. */
+static double times_promised(const struct assay_loop *loop, const struct assay_cqa_path *path)
+{
+    const double trips = path->value[AS_CQA_TRIP_N];
+    const bool left_over = loop->role != ASSAY_ROLE_MAIN && loop->role != ASSAY_ROLE_VERSION;
+    double times = left_over ? 1 : isnan(trips) ? TIMES_UNKNOWN : trips;
+
+    if (path->obstacles & ASSAY_CQA_OBSTACLE_CALL) /* its time is elsewhere */
+        return 1;
+    for (uint32_t depth = 1; depth < loop->depth && depth < DEPTH_COUNTED; depth++)
+        times *= TIMES_UNKNOWN;
+    return times;
+}
+
+/* Of the only path: were all its cycles saved, would that be `least`? */
+static bool may_promise(const struct analysing *a, const struct assay_cqa_path *path)
+{
+    return a->path_n > 1 || a->loop == ASSAY_NONE ||
+           times_promised(&a->program->loop[a->loop], path) * path->value[AS_CQA_CYCLES] >=
+               a->options->least;
 }
 
 static int analyse_path(const struct analysing *a, const uint32_t *block, size_t block_n,
@@ -205,14 +244,12 @@ static int analyse_path(const struct analysing *a, const uint32_t *block, size_t
         return as_error_nomem(err, "code quality analysis");
     if (!body.n)
         return 0;
-    as_cqa_count(&body, out->value);
     AS_TRY(predict_as_is(a, &body, &as_is, out, err));
-    as_cqa_put_machine(a->engine, &body, out->value);
-    as_cqa_put_levels(a->engine, streams, out->value);
-    put_identity(a, out->value);
     out->value[AS_CQA_TRIP_N] = as_cqa_trips(a->program, a->loop, streams);
-    as_cqa_derive(out->value);
     out->obstacles = as_is.obstacles = as_cqa_obstacles(&body, a->verdict, a->path_n > 1);
+    if (a->options->promise_only)
+        return may_promise(a, out) ? as_cqa_best_what_ifs(a->engine, &as_is, out->what_if, err) : 0;
+    put_figures(a, &body, streams, out->value);
     return a->options->without_what_ifs ? 0 : as_cqa_what_ifs(a->engine, &as_is, out->what_if, err);
 }
 
@@ -284,7 +321,8 @@ static int find_mean(struct assay_cqa_engine *engine, const struct assay_cqa_opt
         for (unsigned k = 0; path->port_use && k < port_n; k++)
             mean->port_use[k] += path->weight * path->port_use[k];
     }
-    as_cqa_derive(mean->value);
+    if (!options->promise_only)
+        as_cqa_derive(mean->value);
     mean->bound = heaviest(out)->bound;
     memcpy(mean->limit, heaviest(out)->limit, sizeof mean->limit);
     mean->chain = heaviest(out)->chain;
@@ -318,21 +356,11 @@ int assay_cqa_best(const struct assay_cqa_path *path)
 double assay_cqa_promise(const struct assay_cqa *cqa)
 {
     const int best = cqa->path_n ? assay_cqa_best(&cqa->mean) : -1;
-    double times = 1;
 
     if (best < 0 || cqa->loop == ASSAY_NONE)
         return 0;
-    const struct assay_loop *loop = &cqa->program->loop[cqa->loop];
-    const double trips = cqa->mean.value[AS_CQA_TRIP_N];
-    const bool left_over = loop->role != ASSAY_ROLE_MAIN && loop->role != ASSAY_ROLE_VERSION;
-
-    if (cqa->mean.obstacles & ASSAY_CQA_OBSTACLE_CALL) /* its time is elsewhere */
-        return cqa->mean.value[AS_CQA_CYCLES] - cqa->mean.what_if[best].cycles;
-
-    for (uint32_t depth = 1; depth < loop->depth && depth < DEPTH_COUNTED; depth++)
-        times *= TIMES_UNKNOWN;
-    times *= left_over ? 1 : isnan(trips) ? TIMES_UNKNOWN : trips;
-    return times * (cqa->mean.value[AS_CQA_CYCLES] - cqa->mean.what_if[best].cycles);
+    return times_promised(&cqa->program->loop[cqa->loop], &cqa->mean) *
+           (cqa->mean.value[AS_CQA_CYCLES] - cqa->mean.what_if[best].cycles);
 }
 
 /* ---- Loops and functions ------------------------------------------------------------------- */

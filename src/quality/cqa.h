@@ -176,6 +176,13 @@ uint32_t as_cqa_obstacles(const struct as_cqa_body *body,
                           const struct assay_vector_verdict *verdict, bool ways);
 int as_cqa_what_ifs(struct assay_cqa_engine *engine, const struct as_cqa_as_is *as_is,
                     struct assay_cqa_what_if *out, struct assay_error *err);
+/* Those that assay_cqa_best may choose, the others as if there were nothing to change. */
+int as_cqa_best_what_ifs(struct assay_cqa_engine *engine, const struct as_cqa_as_is *as_is,
+                         struct assay_cqa_what_if *out, struct assay_error *err);
+/* Obstacles with which vectorised code would not compute the same. */
+#define AS_CQA_UNSOUND                                                                             \
+    (ASSAY_CQA_OBSTACLE_CALL | ASSAY_CQA_OBSTACLE_WAYS | ASSAY_CQA_OBSTACLE_RECURRENCE |           \
+     ASSAY_CQA_OBSTACLE_MEMORY | ASSAY_CQA_OBSTACLE_X87)
 /* The vectorised ones. */
 int as_cqa_vectorise(struct assay_cqa_engine *engine, const struct as_cqa_as_is *as_is,
                      enum assay_cqa_variant variant, struct assay_cqa_what_if *out,

@@ -258,19 +258,49 @@ static int what_if(struct assay_cqa_engine *engine, const struct as_cqa_as_is *a
     }
 }
 
+/* `out` where there is nothing to change. */
+static void put_unchanged(const struct as_cqa_as_is *as_is, struct assay_cqa_what_if *out)
+{
+    out->cycles = as_is->cycles;
+    out->bound = as_is->bound;
+    memcpy(out->limit, as_is->limit, sizeof out->limit);
+}
+
+static int put_what_if(struct assay_cqa_engine *engine, const struct as_cqa_as_is *as_is,
+                       enum assay_cqa_variant variant, bool asked, struct assay_cqa_what_if *out,
+                       struct assay_error *err)
+{
+    *out = (struct assay_cqa_what_if){.iterations = 1};
+    if (asked)
+        AS_TRY(what_if(engine, as_is, variant, out, err));
+    if (!out->applies)
+        put_unchanged(as_is, out);
+    out->speedup = out->cycles > 0 ? as_is->cycles / out->cycles : 0;
+    return 0;
+}
+
 int as_cqa_what_ifs(struct assay_cqa_engine *engine, const struct as_cqa_as_is *as_is,
                     struct assay_cqa_what_if *out, struct assay_error *err)
 {
     for (unsigned v = 0; v < ASSAY_CQA_VARIANTS; v++) {
-        out[v] = (struct assay_cqa_what_if){.iterations = 1};
-        AS_TRY(what_if(engine, as_is, (enum assay_cqa_variant)v, &out[v], err));
-        if (!out[v].applies) {
-            out[v].cycles = as_is->cycles;
-            out[v].bound = as_is->bound;
-            memcpy(out[v].limit, as_is->limit, sizeof out[v].limit);
-        }
-        out[v].speedup = out[v].cycles > 0 ? as_is->cycles / out[v].cycles : 0;
-        out[v].why = as_cqa_why((enum assay_cqa_variant)v, &out[v], as_is);
+        const enum assay_cqa_variant variant = (enum assay_cqa_variant)v;
+
+        AS_TRY(put_what_if(engine, as_is, variant, true, &out[v], err));
+        out[v].why = as_cqa_why(variant, &out[v], as_is);
     }
+    return 0;
+}
+
+int as_cqa_best_what_ifs(struct assay_cqa_engine *engine, const struct as_cqa_as_is *as_is,
+                         struct assay_cqa_what_if *out, struct assay_error *err)
+{
+    const bool sound = !(as_is->obstacles & AS_CQA_UNSOUND);
+    const bool asked[ASSAY_CQA_VARIANTS] = {[ASSAY_CQA_CLEAN] = true,
+                                            [ASSAY_CQA_FP_VECTOR] = sound,
+                                            [ASSAY_CQA_VECTOR] = sound,
+                                            [ASSAY_CQA_INDEPENDENT] = true};
+
+    for (unsigned v = 0; v < ASSAY_CQA_VARIANTS; v++)
+        AS_TRY(put_what_if(engine, as_is, (enum assay_cqa_variant)v, asked[v], &out[v], err));
     return 0;
 }

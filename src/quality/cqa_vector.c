@@ -399,9 +399,6 @@ int as_cqa_vectorise(struct assay_cqa_engine *engine, const struct as_cqa_as_is 
                      enum assay_cqa_variant variant, struct assay_cqa_what_if *out,
                      struct assay_error *err)
 {
-    const uint32_t unsound = ASSAY_CQA_OBSTACLE_CALL | ASSAY_CQA_OBSTACLE_WAYS |
-                             ASSAY_CQA_OBSTACLE_RECURRENCE | ASSAY_CQA_OBSTACLE_MEMORY |
-                             ASSAY_CQA_OBSTACLE_X87;
     struct vectorising v = {.engine = engine,
                             .body = as_is->body,
                             .list = &engine->list,
@@ -414,6 +411,6 @@ int as_cqa_vectorise(struct assay_cqa_engine *engine, const struct as_cqa_as_is 
         if (v.gathers)
             AS_TRY(try_list(&v, as_is, out, err));
     }
-    out->sound = out->applies && !(as_is->obstacles & unsound);
+    out->sound = out->applies && !(as_is->obstacles & AS_CQA_UNSOUND);
     return 0;
 }

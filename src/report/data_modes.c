@@ -96,6 +96,7 @@ static const struct section_chart {
     const char *name, *kind;
     int x, y, group; /* group: -1 = none */
 } charts[] = {
+    {"core_ports", "cells", 0, 1, -1},
     {"instances", "bars", 0, 2, -1},
     {"instance_cycles", "bars", 0, 2, -1},
     {"instance_line", "points", 0, 1, 4},

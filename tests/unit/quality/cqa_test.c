@@ -806,12 +806,31 @@ static void variants_are_bounded(const struct assay_cqa_path *p, const char *wha
                     p->what_if[ASSAY_CQA_ONLY_FP].insn_n);
 }
 
+/* What is asked for alone is the same as among everything else, and what cannot reach it is no more
+ * than that. */
+static void promise_stays(struct assay_cqa_engine *engine, const struct built *b, uint32_t loop,
+                          double promise)
+{
+    struct assay_cqa_options options = {.promise_only = true, .least = promise};
+    struct assay_error err;
+    struct assay_cqa out;
+
+    assert_int_equal(assay_cqa_loop(engine, b->program, loop, &options, &out, &err), 0);
+    assert_true(fabs(assay_cqa_promise(&out) - promise) <= 1e-9 * promise);
+    options.bounds_only = true; /* order and buffers cost something or nothing */
+    assert_int_equal(assay_cqa_loop(engine, b->program, loop, &options, &out, &err), 0);
+    assert_true(out.path_n == 0 || out.mean.value[assay_cqa_metric_find("cycles")] > 0);
+    options.least = 1e9;
+    assert_int_equal(assay_cqa_loop(engine, b->program, loop, &options, &out, &err), 0);
+    assert_true(assay_cqa_promise(&out) <= promise * (1 + 1e-9));
+}
+
 static void hold_loops(const struct built *b, const char *core_name, const char *what)
 {
     struct assay_uarch *uarch;
     struct assay_cqa_engine *engine;
     struct assay_error err;
-    size_t seen = 0;
+    size_t seen = 0, promising = 0;
 
     assert_int_equal(assay_uarch_open(core_name, &uarch, &err), 0);
     assert_int_equal(assay_cqa_engine_new(uarch, &engine, &err), 0);
@@ -823,8 +842,10 @@ static void hold_loops(const struct built *b, const char *core_name, const char 
             parts_add_up(&out.path[k]);
             variants_are_bounded(&out.path[k], what);
         }
+        promising += assay_cqa_promise(&out) > 0;
+        promise_stays(engine, b, i, assay_cqa_promise(&out));
     }
-    assert_true(seen >= 10);
+    assert_true(seen >= 10 && promising > 0);
     assay_cqa_engine_free(&engine);
     assay_uarch_free(&uarch);
 }

@@ -139,12 +139,14 @@ export function SideBySide({ code, linked, sources, runSeconds, begin }: Props) 
                                 class: (instructions ? 'has-code' : 'no-code') + state(key),
                                 content: (
                                     <>
-                                        <Gutter
-                                            time={source.time_s[at] ?? 0}
-                                            n={source.n[at] ?? 0}
-                                            all={runSeconds}
-                                            most={linked.lineMax}
-                                        />
+                                        {!report.isCode && (
+                                            <Gutter
+                                                time={source.time_s[at] ?? 0}
+                                                n={source.n[at] ?? 0}
+                                                all={runSeconds}
+                                                most={linked.lineMax}
+                                            />
+                                        )}
                                         <span class="line-number">{row.line}</span>
                                         <code
                                             dangerouslySetInnerHTML={{
@@ -196,12 +198,14 @@ export function SideBySide({ code, linked, sources, runSeconds, begin }: Props) 
                                     state(keyOfCode(index)),
                                 content: (
                                     <>
-                                        <Gutter
-                                            time={code.time_s[i] ?? 0}
-                                            n={code.n[i] ?? 0}
-                                            all={runSeconds}
-                                            most={linked.instructionMax}
-                                        />
+                                        {!report.isCode && (
+                                            <Gutter
+                                                time={code.time_s[i] ?? 0}
+                                                n={code.n[i] ?? 0}
+                                                all={runSeconds}
+                                                most={linked.instructionMax}
+                                            />
+                                        )}
                                         <span
                                             class="loop-mark"
                                             data-tip={loop === null ? undefined : `loop ${loop}`}
@@ -223,7 +227,8 @@ export function SideBySide({ code, linked, sources, runSeconds, begin }: Props) 
                     />
                 ) : (
                     <p class="empty">
-                        No disassembly of this code is in the report: it took too little time.
+                        No disassembly of this code is in the report:{' '}
+                        {report.isCode ? 'other loops may gain more' : 'it took too little time'}.
                     </p>
                 )}
             </div>

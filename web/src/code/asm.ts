@@ -9,7 +9,7 @@ const cache = new Map<string, string>();
 export function instructionHtml(text: string): string {
     let html = cache.get(text);
     if (html === undefined) {
-        html = highlightLines([text], 'x86asm')[0] ?? escapeHtml(text);
+        html = highlightLines([text], 'asm')[0] ?? escapeHtml(text);
         if (cache.size > 20_000) cache.clear();
         cache.set(text, html);
     }

@@ -194,9 +194,9 @@ export interface SectionTable {
     rows: (number | string | null)[][];
 }
 
-/** How a table is drawn: columns by their numbers. */
+/** How a table is drawn, columns by their numbers; `cells`: bars behind the numbers of `y`. */
 export interface SectionChart {
-    kind: 'bars' | 'points';
+    kind: 'bars' | 'points' | 'cells';
     x: number;
     y: number;
     group: number | null;

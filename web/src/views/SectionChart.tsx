@@ -3,9 +3,9 @@
 
 import { useMemo } from 'preact/hooks';
 import { Chart } from '../chart/Chart';
-import type { Section, SectionChart as Drawn, SectionTable } from '../data/contract';
+import type { Section, SectionTable } from '../data/contract';
 import { integer, significant } from '../format';
-import { chartSeries, numberAt } from './chart_series';
+import { type DrawnChart, chartSeries, numberAt } from './chart_series';
 
 export function SectionChart({
     section,
@@ -13,7 +13,7 @@ export function SectionChart({
     table,
 }: {
     section: Section;
-    chart: Drawn;
+    chart: DrawnChart;
     table: SectionTable;
 }) {
     const titles = table.columns.map(one => (typeof one === 'string' ? one : one.title));

@@ -6,31 +6,46 @@ import type { Section, SectionTable } from '../data/contract';
 import { integer } from '../format';
 import { Grid } from '../grid/Grid';
 import { Panel } from '../parts/parts';
+import { isDark } from '../theme';
+import type { DrawnChart } from './chart_series';
 import { sectionColumn } from './section_columns';
 import { SectionChart } from './SectionChart';
 import { madeView } from './table';
 
-/** A picture cannot run anything as an image, whatever it holds. */
-function pictureAddress(svg: string): string {
-    return `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+/**
+ * A picture cannot run anything as an image, whatever it holds. It asks for the colours of the
+ * system: those of the page take their place.
+ */
+export function pictureAddress(svg: string, dark: boolean): string {
+    const colored = svg.replaceAll(
+        '@media (prefers-color-scheme: dark)',
+        dark ? '@media all' : '@media not all',
+    );
+    return `data:image/svg+xml;charset=utf-8,${encodeURIComponent(colored)}`;
 }
 
-function SectionGrid({ name, title, table }: { name: string; title: string; table: SectionTable }) {
+function SectionGrid({ section, table }: { section: Section; table: SectionTable }) {
+    const { name, title, chart } = section;
     const rows = useMemo(() => {
-        const columns = table.columns.map((column, at) => sectionColumn(column, at, table.rows));
+        const columns = table.columns.map((column, at) => ({
+            ...sectionColumn(column, at, table.rows),
+            ...(chart?.kind === 'cells' && chart.y === at && { bar: true }),
+        }));
         return madeView(name, title, columns);
-    }, [table]);
+    }, [section]);
     return <Grid rows={rows} name={name} label={title} plain={table.rows.length <= 12} />;
 }
+
+const isDrawn = (chart: Section['chart']): chart is DrawnChart =>
+    Boolean(chart && chart.kind !== 'cells');
 
 /** A chart says what its table does: many rows stay folded behind it. */
 const FOLDED = 40;
 
 export function SectionPanel({ section }: { section: Section }) {
-    const { name, title, text, table, chart, svg } = section;
-    const grid = table && table.rows.length > 0 && (
-        <SectionGrid name={name} title={title} table={table} />
-    );
+    const { title, text, table, svg } = section;
+    const chart = isDrawn(section.chart) ? section.chart : null;
+    const grid = table && table.rows.length > 0 && <SectionGrid section={section} table={table} />;
     return (
         <Panel title={title}>
             {text && <p class="section-text">{text}</p>}
@@ -47,7 +62,7 @@ export function SectionPanel({ section }: { section: Section }) {
             )}
             {svg && (
                 <div class="picture">
-                    <img src={pictureAddress(svg)} alt={title} />
+                    <img src={pictureAddress(svg, isDark.value)} alt={title} />
                 </div>
             )}
         </Panel>

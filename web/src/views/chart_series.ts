@@ -4,6 +4,9 @@
 import type { Series } from '../chart/Chart';
 import type { SectionChart, SectionTable } from '../data/contract';
 
+/** One that has a picture of its own. */
+export type DrawnChart = SectionChart & { kind: 'bars' | 'points' };
+
 type Row = SectionTable['rows'][number];
 
 /** Groups that have a colour of their own; the others share one. */
@@ -22,7 +25,7 @@ export function groupNames(rows: readonly Row[], at: number | null): string[] {
 }
 
 export function chartSeries(
-    { kind, x, y, group }: SectionChart,
+    { kind, x, y, group }: DrawnChart,
     rows: readonly Row[],
     titles: readonly string[],
 ): { x: number[]; series: Series[] } {

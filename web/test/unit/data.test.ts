@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import { tickTexts } from '../../src/chart/ticks';
 import type { Code, Source, View, WhatIf } from '../../src/data/contract';
 import { decodeBase64, parseDocument, readSlot } from '../../src/data/slot';
-import { splitHtml, languageOf, highlightLines } from '../../src/code/highlight';
+import { highlightLines, languageOf } from '../../src/code/highlight';
+import type { LanguageName } from '../../src/code/languages';
 import { hottestLine, instructionsOf, link, loopFamily } from '../../src/code/link';
 import { fixed, shellWord } from '../../src/format';
 import { ViewRows } from '../../src/grid/rows';
@@ -64,10 +65,52 @@ test('address: what is written is read', () => {
     assert.deepEqual(parseHash('#/a%zz').path, ['a%zz']);
 });
 
-test('source: spans over line ends are closed and opened again', () => {
-    assert.deepEqual(splitHtml('a<span class="c">b\nc</span>d'), [
-        'a<span class="c">b</span>',
-        '<span class="c">c</span>d',
+/** Text with the parts that are told apart: `keyword(if) (a<b)`. */
+function parts(lines: string[], language: LanguageName): string[] {
+    return highlightLines(lines, language).map(line =>
+        line
+            .replace(/<span class="code-(\w+)">(.*?)<\/span>/g, '$1‹$2›')
+            .replace(/&lt;/g, '<')
+            .replace(/&gt;/g, '>')
+            .replace(/&amp;/g, '&'),
+    );
+}
+
+test('source: parts of C, and those that go on beyond a line', () => {
+    assert.deepEqual(
+        parts(['#include <a.h>', "double x = 1.5e-3, y = '\\'' /* a", 'b */ + 0x1fUL;'], 'c'),
+        [
+            'name‹#include› <a.h>',
+            "type‹double› x = number‹1.5e-3›, y = string‹'\\''› comment‹/* a›",
+            'comment‹b */› + number‹0x1fUL›;',
+        ],
+    );
+    assert.deepEqual(parts(['class a;'], 'c'), ['class a;']);
+    assert.deepEqual(parts(['class A { s = R"x(")"', ')x"; n = 1\'000; } // "'], 'cpp'), [
+        'keyword‹class› A { s = string‹R"x(")"›',
+        'string‹)x"›; n = number‹1\'000›; } comment‹// "›',
+    ]);
+    assert.deepEqual(parts(['s = "no end', 'if (a)'], 'c'), [
+        's = string‹"no end›',
+        'keyword‹if› (a)',
+    ]);
+});
+
+test('source: parts of Fortran in both forms, and of assembly', () => {
+    assert.deepEqual(parts(['  IF (x1 == 1.and.y) s = "it""s" ! no', 'call f(2.5d0)'], 'fortran'), [
+        '  keyword‹IF› (x1 == number‹1›keyword‹.and.›y) s = string‹"it""s"› comment‹! no›',
+        'keyword‹call› f(number‹2.5d0›)',
+    ]);
+    assert.deepEqual(parts(['c a comment', '      do 10 i'], 'fixed'), [
+        'comment‹c a comment›',
+        '      keyword‹do› number‹10› i',
+    ]);
+    assert.deepEqual(parts(['f:  lock addq $8, %rax # 1', '  .align 16'], 'asm'), [
+        'name‹f:›  keyword‹lock addq› number‹$8›, type‹%rax› comment‹# 1›',
+        '  name‹.align› number‹16›',
+    ]);
+    assert.deepEqual(parts(['vmovapd zmm1, zmmword ptr [r10+8*rbx-0x40]'], 'asm'), [
+        'keyword‹vmovapd› type‹zmm1›, zmmword ptr [type‹r10›+number‹8›*type‹rbx›number‹-0x40›]',
     ]);
 });
 
@@ -76,6 +119,7 @@ test('source: languages by name and by file', () => {
     assert.equal(languageOf('C', 'a.c'), 'c');
     assert.equal(languageOf(null, 'x/solver.F90'), 'fortran');
     assert.equal(languageOf(null, 'a.cc'), 'cpp');
+    assert.equal(languageOf('Fortran 77', 'a.f'), 'fixed');
     assert.equal(languageOf('Rust', 'a.rs'), null);
 });
 
