@@ -48,8 +48,13 @@ static void run_clones(struct sampled *it, const char *word)
     size_t n, done = 0;
     const char *program = it->profile.command[0];
     uint8_t *plan = make_plan(word, program, &n);
-    const struct as_clones clones = {
-        plan, n, program, "vprof", it->plain.run_id, &instances, &it->profile.sampling};
+    const struct as_clones clones = {.plan = plan,
+                                     .plan_n = n,
+                                     .program = program,
+                                     .kind = "vprof",
+                                     .reference_id = it->plain.run_id,
+                                     .out = &instances,
+                                     .sampling = &it->profile.sampling};
     if (as_clones_run(it->experiment, &it->input, &it->profile, &clones, &result, &err) < 0)
         die(word, err.text);
     as_vec_foreach (&instances.outcome, outcome)
