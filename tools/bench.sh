@@ -5,8 +5,8 @@
 # an error; exit status 1 means that something could not be run.
 # BENCH_PAIRS=N interleaved pairs of each (5); BENCH_LONG_PAIRS=N of those with a slow peer (1);
 # BENCH_ROUNDS=N of the overhead of a profile (15); BENCH_ONLY=code, predict, cqa, store,
-# profile, advice, patch, try, decan or machine for those rows alone; BENCH_PATCH_ROUNDS=N of clones (3);
-# BENCH_DECAN_ROUNDS=N of verdicts (5); BENCH_TRY_BUDGET=S seconds of each campaign
+# profile, advice, patch, try, decan or machine for those rows alone; BENCH_PATCH_ROUNDS=N of clones
+# (3); BENCH_DECAN_ROUNDS=N of verdicts (5); BENCH_TRY_BUDGET=S seconds of each campaign
 # (90), BENCH_TRY_NULLS=N of those of programs that gain nothing (2).
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -487,8 +487,8 @@ of_decan() { # verdicts about loops whose bottleneck is known; figures of the ma
     rm -rf "$build/verdicts"
     truth=tests/decan/truth.py
     python3 $truth measure "$build/assay" "$drivers/bench-clones-run" \
-        "$build/src/agent/libassay-agent.so" "$build/verdicts" --repeat "${BENCH_DECAN_ROUNDS:-5}" ||
-        status=1
+        "$build/src/agent/libassay-agent.so" "$build/verdicts" \
+        --repeat "${BENCH_DECAN_ROUNDS:-5}" || status=1
     python3 $truth count "$drivers/bench-decan-judge" "$build/verdicts/measured.tsv" \
         >"$build/verdicts.said"
     cat "$build/verdicts.said"

@@ -41,7 +41,8 @@ def main():
                 mine |= cores[word[1:]] if word[0] == "+" else {word}
             cores[words[1]] = mine
             mask = sum(1 << i for i, name in enumerate(features) if name in mine)
-            rows.append(f'    {{"{words[1]}", {{{", ".join(sizes(where, w) for w in words[2:5])}}}, '
+            caches = ", ".join(sizes(where, w) for w in words[2:5])
+            rows.append(f'    {{"{words[1]}", {{{caches}}}, '
                         f"UINT64_C({mask:#x})}},\n")
         else:
             sys.exit(f"{where}: neither a feature nor a core: {' '.join(words)}")

@@ -79,8 +79,8 @@ static bool is_clearly_less(double share)
     return share < as_decan_thresholds.explains;
 }
 
-static void decide(struct as_decan_judgement *out, enum as_decan_verdict verdict,
-                   enum as_variant_kind decided, double gain)
+static void decide_verdict(struct as_decan_judgement *out, enum as_decan_verdict verdict,
+                           enum as_variant_kind decided, double gain)
 {
     out->verdict = verdict;
     out->decided = decided;
@@ -109,7 +109,7 @@ static bool stores_most(const struct as_decan_measure *m)
 static void judge_accesses(const struct as_decan_measure *m, const struct shares *s,
                            struct as_decan_judgement *out)
 {
-    decide(out, stores_most(m) ? AS_DECAN_STORE : AS_DECAN_L1, AS_VARIANT_LS, 1 / s->fp);
+    decide_verdict(out, stores_most(m) ? AS_DECAN_STORE : AS_DECAN_L1, AS_VARIANT_LS, 1 / s->fp);
     out->level = out->nearest = out->farthest = ASSAY_PREDICT_L1;
 }
 
@@ -120,20 +120,20 @@ static bool judge_core(const struct as_decan_measure *m, const struct shares *s,
     const struct as_decan_thresholds *t = &as_decan_thresholds;
     const bool fp = explains(s->fp), ls = explains(s->ls);
     if (is_clearly_less(s->nodiv) && !ls)
-        decide(out, AS_DECAN_DIVIDE, AS_VARIANT_NODIV, 1 / s->nodiv);
+        decide_verdict(out, AS_DECAN_DIVIDE, AS_VARIANT_NODIV, 1 / s->nodiv);
     else if (s->fes >= t->supplies && fp && ls)
-        decide(out, AS_DECAN_BALANCED_STARVED, AS_VARIANT_FES, (double)NAN);
+        decide_verdict(out, AS_DECAN_BALANCED_STARVED, AS_VARIANT_FES, (double)NAN);
     else if (s->fes >= t->supplies && !isnan(s->fp) && !isnan(s->ls))
-        decide(out, AS_DECAN_FRONT_END, AS_VARIANT_FES, 1 / fmax(s->fp, s->ls));
+        decide_verdict(out, AS_DECAN_FRONT_END, AS_VARIANT_FES, 1 / fmax(s->fp, s->ls));
     else if (is_chain(m, s) && !ls)
-        decide(out, AS_DECAN_CHAIN, isnan(s->nored) ? AS_VARIANT_FP : AS_VARIANT_NORED,
-               1 / (isnan(s->nored) ? s->ls : s->nored));
+        decide_verdict(out, AS_DECAN_CHAIN, isnan(s->nored) ? AS_VARIANT_FP : AS_VARIANT_NORED,
+                       1 / (isnan(s->nored) ? s->ls : s->nored));
     else if (fp && ls && s->fp <= t->apart * s->ls && s->ls <= t->apart * s->fp)
-        decide(out, AS_DECAN_BALANCED_FED, AS_VARIANT_LS, (double)NAN);
+        decide_verdict(out, AS_DECAN_BALANCED_FED, AS_VARIANT_LS, (double)NAN);
     else if (ls && (!fp || s->ls > s->fp))
         judge_accesses(m, s, out);
     else if (fp)
-        decide(out, AS_DECAN_COMPUTE, AS_VARIANT_FP, 1 / s->ls);
+        decide_verdict(out, AS_DECAN_COMPUTE, AS_VARIANT_FP, 1 / s->ls);
     else
         return false;
     return true;
@@ -151,11 +151,11 @@ static bool judge_longest(const struct as_decan_measure *m, const struct shares 
     if (ls >= t->apart * fmax(fp, s->fes))
         judge_accesses(m, s, out);
     else if (fp >= t->apart * fmax(ls, s->fes))
-        decide(out, AS_DECAN_COMPUTE, AS_VARIANT_FP, 1 / ls);
+        decide_verdict(out, AS_DECAN_COMPUTE, AS_VARIANT_FP, 1 / ls);
     else if (s->fes >= t->apart * fmax(fp, ls))
-        decide(out, AS_DECAN_FRONT_END, AS_VARIANT_FES, 1 / fmax(fp, ls));
+        decide_verdict(out, AS_DECAN_FRONT_END, AS_VARIANT_FES, 1 / fmax(fp, ls));
     else if (fmin(fp, ls) >= t->apart * s->fes)
-        decide(out, AS_DECAN_BALANCED_FED, AS_VARIANT_LS, (double)NAN);
+        decide_verdict(out, AS_DECAN_BALANCED_FED, AS_VARIANT_LS, (double)NAN);
     else
         return false;
     out->doubt = "no part alone takes as long as the loop";
@@ -167,7 +167,7 @@ static bool judge_longest(const struct as_decan_measure *m, const struct shares 
 
 static void judge_far(const struct as_decan_measure *m, struct as_decan_judgement *out)
 {
-    decide(out, AS_DECAN_BEYOND_L1, AS_VARIANT_DL1, out->ratio.orig_dl1);
+    decide_verdict(out, AS_DECAN_BEYOND_L1, AS_VARIANT_DL1, out->ratio.orig_dl1);
     as_decan_judge_data(m, out);
 }
 
@@ -178,8 +178,8 @@ static bool is_chain_in_memory(const struct as_decan_measure *m, const struct sh
            m->model.chain >= as_decan_thresholds.explains * s->whole;
 }
 
-static void judge(const struct as_decan_measure *m, const struct shares *s,
-                  struct as_decan_judgement *out)
+static void judge_by_shares(const struct as_decan_measure *m, const struct shares *s,
+                            struct as_decan_judgement *out)
 {
     const struct as_decan_thresholds *t = &as_decan_thresholds;
     const bool is_far = is_clearly_less(s->dl1);
@@ -188,7 +188,7 @@ static void judge(const struct as_decan_measure *m, const struct shares *s,
         return;
     }
     if (is_far && is_chain_in_memory(m, s)) {
-        decide(out, AS_DECAN_CHAIN, AS_VARIANT_DL1, out->ratio.orig_dl1);
+        decide_verdict(out, AS_DECAN_CHAIN, AS_VARIANT_DL1, out->ratio.orig_dl1);
         return;
     }
     if (judge_core(m, s, out))
@@ -220,6 +220,6 @@ void as_decan_judge(const struct as_decan_measure *measure, struct as_decan_judg
     if (isnan(s.base))
         out->doubt = "no instance was timed";
     else
-        judge(measure, &s, out);
+        judge_by_shares(measure, &s, out);
     as_decan_judge_trust(measure, out);
 }

@@ -10,8 +10,8 @@
 #include "decan/judging.h"
 
 /* The nearest that holds so many bytes; `otherwise` where that is not known. */
-static enum assay_predict_level holds(const struct as_decan_measure *measure, double bytes,
-                                      enum assay_predict_level otherwise)
+static enum assay_predict_level level_holding(const struct as_decan_measure *measure, double bytes,
+                                              enum assay_predict_level otherwise)
 {
     if (isnan(bytes))
         return otherwise;
@@ -22,7 +22,7 @@ static enum assay_predict_level holds(const struct as_decan_measure *measure, do
 }
 
 /* How far the time is from what the level explains; logarithm. */
-static double distance(double part)
+static double log_distance(double part)
 {
     return part > 0 ? fabs(log(part)) : (double)INFINITY;
 }
@@ -39,7 +39,7 @@ static bool find_saturated(struct as_decan_judgement *out)
             continue;
         if (first == ASSAY_PREDICT_LEVELS)
             first = best = l;
-        if (distance(sat[l]) + t->as_near < distance(sat[best]))
+        if (log_distance(sat[l]) + t->as_near < log_distance(sat[best]))
             best = l;
         last = l;
     }
@@ -67,8 +67,8 @@ static bool find_waiting(const struct as_decan_measure *measure, struct as_decan
     const double share = as_decan_ratio_of(waited_lines(measure), measure->indirect_n);
     unsigned best = out->nearest;
     for (unsigned l = out->nearest; l <= (unsigned)out->farthest; l++)
-        if (distance(share * out->ratio.in_flight[l]) <
-            distance(share * out->ratio.in_flight[best]))
+        if (log_distance(share * out->ratio.in_flight[l]) <
+            log_distance(share * out->ratio.in_flight[best]))
             best = l;
     const double flying = share * out->ratio.in_flight[best];
     if (!(flying <= as_decan_thresholds.one_at_a_time &&
@@ -108,8 +108,8 @@ void as_decan_judge_data(const struct as_decan_measure *measure, struct as_decan
 {
     const struct as_decan_thresholds *t = &as_decan_thresholds;
     const bool is_indirect = is_mostly_indirect(measure);
-    out->nearest = holds(measure, measure->footprint_b, ASSAY_PREDICT_L1);
-    out->farthest = holds(measure, measure->reach_b, ASSAY_PREDICT_RAM);
+    out->nearest = level_holding(measure, measure->footprint_b, ASSAY_PREDICT_L1);
+    out->farthest = level_holding(measure, measure->reach_b, ASSAY_PREDICT_RAM);
     if (out->farthest < out->nearest)
         out->farthest = out->nearest;
     out->level = out->nearest;

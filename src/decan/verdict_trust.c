@@ -5,7 +5,8 @@
 
 #include "decan/judging.h"
 
-static void lower(struct as_decan_judgement *out, enum as_decan_confidence to, const char *why)
+static void trust_at_most(struct as_decan_judgement *out, enum as_decan_confidence to,
+                          const char *why)
 {
     if (out->confidence <= to && out->doubt)
         return;
@@ -19,15 +20,15 @@ static void weigh_timing(const struct as_decan_timing *timing, struct as_decan_j
 {
     const struct as_decan_thresholds *t = &as_decan_thresholds;
     if (as_decan_reliability_of(timing) == AS_DECAN_NONE)
-        lower(out, AS_DECAN_LOW, "an instance takes less than 250 cycles");
+        trust_at_most(out, AS_DECAN_LOW, "an instance takes less than 250 cycles");
     else if (timing->n < t->instances_few)
-        lower(out, AS_DECAN_LOW, "fewer than 5 instances were timed");
+        trust_at_most(out, AS_DECAN_LOW, "fewer than 5 instances were timed");
     else if (as_decan_reliability_of(timing) == AS_DECAN_WEAK)
-        lower(out, AS_DECAN_MEDIUM, "an instance takes less than 500 cycles");
+        trust_at_most(out, AS_DECAN_MEDIUM, "an instance takes less than 500 cycles");
     else if (timing->n < t->instances_enough)
-        lower(out, AS_DECAN_MEDIUM, "fewer than 15 instances were timed");
+        trust_at_most(out, AS_DECAN_MEDIUM, "fewer than 15 instances were timed");
     else if (as_decan_stability(timing) > t->unstable)
-        lower(out, AS_DECAN_MEDIUM, "its instances differ");
+        trust_at_most(out, AS_DECAN_MEDIUM, "its instances differ");
 }
 
 /* The threshold lies in the interval of the share, or so near that it may as well. */
@@ -40,17 +41,17 @@ static void weigh_share(const struct as_decan_measure *m, const struct as_decan_
         return;
     const double low = it->low / base->high, high = it->high / base->low;
     if (low <= threshold && threshold <= high)
-        lower(out, AS_DECAN_LOW, "the interval of what decides has both sides in it");
+        trust_at_most(out, AS_DECAN_LOW, "the interval of what decides has both sides in it");
     else if (fabs(share - threshold) < as_decan_thresholds.near)
-        lower(out, AS_DECAN_MEDIUM, "what decides is near its threshold");
+        trust_at_most(out, AS_DECAN_MEDIUM, "what decides is near its threshold");
 }
 
 static void weigh_data(const struct as_decan_measure *m, struct as_decan_judgement *out)
 {
     if (out->nearest != out->farthest)
-        lower(out, AS_DECAN_MEDIUM, "levels are bounds: no counter tells them apart");
+        trust_at_most(out, AS_DECAN_MEDIUM, "levels are bounds: no counter tells them apart");
     if (isnan(m->footprint_b))
-        lower(out, AS_DECAN_MEDIUM, "what an instance touches is not known");
+        trust_at_most(out, AS_DECAN_MEDIUM, "what an instance touches is not known");
     weigh_share(m, out, AS_VARIANT_DL1, as_decan_thresholds.explains, out);
 }
 

@@ -68,7 +68,7 @@ static bool has_cache(const struct as_cpu_core *core, unsigned cache, unsigned k
     return kib == 0 || size[0] == 0 || size[0] == kib || size[1] == kib || size[2] == kib;
 }
 
-static unsigned distance(const struct as_cpu_core *core, const struct assay_processor *it)
+static unsigned unlikeness(const struct as_cpu_core *core, const struct assay_processor *it)
 {
     unsigned d = LACK_WEIGHT * lacking(core, it->features) +
                  (unsigned)__builtin_popcountll(core->features & ~it->features);
@@ -88,7 +88,7 @@ static const struct as_cpu_core *nearest_core(const struct assay_processor *it, 
         if (!line_of_core(core->name, it->vendor) ||
             (has_table && !table_of_core(core->name, it->vendor)))
             continue;
-        if (!best || distance(core, it) < distance(best, it))
+        if (!best || unlikeness(core, it) < unlikeness(best, it))
             best = core;
     }
     return best;

@@ -94,7 +94,8 @@ def record_in_turns(assay, directory):
 
 
 def core_of(assay, program):
-    said = subprocess.run([assay, "cqa", "--format", "json", program], check=True, capture_output=True, text=True).stdout
+    said = subprocess.run([assay, "cqa", "--format", "json", program], check=True,
+                          capture_output=True, text=True).stdout
     return json.loads(said)["machine"]["name"]
 
 
@@ -121,8 +122,9 @@ def check(assay, directory):
         wrong = judge(found, fault, took - mended)
         place = f"The loop at {FAULTS[fault][0]} "
         first = next((it for it in found if it["text"].startswith(place)), {"gain_s": 0})
-        print(f"example {fault:8} {took:8.3f} s  mended {mended:8.3f} s  saves {took - mended:.3f} s"
-              f"  predicted {first['gain_s']:.3f} s  {wrong or 'as it should be'}", flush=True)
+        print(f"example {fault:8} {took:8.3f} s  mended {mended:8.3f} s"
+              f"  saves {took - mended:.3f} s  predicted {first['gain_s']:.3f} s"
+              f"  {wrong or 'as it should be'}", flush=True)
         wrong_n += bool(wrong)
     return wrong_n
 

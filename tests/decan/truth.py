@@ -3,8 +3,8 @@
 """Verdicts about loops whose bottleneck is known by how they are made.
 
 truth.py recorded JUDGE FILE           judges what was measured once anew (TAP)
-truth.py measure ASSAY RUN AGENT OUT   makes the programs, runs their loops as variants on data that
-     [--repeat N] [--only NAME,..]     lie in each level of this machine, and writes OUT/measured.tsv
+truth.py measure ASSAY RUN AGENT OUT   makes the programs, runs their loops as variants on data
+     [--repeat N] [--only NAME,..]     that lie in each level of this machine: OUT/measured.tsv
      [--level L]... [--machine TABLE]
 truth.py count JUDGE FILE              how many verdicts are right
 
@@ -51,8 +51,8 @@ def cases():
 
     In L1 the stores of `triad` take as long as its loads: 1 + 2 of what a cycle has. An element of
     a gather is waited for alone where no neighbour hides it; those of L2 and L3 come as
-    fast as L1 takes lines, in streams as well, so that bandwidth may be what is short. Lines written one by one keep from L2 on
-    what moves them busy.
+    fast as L1 takes lines, in streams as well, so that bandwidth may be what is short. Lines
+    written one by one keep from L2 on what moves them busy.
     """
     far = {"L2": "L2", "L3": "L3", "RAM": "RAM"}
     table = [
@@ -176,7 +176,8 @@ def code_of(assay, programs, table):
                                *core, "--function", ".*", program]).stdout)
         for loop in told["loops"]:
             if loop["level"] in ("single", "innermost"):
-                found[name, loop["function"].removesuffix("_of")] = int(loop["address"], 16), loop["mean"]["metrics"]
+                key = name, loop["function"].removesuffix("_of")
+                found[key] = int(loop["address"], 16), loop["mean"]["metrics"]
     return found
 
 
