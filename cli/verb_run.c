@@ -153,6 +153,7 @@ static int run_into(struct as_cli *cli, struct as_experiment_name *name,
     request->progress = as_stage_show;
     request->context = &stage;
     rc = run_passes(cli, experiment, request, result, err);
+    request->context = NULL;
     as_stage_end(&stage);
     if (rc == 0) {
         say_failures(cli, result);

@@ -86,7 +86,7 @@ int as_code_digest(const char *directory, uint64_t *out, struct assay_error *err
 
 static bool has_bytes(const void *bytes, size_t n, const char *text)
 {
-    return memmem(bytes, n, text, strlen(text)) != NULL;
+    return bytes && memmem(bytes, n, text, strlen(text)) != NULL;
 }
 
 unsigned as_code_compilers(const char *path)
