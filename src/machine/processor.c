@@ -23,19 +23,37 @@ struct cpuid_source {
     const char *text;
 };
 
-/* "   0x00000007 0x01: eax=0x00001c30 ebx=...", of the first processor that has the line. */
+enum { NUMBERS = 6 }; /* of a line: leaf, subleaf and four registers */
+
+/* "   0x00000007 0x01: eax=0x00001c30 ebx=...": false: it is no such line. */
+static bool read_numbers(const char *line, uint32_t number[NUMBERS])
+{
+    for (unsigned i = 0; i < NUMBERS; i++) {
+        const char *at = strstr(line, "0x");
+        char *end;
+        if (!at)
+            return false;
+        number[i] = (uint32_t)strtoul(at + 2, &end, 16);
+        if (end == at + 2)
+            return false;
+        line = end;
+    }
+    return true;
+}
+
+/* Of the first processor that has the line. */
 static bool find_leaf(const char *text, uint32_t leaf, uint32_t subleaf, struct cpuid_words *out)
 {
     struct as_view rest = as_view_of(text), line;
     char copy[128];
+    uint32_t number[NUMBERS];
 
     while (as_view_split(&rest, '\n', &line)) {
-        unsigned l, s;
         snprintf(copy, sizeof copy, "%.*s", (int)(line.n < 127 ? line.n : 127), line.p);
-        if (sscanf(copy, " 0x%x 0x%x: eax=0x%x ebx=0x%x ecx=0x%x edx=0x%x", &l, &s, &out->at[0],
-                   &out->at[1], &out->at[2], &out->at[3]) == 6 &&
-            l == leaf && s == subleaf)
+        if (read_numbers(copy, number) && number[0] == leaf && number[1] == subleaf) {
+            memcpy(out->at, number + 2, sizeof out->at);
             return true;
+        }
     }
     return false;
 }
