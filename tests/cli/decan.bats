@@ -142,7 +142,7 @@ END
     equal 0 "$status"
     equal 1 "$(query "SELECT count(*) FROM v_runs WHERE kind = 'profile'")"
     equal 1 "$(query "SELECT count(*) FROM v_set_variants WHERE variant = 'fp' AND bucket IS NULL")"
-    equal 1 "$(query "SELECT count(*) FROM detail WHERE name = 'variants'")"
+    equal 1 "$(query "SELECT count(*) FROM detail WHERE name = 'variants' AND object_id = $id")"
     run "$ASSAY" run --level two --no-measure --add --loops 1 -o x.assay -- ./loops 7
     equal 2 "$status"
     like "*has no profile of this command to choose loops from*" "$output"
