@@ -4,6 +4,7 @@
  */
 #include "recording.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -212,6 +213,17 @@ int as_recording_close(struct assay_experiment **experiment, const struct as_exp
         as_unfinished_add(err, as_str_z(&name->made), run_id);
     const int closed = assay_experiment_close(experiment, rc < 0 ? NULL : err);
     return rc < 0 ? rc : closed;
+}
+
+void as_recording_end(struct as_cli *cli, struct as_experiment_name *name,
+                      const struct assay_profile_result *result, bool interrupted, int rc)
+{
+    if (rc == 0)
+        as_experiment_tell(cli, name);
+    as_experiment_name_fini(name);
+    as_end_like(cli, result);
+    if (interrupted)
+        cli->status = 128 + SIGINT;
 }
 
 void as_end_like(struct as_cli *cli, const struct assay_profile_result *result)

@@ -30,6 +30,11 @@ int as_recording_place(struct assay_experiment *experiment, enum assay_object_ki
 int as_recording_close(struct assay_experiment **experiment, const struct as_experiment_name *name,
                        int64_t run_id, int rc, struct assay_error *err);
 
+/* The end of a campaign, of which `rc` came: says where the experiment is, frees the name, and ends
+ * as the program did, or as interrupted. */
+void as_recording_end(struct as_cli *cli, struct as_experiment_name *name,
+                      const struct assay_profile_result *result, bool interrupted, int rc);
+
 /* As the program ended, so does assay. */
 void as_end_like(struct as_cli *cli, const struct assay_profile_result *result);
 

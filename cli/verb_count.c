@@ -4,7 +4,6 @@
  * by block, and says what they executed.
  */
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -326,12 +325,7 @@ int as_verb_count(struct as_cli *cli, struct assay_error *err)
     int rc = as_recording_name(cli, &request.profile, &name, err);
     if (rc == 0)
         rc = count_into(cli, &name, &request, &result, err);
-    if (rc == 0)
-        as_experiment_tell(cli, &name);
-    as_experiment_name_fini(&name);
-    as_end_like(cli, &result.profile);
-    if (result.interrupted)
-        cli->status = 128 + SIGINT;
+    as_recording_end(cli, &name, &result.profile, result.interrupted, rc);
     assay_count_result_fini(&result);
     return rc;
 }

@@ -4,7 +4,6 @@
  * in a binary, and which of them cannot be carried out.
  */
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +15,6 @@
 #include "recording.h"
 #include "sheet.h"
 #include "text.h"
-#include "unfinished.h"
 
 enum {
     PROBE_NAME,
@@ -199,12 +197,7 @@ static int run_into(struct probe_view *view, struct as_experiment_name *name,
         note_nowhere(view);
         rc = show_sites(view, err);
     }
-    if (rc < 0 && result->profile.run_id == 0)
-        assay_experiment_discard(&experiment);
-    else if (rc < 0)
-        as_unfinished_add(err, as_str_z(&name->made), result->profile.run_id);
-    const int closed = assay_experiment_close(&experiment, rc < 0 ? NULL : err);
-    return rc < 0 ? rc : closed;
+    return as_recording_close(&experiment, name, result->profile.run_id, rc, err);
 }
 
 /* Behind the file, and the "--" that may stand there. */
@@ -228,12 +221,7 @@ static int run_command(struct probe_view *view, struct assay_error *err)
     int rc = as_recording_name(cli, &request.profile, &name, err);
     if (rc == 0)
         rc = run_into(view, &name, &request, &result, err);
-    if (rc == 0)
-        as_experiment_tell(cli, &name);
-    as_experiment_name_fini(&name);
-    as_end_like(cli, &result.profile);
-    if (result.interrupted)
-        cli->status = 128 + SIGINT;
+    as_recording_end(cli, &name, &result.profile, result.interrupted, rc);
     assay_probe_result_fini(&result);
     return rc;
 }

@@ -4,7 +4,6 @@
  * instance, and says what their instances are.
  */
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -360,12 +359,7 @@ int as_verb_vprof(struct as_cli *cli, struct assay_error *err)
     int rc = as_recording_name(cli, &request.profile, &name, err);
     if (rc == 0)
         rc = vprof_into(cli, &name, &request, &result, err);
-    if (rc == 0)
-        as_experiment_tell(cli, &name);
-    as_experiment_name_fini(&name);
-    as_end_like(cli, &result.profile);
-    if (result.interrupted)
-        cli->status = 128 + SIGINT;
+    as_recording_end(cli, &name, &result.profile, result.interrupted, rc);
     assay_vprof_result_fini(&result);
     return rc;
 }

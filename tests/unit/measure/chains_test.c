@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "all_forms.h"
 #include "measure/table.h"
 
 /* ---- The core -----------------------------------------------------------------------------------
@@ -160,30 +161,6 @@ static void run_block(const uint8_t *bytes, size_t n, struct assay_cycles *out)
 
 /* ---- Chains -------------------------------------------------------------------------------------
  */
-
-static struct as_form_list all;
-
-static int collect_all(void **state)
-{
-    (void)state;
-    return as_forms_init(&all) < 0 || as_forms_of_decoder(&all) < 0 ? -1 : 0;
-}
-
-static int drop_all(void **state)
-{
-    (void)state;
-    as_forms_fini(&all);
-    return 0;
-}
-
-static const struct as_form_case *form_named(const char *key)
-{
-    as_vec_foreach (&all.cases, one)
-        if (strcmp(one->key, key) == 0)
-            return one;
-    fail_msg("there is no form '%s'", key);
-    return NULL;
-}
 
 static struct as_table_work made_work(void)
 {

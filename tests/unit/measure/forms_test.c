@@ -18,31 +18,8 @@
 #include <assay/machine.h>
 #include <assay/measure.h>
 
+#include "all_forms.h"
 #include "measure/timing.h"
-
-static struct as_form_list all;
-
-static int collect_all(void **state)
-{
-    (void)state;
-    return as_forms_init(&all) < 0 || as_forms_of_decoder(&all) < 0 ? -1 : 0;
-}
-
-static int drop_all(void **state)
-{
-    (void)state;
-    as_forms_fini(&all);
-    return 0;
-}
-
-static const struct as_form_case *form_named(const char *key)
-{
-    as_vec_foreach (&all.cases, one)
-        if (strcmp(one->key, key) == 0)
-            return one;
-    fail_msg("there is no form '%s'", key);
-    return NULL;
-}
 
 static void forms_of_all_kinds_are_found(void **state)
 {
