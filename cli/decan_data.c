@@ -20,7 +20,7 @@ struct number {
     const char *key;
     double value;
 };
-enum { NUMBERS_N = 8 };
+enum { NUMBERS_N = 10 };
 
 static void numbers_of(const struct assay_decan_take *take, struct number *out)
 {
@@ -32,6 +32,10 @@ static void numbers_of(const struct assay_decan_take *take, struct number *out)
                                           {"stability", take->n ? take->stability : none},
                                           {"iterations_mean", take->n ? take->iterations : none},
                                           {"instance_cycles", take->n ? take->instance : none},
+                                          {"instance_cycles_low",
+                                           take->n ? take->instance_low : none},
+                                          {"instance_cycles_high",
+                                           take->n ? take->instance_high : none},
                                           {"speedup", take->n ? take->speedup : none}};
     for (size_t i = 0; i < NUMBERS_N; i++)
         out[i] = all[i];
@@ -66,6 +70,25 @@ static void put_take(struct as_json *json, const struct assay_decan_take *take)
     as_json_object_end(json);
 }
 
+/* Of each value low, high and how many instances are behind it; null: that end is not known. */
+static void put_bounds(struct as_json *json, const struct assay_decan_bucket *it)
+{
+    const struct assay_metric *metric;
+    as_json_key(json, "bounds");
+    as_json_object_begin(json);
+    for (size_t i = 0; (metric = assay_decan_column(i)); i++) {
+        if (!isfinite(it->column[i]) || isnan(it->column_low[i]))
+            continue;
+        as_json_key(json, metric->name);
+        as_json_object_begin(json);
+        put_number(json, "low", it->column_low[i]);
+        put_number(json, "high", it->column_high[i]);
+        as_json_key_u64(json, "n", it->column_n[i]);
+        as_json_object_end(json);
+    }
+    as_json_object_end(json);
+}
+
 static void put_bucket(struct as_json *json, const struct assay_decan_bucket *it, bool is_main)
 {
     const struct assay_metric *metric;
@@ -85,6 +108,7 @@ static void put_bucket(struct as_json *json, const struct assay_decan_bucket *it
         if (isfinite(it->column[i]))
             as_json_key_double(json, metric->name, it->column[i]);
     as_json_object_end(json);
+    put_bounds(json, it);
     as_json_key(json, "variants");
     as_json_array_begin(json);
     for (size_t i = 0; i < it->take_n; i++)

@@ -13,7 +13,7 @@
 static const struct as_column columns[] = {{.title = "variant"},
                                            {.title = "instances", .align = AS_ALIGN_RIGHT},
                                            {.title = "cycles/it", .align = AS_ALIGN_RIGHT},
-                                           {.title = "least", .align = AS_ALIGN_RIGHT},
+                                           {.title = "95 %", .align = AS_ALIGN_RIGHT},
                                            {.title = "stability", .align = AS_ALIGN_RIGHT},
                                            {.title = "cycles/inst", .align = AS_ALIGN_RIGHT},
                                            {.title = "as fast", .align = AS_ALIGN_RIGHT}};
@@ -25,6 +25,16 @@ static void put_cycles(struct as_table *table, double cycles)
         as_table_string(table, NULL);
     else
         as_table_f(table, "%.*f", cycles < 10 ? 2 : cycles < 100 ? 1 : 0, cycles);
+}
+
+/* Of too few instances it is not known. */
+static void put_interval(struct as_table *table, const struct assay_decan_take *take)
+{
+    const int digits = take->median < 10 ? 2 : take->median < 100 ? 1 : 0;
+    if (isnan(take->low) || isnan(take->high))
+        as_table_string(table, "?");
+    else
+        as_table_f(table, "%.*f-%.*f", digits, take->low, digits, take->high);
 }
 
 static const char *mark_of(const struct assay_decan_take *take)
@@ -41,7 +51,7 @@ static void put_take(struct as_table *table, const struct assay_decan_take *take
     as_table_f(table, "%u", take->n);
     if (take->n) {
         put_cycles(table, take->median);
-        put_cycles(table, take->least);
+        put_interval(table, take);
         as_table_f(table, "%.2f", take->stability);
         as_table_f(table, take->instance < 1e7 ? "%s%.0f" : "%s%.3g", mark_of(take),
                    take->instance);
@@ -165,8 +175,7 @@ static int print_loop(struct as_decan_view *view, const struct assay_decan_loop 
         as_str_fini(&head);
         return 0;
     }
-    as_str_appendf(&head, "%s Confidence %s%s%s. Instances of ", main->text, main->confidence,
-                   main->doubt ? ": " : "", main->doubt ? main->doubt : "");
+    as_str_appendf(&head, "%s Confidence %s. Instances of ", main->text, main->confidence);
     append_range(main, &head);
     if (!isnan(main->share))
         as_str_appendf(&head, ", %.0f %% of its time", 100 * main->share);
@@ -189,7 +198,8 @@ static void print_end(struct as_decan_view *view)
     if (it->slowdown > 0)
         as_str_appendf(&text, ", and the program %.2f times what it took before", it->slowdown);
     as_str_appendf(&text,
-                   ". Cycles are medians; as fast: to ref. Marked: instances below 250 cycles (!) "
+                   ". Cycles are medians with their 95 %% interval (?: too few instances for one); as "
+                   "fast: to ref. Marked: instances below 250 cycles (!) "
                    "and 500 (~) are not to be relied on. %.1f %% of the time of these loops could "
                    "not be varied.",
                    100 * it->refused_share);

@@ -47,6 +47,7 @@ struct assay_pass_job {
     struct assay_catalogue *catalogue;
     struct assay_campaign *campaign; /* starts the program, again too, as the user would have */
     int64_t run_id;                  /* 0 until a pass has made the run */
+    bool is_again; /* the run was there before: what is known of other loops stays */
     const struct assay_pipeline_request *request;
     struct assay_pipeline_result *result;
     struct assay_pass_turn *turn; /* of assay_pass_aside */
@@ -120,8 +121,8 @@ int assay_pipeline_run(struct assay_experiment *experiment,
                        const struct assay_pipeline_request *request,
                        struct assay_pipeline_result *result, struct assay_error *err);
 
-/* The same on a run that is in the experiment already, with its samples; instances that were timed
- * there are not timed again. */
+/* The same on a run that is in the experiment already, with its samples; loops whose
+ * instances were timed there are not timed again. */
 int assay_pipeline_again(struct assay_experiment *experiment, int64_t run_id,
                          const struct assay_pipeline_request *request,
                          struct assay_pipeline_result *result, struct assay_error *err);

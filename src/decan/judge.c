@@ -94,9 +94,15 @@ static int read_shares(const struct as_decan *decan, struct assay_decan_loop *lo
 
 static const char *const level_name[ASSAY_PREDICT_LEVELS] = {"L1", "L2", "L3", "memory"};
 
+struct known_machine {
+    struct as_decan_ceiling *level;
+    double triad_b[ASSAY_PREDICT_LEVELS]; /* bytes a cycle: two loads and a store */
+};
+
 static void take_figure(const struct as_decan *decan, const char *name, double value,
-                        struct as_decan_ceiling *level)
+                        struct known_machine *of)
 {
+    struct as_decan_ceiling *level = of->level;
     /* Cycles of a core in a second; figures are by seconds. */
     const double hz = decan->timed.tick.cycles / decan->timed.tick.ns * 1e9;
     char wanted[64];
@@ -107,25 +113,43 @@ static void take_figure(const struct as_decan *decan, const char *name, double v
         snprintf(wanted, sizeof wanted, "bandwidth.write.%s.core", level_name[i]);
         if (strcmp(name, wanted) == 0)
             level[i].write_b = value / hz;
+        snprintf(wanted, sizeof wanted, "bandwidth.triad.%s.core", level_name[i]);
+        if (strcmp(name, wanted) == 0)
+            of->triad_b[i] = value / hz;
         snprintf(wanted, sizeof wanted, "latency.%s.small", level_name[i]);
         if (strcmp(name, wanted) == 0)
             level[i].latency = value * hz / 1e9;
     }
 }
 
+/* Of a triad a third is stored: what it takes more than its loads is what its stores take. Where it
+ * takes no more, or was not measured, a store takes two loads at most: its line is read, and written
+ * back. */
+static double stores_by_triad(double read_b, double triad_b)
+{
+    const double cycles = 3 / triad_b - 2 / read_b;
+    return cycles > 0 && 1 / cycles < read_b ? 1 / cycles : isnan(cycles) ? read_b / 2 : read_b;
+}
+
 static int read_figures(const struct as_decan *decan, struct as_decan_ceiling *level,
                         struct assay_error *err)
 {
+    struct known_machine of = {.level = level};
     struct assay_rows *rows;
     int rc;
+    for (unsigned i = 0; i < ASSAY_PREDICT_LEVELS; i++)
+        of.triad_b[i] = (double)NAN;
     AS_TRY(assay_rows_open(decan->timed.experiment,
                            "SELECT f.name, f.value FROM machine_figure f JOIN run r"
                            " USING (host_id) WHERE r.run_id = ?1 AND f.value > 0",
                            &rows, err));
     assay_rows_bind_integer(rows, 1, decan->timed.run_id);
     while ((rc = assay_rows_next(rows, err)) > 0)
-        take_figure(decan, assay_rows_text(rows, 0), assay_rows_real(rows, 1), level);
+        take_figure(decan, assay_rows_text(rows, 0), assay_rows_real(rows, 1), &of);
     assay_rows_close(&rows);
+    for (unsigned i = 0; i < ASSAY_PREDICT_LEVELS; i++)
+        if (isnan(level[i].write_b))
+            level[i].write_b = stores_by_triad(level[i].read_b, of.triad_b[i]);
     return rc;
 }
 
@@ -146,6 +170,22 @@ static int read_caches(const struct as_decan *decan, struct as_decan_ceiling *le
     assay_rows_close(&rows);
     level[ASSAY_PREDICT_RAM].size_b = INFINITY;
     return rc;
+}
+
+/* With a hypervisor between, the cache that cores share is shared with others who are not seen. */
+static int read_claims(const struct as_decan *decan, struct as_decan_ceiling *level,
+                       struct assay_error *err)
+{
+    struct assay_rows *rows;
+    AS_TRY(assay_rows_open(decan->timed.experiment,
+                           "SELECT h.hypervisor IS NOT NULL FROM host h JOIN run r"
+                           " USING (host_id) WHERE r.run_id = ?1",
+                           &rows, err));
+    assay_rows_bind_integer(rows, 1, decan->timed.run_id);
+    const int rc = assay_rows_next(rows, err);
+    level[ASSAY_PREDICT_L3].is_claimed = rc > 0 && assay_rows_integer(rows, 0) != 0;
+    assay_rows_close(&rows);
+    return rc < 0 ? rc : 0;
 }
 
 /* All instances together touch no more than the largest process ever held. */
@@ -180,6 +220,7 @@ static void set_code(const double *known, struct as_decan_measure *to)
     to->read_b = steps_known ? known[KNOWN_MOVED_READ] : (double)NAN;
     to->written_b = steps_known ? known[KNOWN_MOVED_WRITTEN] : (double)NAN;
     to->indirect_n = known[KNOWN_INDIRECT];
+    to->unstepped_n = known[KNOWN_STEADY] > 0 ? (double)NAN : known[KNOWN_UNKNOWN_STEP];
     to->flops = per_iteration(known, KNOWN_COUNTED_FLOPS, KNOWN_FLOPS);
     to->flop_peak = known[KNOWN_FLOP_PEAK];
     to->model =
@@ -213,14 +254,11 @@ static void set_use(const struct as_decan_use *use, double *column)
     column[2] = use->sat;
 }
 
-static void set_columns(const struct as_decan_judgement *of, double *column)
+static void set_columns(const struct as_decan_ratios *ratio, enum assay_predict_level level,
+                        double *column)
 {
-    const struct as_decan_ratios *ratio = &of->ratio;
-    column[AS_DECAN_COLUMN_VERDICT] = of->verdict;
-    column[AS_DECAN_COLUMN_CONFIDENCE] = of->confidence;
     column[AS_DECAN_COLUMN_ORIG_DL1] = ratio->orig_dl1;
     column[AS_DECAN_COLUMN_WAITS] = 100 * (ratio->orig_dl1 < 1 ? 0 : 1 - 1 / ratio->orig_dl1);
-    column[AS_DECAN_COLUMN_GAIN] = of->gain;
     column[AS_DECAN_COLUMN_FP_LS] = ratio->fp_ls;
     column[AS_DECAN_COLUMN_SATURATION] = ratio->saturation;
     column[AS_DECAN_COLUMN_ORIG_REF] = ratio->orig_ref;
@@ -230,11 +268,79 @@ static void set_columns(const struct as_decan_judgement *of, double *column)
     column[AS_DECAN_COLUMN_FP_MODEL] = ratio->fp_model;
     column[AS_DECAN_COLUMN_DL1_MODEL] = ratio->dl1_model;
     column[AS_DECAN_COLUMN_FP_PER_CY] = ratio->flops_per_cycle;
-    column[AS_DECAN_COLUMN_IN_FLIGHT] = ratio->in_flight[of->level];
+    column[AS_DECAN_COLUMN_IN_FLIGHT] = ratio->in_flight[level];
     set_use(&ratio->fp, &column[AS_DECAN_COLUMN_FP_USE]);
-    for (unsigned level = 0; level < ASSAY_PREDICT_LEVELS; level++) {
-        set_use(&ratio->read[level], &column[AS_DECAN_COLUMN_LEVELS + 6 * level]);
-        set_use(&ratio->write[level], &column[AS_DECAN_COLUMN_LEVELS + 6 * level + 3]);
+    for (unsigned l = 0; l < ASSAY_PREDICT_LEVELS; l++) {
+        set_use(&ratio->read[l], &column[AS_DECAN_COLUMN_LEVELS + 6 * l]);
+        set_use(&ratio->write[l], &column[AS_DECAN_COLUMN_LEVELS + 6 * l + 3]);
+    }
+}
+
+/* What a column is made of; of all others the loop's own time alone. */
+static uint32_t kinds_of(enum as_decan_column column, const struct as_decan_judgement *of,
+                         enum as_variant_kind whole)
+{
+    const uint32_t base = 1u << of->base, itself = 1u << whole;
+    switch (column) {
+    case AS_DECAN_COLUMN_ORIG_DL1:
+    case AS_DECAN_COLUMN_WAITS:
+        return itself | 1u << AS_VARIANT_DL1;
+    case AS_DECAN_COLUMN_GAIN:
+        return base | (of->without < AS_VARIANT_KINDS ? 1u << of->without : 0);
+    case AS_DECAN_COLUMN_FP_LS:
+        return 1u << AS_VARIANT_FP | 1u << AS_VARIANT_LS;
+    case AS_DECAN_COLUMN_SATURATION:
+        return base | 1u << AS_VARIANT_DL1 | 1u << AS_VARIANT_LS;
+    case AS_DECAN_COLUMN_ORIG_REF:
+        return 1u << AS_VARIANT_ORIG | 1u << AS_VARIANT_REF;
+    case AS_DECAN_COLUMN_REF_FES:
+        return base | 1u << AS_VARIANT_FES;
+    case AS_DECAN_COLUMN_REF_NODIV:
+        return base | 1u << AS_VARIANT_NODIV;
+    case AS_DECAN_COLUMN_REF_NORED:
+        return base | 1u << AS_VARIANT_NORED;
+    case AS_DECAN_COLUMN_FP_MODEL:
+        return 1u << AS_VARIANT_FP;
+    case AS_DECAN_COLUMN_DL1_MODEL:
+        return 1u << AS_VARIANT_DL1;
+    case AS_DECAN_COLUMN_DRIFT:
+        return 1u << AS_VARIANT_ORIG;
+    default:
+        return itself;
+    }
+}
+
+static uint32_t fewest_of(const struct as_decan_measure *measure, uint32_t kinds)
+{
+    uint32_t n = UINT32_MAX;
+    for (unsigned kind = 0; kind < AS_VARIANT_KINDS; kind++)
+        if (kinds >> kind & 1 && measure->timing[kind].n < n)
+            n = measure->timing[kind].n;
+    return n;
+}
+
+static bool is_ceiling(unsigned column)
+{
+    return column >= AS_DECAN_COLUMN_FP_USE && (column - AS_DECAN_COLUMN_FP_USE) % 3 == 0;
+}
+
+static void set_all_columns(const struct as_decan_measure *measure,
+                            const struct as_decan_judgement *of, struct assay_decan_bucket *to)
+{
+    const enum as_variant_kind whole =
+        measure->timing[AS_VARIANT_ORIG].n ? AS_VARIANT_ORIG : AS_VARIANT_REF;
+    set_columns(&of->ratio, of->level, to->column);
+    set_columns(&of->low, of->level, to->column_low);
+    set_columns(&of->high, of->level, to->column_high);
+    to->column[AS_DECAN_COLUMN_VERDICT] = of->verdict;
+    to->column[AS_DECAN_COLUMN_CONFIDENCE] = of->confidence;
+    to->column[AS_DECAN_COLUMN_GAIN] = of->gain;
+    to->column_low[AS_DECAN_COLUMN_GAIN] = of->gain_low;
+    to->column_high[AS_DECAN_COLUMN_GAIN] = of->gain_high;
+    for (unsigned i = 0; i < AS_DECAN_COLUMNS; i++) {
+        to->column_n[i] = fewest_of(measure, kinds_of(i, of, whole));
+        if (is_ceiling(i))
+            to->column_low[i] = to->column_high[i] = (double)NAN;
     }
 }
 
@@ -249,7 +355,7 @@ static void judge_bucket(const struct as_decan_measure *measure, struct assay_de
 {
     struct as_decan_judgement of;
     as_decan_judge(measure, &of);
-    set_columns(&of, bucket->column);
+    set_all_columns(measure, &of, bucket);
     bucket->column[AS_DECAN_COLUMN_SHARE] = 100 * bucket->share;
     bucket->verdict = as_decan_verdict_word(of.verdict);
     bucket->title = as_decan_verdict_title(of.verdict);
@@ -316,6 +422,7 @@ int as_decan_judge_loop(const struct as_decan *decan, struct assay_decan_loop *l
         memcpy(measure.bits, bits, sizeof measure.bits);
         AS_TRY(read_figures(decan, measure.level, err));
         AS_TRY(read_caches(decan, measure.level, err));
+        AS_TRY(read_claims(decan, measure.level, err));
         AS_TRY(read_reach(decan, &measure.reach_b, err));
         set_code(known, &measure);
         set_timings(bucket, &measure);

@@ -15,6 +15,49 @@ double as_decan_cycles_of(const struct as_decan_measure *measure, enum as_varian
     return timing->n && timing->median > 0 ? timing->median : (double)NAN;
 }
 
+/* Of a few instances the median has no interval: it may be anywhere. */
+static double cycles_at(const struct as_decan_measure *measure, enum as_variant_kind kind,
+                        enum as_decan_end end)
+{
+    const struct as_decan_timing *timing = &measure->timing[kind];
+    const double median = as_decan_cycles_of(measure, kind);
+    if (isnan(median) || end == AS_DECAN_AT_MEDIAN)
+        return median;
+    if (end == AS_DECAN_AT_LOW)
+        return isnan(timing->low) ? 0 : fmin(timing->low, median);
+    return isnan(timing->high) ? (double)INFINITY : fmax(timing->high, median);
+}
+
+static enum as_decan_end other_end(enum as_decan_end end)
+{
+    return (enum as_decan_end)(-(int)end);
+}
+
+/* `b` is positive, or the end of an interval that is not known. */
+static double over_cycles(double a, double b)
+{
+    return isnan(a) || isnan(b) ? (double)NAN
+           : b > 0              ? (isinf(a) ? a : a / b)
+           : a > 0              ? (double)INFINITY
+                                : 0;
+}
+
+double as_decan_over(const struct as_decan_measure *measure, enum as_variant_kind a,
+                     enum as_variant_kind b, enum as_decan_end end)
+{
+    return over_cycles(cycles_at(measure, a, end), cycles_at(measure, b, other_end(end)));
+}
+
+enum as_variant_kind as_decan_base_of(const struct as_decan_measure *measure)
+{
+    return isnan(as_decan_cycles_of(measure, AS_VARIANT_REF)) ? AS_VARIANT_ORIG : AS_VARIANT_REF;
+}
+
+enum as_variant_kind as_decan_whole_of(const struct as_decan_measure *measure)
+{
+    return isnan(as_decan_cycles_of(measure, AS_VARIANT_ORIG)) ? AS_VARIANT_REF : AS_VARIANT_ORIG;
+}
+
 enum as_decan_reliability as_decan_reliability_of(const struct as_decan_timing *timing)
 {
     if (timing->n == 0 || !(timing->instance >= as_decan_thresholds.cycles_none))
@@ -30,7 +73,7 @@ double as_decan_stability(const struct as_decan_timing *timing)
 
 static struct as_decan_use use_of(double cap, double amount, double cycles)
 {
-    const double bw = as_decan_ratio_of(amount, cycles);
+    const double bw = over_cycles(amount, cycles);
     return (struct as_decan_use){.cap = cap, .bw = bw, .sat = as_decan_ratio_of(bw, cap)};
 }
 
@@ -65,32 +108,34 @@ static void fill_levels(const struct as_decan_measure *measure, double cycles,
         out->read[l] = use_of(from->read_b, is_first ? measure->load_b : read, cycles);
         out->write[l] =
             use_of(from->write_b, is_first ? measure->store_b : measure->written_b, cycles);
-        out->level_sat[l] = as_decan_ratio_of(moving_of(measure, l), cycles);
-        out->in_flight[l] = as_decan_ratio_of(lines * from->latency, cycles);
+        out->level_sat[l] = over_cycles(moving_of(measure, l), cycles);
+        out->in_flight[l] = over_cycles(lines * from->latency, cycles);
     }
 }
 
-void as_decan_fill_ratios(const struct as_decan_measure *measure, struct as_decan_ratios *out)
+static double longer_of(double a, double b)
 {
-    const double ref = as_decan_cycles_of(measure, AS_VARIANT_REF);
-    const double orig = as_decan_cycles_of(measure, AS_VARIANT_ORIG);
-    const double fp = as_decan_cycles_of(measure, AS_VARIANT_FP);
-    const double ls = as_decan_cycles_of(measure, AS_VARIANT_LS);
-    const double dl1 = as_decan_cycles_of(measure, AS_VARIANT_DL1);
-    const double base = isnan(ref) ? orig : ref, whole = isnan(orig) ? ref : orig;
+    return isnan(a) || isnan(b) ? (double)NAN : fmax(a, b);
+}
+
+void as_decan_fill_ratios(const struct as_decan_measure *measure, enum as_decan_end end,
+                          struct as_decan_ratios *out)
+{
+    const enum as_variant_kind base = as_decan_base_of(measure), whole = as_decan_whole_of(measure);
+    const double cycles = cycles_at(measure, whole, other_end(end));
     const struct as_decan_model *model = &measure->model;
-    out->orig_dl1 = as_decan_ratio_of(whole, dl1);
-    out->fp_ls = as_decan_ratio_of(fp, ls);
-    out->saturation =
-        isnan(dl1) || isnan(ls) ? (double)NAN : as_decan_ratio_of(fmax(dl1, ls), base);
-    out->orig_ref = as_decan_ratio_of(orig, ref);
-    out->ref_fes = as_decan_ratio_of(base, as_decan_cycles_of(measure, AS_VARIANT_FES));
-    out->ref_nodiv = as_decan_ratio_of(base, as_decan_cycles_of(measure, AS_VARIANT_NODIV));
-    out->ref_nored = as_decan_ratio_of(base, as_decan_cycles_of(measure, AS_VARIANT_NORED));
-    out->fp_model =
-        as_decan_ratio_of(fp, fmax(model->arithmetic, fmax(model->divide, model->chain)));
-    out->dl1_model = as_decan_ratio_of(dl1, model->cycles);
-    out->flops_per_cycle = as_decan_ratio_of(measure->flops, whole);
-    out->fp = use_of(measure->flop_peak, measure->flops, whole);
-    fill_levels(measure, whole, out);
+    out->orig_dl1 = as_decan_over(measure, whole, AS_VARIANT_DL1, end);
+    out->fp_ls = as_decan_over(measure, AS_VARIANT_FP, AS_VARIANT_LS, end);
+    out->saturation = longer_of(as_decan_over(measure, AS_VARIANT_DL1, base, end),
+                                as_decan_over(measure, AS_VARIANT_LS, base, end));
+    out->orig_ref = as_decan_over(measure, AS_VARIANT_ORIG, AS_VARIANT_REF, end);
+    out->ref_fes = as_decan_over(measure, base, AS_VARIANT_FES, end);
+    out->ref_nodiv = as_decan_over(measure, base, AS_VARIANT_NODIV, end);
+    out->ref_nored = as_decan_over(measure, base, AS_VARIANT_NORED, end);
+    out->fp_model = as_decan_ratio_of(cycles_at(measure, AS_VARIANT_FP, end),
+                                      fmax(model->arithmetic, fmax(model->divide, model->chain)));
+    out->dl1_model = as_decan_ratio_of(cycles_at(measure, AS_VARIANT_DL1, end), model->cycles);
+    out->flops_per_cycle = over_cycles(measure->flops, cycles);
+    out->fp = use_of(measure->flop_peak, measure->flops, cycles);
+    fill_levels(measure, cycles, out);
 }

@@ -146,26 +146,61 @@ static uint32_t count_takes(const struct as_decan *decan, uint32_t loop, unsigne
     return n;
 }
 
-/* Kinds of which some loop that could be varied has too few instances: another run may have more.
- * A loop that nothing came of gets nothing from another run. */
+/* How many instances of each kind a loop has; of kinds that it cannot have enough. */
+struct tally {
+    uint32_t n[AS_VARIANT_KINDS];
+    uint32_t all;
+};
+
+static struct tally tally_of(const struct as_decan *decan, uint32_t number)
+{
+    struct tally out = {.all = 0};
+    for (unsigned kind = 0; kind < AS_VARIANT_KINDS; kind++) {
+        const bool can = kind == AS_VARIANT_ORIG || !decan->varied[number].unvaried[kind];
+        if (kind == AS_VARIANT_REC || !can || !(decan->asked >> kind & 1)) {
+            out.n[kind] = decan->result->wanted;
+            continue;
+        }
+        out.n[kind] = count_takes(decan, number, kind);
+        out.all += out.n[kind];
+    }
+    return out;
+}
+
+/* Of a loop whose instances do not go round: those that it has none of, what decides most first, as
+ * many as a run has had instances of the loop. Each run begins with one of ORIG. */
+static uint32_t starved_kinds(const struct tally *tally, unsigned runs)
+{
+    static const enum as_variant_kind order[] = {AS_VARIANT_DL1, AS_VARIANT_LS,    AS_VARIANT_FP,
+                                                 AS_VARIANT_FES, AS_VARIANT_NODIV, AS_VARIANT_NORED,
+                                                 AS_VARIANT_REF};
+    const uint32_t of_run = tally->all / runs;
+    uint32_t kinds = 0, n = 0;
+    for (unsigned i = 0; i < sizeof order / sizeof *order; i++)
+        if (tally->n[order[i]] == 0 && n + 1 < (of_run > 2 ? of_run : 2)) {
+            kinds |= 1u << order[i];
+            n++;
+        }
+    return kinds;
+}
+
+/* Kinds of which some loop that could be varied has too few instances: another run may have more. A
+ * loop that nothing came of gets nothing from another run. Where loops have none of some kinds, that
+ * is what the run is for. */
 static uint32_t lacking_kinds(const struct as_decan *decan)
 {
-    uint32_t kinds = 0;
+    uint32_t lacks = 0, starved = 0;
     as_vec_foreach (&decan->timed.loop, loop) {
-        const uint32_t number = (uint32_t)(loop - decan->timed.loop.at);
-        uint32_t lacks = 0, has = 0;
-        for (unsigned kind = 0; loop->number != ASSAY_NONE && kind < AS_VARIANT_KINDS; kind++) {
-            if (kind == AS_VARIANT_REC ||
-                (kind != AS_VARIANT_ORIG && decan->varied[number].unvaried[kind]) ||
-                !(decan->asked >> kind & 1))
-                continue;
-            const uint32_t n = count_takes(decan, number, kind);
-            has += n;
-            lacks |= n < decan->result->wanted ? 1u << kind : 0;
-        }
-        kinds |= has ? lacks : 0;
+        if (loop->number == ASSAY_NONE)
+            continue;
+        const struct tally tally = tally_of(decan, (uint32_t)(loop - decan->timed.loop.at));
+        if (tally.all == 0)
+            continue;
+        starved |= starved_kinds(&tally, decan->result->runs);
+        for (unsigned kind = 0; kind < AS_VARIANT_KINDS; kind++)
+            lacks |= tally.n[kind] < decan->result->wanted ? 1u << kind : 0;
     }
-    return kinds;
+    return starved ? starved : lacks;
 }
 
 /* Whether the program ended as it did without variants. */

@@ -97,16 +97,15 @@ static size_t drop_disturbed(struct as_varied *it, size_t n, double limit, struc
 
 /* The order statistics between which the median is with 95 %, by the normal approximation of the
  * binomial distribution. */
-static void set_interval(const double *sorted, size_t n, double cycles,
-                         struct assay_decan_take *take)
+static void set_interval(const double *sorted, size_t n, double cycles, double *low, double *high)
 {
     const double middle = (double)n / 2, half = SIGMAS * sqrt((double)n) / 2;
-    take->low = take->high = (double)NAN;
+    *low = *high = (double)NAN;
     if (n < CERTAIN)
         return;
-    const double low = floor(middle - half), high = ceil(middle + half);
-    take->low = sorted[low > 0 ? (size_t)low : 0] * cycles;
-    take->high = sorted[high < (double)n ? (size_t)high : n - 1] * cycles;
+    const double first = floor(middle - half), last = ceil(middle + half);
+    *low = sorted[first > 0 ? (size_t)first : 0] * cycles;
+    *high = sorted[last < (double)n ? (size_t)last : n - 1] * cycles;
 }
 
 static enum assay_decan_reliability reliability_of(double instance)
@@ -127,6 +126,7 @@ static void describe_take(const struct as_varied *it, size_t n, double cycles, s
     }
     as_sort_doubles(room->value, n);
     take->instance = as_median_of_sorted(room->value, n) * cycles;
+    set_interval(room->value, n, cycles, &take->instance_low, &take->instance_high);
     take->reliability = reliability_of(take->instance);
     for (size_t i = 0; i < n; i++)
         room->value[i] = varied_cost(&it[i]);
@@ -135,27 +135,40 @@ static void describe_take(const struct as_varied *it, size_t n, double cycles, s
     take->least = room->value[0] * cycles;
     take->stability = take->least > 0 ? (take->median - take->least) / take->least : 0;
     take->iterations = trips / (double)n;
-    set_interval(room->value, n, cycles, take);
+    set_interval(room->value, n, cycles, &take->low, &take->high);
 }
 
 /* ---- Drift ---------------------------------------------------------------------------------- */
 
-static double median_cost(const struct as_varied *it, size_t n, struct sample *room)
+struct half {
+    double median, low, high;
+};
+
+static struct half half_of(const struct as_varied *it, size_t n, struct sample *room)
 {
+    struct half out;
     for (size_t i = 0; i < n; i++)
         room->value[i] = varied_cost(&it[i]);
     as_sort_doubles(room->value, n);
-    return as_median_of_sorted(room->value, n);
+    out.median = as_median_of_sorted(room->value, n);
+    set_interval(room->value, n, 1, &out.low, &out.high);
+    return out;
 }
 
 /* Of instances in the order of time: the later half to the earlier, less 1. */
-static double drift_of(const struct as_varied *it, size_t n, struct sample *room)
+static void set_drift(const struct as_varied *it, size_t n, struct sample *room,
+                      struct assay_decan_bucket *to)
 {
+    const enum as_decan_column column = AS_DECAN_COLUMN_DRIFT;
     if (n < 2 * CERTAIN)
-        return (double)NAN;
-    const double first = median_cost(it, n / 2, room);
-    const double last = median_cost(it + n - n / 2, n / 2, room);
-    return first > 0 ? last / first - 1 : (double)NAN;
+        return;
+    const struct half first = half_of(it, n / 2, room);
+    const struct half last = half_of(it + n - n / 2, n / 2, room);
+    if (!(first.low > 0))
+        return;
+    to->column[column] = 100 * (last.median / first.median - 1);
+    to->column_low[column] = 100 * (last.low / first.high - 1);
+    to->column_high[column] = 100 * (last.high / first.low - 1);
 }
 
 /* ---- Buckets -------------------------------------------------------------------------------- */
@@ -174,7 +187,7 @@ static void add_take(struct assay_decan_bucket *bucket, struct as_varied *it, si
     }
     describe_take(it, left, scale->cycles, room, take);
     if (kind == AS_VARIANT_ORIG)
-        bucket->column[AS_DECAN_COLUMN_DRIFT] = 100 * drift_of(it, left, room);
+        set_drift(it, left, room, bucket);
 }
 
 static void set_speedups(struct assay_decan_bucket *bucket)
@@ -200,7 +213,7 @@ static void make_bucket(struct as_varied *it, size_t n, const struct as_take_sca
     out->high = bound_of(class + 1);
     out->share = (double)NAN;
     for (size_t i = 0; i < ASSAY_DECAN_COLUMNS_MOST; i++)
-        out->column[i] = (double)NAN;
+        out->column[i] = out->column_low[i] = out->column_high[i] = (double)NAN;
     for (size_t from = 0, to; from < n; from = to) {
         for (to = from; to < n && it[to].kind == it[from].kind;)
             to++;

@@ -34,6 +34,7 @@ void as_decan_measure_init(struct as_decan_measure *measure)
                                          .store_b = none,
                                          .read_b = none,
                                          .written_b = none,
+                                         .unstepped_n = none,
                                          .footprint_b = none,
                                          .reach_b = none,
                                          .flops = none,
@@ -79,12 +80,19 @@ static bool is_clearly_less(double share)
     return share < as_decan_thresholds.explains;
 }
 
+/* `without`: the variant that does without the cause, or AS_VARIANT_KINDS. */
 static void decide_verdict(struct as_decan_judgement *out, enum as_decan_verdict verdict,
-                           enum as_variant_kind decided, double gain)
+                           enum as_variant_kind decided, enum as_variant_kind without)
 {
     out->verdict = verdict;
     out->decided = decided;
-    out->gain = gain >= 1 ? gain : 1;
+    out->without = without;
+}
+
+/* The longer of two that there are. */
+static enum as_variant_kind longer_kind(const struct shares *s)
+{
+    return s->fp > s->ls ? AS_VARIANT_FP : AS_VARIANT_LS;
 }
 
 /* ---- What the core does ---------------------------------------------------------------------- */
@@ -106,10 +114,10 @@ static bool stores_most(const struct as_decan_measure *m)
     return m->store_b > m->load_b;
 }
 
-static void judge_accesses(const struct as_decan_measure *m, const struct shares *s,
-                           struct as_decan_judgement *out)
+static void judge_accesses(const struct as_decan_measure *m, struct as_decan_judgement *out)
 {
-    decide_verdict(out, stores_most(m) ? AS_DECAN_STORE : AS_DECAN_L1, AS_VARIANT_LS, 1 / s->fp);
+    decide_verdict(out, stores_most(m) ? AS_DECAN_STORE : AS_DECAN_L1, AS_VARIANT_LS,
+                   AS_VARIANT_FP);
     out->level = out->nearest = out->farthest = ASSAY_PREDICT_L1;
 }
 
@@ -120,20 +128,20 @@ static bool judge_core(const struct as_decan_measure *m, const struct shares *s,
     const struct as_decan_thresholds *t = &as_decan_thresholds;
     const bool fp = explains(s->fp), ls = explains(s->ls);
     if (is_clearly_less(s->nodiv) && !ls)
-        decide_verdict(out, AS_DECAN_DIVIDE, AS_VARIANT_NODIV, 1 / s->nodiv);
+        decide_verdict(out, AS_DECAN_DIVIDE, AS_VARIANT_NODIV, AS_VARIANT_NODIV);
     else if (s->fes >= t->supplies && fp && ls)
-        decide_verdict(out, AS_DECAN_BALANCED_STARVED, AS_VARIANT_FES, (double)NAN);
+        decide_verdict(out, AS_DECAN_BALANCED_STARVED, AS_VARIANT_FES, AS_VARIANT_KINDS);
     else if (s->fes >= t->supplies && !isnan(s->fp) && !isnan(s->ls))
-        decide_verdict(out, AS_DECAN_FRONT_END, AS_VARIANT_FES, 1 / fmax(s->fp, s->ls));
+        decide_verdict(out, AS_DECAN_FRONT_END, AS_VARIANT_FES, longer_kind(s));
     else if (is_chain(m, s) && !ls)
         decide_verdict(out, AS_DECAN_CHAIN, isnan(s->nored) ? AS_VARIANT_FP : AS_VARIANT_NORED,
-                       1 / (isnan(s->nored) ? s->ls : s->nored));
+                       isnan(s->nored) ? AS_VARIANT_LS : AS_VARIANT_NORED);
     else if (fp && ls && s->fp <= t->apart * s->ls && s->ls <= t->apart * s->fp)
-        decide_verdict(out, AS_DECAN_BALANCED_FED, AS_VARIANT_LS, (double)NAN);
+        decide_verdict(out, AS_DECAN_BALANCED_FED, AS_VARIANT_LS, AS_VARIANT_KINDS);
     else if (ls && (!fp || s->ls > s->fp))
-        judge_accesses(m, s, out);
+        judge_accesses(m, out);
     else if (fp)
-        decide_verdict(out, AS_DECAN_COMPUTE, AS_VARIANT_FP, 1 / s->ls);
+        decide_verdict(out, AS_DECAN_COMPUTE, AS_VARIANT_FP, AS_VARIANT_LS);
     else
         return false;
     return true;
@@ -149,13 +157,13 @@ static bool judge_longest(const struct as_decan_measure *m, const struct shares 
     if (isnan(fp) || isnan(ls) || isnan(s->fes) || !(longest >= t->overlaps))
         return false;
     if (ls >= t->apart * fmax(fp, s->fes))
-        judge_accesses(m, s, out);
+        judge_accesses(m, out);
     else if (fp >= t->apart * fmax(ls, s->fes))
-        decide_verdict(out, AS_DECAN_COMPUTE, AS_VARIANT_FP, 1 / ls);
+        decide_verdict(out, AS_DECAN_COMPUTE, AS_VARIANT_FP, AS_VARIANT_LS);
     else if (s->fes >= t->apart * fmax(fp, ls))
-        decide_verdict(out, AS_DECAN_FRONT_END, AS_VARIANT_FES, 1 / fmax(fp, ls));
+        decide_verdict(out, AS_DECAN_FRONT_END, AS_VARIANT_FES, longer_kind(s));
     else if (fmin(fp, ls) >= t->apart * s->fes)
-        decide_verdict(out, AS_DECAN_BALANCED_FED, AS_VARIANT_LS, (double)NAN);
+        decide_verdict(out, AS_DECAN_BALANCED_FED, AS_VARIANT_LS, AS_VARIANT_KINDS);
     else
         return false;
     out->doubt = "no part alone takes as long as the loop";
@@ -167,7 +175,7 @@ static bool judge_longest(const struct as_decan_measure *m, const struct shares 
 
 static void judge_far(const struct as_decan_measure *m, struct as_decan_judgement *out)
 {
-    decide_verdict(out, AS_DECAN_BEYOND_L1, AS_VARIANT_DL1, out->ratio.orig_dl1);
+    decide_verdict(out, AS_DECAN_BEYOND_L1, AS_VARIANT_DL1, AS_VARIANT_DL1);
     as_decan_judge_data(m, out);
 }
 
@@ -187,8 +195,14 @@ static void judge_by_shares(const struct as_decan_measure *m, const struct share
         judge_far(m, out);
         return;
     }
+    if (is_far && isnan(s->ls)) {
+        judge_far(m, out);
+        out->doubt = "its accesses alone were not measured";
+        out->confidence = AS_DECAN_LOW;
+        return;
+    }
     if (is_far && is_chain_in_memory(m, s)) {
-        decide_verdict(out, AS_DECAN_CHAIN, AS_VARIANT_DL1, out->ratio.orig_dl1);
+        decide_verdict(out, AS_DECAN_CHAIN, AS_VARIANT_DL1, AS_VARIANT_DL1);
         return;
     }
     if (judge_core(m, s, out))
@@ -206,6 +220,30 @@ static void judge_by_shares(const struct as_decan_measure *m, const struct share
                      : "no variant takes as long as the loop";
 }
 
+static bool is_balanced(enum as_decan_verdict verdict)
+{
+    return verdict == AS_DECAN_BALANCED_STARVED || verdict == AS_DECAN_BALANCED_FED;
+}
+
+/* With its data in L1 the loop is held to itself as the program runs it. */
+static double gain_at(const struct as_decan_measure *m, const struct as_decan_judgement *of,
+                      enum as_decan_end end)
+{
+    if (of->without == AS_VARIANT_KINDS)
+        return is_balanced(of->verdict) ? 1 : (double)NAN;
+    const enum as_variant_kind from =
+        of->without == AS_VARIANT_DL1 ? as_decan_whole_of(m) : of->base;
+    const double gain = as_decan_over(m, from, of->without, end);
+    return gain < 1 ? 1 : gain;
+}
+
+static void set_gain(const struct as_decan_measure *m, struct as_decan_judgement *out)
+{
+    out->gain = gain_at(m, out, AS_DECAN_AT_MEDIAN);
+    out->gain_low = gain_at(m, out, AS_DECAN_AT_LOW);
+    out->gain_high = gain_at(m, out, AS_DECAN_AT_HIGH);
+}
+
 void as_decan_judge(const struct as_decan_measure *measure, struct as_decan_judgement *out)
 {
     const struct shares s = shares_of(measure);
@@ -215,11 +253,14 @@ void as_decan_judge(const struct as_decan_measure *measure, struct as_decan_judg
                                        .base = measure->timing[AS_VARIANT_REF].n ? AS_VARIANT_REF
                                                                                  : AS_VARIANT_ORIG,
                                        .decided = AS_VARIANT_ORIG,
-                                       .gain = (double)NAN};
-    as_decan_fill_ratios(measure, &out->ratio);
+                                       .without = AS_VARIANT_KINDS};
+    as_decan_fill_ratios(measure, AS_DECAN_AT_MEDIAN, &out->ratio);
+    as_decan_fill_ratios(measure, AS_DECAN_AT_LOW, &out->low);
+    as_decan_fill_ratios(measure, AS_DECAN_AT_HIGH, &out->high);
     if (isnan(s.base))
         out->doubt = "no instance was timed";
     else
         judge_by_shares(measure, &s, out);
+    set_gain(measure, out);
     as_decan_judge_trust(measure, out);
 }

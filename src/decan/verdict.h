@@ -43,6 +43,8 @@ struct as_decan_ceiling {
     double latency; /* cycles from a line to the one that it names */
     double moving;  /* cycles of an iteration to move what it moves from here, and nothing else:
                        assay_predict_at(). NAN: follows from read_b and write_b */
+    bool is_claimed; /* size_b is what a hypervisor says, who gives others of it: data of that size
+                        may lie beyond */
 };
 
 /* Cycles of an iteration by the model of the core, data in the first level (predict.h). */
@@ -63,6 +65,7 @@ struct as_decan_measure {
      * apart. NAN: the steps of addresses are not known. */
     double read_b, written_b;
     double indirect_n;
+    double unstepped_n;      /* accesses that no step leads to, and no memory: a line each, at most */
     double footprint_b;      /* lines that an instance touches */
     double reach_b;          /* lines that all instances touch together, at most; NAN: not known */
     double flops, flop_peak; /* of an iteration; the most that the core does in a cycle */
@@ -134,6 +137,10 @@ struct as_decan_judgement {
     enum as_variant_kind decided; /* the variant that decided most */
     double gain;                  /* times faster without the cause, at most; NAN: not known */
     const char *doubt;            /* why confidence is not high; NULL: it is. Constant */
+    /* Bounds of `ratio` and `gain`, by the intervals of the medians; 0 and unbounded: not known. */
+    struct as_decan_ratios low, high;
+    double gain_low, gain_high;
+    enum as_variant_kind without; /* the gain is to this variant; AS_VARIANT_KINDS: to none */
 };
 
 void as_decan_judge(const struct as_decan_measure *measure, struct as_decan_judgement *out);

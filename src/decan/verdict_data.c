@@ -9,16 +9,26 @@
 
 #include "decan/judging.h"
 
-/* The nearest that holds so many bytes; `otherwise` where that is not known. */
-static enum assay_predict_level level_holding(const struct as_decan_measure *measure, double bytes,
-                                              enum assay_predict_level otherwise)
+/* The nearest that holds so many bytes, where they are that many. */
+static enum assay_predict_level nearest_for(const struct as_decan_measure *measure)
 {
-    if (isnan(bytes))
-        return otherwise;
-    for (unsigned l = 0; l < ASSAY_PREDICT_RAM; l++)
-        if (bytes <= measure->level[l].size_b)
-            return (enum assay_predict_level)l;
-    return ASSAY_PREDICT_RAM;
+    unsigned l = 0;
+    if (isnan(measure->footprint_b))
+        return ASSAY_PREDICT_L1;
+    while (l < ASSAY_PREDICT_RAM && !(measure->footprint_b <= measure->level[l].size_b))
+        l++;
+    return (enum assay_predict_level)l;
+}
+
+/* The nearest that holds all that is ever touched. A cache of which others have their part need not
+ * do so. */
+static enum assay_predict_level farthest_for(const struct as_decan_measure *measure)
+{
+    unsigned l = 0;
+    while (l < ASSAY_PREDICT_RAM && !(measure->reach_b <= measure->level[l].size_b &&
+                                      !measure->level[l].is_claimed))
+        l++;
+    return (enum assay_predict_level)l;
 }
 
 /* How far the time is from what the level explains; logarithm. */
@@ -104,12 +114,23 @@ static double used_share(const struct as_decan_judgement *out)
     return (isnan(read) ? 0 : read) + (isnan(write) ? 0 : write);
 }
 
+/* Accesses that no step leads to, by addresses that are computed: each is a line at most. Where even
+ * so many lines are no more than the level's bandwidth carries, what they wait for is the way. */
+static bool is_scattered(const struct as_decan_measure *measure,
+                         const struct as_decan_judgement *out)
+{
+    const double lines_b = measure->unstepped_n * measure->line_b;
+    const double cycles = as_decan_cycles_of(measure, as_decan_whole_of(measure));
+    const double ceiling = measure->level[out->farthest].read_b;
+    return lines_b > 0 && as_decan_ratio_of(lines_b, ceiling) < as_decan_thresholds.explains * cycles;
+}
+
 void as_decan_judge_data(const struct as_decan_measure *measure, struct as_decan_judgement *out)
 {
     const struct as_decan_thresholds *t = &as_decan_thresholds;
     const bool is_indirect = is_mostly_indirect(measure);
-    out->nearest = level_holding(measure, measure->footprint_b, ASSAY_PREDICT_L1);
-    out->farthest = level_holding(measure, measure->reach_b, ASSAY_PREDICT_RAM);
+    out->nearest = nearest_for(measure);
+    out->farthest = farthest_for(measure);
     if (out->farthest < out->nearest)
         out->farthest = out->nearest;
     out->level = out->nearest;
@@ -118,12 +139,17 @@ void as_decan_judge_data(const struct as_decan_measure *measure, struct as_decan
         return;
     }
     if (isnan(measure->read_b + measure->written_b)) {
+        if (is_scattered(measure, out)) {
+            out->verdict = AS_DECAN_LATENCY;
+            return;
+        }
         out->verdict = out->nearest == out->farthest ? verdict_of(out->level) : AS_DECAN_BEYOND_L1;
         return;
     }
     exclude_impossible(out);
     if (find_saturated(out)) {
-        const bool is_wide = !is_indirect || used_share(out) >= t->saturated;
+        /* Elements here and there come as fast as streams do, or each is waited for. */
+        const bool is_wide = !is_indirect || used_share(out) >= t->explains;
         out->verdict = is_wide ? verdict_of(out->level) : AS_DECAN_LATENCY;
         return;
     }

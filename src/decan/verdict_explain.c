@@ -28,11 +28,31 @@ static double cycles(const struct as_decan_measure *m, enum as_variant_kind kind
     return as_decan_cycles_of(m, kind);
 }
 
-static void tell_level(struct told *told, const struct as_decan_judgement *j)
+/* Sizes alone are what a level follows from where nobody measured how fast it is. */
+static void tell_bounds(struct told *told, const struct as_decan_measure *m,
+                        const struct as_decan_judgement *j)
 {
-    if (j->nearest != j->farthest)
-        tell(told, "; the data come from between %s and %s", assay_predict_level_name(j->nearest),
-             assay_predict_level_name(j->farthest));
+    const bool is_measured = !isnan(m->level[j->level].read_b);
+    if (j->nearest == j->farthest && is_measured)
+        return;
+    const char *nearest = assay_predict_level_name(j->nearest);
+    const char *farthest = assay_predict_level_name(j->farthest);
+    if (j->nearest == ASSAY_PREDICT_L1 && j->farthest > ASSAY_PREDICT_L2)
+        tell(told, "; the data come from as far as %s", farthest);
+    else if (j->nearest == j->farthest)
+        tell(told, "; the data come from %s", nearest);
+    else
+        tell(told, "; the data come from %s %s %s", nearest,
+             j->nearest + 1 == j->farthest ? "or" : "to", farthest);
+    if (!is_measured)
+        tell(told, ", by the sizes of caches that the processor %s: the machine was not measured",
+             m->level[j->nearest].is_claimed ? "claims" : "reports");
+}
+
+static void tell_level(struct told *told, const struct as_decan_measure *m,
+                       const struct as_decan_judgement *j)
+{
+    tell_bounds(told, m, j);
     const double sat = j->ratio.level_sat[j->level];
     if (!isnan(sat) && j->verdict != AS_DECAN_LATENCY)
         tell(told, "; moving them from %s alone takes %.0f %% of the time",
@@ -48,7 +68,7 @@ static void tell_data(struct told *told, const struct as_decan_measure *m,
     tell(told, ": with its data in L1 an iteration takes %.2f cycles", cycles(m, AS_VARIANT_DL1));
     if (cycles(m, AS_VARIANT_LS) > 0)
         tell(told, ", its accesses alone %.2f", cycles(m, AS_VARIANT_LS));
-    tell_level(told, j);
+    tell_level(told, m, j);
 }
 
 static void tell_core(struct told *told, const struct as_decan_measure *m,
@@ -75,6 +95,16 @@ static void tell_core(struct told *told, const struct as_decan_measure *m,
     }
 }
 
+/* Times as fast, at most; with the interval that those of the medians give. */
+static void tell_gain(struct told *told, const struct as_decan_judgement *j)
+{
+    tell(told, ". At most %.2f times faster without that", j->gain);
+    if (isfinite(j->gain_high) && j->gain_high - j->gain_low > 0.005)
+        tell(told, " (%.2f to %.2f)", j->gain_low, j->gain_high);
+    else if (!isfinite(j->gain_high))
+        tell(told, " (of too few instances for an interval)");
+}
+
 int as_decan_explain(const struct as_decan_measure *measure,
                      const struct as_decan_judgement *judgement, char *out, size_t out_b)
 {
@@ -97,7 +127,7 @@ int as_decan_explain(const struct as_decan_measure *measure,
     else
         tell_core(&told, measure, judgement);
     if (judgement->gain >= 1)
-        tell(&told, ". At most %.2f times faster without that", judgement->gain);
+        tell_gain(&told, judgement);
     tell(&told, ".");
     if (judgement->doubt)
         tell(&told, " To be doubted: %s.", judgement->doubt);

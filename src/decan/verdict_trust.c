@@ -50,6 +50,8 @@ static void weigh_data(const struct as_decan_measure *m, struct as_decan_judgeme
 {
     if (out->nearest != out->farthest)
         trust_at_most(out, AS_DECAN_MEDIUM, "levels are bounds: no counter tells them apart");
+    if (isnan(m->level[out->level].read_b))
+        trust_at_most(out, AS_DECAN_MEDIUM, "nobody measured how fast the levels are");
     if (isnan(m->footprint_b))
         trust_at_most(out, AS_DECAN_MEDIUM, "what an instance touches is not known");
     weigh_share(m, out, AS_VARIANT_DL1, as_decan_thresholds.explains, out);

@@ -21,6 +21,13 @@ struct decan_writing {
 /* Counts have no digits; a median has an interval. */
 static const int take_digits[AS_TAKE_COLUMNS] = {0, 3, 3, 3, 1, 2, 3, 0, 0};
 
+/* What is counted, a word or a ceiling has no interval. */
+static bool is_bounded_column(unsigned column)
+{
+    return column >= AS_DECAN_COLUMN_DRIFT &&
+           (column < AS_DECAN_COLUMN_FP_USE || (column - AS_DECAN_COLUMN_FP_USE) % 3 != 0);
+}
+
 static int open_sets(struct decan_writing *to, struct assay_error *err)
 {
     struct assay_experiment *experiment = to->decan->timed.experiment;
@@ -28,13 +35,14 @@ static int open_sets(struct decan_writing *to, struct assay_error *err)
     assert(as_decan_metric_n == VARIED_METRICS_N);
     for (unsigned i = 0; i < VARIED_METRICS_N; i++) {
         const bool is_take = i < AS_TAKE_COLUMNS;
-        const bool is_timing = i == AS_TAKE_CYCLES || i == AS_TAKE_SPEEDUP;
+        const bool is_timing =
+            i == AS_TAKE_CYCLES || i == AS_TAKE_SPEEDUP || i == AS_TAKE_INSTANCE;
         metric[i] = (struct assay_set_metric){
             .metric = as_decan_metric[i].metric,
             .origin =
                 is_take && i != AS_TAKE_SPEEDUP ? ASSAY_ORIGIN_MEASURED : ASSAY_ORIGIN_DERIVED,
             .digits = is_take ? take_digits[i] : 3,
-            .bounded = is_timing || i == AS_TAKE_COLUMNS + AS_DECAN_COLUMN_WAITS};
+            .bounded = is_take ? is_timing : is_bounded_column(i - AS_TAKE_COLUMNS)};
         metric[i].metric.pass = AS_DECAN_PASS;
     }
     AS_TRY(assay_metric_set_open(experiment, "variants", ASSAY_OBJECT_LOOP, AS_DECAN_PASS, metric,
@@ -46,6 +54,13 @@ static int open_sets(struct decan_writing *to, struct assay_error *err)
 static struct assay_quantity varied_number(double value, uint32_t n)
 {
     return assay_measured(value, value, value, n);
+}
+
+/* Of too few instances the interval is not known. */
+static struct assay_quantity median_of(double median, double low, double high, uint32_t n)
+{
+    return assay_measured(median, isnan(low) ? 0 : fmin(low, median),
+                          isnan(high) ? INFINITY : fmax(high, median), n);
 }
 
 /* The speed-up has the bounds of both medians. */
@@ -76,12 +91,11 @@ static int write_take(const struct decan_writing *to, struct assay_subject of,
     value[AS_TAKE_DISTURBED] = varied_number(it->disturbed, it->n);
     value[AS_TAKE_ENDED] = varied_number(it->ended, it->n);
     if (it->n) {
-        value[AS_TAKE_CYCLES] =
-            assay_measured(it->median, isnan(it->low) ? 0 : fmin(it->low, it->median),
-                           isnan(it->high) ? INFINITY : fmax(it->high, it->median), it->n);
+        value[AS_TAKE_CYCLES] = median_of(it->median, it->low, it->high, it->n);
         value[AS_TAKE_LEAST] = varied_number(it->least, it->n);
         value[AS_TAKE_STABILITY] = varied_number(it->stability, it->n);
-        value[AS_TAKE_INSTANCE] = varied_number(it->instance, it->n);
+        value[AS_TAKE_INSTANCE] =
+            median_of(it->instance, it->instance_low, it->instance_high, it->n);
         value[AS_TAKE_ITERATIONS] = varied_number(it->iterations, it->n);
         if (reference)
             value[AS_TAKE_SPEEDUP] = speedup_of(reference, it);
@@ -111,6 +125,13 @@ static struct assay_quantity waits_of(const struct assay_decan_bucket *bucket, d
     return assay_derived(pct, low, high, near ? near->n : 0);
 }
 
+static struct assay_quantity column_of(const struct assay_decan_bucket *it, size_t i)
+{
+    const double value = it->column[i], low = it->column_low[i], high = it->column_high[i];
+    return assay_derived(value, isnan(low) ? value : fmin(low, value),
+                         isnan(high) ? value : fmax(high, value), it->column_n[i]);
+}
+
 static int write_columns(const struct decan_writing *to, const struct assay_subject *of,
                          const struct assay_decan_bucket *it, double waits, struct assay_error *err)
 {
@@ -119,7 +140,7 @@ static int write_columns(const struct decan_writing *to, const struct assay_subj
     const int64_t n = reference ? reference->n : 0;
     for (size_t i = 0; i < AS_DECAN_COLUMNS; i++)
         if (isfinite(it->column[i]))
-            value[i] = assay_derived(it->column[i], it->column[i], it->column[i], n);
+            value[i] = column_of(it, i);
     if (isfinite(waits))
         value[AS_DECAN_COLUMN_WAITS] = waits_of(it, waits);
     return assay_metric_set_add(to->loops, of, n, value, err);
@@ -152,7 +173,7 @@ static int write_values(const struct decan_writing *to, const struct assay_decan
 
 /* ---- The page ------------------------------------------------------------------------------- */
 
-enum { PAGE_COLUMNS = 9, PAGE_ROWS = 96 };
+enum { PAGE_COLUMNS = 11, PAGE_ROWS = 96 };
 
 static const char *reliability_word(const struct assay_decan_take *it)
 {
@@ -169,21 +190,25 @@ static void fill_row(const char *bucket, const struct assay_decan_take *it, stru
     cell[2] = assay_cell_integer(it->n);
     if (it->n) {
         cell[3] = assay_cell_real(it->median);
-        cell[4] = assay_cell_real(it->least);
-        cell[5] = assay_cell_real(it->stability);
-        cell[6] = assay_cell_real(it->instance);
+        if (!isnan(it->low) && !isnan(it->high)) {
+            cell[4] = assay_cell_real(it->low);
+            cell[5] = assay_cell_real(it->high);
+        }
+        cell[6] = assay_cell_real(it->least);
+        cell[7] = assay_cell_real(it->stability);
+        cell[8] = assay_cell_real(it->instance);
         if (!isnan(it->speedup))
-            cell[7] = assay_cell_real(it->speedup);
+            cell[9] = assay_cell_real(it->speedup);
     }
-    cell[8] = assay_cell_text(reliability_word(it));
+    cell[10] = assay_cell_text(reliability_word(it));
 }
 
 static int write_page(const struct decan_writing *to, const struct assay_decan_loop *loop,
                       struct assay_error *err)
 {
     static const char *const column[PAGE_COLUMNS] = {
-        "Iterations", "Variant",         "Instances",     "Cycles/iteration", "Least",
-        "Stability",  "Cycles/instance", "Times as fast", "Reliability"};
+        "Iterations", "Variant",   "Instances",       "Cycles/iteration", "from (95 %)", "to (95 %)",
+        "Least",      "Stability", "Cycles/instance", "Times as fast",    "Reliability"};
     struct assay_cell cell[PAGE_ROWS * PAGE_COLUMNS] = {0};
     char name[PAGE_ROWS][64];
     size_t rows = 0;

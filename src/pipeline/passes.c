@@ -54,7 +54,8 @@ static int pass_count(struct assay_pass_job *job, struct assay_error *err)
 static int pass_instances(struct assay_pass_job *job, struct assay_error *err)
 {
     struct assay_vprof_request request = {.profile = job->request->profile,
-                                          .loops = job->request->loops};
+                                          .loops = job->request->loops,
+                                          .joins = job->is_again};
     struct assay_vprof_result result = {0};
 
     request.profile.attribute.catalogue = job->catalogue;
@@ -130,7 +131,7 @@ const struct assay_pass as_passes[] = {
      .stage = "instances of loops",
      .level = ASSAY_PIPELINE_ONE,
      .needs = AS_PASS_SAMPLES,
-     .makes = AS_PASS_INSTANCES,
+     .makes = "instances",
      .starts = true,
      .run = pass_instances,
      .more = ASSAY_PIPELINE_INSTANCES},

@@ -6,8 +6,7 @@
 #include <assay/pipeline.h>
 
 /* What a run that is in the experiment already has. */
-#define AS_PASS_SAMPLES   "samples"
-#define AS_PASS_INSTANCES "instances"
+#define AS_PASS_SAMPLES "samples"
 
 extern const struct assay_pass as_passes[];
 extern const size_t as_pass_n;

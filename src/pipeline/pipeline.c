@@ -237,29 +237,16 @@ static size_t asked_passes(const struct assay_pipeline_request *request, struct 
     return n;
 }
 
-static int has_instances(struct assay_experiment *experiment, int64_t run_id, bool *has,
-                         struct assay_error *err)
-{
-    struct assay_rows *rows;
-    int rc;
-
-    AS_TRY(assay_rows_open(experiment,
-                           "SELECT EXISTS (SELECT 1 FROM v_values WHERE run_id = ?1"
-                           " AND object_kind = 'loop' AND metric = 'instance_n')",
-                           &rows, err));
-    assay_rows_bind_integer(rows, 1, run_id);
-    rc = assay_rows_next(rows, err);
-    *has = rc > 0 && assay_rows_integer(rows, 0) != 0;
-    assay_rows_close(&rows);
-    return rc < 0 ? rc : 0;
-}
-
 static int run_passes(struct assay_experiment *experiment, int64_t run_id, const char *there,
                       const struct assay_pipeline_request *request,
                       struct assay_pipeline_result *result, struct assay_error *err)
 {
     struct running r = {
-        .job = {.experiment = experiment, .run_id = run_id, .request = request, .result = result}};
+        .job = {.experiment = experiment,
+                .run_id = run_id,
+                .is_again = run_id != 0,
+                .request = request,
+                .result = result}};
     const int level = request->level ? request->level : ASSAY_PIPELINE_ONE;
 
     result->pass_n = 0;
@@ -282,10 +269,5 @@ int assay_pipeline_again(struct assay_experiment *experiment, int64_t run_id,
                          const struct assay_pipeline_request *request,
                          struct assay_pipeline_result *result, struct assay_error *err)
 {
-    bool has = false;
-
-    AS_TRY(has_instances(experiment, run_id, &has, err));
-    return run_passes(experiment, run_id,
-                      has ? AS_PASS_SAMPLES " " AS_PASS_INSTANCES : AS_PASS_SAMPLES, request,
-                      result, err);
+    return run_passes(experiment, run_id, AS_PASS_SAMPLES, request, result, err);
 }

@@ -64,6 +64,38 @@ static int take_loop(void *context, struct assay_rows *row, struct assay_error *
     return as_vec_push(&timed->loop, loop) < 0 ? as_error_nomem(err, "hot loops") : 0;
 }
 
+/* Timed before, or told why not. */
+static int was_timed(const struct as_timed *timed, int64_t loop_id, bool *was,
+                     struct assay_error *err)
+{
+    struct assay_rows *rows;
+    AS_TRY(assay_rows_open(timed->experiment,
+                           "SELECT EXISTS (SELECT 1 FROM v_values WHERE run_id = ?1 AND"
+                           " object_kind = 'loop' AND object_id = ?2 AND metric = 'instance_n')"
+                           " OR EXISTS (SELECT 1 FROM flag WHERE run_id = ?1 AND"
+                           " object_kind = 'loop' AND object_id = ?2 AND name = 'loop_not_timed')",
+                           &rows, err));
+    assay_rows_bind_integer(rows, 1, timed->run_id);
+    assay_rows_bind_integer(rows, 2, loop_id);
+    const int rc = assay_rows_next(rows, err);
+    *was = rc > 0 && assay_rows_integer(rows, 0) != 0;
+    assay_rows_close(&rows);
+    return rc < 0 ? rc : 0;
+}
+
+static int leave_timed(struct as_timed *timed, struct assay_error *err)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < timed->loop.n; i++) {
+        bool was;
+        AS_TRY(was_timed(timed, timed->loop.at[i].it.loop_id, &was, err));
+        if (!was)
+            timed->loop.at[left++] = timed->loop.at[i];
+    }
+    timed->loop.n = left;
+    return 0;
+}
+
 int as_timed_choose(struct as_timed *timed, struct assay_error *err)
 {
     struct assay_rows *rows;
@@ -73,6 +105,8 @@ int as_timed_choose(struct as_timed *timed, struct assay_error *err)
                                                "no hot loop is in"};
         return as_hot_missed(timed->experiment, timed->run_id, &missed, err);
     }
+    if (timed->request->joins)
+        AS_TRY(leave_timed(timed, err));
     AS_TRY(assay_rows_open(timed->experiment, "SELECT wall_ns FROM run WHERE run_id = ?1", &rows,
                            err));
     assay_rows_bind_integer(rows, 1, timed->run_id);

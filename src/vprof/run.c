@@ -413,7 +413,7 @@ int assay_vprof_again(struct assay_experiment *experiment, int64_t run_id,
     AS_TRY(check_command(&request->profile, err));
     AS_TRY(assay_campaign_check(campaign, 1, err));
     int rc = as_timed_choose(&timed, err);
-    if (rc == 0)
+    if (rc == 0 && !(request->joins && timed.loop.n == 0))
         rc = time_chosen(&timed, result, err);
     as_vec_fini(&timed.loop);
     return rc;
