@@ -125,6 +125,16 @@ static bool is_scattered(const struct as_decan_measure *measure,
     return lines_b > 0 && as_decan_ratio_of(lines_b, ceiling) < as_decan_thresholds.explains * cycles;
 }
 
+/* Elements here and there are waited for, however many at once: no prefetcher knows the next, and
+ * what one core's streams move from L3 and memory is no more than the lines that it may wait for
+ * give. The nearer levels are as wide as their ports. */
+static bool carries_elements(const struct as_decan_judgement *out)
+{
+    const struct as_decan_thresholds *t = &as_decan_thresholds;
+    return out->level <= ASSAY_PREDICT_L2 &&
+           used_share(out) >= (out->level == ASSAY_PREDICT_L1 ? t->saturated : t->explains);
+}
+
 void as_decan_judge_data(const struct as_decan_measure *measure, struct as_decan_judgement *out)
 {
     const struct as_decan_thresholds *t = &as_decan_thresholds;
@@ -148,8 +158,7 @@ void as_decan_judge_data(const struct as_decan_measure *measure, struct as_decan
     }
     exclude_impossible(out);
     if (find_saturated(out)) {
-        /* Elements here and there come as fast as streams do, or each is waited for. */
-        const bool is_wide = !is_indirect || used_share(out) >= t->explains;
+        const bool is_wide = !is_indirect || carries_elements(out);
         out->verdict = is_wide ? verdict_of(out->level) : AS_DECAN_LATENCY;
         return;
     }
