@@ -79,6 +79,8 @@ static void test_medians(void **state)
     assert_true(ref->low < ref->median && ref->low >= 2 * 10.9);
     assert_true(ref->high > ref->median && ref->high <= 2 * 12.2);
     NEAR(10, dl1->low);
+    NEAR(100 * ref->low, ref->instance_low); /* all of 100 iterations */
+    NEAR(100 * ref->high, ref->instance_high);
     char name[64];
     as_takes_name(b, name, sizeof name);
     assert_string_equal(name, "64 to 127 iterations");
@@ -131,6 +133,8 @@ static void test_buckets_and_drift(void **state)
     NEAR(512, m.bucket[2].low);
     NEAR(0, m.bucket[0].column[AS_DECAN_COLUMN_DRIFT]);
     NEAR(10, m.bucket[1].column[AS_DECAN_COLUMN_DRIFT]);
+    NEAR(10, m.bucket[1].column_low[AS_DECAN_COLUMN_DRIFT]); /* halves without any spread */
+    NEAR(10, m.bucket[1].column_high[AS_DECAN_COLUMN_DRIFT]);
     NEAR(1, m.bucket[1].take[0].speedup); /* without REF the loop itself is the measure */
     assert_true(isnan(m.bucket[1].column[AS_DECAN_COLUMN_VERDICT]));
     as_free(m.bucket);

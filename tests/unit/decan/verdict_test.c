@@ -206,8 +206,97 @@ static void test_latency(void **state)
     m.read_b = 0;
     m.footprint_b = 64 << 20;
     expect(&m, AS_DECAN_LATENCY);
-    m.indirect_n = 1.25; /* as many as its bandwidth takes */
+    m.indirect_n = 1.25; /* as many as streams move: no prefetcher knows the next all the same */
+    expect(&m, AS_DECAN_LATENCY);
+    m.footprint_b = m.reach_b = 64 << 10; /* from L2: 32 bytes a cycle, as wide as its ports */
+    m.indirect_n = 4.5;
+    expect(&m, AS_DECAN_L2);
+    m.indirect_n = 4;
+    expect(&m, AS_DECAN_LATENCY);
+}
+
+/* Of accesses that no step leads to a line each is the most that they move. */
+static void test_scattered(void **state)
+{
+    (void)state;
+    struct as_decan_measure m = loop_of(1, 9.8, 1, 1);
+    m.read_b = m.footprint_b = (double)NAN;
+    m.unstepped_n = 1; /* 8 of 10 cycles from memory, were each a line of its own */
+    expect(&m, AS_DECAN_LATENCY);
+    m.unstepped_n = 2; /* so many may be streams */
+    expect(&m, AS_DECAN_BEYOND_L1);
+    m.unstepped_n = (double)NAN;
+    expect(&m, AS_DECAN_BEYOND_L1);
+}
+
+/* What a hypervisor says of a cache that others share bounds nothing; how fast data come does. */
+static void test_claimed(void **state)
+{
+    (void)state;
+    char text[512];
+    struct as_decan_measure m = loop_of(2, 9.8, 2, 2);
+    m.footprint_b = 2 << 20;
+    m.reach_b = 12 << 20;
+    expect(&m, AS_DECAN_LATENCY); /* L3 has all of it, and is not full */
+    m.level[ASSAY_PREDICT_L3].is_claimed = true;
     expect(&m, AS_DECAN_RAM);
+    m.read_b = m.load_b = 128; /* memory is not that fast */
+    expect(&m, AS_DECAN_L3);
+    for (unsigned l = 0; l < ASSAY_PREDICT_LEVELS; l++)
+        m.level[l].read_b = m.level[l].write_b = (double)NAN;
+    struct as_decan_judgement j = judge(&m);
+    assert_string_equal(as_decan_verdict_word(j.verdict), "beyond_L1");
+    assert_int_equal(j.confidence, AS_DECAN_MEDIUM);
+    as_decan_explain(&m, &j, text, sizeof text);
+    assert_non_null(strstr(text, "from L3 or RAM, by the sizes of caches that the processor claims: "
+                                 "the machine was not measured"));
+    m.level[ASSAY_PREDICT_L3].is_claimed = false;
+    j = judge(&m);
+    assert_string_equal(as_decan_verdict_word(j.verdict), "L3");
+    as_decan_explain(&m, &j, text, sizeof text);
+    assert_non_null(strstr(text, "from L3, by the sizes of caches that the processor reports"));
+    assert_int_equal(j.confidence, AS_DECAN_MEDIUM);
+}
+
+/* Ends of intervals are those that their medians allow at most; of few instances there are none. */
+static void test_intervals(void **state)
+{
+    (void)state;
+    struct as_decan_measure m = loop_of(8, 4, 5, 2);
+    struct as_decan_judgement j = judge(&m);
+    NEAR(j.low.orig_dl1, 9.95 / 5.025);
+    NEAR(j.high.orig_dl1, 10.05 / 4.975);
+    NEAR(j.low.fp_ls, 7.96 / 4.02);
+    NEAR(j.high.saturation, 5.025 / 9.95);
+    NEAR(j.low.ref_fes, 9.95 / 2.01);
+    NEAR(j.low.dl1_model, 4.975 / 5);
+    NEAR(j.low.read[ASSAY_PREDICT_RAM].bw, 64 / 10.05);
+    NEAR(j.high.read[ASSAY_PREDICT_RAM].sat, 64 / 9.95 / 8);
+    assert_true(isnan(j.low.ref_nodiv) && isnan(j.high.ref_nodiv));
+    m.timing[AS_VARIANT_DL1].low = m.timing[AS_VARIANT_DL1].high = (double)NAN;
+    j = judge(&m);
+    NEAR(j.low.orig_dl1, 0);
+    assert_true(isinf(j.high.orig_dl1));
+    NEAR(j.ratio.orig_dl1, 2);
+    m = loop_of(9.8, 4, 9.9, 5);
+    j = judge(&m);
+    NEAR(j.gain_low, 9.95 / 4.02);
+    NEAR(j.gain_high, 10.05 / 3.98);
+    m = loop_of(9.8, 9.6, 9.9, 6);
+    NEAR(judge(&m).gain_high, 1); /* balanced: neither alone brings anything */
+}
+
+/* Level two measures no accesses alone: that the loop waits for data is seen all the same. */
+static void test_without_accesses(void **state)
+{
+    (void)state;
+    struct as_decan_measure m = loop_of(2, 9.8, 2, 2);
+    m.footprint_b = 64 << 20;
+    m.timing[AS_VARIANT_FP].n = m.timing[AS_VARIANT_LS].n = m.timing[AS_VARIANT_FES].n = 0;
+    expect(&m, AS_DECAN_RAM);
+    assert_int_equal(judge(&m).confidence, AS_DECAN_LOW);
+    set_cycles(&m, AS_VARIANT_DL1, 9.9);
+    expect(&m, AS_DECAN_UNKNOWN);
 }
 
 /* REF finds in the cache what putting back brought there; ORIG tells. */
@@ -314,7 +403,7 @@ static void test_words(void **state)
     assert_string_equal(text,
                         "Compute bound, 10.00 cycles an iteration: its arithmetic alone takes "
                         "9.80 cycles, its accesses alone 4.00. At most 2.50 times faster "
-                        "without that.");
+                        "without that (2.48 to 2.53).");
     assert_int_equal(n, strlen(text));
     assert_int_equal(as_decan_explain(&m, &j, little, sizeof little), n);
     assert_string_equal(little, "Compute");
@@ -325,7 +414,7 @@ static void test_words(void **state)
     assert_string_equal(text, "RAM bound, 10.00 cycles an iteration: with its data in L1 an "
                               "iteration takes 2.00 cycles, its accesses alone 9.80; moving them "
                               "from RAM alone takes 80 % of the time. At most 5.00 times faster "
-                              "without that.");
+                              "without that (4.95 to 5.05).");
     j.verdict = AS_DECAN_VERDICTS_N;
     assert_string_equal(as_decan_verdict_title(j.verdict), "?");
 }
@@ -339,6 +428,8 @@ int main(void)
         cmocka_unit_test(test_warmed),        cmocka_unit_test(test_overlap),
         cmocka_unit_test(test_ratios),        cmocka_unit_test(test_confidence),
         cmocka_unit_test(test_lacking),       cmocka_unit_test(test_words),
+        cmocka_unit_test(test_scattered),     cmocka_unit_test(test_claimed),
+        cmocka_unit_test(test_intervals),     cmocka_unit_test(test_without_accesses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
