@@ -128,6 +128,31 @@ END
     like "*--loops: no hot loop is in 'trida'; those with most time are 0x*(triad)*" "$output"
 }
 
+@test "run --add --loops: loops that were not timed are, what is known of others stays" {
+    rm -rf x.assay
+    run "$ASSAY" run --level two --no-measure --rate high --loops triad -o x.assay -- ./loops 2
+    equal 3 "$status"
+    timed() {
+        query "SELECT group_concat(DISTINCT f.name) FROM v_values v JOIN loop l ON
+            l.loop_id = v.object_id JOIN function f USING (function_id) WHERE metric = 'instance_n'
+            ORDER BY f.name"
+    }
+    equal triad "$(timed)"
+    before=$(query "SELECT value FROM v_values WHERE metric = 'instance_n' AND context_id = 0")
+    pages=$(query "SELECT count(*) FROM detail WHERE name = 'instances'")
+    run "$ASSAY" run --level two --no-measure --add --loops triad,calls -o x.assay -- ./loops 2
+    equal 3 "$status"
+    equal 1 "$(query "SELECT count(*) FROM v_runs WHERE kind = 'profile'")"
+    like "*calls*" "$(timed)"
+    like "*triad*" "$(timed)"
+    like "*$before*" "$(query "SELECT value FROM v_values WHERE metric = 'instance_n' AND context_id = 0")"
+    [ "$(query "SELECT count(*) FROM detail WHERE name = 'instances'")" -gt "$pages" ] ||
+        fails "no page of the loop that was timed now"
+    runs=$(query "SELECT count(*) FROM v_runs WHERE kind = 'vprof'")
+    run "$ASSAY" run --level two --no-measure --add --loops calls -o x.assay -- ./loops 2
+    equal "$runs" "$(query "SELECT count(*) FROM v_runs WHERE kind = 'vprof'")"
+}
+
 @test "run --level two: what data in the first cache would gain, then other variants join" {
     rm -rf x.assay
     run "$ASSAY" run --level two --no-measure --rate high -o x.assay -- ./loops
@@ -143,6 +168,9 @@ END
     equal 1 "$(query "SELECT count(*) FROM v_runs WHERE kind = 'profile'")"
     equal 1 "$(query "SELECT count(*) FROM v_set_variants WHERE variant = 'fp' AND bucket IS NULL")"
     equal 1 "$(query "SELECT count(*) FROM detail WHERE name = 'variants' AND object_id = $id")"
+    equal 1 "$(query "SELECT count(*) FROM v_values v JOIN loop l ON l.loop_id = v.object_id
+        JOIN function f USING (function_id) WHERE metric = 'instance_n' AND f.name = 'triad'
+        AND context_id = 0")"
     run "$ASSAY" run --level two --no-measure --add --loops 1 -o x.assay -- ./loops 7
     equal 2 "$status"
     like "*has no profile of this command to choose loops from*" "$output"
