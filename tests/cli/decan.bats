@@ -16,7 +16,7 @@ __attribute__((noinline)) static void triad(long n, double s)
     for (long i = 0; i < n; i++)
         a[i] = b[i] / (1.5 + s * c[i]);
 }
-__attribute__((noinline)) static double calls(long n)
+__attribute__((noinline, noclone)) static double calls(long n)
 {
     double s = 0;
     for (long i = 0; i < n; i++)
