@@ -8,7 +8,7 @@ number that is none and a threshold without a reason are found here.
 import pathlib
 import sys
 
-NAMES = ["explains", "supplies", "warmed", "apart", "overlaps", "saturated", "impossible",
+NAMES = ["explains", "supplies", "warmed", "apart", "overlaps", "far", "saturated", "impossible",
          "as_near", "one_at_a_time", "near", "unstable", "instances_few", "instances_enough",
          "cycles_weak", "cycles_none"]
 

@@ -4,7 +4,7 @@
 #define AS_DECAN_THRESHOLDS_H
 
 struct as_decan_thresholds {
-    double explains, supplies, warmed, apart, overlaps;
+    double explains, supplies, warmed, apart, overlaps, far;
     double saturated, impossible, as_near, one_at_a_time;
     double near, unstable, instances_few, instances_enough, cycles_weak, cycles_none;
 };

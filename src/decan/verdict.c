@@ -121,6 +121,14 @@ static void judge_accesses(const struct as_decan_measure *m, struct as_decan_jud
     out->level = out->nearest = out->farthest = ASSAY_PREDICT_L1;
 }
 
+/* Branches that depend on what is in memory are in all variants, with what they depend on: where even
+ * nops with these take as long, it is they, and not how fast instructions come. */
+static bool is_decided_by_data(const struct as_decan_measure *m, const struct shares *s)
+{
+    return m->bits[AS_VARIANT_FES] & AS_VARIANT_DECIDES &&
+           s->fes >= as_decan_thresholds.supplies && explains(s->ls) && explains(s->dl1);
+}
+
 /* False: none of its parts takes as long as the whole. */
 static bool judge_core(const struct as_decan_measure *m, const struct shares *s,
                        struct as_decan_judgement *out)
@@ -205,8 +213,18 @@ static void judge_by_shares(const struct as_decan_measure *m, const struct share
         decide_verdict(out, AS_DECAN_CHAIN, AS_VARIANT_DL1, AS_VARIANT_DL1);
         return;
     }
+    if (is_decided_by_data(m, s)) {
+        out->doubt = "what decides its branches takes as long as the loop, and is in all variants";
+        return;
+    }
     if (judge_core(m, s, out))
         return;
+    if (is_far && s->dl1 < t->far) {
+        judge_far(m, out);
+        out->doubt = "its accesses alone take another time than in the loop";
+        out->confidence = AS_DECAN_LOW;
+        return;
+    }
     if (is_far && s->ls >= t->overlaps && !(s->ls < s->fp)) {
         judge_far(m, out);
         out->doubt = "arithmetic and accesses do not hide behind each other";

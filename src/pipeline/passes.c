@@ -66,6 +66,8 @@ static int pass_instances(struct assay_pass_job *job, struct assay_error *err)
     return rc;
 }
 
+#define TWO_OVERHEAD 0.5 /* of the program's own time: what a run of level two may cost */
+
 /* Level two measures what data in the first cache would gain, and nothing else. */
 static int pass_variants(struct assay_pass_job *job, struct assay_error *err)
 {
@@ -73,6 +75,7 @@ static int pass_variants(struct assay_pass_job *job, struct assay_error *err)
         .profile = job->request->profile,
         .loops = job->request->loops,
         .variants = job->request->level == ASSAY_PIPELINE_TWO ? "dl1" : NULL,
+        .max_overhead = job->request->level == ASSAY_PIPELINE_TWO ? TWO_OVERHEAD : 0,
         .runs = job->request->level == ASSAY_PIPELINE_TWO ? 1 : 0};
     struct assay_decan_result result = {0};
 

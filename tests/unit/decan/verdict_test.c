@@ -286,6 +286,32 @@ static void test_intervals(void **state)
     NEAR(judge(&m).gain_high, 1); /* balanced: neither alone brings anything */
 }
 
+/* Nops with the loads that branches depend on say nothing of the front end. */
+static void test_decided(void **state)
+{
+    (void)state;
+    struct as_decan_measure m = loop_of(9.8, 9.6, 9.9, 9.9);
+    expect(&m, AS_DECAN_BALANCED_STARVED);
+    m.bits[AS_VARIANT_FES] = AS_VARIANT_DECIDES;
+    expect(&m, AS_DECAN_UNKNOWN);
+    assert_non_null(strstr(judge(&m).doubt, "what decides its branches"));
+    set_cycles(&m, AS_VARIANT_FES, 5);
+    expect(&m, AS_DECAN_BALANCED_FED);
+}
+
+/* REF and LS found colder lines than the program: most goes with the data all the same. */
+static void test_colder(void **state)
+{
+    (void)state;
+    struct as_decan_measure m = loop_of(1, 8, 1, 1);
+    set_cycles(&m, AS_VARIANT_REF, 20);
+    m.footprint_b = 64 << 20;
+    expect(&m, AS_DECAN_RAM);
+    assert_int_equal(judge(&m).confidence, AS_DECAN_LOW);
+    set_cycles(&m, AS_VARIANT_DL1, 6);
+    expect(&m, AS_DECAN_UNKNOWN);
+}
+
 /* Level two measures no accesses alone: that the loop waits for data is seen all the same. */
 static void test_without_accesses(void **state)
 {
@@ -430,6 +456,7 @@ int main(void)
         cmocka_unit_test(test_lacking),       cmocka_unit_test(test_words),
         cmocka_unit_test(test_scattered),     cmocka_unit_test(test_claimed),
         cmocka_unit_test(test_intervals),     cmocka_unit_test(test_without_accesses),
+        cmocka_unit_test(test_decided),       cmocka_unit_test(test_colder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
