@@ -5,7 +5,7 @@
 truth.py recorded JUDGE FILE           judges what was measured once anew (TAP)
 truth.py measure ASSAY RUN AGENT OUT   makes the programs, runs their loops as variants on data
      [--repeat N] [--only NAME,..]     that lie in each level of this machine: OUT/measured.tsv
-     [--level L]... [--machine TABLE]
+     [--level L]... [--machine TABLE] [--held: those that no rule was made with]
 truth.py count JUDGE FILE              how many verdicts are right
 
 A verdict is right when it is one of those that the case allows; a case that allows two says why.
@@ -98,6 +98,35 @@ def cases():
         ("wide_code", "f64", {"L1": "front_end"}),
         ("mixed_slots", "f64", {"L1": "front_end"}),
     ]
+    return expand(table)
+
+
+def held():
+    """Of kernels that no rule was made with (src/held.c), written down before any was measured.
+
+    A running sum is read and written as fast as one addition follows another. What is changed here
+    and there, and lists side by side, waits; elements of L3 come as fast as streams of it do.
+    """
+    far = {"L3": "L3", "RAM": "RAM"}
+    return expand([
+        ("axpy", "f64", {"L2": "L2", **far}),
+        ("axpy", "sse", far),
+        ("stencil", "f64", far),
+        ("copy", "f64", {"L2": "L2", **far}),
+        ("lines", "f64", far),
+        ("fill_two", "f64", far),
+        ("horner", "f64", {"L1": "compute", "L2": "compute"}),
+        ("horner", "f32", {"L1": "compute", "L2": "compute"}),
+        ("multiply", "f64", {"L1": "compute", "L2": "compute"}),
+        ("roots", "f64", {"L1": "divide", "L2": "divide"}),
+        ("prefix", "f64", {"L1": "chain", "L2": "chain"}),
+        ("checksum", "f64", {"L1": "chain", "L2": "chain", "L3": "chain"}),
+        ("lists", "f64", {"L2": "latency", "L3": "latency", "RAM": "latency"}),
+        ("update", "f64", {"L3": "L3 latency", "RAM": "latency"}),
+    ])
+
+
+def expand(table):
     return [Case(kernel, build, level, truth.split())
             for kernel, build, of in table for level, truth in of.items()]
 
@@ -163,7 +192,7 @@ def build(out):
     for name, flags in BUILDS.items():
         programs[name] = os.path.join(out, f"truth-{name}")
         run(["gcc", "-O2", "-g", "-std=gnu11", *flags, "-o", programs[name],
-             os.path.join(HERE, "src", "main.c"), os.path.join(HERE, "src", "kernels.c")])
+             *(os.path.join(HERE, "src", f) for f in ("main.c", "kernels.c", "held.c"))])
     return programs
 
 
@@ -185,9 +214,9 @@ def shape_of(case, machine):
     """Bytes in all, bytes or iterations of a call."""
     size = machine.working_set(case.level)
     iterations = {"L1": 2000, "L2": 8000, "L3": 40000, "RAM": 40000}[case.level]
-    if case.kernel in ("list", "list_sum"):
+    if case.kernel in ("list", "list_sum", "lists"):
         return size, {"L1": 2000, "L2": 6000, "L3": 12000, "RAM": 12000}[case.level]
-    if case.kernel.startswith("gather"):
+    if case.kernel.startswith("gather") or case.kernel == "update":
         return size, iterations
     if case.kernel.endswith("_again") or case.kernel == "product":
         return size, 64000
@@ -197,7 +226,8 @@ def shape_of(case, machine):
         return 0, 5
     call = CALL_B[case.level] or size
     slow = {"polynomial": 1 << 20, "divide": 1 << 19, "divide_thrice": 1 << 19,
-            "recurrence": 1 << 19, "hash": 1 << 19}.get(case.kernel, call)
+            "recurrence": 1 << 19, "hash": 1 << 19, "horner": 1 << 20, "roots": 1 << 19,
+            "checksum": 1 << 19}.get(case.kernel, call)
     # What is computed slowly would take seconds; a part of it is as far away.
     return size, min(call, max(slow, int(machine.size["L2"] * 1.2))) if case.level in (
         "L3", "RAM") else call
@@ -267,7 +297,7 @@ def measure(args):
     machine = Machine(args.assay)
     programs = build(args.out)
     code = code_of(args.assay, programs, args.machine)
-    chosen = [c for c in cases() if (not args.only or c.kernel in args.only.split(",")) and
+    chosen = [c for c in (held() if args.held else cases()) if (not args.only or c.kernel in args.only.split(",")) and
               (not args.level or c.level in args.level)]
     with open(os.path.join(args.out, "measured.tsv"), "a" if args.append else "w") as f:
         if not args.append:
@@ -347,6 +377,7 @@ def main():
     p.add_argument("--only")
     p.add_argument("--level", action="append")
     p.add_argument("--machine")
+    p.add_argument("--held", action="store_true")
     p.add_argument("--append", action="store_true")
     return measure(p.parse_args())
 

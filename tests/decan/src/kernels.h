@@ -43,5 +43,6 @@ struct kernel {
 };
 
 extern const struct kernel kernels[];
+extern const struct kernel held_kernels[]; /* held.c */
 
 #endif

@@ -106,10 +106,12 @@ static unsigned *map_indices(size_t n, size_t of)
 
 static const struct kernel *find(const char *name)
 {
-    const struct kernel *k = kernels;
-    while (k->name && strcmp(k->name, name) != 0)
-        k++;
-    return k->name ? k : NULL;
+    const struct kernel *const all[] = {kernels, held_kernels};
+    for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
+        for (const struct kernel *k = all[i]; k->name; k++)
+            if (strcmp(k->name, name) == 0)
+                return k;
+    return NULL;
 }
 
 /* Where the next call's part begins in an array of `size_b`. */
