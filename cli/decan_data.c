@@ -25,18 +25,17 @@ enum { NUMBERS_N = 10 };
 static void numbers_of(const struct assay_decan_take *take, struct number *out)
 {
     const double none = (double)NAN;
-    const struct number all[NUMBERS_N] = {{"iteration_cycles", take->n ? take->median : none},
-                                          {"iteration_cycles_low", take->n ? take->low : none},
-                                          {"iteration_cycles_high", take->n ? take->high : none},
-                                          {"iteration_cycles_least", take->n ? take->least : none},
-                                          {"stability", take->n ? take->stability : none},
-                                          {"iterations_mean", take->n ? take->iterations : none},
-                                          {"instance_cycles", take->n ? take->instance : none},
-                                          {"instance_cycles_low",
-                                           take->n ? take->instance_low : none},
-                                          {"instance_cycles_high",
-                                           take->n ? take->instance_high : none},
-                                          {"speedup", take->n ? take->speedup : none}};
+    const struct number all[NUMBERS_N] = {
+        {"iteration_cycles", take->n ? take->median : none},
+        {"iteration_cycles_low", take->n ? take->low : none},
+        {"iteration_cycles_high", take->n ? take->high : none},
+        {"iteration_cycles_least", take->n ? take->least : none},
+        {"stability", take->n ? take->stability : none},
+        {"iterations_mean", take->n ? take->iterations : none},
+        {"instance_cycles", take->n ? take->instance : none},
+        {"instance_cycles_low", take->n ? take->instance_low : none},
+        {"instance_cycles_high", take->n ? take->instance_high : none},
+        {"speedup", take->n ? take->speedup : none}};
     for (size_t i = 0; i < NUMBERS_N; i++)
         out[i] = all[i];
 }

@@ -197,12 +197,13 @@ static void print_end(struct as_decan_view *view)
                    it->runs, it->runs == 1 ? "" : "s", it->wanted, 100 * it->spent);
     if (it->slowdown > 0)
         as_str_appendf(&text, ", and the program %.2f times what it took before", it->slowdown);
-    as_str_appendf(&text,
-                   ". Cycles are medians with their 95 %% interval (?: too few instances for one); as "
-                   "fast: to ref. Marked: instances below 250 cycles (!) "
-                   "and 500 (~) are not to be relied on. %.1f %% of the time of these loops could "
-                   "not be varied.",
-                   100 * it->refused_share);
+    as_str_appendf(
+        &text,
+        ". Cycles are medians with their 95 %% interval (?: too few instances for one); as "
+        "fast: to ref. Marked: instances below 250 cycles (!) "
+        "and 500 (~) are not to be relied on. %.1f %% of the time of these loops could "
+        "not be varied.",
+        100 * it->refused_share);
     if (it->lost)
         as_str_appendf(&text, " For %llu instances there was no room.",
                        (unsigned long long)it->lost);

@@ -494,6 +494,33 @@ of_decan() { # verdicts about loops whose bottleneck is known; figures of the ma
     cat "$build/verdicts.said"
     wrong=$(awk '/verdicts of/ { printf "%.3f", 1 - $1 / $3 }' "$build/verdicts.said")
     number "wrong verdicts, of all" "${wrong:-1}" '' "" 0.05
+    decan_programs
+}
+
+decan_programs() { # what variants cost whole programs
+    rm -rf "$build/varied" && mkdir -p "$build/varied"
+    cp -r examples/cg "$build/varied/cg" && make -s -C "$build/varied/cg" MPI=no >/dev/null
+    set -- "cg=$build/varied/cg/build/cg --size 64 --loads 12"
+    command -v lmp >/dev/null && set -- "$@" "lmp=lmp -log none -in $PWD/tests/bench/melt.in"
+    if command -v hpcc >/dev/null; then
+        sed -e '/ [PQ]s$/s/^2/1/' -e '/ Ns$/s/^1000/2000/' \
+            /usr/share/doc/hpcc/examples/_hpccinf.txt >"$build/varied/hpccinf.txt"
+        set -- "$@" "hpcc=hpcc"
+    fi
+    programs=$PWD/tests/bench/decan.py
+    (cd "$build/varied" && python3 "$programs" "$build/assay" "$build/varied/run" "$@") \
+        >"$build/varied.said" || {
+        echo "bench: variants in whole programs could not be measured" >&2
+        status=1
+    }
+    while read -r what which value; do
+        case $which in
+        three.slowdown) number "$what, all variants" "$value" x "" 2 ;;
+        two.slowdown) number "$what, a run of level two" "$value" x "" 1.5 ;;
+        three.refused) number "$what, time of hot loops not varied" "$value" '' "" - ;;
+        stability) number "$what, stability" "$value" '' "" 0.05 ;;
+        esac
+    done <"$build/varied.said"
 }
 
 cc1=$(gcc -print-prog-name=cc1)

@@ -50,7 +50,7 @@ struct assay_decan_take {
     double iterations;               /* of an instance, on average */
     double instance;                 /* median cycles of an instance */
     double instance_low, instance_high;
-    double speedup;                  /* how many times as fast as the reference; NAN: not known */
+    double speedup; /* how many times as fast as the reference; NAN: not known */
     enum assay_decan_reliability reliability;
     bool decides; /* its branches depend on memory, which it reads */
     bool chains;  /* it does without loads that addresses depend on */
@@ -73,9 +73,9 @@ struct assay_decan_bucket {
      * it has none, being counted or a word. */
     double column_low[ASSAY_DECAN_COLUMNS_MOST], column_high[ASSAY_DECAN_COLUMNS_MOST];
     uint32_t column_n[ASSAY_DECAN_COLUMNS_MOST]; /* instances: of the variant that has fewest */
-    const char *verdict, *title;             /* "RAM", "RAM bound": constant */
-    const char *confidence, *doubt;          /* "high"; why it is not, or NULL: constant */
-    char text[ASSAY_DECAN_TEXT_B];           /* in a sentence or two, with numbers */
+    const char *verdict, *title;                 /* "RAM", "RAM bound": constant */
+    const char *confidence, *doubt;              /* "high"; why it is not, or NULL: constant */
+    char text[ASSAY_DECAN_TEXT_B];               /* in a sentence or two, with numbers */
 };
 
 struct assay_decan_loop {

@@ -26,7 +26,8 @@ struct assay_vprof_request {
     const char *loops;   /* only these: addresses (0x...) and functions, by commas; or NULL */
     uint32_t every;      /* one instance of so many is timed; 0: as the budget allows */
     double max_overhead; /* share of the run that timing may take; 0: 0.05 */
-    bool joins; /* loops that were timed before are not timed again, and what is known of them stays */
+    bool joins; /* loops that were timed before are not timed again, and what is known of them stays
+                 */
 };
 
 #define ASSAY_VPROF_CHOSEN_N 31

@@ -123,8 +123,8 @@ static void take_figure(const struct as_decan *decan, const char *name, double v
 }
 
 /* Of a triad a third is stored: what it takes more than its loads is what its stores take. Where it
- * takes no more, or was not measured, a store takes two loads at most: its line is read, and written
- * back. */
+ * takes no more, or was not measured, a store takes two loads at most: its line is read, and
+ * written back. */
 static double stores_by_triad(double read_b, double triad_b)
 {
     const double cycles = 3 / triad_b - 2 / read_b;

@@ -19,8 +19,8 @@
 #define INSTANCES_USUAL 31u
 #define RUNS_USUAL      2u
 #define OVERHEAD_USUAL  1.0
-#define COUNTED        0.75 /* of what is allowed: 1.00 became 1.16 of a program of half a second */
-#define KEPT_N          16u /* records of what is timed in place: variants have their own */
+#define COUNTED         0.75 /* of what is allowed: 1.00 became 1.16 of a program of half a second */
+#define KEPT_N          16u  /* records of what is timed in place: variants have their own */
 #define DISTURBED_NS    20000.0
 
 /* ---- One run -------------------------------------------------------------------------------- */
@@ -188,8 +188,8 @@ static uint32_t starved_kinds(const struct tally *tally, unsigned runs)
 }
 
 /* Kinds of which some loop that could be varied has too few instances: another run may have more. A
- * loop that nothing came of gets nothing from another run. Where loops have none of some kinds, that
- * is what the run is for. */
+ * loop that nothing came of gets nothing from another run. Where loops have none of some kinds,
+ * that is what the run is for. */
 static uint32_t lacking_kinds(const struct as_decan *decan)
 {
     uint32_t lacks = 0, starved = 0;

@@ -121,12 +121,12 @@ static void judge_accesses(const struct as_decan_measure *m, struct as_decan_jud
     out->level = out->nearest = out->farthest = ASSAY_PREDICT_L1;
 }
 
-/* Branches that depend on what is in memory are in all variants, with what they depend on: where even
- * nops with these take as long, it is they, and not how fast instructions come. */
+/* Branches that depend on what is in memory are in all variants, with what they depend on: where
+ * even nops with these take as long, it is they, and not how fast instructions come. */
 static bool is_decided_by_data(const struct as_decan_measure *m, const struct shares *s)
 {
-    return m->bits[AS_VARIANT_FES] & AS_VARIANT_DECIDES &&
-           s->fes >= as_decan_thresholds.supplies && explains(s->ls) && explains(s->dl1);
+    return m->bits[AS_VARIANT_FES] & AS_VARIANT_DECIDES && s->fes >= as_decan_thresholds.supplies &&
+           explains(s->ls) && explains(s->dl1);
 }
 
 /* False: none of its parts takes as long as the whole. */

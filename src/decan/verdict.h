@@ -37,12 +37,12 @@ double as_decan_stability(const struct as_decan_timing *timing);
 
 /* Of a level, for one core; NAN: not known. */
 struct as_decan_ceiling {
-    double size_b;  /* of the cache that this machine has of it; unbounded for RAM */
-    double read_b;  /* bytes a cycle, of loads alone, */
-    double write_b; /* of stores alone, as the program sees them */
-    double latency; /* cycles from a line to the one that it names */
-    double moving;  /* cycles of an iteration to move what it moves from here, and nothing else:
-                       assay_predict_at(). NAN: follows from read_b and write_b */
+    double size_b;   /* of the cache that this machine has of it; unbounded for RAM */
+    double read_b;   /* bytes a cycle, of loads alone, */
+    double write_b;  /* of stores alone, as the program sees them */
+    double latency;  /* cycles from a line to the one that it names */
+    double moving;   /* cycles of an iteration to move what it moves from here, and nothing else:
+                        assay_predict_at(). NAN: follows from read_b and write_b */
     bool is_claimed; /* size_b is what a hypervisor says, who gives others of it: data of that size
                         may lie beyond */
 };
@@ -65,9 +65,9 @@ struct as_decan_measure {
      * apart. NAN: the steps of addresses are not known. */
     double read_b, written_b;
     double indirect_n;
-    double unstepped_n;      /* accesses that no step leads to, and no memory: a line each, at most */
-    double footprint_b;      /* lines that an instance touches */
-    double reach_b;          /* lines that all instances touch together, at most; NAN: not known */
+    double unstepped_n; /* accesses that no step leads to, and no memory: a line each, at most */
+    double footprint_b; /* lines that an instance touches */
+    double reach_b;     /* lines that all instances touch together, at most; NAN: not known */
     double flops, flop_peak; /* of an iteration; the most that the core does in a cycle */
     struct as_decan_model model;
     struct as_decan_ceiling level[ASSAY_PREDICT_LEVELS];

@@ -25,8 +25,8 @@ static enum assay_predict_level nearest_for(const struct as_decan_measure *measu
 static enum assay_predict_level farthest_for(const struct as_decan_measure *measure)
 {
     unsigned l = 0;
-    while (l < ASSAY_PREDICT_RAM && !(measure->reach_b <= measure->level[l].size_b &&
-                                      !measure->level[l].is_claimed))
+    while (l < ASSAY_PREDICT_RAM &&
+           !(measure->reach_b <= measure->level[l].size_b && !measure->level[l].is_claimed))
         l++;
     return (enum assay_predict_level)l;
 }
@@ -114,15 +114,17 @@ static double used_share(const struct as_decan_judgement *out)
     return (isnan(read) ? 0 : read) + (isnan(write) ? 0 : write);
 }
 
-/* Accesses that no step leads to, by addresses that are computed: each is a line at most. Where even
- * so many lines are no more than the level's bandwidth carries, what they wait for is the way. */
+/* Accesses that no step leads to, by addresses that are computed: each is a line at most. Where
+ * even so many lines are no more than the level's bandwidth carries, what they wait for is the way.
+ */
 static bool is_scattered(const struct as_decan_measure *measure,
                          const struct as_decan_judgement *out)
 {
     const double lines_b = measure->unstepped_n * measure->line_b;
     const double cycles = as_decan_cycles_of(measure, as_decan_whole_of(measure));
     const double ceiling = measure->level[out->farthest].read_b;
-    return lines_b > 0 && as_decan_ratio_of(lines_b, ceiling) < as_decan_thresholds.explains * cycles;
+    return lines_b > 0 &&
+           as_decan_ratio_of(lines_b, ceiling) < as_decan_thresholds.explains * cycles;
 }
 
 /* Elements here and there are waited for, however many at once: no prefetcher knows the next, and
@@ -166,7 +168,16 @@ void as_decan_judge_data(const struct as_decan_measure *measure, struct as_decan
         out->verdict = out->nearest == out->farthest ? verdict_of(out->level) : AS_DECAN_BEYOND_L1;
         return;
     }
-    /* Slower than any level's streams, and more than arithmetic explains: waiting. */
-    out->verdict =
-        out->ratio.level_sat[out->farthest] < t->saturated ? AS_DECAN_LATENCY : AS_DECAN_BEYOND_L1;
+    if (!(out->ratio.level_sat[out->farthest] < t->saturated)) {
+        out->verdict = AS_DECAN_BEYOND_L1;
+        return;
+    }
+    /* Slower than any level's streams, and more than arithmetic explains. Elements here and there
+     * are waited for; what goes by steps is fetched ahead, and slower than others of its level. */
+    out->verdict = is_indirect ? AS_DECAN_LATENCY : verdict_of(out->farthest);
+    out->level = is_indirect ? out->level : out->farthest;
+    if (!is_indirect) {
+        out->doubt = "streams of that level were measured to be faster";
+        out->confidence = AS_DECAN_LOW;
+    }
 }

@@ -32,10 +32,12 @@ static void weigh_timing(const struct as_decan_timing *timing, struct as_decan_j
 }
 
 /* The threshold lies in the interval of the share, or so near that it may as well. */
-static void weigh_share(const struct as_decan_measure *m, const struct as_decan_judgement *judged,
-                        enum as_variant_kind kind, double threshold, struct as_decan_judgement *out)
+static void weigh_share(const struct as_decan_measure *m, enum as_variant_kind kind,
+                        double threshold, struct as_decan_judgement *out)
 {
-    const struct as_decan_timing *base = &m->timing[judged->base], *it = &m->timing[kind];
+    /* With its data in L1 the loop is held to itself as the program runs it. */
+    const enum as_variant_kind of = kind == AS_VARIANT_DL1 ? as_decan_whole_of(m) : out->base;
+    const struct as_decan_timing *base = &m->timing[of], *it = &m->timing[kind];
     const double share = it->n ? as_decan_ratio_of(it->median, base->median) : (double)NAN;
     if (isnan(share))
         return;
@@ -54,7 +56,7 @@ static void weigh_data(const struct as_decan_measure *m, struct as_decan_judgeme
         trust_at_most(out, AS_DECAN_MEDIUM, "nobody measured how fast the levels are");
     if (isnan(m->footprint_b))
         trust_at_most(out, AS_DECAN_MEDIUM, "what an instance touches is not known");
-    weigh_share(m, out, AS_VARIANT_DL1, as_decan_thresholds.explains, out);
+    weigh_share(m, AS_VARIANT_DL1, as_decan_thresholds.explains, out);
 }
 
 void as_decan_judge_trust(const struct as_decan_measure *measure, struct as_decan_judgement *out)
@@ -76,10 +78,10 @@ void as_decan_judge_trust(const struct as_decan_measure *measure, struct as_deca
         break;
     case AS_DECAN_FRONT_END:
     case AS_DECAN_BALANCED_STARVED:
-        weigh_share(measure, out, AS_VARIANT_FES, t->supplies, out);
+        weigh_share(measure, AS_VARIANT_FES, t->supplies, out);
         break;
     default:
-        weigh_share(measure, out, AS_VARIANT_FP, t->explains, out);
-        weigh_share(measure, out, AS_VARIANT_LS, t->explains, out);
+        weigh_share(measure, AS_VARIANT_FP, t->explains, out);
+        weigh_share(measure, AS_VARIANT_LS, t->explains, out);
     }
 }

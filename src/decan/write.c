@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "decan/internal.h"
@@ -35,8 +36,7 @@ static int open_sets(struct decan_writing *to, struct assay_error *err)
     assert(as_decan_metric_n == VARIED_METRICS_N);
     for (unsigned i = 0; i < VARIED_METRICS_N; i++) {
         const bool is_take = i < AS_TAKE_COLUMNS;
-        const bool is_timing =
-            i == AS_TAKE_CYCLES || i == AS_TAKE_SPEEDUP || i == AS_TAKE_INSTANCE;
+        const bool is_timing = i == AS_TAKE_CYCLES || i == AS_TAKE_SPEEDUP || i == AS_TAKE_INSTANCE;
         metric[i] = (struct assay_set_metric){
             .metric = as_decan_metric[i].metric,
             .origin =
@@ -207,8 +207,9 @@ static int write_page(const struct decan_writing *to, const struct assay_decan_l
                       struct assay_error *err)
 {
     static const char *const column[PAGE_COLUMNS] = {
-        "Iterations", "Variant",   "Instances",       "Cycles/iteration", "from (95 %)", "to (95 %)",
-        "Least",      "Stability", "Cycles/instance", "Times as fast",    "Reliability"};
+        "Iterations",      "Variant",       "Instances",  "Cycles/iteration",
+        "from (95 %)",     "to (95 %)",     "Least",      "Stability",
+        "Cycles/instance", "Times as fast", "Reliability"};
     struct assay_cell cell[PAGE_ROWS * PAGE_COLUMNS] = {0};
     char name[PAGE_ROWS][64];
     size_t rows = 0;
@@ -274,6 +275,32 @@ static const struct assay_metric run_metrics[] = {
     {"variants_lost_n", "1", "Instances that ran as variants and for which there was no room.",
      "counted", ASSAY_BETTER_LOWER, "Variants lost", "trust", 0, 0, 63, AS_DECAN_PASS}};
 
+/* Variants stand without hardware counters; that none were read of instances, and why, is said. */
+static int write_no_counters(const struct decan_writing *to, struct assay_error *err)
+{
+    const int64_t run_id = to->decan->timed.run_id;
+    struct assay_rows *rows;
+    char text[512] = "no counters of instances: assay reads none there";
+    AS_TRY(assay_rows_open(to->decan->timed.experiment,
+                           "SELECT f.value FROM host_fact f JOIN run r USING (host_id)"
+                           " WHERE r.run_id = ?1 AND f.name = 'pmu' AND f.value LIKE 'none: %'",
+                           &rows, err));
+    assay_rows_bind_integer(rows, 1, run_id);
+    const int rc = assay_rows_next(rows, err);
+    if (rc > 0)
+        snprintf(text, sizeof text, "no counters of instances: %s",
+                 assay_rows_text(rows, 0) + strlen("none: "));
+    assay_rows_close(&rows);
+    const struct assay_flag flag = {.run_id = run_id,
+                                    .kind = ASSAY_OBJECT_RUN,
+                                    .object_id = run_id,
+                                    .name = "variants_without_counters",
+                                    .text = text,
+                                    .n = 1,
+                                    .pass = AS_DECAN_PASS};
+    return rc < 0 ? rc : assay_experiment_flag(to->decan->timed.experiment, &flag, err);
+}
+
 static int write_run(const struct decan_writing *to, struct assay_error *err)
 {
     const struct assay_decan_result *result = to->decan->result;
@@ -287,6 +314,7 @@ static int write_run(const struct decan_writing *to, struct assay_error *err)
         AS_TRY(assay_experiment_value(to->decan->timed.experiment, id, &run,
                                       assay_measured(value[i], value[i], value[i], 1), err));
     }
+    AS_TRY(write_no_counters(to, err));
     if (!result->differs)
         return 0;
     const struct assay_flag flag = {

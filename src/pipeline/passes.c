@@ -53,9 +53,8 @@ static int pass_count(struct assay_pass_job *job, struct assay_error *err)
 
 static int pass_instances(struct assay_pass_job *job, struct assay_error *err)
 {
-    struct assay_vprof_request request = {.profile = job->request->profile,
-                                          .loops = job->request->loops,
-                                          .joins = job->is_again};
+    struct assay_vprof_request request = {
+        .profile = job->request->profile, .loops = job->request->loops, .joins = job->is_again};
     struct assay_vprof_result result = {0};
 
     request.profile.attribute.catalogue = job->catalogue;

@@ -241,12 +241,11 @@ static int run_passes(struct assay_experiment *experiment, int64_t run_id, const
                       const struct assay_pipeline_request *request,
                       struct assay_pipeline_result *result, struct assay_error *err)
 {
-    struct running r = {
-        .job = {.experiment = experiment,
-                .run_id = run_id,
-                .is_again = run_id != 0,
-                .request = request,
-                .result = result}};
+    struct running r = {.job = {.experiment = experiment,
+                                .run_id = run_id,
+                                .is_again = run_id != 0,
+                                .request = request,
+                                .result = result}};
     const int level = request->level ? request->level : ASSAY_PIPELINE_ONE;
 
     result->pass_n = 0;

@@ -74,12 +74,24 @@ for bucket in buckets.values():
             assert take["iteration_cycles_least"] <= take["iteration_cycles"], take
             assert take["iterations_mean"] in (100, 1000), take
     assert "rec" not in takes
+    for name, bounds in bucket["bounds"].items():
+        low, high = bounds["low"], bounds["high"]
+        assert bounds["n"] >= 1 and (low is None or low <= bucket["values"][name] + 1e-9), (name, bounds)
+        assert high is None or high >= bucket["values"][name] - 1e-9, (name, bounds)
+    assert "decan_orig_dl1_x" in bucket["bounds"] and "decan_verdict_n" not in bucket["bounds"]
     assert bucket["text"] and bucket["title"] and bucket["confidence"] in ("low", "medium", "high")
 calls = [l for l in said["loops"] if l["name"].startswith("calls")]
 assert all(l["refused"] for l in calls), calls
 END
     equal 1 "$(query "SELECT count(*) FROM v_runs WHERE kind = 'profile'")"
     [ "$(query "SELECT count(*) FROM v_runs WHERE kind = 'decan'")" -ge 1 ]
+    equal 1 "$(query "SELECT count(*) FROM flag WHERE name = 'variants_without_counters' AND
+        text LIKE 'no counters of instances: %'")"
+    # A ratio has the interval of its medians, and says how many instances are behind it.
+    equal 0 "$(query "SELECT count(*) FROM v_set_decan WHERE bucket IS NOT NULL AND
+        NOT (decan_orig_dl1_x_low <= decan_orig_dl1_x AND decan_orig_dl1_x <= decan_orig_dl1_x_high)")"
+    [ "$(query "SELECT count(*) FROM v_set_decan WHERE decan_orig_dl1_x_low > 0 AND
+        decan_orig_dl1_x_high < 1000")" -ge 2 ] || fails "no intervals"
     # Each variant in each bucket; of the loop as a whole once more.
     equal "64 to 127 iterations
 512 to 1023 iterations" "$(query "SELECT DISTINCT bucket FROM v_set_variants WHERE bucket IS NOT NULL

@@ -197,11 +197,17 @@ ALONE static double update(const struct part *p)
 }
 
 const struct kernel held_kernels[] = {
-    {"axpy", axpy, STREAMS, 2},         {"stencil", stencil, STREAMS, 2},
-    {"copy", copy, STREAMS, 2},         {"lines", lines, STREAMS, 1},
-    {"fill_two", fill_two, STREAMS, 2}, {"horner", horner, STREAMS, 2},
-    {"multiply", multiply, STREAMS, 1}, {"roots", roots, STREAMS, 2},
-    {"prefix", prefix, STREAMS, 2},     {"checksum", checksum, STREAMS, 1},
-    {"lists", lists, LIST, 1},          {"update", update, NUMBERS_LONG, 1},
+    {"axpy", axpy, STREAMS, 2},
+    {"stencil", stencil, STREAMS, 2},
+    {"copy", copy, STREAMS, 2},
+    {"lines", lines, STREAMS, 1},
+    {"fill_two", fill_two, STREAMS, 2},
+    {"horner", horner, STREAMS, 2},
+    {"multiply", multiply, STREAMS, 1},
+    {"roots", roots, STREAMS, 2},
+    {"prefix", prefix, STREAMS, 2},
+    {"checksum", checksum, STREAMS, 1},
+    {"lists", lists, LIST, 1},
+    {"update", update, NUMBERS_LONG, 1},
     {0},
 };

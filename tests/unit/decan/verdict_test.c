@@ -138,8 +138,9 @@ static void test_levels(void **state)
     NEAR(judge(&m).gain, 5);
     m.footprint_b = 2 << 20; /* an instance would fit in L3, which is faster */
     expect(&m, AS_DECAN_RAM);
-    m.reach_b = 8 << 20; /* and so would all: then it does not run at its bandwidth */
-    expect(&m, AS_DECAN_LATENCY);
+    m.reach_b = 8 << 20; /* and so would all: slower than streams of it were seen to be */
+    expect(&m, AS_DECAN_L3);
+    assert_int_equal(judge(&m).confidence, AS_DECAN_LOW);
     m.read_b = m.load_b = 128;
     expect(&m, AS_DECAN_L3);
     m.reach_b = (double)NAN; /* memory is not that fast */
@@ -149,7 +150,8 @@ static void test_levels(void **state)
     m.footprint_b = 512 << 10;
     expect(&m, AS_DECAN_L2);
     m.level[ASSAY_PREDICT_L2].moving = 2; /* known better than by bandwidths: not full */
-    expect(&m, AS_DECAN_LATENCY);
+    expect(&m, AS_DECAN_L2);
+    assert_int_equal(judge(&m).confidence, AS_DECAN_LOW);
 }
 
 /* Both levels explain it: the nearer one that holds what is touched. */
@@ -237,7 +239,7 @@ static void test_claimed(void **state)
     struct as_decan_measure m = loop_of(2, 9.8, 2, 2);
     m.footprint_b = 2 << 20;
     m.reach_b = 12 << 20;
-    expect(&m, AS_DECAN_LATENCY); /* L3 has all of it, and is not full */
+    expect(&m, AS_DECAN_L3); /* has all of it, though it is not full */
     m.level[ASSAY_PREDICT_L3].is_claimed = true;
     expect(&m, AS_DECAN_RAM);
     m.read_b = m.load_b = 128; /* memory is not that fast */
@@ -248,8 +250,9 @@ static void test_claimed(void **state)
     assert_string_equal(as_decan_verdict_word(j.verdict), "beyond_L1");
     assert_int_equal(j.confidence, AS_DECAN_MEDIUM);
     as_decan_explain(&m, &j, text, sizeof text);
-    assert_non_null(strstr(text, "from L3 or RAM, by the sizes of caches that the processor claims: "
-                                 "the machine was not measured"));
+    assert_non_null(strstr(text,
+                           "from L3 or RAM, by the sizes of caches that the processor claims: "
+                           "the machine was not measured"));
     m.level[ASSAY_PREDICT_L3].is_claimed = false;
     j = judge(&m);
     assert_string_equal(as_decan_verdict_word(j.verdict), "L3");

@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What variants of hot loops cost whole programs, and how stable they are.
+
+decan.py ASSAY FOLDER NAME=COMMAND...
+
+Prints lines `NAME WHAT VALUE`: three.slowdown (processor time of the first run with all variants to
+that of the run without), three.refused (share of the time of the hot loops), two.slowdown (of the
+runs of level two the slowest), stability (the median of variants of over 5,000 cycles).
+"""
+import json
+import os
+import shlex
+import shutil
+import statistics
+import subprocess
+import sys
+
+CPU = ("SELECT r.run_id, r.kind, sum(t.cpu_ns) AS ns FROM run r JOIN process p USING (run_id)"
+       " JOIN thread t USING (process_id) GROUP BY r.run_id")
+
+
+def run(command):
+    return subprocess.run(command, capture_output=True, timeout=580, check=True).stdout.decode()
+
+
+def campaign(assay, verb, where, command, *options):
+    shutil.rmtree(where, ignore_errors=True)
+    return run([assay, *verb, "--no-measure", *options, "-o", where, "--", *command])
+
+
+def stabilities(told):
+    return [take["stability"] for loop in told["loops"] for bucket in loop["buckets"]
+            for take in bucket["variants"]
+            if take["n"] >= 6 and take["instance_cycles"] > 5000]
+
+
+def slowest(assay, where):
+    """Of the runs but the first, to that."""
+    rows = [line.split(",") for line in
+            run([assay, "query", "--format", "csv", where, CPU]).splitlines()[1:]]
+    alone = next(float(ns) for _, kind, ns in rows if kind.strip('"') == "profile")
+    return max(float(ns) / alone for _, kind, ns in rows if kind.strip('"') != "profile")
+
+
+def main():
+    assay, folder, programs = sys.argv[1], sys.argv[2], sys.argv[3:]
+    os.makedirs(folder, exist_ok=True)
+    for program in programs:
+        name, command = program.split("=", 1)
+        where = os.path.join(folder, name + ".assay")
+        told = json.loads(campaign(assay, ["decan"], where, shlex.split(command),
+                                   "--format", "json"))
+        print(name, "three.slowdown", f"{told['slowdown']:.3f}")
+        print(name, "three.refused", f"{told['refused_share']:.3f}")
+        stable = stabilities(told)
+        if stable:
+            print(name, "stability", f"{statistics.median(stable):.3f}")
+        campaign(assay, ["run", "--level", "two"], where, shlex.split(command))
+        print(name, "two.slowdown", f"{slowest(assay, where):.3f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
