@@ -19,9 +19,10 @@
 #define INSTANCES_USUAL 31u
 #define RUNS_USUAL      2u
 #define OVERHEAD_USUAL  1.0
-#define COUNTED         0.75 /* of what is allowed: 1.00 became 1.16 of a program of half a second */
-#define KEPT_N          16u  /* records of what is timed in place: variants have their own */
-#define DISTURBED_NS    20000.0
+/* Of what is allowed: 1.00 became 1.16 of a program of half a second. */
+#define COUNTED      0.75
+#define KEPT_N       16u /* records of what is timed in place: variants have their own */
+#define DISTURBED_NS 20000.0
 
 /* ---- One run -------------------------------------------------------------------------------- */
 

@@ -298,7 +298,8 @@ def measure(args):
     machine = Machine(args.assay)
     programs = build(args.out)
     code = code_of(args.assay, programs, args.machine)
-    chosen = [c for c in (held() if args.held else cases()) if (not args.only or c.kernel in args.only.split(",")) and
+    all_cases = held() if args.held else cases()
+    chosen = [c for c in all_cases if (not args.only or c.kernel in args.only.split(",")) and
               (not args.level or c.level in args.level)]
     with open(os.path.join(args.out, "measured.tsv"), "a" if args.append else "w") as f:
         if not args.append:
