@@ -6,7 +6,8 @@ decan.py ASSAY FOLDER NAME=COMMAND...
 
 Prints lines `NAME WHAT VALUE`: three.slowdown (processor time of the first run with all variants to
 that of the run without), three.refused (share of the time of the hot loops), two.slowdown (of the
-runs of level two the slowest), stability (the median of variants of over 5,000 cycles).
+runs of level two the slowest), stability (the median of variants of over 5,000 cycles, of the main
+buckets of loops that have a name).
 """
 import json
 import os
@@ -29,10 +30,16 @@ def campaign(assay, verb, where, command, *options):
     return run([assay, *verb, "--no-measure", *options, "-o", where, "--", *command])
 
 
+def waits(loop):
+    """A library's loop without symbols, as those in which threads of OpenMP wait for each other:
+    how long that takes is no property of it."""
+    return loop["name"].startswith("func_")
+
+
 def stabilities(told):
     return [take["stability"] for loop in told["loops"] for bucket in loop["buckets"]
-            for take in bucket["variants"]
-            if take["n"] >= 6 and take["instance_cycles"] > 5000]
+            for take in bucket["variants"] if bucket["main"] and not waits(loop) and
+            take["n"] >= 6 and take["instance_cycles"] > 5000]
 
 
 def slowest(assay, where):
