@@ -105,6 +105,9 @@ void as_patcher_slow_draw(void);     /* rax: instances until the next measured o
 void as_patcher_slow_switched(void); /* the kernel has cleared the mark of the thread */
 void as_patcher_slow_drop(void);     /* a handler came in while a record was written */
 
+/* From now on a switch of the thread clears what is at %fs:as_patcher_mark_offset. */
+void as_patcher_set_mark(void);
+
 /* ---- patcher_entry.c, patcher_stub.c ---- */
 
 /* Writes code; behind `end` nothing is written, and `full` is set. */
