@@ -14,7 +14,8 @@
 enum {
     AS_VARIANT_STATE_B = 16384, /* of xsave(2) at most */
     AS_VARIANT_STACK_B = 65536,
-    AS_VARIANT_BUCKETS = 512
+    AS_VARIANT_BUCKETS = 512,
+    AS_VARIANT_FAILURES = 8 /* after these a region is left alone */
 };
 #define AS_VARIANT_LOG_B  (UINT64_C(64) << 20)
 #define AS_VARIANT_COPY_B (UINT64_C(128) << 20)
@@ -38,14 +39,20 @@ struct as_variant_area {
     uint64_t *log;
     uint8_t *copy;
     struct as_variant_file *file;
-    uint64_t begun, spent, entered; /* ticks */
+    const struct as_patch_region *region; /* that varies */
+    uint64_t begun, spent, asked;         /* ticks */
+    uint64_t trips;                       /* of the instance */
     uint64_t notes, at, copied_b;
-    uint64_t changes; /* of the thread's processor, and major faults */
+    uint8_t frame[AS_VARIANT_FRAME_MOST][AS_VARIANT_FRAME_B]; /* what is on the stack */
+    uint32_t stream;  /* and in it `at` is how far it was copied */
+    uint64_t changes; /* of the thread's processor, and major faults: where there is no mark */
     int timer;
     bool has_timer, pending;
     struct as_variant_record record; /* of what is pending */
     uint64_t pending_sp;
-    uint32_t skip[AS_PATCHER_COUNTDOWNS]; /* by region, of the first: instances, at last */
+    uint32_t skip[AS_PATCHER_COUNTDOWNS];   /* by region, of the first: instances, at last */
+    uint32_t joined[AS_PATCHER_COUNTDOWNS]; /* so: round (variant_turn.c) */
+    bool opens;                             /* it is this thread that opened it */
     struct as_variant_bucket bucket[AS_VARIANT_BUCKETS];
     uint8_t lines[1 << 17]; /* where it stores, a bit for a line, more or less */
 };
@@ -57,8 +64,15 @@ struct as_variants {
     _Atomic uint32_t *failed; /* by region: faults, and instances that cannot vary */
     uint32_t share;           /* hundredths of a thread's time */
     uint32_t limit_ms;        /* of a variant */
+    bool together;
 };
 extern struct as_variants as_variants;
+extern uint8_t as_variant_compacts; /* the processor has xsavec */
+
+static inline uint64_t as_variant_ticks(void)
+{
+    return __builtin_ia32_rdtsc();
+}
 
 /* ---- variant_enter.c: assembly, and what runs on the program's stack ---- */
 
@@ -70,21 +84,66 @@ void as_variant_slow_left(void); /* of a stub: what was measured has ended */
 void as_variant_run(struct as_variant_area *area);
 /* `what`, which a fault ends. */
 void as_variant_call(struct as_variant_area *area, void (*what)(struct as_variant_area *));
-uint64_t as_variant_changes(void);
+/* What a stub does before and behind an instance that it measures: local.t0 and t1. */
+void as_variant_measure_nothing(struct as_variant_area *area);
+void as_variant_save_state(struct as_variant_area *area);
+/* Whether the thread left the processor, or waited for a page, since it began to watch. */
+void as_variant_watch(struct as_variant_area *area);
+bool as_variant_was_switched(const struct as_variant_area *area);
 void as_variant_keep(struct as_variant_area *area, const struct as_variant_record *record);
 
-/* ---- variant.c ---- */
+/* ---- variant_area.c: threads ---- */
 
+long as_variant_call_system(long number, long a, long b, long c, long d); /* leaves errno alone */
+uint64_t as_variant_get_base(void);                                       /* of %gs */
+void as_variant_set_base(uint64_t base);
 bool as_variant_begin(void);
 void as_variant_thread_begin(void);
 void as_variant_thread_end(void);
 void as_variant_forked(void);
+
+/* ---- variant.c: which instance is which variant ---- */
+
 uint64_t as_variant_dispatch(struct as_variant_area *area, uint64_t region);
+
+/* ---- variant_ask.c ---- */
+
+uint64_t as_variant_ask(struct as_variant_area *area, uint64_t region); /* 1: to be dispatched */
+void as_variant_skip(uint64_t region, uint32_t instances);              /* before the next */
+void as_variant_skip_more(struct as_variant_area *area, uint64_t region);
+
+/* ---- variant_run.c: one run ---- */
+
+/* What runs at `entry`; false: a fault or the timer ended it. */
+bool as_variant_run_at(struct as_variant_area *area, const uint8_t *entry);
+/* The branches and addresses of the instance alone: its iterations, and what it will write. False:
+ * it cannot vary. */
+bool as_variant_record(struct as_variant_area *area, struct as_variant_record *record);
+bool as_variant_vary(struct as_variant_area *area, const struct as_patch_variant *variant,
+                     struct as_variant_record *record, uint32_t number);
+const struct as_patch_variant *as_variant_of(const struct as_patch_region *region);
+
+/* ---- variant_turn.c: threads one after the other, or all at once ---- */
+
+enum { AS_VARIANT_NO_TURN = UINT32_MAX };
+/* Whether this thread may vary an instance of the region now; as_variant_end_turn then. */
+bool as_variant_begin_turn(struct as_variant_area *area, uint64_t region, bool may_open);
+void as_variant_end_turn(struct as_variant_area *area);
+/* The turn that the thread which opened the round chose; it hands over its own. NO_TURN: it leaves
+ * the round. */
+uint32_t as_variant_share_turn(struct as_variant_area *area, uint64_t region, uint32_t turn);
+/* Waits for the others of the round; how many there are, 0 where nobody asks. */
+unsigned as_variant_meet(struct as_variant_area *area, uint64_t region);
+void as_variant_turns_forked(void);
 
 /* ---- variant_writes.c ---- */
 
 /* Whether what is stored may be what addresses or branches are loaded from. */
 bool as_variant_is_held(struct as_variant_area *area);
+/* Places on the stack that the loop counts in: false: they do not lie there. */
+bool as_variant_take_frame(struct as_variant_area *area);
+void as_variant_put_frame_back(struct as_variant_area *area);
+bool as_variant_hits_frame(const struct as_variant_area *area); /* what it stores elsewhere */
 bool as_variant_take(struct as_variant_area *area); /* false: it is too much, or a fault */
 void as_variant_put_back(struct as_variant_area *area);
 

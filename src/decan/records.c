@@ -25,7 +25,7 @@ static int keep_record(struct as_varied_all *out, const struct as_patch_plan *pl
                                  .loop = region[record->region].first_loop,
                                  .thread = out->threads,
                                  .kind = record->kind,
-                                 .flags = record->flags};
+                                 .flags = record->flags & ((1u << AS_VARIANT_TOGETHER) - 1)};
     return as_vec_push(&out->record, it);
 }
 

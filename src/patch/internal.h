@@ -131,6 +131,15 @@ bool as_patch_has_entries(const struct assay_program *p, uint32_t loop);
 /* A register that is free all through `loop`, none of `taken`; or AS_PATCH_NONE. 0 or NOMEM. */
 int as_patch_tally_find(struct as_patch_code *code, uint32_t loop, uint32_t taken, uint8_t *reg);
 
+/* What an iteration adds to a general register: 0 where nothing writes it. */
+struct as_patch_step {
+    bool is_known;
+    int64_t by;
+    uint32_t insn; /* that does it; ASSAY_NONE: none */
+};
+void as_patch_steps_find(const struct assay_program *p, uint32_t loop,
+                         struct as_patch_step out[16]);
+
 /* ---- Counts --------------------------------------------------------------------------------- */
 
 /* Blocks of an area, by their numbers in it. */
@@ -166,6 +175,7 @@ struct as_patch_maker {
     AS_VEC(struct as_patch_counter) counter;
     AS_VEC(struct as_patch_term) term;
     AS_VEC(struct as_patch_variant) variant;
+    AS_VEC(struct as_patch_stream) stream;
     AS_VEC(uint8_t) code;
     AS_VEC(char) text;
 };
@@ -211,7 +221,8 @@ int as_patch_clone_make(const struct as_patch_clone *clone, struct as_patch_temp
 
 /* How far the tables were, to take back what a refused region added. */
 struct as_patch_mark {
-    size_t region, loop, exit, edge, event, site, reloc, span, counter, term, variant, code;
+    size_t region, loop, exit, edge, event, site, reloc, span, counter, term, variant, stream,
+        code;
 };
 struct as_patch_mark as_patch_mark_of(const struct as_patch_maker *m);
 void as_patch_go_back(struct as_patch_maker *m, const struct as_patch_mark *to);

@@ -12,7 +12,8 @@ struct as_patch_mark as_patch_mark_of(const struct as_patch_maker *m)
 {
     return (struct as_patch_mark){m->region.n,  m->loop.n, m->exit.n,    m->edge.n,
                                   m->event.n,   m->site.n, m->reloc.n,   m->span.n,
-                                  m->counter.n, m->term.n, m->variant.n, m->code.n};
+                                  m->counter.n, m->term.n, m->variant.n, m->stream.n,
+                                  m->code.n};
 }
 
 void as_patch_go_back(struct as_patch_maker *m, const struct as_patch_mark *to)
@@ -28,6 +29,7 @@ void as_patch_go_back(struct as_patch_maker *m, const struct as_patch_mark *to)
     m->counter.n = to->counter;
     m->term.n = to->term;
     m->variant.n = to->variant;
+    m->stream.n = to->stream;
     m->code.n = to->code;
 }
 

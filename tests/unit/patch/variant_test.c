@@ -28,6 +28,12 @@ FUNCTION(gathered, "1: mov (%rsi,%rax,4),%ecx\n movsd (%rdi,%rcx,8),%xmm1\n divs
                    " addsd %xmm1,%xmm0\n add $1,%rax\n cmp %rdx,%rax\n jb 1b\n ret");
 /* while (p) p = p->next, s += p->x */
 FUNCTION(list, "1: addsd 8(%rdi),%xmm0\n mov (%rdi),%rdi\n test %rdi,%rdi\n jnz 1b\n ret");
+/* y[k[i]] = x[i], where the flags of an iteration go into the next: a carry. */
+FUNCTION(scattered, "1: mov (%rsi,%rax,4),%ecx\n movsd (%rdi,%rax,8),%xmm1\n"
+                    " movsd %xmm1,(%r8,%rcx,8)\n add $1,%rax\n cmp %rdx,%rax\n jb 1b\n ret");
+/* Two stores side by side, downwards, and one that stays; behind the step of their register. */
+FUNCTION(pairs, "1: sub $24,%rdi\n movsd %xmm0,8(%rdi)\n movsd %xmm1,(%rdi)\n mov %rdi,(%rsi)\n"
+                " cmp %rdx,%rdi\n ja 1b\n ret");
 FUNCTION(atomic, "1: lock add %rcx,(%rdi)\n add $8,%rdi\n cmp %rsi,%rdi\n jb 1b\n ret");
 FUNCTION(x87, "1: fldl (%rdi)\n faddp\n add $8,%rdi\n cmp %rsi,%rdi\n jb 1b\n ret");
 FUNCTION(pushing, "1: push %rax\n pop %rcx\n add $8,%rdi\n cmp %rsi,%rdi\n jb 1b\n ret");
