@@ -58,17 +58,24 @@ static void fail_region(uint64_t region, uint32_t by)
     atomic_fetch_add(&as_variants.failed[region], by);
 }
 
-/* The program's own run of this instance is measured: 1. */
+/* The program's own run of this instance is measured. */
 static uint64_t measure_original(struct as_variant_area *area, uint64_t number,
-                                 const struct as_variant_record *record)
+                                 const struct as_variant_record *record, unsigned sliced)
 {
     area->record = *record;
     area->record.kind = AS_VARIANT_ORIG;
     area->record.flags =
-        (uint16_t)(as_variant_meet(area, number) << AS_VARIANT_TOGETHER);
+        (uint16_t)(sliced | as_variant_meet(area, number) << AS_VARIANT_TOGETHER);
     area->pending = true;
     area->pending_sp = area->local.general[4];
-    return 1;
+    return AS_VARIANT_MEASURED;
+}
+
+/* Whether what has run is a slice, which ends where it was told to. */
+static unsigned slice_flag(const struct as_variant_area *area, uint64_t number, uint64_t trips)
+{
+    return as_variant_is_sliced(number) && trips == area->slicing[number].trips ? AS_VARIANT_SLICED
+                                                                                : 0;
 }
 
 static uint64_t vary_instance(struct as_variant_area *area, uint64_t number)
@@ -76,6 +83,8 @@ static uint64_t vary_instance(struct as_variant_area *area, uint64_t number)
     struct as_variant_record record = {.region = (uint32_t)number};
     uint32_t turn = AS_VARIANT_NO_TURN;
     area->flags = 0;
+    if (as_variant_is_sliced(number))
+        as_variant_limit_to(area, number, area->slicing[number].trips);
     const bool can = as_variant_record(area, &record);
     if (can)
         turn = choose_turn(area, number, record.trips);
@@ -85,25 +94,27 @@ static uint64_t vary_instance(struct as_variant_area *area, uint64_t number)
     turn = as_variant_share_turn(area, number, turn);
     if (!can) {
         fail_region(number, area->flags & AS_VARIANT_HELD ? 1 : AS_VARIANT_FAILURES / 2);
-        return 0; /* these take long */
+        return AS_VARIANT_PLAIN; /* these take long */
     }
     if (turn == AS_VARIANT_NO_TURN) {
         as_variant_skip_more(area, number);
-        return 0;
+        return AS_VARIANT_PLAIN;
     }
     if (is_held && turn && as_variant_of(area->region)[turn].bits & AS_VARIANT_WRITES) {
         as_variant_meet(area, number); /* another thread, whose addresses are sure, chose it */
-        return 0;
+        return AS_VARIANT_PLAIN;
     }
     if (number < AS_PATCHER_COUNTDOWNS)
         area->skip[number] = 0;
     area->flags = 0;
+    const unsigned sliced = slice_flag(area, number, record.trips);
     if (turn == 0)
-        return measure_original(area, number, &record);
+        return measure_original(area, number, &record, sliced);
     if (!as_variant_vary(area, as_variant_of(area->region) + turn, &record, (uint32_t)number))
         fail_region(number, area->flags & AS_VARIANT_ENDLESS ? AS_VARIANT_FAILURES / 2 : 1);
+    record.flags |= (uint16_t)sliced;
     as_variant_keep(area, &record);
-    return 0;
+    return sliced ? AS_VARIANT_PASSES : AS_VARIANT_PLAIN;
 }
 
 /* Faults have a stack of ours, unless the program is on one of its own. */
@@ -155,11 +166,11 @@ as_variant_dispatch(struct as_variant_area *area, uint64_t number)
     } else {
         as_variant_share_turn(area, number, AS_VARIANT_NO_TURN);
     }
-    if (!result)
+    if (result != AS_VARIANT_MEASURED)
         as_variant_end_turn(area);
     area->spent += as_variant_ticks() - area->asked;
     area->file->spent_ticks = area->spent;
-    if (result)
+    if (result == AS_VARIANT_MEASURED)
         as_variant_watch(area);
     return result;
 }

@@ -27,6 +27,16 @@ struct as_variant_bucket {
     uint32_t done;
 };
 
+/* Of a region: how many iterations a slice of an instance has; what is known of their time. */
+struct as_variant_slicing {
+    uint64_t trips; /* 0: not known yet */
+    uint64_t least; /* ticks of a pilot */
+    uint32_t pilots, tries;
+};
+
+/* What the entry of a loop does with this instance. */
+enum as_variant_way { AS_VARIANT_PLAIN, AS_VARIANT_MEASURED, AS_VARIANT_PASSES };
+
 enum as_variant_guard { AS_VARIANT_FREE, AS_VARIANT_RUNS, AS_VARIANT_RESTORES };
 
 struct as_variant_area {
@@ -53,6 +63,8 @@ struct as_variant_area {
     uint32_t skip[AS_PATCHER_COUNTDOWNS];   /* by region, of the first: instances, at last */
     uint32_t joined[AS_PATCHER_COUNTDOWNS]; /* so: round (variant_turn.c) */
     bool opens;                             /* it is this thread that opened it */
+    struct as_variant_slicing slicing[AS_PATCHER_COUNTDOWNS]; /* so */
+    uint64_t pilot;                                           /* region + 1 whose pilot runs */
     struct as_variant_bucket bucket[AS_VARIANT_BUCKETS];
     uint8_t lines[1 << 17]; /* where it stores, a bit for a line, more or less */
 };
@@ -76,7 +88,7 @@ static inline uint64_t as_variant_ticks(void)
 
 /* ---- variant_enter.c: assembly, and what runs on the program's stack ---- */
 
-void as_variant_enter(void); /* of a stub: rdx is the region; rax: 1 when it is to be measured */
+void as_variant_enter(void); /* of a stub: rdx is the region; rax: as_variant_way */
 void as_variant_left(void);  /* where variants end */
 void as_variant_abandoned(void); /* where those end that a fault ends */
 void as_variant_slow_left(void); /* of a stub: what was measured has ended */
@@ -108,9 +120,22 @@ uint64_t as_variant_dispatch(struct as_variant_area *area, uint64_t region);
 
 /* ---- variant_ask.c ---- */
 
-uint64_t as_variant_ask(struct as_variant_area *area, uint64_t region); /* 1: to be dispatched */
+/* as_variant_way, but MEASURED: to be dispatched. */
+uint64_t as_variant_ask(struct as_variant_area *area, uint64_t region);
 void as_variant_skip(uint64_t region, uint32_t instances);              /* before the next */
 void as_variant_skip_more(struct as_variant_area *area, uint64_t region);
+
+/* ---- variant_slicing.c: slices of iterations ---- */
+
+/* A sliced loop is left where its register has this value (patch/clone_slice.c). */
+extern __thread uint64_t as_variant_limit __attribute__((tls_model("initial-exec")));
+bool as_variant_is_sliced(uint64_t region);
+/* Whether it is known how long a slice is; if not, the next is a pilot, which PASSES. */
+bool as_variant_knows_slice(struct as_variant_area *area, uint64_t region);
+/* The instance is left after so many iterations from here on. */
+void as_variant_limit_to(const struct as_variant_area *area, uint64_t region, uint64_t trips);
+/* It runs on as the program has it, until there is time again. */
+enum as_variant_way as_variant_pass(const struct as_variant_area *area, uint64_t region);
 
 /* ---- variant_run.c: one run ---- */
 
@@ -152,6 +177,7 @@ void as_variant_put_back(struct as_variant_area *area);
 void as_variant_stub_entry(struct as_patcher_code *code, const struct as_patch_region *region,
                            const uint8_t *plain, const uint8_t *measured);
 void as_variant_stub_edge(struct as_patcher_code *code);
+int32_t as_variant_limit_offset(void); /* of as_variant_limit from %fs */
 /* A jump to as_variant_left, wherever that lies. */
 const uint8_t *as_variant_stub_left(struct as_patcher_code *code);
 

@@ -52,10 +52,16 @@ __attribute__((used, visibility("hidden"))) uint64_t as_variant_ask(struct as_va
         as_variant_skip_more(area, number);
         return 0;
     }
-    const bool may_open = has_time(area, area->asked);
-    if (!may_open && !as_variants.together) {
+    const bool may_open = has_time(area, area->asked), sliced = as_variant_is_sliced(number);
+    if (sliced && !as_variant_knows_slice(area, number))
+        return AS_VARIANT_PASSES;
+    if (may_open || as_variants.together) {
+        if (as_variant_begin_turn(area, number, may_open))
+            return AS_VARIANT_MEASURED;
+        if (sliced)
+            as_variant_skip(number, 0);
+    } else if (!sliced) {
         as_variant_skip_more(area, number);
-        return 0;
     }
-    return as_variant_begin_turn(area, number, may_open);
+    return sliced ? as_variant_pass(area, number) : AS_VARIANT_PLAIN;
 }

@@ -35,6 +35,11 @@ void as_variant_stub_edge(struct as_patcher_code *code)
     (void)code;
 }
 
+int32_t as_variant_limit_offset(void)
+{
+    return 0;
+}
+
 const uint8_t *as_variant_stub_left(struct as_patcher_code *code)
 {
     return code->at;

@@ -43,6 +43,11 @@ void as_variant_stub_edge(struct as_patcher_code *code)
     as_emit_restore(code);
 }
 
+int32_t as_variant_limit_offset(void)
+{
+    return as_emit_local_offset(&as_variant_limit);
+}
+
 const uint8_t *as_variant_stub_left(struct as_patcher_code *code)
 {
     const uint8_t *begin = code->at;

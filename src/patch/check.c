@@ -67,7 +67,7 @@ static bool relocs_fit(const struct as_patch_plan *p, const struct as_patch_regi
 {
     const struct as_patch_reloc *reloc = as_patch_at(p, &p->reloc);
     for (uint64_t i = t->first_reloc; i < (uint64_t)t->first_reloc + t->relocs; i++) {
-        if (!range_fits(reloc[i].at, 4, t->size_b) || reloc[i].kind > AS_PATCH_TO_AGENT ||
+        if (!range_fits(reloc[i].at, 4, t->size_b) || reloc[i].kind > AS_PATCH_TO_LIMIT ||
             (reloc[i].kind == AS_PATCH_TO_EDGE &&
              (reloc[i].value < region->first_edge ||
               reloc[i].value - region->first_edge >= region->edges)) ||
@@ -103,6 +103,14 @@ static bool register_fits(unsigned reg)
 static bool own_register_fits(unsigned reg)
 {
     return reg == AS_PATCH_NONE || (reg < 16 && reg != 0 && reg != 2 && reg != 4);
+}
+
+static bool slice_fits(const struct as_patch_region *region)
+{
+    return region->slice_reg == AS_PATCH_NONE ||
+           (region->slice_reg < 16 && (region->slice_b == 4 || region->slice_b == 8) &&
+            region->slice_step != 0 && region->slice_step >= INT32_MIN &&
+            region->slice_step <= INT32_MAX);
 }
 
 static bool streams_fit(const struct as_patch_plan *p, const struct as_patch_region *region)
@@ -198,7 +206,8 @@ static bool region_fits(const struct as_patch_plan *p, const struct as_patch_reg
                          p->mode == AS_PATCH_IDENT || p->mode == AS_PATCH_SAMPLE ||
                              p->mode == AS_PATCH_VARY) &&
            template_fits(p, region, &region->measured, p->mode != AS_PATCH_IDENT) &&
-           variants_fit(p, region) && streams_fit(p, region) && edges_fit(p, region) && sites_fit(p, region, module);
+           variants_fit(p, region) && streams_fit(p, region) && slice_fits(region) &&
+           edges_fit(p, region) && sites_fit(p, region, module);
 }
 
 static bool loops_fit(const struct as_patch_plan *p)

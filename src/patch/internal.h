@@ -133,12 +133,23 @@ int as_patch_tally_find(struct as_patch_code *code, uint32_t loop, uint32_t take
 
 /* What an iteration adds to a general register: 0 where nothing writes it. */
 struct as_patch_step {
-    bool is_known;
+    bool is_known; /* and the register is 8 bytes wide there */
+    uint8_t width_b;
     int64_t by;
     uint32_t insn; /* that does it; ASSAY_NONE: none */
 };
 void as_patch_steps_find(const struct assay_program *p, uint32_t loop,
                          struct as_patch_step out[16]);
+
+/* The register by which a loop is left at its header after so many iterations. */
+struct as_patch_slice {
+    uint8_t reg; /* or AS_PATCH_NONE */
+    uint8_t width_b;
+    uint32_t insn; /* that writes it, once in each iteration */
+    int64_t step;
+};
+/* Of a loop whose flags nobody needs at the header; as_live_find went before. */
+struct as_patch_slice as_patch_slice_find(struct as_patch_code *code, uint32_t loop);
 
 /* ---- Counts --------------------------------------------------------------------------------- */
 
@@ -203,6 +214,7 @@ struct as_patch_clone {
     uint32_t region;
     bool measured;
     struct as_variant *variant; /* to be made; NULL: none */
+    struct as_patch_slice slice;
 };
 
 /* Whether at the header of the region one loop is entered, which is all of it. */

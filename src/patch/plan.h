@@ -96,7 +96,11 @@ struct as_patch_region {
     int32_t hop;                       /* as of a site */
     uint32_t first_variant, variants;  /* VARY; the first notes what is written */
     uint32_t first_stream, streams;    /* VARY; or tell it */
-    uint32_t slots;                    /* behind the streams: places on the stack that it counts in */
+    uint32_t slots;     /* behind the streams: places on the stack that it counts in */
+    uint32_t slice_reg; /* VARY: register by which it is left at the header after so many
+                         * iterations as it is told, or NONE */
+    uint32_t slice_b;   /* its width: 4 or 8 */
+    int64_t slice_step; /* what an iteration adds to it */
     struct as_patch_template plain;    /* IDENT, SAMPLE, VARY */
     struct as_patch_template measured; /* TIME, SAMPLE, COUNT, VARY */
 };
@@ -148,7 +152,8 @@ enum as_patch_reloc_kind {
     AS_PATCH_TO_EDGE,    /* 4 bytes: distance from at + `from` to the stub of edge `value` */
     AS_PATCH_TO_THREAD,  /* 4 bytes: offset from %fs of the pointer to the thread's file */
     AS_PATCH_TO_COUNTER, /* 4 bytes: offset of counter `value` in the thread's file */
-    AS_PATCH_TO_AGENT    /* 4 bytes: distance from at + `from` to where variants end */
+    AS_PATCH_TO_AGENT,   /* 4 bytes: distance from at + `from` to where variants end */
+    AS_PATCH_TO_LIMIT    /* 4 bytes: offset from %fs of the word that ends a slice of iterations */
 };
 struct as_patch_reloc {
     uint64_t value;
@@ -361,7 +366,7 @@ static inline uint64_t as_patch_trips(const struct as_patch_loop *loop, uint64_t
 _Static_assert(sizeof(struct as_patch_plan) == 40 + 15 * 16, "layout of plans");
 _Static_assert(sizeof(struct as_patch_module) == 56, "layout of plans");
 _Static_assert(sizeof(struct as_patch_template) == 32, "layout of plans");
-_Static_assert(sizeof(struct as_patch_region) == 152, "layout of plans");
+_Static_assert(sizeof(struct as_patch_region) == 168, "layout of plans");
 _Static_assert(sizeof(struct as_patch_loop) == 40, "layout of plans");
 _Static_assert(sizeof(struct as_patch_exit) == 16, "layout of plans");
 _Static_assert(sizeof(struct as_patch_edge) == 24, "layout of plans");

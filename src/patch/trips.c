@@ -188,6 +188,7 @@ void as_patch_steps_find(const struct assay_program *p, uint32_t loop,
             continue;
         out[r].by = step_of(&p->code.insn[w.insn[r]], r, &width_b);
         out[r].is_known = out[r].by != 0 && width_b == 8;
+        out[r].width_b = width_b;
         out[r].insn = w.insn[r];
     }
 }

@@ -83,7 +83,7 @@ static int make_variant(struct as_patch_maker *m, const struct as_variant_facts 
             variant.bits |= AS_VARIANT_BOUNDED;
     }
     const struct as_patch_clone clone = {
-        .maker = m, .area = facts->area, .region = (uint32_t)m->region.n, .variant = &variant};
+        .maker = m, .area = facts->area, .region = (uint32_t)m->region.n, .variant = &variant, .slice = facts->slice};
     struct as_patch_variant made = {.kind = kind,
                                     .bits = variant.bits,
                                     .tally = AS_PATCH_NONE,
@@ -120,13 +120,13 @@ static int make_variants(struct as_patch_maker *m, const struct as_variant_facts
 }
 
 int as_variant_region(struct as_patch_maker *m, const struct as_patch_area *area,
-                      struct as_patch_region *region, uint8_t *unvaried, unsigned *refusal)
+                      const struct as_patch_slice *slice, struct as_patch_region *region, uint8_t *unvaried, unsigned *refusal)
 {
     struct as_variant_facts facts;
     const size_t first = m->variant.n;
     for (unsigned kind = 0; kind < AS_VARIANT_KINDS; kind++)
         unvaried[kind] = AS_UNVARIED_UNASKED;
-    int rc = as_variant_facts_find(area, &facts);
+    int rc = as_variant_facts_find(area, slice, &facts);
     const unsigned reason = rc == 0 ? refusal_of_all(area, &facts) : 0;
     region->first_stream = (uint32_t)m->stream.n;
     if (rc == 0 && !reason)

@@ -59,6 +59,7 @@ static void add_slot(struct as_variant_facts *facts, const struct as_patch_strea
                                 : place->offset + place->width_b;
         it->offset = it->offset < place->offset ? it->offset : place->offset;
         it->width_b = (uint32_t)(end - it->offset);
+        facts->decides_by_stores |= it->width_b > AS_VARIANT_FRAME_B; /* more than is kept of one */
         return;
     }
     if (facts->slots < AS_VARIANT_FRAME_MOST)

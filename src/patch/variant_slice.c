@@ -317,11 +317,12 @@ static void find_range(struct as_variant_facts *facts)
     facts->n = end - facts->first;
 }
 
-int as_variant_facts_find(const struct as_patch_area *area, struct as_variant_facts *out)
+int as_variant_facts_find(const struct as_patch_area *area, const struct as_patch_slice *slice,
+                          struct as_variant_facts *out)
 {
     struct uses uses = {{0}};
     *out = (struct as_variant_facts){
-        .area = area, .spare = AS_PATCH_NONE, .spare_b = 16, .notes = true};
+        .area = area, .slice = *slice, .spare = AS_PATCH_NONE, .spare_b = 16, .notes = true};
     find_range(out);
     out->mark = as_calloc(out->n + 1, sizeof *out->mark);
     if (!out->mark)
@@ -331,6 +332,8 @@ int as_variant_facts_find(const struct as_patch_area *area, struct as_variant_fa
         if (uses.touched[ASSAY_REG_VEC + v] == 0)
             out->spare = (uint8_t)v;
     each_insn(out, mark_reduction, &uses);
+    if (slice->reg != AS_PATCH_NONE) /* its end is a branch, too */
+        out->mark[slice->insn - out->first] |= AS_MARK_CONTROL;
     as_patch_steps_find(area->code->program, area->loop, out->step);
     do {
         AS_TRY(find_slice(out, AS_MARK_CONTROL));

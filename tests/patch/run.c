@@ -3,7 +3,7 @@
  * patch-run MODE[:PERIOD] OPTION... DIRECTORY AGENT -- PROGRAM [ARGUMENT...]: plans the loops of a
  * program (--nests: of all levels; --bodies: whole functions where it can; --undo: its code is to
  * be as before at its end; --inject: by ptrace, not by the loader; --share N: variants may take N
- * hundredths of its time, each --limit MS, --together: all threads at once; --only: of this file, repeated; the first is the
+ * hundredths of its time, each --limit MS, --together: all threads at once, --slices: of iterations; --only: of this file, repeated; the first is the
  * program, which a launcher may start), runs it under the agent, and writes what the plan and the
  * threads' files say as JSON to DIRECTORY/result.json. Exits as the program does.
  */
@@ -349,6 +349,7 @@ static void parse(struct job *job, int argc, char **argv)
         job->undo |= strcmp(argv[at], "--undo") == 0;
         job->is_injected |= strcmp(argv[at], "--inject") == 0;
         job->together |= strcmp(argv[at], "--together") == 0;
+        job->wish.slices |= strcmp(argv[at], "--slices") == 0;
         if (strcmp(argv[at], "--limit") == 0 && at + 1 < argc)
             job->limit_ms = (unsigned)atoi(argv[++at]);
         if (strcmp(argv[at], "--share") == 0 && at + 1 < argc)

@@ -18,7 +18,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "zoo"))
 from tap import Tap  # noqa: E402
 
-FAULTED, ENDLESS, SWITCHED, HELD, WIDE = 1, 2, 4, 8, 16
+FAULTED, ENDLESS, SWITCHED, HELD, WIDE, SLICED = 1, 2, 4, 8, 16, 32
 LINK = ["-D_GNU_SOURCE", "-pthread", "-lm"]
 ROWS = {"O2": ["gcc", "-O2"], "O3": ["gcc", "-O3", "-fno-unroll-loops"],
         "fixed": ["gcc", "-O2", "-no-pie", "-fno-pie", "-s"], "clang": ["clang", "-O2"],
@@ -58,7 +58,7 @@ def check_known(tap, name, program, records):
         tap.equal(kinds(function, 1000), {k: INSTANCES for k in always + more},
                   f"{name}: {function}: as many of each variant as asked for")
         tap.equal(flags(function), {0}, f"{name}: {function}: all of them end as they should")
-    stored = (("backwards", 700, 8), ("scattered", 600, 8), ("paired", 300, 8), ("chosen", 500, 0))
+    stored = (("backwards", 700, 8), ("scattered", 600, 8), ("spilled", 400, 8), ("paired", 300, 8), ("chosen", 500, 0))
     for function, trips, each_b in stored:
         more = [] if function == "chosen" else ["pf4", "pf16", "pf64"]
         tap.equal({k: n for k, n in kinds(function, trips).items() if k in always + more},
@@ -133,6 +133,34 @@ def check_team(tap, name, tools, program, where):
                   f"{name}: a team: how many ran at once is kept ({which})")
 
 
+def check_once(tap, name, tools, program, where):
+    """Loops that are entered once: slices of their iterations give as many instances as asked for."""
+    _, runner, agent = tools
+    plain = run([program, "once"])
+    at = functions(program)
+    for share in ("1000000", "50"):
+        data = os.path.join(where, "once" + share)
+        os.makedirs(data)
+        got = run([runner, f"vary:{INSTANCES}", "--slices", "--share", share, "--only", program,
+                   data, agent, "--", program, "once"])
+        tap.equal((got.stdout, got.returncode), (plain.stdout, plain.returncode),
+                  f"{name}: once, at most {share} %: does what it does alone")
+        varied = json.load(open(os.path.join(data, "result.json")))["varied"]
+        low, high = at["once"]
+        sliced = [r for r in varied if low <= r["address"] < high and r["flags"] & SLICED]
+        kinds = collections.Counter(r["kind"] for r in sliced)
+        wanted = ["orig", "ref", "fp", "ls", "dl1", "fes", "nodiv", "dl1_ls", "dl1_nodiv"]
+        tap.equal({k: kinds[k] for k in wanted}, {k: INSTANCES for k in wanted},
+                  f"{name}: once, at most {share} %: a slice for each instance")
+        trips = {r["trips"] for r in sliced}
+        tap.point(len(trips) == 1 and max(trips).bit_count() == 1,
+                  f"{name}: once, at most {share} %: all of as many iterations", trips)
+        low, high = at["walked"]
+        tap.equal([r["kind"] for r in varied if low <= r["address"] < high and
+                   r["kind"] in ("ref", "ls", "pf4")], [],
+                  f"{name}: once, at most {share} %: what decides its own addresses does not run")
+
+
 def check_row(tap, name, tools, out):
     assay, runner, agent = tools
     where = os.path.join(out, name)
@@ -147,6 +175,7 @@ def check_row(tap, name, tools, out):
     if name in KNOWN:
         check_listed(tap, name, assay, program)
         check_team(tap, name, tools, program, where)
+        check_once(tap, name, tools, program, where)
     for argument, limit in (([], []), (["crash"], []), ([], ["--limit", "1"])):
         plain = run([program, *argument])
         data = os.path.join(where, "run" + "".join(argument + limit))

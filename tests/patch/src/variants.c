@@ -114,6 +114,36 @@ ALONE void chosen(long n, double *a, const double *b, double x)
             a[i] = b[i] - x;
 }
 
+/* Its counter stands on the stack. */
+ALONE void spilled(long n, double *a, const double *b)
+{
+    volatile long i;
+    for (i = 0; i < n; i++)
+        a[i] = b[i] * 0.5;
+}
+
+/* Long enough to be cut into slices. */
+ALONE double once(long n, double *a, const double *b)
+{
+    double s = 0;
+    for (long i = 0; i < n; i++) {
+        s = b[i & 1023] / (s + 1.5);
+        a[i & 511] = s;
+    }
+    return s;
+}
+
+/* So, but where it goes on comes out of memory that it stores to. */
+ALONE long walked(long n, int *a)
+{
+    int at = 0;
+    for (long i = 0; i < n; i++) {
+        a[at + 1024] += 1;
+        at = a[at] & 1023;
+    }
+    return at;
+}
+
 /* Always to the same place, and two to an iteration side by side. */
 static volatile long last;
 
@@ -386,9 +416,33 @@ static void run_places(void)
         scattered(600, a, k, b);
         chosen(500, a, b, round);
         paired(300, p);
-        s += a[round] + a[699 - round] + p[4 * (round % 300) + 1] + (double)last;
+        spilled(400, a + 512, b);
+        s += a[512 + round] + a[round] + a[699 - round] + p[4 * (round % 300) + 1] + (double)last;
     }
     printf("places %.17g %d\n", s, p[1198]);
+}
+
+/* One entry each: signals and all. */
+static void run_once(void)
+{
+    static double a[1024], b[1024];
+    static int next[2048];
+    struct itimerval often = {{0, 700}, {0, 700}}, never = {{0, 0}, {0, 0}};
+    double s = 0;
+    for (int i = 0; i < 1024; i++) {
+        b[i] = i * 0.25 + 1;
+        next[i] = (i * 5 + 7) % 1024;
+    }
+    for (int i = 0; i < 64; i++)
+        with[i] = i;
+    signal(SIGALRM, on_alarm);
+    setitimer(ITIMER_REAL, &often, NULL);
+    s += once(8000000, a, b);
+    setitimer(ITIMER_REAL, &never, NULL);
+    s += (double)walked(3000000, next);
+    for (int i = 0; i < 1024; i++)
+        s = s * 0.5 + a[i & 511] + next[1024 + i];
+    printf("once %.17g\n", s);
 }
 
 /* Signals come all the time. */
@@ -407,6 +461,10 @@ int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "team") == 0) {
         run_team();
+        return 0;
+    }
+    if (argc > 1 && strcmp(argv[1], "once") == 0) {
+        run_once();
         return 0;
     }
     run_calm(1000);

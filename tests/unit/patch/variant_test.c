@@ -37,7 +37,16 @@ FUNCTION(pairs, "1: sub $24,%rdi\n movsd %xmm0,8(%rdi)\n movsd %xmm1,(%rdi)\n mo
 FUNCTION(atomic, "1: lock add %rcx,(%rdi)\n add $8,%rdi\n cmp %rsi,%rdi\n jb 1b\n ret");
 FUNCTION(x87, "1: fldl (%rdi)\n faddp\n add $8,%rdi\n cmp %rsi,%rdi\n jb 1b\n ret");
 FUNCTION(pushing, "1: push %rax\n pop %rcx\n add $8,%rdi\n cmp %rsi,%rdi\n jb 1b\n ret");
-FUNCTION(decided, "1: add $-1,%rsi\n nopw (%rax)\n addq $-1,8(%rsp)\n jnz 1b\n ret");
+FUNCTION(decided, "1: add $-1,%rsi\n nopw (%rax)\n addq $-1,8(%rdi)\n jnz 1b\n ret");
+/* Its counter stands on the stack. */
+FUNCTION(spilled, "1: movsd (%rsi),%xmm1\n mulsd %xmm0,%xmm1\n movsd %xmm1,(%rdi)\n add $8,%rdi\n"
+                  " add $8,%rsi\n subq $1,8(%rsp)\n jnz 1b\n ret");
+/* So, but more places than are kept. */
+FUNCTION(crowded, "1: addq $1,(%rsp)\n addq $1,8(%rsp)\n addq $1,16(%rsp)\n addq $1,24(%rsp)\n"
+                  " addq $1,32(%rsp)\n addq $1,40(%rsp)\n addq $1,48(%rsp)\n addq $1,56(%rsp)\n"
+                  " mov (%rsp),%rax\n add 8(%rsp),%rax\n add 16(%rsp),%rax\n add 24(%rsp),%rax\n"
+                  " add 32(%rsp),%rax\n add 40(%rsp),%rax\n add 48(%rsp),%rax\n"
+                  " add 56(%rsp),%rax\n addq $1,64(%rsp)\n add 64(%rsp),%rax\n jnz 1b\n ret");
 
 struct varied {
     struct assay_object *object;
@@ -47,10 +56,10 @@ struct varied {
     size_t n;
 };
 
-static struct varied vary(void)
+static struct varied vary_with(bool slices)
 {
     const struct assay_program_options options = {.jobs = 1, .path_limit = ASSAY_PATH_LIMIT};
-    const struct as_patch_wish wish = {.mode = AS_PATCH_VARY, .period = 31, .variants = UINT32_MAX};
+    const struct as_patch_wish wish = {.mode = AS_PATCH_VARY, .period = 31, .variants = UINT32_MAX, .slices = slices};
     struct as_patch_maker *maker = NULL;
     struct assay_error err;
     struct varied it = {0};
@@ -63,6 +72,11 @@ static struct varied vary(void)
     assert_null(as_patch_plan_check(it.bytes, it.n));
     as_patch_maker_free(&maker);
     return it;
+}
+
+static struct varied vary(void)
+{
+    return vary_with(false);
 }
 
 static void drop(struct varied *it)
@@ -205,6 +219,7 @@ static void what_cannot_be_varied_is_refused(void **state)
     check_refused(&it, "x87", AS_UNVARIED_X87);
     check_refused(&it, "pushing", AS_UNVARIED_STACK);
     check_refused(&it, "decided", AS_UNVARIED_DECIDED);
+    check_refused(&it, "crowded", AS_UNVARIED_DECIDED);
     assert_int_equal(verdict_of(&it, "axpy")->unvaried[AS_VARIANT_NODIV], AS_UNVARIED_USELESS);
     assert_int_equal(verdict_of(&it, "axpy")->unvaried[AS_VARIANT_NORED], AS_UNVARIED_USELESS);
     drop(&it);
