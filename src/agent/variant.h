@@ -66,7 +66,7 @@ struct as_variant_area {
     struct as_variant_slicing slicing[AS_PATCHER_COUNTDOWNS]; /* so */
     uint64_t pilot;                                           /* region + 1 whose pilot runs */
     struct as_variant_bucket bucket[AS_VARIANT_BUCKETS];
-    uint8_t lines[1 << 17]; /* where it stores, a bit for a line, more or less */
+    uint8_t stored[1 << 20]; /* where it stores: bits by a hash of the place */
 };
 
 extern __thread struct as_variant_area *as_variant_self __attribute__((tls_model("initial-exec")));
@@ -128,8 +128,10 @@ void as_variant_skip_more(struct as_variant_area *area, uint64_t region);
 /* ---- variant_slicing.c: slices of iterations ---- */
 
 /* A sliced loop is left where its register has this value (patch/clone_slice.c). */
-extern __thread uint64_t as_variant_limit __attribute__((tls_model("initial-exec")));
+extern __thread uint64_t as_variant_limit[AS_PATCHER_COUNTDOWNS]
+    __attribute__((tls_model("initial-exec")));
 bool as_variant_is_sliced(uint64_t region);
+bool as_variant_lacks_limit(uint64_t region); /* it would be, but there is no word for it */
 /* Whether it is known how long a slice is; if not, the next is a pilot, which PASSES. */
 bool as_variant_knows_slice(struct as_variant_area *area, uint64_t region);
 /* The instance is left after so many iterations from here on. */
@@ -177,7 +179,7 @@ void as_variant_put_back(struct as_variant_area *area);
 void as_variant_stub_entry(struct as_patcher_code *code, const struct as_patch_region *region,
                            const uint8_t *plain, const uint8_t *measured);
 void as_variant_stub_edge(struct as_patcher_code *code);
-int32_t as_variant_limit_offset(void); /* of as_variant_limit from %fs */
+int32_t as_variant_limit_offset(uint64_t region); /* of its limit from %fs */
 /* A jump to as_variant_left, wherever that lies. */
 const uint8_t *as_variant_stub_left(struct as_patcher_code *code);
 

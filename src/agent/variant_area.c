@@ -160,6 +160,7 @@ static struct as_variant_area *make_area(void)
     }
     fill_values(&area->local);
     make_timer(area);
+    as_variant_self = area; /* stubs look there */
     measure_empty(area);
     area->begun = as_variant_ticks();
     return area;
@@ -169,8 +170,7 @@ void as_variant_thread_begin(void)
 {
     if (as_variant_self || !as_variants.entry || as_agent_is_confined())
         return;
-    as_variant_self = make_area();
-    if (!as_variant_self)
+    if (!make_area())
         __atomic_fetch_add(&as_patcher.outcomes->threads_missed, 1, __ATOMIC_RELAXED);
 }
 

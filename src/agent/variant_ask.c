@@ -30,7 +30,7 @@ void as_variant_skip_more(struct as_variant_area *area, uint64_t region)
 static bool may_vary(struct as_variant_area *area, uint64_t number)
 {
     if (as_agent.confined || as_agent_self.confined || as_agent.off ||
-        as_variants.failed[number] >= AS_VARIANT_FAILURES)
+        as_variants.failed[number] >= AS_VARIANT_FAILURES || as_variant_lacks_limit(number))
         return false;
     if (area->pending && area->local.general[4] < area->pending_sp)
         return false; /* of a handler within the instance that is measured */

@@ -35,8 +35,9 @@ void as_variant_stub_edge(struct as_patcher_code *code)
     (void)code;
 }
 
-int32_t as_variant_limit_offset(void)
+int32_t as_variant_limit_offset(uint64_t region)
 {
+    (void)region;
     return 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Slices of the iterations of a loop that is seldom entered. Its clone is left at the header when a
- * register has the value of as_variant_limit, and goes on through the stub of its entry, as another
+ * register has the value of its limit, and goes on through the stub of its entry, as another
  * instance: so that one entry gives as many samples as are wanted. How many iterations a slice has
  * is found by pilots, which run as the program has them. Uses general registers alone.
  */
@@ -13,7 +13,7 @@ enum { PILOT_TRIPS = 1024, PILOTS = 4, TRIES_MOST = 64 };
 #define TRIPS_MOST  (UINT64_C(1) << 20)
 #define GAP_MOST    (UINT64_C(1) << 24)
 
-__thread uint64_t as_variant_limit;
+__thread uint64_t as_variant_limit[AS_PATCHER_COUNTDOWNS];
 
 static const struct as_patch_region *region_of(uint64_t number)
 {
@@ -26,16 +26,22 @@ bool as_variant_is_sliced(uint64_t number)
     return number < AS_PATCHER_COUNTDOWNS && region_of(number)->slice_reg != AS_PATCH_NONE;
 }
 
+bool as_variant_lacks_limit(uint64_t number)
+{
+    return number >= AS_PATCHER_COUNTDOWNS && region_of(number)->slice_reg != AS_PATCH_NONE;
+}
+
 void as_variant_limit_to(const struct as_variant_area *area, uint64_t number, uint64_t trips)
 {
     const struct as_patch_region *region = region_of(number);
-    as_variant_limit = area->local.general[region->slice_reg] + trips * (uint64_t)region->slice_step;
+    as_variant_limit[number] =
+        area->local.general[region->slice_reg] + trips * (uint64_t)region->slice_step;
 }
 
 static bool is_at_limit(const struct as_variant_area *area, uint64_t number)
 {
     const struct as_patch_region *region = region_of(number);
-    const uint64_t differs = area->local.general[region->slice_reg] ^ as_variant_limit;
+    const uint64_t differs = area->local.general[region->slice_reg] ^ as_variant_limit[number];
     return (region->slice_b == 8 ? differs : (uint32_t)differs) == 0;
 }
 

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define LINE_BITS 6
+#define WORD_BITS 2
 #define NOTE_AT   ((UINT64_C(1) << AS_VARIANT_NOTE_BITS) - 1)
 
 static unsigned note_b(uint64_t note)
@@ -34,47 +34,48 @@ static void widen_reach(struct reach *reach, uint64_t note)
     reach->high = at + note_b(note) > reach->high ? at + note_b(note) : reach->high;
 }
 
-/* Lines by a hash of 20 bits: two that fall together are taken for one. */
-static uint64_t line_of(uint64_t at)
+/* Words of 4 bytes by a hash of 23 bits: two that fall together are taken for one. */
+static uint64_t bit_of(uint64_t word)
 {
-    return (at >> LINE_BITS) * UINT64_C(0x9e3779b97f4a7c15) >> 44;
+    return word * UINT64_C(0x9e3779b97f4a7c15) >> 41;
 }
 
-static bool has_line(const struct as_variant_area *area, uint64_t line)
+static bool has_word(const struct as_variant_area *area, uint64_t word)
 {
-    const uint64_t bit = line_of(line << LINE_BITS);
-    return area->lines[bit / 8] >> (bit % 8) & 1;
+    return area->stored[bit_of(word) / 8] >> (bit_of(word) % 8) & 1;
 }
 
-static void set_line(struct as_variant_area *area, uint64_t line, bool is)
+static void set_words(struct as_variant_area *area, uint64_t note, bool is)
 {
-    const uint64_t bit = line_of(line << LINE_BITS);
-    if (is)
-        area->lines[bit / 8] |= (uint8_t)(1 << bit % 8);
-    else
-        area->lines[bit / 8] = 0;
-}
-
-/* Of all stores. */
-static void mark_lines(struct as_variant_area *area, bool is)
-{
-    for (uint64_t i = 0; i < area->notes; i++) {
-        const uint64_t at = area->log[i] & NOTE_AT, end = at + note_b(area->log[i]) - 1;
-        for (uint64_t l = at >> LINE_BITS; !is_load(area->log[i]) && l <= end >> LINE_BITS; l++)
-            set_line(area, l, is);
+    const uint64_t at = note & NOTE_AT;
+    for (uint64_t w = at >> WORD_BITS; w <= (at + note_b(note) - 1) >> WORD_BITS; w++) {
+        uint8_t *bits = &area->stored[bit_of(w) / 8];
+        *bits = is ? *bits | (uint8_t)(1 << bit_of(w) % 8) : 0;
     }
 }
 
-static bool lines_meet(struct as_variant_area *area)
+static bool has_words(const struct as_variant_area *area, uint64_t note)
+{
+    const uint64_t at = note & NOTE_AT;
+    bool has = false;
+    for (uint64_t w = at >> WORD_BITS; w <= (at + note_b(note) - 1) >> WORD_BITS; w++)
+        has |= has_word(area, w);
+    return has;
+}
+
+/* In the order of the loop: what is loaded before it is stored is what the program has there. */
+static bool loads_stored(struct as_variant_area *area)
 {
     bool meet = false;
-    mark_lines(area, true);
-    for (uint64_t i = 0; i < area->notes && !meet; i++) {
-        const uint64_t at = area->log[i] & NOTE_AT, end = at + note_b(area->log[i]) - 1;
-        for (uint64_t l = at >> LINE_BITS; is_load(area->log[i]) && l <= end >> LINE_BITS; l++)
-            meet |= has_line(area, l);
-    }
-    mark_lines(area, false);
+    uint64_t seen = 0;
+    for (; seen < area->notes && !meet; seen++)
+        if (is_load(area->log[seen]))
+            meet = has_words(area, area->log[seen]);
+        else
+            set_words(area, area->log[seen], true);
+    for (uint64_t i = 0; i < seen; i++)
+        if (!is_load(area->log[i]))
+            set_words(area, area->log[i], false);
     return meet;
 }
 
@@ -83,7 +84,7 @@ bool as_variant_is_held(struct as_variant_area *area)
     struct reach stores = {UINT64_MAX, 0}, loads = {UINT64_MAX, 0};
     for (uint64_t i = 0; i < area->notes; i++)
         widen_reach(is_load(area->log[i]) ? &loads : &stores, area->log[i]);
-    return stores.low < loads.high && loads.low < stores.high && lines_meet(area);
+    return stores.low < loads.high && loads.low < stores.high && loads_stored(area);
 }
 
 /* ---- Copies ---------------------------------------------------------------------------------- */

@@ -71,6 +71,7 @@ static bool relocs_fit(const struct as_patch_plan *p, const struct as_patch_regi
             (reloc[i].kind == AS_PATCH_TO_EDGE &&
              (reloc[i].value < region->first_edge ||
               reloc[i].value - region->first_edge >= region->edges)) ||
+            (reloc[i].kind == AS_PATCH_TO_LIMIT && reloc[i].value >= p->region.n) ||
             (reloc[i].kind == AS_PATCH_TO_COUNTER && reloc[i].value >= p->counter.n))
             return false;
     }

@@ -34,7 +34,7 @@ static struct as_clone_part *put_compare(struct as_clone_assembly *a, uint64_t a
     AS_CLONE_PUT(part, 0x64,
                  (uint8_t)(0x40 | (slice->width_b == 8 ? 8 : 0) | (slice->reg >> 3) << 2), 0x3b,
                  (uint8_t)(0x04 | (slice->reg & 7) << 3), 0x25, 0, 0, 0, 0);
-    part->fix[part->fixes++] = as_clone_fix(AS_PATCH_TO_LIMIT, 0, part->length - 4u, 0);
+    part->fix[part->fixes++] = as_clone_fix(AS_PATCH_TO_LIMIT, a->clone->region, part->length - 4u, 0);
     return part;
 }
 

@@ -153,7 +153,7 @@ enum as_patch_reloc_kind {
     AS_PATCH_TO_THREAD,  /* 4 bytes: offset from %fs of the pointer to the thread's file */
     AS_PATCH_TO_COUNTER, /* 4 bytes: offset of counter `value` in the thread's file */
     AS_PATCH_TO_AGENT,   /* 4 bytes: distance from at + `from` to where variants end */
-    AS_PATCH_TO_LIMIT    /* 4 bytes: offset from %fs of the word that ends a slice of iterations */
+    AS_PATCH_TO_LIMIT    /* 4 bytes: offset from %fs of the word that ends slices of region `value` */
 };
 struct as_patch_reloc {
     uint64_t value;

@@ -263,13 +263,20 @@ static bool is_place_of(const struct assay_insn *a, const struct assay_insn *b)
                0;
 }
 
-/* With what slices load: whether another instruction stores it. */
+static bool register_stays(const struct as_variant_facts *facts, unsigned reg)
+{
+    return reg >= 16 || (facts->step[reg].is_known && facts->step[reg].insn == ASSAY_NONE);
+}
+
+/* With what slices load: whether another instruction stores it. Where the place moves the run
+ * shows whether it does before. */
 static void see_stored(struct as_variant_facts *facts, uint32_t i, void *with)
 {
     const struct assay_insn *insn = &facts->area->code->program->code.insn[i];
     const struct assay_insn *load = with;
     facts->decides_by_stores |=
         as_variant_access(insn) & ASSAY_ACCESS_WRITE && is_place_of(insn, load) &&
+        register_stays(facts, insn->base) && register_stays(facts, insn->index) &&
         !as_variant_is_slot(facts, insn);
 }
 

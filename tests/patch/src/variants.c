@@ -18,7 +18,7 @@
 #include <xmmintrin.h>
 
 #define ALONE  __attribute__((noinline, noclone))
-#define ROUNDS 400
+#define ROUNDS 440
 
 ALONE void triad(long n, double *a, const double *b, const double *c, double x)
 {
@@ -89,7 +89,7 @@ ALONE long waiting(volatile sig_atomic_t *flag)
 ALONE void wide(long n, double *a)
 {
     for (long i = 0; i < n; i++)
-        a[i] = (double)i * 0.5;
+        a[i ^ 1] = (double)i * 0.5;
 }
 
 /* From the end on. */
@@ -138,7 +138,7 @@ ALONE long walked(long n, int *a)
 {
     int at = 0;
     for (long i = 0; i < n; i++) {
-        a[at + 1024] += 1;
+        a[at] += 1024;
         at = a[at] & 1023;
     }
     return at;
@@ -426,7 +426,7 @@ static void run_places(void)
 static void run_once(void)
 {
     static double a[1024], b[1024];
-    static int next[2048];
+    static int next[1024];
     struct itimerval often = {{0, 700}, {0, 700}}, never = {{0, 0}, {0, 0}};
     double s = 0;
     for (int i = 0; i < 1024; i++) {
@@ -441,7 +441,7 @@ static void run_once(void)
     setitimer(ITIMER_REAL, &never, NULL);
     s += (double)walked(3000000, next);
     for (int i = 0; i < 1024; i++)
-        s = s * 0.5 + a[i & 511] + next[1024 + i];
+        s = s * 0.5 + a[i & 511] + next[i];
     printf("once %.17g\n", s);
 }
 
