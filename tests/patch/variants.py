@@ -97,8 +97,8 @@ def check_listed(tap, name, assay, program):
               [always + ["dl1_ls", *ahead],
                always + ["nodiv", "nored", "dl1_ls", "dl1_nodiv", "dl1_nored", *ahead]],
               f"{name}: variants are listed")
-    tap.equal([of["odd_bytes"].get("variants"), of["odd_bytes"]["reason"]],
-              [None, "what it stores decides its branches"], f"{name}: or why there are none")
+    tap.equal([of["member"].get("variants"), of["member"]["reason"]],
+              [None, "calls, or jumps by a table"], f"{name}: or why there are none")
 
 
 def overlaps(records):
