@@ -22,6 +22,7 @@ static int keep_record(struct as_varied_all *out, const struct as_patch_plan *pl
     const struct as_varied it = {.begun = record->t0,
                                  .ticks = ticks > empty_ticks ? ticks - empty_ticks : 0,
                                  .trips = (double)record->trips,
+                                 .whole = (double)record->trips,
                                  .loop = region[record->region].first_loop,
                                  .thread = out->threads,
                                  .kind = record->kind,

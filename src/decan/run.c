@@ -90,6 +90,7 @@ static void note_plan(struct as_decan *decan, const struct as_patch_plan *plan)
 {
     as_vec_foreach (&decan->timed.loop, loop) {
         struct as_varied_loop *out = &decan->varied[loop - decan->timed.loop.at];
+        out->is_planned |= loop->number != ASSAY_NONE;
         if (decan->result->runs == 0)
             memcpy(out->unvaried, loop->unvaried, sizeof out->unvaried);
         if (plan && loop->number != ASSAY_NONE)
@@ -104,7 +105,8 @@ static int run_once(struct as_decan *decan, uint32_t kinds, bool *ran, struct as
     struct assay_decan_result *result = decan->result;
     const unsigned wanted = result->wanted;
     const struct as_patch_wish wish = {
-        .mode = AS_PATCH_VARY, .period = wanted, .kept = KEPT_N, .variants = kinds};
+        .mode = AS_PATCH_VARY, .period = wanted, .kept = KEPT_N, .variants = kinds,
+        .slices = result->runs > 0};
     uint8_t *plan = NULL;
     size_t n = 0;
     *ran = false;
@@ -146,24 +148,39 @@ static uint32_t count_takes(const struct as_decan *decan, uint32_t loop, unsigne
     return n;
 }
 
-/* Kinds of which some loop that could be varied has too few instances: another run may have more.
- * A loop that nothing came of gets nothing from another run. */
-static uint32_t lacking_kinds(const struct as_decan *decan)
+/* Kinds of which a loop that could be varied has too few instances. */
+static uint32_t lacking_of(const struct as_decan *decan, uint32_t number)
+{
+    uint32_t lacks = 0;
+    for (unsigned kind = 0; decan->varied[number].is_planned && kind < AS_VARIANT_KINDS; kind++) {
+        if (kind == AS_VARIANT_REC ||
+            (kind != AS_VARIANT_ORIG && decan->varied[number].unvaried[kind]) ||
+            !(decan->asked >> kind & 1))
+            continue;
+        lacks |= count_takes(decan, number, kind) < decan->result->wanted ? 1u << kind : 0;
+    }
+    return lacks;
+}
+
+/* Whether the loop was seen at all: what was never entered gets nothing from another run. */
+static bool has_records(const struct as_decan *decan, uint32_t loop)
+{
+    as_vec_foreach (&decan->all.record, it)
+        if (it->loop == loop)
+            return true;
+    return false;
+}
+
+/* Another run, in slices of iterations, may have more; loops that have enough are no part of it. */
+static uint32_t lacking_kinds(struct as_decan *decan)
 {
     uint32_t kinds = 0;
     as_vec_foreach (&decan->timed.loop, loop) {
         const uint32_t number = (uint32_t)(loop - decan->timed.loop.at);
-        uint32_t lacks = 0, has = 0;
-        for (unsigned kind = 0; loop->number != ASSAY_NONE && kind < AS_VARIANT_KINDS; kind++) {
-            if (kind == AS_VARIANT_REC ||
-                (kind != AS_VARIANT_ORIG && decan->varied[number].unvaried[kind]) ||
-                !(decan->asked >> kind & 1))
-                continue;
-            const uint32_t n = count_takes(decan, number, kind);
-            has += n;
-            lacks |= n < decan->result->wanted ? 1u << kind : 0;
-        }
-        kinds |= has ? lacks : 0;
+        const uint32_t lacks = has_records(decan, number) ? lacking_of(decan, number) : 0;
+        loop->left_out = lacks == 0;
+        loop->number = ASSAY_NONE;
+        kinds |= lacks;
     }
     return kinds;
 }
@@ -205,6 +222,20 @@ static int run_variants(struct as_decan *decan, struct assay_error *err)
         kinds = lacking_kinds(decan);
     }
     return 0;
+}
+
+/* Slices count as instances of as many iterations as those that are known whole. */
+static void join_slices(struct as_decan *decan)
+{
+    as_vec_foreach (&decan->all.record, it) {
+        if (it->loop == ASSAY_NONE || it->flags & AS_VARIANT_SLICED)
+            continue;
+        double *longest = &decan->varied[it->loop].longest;
+        *longest = fmax(*longest, it->whole);
+    }
+    as_vec_foreach (&decan->all.record, it)
+        if (it->loop != ASSAY_NONE && it->flags & AS_VARIANT_SLICED)
+            it->whole = fmax(it->trips, decan->varied[it->loop].longest);
 }
 
 /* ---- The result ----------------------------------------------------------------------------- */
@@ -308,7 +339,7 @@ static int describe_loop(struct as_decan *decan, const struct as_timed_loop *fro
                                      .address = from->it.address,
                                      .share = from->it.share,
                                      .gained = (double)NAN};
-    if (from->number == ASSAY_NONE) {
+    if (!varied->is_planned) {
         out->reason = why_refused(from, varied);
         return 0;
     }
@@ -362,6 +393,7 @@ static int vary_chosen(struct as_decan *decan, struct assay_error *err)
         return as_error_nomem(err, "variants of loops");
     decan->timed.tick = as_tick_calibrate();
     int rc = decan->timed.loop.n ? run_variants(decan, err) : 0;
+    join_slices(decan);
     if (rc == 0)
         rc = describe_loops(decan, err);
     if (rc == 0) {

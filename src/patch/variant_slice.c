@@ -240,6 +240,11 @@ static void mark_reduction(struct as_variant_facts *facts, uint32_t i, void *wit
     facts->reduces = true;
 }
 
+static bool register_stays(const struct as_variant_facts *facts, unsigned reg)
+{
+    return reg >= 16 || (facts->step[reg].is_known && facts->step[reg].insn == ASSAY_NONE);
+}
+
 static void see_slices(struct as_variant_facts *facts, uint32_t i, void *with)
 {
     const struct assay_insn *insn = &facts->area->code->program->code.insn[i];
@@ -252,7 +257,8 @@ static void see_slices(struct as_variant_facts *facts, uint32_t i, void *with)
     }
     facts->decides |= mark & AS_MARK_CONTROL && access & ASSAY_ACCESS_READ;
     facts->decides_by_stores |= mark & AS_MARK_CONTROL && access & ASSAY_ACCESS_WRITE;
-    facts->chains |= mark & AS_MARK_ADDRESS && access & ASSAY_ACCESS_READ;
+    facts->chains |= mark & AS_MARK_ADDRESS && access & ASSAY_ACCESS_READ &&
+                     !(register_stays(facts, insn->base) && register_stays(facts, insn->index));
 }
 
 /* The same place by the same registers. What code without optimisation does to its variables. */
@@ -261,11 +267,6 @@ static bool is_place_of(const struct assay_insn *a, const struct assay_insn *b)
     return a->base == b->base && a->index == b->index && a->scale == b->scale &&
            a->disp - b->disp + (a->base == ASSAY_REG_IP ? (int64_t)(a->address - b->address) : 0) ==
                0;
-}
-
-static bool register_stays(const struct as_variant_facts *facts, unsigned reg)
-{
-    return reg >= 16 || (facts->step[reg].is_known && facts->step[reg].insn == ASSAY_NONE);
 }
 
 /* With what slices load: whether another instruction stores it. Where the place moves the run

@@ -34,6 +34,7 @@ static void add(struct made *m, unsigned kind, double trips, double ticks, unsig
     m->it[m->n] = (struct as_varied){.begun = 100 * m->n,
                                      .ticks = ticks,
                                      .trips = trips,
+                                     .whole = trips,
                                      .kind = (uint16_t)kind,
                                      .flags = (uint16_t)flags};
     m->n++;
