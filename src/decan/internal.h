@@ -72,7 +72,8 @@ struct as_varied_all {
 };
 
 /* Reads and removes the files of variants in `directory`, adding to `out`. `plan` was checked;
- * `orig_ticks`: of an empty instance that is timed in place. Errors: NOMEM. */
+ * `orig_ticks`: of an empty instance that is timed in place, where the thread's file does not say.
+ * Errors: NOMEM. */
 int as_varied_read(const char *directory, const struct as_patch_plan *plan, double orig_ticks,
                    struct as_varied_all *out, struct assay_error *err);
 void as_varied_fini(struct as_varied_all *all);

@@ -33,10 +33,11 @@ static int keep_record(struct as_varied_all *out, const struct as_patch_plan *pl
 static int keep_records(struct as_varied_all *out, const struct as_patch_plan *plan,
                         double orig_ticks, const struct as_variant_file *file)
 {
+    const double own_ticks = file->bare_ticks ? (double)file->bare_ticks : orig_ticks;
     for (uint64_t i = 0; i < file->records; i++) {
         const struct as_variant_record *record = &file->record[i];
         const double empty =
-            record->kind == AS_VARIANT_ORIG ? orig_ticks : (double)file->empty_ticks;
+            record->kind == AS_VARIANT_ORIG ? own_ticks : (double)file->empty_ticks;
         if (keep_record(out, plan, record, empty) < 0)
             return ASSAY_ERR_NOMEM;
     }

@@ -40,6 +40,13 @@ static void add(struct made *m, unsigned kind, double trips, double ticks, unsig
     m->n++;
 }
 
+/* Of the last one: it was a slice of so many iterations. */
+static void set_whole(struct made *m, double whole)
+{
+    m->it[m->n - 1].whole = whole;
+    m->it[m->n - 1].flags |= AS_VARIANT_SLICED;
+}
+
 /* Two cycles a tick; an instance is far from the others by 1,000 ticks. */
 static void take(struct made *m)
 {
@@ -83,6 +90,28 @@ static void test_medians(void **state)
     char name[64];
     as_takes_name(b, name, sizeof name);
     assert_string_equal(name, "64 to 127 iterations");
+    as_free(m.bucket);
+}
+
+/* They stand with the instances that they are of, and cost what an iteration of them does. */
+static void test_slices(void **state)
+{
+    struct made m = {.n = 0};
+    (void)state;
+    add(&m, AS_VARIANT_ORIG, 1e6, 5e6, 0);
+    for (unsigned i = 0; i < 31; i++) {
+        add(&m, AS_VARIANT_REF, 4096, 4 * 4096, 0);
+        set_whole(&m, 1e6);
+    }
+    take(&m);
+    assert_int_equal(m.bucket_n, 1);
+    const struct assay_decan_take *ref = as_take_of(m.bucket, AS_VARIANT_REF);
+    assert_non_null(ref);
+    assert_int_equal(ref->n, 31);
+    NEAR(2 * 4, ref->median);
+    NEAR(1e6, ref->iterations);
+    NEAR(2 * 4 * 4096, ref->instance);
+    NEAR(1e6, m.bucket->iterations);
     as_free(m.bucket);
 }
 
@@ -241,6 +270,7 @@ static void test_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_medians),
+                                       cmocka_unit_test(test_slices),
                                        cmocka_unit_test(test_left_out),
                                        cmocka_unit_test(test_buckets_and_drift),
                                        cmocka_unit_test(test_few),
