@@ -173,6 +173,7 @@ void as_variant_put_frame_back(struct as_variant_area *area);
 bool as_variant_hits_frame(const struct as_variant_area *area); /* what it stores elsewhere */
 bool as_variant_take(struct as_variant_area *area); /* false: it is too much, or a fault */
 void as_variant_put_back(struct as_variant_area *area);
+void as_variant_drain(uint64_t stored_b); /* waits for stores past the caches */
 
 /* ---- variant_stub.c ---- */
 

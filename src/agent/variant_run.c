@@ -86,8 +86,7 @@ bool as_variant_record(struct as_variant_area *area, struct as_variant_record *r
     }
     const bool ran = run_notes(area, notes);
     as_variant_put_frame_back(area);
-    if (notes->log != AS_PATCH_NONE || notes->bits & AS_VARIANT_READS)
-        __asm__ volatile("sfence" ::: "memory");
+    as_variant_drain(area->notes * sizeof *area->log);
     area->trips = area->local.trips;
     see_notes(area, notes, ran);
     record->trips = area->local.trips;

@@ -318,7 +318,7 @@ static void go_to_start(struct as_variant_area *area)
 /* What went past the caches is on its way for a while, and loads of the variant would wait behind
  * it: loops of 500 ticks took 500 or 5,000. 8 bytes a tick is what it takes; after 16 KiB no
  * difference is seen. */
-static void let_drain(uint64_t copied_b)
+void as_variant_drain(uint64_t copied_b)
 {
     const uint64_t from = as_variant_ticks(), ticks = copied_b / 8 < 2048 ? copied_b / 8 : 2048;
     __asm__ volatile("sfence" ::: "memory");
@@ -336,7 +336,7 @@ bool as_variant_take(struct as_variant_area *area)
     area->guard = AS_VARIANT_RUNS;
     as_variant_call(area, take_all);
     area->guard = AS_VARIANT_FREE;
-    let_drain(area->copied_b);
+    as_variant_drain(area->copied_b);
     return !(area->flags & (AS_VARIANT_WIDE | AS_VARIANT_FAULTED | AS_VARIANT_ENDLESS));
 }
 
