@@ -64,8 +64,7 @@ static uint64_t measure_original(struct as_variant_area *area, uint64_t number,
 {
     area->record = *record;
     area->record.kind = AS_VARIANT_ORIG;
-    area->record.flags =
-        (uint16_t)(sliced | as_variant_meet(area, number) << AS_VARIANT_TOGETHER);
+    area->record.flags = (uint16_t)(sliced | as_variant_meet(area, number) << AS_VARIANT_TOGETHER);
     area->pending = true;
     area->pending_sp = area->local.general[4];
     return AS_VARIANT_MEASURED;
@@ -157,8 +156,8 @@ as_variant_dispatch(struct as_variant_area *area, uint64_t number)
     const struct as_patch_plan *plan = as_patcher.plan;
     uint64_t result = 0;
     stack_t stack;
-    as_variant_call_system(SYS_rt_sigprocmask, SIG_SETMASK, (long)&blocked,
-                           (long)&area->local.mask, sizeof blocked);
+    as_variant_call_system(SYS_rt_sigprocmask, SIG_SETMASK, (long)&blocked, (long)&area->local.mask,
+                           sizeof blocked);
     if (take_stack(area, &stack)) {
         area->region = (const struct as_patch_region *)as_patch_at(plan, &plan->region) + number;
         result = vary_guarded(area, number);

@@ -88,8 +88,8 @@ static inline uint64_t as_variant_ticks(void)
 
 /* ---- variant_enter.c: assembly, and what runs on the program's stack ---- */
 
-void as_variant_enter(void); /* of a stub: rdx is the region; rax: as_variant_way */
-void as_variant_left(void);  /* where variants end */
+void as_variant_enter(void);     /* of a stub: rdx is the region; rax: as_variant_way */
+void as_variant_left(void);      /* where variants end */
 void as_variant_abandoned(void); /* where those end that a fault ends */
 void as_variant_slow_left(void); /* of a stub: what was measured has ended */
 /* The variant at local.target, from the program's state. */
@@ -122,7 +122,7 @@ uint64_t as_variant_dispatch(struct as_variant_area *area, uint64_t region);
 
 /* as_variant_way, but MEASURED: to be dispatched. */
 uint64_t as_variant_ask(struct as_variant_area *area, uint64_t region);
-void as_variant_skip(uint64_t region, uint32_t instances);              /* before the next */
+void as_variant_skip(uint64_t region, uint32_t instances); /* before the next */
 void as_variant_skip_more(struct as_variant_area *area, uint64_t region);
 
 /* ---- variant_slicing.c: slices of iterations ---- */

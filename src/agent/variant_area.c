@@ -107,8 +107,8 @@ static void make_timer(struct as_variant_area *area)
 {
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGBUS};
     event._sigev_un._tid = as_agent_self.tid;
-    area->has_timer = as_variant_call_system(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, (long)&event,
-                                 (long)&area->timer, 0) == 0;
+    area->has_timer = as_variant_call_system(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID,
+                                             (long)&event, (long)&area->timer, 0) == 0;
 }
 
 /* Slots hold numbers like any, so that arithmetic takes what it takes. */

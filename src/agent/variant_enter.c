@@ -155,9 +155,11 @@ __asm__(".text\n.globl as_variant_save_state\n.hidden as_variant_save_state\n"
 /* As stubs do it (variant_stub.c). */
 __asm__(".text\n.globl as_variant_measure_nothing\n.hidden as_variant_measure_nothing\n"
         ".type as_variant_measure_nothing, @function\n"
-        "as_variant_measure_nothing:\n" STUB_SAVE STAMP("40", "44") STUB_RESTORE "    jmp 1f\n"
+        "as_variant_measure_nothing:\n" STUB_SAVE STAMP("40", "44") STUB_RESTORE
+        "    jmp 1f\n"
         "1:  jmp 2f\n"
-        "2:\n" STUB_SAVE STAMP("48", "52") STUB_RESTORE "    ret\n"
+        "2:\n" STUB_SAVE STAMP("48", "52") STUB_RESTORE
+        "    ret\n"
         ".size as_variant_measure_nothing, . - as_variant_measure_nothing\n");
 
 static uint64_t count_changes(void)

@@ -43,7 +43,7 @@ void as_variant_end_turn(struct as_variant_area *area)
 
 /* Of a region: the thread that opens it chooses, the others join while it is open. */
 struct as_variant_round {
-    _Atomic uint32_t number; /* 0: none yet */
+    _Atomic uint32_t number;                       /* 0: none yet */
     _Atomic uint32_t joined, ready, turn, turn_of; /* the turn is that of round `turn_of` */
     _Atomic uint32_t members;                      /* that came the last time */
     _Atomic uint64_t opened;                       /* ticks */
@@ -87,8 +87,7 @@ static bool join_round(struct as_variant_area *area, uint64_t region, bool may_o
         atomic_fetch_add(&round->joined, 1);
         return true;
     }
-    return may_open && (!opened || passed > 2 * WINDOW_TICKS) &&
-           open_round(area, region, opened);
+    return may_open && (!opened || passed > 2 * WINDOW_TICKS) && open_round(area, region, opened);
 }
 
 bool as_variant_begin_turn(struct as_variant_area *area, uint64_t region, bool may_open)
@@ -117,8 +116,7 @@ static uint32_t shared_turn(struct as_variant_area *area, uint64_t region, uint3
         atomic_store(&round->turn_of, area->joined[region]);
         return turn;
     }
-    while (turn != AS_VARIANT_NO_TURN &&
-           atomic_load(&round->turn_of) != area->joined[region]) {
+    while (turn != AS_VARIANT_NO_TURN && atomic_load(&round->turn_of) != area->joined[region]) {
         if (as_variant_ticks() - area->asked > PATIENCE)
             return AS_VARIANT_NO_TURN;
         wait_a_little(&times);

@@ -167,10 +167,8 @@ static uint64_t stream_at(const struct as_variant_area *area, const struct as_pa
 
 static struct span span_of(const struct as_variant_area *area, const struct as_patch_stream *s)
 {
-    struct span it = {.from = stream_at(area, s),
-                      .pieces = area->trips,
-                      .each_b = s->width_b,
-                      .step = s->step};
+    struct span it = {
+        .from = stream_at(area, s), .pieces = area->trips, .each_b = s->width_b, .step = s->step};
     if (s->step == 0)
         it.pieces = 1;
     if (s->step == -(int64_t)s->width_b)

@@ -58,7 +58,7 @@ struct as_varied {
     uint64_t begun; /* ticks */
     double ticks;   /* without those of an empty one */
     double trips;
-    double whole; /* iterations of the instance that it is a slice of, else the same */
+    double whole;  /* iterations of the instance that it is a slice of, else the same */
     uint32_t loop; /* of the plan; later of the run at hand */
     uint32_t thread;
     uint16_t kind, flags; /* as_variant_kind, as_variant_flag */

@@ -104,9 +104,11 @@ static int run_once(struct as_decan *decan, uint32_t kinds, bool *ran, struct as
     struct as_timed *timed = &decan->timed;
     struct assay_decan_result *result = decan->result;
     const unsigned wanted = result->wanted;
-    const struct as_patch_wish wish = {
-        .mode = AS_PATCH_VARY, .period = wanted, .kept = KEPT_N, .variants = kinds,
-        .slices = result->runs > 0};
+    const struct as_patch_wish wish = {.mode = AS_PATCH_VARY,
+                                       .period = wanted,
+                                       .kept = KEPT_N,
+                                       .variants = kinds,
+                                       .slices = result->runs > 0};
     uint8_t *plan = NULL;
     size_t n = 0;
     *ran = false;

@@ -143,9 +143,8 @@ static bool variants_fit(const struct as_patch_plan *p, const struct as_patch_re
         return false;
     for (uint32_t i = 0; i < region->variants; i++)
         if (variant[i].kind >= AS_VARIANT_KINDS || (i && variant[i].kind == AS_VARIANT_REC) ||
-            variant[i].enter >= variant[i].code.size_b ||
-            !own_register_fits(variant[i].tally) || !own_register_fits(variant[i].log) ||
-            !template_fits(p, region, &variant[i].code, true))
+            variant[i].enter >= variant[i].code.size_b || !own_register_fits(variant[i].tally) ||
+            !own_register_fits(variant[i].log) || !template_fits(p, region, &variant[i].code, true))
             return false;
     return true;
 }

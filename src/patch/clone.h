@@ -119,7 +119,8 @@ uint32_t as_clone_live(const struct as_clone_assembly *a, uint64_t target);
 
 /* ---- clone_slice.c ---- */
 
-/* The end of a slice of iterations, where the clone has one: at the header. 0 or ASSAY_ERR_NOMEM. */
+/* The end of a slice of iterations, where the clone has one: at the header. 0 or ASSAY_ERR_NOMEM.
+ */
 int as_clone_slice(struct as_clone_assembly *a, uint32_t block);
 
 /* ---- clone_tally.c ---- */

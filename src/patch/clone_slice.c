@@ -18,8 +18,9 @@ struct as_patch_slice as_patch_slice_find(struct as_patch_code *code, uint32_t l
     if (loop == ASSAY_NONE || as_live_at(code, header) & AS_LIVE_STATUS)
         return best;
     for (unsigned r = 0; r < 16; r++)
-        if (r != STACK_POINTER && step[r].insn != ASSAY_NONE && step[r].by != 0 && step[r].by >= INT32_MIN &&
-            step[r].by <= INT32_MAX && (best.insn == ASSAY_NONE || step[r].insn > best.insn))
+        if (r != STACK_POINTER && step[r].insn != ASSAY_NONE && step[r].by != 0 &&
+            step[r].by >= INT32_MIN && step[r].by <= INT32_MAX &&
+            (best.insn == ASSAY_NONE || step[r].insn > best.insn))
             best = (struct as_patch_slice){(uint8_t)r, step[r].width_b, step[r].insn, step[r].by};
     return best;
 }
@@ -34,7 +35,8 @@ static struct as_clone_part *put_compare(struct as_clone_assembly *a, uint64_t a
     AS_CLONE_PUT(part, 0x64,
                  (uint8_t)(0x40 | (slice->width_b == 8 ? 8 : 0) | (slice->reg >> 3) << 2), 0x3b,
                  (uint8_t)(0x04 | (slice->reg & 7) << 3), 0x25, 0, 0, 0, 0);
-    part->fix[part->fixes++] = as_clone_fix(AS_PATCH_TO_LIMIT, a->clone->region, part->length - 4u, 0);
+    part->fix[part->fixes++] =
+        as_clone_fix(AS_PATCH_TO_LIMIT, a->clone->region, part->length - 4u, 0);
     return part;
 }
 

@@ -233,8 +233,7 @@ int as_patch_clone_make(const struct as_patch_clone *clone, struct as_patch_temp
 
 /* How far the tables were, to take back what a refused region added. */
 struct as_patch_mark {
-    size_t region, loop, exit, edge, event, site, reloc, span, counter, term, variant, stream,
-        code;
+    size_t region, loop, exit, edge, event, site, reloc, span, counter, term, variant, stream, code;
 };
 struct as_patch_mark as_patch_mark_of(const struct as_patch_maker *m);
 void as_patch_go_back(struct as_patch_maker *m, const struct as_patch_mark *to);

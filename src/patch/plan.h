@@ -91,11 +91,11 @@ struct as_patch_region {
     uint32_t first_loop, loops; /* that are measured in it */
     uint32_t first_edge, edges;
     uint32_t first_site, sites;
-    uint32_t free;                     /* as_patch_free, at the header */
-    uint32_t enters;                   /* at the header the first of the loops is entered, alone */
-    int32_t hop;                       /* as of a site */
-    uint32_t first_variant, variants;  /* VARY; the first notes what is written */
-    uint32_t first_stream, streams;    /* VARY; or tell it */
+    uint32_t free;                    /* as_patch_free, at the header */
+    uint32_t enters;                  /* at the header the first of the loops is entered, alone */
+    int32_t hop;                      /* as of a site */
+    uint32_t first_variant, variants; /* VARY; the first notes what is written */
+    uint32_t first_stream, streams;   /* VARY; or tell it */
     uint32_t slots;     /* behind the streams: places on the stack that it counts in */
     uint32_t slice_reg; /* VARY: register by which it is left at the header after so many
                          * iterations as it is told, or NONE */
@@ -153,7 +153,7 @@ enum as_patch_reloc_kind {
     AS_PATCH_TO_THREAD,  /* 4 bytes: offset from %fs of the pointer to the thread's file */
     AS_PATCH_TO_COUNTER, /* 4 bytes: offset of counter `value` in the thread's file */
     AS_PATCH_TO_AGENT,   /* 4 bytes: distance from at + `from` to where variants end */
-    AS_PATCH_TO_LIMIT    /* 4 bytes: offset from %fs of the word that ends slices of region `value` */
+    AS_PATCH_TO_LIMIT /* 4 bytes: offset from %fs of the word that ends slices of region `value` */
 };
 struct as_patch_reloc {
     uint64_t value;
@@ -166,8 +166,9 @@ struct as_patch_variant {
     uint32_t kind;  /* as_variant_kind */
     uint32_t bits;  /* as_variant_bit */
     uint32_t enter; /* offset in the clone: where it begins */
-    uint8_t tally;  /* REC: register that counts down at the header, or NONE: as_variant_local has it */
-    uint8_t log;    /* REC: register that leads to the next note, or NONE: so */
+    uint8_t
+        tally; /* REC: register that counts down at the header, or NONE: as_variant_local has it */
+    uint8_t log; /* REC: register that leads to the next note, or NONE: so */
     uint16_t unused;
     struct as_patch_template code;
 };

@@ -10,10 +10,9 @@
 
 struct as_patch_mark as_patch_mark_of(const struct as_patch_maker *m)
 {
-    return (struct as_patch_mark){m->region.n,  m->loop.n, m->exit.n,    m->edge.n,
-                                  m->event.n,   m->site.n, m->reloc.n,   m->span.n,
-                                  m->counter.n, m->term.n, m->variant.n, m->stream.n,
-                                  m->code.n};
+    return (struct as_patch_mark){m->region.n,  m->loop.n,   m->exit.n, m->edge.n,    m->event.n,
+                                  m->site.n,    m->reloc.n,  m->span.n, m->counter.n, m->term.n,
+                                  m->variant.n, m->stream.n, m->code.n};
 }
 
 void as_patch_go_back(struct as_patch_maker *m, const struct as_patch_mark *to)

@@ -173,8 +173,7 @@ struct as_patch_induction as_patch_induction_find(const struct assay_program *p,
     return it;
 }
 
-void as_patch_steps_find(const struct assay_program *p, uint32_t loop,
-                         struct as_patch_step out[16])
+void as_patch_steps_find(const struct assay_program *p, uint32_t loop, struct as_patch_step out[16])
 {
     struct writes w;
     memset(out, 0, 16 * sizeof *out);

@@ -82,12 +82,13 @@ static int make_variant(struct as_patch_maker *m, const struct as_variant_facts 
         if (variant.note.tally != AS_PATCH_NONE && facts->is_calm && !facts->decides)
             variant.bits |= AS_VARIANT_BOUNDED;
     }
-    const struct as_patch_clone clone = {
-        .maker = m, .area = facts->area, .region = (uint32_t)m->region.n, .variant = &variant, .slice = facts->slice};
-    struct as_patch_variant made = {.kind = kind,
-                                    .bits = variant.bits,
-                                    .tally = AS_PATCH_NONE,
-                                    .log = AS_PATCH_NONE};
+    const struct as_patch_clone clone = {.maker = m,
+                                         .area = facts->area,
+                                         .region = (uint32_t)m->region.n,
+                                         .variant = &variant,
+                                         .slice = facts->slice};
+    struct as_patch_variant made = {
+        .kind = kind, .bits = variant.bits, .tally = AS_PATCH_NONE, .log = AS_PATCH_NONE};
     uint32_t header;
     unsigned refusal = 0;
     AS_TRY(as_patch_clone_make(&clone, &made.code, &header, &refusal));
@@ -120,7 +121,8 @@ static int make_variants(struct as_patch_maker *m, const struct as_variant_facts
 }
 
 int as_variant_region(struct as_patch_maker *m, const struct as_patch_area *area,
-                      const struct as_patch_slice *slice, struct as_patch_region *region, uint8_t *unvaried, unsigned *refusal)
+                      const struct as_patch_slice *slice, struct as_patch_region *region,
+                      uint8_t *unvaried, unsigned *refusal)
 {
     struct as_variant_facts facts;
     const size_t first = m->variant.n;

@@ -97,8 +97,8 @@ struct as_variant_facts {
     uint32_t slots; /* on the stack */
     struct as_patch_stream slot[AS_VARIANT_FRAME_MOST];
     struct as_patch_slice slice; /* of iterations */
-    bool decides_by_stores; /* an instruction that branches depend on stores */
-    uint8_t refusal;        /* as_variant_refusal, of all variants */
+    bool decides_by_stores;      /* an instruction that branches depend on stores */
+    uint8_t refusal;             /* as_variant_refusal, of all variants */
 };
 
 /* as_variant_facts_fini in any case. 0 or ASSAY_ERR_NOMEM. */
@@ -140,7 +140,8 @@ struct as_variant {
 /* All variants of a region that the maker's wish names; why not, into `unvaried`, an element a
  * kind. A refused region cannot vary at all. 0 or ASSAY_ERR_NOMEM. */
 int as_variant_region(struct as_patch_maker *m, const struct as_patch_area *area,
-                      const struct as_patch_slice *slice, struct as_patch_region *region, uint8_t *unvaried, unsigned *refusal);
+                      const struct as_patch_slice *slice, struct as_patch_region *region,
+                      uint8_t *unvaried, unsigned *refusal);
 
 /* ---- variant_write.c: for clone.c. 0 or ASSAY_ERR_NOMEM ------------------------------------- */
 

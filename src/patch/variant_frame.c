@@ -75,8 +75,8 @@ static bool keep_stores(struct as_variant_facts *facts, const struct as_patch_st
         uint8_t *mark = &facts->mark[i - facts->first];
         if (!(as_variant_access(insn_at(facts, i)) & ASSAY_ACCESS_WRITE) ||
             !find_place(facts, insn_at(facts, i), &place) || !places_meet(&place, loaded) ||
-            !as_patch_area_holds(facts->area, as_patch_block_at(facts->area->code,
-                                                                insn_at(facts, i)->address)))
+            !as_patch_area_holds(facts->area,
+                                 as_patch_block_at(facts->area->code, insn_at(facts, i)->address)))
             continue;
         if (!(*mark & AS_MARK_CONTROL)) {
             *mark |= AS_MARK_CONTROL;

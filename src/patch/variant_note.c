@@ -157,8 +157,7 @@ int as_variant_note(struct as_clone_assembly *a, const struct assay_insn *insn,
         (uint64_t)(width_b | (access & ASSAY_ACCESS_WRITE ? 0 : AS_VARIANT_NOTE_LOADS))
         << AS_VARIANT_NOTE_BITS;
     uint8_t lea[AS_ENCODE_B];
-    const size_t n =
-        as_encode_address(bytes, insn->length, is_free ? v->note.address : 0, lea);
+    const size_t n = as_encode_address(bytes, insn->length, is_free ? v->note.address : 0, lea);
     if (!n || width_b == 0) {
         v->refusal = AS_UNVARIED_UNNOTED;
         return 0;

@@ -82,7 +82,9 @@ enum as_variant_flag {
     AS_VARIANT_WIDE = 1 << 4,     /* it writes too much: not run */
     AS_VARIANT_SLICED = 1 << 5    /* so many iterations of an instance, not all of it */
 };
-enum { AS_VARIANT_TOGETHER = 8 }; /* above this bit: threads that ran it at once; 0: not asked for */
+enum {
+    AS_VARIANT_TOGETHER = 8
+}; /* above this bit: threads that ran it at once; 0: not asked for */
 
 struct as_variant_record {
     uint64_t t0, ticks;

@@ -275,10 +275,10 @@ static void see_stored(struct as_variant_facts *facts, uint32_t i, void *with)
 {
     const struct assay_insn *insn = &facts->area->code->program->code.insn[i];
     const struct assay_insn *load = with;
-    facts->decides_by_stores |=
-        as_variant_access(insn) & ASSAY_ACCESS_WRITE && is_place_of(insn, load) &&
-        register_stays(facts, insn->base) && register_stays(facts, insn->index) &&
-        !as_variant_is_slot(facts, insn);
+    facts->decides_by_stores |= as_variant_access(insn) & ASSAY_ACCESS_WRITE &&
+                                is_place_of(insn, load) && register_stays(facts, insn->base) &&
+                                register_stays(facts, insn->index) &&
+                                !as_variant_is_slot(facts, insn);
 }
 
 static void see_loads(struct as_variant_facts *facts, uint32_t i, void *with)

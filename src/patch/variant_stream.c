@@ -35,8 +35,8 @@ bool as_variant_walks(const struct as_variant_facts *facts, const struct assay_i
 {
     const uint32_t i = (uint32_t)(insn - facts->area->code->program->code.insn);
     uint64_t address;
-    *out = (struct as_patch_stream){.offset = insn->disp, .base = AS_PATCH_NONE,
-                                    .index = AS_PATCH_NONE, .scale = insn->scale};
+    *out = (struct as_patch_stream){
+        .offset = insn->disp, .base = AS_PATCH_NONE, .index = AS_PATCH_NONE, .scale = insn->scale};
     if (insn->wrap || !(insn->bits & ASSAY_INSN_MEM))
         return false;
     if (insn->base == ASSAY_REG_IP || insn->base == ASSAY_REG_NONE)
@@ -141,7 +141,8 @@ bool as_variant_prefetches(const struct as_variant_facts *facts, const struct as
 static int64_t ahead_of(int64_t step, unsigned lines)
 {
     const int64_t each_b = step < 0 ? -step : step;
-    const int64_t iterations = each_b >= LINE_B ? lines : ((int64_t)lines * LINE_B + each_b - 1) / each_b;
+    const int64_t iterations =
+        each_b >= LINE_B ? lines : ((int64_t)lines * LINE_B + each_b - 1) / each_b;
     return step * iterations;
 }
 

@@ -88,12 +88,24 @@ static int slot_of(struct as_variant *v, const struct assay_insn *insn, unsigned
     return (writes ? LOCAL(stored) : LOCAL(slot)) + (int)(s * AS_VARIANT_SLOT_B + at);
 }
 
-/* A general register stands for memory where the destination does: the destination itself. */
+/* One that nothing in the loop writes. The destination would not do: what is combined with itself
+ * by `xor` or `sub` is 0, and waits for nothing. */
+static unsigned general_stand_in(const struct as_variant *v, unsigned to)
+{
+    enum { STACK_POINTER = 4 };
+    for (unsigned r = 0; r < 16; r++)
+        if (r != to && r != STACK_POINTER && v->facts->step[r].is_known &&
+            v->facts->step[r].insn == ASSAY_NONE)
+            return r;
+    return STACK_POINTER;
+}
+
+/* A general register stands for memory where the destination is one. */
 static unsigned stand_in(const struct as_variant *v, const struct assay_insn *insn)
 {
     const unsigned to = insn->reg[0];
     if (to < ASSAY_REG_VEC)
-        return to;
+        return general_stand_in(v, to);
     if (v->facts->spare != AS_PATCH_NONE)
         return v->facts->spare;
     return to - ASSAY_REG_VEC < 32 ? to - ASSAY_REG_VEC : 0;

@@ -3,9 +3,10 @@
  * patch-run MODE[:PERIOD] OPTION... DIRECTORY AGENT -- PROGRAM [ARGUMENT...]: plans the loops of a
  * program (--nests: of all levels; --bodies: whole functions where it can; --undo: its code is to
  * be as before at its end; --inject: by ptrace, not by the loader; --share N: variants may take N
- * hundredths of its time, each --limit MS, --together: all threads at once, --slices: of iterations; --only: of this file, repeated; the first is the
- * program, which a launcher may start), runs it under the agent, and writes what the plan and the
- * threads' files say as JSON to DIRECTORY/result.json. Exits as the program does.
+ * hundredths of its time, each --limit MS, --together: all threads at once, --slices: of
+ * iterations; --only: of this file, repeated; the first is the program, which a launcher may
+ * start), runs it under the agent, and writes what the plan and the threads' files say as JSON to
+ * DIRECTORY/result.json. Exits as the program does.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -66,8 +67,10 @@ static void write_control(const struct job *job)
         struct as_agent_control control;
         char page[AS_AGENT_PAGE_B];
     } it;
-    const struct as_patcher_part part = {
-        .undo = job->undo, .share = job->share, .limit_ms = job->limit_ms, .together = job->together};
+    const struct as_patcher_part part = {.undo = job->undo,
+                                         .share = job->share,
+                                         .limit_ms = job->limit_ms,
+                                         .together = job->together};
     char path[4096];
     struct stat program;
     if (stat(job->file[0], &program) < 0)
@@ -114,7 +117,7 @@ struct sums {
     char *varied_text;
     size_t varied_b, varied_n;
     uint64_t spent, empty, bare; /* ticks: the sum of threads, the most of them */
-    uint64_t forgotten; /* loops whose instances were counted, and none of them was kept */
+    uint64_t forgotten;          /* loops whose instances were counted, and none of them was kept */
 };
 
 /* What stands in the batch was not taken into account: the thread was killed, or runs on. */
@@ -182,12 +185,11 @@ static void add_varied(struct sums *s, struct bytes file)
         fprintf(s->varied,
                 "%s\n{\"address\": %" PRIu64
                 ", \"kind\": \"%s\", \"flags\": %u, \"together\": %u, \"tid\": %u, \"t0\": %" PRIu64
-                ", \"trips\": %" PRIu64 ", \"ticks\": %" PRIu64
-                ", \"written\": %" PRIu64 ", \"empty\": %" PRIu64 "}",
+                ", \"trips\": %" PRIu64 ", \"ticks\": %" PRIu64 ", \"written\": %" PRIu64
+                ", \"empty\": %" PRIu64 "}",
                 s->varied_n++ ? "," : "", region[r->region].header, as_variant_rules[r->kind].name,
                 r->flags & ((1u << AS_VARIANT_TOGETHER) - 1), r->flags >> AS_VARIANT_TOGETHER,
-                v->tid, r->t0, r->trips, r->ticks, r->written_b,
-                v->empty_ticks);
+                v->tid, r->t0, r->trips, r->ticks, r->written_b, v->empty_ticks);
     }
 }
 

@@ -301,7 +301,6 @@ static void on_storm(int signal)
     triad(16, in_handler, with, with, 2);
 }
 
-
 static void on_fault(int signal)
 {
     siglongjmp(back, signal);

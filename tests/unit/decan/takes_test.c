@@ -269,12 +269,10 @@ static void test_files(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_medians),
-                                       cmocka_unit_test(test_slices),
-                                       cmocka_unit_test(test_left_out),
-                                       cmocka_unit_test(test_buckets_and_drift),
-                                       cmocka_unit_test(test_few),
-                                       cmocka_unit_test(test_names),
-                                       cmocka_unit_test(test_files)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_medians),  cmocka_unit_test(test_slices),
+        cmocka_unit_test(test_left_out), cmocka_unit_test(test_buckets_and_drift),
+        cmocka_unit_test(test_few),      cmocka_unit_test(test_names),
+        cmocka_unit_test(test_files)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,6 +41,8 @@ FUNCTION(decided, "1: add $-1,%rsi\n nopw (%rax)\n addq $-1,8(%rdi)\n jnz 1b\n r
 /* Its counter stands on the stack. */
 FUNCTION(spilled, "1: movsd (%rsi),%xmm1\n mulsd %xmm0,%xmm1\n movsd %xmm1,(%rdi)\n add $8,%rdi\n"
                   " add $8,%rsi\n subq $1,8(%rsp)\n jnz 1b\n ret");
+/* h = (h ^ x[i]) * f */
+FUNCTION(hash, "1: xor (%rdi),%rax\n imul %rcx,%rax\n add $8,%rdi\n cmp %rsi,%rdi\n jb 1b\n ret");
 /* So, but more places than are kept. */
 FUNCTION(crowded, "1: addq $1,(%rsp)\n addq $1,8(%rsp)\n addq $1,16(%rsp)\n addq $1,24(%rsp)\n"
                   " addq $1,32(%rsp)\n addq $1,40(%rsp)\n addq $1,48(%rsp)\n addq $1,56(%rsp)\n"
@@ -232,6 +234,10 @@ static void variants_have_their_instructions(void **state)
     check_code(&it, "gathered", AS_VARIANT_NORED,
                "mov ecx, [rsi+rax*4]; movsd xmm1, qword ptr [rdi+rcx*8]; divsd xmm1, xmm2; "
                "add rax, 0x1; cmp rax, rdx; jb 0x1000; jmp 0x1017; jmp 0x101c");
+    /* The chain stays: no register is combined with itself. */
+    check_code(&it, "hash", AS_VARIANT_FP,
+               "xor rax, rcx; imul rax, rcx; add rdi, 0x8; cmp rdi, rsi; jb 0x1000; jmp 0x1012; "
+               "jmp 0x1017; movups xmm15, gs:[0x100]; jmp 0x1000");
     check_code(&it, "list", AS_VARIANT_FP,
                "addsd xmm0, xmm15; mov rdi, [rdi]; test rdi, rdi; jnz 0x1000; jmp 0x100f; "
                "jmp 0x1014; movups xmm15, gs:[0x100]; jmp 0x1000");
