@@ -8,11 +8,13 @@ that the program does not know are found here.
 import pathlib
 import sys
 
-VARIANTS = ["rec", "ref", "fp", "ls", "dl1", "fes", "nodiv", "nored"]
+VARIANTS = ["rec", "ref", "fp", "ls", "dl1", "fes", "nodiv", "nored", "dl1_ls", "dl1_nodiv",
+            "dl1_nored", "pf4", "pf16", "pf64"]
 SLICES = ["none", "stores", "all"]
 ROLES = ["index", "address", "store", "update", "prefetch", "nop", "division", "reduction", "load",
          "compute_load", "compute"]
-ACTIONS = ["keep", "nothing", "drop", "nop", "value", "register", "load", "slot", "log"]
+ACTIONS = ["keep", "nothing", "drop", "nop", "value", "register", "load", "slot", "slot_load",
+           "ahead", "log"]
 
 
 def read(path):
@@ -30,8 +32,13 @@ def read(path):
             rule = rules[word] = {}
             continue
         known = {"title": None, "slice": SLICES, "writes": ["no", "yes"]}.get(key, ACTIONS)
-        if key in rule or (key not in ROLES + ["title", "slice", "writes"]):
+        if key in rule or (key not in ROLES + ["title", "slice", "writes", "lines"]):
             sys.exit(f"{path}:{number}: no new key: {key}")
+        if key == "lines":
+            if not word.isdigit() or not 0 < int(word) < 256:
+                sys.exit(f"{path}:{number}: lines are a number from 1 to 255: {word}")
+            rule[key] = word
+            continue
         if known and word not in known:
             sys.exit(f"{path}:{number}: unknown word: {word}")
         rule[key] = word
@@ -51,8 +58,9 @@ def main():
         actions = ", ".join(f"[AS_VARIED_{role.upper()}] = AS_DO_{r[role].upper()}"
                             for role in ROLES)
         out.append(f'    [AS_VARIANT_{name.upper()}] = {{"{name}", "{r["title"]}", '
-                   f'AS_SLICE_{r["slice"].upper()}, {int(r["writes"] == "yes")}, {{{actions}}}}},')
-    out.append('    [AS_VARIANT_ORIG] = {"orig", "the loop as it runs in the program", 0, 0, {0}},')
+                   f'AS_SLICE_{r["slice"].upper()}, {int(r["writes"] == "yes")}, {r.get("lines", 0)}, '
+                   f'{{{actions}}}}},')
+    out.append('    [AS_VARIANT_ORIG] = {"orig", "the loop as it runs in the program", 0, 0, 0, {0}},')
     out.append("};")
     pathlib.Path(sys.argv[1]).write_text("\n".join(out) + "\n")
 

@@ -114,6 +114,9 @@ void as_patcher_slow_path(void);
 #define AS_PATCHER_AT_EXIT_B (128 + 5 * 8)
 void as_patcher_paths_nowhere(void); /* threads without a file take none */
 
+/* From now on a switch of the thread clears what is at %fs:as_patcher_mark_offset. */
+void as_patcher_set_mark(void);
+
 /* ---- patcher_entry.c, patcher_stub.c ---- */
 
 /* Writes code; behind `end` nothing is written, and `full` is set. */

@@ -174,7 +174,7 @@ extern const char as_patcher_mark_abort[], as_patcher_mark_begin[];
 static struct rseq_cs mark;
 int32_t as_patcher_mark_offset;
 
-static void set_mark(void)
+void as_patcher_set_mark(void)
 {
     mark.abort_ip = (uintptr_t)as_patcher_mark_abort;
     mark.start_ip = (uintptr_t)as_patcher_mark_begin;
@@ -204,7 +204,7 @@ void as_patcher_do_switched(void)
 {
     struct as_patch_thread *thread = as_patcher_thread;
     struct rusage usage;
-    set_mark();
+    as_patcher_set_mark();
     if (!thread)
         return;
     if (!ask_usage(&usage)) {

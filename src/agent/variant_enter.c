@@ -7,21 +7,36 @@
  */
 #include "agent/variant.h"
 
+#include <signal.h>
 #include <stddef.h>
 #include <sys/syscall.h>
 
 /* Named by the assembly below. */
 #define ENTER_USED __attribute__((used, visibility("hidden")))
 ENTER_USED __thread struct as_variant_area *as_variant_self;
+ENTER_USED uint8_t as_variant_compacts;
 
 /* Offsets of local words stand in patch/variant_plan.h; these are behind them. */
-#define STATE     "16704"
-#define STACK_END "16704 + 16384 + 65536"
-_Static_assert(offsetof(struct as_variant_area, state) == 16704, "said in assembly");
-_Static_assert(offsetof(struct as_variant_area, stack) == 16704 + AS_VARIANT_STATE_B,
+#define LEFT      "16704"
+#define MASK      "16832"
+#define STATE     "16896"
+#define STACK_END "16896 + 16384 + 65536"
+_Static_assert(SYS_rt_sigprocmask == 14 && SIG_SETMASK == 2, "said in assembly");
+_Static_assert(offsetof(struct as_variant_local, left) == 16704, "said in assembly");
+_Static_assert(offsetof(struct as_variant_local, mask) == 16832, "said in assembly");
+_Static_assert(offsetof(struct as_variant_area, state) == 16896, "said in assembly");
+_Static_assert(offsetof(struct as_variant_area, stack) == 16896 + AS_VARIANT_STATE_B,
                "said in assembly");
 
-/* The stub pushed rax, rdx, rcx below the red zone. */
+/* Vectors of the program; what is as after a start is not written where the processor can tell. */
+#define SAVE_STATE                                                                                 \
+    "    mov $-1, %eax\n    mov $-1, %edx\n"                                                       \
+    "    testb $1, as_variant_compacts(%rip)\n    jz 5f\n"                                         \
+    "    xsavec64 " STATE "(%rdi)\n    jmp 6f\n"                                                   \
+    "5:  xsave64 " STATE "(%rdi)\n6:\n"
+
+/* The stub pushed rax, rdx, rcx below the red zone. Signals come again when all is the program's:
+ * a handler may run loops, and need not return. */
 __asm__(".text\n.globl as_variant_enter\n.hidden as_variant_enter\n"
         ".type as_variant_enter, @function\n"
         "as_variant_enter:\n"
@@ -50,19 +65,27 @@ __asm__(".text\n.globl as_variant_enter\n.hidden as_variant_enter\n"
         "    mov %r11, 160(%rcx)\n    mov %r12, 168(%rcx)\n    mov %r13, 176(%rcx)\n"
         "    mov %r14, 184(%rcx)\n    mov %r15, 192(%rcx)\n"
         "    mov -8(%rbp), %rax\n    mov %rax, 200(%rcx)\n"
+        "    and $-16, %rsp\n"
         "    mov %rdx, %rsi\n    mov %rcx, %rdi\n"
-        "    mov $-1, %eax\n    mov $-1, %edx\n"
-        "    xsave64 " STATE "(%rdi)\n"
-        "    lea " STACK_END "(%rdi), %rsp\n"
+        "    push %rsi\n    push %rdi\n"
+        "    call as_variant_ask\n"
+        "    pop %rdi\n    pop %rsi\n"
+        "    cmp $1, %eax\n    jne 2f\n" SAVE_STATE "    lea " STACK_END "(%rdi), %rsp\n"
         "    call as_variant_dispatch\n"
         "    mov as_variant_self@gottpoff(%rip), %rcx\n"
         "    mov %fs:(%rcx), %rcx\n"
         "    mov %rax, 224(%rcx)\n"
         "    mov $-1, %eax\n    mov $-1, %edx\n"
         "    xrstor64 " STATE "(%rcx)\n"
-        "    mov 224(%rcx), %rax\n"
         "    lea -56(%rbp), %rsp\n"
+        "    push 224(%rcx)\n"
         "    movq $0, 216(%rcx)\n"
+        "    mov $2, %edi\n    lea " MASK "(%rcx), %rsi\n    xor %edx, %edx\n    mov $8, %r10d\n"
+        "    mov $14, %eax\n    syscall\n"
+        "    pop %rax\n"
+        "    jmp 1f\n"
+        "2:  lea -56(%rbp), %rsp\n"
+        "    movq $0, 216(%rdi)\n"
         "1:  pop %r11\n    pop %r10\n    pop %r9\n    pop %r8\n    pop %rdi\n    pop %rsi\n"
         "    popfq\n    pop %rbp\n"
         "    .cfi_def_cfa rsp, 8\n"
@@ -100,6 +123,13 @@ __asm__(".text\n.globl as_variant_run\n.hidden as_variant_run\n"
         "    endbr64\n"
         "    lfence\n    rdtsc\n"
         "    mov %eax, %gs:48\n    mov %edx, %gs:52\n"
+        "    mov %rcx, %gs:" LEFT " + 8\n    mov %rbx, %gs:" LEFT " + 24\n"
+        "    mov %rbp, %gs:" LEFT " + 40\n    mov %rsi, %gs:" LEFT " + 48\n"
+        "    mov %rdi, %gs:" LEFT " + 56\n    mov %r8, %gs:" LEFT " + 64\n"
+        "    mov %r9, %gs:" LEFT " + 72\n    mov %r10, %gs:" LEFT " + 80\n"
+        "    mov %r11, %gs:" LEFT " + 88\n    mov %r12, %gs:" LEFT " + 96\n"
+        "    mov %r13, %gs:" LEFT " + 104\n    mov %r14, %gs:" LEFT " + 112\n"
+        "    mov %r15, %gs:" LEFT " + 120\n"
         "    mov %gs:64, %rsp\n"
         ".globl as_variant_abandoned\n.hidden as_variant_abandoned\n"
         "as_variant_abandoned:\n" POP_KEPT ".globl as_variant_call\n.hidden as_variant_call\n"
@@ -108,9 +138,31 @@ __asm__(".text\n.globl as_variant_run\n.hidden as_variant_run\n"
         "    call *%rsi\n"
         "    add $8, %rsp\n" POP_KEPT ".size as_variant_call, . - as_variant_call\n");
 
-/* ---- The end of what runs in place ----------------------------------------------------------- */
+__asm__(".text\n.globl as_variant_save_state\n.hidden as_variant_save_state\n"
+        ".type as_variant_save_state, @function\n"
+        "as_variant_save_state:\n" SAVE_STATE "    ret\n"
+        ".size as_variant_save_state, . - as_variant_save_state\n");
 
-uint64_t as_variant_changes(void)
+/* ---- What is measured in place --------------------------------------------------------------- */
+
+#define STAMP(at, above)                                                                           \
+    "    lfence\n    rdtsc\n"                                                                      \
+    "    mov as_variant_self@gottpoff(%rip), %rcx\n    mov %fs:(%rcx), %rcx\n"                     \
+    "    mov %eax, " at "(%rcx)\n    mov %edx, " above "(%rcx)\n"
+#define STUB_SAVE    "    lea -128(%rsp), %rsp\n    push %rax\n    push %rdx\n    push %rcx\n"
+#define STUB_RESTORE "    pop %rcx\n    pop %rdx\n    pop %rax\n    lea 128(%rsp), %rsp\n"
+
+/* As stubs do it (variant_stub.c). */
+__asm__(".text\n.globl as_variant_measure_nothing\n.hidden as_variant_measure_nothing\n"
+        ".type as_variant_measure_nothing, @function\n"
+        "as_variant_measure_nothing:\n" STUB_SAVE STAMP("40", "44") STUB_RESTORE
+        "    jmp 1f\n"
+        "1:  jmp 2f\n"
+        "2:\n" STUB_SAVE STAMP("48", "52") STUB_RESTORE
+        "    ret\n"
+        ".size as_variant_measure_nothing, . - as_variant_measure_nothing\n");
+
+static uint64_t count_changes(void)
 {
     struct rusage usage;
     long rc;
@@ -119,6 +171,23 @@ uint64_t as_variant_changes(void)
                      : "0"((long)SYS_getrusage), "D"((long)RUSAGE_THREAD), "S"(&usage)
                      : "rcx", "r11", "memory");
     return rc ? 0 : (uint64_t)(usage.ru_nvcsw + usage.ru_nivcsw + usage.ru_majflt);
+}
+
+void as_variant_watch(struct as_variant_area *area)
+{
+    if (as_patcher_mark_offset)
+        as_patcher_set_mark();
+    else
+        area->changes = count_changes();
+}
+
+bool as_variant_was_switched(const struct as_variant_area *area)
+{
+    uint64_t mark;
+    if (!as_patcher_mark_offset)
+        return count_changes() != area->changes;
+    __asm__ volatile("mov %%fs:(%1), %0" : "=r"(mark) : "r"((intptr_t)as_patcher_mark_offset));
+    return mark == 0;
 }
 
 void as_variant_keep(struct as_variant_area *area, const struct as_variant_record *record)
@@ -142,10 +211,11 @@ void as_variant_do_left(void)
         return;
     area->record.t0 = area->local.t0;
     area->record.ticks = area->local.t1 - area->local.t0;
-    if (as_variant_changes() != area->changes)
+    if (as_variant_was_switched(area))
         area->record.flags |= AS_VARIANT_SWITCHED;
     as_variant_keep(area, &area->record);
     area->pending = false;
+    as_variant_end_turn(area);
 }
 
 __asm__(".text\n.globl as_variant_slow_left\n.hidden as_variant_slow_left\n"

@@ -35,6 +35,12 @@ void as_variant_stub_edge(struct as_patcher_code *code)
     (void)code;
 }
 
+int32_t as_variant_limit_offset(uint64_t region)
+{
+    (void)region;
+    return 0;
+}
+
 const uint8_t *as_variant_stub_left(struct as_patcher_code *code)
 {
     return code->at;

@@ -58,6 +58,7 @@ struct as_varied {
     uint64_t begun; /* ticks */
     double ticks;   /* without those of an empty one */
     double trips;
+    double whole;  /* iterations of the instance that it is a slice of, else the same */
     uint32_t loop; /* of the plan; later of the run at hand */
     uint32_t thread;
     uint16_t kind, flags; /* as_variant_kind, as_variant_flag */
@@ -71,7 +72,8 @@ struct as_varied_all {
 };
 
 /* Reads and removes the files of variants in `directory`, adding to `out`. `plan` was checked;
- * `orig_ticks`: of an empty instance that is timed in place. Errors: NOMEM. */
+ * `orig_ticks`: of an empty instance that is timed in place, where the thread's file does not say.
+ * Errors: NOMEM. */
 int as_varied_read(const char *directory, const struct as_patch_plan *plan, double orig_ticks,
                    struct as_varied_all *out, struct assay_error *err);
 void as_varied_fini(struct as_varied_all *all);
@@ -98,6 +100,8 @@ void as_takes_name(const struct assay_decan_bucket *bucket, char *out, size_t ou
 struct as_varied_loop {
     uint32_t bits[AS_VARIANT_KINDS];    /* as_variant_bit */
     uint8_t unvaried[AS_VARIANT_KINDS]; /* as_variant_refusal */
+    bool is_planned;
+    double longest; /* iterations of the longest instance that is known whole */
 };
 
 struct as_decan {

@@ -22,20 +22,22 @@ static int keep_record(struct as_varied_all *out, const struct as_patch_plan *pl
     const struct as_varied it = {.begun = record->t0,
                                  .ticks = ticks > empty_ticks ? ticks - empty_ticks : 0,
                                  .trips = (double)record->trips,
+                                 .whole = (double)record->trips,
                                  .loop = region[record->region].first_loop,
                                  .thread = out->threads,
                                  .kind = record->kind,
-                                 .flags = record->flags};
+                                 .flags = record->flags & ((1u << AS_VARIANT_TOGETHER) - 1)};
     return as_vec_push(&out->record, it);
 }
 
 static int keep_records(struct as_varied_all *out, const struct as_patch_plan *plan,
                         double orig_ticks, const struct as_variant_file *file)
 {
+    const double own_ticks = file->bare_ticks ? (double)file->bare_ticks : orig_ticks;
     for (uint64_t i = 0; i < file->records; i++) {
         const struct as_variant_record *record = &file->record[i];
         const double empty =
-            record->kind == AS_VARIANT_ORIG ? orig_ticks : (double)file->empty_ticks;
+            record->kind == AS_VARIANT_ORIG ? own_ticks : (double)file->empty_ticks;
         if (keep_record(out, plan, record, empty) < 0)
             return ASSAY_ERR_NOMEM;
     }

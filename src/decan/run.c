@@ -94,6 +94,7 @@ static void note_plan(struct as_decan *decan, const struct as_patch_plan *plan)
 {
     as_vec_foreach (&decan->timed.loop, loop) {
         struct as_varied_loop *out = &decan->varied[loop - decan->timed.loop.at];
+        out->is_planned |= loop->number != ASSAY_NONE;
         if (decan->result->runs == 0)
             memcpy(out->unvaried, loop->unvaried, sizeof out->unvaried);
         if (plan && loop->number != ASSAY_NONE)
@@ -107,8 +108,11 @@ static int run_once(struct as_decan *decan, uint32_t kinds, bool *ran, struct as
     struct as_timed *timed = &decan->timed;
     struct assay_decan_result *result = decan->result;
     const unsigned wanted = result->wanted;
-    const struct as_patch_wish wish = {
-        .mode = AS_PATCH_VARY, .period = wanted, .kept = KEPT_N, .variants = kinds};
+    const struct as_patch_wish wish = {.mode = AS_PATCH_VARY,
+                                       .period = wanted,
+                                       .kept = KEPT_N,
+                                       .variants = kinds,
+                                       .slices = result->runs > 0};
     uint8_t *plan = NULL;
     size_t n = 0;
     *ran = false;
@@ -150,61 +154,62 @@ static uint32_t count_takes(const struct as_decan *decan, uint32_t loop, unsigne
     return n;
 }
 
-/* How many instances of each kind a loop has; of kinds that it cannot have enough. */
-struct tally {
-    uint32_t n[AS_VARIANT_KINDS];
-    uint32_t all;
-};
-
-static struct tally tally_of(const struct as_decan *decan, uint32_t number)
+/* Kinds of which a loop that could be varied has too few instances. */
+static uint32_t lacking_of(const struct as_decan *decan, uint32_t number)
 {
-    struct tally out = {.all = 0};
-    for (unsigned kind = 0; kind < AS_VARIANT_KINDS; kind++) {
-        const bool can = kind == AS_VARIANT_ORIG || !decan->varied[number].unvaried[kind];
-        if (kind == AS_VARIANT_REC || !can || !(decan->asked >> kind & 1)) {
-            out.n[kind] = decan->result->wanted;
+    uint32_t lacks = 0;
+    for (unsigned kind = 0; decan->varied[number].is_planned && kind < AS_VARIANT_KINDS; kind++) {
+        if (kind == AS_VARIANT_REC ||
+            (kind != AS_VARIANT_ORIG && decan->varied[number].unvaried[kind]) ||
+            !(decan->asked >> kind & 1))
             continue;
-        }
-        out.n[kind] = count_takes(decan, number, kind);
-        out.all += out.n[kind];
+        lacks |= count_takes(decan, number, kind) < decan->result->wanted ? 1u << kind : 0;
     }
-    return out;
+    return lacks;
 }
 
-/* Of a loop whose instances do not go round: those that it has none of, what decides most first, as
- * many as a run has had instances of the loop. Each run begins with one of ORIG. */
-static uint32_t starved_kinds(const struct tally *tally, unsigned runs)
+/* Whether the loop was seen at all: what was never entered gets nothing from another run. */
+static bool has_records(const struct as_decan *decan, uint32_t loop)
+{
+    as_vec_foreach (&decan->all.record, it)
+        if (it->loop == loop)
+            return true;
+    return false;
+}
+
+/* Of a loop that slices, too, left without some kinds: these, what decides most first, as many as a
+ * run has had instances of the loop. Each run begins with one of ORIG. */
+static uint32_t starved_of(const struct as_decan *decan, uint32_t number, uint32_t lacks)
 {
     static const enum as_variant_kind order[] = {AS_VARIANT_DL1, AS_VARIANT_LS,    AS_VARIANT_FP,
                                                  AS_VARIANT_FES, AS_VARIANT_NODIV, AS_VARIANT_NORED,
                                                  AS_VARIANT_REF};
-    const uint32_t of_run = tally->all / runs;
-    uint32_t kinds = 0, n = 0;
-    for (unsigned i = 0; i < sizeof order / sizeof *order; i++)
-        if (tally->n[order[i]] == 0 && n + 1 < (of_run > 2 ? of_run : 2)) {
+    uint32_t all = 0, kinds = 0;
+    for (unsigned kind = 0; kind < AS_VARIANT_KINDS; kind++)
+        all += kind == AS_VARIANT_REC ? 0 : count_takes(decan, number, kind);
+    uint32_t left = all / decan->result->runs > 2 ? all / decan->result->runs - 1 : 1;
+    for (unsigned i = 0; left && i < sizeof order / sizeof *order; i++)
+        if (lacks >> order[i] & 1 && count_takes(decan, number, order[i]) == 0) {
             kinds |= 1u << order[i];
-            n++;
+            left--;
         }
     return kinds;
 }
 
-/* Kinds of which some loop that could be varied has too few instances: another run may have more. A
- * loop that nothing came of gets nothing from another run. Where loops have none of some kinds,
- * that is what the run is for. */
-static uint32_t lacking_kinds(const struct as_decan *decan)
+/* Another run, in slices of iterations, may have more; loops that have enough are no part of it.
+ * Where such a run has left loops without some kinds, that is what the next is for. */
+static uint32_t lacking_kinds(struct as_decan *decan)
 {
-    uint32_t lacks = 0, starved = 0;
+    uint32_t kinds = 0, starved = 0;
     as_vec_foreach (&decan->timed.loop, loop) {
-        if (loop->number == ASSAY_NONE)
-            continue;
-        const struct tally tally = tally_of(decan, (uint32_t)(loop - decan->timed.loop.at));
-        if (tally.all == 0)
-            continue;
-        starved |= starved_kinds(&tally, decan->result->runs);
-        for (unsigned kind = 0; kind < AS_VARIANT_KINDS; kind++)
-            lacks |= tally.n[kind] < decan->result->wanted ? 1u << kind : 0;
+        const uint32_t number = (uint32_t)(loop - decan->timed.loop.at);
+        const uint32_t lacks = has_records(decan, number) ? lacking_of(decan, number) : 0;
+        loop->left_out = lacks == 0;
+        loop->number = ASSAY_NONE;
+        kinds |= lacks;
+        starved |= lacks && decan->result->runs > 1 ? starved_of(decan, number, lacks) : 0;
     }
-    return starved ? starved : lacks;
+    return starved ? starved : kinds;
 }
 
 /* Whether the program ended as it did without variants. */
@@ -244,6 +249,20 @@ static int run_variants(struct as_decan *decan, struct assay_error *err)
         kinds = lacking_kinds(decan);
     }
     return 0;
+}
+
+/* Slices count as instances of as many iterations as those that are known whole. */
+static void join_slices(struct as_decan *decan)
+{
+    as_vec_foreach (&decan->all.record, it) {
+        if (it->loop == ASSAY_NONE || it->flags & AS_VARIANT_SLICED)
+            continue;
+        double *longest = &decan->varied[it->loop].longest;
+        *longest = fmax(*longest, it->whole);
+    }
+    as_vec_foreach (&decan->all.record, it)
+        if (it->loop != ASSAY_NONE && it->flags & AS_VARIANT_SLICED)
+            it->whole = fmax(it->trips, decan->varied[it->loop].longest);
 }
 
 /* ---- The result ----------------------------------------------------------------------------- */
@@ -347,7 +366,7 @@ static int describe_loop(struct as_decan *decan, const struct as_timed_loop *fro
                                      .address = from->it.address,
                                      .share = from->it.share,
                                      .gained = (double)NAN};
-    if (from->number == ASSAY_NONE) {
+    if (!varied->is_planned) {
         out->reason = why_refused(from, varied);
         return 0;
     }
@@ -401,6 +420,7 @@ static int vary_chosen(struct as_decan *decan, struct assay_error *err)
         return as_error_nomem(err, "variants of loops");
     decan->timed.tick = as_tick_calibrate();
     int rc = decan->timed.loop.n ? run_variants(decan, err) : 0;
+    join_slices(decan);
     if (rc == 0)
         rc = describe_loops(decan, err);
     if (rc == 0) {

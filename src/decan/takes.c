@@ -20,7 +20,7 @@
 
 static int class_of(const struct as_varied *it)
 {
-    return it->trips < 1 ? -1 : ilogb(it->trips);
+    return it->whole < 1 ? -1 : ilogb(it->whole);
 }
 
 static double bound_of(int class)
@@ -122,7 +122,7 @@ static void describe_take(const struct as_varied *it, size_t n, double cycles, s
     take->n = (uint32_t)n;
     for (size_t i = 0; i < n; i++) {
         room->value[i] = it[i].ticks;
-        trips += it[i].trips;
+        trips += it[i].whole;
     }
     as_sort_doubles(room->value, n);
     take->instance = as_median_of_sorted(room->value, n) * cycles;

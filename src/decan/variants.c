@@ -51,7 +51,7 @@ int as_variants_take(const char *list, uint32_t *kinds, struct assay_error *err)
 {
     struct as_view rest = as_view_of(list ? list : ""), word;
     *kinds = list ? 1u << AS_VARIANT_ORIG | 1u << AS_VARIANT_REC | 1u << AS_VARIANT_REF
-                  : (1u << AS_VARIANT_KINDS) - 1;
+                  : AS_VARIANTS_USUAL;
     while (list && as_view_split(&rest, ',', &word)) {
         const int kind = kind_of(word);
         if (kind < 0)

@@ -36,6 +36,7 @@ static bool tables_fit(const struct as_patch_plan *p)
         {&p->counter, sizeof(struct as_patch_counter)},
         {&p->term, sizeof(struct as_patch_term)},
         {&p->variant, sizeof(struct as_patch_variant)},
+        {&p->stream, sizeof(struct as_patch_stream)},
         {&p->code, 1},
         {&p->text, 1},
     };
@@ -66,10 +67,11 @@ static bool relocs_fit(const struct as_patch_plan *p, const struct as_patch_regi
 {
     const struct as_patch_reloc *reloc = as_patch_at(p, &p->reloc);
     for (uint64_t i = t->first_reloc; i < (uint64_t)t->first_reloc + t->relocs; i++) {
-        if (!range_fits(reloc[i].at, 4, t->size_b) || reloc[i].kind > AS_PATCH_TO_AGENT ||
+        if (!range_fits(reloc[i].at, 4, t->size_b) || reloc[i].kind > AS_PATCH_TO_LIMIT ||
             (reloc[i].kind == AS_PATCH_TO_EDGE &&
              (reloc[i].value < region->first_edge ||
               reloc[i].value - region->first_edge >= region->edges)) ||
+            (reloc[i].kind == AS_PATCH_TO_LIMIT && reloc[i].value >= p->region.n) ||
             (reloc[i].kind == AS_PATCH_TO_COUNTER && reloc[i].value >= p->counter.n))
             return false;
     }
@@ -93,6 +95,43 @@ static bool template_fits(const struct as_patch_plan *p, const struct as_patch_r
     return relocs_fit(p, region, t);
 }
 
+static bool register_fits(unsigned reg)
+{
+    return reg == AS_PATCH_NONE || reg < 16;
+}
+
+/* A register of ours that is looked at where a variant has ended. */
+static bool own_register_fits(unsigned reg)
+{
+    return reg == AS_PATCH_NONE || (reg < 16 && reg != 0 && reg != 2 && reg != 4);
+}
+
+static bool slice_fits(const struct as_patch_region *region)
+{
+    return region->slice_reg == AS_PATCH_NONE ||
+           (region->slice_reg < 16 && (region->slice_b == 4 || region->slice_b == 8) &&
+            region->slice_step != 0 && region->slice_step >= INT32_MIN &&
+            region->slice_step <= INT32_MAX);
+}
+
+static bool streams_fit(const struct as_patch_plan *p, const struct as_patch_region *region)
+{
+    const struct as_patch_stream *stream = as_patch_at(p, &p->stream);
+    if (region->slots > AS_VARIANT_FRAME_MOST ||
+        !range_fits(region->first_stream, (uint64_t)region->streams + region->slots, p->stream.n))
+        return false;
+    stream += region->first_stream;
+    for (uint32_t i = region->streams; i < region->streams + region->slots; i++)
+        if (stream[i].base > 15 || stream[i].width_b > AS_VARIANT_FRAME_B)
+            return false;
+    for (uint32_t i = 0; i < region->streams; i++)
+        if (!register_fits(stream[i].base) || !register_fits(stream[i].index) ||
+            stream[i].width_b == 0 || stream[i].width_b > AS_PATCH_STREAM_MOST_B ||
+            stream[i].step < INT32_MIN || stream[i].step > INT32_MAX)
+            return false;
+    return true;
+}
+
 static bool variants_fit(const struct as_patch_plan *p, const struct as_patch_region *region)
 {
     const struct as_patch_variant *variant = as_patch_at(p, &p->variant);
@@ -104,8 +143,8 @@ static bool variants_fit(const struct as_patch_plan *p, const struct as_patch_re
         return false;
     for (uint32_t i = 0; i < region->variants; i++)
         if (variant[i].kind >= AS_VARIANT_KINDS || (i && variant[i].kind == AS_VARIANT_REC) ||
-            variant[i].enter >= variant[i].code.size_b ||
-            !template_fits(p, region, &variant[i].code, true))
+            variant[i].enter >= variant[i].code.size_b || !own_register_fits(variant[i].tally) ||
+            !own_register_fits(variant[i].log) || !template_fits(p, region, &variant[i].code, true))
             return false;
     return true;
 }
@@ -167,7 +206,8 @@ static bool region_fits(const struct as_patch_plan *p, const struct as_patch_reg
                          p->mode == AS_PATCH_IDENT || p->mode == AS_PATCH_SAMPLE ||
                              p->mode == AS_PATCH_VARY) &&
            template_fits(p, region, &region->measured, p->mode != AS_PATCH_IDENT) &&
-           variants_fit(p, region) && edges_fit(p, region) && sites_fit(p, region, module);
+           variants_fit(p, region) && streams_fit(p, region) && slice_fits(region) &&
+           edges_fit(p, region) && sites_fit(p, region, module);
 }
 
 static bool loops_fit(const struct as_patch_plan *p)

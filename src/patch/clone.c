@@ -278,6 +278,8 @@ static int add_block(struct as_clone_assembly *a, uint32_t k)
     struct as_clone_point point = {.insn = ASSAY_NONE};
     bool ends = false;
     a->label[k] = (uint32_t)a->part.n;
+    if (block == area->header && (a->clone->variant || a->clone->measured))
+        AS_TRY(as_clone_slice(a, block));
     if (a->clone->variant)
         AS_TRY(as_variant_block(a, block));
     a->depth_b = (uint8_t)as_clone_tally_depth(a, block);

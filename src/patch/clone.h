@@ -100,6 +100,8 @@ bool as_clone_is_timed(const struct as_clone_assembly *a);
  * ASSAY_ERR_NOMEM. */
 int as_clone_find_way(struct as_clone_assembly *a, uint32_t from, uint64_t address, uint64_t target,
                       uint32_t *label);
+/* So, out of `block`, the header, to itself: through what is outside. */
+int as_clone_find_way_again(struct as_clone_assembly *a, uint32_t block, uint32_t *label);
 /* A jump table of `block` leads out of the area: nobody follows it there, so no loop may be left.
  */
 bool as_clone_has_table_out(const struct as_clone_assembly *a, uint32_t block);
@@ -114,6 +116,12 @@ void as_clone_offsets(struct as_clone_assembly *a, uint32_t *at);
 
 /* What is live at the target of a way out of a block. */
 uint32_t as_clone_live(const struct as_clone_assembly *a, uint64_t target);
+
+/* ---- clone_slice.c ---- */
+
+/* The end of a slice of iterations, where the clone has one: at the header. 0 or ASSAY_ERR_NOMEM.
+ */
+int as_clone_slice(struct as_clone_assembly *a, uint32_t block);
 
 /* ---- clone_tally.c ---- */
 

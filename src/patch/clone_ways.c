@@ -98,6 +98,18 @@ int as_clone_find_way(struct as_clone_assembly *a, uint32_t from, uint64_t addre
     return as_vec_push(&a->way, way);
 }
 
+int as_clone_find_way_again(struct as_clone_assembly *a, uint32_t block, uint32_t *label)
+{
+    struct as_patch_maker *m = a->clone->maker;
+    const uint64_t target = a->p->block[block].start;
+    struct as_patch_edge edge = {.target = target};
+    const struct as_clone_way way = {target, (uint32_t)m->edge.n, ASSAY_NONE, 0, target, block};
+    AS_TRY(add_events(a, block, ASSAY_NONE, target, &edge));
+    AS_TRY(as_vec_push(&m->edge, edge));
+    *label = AS_CLONE_TO_WAY | (uint32_t)a->way.n;
+    return as_vec_push(&a->way, way);
+}
+
 /* ---- Into the clone ----------------------------------------------------------------------- */
 
 /* Whether from blocks `x` and `y` (ASSAY_NONE: outside) to `to` the same is left and entered. */

@@ -131,6 +131,26 @@ bool as_patch_has_entries(const struct assay_program *p, uint32_t loop);
 /* A register that is free all through `loop`, none of `taken`; or AS_PATCH_NONE. 0 or NOMEM. */
 int as_patch_tally_find(struct as_patch_code *code, uint32_t loop, uint32_t taken, uint8_t *reg);
 
+/* What an iteration adds to a general register: 0 where nothing writes it. */
+struct as_patch_step {
+    bool is_known; /* and the register is 8 bytes wide there */
+    uint8_t width_b;
+    int64_t by;
+    uint32_t insn; /* that does it; ASSAY_NONE: none */
+};
+void as_patch_steps_find(const struct assay_program *p, uint32_t loop,
+                         struct as_patch_step out[16]);
+
+/* The register by which a loop is left at its header after so many iterations. */
+struct as_patch_slice {
+    uint8_t reg; /* or AS_PATCH_NONE */
+    uint8_t width_b;
+    uint32_t insn; /* that writes it, once in each iteration */
+    int64_t step;
+};
+/* Of a loop whose flags nobody needs at the header; as_live_find went before. */
+struct as_patch_slice as_patch_slice_find(struct as_patch_code *code, uint32_t loop);
+
 /* ---- Counts --------------------------------------------------------------------------------- */
 
 /* Blocks of an area, by their numbers in it. */
@@ -166,6 +186,7 @@ struct as_patch_maker {
     AS_VEC(struct as_patch_counter) counter;
     AS_VEC(struct as_patch_term) term;
     AS_VEC(struct as_patch_variant) variant;
+    AS_VEC(struct as_patch_stream) stream;
     AS_VEC(uint8_t) code;
     AS_VEC(char) text;
 };
@@ -193,6 +214,7 @@ struct as_patch_clone {
     uint32_t region;
     bool measured;
     struct as_variant *variant; /* to be made; NULL: none */
+    struct as_patch_slice slice;
 };
 
 /* Whether at the header of the region one loop is entered, which is all of it. */
@@ -211,7 +233,7 @@ int as_patch_clone_make(const struct as_patch_clone *clone, struct as_patch_temp
 
 /* How far the tables were, to take back what a refused region added. */
 struct as_patch_mark {
-    size_t region, loop, exit, edge, event, site, reloc, span, counter, term, variant, code;
+    size_t region, loop, exit, edge, event, site, reloc, span, counter, term, variant, stream, code;
 };
 struct as_patch_mark as_patch_mark_of(const struct as_patch_maker *m);
 void as_patch_go_back(struct as_patch_maker *m, const struct as_patch_mark *to);

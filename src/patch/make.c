@@ -47,6 +47,7 @@ void as_patch_maker_free(struct as_patch_maker **maker)
     as_vec_fini(&m->counter);
     as_vec_fini(&m->term);
     as_vec_fini(&m->variant);
+    as_vec_fini(&m->stream);
     as_vec_fini(&m->code);
     as_vec_fini(&m->text);
     as_free(m);

@@ -63,6 +63,7 @@ struct as_patch_wish {
     uint32_t kept;
     uint32_t paths_b;  /* as_patch_plan; 0: no call paths */
     uint32_t variants; /* VARY: a bit for each kind */
+    bool slices;       /* VARY: of loops that are seldom entered, slices of their iterations */
 };
 
 struct as_patch_maker;

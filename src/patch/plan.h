@@ -18,7 +18,7 @@
 #define AS_PATCH_MAGIC   0x4e414c5059415353u /* "SSAYPLAN" */
 #define AS_PATCH_THREAD  0x4452485459415353u /* "SSAYTHRD" */
 #define AS_PATCH_OUTCOME 0x4d43544f59415353u /* "SSAYOTCM" */
-#define AS_PATCH_VERSION 6u
+#define AS_PATCH_VERSION 7u
 #define AS_PATCH_JUMP_B  5u /* bytes that a patch overwrites */
 #define AS_PATCH_HOP_B   2u /* or so many, which lead to another place for it */
 #define AS_PATCH_BATCH_N 64u
@@ -38,6 +38,7 @@ struct as_patcher_part {
     uint32_t map;      /* samples are taken: the agent says which code clones stand for */
     uint32_t share;    /* VARY: hundredths of a thread's time that variants may take; 0: half */
     uint32_t limit_ms; /* VARY: processor time after which a variant is endless; 0: 500 */
+    uint32_t together; /* VARY: all threads in a loop run the same variant at once; 0: one thread */
 };
 
 /* ---- The plan ------------------------------------------------------------------------------ */
@@ -57,7 +58,7 @@ struct as_patch_plan {
     uint32_t paths_b; /* TIME, SAMPLE: room that the file of a thread has for call paths */
     uint32_t unused;
     struct as_patch_table module, region, loop, exit, edge, event, site, reloc, span, counter, term,
-        variant, code, text;
+        variant, stream, code, text;
 };
 
 struct as_patch_module {
@@ -90,10 +91,16 @@ struct as_patch_region {
     uint32_t first_loop, loops; /* that are measured in it */
     uint32_t first_edge, edges;
     uint32_t first_site, sites;
-    uint32_t free;                     /* as_patch_free, at the header */
-    uint32_t enters;                   /* at the header the first of the loops is entered, alone */
-    int32_t hop;                       /* as of a site */
-    uint32_t first_variant, variants;  /* VARY; the first notes what is written */
+    uint32_t free;                    /* as_patch_free, at the header */
+    uint32_t enters;                  /* at the header the first of the loops is entered, alone */
+    int32_t hop;                      /* as of a site */
+    uint32_t first_variant, variants; /* VARY; the first notes what is written */
+    uint32_t first_stream, streams;   /* VARY; or tell it */
+    uint32_t slots;     /* behind the streams: places on the stack that it counts in */
+    uint32_t slice_reg; /* VARY: register by which it is left at the header after so many
+                         * iterations as it is told, or NONE */
+    uint32_t slice_b;   /* its width: 4 or 8 */
+    int64_t slice_step; /* what an iteration adds to it */
     struct as_patch_template plain;    /* IDENT, SAMPLE, VARY */
     struct as_patch_template measured; /* TIME, SAMPLE, COUNT, VARY */
 };
@@ -145,7 +152,8 @@ enum as_patch_reloc_kind {
     AS_PATCH_TO_EDGE,    /* 4 bytes: distance from at + `from` to the stub of edge `value` */
     AS_PATCH_TO_THREAD,  /* 4 bytes: offset from %fs of the pointer to the thread's file */
     AS_PATCH_TO_COUNTER, /* 4 bytes: offset of counter `value` in the thread's file */
-    AS_PATCH_TO_AGENT    /* 4 bytes: distance from at + `from` to where variants end */
+    AS_PATCH_TO_AGENT,   /* 4 bytes: distance from at + `from` to where variants end */
+    AS_PATCH_TO_LIMIT /* 4 bytes: offset from %fs of the word that ends slices of region `value` */
 };
 struct as_patch_reloc {
     uint64_t value;
@@ -158,8 +166,23 @@ struct as_patch_variant {
     uint32_t kind;  /* as_variant_kind */
     uint32_t bits;  /* as_variant_bit */
     uint32_t enter; /* offset in the clone: where it begins */
-    uint32_t unused;
+    uint8_t
+        tally; /* REC: register that counts down at the header, or NONE: as_variant_local has it */
+    uint8_t log; /* REC: register that leads to the next note, or NONE: so */
+    uint16_t unused;
     struct as_patch_template code;
+};
+
+enum { AS_PATCH_STREAM_MOST_B = 1 << 16 };
+
+/* VARY: stores of a loop whose addresses follow from the registers at its header: `width_b`
+ * bytes at base + index * scale + offset in the first iteration, in the next `step` further. */
+struct as_patch_stream {
+    int64_t offset; /* without registers: an address of the module */
+    int64_t step;
+    uint32_t width_b;
+    uint8_t base, index, scale; /* numbers of registers, or NONE */
+    uint8_t of_module;          /* the offset is an address of it */
 };
 
 /* Code of a clone that stands for the original code from `address` on. */
@@ -341,10 +364,10 @@ static inline uint64_t as_patch_trips(const struct as_patch_loop *loop, uint64_t
     return distance / step + add;
 }
 
-_Static_assert(sizeof(struct as_patch_plan) == 40 + 14 * 16, "layout of plans");
+_Static_assert(sizeof(struct as_patch_plan) == 40 + 15 * 16, "layout of plans");
 _Static_assert(sizeof(struct as_patch_module) == 56, "layout of plans");
 _Static_assert(sizeof(struct as_patch_template) == 32, "layout of plans");
-_Static_assert(sizeof(struct as_patch_region) == 136, "layout of plans");
+_Static_assert(sizeof(struct as_patch_region) == 168, "layout of plans");
 _Static_assert(sizeof(struct as_patch_loop) == 40, "layout of plans");
 _Static_assert(sizeof(struct as_patch_exit) == 16, "layout of plans");
 _Static_assert(sizeof(struct as_patch_edge) == 24, "layout of plans");
@@ -352,6 +375,7 @@ _Static_assert(sizeof(struct as_patch_event) == 8, "layout of plans");
 _Static_assert(sizeof(struct as_patch_site) == 40, "layout of plans");
 _Static_assert(sizeof(struct as_patch_reloc) == 16, "layout of plans");
 _Static_assert(sizeof(struct as_patch_variant) == 48, "layout of plans");
+_Static_assert(sizeof(struct as_patch_stream) == 24, "layout of plans");
 _Static_assert(sizeof(struct as_patch_span) == 24, "layout of plans");
 _Static_assert(sizeof(struct as_patch_counter) == 24, "layout of plans");
 _Static_assert(sizeof(struct as_patch_term) == 16, "layout of plans");

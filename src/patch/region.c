@@ -10,9 +10,9 @@
 
 struct as_patch_mark as_patch_mark_of(const struct as_patch_maker *m)
 {
-    return (struct as_patch_mark){m->region.n,  m->loop.n, m->exit.n,    m->edge.n,
-                                  m->event.n,   m->site.n, m->reloc.n,   m->span.n,
-                                  m->counter.n, m->term.n, m->variant.n, m->code.n};
+    return (struct as_patch_mark){m->region.n,  m->loop.n,   m->exit.n, m->edge.n,    m->event.n,
+                                  m->site.n,    m->reloc.n,  m->span.n, m->counter.n, m->term.n,
+                                  m->variant.n, m->stream.n, m->code.n};
 }
 
 void as_patch_go_back(struct as_patch_maker *m, const struct as_patch_mark *to)
@@ -28,12 +28,14 @@ void as_patch_go_back(struct as_patch_maker *m, const struct as_patch_mark *to)
     m->counter.n = to->counter;
     m->term.n = to->term;
     m->variant.n = to->variant;
+    m->stream.n = to->stream;
     m->code.n = to->code;
 }
 
 struct inners {
     AS_VEC(struct as_patch_inner) at;
     uint8_t unvaried[AS_VARIANT_KINDS]; /* VARY */
+    struct as_patch_slice slice;
 };
 
 /* `outer` ASSAY_NONE: the body. */
@@ -146,8 +148,12 @@ static int clone_both(struct as_patch_maker *m, const struct as_patch_area *area
                       const struct inners *inners, struct as_patch_region *region,
                       const struct offsets *at, unsigned *refusal)
 {
-    struct as_patch_clone clone = {
-        m, area, inners->at.at, (uint32_t)inners->at.n, (uint32_t)m->region.n, false, NULL};
+    struct as_patch_clone clone = {.maker = m,
+                                   .area = area,
+                                   .inner = inners->at.at,
+                                   .inners = (uint32_t)inners->at.n,
+                                   .region = (uint32_t)m->region.n,
+                                   .slice = inners->slice};
     if (m->wish.mode == AS_PATCH_IDENT || m->wish.mode == AS_PATCH_SAMPLE ||
         m->wish.mode == AS_PATCH_VARY)
         AS_TRY(as_patch_clone_make(&clone, &region->plain, at->plain, refusal));
@@ -172,11 +178,16 @@ static int add_region(struct as_patch_maker *m, const struct as_patch_area *area
     AS_TRY(as_live_find(area->code, area->body));
     region.free = as_live_free(as_live_at(area->code, area->header) |
                                (inners->at.n ? as_patch_kept(&inners->at.at[0]) : 0));
+    inners->slice = m->wish.slices ? as_patch_slice_find(area->code, area->loop)
+                                   : (struct as_patch_slice){.reg = AS_PATCH_NONE};
+    region.slice_reg = inners->slice.reg;
+    region.slice_b = inners->slice.width_b;
+    region.slice_step = inners->slice.step;
     AS_TRY(clone_both(m, area, inners, &region, at, refusal));
     if (copy_place(p, region.header, region.hop, region.original, region.hole) < 0)
         *refusal = AS_PATCH_REFUSED_NARROW;
     if (!*refusal && m->wish.mode == AS_PATCH_VARY)
-        AS_TRY(as_variant_region(m, area, &region, inners->unvaried, refusal));
+        AS_TRY(as_variant_region(m, area, &inners->slice, &region, inners->unvaried, refusal));
     if (*refusal)
         return 0;
     AS_TRY(add_exits(m, region.first_loop));

@@ -173,6 +173,25 @@ struct as_patch_induction as_patch_induction_find(const struct assay_program *p,
     return it;
 }
 
+void as_patch_steps_find(const struct assay_program *p, uint32_t loop, struct as_patch_step out[16])
+{
+    struct writes w;
+    memset(out, 0, 16 * sizeof *out);
+    if (loop == ASSAY_NONE)
+        return;
+    find_writes(p, &p->loop[loop], &w);
+    for (unsigned r = 0; r < 16; r++) {
+        uint8_t width_b = 0;
+        out[r] = (struct as_patch_step){.is_known = w.n[r] == 0, .insn = ASSAY_NONE};
+        if (w.n[r] != 1 || !in_every_iteration(p, loop, w.block[r]))
+            continue;
+        out[r].by = step_of(&p->code.insn[w.insn[r]], r, &width_b);
+        out[r].is_known = out[r].by != 0 && width_b == 8;
+        out[r].width_b = width_b;
+        out[r].insn = w.insn[r];
+    }
+}
+
 int as_patch_tally_find(struct as_patch_code *code, uint32_t loop, uint32_t taken, uint8_t *reg)
 {
     const struct assay_program *p = code->program;

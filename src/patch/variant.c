@@ -49,8 +49,9 @@ static unsigned refusal_of_kind(const struct as_variant_facts *facts, unsigned k
 {
     if (as_variant_rules[kind].writes && !facts->notes)
         return AS_UNVARIED_UNNOTED;
-    if ((kind == AS_VARIANT_NODIV && !facts->divides) ||
-        (kind == AS_VARIANT_NORED && !facts->reduces))
+    if (((kind == AS_VARIANT_NODIV || kind == AS_VARIANT_DL1_NODIV) && !facts->divides) ||
+        ((kind == AS_VARIANT_NORED || kind == AS_VARIANT_DL1_NORED) && !facts->reduces) ||
+        (as_variant_rules[kind].lines && !facts->walks))
         return AS_UNVARIED_USELESS;
     return 0;
 }
@@ -60,7 +61,10 @@ static uint32_t bits_of(const struct as_variant_facts *facts, unsigned kind)
     uint32_t bits = as_variant_rules[kind].writes && facts->stores ? AS_VARIANT_WRITES : 0;
     if (facts->decides)
         bits |= AS_VARIANT_DECIDES;
-    if (facts->chains && (kind == AS_VARIANT_DL1 || kind == AS_VARIANT_FP))
+    if (facts->slots)
+        bits |= AS_VARIANT_SPILLS;
+    const unsigned index = as_variant_rules[kind].action[AS_VARIED_INDEX];
+    if (facts->chains && (index == AS_DO_NOTHING || index == AS_DO_SLOT))
         bits |= AS_VARIANT_CHAINS;
     return bits;
 }
@@ -72,9 +76,19 @@ static int make_variant(struct as_patch_maker *m, const struct as_variant_facts 
                                  .rule = &as_variant_rules[kind],
                                  .kind = kind,
                                  .bits = bits_of(facts, kind)};
-    const struct as_patch_clone clone = {
-        .maker = m, .area = facts->area, .region = (uint32_t)m->region.n, .variant = &variant};
-    struct as_patch_variant made = {.kind = kind, .bits = variant.bits};
+    if (kind == AS_VARIANT_REC) {
+        variant.bits |= facts->is_read ? AS_VARIANT_READS : 0;
+        as_variant_note_registers(&variant);
+        if (variant.note.tally != AS_PATCH_NONE && facts->is_calm && !facts->decides)
+            variant.bits |= AS_VARIANT_BOUNDED;
+    }
+    const struct as_patch_clone clone = {.maker = m,
+                                         .area = facts->area,
+                                         .region = (uint32_t)m->region.n,
+                                         .variant = &variant,
+                                         .slice = facts->slice};
+    struct as_patch_variant made = {
+        .kind = kind, .bits = variant.bits, .tally = AS_PATCH_NONE, .log = AS_PATCH_NONE};
     uint32_t header;
     unsigned refusal = 0;
     AS_TRY(as_patch_clone_make(&clone, &made.code, &header, &refusal));
@@ -83,6 +97,10 @@ static int make_variant(struct as_patch_maker *m, const struct as_variant_facts 
         return 0;
     }
     made.enter = variant.enter;
+    if (kind == AS_VARIANT_REC) {
+        made.tally = variant.note.tally;
+        made.log = variant.note.log;
+    }
     unvaried[kind] = 0;
     return as_vec_push(&m->variant, made);
 }
@@ -103,16 +121,24 @@ static int make_variants(struct as_patch_maker *m, const struct as_variant_facts
 }
 
 int as_variant_region(struct as_patch_maker *m, const struct as_patch_area *area,
-                      struct as_patch_region *region, uint8_t *unvaried, unsigned *refusal)
+                      const struct as_patch_slice *slice, struct as_patch_region *region,
+                      uint8_t *unvaried, unsigned *refusal)
 {
     struct as_variant_facts facts;
     const size_t first = m->variant.n;
     for (unsigned kind = 0; kind < AS_VARIANT_KINDS; kind++)
         unvaried[kind] = AS_UNVARIED_UNASKED;
-    int rc = as_variant_facts_find(area, &facts);
+    int rc = as_variant_facts_find(area, slice, &facts);
     const unsigned reason = rc == 0 ? refusal_of_all(area, &facts) : 0;
+    region->first_stream = (uint32_t)m->stream.n;
     if (rc == 0 && !reason)
         rc = make_variants(m, &facts, unvaried);
+    if (rc == 0 && !reason && facts.streams)
+        rc = as_variant_streams_add(m, &facts);
+    region->streams = (uint32_t)m->stream.n - region->first_stream;
+    for (uint32_t s = 0; rc == 0 && !reason && s < facts.slots; s++)
+        rc = as_vec_push(&m->stream, facts.slot[s]);
+    region->slots = (uint32_t)m->stream.n - region->first_stream - region->streams;
     as_variant_facts_fini(&facts);
     if (rc < 0)
         return rc;

@@ -57,6 +57,8 @@ enum as_variant_action {
     AS_DO_REGISTER,
     AS_DO_LOAD,
     AS_DO_SLOT,
+    AS_DO_SLOT_LOAD,
+    AS_DO_AHEAD,
     AS_DO_LOG
 };
 enum as_variant_slice { AS_SLICE_NONE, AS_SLICE_STORES, AS_SLICE_ALL };
@@ -64,6 +66,7 @@ enum as_variant_slice { AS_SLICE_NONE, AS_SLICE_STORES, AS_SLICE_ALL };
 struct as_variant_rule {
     const char *name, *title;
     uint8_t slice, writes;
+    uint8_t lines; /* that AHEAD prefetches */
     uint8_t action[AS_ROLES];
 };
 extern const struct as_variant_rule as_variant_rules[AS_VARIANT_KINDS];
@@ -85,17 +88,34 @@ struct as_variant_facts {
     uint8_t spare;     /* vector that nothing in the loop uses, or AS_PATCH_NONE */
     uint8_t spare_b;   /* bytes of it that matter */
     bool vex;          /* instructions of AVX */
-    bool decides, chains, stores, notes, gathers, divides, reduces;
-    bool decides_by_stores; /* an instruction that branches depend on stores */
-    uint8_t refusal;        /* as_variant_refusal, of all variants */
+    bool decides, chains, stores, notes, gathers, divides, reduces, walks;
+    bool is_read;  /* branches, or addresses of stores, depend on memory */
+    bool streams;  /* the number of iterations tells what is stored where */
+    bool is_calm;  /* nobody needs the flags at the header */
+    uint32_t kept; /* general registers that REC needs */
+    struct as_patch_step step[16];
+    uint32_t slots; /* on the stack */
+    struct as_patch_stream slot[AS_VARIANT_FRAME_MOST];
+    struct as_patch_slice slice; /* of iterations */
+    bool decides_by_stores;      /* an instruction that branches depend on stores */
+    uint8_t refusal;             /* as_variant_refusal, of all variants */
 };
 
 /* as_variant_facts_fini in any case. 0 or ASSAY_ERR_NOMEM. */
-int as_variant_facts_find(const struct as_patch_area *area, struct as_variant_facts *out);
+int as_variant_facts_find(const struct as_patch_area *area, const struct as_patch_slice *slice,
+                          struct as_variant_facts *out);
 void as_variant_facts_fini(struct as_variant_facts *facts);
 /* Access of an instruction to memory by an explicit operand: ASSAY_ACCESS_READ and WRITE. */
 unsigned as_variant_access(const struct assay_insn *insn);
 bool as_variant_is_move(const struct assay_insn *insn);
+
+/* ---- variant_frame.c ------------------------------------------------------------------------ */
+
+/* With the slices that are known: adds places on the stack that these load and the loop stores to.
+ * True: there is more for the branches' slice. */
+bool as_variant_slots_find(struct as_variant_facts *facts);
+/* Whether the memory of an instruction is one of them. */
+bool as_variant_is_slot(const struct as_variant_facts *facts, const struct assay_insn *insn);
 
 /* ---- variant.c ------------------------------------------------------------------------------ */
 
@@ -110,19 +130,49 @@ struct as_variant {
     uint32_t slots;
     struct {
         uint8_t base, index, scale, writes;
+        int64_t line; /* AHEAD */
     } slot[AS_VARIANT_SLOTS];
+    struct {
+        uint8_t tally, log, address, above; /* registers, or NONE */
+    } note;                                 /* REC */
 };
 
 /* All variants of a region that the maker's wish names; why not, into `unvaried`, an element a
  * kind. A refused region cannot vary at all. 0 or ASSAY_ERR_NOMEM. */
 int as_variant_region(struct as_patch_maker *m, const struct as_patch_area *area,
-                      struct as_patch_region *region, uint8_t *unvaried, unsigned *refusal);
+                      const struct as_patch_slice *slice, struct as_patch_region *region,
+                      uint8_t *unvaried, unsigned *refusal);
 
 /* ---- variant_write.c: for clone.c. 0 or ASSAY_ERR_NOMEM ------------------------------------- */
 
-int as_variant_block(struct as_clone_assembly *a, uint32_t block);
 int as_variant_insn(struct as_clone_assembly *a, const struct assay_insn *insn,
                     const uint8_t *bytes);
 int as_variant_prologue(struct as_clone_assembly *a);
+/* Code that stands for `insn`; a RIP-relative operand leads where it led. */
+int as_variant_encoded(struct as_clone_assembly *a, const struct assay_insn *insn,
+                       const uint8_t *bytes, size_t n);
+unsigned as_variant_width(const struct assay_insn *insn); /* bytes; 0: not fixed */
+
+/* ---- variant_note.c: REC -------------------------------------------------------------------- */
+
+void as_variant_note_registers(struct as_variant *v);
+int as_variant_block(struct as_clone_assembly *a, uint32_t block);
+/* The address of the memory that `insn` is about to touch, with what it does there. */
+int as_variant_note(struct as_clone_assembly *a, const struct assay_insn *insn,
+                    const uint8_t *bytes, unsigned access);
+
+/* ---- variant_stream.c ----------------------------------------------------------------------- */
+
+/* Where an instruction accesses memory in the first iteration, and by how much that goes on; false:
+ * that is not known. The width is not filled in. */
+bool as_variant_walks(const struct as_variant_facts *facts, const struct assay_insn *insn,
+                      struct as_patch_stream *out);
+bool as_variant_has_streams(const struct as_variant_facts *facts);
+/* Those of all stores, as rows of the plan. 0 or ASSAY_ERR_NOMEM. */
+int as_variant_streams_add(struct as_patch_maker *m, const struct as_variant_facts *facts);
+/* Whether what it reads goes on, so that it can be prefetched. */
+bool as_variant_prefetches(const struct as_variant_facts *facts, const struct assay_insn *insn,
+                           struct as_patch_stream *stream);
+int as_variant_prefetch(struct as_clone_assembly *a, const struct assay_insn *insn);
 
 #endif

@@ -25,13 +25,25 @@ enum as_variant_kind {
     AS_VARIANT_FES,
     AS_VARIANT_NODIV,
     AS_VARIANT_NORED,
+    AS_VARIANT_DL1_LS,
+    AS_VARIANT_DL1_NODIV,
+    AS_VARIANT_DL1_NORED,
+    AS_VARIANT_PF4, /* so many lines ahead */
+    AS_VARIANT_PF16,
+    AS_VARIANT_PF64,
     AS_VARIANT_KINDS
 };
+/* A wish (as_patch_wish): one thing changed; and all, with several at once and prefetches. */
+#define AS_VARIANTS_USUAL ((2u << AS_VARIANT_NORED) - 1)
+#define AS_VARIANTS_ALL   ((1u << AS_VARIANT_KINDS) - 1)
 
 enum as_variant_bit {
     AS_VARIANT_WRITES = 1 << 0,  /* what it writes is put back */
     AS_VARIANT_DECIDES = 1 << 1, /* its branches depend on memory, which it reads */
-    AS_VARIANT_CHAINS = 1 << 2   /* addresses depend on loads, which it does without */
+    AS_VARIANT_CHAINS = 1 << 2,  /* addresses depend on loads, which it does without */
+    AS_VARIANT_BOUNDED = 1 << 3, /* REC: ends by itself, and no branch of others waits for memory */
+    AS_VARIANT_READS = 1 << 4,   /* REC: notes loads, too */
+    AS_VARIANT_SPILLS = 1 << 5   /* counters stand on the stack, and stay there */
 };
 
 enum { AS_VARIANT_SLOTS = 32, AS_VARIANT_SLOT_B = 256 };
@@ -52,7 +64,11 @@ struct as_variant_local {
     uint8_t value[64] __attribute__((aligned(64))); /* a number like any */
     uint8_t slot[AS_VARIANT_SLOTS][AS_VARIANT_SLOT_B] __attribute__((aligned(64)));
     uint8_t stored[AS_VARIANT_SLOTS][AS_VARIANT_SLOT_B]; /* what is loaded stays what it was */
+    uint64_t left[16]; /* registers where a variant ended; not rax, rdx, rsp */
+    uint64_t mask;     /* signals that the program blocks */
 };
+
+enum { AS_VARIANT_FRAME_MOST = 8, AS_VARIANT_FRAME_B = 16 };
 
 /* A note of REC: an address, and in the bits above what stands there. */
 #define AS_VARIANT_NOTE_BITS 48
@@ -63,8 +79,12 @@ enum as_variant_flag {
     AS_VARIANT_ENDLESS = 1 << 1,  /* ended by its timer */
     AS_VARIANT_SWITCHED = 1 << 2, /* the thread left the processor, or waited for a page */
     AS_VARIANT_HELD = 1 << 3,     /* what it writes may be what it reads addresses from: not run */
-    AS_VARIANT_WIDE = 1 << 4      /* it writes too much: not run */
+    AS_VARIANT_WIDE = 1 << 4,     /* it writes too much: not run */
+    AS_VARIANT_SLICED = 1 << 5    /* so many iterations of an instance, not all of it */
 };
+enum {
+    AS_VARIANT_TOGETHER = 8
+}; /* above this bit: threads that ran it at once; 0: not asked for */
 
 struct as_variant_record {
     uint64_t t0, ticks;
@@ -79,6 +99,7 @@ struct as_variant_file {
     uint32_t version, pid, tid, unused;
     uint64_t records, lost; /* lost: there was no room */
     uint64_t empty_ticks;   /* of a variant that does nothing */
+    uint64_t bare_ticks;    /* so, of ORIG */
     uint64_t spent_ticks;   /* with variants and what they need */
     struct as_variant_record record[AS_VARIANT_RECORDS];
 };

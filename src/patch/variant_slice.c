@@ -183,7 +183,6 @@ static bool is_noted(const struct assay_insn *insn)
 static void see_insn(struct as_variant_facts *facts, const struct assay_insn *insn)
 {
     const struct assay_form *form = as_form_of(insn);
-    const unsigned access = as_variant_access(insn);
     if (!facts->refusal)
         facts->refusal = (uint8_t)refusal_of(insn);
     facts->vex |= (form->traits & (ASSAY_TRAIT_VEX | ASSAY_TRAIT_EVEX)) != 0;
@@ -193,10 +192,6 @@ static void see_insn(struct as_variant_facts *facts, const struct assay_insn *in
     facts->gathers |=
         form->insn_class == ASSAY_CLASS_GATHER || form->insn_class == ASSAY_CLASS_SCATTER;
     facts->divides |= form->insn_class == ASSAY_CLASS_DIV || form->insn_class == ASSAY_CLASS_SQRT;
-    if (access & ASSAY_ACCESS_WRITE) {
-        facts->stores = true;
-        facts->notes &= is_noted(insn);
-    }
 }
 
 /* Calls `see` for every instruction of the area. */
@@ -245,15 +240,25 @@ static void mark_reduction(struct as_variant_facts *facts, uint32_t i, void *wit
     facts->reduces = true;
 }
 
+static bool register_stays(const struct as_variant_facts *facts, unsigned reg)
+{
+    return reg >= 16 || (facts->step[reg].is_known && facts->step[reg].insn == ASSAY_NONE);
+}
+
 static void see_slices(struct as_variant_facts *facts, uint32_t i, void *with)
 {
     const struct assay_insn *insn = &facts->area->code->program->code.insn[i];
     const uint8_t mark = facts->mark[i - facts->first];
-    const unsigned access = as_variant_access(insn);
+    const unsigned access = as_variant_is_slot(facts, insn) ? 0 : as_variant_access(insn);
     (void)with;
+    if (access & ASSAY_ACCESS_WRITE) {
+        facts->stores = true;
+        facts->notes &= is_noted(insn);
+    }
     facts->decides |= mark & AS_MARK_CONTROL && access & ASSAY_ACCESS_READ;
     facts->decides_by_stores |= mark & AS_MARK_CONTROL && access & ASSAY_ACCESS_WRITE;
-    facts->chains |= mark & AS_MARK_ADDRESS && access & ASSAY_ACCESS_READ;
+    facts->chains |= mark & AS_MARK_ADDRESS && access & ASSAY_ACCESS_READ &&
+                     !(register_stays(facts, insn->base) && register_stays(facts, insn->index));
 }
 
 /* The same place by the same registers. What code without optimisation does to its variables. */
@@ -264,13 +269,16 @@ static bool is_place_of(const struct assay_insn *a, const struct assay_insn *b)
                0;
 }
 
-/* With what slices load: whether another instruction stores it. */
+/* With what slices load: whether another instruction stores it. Where the place moves the run
+ * shows whether it does before. */
 static void see_stored(struct as_variant_facts *facts, uint32_t i, void *with)
 {
     const struct assay_insn *insn = &facts->area->code->program->code.insn[i];
     const struct assay_insn *load = with;
-    facts->decides_by_stores |=
-        as_variant_access(insn) & ASSAY_ACCESS_WRITE && is_place_of(insn, load);
+    facts->decides_by_stores |= as_variant_access(insn) & ASSAY_ACCESS_WRITE &&
+                                is_place_of(insn, load) && register_stays(facts, insn->base) &&
+                                register_stays(facts, insn->index) &&
+                                !as_variant_is_slot(facts, insn);
 }
 
 static void see_loads(struct as_variant_facts *facts, uint32_t i, void *with)
@@ -278,8 +286,30 @@ static void see_loads(struct as_variant_facts *facts, uint32_t i, void *with)
     struct assay_insn insn = facts->area->code->program->code.insn[i];
     (void)with;
     if (facts->mark[i - facts->first] & (AS_MARK_CONTROL | AS_MARK_STORES) &&
-        as_variant_access(&insn) & ASSAY_ACCESS_READ)
+        as_variant_access(&insn) & ASSAY_ACCESS_READ && !as_variant_is_slot(facts, &insn)) {
+        facts->is_read = true;
         each_insn(facts, see_stored, &insn);
+    }
+}
+
+/* Registers that stay in use where branches and addresses of stores are all that runs. */
+static void see_kept(struct as_variant_facts *facts, uint32_t i, void *with)
+{
+    const struct assay_insn *insn = &facts->area->code->program->code.insn[i];
+    struct as_patch_stream stream;
+    struct need need = {0};
+    struct assay_effects e;
+    (void)with;
+    assay_insn_effects(insn, &e);
+    if (facts->mark[i - facts->first] & (AS_MARK_CONTROL | AS_MARK_STORES) || decides_way(insn))
+        need.reg = (struct assay_regset){
+            {e.read.word[0] | e.written.word[0], e.read.word[1] | e.written.word[1]}};
+    if (as_variant_access(insn) & ASSAY_ACCESS_WRITE) {
+        add_register(&need, insn->base);
+        add_register(&need, insn->index);
+    }
+    facts->kept |= (uint32_t)(need.reg.word[0] & 0xffff);
+    facts->walks |= as_variant_prefetches(facts, insn, &stream);
 }
 
 static void find_range(struct as_variant_facts *facts)
@@ -295,11 +325,12 @@ static void find_range(struct as_variant_facts *facts)
     facts->n = end - facts->first;
 }
 
-int as_variant_facts_find(const struct as_patch_area *area, struct as_variant_facts *out)
+int as_variant_facts_find(const struct as_patch_area *area, const struct as_patch_slice *slice,
+                          struct as_variant_facts *out)
 {
     struct uses uses = {{0}};
     *out = (struct as_variant_facts){
-        .area = area, .spare = AS_PATCH_NONE, .spare_b = 16, .notes = true};
+        .area = area, .slice = *slice, .spare = AS_PATCH_NONE, .spare_b = 16, .notes = true};
     find_range(out);
     out->mark = as_calloc(out->n + 1, sizeof *out->mark);
     if (!out->mark)
@@ -309,12 +340,21 @@ int as_variant_facts_find(const struct as_patch_area *area, struct as_variant_fa
         if (uses.touched[ASSAY_REG_VEC + v] == 0)
             out->spare = (uint8_t)v;
     each_insn(out, mark_reduction, &uses);
-    AS_TRY(find_slice(out, AS_MARK_CONTROL));
-    AS_TRY(find_slice(out, AS_MARK_STORES));
-    AS_TRY(find_slice(out, AS_MARK_ADDRESS));
+    if (slice->reg != AS_PATCH_NONE) /* its end is a branch, too */
+        out->mark[slice->insn - out->first] |= AS_MARK_CONTROL;
+    as_patch_steps_find(area->code->program, area->loop, out->step);
+    do {
+        AS_TRY(find_slice(out, AS_MARK_CONTROL));
+        AS_TRY(find_slice(out, AS_MARK_STORES));
+        AS_TRY(find_slice(out, AS_MARK_ADDRESS));
+    } while (as_variant_slots_find(out));
     each_insn(out, see_slices, NULL);
     if (out->stores)
         each_insn(out, see_loads, NULL);
+    each_insn(out, see_kept, NULL);
+    out->streams = as_variant_has_streams(out);
+    AS_TRY(as_live_find(area->code, area->body));
+    out->is_calm = !(as_live_at(area->code, area->header) & AS_LIVE_STATUS);
     return 0;
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The code of a variant, instruction by instruction: the role of each, what the rule does with it,
- * and the bytes of that. What notes addresses keeps all registers and flags, by words of the thread
- * at gs:offset.
+ * and the bytes of that.
  */
 #include "patch/variant.h"
 
@@ -15,34 +14,15 @@
 
 /* ---- Bytes ---------------------------------------------------------------------------------- */
 
-static void put_code(struct as_clone_part *part, const uint8_t *bytes, size_t n)
-{
-    memcpy(part->code + part->length, bytes, n);
-    part->length = (uint8_t)(part->length + n);
-}
-
-static void put_number(struct as_clone_part *part, uint64_t value, size_t n)
-{
-    put_code(part, (const uint8_t *)&value, n);
-}
-
-/* mov between rax (0), rcx (1) or rdx (2) and gs:[offset] */
-static void put_local(struct as_clone_part *part, bool store, unsigned reg, int32_t offset)
-{
-    const uint8_t code[] = {0x65, 0x48, store ? 0x89 : 0x8b, (uint8_t)(0x04 | reg << 3), 0x25};
-    put_code(part, code, sizeof code);
-    put_number(part, (uint32_t)offset, 4);
-}
-
 /* Code that stands for `insn`; a RIP-relative operand leads where it led. */
-static int put_encoded(struct as_clone_assembly *a, const struct assay_insn *insn,
+int as_variant_encoded(struct as_clone_assembly *a, const struct assay_insn *insn,
                        const uint8_t *bytes, size_t n)
 {
     struct as_clone_part *part = as_clone_part_new(a, AS_CLONE_CODE, insn->address);
     uint64_t target;
     if (!part)
         return ASSAY_ERR_NOMEM;
-    put_code(part, bytes, n);
+    as_clone_put(part, n, bytes);
     const size_t at = as_encode_rip_offset(bytes, n);
     if (at && assay_insn_memory_address(insn, &target))
         part->fix[part->fixes++] =
@@ -68,64 +48,12 @@ static int put_nops(struct as_clone_assembly *a, const struct assay_insn *insn)
     for (; rest > 9; rest--)
         one[n++] = 0x66;
     memcpy(one + n, nop[rest - 1], rest);
-    return put_encoded(a, insn, one, insn->length);
-}
-
-/* ---- Notes ---------------------------------------------------------------------------------- */
-
-/* The address of the memory that `insn` is about to touch, with what it does there. */
-static int put_note(struct as_clone_assembly *a, const struct assay_insn *insn,
-                    const uint8_t *bytes, unsigned access, unsigned width_b)
-{
-    uint8_t lea[AS_ENCODE_B];
-    const size_t n = as_encode_address(bytes, insn->length, 0, lea);
-    const uint64_t above =
-        (uint64_t)(width_b | (access & ASSAY_ACCESS_WRITE ? 0 : AS_VARIANT_NOTE_LOADS))
-        << AS_VARIANT_NOTE_BITS;
-    struct as_clone_part *part = as_clone_part_new(a, AS_CLONE_CODE, insn->address);
-    if (!part)
-        return ASSAY_ERR_NOMEM;
-    for (unsigned reg = 0; reg < 3; reg++)
-        put_local(part, true, reg, LOCAL(saved) + 8 * (int32_t)reg);
-    if (!n || width_b == 0) {
-        a->clone->variant->refusal = AS_UNVARIED_UNNOTED;
-        return 0;
-    }
-    AS_TRY(put_encoded(a, insn, lea, n));
-    if (!(part = as_clone_part_new(a, AS_CLONE_CODE, insn->address)))
-        return ASSAY_ERR_NOMEM;
-    put_code(part, (const uint8_t[]){0x48, 0xba}, 2); /* mov rdx,above */
-    put_number(part, above, 8);
-    put_code(part, (const uint8_t[]){0x48, 0x8d, 0x04, 0x10}, 4); /* lea rax,[rax+rdx] */
-    put_local(part, false, 1, LOCAL(log));
-    put_code(part, (const uint8_t[]){0x48, 0x0f, 0xc3, 0x01}, 4); /* movnti [rcx],rax */
-    put_code(part, (const uint8_t[]){0x48, 0x8d, 0x49, 0x08}, 4); /* lea rcx,[rcx+8] */
-    put_local(part, true, 1, LOCAL(log));
-    if (!(part = as_clone_part_new(a, AS_CLONE_CODE, insn->address)))
-        return ASSAY_ERR_NOMEM;
-    for (unsigned reg = 0; reg < 3; reg++)
-        put_local(part, false, reg, LOCAL(saved) + 8 * (int32_t)reg);
-    return 0;
-}
-
-int as_variant_block(struct as_clone_assembly *a, uint32_t block)
-{
-    if (a->clone->variant->kind != AS_VARIANT_REC || block != a->clone->area->header)
-        return 0;
-    struct as_clone_part *part = as_clone_part_new(a, AS_CLONE_CODE, a->p->block[block].start);
-    if (!part)
-        return ASSAY_ERR_NOMEM;
-    put_local(part, true, 0, LOCAL(saved));
-    put_local(part, false, 0, LOCAL(trips));
-    put_code(part, (const uint8_t[]){0x48, 0x8d, 0x40, 0x01}, 4); /* lea rax,[rax+1] */
-    put_local(part, true, 0, LOCAL(trips));
-    put_local(part, false, 0, LOCAL(saved));
-    return 0;
+    return as_variant_encoded(a, insn, one, insn->length);
 }
 
 /* ---- Actions -------------------------------------------------------------------------------- */
 
-static unsigned width_of(const struct assay_insn *insn)
+unsigned as_variant_width(const struct assay_insn *insn)
 {
     struct assay_memory memory[2];
     return assay_insn_memory(NULL, insn, memory) > 0 ? memory[0].width_b : 0;
@@ -152,7 +80,7 @@ static int slot_of(struct as_variant *v, const struct assay_insn *insn, unsigned
         v->slot[s].writes = writes;
         v->slots++;
     }
-    const unsigned width_b = width_of(insn);
+    const unsigned width_b = as_variant_width(insn);
     unsigned align_b = 1;
     while (align_b < width_b && align_b < 64)
         align_b *= 2;
@@ -160,12 +88,24 @@ static int slot_of(struct as_variant *v, const struct assay_insn *insn, unsigned
     return (writes ? LOCAL(stored) : LOCAL(slot)) + (int)(s * AS_VARIANT_SLOT_B + at);
 }
 
-/* A general register stands for memory where the destination does: the destination itself. */
+/* One that nothing in the loop writes. The destination would not do: what is combined with itself
+ * by `xor` or `sub` is 0, and waits for nothing. */
+static unsigned general_stand_in(const struct as_variant *v, unsigned to)
+{
+    enum { STACK_POINTER = 4 };
+    for (unsigned r = 0; r < 16; r++)
+        if (r != to && r != STACK_POINTER && v->facts->step[r].is_known &&
+            v->facts->step[r].insn == ASSAY_NONE)
+            return r;
+    return STACK_POINTER;
+}
+
+/* A general register stands for memory where the destination is one. */
 static unsigned stand_in(const struct as_variant *v, const struct assay_insn *insn)
 {
     const unsigned to = insn->reg[0];
     if (to < ASSAY_REG_VEC)
-        return to;
+        return general_stand_in(v, to);
     if (v->facts->spare != AS_PATCH_NONE)
         return v->facts->spare;
     return to - ASSAY_REG_VEC < 32 ? to - ASSAY_REG_VEC : 0;
@@ -180,7 +120,7 @@ static int put_value(struct as_clone_assembly *a, const struct assay_insn *insn,
         as_encode_value(bytes, insn->length, spare == AS_PATCH_NONE ? AS_ENCODE_KEEP : spare, code);
     if (!n) /* a mask: what it was */
         return 0;
-    return put_encoded(a, insn, code, n);
+    return as_variant_encoded(a, insn, code, n);
 }
 
 /* It stays, but for its memory. */
@@ -192,19 +132,25 @@ static int put_register(struct as_clone_assembly *a, const struct assay_insn *in
         return as_clone_copy(a, insn, bytes);
     const size_t n =
         as_encode_register(bytes, insn->length, stand_in(a->clone->variant, insn), code);
-    return n ? put_encoded(a, insn, code, n) : put_value(a, insn, bytes);
+    return n ? as_variant_encoded(a, insn, code, n) : put_value(a, insn, bytes);
+}
+
+/* Of an instruction that writes a register, unmasked; 0: it is none. */
+static size_t plain_load(const struct assay_insn *insn, const uint8_t *bytes,
+                         uint8_t code[AS_ENCODE_B])
+{
+    const struct assay_form *form = as_form_of(insn);
+    const bool writes = form->operands && form->operand[0].access & ASSAY_ACCESS_WRITE;
+    return writes && insn->mask == ASSAY_REG_NONE ? as_encode_load(bytes, insn->length, code) : 0;
 }
 
 /* What is only compared, or is masked, stays as it is. */
 static int put_load(struct as_clone_assembly *a, const struct assay_insn *insn,
                     const uint8_t *bytes)
 {
-    const struct assay_form *form = as_form_of(insn);
     uint8_t code[AS_ENCODE_B];
-    const bool writes = form->operands && form->operand[0].access & ASSAY_ACCESS_WRITE;
-    const size_t n =
-        writes && insn->mask == ASSAY_REG_NONE ? as_encode_load(bytes, insn->length, code) : 0;
-    return n ? put_encoded(a, insn, code, n) : as_clone_copy(a, insn, bytes);
+    const size_t n = plain_load(insn, bytes, code);
+    return n ? as_variant_encoded(a, insn, code, n) : as_clone_copy(a, insn, bytes);
 }
 
 static int put_slot(struct as_clone_assembly *a, const struct assay_insn *insn,
@@ -219,14 +165,41 @@ static int put_slot(struct as_clone_assembly *a, const struct assay_insn *insn,
     const size_t n = as_encode_local(bytes, insn->length, slot_of(v, insn, access), code);
     if (!n && !v->refusal)
         v->refusal = v->facts->gathers ? AS_UNVARIED_GATHER : AS_UNVARIED_ENCODING;
-    return n ? put_encoded(a, insn, code, n) : 0;
+    return n ? as_variant_encoded(a, insn, code, n) : 0;
+}
+
+/* A plain load, from its place in the first cache. */
+static int put_slot_load(struct as_clone_assembly *a, const struct assay_insn *insn,
+                         const uint8_t *bytes)
+{
+    struct as_variant *v = a->clone->variant;
+    uint8_t load[AS_ENCODE_B], code[AS_ENCODE_B];
+    if (!as_variant_access(insn))
+        return 0;
+    const size_t have = plain_load(insn, bytes, load);
+    if (!have)
+        return put_slot(a, insn, bytes);
+    const size_t n = as_encode_local(load, have, slot_of(v, insn, ASSAY_ACCESS_READ), code);
+    if (!n && !v->refusal)
+        v->refusal = AS_UNVARIED_ENCODING;
+    return n ? as_variant_encoded(a, insn, code, n) : 0;
+}
+
+/* It stays, and what it will load is prefetched. */
+static int put_ahead(struct as_clone_assembly *a, const struct assay_insn *insn,
+                     const uint8_t *bytes)
+{
+    AS_TRY(as_variant_prefetch(a, insn));
+    return as_clone_copy(a, insn, bytes);
 }
 
 static int put_log(struct as_clone_assembly *a, const struct assay_insn *insn, const uint8_t *bytes)
 {
     const unsigned access = as_variant_access(insn);
-    if (access)
-        AS_TRY(put_note(a, insn, bytes, access, width_of(insn)));
+    if (as_variant_is_slot(a->clone->variant->facts, insn))
+        return as_clone_copy(a, insn, bytes);
+    if (access && !a->clone->variant->facts->streams)
+        AS_TRY(as_variant_note(a, insn, bytes, access));
     return access & ASSAY_ACCESS_WRITE ? 0 : as_clone_copy(a, insn, bytes);
 }
 
@@ -283,6 +256,10 @@ static int act(struct as_clone_assembly *a, const struct assay_insn *insn, const
         return put_load(a, insn, bytes);
     case AS_DO_SLOT:
         return put_slot(a, insn, bytes);
+    case AS_DO_SLOT_LOAD:
+        return put_slot_load(a, insn, bytes);
+    case AS_DO_AHEAD:
+        return put_ahead(a, insn, bytes);
     case AS_DO_LOG:
         return put_log(a, insn, bytes);
     default:
@@ -330,7 +307,7 @@ int as_variant_prologue(struct as_clone_assembly *a)
     struct as_clone_part *part = n ? as_clone_part_new(a, AS_CLONE_CODE, header) : NULL;
     if (!part)
         return n ? ASSAY_ERR_NOMEM : 0;
-    put_code(part, code, n);
+    as_clone_put(part, n, code);
     v->prologue = (uint32_t)a->part.n - 1;
     part = as_clone_part_new(a, AS_CLONE_BRANCH, header);
     if (!part)

@@ -47,6 +47,7 @@ static void lay_plan(struct as_patch_maker *m, struct lay *lay, struct as_patch_
     head->counter = LAY(lay, &m->counter);
     head->term = LAY(lay, &m->term);
     head->variant = LAY(lay, &m->variant);
+    head->stream = LAY(lay, &m->stream);
     head->code = LAY(lay, &m->code);
     head->text = LAY(lay, &m->text);
     head->size_b = lay->size_b;

@@ -138,7 +138,7 @@ static int plan_program(struct as_timed *timed, struct as_patch_maker *maker, in
                                ? find_loop(program, loop->it.address)
                                : ASSAY_NONE;
         if (l != ASSAY_NONE)
-            wanted[l] = true;
+            wanted[l] = !loop->left_out;
     }
     if (rc == 0)
         rc = as_patch_maker_add(maker, program, wanted, verdict, err);
@@ -146,7 +146,7 @@ static int plan_program(struct as_timed *timed, struct as_patch_maker *maker, in
         const uint32_t l = rc == 0 && loop->it.module_id == module_id
                                ? find_loop(program, loop->it.address)
                                : ASSAY_NONE;
-        if (l == ASSAY_NONE)
+        if (l == ASSAY_NONE || loop->left_out)
             continue;
         loop->number = verdict[l].loop;
         loop->refusal = verdict[l].refusal;

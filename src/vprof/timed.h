@@ -19,6 +19,7 @@ struct as_timed_loop {
     uint32_t number;                    /* in the plan; ASSAY_NONE: refused */
     unsigned refusal;                   /* as_patch_refusal */
     uint8_t unvaried[AS_VARIANT_KINDS]; /* variants: as_variant_refusal of each kind */
+    bool left_out;                      /* of the next plan */
 };
 
 struct as_timed {

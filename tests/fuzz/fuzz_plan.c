@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "patch/plan.h"
+#include "patch/variant_plan.h"
 
 bool fuzz_taken;
 static const struct as_patch_plan *plan;
@@ -35,7 +36,22 @@ static void walk_variants(const struct as_patch_region *region)
          i++) {
         walk_template(&variant[i].code);
         FUZZ_CHECK(variant[i].enter < variant[i].code.size_b);
+        FUZZ_CHECK(variant[i].tally == AS_PATCH_NONE || variant[i].tally < 16);
+        FUZZ_CHECK(variant[i].log == AS_PATCH_NONE || variant[i].log < 16);
     }
+}
+
+/* Places on the stack are copied into room of a fixed size. */
+static void walk_streams(const struct as_patch_region *region)
+{
+    const struct as_patch_stream *stream = as_patch_at(plan, &plan->stream);
+    stream += region->first_stream;
+    fuzz_touch(stream, (region->streams + (uint64_t)region->slots) * sizeof *stream);
+    FUZZ_CHECK(region->slots <= AS_VARIANT_FRAME_MOST);
+    for (uint64_t i = 0; i < region->slots; i++)
+        FUZZ_CHECK(stream[region->streams + i].base < 16 &&
+                   stream[region->streams + i].width_b <= AS_VARIANT_FRAME_B);
+    FUZZ_CHECK(region->slice_reg == AS_PATCH_NONE || region->slice_reg < 16);
 }
 
 static void walk_edges(const struct as_patch_region *region)
@@ -70,6 +86,7 @@ static void walk_plan(void)
         walk_template(&region[r].plain);
         walk_template(&region[r].measured);
         walk_variants(&region[r]);
+        walk_streams(&region[r]);
         walk_edges(&region[r]);
         for (uint64_t i = 0; i < region[r].sites; i++)
             fuzz_touch(&site[region[r].first_site + i], sizeof *site);

@@ -3,9 +3,10 @@
  * patch-run MODE[:PERIOD] OPTION... DIRECTORY AGENT -- PROGRAM [ARGUMENT...]: plans the loops of a
  * program (--nests: of all levels; --bodies: whole functions where it can; --undo: its code is to
  * be as before at its end; --inject: by ptrace, not by the loader; --share N: variants may take N
- * hundredths of its time, each --limit MS; --only: of this file, repeated; the first is the
- * program, which a launcher may start), runs it under the agent, and writes what the plan and the
- * threads' files say as JSON to DIRECTORY/result.json. Exits as the program does.
+ * hundredths of its time, each --limit MS, --together: all threads at once, --slices: of
+ * iterations; --only: of this file, repeated; the first is the program, which a launcher may
+ * start), runs it under the agent, and writes what the plan and the threads' files say as JSON to
+ * DIRECTORY/result.json. Exits as the program does.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -32,7 +33,7 @@
 
 struct job {
     struct as_patch_wish wish;
-    bool undo, is_injected;
+    bool undo, is_injected, together;
     struct planned_which which;
     unsigned share, limit_ms; /* of variants */
     const char *file[FILES_MOST];
@@ -66,8 +67,10 @@ static void write_control(const struct job *job)
         struct as_agent_control control;
         char page[AS_AGENT_PAGE_B];
     } it;
-    const struct as_patcher_part part = {
-        .undo = job->undo, .share = job->share, .limit_ms = job->limit_ms};
+    const struct as_patcher_part part = {.undo = job->undo,
+                                         .share = job->share,
+                                         .limit_ms = job->limit_ms,
+                                         .together = job->together};
     char path[4096];
     struct stat program;
     if (stat(job->file[0], &program) < 0)
@@ -113,7 +116,8 @@ struct sums {
     FILE *varied;      /* JSON of what ran as variants */
     char *varied_text;
     size_t varied_b, varied_n;
-    uint64_t forgotten; /* loops whose instances were counted, and none of them was kept */
+    uint64_t spent, empty, bare; /* ticks: the sum of threads, the most of them */
+    uint64_t forgotten;          /* loops whose instances were counted, and none of them was kept */
 };
 
 /* What stands in the batch was not taken into account: the thread was killed, or runs on. */
@@ -173,14 +177,19 @@ static void add_varied(struct sums *s, struct bytes file)
     const struct as_patch_region *region = as_patch_at(s->plan, &s->plan->region);
     if (file.n < sizeof *v || v->magic != AS_VARIANT_MAGIC)
         return;
+    s->spent += v->spent_ticks;
+    s->empty = v->empty_ticks > s->empty ? v->empty_ticks : s->empty;
+    s->bare = v->bare_ticks > s->bare ? v->bare_ticks : s->bare;
     for (uint64_t i = 0; i < v->records; i++) {
         const struct as_variant_record *r = &v->record[i];
         fprintf(s->varied,
                 "%s\n{\"address\": %" PRIu64
-                ", \"kind\": \"%s\", \"flags\": %u, \"trips\": %" PRIu64 ", \"ticks\": %" PRIu64
-                ", \"written\": %" PRIu64 ", \"empty\": %" PRIu64 "}",
+                ", \"kind\": \"%s\", \"flags\": %u, \"together\": %u, \"tid\": %u, \"t0\": %" PRIu64
+                ", \"trips\": %" PRIu64 ", \"ticks\": %" PRIu64 ", \"written\": %" PRIu64
+                ", \"empty\": %" PRIu64 "}",
                 s->varied_n++ ? "," : "", region[r->region].header, as_variant_rules[r->kind].name,
-                r->flags, r->trips, r->ticks, r->written_b, v->empty_ticks);
+                r->flags & ((1u << AS_VARIANT_TOGETHER) - 1), r->flags >> AS_VARIANT_TOGETHER,
+                v->tid, r->t0, r->trips, r->ticks, r->written_b, v->empty_ticks);
     }
 }
 
@@ -231,7 +240,10 @@ static void print(const struct job *job, const struct sums *s, FILE *f)
                 "}",
                 c ? "," : "", counter[c].address, counter[c].module, counter[c].counts,
                 s->counter[c]);
-    fprintf(f, "],\n\"varied\": [%s]}\n", s->varied_text);
+    fprintf(f,
+            "],\n\"spent_ticks\": %" PRIu64 ", \"empty_ticks\": %" PRIu64
+            ", \"bare_ticks\": %" PRIu64 ",\n\"varied\": [%s]}\n",
+            s->spent, s->empty, s->bare, s->varied_text);
 }
 
 static void report(const struct job *job)
@@ -338,6 +350,8 @@ static void parse(struct job *job, int argc, char **argv)
         job->which.bodies |= strcmp(argv[at], "--bodies") == 0;
         job->undo |= strcmp(argv[at], "--undo") == 0;
         job->is_injected |= strcmp(argv[at], "--inject") == 0;
+        job->together |= strcmp(argv[at], "--together") == 0;
+        job->wish.slices |= strcmp(argv[at], "--slices") == 0;
         if (strcmp(argv[at], "--limit") == 0 && at + 1 < argc)
             job->limit_ms = (unsigned)atoi(argv[++at]);
         if (strcmp(argv[at], "--share") == 0 && at + 1 < argc)

@@ -18,7 +18,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "zoo"))
 from tap import Tap  # noqa: E402
 
-FAULTED, ENDLESS, SWITCHED, HELD, WIDE = 1, 2, 4, 8, 16
+FAULTED, ENDLESS, SWITCHED, HELD, WIDE, SLICED = 1, 2, 4, 8, 16, 32
 LINK = ["-D_GNU_SOURCE", "-pthread", "-lm"]
 ROWS = {"O2": ["gcc", "-O2"], "O3": ["gcc", "-O3", "-fno-unroll-loops"],
         "fixed": ["gcc", "-O2", "-no-pie", "-fno-pie", "-s"], "clang": ["clang", "-O2"],
@@ -51,22 +51,35 @@ def check_known(tap, name, program, records):
     def flags(function):
         return {r["flags"] & ~SWITCHED for r in of[function]}
 
-    always = ["orig", "ref", "fp", "ls", "dl1", "fes"]
-    for function, more in (("triad", []), ("gathered", ["nodiv", "nored"]), ("updated", [])):
+    always = ["orig", "ref", "fp", "ls", "dl1", "fes", "dl1_ls"]
+    ahead = ["pf4", "pf16", "pf64"]
+    for function, more in (("triad", ahead), ("updated", ahead),
+                           ("gathered", ["nodiv", "nored", "dl1_nodiv", "dl1_nored", *ahead])):
         tap.equal(kinds(function, 1000), {k: INSTANCES for k in always + more},
                   f"{name}: {function}: as many of each variant as asked for")
         tap.equal(flags(function), {0}, f"{name}: {function}: all of them end as they should")
+    stored = (("backwards", 700, 8), ("scattered", 600, 8), ("spilled", 400, 8), ("paired", 300, 8), ("chosen", 500, 0))
+    for function, trips, each_b in stored:
+        more = [] if function in ("chosen", "spilled") else ["pf4", "pf16", "pf64"]
+        tap.equal({k: n for k, n in kinds(function, trips).items() if k in always + more},
+                  {k: INSTANCES for k in always + (more if function != "paired" else [])},
+                  f"{name}: {function}: so")
+        written = {r["written"] for r in of[function] if r["kind"] == "ref"}
+        tap.equal(written - {trips * each_b + (8 if function == "paired" else 0)},
+                  set() if each_b else written, f"{name}: {function}: so, what is written")
     for function, each_b in (("triad", 8), ("updated", 8), ("gathered", 0), ("even_bytes", 1)):
         got = {(r["kind"], r["written"] == each_b * r["trips"]) for r in of[function]}
-        writes = {"ref", "ls", "nodiv", "nored"}
+        writes = {"ref", "ls", "nodiv", "nored", *ahead}
         tap.same_set([k for k, good in got if not good],
                      [k for k, _ in got if k not in writes and each_b],
                      f"{name}: {function}: what is written is put back")
-    tap.equal({r["trips"] for r in of["triad"]} - {64}, {1000, 333, 200, 100, 77, 50},
+    tap.equal({r["trips"] for r in of["triad"]} - {64, 16}, {1000, 333, 200, 150, 100, 77, 50},
               f"{name}: triad: the program's iterations")
-    tap.equal(flags("held"), {HELD}, f"{name}: stores that addresses come from are noticed")
+    tap.equal({(r["kind"], r["flags"] & ~SWITCHED) for r in of["held"]} -
+              {(kind, 0) for kind in ("orig", "fp", "dl1", "fes", "dl1_ls", "dl1_nodiv")}, {("rec", HELD)},
+              f"{name}: where addresses come from what is stored, nothing that stores runs")
     tap.equal(flags("wide"), {WIDE}, f"{name}: what is too much to put back is noticed")
-    tap.equal([r["kind"] for r in of["wide"] + of["held"] + of["named_twice"] + of["waiting"]
+    tap.equal([r["kind"] for r in of["wide"] + of["named_twice"] + of["waiting"]
                if r["kind"] != "rec"], [], f"{name}: and does not run as a variant")
     tap.point(flags("named_twice") <= {WIDE, ENDLESS, HELD} and of["named_twice"],
               f"{name}: a branch on what is stored ends", of["named_twice"])
@@ -79,11 +92,73 @@ def check_known(tap, name, program, records):
 def check_listed(tap, name, assay, program):
     told = json.loads(run([assay, "patch", "--mode", "vary", "--format", "json", program]).stdout)
     of = {row["function"]: row for row in told["loops"]}
-    always = ["ref", "fp", "ls", "dl1", "fes"]
+    always, ahead = ["ref", "fp", "ls", "dl1", "fes"], ["pf4", "pf16", "pf64"]
     tap.equal([of["triad"]["variants"], of["gathered"]["variants"]],
-              [always, always + ["nodiv", "nored"]], f"{name}: variants are listed")
-    tap.equal([of["odd_bytes"].get("variants"), of["odd_bytes"]["reason"]],
-              [None, "what it stores decides its branches"], f"{name}: or why there are none")
+              [always + ["dl1_ls", *ahead],
+               always + ["nodiv", "nored", "dl1_ls", "dl1_nodiv", "dl1_nored", *ahead]],
+              f"{name}: variants are listed")
+    tap.equal([of["member"].get("variants"), of["member"]["reason"]],
+              [None, "calls, or jumps by a table"], f"{name}: or why there are none")
+
+
+def overlaps(records):
+    """Pairs of variants of two threads that ran at once, undisturbed."""
+    calm = sorted((r for r in records if r["ticks"] and not r["flags"] and r["kind"] != "rec"),
+                  key=lambda r: r["t0"])
+    for i, a in enumerate(calm):
+        for b in calm[i + 1:i + 20]:
+            if b["t0"] >= a["t0"] + a["ticks"]:
+                break
+            if a["tid"] != b["tid"]:
+                yield a, b
+
+
+def check_team(tap, name, tools, program, where):
+    """Threads that work on one thing: one varies at a time, or all run the same at once."""
+    _, runner, agent = tools
+    plain = run([program, "team"])
+    for way in ([], ["--together"]):
+        data = os.path.join(where, "team" + "".join(way))
+        os.makedirs(data)
+        got = run([runner, f"vary:{INSTANCES}", "--share", "1000000", *way, "--only", program,
+                   data, agent, "--", program, "team"])
+        which = "all at once" if way else "one thread at a time"
+        tap.equal((got.stdout, got.returncode), (plain.stdout, plain.returncode),
+                  f"{name}: a team: does what it does alone ({which})")
+        varied = json.load(open(os.path.join(data, "result.json")))["varied"]
+        both = list(overlaps(varied))
+        tap.equal([(a, b) for a, b in both if not way or a["kind"] != b["kind"]][:1], [],
+                  f"{name}: a team: {which}")
+        tap.equal(any(r["together"] > 1 for r in varied), bool(way),
+                  f"{name}: a team: how many ran at once is kept ({which})")
+
+
+def check_once(tap, name, tools, program, where):
+    """Loops that are entered once: slices of their iterations give as many instances as asked for."""
+    _, runner, agent = tools
+    plain = run([program, "once"])
+    at = functions(program)
+    for share in ("1000000", "50"):
+        data = os.path.join(where, "once" + share)
+        os.makedirs(data)
+        got = run([runner, f"vary:{INSTANCES}", "--slices", "--share", share, "--only", program,
+                   data, agent, "--", program, "once"])
+        tap.equal((got.stdout, got.returncode), (plain.stdout, plain.returncode),
+                  f"{name}: once, at most {share} %: does what it does alone")
+        varied = json.load(open(os.path.join(data, "result.json")))["varied"]
+        low, high = at["once"]
+        sliced = [r for r in varied if low <= r["address"] < high and r["flags"] & SLICED]
+        kinds = collections.Counter(r["kind"] for r in sliced)
+        wanted = ["orig", "ref", "fp", "ls", "dl1", "fes", "nodiv", "dl1_ls", "dl1_nodiv"]
+        tap.equal({k: kinds[k] for k in wanted}, {k: INSTANCES for k in wanted},
+                  f"{name}: once, at most {share} %: a slice for each instance")
+        trips = {r["trips"] for r in sliced}
+        tap.point(len(trips) == 1 and max(trips).bit_count() == 1,
+                  f"{name}: once, at most {share} %: all of as many iterations", trips)
+        low, high = at["walked"]
+        tap.equal([r["kind"] for r in varied if low <= r["address"] < high and
+                   r["kind"] in ("ref", "ls", "pf4")], [],
+                  f"{name}: once, at most {share} %: what decides its own addresses does not run")
 
 
 def check_row(tap, name, tools, out):
@@ -99,6 +174,8 @@ def check_row(tap, name, tools, out):
         return tap.point(False, f"{name}: is built", made.stderr.decode())
     if name in KNOWN:
         check_listed(tap, name, assay, program)
+        check_team(tap, name, tools, program, where)
+        check_once(tap, name, tools, program, where)
     for argument, limit in (([], []), (["crash"], []), ([], ["--limit", "1"])):
         plain = run([program, *argument])
         data = os.path.join(where, "run" + "".join(argument + limit))

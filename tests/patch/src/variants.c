@@ -18,7 +18,7 @@
 #include <xmmintrin.h>
 
 #define ALONE  __attribute__((noinline, noclone))
-#define ROUNDS 400
+#define ROUNDS 440
 
 ALONE void triad(long n, double *a, const double *b, const double *c, double x)
 {
@@ -89,7 +89,71 @@ ALONE long waiting(volatile sig_atomic_t *flag)
 ALONE void wide(long n, double *a)
 {
     for (long i = 0; i < n; i++)
-        a[i] = (double)i * 0.5;
+        a[i ^ 1] = (double)i * 0.5;
+}
+
+/* From the end on. */
+ALONE void backwards(long n, double *a, const double *b)
+{
+    for (long i = n - 1; i >= 0; i--)
+        a[i] = b[i] * 1.25;
+}
+
+/* Where it stores comes out of memory that it does not store to. */
+ALONE void scattered(long n, double *a, const int *k, const double *b)
+{
+    for (long i = 0; i < n; i++)
+        a[k[i]] = b[i] + 1;
+}
+
+/* It stores at some times alone. */
+ALONE void chosen(long n, double *a, const double *b, double x)
+{
+    for (long i = 0; i < n; i++)
+        if (b[i] > x)
+            a[i] = b[i] - x;
+}
+
+/* Its counter stands on the stack. */
+ALONE void spilled(long n, double *a, const double *b)
+{
+    volatile long i;
+    for (i = 0; i < n; i++)
+        a[i] = b[i] * 0.5;
+}
+
+/* Long enough to be cut into slices. */
+ALONE double once(long n, double *a, const double *b)
+{
+    double s = 0;
+    for (long i = 0; i < n; i++) {
+        s = b[i & 1023] / (s + 1.5);
+        a[i & 511] = s;
+    }
+    return s;
+}
+
+/* So, but where it goes on comes out of memory that it stores to. */
+ALONE long walked(long n, int *a)
+{
+    int at = 0;
+    for (long i = 0; i < n; i++) {
+        a[at] += 1024;
+        at = a[at] & 1023;
+    }
+    return at;
+}
+
+/* Always to the same place, and two to an iteration side by side. */
+static volatile long last;
+
+ALONE void paired(long n, int *a)
+{
+    for (long i = 0; i < n; i++) {
+        last = i;
+        a[4 * i + 1] = (int)i;
+        a[4 * i + 2] = (int)-i;
+    }
 }
 
 /* ---- Threads, handlers ----------------------------------------------------------------------- */
@@ -123,6 +187,119 @@ static void on_alarm(int signal)
 }
 
 static sigjmp_buf back;
+
+ALONE void idle(long n, volatile double *a)
+{
+    for (long i = 0; i < n; i++)
+        a[i & 63] = (double)i;
+}
+
+static volatile sig_atomic_t leaves; /* handlers leave by a jump, or end their thread */
+
+static void on_jump(int signal)
+{
+    if (leaves == 1)
+        siglongjmp(back, signal);
+    if (leaves == 2)
+        pthread_exit(NULL);
+}
+
+/* Loops that a handler leaves: what began there never ends. */
+static void run_left(void)
+{
+    static double room[64];
+    struct itimerval soon = {{0, 0}, {0, 3000}};
+    volatile int left = 0;
+    signal(SIGALRM, on_jump);
+    while (left < 12) {
+        if (sigsetjmp(back, 1)) {
+            left++;
+            continue;
+        }
+        leaves = 1;
+        setitimer(ITIMER_REAL, &soon, NULL);
+        for (;;)
+            idle(20000, room);
+    }
+    leaves = 0;
+    printf("left %d\n", left);
+}
+
+static void *ending(void *unused)
+{
+    double room[64];
+    (void)unused;
+    for (int i = 0; i < 50; i++)
+        idle(500, room);
+    pthread_kill(pthread_self(), SIGUSR2);
+    for (;;)
+        idle(500, room);
+    return NULL;
+}
+
+/* Threads that end within a loop. */
+static void run_ending(void)
+{
+    signal(SIGUSR2, on_jump);
+    leaves = 2;
+    for (int i = 0; i < 8; i++) {
+        pthread_t thread;
+        pthread_create(&thread, NULL, ending, NULL);
+        pthread_join(thread, NULL);
+    }
+    leaves = 0;
+    printf("ended\n");
+}
+
+/* ---- Threads that work together --- */
+
+enum { TEAM = 2 };
+static pthread_barrier_t barrier;
+static double shared[2][8192];
+
+static void *member(void *number)
+{
+    const long own = (long)(intptr_t)number * (8192 / TEAM);
+    for (int round = 0; round < ROUNDS; round++) {
+        pthread_barrier_wait(&barrier);
+        triad(8192 / TEAM, shared[0] + own, shared[1] + own, shared[1] + own, round);
+    }
+    return NULL;
+}
+
+static void run_team(void)
+{
+    pthread_t thread[TEAM];
+    for (int i = 0; i < 8192; i++)
+        shared[1][i] = i % 100;
+    pthread_barrier_init(&barrier, NULL, TEAM);
+    for (long i = 0; i < TEAM; i++)
+        pthread_create(&thread[i], NULL, member, (void *)(intptr_t)i);
+    for (int i = 0; i < TEAM; i++)
+        pthread_join(thread[i], NULL);
+    double s = 0;
+    for (int i = 0; i < 8192; i++)
+        s = s * 0.5 + shared[0][i];
+    printf("team %.17g\n", s);
+}
+
+static volatile int storms;
+
+static void *send_signals(void *to)
+{
+    const struct timespec pause = {0, 20000};
+    while (storms) {
+        pthread_kill(*(pthread_t *)to, SIGUSR1);
+        nanosleep(&pause, NULL);
+    }
+    return NULL;
+}
+
+static void on_storm(int signal)
+{
+    (void)signal;
+    triad(16, in_handler, with, with, 2);
+}
 
 static void on_fault(int signal)
 {
@@ -223,8 +400,72 @@ static void run_handlers(void)
     printf("handled badly %ld\n", handled);
 }
 
+/* All kinds of places that are stored to. */
+static void run_places(void)
+{
+    static double a[1024], b[1024];
+    static int k[1024], p[4096];
+    double s = 0;
+    for (int i = 0; i < 1024; i++) {
+        b[i] = i * 0.75;
+        k[i] = i * 3 % 1000;
+    }
+    for (int round = 0; round < ROUNDS; round++) {
+        backwards(700, a, b);
+        scattered(600, a, k, b);
+        chosen(500, a, b, round);
+        paired(300, p);
+        spilled(400, a + 512, b);
+        s += a[512 + round] + a[round] + a[699 - round] + p[4 * (round % 300) + 1] + (double)last;
+    }
+    printf("places %.17g %d\n", s, p[1198]);
+}
+
+/* One entry each: signals and all. */
+static void run_once(void)
+{
+    static double a[1024], b[1024];
+    static int next[1024];
+    struct itimerval often = {{0, 700}, {0, 700}}, never = {{0, 0}, {0, 0}};
+    double s = 0;
+    for (int i = 0; i < 1024; i++) {
+        b[i] = i * 0.25 + 1;
+        next[i] = (i * 5 + 7) % 1024;
+    }
+    for (int i = 0; i < 64; i++)
+        with[i] = i;
+    signal(SIGALRM, on_alarm);
+    setitimer(ITIMER_REAL, &often, NULL);
+    s += once(8000000, a, b);
+    setitimer(ITIMER_REAL, &never, NULL);
+    s += (double)walked(3000000, next);
+    for (int i = 0; i < 1024; i++)
+        s = s * 0.5 + a[i & 511] + next[i];
+    printf("once %.17g\n", s);
+}
+
+/* Signals come all the time. */
+static void run_storm(void)
+{
+    pthread_t sender, own = pthread_self();
+    signal(SIGUSR1, on_storm);
+    storms = 1;
+    pthread_create(&sender, NULL, send_signals, &own);
+    run_calm(150);
+    storms = 0;
+    pthread_join(sender, NULL);
+}
+
 int main(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "team") == 0) {
+        run_team();
+        return 0;
+    }
+    if (argc > 1 && strcmp(argv[1], "once") == 0) {
+        run_once();
+        return 0;
+    }
     run_calm(1000);
     run_calm(333);
     if (argc > 1 && strcmp(argv[1], "crash") == 0) {
@@ -241,6 +482,10 @@ int main(int argc, char **argv)
     run_bytes();
     run_odd();
     run_handlers();
+    run_places();
+    run_storm();
+    run_left();
+    run_ending();
     fflush(stdout);
     const pid_t child = fork();
     if (child == 0) {

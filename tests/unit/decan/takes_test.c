@@ -34,9 +34,17 @@ static void add(struct made *m, unsigned kind, double trips, double ticks, unsig
     m->it[m->n] = (struct as_varied){.begun = 100 * m->n,
                                      .ticks = ticks,
                                      .trips = trips,
+                                     .whole = trips,
                                      .kind = (uint16_t)kind,
                                      .flags = (uint16_t)flags};
     m->n++;
+}
+
+/* Of the last one: it was a slice of so many iterations. */
+static void set_whole(struct made *m, double whole)
+{
+    m->it[m->n - 1].whole = whole;
+    m->it[m->n - 1].flags |= AS_VARIANT_SLICED;
 }
 
 /* Two cycles a tick; an instance is far from the others by 1,000 ticks. */
@@ -84,6 +92,28 @@ static void test_medians(void **state)
     char name[64];
     as_takes_name(b, name, sizeof name);
     assert_string_equal(name, "64 to 127 iterations");
+    as_free(m.bucket);
+}
+
+/* They stand with the instances that they are of, and cost what an iteration of them does. */
+static void test_slices(void **state)
+{
+    struct made m = {.n = 0};
+    (void)state;
+    add(&m, AS_VARIANT_ORIG, 1e6, 5e6, 0);
+    for (unsigned i = 0; i < 31; i++) {
+        add(&m, AS_VARIANT_REF, 4096, 4 * 4096, 0);
+        set_whole(&m, 1e6);
+    }
+    take(&m);
+    assert_int_equal(m.bucket_n, 1);
+    const struct assay_decan_take *ref = as_take_of(m.bucket, AS_VARIANT_REF);
+    assert_non_null(ref);
+    assert_int_equal(ref->n, 31);
+    NEAR(2 * 4, ref->median);
+    NEAR(1e6, ref->iterations);
+    NEAR(2 * 4 * 4096, ref->instance);
+    NEAR(1e6, m.bucket->iterations);
     as_free(m.bucket);
 }
 
@@ -166,7 +196,7 @@ static void test_names(void **state)
     assert_int_equal(kinds, 1u << AS_VARIANT_ORIG | 1u << AS_VARIANT_REC | 1u << AS_VARIANT_REF |
                                 1u << AS_VARIANT_DL1 | 1u << AS_VARIANT_FP);
     assert_int_equal(as_variants_take(NULL, &kinds, &err), 0);
-    assert_int_equal(kinds, (1u << AS_VARIANT_KINDS) - 1);
+    assert_int_equal(kinds, AS_VARIANTS_USUAL);
     assert_int_equal(as_variants_take("dl1,rec", &kinds, &err), ASSAY_ERR_USAGE);
     assert_non_null(strstr(err.text, "'rec' is no variant; write some of orig, ref, fp, ls"));
     assert_string_equal(assay_decan_variant(0, &title), "orig");
@@ -243,11 +273,10 @@ static void test_files(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_medians),
-                                       cmocka_unit_test(test_left_out),
-                                       cmocka_unit_test(test_buckets_and_drift),
-                                       cmocka_unit_test(test_few),
-                                       cmocka_unit_test(test_names),
-                                       cmocka_unit_test(test_files)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_medians),  cmocka_unit_test(test_slices),
+        cmocka_unit_test(test_left_out), cmocka_unit_test(test_buckets_and_drift),
+        cmocka_unit_test(test_few),      cmocka_unit_test(test_names),
+        cmocka_unit_test(test_files)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,10 +28,27 @@ FUNCTION(gathered, "1: mov (%rsi,%rax,4),%ecx\n movsd (%rdi,%rcx,8),%xmm1\n divs
                    " addsd %xmm1,%xmm0\n add $1,%rax\n cmp %rdx,%rax\n jb 1b\n ret");
 /* while (p) p = p->next, s += p->x */
 FUNCTION(list, "1: addsd 8(%rdi),%xmm0\n mov (%rdi),%rdi\n test %rdi,%rdi\n jnz 1b\n ret");
+/* y[k[i]] = x[i] */
+FUNCTION(scattered, "1: mov (%rsi,%rax,4),%ecx\n movsd (%rdi,%rax,8),%xmm1\n"
+                    " movsd %xmm1,(%r8,%rcx,8)\n add $1,%rax\n cmp %rdx,%rax\n jb 1b\n ret");
+/* Two stores side by side, downwards, and one that stays; behind the step of their register. */
+FUNCTION(pairs, "1: sub $24,%rdi\n movsd %xmm0,8(%rdi)\n movsd %xmm1,(%rdi)\n mov %rdi,(%rsi)\n"
+                " cmp %rdx,%rdi\n ja 1b\n ret");
 FUNCTION(atomic, "1: lock add %rcx,(%rdi)\n add $8,%rdi\n cmp %rsi,%rdi\n jb 1b\n ret");
 FUNCTION(x87, "1: fldl (%rdi)\n faddp\n add $8,%rdi\n cmp %rsi,%rdi\n jb 1b\n ret");
 FUNCTION(pushing, "1: push %rax\n pop %rcx\n add $8,%rdi\n cmp %rsi,%rdi\n jb 1b\n ret");
-FUNCTION(decided, "1: add $-1,%rsi\n nopw (%rax)\n addq $-1,8(%rsp)\n jnz 1b\n ret");
+FUNCTION(decided, "1: add $-1,%rsi\n nopw (%rax)\n addq $-1,8(%rdi)\n jnz 1b\n ret");
+/* Its counter stands on the stack. */
+FUNCTION(spilled, "1: movsd (%rsi),%xmm1\n mulsd %xmm0,%xmm1\n movsd %xmm1,(%rdi)\n add $8,%rdi\n"
+                  " add $8,%rsi\n subq $1,8(%rsp)\n jnz 1b\n ret");
+/* h = (h ^ x[i]) * f */
+FUNCTION(hash, "1: xor (%rdi),%rax\n imul %rcx,%rax\n add $8,%rdi\n cmp %rsi,%rdi\n jb 1b\n ret");
+/* So, but more places than are kept. */
+FUNCTION(crowded, "1: addq $1,(%rsp)\n addq $1,8(%rsp)\n addq $1,16(%rsp)\n addq $1,24(%rsp)\n"
+                  " addq $1,32(%rsp)\n addq $1,40(%rsp)\n addq $1,48(%rsp)\n addq $1,56(%rsp)\n"
+                  " mov (%rsp),%rax\n add 8(%rsp),%rax\n add 16(%rsp),%rax\n add 24(%rsp),%rax\n"
+                  " add 32(%rsp),%rax\n add 40(%rsp),%rax\n add 48(%rsp),%rax\n"
+                  " add 56(%rsp),%rax\n addq $1,64(%rsp)\n add 64(%rsp),%rax\n jnz 1b\n ret");
 
 struct varied {
     struct assay_object *object;
@@ -41,10 +58,11 @@ struct varied {
     size_t n;
 };
 
-static struct varied vary(void)
+static struct varied vary_with(bool slices)
 {
     const struct assay_program_options options = {.jobs = 1, .path_limit = ASSAY_PATH_LIMIT};
-    const struct as_patch_wish wish = {.mode = AS_PATCH_VARY, .period = 31, .variants = UINT32_MAX};
+    const struct as_patch_wish wish = {
+        .mode = AS_PATCH_VARY, .period = 31, .variants = UINT32_MAX, .slices = slices};
     struct as_patch_maker *maker = NULL;
     struct assay_error err;
     struct varied it = {0};
@@ -57,6 +75,11 @@ static struct varied vary(void)
     assert_null(as_patch_plan_check(it.bytes, it.n));
     as_patch_maker_free(&maker);
     return it;
+}
+
+static struct varied vary(void)
+{
+    return vary_with(false);
 }
 
 static void drop(struct varied *it)
@@ -131,12 +154,49 @@ static void variants_have_their_instructions(void **state)
     struct varied it = vary();
     (void)state;
     check_code(&it, "axpy", AS_VARIANT_REC,
-               "mov gs:[0x0], rax; mov rax, gs:[0x18]; lea rax, [rax+0x1]; mov gs:[0x18], rax; "
-               "mov rax, gs:[0x0]; mov gs:[0x0], rax; mov gs:[0x8], rcx; mov gs:[0x10], rdx; "
-               "lea rax, [rdi+rax*8]; mov rdx, 0x8000000000000; lea rax, [rax+rdx*1]; "
-               "mov rcx, gs:[0x20]; movnti [rcx], rax; lea rcx, [rcx+0x8]; mov gs:[0x20], rcx; "
-               "mov rax, gs:[0x0]; mov rcx, gs:[0x8]; mov rdx, gs:[0x10]; add rax, 0x1; "
-               "cmp rax, rdx; jb 0x1000; jmp 0x1099; jmp 0x109e");
+               "dec r15; jz 0x1009; add rax, 0x1; cmp rax, rdx; jb 0x1000; jmp 0x1014; "
+               "jmp 0x1019");
+    check_code(&it, "scattered", AS_VARIANT_REC,
+               "dec r15; jz 0x1009; lea r13, [rsi+rax*4]; mov r11, 0x8004000000000000; lea "
+               "r13, [r13+r11*1]; movnti [r14], r13; lea r14, [r14+0x8]; mov ecx, "
+               "[rsi+rax*4]; lea r13, [r8+rcx*8]; mov r11, 0x8000000000000; lea r13, "
+               "[r13+r11*1]; movnti [r14], r13; lea r14, [r14+0x8]; add rax, 0x1; cmp rax, "
+               "rdx; jb 0x1000; jmp 0x104f; jmp 0x1054");
+    check_code(&it, "pairs", AS_VARIANT_REC,
+               "dec r15; jz 0x1009; sub rdi, 0x18; cmp rdi, rdx; jnbe 0x1000; jmp 0x1014; "
+               "jmp 0x1019");
+    check_code(&it, "spilled", AS_VARIANT_REC,
+               "dec r15; jz 0x1009; add rdi, 0x8; sub qword ptr [rsp+0x8], 0x1; jnz 0x1000; "
+               "jmp 0x1017; jmp 0x101c");
+    check_code(&it, "spilled", AS_VARIANT_FP,
+               "movaps xmm1, xmm15; mulsd xmm1, xmm0; sub qword ptr [rsp+0x8], 0x1; jnz "
+               "0x1000; jmp 0x1012; jmp 0x1017; movups xmm15, gs:[0x100]; jmp 0x1000");
+    check_code(&it, "spilled", AS_VARIANT_FES,
+               "nop [rax], eax; nop [rax], eax; nop [rax], eax; nop [rax], eax; nop [rax], "
+               "eax; sub qword ptr [rsp+0x8], 0x1; jnz 0x1000; jmp 0x101e; jmp 0x1023");
+    check_code(&it, "spilled", AS_VARIANT_DL1,
+               "movsd xmm1, qword ptr gs:[0x140]; mulsd xmm1, xmm0; movsd gs:[0x2240], "
+               "xmm1; add rdi, 0x8; add rsi, 0x8; sub qword ptr [rsp+0x8], 0x1; jnz 0x1000; "
+               "jmp 0x102a; jmp 0x102f");
+    check_code(&it, "axpy", AS_VARIANT_DL1_LS,
+               "movsd xmm1, qword ptr gs:[0x140]; movsd xmm1, qword ptr gs:[0x240]; movsd "
+               "gs:[0x2340], xmm1; add rax, 0x1; cmp rax, rdx; jb 0x1000; jmp 0x1029; jmp "
+               "0x102e");
+    check_code(&it, "gathered", AS_VARIANT_DL1_NODIV,
+               "mov ecx, gs:[0x140]; movsd xmm1, qword ptr gs:[0x240]; addsd xmm0, xmm1; "
+               "add rax, 0x1; cmp rax, rdx; jb 0x1000; jmp 0x1021; jmp 0x1026");
+    check_code(&it, "gathered", AS_VARIANT_DL1_NORED,
+               "mov ecx, gs:[0x140]; movsd xmm1, qword ptr gs:[0x240]; divsd xmm1, xmm2; "
+               "add rax, 0x1; cmp rax, rdx; jb 0x1000; jmp 0x1021; jmp 0x1026");
+    check_code(&it, "axpy", AS_VARIANT_PF4,
+               "prefetcht0 [rsi+rax*8+0x100]; movsd xmm1, qword ptr [rsi+rax*8]; mulsd "
+               "xmm1, xmm0; prefetcht0 [rdi+rax*8+0x100]; addsd xmm1, [rdi+rax*8]; movsd "
+               "[rdi+rax*8], xmm1; add rax, 0x1; cmp rax, rdx; jb 0x1000; jmp 0x102e; jmp "
+               "0x1033");
+    check_code(&it, "gathered", AS_VARIANT_PF64,
+               "prefetcht0 [rsi+rax*4+0x1000]; mov ecx, [rsi+rax*4]; movsd xmm1, qword ptr "
+               "[rdi+rcx*8]; divsd xmm1, xmm2; addsd xmm0, xmm1; add rax, 0x1; cmp rax, "
+               "rdx; jb 0x1000; jmp 0x1023; jmp 0x1028");
     check_code(&it, "axpy", AS_VARIANT_REF,
                "movsd xmm1, qword ptr [rsi+rax*8]; mulsd xmm1, xmm0; addsd xmm1, [rdi+rax*8]; "
                "movsd [rdi+rax*8], xmm1; add rax, 0x1; cmp rax, rdx; jb 0x1000; jmp 0x101e; "
@@ -174,9 +234,35 @@ static void variants_have_their_instructions(void **state)
     check_code(&it, "gathered", AS_VARIANT_NORED,
                "mov ecx, [rsi+rax*4]; movsd xmm1, qword ptr [rdi+rcx*8]; divsd xmm1, xmm2; "
                "add rax, 0x1; cmp rax, rdx; jb 0x1000; jmp 0x1017; jmp 0x101c");
+    /* The chain stays: no register is combined with itself. */
+    check_code(&it, "hash", AS_VARIANT_FP,
+               "xor rax, rcx; imul rax, rcx; add rdi, 0x8; cmp rdi, rsi; jb 0x1000; jmp 0x1012; "
+               "jmp 0x1017; movups xmm15, gs:[0x100]; jmp 0x1000");
     check_code(&it, "list", AS_VARIANT_FP,
                "addsd xmm0, xmm15; mov rdi, [rdi]; test rdi, rdi; jnz 0x1000; jmp 0x100f; "
                "jmp 0x1014; movups xmm15, gs:[0x100]; jmp 0x1000");
+    check_code(&it, "list", AS_VARIANT_LS,
+               "movsd xmm0, qword ptr [rdi+0x8]; mov rdi, [rdi]; test rdi, rdi; jnz 0x1000; "
+               "jmp 0x100f; jmp 0x1014");
+    drop(&it);
+}
+
+/* The end of a slice stands before all else; what it looks at stays in every variant. */
+static void slices_end_at_the_header(void **state)
+{
+    struct varied it = vary_with(true);
+    (void)state;
+    check_code(&it, "axpy", AS_VARIANT_REC,
+               "cmp rax, fs:[0x0]; jz 0x100f; dec r15; jz 0x1018; add rax, 0x1; cmp rax, "
+               "rdx; jb 0x1000; jmp 0x1023; jmp 0x1028");
+    check_code(&it, "axpy", AS_VARIANT_REF,
+               "cmp rax, fs:[0x0]; jz 0x100f; movsd xmm1, qword ptr [rsi+rax*8]; mulsd "
+               "xmm1, xmm0; addsd xmm1, [rdi+rax*8]; movsd [rdi+rax*8], xmm1; add rax, 0x1; "
+               "cmp rax, rdx; jb 0x1000; jmp 0x102d; jmp 0x1032");
+    check_code(&it, "spilled", AS_VARIANT_FES,
+               "cmp rsi, fs:[0x0]; jz 0x100f; nop [rax], eax; nop [rax], eax; nop [rax], "
+               "eax; nop [rax], eax; add rsi, 0x8; sub qword ptr [rsp+0x8], 0x1; jnz "
+               "0x1000; jmp 0x102d; jmp 0x1032");
     check_code(&it, "list", AS_VARIANT_LS,
                "movsd xmm0, qword ptr [rdi+0x8]; mov rdi, [rdi]; test rdi, rdi; jnz 0x1000; "
                "jmp 0x100f; jmp 0x1014");
@@ -199,6 +285,7 @@ static void what_cannot_be_varied_is_refused(void **state)
     check_refused(&it, "x87", AS_UNVARIED_X87);
     check_refused(&it, "pushing", AS_UNVARIED_STACK);
     check_refused(&it, "decided", AS_UNVARIED_DECIDED);
+    check_refused(&it, "crowded", AS_UNVARIED_DECIDED);
     assert_int_equal(verdict_of(&it, "axpy")->unvaried[AS_VARIANT_NODIV], AS_UNVARIED_USELESS);
     assert_int_equal(verdict_of(&it, "axpy")->unvaried[AS_VARIANT_NORED], AS_UNVARIED_USELESS);
     drop(&it);
@@ -218,6 +305,7 @@ static void variants_say_what_they_leave_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(variants_have_their_instructions),
+                                       cmocka_unit_test(slices_end_at_the_header),
                                        cmocka_unit_test(what_cannot_be_varied_is_refused),
                                        cmocka_unit_test(variants_say_what_they_leave_out)};
     return cmocka_run_group_tests(tests, NULL, NULL);

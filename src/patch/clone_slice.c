@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Slices of the iterations of a loop: by a register to which each iteration adds a constant, the
+ * loop is left at its header when it has a value that a word of the thread says. All is as where it
+ * is entered there, so that what has run a slice as a variant can go on as the program has it.
+ */
+#include "patch/clone.h"
+
+enum { JUMP_IF_EQUAL = 4, STACK_POINTER = 4 };
+
+/* One whose writer the branches depend on anyway, if there is one: it stays in all variants. */
+struct as_patch_slice as_patch_slice_find(struct as_patch_code *code, uint32_t loop)
+{
+    struct as_patch_slice best = {.reg = AS_PATCH_NONE, .insn = ASSAY_NONE};
+    struct as_patch_step step[16];
+    as_patch_steps_find(code->program, loop, step);
+    const uint32_t header = loop == ASSAY_NONE ? 0 : code->program->loop[loop].header;
+    if (loop == ASSAY_NONE || as_live_at(code, header) & AS_LIVE_STATUS)
+        return best;
+    for (unsigned r = 0; r < 16; r++)
+        if (r != STACK_POINTER && step[r].insn != ASSAY_NONE && step[r].by != 0 &&
+            step[r].by >= INT32_MIN && step[r].by <= INT32_MAX &&
+            (best.insn == ASSAY_NONE || step[r].insn > best.insn))
+            best = (struct as_patch_slice){(uint8_t)r, step[r].width_b, step[r].insn, step[r].by};
+    return best;
+}
+
+/* cmp reg,fs:[limit] */
+static struct as_clone_part *put_compare(struct as_clone_assembly *a, uint64_t address)
+{
+    const struct as_patch_slice *slice = &a->clone->slice;
+    struct as_clone_part *part = as_clone_part_new(a, AS_CLONE_CODE, address);
+    if (!part)
+        return NULL;
+    AS_CLONE_PUT(part, 0x64,
+                 (uint8_t)(0x40 | (slice->width_b == 8 ? 8 : 0) | (slice->reg >> 3) << 2), 0x3b,
+                 (uint8_t)(0x04 | (slice->reg & 7) << 3), 0x25, 0, 0, 0, 0);
+    part->fix[part->fixes++] =
+        as_clone_fix(AS_PATCH_TO_LIMIT, a->clone->region, part->length - 4u, 0);
+    return part;
+}
+
+int as_clone_slice(struct as_clone_assembly *a, uint32_t block)
+{
+    const uint64_t address = a->p->block[block].start;
+    uint32_t label;
+    if (a->clone->slice.reg == AS_PATCH_NONE)
+        return 0;
+    struct as_clone_part *part = put_compare(a, address);
+    if (!part)
+        return ASSAY_ERR_NOMEM;
+    if (a->clone->variant) {
+        AS_CLONE_PUT(part, 0x0f, 0x80 | JUMP_IF_EQUAL, 0, 0, 0, 0);
+        part->fix[part->fixes++] = as_clone_fix(AS_PATCH_TO_AGENT, 0, part->length - 4u, 4);
+        return 0;
+    }
+    AS_TRY(as_clone_find_way_again(a, block, &label));
+    part = as_clone_part_new(a, AS_CLONE_BRANCH, address);
+    if (!part)
+        return ASSAY_ERR_NOMEM;
+    part->condition = JUMP_IF_EQUAL;
+    part->label = label;
+    part->wide = true;
+    return 0;
+}

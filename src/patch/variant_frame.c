@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Counters and pointers of a loop that stand on the stack: places at a constant distance from a
+ * register that the loop does not write, which branches or addresses are loaded from and which the
+ * loop stores to. They are to it as registers are: what works with them stays in every variant, and
+ * they are what they were before the next begins. The agent sees that they lie on the stack, and
+ * that nothing else stores there.
+ */
+#include "patch/variant.h"
+
+enum { RSP = 4, RBP = 5, WIDEST_B = 8 };
+
+static const struct assay_insn *insn_at(const struct as_variant_facts *facts, uint32_t i)
+{
+    return &facts->area->code->program->code.insn[i];
+}
+
+/* Where it accesses memory; false: that is no such place. */
+static bool find_place(const struct as_variant_facts *facts, const struct assay_insn *insn,
+                       struct as_patch_stream *out)
+{
+    if ((insn->base != RSP && insn->base != RBP) || insn->index != ASSAY_REG_NONE || insn->wrap ||
+        !as_variant_access(insn) || facts->step[insn->base].insn != ASSAY_NONE ||
+        !facts->step[insn->base].is_known)
+        return false;
+    *out = (struct as_patch_stream){.offset = insn->disp,
+                                    .width_b = as_variant_width(insn),
+                                    .base = insn->base,
+                                    .index = AS_PATCH_NONE};
+    return out->width_b > 0 && out->width_b <= WIDEST_B;
+}
+
+static bool places_meet(const struct as_patch_stream *a, const struct as_patch_stream *b)
+{
+    return a->base == b->base && a->offset < b->offset + b->width_b &&
+           b->offset < a->offset + a->width_b;
+}
+
+bool as_variant_is_slot(const struct as_variant_facts *facts, const struct assay_insn *insn)
+{
+    struct as_patch_stream place;
+    if (!find_place(facts, insn, &place))
+        return false;
+    for (uint32_t s = 0; s < facts->slots; s++)
+        if (places_meet(&facts->slot[s], &place))
+            return true;
+    return false;
+}
+
+/* A place that is stored to grows the slot that it meets. */
+static void add_slot(struct as_variant_facts *facts, const struct as_patch_stream *place)
+{
+    for (uint32_t s = 0; s < facts->slots; s++) {
+        struct as_patch_stream *it = &facts->slot[s];
+        if (!places_meet(it, place))
+            continue;
+        const int64_t end = it->offset + it->width_b > place->offset + place->width_b
+                                ? it->offset + it->width_b
+                                : place->offset + place->width_b;
+        it->offset = it->offset < place->offset ? it->offset : place->offset;
+        it->width_b = (uint32_t)(end - it->offset);
+        facts->decides_by_stores |= it->width_b > AS_VARIANT_FRAME_B; /* more than is kept of one */
+        return;
+    }
+    if (facts->slots < AS_VARIANT_FRAME_MOST)
+        facts->slot[facts->slots++] = *place;
+}
+
+/* Stores to what instruction `i` loads belong to the branches' slice. */
+static bool keep_stores(struct as_variant_facts *facts, const struct as_patch_stream *loaded)
+{
+    bool changed = false;
+    for (uint32_t i = facts->first; i < facts->first + facts->n; i++) {
+        struct as_patch_stream place;
+        uint8_t *mark = &facts->mark[i - facts->first];
+        if (!(as_variant_access(insn_at(facts, i)) & ASSAY_ACCESS_WRITE) ||
+            !find_place(facts, insn_at(facts, i), &place) || !places_meet(&place, loaded) ||
+            !as_patch_area_holds(facts->area,
+                                 as_patch_block_at(facts->area->code, insn_at(facts, i)->address)))
+            continue;
+        if (!(*mark & AS_MARK_CONTROL)) {
+            *mark |= AS_MARK_CONTROL;
+            changed = true;
+        }
+        add_slot(facts, &place);
+    }
+    return changed;
+}
+
+bool as_variant_slots_find(struct as_variant_facts *facts)
+{
+    bool changed = false;
+    for (uint32_t i = facts->first; i < facts->first + facts->n; i++) {
+        struct as_patch_stream place;
+        if (facts->mark[i - facts->first] & (AS_MARK_CONTROL | AS_MARK_STORES | AS_MARK_ADDRESS) &&
+            as_variant_access(insn_at(facts, i)) & ASSAY_ACCESS_READ &&
+            find_place(facts, insn_at(facts, i), &place))
+            changed |= keep_stores(facts, &place);
+    }
+    return changed;
+}

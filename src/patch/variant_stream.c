@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Addresses that follow from the registers at the header of a loop: by how much each goes on in an
+ * iteration. Where all stores of a loop of one block are so, the number of iterations alone tells
+ * what it writes; and loads that go on can be prefetched.
+ */
+#include "patch/variant.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "isa/encode.h"
+
+enum { LINE_B = 64 };
+
+/* ---- Steps ---------------------------------------------------------------------------------- */
+
+/* Of a register in an address of instruction `i`: what an iteration adds, and what was added before
+ * in the same one. */
+static bool add_register_step(const struct as_variant_facts *facts, unsigned reg, uint32_t i,
+                              int64_t times, int64_t *before, int64_t *step)
+{
+    if (reg == ASSAY_REG_NONE)
+        return true;
+    if (reg >= 16 || !facts->step[reg].is_known)
+        return false;
+    *step += times * facts->step[reg].by;
+    if (facts->step[reg].insn != ASSAY_NONE && facts->step[reg].insn < i)
+        *before += times * facts->step[reg].by;
+    return true;
+}
+
+bool as_variant_walks(const struct as_variant_facts *facts, const struct assay_insn *insn,
+                      struct as_patch_stream *out)
+{
+    const uint32_t i = (uint32_t)(insn - facts->area->code->program->code.insn);
+    uint64_t address;
+    *out = (struct as_patch_stream){
+        .offset = insn->disp, .base = AS_PATCH_NONE, .index = AS_PATCH_NONE, .scale = insn->scale};
+    if (insn->wrap || !(insn->bits & ASSAY_INSN_MEM))
+        return false;
+    if (insn->base == ASSAY_REG_IP || insn->base == ASSAY_REG_NONE)
+        out->of_module = insn->base == ASSAY_REG_IP;
+    else
+        out->base = insn->base;
+    if (insn->index != ASSAY_REG_NONE)
+        out->index = insn->index;
+    if (out->of_module) {
+        if (!assay_insn_memory_address(insn, &address))
+            return false;
+        out->offset = (int64_t)address;
+    }
+    const unsigned base = insn->base == ASSAY_REG_IP ? ASSAY_REG_NONE : insn->base;
+    return add_register_step(facts, base, i, 1, &out->offset, &out->step) &&
+           add_register_step(facts, insn->index, i, insn->scale, &out->offset, &out->step) &&
+           out->step >= INT32_MIN && out->step <= INT32_MAX;
+}
+
+/* ---- What is written ------------------------------------------------------------------------ */
+
+bool as_variant_has_streams(const struct as_variant_facts *facts)
+{
+    const struct as_patch_area *area = facts->area;
+    const struct assay_program *p = area->code->program;
+    struct as_patch_stream stream;
+    if (!facts->stores || !facts->notes || facts->decides || area->blocks != 1)
+        return false;
+    const struct assay_block *b = &p->block[area->block[0]];
+    for (uint32_t i = b->first_insn; i < b->first_insn + b->insns; i++)
+        if (as_variant_access(&p->code.insn[i]) & ASSAY_ACCESS_WRITE &&
+            !as_variant_is_slot(facts, &p->code.insn[i]) &&
+            !as_variant_walks(facts, &p->code.insn[i], &stream))
+            return false;
+    return true;
+}
+
+static int compare_streams(const void *left, const void *right)
+{
+    const struct as_patch_stream *a = left, *b = right;
+    const int64_t by[] = {a->of_module - b->of_module, a->base - b->base, a->index - b->index,
+                          a->scale - b->scale};
+    for (unsigned i = 0; i < sizeof by / sizeof *by; i++)
+        if (by[i])
+            return by[i] < 0 ? -1 : 1;
+    if (a->step != b->step)
+        return a->step < b->step ? -1 : 1;
+    return (a->offset > b->offset) - (a->offset < b->offset);
+}
+
+static bool goes_on(const struct as_patch_stream *a, const struct as_patch_stream *b)
+{
+    return a->of_module == b->of_module && a->base == b->base && a->index == b->index &&
+           a->scale == b->scale && a->step == b->step && a->offset + a->width_b == b->offset &&
+           a->width_b + b->width_b <= AS_PATCH_STREAM_MOST_B;
+}
+
+/* Those that lie side by side become one. */
+static void join_streams(struct as_patch_maker *m, size_t first)
+{
+    struct as_patch_stream *at = m->stream.at + first;
+    size_t n = 0;
+    if (m->stream.n == first)
+        return;
+    qsort(at, m->stream.n - first, sizeof *at, compare_streams);
+    for (size_t i = 0; i < m->stream.n - first; i++)
+        if (n && goes_on(&at[n - 1], &at[i]))
+            at[n - 1].width_b += at[i].width_b;
+        else
+            at[n++] = at[i];
+    m->stream.n = first + n;
+}
+
+int as_variant_streams_add(struct as_patch_maker *m, const struct as_variant_facts *facts)
+{
+    const struct assay_program *p = facts->area->code->program;
+    const struct assay_block *b = &p->block[facts->area->block[0]];
+    const size_t first = m->stream.n;
+    for (uint32_t i = b->first_insn; i < b->first_insn + b->insns; i++) {
+        const struct assay_insn *insn = &p->code.insn[i];
+        struct as_patch_stream stream;
+        if (!(as_variant_access(insn) & ASSAY_ACCESS_WRITE) || as_variant_is_slot(facts, insn))
+            continue;
+        as_variant_walks(facts, insn, &stream);
+        stream.width_b = as_variant_width(insn);
+        AS_TRY(as_vec_push(&m->stream, stream));
+    }
+    join_streams(m, first);
+    return 0;
+}
+
+/* ---- Prefetches ----------------------------------------------------------------------------- */
+
+bool as_variant_prefetches(const struct as_variant_facts *facts, const struct assay_insn *insn,
+                           struct as_patch_stream *stream)
+{
+    return as_variant_access(insn) & ASSAY_ACCESS_READ && as_variant_walks(facts, insn, stream) &&
+           stream->step != 0;
+}
+
+/* How far ahead: so many lines, in whole iterations. */
+static int64_t ahead_of(int64_t step, unsigned lines)
+{
+    const int64_t each_b = step < 0 ? -step : step;
+    const int64_t iterations =
+        each_b >= LINE_B ? lines : ((int64_t)lines * LINE_B + each_b - 1) / each_b;
+    return step * iterations;
+}
+
+/* Another access of the loop has this line prefetched. */
+static bool has_line(struct as_variant *v, const struct assay_insn *insn, int64_t line)
+{
+    for (uint32_t s = 0; s < v->slots; s++)
+        if (v->slot[s].base == insn->base && v->slot[s].index == insn->index &&
+            v->slot[s].scale == insn->scale && v->slot[s].line == line)
+            return true;
+    if (v->slots == AS_VARIANT_SLOTS)
+        return true;
+    v->slot[v->slots].base = insn->base;
+    v->slot[v->slots].index = insn->index;
+    v->slot[v->slots].scale = insn->scale;
+    v->slot[v->slots].line = line;
+    v->slots++;
+    return false;
+}
+
+int as_variant_prefetch(struct as_clone_assembly *a, const struct assay_insn *insn)
+{
+    struct as_variant *v = a->clone->variant;
+    struct as_patch_stream stream;
+    uint8_t code[AS_ENCODE_B];
+    char text[96], index[32] = "", base[16] = "";
+    if (insn->base == ASSAY_REG_IP || !as_variant_prefetches(v->facts, insn, &stream))
+        return 0;
+    const int64_t disp = insn->disp + ahead_of(stream.step, v->rule->lines);
+    if (disp < INT32_MIN || disp > INT32_MAX || has_line(v, insn, disp / LINE_B))
+        return 0;
+    if (stream.base != AS_PATCH_NONE)
+        snprintf(base, sizeof base, "%s", assay_reg_name(insn->base, 8));
+    if (stream.index != AS_PATCH_NONE)
+        snprintf(index, sizeof index, "%s%s*%u", base[0] ? "+" : "", assay_reg_name(insn->index, 8),
+                 (unsigned)insn->scale);
+    snprintf(text, sizeof text, "prefetcht0 m8[%s%s%+lld]", base, index, (long long)disp);
+    const size_t n = as_encode_text(text, code);
+    struct as_clone_part *part = n ? as_clone_part_new(a, AS_CLONE_CODE, insn->address) : NULL;
+    if (!n)
+        v->refusal = AS_UNVARIED_ENCODING;
+    if (!part)
+        return n ? ASSAY_ERR_NOMEM : 0;
+    as_clone_put(part, n, code);
+    return 0;
+}
