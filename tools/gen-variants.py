@@ -58,9 +58,11 @@ def main():
         actions = ", ".join(f"[AS_VARIED_{role.upper()}] = AS_DO_{r[role].upper()}"
                             for role in ROLES)
         out.append(f'    [AS_VARIANT_{name.upper()}] = {{"{name}", "{r["title"]}", '
-                   f'AS_SLICE_{r["slice"].upper()}, {int(r["writes"] == "yes")}, {r.get("lines", 0)}, '
+                   f'AS_SLICE_{r["slice"].upper()}, {int(r["writes"] == "yes")}, '
+                   f'{r.get("lines", 0)}, '
                    f'{{{actions}}}}},')
-    out.append('    [AS_VARIANT_ORIG] = {"orig", "the loop as it runs in the program", 0, 0, 0, {0}},')
+    out.append('    [AS_VARIANT_ORIG] = {"orig", "the loop as it runs in the program", '
+               '0, 0, 0, {0}},')
     out.append("};")
     pathlib.Path(sys.argv[1]).write_text("\n".join(out) + "\n")
 

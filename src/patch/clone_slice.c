@@ -6,7 +6,7 @@
  */
 #include "patch/clone.h"
 
-enum { JUMP_IF_EQUAL = 4, STACK_POINTER = 4 };
+enum { JUMP_IF_EQUAL = 4, STACK = 4 };
 
 /* One whose writer the branches depend on anyway, if there is one: it stays in all variants. */
 struct as_patch_slice as_patch_slice_find(struct as_patch_code *code, uint32_t loop)
@@ -18,7 +18,7 @@ struct as_patch_slice as_patch_slice_find(struct as_patch_code *code, uint32_t l
     if (loop == ASSAY_NONE || as_live_at(code, header) & AS_LIVE_STATUS)
         return best;
     for (unsigned r = 0; r < 16; r++)
-        if (r != STACK_POINTER && step[r].insn != ASSAY_NONE && step[r].by != 0 &&
+        if (r != STACK && step[r].insn != ASSAY_NONE && step[r].by != 0 &&
             step[r].by >= INT32_MIN && step[r].by <= INT32_MAX &&
             (best.insn == ASSAY_NONE || step[r].insn > best.insn))
             best = (struct as_patch_slice){(uint8_t)r, step[r].width_b, step[r].insn, step[r].by};

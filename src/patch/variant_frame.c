@@ -8,7 +8,7 @@
  */
 #include "patch/variant.h"
 
-enum { RSP = 4, RBP = 5, WIDEST_B = 8 };
+enum { STACK_REGISTER = 4, FRAME_REGISTER = 5, WIDEST_B = 8 };
 
 static const struct assay_insn *insn_at(const struct as_variant_facts *facts, uint32_t i)
 {
@@ -19,9 +19,9 @@ static const struct assay_insn *insn_at(const struct as_variant_facts *facts, ui
 static bool find_place(const struct as_variant_facts *facts, const struct assay_insn *insn,
                        struct as_patch_stream *out)
 {
-    if ((insn->base != RSP && insn->base != RBP) || insn->index != ASSAY_REG_NONE || insn->wrap ||
-        !as_variant_access(insn) || facts->step[insn->base].insn != ASSAY_NONE ||
-        !facts->step[insn->base].is_known)
+    if ((insn->base != STACK_REGISTER && insn->base != FRAME_REGISTER) ||
+        insn->index != ASSAY_REG_NONE || insn->wrap || !as_variant_access(insn) ||
+        facts->step[insn->base].insn != ASSAY_NONE || !facts->step[insn->base].is_known)
         return false;
     *out = (struct as_patch_stream){.offset = insn->disp,
                                     .width_b = as_variant_width(insn),

@@ -72,7 +72,8 @@ def measure(tools, program, name, n):
     print(f"{name}:{n}", ticks, *(f"{kind} {mid.get(kind, 0) / max(ticks, 1):.3f}"
                                   for kind in ("ref", "orig")),
           *(f"stable {kind} {stability(good.get(kind, [])):.3f}" for kind in ("orig", "ref")),
-          f"worst {worst[1]} {worst[0]:.3f}", f"switched {sum(len(t) for k, t in of.items() if k[1])}",
+          f"worst {worst[1]} {worst[0]:.3f}",
+          f"switched {sum(len(t) for k, t in of.items() if k[1])}",
           f"of {records}", f"besides {besides:.0f}", f"whole {share:.2f}", flush=True)
 
 

@@ -58,7 +58,8 @@ def check_known(tap, name, program, records):
         tap.equal(kinds(function, 1000), {k: INSTANCES for k in always + more},
                   f"{name}: {function}: as many of each variant as asked for")
         tap.equal(flags(function), {0}, f"{name}: {function}: all of them end as they should")
-    stored = (("backwards", 700, 8), ("scattered", 600, 8), ("spilled", 400, 8), ("paired", 300, 8), ("chosen", 500, 0))
+    stored = (("backwards", 700, 8), ("scattered", 600, 8), ("spilled", 400, 8),
+              ("paired", 300, 8), ("chosen", 500, 0))
     for function, trips, each_b in stored:
         more = [] if function in ("chosen", "spilled") else ["pf4", "pf16", "pf64"]
         tap.equal({k: n for k, n in kinds(function, trips).items() if k in always + more},
@@ -76,7 +77,8 @@ def check_known(tap, name, program, records):
     tap.equal({r["trips"] for r in of["triad"]} - {64, 16}, {1000, 333, 200, 150, 100, 77, 50},
               f"{name}: triad: the program's iterations")
     tap.equal({(r["kind"], r["flags"] & ~SWITCHED) for r in of["held"]} -
-              {(kind, 0) for kind in ("orig", "fp", "dl1", "fes", "dl1_ls", "dl1_nodiv")}, {("rec", HELD)},
+              {(kind, 0) for kind in ("orig", "fp", "dl1", "fes", "dl1_ls", "dl1_nodiv")},
+              {("rec", HELD)},
               f"{name}: where addresses come from what is stored, nothing that stores runs")
     tap.equal(flags("wide"), {WIDE}, f"{name}: what is too much to put back is noticed")
     tap.equal([r["kind"] for r in of["wide"] + of["named_twice"] + of["waiting"]
@@ -134,7 +136,7 @@ def check_team(tap, name, tools, program, where):
 
 
 def check_once(tap, name, tools, program, where):
-    """Loops that are entered once: slices of their iterations give as many instances as asked for."""
+    """Loops that are entered once: slices of their iterations give as many instances."""
     _, runner, agent = tools
     plain = run([program, "once"])
     at = functions(program)
