@@ -313,6 +313,14 @@ bool as_form_gathers(const struct assay_form *form)
     return form->insn_class == ASSAY_CLASS_GATHER || form->insn_class == ASSAY_CLASS_SCATTER;
 }
 
+bool as_form_has_masks(const struct assay_form *form)
+{
+    for (unsigned i = 0; i < form->operands; i++)
+        if (form->operand[i].kind == ASSAY_OPERAND_REG && form->operand[i].file == ASSAY_FILE_MASK)
+            return true;
+    return false;
+}
+
 /* Indices of zero, and a mask of all elements: gathers and scatters use theirs up. */
 static size_t set_lanes(const struct as_form_case *one, uint8_t *out)
 {
