@@ -9,7 +9,8 @@
 
 #include "base/sort.h"
 
-enum { WARM_LAPS = 4 };
+enum { WARM_LAPS = 4, LEFT_LOOKS = 9 };
+#define LEFT 1.03 /* longer than a chain by itself */
 
 #define TEN(text)     text text text text text text text text text text
 #define HUNDRED(text) TEN(TEN(text))
@@ -28,6 +29,30 @@ __attribute__((noinline)) uint64_t as_chain_ticks(void)
     for (int i = 0; i < AS_CHAIN_N / 100; i++)
         __asm__ volatile(HUNDRED("imul %%rax, %%rax\n")::: "rax", "cc");
     return ticks_now() - from;
+}
+
+/* zmm31 is nobody's: compiled code here has no registers beyond 15. A cycle of a hundred imul's
+ * time for one operation that waits for the last. */
+__attribute__((noinline)) uint64_t as_chain_held_ticks(void)
+{
+    const uint64_t from = ticks_now();
+    for (int i = 0; i < AS_CHAIN_N / 100; i++)
+        __asm__ volatile("vfmadd231pd %%zmm31, %%zmm31, %%zmm31\n" HUNDRED("imul %%rax, %%rax\n")::
+                             : "rax", "cc");
+    return ticks_now() - from;
+}
+
+bool as_chain_is_left(void (*run)(void *context), void *context)
+{
+    unsigned left = 0;
+
+    for (unsigned i = 0; i < LEFT_LOOKS; i++) {
+        run(context);
+        const uint64_t first = as_chain_ticks();
+        as_chain_ticks();
+        left += (double)first > LEFT * (double)as_chain_ticks();
+    }
+    return left > LEFT_LOOKS / 2;
 }
 
 __attribute__((noinline)) uint64_t as_chain_adds(void)
