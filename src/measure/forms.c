@@ -386,6 +386,10 @@ size_t as_form_instance(const struct as_form_case *one, unsigned number, int cha
     choice.sets_disp = form->insn_class != ASSAY_CLASS_LEA && one->insn.bits & ASSAY_INSN_MEM;
     /* Not where kernels load (below) and store (above): what overlaps waits for the other. */
     choice.disp = 1024 + 64 * (int32_t)(number & 15);
+    /* Nor all in one bank of the cache, which has two loads a cycle for three ports on Golden Cove.
+     */
+    if (form->vector_b <= 32)
+        choice.disp += 32 * (int32_t)(number & 1);
     for (unsigned i = 0; i < ASSAY_OPERANDS_MAX; i++) {
         const struct assay_operand *o = &form->operand[i];
         choice.reg[i] = AS_ENCODE_KEEP;

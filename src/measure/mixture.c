@@ -77,7 +77,8 @@ static size_t probe_insn(enum as_saturated probe, unsigned i, unsigned nop,
         snprintf(text, sizeof text, "mov %s,m64[rbx+%u]", general[i % 5], 8 * (i % 16));
         break;
     case AS_PROBE_LDV:
-        snprintf(text, sizeof text, "vmovupd xmm%u,m128[rbx+%u]", 10 + i % 6, 64 * (i % 16));
+        snprintf(text, sizeof text, "vmovupd xmm%u,m128[rbx+%u]", 10 + i % 6,
+                 64 * (i % 16) + 16 * (i % 4));
         break;
     case AS_PROBE_LDVZ:
         snprintf(text, sizeof text, "vmovupd zmm%u,m512[rbx+%u]", 10 + i % 6, 64 * (i % 16));

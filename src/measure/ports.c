@@ -10,22 +10,29 @@
 #include <string.h>
 
 enum { PORTS_MOST = 20 };
-#define APART    0.75  /* more, and it is another set */
-#define NEW_PORT 0.001 /* of two that are equally near the one with fewer ports of its own */
+#define LOST      0.78 /* of what additions could do beside products (Granite Rapids: 0.81) */
+#define SEEN_MOST 0.95
+#define APART     0.75  /* more, and it is another set */
+#define NEW_PORT  0.001 /* of two that are equally near the one with fewer ports of its own */
 
 static double together_of(const struct as_port_sets *sets, unsigned a, unsigned b)
 {
     return a < b ? sets->together[a][b] : sets->together[b][a];
 }
 
-/* How far two sets are from what was measured of them together. */
+/* How far two sets are from what was measured of them together. Both have no fewer than the larger
+ * one: what is a little below that was lost. */
 static double pair_distance(const struct as_port_sets *sets, unsigned a, uint64_t of_a, unsigned b,
                             uint64_t of_b)
 {
     const double measured = together_of(sets, a, b);
+    const double larger = fmax(sets->set[a].ports, sets->set[b].ports);
     const double ports = fmin(__builtin_popcountll(of_a | of_b), sets->most);
 
-    return measured > 0 ? fabs(ports - fmin(measured, sets->most)) : 0;
+    if (!(measured > 0))
+        return 0;
+    return fabs(ports -
+                fmin(measured > LOST * larger ? fmax(measured, larger) : measured, sets->most));
 }
 
 static double distance_of(const struct as_port_sets *sets, const uint64_t *out, uint32_t placed,
@@ -37,6 +44,9 @@ static double distance_of(const struct as_port_sets *sets, const uint64_t *out, 
         if (placed >> i & 1) {
             const double apart = pair_distance(sets, one, ports, i, out[i]);
             sum += apart * apart;
+            /* As many as can be seen: more likely all of both. */
+            if (together_of(sets, one, i) >= SEEN_MOST * sets->most)
+                sum += 2 * NEW_PORT * __builtin_popcountll(ports & out[i]);
         }
     return sum;
 }

@@ -15,7 +15,9 @@
 #include "measure/table.h"
 
 enum { CYCLES = 10, ROUNDS = 4 }; /* of each kernel alone; of a pair, the best counts */
-#define CLOSED 1.1 /* longer than both kernels one after the other: some pipes are closed */
+#define APART      0.5            /* of a port, by which both together are less than they have */
+#define WIDTH_LOST 0.4            /* slots a cycle that a kernel of two kinds does not reach */
+#define CLOSED     1.1 /* longer than both kernels one after the other: some pipes are closed */
 
 /* Kernels that compute, one for each. Loads and stores have ports of their own on all cores. */
 static const enum as_saturated computing[] = {
@@ -127,9 +129,10 @@ static int measure_pairs(struct as_table_work *w, struct as_port_sets *sets,
 int as_measure_sharing(struct as_table_work *w, const struct assay_uarch *base,
                        struct assay_error *err)
 {
-    struct as_port_sets sets = {.most = as_probe_ports(&w->rates, AS_PROBE_SLOTS) - 0.4};
     enum as_saturated probe[COMPUTING];
     struct as_probe_rates *rates = &w->rates;
+    const unsigned width = as_probe_ports(&w->rates, AS_PROBE_SLOTS);
+    struct as_port_sets sets = {.most = width - WIDTH_LOST};
     double both, together;
 
     AS_TRY(pair_cycles(w, AS_PROBE_FANY, AS_PROBE_FANYZ, &both, err));
@@ -137,7 +140,7 @@ int as_measure_sharing(struct as_table_work *w, const struct assay_uarch *base,
     AS_TRY(ports_together(w, AS_PROBE_ALU, AS_PROBE_FANY, &together, err));
     const unsigned apart =
         as_probe_ports(rates, AS_PROBE_ALU) + as_probe_ports(rates, AS_PROBE_FANY);
-    rates->alu_has_vectors = together > 0 && together < fmin(apart, sets.most) - 0.6;
+    rates->alu_has_vectors = together > 0 && together < fmin(apart, width) - APART;
     if (!rates->alu_has_vectors)
         return 0; /* groups with ports of their own are all there is to say */
     for (size_t i = 0; i < COMPUTING; i++) {

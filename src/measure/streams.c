@@ -172,7 +172,12 @@ static int keep_frequency(struct as_rig *rig, const struct as_job *job, struct a
     if (!(plain->best_s > 0))
         return 0;
     if (beside) {
-        AS_TRY(run_kernel(rig, job, crew, first, beside, &operations, &trials, err));
+        const unsigned trial_n = rig->trial_n;
+        rig->trial_n = (trial_n + 1) / 2;
+        const int rc = run_kernel(rig, job, crew, first, beside, &operations, &trials, err);
+        rig->trial_n = trial_n;
+        if (rc < 0)
+            return rc;
         hz = beside * rig->gate.chain_cycles / trials.best_s;
     }
     snprintf(name, sizeof name, "frequency%s", job->name + sizeof "peak" - 1);

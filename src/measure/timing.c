@@ -164,8 +164,9 @@ static double use_in_group(const struct as_timing *t, const struct as_probe_rate
 bool as_timing_adds(const struct as_timing *t, const struct as_probe_rates *rates)
 {
     const double slots = as_timing_slots(t, rates);
+    /* Pipes of their own of 64 bytes are the same for all operations. */
     return use_of(t, rates, AS_PROBE_FADD, slots) > 0 ||
-           use_of(t, rates, AS_PROBE_FADDZ, slots) > 0;
+           (!rates->wide_are_own && use_of(t, rates, AS_PROBE_FADDZ, slots) > 0);
 }
 
 static void append_number(struct as_str *to, double value)

@@ -102,7 +102,7 @@ static void what_cannot_be_is_nothing(void **state)
     struct as_port_sets sets = {.n = 2, .most = 8, .set = {{.ports = 2}, {.ports = 3}}};
 
     (void)state;
-    sets.together[0][1] = 1.2; /* fewer than one of them has */
+    sets.together[0][1] = 1.2; /* far fewer than one of them has */
     assert_false(as_port_sets_find(&sets, found));
     sets.together[0][1] = 7; /* more than both have */
     assert_false(as_port_sets_find(&sets, found));
