@@ -84,18 +84,28 @@ static uint64_t nearest_ports(const struct as_port_sets *sets, const uint64_t *o
     return best;
 }
 
-/* Those that are known first, then the largest. */
+static unsigned pairs_of(const struct as_port_sets *sets, unsigned one)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < sets->n; i++)
+        n += i != one && together_of(sets, one, i) > 0;
+    return n;
+}
+
+/* Those that are known first, then those of which most was measured, of these the largest: who is
+ * placed early is not moved any more. */
 static unsigned next_to_place(const struct as_port_sets *sets, uint32_t placed)
 {
-    unsigned best = sets->n;
+    unsigned best = sets->n, most = 0;
 
     for (unsigned i = 0; i < sets->n; i++) {
-        if (placed >> i & 1)
-            continue;
-        const bool is_before = best == sets->n || (sets->set[i].known && !sets->set[best].known) ||
-                               (!sets->set[i].known == !sets->set[best].known &&
-                                sets->set[i].ports > sets->set[best].ports);
-        best = is_before ? i : best;
+        const unsigned rank = (sets->set[i].known ? 1u << 16 : 0) | pairs_of(sets, i) << 8 |
+                              (sets->set[i].ports & 0xff);
+        if (!(placed >> i & 1) && (best == sets->n || rank > most)) {
+            best = i;
+            most = rank;
+        }
     }
     return best;
 }
