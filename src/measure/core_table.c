@@ -93,9 +93,11 @@ static void append_head(const struct as_core_table *w, struct as_str *to)
                    state.clock, *state.uncounted ? "; counter " : "", state.uncounted,
                    ASSAY_VERSION, date);
     as_str_appendf(to, "source\tnoisy\tas m1, while others used the core: of little trust\n");
-    as_str_appendf(to,
-                   "source\thalf\tas m1, a latency by half of a move between register files and "
-                   "back\n");
+    as_str_appendf(
+        to, "source\thalf\tas m1, a latency by half of a move between register files and "
+            "back\n"
+            "source\tbeside\tas m1, but for the ports of what it computes beside a load or a "
+            "store\n");
     as_parameters_append(to, w->parameters, w->base != NULL);
     const struct as_parameter *late = as_parameter_find(w->parameters, "bypass.fadd");
     if (late && late->value > 0)
@@ -139,7 +141,8 @@ static const char *why_unsaid(const struct as_uarch_text *base, const char *line
         return NULL;
     if (strstr(line, "\tnoisy"))
         return "noisy";
-    const bool is_partly = strstr(line, "\testimated") || strstr(line, "\thalf ");
+    const bool is_partly =
+        strstr(line, "\testimated") || strstr(line, "\thalf ") || strstr(line, "\tbeside ");
     return is_partly && has_line(base, key) ? "partly" : NULL;
 }
 

@@ -49,8 +49,10 @@ static bool probe_matters(const struct assay_form *form, const struct as_probe_r
         /* Where ports are chosen at rename, any load beside additions keeps these from some of
          * theirs: 42 of them take 8.4 cycles on Granite Rapids, 10.9 with eight loads, which use
          * none. */
+        if (rates->alu_has_vectors && touches_memory(form))
+            return false;
         if (rates->alu_has_vectors)
-            return !touches_memory(form);
+            return true;
         return !is_vector || touches_general(form);
     case AS_PROBE_SHIFT:
     case AS_PROBE_MUL:
@@ -189,6 +191,8 @@ int as_form_mixtures(struct as_table_work *w, const struct as_form_case *one, st
                      struct assay_error *err)
 {
     const struct assay_form *form = assay_form_get(one->insn.form);
+
+    t->is_beside = w->rates.alu_has_vectors && touches_memory(form) && !form->vector_b;
     for (unsigned p = 0; p < AS_PROBES; p++) {
         const enum as_saturated probe = (enum as_saturated)p;
         if (w->rates.cycles[p] == 0 || !probe_matters(form, &w->rates, probe) ||

@@ -373,6 +373,18 @@ static uint8_t source_of(unsigned file, unsigned nth)
     return (uint8_t)(is_vector_file(file) ? 8 + nth : 5 + nth % 3);
 }
 
+/* Bytes from one instance's memory to the next one's. */
+static int32_t memory_step(const struct assay_form *form)
+{
+    int32_t step = 8;
+
+    for (unsigned i = 0; i < form->operands; i++)
+        while (form->operand[i].kind == ASSAY_OPERAND_MEM && step < form->operand[i].width_b &&
+               step < 64)
+            step *= 2;
+    return step;
+}
+
 size_t as_form_instance(const struct as_form_case *one, unsigned number, int chained,
                         uint8_t out[AS_ENCODE_B])
 {
@@ -384,12 +396,10 @@ size_t as_form_instance(const struct as_form_case *one, unsigned number, int cha
     if (one->insn.base == ASSAY_REG_IP)
         choice.base = AS_ENCODE_KEEP;
     choice.sets_disp = form->insn_class != ASSAY_CLASS_LEA && one->insn.bits & ASSAY_INSN_MEM;
-    /* Not where kernels load (below) and store (above): what overlaps waits for the other. */
-    choice.disp = 1024 + 64 * (int32_t)(number & 15);
-    /* Nor all in one bank of the cache, which has two loads a cycle for three ports on Golden Cove.
-     */
-    if (form->vector_b <= 32)
-        choice.disp += 32 * (int32_t)(number & 1);
+    /* Not where kernels load (below) and store (above): what overlaps waits for the other. One
+     * behind the other as in arrays: of one bank a cache has two loads a cycle, of stores of two
+     * lines one (Golden Cove). */
+    choice.disp = 1024 + memory_step(form) * (int32_t)(number & 15);
     for (unsigned i = 0; i < ASSAY_OPERANDS_MAX; i++) {
         const struct assay_operand *o = &form->operand[i];
         choice.reg[i] = AS_ENCODE_KEEP;

@@ -443,6 +443,7 @@ void as_timing_append(struct as_str *to, const struct as_form_case *one, const s
                                 : "-",
                    is_taken && t->is_late ? ",class=fadd" : "",
                    t->is_noisy || as_timing_contradicts(t, rates) ? "noisy"
+                   : t->is_beside && !only_moves(form)            ? "beside"
                    : t->is_split                                  ? "half"
                                                                   : "m1",
                    100 * t->spread);

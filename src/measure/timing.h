@@ -84,6 +84,7 @@ struct as_timing {
                                               not known */
     double behind_load; /* of what a load is made into when it is there; below 0: not known */
     bool is_split;      /* a latency is half of there and back */
+    bool is_beside;     /* what it computes beside a load or a store no kernel shows */
     bool is_late;       /* results come late to all but additions */
 };
 
