@@ -146,6 +146,10 @@ static double use_of(const struct as_timing *t, const struct as_probe_rates *rat
      */
     if (probe == AS_PROBE_AGU && use > 1.1 * t->each * ports)
         use = 1;
+    /* Stores to one line go together on some cores, and those of a kernel are parted by others. */
+    const bool stores = probe == AS_PROBE_STD || probe == AS_PROBE_STV || probe == AS_PROBE_STVZ;
+    if (stores && use > 1.1 * t->each * ports)
+        use = fmax(1, t->each * ports);
     return use < LEAST_USE ? 0 : tidy_use(use, probe);
 }
 
