@@ -367,7 +367,7 @@ static void measure_block(const struct as_child *child)
     }
     if (!emit_pair(&p, 1) || !warm_up(&p))
         return;
-    p.is_heavy = child->block->is_wide && as_chain_is_left(run_longer_of, &p);
+    p.is_heavy = child->block->is_wide && as_chain_is_left(run_longer_of, as_chain_ticks, &p);
     take_samples(&p);
     child->result->page_n = at_fault.page_n;
     child->result->status = ASSAY_METER_OK;
