@@ -13,6 +13,7 @@
 /* The best of many rounds of a kernel is better than it can be, by a part in hundred; this near to
  * whole ports the rate is theirs. */
 #define WHOLE_PORTS    0.03
+#define RENAMED_MOST   0.4
 #define LONG_MICROCODE 12 /* slots */
 
 static const struct {
@@ -390,7 +391,8 @@ static bool append_latency(struct as_str *to, const struct assay_form *form,
         as_str_appendz(to, has_result ? "1" : "-");
         return has_result;
     }
-    append_number(to, tidy_number(longest));
+    /* What the renamer does by itself takes no cycle of a chain, only its share of the width. */
+    append_number(to, longest < RENAMED_MOST ? 0 : tidy_number(longest));
     if (t->hard_latency > longest) {
         as_str_appendz(to, "-");
         append_number(to, tidy_number(t->hard_latency));

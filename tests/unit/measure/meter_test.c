@@ -248,11 +248,11 @@ static uint64_t made_canary(void)
 
 static const struct as_gate_clock made_clock = {made_chain, made_adds, made_canary};
 
-static unsigned passes_of(const double *series, double best)
+static unsigned passes_of(const double *of, double best)
 {
     struct as_gate gate = {.clock = &made_clock, .chain_cycles = 3, .best = best};
 
-    rates = series;
+    rates = of;
     looked = chains_n = slow_chain = 0;
     const unsigned n = as_gate_passes(&gate, 6);
     assert_int_equal(looked, 6);
@@ -278,11 +278,11 @@ static void six_looks_tell_a_change_from_a_neighbour(void **state)
 
 static void the_best_canary_is_one_beside_calm_chains(void **state)
 {
-    static const double series[] = {4.4, 5.2, 5.3, 5.25, 3.6, 3.6, 3.6, 3.6};
+    static const double ends[] = {4.4, 5.2, 5.3, 5.25, 3.6, 3.6, 3.6, 3.6};
     struct as_gate gate = {.clock = &made_clock};
 
     (void)state;
-    rates = series;
+    rates = ends;
     looked = chains_n = slow_chain = 0;
     as_gate_calibrate(&gate, 4);
     assert_true(gate.chain_cycles == 3);
