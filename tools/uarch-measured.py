@@ -5,7 +5,7 @@ uarch-measured.py HEAD.txt MEASURED.tsv > CORE.tsv
 
 HEAD.txt has the lines before the measured ones: comments, `like`, `core`, `match`, and a line
 `source m1 ...` whose words stand in place of those of the measurement, which name a machine. Lines
-`leave NAME why` take out a parameter that was measured: the reason stays as a comment. Of the
+`leave NAME why` take out a parameter that was measured, or `bypass`: the reason stays as a comment. Of the
 measured lines those are kept that the program itself would use; what was noisy or is known in part
 alone is left to the table that this one is like.
 """
@@ -27,8 +27,9 @@ def main():
         word = line.rstrip("\n").split("\t")
         if word[0] not in KEPT or word[:2] == ["source", "m1"]:
             continue
-        if word[0] == "set" and word[1] in left:
-            print(f"# {word[1]}: {word[2]} was measured: {left[word[1]]}")
+        name = word[0] if word[0] == "bypass" else word[1]
+        if word[0] in ("set", "bypass") and name in left:
+            print(f"# {' '.join(word[:-1])} was measured: {left[name]}")
             continue
         if word[0] == "source" and word[1] == "noisy":
             continue
