@@ -5,9 +5,9 @@ uarch-measured.py HEAD.txt MEASURED.tsv > CORE.tsv
 
 HEAD.txt has the lines before the measured ones: comments, `like`, `core`, `match`, and a line
 `source m1 ...` whose words stand in place of those of the measurement, which name a machine. Lines
-`leave NAME why` take out a parameter that was measured, or `bypass`: the reason stays as a comment. Of the
-measured lines those are kept that the program itself would use; what was noisy or is known in part
-alone is left to the table that this one is like.
+`leave NAME why` take out a parameter that was measured, or `bypass`: the reason stays as a comment.
+Of the measured lines those are kept that the program itself would use; what was noisy or is known
+in part alone is left to the table that this one is like.
 """
 import sys
 

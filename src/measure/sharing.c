@@ -14,9 +14,9 @@
 #include "measure/ports.h"
 #include "measure/table.h"
 
-enum { CYCLES = 10, ROUNDS = 4 }; /* of each kernel alone; of a pair, the best counts */
-#define APART      0.5            /* of a port, by which both together are less than they have */
-#define WIDTH_LOST 0.4            /* slots a cycle that a kernel of two kinds does not reach */
+enum { PAIR_CYCLES = 10, PAIR_ROUNDS = 4 }; /* of each kernel alone; of a pair, the best counts */
+#define APART      0.5 /* of a port, by which both together are less than they have */
+#define WIDTH_LOST 0.4 /* slots a cycle that a kernel of two kinds does not reach */
 #define CLOSED     1.1 /* longer than both kernels one after the other: some pipes are closed */
 
 /* Kernels that compute, one for each. Loads and stores have ports of their own on all cores. */
@@ -30,13 +30,13 @@ static int pair_cycles(struct as_table_work *w, enum as_saturated a, enum as_sat
                        double *cycles, struct assay_error *err)
 {
     uint8_t bytes[AS_MIXTURE_MOST_B];
-    const unsigned a_n = CYCLES * as_probe_ports(&w->rates, a),
-                   b_n = CYCLES * as_probe_ports(&w->rates, b);
+    const unsigned a_n = PAIR_CYCLES * as_probe_ports(&w->rates, a),
+                   b_n = PAIR_CYCLES * as_probe_ports(&w->rates, b);
     const size_t n = a_n && b_n ? as_mixture_pair(a, a_n, b, b_n, bytes) : 0;
     struct assay_cycles out;
 
     *cycles = 0;
-    for (unsigned round = 0; n && round < ROUNDS; round++) {
+    for (unsigned round = 0; n && round < PAIR_ROUNDS; round++) {
         AS_TRY(as_table_cycles(w, bytes, n, &out, err));
         if (out.cycles > 0 && (*cycles == 0 || out.cycles < *cycles))
             *cycles = out.cycles;
@@ -52,7 +52,8 @@ static int ports_together(struct as_table_work *w, enum as_saturated a, enum as_
 
     AS_TRY(pair_cycles(w, a, b, &cycles, err));
     *ports = cycles > 0
-                 ? CYCLES * (double)(as_probe_ports(&w->rates, a) + as_probe_ports(&w->rates, b)) /
+                 ? PAIR_CYCLES *
+                       (double)(as_probe_ports(&w->rates, a) + as_probe_ports(&w->rates, b)) /
                        cycles
                  : 0;
     return 0;
@@ -136,7 +137,7 @@ int as_measure_sharing(struct as_table_work *w, const struct assay_uarch *base,
     double both, together;
 
     AS_TRY(pair_cycles(w, AS_PROBE_FANY, AS_PROBE_FANYZ, &both, err));
-    rates->wide_are_own = both > CLOSED * 2 * CYCLES;
+    rates->wide_are_own = both > CLOSED * 2 * PAIR_CYCLES;
     AS_TRY(ports_together(w, AS_PROBE_ALU, AS_PROBE_FANY, &together, err));
     const unsigned apart =
         as_probe_ports(rates, AS_PROBE_ALU) + as_probe_ports(rates, AS_PROBE_FANY);
