@@ -526,7 +526,8 @@ decan_programs() { # what variants cost whole programs
 cc1=$(gcc -print-prog-name=cc1)
 rounds=${BENCH_ROUNDS:-15}
 of_machine() { # against a STREAM of our own and against itself; a calm machine is needed
-    rm -rf "$build/machine"
+    # With BENCH_SECONDS it goes on where the last one ended.
+    [ "${BENCH_SECONDS:-}" ] || rm -rf "$build/machine"
     python3 tests/bench/machine.py "$build/assay" "$build/machine" || status=1
 }
 

@@ -8,6 +8,8 @@
 #include "base/error.h"
 #include "measure/kernels.h"
 
+enum { PARTS = 4 }; /* of a loop, each with all chains */
+
 const char *as_operation_name(enum as_operation operation)
 {
     static const char *const name[] = {"add", "mul", "fma"};
@@ -90,8 +92,10 @@ static void set_constant(struct as_assembly *a, const struct as_kernel_host *hos
         as_assembly_line(a, "vinsertf64x4 zmm%u,zmm%u,ymm%u,1", reg, reg, reg);
 }
 
+/* `beside` multiplications of rax by itself, one after the other, over the loop's instructions. */
 static void write_vectors(struct as_assembly *a, const struct as_kernel_host *host,
-                          const struct as_arithmetic *what, unsigned chains)
+                          const struct as_arithmetic *what, unsigned chains, unsigned part,
+                          unsigned beside)
 {
     static const char *const name[] = {"xmm", "xmm", "ymm", "zmm"};
     const char *reg = name[what->width];
@@ -108,6 +112,9 @@ static void write_vectors(struct as_assembly *a, const struct as_kernel_host *ho
         else
             as_assembly_line(a, "%s xmm%u,xmm%u", mnemonic, to,
                              what->operation == AS_OPERATION_MUL ? 14 : 15);
+        const unsigned at = part * chains + i, all = PARTS * chains;
+        for (unsigned k = at * beside / all; k < (at + 1) * beside / all; k++)
+            as_assembly_line(a, "imul rax,rax");
     }
 }
 
@@ -128,10 +135,16 @@ static void write_scalars(struct as_assembly *a, const struct as_arithmetic *wha
             as_assembly_line(a, "add %s,%s", reg[i % 8], reg[i % 8]);
 }
 
-int as_kernel_arithmetic(const struct as_kernel_host *host, const struct as_arithmetic *what,
-                         double *operations, struct as_kernel *kernel, struct assay_error *err)
+bool as_arithmetic_is_general(const struct as_arithmetic *what)
 {
-    const bool general = what->width == AS_WIDTH_SCALAR && !is_float(what->number);
+    return what->width == AS_WIDTH_SCALAR && !is_float(what->number);
+}
+
+int as_kernel_arithmetic(const struct as_kernel_host *host, const struct as_arithmetic *what,
+                         unsigned beside, double *operations, struct as_kernel *kernel,
+                         struct assay_error *err)
+{
+    const bool general = as_arithmetic_is_general(what);
     const unsigned chains = general ? 64 : what->width == AS_WIDTH_512 ? 30 : 14;
     struct as_assembly a = {.n = 0};
 
@@ -150,12 +163,12 @@ int as_kernel_arithmetic(const struct as_kernel_host *host, const struct as_arit
         }
     }
     const size_t loop = as_assembly_label(&a);
-    for (unsigned i = 0; i < 4 && !general; i++)
-        write_vectors(&a, host, what, chains);
+    for (unsigned i = 0; i < PARTS && !general; i++)
+        write_vectors(&a, host, what, chains, i, beside);
     if (general)
         write_scalars(&a, what, chains);
     else
-        *operations *= 4;
+        *operations *= PARTS;
     as_assembly_line(&a, "dec rcx");
     as_assembly_jump_back(&a, loop);
     if (host->vex && !general)

@@ -70,6 +70,7 @@ static void note_registers(struct as_meter_block *block, const struct assay_insn
             block->uses_x87 = true;
     if (form->isa == ASSAY_ISA_X87 || form->isa == ASSAY_ISA_MMX)
         block->uses_x87 = true;
+    block->is_wide |= form->vector_b > 32;
     block->uses_segment |= insn->segment != ASSAY_REG_NONE;
 }
 

@@ -123,7 +123,7 @@ static void add_peak(struct plan *p, struct as_arithmetic what, struct as_scope 
 {
     if (!as_arithmetic_exists(&p->rig->kernels, &what))
         return;
-    struct as_job *job = add_job(p, trials_ms(p), as_job_peak);
+    struct as_job *job = add_job(p, 2 * trials_ms(p), as_job_peak);
     job->arithmetic = what;
     job->scope = scope;
     snprintf(job->name, sizeof job->name, "peak.%s.%s.%s.%s", as_operation_name(what.operation),

@@ -9,7 +9,8 @@
 
 #include "base/sort.h"
 
-enum { WARM_LAPS = 4 };
+enum { WARM_LAPS = 4, LEFT_LOOKS = 9 };
+#define LEFT 1.03 /* longer than a chain by itself */
 
 #define TEN(text)     text text text text text text text text text text
 #define HUNDRED(text) TEN(TEN(text))
@@ -28,6 +29,30 @@ __attribute__((noinline)) uint64_t as_chain_ticks(void)
     for (int i = 0; i < AS_CHAIN_N / 100; i++)
         __asm__ volatile(HUNDRED("imul %%rax, %%rax\n")::: "rax", "cc");
     return ticks_now() - from;
+}
+
+/* zmm31 is nobody's: compiled code here has no registers beyond 15. A cycle of a hundred imul's
+ * time for one operation that waits for the last. */
+__attribute__((noinline)) uint64_t as_chain_held_ticks(void)
+{
+    const uint64_t from = ticks_now();
+    for (int i = 0; i < AS_CHAIN_N / 100; i++)
+        __asm__ volatile("vfmadd231pd %%zmm31, %%zmm31, %%zmm31\n" HUNDRED("imul %%rax, %%rax\n")::
+                             : "rax", "cc");
+    return ticks_now() - from;
+}
+
+bool as_chain_is_left(void (*run)(void *context), uint64_t (*ticks)(void), void *context)
+{
+    unsigned left = 0;
+
+    for (unsigned i = 0; i < LEFT_LOOKS; i++) {
+        run(context);
+        const uint64_t first = ticks();
+        ticks();
+        left += (double)first > LEFT * (double)ticks();
+    }
+    return left > LEFT_LOOKS / 2;
 }
 
 __attribute__((noinline)) uint64_t as_chain_adds(void)
@@ -54,20 +79,26 @@ __attribute__((noinline)) uint64_t as_canary_ticks(void)
     return ticks_now() - from;
 }
 
+static const struct as_gate_clock *clock_of(const struct as_gate *gate)
+{
+    static const struct as_gate_clock processor = {as_chain_ticks, as_chain_adds, as_canary_ticks};
+    return gate->clock ? gate->clock : &processor;
+}
+
 void as_gate_calibrate(struct as_gate *gate, unsigned tries)
 {
+    const struct as_gate_clock *clock = clock_of(gate);
     double chain = INFINITY, adds = INFINITY;
 
-    as_chain_ticks(); /* the code is fetched, the frequency rises */
+    clock->chain(); /* the code is fetched, the frequency rises */
     for (unsigned i = 0; i < tries; i++) {
-        chain = fmin(chain, (double)as_chain_ticks());
-        adds = fmin(adds, (double)as_chain_adds());
+        chain = fmin(chain, (double)clock->chain());
+        adds = fmin(adds, (double)clock->adds());
     }
     if (gate->chain_cycles <= 0)
         gate->chain_cycles = fmin(fmax(round(chain / adds), 1), 20);
     for (unsigned i = 0; i < tries; i++) {
-        const uint64_t before = as_chain_ticks(), canary = as_canary_ticks(),
-                       after = as_chain_ticks();
+        const uint64_t before = clock->chain(), canary = clock->canary(), after = clock->chain();
         /* A chain that was interrupted makes its canary look fast. */
         if (fabs((double)before - (double)after) < AS_CHAIN_DRIFT * (double)after)
             gate->best = fmax(gate->best, as_gate_rate(gate, canary, (before + after) / 2));
@@ -76,11 +107,12 @@ void as_gate_calibrate(struct as_gate *gate, unsigned tries)
 
 unsigned as_gate_passes(const struct as_gate *gate, unsigned tries)
 {
+    const struct as_gate_clock *clock = clock_of(gate);
     unsigned n = 0;
 
     for (unsigned i = 0; i < tries; i++) {
-        const uint64_t chain = as_chain_ticks();
-        n += as_gate_rate(gate, as_canary_ticks(), chain) >= AS_CANARY_PASSES * gate->best;
+        const uint64_t chain = clock->chain();
+        n += as_gate_rate(gate, clock->canary(), chain) >= AS_CANARY_PASSES * gate->best;
     }
     return n;
 }

@@ -17,13 +17,26 @@
 #define AS_CANARY_PASSES 0.965
 #define AS_CHAIN_DRIFT   0.006
 
-uint64_t as_chain_ticks(void);  /* of AS_CHAIN_N dependent multiplications */
+uint64_t as_chain_ticks(void); /* of AS_CHAIN_N dependent multiplications */
+/* The same at the frequency of heavy operations of 64 bytes, one of which stands in every hundred:
+ * a core that has done some is slower until it has done none for 2.4 us, and stands still for 1.4
+ * us to leave that state (Granite Rapids). On processors with AVX-512 alone. */
+uint64_t as_chain_held_ticks(void);
+/* Whether a plain chain (`ticks`: as_chain_ticks) behind `run` sees such a change: of nine more
+ * than half, each held to the second one behind it. */
+bool as_chain_is_left(void (*run)(void *context), uint64_t (*ticks)(void), void *context);
 uint64_t as_chain_adds(void);   /* of AS_CHAIN_N dependent additions, a cycle each */
 uint64_t as_canary_ticks(void); /* of AS_CANARY_N independent increments */
 #define AS_CHAIN_N  7000
 #define AS_CANARY_N 16000
 
+/* Who says how long they take; tests have a core of their own. */
+struct as_gate_clock {
+    uint64_t (*chain)(void), (*adds)(void), (*canary)(void);
+};
+
 struct as_gate {
+    const struct as_gate_clock *clock; /* NULL: this processor */
     double chain_cycles; /* of one multiplication: 3 on most, 4 on Zen 1, 5 on Knights Landing */
     double best;         /* increments a cycle when calm */
 };

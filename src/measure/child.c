@@ -134,6 +134,7 @@ struct pair {
     struct as_shape shorter, longer;
     void (*run_shorter)(void);
     void (*run_longer)(void);
+    bool is_heavy;       /* chains are those of heavy operations of 64 bytes */
     uint64_t last_chain; /* behind the sample before, directly; 0: this is the first */
 };
 
@@ -249,6 +250,16 @@ static bool warm_up(struct pair *p)
     return true;
 }
 
+static void run_longer_of(void *context)
+{
+    run_ticks(context, true);
+}
+
+static uint64_t chain_ticks_beside(const struct pair *p)
+{
+    return p->is_heavy ? as_chain_held_ticks() : as_chain_ticks();
+}
+
 static bool chains_agree(uint64_t a, uint64_t b)
 {
     const double difference = a < b ? (double)(b - a) : (double)(a - b);
@@ -261,14 +272,15 @@ static bool take_sample(struct pair *p, struct as_sample_series *series)
     const struct as_gate *gate = &p->child->gate;
     uint64_t chain[3], canary[3];
 
-    chain[0] = p->last_chain ? p->last_chain : as_chain_ticks();
+    /* What was written down since the last one took longer than the state of heavy operations. */
+    chain[0] = p->last_chain && !p->is_heavy ? p->last_chain : chain_ticks_beside(p);
     canary[0] = as_canary_ticks();
     const uint64_t shorter = run_ticks(p, false);
-    chain[1] = as_chain_ticks();
+    chain[1] = chain_ticks_beside(p);
     canary[1] = as_canary_ticks();
     const uint64_t longer = run_ticks(p, true);
     canary[2] = as_canary_ticks();
-    chain[2] = p->last_chain = as_chain_ticks();
+    chain[2] = p->last_chain = chain_ticks_beside(p);
     const bool counted = p->child->counter != NULL; /* whatever the clock's rate was */
     if (!counted && (!chains_agree(chain[0], chain[1]) || !chains_agree(chain[1], chain[2])))
         return false;
@@ -355,6 +367,7 @@ static void measure_block(const struct as_child *child)
     }
     if (!emit_pair(&p, 1) || !warm_up(&p))
         return;
+    p.is_heavy = child->block->is_wide && as_chain_is_left(run_longer_of, as_chain_ticks, &p);
     take_samples(&p);
     child->result->page_n = at_fault.page_n;
     child->result->status = ASSAY_METER_OK;

@@ -17,12 +17,57 @@
 #include "base/error.h"
 #include "machine/uarch.h"
 
-/* What its ports are called: those for vectors are some of those for all loads, on all cores. */
-static const char *port_of(const struct as_probe_rates *rates, enum as_saturated probe)
+/* What its ports are called: as in the program's table, where that has as many under this name
+ * (`LD` for loads); those for vectors are some of those for all loads, on all cores. */
+static void append_ports(struct as_str *to, const struct as_probe_rates *rates,
+                         const struct assay_uarch *base, enum as_saturated home)
 {
-    const bool are_some = probe == AS_PROBE_LDV &&
-                          as_probe_ports(rates, probe) <= as_probe_ports(rates, AS_PROBE_AGU);
-    return as_probe_group(are_some ? AS_PROBE_AGU : probe);
+    const unsigned ports = as_probe_ports(rates, home);
+    const bool are_some = (home == AS_PROBE_LDV || home == AS_PROBE_LDVZ) &&
+                          ports <= as_probe_ports(rates, AS_PROBE_AGU);
+    const enum as_saturated named = are_some ? AS_PROBE_AGU : home;
+    const char *name = as_probe_group(named);
+    int group = -1;
+
+    if (base && rates->alu_has_vectors && named == AS_PROBE_AGU)
+        group = assay_uarch_group_find(base, "LD");
+    if (base && rates->alu_has_vectors && group < 0)
+        group = assay_uarch_group_find(base, name);
+    uint64_t theirs = group >= 0 ? base->group[group].ports : 0;
+    if ((unsigned)__builtin_popcountll(theirs) != as_probe_ports(rates, named))
+        theirs = 0;
+    uint64_t left = rates->ports[home];
+    for (unsigned i = 0; i < ports; i++) {
+        as_str_appendz(to, i ? " " : "");
+        if (rates->ports[home]) {
+            as_str_appendz(to, rates->port[__builtin_ctzll(left)]);
+            left &= left - 1;
+        } else if (theirs) {
+            as_str_appendz(to, base->port[__builtin_ctzll(theirs)]);
+            theirs &= theirs - 1;
+        } else {
+            as_str_appendf(to, "%s%u", name, i);
+        }
+    }
+}
+
+static void append_groups(struct as_str *to, const struct as_core_table *w)
+{
+    struct assay_uarch *base = NULL;
+    struct assay_error err;
+
+    if (w->base && assay_uarch_open(w->base, &base, &err) < 0)
+        base = NULL;
+    for (unsigned p = AS_PROBE_ALU; p < AS_PROBES; p++) {
+        const enum as_saturated home = as_probe_home(w->rates, (enum as_saturated)p);
+        if (!as_probe_ports(w->rates, (enum as_saturated)p) || home != p)
+            continue;
+        as_str_appendf(to, "group\t%s\t", as_probe_group(home));
+        append_ports(to, w->rates, base, home);
+        as_str_appendz(to, "\tm1\n");
+    }
+    as_str_appendz(to, "group\tFDIV\tFDIV0\tm1\ngroup\tIDIV\tIDIV0\tm1\n");
+    assay_uarch_free(&base);
 }
 
 static void append_head(const struct as_core_table *w, struct as_str *to)
@@ -48,24 +93,16 @@ static void append_head(const struct as_core_table *w, struct as_str *to)
                    state.clock, *state.uncounted ? "; counter " : "", state.uncounted,
                    ASSAY_VERSION, date);
     as_str_appendf(to, "source\tnoisy\tas m1, while others used the core: of little trust\n");
-    as_str_appendf(to,
-                   "source\thalf\tas m1, a latency by half of a move between register files and "
-                   "back\n");
+    as_str_appendf(
+        to, "source\thalf\tas m1, a latency by half of a move between register files and "
+            "back\n"
+            "source\tbeside\tas m1, but for the ports of what it computes beside a load or a "
+            "store\n");
     as_parameters_append(to, w->parameters, w->base != NULL);
     const struct as_parameter *late = as_parameter_find(w->parameters, "bypass.fadd");
     if (late && late->value > 0)
         as_str_appendf(to, "bypass\tfadd\t!fadd\t%.4g\tm1\n", late->value);
-    for (unsigned p = AS_PROBE_ALU; p < AS_PROBES; p++) {
-        const unsigned ports = as_probe_ports(w->rates, (enum as_saturated)p);
-        if (ports == 0 || p == AS_PROBE_STV) /* the ports of STD */
-            continue;
-        as_str_appendf(to, "group\t%s\t", as_probe_group((enum as_saturated)p));
-        const char *port = port_of(w->rates, (enum as_saturated)p);
-        for (unsigned i = 0; i < ports; i++)
-            as_str_appendf(to, "%s%s%u", i ? " " : "", port, i);
-        as_str_appendz(to, "\tm1\n");
-    }
-    as_str_appendz(to, "group\tFDIV\tFDIV0\tm1\ngroup\tIDIV\tIDIV0\tm1\n");
+    append_groups(to, w);
 }
 
 /* The key of a line "form"; empty: it is none. */
@@ -104,7 +141,8 @@ static const char *why_unsaid(const struct as_uarch_text *base, const char *line
         return NULL;
     if (strstr(line, "\tnoisy"))
         return "noisy";
-    const bool is_partly = strstr(line, "\testimated") || strstr(line, "\thalf ");
+    const bool is_partly =
+        strstr(line, "\testimated") || strstr(line, "\thalf ") || strstr(line, "\tbeside ");
     return is_partly && has_line(base, key) ? "partly" : NULL;
 }
 

@@ -70,6 +70,27 @@ static int register_of(const uint8_t *bytes, size_t n, unsigned operand)
     return reg;
 }
 
+/* Its number among its like, of any file. */
+static int register_number(const uint8_t *bytes, size_t n, unsigned operand)
+{
+    struct assay_code code;
+    struct assay_error err;
+    int number = -1;
+
+    if (assay_decode(bytes, n, 0, &code, &err) < 0)
+        return -1;
+    const struct assay_form *form = code.n ? assay_form_get(code.insn[0].form) : NULL;
+    if (form && form->operand[operand].kind == ASSAY_OPERAND_REG) {
+        const int reg = code.insn[0].reg[form->operand[operand].slot];
+        number = reg - (reg >= ASSAY_REG_X87    ? ASSAY_REG_X87
+                        : reg >= ASSAY_REG_MASK ? ASSAY_REG_MASK
+                        : reg >= ASSAY_REG_VEC  ? ASSAY_REG_VEC
+                                                : ASSAY_REG_GPR);
+    }
+    assay_code_free(&code);
+    return number;
+}
+
 static int cycles_behind(struct as_table_work *w, uint8_t *bytes, size_t n, const char *text,
                          double *cycles, struct assay_error *err)
 {
@@ -105,6 +126,44 @@ static int chain_across(struct as_table_work *w, const struct as_form_case *one,
     return 0;
 }
 
+/* Of one register alone: nothing of it can be known but by the renamer (constants added on Golden
+ * Cove), while operations of two may be idioms where both are the same. */
+static bool reads_one_register(const struct assay_form *form)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < form->operands; i++)
+        n += form->operand[i].kind == ASSAY_OPERAND_ADDRESS ||
+             (form->operand[i].kind == ASSAY_OPERAND_REG &&
+              form->operand[i].access & (ASSAY_ACCESS_READ | ASSAY_ACCESS_MERGE));
+    return n == 1;
+}
+
+/* A register to another and back: some cores do not eliminate a move to itself. */
+static int chain_moves(struct as_table_work *w, const struct as_form_case *one, struct as_timing *t,
+                       unsigned operand, struct assay_error *err)
+{
+    struct as_encode_choice back = {.base = AS_ENCODE_KEEP, .index = AS_ENCODE_KEEP};
+    uint8_t bytes[2 * AS_ENCODE_B];
+    struct assay_cycles cycles;
+    const size_t n = as_form_instance(one, 0, -1, bytes);
+    const int to = n ? register_number(bytes, n, 0) : -1;
+    const int from = n ? register_number(bytes, n, operand) : -1;
+
+    if (to < 0 || from < 0 || to == from)
+        return 0;
+    memset(back.reg, AS_ENCODE_KEEP, sizeof back.reg);
+    back.reg[0] = (uint8_t)from;
+    back.reg[operand] = (uint8_t)to;
+    const size_t more = as_encode_again(bytes, n, &back, bytes + n);
+    if (!more)
+        return 0;
+    AS_TRY(as_table_chain(w, bytes, n + more, &cycles, err));
+    if (cycles.cycles > 0)
+        t->latency[operand] = cycles.cycles / 2;
+    return 0;
+}
+
 static int chain_operand(struct as_table_work *w, const struct as_form_case *one,
                          struct as_timing *t, unsigned operand, int written,
                          struct assay_error *err)
@@ -120,13 +179,16 @@ static int chain_operand(struct as_table_work *w, const struct as_form_case *one
         return chain_across(w, one, t, operand, file >= ASSAY_FILE_XMM, err);
     if (!is_register && o->kind != ASSAY_OPERAND_ADDRESS)
         return 0;
+    if (form->traits & ASSAY_TRAIT_REGMOVE && form->operands == 2 && operand == 1 && is_register &&
+        o->file == file)
+        return chain_moves(w, one, t, operand, err);
     const size_t n = as_form_instance(one, 0, (int)operand, bytes);
     if (!n || became_idiom(one, bytes, n))
         return 0;
     AS_TRY(as_table_chain(w, bytes, n, &cycles, err));
     /* An idiom that the decoder does not know: with two registers the form waits. */
-    const bool waits = cycles.cycles > 0.4 || form->traits & ASSAY_TRAIT_REGMOVE ||
-                       one->insn.bits & ASSAY_INSN_IDIOM;
+    const bool waits = cycles.cycles > 0.4 || reads_one_register(form) ||
+                       form->traits & ASSAY_TRAIT_REGMOVE || one->insn.bits & ASSAY_INSN_IDIOM;
     if (cycles.cycles > 0 && waits)
         t->latency[operand] = cycles.cycles;
     return 0;

@@ -12,6 +12,7 @@
 
 #define LONGER      1.3 /* a kernel than the instances in it */
 #define MANY_SLOTS  4
+#define FAST        0.85 /* port-cycles of one among independent ones: less than a use */
 #define SLOWED_DOWN 1.01 /* as_timing_append takes less for nothing */
 
 static bool touches_general(const struct assay_form *form)
@@ -25,29 +26,64 @@ static bool touches_general(const struct assay_form *form)
     return touches;
 }
 
-/* A form of general registers does not use the pipes of vectors, and the other way round. */
-static bool probe_matters(const struct assay_form *form, enum as_saturated probe)
+static bool touches_memory(const struct assay_form *form)
 {
-    const bool vector = form->vector_b || form->isa == ASSAY_ISA_X87 || form->isa == ASSAY_ISA_MMX;
+    bool touches = form->memories || form->insn_class == ASSAY_CLASS_PUSH ||
+                   form->insn_class == ASSAY_CLASS_POP;
+
+    for (unsigned i = 0; i < form->operands; i++)
+        touches |= form->operand[i].kind == ASSAY_OPERAND_MEM;
+    return touches;
+}
+
+/* A form of general registers does not use the pipes of vectors, and the other way round but where
+ * both are some of the same ports. */
+static bool probe_matters(const struct assay_form *form, const struct as_probe_rates *rates,
+                          enum as_saturated probe)
+{
+    const bool is_vector = form->vector_b || form->isa == ASSAY_ISA_X87 ||
+                           form->isa == ASSAY_ISA_MMX || as_form_has_masks(form);
 
     switch (probe) {
     case AS_PROBE_ALU:
-        return !vector || touches_general(form);
+        /* Where ports are chosen at rename, any load beside additions keeps these from some of
+         * theirs: 42 of them take 8.4 cycles on Granite Rapids, 10.9 with eight loads, which use
+         * none. */
+        if (rates->alu_has_vectors && touches_memory(form))
+            return false;
+        if (rates->alu_has_vectors)
+            return true;
+        return !is_vector || touches_general(form);
+    case AS_PROBE_SHIFT:
     case AS_PROBE_MUL:
-        return form->insn_class == ASSAY_CLASS_MUL || form->insn_class == ASSAY_CLASS_SHIFT ||
-               form->insn_class == ASSAY_CLASS_BIT || form->insn_class == ASSAY_CLASS_DIV;
-    case AS_PROBE_FMUL:
-    case AS_PROBE_FADD:
-    case AS_PROBE_FANY:
-    case AS_PROBE_PERM:
-    case AS_PROBE_LDV:
-    case AS_PROBE_STV:
-        return vector;
+        return !is_vector;
+    case AS_PROBE_OUT:
+        return is_vector;
+    case AS_PROBE_AGU:
+        return touches_memory(form);
     case AS_PROBE_STD:
-        return !vector;
+        return !is_vector && touches_memory(form);
+    case AS_PROBE_LDV:
+    case AS_PROBE_LDVZ:
+    case AS_PROBE_STV:
+    case AS_PROBE_STVZ:
+        if (!touches_memory(form))
+            return false;
+        break;
     default:
-        return true;
+        break;
     }
+    if (as_probe_is_vector(probe))
+        return is_vector && (form->vector_b > 32) == as_probe_is_wide(probe);
+    return true;
+}
+
+/* What one takes of so many ports it takes of its own time too: where it is faster than that, it
+ * goes through others as well. */
+static bool is_too_fast(const struct as_timing *t, const struct as_probe_rates *rates,
+                        enum as_saturated probe)
+{
+    return probe != AS_PROBE_SLOTS && t->each * as_probe_ports(rates, probe) < FAST;
 }
 
 /* Instances that seem to use what the kernel saturates. That they do not is certain at once:
@@ -110,6 +146,11 @@ static bool waits_for_stores(const struct assay_form *form)
     return false;
 }
 
+static bool is_store_kernel(enum as_saturated probe)
+{
+    return probe == AS_PROBE_STD || probe == AS_PROBE_STV || probe == AS_PROBE_STVZ;
+}
+
 static unsigned breakers_of(const struct as_form_case *one)
 {
     uint8_t bytes[4 * AS_ENCODE_B];
@@ -150,10 +191,12 @@ int as_form_mixtures(struct as_table_work *w, const struct as_form_case *one, st
                      struct assay_error *err)
 {
     const struct assay_form *form = assay_form_get(one->insn.form);
+
+    t->is_beside = w->rates.alu_has_vectors && touches_memory(form) && !form->vector_b;
     for (unsigned p = 0; p < AS_PROBES; p++) {
         const enum as_saturated probe = (enum as_saturated)p;
-        if (w->rates.cycles[p] == 0 || !probe_matters(form, probe) ||
-            ((probe == AS_PROBE_STD || probe == AS_PROBE_STV) && waits_for_stores(form)))
+        if (w->rates.cycles[p] == 0 || !probe_matters(form, &w->rates, probe) ||
+            is_too_fast(t, &w->rates, probe) || (is_store_kernel(probe) && waits_for_stores(form)))
             continue;
         t->breaker_n = breakers_of(one);
         if (!fit_instances(w, t, probe))

@@ -313,6 +313,14 @@ bool as_form_gathers(const struct assay_form *form)
     return form->insn_class == ASSAY_CLASS_GATHER || form->insn_class == ASSAY_CLASS_SCATTER;
 }
 
+bool as_form_has_masks(const struct assay_form *form)
+{
+    for (unsigned i = 0; i < form->operands; i++)
+        if (form->operand[i].kind == ASSAY_OPERAND_REG && form->operand[i].file == ASSAY_FILE_MASK)
+            return true;
+    return false;
+}
+
 /* Indices of zero, and a mask of all elements: gathers and scatters use theirs up. */
 static size_t set_lanes(const struct as_form_case *one, uint8_t *out)
 {
@@ -365,6 +373,18 @@ static uint8_t source_of(unsigned file, unsigned nth)
     return (uint8_t)(is_vector_file(file) ? 8 + nth : 5 + nth % 3);
 }
 
+/* Bytes from one instance's memory to the next one's. */
+static int32_t memory_step(const struct assay_form *form)
+{
+    int32_t step = 8;
+
+    for (unsigned i = 0; i < form->operands; i++)
+        while (form->operand[i].kind == ASSAY_OPERAND_MEM && step < form->operand[i].width_b &&
+               step < 64)
+            step *= 2;
+    return step;
+}
+
 size_t as_form_instance(const struct as_form_case *one, unsigned number, int chained,
                         uint8_t out[AS_ENCODE_B])
 {
@@ -376,8 +396,10 @@ size_t as_form_instance(const struct as_form_case *one, unsigned number, int cha
     if (one->insn.base == ASSAY_REG_IP)
         choice.base = AS_ENCODE_KEEP;
     choice.sets_disp = form->insn_class != ASSAY_CLASS_LEA && one->insn.bits & ASSAY_INSN_MEM;
-    /* Not where kernels load (below) and store (above): what overlaps waits for the other. */
-    choice.disp = 1024 + 64 * (int32_t)(number & 15);
+    /* Not where kernels load (below) and store (above): what overlaps waits for the other. One
+     * behind the other as in arrays: of one bank a cache has two loads a cycle, of stores of two
+     * lines one (Golden Cove). */
+    choice.disp = 1024 + memory_step(form) * (int32_t)(number & 15);
     for (unsigned i = 0; i < ASSAY_OPERANDS_MAX; i++) {
         const struct assay_operand *o = &form->operand[i];
         choice.reg[i] = AS_ENCODE_KEEP;

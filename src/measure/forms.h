@@ -36,6 +36,8 @@ int as_forms_of_decoder(struct as_form_list *list);
 unsigned as_form_copies(const struct as_form_case *one);
 /* Gathers and scatters: what stands before each instance sets its indices and its mask. */
 bool as_form_gathers(const struct assay_form *form);
+/* Mask registers are written or read. */
+bool as_form_has_masks(const struct assay_form *form);
 /* Instructions that give what a form reads without naming it (and writes too) values that wait for
  * nothing, so that its instances do not wait for each other; their bytes. Most need none. */
 size_t as_form_breaker(const struct as_form_case *one, uint8_t out[4 * AS_ENCODE_B]);

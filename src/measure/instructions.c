@@ -147,6 +147,19 @@ static void compare_with_base(struct as_table_work *w)
     assay_uarch_free(&uarch);
 }
 
+static int share_ports(struct as_table_work *w, struct assay_error *err)
+{
+    const char *name = base_of(w->host);
+    struct assay_uarch *uarch = NULL;
+    struct assay_error unread;
+
+    if (name && assay_uarch_open(name, &uarch, &unread) < 0)
+        uarch = NULL;
+    const int rc = as_measure_sharing(w, uarch, err);
+    assay_uarch_free(&uarch);
+    return rc;
+}
+
 /* Parameters of the core: windows and the front end only where all of it is measured. */
 static int measure_parameters(struct as_table_work *w, struct assay_error *err)
 {
@@ -163,6 +176,7 @@ static int measure_parameters(struct as_table_work *w, struct assay_error *err)
     AS_TRY(as_measure_chains(&work, err));
     w->half_trip = work.half_trip;
     AS_TRY(as_measure_bypass(w, err));
+    AS_TRY(share_ports(w, err));
     if (w->options->code_n)
         return 0;
     AS_TRY(as_measure_front_end(&work, err));

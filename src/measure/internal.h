@@ -31,6 +31,7 @@ struct as_meter_block {
     uint64_t *target;       /* by instruction: what it then points to */
     uint32_t general;       /* general registers that are used, a bit each */
     bool uses_x87, uses_segment;
+    bool is_wide; /* it has operations of 64 bytes */
 };
 
 /* OK, UNDECODED or EXCLUDED; negative: NOMEM. as_block_fini in any case. */

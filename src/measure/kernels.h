@@ -68,8 +68,12 @@ struct as_arithmetic {
 /* False: x86 has no such instruction, or this processor has not. */
 bool as_arithmetic_exists(const struct as_kernel_host *host, const struct as_arithmetic *what);
 /* Independent chains, enough to fill all pipes; `passes` times the loop, `*operations` arithmetic
- * operations each (an FMA is two). The other arguments are not used. */
+ * operations each (an FMA is two). The other arguments are not used. `beside`: so many dependent
+ * multiplications of integers go along with each pass, a clock that sees the core as the kernel has
+ * it; none beside those of general registers. */
+bool as_arithmetic_is_general(const struct as_arithmetic *what);
 int as_kernel_arithmetic(const struct as_kernel_host *host, const struct as_arithmetic *what,
-                         double *operations, struct as_kernel *kernel, struct assay_error *err);
+                         unsigned beside, double *operations, struct as_kernel *kernel,
+                         struct assay_error *err);
 
 #endif

@@ -30,17 +30,24 @@ static size_t probe_insn(enum as_saturated probe, unsigned i, unsigned nop,
     char text[64];
 
     as_widths_read(&widths);
-    if (!widths.avx && as_probe_is_vector(probe))
+    if ((!widths.avx && as_probe_is_vector(probe)) || (!widths.avx512 && as_probe_is_wide(probe)))
         return 0;
     switch (probe) {
     case AS_PROBE_SLOTS:
         memcpy(out, nops[nop].bytes, nops[nop].n);
         return nops[nop].n;
     case AS_PROBE_ALU:
-        snprintf(text, sizeof text, "lea %s,m64[rbp+8]", general[i % 5]);
+        /* Of two registers: the sum with a constant is the renamer's work on some cores. */
+        snprintf(text, sizeof text, "lea %s,m64[rbp+r10*1]", general[i % 5]);
+        break;
+    case AS_PROBE_SHIFT:
+        snprintf(text, sizeof text, "rorx %s,rbp,3", general[i % 5]);
         break;
     case AS_PROBE_MUL:
         snprintf(text, sizeof text, "imul %s,rbp,3", general[i % 5]);
+        break;
+    case AS_PROBE_OUT:
+        snprintf(text, sizeof text, "movd %sd,xmm8", general[i % 5]);
         break;
     case AS_PROBE_FMUL:
         snprintf(text, sizeof text, "vmulpd ymm%u,ymm8,ymm9", 10 + i % 6);
@@ -54,11 +61,30 @@ static size_t probe_insn(enum as_saturated probe, unsigned i, unsigned nop,
     case AS_PROBE_PERM:
         snprintf(text, sizeof text, "vperm2f128 ymm%u,ymm8,ymm9,1", 10 + i % 6);
         break;
+    case AS_PROBE_FMULZ:
+        snprintf(text, sizeof text, "vmulpd zmm%u,zmm8,zmm9", 10 + i % 6);
+        break;
+    case AS_PROBE_FADDZ:
+        snprintf(text, sizeof text, "vaddpd zmm%u,zmm8,zmm9", 10 + i % 6);
+        break;
+    case AS_PROBE_FANYZ:
+        snprintf(text, sizeof text, "vandpd zmm%u,zmm8,zmm9", 10 + i % 6);
+        break;
+    case AS_PROBE_PERMZ:
+        snprintf(text, sizeof text, "vshuff64x2 zmm%u,zmm8,zmm9,1", 10 + i % 6);
+        break;
     case AS_PROBE_AGU:
         snprintf(text, sizeof text, "mov %s,m64[rbx+%u]", general[i % 5], 8 * (i % 16));
         break;
     case AS_PROBE_LDV:
-        snprintf(text, sizeof text, "vmovupd xmm%u,m128[rbx+%u]", 10 + i % 6, 64 * (i % 16));
+        snprintf(text, sizeof text, "vmovupd xmm%u,m128[rbx+%u]", 10 + i % 6,
+                 64 * (i % 16) + 16 * (i % 4));
+        break;
+    case AS_PROBE_LDVZ:
+        snprintf(text, sizeof text, "vmovupd zmm%u,m512[rbx+%u]", 10 + i % 6, 64 * (i % 16));
+        break;
+    case AS_PROBE_STVZ:
+        snprintf(text, sizeof text, "vmovups m512[rbx+%u],zmm8", 2048 + 64 * (i % 8));
         break;
     case AS_PROBE_STV:
         snprintf(text, sizeof text, "vmovups m128[rbx+%u],xmm8", 2048 + 16 * (i % 16));
@@ -87,6 +113,30 @@ size_t as_mixture_build(const struct as_mixture *m, uint8_t out[AS_MIXTURE_MOST_
         if (m->one && put < m->n && (i + 1) * m->n >= (put + 1) * all) {
             at += as_form_breaker(m->one, out + at);
             const size_t more = as_form_instance(m->one, put++, -1, out + at);
+            if (!more)
+                return 0;
+            at += more;
+        }
+    }
+    return at;
+}
+
+size_t as_mixture_pair(enum as_saturated a, unsigned a_n, enum as_saturated b, unsigned b_n,
+                       uint8_t out[AS_MIXTURE_MOST_B])
+{
+    unsigned put = 0;
+    size_t at = 0;
+
+    for (unsigned i = 0; i < a_n; i++) {
+        const unsigned until = (i + 1) * b_n / a_n;
+        if (at + (2 + until - put) * AS_ENCODE_B > AS_MIXTURE_MOST_B)
+            return 0;
+        const size_t length = probe_insn(a, i, 0, out + at);
+        if (!length)
+            return 0;
+        at += length;
+        while (put < until) {
+            const size_t more = probe_insn(b, put++, 0, out + at);
             if (!more)
                 return 0;
             at += more;

@@ -22,6 +22,9 @@ struct as_mixture {
 
 /* Its bytes, 0: cannot be. */
 size_t as_mixture_build(const struct as_mixture *m, uint8_t out[AS_MIXTURE_MOST_B]);
+/* Instructions of two saturating kernels, spread over each other; `a_n` is not 0. */
+size_t as_mixture_pair(enum as_saturated a, unsigned a_n, enum as_saturated b, unsigned b_n,
+                       uint8_t out[AS_MIXTURE_MOST_B]);
 /* Whether nops of that kind can fill the lines of a cache of decoded instructions between `n`. */
 bool as_mixture_can_fill(const struct as_mixture *m);
 /* Nops in a kernel of slots. */

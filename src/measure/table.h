@@ -48,6 +48,10 @@ int as_table_settle(struct as_table_work *w, const uint8_t *bytes, size_t n,
 int as_table_chain(struct as_table_work *w, const uint8_t *bytes, size_t n,
                    struct assay_cycles *out, struct assay_error *err);
 
+/* Which kernels share ports, into the rates; theirs are measured by then. `base` may be NULL. */
+int as_measure_sharing(struct as_table_work *w, const struct assay_uarch *base,
+                       struct assay_error *err);
+
 /* ---- Inside kernels (form_mixtures.c) ----------------------------------------------------------
  */
 

@@ -13,6 +13,7 @@
 /* The best of many rounds of a kernel is better than it can be, by a part in hundred; this near to
  * whole ports the rate is theirs. */
 #define WHOLE_PORTS    0.03
+#define RENAMED_MOST   0.4
 #define LONG_MICROCODE 12 /* slots */
 
 static const struct {
@@ -24,15 +25,21 @@ static const struct {
 #undef PROBE_ROW
 };
 
-const char *as_probe_group(enum as_saturated probe)
+const char *as_probe_group(enum as_saturated home)
 {
-    return probes[probe].group;
+    return probes[home].group;
+}
+
+bool as_probe_is_wide(enum as_saturated probe)
+{
+    return (probe >= AS_PROBE_FMULZ && probe <= AS_PROBE_PERMZ) || probe == AS_PROBE_LDVZ ||
+           probe == AS_PROBE_STVZ;
 }
 
 bool as_probe_is_vector(enum as_saturated probe)
 {
     return (probe >= AS_PROBE_FMUL && probe <= AS_PROBE_PERM) || probe == AS_PROBE_LDV ||
-           probe == AS_PROBE_STV;
+           probe == AS_PROBE_STV || as_probe_is_wide(probe);
 }
 
 unsigned as_probe_n(enum as_saturated probe)
@@ -43,6 +50,23 @@ unsigned as_probe_n(enum as_saturated probe)
 unsigned as_probe_ports(const struct as_probe_rates *rates, enum as_saturated probe)
 {
     return rates->cycles[probe] > 0 ? (unsigned)(probes[probe].n / rates->cycles[probe] + 0.4) : 0;
+}
+
+/* The group of all kinds of stores has the ports of those of general registers. */
+enum as_saturated as_probe_home(const struct as_probe_rates *rates, enum as_saturated probe)
+{
+    static const enum as_saturated shorter[AS_PROBES] = {[AS_PROBE_FMULZ] = AS_PROBE_FMUL,
+                                                         [AS_PROBE_FADDZ] = AS_PROBE_FADD,
+                                                         [AS_PROBE_FANYZ] = AS_PROBE_FANY,
+                                                         [AS_PROBE_PERMZ] = AS_PROBE_PERM,
+                                                         [AS_PROBE_LDVZ] = AS_PROBE_LDV};
+    if (probe == AS_PROBE_STV || probe == AS_PROBE_STVZ)
+        return AS_PROBE_STD;
+    /* Loads are never closed: those of 64 bytes have fewer ports, or the same. */
+    const bool is_own = probe == AS_PROBE_LDVZ ? as_probe_ports(rates, AS_PROBE_LDVZ) <
+                                                     as_probe_ports(rates, AS_PROBE_LDV)
+                                               : rates->wide_are_own;
+    return as_probe_is_wide(probe) && !is_own ? shorter[probe] : probe;
 }
 
 /* Whole and half numbers where they are meant: what is left is noise of some per cent. */
@@ -123,13 +147,16 @@ static double use_of(const struct as_timing *t, const struct as_probe_rates *rat
      */
     if (probe == AS_PROBE_AGU && use > 1.1 * t->each * ports)
         use = 1;
+    /* Stores to one line go together on some cores, and those of a kernel are parted by others. */
+    const bool stores = probe == AS_PROBE_STD || probe == AS_PROBE_STV || probe == AS_PROBE_STVZ;
+    if (stores && use > 1.1 * t->each * ports)
+        use = fmax(1, t->each * ports);
     return use < LEAST_USE ? 0 : tidy_use(use, probe);
 }
 
-/* The group of both kinds of stores has the ports of those of general registers. */
 static unsigned group_ports(const struct as_probe_rates *rates, enum as_saturated probe)
 {
-    return as_probe_ports(rates, probe == AS_PROBE_STV ? AS_PROBE_STD : probe);
+    return as_probe_ports(rates, as_probe_home(rates, probe));
 }
 
 static double use_in_group(const struct as_timing *t, const struct as_probe_rates *rates,
@@ -141,7 +168,10 @@ static double use_in_group(const struct as_timing *t, const struct as_probe_rate
 
 bool as_timing_adds(const struct as_timing *t, const struct as_probe_rates *rates)
 {
-    return use_of(t, rates, AS_PROBE_FADD, as_timing_slots(t, rates)) > 0;
+    const double slots = as_timing_slots(t, rates);
+    /* Pipes of their own of 64 bytes are the same for all operations. */
+    return use_of(t, rates, AS_PROBE_FADD, slots) > 0 ||
+           (!rates->wide_are_own && use_of(t, rates, AS_PROBE_FADDZ, slots) > 0);
 }
 
 static void append_number(struct as_str *to, double value)
@@ -208,10 +238,15 @@ static void append_mmx_uses(struct as_str *to, const struct assay_form *form,
 static bool are_vector_loads(const struct as_timing *t, const struct as_probe_rates *rates,
                              double use, double slots)
 {
-    const double vector = use_in_group(t, rates, AS_PROBE_LDV, slots);
+    static const enum as_saturated loads[] = {AS_PROBE_LDV, AS_PROBE_LDVZ};
 
-    return vector > 0 && use / group_ports(rates, AS_PROBE_AGU) <=
-                             1.1 * vector / group_ports(rates, AS_PROBE_LDV);
+    for (size_t i = 0; i < 2; i++) {
+        const double vector = use_in_group(t, rates, loads[i], slots);
+        if (vector > 0 &&
+            use / group_ports(rates, AS_PROBE_AGU) <= 1.1 * vector / group_ports(rates, loads[i]))
+            return true;
+    }
+    return false;
 }
 
 /* Beside the stores of a kernel what reads memory waits for them: what it writes is a store all the
@@ -221,8 +256,45 @@ static bool stores_unseen(const struct assay_form *form, const struct as_timing 
     for (unsigned i = 0; i < form->operands; i++)
         if (form->operand[i].kind == ASSAY_OPERAND_MEM &&
             form->operand[i].access & ASSAY_ACCESS_WRITE)
-            return t->mixed[AS_PROBE_STD] == 0 && t->mixed[AS_PROBE_STV] == 0;
+            return t->mixed[AS_PROBE_STD] == 0 && t->mixed[AS_PROBE_STV] == 0 &&
+                   t->mixed[AS_PROBE_STVZ] == 0;
     return false;
+}
+
+/* Uses by kernel; gives the cycles that they take. */
+static double find_uses(const struct as_timing *t, const struct as_probe_rates *rates, double slots,
+                        double use[AS_PROBES])
+{
+    double cycles = slots * slot_cycles(rates);
+
+    use[AS_PROBE_SLOTS] = 0;
+    for (unsigned p = AS_PROBE_ALU; p < AS_PROBES; p++) {
+        use[p] = use_in_group(t, rates, (enum as_saturated)p, slots);
+        if (p == AS_PROBE_AGU && use[p] > 0 && are_vector_loads(t, rates, use[p], slots))
+            use[p] = 0;
+        if (use[p] > 0)
+            cycles = fmax(cycles, use[p] / group_ports(rates, (enum as_saturated)p));
+    }
+    return cycles;
+}
+
+/* Where ports are known, a kernel also shows what goes to a part of them: that is the smaller
+ * group's. */
+static void leave_to_smaller(const struct as_probe_rates *rates, double use[AS_PROBES])
+{
+    for (int ports = 1; ports < AS_PORTS_MOST; ports++)
+        for (unsigned p = 0; p < AS_PROBES; p++) {
+            if (use[p] == 0 || __builtin_popcountll(rates->ports[p]) != ports)
+                continue;
+            for (unsigned wider = 0; wider < AS_PROBES; wider++) {
+                const bool is_part = !(rates->ports[p] & ~rates->ports[wider]) &&
+                                     (rates->ports[p] != rates->ports[wider] || wider > p);
+                if (wider == p || use[wider] == 0 || !is_part)
+                    continue;
+                use[wider] -= use[p];
+                use[wider] = use[wider] < LEAST_USE ? 0 : use[wider];
+            }
+        }
 }
 
 /* What an instance takes beyond the cycles that ports, slots and chains explain is a unit of its
@@ -230,20 +302,21 @@ static bool stores_unseen(const struct assay_form *form, const struct as_timing 
 static void append_uses(struct as_str *to, const struct assay_form *form, const struct as_timing *t,
                         const struct as_probe_rates *rates, double slots)
 {
-    double bound = slots * slot_cycles(rates);
+    double uses[AS_PROBES];
     bool any = false;
 
     if (form->isa == ASSAY_ISA_MMX) {
         append_mmx_uses(to, form, t, rates);
         return;
     }
+    double bound = find_uses(t, rates, slots, uses);
+    leave_to_smaller(rates, uses);
     for (unsigned p = AS_PROBE_ALU; p < AS_PROBES; p++) {
-        const double use = use_in_group(t, rates, (enum as_saturated)p, slots);
-        if (use == 0 || (p == AS_PROBE_AGU && are_vector_loads(t, rates, use, slots)))
+        if (uses[p] == 0)
             continue;
-        as_str_appendf(to, "%s%s:", any ? " " : "", probes[p].group);
-        append_number(to, use);
-        bound = fmax(bound, use / group_ports(rates, (enum as_saturated)p));
+        as_str_appendf(to, "%s%s:", any ? " " : "",
+                       as_probe_group(as_probe_home(rates, (enum as_saturated)p)));
+        append_number(to, uses[p]);
         any = true;
     }
     if (group_ports(rates, AS_PROBE_STD) && stores_unseen(form, t)) {
@@ -318,7 +391,8 @@ static bool append_latency(struct as_str *to, const struct assay_form *form,
         as_str_appendz(to, has_result ? "1" : "-");
         return has_result;
     }
-    append_number(to, tidy_number(longest));
+    /* What the renamer does by itself takes no cycle of a chain, only its share of the width. */
+    append_number(to, longest < RENAMED_MOST ? 0 : tidy_number(longest));
     if (t->hard_latency > longest) {
         as_str_appendz(to, "-");
         append_number(to, tidy_number(t->hard_latency));
@@ -375,6 +449,7 @@ void as_timing_append(struct as_str *to, const struct as_form_case *one, const s
                                 : "-",
                    is_taken && t->is_late ? ",class=fadd" : "",
                    t->is_noisy || as_timing_contradicts(t, rates) ? "noisy"
+                   : t->is_beside && !only_moves(form)            ? "beside"
                    : t->is_split                                  ? "half"
                                                                   : "m1",
                    100 * t->spread);

@@ -9,19 +9,28 @@
 #include "base/str.h"
 #include "measure/forms.h"
 
-/* Resources that a kernel can saturate; the words are groups of a table of a core. */
+/* Resources that a kernel can saturate; the words are groups of a table of a core. Those that end
+ * in Z are of registers of 64 bytes. */
 #define AS_PROBE_LIST(X)                                                                           \
     X(SLOTS, "-", 56) /* dispatch: nops */                                                         \
     X(ALU, "ALU", 42)                                                                              \
+    X(SHIFT, "SHIFT", 28)                                                                          \
     X(MUL, "MUL", 21)                                                                              \
+    X(OUT, "OUT", 14) /* from vectors to general registers */                                      \
     X(FMUL, "FMUL", 14)                                                                            \
     X(FADD, "FADD", 14)                                                                            \
     X(FANY, "FANY", 28)                                                                            \
     X(PERM, "PERM", 14)                                                                            \
+    X(FMULZ, "FMUL512", 14)                                                                        \
+    X(FADDZ, "FADD512", 14)                                                                        \
+    X(FANYZ, "FANY512", 28)                                                                        \
+    X(PERMZ, "PERM512", 14)                                                                        \
     X(AGU, "AGU", 28)                                                                              \
     X(LDV, "LDV", 14)                                                                              \
+    X(LDVZ, "LDV512", 14)                                                                          \
     X(STD, "STD", 14) /* stores of general registers */                                            \
-    X(STV, "STD", 14) /* of vectors, through the same ports */
+    X(STV, "STD", 14) /* of vectors, through the same ports */                                     \
+    X(STVZ, "STD", 14)
 
 enum as_saturated {
 #define AS_PROBE_ENUM(name, word, n) AS_PROBE_##name,
@@ -30,17 +39,28 @@ enum as_saturated {
         AS_PROBES
 };
 
-const char *as_probe_group(enum as_saturated probe);
-/* Its kernel is one of AVX. */
+/* Its kernel is one of AVX, or of registers of 64 bytes. */
 bool as_probe_is_vector(enum as_saturated probe);
+bool as_probe_is_wide(enum as_saturated probe);
 unsigned as_probe_n(enum as_saturated probe); /* instructions in its kernel */
 
-/* A core by its saturating kernels: how many of each go through in a cycle. */
+#define AS_PORTS_MOST 24
+
+/* A core by its saturating kernels: how many of each go through in a cycle, and which share ports
+ * (sharing.c). */
 struct as_probe_rates {
     double cycles[AS_PROBES]; /* of the kernel alone; 0: this processor has not its instructions */
+    bool alu_has_vectors;     /* operations of vectors go through ports of general registers */
+    bool wide_are_own;        /* those of 64 bytes have other ports than shorter ones, or close some
+                                 of these; else they take the same for longer */
+    uint64_t ports[AS_PROBES]; /* which; all 0: not known */
+    char port[AS_PORTS_MOST][8];
 };
 /* Ports of a group: the rate as a whole number; of SLOTS the width. */
 unsigned as_probe_ports(const struct as_probe_rates *rates, enum as_saturated probe);
+/* Whose group its uses are of: itself, or the kernel of shorter registers, or of stores. */
+enum as_saturated as_probe_home(const struct as_probe_rates *rates, enum as_saturated probe);
+const char *as_probe_group(enum as_saturated home);
 
 /* How far the rate is from that whole number; below 0: not known. */
 double as_probe_spread(const struct as_probe_rates *rates, enum as_saturated probe);
@@ -64,6 +84,7 @@ struct as_timing {
                                               not known */
     double behind_load; /* of what a load is made into when it is there; below 0: not known */
     bool is_split;      /* a latency is half of there and back */
+    bool is_beside;     /* what it computes beside a load or a store no kernel shows */
     bool is_late;       /* results come late to all but additions */
 };
 

@@ -5,6 +5,8 @@
  */
 #include "unit.h"
 
+#include <math.h>
+
 #include <assay/uarch.h>
 
 static const char *const cited[] = {"core2",   "nehalem",    "sandybridge", "ivybridge",
@@ -201,6 +203,44 @@ static void processors_have_their_table(void **state)
                             host[i].table);
 }
 
+/* Measured, and as published: Intel's optimization manual (Golden Cove: ports, FMA, additions,
+ * loads and stores) and Intel at Hot Chips 2023 (Redwood Cove multiplies in 3 cycles, not 4). */
+static void graniterapids_is_as_published(void **state)
+{
+    static const struct {
+        const char *hex;
+        double cycles, each;               /* from source to result; one a so many cycles */
+    } known[] = {{"4801c8", 1, 0.2},       /* add rax,rcx: five ports */
+                 {"480fafc1", 3, 1},       /* imul rax,rcx */
+                 {"48c1e003", 1, 0.5},     /* shl rax,3: ports 0 and 6 */
+                 {"c5f558c2", 2, 0.5},     /* vaddpd ymm0,ymm1,ymm2 */
+                 {"c5f559c2", 3, 0.5},     /* vmulpd */
+                 {"c4e2f5b8c2", 4, 0.5},   /* vfmadd231pd */
+                 {"62f2f548b8c2", 4, 0.5}, /* of 64 bytes: port 5 has one too */
+                 {"c5f5fec2", 1, 1 / 3.},  /* vpaddd */
+                 {"62f17548fec2", 1, 0.5}, /* of 64 bytes: port 1 is closed */
+                 {"488b03", 0, 1 / 3.},    /* mov rax,[rbx]; the load's own cycles come first */
+                 {"62f1fd481003", 0, 0.5}, /* vmovupd zmm0,[rbx] */
+                 {"488903", 0, 0.5},       /* mov [rbx],rax */
+                 {"62f1fd481103", 0, 1}};  /* vmovupd [rbx],zmm0 */
+    struct assay_uarch *uarch = table("graniterapids");
+    enum assay_timing_match match;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const struct assay_timing *t = line_of(uarch, known[i].hex, &match);
+        assert_non_null(t);
+        if (fabs((double)t->latency - known[i].cycles) > 0.01 ||
+            fabs(port_cycles(uarch, t) - known[i].each) > 0.01)
+            fail_msg("%s: %g cycles, one in %g, in place of %g and %g", t->key, (double)t->latency,
+                     port_cycles(uarch, t), known[i].cycles, known[i].each);
+    }
+    assert_true(fabs(uarch->set[ASSAY_UARCH_rob] - 512) < 0.05 * 512);
+    assert_int_equal(uarch->set[ASSAY_UARCH_dispatch_width], 6);
+    assert_true(uarch->timing_n > 5000);
+    assay_uarch_free(&uarch);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -209,6 +249,7 @@ int main(void)
         cmocka_unit_test(published_costs_are_in_the_tables),
         cmocka_unit_test(published_sizes_are_in_the_tables),
         cmocka_unit_test(processors_have_their_table),
+        cmocka_unit_test(graniterapids_is_as_published),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

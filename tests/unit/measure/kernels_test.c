@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <assay/isa.h>
+
 #include "measure/crew.h"
 #include "measure/kernels.h"
 
@@ -141,6 +143,24 @@ static void gathers_and_strides_stay_inside(void **state)
     assert_int_equal(as_kernel_gather(&host, true, &kernel, &err), ASSAY_ERR_UNSUPPORTED);
 }
 
+/* Multiplications of rax by itself up to the end of the function. */
+static unsigned squares_in(const struct as_kernel *kernel)
+{
+    struct assay_code code;
+    struct assay_error err;
+    unsigned n = 0;
+
+    assert_int_equal(assay_decode((const uint8_t *)kernel->run, 4096, 0, &code, &err), 0);
+    for (size_t i = 0; i < code.n; i++) {
+        const struct assay_form *form = assay_form_get(code.insn[i].form);
+        if (form->insn_class == ASSAY_CLASS_RETURN)
+            break;
+        n += strcmp(form->mnemonic, "imul") == 0 && code.insn[i].reg[0] == code.insn[i].reg[1];
+    }
+    assay_code_free(&code);
+    return n;
+}
+
 static void arithmetic_runs(void **state)
 {
     struct as_kernel_host host;
@@ -158,9 +178,12 @@ static void arithmetic_runs(void **state)
                                                    (enum as_number)number, (enum as_width)width};
                 if (!as_arithmetic_exists(&host, &what))
                     continue;
-                if (as_kernel_arithmetic(&host, &what, &operations, &kernel, &err) < 0)
+                const unsigned beside = as_arithmetic_is_general(&what) ? 0 : 37;
+                if (as_kernel_arithmetic(&host, &what, beside, &operations, &kernel, &err) < 0)
                     fail_msg("%s", err.text);
                 kernel.run(NULL, NULL, NULL, 0, 2);
+                if (beside)
+                    assert_int_equal(squares_in(&kernel), beside);
                 as_kernel_close(&kernel);
                 assert_true(operations >= 14);
                 n++;
@@ -183,10 +206,10 @@ static void operations_are_counted(void **state)
     double operations;
 
     (void)state;
-    assert_int_equal(as_kernel_arithmetic(&host, &add, &operations, &kernel, &err), 0);
+    assert_int_equal(as_kernel_arithmetic(&host, &add, 0, &operations, &kernel, &err), 0);
     assert_true(operations == 4 * 14 * 4); /* four lanes, fourteen chains, four times unrolled */
     as_kernel_close(&kernel);
-    assert_int_equal(as_kernel_arithmetic(&host, &scalar, &operations, &kernel, &err), 0);
+    assert_int_equal(as_kernel_arithmetic(&host, &scalar, 0, &operations, &kernel, &err), 0);
     assert_true(operations == 64);
     as_kernel_close(&kernel);
 }

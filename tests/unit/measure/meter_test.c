@@ -225,6 +225,109 @@ static void quantiles_are_of_sorted_values(void **state)
     assert_true(isnan(as_sample_quantile(value, 0, 0.5)));
 }
 
+/* A core that is made up: chains of three cycles each at a tick a cycle, canaries by the rates of a
+ * series, one look after the other. */
+static const double *rates;
+static unsigned looked, chains_n;
+static unsigned slow_chain; /* the n-th is interrupted; 0: none */
+
+static uint64_t made_chain(void)
+{
+    return ++chains_n == slow_chain ? 4 * 3 * AS_CHAIN_N : 3 * AS_CHAIN_N;
+}
+
+static uint64_t made_adds(void)
+{
+    return AS_CHAIN_N;
+}
+
+static uint64_t made_canary(void)
+{
+    return (uint64_t)(AS_CANARY_N / rates[looked++]);
+}
+
+static const struct as_gate_clock made_clock = {made_chain, made_adds, made_canary};
+
+static unsigned passes_of(const double *of, double best)
+{
+    struct as_gate gate = {.clock = &made_clock, .chain_cycles = 3, .best = best};
+
+    rates = of;
+    looked = chains_n = slow_chain = 0;
+    const unsigned n = as_gate_passes(&gate, 6);
+    assert_int_equal(looked, 6);
+    return n;
+}
+
+/* Six looks, of which one that passes is enough for trials: behind a change of threads the first
+ * are slow by a tenth (on a Zen 5 in a virtual machine and on a Granite Rapids), a neighbour who
+ * computes leaves none. */
+static void six_looks_tell_a_change_from_a_neighbour(void **state)
+{
+    static const double changed[] = {4.7, 4.8, 5.1, 5.3, 5.29, 5.3},
+                        neighbour[] = {3.6, 3.5, 3.62, 3.4, 3.7, 3.58},
+                        leaving[] = {3.6, 3.5, 3.6, 3.6, 3.6, 5.28};
+    (void)state;
+    assert_int_equal(passes_of(changed, 5.3), 3);
+    assert_int_equal(passes_of(neighbour, 5.3), 0);
+    assert_int_equal(passes_of(leaving, 5.3), 1);
+    /* 96.5 % of the best pass, less does not. */
+    static const double edge[] = {5.12, 5.11, 5.12, 5.11, 5.12, 5.11};
+    assert_int_equal(passes_of(edge, 5.3), 3);
+}
+
+static void the_best_canary_is_one_beside_calm_chains(void **state)
+{
+    static const double ends[] = {4.4, 5.2, 5.3, 5.25, 3.6, 3.6, 3.6, 3.6};
+    struct as_gate gate = {.clock = &made_clock};
+
+    (void)state;
+    rates = ends;
+    looked = chains_n = slow_chain = 0;
+    as_gate_calibrate(&gate, 4);
+    assert_true(gate.chain_cycles == 3);
+    assert_true(fabs(gate.best - 5.3) < 0.01);
+    /* Worse ones later change nothing. */
+    as_gate_calibrate(&gate, 4);
+    assert_true(fabs(gate.best - 5.3) < 0.01);
+    /* A chain that was interrupted makes its canary look four times as fast. */
+    gate = (struct as_gate){.clock = &made_clock};
+    looked = chains_n = 0;
+    slow_chain = 1 + 4 + 2 * 2 + 1; /* in front of the third canary */
+    as_gate_calibrate(&gate, 4);
+    assert_true(fabs(gate.best - 5.25) < 0.01);
+}
+
+/* Heavy operations leave a state behind that ends within the first chain: of nine most see it. */
+static unsigned chain_of_look, left_n;
+
+static void run_nothing(void *context)
+{
+    (void)context;
+    chain_of_look = 0;
+    left_n++;
+}
+
+static uint64_t ticks_of_state(void)
+{
+    return chain_of_look++ == 0 && left_n % 5 != 0 ? 7446 : 6033; /* Granite Rapids */
+}
+
+static uint64_t ticks_interrupted(void)
+{
+    return chain_of_look++ == 0 && left_n % 3 == 0 ? 9000 : 6033;
+}
+
+static void heavy_operations_are_told_by_chains(void **state)
+{
+    (void)state;
+    left_n = 0;
+    assert_true(as_chain_is_left(run_nothing, ticks_of_state, NULL));
+    assert_int_equal(left_n, 9);
+    left_n = 0;
+    assert_false(as_chain_is_left(run_nothing, ticks_interrupted, NULL));
+}
+
 /* A neighbour that goes makes the gate higher; single fast canaries do not. */
 static void the_gate_learns(void **state)
 {
@@ -374,6 +477,9 @@ int main(void)
         cmocka_unit_test(a_counter_takes_the_place_of_the_chain),
         cmocka_unit_test(samples_that_agree_are_enough),
         cmocka_unit_test(counts_are_put_together),
+        cmocka_unit_test(six_looks_tell_a_change_from_a_neighbour),
+        cmocka_unit_test(the_best_canary_is_one_beside_calm_chains),
+        cmocka_unit_test(heavy_operations_are_told_by_chains),
         cmocka_unit_test(the_gate_learns),
         cmocka_unit_test(what_this_processor_has_not_is_said),
         cmocka_unit_test(what_cannot_be_measured_is_not_started),

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sets of ports out of rates: of cores whose ports vendors publish, with what kernels would reach
+ * of them, and of numbers that no core can have.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "measure/ports.h"
+
+/* Golden Cove, by Intel's manual (248966): ports 0, 1, 5, 6, 10 as bits 0 to 4. */
+enum { P0 = 1, P1 = 2, P5 = 4, P6 = 8, P10 = 16 };
+static const uint64_t golden_cove[] = {
+    P0 | P1 | P5 | P6 | P10, /* additions */
+    P0 | P6,                 /* shifts */
+    P1,                      /* multiplications of integers */
+    P0,                      /* vector to general register */
+    P0 | P1,                 /* multiplications of vectors */
+    P1 | P5,                 /* additions of vectors */
+    P0 | P1 | P5,            /* logic of vectors */
+    P5,                      /* permutations */
+    P0 | P5                  /* of 64 bytes */
+};
+enum { SETS = sizeof golden_cove / sizeof *golden_cove };
+
+/* Of two sets as many as a core of so many slots can begin, `lost` of them not reached. */
+static struct as_port_sets made_sets(const uint64_t *truth, unsigned n, double most, double lost)
+{
+    struct as_port_sets sets = {.n = n, .most = most};
+
+    for (unsigned i = 0; i < n; i++) {
+        sets.set[i].ports = (unsigned)__builtin_popcountll(truth[i]);
+        for (unsigned j = i + 1; j < n; j++)
+            sets.together[i][j] =
+                fmin(__builtin_popcountll(truth[i] | truth[j]), most) * (1 - lost);
+    }
+    return sets;
+}
+
+/* The same but for the names of ports: all sets and all pairs are as large. */
+static void expect_like(const uint64_t *found, const uint64_t *truth, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        for (unsigned j = 0; j < n; j++)
+            assert_int_equal(__builtin_popcountll(found[i] & found[j]),
+                             __builtin_popcountll(truth[i] & truth[j]));
+}
+
+static void published_ports_are_found(void **state)
+{
+    uint64_t found[AS_SETS_MOST];
+    struct as_port_sets sets = made_sets(golden_cove, SETS, 5.6, 0);
+
+    (void)state;
+    assert_true(as_port_sets_find(&sets, found));
+    expect_like(found, golden_cove, SETS);
+    /* Kernels lose some per cent to ports that are chosen before they are free. */
+    sets = made_sets(golden_cove, SETS, 5.6, 0.06);
+    assert_true(as_port_sets_find(&sets, found));
+    expect_like(found, golden_cove, SETS);
+}
+
+/* Pairs of kernels as a Granite Rapids had them (the core's ports are those above), with what was
+ * lost and what was not measured: pipes of 64 bytes beside shorter ones. */
+static void recorded_pairs_have_published_ports(void **state)
+{
+    enum { N = 12 };
+    static const uint64_t truth[N] = {P0 | P1 | P5 | P6 | P10,
+                                      P0 | P6,
+                                      P1,
+                                      P0,
+                                      P0 | P1,
+                                      P1 | P5,
+                                      P0 | P1 | P5,
+                                      P5,
+                                      P0 | P5,
+                                      P0 | P5,
+                                      P0 | P5,
+                                      P5};
+    static const double pairs[N][N] = {
+        {0, 5.04, 4.17, 4.07, 5.04, 5.02, 5.03, 5.04, 5.02, 5.03, 4.57, 5.05},
+        {0, 0, 3.02, 1.98, 3.02, 4.02, 4.03, 3.02, 3.02, 3.02, 3.02, 3.01},
+        {0, 0, 0, 2.01, 2.01, 2.01, 3.02, 2.01, 3.01, 3.02, 3.02, 2.01},
+        {0, 0, 0, 0, 2.01, 3.02, 3.02, 2.01, 2.01, 2.01, 2.01, 2.01},
+        {0, 0, 0, 0, 0, 3.01, 3.02, 3.01, 0, 0, 0, 0},
+        {0, 0, 0, 0, 0, 0, 3.02, 2.01, 0, 0, 0, 0},
+        {0, 0, 0, 0, 0, 0, 0, 3.01, 3, 3, 3, 3},
+        {0},
+        {0, 0, 0, 0, 0, 0, 0, 0, 0, 2.01, 2.01, 2.01},
+        {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2.01, 2.01},
+        {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2.01}};
+    uint64_t found[AS_SETS_MOST];
+    struct as_port_sets sets = {.n = N, .most = 5.6};
+
+    (void)state;
+    for (unsigned i = 0; i < N; i++) {
+        sets.set[i].ports = (unsigned)__builtin_popcountll(truth[i]);
+        for (unsigned j = 0; j < N; j++)
+            sets.together[i][j] = pairs[i][j];
+    }
+    assert_true(as_port_sets_find(&sets, found));
+    expect_like(found, truth, N);
+    /* With the names that a table has for some of them. */
+    for (unsigned i = 0; i < N; i += i == 3 ? 1 : 3)
+        sets.set[i].known = i < 8 ? truth[i] : 0;
+    sets.set[5].known = truth[5];
+    assert_true(as_port_sets_find(&sets, found));
+    for (unsigned i = 0; i < N; i++)
+        assert_int_equal(found[i], truth[i]);
+}
+
+/* Zen 5: pipes of vectors are no ALUs, pipes that add are not those that multiply. */
+static void ports_of_their_own_are_found(void **state)
+{
+    static const uint64_t zen5[] = {0x3f, 0x7, 0x3c0, 0xc0, 0x300, 0x300};
+    uint64_t found[AS_SETS_MOST];
+    const struct as_port_sets sets = made_sets(zen5, 6, 7.6, 0.02);
+
+    (void)state;
+    assert_true(as_port_sets_find(&sets, found));
+    expect_like(found, zen5, 6);
+}
+
+static void what_is_known_stays(void **state)
+{
+    uint64_t found[AS_SETS_MOST];
+    struct as_port_sets sets = made_sets(golden_cove, SETS, 5.6, 0.03);
+
+    (void)state;
+    for (unsigned i = 0; i < SETS - 1; i++)
+        sets.set[i].known = golden_cove[i];
+    assert_true(as_port_sets_find(&sets, found));
+    for (unsigned i = 0; i < SETS; i++)
+        assert_int_equal(found[i], golden_cove[i]); /* also the last, which nobody knew */
+    /* A table that is at odds with what was measured: shifts are no neighbours of permutations. */
+    sets.set[1].known = P5 | P6;
+    assert_false(as_port_sets_find(&sets, found));
+    sets.set[1].known = P6; /* one of two */
+    assert_false(as_port_sets_find(&sets, found));
+}
+
+static void what_cannot_be_is_nothing(void **state)
+{
+    uint64_t found[AS_SETS_MOST];
+    struct as_port_sets sets = {.n = 2, .most = 8, .set = {{.ports = 2}, {.ports = 3}}};
+
+    (void)state;
+    sets.together[0][1] = 1.2; /* far fewer than one of them has */
+    assert_false(as_port_sets_find(&sets, found));
+    sets.together[0][1] = 7; /* more than both have */
+    assert_false(as_port_sets_find(&sets, found));
+    sets.together[0][1] = 4.1;
+    assert_true(as_port_sets_find(&sets, found));
+    assert_int_equal(__builtin_popcountll(found[0] & found[1]), 1);
+    sets.set[0].ports = 0;
+    assert_false(as_port_sets_find(&sets, found));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(published_ports_are_found),
+        cmocka_unit_test(recorded_pairs_have_published_ports),
+        cmocka_unit_test(ports_of_their_own_are_found),
+        cmocka_unit_test(what_is_known_stays),
+        cmocka_unit_test(what_cannot_be_is_nothing),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
