@@ -52,7 +52,7 @@ export interface GridProps {
 /** Names first, then numbers, then where and what: the numbers are what one came for. */
 function place(rows: Rows, at: number): number {
     const column = rows.columns[at]!;
-    if (column.kind === 'code') return 0;
+    if (column.kind === 'code' || column.lead) return 0;
     return isNumeric(column) || column.kind === 'flag' ? 1 : 2;
 }
 
