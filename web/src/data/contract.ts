@@ -126,6 +126,8 @@ export interface ViewColumn {
     doubt?: string | null;
     bar?: boolean;
     origin?: string | null;
+    /** Its values have units of their own: nothing is alike in their decimals. */
+    mixed?: boolean;
     /** Stands with the names, before numbers. */
     lead?: boolean;
     /** The column that this one only bounds, counts or explains. */

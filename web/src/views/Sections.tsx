@@ -29,7 +29,7 @@ function SectionGrid({ section, table }: { section: Section; table: SectionTable
     const { name, title, chart } = section;
     const rows = useMemo(() => {
         const columns = table.columns.map((column, at) => ({
-            ...sectionColumn(column, at, table.rows),
+            ...sectionColumn(column, at, table),
             ...(chart?.kind === 'cells' && chart.y === at && { bar: true }),
         }));
         return madeView(name, title, columns);

@@ -4,6 +4,7 @@
 import type { Timeline } from '../data/contract';
 
 const ROW_PX = 16;
+const TOP_PX = 18; // for the scale
 const LEFT_PX = 330; // for the words of an instruction
 const BARS_PX = 620;
 const CYCLE_PX = 14; // at most
@@ -38,9 +39,10 @@ export function TimelinePicture({ timeline, label }: { timeline: Timeline; label
     if (!all.length || cycles <= 0) return null;
     const scale = Math.min(BARS_PX / cycles, CYCLE_PX);
     const width = LEFT_PX + cycles * scale + 8;
-    const height = all.length * ROW_PX;
+    const height = TOP_PX + all.length * ROW_PX;
     const step = cycles > 100 ? 20 : cycles > 40 ? 10 : 5;
     const x = (cycle: number): number => LEFT_PX + cycle * scale;
+    const top = (row: number): number => TOP_PX + row * ROW_PX;
     return (
         <div class="picture" tabIndex={0} role="group" aria-label={label}>
             <svg
@@ -48,19 +50,25 @@ export function TimelinePicture({ timeline, label }: { timeline: Timeline; label
                 role="img"
                 aria-label={`${label}: ${all.length} executions in ${cycles} cycles`}
                 width={width}
-                height={height + 20}
+                height={height}
             >
                 {Array.from({ length: Math.floor(cycles / step) + 1 }, (_, i) => (
                     <g key={`c${i}`}>
-                        <line class="scale" x1={x(i * step)} x2={x(i * step)} y1={0} y2={height} />
-                        <text x={x(i * step)} y={height + 14}>
+                        <line
+                            class="scale"
+                            x1={x(i * step)}
+                            x2={x(i * step)}
+                            y1={TOP_PX - 4}
+                            y2={height}
+                        />
+                        <text x={x(i * step)} y={TOP_PX - 6}>
                             {i * step}
                         </text>
                     </g>
                 ))}
                 {all.map(({ iteration, text, at }, row) => (
                     <g key={row}>
-                        <text x={4} y={row * ROW_PX + 12}>
+                        <text x={4} y={top(row) + 12}>
                             {`${String(iteration).padStart(2)}  ${text.slice(0, WORDS)}`}
                         </text>
                         {BARS.map((name, i) =>
@@ -69,7 +77,7 @@ export function TimelinePicture({ timeline, label }: { timeline: Timeline; label
                                     key={name}
                                     class={name}
                                     x={x(at[i]!)}
-                                    y={row * ROW_PX + 3}
+                                    y={top(row) + 3}
                                     width={(at[i + 1]! - at[i]!) * scale}
                                     height={ROW_PX - 6}
                                 />
@@ -80,8 +88,8 @@ export function TimelinePicture({ timeline, label }: { timeline: Timeline; label
                                 class="done"
                                 x1={x(at[3]!)}
                                 x2={x(at[4]!)}
-                                y1={row * ROW_PX + ROW_PX / 2}
-                                y2={row * ROW_PX + ROW_PX / 2}
+                                y1={top(row) + ROW_PX / 2}
+                                y2={top(row) + ROW_PX / 2}
                             />
                         )}
                     </g>

@@ -83,6 +83,7 @@ export function Why() {
                 label="Why loops take their time"
                 sort={made.rows.view.sort}
                 linkOf={links}
+                hotPath={false}
                 tall
             />
         </div>

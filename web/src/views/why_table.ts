@@ -77,7 +77,7 @@ function takeColumns({ variant, title }: Named, lines: readonly Line[]): MadeCol
             `Cycles of an iteration, median over instances: ${what}.`,
             at => takes[at]?.cycles,
             {
-                unit: 'cycles',
+                unit: 'cy',
                 digits: 2,
                 shown: SHOWN.has(variant),
                 doubt: `${variant}_doubt`,
@@ -99,7 +99,7 @@ function takeColumns({ variant, title }: Named, lines: readonly Line[]): MadeCol
             `${name} cycles/instance`,
             'Cycles of an instance, median: below 250 nothing is relied on, below 500 little.',
             at => takes[at]?.instance,
-            { unit: 'cycles', digits: 0 },
+            { unit: 'cy', digits: 0 },
         ),
     ];
 }
@@ -115,8 +115,12 @@ function metricColumns(report: Report, lines: readonly Line[]): MadeColumn[] {
         if (values.every(value => value === null)) return [];
         const shown = SHOWN_METRICS.has(name);
         const kind = unit === '%' ? ('share' as const) : ('number' as const);
+        const decimals = kind === 'share' ? digits : 2;
         return [
-            { name, title, unit, digits, meaning, better, kind, shown, group: 'ratios', values },
+            {
+                ...{ name, title, unit, digits: decimals, meaning, better, kind, shown },
+                ...{ group: 'ratios', values },
+            },
         ];
     });
 }
@@ -202,7 +206,7 @@ export function whyTable(report: Report): WhyTable {
             'name',
             'Loop',
             lines.map(({ loop, of, isBucket }) =>
-                isBucket ? of.bucket : report.label({ kind: 'loop', id: loop }, 24),
+                isBucket ? of.bucket : (loops?.text(loops.rowOf(loop), loops.treeColumn) ?? null),
             ),
             'code',
         ),
@@ -210,19 +214,16 @@ export function whyTable(report: Report): WhyTable {
             textColumn(
                 'analysis',
                 'Analysis',
-                lines.map(({ of }) => of.verdict?.title ?? null),
+                lines.map(({ of: { verdict } }) =>
+                    verdict?.title ? `${verdict.title}, ${verdict.confidence ?? '?'}` : null,
+                ),
             ),
-            'What the loop is bound by.',
-        ),
-        lead(
-            textColumn(
-                'confidence',
-                'Confidence',
-                lines.map(({ of }) => of.verdict?.confidence ?? null),
-            ),
-            'How sure that is.',
+            'What the loop is bound by, and how sure that is.',
         ),
         shareColumn(report, lines),
+        ...metricColumns(report, lines),
+        ...variantsOf(lines).flatMap(one => takeColumns(one, lines)),
+        ...loopColumns(report, lines),
         number(
             'iterations',
             'Iterations',
@@ -230,9 +231,6 @@ export function whyTable(report: Report): WhyTable {
             lines.map(({ of }) => of.takes.find(take => take.n)?.iterations ?? null),
             { digits: 0, shown: true, origin: 'measured' },
         ),
-        ...metricColumns(report, lines),
-        ...variantsOf(lines).flatMap(one => takeColumns(one, lines)),
-        ...loopColumns(report, lines),
         {
             ...textColumn(
                 'function',
