@@ -2,8 +2,8 @@
 /*
  * Values that hold under a condition (one path of a loop, a variant, a machine, ...) as sections of
  * the pages of their objects: what a row of a view has no place for. Of the hottest loops and
- * functions only, and not without end: the experiment has all of them. What variants took has parts of
- * its own (data_variants.c).
+ * functions only, and not without end: the experiment has all of them. What variants took has parts
+ * of its own (data_variants.c).
  */
 #include "report/data.h"
 

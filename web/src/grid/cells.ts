@@ -57,7 +57,7 @@ function decimalsOf(column: GridColumn, scale: Scale): number {
 export function numberText(column: GridColumn, value: number): string {
     if (Number.isNaN(value)) return '';
     if (value === 0) return '0';
-    if (column.mixed) return significant(value, 4);
+    if (column.mixed) return significant(value);
     const scale = scaleOf(column);
     if (column.kind === 'integer' && scale.factor === 1) return count(value);
     const decimals = decimalsOf(column, scale);

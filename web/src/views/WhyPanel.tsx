@@ -78,7 +78,7 @@ function Takes({ of }: { of: Varied }) {
                         Cycles/iteration
                     </th>
                     <th scope="col">95 %</th>
-                    <th scope="col">
+                    <th scope="col" class="why-bar">
                         <span class="off-screen">As a bar</span>
                     </th>
                     <th scope="col" class="number">

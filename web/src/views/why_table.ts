@@ -78,7 +78,7 @@ function takeColumns({ variant, title }: Named, lines: readonly Line[]): MadeCol
             at => takes[at]?.cycles,
             {
                 unit: 'cy',
-                digits: 2,
+                mixed: true,
                 shown: SHOWN.has(variant),
                 doubt: `${variant}_doubt`,
             },
@@ -115,10 +115,10 @@ function metricColumns(report: Report, lines: readonly Line[]): MadeColumn[] {
         if (values.every(value => value === null)) return [];
         const shown = SHOWN_METRICS.has(name);
         const kind = unit === '%' ? ('share' as const) : ('number' as const);
-        const decimals = kind === 'share' ? digits : 2;
+        const mixed = kind !== 'share';
         return [
             {
-                ...{ name, title, unit, digits: decimals, meaning, better, kind, shown },
+                ...{ name, title, unit, digits, mixed, meaning, better, kind, shown },
                 ...{ group: 'ratios', values },
             },
         ];
@@ -158,7 +158,7 @@ function shareColumn(report: Report, lines: readonly Line[]): MadeColumn {
         name: 'exclusive_pct',
         title: 'Coverage',
         unit: '%',
-        kind: 'share',
+        kind: 'number',
         digits: 1,
         group: 'time',
         meaning: "Share of the run's time in the loop itself, by samples.",
