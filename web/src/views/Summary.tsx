@@ -257,7 +257,7 @@ export function FlagsPanel({ refused: isTold = true }: { refused?: boolean }) {
                 {isTold && refused > 0 && (
                     <li>
                         {integer(refused)} of the loops and functions that were chosen could not be
-                        timed or counted: <a href={href('trust')}>why</a>
+                        timed, varied or counted: <a href={href('trust')}>why</a>
                     </li>
                 )}
                 {onceEach(flags.filter(flag => !isRefusal(flag))).map(([flag, such]) => (
