@@ -74,7 +74,7 @@ static int keep_core(struct as_arena *arena, const struct as_core_asked *asked,
     for (unsigned i = 0; i < found->port_n; i++) {
         out->port[i] =
             as_arena_strndup(arena, asked->uarch->port[i], strlen(asked->uarch->port[i]));
-        out->port_use[i] = found->port_use[i];
+        out->port_use[i] = asked->port_use ? asked->port_use[i] : found->port_use[i];
         if (!out->port[i])
             return ASSAY_ERR_NOMEM;
     }
@@ -112,6 +112,7 @@ int as_core_keep(struct as_arena *arena, const struct as_core_asked *asked,
 
     *out = (struct as_core_kept){0};
     AS_TRY(assay_loop_paths(asked->program, asked->loop, ASSAY_PATH_LIMIT, &paths, err));
+    out->means = asked->port_use && paths.path_n > 1;
     const int rc = paths.path_n && !paths.merged ? keep_path(arena, asked, &paths, out, err) : 0;
     assay_paths_free(&paths);
     return rc;
@@ -160,8 +161,8 @@ static int write_ports(struct as_panel *panel, const struct as_core_kept *kept,
                                        text,         column,  sizeof column / sizeof *column};
 
     snprintf(text, sizeof text,
-             "Cycles of an iteration that each port is busy on %s, the load spread best.",
-             kept->core);
+             "Cycles of an iteration that each port is busy on %s, the load spread best%s.",
+             kept->core, kept->means ? ": the mean of its paths by how often each is gone" : "");
     for (size_t i = 0; i < kept->port_n; i++) {
         if (kept->port_use[i] <= 0.005)
             continue;

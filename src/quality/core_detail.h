@@ -25,6 +25,7 @@ struct as_core_kept {
     const char *core; /* what its table calls it */
     const char **port;
     double *port_use;
+    bool means; /* port_use is a mean over paths */
     struct assay_timeline_entry *timeline;
 };
 
@@ -36,6 +37,8 @@ struct as_core_asked {
     uint32_t loop;
     const double *weight; /* by path; NULL: the first */
     size_t weight_n;
+    const double
+        *port_use; /* of all paths, by their weights: what the loop's metrics say; or NULL */
 };
 
 /* Errors: NOMEM. */

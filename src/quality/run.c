@@ -195,6 +195,7 @@ static int analyse_loop(struct as_quality_pass *p, struct assay_cqa_engine *engi
     core->loop = it->at;
     core->weight = weight;
     core->weight_n = options.weight_n;
+    core->port_use = found.mean.port_use;
     return as_core_keep(&p->arena, core, &it->core, err);
 }
 

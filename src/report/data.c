@@ -208,6 +208,7 @@ static int write_parts(struct as_document *document,
     AS_TRY(as_data_views(document, err));
     AS_TRY(as_data_calltree(document, err));
     AS_TRY(as_data_code(document, err));
+    AS_TRY(as_data_variants(document, err));
     return as_data_modes(document, err);
 }
 

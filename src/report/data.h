@@ -32,7 +32,9 @@ int as_data_calltree(struct as_document *document, struct assay_error *err);
 int as_data_code(struct as_document *document, struct assay_error *err);
 /* Elements of sections: values that hold under a condition. */
 int as_data_conditions(struct as_document *document, struct assay_error *err);
-/* The key `svg` of a section: a time line drawn. */
+/* variants, verdicts */
+int as_data_variants(struct as_document *document, struct assay_error *err);
+/* The key `timeline` of a section. */
 int as_data_timeline(struct as_document *document, int64_t detail_id, struct assay_error *err);
 /* Elements of sections: control flow of hot loops, drawn. */
 int as_data_graphs(struct as_document *document, struct assay_error *err);

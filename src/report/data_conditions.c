@@ -2,7 +2,8 @@
 /*
  * Values that hold under a condition (one path of a loop, a variant, a machine, ...) as sections of
  * the pages of their objects: what a row of a view has no place for. Of the hottest loops and
- * functions only, and not without end: the experiment has all of them.
+ * functions only, and not without end: the experiment has all of them. What variants took has parts
+ * of its own (data_variants.c).
  */
 #include "report/data.h"
 
@@ -33,6 +34,7 @@ static const char values_sql[] =
     " || ifnull(', ' || c.memory_level, ''), 3), v.value, v.low, v.high, v.unit, v.origin"
     " FROM v_values v JOIN context c USING (context_id)"
     " WHERE v.object_kind = ?1 AND v.object_id = ?2 AND v.run_id IN (0, ?3)"
+    " AND v.metric NOT GLOB 'decan_*' AND v.metric NOT GLOB 'variant_*'"
     " ORDER BY v.metric, c.path, v.context_id, v.run_id LIMIT ?4";
 
 static void write_row(struct as_json *json, struct assay_rows *rows)

@@ -83,7 +83,7 @@ static int write_table(struct as_document *document, int64_t detail_id, bool has
     return 0;
 }
 
-/* A picture says what a table of times does, and takes less room. */
+/* A time line is for a picture, that says what its table does. */
 static bool is_drawn(struct assay_rows *rows)
 {
     const char *name = assay_rows_text(rows, 3);
@@ -143,16 +143,15 @@ static int write_section(struct as_document *document, struct assay_rows *rows,
     const bool drawn = is_drawn(rows);
     AS_TRY(write_table(document, id, assay_rows_integer(rows, 7) > 0 && !drawn, err));
     write_chart(json, assay_rows_text(rows, 3));
-    if (drawn) {
+    as_json_key(json, "svg");
+    as_json_null(json);
+    if (drawn)
         AS_TRY(as_data_timeline(document, id, err));
-    } else {
-        as_json_key(json, "svg");
-        as_json_null(json);
-    }
     as_json_object_end(json);
     return 0;
 }
 
+/* Alike ones stand together: a compressed document is half as large so. */
 static int write_sections(struct as_document *document, struct assay_error *err)
 {
     struct assay_rows *rows;
@@ -162,7 +161,7 @@ static int write_sections(struct as_document *document, struct assay_error *err)
                            "SELECT s.detail_id, s.object_kind, s.object_id, s.name, s.title,"
                            " s.position, s.text, s.columns IS NOT NULL"
                            " FROM detail s WHERE s.run_id IN (0, ?1)"
-                           " ORDER BY s.object_kind, s.object_id, s.position, s.name",
+                           " ORDER BY s.name, s.object_kind, s.object_id, s.position",
                            &rows, err));
     assay_rows_bind_integer(rows, 1, document->run_id);
     as_json_key(&document->json, "sections");

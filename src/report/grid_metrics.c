@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/error.h"
 #include "base/str.h"
 
@@ -342,8 +343,59 @@ static int write_note(struct metrics *in)
     return note.failed ? ASSAY_ERR_NOMEM : 0;
 }
 
+/* Objects with values of metrics: others take no room. Names of sets were checked when they were
+ * made, and when the experiment was opened. */
+static int objects_sql_of(const struct as_grid *grid, struct assay_experiment *experiment,
+                          struct as_str *sql, struct assay_error *err)
+{
+    struct assay_rows *rows;
+    int more;
+
+    as_str_appendz(sql, "SELECT object_id FROM value WHERE object_kind = ?1 AND run_id IN (0, ?2)");
+    AS_TRY(assay_rows_open(experiment, "SELECT name FROM metric_set WHERE object_kind = ?1", &rows,
+                           err));
+    assay_rows_bind_text(rows, 1, grid->view->object);
+    while ((more = assay_rows_next(rows, err)) > 0)
+        as_str_appendf(sql, " UNION SELECT object_id FROM set_%s WHERE run_id IN (0, ?2)",
+                       assay_rows_text(rows, 0));
+    assay_rows_close(&rows);
+    return more < 0 ? more : sql->failed ? as_error_nomem(err, "the columns of metrics") : 0;
+}
+
+/* Goes on to the row behind the `most`-th that has values. */
+static int skip_empty_rows(struct metrics *in, struct assay_experiment *experiment, int64_t run_id,
+                           size_t most, struct assay_error *err)
+{
+    struct as_str sql = {0};
+    struct assay_rows *rows = NULL;
+    bool *valued = as_calloc(in->grid->row_n + 1, sizeof *valued);
+    int rc = valued ? objects_sql_of(in->grid, experiment, &sql, err)
+                    : as_error_nomem(err, "the columns of metrics");
+
+    if (rc == 0)
+        rc = assay_rows_open(experiment, as_str_z(&sql), &rows, err);
+    if (rc == 0) {
+        assay_rows_bind_text(rows, 1, in->grid->view->object);
+        assay_rows_bind_integer(rows, 2, run_id);
+        while ((rc = assay_rows_next(rows, err)) > 0) {
+            const uint32_t row = as_map_u64_get(&in->row, (uint64_t)assay_rows_integer(rows, 0));
+
+            if (row != AS_MAP_NONE)
+                valued[row] = true;
+        }
+    }
+    for (in->row_most = 0; rc == 0 && in->row_most < in->grid->row_n; in->row_most++)
+        if (valued[in->row_most] && most-- == 0)
+            break;
+    assay_rows_close(&rows);
+    as_str_fini(&sql);
+    as_free(valued);
+    return rc;
+}
+
 /* Values for as many rows as the view allows, in its order: the hottest first. */
-static void limit_rows(struct metrics *in)
+static int limit_rows(struct metrics *in, struct assay_experiment *experiment, int64_t run_id,
+                      struct assay_error *err)
 {
     const struct as_grid *grid = in->grid;
     size_t cells = 0;
@@ -351,9 +403,10 @@ static void limit_rows(struct metrics *in)
     as_vec_foreach (&in->all, it)
         cells += 1u + (it->low != NULL) + (it->high != NULL) + (it->n != NULL) + (it->from != NULL);
     in->row_most = grid->row_n;
-    if (grid->view->metric_cell_most && cells &&
-        in->row_most > grid->view->metric_cell_most / cells)
-        in->row_most = grid->view->metric_cell_most / cells;
+    if (!grid->view->metric_cell_most || !cells ||
+        grid->row_n <= grid->view->metric_cell_most / cells)
+        return 0;
+    return skip_empty_rows(in, experiment, run_id, grid->view->metric_cell_most / cells, err);
 }
 
 int as_grid_metrics(struct as_grid *grid, struct assay_experiment *experiment, int64_t run_id,
@@ -366,7 +419,8 @@ int as_grid_metrics(struct as_grid *grid, struct assay_experiment *experiment, i
     rc = find_metrics(&in, experiment, run_id, err);
     if (rc == 0 && in.all.n && (index_rows(&in) < 0 || add_all(&in) < 0))
         rc = as_error_nomem(err, "the columns of metrics");
-    limit_rows(&in);
+    if (rc == 0)
+        rc = limit_rows(&in, experiment, run_id, err);
     if (rc == 0 && in.all.n)
         rc = find_contexts(&in, experiment, err);
     if (rc == 0 && write_note(&in) < 0)

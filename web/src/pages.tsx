@@ -15,6 +15,7 @@ import { Summary } from './views/Summary';
 import { Expert, Functions, Lines, Loops } from './views/Tables';
 import { Tried } from './views/Tried';
 import { hasTrust, Trust } from './views/Trust';
+import { Why } from './views/Why';
 
 export interface Page {
     path: string;
@@ -32,6 +33,12 @@ export const PAGES: Page[] = [
     { path: 'application', title: 'Application', view: Application, isThere: isMeasured },
     { path: 'functions', title: 'Functions', view: Functions },
     { path: 'loops', title: 'Loops', view: Loops },
+    {
+        path: 'why',
+        title: 'Why',
+        view: Why,
+        isThere: report => report.varied().length > 0,
+    },
     { path: 'lines', title: 'Lines', view: Lines, isThere: isMeasured },
     { path: 'calltree', title: 'Call tree', view: CallTree, isThere: isMeasured },
     {

@@ -126,6 +126,10 @@ export interface ViewColumn {
     doubt?: string | null;
     bar?: boolean;
     origin?: string | null;
+    /** Its values have units of their own: nothing is alike in their decimals. */
+    mixed?: boolean;
+    /** Stands with the names, before numbers. */
+    lead?: boolean;
     /** The column that this one only bounds, counts or explains. */
     of?: string | null;
 }
@@ -212,6 +216,45 @@ export interface Section {
     table: SectionTable | null;
     chart?: SectionChart | null;
     svg: string | null;
+    timeline?: Timeline | null;
+}
+
+/**
+ * Executions of instructions, seven numbers each: iteration, place of its text, cycles from the
+ * dispatch of the one before to its own, until sources are ready, it begins, is done, is retired.
+ */
+export interface Timeline {
+    text: string[];
+    each: number[];
+}
+
+/** What a variant of a loop took; without a bucket, in the main one. Cycles of an iteration. */
+export interface Take {
+    loop_id: number;
+    bucket: string | null;
+    variant: string;
+    /** What the variant is, and its place among all. */
+    title: string | null;
+    place: number;
+    n: number | null;
+    cycles: number | null;
+    low: number | null;
+    high: number | null;
+    least: number | null;
+    stability: number | null;
+    /** Cycles of an instance. */
+    instance: number | null;
+    iterations: number | null;
+    speedup: number | null;
+}
+
+/** What follows from variants, of a loop or of one of its buckets; metrics by their names. */
+export interface Verdict {
+    loop_id: number;
+    bucket: string | null;
+    title: string | null;
+    confidence: 'low' | 'medium' | 'high' | null;
+    [metric: string]: number | string | null;
 }
 
 export interface ScalabilityPoint {
@@ -358,6 +401,8 @@ export interface Document {
     sources: Source[];
     code: Code[];
     sections: Section[];
+    variants: Take[];
+    verdicts: Verdict[];
     scalability: Scalability | null;
     stability: Stability | null;
     comparison: Comparison | null;

@@ -10,6 +10,7 @@ import { Folded } from '../calltree/fold';
 import { type Shape, hasInlined, shapeTree, withoutInlined } from '../calltree/shape';
 import { binaryView } from './binary';
 import { lineKey } from '../code/link';
+import { type VariedLoop, variedLoops } from './variants';
 
 interface LinePlace {
     functionId: number;
@@ -37,6 +38,7 @@ export class Report {
     private readonly binaryOf = new Map<string, ViewRows>();
     private readonly nestedOf = new Map<boolean, NestedLoops>();
     private inlined: boolean | null = null;
+    private variedAll: VariedLoop[] | null = null;
     private lineOwners: Map<string, LinePlace> | null = null;
     private readonly foldedAs = new Map<boolean, Folded>();
     private readonly shapedAs = new Map<string, Folded>();
@@ -152,6 +154,12 @@ export class Report {
         return this.doc.sections
             .filter(one => one.object === object.kind && (one.id === object.id || one.id === null))
             .sort((a, b) => a.order - b.order);
+    }
+
+    /** Loops of which variants were measured. */
+    varied(): VariedLoop[] {
+        this.variedAll ??= variedLoops(this.doc);
+        return this.variedAll;
     }
 
     private ofLoop(loopId: number, column: string): number | null {

@@ -91,6 +91,8 @@ export function parseDocument(json: string): Document {
         sources: list(given.sources),
         code: list(given.code),
         sections: list(given.sections),
+        variants: list(given.variants),
+        verdicts: list(given.verdicts),
         scalability: given.scalability ?? null,
         stability: given.stability ?? null,
         comparison: given.comparison ?? null,

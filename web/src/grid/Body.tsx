@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rows that are near the visible part, at their places in a box as high as all of them.
 
-import { NumberCell, PlainCell, cellTip, nameText } from './Cell';
+import { NumberCell, PlainCell, cellText, cellTip, nameText } from './Cell';
 import type { Line } from './order';
 import { type Rows, isNumeric } from './rows';
 import type { Window } from './window';
@@ -104,7 +104,8 @@ export function Body(props: Props) {
 function NameCell(props: Props & { node: number; level: number; at: number }) {
     const { rows, node, level, at } = props;
     const address = props.linkOf?.(node) ?? null;
-    const whole = rows.text(node, at) ?? '(unknown)';
+    const number = isNumeric(rows.columns[at]!);
+    const whole = (number ? cellText(rows, node, at) : rows.text(node, at)) ?? '(unknown)';
     const text = nameText(rows, at, whole, (props.pixels[0] ?? 0) - indent(level) - TWISTY_PX);
     const tip = text === whole ? undefined : whole;
     const code = rows.columns[at]!.kind === 'code' ? ' mono' : '';

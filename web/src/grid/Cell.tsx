@@ -3,7 +3,7 @@
 // and not as components: a table has hundreds of cells, and they have no state.
 
 import { provenance } from '../format';
-import { flagText, isDoubtful, isEstimated, marginText, numberText, originOf } from './cells';
+import { doubtOf, flagText, isEstimated, marginText, numberText, originOf } from './cells';
 import { shortName } from '../parts/short_name';
 import { type Rows, isNumeric } from './rows';
 import { codeRoom } from './widths';
@@ -29,7 +29,8 @@ export function cellTip(rows: Rows, node: number, index: number): string {
         at(column.highAt),
         column.unit,
     );
-    return isDoubtful(rows, node, column) ? `few samples: ${text}` : text;
+    const doubt = doubtOf(rows, node, column);
+    return doubt ? [doubt.words, text].filter(Boolean).join(': ') : text;
 }
 
 /** An estimate of a count says so. */
@@ -43,13 +44,13 @@ export function NumberCell({ rows, node, at }: Props) {
     const column = rows.columns[at]!;
     const value = rows.num(node, at);
     if (Number.isNaN(value)) return null;
-    const doubtful = isDoubtful(rows, node, column);
+    const doubt = doubtOf(rows, node, column);
     const margin = marginText(rows, node, at);
     const barred = column.kind === 'share' || column.bar;
     // Against the largest of the column: in a flat profile all shares are small.
     const length = barred ? Math.max(0, Math.min(100, (100 * value) / (column.max || 1))) : 0;
     return (
-        <span class="cell-number">
+        <span class={doubt && doubt.mark !== '?' ? `cell-number ${doubt.rating}` : 'cell-number'}>
             {barred && (
                 <span class="cell-track" aria-hidden="true">
                     <span class="cell-bar" style={{ width: `${length}%` }} />
@@ -57,7 +58,7 @@ export function NumberCell({ rows, node, at }: Props) {
             )}
             <span class="cell-value">{shownNumber(rows, node, at)}</span>
             {column.doubtAt >= 0 && (
-                <span class="cell-doubt">{doubtful ? <abbr>?</abbr> : null}</span>
+                <span class="cell-doubt">{doubt ? <abbr>{doubt.mark}</abbr> : null}</span>
             )}
             {(column.lowAt >= 0 || column.highAt >= 0) && <span class="cell-margin">{margin}</span>}
         </span>

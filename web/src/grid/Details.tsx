@@ -3,7 +3,7 @@
 
 import { provenance, words } from '../format';
 import { cellText } from './Cell';
-import { headerUnit, isDoubtful, marginText } from './cells';
+import { doubtOf, headerUnit, marginText } from './cells';
 import { type Rows, servingColumns } from './rows';
 
 interface Props {
@@ -34,6 +34,7 @@ export function Details({ rows, node, onClose }: Props) {
                     <dl>
                         {members.map(at => {
                             const column = rows.columns[at]!;
+                            const doubt = doubtOf(rows, node, column);
                             const value = (index: number): number | null =>
                                 index < 0 ? null : rows.num(node, index);
                             const rests = provenance(
@@ -50,8 +51,10 @@ export function Details({ rows, node, onClose }: Props) {
                                         {cellText(rows, node, at)}{' '}
                                         <span class="muted">{marginText(rows, node, at)}</span>{' '}
                                         {headerUnit(column)}
-                                        {isDoubtful(rows, node, column) && (
-                                            <strong class="doubt"> ? few samples</strong>
+                                        {doubt && (
+                                            <strong class={`doubt ${doubt.rating}`}>
+                                                {` ${doubt.mark} ${doubt.words}`}
+                                            </strong>
                                         )}
                                         {column.countAt >= 0 && rests && (
                                             <div class="muted small">{rests}</div>

@@ -47,12 +47,14 @@ export interface GridProps {
     /** Takes the height that is left; others are as high as their rows, up to a dozen. */
     tall?: boolean;
     plain?: boolean; // no toolbar
+    /** False where rows under a row are no parts of its time. */
+    hotPath?: boolean;
 }
 
 /** Names first, then numbers, then where and what: the numbers are what one came for. */
 function place(rows: Rows, at: number): number {
     const column = rows.columns[at]!;
-    if (column.kind === 'code') return 0;
+    if (column.kind === 'code' || column.lead) return 0;
     return isNumeric(column) || column.kind === 'flag' ? 1 : 2;
 }
 
@@ -222,7 +224,7 @@ export function Grid(props: GridProps) {
                     onExpand={rows.nested && rows.complete ? () => params.set({ open: '*' }) : null}
                     onCollapse={rows.nested ? () => params.set({ open: allClosed }) : null}
                     onHotPath={
-                        rows.nested && lines.length
+                        rows.nested && lines.length && props.hotPath !== false
                             ? () => showHotPath(activeNode >= 0 ? activeNode : lines[0]!.node)
                             : null
                     }

@@ -57,6 +57,7 @@ function decimalsOf(column: GridColumn, scale: Scale): number {
 export function numberText(column: GridColumn, value: number): string {
     if (Number.isNaN(value)) return '';
     if (value === 0) return '0';
+    if (column.mixed) return significant(value);
     const scale = scaleOf(column);
     if (column.kind === 'integer' && scale.factor === 1) return count(value);
     const decimals = decimalsOf(column, scale);
@@ -95,8 +96,22 @@ export function marginText(rows: Rows, node: number, at: number): string {
     return `${spread.kind === 'most' ? '≤' : '≥'}${text(spread.bound)}`;
 }
 
-export function isDoubtful(rows: Rows, node: number, column: GridColumn): boolean {
-    return column.doubtAt >= 0 && rows.num(node, column.doubtAt) === 1;
+/** Why a value is not to be relied on: its mark, how grave that is, and the words for it. */
+export interface Doubt {
+    mark: string;
+    rating: 'fair' | 'poor';
+    words: string;
+}
+
+/** By the number in the column of doubt. */
+const DOUBTS: Record<number, Doubt> = {
+    1: { mark: '?', rating: 'fair', words: 'few samples' },
+    2: { mark: '~', rating: 'fair', words: 'weak: instances of 250 to 500 cycles' },
+    3: { mark: '!', rating: 'poor', words: 'unreliable: instances below 250 cycles' },
+};
+
+export function doubtOf(rows: Rows, node: number, column: GridColumn): Doubt | null {
+    return (column.doubtAt >= 0 && DOUBTS[rows.num(node, column.doubtAt)]) || null;
 }
 
 /** Where a value comes from: the same for the whole column, or row by row. */

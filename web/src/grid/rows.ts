@@ -239,6 +239,13 @@ export class ViewRows implements Rows {
         return this.columns.findIndex(column => column.name === name);
     }
 
+    /** Whether any row has a value there. */
+    hasValues(column: number): boolean {
+        const values = this.values[column];
+        for (let row = 0; row < this.view.row_n; row++)
+            if (!Number.isNaN(values?.num(row) ?? NaN) || values?.text(row)) return true;
+        return false;
+    }
     count(): number {
         return this.view.row_n;
     }

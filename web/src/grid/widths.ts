@@ -5,7 +5,7 @@ import { headerUnit } from './cells';
 import { type GridColumn, type Rows, isNumeric } from './rows';
 
 const CHAR_PX = 7.3;
-const BOLD_PX = 8;
+const BOLD_PX = 8.3;
 const CODE_PX = 7.3;
 const PAD_PX = 22;
 const SAMPLE = 200;
@@ -27,7 +27,8 @@ export function codeRoom(pixels: number): number {
 
 export function columnWidth(rows: Rows, at: number): number {
     const column = rows.columns[at]!;
-    const header = (column.title.length + headerUnit(column).length) * BOLD_PX + 42;
+    const unit = headerUnit(column);
+    const header = column.title.length * BOLD_PX + (unit ? unit.length * CHAR_PX + 6 : 0) + 44;
     const bounded = column.lowAt >= 0 || column.highAt >= 0;
     if (column.kind === 'share') return Math.max(bounded ? 206 : 140, header);
     if (isNumeric(column)) {

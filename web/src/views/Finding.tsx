@@ -3,7 +3,7 @@
 
 import { useReport } from '../context';
 import type { Finding } from '../data/contract';
-import { seconds, shellWord, words } from '../format';
+import { integer, seconds, shellWord, words } from '../format';
 import { Gain, ObjectLink } from '../parts/parts';
 
 const LEVELS: Record<string, string> = {
@@ -13,7 +13,31 @@ const LEVELS: Record<string, string> = {
     expert: 'for experts',
 };
 
-export function FindingItem({ finding, place }: { finding: Finding; place?: boolean }) {
+const OTHERS = 6; // named; of more the number is told
+
+/** What else the finding holds for. */
+function Others({ others }: { others: readonly Finding[] }) {
+    return (
+        <p class="small">
+            The same of{' '}
+            {others.slice(0, OTHERS).map((one, i) => (
+                <span key={one.rank}>
+                    {i > 0 && ', '}
+                    <ObjectLink object={{ kind: one.object!, id: one.id! }} />
+                </span>
+            ))}
+            {others.length > OTHERS && ` and ${integer(others.length - OTHERS)} more`}
+        </p>
+    );
+}
+
+interface Props {
+    finding: Finding;
+    place?: boolean;
+    others?: readonly Finding[];
+}
+
+export function FindingItem({ finding, place, others }: Props) {
     const { gain_s: gain, time_s: time, object, id, command } = finding;
     const { experiment } = useReport().doc;
     return (
@@ -51,6 +75,7 @@ export function FindingItem({ finding, place }: { finding: Finding; place?: bool
                     </p>
                 )}
                 <p>{finding.text}</p>
+                {others && others.length > 0 && <Others others={others} />}
                 {finding.workaround && <p class="workaround">{finding.workaround}</p>}
                 {command && (
                     <p>

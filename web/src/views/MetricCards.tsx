@@ -18,9 +18,9 @@ export function metricGroups(metrics: readonly Metric[]): [string, Metric[]][] {
 export function MetricCards({ metrics }: { metrics: readonly Metric[] }) {
     return (
         <>
-            {metricGroups(metrics).map(([group, members]) => (
+            {metricGroups(metrics).map(([group, members], _, all) => (
                 <div class="metric-group" key={group}>
-                    <h3>{words(group)}</h3>
+                    {all.length > 1 && <h3>{words(group)}</h3>}
                     <ul class="cards">
                         {members.map(metric => (
                             <li key={metric.name} class={`card ${metric.rating}`}>

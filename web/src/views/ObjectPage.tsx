@@ -10,13 +10,14 @@ import type { Code } from '../data/contract';
 import type { Report } from '../data/report';
 import { provenance } from '../format';
 import { cellText } from '../grid/Cell';
-import { headerUnit, isDoubtful, marginText, originOf } from '../grid/cells';
+import { doubtOf, headerUnit, marginText, originOf } from '../grid/cells';
 import { type ObjectRef, type ViewRows, servingColumns } from '../grid/rows';
 import { Choice, Empty, ObjectLink, PageHead, Panel } from '../parts/parts';
 import { href, route, setParams } from '../route';
 import { FindingItem } from './Finding';
 import { InliningPanel, inliningParts } from './Inlining';
 import { SectionPanel } from './Sections';
+import { WhyPanel } from './WhyPanel';
 
 export function ObjectPage({ kind }: { kind: 'loop' | 'function' }) {
     const report = useReport();
@@ -35,13 +36,17 @@ export function ObjectPage({ kind }: { kind: 'loop' | 'function' }) {
             </>
         );
     const object: ObjectRef = { kind, id };
-    const findings = report.findings(object);
+    const varied = kind === 'loop' ? (report.varied().find(one => one.loop === id) ?? null) : null;
+    // What variants tell stands in a panel of its own, with the numbers behind it.
+    const findings = report.findings(object).filter(one => !varied || one.topic !== 'differential');
+    const sections = report.sections(object).filter(one => !varied || one.name !== 'variants');
     return (
         <>
             <PageHead title={<span class="mono">{report.label(object)}</span>}>
                 <Around report={report} object={object} />
             </PageHead>
             {rows && row >= 0 && <Numbers rows={rows} row={row} />}
+            {varied && <WhyPanel report={report} varied={varied} />}
             {findings.length > 0 && (
                 <Panel title="What to do here">
                     <ol class="findings">
@@ -53,7 +58,7 @@ export function ObjectPage({ kind }: { kind: 'loop' | 'function' }) {
             )}
             {object.kind === 'function' && <InliningPanel report={report} id={id} />}
             <CodePanel report={report} object={object} />
-            {report.sections(object).map(section => (
+            {sections.map(section => (
                 <SectionPanel key={section.name} section={section} />
             ))}
             {rows && row >= 0 && <AllNumbers rows={rows} row={row} />}
@@ -115,6 +120,7 @@ const KEY = new Set([
 function Value({ rows, row, at }: { rows: ViewRows; row: number; at: number }) {
     const column = rows.columns[at]!;
     const value = (index: number): number | null => (index < 0 ? null : rows.num(row, index));
+    const doubt = doubtOf(rows, row, column);
     const rests = provenance(
         originOf(rows, row, column),
         value(column.countAt),
@@ -126,9 +132,9 @@ function Value({ rows, row, at }: { rows: ViewRows; row: number; at: number }) {
         <span data-tip={rests || undefined}>
             {cellText(rows, row, at)} <span class="margin">{marginText(rows, row, at)}</span>{' '}
             {headerUnit(column)}
-            {isDoubtful(rows, row, column) && (
-                <abbr class="doubt" data-tip={`few samples: ${rests}`}>
-                    ?
+            {doubt && (
+                <abbr class="doubt" data-tip={`${doubt.words}: ${rests}`}>
+                    {doubt.mark}
                 </abbr>
             )}
         </span>

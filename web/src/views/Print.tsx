@@ -5,7 +5,7 @@
 import { ReportContext } from '../context';
 import type { Report } from '../data/report';
 import { cellText } from '../grid/Cell';
-import { headerUnit, isDoubtful, marginText } from '../grid/cells';
+import { doubtOf, headerUnit, marginText } from '../grid/cells';
 import { sortNodes } from '../grid/order';
 import { type Rows, isNumeric } from '../grid/rows';
 import { moment } from '../format';
@@ -74,7 +74,7 @@ function PrintTable({ rows, sort, title }: { rows: Rows; sort: string | null; ti
                                         class={cellClass(isNumeric(column), i === 0 && level > 0)}
                                     >
                                         {cellText(rows, node, at)} {marginText(rows, node, at)}
-                                        {isDoubtful(rows, node, column) ? ' ?' : ''}
+                                        {` ${doubtOf(rows, node, column)?.mark ?? ''}`}
                                     </td>
                                 );
                             })}

@@ -10,6 +10,7 @@ import { isDark } from '../theme';
 import type { DrawnChart } from './chart_series';
 import { sectionColumn } from './section_columns';
 import { SectionChart } from './SectionChart';
+import { TimelinePicture } from './Timeline';
 import { madeView } from './table';
 
 /**
@@ -28,7 +29,7 @@ function SectionGrid({ section, table }: { section: Section; table: SectionTable
     const { name, title, chart } = section;
     const rows = useMemo(() => {
         const columns = table.columns.map((column, at) => ({
-            ...sectionColumn(column, at, table.rows),
+            ...sectionColumn(column, at, table),
             ...(chart?.kind === 'cells' && chart.y === at && { bar: true }),
         }));
         return madeView(name, title, columns);
@@ -43,7 +44,7 @@ const isDrawn = (chart: Section['chart']): chart is DrawnChart =>
 const FOLDED = 40;
 
 export function SectionPanel({ section }: { section: Section }) {
-    const { title, text, table, svg } = section;
+    const { title, text, table, svg, timeline } = section;
     const chart = isDrawn(section.chart) ? section.chart : null;
     const grid = table && table.rows.length > 0 && <SectionGrid section={section} table={table} />;
     return (
@@ -60,6 +61,7 @@ export function SectionPanel({ section }: { section: Section }) {
             ) : (
                 grid
             )}
+            {timeline && <TimelinePicture timeline={timeline} label={title} />}
             {svg && (
                 <div class="picture">
                     <img src={pictureAddress(svg, isDark.value)} alt={title} />

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first page: what ran, what to do first, what the time is made of, and how far to trust it.
 
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { useReport } from '../context';
-import type { Check, Document } from '../data/contract';
+import type { Check, Document, Finding } from '../data/contract';
 import type { Report } from '../data/report';
 import { integer, moment, percent, seconds } from '../format';
 import { CategoryBar, categoryShares } from '../parts/CategoryBar';
 import { Facts, PageHead, Panel } from '../parts/parts';
 import { href } from '../route';
+import { alikeFindings } from './alike';
 import { FindingItem } from './Finding';
 import { HottestPanels } from './Hottest';
 import { MetricCards } from './MetricCards';
@@ -148,16 +149,29 @@ function RunSummary() {
     );
 }
 
+function functionOf(report: Report, { object, id }: Finding): string | null {
+    const rows = object === 'loop' ? report.rows('loops') : null;
+    return rows && id !== null ? rows.text(rows.rowOf(id), rows.columnAt('function')) : null;
+}
+
 /** All findings, in the order of the data. */
 export function FindingsPanel() {
-    const { findings } = useReport().doc;
+    const report = useReport();
     const [all, setAll] = useState(false);
+    const findings = useMemo(() => {
+        const given = report.doc.findings;
+        // In a run each has a time of its own.
+        return report.isCode
+            ? alikeFindings(given, one => functionOf(report, one))
+            : given.map(first => ({ first, others: [] }));
+    }, [report]);
+    const timed = report.doc.findings.some(one => one.gain_s || typeof one.time_s === 'number');
     return (
         <Panel title="Do this first" class="wide">
             {findings.length ? (
-                <ol class="findings">
-                    {(all ? findings : findings.slice(0, FIRST)).map(finding => (
-                        <FindingItem key={finding.rank} finding={finding} />
+                <ol class={timed ? 'findings' : 'findings untimed'}>
+                    {(all ? findings : findings.slice(0, FIRST)).map(({ first, others }) => (
+                        <FindingItem key={first.rank} finding={first} others={others} />
                     ))}
                 </ol>
             ) : (
@@ -243,7 +257,7 @@ export function FlagsPanel({ refused: isTold = true }: { refused?: boolean }) {
                 {isTold && refused > 0 && (
                     <li>
                         {integer(refused)} of the loops and functions that were chosen could not be
-                        timed or counted: <a href={href('trust')}>why</a>
+                        timed, varied or counted: <a href={href('trust')}>why</a>
                     </li>
                 )}
                 {onceEach(flags.filter(flag => !isRefusal(flag))).map(([flag, such]) => (

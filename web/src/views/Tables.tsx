@@ -89,10 +89,18 @@ export function Lines() {
 
 export function Expert() {
     const report = useReport();
-    const all = report.rows('loops')?.columns ?? [];
+    const rows = report.rows('loops');
+    const all = rows?.columns ?? [];
     const serving = servingColumns(all);
+    // Numbers are what an expert comes for: of names the function alone, and nothing that is empty.
     const columns = all
-        .filter(column => !serving.has(column.name) && column.kind !== 'id')
+        .filter(
+            (column, at) =>
+                !serving.has(column.name) &&
+                column.kind !== 'id' &&
+                (column.kind !== 'code' || column.name === 'function') &&
+                rows?.hasValues(at),
+        )
         .map(column => column.name);
     return (
         <div class="tall-page">

@@ -6,6 +6,7 @@ import type { Flag } from '../data/contract';
 const REFUSALS: Record<string, string> = {
     loop_not_timed: 'not timed',
     not_counted: 'not counted',
+    loop_not_varied: 'not varied',
 };
 
 export interface Refusal {

@@ -17,10 +17,12 @@ function kindOf(values: readonly Cell[]): ViewColumn['kind'] {
 export function sectionColumn(
     column: ViewColumn | string,
     at: number,
-    rows: SectionTable['rows'],
+    { columns, rows }: SectionTable,
 ): MadeColumn {
     const values = rows.map(row => row[at] ?? null);
     if (typeof column !== 'string') return { ...column, shown: column.shown ?? true, values };
     // Names of columns are kept in addresses: two of one title must differ.
-    return { name: `c${at}`, title: column, kind: kindOf(values), shown: true, values };
+    const kind = kindOf(values);
+    const mixed = kind !== 'text' && columns.some(one => one === 'Unit');
+    return { name: `c${at}`, title: column, kind, mixed, shown: true, values };
 }

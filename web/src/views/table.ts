@@ -13,13 +13,14 @@ export function madeView(
     title: string,
     columns: MadeColumn[],
     sort: string | null = null,
+    nest: { key: string; parent: string } | null = null,
 ): ViewRows {
     const view: View = {
         name,
         title,
         object: null,
-        key: null,
-        parent: null,
+        key: nest?.key ?? null,
+        parent: nest?.parent ?? null,
         sort,
         row_n: columns[0]?.values.length ?? 0,
         columns: columns.map(({ values: _, ...column }) => column),

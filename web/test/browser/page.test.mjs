@@ -39,6 +39,7 @@ const PAGES = [
         'scalability',
         'stability',
         'comparison',
+        'why',
         'trust',
         'expert',
         'experiment',
@@ -84,6 +85,7 @@ test('the page of trust holds the model, estimates and refusals to what was meas
         const text = await page.locator('main').innerText();
         assert.match(text, /Model against measured\s+11\.9/);
         assert.match(text, /loop not timed\s+2\s/);
+        assert.match(text, /loop not varied\s+1\s/);
         assert.match(text, /function not counted\s+1\s/);
         const models = page.locator('.grid').first().locator('.grid-body .grid-row');
         assert.equal(await models.count(), 2);
@@ -91,10 +93,49 @@ test('the page of trust holds the model, estimates and refusals to what was meas
         assert.match(cells, /heat\.c:\d+.*sweep/);
         assert.match(cells, /2\.50*\s+3\.750*\s+1\.5/);
         await page.goto(`${small}#/summary`);
-        await page.getByText('3 of the loops and functions that were chosen').waitFor();
+        await page.getByText('4 of the loops and functions that were chosen').waitFor();
         assert.doesNotMatch(await page.locator('main').innerText(), /the jump over its header/);
-        await page.getByRole('link', { name: 'why' }).click();
+        await page.getByRole('link', { name: 'why', exact: true }).click();
         await page.waitForFunction(() => location.hash.startsWith('#/trust'));
+    }));
+
+test('loops stand with what their variants took, their buckets below, and doubts marked', () =>
+    onReport(small, 'why', async page => {
+        const cell = async (row, title) => {
+            const titles = await page.getByRole('columnheader').allInnerTexts();
+            const at = titles.findIndex(text => text.startsWith(title));
+            return (await rowTexts(page, at))[row].replace(/\s+/g, ' ');
+        };
+        assert.equal(await page.locator('.grid-body .grid-row').count(), 2);
+        assert.equal(await cell(0, 'Analysis'), 'RAM bound, high');
+        assert.equal(await cell(0, 'ORIG / DL1'), '3.20');
+        assert.equal(await cell(0, 'LS'), '7.50');
+        assert.match(await cell(1, 'ORIG'), /^1\.02|^2\.00 !?$/);
+        assert.match(await cell(1, 'FP'), /^0\.500 !$/);
+        assert.equal((await page.locator('.cell-number.poor').count()) > 0, true);
+        await page.getByRole('button', { name: 'Expand', exact: true }).click();
+        assert.match((await rowTexts(page, 0))[2], /512 to 1023 iterations/);
+        assert.equal(await cell(2, 'Analysis'), 'latency bound, medium');
+        assert.equal(await cell(2, 'LS'), '15.0');
+    }));
+
+test('the page of a loop has its verdict with the numbers of each bucket', () =>
+    onReport(small, 'loop/12', async page => {
+        const panel = page.locator('.panel', {
+            has: page.getByRole('heading', { name: 'Why it takes its time' }),
+        });
+        const text = await panel.innerText();
+        assert.match(text, /RAM bound · confidence high/i);
+        assert.match(text, /with its data in L1 an iteration takes 2\.50 cycles/);
+        assert.match(text, /LS\s+loads and stores without arithmetic\s+7\.50\s/);
+        assert.match(text, /ORIG \/ DL1\s+3\.20/);
+        await panel.getByRole('combobox').selectOption('512 to 1023 iterations');
+        await until(async () => assert.match(await panel.innerText(), /latency bound/i));
+        assert.match(await panel.innerText(), /LS\s+loads and stores without arithmetic\s+15\.0\s/);
+        assert.equal(await page.getByText('What it takes without').count(), 0);
+        const line = page.locator('svg.timeline');
+        assert.match(await line.getAttribute('aria-label'), /2 executions in 10 cycles/);
+        assert.equal(await line.locator('rect.run').count(), 2);
     }));
 
 test('a table sorts by its headers, and back goes back', () =>

@@ -10,6 +10,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inflateSync } from 'node:zlib';
 import { openBrowser } from './browser.mjs';
 import { onReport, rowTexts } from './use.mjs';
 
@@ -70,6 +71,39 @@ test('the page of a loop that was not run has advice, assembly, ports and a time
         for (const title of ['Source and assembly', 'What if', 'Ports', 'Time line'])
             assert.ok(titles.includes(title), titles.join());
     }));
+
+test('ports and cycles of the page are those that the program tells of the same loops', () => {
+    const slot = [...readFileSync(code, 'utf8').matchAll(/>\s*([A-Za-z0-9+/=]{1000,})\s*</g)];
+    const page = JSON.parse(inflateSync(Buffer.from(slot[0][1], 'base64')));
+    const told = JSON.parse(
+        execFileSync(
+            process.env.ASSAY,
+            ['cqa', '--machine', 'zen5', '--format', 'json', process.env.CODE],
+            { maxBuffer: 2 ** 30 },
+        ),
+    );
+    const byAddress = new Map(told.loops.map(loop => [loop.address, loop]));
+    const view = page.views.find(one => one.name === 'loops');
+    const { address, loop_id: ids, cqa_cycles: cycles, cqa_path_n: paths } = view.data;
+    const sections = new Map(
+        page.sections.filter(one => one.name === 'core_ports').map(one => [one.id, one]),
+    );
+    let held = 0;
+    let several = 0;
+    for (let row = 0; row < view.row_n; row++) {
+        const loop = byAddress.get(address.dict[address.i[row]]);
+        if (!loop || cycles.v[row] === null) continue;
+        const where = `loop at ${loop.address}`;
+        assert.ok(Math.abs(cycles.v[row] - loop.mean.metrics.cycles) < 0.01, where);
+        for (const [port, busy] of sections.get(ids.v[row])?.table.rows ?? []) {
+            const wanted = loop.mean.ports_cy[port];
+            assert.ok(Math.abs(busy - wanted) < 0.01, `${where}: ${port} ${busy}, not ${wanted}`);
+            held++;
+            several += paths.v[row] > 1;
+        }
+    }
+    assert.ok(held > 20 && several > 5, `${held} ports, ${several} of loops with several paths`);
+});
 
 test('the functions of the page are those of the data, by their own time', () =>
     onReport(browser, address, 'functions', async page => {

@@ -281,7 +281,9 @@ test('sections: columns that are only titles are known by what they hold', () =>
         ['0x15d0', 2, 0.5, null],
         ['0x15d6', null, 3, 'x'],
     ];
-    const kinds = rows[0]!.map((_, at) => sectionColumn(`Title ${at}`, at, rows).kind);
+    const kinds = rows[0]!.map(
+        (_, at) => sectionColumn(`Title ${at}`, at, { columns: [], rows }).kind,
+    );
     assert.deepEqual(kinds, ['address', 'integer', 'number', 'text']);
 });
 
