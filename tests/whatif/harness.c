@@ -7,8 +7,9 @@
  *
  * Wide vectors make some cores run slower, some ten microseconds after the first one and for most
  * of a millisecond after the last (Intel, Optimization Reference Manual, "Intel AVX-512 power
- * licences"). So each form runs a while before it is timed, and cycles are by a chain of products
- * that is timed at once behind it, at the frequency that it left.
+ * licences"), and slower still while they come and go. So each form runs a while before it is
+ * timed, and cycles are by a chain of products that is timed at once behind it, at the frequency
+ * that it left: of a pass the least of both, of all passes the median.
  */
 #include <math.h>
 #include <stdio.h>
@@ -44,7 +45,6 @@ static int k[LONG_B / 4];
 static void fill(int bits, const char *name)
 {
     const int whole = strstr(name, "_i32") || strstr(name, "_i64");
-
     const long n = LONG_B * 8 / bits;
 
     memset(x, 0, LONG_B);
@@ -95,8 +95,11 @@ static double cycle_ns(void)
     return (now_ns() - began) / (3 * PRODUCTS);
 }
 
+/* Of one form at one length, a call: the least time, and the cycles of each pass. */
 struct timed {
-    double call_ns, cycle_ns; /* the least of each */
+    double ns;
+    double *cycles;
+    size_t n;
 };
 
 static double call_ns(form *run, void *first, long n)
@@ -110,41 +113,58 @@ static double call_ns(form *run, void *first, long n)
     return (now_ns() - began) / REPEATS;
 }
 
-static void find_least(form *run, int pointers, long n, struct timed *least)
+static void time_form(form *run, int pointers, long n, struct timed *timed)
 {
     void *holder[] = {x, y, z}, *const first = pointers ? (void *)holder : (void *)x;
 
     for (const double began = now_ns(); now_ns() - began < WARM_NS;)
         call_ns(run, first, n);
+    double least = 1e30, cycle = 1e30;
     for (int round = 0; round < ROUNDS; round++) {
-        const double took = call_ns(run, first, n), cycle = cycle_ns();
-
-        least->call_ns = fmin(least->call_ns, took);
-        least->cycle_ns = fmin(least->cycle_ns, cycle);
+        least = fmin(least, call_ns(run, first, n));
+        cycle = fmin(cycle, cycle_ns());
     }
+    timed->ns = fmin(timed->ns, least);
+    timed->cycles[timed->n++] = least / cycle;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
+}
+
+static double median_of(struct timed *timed)
+{
+    qsort(timed->cycles, timed->n, sizeof *timed->cycles, by_value);
+    return timed->cycles[timed->n / 2];
 }
 
 int main(int argc, char **argv)
 {
     enum { N = sizeof forms / sizeof *forms };
     const int passes = argc > 1 ? atoi(argv[1]) : 1;
-    struct timed few[N], many[N];
+    static struct timed few[N], many[N];
 
-    for (size_t i = 0; i < N; i++)
-        few[i] = many[i] = (struct timed){1e30, 1e30};
+    for (size_t i = 0; i < N; i++) {
+        struct timed *both[] = {&few[i], &many[i]};
+        for (int k = 0; k < 2; k++)
+            *both[k] = (struct timed){1e30, calloc((size_t)passes, sizeof(double)), 0};
+        if (!few[i].cycles || !many[i].cycles)
+            return 1;
+    }
     for (int pass = 0; pass < passes; pass++)
         for (size_t i = 0; i < N; i++) {
             const int pointers = strstr(forms[i].name, "pointers") != NULL;
 
             fill(forms[i].bits, forms[i].name);
-            find_least(forms[i].run, pointers, SHORT_B * 8 / forms[i].bits, &few[i]);
-            find_least(forms[i].run, pointers, LONG_B * 8 / forms[i].bits, &many[i]);
+            time_form(forms[i].run, pointers, SHORT_B * 8 / forms[i].bits, &few[i]);
+            time_form(forms[i].run, pointers, LONG_B * 8 / forms[i].bits, &many[i]);
         }
     for (size_t i = 0; i < N; i++) {
         const int elements = (LONG_B - SHORT_B) * 8 / forms[i].bits;
-        const double ns = (many[i].call_ns - few[i].call_ns) / elements;
 
-        printf("%s %.4f %.4f\n", forms[i].name, ns, ns / fmin(few[i].cycle_ns, many[i].cycle_ns));
+        printf("%s %.4f %.4f\n", forms[i].name, (many[i].ns - few[i].ns) / elements,
+               (median_of(&many[i]) - median_of(&few[i])) / elements);
     }
     return 0;
 }
