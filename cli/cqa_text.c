@@ -135,17 +135,22 @@ static void say_time(struct as_quality_view *view, const struct assay_cqa_path *
     if (worst > cycles * 1.005)
         as_str_appendf(&text, ", %.2f with the slowest values to divide", worst);
     const bool divides = mean->bound == ASSAY_BOUND_PORTS && strstr(mean->limit, "div");
+    const bool memory =
+        mean->bound == ASSAY_BOUND_UNIT && (strncmp(mean->limit, "loads", 5) == 0 ||
+                                            strncmp(mean->limit, "stores", 6) == 0); /* no units */
     as_str_appendf(&text, ", limited by %s",
-                   divides ? "the unit that divides and takes roots," : words[mean->bound]);
+                   divides  ? "the unit that divides and takes roots,"
+                   : memory ? "what the first cache takes in a cycle:"
+                            : words[mean->bound]);
     if (*mean->limit)
         as_str_appendf(&text, " %s", mean->limit);
     as_str_appendz(&text, ".");
     const double estimated = as_cqa_value(mean, "estimated_n");
     if (estimated > 0)
         as_str_appendf(&text,
-                       " The core's table has nothing of %.3g of its instructions: they are "
+                       " The core's table has nothing of %.0f of its instructions: they are "
                        "estimated.",
-                       estimated);
+                       ceil(estimated)); /* a mean over paths */
     wrap(view, "  ", &text);
     as_str_fini(&text);
 }

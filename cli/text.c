@@ -13,8 +13,10 @@ void as_wrap(struct as_str *out, const char *text, unsigned at, unsigned indent,
     bool first = true;
 
     while (*text) {
-        const unsigned n = (unsigned)strcspn(text, " ");
+        unsigned n = (unsigned)strcspn(text, " ");
 
+        if (strncmp(text + n, " %", 2) == 0) /* a number and its sign stay together */
+            n += 1 + (unsigned)strcspn(text + n + 1, " ");
         if (!first && at + 1 + n > width) {
             as_str_appendf(out, "\n%*s", (int)indent, "");
             at = indent;

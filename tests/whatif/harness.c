@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * harness PASSES. Measures the loops of truth.py: for each name of FORMS, nanoseconds of an
- * element, from two lengths, so that calls and the ends of loops cancel. Arrays fit into the first
- * level of the cache.
+ * harness PASSES. Measures the loops of truth.py: for each name of FORMS, nanoseconds and cycles of
+ * an element, from two lengths, so that calls and the ends of loops cancel. Arrays fit into the
+ * first level of the cache. Both lengths are beyond 88 steps of 64 bytes: the branch that ends a
+ * shorter loop is predicted, and a longer one would seem to take some 20 cycles more.
+ *
+ * Wide vectors make some cores run slower, some ten microseconds after the first one and for most
+ * of a millisecond after the last (Intel, Optimization Reference Manual, "Intel AVX-512 power
+ * licences"), and slower still while they come and go. So each form runs a while before it is
+ * timed, and cycles are by a chain of products that is timed at once behind it, at the frequency
+ * that it left: of a pass the least of both, of all passes the median.
  */
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +17,8 @@
 #include <string.h>
 #include <time.h>
 
-enum { SHORT = 256, LONG = 1024, REPEATS = 8, ROUNDS = 100, WALK = 3 };
+enum { SHORT_B = 6144, LONG_B = 10240, INDEXED = 256, REPEATS = 8 };
+enum { ROUNDS = 100, WALK = 3, WARM_NS = 1000000 };
 
 typedef double form(void *x, const void *y, const void *z, const int *k, long n);
 #define FORM_OF(name, bits) form name;
@@ -28,23 +36,24 @@ static const struct {
 
 /* y is walked along in steps of up to WALK. Each array begins elsewhere in its page, so that loads
  * do not look as if they met stores. */
-static _Alignas(4096) char memory[8 * (WALK + 2) * LONG + 3 * 8192];
-static char *const x = memory, *const y = memory + 8 * LONG + 4096 + 1344,
-                   *const z = memory + 8 * (WALK + 1) * LONG + 8192 + 2752;
-static int k[LONG];
+static _Alignas(4096) char memory[(WALK + 2) * LONG_B + 4 * 8192];
+static char *const x = memory, *const y = memory + LONG_B + 2048 + 4096 + 1344,
+                   *const z = memory + (WALK + 1) * LONG_B + 8192 + 4096 + 2752;
+static int k[LONG_B / 4];
 
 /* Values whose sums, products and quotients stay ordinary numbers: 1 and near it. */
 static void fill(int bits, const char *name)
 {
     const int whole = strstr(name, "_i32") || strstr(name, "_i64");
+    const long n = LONG_B * 8 / bits;
 
-    memset(x, 0, 8 * LONG);
-    for (long i = 0; i < WALK * LONG; i++) {
+    memset(x, 0, LONG_B);
+    for (long i = 0; i < WALK * n; i++) {
         const double value = whole ? 3 : 1 + (double)(i % 7) / 1e4;
 
         for (int to_z = 0; to_z < 2; to_z++) {
             char *at = to_z ? z : y;
-            if (to_z && i >= LONG)
+            if (to_z && i >= n)
                 continue;
             if (bits == 32 && whole)
                 ((int *)at)[i] = 3;
@@ -56,8 +65,8 @@ static void fill(int bits, const char *name)
                 ((double *)at)[i] = value;
         }
     }
-    for (long i = 0; i < LONG; i++)
-        k[i] = (int)((i * 37) % SHORT);
+    for (long i = 0; i < n; i++)
+        k[i] = (int)((i * 37) % INDEXED);
 }
 
 static double now_ns(void)
@@ -70,40 +79,92 @@ static double now_ns(void)
 
 static volatile double sink;
 
-static double shortest(form *run, int pointers, long n)
+/* Nanoseconds of a cycle: a product of 64 bits is there after three (Intel since Nehalem, AMD since
+ * Zen). */
+static double cycle_ns(void)
 {
-    void *const holder[] = {x, y, z};
-    double best = 1e30;
+    enum { PRODUCTS = 4000 };
+    unsigned long chain = 3;
+    const double began = now_ns();
 
-    for (int round = 0; round < ROUNDS; round++) {
-        const double began = now_ns();
-        for (int i = 0; i < REPEATS; i++) {
-            __builtin_ia32_lfence(); /* or calls overlap */
-            sink = run(pointers ? (void *)holder : (void *)x, y, z, k, n);
-        }
-        const double took = now_ns() - began;
-        best = took < best ? took : best;
+    for (int i = 0; i < PRODUCTS / 8; i++)
+        __asm__ volatile("imul %0, %0\nimul %0, %0\nimul %0, %0\nimul %0, %0\n"
+                         "imul %0, %0\nimul %0, %0\nimul %0, %0\nimul %0, %0"
+                         : "+r"(chain));
+    __builtin_ia32_lfence();
+    return (now_ns() - began) / (3 * PRODUCTS);
+}
+
+/* Of one form at one length, a call: the least time, and the cycles of each pass. */
+struct timed {
+    double ns;
+    double *cycles;
+    size_t n;
+};
+
+static double call_ns(form *run, void *first, long n)
+{
+    const double began = now_ns();
+
+    for (int i = 0; i < REPEATS; i++) {
+        __builtin_ia32_lfence(); /* or calls overlap */
+        sink = run(first, y, z, k, n);
     }
-    return best / REPEATS;
+    return (now_ns() - began) / REPEATS;
+}
+
+static void time_form(form *run, int pointers, long n, struct timed *timed)
+{
+    void *holder[] = {x, y, z}, *const first = pointers ? (void *)holder : (void *)x;
+
+    for (const double began = now_ns(); now_ns() - began < WARM_NS;)
+        call_ns(run, first, n);
+    double least = 1e30, cycle = 1e30;
+    for (int round = 0; round < ROUNDS; round++) {
+        least = fmin(least, call_ns(run, first, n));
+        cycle = fmin(cycle, cycle_ns());
+    }
+    timed->ns = fmin(timed->ns, least);
+    timed->cycles[timed->n++] = least / cycle;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
+}
+
+static double median_of(struct timed *timed)
+{
+    qsort(timed->cycles, timed->n, sizeof *timed->cycles, by_value);
+    return timed->cycles[timed->n / 2];
 }
 
 int main(int argc, char **argv)
 {
     enum { N = sizeof forms / sizeof *forms };
     const int passes = argc > 1 ? atoi(argv[1]) : 1;
-    double few[N], many[N];
+    static struct timed few[N], many[N];
 
-    for (size_t i = 0; i < N; i++)
-        few[i] = many[i] = 1e30;
+    for (size_t i = 0; i < N; i++) {
+        struct timed *both[] = {&few[i], &many[i]};
+        for (int k = 0; k < 2; k++)
+            *both[k] = (struct timed){1e30, calloc((size_t)passes, sizeof(double)), 0};
+        if (!few[i].cycles || !many[i].cycles)
+            return 1;
+    }
     for (int pass = 0; pass < passes; pass++)
         for (size_t i = 0; i < N; i++) {
             const int pointers = strstr(forms[i].name, "pointers") != NULL;
 
             fill(forms[i].bits, forms[i].name);
-            few[i] = fmin(few[i], shortest(forms[i].run, pointers, SHORT));
-            many[i] = fmin(many[i], shortest(forms[i].run, pointers, LONG));
+            time_form(forms[i].run, pointers, SHORT_B * 8 / forms[i].bits, &few[i]);
+            time_form(forms[i].run, pointers, LONG_B * 8 / forms[i].bits, &many[i]);
         }
-    for (size_t i = 0; i < N; i++)
-        printf("%s %.4f\n", forms[i].name, (many[i] - few[i]) / (LONG - SHORT));
+    for (size_t i = 0; i < N; i++) {
+        const int elements = (LONG_B - SHORT_B) * 8 / forms[i].bits;
+
+        printf("%s %.4f %.4f\n", forms[i].name, (many[i].ns - few[i].ns) / elements,
+               (median_of(&many[i]) - median_of(&few[i])) / elements);
+    }
     return 0;
 }

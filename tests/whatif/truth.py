@@ -9,8 +9,9 @@ brought, measured (loops.c; data in the first level of the cache).
 
 recorded/ has the assembly of both forms as gcc wrote it (it is compiled where it is missing), so
 that predictions do not depend on the compiler that is installed, and of each core times-TABLE.txt:
-host, date, table, and for each form nanoseconds of an element of the source. A pair is held to
-15 %; known.txt names those that are further off, each with its cause.
+host, date, table, and for each form nanoseconds of an element of the source, and cycles where they
+were measured, too: what is predicted is cycles, and wide vectors lower the clock of some cores. A
+pair is held to 15 %; known.txt names those that are further off, each with its cause.
 """
 import datetime
 import json
@@ -81,27 +82,30 @@ def bits_of(name):
 
 
 def measure(code, out, passes):
-    """{form: nanoseconds of an element}."""
+    """{form: (nanoseconds, cycles) of an element}."""
     (out / "forms.h").write_text("".join(f"FORM_OF({n}, {bits_of(n)})\n" for n in forms(pairs())))
     subprocess.run(["gcc", "-O1", "-I", out, "-o", out / "harness", HERE / "harness.c",
                     *(code / f"{form}.s" for form in FORMS), "-lm"], check=True)
     said = subprocess.run([out / "harness", str(passes)], check=True, capture_output=True,
                           text=True).stdout
-    return {name: float(ns) for name, ns in (line.split() for line in said.splitlines())}
+    rows = (line.split() for line in said.splitlines())
+    return {name: (float(ns), float(cycles)) for name, ns, cycles in rows}
 
 
 def read_times(path):
+    """What its head says, and {form: (nanoseconds, cycles or None)}."""
     text = path.read_text()
     head = dict(re.findall(r"^(host|date|table) +(.*)$", text, re.M))
-    return head, {m[0]: float(m[1]) for m in re.findall(r"^(\w+) ([\d.]+)$", text, re.M)}
+    rows = re.findall(r"^(\w+) ([\d.]+)(?: ([\d.]+))?$", text, re.M)
+    return head, {name: (float(ns), float(cycles) if cycles else None) for name, ns, cycles in rows}
 
 
 def write_times(times, table):
     model = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text())[1]
-    lines = ["# Nanoseconds of an element of the source, by form (truth.py record).",
+    lines = ["# Nanoseconds and cycles of an element of the source, by form (truth.py record).",
              f"host  {model}, {platform.system()} {platform.machine()}",
              f"date  {datetime.date.today()}", f"table {table}"]
-    lines += [f"{name} {ns:.4f}" for name, ns in times.items()]
+    lines += [f"{name} {ns:.4f} {cycles:.4f}" for name, (ns, cycles) in times.items()]
     (RECORDED / f"times-{table}.txt").write_text("\n".join(lines) + "\n")
 
 
@@ -135,6 +139,13 @@ def known():
     return {(table, name): cause for table, name, cause in rows}
 
 
+def gained(times, pair):
+    """How many times as fast the other form is: by cycles where both have them."""
+    both = times[pair.name], times[pair.other]
+    by = 1 if all(cycles for _, cycles in both) else 0
+    return both[0][by] / both[1][by]
+
+
 def compare(found, times):
     """[(pair, predicted, measured, how far off)]."""
     rows = []
@@ -142,7 +153,7 @@ def compare(found, times):
         if pair.name not in found or not {pair.name, pair.other} <= times.keys() or \
                 (pair.variant == "forms" and pair.other not in found):
             continue
-        said, real = predicted(pair, found), times[pair.name] / times[pair.other]
+        said, real = predicted(pair, found), gained(times, pair)
         rows.append((pair, said, real, said / real - 1))
     return rows
 
@@ -196,7 +207,7 @@ def main():
         if not all((RECORDED / f"{form}.s").exists() for form in FORMS):
             compile_forms(RECORDED)
     program = assemble(RECORDED, out)
-    times = measure(RECORDED, out, 600 if verb == "record" else 100)
+    times = measure(RECORDED, out, 30 if verb == "record" else 5)
     table, found = loops(assay, sys.argv[4] if len(sys.argv) > 4 else None, program)
     if verb == "record":
         write_times(times, table)
