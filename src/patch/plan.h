@@ -18,7 +18,7 @@
 #define AS_PATCH_MAGIC   0x4e414c5059415353u /* "SSAYPLAN" */
 #define AS_PATCH_THREAD  0x4452485459415353u /* "SSAYTHRD" */
 #define AS_PATCH_OUTCOME 0x4d43544f59415353u /* "SSAYOTCM" */
-#define AS_PATCH_VERSION 5u
+#define AS_PATCH_VERSION 6u
 #define AS_PATCH_JUMP_B  5u /* bytes that a patch overwrites */
 #define AS_PATCH_HOP_B   2u /* or so many, which lead to another place for it */
 #define AS_PATCH_BATCH_N 64u
@@ -89,7 +89,8 @@ struct as_patch_region {
     uint32_t first_edge, edges;
     uint32_t first_site, sites;
     uint32_t free;                     /* as_patch_free, at the header */
-    uint32_t enters;                   /* at the header the first of the loops is entered, alone */
+    uint16_t enters;                   /* at the header the first of the loops is entered, alone */
+    uint16_t spills;                   /* a jump lies over the beginning of a block of the region */
     int32_t hop;                       /* as of a site */
     uint32_t first_variant, variants;  /* VARY; the first notes what is written */
     struct as_patch_template plain;    /* IDENT, SAMPLE, VARY */
