@@ -35,7 +35,7 @@ struct as_bare_module {
 /* A thread that stands still. */
 struct as_bare_thread {
     uint32_t tid;
-    uint32_t is_inside; /* LEAVE: in a clone, or in what clones call */
+    uint32_t is_inside; /* WRITE, UNDO: in the way; LEAVE: in a clone, or in what clones call */
     /* Where it stands; and where it would begin again the system call that it waits in, or the
      * same. */
     uint64_t pc, again;

@@ -19,9 +19,9 @@ static bool undoes;    /* what is_free_now asks for */
 
 /* ---- Who stands in the way ------------------------------------------------------------------- */
 
-static const struct as_bare_thread *threads(void)
+static struct as_bare_thread *threads(void)
 {
-    return (const struct as_bare_thread *)(uintptr_t)as_bare_given->thread;
+    return (struct as_bare_thread *)(uintptr_t)as_bare_given->thread;
 }
 
 /* Whether bytes of a place may not change while a thread stands at `at`. What begins where a jump
@@ -50,15 +50,18 @@ static bool meets_region(uint64_t r, uint64_t at, bool undo)
 static bool is_free_now(uint64_t r)
 {
     const uint64_t bias = as_patcher_outcome(r)->bias;
-    const struct as_bare_thread *thread = threads();
+    struct as_bare_thread *thread = threads();
+    bool is_free = true;
     if (state[r] != (undoes ? REGION_WRITTEN : REGION_ORIGINAL))
         return false;
     for (uint64_t i = 0; i < as_bare_given->threads; i++)
         if (meets_region(r, thread[i].pc - bias, undoes) ||
             (thread[i].again != thread[i].pc &&
-             meets_region(r, thread[i].again - bias, undoes)))
-            return false;
-    return true;
+             meets_region(r, thread[i].again - bias, undoes))) {
+            thread[i].is_inside = 1;
+            is_free = false;
+        }
+    return is_free;
 }
 
 /* ---- Writing --------------------------------------------------------------------------------- */

@@ -19,6 +19,7 @@
 #define WRITE_TRIES 40u
 #define UNDO_TRIES  100u
 #define LEAVE_TRIES 100u
+#define STEPS_MOST  8u
 #define BETWEEN_MS  10u
 #define CODE_64     0x33u
 
@@ -93,6 +94,33 @@ static int64_t run_change(const struct as_injected *it, const struct asked *aske
     if (memory >= 0)
         close(memory);
     return pending;
+}
+
+/* Those that stand in the way of the change go on by an instruction. */
+static void step_aside(const struct as_injected *it)
+{
+    const int memory = as_inject_memory(it->pid);
+    const uint64_t table = it->given + AS_AGENT_PAGE_B;
+    for (unsigned i = 0; memory >= 0 && i < as_held_n; i++) {
+        struct as_bare_thread thread;
+        if (as_inject_read(memory, table + i * sizeof thread, &thread, sizeof thread) &&
+            thread.is_inside)
+            as_hold_step(&as_held[i]);
+    }
+    if (memory >= 0)
+        close(memory);
+}
+
+/* Most places are left in a few steps. */
+static int64_t change_code(const struct as_injected *it, uint64_t hook, bool is_last)
+{
+    const struct asked asked = {hook, 0}, last = {hook, 1};
+    int64_t pending = run_change(it, &asked);
+    for (unsigned steps = 0; pending > 0 && steps < STEPS_MOST; steps++) {
+        step_aside(it);
+        pending = run_change(it, &asked);
+    }
+    return pending > 0 && is_last ? run_change(it, &last) : pending;
 }
 
 /* Threads that began since the agent came have their maker's %gs until they are told. */
@@ -226,8 +254,7 @@ static enum as_attach_refusal bring_agent(struct as_injected *it, const struct a
 static void write_jumps(const struct as_injected *it, struct as_attach_state *state)
 {
     for (unsigned tries = 1;; tries++) {
-        const struct asked asked = {AS_BARE_WRITE, tries == WRITE_TRIES};
-        const int64_t pending = run_change(it, &asked);
+        const int64_t pending = change_code(it, AS_BARE_WRITE, tries == WRITE_TRIES);
         as_hold_release();
         if (pending <= 0)
             return;
@@ -264,8 +291,7 @@ static enum as_attach_end undo_jumps(const struct as_injected *it, struct as_att
         const enum as_attach_refusal refusal = hold_again(it, state);
         if (refusal && refusal != AS_ATTACH_DEAF)
             return AS_ATTACH_LOST;
-        const struct asked asked = {AS_BARE_UNDO, 0};
-        const int64_t pending = refusal ? 1 : run_change(it, &asked);
+        const int64_t pending = refusal ? 1 : change_code(it, AS_BARE_UNDO, false);
         if (pending == 0)
             return AS_ATTACH_CLEAN;
         if (tries == UNDO_TRIES || pending < 0 || refusal) {

@@ -224,6 +224,36 @@ void as_hold_settle(struct as_held *it)
     }
 }
 
+#define SIGTRAP_BIT (UINT64_C(1) << (SIGTRAP - 1))
+
+/* The trap that ends a step would change what a thread thinks of that signal. */
+static bool may_step(const struct as_held *it)
+{
+    return it->again == it->pc && !it->is_grouped &&
+           !((as_inject_status(it->tid, "\nSigBlk:", 16) |
+              as_inject_status(it->tid, "\nSigIgn:", 16)) &
+             SIGTRAP_BIT);
+}
+
+void as_hold_step(struct as_held *it)
+{
+    int status = 0;
+    if (!may_step(it) || ptrace(PTRACE_SINGLESTEP, it->tid, NULL, NULL) < 0)
+        return;
+    while (waitpid(it->tid, &status, __WALL) < 0)
+        if (errno != EINTR)
+            return;
+    if (WIFSTOPPED(status) && status >> 16 == 0 && WSTOPSIG(status) == SIGTRAP) {
+        as_hold_look(it);
+        return;
+    }
+    it->is_held = false; /* something else has happened to it */
+    while (take_stop(it, status) && !it->is_held)
+        while (waitpid(it->tid, &status, __WALL) < 0)
+            if (errno != EINTR)
+                return;
+}
+
 void as_hold_release(void)
 {
     for (unsigned i = 0; i < as_held_n; i++)

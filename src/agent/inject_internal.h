@@ -125,6 +125,8 @@ enum as_attach_refusal as_hold_all(pid_t pid, bool seize, struct as_attach_state
 bool as_hold_look(struct as_held *it); /* reads its registers again */
 /* That hooks run in; NULL: there is none. */
 struct as_held *as_hold_leader(void);
+/* Runs one instruction, where that leaves no trace. */
+void as_hold_step(struct as_held *it);
 /* After calls that it made for us: a system call that it waited in begins again. */
 void as_hold_settle(struct as_held *it);
 void as_hold_release(void);
