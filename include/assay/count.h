@@ -76,9 +76,10 @@ struct assay_count_object {
 double assay_count_intensity(const struct assay_count_object *object);
 
 struct assay_count_request {
-    /* Its command runs twice; a process that it attaches to is looked at twice, for its duration. */
+    /* Its command runs twice; a process that it attaches to is looked at twice, for its duration.
+     */
     struct assay_profile_request profile;
-    unsigned top;                         /* so many functions of most time; 0: 16 */
+    unsigned top; /* so many functions of most time; 0: 16 */
     const char
         *functions;    /* only functions whose names match (extended regular expression); NULL */
     const char *loops; /* only loops whose function or address (0x...) match, each alone; NULL */

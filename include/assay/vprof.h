@@ -24,7 +24,7 @@ struct assay_vprof_request {
     /* Its command runs two or three times; a process that it attaches to is looked at as often, for
      * its duration each time. */
     struct assay_profile_request profile;
-    unsigned top;                         /* so many loops of most time; 0: 16 */
+    unsigned top;        /* so many loops of most time; 0: 16 */
     const char *loops;   /* only these: addresses (0x...) and functions, by commas; or NULL */
     uint32_t every;      /* one instance of so many is timed; 0: as the budget allows */
     double max_overhead; /* share of the run that timing may take; 0: 0.05 */

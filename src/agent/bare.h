@@ -39,7 +39,7 @@ struct as_bare_thread {
     /* Where it stands; and where it would begin again the system call that it waits in, or the
      * same. */
     uint64_t pc, again;
-    uint64_t base; /* of its %gs */
+    uint64_t base;             /* of its %gs */
     uint64_t stack, stack_end; /* what of it is in use, at most */
 };
 
@@ -53,7 +53,7 @@ struct as_bare_given {
     /* Of a process that ran already: tables of the two structs above. */
     uint64_t module, modules, thread, threads;
     uint64_t image, image_end;
-    uint64_t last; /* WRITE: what cannot be written now is given up; LEAVE: none is waited for */
+    uint64_t last;    /* WRITE: what cannot be written now is given up; LEAVE: none is waited for */
     uint64_t pending; /* WRITE, UNDO, LEAVE answer: regions, or threads, that wait */
     char directory[3952];
 };

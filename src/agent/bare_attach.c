@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The bare agent in a process that ran before it came, and goes on when it leaves. All threads stand
- * still here, and the tracer says where: jumps are written region by region, when nobody stands
- * where they would be in the way.
+ * The bare agent in a process that ran before it came, and goes on when it leaves. All threads
+ * stand still here, and the tracer says where: jumps are written region by region, when nobody
+ * stands where they would be in the way.
  */
 #include <errno.h>
 #include <sys/mman.h>
@@ -47,6 +47,25 @@ static bool meets_region(uint64_t r, uint64_t at, bool undo)
     return !undo && region->spills && as_patcher_is_original(region, at);
 }
 
+#define FRAMES_MOST 4096u
+static uint64_t frame_pc[FRAMES_MOST]; /* where handlers will return to */
+static unsigned frames;
+
+/* The kernel puts the place on the stack, and two words behind it the segments of 64-bit code
+ * (struct sigcontext). */
+static void find_frames(void)
+{
+    const struct as_bare_thread *thread = threads();
+    frames = 0;
+    for (uint64_t i = 0; i < as_bare_given->threads; i++) {
+        const uint64_t *word = (const uint64_t *)(uintptr_t)((thread[i].stack + 7) & ~UINT64_C(7));
+        const uint64_t *end = (const uint64_t *)(uintptr_t)thread[i].stack_end;
+        for (; word + 2 < end && frames < FRAMES_MOST; word++)
+            if ((word[2] & 0xffff) == 0x33 && word[0] >= AS_AGENT_PAGE_B)
+                frame_pc[frames++] = word[0];
+    }
+}
+
 static bool is_free_now(uint64_t r)
 {
     const uint64_t bias = as_patcher_outcome(r)->bias;
@@ -54,10 +73,13 @@ static bool is_free_now(uint64_t r)
     bool is_free = true;
     if (state[r] != (undoes ? REGION_WRITTEN : REGION_ORIGINAL))
         return false;
+    if (frames == FRAMES_MOST)
+        return false;
+    for (unsigned i = 0; i < frames; i++)
+        is_free &= !meets_region(r, frame_pc[i] - bias, undoes);
     for (uint64_t i = 0; i < as_bare_given->threads; i++)
         if (meets_region(r, thread[i].pc - bias, undoes) ||
-            (thread[i].again != thread[i].pc &&
-             meets_region(r, thread[i].again - bias, undoes))) {
+            (thread[i].again != thread[i].pc && meets_region(r, thread[i].again - bias, undoes))) {
             thread[i].is_inside = 1;
             is_free = false;
         }
@@ -106,6 +128,7 @@ static uint64_t change_code(bool undo, bool is_last)
     const struct as_patch_module *planned = as_patch_at(plan, &plan->module);
     uint64_t pending = 0;
     undoes = undo;
+    find_frames();
     for (uint64_t m = 0; m < plan->module.n; m++) {
         if (!as_patcher.module[m].is_there)
             continue;
@@ -174,8 +197,8 @@ static void unmap_all(void)
     unmap(as_patcher.module, plan->module.n * sizeof *as_patcher.module);
     unmap((const uint8_t *)as_patcher.nowhere - AS_PATCHER_LOCAL_B,
           AS_PATCHER_LOCAL_B + as_patcher.thread_b);
-    unmap(as_patcher.outcomes, sizeof *as_patcher.outcomes +
-                                   plan->region.n * sizeof(struct as_patch_outcome));
+    unmap(as_patcher.outcomes,
+          sizeof *as_patcher.outcomes + plan->region.n * sizeof(struct as_patch_outcome));
     unmap(as_agent.control, AS_AGENT_PAGE_B);
     unmap(plan, plan->size_b);
     as_agent.state = AS_AGENT_INERT;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the hooks of the bare agent share: they run one at a time, in a thread that the tracer holds. */
+/* What the hooks of the bare agent share: they run one at a time, in a thread that the tracer
+ * holds. */
 #ifndef AS_AGENT_BARE_HOOKS_H
 #define AS_AGENT_BARE_HOOKS_H
 

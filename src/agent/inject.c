@@ -25,8 +25,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 
-#define THREADS_MOST   (UINT32_C(1) << 22) /* the kernel has no higher numbers */
-#define SEIZE_TRIES    20
+#define THREADS_MOST (UINT32_C(1) << 22) /* the kernel has no higher numbers */
+#define SEIZE_TRIES  20
 
 static struct {
     struct as_image image;
@@ -36,7 +36,7 @@ static struct {
     struct as_injected process[AS_INJECT_PROCESSES];
     unsigned processes;
     pid_t parent;
-    struct as_attach_state *attached; /* to a process that ran before; NULL: to a child */
+    struct as_attach_state *attached;   /* to a process that ran before; NULL: to a child */
     volatile sig_atomic_t busy, leaves; /* a thread runs what is ours; we are to go */
 } follow;
 
@@ -119,7 +119,8 @@ static void meet_execution(pid_t pid)
     unsigned long former = 0;
     as_inject_forget_process(pid);
     if (ptrace(PTRACE_GETEVENTMSG, pid, NULL, &former) == 0 && (pid_t)former != pid)
-        as_inject_forget_thread((pid_t)former); /* the thread that did it has the process's number now */
+        as_inject_forget_thread(
+            (pid_t)former); /* the thread that did it has the process's number now */
     as_inject_meet_thread(pid);
     as_inject_forget_process(pid); /* what was in its memory is gone */
     if (!follow.attached && follow.processes < AS_INJECT_PROCESSES &&
@@ -315,7 +316,8 @@ static int read_image(const char *library, struct assay_error *err)
 }
 
 /* `*why` is what it reports. */
-static int start_follower(struct as_injector *injector, pid_t pid, int *why, struct assay_error *err)
+static int start_follower(struct as_injector *injector, pid_t pid, int *why,
+                          struct assay_error *err)
 {
     int report[2];
     *why = 0;

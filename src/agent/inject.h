@@ -3,8 +3,8 @@
  * Bringing the bare agent (bare.h) into programs from outside: a process of ours follows a program
  * and all that it starts by ptrace(2). A statically linked executable that is measured gets the
  * agent's image when it is executed, before its first instruction; a process that runs already, of
- * whatever kind, gets it now, and is left as it was. The agent is told of threads and forks, signals
- * are passed on, and nothing else is seen.
+ * whatever kind, gets it now, and is left as it was. The agent is told of threads and forks,
+ * signals are passed on, and nothing else is seen.
  */
 #ifndef AS_AGENT_INJECT_H
 #define AS_AGENT_INJECT_H
@@ -31,8 +31,8 @@ int as_injector_begin(struct as_injector *injector, pid_t child, const char *dir
 /*
  * Brings the agent into process `pid`, which goes on. `directory` is as above. Errors: PERMISSION
  * (ptrace is forbidden, another traces it, it has confined itself), NOT_FOUND (it has ended; no
- * image), UNSUPPORTED (32-bit code, its %gs is used, it is stopped, a thread cannot be stopped), LIMIT
- * (threads), IO (it cannot open the files of `directory`).
+ * image), UNSUPPORTED (32-bit code, its %gs is used, it is stopped, a thread cannot be stopped),
+ * LIMIT (threads), IO (it cannot open the files of `directory`).
  */
 int as_injector_attach(struct as_injector *injector, pid_t pid, const char *directory,
                        const char *library, struct assay_error *err);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The agent's way into a process that runs, and out of it. All threads stand still while anything
- * is changed, for some milliseconds each time; where one stands in the way of a change all go on for
- * a moment, and it is tried again. On the way out the code becomes what it was first; a thread that
- * still runs a clone leaves it by itself, and only then goes what it ran in.
+ * is changed, for some milliseconds each time; where one stands in the way of a change all go on
+ * for a moment, and it is tried again. On the way out the code becomes what it was first; a thread
+ * that still runs a clone leaves it by itself, and only then goes what it ran in.
  */
 #include <errno.h>
 #include <string.h>
@@ -80,11 +80,12 @@ static int64_t run_change(const struct as_injected *it, const struct asked *aske
     struct as_bare_given given;
     const bool leaves = asked->hook == AS_BARE_LEAVE;
     int64_t pending = -1;
+    as_maps_read(it->pid);
     if (memory >= 0 && leader && as_inject_read(memory, it->given, &given, sizeof given)) {
         given.threads = as_held_n;
         given.last = asked->last;
         if (as_inject_write(memory, it->given, &given, sizeof given) &&
-            write_table(memory, given.thread, leaves) &&
+            write_table(memory, given.thread, true) &&
             as_inject_run_hook(it, leader->tid, asked->hook) == 0 &&
             as_inject_read(memory, it->given, &given, sizeof given))
             pending = (int64_t)given.pending;
@@ -308,7 +309,6 @@ static enum as_attach_end empty_clones(const struct as_injected *it, struct as_a
 {
     for (unsigned tries = 1;; tries++) {
         const struct asked asked = {AS_BARE_LEAVE, tries == LEAVE_TRIES};
-        as_maps_read(it->pid);
         int64_t inside = run_change(it, &asked);
         if (inside == 0 && !asked.last) {
             const struct asked whole = {AS_BARE_LEAVE, 1};

@@ -20,7 +20,8 @@
 #include "base/clock.h"
 
 #define PATIENCE_NS INT64_C(3000000000)
-/* With which the kernel marks a system call that begins again (linux/errno.h has no user's copy). */
+/* With which the kernel marks a system call that begins again (linux/errno.h has no user's copy).
+ */
 enum { RESTART_FIRST = -516, RESTART_LAST = -512 };
 
 struct as_held *as_held;
@@ -62,8 +63,7 @@ static bool has_ended(pid_t tid)
 /* 0, or errno. One that ends, or that its maker's trace has reached already, is fine. */
 static int ask_thread(pid_t tid, bool seize)
 {
-    if (seize &&
-        ptrace(PTRACE_SEIZE, tid, NULL, (void *)(intptr_t)AS_INJECT_OPTIONS) == 0)
+    if (seize && ptrace(PTRACE_SEIZE, tid, NULL, (void *)(intptr_t)AS_INJECT_OPTIONS) == 0)
         as_inject_meet_thread(tid);
     else if (seize && errno == EPERM && as_inject_status(tid, "\nTracerPid:", 10) == 0 &&
              !has_ended(tid))
@@ -123,7 +123,8 @@ bool as_hold_look(struct as_held *it)
     return true;
 }
 
-/* What stopped it; it goes on to where it was asked to. False: it is no more, or another program. */
+/* What stopped it; it goes on to where it was asked to. False: it is no more, or another program.
+ */
 static bool take_stop(struct as_held *it, int status)
 {
     const int event = status >> 16, signal = WSTOPSIG(status);
@@ -168,7 +169,7 @@ static enum as_attach_refusal gather(pid_t pid, bool seize, struct as_attach_sta
     for (;;) {
         const int asked = ask_others(pid, seize, state);
         if (asked < 0)
-            return (enum as_attach_refusal)-asked;
+            return (enum as_attach_refusal) - asked;
         for (const struct as_held *waits; (waits = look_around());) {
             state->who = waits->tid;
             if (as_monotonic_ns() > until_ns)

@@ -43,25 +43,25 @@ struct as_injected {
 /* Of an attachment, in memory that both processes see. */
 enum as_attach_refusal {
     AS_ATTACH_DONE,
-    AS_ATTACH_FORBIDDEN,   /* ptrace(2): `error` */
-    AS_ATTACH_TRACED,      /* by process `who` */
+    AS_ATTACH_FORBIDDEN, /* ptrace(2): `error` */
+    AS_ATTACH_TRACED,    /* by process `who` */
     AS_ATTACH_GONE,
-    AS_ATTACH_HALTED,      /* by a signal, SIGSTOP or others */
-    AS_ATTACH_MANY,        /* threads */
-    AS_ATTACH_DEAF,        /* thread `who` did not stop */
-    AS_ATTACH_CONFINED,    /* thread `who`, by a filter of system calls */
-    AS_ATTACH_SEGMENT,     /* thread `who` uses %gs */
-    AS_ATTACH_NARROW,      /* thread `who` runs 32-bit code */
-    AS_ATTACH_NO_CALL,     /* no `syscall` in its memory */
+    AS_ATTACH_HALTED,   /* by a signal, SIGSTOP or others */
+    AS_ATTACH_MANY,     /* threads */
+    AS_ATTACH_DEAF,     /* thread `who` did not stop */
+    AS_ATTACH_CONFINED, /* thread `who`, by a filter of system calls */
+    AS_ATTACH_SEGMENT,  /* thread `who` uses %gs */
+    AS_ATTACH_NARROW,   /* thread `who` runs 32-bit code */
+    AS_ATTACH_NO_CALL,  /* no `syscall` in its memory */
     AS_ATTACH_NO_MEMORY,
-    AS_ATTACH_NO_FILES     /* the agent could not begin: `error` */
+    AS_ATTACH_NO_FILES /* the agent could not begin: `error` */
 };
 enum as_attach_end {
-    AS_ATTACH_LOST,     /* the process ended, or executed another program */
-    AS_ATTACH_CLEAN,    /* all is as it was */
-    AS_ATTACH_INSIDE,   /* `inside` threads run clones still: these stay in memory */
-    AS_ATTACH_PATCHED,  /* thread `who` could not be stopped: the jumps stand */
-    AS_ATTACH_UNKNOWN   /* the follower was killed */
+    AS_ATTACH_LOST,    /* the process ended, or executed another program */
+    AS_ATTACH_CLEAN,   /* all is as it was */
+    AS_ATTACH_INSIDE,  /* `inside` threads run clones still: these stay in memory */
+    AS_ATTACH_PATCHED, /* thread `who` could not be stopped: the jumps stand */
+    AS_ATTACH_UNKNOWN  /* the follower was killed */
 };
 struct as_attach_state {
     uint32_t refusal, end; /* of the enums above */

@@ -12,10 +12,10 @@
 
 #include "agent/inject_internal.h"
 
-#define MAPPED_MOST  65536u
+#define MAPPED_MOST   65536u
 #define SEGMENTS_MOST 64u
-#define PATH_B       1024u
-#define LOOK_B       65536u
+#define PATH_B        1024u
+#define LOOK_B        65536u
 
 struct mapped {
     uint64_t start, end, offset;
@@ -139,7 +139,8 @@ static bool is_there(int memory, uint64_t at, uint64_t size_b)
                            as_inject_read(memory, at + size_b - 1, &byte, 1));
 }
 
-/* Whether code of the file is mapped there as code: it may be data of a program that looks at it. */
+/* Whether code of the file is mapped there as code: it may be data of a program that looks at it.
+ */
 static bool is_executed(const struct mapped *first, uint64_t at)
 {
     for (unsigned i = 0; i < mapped_n; i++)
@@ -169,8 +170,7 @@ static bool read_module(int memory, const struct mapped *first, struct as_bare_m
     for (unsigned i = 0; has_bias && i < head.e_phnum; i++) {
         const uint64_t at = out->bias + segment[i].p_vaddr;
         const bool is_code = segment[i].p_type == PT_LOAD && segment[i].p_flags & PF_X;
-        if ((is_code || segment[i].p_type == PT_NOTE) &&
-            !is_there(memory, at, segment[i].p_filesz))
+        if ((is_code || segment[i].p_type == PT_NOTE) && !is_there(memory, at, segment[i].p_filesz))
             return false;
         if (is_code && !is_executed(first, at))
             return false;

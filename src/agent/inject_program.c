@@ -222,7 +222,8 @@ static int begin_agent(pid_t pid, int memory, const struct as_image *image, cons
         return -1;
     *out = (struct as_injected){
         .pid = pid, .entry = base + image->entry, .given = base + image->size_b};
-    if (!as_inject_copy_image(memory, image, base) || !as_inject_tell_agent(pid, memory, NULL, out->given, directory) ||
+    if (!as_inject_copy_image(memory, image, base) ||
+        !as_inject_tell_agent(pid, memory, NULL, out->given, directory) ||
         as_inject_run_hook(out, pid, AS_BARE_BEGIN) < 0 ||
         !as_inject_read(memory, out->given, &given, sizeof given))
         return -1;

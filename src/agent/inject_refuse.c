@@ -58,10 +58,11 @@ static int refuse_ptrace(pid_t pid, int why, struct assay_error *err)
                             : scope == '2' ? "none but root's"
                                            : "no program at all",
                             scope < '3' ? ", or write 0 there" : ", after a new start with less");
-    return as_error_set(err, ASSAY_ERR_PERMISSION,
-                        "process %d: ptrace(2) is refused: %s; run as root (sudo), or in a container "
-                        "with SYS_PTRACE and a seccomp filter that lets it through",
-                        (int)pid, strerror(why));
+    return as_error_set(
+        err, ASSAY_ERR_PERMISSION,
+        "process %d: ptrace(2) is refused: %s; run as root (sudo), or in a container "
+        "with SYS_PTRACE and a seccomp filter that lets it through",
+        (int)pid, strerror(why));
 }
 
 static int refuse_confined(pid_t pid, pid_t tid, struct assay_error *err)
@@ -175,10 +176,11 @@ const char *as_injector_rest(const struct as_injector *injector, char *text, siz
     if (!state || state->end == AS_ATTACH_CLEAN || state->end == AS_ATTACH_LOST)
         return NULL;
     if (state->end == AS_ATTACH_INSIDE && state->inside)
-        snprintf(text, n,
-                 "%u threads of the process still run a loop that they entered while it was measured, "
-                 "as its clone; its code is what it was, and that memory stays until it ends",
-                 (unsigned)state->inside);
+        snprintf(
+            text, n,
+            "%u threads of the process still run a loop that they entered while it was measured, "
+            "as its clone; its code is what it was, and that memory stays until it ends",
+            (unsigned)state->inside);
     else if (state->end == AS_ATTACH_INSIDE)
         snprintf(text, n,
                  "the agent could not be asked to leave; the code of the process is what it was, "

@@ -6,8 +6,8 @@
  * hundredths of its time, each --limit MS; --only: of this file, repeated; the first is the
  * program, which a launcher may start), runs it under the agent, and writes what the plan and the
  * threads' files say as JSON to DIRECTORY/result.json. Exits as the program does.
- * patch-run MODE[:PERIOD] OPTION... --attach PID --ms N DIRECTORY AGENT -- PROGRAM: of a process that
- * executes PROGRAM already, for N milliseconds; `records` are those of its instances.
+ * patch-run MODE[:PERIOD] OPTION... --attach PID --ms N DIRECTORY AGENT -- PROGRAM: of a process
+ * that executes PROGRAM already, for N milliseconds; `records` are those of its instances.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -296,8 +296,8 @@ static void print(const struct job *job, const struct sums *s, FILE *f)
                 "}",
                 c ? "," : "", counter[c].address, counter[c].module, counter[c].counts,
                 s->counter[c]);
-    fprintf(f, "],\n\"varied\": [%s],\n\"rest\": \"%s\",\n\"records\": [%s]}\n",
-            s->varied_text, job->rest, job->attach ? s->records_text : "");
+    fprintf(f, "],\n\"varied\": [%s],\n\"rest\": \"%s\",\n\"records\": [%s]}\n", s->varied_text,
+            job->rest, job->attach ? s->records_text : "");
 }
 
 static void report(const struct job *job)

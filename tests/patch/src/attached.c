@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * attached THREADS [ROUNDS...]: threads enter a loop again and again, with trips that vary, and note
- * when and how many (to the file ATTACHED_LOG), until a byte comes on standard input. Prints for each
- * how many rounds it made and what came of them, which the same ROUNDS give again. Short-lived
- * threads run the loop, too, and handlers, in the first thread and in each fourth; each other fourth
- * waits in between in a system call that begins again.
+ * attached THREADS [ROUNDS...]: threads enter a loop again and again, with trips that vary, and
+ * note when and how many (to the file ATTACHED_LOG), until a byte comes on standard input. Prints
+ * for each how many rounds it made and what came of them, which the same ROUNDS give again.
+ * Short-lived threads run the loop, too, and handlers, in the first thread and in each fourth; each
+ * other fourth waits in between in a system call that begins again.
  */
 #include <pthread.h>
 #include <signal.h>
