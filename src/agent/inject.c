@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/kcmp.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,8 +37,8 @@ static struct {
     struct as_injected process[AS_INJECT_PROCESSES];
     unsigned processes;
     pid_t parent;
-    struct as_attach_state *attached;   /* to a process that ran before; NULL: to a child */
-    volatile sig_atomic_t busy, leaves; /* a thread runs what is ours; we are to go */
+    struct as_attach_state *attached; /* to a process that ran before; NULL: to a child */
+    volatile sig_atomic_t leaves;     /* we are to go */
 } follow;
 
 /* ---- Who is known ---------------------------------------------------------------------------- */
@@ -107,10 +108,11 @@ static void meet_new(pid_t tid)
 {
     const pid_t pid = (pid_t)as_inject_status(tid, "\nTgid:", 10);
     const struct as_injected *it = pid == tid ? NULL : find_process(pid);
+    const struct as_injected own = it ? *it : (struct as_injected){0};
     if (pid == tid)
         meet_process(pid);
     else if (it)
-        as_inject_tell(it, tid, AS_BARE_THREAD);
+        as_inject_tell(&own, tid, AS_BARE_THREAD);
 }
 
 static void meet_execution(pid_t pid)
@@ -139,12 +141,15 @@ static void meet_stop(pid_t tid, int status)
     if (event == PTRACE_EVENT_EXEC) {
         meet_execution(tid);
     } else if (event == PTRACE_EVENT_STOP) {
-        if (as_inject_meet_thread(tid))
+        const bool is_new = as_inject_meet_thread(tid);
+        if (is_new)
             meet_new(tid);
-        if (is_stopping(signal)) { /* it stays there until SIGCONT comes */
+        if (is_stopping(signal) && !is_new) { /* it stays there until SIGCONT comes */
             ptrace(PTRACE_LISTEN, tid, NULL, NULL);
             return;
         }
+        if (is_stopping(signal)) /* what it ran for us has ended at another stop */
+            ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
     }
     const bool is_own = event == 0 && signal != (SIGTRAP | 0x80);
     ptrace(PTRACE_CONT, tid, NULL, (void *)(intptr_t)(is_own ? signal : 0));
@@ -152,14 +157,12 @@ static void meet_stop(pid_t tid, int status)
 
 void as_inject_handle(pid_t tid, int status)
 {
-    follow.busy = 1;
     if (WIFSTOPPED(status)) {
         meet_stop(tid, status);
     } else {
         as_inject_forget_thread(tid);
         as_inject_forget_process(tid);
     }
-    follow.busy = 0;
 }
 
 void as_inject_handle_for(unsigned ms)
@@ -178,23 +181,34 @@ void as_inject_handle_for(unsigned ms)
     }
 }
 
+/* Until there is nobody left, or we are to go. Signals come in ppoll(2) alone: never while a thread
+ * runs what is ours, and never just before a wait that they should end. */
 static void follow_all(void)
 {
+    const struct timespec none = {0, 0};
+    sigset_t waiting;
+    sigprocmask(SIG_SETMASK, NULL, &waiting);
+    sigdelset(&waiting, SIGTERM);
+    sigdelset(&waiting, SIGCHLD);
     while (!follow.leaves) {
         int status = 0;
-        const pid_t tid = waitpid(-1, &status, __WALL);
+        const pid_t tid = waitpid(-1, &status, __WALL | WNOHANG);
         if (tid < 0 && errno != EINTR)
             return;
         if (tid > 0)
             as_inject_handle(tid, status);
+        ppoll(NULL, 0, tid > 0 ? &none : NULL, &waiting);
     }
 }
 
 /* ---- The process ----------------------------------------------------------------------------- */
 
-/* The kernel lets go of all when we end: never while a thread runs what is ours. What ran before us
- * is to be left as it was: whoever asks for that asks again until we are gone, so that no wait
- * outlasts it. Who asks is our parent, or the kernel when that has ended. */
+/* Who asks us to go is our parent, or the kernel when that has ended. */
+static void wake_up(int number)
+{
+    (void)number; /* ends a wait */
+}
+
 static void let_all_go(int number, siginfo_t *info, void *context)
 {
     (void)number;
@@ -202,18 +216,18 @@ static void let_all_go(int number, siginfo_t *info, void *context)
     if (info->si_pid != follow.parent && getppid() == follow.parent)
         return;
     follow.leaves = 1;
-    if (!follow.busy && !follow.attached)
-        _exit(0);
 }
 
 /* Signals of the terminal are for the program; its descriptors are not for us to hold open. */
 static void stand_apart(int report)
 {
     struct sigaction action = {.sa_sigaction = let_all_go, .sa_flags = SA_SIGINFO};
+    struct sigaction wake = {.sa_handler = wake_up};
     sigset_t mask;
     sigfillset(&mask);
+    sigfillset(&action.sa_mask);
     sigaction(SIGTERM, &action, NULL);
-    sigdelset(&mask, SIGTERM);
+    sigaction(SIGCHLD, &wake, NULL);
     sigprocmask(SIG_SETMASK, &mask, NULL);
     const int none = open("/dev/null", O_RDWR);
     for (int fd = 0; fd < 3 && none >= 0; fd++)
@@ -335,7 +349,10 @@ static int start_follower(struct as_injector *injector, pid_t pid, int *why,
     if (injector->pid < 0)
         *why = errno;
     close(report[1]);
-    if (!*why && read(report[0], why, sizeof *why) != (ssize_t)sizeof *why)
+    ssize_t got = 0;
+    while (!*why && (got = read(report[0], why, sizeof *why)) < 0 && errno == EINTR)
+        ;
+    if (!*why && got != (ssize_t)sizeof *why)
         *why = ESRCH;
     close(report[0]);
     return 0;
@@ -414,21 +431,13 @@ int as_injector_attach(struct as_injector *injector, pid_t pid, const char *dire
     return rc;
 }
 
-/* It may be about to wait when it is asked: until it listens. */
 void as_injector_leave(struct as_injector *injector)
 {
-    const struct timespec time = {0, 5000000};
     if (injector->pid <= 0)
         return;
     kill(injector->pid, SIGTERM);
-    for (unsigned i = 1;; i++) {
-        const pid_t ended = waitpid(injector->pid, NULL, injector->state ? WNOHANG : 0);
-        if (ended == injector->pid || (ended < 0 && errno != EINTR))
-            break;
-        nanosleep(&time, NULL);
-        if (i % 10 == 0)
-            kill(injector->pid, SIGTERM);
-    }
+    while (waitpid(injector->pid, NULL, 0) < 0 && errno == EINTR)
+        ;
     injector->pid = 0;
 }
 

@@ -76,7 +76,7 @@ struct asked {
 static int64_t run_change(const struct as_injected *it, const struct asked *asked)
 {
     const int memory = as_inject_memory(it->pid);
-    const struct as_held *leader = as_hold_leader();
+    const struct as_held *leader = as_hold_leader(memory);
     struct as_bare_given given;
     const bool leaves = asked->hook == AS_BARE_LEAVE;
     int64_t pending = -1;
@@ -129,6 +129,8 @@ static void tell_new(const struct as_injected *it)
 {
     for (unsigned i = 0; i < as_held_n; i++)
         if (as_held[i].is_new) {
+            as_held[i].is_new = false;
+            as_held[i].is_moved = true;
             as_inject_tell(it, as_held[i].tid, AS_BARE_THREAD);
             as_hold_look(&as_held[i]);
         }
@@ -188,7 +190,7 @@ static enum as_attach_refusal begin_agent(struct as_injected *it, int memory,
                                           struct as_attach_state *state)
 {
     struct as_bare_given given = {0};
-    const struct as_held *leader = as_hold_leader();
+    const struct as_held *leader = as_hold_leader(memory);
     it->entry = it->base + image->entry;
     it->given = it->base + image->size_b;
     if (!as_inject_copy_image(memory, image, it->base) || !give_tables(memory, it, &given) ||
@@ -206,19 +208,20 @@ static enum as_attach_refusal begin_agent(struct as_injected *it, int memory,
 
 static void take_room(const struct as_injected *it)
 {
-    struct as_held *leader = as_hold_leader();
+    const int memory = as_inject_memory(it->pid);
+    const struct as_held *leader = as_hold_leader(memory);
     const uint64_t unmap[7] = {SYS_munmap, it->base, it->room_b};
     int64_t rc;
-    if (!leader)
-        return;
-    as_inject_syscall(leader->tid, it->call, unmap, &rc);
-    as_hold_settle(leader);
+    if (leader)
+        as_inject_syscall(leader->tid, it->call, unmap, &rc);
+    if (memory >= 0)
+        close(memory);
 }
 
 static enum as_attach_refusal make_room(struct as_injected *it, int memory,
                                         const struct as_image *image)
 {
-    const struct as_held *leader = as_hold_leader();
+    const struct as_held *leader = as_hold_leader(memory);
     const uint64_t more_b = table_b() + MODULES_B;
     if (!as_maps_read(it->pid))
         return AS_ATTACH_GONE;
@@ -337,8 +340,6 @@ static enum as_attach_end leave_process(const struct as_injected *it, struct as_
         return end;
     if (end == AS_ATTACH_CLEAN)
         take_room(it);
-    else if (as_hold_leader())
-        as_hold_settle(as_hold_leader());
     as_inject_handle_for(0); /* children that it made are met while it is known */
     as_hold_detach();
     return end;

@@ -20,6 +20,7 @@
 #include "base/clock.h"
 
 #define PATIENCE_NS INT64_C(3000000000)
+#define GET_RSEQ    ((enum __ptrace_request)0x420f) /* PTRACE_GET_RSEQ_CONFIGURATION, Linux 5.13 */
 /* With which the kernel marks a system call that begins again (linux/errno.h has no user's copy).
  */
 enum { RESTART_FIRST = -516, RESTART_LAST = -512 };
@@ -61,7 +62,7 @@ static bool has_ended(pid_t tid)
 }
 
 /* 0, or errno. One that ends, or that its maker's trace has reached already, is fine. */
-static int ask_thread(pid_t tid, bool seize)
+static int ask_thread(pid_t pid, pid_t tid, bool seize)
 {
     if (seize && ptrace(PTRACE_SEIZE, tid, NULL, (void *)(intptr_t)AS_INJECT_OPTIONS) == 0)
         as_inject_meet_thread(tid);
@@ -69,6 +70,8 @@ static int ask_thread(pid_t tid, bool seize)
              !has_ended(tid))
         return EPERM;
     if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) < 0)
+        return 0;
+    if (tid == pid && has_ended(tid)) /* its end is told when all others have ended */
         return 0;
     as_held[as_held_n++] = (struct as_held){.tid = tid};
     return 0;
@@ -94,7 +97,7 @@ static int ask_others(pid_t pid, bool seize, struct as_attach_state *state)
                 tid = tid * 10 + (*digit - '0');
             if (tid == 0 || find_held(tid))
                 continue;
-            state->error = as_held_n == AS_HELD_MOST ? 0 : ask_thread(tid, seize);
+            state->error = as_held_n == AS_HELD_MOST ? 0 : ask_thread(pid, tid, seize);
             state->who = tid;
             refusal = as_held_n == AS_HELD_MOST ? AS_ATTACH_MANY
                       : state->error            ? AS_ATTACH_FORBIDDEN
@@ -146,7 +149,7 @@ static bool take_stop(struct as_held *it, int status)
 
 /* Takes note of all that has happened, also to others: a thread that waits for its child to execute
  * stops when that was let go on. The first that does not stand still yet, or NULL. */
-static const struct as_held *look_around(void)
+static struct as_held *look_around(void)
 {
     int status = 0;
     for (pid_t tid; (tid = waitpid(-1, &status, __WALL | WNOHANG)) > 0;) {
@@ -170,8 +173,12 @@ static enum as_attach_refusal gather(pid_t pid, bool seize, struct as_attach_sta
         const int asked = ask_others(pid, seize, state);
         if (asked < 0)
             return (enum as_attach_refusal) - asked;
-        for (const struct as_held *waits; (waits = look_around());) {
+        for (struct as_held *waits; (waits = look_around());) {
             state->who = waits->tid;
+            if (waits->tid == pid && has_ended(pid)) {
+                *waits = as_held[--as_held_n];
+                continue;
+            }
             if (as_monotonic_ns() > until_ns)
                 return AS_ATTACH_DEAF;
             nanosleep(&time, NULL);
@@ -196,28 +203,57 @@ enum as_attach_refusal as_hold_all(pid_t pid, bool seize, struct as_attach_state
 
 /* ---- Using and letting go -------------------------------------------------------------------- */
 
-/* One that waits in no system call has nothing to lose. */
-struct as_held *as_hold_leader(void)
+/* Whether it stands in a restartable sequence (rseq(2)): the kernel, which would send it to the
+ * beginning, forgets that when it sees it elsewhere. */
+static bool is_in_sequence(const struct as_held *it, int memory)
 {
-    struct as_held *found = NULL;
-    for (unsigned i = 0; i < as_held_n; i++) {
-        struct as_held *it = &as_held[i];
-        if (it->is_grouped)
-            continue;
-        if (!found || it->again == it->pc)
-            found = it;
-        if (found->again == found->pc)
-            break;
-    }
-    return found ? found : as_held_n ? as_held : NULL;
+    struct {
+        uint64_t at;
+        uint32_t size_b, signature, flags, none;
+    } area = {0};
+    struct {
+        uint32_t version, flags;
+        uint64_t start, size_b, abort;
+    } sequence;
+    uint64_t at = 0;
+    return ptrace(GET_RSEQ, it->tid, (void *)sizeof area, &area) > 0 && area.at &&
+           as_inject_read(memory, area.at + 8, &at, sizeof at) && at &&
+           as_inject_read(memory, at, &sequence, sizeof sequence) &&
+           it->pc - sequence.start < sequence.size_b;
 }
 
-void as_hold_settle(struct as_held *it)
+/* One that waits in no system call has least to lose; the same again where it can be. */
+struct as_held *as_hold_leader(int memory)
 {
-    int status = 0;
-    it->is_held = false;
+    struct as_held *found = NULL;
+    for (unsigned i = 0, best = 0; i < as_held_n && best < 4; i++) {
+        struct as_held *it = &as_held[i];
+        const unsigned good = is_in_sequence(it, memory) ? 1
+                              : it->is_grouped           ? 2
+                              : it->again != it->pc      ? 3
+                                                         : 4;
+        if (good > best) {
+            found = it;
+            best = good;
+        }
+    }
+    if (found)
+        found->is_moved = true;
+    return found;
+}
+
+/* On to the stop of PTRACE_INTERRUPT, at which all others stand. */
+static void go_back_to_stop(const struct as_held *it)
+{
     ptrace(PTRACE_INTERRUPT, it->tid, NULL, NULL);
     ptrace(PTRACE_CONT, it->tid, NULL, NULL);
+}
+
+static void settle_thread(struct as_held *it)
+{
+    int status = 0;
+    it->is_held = it->is_moved = false;
+    go_back_to_stop(it);
     while (!it->is_held) {
         const pid_t got = waitpid(it->tid, &status, __WALL);
         if ((got < 0 && errno != EINTR) || (got > 0 && !take_stop(it, status)))
@@ -241,6 +277,7 @@ void as_hold_step(struct as_held *it)
     int status = 0;
     if (!may_step(it) || ptrace(PTRACE_SINGLESTEP, it->tid, NULL, NULL) < 0)
         return;
+    it->is_moved = true;
     while (waitpid(it->tid, &status, __WALL) < 0)
         if (errno != EINTR)
             return;
@@ -248,7 +285,7 @@ void as_hold_step(struct as_held *it)
         as_hold_look(it);
         return;
     }
-    it->is_held = false; /* something else has happened to it */
+    it->is_held = it->is_moved = false; /* something else has happened to it */
     while (take_stop(it, status) && !it->is_held)
         while (waitpid(it->tid, &status, __WALL) < 0)
             if (errno != EINTR)
@@ -257,15 +294,21 @@ void as_hold_step(struct as_held *it)
 
 void as_hold_release(void)
 {
-    for (unsigned i = 0; i < as_held_n; i++)
-        if (as_held[i].is_held)
-            ptrace(as_held[i].is_grouped ? PTRACE_LISTEN : PTRACE_CONT, as_held[i].tid, NULL, NULL);
+    for (unsigned i = 0; i < as_held_n; i++) {
+        const struct as_held *it = &as_held[i];
+        if (it->is_held && it->is_moved)
+            go_back_to_stop(it); /* as_inject_handle lets it go on, or listen */
+        else if (it->is_held)
+            ptrace(it->is_grouped ? PTRACE_LISTEN : PTRACE_CONT, it->tid, NULL, NULL);
+    }
     as_held_n = 0;
 }
 
 void as_hold_detach(void)
 {
     for (unsigned i = 0; i < as_held_n; i++) {
+        if (as_held[i].is_moved)
+            settle_thread(&as_held[i]);
         ptrace(PTRACE_DETACH, as_held[i].tid, NULL, NULL);
         as_inject_forget_thread(as_held[i].tid);
     }

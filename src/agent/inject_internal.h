@@ -112,6 +112,9 @@ struct as_held {
     pid_t tid;
     bool is_held, is_grouped; /* it stands still; it did, for the whole process was stopped */
     bool is_new;
+    /* It ran something for us, and stands at another stop than that of PTRACE_INTERRUPT: there is
+     * no PTRACE_LISTEN, and none of the interrupted system calls begins again. */
+    bool is_moved;
     uint64_t pc, again, sp, base; /* as in struct as_bare_thread */
     uint64_t segment;             /* of code */
 };
@@ -123,12 +126,11 @@ extern unsigned as_held_n;
  * the matter, and none stands still. */
 enum as_attach_refusal as_hold_all(pid_t pid, bool seize, struct as_attach_state *state);
 bool as_hold_look(struct as_held *it); /* reads its registers again */
-/* That hooks run in; NULL: there is none. */
-struct as_held *as_hold_leader(void);
+/* That runs what is ours next; NULL: there is none. `memory` is that of the process. */
+struct as_held *as_hold_leader(int memory);
 /* Runs one instruction, where that leaves no trace. */
 void as_hold_step(struct as_held *it);
-/* After calls that it made for us: a system call that it waited in begins again. */
-void as_hold_settle(struct as_held *it);
+/* Lets all go on: system calls that they waited in begin again. */
 void as_hold_release(void);
 void as_hold_detach(void);
 
