@@ -23,7 +23,7 @@
 #define GET_RSEQ    ((enum __ptrace_request)0x420f) /* PTRACE_GET_RSEQ_CONFIGURATION, Linux 5.13 */
 /* With which the kernel marks a system call that begins again (linux/errno.h has no user's copy).
  */
-enum { RESTART_FIRST = -516, RESTART_LAST = -512 };
+enum { RESTART_FIRST = -516, RESTART_NO_HANDLER = -514, RESTART_LAST = -512 };
 
 struct as_held *as_held;
 unsigned as_held_n;
@@ -126,6 +126,24 @@ bool as_hold_look(struct as_held *it)
     return true;
 }
 
+/* Some waits end with EINTR whatever interrupts them (signal(7)); nothing has happened in them
+ * then, and they begin again as others do, if no handler runs. */
+static void mend_wait(pid_t tid)
+{
+    static const uint16_t number[] = {
+        SYS_epoll_wait, SYS_epoll_pwait, SYS_epoll_pwait2,    SYS_semop,        SYS_semtimedop,
+        SYS_recvfrom,   SYS_recvmsg,     SYS_rt_sigtimedwait, SYS_accept,       SYS_accept4,
+        SYS_read,       SYS_readv,       SYS_io_getevents,    SYS_io_pgetevents};
+    struct user_regs_struct regs;
+    if (ptrace(PTRACE_GETREGS, tid, NULL, &regs) < 0 || (int64_t)regs.rax != -EINTR)
+        return;
+    for (size_t i = 0; i < sizeof number / sizeof *number; i++)
+        if (regs.orig_rax == number[i]) {
+            regs.rax = (uint64_t)RESTART_NO_HANDLER;
+            ptrace(PTRACE_SETREGS, tid, NULL, &regs);
+        }
+}
+
 /* What stopped it; it goes on to where it was asked to. False: it is no more, or another program.
  */
 static bool take_stop(struct as_held *it, int status)
@@ -138,7 +156,8 @@ static bool take_stop(struct as_held *it, int status)
     if (event == PTRACE_EVENT_STOP) {
         it->is_held = true;
         it->is_grouped = signal != SIGTRAP;
-        it->is_new = as_inject_meet_thread(it->tid);
+        it->is_new |= as_inject_meet_thread(it->tid);
+        mend_wait(it->tid);
         return as_hold_look(it);
     }
     const bool is_signal = event == 0 && signal != (SIGTRAP | 0x80);
