@@ -75,12 +75,12 @@ struct asked {
 /* Runs it with the table of who is held; what it answers, or -1. */
 static int64_t run_change(const struct as_injected *it, const struct asked *asked)
 {
-    const int memory = as_inject_memory(it->pid);
+    const int memory = as_inject_memory(as_hold_living());
     const struct as_held *leader = as_hold_leader(memory);
     struct as_bare_given given;
     const bool leaves = asked->hook == AS_BARE_LEAVE;
     int64_t pending = -1;
-    as_maps_read(it->pid);
+    as_maps_read(as_hold_living());
     if (memory >= 0 && leader && as_inject_read(memory, it->given, &given, sizeof given)) {
         given.threads = as_held_n;
         given.last = asked->last;
@@ -100,7 +100,7 @@ static int64_t run_change(const struct as_injected *it, const struct asked *aske
 /* Those that stand in the way of the change go on by an instruction. */
 static void step_aside(const struct as_injected *it)
 {
-    const int memory = as_inject_memory(it->pid);
+    const int memory = as_inject_memory(as_hold_living());
     const uint64_t table = it->given + AS_AGENT_PAGE_B;
     for (unsigned i = 0; memory >= 0 && i < as_held_n; i++) {
         struct as_bare_thread thread;
@@ -194,7 +194,7 @@ static enum as_attach_refusal begin_agent(struct as_injected *it, int memory,
     it->entry = it->base + image->entry;
     it->given = it->base + image->size_b;
     if (!as_inject_copy_image(memory, image, it->base) || !give_tables(memory, it, &given) ||
-        !as_inject_tell_agent(it->pid, memory, &given, it->given, directory) ||
+        !as_inject_tell_agent(as_hold_living(), memory, &given, it->given, directory) ||
         as_inject_run_hook(it, leader->tid, AS_BARE_ATTACH) < 0 ||
         !as_inject_read(memory, it->given, &given, sizeof given))
         return AS_ATTACH_GONE;
@@ -208,7 +208,7 @@ static enum as_attach_refusal begin_agent(struct as_injected *it, int memory,
 
 static void take_room(const struct as_injected *it)
 {
-    const int memory = as_inject_memory(it->pid);
+    const int memory = as_inject_memory(as_hold_living());
     const struct as_held *leader = as_hold_leader(memory);
     const uint64_t unmap[7] = {SYS_munmap, it->base, it->room_b};
     int64_t rc;
@@ -223,7 +223,7 @@ static enum as_attach_refusal make_room(struct as_injected *it, int memory,
 {
     const struct as_held *leader = as_hold_leader(memory);
     const uint64_t more_b = table_b() + MODULES_B;
-    if (!as_maps_read(it->pid))
+    if (!as_maps_read(as_hold_living()))
         return AS_ATTACH_GONE;
     it->call = as_maps_call(memory);
     if (!it->call)
@@ -238,7 +238,7 @@ static enum as_attach_refusal make_room(struct as_injected *it, int memory,
 static enum as_attach_refusal bring_agent(struct as_injected *it, const struct as_image *image,
                                           const char *directory, struct as_attach_state *state)
 {
-    const int memory = as_inject_memory(it->pid);
+    const int memory = as_inject_memory(as_hold_living());
     enum as_attach_refusal refusal = memory < 0 ? AS_ATTACH_FORBIDDEN : check_threads(state);
     if (memory < 0)
         state->error = errno;

@@ -222,6 +222,11 @@ enum as_attach_refusal as_hold_all(pid_t pid, bool seize, struct as_attach_state
 
 /* ---- Using and letting go -------------------------------------------------------------------- */
 
+pid_t as_hold_living(void)
+{
+    return as_held_n ? as_held[0].tid : 0;
+}
+
 /* Whether it stands in a restartable sequence (rseq(2)): the kernel, which would send it to the
  * beginning, forgets that when it sees it elsewhere. */
 static bool is_in_sequence(const struct as_held *it, int memory)

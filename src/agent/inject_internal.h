@@ -126,6 +126,8 @@ extern unsigned as_held_n;
  * the matter, and none stands still. */
 enum as_attach_refusal as_hold_all(pid_t pid, bool seize, struct as_attach_state *state);
 bool as_hold_look(struct as_held *it); /* reads its registers again */
+/* A thread by whose number /proc tells of the process: its first one may have ended. */
+pid_t as_hold_living(void);
 /* That runs what is ours next; NULL: there is none. `memory` is that of the process. */
 struct as_held *as_hold_leader(int memory);
 /* Runs one instruction, where that leaves no trace. */

@@ -252,7 +252,7 @@ int as_inject_program(pid_t pid, struct as_agent_control *control, const struct 
 /* What it counts goes where nobody reads. */
 static void miss_thread(const struct as_injected *it, pid_t tid)
 {
-    const int memory = as_inject_memory(it->pid);
+    const int memory = as_inject_memory(tid);
     uint64_t n;
     as_inject_set_gs(tid, it->nowhere);
     if (memory >= 0 && as_inject_read(memory, it->missed, &n, sizeof n)) {

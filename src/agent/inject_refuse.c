@@ -48,6 +48,14 @@ static int refuse_ptrace(pid_t pid, int why, struct assay_error *err)
         return as_error_set(err, ASSAY_ERR_NOT_FOUND,
                             "process %d: there is no such process any more; name one that runs",
                             (int)pid);
+    char path[64];
+    struct stat status;
+    snprintf(path, sizeof path, "/proc/%d", (int)pid);
+    if (geteuid() != 0 && stat(path, &status) == 0 && status.st_uid != geteuid())
+        return as_error_set(err, ASSAY_ERR_PERMISSION,
+                            "process %d: belongs to user %u, or has more rights than others of "
+                            "yours, and only root may enter it; run as root (sudo)",
+                            (int)pid, (unsigned)status.st_uid);
     const char scope = yama_scope();
     if (scope > '0')
         return as_error_set(err, ASSAY_ERR_PERMISSION,

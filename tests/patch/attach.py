@@ -10,18 +10,20 @@ import bisect
 import ctypes
 import json
 import os
+import random
 import shutil
 import signal
 import struct
 import subprocess
 import sys
+import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "zoo"))
 from tap import Tap  # noqa: E402
 
-ROUNDS = int(os.environ.get("ATTACH_ROUNDS", "50"))
+ROUNDS = int(os.environ.get("ATTACH_ROUNDS", "16"))
 PTRACE_SEIZE, PTRACE_DETACH = 0x4206, 17
 
 
@@ -93,14 +95,18 @@ def changed_code(pid):
     return bad
 
 
+def state_of(pid):
+    return open(f"/proc/{pid}/stat", encoding="utf-8").read().rpartition(")")[2].split()[0]
+
+
 class Checks:
     def __init__(self, tap, runner, agent, out):
         self.tap, self.runner, self.agent, self.out = tap, runner, agent, out
 
-    def build(self, name, *flags):
+    def build(self, name, *flags, source="attached"):
         program = os.path.join(self.out, name)
         made = subprocess.run(["gcc", "-g", "-O2", "-fno-tree-vectorize", "-pthread", "-o", program,
-                               os.path.join(HERE, "src", "attached.c"), *flags],
+                               os.path.join(HERE, "src", source + ".c"), *flags],
                               capture_output=True, check=False)
         return program if made.returncode == 0 else None
 
@@ -206,6 +212,66 @@ class Checks:
         self.left_alone(it, before, "whoever attached is killed")
         self.same_end(it, "whoever attached is killed")
 
+    def stopped_from_outside(self, program):
+        """SIGSTOP and SIGCONT come while it is entered and left: it goes on in the end."""
+        it = Attached(program, self.out)
+        before, bad, is_over = mappings(it.pid), [], threading.Event()
+
+        def disturb():
+            chance = random.Random(7)
+            while not is_over.is_set():
+                it.process.send_signal(signal.SIGSTOP)
+                time.sleep(chance.random() * chance.choice((0.0001, 0.002)))
+                it.process.send_signal(signal.SIGCONT)
+                time.sleep(chance.random() * 0.01)
+        disturber = threading.Thread(target=disturb)
+        disturber.start()
+        for number in range(ROUNDS // 2):
+            result, why = self.attach(it, ["time", "count"][number % 2], 5)
+            if "is stopped by a signal" not in why and (not result or result["rest"]):
+                bad.append(why or result["rest"])
+        is_over.set()
+        disturber.join()
+        self.tap.equal(bad, [], "a process is stopped and goes on, again and again: all leave")
+        self.left_alone(it, before, "after that")
+        self.same_end(it, "after that")
+
+    def stopped_meanwhile(self, program):
+        """One that is stopped when we leave stays so, as it would alone."""
+        it = Attached(program, self.out)
+        before = mappings(it.pid)
+        stopper = subprocess.Popen(["sh", "-c", f"sleep 0.2; kill -STOP {it.pid}"])
+        result, why = self.attach(it, "time", 500)
+        stopper.wait()
+        self.tap.equal((bool(result), state_of(it.pid)), (True, "T"),
+                       f"one that is stopped meanwhile stays stopped {why}")
+        self.left_alone(it, before, "it was stopped meanwhile")
+        it.process.send_signal(signal.SIGCONT)
+        self.same_end(it, "it was stopped meanwhile")
+
+    def first_ends(self):
+        """The first thread of a process ends while we are there; others run on."""
+        program = self.build("first", "-DFIRST_ENDS")
+        it = Attached(program, self.out)
+        result, why = self.attach(it, "time", 500)
+        self.tap.point(result and result["rest"] == "" and state_of(it.pid) == "Z",
+                       "a process whose first thread ends is left", why or str(result["rest"]))
+        living = max(int(tid) for tid in os.listdir(f"/proc/{it.pid}/task"))
+        self.tap.equal(changed_code(living), [], "its code is that of its file")
+        self.same_end(it, "its first thread has ended")
+
+    def waits(self):
+        """System calls that wait end when they should, and not before."""
+        program = self.build("waits", source="waits")
+        it = Attached(program, self.out)
+        rounds = [self.attach(it, "time", 3) for _ in range(4)]
+        self.tap.equal([why or result["rest"] for result, why in rounds], [""] * 4,
+                       "a program that waits in system calls is entered four times")
+        said, status = it.end()
+        ended = [line.split()[0] for line in said.splitlines() if line.split()[1:] != ["0", "0"]]
+        self.tap.equal((ended, len(said.splitlines()), status), ([], 11, 0),
+                       "none of its waits has ended before its time")
+
     def refused(self, it, words, what):
         result, why = self.attach(it, "time", 10)
         self.tap.point(not result and words in why and why.count("\n") == 1,
@@ -269,6 +335,10 @@ def main():
     checks.again_and_again(shared)
     checks.killed(shared)
     checks.abandoned(shared)
+    checks.stopped_from_outside(shared)
+    checks.stopped_meanwhile(shared)
+    checks.first_ends()
+    checks.waits()
     checks.refusals(shared)
     return tap.end()
 
